@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_RESULT_H
+#define GT_ANALYSIS_RESULT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+/*
+ * What a report found: one or more small tables of typed cells, each with a title, and
+ * remarks that say what the figures are made of and what was not measured. Reports only
+ * fill it in; the command line decides whether it becomes aligned text, JSON or CSV.
+ */
+enum gt_unit {
+	GT_UNIT_TEXT,
+	GT_UNIT_COUNT,
+	GT_UNIT_NS,      /* nanoseconds, integer; a difference of times */
+	GT_UNIT_TIME,    /* nanoseconds since the recording began, integer */
+	GT_UNIT_BYTES,   /* integer */
+	GT_UNIT_BYTES_PER_SECOND, /* real */
+	GT_UNIT_PERCENT, /* real, 0 to 100 */
+	GT_UNIT_REAL,    /* real, no unit */
+};
+
+struct gt_heading {
+	const char *name; /* also the JSON key and CSV column: lower_case, the unit as suffix */
+	enum gt_unit unit;
+	const char *help; /* one line: what the figure is made of */
+};
+
+struct gt_cell {
+	enum gt_unit unit;
+	int unknown; /* not measured, not applicable: never shown as 0 */
+	union {
+		const char *text; /* owned by the trace, the result or constant */
+		int64_t count;    /* TEXT's and the reals' counterpart for all other units */
+		double real;
+	};
+};
+
+/* One table of a result. */
+struct gt_section {
+	const char *title; /* also its JSON key: lower_case words joined by _ */
+	const struct gt_heading *headings;
+	size_t heading_count;
+	gt_array(struct gt_cell) cells; /* row after row, heading_count each */
+};
+
+struct gt_result {
+	gt_array(struct gt_section) sections;
+	gt_array(char *) remarks; /* sentences; owned */
+	gt_array(char *) texts;   /* made with gt_result_add_format; owned */
+};
+
+void gt_result_init(struct gt_result *result);
+void gt_result_release(struct gt_result *result);
+
+/* Begins a table; title and headings must outlive the result. What is added next goes into it. */
+void gt_result_begin(struct gt_result *result, const char *title,
+                     const struct gt_heading *headings, size_t count);
+
+/* Cells are added left to right, row after row; the unit is the heading's. */
+void gt_result_add_text(struct gt_result *result, const char *text);
+__attribute__((format(printf, 2, 3))) void gt_result_add_format(struct gt_result *result,
+                                                                const char *fmt, ...);
+void gt_result_add_count(struct gt_result *result, int64_t count);
+void gt_result_add_real(struct gt_result *result, double real); /* NAN: not known */
+void gt_result_add_unknown(struct gt_result *result);
+
+/* A sentence shown under the tables. */
+__attribute__((format(printf, 2, 3))) void gt_result_remark(struct gt_result *result,
+                                                            const char *fmt, ...);
+
+size_t gt_section_row_count(const struct gt_section *section);
+const struct gt_cell *gt_section_row(const struct gt_section *section, size_t row);
+
+/* NULL when the result has no section of that title. */
+const struct gt_section *gt_result_find(const struct gt_result *result, const char *title);
+
+#endif

@@ -1,0 +1,63 @@
+# What all code is compiled with, tests included.
+add_library(gputrace_flags INTERFACE)
+target_include_directories(gputrace_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+target_compile_definitions(gputrace_flags INTERFACE _GNU_SOURCE GPUTRACE_VERSION="${PROJECT_VERSION}")
+target_compile_options(gputrace_flags INTERFACE
+  -Wall -Wextra -Wstrict-prototypes -Wvla -Wformat=2 -Wno-missing-field-initializers
+  -fno-common -fstack-protector-strong
+  $<$<BOOL:${GPUTRACE_WERROR}>:-Werror>
+  $<$<CONFIG:RelWithDebInfo>:-D_FORTIFY_SOURCE=2>)
+
+# What the product is held to on top. Criterion's macros do not survive these.
+add_library(gputrace_strict INTERFACE)
+target_link_libraries(gputrace_strict INTERFACE gputrace_flags)
+target_compile_options(gputrace_strict INTERFACE
+  -Wpedantic -Wshadow -Wmissing-prototypes -Wconversion -Wno-sign-conversion -Wundef
+  -Wcast-qual -Wwrite-strings -Wswitch-enum)
+
+if(GPUTRACE_SANITIZE)
+  add_compile_options(-fsanitize=${GPUTRACE_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${GPUTRACE_SANITIZE})
+endif()
+
+# gputrace_library(NAME HEADER LIBRARY): the imported target gputrace::NAME, static when
+# GPUTRACE_STATIC asks for a build that runs on machines without the -dev packages.
+function(gputrace_library name header library)
+  find_path(GPUTRACE_${name}_INCLUDE ${header} REQUIRED)
+  if(GPUTRACE_STATIC)
+    find_library(GPUTRACE_${name}_LIBRARY NAMES lib${library}.a ${library} REQUIRED)
+  else()
+    find_library(GPUTRACE_${name}_LIBRARY NAMES ${library} REQUIRED)
+  endif()
+  add_library(gputrace::${name} UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(gputrace::${name} PROPERTIES
+    IMPORTED_LOCATION ${GPUTRACE_${name}_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${GPUTRACE_${name}_INCLUDE})
+endfunction()
+
+# gputrace_family_members(OUT LIST): the x of every line WORD(x) of LIST.def in this folder.
+function(gputrace_family_members out list)
+  set(file ${CMAKE_CURRENT_SOURCE_DIR}/${list}.def)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} members REGEX "^[A-Z]+\\([a-z0-9_]+\\)")
+  list(TRANSFORM members REPLACE "^[A-Z]+\\(([a-z0-9_]+)\\).*" "\\1")
+  set(${out} ${members} PARENT_SCOPE)
+endfunction()
+
+# gputrace_folder(NAME SOURCES files... [FAMILY list] [USES folders...] [LIBRARIES targets...])
+# One folder, one static library. A family is a list of like things: FAMILY reports reads
+# reports.def and compiles reports/x.c for every line REPORT(x) in it.
+function(gputrace_folder name)
+  cmake_parse_arguments(arg "" "FAMILY" "SOURCES;USES;LIBRARIES" ${ARGN})
+  if(arg_FAMILY)
+    gputrace_family_members(members ${arg_FAMILY})
+    list(TRANSFORM members REPLACE "(.+)" "${arg_FAMILY}/\\1.c")
+  endif()
+  add_library(gputrace_${name} STATIC ${arg_SOURCES} ${members})
+  target_link_libraries(gputrace_${name} PRIVATE gputrace_strict)
+  foreach(used IN LISTS arg_USES)
+    target_link_libraries(gputrace_${name} PUBLIC gputrace_${used})
+  endforeach()
+  target_link_libraries(gputrace_${name} PUBLIC ${arg_LIBRARIES})
+endfunction()

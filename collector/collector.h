@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_COLLECTOR_COLLECTOR_H
+#define GT_COLLECTOR_COLLECTOR_H
+
+struct gt_error;
+struct gt_trace;
+
+/*
+ * Reads a recording (a NAME.gputrace folder, or one .capture or .arena file of it) into an
+ * initialised trace. Damage is not an error: everything before it is read and a row of the
+ * table "notes" names the place. The folder is only read, never written. Errors: -ENOENT no
+ * such path, -ENODATA a folder without captures, -EBADMSG not a capture at all, -EPROTO
+ * written by a newer gputrace, others as the system gave them; the trace is then empty.
+ */
+int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err);
+
+#endif

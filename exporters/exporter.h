@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_EXPORTERS_EXPORTER_H
+#define GT_EXPORTERS_EXPORTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct gt_error;
+struct gt_trace;
+
+/* How to write; zero-initialised means the defaults. */
+struct gt_export_options {
+	bool uncompressed; /* for formats that compress by themselves */
+};
+
+/* What was written, for the user and for tests that compare it with what an importer read. */
+struct gt_export_counts {
+	uint64_t gpu_slices;  /* kernels, copies, fills on GPU tracks */
+	uint64_t api_slices;  /* API calls on thread tracks */
+	uint64_t arrows;      /* from an API call to what it launched */
+	uint64_t bytes;       /* of the file */
+	uint64_t raw_bytes;   /* before compression */
+	uint64_t skipped;     /* rows that could not be placed in time */
+};
+
+/* One file format a trace can be written as. To add one: see formats.def. */
+struct gt_exporter {
+	const char *name;      /* gputrace export --to NAME */
+	const char *extension; /* with the dot; picks the format when none is named */
+	const char *summary;   /* one line, no full stop */
+	/* counts may be NULL. Returns 0 or a negative errno value with err set. */
+	int (*write)(const struct gt_trace *trace, const struct gt_export_options *options,
+	             FILE *out, struct gt_export_counts *counts, struct gt_error *err);
+};
+
+extern const struct gt_exporter *const gt_exporters[];
+extern const size_t gt_exporter_count;
+
+/* By name ("perfetto") or by the extension of a file name. NULL when nothing fits. */
+const struct gt_exporter *gt_exporter_find(const char *name);
+const struct gt_exporter *gt_exporter_for_file(const char *file_name);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_OCCUPANCY_H
+#define GT_MODEL_OCCUPANCY_H
+
+struct gt_device;
+struct gt_launch_shape;
+
+/* What keeps more blocks from running on one multiprocessor at a time. */
+enum gt_occupancy_limit {
+	GT_LIMIT_UNKNOWN, /* the device's limits were not recorded */
+	GT_LIMIT_WARPS,
+	GT_LIMIT_REGISTERS,
+	GT_LIMIT_SHARED_MEMORY,
+	GT_LIMIT_BLOCKS,
+	GT_LIMIT_GRID, /* the launch has fewer blocks than would fit on the device */
+};
+
+/*
+ * Theoretical occupancy: how many blocks of a launch fit on one multiprocessor, from the
+ * device's limits and allocation granularity (CUDA C++ Programming Guide, "Hardware
+ * Multithreading", and the table of technical specifications per compute capability).
+ * It says what could be resident, not what was.
+ */
+struct gt_occupancy {
+	unsigned blocks_by_warps; /* blocks a multiprocessor holds by each limit alone */
+	unsigned blocks_by_registers;
+	unsigned blocks_by_shared_memory;
+	unsigned blocks_by_blocks;
+	unsigned blocks_per_sm; /* the smallest of them */
+	unsigned warps_per_sm;  /* blocks_per_sm x warps of a block */
+	double percent;         /* of the warps a multiprocessor can hold; NAN when unknown */
+	double waves_per_sm;    /* blocks of the grid / (blocks_per_sm x sm_count); NAN when unknown */
+	enum gt_occupancy_limit limit;
+};
+
+struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
+                                    const struct gt_launch_shape *shape);
+
+const char *gt_occupancy_limit_name(enum gt_occupancy_limit limit);
+
+#endif
