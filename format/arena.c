@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/arena.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define PAGE          4096u
+#define MAX_SLOTS     4096u
+#define MAX_SLOT_SIZE (64u << 20)
+#define NAME_PROBES   64
+
+static uint64_t to_page(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+static uint32_t slot_count(const struct gt_arena_config *config)
+{
+	return config->activity_slots + GT_RECORD_SLOTS + GT_DISCARD_SLOTS;
+}
+
+static uint64_t slots_offset(void)
+{
+	return to_page(sizeof(struct gt_arena_header));
+}
+
+static uint64_t names_offset(uint32_t count)
+{
+	return to_page(slots_offset() + (uint64_t)count * sizeof(struct gt_slot));
+}
+
+static uint64_t heap_offset(uint32_t count)
+{
+	return to_page(names_offset(count) + GT_ARENA_NAMES * sizeof(struct gt_name));
+}
+
+size_t gt_arena_bytes(const struct gt_arena_config *config)
+{
+	return heap_offset(slot_count(config)) + GT_ARENA_HEAP +
+	       (uint64_t)config->activity_slots * config->activity_bytes +
+	       (uint64_t)GT_RECORD_SLOTS * GT_RECORD_BYTES +
+	       (uint64_t)GT_DISCARD_SLOTS * GT_DISCARD_BYTES;
+}
+
+static void point(struct gt_arena *arena, void *memory)
+{
+	arena->bytes = memory;
+	arena->header = memory;
+	arena->slots = (struct gt_slot *)(arena->bytes + arena->header->slots_offset);
+	arena->names = (struct gt_name *)(arena->bytes + arena->header->names_offset);
+	arena->heap = arena->bytes + arena->header->heap_offset;
+}
+
+/* Describes count slots of one kind; returns the offset behind their memory. */
+static uint64_t lay_slots(struct gt_slot *slots, uint32_t count, enum gt_slot_kind kind,
+                          uint32_t size, uint64_t offset)
+{
+	for (uint32_t i = 0; i < count; i++, offset += size) {
+		slots[i].kind = kind;
+		slots[i].size = size;
+		slots[i].offset = offset;
+	}
+	return offset;
+}
+
+void gt_arena_format(struct gt_arena *arena, void *memory, const struct gt_arena_config *config)
+{
+	struct gt_arena_header *header = memory;
+	const uint32_t count = slot_count(config);
+	uint64_t offset = heap_offset(count) + GT_ARENA_HEAP;
+
+	header->version = GT_ARENA_VERSION;
+	header->header_bytes = sizeof(*header);
+	header->bytes = gt_arena_bytes(config);
+	header->slot_count = count;
+	header->slots_offset = slots_offset();
+	header->names_offset = names_offset(count);
+	header->heap_offset = heap_offset(count);
+	strncpy(header->capture, config->capture, sizeof(header->capture) - 1);
+	point(arena, memory);
+	offset = lay_slots(arena->slots, config->activity_slots, GT_SLOT_ACTIVITY,
+	                   config->activity_bytes, offset);
+	offset = lay_slots(arena->slots + config->activity_slots, GT_RECORD_SLOTS, GT_SLOT_RECORDS,
+	                   GT_RECORD_BYTES, offset);
+	lay_slots(arena->slots + config->activity_slots + GT_RECORD_SLOTS, GT_DISCARD_SLOTS,
+	          GT_SLOT_DISCARD, GT_DISCARD_BYTES, offset);
+#define LEDGER(name, help) gt_arena_add_string(arena, #name, sizeof(#name) - 1);
+#include "format/ledger.def"
+}
+
+void gt_arena_publish(struct gt_arena *arena)
+{
+	atomic_store_explicit(&arena->header->magic, GT_ARENA_MAGIC, memory_order_release);
+}
+
+static bool slot_fits(const struct gt_arena_header *header, const struct gt_slot *slot)
+{
+	return slot->kind <= GT_SLOT_DISCARD && slot->size <= MAX_SLOT_SIZE &&
+	       slot->offset <= header->bytes && slot->size <= header->bytes - slot->offset;
+}
+
+static bool header_fits(const struct gt_arena_header *header, size_t size)
+{
+	const uint32_t count = header->slot_count;
+
+	return header->header_bytes == sizeof(*header) && header->bytes == size &&
+	       count <= MAX_SLOTS && header->slots_offset == slots_offset() &&
+	       header->names_offset == names_offset(count) &&
+	       header->heap_offset == heap_offset(count) &&
+	       header->heap_offset + GT_ARENA_HEAP <= size &&
+	       memchr(header->capture, '\0', sizeof(header->capture)) &&
+	       !strchr(header->capture, '/');
+}
+
+int gt_arena_open(struct gt_arena *arena, void *memory, size_t size, struct gt_error *err)
+{
+	struct gt_arena_header *header = memory;
+
+	if (size < sizeof(*header) ||
+	    atomic_load_explicit(&header->magic, memory_order_acquire) == 0)
+		return gt_fail(err, ENODATA, "the arena was never used");
+	if (header->magic != GT_ARENA_MAGIC)
+		return gt_fail(err, EBADMSG, "it is not an arena of gputrace");
+	if (header->version != GT_ARENA_VERSION)
+		return gt_fail(err, EPROTO,
+		               "the arena has version %u and this gputrace reads version %u: open "
+		               "it with the gputrace that recorded it",
+		               header->version, GT_ARENA_VERSION);
+	if (!header_fits(header, size) || gt_activity_layout_check(&header->layout) < 0)
+		return gt_fail(err, EBADMSG, "the arena's header is damaged");
+	point(arena, memory);
+	for (uint32_t i = 0; i < header->slot_count; i++)
+		if (!slot_fits(header, &arena->slots[i]))
+			return gt_fail(err, EBADMSG, "slot %u of the arena is damaged", i);
+	return 0;
+}
+
+struct gt_slot *gt_arena_take(struct gt_arena *arena, enum gt_slot_kind kind)
+{
+	struct gt_slot *slot = arena->slots;
+	struct gt_slot *const end = slot + arena->header->slot_count;
+
+	/* The lowest free one, so that memory already touched is used again first. */
+	for (; slot < end; slot++) {
+		uint32_t free = GT_SLOT_FREE;
+
+		if (slot->kind != kind ||
+		    atomic_load_explicit(&slot->state, memory_order_relaxed) != GT_SLOT_FREE)
+			continue;
+		/* The acquire pairs with the release that freed it in the writer. */
+		if (!atomic_compare_exchange_strong_explicit(&slot->state, &free, GT_SLOT_LENT,
+		                                             memory_order_acquire,
+		                                             memory_order_relaxed))
+			continue;
+		atomic_store_explicit(&slot->used, 0, memory_order_relaxed);
+		slot->scanned = 0;
+		atomic_store_explicit(&slot->sequence,
+		                      atomic_fetch_add_explicit(&arena->header->sequence, 1,
+		                                                memory_order_relaxed) +
+		                              1,
+		                      memory_order_release);
+		return slot;
+	}
+	return NULL;
+}
+
+void gt_slot_hand_over(struct gt_slot *slot, uint32_t used)
+{
+	atomic_store_explicit(&slot->used, used, memory_order_relaxed);
+	/* Pairs with the acquire in the writer's search for full slots. */
+	atomic_store_explicit(&slot->state, GT_SLOT_FULL, memory_order_release);
+}
+
+struct gt_slot *gt_arena_slot_at(struct gt_arena *arena, const void *memory)
+{
+	const uint64_t offset = (uint64_t)((const uint8_t *)memory - arena->bytes);
+
+	for (uint32_t i = 0; i < arena->header->slot_count; i++)
+		if (arena->slots[i].offset == offset)
+			return &arena->slots[i];
+	return NULL;
+}
+
+uint8_t *gt_slot_memory(const struct gt_arena *arena, const struct gt_slot *slot)
+{
+	return arena->bytes + slot->offset;
+}
+
+/* In the heap a string is its size in 4 bytes, then its bytes, padded to 4. */
+static uint32_t padded(uint32_t size)
+{
+	return (uint32_t)sizeof(uint32_t) + ((size + 3) & ~3u);
+}
+
+int gt_arena_next_string(const struct gt_arena *arena, uint32_t *offset, const char **text,
+                         uint32_t *size)
+{
+	uint32_t used = atomic_load_explicit(&arena->header->heap_used, memory_order_acquire);
+	uint32_t length;
+
+	if (used > GT_ARENA_HEAP)
+		used = GT_ARENA_HEAP;
+	if (*offset > used || used - *offset < sizeof(length))
+		return 0;
+	memcpy(&length, arena->heap + *offset, sizeof(length));
+	if (length > used || padded(length) > used - *offset)
+		return 0;
+	*text = (const char *)arena->heap + *offset + sizeof(length);
+	*size = length;
+	*offset += padded(length);
+	return 1;
+}
+
+uint32_t gt_arena_add_string(struct gt_arena *arena, const char *text, uint32_t size)
+{
+	struct gt_arena_header *header = arena->header;
+	const uint32_t used = atomic_load_explicit(&header->heap_used, memory_order_relaxed);
+
+	if (size > GT_ARENA_HEAP / 4 || padded(size) > GT_ARENA_HEAP - used)
+		return 0;
+	memcpy(arena->heap + used, &size, sizeof(size));
+	memcpy(arena->heap + used + sizeof(size), text, size);
+	/* Pairs with the acquire in gt_arena_next_string of a reader outside. */
+	atomic_store_explicit(&header->heap_used, used + padded(size), memory_order_release);
+	return atomic_fetch_add_explicit(&header->string_count, 1, memory_order_release) + 1;
+}
+
+struct gt_name *gt_arena_name(struct gt_arena *arena, uint64_t pointer)
+{
+	uint64_t at = (pointer * 0x9e3779b97f4a7c15u) >> 40; /* golden ratio: spreads aligned pointers */
+
+	for (unsigned i = 0; i < NAME_PROBES; i++, at++) {
+		struct gt_name *name = &arena->names[at % GT_ARENA_NAMES];
+		const uint64_t there =
+			atomic_load_explicit(&name->pointer, memory_order_acquire);
+
+		if (there == pointer || there == 0)
+			return name;
+	}
+	return NULL;
+}

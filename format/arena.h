@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_FORMAT_ARENA_H
+#define GT_FORMAT_ARENA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/activity.h"
+#include "format/records.h"
+
+struct gt_error;
+
+/*
+ * The memory in which a traced process keeps what it has not written to its capture yet: one
+ * MAP_SHARED file per process, so that it outlives the process however that ends. It holds a
+ * header, a table of slots (buffers lent to CUPTI or to a thread), a heap of strings, a map
+ * from name pointers to strings, and the slots' memory. docs/capture-format.md describes it.
+ *
+ * Threads: slots are taken and handed over by any thread with atomics on their state; strings
+ * and names are added by one thread at a time (starting up, then the writer thread).
+ */
+
+#define GT_ARENA_MAGIC    0x5241544755504721u
+#define GT_ARENA_VERSION  1
+#define GT_ARENA_CLOCKS   64
+#define GT_ARENA_NAMES    16384 /* a power of two */
+#define GT_ARENA_HEAP     (4u << 20)
+#define GT_RECORD_BYTES   (64u << 10) /* of one slot for a thread's own records */
+#define GT_RECORD_SLOTS   256
+#define GT_DISCARD_SLOTS  8
+#define GT_DISCARD_BYTES  (64u << 10)
+
+enum gt_ledger_id {
+#define LEDGER(name, help) GT_LEDGER_##name,
+#include "format/ledger.def"
+	GT_LEDGER_COUNT
+};
+
+enum gt_slot_state {
+	GT_SLOT_FREE,
+	GT_SLOT_LENT,     /* to CUPTI, or to the thread tid */
+	GT_SLOT_FULL,     /* handed back; used is final */
+	GT_SLOT_DRAINING, /* the writer is at it */
+};
+
+enum gt_slot_kind {
+	GT_SLOT_ACTIVITY, /* CUPTI's raw records */
+	GT_SLOT_RECORDS,  /* struct gt_record_api_call of one thread */
+	GT_SLOT_DISCARD,  /* CUPTI's raw records that are counted and thrown away */
+};
+
+struct gt_slot {
+	_Atomic uint32_t state;
+	uint32_t kind;
+	_Atomic uint32_t used;    /* bytes that are filled; a lent activity slot's are not known */
+	uint32_t tid;             /* RECORDS: the thread */
+	_Atomic uint64_t sequence; /* unique to each time the slot is lent, from 1 */
+	uint64_t offset;          /* of its memory in the arena */
+	uint32_t size;
+	uint32_t scanned;         /* bytes whose open records have had their names kept */
+	char thread_name[16];     /* RECORDS: what the thread was called when it took the slot */
+};
+
+/* Which string a name pointer of the process stood for when it was last seen. */
+struct gt_name {
+	_Atomic uint64_t pointer;
+	uint32_t string;
+	uint32_t hash; /* of the text, to notice that the pointer stands for another one now */
+};
+
+struct gt_arena_header {
+	_Atomic uint64_t magic; /* written last: an arena without it was never used */
+	uint32_t version;
+	uint32_t header_bytes;
+	uint64_t bytes; /* of the whole arena */
+	uint32_t slot_count;
+	uint32_t padding;
+	uint64_t slots_offset;
+	uint64_t heap_offset;
+	uint64_t names_offset;
+	char capture[256]; /* name of the capture file in the same folder */
+	struct gt_activity_layout layout;
+	_Atomic uint64_t sequence;        /* of the last slot lent */
+	_Atomic uint32_t string_count;    /* strings in the heap; ids are 1..count */
+	_Atomic uint32_t heap_used;       /* bytes */
+	_Atomic uint32_t strings_written; /* of them are in the capture already */
+	_Atomic uint32_t heap_written;
+	_Atomic uint32_t shape_count; /* shape ids given out */
+	_Atomic uint32_t clock_count; /* readings made; the last GT_ARENA_CLOCKS are here */
+	_Atomic uint32_t clocks_written;
+	uint32_t padding2;
+	_Atomic uint64_t ledger[GT_LEDGER_COUNT];
+	struct gt_record_clock clocks[GT_ARENA_CLOCKS];
+};
+
+struct gt_arena {
+	struct gt_arena_header *header;
+	struct gt_slot *slots;
+	struct gt_name *names;
+	uint8_t *heap;
+	uint8_t *bytes; /* the whole arena */
+};
+
+struct gt_arena_config {
+	uint32_t activity_slots;
+	uint32_t activity_bytes; /* of one, a multiple of 4096 */
+	const char *capture;     /* file name, shorter than 256 bytes */
+};
+
+/* Bytes that an arena of this kind takes. */
+size_t gt_arena_bytes(const struct gt_arena_config *config);
+
+/*
+ * Fills zeroed memory of that many bytes. The names of the ledger's classes become the strings
+ * 1 to GT_LEDGER_COUNT. The layout is the caller's to fill before publishing.
+ */
+void gt_arena_format(struct gt_arena *arena, void *memory, const struct gt_arena_config *config);
+
+/* From now on a salvager finds something in it. */
+void gt_arena_publish(struct gt_arena *arena);
+
+/*
+ * Looks at an arena somebody else wrote: checks everything that later reads rely on. Returns 0,
+ * -ENODATA when it was never published, or -EBADMSG.
+ */
+int gt_arena_open(struct gt_arena *arena, void *memory, size_t size, struct gt_error *err);
+
+/* A free slot of a kind, now lent, with a new sequence number; NULL when there is none. */
+struct gt_slot *gt_arena_take(struct gt_arena *arena, enum gt_slot_kind kind);
+
+/* Hands a lent slot to the writer. used bytes of it are filled. */
+void gt_slot_hand_over(struct gt_slot *slot, uint32_t used);
+
+/* The slot whose memory begins at this address, or NULL. */
+struct gt_slot *gt_arena_slot_at(struct gt_arena *arena, const void *memory);
+
+uint8_t *gt_slot_memory(const struct gt_arena *arena, const struct gt_slot *slot);
+
+static inline void gt_ledger_add(struct gt_arena *arena, enum gt_ledger_id id, uint64_t value)
+{
+	atomic_fetch_add_explicit(&arena->header->ledger[id], value, memory_order_relaxed);
+}
+
+/*
+ * A string's text in the heap, by walking; *offset begins at 0 and moves on. 1 and the text, or
+ * 0 at the end. The text is not terminated.
+ */
+int gt_arena_next_string(const struct gt_arena *arena, uint32_t *offset, const char **text,
+                         uint32_t *size);
+
+/* Appends a text, without looking for an equal one. Its id, or 0 when the heap is full. */
+uint32_t gt_arena_add_string(struct gt_arena *arena, const char *text, uint32_t size);
+
+/* The entry of a name pointer, or a free one for it, or NULL when the map is full. */
+struct gt_name *gt_arena_name(struct gt_arena *arena, uint64_t pointer);
+
+#endif

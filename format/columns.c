@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/columns.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "format/records.h"
+
+static uint64_t load(const uint8_t *row, const struct gt_field *field)
+{
+	if (field->width == sizeof(uint64_t)) {
+		uint64_t wide;
+
+		memcpy(&wide, row + field->offset, sizeof(wide));
+		return wide;
+	}
+
+	uint32_t narrow;
+
+	memcpy(&narrow, row + field->offset, sizeof(narrow));
+	return narrow;
+}
+
+static void store(uint8_t *row, const struct gt_field *field, uint64_t value)
+{
+	if (field->width == sizeof(uint64_t)) {
+		memcpy(row + field->offset, &value, sizeof(value));
+	} else {
+		const uint32_t narrow = (uint32_t)value;
+
+		memcpy(row + field->offset, &narrow, sizeof(narrow));
+	}
+}
+
+/* What a value is written as the difference from. */
+static uint64_t base_of(enum gt_coding coding, uint64_t previous, uint64_t first)
+{
+	switch (coding) {
+	case GT_CODING_delta:
+		return previous;
+	case GT_CODING_span:
+		return first;
+	case GT_CODING_plain:
+		break;
+	}
+	return 0;
+}
+
+static uint8_t *encode_column(const struct gt_record_info *info, const struct gt_field *field,
+                              const uint8_t *rows, size_t count, uint8_t *out)
+{
+	const enum gt_coding coding = field->coding;
+	uint64_t previous = 0;
+
+	for (size_t i = 0; i < count; i++, rows += info->size) {
+		const uint64_t value = load(rows, field);
+
+		if (coding == GT_CODING_plain) {
+			out = gt_put_varint(out, value);
+			continue;
+		}
+		out = gt_put_varint(out, gt_zigzag(value - base_of(coding, previous,
+		                                                   load(rows, info->fields))));
+		previous = value;
+	}
+	return out;
+}
+
+size_t gt_columns_encode(const struct gt_record_info *info, const void *rows, size_t count,
+                         uint8_t *out)
+{
+	uint8_t *const begin = out;
+
+	for (uint32_t f = 0; f < info->field_count; f++) {
+		const struct gt_field *field = &info->fields[f];
+		uint8_t *const header = out;
+
+		out = encode_column(info, field, rows, count, out + GT_COLUMN_HEADER_SIZE);
+		header[0] = field->number;
+		header[1] = field->coding;
+		gt_put_u32(header + 2, (uint32_t)(out - header - GT_COLUMN_HEADER_SIZE));
+	}
+	return (size_t)(out - begin);
+}
+
+static const struct gt_field *find_field(const struct gt_record_info *info, uint8_t number)
+{
+	for (uint32_t f = 0; f < info->field_count; f++)
+		if (info->fields[f].number == number)
+			return &info->fields[f];
+	return NULL;
+}
+
+static int decode_column(const struct gt_record_info *info, const struct gt_field *field,
+                         enum gt_coding coding, const uint8_t *bytes, const uint8_t *end,
+                         uint8_t *rows, size_t count)
+{
+	uint64_t previous = 0;
+
+	for (size_t i = 0; i < count; i++, rows += info->size) {
+		uint64_t value;
+
+		bytes = gt_get_varint(bytes, end, &value);
+		if (!bytes)
+			return -EBADMSG;
+		if (coding != GT_CODING_plain)
+			value = gt_unzigzag(value) +
+			        base_of(coding, previous, load(rows, info->fields));
+		store(rows, field, value);
+		previous = value;
+	}
+	return bytes == end ? 0 : -EBADMSG;
+}
+
+int gt_columns_decode(const struct gt_record_info *info, const uint8_t *bytes, size_t size,
+                      void *rows, size_t count)
+{
+	const uint8_t *const end = bytes + size;
+
+	memset(rows, 0, count * info->size);
+	while (bytes < end) {
+		if (end - bytes < GT_COLUMN_HEADER_SIZE)
+			return -EBADMSG;
+
+		const struct gt_field *field = find_field(info, bytes[0]);
+		const uint8_t coding = bytes[1];
+		const uint32_t length = gt_get_u32(bytes + 2);
+
+		bytes += GT_COLUMN_HEADER_SIZE;
+		if (length > (size_t)(end - bytes))
+			return -EBADMSG;
+		if (field) {
+			if (coding > GT_CODING_span)
+				return -EBADMSG;
+			const int result = decode_column(info, field, coding, bytes, bytes + length,
+			                                 rows, count);
+
+			if (result < 0)
+				return result;
+		}
+		bytes += length;
+	}
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_FORMAT_RECORDING_H
+#define GT_FORMAT_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gt_error;
+
+/* Files of a recording folder: their names, and reading and writing them whole. */
+
+#define GT_RECORDING_SUFFIX ".gputrace"
+#define GT_CAPTURE_SUFFIX   ".capture"
+#define GT_ARENA_SUFFIX     ".arena"
+#define GT_MANIFEST_NAME    "manifest.json"
+
+bool gt_has_suffix(const char *name, const char *suffix);
+
+/* A file mapped into memory; empty files have no bytes. */
+struct gt_mapping {
+	uint8_t *bytes;
+	size_t size;
+};
+
+/* privately: changes to the bytes are seen by nobody else and never reach the file. */
+int gt_map_file(struct gt_mapping *mapping, const char *path, bool privately, struct gt_error *err);
+int gt_map_fd(struct gt_mapping *mapping, int fd, bool privately, struct gt_error *err);
+void gt_unmap(struct gt_mapping *mapping);
+
+/* Writes all bytes, going on after interruptions. 0 or a negative errno value. */
+int gt_write_all(int fd, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_FORMAT_SALVAGE_H
+#define GT_FORMAT_SALVAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/writer.h"
+
+struct gt_error;
+
+/*
+ * Takes what a process that died left in its arena. The arena of a process that runs is held
+ * by a lock (flock) on its file, which the kernel drops with the process or with its exec.
+ */
+
+struct gt_salvage {
+	unsigned arenas;  /* salvaged */
+	unsigned running; /* of processes that still run: left alone */
+	unsigned failed;  /* could not be read or appended: left as they are */
+	uint64_t bytes;   /* written */
+};
+
+/*
+ * Appends what every dead process's arena in a recording folder holds to its capture and
+ * removes the arena. One that cannot be salvaged is left and counted; err then says why for
+ * the last of them and the result is negative.
+ */
+int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err);
+
+/* Whether the process that owns the arena file still runs. */
+bool gt_arena_is_live(const char *path);
+
+/*
+ * Writes the chunks of an arena in memory (a private, writable copy or mapping) to a sink,
+ * leaving out those that the capture of the process (size bytes at capture, may be empty) has
+ * already. The chunks have no file header before them. 0, or negative with err set.
+ */
+int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
+                     struct gt_sink sink, struct gt_error *err);
+
+#endif
