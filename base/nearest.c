@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/nearest.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { MAX_DISTANCE = 2, MAX_LENGTH = 63 };
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Optimal string alignment distance, row by row; a row holds the distances of one prefix of
+ * a to every prefix of b. Words are at most MAX_LENGTH long.
+ */
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t rows[3][MAX_LENGTH + 1];
+
+	for (size_t j = 0; j <= b_length; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= a_length; i++) {
+		size_t *row = rows[i % 3];
+		const size_t *above = rows[(i + 2) % 3];
+		const size_t *two_above = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (size_t j = 1; j <= b_length; j++) {
+			const size_t changed = above[j - 1] + (a[i - 1] != b[j - 1]);
+
+			row[j] = smaller(changed, smaller(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = smaller(row[j], two_above[j - 2] + 1);
+		}
+	}
+	return rows[a_length % 3][b_length];
+}
+
+const char *gt_nearest(const char *word, const char *const *words)
+{
+	const size_t length = strlen(word);
+	size_t best = MAX_DISTANCE + 1;
+	const char *nearest = NULL;
+
+	if (length > MAX_LENGTH)
+		return NULL;
+	for (; *words; words++) {
+		const size_t other_length = strlen(*words);
+
+		if (other_length > MAX_LENGTH)
+			continue;
+
+		const size_t away = distance(word, length, *words, other_length);
+
+		if (away < best && away * 2 < length) {
+			best = away;
+			nearest = *words;
+		}
+	}
+	return nearest;
+}

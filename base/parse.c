@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/parse.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+/* Reads the digits at the start of text and leaves *rest at what follows them. */
+static int parse_digits(const char *text, const char **rest, uint64_t *value)
+{
+	uint64_t sum = 0;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		const uint64_t digit = (uint64_t)(*text - '0');
+
+		if (sum > (UINT64_MAX - digit) / 10)
+			return -ERANGE;
+		sum = sum * 10 + digit;
+	}
+	*rest = text;
+	*value = sum;
+	return 0;
+}
+
+static const struct unit *find_unit(const struct unit *units, const char *name)
+{
+	for (; units->name; units++)
+		if (strcmp(units->name, name) == 0)
+			return units;
+	return NULL;
+}
+
+static int parse_with_unit(const char *text, const struct unit *units, uint64_t *value)
+{
+	const char *rest;
+	uint64_t number;
+	const int result = parse_digits(text, &rest, &number);
+	const struct unit *unit;
+
+	if (result < 0)
+		return result;
+	unit = find_unit(units, rest);
+	if (!unit)
+		return -EINVAL;
+	if (number > UINT64_MAX / unit->factor)
+		return -ERANGE;
+	*value = number * unit->factor;
+	return 0;
+}
+
+int gt_parse_count(const char *text, uint64_t *value)
+{
+	static const struct unit units[] = {{"", 1}, {0}};
+
+	return parse_with_unit(text, units, value);
+}
+
+int gt_parse_size(const char *text, uint64_t *bytes)
+{
+	static const struct unit units[] = {
+		{"", 1},        {"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20},
+		{"m", 1 << 20}, {"G", 1 << 30}, {"g", 1 << 30}, {0},
+	};
+
+	return parse_with_unit(text, units, bytes);
+}
+
+int gt_parse_duration(const char *text, uint64_t *ns)
+{
+	static const struct unit units[] = {
+		{"ns", 1},
+		{"us", 1000},
+		{"ms", 1000000},
+		{"s", 1000000000},
+		{"min", 60000000000},
+		{"h", 3600000000000},
+		{0},
+	};
+
+	return parse_with_unit(text, units, ns);
+}

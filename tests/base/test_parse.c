@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/parse.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "support/check.h"
+
+struct good {
+	const char *text;
+	uint64_t value;
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+Test(parse, reads_a_count)
+{
+	static const struct good cases[] = {
+		{"0", 0}, {"7", 7}, {"007", 7}, {"18446744073709551615", UINT64_MAX}};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		uint64_t value = 1;
+
+		cr_expect(eq(int, gt_parse_count(cases[i].text, &value), 0), "%s", cases[i].text);
+		cr_expect(eq(u64, value, cases[i].value), "%s", cases[i].text);
+	}
+}
+
+Test(parse, refuses_what_is_not_a_count)
+{
+	static const char *const texts[] = {"", "-1", "+1", " 1", "1 ", "1K", "0x10", "1.5", "ten"};
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		uint64_t value = 42;
+
+		cr_expect(eq(int, gt_parse_count(texts[i], &value), -EINVAL), "'%s'", texts[i]);
+		cr_expect(eq(u64, value, 42));
+	}
+}
+
+Test(parse, tells_too_large_from_nonsense)
+{
+	uint64_t value = 42;
+
+	cr_expect(eq(int, gt_parse_count("18446744073709551616", &value), -ERANGE));
+	cr_expect(eq(int, gt_parse_count("99999999999999999999999", &value), -ERANGE));
+	cr_expect(eq(int, gt_parse_size("17179869184G", &value), -ERANGE));
+	cr_expect(eq(int, gt_parse_duration("18446744074s", &value), -ERANGE));
+	cr_expect(eq(u64, value, 42));
+}
+
+Test(parse, reads_a_size)
+{
+	static const struct good cases[] = {
+		{"0", 0},
+		{"100", 100},
+		{"64K", 65536},
+		{"64k", 65536},
+		{"2M", 2097152},
+		{"3G", 3221225472},
+		{"17179869183G", 18446744072635809792U},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		uint64_t value = 1;
+
+		cr_expect(eq(int, gt_parse_size(cases[i].text, &value), 0), "%s", cases[i].text);
+		cr_expect(eq(u64, value, cases[i].value), "%s", cases[i].text);
+	}
+}
+
+Test(parse, refuses_what_is_not_a_size)
+{
+	static const char *const texts[] = {"", "K", "1 K", "1KB", "1KiB", "1T", "-1K", "1.5M"};
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		uint64_t value = 42;
+
+		cr_expect(eq(int, gt_parse_size(texts[i], &value), -EINVAL), "'%s'", texts[i]);
+		cr_expect(eq(u64, value, 42));
+	}
+}
+
+Test(parse, reads_a_duration)
+{
+	static const struct good cases[] = {
+		{"5ns", 5},         {"5us", 5000},         {"100ms", 100000000},
+		{"2s", 2000000000}, {"1min", 60000000000}, {"1h", 3600000000000},
+		{"0s", 0},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		uint64_t value = 1;
+
+		cr_expect(eq(int, gt_parse_duration(cases[i].text, &value), 0), "%s",
+		          cases[i].text);
+		cr_expect(eq(u64, value, cases[i].value), "%s", cases[i].text);
+	}
+}
+
+Test(parse, refuses_a_duration_without_a_unit)
+{
+	static const char *const texts[] = {"", "5", "s", "5m", "5 s", "-5s", "5S", "1.5s", "5sec"};
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		uint64_t value = 42;
+
+		cr_expect(eq(int, gt_parse_duration(texts[i], &value), -EINVAL), "'%s'", texts[i]);
+		cr_expect(eq(u64, value, 42));
+	}
+}
