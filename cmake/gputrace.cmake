@@ -21,11 +21,11 @@ if(GPUTRACE_SANITIZE)
   add_link_options(-fsanitize=${GPUTRACE_SANITIZE})
 endif()
 
-# gputrace_library(NAME HEADER LIBRARY): the imported target gputrace::NAME, static when
-# GPUTRACE_STATIC asks for a build that runs on machines without the -dev packages.
+# gputrace_library(NAME HEADER LIBRARY [STATIC]): the imported target gputrace::NAME, static when
+# asked for, or when GPUTRACE_STATIC wants a build that runs on machines without the libraries.
 function(gputrace_library name header library)
   find_path(GPUTRACE_${name}_INCLUDE ${header} REQUIRED)
-  if(GPUTRACE_STATIC)
+  if(GPUTRACE_STATIC OR "STATIC" IN_LIST ARGN)
     find_library(GPUTRACE_${name}_LIBRARY NAMES lib${library}.a ${library} REQUIRED)
   else()
     find_library(GPUTRACE_${name}_LIBRARY NAMES ${library} REQUIRED)

@@ -25,15 +25,9 @@ static size_t align(size_t size)
 	return (size + 63) & ~(size_t)63;
 }
 
-/* Parameters for the largest chunk there is, so that the estimate covers every smaller one. */
-static ZSTD_compressionParameters parameters(void)
-{
-	return ZSTD_getCParams(LEVEL, GT_CHUNK_MAX_RAW, 0);
-}
-
 static size_t compressor_memory(void)
 {
-	return align(ZSTD_estimateCCtxSize_usingCParams(parameters()));
+	return align(ZSTD_estimateCCtxSize(LEVEL));
 }
 
 size_t gt_writer_memory(void)
@@ -84,11 +78,9 @@ int gt_writer_file_header(struct gt_writer *writer)
 /* Compresses raw into the output behind the header; stores it as it is when that is not smaller. */
 static uint32_t compress(struct gt_writer *writer, const void *raw, size_t size, uint32_t *flags)
 {
-	const ZSTD_frameParameters frame = {.contentSizeFlag = 1};
-	const ZSTD_parameters all = {.cParams = parameters(), .fParams = frame};
 	uint8_t *const payload = writer->out + GT_CHUNK_HEADER_SIZE;
-	const size_t stored = ZSTD_compress_advanced(writer->compressor, payload,
-	                                             GT_CHUNK_MAX_STORED, raw, size, NULL, 0, all);
+	const size_t stored = ZSTD_compressCCtx(writer->compressor, payload, GT_CHUNK_MAX_STORED,
+	                                        raw, size, LEVEL);
 
 	if (ZSTD_isError(stored) || stored >= size) {
 		memcpy(payload, raw, size);
