@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_CUPTI_H
+#define GT_INJECTION_CUPTI_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+/*
+ * libcupti, opened at run time: a copy that the process has mapped already is preferred, since
+ * a second one records nothing and says nothing; then the one whose soname fits the driver,
+ * then the places where toolkits and Python packages keep it.
+ */
+struct gt_cupti {
+	void *handle;
+	char path[PATH_MAX];
+	uint32_t version; /* cuptiGetVersion */
+#define CALL(name)     __typeof__(name) *name; /* GNU C: the headers are the only prototypes */
+#define OPTIONAL(name) CALL(name)
+#include "injection/cupti_calls.def"
+};
+
+/*
+ * Opens and checks the library. driver_version as cuDriverGetVersion gives it (13000), 0 when
+ * not known; wanted is a path that the user chose, or "". Returns 0, or a negative errno value
+ * with a sentence in why.
+ */
+int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted, char *why,
+                  size_t why_size);
+
+/* CUPTI's own words for a result; never NULL. */
+const char *gt_cupti_text(const struct gt_cupti *cupti, CUptiResult result);
+
+#endif

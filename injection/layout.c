@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/layout.h"
+
+#include <stddef.h>
+
+#include <cupti.h>
+
+#include "format/activity.h"
+
+/* The latest struct of each kind; CUPTI 13.0's headers. Earlier ones are beginnings of it. */
+typedef CUpti_ActivityKernel10 kernel;
+typedef CUpti_ActivityMemcpy6 memcpy_;
+typedef CUpti_ActivityMemcpyPtoP4 memcpy2;
+typedef CUpti_ActivityMemset4 memset_;
+typedef CUpti_ActivitySynchronization2 synchronization;
+typedef CUpti_ActivityOverhead3 overhead;
+typedef CUpti_ActivityDevice5 device;
+typedef CUpti_ActivityContext3 context;
+typedef CUpti_ActivityStream stream;
+#define memcpy memcpy_
+#define memset memset_
+
+_Static_assert(offsetof(CUpti_ActivityKernel10, clusterZ) ==
+                       offsetof(CUpti_ActivityKernel9, clusterZ),
+               "a kernel record of CUDA 12.4 is the beginning of a later one");
+_Static_assert(offsetof(CUpti_ActivityMemcpy6, graphId) == offsetof(CUpti_ActivityMemcpy5, graphId),
+               "so is a memcpy record");
+_Static_assert(offsetof(CUpti_ActivitySynchronization2, cudaEventId) ==
+                       offsetof(CUpti_ActivitySynchronization, cudaEventId),
+               "so is a synchronization record");
+_Static_assert(offsetof(CUpti_ActivityOverhead3, correlationId) ==
+                       offsetof(CUpti_ActivityOverhead2, correlationId),
+               "so is an overhead record");
+
+/* When a struct got its present size: versions as cupti_version.h lists them. */
+#define CUDA_12_8 26
+#define CUDA_13_0 130000
+
+static void shrink(struct gt_activity_layout *layout, enum gt_activity activity, uint32_t size,
+                   uint32_t version, uint32_t since)
+{
+	if (version < since)
+		layout->sizes[activity] = size;
+}
+
+void gt_layout_fill(struct gt_activity_layout *layout, uint32_t cupti_version)
+{
+	layout->cupti_version = cupti_version;
+#define ACTIVITY(name, kind) layout->sizes[GT_ACTIVITY_##name] = sizeof(name);
+#define RAW(name, field, member)                                                                   \
+	layout->places[GT_RAW_##name##_##field] = (struct gt_raw_place){                           \
+		.offset = offsetof(name, member), .width = sizeof(((name *)NULL)->member)};
+#include "format/activity.def"
+
+	shrink(layout, GT_ACTIVITY_kernel, sizeof(CUpti_ActivityKernel9), cupti_version, CUDA_13_0);
+	shrink(layout, GT_ACTIVITY_memcpy, sizeof(CUpti_ActivityMemcpy5), cupti_version, CUDA_12_8);
+	shrink(layout, GT_ACTIVITY_synchronization, sizeof(CUpti_ActivitySynchronization),
+	       cupti_version, CUDA_12_8);
+	if (cupti_version < CUDA_13_0)
+		layout->places[GT_RAW_kernel_device_launched] = (struct gt_raw_place){0};
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "format/recording.h"
+#include "injection/process.h"
+#include "injection/session.h"
+
+#define MAX_FOLDERS 1000 /* NAME.gputrace, NAME.2.gputrace, ... */
+
+static int make_named_folder(struct gt_session *session)
+{
+	char program[NAME_MAX];
+
+	gt_process_program(program, sizeof(program));
+	for (int i = 1; i <= MAX_FOLDERS; i++) {
+		if (i == 1)
+			snprintf(session->folder, sizeof(session->folder),
+			         "%s" GT_RECORDING_SUFFIX, program);
+		else
+			snprintf(session->folder, sizeof(session->folder),
+			         "%s.%d" GT_RECORDING_SUFFIX, program, i);
+		if (mkdir(session->folder, 0700) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* A folder that the user named is joined when it exists: the other processes of a job are in it. */
+static int make_folder(struct gt_session *session)
+{
+	if (!*session->settings.output)
+		return make_named_folder(session);
+	snprintf(session->folder, sizeof(session->folder), "%s", session->settings.output);
+	return mkdir(session->folder, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+/* A process that calls exec keeps pid and start time: its next program gets the next number. */
+static int open_capture(struct gt_session *session)
+{
+	char host[HOST_NAME_MAX + 1];
+	char path[PATH_MAX + NAME_MAX + 2];
+
+	gt_process_host(host, sizeof(host));
+	for (int i = 1; i <= MAX_FOLDERS; i++) {
+		char number[16] = "";
+
+		if (i > 1)
+			snprintf(number, sizeof(number), "-%d", i);
+		snprintf(session->capture_name, sizeof(session->capture_name),
+		         "%s-%d-%llu%s" GT_CAPTURE_SUFFIX, host, (int)getpid(),
+		         (unsigned long long)gt_process_started(), number);
+		snprintf(path, sizeof(path), "%s/%s", session->folder, session->capture_name);
+		session->capture_fd =
+			open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+		if (session->capture_fd >= 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* Where a file system cannot reserve space, writing zeros does; a hole could end the program later. */
+static int reserve(int fd, size_t size)
+{
+	static const uint8_t zeros[1 << 16];
+
+	if (fallocate(fd, 0, 0, (off_t)size) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != ENOSYS)
+		return -errno;
+	for (size_t done = 0; done < size; done += sizeof(zeros)) {
+		const int result = gt_write_all(fd, zeros, sizeof(zeros));
+
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static int open_arena(struct gt_session *session, const struct gt_arena_config *config)
+{
+	const size_t size = gt_arena_bytes(config);
+	const size_t stem = strlen(session->capture_name) - strlen(GT_CAPTURE_SUFFIX);
+	char here[PATH_MAX] = "";
+	void *memory;
+	int result;
+
+	/* The program may change its folder before we remove the file. */
+	if (session->folder[0] != '/' && !getcwd(here, sizeof(here)))
+		return -errno;
+	if (snprintf(session->arena_path, sizeof(session->arena_path), "%s%s%s/%.*s" GT_ARENA_SUFFIX,
+	             here, *here ? "/" : "", session->folder, (int)stem,
+	             session->capture_name) >= (int)sizeof(session->arena_path))
+		return -ENAMETOOLONG;
+	session->arena_fd = open(session->arena_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (session->arena_fd < 0)
+		return -errno;
+	result = reserve(session->arena_fd, size);
+	if (result < 0)
+		return result;
+	if (flock(session->arena_fd, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, session->arena_fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	gt_arena_format(&session->arena, memory, config);
+	return 0;
+}
+
+static void remove_all(struct gt_session *session)
+{
+	char path[PATH_MAX + NAME_MAX + 2];
+
+	if (session->arena_fd >= 0) {
+		unlink(session->arena_path);
+		close(session->arena_fd);
+	}
+	if (session->capture_fd >= 0) {
+		snprintf(path, sizeof(path), "%s/%s", session->folder, session->capture_name);
+		unlink(path);
+		close(session->capture_fd);
+	}
+	session->arena_fd = session->capture_fd = -1;
+	if (!*session->settings.output)
+		rmdir(session->folder);
+}
+
+int gt_output_open(struct gt_session *session, char *why, size_t why_size)
+{
+	const struct gt_arena_config config = {
+		.activity_slots = (uint32_t)session->settings.buffer_count,
+		.activity_bytes = (uint32_t)session->settings.buffer_bytes,
+		.capture = session->capture_name,
+	};
+	const char *what = "recording folder";
+	int result;
+
+	session->capture_fd = session->arena_fd = -1;
+	result = make_folder(session);
+	if (result == 0) {
+		what = "capture file";
+		result = open_capture(session);
+	}
+	if (result == 0) {
+		what = "arena";
+		result = open_arena(session, &config);
+	}
+	if (result < 0) {
+		snprintf(why, why_size, "cannot make the %s in %s: %s", what, session->folder,
+		         gt_errno_text(-result));
+		remove_all(session);
+	}
+	return result;
+}
+
+void gt_output_close(struct gt_session *session, int remove_arena)
+{
+	if (remove_arena)
+		unlink(session->arena_path);
+	close(session->capture_fd);
+	close(session->arena_fd);
+	session->capture_fd = session->arena_fd = -1;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/process.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/meta.h"
+
+/* Reads what a small file holds, at most size bytes; a zero byte follows it. */
+static size_t read_file(const char *path, char *text, size_t size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t got = 1;
+
+	while (fd >= 0 && used < size - 1 && got > 0) {
+		got = read(fd, text + used, size - 1 - used);
+		if (got > 0)
+			used += (size_t)got;
+	}
+	if (fd >= 0)
+		close(fd);
+	text[used] = '\0';
+	return used;
+}
+
+uint64_t gt_process_started(void)
+{
+	char text[1024];
+	const char *at;
+
+	read_file("/proc/self/stat", text, sizeof(text));
+	/* The second field is the name in brackets, which may hold blanks; the 22nd is ours. */
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+void gt_process_host(char *host, size_t size)
+{
+	if (gethostname(host, size - 1) < 0)
+		snprintf(host, size, "host");
+	host[size - 1] = '\0';
+	for (char *c = host; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
+			*c = '-';
+}
+
+void gt_process_program(char *name, size_t size)
+{
+	char path[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	const char *slash;
+
+	path[length > 0 ? length : 0] = '\0';
+	slash = strrchr(path, '/');
+	snprintf(name, size, "%s", slash && slash[1] ? slash + 1 : "program");
+}
+
+void gt_process_describe(struct gt_meta *meta)
+{
+	char text[8192];
+	ssize_t length;
+	size_t size;
+
+	gt_process_host(text, HOST_NAME_MAX + 1);
+	gt_meta_add(meta, GT_META_HOST, text);
+	size = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	gt_meta_add_bytes(meta, GT_META_BOOT_ID, text, strcspn(text, "\n") < size ? strcspn(text, "\n") : size);
+	gt_meta_add_number(meta, GT_META_PID, (unsigned long long)getpid());
+	gt_meta_add_number(meta, GT_META_PPID, (unsigned long long)getppid());
+	gt_meta_add_number(meta, GT_META_STARTED, gt_process_started());
+	length = readlink("/proc/self/exe", text, sizeof(text) - 1);
+	if (length > 0)
+		gt_meta_add_bytes(meta, GT_META_PROGRAM, text, (size_t)length);
+	size = read_file("/proc/self/cmdline", text, sizeof(text));
+	gt_meta_add_bytes(meta, GT_META_COMMAND, text, size);
+}

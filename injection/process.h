@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_PROCESS_H
+#define GT_INJECTION_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gt_meta;
+
+/* Who the traced process is, as the kernel tells it; nothing is allocated. */
+
+/* Clock ticks since boot when the process started: with the pid it names the process for ever. */
+uint64_t gt_process_started(void);
+
+/* The host's name with everything but letters, digits, '-', '_' and '.' made '-'. */
+void gt_process_host(char *host, size_t size);
+
+/* The name of the executable's file, "program" when it cannot be told. */
+void gt_process_program(char *name, size_t size);
+
+/* Adds host, boot id, pids, program and command line. */
+void gt_process_describe(struct gt_meta *meta);
+
+#endif

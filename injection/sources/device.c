@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cuda.h>
+
+#include "injection/session.h"
+#include "injection/source.h"
+
+/*
+ * What the GPUs are: asked of the driver, and of NVML for what only it knows, once CUDA is up.
+ * Runs on the writer thread, whose CUDA calls are not recorded.
+ */
+
+/* NVML ships without a header in some toolkits; these few declarations are its documented API. */
+typedef struct nvmlDevice_st *nvml_device;
+typedef int nvml_return; /* 0: success */
+
+struct nvml {
+	nvml_return (*init)(void);
+	nvml_return (*shutdown)(void);
+	nvml_return (*by_uuid)(const char *uuid, nvml_device *device);
+	nvml_return (*index)(nvml_device device, unsigned *index);
+	nvml_return (*max_generation)(nvml_device device, unsigned *generation);
+	nvml_return (*max_width)(nvml_device device, unsigned *width);
+};
+
+struct driver {
+	CUresult (*count)(int *count);
+	CUresult (*get)(CUdevice *device, int ordinal);
+	CUresult (*name)(char *name, int size, CUdevice device);
+	CUresult (*uuid)(CUuuid *uuid, CUdevice device);
+	CUresult (*pci)(char *text, int size, CUdevice device);
+	CUresult (*memory)(size_t *bytes, CUdevice device);
+	CUresult (*attribute)(int *value, CUdevice_attribute attribute, CUdevice device);
+};
+
+static bool find(void *library, const char *name, void *call)
+{
+	*(void **)call = dlsym(library, name);
+	return *(void **)call != NULL;
+}
+
+static bool open_driver(struct driver *driver)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	return library && find(library, "cuDeviceGetCount", &driver->count) &&
+	       find(library, "cuDeviceGet", &driver->get) &&
+	       find(library, "cuDeviceGetName", &driver->name) &&
+	       find(library, "cuDeviceGetUuid_v2", &driver->uuid) &&
+	       find(library, "cuDeviceGetPCIBusId", &driver->pci) &&
+	       find(library, "cuDeviceTotalMem_v2", &driver->memory) &&
+	       find(library, "cuDeviceGetAttribute", &driver->attribute);
+}
+
+static bool open_nvml(struct nvml *nvml)
+{
+	void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+	return library && find(library, "nvmlInit_v2", &nvml->init) &&
+	       find(library, "nvmlShutdown", &nvml->shutdown) &&
+	       find(library, "nvmlDeviceGetHandleByUUID", &nvml->by_uuid) &&
+	       find(library, "nvmlDeviceGetIndex", &nvml->index) &&
+	       find(library, "nvmlDeviceGetMaxPcieLinkGeneration", &nvml->max_generation) &&
+	       find(library, "nvmlDeviceGetMaxPcieLinkWidth", &nvml->max_width) &&
+	       nvml->init() == 0;
+}
+
+static uint32_t attribute(const struct driver *driver, CUdevice device, CUdevice_attribute which)
+{
+	int value = 0;
+
+	return driver->attribute(&value, which, device) == CUDA_SUCCESS && value > 0
+	               ? (uint32_t)value
+	               : 0;
+}
+
+static void describe(const struct driver *driver, CUdevice device, struct gt_record_device *row)
+{
+	size_t bytes = 0;
+
+#define GET(which) attribute(driver, device, CU_DEVICE_ATTRIBUTE_##which)
+	row->cc_major = GET(COMPUTE_CAPABILITY_MAJOR);
+	row->cc_minor = GET(COMPUTE_CAPABILITY_MINOR);
+	row->sm_count = GET(MULTIPROCESSOR_COUNT);
+	row->sm_clock_khz = GET(CLOCK_RATE);
+	row->memory_clock_khz = GET(MEMORY_CLOCK_RATE);
+	row->memory_bus_bits = GET(GLOBAL_MEMORY_BUS_WIDTH);
+	row->l2_bytes = GET(L2_CACHE_SIZE);
+	row->warp_size = GET(WARP_SIZE);
+	row->max_threads_per_sm = GET(MAX_THREADS_PER_MULTIPROCESSOR);
+	row->max_blocks_per_sm = GET(MAX_BLOCKS_PER_MULTIPROCESSOR);
+	row->registers_per_sm = GET(MAX_REGISTERS_PER_MULTIPROCESSOR);
+	row->registers_per_block = GET(MAX_REGISTERS_PER_BLOCK);
+	row->shared_per_sm_bytes = GET(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+	row->shared_per_block_bytes = GET(MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+	row->shared_reserved_bytes = GET(RESERVED_SHARED_MEMORY_PER_BLOCK);
+	row->copy_engines = GET(ASYNC_ENGINE_COUNT);
+#undef GET
+	if (driver->memory(&bytes, device) == CUDA_SUCCESS)
+		row->memory_bytes = bytes;
+}
+
+static void describe_link(const struct nvml *nvml, const char *uuid, struct gt_record_device *row)
+{
+	nvml_device device;
+	unsigned value;
+
+	if (nvml->by_uuid(uuid, &device) != 0)
+		return;
+	if (nvml->index(device, &value) == 0)
+		row->index_plus_one = value + 1;
+	if (nvml->max_generation(device, &value) == 0)
+		row->pcie_generation = value;
+	if (nvml->max_width(device, &value) == 0)
+		row->pcie_width = value;
+}
+
+/* GPU- and the bytes in groups of 4-2-2-2-6, as nvidia-smi prints them. */
+static void print_uuid(const CUuuid *uuid, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "GPU-");
+
+	for (int i = 0; i < 16 && used + 3 < size; i++) {
+		const char *dash = i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
+
+		used += (size_t)snprintf(text + used, size - used, "%s%02x", dash,
+		                         (unsigned char)uuid->bytes[i]);
+	}
+}
+
+static void record_device(struct gt_session *session, const struct driver *driver,
+                          const struct nvml *nvml, int ordinal)
+{
+	const struct gt_origin none = {0};
+	struct gt_record_device row = {.ordinal = (uint32_t)ordinal};
+	char text[256];
+	CUdevice device;
+	CUuuid uuid;
+
+	if (driver->get(&device, ordinal) != CUDA_SUCCESS)
+		return;
+	if (driver->name(text, sizeof(text), device) == CUDA_SUCCESS)
+		row.name = gt_session_intern(session, text);
+	if (driver->pci(text, sizeof(text), device) == CUDA_SUCCESS)
+		row.pci = gt_session_intern(session, text);
+	describe(driver, device, &row);
+	if (driver->uuid(&uuid, device) == CUDA_SUCCESS) {
+		print_uuid(&uuid, text, sizeof(text));
+		row.uuid = gt_session_intern(session, text);
+		if (nvml)
+			describe_link(nvml, text, &row);
+	}
+	(void)gt_writer_records(&session->writer, GT_RECORD_device, &row, 1, none);
+}
+
+static int start(struct gt_session *session, char *why, size_t why_size)
+{
+	(void)session;
+	(void)why;
+	(void)why_size;
+	return 0;
+}
+
+static void tick(struct gt_session *session)
+{
+	struct driver driver;
+	struct nvml nvml;
+	int count = 0;
+
+	if (session->devices_done ||
+	    !atomic_load_explicit(&session->activity_seen, memory_order_acquire))
+		return;
+	session->devices_done = true;
+	if (!open_driver(&driver) || driver.count(&count) != CUDA_SUCCESS) {
+		gt_session_note(session, "device", "the driver told nothing about its devices");
+		return;
+	}
+
+	const bool has_nvml = open_nvml(&nvml);
+
+	for (int i = 0; i < count; i++)
+		record_device(session, &driver, has_nvml ? &nvml : NULL, i);
+	if (has_nvml)
+		nvml.shutdown();
+}
+
+const struct gt_source gt_source_device = {.name = "device", .start = start, .tick = tick};

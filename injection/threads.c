@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/threads.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/meta.h"
+#include "injection/session.h"
+#include "injection/source.h"
+#include "injection/sources.h"
+
+#define HEADER_INTERVAL_NS 1000000000u  /* clocks and ledger go to the capture this often */
+#define FLUSH_LIMIT_NS     5000000000u  /* a flush that takes longer is given up */
+#define NAME_MAX_BYTES     16384        /* of a kernel's name; longer ones are cut */
+
+/* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
+static __thread bool ours __attribute__((tls_model("initial-exec")));
+
+bool gt_thread_is_ours(void)
+{
+	return ours;
+}
+
+uint64_t gt_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool gt_wait(sem_t *semaphore, uint64_t limit_ns)
+{
+	const int saved = errno;
+	const uint64_t until = gt_now() + limit_ns;
+	const struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000u),
+	                                  .tv_nsec = (long)(until % 1000000000u)};
+	int result;
+
+	do
+		result = sem_clockwait(semaphore, CLOCK_MONOTONIC, &deadline);
+	while (result < 0 && errno == EINTR);
+	errno = saved;
+	return result == 0;
+}
+
+/* ---- the flusher ---- */
+
+static void flush(struct gt_session *session, uint32_t flag)
+{
+	if (!atomic_load_explicit(&session->activity_seen, memory_order_acquire))
+		return;
+	atomic_store_explicit(&session->flush_began_ns, gt_now(), memory_order_relaxed);
+	(void)session->cupti.cuptiActivityFlushAll(flag);
+	atomic_store_explicit(&session->flush_began_ns, 0, memory_order_relaxed);
+	sem_post(&session->writer_work);
+}
+
+static void *run_flusher(void *context)
+{
+	struct gt_session *session = context;
+
+	ours = true;
+	while (!atomic_load_explicit(&session->stopping, memory_order_acquire)) {
+		const bool asked =
+			gt_wait(&session->flusher_work, session->settings.flush_interval_ns);
+
+		if (atomic_load_explicit(&session->stopping, memory_order_acquire))
+			break;
+		flush(session, 0);
+		if (asked)
+			sem_post(&session->flushed);
+	}
+	/* Once, at the very end: hands over unfinished records too, without times. */
+	flush(session, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	sem_post(&session->flusher_done);
+	return NULL;
+}
+
+/* ---- the writer ---- */
+
+/* CUPTI's records may be larger than the headers say: the distance between two is the truth. */
+static void learn_size(struct gt_arena *arena, const uint8_t *record, const uint8_t *next)
+{
+	uint32_t *sizes = arena->header->layout.sizes;
+	uint32_t kind;
+
+	memcpy(&kind, record, sizeof(kind));
+
+	const enum gt_activity activity = gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN);
+
+	if (activity < GT_ACTIVITY_COUNT && next > record && next - record > sizes[activity] &&
+	    next - record <= 4096)
+		sizes[activity] = (uint32_t)(next - record);
+}
+
+/* Calls use() for each record that CUPTI says the buffer holds. */
+static void each_record(struct gt_session *session, uint8_t *bytes, uint32_t used,
+                        void (*use)(struct gt_session *, const uint8_t *))
+{
+	CUpti_Activity *record = NULL;
+	const uint8_t *previous = NULL;
+
+	while (session->cupti.cuptiActivityGetNextRecord(bytes, used, &record) == CUPTI_SUCCESS) {
+		const uint8_t *at = (const uint8_t *)record;
+
+		if (previous)
+			learn_size(&session->arena, previous, at);
+		use(session, at);
+		previous = at;
+	}
+}
+
+static void drain_record(struct gt_session *session, const uint8_t *record)
+{
+	gt_drain_activity(session->drain, record);
+}
+
+static void discard_record(struct gt_session *session, const uint8_t *record)
+{
+	(void)record;
+	gt_ledger_add(&session->arena, GT_LEDGER_discarded_no_buffer, 1);
+}
+
+static void drain_slot(struct gt_session *session, struct gt_slot *slot)
+{
+	uint8_t *bytes = gt_slot_memory(&session->arena, slot);
+	const uint32_t used = atomic_load_explicit(&slot->used, memory_order_relaxed);
+
+	atomic_store_explicit(&slot->state, GT_SLOT_DRAINING, memory_order_relaxed);
+	if (slot->kind == GT_SLOT_DISCARD) {
+		each_record(session, bytes, used, discard_record);
+	} else {
+		gt_drain_begin(session->drain, slot);
+		if (slot->kind == GT_SLOT_ACTIVITY)
+			each_record(session, bytes, used, drain_record);
+		else
+			gt_drain_records(session->drain, slot, used);
+		gt_drain_end(session->drain);
+	}
+	/* Zeroed for CUPTI and for salvage, which stops at a zero kind. */
+	memset(bytes, 0, used);
+	atomic_store_explicit(&slot->used, 0, memory_order_relaxed);
+	/* Pairs with the acquire in gt_arena_take. */
+	atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
+}
+
+/* The full slot that was lent first, or NULL. */
+static struct gt_slot *next_full(struct gt_arena *arena)
+{
+	struct gt_slot *first = NULL;
+
+	for (uint32_t i = 0; i < arena->header->slot_count; i++) {
+		struct gt_slot *slot = &arena->slots[i];
+
+		/* Pairs with the release in gt_slot_hand_over. */
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) != GT_SLOT_FULL)
+			continue;
+		if (!first || atomic_load_explicit(&slot->sequence, memory_order_relaxed) <
+		                      atomic_load_explicit(&first->sequence, memory_order_relaxed))
+			first = slot;
+	}
+	return first;
+}
+
+/* Reads a name of this process that may be gone: an address that is not mapped gives nothing. */
+static size_t peek_name(uint64_t pointer, char *text, size_t size)
+{
+	const struct iovec to = {text, size};
+	const struct iovec from = {(void *)(uintptr_t)pointer, size};
+	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+	if (got <= 0) {
+		/* The name may end shortly before a page that is not mapped. */
+		const struct iovec rest = {(void *)(uintptr_t)pointer, 4096 - pointer % 4096};
+
+		got = process_vm_readv(getpid(), &to, 1, &rest, 1, 0);
+	}
+	return got > 0 ? strnlen(text, (size_t)got) : 0;
+}
+
+static void keep_name(struct gt_session *session, uint64_t pointer)
+{
+	const struct gt_name *name = gt_arena_name(&session->arena, pointer);
+	char text[NAME_MAX_BYTES];
+
+	if (!name || atomic_load_explicit(&name->pointer, memory_order_relaxed) == pointer)
+		return;
+
+	const size_t size = peek_name(pointer, text, sizeof(text));
+
+	if (size)
+		(void)gt_intern_name(&session->interner, pointer, text, size);
+}
+
+/*
+ * Keeps the names of kernels whose records still lie in a buffer of CUPTI's: if the process
+ * dies now, the salvager has only their pointers.
+ */
+static void keep_names_of(struct gt_session *session, struct gt_slot *slot)
+{
+	const struct gt_activity_layout *layout = &session->arena.header->layout;
+	const uint8_t *bytes = gt_slot_memory(&session->arena, slot);
+	uint32_t at = slot->scanned;
+	uint32_t size;
+
+	while ((size = gt_raw_size(&session->arena, bytes + at, slot->size - at)) > 0) {
+		uint32_t kind;
+
+		memcpy(&kind, bytes + at, sizeof(kind));
+		if (gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN) == GT_ACTIVITY_kernel) {
+			const uint64_t pointer =
+				gt_raw_get(layout, bytes + at, GT_RAW_kernel_name);
+
+			if (!pointer)
+				break; /* CUPTI is filling this one */
+			keep_name(session, pointer);
+		}
+		at += size;
+	}
+	slot->scanned = at;
+}
+
+static void keep_names(struct gt_session *session)
+{
+	for (uint32_t i = 0; i < session->arena.header->slot_count; i++) {
+		struct gt_slot *slot = &session->arena.slots[i];
+
+		if (slot->kind == GT_SLOT_ACTIVITY &&
+		    atomic_load_explicit(&slot->state, memory_order_acquire) == GT_SLOT_LENT)
+			keep_names_of(session, slot);
+	}
+}
+
+static void watch_flusher(struct gt_session *session)
+{
+	const uint64_t began = atomic_load_explicit(&session->flush_began_ns, memory_order_relaxed);
+
+	if (!began) {
+		session->flush_given_up = false;
+		return;
+	}
+	if (session->flush_given_up || gt_now() - began < FLUSH_LIMIT_NS)
+		return;
+	session->flush_given_up = true;
+	gt_ledger_add(&session->arena, GT_LEDGER_flush_timeouts, 1);
+	gt_session_note(session, "activity",
+	                "cuptiActivityFlushAll did not come back within 5 s: GPU activity after that "
+	                "may be missing");
+}
+
+static void measure_cpu(struct gt_session *session)
+{
+	uint64_t sum = 0;
+	const pthread_t threads[] = {session->writer_thread, session->flusher_thread};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct timespec used;
+		clockid_t clock;
+
+		if (pthread_getcpuclockid(threads[i], &clock) == 0 && clock_gettime(clock, &used) == 0)
+			sum += (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+	}
+	atomic_store_explicit(&session->arena.header->ledger[GT_LEDGER_writer_cpu_ns], sum,
+	                      memory_order_relaxed);
+}
+
+static void write_header(struct gt_session *session)
+{
+	measure_cpu(session);
+	atomic_store_explicit(&session->arena.header->ledger[GT_LEDGER_write_failed],
+	                      session->writer.failed, memory_order_relaxed);
+	gt_drain_header(session->drain);
+}
+
+static void drain_all(struct gt_session *session)
+{
+	struct gt_slot *slot;
+
+	while ((slot = next_full(&session->arena)))
+		drain_slot(session, slot);
+}
+
+static void *run_writer(void *context)
+{
+	struct gt_session *session = context;
+	uint64_t header_ns = 0;
+
+	ours = true;
+	while (!atomic_load_explicit(&session->stopping, memory_order_acquire)) {
+		(void)gt_wait(&session->writer_work, session->settings.flush_interval_ns);
+		drain_all(session);
+		watch_flusher(session);
+		keep_names(session);
+		gt_sources_tick(session);
+		if (gt_now() - header_ns >= HEADER_INTERVAL_NS) {
+			header_ns = gt_now();
+			write_header(session);
+		}
+	}
+	/* The flusher is done or given up; see gt_session_stop for what happens to the rest. */
+	while (!gt_wait(&session->flusher_done, session->settings.flush_interval_ns) &&
+	       !session->flush_given_up) {
+		drain_all(session);
+		watch_flusher(session);
+	}
+	gt_sources_tick(session);
+	drain_all(session);
+	write_header(session);
+	sem_post(&session->writer_done);
+	return NULL;
+}
+
+int gt_threads_start(struct gt_session *session)
+{
+	sigset_t all;
+	sigset_t before;
+	int result;
+
+	sem_init(&session->writer_work, 0, 0);
+	sem_init(&session->flusher_work, 0, 0);
+	sem_init(&session->flushed, 0, 0);
+	sem_init(&session->writer_done, 0, 0);
+	sem_init(&session->flusher_done, 0, 0);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	result = pthread_create(&session->flusher_thread, NULL, run_flusher, session);
+	if (result == 0)
+		result = pthread_create(&session->writer_thread, NULL, run_writer, session);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return result;
+}
