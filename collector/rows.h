@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_COLLECTOR_ROWS_H
+#define GT_COLLECTOR_ROWS_H
+
+#include <stdint.h>
+
+#include "model/trace.h"
+
+struct gt_capture;
+
+/*
+ * The rows of devices, contexts, streams and threads that a capture's numbers stand for. A row
+ * that nothing described yet is made: activity may name a stream before, or without, a record
+ * about it.
+ */
+gt_id gt_row_of_device(struct gt_trace *trace, struct gt_capture *capture, uint32_t ordinal);
+gt_id gt_row_of_context(struct gt_trace *trace, struct gt_capture *capture, uint32_t number,
+                        uint32_t device);
+gt_id gt_row_of_stream(struct gt_trace *trace, struct gt_capture *capture, uint32_t context,
+                       uint32_t number, uint32_t device);
+gt_id gt_row_of_thread(struct gt_trace *trace, struct gt_capture *capture, uint32_t tid);
+
+#define GT_UNKNOWN_ORDINAL UINT32_MAX
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strings.h"
+#include "collector/stage.h"
+
+/*
+ * What became of every launch: launches = launches_timed + launches_unfinished +
+ * launches_captured + launches_missing, exactly, for each process; and the process's own
+ * counters beside it.
+ */
+
+/* What is known of one API call's kernels; bits. */
+enum { HAS_TIMED = 1, HAS_UNFINISHED = 2 };
+
+struct tally {
+	uint64_t launches;
+	uint64_t timed;
+	uint64_t unfinished;
+	uint64_t captured;
+	uint64_t missing;
+	uint64_t failed;
+	uint64_t graph_launches;
+	uint64_t kernels;
+	uint64_t kernels_unfinished;
+	uint64_t kernels_without_call;
+};
+
+static void add(struct gt_trace *trace, gt_id process, const char *name, uint64_t value)
+{
+	*gt_array_push(&trace->ledgers) = (struct gt_ledger){
+		.process = process, .name = gt_strings_add(trace->strings, name), .value = value};
+}
+
+static void count_kernels(const struct gt_trace *trace, uint8_t *known, struct tally *tallies)
+{
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
+		const gt_id process = gt_trace_stream_process(trace, kernel->stream);
+		const bool unfinished = kernel->flags & GT_UNFINISHED;
+
+		tallies[process].kernels++;
+		tallies[process].kernels_unfinished += unfinished;
+		if (kernel->api_call == GT_NONE)
+			tallies[process].kernels_without_call++;
+		else
+			known[kernel->api_call] |= unfinished ? HAS_UNFINISHED : HAS_TIMED;
+	}
+}
+
+/*
+ * A launch into a stream that is being captured runs nothing. The calls that begin and end a
+ * capture are recorded, so between them on the same thread a launch without a kernel is one.
+ */
+static void follow_capture(const struct gt_trace *trace, const struct gt_api_call *call,
+                           uint32_t *depth)
+{
+	const char *name = gt_trace_text(trace, call->function);
+
+	if (call->kind != GT_API_GRAPH || call->result != 0)
+		return;
+	if (strstr(name, "StreamBeginCapture"))
+		depth[call->thread]++;
+	else if (strstr(name, "StreamEndCapture") && depth[call->thread])
+		depth[call->thread]--;
+}
+
+static void count_launch(struct tally *tally, const struct gt_api_call *call, uint8_t known,
+                         bool capturing)
+{
+	if (call->result != 0) {
+		tally->failed++;
+		return;
+	}
+	tally->launches++;
+	if (known & HAS_TIMED)
+		tally->timed++;
+	else if (known & HAS_UNFINISHED || call->flags & GT_UNFINISHED)
+		tally->unfinished++;
+	else if (capturing)
+		tally->captured++;
+	else
+		tally->missing++;
+}
+
+static void count_calls(const struct gt_trace *trace, const uint8_t *known, struct tally *tallies)
+{
+	uint32_t *depth = calloc(trace->threads.count + 1, sizeof(*depth));
+
+	if (!depth)
+		abort();
+	for (size_t i = 0; i < trace->api_calls.count; i++) {
+		const struct gt_api_call *call = &trace->api_calls.rows[i];
+		struct tally *tally = &tallies[trace->threads.rows[call->thread].process];
+
+		if (call->flags & GT_NESTED)
+			continue;
+		follow_capture(trace, call, depth);
+		if (call->kind == GT_API_LAUNCH)
+			count_launch(tally, call, known[i], depth[call->thread] > 0);
+		else if (call->kind == GT_API_GRAPH_LAUNCH && call->result == 0)
+			tally->graph_launches++;
+	}
+	free(depth);
+}
+
+static void add_rows(struct gt_trace *trace, const struct gt_capture *capture,
+                     const struct tally *tally)
+{
+	const gt_id process = capture->process;
+
+	if (capture->api_recorded) {
+		add(trace, process, "launches", tally->launches);
+		add(trace, process, "launches_timed", tally->timed);
+		add(trace, process, "launches_unfinished", tally->unfinished);
+		add(trace, process, "launches_captured", tally->captured);
+		add(trace, process, "launches_missing", tally->missing);
+		add(trace, process, "launches_failed", tally->failed);
+		add(trace, process, "graph_launches", tally->graph_launches);
+		add(trace, process, "kernels_without_call", tally->kernels_without_call);
+	}
+	add(trace, process, "kernels", tally->kernels);
+	add(trace, process, "kernels_unfinished", tally->kernels_unfinished);
+	gt_array_each(const struct gt_record_ledger, row, &capture->raw_ledger)
+		add(trace, process, gt_trace_text(trace, gt_capture_string(capture, row->name)),
+		    row->value);
+}
+
+static int run(struct gt_collection *collection, struct gt_error *err)
+{
+	struct gt_trace *trace = collection->trace;
+	uint8_t *known = calloc(trace->api_calls.count + 1, sizeof(*known));
+	struct tally *tallies = calloc(trace->processes.count + 1, sizeof(*tallies));
+
+	(void)err;
+	if (!known || !tallies)
+		abort();
+	count_kernels(trace, known, tallies);
+	count_calls(trace, known, tallies);
+	gt_array_each(const struct gt_capture, capture, &collection->captures)
+		add_rows(trace, capture, &tallies[capture->process]);
+	free(known);
+	free(tallies);
+	return 0;
+}
+
+const struct gt_stage gt_stage_ledger = {.name = "ledger", .run = run};

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(msg) abort()
+#include <uthash.h>
+
+#include "base/strings.h"
+#include "collector/rows.h"
+#include "collector/stage.h"
+
+/*
+ * Strings and shapes by the trace's own ids: names are demangled, equal shapes of all captures
+ * become one row, devices seen by several processes become one row, API calls get their kind.
+ */
+
+/* Of the C++ runtime library (Itanium C++ ABI, 3.4). The result is malloc'ed; NULL: not a C++ name. */
+char *__cxa_demangle(const char *mangled, char *output, size_t *length, int *status);
+
+static gt_string demangle(struct gt_trace *trace, gt_string name)
+{
+	char *demangled = __cxa_demangle(gt_trace_text(trace, name), NULL, NULL, NULL);
+	gt_string id = name;
+
+	if (demangled)
+		id = gt_strings_add(trace->strings, demangled);
+	free(demangled);
+	return id;
+}
+
+/* ---- shapes ---- */
+
+struct shape_entry {
+	UT_hash_handle hh;
+	struct gt_launch_shape shape;
+	gt_id row;
+};
+
+/* The row of a shape, made if there is none like it. Padding of the key is zero. */
+static gt_id row_of_shape(struct gt_trace *trace, struct shape_entry **all,
+                          const struct gt_launch_shape *shape)
+{
+	struct shape_entry *entry;
+
+	HASH_FIND(hh, *all, shape, sizeof(*shape), entry);
+	if (entry)
+		return entry->row;
+	entry = gt_allocate(sizeof(*entry));
+	memset(entry, 0, sizeof(*entry));
+	memcpy(&entry->shape, shape, sizeof(*shape));
+	entry->row = (gt_id)trace->launch_shapes.count;
+	*gt_array_push(&trace->launch_shapes) = *shape;
+	HASH_ADD(hh, *all, shape, sizeof(entry->shape), entry);
+	return entry->row;
+}
+
+static void add_shape(struct gt_trace *trace, struct gt_capture *capture, struct shape_entry **all,
+                      const struct gt_record_shape *raw)
+{
+	struct gt_launch_shape shape;
+
+	if (raw->id > capture->shapes.count + capture->raw_shapes.count)
+		return; /* ids are given out one by one */
+	memset(&shape, 0, sizeof(shape));
+	shape.name = gt_capture_string(capture, raw->name);
+	shape.demangled = demangle(trace, shape.name);
+	shape.grid_x = raw->grid_x;
+	shape.grid_y = raw->grid_y;
+	shape.grid_z = raw->grid_z;
+	shape.block_x = raw->block_x;
+	shape.block_y = raw->block_y;
+	shape.block_z = raw->block_z;
+	shape.cluster_x = raw->cluster_x;
+	shape.cluster_y = raw->cluster_y;
+	shape.cluster_z = raw->cluster_z;
+	shape.registers = raw->registers;
+	shape.shared_static_bytes = raw->shared_static;
+	shape.shared_dynamic_bytes = raw->shared_dynamic;
+	shape.shared_executed_bytes = raw->shared_executed;
+	shape.local_per_thread_bytes = raw->local_per_thread;
+	shape.cache_config = raw->cache_config;
+	while (capture->shapes.count <= raw->id)
+		*gt_array_push(&capture->shapes) = GT_NONE;
+	capture->shapes.rows[raw->id] = row_of_shape(trace, all, &shape);
+}
+
+static void resolve_shapes(struct gt_trace *trace, struct gt_capture *capture,
+                           struct shape_entry **all)
+{
+	gt_array_each(const struct gt_record_shape, raw, &capture->raw_shapes)
+		add_shape(trace, capture, all, raw);
+	for (size_t i = 0; i < capture->kernels.count; i++) {
+		struct gt_kernel *kernel = &trace->kernels.rows[capture->kernels.first + i];
+		const gt_id raw = kernel->shape;
+
+		kernel->shape = raw < capture->shapes.count ? capture->shapes.rows[raw] : GT_NONE;
+		if (kernel->shape == GT_NONE)
+			kernel->shape = row_of_shape(trace, all, &(struct gt_launch_shape){0});
+	}
+}
+
+/* ---- API calls ---- */
+
+static const struct {
+	const char *prefix;
+	enum gt_api_kind kind;
+} calls[] = {
+#define GT_API_NONE GT_API_OTHER
+#define CALL(prefix, kind) {prefix, GT_API_##kind},
+#include "format/api_calls.def"
+};
+
+static enum gt_api_kind kind_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strncmp(name, calls[i].prefix, strlen(calls[i].prefix)) == 0)
+			return calls[i].kind;
+	return GT_API_OTHER;
+}
+
+/* Length without one suffix such as _v3020, _v2, _ptsz or _ptds; the same length if it has none. */
+static size_t without_suffix(const char *name, size_t length)
+{
+	size_t at = length;
+
+	if (length > 5 && (strncmp(name + length - 5, "_ptsz", 5) == 0 ||
+	                   strncmp(name + length - 5, "_ptds", 5) == 0))
+		return length - 5;
+	while (at > 0 && isdigit((unsigned char)name[at - 1]))
+		at--;
+	if (at < length && at > 2 && name[at - 1] == 'v' && name[at - 2] == '_')
+		return at - 2;
+	return length;
+}
+
+static gt_string plain_name(struct gt_trace *trace, gt_string name)
+{
+	const char *text = gt_trace_text(trace, name);
+	size_t length = strlen(text);
+	size_t before;
+
+	do {
+		before = length;
+		length = without_suffix(text, length);
+	} while (length < before);
+	return gt_strings_add_bytes(trace->strings, text, length);
+}
+
+/* What a capture's string id means as the name of an API function. */
+struct function {
+	gt_string name;
+	enum gt_api_kind kind;
+	bool known;
+};
+
+static void resolve_calls(struct gt_trace *trace, struct gt_capture *capture)
+{
+	struct function *functions = calloc(capture->strings.count + 1, sizeof(*functions));
+
+	if (!functions)
+		abort();
+	for (size_t i = 0; i < capture->api_calls.count; i++) {
+		struct gt_api_call *call = &trace->api_calls.rows[capture->api_calls.first + i];
+		const size_t id = call->function < capture->strings.count ? call->function : 0;
+		struct function *function = &functions[id];
+
+		if (!function->known) {
+			const gt_string raw = gt_capture_string(capture, (uint32_t)id);
+
+			function->known = true;
+			function->kind = kind_of(gt_trace_text(trace, raw));
+			function->name = plain_name(trace, raw);
+		}
+		call->function = function->name;
+		call->kind = function->kind;
+	}
+	free(functions);
+}
+
+/* ---- devices ---- */
+
+/* Fields that a record leaves 0 keep what another record said. */
+static void merge_device(struct gt_trace *trace, struct gt_capture *capture,
+                         const struct gt_record_device *raw)
+{
+	const gt_id row = gt_row_of_device(trace, capture, raw->ordinal);
+	struct gt_device *device = &trace->devices.rows[row];
+
+#define MERGE(field, value)                                                                        \
+	if (value)                                                                                 \
+	device->field = (value)
+	MERGE(name, gt_capture_string(capture, raw->name));
+	MERGE(uuid, gt_capture_string(capture, raw->uuid));
+	MERGE(pci, gt_capture_string(capture, raw->pci));
+	MERGE(cc_major, raw->cc_major);
+	MERGE(cc_minor, raw->cc_minor);
+	MERGE(sm_count, raw->sm_count);
+	MERGE(sm_clock_khz, raw->sm_clock_khz);
+	MERGE(memory_clock_khz, raw->memory_clock_khz);
+	MERGE(memory_bus_bits, raw->memory_bus_bits);
+	MERGE(memory_bytes, raw->memory_bytes);
+	MERGE(l2_bytes, raw->l2_bytes);
+	MERGE(warp_size, raw->warp_size);
+	MERGE(max_threads_per_sm, raw->max_threads_per_sm);
+	MERGE(max_blocks_per_sm, raw->max_blocks_per_sm);
+	MERGE(registers_per_sm, raw->registers_per_sm);
+	MERGE(registers_per_block, raw->registers_per_block);
+	MERGE(shared_per_sm_bytes, raw->shared_per_sm_bytes);
+	MERGE(shared_per_block_bytes, raw->shared_per_block_bytes);
+	MERGE(shared_reserved_bytes, raw->shared_reserved_bytes);
+	MERGE(pcie_generation, raw->pcie_generation);
+	MERGE(pcie_width, raw->pcie_width);
+	MERGE(copy_engines, raw->copy_engines);
+	if (raw->index_plus_one)
+		device->index = (gt_code)raw->index_plus_one - 1;
+	device->host = trace->processes.rows[capture->process].host;
+}
+
+/* The first row of the same GPU: by UUID; rows without one stay apart. */
+static gt_id first_like(const struct gt_trace *trace, gt_id row)
+{
+	const gt_string uuid = trace->devices.rows[row].uuid;
+
+	for (gt_id i = 0; uuid && i < row; i++)
+		if (trace->devices.rows[i].uuid == uuid)
+			return i;
+	return row;
+}
+
+#define RENAME(table, column)                                                                      \
+	for (size_t i = 0; i < trace->table.count; i++)                                            \
+		if (trace->table.rows[i].column != GT_NONE)                                        \
+	trace->table.rows[i].column = renamed[trace->table.rows[i].column]
+
+/* Several processes on one GPU: one row of devices. */
+static void unite_devices(struct gt_trace *trace)
+{
+	const size_t count = trace->devices.count;
+	gt_id *renamed = gt_allocate(count * sizeof(*renamed));
+	gt_id kept = 0;
+
+	for (gt_id row = 0; row < count; row++) {
+		const gt_id first = first_like(trace, row);
+
+		renamed[row] = first == row ? kept : renamed[first];
+		if (first == row)
+			kept++;
+	}
+	if (kept < count) {
+		for (gt_id row = 0; row < count; row++)
+			if (first_like(trace, row) == row)
+				trace->devices.rows[renamed[row]] = trace->devices.rows[row];
+		trace->devices.count = kept;
+		RENAME(contexts, device);
+		RENAME(kernels, device);
+		RENAME(copies, device);
+		RENAME(copies, src_device);
+		RENAME(copies, dst_device);
+		RENAME(fills, device);
+	}
+	free(renamed);
+}
+
+/* ---- the rest ---- */
+
+static void name_threads(struct gt_trace *trace, struct gt_capture *capture)
+{
+	gt_array_each(const struct gt_record_thread, raw, &capture->raw_threads) {
+		const gt_id row = gt_row_of_thread(trace, capture, raw->tid);
+
+		trace->threads.rows[row].name = gt_capture_string(capture, raw->name);
+	}
+}
+
+static void add_notes(struct gt_trace *trace, const struct gt_capture *capture)
+{
+	gt_array_each(const struct gt_record_note, raw, &capture->raw_notes)
+		*gt_array_push(&trace->notes) = (struct gt_note){
+			.process = capture->process,
+			.topic = gt_capture_string(capture, raw->topic),
+			.text = gt_capture_string(capture, raw->text),
+		};
+}
+
+static int run(struct gt_collection *collection, struct gt_error *err)
+{
+	struct gt_trace *trace = collection->trace;
+	struct shape_entry *shapes = NULL;
+	struct shape_entry *entry;
+	struct shape_entry *next;
+
+	(void)err;
+	gt_array_each(struct gt_capture, capture, &collection->captures) {
+		resolve_shapes(trace, capture, &shapes);
+		resolve_calls(trace, capture);
+		name_threads(trace, capture);
+		add_notes(trace, capture);
+		gt_array_each(const struct gt_record_device, raw, &capture->raw_devices)
+			merge_device(trace, capture, raw);
+	}
+	unite_devices(trace);
+	HASH_ITER(hh, shapes, entry, next)
+	{
+		HASH_DEL(shapes, entry);
+		free(entry);
+	}
+	return 0;
+}
+
+const struct gt_stage gt_stage_names = {.name = "names", .run = run};
