@@ -28,10 +28,13 @@ struct gt_activity_walk {
 	bool ended[3];
 };
 
-/* Whether a row has times to count with: it ended, and not before it started. */
+/*
+ * Whether a row has times to count with: it ended, and not before it started. The boot-time
+ * clock is never negative, so the difference of two such times always fits.
+ */
 static inline bool gt_timed(gt_count flags, gt_time start_ns, gt_time end_ns)
 {
-	return !(flags & GT_UNFINISHED) && end_ns >= start_ns;
+	return !(flags & GT_UNFINISHED) && start_ns >= 0 && end_ns >= start_ns;
 }
 
 void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace);

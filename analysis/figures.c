@@ -2,7 +2,6 @@
 #include "analysis/figures.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "analysis/result.h"
 
@@ -76,6 +75,12 @@ void gt_add_rounded(struct gt_result *result, double ns)
 void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time)
 {
 	gt_result_add_count(result, time - trace->start_ns);
+}
+
+bool gt_api_failed(const struct gt_api_call *call)
+{
+	return !(call->flags & GT_UNFINISHED) && call->result != 0 &&
+	       call->result != GT_RESULT_NOT_READY;
 }
 
 gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call)

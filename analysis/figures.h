@@ -2,7 +2,7 @@
 #ifndef GT_ANALYSIS_FIGURES_H
 #define GT_ANALYSIS_FIGURES_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 #include "model/trace.h"
 
@@ -28,6 +28,13 @@ void gt_add_rounded(struct gt_result *result, double ns);
 
 /* A moment as the recording counts it: nanoseconds since it began. */
 void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time);
+
+/*
+ * Whether a call returned something other than success. "Not ready" is what a query answers
+ * while the GPU still works (cudaErrorNotReady and CUDA_ERROR_NOT_READY are both 600): no error.
+ */
+enum { GT_RESULT_NOT_READY = 600 };
+bool gt_api_failed(const struct gt_api_call *call);
 
 /* The process of an API call; GT_NONE when its thread is not known. */
 gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call);

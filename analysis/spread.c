@@ -100,6 +100,12 @@ static double deviation_of(const int64_t *values, size_t count, double mean)
 	return sqrt(squares / (double)(count - 1));
 }
 
+/* Times of a damaged recording may add up to more than fits: a wrong total, but a defined one. */
+static int64_t add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 struct gt_spread gt_spread_of(int64_t *values, size_t count)
 {
 	struct gt_spread spread = {.count = count, .mean = NAN, .deviation = NAN};
@@ -108,7 +114,7 @@ struct gt_spread gt_spread_of(int64_t *values, size_t count)
 		return spread;
 	spread.min = spread.max = values[0];
 	for (size_t i = 0; i < count; i++) {
-		spread.total += values[i];
+		spread.total = add(spread.total, values[i]);
 		if (values[i] < spread.min)
 			spread.min = values[i];
 		if (values[i] > spread.max)

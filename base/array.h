@@ -26,7 +26,7 @@
 
 /* The row type is spelled out so that a reader can ask for const rows. */
 #define gt_array_each(T, row, array)                                                               \
-	for (T *row = (array)->rows, *row##_end = gt_array_end(array); row != row##_end; row++)
+	for (T *row = (array)->rows; row != gt_array_end(array); row++)
 
 #define gt_array_release(array)                                                                    \
 	do {                                                                                       \
