@@ -15,12 +15,12 @@
 enum gt_unit {
 	GT_UNIT_TEXT,
 	GT_UNIT_COUNT,
-	GT_UNIT_NS,      /* nanoseconds, integer; a difference of times */
-	GT_UNIT_TIME,    /* nanoseconds since the recording began, integer */
-	GT_UNIT_BYTES,   /* integer */
+	GT_UNIT_NS,               /* nanoseconds, integer; a difference of times */
+	GT_UNIT_TIME,             /* nanoseconds since the recording began, integer */
+	GT_UNIT_BYTES,            /* integer */
 	GT_UNIT_BYTES_PER_SECOND, /* real */
-	GT_UNIT_PERCENT, /* real, 0 to 100 */
-	GT_UNIT_REAL,    /* real, no unit */
+	GT_UNIT_PERCENT,          /* real, 0 to 100 */
+	GT_UNIT_REAL,             /* real, no unit */
 };
 
 struct gt_heading {
@@ -57,8 +57,8 @@ void gt_result_init(struct gt_result *result);
 void gt_result_release(struct gt_result *result);
 
 /* Begins a table; title and headings must outlive the result. What is added next goes into it. */
-void gt_result_begin(struct gt_result *result, const char *title,
-                     const struct gt_heading *headings, size_t count);
+void gt_result_begin(struct gt_result *result, const char *title, const struct gt_heading *headings,
+                     size_t count);
 
 /* Cells are added left to right, row after row; the unit is the heading's. */
 void gt_result_add_text(struct gt_result *result, const char *text);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/figures.h"
+
+#include <math.h>
+
+#include "analysis/result.h"
+
+double gt_percent(double part, double whole)
+{
+	return whole > 0 ? 100.0 * part / whole : NAN;
+}
+
+double gt_bytes_per_second(double bytes, double duration_ns)
+{
+	return duration_ns > 0 ? bytes * 1e9 / duration_ns : NAN;
+}
+
+static bool several_hosts(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_process, process, &trace->processes)
+		if (process->host != trace->processes.rows[0].host)
+			return true;
+	return false;
+}
+
+void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id device)
+{
+	if (device >= trace->devices.count) {
+		gt_result_add_unknown(result);
+		return;
+	}
+
+	const struct gt_device *row = &trace->devices.rows[device];
+	const bool hosts = several_hosts(trace);
+
+	/* The machine's own number where it is known: the process's depends on its environment. */
+	gt_result_add_format(result, "%s%s%lld: %s", hosts ? gt_trace_text(trace, row->host) : "",
+	                     hosts ? " " : "",
+	                     row->index >= 0 ? (long long)row->index : (long long)row->ordinal,
+	                     gt_trace_text(trace, row->name));
+}
+
+void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process)
+{
+	if (process >= trace->processes.count) {
+		gt_result_add_unknown(result);
+		return;
+	}
+
+	const struct gt_process *row = &trace->processes.rows[process];
+	const bool hosts = several_hosts(trace);
+
+	gt_result_add_format(result, "%s%s%s (%u)", hosts ? gt_trace_text(trace, row->host) : "",
+	                     hosts ? " " : "", gt_trace_text(trace, row->name), row->pid);
+}
+
+void gt_add_string(struct gt_result *result, const struct gt_trace *trace, gt_string text)
+{
+	const char *bytes = gt_trace_text(trace, text);
+
+	if (bytes[0])
+		gt_result_add_text(result, bytes);
+	else
+		gt_result_add_unknown(result);
+}
+
+void gt_add_rounded(struct gt_result *result, double ns)
+{
+	if (isnan(ns))
+		gt_result_add_unknown(result);
+	else
+		gt_result_add_count(result, llround(ns));
+}
+
+void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time)
+{
+	gt_result_add_count(result, time - trace->start_ns);
+}
+
+bool gt_api_failed(const struct gt_api_call *call)
+{
+	return !(call->flags & GT_UNFINISHED) && call->result != 0 &&
+	       call->result != GT_RESULT_NOT_READY;
+}
+
+gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call)
+{
+	if (api_call >= trace->api_calls.count)
+		return GT_NONE;
+
+	const gt_id thread = trace->api_calls.rows[api_call].thread;
+
+	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_FIGURES_H
+#define GT_ANALYSIS_FIGURES_H
+
+#include <stdbool.h>
+
+#include "model/trace.h"
+
+/* Figures and names that several reports show, worked out in one way. */
+
+struct gt_result;
+
+/* Both are NAN when there is nothing to divide by. */
+double gt_percent(double part, double whole);
+double gt_bytes_per_second(double bytes, double duration_ns);
+
+/* Cells of a result. "0: NVIDIA H200"; with several hosts in the trace, "host 0: NVIDIA H200". */
+void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id device);
+
+/* "app (4711)", with several hosts "host app (4711)". */
+void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process);
+
+/* A text of the trace; unknown when it is empty. */
+void gt_add_string(struct gt_result *result, const struct gt_trace *trace, gt_string text);
+
+/* A mean or deviation in whole nanoseconds; unknown when it is NAN. */
+void gt_add_rounded(struct gt_result *result, double ns);
+
+/* A moment as the recording counts it: nanoseconds since it began. */
+void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time);
+
+/*
+ * Whether a call returned something other than success. "Not ready" is what a query answers
+ * while the GPU still works (cudaErrorNotReady and CUDA_ERROR_NOT_READY are both 600): no error.
+ */
+enum { GT_RESULT_NOT_READY = 600 };
+bool gt_api_failed(const struct gt_api_call *call);
+
+/* The process of an API call; GT_NONE when its thread is not known. */
+gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call);
+
+#endif

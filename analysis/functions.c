@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/strings.h"
+
+static gt_string name_of(const struct gt_launch_shape *shape)
+{
+	return shape->demangled ? shape->demangled : shape->name;
+}
+
+const char *gt_shape_name(const struct gt_trace *trace, gt_id shape)
+{
+	const char *name = "";
+
+	if (shape < trace->launch_shapes.count)
+		name = gt_trace_text(trace, name_of(&trace->launch_shapes.rows[shape]));
+	return name[0] ? name : "unknown kernel";
+}
+
+void gt_functions_init(struct gt_functions *functions, const struct gt_trace *trace)
+{
+	const size_t text_count = gt_strings_count(trace->strings);
+	const size_t shape_count = trace->launch_shapes.count;
+	uint32_t *of_text = gt_allocate(text_count * sizeof(*of_text));
+
+	*functions = (struct gt_functions){
+		.names = gt_allocate((shape_count + 1) * sizeof(*functions->names)),
+		.of_shape = gt_allocate(shape_count * sizeof(*functions->of_shape)),
+		.shape_count = shape_count,
+	};
+	memset(of_text, 0xff, text_count * sizeof(*of_text));
+	for (size_t i = 0; i < shape_count; i++) {
+		const gt_string name = name_of(&trace->launch_shapes.rows[i]);
+		const gt_string text = name < text_count ? name : 0;
+
+		if (of_text[text] == UINT32_MAX) {
+			of_text[text] = (uint32_t)functions->count;
+			functions->names[functions->count++] = gt_shape_name(trace, (gt_id)i);
+		}
+		functions->of_shape[i] = of_text[text];
+	}
+	functions->names[functions->count++] = gt_shape_name(trace, GT_NONE);
+	free(of_text);
+}
+
+void gt_functions_release(struct gt_functions *functions)
+{
+	free(functions->names);
+	free(functions->of_shape);
+	*functions = (struct gt_functions){0};
+}

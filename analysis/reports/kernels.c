@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/activity.h"
+#include "analysis/figures.h"
+#include "analysis/functions.h"
+#include "analysis/groups.h"
+#include "analysis/report.h"
+#include "analysis/result.h"
+#include "analysis/spread.h"
+#include "base/array.h"
+#include "model/occupancy.h"
+#include "model/trace.h"
+
+static const struct gt_heading kernel_headings[] = {
+	{"kernel", GT_UNIT_TEXT, "Function name; instances that read alike are counted together"},
+	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end"},
+	{"total_ns", GT_UNIT_NS, "Sum of end - start of its executions on the GPU"},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all kernels"},
+	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
+	{"median_ns", GT_UNIT_NS, "Half of the executions took no longer"},
+	{"min_ns", GT_UNIT_NS, "Shortest execution"},
+	{"max_ns", GT_UNIT_NS, "Longest execution"},
+	{"deviation_ns", GT_UNIT_NS,
+         "Standard deviation of the sample (n - 1); needs two executions"},
+	{"shapes", GT_UNIT_COUNT,
+         "Different launch shapes (grid, block, shared memory, registers) used"},
+};
+
+static const struct gt_heading shape_headings[] = {
+	{"kernel", GT_UNIT_TEXT, "Function name"},
+	{"device", GT_UNIT_TEXT, "GPU it ran on"},
+	{"grid", GT_UNIT_TEXT, "Blocks of the grid: x, y, z"},
+	{"block", GT_UNIT_TEXT, "Threads of a block: x, y, z"},
+	{"cluster", GT_UNIT_TEXT, "Blocks of a cluster: x, y, z; not known without clusters"},
+	{"registers", GT_UNIT_COUNT, "Registers of a thread"},
+	{"shared_static_bytes", GT_UNIT_BYTES, "Shared memory of a block that the kernel declares"},
+	{"shared_dynamic_bytes", GT_UNIT_BYTES,
+         "Shared memory of a block that the launch asked for"},
+	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end"},
+	{"total_ns", GT_UNIT_NS, "Sum of end - start of these executions"},
+	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
+	{"occupancy_percent", GT_UNIT_PERCENT,
+         "Theoretical: warps that fit on a multiprocessor of those it can hold"},
+	{"limited_by", GT_UNIT_TEXT, "What keeps more blocks from running at a time"},
+	{"waves_per_sm", GT_UNIT_REAL,
+         "Blocks of the grid / blocks the whole device holds at a time"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Executions of one launch shape on one device. */
+struct use {
+	uint64_t calls;
+	uint64_t total_ns;
+	uint32_t shape;
+	uint32_t device;
+};
+
+/*
+ * All that the tables are made of. Uses lie in a matrix of shapes x devices, each with one more
+ * row and column for kernels whose shape or device is not known.
+ */
+struct tally {
+	const struct gt_trace *trace;
+	struct gt_functions functions;
+	struct gt_groups durations; /* by function */
+	struct use *uses;
+	size_t device_count;
+	size_t use_count;
+	uint64_t total_ns;
+	uint64_t unfinished;
+	gt_id unfinished_shape; /* of the one that was queued last */
+};
+
+static struct use *use_of(const struct tally *tally, const struct gt_kernel *kernel)
+{
+	const size_t shapes = tally->functions.shape_count;
+	const size_t shape = kernel->shape < shapes ? kernel->shape : shapes;
+	const size_t devices = tally->device_count - 1;
+	const size_t device = kernel->device < devices ? kernel->device : devices;
+
+	return &tally->uses[shape * tally->device_count + device];
+}
+
+static void tally_init(struct tally *tally, const struct gt_trace *trace)
+{
+	*tally = (struct tally){
+		.trace = trace,
+		.device_count = trace->devices.count + 1,
+		.unfinished_shape = GT_NONE,
+	};
+	gt_functions_init(&tally->functions, trace);
+	gt_groups_init(&tally->durations, tally->functions.count);
+	tally->use_count = (trace->launch_shapes.count + 1) * tally->device_count;
+	tally->uses = gt_allocate(tally->use_count * sizeof(*tally->uses));
+	for (size_t i = 0; i < tally->use_count; i++)
+		tally->uses[i] = (struct use){
+			.shape = (uint32_t)(i / tally->device_count),
+			.device = (uint32_t)(i % tally->device_count),
+		};
+}
+
+static void tally_release(struct tally *tally)
+{
+	gt_functions_release(&tally->functions);
+	gt_groups_release(&tally->durations);
+	free(tally->uses);
+}
+
+static void count_kernels(struct tally *tally)
+{
+	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
+		if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns)) {
+			tally->unfinished++;
+			tally->unfinished_shape = kernel->shape;
+			continue;
+		}
+
+		struct use *use = use_of(tally, kernel);
+		const uint64_t duration_ns = (uint64_t)(kernel->end_ns - kernel->start_ns);
+
+		use->calls++;
+		use->total_ns += duration_ns;
+		tally->total_ns += duration_ns;
+		gt_groups_expect(&tally->durations,
+		                 gt_function_of(&tally->functions, kernel->shape));
+	}
+	gt_groups_begin(&tally->durations);
+	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels)
+		if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+			gt_groups_add(&tally->durations,
+			              gt_function_of(&tally->functions, kernel->shape),
+			              kernel->end_ns - kernel->start_ns);
+}
+
+/* One row of the first table. */
+struct function_row {
+	const char *name;
+	struct gt_spread spread;
+	uint64_t shapes;
+};
+
+static int by_total_of_function(const void *a, const void *b)
+{
+	const struct function_row *left = a;
+	const struct function_row *right = b;
+	const int64_t left_ns = left->spread.total;
+	const int64_t right_ns = right->spread.total;
+
+	if (left_ns != right_ns)
+		return left_ns < right_ns ? 1 : -1;
+	return strcmp(left->name, right->name);
+}
+
+static struct function_row *make_function_rows(const struct tally *tally)
+{
+	const struct gt_functions *functions = &tally->functions;
+	struct function_row *rows = gt_allocate(functions->count * sizeof(*rows));
+
+	for (size_t i = 0; i < functions->count; i++) {
+		size_t count;
+		int64_t *values = gt_groups_get(&tally->durations, i, i, &count);
+
+		rows[i] =
+			(struct function_row){functions->names[i], gt_spread_of(values, count), 0};
+	}
+	for (size_t shape = 0; shape < functions->shape_count; shape++) {
+		uint64_t calls = 0;
+
+		for (size_t device = 0; device < tally->device_count; device++)
+			calls += tally->uses[shape * tally->device_count + device].calls;
+		rows[functions->of_shape[shape]].shapes += calls > 0;
+	}
+	qsort(rows, functions->count, sizeof(*rows), by_total_of_function);
+	return rows;
+}
+
+static void add_functions(const struct tally *tally, struct gt_result *result)
+{
+	struct function_row *rows = make_function_rows(tally);
+
+	gt_result_begin(result, "kernels", kernel_headings, COUNT(kernel_headings));
+	for (size_t i = 0; i < tally->functions.count; i++) {
+		const struct gt_spread *spread = &rows[i].spread;
+
+		if (spread->count == 0)
+			continue;
+		gt_result_add_text(result, rows[i].name);
+		gt_result_add_count(result, (int64_t)spread->count);
+		gt_result_add_count(result, spread->total);
+		gt_result_add_real(result,
+		                   gt_percent((double)spread->total, (double)tally->total_ns));
+		gt_add_rounded(result, spread->mean);
+		gt_result_add_count(result, spread->median);
+		gt_result_add_count(result, spread->min);
+		gt_result_add_count(result, spread->max);
+		gt_add_rounded(result, spread->deviation);
+		if (rows[i].shapes)
+			gt_result_add_count(result, (int64_t)rows[i].shapes);
+		else
+			gt_result_add_unknown(result);
+	}
+	free(rows);
+}
+
+static int by_total_of_use(const void *a, const void *b)
+{
+	const struct use *left = a;
+	const struct use *right = b;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	if (left->shape != right->shape)
+		return left->shape > right->shape ? 1 : -1;
+	return (left->device > right->device) - (left->device < right->device);
+}
+
+static void add_size(struct gt_result *result, gt_count x, gt_count y, gt_count z)
+{
+	if (x)
+		gt_result_add_format(result, "%ux%ux%u", x, y, z);
+	else
+		gt_result_add_unknown(result);
+}
+
+static void add_launch(struct gt_result *result, const struct gt_launch_shape *shape)
+{
+	add_size(result, shape->grid_x, shape->grid_y, shape->grid_z);
+	add_size(result, shape->block_x, shape->block_y, shape->block_z);
+	add_size(result, shape->cluster_x, shape->cluster_y, shape->cluster_z);
+	gt_result_add_count(result, shape->registers);
+	gt_result_add_count(result, (int64_t)shape->shared_static_bytes);
+	gt_result_add_count(result, (int64_t)shape->shared_dynamic_bytes);
+}
+
+static void add_unknown_launch(struct gt_result *result)
+{
+	for (size_t i = 0; i < 6; i++)
+		gt_result_add_unknown(result);
+}
+
+static void add_occupancy(const struct gt_trace *trace, struct gt_result *result,
+                          const struct use *use)
+{
+	struct gt_occupancy occupancy = {.percent = NAN, .waves_per_sm = NAN};
+
+	if (use->shape < trace->launch_shapes.count && use->device < trace->devices.count)
+		occupancy = gt_occupancy_of(&trace->devices.rows[use->device],
+		                            &trace->launch_shapes.rows[use->shape]);
+	gt_result_add_real(result, occupancy.percent);
+	if (occupancy.limit == GT_LIMIT_UNKNOWN)
+		gt_result_add_unknown(result);
+	else
+		gt_result_add_text(result, gt_occupancy_limit_name(occupancy.limit));
+	gt_result_add_real(result, occupancy.waves_per_sm);
+}
+
+static void add_uses(const struct tally *tally, struct gt_result *result)
+{
+	const struct gt_trace *trace = tally->trace;
+
+	qsort(tally->uses, tally->use_count, sizeof(*tally->uses), by_total_of_use);
+	gt_result_begin(result, "launch_shapes", shape_headings, COUNT(shape_headings));
+	for (size_t i = 0; i < tally->use_count; i++) {
+		const struct use *use = &tally->uses[i];
+
+		if (use->calls == 0)
+			continue;
+		gt_result_add_text(result, gt_shape_name(trace, use->shape));
+		gt_add_device(result, trace, use->device);
+		if (use->shape < trace->launch_shapes.count)
+			add_launch(result, &trace->launch_shapes.rows[use->shape]);
+		else
+			add_unknown_launch(result);
+		gt_result_add_count(result, (int64_t)use->calls);
+		gt_result_add_count(result, (int64_t)use->total_ns);
+		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);
+		add_occupancy(trace, result, use);
+	}
+}
+
+static void add_remarks(const struct tally *tally, struct gt_result *result)
+{
+	const size_t kernels = tally->trace->kernels.count;
+
+	if (kernels == 0) {
+		gt_result_remark(result, "No kernels were recorded.");
+		return;
+	}
+	if (tally->unfinished)
+		gt_result_remark(
+			result,
+			"%llu of %zu kernels have no end time and are in no figure above: they ran "
+			"or were queued when their process ended, the last of them %s.",
+			(unsigned long long)tally->unfinished, kernels,
+			gt_shape_name(tally->trace, tally->unfinished_shape));
+	gt_result_remark(result,
+	                 "Times are CUPTI's, from the first block's start to the last block's end. "
+	                 "Kernels that ran at the same time each count in full, so total_ns can "
+	                 "exceed the time the GPU was busy (see summary).");
+	gt_result_remark(
+		result, "Occupancy is what could be resident by the device's limits and the launch "
+			"shape, not what was; limited_by grid means that the launch has fewer "
+			"blocks than the device holds.");
+}
+
+static void run(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct tally tally;
+
+	tally_init(&tally, trace);
+	count_kernels(&tally);
+	add_functions(&tally, result);
+	add_uses(&tally, result);
+	add_remarks(&tally, result);
+	tally_release(&tally);
+}
+
+const struct gt_report gt_report_kernels = {
+	.name = "kernels",
+	.summary = "Kernels by time on the GPU, and what each launch shape leaves unused",
+	.run = run,
+};

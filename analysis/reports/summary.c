@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/activity.h"
+#include "analysis/figures.h"
+#include "analysis/functions.h"
+#include "analysis/ledger.h"
+#include "analysis/report.h"
+#include "analysis/result.h"
+#include "base/array.h"
+#include "base/strings.h"
+#include "model/intervals.h"
+#include "model/names.h"
+#include "model/trace.h"
+
+static const struct gt_heading recording_headings[] = {
+	{"duration_ns", GT_UNIT_NS, "From the first to the last instant of the recording"},
+	{"processes", GT_UNIT_COUNT, "Processes that were recorded"},
+	{"devices", GT_UNIT_COUNT, "GPUs they could see"},
+	{"kernels", GT_UNIT_COUNT, "Executions of kernels, unfinished ones included"},
+	{"copies", GT_UNIT_COUNT, "Memory copies by GPUs, unfinished ones included"},
+	{"copied_bytes", GT_UNIT_BYTES, "Sum of the sizes of these copies"},
+	{"fills", GT_UNIT_COUNT, "Fills of memory by GPUs, unfinished ones included"},
+	{"api_calls", GT_UNIT_COUNT, "CUDA API calls of the program that were recorded"},
+	{"errors", GT_UNIT_COUNT, "API calls that returned neither success nor \"not ready\""},
+	{"unfinished", GT_UNIT_COUNT, "Kernels, copies and fills without an end time"},
+	{"ledger", GT_UNIT_TEXT, "complete: every process ended cleanly and nothing is missing"},
+};
+
+static const struct gt_heading device_headings[] = {
+	{"device", GT_UNIT_TEXT, "GPU"},
+	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran"},
+	{"busy_percent", GT_UNIT_PERCENT, "busy_ns of the duration of the recording"},
+	{"active_percent", GT_UNIT_PERCENT,
+         "busy_ns of the time from the first kernel, copy or fill to the end of the last"},
+	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran"},
+	{"overlap_ns", GT_UNIT_NS, "Time in which a kernel and a copy ran at once"},
+	{"kernels", GT_UNIT_COUNT, "Executions that have a start and an end"},
+};
+
+static const struct gt_heading top_kernel_headings[] = {
+	{"kernel", GT_UNIT_TEXT, "Function name; instances that read alike are counted together"},
+	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end"},
+	{"total_ns", GT_UNIT_NS, "Sum of end - start of its executions on the GPU"},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all kernels"},
+};
+
+static const struct gt_heading top_api_headings[] = {
+	{"function", GT_UNIT_TEXT, "Function of the CUDA runtime (cuda...) or driver (cu...) API"},
+	{"calls", GT_UNIT_COUNT, "Calls that returned"},
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host"},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all calls"},
+};
+
+static const struct gt_heading copy_headings[] = {
+	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU"},
+	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end"},
+	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
+	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU"},
+	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns"},
+};
+
+static const struct gt_heading process_headings[] = {
+	{"process", GT_UNIT_TEXT, "Name and process id"},
+	{"duration_ns", GT_UNIT_NS, "From the start of recording in it to the last thing known"},
+	{"ended", GT_UNIT_TEXT, "How its recording ended"},
+	{"command", GT_UNIT_TEXT, "Its command line"},
+};
+
+static const struct gt_heading ledger_headings[] = {
+	{"class", GT_UNIT_TEXT, "What was counted"},
+	{"value", GT_UNIT_COUNT,
+         "How many, all processes together; nanoseconds for names ending in _ns"},
+	{"missing", GT_UNIT_TEXT, "yes: these are not in the recording, or without times"},
+};
+
+static const struct gt_heading note_headings[] = {
+	{"process", GT_UNIT_TEXT, "Process it is about; not known for the whole recording"},
+	{"topic", GT_UNIT_TEXT, "Source, stage or file it is about"},
+	{"note", GT_UNIT_TEXT, "What the reader should know"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum {
+	TOP_COUNT = 10,                            /* rows of a list of the busiest */
+	COPY_KIND_COUNT = GT_COPY_PEER_TO_PEER + 1 /* 0: all kinds that are not known */
+};
+
+/* Amounts of one function, kind or class. */
+struct total {
+	const char *name;
+	uint64_t calls;
+	uint64_t bytes;
+	uint64_t total_ns;
+};
+
+struct device {
+	struct gt_cover kernels;
+	struct gt_cover copies;
+	struct gt_cover kernels_or_copies;
+	struct gt_cover all;
+	uint64_t kernel_count;
+};
+
+static int by_total(const void *a, const void *b)
+{
+	const struct total *left = a;
+	const struct total *right = b;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	return strcmp(left->name, right->name);
+}
+
+static struct total *new_totals(size_t count)
+{
+	struct total *totals = gt_allocate(count * sizeof(*totals));
+
+	for (size_t i = 0; i < count; i++)
+		totals[i] = (struct total){.name = ""};
+	return totals;
+}
+
+static void count(struct total *total, gt_time start_ns, gt_time end_ns, gt_size bytes)
+{
+	total->calls++;
+	total->total_ns += (uint64_t)(end_ns - start_ns);
+	total->bytes += bytes;
+}
+
+static uint64_t copied_bytes(const struct gt_trace *trace)
+{
+	uint64_t bytes = 0;
+
+	gt_array_each(const struct gt_copy, copy, &trace->copies)
+		bytes += copy->size_bytes;
+	return bytes;
+}
+
+static uint64_t unfinished(const struct gt_trace *trace)
+{
+	uint64_t sum = 0;
+
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
+		sum += !gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns);
+	gt_array_each(const struct gt_copy, copy, &trace->copies)
+		sum += !gt_timed(copy->flags, copy->start_ns, copy->end_ns);
+	gt_array_each(const struct gt_fill, fill, &trace->fills)
+		sum += !gt_timed(fill->flags, fill->start_ns, fill->end_ns);
+	return sum;
+}
+
+static uint64_t errors(const struct gt_trace *trace)
+{
+	uint64_t sum = 0;
+
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
+		sum += gt_api_failed(call);
+	return sum;
+}
+
+static void add_ledger_state(const struct gt_trace *trace, struct gt_result *result)
+{
+	const unsigned long long lost = gt_ledger_lost(trace);
+	const unsigned long long broken = gt_ledger_broken(trace);
+
+	if (trace->processes.count == 0)
+		gt_result_add_unknown(result);
+	else if (lost == 0 && broken == 0)
+		gt_result_add_text(result, "complete");
+	else
+		gt_result_add_format(result,
+		                     "incomplete: %llu missing, %llu of %zu processes cut short",
+		                     lost, broken, trace->processes.count);
+}
+
+static void add_recording(const struct gt_trace *trace, struct gt_result *result)
+{
+	gt_result_begin(result, "recording", recording_headings, COUNT(recording_headings));
+	gt_result_add_count(result, trace->end_ns - trace->start_ns);
+	gt_result_add_count(result, (int64_t)trace->processes.count);
+	gt_result_add_count(result, (int64_t)trace->devices.count);
+	gt_result_add_count(result, (int64_t)trace->kernels.count);
+	gt_result_add_count(result, (int64_t)trace->copies.count);
+	gt_result_add_count(result, (int64_t)copied_bytes(trace));
+	gt_result_add_count(result, (int64_t)trace->fills.count);
+	gt_result_add_count(result, (int64_t)trace->api_calls.count);
+	gt_result_add_count(result, (int64_t)errors(trace));
+	gt_result_add_count(result, (int64_t)unfinished(trace));
+	add_ledger_state(trace, result);
+}
+
+static void see_activity(struct device *device, const struct gt_activity *activity)
+{
+	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+
+	gt_cover_add(&device->all, interval);
+	if (activity->type == GT_ACTIVITY_FILL)
+		return;
+	gt_cover_add(&device->kernels_or_copies, interval);
+	if (activity->type == GT_ACTIVITY_COPY) {
+		gt_cover_add(&device->copies, interval);
+	} else {
+		gt_cover_add(&device->kernels, interval);
+		device->kernel_count++;
+	}
+}
+
+static void add_device_row(const struct gt_trace *trace, struct gt_result *result, gt_id id,
+                           const struct device *device)
+{
+	const uint64_t busy_ns = device->kernels.covered_ns;
+	const uint64_t copy_ns = device->copies.covered_ns;
+
+	gt_add_device(result, trace, id);
+	gt_result_add_count(result, (int64_t)busy_ns);
+	gt_result_add_real(result,
+	                   gt_percent((double)busy_ns, (double)(trace->end_ns - trace->start_ns)));
+	gt_result_add_real(result,
+	                   gt_percent((double)busy_ns, (double)gt_cover_span(&device->all)));
+	gt_result_add_count(result, (int64_t)copy_ns);
+	/* What both cover is in the sum of the two twice, in their union once. */
+	gt_result_add_count(result,
+	                    (int64_t)(busy_ns + copy_ns - device->kernels_or_copies.covered_ns));
+	gt_result_add_count(result, (int64_t)device->kernel_count);
+}
+
+static void add_devices(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct device *devices = gt_allocate(trace->devices.count * sizeof(*devices));
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	for (size_t i = 0; i < trace->devices.count; i++)
+		devices[i] = (struct device){0};
+	gt_activity_walk_init(&walk, trace);
+	while (gt_activity_next(&walk, &activity))
+		if (activity.device < trace->devices.count)
+			see_activity(&devices[activity.device], &activity);
+	gt_result_begin(result, "devices", device_headings, COUNT(device_headings));
+	for (size_t i = 0; i < trace->devices.count; i++)
+		add_device_row(trace, result, (gt_id)i, &devices[i]);
+	free(devices);
+}
+
+/* The busiest rows of a list whose headings are name, calls, total_ns, share_percent. */
+static void add_busiest(struct gt_result *result, struct total *totals, size_t size)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < size; i++)
+		sum_ns += totals[i].total_ns;
+	qsort(totals, size, sizeof(*totals), by_total);
+	for (size_t i = 0, rows = 0; i < size && rows < TOP_COUNT; i++) {
+		if (totals[i].calls == 0)
+			continue;
+		rows++;
+		gt_result_add_text(result, totals[i].name);
+		gt_result_add_count(result, (int64_t)totals[i].calls);
+		gt_result_add_count(result, (int64_t)totals[i].total_ns);
+		gt_result_add_real(result, gt_percent((double)totals[i].total_ns, (double)sum_ns));
+	}
+}
+
+static void add_top_kernels(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct gt_functions functions;
+
+	gt_functions_init(&functions, trace);
+
+	struct total *totals = new_totals(functions.count);
+
+	for (size_t i = 0; i < functions.count; i++)
+		totals[i].name = functions.names[i];
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
+		if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+			count(&totals[gt_function_of(&functions, kernel->shape)], kernel->start_ns,
+			      kernel->end_ns, 0);
+	gt_result_begin(result, "top_kernels", top_kernel_headings, COUNT(top_kernel_headings));
+	add_busiest(result, totals, functions.count);
+	free(totals);
+	gt_functions_release(&functions);
+}
+
+static void add_top_api_calls(const struct gt_trace *trace, struct gt_result *result)
+{
+	const size_t size = gt_strings_count(trace->strings);
+	struct total *totals = new_totals(size);
+
+	totals[0].name = "unknown function";
+	for (size_t i = 1; i < size; i++)
+		totals[i].name = gt_trace_text(trace, (gt_string)i);
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
+		if (gt_timed(call->flags, call->start_ns, call->end_ns))
+			count(&totals[call->function < size ? call->function : 0], call->start_ns,
+			      call->end_ns, 0);
+	gt_result_begin(result, "top_api_calls", top_api_headings, COUNT(top_api_headings));
+	add_busiest(result, totals, size);
+	free(totals);
+}
+
+static void add_copies(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct total totals[COPY_KIND_COUNT] = {0};
+
+	for (uint32_t kind = 0; kind < COPY_KIND_COUNT; kind++)
+		totals[kind].name = gt_copy_kind_name(kind);
+	gt_array_each(const struct gt_copy, copy, &trace->copies)
+		if (gt_timed(copy->flags, copy->start_ns, copy->end_ns))
+			count(&totals[copy->kind < COPY_KIND_COUNT ? copy->kind : 0],
+			      copy->start_ns, copy->end_ns, copy->size_bytes);
+	qsort(totals, COPY_KIND_COUNT, sizeof(totals[0]), by_total);
+	gt_result_begin(result, "copies", copy_headings, COUNT(copy_headings));
+	for (size_t i = 0; i < COPY_KIND_COUNT; i++) {
+		if (totals[i].calls == 0)
+			continue;
+		gt_result_add_text(result, totals[i].name);
+		gt_result_add_count(result, (int64_t)totals[i].calls);
+		gt_result_add_count(result, (int64_t)totals[i].bytes);
+		gt_result_add_count(result, (int64_t)totals[i].total_ns);
+		gt_result_add_real(result, gt_bytes_per_second((double)totals[i].bytes,
+		                                               (double)totals[i].total_ns));
+	}
+}
+
+static const char *end_name(gt_count ended)
+{
+	switch ((enum gt_end)ended) {
+	case GT_END_CLEAN:
+		return "cleanly";
+	case GT_END_DIED:
+		return "died; the rest was salvaged";
+	case GT_END_RUNNING:
+		return "still running";
+	case GT_END_TORN:
+		return "file cut short; the rest is lost";
+	}
+	return "unknown";
+}
+
+static void add_processes(const struct gt_trace *trace, struct gt_result *result)
+{
+	gt_result_begin(result, "processes", process_headings, COUNT(process_headings));
+	for (size_t i = 0; i < trace->processes.count; i++) {
+		const struct gt_process *process = &trace->processes.rows[i];
+
+		gt_add_process(result, trace, (gt_id)i);
+		gt_result_add_count(result, process->end_ns - process->start_ns);
+		gt_result_add_text(result, end_name(process->ended));
+		gt_add_string(result, trace, process->command);
+	}
+}
+
+/* One row a class, in the order in which the first process counts them. */
+static void add_ledger(const struct gt_trace *trace, struct gt_result *result)
+{
+	const size_t size = gt_strings_count(trace->strings);
+	bool *seen = gt_allocate(size * sizeof(*seen));
+
+	memset(seen, 0, size * sizeof(*seen));
+	gt_result_begin(result, "ledger", ledger_headings, COUNT(ledger_headings));
+	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
+		const char *name = gt_trace_text(trace, row->name);
+		uint64_t value = 0;
+
+		if (row->name >= size || seen[row->name])
+			continue;
+		seen[row->name] = true;
+		gt_trace_ledger(trace, name, &value);
+		gt_result_add_text(result, name);
+		gt_result_add_count(result, (int64_t)value);
+		gt_result_add_text(result, gt_ledger_is_loss(name) ? "yes" : "no");
+	}
+	free(seen);
+}
+
+static void add_notes(const struct gt_trace *trace, struct gt_result *result)
+{
+	gt_result_begin(result, "notes", note_headings, COUNT(note_headings));
+	gt_array_each(const struct gt_note, note, &trace->notes) {
+		gt_add_process(result, trace, note->process);
+		gt_add_string(result, trace, note->topic);
+		gt_add_string(result, trace, note->text);
+	}
+}
+
+static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
+{
+	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
+		gt_result_remark(result, "No GPU activity was recorded.");
+		return;
+	}
+	gt_result_remark(result,
+	                 "A GPU is busy while at least one recorded kernel runs, however many run "
+	                 "at once and however little of the GPU they use.");
+	if (gt_ledger_lost(trace) || gt_ledger_broken(trace))
+		gt_result_remark(
+			result,
+			"The recording is incomplete: figures are those of what is in it (see "
+			"ledger, processes and notes).");
+}
+
+static void run(const struct gt_trace *trace, struct gt_result *result)
+{
+	add_recording(trace, result);
+	add_devices(trace, result);
+	add_top_kernels(trace, result);
+	add_top_api_calls(trace, result);
+	add_copies(trace, result);
+	add_processes(trace, result);
+	add_ledger(trace, result);
+	add_notes(trace, result);
+	add_remarks(trace, result);
+}
+
+const struct gt_report gt_report_summary = {
+	.name = "summary",
+	.summary =
+		"What a recording holds, what kept the GPUs busy and whether anything is missing",
+	.run = run,
+};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/result.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void gt_result_init(struct gt_result *result)
+{
+	*result = (struct gt_result){0};
+}
+
+static void free_texts(char **texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		gt_array_free(texts[i]);
+}
+
+void gt_result_release(struct gt_result *result)
+{
+	gt_array_each(struct gt_section, section, &result->sections)
+		gt_array_release(&section->cells);
+	gt_array_release(&result->sections);
+	free_texts(result->remarks.rows, result->remarks.count);
+	gt_array_release(&result->remarks);
+	free_texts(result->texts.rows, result->texts.count);
+	gt_array_release(&result->texts);
+}
+
+void gt_result_begin(struct gt_result *result, const char *title, const struct gt_heading *headings,
+                     size_t count)
+{
+	assert(count > 0);
+	*gt_array_push(&result->sections) = (struct gt_section){
+		.title = title,
+		.headings = headings,
+		.heading_count = count,
+	};
+}
+
+static struct gt_cell *next_cell(struct gt_result *result)
+{
+	assert(result->sections.count > 0);
+
+	struct gt_section *section = &result->sections.rows[result->sections.count - 1];
+	const size_t column = section->cells.count % section->heading_count;
+	struct gt_cell *cell = gt_array_push(&section->cells);
+
+	*cell = (struct gt_cell){.unit = section->headings[column].unit};
+	return cell;
+}
+
+static int is_real(enum gt_unit unit)
+{
+	return unit == GT_UNIT_BYTES_PER_SECOND || unit == GT_UNIT_PERCENT || unit == GT_UNIT_REAL;
+}
+
+/* vsnprintf into memory of its own; the caller owns the text. */
+__attribute__((format(printf, 1, 0))) static char *format_text(const char *fmt, va_list args)
+{
+	va_list again;
+
+	va_copy(again, args);
+	const int length = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+
+	const size_t size = length < 0 ? 1 : (size_t)length + 1;
+	char *text = gt_allocate(size);
+
+	text[0] = '\0';
+	vsnprintf(text, size, fmt, args);
+	return text;
+}
+
+void gt_result_add_text(struct gt_result *result, const char *text)
+{
+	struct gt_cell *cell = next_cell(result);
+
+	assert(cell->unit == GT_UNIT_TEXT && text);
+	cell->text = text;
+}
+
+void gt_result_add_format(struct gt_result *result, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	char *text = format_text(fmt, args);
+	va_end(args);
+
+	*gt_array_push(&result->texts) = text;
+	gt_result_add_text(result, text);
+}
+
+void gt_result_add_count(struct gt_result *result, int64_t count)
+{
+	struct gt_cell *cell = next_cell(result);
+
+	assert(cell->unit != GT_UNIT_TEXT && !is_real(cell->unit));
+	cell->count = count;
+}
+
+void gt_result_add_real(struct gt_result *result, double real)
+{
+	struct gt_cell *cell = next_cell(result);
+
+	assert(is_real(cell->unit));
+	cell->real = real;
+	cell->unknown = isnan(real);
+}
+
+void gt_result_add_unknown(struct gt_result *result)
+{
+	next_cell(result)->unknown = 1;
+}
+
+void gt_result_remark(struct gt_result *result, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	char *text = format_text(fmt, args);
+	va_end(args);
+
+	*gt_array_push(&result->remarks) = text;
+}
+
+size_t gt_section_row_count(const struct gt_section *section)
+{
+	return section->cells.count / section->heading_count;
+}
+
+const struct gt_cell *gt_section_row(const struct gt_section *section, size_t row)
+{
+	assert(row < gt_section_row_count(section));
+	return &section->cells.rows[row * section->heading_count];
+}
+
+const struct gt_section *gt_result_find(const struct gt_result *result, const char *title)
+{
+	gt_array_each(const struct gt_section, section, &result->sections)
+		if (strcmp(section->title, title) == 0)
+			return section;
+	return NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/intervals.h"
+
+#include <stdlib.h>
+
+/* Times may be anywhere in the range of gt_time, so the difference is taken without a sign. */
+static uint64_t between(gt_time start_ns, gt_time end_ns)
+{
+	return end_ns > start_ns ? (uint64_t)end_ns - (uint64_t)start_ns : 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct gt_interval *left = a;
+	const struct gt_interval *right = b;
+
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* Tables of a trace are sorted already, and looking costs far less than sorting again. */
+static bool sorted(const struct gt_interval *intervals, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (intervals[i].start_ns < intervals[i - 1].start_ns)
+			return false;
+	return true;
+}
+
+uint64_t gt_intervals_union(struct gt_interval *intervals, size_t count)
+{
+	struct gt_cover cover = {0};
+
+	if (!sorted(intervals, count))
+		qsort(intervals, count, sizeof(*intervals), by_start);
+	for (size_t i = 0; i < count; i++)
+		gt_cover_add(&cover, intervals[i]);
+	return cover.covered_ns;
+}
+
+uint64_t gt_cover_add(struct gt_cover *cover, struct gt_interval interval)
+{
+	if (interval.end_ns < interval.start_ns)
+		interval.end_ns = interval.start_ns;
+	if (!cover->begun)
+		*cover = (struct gt_cover){
+			.start_ns = interval.start_ns, .end_ns = interval.start_ns, .begun = true};
+
+	const uint64_t gap_ns = between(cover->end_ns, interval.start_ns);
+	const gt_time fresh = gap_ns ? interval.start_ns : cover->end_ns;
+
+	cover->covered_ns += between(fresh, interval.end_ns);
+	if (interval.end_ns > cover->end_ns)
+		cover->end_ns = interval.end_ns;
+	return gap_ns;
+}
+
+uint64_t gt_cover_span(const struct gt_cover *cover)
+{
+	return between(cover->start_ns, cover->end_ns);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_INTERVALS_H
+#define GT_MODEL_INTERVALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/trace.h"
+
+/*
+ * How much time a set of intervals covers when what overlaps counts once: busy time is the
+ * cover of all that ran, idle time the rest. An interval that ends before it starts is empty.
+ */
+
+struct gt_interval {
+	gt_time start_ns;
+	gt_time end_ns;
+};
+
+/* Time covered by all of them together, in nanoseconds. Sorts them by start, in place. */
+uint64_t gt_intervals_union(struct gt_interval *intervals, size_t count);
+
+/* The same for intervals that come one by one in order of their start; zero-initialise it. */
+struct gt_cover {
+	gt_time start_ns; /* of the first one; 0 before any */
+	gt_time end_ns;   /* the latest end so far */
+	uint64_t covered_ns;
+	bool begun;
+};
+
+/* Returns the time between what came before and this one in which nothing was covered, or 0. */
+uint64_t gt_cover_add(struct gt_cover *cover, struct gt_interval interval);
+
+/* From the first start to the latest end. */
+uint64_t gt_cover_span(const struct gt_cover *cover);
+
+#endif

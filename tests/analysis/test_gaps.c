@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/check_report.h"
+#include "model/names.h"
+
+struct scene {
+	struct gt_trace trace;
+	struct gt_result result;
+	gt_id thread;
+	gt_id stream;
+	gt_id shape;
+};
+
+static void scene_init(struct scene *scene)
+{
+	trace_init(&scene->trace, 100000);
+
+	const gt_id process = trace_process(&scene->trace, "app", 100);
+
+	scene->thread = trace_thread(&scene->trace, process, 100);
+	scene->stream = trace_stream(&scene->trace, process, trace_device(&scene->trace));
+	scene->shape = trace_shape(&scene->trace, "step", 1, 32);
+}
+
+static void scene_release(struct scene *scene)
+{
+	gt_result_release(&scene->result);
+	gt_trace_release(&scene->trace);
+}
+
+/* A kernel and the call that launched it. */
+static void launch(struct scene *scene, gt_time call_ns, gt_time start_ns, gt_time end_ns)
+{
+	const gt_id call =
+		trace_call(&scene->trace, scene->thread, "cudaLaunchKernel", call_ns, call_ns + 5);
+
+	trace_kernel(&scene->trace, scene->stream, scene->shape, start_ns, end_ns)->api_call = call;
+}
+
+Test(gaps, are_where_neither_kernels_nor_copies_nor_fills_run)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_stream(&scene.trace, 0, 0);
+
+	/* Busy 100..400 by streams that overlap, 450..500 by a copy, 600..610 by a fill. */
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 300);
+	trace_kernel(&scene.trace, other, scene.shape, 150, 160);
+	trace_kernel(&scene.trace, other, scene.shape, 250, 400);
+	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 8, 450, 500);
+	trace_fill(&scene.trace, scene.stream, 8, 600, 610);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "devices"), 1));
+	expect_words(&scene.result, "devices", 0, "device", "0: NVIDIA H200");
+	expect_count(&scene.result, "devices", 0, "span_ns", 510);
+	expect_count(&scene.result, "devices", 0, "busy_ns", 360);
+	expect_count(&scene.result, "devices", 0, "idle_ns", 150);
+	expect_real(&scene.result, "devices", 0, "idle_percent", 100.0 * 150 / 510);
+	expect_count(&scene.result, "devices", 0, "gaps", 2);
+	expect_count(&scene.result, "devices", 0, "mean_gap_ns", 75);
+
+	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 2));
+	expect_count(&scene.result, "largest_gaps", 0, "start_time_ns", 500);
+	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 100);
+	expect_words(&scene.result, "largest_gaps", 0, "before", "copy HtoD");
+	expect_words(&scene.result, "largest_gaps", 0, "after", "fill");
+	expect_count(&scene.result, "largest_gaps", 1, "duration_ns", 50);
+	expect_words(&scene.result, "largest_gaps", 1, "before", "step");
+	expect_unknown(&scene.result, "largest_gaps", 1, "host_call");
+	expect_unknown(&scene.result, "largest_gaps", 1, "host_call_ns");
+	scene_release(&scene);
+}
+
+Test(gaps, name_what_ended_last_before_them)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_stream(&scene.trace, 0, 0);
+	const gt_id longer = trace_shape(&scene.trace, "longer", 1, 32);
+
+	trace_kernel(&scene.trace, scene.stream, longer, 0, 100);
+	trace_kernel(&scene.trace, other, scene.shape, 10, 20);
+	trace_kernel(&scene.trace, other, scene.shape, 200, 210);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_words(&scene.result, "largest_gaps", 0, "before", "longer");
+	expect_words(&scene.result, "largest_gaps", 0, "after", "step");
+	scene_release(&scene);
+}
+
+Test(gaps, of_two_devices_are_apart)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_stream(&scene.trace, 0, trace_device(&scene.trace));
+
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
+	trace_kernel(&scene.trace, other, scene.shape, 10, 20);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 20, 30);
+	trace_kernel(&scene.trace, other, scene.shape, 50, 60);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "devices"), 2));
+	expect_count(&scene.result, "devices", 0, "idle_ns", 10);
+	expect_count(&scene.result, "devices", 1, "idle_ns", 30);
+	expect_words(&scene.result, "devices", 1, "device", "1: NVIDIA H200");
+	scene_release(&scene);
+}
+
+Test(gaps, say_what_the_host_did_meanwhile)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_thread(&scene.trace, 0, 200);
+
+	launch(&scene, 0, 100, 200);
+	trace_call(&scene.trace, scene.thread, "cudaMemcpy", 150, 260);
+	trace_call(&scene.trace, other, "cudaFree", 190, 900);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 300, 550);
+	launch(&scene, 560, 600, 700);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	/* Of the gap 200..600 cudaMemcpy took 60, cudaMalloc 250, the other thread does not count. */
+	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 400);
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaMalloc");
+	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 250);
+	scene_release(&scene);
+}
+
+Test(gaps, find_a_call_that_began_long_before)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_thread(&scene.trace, 0, 200);
+
+	launch(&scene, 0, 100, 200);
+	trace_call(&scene.trace, scene.thread, "cudaStreamSynchronize", 10, 500);
+	for (gt_time i = 0; i < 50; i++)
+		trace_call(&scene.trace, other, "cudaMalloc", 20 + 2 * i, 21 + 2 * i);
+	launch(&scene, 560, 600, 700);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaStreamSynchronize");
+	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 300);
+	scene_release(&scene);
+}
+
+Test(gaps, in_which_the_host_did_something_else_say_so)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 0, 100, 200);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 10, 200);
+	launch(&scene, 600, 600, 700);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "no CUDA call");
+	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 0);
+	scene_release(&scene);
+}
+
+Test(gaps, list_only_the_largest_of_many)
+{
+	struct scene scene;
+	gt_time now = 0;
+
+	scene_init(&scene);
+	for (gt_time gap = 1; gap <= 50; gap++) {
+		trace_kernel(&scene.trace, scene.stream, scene.shape, now, now + 1);
+		now += 1 + (gap * 7) % 51; /* all lengths from 1 to 50, in no order */
+	}
+	trace_kernel(&scene.trace, scene.stream, scene.shape, now, now + 1);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 20));
+	for (size_t i = 0; i < 20; i++)
+		expect_count(&scene.result, "largest_gaps", i, "duration_ns", 50 - (int64_t)i);
+	expect_count(&scene.result, "devices", 0, "gaps", 50);
+	expect_count(&scene.result, "devices", 0, "idle_ns", 50 * 51 / 2);
+	scene_release(&scene);
+}
+
+Test(gaps, are_sorted_into_sizes_by_powers_of_ten)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 19, 20);     /* 9 */
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 30, 40);     /* 10 */
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 139, 140);   /* 99 */
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 1140, 1150); /* 1000 */
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "gap_sizes"), 3));
+	expect_count(&scene.result, "gap_sizes", 0, "from_ns", 1);
+	expect_count(&scene.result, "gap_sizes", 0, "below_ns", 10);
+	expect_count(&scene.result, "gap_sizes", 0, "gaps", 1);
+	expect_count(&scene.result, "gap_sizes", 1, "from_ns", 10);
+	expect_count(&scene.result, "gap_sizes", 1, "gaps", 2);
+	expect_count(&scene.result, "gap_sizes", 1, "idle_ns", 109);
+	expect_count(&scene.result, "gap_sizes", 2, "from_ns", 1000);
+	expect_real(&scene.result, "gap_sizes", 2, "share_percent", 100.0 * 1000 / 1118);
+	scene_release(&scene);
+}
+
+Test(gaps, tell_how_long_launches_took)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	/* The first and third find the GPU idle; the second is queued behind the first. */
+	launch(&scene, 100, 110, 200);
+	launch(&scene, 120, 200, 300);
+	launch(&scene, 400, 430, 500);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "launch_latency"), 2));
+	expect_words(&scene.result, "launch_latency", 0, "process", "app (100)");
+	expect_words(&scene.result, "launch_latency", 0, "launches", "all");
+	expect_count(&scene.result, "launch_latency", 0, "calls", 3);
+	expect_count(&scene.result, "launch_latency", 0, "min_ns", 10);
+	expect_count(&scene.result, "launch_latency", 0, "p50_ns", 30);
+	expect_count(&scene.result, "launch_latency", 0, "p99_ns", 80);
+	expect_count(&scene.result, "launch_latency", 0, "max_ns", 80);
+	expect_count(&scene.result, "launch_latency", 0, "mean_ns", 40);
+	expect_words(&scene.result, "launch_latency", 1, "launches", "found device idle");
+	expect_count(&scene.result, "launch_latency", 1, "calls", 2);
+	expect_real(&scene.result, "launch_latency", 1, "share_percent", 100.0 * 2 / 3);
+	expect_count(&scene.result, "launch_latency", 1, "max_ns", 30);
+	scene_release(&scene);
+}
+
+Test(gaps, leave_graphs_out_of_launch_latency)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id call = trace_call(&scene.trace, scene.thread, "cudaGraphLaunch", 0, 10);
+
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 50, 60)->api_call = call;
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 60, 70)->api_call = call;
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	cr_expect(eq(sz, row_count(&scene.result, "launch_latency"), 0));
+	cr_expect(has_remark(&scene.result, "2 kernels came from graphs"));
+	scene_release(&scene);
+}
+
+Test(gaps, remark_on_kernels_that_start_before_their_call)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 100, 90, 200);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_count(&scene.result, "launch_latency", 0, "min_ns", -10);
+	cr_expect(has_remark(&scene.result, "1 kernels start before their call"));
+	scene_release(&scene);
+}
+
+Test(gaps, ignore_what_has_no_times)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_unfinished_kernel(&scene.trace, scene.stream, scene.shape);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 100);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 200, 200);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_count(&scene.result, "devices", 0, "span_ns", 100);
+	expect_count(&scene.result, "devices", 0, "busy_ns", 0);
+	expect_real(&scene.result, "devices", 0, "idle_percent", 100.0);
+	scene_release(&scene);
+}
+
+Test(gaps, without_gpu_activity_are_not_spoken_of)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 10, 200);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	cr_expect(eq(sz, row_count(&scene.result, "devices"), 0));
+	cr_expect(eq(sz, row_count(&scene.result, "largest_gaps"), 0));
+	cr_expect(has_remark(&scene.result, "No GPU activity"));
+	scene_release(&scene);
+}
+
+Test(gaps, of_an_empty_trace_are_none)
+{
+	struct gt_trace trace;
+	struct gt_result result;
+
+	gt_trace_init(&trace);
+	run_report(&result, "gaps", &trace);
+	cr_expect(eq(sz, row_count(&result, "devices"), 0));
+	cr_expect(eq(sz, row_count(&result, "gap_sizes"), 0));
+	cr_expect(eq(sz, row_count(&result, "launch_latency"), 0));
+	gt_result_release(&result);
+	gt_trace_release(&trace);
+}

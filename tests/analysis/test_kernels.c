@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/check_report.h"
+#include "base/strings.h"
+
+/* One process with one stream on each of two GPUs. */
+struct scene {
+	struct gt_trace trace;
+	struct gt_result result;
+	gt_id stream;
+	gt_id other_stream;
+};
+
+static void scene_init(struct scene *scene)
+{
+	trace_init(&scene->trace, 1000);
+
+	const gt_id process = trace_process(&scene->trace, "app", 100);
+
+	scene->stream = trace_stream(&scene->trace, process, trace_device(&scene->trace));
+	scene->other_stream = trace_stream(&scene->trace, process, trace_device(&scene->trace));
+}
+
+static void scene_release(struct scene *scene)
+{
+	gt_result_release(&scene->result);
+	gt_trace_release(&scene->trace);
+}
+
+Test(kernels, puts_the_busiest_first_with_its_spread)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id relu = trace_shape(&scene.trace, "relu", 100, 128);
+	const gt_id gemm = trace_shape(&scene.trace, "gemm", 100, 256);
+
+	trace_kernel(&scene.trace, scene.stream, relu, 0, 10);
+	trace_kernel(&scene.trace, scene.stream, gemm, 10, 30);
+	trace_kernel(&scene.trace, scene.stream, gemm, 30, 90);
+	trace_kernel(&scene.trace, scene.stream, gemm, 90, 100);
+	trace_kernel(&scene.trace, scene.stream, gemm, 100, 140);
+	run_report(&scene.result, "kernels", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 2));
+	expect_words(&scene.result, "kernels", 0, "kernel", "gemm");
+	expect_count(&scene.result, "kernels", 0, "calls", 4);
+	expect_count(&scene.result, "kernels", 0, "total_ns", 130);
+	expect_real(&scene.result, "kernels", 0, "share_percent", 100.0 * 130 / 140);
+	expect_count(&scene.result, "kernels", 0, "mean_ns", 33); /* 32.5 */
+	expect_count(&scene.result, "kernels", 0, "median_ns", 30);
+	expect_count(&scene.result, "kernels", 0, "min_ns", 10);
+	expect_count(&scene.result, "kernels", 0, "max_ns", 60);
+	expect_count(&scene.result, "kernels", 0, "deviation_ns", 22); /* of 10 20 40 60: 22.17 */
+	expect_count(&scene.result, "kernels", 0, "shapes", 1);
+	expect_words(&scene.result, "kernels", 1, "kernel", "relu");
+	expect_count(&scene.result, "kernels", 1, "median_ns", 10);
+	expect_unknown(&scene.result, "kernels", 1, "deviation_ns");
+	scene_release(&scene);
+}
+
+Test(kernels, has_a_row_for_each_shape_and_device)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id small = trace_shape(&scene.trace, "gemm", 132, 256);
+	const gt_id large = trace_shape(&scene.trace, "gemm", 132 * 8 * 2, 256);
+
+	scene.trace.launch_shapes.rows[large].shared_dynamic_bytes = 48 * 1024;
+	trace_kernel(&scene.trace, scene.stream, small, 0, 10);
+	trace_kernel(&scene.trace, scene.stream, large, 20, 120);
+	trace_kernel(&scene.trace, scene.other_stream, large, 20, 70);
+	run_report(&scene.result, "kernels", &scene.trace);
+
+	cr_expect(eq(sz, row_count(&scene.result, "kernels"), 1));
+	expect_count(&scene.result, "kernels", 0, "shapes", 2);
+	cr_assert(eq(sz, row_count(&scene.result, "launch_shapes"), 3));
+	expect_words(&scene.result, "launch_shapes", 0, "device", "0: NVIDIA H200");
+	expect_words(&scene.result, "launch_shapes", 0, "grid", "2112x1x1");
+	expect_words(&scene.result, "launch_shapes", 0, "block", "256x1x1");
+	expect_unknown(&scene.result, "launch_shapes", 0, "cluster");
+	expect_count(&scene.result, "launch_shapes", 0, "registers", 32);
+	expect_count(&scene.result, "launch_shapes", 0, "shared_dynamic_bytes", 48 * 1024);
+	expect_count(&scene.result, "launch_shapes", 0, "total_ns", 100);
+	/* 4 blocks of 48 + 1 KiB fit into 228 KiB: 32 of 64 warps. */
+	expect_real(&scene.result, "launch_shapes", 0, "occupancy_percent", 50.0);
+	expect_words(&scene.result, "launch_shapes", 0, "limited_by", "shared memory");
+	expect_real(&scene.result, "launch_shapes", 0, "waves_per_sm", 4.0);
+	expect_words(&scene.result, "launch_shapes", 1, "device", "1: NVIDIA H200");
+	expect_count(&scene.result, "launch_shapes", 1, "total_ns", 50);
+	expect_words(&scene.result, "launch_shapes", 2, "limited_by", "grid");
+	expect_real(&scene.result, "launch_shapes", 2, "waves_per_sm", 0.125);
+	scene_release(&scene);
+}
+
+Test(kernels, leaves_occupancy_unknown_without_limits)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	scene.trace.devices.rows[0].registers_per_sm = 0;
+	trace_kernel(&scene.trace, scene.stream, trace_shape(&scene.trace, "k", 1, 32), 0, 10);
+	run_report(&scene.result, "kernels", &scene.trace);
+
+	expect_unknown(&scene.result, "launch_shapes", 0, "occupancy_percent");
+	expect_unknown(&scene.result, "launch_shapes", 0, "limited_by");
+	expect_unknown(&scene.result, "launch_shapes", 0, "waves_per_sm");
+	scene_release(&scene);
+}
+
+Test(kernels, counts_unfinished_ones_in_a_remark_only)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id spin = trace_shape(&scene.trace, "spin_forever", 1, 32);
+
+	trace_unfinished_kernel(&scene.trace, scene.stream, spin);
+	trace_unfinished_kernel(&scene.trace, scene.stream, spin);
+	trace_kernel(&scene.trace, scene.stream, trace_shape(&scene.trace, "k", 1, 32), 5, 15);
+	run_report(&scene.result, "kernels", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 1));
+	expect_words(&scene.result, "kernels", 0, "kernel", "k");
+	expect_real(&scene.result, "kernels", 0, "share_percent", 100.0);
+	cr_expect(eq(sz, row_count(&scene.result, "launch_shapes"), 1));
+	cr_expect(has_remark(&scene.result, "2 of 3 kernels"));
+	cr_expect(has_remark(&scene.result, "spin_forever"));
+	scene_release(&scene);
+}
+
+Test(kernels, that_took_no_time_have_no_share)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_kernel(&scene.trace, scene.stream, trace_shape(&scene.trace, "k", 1, 32), 5, 5);
+	run_report(&scene.result, "kernels", &scene.trace);
+
+	expect_count(&scene.result, "kernels", 0, "calls", 1);
+	expect_count(&scene.result, "kernels", 0, "total_ns", 0);
+	expect_unknown(&scene.result, "kernels", 0, "share_percent");
+	scene_release(&scene);
+}
+
+Test(kernels, without_shape_or_device_are_still_counted)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_kernel(&scene.trace, scene.stream, GT_NONE, 0, 10)->device = GT_NONE;
+	run_report(&scene.result, "kernels", &scene.trace);
+
+	expect_words(&scene.result, "kernels", 0, "kernel", "unknown kernel");
+	expect_unknown(&scene.result, "kernels", 0, "shapes");
+	expect_unknown(&scene.result, "launch_shapes", 0, "device");
+	expect_unknown(&scene.result, "launch_shapes", 0, "grid");
+	expect_unknown(&scene.result, "launch_shapes", 0, "registers");
+	expect_count(&scene.result, "launch_shapes", 0, "total_ns", 10);
+	scene_release(&scene);
+}
+
+Test(kernels, takes_the_compilers_name_when_there_is_no_other)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id shape = trace_shape(&scene.trace, "_Z4gemmv", 1, 32);
+
+	scene.trace.launch_shapes.rows[shape].demangled = 0;
+	trace_kernel(&scene.trace, scene.stream, shape, 0, 10);
+	run_report(&scene.result, "kernels", &scene.trace);
+
+	expect_words(&scene.result, "kernels", 0, "kernel", "_Z4gemmv");
+	scene_release(&scene);
+}
+
+Test(kernels, of_an_empty_trace_are_none)
+{
+	struct gt_trace trace;
+	struct gt_result result;
+
+	gt_trace_init(&trace);
+	run_report(&result, "kernels", &trace);
+	cr_expect(eq(sz, row_count(&result, "kernels"), 0));
+	cr_expect(eq(sz, row_count(&result, "launch_shapes"), 0));
+	cr_expect(has_remark(&result, "No kernels"));
+	gt_result_release(&result);
+	gt_trace_release(&trace);
+}

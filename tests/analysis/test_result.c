@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/result.h"
+
+#include <math.h>
+
+#include "support/check.h"
+
+static const struct gt_heading headings[] = {
+	{"name", GT_UNIT_TEXT, "A name"},
+	{"calls", GT_UNIT_COUNT, "A count"},
+	{"share_percent", GT_UNIT_PERCENT, "A share"},
+};
+
+Test(result, keeps_cells_row_after_row_with_the_headings_units)
+{
+	struct gt_result result;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "first", headings, 3);
+	gt_result_add_text(&result, "a");
+	gt_result_add_count(&result, -5);
+	gt_result_add_real(&result, 12.5);
+	gt_result_add_format(&result, "%s-%d", "b", 7);
+	gt_result_add_unknown(&result);
+	gt_result_add_real(&result, NAN);
+
+	const struct gt_section *section = gt_result_find(&result, "first");
+
+	cr_assert(eq(sz, gt_section_row_count(section), 2));
+	expect_text(gt_section_row(section, 0)[0].text, "a");
+	cr_expect(eq(i64, gt_section_row(section, 0)[1].count, -5));
+	cr_expect(eq(int, (int)gt_section_row(section, 0)[1].unit, GT_UNIT_COUNT));
+	cr_expect(epsilon_eq(dbl, gt_section_row(section, 0)[2].real, 12.5, 1e-12));
+	cr_expect(eq(int, gt_section_row(section, 0)[2].unknown, 0));
+	expect_text(gt_section_row(section, 1)[0].text, "b-7");
+	cr_expect(eq(int, gt_section_row(section, 1)[1].unknown, 1));
+	cr_expect(eq(int, (int)gt_section_row(section, 1)[1].unit, GT_UNIT_COUNT));
+	cr_expect(eq(int, gt_section_row(section, 1)[2].unknown, 1));
+	gt_result_release(&result);
+}
+
+Test(result, finds_its_sections)
+{
+	struct gt_result result;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "first", headings, 3);
+	gt_result_begin(&result, "second", headings, 2);
+	gt_result_add_text(&result, "in the second");
+	gt_result_add_count(&result, 1);
+	cr_expect(eq(sz, gt_section_row_count(gt_result_find(&result, "first")), 0));
+	cr_expect(eq(sz, gt_section_row_count(gt_result_find(&result, "second")), 1));
+	cr_expect(eq(ptr, (void *)gt_result_find(&result, "third"), NULL));
+	gt_result_release(&result);
+}
+
+Test(result, keeps_long_remarks_and_may_be_released_twice)
+{
+	struct gt_result result;
+
+	gt_result_init(&result);
+	gt_result_remark(&result, "%0*d", 5000, 1);
+	cr_assert(eq(sz, result.remarks.count, 1));
+	cr_expect(eq(sz, strlen(result.remarks.rows[0]), 5000));
+	gt_result_release(&result);
+	gt_result_release(&result);
+	cr_expect(eq(sz, result.remarks.count, 0));
+}

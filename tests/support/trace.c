@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/trace.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/strings.h"
+#include "model/names.h"
+#include "support/check.h"
+
+static gt_string text(struct gt_trace *trace, const char *bytes)
+{
+	return gt_strings_add(trace->strings, bytes);
+}
+
+/* The number of the row that was added last. */
+#define LATEST(table) ((gt_id)((table)->count - 1))
+
+/* Whether the row that was added last starts no earlier than the one before it. */
+#define IN_ORDER(table)                                                                            \
+	((table)->count < 2 ||                                                                     \
+	 (table)->rows[(table)->count - 2].start_ns <= (table)->rows[(table)->count - 1].start_ns)
+
+static void expect_order(bool in_order)
+{
+	cr_assert(in_order, "rows of a trace must be added in order of their start");
+}
+
+void trace_init(struct gt_trace *trace, gt_time duration_ns)
+{
+	gt_trace_init(trace);
+	trace->start_ns = TRACE_START_NS;
+	trace->end_ns = TRACE_START_NS + duration_ns;
+}
+
+gt_id trace_process(struct gt_trace *trace, const char *name, gt_count pid)
+{
+	*gt_array_push(&trace->processes) = (struct gt_process){
+		.start_ns = trace->start_ns,
+		.end_ns = trace->end_ns,
+		.pid = pid,
+		.name = text(trace, name),
+		.command = text(trace, name),
+		.host = text(trace, "host"),
+		.ended = GT_END_CLEAN,
+	};
+	return LATEST(&trace->processes);
+}
+
+gt_id trace_thread(struct gt_trace *trace, gt_id process, gt_count tid)
+{
+	*gt_array_push(&trace->threads) = (struct gt_thread){.process = process, .tid = tid};
+	return LATEST(&trace->threads);
+}
+
+gt_id trace_device(struct gt_trace *trace)
+{
+	const gt_id number = (gt_id)trace->devices.count;
+
+	*gt_array_push(&trace->devices) = (struct gt_device){
+		.name = text(trace, "NVIDIA H200"),
+		.host = text(trace, "host"),
+		.index = (gt_code)number,
+		.ordinal = number,
+		.cc_major = 9,
+		.sm_count = 132,
+		.sm_clock_khz = 1980000,
+		.memory_clock_khz = 3201000,
+		.memory_bus_bits = 6144,
+		.memory_bytes = 150754820096,
+		.l2_bytes = 62914560,
+		.warp_size = 32,
+		.max_threads_per_sm = 2048,
+		.max_blocks_per_sm = 32,
+		.registers_per_sm = 65536,
+		.registers_per_block = 65536,
+		.shared_per_sm_bytes = 233472,
+		.shared_per_block_bytes = 232448,
+		.shared_reserved_bytes = 1024,
+		.pcie_generation = 5,
+		.pcie_width = 16,
+		.copy_engines = 3,
+	};
+	return number;
+}
+
+gt_id trace_stream(struct gt_trace *trace, gt_id process, gt_id device)
+{
+	*gt_array_push(&trace->contexts) = (struct gt_context){
+		.process = process, .device = device, .number = 1, .null_stream = 7};
+	*gt_array_push(&trace->streams) = (struct gt_stream){
+		.context = LATEST(&trace->contexts), .number = (gt_count)trace->streams.count + 6};
+	return LATEST(&trace->streams);
+}
+
+gt_id trace_shape(struct gt_trace *trace, const char *name, gt_count blocks, gt_count threads)
+{
+	*gt_array_push(&trace->launch_shapes) = (struct gt_launch_shape){
+		.name = text(trace, name),
+		.demangled = text(trace, name),
+		.grid_x = blocks,
+		.grid_y = 1,
+		.grid_z = 1,
+		.block_x = threads,
+		.block_y = 1,
+		.block_z = 1,
+		.registers = 32,
+	};
+	return LATEST(&trace->launch_shapes);
+}
+
+static gt_id device_of(const struct gt_trace *trace, gt_id stream)
+{
+	return trace->contexts.rows[trace->streams.rows[stream].context].device;
+}
+
+struct gt_kernel *trace_kernel(struct gt_trace *trace, gt_id stream, gt_id shape, gt_time start_ns,
+                               gt_time end_ns)
+{
+	struct gt_kernel *kernel = gt_array_push(&trace->kernels);
+
+	*kernel = (struct gt_kernel){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.shape = shape,
+		.stream = stream,
+		.device = device_of(trace, stream),
+		.api_call = GT_NONE,
+	};
+	expect_order(IN_ORDER(&trace->kernels));
+	return kernel;
+}
+
+struct gt_kernel *trace_unfinished_kernel(struct gt_trace *trace, gt_id stream, gt_id shape)
+{
+	struct gt_kernel *kernel = trace_kernel(trace, stream, shape, 0, 0);
+
+	kernel->start_ns = kernel->end_ns = 0;
+	kernel->flags = GT_UNFINISHED;
+	return kernel;
+}
+
+struct gt_copy *trace_copy(struct gt_trace *trace, gt_id stream, gt_count kind, gt_size bytes,
+                           gt_time start_ns, gt_time end_ns)
+{
+	const int from_host = kind == GT_COPY_HOST_TO_DEVICE || kind == GT_COPY_HOST_TO_ARRAY;
+	const int to_host = kind == GT_COPY_DEVICE_TO_HOST || kind == GT_COPY_ARRAY_TO_HOST;
+	struct gt_copy *copy = gt_array_push(&trace->copies);
+
+	*copy = (struct gt_copy){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.size_bytes = bytes,
+		.stream = stream,
+		.device = device_of(trace, stream),
+		.src_device = GT_NONE,
+		.dst_device = GT_NONE,
+		.api_call = GT_NONE,
+		.kind = kind,
+		.src_kind = from_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
+		.dst_kind = to_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
+	};
+	expect_order(IN_ORDER(&trace->copies));
+	return copy;
+}
+
+struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, gt_time start_ns,
+                           gt_time end_ns)
+{
+	struct gt_fill *fill = gt_array_push(&trace->fills);
+
+	*fill = (struct gt_fill){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.size_bytes = bytes,
+		.stream = stream,
+		.device = device_of(trace, stream),
+		.api_call = GT_NONE,
+		.memory_kind = GT_MEMORY_DEVICE,
+	};
+	expect_order(IN_ORDER(&trace->fills));
+	return fill;
+}
+
+static gt_count kind_of(const char *function)
+{
+	static const struct {
+		const char *word;
+		enum gt_api_kind kind;
+	} words[] = {
+		{"GraphLaunch", GT_API_GRAPH_LAUNCH},
+		{"Launch", GT_API_LAUNCH},
+		{"Memcpy", GT_API_COPY},
+		{"Memset", GT_API_FILL},
+		{"Malloc", GT_API_ALLOCATE},
+		{"Free", GT_API_FREE},
+		{"Synchronize", GT_API_SYNCHRONIZE},
+		{"Event", GT_API_EVENT},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(function, words[i].word))
+			return words[i].kind;
+	return GT_API_OTHER;
+}
+
+gt_id trace_call(struct gt_trace *trace, gt_id thread, const char *function, gt_time start_ns,
+                 gt_time end_ns)
+{
+	*gt_array_push(&trace->api_calls) = (struct gt_api_call){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.thread = thread,
+		.function = text(trace, function),
+		.correlation = (gt_count)trace->api_calls.count,
+		.kind = kind_of(function),
+	};
+	expect_order(IN_ORDER(&trace->api_calls));
+	return LATEST(&trace->api_calls);
+}
+
+void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value)
+{
+	*gt_array_push(&trace->ledgers) =
+		(struct gt_ledger){.process = process, .name = text(trace, name), .value = value};
+}

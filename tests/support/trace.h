@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_TESTS_SUPPORT_TRACE_H
+#define GT_TESTS_SUPPORT_TRACE_H
+
+#include "model/trace.h"
+
+/*
+ * Builds traces in a few lines. Every function adds one row and returns its number, or a
+ * pointer that is valid until the next row of that table, for what the arguments do not cover.
+ * Rows with times must be added in order of their start, as the collector leaves them; moments
+ * are nanoseconds since the recording began.
+ */
+
+#define TRACE_START_NS 1000000 /* when the recording begins, so that moments are not times */
+
+/* An empty trace that lasts so long. */
+void trace_init(struct gt_trace *trace, gt_time duration_ns);
+
+gt_id trace_process(struct gt_trace *trace, const char *name, gt_count pid);
+gt_id trace_thread(struct gt_trace *trace, gt_id process, gt_count tid);
+
+/* A GPU with all the figures of an NVIDIA H200. */
+gt_id trace_device(struct gt_trace *trace);
+
+/* With a context of its own. */
+gt_id trace_stream(struct gt_trace *trace, gt_id process, gt_id device);
+
+/* A kernel of so many blocks of so many threads that uses 32 registers. */
+gt_id trace_shape(struct gt_trace *trace, const char *name, gt_count blocks, gt_count threads);
+
+struct gt_kernel *trace_kernel(struct gt_trace *trace, gt_id stream, gt_id shape, gt_time start_ns,
+                               gt_time end_ns);
+
+/* One that had begun when its process ended. */
+struct gt_kernel *trace_unfinished_kernel(struct gt_trace *trace, gt_id stream, gt_id shape);
+
+/* enum gt_copy_kind; the kinds of memory are pinned where that is the host's, else device. */
+struct gt_copy *trace_copy(struct gt_trace *trace, gt_id stream, gt_count kind, gt_size bytes,
+                           gt_time start_ns, gt_time end_ns);
+
+struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, gt_time start_ns,
+                           gt_time end_ns);
+
+/* A successful call of the runtime API; its kind is told from the name as far as tests need. */
+gt_id trace_call(struct gt_trace *trace, gt_id thread, const char *function, gt_time start_ns,
+                 gt_time end_ns);
+
+void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value);
+
+#endif
