@@ -38,6 +38,15 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
 	return rows[a_length % 3][b_length];
 }
 
+static size_t common_prefix(const char *a, const char *b)
+{
+	size_t length = 0;
+
+	while (a[length] && a[length] == b[length])
+		length++;
+	return length;
+}
+
 const char *gt_nearest(const char *word, const char *const *words)
 {
 	const size_t length = strlen(word);
@@ -54,7 +63,10 @@ const char *gt_nearest(const char *word, const char *const *words)
 
 		const size_t away = distance(word, length, *words, other_length);
 
-		if (away < best && away * 2 < length) {
+		if (away * 2 >= length || away > best)
+			continue;
+		if (away < best ||
+		    (nearest && common_prefix(word, *words) > common_prefix(word, nearest))) {
 			best = away;
 			nearest = *words;
 		}

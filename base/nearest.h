@@ -5,7 +5,8 @@
 /*
  * The word of a NULL-terminated list that someone who wrote "word" most likely meant: at most
  * two letters added, dropped, changed or swapped with their neighbour, and fewer than half of
- * the word's letters. The first of several equally near; NULL when none is near enough.
+ * the word's letters. Of several equally near the one with the longest beginning in common,
+ * then the first; NULL when none is near enough.
  * Nothing is allocated.
  */
 const char *gt_nearest(const char *word, const char *const *words);

@@ -9,15 +9,24 @@ enum gt_exit {
 	GT_EXIT_FAILED = 1, /* could not do what was asked */
 	GT_EXIT_USAGE = 2,  /* did not understand what was asked */
 	GT_EXIT_LIMIT = 3,  /* done, and a --fail-if limit was crossed */
+	/* "run" ends with the program's own status, or as env(1) does with: */
+	GT_EXIT_NOT_STARTED = 125, /* gputrace could not do its part */
+	GT_EXIT_NOT_RUNNABLE = 126,
+	GT_EXIT_NOT_FOUND = 127,
 };
 
 /* One verb. To add one: see commands.def. */
 struct gt_command {
 	const char *name;
 	const char *operands; /* after the options in "usage:", or "" */
-	const char *summary;
+	const char *summary;  /* one line, no full stop */
+	const char *details;  /* lines of at most 80 columns after the options, or NULL */
 	const struct gt_option *options;
-	/* argv starts after the verb. Returns an exit status, or negative with err set. */
+	int failed_status; /* exit status when run fails; 0 stands for GT_EXIT_FAILED */
+	/*
+	 * argv starts after the verb and ends with NULL. Returns an exit status, or negative
+	 * with err set: -EINVAL for what the user got wrong, -ECANCELED for --help.
+	 */
 	int (*run)(int argc, char **argv, struct gt_error *err);
 };
 

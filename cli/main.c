@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <locale.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/option.h"
+#include "cli/say.h"
 
 #define COMMAND(name) extern const struct gt_command gt_command_##name;
 #include "cli/commands.def"
@@ -15,21 +18,27 @@
 static const struct gt_command *const commands[] = {
 #include "cli/commands.def"
 };
-static const size_t command_count = sizeof(commands) / sizeof(commands[0]);
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static const struct gt_command *find_command(const char *name)
 {
-	for (size_t i = 0; i < command_count; i++)
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		if (strcmp(commands[i]->name, name) == 0)
 			return commands[i];
 	return NULL;
 }
 
-static void print_help(void)
+static void print_help(FILE *out)
 {
-	puts("usage: gputrace COMMAND [OPTION...]\n\nCommands:");
-	for (size_t i = 0; i < command_count; i++)
-		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	fputs("usage: gputrace COMMAND [OPTION...] [OPERAND...]\n\n"
+	      "Shows what a program does on NVIDIA GPUs.\n\nCommands:\n",
+	      out);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	fputs("\n'gputrace help COMMAND' or 'gputrace COMMAND --help' says more;\n"
+	      "'gputrace --version' names the version.\n",
+	      out);
 }
 
 static void print_command_help(const struct gt_command *command)
@@ -37,32 +46,73 @@ static void print_command_help(const struct gt_command *command)
 	printf("usage: gputrace %s [OPTION...] %s\n\n%s.\n\nOptions:\n", command->name,
 	       command->operands, command->summary);
 	gt_options_help(command->options, stdout);
+	if (command->details)
+		printf("\n%s\n", command->details);
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[COMMAND_COUNT + 2] = {"help"};
+	const char *nearest;
+
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		names[i + 1] = commands[i]->name;
+	nearest = gt_nearest(name, names);
+	if (nearest)
+		gt_say("no command '%s'; did you mean %s?", name, nearest);
+	else
+		gt_say("no command '%s'; see gputrace --help", name);
+	return GT_EXIT_USAGE;
+}
+
+/* gputrace help [COMMAND] */
+static int help(const char *name)
+{
+	const struct gt_command *command = name ? find_command(name) : NULL;
+
+	if (name && !command)
+		return unknown_command(name);
+	if (command)
+		print_command_help(command);
+	else
+		print_help(stdout);
+	return GT_EXIT_OK;
+}
+
+static int run(const struct gt_command *command, int argc, char **argv)
+{
+	struct gt_error err = {0};
+	const int status = command->run(argc, argv, &err);
+
+	if (status >= 0)
+		return status;
+	if (status == -ECANCELED) {
+		print_command_help(command);
+		return GT_EXIT_OK;
+	}
+	gt_say("%s", err.text);
+	if (err.code == EINVAL)
+		return GT_EXIT_USAGE;
+	return command->failed_status ? command->failed_status : GT_EXIT_FAILED;
 }
 
 int main(int argc, char **argv)
 {
-	struct gt_error err = {0};
+	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct gt_command *command;
-	int status;
 
-	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-		print_help();
-		return GT_EXIT_OK;
-	}
-	command = argc > 1 ? find_command(argv[1]) : NULL;
-	if (!command) {
-		fprintf(stderr, "gputrace: no command '%s'; see gputrace --help\n",
-		        argc > 1 ? argv[1] : "");
+	/* Only characters: numbers keep their decimal point everywhere. */
+	(void)setlocale(LC_CTYPE, "");
+	if (!word) {
+		print_help(stderr);
 		return GT_EXIT_USAGE;
 	}
-	if (argc > 2 && strcmp(argv[2], "--help") == 0) {
-		print_command_help(command);
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+		return help(argv[2]);
+	if (strcmp(word, "--version") == 0) {
+		puts("gputrace " GPUTRACE_VERSION);
 		return GT_EXIT_OK;
 	}
-
-	status = command->run(argc - 2, argv + 2, &err);
-	if (status >= 0)
-		return status;
-	fprintf(stderr, "gputrace: %s\n", err.text);
-	return err.code == EINVAL ? GT_EXIT_USAGE : GT_EXIT_FAILED;
+	command = find_command(word);
+	return command ? run(command, argc - 2, argv + 2) : unknown_command(word);
 }

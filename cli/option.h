@@ -2,12 +2,37 @@
 #ifndef GT_CLI_OPTION_H
 #define GT_CLI_OPTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct gt_error;
 
-enum gt_option_kind { GT_OPTION_FLAG, GT_OPTION_TEXT, GT_OPTION_COUNT, GT_OPTION_CHOICE };
+enum gt_option_kind {
+	GT_OPTION_FLAG,     /* bool */
+	GT_OPTION_TEXT,     /* const char * */
+	GT_OPTION_COUNT,    /* uint64_t */
+	GT_OPTION_SIZE,     /* uint64_t, bytes; K, M and G are understood */
+	GT_OPTION_DURATION, /* uint64_t, nanoseconds; given with a unit */
+	GT_OPTION_CHOICE,   /* const char *, one of a list of words */
+	GT_OPTION_SORT,     /* struct gt_sort */
+};
+
+enum gt_sort_order {
+	GT_SORT_NATURAL, /* numbers descending, texts ascending */
+	GT_SORT_ASCENDING,
+	GT_SORT_DESCENDING,
+};
+
+/* The columns to sort by, the most important first: COLUMN[:asc|:desc][,COLUMN...] */
+struct gt_sort {
+	struct gt_sort_key {
+		char column[64];
+		enum gt_sort_order order;
+	} keys[4];
+	size_t count;
+};
 
 /*
  * One command-line option. The parser, --help, shell completion and the manual
@@ -20,38 +45,48 @@ struct gt_option {
 	enum gt_option_kind kind;
 	size_t offset;              /* of the field in the argument struct */
 	const char *value;          /* what --help calls the value, NULL for a flag */
-	const char *const *choices; /* GT_OPTION_CHOICE: allowed words, NULL at the end */
 	const char *help;           /* one line, no full stop */
+	const char *const *choices; /* GT_OPTION_CHOICE: allowed words, NULL at the end */
+	uint64_t least;             /* of a number; */
+	uint64_t most;              /* both 0: no limits */
 };
 
-#define OPT_FLAG(name, letter, type, field, help)                                                  \
-	{                                                                                          \
-		name, letter, GT_OPTION_FLAG, offsetof(type, field), NULL, NULL, help              \
-	}
-#define OPT_TEXT(name, letter, type, field, value, help)                                           \
-	{                                                                                          \
-		name, letter, GT_OPTION_TEXT, offsetof(type, field), value, NULL, help             \
-	}
-#define OPT_COUNT(name, letter, type, field, value, help)                                          \
-	{                                                                                          \
-		name, letter, GT_OPTION_COUNT, offsetof(type, field), value, NULL, help            \
-	}
-#define OPT_CHOICE(name, letter, type, field, value, choices, help)                                \
-	{                                                                                          \
-		name, letter, GT_OPTION_CHOICE, offsetof(type, field), value, choices, help        \
-	}
-#define OPT_END                                                                                    \
-	{                                                                                          \
-		0                                                                                  \
-	}
+/* The field's type is not checked: it must be the one beside the kind above. */
+#define OPT(name, letter, kind, type, field, value, help)                                          \
+	name, letter, GT_OPTION_##kind, offsetof(type, field), value, help
+
+/* clang-format off */
+#define OPT_FLAG(name, letter, type, field, help) \
+	{OPT(name, letter, FLAG, type, field, NULL, help)}
+#define OPT_TEXT(name, letter, type, field, value, help) \
+	{OPT(name, letter, TEXT, type, field, value, help)}
+#define OPT_COUNT(name, letter, type, field, value, help) \
+	{OPT(name, letter, COUNT, type, field, value, help)}
+#define OPT_SIZE(name, letter, type, field, value, least, most, help) \
+	{OPT(name, letter, SIZE, type, field, value, help), NULL, least, most}
+#define OPT_DURATION(name, letter, type, field, value, least, most, help) \
+	{OPT(name, letter, DURATION, type, field, value, help), NULL, least, most}
+#define OPT_CHOICE(name, letter, type, field, value, choices, help) \
+	{OPT(name, letter, CHOICE, type, field, value, help), choices}
+#define OPT_SORT(name, letter, type, field, value, help) \
+	{OPT(name, letter, SORT, type, field, value, help)}
+#define OPT_END {0}
+/* clang-format on */
 
 /*
- * Fills the argument struct at args. Returns how many words of argv are left
- * over (moved to its front), or a negative errno value. Text points into argv.
+ * Fills the argument struct at args; what is not given stays as it was. Returns how many words
+ * of argv are operands (moved to its front), -EINVAL with one sentence in err, or -ECANCELED
+ * when --help or -h is among the options: nothing else should then be done. Texts point into
+ * argv. Everything after "--" is an operand.
  */
 int gt_options_parse(const struct gt_option *options, void *args, int argc, char **argv,
                      struct gt_error *err);
 
+/* The same, but everything from the first operand on is an operand: for "run PROGRAM ARG...". */
+int gt_options_parse_leading(const struct gt_option *options, void *args, int argc, char **argv,
+                             struct gt_error *err);
+
+/* One entry for each option and --help, at most 80 columns wide. */
 void gt_options_help(const struct gt_option *options, FILE *out);
 
 #endif

@@ -44,6 +44,14 @@ Test(nearest, takes_the_closer_of_two)
 	expect_text(gt_nearest("reort", pair), "report");
 }
 
+Test(nearest, prefers_the_longer_common_beginning)
+{
+	static const char *const both[] = {"list", "limit", "lint", NULL};
+
+	expect_text(gt_nearest("limt", both), "limit");
+	expect_text(gt_nearest("lisd", both), "list");
+}
+
 Test(nearest, survives_words_of_any_length)
 {
 	char text[1000];

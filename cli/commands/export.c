@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "cli/option.h"
+#include "cli/output.h"
+#include "cli/recording.h"
+#include "cli/say.h"
+#include "cli/units.h"
+#include "collector/collector.h"
+#include "exporters/exporter.h"
+#include "model/trace.h"
+
+struct args {
+	const char *format;
+	const char *output;
+	bool force;
+	bool uncompressed;
+	bool quiet;
+};
+
+static const struct gt_option options[] = {
+	OPT_TEXT("to", 't', struct args, format, "FORMAT",
+                 "Format to write; default: the one the name of FILE ends with, or perfetto"),
+	OPT_TEXT("output", 'o', struct args, output, "FILE",
+                 "Write here, - for standard output; default: the recording's name with the ending "
+                 "of the format"),
+	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
+	OPT_FLAG("uncompressed", 0, struct args, uncompressed, "Do not compress what is written"),
+	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
+	OPT_END,
+};
+
+static int unknown_format(const char *name, struct gt_error *err)
+{
+	gt_array(const char *) names = {0};
+	const char *nearest;
+
+	for (size_t i = 0; i < gt_exporter_count; i++)
+		*gt_array_push(&names) = gt_exporters[i]->name;
+	*gt_array_push(&names) = NULL;
+	nearest = gt_nearest(name, names.rows);
+	gt_array_release(&names);
+	if (nearest)
+		return gt_fail(err, EINVAL, "no format '%s'; did you mean %s?", name, nearest);
+	return gt_fail(err, EINVAL, "no format '%s'; see gputrace export --help", name);
+}
+
+/* By --to, else by the ending of the file's name, else Perfetto's. */
+static int choose(const struct args *args, const struct gt_exporter **exporter,
+                  struct gt_error *err)
+{
+	*exporter = NULL;
+	if (args->format) {
+		*exporter = gt_exporter_find(args->format);
+		return *exporter ? 0 : unknown_format(args->format, err);
+	}
+	if (args->output)
+		*exporter = gt_exporter_for_file(args->output);
+	if (!*exporter)
+		*exporter = gt_exporter_find("perfetto");
+	return 0;
+}
+
+static void tell(const struct gt_output *output, const struct gt_export_counts *counts)
+{
+	gt_say("%s: %s GPU slices, %s API slices, %s", output->path,
+	       gt_figure_count((int64_t)counts->gpu_slices).text,
+	       gt_figure_count((int64_t)counts->api_slices).text,
+	       gt_figure_bytes((int64_t)counts->bytes).text);
+	if (counts->skipped)
+		gt_say("%s rows could not be placed in time and are not in it",
+		       gt_figure_count((int64_t)counts->skipped).text);
+}
+
+static int write_trace(const struct args *args, const struct gt_trace *trace,
+                       const struct gt_exporter *exporter, struct gt_output *output,
+                       struct gt_error *err)
+{
+	const struct gt_export_options how = {.uncompressed = args->uncompressed};
+	struct gt_export_counts counts = {0};
+	int result = exporter->write(trace, &how, output->file, &counts, err);
+
+	if (result == 0)
+		result = gt_output_commit(output, err);
+	if (result == 0 && !args->quiet)
+		tell(output, &counts);
+	return result;
+}
+
+/* The output is opened first: collecting a large recording only to be refused is no fun. */
+static int export_recording(const struct args *args, const char *recording,
+                            const struct gt_exporter *exporter, const char *path,
+                            struct gt_error *err)
+{
+	struct gt_output output = GT_OUTPUT_INIT;
+	struct gt_trace trace;
+	int result;
+
+	gt_trace_init(&trace);
+	result = gt_output_open(&output, path, args->force, err);
+	if (result == 0 && isatty(fileno(output.file)))
+		result = gt_fail(err, EINVAL, "will not write %s to a terminal; see --output",
+		                 exporter->name);
+	if (result == 0)
+		result = gt_collect(recording, &trace, err);
+	if (result == 0)
+		result = write_trace(args, &trace, exporter, &output, err);
+	gt_output_release(&output);
+	gt_trace_release(&trace);
+	return result;
+}
+
+static int run(int argc, char **argv, struct gt_error *err)
+{
+	struct args args = {0};
+	const int left = gt_options_parse(options, &args, argc, argv, err);
+	const struct gt_exporter *exporter;
+	char *stem;
+	char *path;
+	int result;
+
+	if (left < 0)
+		return left;
+	if (left < 1)
+		return gt_fail(err, EINVAL, "which recording? see gputrace export --help");
+	if (left > 1)
+		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
+	result = choose(&args, &exporter, err);
+	if (result < 0)
+		return result;
+	stem = gt_recording_stem(argv[0]);
+	path = gt_recording_path(args.output ? args.output : stem,
+	                         args.output ? "" : exporter->extension);
+	result = export_recording(&args, argv[0], exporter, path, err);
+	free(stem);
+	free(path);
+	return result < 0 ? result : GT_EXIT_OK;
+}
+
+const struct gt_command gt_command_export = {
+	.name = "export",
+	.operands = "RECORDING",
+	.summary = "Write a recording as a file that other programs read",
+	.details = "RECORDING is a folder NAME.gputrace. NAME.perfetto opens in ui.perfetto.dev.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/ledger.h"
+#include "cli/manifest.h"
+#include "cli/option.h"
+#include "cli/output.h"
+#include "cli/recording.h"
+#include "cli/render.h"
+#include "collector/collector.h"
+#include "format/recording.h"
+#include "model/trace.h"
+
+struct args {
+	const char *output;
+	bool json;
+	bool csv;
+};
+
+static const struct gt_option options[] = {
+	OPT_FLAG("json", 0, struct args, json, "Print JSON with raw values"),
+	OPT_FLAG("csv", 0, struct args, csv, "Print CSV with raw values"),
+	OPT_TEXT("output", 'o', struct args, output, "FILE",
+                 "Write here instead of standard output (-)"),
+	OPT_END,
+};
+
+/* Everything that is known of a recording. */
+struct facts {
+	struct gt_manifest manifest;
+	bool has_manifest;
+	char *command; /* of the manifest */
+	struct gt_recording_files files;
+	struct gt_trace trace;
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gt_heading recording_headings[] = {
+	{"command", GT_UNIT_TEXT, "Command line"},
+	{"folder", GT_UNIT_TEXT, "Folder the program was started in"},
+	{"host", GT_UNIT_TEXT, "Machine it ran on"},
+	{"started", GT_UNIT_TEXT, "When the program was started, UTC"},
+	{"ended", GT_UNIT_TEXT, "When it ended, UTC"},
+	{"duration_ns", GT_UNIT_NS, "ended - started"},
+	{"exit_status", GT_UNIT_COUNT, "Of the program"},
+	{"signal", GT_UNIT_COUNT, "That killed the program"},
+	{"recorded_ns", GT_UNIT_NS, "From the first to the last thing recorded"},
+	{"gputrace", GT_UNIT_TEXT, "Version of gputrace that recorded"},
+	{"cupti", GT_UNIT_TEXT, "CUPTI library that was used, with its version"},
+	{"driver", GT_UNIT_TEXT, "CUDA version of the driver"},
+	{"clock_bound_ns", GT_UNIT_NS, "GPU and host times are related to within this"},
+	{"files_bytes", GT_UNIT_BYTES, "Size of all files"},
+	{"bytes_per_launch", GT_UNIT_REAL, "Size of the captures / launches"},
+};
+
+static const struct gt_heading process_headings[] = {
+	{"pid", GT_UNIT_COUNT, "Process id"},
+	{"parent_pid", GT_UNIT_COUNT, "Process id of its parent"},
+	{"name", GT_UNIT_TEXT, "Program"},
+	{"ended", GT_UNIT_TEXT, "How its recording ended"},
+	{"start_ns", GT_UNIT_TIME, "When recording began in it"},
+	{"duration_ns", GT_UNIT_NS, "Until the last thing known of it"},
+	{"capture", GT_UNIT_TEXT, "Its file"},
+};
+
+static const struct gt_heading device_headings[] = {
+	{"ordinal", GT_UNIT_COUNT, "Number in the process that first used it"},
+	{"name", GT_UNIT_TEXT, "Product name"},
+	{"compute_capability", GT_UNIT_TEXT, "Major and minor version"},
+	{"sm_count", GT_UNIT_COUNT, "Multiprocessors"},
+	{"memory_bytes", GT_UNIT_BYTES, "Device memory"},
+	{"pci", GT_UNIT_TEXT, "PCI address"},
+	{"uuid", GT_UNIT_TEXT, "As nvidia-smi prints it"},
+};
+
+static const struct gt_heading table_headings[] = {
+	{"table", GT_UNIT_TEXT, "Table of the trace"},
+	{"rows", GT_UNIT_COUNT, "How many"},
+};
+
+static const struct gt_heading ledger_headings[] = {
+	{"class", GT_UNIT_TEXT, "What became of it"},
+	{"count", GT_UNIT_COUNT, "How many, over all processes"},
+	{"time_ns", GT_UNIT_NS, "How long, for classes that are times"},
+};
+
+static const struct gt_heading setting_headings[] = {
+	{"name", GT_UNIT_TEXT, "Environment variable"},
+	{"value", GT_UNIT_TEXT, "Its value"},
+};
+
+static const struct gt_heading note_headings[] = {
+	{"pid", GT_UNIT_COUNT, "Process it is about"},
+	{"topic", GT_UNIT_TEXT, "Source, stage or file it is about"},
+	{"text", GT_UNIT_TEXT, "What to know"},
+};
+
+static const struct gt_heading file_headings[] = {
+	{"file", GT_UNIT_TEXT, "Name"},
+	{"bytes", GT_UNIT_BYTES, "Size"},
+};
+
+/* "" is what is not known. */
+static void add_text(struct gt_result *result, const char *text)
+{
+	if (text && *text)
+		gt_result_add_text(result, text);
+	else
+		gt_result_add_unknown(result);
+}
+
+static void add_count_if(struct gt_result *result, bool known, int64_t count)
+{
+	if (known)
+		gt_result_add_count(result, count);
+	else
+		gt_result_add_unknown(result);
+}
+
+static void add_manifest(struct gt_result *result, const struct facts *facts)
+{
+	const struct gt_manifest *manifest = &facts->manifest;
+	const struct gt_trace *trace = &facts->trace;
+	const struct gt_process *first = trace->processes.count ? trace->processes.rows : NULL;
+	const bool ended = manifest->ended;
+	const int signal = manifest->ending.signal;
+	const bool has_command = facts->command && *facts->command;
+
+	add_text(result, has_command ? facts->command
+	                 : first     ? gt_trace_text(trace, first->command)
+	                             : "");
+	add_text(result, manifest->folder);
+	add_text(result, facts->has_manifest ? manifest->host
+	                 : first             ? gt_trace_text(trace, first->host)
+	                                     : "");
+	add_text(result, manifest->start.utc);
+	add_text(result, ended ? manifest->end.utc : "");
+	add_count_if(result, ended, manifest->end.boottime_ns - manifest->start.boottime_ns);
+	add_count_if(result, ended && !signal, manifest->ending.exit_status);
+	add_count_if(result, ended && signal, signal);
+}
+
+/* The widest of all: what is said of any two times must hold for the worst pair. */
+static int64_t clock_bound_ns(const struct gt_trace *trace)
+{
+	uint64_t bound = 0;
+
+	gt_array_each(const struct gt_clock, clock, &trace->clocks)
+		if (clock->bound_ns > bound)
+			bound = clock->bound_ns;
+	return (int64_t)bound;
+}
+
+static double bytes_per_launch(const struct facts *facts)
+{
+	uint64_t launches = 0;
+	uint64_t bytes = 0;
+
+	if (gt_trace_ledger(&facts->trace, "launches", &launches) < 0 || launches == 0)
+		launches = facts->trace.kernels.count;
+	gt_array_each(const struct gt_recording_file, file, &facts->files.list)
+		if (gt_has_suffix(file->name, GT_CAPTURE_SUFFIX))
+			bytes += file->bytes;
+	return launches ? (double)bytes / (double)launches : NAN;
+}
+
+static void add_recording(struct gt_result *result, const struct facts *facts)
+{
+	const struct gt_trace *trace = &facts->trace;
+
+	gt_result_begin(result, "recording", recording_headings, COUNT_OF(recording_headings));
+	add_manifest(result, facts);
+	gt_result_add_count(result, trace->end_ns - trace->start_ns);
+	add_text(result, gt_trace_text(trace, trace->tool_version));
+	add_text(result, gt_trace_text(trace, trace->cupti));
+	add_text(result, gt_trace_text(trace, trace->driver));
+	add_count_if(result, trace->clocks.count > 0, clock_bound_ns(trace));
+	gt_result_add_count(result, (int64_t)facts->files.bytes);
+	gt_result_add_real(result, bytes_per_launch(facts));
+}
+
+static const char *describe_end(uint32_t ended)
+{
+	switch ((enum gt_end)ended) {
+	case GT_END_CLEAN:
+		return "cleanly";
+	case GT_END_DIED:
+		return "died, salvaged";
+	case GT_END_RUNNING:
+		return "still running";
+	case GT_END_TORN:
+		return "torn, tail not known";
+	}
+	return "not known";
+}
+
+static void add_processes(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_result_begin(result, "processes", process_headings, COUNT_OF(process_headings));
+	gt_array_each(const struct gt_process, process, &trace->processes) {
+		gt_result_add_count(result, process->pid);
+		gt_result_add_count(result, process->parent_pid);
+		add_text(result, gt_trace_text(trace, process->name));
+		gt_result_add_text(result, describe_end(process->ended));
+		gt_result_add_count(result, process->start_ns - trace->start_ns);
+		gt_result_add_count(result, process->end_ns - process->start_ns);
+		add_text(result, gt_trace_text(trace, process->capture));
+	}
+}
+
+static void add_devices(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_result_begin(result, "devices", device_headings, COUNT_OF(device_headings));
+	gt_array_each(const struct gt_device, device, &trace->devices) {
+		gt_result_add_count(result, device->ordinal);
+		add_text(result, gt_trace_text(trace, device->name));
+		gt_result_add_format(result, "%u.%u", device->cc_major, device->cc_minor);
+		gt_result_add_count(result, device->sm_count);
+		gt_result_add_count(result, (int64_t)device->memory_bytes);
+		add_text(result, gt_trace_text(trace, device->pci));
+		add_text(result, gt_trace_text(trace, device->uuid));
+	}
+}
+
+static void add_tables(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_result_begin(result, "tables", table_headings, COUNT_OF(table_headings));
+	for (size_t i = 0; i < GT_TABLE_COUNT; i++) {
+		const struct gt_table table = gt_trace_table(trace, i);
+
+		gt_result_add_text(result, table.name);
+		gt_result_add_count(result, (int64_t)table.row_count);
+	}
+}
+
+static bool is_first_of_class(const struct gt_trace *trace, const struct gt_ledger *row)
+{
+	for (const struct gt_ledger *other = trace->ledgers.rows; other != row; other++)
+		if (other->name == row->name)
+			return false;
+	return true;
+}
+
+static bool is_time(const char *class)
+{
+	return gt_has_suffix(class, "_ns");
+}
+
+static void add_ledger(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_result_begin(result, "ledger", ledger_headings, COUNT_OF(ledger_headings));
+	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
+		const char *class = gt_trace_text(trace, row->name);
+		uint64_t value = 0;
+
+		if (!is_first_of_class(trace, row))
+			continue;
+		(void)gt_trace_ledger(trace, class, &value);
+		gt_result_add_text(result, class);
+		add_count_if(result, !is_time(class), (int64_t)value);
+		add_count_if(result, is_time(class), (int64_t)value);
+	}
+}
+
+static void add_notes(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_result_begin(result, "notes", note_headings, COUNT_OF(note_headings));
+	gt_array_each(const struct gt_note, note, &trace->notes) {
+		const bool known = note->process < trace->processes.count;
+
+		add_count_if(result, known, known ? trace->processes.rows[note->process].pid : 0);
+		add_text(result, gt_trace_text(trace, note->topic));
+		add_text(result, gt_trace_text(trace, note->text));
+	}
+}
+
+static void add_settings(struct gt_result *result, const struct gt_manifest *manifest)
+{
+	gt_result_begin(result, "settings", setting_headings, COUNT_OF(setting_headings));
+	gt_array_each(const struct gt_setting, setting, &manifest->settings) {
+		gt_result_add_text(result, setting->name);
+		gt_result_add_text(result, setting->value);
+	}
+}
+
+static void add_files(struct gt_result *result, const struct gt_recording_files *files)
+{
+	gt_result_begin(result, "files", file_headings, COUNT_OF(file_headings));
+	gt_array_each(const struct gt_recording_file, file, &files->list) {
+		gt_result_add_text(result, file->name);
+		gt_result_add_count(result, (int64_t)file->bytes);
+	}
+}
+
+static void fill(struct gt_result *result, const struct facts *facts)
+{
+	char ledger[512];
+
+	add_recording(result, facts);
+	add_processes(result, &facts->trace);
+	add_devices(result, &facts->trace);
+	add_tables(result, &facts->trace);
+	add_ledger(result, &facts->trace);
+	add_settings(result, &facts->manifest);
+	add_notes(result, &facts->trace);
+	add_files(result, &facts->files);
+	(void)gt_ledger_sentence(&facts->trace, ledger, sizeof(ledger));
+	gt_result_remark(result, "%s", ledger);
+}
+
+/* The captures must be readable; a manifest that is not is worth a remark. */
+static int load(struct facts *facts, const char *path, struct gt_result *result,
+                struct gt_error *err)
+{
+	struct gt_error problem = {0};
+	int loaded = gt_collect(path, &facts->trace, err);
+
+	if (loaded == 0)
+		loaded = gt_recording_list(&facts->files, path, err);
+	if (loaded < 0)
+		return loaded;
+	loaded = gt_manifest_load(&facts->manifest, path, &problem);
+	facts->has_manifest = loaded == 0;
+	if (loaded == 0)
+		facts->command = gt_manifest_command(&facts->manifest);
+	else if (loaded == -ENOENT || loaded == -ENOTDIR)
+		gt_result_remark(result,
+		                 "There is no manifest: it was not recorded by gputrace run, "
+		                 "or is a part of a recording.");
+	else
+		gt_result_remark(result, "%s", problem.text);
+	if (facts->manifest.version > GT_MANIFEST_VERSION)
+		gt_result_remark(result,
+		                 "The manifest was written by a newer gputrace, %s: it may "
+		                 "say more than is shown.",
+		                 facts->manifest.tool_version);
+	return 0;
+}
+
+static int print(const struct args *args, const struct gt_result *result, struct gt_error *err)
+{
+	const struct gt_named_result named = {"info", result};
+	struct gt_output output = GT_OUTPUT_INIT;
+	struct gt_rendering rendering = {
+		.style = args->json  ? GT_STYLE_JSON
+	                 : args->csv ? GT_STYLE_CSV
+	                             : GT_STYLE_TEXT,
+		.limit = UINT64_MAX,
+	};
+	int printed = gt_output_open(&output, args->output, true, err);
+
+	if (printed == 0) {
+		rendering.width = gt_render_width(output.file);
+		printed = gt_render(&rendering, &named, 1, output.file, err);
+	}
+	if (printed == 0)
+		printed = gt_output_commit(&output, err);
+	gt_output_release(&output);
+	return printed;
+}
+
+static int run(int argc, char **argv, struct gt_error *err)
+{
+	struct args args = {0};
+	const int left = gt_options_parse(options, &args, argc, argv, err);
+	struct facts facts = {0};
+	struct gt_result result;
+	int status;
+
+	if (left < 0)
+		return left;
+	if (left != 1)
+		return gt_fail(err, EINVAL, "which recording? give one; see gputrace info --help");
+	if (args.json && args.csv)
+		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
+	gt_trace_init(&facts.trace);
+	gt_result_init(&result);
+	status = load(&facts, argv[0], &result, err);
+	if (status == 0) {
+		fill(&result, &facts);
+		status = print(&args, &result, err);
+	}
+	gt_result_release(&result);
+	gt_trace_release(&facts.trace);
+	gt_recording_files_release(&facts.files);
+	gt_manifest_release(&facts.manifest);
+	free(facts.command);
+	return status < 0 ? status : GT_EXIT_OK;
+}
+
+const struct gt_command gt_command_info = {
+	.name = "info",
+	.operands = "RECORDING",
+	.summary = "Show what a recording holds",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analysis/result.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "cli/ledger.h"
+#include "cli/option.h"
+#include "cli/output.h"
+#include "cli/render.h"
+#include "cli/say.h"
+#include "collector/collector.h"
+#include "model/trace.h"
+
+struct args {
+	const char *output;
+	uint64_t limit;
+	struct gt_sort sort;
+	bool list;
+	bool json;
+	bool csv;
+};
+
+static const struct gt_option options[] = {
+	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
+	OPT_FLAG("json", 0, struct args, json, "Print JSON with raw values"),
+	OPT_FLAG("csv", 0, struct args, csv, "Print CSV with raw values"),
+	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
+	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
+                 "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
+                 "commas separate several"),
+	OPT_TEXT("output", 'o', struct args, output, "FILE",
+                 "Write here instead of standard output (-)"),
+	OPT_END,
+};
+
+typedef gt_array(const struct gt_report *) chosen_reports;
+
+static void list_reports(FILE *out)
+{
+	for (size_t i = 0; i < gt_report_count; i++)
+		fprintf(out, "%-12s %s\n", gt_reports[i]->name, gt_reports[i]->summary);
+}
+
+static int unknown_report(const char *name, struct gt_error *err)
+{
+	gt_array(const char *) names = {0};
+	const char *nearest;
+
+	for (size_t i = 0; i < gt_report_count; i++)
+		*gt_array_push(&names) = gt_reports[i]->name;
+	*gt_array_push(&names) = NULL;
+	nearest = gt_nearest(name, names.rows);
+	gt_array_release(&names);
+	if (nearest)
+		return gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", name, nearest);
+	return gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", name);
+}
+
+/* The reports of these names, the summary when there are none. */
+static int choose(chosen_reports *chosen, int count, char **names, struct gt_error *err)
+{
+	for (int i = 0; i < count; i++) {
+		const struct gt_report *report = gt_report_find(names[i]);
+
+		if (!report)
+			return unknown_report(names[i], err);
+		*gt_array_push(chosen) = report;
+	}
+	if (count == 0)
+		*gt_array_push(chosen) = gt_report_find("summary");
+	return 0;
+}
+
+/*
+ * A ledger that is not clean is shown with every result: as a remark in each report of JSON,
+ * once at the end of text, and on standard error with CSV, which has no place for it.
+ */
+static void add_ledger(const struct gt_trace *trace, enum gt_style style, struct gt_result *results,
+                       size_t count)
+{
+	char sentence[512];
+
+	if (gt_ledger_sentence(trace, sentence, sizeof(sentence)))
+		return;
+	if (style == GT_STYLE_CSV)
+		gt_say("%s", sentence);
+	for (size_t i = style == GT_STYLE_JSON ? 0 : count - 1; style != GT_STYLE_CSV && i < count;
+	     i++)
+		gt_result_remark(&results[i], "%s", sentence);
+}
+
+static int write_results(const struct args *args, const struct gt_rendering *rendering,
+                         const struct gt_named_result *results, size_t count, struct gt_error *err)
+{
+	struct gt_output output = GT_OUTPUT_INIT;
+	struct gt_rendering fitted = *rendering;
+	int result = gt_output_open(&output, args->output, true, err);
+
+	if (result < 0)
+		goto done;
+	fitted.width = gt_render_width(output.file);
+	result = gt_render(&fitted, results, count, output.file, err);
+	if (result == 0)
+		result = gt_output_commit(&output, err);
+done:
+	gt_output_release(&output);
+	return result;
+}
+
+static int report(const struct args *args, const char *recording, const chosen_reports *chosen,
+                  struct gt_error *err)
+{
+	const struct gt_rendering rendering = {
+		.style = args->json  ? GT_STYLE_JSON
+	                 : args->csv ? GT_STYLE_CSV
+	                             : GT_STYLE_TEXT,
+		.limit = args->limit,
+		.sort = args->sort.count ? &args->sort : NULL,
+	};
+	const size_t count = chosen->count;
+	struct gt_result *results = gt_allocate(count * sizeof(*results));
+	struct gt_named_result *named = gt_allocate(count * sizeof(*named));
+	struct gt_trace trace;
+	int result;
+
+	gt_trace_init(&trace);
+	for (size_t i = 0; i < count; i++) {
+		gt_result_init(&results[i]);
+		named[i] = (struct gt_named_result){chosen->rows[i]->name, &results[i]};
+	}
+	result = gt_collect(recording, &trace, err);
+	if (result < 0)
+		goto done;
+	for (size_t i = 0; i < count; i++)
+		chosen->rows[i]->run(&trace, &results[i]);
+	add_ledger(&trace, rendering.style, results, count);
+	result = write_results(args, &rendering, named, count, err);
+done:
+	for (size_t i = 0; i < count; i++)
+		gt_result_release(&results[i]);
+	gt_array_free(results);
+	gt_array_free(named);
+	gt_trace_release(&trace);
+	return result;
+}
+
+static int run(int argc, char **argv, struct gt_error *err)
+{
+	struct args args = {.limit = UINT64_MAX};
+	const int left = gt_options_parse(options, &args, argc, argv, err);
+	chosen_reports chosen = {0};
+	int result;
+
+	if (left < 0)
+		return left;
+	if (args.list) {
+		list_reports(stdout);
+		return GT_EXIT_OK;
+	}
+	if (left < 1)
+		return gt_fail(err, EINVAL, "which recording? see gputrace report --help");
+	if (args.json && args.csv)
+		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
+	result = choose(&chosen, left - 1, argv + 1, err);
+	if (result == 0)
+		result = report(&args, argv[0], &chosen, err);
+	gt_array_release(&chosen);
+	return result < 0 ? result : GT_EXIT_OK;
+}
+
+const struct gt_command gt_command_report = {
+	.name = "report",
+	.operands = "RECORDING [REPORT...]",
+	.summary = "Answer questions about a recording",
+	.details = "RECORDING is a folder NAME.gputrace. Without a REPORT the summary is shown.",
+	.options = options,
+	.run = run,
+};

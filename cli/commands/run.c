@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/environment.h"
+#include "cli/library.h"
+#include "cli/manifest.h"
+#include "cli/option.h"
+#include "cli/output.h"
+#include "cli/process.h"
+#include "cli/recording.h"
+#include "cli/say.h"
+#include "cli/summary.h"
+#include "collector/collector.h"
+#include "exporters/exporter.h"
+#include "format/recording.h"
+#include "format/salvage.h"
+#include "format/settings.h"
+#include "model/trace.h"
+
+static const char *const api_choices[] = {"none", "outer", "all", NULL};
+
+struct args {
+	const char *output;
+	const char *api;
+	const char *cupti;
+	uint64_t flush_interval_ns; /* 0: not given */
+	uint64_t buffer_bytes;      /* 0: not given */
+	bool force;
+	bool no_export;
+	bool quiet;
+	bool verbose;
+};
+
+/* The limits are those of the help in format/settings.def. */
+static const struct gt_option options[] = {
+	OPT_TEXT("output", 'o', struct args, output, "NAME",
+                 "Write NAME.gputrace and NAME.perfetto; default: the program's name, here"),
+	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing recording"),
+	OPT_FLAG("no-export", 0, struct args, no_export, "Do not write NAME.perfetto"),
+	OPT_FLAG("quiet", 'q', struct args, quiet, "Print no summary"),
+	OPT_CHOICE("api", 0, struct args, api, "CALLS", api_choices,
+                   "API calls to record: default outer, those of the program itself"),
+	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
+                     3600000000000,
+                     "How often finished activity is fetched, 1ms to 1h; default 100ms"),
+	OPT_SIZE("buffer-size", 0, struct args, buffer_bytes, "SIZE", 64 << 10, 64 << 20,
+                 "Size of one activity buffer, 64K to 64M; default 1M"),
+	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
+                 "Use this libcupti, not the one that fits the process"),
+	OPT_FLAG("verbose", 'v', struct args, verbose,
+                 "Let every process say in one line whether recording started"),
+	OPT_END,
+};
+
+/* Everything about one run; released as a whole. */
+struct run {
+	const struct args *args;
+	char **program;
+	char *folder;
+	char *exported; /* NULL with --no-export */
+	struct gt_manifest manifest;
+	struct gt_environment environment;
+};
+
+static void run_release(struct run *run)
+{
+	free(run->folder);
+	free(run->exported);
+	gt_manifest_release(&run->manifest);
+	gt_environment_release(&run->environment);
+}
+
+static void choose_names(struct run *run)
+{
+	const char *slash = strrchr(run->program[0], '/');
+	const char *program = slash ? slash + 1 : run->program[0];
+	char *stem = gt_recording_stem(run->args->output ? run->args->output : program);
+
+	run->folder = gt_recording_path(stem, GT_RECORDING_SUFFIX);
+	run->exported = run->args->no_export ? NULL : gt_recording_path(stem, ".perfetto");
+	free(stem);
+}
+
+static int refuse_existing(const char *path, struct gt_error *err)
+{
+	struct stat status;
+
+	if (!path || lstat(path, &status) < 0)
+		return 0;
+	return gt_fail(err, EEXIST,
+	               "%s exists already; choose another name with --output or overwrite it with "
+	               "--force",
+	               path);
+}
+
+/* Makes the empty folder; an older recording goes only with --force. */
+static int make_folder(const struct run *run, struct gt_error *err)
+{
+	int result;
+
+	if (run->args->force) {
+		result = gt_recording_remove(run->folder, err);
+	} else {
+		result = refuse_existing(run->folder, err);
+		if (result == 0)
+			result = refuse_existing(run->exported, err);
+	}
+	return result < 0 ? result : gt_recording_make(run->folder, err);
+}
+
+static void complain(void *context, const char *sentence)
+{
+	(void)context;
+	gt_say("%s", sentence);
+}
+
+/* What the injection library would only note in the recording is said before it is too late. */
+static void check_settings(const struct gt_environment *environment)
+{
+	struct gt_settings settings;
+
+	gt_settings_read(&settings, environment->list.rows, complain, NULL);
+}
+
+static void set_number(struct gt_environment *environment, const char *name, uint64_t value,
+                       const char *unit)
+{
+	char text[32];
+
+	if (value == 0)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64 "%s", value, unit);
+	gt_environment_set(environment, name, text);
+}
+
+/* A path relative to our folder means another one once the program changes its own. */
+static int set_cupti(struct gt_environment *environment, const char *cupti, struct gt_error *err)
+{
+	char *path;
+
+	if (!strchr(cupti, '/')) {
+		gt_environment_set(environment, "GPUTRACE_CUPTI", cupti);
+		return 0;
+	}
+	path = realpath(cupti, NULL);
+	if (!path)
+		return gt_fail(err, errno, "cannot use --cupti %s: %s", cupti,
+		               gt_errno_text(errno));
+	gt_environment_set(environment, "GPUTRACE_CUPTI", path);
+	free(path);
+	return 0;
+}
+
+static int set_options(struct gt_environment *environment, const struct args *args,
+                       struct gt_error *err)
+{
+	set_number(environment, "GPUTRACE_FLUSH_INTERVAL", args->flush_interval_ns, "ns");
+	set_number(environment, "GPUTRACE_BUFFER_SIZE", args->buffer_bytes, "");
+	if (args->api)
+		gt_environment_set(environment, "GPUTRACE_API", args->api);
+	if (args->verbose)
+		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
+	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;
+}
+
+static int set_library(struct gt_environment *environment, struct gt_error *err)
+{
+	static const char name[] = "CUDA_INJECTION64_PATH";
+	const char *before = gt_environment_find(environment, name);
+	char *library = NULL;
+	const int result = gt_library_find(&library, err);
+
+	if (result < 0)
+		return result;
+	if (before && *before && strcmp(before, library) != 0)
+		gt_say("%s was %s; for this run it is %s", name, before, library);
+	gt_environment_set(environment, name, library);
+	/* Ours alone: the library would take it for a setting that it does not know. */
+	gt_environment_unset(environment, "GPUTRACE_INJECTION");
+	free(library);
+	return 0;
+}
+
+/* For the manifest: the settings that are not left at their default. */
+static void add_settings(struct run *run)
+{
+	static const char *const names[] = {
+#define SETTING(name, field, type, default, help) "GPUTRACE_" #name,
+#include "format/settings.def"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = gt_environment_find(&run->environment, names[i]);
+
+		if (value)
+			gt_manifest_add_setting(&run->manifest, names[i], value);
+	}
+}
+
+static int set_folder(struct run *run, struct gt_error *err)
+{
+	char *path = realpath(run->folder, NULL);
+
+	if (!path)
+		return gt_fail(err, errno, "cannot use %s: %s", run->folder, gt_errno_text(errno));
+	gt_environment_set(&run->environment, "GPUTRACE_OUTPUT", path);
+	free(path);
+	add_settings(run);
+	return 0;
+}
+
+/* Everything before the program; nothing is left behind when it fails. */
+static int prepare(struct run *run, struct gt_error *err)
+{
+	int result;
+
+	choose_names(run);
+	gt_environment_init(&run->environment);
+	result = set_options(&run->environment, run->args, err);
+	if (result == 0)
+		result = set_library(&run->environment, err);
+	if (result == 0)
+		result = make_folder(run, err);
+	if (result < 0)
+		return result;
+	check_settings(&run->environment);
+
+	gt_manifest_init(&run->manifest, run->program);
+	result = set_folder(run, err);
+	if (result == 0)
+		result = gt_manifest_save(&run->manifest, run->folder, err);
+	if (result < 0)
+		(void)gt_recording_remove(run->folder, NULL);
+	return result;
+}
+
+static int export_trace(const struct run *run, const struct gt_trace *trace,
+                        struct gt_export_counts *counts, struct gt_error *err)
+{
+	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
+	const struct gt_export_options how = {0};
+	struct gt_output output = GT_OUTPUT_INIT;
+	int result = gt_output_open(&output, run->exported, run->args->force, err);
+
+	if (result == 0)
+		result = exporter->write(trace, &how, output.file, counts, err);
+	if (result == 0)
+		result = gt_output_commit(&output, err);
+	gt_output_release(&output);
+	return result;
+}
+
+static void say_nothing_recorded(const struct run *run)
+{
+	gt_say("nothing was recorded: no process of %s loaded %s; either it did not get as far as "
+	       "using CUDA, or it runs without our environment (another user, a container, a "
+	       "cleared environment) or without the NVIDIA driver",
+	       run->program[0], gt_environment_find(&run->environment, "CUDA_INJECTION64_PATH"));
+}
+
+static uint64_t folder_bytes(const char *folder)
+{
+	struct gt_recording_files files;
+	uint64_t bytes = 0;
+
+	if (gt_recording_list(&files, folder, NULL) == 0)
+		bytes = files.bytes;
+	gt_recording_files_release(&files);
+	return bytes;
+}
+
+static void say_running(const struct gt_salvage *salvage)
+{
+	if (salvage->running == 1)
+		gt_say("1 process is still running: what it does from now on is recorded, but not "
+		       "in this summary");
+	else if (salvage->running > 1)
+		gt_say("%u processes are still running: what they do from now on is recorded, but "
+		       "not in this summary",
+		       salvage->running);
+}
+
+/* Exports and tells; the first thing that fails is said and ends it. */
+static void conclude(const struct run *run, const struct gt_salvage *salvage)
+{
+	struct gt_export_counts counts = {0};
+	struct gt_summary summary = {.manifest = &run->manifest, .folder = run->folder};
+	struct gt_error err = {0};
+	struct gt_trace trace;
+	int result;
+
+	gt_trace_init(&trace);
+	result = gt_collect(run->folder, &trace, &err);
+	if (result == -ENODATA) {
+		if (!run->args->quiet)
+			say_nothing_recorded(run);
+		goto done;
+	}
+	if (result < 0)
+		goto failed;
+	if (run->exported)
+		result = export_trace(run, &trace, &counts, &err);
+	if (!run->args->quiet) {
+		summary.trace = &trace;
+		summary.folder_bytes = folder_bytes(run->folder);
+		summary.exported = result == 0 ? run->exported : NULL;
+		summary.exported_bytes = counts.bytes;
+		gt_summary_print(&summary);
+		say_running(salvage);
+	}
+failed:
+	if (result < 0)
+		gt_say("%s", err.text);
+done:
+	gt_trace_release(&trace);
+}
+
+/* After the program: whatever fails here is said, and changes nothing about its exit status. */
+static void finish(struct run *run, const struct gt_ending *ending)
+{
+	struct gt_salvage salvage = {0};
+	struct gt_error err = {0};
+
+	run->manifest.end = gt_instant_now();
+	run->manifest.ending = *ending;
+	run->manifest.ended = true;
+	if (gt_manifest_save(&run->manifest, run->folder, &err) < 0)
+		gt_say("%s", err.text);
+	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
+		gt_say("%s", err.text);
+	conclude(run, &salvage);
+}
+
+static int run_program(struct run *run, struct gt_error *err)
+{
+	struct gt_ending ending = {0};
+	bool not_run = false;
+	int result = prepare(run, err);
+
+	if (result < 0)
+		return result;
+	run->manifest.start = gt_instant_now();
+	result = gt_process_run(run->program, run->environment.list.rows, &ending, &not_run, err);
+	if (result < 0) {
+		(void)gt_recording_remove(run->folder, NULL);
+		if (!not_run)
+			return result;
+		gt_say("%s", err->text);
+		return result == -ENOENT ? GT_EXIT_NOT_FOUND : GT_EXIT_NOT_RUNNABLE;
+	}
+	finish(run, &ending);
+	return gt_ending_status(&ending);
+}
+
+static int run(int argc, char **argv, struct gt_error *err)
+{
+	struct args args = {0};
+	const int left = gt_options_parse_leading(options, &args, argc, argv, err);
+	struct run this_run = {.args = &args, .program = argv};
+	int result;
+
+	if (left < 0)
+		return left;
+	if (left < 1)
+		return gt_fail(err, EINVAL, "which program? see gputrace run --help");
+	argv[left] = NULL;
+	result = run_program(&this_run, err);
+	run_release(&this_run);
+	return result;
+}
+
+const struct gt_command gt_command_run = {
+	.name = "run",
+	.operands = "[--] PROGRAM [ARG...]",
+	.summary = "Run a program and record what it does on NVIDIA GPUs",
+	.details = "The exit status is the program's own; 128+N when signal N killed it, 125 when\n"
+		   "gputrace could not start recording, 126 when PROGRAM cannot be run, 127 when\n"
+		   "there is no such program. Everything after PROGRAM belongs to the program.",
+	.options = options,
+	.failed_status = GT_EXIT_NOT_STARTED,
+	.run = run,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_LEDGER_H
+#define GT_CLI_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gt_trace;
+
+/*
+ * What became of everything the program launched, in one line without a line end:
+ * "ledger: 1,000 launches = 998 kernels + 2 unfinished". Returns whether the ledger is clean:
+ * every launch has its kernel with times and nothing was lost on the way.
+ */
+bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_MANIFEST_H
+#define GT_CLI_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "cli/process.h"
+
+struct gt_error;
+
+/* One instant on the clock people read and on the timeline of the recording. */
+struct gt_instant {
+	char utc[40]; /* RFC 3339 with nanoseconds: 2026-01-02T03:04:05.000000006Z */
+	int64_t boottime_ns;
+};
+
+/*
+ * manifest.json of a recording: what was run, where, when and how it ended. "gputrace run"
+ * writes it before the program starts and again after it ended; recordings made by environment
+ * alone have none. All texts are the manifest's own; "" is not known.
+ */
+struct gt_manifest {
+	int64_t version; /* of this file's format */
+	char *tool_version;
+	char *folder; /* in which the program was started */
+	char *host;
+	char *boot_id; /* tells machines and their boots apart */
+	gt_array(char *) command;
+	gt_array(struct gt_setting) settings; /* in force for the injection library */
+	struct gt_instant start;
+	struct gt_instant end; /* only with ended */
+	struct gt_ending ending;
+	bool ended; /* false: running still, or gputrace run itself was killed */
+};
+
+struct gt_setting {
+	char *name; /* of the environment variable */
+	char *value;
+};
+
+#define GT_MANIFEST_VERSION 1
+
+struct gt_instant gt_instant_now(void);
+
+/* Everything known before the program starts; command ends with NULL. */
+void gt_manifest_init(struct gt_manifest *manifest, char *const *command);
+void gt_manifest_release(struct gt_manifest *manifest);
+
+/* Copies both. */
+void gt_manifest_add_setting(struct gt_manifest *manifest, const char *name, const char *value);
+
+/* Writes it into a recording's folder, under a temporary name first. */
+int gt_manifest_save(const struct gt_manifest *manifest, const char *folder, struct gt_error *err);
+
+/*
+ * Reads it. -ENOENT: there is none, which is fine; anything else means that it cannot be used
+ * and why. A newer version is read as far as it is known. The manifest is empty on failure.
+ */
+int gt_manifest_load(struct gt_manifest *manifest, const char *folder, struct gt_error *err);
+
+/* The command line, words separated by blanks. The caller frees it. */
+char *gt_manifest_command(const struct gt_manifest *manifest);
+
+#endif

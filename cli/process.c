@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* What was in force before we touched it; the program gets it back. */
+struct signals {
+	sigset_t mask;
+	struct sigaction child;
+};
+
+static void signals_block(struct signals *before)
+{
+	const struct sigaction standard = {.sa_handler = SIG_DFL};
+	sigset_t all;
+
+	/* Faults of our own stay deliverable: blocked, they would end us without a message. */
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	sigdelset(&all, SIGABRT);
+	sigdelset(&all, SIGTRAP);
+	sigdelset(&all, SIGSYS);
+	(void)sigprocmask(SIG_BLOCK, &all, &before->mask);
+	/* Whoever starts us with SIGCHLD ignored takes the exit status away from waitpid. */
+	(void)sigaction(SIGCHLD, &standard, &before->child);
+}
+
+static void signals_restore(const struct signals *before)
+{
+	(void)sigaction(SIGCHLD, &before->child, NULL);
+	(void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+/* In the child. When there is no program to become, says why through the pipe. */
+static void become(char *const *argv, char *const *environment, const struct signals *before,
+                   int report_fd)
+{
+	signals_restore(before);
+	execvpe(argv[0], argv, environment);
+
+	const int code = errno;
+
+	(void)!write(report_fd, &code, sizeof(code));
+	_exit(127);
+}
+
+/* Waits until the child has become the program (0) or could not (its errno). */
+static int read_report(int fd)
+{
+	int code = 0;
+	ssize_t got;
+
+	do
+		got = read(fd, &code, sizeof(code));
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(code) ? code : 0;
+}
+
+static int start(char *const *argv, char *const *environment, const struct signals *before,
+                 bool *not_run, struct gt_error *err)
+{
+	int report[2];
+	pid_t child;
+	int code;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return gt_fail(err, errno, "cannot start %s: %s", argv[0], gt_errno_text(errno));
+	child = fork();
+	if (child == 0)
+		become(argv, environment, before, report[1]);
+	code = errno;
+	(void)close(report[1]);
+	if (child < 0) {
+		(void)close(report[0]);
+		return gt_fail(err, code, "cannot start %s: %s", argv[0], gt_errno_text(code));
+	}
+	code = read_report(report[0]);
+	(void)close(report[0]);
+	if (code == 0)
+		return child;
+	(void)waitpid(child, NULL, 0);
+	*not_run = true;
+	return gt_fail(err, code, "cannot run %s: %s", argv[0], gt_errno_text(code));
+}
+
+/*
+ * The keyboard's stop signals reach the program and us alike; ours is blocked, so we stop by
+ * hand. A program stopped with SIGSTOP was stopped by someone who knows its process id and will
+ * continue it alone: if we stopped too, nobody would continue us.
+ */
+static void stop_like(int signal)
+{
+	if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
+		(void)raise(SIGSTOP);
+}
+
+/* Returns 1 when the child has ended, 0 while it has not. */
+static int look_after(pid_t child, struct gt_ending *ending)
+{
+	int status;
+
+	while (waitpid(child, &status, WNOHANG | WUNTRACED | WCONTINUED) == child) {
+		if (WIFEXITED(status)) {
+			*ending = (struct gt_ending){.exit_status = WEXITSTATUS(status)};
+			return 1;
+		}
+		if (WIFSIGNALED(status)) {
+			*ending = (struct gt_ending){.signal = WTERMSIG(status)};
+			return 1;
+		}
+		if (WIFSTOPPED(status))
+			stop_like(WSTOPSIG(status));
+	}
+	return 0;
+}
+
+/*
+ * A positive si_code means that the kernel made the signal; those of the terminal (Ctrl-C, a
+ * changed window, hang-up) went to the whole foreground group and so to the program as well.
+ * Everything else was sent to us by a process that means the program.
+ */
+static bool is_for_the_program(const siginfo_t *info, pid_t child)
+{
+	return info->si_signo != SIGCHLD && info->si_code <= 0 && info->si_pid != child;
+}
+
+static void wait_for(pid_t child, struct gt_ending *ending)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	while (!look_after(child, ending)) {
+		siginfo_t info;
+
+		if (sigwaitinfo(&all, &info) >= 0 && is_for_the_program(&info, child))
+			(void)kill(child, info.si_signo);
+	}
+}
+
+int gt_process_run(char *const *argv, char *const *environment, struct gt_ending *ending,
+                   bool *not_run, struct gt_error *err)
+{
+	struct signals before;
+	int child;
+
+	*not_run = false;
+	signals_block(&before);
+	child = start(argv, environment, &before, not_run, err);
+	if (child > 0)
+		wait_for(child, ending);
+	signals_restore(&before);
+	return child > 0 ? 0 : child;
+}
+
+int gt_ending_status(const struct gt_ending *ending)
+{
+	return ending->signal ? 128 + ending->signal : ending->exit_status;
+}

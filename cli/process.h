@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_PROCESS_H
+#define GT_CLI_PROCESS_H
+
+#include <stdbool.h>
+
+struct gt_error;
+
+/* How a program ended. */
+struct gt_ending {
+	int exit_status; /* when it was not ended by a signal */
+	int signal;      /* 0: it exited */
+};
+
+/*
+ * Runs a program (found along PATH, as a shell would) and waits for it as if it had been
+ * started without us: standard streams, process group, signal mask and dispositions are its
+ * own; signals sent to us go to it; when it is stopped from the keyboard we stop too, so that
+ * the shell notices. Returns 0 when it ran, or a negative errno value: with not_run set, the
+ * reason why it cannot be run (-ENOENT: there is no such program).
+ */
+int gt_process_run(char *const *argv, char *const *environment, struct gt_ending *ending,
+                   bool *not_run, struct gt_error *err);
+
+/* The exit status that tells a shell about the ending: 128 + N for signal N. */
+int gt_ending_status(const struct gt_ending *ending);
+
+#endif

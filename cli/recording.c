@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "format/recording.h"
+
+static char *join(const char *text, size_t length, const char *suffix)
+{
+	const size_t size = length + strlen(suffix) + 1;
+	char *joined = gt_allocate(size);
+
+	snprintf(joined, size, "%.*s%s", (int)length, text, suffix);
+	return joined;
+}
+
+static bool has_suffix(const char *text, size_t length, const char *suffix)
+{
+	const size_t suffix_length = strlen(suffix);
+
+	return length > suffix_length &&
+	       memcmp(text + length - suffix_length, suffix, suffix_length) == 0;
+}
+
+char *gt_recording_stem(const char *path)
+{
+	static const char *const suffixes[] = {GT_RECORDING_SUFFIX, GT_CAPTURE_SUFFIX,
+	                                       GT_ARENA_SUFFIX};
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (has_suffix(path, length, suffixes[i]))
+			return join(path, length - strlen(suffixes[i]), "");
+	return join(path, length, "");
+}
+
+char *gt_recording_path(const char *stem, const char *suffix)
+{
+	return join(stem, strlen(stem), suffix);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct gt_recording_file *left = a;
+	const struct gt_recording_file *right = b;
+
+	return strcmp(left->name, right->name);
+}
+
+static void add_file(struct gt_recording_files *files, const char *name, uint64_t bytes)
+{
+	*gt_array_push(&files->list) =
+		(struct gt_recording_file){join(name, strlen(name), ""), bytes};
+	files->bytes += bytes;
+}
+
+static int list_file(struct gt_recording_files *files, const char *path, struct gt_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return gt_fail(err, errno, "cannot read %s: %s", path, gt_errno_text(errno));
+	add_file(files, slash ? slash + 1 : path, (uint64_t)status.st_size);
+	return 0;
+}
+
+int gt_recording_list(struct gt_recording_files *files, const char *path, struct gt_error *err)
+{
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+
+	*files = (struct gt_recording_files){0};
+	if (!folder && errno == ENOTDIR)
+		return list_file(files, path, err);
+	if (!folder)
+		return gt_fail(err, errno, "cannot read %s: %s", path, gt_errno_text(errno));
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else reads this stream */
+	while ((entry = readdir(folder))) {
+		struct stat status;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+			add_file(files, entry->d_name, (uint64_t)status.st_size);
+	}
+	(void)closedir(folder);
+	if (files->list.count > 0)
+		qsort(files->list.rows, files->list.count, sizeof(*files->list.rows),
+		      compare_names);
+	return 0;
+}
+
+void gt_recording_files_release(struct gt_recording_files *files)
+{
+	gt_array_each(const struct gt_recording_file, file, &files->list)
+		free(file->name);
+	gt_array_release(&files->list);
+	files->bytes = 0;
+}
+
+int gt_recording_make(const char *folder, struct gt_error *err)
+{
+	if (mkdir(folder, 0700) < 0)
+		return gt_fail(err, errno, "cannot make the folder %s: %s", folder,
+		               gt_errno_text(errno));
+	return 0;
+}
+
+static bool is_ours(const char *name)
+{
+	/* A manifest's temporary name is left when gputrace run is killed while writing it. */
+	return strcmp(name, GT_MANIFEST_NAME) == 0 || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
+	       gt_has_suffix(name, GT_ARENA_SUFFIX) ||
+	       (strncmp(name, GT_MANIFEST_NAME ".", sizeof(GT_MANIFEST_NAME)) == 0 &&
+	        gt_has_suffix(name, ".partial"));
+}
+
+/* Refuses what cannot be one of our folders, a link to one included. */
+static int check_removable(const char *folder, const struct gt_recording_files *files,
+                           struct gt_error *err)
+{
+	struct stat status;
+
+	if (lstat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+		return gt_fail(err, ENOTDIR, "%s is not a recording's folder and stays", folder);
+	gt_array_each(const struct gt_recording_file, file, &files->list)
+		if (!is_ours(file->name))
+			return gt_fail(err, ENOTEMPTY,
+			               "%s holds %s, which is not gputrace's: not removed", folder,
+			               file->name);
+	return 0;
+}
+
+int gt_recording_remove(const char *folder, struct gt_error *err)
+{
+	struct gt_recording_files files = {0};
+	int result = gt_recording_list(&files, folder, err);
+
+	if (result == -ENOENT) {
+		result = 0;
+		goto done;
+	}
+	if (result == 0)
+		result = check_removable(folder, &files, err);
+	for (size_t i = 0; result == 0 && i < files.list.count; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, files.list.rows[i].name);
+		if (unlink(path) < 0)
+			result = gt_fail(err, errno, "cannot remove %s: %s", path,
+			                 gt_errno_text(errno));
+	}
+	if (result == 0 && rmdir(folder) < 0)
+		result = gt_fail(err, errno, "cannot remove %s: %s", folder, gt_errno_text(errno));
+done:
+	gt_recording_files_release(&files);
+	return result;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/render.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/result.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "cli/option.h"
+#include "cli/rows.h"
+
+static char *copy_text(const char *text, size_t length)
+{
+	char *copy = gt_allocate(length + 1);
+
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+static bool has_column(const struct gt_named_result *results, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		gt_array_each(const struct gt_section, section, &results[i].result->sections)
+			if (gt_section_find_column(section, name) < section->heading_count)
+				return true;
+	return false;
+}
+
+/* Both spellings of every heading: "total_ns" and "total". Owned by the caller, texts included. */
+typedef gt_array(char *) heading_names;
+
+static heading_names collect_names(const struct gt_named_result *results, size_t count)
+{
+	heading_names names = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		gt_array_each(const struct gt_section, section, &results[i].result->sections) {
+			for (size_t c = 0; c < section->heading_count; c++) {
+				const char *name = section->headings[c].name;
+
+				*gt_array_push(&names) = copy_text(name, strlen(name));
+				*gt_array_push(&names) = copy_text(name, gt_heading_stem(name));
+			}
+		}
+	}
+	*gt_array_push(&names) = NULL;
+	return names;
+}
+
+static int unknown_column(const struct gt_named_result *results, size_t count, const char *name,
+                          struct gt_error *err)
+{
+	heading_names names = collect_names(results, count);
+	const char *nearest = gt_nearest(name, (const char *const *)names.rows);
+	const int result =
+		nearest ? gt_fail(err, EINVAL, "no column '%s'; did you mean %s?", name, nearest)
+			: gt_fail(err, EINVAL,
+	                          "no column '%s'; --csv shows the names of all columns", name);
+
+	gt_array_each(char *, text, &names)
+		free(*text);
+	gt_array_release(&names);
+	return result;
+}
+
+int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
+              size_t count, FILE *out, struct gt_error *err)
+{
+	const struct gt_sort *sort = rendering->sort;
+
+	for (size_t i = 0; sort && i < sort->count; i++)
+		if (!has_column(results, count, sort->keys[i].column))
+			return unknown_column(results, count, sort->keys[i].column, err);
+
+	switch (rendering->style) {
+	case GT_STYLE_TEXT:
+		gt_render_text(rendering, results, count, out);
+		break;
+	case GT_STYLE_JSON:
+		gt_render_json(rendering, results, count, out);
+		break;
+	case GT_STYLE_CSV:
+		gt_render_csv(rendering, results, count, out);
+		break;
+	}
+	return 0;
+}
+
+size_t gt_render_width(FILE *out)
+{
+	struct winsize window;
+
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &window) < 0)
+		return 0;
+	return window.ws_col;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_RENDER_H
+#define GT_CLI_RENDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct gt_error;
+struct gt_result;
+struct gt_sort;
+
+/*
+ * What reports found, written down: as aligned text with scaled units for people, or as JSON
+ * or CSV with raw values for programs. The only place where a result becomes characters.
+ */
+enum gt_style { GT_STYLE_TEXT, GT_STYLE_JSON, GT_STYLE_CSV };
+
+struct gt_rendering {
+	enum gt_style style;
+	uint64_t limit;             /* rows of each section */
+	const struct gt_sort *sort; /* NULL: as the report ordered them */
+	size_t width;               /* of the terminal, in columns; 0: nothing is cut */
+};
+
+/* A result with the name of its report, which JSON gives. */
+struct gt_named_result {
+	const char *name;
+	const struct gt_result *result;
+};
+
+/*
+ * JSON: one object {"version": 1, "report": NAME, SECTION: [...], "remarks": [...]}, or for
+ * several results {"version": 1, "reports": [...]}. CSV (RFC 4180): every section with its
+ * header, an empty line between sections, no remarks. Fails with -EINVAL when sort names a
+ * column that no section has; a failed write shows in ferror(out).
+ */
+int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
+              size_t count, FILE *out, struct gt_error *err);
+
+/* Columns of the terminal that out is, 0 when it is none. */
+size_t gt_render_width(FILE *out);
+
+/* One style each; called by gt_render. */
+void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                    size_t count, FILE *out);
+void gt_render_json(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                    size_t count, FILE *out);
+void gt_render_csv(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                   size_t count, FILE *out);
+
+#endif

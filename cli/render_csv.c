@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "cli/render.h"
+#include "cli/rows.h"
+
+/* RFC 4180, section 2, rules 5 to 7. */
+static void write_field(const char *text, FILE *out)
+{
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, out);
+		return;
+	}
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}
+
+static void write_cell(const struct gt_cell *cell, FILE *out)
+{
+	if (cell->unknown)
+		return;
+	switch (cell->unit) {
+	case GT_UNIT_TEXT:
+		write_field(cell->text ? cell->text : "", out);
+		return;
+	case GT_UNIT_COUNT:
+	case GT_UNIT_NS:
+	case GT_UNIT_TIME:
+	case GT_UNIT_BYTES:
+		fprintf(out, "%" PRId64, cell->count);
+		return;
+	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_PERCENT:
+	case GT_UNIT_REAL:
+		if (isfinite(cell->real))
+			fprintf(out, "%.15g", cell->real);
+		return;
+	}
+}
+
+static void write_section(const struct gt_rendering *rendering, const struct gt_section *section,
+                          FILE *out)
+{
+	struct gt_rows rows;
+
+	for (size_t c = 0; c < section->heading_count; c++) {
+		fputs(c ? "," : "", out);
+		write_field(section->headings[c].name, out);
+	}
+	fputs("\r\n", out);
+	gt_rows_init(&rows, section, rendering->sort, rendering->limit);
+	for (size_t r = 0; r < rows.count; r++) {
+		const struct gt_cell *cells = gt_rows_get(&rows, r);
+
+		for (size_t c = 0; c < section->heading_count; c++) {
+			fputs(c ? "," : "", out);
+			write_cell(&cells[c], out);
+		}
+		fputs("\r\n", out);
+	}
+	gt_rows_release(&rows);
+}
+
+void gt_render_csv(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                   size_t count, FILE *out)
+{
+	const char *between = "";
+
+	for (size_t i = 0; i < count; i++) {
+		gt_array_each(const struct gt_section, section, &results[i].result->sections) {
+			fputs(between, out);
+			write_section(rendering, section, out);
+			between = "\r\n";
+		}
+	}
+}

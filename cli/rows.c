@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/rows.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/array.h"
+#include "cli/option.h"
+
+struct key {
+	size_t column;
+	bool descending;
+};
+
+struct keys {
+	const struct gt_section *section;
+	struct key list[sizeof(((struct gt_sort *)0)->keys) / sizeof(struct gt_sort_key)];
+	size_t count;
+};
+
+size_t gt_heading_stem(const char *name)
+{
+	static const char *const units[] = {"_bytes_per_second", "_bytes", "_percent", "_ns"};
+	const size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const size_t unit = strlen(units[i]);
+
+		if (length > unit && strcmp(name + length - unit, units[i]) == 0)
+			return length - unit;
+	}
+	return length;
+}
+
+size_t gt_section_find_column(const struct gt_section *section, const char *name)
+{
+	size_t column;
+
+	for (column = 0; column < section->heading_count; column++)
+		if (strcmp(section->headings[column].name, name) == 0)
+			return column;
+	for (column = 0; column < section->heading_count; column++) {
+		const char *heading = section->headings[column].name;
+
+		if (gt_heading_stem(heading) == strlen(name) &&
+		    memcmp(heading, name, strlen(name)) == 0)
+			return column;
+	}
+	return section->heading_count;
+}
+
+static int compare_numbers(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_values(const struct gt_cell *a, const struct gt_cell *b)
+{
+	switch (a->unit) {
+	case GT_UNIT_TEXT:
+		return strcmp(a->text ? a->text : "", b->text ? b->text : "");
+	case GT_UNIT_COUNT:
+	case GT_UNIT_NS:
+	case GT_UNIT_TIME:
+	case GT_UNIT_BYTES:
+		return (a->count > b->count) - (a->count < b->count);
+	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_PERCENT:
+	case GT_UNIT_REAL:
+		return compare_numbers(a->real, b->real);
+	}
+	return 0;
+}
+
+/* What is not known comes last in either direction. */
+static int compare_cells(const struct gt_cell *a, const struct gt_cell *b, bool descending)
+{
+	if (a->unknown || b->unknown)
+		return (a->unknown != 0) - (b->unknown != 0);
+	return descending ? compare_values(b, a) : compare_values(a, b);
+}
+
+/* Rows that are equal keep the report's own order. */
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct keys *keys = context;
+	const size_t row_a = *(const size_t *)a;
+	const size_t row_b = *(const size_t *)b;
+	const struct gt_cell *cells_a = gt_section_row(keys->section, row_a);
+	const struct gt_cell *cells_b = gt_section_row(keys->section, row_b);
+
+	for (size_t i = 0; i < keys->count; i++) {
+		const struct key *key = &keys->list[i];
+		const int order = compare_cells(&cells_a[key->column], &cells_b[key->column],
+		                                key->descending);
+
+		if (order != 0)
+			return order;
+	}
+	return (row_a > row_b) - (row_a < row_b);
+}
+
+static struct keys find_keys(const struct gt_section *section, const struct gt_sort *sort)
+{
+	struct keys keys = {.section = section};
+
+	for (size_t i = 0; sort && i < sort->count; i++) {
+		const size_t column = gt_section_find_column(section, sort->keys[i].column);
+		const enum gt_sort_order order = sort->keys[i].order;
+
+		if (column == section->heading_count)
+			continue;
+		keys.list[keys.count++] = (struct key){
+			column, order == GT_SORT_DESCENDING ||
+					(order == GT_SORT_NATURAL &&
+		                         section->headings[column].unit != GT_UNIT_TEXT)};
+	}
+	return keys;
+}
+
+void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
+                  const struct gt_sort *sort, uint64_t limit)
+{
+	const size_t count = gt_section_row_count(section);
+	struct keys keys = find_keys(section, sort);
+
+	*rows = (struct gt_rows){.section = section, .count = count};
+	rows->order = gt_allocate(count * sizeof(*rows->order));
+	for (size_t i = 0; i < count; i++)
+		rows->order[i] = i;
+	if (keys.count > 0)
+		qsort_r(rows->order, count, sizeof(*rows->order), compare_rows, &keys);
+	if (limit < count) {
+		rows->count = (size_t)limit;
+		rows->left_out = count - rows->count;
+	}
+}
+
+void gt_rows_release(struct gt_rows *rows)
+{
+	free(rows->order);
+	*rows = (struct gt_rows){0};
+}
+
+const struct gt_cell *gt_rows_get(const struct gt_rows *rows, size_t index)
+{
+	return gt_section_row(rows->section, rows->order[index]);
+}

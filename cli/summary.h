@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_SUMMARY_H
+#define GT_CLI_SUMMARY_H
+
+#include <stdint.h>
+
+struct gt_manifest;
+struct gt_trace;
+
+/* What "gputrace run" says after the program ended. */
+struct gt_summary {
+	const struct gt_manifest *manifest;
+	const struct gt_trace *trace;
+	const char *folder;
+	uint64_t folder_bytes;
+	const char *exported; /* NULL: nothing was exported */
+	uint64_t exported_bytes;
+};
+
+/*
+ * On standard error: how the program ended and after how long, files and their sizes, how busy each
+ * GPU was (time in which at least one kernel ran, and its share of the program's duration), the
+ * kernels that took the most time, the ledger, and what the recording notes about itself.
+ */
+void gt_summary_print(const struct gt_summary *summary);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct scale {
+	double factor;
+	const char *unit;
+};
+
+/* Copies a number, sign and fraction included, with commas in its whole part. */
+static struct gt_figure group(const char *number)
+{
+	const size_t sign = number[0] == '-';
+	const size_t whole = strspn(number + sign, "0123456789");
+	struct gt_figure figure = {""};
+	size_t length = 0;
+
+	for (size_t i = 0; number[i] && length + 2 < sizeof(figure.text); i++) {
+		const size_t left = sign + whole - i; /* digits of the whole part still to come */
+
+		if (i > sign && i < sign + whole && left % 3 == 0)
+			figure.text[length++] = ',';
+		figure.text[length++] = number[i];
+	}
+	figure.text[length] = '\0';
+	return figure;
+}
+
+static struct gt_figure group_real(double value, int decimals)
+{
+	char number[GT_FIGURE_SIZE];
+
+	/* Beyond this no figure is meant, and %f would not fit. */
+	if (fabs(value) >= 1e18)
+		snprintf(number, sizeof(number), "%.3g", value);
+	else
+		snprintf(number, sizeof(number), "%.*f", decimals, value);
+	return group(number);
+}
+
+static struct gt_figure with_unit(struct gt_figure figure, const char *unit)
+{
+	const size_t length = strlen(figure.text);
+
+	snprintf(figure.text + length, sizeof(figure.text) - length, "%s", unit);
+	return figure;
+}
+
+/* Three digits; values that would round up to the next unit's 1 are given in that unit. */
+static struct gt_figure scaled(double value, const struct scale *scales)
+{
+	const double size = fabs(value);
+	const struct scale *scale = scales;
+	int decimals;
+
+	while (scale[1].unit && size >= 0.9995 * scale[1].factor)
+		scale++;
+	if (scale == scales && size == floor(size))
+		decimals = 0;
+	else
+		decimals = size < 9.995 * scale->factor ? 2 : size < 99.95 * scale->factor ? 1 : 0;
+	return with_unit(group_real(value / scale->factor, decimals), scale->unit);
+}
+
+struct gt_figure gt_figure_count(int64_t count)
+{
+	char number[GT_FIGURE_SIZE];
+
+	snprintf(number, sizeof(number), "%" PRId64, count);
+	return group(number);
+}
+
+struct gt_figure gt_figure_ns(int64_t ns)
+{
+	static const struct scale scales[] = {
+		{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}, {0}};
+
+	return scaled((double)ns, scales);
+}
+
+struct gt_figure gt_figure_time(int64_t ns)
+{
+	return with_unit(group_real((double)ns / 1e9, 6), " s");
+}
+
+struct gt_figure gt_figure_bytes(int64_t bytes)
+{
+	static const struct scale scales[] = {{1, " B"},    {1e3, " KB"},  {1e6, " MB"},
+	                                      {1e9, " GB"}, {1e12, " TB"}, {0}};
+
+	return scaled((double)bytes, scales);
+}
+
+struct gt_figure gt_figure_rate(double bytes_per_second)
+{
+	/* No TB/s: rates are compared with data sheets and each other in GB/s. */
+	static const struct scale scales[] = {
+		{1, " B/s"}, {1e3, " KB/s"}, {1e6, " MB/s"}, {1e9, " GB/s"}, {0}};
+
+	return scaled(bytes_per_second, scales);
+}
+
+struct gt_figure gt_figure_percent(double percent)
+{
+	return with_unit(group_real(percent, 1), "%");
+}
+
+struct gt_figure gt_figure_real(double real)
+{
+	return group_real(real, 2);
+}
