@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "exporters/perfetto/wire.h"
+#include "exporters/perfetto/writer.h"
+
+enum {
+	CLOCK_REALTIME_ID = 1,
+	CLOCK_MONOTONIC_ID = 3,
+	CLOCK_BOOTTIME_ID = 6,
+	NAME_SIZE = 256,
+	UUID_SIZE = 16,
+	FACT_COUNT = 6,
+	FACT_SIZE = 32,
+};
+
+/* shift_ns: says what the clocks read so much later. */
+static void write_clock(struct gt_perfetto *perfetto, const struct gt_clock *clock,
+                        gt_time shift_ns)
+{
+	Perfetto__Clock rows[3] = {PERFETTO__CLOCK__INIT, PERFETTO__CLOCK__INIT,
+	                           PERFETTO__CLOCK__INIT};
+	Perfetto__Clock *list[3] = {&rows[0], &rows[1], &rows[2]};
+	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	const uint64_t shift = (uint64_t)shift_ns;
+
+	for (size_t i = 0; i < 3; i++)
+		rows[i].has_clock_id = rows[i].has_timestamp = 1;
+	rows[0].clock_id = CLOCK_BOOTTIME_ID;
+	rows[0].timestamp = (uint64_t)clock->boottime_ns + shift;
+	rows[1].clock_id = CLOCK_MONOTONIC_ID;
+	rows[1].timestamp = clock->monotonic_ns + shift;
+	rows[2].clock_id = CLOCK_REALTIME_ID;
+	rows[2].timestamp = clock->realtime_ns + shift;
+	snapshot.clocks = list;
+	snapshot.n_clocks = 3;
+	snapshot.has_primary_trace_clock = 1;
+	snapshot.primary_trace_clock = CLOCK_BOOTTIME_ID;
+	packet.clock_snapshot = &snapshot;
+	gt_sequence_add(&perfetto->descriptions, &packet);
+}
+
+/* A reading that can stand in a snapshot: one that goes below zero would be refused. */
+static bool is_usable(const struct gt_clock *clock, gt_time base_ns)
+{
+	const gt_time before_ns = clock->boottime_ns - base_ns;
+
+	return clock->boottime_ns > 0 && before_ns >= 0 &&
+	       clock->monotonic_ns > (uint64_t)before_ns &&
+	       clock->realtime_ns > (uint64_t)before_ns;
+}
+
+/*
+ * Readings are moved to the base so that no clock ever goes back inside the file: Perfetto then
+ * refuses it. Clocks tick alike over the short time between.
+ */
+void gt_perfetto_write_first_clock(struct gt_perfetto *perfetto)
+{
+	const struct gt_clock *first = NULL;
+
+	gt_array_each(const struct gt_clock, clock, &perfetto->trace->clocks)
+		if (is_usable(clock, perfetto->base_ns) &&
+		    (!first || clock->boottime_ns < first->boottime_ns))
+			first = clock;
+	if (first)
+		write_clock(perfetto, first, perfetto->base_ns - first->boottime_ns);
+}
+
+void gt_perfetto_write_last_clock(struct gt_perfetto *perfetto)
+{
+	const struct gt_clock *last = NULL;
+
+	gt_array_each(const struct gt_clock, clock, &perfetto->trace->clocks)
+		if (is_usable(clock, perfetto->base_ns) && clock->boottime_ns > perfetto->base_ns &&
+		    (!last || clock->boottime_ns > last->boottime_ns))
+			last = clock;
+	if (last)
+		write_clock(perfetto, last, 0);
+}
+
+static void write_system(struct gt_perfetto *perfetto)
+{
+	const struct gt_trace *trace = perfetto->trace;
+	Perfetto__SystemInfo system = PERFETTO__SYSTEM_INFO__INIT;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	const char *host;
+
+	if (trace->processes.count == 0 || perfetto->ids.several_hosts)
+		return;
+	host = gt_trace_text(trace, trace->processes.rows[0].host);
+	if (!*host)
+		return;
+	system.machine_name = gt_borrow(host);
+	packet.system_info = &system;
+	gt_sequence_add(&perfetto->descriptions, &packet);
+}
+
+/* The bytes of "GPU-6e3c...": 32 hexadecimal digits, dashes between them do not count. */
+static bool parse_uuid(const char *text, uint8_t uuid[UUID_SIZE])
+{
+	size_t digits = 0;
+
+	if (strncmp(text, "GPU-", 4) != 0)
+		return false;
+	for (text += 4; *text; text++) {
+		const char digit[] = {*text, '\0'};
+
+		if (*text == '-')
+			continue;
+		if (!isxdigit((unsigned char)*text) || digits == 2 * UUID_SIZE)
+			return false;
+		uuid[digits / 2] = (uint8_t)(uuid[digits / 2] << 4 | strtoul(digit, NULL, 16));
+		digits++;
+	}
+	return digits == 2 * UUID_SIZE;
+}
+
+/* Texts of one GPU in the packet of all of them. */
+struct gpu_row {
+	Perfetto__Gpu gpu;
+	char name[NAME_SIZE];
+	char architecture[FACT_SIZE];
+	uint8_t uuid[UUID_SIZE];
+	Perfetto__KeyValue facts[FACT_COUNT];
+	Perfetto__KeyValue *list[FACT_COUNT];
+	char values[FACT_COUNT][FACT_SIZE];
+};
+
+static void add_fact(struct gpu_row *row, const char *key, uint64_t value)
+{
+	const size_t at = row->gpu.n_extra_info;
+
+	if (value == 0)
+		return;
+	snprintf(row->values[at], FACT_SIZE, "%llu", (unsigned long long)value);
+	row->facts[at] = (Perfetto__KeyValue)PERFETTO__KEY_VALUE__INIT;
+	row->facts[at].key = gt_borrow(key);
+	row->facts[at].value = row->values[at];
+	row->list[at] = &row->facts[at];
+	row->gpu.n_extra_info++;
+}
+
+/* Two GPUs must not have one name in the viewer. */
+static void name_gpu(const struct gt_perfetto *perfetto, struct gpu_row *row, uint32_t number,
+                     const struct gt_device *device)
+{
+	const struct gt_trace *trace = perfetto->trace;
+	const char *name = gt_trace_text(trace, device->name);
+	const char *host = gt_trace_text(trace, device->host);
+
+	if (perfetto->ids.several_hosts && *host)
+		snprintf(row->name, sizeof(row->name), "%.120s #%u (%.100s)", name, number, host);
+	else
+		snprintf(row->name, sizeof(row->name), "%.120s #%u", name, number);
+}
+
+static void fill_gpu(const struct gt_perfetto *perfetto, struct gpu_row *row, uint32_t number,
+                     const struct gt_device *device)
+{
+	const struct gt_trace *trace = perfetto->trace;
+	const char *pci = gt_trace_text(trace, device->pci);
+
+	name_gpu(perfetto, row, number, device);
+	row->gpu.vendor = gt_borrow("NVIDIA");
+	row->gpu.model = gt_borrow(gt_trace_text(trace, device->name));
+	if (device->cc_major) {
+		snprintf(row->architecture, FACT_SIZE, "sm_%u%u", device->cc_major,
+		         device->cc_minor);
+		row->gpu.architecture = row->architecture;
+	}
+	row->gpu.has_uuid = parse_uuid(gt_trace_text(trace, device->uuid), row->uuid);
+	row->gpu.uuid = (ProtobufCBinaryData){.len = UUID_SIZE, .data = row->uuid};
+	row->gpu.pci_bdf = *pci ? gt_borrow(pci) : NULL;
+	row->gpu.extra_info = row->list;
+	add_fact(row, "sm_count", device->sm_count);
+	add_fact(row, "sm_clock_khz", device->sm_clock_khz);
+	add_fact(row, "memory_bytes", device->memory_bytes);
+	add_fact(row, "memory_clock_khz", device->memory_clock_khz);
+	add_fact(row, "memory_bus_bits", device->memory_bus_bits);
+	add_fact(row, "l2_bytes", device->l2_bytes);
+}
+
+/* All GPUs in one packet: a second one would begin again at number 0. */
+static void write_gpus(struct gt_perfetto *perfetto)
+{
+	const struct gt_trace *trace = perfetto->trace;
+	const uint32_t count = perfetto->ids.gpu_count;
+	struct gpu_row *rows = gt_allocate(count * sizeof(*rows));
+	Perfetto__Gpu **list = gt_allocate(count * sizeof(Perfetto__Gpu *));
+	Perfetto__GpuInfo info = PERFETTO__GPU_INFO__INIT;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	for (uint32_t i = 0; i < count; i++) {
+		rows[i] = (struct gpu_row){.gpu = PERFETTO__GPU__INIT};
+		/* One that nobody used: it only keeps the place. */
+		snprintf(rows[i].name, NAME_SIZE, "GPU #%u", i);
+		rows[i].gpu.name = rows[i].name;
+		list[i] = &rows[i].gpu;
+	}
+	for (size_t i = 0; i < trace->devices.count; i++) {
+		const uint32_t number = perfetto->ids.gpus[i];
+
+		fill_gpu(perfetto, &rows[number], number, &trace->devices.rows[i]);
+	}
+	info.gpus = list;
+	info.n_gpus = count;
+	packet.gpu_info = &info;
+	if (count > 0)
+		gt_sequence_add(&perfetto->descriptions, &packet);
+	gt_array_free(list);
+	gt_array_free(rows);
+}
+
+/* The command line is a label: as the command line of Perfetto's process tree it would replace
+ * the name. */
+static void write_process(struct gt_perfetto *perfetto, size_t row)
+{
+	const struct gt_trace *trace = perfetto->trace;
+	const struct gt_process *source = &trace->processes.rows[row];
+	const char *command = gt_trace_text(trace, source->command);
+	char name[NAME_SIZE];
+	char *label = gt_borrow(command);
+	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
+	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	snprintf(name, sizeof(name), "%.120s", gt_trace_text(trace, source->name));
+	if (perfetto->ids.several_hosts)
+		snprintf(name, sizeof(name), "%.120s (%.100s)", gt_trace_text(trace, source->name),
+		         gt_trace_text(trace, source->host));
+	process.has_pid = 1;
+	process.pid = (int32_t)perfetto->ids.pids[row];
+	process.process_name = name;
+	process.process_labels = &label;
+	process.n_process_labels = *command ? 1 : 0;
+	track.has_uuid = 1;
+	track.uuid = perfetto->ids.process_uuids[row];
+	track.process = &process;
+	packet.track_descriptor = &track;
+	gt_sequence_add(&perfetto->descriptions, &packet);
+}
+
+static void write_thread(struct gt_perfetto *perfetto, const struct gt_thread *source)
+{
+	const struct gt_trace *trace = perfetto->trace;
+	const char *name = gt_trace_text(trace, source->name);
+	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
+	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	if (source->process >= trace->processes.count)
+		return;
+	thread.has_pid = thread.has_tid = 1;
+	thread.pid = (int32_t)perfetto->ids.pids[source->process];
+	thread.tid = source->tid;
+	thread.thread_name = *name ? gt_borrow(name) : NULL;
+	track.has_uuid = track.has_parent_uuid = 1;
+	track.uuid = gt_ids_thread_uuid(&perfetto->ids, source);
+	track.parent_uuid = perfetto->ids.process_uuids[source->process];
+	track.thread = &thread;
+	packet.track_descriptor = &track;
+	gt_sequence_add(&perfetto->descriptions, &packet);
+}
+
+void gt_perfetto_write_descriptors(struct gt_perfetto *perfetto)
+{
+	write_system(perfetto);
+	write_gpus(perfetto);
+	for (size_t i = 0; i < perfetto->trace->processes.count; i++)
+		write_process(perfetto, i);
+	gt_array_each(const struct gt_thread, thread, &perfetto->trace->threads)
+		write_thread(perfetto, thread);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_EXPORTERS_PERFETTO_GPU_H
+#define GT_EXPORTERS_PERFETTO_GPU_H
+
+#include <stdint.h>
+
+#include "exporters/perfetto/writer.h"
+
+/* Interned numbers of the sequence that carries all GPU slices. */
+enum {
+	GT_STAGE_KERNEL = 1,
+	GT_STAGE_COPY,
+	GT_STAGE_FILL,
+	GT_QUEUE_FIRST, /* + row of streams */
+};
+enum {
+	GT_NAME_FILL = 1,
+	GT_NAME_COPY, /* + kind, see GT_COPY_KINDS */
+	GT_NAME_KERNEL = 32,
+};
+enum { GT_COPY_KINDS = 11 }; /* CUPTI knows 1 to 10; 0 stands for any other */
+
+struct gt_gpu {
+	struct gt_perfetto *perfetto;
+	struct gt_sequence sequence;
+	uint32_t event_tag;
+};
+
+static inline uint32_t gt_copy_kind_known(uint32_t kind)
+{
+	return kind < GT_COPY_KINDS ? kind : 0;
+}
+
+/* Fills in what all GPU slices have: place, stage and name. */
+void gt_gpu_describe(const struct gt_gpu *gpu, const struct gt_activity *activity,
+                     Perfetto__GpuRenderStageEvent *event);
+
+/* Writers of one slice each; number: as gt_ids_activity gives it. */
+struct gt_kernels;
+struct gt_kernels *gt_kernels_new(struct gt_gpu *gpu);
+void gt_kernels_free(struct gt_kernels *kernels);
+void gt_kernels_put(struct gt_kernels *kernels, const struct gt_activity *activity, size_t number,
+                    const struct gt_kernel *kernel);
+
+void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+                     const struct gt_copy *copy);
+void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+                     const struct gt_fill *fill);
+
+#endif

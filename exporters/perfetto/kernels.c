@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "exporters/perfetto/args.h"
+#include "exporters/perfetto/gpu.h"
+#include "exporters/perfetto/texts.h"
+#include "exporters/perfetto/wire.h"
+#include "model/occupancy.h"
+
+enum {
+	/* Longest packed form of six 64-bit fields, and of six 32-bit ones in two messages. */
+	EVENT_MAX = 6 * (2 + GT_VARINT_MAX),
+	LAUNCH_MAX = 2 * (2 + 3 * (1 + 5)),
+};
+
+/*
+ * A launch shape on one stream: what its kernels have in common is interned, and what stays the
+ * same in their packets is packed once.
+ */
+struct launch {
+	gt_id stream;
+	uint32_t next; /* launch of the same shape on another stream, GT_NONE at the end */
+	uint32_t event_size;
+	uint32_t launch_size;
+	uint8_t event[EVENT_MAX]; /* fields of the event but id, duration and the launch message */
+	uint8_t launch[LAUNCH_MAX]; /* content of the launch message: grid and block */
+};
+
+struct gt_kernels {
+	struct gt_gpu *gpu;
+	gt_array(struct launch) launches; /* row + 1 is the interned number */
+	uint32_t *by_shape;               /* first launch of a shape, GT_NONE: none yet */
+	struct gt_texts names;
+	uint32_t id_tag;
+	uint32_t duration_tag;
+	uint32_t launch_tag;
+};
+
+struct gt_kernels *gt_kernels_new(struct gt_gpu *gpu)
+{
+	const ProtobufCMessageDescriptor *event = &perfetto__gpu_render_stage_event__descriptor;
+	const size_t shapes = gpu->perfetto->trace->launch_shapes.count;
+	struct gt_kernels *kernels = gt_allocate(sizeof(*kernels));
+
+	*kernels = (struct gt_kernels){
+		.gpu = gpu,
+		.by_shape = gt_allocate(shapes * sizeof(*kernels->by_shape)),
+		.id_tag = gt_wire_tag(event, "event_id"),
+		.duration_tag = gt_wire_tag(event, "duration"),
+		.launch_tag = gt_wire_tag(event, "launch"),
+	};
+	for (size_t i = 0; i < shapes; i++)
+		kernels->by_shape[i] = GT_NONE;
+	gt_texts_init(&kernels->names, gpu->perfetto->trace);
+	return kernels;
+}
+
+void gt_kernels_free(struct gt_kernels *kernels)
+{
+	if (!kernels)
+		return;
+	gt_array_release(&kernels->launches);
+	gt_array_free(kernels->by_shape);
+	gt_texts_release(&kernels->names);
+	gt_array_free(kernels);
+}
+
+/* CUfunc_cache, in the words of Nsight Compute. */
+static const char *cache_config_name(uint32_t config)
+{
+	static const char *const names[] = {"CachePreferNone", "CachePreferShared", "CachePreferL1",
+	                                    "CachePreferEqual"};
+
+	return config < sizeof(names) / sizeof(names[0]) ? names[config] : "unknown";
+}
+
+static void add_size_args(struct gt_args *args, const struct gt_launch_shape *shape)
+{
+	const int64_t grid = (int64_t)shape->grid_x * shape->grid_y * shape->grid_z;
+	const int64_t block = (int64_t)shape->block_x * shape->block_y * shape->block_z;
+
+	gt_args_add_int(args, GT_ARG_WORKGROUP_SIZE, block);
+	gt_args_add_int(args, GT_ARG_GRID_SIZE, grid);
+	gt_args_add_int(args, GT_ARG_THREAD_COUNT, grid * block);
+	gt_args_add_int(args, GT_ARG_REGISTERS, shape->registers);
+	gt_args_add_int(args, GT_ARG_SHARED_STATIC, (int64_t)shape->shared_static_bytes);
+	gt_args_add_int(args, GT_ARG_SHARED_DYNAMIC, (int64_t)shape->shared_dynamic_bytes);
+	if (shape->shared_executed_bytes)
+		gt_args_add_int(args, GT_ARG_SHARED_CONFIGURED,
+		                (int64_t)shape->shared_executed_bytes);
+	gt_args_add_text(args, GT_ARG_CACHE_CONFIG, cache_config_name(shape->cache_config));
+	if (shape->cluster_x) {
+		gt_args_add_int(args, GT_ARG_CLUSTER_X, shape->cluster_x);
+		gt_args_add_int(args, GT_ARG_CLUSTER_Y, shape->cluster_y);
+		gt_args_add_int(args, GT_ARG_CLUSTER_Z, shape->cluster_z);
+	}
+}
+
+static void add_occupancy_args(struct gt_args *args, const struct gt_device *device,
+                               const struct gt_launch_shape *shape)
+{
+	const struct gt_occupancy occupancy = gt_occupancy_of(device, shape);
+
+	gt_args_add_real(args, GT_ARG_WAVES, occupancy.waves_per_sm);
+	gt_args_add_real(args, GT_ARG_OCCUPANCY_PERCENT, occupancy.percent);
+	if (occupancy.limit == GT_LIMIT_UNKNOWN)
+		return;
+	gt_args_add_int(args, GT_ARG_LIMIT_BLOCKS, occupancy.blocks_by_blocks);
+	gt_args_add_int(args, GT_ARG_LIMIT_REGISTERS, occupancy.blocks_by_registers);
+	gt_args_add_int(args, GT_ARG_LIMIT_SHARED, occupancy.blocks_by_shared_memory);
+	gt_args_add_int(args, GT_ARG_LIMIT_WARPS, occupancy.blocks_by_warps);
+	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
+}
+
+/* Tells the sequence about a launch, and its name if that is new. */
+static void intern(struct gt_kernels *kernels, const struct gt_activity *activity,
+                   const struct gt_launch_shape *shape, uint64_t iid, uint64_t name_iid)
+{
+	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
+	const struct gt_device *device = &trace->devices.rows[activity->device];
+	const struct gt_process *process = &trace->processes.rows[activity->process];
+	const char *mangled = gt_trace_text(trace, shape->name);
+	const char *name = gt_name_or(gt_trace_text(trace, shape->demangled), mangled);
+	Perfetto__InternedString text = PERFETTO__INTERNED_STRING__INIT;
+	Perfetto__InternedString *texts[] = {&text};
+	Perfetto__InternedComputeKernel kernel = PERFETTO__INTERNED_COMPUTE_KERNEL__INIT;
+	Perfetto__InternedComputeKernel *list[] = {&kernel};
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+	struct gt_args args;
+	char arch[32];
+
+	gt_args_init(&args);
+	add_size_args(&args, shape);
+	add_occupancy_args(&args, device, shape);
+	gt_args_add_text(&args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
+	gt_args_add_int(&args, GT_ARG_PROCESS_ID, process->pid);
+	gt_args_add_int(&args, GT_ARG_DEVICE, device->ordinal);
+	gt_args_add_int(&args, GT_ARG_STREAM, trace->streams.rows[activity->stream].number);
+
+	snprintf(arch, sizeof(arch), "sm_%u%u", device->cc_major, device->cc_minor);
+	kernel.has_iid = text.has_iid = 1;
+	kernel.iid = iid;
+	kernel.name = gt_borrow(gt_name_or(mangled, "(no name)"));
+	kernel.demangled_name = text.text = gt_borrow(gt_name_or(name, "(no name)"));
+	kernel.arch = device->cc_major ? arch : NULL;
+	kernel.args = args.list;
+	kernel.n_args = args.count;
+	text.iid = name_iid;
+	data.compute_kernels = list;
+	data.n_compute_kernels = 1;
+	data.event_names = texts;
+	data.n_event_names = 1;
+	gt_sequence_intern(&kernels->gpu->sequence, &data);
+}
+
+static Perfetto__Dim3 dimensions(uint32_t x, uint32_t y, uint32_t z)
+{
+	Perfetto__Dim3 dim = PERFETTO__DIM3__INIT;
+
+	dim.has_x = dim.has_y = dim.has_z = 1;
+	dim.x = x;
+	dim.y = y;
+	dim.z = z;
+	return dim;
+}
+
+static void pack(struct gt_kernels *kernels, struct launch *launch,
+                 const struct gt_activity *activity, const struct gt_launch_shape *shape,
+                 uint64_t iid, uint64_t name_iid)
+{
+	Perfetto__GpuRenderStageEvent event = PERFETTO__GPU_RENDER_STAGE_EVENT__INIT;
+	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
+	Perfetto__Dim3 grid = dimensions(shape->grid_x, shape->grid_y, shape->grid_z);
+	Perfetto__Dim3 block = dimensions(shape->block_x, shape->block_y, shape->block_z);
+
+	gt_gpu_describe(kernels->gpu, activity, &event);
+	event.has_stage_iid = event.has_kernel_iid = event.has_name_iid = 1;
+	event.stage_iid = GT_STAGE_KERNEL;
+	event.kernel_iid = iid;
+	event.name_iid = name_iid;
+	message.grid_size = &grid;
+	message.workgroup_size = &block;
+	assert(perfetto__gpu_render_stage_event__get_packed_size(&event) <= EVENT_MAX);
+	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= LAUNCH_MAX);
+	launch->event_size =
+		(uint32_t)perfetto__gpu_render_stage_event__pack(&event, launch->event);
+	launch->launch_size =
+		(uint32_t)perfetto__compute_kernel_launch__pack(&message, launch->launch);
+}
+
+static const struct launch *add_launch(struct gt_kernels *kernels,
+                                       const struct gt_activity *activity, gt_id shape_row)
+{
+	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
+	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[shape_row];
+	const bool demangled = *gt_trace_text(trace, shape->demangled);
+	const gt_string name = demangled ? shape->demangled : shape->name;
+	const uint64_t name_iid = GT_NAME_KERNEL + gt_texts_add(&kernels->names, name);
+	struct launch *launch = gt_array_push(&kernels->launches);
+
+	launch->stream = activity->stream;
+	launch->next = kernels->by_shape[shape_row];
+	kernels->by_shape[shape_row] = (uint32_t)kernels->launches.count - 1;
+	intern(kernels, activity, shape, kernels->launches.count, name_iid);
+	pack(kernels, launch, activity, shape, kernels->launches.count, name_iid);
+	return launch;
+}
+
+static const struct launch *find_launch(struct gt_kernels *kernels,
+                                        const struct gt_activity *activity, gt_id shape)
+{
+	for (uint32_t at = kernels->by_shape[shape]; at != GT_NONE;) {
+		const struct launch *launch = &kernels->launches.rows[at];
+
+		if (launch->stream == activity->stream)
+			return launch;
+		at = launch->next;
+	}
+	return add_launch(kernels, activity, shape);
+}
+
+/* A graph may be made anew for each of its launches, so it is not part of what is interned. */
+static size_t pack_graph(uint32_t graph, uint8_t *bytes, size_t size)
+{
+	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
+	struct gt_args args;
+
+	if (graph == 0)
+		return 0;
+	gt_args_init(&args);
+	gt_args_add_int(&args, GT_ARG_GRAPH, graph);
+	message.args = args.list;
+	message.n_args = args.count;
+	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= size);
+	(void)size;
+	return perfetto__compute_kernel_launch__pack(&message, bytes);
+}
+
+void gt_kernels_put(struct gt_kernels *kernels, const struct gt_activity *activity, size_t number,
+                    const struct gt_kernel *kernel)
+{
+	const struct launch *launch = find_launch(kernels, activity, kernel->shape);
+	uint8_t message[EVENT_MAX + LAUNCH_MAX + 6 * GT_VARINT_MAX];
+	uint8_t graph[2 * GT_VARINT_MAX];
+	const size_t graph_size = pack_graph(kernel->graph, graph, sizeof(graph));
+	uint8_t *at = message;
+
+	at = gt_put_varint(gt_put_varint(at, kernels->id_tag),
+	                   gt_ids_event(activity->process, number));
+	at = gt_put_varint(gt_put_varint(at, kernels->duration_tag),
+	                   (uint64_t)(activity->end_ns - activity->start_ns));
+	at = gt_put_bytes(at, launch->event, launch->event_size);
+	at = gt_put_varint(gt_put_varint(at, kernels->launch_tag),
+	                   launch->launch_size + graph_size);
+	at = gt_put_bytes(at, launch->launch, launch->launch_size);
+	at = gt_put_bytes(at, graph, graph_size);
+	gt_sequence_put(&kernels->gpu->sequence, activity->start_ns, kernels->gpu->event_tag,
+	                message, (size_t)(at - message));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exporters/perfetto/sequence.h"
+
+#include <assert.h>
+
+#include "base/array.h"
+#include "exporters/perfetto/packets.h"
+#include "exporters/perfetto/wire.h"
+
+enum {
+	STATE_CLEARED = 1,
+	NEEDS_STATE = 2,
+	CLOCK_BOOTTIME_ID = 6,
+	CLOCK_OWN_ID = 64, /* 64 to 127 belong to the sequence that defines them */
+	HEAD_MAX = 64,     /* all of a packet but its message */
+};
+
+/* Says on which clock and track the sequence is: its own clock counts on from packet to packet. */
+static void write_state(const struct gt_sequence *sequence, gt_time base_ns, uint64_t track_uuid)
+{
+	Perfetto__Clock boottime = PERFETTO__CLOCK__INIT;
+	Perfetto__Clock own = PERFETTO__CLOCK__INIT;
+	Perfetto__Clock *clocks[] = {&boottime, &own};
+	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Perfetto__TrackEventDefaults event = PERFETTO__TRACK_EVENT_DEFAULTS__INIT;
+	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	boottime.has_clock_id = own.has_clock_id = 1;
+	boottime.clock_id = CLOCK_BOOTTIME_ID;
+	own.clock_id = CLOCK_OWN_ID;
+	boottime.has_timestamp = own.has_timestamp = 1;
+	boottime.timestamp = own.timestamp = (uint64_t)base_ns;
+	own.has_is_incremental = own.is_incremental = 1;
+	snapshot.clocks = clocks;
+	snapshot.n_clocks = 2;
+	event.has_track_uuid = 1;
+	event.track_uuid = track_uuid;
+	defaults.has_timestamp_clock_id = 1;
+	defaults.timestamp_clock_id = CLOCK_OWN_ID;
+	defaults.track_event_defaults = track_uuid ? &event : NULL;
+
+	packet.has_trusted_packet_sequence_id = packet.has_sequence_flags = 1;
+	packet.trusted_packet_sequence_id = sequence->id;
+	packet.sequence_flags = STATE_CLEARED;
+	packet.clock_snapshot = &snapshot;
+	packet.trace_packet_defaults = &defaults;
+	packet.has_timestamp = packet.has_timestamp_clock_id = 1;
+	packet.timestamp = (uint64_t)base_ns;
+	packet.timestamp_clock_id = CLOCK_BOOTTIME_ID;
+	gt_packets_add(sequence->packets, &packet);
+}
+
+void gt_sequence_start(struct gt_sequence *sequence, struct gt_packets *packets, uint32_t id,
+                       gt_time base_ns, uint64_t track_uuid)
+{
+	Perfetto__TracePacket fixed = PERFETTO__TRACE_PACKET__INIT;
+
+	*sequence = (struct gt_sequence){.packets = packets, .id = id, .last_ns = base_ns};
+	write_state(sequence, base_ns, track_uuid);
+
+	fixed.has_trusted_packet_sequence_id = fixed.has_sequence_flags = 1;
+	fixed.trusted_packet_sequence_id = id;
+	fixed.sequence_flags = NEEDS_STATE;
+	assert(perfetto__trace_packet__get_packed_size(&fixed) <= sizeof(sequence->fixed));
+	sequence->fixed_size = (uint32_t)perfetto__trace_packet__pack(&fixed, sequence->fixed);
+	sequence->timestamp_tag =
+		(uint8_t)gt_wire_tag(&perfetto__trace_packet__descriptor, "timestamp");
+}
+
+void gt_sequence_add(struct gt_sequence *sequence, Perfetto__TracePacket *packet)
+{
+	packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = 1;
+	packet->trusted_packet_sequence_id = sequence->id;
+	packet->sequence_flags = NEEDS_STATE;
+	gt_packets_add(sequence->packets, packet);
+}
+
+void gt_sequence_intern(struct gt_sequence *sequence, Perfetto__InternedData *data)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	packet.interned_data = data;
+	gt_sequence_add(sequence, &packet);
+}
+
+/* Everything that stands before the message. The clock is named only when it is not the own one. */
+static size_t put_head(struct gt_sequence *sequence, gt_time time_ns, uint8_t *head)
+{
+	uint8_t *at = head;
+
+	*at++ = sequence->timestamp_tag;
+	if (time_ns >= sequence->last_ns) {
+		at = gt_put_varint(at, (uint64_t)(time_ns - sequence->last_ns));
+		sequence->last_ns = time_ns;
+	} else {
+		static const char field[] = "timestamp_clock_id";
+		const uint32_t tag = gt_wire_tag(&perfetto__trace_packet__descriptor, field);
+
+		at = gt_put_varint(at, (uint64_t)time_ns);
+		at = gt_put_varint(gt_put_varint(at, tag), CLOCK_BOOTTIME_ID);
+	}
+	return (size_t)(gt_put_bytes(at, sequence->fixed, sequence->fixed_size) - head);
+}
+
+void gt_sequence_put(struct gt_sequence *sequence, gt_time time_ns, uint32_t tag,
+                     const uint8_t *message, size_t size)
+{
+	uint8_t head[HEAD_MAX];
+	const size_t head_size = put_head(sequence, time_ns, head);
+	const size_t body_size = gt_varint_size(tag) + gt_varint_size(size) + size;
+	uint8_t *const start = gt_packets_reserve(sequence->packets, HEAD_MAX + body_size);
+	uint8_t *at = start;
+
+	if (at) {
+		*at++ = 1 << 3 | 2; /* a packet of the file */
+		at = gt_put_varint(at, head_size + body_size);
+		at = gt_put_bytes(at, head, head_size);
+		at = gt_put_field(at, tag, message, size);
+		gt_packets_commit(sequence->packets, (size_t)(at - start));
+		return;
+	}
+	uint8_t *const large = gt_allocate(head_size + body_size);
+
+	gt_put_field(gt_put_bytes(large, head, head_size), tag, message, size);
+	gt_packets_add_packed(sequence->packets, large, head_size + body_size);
+	gt_array_free(large);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "exporters/perfetto/args.h"
+#include "exporters/perfetto/gpu.h"
+#include "model/names.h"
+
+enum { PLACE_SIZE = 96, MESSAGE_MAX = 1024 };
+
+/* Three digits say enough, and keep Perfetto's table of distinct values small. */
+static double three_digits(double value)
+{
+	const double scale = value > 0 ? pow(10, 2 - floor(log10(value))) : 1;
+
+	return round(value * scale) / scale;
+}
+
+/* Bytes per nanosecond are GB/s. */
+static double rate(uint64_t bytes, gt_time start_ns, gt_time end_ns)
+{
+	return end_ns > start_ns ? three_digits((double)bytes / (double)(end_ns - start_ns)) : NAN;
+}
+
+/* "pinned", or "device #3" for a copy between GPUs. */
+static const char *place_name(const struct gt_perfetto *perfetto, uint32_t kind, gt_id device,
+                              char *text, size_t size)
+{
+	if (device >= perfetto->trace->devices.count)
+		return gt_memory_kind_name(kind);
+	snprintf(text, size, "%s #%u", gt_memory_kind_name(kind), perfetto->ids.gpus[device]);
+	return text;
+}
+
+static void add_place_args(const struct gt_gpu *gpu, const struct gt_activity *activity,
+                           struct gt_args *args)
+{
+	const struct gt_trace *trace = gpu->perfetto->trace;
+	const struct gt_process *process = &trace->processes.rows[activity->process];
+
+	gt_args_add_text(args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
+	gt_args_add_int(args, GT_ARG_PROCESS_ID, process->pid);
+	gt_args_add_int(args, GT_ARG_DEVICE, trace->devices.rows[activity->device].ordinal);
+	gt_args_add_int(args, GT_ARG_STREAM, trace->streams.rows[activity->stream].number);
+}
+
+static void put(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+                Perfetto__GpuRenderStageEvent *event, struct gt_args *args)
+{
+	Perfetto__ComputeKernelLaunch launch = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
+	uint8_t small[MESSAGE_MAX];
+	uint8_t *message = small;
+	size_t size;
+
+	add_place_args(gpu, activity, args);
+	launch.args = args->list;
+	launch.n_args = args->count;
+	event->launch = &launch;
+	gt_gpu_describe(gpu, activity, event);
+	event->has_event_id = event->has_duration = event->has_stage_iid = event->has_name_iid = 1;
+	event->event_id = gt_ids_event(activity->process, number);
+	event->duration = (uint64_t)(activity->end_ns - activity->start_ns);
+	size = perfetto__gpu_render_stage_event__get_packed_size(event);
+	if (size > sizeof(small))
+		message = gt_allocate(size);
+	perfetto__gpu_render_stage_event__pack(event, message);
+	gt_sequence_put(&gpu->sequence, activity->start_ns, gpu->event_tag, message, size);
+	if (message != small)
+		gt_array_free(message);
+}
+
+void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+                     const struct gt_copy *copy)
+{
+	Perfetto__GpuRenderStageEvent event = PERFETTO__GPU_RENDER_STAGE_EVENT__INIT;
+	struct gt_args args;
+	char src[PLACE_SIZE];
+	char dst[PLACE_SIZE];
+
+	gt_args_init(&args);
+	gt_args_add_int(&args, GT_ARG_BYTES, (int64_t)copy->size_bytes);
+	gt_args_add_text(&args, GT_ARG_KIND, gt_copy_kind_name(copy->kind));
+	gt_args_add_text(&args, GT_ARG_SRC,
+	                 place_name(gpu->perfetto, copy->src_kind, copy->src_device, src,
+	                            sizeof(src)));
+	gt_args_add_text(&args, GT_ARG_DST,
+	                 place_name(gpu->perfetto, copy->dst_kind, copy->dst_device, dst,
+	                            sizeof(dst)));
+	gt_args_add_real(&args, GT_ARG_RATE, rate(copy->size_bytes, copy->start_ns, copy->end_ns));
+	if (copy->graph)
+		gt_args_add_int(&args, GT_ARG_GRAPH, copy->graph);
+	event.stage_iid = GT_STAGE_COPY;
+	event.name_iid = GT_NAME_COPY + gt_copy_kind_known(copy->kind);
+	put(gpu, activity, number, &event, &args);
+}
+
+void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+                     const struct gt_fill *fill)
+{
+	Perfetto__GpuRenderStageEvent event = PERFETTO__GPU_RENDER_STAGE_EVENT__INIT;
+	struct gt_args args;
+
+	gt_args_init(&args);
+	gt_args_add_int(&args, GT_ARG_BYTES, (int64_t)fill->size_bytes);
+	gt_args_add_text(&args, GT_ARG_KIND, "fill");
+	gt_args_add_text(&args, GT_ARG_DST, gt_memory_kind_name(fill->memory_kind));
+	gt_args_add_int(&args, GT_ARG_VALUE, fill->value);
+	gt_args_add_real(&args, GT_ARG_RATE, rate(fill->size_bytes, fill->start_ns, fill->end_ns));
+	if (fill->graph)
+		gt_args_add_int(&args, GT_ARG_GRAPH, fill->graph);
+	event.stage_iid = GT_STAGE_FILL;
+	event.name_iid = GT_NAME_FILL;
+	put(gpu, activity, number, &event, &args);
+}

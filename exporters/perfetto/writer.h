@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_EXPORTERS_PERFETTO_WRITER_H
+#define GT_EXPORTERS_PERFETTO_WRITER_H
+
+#include <stdint.h>
+
+#include "exporters/exporter.h"
+#include "exporters/perfetto/ids.h"
+#include "exporters/perfetto/packets.h"
+#include "exporters/perfetto/sequence.h"
+
+/* One export on its way. formats/perfetto.c calls the parts below in the order of the file. */
+struct gt_perfetto {
+	const struct gt_trace *trace;
+	struct gt_ids ids;
+	struct gt_packets packets;
+	struct gt_sequence descriptions; /* descriptors of tracks */
+	struct gt_export_counts counts;
+	gt_time base_ns;    /* where the clocks of all sequences begin */
+	uint32_t sequences; /* numbers given out */
+};
+
+/* The first and the last reading of the clocks: joins the file to others by wall-clock time. */
+void gt_perfetto_write_first_clock(struct gt_perfetto *perfetto);
+void gt_perfetto_write_last_clock(struct gt_perfetto *perfetto);
+
+void gt_perfetto_write_descriptors(struct gt_perfetto *perfetto); /* machine, GPUs, processes */
+void gt_perfetto_write_gpu(struct gt_perfetto *perfetto);         /* kernels, copies, fills */
+void gt_perfetto_write_bandwidth(struct gt_perfetto *perfetto);   /* of copies, as lines */
+void gt_perfetto_write_calls(struct gt_perfetto *perfetto);       /* API calls on threads */
+void gt_perfetto_write_waits(struct gt_perfetto *perfetto);       /* synchronisation, overheads */
+void gt_perfetto_write_attributes(struct gt_perfetto *perfetto);  /* what is known of the whole */
+
+/* A new sequence whose events are on track_uuid (0: each says its own). */
+void gt_perfetto_start(struct gt_perfetto *perfetto, struct gt_sequence *sequence,
+                       uint64_t track_uuid);
+
+/* A row without a time to show it at. */
+static inline void gt_perfetto_skip(struct gt_perfetto *perfetto)
+{
+	perfetto->counts.skipped++;
+}
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * make_trace CASE FILE: writes a trace made by hand as FILE, once compressed and once plain
+ * (FILE.plain), and what an importer must find in it as FILE.json. Without a case: lists them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "exporters/exporter.h"
+#include "exporters/sample.h"
+
+/* What the exporter does not count itself. */
+struct facts {
+	unsigned contexts; /* with something on them */
+	unsigned processes;
+	unsigned threads;
+	unsigned kernels; /* placed ones */
+	unsigned gpus;    /* rows, holes included */
+	unsigned open_slices;
+	unsigned waits;       /* syncs and overheads */
+	unsigned error_calls; /* API calls that say what went wrong */
+	gt_time first_ns;     /* begin of the first slice and end of the last */
+	gt_time last_ns;
+};
+
+static void make_empty(struct gt_trace *trace, struct facts *facts)
+{
+	(void)facts;
+	sample_finish(trace, SAMPLE_START);
+}
+
+/* One process, GPU and stream; launches follow each other. */
+static void make_launches(struct gt_trace *trace, struct facts *facts, unsigned count)
+{
+	const gt_id process = sample_process(trace, "app", 4242);
+	const gt_id thread = sample_thread(trace, process, 4242);
+	const gt_id context = sample_context(trace, process, sample_device(trace, 0, 0));
+	const gt_id stream = sample_stream(trace, context, 7);
+	const gt_id shape =
+		sample_shape(trace, "_Z5saxpyifPfS_", "saxpy(int, float, float*, float*)", 264);
+	gt_time now_ns = SAMPLE_START + 1000;
+
+	*facts = (struct facts){.contexts = 1,
+	                        .processes = 1,
+	                        .threads = 1,
+	                        .kernels = count,
+	                        .gpus = 1,
+	                        .first_ns = now_ns};
+	for (unsigned i = 0; i < count; i++) {
+		const gt_id call = sample_call(trace, thread, "cudaLaunchKernel", now_ns,
+		                               now_ns + 2000 + i * 37 % 400);
+
+		sample_kernel(trace, stream, shape, call, now_ns + 2500,
+		              now_ns + 4500 + i * 53 % 90);
+		facts->last_ns = now_ns + 4500 + i * 53 % 90;
+		now_ns += 5000 + i * 71 % 600;
+	}
+	sample_finish(trace, now_ns);
+}
+
+static void make_plain(struct gt_trace *trace, struct facts *facts)
+{
+	make_launches(trace, facts, 20);
+}
+
+static void make_loop(struct gt_trace *trace, struct facts *facts)
+{
+	make_launches(trace, facts, 100000);
+}
+
+/* Two processes on two of four GPUs, several streams, every kind of copy, everything overlapping. */
+static void make_crowd(struct gt_trace *trace, struct facts *facts)
+{
+	gt_id threads[2];
+	gt_id streams[2][3];
+	gt_time now_ns = SAMPLE_START + 5000;
+
+	*facts = (struct facts){
+		.contexts = 3, .processes = 2, .threads = 2, .gpus = 4, .first_ns = now_ns};
+	for (unsigned i = 0; i < 2; i++) {
+		const gt_id process = sample_process(trace, i ? "trainer" : "server", 100 + i);
+		const gt_id device = sample_device(trace, i ? 3 : 1, 0);
+		gt_id context = sample_context(trace, process, device);
+
+		threads[i] = sample_thread(trace, process, 100 + i);
+		streams[i][0] = sample_stream(trace, context, 7);
+		streams[i][1] = sample_stream(trace, context, 13);
+		if (i == 0) {
+			context = sample_context(trace, process, device);
+			trace->contexts.rows[context].number = 2;
+		}
+		streams[i][2] = sample_stream(trace, context, 14);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		sample_shape(trace, "_Z4gemmv", i ? "gemm<float>()" : "gemm<half>()", 10 + i);
+
+	for (unsigned step = 0; step < 60; step++) {
+		const unsigned who = step % 2;
+		const gt_id stream = streams[who][step / 2 % 3];
+		const gt_id call = sample_call(trace, threads[who],
+		                               step % 5 ? "cudaLaunchKernel" : "cudaMemcpyAsync",
+		                               now_ns, now_ns + 1500);
+
+		if (step % 5) {
+			sample_kernel(trace, stream, step % 3, call, now_ns + 1700, now_ns + 9000);
+			facts->kernels++;
+		} else {
+			struct gt_copy *copy = sample_copy(trace, stream, step / 5, call,
+			                                   now_ns + 1700, now_ns + 7000);
+
+			copy->src_device = copy->kind == GT_COPY_PEER_TO_PEER ? 0 : GT_NONE;
+			copy->dst_device = copy->kind == GT_COPY_PEER_TO_PEER ? 1 : GT_NONE;
+			sample_fill(trace, stream, call, now_ns + 1800, now_ns + 1800);
+		}
+		/* Longer than the step: the waits of the two processes, and of one, overlap. */
+		sample_sync(trace, stream, call, now_ns + 100, now_ns + 5100);
+		sample_overhead(trace, who, (step % 3 + 1) << 16, now_ns + 50, now_ns + 2500);
+		facts->waits += 2;
+		facts->last_ns = now_ns + 9000;
+		now_ns += 1100;
+	}
+	sample_finish(trace, now_ns + 20000);
+}
+
+/* A process that died: a call that never returned, kernels that never ended. */
+static void make_unfinished(struct gt_trace *trace, struct facts *facts)
+{
+	struct gt_kernel *kernel;
+	struct gt_trace rest = {0};
+
+	make_launches(trace, facts, 10);
+	/* Rows without a time come first, so the kernels are moved behind two of them. */
+	for (unsigned i = 0; i < 10; i++)
+		*gt_array_push(&rest.kernels) = trace->kernels.rows[i];
+	trace->kernels.count = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		kernel = sample_kernel(trace, 0, 0, 9, 0, 0);
+		kernel->flags = GT_UNFINISHED;
+	}
+	for (unsigned i = 0; i < 10; i++)
+		*gt_array_push(&trace->kernels) = rest.kernels.rows[i];
+	gt_array_release(&rest.kernels);
+
+	sample_call(trace, 0, "cudaDeviceSynchronize", trace->end_ns, 0);
+	sample_last_call(trace)->flags = GT_UNFINISHED;
+	facts->open_slices = 1;
+	facts->last_ns = trace->end_ns;
+}
+
+static void make_errors(struct gt_trace *trace, struct facts *facts)
+{
+	static const struct {
+		const char *function;
+		int32_t result;
+		uint32_t flags;
+	} failures[] = {
+		{"cudaMalloc", 2, 0},
+		{"cudaEventQuery", 600, 0},
+		{"cudaEventQuery", 600, 0},
+		{"cuLaunchKernel", 719, GT_DRIVER_API},
+		{"cuMemAlloc", 123456, GT_DRIVER_API}, /* a code that has no name */
+	};
+
+	make_launches(trace, facts, 5);
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		sample_call(trace, 0, failures[i].function, trace->end_ns, trace->end_ns + 700);
+		sample_last_call(trace)->result = failures[i].result;
+		sample_last_call(trace)->flags = failures[i].flags;
+		facts->last_ns = trace->end_ns + 700;
+		trace->end_ns += 1000;
+		facts->error_calls++;
+	}
+}
+
+/* Launches of graphs: thousands of kernels for one call. */
+static void make_graph(struct gt_trace *trace, struct facts *facts)
+{
+	gt_time now_ns;
+
+	make_launches(trace, facts, 3);
+	now_ns = trace->end_ns + 1000;
+	for (unsigned launch = 0; launch < 3; launch++) {
+		const gt_id call = sample_call(trace, 0, "cudaGraphLaunch", now_ns, now_ns + 9000);
+
+		for (unsigned i = 0; i < 3000; i++) {
+			struct gt_kernel *kernel = sample_kernel(trace, 0, 0, call, now_ns + 9500,
+			                                         now_ns + 9500 + 400);
+
+			kernel->graph = 5;
+			kernel->graph_node = 1000 + i;
+			now_ns += 450;
+		}
+		facts->last_ns = now_ns - 450 + 9900;
+		now_ns += 20000;
+	}
+	facts->kernels += 9000;
+	trace->end_ns = now_ns;
+}
+
+/* One launch of a graph so large that its packet fits into no block. */
+static void make_giant(struct gt_trace *trace, struct facts *facts)
+{
+	gt_time now_ns;
+	gt_id call;
+
+	make_launches(trace, facts, 3);
+	now_ns = trace->end_ns;
+	call = sample_call(trace, 0, "cudaGraphLaunch", now_ns, now_ns + 9000);
+	for (unsigned i = 0; i < 90000; i++)
+		sample_kernel(trace, 0, 0, call, now_ns + 10000 + 500 * i,
+		              now_ns + 10400 + 500 * i);
+	facts->last_ns = now_ns + 10400 + 500 * 89999;
+	facts->kernels += 90000;
+	trace->end_ns = facts->last_ns + 10;
+}
+
+static void make_nested(struct gt_trace *trace, struct facts *facts)
+{
+	gt_time now_ns;
+
+	make_launches(trace, facts, 1);
+	now_ns = trace->end_ns;
+	for (unsigned i = 0; i < 50; i++) {
+		sample_call(trace, 0, "cudaMemcpy", now_ns, now_ns + 5000);
+		sample_call(trace, 0, "cuMemcpyHtoD", now_ns + 300, now_ns + 2000);
+		sample_last_call(trace)->flags = GT_NESTED | GT_DRIVER_API;
+		/* Ends with the outer one, or after it by a clock's whim. */
+		sample_call(trace, 0, "cuStreamSynchronize", now_ns + 2000, now_ns + 5000 + i % 2);
+		sample_last_call(trace)->flags = GT_NESTED | GT_DRIVER_API;
+		now_ns += 5000;
+	}
+	/* No time between calls, and a call without any. */
+	sample_call(trace, 0, "cudaGetLastError", now_ns, now_ns);
+	sample_call(trace, 0, "cudaGetLastError", now_ns, now_ns + 10);
+	facts->last_ns = now_ns + 10;
+	trace->end_ns = now_ns + 100;
+}
+
+/* Three processes with one pid: in two containers, and on another machine with a GPU 0 too. */
+static void make_twins(struct gt_trace *trace, struct facts *facts)
+{
+	*facts = (struct facts){.contexts = 3,
+	                        .processes = 3,
+	                        .threads = 3,
+	                        .gpus = 3,
+	                        .kernels = 3,
+	                        .first_ns = SAMPLE_START + 100,
+	                        .last_ns = SAMPLE_START + 100 + 2000 + 900};
+	sample_shape(trace, "_Z1kv", "k()", 1);
+	for (unsigned i = 0; i < 3; i++) {
+		const gt_id process = sample_process(trace, "rank", 1);
+		const gt_id thread = sample_thread(trace, process, 1);
+		const gt_id device = sample_device(trace, i == 1 ? -1 : 0, 0);
+		const gt_id stream =
+			sample_stream(trace, sample_context(trace, process, device), 7);
+		const gt_time start_ns = SAMPLE_START + 100 + i * 1000;
+
+		if (i == 2)
+			trace->processes.rows[process].host = trace->devices.rows[device].host =
+				sample_text(trace, "node2");
+		sample_kernel(trace, stream, 0,
+		              sample_call(trace, thread, "cudaLaunchKernel", start_ns,
+		                          start_ns + 500),
+		              start_ns + 600, start_ns + 900);
+	}
+	sample_finish(trace, SAMPLE_START + 9000);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct gt_trace *trace, struct facts *facts);
+} cases[] = {
+	{"empty", make_empty}, {"plain", make_plain},           {"loop", make_loop},
+	{"crowd", make_crowd}, {"unfinished", make_unfinished}, {"errors", make_errors},
+	{"graph", make_graph}, {"giant", make_giant},           {"nested", make_nested},
+	{"twins", make_twins},
+};
+
+static int export(const struct gt_trace *trace, const char *path, bool uncompressed,
+                  struct gt_export_counts *counts)
+{
+	const struct gt_export_options options = {.uncompressed = uncompressed};
+	struct gt_error err = {0};
+	FILE *out = fopen(path, "wb");
+	int result;
+
+	if (!out) {
+		perror(path);
+		return -1;
+	}
+	result = gt_exporter_find("perfetto")->write(trace, &options, out, counts, &err);
+	if (result < 0)
+		fprintf(stderr, "%s: %s\n", path, err.text);
+	if (fclose(out) != 0 && result == 0) {
+		perror(path);
+		result = -1;
+	}
+	return result;
+}
+
+static int write_facts(const char *path, const struct facts *facts,
+                       const struct gt_export_counts *counts)
+{
+	FILE *out = fopen(path, "w");
+
+	if (!out) {
+		perror(path);
+		return -1;
+	}
+	fprintf(out,
+	        "{\"gpu_slices\": %llu, \"api_slices\": %llu, \"arrows\": %llu, \"skipped\": %llu,\n"
+	        " \"contexts\": %u, \"processes\": %u, \"threads\": %u, \"kernels\": %u, \"gpus\": %u,\n"
+	        " \"open_slices\": %u, \"waits\": %u, \"error_calls\": %u,\n"
+	        " \"first_ns\": %lld, \"last_ns\": %lld}\n",
+	        (unsigned long long)counts->gpu_slices, (unsigned long long)counts->api_slices,
+	        (unsigned long long)counts->arrows, (unsigned long long)counts->skipped,
+	        facts->contexts, facts->processes, facts->threads, facts->kernels, facts->gpus,
+	        facts->open_slices, facts->waits, facts->error_calls, (long long)facts->first_ns,
+	        (long long)facts->last_ns);
+	return fclose(out);
+}
+
+static int make(size_t which, const char *path)
+{
+	struct gt_trace trace;
+	struct facts facts = {0};
+	struct gt_export_counts counts;
+	char other[4096];
+	int result;
+
+	gt_trace_init(&trace);
+	cases[which].make(&trace, &facts);
+	snprintf(other, sizeof(other), "%s.plain", path);
+	result = export(&trace, other, true, &counts);
+	if (result == 0)
+		result = export(&trace, path, false, &counts);
+	snprintf(other, sizeof(other), "%s.json", path);
+	if (result == 0)
+		result = write_facts(other, &facts, &counts);
+	gt_trace_release(&trace);
+	return result < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (argc == 1)
+			puts(cases[i].name);
+		else if (argc == 3 && strcmp(argv[1], cases[i].name) == 0)
+			return make(i, argv[2]);
+	}
+	if (argc == 1)
+		return EXIT_SUCCESS;
+	fprintf(stderr, "usage: make_trace CASE FILE\n");
+	return 2;
+}
