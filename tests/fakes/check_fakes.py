@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the fakes themselves, through the smallest subscriber: check_fakes.py FAKES_FOLDER"""
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FAKES = pathlib.Path(sys.argv.pop(1)).resolve()
+
+# CUpti_ActivityKind, and the sizes of the records of CUPTI 13.0.
+MEMCPY, MEMSET, DRIVER, RUNTIME, DEVICE, CONTEXT, KERNEL, OVERHEAD = 1, 2, 4, 5, 8, 9, 10, 17
+SYNC, STREAM = 38, 37
+SIZES = {MEMCPY: 96, MEMSET: 88, DRIVER: 40, RUNTIME: 40, DEVICE: 184, CONTEXT: 32, KERNEL: 216,
+         OVERHEAD: 56, SYNC: 56, STREAM: 24}
+BUFFER_BYTES = 16384
+OPEN_BIT = 0x80000000
+DRIVER_DOMAIN, RUNTIME_DOMAIN = "1", "2"
+
+
+class Run:
+    """One run of a program under the mini injection: facts is its own line, seen what was recorded."""
+
+    def __init__(self, *words, program="app_work", script="", inject=True, timeout=60, **settings):
+        with tempfile.TemporaryDirectory() as folder:
+            output = pathlib.Path(folder, "seen.json")
+            environment = dict(os.environ, LD_LIBRARY_PATH=str(FAKES), FAKE_CUPTI=script)
+            environment.update({name: str(value) for name, value in settings.items()})
+            # the programs are no place to look for leaks, and die as they are told to
+            environment["ASAN_OPTIONS"] = "detect_leaks=0:handle_segv=0:handle_abort=0"
+            if inject:
+                environment["CUDA_INJECTION64_PATH"] = str(FAKES / "mini_injection.so")
+                environment["MINI_OUTPUT"] = str(output)
+            done = subprocess.run([FAKES / "bin" / program, *map(str, words)], env=environment,
+                                  capture_output=True, text=True, timeout=timeout)
+            self.status, self.stderr = done.returncode, done.stderr
+            lines = done.stdout.splitlines()
+            self.facts = json.loads(lines[-1]) if lines else None
+            self.lines = [json.loads(line) for line in lines]
+            self.seen = json.loads(output.read_text()) if output.exists() else None
+
+    def records(self, kind):
+        return self.seen["records"].get(str(kind), 0)
+
+    def bytes(self, kind):
+        return self.seen["bytes"].get(str(kind), 0)
+
+
+class Work(unittest.TestCase):
+    def check_counts(self, run):
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.records(KERNEL), run.facts["kernel_count"])
+        self.assertEqual(run.records(MEMCPY), run.facts["copies"])
+        self.assertEqual(run.bytes(MEMCPY), run.facts["copy_bytes"])
+        self.assertEqual(run.records(MEMSET), run.facts["fills"])
+        self.assertEqual(run.bytes(MEMSET), run.facts["fill_bytes"])
+        self.assertEqual(run.seen["errors"] > 0, run.facts["errors"] > 0)
+        self.assertEqual(run.seen["entries"][DRIVER_DOMAIN], run.seen["exits"][DRIVER_DOMAIN])
+        self.assertEqual(run.seen["early"], 0)
+        self.assertEqual(run.seen["without_times"], 0)
+        self.assertEqual(run.seen["dropped"], 0)
+        self.assertEqual(run.seen["buffers_given"], run.seen["buffers_returned"])
+
+    def test_runs_without_a_subscriber(self):
+        run = Run("--launches", 5, "--copies", 2, inject=False)
+        self.assertEqual((run.status, run.facts["launches"]), (0, 5))
+
+    def test_driver_api_is_recorded(self):
+        run = Run("--driver", "--launches", 30, "--names", 3, "--streams", 2, "--threads", 3,
+                  "--copies", 4, "--bytes", 5000, "--fills", 2, "--errors", 2)
+        self.check_counts(run)
+        self.assertEqual(run.facts["launches"], 90)
+        self.assertEqual(run.records(STREAM), 3)
+        self.assertEqual(run.records(DEVICE), 1)
+        self.assertEqual(run.records(CONTEXT), 1)
+        self.assertEqual(run.records(SYNC), 1)
+        self.assertGreater(run.records(OVERHEAD), 0)
+        self.assertNotIn(RUNTIME_DOMAIN, run.seen["entries"])
+
+    def test_runtime_api_wraps_the_driver_api(self):
+        run = Run("--launches", 20, "--copies", 3, "--fills", 1, "--errors", 1, "--pinned")
+        self.check_counts(run)
+        # a launch is cuModuleGetFunction and cuLaunchKernel inside cudaLaunchKernel
+        self.assertGreaterEqual(run.seen["nested"], 40)
+        self.assertEqual(run.records(RUNTIME), run.seen["exits"][RUNTIME_DOMAIN])
+
+    def test_many_launches_fill_many_buffers(self):
+        run = Run("--launches", 2000, "--threads", 4, MINI_FLUSH_MS=5)
+        self.check_counts(run)
+        self.assertGreater(run.seen["buffers_given"], 100)
+
+    def test_kernels_of_a_graph_launch_share_a_correlation_id(self):
+        run = Run("--driver", "--graph", "3x4")
+        self.check_counts(run)
+        self.assertEqual(run.facts["kernel_count"], 12)
+
+    def test_cuda_12_layouts(self):
+        for settings in ({"script": "version=22"}, {"MINI_CUPTI": "libcupti.so.12",
+                         "LD_LIBRARY_PATH": f"{FAKES / 'cupti12'}:{FAKES}"}):
+            run = Run("--launches", 200, "--copies", 3, "--fills", 2, **settings)
+            self.assertEqual(run.seen["version"], 22)
+            self.check_counts(run)
+
+    def test_no_gpu(self):
+        run = Run("--driver", script="devices=0")
+        self.assertEqual(run.status, 99)
+        self.assertIn("cuInit: 100", run.stderr)
+
+
+class Scripts(unittest.TestCase):
+    def test_late_records_wait(self):
+        prompt = Run("--launches", 5, "--sleep-ms", 60, MINI_FLUSH_MS=10)
+        late = Run("--launches", 5, "--sleep-ms", 60, MINI_FLUSH_MS=10, script="late=1000")
+        self.assertGreater(prompt.seen["first_flush_records"], 0)
+        self.assertEqual(late.seen["first_flush_records"], 0)
+        self.assertEqual(late.records(KERNEL), 5)
+
+    def test_shuffle_changes_the_order_and_nothing_else(self):
+        plain = Run("--launches", 50)
+        shuffled = Run("--launches", 50, script="shuffle=3")
+        self.assertEqual(plain.seen["disordered"], 0)
+        self.assertGreater(shuffled.seen["disordered"], 0)
+        self.assertEqual(plain.seen["records"], shuffled.seen["records"])
+
+    def test_open_kernels_have_no_times(self):
+        run = Run("--launches", 20, "--sleep-ms", 30, script="open=3", MINI_FLUSH_MS=5)
+        self.assertEqual(run.records(KERNEL), 20)
+        self.assertEqual(run.seen["without_times"], 3)
+
+    def test_dropped_records_are_counted(self):
+        run = Run("--launches", 100, script="drop=7")
+        self.assertEqual(run.records(KERNEL), 100 - 100 // 7)
+        self.assertEqual(run.seen["dropped"], 100 // 7)
+
+    def test_busy_subscriber(self):
+        run = Run("--launches", 4, script="subscriber=busy")
+        self.assertEqual((run.status, run.facts["launches"]), (0, 4))
+        self.assertEqual(run.seen["subscribed"], 39)
+        self.assertEqual(run.seen["records"], {})
+
+    def test_subscribe_fails(self):
+        run = Run("--launches", 4, script="init_fail=1")
+        self.assertEqual((run.status, run.seen["subscribed"]), (0, 15))
+
+    def test_kind_that_cannot_be_enabled(self):
+        run = Run("--launches", 4, "--fills", 3, "--copies", 1, script="enable_fail=memset+stream")
+        self.assertEqual((run.records(MEMSET), run.records(STREAM)), (0, 0))
+        self.assertEqual((run.records(MEMCPY), run.records(KERNEL)), (3, 4))
+
+    def test_flush_hangs(self):
+        with self.assertRaises(subprocess.TimeoutExpired):
+            Run("--launches", 4, script="flush_hang=1", timeout=1)
+
+    def test_clock_offset(self):
+        # kernels of a clock that lags begin before their launch, as CLOCK_REALTIME sees it
+        behind = 2 ** 64 - 3600 * 10 ** 9
+        run = Run("--launches", 10, script=f"clock_offset={behind}")
+        self.assertEqual(run.seen["early"], 10)
+
+    def test_what_is_not_understood_ends_the_program(self):
+        for script in ("lat=3", "late", "late=x", "enable_fail=kernels", "subscriber=idle",
+                       "devices=9", "late=-1"):
+            run = Run("--launches", 1, script=script)
+            self.assertEqual(run.status, -signal.SIGABRT, script)
+            self.assertIn("fakes:", run.stderr)
+
+
+class Endings(unittest.TestCase):
+    def test_status(self):
+        for end, status in (("return=3", 3), ("exit=4", 4), ("_exit=5", 5),
+                            ("abort", -signal.SIGABRT), ("segv", -signal.SIGSEGV),
+                            ("kill", -signal.SIGKILL), ("term", -signal.SIGTERM)):
+            run = Run("--launches", 3, "--end", end)
+            self.assertEqual((run.status, run.facts["launches"]), (status, 3), end)
+
+    def test_fork(self):
+        for end in ("fork", "fork_cuda"):
+            run = Run("--launches", 3, "--end", end)
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertEqual(run.records(KERNEL), 3)
+
+    def test_exec(self):
+        run = Run("--launches", 3, "--end", "exec", "--execs", 2)
+        self.assertEqual([line["launches"] for line in run.lines], [3, 3, 3])
+        self.assertEqual(run.records(KERNEL), 3)
+
+    def test_a_killed_process_leaves_its_buffers(self):
+        """Every call is there; kernels that ended before the last flush have times."""
+        with tempfile.TemporaryDirectory() as folder:
+            shared = pathlib.Path(folder, "buffers")
+            run = Run("--driver", "--launches", 200, "--sleep-ms", 100, "--end", "kill",
+                      MINI_SHARED=shared, MINI_FLUSH_MS=20)
+            self.assertEqual(run.status, -signal.SIGKILL)
+            records = list(self.walk(shared.read_bytes()))
+        kernels = [(start, end) for kind, start, end, is_open in records
+                   if kind == KERNEL and not is_open]
+        self.assertEqual(len(kernels), 200)
+        self.assertTrue(all(0 < start < end for start, end in kernels))
+        calls = sum(run.facts["calls"].values())
+        self.assertEqual(sum(kind == DRIVER for kind, *_ in records), calls)
+
+    def test_an_unfinished_kernel_stands_open_in_its_buffer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shared = pathlib.Path(folder, "buffers")
+            Run("--driver", "--no-sync", "--launches", 7, "--end", "kill", MINI_SHARED=shared,
+                script="kernel_ns=1000000000")
+            kernels = [record for record in self.walk(shared.read_bytes()) if record[0] == KERNEL]
+        self.assertEqual(kernels, [(KERNEL, 0, 0, True)] * 7)
+
+    @staticmethod
+    def walk(memory):
+        for base in range(0, len(memory), BUFFER_BYTES):
+            offset = base
+            while offset + 4 <= base + BUFFER_BYTES:
+                kind, = struct.unpack_from("<I", memory, offset)
+                if kind == 0:
+                    break
+                start = end = 0
+                if kind & ~OPEN_BIT == KERNEL:
+                    start, end = struct.unpack_from("<QQ", memory, offset + 16)
+                yield kind & ~OPEN_BIT, start, end, bool(kind & OPEN_BIT)
+                offset += SIZES[kind & ~OPEN_BIT]
+            if offset == base:
+                break
+
+
+class Programs(unittest.TestCase):
+    def test_libcuda_opened_late(self):
+        run = Run(12, program="app_dlopen")
+        self.assertEqual((run.status, run.records(KERNEL)), (0, 12), run.stderr)
+
+    def test_a_program_that_subscribes(self):
+        alone = Run("first", program="app_subscriber", inject=False)
+        self.assertEqual((alone.status, alone.facts["subscribed"]), (0, 0))
+        self.assertGreater(alone.facts["callbacks"], 10)
+        first = Run("first", program="app_subscriber")
+        self.assertEqual((first.facts["subscribed"], first.seen["subscribed"]), (0, 39))
+        later = Run("later", program="app_subscriber")
+        self.assertEqual((later.facts["subscribed"], later.seen["subscribed"]), (39, 0))
+        self.assertEqual(later.records(KERNEL), 5)
+
+    def test_nvml_and_cuda_mean_the_same_gpu(self):
+        run = Run(program="app_nvml", inject=False)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.facts, {
+            "before_init": 1, "name": "NVIDIA H200", "pci": "0000:19:00.0",
+            "uuid": "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00", "by_uuid": 0, "by_pci": 0})
+
+
+unittest.main()

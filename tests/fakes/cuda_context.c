@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fakes/cuda_state.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Contexts, streams, events, and the clock of the pretended GPU. */
+
+struct CUevent_st {
+	uint32_t id;
+	unsigned int flags;
+	uint64_t end_ns; /* when everything before it will have ended; 0: not recorded */
+};
+
+static _Thread_local CUcontext current;
+static _Atomic uint32_t last_event;
+
+enum { FIRST_STREAM = 7, STREAM_STEP = 6 }; /* as CUPTI numbers them: 7, 13, 14, ... */
+
+CUcontext fake_context(void)
+{
+	return current;
+}
+
+static int known(CUcontext context)
+{
+	CUcontext other = fake_cuda.contexts;
+
+	while (other && other != context)
+		other = other->next;
+	return other != NULL;
+}
+
+static CUresult find_stream(CUstream handle, CUstream *stream)
+{
+	if (!current)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	*stream = &current->null_stream;
+	if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
+		return CUDA_SUCCESS;
+	for (CUcontext context = fake_cuda.contexts; context; context = context->next)
+		for (*stream = context->streams; *stream; *stream = (*stream)->next)
+			if (*stream == handle)
+				return CUDA_SUCCESS;
+	return CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult fake_stream(CUstream handle, CUstream *stream)
+{
+	CUresult result = fake_usable();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	result = find_stream(handle, stream);
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return result;
+}
+
+void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
+                struct fake_activity *activity)
+{
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	activity->context = stream->context;
+	activity->stream = stream;
+	activity->start_ns = fake_realtime_ns() + delay_ns;
+	if (activity->start_ns < stream->ready_ns)
+		activity->start_ns = stream->ready_ns;
+	activity->end_ns = activity->start_ns + duration_ns;
+	stream->ready_ns = activity->end_ns;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+}
+
+void fake_wait_until(uint64_t end_ns)
+{
+	const struct timespec end = {
+		.tv_sec = (time_t)(end_ns / 1000000000),
+		.tv_nsec = (long)(end_ns % 1000000000),
+	};
+
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL) == EINTR)
+		;
+}
+
+static void tell_created(CUpti_ActivityKind kind, CUcontext context, CUstream stream)
+{
+	struct fake_activity activity = {.kind = kind, .context = context, .stream = stream};
+
+	fake_tell(&activity);
+}
+
+static CUcontext add_context(CUdevice device)
+{
+	CUcontext context = calloc(1, sizeof(*context));
+	struct fake_activity overhead = {
+		.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
+		.subkind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE,
+		.context = context,
+		.start_ns = fake_realtime_ns(),
+	};
+
+	context->device = device;
+	context->null_stream.context = context;
+	context->null_stream.id = FIRST_STREAM;
+	context->last_stream = FIRST_STREAM + STREAM_STEP - 1;
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	context->id = ++fake_cuda.last_context;
+	context->next = fake_cuda.contexts;
+	fake_cuda.contexts = context;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	fake_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, context, NULL, NULL);
+	tell_created(CUPTI_ACTIVITY_KIND_CONTEXT, context, NULL);
+	tell_created(CUPTI_ACTIVITY_KIND_STREAM, context, &context->null_stream);
+	overhead.end_ns = fake_realtime_ns() + 1;
+	fake_tell(&overhead);
+	return context;
+}
+
+static CUresult check_device(CUdevice device)
+{
+	const CUresult usable = fake_usable();
+
+	if (usable != CUDA_SUCCESS)
+		return usable;
+	return device >= 0 && device < (int)fake_cuda.script.devices ? CUDA_SUCCESS
+	                                                             : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+	const CUresult result = check_device(device);
+
+	API_BEGIN(cuDevicePrimaryCtxRetain, context, device);
+	if (result == CUDA_SUCCESS) {
+		if (!fake_cuda.primary[device])
+			fake_cuda.primary[device] = add_context(device);
+		*context = fake_cuda.primary[device];
+	}
+	API_END(result);
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+	API_BEGIN(cuDevicePrimaryCtxRelease_v2, device);
+	API_END(check_device(device));
+}
+
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *create, unsigned int flags,
+                        CUdevice device)
+{
+	const CUresult result = check_device(device);
+
+	API_BEGIN(cuCtxCreate_v4, context, create, flags, device);
+	if (result == CUDA_SUCCESS) {
+		current = add_context(device);
+		*context = current;
+	}
+	API_END(result);
+}
+
+static CUresult destroy_context(CUcontext context)
+{
+	CUresult result = fake_usable();
+	CUcontext *link = &fake_cuda.contexts;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	result = known(context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	if (result != CUDA_SUCCESS)
+		return result;
+	fake_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, context, NULL, NULL);
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	while (*link != context)
+		link = &(*link)->next;
+	*link = context->next;
+	for (size_t i = 0; i < 8; i++)
+		if (fake_cuda.primary[i] == context)
+			fake_cuda.primary[i] = NULL;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	if (current == context)
+		current = NULL;
+	return CUDA_SUCCESS; /* its memory stays: records and handles may still name it */
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+	API_BEGIN(cuCtxDestroy_v2, context);
+	API_END(destroy_context(context));
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+	CUresult result = fake_usable();
+
+	API_BEGIN(cuCtxSetCurrent, context);
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	if (result == CUDA_SUCCESS && context && !known(context))
+		result = CUDA_ERROR_INVALID_CONTEXT;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	if (result == CUDA_SUCCESS)
+		current = context;
+	API_END(result);
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context)
+{
+	API_BEGIN(cuCtxGetCurrent, context);
+	*context = current;
+	API_END(fake_usable());
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+	API_BEGIN(cuCtxGetDevice, device);
+	if (current)
+		*device = current->device;
+	API_END(current ? fake_usable() : CUDA_ERROR_INVALID_CONTEXT);
+}
+
+static uint64_t all_ready(CUcontext context)
+{
+	uint64_t ready_ns = context->null_stream.ready_ns;
+
+	for (CUstream stream = context->streams; stream; stream = stream->next)
+		if (stream->ready_ns > ready_ns)
+			ready_ns = stream->ready_ns;
+	return ready_ns;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+	CUresult result = fake_usable();
+	const uint64_t start_ns = fake_realtime_ns();
+	struct fake_call call;
+	uint64_t ready_ns = 0;
+
+	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+	                "cuCtxSynchronize", NULL, NULL);
+	if (result == CUDA_SUCCESS && !current)
+		result = CUDA_ERROR_INVALID_CONTEXT;
+	if (result != CUDA_SUCCESS)
+		API_END(result);
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	ready_ns = all_ready(current);
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	fake_wait_until(ready_ns);
+	fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, NULL, 0, start_ns);
+	API_END(result);
+}
+
+static CUresult add_stream(CUstream *stream, unsigned int flags, int priority)
+{
+	CUresult result = fake_usable();
+
+	if (result == CUDA_SUCCESS && !current)
+		result = CUDA_ERROR_INVALID_CONTEXT;
+	if (result != CUDA_SUCCESS)
+		return result;
+	*stream = calloc(1, sizeof(**stream));
+	(*stream)->context = current;
+	(*stream)->flags = flags;
+	(*stream)->priority = priority;
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	(*stream)->id = ++current->last_stream;
+	(*stream)->next = current->streams;
+	current->streams = *stream;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	fake_tell_resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, current, *stream, NULL);
+	tell_created(CUPTI_ACTIVITY_KIND_STREAM, current, *stream);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
+{
+	API_BEGIN(cuStreamCreate, stream, flags);
+	API_END(add_stream(stream, flags, 0));
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+	API_BEGIN(cuStreamCreateWithPriority, stream, flags, priority);
+	API_END(add_stream(stream, flags, priority));
+}
+
+CUresult cuStreamDestroy_v2(CUstream handle)
+{
+	CUstream stream = NULL;
+	CUresult result;
+
+	API_BEGIN(cuStreamDestroy_v2, handle);
+	result = fake_stream(handle, &stream);
+	if (result == CUDA_SUCCESS && stream != handle)
+		result = CUDA_ERROR_INVALID_HANDLE;
+	if (result == CUDA_SUCCESS) {
+		CUstream *link = &stream->context->streams;
+
+		fake_tell_resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, stream->context,
+		                   stream, NULL);
+		(void)pthread_mutex_lock(&fake_cuda.lock);
+		while (*link != stream)
+			link = &(*link)->next;
+		*link = stream->next; /* its memory stays: records may still name it */
+		(void)pthread_mutex_unlock(&fake_cuda.lock);
+	}
+	API_END(result);
+}
+
+CUresult cuStreamSynchronize(CUstream handle)
+{
+	const uint64_t start_ns = fake_realtime_ns();
+	CUstream stream = NULL;
+	CUresult result;
+
+	API_BEGIN(cuStreamSynchronize, handle);
+	result = fake_stream(handle, &stream);
+	if (result == CUDA_SUCCESS) {
+		fake_wait_until(stream->ready_ns);
+		fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, stream, 0,
+		               start_ns);
+	}
+	API_END(result);
+}
+
+CUresult cuStreamQuery(CUstream handle)
+{
+	CUstream stream = NULL;
+	CUresult result;
+
+	API_BEGIN(cuStreamQuery, handle);
+	result = fake_stream(handle, &stream);
+	if (result == CUDA_SUCCESS && stream->ready_ns > fake_realtime_ns())
+		result = CUDA_ERROR_NOT_READY;
+	API_END(result);
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned int flags)
+{
+	CUresult result = fake_usable();
+
+	API_BEGIN(cuEventCreate, event, flags);
+	if (result == CUDA_SUCCESS) {
+		*event = calloc(1, sizeof(**event));
+		(*event)->id = atomic_fetch_add(&last_event, 1) + 1;
+		(*event)->flags = flags;
+	}
+	API_END(result);
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+	API_BEGIN(cuEventDestroy_v2, event);
+	free(event);
+	API_END(fake_usable());
+}
+
+CUresult cuEventRecord(CUevent event, CUstream handle)
+{
+	CUstream stream = NULL;
+	CUresult result;
+
+	API_BEGIN(cuEventRecord, event, handle);
+	result = fake_stream(handle, &stream);
+	if (result == CUDA_SUCCESS && !event)
+		result = CUDA_ERROR_INVALID_HANDLE;
+	if (result == CUDA_SUCCESS) {
+		const uint64_t now_ns = fake_realtime_ns();
+
+		event->end_ns = stream->ready_ns > now_ns ? stream->ready_ns : now_ns;
+	}
+	API_END(result);
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+	const uint64_t start_ns = fake_realtime_ns();
+	const CUresult result = event ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
+
+	API_BEGIN(cuEventSynchronize, event);
+	if (result == CUDA_SUCCESS) {
+		fake_wait_until(event->end_ns);
+		fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, NULL,
+		               event->id, start_ns);
+	}
+	API_END(result);
+}
+
+CUresult cuEventQuery(CUevent event)
+{
+	CUresult result = event ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
+
+	API_BEGIN(cuEventQuery, event);
+	if (result == CUDA_SUCCESS && event->end_ns > fake_realtime_ns())
+		result = CUDA_ERROR_NOT_READY;
+	API_END(result);
+}
+
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
+{
+	const CUresult result = start && end && start->end_ns && end->end_ns
+	                                ? fake_usable()
+	                                : CUDA_ERROR_INVALID_HANDLE;
+
+	API_BEGIN(cuEventElapsedTime_v2, milliseconds, start, end);
+	if (result == CUDA_SUCCESS)
+		*milliseconds = (float)((double)(end->end_ns - start->end_ns) / 1e6);
+	API_END(result);
+}

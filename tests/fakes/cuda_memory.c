@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fakes/cuda_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory, copies and fills. Device memory is the host's, so copies really copy. */
+
+struct allocation {
+	char *address;
+	size_t size;
+	CUpti_ActivityMemoryKind kind; /* DEVICE or PINNED */
+	struct allocation *next;
+};
+
+static struct allocation *allocations; /* fake_cuda.lock */
+
+/* What a copy costs on the pretended links: 50 GB/s to the host, 2 TB/s on the device. */
+enum { COPY_DELAY_NS = 2000, COPY_LEAST_NS = 1000 };
+
+static CUresult allocate(size_t size, CUpti_ActivityMemoryKind kind, void **address)
+{
+	const CUresult result = fake_usable();
+	struct allocation *allocation;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!size || !address)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (size > FAKE_DEVICE_BYTES)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	allocation = calloc(1, sizeof(*allocation));
+	allocation->address = aligned_alloc(512, (size + 511) / 512 * 512);
+	if (!allocation->address) {
+		free(allocation);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	allocation->size = size;
+	allocation->kind = kind;
+	*address = allocation->address;
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	allocation->next = allocations;
+	allocations = allocation;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return CUDA_SUCCESS;
+}
+
+static CUresult release(const void *address, CUpti_ActivityMemoryKind kind)
+{
+	struct allocation **link = &allocations;
+	struct allocation *found = NULL;
+
+	if (fake_usable() != CUDA_SUCCESS)
+		return fake_usable();
+	if (!address)
+		return CUDA_SUCCESS;
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	while (*link && ((*link)->address != address || (*link)->kind != kind))
+		link = &(*link)->next;
+	found = *link;
+	if (found)
+		*link = found->next;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	if (!found)
+		return CUDA_ERROR_INVALID_VALUE;
+	free(found->address);
+	free(found);
+	return CUDA_SUCCESS;
+}
+
+/* PAGEABLE for memory that CUDA did not hand out, UNKNOWN for a range that sticks out. */
+static CUpti_ActivityMemoryKind kind_of(const void *address, size_t size)
+{
+	CUpti_ActivityMemoryKind kind = CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
+	const char *first = address;
+
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (const struct allocation *it = allocations; it; it = it->next) {
+		if (first < it->address || first >= it->address + it->size)
+			continue;
+		kind = size <= (size_t)(it->address + it->size - first)
+		               ? it->kind
+		               : CUPTI_ACTIVITY_MEMORY_KIND_UNKNOWN;
+	}
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return kind;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
+{
+	void *memory = NULL;
+	CUresult result;
+
+	API_BEGIN(cuMemAlloc_v2, address, size);
+	result = allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
+	if (result == CUDA_SUCCESS)
+		*address = (CUdeviceptr)(uintptr_t)memory;
+	API_END(result);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+	API_BEGIN(cuMemFree_v2, address);
+	API_END(release((const void *)(uintptr_t)address, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE));
+}
+
+CUresult cuMemHostAlloc(void **address, size_t size, unsigned int flags)
+{
+	API_BEGIN(cuMemHostAlloc, address, size, flags);
+	API_END(allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address));
+}
+
+CUresult cuMemAllocHost_v2(void **address, size_t size)
+{
+	API_BEGIN(cuMemAllocHost_v2, address, size);
+	API_END(allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address));
+}
+
+CUresult cuMemFreeHost(void *address)
+{
+	API_BEGIN(cuMemFreeHost, address);
+	API_END(release(address, CUPTI_ACTIVITY_MEMORY_KIND_PINNED));
+}
+
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
+{
+	size_t used = 0;
+
+	API_BEGIN(cuMemGetInfo_v2, free_bytes, total_bytes);
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (const struct allocation *it = allocations; it; it = it->next)
+		if (it->kind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+			used += it->size;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	*free_bytes = FAKE_DEVICE_BYTES - used;
+	*total_bytes = FAKE_DEVICE_BYTES;
+	API_END(fake_usable());
+}
+
+struct copy {
+	CUpti_ActivityMemcpyKind kind;
+	void *target;
+	const void *source;
+	size_t size;
+	CUstream stream;
+	int async;
+};
+
+static uint64_t copy_ns(const struct copy *copy)
+{
+	const uint64_t bytes_per_us =
+		copy->kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? 2000000 : 50000;
+
+	return COPY_LEAST_NS + copy->size * 1000 / bytes_per_us;
+}
+
+static CUresult make_copy(const struct copy *copy)
+{
+	const CUpti_ActivityMemoryKind target_kind = kind_of(copy->target, copy->size);
+	const CUpti_ActivityMemoryKind source_kind = kind_of(copy->source, copy->size);
+	const int to_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+	const int from_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+	struct fake_activity activity = {
+		.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+		.copy_kind = (uint8_t)copy->kind,
+		.src_kind = (uint8_t)source_kind,
+		.dst_kind = (uint8_t)target_kind,
+		.bytes = copy->size,
+		.async = (uint8_t)copy->async,
+	};
+	CUstream stream = NULL;
+	CUresult result = fake_stream(copy->stream, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if ((to_device && target_kind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE) ||
+	    (from_device && source_kind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!copy->size)
+		return CUDA_SUCCESS;
+	memmove(copy->target, copy->source, copy->size);
+	fake_queue(stream, COPY_DELAY_NS, copy_ns(copy), &activity);
+	fake_tell(&activity);
+	if (!copy->async)
+		fake_wait_until(activity.end_ns);
+	return CUDA_SUCCESS;
+}
+
+static CUresult copy_in(CUdeviceptr target, const void *source, size_t size, CUstream stream,
+                        int async)
+{
+	return make_copy(&(struct copy){CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, (void *)(uintptr_t)target,
+	                                source, size, stream, async});
+}
+
+static CUresult copy_out(void *target, CUdeviceptr source, size_t size, CUstream stream, int async)
+{
+	return make_copy(&(struct copy){CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, target,
+	                                (const void *)(uintptr_t)source, size, stream, async});
+}
+
+/* Copies within a device do not make the host wait. */
+static CUresult copy_inside(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
+{
+	return make_copy(&(struct copy){CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, (void *)(uintptr_t)target,
+	                                (const void *)(uintptr_t)source, size, stream, 1});
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr target, const void *source, size_t size)
+{
+	API_BEGIN(cuMemcpyHtoD_v2, target, source, size);
+	API_END(copy_in(target, source, size, NULL, 0));
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t size, CUstream stream)
+{
+	API_BEGIN(cuMemcpyHtoDAsync_v2, target, source, size, stream);
+	API_END(copy_in(target, source, size, stream, 1));
+}
+
+CUresult cuMemcpyDtoH_v2(void *target, CUdeviceptr source, size_t size)
+{
+	API_BEGIN(cuMemcpyDtoH_v2, target, source, size);
+	API_END(copy_out(target, source, size, NULL, 0));
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t size, CUstream stream)
+{
+	API_BEGIN(cuMemcpyDtoHAsync_v2, target, source, size, stream);
+	API_END(copy_out(target, source, size, stream, 1));
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr target, CUdeviceptr source, size_t size)
+{
+	API_BEGIN(cuMemcpyDtoD_v2, target, source, size);
+	API_END(copy_inside(target, source, size, NULL));
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
+{
+	API_BEGIN(cuMemcpyDtoDAsync_v2, target, source, size, stream);
+	API_END(copy_inside(target, source, size, stream));
+}
+
+static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstream handle,
+                     int async)
+{
+	void *memory = (void *)(uintptr_t)target;
+	struct fake_activity activity = {
+		.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+		.dst_kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+		.bytes = size,
+		.value = value,
+		.async = (uint8_t)async,
+	};
+	CUstream stream = NULL;
+	CUresult result = fake_stream(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (kind_of(memory, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!size)
+		return CUDA_SUCCESS;
+	memset(memory, value, size);
+	fake_queue(stream, COPY_DELAY_NS, COPY_LEAST_NS + size / 2000, &activity);
+	fake_tell(&activity);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr target, unsigned char value, size_t size)
+{
+	API_BEGIN(cuMemsetD8_v2, target, value, size);
+	API_END(fill(target, value, size, NULL, 0));
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t size, CUstream stream)
+{
+	API_BEGIN(cuMemsetD8Async, target, value, size, stream);
+	API_END(fill(target, value, size, stream, 1));
+}

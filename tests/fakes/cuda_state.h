@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_TESTS_FAKES_CUDA_STATE_H
+#define GT_TESTS_FAKES_CUDA_STATE_H
+
+#include <pthread.h>
+
+#include "fakes/fake.h"
+#include "fakes/script.h"
+
+/* Shared by the files of the fake libcuda. */
+
+struct fake_cuda {
+	pthread_mutex_t lock; /* contexts, streams, times, allocations, modules, graphs */
+	struct fake_script script;
+	const struct fake_hooks *_Atomic hooks; /* NULL until libcupti is there */
+	_Atomic int ready;
+	_Atomic int forked; /* the process is a child of one that used CUDA: nothing works */
+	_Atomic uint32_t correlation;
+	CUcontext contexts;
+	CUcontext primary[8];
+	uint32_t last_context;
+};
+
+extern struct fake_cuda fake_cuda;
+
+/* The context current to the thread. */
+CUcontext fake_context(void);
+
+/* NULL and the special handles are the context's default stream. Fails for a stale handle. */
+CUresult fake_stream(CUstream handle, CUstream *stream);
+
+/*
+ * Queues work of so many nanoseconds on the stream, at least delay after now, and fills in
+ * start and end. All streams of a context run beside each other.
+ */
+void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
+                struct fake_activity *activity);
+void fake_wait_until(uint64_t end_ns);
+
+/* Tells libcupti, with the correlation id of the call the thread is in. */
+void fake_tell(struct fake_activity *activity);
+void fake_tell_resource(CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream,
+                        void *descriptor);
+void fake_tell_sync(CUpti_ActivitySynchronizationType type, CUstream stream, uint32_t event,
+                    uint64_t start_ns);
+
+/* What every call answers before it looks at its arguments. */
+CUresult fake_usable(void);
+
+/* Begins and ends a call of the driver API whose parameters the toolkit describes. */
+#define API_BEGIN(function, ...)                                                                   \
+	function##_params params = {__VA_ARGS__};                                                  \
+	struct fake_call call;                                                                     \
+	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_##function,     \
+	                #function, &params, NULL)
+#define API_END(result) return (CUresult)fake_cuda_exit(&call, (int)(result))
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_TESTS_FAKES_FAKE_H
+#define GT_TESTS_FAKES_FAKE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda.h>
+#include <cupti.h>
+
+/*
+ * What the fake libcuda and the fake libcupti share: the handles behind CUDA's opaque
+ * pointers, and the hooks through which libcuda reports what the program does. The real
+ * libraries have such a private channel as well; no program under test may use this one.
+ */
+
+struct CUstream_st {
+	CUcontext context;
+	uint32_t id; /* CUPTI's stream id, unique in its context */
+	uint32_t flags;
+	int priority;
+	uint64_t ready_ns; /* when everything queued so far will have ended; libcuda's lock */
+	CUstream next;
+};
+
+struct CUctx_st {
+	uint32_t id; /* CUPTI's context id, unique in the process */
+	CUdevice device;
+	struct CUstream_st null_stream;
+	uint32_t last_stream; /* id given out last */
+	CUstream streams;     /* those created and not yet destroyed */
+	CUcontext next;
+};
+
+/* The attributes follow from the name alone, so that a test can know them. */
+struct CUfunc_st {
+	CUmodule module;
+	const char *name; /* never freed: CUPTI hands it out in records */
+	uint32_t registers;
+	uint32_t shared_static_bytes;
+	uint32_t launches;
+	CUfunction next;
+};
+
+/* One call of the runtime or driver API; lives on the stack of the thread that makes it. */
+struct fake_call {
+	CUpti_CallbackDomain domain;
+	CUpti_CallbackId cbid;
+	const char *name;
+	const char *symbol; /* of the kernel, for launches */
+	const void *params;
+	CUcontext context;
+	uint32_t correlation;
+	uint64_t correlation_data;
+	uint64_t start_ns;
+	int result;
+	const struct fake_hooks *hooks; /* NULL: nobody was told that it began */
+};
+
+/* One thing a GPU or the driver did; which fields hold depends on the kind. */
+struct fake_activity {
+	CUpti_ActivityKind kind;
+	CUcontext context;
+	CUstream stream;
+	uint32_t correlation;
+	uint64_t start_ns; /* CLOCK_REALTIME */
+	uint64_t end_ns;   /* in the future while the GPU is still at it */
+	uint32_t graph;
+	uint64_t graph_node;
+	CUfunction function;
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t shared_dynamic_bytes;
+	uint64_t bytes;
+	uint32_t value;    /* of a fill */
+	uint8_t copy_kind; /* CUpti_ActivityMemcpyKind */
+	uint8_t src_kind;  /* CUpti_ActivityMemoryKind */
+	uint8_t dst_kind;
+	uint8_t async;
+	uint32_t subkind; /* CUpti_ActivitySynchronizationType or CUpti_ActivityOverheadKind */
+	uint32_t event;   /* id of the event waited for */
+	CUdevice device;  /* of a device record */
+};
+
+/* What libcupti wants to hear; called on the thread that makes the API call. */
+struct fake_hooks {
+	void (*api)(struct fake_call *call, CUpti_ApiCallbackSite site);
+	void (*resource)(CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream,
+	                 void *descriptor);
+	void (*synchronized)(CUpti_CallbackIdSync cbid, CUcontext context, CUstream stream);
+	void (*activity)(const struct fake_activity *activity);
+};
+
+/* What libcupti asks libcuda; both find each other at run time, as neither is linked to the other. */
+struct fake_driver {
+	int (*ready)(void); /* cuInit has finished */
+	int (*device_count)(void);
+	void (*each_context)(void (*visit)(CUcontext context));
+};
+
+/*
+ * Exported by the fake libcuda. attach is called by libcupti when it is loaded; enter and
+ * exit are for the runtime layer inside the test programs. exit returns result.
+ */
+const struct fake_driver *fake_cuda_attach(const struct fake_hooks *hooks);
+void fake_cuda_enter(struct fake_call *call, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                     const char *name, const void *params, const char *symbol);
+int fake_cuda_exit(struct fake_call *call, int result);
+
+/* Exported by the fake libcupti, for a libcuda that is loaded after it. */
+const struct fake_hooks *fake_cupti_attach(const struct fake_driver *driver);
+
+/* Attributes of the pretended GPU, an H200; -1 for what it does not know. */
+int fake_device_attribute(CUdevice_attribute attribute, CUdevice device);
+CUuuid fake_device_uuid(CUdevice device);
+
+uint64_t fake_realtime_ns(void);
+_Noreturn __attribute__((format(printf, 1, 2))) void fake_die(const char *fmt, ...);
+
+#define FAKE_DEVICE_NAME  "NVIDIA H200"
+#define FAKE_DEVICE_BYTES (UINT64_C(150754820096))
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_TESTS_FAKES_SCRIPT_H
+#define GT_TESTS_FAKES_SCRIPT_H
+
+#include <stdint.h>
+
+/*
+ * What a test asks of the fakes: the environment variable FAKE_CUPTI, words joined by
+ * commas. An unknown word or a bad number ends the process: a script that is not
+ * understood would test nothing.
+ */
+/* clang-format off */
+#define SCRIPT_NUMBERS                                                                                      \
+	NUMBER(late,         0,       "records get their times only so many flushes after they ended")      \
+	NUMBER(shuffle,      0,       "not 0: the records of a buffer come in another order; the seed")     \
+	NUMBER(open,         0,       "the last so many kernels never get times")                           \
+	NUMBER(drop,         0,       "every so many-th kernel, copy or fill record is dropped and counted") \
+	NUMBER(flush_hang,   0,       "the so many-th cuptiActivityFlushAll, and all later ones, hang")     \
+	NUMBER(init_fail,    0,       "1: cuptiSubscribe fails with CUPTI_ERROR_NOT_INITIALIZED")           \
+	NUMBER(version,      0,       "what cuptiGetVersion says, and whose records are written; 0: the library's own") \
+	NUMBER(driver,       13000,   "what cuDriverGetVersion says")                                       \
+	NUMBER(devices,      1,       "how many GPUs there are, 0 to 8")                                    \
+	NUMBER(launch_ns,    5000,    "time from a launch to the kernel's start on an idle stream")         \
+	NUMBER(kernel_ns,    10000,   "how long a kernel runs")                                             \
+	NUMBER(clock_offset, 0,       "CUPTI's clock is so many nanoseconds ahead of CLOCK_REALTIME")       \
+	NUMBER(strict,       1,       "0: misuse that makes the real CUPTI hang or crash is let pass")
+/* clang-format on */
+
+struct fake_script {
+#define NUMBER(name, value, help) uint64_t name;
+	SCRIPT_NUMBERS
+#undef NUMBER
+	int subscriber_busy;  /* subscriber=busy: another tool has subscribed already */
+	uint64_t enable_fail; /* enable_fail=memset+memcpy: bits 1 << CUpti_ActivityKind */
+};
+
+void fake_script_read(struct fake_script *script);
+
+#endif
