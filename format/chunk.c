@@ -52,22 +52,24 @@ uint64_t gt_chunk_checksum(const uint8_t bytes[static GT_CHUNK_HEADER_SIZE], con
 int gt_chunk_decode_header(const uint8_t bytes[static GT_CHUNK_HEADER_SIZE],
                            struct gt_chunk_header *header)
 {
-	if (gt_get_u32(bytes + AT_MAGIC) != GT_CHUNK_MAGIC)
+	const uint32_t stored = gt_get_u32(bytes + AT_STORED);
+	const uint32_t raw = gt_get_u32(bytes + AT_RAW);
+
+	if (gt_get_u32(bytes + AT_MAGIC) != GT_CHUNK_MAGIC || stored > GT_CHUNK_MAX_STORED ||
+	    raw > GT_CHUNK_MAX_RAW)
 		return -EBADMSG;
 
 	*header = (struct gt_chunk_header){
 		.kind = gt_get_u16(bytes + AT_KIND),
 		.part = gt_get_u16(bytes + AT_PART),
 		.flags = gt_get_u32(bytes + AT_FLAGS),
-		.stored = gt_get_u32(bytes + AT_STORED),
-		.raw = gt_get_u32(bytes + AT_RAW),
+		.stored = stored,
+		.raw = raw,
 		.count = gt_get_u32(bytes + AT_COUNT),
 		.source = gt_get_u64(bytes + AT_SOURCE),
 		.first = gt_get_u64(bytes + AT_FIRST),
 		.last = gt_get_u64(bytes + AT_LAST),
 		.checksum = gt_get_u64(bytes + AT_CHECKSUM),
 	};
-	if (header->stored > GT_CHUNK_MAX_STORED || header->raw > GT_CHUNK_MAX_RAW)
-		return -EBADMSG;
 	return 0;
 }

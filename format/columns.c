@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "format/chunk.h"
 #include "format/records.h"
 
 static uint64_t load(const uint8_t *row, const struct gt_field *field)
@@ -118,6 +119,9 @@ int gt_columns_decode(const struct gt_record_info *info, const uint8_t *bytes, s
 {
 	const uint8_t *const end = bytes + size;
 
+	/* A file says how many: never more than the caller has room for. */
+	if (count > GT_CHUNK_MAX_RECORDS)
+		return -EBADMSG;
 	memset(rows, 0, count * info->size);
 	while (bytes < end) {
 		if (end - bytes < GT_COLUMN_HEADER_SIZE)

@@ -27,7 +27,7 @@ size_t gt_columns_encode(const struct gt_record_info *info, const void *rows, si
 /*
  * Decodes count records into rows (count x info->size bytes). Fields that the bytes do not
  * have read as 0, columns that are not known are skipped. Returns 0 or -EBADMSG when the
- * bytes are not count records.
+ * bytes are not count records or count is above GT_CHUNK_MAX_RECORDS.
  */
 int gt_columns_decode(const struct gt_record_info *info, const uint8_t *bytes, size_t size,
                       void *rows, size_t count);

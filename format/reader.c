@@ -29,10 +29,11 @@ int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void
 	const uint32_t header = gt_get_u32(bytes + 12);
 
 	if (version > GT_FORMAT_VERSION)
-		return gt_fail(err, EPROTO,
-		               "it was written by a newer gputrace (capture format %u; this one reads "
-		               "up to %u): update gputrace",
-		               version, GT_FORMAT_VERSION);
+		return gt_fail(
+			err, EPROTO,
+			"it was written by a newer gputrace (capture format %u; this one reads "
+			"up to %u): update gputrace",
+			version, GT_FORMAT_VERSION);
 	if (version == 0 || header < GT_FILE_HEADER_SIZE || header > size)
 		return gt_fail(err, EBADMSG, "its file header is damaged");
 	reader->offset = header;
@@ -65,7 +66,14 @@ static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
 	if (!(chunk->header.flags & GT_CHUNK_COMPRESSED))
 		return chunk->header.stored == chunk->header.raw ? 0 : -EBADMSG;
 
-	const size_t size = ZSTD_decompress(reader->scratch, GT_CHUNK_MAX_RAW, chunk->payload,
+	/* One frame of today's zstd and nothing after it: no skippable and no historic frames. */
+	if (chunk->header.stored < sizeof(uint32_t) ||
+	    gt_get_u32(chunk->payload) != ZSTD_MAGICNUMBER ||
+	    ZSTD_findFrameCompressedSize(chunk->payload, chunk->header.stored) !=
+	            chunk->header.stored)
+		return -EBADMSG;
+
+	const size_t size = ZSTD_decompress(reader->scratch, chunk->header.raw, chunk->payload,
 	                                    chunk->header.stored);
 
 	if (ZSTD_isError(size) || size != chunk->header.raw)
@@ -89,17 +97,18 @@ static bool resynchronise(struct gt_reader *reader)
 
 static int end_here(struct gt_reader *reader)
 {
-	reader->torn = reader->good_bytes < reader->size;
+	/* No good bytes at all: not even the file header was complete. */
+	reader->torn = reader->good_bytes < reader->size || reader->good_bytes == 0;
 	reader->offset = reader->size;
 	return 0;
 }
 
-int gt_reader_next(struct gt_reader *reader, struct gt_chunk *chunk)
+static int next(struct gt_reader *reader, struct gt_chunk *chunk, bool unpacked)
 {
 	const size_t begin = reader->offset;
 
 	while (reader->offset < reader->size) {
-		if (check(reader, chunk) > 0 && unpack(reader, chunk) == 0) {
+		if (check(reader, chunk) > 0 && (!unpacked || unpack(reader, chunk) == 0)) {
 			if (reader->offset > begin && reader->skipped == 0)
 				reader->damage_at = begin;
 			reader->skipped += reader->offset - begin;
@@ -111,6 +120,16 @@ int gt_reader_next(struct gt_reader *reader, struct gt_chunk *chunk)
 			break;
 	}
 	return end_here(reader);
+}
+
+int gt_reader_next(struct gt_reader *reader, struct gt_chunk *chunk)
+{
+	return next(reader, chunk, true);
+}
+
+int gt_reader_next_packed(struct gt_reader *reader, struct gt_chunk *chunk)
+{
+	return next(reader, chunk, false);
 }
 
 static const uint8_t *next_text(const struct gt_chunk *chunk, const uint8_t *at,

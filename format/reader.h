@@ -29,7 +29,7 @@ struct gt_reader {
 
 struct gt_chunk {
 	struct gt_chunk_header header;
-	const uint8_t *payload; /* header.raw bytes; in the scratch or the data, until the next call */
+	const uint8_t *payload; /* header.raw bytes, until the next call */
 	size_t at;              /* where the chunk begins in the file */
 };
 
@@ -43,6 +43,12 @@ int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void
 
 /* 1 and the next good chunk, or 0 at the end. */
 int gt_reader_next(struct gt_reader *reader, struct gt_chunk *chunk);
+
+/*
+ * The same for whoever only wants to know which chunks there are: payload is header.stored
+ * bytes as they stand in the file, and the reader needs no scratch.
+ */
+int gt_reader_next_packed(struct gt_reader *reader, struct gt_chunk *chunk);
 
 /* One text of a STRINGS chunk or one pair of a META chunk; it ends where the payload ends. */
 struct gt_text {

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static void lay_out(struct gt_activity_layout *layout)
+{
+	uint32_t size = 0;
+
+	layout->cupti_version = 130000;
+#define ACTIVITY(name, kind) layout->sizes[GT_ACTIVITY_##name] = size = 8;
+#define RAW(name, field, member)                                                                   \
+	layout->places[GT_RAW_##name##_##field] = (struct gt_raw_place){(uint16_t)size, 8};        \
+	layout->sizes[GT_ACTIVITY_##name] = size += 8;
+#include "format/activity.def"
+}
+
+static uint32_t kind_of(enum gt_activity activity)
+{
+	static const uint32_t kinds[GT_ACTIVITY_COUNT] = {
+#define ACTIVITY(name, kind) [GT_ACTIVITY_##name] = kind,
+#define RAW(name, field, member)
+#include "format/activity.def"
+	};
+
+	return kinds[activity];
+}
+
+void test_arena_init(struct test_arena *test, uint32_t activity_slots, uint32_t activity_bytes,
+                     const char *capture)
+{
+	const struct gt_arena_config config = {
+		.activity_slots = activity_slots,
+		.activity_bytes = activity_bytes,
+		.capture = capture,
+	};
+
+	test->size = gt_arena_bytes(&config);
+	test->memory =
+		mmap(NULL, test->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (test->memory == MAP_FAILED)
+		abort();
+	gt_arena_format(&test->arena, test->memory, &config);
+	lay_out(&test->arena.header->layout);
+	gt_arena_publish(&test->arena);
+}
+
+void test_arena_release(struct test_arena *test)
+{
+	if (test->memory)
+		munmap(test->memory, test->size);
+	*test = (struct test_arena){0};
+}
+
+uint8_t *add_raw(struct test_arena *test, struct gt_slot *slot, enum gt_activity activity)
+{
+	const uint32_t size = test->arena.header->layout.sizes[activity];
+	const uint32_t kind = kind_of(activity);
+	uint8_t *record = gt_slot_memory(&test->arena, slot) + slot->used;
+
+	if (size > slot->size - slot->used)
+		abort();
+	memset(record, 0, size);
+	memcpy(record, &kind, sizeof(kind));
+	slot->used += size;
+	return record;
+}
+
+void put_raw(const struct test_arena *test, uint8_t *record, enum gt_raw_field field,
+             uint64_t value)
+{
+	memcpy(record + test->arena.header->layout.places[field].offset, &value, sizeof(value));
+}
+
+uint8_t *add_raw_kernel(struct test_arena *test, struct gt_slot *slot, uint32_t correlation,
+                        uint64_t name)
+{
+	uint8_t *record = add_raw(test, slot, GT_ACTIVITY_kernel);
+
+	put_raw(test, record, GT_RAW_kernel_start, 1000 + 10 * (uint64_t)correlation);
+	put_raw(test, record, GT_RAW_kernel_end, 1005 + 10 * (uint64_t)correlation);
+	put_raw(test, record, GT_RAW_kernel_correlation, correlation);
+	put_raw(test, record, GT_RAW_kernel_name, name);
+	put_raw(test, record, GT_RAW_kernel_grid_x, 32);
+	return record;
+}
+
+void add_call(struct test_arena *test, struct gt_slot *slot, uint32_t correlation)
+{
+	const struct gt_record_api_call call = {
+		.start = 500 + 10 * (uint64_t)correlation,
+		.end = 504 + 10 * (uint64_t)correlation,
+		.correlation = correlation,
+		.function = 1,
+	};
+
+	if (sizeof(call) > slot->size - slot->used)
+		abort();
+	memcpy(gt_slot_memory(&test->arena, slot) + slot->used, &call, sizeof(call));
+	slot->used += sizeof(call);
+}
+
+void add_name(struct test_arena *test, uint64_t pointer, const char *text)
+{
+	struct gt_name *name = gt_arena_name(&test->arena, pointer);
+
+	name->string = gt_arena_add_string(&test->arena, text, (uint32_t)strlen(text));
+	name->pointer = pointer;
+}

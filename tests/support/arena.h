@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_TESTS_SUPPORT_ARENA_H
+#define GT_TESTS_SUPPORT_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/arena.h"
+
+/*
+ * An arena as a traced process would have it, and the means to fill it as the process and CUPTI
+ * would. The raw records have a layout of our own: the kind, then every field in 8 bytes.
+ */
+struct test_arena {
+	struct gt_arena arena;
+	uint8_t *memory;
+	size_t size;
+};
+
+/* Formatted, with its layout, published. */
+void test_arena_init(struct test_arena *test, uint32_t activity_slots, uint32_t activity_bytes,
+                     const char *capture);
+void test_arena_release(struct test_arena *test);
+
+/*
+ * Appends a raw record, zero but for its kind, to a slot that was taken, as CUPTI would; returns
+ * it. The slot's used grows, which a lent slot's does not in a real process.
+ */
+uint8_t *add_raw(struct test_arena *test, struct gt_slot *slot, enum gt_activity activity);
+
+/* Sets a field of it. */
+void put_raw(const struct test_arena *test, uint8_t *record, enum gt_raw_field field,
+             uint64_t value);
+
+/* A finished kernel record whose name is the string with this pointer. */
+uint8_t *add_raw_kernel(struct test_arena *test, struct gt_slot *slot, uint32_t correlation,
+                        uint64_t name);
+
+/* Appends an API call to a thread's slot. */
+void add_call(struct test_arena *test, struct gt_slot *slot, uint32_t correlation);
+
+/* Says which string a name pointer stands for, as the writer thread does. */
+void add_name(struct test_arena *test, uint64_t pointer, const char *text);
+
+#endif
