@@ -52,25 +52,15 @@ static struct gt_cell *next_cell(struct gt_result *result)
 	return cell;
 }
 
-static int is_real(enum gt_unit unit)
-{
-	return unit == GT_UNIT_BYTES_PER_SECOND || unit == GT_UNIT_PERCENT || unit == GT_UNIT_REAL;
-}
-
-/* vsnprintf into memory of its own; the caller owns the text. */
+/* The caller owns the text, which is empty if it cannot be made. */
 __attribute__((format(printf, 1, 0))) static char *format_text(const char *fmt, va_list args)
 {
-	va_list again;
+	char *text = NULL;
 
-	va_copy(again, args);
-	const int length = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-
-	const size_t size = length < 0 ? 1 : (size_t)length + 1;
-	char *text = gt_allocate(size);
-
-	text[0] = '\0';
-	vsnprintf(text, size, fmt, args);
+	if (vasprintf(&text, fmt, args) < 0) {
+		text = gt_allocate(1);
+		text[0] = '\0';
+	}
 	return text;
 }
 
@@ -98,7 +88,8 @@ void gt_result_add_count(struct gt_result *result, int64_t count)
 {
 	struct gt_cell *cell = next_cell(result);
 
-	assert(cell->unit != GT_UNIT_TEXT && !is_real(cell->unit));
+	assert(cell->unit == GT_UNIT_COUNT || cell->unit == GT_UNIT_NS ||
+	       cell->unit == GT_UNIT_TIME || cell->unit == GT_UNIT_BYTES);
 	cell->count = count;
 }
 
@@ -106,7 +97,8 @@ void gt_result_add_real(struct gt_result *result, double real)
 {
 	struct gt_cell *cell = next_cell(result);
 
-	assert(is_real(cell->unit));
+	assert(cell->unit == GT_UNIT_PERCENT || cell->unit == GT_UNIT_BYTES_PER_SECOND ||
+	       cell->unit == GT_UNIT_REAL);
 	cell->real = real;
 	cell->unknown = isnan(real);
 }

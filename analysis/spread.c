@@ -32,7 +32,7 @@ static int64_t median_of_three(int64_t a, int64_t b, int64_t c)
 
 /*
  * Puts the value that sorting would put at position into its place, smaller ones before and
- * larger ones after it (Hoare's selection, as Wirth wrote it). When the halves stay lopsided,
+ * larger ones after it (Hoare's selection). When the halves stay lopsided,
  * as values made to that end can force, the rest is sorted: the time stays within n log n.
  */
 static int64_t select_at(int64_t *values, size_t count, size_t position)

@@ -187,7 +187,7 @@ struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
 		return occupancy;
 
 	const unsigned warps_of_sm = device->max_threads_per_sm / device->warp_size;
-	const uint64_t warps = threads / device->warp_size + (threads % device->warp_size ? 1 : 0);
+	const uint64_t warps = round_up(threads, device->warp_size) / device->warp_size;
 
 	occupancy.blocks_by_warps = (unsigned)(warps_of_sm / warps);
 	occupancy.blocks_by_blocks = capability.blocks;

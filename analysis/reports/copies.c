@@ -97,15 +97,23 @@ static void totals_release(struct totals *totals)
 	gt_array_release(&totals->all);
 }
 
-static void count(struct totals *totals, const struct route *route, gt_size bytes,
-                  gt_time duration_ns)
+static struct total *total_of(struct totals *totals, const struct route *route)
 {
 	const size_t number = gt_index_add(totals->index, route);
 
-	if (number == totals->all.count)
-		*gt_array_push(&totals->all) = (struct total){.route = *route};
+	if (number < totals->all.count)
+		return &totals->all.rows[number];
 
-	struct total *total = &totals->all.rows[number];
+	struct total *fresh = gt_array_push(&totals->all);
+
+	*fresh = (struct total){.route = *route};
+	return fresh;
+}
+
+static void count(struct totals *totals, const struct route *route, gt_size bytes,
+                  gt_time duration_ns)
+{
+	struct total *total = total_of(totals, route);
 
 	total->calls++;
 	total->bytes += bytes;
@@ -175,7 +183,7 @@ static void add_source(struct gt_result *result, const struct path *path,
 {
 	if (path->medium == MEDIUM_UNKNOWN)
 		gt_result_add_format(result, "not known: %s", path->why_unknown);
-	else if (isnan(peak))
+	else if (!device || isnan(peak))
 		gt_result_add_format(result, "not known: %s was not recorded",
 		                     path->medium == MEDIUM_PCIE ? "the PCIe link"
 		                                                 : "the memory's clock or width");

@@ -408,18 +408,15 @@ static void add_sizes_of(const struct tally *tally, struct gt_result *result, si
 	}
 }
 
-static void add_latency(const struct gt_trace *trace, struct gt_result *result, gt_id process,
-                        const char *launches, int64_t *values, size_t count, size_t all)
+/* All cells of a row but the first; count > 0. */
+static void add_latency(struct gt_result *result, const char *launches, int64_t *values,
+                        size_t count, size_t all)
 {
-	if (count == 0)
-		return;
-	gt_add_process(result, trace, process);
+	const struct gt_spread spread = gt_spread_of(values, count);
+
 	gt_result_add_text(result, launches);
 	gt_result_add_count(result, (int64_t)count);
 	gt_result_add_real(result, gt_percent((double)count, (double)all));
-
-	const struct gt_spread spread = gt_spread_of(values, count);
-
 	gt_result_add_count(result, spread.min);
 	gt_result_add_count(result, gt_percentile(values, count, 50));
 	gt_result_add_count(result, gt_percentile(values, count, 90));
@@ -438,10 +435,14 @@ static void add_latencies(struct tally *tally, struct gt_result *result)
 
 		gt_array_each(const int64_t, latency_ns, &latencies->idle)
 			*gt_array_push(&latencies->queued) = *latency_ns;
-		add_latency(tally->trace, result, (gt_id)i, "all", latencies->queued.rows, all,
-		            all);
-		add_latency(tally->trace, result, (gt_id)i, "found device idle",
-		            latencies->idle.rows, idle, all);
+		if (all > 0) {
+			gt_add_process(result, tally->trace, (gt_id)i);
+			add_latency(result, "all", latencies->queued.rows, all, all);
+		}
+		if (idle > 0) {
+			gt_add_process(result, tally->trace, (gt_id)i);
+			add_latency(result, "found device idle", latencies->idle.rows, idle, all);
+		}
 	}
 }
 

@@ -124,11 +124,12 @@ Test(gaps, say_what_the_host_did_meanwhile)
 	launch(&scene, 0, 100, 200);
 	trace_call(&scene.trace, scene.thread, "cudaMemcpy", 150, 260);
 	trace_call(&scene.trace, other, "cudaFree", 190, 900);
+	trace_call(&scene.trace, other, "cudaHostAlloc", 210, 590);
 	trace_call(&scene.trace, scene.thread, "cudaMalloc", 300, 550);
 	launch(&scene, 560, 600, 700);
 	run_report(&scene.result, "gaps", &scene.trace);
 
-	/* Of the gap 200..600 cudaMemcpy took 60, cudaMalloc 250, the other thread does not count. */
+	/* Of the gap 200..600 cudaMemcpy took 60, cudaMalloc 250; other threads do not count. */
 	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 400);
 	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaMalloc");
 	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 250);
@@ -152,6 +153,43 @@ Test(gaps, find_a_call_that_began_long_before)
 
 	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaStreamSynchronize");
 	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 300);
+	scene_release(&scene);
+}
+
+Test(gaps, find_the_first_call_of_a_thread)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_thread(&scene.trace, 0, 200);
+
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 200)->api_call =
+		trace_call(&scene.trace, other, "cudaLaunchKernel", 0, 10);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 150, 500);
+	launch(&scene, 560, 600, 700);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaMalloc");
+	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 300);
+	scene_release(&scene);
+}
+
+Test(gaps, take_all_kinds_of_activity_in_the_order_of_time)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 60, 70);
+	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 8, 20, 30);
+	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 8, 80, 90);
+	trace_fill(&scene.trace, scene.stream, 8, 40, 50);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_count(&scene.result, "devices", 0, "gaps", 4);
+	expect_count(&scene.result, "devices", 0, "busy_ns", 50);
+	expect_count(&scene.result, "devices", 0, "idle_ns", 40);
 	scene_release(&scene);
 }
 
@@ -239,6 +277,21 @@ Test(gaps, tell_how_long_launches_took)
 	expect_count(&scene.result, "launch_latency", 1, "calls", 2);
 	expect_real(&scene.result, "launch_latency", 1, "share_percent", 100.0 * 2 / 3);
 	expect_count(&scene.result, "launch_latency", 1, "max_ns", 30);
+	scene_release(&scene);
+}
+
+Test(gaps, count_a_launch_as_idle_from_the_moment_work_ended)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 0, 10, 100);
+	launch(&scene, 99, 110, 200);
+	launch(&scene, 200, 210, 300);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_words(&scene.result, "launch_latency", 1, "launches", "found device idle");
+	expect_count(&scene.result, "launch_latency", 1, "calls", 2);
 	scene_release(&scene);
 }
 

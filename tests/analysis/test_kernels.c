@@ -68,6 +68,7 @@ Test(kernels, has_a_row_for_each_shape_and_device)
 	const gt_id small = trace_shape(&scene.trace, "gemm", 132, 256);
 	const gt_id large = trace_shape(&scene.trace, "gemm", 132 * 8 * 2, 256);
 
+	trace_shape(&scene.trace, "gemm", 7, 32); /* never launched */
 	scene.trace.launch_shapes.rows[large].shared_dynamic_bytes = 48 * 1024;
 	trace_kernel(&scene.trace, scene.stream, small, 0, 10);
 	trace_kernel(&scene.trace, scene.stream, large, 20, 120);

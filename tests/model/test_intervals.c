@@ -39,3 +39,13 @@ Test(intervals, tell_the_gap_before_each)
 	cr_expect(eq(u64, cover.covered_ns, 150));
 	cr_expect(eq(u64, gt_cover_span(&cover), 200));
 }
+
+Test(intervals, that_end_before_they_start_are_moments)
+{
+	struct gt_cover cover = {0};
+
+	gt_cover_add(&cover, (struct gt_interval){0, 100});
+	cr_expect(eq(u64, gt_cover_add(&cover, (struct gt_interval){200, 150}), 100));
+	cr_expect(eq(u64, gt_cover_add(&cover, (struct gt_interval){300, 310}), 100));
+	cr_expect(eq(u64, cover.covered_ns, 110));
+}
