@@ -115,9 +115,9 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_device *dev
 	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
 }
 
-/* Tells the sequence about a launch, and its name if that is new. */
+/* Tells the sequence about a launch, and its name with this number unless that is 0. */
 static void intern(struct gt_kernels *kernels, const struct gt_activity *activity,
-                   const struct gt_launch_shape *shape, uint64_t iid, uint64_t name_iid)
+                   const struct gt_launch_shape *shape, uint64_t iid, uint64_t new_name)
 {
 	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
 	const struct gt_device *device = &trace->devices.rows[activity->device];
@@ -148,11 +148,11 @@ static void intern(struct gt_kernels *kernels, const struct gt_activity *activit
 	kernel.arch = device->cc_major ? arch : NULL;
 	kernel.args = args.list;
 	kernel.n_args = args.count;
-	text.iid = name_iid;
+	text.iid = new_name;
 	data.compute_kernels = list;
 	data.n_compute_kernels = 1;
 	data.event_names = texts;
-	data.n_event_names = 1;
+	data.n_event_names = new_name ? 1 : 0;
 	gt_sequence_intern(&kernels->gpu->sequence, &data);
 }
 
@@ -198,13 +198,15 @@ static const struct launch *add_launch(struct gt_kernels *kernels,
 	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[shape_row];
 	const bool demangled = *gt_trace_text(trace, shape->demangled);
 	const gt_string name = demangled ? shape->demangled : shape->name;
+	const size_t known_names = kernels->names.used.count;
 	const uint64_t name_iid = GT_NAME_KERNEL + gt_texts_add(&kernels->names, name);
+	const bool new_name = kernels->names.used.count > known_names;
 	struct launch *launch = gt_array_push(&kernels->launches);
 
 	launch->stream = activity->stream;
 	launch->next = kernels->by_shape[shape_row];
 	kernels->by_shape[shape_row] = (uint32_t)kernels->launches.count - 1;
-	intern(kernels, activity, shape, kernels->launches.count, name_iid);
+	intern(kernels, activity, shape, kernels->launches.count, new_name ? name_iid : 0);
 	pack(kernels, launch, activity, shape, kernels->launches.count, name_iid);
 	return launch;
 }
