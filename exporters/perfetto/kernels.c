@@ -123,8 +123,9 @@ static void intern(struct gt_kernels *kernels, const struct gt_activity *activit
 	const struct gt_device *device = &trace->devices.rows[activity->device];
 	const struct gt_process *process = &trace->processes.rows[activity->process];
 	const char *mangled = gt_trace_text(trace, shape->name);
-	const char *name = gt_name_or(gt_trace_text(trace, shape->demangled), mangled);
-	Perfetto__InternedString text = PERFETTO__INTERNED_STRING__INIT;
+	const char *demangled = gt_name_or(gt_trace_text(trace, shape->demangled), mangled);
+	const char *name = gt_name_or(demangled, "(no name)");
+	Perfetto__InternedString text = gt_interned(new_name, name);
 	Perfetto__InternedString *texts[] = {&text};
 	Perfetto__InternedComputeKernel kernel = PERFETTO__INTERNED_COMPUTE_KERNEL__INIT;
 	Perfetto__InternedComputeKernel *list[] = {&kernel};
@@ -141,14 +142,13 @@ static void intern(struct gt_kernels *kernels, const struct gt_activity *activit
 	gt_args_add_int(&args, GT_ARG_STREAM, trace->streams.rows[activity->stream].number);
 
 	snprintf(arch, sizeof(arch), "sm_%u%u", device->cc_major, device->cc_minor);
-	kernel.has_iid = text.has_iid = 1;
+	kernel.has_iid = 1;
 	kernel.iid = iid;
 	kernel.name = gt_borrow(gt_name_or(mangled, "(no name)"));
-	kernel.demangled_name = text.text = gt_borrow(gt_name_or(name, "(no name)"));
+	kernel.demangled_name = gt_borrow(name);
 	kernel.arch = device->cc_major ? arch : NULL;
 	kernel.args = args.list;
 	kernel.n_args = args.count;
-	text.iid = new_name;
 	data.compute_kernels = list;
 	data.n_compute_kernels = 1;
 	data.event_names = texts;
