@@ -89,10 +89,7 @@ void gt_args_intern_names(struct gt_sequence *sequence)
 
 	for (size_t i = GT_ARG_NONE + 1; i < GT_ARG_COUNT; i++) {
 		list[data.n_compute_arg_names] = &rows[i];
-		rows[i] = (Perfetto__InternedString)PERFETTO__INTERNED_STRING__INIT;
-		rows[i].has_iid = 1;
-		rows[i].iid = i;
-		rows[i].text = gt_borrow(names[i]);
+		rows[i] = gt_interned(i, names[i]);
 		data.n_compute_arg_names++;
 	}
 	data.compute_arg_names = list;

@@ -125,7 +125,9 @@ void gt_perfetto_write_attributes(struct gt_perfetto *perfetto)
 	add_text(&rows, "driver", gt_trace_text(trace, trace->driver));
 	if (trace->processes.count > 0)
 		add_text(&rows, "command", gt_trace_text(trace, trace->processes.rows[0].command));
-	add_number(&rows, "recording_duration_ns", (uint64_t)(trace->end_ns - trace->start_ns));
+	if (trace->end_ns > trace->start_ns)
+		add_number(&rows, "recording_duration_ns",
+		           (uint64_t)trace->end_ns - (uint64_t)trace->start_ns);
 	if (trace->clocks.count > 0)
 		add_number(&rows, "clock_bound_ns", clock_bound(trace));
 	add_number(&rows, "kernels_unfinished", count_unfinished(trace));

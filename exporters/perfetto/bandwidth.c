@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +18,6 @@ enum {
 	UNIT_SECOND = 22,
 	FORWARDS = 2, /* a value holds from its time on, not up to it */
 };
-
-static const uint64_t ns_per_second = 1000000000;
 
 /* The end of a copy that is running. */
 struct ending {
@@ -138,8 +137,9 @@ static void end_copies(struct lines *lines, gt_time time_ns)
 /* In whole bytes per second, so that sums come back to 0 exactly. */
 static uint64_t rate(const struct gt_copy *copy)
 {
-	const double seconds = (double)(copy->end_ns - copy->start_ns) / (double)ns_per_second;
-	const double bytes_per_second = (double)copy->size_bytes / seconds;
+	const double bytes_per_ns =
+		(double)copy->size_bytes / (double)(copy->end_ns - copy->start_ns);
+	const double bytes_per_second = round(bytes_per_ns * 1e9);
 
 	/* A damaged record must not make the sums overflow; no link is within 1000 times of it. */
 	return bytes_per_second < 1e17 ? (uint64_t)bytes_per_second : 0;
@@ -155,54 +155,70 @@ static bool has_rate(const struct lines *lines, size_t row, struct gt_activity *
 	return activity->placed && copy->end_ns > copy->start_ns;
 }
 
-static void describe_lines(struct lines *lines, gt_id device)
-{
-	char names[GT_COPY_KINDS][32];
+/* The counters of a GPU while they are being described; points into itself. */
+struct description {
+	Perfetto__GpuCounterDescriptor counters;
+	Perfetto__GpuCounterGroupSpec group;
+	Perfetto__GpuCounterGroupSpec *groups[1];
 	Perfetto__GpuCounterSpec specs[GT_COPY_KINDS];
-	Perfetto__GpuCounterSpec *spec_list[GT_COPY_KINDS];
+	Perfetto__GpuCounterSpec *list[GT_COPY_KINDS];
 	uint32_t ids[GT_COPY_KINDS];
-	uint32_t numerator = UNIT_BYTE;
-	uint32_t denominator = UNIT_SECOND;
-	Perfetto__GpuCounterGroupSpec group = PERFETTO__GPU_COUNTER_GROUP_SPEC__INIT;
-	Perfetto__GpuCounterGroupSpec *groups[] = {&group};
-	Perfetto__GpuCounterDescriptor counters = PERFETTO__GPU_COUNTER_DESCRIPTOR__INIT;
+	uint32_t numerator;
+	uint32_t denominator;
+	char names[GT_COPY_KINDS][32];
+};
+
+static void describe_line(struct description *description, uint32_t kind)
+{
+	const size_t at = description->counters.n_specs++;
+	Perfetto__GpuCounterSpec *spec = &description->specs[at];
+
+	snprintf(description->names[at], sizeof(description->names[at]), "%s copies",
+	         gt_copy_kind_name(kind));
+	*spec = (Perfetto__GpuCounterSpec)PERFETTO__GPU_COUNTER_SPEC__INIT;
+	spec->has_counter_id = spec->has_value_direction = 1;
+	spec->counter_id = kind;
+	spec->value_direction = FORWARDS;
+	spec->name = description->names[at];
+	spec->description = gt_borrow("Sum of the rates of the copies under way");
+	spec->numerator_units = &description->numerator;
+	spec->denominator_units = &description->denominator;
+	spec->n_numerator_units = spec->n_denominator_units = 1;
+	description->list[at] = spec;
+	description->ids[at] = kind;
+}
+
+static void describe_gpu(struct lines *lines, gt_id device)
+{
+	struct description description = {
+		.counters = PERFETTO__GPU_COUNTER_DESCRIPTOR__INIT,
+		.group = PERFETTO__GPU_COUNTER_GROUP_SPEC__INIT,
+		.numerator = UNIT_BYTE,
+		.denominator = UNIT_SECOND,
+	};
 	Perfetto__InternedGpuCounterDescriptor interned =
 		PERFETTO__INTERNED_GPU_COUNTER_DESCRIPTOR__INIT;
 	Perfetto__InternedGpuCounterDescriptor *list[] = {&interned};
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 
-	for (uint32_t kind = 0; kind < GT_COPY_KINDS; kind++) {
-		const size_t at = counters.n_specs;
-
-		if (!lines->lines[device][kind].used)
-			continue;
-		snprintf(names[kind], sizeof(names[kind]), "%s copies", gt_copy_kind_name(kind));
-		specs[at] = (Perfetto__GpuCounterSpec)PERFETTO__GPU_COUNTER_SPEC__INIT;
-		specs[at].has_counter_id = specs[at].has_value_direction = 1;
-		specs[at].counter_id = ids[at] = kind;
-		specs[at].value_direction = FORWARDS;
-		specs[at].name = names[kind];
-		specs[at].description = gt_borrow("Sum of the rates of the copies under way");
-		specs[at].numerator_units = &numerator;
-		specs[at].denominator_units = &denominator;
-		specs[at].n_numerator_units = specs[at].n_denominator_units = 1;
-		spec_list[at] = &specs[at];
-		counters.n_specs++;
-	}
-	if (counters.n_specs == 0)
+	for (uint32_t kind = 0; kind < GT_COPY_KINDS; kind++)
+		if (lines->lines[device][kind].used)
+			describe_line(&description, kind);
+	if (description.counters.n_specs == 0)
 		return;
-	counters.specs = spec_list;
-	counters.counter_groups = groups;
-	counters.n_counter_groups = 1;
-	group.has_group_id = 1;
-	group.group_id = GROUP;
-	group.name = gt_borrow("Copies");
-	group.counter_ids = ids;
-	group.n_counter_ids = counters.n_specs;
+	description.group.has_group_id = 1;
+	description.group.group_id = GROUP;
+	description.group.name = gt_borrow("Copies");
+	description.group.counter_ids = description.ids;
+	description.group.n_counter_ids = description.counters.n_specs;
+	description.groups[0] = &description.group;
+	description.counters.specs = description.list;
+	description.counters.counter_groups = description.groups;
+	description.counters.n_counter_groups = 1;
 	interned.has_iid = interned.has_gpu_id = 1;
 	interned.iid = (uint64_t)device + 1;
 	interned.gpu_id = (int32_t)lines->perfetto->ids.gpus[device];
-	interned.counter_descriptor = &counters;
+	interned.counter_descriptor = &description.counters;
 	data.gpu_counter_descriptors = list;
 	data.n_gpu_counter_descriptors = 1;
 	gt_sequence_intern(&lines->sequence, &data);
@@ -252,7 +268,7 @@ void gt_perfetto_write_bandwidth(struct gt_perfetto *perfetto)
 	}
 	gt_perfetto_start(perfetto, &lines.sequence, 0);
 	for (gt_id i = 0; i < trace->devices.count; i++)
-		describe_lines(&lines, i);
+		describe_gpu(&lines, i);
 	put_copies(&lines);
 	gt_array_free(lines.lines);
 	gt_array_release(&lines.endings);

@@ -185,7 +185,8 @@ static uint8_t *put_arrows(const struct calls *calls, size_t row, gt_id process,
 static uint8_t *reserve_message(struct calls *calls, size_t row)
 {
 	const uint32_t arrows = calls->launched.first[row + 1] - calls->launched.first[row];
-	const size_t size = 2 * GT_SLICE_BEGIN_MAX + (size_t)arrows * (1 + GT_VARINT_MAX);
+	const size_t arrow_size = 1 + GT_VARINT_MAX;
+	const size_t size = (size_t)2 * GT_SLICE_BEGIN_MAX + arrows * arrow_size;
 
 	if (size > calls->message_size) {
 		gt_array_free(calls->message);
@@ -229,7 +230,7 @@ void gt_perfetto_write_calls(struct gt_perfetto *perfetto)
 	for (size_t i = 0; i < trace->api_calls.count; i++) {
 		const struct gt_api_call *call = &trace->api_calls.rows[i];
 
-		if (call->start_ns > 0 && call->thread < trace->threads.count &&
+		if (gt_ids_time_is_sound(call->start_ns) && call->thread < trace->threads.count &&
 		    trace->threads.rows[call->thread].process < trace->processes.count)
 			put_call(&calls, i);
 		else

@@ -48,11 +48,12 @@ static void write_clock(struct gt_perfetto *perfetto, const struct gt_clock *clo
 /* A reading that can stand in a snapshot: one that goes below zero would be refused. */
 static bool is_usable(const struct gt_clock *clock, gt_time base_ns)
 {
-	const gt_time before_ns = clock->boottime_ns - base_ns;
+	uint64_t before_ns;
 
-	return clock->boottime_ns > 0 && before_ns >= 0 &&
-	       clock->monotonic_ns > (uint64_t)before_ns &&
-	       clock->realtime_ns > (uint64_t)before_ns;
+	if (!gt_ids_time_is_sound(clock->boottime_ns) || clock->boottime_ns < base_ns)
+		return false;
+	before_ns = (uint64_t)(clock->boottime_ns - base_ns);
+	return clock->monotonic_ns > before_ns && clock->realtime_ns > before_ns;
 }
 
 /*
@@ -103,6 +104,7 @@ static void write_system(struct gt_perfetto *perfetto)
 /* The bytes of "GPU-6e3c...": 32 hexadecimal digits, dashes between them do not count. */
 static bool parse_uuid(const char *text, uint8_t uuid[UUID_SIZE])
 {
+	const size_t all_digits = (size_t)2 * UUID_SIZE;
 	size_t digits = 0;
 
 	if (strncmp(text, "GPU-", 4) != 0)
@@ -112,12 +114,12 @@ static bool parse_uuid(const char *text, uint8_t uuid[UUID_SIZE])
 
 		if (*text == '-')
 			continue;
-		if (!isxdigit((unsigned char)*text) || digits == 2 * UUID_SIZE)
+		if (!isxdigit((unsigned char)*text) || digits == all_digits)
 			return false;
 		uuid[digits / 2] = (uint8_t)(uuid[digits / 2] << 4 | strtoul(digit, NULL, 16));
 		digits++;
 	}
-	return digits == 2 * UUID_SIZE;
+	return digits == all_digits;
 }
 
 /* Texts of one GPU in the packet of all of them. */

@@ -53,18 +53,13 @@ static void intern_transfer_names(struct gt_gpu *gpu)
 	Perfetto__InternedString *list[GT_COPY_KINDS + 1];
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 
-	for (size_t i = 0; i <= GT_COPY_KINDS; i++) {
-		rows[i] = (Perfetto__InternedString)PERFETTO__INTERNED_STRING__INIT;
-		rows[i].has_iid = 1;
-		list[i] = &rows[i];
-	}
 	for (uint32_t i = 0; i < GT_COPY_KINDS; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "Memcpy %s", gt_copy_kind_name(i));
-		rows[i].iid = GT_NAME_COPY + i;
-		rows[i].text = texts[i];
+		rows[i] = gt_interned(GT_NAME_COPY + i, texts[i]);
+		list[i] = &rows[i];
 	}
-	rows[GT_COPY_KINDS].iid = GT_NAME_FILL;
-	rows[GT_COPY_KINDS].text = gt_borrow("Memset");
+	rows[GT_COPY_KINDS] = gt_interned(GT_NAME_FILL, "Memset");
+	list[GT_COPY_KINDS] = &rows[GT_COPY_KINDS];
 	data.event_names = list;
 	data.n_event_names = GT_COPY_KINDS + 1;
 	gt_sequence_intern(&gpu->sequence, &data);

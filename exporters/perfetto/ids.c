@@ -139,7 +139,8 @@ size_t gt_ids_activity_count(const struct gt_ids *ids)
 static bool has_place(const struct gt_trace *trace, struct gt_activity *activity, gt_count flags)
 {
 	activity->process = gt_trace_stream_process(trace, activity->stream);
-	if (activity->process >= trace->processes.count)
+	if (activity->process >= trace->processes.count || flags & GT_UNFINISHED ||
+	    !gt_ids_time_is_sound(activity->start_ns))
 		return false;
 	if (activity->device >= trace->devices.count) {
 		const gt_id context = trace->streams.rows[activity->stream].context;
@@ -149,8 +150,7 @@ static bool has_place(const struct gt_trace *trace, struct gt_activity *activity
 	/* Nothing is shorter than a nanosecond, or a viewer would not draw it. */
 	if (activity->end_ns <= activity->start_ns)
 		activity->end_ns = activity->start_ns + 1;
-	return activity->device < trace->devices.count && activity->start_ns > 0 &&
-	       !(flags & GT_UNFINISHED);
+	return activity->device < trace->devices.count;
 }
 
 /* The columns that the three tables have in common. */

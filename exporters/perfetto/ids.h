@@ -36,6 +36,12 @@ enum gt_activity_table { GT_KERNELS, GT_COPIES, GT_FILLS };
 size_t gt_ids_activity(const struct gt_ids *ids, enum gt_activity_table table, size_t row);
 size_t gt_ids_activity_count(const struct gt_ids *ids);
 
+/* A time that a slice can begin at, with room for its end: damaged recordings hold anything. */
+static inline bool gt_ids_time_is_sound(gt_time time_ns)
+{
+	return time_ns > 0 && time_ns < INT64_MAX - 1;
+}
+
 /* Where and when an activity ran, whatever kind it is. */
 struct gt_activity {
 	gt_time start_ns;

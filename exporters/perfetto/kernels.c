@@ -115,16 +115,17 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_device *dev
 	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
 }
 
-/* Tells the sequence about a launch, and its name if that is new. */
+/* Tells the sequence about a launch, and its name with this number unless that is 0. */
 static void intern(struct gt_kernels *kernels, const struct gt_activity *activity,
-                   const struct gt_launch_shape *shape, uint64_t iid, uint64_t name_iid)
+                   const struct gt_launch_shape *shape, uint64_t iid, uint64_t new_name)
 {
 	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
 	const struct gt_device *device = &trace->devices.rows[activity->device];
 	const struct gt_process *process = &trace->processes.rows[activity->process];
 	const char *mangled = gt_trace_text(trace, shape->name);
-	const char *name = gt_name_or(gt_trace_text(trace, shape->demangled), mangled);
-	Perfetto__InternedString text = PERFETTO__INTERNED_STRING__INIT;
+	const char *demangled = gt_name_or(gt_trace_text(trace, shape->demangled), mangled);
+	const char *name = gt_name_or(demangled, "(no name)");
+	Perfetto__InternedString text = gt_interned(new_name, name);
 	Perfetto__InternedString *texts[] = {&text};
 	Perfetto__InternedComputeKernel kernel = PERFETTO__INTERNED_COMPUTE_KERNEL__INIT;
 	Perfetto__InternedComputeKernel *list[] = {&kernel};
@@ -141,18 +142,17 @@ static void intern(struct gt_kernels *kernels, const struct gt_activity *activit
 	gt_args_add_int(&args, GT_ARG_STREAM, trace->streams.rows[activity->stream].number);
 
 	snprintf(arch, sizeof(arch), "sm_%u%u", device->cc_major, device->cc_minor);
-	kernel.has_iid = text.has_iid = 1;
+	kernel.has_iid = 1;
 	kernel.iid = iid;
 	kernel.name = gt_borrow(gt_name_or(mangled, "(no name)"));
-	kernel.demangled_name = text.text = gt_borrow(gt_name_or(name, "(no name)"));
+	kernel.demangled_name = gt_borrow(name);
 	kernel.arch = device->cc_major ? arch : NULL;
 	kernel.args = args.list;
 	kernel.n_args = args.count;
-	text.iid = name_iid;
 	data.compute_kernels = list;
 	data.n_compute_kernels = 1;
 	data.event_names = texts;
-	data.n_event_names = 1;
+	data.n_event_names = new_name ? 1 : 0;
 	gt_sequence_intern(&kernels->gpu->sequence, &data);
 }
 
@@ -198,13 +198,15 @@ static const struct launch *add_launch(struct gt_kernels *kernels,
 	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[shape_row];
 	const bool demangled = *gt_trace_text(trace, shape->demangled);
 	const gt_string name = demangled ? shape->demangled : shape->name;
+	const size_t known_names = kernels->names.used.count;
 	const uint64_t name_iid = GT_NAME_KERNEL + gt_texts_add(&kernels->names, name);
+	const bool new_name = kernels->names.used.count > known_names;
 	struct launch *launch = gt_array_push(&kernels->launches);
 
 	launch->stream = activity->stream;
 	launch->next = kernels->by_shape[shape_row];
 	kernels->by_shape[shape_row] = (uint32_t)kernels->launches.count - 1;
-	intern(kernels, activity, shape, kernels->launches.count, name_iid);
+	intern(kernels, activity, shape, kernels->launches.count, new_name ? name_iid : 0);
 	pack(kernels, launch, activity, shape, kernels->launches.count, name_iid);
 	return launch;
 }

@@ -84,6 +84,16 @@ void gt_sequence_intern(struct gt_sequence *sequence, Perfetto__InternedData *da
 	gt_sequence_add(sequence, &packet);
 }
 
+Perfetto__InternedString gt_interned(uint64_t iid, const char *text)
+{
+	Perfetto__InternedString string = PERFETTO__INTERNED_STRING__INIT;
+
+	string.has_iid = 1;
+	string.iid = iid;
+	string.text = gt_borrow(text);
+	return string;
+}
+
 /* Everything that stands before the message. The clock is named only when it is not the own one. */
 static size_t put_head(struct gt_sequence *sequence, gt_time time_ns, uint8_t *head)
 {

@@ -36,6 +36,9 @@ void gt_sequence_add(struct gt_sequence *sequence, Perfetto__TracePacket *packet
 /* Interned names, in a packet of their own: before the first packet that uses them. */
 void gt_sequence_intern(struct gt_sequence *sequence, Perfetto__InternedData *data);
 
+/* An entry of most tables of interned names. The text must outlive it. */
+Perfetto__InternedString gt_interned(uint64_t iid, const char *text);
+
 /* A packet that is one packed message, at a time. tag: its field in TracePacket. */
 void gt_sequence_put(struct gt_sequence *sequence, gt_time time_ns, uint32_t tag,
                      const uint8_t *message, size_t size);

@@ -14,21 +14,11 @@ enum {
 	ANNOTATIONS_MAX = 4,
 };
 
-static Perfetto__InternedString interned(uint64_t iid, const char *text)
-{
-	Perfetto__InternedString string = PERFETTO__INTERNED_STRING__INIT;
-
-	string.has_iid = 1;
-	string.iid = iid;
-	string.text = gt_borrow(text);
-	return string;
-}
-
 void gt_slices_start(struct gt_perfetto *perfetto, struct gt_sequence *sequence,
                      uint64_t track_uuid, const char *category, const char *const *annotations,
                      size_t annotation_count)
 {
-	Perfetto__InternedString category_name = interned(CATEGORY, category);
+	Perfetto__InternedString category_name = gt_interned(CATEGORY, category);
 	Perfetto__InternedString *categories[] = {&category_name};
 	Perfetto__InternedString names[ANNOTATIONS_MAX];
 	Perfetto__InternedString *list[ANNOTATIONS_MAX];
@@ -36,7 +26,7 @@ void gt_slices_start(struct gt_perfetto *perfetto, struct gt_sequence *sequence,
 
 	assert(annotation_count <= ANNOTATIONS_MAX);
 	for (size_t i = 0; i < annotation_count; i++) {
-		names[i] = interned(i + 1, annotations[i]);
+		names[i] = gt_interned(i + 1, annotations[i]);
 		list[i] = &names[i];
 	}
 	data.event_categories = categories;
@@ -49,7 +39,7 @@ void gt_slices_start(struct gt_perfetto *perfetto, struct gt_sequence *sequence,
 
 void gt_slices_intern_name(struct gt_sequence *sequence, uint64_t iid, const char *name)
 {
-	Perfetto__InternedString string = interned(iid, name);
+	Perfetto__InternedString string = gt_interned(iid, name);
 	Perfetto__InternedString *list[] = {&string};
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 
@@ -60,7 +50,7 @@ void gt_slices_intern_name(struct gt_sequence *sequence, uint64_t iid, const cha
 
 void gt_slices_intern_text(struct gt_sequence *sequence, uint64_t iid, const char *text)
 {
-	Perfetto__InternedString string = interned(iid, text);
+	Perfetto__InternedString string = gt_interned(iid, text);
 	Perfetto__InternedString *list[] = {&string};
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 

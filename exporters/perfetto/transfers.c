@@ -45,10 +45,12 @@ static void add_place_args(const struct gt_gpu *gpu, const struct gt_activity *a
 	gt_args_add_int(args, GT_ARG_STREAM, trace->streams.rows[activity->stream].number);
 }
 
+/* A slice of this name and stage. The arguments get those that say where it ran. */
 static void put(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
-                Perfetto__GpuRenderStageEvent *event, struct gt_args *args)
+                uint64_t stage_iid, uint64_t name_iid, struct gt_args *args)
 {
 	Perfetto__ComputeKernelLaunch launch = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
+	Perfetto__GpuRenderStageEvent event = PERFETTO__GPU_RENDER_STAGE_EVENT__INIT;
 	uint8_t small[MESSAGE_MAX];
 	uint8_t *message = small;
 	size_t size;
@@ -56,15 +58,17 @@ static void put(struct gt_gpu *gpu, const struct gt_activity *activity, size_t n
 	add_place_args(gpu, activity, args);
 	launch.args = args->list;
 	launch.n_args = args->count;
-	event->launch = &launch;
-	gt_gpu_describe(gpu, activity, event);
-	event->has_event_id = event->has_duration = event->has_stage_iid = event->has_name_iid = 1;
-	event->event_id = gt_ids_event(activity->process, number);
-	event->duration = (uint64_t)(activity->end_ns - activity->start_ns);
-	size = perfetto__gpu_render_stage_event__get_packed_size(event);
+	gt_gpu_describe(gpu, activity, &event);
+	event.has_event_id = event.has_duration = event.has_stage_iid = event.has_name_iid = 1;
+	event.event_id = gt_ids_event(activity->process, number);
+	event.duration = (uint64_t)(activity->end_ns - activity->start_ns);
+	event.stage_iid = stage_iid;
+	event.name_iid = name_iid;
+	event.launch = &launch;
+	size = perfetto__gpu_render_stage_event__get_packed_size(&event);
 	if (size > sizeof(small))
 		message = gt_allocate(size);
-	perfetto__gpu_render_stage_event__pack(event, message);
+	perfetto__gpu_render_stage_event__pack(&event, message);
 	gt_sequence_put(&gpu->sequence, activity->start_ns, gpu->event_tag, message, size);
 	if (message != small)
 		gt_array_free(message);
@@ -73,7 +77,6 @@ static void put(struct gt_gpu *gpu, const struct gt_activity *activity, size_t n
 void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
                      const struct gt_copy *copy)
 {
-	Perfetto__GpuRenderStageEvent event = PERFETTO__GPU_RENDER_STAGE_EVENT__INIT;
 	struct gt_args args;
 	char src[PLACE_SIZE];
 	char dst[PLACE_SIZE];
@@ -90,15 +93,13 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_activity *activity, siz
 	gt_args_add_real(&args, GT_ARG_RATE, rate(copy->size_bytes, copy->start_ns, copy->end_ns));
 	if (copy->graph)
 		gt_args_add_int(&args, GT_ARG_GRAPH, copy->graph);
-	event.stage_iid = GT_STAGE_COPY;
-	event.name_iid = GT_NAME_COPY + gt_copy_kind_known(copy->kind);
-	put(gpu, activity, number, &event, &args);
+	put(gpu, activity, number, GT_STAGE_COPY, GT_NAME_COPY + gt_copy_kind_known(copy->kind),
+	    &args);
 }
 
 void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
                      const struct gt_fill *fill)
 {
-	Perfetto__GpuRenderStageEvent event = PERFETTO__GPU_RENDER_STAGE_EVENT__INIT;
 	struct gt_args args;
 
 	gt_args_init(&args);
@@ -109,7 +110,5 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_activity *activity, siz
 	gt_args_add_real(&args, GT_ARG_RATE, rate(fill->size_bytes, fill->start_ns, fill->end_ns));
 	if (fill->graph)
 		gt_args_add_int(&args, GT_ARG_GRAPH, fill->graph);
-	event.stage_iid = GT_STAGE_FILL;
-	event.name_iid = GT_NAME_FILL;
-	put(gpu, activity, number, &event, &args);
+	put(gpu, activity, number, GT_STAGE_FILL, GT_NAME_FILL, &args);
 }

@@ -87,7 +87,8 @@ static void put_wait(struct gt_perfetto *perfetto, const struct family *family, 
 	struct lane *lane;
 	uint64_t name;
 
-	if (wait->process >= perfetto->trace->processes.count || wait->start_ns <= 0) {
+	if (wait->process >= perfetto->trace->processes.count ||
+	    !gt_ids_time_is_sound(wait->start_ns)) {
 		gt_perfetto_skip(perfetto);
 		return;
 	}

@@ -20,6 +20,7 @@ struct facts {
 	unsigned gpus;    /* rows, holes included */
 	unsigned open_slices;
 	unsigned waits;       /* syncs and overheads */
+	unsigned samples;     /* values of counters */
 	unsigned error_calls; /* API calls that say what went wrong */
 	gt_time first_ns;     /* begin of the first slice and end of the last */
 	gt_time last_ns;
@@ -112,6 +113,7 @@ static void make_crowd(struct gt_trace *trace, struct facts *facts)
 
 			copy->src_device = copy->kind == GT_COPY_PEER_TO_PEER ? 0 : GT_NONE;
 			copy->dst_device = copy->kind == GT_COPY_PEER_TO_PEER ? 1 : GT_NONE;
+			facts->samples += 2; /* its begin and its end */
 			sample_fill(trace, stream, call, now_ns + 1800, now_ns + 1800);
 		}
 		/* Longer than the step: the waits of the two processes, and of one, overlap. */
@@ -266,6 +268,7 @@ static void make_twins(struct gt_trace *trace, struct facts *facts)
 		              start_ns + 600, start_ns + 900);
 	}
 	sample_finish(trace, SAMPLE_START + 9000);
+	trace->clocks.count = 0; /* nothing is known of how their clocks relate */
 }
 
 static const struct {
@@ -312,13 +315,13 @@ static int write_facts(const char *path, const struct facts *facts,
 	fprintf(out,
 	        "{\"gpu_slices\": %llu, \"api_slices\": %llu, \"arrows\": %llu, \"skipped\": %llu,\n"
 	        " \"contexts\": %u, \"processes\": %u, \"threads\": %u, \"kernels\": %u, \"gpus\": %u,\n"
-	        " \"open_slices\": %u, \"waits\": %u, \"error_calls\": %u,\n"
+	        " \"open_slices\": %u, \"waits\": %u, \"samples\": %u, \"error_calls\": %u,\n"
 	        " \"first_ns\": %lld, \"last_ns\": %lld}\n",
 	        (unsigned long long)counts->gpu_slices, (unsigned long long)counts->api_slices,
 	        (unsigned long long)counts->arrows, (unsigned long long)counts->skipped,
 	        facts->contexts, facts->processes, facts->threads, facts->kernels, facts->gpus,
-	        facts->open_slices, facts->waits, facts->error_calls, (long long)facts->first_ns,
-	        (long long)facts->last_ns);
+	        facts->open_slices, facts->waits, facts->samples, facts->error_calls,
+	        (long long)facts->first_ns, (long long)facts->last_ns);
 	return fclose(out);
 }
 

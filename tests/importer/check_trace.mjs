@@ -108,6 +108,14 @@ none('slices of the host that reach out of the one around them', `
   where s.dur >= 0 and p.dur >= 0 and s.ts + s.dur > p.ts + p.dur`);
 
 if (options.expect) {
+  // Only where the device's limits are known, as they are in traces made for tests.
+  for (const name of ['waves_per_multiprocessor', 'sm__maximum_warps_per_active_cycle_pct',
+    'sm__maximum_warps_avg_per_active_cycle', 'occupancy_limit_blocks',
+    'occupancy_limit_registers', 'occupancy_limit_shared_mem', 'occupancy_limit_warps',
+    'shared_mem_config_size'])
+    none(`kernels whose ${name} is not known`, `
+      select s.id from gpu_slice s where ${kernel} and ${arg(name)} is null`);
+
   const facts = JSON.parse(fs.readFileSync(options.expect, 'utf8'));
   const api = `from slice where category = 'api'`;
 
@@ -123,6 +131,9 @@ if (options.expect) {
   equal('open slices', value('select count(*) as n from slice where dur < 0'), facts.open_slices);
   equal('waits', value(
     `select count(*) as n from slice where category in ('sync', 'overhead')`), facts.waits);
+  equal('samples of counters', value(`
+    select count(*) as n from counter c join gpu_counter_track t on t.id = c.track_id`),
+    facts.samples);
   equal('calls that say what failed', value(`select count(*) as n from slice s
     where category = 'api' and ${arg('debug.code')} is not null`), facts.error_calls);
   if (facts.gpu_slices + facts.api_slices > 0) {

@@ -7,11 +7,11 @@
 import fs from 'node:fs';
 
 // ---- minimal protobuf reader / writer -------------------------------------------------------
-const te = new TextEncoder(), td = new TextDecoder();
+const encoder = new TextEncoder(), decoder = new TextDecoder();
 const varint = (n) => { n = BigInt.asUintN(64, BigInt(n)); const o = []; do { let b = Number(n & 127n); n >>= 7n; o.push(n ? b | 128 : b); } while (n); return Uint8Array.from(o); };
 const cat = (...a) => { const r = new Uint8Array(a.reduce((s, x) => s + x.length, 0)); let p = 0; for (const x of a) { r.set(x, p); p += x.length; } return r; };
 const fV = (f, n) => cat(varint(f << 3), varint(n));
-const fL = (f, b) => { if (typeof b === 'string') b = te.encode(b); return cat(varint(f << 3 | 2), varint(b.length), b); };
+const fL = (f, b) => { if (typeof b === 'string') b = encoder.encode(b); return cat(varint(f << 3 | 2), varint(b.length), b); };
 function rdVarint(b, p) { let n = 0n, s = 0n, x; do { x = b[p++]; n |= BigInt(x & 127) << s; s += 7n; } while (x & 128); return [n, p]; }
 function* fields(b) {
   let p = 0, t;
@@ -58,26 +58,26 @@ export class TraceProcessor {
     const out = [];
     for (const [, , m] of fields(rx)) {
       const o = {};
-      for (const [f, , v] of fields(m)) { if (f === 5) throw new Error('fatal: ' + td.decode(v)); if (f === 4) throw new Error('method not known'); o[f] = v; }
+      for (const [f, , v] of fields(m)) { if (f === 5) throw new Error('fatal: ' + decoder.decode(v)); if (f === 4) throw new Error('method not known'); o[f] = v; }
       out.push(o);
     }
     return out;
   }
-  status() { const o = {}; for (const [f, , v] of fields(this._rpc(TPM.STATUS)[0][210])) o[f] = v instanceof Uint8Array ? td.decode(v) : Number(v); return {loaded: o[1], version: o[2], api: o[3], code: o[4]}; }
+  status() { const o = {}; for (const [f, , v] of fields(this._rpc(TPM.STATUS)[0][210])) o[f] = v instanceof Uint8Array ? decoder.decode(v) : Number(v); return {loaded: o[1], version: o[2], api: o[3], code: o[4]}; }
   load(bytes) {
     for (let p = 0; p < bytes.length; p += 32 << 20) {
       const r = this._rpc(TPM.APPEND, fL(101, bytes.subarray(p, p + (32 << 20))))[0];
-      for (const [f, , v] of fields(r[201] ?? [])) if (f === 2 && v.length) throw new Error('parse: ' + td.decode(v));
+      for (const [f, , v] of fields(r[201] ?? [])) if (f === 2 && v.length) throw new Error('parse: ' + decoder.decode(v));
     }
     const r = this._rpc(TPM.EOF)[0];              // v5x reports import errors here (212.1)
-    for (const [f, , v] of fields(r?.[212] ?? [])) if (f === 1 && v.length) throw new Error('finalize: ' + td.decode(v));
+    for (const [f, , v] of fields(r?.[212] ?? [])) if (f === 1 && v.length) throw new Error('finalize: ' + decoder.decode(v));
   }
   loadFile(f) { this.load(new Uint8Array(fs.readFileSync(f))); }
   query(sql) {
     const columns = [], cells = []; let error;
     for (const m of this._rpc(TPM.QUERY, fL(103, fL(1, sql)))) for (const [f, , v] of fields(m[203] ?? [])) {
-      if (f === 1) columns.push(td.decode(v));
-      else if (f === 2) error = td.decode(v);
+      if (f === 1) columns.push(decoder.decode(v));
+      else if (f === 2) error = decoder.decode(v);
       else if (f === 3) {
         const b = {types: [], v: [], d: [], blob: [], s: []};
         for (const [g, w, x] of fields(v)) {
@@ -85,7 +85,7 @@ export class TraceProcessor {
           else if (g === 2) { if (w === 0) b.v.push(x); else for (let p = 0, n; p < x.length;) { [n, p] = rdVarint(x, p); b.v.push(n); } }
           else if (g === 3) { const dv = new DataView(x.buffer, x.byteOffset, x.length); for (let p = 0; p < x.length; p += 8) b.d.push(dv.getFloat64(p, true)); }
           else if (g === 4) b.blob.push(x.slice());
-          else if (g === 5) b.s = td.decode(x).split('\0');
+          else if (g === 5) b.s = decoder.decode(x).split('\0');
         }
         let i = 0, j = 0, k = 0, l = 0;
         for (const t of b.types) cells.push(t === 1 ? null : t === 2 ? num(b.v[i++]) : t === 3 ? b.d[j++] : t === 4 ? b.s[k++] : b.blob[l++]);
