@@ -101,7 +101,8 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct gt_command *command;
 
-	/* Only characters: numbers keep their decimal point everywhere. */
+	/* Only characters: numbers keep their decimal point everywhere. There is one thread. */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe) */
 	(void)setlocale(LC_CTYPE, "");
 	if (!word) {
 		print_help(stderr);

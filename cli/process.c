@@ -32,7 +32,7 @@ static void signals_block(struct signals *before)
 	sigdelset(&all, SIGABRT);
 	sigdelset(&all, SIGTRAP);
 	sigdelset(&all, SIGSYS);
-	(void)sigprocmask(SIG_BLOCK, &all, &before->mask);
+	(void)pthread_sigmask(SIG_BLOCK, &all, &before->mask);
 	/* Whoever starts us with SIGCHLD ignored takes the exit status away from waitpid. */
 	(void)sigaction(SIGCHLD, &standard, &before->child);
 }
@@ -40,7 +40,7 @@ static void signals_block(struct signals *before)
 static void signals_restore(const struct signals *before)
 {
 	(void)sigaction(SIGCHLD, &before->child, NULL);
-	(void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &before->mask, NULL);
 }
 
 /* In the child. When there is no program to become, says why through the pipe. */

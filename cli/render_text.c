@@ -17,7 +17,7 @@
  * More columns than this in a section of a single row are listed one below the other. Cells
  * are never narrowed below NARROWEST columns.
  */
-enum { WIDEST_SINGLE_ROW = 8, NARROWEST = 16, GAP = 2 };
+enum { WIDEST_SINGLE_ROW = 8, NARROWEST = 16, GAP = 2, DOTS = 3 };
 
 /* A section as texts, before it is laid out: its shown rows and above them the headings. */
 struct grid {
@@ -117,7 +117,6 @@ static size_t bytes_of(const char *text, size_t characters)
 /* Cuts the middle out: kernels of one library begin alike, and end with what tells them apart. */
 static void shorten(char *text, size_t width)
 {
-	static const char dots[] = "...";
 	const size_t whole = width_of(text);
 	size_t kept;
 	size_t head;
@@ -125,11 +124,11 @@ static void shorten(char *text, size_t width)
 
 	if (whole <= width)
 		return;
-	kept = width - strlen(dots);
+	kept = width - DOTS;
 	head = bytes_of(text, kept - kept / 2);
 	tail = bytes_of(text, whole - kept / 2);
-	memcpy(text + head, dots, strlen(dots));
-	memmove(text + head + strlen(dots), text + tail, strlen(text + tail) + 1);
+	memset(text + head, '.', DOTS);
+	memmove(text + head + DOTS, text + tail, strlen(text + tail) + 1);
 }
 
 static char **cell_of(const struct grid *grid, size_t row, size_t column)

@@ -42,7 +42,30 @@ static const struct gt_option options[] = {
 	OPT_END,
 };
 
-typedef gt_array(const struct gt_report *) chosen_reports;
+/* A report that was asked for and what it found. */
+struct answer {
+	const struct gt_report *report;
+	struct gt_result result;
+};
+
+struct answers {
+	gt_array(struct answer) list;
+};
+
+static void answers_add(struct answers *answers, const struct gt_report *report)
+{
+	struct answer *answer = gt_array_push(&answers->list);
+
+	answer->report = report;
+	gt_result_init(&answer->result);
+}
+
+static void answers_release(struct answers *answers)
+{
+	gt_array_each(struct answer, answer, &answers->list)
+		gt_result_release(&answer->result);
+	gt_array_release(&answers->list);
+}
 
 static void list_reports(FILE *out)
 {
@@ -66,17 +89,17 @@ static int unknown_report(const char *name, struct gt_error *err)
 }
 
 /* The reports of these names, the summary when there are none. */
-static int choose(chosen_reports *chosen, int count, char **names, struct gt_error *err)
+static int choose(struct answers *answers, int count, char **names, struct gt_error *err)
 {
 	for (int i = 0; i < count; i++) {
 		const struct gt_report *report = gt_report_find(names[i]);
 
 		if (!report)
 			return unknown_report(names[i], err);
-		*gt_array_push(chosen) = report;
+		answers_add(answers, report);
 	}
 	if (count == 0)
-		*gt_array_push(chosen) = gt_report_find("summary");
+		answers_add(answers, gt_report_find("summary"));
 	return 0;
 }
 
@@ -84,39 +107,46 @@ static int choose(chosen_reports *chosen, int count, char **names, struct gt_err
  * A ledger that is not clean is shown with every result: as a remark in each report of JSON,
  * once at the end of text, and on standard error with CSV, which has no place for it.
  */
-static void add_ledger(const struct gt_trace *trace, enum gt_style style, struct gt_result *results,
-                       size_t count)
+static void add_ledger(const struct gt_trace *trace, enum gt_style style, struct answers *answers)
 {
+	const size_t count = answers->list.count;
 	char sentence[512];
 
 	if (gt_ledger_sentence(trace, sentence, sizeof(sentence)))
 		return;
-	if (style == GT_STYLE_CSV)
+	if (style == GT_STYLE_CSV) {
 		gt_say("%s", sentence);
-	for (size_t i = style == GT_STYLE_JSON ? 0 : count - 1; style != GT_STYLE_CSV && i < count;
-	     i++)
-		gt_result_remark(&results[i], "%s", sentence);
+		return;
+	}
+	for (size_t i = style == GT_STYLE_JSON ? 0 : count - 1; i < count; i++)
+		gt_result_remark(&answers->list.rows[i].result, "%s", sentence);
 }
 
-static int write_results(const struct args *args, const struct gt_rendering *rendering,
-                         const struct gt_named_result *results, size_t count, struct gt_error *err)
+static int write_answers(const struct args *args, const struct gt_rendering *rendering,
+                         const struct answers *answers, struct gt_error *err)
 {
+	const size_t count = answers->list.count;
+	struct gt_named_result *named = gt_allocate(count * sizeof(*named));
 	struct gt_output output = GT_OUTPUT_INIT;
 	struct gt_rendering fitted = *rendering;
 	int result = gt_output_open(&output, args->output, true, err);
 
 	if (result < 0)
 		goto done;
+	for (size_t i = 0; i < count; i++)
+		named[i] = (struct gt_named_result){answers->list.rows[i].report->name,
+		                                    &answers->list.rows[i].result};
 	fitted.width = gt_render_width(output.file);
-	result = gt_render(&fitted, results, count, output.file, err);
+	result = gt_render(&fitted, named, count, output.file, err);
 	if (result == 0)
 		result = gt_output_commit(&output, err);
 done:
 	gt_output_release(&output);
+	gt_array_free(named);
 	return result;
 }
 
-static int report(const struct args *args, const char *recording, const chosen_reports *chosen,
+static int report(const struct args *args, const char *recording, struct answers *answers,
                   struct gt_error *err)
 {
 	const struct gt_rendering rendering = {
@@ -126,29 +156,17 @@ static int report(const struct args *args, const char *recording, const chosen_r
 		.limit = args->limit,
 		.sort = args->sort.count ? &args->sort : NULL,
 	};
-	const size_t count = chosen->count;
-	struct gt_result *results = gt_allocate(count * sizeof(*results));
-	struct gt_named_result *named = gt_allocate(count * sizeof(*named));
 	struct gt_trace trace;
 	int result;
 
 	gt_trace_init(&trace);
-	for (size_t i = 0; i < count; i++) {
-		gt_result_init(&results[i]);
-		named[i] = (struct gt_named_result){chosen->rows[i]->name, &results[i]};
-	}
 	result = gt_collect(recording, &trace, err);
-	if (result < 0)
-		goto done;
-	for (size_t i = 0; i < count; i++)
-		chosen->rows[i]->run(&trace, &results[i]);
-	add_ledger(&trace, rendering.style, results, count);
-	result = write_results(args, &rendering, named, count, err);
-done:
-	for (size_t i = 0; i < count; i++)
-		gt_result_release(&results[i]);
-	gt_array_free(results);
-	gt_array_free(named);
+	if (result == 0) {
+		gt_array_each(struct answer, answer, &answers->list)
+			answer->report->run(&trace, &answer->result);
+		add_ledger(&trace, rendering.style, answers);
+		result = write_answers(args, &rendering, answers, err);
+	}
 	gt_trace_release(&trace);
 	return result;
 }
@@ -157,7 +175,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.limit = UINT64_MAX};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
-	chosen_reports chosen = {0};
+	struct answers answers = {0};
 	int result;
 
 	if (left < 0)
@@ -170,10 +188,10 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return gt_fail(err, EINVAL, "which recording? see gputrace report --help");
 	if (args.json && args.csv)
 		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
-	result = choose(&chosen, left - 1, argv + 1, err);
+	result = choose(&answers, left - 1, argv + 1, err);
 	if (result == 0)
-		result = report(&args, argv[0], &chosen, err);
-	gt_array_release(&chosen);
+		result = report(&args, argv[0], &answers, err);
+	answers_release(&answers);
 	return result < 0 ? result : GT_EXIT_OK;
 }
 

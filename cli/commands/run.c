@@ -104,13 +104,26 @@ static int refuse_existing(const char *path, struct gt_error *err)
 	               path);
 }
 
+/* The old export too: it would lie beside a recording it was not made of. */
+static int remove_existing(const struct run *run, struct gt_error *err)
+{
+	const int result = gt_recording_remove(run->folder, err);
+
+	if (result < 0 || !run->exported)
+		return result;
+	if (unlink(run->exported) < 0 && errno != ENOENT)
+		return gt_fail(err, errno, "cannot remove %s: %s", run->exported,
+		               gt_errno_text(errno));
+	return 0;
+}
+
 /* Makes the empty folder; an older recording goes only with --force. */
 static int make_folder(const struct run *run, struct gt_error *err)
 {
 	int result;
 
 	if (run->args->force) {
-		result = gt_recording_remove(run->folder, err);
+		result = remove_existing(run, err);
 	} else {
 		result = refuse_existing(run->folder, err);
 		if (result == 0)
