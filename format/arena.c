@@ -98,6 +98,7 @@ void gt_arena_publish(struct gt_arena *arena)
 static bool slot_fits(const struct gt_arena_header *header, const struct gt_slot *slot)
 {
 	return slot->kind <= GT_SLOT_DISCARD && slot->size <= MAX_SLOT_SIZE &&
+	       slot->offset >= header->heap_offset + GT_ARENA_HEAP &&
 	       slot->offset <= header->bytes && slot->size <= header->bytes - slot->offset;
 }
 
@@ -106,10 +107,11 @@ static bool header_fits(const struct gt_arena_header *header, size_t size)
 	const uint32_t count = header->slot_count;
 
 	return header->header_bytes == sizeof(*header) && header->bytes == size &&
-	       count <= MAX_SLOTS && header->slots_offset == slots_offset() &&
+	       count > 0 && count <= MAX_SLOTS && header->slots_offset == slots_offset() &&
 	       header->names_offset == names_offset(count) &&
 	       header->heap_offset == heap_offset(count) &&
 	       header->heap_offset + GT_ARENA_HEAP <= size &&
+	       header->heap_used <= GT_ARENA_HEAP && header->capture[0] &&
 	       memchr(header->capture, '\0', sizeof(header->capture)) &&
 	       !strchr(header->capture, '/');
 }
@@ -205,7 +207,7 @@ int gt_arena_next_string(const struct gt_arena *arena, uint32_t *offset, const c
 	if (*offset > used || used - *offset < sizeof(length))
 		return 0;
 	memcpy(&length, arena->heap + *offset, sizeof(length));
-	if (length > used || padded(length) > used - *offset)
+	if (length > GT_ARENA_MAX_STRING || padded(length) > used - *offset)
 		return 0;
 	*text = (const char *)arena->heap + *offset + sizeof(length);
 	*size = length;
@@ -218,7 +220,8 @@ uint32_t gt_arena_add_string(struct gt_arena *arena, const char *text, uint32_t 
 	struct gt_arena_header *header = arena->header;
 	const uint32_t used = atomic_load_explicit(&header->heap_used, memory_order_relaxed);
 
-	if (size > GT_ARENA_HEAP / 4 || padded(size) > GT_ARENA_HEAP - used)
+	if (size > GT_ARENA_MAX_STRING || used > GT_ARENA_HEAP ||
+	    padded(size) > GT_ARENA_HEAP - used)
 		return 0;
 	memcpy(arena->heap + used, &size, sizeof(size));
 	memcpy(arena->heap + used + sizeof(size), text, size);

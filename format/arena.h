@@ -27,6 +27,7 @@ struct gt_error;
 #define GT_ARENA_CLOCKS   64
 #define GT_ARENA_NAMES    16384 /* a power of two */
 #define GT_ARENA_HEAP     (4u << 20)
+#define GT_ARENA_MAX_STRING (1u << 20) /* bytes; a chunk holds it */
 #define GT_RECORD_BYTES   (64u << 10) /* of one slot for a thread's own records */
 #define GT_RECORD_SLOTS   256
 #define GT_DISCARD_SLOTS  8
@@ -150,7 +151,10 @@ static inline void gt_ledger_add(struct gt_arena *arena, enum gt_ledger_id id, u
 int gt_arena_next_string(const struct gt_arena *arena, uint32_t *offset, const char **text,
                          uint32_t *size);
 
-/* Appends a text, without looking for an equal one. Its id, or 0 when the heap is full. */
+/*
+ * Appends a text, without looking for an equal one. Its id, or 0 when it is longer than
+ * GT_ARENA_MAX_STRING or the heap is full.
+ */
 uint32_t gt_arena_add_string(struct gt_arena *arena, const char *text, uint32_t size);
 
 /* The entry of a name pointer, or a free one for it, or NULL when the map is full. */

@@ -64,6 +64,10 @@ static const struct {
 struct gt_drain {
 	struct gt_drain_config config;
 	uint64_t source;
+	/* Of the buffer at hand: a buffer is counted once it is drained, not while it is. */
+	uint64_t activity_records;
+	uint64_t unknown_records;
+	uint64_t api_calls;
 	uint32_t shapes; /* in the table */
 	struct batch batches[BATCH_COUNT];
 	struct gt_record_shape table[SHAPE_TABLE]; /* id 0: free */
@@ -84,6 +88,13 @@ size_t gt_drain_memory(void)
 	return size;
 }
 
+/* A shape that comes again is then written again, with a new id. */
+static void forget_shapes(struct gt_drain *drain)
+{
+	memset(drain->table, 0, sizeof(drain->table));
+	drain->shapes = 0;
+}
+
 struct gt_drain *gt_drain_init(const struct gt_drain_config *config, void *memory, size_t size)
 {
 	struct gt_drain *drain = memory;
@@ -92,8 +103,7 @@ struct gt_drain *gt_drain_init(const struct gt_drain_config *config, void *memor
 	if (size < gt_drain_memory())
 		return NULL;
 	drain->config = *config;
-	drain->shapes = 0;
-	memset(drain->table, 0, sizeof(drain->table));
+	forget_shapes(drain);
 	for (int i = 0; i < BATCH_COUNT; i++) {
 		struct batch *batch = &drain->batches[i];
 
@@ -112,31 +122,25 @@ static void write_batch(struct gt_drain *drain, struct batch *batch)
 {
 	const struct gt_drain_config *config = &drain->config;
 	const struct gt_origin origin = {.source = drain->source, .part = batch->part};
+	int result = 0;
 
 	if (batch->count == 0)
 		return;
 	/* Records that describe others may come twice; ids in them may differ between drains. */
 	if (batch < &drain->batches[BATCH_kernel] || !config->written ||
 	    !config->written(config->context, origin.source, batch->kind, origin.part))
-		(void)gt_writer_records(config->writer, batch->kind, batch->rows, batch->count,
-		                        origin);
+		result = gt_writer_records(config->writer, batch->kind, batch->rows, batch->count,
+		                           origin);
+	if (result < 0 && batch == &drain->batches[BATCH_shape])
+		forget_shapes(drain);
 	batch->part++;
 	batch->count = 0;
-}
-
-/* A zeroed row at the end of a batch, which is written first when it is full. */
-static void *push(struct gt_drain *drain, enum batch_id id)
-{
-	struct batch *batch = &drain->batches[id];
-
-	if (batch->count == batch->capacity)
-		write_batch(drain, batch);
-	return memset(batch->rows + (size_t)batch->count++ * batch->size, 0, batch->size);
 }
 
 void gt_drain_begin(struct gt_drain *drain, const struct gt_slot *slot)
 {
 	drain->source = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
+	drain->activity_records = drain->unknown_records = drain->api_calls = 0;
 	for (int i = 0; i < BATCH_COUNT; i++) {
 		drain->batches[i].count = 0;
 		drain->batches[i].part = 0;
@@ -176,11 +180,43 @@ static void write_strings(struct gt_drain *drain)
 	}
 }
 
+/*
+ * A zeroed row at the end of a batch, which is written first when it is full. What it refers
+ * to goes before it, since the process may die right after. Which records share a chunk must
+ * not depend on that: a salvager finds the chunks of a buffer by their numbers.
+ */
+static void *push(struct gt_drain *drain, enum batch_id id)
+{
+	struct batch *batch = &drain->batches[id];
+
+	if (batch->count == batch->capacity) {
+		write_strings(drain);
+		for (int i = 0; i < BATCH_kernel; i++)
+			write_batch(drain, &drain->batches[i]);
+		write_batch(drain, batch);
+	}
+	return memset(batch->rows + (size_t)batch->count++ * batch->size, 0, batch->size);
+}
+
 void gt_drain_end(struct gt_drain *drain)
 {
+	struct gt_arena *arena = drain->config.arena;
+
 	write_strings(drain);
 	for (int i = 0; i < BATCH_COUNT; i++)
 		write_batch(drain, &drain->batches[i]);
+	gt_ledger_add(arena, GT_LEDGER_activity_records, drain->activity_records);
+	gt_ledger_add(arena, GT_LEDGER_unknown_records, drain->unknown_records);
+	gt_ledger_add(arena, GT_LEDGER_api_calls, drain->api_calls);
+	drain->activity_records = drain->unknown_records = drain->api_calls = 0;
+}
+
+static uint32_t kind_of(const uint8_t *record)
+{
+	uint32_t kind;
+
+	memcpy(&kind, record, sizeof(kind));
+	return kind;
 }
 
 static uint64_t get(const struct gt_drain *drain, const uint8_t *record, enum gt_raw_field field)
@@ -205,10 +241,8 @@ static uint32_t intern_shape(struct gt_drain *drain, struct gt_record_shape *sha
 	const size_t skip = offsetof(struct gt_record_shape, name); /* the id itself is no part of it */
 	uint64_t at = XXH3_64bits((const uint8_t *)shape + skip, sizeof(*shape) - skip);
 
-	if (drain->shapes >= SHAPE_TABLE_MAX) {
-		memset(drain->table, 0, sizeof(drain->table));
-		drain->shapes = 0;
-	}
+	if (drain->shapes >= SHAPE_TABLE_MAX)
+		forget_shapes(drain);
 	for (;; at++) {
 		struct gt_record_shape *entry = &drain->table[at % SHAPE_TABLE];
 
@@ -252,10 +286,13 @@ static uint32_t shape_of(struct gt_drain *drain, const uint8_t *record)
 	return intern_shape(drain, &shape);
 }
 
-/* CUPTI leaves both times 0 until it knows them. */
-static uint32_t flags_of(const struct gt_drain *drain, uint64_t start, uint64_t end)
+/* CUPTI leaves both times 0 until it knows them, and marks the record as open. */
+static uint32_t flags_of(const struct gt_drain *drain, const uint8_t *record, uint64_t start,
+                         uint64_t end)
 {
-	return drain->config.record_flags | (start == 0 || end == 0 ? GT_RECORD_UNFINISHED : 0);
+	const bool open = start == 0 || end == 0 || kind_of(record) & GT_RAW_KIND_OPEN;
+
+	return drain->config.record_flags | (open ? GT_RECORD_UNFINISHED : 0);
 }
 
 static void drain_kernel(struct gt_drain *drain, const uint8_t *record)
@@ -272,7 +309,7 @@ static void drain_kernel(struct gt_drain *drain, const uint8_t *record)
 	kernel->context = GET32(kernel, context);
 	kernel->stream = GET32(kernel, stream);
 	kernel->graph = GET32(kernel, graph);
-	kernel->flags = flags_of(drain, kernel->start, kernel->end) |
+	kernel->flags = flags_of(drain, record, kernel->start, kernel->end) |
 	                (GET(kernel, device_launched) ? GT_RECORD_DEVICE_LAUNCHED : 0);
 }
 
@@ -292,7 +329,7 @@ static void drain_memcpy(struct gt_drain *drain, const uint8_t *record)
 	copy->kind = GET32(memcpy, kind);
 	copy->src_kind = GET32(memcpy, src_kind);
 	copy->dst_kind = GET32(memcpy, dst_kind);
-	copy->flags = flags_of(drain, copy->start, copy->end) |
+	copy->flags = flags_of(drain, record, copy->start, copy->end) |
 	              (GET(memcpy, flags) & COPY_ASYNC ? GT_RECORD_ASYNC : 0);
 }
 
@@ -314,7 +351,7 @@ static void drain_memcpy2(struct gt_drain *drain, const uint8_t *record)
 	copy->kind = GET32(memcpy2, kind);
 	copy->src_kind = GET32(memcpy2, src_kind);
 	copy->dst_kind = GET32(memcpy2, dst_kind);
-	copy->flags = flags_of(drain, copy->start, copy->end) |
+	copy->flags = flags_of(drain, record, copy->start, copy->end) |
 	              (GET(memcpy2, flags) & COPY_ASYNC ? GT_RECORD_ASYNC : 0);
 }
 
@@ -333,7 +370,7 @@ static void drain_memset(struct gt_drain *drain, const uint8_t *record)
 	fill->graph = GET32(memset, graph);
 	fill->value = GET32(memset, value);
 	fill->memory_kind = GET32(memset, memory_kind);
-	fill->flags = flags_of(drain, fill->start, fill->end) |
+	fill->flags = flags_of(drain, record, fill->start, fill->end) |
 	              (GET(memset, flags) & COPY_ASYNC ? GT_RECORD_ASYNC : 0);
 }
 
@@ -348,7 +385,7 @@ static void drain_sync(struct gt_drain *drain, const uint8_t *record)
 	sync->stream = GET32(synchronization, stream);
 	sync->event = GET32(synchronization, event);
 	sync->kind = GET32(synchronization, kind);
-	sync->flags = flags_of(drain, sync->start, sync->end);
+	sync->flags = flags_of(drain, record, sync->start, sync->end);
 }
 
 static void drain_overhead(struct gt_drain *drain, const uint8_t *record)
@@ -361,7 +398,7 @@ static void drain_overhead(struct gt_drain *drain, const uint8_t *record)
 	overhead->tid = GET(overhead, object_kind) == OBJECT_THREAD ? GET32(overhead, object_tid)
 	                                                            : NO_TID;
 	overhead->kind = GET32(overhead, kind);
-	overhead->flags = flags_of(drain, overhead->start, overhead->end);
+	overhead->flags = flags_of(drain, record, overhead->start, overhead->end);
 }
 
 static void drain_device(struct gt_drain *drain, const uint8_t *record)
@@ -417,15 +454,11 @@ void gt_drain_activity(struct gt_drain *drain, const uint8_t *record)
 		[GT_ACTIVITY_context] = drain_context,
 		[GT_ACTIVITY_stream] = drain_stream,
 	};
-	uint32_t kind;
+	const enum gt_activity activity = gt_activity_of_kind(kind_of(record) & ~GT_RAW_KIND_OPEN);
 
-	memcpy(&kind, record, sizeof(kind));
-
-	const enum gt_activity activity = gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN);
-
-	gt_ledger_add(drain->config.arena, GT_LEDGER_activity_records, 1);
+	drain->activity_records++;
 	if (activity == GT_ACTIVITY_COUNT)
-		gt_ledger_add(drain->config.arena, GT_LEDGER_unknown_records, 1);
+		drain->unknown_records++;
 	else
 		drains[activity](drain, record);
 }
@@ -452,6 +485,8 @@ void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32
 
 	if (used > slot->size)
 		used = slot->size;
+	if (used < size)
+		return; /* just lent: the thread in it may still be the one before */
 	drain_thread(drain, slot);
 	for (; used >= size; used -= (uint32_t)size, at += size) {
 		struct gt_record_api_call *call = push(drain, BATCH_api_call);
@@ -460,7 +495,7 @@ void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32
 		call->tid = slot->tid;
 		call->flags |= drain->config.record_flags |
 		               (call->end == 0 ? GT_RECORD_UNFINISHED : 0);
-		gt_ledger_add(drain->config.arena, GT_LEDGER_api_calls, 1);
+		drain->api_calls++;
 	}
 }
 
@@ -473,9 +508,16 @@ static void write_clocks(struct gt_drain *drain)
 
 	if (count - written > GT_ARENA_CLOCKS)
 		written = count - GT_ARENA_CLOCKS;
-	for (; written != count; written++)
-		(void)gt_writer_records(drain->config.writer, GT_RECORD_clock,
-		                        &header->clocks[written % GT_ARENA_CLOCKS], 1, none);
+	while (written != count) {
+		const uint32_t at = written % GT_ARENA_CLOCKS;
+		const uint32_t to_end = GT_ARENA_CLOCKS - at;
+		const uint32_t rows = count - written < to_end ? count - written : to_end;
+
+		if (gt_writer_records(drain->config.writer, GT_RECORD_clock, &header->clocks[at],
+		                      rows, none) < 0)
+			break; /* the next time, if they are still there */
+		written += rows;
+	}
 	atomic_store_explicit(&header->clocks_written, written, memory_order_relaxed);
 }
 
@@ -501,15 +543,12 @@ void gt_drain_header(struct gt_drain *drain)
 
 uint32_t gt_raw_size(const struct gt_arena *arena, const uint8_t *record, uint32_t left)
 {
-	uint32_t kind;
-
-	if (left < sizeof(kind))
+	if (left < sizeof(uint32_t))
 		return 0;
-	memcpy(&kind, record, sizeof(kind));
 
-	const enum gt_activity activity = gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN);
+	const enum gt_activity activity = gt_activity_of_kind(kind_of(record) & ~GT_RAW_KIND_OPEN);
 
-	if (kind == 0 || activity == GT_ACTIVITY_COUNT)
+	if (activity == GT_ACTIVITY_COUNT)
 		return 0;
 
 	const uint32_t size = arena->header->layout.sizes[activity];

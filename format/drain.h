@@ -48,7 +48,10 @@ void gt_drain_activity(struct gt_drain *drain, const uint8_t *record);
 /* The records in the first used bytes of a thread's slot. */
 void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32_t used);
 
-/* Ends the buffer: writes strings and shapes first, then what uses them. */
+/*
+ * Ends the buffer: writes strings and shapes first, then what uses them, and adds its records
+ * to the ledger. Who marks the buffer as drained right after counts none of them twice.
+ */
 void gt_drain_end(struct gt_drain *drain);
 
 /* Writes strings, clock readings and the ledger as they stand in the arena's header. */
