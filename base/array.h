@@ -25,8 +25,7 @@
 #define gt_array_end(array) ((array)->count ? (array)->rows + (array)->count : (array)->rows)
 
 /* The row type is spelled out so that a reader can ask for const rows. */
-#define gt_array_each(T, row, array)                                                               \
-	for (T *row = (array)->rows; row != gt_array_end(array); row++)
+#define gt_array_each(T, row, array) for (T *row = (array)->rows; row != gt_array_end(array); row++)
 
 #define gt_array_release(array)                                                                    \
 	do {                                                                                       \

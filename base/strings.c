@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_FUNCTION HASH_FNV
+#define HASH_FUNCTION     HASH_FNV
 #define uthash_fatal(msg) abort()
 #include <uthash.h>
 

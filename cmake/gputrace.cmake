@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What all code is compiled with, tests included.
 add_library(gputrace_flags INTERFACE)
 target_include_directories(gputrace_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)

@@ -87,10 +87,11 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 			add_capture(collection, path, entry->d_name);
 	closedir(dir);
 	if (collection->captures.count == 0)
-		return gt_fail(err, ENODATA,
-		               "%s holds no captures: it is not a recording, or the recorded program "
-		               "never used CUDA",
-		               path);
+		return gt_fail(
+			err, ENODATA,
+			"%s holds no captures: it is not a recording, or the recorded program "
+			"never used CUDA",
+			path);
 	qsort(collection->captures.rows, collection->captures.count, sizeof(struct gt_capture),
 	      by_name);
 	return 0;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "format/records.h"
 #include "format/recording.h"
+#include "format/records.h"
 #include "model/trace.h"
 
 struct gt_error;
@@ -28,11 +28,11 @@ struct gt_known {
 /* One capture file, with the arena beside it if there is one, on its way into the trace. */
 struct gt_capture {
 	char *path;
-	char *name; /* inside path */
+	char *name;       /* inside path */
 	char *arena_path; /* NULL: there is none */
 	gt_id process;
-	gt_array(gt_string) strings;       /* by the capture's string id */
-	gt_array(gt_id) shapes;            /* rows of launch_shapes by the capture's shape id */
+	gt_array(gt_string) strings; /* by the capture's string id */
+	gt_array(gt_id) shapes;      /* rows of launch_shapes by the capture's shape id */
 	gt_array(struct gt_record_shape) raw_shapes;
 	gt_array(struct gt_record_thread) raw_threads;
 	gt_array(struct gt_record_note) raw_notes;

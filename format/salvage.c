@@ -142,8 +142,7 @@ static int salvage(struct salvager *salvager, void *arena, size_t arena_size, co
 	if (gt_writer_init(&salvager->writer, sink, memory, gt_writer_memory()) < 0)
 		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
 	salvager->writer.flags = GT_CHUNK_SALVAGED;
-	salvager->drain =
-		gt_drain_init(&config, memory + gt_writer_memory(), gt_drain_memory());
+	salvager->drain = gt_drain_init(&config, memory + gt_writer_memory(), gt_drain_memory());
 	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++)
 		drain_slot(salvager, &salvager->arena.slots[i], capture, capture_size);
 	gt_drain_header(salvager->drain);
@@ -158,7 +157,8 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 {
 	const size_t head = (sizeof(struct salvager) + 63) & ~(size_t)63;
 	const size_t size = head + gt_writer_memory() + gt_drain_memory();
-	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");

@@ -27,8 +27,8 @@ static int look(struct dl_phdr_info *info, size_t size, void *context)
 	if (!search->found[0] && strncmp(file, "libcupti.so", 11) == 0)
 		snprintf(search->found, sizeof(search->found), "%s", name);
 	if (!search->packages[0] && site)
-		snprintf(search->packages, sizeof(search->packages), "%.*s",
-		         (int)(site - name) + 9, name);
+		snprintf(search->packages, sizeof(search->packages), "%.*s", (int)(site - name) + 9,
+		         name);
 	return 0;
 }
 
@@ -122,10 +122,11 @@ int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted
 	else
 		find(cupti, driver_version);
 	if (!cupti->handle) {
-		snprintf(why, why_size,
-		         "libcupti.so.%d was not found%s%s: install the CUDA toolkit's CUPTI or set "
-		         "GPUTRACE_CUPTI to the library's path",
-		         driver_version ? driver_version / 1000 : 13, *wanted ? " at " : "", wanted);
+		snprintf(
+			why, why_size,
+			"libcupti.so.%d was not found%s%s: install the CUDA toolkit's CUPTI or set "
+			"GPUTRACE_CUPTI to the library's path",
+			driver_version ? driver_version / 1000 : 13, *wanted ? " at " : "", wanted);
 		return -ENOENT;
 	}
 	if (dlinfo(cupti->handle, RTLD_DI_LINKMAP, &map) == 0)
@@ -135,8 +136,10 @@ int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted
 		return result;
 	if (cupti->cuptiGetVersion(&cupti->version) != CUPTI_SUCCESS ||
 	    cupti->version < OLDEST_VERSION) {
-		snprintf(why, why_size, "%s is CUPTI version %u, and CUDA 12.4 (version %u) is the oldest that works",
-		         cupti->path, cupti->version, OLDEST_VERSION);
+		snprintf(
+			why, why_size,
+			"%s is CUPTI version %u, and CUDA 12.4 (version %u) is the oldest that works",
+			cupti->path, cupti->version, OLDEST_VERSION);
 		return -ENOTSUP;
 	}
 	return 0;

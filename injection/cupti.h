@@ -16,7 +16,7 @@
 struct gt_cupti {
 	void *handle;
 	char path[PATH_MAX];
-	uint32_t version; /* cuptiGetVersion */
+	uint32_t version;                      /* cuptiGetVersion */
 #define CALL(name)     __typeof__(name) *name; /* GNU C: the headers are the only prototypes */
 #define OPTIONAL(name) CALL(name)
 #include "injection/cupti_calls.def"

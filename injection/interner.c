@@ -19,7 +19,8 @@ struct gt_interned {
 
 size_t gt_interner_memory(void)
 {
-	return TABLE * sizeof(struct gt_interned);
+	return TABLE
+	*sizeof(struct gt_interned);
 }
 
 void gt_interner_init(struct gt_interner *interner, struct gt_arena *arena, void *zeroed_memory)
@@ -38,10 +39,10 @@ static uint32_t intern_hashed(struct gt_interner *interner, const char *text, si
 		if (entry->id)
 			continue;
 
-		const uint32_t id = interner->count < TABLE_MAX
-		                            ? gt_arena_add_string(interner->arena, text,
-		                                                  (uint32_t)size)
-		                            : 0;
+		const uint32_t id =
+			interner->count < TABLE_MAX
+				? gt_arena_add_string(interner->arena, text, (uint32_t)size)
+				: 0;
 
 		if (id == 0) {
 			gt_ledger_add(interner->arena, GT_LEDGER_strings_lost, 1);

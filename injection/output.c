@@ -25,8 +25,8 @@ static int make_named_folder(struct gt_session *session)
 	gt_process_program(program, sizeof(program));
 	for (int i = 1; i <= MAX_FOLDERS; i++) {
 		if (i == 1)
-			snprintf(session->folder, sizeof(session->folder),
-			         "%s" GT_RECORDING_SUFFIX, program);
+			snprintf(session->folder, sizeof(session->folder), "%s" GT_RECORDING_SUFFIX,
+			         program);
 		else
 			snprintf(session->folder, sizeof(session->folder),
 			         "%s.%d" GT_RECORDING_SUFFIX, program, i);
@@ -73,7 +73,8 @@ static int open_capture(struct gt_session *session)
 	return -EEXIST;
 }
 
-/* Where a file system cannot reserve space, writing zeros does; a hole could end the program later. */
+/* Where a file system cannot reserve space, writing zeros does; a hole could end the program later.
+ */
 static int reserve(int fd, size_t size)
 {
 	static const uint8_t zeros[1 << 16];
@@ -102,9 +103,9 @@ static int open_arena(struct gt_session *session, const struct gt_arena_config *
 	/* The program may change its folder before we remove the file. */
 	if (session->folder[0] != '/' && !getcwd(here, sizeof(here)))
 		return -errno;
-	if (snprintf(session->arena_path, sizeof(session->arena_path), "%s%s%s/%.*s" GT_ARENA_SUFFIX,
-	             here, *here ? "/" : "", session->folder, (int)stem,
-	             session->capture_name) >= (int)sizeof(session->arena_path))
+	if (snprintf(session->arena_path, sizeof(session->arena_path),
+	             "%s%s%s/%.*s" GT_ARENA_SUFFIX, here, *here ? "/" : "", session->folder,
+	             (int)stem, session->capture_name) >= (int)sizeof(session->arena_path))
 		return -ENAMETOOLONG;
 	session->arena_fd = open(session->arena_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (session->arena_fd < 0)

@@ -72,7 +72,8 @@ void gt_process_describe(struct gt_meta *meta)
 	gt_process_host(text, HOST_NAME_MAX + 1);
 	gt_meta_add(meta, GT_META_HOST, text);
 	size = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
-	gt_meta_add_bytes(meta, GT_META_BOOT_ID, text, strcspn(text, "\n") < size ? strcspn(text, "\n") : size);
+	gt_meta_add_bytes(meta, GT_META_BOOT_ID, text,
+	                  strcspn(text, "\n") < size ? strcspn(text, "\n") : size);
 	gt_meta_add_number(meta, GT_META_PID, (unsigned long long)getpid());
 	gt_meta_add_number(meta, GT_META_PPID, (unsigned long long)getppid());
 	gt_meta_add_number(meta, GT_META_STARTED, gt_process_started());

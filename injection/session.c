@@ -156,10 +156,11 @@ static int subscribe(struct gt_session *session, char *why, size_t why_size)
 		return 0;
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
 		name_other(session, other, sizeof(other));
-		snprintf(why, why_size,
-		         "another tool%s uses CUPTI in this process, and CUPTI serves one at a time: "
-		         "run without it to record GPU activity",
-		         other);
+		snprintf(
+			why, why_size,
+			"another tool%s uses CUPTI in this process, and CUPTI serves one at a time: "
+			"run without it to record GPU activity",
+			other);
 	} else {
 		snprintf(why, why_size, "cuptiSubscribe failed: %s",
 		         gt_cupti_text(&session->cupti, result));

@@ -38,14 +38,14 @@ struct gt_session {
 	char capture_name[NAME_MAX + 1];
 	char arena_path[PATH_MAX];
 	int capture_fd;
-	int arena_fd;          /* holds the lock that says: this process lives */
-	uint8_t *last_resort;  /* for CUPTI when even the discard buffers are in use; never read */
+	int arena_fd;         /* holds the lock that says: this process lives */
+	uint8_t *last_resort; /* for CUPTI when even the discard buffers are in use; never read */
 
 	_Atomic bool armed;         /* record what happens */
 	_Atomic bool activity_seen; /* CUPTI asked for a buffer: CUDA is up, flushing is safe */
 	_Atomic bool stopping;
 	_Atomic uint64_t flush_began_ns; /* CLOCK_MONOTONIC, 0: no flush is under way */
-	bool devices_done;             /* of the writer thread */
+	bool devices_done;               /* of the writer thread */
 	bool flush_given_up;             /* of the writer thread: the flush that hangs is counted */
 
 	bool source_started[GT_MAX_SOURCES];

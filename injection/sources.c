@@ -24,8 +24,7 @@ void gt_sources_start(struct gt_session *session)
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		char why[256] = "it could not start";
 
-		session->source_started[i] =
-			sources[i]->start(session, why, sizeof(why)) == 0;
+		session->source_started[i] = sources[i]->start(session, why, sizeof(why)) == 0;
 		if (session->source_started[i])
 			continue;
 		gt_ledger_add(&session->arena, GT_LEDGER_sources_failed, 1);

@@ -14,9 +14,9 @@
 #include "injection/source.h"
 #include "injection/sources.h"
 
-#define HEADER_INTERVAL_NS 1000000000u  /* clocks and ledger go to the capture this often */
-#define FLUSH_LIMIT_NS     5000000000u  /* a flush that takes longer is given up */
-#define NAME_MAX_BYTES     16384        /* of a kernel's name; longer ones are cut */
+#define HEADER_INTERVAL_NS 1000000000u /* clocks and ledger go to the capture this often */
+#define FLUSH_LIMIT_NS     5000000000u /* a flush that takes longer is given up */
+#define NAME_MAX_BYTES     16384       /* of a kernel's name; longer ones are cut */
 
 /* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
 static __thread bool ours __attribute__((tls_model("initial-exec")));
@@ -214,8 +214,7 @@ static void keep_names_of(struct gt_session *session, struct gt_slot *slot)
 
 		memcpy(&kind, bytes + at, sizeof(kind));
 		if (gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN) == GT_ACTIVITY_kernel) {
-			const uint64_t pointer =
-				gt_raw_get(layout, bytes + at, GT_RAW_kernel_name);
+			const uint64_t pointer = gt_raw_get(layout, bytes + at, GT_RAW_kernel_name);
 
 			if (!pointer)
 				break; /* CUPTI is filling this one */
@@ -249,9 +248,10 @@ static void watch_flusher(struct gt_session *session)
 		return;
 	session->flush_given_up = true;
 	gt_ledger_add(&session->arena, GT_LEDGER_flush_timeouts, 1);
-	gt_session_note(session, "activity",
-	                "cuptiActivityFlushAll did not come back within 5 s: GPU activity after that "
-	                "may be missing");
+	gt_session_note(
+		session, "activity",
+		"cuptiActivityFlushAll did not come back within 5 s: GPU activity after that "
+		"may be missing");
 }
 
 static void measure_cpu(struct gt_session *session)
@@ -263,7 +263,8 @@ static void measure_cpu(struct gt_session *session)
 		struct timespec used;
 		clockid_t clock;
 
-		if (pthread_getcpuclockid(threads[i], &clock) == 0 && clock_gettime(clock, &used) == 0)
+		if (pthread_getcpuclockid(threads[i], &clock) == 0 &&
+		    clock_gettime(clock, &used) == 0)
 			sum += (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 	}
 	atomic_store_explicit(&session->arena.header->ledger[GT_LEDGER_writer_cpu_ns], sum,

@@ -29,7 +29,7 @@ struct gt_occupancy {
 	unsigned blocks_per_sm; /* the smallest of them */
 	unsigned warps_per_sm;  /* blocks_per_sm x warps of a block */
 	double percent;         /* of the warps a multiprocessor can hold; NAN when unknown */
-	double waves_per_sm;    /* blocks of the grid / (blocks_per_sm x sm_count); NAN when unknown */
+	double waves_per_sm; /* blocks of the grid / (blocks_per_sm x sm_count); NAN when unknown */
 	enum gt_occupancy_limit limit;
 };
 

@@ -25,11 +25,11 @@ typedef double gt_real;
 
 /* What is known of one activity or API call; bits of the column "flags". */
 enum gt_activity_flag {
-	GT_UNFINISHED = 1,      /* it had begun, or was queued, when its process ended: no end time */
-	GT_SALVAGED = 2,        /* read from the arena of a process that did not end cleanly */
-	GT_ASYNC = 4,           /* the copy or fill did not make the host wait */
-	GT_DRIVER_API = 8,      /* the call is of the driver API (cu...), not the runtime's (cuda...) */
-	GT_NESTED = 16,         /* the call was made inside another one (only with --api all) */
+	GT_UNFINISHED = 1, /* it had begun, or was queued, when its process ended: no end time */
+	GT_SALVAGED = 2,   /* read from the arena of a process that did not end cleanly */
+	GT_ASYNC = 4,      /* the copy or fill did not make the host wait */
+	GT_DRIVER_API = 8, /* the call is of the driver API (cu...), not the runtime's (cuda...) */
+	GT_NESTED = 16,    /* the call was made inside another one (only with --api all) */
 	GT_DEVICE_LAUNCHED = 32 /* a kernel on the GPU launched it */
 };
 
@@ -51,8 +51,8 @@ enum gt_api_kind {
 
 /* How the recording of a process ended; column "ended" of processes. */
 enum gt_end {
-	GT_END_CLEAN,   /* the process exited and everything was written */
-	GT_END_DIED,    /* it died or left without exit handlers; the rest was salvaged from its arena */
+	GT_END_CLEAN, /* the process exited and everything was written */
+	GT_END_DIED, /* it died or left without exit handlers; the rest was salvaged from its arena */
 	GT_END_RUNNING, /* it was still running when the recording was read */
 	GT_END_TORN,    /* its file stops early and there is no arena: the tail is not known */
 };
@@ -70,8 +70,8 @@ enum gt_end {
  */
 struct gt_trace {
 	struct gt_strings *strings;
-	gt_time start_ns; /* first instant of the recording; 0 when nothing was recorded */
-	gt_time end_ns;   /* last instant */
+	gt_time start_ns;       /* first instant of the recording; 0 when nothing was recorded */
+	gt_time end_ns;         /* last instant */
 	gt_string tool_version; /* of gputrace that made the captures */
 	gt_string cupti;        /* path and version of the library that was used, "" when none */
 	gt_string driver;       /* CUDA driver version, as 13.0, "" when not known */
@@ -87,7 +87,8 @@ void gt_trace_release(struct gt_trace *trace);
 /* The text of a string column; lives as long as the trace. */
 const char *gt_trace_text(const struct gt_trace *trace, gt_string text);
 
-/* Value of a ledger class summed over all processes. Returns 0, or -ENODATA when no process has it. */
+/* Value of a ledger class summed over all processes. Returns 0, or -ENODATA when no process has it.
+ */
 int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *value);
 
 /* GT_NONE when the row names no stream or context. */

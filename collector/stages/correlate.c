@@ -68,7 +68,7 @@ static gt_id find_call(const struct gt_trace *trace, const struct index *index, 
 
 #define JOIN(T, table, process)                                                                    \
 	gt_array_each(T, row, &trace->table)                                                       \
-		row->api_call = find_call(trace, &index, process, row->correlation)
+	row->api_call = find_call(trace, &index, process, row->correlation)
 
 static gt_id process_of_context(const struct gt_trace *trace, gt_id context)
 {

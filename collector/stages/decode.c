@@ -23,10 +23,10 @@
 struct decoder {
 	struct gt_collection *collection;
 	struct gt_capture *capture;
-	uint8_t *scratch;  /* a chunk's payload */
-	uint8_t *records;  /* a chunk's records */
-	uint64_t unknown;  /* chunks of kinds a later gputrace writes */
-	uint64_t damaged;  /* chunks whose checksum holds but whose columns do not */
+	uint8_t *scratch; /* a chunk's payload */
+	uint8_t *records; /* a chunk's records */
+	uint64_t unknown; /* chunks of kinds a later gputrace writes */
+	uint64_t damaged; /* chunks whose checksum holds but whose columns do not */
 };
 
 /* The bits of records and of rows are the same facts; only the files' values are for ever. */
@@ -110,7 +110,7 @@ static void decode_kernel(struct decoder *decoder, const void *record)
 		.graph = from->graph,
 		.shape = from->shape,
 		.stream = gt_row_of_stream(trace, decoder->capture, from->context, from->stream,
-		                           from->device),
+	                                   from->device),
 		.device = gt_row_of_device(trace, decoder->capture, from->device),
 		.api_call = GT_NONE,
 		.correlation = from->correlation,
@@ -140,7 +140,7 @@ static void decode_copy(struct decoder *decoder, const void *record)
 		.graph_node = from->graph_node,
 		.graph = from->graph,
 		.stream = gt_row_of_stream(trace, decoder->capture, from->context, from->stream,
-		                           from->device),
+	                                   from->device),
 		.device = gt_row_of_device(trace, decoder->capture, from->device),
 		.src_device = src_device,
 		.dst_device = dst_device,
@@ -166,7 +166,7 @@ static void decode_fill(struct decoder *decoder, const void *record)
 		.graph_node = from->graph_node,
 		.graph = from->graph,
 		.stream = gt_row_of_stream(trace, decoder->capture, from->context, from->stream,
-		                           from->device),
+	                                   from->device),
 		.device = gt_row_of_device(trace, decoder->capture, from->device),
 		.api_call = GT_NONE,
 		.correlation = from->correlation,
@@ -181,17 +181,17 @@ static void decode_sync(struct decoder *decoder, const void *record)
 {
 	const struct gt_record_sync *from = record;
 	struct gt_trace *trace = decoder->collection->trace;
-	const bool names_stream = from->stream != UINT32_MAX; /* CUPTI_SYNCHRONIZATION_INVALID_VALUE */
+	const bool names_stream =
+		from->stream != UINT32_MAX; /* CUPTI_SYNCHRONIZATION_INVALID_VALUE */
 
 	*gt_array_push(&trace->syncs) = (struct gt_sync){
 		.start_ns = (gt_time)from->start,
 		.end_ns = (gt_time)from->end,
 		.context = gt_row_of_context(trace, decoder->capture, from->context,
-		                             GT_UNKNOWN_ORDINAL),
-		.stream = names_stream
-		                  ? gt_row_of_stream(trace, decoder->capture, from->context,
-		                                     from->stream, GT_UNKNOWN_ORDINAL)
-		                  : GT_NONE,
+	                                     GT_UNKNOWN_ORDINAL),
+		.stream = names_stream ? gt_row_of_stream(trace, decoder->capture, from->context,
+	                                                  from->stream, GT_UNKNOWN_ORDINAL)
+	                               : GT_NONE,
 		.api_call = GT_NONE,
 		.correlation = from->correlation,
 		.kind = from->kind,
@@ -312,7 +312,8 @@ static void take_cupti_version(struct decoder *decoder, const struct gt_text *va
 	trace->cupti = gt_strings_add(trace->strings, text);
 }
 
-static void take_pair(struct decoder *decoder, const struct gt_text *key, const struct gt_text *value)
+static void take_pair(struct decoder *decoder, const struct gt_text *key,
+                      const struct gt_text *value)
 {
 	struct gt_trace *trace = decoder->collection->trace;
 	struct gt_process *process = &trace->processes.rows[decoder->capture->process];
@@ -450,9 +451,10 @@ static void add_arena(struct decoder *decoder, const struct gt_mapping *capture)
 		return;
 	if (gt_arena_is_live(to->arena_path)) {
 		to->running = true;
-		gt_collection_note(decoder->collection, to->process, "decode",
-		                   "the process still runs: the latest events are not in its capture "
-		                   "yet");
+		gt_collection_note(
+			decoder->collection, to->process, "decode",
+			"the process still runs: the latest events are not in its capture "
+			"yet");
 	} else if (decode_arena(decoder, capture, &why) < 0 && why.code != ENODATA) {
 		gt_collection_note(decoder->collection, to->process, "decode",
 		                   "%s could not be salvaged: %s", to->arena_path, why.text);

@@ -15,7 +15,8 @@
  * become one row, devices seen by several processes become one row, API calls get their kind.
  */
 
-/* Of the C++ runtime library (Itanium C++ ABI, 3.4). The result is malloc'ed; NULL: not a C++ name. */
+/* Of the C++ runtime library (Itanium C++ ABI, 3.4). The result is malloc'ed; NULL: not a C++ name.
+ */
 char *__cxa_demangle(const char *mangled, char *output, size_t *length, int *status);
 
 static gt_string demangle(struct gt_trace *trace, gt_string name)
@@ -106,7 +107,7 @@ static const struct {
 	const char *prefix;
 	enum gt_api_kind kind;
 } calls[] = {
-#define GT_API_NONE GT_API_OTHER
+#define GT_API_NONE        GT_API_OTHER
 #define CALL(prefix, kind) {prefix, GT_API_##kind},
 #include "format/api_calls.def"
 };

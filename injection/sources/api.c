@@ -20,12 +20,12 @@
  * result when it returns, so that a process that dies inside it leaves it behind unfinished.
  */
 
-#define MAX_CALLS       4096 /* callback ids of one domain */
-#define MAX_DEPTH       4    /* calls inside calls that are recorded with GPUTRACE_API=all */
-#define MEASURE_EVERY   256
-#define FLUSH_LIMIT_NS  500000000u
-#define FUNCTION_MASK   0x7fffffffu
-#define DESTROYS        0x80000000u /* with a function's string: a context ends in this call */
+#define MAX_CALLS      4096 /* callback ids of one domain */
+#define MAX_DEPTH      4    /* calls inside calls that are recorded with GPUTRACE_API=all */
+#define MEASURE_EVERY  256
+#define FLUSH_LIMIT_NS 500000000u
+#define FUNCTION_MASK  0x7fffffffu
+#define DESTROYS       0x80000000u /* with a function's string: a context ends in this call */
 
 /* What a thread of the program is in the middle of. Lives in static TLS: keep it small. */
 struct thread_state {
@@ -219,11 +219,13 @@ static int enable_domain(struct gt_session *session, CUpti_CallbackDomain domain
 	for (uint32_t id = 1; id < MAX_CALLS; id++) {
 		const char *name = NULL;
 
-		if (session->cupti.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name)
+		if (session->cupti.cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS ||
+		    !name)
 			continue;
 		if (!is_wanted(name) || (!all && !ends_context(name)))
 			continue;
-		functions[id] = gt_session_intern(session, name) | (ends_context(name) ? DESTROYS : 0);
+		functions[id] =
+			gt_session_intern(session, name) | (ends_context(name) ? DESTROYS : 0);
 		if (session->cupti.cuptiEnableCallback(1, session->subscriber, domain, id) ==
 		    CUPTI_SUCCESS)
 			enabled++;
@@ -236,7 +238,8 @@ static int start(struct gt_session *session, char *why, size_t why_size)
 	int enabled;
 
 	if (pthread_key_create(&thread_end, end_thread) != 0) {
-		snprintf(why, why_size, "API calls are not recorded: the program uses up all thread keys");
+		snprintf(why, why_size,
+		         "API calls are not recorded: the program uses up all thread keys");
 		return -1;
 	}
 	enabled = enable_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API, runtime_functions) +

@@ -11,9 +11,9 @@
  * put on one timeline offline, drift included, from these.
  */
 
-#define TRIES        8
-#define INTERVAL_NS  1000000000u
-#define FIRST_COUNT  8 /* readings made at every tick, before the interval applies */
+#define TRIES       8
+#define INTERVAL_NS 1000000000u
+#define FIRST_COUNT 8 /* readings made at every tick, before the interval applies */
 
 static uint64_t read_clock(clockid_t clock)
 {

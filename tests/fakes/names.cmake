@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # fake_names(OUT HEADER PREFIX KEEP): a file of lines [number] = "KEEP...", for every enumerator of an
 # installed header that is called PREFIX... there. The names stay where they are defined.
 function(fake_names out header prefix keep)
