@@ -21,8 +21,13 @@ char *__cxa_demangle(const char *mangled, char *output, size_t *length, int *sta
 
 static gt_string demangle(struct gt_trace *trace, gt_string name)
 {
-	char *demangled = __cxa_demangle(gt_trace_text(trace, name), NULL, NULL, NULL);
+	const char *text = gt_trace_text(trace, name);
+	char *demangled = NULL;
 	gt_string id = name;
+
+	/* Anything else that reads as a type would become one: a C kernel "a" a "signed char". */
+	if (strncmp(text, "_Z", 2) == 0)
+		demangled = __cxa_demangle(text, NULL, NULL, NULL);
 
 	if (demangled)
 		id = gt_strings_add(trace->strings, demangled);
