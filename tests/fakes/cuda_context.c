@@ -62,6 +62,8 @@ CUresult fake_stream(CUstream handle, CUstream *stream)
 void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
                 struct fake_activity *activity)
 {
+	uint64_t room_ns;
+
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	activity->context = stream->context;
 	activity->stream = stream;
@@ -70,7 +72,10 @@ void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
 		activity->start_ns = stream->ready_ns;
 	activity->end_ns = activity->start_ns + duration_ns;
 	stream->ready_ns = activity->end_ns;
+	room_ns = stream->ends_ns[stream->queued % FAKE_QUEUE_DEPTH];
+	stream->ends_ns[stream->queued++ % FAKE_QUEUE_DEPTH] = activity->end_ns;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	fake_wait_until(room_ns);
 }
 
 void fake_wait_until(uint64_t end_ns)
@@ -80,6 +85,8 @@ void fake_wait_until(uint64_t end_ns)
 		.tv_nsec = (long)(end_ns % 1000000000),
 	};
 
+	if (end_ns <= fake_realtime_ns())
+		return; /* sleeping until the past still costs the host dearly */
 	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL) == EINTR)
 		;
 }

@@ -31,7 +31,7 @@ CUresult fake_stream(CUstream handle, CUstream *stream);
 
 /*
  * Queues work of so many nanoseconds on the stream, at least delay after now, and fills in
- * start and end. All streams of a context run beside each other.
+ * start and end. All streams of a context run beside each other. Waits while the stream is full.
  */
 void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
                 struct fake_activity *activity);

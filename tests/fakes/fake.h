@@ -14,12 +14,17 @@
  * libraries have such a private channel as well; no program under test may use this one.
  */
 
+/* Work that may wait in a stream; then the call that adds more waits, as with the real driver. */
+#define FAKE_QUEUE_DEPTH 1024
+
 struct CUstream_st {
 	CUcontext context;
 	uint32_t id; /* CUPTI's stream id, unique in its context */
 	uint32_t flags;
 	int priority;
 	uint64_t ready_ns; /* when everything queued so far will have ended; libcuda's lock */
+	uint64_t queued;   /* pieces of work so far; libcuda's lock */
+	uint64_t ends_ns[FAKE_QUEUE_DEPTH]; /* when the latest of them end, by number */
 	CUstream next;
 };
 

@@ -62,6 +62,7 @@ static struct {
 	pid_t pid; /* of the process it was loaded into: a forked child has no flushing thread */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER; /* one flush at a time */
 static _Thread_local uint32_t runtime_correlation;
 
 static void on_requested(uint8_t **buffer, size_t *size, size_t *limit)
@@ -159,11 +160,18 @@ static unsigned long all_records(void)
 	return sum;
 }
 
+static void flush(uint32_t flag)
+{
+	(void)pthread_mutex_lock(&flush_lock);
+	(void)cupti.cuptiActivityFlushAll(flag);
+	(void)pthread_mutex_unlock(&flush_lock);
+}
+
 static void *flush_now_and_then(void *interval)
 {
 	for (;;) {
 		(void)usleep((useconds_t)(uintptr_t)interval * 1000);
-		(void)cupti.cuptiActivityFlushAll(0);
+		flush(0);
 		state.flushes++;
 		if (state.flushes == 1)
 			state.first_flush_records = all_records();
@@ -193,8 +201,8 @@ static void at_exit(void)
 		return;
 	file = fopen(getenv("MINI_OUTPUT"), "w");
 	if (getenv("MINI_FLUSH_MS") == NULL)
-		(void)cupti.cuptiActivityFlushAll(0);
-	(void)cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+		flush(0);
+	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	(void)cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
 	if (!file)
 		return;
