@@ -23,9 +23,15 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_STREAM, "streams"},
 };
 
+#define CUDA_12_9 27 /* cuptiGetVersion */
+
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
-/* CUPTI's thread or the program's, never blocking. Handing back no buffer crashes before 12.9. */
+/*
+ * CUPTI's thread or the program's, never blocking. When even the discard buffers are in use,
+ * CUPTI is given none and counts what it drops itself; before CUDA 12.9 that could crash it, so
+ * that there it gets memory that nobody reads.
+ */
 static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	struct gt_session *session = gt_session_get();
@@ -37,11 +43,18 @@ static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records
 		slot = gt_arena_take(&session->arena, GT_SLOT_ACTIVITY);
 		if (!slot)
 			slot = gt_arena_take(&session->arena, GT_SLOT_DISCARD);
-		if (!slot)
-			gt_ledger_add(&session->arena, GT_LEDGER_discarded_uncounted, 1);
 	}
-	*buffer = slot ? gt_slot_memory(&session->arena, slot) : session->last_resort;
-	*size = slot ? slot->size : GT_DISCARD_BYTES;
+	if (slot) {
+		*buffer = gt_slot_memory(&session->arena, slot);
+		*size = slot->size;
+	} else {
+		const bool none = session->cupti.version >= CUDA_12_9;
+
+		if (!none)
+			gt_ledger_add(&session->arena, GT_LEDGER_discarded_uncounted, 1);
+		*buffer = none ? NULL : session->last_resort;
+		*size = none ? 0 : GT_DISCARD_BYTES;
+	}
 	if (!atomic_exchange_explicit(&session->activity_seen, true, memory_order_acq_rel))
 		sem_post(&session->writer_work); /* CUDA is up: devices can be asked for */
 }
@@ -90,6 +103,7 @@ static int enable(struct gt_session *session, char *why, size_t why_size)
 		}
 		snprintf(text, sizeof(text), "%s are not recorded: cuptiActivityEnable says %s",
 		         kinds[i].name, gt_cupti_text(&session->cupti, result));
+		gt_ledger_add(&session->arena, GT_LEDGER_sources_failed, 1);
 		gt_session_note(session, "activity", text);
 	}
 	if (enabled)
