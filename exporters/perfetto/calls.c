@@ -162,7 +162,7 @@ static uint8_t *put_result(struct track *track, const struct gt_api_call *call, 
 }
 
 /* Names everything that the call launched. */
-static uint8_t *put_arrows(const struct calls *calls, size_t row, gt_id process, uint8_t *at)
+static uint8_t *put_arrows(const struct calls *calls, size_t row, uint8_t *at)
 {
 	const uint32_t first = calls->launched.first[row];
 	const uint32_t end = calls->launched.first[row + 1];
@@ -172,11 +172,11 @@ static uint8_t *put_arrows(const struct calls *calls, size_t row, gt_id process,
 		return at;
 	for (uint32_t i = first; i < end; i++)
 		size += gt_varint_size(calls->submission_tag) +
-		        gt_varint_size(gt_ids_event(process, calls->launched.activities[i]));
+		        gt_varint_size(gt_ids_event(calls->launched.activities[i]));
 	at = gt_put_varint(gt_put_varint(at, calls->correlation_tag), size);
 	for (uint32_t i = first; i < end; i++)
 		at = gt_put_varint(gt_put_varint(at, calls->submission_tag),
-		                   gt_ids_event(process, calls->launched.activities[i]));
+		                   gt_ids_event(calls->launched.activities[i]));
 	calls->perfetto->counts.arrows += end - first;
 	return at;
 }
@@ -214,7 +214,7 @@ static void put_call(struct calls *calls, size_t row)
 	at = gt_put_bytes(at, begin->bytes, begin->size);
 	if (call->result != 0 && !(call->flags & GT_UNFINISHED))
 		at = put_result(track, call, at);
-	at = put_arrows(calls, row, thread->process, at);
+	at = put_arrows(calls, row, at);
 	gt_sequence_put(&track->sequence, call->start_ns, calls->event_tag, calls->message,
 	                (size_t)(at - calls->message));
 	open_call(track, call);

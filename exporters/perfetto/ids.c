@@ -189,7 +189,7 @@ struct gt_activity gt_ids_activity_at(const struct gt_ids *ids, size_t activity)
 	return found;
 }
 
-uint64_t gt_ids_event(gt_id process, size_t activity)
+uint64_t gt_ids_event(size_t activity)
 {
-	return ((uint64_t)process + 1) << 40 | (uint64_t)activity;
+	return (uint64_t)activity + 1;
 }

@@ -54,8 +54,11 @@ struct gt_activity {
 };
 struct gt_activity gt_ids_activity_at(const struct gt_ids *ids, size_t activity);
 
-/* Names the activity in the whole file. */
-uint64_t gt_ids_event(gt_id process, size_t activity);
+/*
+ * Names the activity in the whole file, whatever its process: Perfetto keeps one map of event
+ * ids for a file. Small, since every launch carries it twice.
+ */
+uint64_t gt_ids_event(size_t activity);
 
 /* Perfetto's number of a context: small and the same in the whole file, CUPTI's is neither. */
 static inline uint64_t gt_ids_context(gt_id context)

@@ -250,8 +250,7 @@ void gt_kernels_put(struct gt_kernels *kernels, const struct gt_activity *activi
 	const size_t graph_size = pack_graph(kernel->graph, graph, sizeof(graph));
 	uint8_t *at = message;
 
-	at = gt_put_varint(gt_put_varint(at, kernels->id_tag),
-	                   gt_ids_event(activity->process, number));
+	at = gt_put_varint(gt_put_varint(at, kernels->id_tag), gt_ids_event(number));
 	at = gt_put_varint(gt_put_varint(at, kernels->duration_tag),
 	                   (uint64_t)(activity->end_ns - activity->start_ns));
 	at = gt_put_bytes(at, launch->event, launch->event_size);

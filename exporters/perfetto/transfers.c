@@ -60,7 +60,7 @@ static void put(struct gt_gpu *gpu, const struct gt_activity *activity, size_t n
 	launch.n_args = args->count;
 	gt_gpu_describe(gpu, activity, &event);
 	event.has_event_id = event.has_duration = event.has_stage_iid = event.has_name_iid = 1;
-	event.event_id = gt_ids_event(activity->process, number);
+	event.event_id = gt_ids_event(number);
 	event.duration = (uint64_t)(activity->end_ns - activity->start_ns);
 	event.stage_iid = stage_iid;
 	event.name_iid = name_iid;
