@@ -1,0 +1,10 @@
+-- API calls by time, as "gputrace report RECORDING api" has them.
+select
+  s.name as function,
+  count(*) as calls,
+  sum(s.dur) as total_ns,
+  sum(extract_arg(s.arg_set_id, 'debug.result') is not null) as errors
+from slice s
+where s.category = 'api'
+group by function
+order by total_ns desc, function;

@@ -1,0 +1,11 @@
+-- Kernels by time on the device, as "gputrace report RECORDING kernels" has them.
+select
+  extract_arg(s.arg_set_id, 'kernel_demangled_name') as kernel,
+  count(*) as calls,
+  sum(s.dur) as total_ns,
+  min(s.dur) as min_ns,
+  max(s.dur) as max_ns
+from gpu_slice s
+where s.render_stage_category = 2
+group by kernel
+order by total_ns desc, kernel;
