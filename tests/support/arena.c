@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void lay_out(struct gt_activity_layout *layout)
 {
@@ -28,6 +29,15 @@ static uint32_t kind_of(enum gt_activity activity)
 	return kinds[activity];
 }
 
+static void *map(const struct test_arena *test, int how)
+{
+	void *memory = mmap(NULL, test->size, PROT_READ | PROT_WRITE, how, test->fd, 0);
+
+	if (memory == MAP_FAILED)
+		abort();
+	return memory;
+}
+
 void test_arena_init(struct test_arena *test, uint32_t activity_slots, uint32_t activity_bytes,
                      const char *capture)
 {
@@ -38,20 +48,31 @@ void test_arena_init(struct test_arena *test, uint32_t activity_slots, uint32_t 
 	};
 
 	test->size = gt_arena_bytes(&config);
-	test->memory =
-		mmap(NULL, test->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (test->memory == MAP_FAILED)
+	test->fd = memfd_create("arena", MFD_CLOEXEC);
+	if (test->fd < 0 || ftruncate(test->fd, (off_t)test->size) < 0)
 		abort();
+	test->memory = map(test, MAP_SHARED);
 	gt_arena_format(&test->arena, test->memory, &config);
 	lay_out(&test->arena.header->layout);
 	gt_arena_publish(&test->arena);
+}
+
+void test_arena_copy(const struct test_arena *test, struct test_arena *copy)
+{
+	*copy = *test;
+	copy->fd = -1;
+	copy->memory = map(test, MAP_PRIVATE);
+	if (gt_arena_open(&copy->arena, copy->memory, copy->size, NULL) < 0)
+		abort();
 }
 
 void test_arena_release(struct test_arena *test)
 {
 	if (test->memory)
 		munmap(test->memory, test->size);
-	*test = (struct test_arena){0};
+	if (test->fd >= 0)
+		close(test->fd);
+	*test = (struct test_arena){.fd = -1};
 }
 
 uint8_t *add_raw(struct test_arena *test, struct gt_slot *slot, enum gt_activity activity)
