@@ -423,7 +423,7 @@ Test(salvage, survives_an_arena_that_was_scribbled_on)
 	unsigned opened = 0;
 
 	die(&process, 3000);
-	for (int round = 0; round < 200; round++) {
+	for (int round = 0; round < 100; round++) {
 		struct test_arena copy;
 		struct capture whole;
 		struct gt_error err = {0};
@@ -458,7 +458,7 @@ Test(salvage, survives_an_arena_that_was_scribbled_on)
 		capture_release(&whole);
 		test_arena_release(&copy);
 	}
-	cr_expect(gt(u32, opened, 20));
+	cr_expect(gt(u32, opened, 10));
 	bury(&process);
 }
 
