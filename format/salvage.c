@@ -173,8 +173,9 @@ static void drain_slot(struct salvager *salvager, const struct gt_slot *slot,
 	gt_drain_end(salvager->drain);
 }
 
-static int salvage(struct salvager *salvager, void *arena, size_t arena_size, const void *capture,
-                   size_t capture_size, struct gt_sink sink, uint8_t *memory, struct gt_error *err)
+/* The arena is open and the writer ready. */
+static void salvage(struct salvager *salvager, void *memory, const void *capture,
+                    size_t capture_size)
 {
 	const struct gt_drain_config config = {
 		.arena = &salvager->arena,
@@ -185,23 +186,13 @@ static int salvage(struct salvager *salvager, void *arena, size_t arena_size, co
 		.context = salvager,
 		.record_flags = GT_RECORD_SALVAGED,
 	};
-	const int result = gt_arena_open(&salvager->arena, arena, arena_size, err);
 
-	if (result < 0)
-		return result;
-	if (gt_writer_init(&salvager->writer, sink, memory, gt_writer_memory()) < 0)
-		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
-	salvager->writer.flags = GT_CHUNK_SALVAGED;
 	recount_strings(&salvager->arena);
-	salvager->drain =
-		gt_drain_init(&config, memory + gt_writer_memory(), gt_drain_memory());
+	salvager->drain = gt_drain_init(&config, memory, gt_drain_memory());
 	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++)
 		drain_slot(salvager, &salvager->arena.slots[i], capture, capture_size);
 	gt_drain_header(salvager->drain);
 	(void)gt_meta_write_one(&salvager->writer, GT_META_END, GT_META_END_DIED);
-	if (salvager->writer.failed)
-		return gt_fail(err, ENOSPC, "what was salvaged could not all be written");
-	return 0;
 }
 
 int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
@@ -209,14 +200,23 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 {
 	const size_t head = (sizeof(struct salvager) + 63) & ~(size_t)63;
 	const size_t size = head + gt_writer_memory() + gt_drain_memory();
-	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct salvager *salvager = (struct salvager *)memory;
+	int result;
 
 	if (memory == MAP_FAILED)
 		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
-
-	const int result = salvage((struct salvager *)memory, arena, arena_size, capture,
-	                           capture_size, sink, memory + head, err);
-
+	result = gt_arena_open(&salvager->arena, arena, arena_size, err);
+	if (result == 0 &&
+	    gt_writer_init(&salvager->writer, sink, memory + head, gt_writer_memory()) < 0)
+		result = gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
+	if (result == 0) {
+		salvager->writer.flags = GT_CHUNK_SALVAGED;
+		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
+		if (salvager->writer.failed)
+			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");
+	}
 	munmap(memory, size);
 	return result;
 }
@@ -296,7 +296,8 @@ static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_sa
 	size_t own = 0;
 	int result;
 
-	output.fd = openat(folder, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	output.fd =
+		openat(folder, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (output.fd < 0)
 		return gt_fail(err, errno, "cannot append to its capture: %s",
 		               gt_errno_text(errno));
@@ -346,7 +347,7 @@ static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
 		result = gt_fail(&why, errno, "cannot open it: %s", gt_errno_text(errno));
 	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &status) < 0 ||
 	           status.st_size == 0) {
-		salvage->running++; /* or just beginning to */
+		salvage->running++;       /* or just beginning to */
 	} else if (status.st_nlink > 0) { /* else somebody else has just salvaged it */
 		result = salvage_locked(folder, fd, name, salvage, &why);
 	}

@@ -42,7 +42,7 @@ int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct g
 
 /*
  * Writes the chunks of an arena in memory (a private, writable copy or mapping) to a sink,
- * leaving out those that the capture of the process (size bytes at capture, may be empty) has
+ * leaving out those that the capture of the process (its own bytes, see above; may be none) has
  * already. The chunks have no file header before them. 0, or negative with err set.
  */
 int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,

@@ -8,13 +8,14 @@
 
 static void lay_out(struct gt_activity_layout *layout)
 {
-	uint32_t size = 0;
+	uint32_t *const sizes = layout->sizes;
 
 	layout->cupti_version = 130000;
-#define ACTIVITY(name, kind) layout->sizes[GT_ACTIVITY_##name] = size = 8;
+#define ACTIVITY(name, kind) sizes[GT_ACTIVITY_##name] = 8;
 #define RAW(name, field, member)                                                                   \
-	layout->places[GT_RAW_##name##_##field] = (struct gt_raw_place){(uint16_t)size, 8};        \
-	layout->sizes[GT_ACTIVITY_##name] = size += 8;
+	layout->places[GT_RAW_##name##_##field] =                                                  \
+		(struct gt_raw_place){(uint16_t)sizes[GT_ACTIVITY_##name], 8};                     \
+	sizes[GT_ACTIVITY_##name] += 8;
 #include "format/activity.def"
 }
 
