@@ -95,11 +95,12 @@ void gt_arena_publish(struct gt_arena *arena)
 	atomic_store_explicit(&arena->header->magic, GT_ARENA_MAGIC, memory_order_release);
 }
 
-static bool slot_fits(const struct gt_arena_header *header, const struct gt_slot *slot)
+/* Slots lie one behind the other from offset on, so that no byte is read twice. */
+static bool slot_fits(const struct gt_arena_header *header, const struct gt_slot *slot,
+                      uint64_t offset)
 {
 	return slot->kind <= GT_SLOT_DISCARD && slot->size <= MAX_SLOT_SIZE &&
-	       slot->offset >= header->heap_offset + GT_ARENA_HEAP &&
-	       slot->offset <= header->bytes && slot->size <= header->bytes - slot->offset;
+	       slot->offset == offset && slot->size <= header->bytes - offset;
 }
 
 static bool header_fits(const struct gt_arena_header *header, size_t size)
@@ -132,9 +133,14 @@ int gt_arena_open(struct gt_arena *arena, void *memory, size_t size, struct gt_e
 	if (!header_fits(header, size) || gt_activity_layout_check(&header->layout) < 0)
 		return gt_fail(err, EBADMSG, "the arena's header is damaged");
 	point(arena, memory);
-	for (uint32_t i = 0; i < header->slot_count; i++)
-		if (!slot_fits(header, &arena->slots[i]))
+
+	uint64_t offset = header->heap_offset + GT_ARENA_HEAP;
+
+	for (uint32_t i = 0; i < header->slot_count; i++) {
+		if (!slot_fits(header, &arena->slots[i], offset))
 			return gt_fail(err, EBADMSG, "slot %u of the arena is damaged", i);
+		offset += arena->slots[i].size;
+	}
 	return 0;
 }
 

@@ -94,9 +94,9 @@ static const struct gt_field *find_field(const struct gt_record_info *info, uint
 }
 
 static int decode_column(const struct gt_record_info *info, const struct gt_field *field,
-                         enum gt_coding coding, const uint8_t *bytes, const uint8_t *end,
-                         uint8_t *rows, size_t count)
+                         const uint8_t *bytes, const uint8_t *end, uint8_t *rows, size_t count)
 {
+	const enum gt_coding coding = field->coding;
 	uint64_t previous = 0;
 
 	for (size_t i = 0; i < count; i++, rows += info->size) {
@@ -135,13 +135,13 @@ int gt_columns_decode(const struct gt_record_info *info, const uint8_t *bytes, s
 		if (length > (size_t)(end - bytes))
 			return -EBADMSG;
 		if (field) {
+			struct gt_field stored = *field;
+
 			if (coding > GT_CODING_span)
 				return -EBADMSG;
-			const int result = decode_column(info, field, coding, bytes, bytes + length,
-			                                 rows, count);
-
-			if (result < 0)
-				return result;
+			stored.coding = coding;
+			if (decode_column(info, &stored, bytes, bytes + length, rows, count) < 0)
+				return -EBADMSG;
 		}
 		bytes += length;
 	}

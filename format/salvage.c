@@ -4,8 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -21,7 +19,7 @@
 #include "format/reader.h"
 #include "format/recording.h"
 
-#define MAX_WRITTEN 1024
+#define MAX_WRITTEN 4096 /* above what a buffer of 64 MiB makes */
 
 /* The chunks that a process had written of the buffer it was draining when it died. */
 struct written {
@@ -51,8 +49,11 @@ static uint32_t known_name(void *context, uint64_t pointer)
 static uint32_t new_string(void *context, const char *text, uint32_t size)
 {
 	struct salvager *salvager = context;
+	const uint32_t id = gt_arena_add_string(&salvager->arena, text, size);
 
-	return gt_arena_add_string(&salvager->arena, text, size);
+	if (id == 0)
+		gt_ledger_add(&salvager->arena, GT_LEDGER_strings_lost, 1);
+	return id;
 }
 
 static bool is_written(void *context, uint64_t source, uint16_t kind, uint16_t part)
@@ -67,41 +68,86 @@ static bool is_written(void *context, uint64_t source, uint16_t kind, uint16_t p
 	return false;
 }
 
-/* Notes which chunks of one buffer are in a capture. Only headers are read. */
+/* Notes which chunks of one buffer are in a capture. */
 static void find_written(struct written *written, uint64_t source, const uint8_t *capture,
                          size_t size)
 {
-	struct gt_chunk_header header;
-	size_t at = GT_FILE_HEADER_SIZE;
+	struct gt_reader reader;
+	struct gt_chunk chunk;
 
 	*written = (struct written){.source = source};
-	while (at + GT_CHUNK_HEADER_SIZE <= size &&
-	       gt_chunk_decode_header(capture + at, &header) == 0 &&
-	       header.stored <= size - at - GT_CHUNK_HEADER_SIZE) {
-		if (header.source == source && written->count < MAX_WRITTEN) {
-			written->chunks[written->count].kind = header.kind;
-			written->chunks[written->count].part = header.part;
+	if (gt_reader_init(&reader, capture, size, NULL, NULL) < 0)
+		return;
+	while (gt_reader_next_packed(&reader, &chunk) > 0) {
+		if (chunk.header.source == source && written->count < MAX_WRITTEN) {
+			written->chunks[written->count].kind = chunk.header.kind;
+			written->chunks[written->count].part = chunk.header.part;
 			written->count++;
 		}
-		at += GT_CHUNK_HEADER_SIZE + header.stored;
 	}
 }
 
-static void drain_activity(struct salvager *salvager, const struct gt_slot *slot)
+/*
+ * Numbers the strings of the heap again. The process may have died between storing a string
+ * and counting it, or between writing some and noting it: ids must not shift.
+ */
+static void recount_strings(const struct gt_arena *arena)
+{
+	struct gt_arena_header *header = arena->header;
+	const uint32_t written = atomic_load(&header->heap_written);
+	uint32_t strings_written = 0;
+	uint32_t heap_written = 0;
+	uint32_t offset = 0;
+	uint32_t count = 0;
+	const char *text;
+	uint32_t size;
+
+	while (gt_arena_next_string(arena, &offset, &text, &size) > 0) {
+		count++;
+		if (offset == written) {
+			strings_written = count;
+			heap_written = offset;
+		}
+	}
+	atomic_store(&header->heap_used, offset);
+	atomic_store(&header->string_count, count);
+	atomic_store(&header->heap_written, heap_written);
+	atomic_store(&header->strings_written, strings_written);
+}
+
+/* Calls use() for each raw record of a slot. What follows one of no known size is only noted. */
+static void each_record(struct salvager *salvager, const struct gt_slot *slot,
+                        void (*use)(struct salvager *, const uint8_t *))
 {
 	const uint8_t *at = gt_slot_memory(&salvager->arena, slot);
 	const uint32_t used = atomic_load(&slot->used);
 	uint32_t left = slot->size;
+	uint32_t kind = 0;
 	uint32_t size;
 
 	/* A buffer that CUPTI handed back says how much is valid; in a lent one zeros end it. */
 	if (atomic_load(&slot->state) != GT_SLOT_LENT && used < left)
 		left = used;
 	while ((size = gt_raw_size(&salvager->arena, at, left)) > 0) {
-		gt_drain_activity(salvager->drain, at);
+		use(salvager, at);
 		at += size;
 		left -= size;
 	}
+	if (left >= sizeof(kind))
+		memcpy(&kind, at, sizeof(kind));
+	if (kind != 0)
+		gt_ledger_add(&salvager->arena, GT_LEDGER_unknown_records, 1);
+}
+
+static void drain_record(struct salvager *salvager, const uint8_t *record)
+{
+	gt_drain_activity(salvager->drain, record);
+}
+
+static void discard_record(struct salvager *salvager, const uint8_t *record)
+{
+	(void)record;
+	gt_ledger_add(&salvager->arena, GT_LEDGER_discarded_no_buffer, 1);
 }
 
 static void drain_slot(struct salvager *salvager, const struct gt_slot *slot,
@@ -111,20 +157,25 @@ static void drain_slot(struct salvager *salvager, const struct gt_slot *slot,
 
 	if (state != GT_SLOT_LENT && state != GT_SLOT_FULL && state != GT_SLOT_DRAINING)
 		return;
+	if (slot->kind == GT_SLOT_DISCARD) {
+		each_record(salvager, slot, discard_record);
+		return;
+	}
 	salvager->written = (struct written){0};
 	if (state == GT_SLOT_DRAINING)
 		find_written(&salvager->written, atomic_load(&slot->sequence), capture,
 		             capture_size);
 	gt_drain_begin(salvager->drain, slot);
 	if (slot->kind == GT_SLOT_ACTIVITY)
-		drain_activity(salvager, slot);
-	else if (slot->kind == GT_SLOT_RECORDS)
+		each_record(salvager, slot, drain_record);
+	else
 		gt_drain_records(salvager->drain, slot, atomic_load(&slot->used));
 	gt_drain_end(salvager->drain);
 }
 
-static int salvage(struct salvager *salvager, void *arena, size_t arena_size, const void *capture,
-                   size_t capture_size, struct gt_sink sink, uint8_t *memory, struct gt_error *err)
+/* The arena is open and the writer ready. */
+static void salvage(struct salvager *salvager, void *memory, const void *capture,
+                    size_t capture_size)
 {
 	const struct gt_drain_config config = {
 		.arena = &salvager->arena,
@@ -135,21 +186,13 @@ static int salvage(struct salvager *salvager, void *arena, size_t arena_size, co
 		.context = salvager,
 		.record_flags = GT_RECORD_SALVAGED,
 	};
-	const int result = gt_arena_open(&salvager->arena, arena, arena_size, err);
 
-	if (result < 0)
-		return result;
-	if (gt_writer_init(&salvager->writer, sink, memory, gt_writer_memory()) < 0)
-		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
-	salvager->writer.flags = GT_CHUNK_SALVAGED;
-	salvager->drain = gt_drain_init(&config, memory + gt_writer_memory(), gt_drain_memory());
+	recount_strings(&salvager->arena);
+	salvager->drain = gt_drain_init(&config, memory, gt_drain_memory());
 	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++)
 		drain_slot(salvager, &salvager->arena.slots[i], capture, capture_size);
 	gt_drain_header(salvager->drain);
 	(void)gt_meta_write_one(&salvager->writer, GT_META_END, GT_META_END_DIED);
-	if (salvager->writer.failed)
-		return gt_fail(err, ENOSPC, "what was salvaged could not all be written");
-	return 0;
 }
 
 int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
@@ -159,17 +202,26 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 	const size_t size = head + gt_writer_memory() + gt_drain_memory();
 	uint8_t *memory =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct salvager *salvager = (struct salvager *)memory;
+	int result;
 
 	if (memory == MAP_FAILED)
 		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
-
-	const int result = salvage((struct salvager *)memory, arena, arena_size, capture,
-	                           capture_size, sink, memory + head, err);
-
+	result = gt_arena_open(&salvager->arena, arena, arena_size, err);
+	if (result == 0 &&
+	    gt_writer_init(&salvager->writer, sink, memory + head, gt_writer_memory()) < 0)
+		result = gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
+	if (result == 0) {
+		salvager->writer.flags = GT_CHUNK_SALVAGED;
+		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
+		if (salvager->writer.failed)
+			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");
+	}
 	munmap(memory, size);
 	return result;
 }
 
+/* Where locks do not work nobody can tell: the arena is then left alone. */
 bool gt_arena_is_live(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -177,93 +229,134 @@ bool gt_arena_is_live(const char *path)
 
 	if (fd < 0)
 		return false;
-	live = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	live = flock(fd, LOCK_SH | LOCK_NB) < 0;
 	close(fd);
 	return live;
 }
 
+int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct gt_error *err)
+{
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	const int result = gt_reader_init(&reader, capture, size, NULL, err);
+
+	if (result < 0)
+		return result;
+	*own = reader.good_bytes;
+	while (gt_reader_next_packed(&reader, &chunk) > 0 &&
+	       !(chunk.header.flags & GT_CHUNK_SALVAGED))
+		*own = reader.good_bytes;
+	return 0;
+}
+
+/* A capture that is being appended to. */
+struct output {
+	int fd;
+	int error; /* the first that a write met, negative */
+};
+
 static int append(void *context, const void *data, size_t size)
 {
-	return gt_write_all(*(const int *)context, data, size);
-}
+	struct output *output = context;
+	const int result = gt_write_all(output->fd, data, size);
 
-/* The end of the last whole chunk: a torn tail is cut off before anything is appended. */
-static size_t whole_bytes(const uint8_t *capture, size_t size)
-{
-	struct gt_chunk_header header;
-	size_t at = GT_FILE_HEADER_SIZE;
-
-	while (at + GT_CHUNK_HEADER_SIZE <= size &&
-	       gt_chunk_decode_header(capture + at, &header) == 0 &&
-	       header.stored <= size - at - GT_CHUNK_HEADER_SIZE)
-		at += GT_CHUNK_HEADER_SIZE + header.stored;
-	return at;
-}
-
-static int salvage_into(int folder, struct gt_mapping *arena, const char *name,
-                        struct gt_salvage *salvage, struct gt_error *err)
-{
-	struct gt_arena opened;
-	struct gt_mapping capture = {0};
-	int fd = -1;
-	int result = gt_arena_open(&opened, arena->bytes, arena->size, err);
-
-	if (result == -ENODATA)
-		goto remove; /* it was never used */
-	if (result < 0)
-		goto done;
-	fd = openat(folder, opened.header->capture, O_RDWR | O_APPEND | O_CLOEXEC);
-	if (fd < 0) {
-		result = gt_fail(err, errno, "cannot append to %s: %s", opened.header->capture,
-		                 gt_errno_text(errno));
-		goto done;
-	}
-	result = gt_map_fd(&capture, fd, false, err);
-	if (result < 0)
-		goto done;
-
-	const size_t whole = whole_bytes(capture.bytes, capture.size);
-
-	if (whole < capture.size && ftruncate(fd, (off_t)whole) < 0) {
-		result = gt_fail(err, errno, "cannot repair %s: %s", opened.header->capture,
-		                 gt_errno_text(errno));
-		goto done;
-	}
-	result = gt_salvage_arena(arena->bytes, arena->size, capture.bytes, whole,
-	                          (struct gt_sink){append, &fd}, err);
-	if (result < 0) {
-		/* Back to what it was; the arena stays for another try. */
-		(void)!ftruncate(fd, (off_t)whole);
-		goto done;
-	}
-	salvage->arenas++;
-	salvage->bytes += (uint64_t)lseek(fd, 0, SEEK_END) - whole;
-remove:
-	result = unlinkat(folder, name, 0) == 0 ? 0 : -errno;
-done:
-	gt_unmap(&capture);
-	if (fd >= 0)
-		close(fd);
+	if (result < 0 && output->error == 0)
+		output->error = result;
 	return result;
 }
 
-static int salvage_one(int folder, const char *path, const char *name, struct gt_salvage *salvage,
-                       struct gt_error *err)
+/* Appends the arena's chunks behind the first own bytes of the capture, or changes nothing. */
+static int append_arena(const struct gt_mapping *arena, const struct gt_mapping *capture,
+                        size_t own, struct output *output, struct gt_error *err)
 {
-	struct gt_mapping arena = {0};
+	const struct gt_sink sink = {append, output};
+	struct gt_writer begin = {.sink = sink};
 	int result;
 
-	if (gt_arena_is_live(path)) {
-		salvage->running++;
-		return 0;
-	}
-	result = gt_map_file(&arena, path, true, err);
-	if (result == 0)
-		result = salvage_into(folder, &arena, name, salvage, err);
-	gt_unmap(&arena);
+	if (own < capture->size && ftruncate(output->fd, (off_t)own) < 0)
+		return gt_fail(err, errno, "cannot repair its capture: %s", gt_errno_text(errno));
+	if (own == 0)
+		(void)gt_writer_file_header(&begin);
+	result = gt_salvage_arena(arena->bytes, arena->size, capture->bytes, own, sink, err);
+	if (output->error < 0)
+		result = gt_fail(err, -output->error, "cannot append to its capture: %s",
+		                 gt_errno_text(-output->error));
+	/* Back to what it was; the arena stays for another try. */
 	if (result < 0)
-		salvage->failed++;
+		(void)!ftruncate(output->fd, (off_t)own);
 	return result;
+}
+
+static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_salvage *salvage,
+                        struct gt_error *err)
+{
+	const char *name = ((const struct gt_arena_header *)arena->bytes)->capture;
+	struct gt_mapping capture = {0};
+	struct output output = {0};
+	size_t own = 0;
+	int result;
+
+	output.fd =
+		openat(folder, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (output.fd < 0)
+		return gt_fail(err, errno, "cannot append to its capture: %s",
+		               gt_errno_text(errno));
+	result = gt_map_fd(&capture, output.fd, false, err);
+	if (result == 0)
+		result = gt_capture_own_bytes(capture.bytes, capture.size, &own, err);
+	if (result == 0)
+		result = append_arena(arena, &capture, own, &output, err);
+	if (result == 0) {
+		salvage->arenas++;
+		salvage->bytes += (uint64_t)lseek(output.fd, 0, SEEK_END) - own;
+	}
+	gt_unmap(&capture);
+	close(output.fd);
+	return result;
+}
+
+/* The arena file is open and locked: its process is gone and nobody else salvages it. */
+static int salvage_locked(int folder, int fd, const char *name, struct gt_salvage *salvage,
+                          struct gt_error *err)
+{
+	struct gt_mapping mapping = {0};
+	struct gt_arena arena;
+	int result = gt_map_fd(&mapping, fd, true, err);
+
+	if (result == 0)
+		result = gt_arena_open(&arena, mapping.bytes, mapping.size, err);
+	if (result == 0)
+		result = salvage_into(folder, &mapping, salvage, err);
+	gt_unmap(&mapping);
+	if (result < 0 && result != -ENODATA) /* never used: nothing to keep */
+		return result;
+	if (unlinkat(folder, name, 0) < 0)
+		return gt_fail(err, errno, "cannot remove it: %s", gt_errno_text(errno));
+	return 0;
+}
+
+static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
+                       struct gt_error *err)
+{
+	const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	struct gt_error why = {0};
+	struct stat status;
+	int result = 0;
+
+	if (fd < 0) {
+		result = gt_fail(&why, errno, "cannot open it: %s", gt_errno_text(errno));
+	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &status) < 0 ||
+	           status.st_size == 0) {
+		salvage->running++;       /* or just beginning to */
+	} else if (status.st_nlink > 0) { /* else somebody else has just salvaged it */
+		result = salvage_locked(folder, fd, name, salvage, &why);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (result == 0)
+		return 0;
+	salvage->failed++;
+	return gt_fail(err, why.code, "%s: %s", name, why.text);
 }
 
 int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err)
@@ -276,14 +369,10 @@ int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_
 	if (!dir)
 		return gt_fail(err, errno, "cannot read %s: %s", folder, gt_errno_text(errno));
 	while ((entry = readdir(dir))) { // NOLINT(concurrency-mt-unsafe): the stream is our own
-		char path[PATH_MAX];
-
-		if (!gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX) ||
-		    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
-		            (int)sizeof(path))
+		if (!gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX))
 			continue;
 
-		const int one = salvage_one(dirfd(dir), path, entry->d_name, salvage, err);
+		const int one = salvage_one(dirfd(dir), entry->d_name, salvage, err);
 
 		if (one < 0)
 			result = one;

@@ -32,6 +32,11 @@ static bool read_size(const char *text, uint64_t *value)
 	return gt_parse_size(text, value) == 0;
 }
 
+static bool read_count(const char *text, uint64_t *value)
+{
+	return gt_parse_count(text, value) == 0;
+}
+
 static bool read_duration(const char *text, uint64_t *value)
 {
 	return gt_parse_duration(text, value) == 0;
@@ -59,6 +64,10 @@ static bool read_api(const char *text, int *value)
 static const char *expects_size(void)
 {
 	return "a number of bytes such as 1M";
+}
+static const char *expects_count(void)
+{
+	return "a number";
 }
 static const char *expects_duration(void)
 {

@@ -11,6 +11,7 @@ enum gt_api_setting { GT_API_SETTING_NONE, GT_API_SETTING_OUTER, GT_API_SETTING_
 
 typedef const char *gt_setting_text; /* in the environment */
 typedef uint64_t gt_setting_size;
+typedef uint64_t gt_setting_count;
 typedef uint64_t gt_setting_duration;
 typedef int gt_setting_api;
 typedef int gt_setting_flag;

@@ -293,6 +293,8 @@ Test(arena, is_refused_when_a_slot_leaves_it)
 	EXPECT_REFUSED(slot->offset, test.size);
 	EXPECT_REFUSED(slot->offset, UINT64_MAX);
 	EXPECT_REFUSED(slot->offset, 0);
+	EXPECT_REFUSED(slot->offset, test.arena.slots[0].offset); /* one slot twice */
+	EXPECT_REFUSED(slot->size, slot->size - 8);
 	EXPECT_REFUSED(last->size, last->size + 1);
 }
 

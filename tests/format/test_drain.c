@@ -80,28 +80,9 @@ static void drain_slot(const struct gt_slot *slot)
 	gt_drain_end(drain);
 }
 
-/* All records of a kind in the capture, in order; freed by the caller. */
 static void *read_all(uint32_t kind, size_t *count)
 {
-	const struct gt_record_info *info = gt_record_info(kind);
-	struct gt_reader reader;
-	struct gt_chunk chunk;
-	uint8_t *rows = NULL;
-
-	*count = 0;
-	cr_assert(eq(int, capture_read(&reader, capture.bytes, capture.size, scratch), 0));
-	while (gt_reader_next(&reader, &chunk) > 0) {
-		if (chunk.header.kind != kind)
-			continue;
-		rows = realloc(rows, (*count + chunk.header.count) * info->size);
-		cr_assert(eq(int,
-		             gt_columns_decode(info, chunk.payload, chunk.header.raw,
-		                               rows + *count * info->size, chunk.header.count),
-		             0));
-		*count += chunk.header.count;
-	}
-	cr_expect(not(reader.torn));
-	return rows;
+	return read_records(capture.bytes, capture.size, kind, count);
 }
 
 static uint64_t ledger(enum gt_ledger_id id)

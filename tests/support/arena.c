@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void lay_out(struct gt_activity_layout *layout)
 {
-	uint32_t size = 0;
+	uint32_t *const sizes = layout->sizes;
 
 	layout->cupti_version = 130000;
-#define ACTIVITY(name, kind) layout->sizes[GT_ACTIVITY_##name] = size = 8;
+#define ACTIVITY(name, kind) sizes[GT_ACTIVITY_##name] = 8;
 #define RAW(name, field, member)                                                                   \
-	layout->places[GT_RAW_##name##_##field] = (struct gt_raw_place){(uint16_t)size, 8};        \
-	layout->sizes[GT_ACTIVITY_##name] = size += 8;
+	layout->places[GT_RAW_##name##_##field] =                                                  \
+		(struct gt_raw_place){(uint16_t)sizes[GT_ACTIVITY_##name], 8};                     \
+	sizes[GT_ACTIVITY_##name] += 8;
 #include "format/activity.def"
 }
 
@@ -28,6 +30,15 @@ static uint32_t kind_of(enum gt_activity activity)
 	return kinds[activity];
 }
 
+static void *map(const struct test_arena *test, int how)
+{
+	void *memory = mmap(NULL, test->size, PROT_READ | PROT_WRITE, how, test->fd, 0);
+
+	if (memory == MAP_FAILED)
+		abort();
+	return memory;
+}
+
 void test_arena_init(struct test_arena *test, uint32_t activity_slots, uint32_t activity_bytes,
                      const char *capture)
 {
@@ -38,20 +49,31 @@ void test_arena_init(struct test_arena *test, uint32_t activity_slots, uint32_t 
 	};
 
 	test->size = gt_arena_bytes(&config);
-	test->memory =
-		mmap(NULL, test->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (test->memory == MAP_FAILED)
+	test->fd = memfd_create("arena", MFD_CLOEXEC);
+	if (test->fd < 0 || ftruncate(test->fd, (off_t)test->size) < 0)
 		abort();
+	test->memory = map(test, MAP_SHARED);
 	gt_arena_format(&test->arena, test->memory, &config);
 	lay_out(&test->arena.header->layout);
 	gt_arena_publish(&test->arena);
+}
+
+void test_arena_copy(const struct test_arena *test, struct test_arena *copy)
+{
+	*copy = *test;
+	copy->fd = -1;
+	copy->memory = map(test, MAP_PRIVATE);
+	if (gt_arena_open(&copy->arena, copy->memory, copy->size, NULL) < 0)
+		abort();
 }
 
 void test_arena_release(struct test_arena *test)
 {
 	if (test->memory)
 		munmap(test->memory, test->size);
-	*test = (struct test_arena){0};
+	if (test->fd >= 0)
+		close(test->fd);
+	*test = (struct test_arena){.fd = -1};
 }
 
 uint8_t *add_raw(struct test_arena *test, struct gt_slot *slot, enum gt_activity activity)

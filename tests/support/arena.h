@@ -15,12 +15,16 @@ struct test_arena {
 	struct gt_arena arena;
 	uint8_t *memory;
 	size_t size;
+	int fd; /* the file that the memory is of, as in a real process */
 };
 
 /* Formatted, with its layout, published. */
 void test_arena_init(struct test_arena *test, uint32_t activity_slots, uint32_t activity_bytes,
                      const char *capture);
 void test_arena_release(struct test_arena *test);
+
+/* A private, writable copy, as a salvager has it; released on its own. */
+void test_arena_copy(const struct test_arena *test, struct test_arena *copy);
 
 /*
  * Appends a raw record, zero but for its kind, to a slot that was taken, as CUPTI would; returns

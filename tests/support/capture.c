@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/columns.h"
+
 static void *or_abort(void *memory)
 {
 	if (!memory)
@@ -63,6 +65,30 @@ void capture_add_bytes(struct capture *capture, const void *bytes, size_t size)
 int capture_read(struct gt_reader *reader, const void *bytes, size_t size, void *scratch)
 {
 	return gt_reader_init(reader, bytes, size, scratch, NULL);
+}
+
+void *read_records(const void *bytes, size_t size, uint32_t kind, size_t *count)
+{
+	const struct gt_record_info *info = gt_record_info(kind);
+	void *scratch = or_abort(malloc(GT_CHUNK_MAX_RAW));
+	uint8_t *rows = or_abort(malloc(1));
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+
+	*count = 0;
+	if (capture_read(&reader, bytes, size, scratch) < 0)
+		abort();
+	while (gt_reader_next(&reader, &chunk) > 0) {
+		if (chunk.header.kind != kind)
+			continue;
+		rows = or_abort(realloc(rows, (*count + chunk.header.count) * info->size));
+		if (gt_columns_decode(info, chunk.payload, chunk.header.raw,
+		                      rows + *count * info->size, chunk.header.count) < 0)
+			abort();
+		*count += chunk.header.count;
+	}
+	free(scratch);
+	return rows;
 }
 
 uint64_t next_random(uint64_t *state)

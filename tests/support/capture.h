@@ -37,6 +37,9 @@ void capture_add_bytes(struct capture *capture, const void *bytes, size_t size);
 /* A reader over the first size bytes, which it needs scratch of its own for. */
 int capture_read(struct gt_reader *reader, const void *bytes, size_t size, void *scratch);
 
+/* All records of a kind that are in these bytes, in order; the caller frees them. */
+void *read_records(const void *bytes, size_t size, uint32_t kind, size_t *count);
+
 /* A sequence of numbers that is the same in every run; the state may begin as anything. */
 uint64_t next_random(uint64_t *state);
 
