@@ -48,6 +48,14 @@ Test(ledger, names_every_class_of_launches)
 	                false, "ledger: 1,000 launches = 995 kernels + 2 unfinished + 3 missing");
 }
 
+Test(ledger, is_clean_when_launches_went_into_graphs)
+{
+	expect_sentence(
+		(struct entry[]){
+			{"launches", 10}, {"launches_timed", 7}, {"launches_captured", 3}, {0}},
+		true, "ledger: 10 launches = 7 kernels + 3 captured into graphs, clean");
+}
+
 Test(ledger, adds_up_the_processes)
 {
 	expect_sentence((struct entry[]){{"launches", 600},

@@ -208,6 +208,22 @@ Test(render, scales_units_in_text)
 	free(text);
 }
 
+Test(render, does_not_group_process_ids)
+{
+	static const struct gt_heading headings[] = {{"pid", GT_UNIT_COUNT, "Process id"}};
+	const struct gt_rendering rendering = {.limit = UINT64_MAX};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "processes", headings, 1);
+	gt_result_add_count(&result, 15644);
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_in(text, "15644");
+	free(text);
+	gt_result_release(&result);
+}
+
 Test(render, shows_a_dash_for_what_is_not_known)
 {
 	char *text = render_one((struct gt_rendering){.style = GT_STYLE_TEXT});
