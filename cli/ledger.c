@@ -59,19 +59,24 @@ static void add_count(struct line *line, const char *before, uint64_t count, con
 	add(line, "%s%s %s", before, gt_figure_count((int64_t)count).text, count == 1 ? one : many);
 }
 
-/* launches = launches_timed + launches_unfinished + launches_missing. Returns whether all are
- * timed. */
+/*
+ * Every launch is one of these classes. One into a stream that is being captured runs nothing
+ * itself, so it lacks nothing. Returns whether no launch lacks its kernel.
+ */
 static bool add_identity(struct line *line, const struct gt_trace *trace, uint64_t launches)
 {
 	const uint64_t timed = get(trace, "launches_timed");
 	const uint64_t unfinished = get(trace, "launches_unfinished");
+	const uint64_t captured = get(trace, "launches_captured");
 	const uint64_t missing = get(trace, "launches_missing");
-	const uint64_t sum = timed + unfinished + missing;
+	const uint64_t sum = timed + unfinished + captured + missing;
 
 	add_count(line, " ", launches, "launch", "launches");
 	add_count(line, " = ", timed, "kernel", "kernels");
 	if (unfinished)
 		add(line, " + %s unfinished", gt_figure_count((int64_t)unfinished).text);
+	if (captured)
+		add(line, " + %s captured into graphs", gt_figure_count((int64_t)captured).text);
 	if (missing)
 		add(line, " + %s missing", gt_figure_count((int64_t)missing).text);
 	if (sum < launches)
@@ -79,7 +84,7 @@ static bool add_identity(struct line *line, const struct gt_trace *trace, uint64
 		    gt_figure_count((int64_t)(launches - sum)).text);
 	if (sum > launches)
 		add(line, " - %s counted twice", gt_figure_count((int64_t)(sum - launches)).text);
-	return timed == launches && sum == launches;
+	return timed + captured == launches && sum == launches;
 }
 
 bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)

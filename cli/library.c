@@ -17,13 +17,13 @@ static int beside_executable(char *path, size_t size)
 {
 	char self[PATH_MAX];
 	const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
 
 	if (length < 0)
 		return -errno;
 	self[length] = '\0';
 	for (int up = 0; up < 2; up++) {
-		slash = strrchr(self, '/');
+		char *slash = strrchr(self, '/');
+
 		if (slash)
 			*slash = '\0';
 	}

@@ -106,46 +106,56 @@ static void stop_like(int signal)
 		(void)raise(SIGSTOP);
 }
 
-/* Returns 1 when the child has ended, 0 while it has not. */
-static int look_after(pid_t child, struct gt_ending *ending)
+struct child {
+	pid_t pid;
+	bool stopped;
+	bool ended;
+};
+
+static void look_after(struct child *child, struct gt_ending *ending)
 {
 	int status;
 
-	while (waitpid(child, &status, WNOHANG | WUNTRACED | WCONTINUED) == child) {
-		if (WIFEXITED(status)) {
+	while (!child->ended &&
+	       waitpid(child->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == child->pid) {
+		child->ended = WIFEXITED(status) || WIFSIGNALED(status);
+		child->stopped = WIFSTOPPED(status);
+		if (WIFEXITED(status))
 			*ending = (struct gt_ending){.exit_status = WEXITSTATUS(status)};
-			return 1;
-		}
-		if (WIFSIGNALED(status)) {
+		else if (WIFSIGNALED(status))
 			*ending = (struct gt_ending){.signal = WTERMSIG(status)};
-			return 1;
-		}
-		if (WIFSTOPPED(status))
+		else if (WIFSTOPPED(status))
 			stop_like(WSTOPSIG(status));
 	}
-	return 0;
 }
 
 /*
  * A positive si_code means that the kernel made the signal; those of the terminal (Ctrl-C, a
  * changed window, hang-up) went to the whole foreground group and so to the program as well.
- * Everything else was sent to us by a process that means the program.
+ * Everything else was sent to us by a process that means the program. A shell continues the
+ * whole group: by then the program runs and needs no second SIGCONT.
  */
-static bool is_for_the_program(const siginfo_t *info, pid_t child)
+static bool is_for_the_program(const siginfo_t *info, const struct child *child)
 {
-	return info->si_signo != SIGCHLD && info->si_code <= 0 && info->si_pid != child;
+	if (info->si_signo == SIGCONT && !child->stopped)
+		return false;
+	return info->si_signo != SIGCHLD && info->si_code <= 0 && info->si_pid != child->pid;
 }
 
-static void wait_for(pid_t child, struct gt_ending *ending)
+/* SIGCHLD was blocked before the child was made, so none is missed. */
+static void wait_for(pid_t pid, struct gt_ending *ending)
 {
+	struct child child = {.pid = pid};
 	sigset_t all;
 
 	sigfillset(&all);
-	while (!look_after(child, ending)) {
+	while (!child.ended) {
 		siginfo_t info;
+		const int result = sigwaitinfo(&all, &info);
 
-		if (sigwaitinfo(&all, &info) >= 0 && is_for_the_program(&info, child))
-			(void)kill(child, info.si_signo);
+		look_after(&child, ending);
+		if (result >= 0 && !child.ended && is_for_the_program(&info, &child))
+			(void)kill(pid, info.si_signo);
 	}
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,18 +10,9 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/nearest.h"
 #include "cli/option.h"
 #include "cli/rows.h"
-
-static char *copy_text(const char *text, size_t length)
-{
-	char *copy = gt_allocate(length + 1);
-
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	return copy;
-}
+#include "cli/words.h"
 
 static bool has_column(const struct gt_named_result *results, size_t count, const char *name)
 {
@@ -33,40 +23,34 @@ static bool has_column(const struct gt_named_result *results, size_t count, cons
 	return false;
 }
 
-/* Both spellings of every heading: "total_ns" and "total". Owned by the caller, texts included. */
-typedef gt_array(char *) heading_names;
-
-static heading_names collect_names(const struct gt_named_result *results, size_t count)
+/* Both spellings of every heading: "total_ns" and "total". */
+static void add_headings(struct gt_words *words, const struct gt_section *section)
 {
-	heading_names names = {0};
+	for (size_t c = 0; c < section->heading_count; c++) {
+		const char *name = section->headings[c].name;
 
-	for (size_t i = 0; i < count; i++) {
-		gt_array_each(const struct gt_section, section, &results[i].result->sections) {
-			for (size_t c = 0; c < section->heading_count; c++) {
-				const char *name = section->headings[c].name;
-
-				*gt_array_push(&names) = copy_text(name, strlen(name));
-				*gt_array_push(&names) = copy_text(name, gt_heading_stem(name));
-			}
-		}
+		gt_words_add(words, name, strlen(name));
+		gt_words_add(words, name, gt_heading_stem(name));
 	}
-	*gt_array_push(&names) = NULL;
-	return names;
 }
 
 static int unknown_column(const struct gt_named_result *results, size_t count, const char *name,
                           struct gt_error *err)
 {
-	heading_names names = collect_names(results, count);
-	const char *nearest = gt_nearest(name, (const char *const *)names.rows);
-	const int result =
-		nearest ? gt_fail(err, EINVAL, "no column '%s'; did you mean %s?", name, nearest)
-			: gt_fail(err, EINVAL,
-	                          "no column '%s'; --csv shows the names of all columns", name);
+	struct gt_words names = {0};
+	const char *nearest;
+	int result;
 
-	gt_array_each(char *, text, &names)
-		free(*text);
-	gt_array_release(&names);
+	for (size_t i = 0; i < count; i++)
+		gt_array_each(const struct gt_section, section, &results[i].result->sections)
+			add_headings(&names, section);
+	nearest = gt_words_nearest(&names, name);
+	if (nearest)
+		result = gt_fail(err, EINVAL, "no column '%s'; did you mean %s?", name, nearest);
+	else
+		result = gt_fail(err, EINVAL,
+		                 "no column '%s'; --csv shows the names of all columns", name);
+	gt_words_release(&names);
 	return result;
 }
 

@@ -65,12 +65,26 @@ static char *copy_text(const char *text, size_t length)
 	return copy;
 }
 
-static char *text_of(const struct gt_cell *cell)
+/* Process ids are names made of digits: grouped, they would not be found anywhere else. */
+static bool is_number_of_process(const struct gt_heading *heading)
 {
+	const size_t length = strlen(heading->name);
+
+	return length >= 3 && strcmp(heading->name + length - 3, "pid") == 0;
+}
+
+static char *text_of(const struct gt_heading *heading, const struct gt_cell *cell)
+{
+	char digits[32];
+
 	if (cell->unknown || (is_real(cell->unit) && !isfinite(cell->real)))
 		return copy_text("-", 1);
 	if (cell->unit == GT_UNIT_TEXT)
 		return copy_text(cell->text ? cell->text : "", cell->text ? strlen(cell->text) : 0);
+	if (is_number_of_process(heading)) {
+		snprintf(digits, sizeof(digits), "%" PRId64, cell->count);
+		return copy_text(digits, strlen(digits));
+	}
 
 	const struct gt_figure figure = figure_of(cell);
 
@@ -160,7 +174,8 @@ static void grid_init(struct grid *grid, const struct gt_rendering *rendering,
 		*cell_of(grid, 0, c) = text_of_heading(section, c);
 	for (size_t r = 0; r < grid->rows.count; r++)
 		for (size_t c = 0; c < grid->columns; c++)
-			*cell_of(grid, r + 1, c) = text_of(&gt_rows_get(&grid->rows, r)[c]);
+			*cell_of(grid, r + 1, c) =
+				text_of(&section->headings[c], &gt_rows_get(&grid->rows, r)[c]);
 	measure(grid);
 }
 

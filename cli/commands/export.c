@@ -8,13 +8,13 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/units.h"
+#include "cli/words.h"
 #include "collector/collector.h"
 #include "exporters/exporter.h"
 #include "model/trace.h"
@@ -41,17 +41,19 @@ static const struct gt_option options[] = {
 
 static int unknown_format(const char *name, struct gt_error *err)
 {
-	gt_array(const char *) names = {0};
+	struct gt_words names = {0};
 	const char *nearest;
+	int result;
 
 	for (size_t i = 0; i < gt_exporter_count; i++)
-		*gt_array_push(&names) = gt_exporters[i]->name;
-	*gt_array_push(&names) = NULL;
-	nearest = gt_nearest(name, names.rows);
-	gt_array_release(&names);
+		gt_words_add(&names, gt_exporters[i]->name, strlen(gt_exporters[i]->name));
+	nearest = gt_words_nearest(&names, name);
 	if (nearest)
-		return gt_fail(err, EINVAL, "no format '%s'; did you mean %s?", name, nearest);
-	return gt_fail(err, EINVAL, "no format '%s'; see gputrace export --help", name);
+		result = gt_fail(err, EINVAL, "no format '%s'; did you mean %s?", name, nearest);
+	else
+		result = gt_fail(err, EINVAL, "no format '%s'; see gputrace export --help", name);
+	gt_words_release(&names);
+	return result;
 }
 
 /* By --to, else by the ending of the file's name, else Perfetto's. */

@@ -6,17 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/ledger.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/render.h"
 #include "cli/say.h"
+#include "cli/words.h"
 #include "collector/collector.h"
 #include "model/trace.h"
 
@@ -75,17 +76,19 @@ static void list_reports(FILE *out)
 
 static int unknown_report(const char *name, struct gt_error *err)
 {
-	gt_array(const char *) names = {0};
+	struct gt_words names = {0};
 	const char *nearest;
+	int result;
 
 	for (size_t i = 0; i < gt_report_count; i++)
-		*gt_array_push(&names) = gt_reports[i]->name;
-	*gt_array_push(&names) = NULL;
-	nearest = gt_nearest(name, names.rows);
-	gt_array_release(&names);
+		gt_words_add(&names, gt_reports[i]->name, strlen(gt_reports[i]->name));
+	nearest = gt_words_nearest(&names, name);
 	if (nearest)
-		return gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", name, nearest);
-	return gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", name);
+		result = gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", name, nearest);
+	else
+		result = gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", name);
+	gt_words_release(&names);
+	return result;
 }
 
 /* The reports of these names, the summary when there are none. */
@@ -146,8 +149,8 @@ done:
 	return result;
 }
 
-static int report(const struct args *args, const char *recording, struct answers *answers,
-                  struct gt_error *err)
+static int report_on(const struct args *args, const char *recording, struct answers *answers,
+                     struct gt_error *err)
 {
 	const struct gt_rendering rendering = {
 		.style = args->json  ? GT_STYLE_JSON
@@ -190,7 +193,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
 	result = choose(&answers, left - 1, argv + 1, err);
 	if (result == 0)
-		result = report(&args, argv[0], &answers, err);
+		result = report_on(&args, argv[0], &answers, err);
 	answers_release(&answers);
 	return result < 0 ? result : GT_EXIT_OK;
 }

@@ -12,14 +12,20 @@ import time
 
 GPUTRACE = os.path.realpath(sys.argv[1])
 
-# Says what it gets.
+# Says what it gets. Not a shell: one that is stopped while it starts a command may not stop.
 PROGRAM = r"""
-trap 'echo got-INT' INT
-trap 'echo got-USR1' USR1
-trap 'echo got-TERM; exit 9' TERM
-echo ready $$
-while :; do sleep 0.05; done
+import os, signal
+def say(number, _):
+    os.write(1, b"got-%d " % number)
+    if number == signal.SIGTERM:
+        os._exit(9)
+for number in (signal.SIGINT, signal.SIGUSR1, signal.SIGTERM):
+    signal.signal(number, say)
+os.write(1, b"ready ")
+while True:
+    signal.pause()
 """
+INT, USR1 = (f"got-{int(number)} " for number in (signal.SIGINT, signal.SIGUSR1))
 
 
 def lead(folder, report):
@@ -33,7 +39,7 @@ def lead(folder, report):
         signal.signal(signal.SIGTTOU, signal.SIG_DFL)
         os.chdir(folder)
         os.environ["GPUTRACE_INJECTION"] = os.path.join(folder, "injection.so")
-        os.execv(GPUTRACE, ["gputrace", "run", "--quiet", "sh", "-c", PROGRAM])
+        os.execv(GPUTRACE, ["gputrace", "run", "--quiet", sys.executable, "-c", PROGRAM])
     os.write(report, f"job {job}\n".encode())
     while True:
         _, status = os.waitpid(job, os.WUNTRACED)
@@ -98,11 +104,11 @@ def check(folder):
     program = child_of(session.pid)
 
     session.key(b"\x03")
-    session.wait_for("got-INT")
+    session.wait_for(INT)
     os.kill(session.pid, signal.SIGUSR1)
-    session.wait_for("got-USR1")
+    session.wait_for(USR1)
     # A second INT from our own wrapper would have been seen before USR1.
-    assert session.text.count("got-INT") == 1, session.text
+    assert session.text.count(INT) == 1, session.text
 
     session.key(b"\x1a")
     assert session.next_report() == "stopped"
@@ -110,7 +116,7 @@ def check(folder):
     os.killpg(os.getpgid(session.pid), signal.SIGCONT)
     wait_for_state(program, "SR")
     os.kill(session.pid, signal.SIGUSR1)
-    session.wait_for("got-USR1", 2)
+    session.wait_for(USR1, 2)
 
     # Stopped by someone else, the program is theirs to continue: gputrace goes on waiting.
     os.kill(program, signal.SIGSTOP)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ledger.h"
+
+#include <stdint.h>
+
+#include "base/strings.h"
+#include "model/trace.h"
+#include "support/check.h"
+
+struct entry {
+	const char *name;
+	uint64_t value;
+};
+
+/* What the sentence is for these classes; the list ends with a name of NULL. */
+static void expect_sentence(const struct entry *entries, bool clean, const char *expected)
+{
+	struct gt_trace trace;
+	char text[512];
+
+	gt_trace_init(&trace);
+	for (; entries->name; entries++)
+		*gt_array_push(&trace.ledgers) =
+			(struct gt_ledger){.name = gt_strings_add(trace.strings, entries->name),
+		                           .value = entries->value};
+	cr_expect(eq(int, gt_ledger_sentence(&trace, text, sizeof(text)), clean));
+	expect_text(text, expected);
+	gt_trace_release(&trace);
+}
+
+Test(ledger, is_clean_when_every_launch_has_its_kernel)
+{
+	expect_sentence((struct entry[]){{"launches", 1000},
+	                                 {"launches_timed", 1000},
+	                                 {"launches_unfinished", 0},
+	                                 {"dropped_by_cupti", 0},
+	                                 {0}},
+	                true, "ledger: 1,000 launches = 1,000 kernels, clean");
+}
+
+Test(ledger, names_every_class_of_launches)
+{
+	expect_sentence((struct entry[]){{"launches", 1000},
+	                                 {"launches_timed", 995},
+	                                 {"launches_unfinished", 2},
+	                                 {"launches_missing", 3},
+	                                 {0}},
+	                false, "ledger: 1,000 launches = 995 kernels + 2 unfinished + 3 missing");
+}
+
+Test(ledger, is_clean_when_launches_went_into_graphs)
+{
+	expect_sentence(
+		(struct entry[]){
+			{"launches", 10}, {"launches_timed", 7}, {"launches_captured", 3}, {0}},
+		true, "ledger: 10 launches = 7 kernels + 3 captured into graphs, clean");
+}
+
+Test(ledger, adds_up_the_processes)
+{
+	expect_sentence((struct entry[]){{"launches", 600},
+	                                 {"launches", 401},
+	                                 {"launches_timed", 600},
+	                                 {"launches_timed", 400},
+	                                 {"launches_unfinished", 1},
+	                                 {0}},
+	                false, "ledger: 1,001 launches = 1,000 kernels + 1 unfinished");
+}
+
+Test(ledger, never_hides_a_sum_that_is_wrong)
+{
+	expect_sentence((struct entry[]){{"launches", 10}, {"launches_timed", 9}, {0}}, false,
+	                "ledger: 10 launches = 9 kernels + 1 not accounted for");
+	expect_sentence(
+		(struct entry[]){
+			{"launches", 1}, {"launches_timed", 1}, {"launches_missing", 1}, {0}},
+		false, "ledger: 1 launch = 1 kernel + 1 missing - 1 counted twice");
+}
+
+Test(ledger, says_what_was_lost)
+{
+	expect_sentence(
+		(struct entry[]){{"launches", 2},
+	                         {"launches_timed", 2},
+	                         {"dropped_by_cupti", 1200},
+	                         {"api_lost", 1},
+	                         {"sources_failed", 1},
+	                         {0}},
+		false,
+		"ledger: 2 launches = 2 kernels; 1,200 records dropped by CUPTI; 1 API call "
+		"lost; 1 source could not start");
+}
+
+Test(ledger, says_when_launches_were_not_counted)
+{
+	expect_sentence((struct entry[]){{"kernels", 1500}, {0}}, true,
+	                "ledger: launches not counted (--api none), 1,500 kernels, clean");
+}
+
+Test(ledger, tells_graph_launches_and_failed_ones_apart)
+{
+	expect_sentence(
+		(struct entry[]){{"launches", 1},
+	                         {"launches_timed", 1},
+	                         {"launches_failed", 2},
+	                         {"graph_launches", 3},
+	                         {"kernels", 31},
+	                         {0}},
+		true,
+		"ledger: 1 launch = 1 kernel; 3 graph launches, 31 kernels in all; 2 launches "
+		"failed, clean");
+}
+
+Test(ledger, is_not_clean_when_there_is_none)
+{
+	expect_sentence((struct entry[]){{0}}, false, "ledger: none, no process kept one");
+}
+
+Test(ledger, fits_any_buffer)
+{
+	struct gt_trace trace;
+	char text[12];
+
+	gt_trace_init(&trace);
+	(void)gt_ledger_sentence(&trace, text, sizeof(text));
+	expect_text(text, "ledger: non");
+	gt_trace_release(&trace);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/units.h"
+
+#include "support/check.h"
+
+Test(units, group_digits)
+{
+	expect_text(gt_figure_count(0).text, "0");
+	expect_text(gt_figure_count(999).text, "999");
+	expect_text(gt_figure_count(1000).text, "1,000");
+	expect_text(gt_figure_count(-1234567).text, "-1,234,567");
+	expect_text(gt_figure_count(INT64_MIN).text, "-9,223,372,036,854,775,808");
+}
+
+Test(units, give_three_digits_of_a_duration)
+{
+	expect_text(gt_figure_ns(0).text, "0 ns");
+	expect_text(gt_figure_ns(812).text, "812 ns");
+	expect_text(gt_figure_ns(1234).text, "1.23 us");
+	expect_text(gt_figure_ns(12345).text, "12.3 us");
+	expect_text(gt_figure_ns(123456).text, "123 us");
+	expect_text(gt_figure_ns(1234567890).text, "1.23 s");
+	expect_text(gt_figure_ns(7200000000000).text, "7,200 s");
+	expect_text(gt_figure_ns(-1500000).text, "-1.50 ms");
+}
+
+Test(units, move_to_the_next_unit_instead_of_showing_1000)
+{
+	expect_text(gt_figure_ns(999499).text, "999 us");
+	expect_text(gt_figure_ns(999500).text, "1.00 ms");
+	expect_text(gt_figure_ns(9994).text, "9.99 us");
+	expect_text(gt_figure_ns(9996).text, "10.0 us");
+	expect_text(gt_figure_bytes(999999).text, "1.00 MB");
+}
+
+Test(units, count_bytes_decimally)
+{
+	expect_text(gt_figure_bytes(512).text, "512 B");
+	expect_text(gt_figure_bytes(1048576).text, "1.05 MB");
+	expect_text(gt_figure_bytes(150754820096).text, "151 GB");
+}
+
+Test(units, keep_rates_in_gigabytes)
+{
+	expect_text(gt_figure_rate(12.3e9).text, "12.3 GB/s");
+	expect_text(gt_figure_rate(4.3e12).text, "4,300 GB/s");
+	expect_text(gt_figure_rate(5e6).text, "5.00 MB/s");
+	expect_text(gt_figure_rate(1e300).text, "1e+291 GB/s");
+}
+
+Test(units, show_the_rest)
+{
+	expect_text(gt_figure_time(12345678).text, "0.012346 s");
+	expect_text(gt_figure_percent(12.34).text, "12.3%");
+	expect_text(gt_figure_percent(100).text, "100.0%");
+	expect_text(gt_figure_real(1234.5).text, "1,234.50");
+}
