@@ -100,15 +100,14 @@ static int start(char *const *argv, char *const *environment, const struct signa
  * hand. A program stopped with SIGSTOP was stopped by someone who knows its process id and will
  * continue it alone: if we stopped too, nobody would continue us.
  */
-static void stop_like(int signal)
+static bool is_from_keyboard(int signal)
 {
-	if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
-		(void)raise(SIGSTOP);
+	return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
 struct child {
 	pid_t pid;
-	bool stopped;
+	bool stopped; /* from the keyboard, and we with it */
 	bool ended;
 };
 
@@ -119,13 +118,13 @@ static void look_after(struct child *child, struct gt_ending *ending)
 	while (!child->ended &&
 	       waitpid(child->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == child->pid) {
 		child->ended = WIFEXITED(status) || WIFSIGNALED(status);
-		child->stopped = WIFSTOPPED(status);
+		child->stopped = WIFSTOPPED(status) && is_from_keyboard(WSTOPSIG(status));
 		if (WIFEXITED(status))
 			*ending = (struct gt_ending){.exit_status = WEXITSTATUS(status)};
 		else if (WIFSIGNALED(status))
 			*ending = (struct gt_ending){.signal = WTERMSIG(status)};
-		else if (WIFSTOPPED(status))
-			stop_like(WSTOPSIG(status));
+		else if (child->stopped)
+			(void)raise(SIGSTOP);
 	}
 }
 
