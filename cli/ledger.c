@@ -109,8 +109,8 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 		          "graph launches");
 		add_count(&line, ", ", get(trace, "kernels"), "kernel in all", "kernels in all");
 	}
-	if (get(trace, "launches_failed"))
-		add_count(&line, "; ", get(trace, "launches_failed"), "launch failed",
+	if (get(trace, "launches_refused"))
+		add_count(&line, "; ", get(trace, "launches_refused"), "launch failed",
 		          "launches failed");
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
 		const uint64_t lost = get(trace, losses[i].name);

@@ -39,7 +39,8 @@ struct gt_session {
 	char arena_path[PATH_MAX];
 	int capture_fd;
 	int arena_fd;         /* holds the lock that says: this process lives */
-	uint8_t *last_resort; /* for an old CUPTI when even the discard buffers are in use; never read */
+	uint8_t *last_resort; /* for an old CUPTI when even the discard buffers are in use; never
+	                         read */
 
 	_Atomic bool armed;         /* record what happens */
 	_Atomic bool activity_seen; /* CUPTI asked for a buffer: CUDA is up, flushing is safe */

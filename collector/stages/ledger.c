@@ -115,7 +115,7 @@ static void add_rows(struct gt_trace *trace, const struct gt_capture *capture,
 		add(trace, process, "launches_unfinished", tally->unfinished);
 		add(trace, process, "launches_captured", tally->captured);
 		add(trace, process, "launches_missing", tally->missing);
-		add(trace, process, "launches_failed", tally->failed);
+		add(trace, process, "launches_refused", tally->failed);
 		add(trace, process, "graph_launches", tally->graph_launches);
 		add(trace, process, "kernels_without_call", tally->kernels_without_call);
 	}

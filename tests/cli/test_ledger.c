@@ -102,7 +102,7 @@ Test(ledger, tells_graph_launches_and_failed_ones_apart)
 	expect_sentence(
 		(struct entry[]){{"launches", 1},
 	                         {"launches_timed", 1},
-	                         {"launches_failed", 2},
+	                         {"launches_refused", 2},
 	                         {"graph_launches", 3},
 	                         {"kernels", 31},
 	                         {0}},

@@ -235,7 +235,8 @@ Test(perfetto, gives_every_gpu_slice_an_id_of_its_own)
 	for (unsigned i = 0; i < 4; i++) {
 		ids[i] =
 			number_in(message_in(find_packet(&file, RENDER_STAGE, i), RENDER_STAGE), 1);
-		cr_expect(ids[i] >= 1 && ids[i] <= 4, "ids are small: a launch carries its id twice");
+		cr_expect(ids[i] >= 1 && ids[i] <= 4,
+		          "ids are small: a launch carries its id twice");
 		for (unsigned j = 0; j < i; j++)
 			cr_expect(ids[i] != ids[j]);
 	}

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- API calls by time, as "gputrace report RECORDING api" has them.
 select
   s.name as function,

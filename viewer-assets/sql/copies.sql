@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Copies by kind of copy and of memory, as "gputrace report RECORDING copies" has them. GB/s is
 -- bytes by the sum of durations, so copies at the same time each count in full.
 select

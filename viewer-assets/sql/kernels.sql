@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Kernels by time on the device, as "gputrace report RECORDING kernels" has them.
 select
   extract_arg(s.arg_set_id, 'kernel_demangled_name') as kernel,
