@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,4 +180,46 @@ int gt_process_run(char *const *argv, char *const *environment, struct gt_ending
 int gt_ending_status(const struct gt_ending *ending)
 {
 	return ending->signal ? 128 + ending->signal : ending->exit_status;
+}
+
+static int check(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode) || access(path, X_OK) < 0)
+		return -EACCES;
+	return 0;
+}
+
+/* What execvp would try, in its order; the first that is there but may not be run is remembered. */
+static int check_along_path(const char *program)
+{
+	const char *at = getenv("PATH"); // NOLINT(concurrency-mt-unsafe): the program has one thread
+	int result = -ENOENT;
+
+	for (; at && *at; at += *at == ':') {
+		const size_t length = strcspn(at, ":");
+		char path[PATH_MAX];
+		int found;
+
+		snprintf(path, sizeof(path), "%.*s%s%s", (int)length, at, length ? "/" : "", program);
+		found = check(path);
+		if (found == 0)
+			return 0;
+		if (found == -EACCES)
+			result = -EACCES;
+		at += length;
+	}
+	return result;
+}
+
+int gt_process_find(const char *program, struct gt_error *err)
+{
+	const int result = strchr(program, '/') ? check(program) : check_along_path(program);
+
+	if (result < 0)
+		return gt_fail(err, -result, "cannot run %s: %s", program, gt_errno_text(-result));
+	return 0;
 }

@@ -22,6 +22,12 @@ struct gt_ending {
 int gt_process_run(char *const *argv, char *const *environment, struct gt_ending *ending,
                    bool *not_run, struct gt_error *err);
 
+/*
+ * Whether there is such a program and it may be run, before anything is changed for it: 0, or
+ * what gt_process_run would say with not_run set. Looks along our own PATH.
+ */
+int gt_process_find(const char *program, struct gt_error *err);
+
 /* The exit status that tells a shell about the ending: 128 + N for signal N. */
 int gt_ending_status(const struct gt_ending *ending);
 

@@ -46,6 +46,16 @@ static void say_files(const struct gt_summary *summary)
 		gt_say("%s (%s)", summary->folder, folder.text);
 }
 
+/* The plugins that show launch facts and GPU tracks by process are not on by default. */
+static void say_viewer(const struct gt_summary *summary)
+{
+	if (summary->exported)
+		gt_say("open %s at "
+		       "https://ui.perfetto.dev/#!/?enablePlugins=com.meta.GpuCompute,"
+		       "dev.perfetto.GpuByProcess",
+		       summary->exported);
+}
+
 static int64_t duration_ns(const struct gt_manifest *manifest)
 {
 	return manifest->end.boottime_ns - manifest->start.boottime_ns;
@@ -221,6 +231,7 @@ void gt_summary_print(const struct gt_summary *summary)
 
 	say_ending(summary->manifest);
 	say_files(summary);
+	say_viewer(summary);
 	print_tables(summary);
 	(void)gt_ledger_sentence(summary->trace, ledger, sizeof(ledger));
 	gt_say("%s", ledger);

@@ -355,22 +355,28 @@ static void finish(struct run *run, const struct gt_ending *ending)
 	conclude(run, &salvage);
 }
 
+static int not_runnable(int result, const struct gt_error *err)
+{
+	gt_say("%s", err->text);
+	return result == -ENOENT ? GT_EXIT_NOT_FOUND : GT_EXIT_NOT_RUNNABLE;
+}
+
 static int run_program(struct run *run, struct gt_error *err)
 {
 	struct gt_ending ending = {0};
 	bool not_run = false;
-	int result = prepare(run, err);
+	int result = gt_process_find(run->program[0], err);
 
+	if (result < 0) /* known before --force takes an older recording away */
+		return not_runnable(result, err);
+	result = prepare(run, err);
 	if (result < 0)
 		return result;
 	run->manifest.start = gt_instant_now();
 	result = gt_process_run(run->program, run->environment.list.rows, &ending, &not_run, err);
 	if (result < 0) {
 		(void)gt_recording_remove(run->folder, NULL);
-		if (!not_run)
-			return result;
-		gt_say("%s", err->text);
-		return result == -ENOENT ? GT_EXIT_NOT_FOUND : GT_EXIT_NOT_RUNNABLE;
+		return not_run ? not_runnable(result, err) : result;
 	}
 	finish(run, &ending);
 	return gt_ending_status(&ending);
