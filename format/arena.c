@@ -107,13 +107,12 @@ static bool header_fits(const struct gt_arena_header *header, size_t size)
 {
 	const uint32_t count = header->slot_count;
 
-	return header->header_bytes == sizeof(*header) && header->bytes == size &&
-	       count > 0 && count <= MAX_SLOTS && header->slots_offset == slots_offset() &&
+	return header->header_bytes == sizeof(*header) && header->bytes == size && count > 0 &&
+	       count <= MAX_SLOTS && header->slots_offset == slots_offset() &&
 	       header->names_offset == names_offset(count) &&
 	       header->heap_offset == heap_offset(count) &&
-	       header->heap_offset + GT_ARENA_HEAP <= size &&
-	       header->heap_used <= GT_ARENA_HEAP && header->capture[0] &&
-	       memchr(header->capture, '\0', sizeof(header->capture)) &&
+	       header->heap_offset + GT_ARENA_HEAP <= size && header->heap_used <= GT_ARENA_HEAP &&
+	       header->capture[0] && memchr(header->capture, '\0', sizeof(header->capture)) &&
 	       !strchr(header->capture, '/');
 }
 
@@ -238,12 +237,12 @@ uint32_t gt_arena_add_string(struct gt_arena *arena, const char *text, uint32_t 
 
 struct gt_name *gt_arena_name(struct gt_arena *arena, uint64_t pointer)
 {
-	uint64_t at = (pointer * 0x9e3779b97f4a7c15u) >> 40; /* golden ratio: spreads aligned pointers */
+	uint64_t at =
+		(pointer * 0x9e3779b97f4a7c15u) >> 40; /* golden ratio: spreads aligned pointers */
 
 	for (unsigned i = 0; i < NAME_PROBES; i++, at++) {
 		struct gt_name *name = &arena->names[at % GT_ARENA_NAMES];
-		const uint64_t there =
-			atomic_load_explicit(&name->pointer, memory_order_acquire);
+		const uint64_t there = atomic_load_explicit(&name->pointer, memory_order_acquire);
 
 		if (there == pointer || there == 0)
 			return name;

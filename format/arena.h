@@ -22,16 +22,16 @@ struct gt_error;
  * and names are added by one thread at a time (starting up, then the writer thread).
  */
 
-#define GT_ARENA_MAGIC    0x5241544755504721u
-#define GT_ARENA_VERSION  1
-#define GT_ARENA_CLOCKS   64
-#define GT_ARENA_NAMES    16384 /* a power of two */
-#define GT_ARENA_HEAP     (4u << 20)
-#define GT_ARENA_MAX_STRING (1u << 20) /* bytes; a chunk holds it */
-#define GT_RECORD_BYTES   (64u << 10) /* of one slot for a thread's own records */
-#define GT_RECORD_SLOTS   256
-#define GT_DISCARD_SLOTS  8
-#define GT_DISCARD_BYTES  (64u << 10)
+#define GT_ARENA_MAGIC      0x5241544755504721u
+#define GT_ARENA_VERSION    1
+#define GT_ARENA_CLOCKS     64
+#define GT_ARENA_NAMES      16384 /* a power of two */
+#define GT_ARENA_HEAP       (4u << 20)
+#define GT_ARENA_MAX_STRING (1u << 20)  /* bytes; a chunk holds it */
+#define GT_RECORD_BYTES     (64u << 10) /* of one slot for a thread's own records */
+#define GT_RECORD_SLOTS     256
+#define GT_DISCARD_SLOTS    8
+#define GT_DISCARD_BYTES    (64u << 10)
 
 enum gt_ledger_id {
 #define LEDGER(name, help) GT_LEDGER_##name,
@@ -55,13 +55,13 @@ enum gt_slot_kind {
 struct gt_slot {
 	_Atomic uint32_t state;
 	uint32_t kind;
-	_Atomic uint32_t used;    /* bytes that are filled; a lent activity slot's are not known */
-	uint32_t tid;             /* RECORDS: the thread */
+	_Atomic uint32_t used;     /* bytes that are filled; a lent activity slot's are not known */
+	uint32_t tid;              /* RECORDS: the thread */
 	_Atomic uint64_t sequence; /* unique to each time the slot is lent, from 1 */
-	uint64_t offset;          /* of its memory in the arena */
+	uint64_t offset;           /* of its memory in the arena */
 	uint32_t size;
-	uint32_t scanned;         /* bytes whose open records have had their names kept */
-	char thread_name[16];     /* RECORDS: what the thread was called when it took the slot */
+	uint32_t scanned;     /* bytes whose open records have had their names kept */
+	char thread_name[16]; /* RECORDS: what the thread was called when it took the slot */
 };
 
 /* Which string a name pointer of the process stood for when it was last seen. */

@@ -11,9 +11,9 @@
  * a file whose complete chunks are all good.
  */
 
-#define GT_FILE_MAGIC       "GPUTRACE"
-#define GT_FILE_HEADER_SIZE 16
-#define GT_FORMAT_VERSION   1
+#define GT_FILE_MAGIC        "GPUTRACE"
+#define GT_FILE_HEADER_SIZE  16
+#define GT_FORMAT_VERSION    1
 
 #define GT_CHUNK_MAGIC       0x4b435447u /* "GTCK" in the file */
 #define GT_CHUNK_HEADER_SIZE 64

@@ -13,8 +13,8 @@ struct gt_record_info;
  */
 
 /* Bytes that count records of a kind take at most. */
-#define GT_COLUMNS_BOUND(field_count, count) \
-	((size_t)(field_count) * (GT_COLUMN_HEADER_SIZE + (size_t)(count) * 10))
+#define GT_COLUMNS_BOUND(field_count, count)                                                       \
+	((size_t)(field_count) * (GT_COLUMN_HEADER_SIZE + (size_t)(count)*10))
 #define GT_COLUMN_HEADER_SIZE 6
 
 /*

@@ -224,7 +224,7 @@ static uint64_t get(const struct gt_drain *drain, const uint8_t *record, enum gt
 	return gt_raw_get(&drain->config.arena->header->layout, record, field);
 }
 
-#define GET(activity, field) get(drain, record, GT_RAW_##activity##_##field)
+#define GET(activity, field)   get(drain, record, GT_RAW_##activity##_##field)
 #define GET32(activity, field) ((uint32_t)GET(activity, field))
 
 static uint32_t name_at(struct gt_drain *drain, uint64_t pointer)
@@ -238,7 +238,8 @@ static uint32_t name_at(struct gt_drain *drain, uint64_t pointer)
  */
 static uint32_t intern_shape(struct gt_drain *drain, struct gt_record_shape *shape)
 {
-	const size_t skip = offsetof(struct gt_record_shape, name); /* the id itself is no part of it */
+	const size_t skip =
+		offsetof(struct gt_record_shape, name); /* the id itself is no part of it */
 	uint64_t at = XXH3_64bits((const uint8_t *)shape + skip, sizeof(*shape) - skip);
 
 	if (drain->shapes >= SHAPE_TABLE_MAX)
@@ -247,10 +248,10 @@ static uint32_t intern_shape(struct gt_drain *drain, struct gt_record_shape *sha
 		struct gt_record_shape *entry = &drain->table[at % SHAPE_TABLE];
 
 		if (entry->id == 0) {
-			shape->id = atomic_fetch_add_explicit(
-					    &drain->config.arena->header->shape_count, 1,
-					    memory_order_relaxed) +
-			            1;
+			shape->id =
+				atomic_fetch_add_explicit(&drain->config.arena->header->shape_count,
+			                                  1, memory_order_relaxed) +
+				1;
 			*entry = *shape;
 			*(struct gt_record_shape *)push(drain, BATCH_shape) = *shape;
 			drain->shapes++;
@@ -280,7 +281,8 @@ static uint32_t shape_of(struct gt_drain *drain, const uint8_t *record)
 		.shared_dynamic = GET32(kernel, shared_dynamic),
 		.shared_executed = GET32(kernel, shared_executed),
 		.local_per_thread = GET32(kernel, local_per_thread),
-		.cache_config = GET32(kernel, cache_config) >> 4, /* the upper half: executed with */
+		.cache_config =
+			GET32(kernel, cache_config) >> 4, /* the upper half: executed with */
 	};
 
 	return intern_shape(drain, &shape);
@@ -395,8 +397,8 @@ static void drain_overhead(struct gt_drain *drain, const uint8_t *record)
 	overhead->start = GET(overhead, start);
 	overhead->end = GET(overhead, end);
 	overhead->correlation = GET32(overhead, correlation);
-	overhead->tid = GET(overhead, object_kind) == OBJECT_THREAD ? GET32(overhead, object_tid)
-	                                                            : NO_TID;
+	overhead->tid =
+		GET(overhead, object_kind) == OBJECT_THREAD ? GET32(overhead, object_tid) : NO_TID;
 	overhead->kind = GET32(overhead, kind);
 	overhead->flags = flags_of(drain, record, overhead->start, overhead->end);
 }
@@ -444,14 +446,10 @@ static void drain_stream(struct gt_drain *drain, const uint8_t *record)
 void gt_drain_activity(struct gt_drain *drain, const uint8_t *record)
 {
 	static void (*const drains[GT_ACTIVITY_COUNT])(struct gt_drain *, const uint8_t *) = {
-		[GT_ACTIVITY_kernel] = drain_kernel,
-		[GT_ACTIVITY_memcpy] = drain_memcpy,
-		[GT_ACTIVITY_memcpy2] = drain_memcpy2,
-		[GT_ACTIVITY_memset] = drain_memset,
-		[GT_ACTIVITY_synchronization] = drain_sync,
-		[GT_ACTIVITY_overhead] = drain_overhead,
-		[GT_ACTIVITY_device] = drain_device,
-		[GT_ACTIVITY_context] = drain_context,
+		[GT_ACTIVITY_kernel] = drain_kernel,        [GT_ACTIVITY_memcpy] = drain_memcpy,
+		[GT_ACTIVITY_memcpy2] = drain_memcpy2,      [GT_ACTIVITY_memset] = drain_memset,
+		[GT_ACTIVITY_synchronization] = drain_sync, [GT_ACTIVITY_overhead] = drain_overhead,
+		[GT_ACTIVITY_device] = drain_device,        [GT_ACTIVITY_context] = drain_context,
 		[GT_ACTIVITY_stream] = drain_stream,
 	};
 	const enum gt_activity activity = gt_activity_of_kind(kind_of(record) & ~GT_RAW_KIND_OPEN);
@@ -493,8 +491,8 @@ void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32
 
 		memcpy(call, at, size);
 		call->tid = slot->tid;
-		call->flags |= drain->config.record_flags |
-		               (call->end == 0 ? GT_RECORD_UNFINISHED : 0);
+		call->flags |=
+			drain->config.record_flags | (call->end == 0 ? GT_RECORD_UNFINISHED : 0);
 		drain->api_calls++;
 	}
 }
@@ -531,7 +529,8 @@ static void write_ledger(struct gt_drain *drain)
 		rows[i].name = i + 1; /* gt_arena_format made these strings first */
 		rows[i].value = atomic_load_explicit(&header->ledger[i], memory_order_relaxed);
 	}
-	(void)gt_writer_records(drain->config.writer, GT_RECORD_ledger, rows, GT_LEDGER_COUNT, none);
+	(void)gt_writer_records(drain->config.writer, GT_RECORD_ledger, rows, GT_LEDGER_COUNT,
+	                        none);
 }
 
 void gt_drain_header(struct gt_drain *drain)

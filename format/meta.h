@@ -10,14 +10,14 @@
  * Facts about a process and its recording, as pairs of texts in META chunks. A later pair of
  * the same key holds. docs/capture-format.md lists the keys.
  */
-#define GT_META_TOOL          "tool"           /* version of gputrace */
+#define GT_META_TOOL          "tool" /* version of gputrace */
 #define GT_META_HOST          "host"
 #define GT_META_BOOT_ID       "boot_id"
 #define GT_META_PID           "pid"
 #define GT_META_PPID          "ppid"
-#define GT_META_STARTED       "started_ticks"  /* field 22 of /proc/PID/stat */
-#define GT_META_PROGRAM       "program"        /* path of the executable */
-#define GT_META_COMMAND       "command"        /* words, each ended by a zero byte */
+#define GT_META_STARTED       "started_ticks" /* field 22 of /proc/PID/stat */
+#define GT_META_PROGRAM       "program"       /* path of the executable */
+#define GT_META_COMMAND       "command"       /* words, each ended by a zero byte */
 #define GT_META_CUPTI_PATH    "cupti_path"
 #define GT_META_CUPTI_VERSION "cupti_version"  /* cuptiGetVersion */
 #define GT_META_DRIVER        "driver_version" /* cuDriverGetVersion, 13000 for 13.0 */
@@ -25,8 +25,8 @@
 #define GT_META_API           "api"            /* none, outer or all */
 #define GT_META_END           "end"            /* clean or died; absent: neither happened yet */
 
-#define GT_META_END_CLEAN "clean"
-#define GT_META_END_DIED  "died"
+#define GT_META_END_CLEAN     "clean"
+#define GT_META_END_DIED      "died"
 
 /* Collects pairs in memory of the caller; what does not fit is left out. */
 struct gt_meta {

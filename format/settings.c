@@ -154,8 +154,8 @@ void gt_settings_read(struct gt_settings *settings, char *const *environment,
 		if (!take(settings, *environment, length, *environment + length + 1, &expected)) {
 			const char *near = gt_nearest(name, names);
 
-			snprintf(sentence, sizeof(sentence), "%s is not a setting of gputrace%s%s", name,
-			         near ? "; did you mean " : "", near ? near : "");
+			snprintf(sentence, sizeof(sentence), "%s is not a setting of gputrace%s%s",
+			         name, near ? "; did you mean " : "", near ? near : "");
 			complain(context, sentence);
 		} else if (expected) {
 			snprintf(sentence, sizeof(sentence),

@@ -97,8 +97,8 @@ static int append(struct gt_writer *writer, struct gt_chunk_header *header, cons
 	header->raw = (uint32_t)size;
 	header->stored = compress(writer, raw, size, &header->flags);
 	gt_chunk_encode_header(writer->out, header);
-	header->checksum = gt_chunk_checksum(writer->out, writer->out + GT_CHUNK_HEADER_SIZE,
-	                                     header->stored);
+	header->checksum =
+		gt_chunk_checksum(writer->out, writer->out + GT_CHUNK_HEADER_SIZE, header->stored);
 	gt_chunk_encode_header(writer->out, header);
 
 	const int result = give(writer, writer->out, GT_CHUNK_HEADER_SIZE + header->stored);
