@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,10 @@ static struct region region_of(const struct test_arena *test, uint8_t number)
 		return (struct region){arena->names, GT_ARENA_NAMES * sizeof(*arena->names)};
 	case 5:
 		return (struct region){test->memory + arena->slots[first_records].offset, 256};
+	case 6: /* how much there is of everything */
+		return (struct region){&arena->header->string_count,
+		                       offsetof(struct gt_arena_header, padding2) -
+		                               offsetof(struct gt_arena_header, string_count)};
 	default:
 		return (struct region){test->memory + arena->slots[0].offset, SLOTS * SLOT_BYTES};
 	}
