@@ -548,7 +548,8 @@ static void write_file(const char *name, const void *bytes, size_t size)
 /* Leaves the arena and the capture of a process in the folder. */
 static void leave(struct process *process, const char *arena, const char *capture)
 {
-	strcpy(process->test.arena.header->capture, capture);
+	snprintf(process->test.arena.header->capture, sizeof(process->test.arena.header->capture),
+	         "%s", capture);
 	write_file(arena, process->test.memory, process->test.size);
 	write_file(capture, process->capture.bytes, process->capture.size);
 }
