@@ -55,9 +55,11 @@ static char *join(const char *folder, const char *name, size_t name_size, const 
 	return path;
 }
 
-static void add_capture(struct gt_collection *collection, const char *folder, const char *name)
+/* name ends with suffix: that of a capture, or of the arena beside it. */
+static void add_capture(struct gt_collection *collection, const char *folder, const char *name,
+                        const char *suffix)
 {
-	const size_t stem = strlen(name) - strlen(GT_CAPTURE_SUFFIX);
+	const size_t stem = strlen(name) - strlen(suffix);
 	struct gt_capture *capture = gt_array_push(&collection->captures);
 	char *arena = join(folder, name, stem, GT_ARENA_SUFFIX);
 	struct stat status;
@@ -84,7 +86,7 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 		return gt_fail(err, errno, "cannot read %s: %s", path, gt_errno_text(errno));
 	while ((entry = readdir(dir))) // NOLINT(concurrency-mt-unsafe): the stream is our own
 		if (gt_has_suffix(entry->d_name, GT_CAPTURE_SUFFIX))
-			add_capture(collection, path, entry->d_name);
+			add_capture(collection, path, entry->d_name, GT_CAPTURE_SUFFIX);
 	closedir(dir);
 	if (collection->captures.count == 0)
 		return gt_fail(
@@ -100,16 +102,18 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 static int list_file(struct gt_collection *collection, const char *path, struct gt_error *err)
 {
 	const char *slash = strrchr(path, '/');
+	const char *suffix =
+		gt_has_suffix(path, GT_ARENA_SUFFIX) ? GT_ARENA_SUFFIX : GT_CAPTURE_SUFFIX;
 	char folder[PATH_MAX];
 
-	if (!gt_has_suffix(path, GT_CAPTURE_SUFFIX))
+	if (!gt_has_suffix(path, suffix))
 		return gt_fail(err, EBADMSG,
 		               "%s is not a recording: give the NAME.gputrace folder or one of its "
 		               ".capture files",
 		               path);
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 1,
 	         slash ? path : ".");
-	add_capture(collection, *folder ? folder : "/", slash ? slash + 1 : path);
+	add_capture(collection, *folder ? folder : "/", slash ? slash + 1 : path, suffix);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -128,11 +129,29 @@ static void convert_capture(struct gt_trace *trace, const struct gt_capture *cap
 	gt_array_release(&monotonic.pairs);
 }
 
+static bool has_gpu_work(const struct gt_capture *capture)
+{
+	return capture->kernels.count || capture->copies.count || capture->fills.count;
+}
+
+static bool has_cupti_clock(const struct gt_capture *capture)
+{
+	gt_array_each(const struct gt_record_clock, clock, &capture->clocks)
+		if (clock->cupti_ns)
+			return true;
+	return false;
+}
+
 static void check(struct gt_collection *collection, const struct gt_capture *capture)
 {
-	if (capture->clocks.count == 0 && (capture->kernels.count || capture->api_calls.count))
+	if (capture->clocks.count == 0 && (has_gpu_work(capture) || capture->api_calls.count))
 		gt_collection_note(collection, capture->process, "clocks",
 		                   "%s holds no clock reading: nothing in it can be placed in time",
+		                   capture->name);
+	else if (has_gpu_work(capture) && !has_cupti_clock(capture))
+		gt_collection_note(collection, capture->process, "clocks",
+		                   "%s holds no reading of CUPTI's clock: its GPU work cannot be "
+		                   "placed in time",
 		                   capture->name);
 }
 

@@ -23,11 +23,18 @@
 struct decoder {
 	struct gt_collection *collection;
 	struct gt_capture *capture;
-	uint8_t *scratch; /* a chunk's payload */
-	uint8_t *records; /* a chunk's records */
-	uint64_t unknown; /* chunks of kinds a later gputrace writes */
-	uint64_t damaged; /* chunks whose checksum holds but whose columns do not */
+	uint8_t *scratch;     /* a chunk's payload */
+	uint8_t *records;     /* a chunk's records */
+	uint64_t unknown;     /* chunks of kinds a later gputrace writes */
+	uint64_t damaged;     /* chunks whose checksum holds but whose columns do not */
+	uint64_t misnumbered; /* strings and shapes with an id that nobody gave out */
 };
+
+/*
+ * Writers give out ids one by one, but some may be lost on the way here. More than this is no
+ * real program, and bounds the memory that a damaged id can ask for.
+ */
+#define MAX_ID (1u << 26)
 
 /* The bits of records and of rows are the same facts; only the files' values are for ever. */
 static gt_count flags_of(uint32_t flags)
@@ -82,7 +89,12 @@ static void decode_stream(struct decoder *decoder, const void *record)
 
 static void decode_shape(struct decoder *decoder, const void *record)
 {
-	*gt_array_push(&decoder->capture->raw_shapes) = *(const struct gt_record_shape *)record;
+	const struct gt_record_shape *from = record;
+
+	if (from->id > MAX_ID)
+		decoder->misnumbered++;
+	else
+		*gt_array_push(&decoder->capture->raw_shapes) = *from;
 }
 
 static void decode_ledger(struct decoder *decoder, const void *record)
@@ -239,9 +251,10 @@ static void decode_strings(struct decoder *decoder, const struct gt_chunk *chunk
 	size_t offset = 0;
 
 	while (gt_chunk_next_string(chunk, &offset, &text) > 0) {
-		/* Ids are given out one by one; a hole larger than a chunk is damage. */
-		if (text.id > capture->strings.count + GT_CHUNK_MAX_RAW)
+		if (text.id > MAX_ID) {
+			decoder->misnumbered++;
 			continue;
+		}
 		while (capture->strings.count <= text.id)
 			*gt_array_push(&capture->strings) = 0;
 		capture->strings.rows[text.id] = gt_strings_add_bytes(
@@ -483,6 +496,11 @@ static void remark(struct decoder *decoder, const struct gt_reader *reader)
 		gt_collection_note(collection, capture->process, "decode",
 		                   "%s holds %llu chunks whose contents do not fit their kind",
 		                   capture->name, (unsigned long long)decoder->damaged);
+	if (decoder->misnumbered)
+		gt_collection_note(collection, capture->process, "decode",
+		                   "%s holds %llu names or launch shapes with numbers that cannot "
+		                   "be right",
+		                   capture->name, (unsigned long long)decoder->misnumbered);
 }
 
 static enum gt_end end_of(const struct gt_capture *capture)
@@ -544,7 +562,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 
 	gt_array_each(struct gt_capture, capture, &collection->captures) {
 		decoder.capture = capture;
-		decoder.unknown = decoder.damaged = 0;
+		decoder.unknown = decoder.damaged = decoder.misnumbered = 0;
 		result = decode_capture(&decoder, err);
 		if (result < 0)
 			break;

@@ -66,8 +66,6 @@ static void add_shape(struct gt_trace *trace, struct gt_capture *capture, struct
 {
 	struct gt_launch_shape shape;
 
-	if (raw->id > capture->shapes.count + capture->raw_shapes.count)
-		return; /* ids are given out one by one */
 	memset(&shape, 0, sizeof(shape));
 	shape.name = gt_capture_string(capture, raw->name);
 	shape.demangled = demangle(trace, shape.name);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/collector.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/strings.h"
+#include "collector/collect.h"
+
+static struct recording recording;
+
+static void make(void)
+{
+	recording_init(&recording);
+}
+
+static void drop(void)
+{
+	recording_release(&recording);
+}
+
+TestSuite(collector, .init = make, .fini = drop);
+
+/* The error of collecting a path; the trace must come back empty. */
+static int failure(const char *path, struct gt_error *err)
+{
+	struct gt_trace trace;
+	int result;
+
+	*err = (struct gt_error){0};
+	gt_trace_init(&trace);
+	result = gt_collect(path, &trace, err);
+	cr_expect(lt(int, result, 0));
+	cr_expect(eq(int, err->code, -result));
+	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
+		cr_expect(eq(sz, gt_trace_table(&trace, i).row_count, 0));
+	cr_expect(eq(sz, gt_strings_count(trace.strings), 1));
+	gt_trace_release(&trace);
+	return result;
+}
+
+/* "the folder of the recording/name" in a buffer of the caller's. */
+static const char *inside(char path[256], const char *name)
+{
+	snprintf(path, 256, "%s/%s", recording.path, name);
+	return path;
+}
+
+static void add_process(const char *name, uint32_t pid)
+{
+	recording_begin(&recording, name);
+	recording_add_basics(&recording, pid);
+	recording_add_call(&recording, 1000 + pid, 1);
+	recording_add_kernel(&recording, 1100 + pid, 1);
+	recording_end(&recording, true);
+}
+
+Test(collector, says_that_a_path_does_not_exist)
+{
+	char path[256];
+	struct gt_error err;
+
+	cr_expect(eq(int, failure(inside(path, "nowhere"), &err), -ENOENT));
+	cr_expect(ne(ptr, strstr(err.text, "nowhere"), NULL));
+}
+
+Test(collector, says_that_a_folder_holds_no_captures)
+{
+	struct gt_error err;
+
+	recording_add_file(&recording, "manifest.json", "{}", 2);
+	recording_add_file(&recording, ".capture", "x", 1); /* an ending is not a name */
+	cr_expect(eq(int, failure(recording.path, &err), -ENODATA));
+	cr_expect(ne(ptr, strstr(err.text, recording.path), NULL));
+	cr_expect(ne(ptr, strstr(err.text, "holds no captures"), NULL));
+}
+
+Test(collector, says_that_a_file_is_no_recording)
+{
+	char path[256];
+	struct gt_error err;
+
+	recording_add_file(&recording, "notes.txt", "hello", 5);
+	cr_expect(eq(int, failure(inside(path, "notes.txt"), &err), -EBADMSG));
+	cr_expect(ne(ptr, strstr(err.text, "notes.txt is not a recording"), NULL));
+
+	recording_add_file(&recording, "a.capture", "hello, world, this is text", 26);
+	cr_expect(eq(int, failure(inside(path, "a.capture"), &err), -EBADMSG));
+	cr_expect(ne(ptr, strstr(err.text, "a.capture: it is not a gputrace capture"), NULL));
+	cr_expect(eq(int, failure(recording.path, &err), -EBADMSG));
+}
+
+Test(collector, says_that_a_recording_is_of_a_newer_version)
+{
+	char path[256];
+	struct gt_error err;
+
+	add_process("node-1-1", 1);
+	recording.capture.bytes[8] = 99;
+	recording_end(&recording, false);
+	cr_expect(eq(int, failure(recording.path, &err), -EPROTO));
+	cr_expect(ne(ptr, strstr(err.text, "node-1-1.capture"), NULL));
+	cr_expect(ne(ptr, strstr(err.text, "newer gputrace"), NULL));
+	cr_expect(eq(int, failure(inside(path, "node-1-1.capture"), &err), -EPROTO));
+
+	/* Also when others are not: half a recording that looks whole would mislead. */
+	add_process("node-2-1", 2);
+	cr_expect(eq(int, failure(recording.path, &err), -EPROTO));
+}
+
+Test(collector, reads_all_captures_of_a_folder_by_their_names)
+{
+	struct gt_trace trace;
+
+	add_process("node-30-1", 30);
+	add_process("node-10-1", 10);
+	add_process("node-20-1", 20);
+	recording_add_file(&recording, "manifest.json", "{}", 2);
+	recording_add_file(&recording, "node-40-1.capture.tmp", "half", 4);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.processes.count, 3));
+	for (gt_id i = 0; i < 3; i++)
+		cr_expect(eq(u32, trace.processes.rows[i].pid, 10 * (i + 1)));
+	expect_text(gt_trace_text(&trace, trace.processes.rows[0].capture), "node-10-1.capture");
+	cr_expect(eq(sz, trace.kernels.count, 3));
+	cr_expect(eq(sz, trace.notes.count, 0));
+	gt_trace_release(&trace);
+}
+
+Test(collector, reads_one_capture_of_several)
+{
+	const char *const names[] = {"node-2-1.capture", "node-2-1.arena"};
+	struct test_arena arena;
+	char path[256];
+
+	add_process("node-1-1", 1);
+	add_process("node-2-1", 2);
+	test_arena_init(&arena, 1, 4096, "node-2-1.capture");
+	recording_add_arena(&recording, &arena);
+	test_arena_release(&arena);
+	for (size_t i = 0; i < 2; i++) {
+		struct gt_error err = {0};
+		struct gt_trace trace;
+
+		gt_trace_init(&trace);
+		cr_assert(eq(int, gt_collect(inside(path, names[i]), &trace, &err), 0), "%s",
+		          err.text);
+		cr_assert(eq(sz, trace.processes.count, 1));
+		cr_expect(eq(u32, trace.processes.rows[0].pid, 2));
+		gt_trace_release(&trace);
+	}
+}
+
+Test(collector, reads_a_capture_of_the_working_folder)
+{
+	struct gt_error err = {0};
+	struct gt_trace trace;
+
+	add_process("node-1-1", 1);
+	cr_assert(eq(int, chdir(recording.path), 0));
+	gt_trace_init(&trace);
+	cr_assert(eq(int, gt_collect("node-1-1.capture", &trace, &err), 0), "%s", err.text);
+	cr_expect(eq(sz, trace.kernels.count, 1));
+	gt_trace_release(&trace);
+}
+
+Test(collector, never_writes_into_the_folder)
+{
+	struct test_arena arena;
+	struct gt_trace trace;
+	struct stat before;
+	struct stat after;
+	char path[256];
+
+	recording_begin(&recording, "node-1-1");
+	recording_add_basics(&recording, 1);
+	capture_add_bytes(&recording.capture, "GTCK", 4); /* a torn tail */
+	recording_end(&recording, false);
+	test_arena_init(&arena, 1, 4096, "node-1-1.capture");
+	recording_add_arena(&recording, &arena);
+	test_arena_release(&arena);
+	cr_assert(eq(int, stat(inside(path, "node-1-1.capture"), &before), 0));
+	cr_assert(eq(int, chmod(recording.path, 0500), 0));
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.processes.count, 1));
+	gt_trace_release(&trace);
+	cr_assert(eq(int, chmod(recording.path, 0700), 0));
+	cr_assert(eq(int, stat(path, &after), 0));
+	cr_expect(eq(i64, before.st_size, after.st_size));
+	cr_expect(eq(int, access(inside(path, "node-1-1.arena"), F_OK), 0));
+}
+
+/* Several processes: ids that each counts for itself must not meet. */
+Test(collector, keeps_processes_apart)
+{
+	struct gt_trace trace;
+
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		recording_begin(&recording, pid == 1 ? "node-1-1" : "node-2-1");
+		recording_add_basics(&recording, pid);
+		recording_add_call(&recording, 1000 * pid, 7);
+		recording_add_kernel(&recording, 1000 * pid + 100, 7);
+		recording_end(&recording, true);
+	}
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.kernels.count, 2));
+	cr_expect(eq(sz, trace.devices.count, 1)); /* one GPU, by its UUID */
+	cr_expect(eq(sz, trace.contexts.count, 2));
+	cr_expect(eq(sz, trace.streams.count, 2));
+	cr_expect(eq(sz, trace.threads.count, 2)); /* the same tid, in two pid namespaces perhaps */
+	cr_expect(eq(sz, trace.launch_shapes.count, 1));
+	for (gt_id i = 0; i < 2; i++) {
+		const struct gt_kernel *kernel = &trace.kernels.rows[i];
+
+		cr_expect(eq(u32, gt_trace_stream_process(&trace, kernel->stream), i));
+		cr_expect(eq(u32, kernel->device, 0));
+		cr_expect(eq(u32, trace.contexts.rows[i].device, 0));
+		cr_assert(lt(u32, kernel->api_call, trace.api_calls.count));
+		cr_expect(eq(i64, trace.api_calls.rows[kernel->api_call].start_ns, 1000 * (i + 1)));
+	}
+	gt_trace_release(&trace);
+}

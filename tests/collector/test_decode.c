@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "collector/collect.h"
+#include "format/chunk.h"
+#include "format/meta.h"
+
+static struct recording recording;
+
+static void make(void)
+{
+	recording_init(&recording);
+	recording_begin(&recording, "node-1-1");
+}
+
+static void drop(void)
+{
+	recording_release(&recording);
+}
+
+TestSuite(decode, .init = make, .fini = drop);
+
+/* Clocks that all show the same, so that times come out as they went in. */
+static void add_clock(void)
+{
+	recording_add(&recording, clock, .monotonic_ns = 1000, .boottime_ns = 1000,
+	              .realtime_ns = 1000, .cupti_ns = 1000, .bound_ns = 50);
+}
+
+Test(decode, takes_the_facts_about_a_process)
+{
+	static const char command[] = "python\0-c\0print(1)";
+	unsigned char bytes[512];
+	struct gt_meta meta = {.bytes = bytes, .capacity = sizeof(bytes)};
+	struct gt_trace trace;
+
+	gt_meta_add(&meta, GT_META_TOOL, "0.1.0");
+	gt_meta_add(&meta, GT_META_HOST, "node");
+	gt_meta_add_number(&meta, GT_META_PID, 4242);
+	gt_meta_add_number(&meta, GT_META_PPID, 4241);
+	gt_meta_add_number(&meta, GT_META_STARTED, 123456789012);
+	gt_meta_add(&meta, GT_META_PROGRAM, "/usr/bin/python3.11");
+	gt_meta_add_bytes(&meta, GT_META_COMMAND, command, sizeof(command));
+	gt_meta_add(&meta, GT_META_CUPTI_PATH, "/opt/libcupti.so.13");
+	gt_meta_add_number(&meta, GT_META_CUPTI_VERSION, 130000);
+	gt_meta_add_number(&meta, GT_META_DRIVER, 12040);
+	gt_meta_add(&meta, "a key of later", "anything");
+	gt_meta_write(&recording.capture.writer, &meta);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.processes.count, 1));
+
+	const struct gt_process *process = trace.processes.rows;
+
+	expect_text(gt_trace_text(&trace, trace.tool_version), "0.1.0");
+	expect_text(gt_trace_text(&trace, trace.cupti), "/opt/libcupti.so.13 (version 130000)");
+	expect_text(gt_trace_text(&trace, trace.driver), "12.4");
+	expect_text(gt_trace_text(&trace, process->host), "node");
+	expect_text(gt_trace_text(&trace, process->name), "python3.11");
+	expect_text(gt_trace_text(&trace, process->command), "python -c print(1)");
+	expect_text(gt_trace_text(&trace, process->capture), "node-1-1.capture");
+	cr_expect(eq(u32, process->pid, 4242));
+	cr_expect(eq(u32, process->parent_pid, 4241));
+	cr_expect(eq(u64, process->started_ticks, 123456789012));
+	cr_expect(eq(u32, process->ended, GT_END_CLEAN));
+	cr_expect(eq(sz, trace.notes.count, 0));
+	gt_trace_release(&trace);
+}
+
+Test(decode, brings_every_field_of_a_kernel_across)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add(&recording, kernel, .start = 2000, .end = 2100, .graph_node = 1u << 31,
+	              .correlation = 5, .shape = SHAPE, .device = 0, .context = CONTEXT,
+	              .stream = STREAM, .graph = 9, .flags = GT_RECORD_DEVICE_LAUNCHED);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.kernels.count, 1));
+
+	const struct gt_kernel *kernel = trace.kernels.rows;
+
+	cr_expect(eq(i64, kernel->start_ns, 2000));
+	cr_expect(eq(i64, kernel->end_ns, 2100));
+	cr_expect(eq(u64, kernel->graph_node, 1u << 31));
+	cr_expect(eq(u32, kernel->graph, 9));
+	cr_expect(eq(u32, kernel->shape, 0));
+	cr_expect(eq(u32, kernel->stream, 0));
+	cr_expect(eq(u32, kernel->device, 0));
+	cr_expect(eq(u32, kernel->api_call, GT_NONE));
+	cr_expect(eq(u32, kernel->correlation, 5));
+	cr_expect(eq(u32, kernel->flags, GT_DEVICE_LAUNCHED));
+	gt_trace_release(&trace);
+}
+
+Test(decode, brings_every_field_of_a_copy_across)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add(&recording, device, .ordinal = 1);
+	recording_add(&recording, copy, .start = 2000, .end = 2100, .bytes = 1ull << 40,
+	              .graph_node = 3, .correlation = 5, .context = CONTEXT, .stream = STREAM,
+	              .graph = 9, .src_device = 2, .dst_device = 1, .kind = 10, .src_kind = 3,
+	              .dst_kind = 4, .flags = GT_RECORD_ASYNC);
+	recording_add(&recording, copy, .start = 2200, .end = 2300, .context = CONTEXT,
+	              .stream = STREAM);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.copies.count, 2));
+
+	const struct gt_copy *copy = trace.copies.rows;
+
+	cr_expect(eq(i64, copy->start_ns, 2000));
+	cr_expect(eq(i64, copy->end_ns, 2100));
+	cr_expect(eq(u64, copy->size_bytes, 1ull << 40));
+	cr_expect(eq(u64, copy->graph_node, 3));
+	cr_expect(eq(u32, copy->graph, 9));
+	cr_expect(eq(u32, copy->stream, 0));
+	cr_expect(eq(u32, trace.devices.rows[copy->device].ordinal, 0));
+	cr_expect(eq(u32, trace.devices.rows[copy->src_device].ordinal, 1));
+	cr_expect(eq(u32, trace.devices.rows[copy->dst_device].ordinal, 0));
+	cr_expect(eq(u32, copy->correlation, 5));
+	cr_expect(eq(u32, copy->kind, 10));
+	cr_expect(eq(u32, copy->src_kind, 3));
+	cr_expect(eq(u32, copy->dst_kind, 4));
+	cr_expect(eq(u32, copy->flags, GT_ASYNC));
+	cr_expect(eq(u32, copy[1].src_device, GT_NONE)); /* not between GPUs */
+	cr_expect(eq(u32, copy[1].dst_device, GT_NONE));
+	gt_trace_release(&trace);
+}
+
+Test(decode, brings_every_field_of_a_fill_across)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add(&recording, fill, .start = 2000, .end = 2100, .bytes = 77, .graph_node = 3,
+	              .correlation = 5, .context = CONTEXT, .stream = STREAM, .graph = 9,
+	              .value = 255, .memory_kind = 3, .flags = GT_RECORD_ASYNC);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.fills.count, 1));
+
+	const struct gt_fill *fill = trace.fills.rows;
+
+	cr_expect(eq(i64, fill->start_ns, 2000));
+	cr_expect(eq(i64, fill->end_ns, 2100));
+	cr_expect(eq(u64, fill->size_bytes, 77));
+	cr_expect(eq(u64, fill->graph_node, 3));
+	cr_expect(eq(u32, fill->graph, 9));
+	cr_expect(eq(u32, fill->stream, 0));
+	cr_expect(eq(u32, fill->device, 0));
+	cr_expect(eq(u32, fill->api_call, GT_NONE));
+	cr_expect(eq(u32, fill->correlation, 5));
+	cr_expect(eq(u32, fill->value, 255));
+	cr_expect(eq(u32, fill->memory_kind, 3));
+	cr_expect(eq(u32, fill->flags, GT_ASYNC));
+	gt_trace_release(&trace);
+}
+
+Test(decode, brings_every_field_of_waits_and_overheads_across)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add(&recording, sync, .start = 2000, .end = 2100, .correlation = 5,
+	              .context = CONTEXT, .stream = STREAM, .event = 12, .kind = 3);
+	recording_add(&recording, sync, .start = 2200, .end = 2300, .context = CONTEXT,
+	              .stream = UINT32_MAX, .event = UINT32_MAX, .kind = 4);
+	recording_add(&recording, overhead, .start = 2000, .end = 2100, .correlation = 5,
+	              .tid = 101, .kind = 65536);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.syncs.count, 2));
+	cr_assert(eq(sz, trace.overheads.count, 1));
+
+	const struct gt_sync *sync = trace.syncs.rows;
+	const struct gt_overhead *overhead = trace.overheads.rows;
+
+	cr_expect(eq(i64, sync->start_ns, 2000));
+	cr_expect(eq(i64, sync->end_ns, 2100));
+	cr_expect(eq(u32, sync->context, 0));
+	cr_expect(eq(u32, sync->stream, 0));
+	cr_expect(eq(u32, sync->api_call, GT_NONE));
+	cr_expect(eq(u32, sync->correlation, 5));
+	cr_expect(eq(u32, sync->event, 12));
+	cr_expect(eq(u32, sync->kind, 3));
+	cr_expect(eq(u32, sync[1].stream, GT_NONE));
+	cr_expect(eq(sz, trace.streams.count, 1));
+	cr_expect(eq(i64, overhead->start_ns, 2000));
+	cr_expect(eq(i64, overhead->end_ns, 2100));
+	cr_expect(eq(u32, overhead->process, 0));
+	cr_expect(eq(u32, overhead->tid, 101));
+	cr_expect(eq(u32, overhead->kind, 65536));
+	cr_expect(eq(u32, overhead->correlation, 5));
+	gt_trace_release(&trace);
+}
+
+Test(decode, brings_every_field_of_an_api_call_across)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add(&recording, thread, .tid = 100, .name = STRING_DEVICE);
+	recording_add(&recording, api_call, .start = 2000, .end = 2100, .correlation = 5,
+	              .function = STRING_LAUNCH, .result = (uint32_t)-3, .tid = 100,
+	              .flags = GT_RECORD_DRIVER_API | GT_RECORD_NESTED);
+	recording_add(&recording, api_call, .start = 2200, .correlation = 6,
+	              .function = STRING_LAUNCH, .tid = 101, .flags = GT_RECORD_UNFINISHED);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.api_calls.count, 2));
+	cr_assert(eq(sz, trace.threads.count, 2));
+
+	const struct gt_api_call *call = trace.api_calls.rows;
+	const struct gt_thread *thread = &trace.threads.rows[call->thread];
+
+	cr_expect(eq(i64, call->start_ns, 2000));
+	cr_expect(eq(i64, call->end_ns, 2100));
+	expect_text(gt_trace_text(&trace, call->function), "cudaLaunchKernel");
+	cr_expect(eq(u32, call->correlation, 5));
+	cr_expect(eq(i32, call->result, -3));
+	cr_expect(eq(u32, call->kind, GT_API_LAUNCH));
+	cr_expect(eq(u32, call->flags, GT_DRIVER_API | GT_NESTED));
+	cr_expect(eq(u32, thread->tid, 100));
+	cr_expect(eq(u32, thread->process, 0));
+	expect_text(gt_trace_text(&trace, thread->name), "NVIDIA H200");
+	cr_expect(eq(u32, call[1].flags, GT_UNFINISHED));
+	cr_expect(eq(i64, call[1].end_ns, 0));
+	cr_expect(eq(u32, trace.threads.rows[call[1].thread].tid, 101));
+	gt_trace_release(&trace);
+}
+
+Test(decode, keeps_unfinished_kernels_without_times)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add_kernel(&recording, 2000, 1);
+	recording_add(&recording, kernel, .correlation = 2, .shape = SHAPE, .context = CONTEXT,
+	              .stream = STREAM, .flags = GT_RECORD_UNFINISHED | GT_RECORD_SALVAGED);
+	recording_end(&recording, false);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.kernels.count, 2));
+	cr_expect(eq(u32, trace.kernels.rows[0].flags, GT_UNFINISHED | GT_SALVAGED));
+	cr_expect(eq(i64, trace.kernels.rows[0].start_ns, 0));
+	cr_expect(eq(i64, trace.kernels.rows[0].end_ns, 0));
+	cr_expect(eq(u32, trace.kernels.rows[0].correlation, 2));
+	gt_trace_release(&trace);
+}
+
+/* Activity may name a context or a stream that nothing has described yet, or ever. */
+Test(decode, knows_streams_and_contexts_whenever_they_are_described)
+{
+	struct gt_trace trace;
+
+	add_clock();
+	recording_add(&recording, kernel, .start = 2000, .end = 2010, .context = 3, .stream = 8,
+	              .device = 1);
+	recording_add(&recording, kernel, .start = 2020, .end = 2030, .context = 3, .stream = 9,
+	              .device = 1);
+	recording_add(&recording, stream, .id = 8, .context = 3, .priority = (uint32_t)-5,
+	              .flags = 2);
+	recording_add(&recording, context, .id = 3, .device = 1, .null_stream = 7);
+	recording_add(&recording, stream, .id = 8, .context = 4); /* the same number elsewhere */
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.streams.count, 3));
+	cr_assert(eq(sz, trace.contexts.count, 2));
+	cr_expect(eq(u32, trace.streams.rows[0].number, 8));
+	cr_expect(eq(i32, trace.streams.rows[0].priority, -5));
+	cr_expect(eq(u32, trace.streams.rows[0].flags, 2));
+	cr_expect(eq(u32, trace.streams.rows[1].number, 9));
+	cr_expect(eq(i32, trace.streams.rows[1].priority, 0));
+	cr_expect(eq(u32, trace.streams.rows[2].context, 1));
+	cr_expect(eq(u32, trace.contexts.rows[0].null_stream, 7));
+	cr_expect(eq(u32, trace.contexts.rows[0].device, 0));
+	cr_expect(eq(u32, trace.contexts.rows[1].device, GT_NONE));
+	cr_expect(eq(u32, trace.kernels.rows[0].stream, 0));
+	cr_expect(eq(u32, trace.kernels.rows[1].stream, 1));
+	gt_trace_release(&trace);
+}
+
+Test(decode, reads_strings_and_shapes_written_after_their_users)
+{
+	struct gt_trace trace;
+
+	add_clock();
+	recording_add(&recording, kernel, .start = 2000, .end = 2010, .shape = 3);
+	recording_add(&recording, api_call, .start = 1500, .end = 1510, .function = 2, .tid = 1);
+	recording_add(&recording, shape, .id = 3, .name = 9, .grid_x = 6);
+	recording_add_string(&recording, 9, "late");
+	recording_add_string(&recording, 2, "cuLaunchKernel");
+	recording_end(&recording, true);
+	trace = collect(&recording);
+
+	const struct gt_launch_shape *shape =
+		&trace.launch_shapes.rows[trace.kernels.rows[0].shape];
+
+	expect_text(gt_trace_text(&trace, shape->name), "late");
+	cr_expect(eq(u32, shape->grid_x, 6));
+	expect_text(gt_trace_text(&trace, trace.api_calls.rows[0].function), "cuLaunchKernel");
+	gt_trace_release(&trace);
+}
+
+Test(decode, shows_strings_that_never_came_as_empty)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add_string(&recording, 0xfffffff0u, "a damaged id"); /* no room is made for it */
+	recording_add(&recording, shape, .id = 2, .name = 500, .grid_x = 6);
+	recording_add(&recording, kernel, .start = 2000, .end = 2010, .shape = 2,
+	              .context = CONTEXT, .stream = STREAM);
+	recording_add(&recording, api_call, .start = 1500, .end = 1510, .function = 0xfffffff0u,
+	              .tid = 1);
+	recording_add(&recording, shape, .id = 0xfffffff0u, .grid_x = 6);
+	recording_add(&recording, note, .topic = 500, .text = 501);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+
+	const struct gt_launch_shape *shape =
+		&trace.launch_shapes.rows[trace.kernels.rows[0].shape];
+
+	expect_text(gt_trace_text(&trace, shape->name), "");
+	cr_expect(eq(u32, shape->grid_x, 6));
+	expect_text(gt_trace_text(&trace, trace.api_calls.rows[0].function), "");
+	cr_assert(eq(sz, trace.notes.count, 2));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture holds 2 names or launch shapes with numbers that "
+	                   "cannot be right"));
+	cr_expect(has_note(&trace, 0, ""));
+	gt_trace_release(&trace);
+}
+
+Test(decode, takes_the_last_value_of_each_counter)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add_string(&recording, STRING_NEXT, "api_lost");
+	recording_add_string(&recording, STRING_NEXT + 1, "write_failed");
+	recording_add(&recording, ledger, .name = STRING_NEXT, .value = 3);
+	recording_add(&recording, ledger, .name = STRING_NEXT + 1, .value = 1);
+	recording_add(&recording, ledger, .name = STRING_NEXT, .value = 5000000000);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(u64, ledger_of(&trace, "api_lost"), 5000000000));
+	cr_expect(eq(u64, ledger_of(&trace, "write_failed"), 1));
+	gt_trace_release(&trace);
+}
+
+Test(decode, passes_on_the_notes_of_a_process)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add_string(&recording, STRING_NEXT, "activity");
+	recording_add_string(&recording, STRING_NEXT + 1, "libcupti was not found");
+	recording_add(&recording, note, .topic = STRING_NEXT, .text = STRING_NEXT + 1);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.notes.count, 1));
+	cr_expect(has_note(&trace, 0, "libcupti was not found"));
+	expect_text(gt_trace_text(&trace, trace.notes.rows[0].topic), "activity");
+	gt_trace_release(&trace);
+}
+
+/* ---- damage ---- */
+
+static size_t add_launches(uint64_t first, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		recording_add_call(&recording, first + 100 * i, i + 1);
+		recording_add_kernel(&recording, first + 100 * i + 50, i + 1);
+	}
+	return recording.capture.size;
+}
+
+Test(decode, reads_a_torn_capture_up_to_its_end)
+{
+	struct gt_trace trace;
+	size_t whole;
+
+	recording_add_basics(&recording, 1);
+	whole = add_launches(2000, 3);
+	recording_add_kernel(&recording, 9000, 4);
+	recording.capture.size -= 11;
+
+	char text[128];
+
+	snprintf(text, sizeof(text),
+	         "node-1-1.capture ends inside a chunk: its last %zu bytes could not be read",
+	         recording.capture.size - whole);
+	recording_end(&recording, false);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 3));
+	cr_expect(eq(sz, trace.api_calls.count, 3));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_TORN));
+	cr_expect(eq(sz, trace.notes.count, 1));
+	cr_expect(has_note(&trace, 0, text));
+	gt_trace_release(&trace);
+}
+
+Test(decode, reads_around_damage)
+{
+	struct gt_trace trace;
+	char text[128];
+	size_t begin;
+	size_t end;
+
+	recording_add_basics(&recording, 1);
+	begin = add_launches(2000, 3);
+	recording_add_kernel(&recording, 9000, 4);
+	end = recording.capture.size;
+	recording.capture.bytes[end - 1] ^= 1;
+	recording_add_kernel(&recording, 9100, 5);
+	recording_end(&recording, true);
+	snprintf(text, sizeof(text),
+	         "node-1-1.capture is damaged: %zu bytes from byte %zu on could not be read",
+	         end - begin, begin);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 4));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_CLEAN));
+	cr_expect(eq(sz, trace.notes.count, 1));
+	cr_expect(has_note(&trace, 0, text));
+	gt_trace_release(&trace);
+}
+
+Test(decode, skips_chunks_of_kinds_it_does_not_know)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	for (int i = 0; i < 3; i++)
+		gt_writer_payload(&recording.capture.writer, 4711, "later", 5, 1);
+	add_launches(2000, 2);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 2));
+	cr_expect(eq(sz, trace.notes.count, 1));
+	cr_expect(
+		has_note(&trace, 0,
+	                 "node-1-1.capture holds 3 chunks of kinds that a later gputrace writes"));
+	gt_trace_release(&trace);
+}
+
+Test(decode, leaves_out_chunks_that_do_not_fit_their_kind)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	gt_writer_payload(&recording.capture.writer, GT_RECORD_kernel, "not columns", 11, 1);
+	gt_writer_payload(&recording.capture.writer, GT_RECORD_api_call, "", 0, 1000000);
+	add_launches(2000, 2);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 2));
+	cr_expect(eq(sz, trace.api_calls.count, 2));
+	cr_expect(eq(sz, trace.notes.count, 1));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture holds 2 chunks whose contents do not fit their kind"));
+	gt_trace_release(&trace);
+}
+
+Test(decode, reads_an_empty_file_as_torn)
+{
+	struct gt_trace trace;
+
+	recording_add_file(&recording, "node-1-1.capture", "", 0);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.processes.count, 1));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_TORN));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture ends inside a chunk: its last 0 bytes could not be "
+	                   "read"));
+	gt_trace_release(&trace);
+}
+
+Test(decode, leaves_out_one_file_that_is_no_capture)
+{
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	add_launches(2000, 2);
+	recording_end(&recording, true);
+	recording_add_file(&recording, "node-2-1.capture", "hello, world, this is text", 26);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.processes.count, 2));
+	cr_expect(eq(sz, trace.kernels.count, 2));
+	cr_expect(eq(u32, trace.processes.rows[1].ended, GT_END_TORN));
+	cr_expect(
+		has_note(&trace, 1, "node-2-1.capture was left out: it is not a gputrace capture"));
+	gt_trace_release(&trace);
+}
+
+/* ---- arenas ---- */
+
+static struct test_arena arena;
+
+/* An arena of a process that died with one kernel in CUPTI's buffer and one call in a thread's. */
+static void make_arena(void)
+{
+	struct gt_slot *activity;
+	struct gt_slot *records;
+
+	test_arena_init(&arena, 2, 1 << 16, "node-1-1.capture");
+	activity = gt_arena_take(&arena.arena, GT_SLOT_ACTIVITY);
+	records = gt_arena_take(&arena.arena, GT_SLOT_RECORDS);
+	records->tid = 100;
+	add_name(&arena, 4096, "_Z5saxpyPfS_f");
+	add_raw_kernel(&arena, activity, 1, 4096);
+	add_call(&arena, records, 1);
+}
+
+Test(decode, salvages_the_arena_beside_a_capture)
+{
+	struct gt_trace trace;
+
+	add_clock();
+	recording_end(&recording, false);
+	make_arena();
+	recording_add_arena(&recording, &arena);
+	test_arena_release(&arena);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.kernels.count, 1));
+	cr_assert(eq(sz, trace.api_calls.count, 1));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_DIED));
+	cr_expect(eq(u32, trace.kernels.rows[0].flags, GT_SALVAGED));
+	cr_expect(eq(u32, trace.api_calls.rows[0].flags, GT_SALVAGED));
+	cr_expect(eq(u32, trace.kernels.rows[0].api_call, 0));
+	cr_expect(eq(u32, trace.threads.rows[0].tid, 100));
+	expect_text(gt_trace_text(&trace,
+	                          trace.launch_shapes.rows[trace.kernels.rows[0].shape].demangled),
+	            "saxpy(float*, float*, float)");
+	cr_expect(eq(sz, trace.notes.count, 0));
+	gt_trace_release(&trace);
+}
+
+/* The process died between writing a chunk and marking its buffer as drained. */
+Test(decode, takes_nothing_from_an_arena_that_the_capture_has_already)
+{
+	struct gt_trace trace;
+	const struct gt_record_kernel kernel = {.start = 1010, .end = 1015, .correlation = 1};
+
+	add_clock();
+	make_arena();
+	gt_writer_records(&recording.capture.writer, GT_RECORD_kernel, &kernel, 1,
+	                  (struct gt_origin){.source = arena.arena.slots[0].sequence});
+	recording_end(&recording, false);
+	atomic_store(&arena.arena.slots[0].state, GT_SLOT_DRAINING);
+	recording_add_arena(&recording, &arena);
+	test_arena_release(&arena);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 1));
+	cr_expect(eq(sz, trace.api_calls.count, 1));
+	gt_trace_release(&trace);
+}
+
+Test(decode, leaves_the_arena_of_a_running_process_alone)
+{
+	struct gt_trace trace;
+	char path[128];
+	int fd;
+
+	recording_add_basics(&recording, 1);
+	add_launches(2000, 2);
+	recording_end(&recording, false);
+	make_arena();
+	recording_add_arena(&recording, &arena);
+	test_arena_release(&arena);
+	snprintf(path, sizeof(path), "%s/node-1-1.arena", recording.path);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	cr_assert(eq(int, flock(fd, LOCK_EX), 0));
+	trace = collect(&recording);
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_RUNNING));
+	cr_expect(eq(sz, trace.kernels.count, 2));
+	cr_expect(has_note(&trace, 0,
+	                   "the process still runs: the latest events are not in its capture yet"));
+	gt_trace_release(&trace);
+	close(fd);
+
+	/* The lock goes with the process. */
+	trace = collect(&recording);
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_DIED));
+	cr_expect(eq(sz, trace.kernels.count, 3));
+	gt_trace_release(&trace);
+}
+
+Test(decode, goes_on_without_an_arena_that_is_damaged)
+{
+	struct gt_trace trace;
+	uint8_t bytes[16384];
+	char text[256];
+
+	recording_add_basics(&recording, 1);
+	add_launches(2000, 2);
+	recording_end(&recording, false);
+	memset(bytes, 0xff, sizeof(bytes));
+	recording_add_file(&recording, "node-1-1.arena", bytes, sizeof(bytes));
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 2));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_TORN));
+	cr_assert(eq(sz, trace.notes.count, 1));
+	snprintf(text, sizeof(text), "%s/node-1-1.arena could not be salvaged: ", recording.path);
+	cr_expect(eq(int,
+	             strncmp(gt_trace_text(&trace, trace.notes.rows[0].text), text, strlen(text)),
+	             0));
+	gt_trace_release(&trace);
+}
+
+Test(decode, says_nothing_about_an_arena_that_was_never_used)
+{
+	struct gt_trace trace;
+	uint8_t zeros[8192] = {0};
+
+	recording_add_basics(&recording, 1);
+	recording_end(&recording, true);
+	recording_add_file(&recording, "node-1-1.arena", zeros, sizeof(zeros));
+	trace = collect(&recording);
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_CLEAN));
+	cr_expect(eq(sz, trace.notes.count, 0));
+	gt_trace_release(&trace);
+}
