@@ -196,7 +196,8 @@ static int check(const char *path)
 /* What execvp would try, in its order; the first that is there but may not be run is remembered. */
 static int check_along_path(const char *program)
 {
-	const char *at = getenv("PATH"); // NOLINT(concurrency-mt-unsafe): the program has one thread
+	const char *at =
+		getenv("PATH"); // NOLINT(concurrency-mt-unsafe): the program has one thread
 	int result = -ENOENT;
 
 	for (; at && *at; at += *at == ':') {
@@ -204,7 +205,8 @@ static int check_along_path(const char *program)
 		char path[PATH_MAX];
 		int found;
 
-		snprintf(path, sizeof(path), "%.*s%s%s", (int)length, at, length ? "/" : "", program);
+		snprintf(path, sizeof(path), "%.*s%s%s", (int)length, at, length ? "/" : "",
+		         program);
 		found = check(path);
 		if (found == 0)
 			return 0;

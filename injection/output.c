@@ -110,11 +110,12 @@ static int open_arena(struct gt_session *session, const struct gt_arena_config *
 	session->arena_fd = open(session->arena_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (session->arena_fd < 0)
 		return -errno;
+	/* Before anything is in it: a salvager takes a file without a lock for a dead process's. */
+	if (flock(session->arena_fd, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
 	result = reserve(session->arena_fd, size);
 	if (result < 0)
 		return result;
-	if (flock(session->arena_fd, LOCK_EX | LOCK_NB) < 0)
-		return -errno;
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, session->arena_fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;

@@ -2,9 +2,11 @@
 #include "injection/session.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format/meta.h"
@@ -217,7 +219,7 @@ static void ignore_complaint(void *context, const char *sentence)
 	(void)sentence;
 }
 
-void gt_session_start(struct gt_session *session, char *const *environment)
+static void start(struct gt_session *session, char *const *environment)
 {
 	const uint64_t began_ns = gt_now();
 	char why[PATH_MAX + 256];
@@ -247,6 +249,40 @@ void gt_session_start(struct gt_session *session, char *const *environment)
 	}
 	start_recording(session, began_ns);
 	say(session, "recording into ", session->folder);
+}
+
+/*
+ * No signal may reach the program from what we do on its thread: a file that grows past the
+ * limit of its shell (SIGXFSZ) is our trouble, and a handler of its own must not run in here.
+ */
+static void block_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+/* A SIGXFSZ that is pending is from our writing: taken away before signals are let through. */
+static void unblock_signals(const sigset_t *before)
+{
+	static const struct timespec now = {0};
+	sigset_t size;
+
+	sigemptyset(&size);
+	sigaddset(&size, SIGXFSZ);
+	if (!sigismember(before, SIGXFSZ))
+		(void)sigtimedwait(&size, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+void gt_session_start(struct gt_session *session, char *const *environment)
+{
+	sigset_t before;
+
+	block_signals(&before);
+	start(session, environment);
+	unblock_signals(&before);
 }
 
 void gt_session_flush(struct gt_session *session, uint64_t limit_ns)
@@ -288,10 +324,8 @@ static bool is_anything_lent(const struct gt_session *session)
 	return false;
 }
 
-void gt_session_stop(struct gt_session *session)
+static void stop(struct gt_session *session)
 {
-	if (!atomic_exchange_explicit(&session->armed, false, memory_order_acq_rel))
-		return;
 	gt_sources_stop(session);
 	hand_over_records(session);
 	atomic_store_explicit(&session->stopping, true, memory_order_release);
@@ -305,6 +339,17 @@ void gt_session_stop(struct gt_session *session)
 	}
 	(void)gt_meta_write_one(&session->writer, GT_META_END, GT_META_END_CLEAN);
 	gt_output_close(session, session->writer.failed == 0);
+}
+
+void gt_session_stop(struct gt_session *session)
+{
+	sigset_t before;
+
+	if (!atomic_exchange_explicit(&session->armed, false, memory_order_acq_rel))
+		return;
+	block_signals(&before);
+	stop(session);
+	unblock_signals(&before);
 }
 
 void gt_session_forget(struct gt_session *session)

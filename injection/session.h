@@ -46,6 +46,7 @@ struct gt_session {
 	_Atomic bool activity_seen; /* CUPTI asked for a buffer: CUDA is up, flushing is safe */
 	_Atomic bool stopping;
 	_Atomic uint64_t flush_began_ns; /* CLOCK_MONOTONIC, 0: no flush is under way */
+	uint64_t discarded;              /* of the writer thread: records of one discard buffer */
 	bool devices_done;               /* of the writer thread */
 	bool flush_given_up;             /* of the writer thread: the flush that hangs is counted */
 

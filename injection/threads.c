@@ -94,9 +94,13 @@ static void learn_size(struct gt_arena *arena, const uint8_t *record, const uint
 
 	const enum gt_activity activity = gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN);
 
-	if (activity < GT_ACTIVITY_COUNT && next > record && next - record > sizes[activity] &&
-	    next - record <= 4096)
-		sizes[activity] = (uint32_t)(next - record);
+	if (activity == GT_ACTIVITY_COUNT || next <= record || next - record <= sizes[activity] ||
+	    next - record > 4096)
+		return;
+	sizes[activity] = (uint32_t)(next - record);
+	/* Names were looked for in the wrong places. */
+	for (uint32_t i = 0; i < arena->header->slot_count; i++)
+		arena->slots[i].scanned = 0;
 }
 
 /* Calls use() for each record that CUPTI says the buffer holds. */
@@ -121,31 +125,42 @@ static void drain_record(struct gt_session *session, const uint8_t *record)
 	gt_drain_activity(session->drain, record);
 }
 
-static void discard_record(struct gt_session *session, const uint8_t *record)
+static void count_record(struct gt_session *session, const uint8_t *record)
 {
 	(void)record;
-	gt_ledger_add(&session->arena, GT_LEDGER_discarded_no_buffer, 1);
+	session->discarded++;
+}
+
+/* Counted at once: a process that dies here has the whole buffer counted by its salvager. */
+static void discard(struct gt_session *session, struct gt_slot *slot, uint32_t used)
+{
+	session->discarded = 0;
+	each_record(session, gt_slot_memory(&session->arena, slot), used, count_record);
+	gt_ledger_add(&session->arena, GT_LEDGER_discarded_no_buffer, session->discarded);
+}
+
+static void drain(struct gt_session *session, struct gt_slot *slot, uint32_t used)
+{
+	gt_drain_begin(session->drain, slot);
+	if (slot->kind == GT_SLOT_ACTIVITY)
+		each_record(session, gt_slot_memory(&session->arena, slot), used, drain_record);
+	else
+		gt_drain_records(session->drain, slot, used);
+	gt_drain_end(session->drain);
 }
 
 static void drain_slot(struct gt_session *session, struct gt_slot *slot)
 {
-	uint8_t *bytes = gt_slot_memory(&session->arena, slot);
 	const uint32_t used = atomic_load_explicit(&slot->used, memory_order_relaxed);
 
 	atomic_store_explicit(&slot->state, GT_SLOT_DRAINING, memory_order_relaxed);
-	if (slot->kind == GT_SLOT_DISCARD) {
-		each_record(session, bytes, used, discard_record);
-	} else {
-		gt_drain_begin(session->drain, slot);
-		if (slot->kind == GT_SLOT_ACTIVITY)
-			each_record(session, bytes, used, drain_record);
-		else
-			gt_drain_records(session->drain, slot, used);
-		gt_drain_end(session->drain);
-	}
-	/* Zeroed for CUPTI and for salvage, which stops at a zero kind. */
-	memset(bytes, 0, used);
+	if (slot->kind == GT_SLOT_DISCARD)
+		discard(session, slot, used);
+	else
+		drain(session, slot, used);
 	atomic_store_explicit(&slot->used, 0, memory_order_relaxed);
+	/* Zeroed for CUPTI and for salvage, which stops at a zero kind. */
+	memset(gt_slot_memory(&session->arena, slot), 0, used);
 	/* Pairs with the acquire in gt_arena_take. */
 	atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
 }

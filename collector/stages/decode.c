@@ -519,6 +519,7 @@ static int decode_capture(struct decoder *decoder, struct gt_error *err)
 	struct gt_mapping mapping;
 	struct gt_reader reader = {0};
 	struct gt_error why = {0};
+	size_t own = SIZE_MAX;
 	int result = gt_map_file(&mapping, capture->path, false, &why);
 
 	capture->process = (gt_id)trace->processes.count;
@@ -530,8 +531,12 @@ static int decode_capture(struct decoder *decoder, struct gt_error *err)
 	capture->syncs.first = trace->syncs.count;
 	capture->overheads.first = trace->overheads.count;
 	capture->api_calls.first = trace->api_calls.count;
+	/* A salvage that was cut short left the arena: what it appended is read from there. */
+	if (result == 0 && capture->arena_path)
+		result = gt_capture_own_bytes(mapping.bytes, mapping.size, &own, &why);
 	if (result == 0)
-		result = decode_bytes(decoder, mapping.bytes, mapping.size, &reader, &why);
+		result = decode_bytes(decoder, mapping.bytes,
+		                      own < mapping.size ? own : mapping.size, &reader, &why);
 	if (result == -EBADMSG && decoder->collection->captures.count > 1) {
 		/* The captures of other processes are none the worse for it. */
 		gt_collection_note(decoder->collection, capture->process, "decode",

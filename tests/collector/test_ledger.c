@@ -70,7 +70,7 @@ static void expect_classes(const struct gt_trace *trace, const struct classes *e
 	cr_expect(eq(u64, ledger_of(trace, "launches_unfinished"), expected->unfinished));
 	cr_expect(eq(u64, ledger_of(trace, "launches_captured"), expected->captured));
 	cr_expect(eq(u64, ledger_of(trace, "launches_missing"), expected->missing));
-	cr_expect(eq(u64, ledger_of(trace, "launches_failed"), expected->failed));
+	cr_expect(eq(u64, ledger_of(trace, "launches_refused"), expected->failed));
 	cr_expect(eq(u64, ledger_of(trace, "graph_launches"), expected->graph_launches));
 	cr_expect(eq(u64, ledger_of(trace, "kernels"), expected->kernels));
 	cr_expect(eq(u64, ledger_of(trace, "kernels_unfinished"), expected->kernels_unfinished));
