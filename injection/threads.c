@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,9 +15,14 @@
 #include "injection/source.h"
 #include "injection/sources.h"
 
-#define HEADER_INTERVAL_NS 1000000000u /* clocks and ledger go to the capture this often */
-#define FLUSH_LIMIT_NS     5000000000u /* a flush that takes longer is given up */
-#define NAME_MAX_BYTES     16384       /* of a kernel's name; longer ones are cut */
+#define HEADER_INTERVAL_NS     1000000000u /* clocks and ledger go to the capture this often */
+#define FLUSH_LIMIT_NS         5000000000u /* a flush that takes longer is given up */
+#define TOUCHED_ACTIVITY_SLOTS 8
+#define TOUCHED_RECORD_SLOTS   16
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* linux/mman.h since 5.14 */
+#endif
+#define NAME_MAX_BYTES 16384 /* of a kernel's name; longer ones are cut */
 
 /* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
 static __thread bool ours __attribute__((tls_model("initial-exec")));
@@ -302,12 +308,35 @@ static void drain_all(struct gt_session *session)
 		drain_slot(session, slot);
 }
 
+/*
+ * The first touch of a page of the arena's file costs a microsecond or more: here it is not the
+ * program's. Slots are used lowest first, so that these are the ones that are always in use.
+ */
+static void touch_slots(struct gt_session *session)
+{
+	uint32_t left[] = {[GT_SLOT_ACTIVITY] = TOUCHED_ACTIVITY_SLOTS,
+	                   [GT_SLOT_RECORDS] = TOUCHED_RECORD_SLOTS,
+	                   [GT_SLOT_DISCARD] = 0};
+
+	for (uint32_t i = 0; i < session->arena.header->slot_count; i++) {
+		const struct gt_slot *slot = &session->arena.slots[i];
+
+		if (left[slot->kind] == 0)
+			continue;
+		left[slot->kind]--;
+		/* Before Linux 5.14 this fails, and the pages are touched when they are used. */
+		(void)madvise(gt_slot_memory(&session->arena, slot), slot->size,
+		              MADV_POPULATE_WRITE);
+	}
+}
+
 static void *run_writer(void *context)
 {
 	struct gt_session *session = context;
 	uint64_t header_ns = 0;
 
 	ours = true;
+	touch_slots(session);
 	while (!atomic_load_explicit(&session->stopping, memory_order_acquire)) {
 		(void)gt_wait(&session->writer_work, session->settings.flush_interval_ns);
 		drain_all(session);

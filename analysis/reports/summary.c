@@ -74,7 +74,7 @@ static const struct gt_heading ledger_headings[] = {
 	{"class", GT_UNIT_TEXT, "What was counted"},
 	{"value", GT_UNIT_COUNT,
          "How many, all processes together; nanoseconds for names ending in _ns"},
-	{"missing", GT_UNIT_TEXT, "yes: these are not in the recording, or without times"},
+	{"is_loss", GT_UNIT_TEXT, "yes: what it counts is not in the recording, or has no times"},
 };
 
 static const struct gt_heading note_headings[] = {

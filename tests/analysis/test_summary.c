@@ -170,10 +170,10 @@ Test(summary, says_what_is_missing)
 	cr_assert(eq(sz, row_count(&scene.result, "ledger"), 3));
 	expect_words(&scene.result, "ledger", 0, "class", "api_calls");
 	expect_count(&scene.result, "ledger", 0, "value", 12);
-	expect_words(&scene.result, "ledger", 0, "missing", "no");
+	expect_words(&scene.result, "ledger", 0, "is_loss", "no");
 	expect_count(&scene.result, "ledger", 1, "value", 5);
-	expect_words(&scene.result, "ledger", 1, "missing", "yes");
-	expect_words(&scene.result, "ledger", 2, "missing", "no");
+	expect_words(&scene.result, "ledger", 1, "is_loss", "yes");
+	expect_words(&scene.result, "ledger", 2, "is_loss", "no");
 	expect_words(&scene.result, "processes", 0, "ended", "cleanly");
 	expect_words(&scene.result, "processes", 1, "process", "worker (200)");
 	expect_words(&scene.result, "processes", 1, "ended", "died; the rest was salvaged");
