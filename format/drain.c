@@ -405,8 +405,12 @@ static void drain_overhead(struct gt_drain *drain, const uint8_t *record)
 
 static void drain_device(struct gt_drain *drain, const uint8_t *record)
 {
-	struct gt_record_device *device = push(drain, BATCH_device);
+	struct gt_record_device *device;
 
+	/* CUPTI also describes the GPUs that CUDA_VISIBLE_DEVICES hides from the process. */
+	if (!GET(device, visible))
+		return;
+	device = push(drain, BATCH_device);
 	device->ordinal = GET32(device, id);
 	device->name = name_at(drain, GET(device, name));
 	device->cc_major = GET32(device, cc_major);
