@@ -6,12 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/recording.h"
+#include "cli/render.h"
 #include "cli/say.h"
 #include "cli/units.h"
 #include "cli/words.h"
@@ -25,6 +27,7 @@ struct args {
 	bool force;
 	bool uncompressed;
 	bool quiet;
+	bool json;
 };
 
 static const struct gt_option options[] = {
@@ -35,6 +38,7 @@ static const struct gt_option options[] = {
                  "of the format"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
 	OPT_FLAG("uncompressed", 0, struct args, uncompressed, "Do not compress what is written"),
+	OPT_FLAG("json", 0, struct args, json, "Print what was written as JSON on standard output"),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
 	OPT_END,
 };
@@ -83,6 +87,36 @@ static void tell(const struct gt_output *output, const struct gt_export_counts *
 		       gt_figure_count((int64_t)counts->skipped).text);
 }
 
+static const struct gt_heading headings[] = {
+	{"file", GT_UNIT_TEXT, "What was written"},
+	{"format", GT_UNIT_TEXT, "Its format"},
+	{"gpu_slices", GT_UNIT_COUNT, "Kernels, copies and fills"},
+	{"api_slices", GT_UNIT_COUNT, "API calls"},
+	{"arrows", GT_UNIT_COUNT, "From an API call to what it launched"},
+	{"skipped", GT_UNIT_COUNT, "Rows that could not be placed in time"},
+	{"file_bytes", GT_UNIT_BYTES, "Size of the file"},
+};
+
+/* The same for programs. */
+static void print_json(const struct gt_output *output, const struct gt_exporter *exporter,
+                       const struct gt_export_counts *counts)
+{
+	const struct gt_rendering rendering = {.style = GT_STYLE_JSON, .limit = 1};
+	struct gt_result result;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "exported", headings, sizeof(headings) / sizeof(headings[0]));
+	gt_result_add_text(&result, output->path);
+	gt_result_add_text(&result, exporter->name);
+	gt_result_add_count(&result, (int64_t)counts->gpu_slices);
+	gt_result_add_count(&result, (int64_t)counts->api_slices);
+	gt_result_add_count(&result, (int64_t)counts->arrows);
+	gt_result_add_count(&result, (int64_t)counts->skipped);
+	gt_result_add_count(&result, (int64_t)counts->bytes);
+	gt_render_json(&rendering, &(struct gt_named_result){"export", &result}, 1, stdout);
+	gt_result_release(&result);
+}
+
 static int write_trace(const struct args *args, const struct gt_trace *trace,
                        const struct gt_exporter *exporter, struct gt_output *output,
                        struct gt_error *err)
@@ -93,7 +127,9 @@ static int write_trace(const struct args *args, const struct gt_trace *trace,
 
 	if (result == 0)
 		result = gt_output_commit(output, err);
-	if (result == 0 && !args->quiet)
+	if (result == 0 && args->json)
+		print_json(output, exporter, &counts);
+	else if (result == 0 && !args->quiet)
 		tell(output, &counts);
 	return result;
 }
@@ -136,6 +172,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return gt_fail(err, EINVAL, "which recording? see gputrace export --help");
 	if (left > 1)
 		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
+	if (args.json && args.output && strcmp(args.output, "-") == 0)
+		return gt_fail(err, EINVAL,
+		               "--json and the trace cannot both go to standard output");
 	result = choose(&args, &exporter, err);
 	if (result < 0)
 		return result;

@@ -9,66 +9,158 @@
  * Joins what the GPU did with the API call that asked for it, by process and CUPTI's
  * correlation id, never by position. A call made inside another one shares its id: the outer
  * one is the program's.
+ *
+ * CUPTI counts ids up for each process, so calls and kernels that are near in time have ids
+ * that are near: the index keeps them in pages of neighbours, and mostly the page that is wanted
+ * is the one that was used last or near it.
  */
 
-/* Rows of api_calls by a hash of process and correlation id; GT_NONE: free. */
-struct index {
-	gt_id *rows;
-	size_t mask;
+enum { PAGE_BITS = 4, PAGE_IDS = 1 << PAGE_BITS };
+
+struct page {
+	uint64_t key;         /* the process and the ids' upper bits */
+	gt_id rows[PAGE_IDS]; /* of api_calls, the last one with the id; GT_NONE: none */
 };
 
-static size_t slot_of(const struct index *index, gt_id process, uint32_t correlation)
-{
-	const uint64_t key = (uint64_t)process << 32 | correlation;
+/* Ids are of 32 bits and come again in a long run. */
+struct twin {
+	gt_id row;
+	gt_id older; /* the call before it with its process and id */
+};
 
-	return (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & index->mask; /* Fibonacci hashing */
+struct index {
+	gt_array(struct page) pages;
+	gt_array(struct twin) twins; /* sorted by row */
+	gt_id *slots;                /* pages by a hash of their keys; GT_NONE: free */
+	size_t mask;
+	size_t last; /* the page that was used last */
+};
+
+static uint64_t key_of(gt_id process, uint32_t correlation)
+{
+	return (uint64_t)process << 32 | correlation >> PAGE_BITS;
 }
 
-static gt_id process_of_call(const struct gt_trace *trace, const struct gt_api_call *call)
+/* The slot that holds the page with this key, or the free one for it. */
+static gt_id *slot_of(const struct index *index, uint64_t key)
 {
-	return call->thread < trace->threads.count ? trace->threads.rows[call->thread].process
-	                                           : GT_NONE;
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & index->mask; /* Fibonacci hashing */
+
+	while (index->slots[at] != GT_NONE && index->pages.rows[index->slots[at]].key != key)
+		at = (at + 1) & index->mask;
+	return &index->slots[at];
+}
+
+static void make_slots(struct index *index, size_t count)
+{
+	free(index->slots);
+	index->slots = gt_allocate(count * sizeof(*index->slots));
+	index->mask = count - 1;
+	memset(index->slots, 0xff, count * sizeof(*index->slots));
+	for (size_t i = 0; i < index->pages.count; i++)
+		*slot_of(index, index->pages.rows[i].key) = (gt_id)i;
+}
+
+static struct page *add_page(struct index *index, uint64_t key)
+{
+	struct page *page;
+
+	if (2 * index->pages.count > index->mask)
+		make_slots(index, 2 * (index->mask + 1));
+	*slot_of(index, key) = (gt_id)index->pages.count;
+	index->last = index->pages.count;
+	page = gt_array_push(&index->pages);
+	page->key = key;
+	memset(page->rows, 0xff, sizeof(page->rows));
+	return page;
+}
+
+static struct page *find_page(struct index *index, uint64_t key)
+{
+	if (index->pages.count == 0)
+		return NULL;
+
+	/* Mostly no key is left out and pages stand in the order of their keys. */
+	const size_t guess = index->last + (size_t)(key - index->pages.rows[index->last].key);
+	const size_t at = guess < index->pages.count && index->pages.rows[guess].key == key
+	                          ? guess
+	                          : *slot_of(index, key);
+
+	if (at == GT_NONE)
+		return NULL;
+	index->last = at;
+	return &index->pages.rows[at];
+}
+
+static void add_call(struct index *index, gt_id process, uint32_t correlation, gt_id row)
+{
+	const uint64_t key = key_of(process, correlation);
+	struct page *page = find_page(index, key);
+	gt_id *place;
+
+	if (!page)
+		page = add_page(index, key);
+	place = &page->rows[correlation % PAGE_IDS];
+	if (*place != GT_NONE)
+		*gt_array_push(&index->twins) = (struct twin){.row = row, .older = *place};
+	*place = row;
 }
 
 static void fill_index(const struct gt_trace *trace, struct index *index)
 {
-	size_t size = 16;
-
-	while (size < trace->api_calls.count * 2)
-		size *= 2;
-	index->mask = size - 1;
-	index->rows = gt_allocate(size * sizeof(*index->rows));
-	memset(index->rows, 0xff, size * sizeof(*index->rows));
+	make_slots(index, 1024);
 	for (size_t i = 0; i < trace->api_calls.count; i++) {
 		const struct gt_api_call *call = &trace->api_calls.rows[i];
-		size_t at;
 
-		if (call->flags & GT_NESTED)
-			continue;
-		at = slot_of(index, process_of_call(trace, call), call->correlation);
-		while (index->rows[at] != GT_NONE)
-			at = (at + 1) & index->mask;
-		index->rows[at] = (gt_id)i;
+		if (!(call->flags & GT_NESTED))
+			add_call(index, trace->threads.rows[call->thread].process,
+			         call->correlation, (gt_id)i);
 	}
 }
 
-static gt_id find_call(const struct gt_trace *trace, const struct index *index, gt_id process,
-                       uint32_t correlation)
+static int by_row(const void *a, const void *b)
 {
-	size_t at = slot_of(index, process, correlation);
+	const gt_id left = ((const struct twin *)a)->row;
+	const gt_id right = ((const struct twin *)b)->row;
 
-	for (; index->rows[at] != GT_NONE; at = (at + 1) & index->mask) {
-		const struct gt_api_call *call = &trace->api_calls.rows[index->rows[at]];
+	return (left > right) - (left < right);
+}
 
-		if (call->correlation == correlation && process_of_call(trace, call) == process)
-			return index->rows[at];
+/*
+ * Of calls with one id, the last that began before the work it asked for. Four billion calls
+ * lie between two of them, hours, so that a second forgives what the clocks are off.
+ */
+static gt_id choose(const struct gt_trace *trace, const struct index *index, gt_id row,
+                    gt_time start_ns)
+{
+	const gt_time slack_ns = 1000000000;
+
+	while (start_ns && trace->api_calls.rows[row].start_ns > start_ns + slack_ns) {
+		const struct twin wanted = {.row = row};
+		const struct twin *twin = bsearch(&wanted, index->twins.rows, index->twins.count,
+		                                  sizeof(wanted), by_row);
+
+		if (!twin)
+			break;
+		row = twin->older;
 	}
-	return GT_NONE;
+	return row;
+}
+
+static gt_id find_call(const struct gt_trace *trace, struct index *index, gt_id process,
+                       uint32_t correlation, gt_time start_ns)
+{
+	const struct page *page = find_page(index, key_of(process, correlation));
+	const gt_id row = page ? page->rows[correlation % PAGE_IDS] : GT_NONE;
+
+	if (row == GT_NONE || index->twins.count == 0)
+		return row;
+	return choose(trace, index, row, start_ns);
 }
 
 #define JOIN(T, table, process)                                                                    \
 	gt_array_each(T, row, &trace->table)                                                       \
-	row->api_call = find_call(trace, &index, process, row->correlation)
+	row->api_call = find_call(trace, &index, process, row->correlation, row->start_ns)
 
 static gt_id process_of_context(const struct gt_trace *trace, gt_id context)
 {
@@ -78,7 +170,7 @@ static gt_id process_of_context(const struct gt_trace *trace, gt_id context)
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
-	struct index index;
+	struct index index = {.last = 0};
 
 	(void)err;
 	fill_index(trace, &index);
@@ -86,7 +178,9 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	JOIN(struct gt_copy, copies, gt_trace_stream_process(trace, row->stream));
 	JOIN(struct gt_fill, fills, gt_trace_stream_process(trace, row->stream));
 	JOIN(struct gt_sync, syncs, process_of_context(trace, row->context));
-	free(index.rows);
+	free(index.slots);
+	gt_array_release(&index.pages);
+	gt_array_release(&index.twins);
 	return 0;
 }
 

@@ -1,46 +1,179 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collector/stage.h"
 
 /*
  * Rows by start time: CUPTI hands records over late and out of order. Equal times keep the
  * longer row first, so that what contains comes before what is contained.
+ *
+ * A merge sort of the runs that are there: each thread's and each stream's records come in order,
+ * and what is out of place is not far from it. So runs are long, and merging two of them touches
+ * only the rows where they overlap.
  */
 
-#define BY_START(name)                                                                             \
-	static int by_start_of_##name(const void *a, const void *b)                                \
-	{                                                                                          \
-		const struct gt_##name *left = a;                                                  \
-		const struct gt_##name *right = b;                                                 \
-                                                                                                   \
-		if (left->start_ns != right->start_ns)                                             \
-			return left->start_ns < right->start_ns ? -1 : 1;                          \
-		return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);            \
-	}
+#define SHORT_RUN 32  /* shorter ones are made so long, row by row */
+#define MAX_ROW   128 /* bytes */
 
-BY_START(kernel)
-BY_START(copy)
-BY_START(fill)
-BY_START(sync)
-BY_START(overhead)
-BY_START(api_call)
+/* What every table that is sorted here begins with. */
+struct times {
+	gt_time start_ns;
+	gt_time end_ns;
+};
 
-static void sort(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *))
+#define CHECK(name)                                                                                \
+	_Static_assert(sizeof(struct gt_##name) <= MAX_ROW &&                                      \
+	                       offsetof(struct gt_##name, start_ns) ==                             \
+	                               offsetof(struct times, start_ns) &&                         \
+	                       offsetof(struct gt_##name, end_ns) ==                               \
+	                               offsetof(struct times, end_ns),                             \
+	               "the rows begin with their times")
+
+struct sorter {
+	uint8_t *rows;
+	size_t size;           /* of a row, bytes */
+	gt_array(size_t) ends; /* of the runs, as row numbers */
+	uint8_t *left;         /* the rows of a left run that are merged */
+	size_t left_bytes;     /* room for them */
+};
+
+static uint8_t *row_at(const struct sorter *sorter, size_t row)
 {
-	const char *at = rows;
+	return sorter->rows + row * sorter->size;
+}
 
-	/* One stream, one thread: nothing to do, which is worth a look. */
-	for (size_t i = 1; i < count; i++, at += size) {
-		if (compare(at, at + size) > 0) {
-			qsort(rows, count, size, compare);
-			return;
-		}
+/* Whether a row has to stand before another one, wherever they are now. */
+static bool belongs_before(const void *a, const void *b)
+{
+	struct times left;
+	struct times right;
+
+	memcpy(&left, a, sizeof(left));
+	memcpy(&right, b, sizeof(right));
+	if (left.start_ns != right.start_ns)
+		return left.start_ns < right.start_ns;
+	return left.end_ns > right.end_ns;
+}
+
+/* Moves a row down to its place among the sorted ones from first on. */
+static void insert(const struct sorter *sorter, size_t first, size_t row)
+{
+	uint8_t moved[MAX_ROW];
+	size_t to = row;
+
+	while (to > first && belongs_before(row_at(sorter, row), row_at(sorter, to - 1)))
+		to--;
+	if (to == row)
+		return;
+	memcpy(moved, row_at(sorter, row), sorter->size);
+	memmove(row_at(sorter, to + 1), row_at(sorter, to), (row - to) * sorter->size);
+	memcpy(row_at(sorter, to), moved, sorter->size);
+}
+
+static void find_runs(struct sorter *sorter, size_t count)
+{
+	size_t end = 0;
+
+	while (end < count) {
+		const size_t first = end++;
+
+		while (end < count && !belongs_before(row_at(sorter, end), row_at(sorter, end - 1)))
+			end++;
+		for (; end < count && end - first < SHORT_RUN; end++)
+			insert(sorter, first, end);
+		*gt_array_push(&sorter->ends) = end;
 	}
 }
 
+/* The first of the sorted rows first to end - 1 that a row belongs before, or end. */
+static size_t place_of(const struct sorter *sorter, const void *row, size_t first, size_t end)
+{
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (belongs_before(row, row_at(sorter, middle)))
+			end = middle;
+		else
+			first = middle + 1;
+	}
+	return first;
+}
+
+/* A copy of rows, valid until the next. */
+static const uint8_t *keep_left(struct sorter *sorter, const uint8_t *rows, size_t bytes)
+{
+	if (bytes > sorter->left_bytes) {
+		free(sorter->left);
+		sorter->left = gt_allocate(bytes);
+		sorter->left_bytes = bytes;
+	}
+	return memcpy(sorter->left, rows, bytes);
+}
+
+/* The runs first to middle - 1 and middle to end - 1 become one. */
+static void merge(struct sorter *sorter, size_t first, size_t middle, size_t end)
+{
+	const size_t size = sorter->size;
+	const uint8_t *left;
+	const uint8_t *left_end;
+	uint8_t *right = row_at(sorter, middle);
+	uint8_t *const right_end = row_at(sorter, end);
+	uint8_t *to;
+
+	first = place_of(sorter, right, first, middle); /* what is before that stays */
+	if (first == middle)
+		return;
+	to = row_at(sorter, first);
+	left = keep_left(sorter, to, (middle - first) * size);
+	left_end = left + (middle - first) * size;
+	while (left < left_end && right < right_end) {
+		if (belongs_before(right, left)) {
+			memcpy(to, right, size);
+			right += size;
+		} else {
+			memcpy(to, left, size);
+			left += size;
+		}
+		to += size;
+	}
+	memcpy(to, left, (size_t)(left_end - left)); /* the rest of the right ones is in place */
+}
+
+/* Each run with its neighbour, until there is one. */
+static void merge_runs(struct sorter *sorter)
+{
+	while (sorter->ends.count > 1) {
+		const size_t count = sorter->ends.count;
+		size_t *ends = sorter->ends.rows;
+		size_t first = 0;
+
+		sorter->ends.count = 0;
+		for (size_t i = 0; i + 1 < count; i += 2) {
+			merge(sorter, first, ends[i], ends[i + 1]);
+			first = ends[i + 1];
+			ends[sorter->ends.count++] = first;
+		}
+		if (count % 2)
+			ends[sorter->ends.count++] = ends[count - 1];
+	}
+}
+
+static void sort(void *rows, size_t count, size_t size)
+{
+	struct sorter sorter = {.rows = rows, .size = size};
+
+	find_runs(&sorter, count);
+	merge_runs(&sorter);
+	gt_array_release(&sorter.ends);
+	free(sorter.left);
+}
+
 #define SORT(table, name)                                                                          \
-	sort(trace->table.rows, trace->table.count, sizeof(struct gt_##name), by_start_of_##name)
+	CHECK(name);                                                                               \
+	sort(trace->table.rows, trace->table.count, sizeof(struct gt_##name))
 
 static int run(struct gt_collection *collection, struct gt_error *err)
 {

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // SPDX-License-Identifier: Apache-2.0
-// node check_trace.mjs [--engine FOLDER] [--expect FACTS.json] TRACE [SQL...]
+// node check_trace.mjs [--engine FOLDER] [--expect FACTS.json] [--counts COUNTS.json] TRACE [SQL...]
 // Loads a trace into Perfetto's own importer. Exits with 1 when it lost or refused anything, when a
 // rule that every trace of gputrace keeps is broken, or when it holds something else than FACTS.json
-// says; with 2 for wrong usage. Any SQL is run afterwards and printed.
+// says; with 2 for wrong usage. COUNTS.json is what "gputrace export --json" said, for traces whose
+// facts are not known otherwise. Any SQL is run afterwards and printed.
 import fs from 'node:fs';
 import path from 'node:path';
 import {TraceProcessor} from './tp_node.mjs';
 
 function usage() {
-  console.error('usage: check_trace.mjs [--engine FOLDER] [--expect FACTS.json] TRACE [SQL...]');
+  console.error('usage: check_trace.mjs [--engine FOLDER] [--expect FACTS.json] '
+                + '[--counts COUNTS.json] TRACE [SQL...]');
   process.exit(2);
 }
 
-const options = {engine: process.env.GPUTRACE_TRACE_PROCESSOR, expect: undefined};
+const options = {engine: process.env.GPUTRACE_TRACE_PROCESSOR, expect: undefined,
+  counts: undefined};
 const operands = [];
 for (let args = process.argv.slice(2); args.length;) {
   const arg = args.shift();
-  if (arg === '--engine' || arg === '--expect') options[arg.slice(2)] = args.shift() ?? usage();
+  if (['--engine', '--expect', '--counts'].includes(arg))
+    options[arg.slice(2)] = args.shift() ?? usage();
   else operands.push(arg);
 }
 const [trace, ...statements] = operands;
@@ -108,6 +112,16 @@ none('slices of the host that reach out of the one around them', `
   select s.id from slice s join slice p on p.id = s.parent_id
   where s.dur >= 0 and p.dur >= 0 and s.ts + s.dur > p.ts + p.dur`);
 
+// What the exporter itself counts while it writes.
+function compareCounts(facts) {
+  equal('GPU slices', value('select count(*) as n from gpu_slice'), facts.gpu_slices);
+  equal('API calls', value(`select count(*) as n from slice where category = 'api'`),
+    facts.api_slices);
+  equal('arrows', value('select count(*) as n from flow'), facts.arrows);
+}
+
+if (options.counts) compareCounts(JSON.parse(fs.readFileSync(options.counts, 'utf8')));
+
 if (options.expect) {
   // Only where the device's limits are known, as they are in traces made for tests.
   for (const name of ['waves_per_multiprocessor', 'sm__maximum_warps_per_active_cycle_pct',
@@ -118,12 +132,9 @@ if (options.expect) {
       select s.id from gpu_slice s where ${kernel} and ${arg(name)} is null`);
 
   const facts = JSON.parse(fs.readFileSync(options.expect, 'utf8'));
-  const api = `from slice where category = 'api'`;
 
-  equal('GPU slices', value('select count(*) as n from gpu_slice'), facts.gpu_slices);
+  compareCounts(facts);
   equal('kernels', value(`select count(*) as n from gpu_slice s where ${kernel}`), facts.kernels);
-  equal('API calls', value(`select count(*) as n ${api}`), facts.api_slices);
-  equal('arrows', value('select count(*) as n from flow'), facts.arrows);
   equal('contexts', value('select count(*) as n from __intrinsic_gpu_context'), facts.contexts);
   equal('processes', value('select count(*) as n from process where pid != 0'), facts.processes);
   equal('threads', value('select count(*) as n from thread where tid != 0 and name = \'worker\''),
