@@ -247,7 +247,12 @@ Test(drain, brings_the_other_kinds_across)
 	        add_numbered(slot, GT_ACTIVITY_overhead, GT_RAW_overhead_start,
 	                     GT_RAW_overhead_correlation + 1, 1),
 	        GT_RAW_overhead_object_kind, 2);
-	add_numbered(slot, GT_ACTIVITY_device, GT_RAW_device_id, GT_RAW_device_copy_engines + 1, 1);
+	add_numbered(slot, GT_ACTIVITY_device, GT_RAW_device_id, GT_RAW_device_visible + 1, 1);
+	/* one that CUDA_VISIBLE_DEVICES hides: no device of this process */
+	put_raw(&test,
+	        add_numbered(slot, GT_ACTIVITY_device, GT_RAW_device_id, GT_RAW_device_visible + 1,
+	                     1),
+	        GT_RAW_device_visible, 0);
 	add_numbered(slot, GT_ACTIVITY_context, GT_RAW_context_id, GT_RAW_context_null_stream + 1,
 	             1);
 	add_numbered(slot, GT_ACTIVITY_stream, GT_RAW_stream_id, GT_RAW_stream_flags + 1, 1);

@@ -3,7 +3,8 @@
 """Real recordings that are kept, and the facts that each of them must yield for ever.
 
   check_golden.py GPUTRACE facts NAME...        info and reports say what NAME.facts.json says
-  check_golden.py GPUTRACE import ENGINE NAME...  what export writes is what the importer finds
+  check_golden.py GPUTRACE import ENGINE NAME...  what export writes is what the importer finds,
+                                                and viewer-assets/sql answers as the reports do
   check_golden.py GPUTRACE --accept NAME...     writes NAME.facts.json: read it before committing
   check_golden.py captures                      there are some, small, each with its facts
 
@@ -18,6 +19,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 CAPTURES = HERE / "captures"
 CHECK_TRACE = HERE.parent / "importer" / "check_trace.mjs"
+QUERY = HERE.parent / "importer" / "query.mjs"
+SQL = HERE.parents[1] / "viewer-assets" / "sql"
 MOST_BYTES = 300_000
 SUFFIX = ".gputrace"
 PATIENCE_S = 100
@@ -126,6 +129,24 @@ def check_import(gputrace, engine, recording):
                               capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         if done.returncode:
             found.append((done.stdout + done.stderr).rstrip())
+        found += check_queries(gputrace, engine, recording, trace)
+    return found
+
+
+def check_queries(gputrace, engine, recording, trace):
+    """viewer-assets/sql, asked of the trace, against the reports of the same names."""
+    queries = sorted(SQL.glob("*.sql"))
+    rows = json.loads(run("node", QUERY, engine, trace, *queries))
+    facts = facts_of(gputrace, recording)
+    answers = {
+        "kernels": summed(rows["kernels.sql"], "kernel", ["calls", "total_ns"]),
+        "copies": summed(rows["copies.sql"], "kind", ["calls", "bytes"]),
+        "api": summed(rows["api.sql"], "function", ["calls", "errors"]),
+    }
+    found = [f"{path.name} is compared with nothing" for path in queries
+             if path.stem not in answers]
+    for name, answer in answers.items():
+        found += differences(facts[name], answer, f"{name}.sql")
     return found
 
 
