@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 // SPDX-License-Identifier: Apache-2.0
 // node check_trace.mjs [--engine FOLDER] [--expect FACTS.json] [--counts COUNTS.json] TRACE [SQL...]
 // Loads a trace into Perfetto's own importer. Exits with 1 when it lost or refused anything, when a

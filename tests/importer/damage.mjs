@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 // SPDX-License-Identifier: Apache-2.0
 // node damage.mjs ENGINE TRACE: takes single packets out of an uncompressed trace, for which
 // TRACE.json says what it holds, and makes sure that check_trace.mjs notices every one of them.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 // SPDX-License-Identifier: Apache-2.0
 // node query.mjs ENGINE TRACE FILE.sql...: prints what each query answers over a trace, as one JSON
 // object: {"FILE.sql": [rows]}.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
 // SPDX-License-Identifier: Apache-2.0
 // Perfetto's trace processor, as WebAssembly, in plain Node: no browser, no network, no dependency.
 //   const tp = await TraceProcessor.open({engine: 'engine_bundle.node.js', wasm: 'trace_processor.wasm'});
