@@ -9,7 +9,7 @@ static void *or_stop(void *memory)
 {
 	if (!memory) {
 		fputs("gputrace: out of memory\n", stderr);
-		exit(1);
+		_Exit(1);
 	}
 	return memory;
 }

@@ -98,6 +98,7 @@ static const struct gt_field *find_field(const struct gt_record_info *info, uint
  * The values of one column. Inlined with coding and width constant, so that the loop, which
  * every byte of a capture goes through, decides nothing that the column has decided.
  */
+/* NOLINTBEGIN(readability-function-size): the parameters are those of its one caller */
 static inline __attribute__((always_inline)) int
 decode_values(const struct gt_record_info *info, const struct gt_field *field,
               enum gt_coding coding, uint8_t width, const uint8_t *bytes, const uint8_t *end,
@@ -128,6 +129,8 @@ decode_values(const struct gt_record_info *info, const struct gt_field *field,
 	}
 	return bytes == end ? 0 : -EBADMSG;
 }
+
+/* NOLINTEND(readability-function-size) */
 
 static int decode_column(const struct gt_record_info *info, const struct gt_field *field,
                          const uint8_t *bytes, const uint8_t *end, uint8_t *rows, size_t count)

@@ -8,17 +8,15 @@
 #include "format/activity.h"
 
 /* The latest struct of each kind; CUPTI 13.0's headers. Earlier ones are beginnings of it. */
-typedef CUpti_ActivityKernel10 kernel;
-typedef CUpti_ActivityMemcpy6 memcpy_;
-typedef CUpti_ActivityMemcpyPtoP4 memcpy2;
-typedef CUpti_ActivityMemset4 memset_;
-typedef CUpti_ActivitySynchronization2 synchronization;
-typedef CUpti_ActivityOverhead3 overhead;
-typedef CUpti_ActivityDevice5 device;
-typedef CUpti_ActivityContext3 context;
-typedef CUpti_ActivityStream stream;
-#define memcpy memcpy_
-#define memset memset_
+typedef CUpti_ActivityKernel10 raw_kernel;
+typedef CUpti_ActivityMemcpy6 raw_memcpy;
+typedef CUpti_ActivityMemcpyPtoP4 raw_memcpy2;
+typedef CUpti_ActivityMemset4 raw_memset;
+typedef CUpti_ActivitySynchronization2 raw_synchronization;
+typedef CUpti_ActivityOverhead3 raw_overhead;
+typedef CUpti_ActivityDevice5 raw_device;
+typedef CUpti_ActivityContext3 raw_context;
+typedef CUpti_ActivityStream raw_stream;
 
 _Static_assert(offsetof(CUpti_ActivityKernel10, clusterZ) ==
                        offsetof(CUpti_ActivityKernel9, clusterZ),
@@ -46,10 +44,11 @@ static void shrink(struct gt_activity_layout *layout, enum gt_activity activity,
 void gt_layout_fill(struct gt_activity_layout *layout, uint32_t cupti_version)
 {
 	layout->cupti_version = cupti_version;
-#define ACTIVITY(name, kind) layout->sizes[GT_ACTIVITY_##name] = sizeof(name);
+#define ACTIVITY(name, kind) layout->sizes[GT_ACTIVITY_##name] = sizeof(raw_##name);
 #define RAW(name, field, member)                                                                   \
-	layout->places[GT_RAW_##name##_##field] = (struct gt_raw_place){                           \
-		.offset = offsetof(name, member), .width = sizeof(((name *)NULL)->member)};
+	layout->places[GT_RAW_##name##_##field] =                                                  \
+		(struct gt_raw_place){.offset = offsetof(raw_##name, member),                      \
+	                              .width = sizeof(((raw_##name *)NULL)->member)};
 #include "format/activity.def"
 
 	shrink(layout, GT_ACTIVITY_kernel, sizeof(CUpti_ActivityKernel9), cupti_version, CUDA_13_0);

@@ -40,7 +40,7 @@ static uint32_t string_of(void *context, const char *text, uint32_t size)
 static uint32_t name_of(void *context, uint64_t pointer)
 {
 	struct gt_session *session = context;
-	const char *text = (const char *)(uintptr_t)pointer;
+	const char *text = (const char *)(uintptr_t)pointer; // NOLINT(performance-no-int-to-ptr)
 
 	return gt_intern_name(&session->interner, pointer, text, strlen(text));
 }

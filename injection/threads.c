@@ -193,12 +193,13 @@ static struct gt_slot *next_full(struct gt_arena *arena)
 static size_t peek_name(uint64_t pointer, char *text, size_t size)
 {
 	const struct iovec to = {text, size};
-	const struct iovec from = {(void *)(uintptr_t)pointer, size};
+	char *const there = (char *)(uintptr_t)pointer; // NOLINT(performance-no-int-to-ptr)
+	const struct iovec from = {there, size};
 	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 
 	if (got <= 0) {
 		/* The name may end shortly before a page that is not mapped. */
-		const struct iovec rest = {(void *)(uintptr_t)pointer, 4096 - pointer % 4096};
+		const struct iovec rest = {there, 4096 - pointer % 4096};
 
 		got = process_vm_readv(getpid(), &to, 1, &rest, 1, 0);
 	}

@@ -17,6 +17,7 @@
 
 /* Of the C++ runtime library (Itanium C++ ABI, 3.4). The result is malloc'ed; NULL: not a C++ name.
  */
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): its name
 char *__cxa_demangle(const char *mangled, char *output, size_t *length, int *status);
 
 static gt_string demangle(struct gt_trace *trace, gt_string name)

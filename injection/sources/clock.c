@@ -57,6 +57,7 @@ static void sample(struct gt_session *session)
 	atomic_store_explicit(&header->clock_count, count + 1, memory_order_release);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
 static int start(struct gt_session *session, char *why, size_t why_size)
 {
 	(void)why;

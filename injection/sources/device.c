@@ -157,6 +157,7 @@ static void record_device(struct gt_session *session, const struct driver *drive
 	(void)gt_writer_records(&session->writer, GT_RECORD_device, &row, 1, none);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
 static int start(struct gt_session *session, char *why, size_t why_size)
 {
 	(void)session;
