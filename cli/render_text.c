@@ -75,13 +75,13 @@ static bool is_number_of_process(const struct gt_heading *heading)
 
 static char *text_of(const struct gt_heading *heading, const struct gt_cell *cell)
 {
-	char digits[32];
-
 	if (cell->unknown || (is_real(cell->unit) && !isfinite(cell->real)))
 		return copy_text("-", 1);
 	if (cell->unit == GT_UNIT_TEXT)
 		return copy_text(cell->text ? cell->text : "", cell->text ? strlen(cell->text) : 0);
 	if (is_number_of_process(heading)) {
+		char digits[32];
+
 		snprintf(digits, sizeof(digits), "%" PRId64, cell->count);
 		return copy_text(digits, strlen(digits));
 	}

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OLDEST_VERSION 22 /* CUDA 12.4: the first whose kernel record is read as it stands */
+#define OLDEST_VERSION 22u /* CUDA 12.4: the first whose kernel record is read as it stands */
 
 struct search {
 	const char *soname;      /* libcupti.so.13 */

@@ -125,13 +125,13 @@ static int open_arena(struct gt_session *session, const struct gt_arena_config *
 
 static void remove_all(struct gt_session *session)
 {
-	char path[PATH_MAX + NAME_MAX + 2];
-
 	if (session->arena_fd >= 0) {
 		unlink(session->arena_path);
 		close(session->arena_fd);
 	}
 	if (session->capture_fd >= 0) {
+		char path[PATH_MAX + NAME_MAX + 2];
+
 		snprintf(path, sizeof(path), "%s/%s", session->folder, session->capture_name);
 		unlink(path);
 		close(session->capture_fd);

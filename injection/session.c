@@ -152,11 +152,12 @@ static int subscribe(struct gt_session *session, char *why, size_t why_size)
 {
 	const CUptiResult result =
 		session->cupti.cuptiSubscribe(&session->subscriber, gt_api_callback, session);
-	char other[160];
 
 	if (result == CUPTI_SUCCESS)
 		return 0;
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+		char other[160];
+
 		name_other(session, other, sizeof(other));
 		snprintf(
 			why, why_size,
