@@ -94,20 +94,27 @@ static const struct gt_field *find_field(const struct gt_record_info *info, uint
 	return NULL;
 }
 
+/* The bytes of a column and the field that they are of. */
+struct column {
+	const struct gt_record_info *info;
+	const struct gt_field *field;
+	const uint8_t *bytes;
+	const uint8_t *end;
+};
+
 /*
  * The values of one column. Inlined with coding and width constant, so that the loop, which
  * every byte of a capture goes through, decides nothing that the column has decided.
  */
-/* NOLINTBEGIN(readability-function-size): the parameters are those of its one caller */
-static inline __attribute__((always_inline)) int
-decode_values(const struct gt_record_info *info, const struct gt_field *field,
-              enum gt_coding coding, uint8_t width, const uint8_t *bytes, const uint8_t *end,
-              uint8_t *rows, size_t count)
+static inline __attribute__((always_inline)) int decode_values(const struct column *column,
+                                                               enum gt_coding coding, uint8_t width,
+                                                               uint8_t *rows, size_t count)
 {
-	const struct gt_field to = {.offset = field->offset, .width = width};
-	const struct gt_field first = {.offset = info->fields->offset,
-	                               .width = info->fields->width};
-	const size_t size = info->size;
+	const struct gt_field *const first = column->info->fields;
+	const struct gt_field to = {.offset = column->field->offset, .width = width};
+	const size_t size = column->info->size;
+	const uint8_t *const end = column->end;
+	const uint8_t *bytes = column->bytes;
 	uint64_t previous = 0;
 
 	for (size_t i = 0; i < count; i++, rows += size) {
@@ -123,31 +130,29 @@ decode_values(const struct gt_record_info *info, const struct gt_field *field,
 		if (coding == GT_CODING_delta)
 			value = gt_unzigzag(value) + previous;
 		else if (coding == GT_CODING_span)
-			value = gt_unzigzag(value) + load(rows, &first);
+			value = gt_unzigzag(value) + load(rows, first);
 		store(rows, &to, value);
 		previous = value;
 	}
 	return bytes == end ? 0 : -EBADMSG;
 }
 
-/* NOLINTEND(readability-function-size) */
-
-static int decode_column(const struct gt_record_info *info, const struct gt_field *field,
-                         const uint8_t *bytes, const uint8_t *end, uint8_t *rows, size_t count)
+static int decode_column(const struct column *column, enum gt_coding coding, uint8_t *rows,
+                         size_t count)
 {
-	const enum gt_coding coding = field->coding;
-	const bool wide = field->width == sizeof(uint64_t);
+	const bool wide = column->field->width == sizeof(uint64_t);
 
-#define DECODE(coding, width) decode_values(info, field, coding, width, bytes, end, rows, count)
 	switch (coding) {
 	case GT_CODING_plain:
-		return wide ? DECODE(GT_CODING_plain, 8) : DECODE(GT_CODING_plain, 4);
+		return wide ? decode_values(column, GT_CODING_plain, 8, rows, count)
+		            : decode_values(column, GT_CODING_plain, 4, rows, count);
 	case GT_CODING_delta:
-		return wide ? DECODE(GT_CODING_delta, 8) : DECODE(GT_CODING_delta, 4);
+		return wide ? decode_values(column, GT_CODING_delta, 8, rows, count)
+		            : decode_values(column, GT_CODING_delta, 4, rows, count);
 	case GT_CODING_span:
-		return wide ? DECODE(GT_CODING_span, 8) : DECODE(GT_CODING_span, 4);
+		return wide ? decode_values(column, GT_CODING_span, 8, rows, count)
+		            : decode_values(column, GT_CODING_span, 4, rows, count);
 	}
-#undef DECODE
 	return -EBADMSG;
 }
 
@@ -171,15 +176,11 @@ int gt_columns_decode(const struct gt_record_info *info, const uint8_t *bytes, s
 		bytes += GT_COLUMN_HEADER_SIZE;
 		if (length > (size_t)(end - bytes))
 			return -EBADMSG;
-		if (field) {
-			struct gt_field stored = *field;
 
-			if (coding > GT_CODING_span)
-				return -EBADMSG;
-			stored.coding = coding; /* as the file says, not as this version writes */
-			if (decode_column(info, &stored, bytes, bytes + length, rows, count) < 0)
-				return -EBADMSG;
-		}
+		const struct column column = {info, field, bytes, bytes + length};
+
+		if (field && decode_column(&column, (enum gt_coding)coding, rows, count) < 0)
+			return -EBADMSG;
 		bytes += length;
 	}
 	return 0;

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -19,6 +20,7 @@
 #include "format/reader.h"
 #include "format/recording.h"
 
+#define LOCK_TRIES  20
 #define MAX_WRITTEN 4096 /* above what a buffer of 64 MiB makes */
 
 /* The chunks that a process had written of the buffer it was draining when it died. */
@@ -335,6 +337,19 @@ static int salvage_locked(int folder, int fd, const char *name, struct gt_salvag
 	return 0;
 }
 
+/* The kernel drops the lock with the last of a process, a moment after it can be waited for. */
+static bool lock(int fd)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
 static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
                        struct gt_error *err)
 {
@@ -345,9 +360,10 @@ static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
 
 	if (fd < 0) {
 		result = gt_fail(&why, errno, "cannot open it: %s", gt_errno_text(errno));
-	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &status) < 0 ||
-	           status.st_size == 0) {
-		salvage->running++;       /* or just beginning to */
+	} else if (!lock(fd) || fstat(fd, &status) < 0) {
+		salvage->running++;
+	} else if (status.st_size == 0) { /* it died before it had an arena */
+		result = unlinkat(folder, name, 0) == 0 ? 0 : -errno;
 	} else if (status.st_nlink > 0) { /* else somebody else has just salvaged it */
 		result = salvage_locked(folder, fd, name, salvage, &why);
 	}

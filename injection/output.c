@@ -119,6 +119,8 @@ static int open_arena(struct gt_session *session, const struct gt_arena_config *
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, session->arena_fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
+	/* A forked child has no use for it, and its mapping would keep the lock when we are gone. */
+	(void)madvise(memory, size, MADV_DONTFORK);
 	gt_arena_format(&session->arena, memory, config);
 	return 0;
 }

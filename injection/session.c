@@ -355,7 +355,11 @@ void gt_session_stop(struct gt_session *session)
 
 void gt_session_forget(struct gt_session *session)
 {
-	if (!atomic_exchange_explicit(&session->armed, false, memory_order_acq_rel))
+	const bool armed = atomic_exchange_explicit(&session->armed, false, memory_order_acq_rel);
+
+	/* The arena is not mapped here: nothing may look at it any more. */
+	atomic_store_explicit(&session->stopping, false, memory_order_release);
+	if (!armed)
 		return;
 	/* Only this process's copies: the lock is the parent's until the parent is gone. */
 	close(session->capture_fd);

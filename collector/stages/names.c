@@ -15,20 +15,17 @@
  * become one row, devices seen by several processes become one row, API calls get their kind.
  */
 
-/* Of the C++ runtime library (Itanium C++ ABI, 3.4). The result is malloc'ed; NULL: not a C++ name.
- */
-// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): its name
+/* Of the C++ runtime library (Itanium C++ ABI, 3.4). The result is malloc'ed; NULL: no C++ name. */
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): not our choice
 char *__cxa_demangle(const char *mangled, char *output, size_t *length, int *status);
 
+/* Only what is mangled: it would take a kernel called "a" for the code of a type, signed char. */
 static gt_string demangle(struct gt_trace *trace, gt_string name)
 {
 	const char *text = gt_trace_text(trace, name);
-	char *demangled = NULL;
+	char *demangled =
+		strncmp(text, "_Z", 2) == 0 ? __cxa_demangle(text, NULL, NULL, NULL) : NULL;
 	gt_string id = name;
-
-	/* Anything else that reads as a type would become one: a C kernel "a" a "signed char". */
-	if (strncmp(text, "_Z", 2) == 0)
-		demangled = __cxa_demangle(text, NULL, NULL, NULL);
 
 	if (demangled)
 		id = gt_strings_add(trace->strings, demangled);

@@ -63,10 +63,15 @@ static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffe
                               size_t valid)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_slot *slot = gt_arena_slot_at(&session->arena, buffer);
+	struct gt_slot *slot;
 	size_t dropped = 0;
 
 	(void)size;
+	/* In the child of a fork there is no arena. */
+	if (!atomic_load_explicit(&session->armed, memory_order_acquire) &&
+	    !atomic_load_explicit(&session->stopping, memory_order_acquire))
+		return;
+	slot = gt_arena_slot_at(&session->arena, buffer);
 	if (!slot)
 		return;
 	/* The counter starts again at 0 with each reading. */

@@ -114,12 +114,14 @@ Test(names, give_the_kinds_of_the_list)
 
 Test(names, of_kernels_are_demangled_when_they_are_mangled)
 {
-	static const char *const mangled[] = {"_ZN3app6work_3IfEEvPT_i", "plain_c", "_Znonsense"};
+	/* C names; "a" and "Pf" would also be codes of C++ types. */
+	static const char *const mangled[] = {"_ZN3app6work_3IfEEvPT_i", "plain_c", "_Znonsense",
+	                                      "a", "Pf"};
 	static const char *const demangled[] = {"void app::work_3<float>(float*, int)", "plain_c",
-	                                        "_Znonsense"};
+	                                        "_Znonsense", "a", "Pf"};
 	struct gt_trace trace;
 
-	for (uint32_t i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		recording_add_string(&recording, STRING_NEXT + i, mangled[i]);
 		recording_add(&recording, shape, .id = SHAPE + 1 + i, .name = STRING_NEXT + i);
 		recording_add(&recording, kernel, .start = 2000 + i, .end = 2010 + i,
@@ -127,7 +129,7 @@ Test(names, of_kernels_are_demangled_when_they_are_mangled)
 	}
 	recording_end(&recording, true);
 	trace = collect(&recording);
-	for (uint32_t i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		const struct gt_launch_shape *shape =
 			&trace.launch_shapes.rows[trace.kernels.rows[i].shape];
 
