@@ -21,6 +21,7 @@
 #include "format/recording.h"
 
 #define LOCK_TRIES  20
+#define BEGIN_TRIES 10
 #define MAX_WRITTEN 4096 /* above what a buffer of 64 MiB makes */
 
 /* The chunks that a process had written of the buffer it was draining when it died. */
@@ -350,11 +351,26 @@ static bool lock(int fd)
 	return false;
 }
 
+/* A process that begins has a lock on its arena at once and space for it a moment later. */
+static bool is_empty(int fd)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+	struct stat status = {0};
+
+	for (int i = 0; i < BEGIN_TRIES; i++) {
+		if (fstat(fd, &status) < 0 || status.st_size > 0)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	return true;
+}
+
 static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
                        struct gt_error *err)
 {
 	const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct gt_error why = {0};
+	const bool empty = fd >= 0 && is_empty(fd);
 	struct stat status;
 	int result = 0;
 
@@ -362,7 +378,7 @@ static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
 		result = gt_fail(&why, errno, "cannot open it: %s", gt_errno_text(errno));
 	} else if (!lock(fd) || fstat(fd, &status) < 0) {
 		salvage->running++;
-	} else if (status.st_size == 0) { /* it died before it had an arena */
+	} else if (empty && status.st_size == 0) { /* it died before it had an arena */
 		result = unlinkat(folder, name, 0) == 0 ? 0 : -errno;
 	} else if (status.st_nlink > 0) { /* else somebody else has just salvaged it */
 		result = salvage_locked(folder, fd, name, salvage, &why);
