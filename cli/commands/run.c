@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -21,8 +22,10 @@
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/summary.h"
+#include "cli/units.h"
 #include "collector/collector.h"
 #include "exporters/exporter.h"
+#include "format/arena.h"
 #include "format/recording.h"
 #include "format/salvage.h"
 #include "format/settings.h"
@@ -138,12 +141,32 @@ static void complain(void *context, const char *sentence)
 	gt_say("%s", sentence);
 }
 
-/* What the injection library would only note in the recording is said before it is too late. */
-static void check_settings(const struct gt_environment *environment)
+/*
+ * What the injection library could only note, or could not even note, is said before it is too
+ * late: settings it does not understand, and a disk without room for a process's arena.
+ */
+static int check_settings(const struct run *run, struct gt_error *err)
 {
 	struct gt_settings settings;
+	struct statvfs disk;
 
-	gt_settings_read(&settings, environment->list.rows, complain, NULL);
+	gt_settings_read(&settings, run->environment.list.rows, complain, NULL);
+
+	const struct gt_arena_config config = {
+		.activity_slots = (uint32_t)settings.buffer_count,
+		.activity_bytes = (uint32_t)settings.buffer_bytes,
+	};
+	const uint64_t needed = gt_arena_bytes(&config);
+
+	if (statvfs(run->folder, &disk) < 0 || disk.f_blocks == 0)
+		return 0; /* some file systems do not tell */
+	if ((uint64_t)disk.f_bavail * disk.f_frsize >= needed)
+		return 0;
+	return gt_fail(err, ENOSPC,
+	               "cannot record into %s: each process needs %s of disk while it runs, and %s are "
+	               "free; choose another disk with --output or lower --buffer-size",
+	               run->folder, gt_figure_bytes((int64_t)needed).text,
+	               gt_figure_bytes((int64_t)(disk.f_bavail * disk.f_frsize)).text);
 }
 
 static void set_number(struct gt_environment *environment, const char *name, uint64_t value,
@@ -247,10 +270,11 @@ static int prepare(struct run *run, struct gt_error *err)
 		result = make_folder(run, err);
 	if (result < 0)
 		return result;
-	check_settings(&run->environment);
 
 	gt_manifest_init(&run->manifest, run->program);
-	result = set_folder(run, err);
+	result = check_settings(run, err);
+	if (result == 0)
+		result = set_folder(run, err);
 	if (result == 0)
 		result = gt_manifest_save(&run->manifest, run->folder, err);
 	if (result < 0)
