@@ -9,7 +9,8 @@
 bool gt_ledger_is_loss(const char *name)
 {
 	static const char *const words[] = {
-		"discarded", "dropped", "failed", "lost", "missing", "unfinished", "unknown",
+		"discarded", "dropped",     "failed",     "lost",
+		"missing",   "not_written", "unfinished", "unknown",
 	};
 	const size_t length = strlen(name);
 

@@ -25,7 +25,7 @@ static const struct loss losses[] = {
 	{"unknown_records", "record of an unknown kind", "records of an unknown kind"},
 	{"api_lost", "API call lost", "API calls lost"},
 	{"strings_lost", "name lost", "names lost"},
-	{"write_failed", "write failed", "writes failed"},
+	{"not_written", "record that could not be written", "records that could not be written"},
 	{"sources_failed", "source could not start", "sources could not start"},
 };
 

@@ -105,6 +105,8 @@ static int append(struct gt_writer *writer, struct gt_chunk_header *header, cons
 
 	if (result == 0)
 		writer->chunks++;
+	else
+		writer->failed_records += header->count;
 	return result;
 }
 

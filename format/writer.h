@@ -23,6 +23,7 @@ struct gt_writer {
 	uint32_t flags;                 /* set in every chunk: GT_CHUNK_SALVAGED */
 	uint64_t chunks;                /* written */
 	uint64_t failed;                /* not written, because the sink refused them */
+	uint64_t failed_records;        /* the records that were in those */
 	uint64_t bytes;                 /* given to the sink */
 };
 

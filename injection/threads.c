@@ -296,8 +296,8 @@ static void measure_cpu(struct gt_session *session)
 static void write_header(struct gt_session *session)
 {
 	measure_cpu(session);
-	atomic_store_explicit(&session->arena.header->ledger[GT_LEDGER_write_failed],
-	                      session->writer.failed, memory_order_relaxed);
+	atomic_store_explicit(&session->arena.header->ledger[GT_LEDGER_not_written],
+	                      session->writer.failed_records, memory_order_relaxed);
 	gt_drain_header(session->drain);
 }
 

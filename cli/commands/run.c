@@ -162,11 +162,12 @@ static int check_settings(const struct run *run, struct gt_error *err)
 		return 0; /* some file systems do not tell */
 	if ((uint64_t)disk.f_bavail * disk.f_frsize >= needed)
 		return 0;
-	return gt_fail(err, ENOSPC,
-	               "cannot record into %s: each process needs %s of disk while it runs, and %s are "
-	               "free; choose another disk with --output or lower --buffer-size",
-	               run->folder, gt_figure_bytes((int64_t)needed).text,
-	               gt_figure_bytes((int64_t)(disk.f_bavail * disk.f_frsize)).text);
+	return gt_fail(
+		err, ENOSPC,
+		"cannot record into %s: each process needs %s of disk while it runs, and %s are "
+		"free; choose another disk with --output or lower --buffer-size",
+		run->folder, gt_figure_bytes((int64_t)needed).text,
+		gt_figure_bytes((int64_t)(disk.f_bavail * disk.f_frsize)).text);
 }
 
 static void set_number(struct gt_environment *environment, const char *name, uint64_t value,

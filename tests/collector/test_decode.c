@@ -345,14 +345,14 @@ Test(decode, takes_the_last_value_of_each_counter)
 
 	recording_add_basics(&recording, 1);
 	recording_add_string(&recording, STRING_NEXT, "api_lost");
-	recording_add_string(&recording, STRING_NEXT + 1, "write_failed");
+	recording_add_string(&recording, STRING_NEXT + 1, "not_written");
 	recording_add(&recording, ledger, .name = STRING_NEXT, .value = 3);
 	recording_add(&recording, ledger, .name = STRING_NEXT + 1, .value = 1);
 	recording_add(&recording, ledger, .name = STRING_NEXT, .value = 5000000000);
 	recording_end(&recording, true);
 	trace = collect(&recording);
 	cr_expect(eq(u64, ledger_of(&trace, "api_lost"), 5000000000));
-	cr_expect(eq(u64, ledger_of(&trace, "write_failed"), 1));
+	cr_expect(eq(u64, ledger_of(&trace, "not_written"), 1));
 	gt_trace_release(&trace);
 }
 
