@@ -84,7 +84,9 @@ static int reserve(int fd, size_t size)
 	if (errno != EOPNOTSUPP && errno != ENOSYS)
 		return -errno;
 	for (size_t done = 0; done < size; done += sizeof(zeros)) {
-		const int result = gt_write_all(fd, zeros, sizeof(zeros));
+		const size_t rest = size - done;
+		const int result =
+			gt_write_all(fd, zeros, rest < sizeof(zeros) ? rest : sizeof(zeros));
 
 		if (result < 0)
 			return result;
