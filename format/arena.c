@@ -162,7 +162,6 @@ struct gt_slot *gt_arena_take(struct gt_arena *arena, enum gt_slot_kind kind)
 		                                             memory_order_relaxed))
 			continue;
 		atomic_store_explicit(&slot->used, 0, memory_order_relaxed);
-		slot->scanned = 0;
 		atomic_store_explicit(&slot->sequence,
 		                      atomic_fetch_add_explicit(&arena->header->sequence, 1,
 		                                                memory_order_relaxed) +

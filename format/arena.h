@@ -60,7 +60,8 @@ struct gt_slot {
 	_Atomic uint64_t sequence; /* unique to each time the slot is lent, from 1 */
 	uint64_t offset;           /* of its memory in the arena */
 	uint32_t size;
-	uint32_t scanned;     /* bytes whose open records have had their names kept */
+	uint32_t scanned;     /* by the writer alone: bytes whose open records have had their names
+	                         kept; 0 in a free slot */
 	char thread_name[16]; /* RECORDS: what the thread was called when it took the slot */
 };
 

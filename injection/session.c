@@ -204,6 +204,7 @@ static void start_recording(struct gt_session *session, uint64_t began_ns)
 {
 	gt_layout_fill(&session->arena.header->layout, session->cupti.version);
 	gt_arena_publish(&session->arena);
+	gt_threads_init(session);
 	gt_sources_start(session);
 	atomic_store_explicit(&session->arena.header->ledger[GT_LEDGER_arming_ns],
 	                      gt_now() - began_ns, memory_order_relaxed);

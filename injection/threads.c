@@ -157,7 +157,9 @@ static void drain(struct gt_session *session, struct gt_slot *slot, uint32_t use
 
 static void drain_slot(struct gt_session *session, struct gt_slot *slot)
 {
-	const uint32_t used = atomic_load_explicit(&slot->used, memory_order_relaxed);
+	/* Pairs with the release in enter(): at exit a slot is taken from a thread that still runs.
+	 */
+	const uint32_t used = atomic_load_explicit(&slot->used, memory_order_acquire);
 
 	atomic_store_explicit(&slot->state, GT_SLOT_DRAINING, memory_order_relaxed);
 	if (slot->kind == GT_SLOT_DISCARD)
@@ -167,6 +169,7 @@ static void drain_slot(struct gt_session *session, struct gt_slot *slot)
 	atomic_store_explicit(&slot->used, 0, memory_order_relaxed);
 	/* Zeroed for CUPTI and for salvage, which stops at a zero kind. */
 	memset(gt_slot_memory(&session->arena, slot), 0, used);
+	slot->scanned = 0;
 	/* Pairs with the acquire in gt_arena_take. */
 	atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
 }
@@ -362,17 +365,21 @@ static void *run_writer(void *context)
 	return NULL;
 }
 
+void gt_threads_init(struct gt_session *session)
+{
+	sem_init(&session->writer_work, 0, 0);
+	sem_init(&session->flusher_work, 0, 0);
+	sem_init(&session->flushed, 0, 0);
+	sem_init(&session->writer_done, 0, 0);
+	sem_init(&session->flusher_done, 0, 0);
+}
+
 int gt_threads_start(struct gt_session *session)
 {
 	sigset_t all;
 	sigset_t before;
 	int result;
 
-	sem_init(&session->writer_work, 0, 0);
-	sem_init(&session->flusher_work, 0, 0);
-	sem_init(&session->flushed, 0, 0);
-	sem_init(&session->writer_done, 0, 0);
-	sem_init(&session->flusher_done, 0, 0);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&session->flusher_thread, NULL, run_flusher, session);

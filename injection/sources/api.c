@@ -165,7 +165,7 @@ void CUPTIAPI gt_api_callback(void *context, CUpti_CallbackDomain domain, CUpti_
 	const int saved = errno;
 
 	if ((!driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API) || id >= MAX_CALLS ||
-	    gt_thread_is_ours() || !atomic_load_explicit(&session->armed, memory_order_relaxed))
+	    gt_thread_is_ours() || !atomic_load_explicit(&session->armed, memory_order_acquire))
 		return;
 	if (data->callbackSite == CUPTI_API_ENTER) {
 		const uint64_t began_ns = state.measuring ? gt_now() : 0;
