@@ -59,10 +59,16 @@ bool gt_wait(sem_t *semaphore, uint64_t limit_ns)
 
 static void flush(struct gt_session *session, uint32_t flag)
 {
+	size_t dropped = 0;
+
 	if (!atomic_load_explicit(&session->activity_seen, memory_order_acquire))
 		return;
 	atomic_store_explicit(&session->flush_began_ns, gt_now(), memory_order_relaxed);
 	(void)session->cupti.cuptiActivityFlushAll(flag);
+	/* Records dropped since the last buffer came back: no other may come. */
+	if (session->cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
+	    dropped)
+		gt_ledger_add(&session->arena, GT_LEDGER_dropped_by_cupti, dropped);
 	atomic_store_explicit(&session->flush_began_ns, 0, memory_order_relaxed);
 	sem_post(&session->writer_work);
 }
@@ -115,8 +121,10 @@ static void each_record(struct gt_session *session, uint8_t *bytes, uint32_t use
 {
 	CUpti_Activity *record = NULL;
 	const uint8_t *previous = NULL;
+	CUptiResult result;
 
-	while (session->cupti.cuptiActivityGetNextRecord(bytes, used, &record) == CUPTI_SUCCESS) {
+	while ((result = session->cupti.cuptiActivityGetNextRecord(bytes, used, &record)) ==
+	       CUPTI_SUCCESS) {
 		const uint8_t *at = (const uint8_t *)record;
 
 		if (previous)
@@ -124,6 +132,9 @@ static void each_record(struct gt_session *session, uint8_t *bytes, uint32_t use
 		use(session, at);
 		previous = at;
 	}
+	/* What follows a record that CUPTI itself cannot read is lost: once for the buffer. */
+	if (used && result != CUPTI_ERROR_MAX_LIMIT_REACHED)
+		gt_ledger_add(&session->arena, GT_LEDGER_unknown_records, 1);
 }
 
 static void drain_record(struct gt_session *session, const uint8_t *record)
