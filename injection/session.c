@@ -23,7 +23,7 @@
 
 static int append(void *context, const void *data, size_t size)
 {
-	return gt_write_all(((const struct gt_session *)context)->capture_fd, data, size);
+	return gt_output_write(context, data, size);
 }
 
 uint32_t gt_session_intern(struct gt_session *session, const char *text)
@@ -362,7 +362,5 @@ void gt_session_forget(struct gt_session *session)
 	atomic_store_explicit(&session->stopping, false, memory_order_release);
 	if (!armed)
 		return;
-	/* Only this process's copies: the lock is the parent's until the parent is gone. */
-	close(session->capture_fd);
-	close(session->arena_fd);
+	gt_output_forget(session);
 }
