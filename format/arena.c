@@ -162,7 +162,6 @@ struct gt_slot *gt_arena_take(struct gt_arena *arena, enum gt_slot_kind kind)
 		                                             memory_order_relaxed))
 			continue;
 		atomic_store_explicit(&slot->used, 0, memory_order_relaxed);
-		slot->scanned = 0;
 		atomic_store_explicit(&slot->sequence,
 		                      atomic_fetch_add_explicit(&arena->header->sequence, 1,
 		                                                memory_order_relaxed) +
@@ -175,9 +174,16 @@ struct gt_slot *gt_arena_take(struct gt_arena *arena, enum gt_slot_kind kind)
 
 void gt_slot_hand_over(struct gt_slot *slot, uint32_t used)
 {
+	uint32_t lent = GT_SLOT_LENT;
+
+	/* At the end of a recording it may have been taken from its thread, and be drained already.
+	 */
+	if (atomic_load_explicit(&slot->state, memory_order_relaxed) != GT_SLOT_LENT)
+		return;
 	atomic_store_explicit(&slot->used, used, memory_order_relaxed);
 	/* Pairs with the acquire in the writer's search for full slots. */
-	atomic_store_explicit(&slot->state, GT_SLOT_FULL, memory_order_release);
+	(void)atomic_compare_exchange_strong_explicit(&slot->state, &lent, GT_SLOT_FULL,
+	                                              memory_order_release, memory_order_relaxed);
 }
 
 struct gt_slot *gt_arena_slot_at(struct gt_arena *arena, const void *memory)

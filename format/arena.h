@@ -60,7 +60,8 @@ struct gt_slot {
 	_Atomic uint64_t sequence; /* unique to each time the slot is lent, from 1 */
 	uint64_t offset;           /* of its memory in the arena */
 	uint32_t size;
-	uint32_t scanned;     /* bytes whose open records have had their names kept */
+	uint32_t scanned;     /* by the writer alone: bytes whose open records have had their names
+	                         kept; 0 in a free slot */
 	char thread_name[16]; /* RECORDS: what the thread was called when it took the slot */
 };
 
@@ -131,7 +132,7 @@ int gt_arena_open(struct gt_arena *arena, void *memory, size_t size, struct gt_e
 /* A free slot of a kind, now lent, with a new sequence number; NULL when there is none. */
 struct gt_slot *gt_arena_take(struct gt_arena *arena, enum gt_slot_kind kind);
 
-/* Hands a lent slot to the writer. used bytes of it are filled. */
+/* Hands a lent slot to the writer. used bytes of it are filled. One that is not lent is left. */
 void gt_slot_hand_over(struct gt_slot *slot, uint32_t used);
 
 /* The slot whose memory begins at this address, or NULL. */

@@ -48,9 +48,11 @@ int InitializeInjection(void)
 	if (atomic_flag_test_and_set(&loaded))
 		return 1;
 	owner = getpid();
-	gt_session_start(&session, environ);
-	if (pthread_atfork(NULL, NULL, in_child) == 0)
+	/* First: another thread may fork meanwhile, and its child has no arena. */
+	if (pthread_atfork(NULL, NULL, in_child) == 0) {
+		gt_session_start(&session, environ);
 		atexit(at_exit);
+	}
 	errno = saved;
 	return 1;
 }

@@ -17,6 +17,7 @@
 #include "injection/session.h"
 
 #define MAX_FOLDERS 1000 /* NAME.gputrace, NAME.2.gputrace, ... */
+#define HIGH_FD     500  /* the low numbers are the program's: it closes and replaces them */
 
 static int make_named_folder(struct gt_session *session)
 {
@@ -47,6 +48,57 @@ static int make_folder(struct gt_session *session)
 	return mkdir(session->folder, 0700) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
+/* A descriptor out of the program's way, never 0 to 2, which it may have closed on purpose. */
+static int move_up(int fd)
+{
+	int up = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	if (up < 0)
+		up = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return up;
+}
+
+static bool is_capture(const struct gt_session *session, int fd)
+{
+	struct stat status;
+
+	return fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == session->capture_device &&
+	       status.st_ino == session->capture_inode;
+}
+
+/* Opens the capture again, beside the arena, whose path does not depend on the working folder. */
+static int reopen_capture(struct gt_session *session)
+{
+	const size_t stem = strlen(session->arena_path) - strlen(GT_ARENA_SUFFIX);
+	char path[PATH_MAX + NAME_MAX + 2];
+	int fd;
+
+	session->capture_fd = -1;
+	snprintf(path, sizeof(path), "%.*s" GT_CAPTURE_SUFFIX, (int)stem, session->arena_path);
+	fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!is_capture(session, fd)) {
+		close(fd);
+		return -ESTALE;
+	}
+	session->capture_fd = move_up(fd);
+	return session->capture_fd < 0 ? -errno : 0;
+}
+
+static int identify_capture(struct gt_session *session)
+{
+	struct stat status;
+
+	session->capture_fd = move_up(session->capture_fd);
+	if (session->capture_fd < 0 || fstat(session->capture_fd, &status) < 0)
+		return -errno;
+	session->capture_device = status.st_dev;
+	session->capture_inode = status.st_ino;
+	return 0;
+}
+
 /* A process that calls exec keeps pid and start time: its next program gets the next number. */
 static int open_capture(struct gt_session *session)
 {
@@ -66,7 +118,7 @@ static int open_capture(struct gt_session *session)
 		session->capture_fd =
 			open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
 		if (session->capture_fd >= 0)
-			return 0;
+			return identify_capture(session);
 		if (errno != EEXIST)
 			return -errno;
 	}
@@ -84,7 +136,9 @@ static int reserve(int fd, size_t size)
 	if (errno != EOPNOTSUPP && errno != ENOSYS)
 		return -errno;
 	for (size_t done = 0; done < size; done += sizeof(zeros)) {
-		const int result = gt_write_all(fd, zeros, sizeof(zeros));
+		const size_t rest = size - done;
+		const int result =
+			gt_write_all(fd, zeros, rest < sizeof(zeros) ? rest : sizeof(zeros));
 
 		if (result < 0)
 			return result;
@@ -92,31 +146,20 @@ static int reserve(int fd, size_t size)
 	return 0;
 }
 
-static int open_arena(struct gt_session *session, const struct gt_arena_config *config)
+/* The file is new and open: locked, then filled, then mapped. */
+static int map_arena(struct gt_session *session, int fd, const struct gt_arena_config *config)
 {
 	const size_t size = gt_arena_bytes(config);
-	const size_t stem = strlen(session->capture_name) - strlen(GT_CAPTURE_SUFFIX);
-	char here[PATH_MAX] = "";
 	void *memory;
 	int result;
 
-	/* The program may change its folder before we remove the file. */
-	if (session->folder[0] != '/' && !getcwd(here, sizeof(here)))
-		return -errno;
-	if (snprintf(session->arena_path, sizeof(session->arena_path),
-	             "%s%s%s/%.*s" GT_ARENA_SUFFIX, here, *here ? "/" : "", session->folder,
-	             (int)stem, session->capture_name) >= (int)sizeof(session->arena_path))
-		return -ENAMETOOLONG;
-	session->arena_fd = open(session->arena_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (session->arena_fd < 0)
-		return -errno;
 	/* Before anything is in it: a salvager takes a file without a lock for a dead process's. */
-	if (flock(session->arena_fd, LOCK_EX | LOCK_NB) < 0)
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
-	result = reserve(session->arena_fd, size);
+	result = reserve(fd, size);
 	if (result < 0)
 		return result;
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, session->arena_fd, 0);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	/* A forked child has no use for it, and its mapping would keep the lock when we are gone. */
@@ -125,12 +168,33 @@ static int open_arena(struct gt_session *session, const struct gt_arena_config *
 	return 0;
 }
 
+static int open_arena(struct gt_session *session, const struct gt_arena_config *config)
+{
+	const size_t stem = strlen(session->capture_name) - strlen(GT_CAPTURE_SUFFIX);
+	char here[PATH_MAX] = "";
+	int result;
+	int fd;
+
+	/* The program may change its folder before we remove the file. */
+	if (session->folder[0] != '/' && !getcwd(here, sizeof(here)))
+		return -errno;
+	if (snprintf(session->arena_path, sizeof(session->arena_path),
+	             "%s%s%s/%.*s" GT_ARENA_SUFFIX, here, *here ? "/" : "", session->folder,
+	             (int)stem, session->capture_name) >= (int)sizeof(session->arena_path))
+		return -ENAMETOOLONG;
+	fd = open(session->arena_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	result = map_arena(session, fd, config);
+	if (result < 0)
+		unlink(session->arena_path);
+	/* The mapping keeps file and lock: no descriptor that the program could close. */
+	close(fd);
+	return result;
+}
+
 static void remove_all(struct gt_session *session)
 {
-	if (session->arena_fd >= 0) {
-		unlink(session->arena_path);
-		close(session->arena_fd);
-	}
 	if (session->capture_fd >= 0) {
 		char path[PATH_MAX + NAME_MAX + 2];
 
@@ -138,7 +202,7 @@ static void remove_all(struct gt_session *session)
 		unlink(path);
 		close(session->capture_fd);
 	}
-	session->arena_fd = session->capture_fd = -1;
+	session->capture_fd = -1;
 	if (!*session->settings.output)
 		rmdir(session->folder);
 }
@@ -153,7 +217,7 @@ int gt_output_open(struct gt_session *session, char *why, size_t why_size)
 	const char *what = "recording folder";
 	int result;
 
-	session->capture_fd = session->arena_fd = -1;
+	session->capture_fd = -1;
 	result = make_folder(session);
 	if (result == 0) {
 		what = "capture file";
@@ -171,11 +235,31 @@ int gt_output_open(struct gt_session *session, char *why, size_t why_size)
 	return result;
 }
 
+int gt_output_write(struct gt_session *session, const void *data, size_t size)
+{
+	const int result = is_capture(session, session->capture_fd) ? 0 : reopen_capture(session);
+
+	return result < 0 ? result : gt_write_all(session->capture_fd, data, size);
+}
+
+static void close_capture(struct gt_session *session)
+{
+	if (is_capture(session, session->capture_fd))
+		close(session->capture_fd);
+	session->capture_fd = -1;
+}
+
+void gt_output_forget(struct gt_session *session)
+{
+	const int saved = errno;
+
+	close_capture(session);
+	errno = saved;
+}
+
 void gt_output_close(struct gt_session *session, int remove_arena)
 {
 	if (remove_arena)
 		unlink(session->arena_path);
-	close(session->capture_fd);
-	close(session->arena_fd);
-	session->capture_fd = session->arena_fd = -1;
+	close_capture(session);
 }

@@ -13,6 +13,15 @@ struct gt_session;
  */
 int gt_output_open(struct gt_session *session, char *why, size_t why_size);
 
+/*
+ * Appends to the capture: 0 or a negative errno value. A program may close every descriptor it
+ * did not open, and its own files then get the numbers; what is not our file is left alone.
+ */
+int gt_output_write(struct gt_session *session, const void *data, size_t size);
+
+/* In the child of a fork: closes its copy of the capture's descriptor. */
+void gt_output_forget(struct gt_session *session);
+
 /* Gives the capture's and, unless something is left in it, the arena's file back. */
 void gt_output_close(struct gt_session *session, int remove_arena);
 

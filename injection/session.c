@@ -23,7 +23,7 @@
 
 static int append(void *context, const void *data, size_t size)
 {
-	return gt_write_all(((const struct gt_session *)context)->capture_fd, data, size);
+	return gt_output_write(context, data, size);
 }
 
 uint32_t gt_session_intern(struct gt_session *session, const char *text)
@@ -204,6 +204,7 @@ static void start_recording(struct gt_session *session, uint64_t began_ns)
 {
 	gt_layout_fill(&session->arena.header->layout, session->cupti.version);
 	gt_arena_publish(&session->arena);
+	gt_threads_init(session);
 	gt_sources_start(session);
 	atomic_store_explicit(&session->arena.header->ledger[GT_LEDGER_arming_ns],
 	                      gt_now() - began_ns, memory_order_relaxed);
@@ -361,7 +362,5 @@ void gt_session_forget(struct gt_session *session)
 	atomic_store_explicit(&session->stopping, false, memory_order_release);
 	if (!armed)
 		return;
-	/* Only this process's copies: the lock is the parent's until the parent is gone. */
-	close(session->capture_fd);
-	close(session->arena_fd);
+	gt_output_forget(session);
 }

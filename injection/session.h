@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "format/arena.h"
 #include "format/drain.h"
@@ -37,8 +38,9 @@ struct gt_session {
 	char folder[PATH_MAX];
 	char capture_name[NAME_MAX + 1];
 	char arena_path[PATH_MAX];
-	int capture_fd;
-	int arena_fd;         /* holds the lock that says: this process lives */
+	int capture_fd;       /* the program may close it: see gt_output_write */
+	dev_t capture_device; /* which file the capture is */
+	ino_t capture_inode;
 	uint8_t *last_resort; /* for an old CUPTI when even the discard buffers are in use; never
 	                         read */
 

@@ -59,10 +59,16 @@ bool gt_wait(sem_t *semaphore, uint64_t limit_ns)
 
 static void flush(struct gt_session *session, uint32_t flag)
 {
+	size_t dropped = 0;
+
 	if (!atomic_load_explicit(&session->activity_seen, memory_order_acquire))
 		return;
 	atomic_store_explicit(&session->flush_began_ns, gt_now(), memory_order_relaxed);
 	(void)session->cupti.cuptiActivityFlushAll(flag);
+	/* Records dropped since the last buffer came back: no other may come. */
+	if (session->cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
+	    dropped)
+		gt_ledger_add(&session->arena, GT_LEDGER_dropped_by_cupti, dropped);
 	atomic_store_explicit(&session->flush_began_ns, 0, memory_order_relaxed);
 	sem_post(&session->writer_work);
 }
@@ -115,8 +121,10 @@ static void each_record(struct gt_session *session, uint8_t *bytes, uint32_t use
 {
 	CUpti_Activity *record = NULL;
 	const uint8_t *previous = NULL;
+	CUptiResult result;
 
-	while (session->cupti.cuptiActivityGetNextRecord(bytes, used, &record) == CUPTI_SUCCESS) {
+	while ((result = session->cupti.cuptiActivityGetNextRecord(bytes, used, &record)) ==
+	       CUPTI_SUCCESS) {
 		const uint8_t *at = (const uint8_t *)record;
 
 		if (previous)
@@ -124,6 +132,9 @@ static void each_record(struct gt_session *session, uint8_t *bytes, uint32_t use
 		use(session, at);
 		previous = at;
 	}
+	/* What follows a record that CUPTI itself cannot read is lost: once for the buffer. */
+	if (used && result != CUPTI_ERROR_MAX_LIMIT_REACHED)
+		gt_ledger_add(&session->arena, GT_LEDGER_unknown_records, 1);
 }
 
 static void drain_record(struct gt_session *session, const uint8_t *record)
@@ -157,7 +168,9 @@ static void drain(struct gt_session *session, struct gt_slot *slot, uint32_t use
 
 static void drain_slot(struct gt_session *session, struct gt_slot *slot)
 {
-	const uint32_t used = atomic_load_explicit(&slot->used, memory_order_relaxed);
+	/* Pairs with the release in enter(): at exit a slot is taken from a thread that still runs.
+	 */
+	const uint32_t used = atomic_load_explicit(&slot->used, memory_order_acquire);
 
 	atomic_store_explicit(&slot->state, GT_SLOT_DRAINING, memory_order_relaxed);
 	if (slot->kind == GT_SLOT_DISCARD)
@@ -167,6 +180,7 @@ static void drain_slot(struct gt_session *session, struct gt_slot *slot)
 	atomic_store_explicit(&slot->used, 0, memory_order_relaxed);
 	/* Zeroed for CUPTI and for salvage, which stops at a zero kind. */
 	memset(gt_slot_memory(&session->arena, slot), 0, used);
+	slot->scanned = 0;
 	/* Pairs with the acquire in gt_arena_take. */
 	atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
 }
@@ -362,17 +376,21 @@ static void *run_writer(void *context)
 	return NULL;
 }
 
+void gt_threads_init(struct gt_session *session)
+{
+	sem_init(&session->writer_work, 0, 0);
+	sem_init(&session->flusher_work, 0, 0);
+	sem_init(&session->flushed, 0, 0);
+	sem_init(&session->writer_done, 0, 0);
+	sem_init(&session->flusher_done, 0, 0);
+}
+
 int gt_threads_start(struct gt_session *session)
 {
 	sigset_t all;
 	sigset_t before;
 	int result;
 
-	sem_init(&session->writer_work, 0, 0);
-	sem_init(&session->flusher_work, 0, 0);
-	sem_init(&session->flushed, 0, 0);
-	sem_init(&session->writer_done, 0, 0);
-	sem_init(&session->flusher_done, 0, 0);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	result = pthread_create(&session->flusher_thread, NULL, run_flusher, session);

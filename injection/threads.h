@@ -14,6 +14,9 @@ struct gt_session;
  * lock held. Both block all signals, so that the program's handlers never run on them.
  */
 
+/* Before anything may post a semaphore: CUPTI's callbacks do from their registration on. */
+void gt_threads_init(struct gt_session *session);
+
 /* 0, or a positive errno value when a thread cannot be made. */
 int gt_threads_start(struct gt_session *session);
 

@@ -36,10 +36,12 @@ static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records
 {
 	struct gt_session *session = gt_session_get();
 	struct gt_slot *slot = NULL;
+	/* In the child of a fork there is no arena. */
+	const bool recording = atomic_load_explicit(&session->armed, memory_order_acquire) ||
+	                       atomic_load_explicit(&session->stopping, memory_order_acquire);
 
 	*max_records = 0; /* as many as fit */
-	if (atomic_load_explicit(&session->armed, memory_order_acquire) ||
-	    atomic_load_explicit(&session->stopping, memory_order_acquire)) {
+	if (recording) {
 		slot = gt_arena_take(&session->arena, GT_SLOT_ACTIVITY);
 		if (!slot)
 			slot = gt_arena_take(&session->arena, GT_SLOT_DISCARD);
@@ -50,7 +52,7 @@ static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records
 	} else {
 		const bool none = session->cupti.version >= CUDA_12_9;
 
-		if (!none)
+		if (!none && recording)
 			gt_ledger_add(&session->arena, GT_LEDGER_discarded_uncounted, 1);
 		*buffer = none ? NULL : session->last_resort;
 		*size = none ? 0 : GT_DISCARD_BYTES;

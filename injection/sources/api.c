@@ -44,23 +44,26 @@ static uint32_t runtime_functions[MAX_CALLS];
 static uint32_t driver_functions[MAX_CALLS];
 static pthread_key_t thread_end;
 
-/* A thread that ends hands its slot over. */
-static void end_thread(void *slot)
+static void hand_over(struct gt_session *session)
+{
+	struct gt_slot *slot = state.slot;
+
+	state.slot = NULL;
+	gt_slot_hand_over(slot, state.used);
+	sem_post(&session->writer_work);
+}
+
+/*
+ * A thread that ends hands its slot over. The key only makes this be called: its value is the
+ * slot that was taken last, which is another thread's by now if none was free after it.
+ */
+static void end_thread(void *taken)
 {
 	struct gt_session *session = gt_session_get();
 
-	if (slot && atomic_load_explicit(&session->armed, memory_order_acquire)) {
-		state.slot = NULL;
-		gt_slot_hand_over(slot, state.used);
-		sem_post(&session->writer_work);
-	}
-}
-
-static void hand_over(struct gt_session *session)
-{
-	gt_slot_hand_over(state.slot, state.used);
-	state.slot = NULL;
-	sem_post(&session->writer_work);
+	(void)taken;
+	if (state.slot && atomic_load_explicit(&session->armed, memory_order_acquire))
+		hand_over(session);
 }
 
 /* A new slot for the calling thread; NULL when there is none. */
@@ -162,7 +165,7 @@ void CUPTIAPI gt_api_callback(void *context, CUpti_CallbackDomain domain, CUpti_
 	const int saved = errno;
 
 	if ((!driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API) || id >= MAX_CALLS ||
-	    gt_thread_is_ours() || !atomic_load_explicit(&session->armed, memory_order_relaxed))
+	    gt_thread_is_ours() || !atomic_load_explicit(&session->armed, memory_order_acquire))
 		return;
 	if (data->callbackSite == CUPTI_API_ENTER) {
 		const uint64_t began_ns = state.measuring ? gt_now() : 0;
