@@ -111,6 +111,20 @@ static int bind_calls(struct gt_cupti *cupti, char *why, size_t why_size)
 	return -ENOTSUP;
 }
 
+static void not_found(int driver_version, const char *wanted, char *why, size_t why_size)
+{
+	const char *reason = dlerror(); // NOLINT(concurrency-mt-unsafe): kept for each thread
+
+	if (*wanted)
+		snprintf(why, why_size, "%s cannot be used as libcupti: %s", wanted,
+		         reason ? reason : "it cannot be opened");
+	else
+		snprintf(why, why_size,
+		         "libcupti.so.%d was not found: install the CUDA toolkit's CUPTI or set "
+		         "GPUTRACE_CUPTI to the library's path",
+		         driver_version ? driver_version / 1000 : 13);
+}
+
 int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted, char *why,
                   size_t why_size)
 {
@@ -122,11 +136,7 @@ int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted
 	else
 		find(cupti, driver_version);
 	if (!cupti->handle) {
-		snprintf(
-			why, why_size,
-			"libcupti.so.%d was not found%s%s: install the CUDA toolkit's CUPTI or set "
-			"GPUTRACE_CUPTI to the library's path",
-			driver_version ? driver_version / 1000 : 13, *wanted ? " at " : "", wanted);
+		not_found(driver_version, wanted, why, why_size);
 		return -ENOENT;
 	}
 	if (dlinfo(cupti->handle, RTLD_DI_LINKMAP, &map) == 0)

@@ -99,11 +99,6 @@ static void find_driver(struct gt_session *session)
 		session->driver_version = 0;
 }
 
-static void complain(void *context, const char *sentence)
-{
-	gt_session_note(context, "settings", sentence);
-}
-
 static void write_meta(struct gt_session *session, char *const *environment)
 {
 	static const char *const api_words[] = {"none", "outer", "all"};
@@ -181,6 +176,12 @@ static void say(const struct gt_session *session, const char *what, const char *
 		             length < (int)sizeof(line) ? (size_t)length : sizeof(line) - 1);
 }
 
+static void complain(void *context, const char *sentence)
+{
+	gt_session_note(context, "settings", sentence);
+	say(context, sentence, "");
+}
+
 /* Nothing will be recorded: the capture says why and is complete. */
 static void close_empty(struct gt_session *session, const char *why)
 {
@@ -227,8 +228,10 @@ static void start(struct gt_session *session, char *const *environment)
 	char why[PATH_MAX + 256];
 
 	gt_settings_read(&session->settings, environment, ignore_complaint, NULL);
-	if (session->settings.disable)
+	if (session->settings.disable) {
+		say(session, "not recording: ", "GPUTRACE_DISABLE is set");
 		return;
+	}
 	if (gt_output_open(session, why, sizeof(why)) < 0) {
 		say(session, "not recording: ", why);
 		return;

@@ -16,6 +16,7 @@
 #include "injection/sources.h"
 
 #define HEADER_INTERVAL_NS     1000000000u /* clocks and ledger go to the capture this often */
+#define FIRST_WAIT_NS          1000000u    /* doubled at each turn up to the flush interval */
 #define FLUSH_LIMIT_NS         5000000000u /* a flush that takes longer is given up */
 #define TOUCHED_ACTIVITY_SLOTS 8
 #define TOUCHED_RECORD_SLOTS   16
@@ -345,15 +346,25 @@ static void touch_slots(struct gt_session *session)
 	}
 }
 
+/* How long the writer waits: at first not long, so that names are kept if the program dies young. */
+static uint64_t next_wait(uint64_t wait_ns, uint64_t interval_ns)
+{
+	return wait_ns * 2 < interval_ns ? wait_ns * 2 : interval_ns;
+}
+
 static void *run_writer(void *context)
 {
 	struct gt_session *session = context;
+	const uint64_t interval_ns = session->settings.flush_interval_ns;
+	uint64_t wait_ns = interval_ns < FIRST_WAIT_NS ? interval_ns : FIRST_WAIT_NS;
 	uint64_t header_ns = 0;
 
 	ours = true;
 	touch_slots(session);
 	while (!atomic_load_explicit(&session->stopping, memory_order_acquire)) {
-		(void)gt_wait(&session->writer_work, session->settings.flush_interval_ns);
+		(void)gt_wait(&session->writer_work, wait_ns);
+		if (atomic_load_explicit(&session->activity_seen, memory_order_acquire))
+			wait_ns = next_wait(wait_ns, interval_ns);
 		drain_all(session);
 		watch_flusher(session);
 		keep_names(session);
