@@ -200,7 +200,7 @@ static int open_cupti(struct gt_session *session, char *why, size_t why_size)
 	return result < 0 ? result : subscribe(session, why, why_size);
 }
 
-static void start_recording(struct gt_session *session, uint64_t began_ns)
+static bool start_recording(struct gt_session *session, uint64_t began_ns)
 {
 	gt_layout_fill(&session->arena.header->layout, session->cupti.version);
 	gt_arena_publish(&session->arena);
@@ -211,8 +211,10 @@ static void start_recording(struct gt_session *session, uint64_t began_ns)
 	gt_drain_header(session->drain);
 	/* From here on the writer, the drain and the interner are the writer thread's. */
 	atomic_store_explicit(&session->armed, true, memory_order_release);
-	if (gt_threads_start(session) != 0)
-		atomic_store_explicit(&session->armed, false, memory_order_release);
+	if (gt_threads_start(session) == 0)
+		return true;
+	atomic_store_explicit(&session->armed, false, memory_order_release);
+	return false;
 }
 
 static void ignore_complaint(void *context, const char *sentence)
@@ -249,8 +251,10 @@ static void start(struct gt_session *session, char *const *environment)
 		close_empty(session, why);
 		return;
 	}
-	start_recording(session, began_ns);
-	say(session, "recording into ", session->folder);
+	if (start_recording(session, began_ns))
+		say(session, "recording into ", session->folder);
+	else
+		close_empty(session, "the program's limits leave no room for a thread");
 }
 
 /* What a thread of the program had allowed. */
