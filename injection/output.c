@@ -259,7 +259,10 @@ void gt_output_forget(struct gt_session *session)
 
 void gt_output_close(struct gt_session *session, int remove_arena)
 {
-	if (remove_arena)
+	if (remove_arena) {
+		/* Where the file cannot be removed any more (chroot, setuid) nothing is salvaged. */
+		atomic_store_explicit(&session->arena.header->magic, 0, memory_order_release);
 		unlink(session->arena_path);
+	}
 	close_capture(session);
 }

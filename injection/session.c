@@ -201,7 +201,7 @@ static int open_cupti(struct gt_session *session, char *why, size_t why_size)
 	return result < 0 ? result : subscribe(session, why, why_size);
 }
 
-static void start_recording(struct gt_session *session, uint64_t began_ns)
+static bool start_recording(struct gt_session *session, uint64_t began_ns)
 {
 	gt_layout_fill(&session->arena.header->layout, session->cupti.version);
 	gt_arena_publish(&session->arena);
@@ -212,8 +212,10 @@ static void start_recording(struct gt_session *session, uint64_t began_ns)
 	gt_drain_header(session->drain);
 	/* From here on the writer, the drain and the interner are the writer thread's. */
 	atomic_store_explicit(&session->armed, true, memory_order_release);
-	if (gt_threads_start(session) != 0)
-		atomic_store_explicit(&session->armed, false, memory_order_release);
+	if (gt_threads_start(session) == 0)
+		return true;
+	atomic_store_explicit(&session->armed, false, memory_order_release);
+	return false;
 }
 
 static void ignore_complaint(void *context, const char *sentence)
@@ -252,38 +254,50 @@ static void start(struct gt_session *session, char *const *environment)
 		close_empty(session, why);
 		return;
 	}
-	start_recording(session, began_ns);
-	say(session, "recording into ", session->folder);
+	if (start_recording(session, began_ns))
+		say(session, "recording into ", session->folder);
+	else
+		close_empty(session, "the program's limits leave no room for a thread");
 }
+
+/* What a thread of the program had allowed. */
+struct calm {
+	sigset_t signals;
+	int cancel;
+};
 
 /*
  * No signal may reach the program from what we do on its thread: a file that grows past the
  * limit of its shell (SIGXFSZ) is our trouble, and a handler of its own must not run in here.
+ * Nor may the thread be cancelled at our file calls, in the middle of a call of the driver.
  */
-static void block_signals(sigset_t *before)
+static void block_signals(struct calm *before)
 {
 	sigset_t all;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancel);
+
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, before);
+	pthread_sigmask(SIG_SETMASK, &all, &before->signals);
 }
 
 /* A SIGXFSZ that is pending is from our writing: taken away before signals are let through. */
-static void unblock_signals(const sigset_t *before)
+static void unblock_signals(const struct calm *before)
 {
 	static const struct timespec now = {0};
 	sigset_t size;
 
 	sigemptyset(&size);
 	sigaddset(&size, SIGXFSZ);
-	if (!sigismember(before, SIGXFSZ))
+	if (!sigismember(&before->signals, SIGXFSZ))
 		(void)sigtimedwait(&size, NULL, &now);
-	pthread_sigmask(SIG_SETMASK, before, NULL);
+	pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
+	pthread_setcancelstate(before->cancel, NULL);
 }
 
 void gt_session_start(struct gt_session *session, char *const *environment)
 {
-	sigset_t before;
+	struct calm before;
 
 	block_signals(&before);
 	start(session, environment);
@@ -348,7 +362,7 @@ static void stop(struct gt_session *session)
 
 void gt_session_stop(struct gt_session *session)
 {
-	sigset_t before;
+	struct calm before;
 
 	if (!atomic_exchange_explicit(&session->armed, false, memory_order_acq_rel))
 		return;
