@@ -47,9 +47,9 @@ static const struct gt_heading shape_headings[] = {
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
 	{"occupancy_percent", GT_UNIT_PERCENT,
          "Theoretical: warps that fit on a multiprocessor of those it can hold"},
-	{"limited_by", GT_UNIT_TEXT, "What keeps more blocks from running at a time"},
+	{"limited_by", GT_UNIT_TEXT, "What keeps more blocks from fitting on a multiprocessor"},
 	{"waves_per_sm", GT_UNIT_REAL,
-         "Blocks of the grid / blocks the whole device holds at a time"},
+         "Blocks of the grid / blocks the whole device holds; below 1: the launch does not fill it"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -324,8 +324,8 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	                 "exceed the time the GPU was busy (see summary).");
 	gt_result_remark(
 		result, "Occupancy is what could be resident by the device's limits and the launch "
-			"shape, not what was; limited_by grid means that the launch has fewer "
-			"blocks than the device holds.");
+			"shape, not what was; waves_per_sm below 1 means that the launch does not "
+			"fill the device.");
 }
 
 static void run(const struct gt_trace *trace, struct gt_result *result)

@@ -92,7 +92,7 @@ Test(kernels, has_a_row_for_each_shape_and_device)
 	expect_real(&scene.result, "launch_shapes", 0, "waves_per_sm", 4.0);
 	expect_words(&scene.result, "launch_shapes", 1, "device", "1: NVIDIA H200");
 	expect_count(&scene.result, "launch_shapes", 1, "total_ns", 50);
-	expect_words(&scene.result, "launch_shapes", 2, "limited_by", "grid");
+	expect_words(&scene.result, "launch_shapes", 2, "limited_by", "warps");
 	expect_real(&scene.result, "launch_shapes", 2, "waves_per_sm", 0.125);
 	scene_release(&scene);
 }
