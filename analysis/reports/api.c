@@ -271,19 +271,19 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	if (tally->nested)
 		gt_result_remark(
 			result,
-			"%llu calls were made inside another call, whose time they are part of: "
+			"%s calls were made inside another call, whose time they are part of: "
 			"total_ns and thread_percent count that time twice.",
-			(unsigned long long)tally->nested);
+			gt_grouped(tally->nested).text);
 	if (tally->not_ready)
 		gt_result_remark(
 			result,
-			"%llu queries returned \"not ready\", which is an answer and no error.",
-			(unsigned long long)tally->not_ready);
+			"%s queries returned \"not ready\", which is an answer and no error.",
+			gt_grouped(tally->not_ready).text);
 	if (tally->unfinished)
 		gt_result_remark(
 			result,
-			"%llu calls had not returned when their process ended and are in no time.",
-			(unsigned long long)tally->unfinished);
+			"%s calls had not returned when their process ended and are in no time.",
+			gt_grouped(tally->unfinished).text);
 }
 
 static void run(const struct gt_trace *trace, struct gt_result *result)

@@ -31,7 +31,7 @@ static const struct gt_heading gap_headings[] = {
 	{"before", GT_UNIT_TEXT, "What ended last before the gap"},
 	{"after", GT_UNIT_TEXT, "What ended the gap"},
 	{"host_call", GT_UNIT_TEXT,
-         "API call that took half of the gap or more, on the thread that asked for what came after"},
+         "Call that took half of the gap or more, on the thread that asked for what came after"},
 	{"host_call_ns", GT_UNIT_NS,
          "How much of the gap that call took; where none is named, all calls of the thread"},
 };
@@ -508,24 +508,24 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		gt_result_remark(
 			result,
 			"Host and GPU times are compared; the clocks behind them were read within "
-			"%llu ns of each other.",
-			(unsigned long long)clock_bound(trace));
+			"%s ns of each other.",
+			gt_grouped(clock_bound(trace)).text);
 	if (tally->early)
 		gt_result_remark(
 			result,
-			"%llu kernels start before their call was entered: an error of the clocks, "
+			"%s kernels start before their call was entered: an error of the clocks, "
 			"left in as negative times.",
-			(unsigned long long)tally->early);
+			gt_grouped(tally->early).text);
 	if (tally->from_graphs)
 		gt_result_remark(
 			result,
-			"%llu kernels came from graphs or were launched by the GPU; they are not in "
+			"%s kernels came from graphs or were launched by the GPU; they are not in "
 			"launch_latency.",
-			(unsigned long long)tally->from_graphs);
+			gt_grouped(tally->from_graphs).text);
 	if (trace->api_calls.count > 0 && tally->without_call)
-		gt_result_remark(
-			result, "%llu kernels have no recorded call and are not in launch_latency.",
-			(unsigned long long)tally->without_call);
+		gt_result_remark(result,
+		                 "%s kernels have no recorded call and are not in launch_latency.",
+		                 gt_grouped(tally->without_call).text);
 }
 
 static void run(const struct gt_trace *trace, struct gt_result *result)

@@ -49,7 +49,7 @@ static const struct gt_heading shape_headings[] = {
          "Theoretical: warps that fit on a multiprocessor of those it can hold"},
 	{"limited_by", GT_UNIT_TEXT, "What keeps more blocks from fitting on a multiprocessor"},
 	{"waves_per_sm", GT_UNIT_REAL,
-         "Blocks of the grid / blocks the whole device holds; below 1: the launch does not fill it"},
+         "Blocks of the grid / blocks the device holds; below 1: the launch does not fill it"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -315,9 +315,9 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	if (tally->unfinished)
 		gt_result_remark(
 			result,
-			"%llu of %zu kernels have no end time and are only in column unfinished: "
+			"%s of %s kernels have no end time and are only in column unfinished: "
 			"they ran or were queued when their process ended.",
-			(unsigned long long)tally->unfinished, kernels);
+			gt_grouped(tally->unfinished).text, gt_grouped(kernels).text);
 	gt_result_remark(result,
 	                 "Times are CUPTI's, from the first block's start to the last block's end. "
 	                 "Kernels that ran at the same time each count in full, so total_ns can "

@@ -398,6 +398,26 @@ Test(gaps, ignore_what_has_no_times)
 	scene_release(&scene);
 }
 
+Test(gaps, group_the_digits_of_their_remarks)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	*gt_array_push(&scene.trace.clocks) = (struct gt_clock){.bound_ns = 999};
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
+	run_report(&scene.result, "gaps", &scene.trace);
+	cr_expect(has_remark(&scene.result, "within 999 ns"));
+	gt_result_release(&scene.result);
+	scene.trace.clocks.rows[0].bound_ns = 1000;
+	run_report(&scene.result, "gaps", &scene.trace);
+	cr_expect(has_remark(&scene.result, "within 1,000 ns"));
+	gt_result_release(&scene.result);
+	scene.trace.clocks.rows[0].bound_ns = 123456789;
+	run_report(&scene.result, "gaps", &scene.trace);
+	cr_expect(has_remark(&scene.result, "within 123,456,789 ns"));
+	scene_release(&scene);
+}
+
 Test(gaps, without_gpu_activity_are_not_spoken_of)
 {
 	struct scene scene;
