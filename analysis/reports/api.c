@@ -266,8 +266,9 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		return;
 	}
 	gt_result_remark(result,
-	                 "Only calls that launch, copy, fill, allocate, synchronize or manage "
-	                 "streams, events, graphs and modules are recorded.");
+	                 "Only calls that launch, copy, fill, allocate, free or synchronize are "
+	                 "recorded, and those that manage streams, events, graphs, modules, "
+	                 "contexts and host functions.");
 	if (tally->nested)
 		gt_result_remark(
 			result,
