@@ -364,7 +364,7 @@ static void add_found(const struct gt_trace *trace, struct gt_result *result, co
 {
 	const struct gt_api_call *call = found->longest;
 
-	if (!is_half(found->longest_ns, gap)) {
+	if (!call || !is_half(found->longest_ns, gap)) {
 		gt_result_add_text(result, is_half(found->all_ns, gap) ? "several CUDA calls"
 		                                                       : "no CUDA call");
 		gt_result_add_count(result, found->all_ns);
