@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/figures.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "analysis/result.h"
+
+struct gt_grouped gt_grouped(uint64_t count)
+{
+	struct gt_grouped grouped = {""};
+	char digits[24];
+	const size_t length = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	size_t used = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			grouped.text[used++] = ',';
+		grouped.text[used++] = digits[i];
+	}
+	return grouped;
+}
 
 double gt_percent(double part, double whole)
 {

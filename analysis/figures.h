@@ -3,12 +3,19 @@
 #define GT_ANALYSIS_FIGURES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "model/trace.h"
 
 /* Figures and names that several reports show, worked out in one way. */
 
 struct gt_result;
+
+/* A count inside a sentence, digits in groups of three as the tables show them: 1,234,567. */
+struct gt_grouped {
+	char text[32];
+};
+struct gt_grouped gt_grouped(uint64_t count);
 
 /* Both are NAN when there is nothing to divide by. */
 double gt_percent(double part, double whole);

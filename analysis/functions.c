@@ -18,7 +18,7 @@ const char *gt_shape_name(const struct gt_trace *trace, gt_id shape)
 
 	if (shape < trace->launch_shapes.count)
 		name = gt_trace_text(trace, name_of(&trace->launch_shapes.rows[shape]));
-	return name[0] ? name : "unknown kernel";
+	return name[0] ? name : "(name not known)";
 }
 
 void gt_functions_init(struct gt_functions *functions, const struct gt_trace *trace)

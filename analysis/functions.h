@@ -27,7 +27,7 @@ static inline size_t gt_function_of(const struct gt_functions *functions, gt_id 
 	return shape < functions->shape_count ? functions->of_shape[shape] : functions->count - 1;
 }
 
-/* The name for people; the compiler's when there is no other; "unknown kernel" without any. */
+/* The name for people; the compiler's when there is no other; "(name not known)" without any. */
 const char *gt_shape_name(const struct gt_trace *trace, gt_id shape);
 
 #endif

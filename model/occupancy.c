@@ -169,8 +169,6 @@ static void add_waves(struct gt_occupancy *occupancy, const struct gt_device *de
 	if (grid == 0 || resident == 0)
 		return;
 	occupancy->waves_per_sm = (double)grid / (double)resident;
-	if (grid < resident)
-		occupancy->limit = GT_LIMIT_GRID;
 }
 
 struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
@@ -213,8 +211,6 @@ const char *gt_occupancy_limit_name(enum gt_occupancy_limit limit)
 		return "shared memory";
 	case GT_LIMIT_BLOCKS:
 		return "blocks";
-	case GT_LIMIT_GRID:
-		return "grid";
 	}
 	return "unknown";
 }

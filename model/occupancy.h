@@ -5,14 +5,13 @@
 struct gt_device;
 struct gt_launch_shape;
 
-/* What keeps more blocks from running on one multiprocessor at a time. */
+/* What keeps more blocks from fitting on one multiprocessor at a time. */
 enum gt_occupancy_limit {
 	GT_LIMIT_UNKNOWN, /* the device's limits were not recorded */
 	GT_LIMIT_WARPS,
 	GT_LIMIT_REGISTERS,
 	GT_LIMIT_SHARED_MEMORY,
 	GT_LIMIT_BLOCKS,
-	GT_LIMIT_GRID, /* the launch has fewer blocks than would fit on the device */
 };
 
 /*
@@ -29,8 +28,12 @@ struct gt_occupancy {
 	unsigned blocks_per_sm; /* the smallest of them */
 	unsigned warps_per_sm;  /* blocks_per_sm x warps of a block */
 	double percent;         /* of the warps a multiprocessor can hold; NAN when unknown */
-	double waves_per_sm; /* blocks of the grid / (blocks_per_sm x sm_count); NAN when unknown */
-	enum gt_occupancy_limit limit;
+	/*
+	 * Blocks of the grid / (blocks_per_sm x sm_count); NAN when unknown. Below 1 the launch
+	 * does not fill the device, whatever the occupancy is.
+	 */
+	double waves_per_sm;
+	enum gt_occupancy_limit limit; /* the one that gives blocks_per_sm */
 };
 
 struct gt_occupancy gt_occupancy_of(const struct gt_device *device,

@@ -266,24 +266,25 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		return;
 	}
 	gt_result_remark(result,
-	                 "Only calls that launch, copy, fill, allocate, synchronize or manage "
-	                 "streams, events, graphs and modules are recorded.");
+	                 "Only calls that launch, copy, fill, allocate, free or synchronize are "
+	                 "recorded, and those that manage streams, events, graphs, modules, "
+	                 "contexts and host functions.");
 	if (tally->nested)
 		gt_result_remark(
 			result,
-			"%llu calls were made inside another call, whose time they are part of: "
+			"%s calls were made inside another call, whose time they are part of: "
 			"total_ns and thread_percent count that time twice.",
-			(unsigned long long)tally->nested);
+			gt_grouped(tally->nested).text);
 	if (tally->not_ready)
 		gt_result_remark(
 			result,
-			"%llu queries returned \"not ready\", which is an answer and no error.",
-			(unsigned long long)tally->not_ready);
+			"%s queries returned \"not ready\", which is an answer and no error.",
+			gt_grouped(tally->not_ready).text);
 	if (tally->unfinished)
 		gt_result_remark(
 			result,
-			"%llu calls had not returned when their process ended and are in no time.",
-			(unsigned long long)tally->unfinished);
+			"%s calls had not returned when their process ended and are in no time.",
+			gt_grouped(tally->unfinished).text);
 }
 
 static void run(const struct gt_trace *trace, struct gt_result *result)

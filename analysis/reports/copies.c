@@ -384,10 +384,9 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result,
 		"the same time share a link, and each counts in full. Small copies are "
 		"bound by the time it takes to start one (see sizes).");
 	if (findings->unfinished)
-		gt_result_remark(
-			result,
-			"%llu copies and fills have no end time and are in no figure above.",
-			(unsigned long long)findings->unfinished);
+		gt_result_remark(result,
+		                 "%s copies and fills have no end time and are in no figure above.",
+		                 gt_grouped(findings->unfinished).text);
 	if (findings->pageable)
 		gt_result_remark(
 			result,

@@ -31,8 +31,9 @@ static const struct gt_heading gap_headings[] = {
 	{"before", GT_UNIT_TEXT, "What ended last before the gap"},
 	{"after", GT_UNIT_TEXT, "What ended the gap"},
 	{"host_call", GT_UNIT_TEXT,
-         "API call that took most of the gap on the thread that asked for what came after"},
-	{"host_call_ns", GT_UNIT_NS, "How much of the gap that call took"},
+         "Call that took half of the gap or more, on the thread that asked for what came after"},
+	{"host_call_ns", GT_UNIT_NS,
+         "How much of the gap that call took; where none is named, all calls of the thread"},
 };
 
 static const struct gt_heading size_headings[] = {
@@ -303,44 +304,77 @@ static gt_time overlap(const struct gap *gap, const struct gt_api_call *call)
 	return end > start ? end - start : 0;
 }
 
-struct host_call {
-	const struct gt_api_call *call; /* NULL: none */
-	gt_time overlap_ns;
+/* What a thread's calls took of a gap. */
+struct host_calls {
+	const struct gt_api_call *longest; /* NULL: there was none */
+	gt_time longest_ns;
+	gt_time all_ns;
 };
 
-static void consider(struct host_call *best, const struct gap *gap, const struct gt_api_call *call)
+static void consider(struct host_calls *found, const struct gap *gap,
+                     const struct gt_api_call *call)
 {
 	const gt_time overlap_ns = overlap(gap, call);
 
-	if (overlap_ns > best->overlap_ns)
-		*best = (struct host_call){call, overlap_ns};
+	found->all_ns += overlap_ns;
+	if (overlap_ns > found->longest_ns) {
+		found->longest = call;
+		found->longest_ns = overlap_ns;
+	}
 }
 
 /*
  * What the thread did in the gap. Its outermost calls follow each other, so of those entered
  * before the gap only the last can reach into it.
  */
-static struct host_call find_host_call(const struct tally *tally, const struct gap *gap,
-                                       gt_id thread)
+static struct host_calls find_host_calls(const struct tally *tally, const struct gap *gap,
+                                         gt_id thread)
 {
 	const struct gt_trace *trace = tally->trace;
 	const struct gt_api_call *calls = trace->api_calls.rows;
 	const size_t first_in_gap = first_call_from(trace, gap->start_ns);
-	struct host_call best = {0};
+	struct host_calls found = {0};
 
 	for (size_t i = first_in_gap; i < trace->api_calls.count && calls[i].start_ns < gap->end_ns;
 	     i++)
 		if (calls[i].thread == thread && !(calls[i].flags & GT_NESTED))
-			consider(&best, gap, &calls[i]);
+			consider(&found, gap, &calls[i]);
 	for (size_t i = first_in_gap; i > tally->first_call[thread]; i--) {
 		const struct gt_api_call *call = &calls[i - 1];
 
 		if (call->thread == thread && !(call->flags & GT_NESTED)) {
-			consider(&best, gap, call);
+			consider(&found, gap, call);
 			break;
 		}
 	}
-	return best;
+	return found;
+}
+
+/* Whether that is half of the gap or more. */
+static bool is_half(gt_time part_ns, const struct gap *gap)
+{
+	const uint64_t gap_ns = length(gap);
+
+	return (uint64_t)part_ns >= gap_ns - gap_ns / 2;
+}
+
+/* A call that took a small part of the gap does not explain it, though it be the longest. */
+static void add_found(const struct gt_trace *trace, struct gt_result *result, const struct gap *gap,
+                      const struct host_calls *found)
+{
+	const struct gt_api_call *call = found->longest;
+
+	if (!call || !is_half(found->longest_ns, gap)) {
+		gt_result_add_text(result, is_half(found->all_ns, gap) ? "several CUDA calls"
+		                                                       : "no CUDA call");
+		gt_result_add_count(result, found->all_ns);
+		return;
+	}
+	if (call->kind == GT_API_SYNCHRONIZE)
+		gt_result_add_format(result, "waiting in %s", gt_trace_text(trace, call->function));
+	else
+		gt_add_string(result, trace, call->function);
+	gt_result_add_count(result, found->longest_ns);
 }
 
 static void add_host_call(const struct tally *tally, struct gt_result *result,
@@ -356,14 +390,10 @@ static void add_host_call(const struct tally *tally, struct gt_result *result,
 		return;
 	}
 
-	const struct host_call found =
-		find_host_call(tally, gap, trace->api_calls.rows[asked].thread);
+	const struct host_calls found =
+		find_host_calls(tally, gap, trace->api_calls.rows[asked].thread);
 
-	if (found.call)
-		gt_add_string(result, trace, found.call->function);
-	else
-		gt_result_add_text(result, "no CUDA call");
-	gt_result_add_count(result, found.overlap_ns);
+	add_found(trace, result, gap, &found);
 }
 
 static void add_largest(const struct tally *tally, struct gt_result *result)
@@ -478,24 +508,24 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		gt_result_remark(
 			result,
 			"Host and GPU times are compared; the clocks behind them were read within "
-			"%llu ns of each other.",
-			(unsigned long long)clock_bound(trace));
+			"%s ns of each other.",
+			gt_grouped(clock_bound(trace)).text);
 	if (tally->early)
 		gt_result_remark(
 			result,
-			"%llu kernels start before their call was entered: an error of the clocks, "
+			"%s kernels start before their call was entered: an error of the clocks, "
 			"left in as negative times.",
-			(unsigned long long)tally->early);
+			gt_grouped(tally->early).text);
 	if (tally->from_graphs)
 		gt_result_remark(
 			result,
-			"%llu kernels came from graphs or were launched by the GPU; they are not in "
+			"%s kernels came from graphs or were launched by the GPU; they are not in "
 			"launch_latency.",
-			(unsigned long long)tally->from_graphs);
+			gt_grouped(tally->from_graphs).text);
 	if (trace->api_calls.count > 0 && tally->without_call)
-		gt_result_remark(
-			result, "%llu kernels have no recorded call and are not in launch_latency.",
-			(unsigned long long)tally->without_call);
+		gt_result_remark(result,
+		                 "%s kernels have no recorded call and are not in launch_latency.",
+		                 gt_grouped(tally->without_call).text);
 }
 
 static void run(const struct gt_trace *trace, struct gt_result *result)

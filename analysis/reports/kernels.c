@@ -28,6 +28,8 @@ static const struct gt_heading kernel_headings[] = {
          "Standard deviation of the sample (n - 1); needs two executions"},
 	{"shapes", GT_UNIT_COUNT,
          "Different launch shapes (grid, block, shared memory, registers) used"},
+	{"unfinished", GT_UNIT_COUNT,
+         "Queued or running when the process died: known by name, without times"},
 };
 
 static const struct gt_heading shape_headings[] = {
@@ -45,9 +47,9 @@ static const struct gt_heading shape_headings[] = {
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
 	{"occupancy_percent", GT_UNIT_PERCENT,
          "Theoretical: warps that fit on a multiprocessor of those it can hold"},
-	{"limited_by", GT_UNIT_TEXT, "What keeps more blocks from running at a time"},
+	{"limited_by", GT_UNIT_TEXT, "What keeps more blocks from fitting on a multiprocessor"},
 	{"waves_per_sm", GT_UNIT_REAL,
-         "Blocks of the grid / blocks the whole device holds at a time"},
+         "Blocks of the grid / blocks the device holds; below 1: the launch does not fill it"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -68,12 +70,12 @@ struct tally {
 	const struct gt_trace *trace;
 	struct gt_functions functions;
 	struct gt_groups durations; /* by function */
+	uint64_t *unfinished_of;    /* by function */
 	struct use *uses;
 	size_t device_count;
 	size_t use_count;
 	uint64_t total_ns;
 	uint64_t unfinished;
-	gt_id unfinished_shape; /* of the one that was queued last */
 };
 
 static struct use *use_of(const struct tally *tally, const struct gt_kernel *kernel)
@@ -91,10 +93,11 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace)
 	*tally = (struct tally){
 		.trace = trace,
 		.device_count = trace->devices.count + 1,
-		.unfinished_shape = GT_NONE,
 	};
 	gt_functions_init(&tally->functions, trace);
 	gt_groups_init(&tally->durations, tally->functions.count);
+	tally->unfinished_of = gt_allocate(tally->functions.count * sizeof(*tally->unfinished_of));
+	memset(tally->unfinished_of, 0, tally->functions.count * sizeof(*tally->unfinished_of));
 	tally->use_count = (trace->launch_shapes.count + 1) * tally->device_count;
 	tally->uses = gt_allocate(tally->use_count * sizeof(*tally->uses));
 	for (size_t i = 0; i < tally->use_count; i++)
@@ -108,6 +111,7 @@ static void tally_release(struct tally *tally)
 {
 	gt_functions_release(&tally->functions);
 	gt_groups_release(&tally->durations);
+	free(tally->unfinished_of);
 	free(tally->uses);
 }
 
@@ -116,7 +120,7 @@ static void count_kernels(struct tally *tally)
 	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
 		if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns)) {
 			tally->unfinished++;
-			tally->unfinished_shape = kernel->shape;
+			tally->unfinished_of[gt_function_of(&tally->functions, kernel->shape)]++;
 			continue;
 		}
 
@@ -142,8 +146,10 @@ struct function_row {
 	const char *name;
 	struct gt_spread spread;
 	uint64_t shapes;
+	uint64_t unfinished;
 };
 
+/* Those without any times come last. */
 static int by_total_of_function(const void *a, const void *b)
 {
 	const struct function_row *left = a;
@@ -151,8 +157,12 @@ static int by_total_of_function(const void *a, const void *b)
 	const int64_t left_ns = left->spread.total;
 	const int64_t right_ns = right->spread.total;
 
+	if ((left->spread.count > 0) != (right->spread.count > 0))
+		return left->spread.count > 0 ? -1 : 1;
 	if (left_ns != right_ns)
 		return left_ns < right_ns ? 1 : -1;
+	if (left->unfinished != right->unfinished)
+		return left->unfinished < right->unfinished ? 1 : -1;
 	return strcmp(left->name, right->name);
 }
 
@@ -165,8 +175,11 @@ static struct function_row *make_function_rows(const struct tally *tally)
 		size_t count;
 		int64_t *values = gt_groups_get(&tally->durations, i, i, &count);
 
-		rows[i] =
-			(struct function_row){functions->names[i], gt_spread_of(values, count), 0};
+		rows[i] = (struct function_row){
+			.name = functions->names[i],
+			.spread = gt_spread_of(values, count),
+			.unfinished = tally->unfinished_of[i],
+		};
 	}
 	for (size_t shape = 0; shape < functions->shape_count; shape++) {
 		uint64_t calls = 0;
@@ -179,6 +192,23 @@ static struct function_row *make_function_rows(const struct tally *tally)
 	return rows;
 }
 
+static void add_times(struct gt_result *result, const struct gt_spread *spread, uint64_t total_ns)
+{
+	gt_result_add_count(result, spread->total);
+	gt_result_add_real(result, gt_percent((double)spread->total, (double)total_ns));
+	gt_add_rounded(result, spread->mean);
+	gt_result_add_count(result, spread->median);
+	gt_result_add_count(result, spread->min);
+	gt_result_add_count(result, spread->max);
+	gt_add_rounded(result, spread->deviation);
+}
+
+static void add_unknown(struct gt_result *result, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		gt_result_add_unknown(result);
+}
+
 static void add_functions(const struct tally *tally, struct gt_result *result)
 {
 	struct function_row *rows = make_function_rows(tally);
@@ -187,22 +217,19 @@ static void add_functions(const struct tally *tally, struct gt_result *result)
 	for (size_t i = 0; i < tally->functions.count; i++) {
 		const struct gt_spread *spread = &rows[i].spread;
 
-		if (spread->count == 0)
+		if (spread->count == 0 && rows[i].unfinished == 0)
 			continue;
 		gt_result_add_text(result, rows[i].name);
 		gt_result_add_count(result, (int64_t)spread->count);
-		gt_result_add_count(result, spread->total);
-		gt_result_add_real(result,
-		                   gt_percent((double)spread->total, (double)tally->total_ns));
-		gt_add_rounded(result, spread->mean);
-		gt_result_add_count(result, spread->median);
-		gt_result_add_count(result, spread->min);
-		gt_result_add_count(result, spread->max);
-		gt_add_rounded(result, spread->deviation);
+		if (spread->count)
+			add_times(result, spread, tally->total_ns);
+		else
+			add_unknown(result, 7);
 		if (rows[i].shapes)
 			gt_result_add_count(result, (int64_t)rows[i].shapes);
 		else
 			gt_result_add_unknown(result);
+		gt_result_add_count(result, (int64_t)rows[i].unfinished);
 	}
 	free(rows);
 }
@@ -237,12 +264,6 @@ static void add_launch(struct gt_result *result, const struct gt_launch_shape *s
 	gt_result_add_count(result, (int64_t)shape->shared_dynamic_bytes);
 }
 
-static void add_unknown_launch(struct gt_result *result)
-{
-	for (size_t i = 0; i < 6; i++)
-		gt_result_add_unknown(result);
-}
-
 static void add_occupancy(const struct gt_trace *trace, struct gt_result *result,
                           const struct use *use)
 {
@@ -275,7 +296,7 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		if (use->shape < trace->launch_shapes.count)
 			add_launch(result, &trace->launch_shapes.rows[use->shape]);
 		else
-			add_unknown_launch(result);
+			add_unknown(result, 6);
 		gt_result_add_count(result, (int64_t)use->calls);
 		gt_result_add_count(result, (int64_t)use->total_ns);
 		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);
@@ -294,18 +315,17 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	if (tally->unfinished)
 		gt_result_remark(
 			result,
-			"%llu of %zu kernels have no end time and are in no figure above: they ran "
-			"or were queued when their process ended, the last of them %s.",
-			(unsigned long long)tally->unfinished, kernels,
-			gt_shape_name(tally->trace, tally->unfinished_shape));
+			"%s of %s kernels have no end time and are only in column unfinished: "
+			"they ran or were queued when their process ended.",
+			gt_grouped(tally->unfinished).text, gt_grouped(kernels).text);
 	gt_result_remark(result,
 	                 "Times are CUPTI's, from the first block's start to the last block's end. "
 	                 "Kernels that ran at the same time each count in full, so total_ns can "
 	                 "exceed the time the GPU was busy (see summary).");
 	gt_result_remark(
 		result, "Occupancy is what could be resident by the device's limits and the launch "
-			"shape, not what was; limited_by grid means that the launch has fewer "
-			"blocks than the device holds.");
+			"shape, not what was; waves_per_sm below 1 means that the launch does not "
+			"fill the device.");
 }
 
 static void run(const struct gt_trace *trace, struct gt_result *result)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +100,12 @@ struct total {
 	uint64_t total_ns;
 };
 
+/* "incomplete: ..." and how many parts that has so far. */
+struct ledger_state {
+	char text[192]; /* the three parts with numbers of 26 digits each take less */
+	unsigned parts;
+};
+
 struct device {
 	struct gt_cover kernels;
 	struct gt_cover copies;
@@ -163,19 +171,44 @@ static uint64_t errors(const struct gt_trace *trace)
 	return sum;
 }
 
+/* Adds "12 records ..." to a list, unless there are none. */
+__attribute__((format(printf, 3, 4))) static void add_part(struct ledger_state *state,
+                                                           uint64_t count, const char *fmt, ...)
+{
+	const size_t length = strlen(state->text);
+	const char *separator = state->parts ? ", " : ": ";
+	va_list args;
+
+	if (count == 0)
+		return;
+	state->parts++;
+	snprintf(state->text + length, sizeof(state->text) - length, "%s", separator);
+	va_start(args, fmt);
+	vsnprintf(state->text + length + 2, sizeof(state->text) - length - 2, fmt, args);
+	va_end(args);
+}
+
 static void add_ledger_state(const struct gt_trace *trace, struct gt_result *result)
 {
-	const unsigned long long lost = gt_ledger_lost(trace);
-	const unsigned long long broken = gt_ledger_broken(trace);
+	const uint64_t lost = gt_ledger_lost(trace);
+	const uint64_t failed = gt_ledger_sources_failed(trace);
+	const uint64_t broken = gt_ledger_broken(trace);
+	struct ledger_state state = {.text = "incomplete"};
 
-	if (trace->processes.count == 0)
+	if (trace->processes.count == 0) {
 		gt_result_add_unknown(result);
-	else if (lost == 0 && broken == 0)
-		gt_result_add_text(result, "complete");
+		return;
+	}
+	add_part(&state, lost, "%s %s lost or without times", gt_grouped(lost).text,
+	         lost == 1 ? "record" : "records");
+	add_part(&state, failed, "%s %s could not start", gt_grouped(failed).text,
+	         failed == 1 ? "source" : "sources");
+	add_part(&state, broken, "%s of %s processes cut short", gt_grouped(broken).text,
+	         gt_grouped(trace->processes.count).text);
+	if (state.parts)
+		gt_result_add_format(result, "%s", state.text);
 	else
-		gt_result_add_format(result,
-		                     "incomplete: %llu missing, %llu of %zu processes cut short",
-		                     lost, broken, trace->processes.count);
+		gt_result_add_text(result, "complete");
 }
 
 static void add_recording(const struct gt_trace *trace, struct gt_result *result)
@@ -397,7 +430,7 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
 	gt_result_remark(result,
 	                 "A GPU is busy while at least one recorded kernel runs, however many run "
 	                 "at once and however little of the GPU they use.");
-	if (gt_ledger_lost(trace) || gt_ledger_broken(trace))
+	if (gt_ledger_lost(trace) || gt_ledger_sources_failed(trace) || gt_ledger_broken(trace))
 		gt_result_remark(
 			result,
 			"The recording is incomplete: figures are those of what is in it (see "

@@ -151,7 +151,8 @@ Test(gaps, find_a_call_that_began_long_before)
 	launch(&scene, 560, 600, 700);
 	run_report(&scene.result, "gaps", &scene.trace);
 
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaStreamSynchronize");
+	expect_words(&scene.result, "largest_gaps", 0, "host_call",
+	             "waiting in cudaStreamSynchronize");
 	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 300);
 	scene_release(&scene);
 }
@@ -205,6 +206,62 @@ Test(gaps, in_which_the_host_did_something_else_say_so)
 
 	expect_words(&scene.result, "largest_gaps", 0, "host_call", "no CUDA call");
 	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 0);
+	scene_release(&scene);
+}
+
+Test(gaps, blame_no_call_that_explains_little_of_them)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 0, 100, 200);
+	trace_call(&scene.trace, scene.thread, "cuModuleLoadData", 210, 329);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 340, 360);
+	launch(&scene, 500, 600, 700);
+	launch(&scene, 710, 800, 900);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	/* Of the gap 200..600 they took 119, 20 and, launching, 5. */
+	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 400);
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "no CUDA call");
+	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 144);
+	scene_release(&scene);
+}
+
+Test(gaps, name_a_call_from_half_of_them_on)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 0, 100, 200);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 300, 500);
+	launch(&scene, 600, 600, 700);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 800, 949);
+	launch(&scene, 1000, 1000, 1100);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 400);
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaMalloc");
+	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 200);
+	expect_count(&scene.result, "largest_gaps", 1, "duration_ns", 300);
+	expect_words(&scene.result, "largest_gaps", 1, "host_call", "no CUDA call");
+	expect_count(&scene.result, "largest_gaps", 1, "host_call_ns", 149);
+	scene_release(&scene);
+}
+
+Test(gaps, tell_many_short_calls_from_none)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 0, 100, 200);
+	for (gt_time i = 0; i < 10; i++)
+		trace_call(&scene.trace, scene.thread, "cudaMalloc", 210 + 30 * i, 235 + 30 * i);
+	launch(&scene, 600, 600, 700);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "several CUDA calls");
+	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 250);
 	scene_release(&scene);
 }
 
@@ -338,6 +395,26 @@ Test(gaps, ignore_what_has_no_times)
 	expect_count(&scene.result, "devices", 0, "span_ns", 100);
 	expect_count(&scene.result, "devices", 0, "busy_ns", 0);
 	expect_real(&scene.result, "devices", 0, "idle_percent", 100.0);
+	scene_release(&scene);
+}
+
+Test(gaps, group_the_digits_of_their_remarks)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	*gt_array_push(&scene.trace.clocks) = (struct gt_clock){.bound_ns = 999};
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
+	run_report(&scene.result, "gaps", &scene.trace);
+	cr_expect(has_remark(&scene.result, "within 999 ns"));
+	gt_result_release(&scene.result);
+	scene.trace.clocks.rows[0].bound_ns = 1000;
+	run_report(&scene.result, "gaps", &scene.trace);
+	cr_expect(has_remark(&scene.result, "within 1,000 ns"));
+	gt_result_release(&scene.result);
+	scene.trace.clocks.rows[0].bound_ns = 123456789;
+	run_report(&scene.result, "gaps", &scene.trace);
+	cr_expect(has_remark(&scene.result, "within 123,456,789 ns"));
 	scene_release(&scene);
 }
 

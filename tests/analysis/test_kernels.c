@@ -53,6 +53,7 @@ Test(kernels, puts_the_busiest_first_with_its_spread)
 	expect_count(&scene.result, "kernels", 0, "max_ns", 60);
 	expect_count(&scene.result, "kernels", 0, "deviation_ns", 22); /* of 10 20 40 60: 22.17 */
 	expect_count(&scene.result, "kernels", 0, "shapes", 1);
+	expect_count(&scene.result, "kernels", 0, "unfinished", 0);
 	expect_words(&scene.result, "kernels", 1, "kernel", "relu");
 	expect_count(&scene.result, "kernels", 1, "median_ns", 10);
 	expect_unknown(&scene.result, "kernels", 1, "deviation_ns");
@@ -91,7 +92,7 @@ Test(kernels, has_a_row_for_each_shape_and_device)
 	expect_real(&scene.result, "launch_shapes", 0, "waves_per_sm", 4.0);
 	expect_words(&scene.result, "launch_shapes", 1, "device", "1: NVIDIA H200");
 	expect_count(&scene.result, "launch_shapes", 1, "total_ns", 50);
-	expect_words(&scene.result, "launch_shapes", 2, "limited_by", "grid");
+	expect_words(&scene.result, "launch_shapes", 2, "limited_by", "warps");
 	expect_real(&scene.result, "launch_shapes", 2, "waves_per_sm", 0.125);
 	scene_release(&scene);
 }
@@ -111,25 +112,40 @@ Test(kernels, leaves_occupancy_unknown_without_limits)
 	scene_release(&scene);
 }
 
-Test(kernels, counts_unfinished_ones_in_a_remark_only)
+Test(kernels, that_never_finished_have_a_name_and_no_times)
 {
 	struct scene scene;
 
 	scene_init(&scene);
 
 	const gt_id spin = trace_shape(&scene.trace, "spin_forever", 1, 32);
+	const gt_id queued = trace_shape(&scene.trace, "a_queued_one", 1, 32);
+	const gt_id k = trace_shape(&scene.trace, "k", 1, 32);
 
+	trace_unfinished_kernel(&scene.trace, scene.stream, queued);
 	trace_unfinished_kernel(&scene.trace, scene.stream, spin);
 	trace_unfinished_kernel(&scene.trace, scene.stream, spin);
-	trace_kernel(&scene.trace, scene.stream, trace_shape(&scene.trace, "k", 1, 32), 5, 15);
+	trace_unfinished_kernel(&scene.trace, scene.stream, GT_NONE);
+	trace_unfinished_kernel(&scene.trace, scene.stream, k);
+	trace_kernel(&scene.trace, scene.stream, k, 5, 5);
 	run_report(&scene.result, "kernels", &scene.trace);
 
-	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 1));
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 4));
 	expect_words(&scene.result, "kernels", 0, "kernel", "k");
-	expect_real(&scene.result, "kernels", 0, "share_percent", 100.0);
+	expect_count(&scene.result, "kernels", 0, "calls", 1);
+	expect_count(&scene.result, "kernels", 0, "unfinished", 1);
+	expect_words(&scene.result, "kernels", 1, "kernel", "spin_forever");
+	expect_count(&scene.result, "kernels", 1, "calls", 0);
+	expect_unknown(&scene.result, "kernels", 1, "total_ns");
+	expect_unknown(&scene.result, "kernels", 1, "share_percent");
+	expect_unknown(&scene.result, "kernels", 1, "median_ns");
+	expect_unknown(&scene.result, "kernels", 1, "deviation_ns");
+	expect_unknown(&scene.result, "kernels", 1, "shapes");
+	expect_count(&scene.result, "kernels", 1, "unfinished", 2);
+	expect_words(&scene.result, "kernels", 2, "kernel", "(name not known)");
+	expect_words(&scene.result, "kernels", 3, "kernel", "a_queued_one");
 	cr_expect(eq(sz, row_count(&scene.result, "launch_shapes"), 1));
-	cr_expect(has_remark(&scene.result, "2 of 3 kernels"));
-	cr_expect(has_remark(&scene.result, "spin_forever"));
+	cr_expect(has_remark(&scene.result, "5 of 6 kernels"));
 	scene_release(&scene);
 }
 
@@ -155,7 +171,7 @@ Test(kernels, without_shape_or_device_are_still_counted)
 	trace_kernel(&scene.trace, scene.stream, GT_NONE, 0, 10)->device = GT_NONE;
 	run_report(&scene.result, "kernels", &scene.trace);
 
-	expect_words(&scene.result, "kernels", 0, "kernel", "unknown kernel");
+	expect_words(&scene.result, "kernels", 0, "kernel", "(name not known)");
 	expect_unknown(&scene.result, "kernels", 0, "shapes");
 	expect_unknown(&scene.result, "launch_shapes", 0, "device");
 	expect_unknown(&scene.result, "launch_shapes", 0, "grid");

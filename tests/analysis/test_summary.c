@@ -165,7 +165,7 @@ Test(summary, says_what_is_missing)
 	run_report(&scene.result, "summary", &scene.trace);
 
 	expect_words(&scene.result, "recording", 0, "ledger",
-	             "incomplete: 5 missing, 1 of 2 processes cut short");
+	             "incomplete: 5 records lost or without times, 1 of 2 processes cut short");
 	cr_expect(has_remark(&scene.result, "incomplete"));
 	cr_assert(eq(sz, row_count(&scene.result, "ledger"), 3));
 	expect_words(&scene.result, "ledger", 0, "class", "api_calls");
@@ -177,6 +177,51 @@ Test(summary, says_what_is_missing)
 	expect_words(&scene.result, "processes", 0, "ended", "cleanly");
 	expect_words(&scene.result, "processes", 1, "process", "worker (200)");
 	expect_words(&scene.result, "processes", 1, "ended", "died; the rest was salvaged");
+	scene_release(&scene);
+}
+
+Test(summary, calls_a_source_that_could_not_start_no_record)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_ledger(&scene.trace, scene.process, "sources_failed", 1);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
+	run_report(&scene.result, "summary", &scene.trace);
+	expect_words(&scene.result, "recording", 0, "ledger",
+	             "incomplete: 1 source could not start");
+	cr_expect(has_remark(&scene.result, "incomplete"));
+	gt_result_release(&scene.result);
+
+	scene.trace.ledgers.rows[0].value = 2;
+	trace_ledger(&scene.trace, scene.process, "strings_lost", 1);
+	scene.trace.processes.rows[scene.process].ended = GT_END_TORN;
+	run_report(&scene.result, "summary", &scene.trace);
+	expect_words(&scene.result, "recording", 0, "ledger",
+	             "incomplete: 1 record lost or without times, 2 sources could not start, "
+	             "1 of 1 processes cut short");
+	scene_release(&scene);
+}
+
+Test(summary, counts_once_what_two_classes_see)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_process(&scene.trace, "worker", 200);
+
+	/* 1385 kernels without times, 40 records dropped of which 30 are kernels; elsewhere 3. */
+	trace_ledger(&scene.trace, scene.process, "launches_unfinished", 1380);
+	trace_ledger(&scene.trace, scene.process, "kernels_unfinished", 1385);
+	trace_ledger(&scene.trace, scene.process, "launches_missing", 30);
+	trace_ledger(&scene.trace, scene.process, "dropped_by_cupti", 25);
+	trace_ledger(&scene.trace, scene.process, "discarded_no_buffer", 15);
+	trace_ledger(&scene.trace, other, "launches_missing", 3);
+	run_report(&scene.result, "summary", &scene.trace);
+
+	expect_words(&scene.result, "recording", 0, "ledger",
+	             "incomplete: 1,428 records lost or without times");
 	scene_release(&scene);
 }
 
