@@ -23,6 +23,8 @@ static const struct loss losses[] = {
 	{"discarded_uncounted", "moment at which records were lost uncounted",
          "moments at which records were lost uncounted"},
 	{"unknown_records", "record of an unknown kind", "records of an unknown kind"},
+	{"launches_unknown", "process whose launches are not known",
+         "processes whose launches are not known"},
 	{"api_lost", "API call lost", "API calls lost"},
 	{"strings_lost", "name lost", "names lost"},
 	{"not_written", "record that could not be written", "records that could not be written"},
@@ -87,6 +89,26 @@ static bool add_identity(struct line *line, const struct gt_trace *trace, uint64
 	return timed + captured == launches && sum == launches;
 }
 
+/* Processes of which the end is missing, or still to come. Returns whether there are none. */
+static bool add_ends(struct line *line, const struct gt_trace *trace)
+{
+	uint64_t torn = 0;
+	uint64_t running = 0;
+
+	gt_array_each(const struct gt_process, process, &trace->processes) {
+		torn += process->ended == GT_END_TORN;
+		running += process->ended == GT_END_RUNNING;
+	}
+	if (torn) {
+		add_count(line, "; ", torn, "of", "of");
+		add_count(line, " ", trace->processes.count, "processes", "processes");
+		add(line, " cut short: what %s did last is not known", torn == 1 ? "it" : "they");
+	}
+	if (running)
+		add_count(line, "; ", running, "process still runs", "processes still run");
+	return torn + running == 0;
+}
+
 bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 {
 	struct line line = {text, size};
@@ -99,7 +121,9 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 		return false;
 	}
 	if (gt_trace_ledger(trace, "launches", &launches) < 0) {
-		add(&line, " launches not counted (--api none)");
+		add(&line, "%s",
+		    get(trace, "launches_unknown") ? " launches not known"
+		                                   : " launches not counted (--api none)");
 		add_count(&line, ", ", get(trace, "kernels"), "kernel", "kernels");
 	} else {
 		clean = add_identity(&line, trace, launches);
@@ -119,6 +143,7 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 			add_count(&line, "; ", lost, losses[i].one, losses[i].many);
 		clean = clean && lost == 0;
 	}
+	clean = add_ends(&line, trace) && clean;
 	if (clean)
 		add(&line, ", clean");
 	return clean;

@@ -49,6 +49,7 @@ struct gt_capture {
 	struct gt_range syncs;
 	struct gt_range overheads;
 	struct gt_range api_calls;
+	bool api_known;    /* it says whether API calls were asked for */
 	bool api_recorded; /* API calls were asked for */
 	bool clean;        /* the process wrote its end */
 	bool died;         /* a salvager wrote its end, or its arena was read here */

@@ -325,6 +325,12 @@ static void take_cupti_version(struct decoder *decoder, const struct gt_text *va
 	trace->cupti = gt_strings_add(trace->strings, text);
 }
 
+static void take_api(struct gt_capture *capture, const char *said)
+{
+	capture->api_known = true;
+	capture->api_recorded = strcmp(said, "none") != 0;
+}
+
 static void take_pair(struct decoder *decoder, const struct gt_text *key,
                       const struct gt_text *value)
 {
@@ -356,7 +362,7 @@ static void take_pair(struct decoder *decoder, const struct gt_text *key,
 	else if (strcmp(word, GT_META_DRIVER) == 0)
 		take_driver(decoder, value);
 	else if (strcmp(word, GT_META_API) == 0)
-		decoder->capture->api_recorded = strcmp(said, "none") != 0;
+		take_api(decoder->capture, said);
 	else if (strcmp(word, GT_META_END) == 0)
 		*(strcmp(said, GT_META_END_CLEAN) == 0 ? &decoder->capture->clean
 		                                       : &decoder->capture->died) = true;
@@ -474,6 +480,35 @@ static void add_arena(struct decoder *decoder, const struct gt_mapping *capture)
 	}
 }
 
+static enum gt_end end_of(const struct gt_capture *capture)
+{
+	if (capture->running)
+		return GT_END_RUNNING;
+	if (capture->clean)
+		return GT_END_CLEAN;
+	return capture->died ? GT_END_DIED : GT_END_TORN;
+}
+
+static void remark_end(struct decoder *decoder, const struct gt_reader *reader)
+{
+	struct gt_collection *collection = decoder->collection;
+	const struct gt_capture *capture = decoder->capture;
+
+	if (reader->size == 0)
+		gt_collection_note(collection, capture->process, "decode", "%s is empty",
+		                   capture->name);
+	else if (reader->size < GT_FILE_HEADER_SIZE)
+		gt_collection_note(collection, capture->process, "decode",
+		                   "%s ends inside its header", capture->name);
+	else if (reader->size == GT_FILE_HEADER_SIZE && end_of(capture) == GT_END_TORN)
+		gt_collection_note(collection, capture->process, "decode",
+		                   "%s holds nothing but its header", capture->name);
+	else if (reader->torn)
+		gt_collection_note(collection, capture->process, "decode",
+		                   "%s ends inside a chunk: its last %zu bytes could not be read",
+		                   capture->name, reader->size - reader->good_bytes);
+}
+
 static void remark(struct decoder *decoder, const struct gt_reader *reader)
 {
 	struct gt_collection *collection = decoder->collection;
@@ -484,10 +519,7 @@ static void remark(struct decoder *decoder, const struct gt_reader *reader)
 		                   "%s is damaged: %llu bytes from byte %zu on could not be read",
 		                   capture->name, (unsigned long long)reader->skipped,
 		                   reader->damage_at);
-	if (reader->torn)
-		gt_collection_note(collection, capture->process, "decode",
-		                   "%s ends inside a chunk: its last %zu bytes could not be read",
-		                   capture->name, reader->size - reader->good_bytes);
+	remark_end(decoder, reader);
 	if (decoder->unknown)
 		gt_collection_note(collection, capture->process, "decode",
 		                   "%s holds %llu chunks of kinds that a later gputrace writes",
@@ -501,15 +533,6 @@ static void remark(struct decoder *decoder, const struct gt_reader *reader)
 		                   "%s holds %llu names or launch shapes with numbers that cannot "
 		                   "be right",
 		                   capture->name, (unsigned long long)decoder->misnumbered);
-}
-
-static enum gt_end end_of(const struct gt_capture *capture)
-{
-	if (capture->running)
-		return GT_END_RUNNING;
-	if (capture->clean)
-		return GT_END_CLEAN;
-	return capture->died ? GT_END_DIED : GT_END_TORN;
 }
 
 static int decode_capture(struct decoder *decoder, struct gt_error *err)

@@ -111,6 +111,46 @@ Test(ledger, tells_graph_launches_and_failed_ones_apart)
 		"failed, clean");
 }
 
+/* The sentence of one launch with its kernel, recorded by processes that ended so. */
+static void expect_ends(const enum gt_end *ends, size_t count, bool clean, const char *expected)
+{
+	struct gt_trace trace;
+	char text[512];
+
+	gt_trace_init(&trace);
+	for (size_t i = 0; i < count; i++)
+		*gt_array_push(&trace.processes) = (struct gt_process){.ended = ends[i]};
+	*gt_array_push(&trace.ledgers) =
+		(struct gt_ledger){.name = gt_strings_add(trace.strings, "launches"), .value = 1};
+	*gt_array_push(&trace.ledgers) = (struct gt_ledger){
+		.name = gt_strings_add(trace.strings, "launches_timed"), .value = 1};
+	cr_expect(eq(int, gt_ledger_sentence(&trace, text, sizeof(text)), clean));
+	expect_text(text, expected);
+	gt_trace_release(&trace);
+}
+
+Test(ledger, is_not_clean_when_a_process_is_cut_short_or_still_runs)
+{
+	static const enum gt_end ends[] = {GT_END_CLEAN,   GT_END_DIED, GT_END_TORN,
+	                                   GT_END_RUNNING, GT_END_TORN, GT_END_RUNNING};
+
+	expect_ends(ends, 2, true, "ledger: 1 launch = 1 kernel, clean");
+	expect_ends(ends + 2, 1, false,
+	            "ledger: 1 launch = 1 kernel; 1 of 1 processes cut short: what it did last is "
+	            "not known");
+	expect_ends(ends + 3, 1, false, "ledger: 1 launch = 1 kernel; 1 process still runs");
+	expect_ends(ends, 6, false,
+	            "ledger: 1 launch = 1 kernel; 2 of 6 processes cut short: what they did last "
+	            "is not known; 2 processes still run");
+}
+
+Test(ledger, does_not_blame_the_options_for_launches_it_does_not_know)
+{
+	expect_sentence((struct entry[]){{"launches_unknown", 1}, {"kernels", 0}, {0}}, false,
+	                "ledger: launches not known, 0 kernels; 1 process whose launches are not "
+	                "known");
+}
+
 Test(ledger, is_not_clean_when_there_is_none)
 {
 	expect_sentence((struct entry[]){{0}}, false, "ledger: none, no process kept one");

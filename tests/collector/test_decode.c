@@ -477,9 +477,24 @@ Test(decode, reads_an_empty_file_as_torn)
 	trace = collect(&recording);
 	cr_assert(eq(sz, trace.processes.count, 1));
 	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_TORN));
-	cr_expect(has_note(&trace, 0,
-	                   "node-1-1.capture ends inside a chunk: its last 0 bytes could not be "
-	                   "read"));
+	cr_expect(eq(sz, trace.notes.count, 1));
+	cr_expect(has_note(&trace, 0, "node-1-1.capture is empty"));
+	gt_trace_release(&trace);
+}
+
+Test(decode, says_when_a_file_ends_in_or_after_its_header)
+{
+	struct gt_trace trace;
+
+	recording_end(&recording, false);
+	recording_add_file(&recording, "node-2-1.capture", GT_FILE_MAGIC, 4);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.processes.count, 2));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_TORN));
+	cr_expect(eq(u32, trace.processes.rows[1].ended, GT_END_TORN));
+	cr_expect(eq(sz, trace.notes.count, 2));
+	cr_expect(has_note(&trace, 0, "node-1-1.capture holds nothing but its header"));
+	cr_expect(has_note(&trace, 1, "node-2-1.capture ends inside its header"));
 	gt_trace_release(&trace);
 }
 

@@ -253,3 +253,18 @@ Test(ledger, adds_up_exactly_in_every_mix)
 	}
 	gt_trace_release(&trace);
 }
+
+Test(ledger, tells_api_none_from_a_file_that_does_not_say)
+{
+	struct gt_trace trace;
+
+	recording_begin(&recording, "node-1-1");
+	recording_add_meta(&recording, GT_META_API, "none");
+	recording_end(&recording, true);
+	recording_begin(&recording, "node-2-1");
+	recording_end(&recording, false);
+	trace = collect(&recording);
+	cr_expect(eq(u64, ledger_of(&trace, "launches"), UINT64_MAX));
+	cr_expect(eq(u64, ledger_of(&trace, "launches_unknown"), 1));
+	gt_trace_release(&trace);
+}
