@@ -28,8 +28,8 @@ struct gt_error;
 #define GT_ARENA_NAMES      16384 /* a power of two */
 #define GT_ARENA_HEAP       (4u << 20)
 #define GT_ARENA_MAX_STRING (1u << 20)  /* bytes; a chunk holds it */
-#define GT_RECORD_BYTES     (64u << 10) /* of one slot for a thread's own records */
-#define GT_RECORD_SLOTS     256
+#define GT_RECORD_BYTES     (32u << 10) /* of one slot for a thread's own records */
+#define GT_RECORD_SLOTS     512
 #define GT_DISCARD_SLOTS    8
 #define GT_DISCARD_BYTES    (64u << 10)
 

@@ -19,6 +19,7 @@
 #include "injection/threads.h"
 
 #define META_BYTES    32768
+#define GIVEN_UP_NS   1000000000u
 #define STOP_LIMIT_NS 10000000000u /* at exit: for CUPTI's last flush, and for writing the rest */
 
 static int append(void *context, const void *data, size_t size)
@@ -306,6 +307,11 @@ void gt_session_start(struct gt_session *session, char *const *environment)
 
 void gt_session_flush(struct gt_session *session, uint64_t limit_ns)
 {
+	const uint64_t began_ns =
+		atomic_load_explicit(&session->flush_began_ns, memory_order_relaxed);
+
+	if (began_ns && gt_now() - began_ns > GIVEN_UP_NS)
+		return; /* the flusher hangs: waiting for it again would only cost the program */
 	if (!atomic_load_explicit(&session->activity_seen, memory_order_acquire))
 		return;
 	while (sem_trywait(&session->flushed) == 0)

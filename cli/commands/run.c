@@ -58,7 +58,7 @@ static const struct gt_option options[] = {
                      3600000000000,
                      "How often finished activity is fetched, 1ms to 1h; default 100ms"),
 	OPT_SIZE("buffer-size", 0, struct args, buffer_bytes, "SIZE", 64 << 10, 64 << 20,
-                 "Size of one activity buffer, 64K to 64M; default 1M"),
+                 "Size of one activity buffer, 64K to 64M; default 128K"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this libcupti, not the one that fits the process"),
 	OPT_FLAG("verbose", 'v', struct args, verbose,
