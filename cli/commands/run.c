@@ -51,7 +51,8 @@ static const struct gt_option options[] = {
                  "Write NAME.gputrace and NAME.perfetto; default: the program's name, here"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing recording"),
 	OPT_FLAG("no-export", 0, struct args, no_export, "Do not write NAME.perfetto"),
-	OPT_FLAG("quiet", 'q', struct args, quiet, "Print no summary"),
+	OPT_FLAG("quiet", 'q', struct args, quiet,
+                 "Print no summary; what went wrong is still said"),
 	OPT_CHOICE("api", 0, struct args, api, "CALLS", api_choices,
                    "API calls to record: default outer, those of the program itself"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
@@ -299,8 +300,22 @@ static int export_trace(const struct run *run, const struct gt_trace *trace,
 	return result;
 }
 
+/* Settings that are not understood were complained about before the program started. */
+static void say_nothing(void *context, const char *sentence)
+{
+	(void)context;
+	(void)sentence;
+}
+
 static void say_nothing_recorded(const struct run *run)
 {
+	struct gt_settings settings;
+
+	gt_settings_read(&settings, run->environment.list.rows, say_nothing, NULL);
+	if (settings.disable) {
+		gt_say("nothing was recorded: GPUTRACE_DISABLE is set in the environment");
+		return;
+	}
 	gt_say("nothing was recorded: no process of %s loaded %s; either it did not get as far as "
 	       "using CUDA, or it runs without our environment (another user, a container, a "
 	       "cleared environment) or without the NVIDIA driver",
@@ -341,8 +356,9 @@ static void conclude(const struct run *run, const struct gt_salvage *salvage)
 	gt_trace_init(&trace);
 	result = gt_collect(run->folder, &trace, &err);
 	if (result == -ENODATA) {
-		if (!run->args->quiet)
-			say_nothing_recorded(run);
+		/* The next run would find the name taken by a recording that is none. */
+		(void)gt_recording_remove(run->folder, NULL);
+		say_nothing_recorded(run);
 		goto done;
 	}
 	if (result < 0)
