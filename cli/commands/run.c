@@ -48,10 +48,12 @@ struct args {
 /* The limits are those of the help in format/settings.def. */
 static const struct gt_option options[] = {
 	OPT_TEXT("output", 'o', struct args, output, "NAME",
-                 "Write NAME.gputrace and NAME.perfetto; default: the program's name, here"),
+                 "Write NAME.gputrace and NAME.perfetto; default: what GPUTRACE_OUTPUT names, else the "
+                 "program's name, here"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing recording"),
 	OPT_FLAG("no-export", 0, struct args, no_export, "Do not write NAME.perfetto"),
-	OPT_FLAG("quiet", 'q', struct args, quiet, "Print no summary"),
+	OPT_FLAG("quiet", 'q', struct args, quiet,
+                 "Print no summary; what went wrong is still said"),
 	OPT_CHOICE("api", 0, struct args, api, "CALLS", api_choices,
                    "API calls to record: default outer, those of the program itself"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
@@ -84,15 +86,38 @@ static void run_release(struct run *run)
 	gt_environment_release(&run->environment);
 }
 
-static void choose_names(struct run *run)
+/* What is to be recorded where: --output, else the environment, else the program's name. */
+static const char *wanted_name(const struct run *run)
 {
+	const char *environment = gt_environment_find(&run->environment, "GPUTRACE_OUTPUT");
 	const char *slash = strrchr(run->program[0], '/');
-	const char *program = slash ? slash + 1 : run->program[0];
-	char *stem = gt_recording_stem(run->args->output ? run->args->output : program);
 
-	run->folder = gt_recording_path(stem, GT_RECORDING_SUFFIX);
-	run->exported = run->args->no_export ? NULL : gt_recording_path(stem, ".perfetto");
+	if (run->args->output)
+		return run->args->output;
+	if (environment && *environment)
+		return environment;
+	return slash ? slash + 1 : run->program[0];
+}
+
+static int choose_names(struct run *run, struct gt_error *err)
+{
+	const char *wanted = wanted_name(run);
+	char *stem = gt_recording_stem(wanted);
+	const char *slash = strrchr(stem, '/');
+	const char *name = slash ? slash + 1 : stem;
+	int result = 0;
+
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		result = gt_fail(err, EINVAL,
+		                 "'%s' does not name a recording: give a NAME such as app or "
+		                 "results/app with --output",
+		                 wanted);
+	} else {
+		run->folder = gt_recording_path(stem, GT_RECORDING_SUFFIX);
+		run->exported = run->args->no_export ? NULL : gt_recording_path(stem, ".perfetto");
+	}
 	free(stem);
+	return result;
 }
 
 static int refuse_existing(const char *path, struct gt_error *err)
@@ -262,9 +287,10 @@ static int prepare(struct run *run, struct gt_error *err)
 {
 	int result;
 
-	choose_names(run);
 	gt_environment_init(&run->environment);
-	result = set_options(&run->environment, run->args, err);
+	result = choose_names(run, err);
+	if (result == 0)
+		result = set_options(&run->environment, run->args, err);
 	if (result == 0)
 		result = set_library(&run->environment, err);
 	if (result == 0)
@@ -299,8 +325,22 @@ static int export_trace(const struct run *run, const struct gt_trace *trace,
 	return result;
 }
 
+/* Settings that are not understood were complained about before the program started. */
+static void say_nothing(void *context, const char *sentence)
+{
+	(void)context;
+	(void)sentence;
+}
+
 static void say_nothing_recorded(const struct run *run)
 {
+	struct gt_settings settings;
+
+	gt_settings_read(&settings, run->environment.list.rows, say_nothing, NULL);
+	if (settings.disable) {
+		gt_say("nothing was recorded: GPUTRACE_DISABLE is set in the environment");
+		return;
+	}
 	gt_say("nothing was recorded: no process of %s loaded %s; either it did not get as far as "
 	       "using CUDA, or it runs without our environment (another user, a container, a "
 	       "cleared environment) or without the NVIDIA driver",
@@ -341,8 +381,9 @@ static void conclude(const struct run *run, const struct gt_salvage *salvage)
 	gt_trace_init(&trace);
 	result = gt_collect(run->folder, &trace, &err);
 	if (result == -ENODATA) {
-		if (!run->args->quiet)
-			say_nothing_recorded(run);
+		/* The next run would find the name taken by a recording that is none. */
+		(void)gt_recording_remove(run->folder, NULL);
+		say_nothing_recorded(run);
 		goto done;
 	}
 	if (result < 0)
