@@ -37,7 +37,11 @@ static void print_help(FILE *out)
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\n'gputrace help COMMAND' or 'gputrace COMMAND --help' says more;\n"
-	      "'gputrace --version' names the version.\n",
+	      "'gputrace --version' names the version.\n\n"
+	      "Exit status: 0 done, 1 could not do it, 2 did not understand the command line.\n"
+	      "That of 'gputrace run' is the program's own; 125 gputrace could not start\n"
+	      "recording, 126 the program cannot be run, 127 there is no such program,\n"
+	      "128+N signal N killed it.\n",
 	      out);
 }
 
@@ -46,6 +50,10 @@ static void print_command_help(const struct gt_command *command)
 	printf("usage: gputrace %s [OPTION...] %s\n\n%s.\n\nOptions:\n", command->name,
 	       command->operands, command->summary);
 	gt_options_help(command->options, stdout);
+	if (command->list) {
+		putchar('\n');
+		command->list(stdout);
+	}
 	if (command->details)
 		printf("\n%s\n", command->details);
 }

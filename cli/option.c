@@ -298,6 +298,15 @@ static void print_option(const struct gt_option *option, FILE *out)
 	putc('\n', out);
 }
 
+void gt_help_entry(const char *name, const char *text, FILE *out)
+{
+	size_t column = HELP_INDENT;
+
+	fprintf(out, "  %-*s ", HELP_INDENT - 3, name);
+	print_words(text, &column, out);
+	putc('\n', out);
+}
+
 void gt_options_help(const struct gt_option *options, FILE *out)
 {
 	for (; options->name; options++)
