@@ -380,8 +380,10 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (left < 0)
 		return left;
-	if (left != 1)
+	if (left < 1)
 		return gt_fail(err, EINVAL, "which recording? give one; see gputrace info --help");
+	if (left > 1)
+		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
 	if (args.json && args.csv)
 		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
 	gt_trace_init(&facts.trace);
