@@ -87,6 +87,19 @@ static int help(const char *name)
 	return GT_EXIT_OK;
 }
 
+/* The options do not know whose they are: "see --help" is of the command. */
+static void say_usage(const struct gt_command *command, const char *text)
+{
+	static const char end[] = "; see --help";
+	const size_t length = strlen(text);
+	const size_t kept = length - (sizeof(end) - 1);
+
+	if (length >= sizeof(end) - 1 && strcmp(text + kept, end) == 0)
+		gt_say("%.*s; see gputrace %s --help", (int)kept, text, command->name);
+	else
+		gt_say("%s", text);
+}
+
 static int run(const struct gt_command *command, int argc, char **argv)
 {
 	struct gt_error err = {0};
@@ -98,7 +111,7 @@ static int run(const struct gt_command *command, int argc, char **argv)
 		print_command_help(command);
 		return GT_EXIT_OK;
 	}
-	gt_say("%s", err.text);
+	say_usage(command, err.text);
 	if (err.code == EINVAL)
 		return GT_EXIT_USAGE;
 	return command->failed_status ? command->failed_status : GT_EXIT_FAILED;
