@@ -2,6 +2,8 @@
 #ifndef GT_CLI_COMMAND_H
 #define GT_CLI_COMMAND_H
 
+#include <stdio.h>
+
 struct gt_error;
 
 enum gt_exit {
@@ -18,9 +20,10 @@ enum gt_exit {
 /* One verb. To add one: see commands.def. */
 struct gt_command {
 	const char *name;
-	const char *operands; /* after the options in "usage:", or "" */
-	const char *summary;  /* one line, no full stop */
-	const char *details;  /* lines of at most 80 columns after the options, or NULL */
+	const char *operands;    /* after the options in "usage:", or "" */
+	const char *summary;     /* one line, no full stop */
+	const char *details;     /* lines of at most 80 columns after the options, or NULL */
+	void (*list)(FILE *out); /* prints what an operand or a value can be, or NULL */
 	const struct gt_option *options;
 	int failed_status; /* exit status when run fails; 0 stands for GT_EXIT_FAILED */
 	/*

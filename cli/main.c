@@ -37,7 +37,11 @@ static void print_help(FILE *out)
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\n'gputrace help COMMAND' or 'gputrace COMMAND --help' says more;\n"
-	      "'gputrace --version' names the version.\n",
+	      "'gputrace --version' names the version.\n\n"
+	      "Exit status: 0 done, 1 could not do it, 2 did not understand the command line.\n"
+	      "That of 'gputrace run' is the program's own; 125 gputrace could not start\n"
+	      "recording, 126 the program cannot be run, 127 there is no such program,\n"
+	      "128+N signal N killed it.\n",
 	      out);
 }
 
@@ -46,6 +50,10 @@ static void print_command_help(const struct gt_command *command)
 	printf("usage: gputrace %s [OPTION...] %s\n\n%s.\n\nOptions:\n", command->name,
 	       command->operands, command->summary);
 	gt_options_help(command->options, stdout);
+	if (command->list) {
+		putchar('\n');
+		command->list(stdout);
+	}
 	if (command->details)
 		printf("\n%s\n", command->details);
 }
@@ -79,6 +87,19 @@ static int help(const char *name)
 	return GT_EXIT_OK;
 }
 
+/* The options do not know whose they are: "see --help" is of the command. */
+static void say_usage(const struct gt_command *command, const char *text)
+{
+	static const char end[] = "; see --help";
+	const size_t length = strlen(text);
+	const size_t kept = length - (sizeof(end) - 1);
+
+	if (length >= sizeof(end) - 1 && strcmp(text + kept, end) == 0)
+		gt_say("%.*s; see gputrace %s --help", (int)kept, text, command->name);
+	else
+		gt_say("%s", text);
+}
+
 static int run(const struct gt_command *command, int argc, char **argv)
 {
 	struct gt_error err = {0};
@@ -90,7 +111,7 @@ static int run(const struct gt_command *command, int argc, char **argv)
 		print_command_help(command);
 		return GT_EXIT_OK;
 	}
-	gt_say("%s", err.text);
+	say_usage(command, err.text);
 	if (err.code == EINVAL)
 		return GT_EXIT_USAGE;
 	return command->failed_status ? command->failed_status : GT_EXIT_FAILED;

@@ -7,6 +7,7 @@
 #include "cli/option.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -68,6 +69,43 @@ static const char *describe(enum gt_option_kind kind)
 	return "a number";
 }
 
+struct scale {
+	uint64_t factor;
+	const char *unit;
+};
+
+/* A limit as one would type it: in the largest unit that leaves no rest. */
+static void format_limit(char *text, size_t size, enum gt_option_kind kind, uint64_t value)
+{
+	static const struct scale sizes[] = {
+		{1u << 30, "G"}, {1u << 20, "M"}, {1u << 10, "K"}, {1, ""}};
+	static const struct scale durations[] = {{3600000000000, "h"}, {60000000000, "m"},
+	                                         {1000000000, "s"},    {1000000, "ms"},
+	                                         {1000, "us"},         {1, "ns"}};
+	static const struct scale counts[] = {{1, ""}};
+	const struct scale *scale = kind == GT_OPTION_SIZE       ? sizes
+	                            : kind == GT_OPTION_DURATION ? durations
+	                                                         : counts;
+
+	while (scale->factor > 1 && (value < scale->factor || value % scale->factor != 0))
+		scale++;
+	snprintf(text, size, "%" PRIu64 "%s", value / scale->factor, scale->unit);
+}
+
+static int out_of_range(const struct gt_option *option, const char *text, const char *what,
+                        struct gt_error *err)
+{
+	char least[32];
+	char most[32];
+
+	if (!option->most)
+		return gt_fail(err, EINVAL, "--%s: %s is too %s", option->name, text, what);
+	format_limit(least, sizeof(least), option->kind, option->least);
+	format_limit(most, sizeof(most), option->kind, option->most);
+	return gt_fail(err, EINVAL, "--%s: %s is too %s; it can be %s to %s", option->name, text,
+	               what, least, most);
+}
+
 static int store_number(const struct gt_option *option, const char *text, uint64_t *field,
                         struct gt_error *err)
 {
@@ -85,9 +123,9 @@ static int store_number(const struct gt_option *option, const char *text, uint64
 		return gt_fail(err, EINVAL, "--%s needs %s, not '%s'", option->name,
 		               describe(option->kind), text);
 	if (result == -ERANGE || (option->most && value > option->most))
-		return gt_fail(err, EINVAL, "--%s: %s is too large", option->name, text);
+		return out_of_range(option, text, "large", err);
 	if (value < option->least)
-		return gt_fail(err, EINVAL, "--%s: %s is too small", option->name, text);
+		return out_of_range(option, text, "small", err);
 	*field = value;
 	return 0;
 }
@@ -295,6 +333,15 @@ static void print_option(const struct gt_option *option, FILE *out)
 		         *choice, choice[1] ? "," : ")");
 		print_words(word, &column, out);
 	}
+	putc('\n', out);
+}
+
+void gt_help_entry(const char *name, const char *text, FILE *out)
+{
+	size_t column = HELP_INDENT;
+
+	fprintf(out, "  %-*s ", HELP_INDENT - 3, name);
+	print_words(text, &column, out);
 	putc('\n', out);
 }
 

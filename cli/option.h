@@ -86,6 +86,9 @@ int gt_options_parse(const struct gt_option *options, void *args, int argc, char
 int gt_options_parse_leading(const struct gt_option *options, void *args, int argc, char **argv,
                              struct gt_error *err);
 
+/* One entry of any other list, laid out as the options are. */
+void gt_help_entry(const char *name, const char *text, FILE *out);
+
 /* One entry for each option and --help, at most 80 columns wide. */
 void gt_options_help(const struct gt_option *options, FILE *out);
 

@@ -72,6 +72,25 @@ static int read_report(int fd)
 	return got == sizeof(code) ? code : 0;
 }
 
+/* PROGRAM is there, but what is to run it is not: named in a script's first line. */
+static int no_interpreter(const char *program, struct gt_error *err)
+{
+	FILE *file = strchr(program, '/') ? fopen(program, "re") : NULL;
+	char line[256] = "";
+	const char *name;
+
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		(void)fclose(file);
+	if (strncmp(line, "#!", 2) != 0)
+		return gt_fail(err, ENOEXEC, "cannot run %s: its interpreter is not there",
+		               program);
+	name = line + 2 + strspn(line + 2, " \t");
+	return gt_fail(err, ENOEXEC, "cannot run %s: its interpreter %.*s is not there", program,
+	               (int)strcspn(name, " \t\r\n"), name);
+}
+
 static int start(char *const *argv, char *const *environment, const struct signals *before,
                  bool *not_run, struct gt_error *err)
 {
@@ -96,6 +115,9 @@ static int start(char *const *argv, char *const *environment, const struct signa
 		return child;
 	(void)waitpid(child, NULL, 0);
 	*not_run = true;
+	/* The kernel says the same of a file that is not there and of one it cannot interpret. */
+	if (code == ENOENT && gt_process_find(argv[0], NULL) == 0)
+		return no_interpreter(argv[0], err);
 	return gt_fail(err, code, "cannot run %s: %s", argv[0], gt_errno_text(code));
 }
 

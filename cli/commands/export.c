@@ -43,27 +43,71 @@ static const struct gt_option options[] = {
 	OPT_END,
 };
 
+static void list_formats(FILE *out)
+{
+	fputs("Formats:\n", out);
+	for (size_t i = 0; i < gt_exporter_count; i++)
+		gt_help_entry(gt_exporters[i]->name, gt_exporters[i]->summary, out);
+}
+
+/* The names of all formats: "perfetto, other". */
+static void name_formats(char *text, size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < gt_exporter_count && length < size; i++)
+		length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "",
+		                           gt_exporters[i]->name);
+}
+
 static int unknown_format(const char *name, struct gt_error *err)
 {
 	struct gt_words names = {0};
 	const char *nearest;
+	char all[128];
 	int result;
 
 	for (size_t i = 0; i < gt_exporter_count; i++)
 		gt_words_add(&names, gt_exporters[i]->name, strlen(gt_exporters[i]->name));
+	name_formats(all, sizeof(all));
 	nearest = gt_words_nearest(&names, name);
 	if (nearest)
 		result = gt_fail(err, EINVAL, "no format '%s'; did you mean %s?", name, nearest);
 	else
-		result = gt_fail(err, EINVAL, "no format '%s'; see gputrace export --help", name);
+		result = gt_fail(err, EINVAL, "no format '%s'; there is: %s", name, all);
 	gt_words_release(&names);
 	return result;
+}
+
+/* Other endings that people and ui.perfetto.dev give to Perfetto's traces. */
+static bool is_perfetto_ending(const char *ending)
+{
+	static const char *const endings[] = {".pftrace", ".perfetto-trace", ".pb"};
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (strcmp(endings[i], ending) == 0)
+			return true;
+	return false;
+}
+
+/* What the name of a file ends with: from the last dot on, "" for none. */
+static const char *ending_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot > name ? dot : "";
 }
 
 /* By --to, else by the ending of the file's name, else Perfetto's. */
 static int choose(const struct args *args, const struct gt_exporter **exporter,
                   struct gt_error *err)
 {
+	const char *ending = args->output ? ending_of(args->output) : "";
+	char all[128];
+
 	*exporter = NULL;
 	if (args->format) {
 		*exporter = gt_exporter_find(args->format);
@@ -71,9 +115,38 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
 	}
 	if (args->output)
 		*exporter = gt_exporter_for_file(args->output);
-	if (!*exporter)
+	if (!*exporter && (!*ending || is_perfetto_ending(ending)))
 		*exporter = gt_exporter_find("perfetto");
-	return 0;
+	if (*exporter)
+		return 0;
+	name_formats(all, sizeof(all));
+	return gt_fail(err, EINVAL, "no format writes %s files; choose one with --to (%s)", ending,
+	               all);
+}
+
+/*
+ * The recording's name with the ending of the format. A folder given as "." or ".." is called
+ * by its real name.
+ */
+static char *default_path(const char *recording, const struct gt_exporter *exporter)
+{
+	char *stem = gt_recording_stem(recording);
+	const char *slash = strrchr(stem, '/');
+	const char *name = slash ? slash + 1 : stem;
+	char *path;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		char *real = realpath(recording, NULL);
+
+		if (real) {
+			free(stem);
+			stem = gt_recording_stem(real);
+			free(real);
+		}
+	}
+	path = gt_recording_path(stem, exporter->extension);
+	free(stem);
+	return path;
 }
 
 static void tell(const struct gt_output *output, const struct gt_export_counts *counts)
@@ -125,8 +198,11 @@ static int write_trace(const struct args *args, const struct gt_trace *trace,
 	struct gt_export_counts counts = {0};
 	int result = exporter->write(trace, &how, output->file, &counts, err);
 
-	if (result == 0)
-		result = gt_output_commit(output, err);
+	/* An exporter knows only a stream. */
+	if (result < 0)
+		return gt_fail(err, -result, "cannot write %s: %s", output->path,
+		               gt_errno_text(-result));
+	result = gt_output_commit(output, err);
 	if (result == 0 && args->json)
 		print_json(output, exporter, &counts);
 	else if (result == 0 && !args->quiet)
@@ -162,7 +238,6 @@ static int run(int argc, char **argv, struct gt_error *err)
 	struct args args = {0};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	const struct gt_exporter *exporter;
-	char *stem;
 	char *path;
 	int result;
 
@@ -175,14 +250,13 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (args.json && args.output && strcmp(args.output, "-") == 0)
 		return gt_fail(err, EINVAL,
 		               "--json and the trace cannot both go to standard output");
+	if (args.output && !*args.output)
+		return gt_fail(err, EINVAL, "--output needs the name of a file");
 	result = choose(&args, &exporter, err);
 	if (result < 0)
 		return result;
-	stem = gt_recording_stem(argv[0]);
-	path = gt_recording_path(args.output ? args.output : stem,
-	                         args.output ? "" : exporter->extension);
+	path = args.output ? gt_recording_path(args.output, "") : default_path(argv[0], exporter);
 	result = export_recording(&args, argv[0], exporter, path, err);
-	free(stem);
 	free(path);
 	return result < 0 ? result : GT_EXIT_OK;
 }
@@ -192,6 +266,7 @@ const struct gt_command gt_command_export = {
 	.operands = "RECORDING",
 	.summary = "Write a recording as a file that other programs read",
 	.details = "RECORDING is a folder NAME.gputrace. NAME.perfetto opens in ui.perfetto.dev.",
+	.list = list_formats,
 	.options = options,
 	.run = run,
 };

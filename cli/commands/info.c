@@ -257,19 +257,30 @@ static bool is_time(const char *class)
 	return gt_has_suffix(class, "_ns");
 }
 
+/* Only some callbacks are timed; of a short program perhaps none. */
+static bool has_samples(const struct gt_trace *trace)
+{
+	uint64_t samples = 0;
+
+	(void)gt_trace_ledger(trace, "callback_samples", &samples);
+	return samples > 0;
+}
+
 static void add_ledger(struct gt_result *result, const struct gt_trace *trace)
 {
 	gt_result_begin(result, "ledger", ledger_headings, COUNT_OF(ledger_headings));
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		const char *class = gt_trace_text(trace, row->name);
 		uint64_t value = 0;
+		bool known;
 
 		if (!is_first_of_class(trace, row))
 			continue;
 		(void)gt_trace_ledger(trace, class, &value);
+		known = strcmp(class, "callback_ns") != 0 || has_samples(trace);
 		gt_result_add_text(result, class);
 		add_count_if(result, !is_time(class), (int64_t)value);
-		add_count_if(result, is_time(class), (int64_t)value);
+		add_count_if(result, known && is_time(class), (int64_t)value);
 	}
 }
 
@@ -380,8 +391,10 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (left < 0)
 		return left;
-	if (left != 1)
+	if (left < 1)
 		return gt_fail(err, EINVAL, "which recording? give one; see gputrace info --help");
+	if (left > 1)
+		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
 	if (args.json && args.csv)
 		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
 	gt_trace_init(&facts.trace);

@@ -74,6 +74,13 @@ static void list_reports(FILE *out)
 		fprintf(out, "%-12s %s\n", gt_reports[i]->name, gt_reports[i]->summary);
 }
 
+static void list_for_help(FILE *out)
+{
+	fputs("Reports:\n", out);
+	for (size_t i = 0; i < gt_report_count; i++)
+		gt_help_entry(gt_reports[i]->name, gt_reports[i]->summary, out);
+}
+
 static int unknown_report(const char *name, struct gt_error *err)
 {
 	struct gt_words names = {0};
@@ -97,6 +104,9 @@ static int choose(struct answers *answers, int count, char **names, struct gt_er
 	for (int i = 0; i < count; i++) {
 		const struct gt_report *report = gt_report_find(names[i]);
 
+		if (!*names[i])
+			return gt_fail(err, EINVAL,
+			               "which report? '' names none; see gputrace report --list");
 		if (!report)
 			return unknown_report(names[i], err);
 		answers_add(answers, report);
@@ -189,6 +199,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 	}
 	if (left < 1)
 		return gt_fail(err, EINVAL, "which recording? see gputrace report --help");
+	if (!*argv[0])
+		return gt_fail(err, EINVAL, "which recording? '' names none");
 	if (args.json && args.csv)
 		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
 	result = choose(&answers, left - 1, argv + 1, err);
@@ -203,6 +215,7 @@ const struct gt_command gt_command_report = {
 	.operands = "RECORDING [REPORT...]",
 	.summary = "Answer questions about a recording",
 	.details = "RECORDING is a folder NAME.gputrace. Without a REPORT the summary is shown.",
+	.list = list_for_help,
 	.options = options,
 	.run = run,
 };
