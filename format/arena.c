@@ -6,10 +6,12 @@
 
 #include "base/error.h"
 
-#define PAGE          4096u
-#define MAX_SLOTS     4096u
-#define MAX_SLOT_SIZE (64u << 20)
-#define NAME_PROBES   64
+#define SMALL_SHARE    8u /* small buffers: so many for a large one, of its size together */
+#define SMALLEST_BYTES (64u << 10) /* the least that a buffer may have */
+#define PAGE           4096u
+#define MAX_SLOTS      4096u
+#define MAX_SLOT_SIZE  (64u << 20)
+#define NAME_PROBES    64
 
 static uint64_t to_page(uint64_t bytes)
 {
@@ -18,7 +20,7 @@ static uint64_t to_page(uint64_t bytes)
 
 static uint32_t slot_count(const struct gt_arena_config *config)
 {
-	return config->activity_slots + GT_RECORD_SLOTS + GT_DISCARD_SLOTS;
+	return config->activity_slots + config->small_slots + GT_RECORD_SLOTS + GT_DISCARD_SLOTS;
 }
 
 static uint64_t slots_offset(void)
@@ -36,10 +38,29 @@ static uint64_t heap_offset(uint32_t count)
 	return to_page(names_offset(count) + GT_ARENA_NAMES * sizeof(struct gt_name));
 }
 
+static uint32_t small_bytes(const struct gt_arena_config *config)
+{
+	return (uint32_t)to_page(config->activity_bytes / SMALL_SHARE);
+}
+
+struct gt_arena_config gt_arena_config_of(uint64_t buffer_count, uint64_t buffer_bytes,
+                                          const char *capture)
+{
+	const bool large = buffer_bytes >= (uint64_t)SMALL_SHARE * SMALLEST_BYTES;
+
+	return (struct gt_arena_config){
+		.activity_slots = (uint32_t)buffer_count,
+		.activity_bytes = (uint32_t)buffer_bytes,
+		.small_slots = large ? (uint32_t)buffer_count * SMALL_SHARE : 0,
+		.capture = capture,
+	};
+}
+
 size_t gt_arena_bytes(const struct gt_arena_config *config)
 {
 	return heap_offset(slot_count(config)) + GT_ARENA_HEAP +
 	       (uint64_t)config->activity_slots * config->activity_bytes +
+	       (uint64_t)config->small_slots * small_bytes(config) +
 	       (uint64_t)GT_RECORD_SLOTS * GT_RECORD_BYTES +
 	       (uint64_t)GT_DISCARD_SLOTS * GT_DISCARD_BYTES;
 }
@@ -80,12 +101,17 @@ void gt_arena_format(struct gt_arena *arena, void *memory, const struct gt_arena
 	header->heap_offset = heap_offset(count);
 	strncpy(header->capture, config->capture, sizeof(header->capture) - 1);
 	point(arena, memory);
-	offset = lay_slots(arena->slots, config->activity_slots, GT_SLOT_ACTIVITY,
-	                   config->activity_bytes, offset);
-	offset = lay_slots(arena->slots + config->activity_slots, GT_RECORD_SLOTS, GT_SLOT_RECORDS,
-	                   GT_RECORD_BYTES, offset);
-	lay_slots(arena->slots + config->activity_slots + GT_RECORD_SLOTS, GT_DISCARD_SLOTS,
-	          GT_SLOT_DISCARD, GT_DISCARD_BYTES, offset);
+	struct gt_slot *slot = arena->slots;
+
+	offset = lay_slots(slot, config->activity_slots, GT_SLOT_ACTIVITY, config->activity_bytes,
+	                   offset);
+	slot += config->activity_slots;
+	offset =
+		lay_slots(slot, config->small_slots, GT_SLOT_ACTIVITY, small_bytes(config), offset);
+	slot += config->small_slots;
+	offset = lay_slots(slot, GT_RECORD_SLOTS, GT_SLOT_RECORDS, GT_RECORD_BYTES, offset);
+	slot += GT_RECORD_SLOTS;
+	lay_slots(slot, GT_DISCARD_SLOTS, GT_SLOT_DISCARD, GT_DISCARD_BYTES, offset);
 #define LEDGER(name, help) gt_arena_add_string(arena, #name, sizeof(#name) - 1);
 #include "format/ledger.def"
 }

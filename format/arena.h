@@ -108,8 +108,16 @@ struct gt_arena {
 struct gt_arena_config {
 	uint32_t activity_slots;
 	uint32_t activity_bytes; /* of one, a multiple of 4096 */
+	uint32_t small_slots;    /* activity slots an eighth as large, lent when all others are */
 	const char *capture;     /* file name, shorter than 256 bytes */
 };
+
+/*
+ * The arena for so many activity buffers: CUPTI takes one for every thread, and large ones cost
+ * it least, so that there are eight small ones beside each large one for programs of many threads.
+ */
+struct gt_arena_config gt_arena_config_of(uint64_t buffer_count, uint64_t buffer_bytes,
+                                          const char *capture);
 
 /* Bytes that an arena of this kind takes. */
 size_t gt_arena_bytes(const struct gt_arena_config *config);

@@ -128,8 +128,8 @@ static void limit_all(struct gt_settings *settings, void (*complain)(void *, con
 {
 	limit(&settings->buffer_bytes, 64u << 10, 64u << 20,
 	      "GPUTRACE_BUFFER_SIZE must be 64K to 64M; the nearest is used", complain, context);
-	limit(&settings->buffer_count, 4, 2048,
-	      "GPUTRACE_BUFFERS must be 4 to 2048; the nearest is used", complain, context);
+	limit(&settings->buffer_count, 4, 256,
+	      "GPUTRACE_BUFFERS must be 4 to 256; the nearest is used", complain, context);
 	limit(&settings->flush_interval_ns, 1000000, 3600ull * 1000000000,
 	      "GPUTRACE_FLUSH_INTERVAL must be 1ms to 1h; the nearest is used", complain, context);
 	settings->buffer_bytes = (settings->buffer_bytes + 4095) & ~(uint64_t)4095;

@@ -209,11 +209,9 @@ static void remove_all(struct gt_session *session)
 
 int gt_output_open(struct gt_session *session, char *why, size_t why_size)
 {
-	const struct gt_arena_config config = {
-		.activity_slots = (uint32_t)session->settings.buffer_count,
-		.activity_bytes = (uint32_t)session->settings.buffer_bytes,
-		.capture = session->capture_name,
-	};
+	const struct gt_arena_config config =
+		gt_arena_config_of(session->settings.buffer_count, session->settings.buffer_bytes,
+	                           session->capture_name);
 	const char *what = "recording folder";
 	int result;
 

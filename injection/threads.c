@@ -18,7 +18,7 @@
 #define HEADER_INTERVAL_NS     1000000000u /* clocks and ledger go to the capture this often */
 #define FIRST_WAIT_NS          1000000u    /* doubled at each turn up to the flush interval */
 #define FLUSH_LIMIT_NS         5000000000u /* a flush that takes longer is given up */
-#define TOUCHED_ACTIVITY_SLOTS 64
+#define TOUCHED_ACTIVITY_SLOTS 8
 #define TOUCHED_RECORD_SLOTS   32
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* linux/mman.h since 5.14 */

@@ -60,7 +60,7 @@ static const struct gt_option options[] = {
                      3600000000000,
                      "How often finished activity is fetched, 1ms to 1h; default 100ms"),
 	OPT_SIZE("buffer-size", 0, struct args, buffer_bytes, "SIZE", 64 << 10, 64 << 20,
-                 "Size of one activity buffer, 64K to 64M; default 128K"),
+                 "Size of one activity buffer, 64K to 64M; default 1M"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this libcupti, not the one that fits the process"),
 	OPT_FLAG("verbose", 'v', struct args, verbose,
@@ -177,10 +177,8 @@ static int check_settings(const struct run *run, struct gt_error *err)
 
 	gt_settings_read(&settings, run->environment.list.rows, complain, NULL);
 
-	const struct gt_arena_config config = {
-		.activity_slots = (uint32_t)settings.buffer_count,
-		.activity_bytes = (uint32_t)settings.buffer_bytes,
-	};
+	const struct gt_arena_config config =
+		gt_arena_config_of(settings.buffer_count, settings.buffer_bytes, "");
 	const uint64_t needed = gt_arena_bytes(&config);
 
 	if (statvfs(run->folder, &disk) < 0 || disk.f_blocks == 0)
