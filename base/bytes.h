@@ -10,6 +10,12 @@
  * Nothing here reads or writes outside the range it is given.
  */
 
+/* The next multiple of 64, a cache line: where parts of one mapping may begin. */
+static inline size_t gt_align_64(size_t size)
+{
+	return (size + 63) & ~(size_t)63;
+}
+
 static inline uint32_t gt_get_u32(const uint8_t *from)
 {
 	return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;

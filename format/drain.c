@@ -73,18 +73,13 @@ struct gt_drain {
 	struct gt_record_shape table[SHAPE_TABLE]; /* id 0: free */
 };
 
-static size_t align(size_t size)
-{
-	return (size + 63) & ~(size_t)63;
-}
-
 size_t gt_drain_memory(void)
 {
-	size_t size = align(sizeof(struct gt_drain));
+	size_t size = gt_align_64(sizeof(struct gt_drain));
 
 	for (int i = 0; i < BATCH_COUNT; i++)
-		size += align((size_t)batch_kinds[i].capacity *
-		              gt_record_info(batch_kinds[i].kind)->size);
+		size += gt_align_64((size_t)batch_kinds[i].capacity *
+		                    gt_record_info(batch_kinds[i].kind)->size);
 	return size;
 }
 
@@ -98,7 +93,7 @@ static void forget_shapes(struct gt_drain *drain)
 struct gt_drain *gt_drain_init(const struct gt_drain_config *config, void *memory, size_t size)
 {
 	struct gt_drain *drain = memory;
-	uint8_t *at = (uint8_t *)memory + align(sizeof(*drain));
+	uint8_t *at = (uint8_t *)memory + gt_align_64(sizeof(*drain));
 
 	if (size < gt_drain_memory())
 		return NULL;
@@ -113,7 +108,7 @@ struct gt_drain *gt_drain_init(const struct gt_drain_config *config, void *memor
 			.kind = batch_kinds[i].kind,
 			.size = gt_record_info(batch_kinds[i].kind)->size,
 		};
-		at += align((size_t)batch->capacity * batch->size);
+		at += gt_align_64((size_t)batch->capacity * batch->size);
 	}
 	return drain;
 }

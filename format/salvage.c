@@ -201,7 +201,7 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
                      struct gt_sink sink, struct gt_error *err)
 {
-	const size_t head = (sizeof(struct salvager) + 63) & ~(size_t)63;
+	const size_t head = gt_align_64(sizeof(struct salvager));
 	const size_t size = head + gt_writer_memory() + gt_drain_memory();
 	uint8_t *memory =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -20,20 +20,15 @@ _Static_assert(GT_COLUMNS_BOUND(GT_RECORD_MAX_FIELDS, GT_CHUNK_MAX_RECORDS) <= G
 _Static_assert(ZSTD_COMPRESSBOUND(GT_CHUNK_MAX_RAW) <= GT_CHUNK_MAX_STORED,
                "a chunk that does not compress still fits");
 
-static size_t align(size_t size)
-{
-	return (size + 63) & ~(size_t)63;
-}
-
 static size_t compressor_memory(void)
 {
-	return align(ZSTD_estimateCCtxSize(LEVEL));
+	return gt_align_64(ZSTD_estimateCCtxSize(LEVEL));
 }
 
 size_t gt_writer_memory(void)
 {
-	return compressor_memory() + align(GT_CHUNK_MAX_RAW) +
-	       align(GT_CHUNK_HEADER_SIZE + GT_CHUNK_MAX_STORED);
+	return compressor_memory() + gt_align_64(GT_CHUNK_MAX_RAW) +
+	       gt_align_64(GT_CHUNK_HEADER_SIZE + GT_CHUNK_MAX_STORED);
 }
 
 int gt_writer_init(struct gt_writer *writer, struct gt_sink sink, void *memory, size_t size)
@@ -48,7 +43,7 @@ int gt_writer_init(struct gt_writer *writer, struct gt_sink sink, void *memory, 
 		return -ENOMEM;
 	at += compressor_memory();
 	writer->raw = at;
-	at += align(GT_CHUNK_MAX_RAW);
+	at += gt_align_64(GT_CHUNK_MAX_RAW);
 	writer->out = at;
 	return 0;
 }

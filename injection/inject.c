@@ -12,8 +12,6 @@ static struct gt_session session;
 static atomic_flag loaded = ATOMIC_FLAG_INIT;
 static pid_t owner;
 
-struct gt_session *gt_session_get(void);
-
 struct gt_session *gt_session_get(void)
 {
 	return &session;

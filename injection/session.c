@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "format/meta.h"
 #include "format/recording.h"
 #include "injection/layout.h"
@@ -57,11 +58,6 @@ void gt_session_note(struct gt_session *session, const char *topic, const char *
 	(void)gt_writer_records(&session->writer, GT_RECORD_note, &note, 1, none);
 }
 
-static size_t to_64(size_t size)
-{
-	return (size + 63) & ~(size_t)63;
-}
-
 /* All the memory that recording takes besides the arena, in one mapping. */
 static int take_memory(struct gt_session *session)
 {
@@ -73,9 +69,9 @@ static int take_memory(struct gt_session *session)
 		.string_of = string_of,
 		.context = session,
 	};
-	const size_t interner = to_64(gt_interner_memory());
-	const size_t writer = to_64(gt_writer_memory());
-	const size_t drain = to_64(gt_drain_memory());
+	const size_t interner = gt_align_64(gt_interner_memory());
+	const size_t writer = gt_align_64(gt_writer_memory());
+	const size_t drain = gt_align_64(gt_drain_memory());
 	uint8_t *at = mmap(NULL, interner + writer + drain + GT_DISCARD_BYTES,
 	                   PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 

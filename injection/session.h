@@ -62,6 +62,9 @@ struct gt_session {
 	sem_t flusher_done;
 };
 
+/* The one session of the process, for callbacks that carry no pointer to it. */
+struct gt_session *gt_session_get(void);
+
 /*
  * Starts recording: everything that cannot start is noted in the capture and left out, and
  * the program goes on as it would without. Called once, on the thread that initialises CUDA.

@@ -4,7 +4,6 @@
 
 #include "injection/session.h"
 #include "injection/source.h"
-#include "injection/sources/api.h"
 
 /* What the GPU did, from CUPTI's activity records, in buffers that are slots of the arena. */
 

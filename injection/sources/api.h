@@ -10,7 +10,4 @@ struct gt_session;
 void CUPTIAPI gt_api_callback(void *context, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                               const void *data);
 
-/* The one session of the process, for callbacks that carry no pointer to it. */
-struct gt_session *gt_session_get(void);
-
 #endif
