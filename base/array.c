@@ -31,6 +31,14 @@ void *gt_array_grow(void *rows, size_t count, size_t *capacity, size_t row_size)
 	return rows;
 }
 
+void *gt_array_resize(void *rows, size_t count, size_t row_size)
+{
+	const size_t size = count * row_size;
+
+	return or_stop(row_size && count > SIZE_MAX / row_size ? NULL
+	                                                       : realloc(rows, size ? size : 1));
+}
+
 void gt_array_free(void *rows)
 {
 	free(rows);

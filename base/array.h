@@ -37,6 +37,9 @@
 /* Memory of the program's own; never NULL: running out ends the program with one line. */
 void *gt_allocate(size_t size);
 
+/* Memory of gt_allocate, or NULL, made room for count elements; never NULL itself. */
+void *gt_array_resize(void *rows, size_t count, size_t row_size);
+
 /* Internal to the macros above. */
 void *gt_array_grow(void *rows, size_t count, size_t *capacity, size_t row_size);
 void gt_array_free(void *rows);

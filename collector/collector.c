@@ -144,6 +144,7 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->contexts);
 		gt_array_release(&capture->streams);
 		gt_array_release(&capture->threads);
+		gt_array_release(&capture->events);
 	}
 	gt_array_release(&collection->captures);
 }

@@ -79,3 +79,19 @@ gt_id gt_row_of_thread(struct gt_trace *trace, struct gt_capture *capture, uint3
 	*gt_array_push(&capture->threads) = (struct gt_known){.number = tid, .row = row};
 	return row;
 }
+
+gt_id gt_row_of_event(struct gt_trace *trace, struct gt_capture *capture, uint64_t handle)
+{
+	gt_id row = GT_NONE;
+
+	FIND(&capture->events, handle, row);
+	if (row != GT_NONE)
+		return row;
+	row = (gt_id)trace->events.count;
+	*gt_array_push(&trace->events) =
+		(struct gt_event){.process = capture->process,
+	                          .handle = handle,
+	                          .number = (gt_count)capture->events.count + 1};
+	*gt_array_push(&capture->events) = (struct gt_known){.number = handle, .row = row};
+	return row;
+}

@@ -43,6 +43,7 @@ struct gt_capture {
 	gt_array(struct gt_known) contexts; /* by CUPTI's id */
 	gt_array(struct gt_known) streams;  /* by context << 32 | stream */
 	gt_array(struct gt_known) threads;  /* by tid */
+	gt_array(struct gt_known) events;   /* by handle */
 	struct gt_range kernels;
 	struct gt_range copies;
 	struct gt_range fills;

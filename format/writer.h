@@ -5,11 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where bytes go. write() takes all of them or returns a negative errno value. */
-struct gt_sink {
-	int (*write)(void *context, const void *data, size_t size);
-	void *context;
-};
+#include "base/sink.h"
 
 /*
  * Encodes records into chunks and hands each to a sink with one call. Safe inside a traced

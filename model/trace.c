@@ -12,24 +12,76 @@
 _Static_assert(sizeof(struct gt_kernel) <= 64, "ten million kernels must fit in memory");
 
 /* clang-format off */
-#define TABLE(name, plural, help) static const struct gt_column name##_columns[] = {
+#define TABLE(name, plural, order, help) static const struct gt_column name##_columns[] = {
 #define COLUMN(table, type, name, help) \
-	{#name, help, GT_COLUMN_##type, offsetof(struct gt_##table, name)},
+	{#name, help, GT_COLUMN_##type, offsetof(struct gt_##table, name), GT_TABLE_NONE},
+#define REF(table, target, name, help) \
+	{#name, help, GT_COLUMN_id, offsetof(struct gt_##table, name), GT_TABLE_##target},
+#define ANY(table, name, help) \
+	{#name "_table", help ": its table, GT_TABLE_...", GT_COLUMN_count, \
+	 offsetof(struct gt_##table, name##_table), GT_TABLE_NONE}, \
+	{#name "_row", help ": its row", GT_COLUMN_id, \
+	 offsetof(struct gt_##table, name##_row), GT_TABLE_ANY},
 #define END(name) };
 #include "model/tables.def"
 /* clang-format on */
+
+/* What is sorted by time begins with its times. */
+#define GT_STARTS_as_added(name) 1
+#define GT_STARTS_by_time(name)                                                                    \
+	(offsetof(struct gt_##name, start_ns) == 0 &&                                              \
+	 offsetof(struct gt_##name, end_ns) == sizeof(gt_time))
+#define TABLE(name, plural, order, help)                                                           \
+	_Static_assert(GT_STARTS_##order(name), #plural " begin with start_ns and end_ns");
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
 
 void gt_trace_init(struct gt_trace *trace)
 {
 	*trace = (struct gt_trace){.strings = gt_strings_new()};
 }
 
+size_t gt_trace_add_series(struct gt_trace *trace, size_t column_count)
+{
+	const size_t size = column_count * sizeof(double *);
+	struct gt_series *series = gt_array_push(&trace->series);
+
+	*series = (struct gt_series){.columns = gt_allocate(size), .column_count = column_count};
+	memset(series->columns, 0, size);
+	return trace->series.count - 1;
+}
+
+void gt_series_reserve(struct gt_series *series, size_t count)
+{
+	while (series->capacity < series->count + count) {
+		const size_t grown = series->capacity ? 2 * series->capacity : 64;
+
+		series->times_ns = gt_array_resize(series->times_ns, grown, sizeof(gt_time));
+		for (size_t i = 0; i < series->column_count; i++)
+			series->columns[i] =
+				gt_array_resize(series->columns[i], grown, sizeof(double));
+		series->capacity = grown;
+	}
+}
+
+static void release_series(struct gt_series *series)
+{
+	for (size_t i = 0; i < series->column_count; i++)
+		gt_array_free(series->columns[i]);
+	gt_array_free(series->columns);
+	gt_array_free(series->times_ns);
+}
+
 void gt_trace_release(struct gt_trace *trace)
 {
-#define TABLE(name, plural, help) gt_array_release(&trace->plural);
+#define TABLE(name, plural, order, help) gt_array_release(&trace->plural);
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"
+	gt_array_each(struct gt_series, series, &trace->series)
+		release_series(series);
+	gt_array_release(&trace->series);
 	gt_strings_free(trace->strings);
 	trace->strings = NULL;
 }
@@ -69,9 +121,10 @@ gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream)
 struct gt_table gt_trace_table(const struct gt_trace *trace, size_t index)
 {
 	const struct gt_table tables[] = {
-#define TABLE(name, plural, help)                                                                  \
+#define TABLE(name, plural, order, help)                                                           \
 	{#plural,                                                                                  \
 	 help,                                                                                     \
+	 GT_ORDER_##order,                                                                         \
 	 name##_columns,                                                                           \
 	 sizeof(name##_columns) / sizeof(name##_columns[0]),                                       \
 	 sizeof(struct gt_##name),                                                                 \
@@ -84,4 +137,56 @@ struct gt_table gt_trace_table(const struct gt_trace *trace, size_t index)
 
 	assert(index < GT_TABLE_COUNT);
 	return tables[index];
+}
+
+struct gt_rows gt_trace_rows(struct gt_trace *trace, size_t index)
+{
+	const struct gt_rows tables[] = {
+#define TABLE(name, plural, order, help)                                                           \
+	{(uint8_t *)trace->plural.rows, &trace->plural.count, sizeof(struct gt_##name)},
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+	};
+
+	assert(index < GT_TABLE_COUNT);
+	return tables[index];
+}
+
+/* The column before one that names a row of any table says which. */
+static bool names_table(const uint8_t *id, const struct gt_column *column, int target)
+{
+	gt_count table;
+
+	if (column->target != GT_TABLE_ANY)
+		return true;
+	memcpy(&table, id - sizeof(table), sizeof(table));
+	return table == (gt_count)target;
+}
+
+static void rename_column(const struct gt_rows *rows, const struct gt_column *column, int target,
+                          const struct gt_renamed *renamed)
+{
+	uint8_t *at = rows->rows + column->offset;
+
+	for (size_t i = 0; i < *rows->count; i++, at += rows->row_size) {
+		gt_id id;
+
+		memcpy(&id, at, sizeof(id));
+		if (id < renamed->count && names_table(at, column, target))
+			memcpy(at, &renamed->rows[id], sizeof(id));
+	}
+}
+
+void gt_trace_rename(struct gt_trace *trace, int target, const struct gt_renamed *renamed)
+{
+	for (size_t i = 0; i < GT_TABLE_COUNT; i++) {
+		const struct gt_table table = gt_trace_table(trace, i);
+		const struct gt_rows rows = gt_trace_rows(trace, i);
+
+		for (size_t c = 0; *rows.count && c < table.column_count; c++)
+			if (table.columns[c].target == target ||
+			    table.columns[c].target == GT_TABLE_ANY)
+				rename_column(&rows, &table.columns[c], target, renamed);
+	}
 }

@@ -49,6 +49,31 @@ enum gt_api_kind {
 	GT_API_MODULE,
 };
 
+/* Why one thing waits for another; column "kind" of edges. */
+enum gt_edge_kind {
+	GT_EDGE_EVENT, /* a stream waits for what was before a record on another one */
+	GT_EDGE_HOST,  /* the host waits for the end of what it gave a stream */
+};
+
+/* What the values of a counter are. */
+enum gt_counter_kind {
+	GT_COUNTER_GAUGE, /* as it is at the time of the sample */
+	GT_COUNTER_TOTAL, /* counts up; differences are what happened between two samples */
+	GT_COUNTER_MASK,  /* bits */
+};
+
+/*
+ * Values over time: the times once, then a column for each counter. Samples are sorted by time.
+ * 8 bytes a value and a time, so 100 counters at 20 us take 40 MB a second.
+ */
+struct gt_series {
+	gt_time *times_ns;
+	double **columns; /* NAN: not measured */
+	size_t column_count;
+	size_t count;    /* samples */
+	size_t capacity; /* samples there is room for */
+};
+
 /* How the recording of a process ended; column "ended" of processes. */
 enum gt_end {
 	GT_END_CLEAN, /* the process exited and everything was written */
@@ -58,15 +83,14 @@ enum gt_end {
 };
 
 /* clang-format off */
-#define TABLE(name, plural, help) struct gt_##name {
+#define TABLE(name, plural, order, help) struct gt_##name {
 #define COLUMN(table, type, name, help) gt_##type name;
 #define END(name) };
 #include "model/tables.def"
 /* clang-format on */
 
 /*
- * Kernels, copies, fills, syncs, overheads and API calls are sorted by start_ns; what has no
- * start time comes first.
+ * The tables by time are sorted by start_ns; what has no start time comes first.
  */
 struct gt_trace {
 	struct gt_strings *strings;
@@ -75,11 +99,18 @@ struct gt_trace {
 	gt_string tool_version; /* of gputrace that made the captures */
 	gt_string cupti;        /* path and version of the library that was used, "" when none */
 	gt_string driver;       /* CUDA driver version, as 13.0, "" when not known */
-#define TABLE(name, plural, help) gt_array(struct gt_##name) plural;
+	gt_array(struct gt_series) series; /* what the rows of counters name */
+#define TABLE(name, plural, order, help) gt_array(struct gt_##name) plural;
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"
 };
+
+/* A new series of so many counters, without samples; its number. */
+size_t gt_trace_add_series(struct gt_trace *trace, size_t column_count);
+
+/* Room for so many samples more at the end of a series: the caller fills them and adds to count. */
+void gt_series_reserve(struct gt_series *series, size_t count);
 
 void gt_trace_init(struct gt_trace *trace);
 void gt_trace_release(struct gt_trace *trace);
@@ -105,17 +136,34 @@ enum gt_column_type {
 	GT_COLUMN_real
 };
 
+enum {
+#define TABLE(name, plural, order, help) GT_TABLE_##plural,
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+	GT_TABLE_COUNT,
+	GT_TABLE_NONE = GT_TABLE_COUNT, /* of a column that names no row */
+	GT_TABLE_ANY                    /* the column before it holds the table */
+};
+
+enum gt_table_order {
+	GT_ORDER_as_added,
+	GT_ORDER_by_time, /* of its first two columns, start_ns and end_ns */
+};
+
 struct gt_column {
 	const char *name;
 	const char *help;
 	enum gt_column_type type;
 	size_t offset; /* inside the row */
+	int target;    /* GT_TABLE_... whose rows an id names, GT_TABLE_NONE or GT_TABLE_ANY */
 };
 
 /* A table without knowing its type at compile time, for code that treats all alike. */
 struct gt_table {
 	const char *name;
 	const char *help;
+	enum gt_table_order order;
 	const struct gt_column *columns;
 	size_t column_count;
 	size_t row_size;
@@ -123,15 +171,29 @@ struct gt_table {
 	size_t row_count;
 };
 
-enum {
-#define TABLE(name, plural, help) GT_TABLE_##plural,
-#define COLUMN(table, type, name, help)
-#define END(name)
-#include "model/tables.def"
-	GT_TABLE_COUNT
-};
-
 /* index < GT_TABLE_COUNT. The view is valid until the trace changes. */
 struct gt_table gt_trace_table(const struct gt_trace *trace, size_t index);
+
+/* The rows of a table for whoever changes them without knowing their type. */
+struct gt_rows {
+	uint8_t *rows;
+	size_t *count; /* may be set to less: the rows behind are then gone */
+	size_t row_size;
+};
+
+/* index < GT_TABLE_COUNT. Valid until a row is added. */
+struct gt_rows gt_trace_rows(struct gt_trace *trace, size_t index);
+
+/* The new number of each old row of a table, GT_NONE for one that is gone. */
+struct gt_renamed {
+	const gt_id *rows;
+	size_t count;
+};
+
+/*
+ * Rows of a table (GT_TABLE_...) got other numbers: every column that names them is told. GT_NONE
+ * and numbers of no row stay.
+ */
+void gt_trace_rename(struct gt_trace *trace, int target, const struct gt_renamed *renamed);
 
 #endif

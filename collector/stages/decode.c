@@ -207,7 +207,11 @@ static void decode_sync(struct decoder *decoder, const void *record)
 		.api_call = GT_NONE,
 		.correlation = from->correlation,
 		.kind = from->kind,
-		.event = from->event,
+		.thread = GT_NONE,
+		.event = from->event != UINT32_MAX
+	                         ? gt_row_of_event(trace, decoder->capture, from->event)
+	                         : GT_NONE,
+		.record = GT_NONE,
 	};
 	decoder->capture->syncs.count++;
 }

@@ -230,11 +230,6 @@ static gt_id first_like(const struct gt_trace *trace, gt_id row)
 	return row;
 }
 
-#define RENAME(table, column)                                                                      \
-	for (size_t i = 0; i < trace->table.count; i++)                                            \
-		if (trace->table.rows[i].column != GT_NONE)                                        \
-	trace->table.rows[i].column = renamed[trace->table.rows[i].column]
-
 /* Several processes on one GPU: one row of devices. */
 static void unite_devices(struct gt_trace *trace)
 {
@@ -254,12 +249,7 @@ static void unite_devices(struct gt_trace *trace)
 			if (first_like(trace, row) == row)
 				trace->devices.rows[renamed[row]] = trace->devices.rows[row];
 		trace->devices.count = kept;
-		RENAME(contexts, device);
-		RENAME(kernels, device);
-		RENAME(copies, device);
-		RENAME(copies, src_device);
-		RENAME(copies, dst_device);
-		RENAME(fills, device);
+		gt_trace_rename(trace, GT_TABLE_devices, &(struct gt_renamed){renamed, count});
 	}
 	free(renamed);
 }

@@ -189,9 +189,12 @@ Test(decode, brings_every_field_of_waits_and_overheads_across)
 	cr_expect(eq(u32, sync->stream, 0));
 	cr_expect(eq(u32, sync->api_call, GT_NONE));
 	cr_expect(eq(u32, sync->correlation, 5));
-	cr_expect(eq(u32, sync->event, 12));
+	cr_assert(eq(sz, trace.events.count, 1));
+	cr_expect(eq(u32, sync->event, 0));
+	cr_expect(eq(u64, trace.events.rows[0].handle, 12));
 	cr_expect(eq(u32, sync->kind, 3));
 	cr_expect(eq(u32, sync[1].stream, GT_NONE));
+	cr_expect(eq(u32, sync[1].event, GT_NONE));
 	cr_expect(eq(sz, trace.streams.count, 1));
 	cr_expect(eq(i64, overhead->start_ns, 2000));
 	cr_expect(eq(i64, overhead->end_ns, 2100));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +25,23 @@ static void write_tables(FILE *out)
 	gt_trace_init(&trace);
 	fputs("# The tables of a trace\n\n"
 	      "Made from model/tables.def. Times are nanoseconds of CLOCK_BOOTTIME; a row is named\n"
-	      "by its number in the table that the text says.\n",
+	      "by its number in the table that its type says. Tables by time are sorted by their first\n"
+	      "two columns.\n",
 	      out);
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++) {
 		const struct gt_table table = gt_trace_table(&trace, i);
 
-		fprintf(out, "\n## %s\n\n%s.\n\n| column | type | what |\n| --- | --- | --- |\n",
-		        table.name, table.help);
-		for (size_t c = 0; c < table.column_count; c++)
-			fprintf(out, "| %s | %s | %s |\n", table.columns[c].name,
-			        types[table.columns[c].type], table.columns[c].help);
+		fprintf(out, "\n## %s\n\n%s%s.\n\n| column | type | what |\n| --- | --- | --- |\n",
+		        table.name, table.help, table.order == GT_ORDER_by_time ? "; by time" : "");
+		for (size_t c = 0; c < table.column_count; c++) {
+			const struct gt_column *column = &table.columns[c];
+			const bool refers = column->target < GT_TABLE_NONE;
+
+			fprintf(out, "| %s | %s%s%s | %s |\n", column->name, types[column->type],
+			        refers ? " of " : "",
+			        refers ? gt_trace_table(&trace, (size_t)column->target).name : "",
+			        column->help);
+		}
 	}
 	gt_trace_release(&trace);
 }
