@@ -116,8 +116,8 @@ static void decode_kernel(struct decoder *decoder, const void *record)
 	struct gt_trace *trace = decoder->collection->trace;
 
 	*gt_array_push(&trace->kernels) = (struct gt_kernel){
-		.start_ns = (gt_time)from->start,
-		.end_ns = (gt_time)from->end,
+		.start_ns = (gt_time)from->start_ns,
+		.end_ns = (gt_time)from->end_ns,
 		.graph_node = from->graph_node,
 		.graph = from->graph,
 		.shape = from->shape,
@@ -146,9 +146,9 @@ static void decode_copy(struct decoder *decoder, const void *record)
 	const gt_id dst_device = peer(decoder, from->dst_device);
 
 	*gt_array_push(&trace->copies) = (struct gt_copy){
-		.start_ns = (gt_time)from->start,
-		.end_ns = (gt_time)from->end,
-		.size_bytes = from->bytes,
+		.start_ns = (gt_time)from->start_ns,
+		.end_ns = (gt_time)from->end_ns,
+		.size_bytes = from->size_bytes,
 		.graph_node = from->graph_node,
 		.graph = from->graph,
 		.stream = gt_row_of_stream(trace, decoder->capture, from->context, from->stream,
@@ -172,9 +172,9 @@ static void decode_fill(struct decoder *decoder, const void *record)
 	struct gt_trace *trace = decoder->collection->trace;
 
 	*gt_array_push(&trace->fills) = (struct gt_fill){
-		.start_ns = (gt_time)from->start,
-		.end_ns = (gt_time)from->end,
-		.size_bytes = from->bytes,
+		.start_ns = (gt_time)from->start_ns,
+		.end_ns = (gt_time)from->end_ns,
+		.size_bytes = from->size_bytes,
 		.graph_node = from->graph_node,
 		.graph = from->graph,
 		.stream = gt_row_of_stream(trace, decoder->capture, from->context, from->stream,
@@ -197,8 +197,8 @@ static void decode_sync(struct decoder *decoder, const void *record)
 		from->stream != UINT32_MAX; /* CUPTI_SYNCHRONIZATION_INVALID_VALUE */
 
 	*gt_array_push(&trace->syncs) = (struct gt_sync){
-		.start_ns = (gt_time)from->start,
-		.end_ns = (gt_time)from->end,
+		.start_ns = (gt_time)from->start_ns,
+		.end_ns = (gt_time)from->end_ns,
 		.context = gt_row_of_context(trace, decoder->capture, from->context,
 	                                     GT_UNKNOWN_ORDINAL),
 		.stream = names_stream ? gt_row_of_stream(trace, decoder->capture, from->context,
@@ -221,8 +221,8 @@ static void decode_overhead(struct decoder *decoder, const void *record)
 	const struct gt_record_overhead *from = record;
 
 	*gt_array_push(&decoder->collection->trace->overheads) = (struct gt_overhead){
-		.start_ns = (gt_time)from->start,
-		.end_ns = (gt_time)from->end,
+		.start_ns = (gt_time)from->start_ns,
+		.end_ns = (gt_time)from->end_ns,
 		.process = decoder->capture->process,
 		.tid = from->tid,
 		.kind = from->kind,
@@ -237,9 +237,9 @@ static void decode_api_call(struct decoder *decoder, const void *record)
 	struct gt_trace *trace = decoder->collection->trace;
 
 	*gt_array_push(&trace->api_calls) = (struct gt_api_call){
-		.start_ns = (gt_time)from->start,
-		.end_ns = (gt_time)from->end,
-		.thread = gt_row_of_thread(trace, decoder->capture, from->tid),
+		.start_ns = (gt_time)from->start_ns,
+		.end_ns = (gt_time)from->end_ns,
+		.thread = gt_row_of_thread(trace, decoder->capture, from->thread),
 		.function = from->function,
 		.correlation = from->correlation,
 		.result = (gt_code)from->result,
