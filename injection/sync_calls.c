@@ -117,7 +117,7 @@ static unsigned read_batch(const CUstreamBatchMemOpParams *operations, unsigned 
 #define FREED(member)                                                                              \
 	facts->address = (uintptr_t)params->member;                                                \
 	facts->waits = facts->address ? GT_SYNC_WAITS_SOMETIMES : GT_SYNC_WAITS_NEVER;
-#define BATCH(number, array) return read_batch(params->array, params->number, facts, max);
+#define BATCH(number, array) filled = read_batch(params->array, params->number, facts, max);
 #define NOTHING
 
 /*
@@ -129,11 +129,12 @@ static unsigned read_batch(const CUstreamBatchMemOpParams *operations, unsigned 
 	                     unsigned max)                                                         \
 	{                                                                                          \
 		const params_type *params = data->functionParams;                                  \
+		unsigned filled = 1;                                                               \
                                                                                                    \
 		(void)params;                                                                      \
 		(void)facts;                                                                       \
 		(void)max;                                                                         \
-		members return 1;                                                                  \
+		members return filled;                                                             \
 	}
 #define RUNTIME(call, kind, members) READER(read_##call, call##_params, members)
 #define DRIVER(call, kind, members)  READER(read_##call, call##_params, members)
