@@ -229,6 +229,35 @@ class Endings(unittest.TestCase):
                 break
 
 
+class Waits(unittest.TestCase):
+    """Calls that wait, order and ask come with parameters, and do what they say."""
+    SLOW = "kernel_ns=2000000"
+
+    def check(self, run):
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.seen["waits"], run.facts["waits"])
+        self.assertEqual((run.seen["unknown_streams"], run.seen["unknown_events"]), (0, 0))
+        self.assertEqual(run.seen["consumed"], run.facts["dependencies"])
+        self.assertEqual(run.seen["consumed_early"], 0)
+        self.assertEqual(run.facts["host_functions"], run.facts["rounds"])
+
+    def test_runtime_calls(self):
+        self.check(Run(program="app_waits", script=self.SLOW))
+
+    def test_driver_calls(self):
+        self.check(Run("--driver", "--rounds", 7, program="app_waits", script=self.SLOW))
+
+    def test_queries_answer_by_time(self):
+        run = Run("--rounds", 2, program="app_waits", script=self.SLOW)
+        self.assertEqual((run.facts["ready"], run.facts["busy"]), (2, 4))
+
+    def test_synchronization_records_are_those_of_the_real_library(self):
+        run = Run("--rounds", 5, program="app_waits")
+        expected = sum(run.facts["waits"][kind] for kind in (
+            "EVENT_SYNCHRONIZE", "STREAM_WAIT_EVENT", "STREAM_SYNCHRONIZE", "CONTEXT_SYNCHRONIZE"))
+        self.assertEqual(run.records(SYNC), expected)
+
+
 class Programs(unittest.TestCase):
     def test_libcuda_opened_late(self):
         run = Run(12, program="app_dlopen")

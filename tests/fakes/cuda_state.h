@@ -35,7 +35,17 @@ CUresult fake_stream(CUstream handle, CUstream *stream);
  */
 void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
                 struct fake_activity *activity);
+
+/* Until an instant has come and the host's functions that were to end by then have returned. */
 void fake_wait_until(uint64_t end_ns);
+int fake_has_passed(uint64_t end_ns);
+
+/* Until everything queued in the current context has ended. */
+void fake_wait_for_context(void);
+
+/* cuda_sync.c: the host's functions that should have returned by then, and have not. */
+int fake_host_pending(uint64_t end_ns);
+void fake_host_wait(uint64_t end_ns);
 
 /* Tells libcupti, with the correlation id of the call the thread is in. */
 void fake_tell(struct fake_activity *activity);
