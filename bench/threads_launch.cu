@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 			return usage();
 	}
 	const int count = std::max(1, (int)(seconds * 1e9 / BLOCK_NS + 0.5));
-	if (threads < 1 || threads > MAX_THREADS || count > MAX_BLOCKS)
+	if (threads < 1 || threads > MAX_THREADS || seconds <= 0 || count > MAX_BLOCKS)
 		return usage();
 
 	pthread_barrier_init(&race.begin, NULL, (unsigned)threads + 1);
