@@ -17,6 +17,8 @@ enum { FIELD_POWER_INSTANT = 186, FIELD_PCIE_TX_BYTES = 197, FIELD_PCIE_RX_BYTES
 enum { TYPE_DOUBLE = 0, TYPE_UINT = 1, TYPE_ULONG = 2, TYPE_ULONGLONG = 3, TYPE_LONGLONG = 4 };
 enum { NOT_FOUND = 6 };
 
+enum { READING_PCIE = 7 }; /* where it stands among the readings */
+
 /* NVML writes a structure's size and version into its first field. */
 #define MEMORY_VERSION ((uint32_t)sizeof(struct gt_nvml_memory) | UINT32_C(2) << 24)
 
@@ -235,49 +237,67 @@ static void ask_pcie_rates(const struct gt_nvml *nvml, const struct gt_nvml_devi
 		values[GT_NVML_pcie_rx_bytes_per_second] = INT64_C(1000) * kb_per_second;
 }
 
-/*
- * The difference of two readings of a counter of 32 or 64 bits. One of 32 bits begins again after
- * 4 GiB, which a fast link carries in less than a sample's interval: what cannot be told from a
- * whole round more is not measured.
- */
-static int64_t bytes_per_second(const struct gt_nvml_field *field, uint64_t before,
-                                int64_t elapsed_ns, double link_bytes_per_ns)
+static bool is_small(const struct gt_nvml_field *field)
 {
-	const bool small = field->type != TYPE_ULONG && field->type != TYPE_ULONGLONG &&
-	                   field->type != TYPE_LONGLONG;
-	const uint64_t now = field_value(field);
-	const double moved = (double)(small ? (uint32_t)(now - before) : now - before);
+	return field->type != TYPE_ULONG && field->type != TYPE_ULONGLONG &&
+	       field->type != TYPE_LONGLONG;
+}
 
-	if (elapsed_ns <= 0 || (!small && now < before))
-		return GT_NVML_NOT_MEASURED;
-	if (small && (link_bytes_per_ns <= 0 ||
-	              link_bytes_per_ns * (double)elapsed_ns >= (double)UINT32_MAX))
-		return GT_NVML_NOT_MEASURED;
-	return (int64_t)(moved * (double)SECOND_NS / (double)elapsed_ns);
+/* A counter of 32 bits begins again after 4 GiB: whether it can have done so more than once. */
+static bool may_have_passed(const struct gt_nvml_device *device, int64_t elapsed_ns)
+{
+	return device->pcie.link_bytes_per_ns <= 0 ||
+	       device->pcie.link_bytes_per_ns * (double)elapsed_ns >= (double)UINT32_MAX;
+}
+
+/* Adds what moved since the last reading. False when there are no such counters. */
+static bool count_pcie(const struct gt_nvml *nvml, struct gt_nvml_device *device)
+{
+	struct gt_nvml_field fields[2] = {{.field = FIELD_PCIE_TX_BYTES},
+	                                  {.field = FIELD_PCIE_RX_BYTES}};
+	const int64_t time_ns = now_ns();
+	const int64_t elapsed_ns = time_ns - device->pcie.time_ns;
+
+	if (!read_fields(nvml, device, fields, 2))
+		return false;
+	device->pcie.small = is_small(&fields[0]);
+	if (device->pcie.small && may_have_passed(device, elapsed_ns))
+		device->pcie.passed = true;
+	for (int i = 0; i < 2; i++) {
+		const uint64_t counter = field_value(&fields[i]);
+		const uint64_t moved = counter - device->pcie.counters[i];
+
+		device->pcie.moved[i] += device->pcie.small ? (uint32_t)moved : moved;
+		device->pcie.counters[i] = counter;
+	}
+	device->pcie.time_ns = time_ns;
+	return true;
+}
+
+static int64_t per_second(uint64_t bytes, int64_t elapsed_ns)
+{
+	return (int64_t)((double)bytes * (double)SECOND_NS / (double)elapsed_ns);
 }
 
 static void read_pcie(struct gt_nvml *nvml, struct gt_nvml_device *device, int64_t *values)
 {
-	struct gt_nvml_field fields[2] = {{.field = FIELD_PCIE_TX_BYTES},
-	                                  {.field = FIELD_PCIE_RX_BYTES}};
-	const int64_t before_ns = device->pcie.time_ns;
-	const int64_t time_ns = now_ns();
+	int64_t elapsed_ns;
 
-	if (!read_fields(nvml, device, fields, 2)) {
+	if (!count_pcie(nvml, device)) {
 		ask_pcie_rates(nvml, device, values);
 		return;
 	}
-	if (before_ns) {
+	elapsed_ns = device->pcie.time_ns - device->pcie.sample_ns;
+	if (device->pcie.sample_ns && !device->pcie.passed && elapsed_ns > 0) {
 		values[GT_NVML_pcie_tx_bytes_per_second] =
-			bytes_per_second(&fields[0], device->pcie.bytes[0], time_ns - before_ns,
-		                         device->pcie.link_bytes_per_ns);
+			per_second(device->pcie.moved[PCIE_TX], elapsed_ns);
 		values[GT_NVML_pcie_rx_bytes_per_second] =
-			bytes_per_second(&fields[1], device->pcie.bytes[1], time_ns - before_ns,
-		                         device->pcie.link_bytes_per_ns);
+			per_second(device->pcie.moved[PCIE_RX], elapsed_ns);
 	}
-	device->pcie.time_ns = time_ns;
-	device->pcie.bytes[0] = field_value(&fields[0]);
-	device->pcie.bytes[1] = field_value(&fields[1]);
+	device->pcie.sample_ns = device->pcie.time_ns;
+	device->pcie.moved[PCIE_TX] = 0;
+	device->pcie.moved[PCIE_RX] = 0;
+	device->pcie.passed = false;
 }
 
 #define MOST_PROCESSES 128
@@ -383,7 +403,7 @@ static const struct reading {
 	{read_utilization, 0},
 	{read_memory, 0},
 	{read_throttle, 0},
-	{read_pcie, 0},
+	[READING_PCIE] = {read_pcie, 0},
 	{read_errors, SECOND_NS},             /* seldom anything but 0 */
 	{read_others_memory, SECOND_NS},      /* walks every process on the GPU */
 	{read_others_utilization, SECOND_NS}, /* the driver itself samples no faster */
@@ -420,4 +440,21 @@ void gt_nvml_sample(struct gt_nvml *nvml, struct gt_nvml_device *device,
 		device->readings[i].cost_ns = cost_ns;
 		start_ns = end_ns;
 	}
+}
+
+int64_t gt_nvml_watch_interval_ns(const struct gt_nvml_device *device)
+{
+	int64_t interval_ns;
+
+	if (!device->pcie.small || device->pcie.link_bytes_per_ns <= 0)
+		return INT64_MAX;
+	/* Three quarters of the time to 4 GiB, as a thread may wake up late. */
+	interval_ns = (int64_t)(0.75 * (double)UINT32_MAX / device->pcie.link_bytes_per_ns);
+	return device->readings[READING_PCIE].cost_ns * 100 > interval_ns ? INT64_MAX : interval_ns;
+}
+
+void gt_nvml_watch(const struct gt_nvml *nvml, struct gt_nvml_device *device)
+{
+	if (device->pcie.small)
+		(void)count_pcie(nvml, device);
 }

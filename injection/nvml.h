@@ -93,10 +93,14 @@ struct gt_nvml_device {
 		int64_t cost_ns; /* what it took the last time */
 	} readings[GT_NVML_READINGS];
 	struct {
-		int64_t time_ns; /* 0: never read */
-		uint64_t bytes[2];
 		double link_bytes_per_ns; /* the most that the link can carry each way; 0: not known
 		                           */
+		bool small;               /* the counters have 32 bits */
+		bool passed;              /* one may have begun again unseen since the sample */
+		int64_t sample_ns;        /* CLOCK_MONOTONIC of the last sample; 0: none yet */
+		int64_t time_ns;          /* of the last reading of the counters */
+		uint64_t counters[2];     /* what they were then */
+		uint64_t moved[2];        /* bytes since the sample */
 	} pcie;
 	uint64_t processes_seen_us; /* the latest sample of a process's utilization, driver's clock */
 };
@@ -131,5 +135,13 @@ struct gt_nvml_place gt_nvml_place_of(const struct gt_nvml *nvml,
  */
 void gt_nvml_sample(struct gt_nvml *nvml, struct gt_nvml_device *device,
                     int64_t values[GT_NVML_COUNTER_COUNT]);
+
+/*
+ * Counters of bytes over PCIe have 32 bits on some drivers: a fast link passes 4 GiB in less than
+ * the interval of samples, and its rate is then not measured, unless gt_nvml_watch() is called in
+ * between, at least this often. INT64_MAX: no need to, or too costly. May change with any sample.
+ */
+int64_t gt_nvml_watch_interval_ns(const struct gt_nvml_device *device);
+void gt_nvml_watch(const struct gt_nvml *nvml, struct gt_nvml_device *device);
 
 #endif

@@ -226,14 +226,60 @@ Test(nvml, does_not_guess_how_often_a_small_pcie_counter_began_again)
 	make_due(&watch);
 	sample(&watch);
 	expect_value(&watch, GT_NVML_pcie_tx_bytes_per_second, NOT_ASKED);
-	watch.device.pcie.link_bytes_per_ns = 3; /* a link that needs more than a second for that */
-	for (int i = 0; i < 25; i++) {           /* passes 4 GiB on the way, at 2 GB/s */
+	expect_value(&watch, GT_NVML_pcie_rx_bytes_per_second, NOT_ASKED);
+}
+
+Test(nvml, follows_a_small_pcie_counter_that_is_watched)
+{
+	struct watch watch = watch_with("pcie_bits=32");
+
+	cr_expect(eq(i64, gt_nvml_watch_interval_ns(&watch.device), INT64_MAX));
+	sample(&watch);
+	cr_expect(gt(i64, gt_nvml_watch_interval_ns(&watch.device), 45 * MS));
+	cr_expect(lt(i64, gt_nvml_watch_interval_ns(&watch.device), 55 * MS));
+	watch.device.pcie.link_bytes_per_ns = 6; /* slower, so that a late wake-up does no harm */
+	for (int i = 0; i < 8; i++) {            /* passes 4 GiB on the way, at 2 GB/s */
+		pass(200 * MS);
+		gt_nvml_watch(&watch.nvml, &watch.device);
 		pass(100 * MS);
 		make_due(&watch);
 		sample(&watch);
 		expect_about(&watch, GT_NVML_pcie_tx_bytes_per_second, 1000000000);
 		expect_about(&watch, GT_NVML_pcie_rx_bytes_per_second, 2000000000);
 	}
+}
+
+/* One gap that is too long spoils one sample, and no other. */
+Test(nvml, begins_anew_after_a_small_pcie_counter_was_not_watched)
+{
+	struct watch watch = watch_with("pcie_bits=32");
+
+	watch.device.pcie.link_bytes_per_ns = 40; /* 4 GiB in 107 ms */
+	sample(&watch);
+	pass(120 * MS);
+	gt_nvml_watch(&watch.nvml, &watch.device);
+	pass(10 * MS);
+	make_due(&watch);
+	sample(&watch);
+	expect_value(&watch, GT_NVML_pcie_tx_bytes_per_second, NOT_ASKED);
+	pass(30 * MS);
+	make_due(&watch);
+	sample(&watch);
+	expect_about(&watch, GT_NVML_pcie_tx_bytes_per_second, 1000000000);
+}
+
+Test(nvml, need_not_watch_large_pcie_counters_or_costly_ones)
+{
+	struct watch watch = watch_with("");
+
+	sample(&watch);
+	cr_expect(eq(i64, gt_nvml_watch_interval_ns(&watch.device), INT64_MAX));
+	watch = watch_with("pcie_bits=32");
+	sample(&watch);
+	cr_expect(lt(i64, gt_nvml_watch_interval_ns(&watch.device), INT64_MAX));
+	for (int i = 0; i < GT_NVML_READINGS; i++)
+		watch.device.readings[i].cost_ns = MS; /* 2 % of 50 ms */
+	cr_expect(eq(i64, gt_nvml_watch_interval_ns(&watch.device), INT64_MAX));
 }
 
 Test(nvml, makes_calls_that_block_only_when_it_may)
