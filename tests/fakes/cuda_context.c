@@ -52,19 +52,50 @@ CUresult fake_stream(CUstream handle, CUstream *stream)
 	return result;
 }
 
+/* With the lock held. What was busy or not until now does not change any more. */
+static void count_busy(struct fake_busy *busy, uint64_t now_ns, const struct fake_activity *work)
+{
+	if (busy->until_ns <= now_ns) {
+		busy->before_ns += busy->until_ns - busy->from_ns;
+		busy->from_ns = work->start_ns;
+		busy->until_ns = work->end_ns;
+	}
+	if (work->start_ns < busy->from_ns)
+		busy->from_ns = work->start_ns;
+	if (work->end_ns > busy->until_ns)
+		busy->until_ns = work->end_ns;
+}
+
+uint64_t fake_cuda_busy_ns(CUdevice device, uint64_t now_ns, int *busy)
+{
+	const struct fake_busy *state = &fake_cuda.busy[device];
+	uint64_t busy_ns;
+
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	*busy = state->from_ns <= now_ns && now_ns < state->until_ns;
+	busy_ns = state->before_ns;
+	if (now_ns > state->from_ns)
+		busy_ns += (*busy ? now_ns : state->until_ns) - state->from_ns;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return busy_ns;
+}
+
 void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
                 struct fake_activity *activity)
 {
 	uint64_t room_ns;
+	uint64_t now_ns;
 
 	(void)pthread_mutex_lock(&fake_cuda.lock);
+	now_ns = fake_realtime_ns();
 	activity->context = stream->context;
 	activity->stream = stream;
-	activity->start_ns = fake_realtime_ns() + delay_ns;
+	activity->start_ns = now_ns + delay_ns;
 	if (activity->start_ns < stream->ready_ns)
 		activity->start_ns = stream->ready_ns;
 	activity->end_ns = activity->start_ns + duration_ns;
 	stream->ready_ns = activity->end_ns;
+	count_busy(&fake_cuda.busy[stream->context->device], now_ns, activity);
 	room_ns = stream->ends_ns[stream->queued % FAKE_QUEUE_DEPTH];
 	stream->ends_ns[stream->queued++ % FAKE_QUEUE_DEPTH] = activity->end_ns;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);

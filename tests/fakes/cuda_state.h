@@ -9,6 +9,12 @@
 
 /* Shared by the files of the fake libcuda. */
 
+struct fake_busy {
+	uint64_t before_ns; /* busy time before from_ns */
+	uint64_t from_ns;   /* the last time without a gap; until_ns may be in the future */
+	uint64_t until_ns;
+};
+
 struct fake_cuda {
 	pthread_mutex_t lock; /* contexts, streams, times, allocations, modules, graphs */
 	struct fake_script script;
@@ -19,6 +25,7 @@ struct fake_cuda {
 	CUcontext contexts;
 	CUcontext primary[8];
 	uint32_t last_context;
+	struct fake_busy busy[8]; /* by device */
 };
 
 extern struct fake_cuda fake_cuda;
