@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "injection/session.h"
+#include "base/error.h"
+#include "injection/cupti/cupti.h"
+#include "injection/services.h"
 #include "injection/source.h"
 
 /* What the GPU did, from CUPTI's activity records, in buffers that are slots of the arena. */
@@ -22,9 +25,14 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_STREAM, "streams"},
 };
 
-#define CUDA_12_9 27 /* cuptiGetVersion */
-
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+
+struct activity {
+	uint32_t refused; /* bit n: kinds[n] could not be enabled, and that is noted */
+	uint8_t last_resort[GT_DISCARD_BYTES]; /* never read */
+};
+
+extern const struct gt_source gt_source_activity;
 
 /*
  * CUPTI's thread or the program's, never blocking. When even the discard buffers are in use,
@@ -34,102 +42,102 @@ enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_slot *slot = NULL;
-	/* In the child of a fork there is no arena. */
-	const bool recording = atomic_load_explicit(&session->armed, memory_order_acquire) ||
-	                       atomic_load_explicit(&session->stopping, memory_order_acquire);
+	struct gt_buffer lent = gt_buffer_lend(session);
 
 	*max_records = 0; /* as many as fit */
-	if (recording) {
-		slot = gt_arena_take(&session->arena, GT_SLOT_ACTIVITY);
-		if (!slot)
-			slot = gt_arena_take(&session->arena, GT_SLOT_DISCARD);
-	}
-	if (slot) {
-		*buffer = gt_slot_memory(&session->arena, slot);
-		*size = slot->size;
-	} else {
-		const bool none = session->cupti.version >= CUDA_12_9;
+	if (!lent.bytes && gt_cupti_of(session)->version < GT_CUPTI_12_9) {
+		struct activity *activity = gt_source_state(session, &gt_source_activity);
 
-		if (!none && recording)
-			gt_ledger_add(&session->arena, GT_LEDGER_discarded_uncounted, 1);
-		*buffer = none ? NULL : session->last_resort;
-		*size = none ? 0 : GT_DISCARD_BYTES;
+		if (gt_is_recorded(session))
+			gt_count(session, GT_LEDGER_discarded_uncounted, 1);
+		lent = (struct gt_buffer){activity->last_resort, sizeof(activity->last_resort)};
 	}
-	if (!atomic_exchange_explicit(&session->activity_seen, true, memory_order_acq_rel))
-		sem_post(&session->writer_work); /* CUDA is up: devices can be asked for */
+	*buffer = lent.bytes;
+	*size = lent.size;
+	gt_tell_cuda_is_up(session);
 }
 
 static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
                               size_t valid)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_slot *slot;
 	size_t dropped = 0;
 
 	(void)size;
-	/* In the child of a fork there is no arena. */
-	if (!atomic_load_explicit(&session->armed, memory_order_acquire) &&
-	    !atomic_load_explicit(&session->stopping, memory_order_acquire))
-		return;
-	slot = gt_arena_slot_at(&session->arena, buffer);
-	if (!slot)
-		return;
 	/* The counter starts again at 0 with each reading. */
-	if (session->cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) ==
+	if (gt_is_recorded(session) &&
+	    gt_cupti_of(session)->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) ==
 	            CUPTI_SUCCESS &&
 	    dropped)
-		gt_ledger_add(&session->arena, GT_LEDGER_dropped_by_cupti, dropped);
-	gt_slot_hand_over(slot, (uint32_t)valid);
-	sem_post(&session->writer_work);
+		gt_count(session, GT_LEDGER_dropped_by_cupti, dropped);
+	(void)gt_buffer_take_back(session, buffer, valid);
 }
 
 /* Attributes must be set before CUDA makes a context; one that is not known is left as it is. */
-static void set_attributes(struct gt_session *session)
+static void set_attributes(const struct gt_cupti *cupti)
 {
 	uint8_t yes = 1;
 	size_t size = sizeof(yes);
 
 	/* Slots are zero when they are handed out: CUPTI need not do it on the program's thread. */
-	(void)session->cupti.cuptiActivitySetAttribute(
-		CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &yes);
+	(void)cupti->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER,
+	                                       &size, &yes);
 }
 
-static int enable(struct gt_session *session, char *why, size_t why_size)
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	CUptiResult result;
+
+	(void)state;
+	set_attributes(cupti);
+	result = cupti->cuptiActivityRegisterCallbacks(request, complete);
+	if (result == CUPTI_SUCCESS)
+		return 0;
+	return gt_fail(err, ENOTSUP, "cuptiActivityRegisterCallbacks failed: %s",
+	               gt_cupti_text(cupti, result));
+}
+
+static void refuse(struct gt_session *session, struct activity *activity, size_t i,
+                   CUptiResult result)
+{
+	char text[256];
+
+	if (activity->refused & 1u << i)
+		return; /* an earlier time */
+	activity->refused |= 1u << i;
+	snprintf(text, sizeof(text), "%s are not recorded: cuptiActivityEnable says %s",
+	         kinds[i].name, gt_cupti_text(gt_cupti_of(session), result));
+	gt_count(session, GT_LEDGER_sources_failed, 1);
+	gt_note(session, "activity", text);
+}
+
+static int arm(struct gt_session *session, void *state, struct gt_error *err)
 {
 	int enabled = 0;
 
 	for (size_t i = 0; i < KIND_COUNT; i++) {
-		const CUptiResult result = session->cupti.cuptiActivityEnable(kinds[i].kind);
-		char text[256];
+		const CUptiResult result = gt_cupti_of(session)->cuptiActivityEnable(kinds[i].kind);
 
-		if (result == CUPTI_SUCCESS) {
+		if (result == CUPTI_SUCCESS)
 			enabled++;
-			continue;
-		}
-		snprintf(text, sizeof(text), "%s are not recorded: cuptiActivityEnable says %s",
-		         kinds[i].name, gt_cupti_text(&session->cupti, result));
-		gt_ledger_add(&session->arena, GT_LEDGER_sources_failed, 1);
-		gt_session_note(session, "activity", text);
+		else
+			refuse(session, state, i, result);
 	}
-	if (enabled)
-		return 0;
-	snprintf(why, why_size, "CUPTI refused every kind of activity");
-	return -1;
+	return enabled ? 0 : gt_fail(err, ENOTSUP, "CUPTI refused every kind of activity");
 }
 
-static int start(struct gt_session *session, char *why, size_t why_size)
+static void disarm(struct gt_session *session, void *state)
 {
-	CUptiResult result;
-
-	set_attributes(session);
-	result = session->cupti.cuptiActivityRegisterCallbacks(request, complete);
-	if (result != CUPTI_SUCCESS) {
-		snprintf(why, why_size, "cuptiActivityRegisterCallbacks failed: %s",
-		         gt_cupti_text(&session->cupti, result));
-		return -1;
-	}
-	return enable(session, why, why_size);
+	(void)state;
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		(void)gt_cupti_of(session)->cuptiActivityDisable(kinds[i].kind);
 }
 
-const struct gt_source gt_source_activity = {.name = "activity", .start = start};
+const struct gt_source gt_source_activity = {
+	.name = "activity",
+	.state_size = sizeof(struct activity),
+	.start = start,
+	.arm = arm,
+	.disarm = disarm,
+};
