@@ -82,7 +82,7 @@ void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_Call
                     CUpti_CallbackId id);
 
 /* Asks CUPTI for every callback that somebody wants, or for none. One thread at a time. */
-void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bool enable);
+void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes);
 
 /* From now on the sources of these routes hear what they want; with 0 nobody hears anything. */
 void gt_router_activate(struct gt_router *router, uint32_t routes);

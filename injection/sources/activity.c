@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "injection/cupti/cupti.h"
@@ -12,22 +14,18 @@
 
 static const struct {
 	CUpti_ActivityKind kind;
-	const char *name;
+	const char *name; /* in GPUTRACE_KINDS */
+	bool enabled;     /* without it */
+	const char *words;
 } kinds[] = {
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between GPUs"},
-	{CUPTI_ACTIVITY_KIND_MEMSET, "fills"},
-	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization"},
-	{CUPTI_ACTIVITY_KIND_OVERHEAD, "overhead"},
-	{CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
-	{CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
-	{CUPTI_ACTIVITY_KIND_STREAM, "streams"},
+#define KIND(name, number, enabled, words) {CUPTI_ACTIVITY_KIND_##number, #name, enabled, words},
+#include "injection/cupti/kinds.def"
 };
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
 struct activity {
+	uint32_t wanted;  /* bit n: kinds[n] is to be recorded */
 	uint32_t refused; /* bit n: kinds[n] could not be enabled, and that is noted */
 	uint8_t last_resort[GT_DISCARD_BYTES]; /* never read */
 };
@@ -84,12 +82,53 @@ static void set_attributes(const struct gt_cupti *cupti)
 	                                       &size, &yes);
 }
 
+/* The kind of a name so long, or KIND_COUNT. */
+static size_t find_kind(const char *name, size_t length)
+{
+	size_t i = 0;
+
+	while (i < KIND_COUNT &&
+	       (strlen(kinds[i].name) != length || memcmp(kinds[i].name, name, length) != 0))
+		i++;
+	return i;
+}
+
+static void refuse_name(struct gt_session *session, const char *name, size_t length)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "GPUTRACE_KINDS: there is no kind of activity '%.*s'",
+	         (int)length, name);
+	gt_note(session, "settings", text);
+}
+
+/* The kinds of a list joined by commas; of an empty one those that are on by themselves. */
+static uint32_t read_kinds(struct gt_session *session, const char *list)
+{
+	uint32_t wanted = 0;
+
+	for (size_t i = 0; i < KIND_COUNT && !*list; i++)
+		wanted |= (uint32_t)kinds[i].enabled << i;
+	while (*list) {
+		const size_t length = strcspn(list, ",");
+		const size_t i = find_kind(list, length);
+
+		if (i < KIND_COUNT)
+			wanted |= 1u << i;
+		else
+			refuse_name(session, list, length);
+		list += length + (list[length] == ',');
+	}
+	return wanted;
+}
+
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	const struct gt_cupti *cupti = gt_cupti_of(session);
+	struct activity *activity = state;
 	CUptiResult result;
 
-	(void)state;
+	activity->wanted = read_kinds(session, gt_settings_of(session)->kinds);
 	set_attributes(cupti);
 	result = cupti->cuptiActivityRegisterCallbacks(request, complete);
 	if (result == CUPTI_SUCCESS)
@@ -107,31 +146,83 @@ static void refuse(struct gt_session *session, struct activity *activity, size_t
 		return; /* an earlier time */
 	activity->refused |= 1u << i;
 	snprintf(text, sizeof(text), "%s are not recorded: cuptiActivityEnable says %s",
-	         kinds[i].name, gt_cupti_text(gt_cupti_of(session), result));
+	         kinds[i].words, gt_cupti_text(gt_cupti_of(session), result));
 	gt_count(session, GT_LEDGER_sources_failed, 1);
 	gt_note(session, "activity", text);
 }
 
 static int arm(struct gt_session *session, void *state, struct gt_error *err)
 {
+	struct activity *activity = state;
 	int enabled = 0;
 
 	for (size_t i = 0; i < KIND_COUNT; i++) {
-		const CUptiResult result = gt_cupti_of(session)->cuptiActivityEnable(kinds[i].kind);
+		CUptiResult result;
 
+		if (!(activity->wanted & 1u << i))
+			continue;
+		result = gt_cupti_of(session)->cuptiActivityEnable(kinds[i].kind);
 		if (result == CUPTI_SUCCESS)
 			enabled++;
 		else
-			refuse(session, state, i, result);
+			refuse(session, activity, i, result);
 	}
 	return enabled ? 0 : gt_fail(err, ENOTSUP, "CUPTI refused every kind of activity");
 }
 
 static void disarm(struct gt_session *session, void *state)
 {
-	(void)state;
+	const struct activity *activity = state;
+
 	for (size_t i = 0; i < KIND_COUNT; i++)
-		(void)gt_cupti_of(session)->cuptiActivityDisable(kinds[i].kind);
+		if (activity->wanted & 1u << i)
+			(void)gt_cupti_of(session)->cuptiActivityDisable(kinds[i].kind);
+}
+
+/* Where the GPU itself cannot take the times of kernels: CUPTI says so in several ways. */
+static bool cannot_trace(CUptiResult result)
+{
+	static const CUptiResult answers[] = {
+		CUPTI_ERROR_NOT_SUPPORTED,
+		CUPTI_ERROR_NOT_COMPATIBLE,
+		CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED,
+		CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
+		CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED,
+		CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED,
+		CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED,
+		CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED,
+	};
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		if (result == answers[i])
+			return true;
+	return false;
+}
+
+/*
+ * From Blackwell on the GPU takes the times of kernels itself, which costs the program less. CUPTI
+ * wants the driver to be initialised first, and no call from inside its callbacks.
+ */
+static void cuda_up(struct gt_session *session, void *state)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	CUptiResult result;
+	char text[256];
+
+	(void)state;
+	if (!cupti->cuptiActivityEnableHWTrace)
+		return;
+	result = cupti->cuptiActivityEnableHWTrace(1);
+	if (cannot_trace(result))
+		return;
+	if (result == CUPTI_SUCCESS)
+		snprintf(text, sizeof(text), "the GPU takes the times of kernels itself");
+	else
+		snprintf(text, sizeof(text),
+		         "the GPU does not take the times of kernels itself: "
+		         "cuptiActivityEnableHWTrace says %s",
+		         gt_cupti_text(cupti, result));
+	gt_note(session, "activity", text);
 }
 
 const struct gt_source gt_source_activity = {
@@ -140,4 +231,5 @@ const struct gt_source gt_source_activity = {
 	.start = start,
 	.arm = arm,
 	.disarm = disarm,
+	.cuda_up = cuda_up,
 };
