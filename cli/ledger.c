@@ -26,6 +26,7 @@ static const struct loss losses[] = {
 	{"launches_unknown", "process whose launches are not known",
          "processes whose launches are not known"},
 	{"api_lost", "API call lost", "API calls lost"},
+	{"records_lost", "record lost", "records lost"},
 	{"strings_lost", "name lost", "names lost"},
 	{"not_written", "record that could not be written", "records that could not be written"},
 	{"sources_failed", "source could not start", "sources could not start"},

@@ -74,7 +74,7 @@ struct gt_slot {
 	_Atomic uint32_t state;
 	uint32_t kind;
 	_Atomic uint32_t used;     /* bytes that are filled; a lent activity slot's are not known */
-	uint32_t tid;              /* RECORDS: the thread */
+	uint32_t tid;              /* RECORDS: the thread, 0: one of gputrace's */
 	_Atomic uint64_t sequence; /* unique to each time the slot is lent, from 1 */
 	uint64_t offset;           /* of its memory in the arena */
 	uint32_t size;

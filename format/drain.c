@@ -357,7 +357,9 @@ void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32
 		used = slot->size;
 	if (used < sizeof(*entry))
 		return; /* just lent: the thread in it may still be the one before */
-	drain_thread(drain, slot);
+	/* Threads of gputrace's own are none of the program's. */
+	if (slot->tid)
+		drain_thread(drain, slot);
 	while (used >= sizeof(*entry)) {
 		entry = (const struct gt_entry *)at;
 		used -= (uint32_t)sizeof(*entry);

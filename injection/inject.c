@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "injection/services.h"
 #include "injection/session.h"
 
 /* The one session of the process; CUPTI's buffer callbacks carry no user pointer. */

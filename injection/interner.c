@@ -54,13 +54,13 @@ static uint32_t intern_hashed(struct gt_interner *interner, const char *text, si
 	}
 }
 
-uint32_t gt_intern(struct gt_interner *interner, const char *text, size_t size)
+uint32_t gt_interner_add(struct gt_interner *interner, const char *text, size_t size)
 {
 	return size ? intern_hashed(interner, text, size, XXH3_64bits(text, size)) : 0;
 }
 
-uint32_t gt_intern_name(struct gt_interner *interner, uint64_t pointer, const char *text,
-                        size_t size)
+uint32_t gt_interner_add_name(struct gt_interner *interner, uint64_t pointer, const char *text,
+                              size_t size)
 {
 	const uint64_t hash = XXH3_64bits(text, size);
 	struct gt_name *name = gt_arena_name(interner->arena, pointer);

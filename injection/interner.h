@@ -22,10 +22,10 @@ size_t gt_interner_memory(void);
 void gt_interner_init(struct gt_interner *interner, struct gt_arena *arena, void *zeroed_memory);
 
 /* 0 for the empty text, and, counted in the ledger, when there is no room for a new one. */
-uint32_t gt_intern(struct gt_interner *interner, const char *text, size_t size);
+uint32_t gt_interner_add(struct gt_interner *interner, const char *text, size_t size);
 
 /* The text that a name pointer stands for now; also noted in the arena for a salvager. */
-uint32_t gt_intern_name(struct gt_interner *interner, uint64_t pointer, const char *text,
-                        size_t size);
+uint32_t gt_interner_add_name(struct gt_interner *interner, uint64_t pointer, const char *text,
+                              size_t size);
 
 #endif

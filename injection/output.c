@@ -207,7 +207,7 @@ static void remove_all(struct gt_session *session)
 		rmdir(session->folder);
 }
 
-int gt_output_open(struct gt_session *session, char *why, size_t why_size)
+int gt_output_open(struct gt_session *session, struct gt_error *err)
 {
 	const struct gt_arena_config config =
 		gt_arena_config_of(session->settings.buffer_count, session->settings.buffer_bytes,
@@ -226,8 +226,8 @@ int gt_output_open(struct gt_session *session, char *why, size_t why_size)
 		result = open_arena(session, &config);
 	}
 	if (result < 0) {
-		snprintf(why, why_size, "cannot make the %s in %s: %s", what, session->folder,
-		         gt_errno_text(-result));
+		result = gt_fail(err, -result, "cannot make the %s in %s: %s", what,
+		                 session->folder, gt_errno_text(-result));
 		remove_all(session);
 	}
 	return result;

@@ -4,14 +4,15 @@
 
 #include <stddef.h>
 
+struct gt_error;
 struct gt_session;
 
 /*
  * Makes the files of this process in the recording folder: the capture, opened to append, and
  * the arena, allocated on the disk (so that touching it can never fail later), mapped and
- * locked. On failure nothing is left behind; a sentence stands in why.
+ * locked. On failure nothing is left behind.
  */
-int gt_output_open(struct gt_session *session, char *why, size_t why_size);
+int gt_output_open(struct gt_session *session, struct gt_error *err);
 
 /*
  * Appends to the capture: 0 or a negative errno value. A program may close every descriptor it

@@ -10,17 +10,15 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "format/meta.h"
 #include "format/recording.h"
-#include "injection/layout.h"
+#include "injection/cupti/layout.h"
 #include "injection/output.h"
 #include "injection/process.h"
-#include "injection/sources.h"
-#include "injection/sources/api.h"
-#include "injection/threads.h"
+#include "injection/services.h"
 
 #define META_BYTES    32768
-#define GIVEN_UP_NS   1000000000u
 #define STOP_LIMIT_NS 10000000000u /* at exit: for CUPTI's last flush, and for writing the rest */
 
 static int append(void *context, const void *data, size_t size)
@@ -28,14 +26,9 @@ static int append(void *context, const void *data, size_t size)
 	return gt_output_write(context, data, size);
 }
 
-uint32_t gt_session_intern(struct gt_session *session, const char *text)
-{
-	return gt_intern(&session->interner, text, strlen(text));
-}
-
 static uint32_t string_of(void *context, const char *text, uint32_t size)
 {
-	return gt_intern(&((struct gt_session *)context)->interner, text, size);
+	return gt_interner_add(&((struct gt_session *)context)->interner, text, size);
 }
 
 /* CUPTI keeps names alive for the records it hands back. */
@@ -44,18 +37,7 @@ static uint32_t name_of(void *context, uint64_t pointer)
 	struct gt_session *session = context;
 	const char *text = (const char *)(uintptr_t)pointer; // NOLINT(performance-no-int-to-ptr)
 
-	return gt_intern_name(&session->interner, pointer, text, strlen(text));
-}
-
-void gt_session_note(struct gt_session *session, const char *topic, const char *text)
-{
-	const struct gt_record_note note = {
-		.topic = gt_session_intern(session, topic),
-		.text = gt_session_intern(session, text),
-	};
-	const struct gt_origin none = {0};
-
-	(void)gt_writer_records(&session->writer, GT_RECORD_note, &note, 1, none);
+	return gt_interner_add_name(&session->interner, pointer, text, strlen(text));
 }
 
 /* All the memory that recording takes besides the arena, in one mapping. */
@@ -69,19 +51,28 @@ static int take_memory(struct gt_session *session)
 		.string_of = string_of,
 		.context = session,
 	};
+	uint32_t count;
+	const struct gt_source *const *sources = gt_sources_all(&count);
 	const size_t interner = gt_align_64(gt_interner_memory());
 	const size_t writer = gt_align_64(gt_writer_memory());
 	const size_t drain = gt_align_64(gt_drain_memory());
-	uint8_t *at = mmap(NULL, interner + writer + drain + GT_DISCARD_BYTES,
-	                   PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const size_t router = gt_align_64(gt_router_memory());
+	uint8_t *at =
+		mmap(NULL, interner + writer + drain + router + gt_sources_memory(sources, count),
+	             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
 		return -1;
 	gt_interner_init(&session->interner, &session->arena, at);
-	if (gt_writer_init(&session->writer, sink, at + interner, writer) < 0)
+	at += interner;
+	if (gt_writer_init(&session->writer, sink, at, writer) < 0)
 		return -1;
-	session->drain = gt_drain_init(&config, at + interner + writer, drain);
-	session->last_resort = at + interner + writer + drain;
+	at += writer;
+	session->drain = gt_drain_init(&config, at, drain);
+	at += drain;
+	gt_router_init(&session->router, session, at);
+	at += router;
+	gt_sources_init(&session->sources, sources, count, at);
 	return 0;
 }
 
@@ -117,52 +108,6 @@ static void write_meta(struct gt_session *session, char *const *environment)
 	(void)gt_meta_write(&session->writer, &meta);
 }
 
-/* The other subscriber's name, where this CUPTI tells it; "" otherwise. */
-static void name_other(struct gt_session *session, char *name, size_t size)
-{
-	char other[128] = "";
-	CUpti_SubscriberParams params = {
-		.structSize = sizeof(params),
-		.subscriberName = "gputrace",
-		.oldSubscriberName = other,
-		.oldSubscriberSize = sizeof(other),
-	};
-	CUpti_SubscriberHandle handle;
-
-	*name = '\0';
-	if (!session->cupti.cuptiSubscribe_v2)
-		return;
-	if (session->cupti.cuptiSubscribe_v2(&handle, gt_api_callback, session, &params) ==
-	    CUPTI_SUCCESS)
-		(void)session->cupti.cuptiUnsubscribe(handle); /* it has just left */
-	else if (other[0])
-		snprintf(name, size, " (%s)", other);
-}
-
-/* Subscribing first keeps other tools from taking CUPTI's buffer callbacks over. */
-static int subscribe(struct gt_session *session, char *why, size_t why_size)
-{
-	const CUptiResult result =
-		session->cupti.cuptiSubscribe(&session->subscriber, gt_api_callback, session);
-
-	if (result == CUPTI_SUCCESS)
-		return 0;
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-		char other[160];
-
-		name_other(session, other, sizeof(other));
-		snprintf(
-			why, why_size,
-			"another tool%s uses CUPTI in this process, and CUPTI serves one at a time: "
-			"run without it to record GPU activity",
-			other);
-	} else {
-		snprintf(why, why_size, "cuptiSubscribe failed: %s",
-		         gt_cupti_text(&session->cupti, result));
-	}
-	return -1;
-}
-
 static void say(const struct gt_session *session, const char *what, const char *detail)
 {
 	char line[PATH_MAX + 256];
@@ -175,44 +120,80 @@ static void say(const struct gt_session *session, const char *what, const char *
 
 static void complain(void *context, const char *sentence)
 {
-	gt_session_note(context, "settings", sentence);
+	gt_note(context, "settings", sentence);
 	say(context, sentence, "");
 }
 
 /* Nothing will be recorded: the capture says why and is complete. */
 static void close_empty(struct gt_session *session, const char *why)
 {
-	gt_ledger_add(&session->arena, GT_LEDGER_sources_failed, 1);
-	gt_session_note(session, "cupti", why);
+	gt_count(session, GT_LEDGER_sources_failed, 1);
+	gt_note(session, "cupti", why);
 	gt_drain_header(session->drain);
 	(void)gt_meta_write_one(&session->writer, GT_META_END, GT_META_END_CLEAN);
 	gt_output_close(session, 1);
 	say(session, "not recording: ", why);
 }
 
-static int open_cupti(struct gt_session *session, char *why, size_t why_size)
+static int open_cupti(struct gt_session *session, struct gt_error *err)
 {
 	const int result = gt_cupti_open(&session->cupti, session->driver_version,
-	                                 session->settings.cupti, why, why_size);
+	                                 session->settings.cupti, err);
 
-	return result < 0 ? result : subscribe(session, why, why_size);
+	return result < 0 ? result : gt_router_subscribe(&session->router, &session->cupti, err);
+}
+
+static void set_phase(struct gt_session *session, enum gt_session_phase phase)
+{
+	/* Pairs with the acquire in gt_session_is and its like. */
+	atomic_store_explicit(&session->phase, phase, memory_order_release);
+}
+
+/* False when the phase is another by now: the program has ended meanwhile. */
+static bool change_phase(struct gt_session *session, uint32_t from, enum gt_session_phase to)
+{
+	return atomic_compare_exchange_strong_explicit(&session->phase, &from, to,
+	                                               memory_order_acq_rel, memory_order_relaxed);
+}
+
+/* From here on the writer, the drain, the interner and the sources are the writer thread's. */
+static bool start_threads(struct gt_session *session)
+{
+	if (gt_flusher_start(session) != 0)
+		return false;
+	if (gt_writer_thread_start(session) == 0)
+		return true;
+	set_phase(session, GT_SESSION_OFF);
+	gt_flusher_cancel(session);
+	return false;
 }
 
 static bool start_recording(struct gt_session *session, uint64_t began_ns)
 {
+	uint32_t routes;
+
 	gt_layout_fill(&session->arena.header->layout, session->cupti.version);
 	gt_arena_publish(&session->arena);
-	gt_threads_init(session);
+	sem_init(&session->followed, 0, 0);
+	gt_flusher_init(&session->flusher);
+	gt_writer_thread_init(&session->writer_thread);
+	if (!gt_emit_init(session))
+		gt_note(session, "threads",
+		        "no API call is recorded: the program uses up all thread keys");
+	atomic_store_explicit(&session->wanted, GT_SESSION_RECORDING, memory_order_relaxed);
+	set_phase(session, GT_SESSION_STARTING);
 	gt_sources_start(session);
-	atomic_store_explicit(&session->arena.header->ledger[GT_LEDGER_arming_ns],
-	                      gt_now() - began_ns, memory_order_relaxed);
+	routes = gt_sources_arm(session);
+	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
 	gt_drain_header(session->drain);
-	/* From here on the writer, the drain and the interner are the writer thread's. */
-	atomic_store_explicit(&session->armed, true, memory_order_release);
-	if (gt_threads_start(session) == 0)
-		return true;
-	atomic_store_explicit(&session->armed, false, memory_order_release);
-	return false;
+	if (!start_threads(session)) {
+		set_phase(session, GT_SESSION_OFF);
+		gt_sources_disarm(session);
+		return false;
+	}
+	if (change_phase(session, GT_SESSION_STARTING, GT_SESSION_RECORDING))
+		gt_router_activate(&session->router, routes);
+	return true;
 }
 
 static void ignore_complaint(void *context, const char *sentence)
@@ -224,15 +205,15 @@ static void ignore_complaint(void *context, const char *sentence)
 static void start(struct gt_session *session, char *const *environment)
 {
 	const uint64_t began_ns = gt_now();
-	char why[PATH_MAX + 256];
+	struct gt_error err = {0};
 
 	gt_settings_read(&session->settings, environment, ignore_complaint, NULL);
 	if (session->settings.disable) {
 		say(session, "not recording: ", "GPUTRACE_DISABLE is set");
 		return;
 	}
-	if (gt_output_open(session, why, sizeof(why)) < 0) {
-		say(session, "not recording: ", why);
+	if (gt_output_open(session, &err) < 0) {
+		say(session, "not recording: ", err.text);
 		return;
 	}
 	if (take_memory(session) < 0) {
@@ -243,12 +224,12 @@ static void start(struct gt_session *session, char *const *environment)
 	(void)gt_writer_file_header(&session->writer);
 	find_driver(session);
 
-	const int result = open_cupti(session, why, sizeof(why));
+	const int result = open_cupti(session, &err);
 
 	write_meta(session, environment);
 	gt_settings_read(&session->settings, environment, complain, session);
 	if (result < 0) {
-		close_empty(session, why);
+		close_empty(session, err.text);
 		return;
 	}
 	if (start_recording(session, began_ns))
@@ -301,34 +282,59 @@ void gt_session_start(struct gt_session *session, char *const *environment)
 	unblock_signals(&before);
 }
 
-void gt_session_flush(struct gt_session *session, uint64_t limit_ns)
+static void follow_to_ready(struct gt_session *session)
 {
-	const uint64_t began_ns =
-		atomic_load_explicit(&session->flush_began_ns, memory_order_relaxed);
-
-	if (began_ns && gt_now() - began_ns > GIVEN_UP_NS)
-		return; /* the flusher hangs: waiting for it again would only cost the program */
-	if (!atomic_load_explicit(&session->activity_seen, memory_order_acquire))
+	if (!change_phase(session, GT_SESSION_RECORDING, GT_SESSION_READY))
 		return;
-	while (sem_trywait(&session->flushed) == 0)
-		; /* of an earlier call that did not wait long enough */
-	sem_post(&session->flusher_work);
-	(void)gt_wait(&session->flushed, limit_ns);
+	gt_router_activate(&session->router, 0);
+	gt_sources_disarm(session);
 }
 
-/* Records of threads that still run, or never said goodbye. */
-static void hand_over_records(struct gt_session *session)
+static void follow_to_recording(struct gt_session *session)
 {
-	for (uint32_t i = 0; i < session->arena.header->slot_count; i++) {
-		struct gt_slot *slot = &session->arena.slots[i];
-		uint32_t lent = GT_SLOT_LENT;
+	const uint32_t routes = gt_sources_arm(session);
 
-		if (slot->kind == GT_SLOT_RECORDS)
-			(void)atomic_compare_exchange_strong_explicit(&slot->state, &lent,
-			                                              GT_SLOT_FULL,
-			                                              memory_order_acq_rel,
-			                                              memory_order_relaxed);
-	}
+	if (change_phase(session, GT_SESSION_READY, GT_SESSION_RECORDING))
+		gt_router_activate(&session->router, routes);
+}
+
+void gt_session_follow(struct gt_session *session)
+{
+	const uint32_t wanted = atomic_load_explicit(&session->wanted, memory_order_relaxed);
+
+	if (wanted == GT_SESSION_READY && gt_session_is(session, GT_SESSION_RECORDING))
+		follow_to_ready(session);
+	else if (wanted == GT_SESSION_RECORDING && gt_session_is(session, GT_SESSION_READY))
+		follow_to_recording(session);
+	else
+		return;
+	gt_sources_wake(session);
+	sem_post(&session->followed);
+}
+
+/* Asks the writer thread for a phase. */
+static bool ask_for(struct gt_session *session, enum gt_session_phase wanted, uint64_t limit_ns)
+{
+	if (!gt_session_is_running(session))
+		return false;
+	while (sem_trywait(&session->followed) == 0)
+		; /* of an earlier call that did not wait long enough */
+	atomic_store_explicit(&session->wanted, wanted, memory_order_relaxed);
+	if (gt_session_is(session, wanted))
+		return true;
+	sem_post(&session->writer_thread.work);
+	(void)gt_wait(&session->followed, limit_ns);
+	return gt_session_is(session, wanted);
+}
+
+bool gt_session_arm(struct gt_session *session, uint64_t limit_ns)
+{
+	return ask_for(session, GT_SESSION_RECORDING, limit_ns);
+}
+
+bool gt_session_disarm(struct gt_session *session, uint64_t limit_ns)
+{
+	return ask_for(session, GT_SESSION_READY, limit_ns);
 }
 
 /* True when CUPTI still has buffers of ours: what is in them can only be salvaged. */
@@ -347,12 +353,10 @@ static bool is_anything_lent(const struct gt_session *session)
 
 static void stop(struct gt_session *session)
 {
-	gt_sources_stop(session);
-	hand_over_records(session);
-	atomic_store_explicit(&session->stopping, true, memory_order_release);
-	sem_post(&session->flusher_work);
-	sem_post(&session->writer_work);
-	if (!gt_wait(&session->writer_done, STOP_LIMIT_NS))
+	gt_router_activate(&session->router, 0);
+	sem_post(&session->flusher.work);
+	sem_post(&session->writer_thread.work);
+	if (!gt_wait(&session->writer_thread.done, STOP_LIMIT_NS))
 		return; /* it may still be writing: the arena stays for whoever salvages it */
 	if (is_anything_lent(session)) {
 		gt_output_close(session, 0);
@@ -364,10 +368,16 @@ static void stop(struct gt_session *session)
 
 void gt_session_stop(struct gt_session *session)
 {
+	uint32_t phase = atomic_load_explicit(&session->phase, memory_order_acquire);
 	struct calm before;
 
-	if (!atomic_exchange_explicit(&session->armed, false, memory_order_acq_rel))
-		return;
+	/* The writer thread may be changing between the two. */
+	do {
+		if (phase != GT_SESSION_READY && phase != GT_SESSION_RECORDING)
+			return;
+	} while (!atomic_compare_exchange_weak_explicit(&session->phase, &phase,
+	                                                GT_SESSION_STOPPING, memory_order_acq_rel,
+	                                                memory_order_acquire));
 	block_signals(&before);
 	stop(session);
 	unblock_signals(&before);
@@ -375,11 +385,11 @@ void gt_session_stop(struct gt_session *session)
 
 void gt_session_forget(struct gt_session *session)
 {
-	const bool armed = atomic_exchange_explicit(&session->armed, false, memory_order_acq_rel);
+	const uint32_t before = atomic_exchange_explicit(&session->phase, GT_SESSION_FORGOTTEN,
+	                                                 memory_order_acq_rel);
 
 	/* The arena is not mapped here: nothing may look at it any more. */
-	atomic_store_explicit(&session->stopping, false, memory_order_release);
-	if (!armed)
-		return;
-	gt_output_forget(session);
+	gt_router_activate(&session->router, 0);
+	if (before != GT_SESSION_OFF && before != GT_SESSION_FORGOTTEN)
+		gt_output_forget(session);
 }

@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,26 +13,46 @@
 #include "format/drain.h"
 #include "format/settings.h"
 #include "format/writer.h"
-#include "injection/cupti.h"
+#include "injection/cost.h"
+#include "injection/cupti/cupti.h"
+#include "injection/cupti/router.h"
+#include "injection/flusher.h"
 #include "injection/interner.h"
+#include "injection/notes.h"
+#include "injection/sources.h"
+#include "injection/writer_thread.h"
 
-#define GT_MAX_SOURCES 16
+/*
+ *   OFF --> STARTING --> RECORDING <--disarm, arm--> READY     the last two --stop--> STOPPING
+ *   all --fork, in the child--> FORGOTTEN
+ */
+enum gt_session_phase {
+	GT_SESSION_OFF,
+	GT_SESSION_STARTING,  /* there is an arena; sources start */
+	GT_SESSION_READY,     /* all is in place and nothing is recorded */
+	GT_SESSION_RECORDING, /* what happens is recorded */
+	GT_SESSION_STOPPING,  /* the program ends: what there is is written */
+	GT_SESSION_FORGOTTEN, /* the child of a fork: nothing of the session may be touched */
+};
 
 /*
  * What is being recorded in this process. There is one, since CUPTI's buffer callbacks carry
- * no user pointer; it lives until the process ends and its memory is never given back.
+ * no user pointer; it lives until the process ends and its memory is never given back. Sources do
+ * not see into it: they have injection/services.h.
  */
 struct gt_session {
 	struct gt_settings settings;
 	struct gt_arena arena;
 	struct gt_cupti cupti;
-	CUpti_SubscriberHandle subscriber;
+	struct gt_router router;
 	int driver_version; /* cuDriverGetVersion, 0: not known */
 
 	/* Of the starting thread, then of the writer thread. */
 	struct gt_interner interner;
 	struct gt_writer writer;
 	struct gt_drain *drain;
+	struct gt_sources sources;
+	struct gt_cost cost;
 
 	char folder[PATH_MAX];
 	char capture_name[NAME_MAX + 1];
@@ -41,29 +60,52 @@ struct gt_session {
 	int capture_fd;       /* the program may close it: see gt_output_write */
 	dev_t capture_device; /* which file the capture is */
 	ino_t capture_inode;
-	uint8_t *last_resort; /* for an old CUPTI when even the discard buffers are in use; never
-	                         read */
 
-	_Atomic bool armed;         /* record what happens */
-	_Atomic bool activity_seen; /* CUPTI asked for a buffer: CUDA is up, flushing is safe */
-	_Atomic bool stopping;
-	_Atomic uint64_t flush_began_ns; /* CLOCK_MONOTONIC, 0: no flush is under way */
-	uint64_t discarded;              /* of the writer thread: records of one discard buffer */
-	bool devices_done;               /* of the writer thread */
-	bool flush_given_up;             /* of the writer thread: the flush that hangs is counted */
+	_Atomic uint32_t phase;  /* enum gt_session_phase */
+	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
+	sem_t followed;          /* it has */
+	_Atomic bool cuda_up; /* CUPTI asked for a buffer: flushing is safe, the driver answers */
 
-	bool source_started[GT_MAX_SOURCES];
-	pthread_t writer_thread;
-	pthread_t flusher_thread;
-	sem_t writer_work;  /* a slot is full, or it is time */
-	sem_t flusher_work; /* flush now */
-	sem_t flushed;      /* a flush that was asked for is done */
-	sem_t writer_done;
-	sem_t flusher_done;
+	pthread_key_t thread_end; /* calls gt_emit's destructor */
+	bool emits;               /* there was a key */
+
+	struct gt_notes notes;
+	struct gt_flusher flusher;
+	struct gt_writer_thread writer_thread;
 };
 
-/* The one session of the process, for callbacks that carry no pointer to it. */
-struct gt_session *gt_session_get(void);
+static inline bool gt_session_is(const struct gt_session *session, enum gt_session_phase phase)
+{
+	/* Pairs with the releases where the phase changes. */
+	return atomic_load_explicit(&session->phase, memory_order_acquire) == phase;
+}
+
+/* Before its end. */
+static inline bool gt_session_is_running(const struct gt_session *session)
+{
+	const uint32_t phase = atomic_load_explicit(&session->phase, memory_order_acquire);
+
+	return phase == GT_SESSION_STARTING || phase == GT_SESSION_READY ||
+	       phase == GT_SESSION_RECORDING;
+}
+
+static inline bool gt_session_is_ending(const struct gt_session *session)
+{
+	return gt_session_is(session, GT_SESSION_STOPPING);
+}
+
+/* Whether records and buffers have somewhere to go: not in the child of a fork. */
+static inline bool gt_session_has_arena(const struct gt_session *session)
+{
+	const uint32_t phase = atomic_load_explicit(&session->phase, memory_order_acquire);
+
+	return phase != GT_SESSION_OFF && phase != GT_SESSION_FORGOTTEN;
+}
+
+static inline bool gt_session_cuda_is_up(const struct gt_session *session)
+{
+	return atomic_load_explicit(&session->cuda_up, memory_order_acquire);
+}
 
 /*
  * Starts recording: everything that cannot start is noted in the capture and left out, and
@@ -71,18 +113,23 @@ struct gt_session *gt_session_get(void);
  */
 void gt_session_start(struct gt_session *session, char *const *environment);
 
+/*
+ * From any thread but ours: records from now on, or records nothing and costs the program next to
+ * nothing. True when that is so within limit_ns.
+ */
+bool gt_session_arm(struct gt_session *session, uint64_t limit_ns);
+bool gt_session_disarm(struct gt_session *session, uint64_t limit_ns);
+
+/* Writer thread: does what was asked for by the two. */
+void gt_session_follow(struct gt_session *session);
+
 /* Ends it, from an exit handler: fetches what CUPTI has, writes all, removes the arena. */
 void gt_session_stop(struct gt_session *session);
 
 /* In the child of a fork: records nothing and touches nothing of the parent's. */
 void gt_session_forget(struct gt_session *session);
 
-/* A row of the capture's notes. Starting thread, then writer thread. */
-void gt_session_note(struct gt_session *session, const char *topic, const char *text);
-
-uint32_t gt_session_intern(struct gt_session *session, const char *text);
-
-/* Asks the flusher to fetch what CUPTI has finished, and waits for it, at most limit_ns. */
-void gt_session_flush(struct gt_session *session, uint64_t limit_ns);
+/* Before sources start: the key that calls back when a thread ends. False: there is none left. */
+bool gt_emit_init(struct gt_session *session);
 
 #endif

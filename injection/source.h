@@ -3,21 +3,65 @@
 #define GT_INJECTION_SOURCE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
+#include "injection/cupti/router.h"
+
+struct gt_error;
 struct gt_session;
+struct gt_waiter;
 
-/* Something that produces records while a program runs. To add one: see sources.def. */
+/*
+ * Something that produces records while a program runs. To add one: see sources.def. It keeps
+ * what it needs in a state of its own and reaches the rest through injection/services.h alone.
+ *
+ * Its life, in phases:   OFF --start--> READY --arm--> RECORDING --stop--> STOPPED
+ *                                         ^---disarm------'
+ * One that cannot start stays off, one that cannot be armed stays ready; both are noted and
+ * counted, and the others go on. arm and disarm may come any number of times.
+ */
+enum gt_source_phase {
+	GT_SOURCE_OFF,
+	GT_SOURCE_READY,
+	GT_SOURCE_RECORDING,
+	GT_SOURCE_STOPPED,
+};
+
+/*
+ * All but name may be 0. start and the first arm are called on the thread that initialises CUDA,
+ * in the middle of that, with CUPTI subscribed; everything else but run on the writer thread.
+ */
 struct gt_source {
 	const char *name;
+	size_t state_size; /* of its state: zeroed, 64-byte aligned, as long as the process lives */
+
+	/* 0, or a negative errno value with a sentence. Says here which callbacks it wants. */
+	int (*start)(struct gt_session *session, void *state, struct gt_error *err);
+
+	/* Switches on what costs the program something; 0, or as start. */
+	int (*arm)(struct gt_session *session, void *state, struct gt_error *err);
+	void (*disarm)(struct gt_session *session, void *state);
+
+	/* Once, when CUDA is up: the driver and what needs it can be asked. */
+	void (*cuda_up)(struct gt_session *session, void *state);
+
 	/*
-	 * Called on the thread that initialises CUDA, with CUPTI subscribed. Returns 0, or a
-	 * negative value with a sentence in why: the source is then left out and noted.
+	 * While it records: right at the beginning, then each time after so many nanoseconds as it
+	 * returned, and once before the end. 0: only before the end.
 	 */
-	int (*start)(struct gt_session *session, char *why, size_t why_size);
-	/* Called on the writer thread every flush interval and once before the end; may be NULL. */
-	void (*tick)(struct gt_session *session);
-	/* Called at exit, only after a start that returned 0; may be NULL. */
-	void (*stop)(struct gt_session *session);
+	uint64_t (*tick)(struct gt_session *session, void *state);
+
+	/*
+	 * A thread of its own, from when CUDA is up: a loop around gt_wait_next(waiter, interval),
+	 * which it leaves when that says so. At the end of the program it has a second to return.
+	 */
+	void (*run)(struct gt_session *session, void *state, struct gt_waiter *waiter);
+
+	/* After the last tick, only if it was started. */
+	void (*stop)(struct gt_session *session, void *state);
+
+	/* What it does with the callbacks it wants, on threads of the program. */
+	struct gt_handler hears;
 };
 
 #endif

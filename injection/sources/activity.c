@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "injection/session.h"
+#include "base/error.h"
+#include "injection/cupti/cupti.h"
+#include "injection/services.h"
 #include "injection/source.h"
 
 /* What the GPU did, from CUPTI's activity records, in buffers that are slots of the arena. */
 
 static const struct {
 	CUpti_ActivityKind kind;
-	const char *name;
+	const char *name; /* in GPUTRACE_KINDS */
+	bool enabled;     /* without it */
+	const char *words;
 } kinds[] = {
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between GPUs"},
-	{CUPTI_ACTIVITY_KIND_MEMSET, "fills"},
-	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronization"},
-	{CUPTI_ACTIVITY_KIND_OVERHEAD, "overhead"},
-	{CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
-	{CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
-	{CUPTI_ACTIVITY_KIND_STREAM, "streams"},
+#define KIND(name, number, enabled, words) {CUPTI_ACTIVITY_KIND_##number, #name, enabled, words},
+#include "injection/cupti/kinds.def"
 };
 
-#define CUDA_12_9 27 /* cuptiGetVersion */
-
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+
+struct activity {
+	uint32_t wanted;  /* bit n: kinds[n] is to be recorded */
+	uint32_t refused; /* bit n: kinds[n] could not be enabled, and that is noted */
+	uint8_t last_resort[GT_DISCARD_BYTES]; /* never read */
+};
+
+extern const struct gt_source gt_source_activity;
 
 /*
  * CUPTI's thread or the program's, never blocking. When even the discard buffers are in use,
@@ -34,102 +40,196 @@ enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_slot *slot = NULL;
-	/* In the child of a fork there is no arena. */
-	const bool recording = atomic_load_explicit(&session->armed, memory_order_acquire) ||
-	                       atomic_load_explicit(&session->stopping, memory_order_acquire);
+	struct gt_buffer lent = gt_buffer_lend(session);
 
 	*max_records = 0; /* as many as fit */
-	if (recording) {
-		slot = gt_arena_take(&session->arena, GT_SLOT_ACTIVITY);
-		if (!slot)
-			slot = gt_arena_take(&session->arena, GT_SLOT_DISCARD);
-	}
-	if (slot) {
-		*buffer = gt_slot_memory(&session->arena, slot);
-		*size = slot->size;
-	} else {
-		const bool none = session->cupti.version >= CUDA_12_9;
+	if (!lent.bytes && gt_cupti_of(session)->version < GT_CUPTI_12_9) {
+		struct activity *activity = gt_source_state(session, &gt_source_activity);
 
-		if (!none && recording)
-			gt_ledger_add(&session->arena, GT_LEDGER_discarded_uncounted, 1);
-		*buffer = none ? NULL : session->last_resort;
-		*size = none ? 0 : GT_DISCARD_BYTES;
+		if (gt_is_recorded(session))
+			gt_count(session, GT_LEDGER_discarded_uncounted, 1);
+		lent = (struct gt_buffer){activity->last_resort, sizeof(activity->last_resort)};
 	}
-	if (!atomic_exchange_explicit(&session->activity_seen, true, memory_order_acq_rel))
-		sem_post(&session->writer_work); /* CUDA is up: devices can be asked for */
+	*buffer = lent.bytes;
+	*size = lent.size;
+	gt_tell_cuda_is_up(session);
 }
 
 static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
                               size_t valid)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_slot *slot;
 	size_t dropped = 0;
 
 	(void)size;
-	/* In the child of a fork there is no arena. */
-	if (!atomic_load_explicit(&session->armed, memory_order_acquire) &&
-	    !atomic_load_explicit(&session->stopping, memory_order_acquire))
-		return;
-	slot = gt_arena_slot_at(&session->arena, buffer);
-	if (!slot)
-		return;
 	/* The counter starts again at 0 with each reading. */
-	if (session->cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) ==
+	if (gt_is_recorded(session) &&
+	    gt_cupti_of(session)->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) ==
 	            CUPTI_SUCCESS &&
 	    dropped)
-		gt_ledger_add(&session->arena, GT_LEDGER_dropped_by_cupti, dropped);
-	gt_slot_hand_over(slot, (uint32_t)valid);
-	sem_post(&session->writer_work);
+		gt_count(session, GT_LEDGER_dropped_by_cupti, dropped);
+	(void)gt_buffer_take_back(session, buffer, valid);
 }
 
 /* Attributes must be set before CUDA makes a context; one that is not known is left as it is. */
-static void set_attributes(struct gt_session *session)
+static void set_attributes(const struct gt_cupti *cupti)
 {
 	uint8_t yes = 1;
 	size_t size = sizeof(yes);
 
 	/* Slots are zero when they are handed out: CUPTI need not do it on the program's thread. */
-	(void)session->cupti.cuptiActivitySetAttribute(
-		CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &yes);
+	(void)cupti->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER,
+	                                       &size, &yes);
 }
 
-static int enable(struct gt_session *session, char *why, size_t why_size)
+/* The kind of a name so long, or KIND_COUNT. */
+static size_t find_kind(const char *name, size_t length)
 {
+	size_t i = 0;
+
+	while (i < KIND_COUNT &&
+	       (strlen(kinds[i].name) != length || memcmp(kinds[i].name, name, length) != 0))
+		i++;
+	return i;
+}
+
+static void refuse_name(struct gt_session *session, const char *name, size_t length)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "GPUTRACE_KINDS: there is no kind of activity '%.*s'",
+	         (int)length, name);
+	gt_note(session, "settings", text);
+}
+
+/* The kinds of a list joined by commas; of an empty one those that are on by themselves. */
+static uint32_t read_kinds(struct gt_session *session, const char *list)
+{
+	uint32_t wanted = 0;
+
+	for (size_t i = 0; i < KIND_COUNT && !*list; i++)
+		wanted |= (uint32_t)kinds[i].enabled << i;
+	while (*list) {
+		const size_t length = strcspn(list, ",");
+		const size_t i = find_kind(list, length);
+
+		if (i < KIND_COUNT)
+			wanted |= 1u << i;
+		else
+			refuse_name(session, list, length);
+		list += length + (list[length] == ',');
+	}
+	return wanted;
+}
+
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	struct activity *activity = state;
+	CUptiResult result;
+
+	activity->wanted = read_kinds(session, gt_settings_of(session)->kinds);
+	set_attributes(cupti);
+	result = cupti->cuptiActivityRegisterCallbacks(request, complete);
+	if (result == CUPTI_SUCCESS)
+		return 0;
+	return gt_fail(err, ENOTSUP, "cuptiActivityRegisterCallbacks failed: %s",
+	               gt_cupti_text(cupti, result));
+}
+
+static void refuse(struct gt_session *session, struct activity *activity, size_t i,
+                   CUptiResult result)
+{
+	char text[256];
+
+	if (activity->refused & 1u << i)
+		return; /* an earlier time */
+	activity->refused |= 1u << i;
+	snprintf(text, sizeof(text), "%s are not recorded: cuptiActivityEnable says %s",
+	         kinds[i].words, gt_cupti_text(gt_cupti_of(session), result));
+	gt_count(session, GT_LEDGER_sources_failed, 1);
+	gt_note(session, "activity", text);
+}
+
+static int arm(struct gt_session *session, void *state, struct gt_error *err)
+{
+	struct activity *activity = state;
 	int enabled = 0;
 
 	for (size_t i = 0; i < KIND_COUNT; i++) {
-		const CUptiResult result = session->cupti.cuptiActivityEnable(kinds[i].kind);
-		char text[256];
+		CUptiResult result;
 
-		if (result == CUPTI_SUCCESS) {
-			enabled++;
+		if (!(activity->wanted & 1u << i))
 			continue;
-		}
-		snprintf(text, sizeof(text), "%s are not recorded: cuptiActivityEnable says %s",
-		         kinds[i].name, gt_cupti_text(&session->cupti, result));
-		gt_ledger_add(&session->arena, GT_LEDGER_sources_failed, 1);
-		gt_session_note(session, "activity", text);
+		result = gt_cupti_of(session)->cuptiActivityEnable(kinds[i].kind);
+		if (result == CUPTI_SUCCESS)
+			enabled++;
+		else
+			refuse(session, activity, i, result);
 	}
-	if (enabled)
-		return 0;
-	snprintf(why, why_size, "CUPTI refused every kind of activity");
-	return -1;
+	return enabled ? 0 : gt_fail(err, ENOTSUP, "CUPTI refused every kind of activity");
 }
 
-static int start(struct gt_session *session, char *why, size_t why_size)
+static void disarm(struct gt_session *session, void *state)
 {
-	CUptiResult result;
+	const struct activity *activity = state;
 
-	set_attributes(session);
-	result = session->cupti.cuptiActivityRegisterCallbacks(request, complete);
-	if (result != CUPTI_SUCCESS) {
-		snprintf(why, why_size, "cuptiActivityRegisterCallbacks failed: %s",
-		         gt_cupti_text(&session->cupti, result));
-		return -1;
-	}
-	return enable(session, why, why_size);
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		if (activity->wanted & 1u << i)
+			(void)gt_cupti_of(session)->cuptiActivityDisable(kinds[i].kind);
 }
 
-const struct gt_source gt_source_activity = {.name = "activity", .start = start};
+/* Where the GPU itself cannot take the times of kernels: CUPTI says so in several ways. */
+static bool cannot_trace(CUptiResult result)
+{
+	static const CUptiResult answers[] = {
+		CUPTI_ERROR_NOT_SUPPORTED,
+		CUPTI_ERROR_NOT_COMPATIBLE,
+		CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED,
+		CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
+		CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED,
+		CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED,
+		CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED,
+		CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED,
+	};
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		if (result == answers[i])
+			return true;
+	return false;
+}
+
+/*
+ * From Blackwell on the GPU takes the times of kernels itself, which costs the program less. CUPTI
+ * wants the driver to be initialised first, and no call from inside its callbacks.
+ */
+static void cuda_up(struct gt_session *session, void *state)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	CUptiResult result;
+	char text[256];
+
+	(void)state;
+	if (!cupti->cuptiActivityEnableHWTrace)
+		return;
+	result = cupti->cuptiActivityEnableHWTrace(1);
+	if (cannot_trace(result))
+		return;
+	if (result == CUPTI_SUCCESS)
+		snprintf(text, sizeof(text), "the GPU takes the times of kernels itself");
+	else
+		snprintf(text, sizeof(text),
+		         "the GPU does not take the times of kernels itself: "
+		         "cuptiActivityEnableHWTrace says %s",
+		         gt_cupti_text(cupti, result));
+	gt_note(session, "activity", text);
+}
+
+const struct gt_source gt_source_activity = {
+	.name = "activity",
+	.state_size = sizeof(struct activity),
+	.start = start,
+	.arm = arm,
+	.disarm = disarm,
+	.cuda_up = cuda_up,
+};

@@ -2,18 +2,23 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "injection/session.h"
+#include "injection/cupti/cupti.h"
+#include "injection/services.h"
 #include "injection/source.h"
-#include "injection/threads.h"
 
 /*
  * Pairs of clock readings for the whole life of a capture: CUPTI's clock and the machine's are
  * put on one timeline offline, drift included, from these.
  */
 
-#define TRIES       8
+#define TRIES 8
+#define FIRST_NS                                                                                   \
+	1000000u /* between readings; doubled each time, so that short programs have some */
 #define INTERVAL_NS 1000000000u
-#define FIRST_COUNT 8 /* readings made at every tick, before the interval applies */
+
+struct clock {
+	uint64_t interval_ns;
+};
 
 static uint64_t read_clock(clockid_t clock)
 {
@@ -24,13 +29,13 @@ static uint64_t read_clock(clockid_t clock)
 }
 
 /* All clocks between two readings of the first one: their distance bounds the disagreement. */
-static struct gt_record_clock read_once(struct gt_session *session)
+static struct gt_record_clock read_once(const struct gt_cupti *cupti)
 {
 	struct gt_record_clock clock = {0};
 	const uint64_t before = read_clock(CLOCK_MONOTONIC);
 	uint64_t after;
 
-	if (session->cupti.cuptiGetTimestamp(&clock.cupti_ns) != CUPTI_SUCCESS)
+	if (cupti->cuptiGetTimestamp(&clock.cupti_ns) != CUPTI_SUCCESS)
 		clock.cupti_ns = 0;
 	clock.boottime_ns = read_clock(CLOCK_BOOTTIME);
 	clock.realtime_ns = read_clock(CLOCK_REALTIME);
@@ -42,39 +47,41 @@ static struct gt_record_clock read_once(struct gt_session *session)
 
 static void sample(struct gt_session *session)
 {
-	struct gt_arena_header *header = session->arena.header;
-	const uint32_t count = atomic_load_explicit(&header->clock_count, memory_order_relaxed);
-	struct gt_record_clock best = read_once(session);
+	struct gt_record_clock best = read_once(gt_cupti_of(session));
 
 	for (int i = 1; i < TRIES; i++) {
-		const struct gt_record_clock next = read_once(session);
+		const struct gt_record_clock next = read_once(gt_cupti_of(session));
 
 		if (next.bound_ns < best.bound_ns)
 			best = next;
 	}
-	header->clocks[count % GT_ARENA_CLOCKS] = best;
-	/* Pairs with the acquire in format/drain.c of a salvager. */
-	atomic_store_explicit(&header->clock_count, count + 1, memory_order_release);
+	gt_add_clock(session, &best);
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
-static int start(struct gt_session *session, char *why, size_t why_size)
+static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	(void)why;
-	(void)why_size;
+	struct clock *clock = state;
+
+	(void)err;
+	clock->interval_ns = FIRST_NS;
 	sample(session);
 	return 0;
 }
 
-static void tick(struct gt_session *session)
+static uint64_t tick(struct gt_session *session, void *state)
 {
-	const struct gt_arena_header *header = session->arena.header;
-	const uint32_t count = atomic_load_explicit(&header->clock_count, memory_order_relaxed);
-	const uint64_t last = header->clocks[(count - 1) % GT_ARENA_CLOCKS].monotonic_ns;
+	struct clock *clock = state;
+	const uint64_t interval_ns = clock->interval_ns;
 
-	if (count < FIRST_COUNT || gt_now() - last >= INTERVAL_NS ||
-	    atomic_load_explicit(&session->stopping, memory_order_relaxed))
-		sample(session);
+	sample(session);
+	clock->interval_ns = interval_ns * 2 < INTERVAL_NS ? interval_ns * 2 : INTERVAL_NS;
+	return interval_ns;
 }
 
-const struct gt_source gt_source_clock = {.name = "clock", .start = start, .tick = tick};
+const struct gt_source gt_source_clock = {
+	.name = "clock",
+	.state_size = sizeof(struct clock),
+	.start = start,
+	.tick = tick,
+};

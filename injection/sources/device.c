@@ -7,7 +7,7 @@
 #include <cuda.h>
 
 #include "injection/nvml.h"
-#include "injection/session.h"
+#include "injection/services.h"
 #include "injection/source.h"
 
 /*
@@ -109,8 +109,8 @@ static void print_uuid(const CUuuid *uuid, char *text, size_t size)
 static void record_device(struct gt_session *session, const struct driver *driver,
                           const struct gt_nvml *nvml, int ordinal)
 {
-	const struct gt_origin none = {0};
 	struct gt_record_device row = {.ordinal = (uint32_t)ordinal};
+	struct gt_record_device *there;
 	char text[256];
 	CUdevice device;
 	CUuuid uuid;
@@ -118,39 +118,31 @@ static void record_device(struct gt_session *session, const struct driver *drive
 	if (driver->get(&device, ordinal) != CUDA_SUCCESS)
 		return;
 	if (driver->name(text, sizeof(text), device) == CUDA_SUCCESS)
-		row.name = gt_session_intern(session, text);
+		row.name = gt_intern(session, text);
 	if (driver->pci(text, sizeof(text), device) == CUDA_SUCCESS)
-		row.pci = gt_session_intern(session, text);
+		row.pci = gt_intern(session, text);
 	describe(driver, device, &row);
 	if (driver->uuid(&uuid, device) == CUDA_SUCCESS) {
 		print_uuid(&uuid, text, sizeof(text));
-		row.uuid = gt_session_intern(session, text);
+		row.uuid = gt_intern(session, text);
 		describe_link(nvml, text, &row);
 	}
-	(void)gt_writer_records(&session->writer, GT_RECORD_device, &row, 1, none);
+	there = gt_emit_begin(session, GT_RECORD_device, sizeof(row));
+	if (!there)
+		return;
+	*there = row;
+	gt_emit_commit();
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
-static int start(struct gt_session *session, char *why, size_t why_size)
-{
-	(void)session;
-	(void)why;
-	(void)why_size;
-	return 0;
-}
-
-static void tick(struct gt_session *session)
+static void cuda_up(struct gt_session *session, void *state)
 {
 	struct driver driver;
 	struct gt_nvml nvml;
 	int count = 0;
 
-	if (session->devices_done ||
-	    !atomic_load_explicit(&session->activity_seen, memory_order_acquire))
-		return;
-	session->devices_done = true;
+	(void)state;
 	if (!open_driver(&driver) || driver.count(&count) != CUDA_SUCCESS) {
-		gt_session_note(session, "device", "the driver told nothing about its devices");
+		gt_note(session, "device", "the driver told nothing about its devices");
 		return;
 	}
 	(void)gt_nvml_open(&nvml); /* without it nothing is found */
@@ -159,4 +151,4 @@ static void tick(struct gt_session *session)
 	gt_nvml_close(&nvml);
 }
 
-const struct gt_source gt_source_device = {.name = "device", .start = start, .tick = tick};
+const struct gt_source gt_source_device = {.name = "device", .cuda_up = cuda_up};

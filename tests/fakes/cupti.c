@@ -302,6 +302,19 @@ CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 	return CUPTI_SUCCESS;
 }
 
+/* Blackwell alone has it, once the driver is initialised. */
+CUptiResult cuptiActivityEnableHWTrace(uint8_t enable)
+{
+	const struct fake_driver *cuda = atomic_load(&driver);
+
+	(void)enable;
+	if (!cuda || !cuda->ready())
+		return CUPTI_ERROR_NOT_INITIALIZED;
+	if (fake_script.hw_trace == 2)
+		return CUPTI_ERROR_UNKNOWN;
+	return fake_script.hw_trace ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_SUPPORTED;
+}
+
 CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
 {
 	static const char *const names[] = {

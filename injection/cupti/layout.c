@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "injection/layout.h"
+#include "injection/cupti/layout.h"
 
 #include <stddef.h>
 
 #include <cupti.h>
 
 #include "format/activity.h"
+#include "injection/cupti/cupti.h"
 
 /* The latest struct of each kind; CUPTI 13.0's headers. Earlier ones are beginnings of it. */
 typedef CUpti_ActivityKernel10 raw_kernel;
@@ -30,10 +31,7 @@ _Static_assert(offsetof(CUpti_ActivityOverhead3, correlationId) ==
                        offsetof(CUpti_ActivityOverhead2, correlationId),
                "so is an overhead record");
 
-/* When a struct got its present size: versions as cupti_version.h lists them. */
-#define CUDA_12_8 26
-#define CUDA_13_0 130000
-
+/* A struct got its present size with CUPTI since. */
 static void shrink(struct gt_activity_layout *layout, enum gt_activity activity, uint32_t size,
                    uint32_t version, uint32_t since)
 {
@@ -51,10 +49,12 @@ void gt_layout_fill(struct gt_activity_layout *layout, uint32_t cupti_version)
 	                              .width = sizeof(((raw_##name *)NULL)->member)};
 #include "format/activity.def"
 
-	shrink(layout, GT_ACTIVITY_kernel, sizeof(CUpti_ActivityKernel9), cupti_version, CUDA_13_0);
-	shrink(layout, GT_ACTIVITY_memcpy, sizeof(CUpti_ActivityMemcpy5), cupti_version, CUDA_12_8);
+	shrink(layout, GT_ACTIVITY_kernel, sizeof(CUpti_ActivityKernel9), cupti_version,
+	       GT_CUPTI_13_0);
+	shrink(layout, GT_ACTIVITY_memcpy, sizeof(CUpti_ActivityMemcpy5), cupti_version,
+	       GT_CUPTI_12_8);
 	shrink(layout, GT_ACTIVITY_synchronization, sizeof(CUpti_ActivitySynchronization),
-	       cupti_version, CUDA_12_8);
-	if (cupti_version < CUDA_13_0)
+	       cupti_version, GT_CUPTI_12_8);
+	if (cupti_version < GT_CUPTI_13_0)
 		layout->places[GT_RAW_kernel_device_launched] = (struct gt_raw_place){0};
 }

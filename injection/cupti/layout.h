@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_INJECTION_LAYOUT_H
-#define GT_INJECTION_LAYOUT_H
+#ifndef GT_INJECTION_CUPTI_LAYOUT_H
+#define GT_INJECTION_CUPTI_LAYOUT_H
 
 #include <stdint.h>
 

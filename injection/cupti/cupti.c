@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "injection/cupti.h"
+#include "injection/cupti/cupti.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OLDEST_VERSION 22u /* CUDA 12.4: the first whose kernel record is read as it stands */
+#include "base/error.h"
+
+#define OLDEST_VERSION GT_CUPTI_12_4 /* the first whose kernel record is read as it stands */
 
 struct search {
 	const char *soname;      /* libcupti.so.13 */
@@ -94,7 +96,7 @@ static void *find(struct gt_cupti *cupti, int driver_version)
 	return try_toolkits(cupti, &search, major, minor);
 }
 
-static int bind_calls(struct gt_cupti *cupti, char *why, size_t why_size)
+static int bind_calls(struct gt_cupti *cupti, struct gt_error *err)
 {
 	const char *missing = NULL;
 
@@ -104,29 +106,28 @@ static int bind_calls(struct gt_cupti *cupti, char *why, size_t why_size)
 	OPTIONAL(name)                                                                             \
 	if (!cupti->name)                                                                          \
 		missing = #name;
-#include "injection/cupti_calls.def"
+#include "injection/cupti/cupti_calls.def"
 	if (!missing)
 		return 0;
-	snprintf(why, why_size, "%s has no %s: it is too old or not CUPTI", cupti->path, missing);
-	return -ENOTSUP;
+	return gt_fail(err, ENOTSUP, "%s has no %s: it is too old or not CUPTI", cupti->path,
+	               missing);
 }
 
-static void not_found(int driver_version, const char *wanted, char *why, size_t why_size)
+static int not_found(int driver_version, const char *wanted, struct gt_error *err)
 {
 	const char *reason = dlerror(); // NOLINT(concurrency-mt-unsafe): kept for each thread
 
 	if (*wanted)
-		snprintf(why, why_size, "%s cannot be used as libcupti: %s", wanted,
-		         reason ? reason : "it cannot be opened");
-	else
-		snprintf(why, why_size,
-		         "libcupti.so.%d was not found: install the CUDA toolkit's CUPTI or set "
-		         "GPUTRACE_CUPTI to the library's path",
-		         driver_version ? driver_version / 1000 : 13);
+		return gt_fail(err, ENOENT, "%s cannot be used as libcupti: %s", wanted,
+		               reason ? reason : "it cannot be opened");
+	return gt_fail(err, ENOENT,
+	               "libcupti.so.%d was not found: install the CUDA toolkit's CUPTI or set "
+	               "GPUTRACE_CUPTI to the library's path",
+	               driver_version ? driver_version / 1000 : 13);
 }
 
-int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted, char *why,
-                  size_t why_size)
+int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted,
+                  struct gt_error *err)
 {
 	struct link_map *map;
 	int result;
@@ -135,24 +136,20 @@ int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted
 		try_open(cupti, wanted, 0);
 	else
 		find(cupti, driver_version);
-	if (!cupti->handle) {
-		not_found(driver_version, wanted, why, why_size);
-		return -ENOENT;
-	}
+	if (!cupti->handle)
+		return not_found(driver_version, wanted, err);
 	if (dlinfo(cupti->handle, RTLD_DI_LINKMAP, &map) == 0)
 		snprintf(cupti->path, sizeof(cupti->path), "%s", map->l_name);
-	result = bind_calls(cupti, why, why_size);
+	result = bind_calls(cupti, err);
 	if (result < 0)
 		return result;
-	if (cupti->cuptiGetVersion(&cupti->version) != CUPTI_SUCCESS ||
-	    cupti->version < OLDEST_VERSION) {
-		snprintf(
-			why, why_size,
-			"%s is CUPTI version %u, and CUDA 12.4 (version %u) is the oldest that works",
-			cupti->path, cupti->version, OLDEST_VERSION);
-		return -ENOTSUP;
-	}
-	return 0;
+	if (cupti->cuptiGetVersion(&cupti->version) == CUPTI_SUCCESS &&
+	    cupti->version >= OLDEST_VERSION)
+		return 0;
+	return gt_fail(
+		err, ENOTSUP,
+		"%s is CUPTI version %u, and CUDA 12.4 (version %u) is the oldest that works",
+		cupti->path, cupti->version, OLDEST_VERSION);
 }
 
 const char *gt_cupti_text(const struct gt_cupti *cupti, CUptiResult result)

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_CUPTI_ROUTER_H
+#define GT_INJECTION_CUPTI_ROUTER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+struct gt_cupti;
+struct gt_error;
+struct gt_session;
+
+/*
+ * The one subscriber of the process, and who hears of which of CUPTI's callbacks. Several sources
+ * may want the same; each hears of calls as if it were alone: how deep it is in calls of its own,
+ * and what it kept from the entry of a call to its return.
+ *
+ * Wants are made while the session starts; callbacks come from any thread of the program, never
+ * from ours.
+ */
+
+#define GT_ROUTER_SOURCES 4    /* that hear callbacks; as many bits in wants */
+#define GT_ROUTER_IDS     4096 /* callback ids of one domain */
+#define GT_ROUTER_LEVELS  4    /* calls inside calls that a source can hear of */
+
+/* An API call that is entered or returns. */
+struct gt_call {
+	const CUpti_CallbackData *data;
+	bool driver; /* of the driver's API, else of the runtime's */
+	CUpti_CallbackId id;
+	uint32_t depth; /* how many calls of those that this source wants it is inside of */
+	void **keep;    /* the source's own: NULL at the entry, at the return as it was left */
+};
+
+/* What a source hears. A function may be NULL. errno is the router's to keep. */
+struct gt_handler {
+	void (*enter)(struct gt_session *session, void *state, const struct gt_call *call);
+	/* Only for calls that were entered while it was recording. */
+	void (*leave)(struct gt_session *session, void *state, const struct gt_call *call);
+	/* Callbacks of every other domain; data is CUPTI's struct for it. */
+	void (*event)(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+	              CUpti_CallbackId id, const void *data);
+};
+
+struct gt_route {
+	const struct gt_handler *handler;
+	void *state;
+	uint32_t levels;  /* of calls inside calls that it hears of; 1: the outermost alone */
+	uint32_t wanted;  /* callbacks */
+	uint32_t enabled; /* of them that CUPTI gives */
+};
+
+struct gt_router {
+	struct gt_session *session;
+	CUpti_SubscriberHandle subscriber;
+	/*
+	 * Bit n: source n hears callbacks now. Above the bits of the sources it is counted how often
+	 * recording began, so that a thread notices that the calls it was in have long returned.
+	 */
+	_Atomic uint32_t active;
+	uint32_t count;
+	struct gt_route routes[GT_ROUTER_SOURCES];
+	uint8_t (*wants)[GT_ROUTER_IDS]; /* by domain and id: bits of the sources */
+};
+
+size_t gt_router_memory(void);
+void gt_router_init(struct gt_router *router, struct gt_session *session, void *zeroed_memory);
+
+/* Subscribing first keeps other tools from taking CUPTI's buffer callbacks over. */
+int gt_router_subscribe(struct gt_router *router, const struct gt_cupti *cupti,
+                        struct gt_error *err);
+
+/* A place for a source, or NULL when there is none left. */
+struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler *handler,
+                               void *state);
+
+/* An id that is out of range is nobody's. */
+void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_CallbackDomain domain,
+                    CUpti_CallbackId id);
+
+/* Asks CUPTI for every callback that somebody wants, or for none. One thread at a time. */
+void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes);
+
+/* From now on the sources of these routes hear what they want; with 0 nobody hears anything. */
+void gt_router_activate(struct gt_router *router, uint32_t routes);
+
+uint32_t gt_route_bit(const struct gt_router *router, const struct gt_route *route);
+
+#endif

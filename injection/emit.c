@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/emit.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "injection/session.h"
+#include "injection/thread.h"
+
+__thread struct gt_emitter gt_emitter __attribute__((tls_model("initial-exec")));
+
+static void hand_over(struct gt_session *session, struct gt_slot *slot, uint32_t used)
+{
+	gt_slot_hand_over(slot, used);
+	sem_post(&session->writer_thread.work);
+}
+
+static uint32_t used_of(const struct gt_emitter *emitter)
+{
+	return (uint32_t)(GT_RECORD_BYTES - (emitter->end - emitter->next));
+}
+
+static void forget_slot(void)
+{
+	gt_emitter.slot = NULL;
+	gt_emitter.next = gt_emitter.end = NULL;
+	gt_emitter.open = 0;
+}
+
+/* Puts the full slot aside for the records that are open in it; false when too many are. */
+static bool hold(void)
+{
+	for (int i = 0; i < GT_HELD_SLOTS; i++) {
+		if (gt_emitter.held[i])
+			continue;
+		gt_emitter.held[i] = gt_emitter.slot;
+		gt_emitter.held_open[i] = (uint16_t)gt_emitter.open;
+		forget_slot();
+		return true;
+	}
+	return false;
+}
+
+/* A held slot's used is what was committed last: it is handed over as it stands. */
+static void release(struct gt_session *session, int held)
+{
+	struct gt_slot *slot = gt_emitter.held[held];
+
+	gt_emitter.held[held] = NULL;
+	hand_over(session, slot, atomic_load_explicit(&slot->used, memory_order_relaxed));
+}
+
+void gt_emit_hand_over(struct gt_session *session)
+{
+	struct gt_slot *slot = gt_emitter.slot;
+	const uint32_t used = slot ? used_of(&gt_emitter) : 0;
+
+	if (used == 0 || gt_emitter.open)
+		return;
+	forget_slot();
+	hand_over(session, slot, used);
+}
+
+void gt_emit_abandon(struct gt_session *session)
+{
+	gt_emitter.open = 0;
+	for (int i = 0; i < GT_HELD_SLOTS; i++)
+		if (gt_emitter.held[i])
+			release(session, i);
+}
+
+/*
+ * A thread that ends hands its slots over. In the child of a fork they are not mapped. The key's
+ * value only makes this be called.
+ */
+static void end_thread(void *value)
+{
+	struct gt_session *session = value;
+
+	if (!gt_session_has_arena(session))
+		return;
+	gt_emit_abandon(session);
+	if (gt_emitter.slot && used_of(&gt_emitter) == 0) {
+		struct gt_slot *slot = gt_emitter.slot;
+
+		forget_slot();
+		hand_over(session, slot, 0);
+	}
+	gt_emit_hand_over(session);
+}
+
+bool gt_emit_init(struct gt_session *session)
+{
+	session->emits = pthread_key_create(&session->thread_end, end_thread) == 0;
+	return session->emits;
+}
+
+/* A new slot for the calling thread; false when there is none. */
+static bool take_slot(struct gt_session *session)
+{
+	struct gt_slot *slot = gt_arena_take(&session->arena, GT_SLOT_RECORDS);
+
+	if (!slot)
+		return false;
+	/* A thread of ours is none that called CUDA. */
+	slot->tid = gt_thread_is_ours() ? 0 : (uint32_t)syscall(SYS_gettid);
+	prctl(PR_GET_NAME, slot->thread_name);
+	pthread_setspecific(session->thread_end, session);
+	gt_emitter.slot = slot;
+	gt_emitter.next = gt_slot_memory(&session->arena, slot);
+	gt_emitter.end = gt_emitter.next + slot->size;
+	gt_emitter.open = 0;
+	return true;
+}
+
+static bool make_room(struct gt_session *session, size_t size)
+{
+	if (!session->emits || size > sizeof(struct gt_entry) + GT_ENTRY_MAX_BYTES)
+		return false;
+	if (gt_emitter.slot && gt_emitter.open && !hold())
+		return false;
+	gt_emit_hand_over(session);
+	return take_slot(session);
+}
+
+bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size)
+{
+	if (!gt_session_has_arena(session))
+		return false;
+	if (make_room(session, size))
+		return true;
+	gt_ledger_add(&session->arena,
+	              kind == GT_RECORD_api_call ? GT_LEDGER_api_lost : GT_LEDGER_records_lost, 1);
+	return false;
+}
+
+void gt_emit_close_held(struct gt_session *session, const void *record)
+{
+	for (int i = 0; i < GT_HELD_SLOTS; i++) {
+		const struct gt_slot *slot = gt_emitter.held[i];
+		const uint8_t *memory = slot ? gt_slot_memory(&session->arena, slot) : NULL;
+
+		if (!slot || (size_t)((const uint8_t *)record - memory) >= slot->size)
+			continue;
+		if (--gt_emitter.held_open[i] == 0)
+			release(session, i);
+		return;
+	}
+}
+
+void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample)
+{
+	const size_t size = sizeof(*sample) + sample->columns * sizeof(sample->values[0]);
+	void *there = gt_emit_begin(session, GT_RECORD_SERIES, size);
+
+	if (!there)
+		return;
+	memcpy(there, sample, size);
+	gt_emit_commit();
+}
+
+uint32_t gt_emit_text(void *record, size_t record_bytes, const char *text, size_t size)
+{
+	const uint16_t length = (uint16_t)size;
+	uint8_t *there = (uint8_t *)record + record_bytes;
+
+	memcpy(there, &length, sizeof(length));
+	memcpy(there + sizeof(length), text, size);
+	return GT_TEXT_BEHIND | (uint32_t)record_bytes;
+}

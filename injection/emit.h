@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_EMIT_H
+#define GT_INJECTION_EMIT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/arena.h"
+#include "format/series.h"
+
+struct gt_session;
+
+/*
+ * The way of a record into the arena, from any thread, with no lock: each thread has a slot of its
+ * own, and a record is complete for whoever finds the slot from its commit on, however the process
+ * ends. It costs no more than the stores into the record and one into the slot.
+ *
+ *     struct gt_record_query *query = gt_emit_begin(session, GT_RECORD_query, sizeof(*query));
+ *
+ *     if (query) {
+ *             query->start_ns = ...; every field: the memory is zero, but for what is set here
+ *             gt_emit_commit();
+ *     }
+ *
+ * What has no end yet is committed with an end of 0 and kept open: it may be written to until it
+ * is closed, and its slot stays with the thread so long. The drain marks a record unfinished whose
+ * end is still 0.
+ */
+
+#define GT_HELD_SLOTS 4 /* full slots that a thread keeps for the open records in them */
+
+/* What a thread has of the arena. Lives in static TLS: it is kept small. */
+struct gt_emitter {
+	uint8_t *next; /* where the next entry goes; no slot: NULL */
+	uint8_t *end;  /* of the slot's memory */
+	struct gt_slot *slot;
+	uint32_t open; /* records of the slot that are kept open */
+	uint16_t held_open[GT_HELD_SLOTS];
+	struct gt_slot *held[GT_HELD_SLOTS]; /* NULL: free */
+};
+
+/* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
+extern __thread struct gt_emitter gt_emitter
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Another slot for the calling thread when its own is full; false, and counted, if there is none. */
+bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size);
+
+/* Closes a record in a slot that the thread has filled since. */
+void gt_emit_close_held(struct gt_session *session, const void *record);
+
+/*
+ * Room for a record of a kind and what lies behind it, at most GT_ENTRY_MAX_BYTES together. NULL,
+ * and counted in the ledger, when there is none.
+ */
+static inline void *gt_emit_begin(struct gt_session *session, uint32_t kind, size_t bytes)
+{
+	const size_t whole = (bytes + 7) & ~(size_t)7;
+	const size_t size = sizeof(struct gt_entry) + whole;
+	struct gt_entry *entry;
+
+	if ((size_t)(gt_emitter.end - gt_emitter.next) < size &&
+	    !gt_emit_make_room(session, kind, size))
+		return NULL;
+	entry = (struct gt_entry *)gt_emitter.next;
+	*entry = (struct gt_entry){.kind = (uint16_t)kind, .bytes = (uint16_t)whole};
+	gt_emitter.next += size;
+	return entry + 1;
+}
+
+/* Right after the record that was begun last is filled in. */
+static inline void gt_emit_commit(void)
+{
+	const uint8_t *begin = gt_emitter.end - GT_RECORD_BYTES;
+
+	/* From here on a salvager sees it; pairs with the acquire of whoever drains the slot. */
+	atomic_store_explicit(&gt_emitter.slot->used, (uint32_t)(gt_emitter.next - begin),
+	                      memory_order_release);
+}
+
+/* The same for a record that goes on: it may be written to until gt_emit_close. */
+static inline void gt_emit_commit_open(void)
+{
+	gt_emitter.open++;
+	gt_emit_commit();
+}
+
+/* On the thread that began it. */
+static inline void gt_emit_close(struct gt_session *session, const void *record)
+{
+	const size_t left = (size_t)(gt_emitter.end - (const uint8_t *)record);
+
+	if (left <= GT_RECORD_BYTES && gt_emitter.open)
+		gt_emitter.open--;
+	else
+		gt_emit_close_held(session, record);
+}
+
+/* One sample of a series, with its values. */
+void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample);
+
+/* Hands what the calling thread has emitted to the writer, but for what is open. */
+void gt_emit_hand_over(struct gt_session *session);
+
+/* All that the calling thread has open will not be closed any more. */
+void gt_emit_abandon(struct gt_session *session);
+
+/*
+ * Puts a text behind a record of record_bytes, which was begun with room for it: begin with
+ * record_bytes + GT_TEXT_BYTES(size). Returns what its string field is to hold.
+ */
+#define GT_TEXT_BYTES(size) (sizeof(uint16_t) + (size))
+uint32_t gt_emit_text(void *record, size_t record_bytes, const char *text, size_t size);
+
+#endif

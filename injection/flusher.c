@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/flusher.h"
+
+#include "injection/services.h"
+#include "injection/session.h"
+#include "injection/thread.h"
+
+#define LIMIT_NS    5000000000u /* a flush that takes longer is given up */
+#define GIVEN_UP_NS 1000000000u /* and one this long is not waited for again */
+
+void gt_flusher_init(struct gt_flusher *flusher)
+{
+	sem_init(&flusher->work, 0, 0);
+	sem_init(&flusher->flushed, 0, 0);
+	sem_init(&flusher->done, 0, 0);
+}
+
+static void flush(struct gt_session *session, uint32_t flag)
+{
+	struct gt_flusher *flusher = &session->flusher;
+	size_t dropped = 0;
+
+	if (!gt_session_cuda_is_up(session))
+		return;
+	atomic_store_explicit(&flusher->began_ns, gt_now(), memory_order_relaxed);
+	(void)session->cupti.cuptiActivityFlushAll(flag);
+	/* Records dropped since the last buffer came back: no other may come. */
+	if (session->cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
+	    dropped)
+		gt_count(session, GT_LEDGER_dropped_by_cupti, dropped);
+	atomic_store_explicit(&flusher->began_ns, 0, memory_order_relaxed);
+	sem_post(&session->writer_thread.work);
+}
+
+static void *run(void *context)
+{
+	struct gt_session *session = context;
+	struct gt_flusher *flusher = &session->flusher;
+
+	gt_thread_enter(GT_THREAD_FLUSHER);
+	while (gt_session_is_running(session)) {
+		const bool asked = gt_wait(&flusher->work, session->settings.flush_interval_ns);
+
+		if (!gt_session_is_running(session))
+			break;
+		flush(session, 0);
+		if (asked)
+			sem_post(&flusher->flushed);
+	}
+	/* Once, at the very end: hands over unfinished records too, without times. */
+	if (gt_session_is_ending(session))
+		flush(session, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	sem_post(&flusher->done);
+	return NULL;
+}
+
+int gt_flusher_start(struct gt_session *session)
+{
+	return gt_thread_start(&session->flusher.thread, run, session);
+}
+
+void gt_flusher_cancel(struct gt_session *session)
+{
+	sem_post(&session->flusher.work);
+	(void)pthread_join(session->flusher.thread, NULL);
+}
+
+void gt_flusher_watch(struct gt_session *session)
+{
+	struct gt_flusher *flusher = &session->flusher;
+	const uint64_t began = atomic_load_explicit(&flusher->began_ns, memory_order_relaxed);
+
+	if (!began) {
+		flusher->given_up = false;
+		return;
+	}
+	if (flusher->given_up || gt_now() - began < LIMIT_NS)
+		return;
+	flusher->given_up = true;
+	gt_count(session, GT_LEDGER_flush_timeouts, 1);
+	gt_note(session, "activity",
+	        "cuptiActivityFlushAll did not come back within 5 s: GPU activity after that "
+	        "may be missing");
+}
+
+void gt_fetch(struct gt_session *session, uint64_t limit_ns)
+{
+	struct gt_flusher *flusher = &session->flusher;
+	const uint64_t began = atomic_load_explicit(&flusher->began_ns, memory_order_relaxed);
+
+	if (began && gt_now() - began > GIVEN_UP_NS)
+		return; /* the flusher hangs: waiting for it again would only cost the program */
+	if (!gt_session_cuda_is_up(session))
+		return;
+	while (sem_trywait(&flusher->flushed) == 0)
+		; /* of an earlier call that did not wait long enough */
+	sem_post(&flusher->work);
+	(void)gt_wait(&flusher->flushed, limit_ns);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_FLUSHER_H
+#define GT_INJECTION_FLUSHER_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gt_session;
+
+/*
+ * The thread that fetches from CUPTI what it has finished: the only one that calls
+ * cuptiActivityFlushAll, with no lock held, since two at once or one under a lock can hang.
+ */
+struct gt_flusher {
+	pthread_t thread;
+	sem_t work;                /* flush now */
+	sem_t flushed;             /* a flush that was asked for is done */
+	sem_t done;                /* the last flush is done */
+	_Atomic uint64_t began_ns; /* CLOCK_MONOTONIC, 0: no flush is under way */
+	bool given_up;             /* of the writer thread: the flush that hangs is counted */
+};
+
+/* Before anything may post a semaphore. */
+void gt_flusher_init(struct gt_flusher *flusher);
+
+/* 0, or a positive errno value when the thread cannot be made. */
+int gt_flusher_start(struct gt_session *session);
+
+/* Undoes a start that nothing has been recorded since. */
+void gt_flusher_cancel(struct gt_session *session);
+
+/* Writer thread: notes, once, a flush that does not come back. */
+void gt_flusher_watch(struct gt_session *session);
+
+#endif

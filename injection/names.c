@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/names.h"
+
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "injection/session.h"
+
+#define NAME_MAX_BYTES 16384 /* of a kernel's name; longer ones are cut */
+#define PAGE_BYTES     4096
+
+/* Reads a name of this process that may be gone: an address that is not mapped gives nothing. */
+static size_t peek_name(uint64_t pointer, char *text, size_t size)
+{
+	const struct iovec to = {text, size};
+	char *const there = (char *)(uintptr_t)pointer; // NOLINT(performance-no-int-to-ptr)
+	const struct iovec from = {there, size};
+	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+	if (got <= 0) {
+		/* The name may end shortly before a page that is not mapped. */
+		const struct iovec rest = {there, PAGE_BYTES - pointer % PAGE_BYTES};
+
+		got = process_vm_readv(getpid(), &to, 1, &rest, 1, 0);
+	}
+	return got > 0 ? strnlen(text, (size_t)got) : 0;
+}
+
+static void keep_name(struct gt_session *session, uint64_t pointer)
+{
+	const struct gt_name *name = gt_arena_name(&session->arena, pointer);
+	char text[NAME_MAX_BYTES];
+
+	if (!name || atomic_load_explicit(&name->pointer, memory_order_relaxed) == pointer)
+		return;
+
+	const size_t size = peek_name(pointer, text, sizeof(text));
+
+	if (size)
+		(void)gt_interner_add_name(&session->interner, pointer, text, size);
+}
+
+static void keep_names_of(struct gt_session *session, struct gt_slot *slot)
+{
+	const struct gt_activity_layout *layout = &session->arena.header->layout;
+	const uint8_t *bytes = gt_slot_memory(&session->arena, slot);
+	uint32_t at = slot->scanned;
+	uint32_t size;
+
+	while ((size = gt_raw_size(&session->arena, bytes + at, slot->size - at)) > 0) {
+		uint32_t kind;
+
+		memcpy(&kind, bytes + at, sizeof(kind));
+		if (gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN) == GT_ACTIVITY_kernel) {
+			const uint64_t pointer = gt_raw_get(layout, bytes + at, GT_RAW_kernel_name);
+
+			if (!pointer)
+				break; /* CUPTI is filling this one */
+			keep_name(session, pointer);
+		}
+		at += size;
+	}
+	slot->scanned = at;
+}
+
+void gt_names_keep(struct gt_session *session)
+{
+	for (uint32_t i = 0; i < session->arena.header->slot_count; i++) {
+		struct gt_slot *slot = &session->arena.slots[i];
+
+		if (slot->kind == GT_SLOT_ACTIVITY &&
+		    atomic_load_explicit(&slot->state, memory_order_acquire) == GT_SLOT_LENT)
+			keep_names_of(session, slot);
+	}
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/services.h"
+
+#include <string.h>
+
+#include "injection/session.h"
+
+const struct gt_settings *gt_settings_of(const struct gt_session *session)
+{
+	return &session->settings;
+}
+
+const struct gt_cupti *gt_cupti_of(const struct gt_session *session)
+{
+	return &session->cupti;
+}
+
+uint32_t gt_intern(struct gt_session *session, const char *text)
+{
+	return gt_interner_add(&session->interner, text, strlen(text));
+}
+
+void gt_count(struct gt_session *session, enum gt_ledger_id id, uint64_t value)
+{
+	gt_ledger_add(&session->arena, id, value);
+}
+
+void gt_add_clock(struct gt_session *session, const struct gt_record_clock *clock)
+{
+	struct gt_arena_header *header = session->arena.header;
+	const uint32_t count = atomic_load_explicit(&header->clock_count, memory_order_relaxed);
+
+	header->clocks[count % GT_ARENA_CLOCKS] = *clock;
+	/* Pairs with the acquire in format/drain.c of a salvager. */
+	atomic_store_explicit(&header->clock_count, count + 1, memory_order_release);
+}
+
+void gt_tell_cuda_is_up(struct gt_session *session)
+{
+	if (atomic_load_explicit(&session->cuda_up, memory_order_relaxed))
+		return;
+	if (!atomic_exchange_explicit(&session->cuda_up, true, memory_order_acq_rel))
+		sem_post(&session->writer_thread.work);
+}
+
+bool gt_is_recorded(const struct gt_session *session)
+{
+	return gt_session_has_arena(session);
+}

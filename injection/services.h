@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_SERVICES_H
+#define GT_INJECTION_SERVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+#include "format/arena.h"
+#include "format/settings.h"
+#include "injection/emit.h"
+#include "injection/wait.h"
+
+struct gt_cupti;
+struct gt_session;
+struct gt_source;
+struct gt_waiter;
+
+/*
+ * What a source may use of the session: these, emit (injection/emit.h), gt_now (injection/wait.h)
+ * and nothing else. From any thread where nothing else is said; none blocks, allocates or fails.
+ */
+
+/* The one session of the process, for callbacks that carry no pointer to it. */
+struct gt_session *gt_session_get(void);
+
+/* The state of a source, likewise. */
+void *gt_source_state(struct gt_session *session, const struct gt_source *source);
+
+const struct gt_settings *gt_settings_of(const struct gt_session *session);
+
+/* libcupti's functions. */
+const struct gt_cupti *gt_cupti_of(const struct gt_session *session);
+
+/* In start: callbacks that the source that is being started is to hear. */
+void gt_want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
+/* In start: it is also to hear of calls inside calls that it wants, GT_ROUTER_LEVELS deep. */
+void gt_want_nested(struct gt_session *session);
+
+/*
+ * The id of a text, the same for equal ones; 0, and counted, when there is no room. Only in start,
+ * arm, cuda_up, tick and stop: elsewhere a text goes behind its record (gt_emit_text).
+ */
+uint32_t gt_intern(struct gt_session *session, const char *text);
+
+/* A row of the capture's notes: the source that it is about and one sentence. */
+void gt_note(struct gt_session *session, const char *topic, const char *text);
+
+/* Adds to a class of the ledger. */
+void gt_count(struct gt_session *session, enum gt_ledger_id id, uint64_t value);
+
+/* A pair of clock readings. Only in start and tick. */
+void gt_add_clock(struct gt_session *session, const struct gt_record_clock *clock);
+
+/* CUDA is up: whoever waits for it is told. */
+void gt_tell_cuda_is_up(struct gt_session *session);
+
+/*
+ * Asks for what CUPTI has finished to be fetched, and waits for it, at most limit_ns; not at all
+ * where nothing can have been finished yet or fetching hangs.
+ */
+void gt_fetch(struct gt_session *session, uint64_t limit_ns);
+
+/*
+ * In run: waits so long, and longer while nothing is recorded. False: the thread is to end.
+ */
+bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns);
+
+/* Memory for CUPTI's records: a slot of the arena. */
+struct gt_buffer {
+	uint8_t *bytes; /* zeroed; NULL: none is free */
+	size_t size;
+};
+
+struct gt_buffer gt_buffer_lend(struct gt_session *session);
+
+/* Hands it to the writer with what is in it; false when it is no memory that was lent. */
+bool gt_buffer_take_back(struct gt_session *session, const uint8_t *bytes, size_t used);
+
+/* Whether what happens now has a place: not before the start, nor in the child of a fork. */
+bool gt_is_recorded(const struct gt_session *session);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/wait.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+uint64_t gt_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool gt_wait(sem_t *semaphore, uint64_t limit_ns)
+{
+	const int saved = errno;
+	const uint64_t until = gt_now() + limit_ns;
+	const struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000u),
+	                                  .tv_nsec = (long)(until % 1000000000u)};
+	int cancel;
+	int result;
+
+	/* The program's thread waits inside a call of the driver: it must not end there. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	do
+		result = sem_clockwait(semaphore, CLOCK_MONOTONIC, &deadline);
+	while (result < 0 && errno == EINTR);
+	pthread_setcancelstate(cancel, NULL);
+	errno = saved;
+	return result == 0;
+}

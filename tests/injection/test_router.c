@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/cupti/router.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "injection/recorder.h"
+#include "injection/thread.h"
+
+/* A CUPTI that only notes what it is asked for. */
+
+#define RUNTIME CUPTI_CB_DOMAIN_RUNTIME_API
+#define DRIVER  CUPTI_CB_DOMAIN_DRIVER_API
+
+static struct {
+	CUpti_CallbackFunc callback;
+	void *context;
+	uint32_t enabled; /* callbacks that are */
+	uint32_t asked;
+	CUpti_CallbackId refused; /* no callback with this id is given */
+	CUptiResult subscribe;
+} cupti;
+
+static CUptiResult subscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+                             void *context)
+{
+	*handle = NULL;
+	cupti.callback = callback;
+	cupti.context = context;
+	return cupti.subscribe;
+}
+
+static CUptiResult enable(uint32_t yes, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
+                          CUpti_CallbackId id)
+{
+	(void)handle;
+	(void)domain;
+	cupti.asked++;
+	if (id == cupti.refused)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	cupti.enabled += yes ? 1 : (uint32_t)-1;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult text_of(CUptiResult result, const char **text)
+{
+	(void)result;
+	*text = "CUPTI_SAYS_NO";
+	return CUPTI_SUCCESS;
+}
+
+static struct recorder recorder;
+static struct gt_router *router;
+
+/* What a source heard, as a text: E or L, its name, the id, the depth and what it had kept. */
+static char heard[1024];
+
+__attribute__((format(printf, 1, 2))) static void hear(const char *fmt, ...)
+{
+	const size_t used = strlen(heard);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(heard + used, sizeof(heard) - used, fmt, args);
+	va_end(args);
+}
+
+static void expect_heard(const char *expected)
+{
+	expect_text(heard, expected);
+	heard[0] = '\0';
+}
+
+static void on_enter(struct gt_session *session, void *state, const struct gt_call *call)
+{
+	cr_expect(eq(ptr, session, recorder.session));
+	cr_expect(eq(ptr, *call->keep, NULL));
+	*call->keep = (void *)(uintptr_t)(100 * call->depth + call->id);
+	hear("E%s%u.%u ", (const char *)state, call->id, call->depth);
+	errno = EDOM;
+}
+
+static void on_leave(struct gt_session *session, void *state, const struct gt_call *call)
+{
+	(void)session;
+	hear("L%s%u.%u=%u ", (const char *)state, call->id, call->depth,
+	     (unsigned)(uintptr_t)*call->keep);
+	errno = EDOM;
+}
+
+static void on_event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+                     CUpti_CallbackId id, const void *data)
+{
+	(void)session;
+	hear("V%s%d/%u:%s ", (const char *)state, (int)domain, id, (const char *)data);
+}
+
+static const struct gt_handler handler = {on_enter, on_leave, on_event};
+
+static void make(void)
+{
+	recorder_init(&recorder);
+	atomic_store(&recorder.session->phase, GT_SESSION_RECORDING);
+	router = &recorder.session->router;
+	recorder.session->cupti.cuptiSubscribe = subscribe;
+	recorder.session->cupti.cuptiEnableCallback = enable;
+	recorder.session->cupti.cuptiGetResultString = text_of;
+	cr_assert(eq(int, gt_router_subscribe(router, &recorder.session->cupti, NULL), 0));
+}
+
+TestSuite(router, .init = make);
+
+static struct gt_route *add(const char *name)
+{
+	return gt_router_add(router, &handler, (void *)(uintptr_t)name);
+}
+
+static void call(int domain, uint32_t id, CUpti_ApiCallbackSite site)
+{
+	const CUpti_CallbackData data = {.callbackSite = site};
+
+	cupti.callback(cupti.context, (CUpti_CallbackDomain)domain, id, &data);
+}
+
+static void enter(int domain, uint32_t id)
+{
+	call(domain, id, CUPTI_API_ENTER);
+}
+
+static void leave(int domain, uint32_t id)
+{
+	call(domain, id, CUPTI_API_EXIT);
+}
+
+Test(router, asks_for_what_is_wanted_alone)
+{
+	struct gt_route *a = add("a");
+	struct gt_route *b = add("b");
+
+	gt_router_want(router, a, RUNTIME, 5);
+	gt_router_want(router, a, RUNTIME, 5); /* twice is once */
+	gt_router_want(router, a, DRIVER, 5);
+	gt_router_want(router, b, DRIVER, 5);
+	gt_router_want(router, b, DRIVER, 6);
+	gt_router_want(router, b, DRIVER, GT_ROUTER_IDS);
+	gt_router_want(router, b, CUPTI_CB_DOMAIN_SIZE, 1);
+	gt_router_enable(router, &recorder.session->cupti, true);
+	cr_expect(eq(u32, cupti.asked, 3));
+	cr_expect(eq(u32, cupti.enabled, 3));
+	cr_expect(eq(u32, a->wanted, 2));
+	cr_expect(eq(u32, a->enabled, 2));
+	cr_expect(eq(u32, b->wanted, 2));
+	cr_expect(eq(u32, b->enabled, 2));
+	gt_router_enable(router, &recorder.session->cupti, false);
+	cr_expect(eq(u32, cupti.enabled, 0));
+}
+
+Test(router, knows_what_cupti_refused)
+{
+	struct gt_route *a = add("a");
+	struct gt_route *b = add("b");
+
+	cupti.refused = 6;
+	gt_router_want(router, a, DRIVER, 5);
+	gt_router_want(router, a, DRIVER, 6);
+	gt_router_want(router, b, DRIVER, 6);
+	gt_router_enable(router, &recorder.session->cupti, true);
+	cr_expect(eq(u32, a->enabled, 1));
+	cr_expect(eq(u32, b->enabled, 0));
+}
+
+Test(router, tells_each_source_as_if_it_were_alone)
+{
+	struct gt_route *a = add("a");
+	struct gt_route *b = add("b");
+
+	gt_router_want(router, a, RUNTIME, 5);
+	gt_router_want(router, b, RUNTIME, 5);
+	gt_router_want(router, b, RUNTIME, 6);
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_want(router, b, DRIVER, 7);
+	gt_router_activate(router, 3);
+	/* In order at the entry, the other way round at the return. */
+	enter(RUNTIME, 5);
+	leave(RUNTIME, 5);
+	expect_heard("Ea5.0 Eb5.0 Lb5.0=5 La5.0=5 ");
+	/* 7 is the outermost that a wants; for b it is inside 6. */
+	enter(RUNTIME, 6);
+	enter(DRIVER, 7);
+	leave(DRIVER, 7);
+	leave(RUNTIME, 6);
+	expect_heard("Eb6.0 Ea7.0 La7.0=7 Lb6.0=6 ");
+	/* Of the other domain nobody wants 5. */
+	enter(DRIVER, 5);
+	leave(DRIVER, 5);
+	expect_heard("");
+}
+
+Test(router, tells_of_calls_inside_calls_where_that_is_wanted)
+{
+	struct gt_route *a = add("a");
+
+	a->levels = GT_ROUTER_LEVELS;
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_activate(router, 1);
+	for (int i = 0; i < GT_ROUTER_LEVELS + 2; i++)
+		enter(DRIVER, 7);
+	for (int i = 0; i < GT_ROUTER_LEVELS + 2; i++)
+		leave(DRIVER, 7);
+	expect_heard("Ea7.0 Ea7.1 Ea7.2 Ea7.3 La7.3=307 La7.2=207 La7.1=107 La7.0=7 ");
+	enter(DRIVER, 7);
+	expect_heard("Ea7.0 ");
+}
+
+Test(router, says_nothing_of_a_call_that_began_before)
+{
+	struct gt_route *a = add("a");
+
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_activate(router, 1);
+	leave(DRIVER, 7);
+	expect_heard("");
+	enter(DRIVER, 7);
+	leave(DRIVER, 7);
+	expect_heard("Ea7.0 La7.0=7 ");
+}
+
+Test(router, tells_those_who_record_alone)
+{
+	struct gt_route *a = add("a");
+	struct gt_route *b = add("b");
+
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_want(router, b, DRIVER, 7);
+	enter(DRIVER, 7);
+	expect_heard("");
+	gt_router_activate(router, gt_route_bit(router, b));
+	enter(DRIVER, 7);
+	expect_heard("Eb7.0 ");
+	gt_router_activate(router, 0);
+	leave(DRIVER, 7);
+	expect_heard("");
+}
+
+/* The call that was open when recording ended has returned since, unheard. */
+Test(router, begins_anew_when_recording_does)
+{
+	struct gt_route *a = add("a");
+
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_activate(router, 1);
+	enter(DRIVER, 7);
+	gt_router_activate(router, 0);
+	gt_router_activate(router, 1);
+	heard[0] = '\0';
+	enter(DRIVER, 7);
+	leave(DRIVER, 7);
+	expect_heard("Ea7.0 La7.0=7 ");
+}
+
+Test(router, does_not_hear_our_own_threads)
+{
+	struct gt_route *a = add("a");
+
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_activate(router, 1);
+	gt_thread_enter(GT_THREAD_WRITER);
+	enter(DRIVER, 7);
+	gt_thread_enter(GT_THREAD_PROGRAM);
+	expect_heard("");
+}
+
+Test(router, tells_of_other_domains_as_events)
+{
+	struct gt_route *a = add("a");
+	struct gt_route *b = add("b");
+
+	gt_router_want(router, a, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED);
+	gt_router_want(router, b, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED);
+	gt_router_activate(router, 3);
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED,
+	               "data");
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RESOURCE, GT_ROUTER_IDS, "data");
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_SIZE, 1, "data");
+	expect_heard("Va3/3:data Vb3/3:data ");
+}
+
+Test(router, keeps_errno)
+{
+	struct gt_route *a = add("a");
+
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_activate(router, 1);
+	errno = ENOENT;
+	enter(DRIVER, 7);
+	cr_expect(eq(int, errno, ENOENT));
+	leave(DRIVER, 7);
+	cr_expect(eq(int, errno, ENOENT));
+}
+
+Test(router, measures_one_call_in_256)
+{
+	struct gt_route *a = add("a");
+
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_activate(router, 1);
+	for (int i = 0; i < 512; i++) {
+		heard[0] = '\0';
+		enter(DRIVER, 7);
+		enter(DRIVER, 7); /* inside it: does not count */
+		leave(DRIVER, 7);
+		leave(DRIVER, 7);
+	}
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_callback_samples), 1));
+	heard[0] = '\0';
+	enter(DRIVER, 7);
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_callback_samples), 2));
+	cr_expect(gt(u64, recorder_count(&recorder, GT_LEDGER_callback_ns), 0));
+}
+
+Test(router, has_so_many_places)
+{
+	for (int i = 0; i < GT_ROUTER_SOURCES; i++)
+		cr_expect(ne(ptr, add("a"), NULL));
+	cr_expect(eq(ptr, add("a"), NULL));
+}
+
+Test(router, says_why_it_cannot_subscribe)
+{
+	struct gt_error err = {0};
+
+	cupti.subscribe = CUPTI_ERROR_NOT_INITIALIZED;
+	cr_expect(lt(int, gt_router_subscribe(router, &recorder.session->cupti, &err), 0));
+	expect_text(err.text, "cuptiSubscribe failed: CUPTI_SAYS_NO");
+	cupti.subscribe = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	cr_expect(lt(int, gt_router_subscribe(router, &recorder.session->cupti, &err), 0));
+	cr_expect(ne(ptr, strstr(err.text, "another tool uses CUPTI"), NULL));
+}
