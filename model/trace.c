@@ -108,6 +108,11 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 	return 0;
 }
 
+int64_t gt_device_number(const struct gt_device *device)
+{
+	return device->index >= 0 ? (int64_t)device->index : (int64_t)device->ordinal;
+}
+
 gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream)
 {
 	if (stream >= trace->streams.count)

@@ -3,16 +3,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/activity.h"
 #include "analysis/figures.h"
 #include "analysis/functions.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
+#include "model/activity.h"
 #include "model/intervals.h"
 #include "model/names.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU"},
@@ -528,10 +529,14 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		                 gt_grouped(tally->without_call).text);
 }
 
-static void run(const struct gt_trace *trace, struct gt_result *result)
+static int run(const struct gt_view *view, const struct gt_arguments *arguments,
+               struct gt_result *result, struct gt_error *err)
 {
+	const struct gt_trace *trace = view->trace;
 	struct tally tally;
 
+	(void)arguments;
+	(void)err;
 	tally_init(&tally, trace);
 	walk(&tally);
 	add_devices(&tally, result);
@@ -542,6 +547,7 @@ static void run(const struct gt_trace *trace, struct gt_result *result)
 	add_latencies(&tally, result);
 	add_remarks(&tally, result);
 	tally_release(&tally);
+	return 0;
 }
 
 const struct gt_report gt_report_gaps = {

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "exporters/perfetto/wire.h"
 #include "exporters/perfetto/writer.h"
+#include "model/view.h"
 
 enum { KEY_SIZE = 96, TEXT_SIZE = 512 };
 
@@ -125,6 +126,8 @@ void gt_perfetto_write_attributes(struct gt_perfetto *perfetto)
 	add_text(&rows, "driver", gt_trace_text(trace, trace->driver));
 	if (trace->processes.count > 0)
 		add_text(&rows, "command", gt_trace_text(trace, trace->processes.rows[0].command));
+	if (perfetto->view->restriction)
+		add_text(&rows, "restricted_to", perfetto->view->restriction);
 	if (trace->end_ns > trace->start_ns)
 		add_number(&rows, "recording_duration_ns",
 		           (uint64_t)trace->end_ns - (uint64_t)trace->start_ns);
