@@ -151,17 +151,6 @@ static void add_manifest(struct gt_result *result, const struct facts *facts)
 	add_count_if(result, ended && signal, signal);
 }
 
-/* The widest of all: what is said of any two times must hold for the worst pair. */
-static int64_t clock_bound_ns(const struct gt_trace *trace)
-{
-	uint64_t bound = 0;
-
-	gt_array_each(const struct gt_clock, clock, &trace->clocks)
-		if (clock->bound_ns > bound)
-			bound = clock->bound_ns;
-	return (int64_t)bound;
-}
-
 static double bytes_per_launch(const struct facts *facts)
 {
 	uint64_t launches = 0;
@@ -185,7 +174,7 @@ static void add_recording(struct gt_result *result, const struct facts *facts)
 	add_text(result, gt_trace_text(trace, trace->tool_version));
 	add_text(result, gt_trace_text(trace, trace->cupti));
 	add_text(result, gt_trace_text(trace, trace->driver));
-	add_count_if(result, trace->clocks.count > 0, clock_bound_ns(trace));
+	add_count_if(result, trace->clocks.count > 0, (int64_t)gt_trace_clock_bound(trace));
 	gt_result_add_count(result, (int64_t)facts->files.bytes);
 	gt_result_add_real(result, bytes_per_launch(facts));
 }
