@@ -31,6 +31,9 @@ extern const size_t gt_report_count;
 /* NULL when there is no report of that name. */
 const struct gt_report *gt_report_find(const char *name);
 
+/* Remarks what the view of a result was restricted to: its restriction, nothing when NULL. */
+void gt_remark_restriction(struct gt_result *result, const char *restriction);
+
 /*
  * Fills an empty result; its first remark says what the view was restricted to. arguments NULL
  * means those of no settings. Fails as the report does, or when it made tables that are not
