@@ -328,7 +328,7 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
                 struct gt_result *result, struct gt_error *err)
 {
 	struct gt_error problem = {0};
-	struct gt_view view;
+	struct gt_view view = {0};
 	int loaded = gt_collect(path, &facts->trace, err);
 
 	if (loaded == 0) {
