@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "exporters/exporter.h"
 #include "exporters/perfetto/writer.h"
+#include "model/view.h"
 
 void gt_perfetto_start(struct gt_perfetto *perfetto, struct gt_sequence *sequence,
                        uint64_t track_uuid)
@@ -23,11 +24,13 @@ static gt_time find_base(const struct gt_trace *trace)
 	return base_ns > 0 ? base_ns : 0;
 }
 
-static int write_trace(const struct gt_trace *trace, const struct gt_export_options *options,
-                       FILE *out, struct gt_export_counts *counts, struct gt_error *err)
+static int write_view(const struct gt_view *view, const struct gt_export_options *options,
+                      const struct gt_target *target, struct gt_export_counts *counts,
+                      struct gt_error *err)
 {
-	struct gt_perfetto perfetto = {.trace = trace, .base_ns = find_base(trace)};
-	int result = gt_packets_open(&perfetto.packets, out, !options->uncompressed, err);
+	const struct gt_trace *trace = view->trace;
+	struct gt_perfetto perfetto = {.view = view, .trace = trace, .base_ns = find_base(trace)};
+	int result = gt_packets_open(&perfetto.packets, &target->sink, !options->uncompressed, err);
 
 	if (result < 0)
 		return result;
@@ -55,5 +58,5 @@ const struct gt_exporter gt_exporter_perfetto = {
 	.name = "perfetto",
 	.extension = ".perfetto",
 	.summary = "Perfetto trace, to be opened in ui.perfetto.dev",
-	.write = write_trace,
+	.write = write_view,
 };

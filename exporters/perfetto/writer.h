@@ -9,9 +9,12 @@
 #include "exporters/perfetto/packets.h"
 #include "exporters/perfetto/sequence.h"
 
+struct gt_view;
+
 /* One export on its way. formats/perfetto.c calls the parts below in the order of the file. */
 struct gt_perfetto {
-	const struct gt_trace *trace;
+	const struct gt_view *view;
+	const struct gt_trace *trace; /* of the view */
 	struct gt_ids ids;
 	struct gt_packets packets;
 	struct gt_sequence descriptions; /* descriptors of tracks */

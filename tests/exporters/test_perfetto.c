@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,10 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/file_sink.h"
 #include "exporters/exporter.h"
 #include "exporters/sample.h"
+#include "model/view.h"
 
 /*
  * What was written is read back field by field, without the code that wrote it. The numbers are
@@ -136,19 +139,27 @@ struct file {
 	struct gt_export_counts counts;
 };
 
-static struct file export(const struct gt_trace *trace, bool uncompressed)
+static struct file export_view(const struct gt_view *view, bool uncompressed)
 {
 	const struct gt_export_options options = {.uncompressed = uncompressed};
 	struct gt_error err = {0};
 	struct file file = {0};
 	FILE *out = open_memstream(&file.bytes, &file.size);
+	const struct gt_target target = {.sink = gt_file_sink(out)};
 	const int result =
-		gt_exporter_find("perfetto")->write(trace, &options, out, &file.counts, &err);
+		gt_exporter_find("perfetto")->write(view, &options, &target, &file.counts, &err);
 
 	fclose(out);
 	cr_assert(result == 0, "%s", err.text);
 	cr_assert(file.counts.bytes == file.size);
 	return file;
+}
+
+static struct file export(const struct gt_trace *trace, bool uncompressed)
+{
+	const struct gt_view view = gt_view_of(trace);
+
+	return export_view(&view, uncompressed);
 }
 
 static struct bytes all(const struct file *file)
@@ -743,20 +754,48 @@ Test(perfetto, compresses_whole_packets_to_the_same_bytes)
 	gt_trace_release(&trace);
 }
 
+Test(perfetto, tells_what_it_was_restricted_to)
+{
+	struct gt_trace trace;
+	struct gt_view view;
+	struct file file;
+
+	make_pair(&trace);
+	view = gt_view_of(&trace);
+	view.restriction = "--stream 7";
+	file = export_view(&view, true);
+	cr_expect(memmem(file.bytes, file.size, "restricted_to", 13) != NULL);
+	cr_expect(memmem(file.bytes, file.size, "--stream 7", 10) != NULL);
+	free(file.bytes);
+	file = export(&trace, true);
+	cr_expect(memmem(file.bytes, file.size, "restricted_to", 13) == NULL);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+static int fail_to_write(void *context, const void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return -ENOSPC;
+}
+
 Test(perfetto, says_so_when_the_disk_is_full)
 {
 	const struct gt_export_options options = {0};
 	struct gt_export_counts counts = {.bytes = 77};
 	struct gt_error err = {0};
 	struct gt_trace trace;
-	FILE *out = fopen("/dev/full", "wb");
+	const struct gt_target target = {.sink = {.write = fail_to_write}};
 
-	cr_assert(out != NULL);
 	make_pair(&trace);
-	cr_expect(gt_exporter_find("perfetto")->write(&trace, &options, out, &counts, &err) < 0);
+
+	const struct gt_view view = gt_view_of(&trace);
+
+	cr_expect(gt_exporter_find("perfetto")->write(&view, &options, &target, &counts, &err) < 0);
 	cr_expect(strstr(err.text, "No space left") != NULL);
 	cr_expect(counts.bytes == 77, "what failed leaves no counts");
-	fclose(out);
 	gt_trace_release(&trace);
 }
 
