@@ -69,10 +69,10 @@ uint32_t gt_lines_add(struct gt_lines *lines, const struct gt_line *line);
 void gt_lines_describe(struct gt_lines *lines);
 
 /*
- * Values come in order of time over all lines; of several at one time the last one counts. A
- * value that is no number is left out.
+ * number: of the line. Values come in order of time over all lines; of several at one time the last
+ * one counts. A value that is no number is left out.
  */
-void gt_lines_put(struct gt_lines *lines, uint32_t line, gt_time time_ns, double value);
+void gt_lines_put(struct gt_lines *lines, uint32_t number, gt_time time_ns, double value);
 
 /* Everything holds until end_ns, the end of the recording. */
 void gt_lines_finish(struct gt_lines *lines, gt_time end_ns);

@@ -395,6 +395,64 @@ Test(perfetto, says_what_the_ledgers_of_all_processes_add_up_to)
 	free(file.bytes);
 }
 
+Test(perfetto, begins_the_name_of_a_copy_with_its_direction)
+{
+	struct file file = export_pair();
+	const struct bytes copy = message_in(find_packet(&file, RENDER_STAGE, 1), RENDER_STAGE);
+	struct bytes rest = all(&file);
+	struct bytes packet;
+	struct field name;
+	bool found = false;
+
+	while (next_packet(&rest, &packet))
+		for (unsigned i = 0; count_in(packet, INTERNED_DATA) &&
+		                     find_nth(message_in(packet, INTERNED_DATA), 2, i, &name);
+		     i++)
+			if (number_in(name.bytes, 1) == number_in(copy, 20) &&
+			    text_is(name.bytes, 2, "HtoD copy"))
+				found = true;
+	cr_expect(found);
+	free(file.bytes);
+}
+
+/* Each kernel of a stream shares what is interned with the others of its shape there only. */
+Test(perfetto, tells_kernels_of_many_streams_apart)
+{
+	enum { STREAMS = 3000 };
+	struct gt_trace trace;
+	struct file file;
+	struct bytes rest;
+	struct bytes packet;
+	uint64_t kernels[STREAMS];
+	unsigned count = 0;
+
+	make_pair(&trace);
+	trace.kernels.count = trace.copies.count = 0;
+	for (unsigned i = 0; i < STREAMS; i++)
+		sample_stream(&trace, 0, 100 + i);
+	for (gt_id i = 0; i < 2 * STREAMS; i++)
+		sample_kernel(&trace, 2 + i % STREAMS, 0, GT_NONE, SAMPLE_START + 10 * i,
+		              SAMPLE_START + 10 * i + 5);
+	file = export(&trace, true);
+	rest = all(&file);
+	while (next_packet(&rest, &packet)) {
+		const struct bytes event = message_in(packet, RENDER_STAGE);
+
+		if (count_in(packet, RENDER_STAGE) == 0)
+			continue;
+		if (count < STREAMS)
+			kernels[count] = number_in(event, 19);
+		else
+			cr_expect(number_in(event, 19) == kernels[count - STREAMS]);
+		if (count > 0 && count < STREAMS)
+			cr_expect(kernels[count] == kernels[count - 1] + 1);
+		count++;
+	}
+	cr_expect(count == 2 * STREAMS);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
 Test(perfetto, gives_a_slice_without_a_length_one_nanosecond)
 {
 	struct gt_trace trace;

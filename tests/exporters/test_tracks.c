@@ -424,9 +424,30 @@ Test(calls, say_the_number_and_the_name_of_what_went_wrong)
 	expect_annotation_text(&file, &slices.rows[0], "result", "cudaErrorMemoryAllocation");
 	expect_number(&file, &slices.rows[1], "code", 719);
 	expect_annotation_text(&file, &slices.rows[1], "result", "CUDA_ERROR_LAUNCH_FAILED");
+	cr_expect(strcmp(slices.rows[1].name, "failed: cuLaunchKernel") == 0);
+	expect_annotation_text(&file, &slices.rows[1], "function", "cuLaunchKernel");
 	expect_no_annotation(&file, &slices.rows[2], "code");
 	cr_expect(strcmp(slices.rows[2].track, "thread 5") == 0);
 	cr_expect(strcmp(slices.rows[2].category, "api") == 0);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(calls, have_not_failed_when_the_GPU_is_not_ready_yet)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_thread(&trace, sample_process(&trace, "app", 5), 5);
+	add_call(&trace, "cudaEventQuery", 100, 200);
+	sample_last_call(&trace)->result = 600;
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(strcmp(slices.rows[0].name, "cudaEventQuery") == 0);
+	expect_number(&file, &slices.rows[0], "code", 600);
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

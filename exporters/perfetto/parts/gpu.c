@@ -46,6 +46,7 @@ static void intern_stages(struct gt_gpu *gpu)
 	gt_sequence_intern(&gpu->sequence, &data);
 }
 
+/* Viewers cut names from the right: they begin with what tells them apart. */
 static void intern_transfer_names(struct gt_gpu *gpu)
 {
 	char texts[GT_COPY_KINDS][32];
@@ -54,7 +55,7 @@ static void intern_transfer_names(struct gt_gpu *gpu)
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 
 	for (uint32_t i = 0; i < GT_COPY_KINDS; i++) {
-		snprintf(texts[i], sizeof(texts[i]), "Memcpy %s", gt_copy_kind_name(i));
+		snprintf(texts[i], sizeof(texts[i]), "%s copy", gt_copy_kind_name(i));
 		rows[i] = gt_interned(GT_NAME_COPY + i, texts[i]);
 		list[i] = &rows[i];
 	}

@@ -60,14 +60,13 @@ static void put_sync(struct gt_perfetto *perfetto, struct gt_threads *threads,
 
 	if (has_thread && gt_ids_has_call(&perfetto->ids, sync->api_call))
 		return;
-	if (!gt_ids_time_is_sound(sync->start_ns))
+	if (!gt_ids_time_is_sound(sync->start_ns) ||
+	    (!has_thread && process >= perfetto->trace->processes.count))
 		gt_perfetto_skip(perfetto);
 	else if (has_thread)
 		put_on_thread(threads, sync);
-	else if (process < perfetto->trace->processes.count)
-		put_on_process(&lanes[process], sync);
 	else
-		gt_perfetto_skip(perfetto);
+		put_on_process(&lanes[process], sync);
 }
 
 void gt_perfetto_write_waits(struct gt_perfetto *perfetto)
