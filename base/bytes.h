@@ -49,6 +49,14 @@ static inline void gt_put_u64(uint8_t *to, uint64_t value)
 	gt_put_u32(to + 4, (uint32_t)(value >> 32));
 }
 
+/* The bytes in the other order: a real's low bits, which are often zero, come to stand high. */
+static inline uint64_t gt_swap_u64(uint64_t value)
+{
+	value = (value & 0x00ff00ff00ff00ff) << 8 | (value >> 8 & 0x00ff00ff00ff00ff);
+	value = (value & 0x0000ffff0000ffff) << 16 | (value >> 16 & 0x0000ffff0000ffff);
+	return value << 32 | value >> 32;
+}
+
 #define GT_VARINT_MAX 10 /* bytes that a 64-bit number takes at most */
 
 /* Writes at most GT_VARINT_MAX bytes; returns one past the last. */

@@ -157,15 +157,15 @@ static void add_launch(struct maker *maker, size_t i)
 	start += BOOT_NS;
 	maker->correlation += i % 3 ? 1 : 2;
 	maker->calls[thread][maker->call_counts[thread]++] = (struct gt_record_api_call){
-		.start = maker->now_ns,
-		.end = maker->now_ns + call_ns,
+		.start_ns = maker->now_ns,
+		.end_ns = maker->now_ns + call_ns,
 		.correlation = maker->correlation,
 		.function = SHAPES + 1,
-		.tid = 4242 + (uint32_t)thread,
+		.thread = 4242 + (uint32_t)thread,
 	};
 	maker->kernels[maker->kernel_count++] = (struct gt_record_kernel){
-		.start = start,
-		.end = start + took_ns,
+		.start_ns = start,
+		.end_ns = start + took_ns,
 		.correlation = maker->correlation,
 		.shape = 1 + (uint32_t)noise(&maker->random, SHAPES),
 		.context = 1,

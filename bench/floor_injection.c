@@ -1,30 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor: the least that a tool with gputrace's data can cost. A library for
- * CUDA_INJECTION64_PATH that subscribes to the same callbacks and enables the same activity
- * kinds as gputrace, and does nothing with either: the handler is empty, buffers come from a
- * ring and go back to it unread. What gputrace costs above this is gputrace's own doing.
+ * The floor: the least CUPTI takes for kernels, copies and fills. A library for
+ * CUDA_INJECTION64_PATH that subscribes, enables those kinds of activity and no callback, and
+ * does nothing with what comes: buffers come from a ring and go back to it unread. What a tool
+ * costs above this is what else it asks CUPTI for, and its own work.
  *
- * After the measured loop, when the program ends, it writes what passed through it to
+ * To price one thing more by itself, the environment says what else is on; lists are separated by
+ * commas:
+ *   GPUTRACE_FLOOR_KINDS       kinds of activity, by name or number, instead of the floor's; none
+ *   GPUTRACE_FLOOR_CALLS       callbacks with an empty handler on the API calls that gputrace
+ *                              records: kinds of format/api_calls.def, or all; every: all calls
+ *                              that CUPTI knows
+ *   GPUTRACE_FLOOR_DOMAINS     whole domains of callbacks: RESOURCE, SYNCHRONIZE, STATE
+ *   GPUTRACE_FLOOR_ATTRIBUTES  NAME=VALUE or NUMBER=VALUE, set before the buffers are registered
+ *
+ * When the program ends, it writes what passed through it and what was refused to
  * GPUTRACE_FLOOR_REPORT, so that a floor which recorded nothing cannot pass for one.
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <cupti.h>
 
 #define BUFFER_SIZE   ((size_t)1 << 20) /* gputrace's default */
-#define FIRST_BUFFERS 48                /* also its default */
+#define FIRST_BUFFERS 48
+
+/* Without these there is no timeline; MEMCPY2 is a copy between two GPUs. */
+#define FLOOR_KINDS "CONCURRENT_KERNEL,MEMCPY,MEMCPY2,MEMSET"
 
 /* What is called of CUPTI, by name: SYMBOL(field, function). */
 #define SYMBOLS                                                                                    \
 	SYMBOL(subscribe, cuptiSubscribe)                                                          \
 	SYMBOL(get_callback_name, cuptiGetCallbackName)                                            \
 	SYMBOL(enable_callback, cuptiEnableCallback)                                               \
+	SYMBOL(enable_domain, cuptiEnableDomain)                                                   \
+	SYMBOL(set_attribute, cuptiActivitySetAttribute)                                           \
 	SYMBOL(register_buffers, cuptiActivityRegisterCallbacks)                                   \
 	SYMBOL(enable_activity, cuptiActivityEnable)                                               \
 	SYMBOL(flush_all, cuptiActivityFlushAll)                                                   \
@@ -45,7 +61,10 @@ struct buffer {
 /* CUPTI hands its callbacks no pointer of ours, hence the one object at file scope. */
 static struct floor {
 	struct cupti cupti;
+	CUpti_SubscriberHandle subscriber;
 	const char *report;   /* file name, "": none is wanted */
+	bool zeroed;          /* CUPTI was told that buffers are zero when it gets them */
+	char refused[512];    /* what CUPTI did not take, or nobody knows; "": nothing */
 	pthread_mutex_t lock; /* guards all below */
 	struct buffer *free;
 	uint64_t buffers_made;
@@ -55,17 +74,72 @@ static struct floor {
 	uint64_t kinds_enabled;
 } state = {.report = "", .lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const CUpti_ActivityKind kinds[] = {
-	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-	CUPTI_ACTIVITY_KIND_MEMCPY,
-	CUPTI_ACTIVITY_KIND_MEMCPY2,
-	CUPTI_ACTIVITY_KIND_MEMSET,
-	CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-	CUPTI_ACTIVITY_KIND_OVERHEAD,
-	CUPTI_ACTIVITY_KIND_DEVICE,
-	CUPTI_ACTIVITY_KIND_CONTEXT,
-	CUPTI_ACTIVITY_KIND_STREAM,
+/* A word of a setting and CUPTI's number for it. */
+struct word {
+	const char *name;
+	long number;
 };
+
+#define KIND(name)                                                                                 \
+	{                                                                                          \
+#name, CUPTI_ACTIVITY_KIND_##name                                                  \
+	}
+static const struct word kinds[] = {
+	KIND(CONCURRENT_KERNEL),
+	KIND(KERNEL),
+	KIND(MEMCPY),
+	KIND(MEMCPY2),
+	KIND(MEMSET),
+	KIND(SYNCHRONIZATION),
+	KIND(OVERHEAD),
+	KIND(DEVICE),
+	KIND(CONTEXT),
+	KIND(STREAM),
+	KIND(RUNTIME),
+	KIND(DRIVER),
+	KIND(CUDA_EVENT),
+	KIND(MEMORY2),
+	KIND(MEMORY_POOL),
+	KIND(NAME),
+	KIND(MARKER),
+	KIND(EXTERNAL_CORRELATION),
+	KIND(GRAPH_TRACE),
+	KIND(UNIFIED_MEMORY_COUNTER),
+	KIND(JIT),
+	KIND(MEM_DECOMPRESS),
+	{NULL, 0},
+};
+#undef KIND
+
+#define DOMAIN(name)                                                                               \
+	{                                                                                          \
+#name, CUPTI_CB_DOMAIN_##name                                                      \
+	}
+static const struct word domains[] = {
+	DOMAIN(RESOURCE),
+	DOMAIN(SYNCHRONIZE),
+	DOMAIN(STATE),
+	{NULL, 0},
+};
+#undef DOMAIN
+
+#define ATTRIBUTE(name)                                                                            \
+	{                                                                                          \
+#name, CUPTI_ACTIVITY_ATTR_##name                                                  \
+	}
+static const struct word attributes[] = {
+	ATTRIBUTE(DEVICE_BUFFER_SIZE),
+	ATTRIBUTE(DEVICE_BUFFER_POOL_LIMIT),
+	ATTRIBUTE(PROFILING_SEMAPHORE_POOL_SIZE),
+	ATTRIBUTE(PROFILING_SEMAPHORE_POOL_LIMIT),
+	ATTRIBUTE(ZEROED_OUT_ACTIVITY_BUFFER),
+	ATTRIBUTE(DEVICE_BUFFER_PRE_ALLOCATE_VALUE),
+	ATTRIBUTE(PROFILING_SEMAPHORE_PRE_ALLOCATE_VALUE),
+	ATTRIBUTE(MEM_ALLOCATION_TYPE_HOST_PINNED),
+	ATTRIBUTE(PER_THREAD_ACTIVITY_BUFFER),
+	{NULL, 0},
+};
+#undef ATTRIBUTE
 
 /* The same calls as the product records: a call belongs to the first prefix its name begins with. */
 static const struct call {
@@ -76,12 +150,54 @@ static const struct call {
 #include "format/api_calls.def"
 };
 
-static int is_recorded(const char *name)
+/* NULL: the product does not record that call. */
+static const char *kind_of_call(const char *name)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strncmp(name, calls[i].prefix, strlen(calls[i].prefix)) == 0)
-			return strcmp(calls[i].kind, "NONE") != 0;
-	return 0;
+			return strcmp(calls[i].kind, "NONE") ? calls[i].kind : NULL;
+	return NULL;
+}
+
+/* The number of a word, or the number it is itself; -1: neither. */
+static long number_of(const struct word *words, const char *text)
+{
+	char *end;
+	const long number = strtol(text, &end, 10);
+
+	for (; words->name; words++)
+		if (strcasecmp(words->name, text) == 0)
+			return words->number;
+	return end != text && !*end ? number : -1;
+}
+
+static void refuse(const char *what)
+{
+	const size_t used = strlen(state.refused);
+
+	snprintf(state.refused + used, sizeof(state.refused) - used, "%s%s", used ? ", " : "",
+	         what);
+}
+
+/* NOLINTBEGIN(concurrency-mt-unsafe): the driver holds the program in cuInit. */
+static const char *setting(const char *name, const char *otherwise)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : otherwise;
+}
+/* NOLINTEND(concurrency-mt-unsafe) */
+
+/* Calls use() with each word of a list, and notes the words it does not take. */
+static void for_each_word(const char *list, bool (*use)(const char *word))
+{
+	char text[1024];
+	char *rest;
+
+	snprintf(text, sizeof(text), "%s", list);
+	for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+		if (strcmp(word, "none") != 0 && !use(word))
+			refuse(word);
 }
 
 static void *open_cupti(void)
@@ -123,10 +239,13 @@ static int load_cupti(struct cupti *cupti)
 	return 0;
 }
 
-static void give_back(void *bytes)
+/* used: how much of it CUPTI has written to. */
+static void give_back(void *bytes, size_t used)
 {
 	struct buffer *buffer = bytes;
 
+	if (state.zeroed)
+		memset(bytes, 0, used);
 	buffer->next = state.free;
 	state.free = buffer;
 }
@@ -134,18 +253,24 @@ static void give_back(void *bytes)
 /* NULL when there is no memory left: CUPTI then drops records, and the report shows too few. */
 static void *make_buffer(void)
 {
+	void *bytes = aligned_alloc(4096, BUFFER_SIZE);
+
 	state.buffers_made++;
-	return aligned_alloc(4096, BUFFER_SIZE);
+	if (bytes && state.zeroed)
+		memset(bytes, 0, BUFFER_SIZE);
+	return bytes;
 }
 
 static void CUPTIAPI on_buffer_requested(uint8_t **bytes, size_t *size, size_t *max_records)
 {
 	pthread_mutex_lock(&state.lock);
 	*bytes = (uint8_t *)state.free;
-	if (state.free)
+	if (state.free) {
 		state.free = state.free->next;
-	else
+		memset(*bytes, 0, sizeof(struct buffer));
+	} else {
 		*bytes = make_buffer();
+	}
 	pthread_mutex_unlock(&state.lock);
 	*size = *bytes ? BUFFER_SIZE : 0;
 	*max_records = 0;
@@ -160,7 +285,7 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uin
 	pthread_mutex_lock(&state.lock);
 	state.buffers_completed++;
 	state.bytes += valid_size;
-	give_back(bytes);
+	give_back(bytes, valid_size);
 	pthread_mutex_unlock(&state.lock);
 }
 
@@ -174,18 +299,108 @@ static void CUPTIAPI on_call(void *context, CUpti_CallbackDomain domain, CUpti_C
 	(void)data;
 }
 
-/* An older library knows fewer calls than the headers: it has no name for the others. */
-static void enable_calls(CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
-                         CUpti_CallbackId count)
+/* Whether a call is among those wanted: a kind of format/api_calls.def, all of them, or every call.
+ */
+static bool is_wanted(const char *wanted, const char *name)
 {
+	const char *kind = kind_of_call(name);
+
+	if (strcasecmp(wanted, "every") == 0)
+		return true;
+	return kind && (strcasecmp(wanted, "all") == 0 || strcasecmp(wanted, kind) == 0);
+}
+
+/* An older library knows fewer calls than the headers: it has no name for the others. */
+static uint64_t enable_domain_calls(const char *wanted, CUpti_CallbackDomain domain,
+                                    CUpti_CallbackId count)
+{
+	uint64_t enabled = 0;
+
 	for (CUpti_CallbackId id = 1; id < count; id++) {
 		const char *name = NULL;
 
 		if (state.cupti.get_callback_name(domain, id, &name) != CUPTI_SUCCESS || !name)
 			continue;
-		if (is_recorded(name) &&
-		    state.cupti.enable_callback(1, subscriber, domain, id) == CUPTI_SUCCESS)
-			state.callbacks_enabled++;
+		if (is_wanted(wanted, name))
+			enabled += state.cupti.enable_callback(1, state.subscriber, domain, id) ==
+			           CUPTI_SUCCESS;
+	}
+	return enabled;
+}
+
+static bool enable_calls(const char *word)
+{
+	const uint64_t enabled =
+		enable_domain_calls(word, CUPTI_CB_DOMAIN_RUNTIME_API,
+	                            CUPTI_RUNTIME_TRACE_CBID_SIZE) +
+		enable_domain_calls(word, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE);
+
+	state.callbacks_enabled += enabled;
+	return enabled > 0;
+}
+
+static bool enable_domain(const char *word)
+{
+	const long domain = number_of(domains, word);
+
+	if (domain < 0 || state.cupti.enable_domain(1, state.subscriber,
+	                                            (CUpti_CallbackDomain)domain) != CUPTI_SUCCESS)
+		return false;
+	state.callbacks_enabled++;
+	return true;
+}
+
+static bool enable_kind(const char *word)
+{
+	const long kind = number_of(kinds, word);
+
+	if (kind < 0 || state.cupti.enable_activity((CUpti_ActivityKind)kind) != CUPTI_SUCCESS)
+		return false;
+	state.kinds_enabled++;
+	return true;
+}
+
+/* Whether the value of an attribute is one byte; the others are a size_t. */
+static bool is_switch(long attribute)
+{
+	return attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
+	       attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
+	       attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER;
+}
+
+static bool set_attribute(const char *word)
+{
+	const char *equals = strchr(word, '=');
+	char name[64];
+	long attribute;
+	size_t value;
+	uint8_t byte;
+	size_t size;
+
+	if (!equals)
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - word), word);
+	attribute = number_of(attributes, name);
+	value = strtoull(equals + 1, NULL, 10);
+	byte = (uint8_t)value;
+	size = is_switch(attribute) ? sizeof(byte) : sizeof(value);
+	if (attribute < 0 ||
+	    state.cupti.set_attribute((CUpti_ActivityAttribute)attribute, &size,
+	                              is_switch(attribute) ? (void *)&byte : (void *)&value) !=
+	            CUPTI_SUCCESS)
+		return false;
+	if (attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER)
+		state.zeroed = byte;
+	return true;
+}
+
+static void make_buffers(void)
+{
+	for (size_t i = 0; i < FIRST_BUFFERS; i++) {
+		void *buffer = make_buffer();
+
+		if (buffer)
+			give_back(buffer, sizeof(struct buffer));
 	}
 }
 
@@ -202,10 +417,11 @@ static void write_report(void)
 	fprintf(out,
 	        "{\"cupti\": \"%s\", \"cupti_version\": %u, \"kinds_enabled\": %llu, "
 	        "\"callbacks_enabled\": %llu, \"buffers_made\": %llu, "
-	        "\"buffers_completed\": %llu, \"bytes\": %llu}\n",
+	        "\"buffers_completed\": %llu, \"bytes\": %llu, \"refused\": \"%s\"}\n",
 	        state.cupti.path, version, (unsigned long long)state.kinds_enabled,
 	        (unsigned long long)state.callbacks_enabled, (unsigned long long)state.buffers_made,
-	        (unsigned long long)state.buffers_completed, (unsigned long long)state.bytes);
+	        (unsigned long long)state.buffers_completed, (unsigned long long)state.bytes,
+	        state.refused);
 	pthread_mutex_unlock(&state.lock);
 	fclose(out);
 }
@@ -216,27 +432,17 @@ __attribute__((visibility("default"))) int InitializeInjection(void);
 /* The driver calls it once, inside cuInit. 1 says that it worked, as CUPTI's samples do. */
 int InitializeInjection(void)
 {
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the driver holds the program in cuInit. */
-	const char *report = getenv("GPUTRACE_FLOOR_REPORT");
-	CUpti_SubscriberHandle subscriber;
-
-	if (report)
-		state.report = report;
+	state.report = setting("GPUTRACE_FLOOR_REPORT", "");
 	if (load_cupti(&state.cupti) < 0)
 		return 0;
-	for (size_t i = 0; i < FIRST_BUFFERS; i++) {
-		void *buffer = make_buffer();
-
-		if (buffer)
-			give_back(buffer);
-	}
-	if (state.cupti.subscribe(&subscriber, on_call, NULL) != CUPTI_SUCCESS)
+	if (state.cupti.subscribe(&state.subscriber, on_call, NULL) != CUPTI_SUCCESS)
 		return 0;
+	for_each_word(setting("GPUTRACE_FLOOR_ATTRIBUTES", "none"), set_attribute);
+	make_buffers();
 	state.cupti.register_buffers(on_buffer_requested, on_buffer_completed);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		state.kinds_enabled += state.cupti.enable_activity(kinds[i]) == CUPTI_SUCCESS;
-	enable_calls(subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE);
-	enable_calls(subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE);
+	for_each_word(setting("GPUTRACE_FLOOR_KINDS", FLOOR_KINDS), enable_kind);
+	for_each_word(setting("GPUTRACE_FLOOR_CALLS", "none"), enable_calls);
+	for_each_word(setting("GPUTRACE_FLOOR_DOMAINS", "none"), enable_domain);
 	atexit(write_report);
 	return 1;
 }

@@ -12,14 +12,14 @@
  */
 
 enum gt_activity {
-#define ACTIVITY(name, kind) GT_ACTIVITY_##name,
+#define ACTIVITY(name, kind, record, how) GT_ACTIVITY_##name,
 #define RAW(name, field, member)
 #include "format/activity.def"
 	GT_ACTIVITY_COUNT
 };
 
 enum gt_raw_field {
-#define ACTIVITY(name, kind)
+#define ACTIVITY(name, kind, record, how)
 #define RAW(name, field, member) GT_RAW_##name##_##field,
 #include "format/activity.def"
 	GT_RAW_COUNT

@@ -86,14 +86,47 @@ static uint64_t lay_slots(struct gt_slot *slots, uint32_t count, enum gt_slot_ki
 	return offset;
 }
 
+/* FNV-1a, 64 bits. */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	return (hash ^ value) * 0x100000001b3;
+}
+
+static uint64_t mix_record(uint64_t hash, uint32_t kind)
+{
+	const struct gt_record_info *info = gt_record_info(kind);
+
+	if (!info)
+		return hash;
+	hash = mix(mix(hash, kind), info->size);
+	for (uint32_t i = 0; i < info->field_count; i++)
+		hash = mix(mix(mix(hash, info->fields[i].number), info->fields[i].offset),
+		           info->fields[i].role);
+	return hash;
+}
+
+uint64_t gt_arena_layout_hash(void)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
+		hash = mix_record(hash, kind);
+	hash = mix(mix(hash, sizeof(struct gt_arena_header)), sizeof(struct gt_slot));
+	hash = mix(mix(hash, sizeof(struct gt_name)), sizeof(struct gt_entry));
+	hash = mix(mix(hash, GT_ARENA_HEAP), GT_LEDGER_COUNT);
+#define ACTIVITY(name, kind, record, how) hash = mix(hash, kind);
+#define RAW(name, field, member)          hash = mix(hash, GT_RAW_##name##_##field);
+#include "format/activity.def"
+	return hash;
+}
+
 void gt_arena_format(struct gt_arena *arena, void *memory, const struct gt_arena_config *config)
 {
 	struct gt_arena_header *header = memory;
 	const uint32_t count = slot_count(config);
 	uint64_t offset = heap_offset(count) + GT_ARENA_HEAP;
 
-	header->version = GT_ARENA_VERSION;
-	header->header_bytes = sizeof(*header);
+	header->layout_hash = gt_arena_layout_hash();
 	header->bytes = gt_arena_bytes(config);
 	header->slot_count = count;
 	header->slots_offset = slots_offset();
@@ -133,8 +166,8 @@ static bool header_fits(const struct gt_arena_header *header, size_t size)
 {
 	const uint32_t count = header->slot_count;
 
-	return header->header_bytes == sizeof(*header) && header->bytes == size && count > 0 &&
-	       count <= MAX_SLOTS && header->slots_offset == slots_offset() &&
+	return header->bytes == size && count > 0 && count <= MAX_SLOTS &&
+	       header->slots_offset == slots_offset() &&
 	       header->names_offset == names_offset(count) &&
 	       header->heap_offset == heap_offset(count) &&
 	       header->heap_offset + GT_ARENA_HEAP <= size && header->heap_used <= GT_ARENA_HEAP &&
@@ -151,11 +184,11 @@ int gt_arena_open(struct gt_arena *arena, void *memory, size_t size, struct gt_e
 		return gt_fail(err, ENODATA, "the arena was never used");
 	if (header->magic != GT_ARENA_MAGIC)
 		return gt_fail(err, EBADMSG, "it is not an arena of gputrace");
-	if (header->version != GT_ARENA_VERSION)
-		return gt_fail(err, EPROTO,
-		               "the arena has version %u and this gputrace reads version %u: open "
-		               "it with the gputrace that recorded it",
-		               header->version, GT_ARENA_VERSION);
+	if (header->layout_hash != gt_arena_layout_hash())
+		return gt_fail(
+			err, EPROTO,
+			"the arena was left by another version of gputrace, whose memory looks "
+			"otherwise: open it with the gputrace that recorded it");
 	if (!header_fits(header, size) || gt_activity_layout_check(&header->layout) < 0)
 		return gt_fail(err, EBADMSG, "the arena's header is damaged");
 	point(arena, memory);

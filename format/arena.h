@@ -22,8 +22,7 @@ struct gt_error;
  * and names are added by one thread at a time (starting up, then the writer thread).
  */
 
-#define GT_ARENA_MAGIC      0x5241544755504721u
-#define GT_ARENA_VERSION    1
+#define GT_ARENA_MAGIC      0x3241544755504721u
 #define GT_ARENA_CLOCKS     64
 #define GT_ARENA_NAMES      16384 /* a power of two */
 #define GT_ARENA_HEAP       (4u << 20)
@@ -48,9 +47,28 @@ enum gt_slot_state {
 
 enum gt_slot_kind {
 	GT_SLOT_ACTIVITY, /* CUPTI's raw records */
-	GT_SLOT_RECORDS,  /* struct gt_record_api_call of one thread */
+	GT_SLOT_RECORDS,  /* records of one thread, each behind a struct gt_entry */
 	GT_SLOT_DISCARD,  /* CUPTI's raw records that are counted and thrown away */
 };
+
+/*
+ * What stands before each record in a thread's slot, so that any source can put records of any
+ * kind there and whoever finds the slot can walk it. A string field of such a record may name a
+ * text that lies behind the record instead of one in the heap (GT_TEXT_BEHIND).
+ */
+struct gt_entry {
+	uint16_t kind;  /* GT_RECORD_... */
+	uint16_t bytes; /* of the record and what lies behind it: a multiple of 8 */
+	uint32_t padding;
+};
+
+#define GT_ENTRY_MAX_BYTES 16384
+
+/*
+ * A string field with this bit is no id: the lower bits are the distance from the record's begin
+ * to 2 bytes of size and the text.
+ */
+#define GT_TEXT_BEHIND 0x80000000u
 
 struct gt_slot {
 	_Atomic uint32_t state;
@@ -74,9 +92,8 @@ struct gt_name {
 
 struct gt_arena_header {
 	_Atomic uint64_t magic; /* written last: an arena without it was never used */
-	uint32_t version;
-	uint32_t header_bytes;
-	uint64_t bytes; /* of the whole arena */
+	uint64_t layout_hash;   /* gt_arena_layout_hash of who made it */
+	uint64_t bytes;         /* of the whole arena */
 	uint32_t slot_count;
 	uint32_t padding;
 	uint64_t slots_offset;
@@ -119,6 +136,12 @@ struct gt_arena_config {
 struct gt_arena_config gt_arena_config_of(uint64_t buffer_count, uint64_t buffer_bytes,
                                           const char *capture);
 
+/*
+ * What an arena of this gputrace looks like: its structs, and the records and activities that it
+ * holds, as one number. One of another number is not to be read.
+ */
+uint64_t gt_arena_layout_hash(void);
+
 /* Bytes that an arena of this kind takes. */
 size_t gt_arena_bytes(const struct gt_arena_config *config);
 
@@ -133,7 +156,7 @@ void gt_arena_publish(struct gt_arena *arena);
 
 /*
  * Looks at an arena somebody else wrote: checks everything that later reads rely on. Returns 0,
- * -ENODATA when it was never published, or -EBADMSG.
+ * -ENODATA when it was never published, -EPROTO when it is of another gputrace, or -EBADMSG.
  */
 int gt_arena_open(struct gt_arena *arena, void *memory, size_t size, struct gt_error *err);
 

@@ -35,18 +35,20 @@ static void store(uint8_t *row, const struct gt_field *field, uint64_t value)
 	}
 }
 
-/* What a value is written as the difference from. */
-static uint64_t base_of(enum gt_coding coding, uint64_t previous, uint64_t first)
+/* The number that stands for a value in the file. */
+static uint64_t coded(enum gt_coding coding, uint64_t value, uint64_t previous, uint64_t first)
 {
 	switch (coding) {
-	case GT_CODING_delta:
-		return previous;
-	case GT_CODING_span:
-		return first;
 	case GT_CODING_plain:
 		break;
+	case GT_CODING_delta:
+		return gt_zigzag(value - previous);
+	case GT_CODING_span:
+		return gt_zigzag(value - first);
+	case GT_CODING_real:
+		return gt_swap_u64(value ^ previous);
 	}
-	return 0;
+	return value;
 }
 
 static uint8_t *encode_column(const struct gt_record_info *info, const struct gt_field *field,
@@ -58,12 +60,7 @@ static uint8_t *encode_column(const struct gt_record_info *info, const struct gt
 	for (size_t i = 0; i < count; i++, rows += info->size) {
 		const uint64_t value = load(rows, field);
 
-		if (coding == GT_CODING_plain) {
-			out = gt_put_varint(out, value);
-			continue;
-		}
-		out = gt_put_varint(out, gt_zigzag(value - base_of(coding, previous,
-		                                                   load(rows, info->fields))));
+		out = gt_put_varint(out, coded(coding, value, previous, load(rows, info->fields)));
 		previous = value;
 	}
 	return out;
@@ -131,6 +128,8 @@ static inline __attribute__((always_inline)) int decode_values(const struct colu
 			value = gt_unzigzag(value) + previous;
 		else if (coding == GT_CODING_span)
 			value = gt_unzigzag(value) + load(rows, first);
+		else if (coding == GT_CODING_real)
+			value = gt_swap_u64(value) ^ previous;
 		store(rows, &to, value);
 		previous = value;
 	}
@@ -152,6 +151,8 @@ static int decode_column(const struct column *column, enum gt_coding coding, uin
 	case GT_CODING_span:
 		return wide ? decode_values(column, GT_CODING_span, 8, rows, count)
 		            : decode_values(column, GT_CODING_span, 4, rows, count);
+	case GT_CODING_real:
+		return wide ? decode_values(column, GT_CODING_real, 8, rows, count) : -EBADMSG;
 	}
 	return -EBADMSG;
 }

@@ -3,114 +3,66 @@
 
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/bytes.h"
-#include "format/activity.h"
 #include "format/arena.h"
 #include "format/chunk.h"
 #include "format/records.h"
+#include "format/shapes.h"
+#include "format/staging.h"
+#include "format/translate.h"
 #include "format/writer.h"
 
-#define SHAPE_TABLE     16384 /* a power of two */
-#define SHAPE_TABLE_MAX (SHAPE_TABLE / 4 * 3)
-#define NO_TID          0
-#define OBJECT_THREAD   2 /* CUPTI_ACTIVITY_OBJECT_THREAD */
-#define COPY_ASYNC      1 /* CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, the same bit as for memset */
+#define STATE_ROWS 512 /* of records that describe others; a chunk of events is a full one */
 
-/* Records of one kind on their way into chunks, in the order in which chunks are written. */
-enum batch_id {
-	BATCH_thread,
-	BATCH_device,
-	BATCH_context,
-	BATCH_stream,
-	BATCH_shape,
-	BATCH_kernel,
-	BATCH_copy,
-	BATCH_fill,
-	BATCH_sync,
-	BATCH_overhead,
-	BATCH_api_call,
-	BATCH_COUNT
-};
-
+/* Records of one kind on their way into chunks. */
 struct batch {
 	uint8_t *rows;
+	const struct gt_record_info *info; /* NULL: no kind that a buffer holds */
 	uint32_t capacity;
 	uint32_t count;
 	uint16_t kind;
 	uint16_t part; /* of the next chunk */
-	uint32_t size; /* of a row */
-};
-
-static const struct {
-	uint16_t kind;
-	uint16_t capacity;
-} batch_kinds[BATCH_COUNT] = {
-	[BATCH_thread] = {GT_RECORD_thread, 16},
-	[BATCH_device] = {GT_RECORD_device, 64},
-	[BATCH_context] = {GT_RECORD_context, 64},
-	[BATCH_stream] = {GT_RECORD_stream, 256},
-	[BATCH_shape] = {GT_RECORD_shape, 512},
-	[BATCH_kernel] = {GT_RECORD_kernel, GT_CHUNK_MAX_RECORDS},
-	[BATCH_copy] = {GT_RECORD_copy, GT_CHUNK_MAX_RECORDS},
-	[BATCH_fill] = {GT_RECORD_fill, GT_CHUNK_MAX_RECORDS},
-	[BATCH_sync] = {GT_RECORD_sync, GT_CHUNK_MAX_RECORDS},
-	[BATCH_overhead] = {GT_RECORD_overhead, 1024},
-	[BATCH_api_call] = {GT_RECORD_api_call, GT_CHUNK_MAX_RECORDS},
 };
 
 struct gt_drain {
 	struct gt_drain_config config;
+	struct gt_translator translator;
+	struct gt_shapes *shapes;
+	struct gt_staging *staging;
+	uint16_t series_part; /* of the next chunk of samples */
 	uint64_t source;
 	/* Of the buffer at hand: a buffer is counted once it is drained, not while it is. */
 	uint64_t activity_records;
 	uint64_t unknown_records;
 	uint64_t api_calls;
-	uint32_t shapes; /* in the table */
-	struct batch batches[BATCH_COUNT];
-	struct gt_record_shape table[SHAPE_TABLE]; /* id 0: free */
+	struct batch batches[GT_RECORD_KIND_COUNT]; /* by kind */
 };
+
+static uint32_t capacity_of(const struct gt_record_info *info)
+{
+	if (!info || info->becomes == GT_BECOMES_fact)
+		return 0;
+	return info->becomes == GT_BECOMES_state ? STATE_ROWS : GT_CHUNK_MAX_RECORDS;
+}
+
+static size_t batch_bytes(const struct gt_record_info *info)
+{
+	return info ? gt_align_64((size_t)capacity_of(info) * info->size) : 0;
+}
 
 size_t gt_drain_memory(void)
 {
-	size_t size = gt_align_64(sizeof(struct gt_drain));
+	size_t size = gt_align_64(sizeof(struct gt_drain)) + gt_align_64(gt_shapes_memory()) +
+	              gt_align_64(gt_staging_memory());
 
-	for (int i = 0; i < BATCH_COUNT; i++)
-		size += gt_align_64((size_t)batch_kinds[i].capacity *
-		                    gt_record_info(batch_kinds[i].kind)->size);
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
+		size += batch_bytes(gt_record_info(kind));
 	return size;
 }
 
-/* A shape that comes again is then written again, with a new id. */
-static void forget_shapes(struct gt_drain *drain)
+static bool is_state(const struct batch *batch)
 {
-	memset(drain->table, 0, sizeof(drain->table));
-	drain->shapes = 0;
-}
-
-struct gt_drain *gt_drain_init(const struct gt_drain_config *config, void *memory, size_t size)
-{
-	struct gt_drain *drain = memory;
-	uint8_t *at = (uint8_t *)memory + gt_align_64(sizeof(*drain));
-
-	if (size < gt_drain_memory())
-		return NULL;
-	drain->config = *config;
-	forget_shapes(drain);
-	for (int i = 0; i < BATCH_COUNT; i++) {
-		struct batch *batch = &drain->batches[i];
-
-		*batch = (struct batch){
-			.rows = at,
-			.capacity = batch_kinds[i].capacity,
-			.kind = batch_kinds[i].kind,
-			.size = gt_record_info(batch_kinds[i].kind)->size,
-		};
-		at += gt_align_64((size_t)batch->capacity * batch->size);
-	}
-	return drain;
+	return batch->info->becomes == GT_BECOMES_state;
 }
 
 static void write_batch(struct gt_drain *drain, struct batch *batch)
@@ -122,12 +74,12 @@ static void write_batch(struct gt_drain *drain, struct batch *batch)
 	if (batch->count == 0)
 		return;
 	/* Records that describe others may come twice; ids in them may differ between drains. */
-	if (batch < &drain->batches[BATCH_kernel] || !config->written ||
+	if (is_state(batch) || !config->written ||
 	    !config->written(config->context, origin.source, batch->kind, origin.part))
 		result = gt_writer_records(config->writer, batch->kind, batch->rows, batch->count,
 		                           origin);
-	if (result < 0 && batch == &drain->batches[BATCH_shape])
-		forget_shapes(drain);
+	if (result < 0 && batch->kind == GT_RECORD_shape)
+		gt_shapes_forget(drain->shapes);
 	batch->part++;
 	batch->count = 0;
 }
@@ -136,9 +88,10 @@ void gt_drain_begin(struct gt_drain *drain, const struct gt_slot *slot)
 {
 	drain->source = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
 	drain->activity_records = drain->unknown_records = drain->api_calls = 0;
-	for (int i = 0; i < BATCH_COUNT; i++) {
-		drain->batches[i].count = 0;
-		drain->batches[i].part = 0;
+	drain->series_part = 0;
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++) {
+		drain->batches[kind].count = 0;
+		drain->batches[kind].part = 0;
 	}
 }
 
@@ -175,289 +128,132 @@ static void write_strings(struct gt_drain *drain)
 	}
 }
 
+static void write_state(struct gt_drain *drain)
+{
+	write_strings(drain);
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
+		if (drain->batches[kind].info && is_state(&drain->batches[kind]))
+			write_batch(drain, &drain->batches[kind]);
+}
+
 /*
  * A zeroed row at the end of a batch, which is written first when it is full. What it refers
  * to goes before it, since the process may die right after. Which records share a chunk must
  * not depend on that: a salvager finds the chunks of a buffer by their numbers.
  */
-static void *push(struct gt_drain *drain, enum batch_id id)
+static void *push(struct gt_drain *drain, uint32_t kind)
 {
-	struct batch *batch = &drain->batches[id];
+	struct batch *batch = &drain->batches[kind];
 
 	if (batch->count == batch->capacity) {
-		write_strings(drain);
-		for (int i = 0; i < BATCH_kernel; i++)
-			write_batch(drain, &drain->batches[i]);
+		write_state(drain);
 		write_batch(drain, batch);
 	}
-	return memset(batch->rows + (size_t)batch->count++ * batch->size, 0, batch->size);
+	return memset(batch->rows + (size_t)batch->count++ * batch->info->size, 0,
+	              batch->info->size);
+}
+
+static uint32_t shape_of(void *context, struct gt_record_shape *shape)
+{
+	struct gt_drain *drain = context;
+
+	if (gt_shapes_add(drain->shapes, shape, &drain->config.arena->header->shape_count))
+		*(struct gt_record_shape *)push(drain, GT_RECORD_shape) = *shape;
+	return shape->id;
+}
+
+static uint32_t name_of(void *context, uint64_t pointer)
+{
+	const struct gt_drain_config *config = &((struct gt_drain *)context)->config;
+
+	return config->name_of(config->context, pointer);
+}
+
+struct gt_drain *gt_drain_init(const struct gt_drain_config *config, void *memory, size_t size)
+{
+	struct gt_drain *drain = memory;
+	uint8_t *at = (uint8_t *)memory + gt_align_64(sizeof(*drain));
+
+	if (size < gt_drain_memory())
+		return NULL;
+	memset(drain, 0, sizeof(*drain));
+	drain->config = *config;
+	drain->translator = (struct gt_translator){
+		.layout = &config->arena->header->layout,
+		.record_flags = config->record_flags,
+		.name_of = name_of,
+		.shape_of = shape_of,
+		.context = drain,
+	};
+	drain->shapes = gt_shapes_init(at);
+	at += gt_align_64(gt_shapes_memory());
+	drain->staging = gt_staging_init(at);
+	at += gt_align_64(gt_staging_memory());
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++) {
+		const struct gt_record_info *info = gt_record_info(kind);
+
+		if (capacity_of(info) == 0)
+			continue;
+		drain->batches[kind] = (struct batch){
+			.rows = at,
+			.info = info,
+			.capacity = capacity_of(info),
+			.kind = (uint16_t)kind,
+		};
+		at += batch_bytes(info);
+	}
+	return drain;
+}
+
+static void write_samples(struct gt_drain *drain)
+{
+	const struct gt_drain_config *config = &drain->config;
+	struct gt_samples samples;
+
+	while (gt_staging_next(drain->staging, &samples)) {
+		const struct gt_origin origin = {drain->source, drain->series_part++};
+
+		if (!config->written ||
+		    !config->written(config->context, origin.source, GT_RECORD_SERIES, origin.part))
+			(void)gt_writer_samples(config->writer, &samples, origin);
+	}
 }
 
 void gt_drain_end(struct gt_drain *drain)
 {
 	struct gt_arena *arena = drain->config.arena;
 
-	write_strings(drain);
-	for (int i = 0; i < BATCH_COUNT; i++)
-		write_batch(drain, &drain->batches[i]);
+	write_state(drain);
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
+		if (drain->batches[kind].info)
+			write_batch(drain, &drain->batches[kind]);
+	write_samples(drain);
 	gt_ledger_add(arena, GT_LEDGER_activity_records, drain->activity_records);
 	gt_ledger_add(arena, GT_LEDGER_unknown_records, drain->unknown_records);
 	gt_ledger_add(arena, GT_LEDGER_api_calls, drain->api_calls);
 	drain->activity_records = drain->unknown_records = drain->api_calls = 0;
 }
 
-static uint32_t kind_of(const uint8_t *record)
+/* The row goes again: nothing has been pushed into its batch since. */
+static void pop(struct gt_drain *drain, uint32_t kind)
 {
-	uint32_t kind;
-
-	memcpy(&kind, record, sizeof(kind));
-	return kind;
+	drain->batches[kind].count--;
 }
 
-static uint64_t get(const struct gt_drain *drain, const uint8_t *record, enum gt_raw_field field)
+void gt_drain_activity(struct gt_drain *drain, const uint8_t *raw)
 {
-	return gt_raw_get(&drain->config.arena->header->layout, record, field);
-}
-
-#define GET(activity, field)   get(drain, record, GT_RAW_##activity##_##field)
-#define GET32(activity, field) ((uint32_t)GET(activity, field))
-
-static uint32_t name_at(struct gt_drain *drain, uint64_t pointer)
-{
-	return pointer ? drain->config.name_of(drain->config.context, pointer) : 0;
-}
-
-/*
- * The id of a shape, new or known. Known shapes are forgotten when the table is full: a shape
- * may then get a second id, which the collector puts together again.
- */
-static uint32_t intern_shape(struct gt_drain *drain, struct gt_record_shape *shape)
-{
-	const size_t skip =
-		offsetof(struct gt_record_shape, name); /* the id itself is no part of it */
-	uint64_t at = XXH3_64bits((const uint8_t *)shape + skip, sizeof(*shape) - skip);
-
-	if (drain->shapes >= SHAPE_TABLE_MAX)
-		forget_shapes(drain);
-	for (;; at++) {
-		struct gt_record_shape *entry = &drain->table[at % SHAPE_TABLE];
-
-		if (entry->id == 0) {
-			shape->id =
-				atomic_fetch_add_explicit(&drain->config.arena->header->shape_count,
-			                                  1, memory_order_relaxed) +
-				1;
-			*entry = *shape;
-			*(struct gt_record_shape *)push(drain, BATCH_shape) = *shape;
-			drain->shapes++;
-			return shape->id;
-		}
-		if (memcmp((const uint8_t *)entry + skip, (const uint8_t *)shape + skip,
-		           sizeof(*shape) - skip) == 0)
-			return entry->id;
-	}
-}
-
-static uint32_t shape_of(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_shape shape = {
-		.name = name_at(drain, GET(kernel, name)),
-		.grid_x = GET32(kernel, grid_x),
-		.grid_y = GET32(kernel, grid_y),
-		.grid_z = GET32(kernel, grid_z),
-		.block_x = GET32(kernel, block_x),
-		.block_y = GET32(kernel, block_y),
-		.block_z = GET32(kernel, block_z),
-		.cluster_x = GET32(kernel, cluster_x),
-		.cluster_y = GET32(kernel, cluster_y),
-		.cluster_z = GET32(kernel, cluster_z),
-		.registers = GET32(kernel, registers),
-		.shared_static = GET32(kernel, shared_static),
-		.shared_dynamic = GET32(kernel, shared_dynamic),
-		.shared_executed = GET32(kernel, shared_executed),
-		.local_per_thread = GET32(kernel, local_per_thread),
-		.cache_config =
-			GET32(kernel, cache_config) >> 4, /* the upper half: executed with */
-	};
-
-	return intern_shape(drain, &shape);
-}
-
-/* CUPTI leaves both times 0 until it knows them, and marks the record as open. */
-static uint32_t flags_of(const struct gt_drain *drain, const uint8_t *record, uint64_t start,
-                         uint64_t end)
-{
-	const bool open = start == 0 || end == 0 || kind_of(record) & GT_RAW_KIND_OPEN;
-
-	return drain->config.record_flags | (open ? GT_RECORD_UNFINISHED : 0);
-}
-
-static void drain_kernel(struct gt_drain *drain, const uint8_t *record)
-{
-	const uint32_t shape = shape_of(drain, record);
-	struct gt_record_kernel *kernel = push(drain, BATCH_kernel);
-
-	kernel->start = GET(kernel, start);
-	kernel->end = GET(kernel, end);
-	kernel->graph_node = GET(kernel, graph_node);
-	kernel->correlation = GET32(kernel, correlation);
-	kernel->shape = shape;
-	kernel->device = GET32(kernel, device);
-	kernel->context = GET32(kernel, context);
-	kernel->stream = GET32(kernel, stream);
-	kernel->graph = GET32(kernel, graph);
-	kernel->flags = flags_of(drain, record, kernel->start, kernel->end) |
-	                (GET(kernel, device_launched) ? GT_RECORD_DEVICE_LAUNCHED : 0);
-}
-
-static void drain_memcpy(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_copy *copy = push(drain, BATCH_copy);
-
-	copy->start = GET(memcpy, start);
-	copy->end = GET(memcpy, end);
-	copy->bytes = GET(memcpy, bytes);
-	copy->graph_node = GET(memcpy, graph_node);
-	copy->correlation = GET32(memcpy, correlation);
-	copy->device = GET32(memcpy, device);
-	copy->context = GET32(memcpy, context);
-	copy->stream = GET32(memcpy, stream);
-	copy->graph = GET32(memcpy, graph);
-	copy->kind = GET32(memcpy, kind);
-	copy->src_kind = GET32(memcpy, src_kind);
-	copy->dst_kind = GET32(memcpy, dst_kind);
-	copy->flags = flags_of(drain, record, copy->start, copy->end) |
-	              (GET(memcpy, flags) & COPY_ASYNC ? GT_RECORD_ASYNC : 0);
-}
-
-static void drain_memcpy2(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_copy *copy = push(drain, BATCH_copy);
-
-	copy->start = GET(memcpy2, start);
-	copy->end = GET(memcpy2, end);
-	copy->bytes = GET(memcpy2, bytes);
-	copy->graph_node = GET(memcpy2, graph_node);
-	copy->correlation = GET32(memcpy2, correlation);
-	copy->device = GET32(memcpy2, device);
-	copy->context = GET32(memcpy2, context);
-	copy->stream = GET32(memcpy2, stream);
-	copy->graph = GET32(memcpy2, graph);
-	copy->src_device = GET32(memcpy2, src_device) + 1;
-	copy->dst_device = GET32(memcpy2, dst_device) + 1;
-	copy->kind = GET32(memcpy2, kind);
-	copy->src_kind = GET32(memcpy2, src_kind);
-	copy->dst_kind = GET32(memcpy2, dst_kind);
-	copy->flags = flags_of(drain, record, copy->start, copy->end) |
-	              (GET(memcpy2, flags) & COPY_ASYNC ? GT_RECORD_ASYNC : 0);
-}
-
-static void drain_memset(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_fill *fill = push(drain, BATCH_fill);
-
-	fill->start = GET(memset, start);
-	fill->end = GET(memset, end);
-	fill->bytes = GET(memset, bytes);
-	fill->graph_node = GET(memset, graph_node);
-	fill->correlation = GET32(memset, correlation);
-	fill->device = GET32(memset, device);
-	fill->context = GET32(memset, context);
-	fill->stream = GET32(memset, stream);
-	fill->graph = GET32(memset, graph);
-	fill->value = GET32(memset, value);
-	fill->memory_kind = GET32(memset, memory_kind);
-	fill->flags = flags_of(drain, record, fill->start, fill->end) |
-	              (GET(memset, flags) & COPY_ASYNC ? GT_RECORD_ASYNC : 0);
-}
-
-static void drain_sync(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_sync *sync = push(drain, BATCH_sync);
-
-	sync->start = GET(synchronization, start);
-	sync->end = GET(synchronization, end);
-	sync->correlation = GET32(synchronization, correlation);
-	sync->context = GET32(synchronization, context);
-	sync->stream = GET32(synchronization, stream);
-	sync->event = GET32(synchronization, event);
-	sync->kind = GET32(synchronization, kind);
-	sync->flags = flags_of(drain, record, sync->start, sync->end);
-}
-
-static void drain_overhead(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_overhead *overhead = push(drain, BATCH_overhead);
-
-	overhead->start = GET(overhead, start);
-	overhead->end = GET(overhead, end);
-	overhead->correlation = GET32(overhead, correlation);
-	overhead->tid =
-		GET(overhead, object_kind) == OBJECT_THREAD ? GET32(overhead, object_tid) : NO_TID;
-	overhead->kind = GET32(overhead, kind);
-	overhead->flags = flags_of(drain, record, overhead->start, overhead->end);
-}
-
-static void drain_device(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_device *device;
-
-	/* CUPTI also describes the GPUs that CUDA_VISIBLE_DEVICES hides from the process. */
-	if (!GET(device, visible))
-		return;
-	device = push(drain, BATCH_device);
-	device->ordinal = GET32(device, id);
-	device->name = name_at(drain, GET(device, name));
-	device->cc_major = GET32(device, cc_major);
-	device->cc_minor = GET32(device, cc_minor);
-	device->sm_count = GET32(device, sm_count);
-	device->sm_clock_khz = GET32(device, sm_clock_khz);
-	device->memory_bytes = GET(device, memory_bytes);
-	device->l2_bytes = GET(device, l2_bytes);
-	device->warp_size = GET32(device, warp_size);
-	device->max_threads_per_sm = GET32(device, max_warps) * GET32(device, warp_size);
-	device->max_blocks_per_sm = GET32(device, max_blocks_per_sm);
-	device->registers_per_sm = GET32(device, registers_per_sm);
-	device->registers_per_block = GET32(device, registers_per_block);
-	device->shared_per_sm_bytes = GET32(device, shared_per_sm_bytes);
-	device->copy_engines = GET32(device, copy_engines);
-}
-
-static void drain_context(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_context *context = push(drain, BATCH_context);
-
-	context->id = GET32(context, id);
-	context->device = GET32(context, device);
-	context->null_stream = GET32(context, null_stream);
-}
-
-static void drain_stream(struct gt_drain *drain, const uint8_t *record)
-{
-	struct gt_record_stream *stream = push(drain, BATCH_stream);
-
-	stream->id = GET32(stream, id);
-	stream->context = GET32(stream, context);
-	stream->priority = GET32(stream, priority);
-	stream->flags = GET32(stream, flags);
-}
-
-void gt_drain_activity(struct gt_drain *drain, const uint8_t *record)
-{
-	static void (*const drains[GT_ACTIVITY_COUNT])(struct gt_drain *, const uint8_t *) = {
-		[GT_ACTIVITY_kernel] = drain_kernel,        [GT_ACTIVITY_memcpy] = drain_memcpy,
-		[GT_ACTIVITY_memcpy2] = drain_memcpy2,      [GT_ACTIVITY_memset] = drain_memset,
-		[GT_ACTIVITY_synchronization] = drain_sync, [GT_ACTIVITY_overhead] = drain_overhead,
-		[GT_ACTIVITY_device] = drain_device,        [GT_ACTIVITY_context] = drain_context,
-		[GT_ACTIVITY_stream] = drain_stream,
-	};
-	const enum gt_activity activity = gt_activity_of_kind(kind_of(record) & ~GT_RAW_KIND_OPEN);
+	const enum gt_activity activity = gt_raw_activity(raw);
 
 	drain->activity_records++;
-	if (activity == GT_ACTIVITY_COUNT)
+	if (activity == GT_ACTIVITY_COUNT) {
 		drain->unknown_records++;
-	else
-		drains[activity](drain, record);
+		return;
+	}
+
+	const uint16_t kind = gt_activity_record(activity);
+
+	if (!gt_translate(&drain->translator, activity, raw, push(drain, kind)))
+		pop(drain, kind);
 }
 
 /* The thread itself becomes a record too; its name is cut at the size the slot has for it. */
@@ -470,29 +266,106 @@ static void drain_thread(struct gt_drain *drain, const struct gt_slot *slot)
 	if (length)
 		name = drain->config.string_of(drain->config.context, slot->thread_name,
 		                               (uint32_t)length);
-	thread = push(drain, BATCH_thread);
+	thread = push(drain, GT_RECORD_thread);
 	thread->tid = slot->tid;
 	thread->name = name;
+}
+
+/* The id of a text that lies behind the record; 0 where the bytes say so much that is not there. */
+static uint32_t text_behind(const struct gt_drain *drain, const uint8_t *record, uint32_t bytes,
+                            uint32_t at)
+{
+	uint16_t size;
+
+	if (at > bytes || bytes - at < sizeof(size))
+		return 0;
+	memcpy(&size, record + at, sizeof(size));
+	if (size == 0 || size > bytes - at - sizeof(size))
+		return 0;
+	return drain->config.string_of(drain->config.context,
+	                               (const char *)record + at + sizeof(size), size);
+}
+
+/* What a thread leaves for the drain to fill in: texts, itself, and that a call did not return. */
+static void complete(const struct gt_drain *drain, const struct gt_slot *slot,
+                     const struct gt_record_info *info, const struct gt_entry *entry, uint8_t *row)
+{
+	const uint8_t *record = (const uint8_t *)(entry + 1);
+	uint32_t flags = drain->config.record_flags;
+	uint64_t end = 1;
+
+	if (gt_record_has_times(info))
+		memcpy(&end, row + info->fields[1].offset, sizeof(end));
+	if (end == 0)
+		flags |= GT_RECORD_UNFINISHED;
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		const enum gt_role role = info->fields[i].role;
+		uint8_t *at = row + info->fields[i].offset;
+		uint32_t value;
+
+		if (role != GT_ROLE_string && role != GT_ROLE_thread && role != GT_ROLE_flags)
+			continue;
+		memcpy(&value, at, sizeof(value));
+		if (role == GT_ROLE_flags)
+			value |= flags;
+		else if (role == GT_ROLE_thread && value == 0)
+			value = slot->tid;
+		else if (role == GT_ROLE_string && value & GT_TEXT_BEHIND)
+			value = text_behind(drain, record, entry->bytes, value & ~GT_TEXT_BEHIND);
+		memcpy(at, &value, sizeof(value));
+	}
+}
+
+static void drain_sample(struct gt_drain *drain, const struct gt_entry *entry)
+{
+	const struct gt_sample *sample = (const struct gt_sample *)(entry + 1);
+
+	if (entry->bytes < sizeof(*sample) ||
+	    entry->bytes - sizeof(*sample) < sample->columns * sizeof(double))
+		return;
+	if (gt_staging_add(drain->staging, sample))
+		return;
+	write_state(drain);
+	write_samples(drain);
+	(void)gt_staging_add(drain->staging, sample);
+}
+
+static void drain_entry(struct gt_drain *drain, const struct gt_slot *slot,
+                        const struct gt_entry *entry)
+{
+	const struct gt_record_info *info = gt_record_info(entry->kind);
+	uint8_t *row;
+
+	if (entry->kind == GT_RECORD_SERIES) {
+		drain_sample(drain, entry);
+		return;
+	}
+	if (capacity_of(info) == 0 || entry->bytes < info->size)
+		return;
+	row = push(drain, entry->kind);
+	memcpy(row, entry + 1, info->size);
+	complete(drain, slot, info, entry, row);
+	drain->api_calls += entry->kind == GT_RECORD_api_call;
 }
 
 void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32_t used)
 {
 	const uint8_t *at = gt_slot_memory(drain->config.arena, slot);
-	const size_t size = sizeof(struct gt_record_api_call);
+	const struct gt_entry *entry;
 
 	if (used > slot->size)
 		used = slot->size;
-	if (used < size)
+	if (used < sizeof(*entry))
 		return; /* just lent: the thread in it may still be the one before */
 	drain_thread(drain, slot);
-	for (; used >= size; used -= (uint32_t)size, at += size) {
-		struct gt_record_api_call *call = push(drain, BATCH_api_call);
-
-		memcpy(call, at, size);
-		call->tid = slot->tid;
-		call->flags |=
-			drain->config.record_flags | (call->end == 0 ? GT_RECORD_UNFINISHED : 0);
-		drain->api_calls++;
+	while (used >= sizeof(*entry)) {
+		entry = (const struct gt_entry *)at;
+		used -= (uint32_t)sizeof(*entry);
+		if (entry->bytes == 0 || entry->bytes % 8 || entry->bytes > used)
+			return;
+		drain_entry(drain, slot, entry);
+		at += sizeof(*entry) + entry->bytes;
+		used -= entry->bytes;
 	}
 }
 
@@ -539,17 +412,10 @@ void gt_drain_header(struct gt_drain *drain)
 	write_ledger(drain);
 }
 
-uint32_t gt_raw_size(const struct gt_arena *arena, const uint8_t *record, uint32_t left)
+uint32_t gt_raw_size(const struct gt_arena *arena, const uint8_t *raw, uint32_t left)
 {
-	if (left < sizeof(uint32_t))
-		return 0;
-
-	const enum gt_activity activity = gt_activity_of_kind(kind_of(record) & ~GT_RAW_KIND_OPEN);
-
-	if (activity == GT_ACTIVITY_COUNT)
-		return 0;
-
-	const uint32_t size = arena->header->layout.sizes[activity];
+	const uint32_t size =
+		left < sizeof(uint32_t) ? 0 : gt_raw_bytes(&arena->header->layout, raw);
 
 	return size <= left ? size : 0;
 }

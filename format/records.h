@@ -2,6 +2,7 @@
 #ifndef GT_FORMAT_RECORDS_H
 #define GT_FORMAT_RECORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,25 +11,60 @@
  * decoder walk. All of it comes from records.def.
  */
 
-typedef uint32_t gt_field_u32;
-typedef uint64_t gt_field_u64;
+/* What a field is; records.def says what each of them means. */
+#define GT_ROLES                                                                                   \
+	ROLE(cupti_time, uint64_t)                                                                 \
+	ROLE(mono_time, uint64_t)                                                                  \
+	ROLE(boot_time, uint64_t)                                                                  \
+	ROLE(real_time, uint64_t)                                                                  \
+	ROLE(wide, uint64_t)                                                                       \
+	ROLE(size, uint64_t)                                                                       \
+	ROLE(real, double)                                                                         \
+	ROLE(count, uint32_t)                                                                      \
+	ROLE(code, int32_t)                                                                        \
+	ROLE(string, uint32_t)                                                                     \
+	ROLE(correlation, uint32_t)                                                                \
+	ROLE(flags, uint32_t)                                                                      \
+	ROLE(device, uint32_t)                                                                     \
+	ROLE(peer, uint32_t)                                                                       \
+	ROLE(context, uint32_t)                                                                    \
+	ROLE(stream, uint32_t)                                                                     \
+	ROLE(stream_handle, uint64_t)                                                              \
+	ROLE(event, uint32_t)                                                                      \
+	ROLE(event_handle, uint64_t)                                                               \
+	ROLE(shape, uint32_t)                                                                      \
+	ROLE(thread, uint32_t)
+
+enum gt_role {
+#define ROLE(name, type) GT_ROLE_##name,
+	GT_ROLES
+#undef ROLE
+		GT_ROLE_COUNT
+};
+
+#define ROLE(name, type) typedef type gt_field_##name;
+GT_ROLES
+#undef ROLE
 
 /* clang-format off */
-#define RECORD(name, number, help) struct gt_record_##name {
-#define FIELD(record, type, name, number, coding, help) gt_field_##type name;
+#define RECORD(name, number, becomes, into, help) struct gt_record_##name {
+#define FIELD(record, role, name, number, coding, help) gt_field_##role name;
 #define END(name) };
 #include "format/records.def"
 
 enum gt_record_kind {
 	GT_RECORD_META = 1,    /* pairs of texts, see docs/capture-format.md */
 	GT_RECORD_STRINGS = 2, /* texts with their ids */
-#define RECORD(name, number, help) GT_RECORD_##name = number,
-#define FIELD(record, type, name, number, coding, help)
+	GT_RECORD_SERIES = 3,  /* samples of several counters, see format/series.h */
+#define RECORD(name, number, becomes, into, help) GT_RECORD_##name = number,
+#define FIELD(record, role, name, number, coding, help)
 #define END(name)
 #include "format/records.def"
 	GT_RECORD_KIND_COUNT
 };
 /* clang-format on */
+
+enum gt_becomes { GT_BECOMES_row, GT_BECOMES_state, GT_BECOMES_fact };
 
 /* The bits of every field "flags". In files: never change or reuse one. */
 enum gt_record_flag {
@@ -40,15 +76,21 @@ enum gt_record_flag {
 	GT_RECORD_DEVICE_LAUNCHED = 32,
 };
 
-enum gt_coding { GT_CODING_plain = 0, GT_CODING_delta = 1, GT_CODING_span = 2 };
+enum gt_coding {
+	GT_CODING_plain = 0,
+	GT_CODING_delta = 1,
+	GT_CODING_span = 2,
+	GT_CODING_real = 3,
+};
 
 struct gt_field {
 	const char *name;
 	const char *help;
 	uint8_t number;
-	uint8_t width; /* 4 or 8 bytes in memory */
-	uint8_t coding;
-	uint8_t offset; /* inside the struct */
+	uint8_t width;   /* 4 or 8 bytes in memory */
+	uint8_t coding;  /* enum gt_coding */
+	uint8_t role;    /* enum gt_role */
+	uint16_t offset; /* inside the struct */
 };
 
 struct gt_record_info {
@@ -57,12 +99,19 @@ struct gt_record_info {
 	const struct gt_field *fields;
 	uint32_t field_count;
 	uint32_t size; /* of the struct */
+	enum gt_becomes becomes;
 };
 
-#define GT_RECORD_MAX_FIELDS 24
-#define GT_RECORD_MAX_SIZE   128
+#define GT_RECORD_MAX_FIELDS 48
+#define GT_RECORD_MAX_SIZE   256
 
 /* NULL for a kind that is not a record with fields, or not known. */
 const struct gt_record_info *gt_record_info(uint32_t kind);
+
+/* The first field with a role, or NULL. */
+const struct gt_field *gt_record_field(const struct gt_record_info *info, enum gt_role role);
+
+/* Whether the first two fields are start_ns and end_ns. */
+bool gt_record_has_times(const struct gt_record_info *info);
 
 #endif

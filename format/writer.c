@@ -11,6 +11,7 @@
 #include "format/chunk.h"
 #include "format/columns.h"
 #include "format/records.h"
+#include "format/series.h"
 
 /* Level 3 is zstd's default; the columns are small enough that higher ones gain little. */
 #define LEVEL 3
@@ -105,11 +106,10 @@ static int append(struct gt_writer *writer, struct gt_chunk_header *header, cons
 	return result;
 }
 
-/* Kinds with times have start and end as their first two fields (records.def). */
 static void note_span(struct gt_chunk_header *header, const struct gt_record_info *info,
                       const uint8_t *rows, size_t count)
 {
-	if (info->field_count < 2 || info->fields[1].coding != GT_CODING_span)
+	if (!gt_record_has_times(info))
 		return;
 	for (size_t i = 0; i < count; i++, rows += info->size) {
 		uint64_t start;
@@ -142,6 +142,26 @@ int gt_writer_records(struct gt_writer *writer, uint32_t kind, const void *recor
 	note_span(&header, info, records, count);
 	return append(writer, &header, writer->raw,
 	              gt_columns_encode(info, records, count, writer->raw));
+}
+
+int gt_writer_samples(struct gt_writer *writer, const struct gt_samples *samples,
+                      struct gt_origin origin)
+{
+	struct gt_chunk_header header = {
+		.kind = GT_RECORD_SERIES,
+		.part = origin.part,
+		.source = origin.source,
+		.count = samples->count,
+	};
+
+	if (samples->count > GT_CHUNK_MAX_RECORDS ||
+	    GT_SERIES_BOUND(samples->columns, samples->count) > GT_CHUNK_MAX_RAW)
+		return -EINVAL;
+	if (samples->count == 0)
+		return 0;
+	header.first = samples->times_ns[0];
+	header.last = samples->times_ns[samples->count - 1];
+	return append(writer, &header, writer->raw, gt_series_encode(samples, writer->raw));
 }
 
 int gt_writer_payload(struct gt_writer *writer, uint32_t kind, const void *payload, size_t size,

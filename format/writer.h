@@ -7,6 +7,8 @@
 
 #include "base/sink.h"
 
+struct gt_samples;
+
 /*
  * Encodes records into chunks and hands each to a sink with one call. Safe inside a traced
  * program: works in the memory it is given, prints nothing, never exits. Not thread-safe.
@@ -40,6 +42,10 @@ int gt_writer_file_header(struct gt_writer *writer);
 
 /* count <= GT_CHUNK_MAX_RECORDS structs of the kind, as records.h has them. 0 writes nothing. */
 int gt_writer_records(struct gt_writer *writer, uint32_t kind, const void *records, size_t count,
+                      struct gt_origin origin);
+
+/* Samples of a series: at most GT_CHUNK_MAX_RECORDS, and what GT_SERIES_BOUND lets fit. */
+int gt_writer_samples(struct gt_writer *writer, const struct gt_samples *samples,
                       struct gt_origin origin);
 
 /* A payload that is not columns: META and STRINGS. */

@@ -44,7 +44,7 @@ static void shrink(struct gt_activity_layout *layout, enum gt_activity activity,
 void gt_layout_fill(struct gt_activity_layout *layout, uint32_t cupti_version)
 {
 	layout->cupti_version = cupti_version;
-#define ACTIVITY(name, kind) layout->sizes[GT_ACTIVITY_##name] = sizeof(raw_##name);
+#define ACTIVITY(name, kind, record, how) layout->sizes[GT_ACTIVITY_##name] = sizeof(raw_##name);
 #define RAW(name, field, member)                                                                   \
 	layout->places[GT_RAW_##name##_##field] =                                                  \
 		(struct gt_raw_place){.offset = offsetof(raw_##name, member),                      \

@@ -84,8 +84,8 @@ static struct gt_slot *take_slot(struct gt_session *session)
 /* Room for one more record of the calling thread, or NULL. */
 static struct gt_record_api_call *next_record(struct gt_session *session)
 {
-	const uint32_t size = sizeof(struct gt_record_api_call);
-	struct gt_record_api_call *record;
+	const uint32_t size = sizeof(struct gt_entry) + sizeof(struct gt_record_api_call);
+	struct gt_entry *entry;
 
 	/* A slot is only left between calls, when no record in it is still open. */
 	if (state.slot && state.depth == 0 && GT_RECORD_BYTES - state.used < MAX_DEPTH * size)
@@ -94,10 +94,11 @@ static struct gt_record_api_call *next_record(struct gt_session *session)
 		return NULL;
 	if (GT_RECORD_BYTES - state.used < size)
 		return NULL;
-	record = (struct gt_record_api_call *)(gt_slot_memory(&session->arena, state.slot) +
-	                                       state.used);
+	entry = (struct gt_entry *)(gt_slot_memory(&session->arena, state.slot) + state.used);
+	*entry = (struct gt_entry){.kind = GT_RECORD_api_call,
+	                           .bytes = sizeof(struct gt_record_api_call)};
 	state.used += size;
-	return record;
+	return (struct gt_record_api_call *)(entry + 1);
 }
 
 static void enter(struct gt_session *session, const CUpti_CallbackData *data, uint32_t function,
@@ -117,12 +118,12 @@ static void enter(struct gt_session *session, const CUpti_CallbackData *data, ui
 		state.depth++;
 		return;
 	}
-	record->end = 0;
+	record->end_ns = 0;
 	record->correlation = data->correlationId;
 	record->function = function;
 	record->result = 0;
 	record->flags = flags | (state.depth ? GT_RECORD_NESTED : 0);
-	record->start = gt_now();
+	record->start_ns = gt_now();
 	/* From here on a salvager sees it; pairs with the acquire of whoever drains the slot. */
 	atomic_store_explicit(&state.slot->used, state.used, memory_order_release);
 	state.depth++;
@@ -142,7 +143,7 @@ static void leave(struct gt_session *session, const CUpti_CallbackData *data)
 		return;
 	if (data->functionReturnValue)
 		memcpy(&record->result, data->functionReturnValue, sizeof(record->result));
-	record->end = gt_now();
+	record->end_ns = gt_now();
 	if (state.depth == 0 && ++state.count % MEASURE_EVERY == 0)
 		state.measuring = true;
 }

@@ -76,7 +76,7 @@ Test(decode, brings_every_field_of_a_kernel_across)
 	struct gt_trace trace;
 
 	recording_add_basics(&recording, 1);
-	recording_add(&recording, kernel, .start = 2000, .end = 2100, .graph_node = 1u << 31,
+	recording_add(&recording, kernel, .start_ns = 2000, .end_ns = 2100, .graph_node = 1u << 31,
 	              .correlation = 5, .shape = SHAPE, .device = 0, .context = CONTEXT,
 	              .stream = STREAM, .graph = 9, .flags = GT_RECORD_DEVICE_LAUNCHED);
 	recording_end(&recording, true);
@@ -104,11 +104,11 @@ Test(decode, brings_every_field_of_a_copy_across)
 
 	recording_add_basics(&recording, 1);
 	recording_add(&recording, device, .ordinal = 1);
-	recording_add(&recording, copy, .start = 2000, .end = 2100, .bytes = 1ull << 40,
+	recording_add(&recording, copy, .start_ns = 2000, .end_ns = 2100, .size_bytes = 1ull << 40,
 	              .graph_node = 3, .correlation = 5, .context = CONTEXT, .stream = STREAM,
 	              .graph = 9, .src_device = 2, .dst_device = 1, .kind = 10, .src_kind = 3,
 	              .dst_kind = 4, .flags = GT_RECORD_ASYNC);
-	recording_add(&recording, copy, .start = 2200, .end = 2300, .context = CONTEXT,
+	recording_add(&recording, copy, .start_ns = 2200, .end_ns = 2300, .context = CONTEXT,
 	              .stream = STREAM);
 	recording_end(&recording, true);
 	trace = collect(&recording);
@@ -140,9 +140,9 @@ Test(decode, brings_every_field_of_a_fill_across)
 	struct gt_trace trace;
 
 	recording_add_basics(&recording, 1);
-	recording_add(&recording, fill, .start = 2000, .end = 2100, .bytes = 77, .graph_node = 3,
-	              .correlation = 5, .context = CONTEXT, .stream = STREAM, .graph = 9,
-	              .value = 255, .memory_kind = 3, .flags = GT_RECORD_ASYNC);
+	recording_add(&recording, fill, .start_ns = 2000, .end_ns = 2100, .size_bytes = 77,
+	              .graph_node = 3, .correlation = 5, .context = CONTEXT, .stream = STREAM,
+	              .graph = 9, .value = 255, .memory_kind = 3, .flags = GT_RECORD_ASYNC);
 	recording_end(&recording, true);
 	trace = collect(&recording);
 	cr_assert(eq(sz, trace.fills.count, 1));
@@ -169,11 +169,11 @@ Test(decode, brings_every_field_of_waits_and_overheads_across)
 	struct gt_trace trace;
 
 	recording_add_basics(&recording, 1);
-	recording_add(&recording, sync, .start = 2000, .end = 2100, .correlation = 5,
+	recording_add(&recording, sync, .start_ns = 2000, .end_ns = 2100, .correlation = 5,
 	              .context = CONTEXT, .stream = STREAM, .event = 12, .kind = 3);
-	recording_add(&recording, sync, .start = 2200, .end = 2300, .context = CONTEXT,
+	recording_add(&recording, sync, .start_ns = 2200, .end_ns = 2300, .context = CONTEXT,
 	              .stream = UINT32_MAX, .event = UINT32_MAX, .kind = 4);
-	recording_add(&recording, overhead, .start = 2000, .end = 2100, .correlation = 5,
+	recording_add(&recording, overhead, .start_ns = 2000, .end_ns = 2100, .correlation = 5,
 	              .tid = 101, .kind = 65536);
 	recording_end(&recording, true);
 	trace = collect(&recording);
@@ -211,11 +211,11 @@ Test(decode, brings_every_field_of_an_api_call_across)
 
 	recording_add_basics(&recording, 1);
 	recording_add(&recording, thread, .tid = 100, .name = STRING_DEVICE);
-	recording_add(&recording, api_call, .start = 2000, .end = 2100, .correlation = 5,
-	              .function = STRING_LAUNCH, .result = (uint32_t)-3, .tid = 100,
+	recording_add(&recording, api_call, .start_ns = 2000, .end_ns = 2100, .correlation = 5,
+	              .function = STRING_LAUNCH, .result = (uint32_t)-3, .thread = 100,
 	              .flags = GT_RECORD_DRIVER_API | GT_RECORD_NESTED);
-	recording_add(&recording, api_call, .start = 2200, .correlation = 6,
-	              .function = STRING_LAUNCH, .tid = 101, .flags = GT_RECORD_UNFINISHED);
+	recording_add(&recording, api_call, .start_ns = 2200, .correlation = 6,
+	              .function = STRING_LAUNCH, .thread = 101, .flags = GT_RECORD_UNFINISHED);
 	recording_end(&recording, true);
 	trace = collect(&recording);
 	cr_assert(eq(sz, trace.api_calls.count, 2));
@@ -264,10 +264,10 @@ Test(decode, knows_streams_and_contexts_whenever_they_are_described)
 	struct gt_trace trace;
 
 	add_clock();
-	recording_add(&recording, kernel, .start = 2000, .end = 2010, .context = 3, .stream = 8,
-	              .device = 1);
-	recording_add(&recording, kernel, .start = 2020, .end = 2030, .context = 3, .stream = 9,
-	              .device = 1);
+	recording_add(&recording, kernel, .start_ns = 2000, .end_ns = 2010, .context = 3,
+	              .stream = 8, .device = 1);
+	recording_add(&recording, kernel, .start_ns = 2020, .end_ns = 2030, .context = 3,
+	              .stream = 9, .device = 1);
 	recording_add(&recording, stream, .id = 8, .context = 3, .priority = (uint32_t)-5,
 	              .flags = 2);
 	recording_add(&recording, context, .id = 3, .device = 1, .null_stream = 7);
@@ -295,8 +295,9 @@ Test(decode, reads_strings_and_shapes_written_after_their_users)
 	struct gt_trace trace;
 
 	add_clock();
-	recording_add(&recording, kernel, .start = 2000, .end = 2010, .shape = 3);
-	recording_add(&recording, api_call, .start = 1500, .end = 1510, .function = 2, .tid = 1);
+	recording_add(&recording, kernel, .start_ns = 2000, .end_ns = 2010, .shape = 3);
+	recording_add(&recording, api_call, .start_ns = 1500, .end_ns = 1510, .function = 2,
+	              .thread = 1);
 	recording_add(&recording, shape, .id = 3, .name = 9, .grid_x = 6);
 	recording_add_string(&recording, 9, "late");
 	recording_add_string(&recording, 2, "cuLaunchKernel");
@@ -319,10 +320,10 @@ Test(decode, shows_strings_that_never_came_as_empty)
 	recording_add_basics(&recording, 1);
 	recording_add_string(&recording, 0xfffffff0u, "a damaged id"); /* no room is made for it */
 	recording_add(&recording, shape, .id = 2, .name = 500, .grid_x = 6);
-	recording_add(&recording, kernel, .start = 2000, .end = 2010, .shape = 2,
+	recording_add(&recording, kernel, .start_ns = 2000, .end_ns = 2010, .shape = 2,
 	              .context = CONTEXT, .stream = STREAM);
-	recording_add(&recording, api_call, .start = 1500, .end = 1510, .function = 0xfffffff0u,
-	              .tid = 1);
+	recording_add(&recording, api_call, .start_ns = 1500, .end_ns = 1510,
+	              .function = 0xfffffff0u, .thread = 1);
 	recording_add(&recording, shape, .id = 0xfffffff0u, .grid_x = 6);
 	recording_add(&recording, note, .topic = 500, .text = 501);
 	recording_end(&recording, true);
@@ -565,7 +566,7 @@ Test(decode, salvages_the_arena_beside_a_capture)
 Test(decode, takes_nothing_from_an_arena_that_the_capture_has_already)
 {
 	struct gt_trace trace;
-	const struct gt_record_kernel kernel = {.start = 1010, .end = 1015, .correlation = 1};
+	const struct gt_record_kernel kernel = {.start_ns = 1010, .end_ns = 1015, .correlation = 1};
 
 	add_clock();
 	make_arena();

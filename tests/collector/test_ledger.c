@@ -34,10 +34,10 @@ TestSuite(ledger, .init = make, .fini = drop);
 static void add_api_call(uint32_t correlation, uint32_t function, uint32_t result, uint32_t tid,
                          uint32_t flags)
 {
-	recording_add(&recording, api_call, .start = 2000 + 10ull * correlation,
-	              .end = flags & GT_RECORD_UNFINISHED ? 0 : 2005 + 10ull * correlation,
+	recording_add(&recording, api_call, .start_ns = 2000 + 10ull * correlation,
+	              .end_ns = flags & GT_RECORD_UNFINISHED ? 0 : 2005 + 10ull * correlation,
 	              .correlation = correlation, .function = function, .result = result,
-	              .tid = tid, .flags = flags);
+	              .thread = tid, .flags = flags);
 }
 
 static void add_kernel(uint32_t correlation, uint32_t flags)
@@ -45,7 +45,7 @@ static void add_kernel(uint32_t correlation, uint32_t flags)
 	const uint64_t start =
 		flags & GT_RECORD_UNFINISHED ? 0 : 1000000 + 10 * (uint64_t)correlation;
 
-	recording_add(&recording, kernel, .start = start, .end = start ? start + 9 : 0,
+	recording_add(&recording, kernel, .start_ns = start, .end_ns = start ? start + 9 : 0,
 	              .correlation = correlation, .shape = SHAPE, .context = CONTEXT,
 	              .stream = STREAM, .flags = flags);
 }

@@ -69,8 +69,9 @@ Test(names, of_api_calls_lose_their_suffixes_and_give_their_kinds)
 
 	for (uint32_t i = 0; i < CALLS; i++) {
 		recording_add_string(&recording, STRING_NEXT + i, calls[i].raw);
-		recording_add(&recording, api_call, .start = 2000 + 10 * i, .end = 2005 + 10 * i,
-		              .correlation = i + 1, .function = STRING_NEXT + i, .tid = 1);
+		recording_add(&recording, api_call, .start_ns = 2000 + 10 * i,
+		              .end_ns = 2005 + 10 * i, .correlation = i + 1,
+		              .function = STRING_NEXT + i, .thread = 1);
 	}
 	recording_end(&recording, true);
 	trace = collect(&recording);
@@ -100,8 +101,9 @@ Test(names, give_the_kinds_of_the_list)
 
 	for (uint32_t i = 0; i < count; i++) {
 		recording_add_string(&recording, STRING_NEXT + i, lines[i].prefix);
-		recording_add(&recording, api_call, .start = 2000 + 10 * i, .end = 2005 + 10 * i,
-		              .correlation = i + 1, .function = STRING_NEXT + i, .tid = 1);
+		recording_add(&recording, api_call, .start_ns = 2000 + 10 * i,
+		              .end_ns = 2005 + 10 * i, .correlation = i + 1,
+		              .function = STRING_NEXT + i, .thread = 1);
 	}
 	recording_end(&recording, true);
 	trace = collect(&recording);
@@ -124,7 +126,7 @@ Test(names, of_kernels_are_demangled_when_they_are_mangled)
 	for (uint32_t i = 0; i < 5; i++) {
 		recording_add_string(&recording, STRING_NEXT + i, mangled[i]);
 		recording_add(&recording, shape, .id = SHAPE + 1 + i, .name = STRING_NEXT + i);
-		recording_add(&recording, kernel, .start = 2000 + i, .end = 2010 + i,
+		recording_add(&recording, kernel, .start_ns = 2000 + i, .end_ns = 2010 + i,
 		              .shape = SHAPE + 1 + i, .context = CONTEXT, .stream = STREAM);
 	}
 	recording_end(&recording, true);
@@ -181,8 +183,8 @@ Test(names, put_equal_shapes_together)
 		recording_add(&recording, shape, .id = id, .name = STRING_KERNEL,
 		              .grid_x = id == 5 ? 5 : 4, .grid_y = 1, .grid_z = 1, .block_x = 256,
 		              .block_y = 1, .block_z = 1);
-		recording_add(&recording, kernel, .start = 2000 + id, .end = 2010 + id, .shape = id,
-		              .context = CONTEXT, .stream = STREAM);
+		recording_add(&recording, kernel, .start_ns = 2000 + id, .end_ns = 2010 + id,
+		              .shape = id, .context = CONTEXT, .stream = STREAM);
 	}
 	recording_end(&recording, true);
 	trace = collect(&recording);
@@ -196,9 +198,9 @@ Test(names, leave_kernels_of_an_unknown_shape_with_an_empty_one)
 {
 	struct gt_trace trace;
 
-	recording_add(&recording, kernel, .start = 2000, .end = 2010, .shape = 77,
+	recording_add(&recording, kernel, .start_ns = 2000, .end_ns = 2010, .shape = 77,
 	              .context = CONTEXT, .stream = STREAM);
-	recording_add(&recording, kernel, .start = 2020, .end = 2030, .context = CONTEXT,
+	recording_add(&recording, kernel, .start_ns = 2020, .end_ns = 2030, .context = CONTEXT,
 	              .stream = STREAM);
 	recording_end(&recording, true);
 	trace = collect(&recording);
@@ -219,7 +221,7 @@ Test(names, survive_shapes_that_were_lost)
 	struct gt_trace trace;
 
 	recording_add(&recording, shape, .id = 5000000, .name = STRING_KERNEL, .grid_x = 9);
-	recording_add(&recording, kernel, .start = 2000, .end = 2010, .shape = 5000000,
+	recording_add(&recording, kernel, .start_ns = 2000, .end_ns = 2010, .shape = 5000000,
 	              .context = CONTEXT, .stream = STREAM);
 	recording_end(&recording, true);
 	trace = collect(&recording);
@@ -262,7 +264,8 @@ Test(names, make_one_row_of_each_gpu)
 	recording_add_string(&recording, STRING_NEXT, "GPU-4567");
 	recording_add(&recording, device, .ordinal = 1, .uuid = STRING_NEXT);
 	recording_add(&recording, context, .id = 2, .device = 1);
-	recording_add(&recording, kernel, .start = 2000, .end = 2010, .device = 1, .context = 2);
+	recording_add(&recording, kernel, .start_ns = 2000, .end_ns = 2010, .device = 1,
+	              .context = 2);
 	recording_end(&recording, true);
 
 	recording_begin(&recording, "node-2-1");
@@ -271,12 +274,12 @@ Test(names, make_one_row_of_each_gpu)
 	recording_add_string(&recording, STRING_NEXT, "GPU-0123");
 	recording_add(&recording, device, .ordinal = 1, .uuid = STRING_NEXT);
 	recording_add(&recording, device, .ordinal = 2);
-	recording_add(&recording, kernel, .start = 2020, .end = 2030, .device = 0,
+	recording_add(&recording, kernel, .start_ns = 2020, .end_ns = 2030, .device = 0,
 	              .context = CONTEXT, .stream = STREAM);
-	recording_add(&recording, copy, .start = 2040, .end = 2050, .device = 2, .src_device = 1,
-	              .dst_device = 2, .context = CONTEXT, .stream = STREAM);
-	recording_add(&recording, fill, .start = 2060, .end = 2070, .device = 1, .context = CONTEXT,
-	              .stream = STREAM);
+	recording_add(&recording, copy, .start_ns = 2040, .end_ns = 2050, .device = 2,
+	              .src_device = 1, .dst_device = 2, .context = CONTEXT, .stream = STREAM);
+	recording_add(&recording, fill, .start_ns = 2060, .end_ns = 2070, .device = 1,
+	              .context = CONTEXT, .stream = STREAM);
 	recording_end(&recording, true);
 	trace = collect(&recording);
 	cr_assert(eq(sz, trace.devices.count, 3));

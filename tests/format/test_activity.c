@@ -19,7 +19,7 @@ Test(activity, knows_the_kinds_it_reads_and_no_others)
 		uint32_t kind;
 		enum gt_activity activity;
 	} kinds[] = {
-#define ACTIVITY(name, kind) {kind, GT_ACTIVITY_##name},
+#define ACTIVITY(name, kind, record, how) {kind, GT_ACTIVITY_##name},
 #define RAW(name, field, member)
 #include "format/activity.def"
 	};
@@ -44,8 +44,9 @@ Test(activity, reads_fields_of_every_width)
 
 	make_bare(&layout);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		layout.places[GT_RAW_kernel_start] = (struct gt_raw_place){1, cases[i].width};
-		cr_expect(eq(u64, gt_raw_get(&layout, record, GT_RAW_kernel_start), cases[i].value),
+		layout.places[GT_RAW_kernel_start_ns] = (struct gt_raw_place){1, cases[i].width};
+		cr_expect(eq(u64, gt_raw_get(&layout, record, GT_RAW_kernel_start_ns),
+		             cases[i].value),
 		          "width %u", cases[i].width);
 	}
 }

@@ -240,9 +240,9 @@ Test(arena, of_another_version_is_named_as_such)
 	struct gt_arena opened;
 	struct gt_error err = {0};
 
-	test.arena.header->version++;
+	test.arena.header->layout_hash++;
 	cr_expect(eq(int, gt_arena_open(&opened, test.memory, test.size, &err), -EPROTO));
-	cr_expect(ne(ptr, strstr(err.text, "version 2"), NULL), "%s", err.text);
+	cr_expect(ne(ptr, strstr(err.text, "another version"), NULL), "%s", err.text);
 }
 
 /* What gt_arena_open says when one number of the header or of a slot is wrong. */
@@ -263,7 +263,6 @@ Test(arena, is_refused_when_its_header_is_damaged)
 	struct gt_arena opened;
 
 	EXPECT_REFUSED(header->magic, 1);
-	EXPECT_REFUSED(header->header_bytes, sizeof(*header) + 8);
 	EXPECT_REFUSED(header->bytes, test.size - 1);
 	EXPECT_REFUSED(header->slot_count, 0);
 	EXPECT_REFUSED(header->slot_count, UINT32_MAX);

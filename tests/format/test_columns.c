@@ -69,8 +69,8 @@ Test(columns, wrap_around_rather_than_lose_a_value)
 
 	memset(rows, 0, 8 * sizeof(*kernels));
 	for (int i = 0; i < 8; i++) {
-		kernels[i].start = i & 1 ? UINT64_MAX : 0;
-		kernels[i].end = i & 2 ? UINT64_MAX : 0;
+		kernels[i].start_ns = i & 1 ? UINT64_MAX : 0;
+		kernels[i].end_ns = i & 2 ? UINT64_MAX : 0;
 		kernels[i].correlation = i & 1 ? UINT32_MAX : 0;
 		kernels[i].flags = i & 4 ? UINT32_MAX : 0;
 	}
@@ -100,7 +100,7 @@ Test(columns, read_a_missing_field_as_zero_and_skip_an_unknown_one)
 	out = put_column(out, 201, 99, unknown, 2); /* of a coding that is not known either */
 	cr_assert(eq(int, gt_columns_decode(info, encoded, (size_t)(out - encoded), syncs, 3), 0));
 	for (uint32_t i = 0; i < 3; i++) {
-		cr_expect(eq(u64, syncs[i].start, 0));
+		cr_expect(eq(u64, syncs[i].start_ns, 0));
 		cr_expect(eq(u32, syncs[i].stream, 0));
 		cr_expect(eq(u32, syncs[i].flags, 4 + i));
 	}
@@ -120,9 +120,9 @@ Test(columns, follow_the_coding_in_the_file)
 	out = put_column(out, 2, GT_CODING_span, spans, 3);
 	out = put_column(out, 7, GT_CODING_delta, deltas, 3);
 	cr_assert(eq(int, gt_columns_decode(info, encoded, (size_t)(out - encoded), syncs, 3), 0));
-	cr_expect(eq(u64, syncs[0].end, 15));
-	cr_expect(eq(u64, syncs[1].end, 17));
-	cr_expect(eq(u64, syncs[2].end, 30));
+	cr_expect(eq(u64, syncs[0].end_ns, 15));
+	cr_expect(eq(u64, syncs[1].end_ns, 17));
+	cr_expect(eq(u64, syncs[2].end_ns, 30));
 	cr_expect(eq(u32, syncs[0].kind, 7));
 	cr_expect(eq(u32, syncs[1].kind, 5));
 	cr_expect(eq(u32, syncs[2].kind, 5));
@@ -168,7 +168,7 @@ Test(columns, refuse_a_coding_that_is_not_known)
 {
 	const struct gt_record_info *info = gt_record_info(GT_RECORD_ledger);
 	const uint64_t value = 1;
-	uint8_t *const end = put_column(encoded, 1, 3, &value, 1);
+	uint8_t *const end = put_column(encoded, 1, 4, &value, 1);
 
 	cr_expect(eq(int, gt_columns_decode(info, encoded, (size_t)(end - encoded), decoded, 1),
 	             -EBADMSG));
@@ -192,8 +192,8 @@ Test(columns, are_small_where_little_changes)
 
 	memset(rows, 0, count * sizeof(*kernels));
 	for (size_t i = 0; i < count; i++) {
-		kernels[i].start = 1700000000000000000u + i * 5000;
-		kernels[i].end = kernels[i].start + 2000;
+		kernels[i].start_ns = 1700000000000000000u + i * 5000;
+		kernels[i].end_ns = kernels[i].start_ns + 2000;
 		kernels[i].correlation = (uint32_t)i;
 		kernels[i].shape = 1;
 	}

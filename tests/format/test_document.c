@@ -70,20 +70,21 @@ static void expect_part(const char *name)
 
 static void add_record(uint32_t kind, const struct gt_record_info *info)
 {
-	static const char *const codings[] = {"plain", "delta", "span"};
+	static const char *const codings[] = {"plain", "delta", "span", "real"};
+	static const char *const roles[] = {
+#define ROLE(name, type) #name,
+		GT_ROLES
+#undef ROLE
+	};
 
 	add("### %u %s\n\n%s.\n\n| field | name | type | coding | what |\n"
 	    "| --- | --- | --- | --- | --- |\n",
 	    kind, info->name, info->help);
 	for (uint32_t f = 0; f < info->field_count; f++) {
 		const struct gt_field *field = &info->fields[f];
-		const bool string = strncmp(field->help, "String: ", 8) == 0;
 
-		add("| %u | %s | %s | %s | %s |\n", field->number, field->name,
-		    string              ? "string"
-		    : field->width == 8 ? "u64"
-		                        : "u32",
-		    codings[field->coding], string ? field->help + 8 : field->help);
+		add("| %u | %s | %s | %s | %s |\n", field->number, field->name, roles[field->role],
+		    codings[field->coding], field->help);
 	}
 	add("\n");
 }
@@ -209,7 +210,8 @@ static void expect_call(size_t number, const struct gt_record_api_call *call)
 
 	snprintf(row, sizeof(row),
 	         "\n| %zu | %" PRIu64 " | %" PRIu64 " | %u | cuInit | %u | %u | %u |\n", number,
-	         call->start, call->end, call->correlation, call->result, call->tid, call->flags);
+	         call->start_ns, call->end_ns, call->correlation, call->result, call->thread,
+	         call->flags);
 	cr_expect(ne(ptr, strstr(document, row), NULL), "%s", row);
 	cr_expect(eq(u32, call->function, 1));
 }
@@ -263,17 +265,17 @@ Test(document, example_is_what_the_writer_writes)
 {
 	static const uint8_t strings[] = {1, 6, 'c', 'u', 'I', 'n', 'i', 't'};
 	const struct gt_record_api_call calls[] = {
-		{.start = 1000,
-	         .end = 1250,
+		{.start_ns = 1000,
+	         .end_ns = 1250,
 	         .correlation = 7,
 	         .function = 1,
 	         .result = 100,
-	         .tid = 42,
+	         .thread = 42,
 	         .flags = GT_RECORD_DRIVER_API},
-		{.start = 2000,
+		{.start_ns = 2000,
 	         .correlation = 8,
 	         .function = 1,
-	         .tid = 42,
+	         .thread = 42,
 	         .flags = GT_RECORD_DRIVER_API | GT_RECORD_UNFINISHED},
 	};
 	uint8_t bytes[1024];

@@ -6,11 +6,15 @@
 
 #include "format/chunk.h"
 #include "format/columns.h"
+#include "format/series.h"
 #include "support/arena.h"
 #include "support/capture.h"
 #include "support/check.h"
 
-enum { SLOT_BYTES = 1 << 20 };
+enum {
+	SLOT_BYTES = 1 << 20,
+	CALL_ENTRY_BYTES = sizeof(struct gt_entry) + sizeof(struct gt_record_api_call),
+};
 
 static uint8_t scratch[GT_CHUNK_MAX_RAW];
 static struct test_arena test;
@@ -108,17 +112,18 @@ Test(drain, brings_every_field_of_a_copy_across)
 	size_t count;
 
 	/* Numbered in the order of activity.def: 101 start, 102 end, 103 bytes, ... */
-	add_numbered(slot, GT_ACTIVITY_memcpy, GT_RAW_memcpy_start, GT_RAW_memcpy_graph + 1, 101);
-	add_numbered(slot, GT_ACTIVITY_memcpy2, GT_RAW_memcpy2_start, GT_RAW_memcpy2_graph + 1,
+	add_numbered(slot, GT_ACTIVITY_memcpy, GT_RAW_memcpy_start_ns, GT_RAW_memcpy_graph + 1,
+	             101);
+	add_numbered(slot, GT_ACTIVITY_memcpy2, GT_RAW_memcpy2_start_ns, GT_RAW_memcpy2_graph + 1,
 	             200);
 	drain_slot(slot);
 	copies = read_all(GT_RECORD_copy, &count);
 	cr_assert(eq(sz, count, 2));
 
 	const struct gt_record_copy expected[2] = {
-		{.start = 101,
-	         .end = 102,
-	         .bytes = 103,
+		{.start_ns = 101,
+	         .end_ns = 102,
+	         .size_bytes = 103,
 	         .kind = 104,
 	         .src_kind = 105,
 	         .dst_kind = 106,
@@ -129,9 +134,9 @@ Test(drain, brings_every_field_of_a_copy_across)
 	         .correlation = 111,
 	         .graph_node = 112,
 	         .graph = 113},
-		{.start = 200,
-	         .end = 201,
-	         .bytes = 202,
+		{.start_ns = 200,
+	         .end_ns = 201,
+	         .size_bytes = 202,
 	         .kind = 203,
 	         .src_kind = 204,
 	         .dst_kind = 205,
@@ -153,9 +158,9 @@ Test(drain, brings_every_field_of_a_copy_across)
 Test(drain, brings_every_field_of_a_fill_across)
 {
 	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_ACTIVITY);
-	const struct gt_record_fill expected = {.start = 101,
-	                                        .end = 102,
-	                                        .bytes = 103,
+	const struct gt_record_fill expected = {.start_ns = 101,
+	                                        .end_ns = 102,
+	                                        .size_bytes = 103,
 	                                        .value = 104,
 	                                        .memory_kind = 105,
 	                                        .flags = 0,
@@ -168,7 +173,8 @@ Test(drain, brings_every_field_of_a_fill_across)
 	struct gt_record_fill *fills;
 	size_t count;
 
-	add_numbered(slot, GT_ACTIVITY_memset, GT_RAW_memset_start, GT_RAW_memset_graph + 1, 101);
+	add_numbered(slot, GT_ACTIVITY_memset, GT_RAW_memset_start_ns, GT_RAW_memset_graph + 1,
+	             101);
 	drain_slot(slot);
 	fills = read_all(GT_RECORD_fill, &count);
 	cr_assert(eq(sz, count, 1));
@@ -179,11 +185,11 @@ Test(drain, brings_every_field_of_a_fill_across)
 Test(drain, brings_every_field_of_a_kernel_and_its_shape_across)
 {
 	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_ACTIVITY);
-	uint8_t *record = add_numbered(slot, GT_ACTIVITY_kernel, GT_RAW_kernel_start,
+	uint8_t *record = add_numbered(slot, GT_ACTIVITY_kernel, GT_RAW_kernel_start_ns,
 	                               GT_RAW_kernel_device_launched + 1, 101);
 	const struct gt_record_kernel expected = {
-		.start = 101,
-		.end = 102,
+		.start_ns = 101,
+		.end_ns = 102,
 		.device = 103,
 		.context = 104,
 		.stream = 105,
@@ -239,19 +245,19 @@ Test(drain, brings_the_other_kinds_across)
 	struct gt_record_stream *streams;
 	size_t counts[5];
 
-	add_numbered(slot, GT_ACTIVITY_synchronization, GT_RAW_synchronization_start,
+	add_numbered(slot, GT_ACTIVITY_synchronization, GT_RAW_synchronization_start_ns,
 	             GT_RAW_synchronization_event + 1, 1);
-	add_numbered(slot, GT_ACTIVITY_overhead, GT_RAW_overhead_start,
+	add_numbered(slot, GT_ACTIVITY_overhead, GT_RAW_overhead_start_ns,
 	             GT_RAW_overhead_correlation + 1, 1);
 	put_raw(&test,
-	        add_numbered(slot, GT_ACTIVITY_overhead, GT_RAW_overhead_start,
+	        add_numbered(slot, GT_ACTIVITY_overhead, GT_RAW_overhead_start_ns,
 	                     GT_RAW_overhead_correlation + 1, 1),
 	        GT_RAW_overhead_object_kind, 2);
-	add_numbered(slot, GT_ACTIVITY_device, GT_RAW_device_id, GT_RAW_device_visible + 1, 1);
+	add_numbered(slot, GT_ACTIVITY_device, GT_RAW_device_ordinal, GT_RAW_device_visible + 1, 1);
 	/* one that CUDA_VISIBLE_DEVICES hides: no device of this process */
 	put_raw(&test,
-	        add_numbered(slot, GT_ACTIVITY_device, GT_RAW_device_id, GT_RAW_device_visible + 1,
-	                     1),
+	        add_numbered(slot, GT_ACTIVITY_device, GT_RAW_device_ordinal,
+	                     GT_RAW_device_visible + 1, 1),
 	        GT_RAW_device_visible, 0);
 	add_numbered(slot, GT_ACTIVITY_context, GT_RAW_context_id, GT_RAW_context_null_stream + 1,
 	             1);
@@ -264,12 +270,12 @@ Test(drain, brings_the_other_kinds_across)
 	streams = read_all(GT_RECORD_stream, &counts[4]);
 	cr_assert(counts[0] == 1 && counts[1] == 2 && counts[2] == 1 && counts[3] == 1 &&
 	          counts[4] == 1);
-	cr_expect(syncs[0].start == 1 && syncs[0].end == 2 && syncs[0].kind == 3 &&
+	cr_expect(syncs[0].start_ns == 1 && syncs[0].end_ns == 2 && syncs[0].kind == 3 &&
 	          syncs[0].correlation == 4 && syncs[0].context == 5 && syncs[0].stream == 6 &&
 	          syncs[0].event == 7);
 	/* The thread is only known where the object is one. */
-	cr_expect(overheads[0].start == 1 && overheads[0].end == 2 && overheads[0].kind == 3 &&
-	          overheads[0].tid == 0 && overheads[0].correlation == 6);
+	cr_expect(overheads[0].start_ns == 1 && overheads[0].end_ns == 2 &&
+	          overheads[0].kind == 3 && overheads[0].tid == 0 && overheads[0].correlation == 6);
 	cr_expect(eq(u32, overheads[1].tid, 5));
 	cr_expect(devices[0].ordinal == 1 && devices[0].cc_major == 3 && devices[0].cc_minor == 4 &&
 	          devices[0].sm_count == 5 && devices[0].sm_clock_khz == 6 &&
@@ -299,11 +305,11 @@ Test(drain, marks_what_is_not_finished)
 	add_raw_kernel(&test, slot, 1, 0);
 	record = add_raw_kernel(&test, slot, 2, 0);
 	memcpy(record, &open_kind, sizeof(open_kind)); /* open, whatever its times say */
-	put_raw(&test, add_raw_kernel(&test, slot, 3, 0), GT_RAW_kernel_end, 0);
+	put_raw(&test, add_raw_kernel(&test, slot, 3, 0), GT_RAW_kernel_end_ns, 0);
 	record = add_raw_kernel(&test, slot, 4, 0);
 	memcpy(record, &open_kind, sizeof(open_kind));
-	put_raw(&test, record, GT_RAW_kernel_start, 0);
-	put_raw(&test, record, GT_RAW_kernel_end, 0);
+	put_raw(&test, record, GT_RAW_kernel_start_ns, 0);
+	put_raw(&test, record, GT_RAW_kernel_end_ns, 0);
 	drain_slot(slot);
 	kernels = read_all(GT_RECORD_kernel, &count);
 	cr_assert(eq(sz, count, 4));
@@ -527,14 +533,14 @@ Test(drain, turns_a_threads_slot_into_calls_and_a_thread)
 	add_call(&test, slot, 1);
 	add_call(&test, slot, 2);
 	open = (struct gt_record_api_call *)(gt_slot_memory(&test.arena, slot) + slot->used) - 1;
-	open->end = 0;
+	open->end_ns = 0;
 	open->flags = GT_RECORD_DRIVER_API;
 	slot->used += 3; /* not a whole record */
 	begin_with(GT_RECORD_SALVAGED);
 	drain_slot(slot);
 	calls = read_all(GT_RECORD_api_call, &count);
 	cr_assert(eq(sz, count, 2));
-	cr_expect(eq(u32, calls[0].tid, 77));
+	cr_expect(eq(u32, calls[0].thread, 77));
 	cr_expect(eq(u32, calls[0].flags, GT_RECORD_SALVAGED));
 	cr_expect(eq(u32, calls[1].flags,
 	             GT_RECORD_SALVAGED | GT_RECORD_UNFINISHED | GT_RECORD_DRIVER_API));
@@ -563,10 +569,47 @@ Test(drain, reads_no_more_of_a_slot_than_there_is)
 	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_RECORDS);
 	size_t count;
 
+	while (GT_RECORD_BYTES - slot->used >= CALL_ENTRY_BYTES)
+		add_call(&test, slot, 1);
 	slot->used = UINT32_MAX;
 	drain_slot(slot);
 	free(read_all(GT_RECORD_api_call, &count));
-	cr_expect(eq(sz, count, GT_RECORD_BYTES / sizeof(struct gt_record_api_call)));
+	cr_expect(eq(sz, count, GT_RECORD_BYTES / CALL_ENTRY_BYTES));
+}
+
+Test(drain, stops_at_an_entry_that_cannot_be_right)
+{
+	static const uint16_t wrong[] = {0, 7, GT_RECORD_BYTES - 8, UINT16_MAX};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_RECORDS);
+		struct gt_entry *entry;
+		size_t count;
+
+		add_call(&test, slot, 1);
+		entry = (struct gt_entry *)(gt_slot_memory(&test.arena, slot) + slot->used);
+		add_call(&test, slot, 2);
+		entry->bytes = wrong[i];
+		drain_slot(slot);
+		free(read_all(GT_RECORD_api_call, &count));
+		cr_expect(eq(sz, count, i + 1), "%u", wrong[i]);
+	}
+}
+
+Test(drain, passes_over_entries_that_are_no_records_of_a_thread)
+{
+	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_RECORDS);
+	size_t count;
+
+	add_entry(&test, slot, GT_RECORD_clock, 40); /* the header has these */
+	add_entry(&test, slot, GT_RECORD_KIND_COUNT + 5, 8);
+	add_entry(&test, slot, GT_RECORD_api_call, 8); /* shorter than the record */
+	add_call(&test, slot, 3);
+	drain_slot(slot);
+	free(read_all(GT_RECORD_api_call, &count));
+	cr_expect(eq(sz, count, 1));
+	free(read_all(GT_RECORD_clock, &count));
+	cr_expect(eq(sz, count, 0));
 }
 
 static size_t count_strings(uint32_t *last_id)
@@ -587,6 +630,82 @@ static size_t count_strings(uint32_t *last_id)
 		}
 	}
 	return count;
+}
+
+/* A counter whose name lies behind it; the text is where and so long as it says. */
+static void add_counter(struct gt_slot *slot, uint32_t at, uint16_t size)
+{
+	struct gt_record_counter *counter =
+		add_entry(&test, slot, GT_RECORD_counter, sizeof(*counter) + 20);
+
+	counter->name = GT_TEXT_BEHIND | at;
+	memcpy((uint8_t *)counter + sizeof(*counter), &size, sizeof(size));
+	memcpy((uint8_t *)counter + sizeof(*counter) + sizeof(size), "power_mw", 8);
+}
+
+Test(drain, gives_texts_behind_a_record_an_id)
+{
+	const uint32_t behind = sizeof(struct gt_record_counter);
+	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_RECORDS);
+	struct gt_record_counter *counters;
+	uint32_t last;
+	size_t count;
+
+	add_counter(slot, behind, 8);
+	add_counter(slot, behind, 0);
+	add_counter(slot, behind, 19);    /* longer than what is there */
+	add_counter(slot, 0x7fffffff, 8); /* outside */
+	drain_slot(slot);
+	counters = read_all(GT_RECORD_counter, &count);
+	cr_assert(eq(sz, count, 4));
+	cr_expect(eq(u32, counters[0].name, GT_LEDGER_COUNT + 1));
+	for (size_t i = 1; i < count; i++)
+		cr_expect(eq(u32, counters[i].name, 0));
+	cr_expect(gt(sz, count_strings(&last), 0));
+	free(counters);
+}
+
+/* One sample of a series with two counters, both the number. */
+static void add_sample(struct gt_slot *slot, uint16_t series, uint64_t number)
+{
+	struct gt_sample *sample =
+		add_entry(&test, slot, GT_RECORD_SERIES, sizeof(*sample) + 2 * sizeof(double));
+
+	sample->time_ns = 1000 + number;
+	sample->series = series;
+	sample->columns = 2;
+	sample->values[0] = (double)number;
+	sample->values[1] = (double)number + 0.5;
+}
+
+Test(drain, puts_samples_together_series_by_series)
+{
+	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_RECORDS);
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	uint32_t seen[3] = {0};
+	uint64_t times[8];
+	double values[16];
+
+	for (uint64_t i = 0; i < 6; i++)
+		add_sample(slot, 1 + i % 2, i);
+	drain_slot(slot);
+	cr_assert(eq(int, capture_read(&reader, capture.bytes, capture.size, scratch), 0));
+	while (gt_reader_next(&reader, &chunk) > 0) {
+		struct gt_samples samples = {
+			.count = chunk.header.count, .times_ns = times, .values = values};
+
+		if (chunk.header.kind != GT_RECORD_SERIES)
+			continue;
+		cr_assert(eq(u32, chunk.header.count, 3));
+		cr_assert(eq(int, gt_series_decode(chunk.payload, chunk.header.raw, &samples), 0));
+		cr_expect(eq(u16, chunk.header.part, samples.series - 1));
+		cr_expect(eq(u64, times[2], 1000 + 4 + samples.series - 1u));
+		cr_expect(eq(dbl, values[4], 4.0 + samples.series - 1));
+		cr_expect(eq(dbl, values[5], 4.5 + samples.series - 1));
+		seen[samples.series]++;
+	}
+	cr_expect(seen[1] == 1 && seen[2] == 1);
 }
 
 Test(drain, writes_each_string_once)

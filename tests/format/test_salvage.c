@@ -59,8 +59,8 @@ static struct gt_slot *fill_activity(struct process *process, uint32_t kernels)
 			add_name(&process->test, pointer, "a kernel");
 		if (i % 5 == 0) {
 			record = add_raw(&process->test, slot, GT_ACTIVITY_memcpy);
-			put_raw(&process->test, record, GT_RAW_memcpy_start, id);
-			put_raw(&process->test, record, GT_RAW_memcpy_end, id + 1);
+			put_raw(&process->test, record, GT_RAW_memcpy_start_ns, id);
+			put_raw(&process->test, record, GT_RAW_memcpy_end_ns, id + 1);
 			put_raw(&process->test, record, GT_RAW_memcpy_correlation, ++process->last);
 		}
 	}

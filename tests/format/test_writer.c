@@ -62,10 +62,10 @@ Test(writer, fits_a_full_chunk_of_every_kind)
 Test(writer, notes_the_span_of_times_and_leaves_out_unknown_ones)
 {
 	const struct gt_record_kernel kernels[] = {
-		{.start = 0, .end = 0},
-		{.start = 700, .end = 900},
-		{.start = 300, .end = 0},
-		{.start = 500, .end = 950},
+		{.start_ns = 0, .end_ns = 0},
+		{.start_ns = 700, .end_ns = 900},
+		{.start_ns = 300, .end_ns = 0},
+		{.start_ns = 500, .end_ns = 950},
 	};
 	struct capture capture;
 	struct gt_chunk chunk;

@@ -16,7 +16,7 @@ enum {
 	RECORDS = 40000, /* of each */
 	ACTIVITY_SLOTS = 2,
 	ACTIVITY_BYTES = 1 << 14,
-	CALL_BYTES = sizeof(struct gt_record_api_call),
+	CALL_BYTES = sizeof(struct gt_entry) + sizeof(struct gt_record_api_call),
 };
 
 struct stress {
@@ -61,9 +61,9 @@ static void *call(void *context)
 		slot->tid = self->number;
 		for (uint32_t i = 0; i < room && done < RECORDS; i++, used += CALL_BYTES) {
 			const struct gt_record_api_call record = {
-				.start = done, .correlation = self->number * RECORDS + done};
+				.start_ns = done, .correlation = self->number * RECORDS + done};
 
-			memcpy(bytes + used, &record, CALL_BYTES);
+			put_call(bytes + used, &record);
 			done++;
 		}
 		gt_slot_hand_over(slot, used);

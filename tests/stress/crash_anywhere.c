@@ -26,7 +26,7 @@ enum {
 	MOST_IDS = 4000000,
 	ACTIVITY_SLOTS = 4,
 	ACTIVITY_BYTES = 2 << 20, /* several chunks: some written, some not, when it is killed */
-	CALL_BYTES = sizeof(struct gt_record_api_call),
+	CALL_BYTES = sizeof(struct gt_entry) + sizeof(struct gt_record_api_call),
 };
 
 /* Shared with the process that dies: the last record of each kind that is complete. */
@@ -70,9 +70,9 @@ static void *make_calls(void *context)
 		slot->tid = 7;
 		for (; used + CALL_BYTES <= slot->size && id < MOST_IDS; used += CALL_BYTES) {
 			const struct gt_record_api_call record = {
-				.start = id + 1, .end = id + 2, .correlation = id + 1};
+				.start_ns = id + 1, .end_ns = id + 2, .correlation = id + 1};
 
-			memcpy(bytes + used, &record, CALL_BYTES);
+			put_call(bytes + used, &record);
 			atomic_store_explicit(&slot->used, used + CALL_BYTES, memory_order_release);
 			atomic_store_explicit(&child->published->calls, ++id, memory_order_release);
 		}

@@ -34,6 +34,15 @@ static inline void *aligned_memory(size_t size)
 	return memory;
 }
 
+/* An API call as a thread puts it into its slot. */
+static inline void put_call(uint8_t *bytes, const struct gt_record_api_call *call)
+{
+	const struct gt_entry entry = {.kind = GT_RECORD_api_call, .bytes = sizeof(*call)};
+
+	memcpy(bytes, &entry, sizeof(entry));
+	memcpy(bytes + sizeof(entry), call, sizeof(*call));
+}
+
 static inline uint32_t no_name(void *context, uint64_t pointer)
 {
 	(void)context;

@@ -11,7 +11,7 @@ static void lay_out(struct gt_activity_layout *layout)
 	uint32_t *const sizes = layout->sizes;
 
 	layout->cupti_version = 130000;
-#define ACTIVITY(name, kind) sizes[GT_ACTIVITY_##name] = 8;
+#define ACTIVITY(name, kind, record, how) sizes[GT_ACTIVITY_##name] = 8;
 #define RAW(name, field, member)                                                                   \
 	layout->places[GT_RAW_##name##_##field] =                                                  \
 		(struct gt_raw_place){(uint16_t)sizes[GT_ACTIVITY_##name], 8};                     \
@@ -22,7 +22,7 @@ static void lay_out(struct gt_activity_layout *layout)
 static uint32_t kind_of(enum gt_activity activity)
 {
 	static const uint32_t kinds[GT_ACTIVITY_COUNT] = {
-#define ACTIVITY(name, kind) [GT_ACTIVITY_##name] = kind,
+#define ACTIVITY(name, kind, record, how) [GT_ACTIVITY_##name] = kind,
 #define RAW(name, field, member)
 #include "format/activity.def"
 	};
@@ -101,27 +101,35 @@ uint8_t *add_raw_kernel(struct test_arena *test, struct gt_slot *slot, uint32_t 
 {
 	uint8_t *record = add_raw(test, slot, GT_ACTIVITY_kernel);
 
-	put_raw(test, record, GT_RAW_kernel_start, 1000 + 10 * (uint64_t)correlation);
-	put_raw(test, record, GT_RAW_kernel_end, 1005 + 10 * (uint64_t)correlation);
+	put_raw(test, record, GT_RAW_kernel_start_ns, 1000 + 10 * (uint64_t)correlation);
+	put_raw(test, record, GT_RAW_kernel_end_ns, 1005 + 10 * (uint64_t)correlation);
 	put_raw(test, record, GT_RAW_kernel_correlation, correlation);
 	put_raw(test, record, GT_RAW_kernel_name, name);
 	put_raw(test, record, GT_RAW_kernel_grid_x, 32);
 	return record;
 }
 
+void *add_entry(struct test_arena *test, struct gt_slot *slot, uint32_t kind, uint32_t bytes)
+{
+	struct gt_entry *entry =
+		(struct gt_entry *)(gt_slot_memory(&test->arena, slot) + slot->used);
+
+	if (sizeof(*entry) + bytes > slot->size - slot->used)
+		abort();
+	memset(entry, 0, sizeof(*entry) + bytes);
+	*entry = (struct gt_entry){.kind = (uint16_t)kind, .bytes = (uint16_t)bytes};
+	slot->used += (uint32_t)sizeof(*entry) + bytes;
+	return entry + 1;
+}
+
 void add_call(struct test_arena *test, struct gt_slot *slot, uint32_t correlation)
 {
-	const struct gt_record_api_call call = {
-		.start = 500 + 10 * (uint64_t)correlation,
-		.end = 504 + 10 * (uint64_t)correlation,
-		.correlation = correlation,
-		.function = 1,
-	};
+	struct gt_record_api_call *call = add_entry(test, slot, GT_RECORD_api_call, sizeof(*call));
 
-	if (sizeof(call) > slot->size - slot->used)
-		abort();
-	memcpy(gt_slot_memory(&test->arena, slot) + slot->used, &call, sizeof(call));
-	slot->used += sizeof(call);
+	call->start_ns = 500 + 10 * (uint64_t)correlation;
+	call->end_ns = 504 + 10 * (uint64_t)correlation;
+	call->correlation = correlation;
+	call->function = 1;
 }
 
 void add_name(struct test_arena *test, uint64_t pointer, const char *text)

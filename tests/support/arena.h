@@ -40,6 +40,9 @@ void put_raw(const struct test_arena *test, uint8_t *record, enum gt_raw_field f
 uint8_t *add_raw_kernel(struct test_arena *test, struct gt_slot *slot, uint32_t correlation,
                         uint64_t name);
 
+/* Appends an entry of a kind to a thread's slot: the zeroed record with so many bytes. */
+void *add_entry(struct test_arena *test, struct gt_slot *slot, uint32_t kind, uint32_t bytes);
+
 /* Appends an API call to a thread's slot. */
 void add_call(struct test_arena *test, struct gt_slot *slot, uint32_t correlation);
 

@@ -100,13 +100,13 @@ void recording_add_basics(struct recording *recording, uint32_t pid)
 
 void recording_add_call(struct recording *recording, uint64_t start, uint32_t correlation)
 {
-	recording_add(recording, api_call, .start = start, .end = start + 5,
-	              .correlation = correlation, .function = STRING_LAUNCH, .tid = 100);
+	recording_add(recording, api_call, .start_ns = start, .end_ns = start + 5,
+	              .correlation = correlation, .function = STRING_LAUNCH, .thread = 100);
 }
 
 void recording_add_kernel(struct recording *recording, uint64_t start, uint32_t correlation)
 {
-	recording_add(recording, kernel, .start = start, .end = start + 10,
+	recording_add(recording, kernel, .start_ns = start, .end_ns = start + 10,
 	              .correlation = correlation, .shape = SHAPE, .context = CONTEXT,
 	              .stream = STREAM);
 }
