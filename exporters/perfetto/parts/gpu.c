@@ -169,9 +169,10 @@ void gt_gpu_put(struct gt_gpu *gpu, const struct gt_placed *placed, size_t numbe
 {
 	const struct gt_slices waits = gt_links_of(&gpu->waits, number);
 	const size_t most = size + waits.count * 2 * (size_t)GT_VARINT_MAX;
-	uint8_t *at;
 
 	if (waits.count > 0) {
+		uint8_t *at;
+
 		if (gpu->message.capacity < most) {
 			gpu->message.rows = gt_array_resize(gpu->message.rows, most, 1);
 			gpu->message.capacity = most;
