@@ -55,19 +55,14 @@ copy(const struct move *move, const struct gt_binding *binding, size_t width)
 	}
 }
 
-/* The bits of records and of rows are the same facts; only the files' values are for ever. */
-static gt_id flags_of(const struct move *move, const struct gt_field *field, const uint8_t *record)
-{
-	const uint32_t flags = load_u32(record, field);
-
-	(void)move;
-	return (flags & GT_RECORD_UNFINISHED ? GT_UNFINISHED : 0) |
-	       (flags & GT_RECORD_SALVAGED ? GT_SALVAGED : 0) |
-	       (flags & GT_RECORD_ASYNC ? GT_ASYNC : 0) |
-	       (flags & GT_RECORD_DRIVER_API ? GT_DRIVER_API : 0) |
-	       (flags & GT_RECORD_NESTED ? GT_NESTED : 0) |
-	       (flags & GT_RECORD_DEVICE_LAUNCHED ? GT_DEVICE_LAUNCHED : 0);
-}
+/* The bits of records and of rows are the same facts, and the same bits. */
+_Static_assert((int)GT_RECORD_UNFINISHED == (int)GT_UNFINISHED &&
+                       (int)GT_RECORD_SALVAGED == (int)GT_SALVAGED &&
+                       (int)GT_RECORD_ASYNC == (int)GT_ASYNC &&
+                       (int)GT_RECORD_DRIVER_API == (int)GT_DRIVER_API &&
+                       (int)GT_RECORD_NESTED == (int)GT_NESTED &&
+                       (int)GT_RECORD_DEVICE_LAUNCHED == (int)GT_DEVICE_LAUNCHED,
+               "flags of records are flags of rows");
 
 static uint32_t device_number(const struct move *move, const uint8_t *record)
 {
@@ -171,10 +166,9 @@ static convert *conversion(enum gt_role role)
 	case GT_ROLE_string: /* stage names */
 	case GT_ROLE_shape:  /* stage names */
 	case GT_ROLE_correlation:
+	case GT_ROLE_flags:
 	case GT_ROLE_COUNT:
 		return NULL;
-	case GT_ROLE_flags:
-		return flags_of;
 	case GT_ROLE_device:
 		return device_of;
 	case GT_ROLE_peer:
@@ -195,6 +189,25 @@ static convert *conversion(enum gt_role role)
 	return NULL;
 }
 
+/* What a conversion is asked; neighbours mostly ask the same. */
+struct asked {
+	uint64_t value;
+	uint64_t place; /* context and device */
+};
+
+static struct asked asked_of(const struct move *move, const struct gt_field *field,
+                             const uint8_t *record)
+{
+	const struct gt_kind *kind = move->kind;
+
+	return (struct asked){
+		.value = field->width == sizeof(uint64_t) ? load_u64(record, field)
+	                                                  : load_u32(record, field),
+		.place = (kind->context ? (uint64_t)load_u32(record, kind->context) << 32 : 0) |
+	                 (kind->device ? load_u32(record, kind->device) : 0),
+	};
+}
+
 static void move_column(const struct move *move, const struct gt_binding *binding)
 {
 	convert *const how = conversion(binding->field->role);
@@ -208,27 +221,51 @@ static void move_column(const struct move *move, const struct gt_binding *bindin
 			copy(move, binding, sizeof(uint32_t));
 		return;
 	}
-	for (size_t i = 0; i < move->count; i++) {
-		const gt_id value = how(move, binding->field, record);
+	struct asked before = {0};
+	gt_id value = GT_NONE;
 
+	for (size_t i = 0; i < move->count; i++) {
+		const struct asked now = asked_of(move, binding->field, record);
+
+		if (i == 0 || now.value != before.value || now.place != before.place)
+			value = how(move, binding->field, record);
+		before = now;
 		memcpy(to, &value, sizeof(value));
 		record += move->record_size;
 		to += move->row_size;
 	}
 }
 
-/* Columns that name rows and that no field fills: the process is the capture's, others name none. */
-static void set_ids(const struct move *move, const struct gt_table *table)
+#define MAX_ROW 256 /* bytes */
+
+#define TABLE(name, plural, order, help)                                                           \
+	_Static_assert(sizeof(struct gt_##name) <= MAX_ROW, "a row is made aside");
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+
+/* What no field fills: a process is the capture's, other ids name no row, the rest is 0. */
+static void make_empty(const struct move *move, const struct gt_table *table, uint8_t *row)
 {
+	memset(row, 0, table->row_size);
 	for (size_t c = 0; c < table->column_count; c++) {
 		const struct gt_column *column = &table->columns[c];
 		const gt_id id = column->target == GT_TABLE_processes
 		                         ? move->decoder->capture->process
 		                         : GT_NONE;
 
-		for (size_t i = 0; column->target != GT_TABLE_NONE && i < move->count; i++)
-			memcpy(move->rows + i * move->row_size + column->offset, &id, sizeof(id));
+		if (column->target != GT_TABLE_NONE)
+			memcpy(row + column->offset, &id, sizeof(id));
 	}
+}
+
+static void empty_rows(const struct move *move, const struct gt_table *table)
+{
+	uint8_t empty[MAX_ROW];
+
+	make_empty(move, table, empty);
+	for (size_t i = 0; i < move->count; i++)
+		memcpy(move->rows + i * move->row_size, empty, move->row_size);
 }
 
 static void note_segment(struct gt_capture *capture, uint32_t kind, size_t first, size_t count)
@@ -259,7 +296,7 @@ static void add_rows(struct gt_decoder *decoder, const struct gt_kind *kind, uin
 	const struct gt_table table = gt_trace_table(trace, kind->table);
 
 	move.row_size = table.row_size;
-	set_ids(&move, &table);
+	empty_rows(&move, &table);
 	for (size_t i = 0; i < kind->binding_count; i++)
 		move_column(&move, &kind->bindings[i]);
 	note_segment(decoder->capture, number, first, count);

@@ -190,7 +190,7 @@ struct gt_rows {
 /* index < GT_TABLE_COUNT. Valid until a row is added. */
 struct gt_rows gt_trace_rows(struct gt_trace *trace, size_t index);
 
-/* So many zeroed rows more at the end of a table; the first of them, valid until the next. */
+/* So many rows more at the end of a table, to be filled; the first of them, valid until the next. */
 uint8_t *gt_trace_extend(struct gt_trace *trace, size_t index, size_t count);
 
 /* The number of the table with a row's name: GT_TABLE_OF_kernel is GT_TABLE_kernels. */
