@@ -27,6 +27,7 @@
 #include "format/records.h"
 #include "format/writer.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 /* What a traced process writes at a time: full chunks, and what one buffer of a thread holds. */
 enum { KERNELS = GT_CHUNK_MAX_RECORDS, CALLS = 1638, THREADS = 2, STREAMS = 4, SHAPES = 8 };
@@ -224,12 +225,13 @@ static int make_capture(int fd, size_t launches)
 static void measure_report(const struct gt_trace *trace, const struct gt_report *report,
                            double events, double collected)
 {
+	const struct gt_view view = gt_view_of(trace);
 	const double begin = processor_seconds();
 	struct gt_result result;
 	double seconds;
 
 	gt_result_init(&result);
-	report->run(trace, &result);
+	(void)gt_report_run(report, &view, NULL, &result, NULL);
 	seconds = processor_seconds() - begin;
 	gt_result_release(&result);
 	printf("%-10s %7.3f s, %5.2f M events/s with the collector, %5.0f MiB\n", report->name,

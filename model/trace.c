@@ -108,6 +108,21 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 	return 0;
 }
 
+uint64_t gt_trace_clock_bound(const struct gt_trace *trace)
+{
+	uint64_t bound_ns = 0;
+
+	gt_array_each(const struct gt_clock, clock, &trace->clocks)
+		if (clock->bound_ns > bound_ns)
+			bound_ns = clock->bound_ns;
+	return bound_ns;
+}
+
+int64_t gt_device_number(const struct gt_device *device)
+{
+	return device->index >= 0 ? (int64_t)device->index : (int64_t)device->ordinal;
+}
+
 gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream)
 {
 	if (stream >= trace->streams.count)

@@ -122,6 +122,12 @@ const char *gt_trace_text(const struct gt_trace *trace, gt_string text);
  */
 int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *value);
 
+/* The worst reading of the clocks: host and GPU times are related to within so many ns. */
+uint64_t gt_trace_clock_bound(const struct gt_trace *trace);
+
+/* The number people know a GPU by: its machine's where that is known, else its process's. */
+int64_t gt_device_number(const struct gt_device *device);
+
 /* GT_NONE when the row names no stream or context. */
 gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream);
 

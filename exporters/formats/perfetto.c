@@ -4,12 +4,14 @@
 #include "base/error.h"
 #include "exporters/exporter.h"
 #include "exporters/perfetto/writer.h"
+#include "model/view.h"
 
-static int write_trace(const struct gt_trace *trace, const struct gt_export_options *options,
-                       FILE *out, struct gt_export_counts *counts, struct gt_error *err)
+static int write_view(const struct gt_view *view, const struct gt_export_options *options,
+                      const struct gt_target *target, struct gt_export_counts *counts,
+                      struct gt_error *err)
 {
-	struct gt_perfetto perfetto = {.trace = trace};
-	int result = gt_packets_open(&perfetto.packets, out, !options->uncompressed, err);
+	struct gt_perfetto perfetto = {.view = view, .trace = view->trace};
+	int result = gt_packets_open(&perfetto.packets, &target->sink, !options->uncompressed, err);
 
 	if (result < 0)
 		return result;
@@ -27,5 +29,5 @@ const struct gt_exporter gt_exporter_perfetto = {
 	.name = "perfetto",
 	.extension = ".perfetto",
 	.summary = "Perfetto trace, to be opened in ui.perfetto.dev",
-	.write = write_trace,
+	.write = write_view,
 };

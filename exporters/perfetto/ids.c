@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/timed.h"
 
 enum {
 	/* Linux gives out no pid above this; twins are moved there. (proc(5), pid_max) */
@@ -185,12 +186,6 @@ gt_id gt_ids_slice_of(const struct gt_ids *ids, gt_count table, gt_id row)
 	return GT_NONE;
 }
 
-/* The one place that says when something has times; flags: enum gt_activity_flag. */
-static bool has_times(gt_time start_ns, gt_count flags)
-{
-	return !(flags & GT_UNFINISHED) && gt_ids_time_is_sound(start_ns);
-}
-
 static bool find_place(const struct gt_trace *trace, struct gt_placed *placed)
 {
 	placed->process = gt_trace_stream_process(trace, placed->stream);
@@ -234,7 +229,8 @@ struct gt_placed gt_ids_place(const struct gt_ids *ids, size_t slice)
 	case GT_PLACED_TABLES:
 		break;
 	}
-	found.placed = has_times(found.start_ns, flags) && find_place(trace, &found);
+	found.placed = gt_timed(flags, found.start_ns, found.end_ns) &&
+	               gt_ids_time_is_sound(found.start_ns) && find_place(trace, &found);
 	if (table == GT_PLACED_kernels &&
 	    trace->kernels.rows[slice].shape >= trace->launch_shapes.count)
 		found.placed = false;

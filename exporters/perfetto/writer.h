@@ -11,9 +11,12 @@
 #include "exporters/perfetto/packets.h"
 #include "exporters/perfetto/sequence.h"
 
+struct gt_view;
+
 /* One export on its way: what its parts share. */
 struct gt_perfetto {
-	const struct gt_trace *trace;
+	const struct gt_view *view;
+	const struct gt_trace *trace; /* of the view */
 	struct gt_ids ids;
 	struct gt_names names;
 	struct gt_packets packets;

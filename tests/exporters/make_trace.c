@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file_sink.h"
 #include "exporters/exporter.h"
 #include "exporters/sample.h"
+#include "model/view.h"
 
 /* What the exporter does not count itself. */
 struct facts {
@@ -391,6 +393,8 @@ static int export(const struct gt_trace *trace, const char *path, bool uncompres
                   struct gt_export_counts *counts)
 {
 	const struct gt_export_options options = {.uncompressed = uncompressed};
+	const struct gt_view view = gt_view_of(trace);
+	struct gt_target target = {.path = path};
 	struct gt_error err = {0};
 	FILE *out = fopen(path, "wb");
 	int result;
@@ -399,7 +403,8 @@ static int export(const struct gt_trace *trace, const char *path, bool uncompres
 		perror(path);
 		return -1;
 	}
-	result = gt_exporter_find("perfetto")->write(trace, &options, out, counts, &err);
+	target.sink = gt_file_sink(out);
+	result = gt_exporter_find("perfetto")->write(&view, &options, &target, counts, &err);
 	if (result < 0)
 		fprintf(stderr, "%s: %s\n", path, err.text);
 	if (fclose(out) != 0 && result == 0) {

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file_sink.h"
 #include "exporters/exporter.h"
+#include "model/view.h"
 
 /*
  * What was written is read back field by field, without the code that wrote it. The numbers are
@@ -134,19 +136,27 @@ struct file {
 	struct gt_export_counts counts;
 };
 
-static inline struct file export(const struct gt_trace *trace, bool uncompressed)
+static inline struct file export_view(const struct gt_view *view, bool uncompressed)
 {
 	const struct gt_export_options options = {.uncompressed = uncompressed};
 	struct gt_error err = {0};
 	struct file file = {0};
 	FILE *out = open_memstream(&file.bytes, &file.size);
+	const struct gt_target target = {.sink = gt_file_sink(out)};
 	const int result =
-		gt_exporter_find("perfetto")->write(trace, &options, out, &file.counts, &err);
+		gt_exporter_find("perfetto")->write(view, &options, &target, &file.counts, &err);
 
 	fclose(out);
 	cr_assert(result == 0, "%s", err.text);
 	cr_assert(file.counts.bytes == file.size);
 	return file;
+}
+
+static inline struct file export(const struct gt_trace *trace, bool uncompressed)
+{
+	const struct gt_view view = gt_view_of(trace);
+
+	return export_view(&view, uncompressed);
 }
 
 static inline struct bytes all(const struct file *file)

@@ -2,6 +2,7 @@
 /* Covers PART(descriptors), Covers PART(gpu), Covers PART(attributes). */
 #include "support/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,11 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/file_sink.h"
 #include "exporters/exporter.h"
 #include "exporters/read.h"
 #include "exporters/sample.h"
+#include "model/view.h"
 
 /* Two processes on two GPUs, a launch and a copy on each. */
 static void make_pair(struct gt_trace *trace)
@@ -559,20 +562,48 @@ Test(perfetto, compresses_whole_packets_to_the_same_bytes)
 	gt_trace_release(&trace);
 }
 
+Test(perfetto, tells_what_it_was_restricted_to)
+{
+	struct gt_trace trace;
+	struct gt_view view;
+	struct file file;
+
+	make_pair(&trace);
+	view = gt_view_of(&trace);
+	view.restriction = "--stream 7";
+	file = export_view(&view, true);
+	cr_expect(memmem(file.bytes, file.size, "restricted_to", 13) != NULL);
+	cr_expect(memmem(file.bytes, file.size, "--stream 7", 10) != NULL);
+	free(file.bytes);
+	file = export(&trace, true);
+	cr_expect(memmem(file.bytes, file.size, "restricted_to", 13) == NULL);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+static int fail_to_write(void *context, const void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return -ENOSPC;
+}
+
 Test(perfetto, says_so_when_the_disk_is_full)
 {
 	const struct gt_export_options options = {0};
 	struct gt_export_counts counts = {.bytes = 77};
 	struct gt_error err = {0};
 	struct gt_trace trace;
-	FILE *out = fopen("/dev/full", "wb");
+	const struct gt_target target = {.sink = {.write = fail_to_write}};
 
-	cr_assert(out != NULL);
 	make_pair(&trace);
-	cr_expect(gt_exporter_find("perfetto")->write(&trace, &options, out, &counts, &err) < 0);
+
+	const struct gt_view view = gt_view_of(&trace);
+
+	cr_expect(gt_exporter_find("perfetto")->write(&view, &options, &target, &counts, &err) < 0);
 	cr_expect(strstr(err.text, "No space left") != NULL);
 	cr_expect(counts.bytes == 77, "what failed leaves no counts");
-	fclose(out);
 	gt_trace_release(&trace);
 }
 

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "exporters/perfetto/wire.h"
 #include "exporters/perfetto/writer.h"
+#include "model/view.h"
 
 enum { KEY_SIZE = 96, TEXT_SIZE = 512 };
 
@@ -69,16 +70,6 @@ static void add_notes(struct rows *rows, const struct gt_trace *trace)
 	}
 }
 
-static uint64_t clock_bound(const struct gt_trace *trace)
-{
-	uint64_t bound = 0;
-
-	gt_array_each(const struct gt_clock, clock, &trace->clocks)
-		if (clock->bound_ns > bound)
-			bound = clock->bound_ns;
-	return bound;
-}
-
 static uint64_t count_unfinished(const struct gt_trace *trace)
 {
 	uint64_t count = 0;
@@ -125,11 +116,13 @@ void gt_perfetto_write_attributes(struct gt_perfetto *perfetto)
 	add_text(&rows, "driver", gt_trace_text(trace, trace->driver));
 	if (trace->processes.count > 0)
 		add_text(&rows, "command", gt_trace_text(trace, trace->processes.rows[0].command));
+	if (perfetto->view->restriction)
+		add_text(&rows, "restricted_to", perfetto->view->restriction);
 	if (trace->end_ns > trace->start_ns)
 		add_number(&rows, "recording_duration_ns",
 		           (uint64_t)trace->end_ns - (uint64_t)trace->start_ns);
 	if (trace->clocks.count > 0)
-		add_number(&rows, "clock_bound_ns", clock_bound(trace));
+		add_number(&rows, "clock_bound_ns", gt_trace_clock_bound(trace));
 	add_number(&rows, "kernels_unfinished", count_unfinished(trace));
 	add_number(&rows, "rows_without_place", perfetto->counts.skipped);
 	add_ledger(&rows, trace);

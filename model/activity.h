@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_ACTIVITY_H
-#define GT_ANALYSIS_ACTIVITY_H
+#ifndef GT_MODEL_ACTIVITY_H
+#define GT_MODEL_ACTIVITY_H
 
 #include <stdbool.h>
 
@@ -27,15 +27,6 @@ struct gt_activity_walk {
 	struct gt_activity heads[3]; /* the next one of each type */
 	bool ended[3];
 };
-
-/*
- * Whether a row has times to count with: it ended, and not before it started. The boot-time
- * clock is never negative, so the difference of two such times always fits.
- */
-static inline bool gt_timed(gt_count flags, gt_time start_ns, gt_time end_ns)
-{
-	return !(flags & GT_UNFINISHED) && start_ns >= 0 && end_ns >= start_ns;
-}
 
 void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace);
 
