@@ -50,10 +50,8 @@ void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id
 	const struct gt_device *row = &trace->devices.rows[device];
 	const bool hosts = several_hosts(trace);
 
-	/* The machine's own number where it is known: the process's depends on its environment. */
 	gt_result_add_format(result, "%s%s%lld: %s", hosts ? gt_trace_text(trace, row->host) : "",
-	                     hosts ? " " : "",
-	                     row->index >= 0 ? (long long)row->index : (long long)row->ordinal,
+	                     hosts ? " " : "", (long long)gt_device_number(row),
 	                     gt_trace_text(trace, row->name));
 }
 

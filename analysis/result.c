@@ -2,10 +2,14 @@
 #include "analysis/result.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/error.h"
 
 void gt_result_init(struct gt_result *result)
 {
@@ -29,6 +33,17 @@ void gt_result_release(struct gt_result *result)
 	gt_array_release(&result->texts);
 }
 
+static void note_wrong(struct gt_result *result, const char *what)
+{
+	if (!result->wrong)
+		result->wrong = what;
+}
+
+static bool is_whole(const struct gt_section *section)
+{
+	return section->cells.count % section->heading_count == 0;
+}
+
 void gt_result_begin(struct gt_result *result, const char *title, const struct gt_heading *headings,
                      size_t count)
 {
@@ -40,16 +55,63 @@ void gt_result_begin(struct gt_result *result, const char *title, const struct g
 	};
 }
 
+/* What a heading's unit says its cells are. */
+enum content { TEXT, COUNT, REAL };
+
+static enum content content_of(enum gt_unit unit)
+{
+	switch (unit) {
+	case GT_UNIT_TEXT:
+		return TEXT;
+	case GT_UNIT_COUNT:
+	case GT_UNIT_NS:
+	case GT_UNIT_TIME:
+	case GT_UNIT_BYTES:
+		return COUNT;
+	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_PERCENT:
+	case GT_UNIT_REAL:
+		return REAL;
+	}
+	return TEXT;
+}
+
+/* An unknown cell; NULL when there is no table to add it to. */
 static struct gt_cell *next_cell(struct gt_result *result)
 {
-	assert(result->sections.count > 0);
+	if (result->sections.count == 0) {
+		note_wrong(result, "a cell is in no table");
+		return NULL;
+	}
 
 	struct gt_section *section = &result->sections.rows[result->sections.count - 1];
 	const size_t column = section->cells.count % section->heading_count;
 	struct gt_cell *cell = gt_array_push(&section->cells);
 
-	*cell = (struct gt_cell){.unit = section->headings[column].unit};
+	*cell = (struct gt_cell){.unit = section->headings[column].unit, .unknown = 1};
 	return cell;
+}
+
+/* The next cell, if that is what its heading says it holds. */
+static struct gt_cell *next_of(struct gt_result *result, enum content content)
+{
+	struct gt_cell *cell = next_cell(result);
+
+	if (!cell || content_of(cell->unit) == content)
+		return cell;
+	note_wrong(result, "a cell is of another unit than its heading");
+	return NULL;
+}
+
+int gt_result_check(const struct gt_result *result, struct gt_error *err)
+{
+	if (result->wrong)
+		return gt_fail(err, EPROTO, "%s", result->wrong);
+	gt_array_each(const struct gt_section, section, &result->sections)
+		if (!is_whole(section))
+			return gt_fail(err, EPROTO, "the last row of %s has too few cells",
+			               section->title);
+	return 0;
 }
 
 /* The caller owns the text, which is empty if it cannot be made. */
@@ -66,10 +128,14 @@ __attribute__((format(printf, 1, 0))) static char *format_text(const char *fmt, 
 
 void gt_result_add_text(struct gt_result *result, const char *text)
 {
-	struct gt_cell *cell = next_cell(result);
+	struct gt_cell *cell = next_of(result, TEXT);
 
-	assert(cell->unit == GT_UNIT_TEXT && text);
+	if (!text)
+		note_wrong(result, "a text is missing");
+	if (!cell || !text)
+		return;
 	cell->text = text;
+	cell->unknown = 0;
 }
 
 void gt_result_add_format(struct gt_result *result, const char *fmt, ...)
@@ -86,26 +152,27 @@ void gt_result_add_format(struct gt_result *result, const char *fmt, ...)
 
 void gt_result_add_count(struct gt_result *result, int64_t count)
 {
-	struct gt_cell *cell = next_cell(result);
+	struct gt_cell *cell = next_of(result, COUNT);
 
-	assert(cell->unit == GT_UNIT_COUNT || cell->unit == GT_UNIT_NS ||
-	       cell->unit == GT_UNIT_TIME || cell->unit == GT_UNIT_BYTES);
+	if (!cell)
+		return;
 	cell->count = count;
+	cell->unknown = 0;
 }
 
 void gt_result_add_real(struct gt_result *result, double real)
 {
-	struct gt_cell *cell = next_cell(result);
+	struct gt_cell *cell = next_of(result, REAL);
 
-	assert(cell->unit == GT_UNIT_PERCENT || cell->unit == GT_UNIT_BYTES_PER_SECOND ||
-	       cell->unit == GT_UNIT_REAL);
+	if (!cell)
+		return;
 	cell->real = real;
 	cell->unknown = isnan(real);
 }
 
 void gt_result_add_unknown(struct gt_result *result)
 {
-	next_cell(result)->unknown = 1;
+	(void)next_cell(result);
 }
 
 void gt_result_remark(struct gt_result *result, const char *fmt, ...)
@@ -128,6 +195,17 @@ const struct gt_cell *gt_section_row(const struct gt_section *section, size_t ro
 {
 	assert(row < gt_section_row_count(section));
 	return &section->cells.rows[row * section->heading_count];
+}
+
+const struct gt_cell *gt_section_cell(const struct gt_section *section, size_t row,
+                                      const char *heading)
+{
+	const struct gt_cell *cells = gt_section_row(section, row);
+
+	for (size_t i = 0; i < section->heading_count; i++)
+		if (strcmp(section->headings[i].name, heading) == 0)
+			return &cells[i];
+	return NULL;
 }
 
 const struct gt_section *gt_result_find(const struct gt_result *result, const char *title)

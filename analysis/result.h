@@ -7,6 +7,8 @@
 
 #include "base/array.h"
 
+struct gt_error;
+
 /*
  * What a report found: one or more small tables of typed cells, each with a title, and
  * remarks that say what the figures are made of and what was not measured. Reports only
@@ -48,6 +50,7 @@ struct gt_section {
 };
 
 struct gt_result {
+	const char *wrong; /* what the report did wrong first, NULL: nothing; constant */
 	gt_array(struct gt_section) sections;
 	gt_array(char *) remarks; /* sentences; owned */
 	gt_array(char *) texts;   /* made with gt_result_add_format; owned */
@@ -60,7 +63,10 @@ void gt_result_release(struct gt_result *result);
 void gt_result_begin(struct gt_result *result, const char *title, const struct gt_heading *headings,
                      size_t count);
 
-/* Cells are added left to right, row after row; the unit is the heading's. */
+/*
+ * Cells are added left to right, row after row; the unit is the heading's. A cell of another unit
+ * is left unknown and makes the result fail its check.
+ */
 void gt_result_add_text(struct gt_result *result, const char *text);
 __attribute__((format(printf, 2, 3))) void gt_result_add_format(struct gt_result *result,
                                                                 const char *fmt, ...);
@@ -68,12 +74,22 @@ void gt_result_add_count(struct gt_result *result, int64_t count);
 void gt_result_add_real(struct gt_result *result, double real); /* NAN: not known */
 void gt_result_add_unknown(struct gt_result *result);
 
+/*
+ * Whether every table is whole: no row with too few cells, none of another unit than its heading
+ * says, no cell outside a table. Fails with -EPROTO: a mistake of who filled the result.
+ */
+int gt_result_check(const struct gt_result *result, struct gt_error *err);
+
 /* A sentence shown under the tables. */
 __attribute__((format(printf, 2, 3))) void gt_result_remark(struct gt_result *result,
                                                             const char *fmt, ...);
 
 size_t gt_section_row_count(const struct gt_section *section);
 const struct gt_cell *gt_section_row(const struct gt_section *section, size_t row);
+
+/* The cell of that row, which must exist, under that heading; NULL when there is none. */
+const struct gt_cell *gt_section_cell(const struct gt_section *section, size_t row,
+                                      const char *heading);
 
 /* NULL when the result has no section of that title. */
 const struct gt_section *gt_result_find(const struct gt_result *result, const char *title);

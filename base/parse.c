@@ -72,6 +72,30 @@ int gt_parse_size(const char *text, uint64_t *bytes)
 	return parse_with_unit(text, units, bytes);
 }
 
+static const char *skip_digits(const char *text)
+{
+	while (*text >= '0' && *text <= '9')
+		text++;
+	return text;
+}
+
+/* The digits behind the point of a number whose unit is worth factor: they must come out whole. */
+static int parse_fraction(const char *text, const char *end, uint64_t factor, uint64_t *value)
+{
+	uint64_t sum = 0;
+
+	if (text == end)
+		return -EINVAL;
+	for (; text != end; text++) {
+		if (*text != '0' && factor % 10 != 0)
+			return -EINVAL;
+		factor /= 10;
+		sum += factor * (uint64_t)(*text - '0');
+	}
+	*value = sum;
+	return 0;
+}
+
 int gt_parse_duration(const char *text, uint64_t *ns)
 {
 	static const struct unit units[] = {
@@ -83,6 +107,21 @@ int gt_parse_duration(const char *text, uint64_t *ns)
 		{"h", 3600000000000},
 		{0},
 	};
+	const struct unit *unit;
+	const char *point;
+	const char *rest;
+	uint64_t whole;
+	uint64_t part = 0;
+	const int result = parse_digits(text, &point, &whole);
 
-	return parse_with_unit(text, units, ns);
+	if (result < 0)
+		return result;
+	rest = *point == '.' ? skip_digits(point + 1) : point;
+	unit = find_unit(units, rest);
+	if (!unit || (rest != point && parse_fraction(point + 1, rest, unit->factor, &part) < 0))
+		return -EINVAL;
+	if (whole > (UINT64_MAX - part) / unit->factor)
+		return -ERANGE;
+	*ns = whole * unit->factor + part;
+	return 0;
 }

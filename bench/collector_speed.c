@@ -27,6 +27,7 @@
 #include "format/records.h"
 #include "format/writer.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 /* What a traced process writes at a time: full chunks, and what one buffer of a thread holds. */
 enum { KERNELS = GT_CHUNK_MAX_RECORDS, CALLS = 1638, THREADS = 2, STREAMS = 4, SHAPES = 8 };
@@ -157,15 +158,15 @@ static void add_launch(struct maker *maker, size_t i)
 	start += BOOT_NS;
 	maker->correlation += i % 3 ? 1 : 2;
 	maker->calls[thread][maker->call_counts[thread]++] = (struct gt_record_api_call){
-		.start = maker->now_ns,
-		.end = maker->now_ns + call_ns,
+		.start_ns = maker->now_ns,
+		.end_ns = maker->now_ns + call_ns,
 		.correlation = maker->correlation,
 		.function = SHAPES + 1,
-		.tid = 4242 + (uint32_t)thread,
+		.thread = 4242 + (uint32_t)thread,
 	};
 	maker->kernels[maker->kernel_count++] = (struct gt_record_kernel){
-		.start = start,
-		.end = start + took_ns,
+		.start_ns = start,
+		.end_ns = start + took_ns,
 		.correlation = maker->correlation,
 		.shape = 1 + (uint32_t)noise(&maker->random, SHAPES),
 		.context = 1,
@@ -224,12 +225,13 @@ static int make_capture(int fd, size_t launches)
 static void measure_report(const struct gt_trace *trace, const struct gt_report *report,
                            double events, double collected)
 {
+	const struct gt_view view = gt_view_of(trace);
 	const double begin = processor_seconds();
 	struct gt_result result;
 	double seconds;
 
 	gt_result_init(&result);
-	report->run(trace, &result);
+	(void)gt_report_run(report, &view, NULL, &result, NULL);
 	seconds = processor_seconds() - begin;
 	gt_result_release(&result);
 	printf("%-10s %7.3f s, %5.2f M events/s with the collector, %5.0f MiB\n", report->name,

@@ -10,7 +10,9 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/file_sink.h"
 #include "exporters/exporter.h"
+#include "model/view.h"
 #include "tests/exporters/sample.h"
 
 static double processor_seconds(void)
@@ -59,6 +61,8 @@ static void make_loop(struct gt_trace *trace, size_t launches)
 static int measure(const struct gt_trace *trace, const char *path, bool uncompressed)
 {
 	const struct gt_export_options options = {.uncompressed = uncompressed};
+	const struct gt_view view = gt_view_of(trace);
+	struct gt_target target = {.path = path};
 	struct gt_export_counts counts;
 	struct gt_error err = {0};
 	FILE *out = fopen(path, "wb");
@@ -70,8 +74,9 @@ static int measure(const struct gt_trace *trace, const char *path, bool uncompre
 		fprintf(stderr, "export_speed: %s: %s\n", path, gt_errno_text(errno));
 		return -1;
 	}
+	target.sink = gt_file_sink(out);
 	seconds = -processor_seconds();
-	result = gt_exporter_find("perfetto")->write(trace, &options, out, &counts, &err);
+	result = gt_exporter_find("perfetto")->write(&view, &options, &target, &counts, &err);
 	fclose(out);
 	seconds += processor_seconds();
 	if (result < 0) {

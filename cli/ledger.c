@@ -7,30 +7,8 @@
 #include <string.h>
 
 #include "cli/units.h"
+#include "model/ledger.h"
 #include "model/trace.h"
-
-/* A class of what is not in the recording: all of them are 0 in a clean ledger. */
-struct loss {
-	const char *name;
-	const char *one;
-	const char *many;
-};
-
-static const struct loss losses[] = {
-	{"dropped_by_cupti", "record dropped by CUPTI", "records dropped by CUPTI"},
-	{"discarded_no_buffer", "record discarded for lack of a buffer",
-         "records discarded for lack of a buffer"},
-	{"discarded_uncounted", "moment at which records were lost uncounted",
-         "moments at which records were lost uncounted"},
-	{"unknown_records", "record of an unknown kind", "records of an unknown kind"},
-	{"launches_unknown", "process whose launches are not known",
-         "processes whose launches are not known"},
-	{"api_lost", "API call lost", "API calls lost"},
-	{"records_lost", "record lost", "records lost"},
-	{"strings_lost", "name lost", "names lost"},
-	{"not_written", "record that could not be written", "records that could not be written"},
-	{"sources_failed", "source could not start", "sources could not start"},
-};
 
 /* A class that no process has counts as 0. */
 static uint64_t get(const struct gt_trace *trace, const char *name)
@@ -64,9 +42,9 @@ static void add_count(struct line *line, const char *before, uint64_t count, con
 
 /*
  * Every launch is one of these classes. One into a stream that is being captured runs nothing
- * itself, so it lacks nothing. Returns whether no launch lacks its kernel.
+ * itself, so it lacks nothing.
  */
-static bool add_identity(struct line *line, const struct gt_trace *trace, uint64_t launches)
+static void add_identity(struct line *line, const struct gt_trace *trace, uint64_t launches)
 {
 	const uint64_t timed = get(trace, "launches_timed");
 	const uint64_t unfinished = get(trace, "launches_unfinished");
@@ -87,37 +65,52 @@ static bool add_identity(struct line *line, const struct gt_trace *trace, uint64
 		    gt_figure_count((int64_t)(launches - sum)).text);
 	if (sum > launches)
 		add(line, " - %s counted twice", gt_figure_count((int64_t)(sum - launches)).text);
-	return timed + captured == launches && sum == launches;
 }
 
-/* Processes of which the end is missing, or still to come. Returns whether there are none. */
-static bool add_ends(struct line *line, const struct gt_trace *trace)
+/* Processes of which the end is missing, or still to come. */
+static void add_ends(struct line *line, const struct gt_ledger_state *state)
 {
-	uint64_t torn = 0;
-	uint64_t running = 0;
+	if (state->cut_short) {
+		add_count(line, "; ", state->cut_short, "of", "of");
+		add_count(line, " ", state->processes, "processes", "processes");
+		add(line, " cut short: what %s did last is not known",
+		    state->cut_short == 1 ? "it" : "they");
+	}
+	if (state->running)
+		add_count(line, "; ", state->running, "process still runs", "processes still run");
+}
 
-	gt_array_each(const struct gt_process, process, &trace->processes) {
-		torn += process->ended == GT_END_TORN;
-		running += process->ended == GT_END_RUNNING;
+static void add_losses(struct line *line, const struct gt_trace *trace)
+{
+	for (size_t i = 0; i < gt_ledger_class_count; i++) {
+		const struct gt_ledger_class *class = &gt_ledger_classes[i];
+		const uint64_t lost = *class->one ? get(trace, class->name) : 0;
+
+		if (lost)
+			add_count(line, "; ", lost, class->one, class->many);
 	}
-	if (torn) {
-		add_count(line, "; ", torn, "of", "of");
-		add_count(line, " ", trace->processes.count, "processes", "processes");
-		add(line, " cut short: what %s did last is not known", torn == 1 ? "it" : "they");
-	}
-	if (running)
-		add_count(line, "; ", running, "process still runs", "processes still run");
-	return torn + running == 0;
+}
+
+/* Of graphs, or where launches were not counted: all others are launches without times. */
+static void add_kernels_without_times(struct line *line, const struct gt_trace *trace)
+{
+	const uint64_t kernels = get(trace, "kernels_unfinished");
+	const uint64_t launches = get(trace, "launches_unfinished");
+
+	if (kernels > launches)
+		add_count(line, "; ", kernels - launches, "kernel unfinished",
+		          "kernels unfinished");
 }
 
 bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 {
+	const struct gt_ledger_state state = gt_ledger_state(trace);
+	const bool clean = gt_ledger_is_clean(&state);
 	struct line line = {text, size};
 	uint64_t launches;
-	bool clean = true;
 
 	snprintf(text, size, "ledger:");
-	if (trace->ledgers.count == 0) {
+	if (!state.kept) {
 		add(&line, " none, no process kept one");
 		return false;
 	}
@@ -127,7 +120,7 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 		                                   : " launches not counted (--api none)");
 		add_count(&line, ", ", get(trace, "kernels"), "kernel", "kernels");
 	} else {
-		clean = add_identity(&line, trace, launches);
+		add_identity(&line, trace, launches);
 	}
 	if (get(trace, "graph_launches")) {
 		add_count(&line, "; ", get(trace, "graph_launches"), "graph launch",
@@ -137,14 +130,9 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 	if (get(trace, "launches_refused"))
 		add_count(&line, "; ", get(trace, "launches_refused"), "launch failed",
 		          "launches failed");
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-		const uint64_t lost = get(trace, losses[i].name);
-
-		if (lost)
-			add_count(&line, "; ", lost, losses[i].one, losses[i].many);
-		clean = clean && lost == 0;
-	}
-	clean = add_ends(&line, trace) && clean;
+	add_kernels_without_times(&line, trace);
+	add_losses(&line, trace);
+	add_ends(&line, &state);
 	if (clean)
 		add(&line, ", clean");
 	return clean;

@@ -9,9 +9,8 @@ struct gt_trace;
 
 /*
  * What became of everything the program launched, in one line without a line end:
- * "ledger: 1,000 launches = 998 kernels + 2 unfinished". Returns whether the ledger is clean:
- * every launch has its kernel with times, nothing was lost on the way and no process is cut
- * short or still runs.
+ * "ledger: 1,000 launches = 998 kernels + 2 unfinished". Returns whether the ledger is clean
+ * (model/ledger.h). For a whole trace, before anything is cut out of it.
  */
 bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size);
 

@@ -197,6 +197,18 @@ static int store_sort(const struct gt_option *option, const char *text, struct g
 	return 0;
 }
 
+static int store_in_list(const struct gt_option *option, const char *text,
+                         struct gt_option_list *field, struct gt_error *err)
+{
+	const size_t most = sizeof(field->texts) / sizeof(field->texts[0]);
+
+	if (field->count == most)
+		return gt_fail(err, EINVAL, "--%s can be given %zu times at most", option->name,
+		               most);
+	field->texts[field->count++] = text;
+	return 0;
+}
+
 static int store(const struct gt_option *option, const char *text, void *args, struct gt_error *err)
 {
 	void *field = (char *)args + option->offset;
@@ -216,6 +228,8 @@ static int store(const struct gt_option *option, const char *text, void *args, s
 		return store_choice(option, text, field, err);
 	case GT_OPTION_SORT:
 		return store_sort(option, text, field, err);
+	case GT_OPTION_LIST:
+		return store_in_list(option, text, field, err);
 	}
 	return -EINVAL;
 }

@@ -17,6 +17,7 @@ enum gt_option_kind {
 	GT_OPTION_DURATION, /* uint64_t, nanoseconds; given with a unit */
 	GT_OPTION_CHOICE,   /* const char *, one of a list of words */
 	GT_OPTION_SORT,     /* struct gt_sort */
+	GT_OPTION_LIST,     /* struct gt_option_list: may be given again and again */
 };
 
 enum gt_sort_order {
@@ -31,6 +32,12 @@ struct gt_sort {
 		char column[64];
 		enum gt_sort_order order;
 	} keys[4];
+	size_t count;
+};
+
+/* The values of an option that was given several times, in that order. */
+struct gt_option_list {
+	const char *texts[32];
 	size_t count;
 };
 
@@ -70,6 +77,8 @@ struct gt_option {
 	{OPT(name, letter, CHOICE, type, field, value, help), choices}
 #define OPT_SORT(name, letter, type, field, value, help) \
 	{OPT(name, letter, SORT, type, field, value, help)}
+#define OPT_LIST(name, letter, type, field, value, help) \
+	{OPT(name, letter, LIST, type, field, value, help)}
 #define OPT_END {0}
 /* clang-format on */
 

@@ -5,9 +5,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/parameter.h"
+#include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "cli/ledger.h"
@@ -15,17 +16,19 @@
 #include "cli/render.h"
 #include "cli/say.h"
 #include "cli/units.h"
-#include "model/intervals.h"
 #include "model/trace.h"
+#include "model/view.h"
 
-enum { TOP_KERNELS = 5, MOST_NOTES = 5 };
+enum { MOST_NOTES = 5 };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "Product name"},
 	{"ordinal", GT_UNIT_COUNT, "Number of the GPU in the process that first used it"},
 	{"kernels", GT_UNIT_COUNT, "Kernels with times"},
 	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran"},
-	{"share_percent", GT_UNIT_PERCENT, "busy_ns / the program's duration"},
+	{"share_percent", GT_UNIT_PERCENT, "busy_ns / the recording's duration"},
 };
 
 static const struct gt_heading kernel_headings[] = {
@@ -56,6 +59,11 @@ static void say_viewer(const struct gt_summary *summary)
 		       summary->exported);
 }
 
+static double real_of(const struct gt_cell *cell)
+{
+	return cell->unknown ? NAN : cell->real;
+}
+
 static int64_t duration_ns(const struct gt_manifest *manifest)
 {
 	return manifest->end.boottime_ns - manifest->start.boottime_ns;
@@ -76,127 +84,56 @@ static void say_ending(const struct gt_manifest *manifest)
 		       duration.text);
 }
 
-static void add_device(struct gt_result *result, const struct gt_summary *summary, gt_id device)
+/* The rows of the report's section, without the columns that are of no use here. */
+static void add_devices(struct gt_result *result, const struct gt_trace *trace,
+                        const struct gt_section *devices)
 {
-	const struct gt_trace *trace = summary->trace;
-	const int64_t duration = duration_ns(summary->manifest);
-	struct gt_cover busy = {0};
-	int64_t count = 0;
+	gt_result_begin(result, "devices", device_headings, COUNT(device_headings));
+	for (size_t i = 0; i < trace->devices.count; i++) {
+		const struct gt_device *device = &trace->devices.rows[i];
 
-	/* Kernels come in the order of their start. */
-	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
-		if (kernel->device != device || (kernel->flags & GT_UNFINISHED))
-			continue;
-		(void)gt_cover_add(&busy, (struct gt_interval){kernel->start_ns, kernel->end_ns});
-		count++;
+		gt_result_add_text(result, gt_trace_text(trace, device->name));
+		gt_result_add_count(result, device->ordinal);
+		gt_result_add_count(result, gt_section_cell(devices, i, "kernels")->count);
+		gt_result_add_count(result, gt_section_cell(devices, i, "busy_ns")->count);
+		gt_result_add_real(result, real_of(gt_section_cell(devices, i, "busy_percent")));
 	}
-	gt_result_add_text(result, gt_trace_text(trace, trace->devices.rows[device].name));
-	gt_result_add_count(result, trace->devices.rows[device].ordinal);
-	gt_result_add_count(result, count);
-	gt_result_add_count(result, (int64_t)busy.covered_ns);
-	gt_result_add_real(result,
-	                   duration > 0 ? 100.0 * (double)busy.covered_ns / (double)duration : NAN);
 }
 
-/* All launch shapes of one name together. */
-struct total {
-	gt_string name;
-	int64_t calls;
-	int64_t total_ns;
-};
-
-static int compare_names(const void *a, const void *b)
+static void add_kernels(struct gt_result *result, const struct gt_section *kernels)
 {
-	const struct total *left = a;
-	const struct total *right = b;
-
-	return (left->name > right->name) - (left->name < right->name);
-}
-
-static int compare_totals(const void *a, const void *b)
-{
-	const struct total *left = a;
-	const struct total *right = b;
-
-	if (left->total_ns != right->total_ns)
-		return left->total_ns < right->total_ns ? 1 : -1;
-	return compare_names(a, b);
-}
-
-/* One for each launch shape, in the order of shapes. */
-static struct total *totals_of_shapes(const struct gt_trace *trace)
-{
-	const size_t count = trace->launch_shapes.count;
-	struct total *totals = gt_allocate(count * sizeof(*totals));
-
-	for (size_t i = 0; i < count; i++)
-		totals[i] = (struct total){.name = trace->launch_shapes.rows[i].demangled};
-	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
-		if (kernel->shape >= count || (kernel->flags & GT_UNFINISHED))
-			continue;
-		totals[kernel->shape].calls++;
-		totals[kernel->shape].total_ns += kernel->end_ns - kernel->start_ns;
+	gt_result_begin(result, "busiest_kernels", kernel_headings, COUNT(kernel_headings));
+	for (size_t i = 0; i < gt_section_row_count(kernels); i++) {
+		gt_result_add_text(result, gt_section_cell(kernels, i, "kernel")->text);
+		gt_result_add_count(result, gt_section_cell(kernels, i, "calls")->count);
+		gt_result_add_count(result, gt_section_cell(kernels, i, "total_ns")->count);
+		gt_result_add_real(result, real_of(gt_section_cell(kernels, i, "share_percent")));
 	}
-	return totals;
-}
-
-/* Adds up what has the same name and sorts, the longest first. Returns how many are left. */
-static size_t merge_totals(struct total *totals, size_t count)
-{
-	size_t merged = 0;
-
-	qsort(totals, count, sizeof(*totals), compare_names);
-	for (size_t i = 0; i < count; i++) {
-		if (merged > 0 && totals[merged - 1].name == totals[i].name) {
-			totals[merged - 1].calls += totals[i].calls;
-			totals[merged - 1].total_ns += totals[i].total_ns;
-		} else {
-			totals[merged++] = totals[i];
-		}
-	}
-	qsort(totals, merged, sizeof(*totals), compare_totals);
-	return merged;
-}
-
-static void add_kernels(struct gt_result *result, const struct gt_trace *trace)
-{
-	struct total *totals = totals_of_shapes(trace);
-	const size_t count = merge_totals(totals, trace->launch_shapes.count);
-	int64_t all_ns = 0;
-
-	for (size_t i = 0; i < count; i++)
-		all_ns += totals[i].total_ns;
-	for (size_t i = 0; i < count && i < TOP_KERNELS && totals[i].calls > 0; i++) {
-		gt_result_add_text(result, gt_trace_text(trace, totals[i].name));
-		gt_result_add_count(result, totals[i].calls);
-		gt_result_add_count(result, totals[i].total_ns);
-		gt_result_add_real(
-			result, all_ns ? 100.0 * (double)totals[i].total_ns / (double)all_ns : NAN);
-	}
-	free(totals);
 }
 
 static void print_tables(const struct gt_summary *summary)
 {
-	const struct gt_trace *trace = summary->trace;
 	const struct gt_rendering rendering = {.limit = UINT64_MAX,
 	                                       .width = gt_render_width(stderr)};
+	const struct gt_report *report = gt_report_find("summary");
+	const struct gt_trace *trace = summary->view->trace;
+	struct gt_arguments arguments;
+	struct gt_result found;
 	struct gt_result result;
 
+	gt_result_init(&found);
 	gt_result_init(&result);
-	if (trace->devices.count > 0) {
-		gt_result_begin(&result, "devices", device_headings,
-		                sizeof(device_headings) / sizeof(device_headings[0]));
-		for (size_t i = 0; i < trace->devices.count; i++)
-			add_device(&result, summary, (gt_id)i);
-	}
-	if (trace->kernels.count > 0) {
-		gt_result_begin(&result, "busiest_kernels", kernel_headings,
-		                sizeof(kernel_headings) / sizeof(kernel_headings[0]));
-		add_kernels(&result, trace);
+	gt_arguments_init(&arguments, report->parameters);
+	(void)gt_arguments_set(&arguments, report->parameters, "top=5", NULL);
+	if (gt_report_run(report, summary->view, &arguments, &found, NULL) == 0) {
+		if (trace->devices.count > 0)
+			add_devices(&result, trace, gt_result_find(&found, "devices"));
+		if (trace->kernels.count > 0)
+			add_kernels(&result, gt_result_find(&found, "top_kernels"));
 	}
 	(void)gt_render(&rendering, &(struct gt_named_result){"run", &result}, 1, stderr, NULL);
 	gt_result_release(&result);
+	gt_result_release(&found);
 }
 
 static bool said_before(const struct gt_trace *trace, size_t note)
@@ -210,7 +147,7 @@ static bool said_before(const struct gt_trace *trace, size_t note)
 /* Processes of one program note the same things: each is said once. */
 static void say_notes(const struct gt_summary *summary)
 {
-	const struct gt_trace *trace = summary->trace;
+	const struct gt_trace *trace = summary->view->trace;
 	size_t said = 0;
 
 	for (size_t i = 0; i < trace->notes.count; i++) {
@@ -233,7 +170,7 @@ void gt_summary_print(const struct gt_summary *summary)
 	say_files(summary);
 	say_viewer(summary);
 	print_tables(summary);
-	(void)gt_ledger_sentence(summary->trace, ledger, sizeof(ledger));
+	(void)gt_ledger_sentence(summary->view->trace, ledger, sizeof(ledger));
 	gt_say("%s", ledger);
 	say_notes(summary);
 }

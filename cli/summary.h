@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 struct gt_manifest;
-struct gt_trace;
+struct gt_view;
 
 /* What "gputrace run" says after the program ended. */
 struct gt_summary {
 	const struct gt_manifest *manifest;
-	const struct gt_trace *trace;
+	const struct gt_view *view; /* of all of the recording */
 	const char *folder;
 	uint64_t folder_bytes;
 	const char *exported; /* NULL: nothing was exported */
@@ -19,8 +19,8 @@ struct gt_summary {
 
 /*
  * On standard error: how the program ended and after how long, files and their sizes, how busy each
- * GPU was (time in which at least one kernel ran, and its share of the program's duration), the
- * kernels that took the most time, the ledger, and what the recording notes about itself.
+ * GPU was and the kernels that took the most time, both from the report summary, the ledger, and
+ * what the recording notes about itself.
  */
 void gt_summary_print(const struct gt_summary *summary);
 

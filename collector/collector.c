@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "collector/kinds.h"
 #include "collector/stage.h"
 #include "format/recording.h"
 
@@ -38,6 +39,16 @@ void gt_collection_note(struct gt_collection *collection, gt_id process, const c
 		.topic = gt_strings_add(trace->strings, topic),
 		.text = gt_strings_add(trace->strings, text),
 	};
+}
+
+size_t gt_capture_count(const struct gt_capture *capture, uint32_t kind)
+{
+	size_t count = 0;
+
+	gt_array_each(const struct gt_segment, segment, &capture->segments)
+		if (segment->kind == kind)
+			count += segment->count;
+	return count;
 }
 
 gt_string gt_capture_string(const struct gt_capture *capture, uint32_t id)
@@ -140,19 +151,29 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->raw_devices);
 		gt_array_release(&capture->raw_ledger);
 		gt_array_release(&capture->clocks);
-		gt_array_release(&capture->devices);
-		gt_array_release(&capture->contexts);
-		gt_array_release(&capture->streams);
-		gt_array_release(&capture->threads);
-		gt_array_release(&capture->events);
+		gt_array_release(&capture->raw_handles);
+		gt_array_release(&capture->raw_counters);
+		gt_array_release(&capture->raw_series);
+		gt_known_release(&capture->devices);
+		gt_known_release(&capture->contexts);
+		gt_known_release(&capture->streams);
+		gt_known_release(&capture->threads);
+		gt_known_release(&capture->events);
+		gt_array_release(&capture->handles);
+		gt_known_release(&capture->handle_places);
+		gt_array_release(&capture->segments);
 	}
 	gt_array_release(&collection->captures);
 }
 
 int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err)
 {
-	struct gt_collection collection = {.trace = trace};
-	int result = list(&collection, path, err);
+	struct gt_kinds kinds;
+	struct gt_collection collection = {.trace = trace, .kinds = &kinds};
+	int result;
+
+	gt_kinds_init(&kinds);
+	result = list(&collection, path, err);
 
 	for (size_t i = 0; result == 0 && i < sizeof(stages) / sizeof(stages[0]); i++)
 		result = stages[i]->run(&collection, err);

@@ -3,28 +3,18 @@
 
 #include "collector/stage.h"
 
-/* Captures have few of each, and records of one stream come together: the last is tried first. */
-#define FIND(known, wanted, row_out)                                                               \
-	do {                                                                                       \
-		for (size_t i_ = (known)->count; i_-- > 0;)                                        \
-			if ((known)->rows[i_].number == (wanted)) {                                \
-				(row_out) = (known)->rows[i_].row;                                 \
-				break;                                                             \
-			}                                                                          \
-	} while (0)
-
 gt_id gt_row_of_device(struct gt_trace *trace, struct gt_capture *capture, uint32_t ordinal)
 {
-	gt_id row = GT_NONE;
+	gt_id row;
 
 	if (ordinal == GT_UNKNOWN_ORDINAL)
 		return GT_NONE;
-	FIND(&capture->devices, ordinal, row);
+	row = gt_known_find(&capture->devices, ordinal);
 	if (row != GT_NONE)
 		return row;
 	row = (gt_id)trace->devices.count;
 	*gt_array_push(&trace->devices) = (struct gt_device){.index = -1, .ordinal = ordinal};
-	*gt_array_push(&capture->devices) = (struct gt_known){.number = ordinal, .row = row};
+	gt_known_add(&capture->devices, ordinal, row);
 	return row;
 }
 
@@ -32,15 +22,13 @@ gt_id gt_row_of_context(struct gt_trace *trace, struct gt_capture *capture, uint
                         uint32_t device)
 {
 	const gt_id device_row = gt_row_of_device(trace, capture, device);
-	gt_id row = GT_NONE;
+	gt_id row = gt_known_find(&capture->contexts, number);
 
-	FIND(&capture->contexts, number, row);
 	if (row == GT_NONE) {
 		row = (gt_id)trace->contexts.count;
 		*gt_array_push(&trace->contexts) = (struct gt_context){
 			.process = capture->process, .device = GT_NONE, .number = number};
-		*gt_array_push(&capture->contexts) =
-			(struct gt_known){.number = number, .row = row};
+		gt_known_add(&capture->contexts, number, row);
 	}
 	if (device_row != GT_NONE)
 		trace->contexts.rows[row].device = device_row;
@@ -51,9 +39,8 @@ gt_id gt_row_of_stream(struct gt_trace *trace, struct gt_capture *capture, uint3
                        uint32_t number, uint32_t device)
 {
 	const uint64_t key = (uint64_t)context << 32 | number;
-	gt_id row = GT_NONE;
+	gt_id row = gt_known_find(&capture->streams, key);
 
-	FIND(&capture->streams, key, row);
 	if (row != GT_NONE)
 		return row;
 
@@ -62,36 +49,32 @@ gt_id gt_row_of_stream(struct gt_trace *trace, struct gt_capture *capture, uint3
 	row = (gt_id)trace->streams.count;
 	*gt_array_push(&trace->streams) =
 		(struct gt_stream){.context = context_row, .number = number};
-	*gt_array_push(&capture->streams) = (struct gt_known){.number = key, .row = row};
+	gt_known_add(&capture->streams, key, row);
 	return row;
 }
 
 gt_id gt_row_of_thread(struct gt_trace *trace, struct gt_capture *capture, uint32_t tid)
 {
-	gt_id row = GT_NONE;
+	gt_id row = gt_known_find(&capture->threads, tid);
 
-	FIND(&capture->threads, tid, row);
 	if (row != GT_NONE)
 		return row;
 	row = (gt_id)trace->threads.count;
 	*gt_array_push(&trace->threads) =
 		(struct gt_thread){.process = capture->process, .tid = tid};
-	*gt_array_push(&capture->threads) = (struct gt_known){.number = tid, .row = row};
+	gt_known_add(&capture->threads, tid, row);
 	return row;
 }
 
 gt_id gt_row_of_event(struct gt_trace *trace, struct gt_capture *capture, uint64_t handle)
 {
-	gt_id row = GT_NONE;
+	gt_id row = gt_known_find(&capture->events, handle);
 
-	FIND(&capture->events, handle, row);
 	if (row != GT_NONE)
 		return row;
 	row = (gt_id)trace->events.count;
 	*gt_array_push(&trace->events) =
-		(struct gt_event){.process = capture->process,
-	                          .handle = handle,
-	                          .number = (gt_count)capture->events.count + 1};
-	*gt_array_push(&capture->events) = (struct gt_known){.number = handle, .row = row};
+		(struct gt_event){.process = capture->process, .handle = handle};
+	gt_known_add(&capture->events, handle, row);
 	return row;
 }

@@ -18,7 +18,6 @@ gt_id gt_row_of_context(struct gt_trace *trace, struct gt_capture *capture, uint
                         uint32_t device);
 gt_id gt_row_of_stream(struct gt_trace *trace, struct gt_capture *capture, uint32_t context,
                        uint32_t number, uint32_t device);
-/* The event that has this handle at the time. */
 gt_id gt_row_of_event(struct gt_trace *trace, struct gt_capture *capture, uint64_t handle);
 gt_id gt_row_of_thread(struct gt_trace *trace, struct gt_capture *capture, uint32_t tid);
 

@@ -7,22 +7,29 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "collector/known.h"
 #include "format/recording.h"
 #include "format/records.h"
 #include "model/trace.h"
 
 struct gt_error;
+struct gt_kinds;
 
-/* Rows of a table that one capture brought, until stage order mixes them. */
-struct gt_range {
+/*
+ * Rows that one capture brought as records of one kind, one behind the other in the kind's table;
+ * until stage order mixes them.
+ */
+struct gt_segment {
+	uint32_t kind; /* GT_RECORD_... */
 	size_t first;
 	size_t count;
 };
 
-/* A row that a capture knows by a number of its own. */
-struct gt_known {
-	uint64_t number;
-	gt_id row;
+/* Samples that one capture brought. */
+struct gt_raw_series {
+	uint32_t number; /* that the capture gives the series */
+	uint8_t clock;   /* enum gt_series_clock */
+	size_t place;    /* of the trace's series */
 };
 
 /* One capture file, with the arena beside it if there is one, on its way into the trace. */
@@ -39,17 +46,18 @@ struct gt_capture {
 	gt_array(struct gt_record_device) raw_devices;
 	gt_array(struct gt_record_ledger) raw_ledger; /* the last value of each name */
 	gt_array(struct gt_record_clock) clocks;
-	gt_array(struct gt_known) devices;  /* by ordinal */
-	gt_array(struct gt_known) contexts; /* by CUPTI's id */
-	gt_array(struct gt_known) streams;  /* by context << 32 | stream */
-	gt_array(struct gt_known) threads;  /* by tid */
-	gt_array(struct gt_known) events;   /* by handle */
-	struct gt_range kernels;
-	struct gt_range copies;
-	struct gt_range fills;
-	struct gt_range syncs;
-	struct gt_range overheads;
-	struct gt_range api_calls;
+	gt_array(struct gt_record_handle) raw_handles;
+	gt_array(struct gt_record_counter) raw_counters;
+	gt_array(struct gt_raw_series) raw_series;
+	struct gt_known devices;    /* by ordinal */
+	struct gt_known contexts;   /* by CUPTI's id */
+	struct gt_known streams;    /* by context << 32 | stream */
+	struct gt_known threads;    /* by tid */
+	struct gt_known events;     /* by handle */
+	gt_array(uint64_t) handles; /* of streams; until stage handles a column stream of a record
+	                               with handles holds its place here */
+	struct gt_known handle_places; /* by handle */
+	gt_array(struct gt_segment) segments;
 	bool api_known;    /* it says whether API calls were asked for */
 	bool api_recorded; /* API calls were asked for */
 	bool clean;        /* the process wrote its end */
@@ -59,6 +67,7 @@ struct gt_capture {
 
 struct gt_collection {
 	struct gt_trace *trace;
+	const struct gt_kinds *kinds;
 	gt_array(struct gt_capture) captures;
 };
 
@@ -72,6 +81,9 @@ struct gt_stage {
 __attribute__((format(printf, 4, 5))) void gt_collection_note(struct gt_collection *collection,
                                                               gt_id process, const char *topic,
                                                               const char *fmt, ...);
+
+/* Rows of segments of a kind: how many there are in all. */
+size_t gt_capture_count(const struct gt_capture *capture, uint32_t kind);
 
 /* The text a capture calls by this id; 0 ("") when it never said. */
 gt_string gt_capture_string(const struct gt_capture *capture, uint32_t id);

@@ -5,10 +5,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "base/sink.h"
 
 struct gt_error;
-struct gt_trace;
+struct gt_view;
+
+/* Where to write. The file is the caller's to open, to check and to name when it is complete. */
+struct gt_target {
+	struct gt_sink sink;
+	const char *path; /* of the file behind the sink; NULL: it has none, as a pipe */
+};
 
 /* How to write; zero-initialised means the defaults. */
 struct gt_export_options {
@@ -19,20 +26,22 @@ struct gt_export_options {
 struct gt_export_counts {
 	uint64_t gpu_slices; /* kernels, copies, fills on GPU tracks */
 	uint64_t api_slices; /* API calls on thread tracks */
-	uint64_t arrows;     /* from an API call to what it launched */
+	uint64_t arrows;     /* from a call to what it launched, from work to what waited for it */
 	uint64_t bytes;      /* of the file */
 	uint64_t raw_bytes;  /* before compression */
 	uint64_t skipped;    /* rows that could not be placed in time */
 };
 
-/* One file format a trace can be written as. To add one: see formats.def. */
+/* One file format that what a view shows can be written as. To add one: see formats.def. */
 struct gt_exporter {
-	const char *name;      /* gputrace export --to NAME */
+	const char *name;      /* gputrace export --format NAME */
 	const char *extension; /* with the dot; picks the format when none is named */
 	const char *summary;   /* one line, no full stop */
+	bool needs_path;       /* writes the path by itself, not into the sink: never to a pipe */
 	/* counts may be NULL. Returns 0 or a negative errno value with err set. */
-	int (*write)(const struct gt_trace *trace, const struct gt_export_options *options,
-	             FILE *out, struct gt_export_counts *counts, struct gt_error *err);
+	int (*write)(const struct gt_view *view, const struct gt_export_options *options,
+	             const struct gt_target *target, struct gt_export_counts *counts,
+	             struct gt_error *err);
 };
 
 extern const struct gt_exporter *const gt_exporters[];

@@ -60,6 +60,10 @@ static uint8_t *encode_column(const struct gt_record_info *info, const struct gt
 	for (size_t i = 0; i < count; i++, rows += info->size) {
 		const uint64_t value = load(rows, field);
 
+		if (coding == GT_CODING_plain) {
+			out = gt_put_varint(out, value);
+			continue;
+		}
 		out = gt_put_varint(out, coded(coding, value, previous, load(rows, info->fields)));
 		previous = value;
 	}

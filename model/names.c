@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "model/sync.h"
 #include "model/trace.h"
 
 static const char *text_at(const char *const *texts, size_t count, uint32_t kind)
@@ -41,17 +42,26 @@ const char *gt_memory_kind_name(uint32_t kind)
 	return TEXT_AT(texts, kind);
 }
 
-/* CUpti_ActivitySynchronizationType */
 const char *gt_sync_kind_name(uint32_t kind)
 {
 	static const char *const texts[] = {
-		[1] = "event synchronize",
-		[2] = "stream wait event",
-		[3] = "stream synchronize",
-		[4] = "context synchronize",
+#define SYNC_KIND(name, number, words, waits_host) [number] = (words),
+#include "format/sync_kinds.def"
 	};
 
 	return TEXT_AT(texts, kind);
+}
+
+bool gt_sync_waits_host(uint32_t kind)
+{
+	switch (kind) {
+#define SYNC_KIND(name, number, words, waits_host)                                                 \
+	case number:                                                                               \
+		return (waits_host) != 0;
+#include "format/sync_kinds.def"
+	default:
+		return false;
+	}
 }
 
 /* CUpti_ActivityOverheadKind: the driver's own has a small number, CUPTI's count in steps of 1

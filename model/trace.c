@@ -108,6 +108,21 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 	return 0;
 }
 
+uint64_t gt_trace_clock_bound(const struct gt_trace *trace)
+{
+	uint64_t bound_ns = 0;
+
+	gt_array_each(const struct gt_clock, clock, &trace->clocks)
+		if (clock->bound_ns > bound_ns)
+			bound_ns = clock->bound_ns;
+	return bound_ns;
+}
+
+int64_t gt_device_number(const struct gt_device *device)
+{
+	return device->index >= 0 ? (int64_t)device->index : (int64_t)device->ordinal;
+}
+
 gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream)
 {
 	if (stream >= trace->streams.count)
@@ -116,6 +131,50 @@ gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream)
 	const gt_id context = trace->streams.rows[stream].context;
 
 	return context < trace->contexts.count ? trace->contexts.rows[context].process : GT_NONE;
+}
+
+/* The process that a row of one of the tables that belong to a process names; or GT_NONE. */
+static gt_id process_by(const struct gt_trace *trace, int target, gt_id id)
+{
+	switch (target) {
+	case GT_TABLE_processes:
+		return id < trace->processes.count ? id : GT_NONE;
+	case GT_TABLE_threads:
+		return id < trace->threads.count ? trace->threads.rows[id].process : GT_NONE;
+	case GT_TABLE_contexts:
+		return id < trace->contexts.count ? trace->contexts.rows[id].process : GT_NONE;
+	case GT_TABLE_streams:
+		return gt_trace_stream_process(trace, id);
+	default:
+		return GT_NONE;
+	}
+}
+
+gt_id gt_trace_process_of(const struct gt_trace *trace, size_t table, const void *row)
+{
+	static const struct {
+		const struct gt_column *columns;
+		size_t count;
+	} tables[] = {
+#define TABLE(name, plural, order, help)                                                           \
+	{name##_columns, sizeof(name##_columns) / sizeof(name##_columns[0])},
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+	};
+	gt_id process = GT_NONE;
+
+	assert(table < GT_TABLE_COUNT);
+	for (size_t i = 0; process == GT_NONE && i < tables[table].count; i++) {
+		const struct gt_column *column = &tables[table].columns[i];
+		gt_id id;
+
+		if (column->target == GT_TABLE_NONE)
+			continue;
+		memcpy(&id, (const uint8_t *)row + column->offset, sizeof(id));
+		process = process_by(trace, column->target, id);
+	}
+	return process;
 }
 
 struct gt_table gt_trace_table(const struct gt_trace *trace, size_t index)
@@ -151,6 +210,40 @@ struct gt_rows gt_trace_rows(struct gt_trace *trace, size_t index)
 
 	assert(index < GT_TABLE_COUNT);
 	return tables[index];
+}
+
+uint8_t *gt_trace_extend(struct gt_trace *trace, size_t index, size_t count)
+{
+	struct {
+		void *pointer; /* to the pointer to the rows */
+		size_t *count;
+		size_t *capacity;
+		size_t row_size;
+	} const tables[] = {
+#define TABLE(name, plural, order, help)                                                           \
+	{&trace->plural.rows, &trace->plural.count, &trace->plural.capacity,                       \
+	 sizeof(struct gt_##name)},
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+	};
+
+	assert(index < GT_TABLE_COUNT);
+
+	const size_t first = *tables[index].count;
+	const size_t size = tables[index].row_size;
+	uint8_t *rows;
+
+	memcpy(&rows, tables[index].pointer, sizeof(rows));
+	if (first + count > *tables[index].capacity) {
+		const size_t doubled = 2 * *tables[index].capacity;
+
+		*tables[index].capacity = doubled > first + count ? doubled : first + count;
+		rows = gt_array_resize(rows, *tables[index].capacity, size);
+		memcpy(tables[index].pointer, &rows, sizeof(rows));
+	}
+	*tables[index].count += count;
+	return rows + first * size;
 }
 
 /* The column before one that names a row of any table says which. */

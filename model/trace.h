@@ -122,8 +122,20 @@ const char *gt_trace_text(const struct gt_trace *trace, gt_string text);
  */
 int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *value);
 
+/* The worst reading of the clocks: host and GPU times are related to within so many ns. */
+uint64_t gt_trace_clock_bound(const struct gt_trace *trace);
+
+/* The number people know a GPU by: its machine's where that is known, else its process's. */
+int64_t gt_device_number(const struct gt_device *device);
+
 /* GT_NONE when the row names no stream or context. */
 gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream);
+
+/*
+ * The process of a row of any table (GT_TABLE_...), by the declared references of its columns;
+ * GT_NONE when it names none.
+ */
+gt_id gt_trace_process_of(const struct gt_trace *trace, size_t table, const void *row);
 
 enum gt_column_type {
 	GT_COLUMN_time,
@@ -183,6 +195,17 @@ struct gt_rows {
 
 /* index < GT_TABLE_COUNT. Valid until a row is added. */
 struct gt_rows gt_trace_rows(struct gt_trace *trace, size_t index);
+
+/* So many rows more at the end of a table, to be filled; the first of them, valid until the next. */
+uint8_t *gt_trace_extend(struct gt_trace *trace, size_t index, size_t count);
+
+/* The number of the table with a row's name: GT_TABLE_OF_kernel is GT_TABLE_kernels. */
+enum {
+#define TABLE(name, plural, order, help) GT_TABLE_OF_##name = GT_TABLE_##plural,
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+};
 
 /* The new number of each old row of a table, GT_NONE for one that is gone. */
 struct gt_renamed {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/activity.h"
 #include "analysis/figures.h"
 #include "analysis/groups.h"
 #include "analysis/index.h"
@@ -14,7 +13,9 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/names.h"
+#include "model/timed.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 static const struct gt_heading function_headings[] = {
 	{"function", GT_UNIT_TEXT, "Function of the CUDA runtime (cuda...) or driver (cu...) API"},
@@ -287,16 +288,20 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 			gt_grouped(tally->unfinished).text);
 }
 
-static void run(const struct gt_trace *trace, struct gt_result *result)
+static int run(const struct gt_view *view, const struct gt_arguments *arguments,
+               struct gt_result *result, struct gt_error *err)
 {
 	struct tally tally;
 
-	tally_init(&tally, trace);
+	(void)arguments;
+	(void)err;
+	tally_init(&tally, view->trace);
 	count_calls(&tally);
 	add_functions(&tally, result);
 	add_failures(&tally, result);
 	add_remarks(&tally, result);
 	tally_release(&tally);
+	return 0;
 }
 
 const struct gt_report gt_report_api = {

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/activity.h"
 #include "analysis/figures.h"
 #include "analysis/index.h"
 #include "analysis/peak.h"
@@ -13,7 +12,9 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/names.h"
+#include "model/timed.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 /* What all three tables say of the rate at which bytes moved. */
 #define RATE_HEADINGS                                                                                  \
@@ -406,13 +407,17 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result,
 			"their GPU by a link faster than PCIe.");
 }
 
-static void run(const struct gt_trace *trace, struct gt_result *result)
+static int run(const struct gt_view *view, const struct gt_arguments *arguments,
+               struct gt_result *result, struct gt_error *err)
 {
+	const struct gt_trace *trace = view->trace;
 	struct findings findings = {0};
 	struct totals copies;
 	struct totals fills;
 	struct totals sizes;
 
+	(void)arguments;
+	(void)err;
 	totals_init(&copies);
 	totals_init(&fills);
 	totals_init(&sizes);
@@ -425,6 +430,7 @@ static void run(const struct gt_trace *trace, struct gt_result *result)
 	totals_release(&copies);
 	totals_release(&fills);
 	totals_release(&sizes);
+	return 0;
 }
 
 const struct gt_report gt_report_copies = {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/activity.h"
 #include "analysis/figures.h"
 #include "analysis/functions.h"
 #include "analysis/groups.h"
@@ -13,7 +12,9 @@
 #include "analysis/spread.h"
 #include "base/array.h"
 #include "model/occupancy.h"
+#include "model/timed.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name; instances that read alike are counted together"},
@@ -328,16 +329,20 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 			"fill the device.");
 }
 
-static void run(const struct gt_trace *trace, struct gt_result *result)
+static int run(const struct gt_view *view, const struct gt_arguments *arguments,
+               struct gt_result *result, struct gt_error *err)
 {
 	struct tally tally;
 
-	tally_init(&tally, trace);
+	(void)arguments;
+	(void)err;
+	tally_init(&tally, view->trace);
 	count_kernels(&tally);
 	add_functions(&tally, result);
 	add_uses(&tally, result);
 	add_remarks(&tally, result);
 	tally_release(&tally);
+	return 0;
 }
 
 const struct gt_report gt_report_kernels = {

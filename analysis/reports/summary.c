@@ -6,20 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/activity.h"
+#include "analysis/busy.h"
 #include "analysis/figures.h"
 #include "analysis/functions.h"
-#include "analysis/ledger.h"
+#include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/strings.h"
-#include "model/intervals.h"
+#include "model/ledger.h"
 #include "model/names.h"
+#include "model/timed.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 static const struct gt_heading recording_headings[] = {
-	{"duration_ns", GT_UNIT_NS, "From the first to the last instant of the recording"},
+	{"duration_ns", GT_UNIT_NS,
+         "From the first to the last instant of the recording, or of its window"},
 	{"processes", GT_UNIT_COUNT, "Processes that were recorded"},
 	{"devices", GT_UNIT_COUNT, "GPUs they could see"},
 	{"kernels", GT_UNIT_COUNT, "Executions of kernels, unfinished ones included"},
@@ -29,13 +32,15 @@ static const struct gt_heading recording_headings[] = {
 	{"api_calls", GT_UNIT_COUNT, "CUDA API calls of the program that were recorded"},
 	{"errors", GT_UNIT_COUNT, "API calls that returned neither success nor \"not ready\""},
 	{"unfinished", GT_UNIT_COUNT, "Kernels, copies and fills without an end time"},
-	{"ledger", GT_UNIT_TEXT, "complete: every process ended cleanly and nothing is missing"},
+	{"ledger", GT_UNIT_TEXT,
+         "complete: nothing is missing and the end of every process is known"},
 };
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU"},
 	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran"},
-	{"busy_percent", GT_UNIT_PERCENT, "busy_ns of the duration of the recording"},
+	{"busy_percent", GT_UNIT_PERCENT,
+         "busy_ns of the duration of the recording, or of its window"},
 	{"active_percent", GT_UNIT_PERCENT,
          "busy_ns of the time from the first kernel, copy or fill to the end of the last"},
 	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran"},
@@ -87,8 +92,14 @@ static const struct gt_heading note_headings[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+static const struct gt_parameter parameters[] = {
+	{"top", GT_PARAMETER_COUNT, "10", "Rows of the lists of the busiest kernels and calls"},
+	{0},
+};
+
+enum { TOP }; /* arguments, as above */
+
 enum {
-	TOP_COUNT = 10,                            /* rows of a list of the busiest */
 	COPY_KIND_COUNT = GT_COPY_PEER_TO_PEER + 1 /* 0: all kinds that are not known */
 };
 
@@ -102,16 +113,8 @@ struct total {
 
 /* "incomplete: ..." and how many parts that has so far. */
 struct ledger_state {
-	char text[192]; /* the three parts with numbers of 26 digits each take less */
+	char text[288]; /* the four parts with numbers of 26 digits each take less */
 	unsigned parts;
-};
-
-struct device {
-	struct gt_cover kernels;
-	struct gt_cover copies;
-	struct gt_cover kernels_or_copies;
-	struct gt_cover all;
-	uint64_t kernel_count;
 };
 
 static int by_total(const void *a, const void *b)
@@ -188,14 +191,14 @@ __attribute__((format(printf, 3, 4))) static void add_part(struct ledger_state *
 	va_end(args);
 }
 
-static void add_ledger_state(const struct gt_trace *trace, struct gt_result *result)
+static void add_ledger_state(const struct gt_view *view, struct gt_result *result)
 {
-	const uint64_t lost = gt_ledger_lost(trace);
-	const uint64_t failed = gt_ledger_sources_failed(trace);
-	const uint64_t broken = gt_ledger_broken(trace);
+	const struct gt_ledger_state *recording = &view->recording;
+	const uint64_t lost = recording->lost;
+	const uint64_t failed = recording->sources_failed;
 	struct ledger_state state = {.text = "incomplete"};
 
-	if (trace->processes.count == 0) {
+	if (recording->processes == 0) {
 		gt_result_add_unknown(result);
 		return;
 	}
@@ -203,18 +206,22 @@ static void add_ledger_state(const struct gt_trace *trace, struct gt_result *res
 	         lost == 1 ? "record" : "records");
 	add_part(&state, failed, "%s %s could not start", gt_grouped(failed).text,
 	         failed == 1 ? "source" : "sources");
-	add_part(&state, broken, "%s of %s processes cut short", gt_grouped(broken).text,
-	         gt_grouped(trace->processes.count).text);
+	add_part(&state, recording->cut_short, "%s of %s processes cut short",
+	         gt_grouped(recording->cut_short).text, gt_grouped(recording->processes).text);
+	add_part(&state, recording->running, "%s of %s processes still running",
+	         gt_grouped(recording->running).text, gt_grouped(recording->processes).text);
 	if (state.parts)
 		gt_result_add_format(result, "%s", state.text);
 	else
 		gt_result_add_text(result, "complete");
 }
 
-static void add_recording(const struct gt_trace *trace, struct gt_result *result)
+static void add_recording(const struct gt_view *view, struct gt_result *result)
 {
+	const struct gt_trace *trace = view->trace;
+
 	gt_result_begin(result, "recording", recording_headings, COUNT(recording_headings));
-	gt_result_add_count(result, trace->end_ns - trace->start_ns);
+	gt_result_add_count(result, view->end_ns - view->start_ns);
 	gt_result_add_count(result, (int64_t)trace->processes.count);
 	gt_result_add_count(result, (int64_t)trace->devices.count);
 	gt_result_add_count(result, (int64_t)trace->kernels.count);
@@ -224,71 +231,45 @@ static void add_recording(const struct gt_trace *trace, struct gt_result *result
 	gt_result_add_count(result, (int64_t)trace->api_calls.count);
 	gt_result_add_count(result, (int64_t)errors(trace));
 	gt_result_add_count(result, (int64_t)unfinished(trace));
-	add_ledger_state(trace, result);
+	add_ledger_state(view, result);
 }
 
-static void see_activity(struct device *device, const struct gt_activity *activity)
+static void add_device_row(const struct gt_view *view, struct gt_result *result, gt_id id,
+                           const struct gt_busy *busy)
 {
-	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+	const uint64_t busy_ns = busy->kernels.covered_ns;
+	const uint64_t copy_ns = busy->copies.covered_ns;
 
-	gt_cover_add(&device->all, interval);
-	if (activity->type == GT_ACTIVITY_FILL)
-		return;
-	gt_cover_add(&device->kernels_or_copies, interval);
-	if (activity->type == GT_ACTIVITY_COPY) {
-		gt_cover_add(&device->copies, interval);
-	} else {
-		gt_cover_add(&device->kernels, interval);
-		device->kernel_count++;
-	}
-}
-
-static void add_device_row(const struct gt_trace *trace, struct gt_result *result, gt_id id,
-                           const struct device *device)
-{
-	const uint64_t busy_ns = device->kernels.covered_ns;
-	const uint64_t copy_ns = device->copies.covered_ns;
-
-	gt_add_device(result, trace, id);
+	gt_add_device(result, view->trace, id);
 	gt_result_add_count(result, (int64_t)busy_ns);
-	gt_result_add_real(result,
-	                   gt_percent((double)busy_ns, (double)(trace->end_ns - trace->start_ns)));
-	gt_result_add_real(result,
-	                   gt_percent((double)busy_ns, (double)gt_cover_span(&device->all)));
+	gt_result_add_real(result, gt_busy_percent(view, busy));
+	gt_result_add_real(result, gt_percent((double)busy_ns, (double)gt_cover_span(&busy->all)));
 	gt_result_add_count(result, (int64_t)copy_ns);
 	/* What both cover is in the sum of the two twice, in their union once. */
 	gt_result_add_count(result,
-	                    (int64_t)(busy_ns + copy_ns - device->kernels_or_copies.covered_ns));
-	gt_result_add_count(result, (int64_t)device->kernel_count);
+	                    (int64_t)(busy_ns + copy_ns - busy->kernels_or_copies.covered_ns));
+	gt_result_add_count(result, (int64_t)busy->kernel_count);
 }
 
-static void add_devices(const struct gt_trace *trace, struct gt_result *result)
+static void add_devices(const struct gt_view *view, struct gt_result *result)
 {
-	struct device *devices = gt_allocate(trace->devices.count * sizeof(*devices));
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
+	struct gt_busy *devices = gt_busy_of_devices(view);
 
-	for (size_t i = 0; i < trace->devices.count; i++)
-		devices[i] = (struct device){0};
-	gt_activity_walk_init(&walk, trace);
-	while (gt_activity_next(&walk, &activity))
-		if (activity.device < trace->devices.count)
-			see_activity(&devices[activity.device], &activity);
 	gt_result_begin(result, "devices", device_headings, COUNT(device_headings));
-	for (size_t i = 0; i < trace->devices.count; i++)
-		add_device_row(trace, result, (gt_id)i, &devices[i]);
-	free(devices);
+	for (size_t i = 0; i < view->trace->devices.count; i++)
+		add_device_row(view, result, (gt_id)i, &devices[i]);
+	gt_array_free(devices);
 }
 
 /* The busiest rows of a list whose headings are name, calls, total_ns, share_percent. */
-static void add_busiest(struct gt_result *result, struct total *totals, size_t size)
+static void add_busiest(struct gt_result *result, struct total *totals, size_t size, uint64_t top)
 {
 	uint64_t sum_ns = 0;
 
 	for (size_t i = 0; i < size; i++)
 		sum_ns += totals[i].total_ns;
 	qsort(totals, size, sizeof(*totals), by_total);
-	for (size_t i = 0, rows = 0; i < size && rows < TOP_COUNT; i++) {
+	for (size_t i = 0, rows = 0; i < size && rows < top; i++) {
 		if (totals[i].calls == 0)
 			continue;
 		rows++;
@@ -299,7 +280,7 @@ static void add_busiest(struct gt_result *result, struct total *totals, size_t s
 	}
 }
 
-static void add_top_kernels(const struct gt_trace *trace, struct gt_result *result)
+static void add_top_kernels(const struct gt_trace *trace, struct gt_result *result, uint64_t top)
 {
 	struct gt_functions functions;
 
@@ -314,12 +295,12 @@ static void add_top_kernels(const struct gt_trace *trace, struct gt_result *resu
 			count(&totals[gt_function_of(&functions, kernel->shape)], kernel->start_ns,
 			      kernel->end_ns, 0);
 	gt_result_begin(result, "top_kernels", top_kernel_headings, COUNT(top_kernel_headings));
-	add_busiest(result, totals, functions.count);
+	add_busiest(result, totals, functions.count, top);
 	free(totals);
 	gt_functions_release(&functions);
 }
 
-static void add_top_api_calls(const struct gt_trace *trace, struct gt_result *result)
+static void add_top_api_calls(const struct gt_trace *trace, struct gt_result *result, uint64_t top)
 {
 	const size_t size = gt_strings_count(trace->strings);
 	struct total *totals = new_totals(size);
@@ -332,7 +313,7 @@ static void add_top_api_calls(const struct gt_trace *trace, struct gt_result *re
 			count(&totals[call->function < size ? call->function : 0], call->start_ns,
 			      call->end_ns, 0);
 	gt_result_begin(result, "top_api_calls", top_api_headings, COUNT(top_api_headings));
-	add_busiest(result, totals, size);
+	add_busiest(result, totals, size, top);
 	free(totals);
 }
 
@@ -388,6 +369,14 @@ static void add_processes(const struct gt_trace *trace, struct gt_result *result
 	}
 }
 
+static void add_loss(struct gt_result *result, const struct gt_ledger_class *class)
+{
+	if (class)
+		gt_result_add_text(result, gt_ledger_class_is_loss(class) ? "yes" : "no");
+	else
+		gt_result_add_unknown(result);
+}
+
 /* One row a class, in the order in which the first process counts them. */
 static void add_ledger(const struct gt_trace *trace, struct gt_result *result)
 {
@@ -406,7 +395,7 @@ static void add_ledger(const struct gt_trace *trace, struct gt_result *result)
 		gt_trace_ledger(trace, name, &value);
 		gt_result_add_text(result, name);
 		gt_result_add_count(result, (int64_t)value);
-		gt_result_add_text(result, gt_ledger_is_loss(name) ? "yes" : "no");
+		add_loss(result, gt_ledger_class_find(name));
 	}
 	free(seen);
 }
@@ -421,38 +410,50 @@ static void add_notes(const struct gt_trace *trace, struct gt_result *result)
 	}
 }
 
-static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
+static void add_remarks(const struct gt_view *view, struct gt_result *result)
 {
+	const struct gt_ledger_state *recording = &view->recording;
+	const struct gt_trace *trace = view->trace;
+
 	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
-		gt_result_remark(result, "No GPU activity was recorded.");
+		gt_result_remark(result, "No GPU activity was recorded%s.",
+		                 view->restriction ? " in this part of the recording" : "");
 		return;
 	}
 	gt_result_remark(result,
 	                 "A GPU is busy while at least one recorded kernel runs, however many run "
 	                 "at once and however little of the GPU they use.");
-	if (gt_ledger_lost(trace) || gt_ledger_sources_failed(trace) || gt_ledger_broken(trace))
+	if (recording->lost || recording->sources_failed || recording->cut_short ||
+	    recording->running)
 		gt_result_remark(
 			result,
 			"The recording is incomplete: figures are those of what is in it (see "
 			"ledger, processes and notes).");
 }
 
-static void run(const struct gt_trace *trace, struct gt_result *result)
+static int run(const struct gt_view *view, const struct gt_arguments *arguments,
+               struct gt_result *result, struct gt_error *err)
 {
-	add_recording(trace, result);
-	add_devices(trace, result);
-	add_top_kernels(trace, result);
-	add_top_api_calls(trace, result);
+	const struct gt_trace *trace = view->trace;
+	const uint64_t top = arguments->values[TOP].number;
+
+	(void)err;
+	add_recording(view, result);
+	add_devices(view, result);
+	add_top_kernels(trace, result, top);
+	add_top_api_calls(trace, result, top);
 	add_copies(trace, result);
 	add_processes(trace, result);
 	add_ledger(trace, result);
 	add_notes(trace, result);
-	add_remarks(trace, result);
+	add_remarks(view, result);
+	return 0;
 }
 
 const struct gt_report gt_report_summary = {
 	.name = "summary",
 	.summary =
 		"What a recording holds, what kept the GPUs busy and whether anything is missing",
+	.parameters = parameters,
 	.run = run,
 };

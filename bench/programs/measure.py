@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures one program of bench/programs and prints one line of JSON.
 
-    PROGRAM.py [--mode base|kineto|kineto-cpu] [--seconds SECONDS]
+    PROGRAM.py [--mode MODE] [--seconds SECONDS]
 
-An iteration is what the program is about: a forward pass, a training step, a token. Iterations run
+MODE is base (no profiler of the program's own), kineto or kineto-cpu (torch.profiler with CUDA activity only,
+or with both), jax-profiler-cuda or jax-profiler (jax.profiler without the host's and Python's events, or as it is).
+
+An iteration is what the program is about: a forward pass, a training step, a word. Iterations run
 in blocks of BLOCK_S, longer than a recorder's flush interval, so that each block holds its share of
 the work that a recorder does now and then; each block ends with a wait for the GPU.
 
@@ -12,8 +15,10 @@ tool could see: with an attached tool all of them, with a profiler of the progra
 """
 import argparse
 import json
+import pathlib
 import statistics
 import sys
+import tempfile
 import time
 
 BLOCK_S = 0.125
@@ -21,7 +26,8 @@ WARM_UP_S = 0.25
 
 
 class Program:
-    """step() does one iteration and waits for nothing; wait() waits for the GPU.
+    """step() does one iteration and waits for nothing that such a program would not wait for; wait() waits
+    for the GPU.
 
     kernels_at_least: kernels that an iteration launches, as far as it is sure; for the proof that a
     tool recorded them. versions: what to note of the libraries."""
@@ -70,9 +76,44 @@ def under_torch_profiler(program, seconds, with_cpu):
     return result
 
 
+def count_in_jax_profile(folder):
+    """Kernels, copies and fills in the profile that jax.profiler wrote: what lies on a stream of a GPU. Other
+    lines of a GPU show the same kernels again, by module and operation."""
+    from jax.profiler import ProfileData
+
+    count = 0
+    for profile in pathlib.Path(folder).rglob("*.xplane.pb"):
+        for plane in ProfileData.from_file(str(profile)).planes:
+            if plane.name.startswith("/device:GPU"):
+                count += sum(len(list(line.events)) for line in plane.lines if line.name.startswith("Stream"))
+    return count
+
+
+def under_jax_profiler(program, seconds, with_host):
+    """The same inside jax.profiler, which is XLA's."""
+    import jax
+
+    options = jax.profiler.ProfileOptions()
+    if not with_host:
+        options.host_tracer_level = options.python_tracer_level = 0
+    with tempfile.TemporaryDirectory(prefix="gputrace-bench.") as folder:
+        with jax.profiler.trace(folder, profiler_options=options):
+            result = measure(program, seconds)
+        result["kernels"] = count_in_jax_profile(folder)
+    return result
+
+
+PROFILERS = {
+    "kineto": lambda program, seconds: under_torch_profiler(program, seconds, False),
+    "kineto-cpu": lambda program, seconds: under_torch_profiler(program, seconds, True),
+    "jax-profiler-cuda": lambda program, seconds: under_jax_profiler(program, seconds, False),
+    "jax-profiler": lambda program, seconds: under_jax_profiler(program, seconds, True),
+}
+
+
 def main(build, argv):
     parser = argparse.ArgumentParser()
-    parser.add_argument("--mode", default="base", choices=("base", "kineto", "kineto-cpu"))
+    parser.add_argument("--mode", default="base", choices=("base", *PROFILERS))
     parser.add_argument("--seconds", type=float, default=1.0, help="measured time (default %(default)s)")
     args = parser.parse_args(argv)
     program = build()
@@ -81,7 +122,7 @@ def main(build, argv):
     else:
         # A program is warm before its profiler starts, as in practice.
         run_block(program, WARM_UP_S)
-        result = under_torch_profiler(program, args.seconds, args.mode == "kineto-cpu")
+        result = PROFILERS[args.mode](program, args.seconds)
     print(json.dumps({"mode": args.mode, **result, "kernels_at_least": program.kernels_at_least,
                       **program.versions}), flush=True)
 

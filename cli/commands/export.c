@@ -9,7 +9,9 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file_sink.h"
 #include "cli/command.h"
+#include "cli/filter.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/recording.h"
@@ -19,7 +21,9 @@
 #include "cli/words.h"
 #include "collector/collector.h"
 #include "exporters/exporter.h"
+#include "model/filter.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 struct args {
 	const char *format;
@@ -28,17 +32,20 @@ struct args {
 	bool uncompressed;
 	bool quiet;
 	bool json;
+	struct gt_filter_args filter;
 };
 
 static const struct gt_option options[] = {
-	OPT_TEXT("to", 't', struct args, format, "FORMAT",
-                 "Format to write; default: the one the name of FILE ends with, or perfetto"),
+	OPT_TEXT("format", 't', struct args, format, "FORMAT",
+                 "Format to write, as --to FORMAT; default: the one the name of FILE ends with, "
+                 "or perfetto"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
                  "Write here, - for standard output; default: the recording's name with the ending "
                  "of the format"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
 	OPT_FLAG("uncompressed", 0, struct args, uncompressed, "Do not compress what is written"),
 	OPT_FLAG("json", 0, struct args, json, "Print what was written as JSON on standard output"),
+	GT_FILTER_OPTIONS(struct args, filter),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
 	OPT_END,
 };
@@ -101,7 +108,7 @@ static const char *ending_of(const char *path)
 	return dot && dot > name ? dot : "";
 }
 
-/* By --to, else by the ending of the file's name, else Perfetto's. */
+/* By --format, else by the ending of the file's name, else Perfetto's. */
 static int choose(const struct args *args, const struct gt_exporter **exporter,
                   struct gt_error *err)
 {
@@ -120,8 +127,8 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
 	if (*exporter)
 		return 0;
 	name_formats(all, sizeof(all));
-	return gt_fail(err, EINVAL, "no format writes %s files; choose one with --to (%s)", ending,
-	               all);
+	return gt_fail(err, EINVAL, "no format writes %s files; choose one with --format (%s)",
+	               ending, all);
 }
 
 /*
@@ -190,15 +197,16 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_release(&result);
 }
 
-static int write_trace(const struct args *args, const struct gt_trace *trace,
-                       const struct gt_exporter *exporter, struct gt_output *output,
-                       struct gt_error *err)
+static int write_view(const struct args *args, const struct gt_view *view,
+                      const struct gt_exporter *exporter, struct gt_output *output,
+                      struct gt_error *err)
 {
 	const struct gt_export_options how = {.uncompressed = args->uncompressed};
+	const struct gt_target target = {gt_file_sink(output->file), output->temporary};
 	struct gt_export_counts counts = {0};
-	int result = exporter->write(trace, &how, output->file, &counts, err);
+	int result = exporter->write(view, &how, &target, &counts, err);
 
-	/* An exporter knows only a stream. */
+	/* An exporter does not know what the file will be called. */
 	if (result < 0)
 		return gt_fail(err, -result, "cannot write %s: %s", output->path,
 		               gt_errno_text(-result));
@@ -210,27 +218,65 @@ static int write_trace(const struct args *args, const struct gt_trace *trace,
 	return result;
 }
 
+/* Whether the format can be written to what was opened. */
+static int check_target(const struct gt_exporter *exporter, const struct gt_output *output,
+                        struct gt_error *err)
+{
+	if (isatty(fileno(output->file)))
+		return gt_fail(err, EINVAL, "will not write %s to a terminal; see --output",
+		               exporter->name);
+	if (exporter->needs_path && !output->temporary)
+		return gt_fail(err, EINVAL, "%s needs a file of its own; see --output",
+		               exporter->name);
+	return 0;
+}
+
 /* The output is opened first: collecting a large recording only to be refused is no fun. */
 static int export_recording(const struct args *args, const char *recording,
                             const struct gt_exporter *exporter, const char *path,
                             struct gt_error *err)
 {
 	struct gt_output output = GT_OUTPUT_INIT;
+	struct gt_filter filter;
 	struct gt_trace trace;
+	struct gt_view view;
 	int result;
 
+	gt_filter_init(&filter);
 	gt_trace_init(&trace);
-	result = gt_output_open(&output, path, args->force, err);
-	if (result == 0 && isatty(fileno(output.file)))
-		result = gt_fail(err, EINVAL, "will not write %s to a terminal; see --output",
-		                 exporter->name);
+	result = gt_filter_read(&args->filter, &filter, err);
+	if (result == 0)
+		result = gt_output_open(&output, path, args->force, err);
+	if (result == 0)
+		result = check_target(exporter, &output, err);
 	if (result == 0)
 		result = gt_collect(recording, &trace, err);
 	if (result == 0)
-		result = write_trace(args, &trace, exporter, &output, err);
+		result = gt_view_cut(&view, &trace, &filter, err);
+	if (result == 0)
+		result = write_view(args, &view, exporter, &output, err);
 	gt_output_release(&output);
 	gt_trace_release(&trace);
+	gt_filter_release(&filter);
 	return result;
+}
+
+/*
+ * "--to perfetto" names a format, "--to 2s" the end of a window: times begin with a digit or a
+ * minus sign, formats with neither.
+ */
+static void take_formats(struct args *args)
+{
+	struct gt_option_list *to = &args->filter.to;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < to->count; i++) {
+		if (strchr("-0123456789", *to->texts[i]))
+			to->texts[kept++] = to->texts[i];
+		else
+			args->format = to->texts[i];
+	}
+	to->count = kept;
 }
 
 static int run(int argc, char **argv, struct gt_error *err)
@@ -252,6 +298,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		               "--json and the trace cannot both go to standard output");
 	if (args.output && !*args.output)
 		return gt_fail(err, EINVAL, "--output needs the name of a file");
+	take_formats(&args);
 	result = choose(&args, &exporter, err);
 	if (result < 0)
 		return result;

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/filter.h"
 #include "cli/ledger.h"
 #include "cli/manifest.h"
 #include "cli/option.h"
@@ -19,15 +21,19 @@
 #include "cli/render.h"
 #include "collector/collector.h"
 #include "format/recording.h"
+#include "model/filter.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 struct args {
 	const char *output;
 	bool json;
 	bool csv;
+	struct gt_filter_args filter;
 };
 
 static const struct gt_option options[] = {
+	GT_FILTER_OPTIONS(struct args, filter),
 	OPT_FLAG("json", 0, struct args, json, "Print JSON with raw values"),
 	OPT_FLAG("csv", 0, struct args, csv, "Print CSV with raw values"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
@@ -41,7 +47,8 @@ struct facts {
 	bool has_manifest;
 	char *command; /* of the manifest */
 	struct gt_recording_files files;
-	struct gt_trace trace;
+	struct gt_trace trace; /* what the filter left of it */
+	char ledger[512];      /* of the whole recording */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -151,17 +158,6 @@ static void add_manifest(struct gt_result *result, const struct facts *facts)
 	add_count_if(result, ended && signal, signal);
 }
 
-/* The widest of all: what is said of any two times must hold for the worst pair. */
-static int64_t clock_bound_ns(const struct gt_trace *trace)
-{
-	uint64_t bound = 0;
-
-	gt_array_each(const struct gt_clock, clock, &trace->clocks)
-		if (clock->bound_ns > bound)
-			bound = clock->bound_ns;
-	return (int64_t)bound;
-}
-
 static double bytes_per_launch(const struct facts *facts)
 {
 	uint64_t launches = 0;
@@ -185,7 +181,7 @@ static void add_recording(struct gt_result *result, const struct facts *facts)
 	add_text(result, gt_trace_text(trace, trace->tool_version));
 	add_text(result, gt_trace_text(trace, trace->cupti));
 	add_text(result, gt_trace_text(trace, trace->driver));
-	add_count_if(result, trace->clocks.count > 0, clock_bound_ns(trace));
+	add_count_if(result, trace->clocks.count > 0, (int64_t)gt_trace_clock_bound(trace));
 	gt_result_add_count(result, (int64_t)facts->files.bytes);
 	gt_result_add_real(result, bytes_per_launch(facts));
 }
@@ -316,8 +312,6 @@ static void add_files(struct gt_result *result, const struct gt_recording_files 
 
 static void fill(struct gt_result *result, const struct facts *facts)
 {
-	char ledger[512];
-
 	add_recording(result, facts);
 	add_processes(result, &facts->trace);
 	add_devices(result, &facts->trace);
@@ -326,21 +320,26 @@ static void fill(struct gt_result *result, const struct facts *facts)
 	add_settings(result, &facts->manifest);
 	add_notes(result, &facts->trace);
 	add_files(result, &facts->files);
-	(void)gt_ledger_sentence(&facts->trace, ledger, sizeof(ledger));
-	gt_result_remark(result, "%s", ledger);
+	gt_result_remark(result, "%s", facts->ledger);
 }
 
 /* The captures must be readable; a manifest that is not is worth a remark. */
-static int load(struct facts *facts, const char *path, struct gt_result *result,
-                struct gt_error *err)
+static int load(struct facts *facts, const char *path, const struct gt_filter *filter,
+                struct gt_result *result, struct gt_error *err)
 {
 	struct gt_error problem = {0};
+	struct gt_view view = {0};
 	int loaded = gt_collect(path, &facts->trace, err);
 
+	if (loaded == 0) {
+		(void)gt_ledger_sentence(&facts->trace, facts->ledger, sizeof(facts->ledger));
+		loaded = gt_view_cut(&view, &facts->trace, filter, err);
+	}
 	if (loaded == 0)
 		loaded = gt_recording_list(&facts->files, path, err);
 	if (loaded < 0)
 		return loaded;
+	gt_remark_restriction(result, view.restriction);
 	loaded = gt_manifest_load(&facts->manifest, path, &problem);
 	facts->has_manifest = loaded == 0;
 	if (loaded == 0)
@@ -386,6 +385,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	struct args args = {0};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	struct facts facts = {0};
+	struct gt_filter filter;
 	struct gt_result result;
 	int status;
 
@@ -399,12 +399,18 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
 	gt_trace_init(&facts.trace);
 	gt_result_init(&result);
-	status = load(&facts, argv[0], &result, err);
+	gt_filter_init(&filter);
+	status = gt_filter_read(&args.filter, &filter, err);
+	if (status == 0)
+		status = load(&facts, argv[0], &filter, &result, err);
 	if (status == 0) {
 		fill(&result, &facts);
-		status = print(&args, &result, err);
+		status = gt_result_check(&result, err);
 	}
+	if (status == 0)
+		status = print(&args, &result, err);
 	gt_result_release(&result);
+	gt_filter_release(&filter);
 	gt_trace_release(&facts.trace);
 	gt_recording_files_release(&facts.files);
 	gt_manifest_release(&facts.manifest);

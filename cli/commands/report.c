@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/parameter.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/filter.h"
 #include "cli/ledger.h"
 #include "cli/option.h"
 #include "cli/output.h"
@@ -19,7 +21,9 @@
 #include "cli/say.h"
 #include "cli/words.h"
 #include "collector/collector.h"
+#include "model/filter.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 struct args {
 	const char *output;
@@ -28,10 +32,15 @@ struct args {
 	bool list;
 	bool json;
 	bool csv;
+	struct gt_filter_args filter;
+	struct gt_option_list settings;
 };
 
 static const struct gt_option options[] = {
 	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
+	GT_FILTER_OPTIONS(struct args, filter),
+	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
+                 "Set a parameter of the reports, as --list shows them; may be given again"),
 	OPT_FLAG("json", 0, struct args, json, "Print JSON with raw values"),
 	OPT_FLAG("csv", 0, struct args, csv, "Print CSV with raw values"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
@@ -46,6 +55,7 @@ static const struct gt_option options[] = {
 /* A report that was asked for and what it found. */
 struct answer {
 	const struct gt_report *report;
+	struct gt_arguments arguments;
 	struct gt_result result;
 };
 
@@ -58,6 +68,7 @@ static void answers_add(struct answers *answers, const struct gt_report *report)
 	struct answer *answer = gt_array_push(&answers->list);
 
 	answer->report = report;
+	gt_arguments_init(&answer->arguments, report->parameters);
 	gt_result_init(&answer->result);
 }
 
@@ -68,17 +79,36 @@ static void answers_release(struct answers *answers)
 	gt_array_release(&answers->list);
 }
 
+static void list_parameters(const struct gt_parameter *parameters, FILE *out)
+{
+	for (; parameters && parameters->name; parameters++)
+		fprintf(out, "  --set %s=%s\n               %s\n", parameters->name,
+		        parameters->initial, parameters->help);
+}
+
 static void list_reports(FILE *out)
 {
-	for (size_t i = 0; i < gt_report_count; i++)
+	for (size_t i = 0; i < gt_report_count; i++) {
 		fprintf(out, "%-12s %s\n", gt_reports[i]->name, gt_reports[i]->summary);
+		list_parameters(gt_reports[i]->parameters, out);
+	}
 }
 
 static void list_for_help(FILE *out)
 {
 	fputs("Reports:\n", out);
-	for (size_t i = 0; i < gt_report_count; i++)
+	for (size_t i = 0; i < gt_report_count; i++) {
+		const struct gt_parameter *parameter = gt_reports[i]->parameters;
+
 		gt_help_entry(gt_reports[i]->name, gt_reports[i]->summary, out);
+		for (; parameter && parameter->name; parameter++) {
+			char setting[64];
+
+			snprintf(setting, sizeof(setting), "  --set %s=%s", parameter->name,
+			         parameter->initial);
+			gt_help_entry(setting, parameter->help, out);
+		}
+	}
 }
 
 static int unknown_report(const char *name, struct gt_error *err)
@@ -96,6 +126,50 @@ static int unknown_report(const char *name, struct gt_error *err)
 		result = gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", name);
 	gt_words_release(&names);
 	return result;
+}
+
+/* No report that was asked for has the parameter. */
+static int unknown_parameter(const struct answers *answers, const char *setting,
+                             struct gt_error *err)
+{
+	const int length = (int)strcspn(setting, "=");
+	struct gt_words names = {0};
+	const char *nearest;
+	char name[64];
+	int result;
+
+	snprintf(name, sizeof(name), "%.*s", length, setting);
+	gt_array_each(const struct answer, answer, &answers->list) {
+		const struct gt_parameter *parameter = answer->report->parameters;
+
+		for (; parameter && parameter->name; parameter++)
+			gt_words_add(&names, parameter->name, strlen(parameter->name));
+	}
+	nearest = gt_words_nearest(&names, name);
+	if (nearest)
+		result = gt_fail(err, EINVAL, "--set: no parameter '%s'; did you mean %s?", name,
+		                 nearest);
+	else
+		result = gt_fail(err, EINVAL,
+		                 "--set: no parameter '%s'; see gputrace report --list", name);
+	gt_words_release(&names);
+	return result;
+}
+
+/* A setting is for every report that has a parameter of its name. */
+static int set(struct answers *answers, const char *setting, struct gt_error *err)
+{
+	bool known = false;
+
+	gt_array_each(struct answer, answer, &answers->list) {
+		const int result = gt_arguments_set(&answer->arguments, answer->report->parameters,
+		                                    setting, err);
+
+		if (result < 0 && result != -ENOENT)
+			return result;
+		known = known || result == 0;
+	}
+	return known ? 0 : unknown_parameter(answers, setting, err);
 }
 
 /* The reports of these names, the summary when there are none. */
@@ -120,13 +194,10 @@ static int choose(struct answers *answers, int count, char **names, struct gt_er
  * A ledger that is not clean is shown with every result: as a remark in each report of JSON,
  * once at the end of text, and on standard error with CSV, which has no place for it.
  */
-static void add_ledger(const struct gt_trace *trace, enum gt_style style, struct answers *answers)
+static void add_ledger(const char *sentence, enum gt_style style, struct answers *answers)
 {
 	const size_t count = answers->list.count;
-	char sentence[512];
 
-	if (gt_ledger_sentence(trace, sentence, sizeof(sentence)))
-		return;
 	if (style == GT_STYLE_CSV) {
 		gt_say("%s", sentence);
 		return;
@@ -159,6 +230,18 @@ done:
 	return result;
 }
 
+static int run_reports(const struct gt_view *view, struct answers *answers, struct gt_error *err)
+{
+	int result = 0;
+
+	gt_array_each(struct answer, answer, &answers->list)
+		if (result == 0)
+			result = gt_report_run(answer->report, view, &answer->arguments,
+			                       &answer->result, err);
+	return result;
+}
+
+/* The ledger is that of the whole recording: its sentence is made before anything is cut out. */
 static int report_on(const struct args *args, const char *recording, struct answers *answers,
                      struct gt_error *err)
 {
@@ -169,18 +252,30 @@ static int report_on(const struct args *args, const char *recording, struct answ
 		.limit = args->limit,
 		.sort = args->sort.count ? &args->sort : NULL,
 	};
+	struct gt_filter filter;
 	struct gt_trace trace;
+	struct gt_view view;
+	char sentence[512];
+	bool clean = true;
 	int result;
 
+	gt_filter_init(&filter);
 	gt_trace_init(&trace);
-	result = gt_collect(recording, &trace, err);
+	result = gt_filter_read(&args->filter, &filter, err);
+	if (result == 0)
+		result = gt_collect(recording, &trace, err);
 	if (result == 0) {
-		gt_array_each(struct answer, answer, &answers->list)
-			answer->report->run(&trace, &answer->result);
-		add_ledger(&trace, rendering.style, answers);
-		result = write_answers(args, &rendering, answers, err);
+		clean = gt_ledger_sentence(&trace, sentence, sizeof(sentence));
+		result = gt_view_cut(&view, &trace, &filter, err);
 	}
+	if (result == 0)
+		result = run_reports(&view, answers, err);
+	if (result == 0 && !clean)
+		add_ledger(sentence, rendering.style, answers);
+	if (result == 0)
+		result = write_answers(args, &rendering, answers, err);
 	gt_trace_release(&trace);
+	gt_filter_release(&filter);
 	return result;
 }
 
@@ -204,6 +299,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (args.json && args.csv)
 		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
 	result = choose(&answers, left - 1, argv + 1, err);
+	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
+		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
 		result = report_on(&args, argv[0], &answers, err);
 	answers_release(&answers);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file_sink.h"
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "cli/library.h"
@@ -30,6 +31,7 @@
 #include "format/salvage.h"
 #include "format/settings.h"
 #include "model/trace.h"
+#include "model/view.h"
 
 static const char *const api_choices[] = {"none", "outer", "all", NULL};
 
@@ -307,16 +309,19 @@ static int prepare(struct run *run, struct gt_error *err)
 	return result;
 }
 
-static int export_trace(const struct run *run, const struct gt_trace *trace,
-                        struct gt_export_counts *counts, struct gt_error *err)
+static int export_view(const struct run *run, const struct gt_view *view,
+                       struct gt_export_counts *counts, struct gt_error *err)
 {
 	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
 	const struct gt_export_options how = {0};
 	struct gt_output output = GT_OUTPUT_INIT;
+	struct gt_target target = {0};
 	int result = gt_output_open(&output, run->exported, run->args->force, err);
 
-	if (result == 0)
-		result = exporter->write(trace, &how, output.file, counts, err);
+	if (result == 0) {
+		target = (struct gt_target){gt_file_sink(output.file), output.temporary};
+		result = exporter->write(view, &how, &target, counts, err);
+	}
 	if (result == 0)
 		result = gt_output_commit(&output, err);
 	gt_output_release(&output);
@@ -374,6 +379,7 @@ static void conclude(const struct run *run, const struct gt_salvage *salvage)
 	struct gt_summary summary = {.manifest = &run->manifest, .folder = run->folder};
 	struct gt_error err = {0};
 	struct gt_trace trace;
+	struct gt_view view;
 	int result;
 
 	gt_trace_init(&trace);
@@ -386,10 +392,11 @@ static void conclude(const struct run *run, const struct gt_salvage *salvage)
 	}
 	if (result < 0)
 		goto failed;
+	view = gt_view_of(&trace);
 	if (run->exported)
-		result = export_trace(run, &trace, &counts, &err);
+		result = export_view(run, &view, &counts, &err);
 	if (!run->args->quiet) {
-		summary.trace = &trace;
+		summary.view = &view;
 		summary.folder_bytes = folder_bytes(run->folder);
 		summary.exported = result == 0 ? run->exported : NULL;
 		summary.exported_bytes = counts.bytes;

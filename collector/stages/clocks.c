@@ -2,8 +2,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "collector/kinds.h"
 #include "collector/stage.h"
+#include "format/series.h"
 
 /*
  * Puts every time on the common timeline, CLOCK_BOOTTIME of the machine. A capture holds pairs
@@ -100,38 +103,102 @@ static void widen(struct gt_process *process, gt_time start_ns, gt_time end_ns)
 		process->end_ns = start_ns;
 }
 
-#define CONVERT(table, line)                                                                       \
-	for (size_t i = 0; i < capture->table.count; i++) {                                        \
-		const size_t row = capture->table.first + i;                                       \
-                                                                                                   \
-		trace->table.rows[row].start_ns = convert(line, trace->table.rows[row].start_ns);  \
-		trace->table.rows[row].end_ns = convert(line, trace->table.rows[row].end_ns);      \
-		widen(process, trace->table.rows[row].start_ns, trace->table.rows[row].end_ns);    \
-	}
+/* The lines of the clocks that times of a capture can be of, by role. */
+struct lines {
+	struct line of[GT_ROLE_COUNT];
+};
 
-static void convert_capture(struct gt_trace *trace, const struct gt_capture *capture)
+/* NULL for a role that is no time to be converted. */
+static struct line *line_of(struct lines *lines, enum gt_role role)
 {
-	struct gt_process *process = &trace->processes.rows[capture->process];
-	struct line cupti = {.at = 0};
-	struct line monotonic = {.at = 0};
+	return role == GT_ROLE_cupti_time || role == GT_ROLE_mono_time ? &lines->of[role] : NULL;
+}
 
-	fill_lines(capture, &cupti, &monotonic);
+static void convert_column(const struct gt_rows *rows, const struct gt_segment *segment,
+                           const struct gt_column *column, struct line *line)
+{
+	uint8_t *at = rows->rows + segment->first * rows->row_size + column->offset;
+
+	for (size_t i = 0; i < segment->count; i++, at += rows->row_size) {
+		gt_time time;
+
+		memcpy(&time, at, sizeof(time));
+		time = convert(line, time);
+		memcpy(at, &time, sizeof(time));
+	}
+}
+
+/* The first two columns of what has times are its start and end. */
+static void widen_by(struct gt_process *process, const struct gt_rows *rows,
+                     const struct gt_segment *segment)
+{
+	const uint8_t *at = rows->rows + segment->first * rows->row_size;
+
+	for (size_t i = 0; i < segment->count; i++, at += rows->row_size) {
+		gt_time times[2];
+
+		memcpy(times, at, sizeof(times));
+		widen(process, times[0], times[1]);
+	}
+}
+
+static void convert_segment(struct gt_trace *trace, const struct gt_kind *kind,
+                            const struct gt_segment *segment, struct lines *lines,
+                            struct gt_process *process)
+{
+	const struct gt_rows rows = gt_trace_rows(trace, kind->table);
+
+	for (size_t i = 0; i < kind->binding_count; i++) {
+		const struct gt_binding *binding = &kind->bindings[i];
+		struct line *line = line_of(lines, binding->field->role);
+
+		if (line)
+			convert_column(&rows, segment, binding->column, line);
+	}
+	if (kind->has_times)
+		widen_by(process, &rows, segment);
+}
+
+static void convert_series(struct gt_trace *trace, const struct gt_raw_series *raw,
+                           struct lines *lines, struct gt_process *process)
+{
+	struct gt_series *series = &trace->series.rows[raw->place];
+	struct line *line = line_of(lines, raw->clock == GT_SERIES_CUPTI ? GT_ROLE_cupti_time
+	                                                                 : GT_ROLE_mono_time);
+
+	for (size_t i = 0; i < series->count; i++) {
+		series->times_ns[i] = convert(line, series->times_ns[i]);
+		widen(process, series->times_ns[i], series->times_ns[i]);
+	}
+}
+
+static void convert_capture(struct gt_collection *collection, struct gt_capture *capture)
+{
+	struct gt_trace *trace = collection->trace;
+	struct gt_process *process = &trace->processes.rows[capture->process];
+	struct lines lines = {0};
+
+	fill_lines(capture, &lines.of[GT_ROLE_cupti_time], &lines.of[GT_ROLE_mono_time]);
 	add_rows(trace, capture);
 	gt_array_each(const struct gt_record_clock, clock, &capture->clocks)
 		widen(process, (gt_time)clock->boottime_ns, (gt_time)clock->boottime_ns);
-	CONVERT(kernels, &cupti)
-	CONVERT(copies, &cupti)
-	CONVERT(fills, &cupti)
-	CONVERT(syncs, &cupti)
-	CONVERT(overheads, &cupti)
-	CONVERT(api_calls, &monotonic)
-	gt_array_release(&cupti.pairs);
-	gt_array_release(&monotonic.pairs);
+	gt_array_each(const struct gt_segment, segment, &capture->segments)
+		convert_segment(trace, gt_kind_find(collection->kinds, segment->kind), segment,
+		                &lines, process);
+	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
+		convert_series(trace, raw, &lines, process);
+	gt_array_each(struct gt_record_handle, handle, &capture->raw_handles)
+		handle->time_ns =
+			(uint64_t)convert(&lines.of[GT_ROLE_mono_time], (gt_time)handle->time_ns);
+	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
+	gt_array_release(&lines.of[GT_ROLE_mono_time].pairs);
 }
 
 static bool has_gpu_work(const struct gt_capture *capture)
 {
-	return capture->kernels.count || capture->copies.count || capture->fills.count;
+	return gt_capture_count(capture, GT_RECORD_kernel) ||
+	       gt_capture_count(capture, GT_RECORD_copy) ||
+	       gt_capture_count(capture, GT_RECORD_fill);
 }
 
 static bool has_cupti_clock(const struct gt_capture *capture)
@@ -144,7 +211,8 @@ static bool has_cupti_clock(const struct gt_capture *capture)
 
 static void check(struct gt_collection *collection, const struct gt_capture *capture)
 {
-	if (capture->clocks.count == 0 && (has_gpu_work(capture) || capture->api_calls.count))
+	if (capture->clocks.count == 0 &&
+	    (has_gpu_work(capture) || gt_capture_count(capture, GT_RECORD_api_call)))
 		gt_collection_note(collection, capture->process, "clocks",
 		                   "%s holds no clock reading: nothing in it can be placed in time",
 		                   capture->name);
@@ -160,8 +228,8 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	struct gt_trace *trace = collection->trace;
 
 	(void)err;
-	gt_array_each(const struct gt_capture, capture, &collection->captures) {
-		convert_capture(trace, capture);
+	gt_array_each(struct gt_capture, capture, &collection->captures) {
+		convert_capture(collection, capture);
 		check(collection, capture);
 	}
 	gt_array_each(const struct gt_process, process, &trace->processes) {

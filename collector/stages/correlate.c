@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,13 +159,51 @@ static gt_id find_call(const struct gt_trace *trace, struct index *index, gt_id 
 	return choose(trace, index, row, start_ns);
 }
 
-#define JOIN(T, table, process)                                                                    \
-	gt_array_each(T, row, &trace->table)                                                       \
-	row->api_call = find_call(trace, &index, process, row->correlation, row->start_ns)
+/* A table whose rows are joined: what asked for them is found by process and correlation id. */
+struct joined {
+	struct gt_rows rows;
+	size_t table;
+	size_t correlation; /* offsets of its columns */
+	size_t api_call;
+};
 
-static gt_id process_of_context(const struct gt_trace *trace, gt_id context)
+/* False for a table that has no such columns. */
+static bool find_columns(const struct gt_trace *trace, size_t number, struct joined *joined)
 {
-	return context < trace->contexts.count ? trace->contexts.rows[context].process : GT_NONE;
+	const struct gt_table table = gt_trace_table(trace, number);
+	bool has_correlation = false;
+	bool has_call = false;
+
+	joined->table = number;
+	for (size_t i = 0; i < table.column_count; i++) {
+		const struct gt_column *column = &table.columns[i];
+
+		if (strcmp(column->name, "correlation") == 0) {
+			joined->correlation = column->offset;
+			has_correlation = true;
+		} else if (column->target == GT_TABLE_api_calls) {
+			joined->api_call = column->offset;
+			has_call = true;
+		}
+	}
+	return has_correlation && has_call;
+}
+
+static void join(struct gt_trace *trace, struct index *index, const struct joined *joined)
+{
+	uint8_t *row = joined->rows.rows;
+
+	for (size_t i = 0; i < *joined->rows.count; i++, row += joined->rows.row_size) {
+		const gt_id process = gt_trace_process_of(trace, joined->table, row);
+		uint32_t correlation;
+		gt_time start_ns;
+		gt_id call;
+
+		memcpy(&correlation, row + joined->correlation, sizeof(correlation));
+		memcpy(&start_ns, row, sizeof(start_ns));
+		call = find_call(trace, index, process, correlation, start_ns);
+		memcpy(row + joined->api_call, &call, sizeof(call));
+	}
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -174,10 +213,12 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 
 	(void)err;
 	fill_index(trace, &index);
-	JOIN(struct gt_kernel, kernels, gt_trace_stream_process(trace, row->stream));
-	JOIN(struct gt_copy, copies, gt_trace_stream_process(trace, row->stream));
-	JOIN(struct gt_fill, fills, gt_trace_stream_process(trace, row->stream));
-	JOIN(struct gt_sync, syncs, process_of_context(trace, row->context));
+	for (size_t i = 0; i < GT_TABLE_COUNT; i++) {
+		struct joined joined = {.rows = gt_trace_rows(trace, i)};
+
+		if (find_columns(trace, i, &joined))
+			join(trace, &index, &joined);
+	}
 	free(index.slots);
 	gt_array_release(&index.pages);
 	gt_array_release(&index.twins);

@@ -7,6 +7,7 @@
 #include <uthash.h>
 
 #include "base/strings.h"
+#include "collector/kinds.h"
 #include "collector/rows.h"
 #include "collector/stage.h"
 
@@ -92,13 +93,68 @@ static void resolve_shapes(struct gt_trace *trace, struct gt_capture *capture,
 {
 	gt_array_each(const struct gt_record_shape, raw, &capture->raw_shapes)
 		add_shape(trace, capture, all, raw);
-	for (size_t i = 0; i < capture->kernels.count; i++) {
-		struct gt_kernel *kernel = &trace->kernels.rows[capture->kernels.first + i];
-		const gt_id raw = kernel->shape;
+}
 
-		kernel->shape = raw < capture->shapes.count ? capture->shapes.rows[raw] : GT_NONE;
-		if (kernel->shape == GT_NONE)
-			kernel->shape = row_of_shape(trace, all, &(struct gt_launch_shape){0});
+/* The row of a capture's shape id; that of the empty shape when nobody said what it is. */
+static gt_id shape_of(struct gt_trace *trace, const struct gt_capture *capture,
+                      struct shape_entry **all, gt_id raw)
+{
+	const gt_id row = raw < capture->shapes.count ? capture->shapes.rows[raw] : GT_NONE;
+
+	return row == GT_NONE ? row_of_shape(trace, all, &(struct gt_launch_shape){0}) : row;
+}
+
+/* ---- columns of what the capture calls by ids of its own ---- */
+
+/* One column of the rows that a capture brought. */
+struct cells {
+	struct gt_trace *trace;
+	const struct gt_capture *capture;
+	struct shape_entry **shapes;
+	uint8_t *at;
+	size_t row_size;
+	size_t count;
+};
+
+static void resolve(const struct cells *cells, enum gt_role role)
+{
+	uint8_t *at = cells->at;
+
+	for (size_t i = 0; i < cells->count; i++, at += cells->row_size) {
+		gt_id id;
+
+		memcpy(&id, at, sizeof(id));
+		if (role == GT_ROLE_string)
+			id = gt_capture_string(cells->capture, id);
+		else
+			id = shape_of(cells->trace, cells->capture, cells->shapes, id);
+		memcpy(at, &id, sizeof(id));
+	}
+}
+
+static void resolve_columns(struct gt_collection *collection, const struct gt_capture *capture,
+                            struct shape_entry **shapes)
+{
+	gt_array_each(const struct gt_segment, segment, &capture->segments) {
+		const struct gt_kind *kind = gt_kind_find(collection->kinds, segment->kind);
+		const struct gt_rows rows = gt_trace_rows(collection->trace, kind->table);
+
+		for (size_t i = 0; i < kind->binding_count; i++) {
+			const struct gt_binding *binding = &kind->bindings[i];
+			const struct cells cells = {
+				.trace = collection->trace,
+				.capture = capture,
+				.shapes = shapes,
+				.at = rows.rows + segment->first * rows.row_size +
+			              binding->column->offset,
+				.row_size = rows.row_size,
+				.count = segment->count,
+			};
+
+			if (binding->field->role == GT_ROLE_string ||
+			    binding->field->role == GT_ROLE_shape)
+				resolve(&cells, binding->field->role);
+		}
 	}
 }
 
@@ -149,30 +205,28 @@ static gt_string plain_name(struct gt_trace *trace, gt_string name)
 	return gt_strings_add_bytes(trace->strings, text, length);
 }
 
-/* What a capture's string id means as the name of an API function. */
+/* What a text means as the name of an API function. */
 struct function {
 	gt_string name;
 	enum gt_api_kind kind;
 	bool known;
 };
 
-static void resolve_calls(struct gt_trace *trace, struct gt_capture *capture)
+/* Once the texts are the trace's own: few functions, called often. */
+static void resolve_calls(struct gt_trace *trace)
 {
-	struct function *functions = calloc(capture->strings.count + 1, sizeof(*functions));
+	const size_t count = gt_strings_count(trace->strings);
+	struct function *functions = gt_allocate(count * sizeof(*functions));
 
-	if (!functions)
-		abort();
-	for (size_t i = 0; i < capture->api_calls.count; i++) {
-		struct gt_api_call *call = &trace->api_calls.rows[capture->api_calls.first + i];
-		const size_t id = call->function < capture->strings.count ? call->function : 0;
+	memset(functions, 0, count * sizeof(*functions));
+	gt_array_each(struct gt_api_call, call, &trace->api_calls) {
+		const gt_string id = call->function < count ? call->function : 0;
 		struct function *function = &functions[id];
 
 		if (!function->known) {
-			const gt_string raw = gt_capture_string(capture, (uint32_t)id);
-
 			function->known = true;
-			function->kind = kind_of(gt_trace_text(trace, raw));
-			function->name = plain_name(trace, raw);
+			function->kind = kind_of(gt_trace_text(trace, id));
+			function->name = plain_name(trace, id);
 		}
 		call->function = function->name;
 		call->kind = function->kind;
@@ -275,6 +329,43 @@ static void add_notes(struct gt_trace *trace, const struct gt_capture *capture)
 		};
 }
 
+static const struct gt_raw_series *find_series(const struct gt_capture *capture, uint32_t number)
+{
+	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
+		if (raw->number == number)
+			return raw;
+	return NULL;
+}
+
+/* A counter that was announced twice stands there once; one without a sample not at all. */
+static void add_counters(struct gt_trace *trace, struct gt_capture *capture)
+{
+	const size_t first = trace->counters.count;
+
+	gt_array_each(const struct gt_record_counter, raw, &capture->raw_counters) {
+		const struct gt_raw_series *series = find_series(capture, raw->series);
+		bool known = series == NULL ||
+		             raw->place >= trace->series.rows[series->place].column_count;
+
+		for (size_t i = first; !known && i < trace->counters.count; i++)
+			known = trace->counters.rows[i].series == series->place &&
+			        trace->counters.rows[i].place == raw->place;
+		if (known)
+			continue;
+		*gt_array_push(&trace->counters) = (struct gt_counter){
+			.name = gt_capture_string(capture, raw->name),
+			.unit = gt_capture_string(capture, raw->unit),
+			.help = gt_capture_string(capture, raw->help),
+			.process = capture->process,
+			.device = raw->device ? gt_row_of_device(trace, capture, raw->device - 1)
+		                              : GT_NONE,
+			.kind = raw->kind,
+			.series = (gt_count)series->place,
+			.place = raw->place,
+		};
+	}
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
@@ -285,12 +376,15 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	(void)err;
 	gt_array_each(struct gt_capture, capture, &collection->captures) {
 		resolve_shapes(trace, capture, &shapes);
-		resolve_calls(trace, capture);
+		resolve_columns(collection, capture, &shapes);
 		name_threads(trace, capture);
 		add_notes(trace, capture);
 		gt_array_each(const struct gt_record_device, raw, &capture->raw_devices)
 			merge_device(trace, capture, raw);
 	}
+	resolve_calls(trace);
+	gt_array_each(struct gt_capture, capture, &collection->captures)
+		add_counters(trace, capture);
 	unite_devices(trace);
 	HASH_ITER(hh, shapes, entry, next)
 	{

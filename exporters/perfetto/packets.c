@@ -18,9 +18,10 @@ enum {
 	ZLIB_LEVEL = 3,
 };
 
-int gt_packets_open(struct gt_packets *packets, FILE *out, bool compress, struct gt_error *err)
+int gt_packets_open(struct gt_packets *packets, const struct gt_sink *sink, bool compress,
+                    struct gt_error *err)
 {
-	*packets = (struct gt_packets){.out = out, .compress = compress};
+	*packets = (struct gt_packets){.sink = *sink, .compress = compress};
 	if (compress && deflateInit(&packets->zlib, ZLIB_LEVEL) != Z_OK)
 		return gt_fail(err, ENOMEM, "cannot start zlib to compress the trace");
 	packets->block = gt_allocate(BLOCK_SIZE);
@@ -33,11 +34,13 @@ int gt_packets_open(struct gt_packets *packets, FILE *out, bool compress, struct
 
 static void write_bytes(struct gt_packets *packets, const void *bytes, size_t size)
 {
+	int result;
+
 	if (packets->error || size == 0)
 		return;
-	errno = 0;
-	if (fwrite(bytes, 1, size, packets->out) != size)
-		packets->error = errno ? errno : EIO;
+	result = packets->sink.write(packets->sink.context, bytes, size);
+	if (result < 0)
+		packets->error = -result;
 	packets->bytes += size;
 }
 
@@ -130,8 +133,6 @@ int gt_packets_close(struct gt_packets *packets, struct gt_error *err)
 	gt_array_free(packets->block);
 	gt_array_free(packets->packed);
 	packets->block = packets->packed = NULL;
-	if (!packets->error && fflush(packets->out) != 0)
-		packets->error = errno;
 	if (packets->error)
 		return gt_fail(err, packets->error, "cannot write the trace: %s",
 		               gt_errno_text(packets->error));

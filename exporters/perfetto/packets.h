@@ -5,10 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <perfetto.pb-c.h>
 #include <zlib.h>
+
+#include "base/sink.h"
 
 struct gt_error;
 
@@ -17,7 +18,7 @@ struct gt_error;
  * is compressed into one packet that holds them, or written as it is.
  */
 struct gt_packets {
-	FILE *out;
+	struct gt_sink sink;
 	bool compress;
 	int error; /* errno value of the first write that failed; nothing is written after it */
 	uint8_t *block;
@@ -26,10 +27,11 @@ struct gt_packets {
 	size_t packed_capacity;
 	z_stream zlib;
 	uint64_t raw_bytes;
-	uint64_t bytes; /* written to out */
+	uint64_t bytes; /* written to the sink */
 };
 
-int gt_packets_open(struct gt_packets *packets, FILE *out, bool compress, struct gt_error *err);
+int gt_packets_open(struct gt_packets *packets, const struct gt_sink *sink, bool compress,
+                    struct gt_error *err);
 
 /* Writes what is left and releases everything. Says whether any write failed. */
 int gt_packets_close(struct gt_packets *packets, struct gt_error *err);

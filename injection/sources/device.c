@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 
+#include "injection/nvml.h"
 #include "injection/services.h"
 #include "injection/source.h"
 
@@ -13,19 +14,6 @@
  * What the GPUs are: asked of the driver, and of NVML for what only it knows, once CUDA is up.
  * Runs on the writer thread, whose CUDA calls are not recorded.
  */
-
-/* NVML ships without a header in some toolkits; these few declarations are its documented API. */
-typedef struct nvmlDevice_st *nvml_device;
-typedef int nvml_return; /* 0: success */
-
-struct nvml {
-	nvml_return (*init)(void);
-	nvml_return (*shutdown)(void);
-	nvml_return (*by_uuid)(const char *uuid, nvml_device *device);
-	nvml_return (*index)(nvml_device device, unsigned *index);
-	nvml_return (*max_generation)(nvml_device device, unsigned *generation);
-	nvml_return (*max_width)(nvml_device device, unsigned *width);
-};
 
 struct driver {
 	CUresult (*count)(int *count);
@@ -54,19 +42,6 @@ static bool open_driver(struct driver *driver)
 	       find(library, "cuDeviceGetPCIBusId", &driver->pci) &&
 	       find(library, "cuDeviceTotalMem_v2", &driver->memory) &&
 	       find(library, "cuDeviceGetAttribute", &driver->attribute);
-}
-
-static bool open_nvml(struct nvml *nvml)
-{
-	void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-
-	return library && find(library, "nvmlInit_v2", &nvml->init) &&
-	       find(library, "nvmlShutdown", &nvml->shutdown) &&
-	       find(library, "nvmlDeviceGetHandleByUUID", &nvml->by_uuid) &&
-	       find(library, "nvmlDeviceGetIndex", &nvml->index) &&
-	       find(library, "nvmlDeviceGetMaxPcieLinkGeneration", &nvml->max_generation) &&
-	       find(library, "nvmlDeviceGetMaxPcieLinkWidth", &nvml->max_width) &&
-	       nvml->init() == 0;
 }
 
 static uint32_t attribute(const struct driver *driver, CUdevice device, CUdevice_attribute which)
@@ -104,19 +79,18 @@ static void describe(const struct driver *driver, CUdevice device, struct gt_rec
 		row->memory_bytes = bytes;
 }
 
-static void describe_link(const struct nvml *nvml, const char *uuid, struct gt_record_device *row)
+static void describe_link(const struct gt_nvml *nvml, const char *uuid,
+                          struct gt_record_device *row)
 {
-	nvml_device device;
-	unsigned value;
+	struct gt_nvml_device device;
+	struct gt_nvml_place place;
 
-	if (nvml->by_uuid(uuid, &device) != 0)
+	if (gt_nvml_find(nvml, uuid, &device) < 0)
 		return;
-	if (nvml->index(device, &value) == 0)
-		row->index_plus_one = value + 1;
-	if (nvml->max_generation(device, &value) == 0)
-		row->pcie_generation = value;
-	if (nvml->max_width(device, &value) == 0)
-		row->pcie_width = value;
+	place = gt_nvml_place_of(nvml, &device);
+	row->index_plus_one = place.index_plus_one;
+	row->pcie_generation = place.pcie_generation;
+	row->pcie_width = place.pcie_width;
 }
 
 /* GPU- and the bytes in groups of 4-2-2-2-6, as nvidia-smi prints them. */
@@ -133,7 +107,7 @@ static void print_uuid(const CUuuid *uuid, char *text, size_t size)
 }
 
 static void record_device(struct gt_session *session, const struct driver *driver,
-                          const struct nvml *nvml, int ordinal)
+                          const struct gt_nvml *nvml, int ordinal)
 {
 	struct gt_record_device row = {.ordinal = (uint32_t)ordinal};
 	struct gt_record_device *there;
@@ -151,8 +125,7 @@ static void record_device(struct gt_session *session, const struct driver *drive
 	if (driver->uuid(&uuid, device) == CUDA_SUCCESS) {
 		print_uuid(&uuid, text, sizeof(text));
 		row.uuid = gt_intern(session, text);
-		if (nvml)
-			describe_link(nvml, text, &row);
+		describe_link(nvml, text, &row);
 	}
 	there = gt_emit_begin(session, GT_RECORD_device, sizeof(row));
 	if (!there)
@@ -164,7 +137,7 @@ static void record_device(struct gt_session *session, const struct driver *drive
 static void cuda_up(struct gt_session *session, void *state)
 {
 	struct driver driver;
-	struct nvml nvml;
+	struct gt_nvml nvml;
 	int count = 0;
 
 	(void)state;
@@ -172,13 +145,10 @@ static void cuda_up(struct gt_session *session, void *state)
 		gt_note(session, "device", "the driver told nothing about its devices");
 		return;
 	}
-
-	const bool has_nvml = open_nvml(&nvml);
-
+	(void)gt_nvml_open(&nvml); /* without it nothing is found */
 	for (int i = 0; i < count; i++)
-		record_device(session, &driver, has_nvml ? &nvml : NULL, i);
-	if (has_nvml)
-		nvml.shutdown();
+		record_device(session, &driver, &nvml, i);
+	gt_nvml_close(&nvml);
 }
 
 const struct gt_source gt_source_device = {.name = "device", .cuda_up = cuda_up};

@@ -7,25 +7,31 @@
 
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "base/error.h"
+#include "model/view.h"
 #include "support/check.h"
 #include "support/trace.h"
 
 /* Runs reports and looks at their cells by section, row and heading. */
 
-static inline void run_report(struct gt_result *result, const char *name,
-                              const struct gt_trace *trace)
+static inline void run_report_on(struct gt_result *result, const char *name,
+                                 const struct gt_view *view)
 {
 	const struct gt_report *report = gt_report_find(name);
+	struct gt_error err = {0};
 
 	cr_assert(report != NULL, "there is no report %s", name);
 	gt_result_init(result);
-	report->run(trace, result);
-	for (size_t i = 0; i < result->sections.count; i++) {
-		const struct gt_section *section = &result->sections.rows[i];
+	cr_assert(eq(int, gt_report_run(report, view, NULL, result, &err), 0), "%s: %s", name,
+	          err.text);
+}
 
-		cr_assert(section->cells.count % section->heading_count == 0,
-		          "%s: rows of %s are not whole", name, section->title);
-	}
+static inline void run_report(struct gt_result *result, const char *name,
+                              const struct gt_trace *trace)
+{
+	const struct gt_view view = gt_view_of(trace);
+
+	run_report_on(result, name, &view);
 }
 
 static inline size_t row_count(const struct gt_result *result, const char *title)

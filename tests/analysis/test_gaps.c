@@ -55,7 +55,9 @@ Test(gaps, are_where_neither_kernels_nor_copies_nor_fills_run)
 	cr_assert(eq(sz, row_count(&scene.result, "devices"), 1));
 	expect_words(&scene.result, "devices", 0, "device", "0: NVIDIA H200");
 	expect_count(&scene.result, "devices", 0, "span_ns", 510);
-	expect_count(&scene.result, "devices", 0, "busy_ns", 360);
+	expect_count(&scene.result, "devices", 0, "busy_ns", 300);
+	expect_real(&scene.result, "devices", 0, "busy_percent", 0.3);
+	expect_count(&scene.result, "devices", 0, "active_ns", 360);
 	expect_count(&scene.result, "devices", 0, "idle_ns", 150);
 	expect_real(&scene.result, "devices", 0, "idle_percent", 100.0 * 150 / 510);
 	expect_count(&scene.result, "devices", 0, "gaps", 2);
@@ -189,7 +191,7 @@ Test(gaps, take_all_kinds_of_activity_in_the_order_of_time)
 	run_report(&scene.result, "gaps", &scene.trace);
 
 	expect_count(&scene.result, "devices", 0, "gaps", 4);
-	expect_count(&scene.result, "devices", 0, "busy_ns", 50);
+	expect_count(&scene.result, "devices", 0, "active_ns", 50);
 	expect_count(&scene.result, "devices", 0, "idle_ns", 40);
 	scene_release(&scene);
 }
@@ -393,7 +395,7 @@ Test(gaps, ignore_what_has_no_times)
 	run_report(&scene.result, "gaps", &scene.trace);
 
 	expect_count(&scene.result, "devices", 0, "span_ns", 100);
-	expect_count(&scene.result, "devices", 0, "busy_ns", 0);
+	expect_count(&scene.result, "devices", 0, "active_ns", 0);
 	expect_real(&scene.result, "devices", 0, "idle_percent", 100.0);
 	scene_release(&scene);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "support/check.h"
 
 static const struct gt_heading headings[] = {
@@ -65,4 +66,70 @@ Test(result, keeps_long_remarks_and_may_be_released_twice)
 	gt_result_release(&result);
 	gt_result_release(&result);
 	cr_expect(eq(sz, result.remarks.count, 0));
+}
+
+/* What a check says of a result; the text of err. */
+static const char *check(const struct gt_result *result, struct gt_error *err)
+{
+	*err = (struct gt_error){0};
+	cr_expect(eq(int, gt_result_check(result, err), -err->code));
+	return err->text;
+}
+
+Test(result, notices_a_row_with_too_few_cells)
+{
+	struct gt_result result;
+	struct gt_error err;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "first", headings, 3);
+	gt_result_add_text(&result, "a");
+	gt_result_add_count(&result, 1);
+	expect_text(check(&result, &err), "the last row of first has too few cells");
+	gt_result_add_real(&result, 1);
+	expect_text(check(&result, &err), "");
+	gt_result_release(&result);
+}
+
+Test(result, notices_a_cell_of_another_unit_and_shows_it_as_unknown)
+{
+	struct gt_result result;
+	struct gt_error err;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "first", headings, 3);
+	gt_result_add_count(&result, 1);
+	gt_result_add_real(&result, 1);
+	gt_result_add_text(&result, "a");
+	expect_text(check(&result, &err), "a cell is of another unit than its heading");
+	for (size_t i = 0; i < 3; i++)
+		cr_expect(gt_section_row(&result.sections.rows[0], 0)[i].unknown);
+	gt_result_release(&result);
+}
+
+Test(result, notices_a_cell_outside_of_every_table)
+{
+	struct gt_result result;
+	struct gt_error err;
+
+	gt_result_init(&result);
+	gt_result_add_count(&result, 1);
+	expect_text(check(&result, &err), "a cell is in no table");
+	gt_result_release(&result);
+}
+
+Test(result, finds_a_cell_by_its_heading)
+{
+	struct gt_result result;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "first", headings, 2);
+	gt_result_add_text(&result, "a");
+	gt_result_add_count(&result, 9);
+
+	const struct gt_section *section = gt_result_find(&result, "first");
+
+	cr_expect(eq(i64, gt_section_cell(section, 0, "calls")->count, 9));
+	cr_expect(eq(ptr, (void *)gt_section_cell(section, 0, "share_percent"), NULL));
+	gt_result_release(&result);
 }

@@ -84,9 +84,17 @@ Test(parse, refuses_what_is_not_a_size)
 Test(parse, reads_a_duration)
 {
 	static const struct good cases[] = {
-		{"5ns", 5},         {"5us", 5000},         {"100ms", 100000000},
-		{"2s", 2000000000}, {"1min", 60000000000}, {"1h", 3600000000000},
+		{"5ns", 5},
+		{"5us", 5000},
+		{"100ms", 100000000},
+		{"2s", 2000000000},
+		{"1min", 60000000000},
+		{"1h", 3600000000000},
 		{"0s", 0},
+		{"3.5s", 3500000000},
+		{"0.25us", 250},
+		{"1.500ms", 1500000},
+		{"0.1min", 6000000000},
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -100,7 +108,9 @@ Test(parse, reads_a_duration)
 
 Test(parse, refuses_a_duration_without_a_unit)
 {
-	static const char *const texts[] = {"", "5", "s", "5m", "5 s", "-5s", "5S", "1.5s", "5sec"};
+	static const char *const texts[] = {"",    "5",     "s",        "5m",    "5 s",
+	                                    "-5s", "5S",    "5sec",     "1.s",   ".5s",
+	                                    "1.5", "0.5ns", "1.0001us", "1.5.5s"};
 
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		uint64_t value = 42;

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "collector/collect.h"
+#include "collector/kinds.h"
 #include "collector/stage.h"
 
 extern const struct gt_stage gt_stage_clocks;
@@ -10,12 +11,14 @@ extern const struct gt_stage gt_stage_clocks;
 /* One capture of one process, its rows made by hand. */
 static struct gt_trace trace;
 static struct gt_collection collection;
+static struct gt_kinds kinds;
 static struct gt_capture *capture;
 
 static void make(void)
 {
 	gt_trace_init(&trace);
-	collection = (struct gt_collection){.trace = &trace};
+	gt_kinds_init(&kinds);
+	collection = (struct gt_collection){.trace = &trace, .kinds = &kinds};
 	*gt_array_push(&trace.processes) = (struct gt_process){.pid = 1};
 	capture = gt_array_push(&collection.captures);
 	*capture = (struct gt_capture){.name = "node-1-1.capture"};
@@ -24,6 +27,7 @@ static void make(void)
 static void drop(void)
 {
 	gt_array_release(&capture->clocks);
+	gt_array_release(&capture->segments);
 	gt_array_release(&collection.captures);
 	gt_trace_release(&trace);
 }
@@ -41,16 +45,23 @@ static void add_clock(uint64_t boottime, uint64_t monotonic, uint64_t cupti)
 	};
 }
 
+/* The row came as a record of the kind. */
+static void add_segment(uint32_t kind, size_t row)
+{
+	*gt_array_push(&capture->segments) =
+		(struct gt_segment){.kind = kind, .first = row, .count = 1};
+}
+
 static void add_kernel(gt_time start, gt_time end)
 {
 	*gt_array_push(&trace.kernels) = (struct gt_kernel){.start_ns = start, .end_ns = end};
-	capture->kernels.count++;
+	add_segment(GT_RECORD_kernel, trace.kernels.count - 1);
 }
 
 static void add_api_call(gt_time start, gt_time end)
 {
 	*gt_array_push(&trace.api_calls) = (struct gt_api_call){.start_ns = start, .end_ns = end};
-	capture->api_calls.count++;
+	add_segment(GT_RECORD_api_call, trace.api_calls.count - 1);
 }
 
 static void convert(void)
@@ -156,14 +167,16 @@ Test(clocks, convert_every_table_and_only_the_capture_s_own_rows)
 {
 	add_clock(1000, 500, 10000);
 	add_kernel(1, 2);
+	capture->segments.count = 0; /* another capture's */
 	add_kernel(10010, 10020);
-	capture->kernels = (struct gt_range){1, 1};
 	*gt_array_push(&trace.copies) = (struct gt_copy){.start_ns = 10030, .end_ns = 10040};
 	*gt_array_push(&trace.fills) = (struct gt_fill){.start_ns = 10050, .end_ns = 10060};
 	*gt_array_push(&trace.syncs) = (struct gt_sync){.start_ns = 10070, .end_ns = 0};
 	*gt_array_push(&trace.overheads) = (struct gt_overhead){.start_ns = 10080, .end_ns = 10090};
-	capture->copies.count = capture->fills.count = capture->syncs.count =
-		capture->overheads.count = 1;
+	add_segment(GT_RECORD_copy, 0);
+	add_segment(GT_RECORD_fill, 0);
+	add_segment(GT_RECORD_sync, 0);
+	add_segment(GT_RECORD_overhead, 0);
 	add_api_call(600, 700);
 	convert();
 	cr_expect(eq(i64, trace.kernels.rows[0].start_ns, 1));

@@ -96,9 +96,12 @@ Test(correlate, joins_copies_fills_and_waits)
 	add_api_call(1, 3, 100, 0);
 	*gt_array_push(&trace.copies) = (struct gt_copy){.stream = 1, .correlation = 3};
 	*gt_array_push(&trace.fills) = (struct gt_fill){.stream = 1, .correlation = 3};
-	*gt_array_push(&trace.syncs) = (struct gt_sync){.context = 1, .correlation = 3};
-	*gt_array_push(&trace.syncs) = (struct gt_sync){.context = 0, .correlation = 3};
-	*gt_array_push(&trace.syncs) = (struct gt_sync){.context = GT_NONE, .correlation = 3};
+	*gt_array_push(&trace.syncs) = (struct gt_sync){
+		.thread = GT_NONE, .stream = GT_NONE, .context = 1, .correlation = 3};
+	*gt_array_push(&trace.syncs) = (struct gt_sync){
+		.thread = GT_NONE, .stream = GT_NONE, .context = 0, .correlation = 3};
+	*gt_array_push(&trace.syncs) = (struct gt_sync){
+		.thread = GT_NONE, .stream = GT_NONE, .context = GT_NONE, .correlation = 3};
 	join();
 	cr_expect(eq(u32, trace.copies.rows[0].api_call, 0));
 	cr_expect(eq(u32, trace.fills.rows[0].api_call, 0));

@@ -16,10 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fakes/app_calls.h"
 #include "fakes/fake.h"
 #include "fakes/runtime.h"
 
-enum { MAX_STREAMS = 16, MAX_THREADS = 32, MAX_CALLS = 64 };
+enum { MAX_STREAMS = 16, MAX_THREADS = 32 };
 
 struct plan {
 	uint64_t launches; /* by each thread */
@@ -41,47 +42,12 @@ struct plan {
 	const char *count_file; /* launches that returned, kept up to date in a mapped file */
 };
 
-static struct {
-	const char *name;
-	atomic_ullong count;
-} calls[MAX_CALLS];
-
 static struct plan plan = {.names = 1, .bytes = 4096, .end = "return"};
 static CUstream streams[MAX_STREAMS];
 static CUcontext context;
 static CUmodule module;
 static atomic_ullong *launch_counter;
 static atomic_ullong launched;
-
-static void fail(const char *what, int result)
-{
-	(void)fprintf(stderr, "app_work: %s: %d\n", what, result);
-	exit(99);
-}
-
-/* Notes a call of this program, by the name a report must show for it. */
-static int counted(const char *name, int result)
-{
-	size_t i = 0;
-
-	for (; i < MAX_CALLS; i++) {
-		const char *none = NULL;
-
-		if (__atomic_compare_exchange_n(&calls[i].name, &none, name, 0, __ATOMIC_SEQ_CST,
-		                                __ATOMIC_SEQ_CST) ||
-		    strcmp(calls[i].name, name) == 0)
-			break;
-	}
-	atomic_fetch_add(&calls[i].count, 1);
-	return result;
-}
-
-#define MUST(function, ...)                                                                        \
-	do {                                                                                       \
-		const int result_ = counted(#function, (int)function(__VA_ARGS__));                \
-		if (result_)                                                                       \
-			fail(#function, result_);                                                  \
-	} while (0)
 
 static const char *kernel_name(uint64_t index)
 {
@@ -147,7 +113,7 @@ static void launch_from_threads(void)
 
 	for (uint64_t i = 0; i < plan.threads; i++)
 		if (pthread_create(&threads[i], NULL, thread_main, NULL))
-			fail("pthread_create", errno);
+			app_fail("pthread_create", errno);
 	for (uint64_t i = 0; i < plan.threads; i++)
 		(void)pthread_join(threads[i], NULL);
 }
@@ -189,7 +155,7 @@ static void copy_by_driver(unsigned char *host)
 		memset(host, 0, plan.bytes);
 		MUST(cuMemcpyDtoH, host, second, plan.bytes);
 		if (host[0] != (unsigned char)(i + 1))
-			fail("copied bytes", host[0]);
+			app_fail("copied bytes", host[0]);
 	}
 	MUST(cuMemFree, second);
 	MUST(cuMemFree, first);
@@ -211,7 +177,7 @@ static void copy_by_runtime(unsigned char *host)
 		memset(host, 0, plan.bytes);
 		MUST(cudaMemcpy, host, second, plan.bytes, cudaMemcpyDeviceToHost);
 		if (host[0] != (unsigned char)(i + 1))
-			fail("copied bytes", host[0]);
+			app_fail("copied bytes", host[0]);
 	}
 	MUST(cudaFree, second);
 	MUST(cudaFree, first);
@@ -274,21 +240,13 @@ static void launch_graphs(void)
 static void fail_on_purpose(void)
 {
 	for (uint64_t i = 0; i < plan.errors; i++) {
-		const int result = plan.driver
-		                           ? counted("cuMemFree", (int)cuMemFree((CUdeviceptr)64))
-		                           : counted("cudaFree", (int)cudaFree((void *)64));
+		const int result =
+			plan.driver ? app_counted("cuMemFree", (int)cuMemFree((CUdeviceptr)64))
+				    : app_counted("cudaFree", (int)cudaFree((void *)64));
 
 		if (result != CUDA_ERROR_INVALID_VALUE)
-			fail("a free that must fail", result);
+			app_fail("a free that must fail", result);
 	}
-}
-
-static void print_calls(void)
-{
-	printf("\"calls\":{");
-	for (size_t i = 0; i < MAX_CALLS && calls[i].name; i++)
-		printf("%s\"%s\":%llu", i ? "," : "", calls[i].name, atomic_load(&calls[i].count));
-	printf("}");
 }
 
 static void print_kernels(void)
@@ -324,7 +282,7 @@ static void print_facts(void)
 	       (unsigned long long)plan.copies * 3,
 	       (unsigned long long)(plan.copies * 3 * plan.bytes), (unsigned long long)plan.fills,
 	       (unsigned long long)(plan.fills * plan.bytes), (unsigned long long)plan.errors);
-	print_calls();
+	app_print_calls();
 	printf("}\n");
 	(void)fflush(stdout);
 }
@@ -353,7 +311,7 @@ static int end_forked(int call_cuda)
 	}
 	(void)waitpid(child, &status, 0);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		fail("the child", status);
+		app_fail("the child", status);
 	return 0;
 }
 
@@ -370,7 +328,7 @@ static int end_exec(char **argv)
 			argv[i + 1] = left;
 			(void)execv("/proc/self/exe", argv);
 		}
-	fail("execv", errno);
+	app_fail("execv", errno);
 	return 1;
 }
 
@@ -408,7 +366,7 @@ static int end(char **argv)
 	if (strcmp(plan.end, "exec") == 0)
 		return end_exec(argv);
 	if (strcmp(plan.end, "return") != 0)
-		fail(plan.end, 0);
+		app_fail(plan.end, 0);
 	return 0;
 }
 
@@ -428,7 +386,7 @@ static void open_count_file(void)
 	const int fd = open(plan.count_file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	if (fd < 0 || ftruncate(fd, sizeof(*launch_counter)))
-		fail(plan.count_file, errno);
+		app_fail(plan.count_file, errno);
 	launch_counter =
 		mmap(NULL, sizeof(*launch_counter), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	(void)close(fd);

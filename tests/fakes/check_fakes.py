@@ -229,6 +229,35 @@ class Endings(unittest.TestCase):
                 break
 
 
+class Waits(unittest.TestCase):
+    """Calls that wait, order and ask come with parameters, and do what they say."""
+    SLOW = "kernel_ns=2000000"
+
+    def check(self, run):
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.seen["waits"], run.facts["waits"])
+        self.assertEqual((run.seen["unknown_streams"], run.seen["unknown_events"]), (0, 0))
+        self.assertEqual(run.seen["consumed"], run.facts["dependencies"])
+        self.assertEqual(run.seen["consumed_early"], 0)
+        self.assertEqual(run.facts["host_functions"], run.facts["rounds"])
+
+    def test_runtime_calls(self):
+        self.check(Run(program="app_waits", script=self.SLOW))
+
+    def test_driver_calls(self):
+        self.check(Run("--driver", "--rounds", 7, program="app_waits", script=self.SLOW))
+
+    def test_queries_answer_by_time(self):
+        run = Run("--rounds", 2, program="app_waits", script=self.SLOW)
+        self.assertEqual((run.facts["ready"], run.facts["busy"]), (2, 4))
+
+    def test_synchronization_records_are_those_of_the_real_library(self):
+        run = Run("--rounds", 5, program="app_waits")
+        expected = sum(run.facts["waits"][kind] for kind in (
+            "EVENT_SYNCHRONIZE", "STREAM_WAIT_EVENT", "STREAM_SYNCHRONIZE", "CONTEXT_SYNCHRONIZE"))
+        self.assertEqual(run.records(SYNC), expected)
+
+
 class Programs(unittest.TestCase):
     def test_libcuda_opened_late(self):
         run = Run(12, program="app_dlopen")
@@ -250,6 +279,75 @@ class Programs(unittest.TestCase):
         self.assertEqual(run.facts, {
             "before_init": 1, "name": "NVIDIA H200", "pci": "0000:19:00.0",
             "uuid": "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00", "by_uuid": 0, "by_pci": 0})
+
+
+class Nvml(unittest.TestCase):
+    """What NVML tells before, during and after a kernel of 200 ms."""
+    IDLE_MW, BUSY_MW = 120000, 620000
+
+    def watch(self, script=""):
+        script = f"kernel_ns=200000000,{script}".rstrip(",")
+        run = Run(program="app_power", script=script, inject=False)
+        self.assertEqual(run.status, 0, run.stderr)
+        return run.lines
+
+    def test_power_and_clocks_follow_the_work(self):
+        lines = self.watch()
+        self.assertEqual([line["when"] for line in lines], ["before", "meanwhile", "after"])
+        for name, idle, busy in (("instant_mw", self.IDLE_MW, self.BUSY_MW),
+                                 ("sm_mhz", 345, 1980), ("gpu_percent", 0, 97), ("reasons", 1, 0)):
+            self.assertEqual([line[name] for line in lines], [idle, busy, idle], name)
+        self.assertEqual(lines[0]["power_mw"], self.IDLE_MW)
+        for line in lines[1:]:
+            self.assertGreater(line["power_mw"], self.IDLE_MW)
+            self.assertLess(line["power_mw"], self.BUSY_MW)
+        self.assertEqual([line["celsius"] for line in lines], [35, 35, 37])
+
+    def test_energy_is_the_integral_of_the_power(self):
+        before, _, after = self.watch()
+        elapsed_s = (after["time_ns"] - before["time_ns"]) / 1e9
+        expected = self.IDLE_MW * (elapsed_s - 0.2) + self.BUSY_MW * 0.2
+        self.assertAlmostEqual(after["energy_mj"] - before["energy_mj"], expected, delta=3000)
+        received = after["received"] - before["received"]
+        self.assertAlmostEqual(received, 2e9 * elapsed_s, delta=1e7)
+
+    def test_a_throttle_lasts_as_long_as_it_is_told_to(self):
+        lines = self.watch("throttle=36,throttle_start_ms=40,throttle_ms=110")
+        self.assertEqual([line["reasons"] for line in lines], [1, 36, 1])
+        self.assertEqual(lines[1]["sm_mhz"], 1200)
+        self.assertEqual([line["reasons"] for line in self.watch("throttle=8")], [9, 8, 9])
+
+    def test_another_process_is_listed(self):
+        alone = self.watch()
+        self.assertEqual([line["processes"] for line in alone], [1, 1, 1])
+        self.assertEqual([line["last_pid"] for line in alone], [alone[0]["pid"]] * 3)
+        self.assertEqual([line["running"] for line in alone], [None, 1, None])
+        together = self.watch("others_bytes=1000000,others_percent=30")
+        self.assertEqual([line["last_bytes"] for line in together], [1000000] * 3)
+        self.assertEqual([line["running"] for line in together], [1, 2, 1])
+        self.assertEqual([line["last_percent"] for line in together], [30] * 3)
+        self.assertEqual(together[0]["used_bytes"] - alone[0]["used_bytes"], 1000000)
+        self.assertEqual(together[0]["too_small"], 7)
+
+    def test_ids_may_be_the_hosts(self):
+        line = self.watch("host_pids=1")[0]
+        self.assertEqual(line["last_pid"], line["pid"] + 5000000)
+
+    def test_what_is_not_supported_says_so(self):
+        known = self.watch()[0]
+        for failure, names in (("power", ["power_mw"]), ("power_instant", ["instant_mw"]),
+                               ("energy", ["energy_mj"]), ("clocks", ["sm_mhz"]),
+                               ("temperature", ["celsius"]), ("utilization", ["gpu_percent"]),
+                               ("memory", ["used_bytes"]), ("throttle", ["reasons"]),
+                               ("pcie_bytes", ["received"]),
+                               ("processes", ["processes", "last_pid", "last_bytes"])):
+            line = self.watch(f"nvml_fail={failure}")[0]
+            self.assertEqual([name for name in known if known[name] is not None
+                              and line[name] is None], names)
+        line = self.watch("nvml_fail=power+energy")[1]
+        self.assertEqual((line["power_mw"], line["energy_mj"]), (None, None))
+        self.assertEqual(Run(program="app_power", script="nvml_fail=weather",
+                             inject=False).status, -signal.SIGABRT)
 
 
 unittest.main()

@@ -6,16 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Contexts, streams, events, and the clock of the pretended GPU. */
-
-struct CUevent_st {
-	uint32_t id;
-	unsigned int flags;
-	uint64_t end_ns; /* when everything before it will have ended; 0: not recorded */
-};
+/* Contexts, streams, and the clock of the pretended GPU. */
 
 static _Thread_local CUcontext current;
-static _Atomic uint32_t last_event;
 
 enum { FIRST_STREAM = 7, STREAM_STEP = 6 }; /* as CUPTI numbers them: 7, 13, 14, ... */
 
@@ -59,19 +52,50 @@ CUresult fake_stream(CUstream handle, CUstream *stream)
 	return result;
 }
 
+/* With the lock held. What was busy or not until now does not change any more. */
+static void count_busy(struct fake_busy *busy, uint64_t now_ns, const struct fake_activity *work)
+{
+	if (busy->until_ns <= now_ns) {
+		busy->before_ns += busy->until_ns - busy->from_ns;
+		busy->from_ns = work->start_ns;
+		busy->until_ns = work->end_ns;
+	}
+	if (work->start_ns < busy->from_ns)
+		busy->from_ns = work->start_ns;
+	if (work->end_ns > busy->until_ns)
+		busy->until_ns = work->end_ns;
+}
+
+uint64_t fake_cuda_busy_ns(CUdevice device, uint64_t now_ns, int *busy)
+{
+	const struct fake_busy *state = &fake_cuda.busy[device];
+	uint64_t busy_ns;
+
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	*busy = state->from_ns <= now_ns && now_ns < state->until_ns;
+	busy_ns = state->before_ns;
+	if (now_ns > state->from_ns)
+		busy_ns += (*busy ? now_ns : state->until_ns) - state->from_ns;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return busy_ns;
+}
+
 void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
                 struct fake_activity *activity)
 {
 	uint64_t room_ns;
+	uint64_t now_ns;
 
 	(void)pthread_mutex_lock(&fake_cuda.lock);
+	now_ns = fake_realtime_ns();
 	activity->context = stream->context;
 	activity->stream = stream;
-	activity->start_ns = fake_realtime_ns() + delay_ns;
+	activity->start_ns = now_ns + delay_ns;
 	if (activity->start_ns < stream->ready_ns)
 		activity->start_ns = stream->ready_ns;
 	activity->end_ns = activity->start_ns + duration_ns;
 	stream->ready_ns = activity->end_ns;
+	count_busy(&fake_cuda.busy[stream->context->device], now_ns, activity);
 	room_ns = stream->ends_ns[stream->queued % FAKE_QUEUE_DEPTH];
 	stream->ends_ns[stream->queued++ % FAKE_QUEUE_DEPTH] = activity->end_ns;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
@@ -85,10 +109,16 @@ void fake_wait_until(uint64_t end_ns)
 		.tv_nsec = (long)(end_ns % 1000000000),
 	};
 
-	if (end_ns <= fake_realtime_ns())
-		return; /* sleeping until the past still costs the host dearly */
-	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL) == EINTR)
+	/* Sleeping until the past still costs the host dearly. */
+	while (end_ns > fake_realtime_ns() &&
+	       clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &end, NULL) == EINTR)
 		;
+	fake_host_wait(end_ns);
+}
+
+int fake_has_passed(uint64_t end_ns)
+{
+	return end_ns <= fake_realtime_ns() && !fake_host_pending(end_ns);
 }
 
 static void tell_created(CUpti_ActivityKind kind, CUcontext context, CUstream stream)
@@ -238,12 +268,21 @@ static uint64_t all_ready(CUcontext context)
 	return ready_ns;
 }
 
+void fake_wait_for_context(void)
+{
+	uint64_t ready_ns;
+
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	ready_ns = all_ready(current);
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	fake_wait_until(ready_ns);
+}
+
 CUresult cuCtxSynchronize(void)
 {
 	CUresult result = fake_usable();
 	const uint64_t start_ns = fake_realtime_ns();
 	struct fake_call call;
-	uint64_t ready_ns = 0;
 
 	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
 	                "cuCtxSynchronize", NULL, NULL);
@@ -251,10 +290,7 @@ CUresult cuCtxSynchronize(void)
 		result = CUDA_ERROR_INVALID_CONTEXT;
 	if (result != CUDA_SUCCESS)
 		API_END(result);
-	(void)pthread_mutex_lock(&fake_cuda.lock);
-	ready_ns = all_ready(current);
-	(void)pthread_mutex_unlock(&fake_cuda.lock);
-	fake_wait_until(ready_ns);
+	fake_wait_for_context();
 	fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, NULL, 0, start_ns);
 	API_END(result);
 }
@@ -339,80 +375,7 @@ CUresult cuStreamQuery(CUstream handle)
 
 	API_BEGIN(cuStreamQuery, handle);
 	result = fake_stream(handle, &stream);
-	if (result == CUDA_SUCCESS && stream->ready_ns > fake_realtime_ns())
+	if (result == CUDA_SUCCESS && !fake_has_passed(stream->ready_ns))
 		result = CUDA_ERROR_NOT_READY;
-	API_END(result);
-}
-
-CUresult cuEventCreate(CUevent *event, unsigned int flags)
-{
-	CUresult result = fake_usable();
-
-	API_BEGIN(cuEventCreate, event, flags);
-	if (result == CUDA_SUCCESS) {
-		*event = calloc(1, sizeof(**event));
-		(*event)->id = atomic_fetch_add(&last_event, 1) + 1;
-		(*event)->flags = flags;
-	}
-	API_END(result);
-}
-
-CUresult cuEventDestroy_v2(CUevent event)
-{
-	API_BEGIN(cuEventDestroy_v2, event);
-	free(event);
-	API_END(fake_usable());
-}
-
-CUresult cuEventRecord(CUevent event, CUstream handle)
-{
-	CUstream stream = NULL;
-	CUresult result;
-
-	API_BEGIN(cuEventRecord, event, handle);
-	result = fake_stream(handle, &stream);
-	if (result == CUDA_SUCCESS && !event)
-		result = CUDA_ERROR_INVALID_HANDLE;
-	if (result == CUDA_SUCCESS) {
-		const uint64_t now_ns = fake_realtime_ns();
-
-		event->end_ns = stream->ready_ns > now_ns ? stream->ready_ns : now_ns;
-	}
-	API_END(result);
-}
-
-CUresult cuEventSynchronize(CUevent event)
-{
-	const uint64_t start_ns = fake_realtime_ns();
-	const CUresult result = event ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
-
-	API_BEGIN(cuEventSynchronize, event);
-	if (result == CUDA_SUCCESS) {
-		fake_wait_until(event->end_ns);
-		fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, NULL,
-		               event->id, start_ns);
-	}
-	API_END(result);
-}
-
-CUresult cuEventQuery(CUevent event)
-{
-	CUresult result = event ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
-
-	API_BEGIN(cuEventQuery, event);
-	if (result == CUDA_SUCCESS && event->end_ns > fake_realtime_ns())
-		result = CUDA_ERROR_NOT_READY;
-	API_END(result);
-}
-
-CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
-{
-	const CUresult result = start && end && start->end_ns && end->end_ns
-	                                ? fake_usable()
-	                                : CUDA_ERROR_INVALID_HANDLE;
-
-	API_BEGIN(cuEventElapsedTime_v2, milliseconds, start, end);
-	if (result == CUDA_SUCCESS)
-		*milliseconds = (float)((double)(end->end_ns - start->end_ns) / 1e6);
 	API_END(result);
 }

@@ -68,6 +68,16 @@ static CUresult release(const void *address, CUpti_ActivityMemoryKind kind)
 	return CUDA_SUCCESS;
 }
 
+/* As the real one: memory goes when the work of the context is done. */
+static CUresult wait_and_release(const void *address, CUpti_ActivityMemoryKind kind)
+{
+	const CUresult result = release(address, kind);
+
+	if (result == CUDA_SUCCESS && address)
+		fake_wait_for_context();
+	return result;
+}
+
 /* PAGEABLE for memory that CUDA did not hand out, UNKNOWN for a range that sticks out. */
 static CUpti_ActivityMemoryKind kind_of(const void *address, size_t size)
 {
@@ -101,7 +111,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
 	API_BEGIN(cuMemFree_v2, address);
-	API_END(release((const void *)(uintptr_t)address, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE));
+	API_END(wait_and_release((const void *)(uintptr_t)address,
+	                         CUPTI_ACTIVITY_MEMORY_KIND_DEVICE));
 }
 
 CUresult cuMemHostAlloc(void **address, size_t size, unsigned int flags)
@@ -119,7 +130,7 @@ CUresult cuMemAllocHost_v2(void **address, size_t size)
 CUresult cuMemFreeHost(void *address)
 {
 	API_BEGIN(cuMemFreeHost, address);
-	API_END(release(address, CUPTI_ACTIVITY_MEMORY_KIND_PINNED));
+	API_END(wait_and_release(address, CUPTI_ACTIVITY_MEMORY_KIND_PINNED));
 }
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)

@@ -9,6 +9,12 @@
 
 /* Shared by the files of the fake libcuda. */
 
+struct fake_busy {
+	uint64_t before_ns; /* busy time before from_ns */
+	uint64_t from_ns;   /* the last time without a gap; until_ns may be in the future */
+	uint64_t until_ns;
+};
+
 struct fake_cuda {
 	pthread_mutex_t lock; /* contexts, streams, times, allocations, modules, graphs */
 	struct fake_script script;
@@ -19,6 +25,7 @@ struct fake_cuda {
 	CUcontext contexts;
 	CUcontext primary[8];
 	uint32_t last_context;
+	struct fake_busy busy[8]; /* by device */
 };
 
 extern struct fake_cuda fake_cuda;
@@ -35,7 +42,17 @@ CUresult fake_stream(CUstream handle, CUstream *stream);
  */
 void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
                 struct fake_activity *activity);
+
+/* Until an instant has come and the host's functions that were to end by then have returned. */
 void fake_wait_until(uint64_t end_ns);
+int fake_has_passed(uint64_t end_ns);
+
+/* Until everything queued in the current context has ended. */
+void fake_wait_for_context(void);
+
+/* cuda_sync.c: the host's functions that should have returned by then, and have not. */
+int fake_host_pending(uint64_t end_ns);
+void fake_host_wait(uint64_t end_ns);
 
 /* Tells libcupti, with the correlation id of the call the thread is in. */
 void fake_tell(struct fake_activity *activity);

@@ -112,6 +112,13 @@ void fake_cuda_enter(struct fake_call *call, CUpti_CallbackDomain domain, CUpti_
                      const char *name, const void *params, const char *symbol);
 int fake_cuda_exit(struct fake_call *call, int result);
 
+/*
+ * For the fake libnvidia-ml, which asks what the GPU does: the time for which anything ran on it
+ * until now_ns (CLOCK_REALTIME), and whether something does at that moment. Time that lies
+ * between two pieces of work that were queued together counts as busy.
+ */
+uint64_t fake_cuda_busy_ns(CUdevice device, uint64_t now_ns, int *busy);
+
 /* Exported by the fake libcupti, for a libcuda that is loaded after it. */
 const struct fake_hooks *fake_cupti_attach(const struct fake_driver *driver);
 

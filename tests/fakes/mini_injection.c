@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fakes/fake.h"
+#include "fakes/mini_waits.h"
 
 enum { BUFFER_BYTES = 16384, BUFFERS = 4096, KINDS = 64 };
 
@@ -87,6 +88,7 @@ static void count_kernel(const CUpti_ActivityKernel9 *kernel)
 	if (kernel->correlationId < state.last_correlation)
 		state.disordered++;
 	state.last_correlation = kernel->correlationId;
+	mini_waits_kernel(kernel);
 }
 
 static void count(const CUpti_Activity *record)
@@ -126,8 +128,8 @@ static void on_callback(void *userdata, CUpti_CallbackDomain domain, CUpti_Callb
 	const int exit = api && data->callbackSite == CUPTI_API_EXIT;
 
 	(void)userdata;
-	(void)cbid;
 	(void)pthread_mutex_lock(&state.lock);
+	mini_waits_callback(domain, cbid, cbdata);
 	if (exit)
 		state.exits[domain]++;
 	else
@@ -211,6 +213,7 @@ static void at_exit(void)
 	print_counts(file, "bytes", state.bytes, KINDS);
 	print_counts(file, "entries", state.entries, CUPTI_CB_DOMAIN_SIZE);
 	print_counts(file, "exits", state.exits, CUPTI_CB_DOMAIN_SIZE);
+	mini_waits_print(file);
 	(void)fprintf(file,
 	              "\"version\":%u,\"subscribed\":%d,\"without_times\":%lu,\"disordered\":%lu,"
 	              "\"early\":%lu,\"nested\":%lu,\"errors\":%lu,\"dropped\":%zu,"

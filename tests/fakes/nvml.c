@@ -3,13 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fakes/fake.h"
-#include "fakes/script.h"
+#include "fakes/nvml.h"
 
-/* The fake libnvidia-ml: the calls that place a GPU in its machine. Declared here, as the
- * toolkit does not bring nvml.h; the names and values are NVML's. */
-
-typedef struct nvml_device *nvmlDevice_t;
+/* The fake libnvidia-ml: its start, and the calls that place a GPU in its machine. */
 
 typedef struct {
 	char busIdLegacy[16];
@@ -21,31 +17,20 @@ typedef struct {
 	char busId[32];
 } nvmlPciInfo_t;
 
-enum {
-	NVML_SUCCESS = 0,
-	NVML_ERROR_UNINITIALIZED = 1,
-	NVML_ERROR_INVALID_ARGUMENT = 2,
-	NVML_ERROR_NOT_SUPPORTED = 3,
-	NVML_ERROR_NOT_FOUND = 6,
-	NVML_ERROR_INSUFFICIENT_SIZE = 7,
-};
+struct fake_nvml fake_nvml;
 
-enum { NVML_CLOCK_GRAPHICS, NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO };
-
-static struct fake_script script;
-static int users;
-
-static unsigned index_of(nvmlDevice_t device)
+unsigned fake_nvml_index(nvmlDevice_t device)
 {
 	return (unsigned)((uintptr_t)device - 1);
 }
 
-static int check(nvmlDevice_t device)
+int fake_nvml_check(nvmlDevice_t device)
 {
-	if (!users)
+	if (!fake_nvml.users)
 		return NVML_ERROR_UNINITIALIZED;
-	return device && index_of(device) < script.devices ? NVML_SUCCESS
-	                                                   : NVML_ERROR_INVALID_ARGUMENT;
+	return device && fake_nvml_index(device) < fake_nvml.script.devices
+	               ? NVML_SUCCESS
+	               : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 static int print(char *text, unsigned size, const char *value)
@@ -56,20 +41,20 @@ static int print(char *text, unsigned size, const char *value)
 	return NVML_SUCCESS;
 }
 
-int nvmlInit_v2(void);
 int nvmlInit_v2(void)
 {
-	fake_script_read(&script);
-	users++;
+	fake_script_read(&fake_nvml.script);
+	if (!fake_nvml.start_ns)
+		fake_nvml.start_ns = fake_realtime_ns();
+	fake_nvml.users++;
 	return NVML_SUCCESS;
 }
 
-int nvmlShutdown(void);
 int nvmlShutdown(void)
 {
-	if (!users)
+	if (!fake_nvml.users)
 		return NVML_ERROR_UNINITIALIZED;
-	users--;
+	fake_nvml.users--;
 	return NVML_SUCCESS;
 }
 
@@ -82,21 +67,20 @@ const char *nvmlErrorString(int result)
 int nvmlSystemGetDriverVersion(char *text, unsigned int size);
 int nvmlSystemGetDriverVersion(char *text, unsigned int size)
 {
-	return users ? print(text, size, "580.95.05") : NVML_ERROR_UNINITIALIZED;
+	return fake_nvml.users ? print(text, size, "580.95.05") : NVML_ERROR_UNINITIALIZED;
 }
 
 int nvmlDeviceGetCount_v2(unsigned int *count);
 int nvmlDeviceGetCount_v2(unsigned int *count)
 {
-	*count = (unsigned)script.devices;
-	return users ? NVML_SUCCESS : NVML_ERROR_UNINITIALIZED;
+	*count = (unsigned)fake_nvml.script.devices;
+	return fake_nvml.users ? NVML_SUCCESS : NVML_ERROR_UNINITIALIZED;
 }
 
-int nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device);
 int nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
 {
 	*device = (nvmlDevice_t)(uintptr_t)(index + 1);
-	return check(*device);
+	return fake_nvml_check(*device);
 }
 
 /* Bus ids are compared as numbers: the domain is printed with four or eight digits. */
@@ -108,7 +92,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *id, nvmlDevice_t *device)
 
 	if (sscanf(id, "%x:%x:", &domain, &bus) != 2)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	for (unsigned i = 0; i < script.devices; i++)
+	for (unsigned i = 0; i < fake_nvml.script.devices; i++)
 		if (bus == (unsigned)fake_device_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, (int)i))
 			return nvmlDeviceGetHandleByIndex_v2(i, device);
 	return NVML_ERROR_NOT_FOUND;
@@ -117,14 +101,14 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *id, nvmlDevice_t *device)
 int nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index);
 int nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index)
 {
-	*index = index_of(device);
-	return check(device);
+	*index = fake_nvml_index(device);
+	return fake_nvml_check(device);
 }
 
 int nvmlDeviceGetName(nvmlDevice_t device, char *text, unsigned int size);
 int nvmlDeviceGetName(nvmlDevice_t device, char *text, unsigned int size)
 {
-	const int result = check(device);
+	const int result = fake_nvml_check(device);
 
 	return result == NVML_SUCCESS ? print(text, size, FAKE_DEVICE_NAME) : result;
 }
@@ -132,14 +116,14 @@ int nvmlDeviceGetName(nvmlDevice_t device, char *text, unsigned int size)
 int nvmlDeviceGetUUID(nvmlDevice_t device, char *text, unsigned int size);
 int nvmlDeviceGetUUID(nvmlDevice_t device, char *text, unsigned int size)
 {
-	const int result = check(device);
+	const int result = fake_nvml_check(device);
 	char value[48] = "GPU";
 	size_t length = strlen(value);
 	CUuuid uuid;
 
 	if (result != NVML_SUCCESS)
 		return result;
-	uuid = fake_device_uuid((int)index_of(device));
+	uuid = fake_device_uuid((int)fake_nvml_index(device));
 	for (size_t i = 0; i < sizeof(uuid.bytes); i++)
 		length +=
 			(size_t)snprintf(value + length, sizeof(value) - length, "%s%02x",
@@ -151,7 +135,7 @@ int nvmlDeviceGetUUID(nvmlDevice_t device, char *text, unsigned int size)
 int nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device);
 int nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
-	for (unsigned i = 0; i < script.devices; i++) {
+	for (unsigned i = 0; i < fake_nvml.script.devices; i++) {
 		char text[48];
 
 		if (nvmlDeviceGetHandleByIndex_v2(i, device) == NVML_SUCCESS &&
@@ -165,13 +149,13 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 int nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *info);
 int nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *info)
 {
-	const int result = check(device);
+	const int result = fake_nvml_check(device);
 
 	if (result != NVML_SUCCESS)
 		return result;
 	memset(info, 0, sizeof(*info));
 	info->bus = (unsigned)fake_device_attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
-	                                            (int)index_of(device));
+	                                            (int)fake_nvml_index(device));
 	info->pciDeviceId = 0x233510de; /* H200 */
 	(void)snprintf(info->busIdLegacy, sizeof(info->busIdLegacy), "0000:%02X:00.0", info->bus);
 	(void)snprintf(info->busId, sizeof(info->busId), "00000000:%02X:00.0", info->bus);
@@ -182,14 +166,14 @@ int nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int *genera
 int nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int *generation)
 {
 	*generation = 5;
-	return check(device);
+	return fake_nvml_check(device);
 }
 
 int nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int *width);
 int nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int *width)
 {
 	*width = 16;
-	return check(device);
+	return fake_nvml_check(device);
 }
 
 int nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device, unsigned int *generation);
@@ -213,5 +197,5 @@ int nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, int clock, unsigned int *mhz)
 	                                             : CU_DEVICE_ATTRIBUTE_CLOCK_RATE;
 
 	*mhz = (unsigned)fake_device_attribute(attribute, 0) / 1000;
-	return check(device);
+	return fake_nvml_check(device);
 }

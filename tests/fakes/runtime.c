@@ -231,3 +231,130 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 		result = cuStreamDestroy(stream);
 	RUNTIME_END(keep(result));
 }
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaStreamCreateWithFlags, v5000, stream, flags);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuStreamCreate(stream, flags);
+	RUNTIME_END(keep(result));
+}
+
+/* That work is not done yet is an answer, not an error to keep. */
+static cudaError_t keep_unless_busy(CUresult result)
+{
+	return result == CUDA_ERROR_NOT_READY ? cudaErrorNotReady : keep(result);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaStreamQuery, v3020, stream);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuStreamQuery(stream);
+	RUNTIME_END(keep_unless_busy(result));
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaStreamWaitEvent, v3020, stream, event, flags);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuStreamWaitEvent(stream, event, flags);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaLaunchHostFunc, v10000, stream, function, data);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuLaunchHostFunc(stream, function, data);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaEventCreate, v3020, event);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuEventCreate(event, CU_EVENT_DEFAULT);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaEventCreateWithFlags, v3020, event, flags);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuEventCreate(event, flags);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaEventRecord, v3020, event, stream);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuEventRecord(event, stream);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaEventSynchronize, v3020, event);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuEventSynchronize(event);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaEventQuery, v3020, event);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuEventQuery(event);
+	RUNTIME_END(keep_unless_busy(result));
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaEventElapsedTime, v12080, milliseconds, start, end);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuEventElapsedTime(milliseconds, start, end);
+	RUNTIME_END(keep_unless_busy(result));
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaEventDestroy, v3020, event);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuEventDestroy(event);
+	RUNTIME_END(keep(result));
+}

@@ -10,10 +10,12 @@
 
 #include "fakes/fake.h"
 
-static const struct {
-	const char *name;
-	CUpti_ActivityKind kind;
-} kinds[] = {
+struct word {
+	const char *name; /* NULL ends a list of words */
+	unsigned bit;
+};
+
+static const struct word kinds[] = {
 	{"kernel", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
 	{"memcpy", CUPTI_ACTIVITY_KIND_MEMCPY},
 	{"memset", CUPTI_ACTIVITY_KIND_MEMSET},
@@ -24,6 +26,14 @@ static const struct {
 	{"stream", CUPTI_ACTIVITY_KIND_STREAM},
 	{"synchronization", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
 	{"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
+	{NULL, 0},
+};
+
+static const struct word failures[] = {
+#define FAILURE(name) {#name, FAKE_NVML_##name},
+	SCRIPT_NVML_FAILURES
+#undef FAILURE
+	{NULL, 0},
 };
 
 void fake_die(const char *fmt, ...)
@@ -46,20 +56,19 @@ uint64_t fake_realtime_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t kind_bits(char *names)
+static uint64_t bits_of(char *names, const struct word *words)
 {
 	uint64_t bits = 0;
 	char *rest = NULL;
 
 	for (char *name = strtok_r(names, "+", &rest); name; name = strtok_r(NULL, "+", &rest)) {
-		uint64_t bit = 0;
+		const struct word *word = words;
 
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-			if (strcmp(kinds[i].name, name) == 0)
-				bit = UINT64_C(1) << kinds[i].kind;
-		if (!bit)
-			fake_die("FAKE_CUPTI: no activity kind '%s'", name);
-		bits |= bit;
+		while (word->name && strcmp(word->name, name) != 0)
+			word++;
+		if (!word->name)
+			fake_die("FAKE_CUPTI: '%s' is none of the words it stands among", name);
+		bits |= UINT64_C(1) << word->bit;
 	}
 	return bits;
 }
@@ -86,7 +95,9 @@ static void read_word(struct fake_script *script, const char *name, char *value)
 	SCRIPT_NUMBERS
 #undef NUMBER
 	if (strcmp(name, "enable_fail") == 0)
-		script->enable_fail = kind_bits(value);
+		script->enable_fail = bits_of(value, kinds);
+	else if (strcmp(name, "nvml_fail") == 0)
+		script->nvml_fail = bits_of(value, failures);
 	else if (strcmp(name, "subscriber") == 0 && strcmp(value, "busy") == 0)
 		script->subscriber_busy = 1;
 	else

@@ -24,8 +24,38 @@
 	NUMBER(kernel_ns,    10000,   "how long a kernel runs")                                             \
 	NUMBER(clock_offset, 0,       "CUPTI's clock is so many nanoseconds ahead of CLOCK_REALTIME")       \
 	NUMBER(hw_trace,     0,       "1: cuptiActivityEnableHWTrace works; 2: it fails as it should not")    \
-	NUMBER(strict,       1,       "0: misuse that makes the real CUPTI hang or crash is let pass")
+	NUMBER(strict,       1,       "0: misuse that makes the real CUPTI hang or crash is let pass")      \
+	NUMBER(throttle,     0,       "bits that NVML gives as reasons of low clocks, beside GPU idle")     \
+	NUMBER(throttle_start_ms, 0,  "when these reasons begin, from nvmlInit on")                         \
+	NUMBER(throttle_ms,  0,       "how long they last; 0: for ever")                                    \
+	NUMBER(others_bytes, 0,       "memory of another process on GPU 0")                                 \
+	NUMBER(others_percent, 0,     "how busy another process keeps GPU 0")                               \
+	NUMBER(host_pids,    0,       "1: NVML tells processes by other numbers, as inside a container")    \
+	NUMBER(pcie_bits,    64,      "size of NVML's counters of bytes over PCIe, 32 or 64")
+
+/* What NVML answers NVML_ERROR_NOT_SUPPORTED to: nvml_fail=power+ecc. */
+#define SCRIPT_NVML_FAILURES                                                                                \
+	FAILURE(power)                                                                                      \
+	FAILURE(power_instant)                                                                              \
+	FAILURE(energy)                                                                                     \
+	FAILURE(clocks)                                                                                     \
+	FAILURE(temperature)                                                                                \
+	FAILURE(utilization)                                                                                \
+	FAILURE(memory)                                                                                     \
+	FAILURE(throttle)                                                                                   \
+	FAILURE(ecc)                                                                                        \
+	FAILURE(replays)                                                                                    \
+	FAILURE(pcie_bytes)                                                                                 \
+	FAILURE(pcie_rate)                                                                                  \
+	FAILURE(processes)                                                                                  \
+	FAILURE(process_utilization)
 /* clang-format on */
+
+enum fake_nvml_failure {
+#define FAILURE(name) FAKE_NVML_##name,
+	SCRIPT_NVML_FAILURES
+#undef FAILURE
+};
 
 struct fake_script {
 #define NUMBER(name, value, help) uint64_t name;
@@ -33,6 +63,7 @@ struct fake_script {
 #undef NUMBER
 	int subscriber_busy;  /* subscriber=busy: another tool has subscribed already */
 	uint64_t enable_fail; /* enable_fail=memset+memcpy: bits 1 << CUpti_ActivityKind */
+	uint64_t nvml_fail;   /* bits 1 << enum fake_nvml_failure */
 };
 
 void fake_script_read(struct fake_script *script);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/busy.h"
+
+#include "analysis/figures.h"
+#include "base/array.h"
+#include "model/activity.h"
+
+static struct gt_interval inside(const struct gt_view *view, const struct gt_activity *activity)
+{
+	struct gt_interval interval = {activity->start_ns, activity->end_ns};
+
+	if (interval.start_ns < view->start_ns)
+		interval.start_ns = view->start_ns;
+	if (interval.end_ns > view->end_ns)
+		interval.end_ns = view->end_ns;
+	return interval;
+}
+
+static void see(struct gt_busy *busy, enum gt_activity_type type, struct gt_interval interval)
+{
+	gt_cover_add(&busy->all, interval);
+	if (type == GT_ACTIVITY_FILL)
+		return;
+	gt_cover_add(&busy->kernels_or_copies, interval);
+	if (type == GT_ACTIVITY_COPY) {
+		gt_cover_add(&busy->copies, interval);
+	} else {
+		gt_cover_add(&busy->kernels, interval);
+		busy->kernel_count++;
+	}
+}
+
+struct gt_busy *gt_busy_of_devices(const struct gt_view *view)
+{
+	const size_t count = view->trace->devices.count;
+	struct gt_busy *devices = gt_allocate(count * sizeof(*devices));
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	for (size_t i = 0; i < count; i++)
+		devices[i] = (struct gt_busy){0};
+	gt_activity_walk_init(&walk, view->trace);
+	while (gt_activity_next(&walk, &activity))
+		if (activity.device < count)
+			see(&devices[activity.device], activity.type, inside(view, &activity));
+	return devices;
+}
+
+double gt_busy_percent(const struct gt_view *view, const struct gt_busy *busy)
+{
+	return gt_percent((double)busy->kernels.covered_ns,
+	                  (double)(view->end_ns - view->start_ns));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_BUSY_H
+#define GT_ANALYSIS_BUSY_H
+
+#include <stdint.h>
+
+#include "model/intervals.h"
+#include "model/view.h"
+
+/*
+ * How busy GPUs were, in one sense wherever it is said: a GPU is busy while at least one kernel
+ * runs on it, and the share is that of the view's window. What reaches out of the window counts
+ * as far as it is inside.
+ */
+struct gt_busy {
+	struct gt_cover kernels; /* covered_ns is the busy time */
+	struct gt_cover copies;
+	struct gt_cover kernels_or_copies;
+	struct gt_cover all;   /* fills too */
+	uint64_t kernel_count; /* with times */
+};
+
+/* One for each device of the trace. The caller frees it with gt_array_free. */
+struct gt_busy *gt_busy_of_devices(const struct gt_view *view);
+
+/* Busy time in percent of the window; NAN when that is empty. */
+double gt_busy_percent(const struct gt_view *view, const struct gt_busy *busy);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/host_calls.h"
+
+#include <stdint.h>
+
+#include "base/array.h"
+
+void gt_thread_calls_init(struct gt_thread_calls *calls, const struct gt_trace *trace)
+{
+	const size_t threads = trace->threads.count;
+
+	*calls = (struct gt_thread_calls){
+		.trace = trace,
+		.first = gt_allocate(threads * sizeof(*calls->first)),
+	};
+	for (size_t i = 0; i < threads; i++)
+		calls->first[i] = SIZE_MAX;
+	for (size_t i = trace->api_calls.count; i-- > 0;)
+		if (trace->api_calls.rows[i].thread < threads)
+			calls->first[trace->api_calls.rows[i].thread] = i;
+}
+
+void gt_thread_calls_release(struct gt_thread_calls *calls)
+{
+	gt_array_free(calls->first);
+	*calls = (struct gt_thread_calls){0};
+}
+
+/* The first row of api_calls that does not start before that time. */
+static size_t first_call_from(const struct gt_trace *trace, gt_time time)
+{
+	size_t low = 0;
+	size_t high = trace->api_calls.count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (trace->api_calls.rows[middle].start_ns < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static gt_time overlap(struct gt_interval stretch, const struct gt_api_call *call)
+{
+	const gt_time start = call->start_ns > stretch.start_ns ? call->start_ns : stretch.start_ns;
+	const gt_time end = call->flags & GT_UNFINISHED || call->end_ns > stretch.end_ns
+	                            ? stretch.end_ns
+	                            : call->end_ns;
+
+	return end > start ? end - start : 0;
+}
+
+static void consider(struct gt_host_calls *found, struct gt_interval stretch,
+                     const struct gt_api_call *call)
+{
+	const gt_time overlap_ns = overlap(stretch, call);
+
+	found->all_ns += overlap_ns;
+	if (overlap_ns > found->longest_ns) {
+		found->longest = call;
+		found->longest_ns = overlap_ns;
+	}
+}
+
+/*
+ * The outermost calls of a thread follow each other, so of those entered before the stretch only
+ * the last can reach into it.
+ */
+struct gt_host_calls gt_host_calls_in(const struct gt_thread_calls *calls,
+                                      struct gt_interval stretch, gt_id thread)
+{
+	const struct gt_trace *trace = calls->trace;
+	const struct gt_api_call *rows = trace->api_calls.rows;
+	const size_t first_inside = first_call_from(trace, stretch.start_ns);
+	struct gt_host_calls found = {0};
+
+	for (size_t i = first_inside;
+	     i < trace->api_calls.count && rows[i].start_ns < stretch.end_ns; i++)
+		if (rows[i].thread == thread && !(rows[i].flags & GT_NESTED))
+			consider(&found, stretch, &rows[i]);
+	for (size_t i = first_inside; i > calls->first[thread]; i--) {
+		const struct gt_api_call *call = &rows[i - 1];
+
+		if (call->thread == thread && !(call->flags & GT_NESTED)) {
+			consider(&found, stretch, call);
+			break;
+		}
+	}
+	return found;
+}

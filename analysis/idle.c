@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/idle.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static int by_length(const void *a, const void *b)
+{
+	const struct gt_gap *left = a;
+	const struct gt_gap *right = b;
+
+	if (gt_gap_ns(left) != gt_gap_ns(right))
+		return gt_gap_ns(left) < gt_gap_ns(right) ? 1 : -1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* Forgets all but the longest. */
+static void keep_largest(struct gt_idle *idle)
+{
+	if (idle->largest.count > 1)
+		qsort(idle->largest.rows, idle->largest.count, sizeof(*idle->largest.rows),
+		      by_length);
+	if (idle->largest.count > idle->largest_count)
+		idle->largest.count = idle->largest_count;
+}
+
+/* Twice as many as are asked for are collected before they are sorted: n log n in all. */
+static void add_gap(struct gt_idle *idle, const struct gt_gap *gap)
+{
+	if (idle->largest.count / 2 >= idle->largest_count)
+		keep_largest(idle);
+	if (idle->largest_count > 0)
+		*gt_array_push(&idle->largest) = *gap;
+}
+
+static unsigned decade_of(uint64_t ns)
+{
+	unsigned decade = 0;
+
+	for (; ns >= 10; ns /= 10)
+		decade++;
+	return decade;
+}
+
+void gt_idle_see(struct gt_idle *idle, const struct gt_activity *activity)
+{
+	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+	const gt_time busy_until = idle->cover.end_ns;
+	const bool first = !idle->cover.begun;
+	const uint64_t gap_ns = gt_cover_add(&idle->cover, interval);
+
+	if (gap_ns > 0) {
+		const unsigned decade = decade_of(gap_ns);
+
+		add_gap(idle,
+		        &(struct gt_gap){busy_until, activity->start_ns, idle->latest, *activity});
+		idle->gap_count++;
+		idle->gaps_of_decade[decade]++;
+		idle->idle_of_decade[decade] += gap_ns;
+	}
+	if (first || activity->end_ns >= busy_until)
+		idle->latest = *activity;
+}
+
+void gt_idle_end(struct gt_idle *idle)
+{
+	keep_largest(idle);
+}
+
+void gt_idle_release(struct gt_idle *idle)
+{
+	gt_array_release(&idle->largest);
+}
+
+uint64_t gt_idle_ns(const struct gt_idle *idle)
+{
+	return gt_cover_span(&idle->cover) - idle->cover.covered_ns;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/known.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+/* The entry that has the number, or the free one for it. */
+static size_t place_of(const struct gt_known *known, uint64_t number)
+{
+	size_t at = (size_t)(number * 0x9e3779b97f4a7c15u >> 32) & known->mask; /* Fibonacci */
+
+	while (known->entries[at].row != GT_NONE && known->entries[at].number != number)
+		at = (at + 1) & known->mask;
+	return at;
+}
+
+static void grow(struct gt_known *known)
+{
+	const struct gt_known old = *known;
+	const size_t count = old.entries ? 2 * (old.mask + 1) : 16;
+
+	known->entries = gt_allocate(count * sizeof(*known->entries));
+	memset(known->entries, 0xff, count * sizeof(*known->entries));
+	known->mask = count - 1;
+	known->last = 0;
+	for (size_t i = 0; old.entries && i <= old.mask; i++)
+		if (old.entries[i].row != GT_NONE)
+			known->entries[place_of(known, old.entries[i].number)] = old.entries[i];
+	gt_array_free(old.entries);
+}
+
+gt_id gt_known_find(struct gt_known *known, uint64_t number)
+{
+	const struct gt_known_entry *last;
+
+	if (!known->entries)
+		return GT_NONE;
+	last = &known->entries[known->last];
+	if (last->number == number && last->row != GT_NONE)
+		return last->row;
+	known->last = place_of(known, number);
+	return known->entries[known->last].row;
+}
+
+void gt_known_add(struct gt_known *known, uint64_t number, gt_id row)
+{
+	if (!known->entries || 2 * known->count > known->mask)
+		grow(known);
+	known->entries[place_of(known, number)] =
+		(struct gt_known_entry){.number = number, .row = row};
+	known->count++;
+}
+
+void gt_known_release(struct gt_known *known)
+{
+	gt_array_free(known->entries);
+	*known = (struct gt_known){0};
+}

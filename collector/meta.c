@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/strings.h"
+#include "collector/decoder.h"
+#include "format/meta.h"
+
+/* What a capture says of its process, as pairs of texts. */
+
+static gt_string text_of(struct gt_decoder *decoder, const struct gt_text *text)
+{
+	return gt_strings_add_bytes(decoder->collection->trace->strings, text->bytes, text->size);
+}
+
+static uint64_t number_of(const struct gt_text *text)
+{
+	char digits[24];
+	uint64_t value = 0;
+
+	snprintf(digits, sizeof(digits), "%.*s", (int)text->size, text->bytes);
+	(void)gt_parse_count(digits, &value);
+	return value;
+}
+
+/* The words of a command line, each ended by a zero byte, as one text with blanks between. */
+static gt_string command_of(struct gt_decoder *decoder, const struct gt_text *text)
+{
+	char *words = gt_allocate(text->size + 1);
+	size_t size = text->size;
+	gt_string id;
+
+	memcpy(words, text->bytes, size);
+	while (size && words[size - 1] == '\0')
+		size--;
+	for (size_t i = 0; i < size; i++)
+		if (words[i] == '\0')
+			words[i] = ' ';
+	id = gt_strings_add_bytes(decoder->collection->trace->strings, words, size);
+	free(words);
+	return id;
+}
+
+static gt_string file_of(struct gt_decoder *decoder, const struct gt_text *path)
+{
+	const char *slash = memrchr(path->bytes, '/', path->size);
+	const char *name = slash ? slash + 1 : path->bytes;
+
+	return gt_strings_add_bytes(decoder->collection->trace->strings, name,
+	                            path->size - (size_t)(name - path->bytes));
+}
+
+static void take_driver(struct gt_decoder *decoder, const struct gt_text *value)
+{
+	struct gt_trace *trace = decoder->collection->trace;
+	const uint64_t version = number_of(value);
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u.%u", (unsigned)(version / 1000),
+	         (unsigned)(version % 1000 / 10));
+	trace->driver = gt_strings_add(trace->strings, text);
+}
+
+static void take_cupti_version(struct gt_decoder *decoder, const struct gt_text *value)
+{
+	struct gt_trace *trace = decoder->collection->trace;
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s (version %.*s)", gt_trace_text(trace, trace->cupti),
+	         (int)value->size, value->bytes);
+	trace->cupti = gt_strings_add(trace->strings, text);
+}
+
+static void take_api(struct gt_capture *capture, const char *said)
+{
+	capture->api_known = true;
+	capture->api_recorded = strcmp(said, "none") != 0;
+}
+
+static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
+                      const struct gt_text *value)
+{
+	struct gt_trace *trace = decoder->collection->trace;
+	struct gt_process *process = &trace->processes.rows[decoder->capture->process];
+	char word[32];
+	char said[16];
+
+	snprintf(word, sizeof(word), "%.*s", (int)key->size, key->bytes);
+	snprintf(said, sizeof(said), "%.*s", (int)value->size, value->bytes);
+	if (strcmp(word, GT_META_TOOL) == 0)
+		trace->tool_version = text_of(decoder, value);
+	else if (strcmp(word, GT_META_HOST) == 0)
+		process->host = text_of(decoder, value);
+	else if (strcmp(word, GT_META_PID) == 0)
+		process->pid = (gt_count)number_of(value);
+	else if (strcmp(word, GT_META_PPID) == 0)
+		process->parent_pid = (gt_count)number_of(value);
+	else if (strcmp(word, GT_META_STARTED) == 0)
+		process->started_ticks = number_of(value);
+	else if (strcmp(word, GT_META_PROGRAM) == 0)
+		process->name = file_of(decoder, value);
+	else if (strcmp(word, GT_META_COMMAND) == 0)
+		process->command = command_of(decoder, value);
+	else if (strcmp(word, GT_META_CUPTI_PATH) == 0)
+		trace->cupti = text_of(decoder, value);
+	else if (strcmp(word, GT_META_CUPTI_VERSION) == 0)
+		take_cupti_version(decoder, value);
+	else if (strcmp(word, GT_META_DRIVER) == 0)
+		take_driver(decoder, value);
+	else if (strcmp(word, GT_META_API) == 0)
+		take_api(decoder->capture, said);
+	else if (strcmp(word, GT_META_END) == 0)
+		*(strcmp(said, GT_META_END_CLEAN) == 0 ? &decoder->capture->clean
+		                                       : &decoder->capture->died) = true;
+}
+
+void gt_decode_meta(struct gt_decoder *decoder, const struct gt_chunk *chunk)
+{
+	struct gt_text key;
+	struct gt_text value;
+	size_t offset = 0;
+
+	while (gt_chunk_next_pair(chunk, &offset, &key, &value) > 0)
+		take_pair(decoder, &key, &value);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "collector/decoder.h"
+#include "format/series.h"
+
+/* Samples of series, their times still in the clock they were read from. */
+
+/* The trace's series for this one of the capture; a damaged chunk may say other columns. */
+static struct gt_series *find_series(struct gt_decoder *decoder, const struct gt_samples *samples)
+{
+	struct gt_trace *trace = decoder->collection->trace;
+	struct gt_capture *capture = decoder->capture;
+	size_t place;
+
+	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
+		if (raw->number == samples->series && raw->clock == samples->clock)
+			return &trace->series.rows[raw->place];
+	place = gt_trace_add_series(trace, samples->columns);
+	*gt_array_push(&capture->raw_series) = (struct gt_raw_series){
+		.number = samples->series, .clock = samples->clock, .place = place};
+	return &trace->series.rows[place];
+}
+
+static void append(struct gt_series *series, const struct gt_samples *samples)
+{
+	gt_series_reserve(series, samples->count);
+	for (uint32_t i = 0; i < samples->count; i++) {
+		const size_t row = series->count + i;
+
+		series->times_ns[row] = (gt_time)samples->times_ns[i];
+		for (size_t column = 0; column < series->column_count; column++)
+			series->columns[column][row] =
+				samples->values[(size_t)i * samples->columns + column];
+	}
+	series->count += samples->count;
+}
+
+void gt_decode_series(struct gt_decoder *decoder, const struct gt_chunk *chunk)
+{
+	struct gt_samples samples = {.count = chunk->header.count};
+	struct gt_series *series;
+
+	if (chunk->header.count > GT_CHUNK_MAX_RECORDS ||
+	    gt_series_peek(chunk->payload, chunk->header.raw, &samples) < 0) {
+		decoder->damaged++;
+		return;
+	}
+	samples.times_ns = gt_allocate(samples.count * sizeof(*samples.times_ns));
+	samples.values =
+		gt_allocate((size_t)samples.count * samples.columns * sizeof(*samples.values));
+	if (gt_series_decode(chunk->payload, chunk->header.raw, &samples) < 0) {
+		decoder->damaged++;
+	} else {
+		series = find_series(decoder, &samples);
+		if (series->column_count == samples.columns)
+			append(series, &samples);
+		else
+			decoder->damaged++;
+	}
+	gt_array_free(samples.times_ns);
+	gt_array_free(samples.values);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/stage.h"
+#include "model/stream_order.h"
+#include "model/sync.h"
+
+/*
+ * Who waited for what: which record of an event a wait is about, and from that and the order of
+ * the streams the edges, what could not go on before what was done. The order inside a stream
+ * (model/stream_order.h) is not written down as edges.
+ */
+
+/* ---- events: a handle stands for one event after the other ---- */
+
+/* From when on a handle, known by the row it got first, stands for which row of events. */
+struct life {
+	gt_id first;
+	gt_time from_ns;
+	gt_id row;
+};
+
+struct lives {
+	gt_array(struct life) list; /* in order of time */
+	gt_id *current;             /* by first row; GT_NONE: destroyed */
+	gt_id *record;              /* by row of events: the last record of it, row of syncs */
+	size_t record_capacity;
+	size_t first_count; /* events before this stage made more */
+};
+
+static void lives_init(struct lives *lives, const struct gt_trace *trace)
+{
+	const size_t count = trace->events.count;
+
+	*lives = (struct lives){.first_count = count, .record_capacity = count};
+	lives->current = gt_allocate(count * sizeof(*lives->current));
+	lives->record = gt_allocate(count * sizeof(*lives->record));
+	for (size_t i = 0; i < count; i++) {
+		lives->current[i] = (gt_id)i;
+		lives->record[i] = GT_NONE;
+	}
+}
+
+static void lives_release(struct lives *lives)
+{
+	gt_array_release(&lives->list);
+	gt_array_free(lives->current);
+	gt_array_free(lives->record);
+}
+
+/* The handle is another event's from now on. */
+static gt_id begin_life(struct gt_trace *trace, struct lives *lives, gt_id first, gt_time time_ns)
+{
+	const struct gt_event event = trace->events.rows[first];
+	const gt_id row = (gt_id)trace->events.count;
+
+	*gt_array_push(&trace->events) =
+		(struct gt_event){.handle = event.handle, .process = event.process};
+	if (trace->events.count > lives->record_capacity) {
+		lives->record_capacity = 2 * trace->events.count;
+		lives->record = gt_array_resize(lives->record, lives->record_capacity,
+		                                sizeof(*lives->record));
+	}
+	lives->record[row] = GT_NONE;
+	lives->current[first] = row;
+	*gt_array_push(&lives->list) = (struct life){first, time_ns, row};
+	return row;
+}
+
+/* The event that a sync is about, by the row that its handle got first. */
+static gt_id event_now(struct gt_trace *trace, struct lives *lives, gt_id first, gt_time time_ns)
+{
+	if (first >= lives->first_count)
+		return GT_NONE;
+	if (lives->current[first] == GT_NONE)
+		return begin_life(trace, lives, first, time_ns);
+	return lives->current[first];
+}
+
+static void follow(struct gt_trace *trace, struct lives *lives, gt_id row)
+{
+	struct gt_sync *sync = &trace->syncs.rows[row];
+	const gt_id first = sync->event;
+
+	if (first == GT_NONE)
+		return;
+	sync->event = event_now(trace, lives, first, sync->start_ns);
+	if (sync->event == GT_NONE)
+		return;
+
+	struct gt_event *event = &trace->events.rows[sync->event];
+
+	switch (sync->kind) {
+	case GT_SYNC_EVENT_DESTROY:
+		lives->current[first] = GT_NONE;
+		return;
+	case GT_SYNC_EVENT_CREATE:
+		return;
+	case GT_SYNC_EVENT_RECORD:
+		if (sync->result == 0) {
+			event->records++;
+			lives->record[sync->event] = row;
+		}
+		break;
+	default:
+		sync->record = lives->record[sync->event];
+		break;
+	}
+	sync->generation = event->records;
+}
+
+/* Queries were counted over a while: the event is the one that the handle stood for at first. */
+static void follow_queries(struct gt_trace *trace, const struct lives *lives)
+{
+	gt_array_each(struct gt_query, query, &trace->queries) {
+		const gt_id first = query->event;
+
+		for (size_t i = 0; first != GT_NONE && i < lives->list.count; i++) {
+			const struct life *life = &lives->list.rows[i];
+
+			if (life->first == first && life->from_ns <= query->start_ns)
+				query->event = life->row;
+		}
+	}
+}
+
+static void number_events(struct gt_trace *trace)
+{
+	gt_count *counts = calloc(trace->processes.count + 1, sizeof(*counts));
+
+	if (!counts)
+		abort();
+	gt_array_each(struct gt_event, event, &trace->events)
+		if (event->process < trace->processes.count)
+			event->number = ++counts[event->process];
+	free(counts);
+}
+
+/* ---- edges ---- */
+
+static bool is_ok(const struct gt_sync *sync)
+{
+	return sync->result == 0 && sync->start_ns > 0;
+}
+
+static void want(const struct gt_trace *trace, bool *wanted, gt_id stream)
+{
+	if (stream < trace->streams.count)
+		wanted[stream] = true;
+}
+
+/* A wait for a whole context is one for each of its streams. */
+static void want_context(const struct gt_trace *trace, bool *wanted, gt_id context)
+{
+	for (size_t i = 0; i < trace->streams.count; i++)
+		if (trace->streams.rows[i].context == context)
+			wanted[i] = true;
+}
+
+static void find_wanted(const struct gt_trace *trace, bool *wanted)
+{
+	gt_id last_context = GT_NONE;
+
+	gt_array_each(const struct gt_sync, sync, &trace->syncs) {
+		if (sync->record != GT_NONE || sync->kind == GT_SYNC_STREAM_SYNCHRONIZE)
+			want(trace, wanted, sync->stream);
+		if (sync->record != GT_NONE)
+			want(trace, wanted, trace->syncs.rows[sync->record].stream);
+		if (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE && sync->context != last_context) {
+			want_context(trace, wanted, sync->context);
+			last_context = sync->context;
+		}
+	}
+}
+
+/* The last thing that a stream had been given at a time; false when there was none. */
+static bool last_before(const struct gt_stream_order *order, gt_id stream, gt_time time_ns,
+                        struct gt_step *step)
+{
+	const size_t place = stream < order->trace->streams.count
+	                             ? gt_stream_order_from(order, stream, time_ns)
+	                             : 0;
+
+	if (place == 0)
+		return false;
+	*step = gt_stream_order_at(order, stream, place - 1);
+	return true;
+}
+
+static void add_edge(struct gt_trace *trace, const struct gt_step *from, const struct gt_step *to,
+                     gt_id sync, enum gt_edge_kind kind)
+{
+	*gt_array_push(&trace->edges) = (struct gt_edge){
+		.from_table = (gt_count)from->table,
+		.from_row = from->row,
+		.to_table = (gt_count)to->table,
+		.to_row = to->row,
+		.sync = sync,
+		.kind = kind,
+	};
+}
+
+/* What was before the record, to what the waiting stream was given next. */
+static void add_stream_edge(struct gt_trace *trace, const struct gt_stream_order *order, gt_id row)
+{
+	const struct gt_sync *wait = &trace->syncs.rows[row];
+	const struct gt_sync *record = &trace->syncs.rows[wait->record];
+	struct gt_step from;
+	struct gt_step to;
+	size_t next;
+
+	if (wait->stream == record->stream || wait->stream >= trace->streams.count ||
+	    !last_before(order, record->stream, record->start_ns, &from))
+		return;
+	next = gt_stream_order_from(order, wait->stream, wait->start_ns);
+	if (next == gt_stream_order_count(order, wait->stream))
+		return;
+	to = gt_stream_order_at(order, wait->stream, next);
+	add_edge(trace, &from, &to, row, GT_EDGE_EVENT);
+}
+
+/* Of the context's streams the last thing that ended: what the host waited for. */
+static bool last_of_context(const struct gt_stream_order *order, const struct gt_sync *sync,
+                            struct gt_step *last)
+{
+	const struct gt_trace *trace = order->trace;
+	gt_time last_end_ns = -1;
+
+	for (size_t i = 0; i < trace->streams.count; i++) {
+		struct gt_step step;
+		gt_time start_ns;
+		gt_time end_ns;
+
+		if (trace->streams.rows[i].context != sync->context ||
+		    !last_before(order, (gt_id)i, sync->start_ns, &step))
+			continue;
+		gt_step_times(trace, step, &start_ns, &end_ns);
+		if (end_ns > last_end_ns) {
+			last_end_ns = end_ns;
+			*last = step;
+		}
+	}
+	return last_end_ns >= 0;
+}
+
+/* What the host waited for in a call; false when there was nothing. */
+static bool find_awaited(const struct gt_stream_order *order, const struct gt_sync *sync,
+                         struct gt_step *from)
+{
+	const struct gt_trace *trace = order->trace;
+
+	switch (sync->kind) {
+	case GT_SYNC_STREAM_SYNCHRONIZE:
+		return last_before(order, sync->stream, sync->start_ns, from);
+	case GT_SYNC_CONTEXT_SYNCHRONIZE:
+		return last_of_context(order, sync, from);
+	case GT_SYNC_EVENT_SYNCHRONIZE:
+		return sync->record != GT_NONE &&
+		       last_before(order, trace->syncs.rows[sync->record].stream,
+		                   trace->syncs.rows[sync->record].start_ns, from);
+	default:
+		return false;
+	}
+}
+
+static void add_edges(struct gt_trace *trace, const struct gt_stream_order *order)
+{
+	for (gt_id row = 0; row < trace->syncs.count; row++) {
+		const struct gt_sync *sync = &trace->syncs.rows[row];
+		const struct gt_step host = {GT_TABLE_syncs, row};
+		struct gt_step from;
+
+		if (!is_ok(sync))
+			continue;
+		if (sync->kind == GT_SYNC_STREAM_WAIT_EVENT && sync->record != GT_NONE)
+			add_stream_edge(trace, order, row);
+		else if (find_awaited(order, sync, &from))
+			add_edge(trace, &from, &host, row, GT_EDGE_HOST);
+	}
+}
+
+/*
+ * Blocking copies and fills waited for what they asked for: the row with their call. Both tables
+ * and the calls are sorted by time, but work of one call may stand anywhere: by call, once.
+ */
+static void add_call_edges(struct gt_trace *trace)
+{
+	gt_id *sync_of_call;
+	bool any = false;
+
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		any |= sync->kind == GT_SYNC_BLOCKING_COPY || sync->kind == GT_SYNC_BLOCKING_FILL;
+	if (!any)
+		return;
+	sync_of_call = gt_allocate(trace->api_calls.count * sizeof(*sync_of_call));
+	memset(sync_of_call, 0xff, trace->api_calls.count * sizeof(*sync_of_call));
+	for (gt_id row = 0; row < trace->syncs.count; row++) {
+		const struct gt_sync *sync = &trace->syncs.rows[row];
+
+		if ((sync->kind == GT_SYNC_BLOCKING_COPY || sync->kind == GT_SYNC_BLOCKING_FILL) &&
+		    is_ok(sync) && sync->api_call < trace->api_calls.count)
+			sync_of_call[sync->api_call] = row;
+	}
+#define ADD(T, plural)                                                                             \
+	for (gt_id row = 0; row < trace->plural.count; row++) {                                    \
+		const gt_id call = trace->plural.rows[row].api_call;                               \
+                                                                                                   \
+		if (call < trace->api_calls.count && sync_of_call[call] != GT_NONE)                \
+			add_edge(trace, &(struct gt_step){GT_TABLE_##plural, row},                 \
+			         &(struct gt_step){GT_TABLE_syncs, sync_of_call[call]},            \
+			         sync_of_call[call], GT_EDGE_HOST);                                \
+	}
+	ADD(copy, copies)
+	ADD(fill, fills)
+#undef ADD
+	gt_array_free(sync_of_call);
+}
+
+/* Making and destroying an event orders nothing: their rows have done their work. */
+static void drop_lives(struct gt_trace *trace)
+{
+	const size_t count = trace->syncs.count;
+	gt_id *renamed = gt_allocate(count * sizeof(*renamed));
+	gt_id kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_sync sync = trace->syncs.rows[i];
+		const bool drop =
+			sync.kind == GT_SYNC_EVENT_CREATE || sync.kind == GT_SYNC_EVENT_DESTROY;
+
+		renamed[i] = drop ? GT_NONE : kept;
+		if (!drop)
+			trace->syncs.rows[kept++] = sync;
+	}
+	trace->syncs.count = kept;
+	gt_trace_rename(trace, GT_TABLE_syncs, &(struct gt_renamed){renamed, count});
+	gt_array_free(renamed);
+}
+
+static int run(struct gt_collection *collection, struct gt_error *err)
+{
+	struct gt_trace *trace = collection->trace;
+	struct gt_stream_order order;
+	struct lives lives;
+	bool *wanted;
+
+	(void)err;
+	if (trace->syncs.count + trace->queries.count == 0)
+		return 0;
+	lives_init(&lives, trace);
+	for (gt_id row = 0; row < trace->syncs.count; row++)
+		follow(trace, &lives, row);
+	follow_queries(trace, &lives);
+	lives_release(&lives);
+	number_events(trace);
+	drop_lives(trace);
+	wanted = gt_allocate(trace->streams.count * sizeof(*wanted));
+	memset(wanted, 0, trace->streams.count * sizeof(*wanted));
+	find_wanted(trace, wanted);
+	gt_stream_order_init(&order, trace, wanted);
+	add_edges(trace, &order);
+	add_call_edges(trace);
+	gt_stream_order_release(&order);
+	gt_array_free(wanted);
+	return 0;
+}
+
+const struct gt_stage gt_stage_waits = {.name = "waits", .run = run};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/activity.h"
+
+#include "model/timed.h"
+
+/* Finds the first row of a table from row on that has times; false at the table's end. */
+#define FIND(name, plural, activity_type)                                                          \
+	static bool find_##name(const struct gt_trace *trace, size_t row,                          \
+	                        struct gt_activity *activity)                                      \
+	{                                                                                          \
+		for (; row < trace->plural.count; row++) {                                         \
+			const struct gt_##name *found = &trace->plural.rows[row];                  \
+                                                                                                   \
+			if (!gt_timed(found->flags, found->start_ns, found->end_ns))               \
+				continue;                                                          \
+			*activity = (struct gt_activity){                                          \
+				found->start_ns, found->end_ns, activity_type,                     \
+				(gt_id)row,      found->device, found->api_call,                   \
+			};                                                                         \
+			return true;                                                               \
+		}                                                                                  \
+		return false;                                                                      \
+	}
+
+FIND(kernel, kernels, GT_ACTIVITY_KERNEL)
+FIND(copy, copies, GT_ACTIVITY_COPY)
+FIND(fill, fills, GT_ACTIVITY_FILL)
+
+static void move_head(struct gt_activity_walk *walk, enum gt_activity_type type, size_t row)
+{
+	struct gt_activity *head = &walk->heads[type];
+
+	switch (type) {
+	case GT_ACTIVITY_KERNEL:
+		walk->ended[type] = !find_kernel(walk->trace, row, head);
+		break;
+	case GT_ACTIVITY_COPY:
+		walk->ended[type] = !find_copy(walk->trace, row, head);
+		break;
+	case GT_ACTIVITY_FILL:
+		walk->ended[type] = !find_fill(walk->trace, row, head);
+		break;
+	}
+}
+
+void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace)
+{
+	*walk = (struct gt_activity_walk){.trace = trace};
+	move_head(walk, GT_ACTIVITY_KERNEL, 0);
+	move_head(walk, GT_ACTIVITY_COPY, 0);
+	move_head(walk, GT_ACTIVITY_FILL, 0);
+}
+
+int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity)
+{
+	const struct gt_activity *earliest = NULL;
+
+	for (size_t i = 0; i < sizeof(walk->heads) / sizeof(walk->heads[0]); i++)
+		if (!walk->ended[i] && (!earliest || walk->heads[i].start_ns < earliest->start_ns))
+			earliest = &walk->heads[i];
+	if (!earliest)
+		return 0;
+	*activity = *earliest;
+	move_head(walk, activity->type, (size_t)activity->row + 1);
+	return 1;
+}

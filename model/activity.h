@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_ACTIVITY_H
+#define GT_MODEL_ACTIVITY_H
+
+#include <stdbool.h>
+
+#include "model/trace.h"
+
+/*
+ * What GPUs did, kernels, copies and fills alike, one after the other in order of their start.
+ * The three tables of a trace are sorted already, so walking them together needs no memory.
+ */
+
+enum gt_activity_type { GT_ACTIVITY_KERNEL, GT_ACTIVITY_COPY, GT_ACTIVITY_FILL };
+
+struct gt_activity {
+	gt_time start_ns;
+	gt_time end_ns;
+	enum gt_activity_type type;
+	gt_id row; /* of the table of its type */
+	gt_id device;
+	gt_id api_call;
+};
+
+struct gt_activity_walk {
+	const struct gt_trace *trace;
+	struct gt_activity heads[3]; /* the next one of each type */
+	bool ended[3];
+};
+
+void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace);
+
+/* Returns 1 with the next activity that has times, or 0 at the end. */
+int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/ledger.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+#define LEDGER_CLASS(name, trait, one, many, help) {#name, GT_CLASS_##trait, one, many, help},
+const struct gt_ledger_class gt_ledger_classes[] = {
+#include "model/ledger.def"
+};
+const size_t gt_ledger_class_count = sizeof(gt_ledger_classes) / sizeof(gt_ledger_classes[0]);
+
+const struct gt_ledger_class *gt_ledger_class_find(const char *name)
+{
+	for (size_t i = 0; i < gt_ledger_class_count; i++)
+		if (strcmp(gt_ledger_classes[i].name, name) == 0)
+			return &gt_ledger_classes[i];
+	return NULL;
+}
+
+enum { TRAITS = GT_CLASS_failed + 1 };
+
+/* The ledger of one process, summed by what the classes mean. */
+struct sums {
+	uint64_t of[TRAITS];
+};
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t lost_of(const struct sums *sums)
+{
+	return sums->of[GT_CLASS_lost] +
+	       larger(sums->of[GT_CLASS_without_times], sums->of[GT_CLASS_kernels_without_times]) +
+	       larger(sums->of[GT_CLASS_missing], sums->of[GT_CLASS_not_fetched]);
+}
+
+/* Rows whose process is not known are added up as those of one more. */
+static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *state)
+{
+	const size_t known = trace->processes.count;
+	struct sums *sums = gt_allocate((known + 1) * sizeof(*sums));
+
+	memset(sums, 0, (known + 1) * sizeof(*sums));
+	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
+		const struct gt_ledger_class *class =
+			gt_ledger_class_find(gt_trace_text(trace, row->name));
+
+		if (class)
+			sums[row->process < known ? row->process : known].of[class->trait] +=
+				row->value;
+	}
+	for (size_t i = 0; i <= known; i++) {
+		state->lost += lost_of(&sums[i]);
+		state->sources_failed += sums[i].of[GT_CLASS_failed];
+	}
+	gt_array_free(sums);
+}
+
+static uint64_t sum_of(const struct gt_trace *trace, const char *name)
+{
+	uint64_t value = 0;
+
+	(void)gt_trace_ledger(trace, name, &value);
+	return value;
+}
+
+/* Of a trace in which launches were not counted all of these are 0. */
+static uint64_t difference(const struct gt_trace *trace)
+{
+	const uint64_t launches = sum_of(trace, "launches");
+	const uint64_t sum = sum_of(trace, "launches_timed") +
+	                     sum_of(trace, "launches_unfinished") +
+	                     sum_of(trace, "launches_captured") + sum_of(trace, "launches_missing");
+
+	return launches > sum ? launches - sum : sum - launches;
+}
+
+struct gt_ledger_state gt_ledger_state(const struct gt_trace *trace)
+{
+	struct gt_ledger_state state = {
+		.processes = trace->processes.count,
+		.not_balanced = difference(trace),
+		.kept = trace->ledgers.count > 0,
+	};
+
+	sum_classes(trace, &state);
+	gt_array_each(const struct gt_process, process, &trace->processes) {
+		state.cut_short += process->ended == GT_END_TORN;
+		state.running += process->ended == GT_END_RUNNING;
+	}
+	return state;
+}
+
+bool gt_ledger_is_clean(const struct gt_ledger_state *state)
+{
+	return state->kept && state->lost == 0 && state->sources_failed == 0 &&
+	       state->cut_short == 0 && state->running == 0 && state->not_balanced == 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_SYNC_H
+#define GT_MODEL_SYNC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the column "kind" of syncs and queries says; the numbers are those of captures. */
+enum gt_sync_kind {
+#define SYNC_KIND(name, number, words, waits_host) GT_SYNC_##name = (number),
+#include "format/sync_kinds.def"
+};
+
+/* Whether the host may wait in such a call. */
+bool gt_sync_waits_host(uint32_t kind);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_VIEW_H
+#define GT_MODEL_VIEW_H
+
+#include "model/ledger.h"
+#include "model/trace.h"
+
+struct gt_error;
+struct gt_filter;
+
+/*
+ * What reports and exporters work on: a trace, all of it or what a filter left of it, and the
+ * window that its figures are of. A filter is applied by taking rows out of the trace, so nobody
+ * who reads the trace can forget it.
+ */
+struct gt_view {
+	const struct gt_trace *trace;
+	gt_time start_ns; /* of the window: what shares of time are shares of. The trace's own */
+	gt_time end_ns;   /* start_ns and end_ns are the recording's, with any filter */
+	const char *restriction; /* the filter as options, its own text; NULL: all of the trace */
+	struct gt_ledger_state recording; /* of the whole recording, with any filter */
+};
+
+/* All of a trace, which must outlive the view and not change. */
+struct gt_view gt_view_of(const struct gt_trace *trace);
+
+/*
+ * Takes everything out of the trace that the filter did not choose, and makes a view of the rest.
+ * The filter must outlive the view. What stays:
+ * - With a window, what starts in it, from <= start < to, also when it ends later. What has no
+ *   time to be in a window with, because it had not begun when its process ended, goes.
+ *   Samples of series count as what starts then.
+ * - With processes, everything of these processes.
+ * - With devices, streams or kernels, the work on the GPU that is on such a device, on such a
+ *   stream and of such a kernel: chosen kernels leave no copies or fills. An API call, a wait or
+ *   an overhead stays if it asked for work that stays, a wait also if it waited for a stream that
+ *   stays, with its call. Figures of a GPU over time stay with the GPU.
+ * - Devices, streams and processes that are not chosen go, except devices that copies name.
+ * - The ledger and the notes: they are always of the whole recording.
+ * A column that named a row that went is GT_NONE.
+ *
+ * Fails with -EINVAL for a window that ends before it begins and -ENODATA when nothing is left, or
+ * something chosen is not there; the trace is then as it was.
+ */
+int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_filter *filter,
+                struct gt_error *err);
+
+#endif

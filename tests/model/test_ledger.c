@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/ledger.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/check.h"
+#include "support/trace.h"
+
+Test(ledger, knows_every_class_that_processes_count)
+{
+	static const char *const names[] = {
+#define LEDGER(name, help) #name,
+#include "format/ledger.def"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		cr_expect(gt_ledger_class_find(names[i]) != NULL, "%s is not in model/ledger.def",
+		          names[i]);
+}
+
+static void expect_known(const char *name)
+{
+	cr_expect(gt_ledger_class_find(name) != NULL, "%s is not in model/ledger.def", name);
+}
+
+/* Its lines read: add(trace, process, "launches", ...); */
+Test(ledger, knows_every_class_that_the_collector_adds)
+{
+	static const char before[] = "add(trace, process, \"";
+	FILE *file = fopen(GT_TEST_DATA "/../collector/stages/ledger.c", "r");
+	char line[512];
+	size_t found = 0;
+
+	cr_assert(file != NULL);
+	while (fgets(line, sizeof(line), file)) {
+		char *name = strstr(line, before);
+
+		if (!name)
+			continue;
+		name += strlen(before);
+		name[strcspn(name, "\"")] = '\0';
+		expect_known(name);
+		found++;
+	}
+	fclose(file);
+	cr_expect(found > 8, "the lines look different now");
+}
+
+Test(ledger, calls_the_time_that_something_took_no_loss)
+{
+	for (size_t i = 0; i < gt_ledger_class_count; i++) {
+		const struct gt_ledger_class *class = &gt_ledger_classes[i];
+		const size_t length = strlen(class->name);
+		const bool is_time = length > 3 && strcmp(class->name + length - 3, "_ns") == 0;
+
+		cr_expect(is_time == (class->trait == GT_CLASS_time), "%s", class->name);
+		cr_expect(gt_ledger_class_is_loss(class) || !*class->one, "%s", class->name);
+		cr_expect(strlen(class->help) > 0);
+	}
+}
+
+Test(ledger, is_clean_as_long_as_nothing_is_missing)
+{
+	struct gt_trace trace;
+	struct gt_ledger_state state;
+	gt_id process;
+
+	trace_init(&trace, 100);
+	process = trace_process(&trace, "app", 1);
+	state = gt_ledger_state(&trace);
+	cr_expect(not(gt_ledger_is_clean(&state)), "nobody counted");
+
+	trace_ledger(&trace, process, "launches", 5);
+	trace_ledger(&trace, process, "launches_timed", 4);
+	trace_ledger(&trace, process, "launches_captured", 1);
+	trace.processes.rows[process].ended = GT_END_DIED;
+	state = gt_ledger_state(&trace);
+	cr_expect(gt_ledger_is_clean(&state), "all of it was salvaged");
+
+	trace.processes.rows[process].ended = GT_END_RUNNING;
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, state.running, 1));
+	cr_expect(not(gt_ledger_is_clean(&state)));
+
+	trace.processes.rows[process].ended = GT_END_CLEAN;
+	trace.ledgers.rows[1].value = 3;
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, state.not_balanced, 1));
+	cr_expect(not(gt_ledger_is_clean(&state)));
+	gt_trace_release(&trace);
+}
+
+Test(ledger, counts_what_two_classes_count_once_for_each_process)
+{
+	struct gt_trace trace;
+	struct gt_ledger_state state;
+	gt_id first;
+	gt_id second;
+
+	trace_init(&trace, 100);
+	first = trace_process(&trace, "app", 1);
+	second = trace_process(&trace, "app", 2);
+	trace_ledger(&trace, first, "launches_missing", 7);
+	trace_ledger(&trace, first, "dropped_by_cupti", 5);
+	trace_ledger(&trace, second, "dropped_by_cupti", 3);
+	trace_ledger(&trace, second, "kernels_unfinished", 2);
+	trace_ledger(&trace, second, "launches_unfinished", 1);
+	trace_ledger(&trace, second, "api_lost", 10);
+	trace_ledger(&trace, second, "sources_failed", 1);
+	trace_ledger(&trace, second, "kernels", 1000);
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, state.lost, 7 + 3 + 2 + 10));
+	cr_expect(eq(u64, state.sources_failed, 1));
+	gt_trace_release(&trace);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/view.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/strings.h"
+#include "model/filter.h"
+#include "model/names.h"
+#include "support/check.h"
+#include "support/trace.h"
+
+/*
+ * Two processes, each with a stream on a GPU of its own and one on GPU 0. On every stream a call
+ * launches a kernel, a wait waits for it and an edge says so.
+ */
+struct scene {
+	struct gt_trace trace;
+	struct gt_filter filter;
+	struct gt_view view;
+	struct gt_error err;
+	gt_id processes[2];
+	gt_id threads[2];
+	gt_id devices[2];
+	gt_id streams[3]; /* 0: process 0 on GPU 0; 1: process 1 on GPU 0; 2: process 1 on GPU 1 */
+};
+
+static gt_id process_of(const struct scene *scene, size_t stream)
+{
+	return gt_trace_stream_process(&scene->trace, scene->streams[stream]);
+}
+
+/* A launch at a time, its kernel from 10 to 60 ns later, and the wait for it until 70. */
+static void add_launch(struct scene *scene, size_t stream, gt_time at, const char *name)
+{
+	struct gt_trace *trace = &scene->trace;
+	const gt_id process = process_of(scene, stream);
+	const gt_id thread = scene->threads[process];
+	const gt_id shape = trace_shape(trace, name, 1, 32);
+	const gt_id launch = trace_call(trace, thread, "cudaLaunchKernel", at, at + 5);
+	const gt_id wait = trace_call(trace, thread, "cudaStreamSynchronize", at + 20, at + 70);
+	struct gt_kernel *kernel =
+		trace_kernel(trace, scene->streams[stream], shape, at + 10, at + 60);
+
+	kernel->api_call = launch;
+	*gt_array_push(&trace->syncs) = (struct gt_sync){
+		.start_ns = TRACE_START_NS + at + 20,
+		.end_ns = TRACE_START_NS + at + 70,
+		.thread = thread,
+		.context = trace->streams.rows[scene->streams[stream]].context,
+		.stream = scene->streams[stream],
+		.event = GT_NONE,
+		.record = GT_NONE,
+		.api_call = wait,
+	};
+	*gt_array_push(&trace->edges) = (struct gt_edge){
+		.from_table = GT_TABLE_kernels,
+		.from_row = (gt_id)trace->kernels.count - 1,
+		.to_table = GT_TABLE_syncs,
+		.to_row = (gt_id)trace->syncs.count - 1,
+		.sync = (gt_id)trace->syncs.count - 1,
+	};
+	*gt_array_push(&trace->overheads) = (struct gt_overhead){
+		.start_ns = TRACE_START_NS + at,
+		.end_ns = TRACE_START_NS + at + 1,
+		.process = process,
+		.correlation = trace->api_calls.rows[launch].correlation,
+	};
+}
+
+static void scene_init(struct scene *scene)
+{
+	struct gt_trace *trace = &scene->trace;
+
+	*scene = (struct scene){0};
+	gt_filter_init(&scene->filter);
+	trace_init(trace, 1000);
+	for (gt_count i = 0; i < 2; i++) {
+		scene->processes[i] = trace_process(trace, i ? "second" : "first", 100 + i);
+		scene->threads[i] = trace_thread(trace, scene->processes[i], 100 + i);
+		scene->devices[i] = trace_device(trace);
+	}
+	scene->streams[0] = trace_stream(trace, scene->processes[0], scene->devices[0]);
+	scene->streams[1] = trace_stream(trace, scene->processes[1], scene->devices[0]);
+	scene->streams[2] = trace_stream(trace, scene->processes[1], scene->devices[1]);
+	for (gt_count i = 0; i < 3; i++)
+		trace->streams.rows[scene->streams[i]].number = 7 + i;
+	add_launch(scene, 0, 100, "alpha");
+	add_launch(scene, 1, 300, "beta");
+	add_launch(scene, 2, 500, "alpha");
+	trace_ledger(trace, scene->processes[0], "launches", 2);
+	trace_ledger(trace, scene->processes[0], "launches_timed", 1);
+	*gt_array_push(&trace->notes) = (struct gt_note){.process = scene->processes[0]};
+}
+
+static void scene_release(struct scene *scene)
+{
+	gt_filter_release(&scene->filter);
+	gt_trace_release(&scene->trace);
+}
+
+static void choose(struct scene *scene, enum gt_filter_part part, const char *value)
+{
+	cr_assert(eq(int, gt_filter_add(&scene->filter, part, value, &scene->err), 0), "%s",
+	          scene->err.text);
+}
+
+static void cut(struct scene *scene)
+{
+	cr_assert(eq(int, gt_view_cut(&scene->view, &scene->trace, &scene->filter, &scene->err), 0),
+	          "%s", scene->err.text);
+}
+
+/* What is left is the launch on this stream with all that belongs to it, named rightly. */
+static void expect_launch(const struct scene *scene, gt_count stream)
+{
+	const struct gt_trace *trace = &scene->trace;
+	const struct gt_kernel *kernel = trace->kernels.rows;
+	const struct gt_sync *sync = trace->syncs.rows;
+	const struct gt_edge *edge = trace->edges.rows;
+
+	cr_assert(eq(sz, trace->kernels.count, 1));
+	cr_assert(eq(sz, trace->api_calls.count, 2));
+	cr_assert(eq(sz, trace->syncs.count, 1));
+	cr_assert(eq(sz, trace->edges.count, 1));
+	cr_assert(eq(sz, trace->overheads.count, 1));
+	cr_assert(lt(sz, kernel->stream, trace->streams.count));
+	cr_expect(eq(u32, trace->streams.rows[kernel->stream].number, stream));
+	cr_assert(lt(sz, kernel->shape, trace->launch_shapes.count));
+	cr_expect(eq(u32, kernel->api_call, 0));
+	cr_expect(eq(u32, sync->api_call, 1));
+	cr_expect(eq(u32, sync->stream, kernel->stream));
+	cr_assert(lt(sz, trace->api_calls.rows[0].thread, trace->threads.count));
+	cr_assert(eq(u32, trace->threads.rows[trace->api_calls.rows[0].thread].process,
+	             gt_trace_stream_process(trace, kernel->stream)));
+	cr_expect(eq(u32, edge->from_row, 0));
+	cr_expect(eq(u32, edge->to_row, 0));
+	cr_expect(eq(u32, edge->sync, 0));
+	cr_expect(eq(u32, trace->overheads.rows[0].process,
+	             gt_trace_stream_process(trace, kernel->stream)));
+}
+
+Test(view, is_all_of_the_trace_without_a_filter)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	scene.trace.kernels.rows[0].start_ns = scene.trace.kernels.rows[0].end_ns = 0;
+	scene.trace.kernels.rows[0].flags = GT_UNFINISHED;
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 3));
+	cr_expect(eq(i64, scene.view.start_ns, scene.trace.start_ns));
+	cr_expect(eq(i64, scene.view.end_ns, scene.trace.end_ns));
+	cr_expect(scene.view.restriction == NULL);
+	scene_release(&scene);
+}
+
+Test(view, keeps_a_launch_with_all_that_belongs_to_it)
+{
+	static const struct {
+		enum gt_filter_part part;
+		const char *value;
+		gt_count stream;
+	} cases[] = {
+		{GT_FILTER_STREAM, "7", 7},    {GT_FILTER_STREAM, "8", 8},
+		{GT_FILTER_STREAM, "9", 9},    {GT_FILTER_DEVICE, "1", 9},
+		{GT_FILTER_KERNEL, "^b", 8},   {GT_FILTER_PROCESS, "first", 7},
+		{GT_FILTER_PROCESS, "100", 7},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene scene;
+
+		scene_init(&scene);
+		choose(&scene, cases[i].part, cases[i].value);
+		cut(&scene);
+		expect_launch(&scene, cases[i].stream);
+		scene_release(&scene);
+	}
+}
+
+Test(view, keeps_what_all_parts_of_the_filter_choose)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	choose(&scene, GT_FILTER_KERNEL, "alpha");
+	choose(&scene, GT_FILTER_PROCESS, "second");
+	cut(&scene);
+	expect_launch(&scene, 9);
+	scene_release(&scene);
+}
+
+Test(view, keeps_what_starts_in_the_window_also_when_it_ends_later)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	choose(&scene, GT_FILTER_FROM, "300ns");
+	choose(&scene, GT_FILTER_TO, "320ns");
+	cut(&scene);
+	cr_expect(eq(i64, scene.view.start_ns, TRACE_START_NS + 300));
+	cr_expect(eq(i64, scene.view.end_ns, TRACE_START_NS + 320));
+	cr_assert(eq(sz, scene.trace.kernels.count, 1));
+	cr_expect(eq(i64, scene.trace.kernels.rows[0].end_ns, TRACE_START_NS + 360));
+	cr_expect(eq(sz, scene.trace.api_calls.count, 1), "the one at 320 is outside");
+	cr_expect(eq(sz, scene.trace.syncs.count, 0));
+	cr_expect(eq(sz, scene.trace.edges.count, 0), "what it led to is gone");
+	scene_release(&scene);
+}
+
+Test(view, forgets_calls_outside_of_the_window)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	choose(&scene, GT_FILTER_FROM, "-695ns");
+	choose(&scene, GT_FILTER_TO, "-600ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.kernels.count, 1));
+	cr_expect(eq(u32, scene.trace.kernels.rows[0].api_call, GT_NONE));
+	cr_expect(eq(u32, scene.trace.syncs.rows[0].api_call, 0));
+	scene_release(&scene);
+}
+
+Test(view, has_no_place_in_a_window_for_what_has_no_time)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	scene.trace.kernels.rows[0].start_ns = scene.trace.kernels.rows[0].end_ns = 0;
+	scene.trace.kernels.rows[0].flags = GT_UNFINISHED;
+	choose(&scene, GT_FILTER_TO, "1us");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 2));
+	scene_release(&scene);
+}
+
+Test(view, ends_with_the_recording)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	choose(&scene, GT_FILTER_FROM, "-10us");
+	choose(&scene, GT_FILTER_TO, "10us");
+	cut(&scene);
+	cr_expect(eq(i64, scene.view.start_ns, scene.trace.start_ns));
+	cr_expect(eq(i64, scene.view.end_ns, scene.trace.end_ns));
+	cr_expect(eq(sz, scene.trace.kernels.count, 3));
+	scene_release(&scene);
+}
+
+Test(view, keeps_the_ledger_and_the_notes_of_all_processes)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	choose(&scene, GT_FILTER_PROCESS, "second");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.processes.count, 1));
+	cr_expect(eq(sz, scene.trace.ledgers.count, 2));
+	cr_expect(eq(u32, scene.trace.ledgers.rows[0].process, GT_NONE));
+	cr_expect(eq(sz, scene.trace.notes.count, 1));
+	cr_expect(eq(u64, scene.view.recording.processes, 2));
+	cr_expect(eq(u64, scene.view.recording.not_balanced, 1));
+	scene_release(&scene);
+}
+
+Test(view, keeps_devices_that_a_process_used_or_copies_name)
+{
+	struct scene scene;
+	struct gt_copy *copy;
+
+	scene_init(&scene);
+	copy = trace_copy(&scene.trace, scene.streams[0], GT_COPY_PEER_TO_PEER, 64, 600, 650);
+	copy->src_device = 0;
+	copy->dst_device = 1;
+	choose(&scene, GT_FILTER_PROCESS, "first");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.devices.count, 2), "bytes went to the other one");
+	cr_expect(eq(u32, scene.trace.copies.rows[0].dst_device, 1));
+	scene_release(&scene);
+
+	scene_init(&scene);
+	choose(&scene, GT_FILTER_PROCESS, "first");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.devices.count, 1));
+	scene_release(&scene);
+}
+
+Test(view, takes_copies_and_fills_for_no_kernel)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_copy(&scene.trace, scene.streams[1], GT_COPY_HOST_TO_DEVICE, 64, 600, 650);
+	trace_fill(&scene.trace, scene.streams[1], 64, 600, 650);
+	choose(&scene, GT_FILTER_KERNEL, "beta");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.copies.count, 0));
+	cr_expect(eq(sz, scene.trace.fills.count, 0));
+	cr_expect(eq(sz, scene.trace.kernels.count, 1));
+	scene_release(&scene);
+}
+
+/* A wait for all of a context is one for each of its streams. */
+Test(view, keeps_waits_for_all_streams_of_a_context)
+{
+	struct scene scene;
+	struct gt_sync *sync;
+
+	scene_init(&scene);
+	sync = &scene.trace.syncs.rows[1];
+	sync->stream = GT_NONE;
+	choose(&scene, GT_FILTER_STREAM, "8");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.syncs.count, 1));
+	scene_release(&scene);
+}
+
+Test(view, keeps_queries_of_events_that_waits_are_about)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	for (gt_id i = 0; i < 2; i++) {
+		*gt_array_push(&scene.trace.events) =
+			(struct gt_event){.process = scene.processes[i], .number = 1};
+		scene.trace.syncs.rows[i].event = i;
+		*gt_array_push(&scene.trace.queries) = (struct gt_query){
+			.start_ns = TRACE_START_NS + 700,
+			.end_ns = TRACE_START_NS + 800,
+			.count = 5 + i,
+			.thread = scene.threads[i],
+			.context = GT_NONE,
+			.stream = GT_NONE,
+			.event = i,
+		};
+	}
+	choose(&scene, GT_FILTER_STREAM, "8");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.queries.count, 1));
+	cr_expect(eq(u64, scene.trace.queries.rows[0].count, 6));
+	scene_release(&scene);
+}
+
+/* A counter of GPU 0 and one of GPU 1, sampled every 100 ns. */
+static void add_telemetry(struct gt_trace *trace)
+{
+	for (gt_id device = 0; device < 2; device++) {
+		const size_t number = gt_trace_add_series(trace, 1);
+		struct gt_series *series = &trace->series.rows[number];
+
+		*gt_array_push(&trace->counters) = (struct gt_counter){
+			.process = 0, .device = device, .series = (gt_count)number};
+		gt_series_reserve(series, 10);
+		for (size_t i = 0; i < 10; i++) {
+			series->times_ns[i] = TRACE_START_NS + 100 * (gt_time)i;
+			series->columns[0][i] = (double)i;
+		}
+		series->count = 10;
+	}
+}
+
+Test(view, cuts_samples_to_the_window_and_keeps_those_of_chosen_devices)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	add_telemetry(&scene.trace);
+	choose(&scene, GT_FILTER_FROM, "300ns");
+	choose(&scene, GT_FILTER_TO, "700ns");
+	choose(&scene, GT_FILTER_DEVICE, "1");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.counters.count, 1));
+	cr_expect(eq(u32, scene.trace.counters.rows[0].device, 0));
+	cr_expect(eq(u32, scene.trace.counters.rows[0].series, 1));
+	cr_expect(eq(sz, scene.trace.series.rows[0].count, 0));
+	cr_assert(eq(sz, scene.trace.series.rows[1].count, 4));
+	cr_expect(eq(i64, scene.trace.series.rows[1].times_ns[0], TRACE_START_NS + 300));
+	cr_expect(epsilon_eq(dbl, scene.trace.series.rows[1].columns[0][3], 6, 1e-9));
+	scene_release(&scene);
+}
+
+static void expect_failure(const char *from, const char *to, const char *process, int code,
+                           const char *expected)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	if (from)
+		choose(&scene, GT_FILTER_FROM, from);
+	if (to)
+		choose(&scene, GT_FILTER_TO, to);
+	if (process)
+		choose(&scene, GT_FILTER_PROCESS, process);
+	cr_expect(
+		eq(int, gt_view_cut(&scene.view, &scene.trace, &scene.filter, &scene.err), -code));
+	expect_text(scene.err.text, expected);
+	cr_expect(eq(sz, scene.trace.kernels.count, 3), "a trace that cannot be cut is as before");
+	scene_release(&scene);
+}
+
+Test(view, says_why_nothing_is_left)
+{
+	expect_failure("2s", "1s", NULL, EINVAL,
+	               "the window ends before it begins: --from 2s --to 1s");
+	expect_failure("-100ns", "100ns", NULL, EINVAL,
+	               "the window ends before it begins: --from -100ns --to 100ns");
+	expect_failure("2s", NULL, NULL, ENODATA,
+	               "the window begins after the recording ends, which lasts 1e-06 s");
+	expect_failure(NULL, "-2s", NULL, ENODATA,
+	               "the window ends before the recording begins, which lasts 1e-06 s");
+	expect_failure("900ns", NULL, NULL, ENODATA, "nothing of the recording is in --from 900ns");
+	expect_failure(NULL, NULL, "third", ENODATA,
+	               "no process third in the recording; there is first (100), second (101)");
+}
+
+/* Ids in a recording may be anything: what points nowhere must not be followed. */
+Test(view, survives_rows_that_point_nowhere)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	scene.trace.kernels.rows[0].stream = scene.trace.kernels.rows[1].api_call = 999;
+	scene.trace.kernels.rows[0].shape = 999;
+	scene.trace.syncs.rows[1].context = scene.trace.syncs.rows[1].stream = 999;
+	scene.trace.syncs.rows[2].thread = scene.trace.syncs.rows[2].api_call = 999;
+	scene.trace.edges.rows[2].from_table = 999;
+	scene.trace.edges.rows[1].to_row = 999;
+	scene.trace.streams.rows[2].context = 999;
+	scene.trace.contexts.rows[1].device = scene.trace.contexts.rows[1].process = 999;
+	scene.trace.api_calls.rows[0].thread = 999;
+	choose(&scene, GT_FILTER_PROCESS, "second");
+	choose(&scene, GT_FILTER_KERNEL, ".");
+	(void)gt_view_cut(&scene.view, &scene.trace, &scene.filter, &scene.err);
+	scene_release(&scene);
+}
