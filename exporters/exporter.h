@@ -26,7 +26,7 @@ struct gt_export_options {
 struct gt_export_counts {
 	uint64_t gpu_slices; /* kernels, copies, fills on GPU tracks */
 	uint64_t api_slices; /* API calls on thread tracks */
-	uint64_t arrows;     /* from an API call to what it launched */
+	uint64_t arrows;     /* from a call to what it launched, from work to what waited for it */
 	uint64_t bytes;      /* of the file */
 	uint64_t raw_bytes;  /* before compression */
 	uint64_t skipped;    /* rows that could not be placed in time */

@@ -4,8 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
-static __thread enum gt_thread_role own_role __attribute__((tls_model("initial-exec")));
+__thread enum gt_thread_role gt_own_role __attribute__((tls_model("initial-exec")));
 
 int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context)
 {
@@ -23,10 +22,5 @@ int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context)
 
 void gt_thread_enter(enum gt_thread_role role)
 {
-	own_role = role;
-}
-
-enum gt_thread_role gt_thread_role(void)
-{
-	return own_role;
+	gt_own_role = role;
 }

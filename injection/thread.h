@@ -23,11 +23,18 @@ int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context);
 /* Says what the calling thread is from now on. */
 void gt_thread_enter(enum gt_thread_role role);
 
-enum gt_thread_role gt_thread_role(void);
+/* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
+extern __thread enum gt_thread_role gt_own_role
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline enum gt_thread_role gt_thread_role(void)
+{
+	return gt_own_role;
+}
 
 static inline bool gt_thread_is_ours(void)
 {
-	return gt_thread_role() != GT_THREAD_PROGRAM;
+	return gt_own_role != GT_THREAD_PROGRAM;
 }
 
 #endif

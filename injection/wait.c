@@ -3,15 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
-
-uint64_t gt_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 bool gt_wait(sem_t *semaphore, uint64_t limit_ns)
 {

@@ -134,3 +134,18 @@ const char *gt_result_name(int32_t result, int driver_api)
 
 	return found ? found->name : NULL;
 }
+
+const char *gt_end_name(uint32_t ended)
+{
+	switch ((enum gt_end)ended) {
+	case GT_END_CLEAN:
+		return "cleanly";
+	case GT_END_DIED:
+		return "died; the rest was salvaged";
+	case GT_END_RUNNING:
+		return "still running";
+	case GT_END_TORN:
+		return "file cut short; the rest is lost";
+	}
+	return "unknown";
+}

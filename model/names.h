@@ -45,4 +45,7 @@ const char *gt_api_kind_name(uint32_t kind);      /* enum gt_api_kind: "launch",
  */
 const char *gt_result_name(int32_t result, int driver_api);
 
+/* How the recording of a process ended (enum gt_end), for people; "unknown" for any other value. */
+const char *gt_end_name(uint32_t ended);
+
 #endif

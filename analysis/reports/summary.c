@@ -341,21 +341,6 @@ static void add_copies(const struct gt_trace *trace, struct gt_result *result)
 	}
 }
 
-static const char *end_name(gt_count ended)
-{
-	switch ((enum gt_end)ended) {
-	case GT_END_CLEAN:
-		return "cleanly";
-	case GT_END_DIED:
-		return "died; the rest was salvaged";
-	case GT_END_RUNNING:
-		return "still running";
-	case GT_END_TORN:
-		return "file cut short; the rest is lost";
-	}
-	return "unknown";
-}
-
 static void add_processes(const struct gt_trace *trace, struct gt_result *result)
 {
 	gt_result_begin(result, "processes", process_headings, COUNT(process_headings));
@@ -364,7 +349,7 @@ static void add_processes(const struct gt_trace *trace, struct gt_result *result
 
 		gt_add_process(result, trace, (gt_id)i);
 		gt_result_add_count(result, process->end_ns - process->start_ns);
-		gt_result_add_text(result, end_name(process->ended));
+		gt_result_add_text(result, gt_end_name(process->ended));
 		gt_add_string(result, trace, process->command);
 	}
 }

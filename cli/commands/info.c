@@ -22,6 +22,7 @@
 #include "collector/collector.h"
 #include "format/recording.h"
 #include "model/filter.h"
+#include "model/names.h"
 #include "model/trace.h"
 #include "model/view.h"
 
@@ -186,21 +187,6 @@ static void add_recording(struct gt_result *result, const struct facts *facts)
 	gt_result_add_real(result, bytes_per_launch(facts));
 }
 
-static const char *describe_end(uint32_t ended)
-{
-	switch ((enum gt_end)ended) {
-	case GT_END_CLEAN:
-		return "cleanly";
-	case GT_END_DIED:
-		return "died, salvaged";
-	case GT_END_RUNNING:
-		return "still running";
-	case GT_END_TORN:
-		return "torn, tail not known";
-	}
-	return "not known";
-}
-
 static void add_processes(struct gt_result *result, const struct gt_trace *trace)
 {
 	gt_result_begin(result, "processes", process_headings, COUNT_OF(process_headings));
@@ -208,7 +194,7 @@ static void add_processes(struct gt_result *result, const struct gt_trace *trace
 		gt_result_add_count(result, process->pid);
 		gt_result_add_count(result, process->parent_pid);
 		add_text(result, gt_trace_text(trace, process->name));
-		gt_result_add_text(result, describe_end(process->ended));
+		gt_result_add_text(result, gt_end_name(process->ended));
 		gt_result_add_count(result, process->start_ns - trace->start_ns);
 		gt_result_add_count(result, process->end_ns - process->start_ns);
 		add_text(result, gt_trace_text(trace, process->capture));

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "exporters/perfetto/links.h"
 #include "exporters/perfetto/writer.h"
 
 /* Interned numbers of the sequence that carries all GPU slices. */
@@ -23,7 +24,10 @@ enum { GT_COPY_KINDS = 11 }; /* CUPTI knows 1 to 10; 0 stands for any other */
 struct gt_gpu {
 	struct gt_perfetto *perfetto;
 	struct gt_sequence sequence;
+	struct gt_links waits;     /* for slices on other streams, by number of the slice */
+	gt_array(uint8_t) message; /* one that waits for others, being made */
 	uint32_t event_tag;
+	uint32_t wait_tag;
 };
 
 static inline uint32_t gt_copy_kind_known(uint32_t kind)
@@ -32,19 +36,26 @@ static inline uint32_t gt_copy_kind_known(uint32_t kind)
 }
 
 /* Fills in what all GPU slices have: place, stage and name. */
-void gt_gpu_describe(const struct gt_gpu *gpu, const struct gt_activity *activity,
+void gt_gpu_describe(const struct gt_gpu *gpu, const struct gt_placed *placed,
                      Perfetto__GpuRenderStageEvent *event);
 
-/* Writers of one slice each; number: as gt_ids_activity gives it. */
+/* Writes a slice (number: as gt_ids_slice gives it), with the arrows that lead to it. */
+void gt_gpu_put(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
+                const uint8_t *message, size_t size);
+
+/* Three digits say enough, and keep Perfetto's table of distinct values small. */
+double gt_three_digits(double value);
+
+/* Writers of one slice each. */
 struct gt_kernels;
 struct gt_kernels *gt_kernels_new(struct gt_gpu *gpu);
 void gt_kernels_free(struct gt_kernels *kernels);
-void gt_kernels_put(struct gt_kernels *kernels, const struct gt_activity *activity, size_t number,
+void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, size_t number,
                     const struct gt_kernel *kernel);
 
-void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                      const struct gt_copy *copy);
-void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                      const struct gt_fill *fill);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/timed.h"
 
 enum {
 	/* Linux gives out no pid above this; twins are moved there. (proc(5), pid_max) */
@@ -95,6 +96,28 @@ static void name_gpus(struct gt_ids *ids)
 			ids->gpus[i] = ids->gpu_count++;
 }
 
+static size_t row_count(const struct gt_trace *trace, enum gt_placed_table table)
+{
+	static const size_t tables[] = {
+#define PLACED(name, plural) GT_TABLE_##plural,
+#include "exporters/perfetto/placed.def"
+	};
+
+	return gt_trace_table(trace, tables[table]).row_count;
+}
+
+static void number_slices(struct gt_ids *ids)
+{
+	size_t count = 0;
+
+	ids->first_slices = gt_allocate((GT_PLACED_TABLES + 1) * sizeof(*ids->first_slices));
+	for (size_t i = 0; i < GT_PLACED_TABLES; i++) {
+		ids->first_slices[i] = count;
+		count += row_count(ids->trace, (enum gt_placed_table)i);
+	}
+	ids->first_slices[GT_PLACED_TABLES] = count;
+}
+
 void gt_ids_init(struct gt_ids *ids, const struct gt_trace *trace)
 {
 	*ids = (struct gt_ids){.trace = trace};
@@ -103,6 +126,7 @@ void gt_ids_init(struct gt_ids *ids, const struct gt_trace *trace)
 	ids->gpus = gt_allocate(trace->devices.count * sizeof(*ids->gpus));
 	name_processes(ids);
 	name_gpus(ids);
+	number_slices(ids);
 }
 
 void gt_ids_release(struct gt_ids *ids)
@@ -110,86 +134,105 @@ void gt_ids_release(struct gt_ids *ids)
 	gt_array_free(ids->pids);
 	gt_array_free(ids->process_uuids);
 	gt_array_free(ids->gpus);
+	gt_array_free(ids->first_slices);
 	*ids = (struct gt_ids){0};
 }
 
-uint64_t gt_ids_track_uuid(const struct gt_ids *ids, gt_id process, const char *kind, size_t number)
+uint64_t gt_ids_track_uuid(uint64_t parent_uuid, const char *kind, uint64_t number)
 {
-	return hash_number(hash_text(ids->process_uuids[process], kind), number) | 1;
+	return hash_number(hash_text(parent_uuid, kind), number) | 1;
 }
 
 uint64_t gt_ids_thread_uuid(const struct gt_ids *ids, const struct gt_thread *thread)
 {
-	return gt_ids_track_uuid(ids, thread->process, "thread", thread->tid);
+	return gt_ids_track_uuid(ids->process_uuids[thread->process], "thread", thread->tid);
 }
 
-size_t gt_ids_activity(const struct gt_ids *ids, enum gt_activity_table table, size_t row)
+bool gt_ids_has_thread(const struct gt_ids *ids, gt_id thread)
 {
 	const struct gt_trace *trace = ids->trace;
 
-	return row + (table > GT_KERNELS ? trace->kernels.count : 0) +
-	       (table > GT_COPIES ? trace->copies.count : 0);
+	return thread < trace->threads.count &&
+	       trace->threads.rows[thread].process < trace->processes.count;
 }
 
-size_t gt_ids_activity_count(const struct gt_ids *ids)
+bool gt_ids_has_call(const struct gt_ids *ids, gt_id call)
 {
-	return gt_ids_activity(ids, GT_FILLS, ids->trace->fills.count);
+	const struct gt_trace *trace = ids->trace;
+
+	return call < trace->api_calls.count &&
+	       gt_ids_time_is_sound(trace->api_calls.rows[call].start_ns) &&
+	       gt_ids_has_thread(ids, trace->api_calls.rows[call].thread);
 }
 
-static bool has_place(const struct gt_trace *trace, struct gt_activity *activity, gt_count flags)
+size_t gt_ids_slice(const struct gt_ids *ids, enum gt_placed_table table, size_t row)
 {
-	activity->process = gt_trace_stream_process(trace, activity->stream);
-	if (activity->process >= trace->processes.count || flags & GT_UNFINISHED ||
-	    !gt_ids_time_is_sound(activity->start_ns))
+	return ids->first_slices[table] + row;
+}
+
+size_t gt_ids_slice_count(const struct gt_ids *ids)
+{
+	return ids->first_slices[GT_PLACED_TABLES];
+}
+
+gt_id gt_ids_slice_of(const struct gt_ids *ids, gt_count table, gt_id row)
+{
+	const struct gt_trace *trace = ids->trace;
+
+#define PLACED(name, plural)                                                                       \
+	if (table == GT_TABLE_##plural && row < trace->plural.count)                               \
+		return (gt_id)gt_ids_slice(ids, GT_PLACED_##plural, row);
+#include "exporters/perfetto/placed.def"
+	return GT_NONE;
+}
+
+static bool find_place(const struct gt_trace *trace, struct gt_placed *placed)
+{
+	placed->process = gt_trace_stream_process(trace, placed->stream);
+	if (placed->process >= trace->processes.count)
 		return false;
-	if (activity->device >= trace->devices.count) {
-		const gt_id context = trace->streams.rows[activity->stream].context;
+	if (placed->device >= trace->devices.count) {
+		const gt_id context = trace->streams.rows[placed->stream].context;
 
-		activity->device = trace->contexts.rows[context].device;
+		placed->device = trace->contexts.rows[context].device;
 	}
 	/* Nothing is shorter than a nanosecond, or a viewer would not draw it. */
-	if (activity->end_ns <= activity->start_ns)
-		activity->end_ns = activity->start_ns + 1;
-	return activity->device < trace->devices.count;
+	if (placed->end_ns <= placed->start_ns)
+		placed->end_ns = placed->start_ns + 1;
+	return placed->device < trace->devices.count;
 }
 
-/* The columns that the three tables have in common. */
-#define ACTIVITY(row)                                                                              \
-	((struct gt_activity){.start_ns = (row)->start_ns,                                         \
-	                      .end_ns = (row)->end_ns,                                             \
-	                      .device = (row)->device,                                             \
-	                      .stream = (row)->stream,                                             \
-	                      .api_call = (row)->api_call})
-
-struct gt_activity gt_ids_activity_at(const struct gt_ids *ids, size_t activity)
+struct gt_placed gt_ids_place(const struct gt_ids *ids, size_t slice)
 {
 	const struct gt_trace *trace = ids->trace;
-	struct gt_activity found;
-	gt_count flags;
+	struct gt_placed found = {0};
+	enum gt_placed_table table = 0;
+	gt_count flags = 0;
 
-	if (activity < trace->kernels.count) {
-		const struct gt_kernel *kernel = &trace->kernels.rows[activity];
-
-		found = ACTIVITY(kernel);
-		found.placed = has_place(trace, &found, kernel->flags) &&
-		               kernel->shape < trace->launch_shapes.count;
-		return found;
+	while (slice >= ids->first_slices[table + 1])
+		table++;
+	slice -= ids->first_slices[table];
+	switch (table) {
+#define PLACED(name, plural)                                                                       \
+	case GT_PLACED_##plural: {                                                                 \
+		const struct gt_##name *row = &trace->plural.rows[slice];                          \
+                                                                                                   \
+		found = (struct gt_placed){.start_ns = row->start_ns,                              \
+		                           .end_ns = row->end_ns,                                  \
+		                           .device = row->device,                                  \
+		                           .stream = row->stream,                                  \
+		                           .api_call = row->api_call};                             \
+		flags = row->flags;                                                                \
+		break;                                                                             \
 	}
-	activity -= trace->kernels.count;
-	if (activity < trace->copies.count) {
-		found = ACTIVITY(&trace->copies.rows[activity]);
-		flags = trace->copies.rows[activity].flags;
-	} else {
-		const struct gt_fill *fill = &trace->fills.rows[activity - trace->copies.count];
-
-		found = ACTIVITY(fill);
-		flags = fill->flags;
+#include "exporters/perfetto/placed.def"
+	case GT_PLACED_TABLES:
+		break;
 	}
-	found.placed = has_place(trace, &found, flags);
+	found.placed = gt_timed(flags, found.start_ns, found.end_ns) &&
+	               gt_ids_time_is_sound(found.start_ns) && find_place(trace, &found);
+	if (table == GT_PLACED_kernels &&
+	    trace->kernels.rows[slice].shape >= trace->launch_shapes.count)
+		found.placed = false;
 	return found;
-}
-
-uint64_t gt_ids_event(size_t activity)
-{
-	return (uint64_t)activity + 1;
 }

@@ -18,6 +18,7 @@ struct gt_ids {
 	uint64_t *process_uuids; /* by row of processes */
 	uint32_t *gpus;          /* by row of devices: place in GpuInfo */
 	uint32_t gpu_count;      /* with the holes between them */
+	size_t *first_slices;    /* by enum gt_placed_table, and one more: where its rows begin */
 	bool several_processes;
 	bool several_hosts;
 };
@@ -27,14 +28,28 @@ void gt_ids_release(struct gt_ids *ids);
 
 uint64_t gt_ids_thread_uuid(const struct gt_ids *ids, const struct gt_thread *thread);
 
-/* A further track of the process: number tells those of one kind ("sync") apart. */
-uint64_t gt_ids_track_uuid(const struct gt_ids *ids, gt_id process, const char *kind,
-                           size_t number);
+/* A further track below another one: number tells those of one kind ("sync") apart. */
+uint64_t gt_ids_track_uuid(uint64_t parent_uuid, const char *kind, uint64_t number);
 
-/* Kernels, copies and fills are numbered through in this order: it makes them one kind of thing. */
-enum gt_activity_table { GT_KERNELS, GT_COPIES, GT_FILLS };
-size_t gt_ids_activity(const struct gt_ids *ids, enum gt_activity_table table, size_t row);
-size_t gt_ids_activity_count(const struct gt_ids *ids);
+/* Whether the row is a thread of a process that is known: it then has a track. */
+bool gt_ids_has_thread(const struct gt_ids *ids, gt_id thread);
+
+/* Whether the row is an API call that has a slice in the file. */
+bool gt_ids_has_call(const struct gt_ids *ids, gt_id call);
+
+/* The tables whose rows are slices on a GPU: GT_PLACED_kernels, ... */
+enum gt_placed_table {
+#define PLACED(name, plural) GT_PLACED_##plural,
+#include "exporters/perfetto/placed.def"
+	GT_PLACED_TABLES
+};
+
+/* Their rows are numbered through, table after table: it makes them one kind of thing. */
+size_t gt_ids_slice(const struct gt_ids *ids, enum gt_placed_table table, size_t row);
+size_t gt_ids_slice_count(const struct gt_ids *ids);
+
+/* The number of a row of any table (GT_TABLE_...); GT_NONE when it is no slice on a GPU. */
+gt_id gt_ids_slice_of(const struct gt_ids *ids, gt_count table, gt_id row);
 
 /* A time that a slice can begin at, with room for its end: damaged recordings hold anything. */
 static inline bool gt_ids_time_is_sound(gt_time time_ns)
@@ -42,8 +57,8 @@ static inline bool gt_ids_time_is_sound(gt_time time_ns)
 	return time_ns > 0 && time_ns < INT64_MAX - 1;
 }
 
-/* Where and when an activity ran, whatever kind it is. */
-struct gt_activity {
+/* Where and when a slice on a GPU ran, whatever it is. */
+struct gt_placed {
 	gt_time start_ns;
 	gt_time end_ns;
 	gt_id process;
@@ -52,13 +67,16 @@ struct gt_activity {
 	gt_id api_call;
 	bool placed; /* false: no time, or nothing to show it on; the ids above may be GT_NONE */
 };
-struct gt_activity gt_ids_activity_at(const struct gt_ids *ids, size_t activity);
+struct gt_placed gt_ids_place(const struct gt_ids *ids, size_t slice);
 
 /*
- * Names the activity in the whole file, whatever its process: Perfetto keeps one map of event
+ * Names a slice on a GPU in the whole file, whatever its process: Perfetto keeps one map of event
  * ids for a file. Small, since every launch carries it twice.
  */
-uint64_t gt_ids_event(size_t activity);
+static inline uint64_t gt_ids_event(size_t slice)
+{
+	return (uint64_t)slice + 1;
+}
 
 /* Perfetto's number of a context: small and the same in the whole file, CUPTI's is neither. */
 static inline uint64_t gt_ids_context(gt_id context)

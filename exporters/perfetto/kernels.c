@@ -21,8 +21,8 @@ enum {
  * same in their packets is packed once.
  */
 struct launch {
+	gt_id shape;
 	gt_id stream;
-	uint32_t next; /* launch of the same shape on another stream, GT_NONE at the end */
 	uint32_t event_size;
 	uint32_t launch_size;
 	uint8_t event[EVENT_MAX]; /* fields of the event but id, duration and the launch message */
@@ -32,28 +32,55 @@ struct launch {
 struct gt_kernels {
 	struct gt_gpu *gpu;
 	gt_array(struct launch) launches; /* row + 1 is the interned number */
-	uint32_t *by_shape;               /* first launch of a shape, GT_NONE: none yet */
+	uint32_t *slots; /* launches by a hash of shape and stream; GT_NONE: free */
+	size_t slot_mask;
 	struct gt_texts names;
 	uint32_t id_tag;
 	uint32_t duration_tag;
 	uint32_t launch_tag;
 };
 
+/* The slot that holds the launch, or the free one for it. */
+static uint32_t *slot_of(const struct gt_kernels *kernels, gt_id shape, gt_id stream)
+{
+	const uint64_t key = (uint64_t)shape << 32 | stream;
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 32); /* Fibonacci hashing */
+
+	for (;; at++) {
+		uint32_t *slot = &kernels->slots[at & kernels->slot_mask];
+
+		if (*slot == GT_NONE || (kernels->launches.rows[*slot].shape == shape &&
+		                         kernels->launches.rows[*slot].stream == stream))
+			return slot;
+	}
+}
+
+/* count: a power of two, larger than the number of launches. */
+static void make_slots(struct gt_kernels *kernels, size_t count)
+{
+	gt_array_free(kernels->slots);
+	kernels->slots = gt_allocate(count * sizeof(*kernels->slots));
+	kernels->slot_mask = count - 1;
+	memset(kernels->slots, 0xff, count * sizeof(*kernels->slots));
+	for (size_t i = 0; i < kernels->launches.count; i++) {
+		const struct launch *launch = &kernels->launches.rows[i];
+
+		*slot_of(kernels, launch->shape, launch->stream) = (uint32_t)i;
+	}
+}
+
 struct gt_kernels *gt_kernels_new(struct gt_gpu *gpu)
 {
 	const ProtobufCMessageDescriptor *event = &perfetto__gpu_render_stage_event__descriptor;
-	const size_t shapes = gpu->perfetto->trace->launch_shapes.count;
 	struct gt_kernels *kernels = gt_allocate(sizeof(*kernels));
 
 	*kernels = (struct gt_kernels){
 		.gpu = gpu,
-		.by_shape = gt_allocate(shapes * sizeof(*kernels->by_shape)),
 		.id_tag = gt_wire_tag(event, "event_id"),
 		.duration_tag = gt_wire_tag(event, "duration"),
 		.launch_tag = gt_wire_tag(event, "launch"),
 	};
-	for (size_t i = 0; i < shapes; i++)
-		kernels->by_shape[i] = GT_NONE;
+	make_slots(kernels, 64);
 	gt_texts_init(&kernels->names, gpu->perfetto->trace);
 	return kernels;
 }
@@ -63,7 +90,7 @@ void gt_kernels_free(struct gt_kernels *kernels)
 	if (!kernels)
 		return;
 	gt_array_release(&kernels->launches);
-	gt_array_free(kernels->by_shape);
+	gt_array_free(kernels->slots);
 	gt_texts_release(&kernels->names);
 	gt_array_free(kernels);
 }
@@ -116,12 +143,12 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_device *dev
 }
 
 /* Tells the sequence about a launch, and its name with this number unless that is 0. */
-static void intern(struct gt_kernels *kernels, const struct gt_activity *activity,
+static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
                    const struct gt_launch_shape *shape, uint64_t iid, uint64_t new_name)
 {
 	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
-	const struct gt_device *device = &trace->devices.rows[activity->device];
-	const struct gt_process *process = &trace->processes.rows[activity->process];
+	const struct gt_device *device = &trace->devices.rows[placed->device];
+	const struct gt_process *process = &trace->processes.rows[placed->process];
 	const char *mangled = gt_trace_text(trace, shape->name);
 	const char *demangled = gt_name_or(gt_trace_text(trace, shape->demangled), mangled);
 	const char *name = gt_name_or(demangled, "(no name)");
@@ -139,7 +166,7 @@ static void intern(struct gt_kernels *kernels, const struct gt_activity *activit
 	gt_args_add_text(&args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
 	gt_args_add_int(&args, GT_ARG_PROCESS_ID, process->pid);
 	gt_args_add_int(&args, GT_ARG_DEVICE, device->ordinal);
-	gt_args_add_int(&args, GT_ARG_STREAM, trace->streams.rows[activity->stream].number);
+	gt_args_add_int(&args, GT_ARG_STREAM, trace->streams.rows[placed->stream].number);
 
 	snprintf(arch, sizeof(arch), "sm_%u%u", device->cc_major, device->cc_minor);
 	kernel.has_iid = 1;
@@ -167,16 +194,15 @@ static Perfetto__Dim3 dimensions(uint32_t x, uint32_t y, uint32_t z)
 	return dim;
 }
 
-static void pack(struct gt_kernels *kernels, struct launch *launch,
-                 const struct gt_activity *activity, const struct gt_launch_shape *shape,
-                 uint64_t iid, uint64_t name_iid)
+static void pack(struct gt_kernels *kernels, struct launch *launch, const struct gt_placed *placed,
+                 const struct gt_launch_shape *shape, uint64_t iid, uint64_t name_iid)
 {
 	Perfetto__GpuRenderStageEvent event = PERFETTO__GPU_RENDER_STAGE_EVENT__INIT;
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	Perfetto__Dim3 grid = dimensions(shape->grid_x, shape->grid_y, shape->grid_z);
 	Perfetto__Dim3 block = dimensions(shape->block_x, shape->block_y, shape->block_z);
 
-	gt_gpu_describe(kernels->gpu, activity, &event);
+	gt_gpu_describe(kernels->gpu, placed, &event);
 	event.has_stage_iid = event.has_kernel_iid = event.has_name_iid = 1;
 	event.stage_iid = GT_STAGE_KERNEL;
 	event.kernel_iid = iid;
@@ -191,8 +217,8 @@ static void pack(struct gt_kernels *kernels, struct launch *launch,
 		(uint32_t)perfetto__compute_kernel_launch__pack(&message, launch->launch);
 }
 
-static const struct launch *add_launch(struct gt_kernels *kernels,
-                                       const struct gt_activity *activity, gt_id shape_row)
+static const struct launch *add_launch(struct gt_kernels *kernels, const struct gt_placed *placed,
+                                       gt_id shape_row)
 {
 	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
 	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[shape_row];
@@ -203,25 +229,24 @@ static const struct launch *add_launch(struct gt_kernels *kernels,
 	const bool new_name = kernels->names.used.count > known_names;
 	struct launch *launch = gt_array_push(&kernels->launches);
 
-	launch->stream = activity->stream;
-	launch->next = kernels->by_shape[shape_row];
-	kernels->by_shape[shape_row] = (uint32_t)kernels->launches.count - 1;
-	intern(kernels, activity, shape, kernels->launches.count, new_name ? name_iid : 0);
-	pack(kernels, launch, activity, shape, kernels->launches.count, name_iid);
+	launch->shape = shape_row;
+	launch->stream = placed->stream;
+	if (2 * kernels->launches.count > kernels->slot_mask)
+		make_slots(kernels, 2 * (kernels->slot_mask + 1));
+	*slot_of(kernels, shape_row, placed->stream) = (uint32_t)kernels->launches.count - 1;
+	intern(kernels, placed, shape, kernels->launches.count, new_name ? name_iid : 0);
+	pack(kernels, launch, placed, shape, kernels->launches.count, name_iid);
 	return launch;
 }
 
-static const struct launch *find_launch(struct gt_kernels *kernels,
-                                        const struct gt_activity *activity, gt_id shape)
+static const struct launch *find_launch(struct gt_kernels *kernels, const struct gt_placed *placed,
+                                        gt_id shape)
 {
-	for (uint32_t at = kernels->by_shape[shape]; at != GT_NONE;) {
-		const struct launch *launch = &kernels->launches.rows[at];
+	const uint32_t at = *slot_of(kernels, shape, placed->stream);
 
-		if (launch->stream == activity->stream)
-			return launch;
-		at = launch->next;
-	}
-	return add_launch(kernels, activity, shape);
+	if (at != GT_NONE)
+		return &kernels->launches.rows[at];
+	return add_launch(kernels, placed, shape);
 }
 
 /* A graph may be made anew for each of its launches, so it is not part of what is interned. */
@@ -241,10 +266,10 @@ static size_t pack_graph(uint32_t graph, uint8_t *bytes, size_t size)
 	return perfetto__compute_kernel_launch__pack(&message, bytes);
 }
 
-void gt_kernels_put(struct gt_kernels *kernels, const struct gt_activity *activity, size_t number,
+void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, size_t number,
                     const struct gt_kernel *kernel)
 {
-	const struct launch *launch = find_launch(kernels, activity, kernel->shape);
+	const struct launch *launch = find_launch(kernels, placed, kernel->shape);
 	uint8_t message[EVENT_MAX + LAUNCH_MAX + 6 * GT_VARINT_MAX];
 	uint8_t graph[2 * GT_VARINT_MAX];
 	const size_t graph_size = pack_graph(kernel->graph, graph, sizeof(graph));
@@ -252,12 +277,11 @@ void gt_kernels_put(struct gt_kernels *kernels, const struct gt_activity *activi
 
 	at = gt_put_varint(gt_put_varint(at, kernels->id_tag), gt_ids_event(number));
 	at = gt_put_varint(gt_put_varint(at, kernels->duration_tag),
-	                   (uint64_t)(activity->end_ns - activity->start_ns));
+	                   (uint64_t)(placed->end_ns - placed->start_ns));
 	at = gt_put_bytes(at, launch->event, launch->event_size);
 	at = gt_put_varint(gt_put_varint(at, kernels->launch_tag),
 	                   launch->launch_size + graph_size);
 	at = gt_put_bytes(at, launch->launch, launch->launch_size);
 	at = gt_put_bytes(at, graph, graph_size);
-	gt_sequence_put(&kernels->gpu->sequence, activity->start_ns, kernels->gpu->event_tag,
-	                message, (size_t)(at - message));
+	gt_gpu_put(kernels->gpu, placed, number, message, (size_t)(at - message));
 }

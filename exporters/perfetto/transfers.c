@@ -9,8 +9,7 @@
 
 enum { PLACE_SIZE = 96, MESSAGE_MAX = 1024 };
 
-/* Three digits say enough, and keep Perfetto's table of distinct values small. */
-static double three_digits(double value)
+double gt_three_digits(double value)
 {
 	const double scale = value > 0 ? pow(10, 2 - floor(log10(value))) : 1;
 
@@ -20,7 +19,8 @@ static double three_digits(double value)
 /* Bytes per nanosecond are GB/s. */
 static double rate(uint64_t bytes, gt_time start_ns, gt_time end_ns)
 {
-	return end_ns > start_ns ? three_digits((double)bytes / (double)(end_ns - start_ns)) : NAN;
+	return end_ns > start_ns ? gt_three_digits((double)bytes / (double)(end_ns - start_ns))
+	                         : NAN;
 }
 
 /* "pinned", or "device #3" for a copy between GPUs. */
@@ -33,20 +33,20 @@ static const char *place_name(const struct gt_perfetto *perfetto, uint32_t kind,
 	return text;
 }
 
-static void add_place_args(const struct gt_gpu *gpu, const struct gt_activity *activity,
+static void add_place_args(const struct gt_gpu *gpu, const struct gt_placed *placed,
                            struct gt_args *args)
 {
 	const struct gt_trace *trace = gpu->perfetto->trace;
-	const struct gt_process *process = &trace->processes.rows[activity->process];
+	const struct gt_process *process = &trace->processes.rows[placed->process];
 
 	gt_args_add_text(args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
 	gt_args_add_int(args, GT_ARG_PROCESS_ID, process->pid);
-	gt_args_add_int(args, GT_ARG_DEVICE, trace->devices.rows[activity->device].ordinal);
-	gt_args_add_int(args, GT_ARG_STREAM, trace->streams.rows[activity->stream].number);
+	gt_args_add_int(args, GT_ARG_DEVICE, trace->devices.rows[placed->device].ordinal);
+	gt_args_add_int(args, GT_ARG_STREAM, trace->streams.rows[placed->stream].number);
 }
 
 /* A slice of this name and stage. The arguments get those that say where it ran. */
-static void put(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+static void put(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                 uint64_t stage_iid, uint64_t name_iid, struct gt_args *args)
 {
 	Perfetto__ComputeKernelLaunch launch = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
@@ -55,13 +55,13 @@ static void put(struct gt_gpu *gpu, const struct gt_activity *activity, size_t n
 	uint8_t *message = small;
 	size_t size;
 
-	add_place_args(gpu, activity, args);
+	add_place_args(gpu, placed, args);
 	launch.args = args->list;
 	launch.n_args = args->count;
-	gt_gpu_describe(gpu, activity, &event);
+	gt_gpu_describe(gpu, placed, &event);
 	event.has_event_id = event.has_duration = event.has_stage_iid = event.has_name_iid = 1;
 	event.event_id = gt_ids_event(number);
-	event.duration = (uint64_t)(activity->end_ns - activity->start_ns);
+	event.duration = (uint64_t)(placed->end_ns - placed->start_ns);
 	event.stage_iid = stage_iid;
 	event.name_iid = name_iid;
 	event.launch = &launch;
@@ -69,12 +69,12 @@ static void put(struct gt_gpu *gpu, const struct gt_activity *activity, size_t n
 	if (size > sizeof(small))
 		message = gt_allocate(size);
 	perfetto__gpu_render_stage_event__pack(&event, message);
-	gt_sequence_put(&gpu->sequence, activity->start_ns, gpu->event_tag, message, size);
+	gt_gpu_put(gpu, placed, number, message, size);
 	if (message != small)
 		gt_array_free(message);
 }
 
-void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                      const struct gt_copy *copy)
 {
 	struct gt_args args;
@@ -93,11 +93,11 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_activity *activity, siz
 	gt_args_add_real(&args, GT_ARG_RATE, rate(copy->size_bytes, copy->start_ns, copy->end_ns));
 	if (copy->graph)
 		gt_args_add_int(&args, GT_ARG_GRAPH, copy->graph);
-	put(gpu, activity, number, GT_STAGE_COPY, GT_NAME_COPY + gt_copy_kind_known(copy->kind),
+	put(gpu, placed, number, GT_STAGE_COPY, GT_NAME_COPY + gt_copy_kind_known(copy->kind),
 	    &args);
 }
 
-void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_activity *activity, size_t number,
+void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                      const struct gt_fill *fill)
 {
 	struct gt_args args;
@@ -110,5 +110,5 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_activity *activity, siz
 	gt_args_add_real(&args, GT_ARG_RATE, rate(fill->size_bytes, fill->start_ns, fill->end_ns));
 	if (fill->graph)
 		gt_args_add_int(&args, GT_ARG_GRAPH, fill->graph);
-	put(gpu, activity, number, GT_STAGE_FILL, GT_NAME_FILL, &args);
+	put(gpu, placed, number, GT_STAGE_FILL, GT_NAME_FILL, &args);
 }

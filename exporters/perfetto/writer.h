@@ -4,35 +4,39 @@
 
 #include <stdint.h>
 
+#include "base/array.h"
 #include "exporters/exporter.h"
 #include "exporters/perfetto/ids.h"
+#include "exporters/perfetto/names.h"
 #include "exporters/perfetto/packets.h"
 #include "exporters/perfetto/sequence.h"
 
 struct gt_view;
 
-/* One export on its way. formats/perfetto.c calls the parts below in the order of the file. */
+/* One export on its way: what its parts share. */
 struct gt_perfetto {
 	const struct gt_view *view;
 	const struct gt_trace *trace; /* of the view */
 	struct gt_ids ids;
+	struct gt_names names;
 	struct gt_packets packets;
 	struct gt_sequence descriptions; /* descriptors of tracks */
 	struct gt_export_counts counts;
-	gt_time base_ns;    /* where the clocks of all sequences begin */
-	uint32_t sequences; /* numbers given out */
+	gt_array(const char *) groups; /* of lines, see lines.h; borrowed */
+	gt_time base_ns;               /* where the clocks of all sequences begin */
+	uint32_t sequences;            /* numbers given out */
 };
+
+/* Everything between opening and closing the packets. */
+void gt_perfetto_write(struct gt_perfetto *perfetto);
+
+/* The parts. */
+#define PART(name) void gt_perfetto_write_##name(struct gt_perfetto *perfetto);
+#include "exporters/perfetto/parts.def"
 
 /* The first and the last reading of the clocks: joins the file to others by wall-clock time. */
 void gt_perfetto_write_first_clock(struct gt_perfetto *perfetto);
 void gt_perfetto_write_last_clock(struct gt_perfetto *perfetto);
-
-void gt_perfetto_write_descriptors(struct gt_perfetto *perfetto); /* machine, GPUs, processes */
-void gt_perfetto_write_gpu(struct gt_perfetto *perfetto);         /* kernels, copies, fills */
-void gt_perfetto_write_bandwidth(struct gt_perfetto *perfetto);   /* of copies, as lines */
-void gt_perfetto_write_calls(struct gt_perfetto *perfetto);       /* API calls on threads */
-void gt_perfetto_write_waits(struct gt_perfetto *perfetto);       /* synchronisation, overheads */
-void gt_perfetto_write_attributes(struct gt_perfetto *perfetto);  /* what is known of the whole */
 
 /* A new sequence whose events are on track_uuid (0: each says its own). */
 void gt_perfetto_start(struct gt_perfetto *perfetto, struct gt_sequence *sequence,

@@ -45,17 +45,27 @@ static bool has_source(uint32_t sources, uint32_t i)
 	return sources >> i & 1;
 }
 
+static uint32_t first_of(uint32_t sources)
+{
+	return (uint32_t)__builtin_ctz(sources);
+}
+
+static uint32_t last_of(uint32_t sources)
+{
+	return 31 - (uint32_t)__builtin_clz(sources);
+}
+
 static void enter(struct gt_router *router, uint32_t i, struct gt_call *call)
 {
 	const struct gt_route *route = &router->routes[i];
 	const uint32_t depth = frames.depths[i]++;
 
-	if (depth >= route->levels || !route->handler->enter)
+	if (depth >= route->levels || !route->hears.enter)
 		return;
 	call->depth = depth;
 	call->keep = &frames.keep[i][depth];
 	*call->keep = NULL;
-	route->handler->enter(router->session, route->state, call);
+	route->hears.enter(router->session, route->state, call);
 }
 
 static void leave(struct gt_router *router, uint32_t i, struct gt_call *call)
@@ -65,10 +75,10 @@ static void leave(struct gt_router *router, uint32_t i, struct gt_call *call)
 	if (frames.depths[i] == 0)
 		return; /* the call began before recording did */
 	call->depth = --frames.depths[i];
-	if (call->depth >= route->levels || !route->handler->leave)
+	if (call->depth >= route->levels || !route->hears.leave)
 		return;
 	call->keep = &frames.keep[i][call->depth];
-	route->handler->leave(router->session, route->state, call);
+	route->hears.leave(router->session, route->state, call);
 }
 
 /* One call in MEASURE_EVERY is timed from outside: what a callback itself costs. */
@@ -84,9 +94,8 @@ static void enter_all(struct gt_router *router, uint32_t sources, struct gt_call
 	const uint64_t began_ns = frames.measuring ? gt_now() : 0;
 
 	frames.depth++;
-	for (uint32_t i = 0; i < router->count; i++)
-		if (has_source(sources, i))
-			enter(router, i, call);
+	for (; sources; sources &= sources - 1)
+		enter(router, first_of(sources), call);
 	if (began_ns)
 		measure(router, began_ns);
 }
@@ -94,9 +103,8 @@ static void enter_all(struct gt_router *router, uint32_t sources, struct gt_call
 /* The other way round, so that the source that was called last sees the least of the others. */
 static void leave_all(struct gt_router *router, uint32_t sources, struct gt_call *call)
 {
-	for (uint32_t i = router->count; i-- > 0;)
-		if (has_source(sources, i))
-			leave(router, i, call);
+	for (; sources; sources &= ~(1u << last_of(sources)))
+		leave(router, last_of(sources), call);
 	if (frames.depth && --frames.depth == 0 && ++frames.count % MEASURE_EVERY == 0)
 		frames.measuring = true;
 }
@@ -104,11 +112,11 @@ static void leave_all(struct gt_router *router, uint32_t sources, struct gt_call
 static void tell_all(struct gt_router *router, uint32_t sources, CUpti_CallbackDomain domain,
                      CUpti_CallbackId id, const void *data)
 {
-	for (uint32_t i = 0; i < router->count; i++) {
-		const struct gt_route *route = &router->routes[i];
+	for (; sources; sources &= sources - 1) {
+		const struct gt_route *route = &router->routes[first_of(sources)];
 
-		if (has_source(sources, i) && route->handler->event)
-			route->handler->event(router->session, route->state, domain, id, data);
+		if (route->hears.event)
+			route->hears.event(router->session, route->state, domain, id, data);
 	}
 }
 
@@ -201,7 +209,7 @@ struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler
 	if (router->count == GT_ROUTER_SOURCES)
 		return NULL;
 	router->count++;
-	*route = (struct gt_route){.handler = handler, .state = state, .levels = 1};
+	*route = (struct gt_route){.hears = *handler, .state = state, .levels = 1};
 	return route;
 }
 

@@ -46,7 +46,7 @@ struct gt_handler {
 };
 
 struct gt_route {
-	const struct gt_handler *handler;
+	struct gt_handler hears;
 	void *state;
 	uint32_t levels;  /* of calls inside calls that it hears of; 1: the outermost alone */
 	uint32_t wanted;  /* callbacks */

@@ -14,11 +14,11 @@
 
 static const struct {
 	CUpti_ActivityKind kind;
-	const char *name; /* in GPUTRACE_KINDS */
-	bool enabled;     /* without it */
+	bool enabled;     /* without GPUTRACE_KINDS */
+	const char *name; /* in it */
 	const char *words;
 } kinds[] = {
-#define KIND(name, number, enabled, words) {CUPTI_ACTIVITY_KIND_##number, #name, enabled, words},
+#define KIND(name, number, enabled, words) {CUPTI_ACTIVITY_KIND_##number, enabled, #name, words},
 #include "injection/cupti/kinds.def"
 };
 

@@ -23,6 +23,7 @@ struct facts {
 	unsigned open_slices;
 	unsigned waits;       /* syncs and overheads */
 	unsigned samples;     /* values of counters */
+	const char *answers;  /* what queries answer, as JSON: {"SQL": value} */
 	unsigned error_calls; /* API calls that say what went wrong */
 	gt_time first_ns;     /* begin of the first slice and end of the last */
 	gt_time last_ns;
@@ -115,7 +116,8 @@ static void make_crowd(struct gt_trace *trace, struct facts *facts)
 
 			copy->src_device = copy->kind == GT_COPY_PEER_TO_PEER ? 0 : GT_NONE;
 			copy->dst_device = copy->kind == GT_COPY_PEER_TO_PEER ? 1 : GT_NONE;
-			facts->samples += 2; /* its begin and its end */
+			/* Its begin, its end, and for older readers just before that. */
+			facts->samples += 3;
 			sample_fill(trace, stream, call, now_ns + 1800, now_ns + 1800);
 		}
 		/* Longer than the step: the waits of the two processes, and of one, overlap. */
@@ -273,14 +275,118 @@ static void make_twins(struct gt_trace *trace, struct facts *facts)
 	trace->clocks.count = 0; /* nothing is known of how their clocks relate */
 }
 
+/* A wait across streams and one of the host, both with their arrows. */
+static void make_waits(struct gt_trace *trace, struct facts *facts)
+{
+	static const char *const functions[] = {"cudaEventRecord", "cudaStreamWaitEvent",
+	                                        "cudaStreamSynchronize"};
+	static const uint32_t kinds[] = {16, 2, 3};
+	const gt_time start_ns = SAMPLE_START + 20 * 6000;
+	gt_id stream;
+
+	make_launches(trace, facts, 2);
+	stream = sample_stream(trace, 0, 8);
+	trace->kernels.rows[1].stream = stream;
+	*gt_array_push(&trace->events) = (struct gt_event){.number = 4, .records = 2};
+	for (unsigned i = 0; i < 3; i++) {
+		const gt_time now_ns = start_ns + i * 1000;
+		const gt_id call = sample_call(trace, 0, functions[i], now_ns, now_ns + 500);
+
+		sample_sync(trace, i ? stream : 0, call, now_ns, now_ns + 500);
+		trace->syncs.rows[i].thread = 0;
+		trace->syncs.rows[i].kind = kinds[i];
+		trace->syncs.rows[i].event = i < 2 ? 0 : GT_NONE;
+		trace->syncs.rows[i].generation = i < 2 ? 2 : 0;
+	}
+	trace->syncs.rows[1].record = 0;
+	*gt_array_push(&trace->edges) = (struct gt_edge){.from_table = GT_TABLE_kernels,
+	                                                 .to_table = GT_TABLE_kernels,
+	                                                 .to_row = 1,
+	                                                 .sync = 1};
+	*gt_array_push(&trace->edges) = (struct gt_edge){.from_table = GT_TABLE_kernels,
+	                                                 .from_row = 1,
+	                                                 .to_table = GT_TABLE_syncs,
+	                                                 .to_row = 2,
+	                                                 .sync = 2,
+	                                                 .kind = GT_EDGE_HOST};
+	trace->end_ns = start_ns + 9000;
+	facts->last_ns = start_ns + 2500;
+	facts->answers = "{\"select count(*) from flow f join gpu_slice a on a.id = f.slice_out"
+			 " join gpu_slice b on b.id = f.slice_in where b.ts > a.ts + a.dur\": 1,\n"
+			 "  \"select b.name from flow f join gpu_slice a on a.id = f.slice_out"
+			 " join slice b on b.id = f.slice_in where b.category = 'api'\":"
+			 " \"cudaStreamSynchronize\",\n"
+			 "  \"select extract_arg(arg_set_id, 'debug.record_stream') from slice"
+			 " where name = 'cudaStreamWaitEvent'\": 7,\n"
+			 "  \"select extract_arg(arg_set_id, 'debug.record') from slice"
+			 " where name = 'cudaStreamWaitEvent'\": 2,\n"
+			 "  \"select extract_arg(arg_set_id, 'debug.sync') from slice"
+			 " where name = 'cudaStreamSynchronize'\": \"stream synchronize\"}";
+}
+
+/* Waits of a recording without API calls: below the thread. */
+static void make_quiet(struct gt_trace *trace, struct facts *facts)
+{
+	make_waits(trace, facts);
+	trace->api_calls.count = 0;
+	facts->waits = 3;
+	facts->first_ns = trace->kernels.rows[0].start_ns;
+	facts->answers = "{\"select count(*) from slice s join track t on t.id = s.track_id"
+			 " where t.name = 'CUDA waits'\": 3}";
+}
+
+/* Lines that step, two GPUs, and why the clocks of one were low. */
+static void make_telemetry(struct gt_trace *trace, struct facts *facts)
+{
+	static const char *const others[] = {"energy_mj", "temperature_c",
+	                                     "gpu_utilization_percent", "memory_used_bytes",
+	                                     "pcie_tx_bytes_per_second"};
+	struct gt_series *series;
+
+	make_launches(trace, facts, 1);
+	sample_device(trace, 2, 1);
+	facts->gpus = 3;
+	trace->end_ns = SAMPLE_START + 100000;
+	series = sample_series(trace, 8, 10, 10000);
+	series->count = 9;
+	for (unsigned i = 0; i < 9; i++) {
+		series->columns[0][i] = 100000 + 50000 * (i / 3); /* at 10, 40 and 70 us */
+		series->columns[1][i] = 1980;
+		series->columns[2][i] = i >= 3 && i < 6 ? 0x44 : 0;
+		for (unsigned j = 0; j < 5; j++)
+			series->columns[3 + j][i] = 5e9;
+	}
+	for (unsigned j = 0; j < 5; j++)
+		sample_counter(trace, others[j], GT_COUNTER_GAUGE, 1, 3 + j);
+	sample_counter(trace, "power_mw", GT_COUNTER_GAUGE, 0, 0);
+	sample_counter(trace, "sm_clock_mhz", GT_COUNTER_GAUGE, 1, 1);
+	sample_counter(trace, "throttle_reasons", GT_COUNTER_MASK, 1, 2);
+	facts->samples = 6 + 6 * 2;
+	facts->last_ns = SAMPLE_START + 70000;
+#define POWER_AT(us)                                                                               \
+	"  \"select value from counter c join gpu_counter_track t on t.id = c.track_id where"      \
+	" t.name = 'power' and t.gpu_id = 0 and c.ts <= 10000" us                                  \
+	"000 order by c.ts desc limit 1\": "
+	facts->answers =
+		"{" POWER_AT("11") "100,\n" POWER_AT("39") "100,\n" POWER_AT("40") "150,\n" POWER_AT("69") "150,\n" POWER_AT(
+			"70") "200,\n" POWER_AT("99") "200,\n"
+						      "  \"select count(*) from slice s join track t on t.id = s.track_id where"
+						      " s.category = 'throttle' and t.name = 'Throttle reasons, GPU #2' and"
+						      " s.ts = 1000040000 and s.dur = 30000\": 2,\n"
+						      "  \"select count(distinct group_id) from gpu_counter_group where name = 'Telemetry'\": 1,\n"
+						      "  \"select unit from gpu_counter_track where name = 'power'\": \"W\"}";
+#undef POWER_AT
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct gt_trace *trace, struct facts *facts);
 } cases[] = {
-	{"empty", make_empty}, {"plain", make_plain},           {"loop", make_loop},
-	{"crowd", make_crowd}, {"unfinished", make_unfinished}, {"errors", make_errors},
-	{"graph", make_graph}, {"giant", make_giant},           {"nested", make_nested},
-	{"twins", make_twins},
+	{"empty", make_empty},         {"plain", make_plain},           {"loop", make_loop},
+	{"crowd", make_crowd},         {"unfinished", make_unfinished}, {"errors", make_errors},
+	{"graph", make_graph},         {"giant", make_giant},           {"nested", make_nested},
+	{"twins", make_twins},         {"waits", make_waits},           {"quiet", make_quiet},
+	{"telemetry", make_telemetry},
 };
 
 static int export(const struct gt_trace *trace, const char *path, bool uncompressed,
@@ -321,12 +427,13 @@ static int write_facts(const char *path, const struct facts *facts,
 	        "{\"gpu_slices\": %llu, \"api_slices\": %llu, \"arrows\": %llu, \"skipped\": %llu,\n"
 	        " \"contexts\": %u, \"processes\": %u, \"threads\": %u, \"kernels\": %u, \"gpus\": %u,\n"
 	        " \"open_slices\": %u, \"waits\": %u, \"samples\": %u, \"error_calls\": %u,\n"
-	        " \"first_ns\": %lld, \"last_ns\": %lld}\n",
+	        " \"first_ns\": %lld, \"last_ns\": %lld,\n \"answers\": %s}\n",
 	        (unsigned long long)counts->gpu_slices, (unsigned long long)counts->api_slices,
 	        (unsigned long long)counts->arrows, (unsigned long long)counts->skipped,
 	        facts->contexts, facts->processes, facts->threads, facts->kernels, facts->gpus,
 	        facts->open_slices, facts->waits, facts->samples, facts->error_calls,
-	        (long long)facts->first_ns, (long long)facts->last_ns);
+	        (long long)facts->first_ns, (long long)facts->last_ns,
+	        facts->answers ? facts->answers : "{}");
 	return fclose(out);
 }
 

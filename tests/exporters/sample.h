@@ -182,7 +182,9 @@ static inline void sample_sync(struct gt_trace *trace, gt_id stream, gt_id call,
 		.stream = stream,
 		.api_call = call,
 		.kind = 3,
-		.event = UINT32_MAX,
+		.thread = GT_NONE,
+		.event = GT_NONE,
+		.record = GT_NONE,
 	};
 }
 
@@ -191,6 +193,34 @@ static inline void sample_overhead(struct gt_trace *trace, gt_id process, uint32
 {
 	*gt_array_push(&trace->overheads) = (struct gt_overhead){
 		.start_ns = start_ns, .end_ns = end_ns, .process = process, .kind = kind};
+}
+
+/* A series with so many samples, one each period from period_ns on. */
+static inline struct gt_series *sample_series(struct gt_trace *trace, size_t columns,
+                                              size_t samples, gt_time period_ns)
+{
+	const size_t number = gt_trace_add_series(trace, columns);
+	struct gt_series *series = &trace->series.rows[number];
+
+	gt_series_reserve(series, samples);
+	for (size_t i = 0; i < samples; i++)
+		series->times_ns[i] = SAMPLE_START + period_ns * (gt_time)(i + 1);
+	series->count = samples;
+	return series;
+}
+
+/* A column of the last series. */
+static inline void sample_counter(struct gt_trace *trace, const char *name,
+                                  enum gt_counter_kind kind, gt_id device, uint32_t place)
+{
+	*gt_array_push(&trace->counters) = (struct gt_counter){
+		.name = sample_text(trace, name),
+		.help = sample_text(trace, "What it is"),
+		.device = device,
+		.kind = kind,
+		.series = (uint32_t)trace->series.count - 1,
+		.place = place,
+	};
 }
 
 /* Start, end, clocks, ledger and a note, so that everything a file can say is said. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Covers PART(descriptors), Covers PART(gpu), Covers PART(attributes). */
 #include "support/check.h"
 
 #include <errno.h>
@@ -11,198 +12,9 @@
 #include "base/error.h"
 #include "base/file_sink.h"
 #include "exporters/exporter.h"
+#include "exporters/read.h"
 #include "exporters/sample.h"
 #include "model/view.h"
-
-/*
- * What was written is read back field by field, without the code that wrote it. The numbers are
- * those of Perfetto's format.
- */
-enum {
-	PACKET = 1,
-	CLOCK_SNAPSHOT = 6,
-	TIMESTAMP = 8,
-	SEQUENCE_ID = 10,
-	TRACK_EVENT = 11,
-	INTERNED_DATA = 12,
-	SEQUENCE_FLAGS = 13,
-	COMPRESSED = 50,
-	COUNTER_EVENT = 52,
-	RENDER_STAGE = 53,
-	TIMESTAMP_CLOCK = 58,
-	TRACK_DESCRIPTOR = 60,
-	ATTRIBUTES = 126,
-	GPU_INFO = 128,
-};
-
-struct bytes {
-	const uint8_t *at;
-	const uint8_t *end;
-};
-
-struct field {
-	uint32_t number;
-	uint32_t type; /* 0: number, 1: eight bytes, 2: bytes */
-	uint64_t value;
-	struct bytes bytes;
-};
-
-static uint64_t take_varint(struct bytes *bytes)
-{
-	uint64_t value = 0;
-
-	for (unsigned shift = 0;; shift += 7) {
-		const uint8_t byte = bytes->at < bytes->end ? *bytes->at++ : 0;
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-}
-
-static bool next_field(struct bytes *message, struct field *field)
-{
-	uint64_t tag;
-
-	if (message->at >= message->end)
-		return false;
-	tag = take_varint(message);
-	*field = (struct field){.number = (uint32_t)(tag >> 3), .type = tag & 7};
-	if (field->type == 0) {
-		field->value = take_varint(message);
-		return true;
-	}
-	const uint64_t size = field->type == 1 ? 8 : take_varint(message);
-
-	cr_assert(field->type == 1 || field->type == 2, "wire type %u", field->type);
-	cr_assert(size <= (uint64_t)(message->end - message->at),
-	          "a field reaches out of its message");
-	field->bytes = (struct bytes){message->at, message->at + size};
-	if (field->type == 1)
-		memcpy(&field->value, message->at, 8);
-	message->at += size;
-	return true;
-}
-
-/* The nth field of that number, from 0. */
-static bool find_nth(struct bytes message, uint32_t number, unsigned n, struct field *field)
-{
-	while (next_field(&message, field))
-		if (field->number == number && n-- == 0)
-			return true;
-	*field = (struct field){0};
-	return false;
-}
-
-static bool find(struct bytes message, uint32_t number, struct field *field)
-{
-	return find_nth(message, number, 0, field);
-}
-
-static uint64_t number_in(struct bytes message, uint32_t number)
-{
-	struct field field;
-
-	find(message, number, &field);
-	return field.value;
-}
-
-static struct bytes message_in(struct bytes message, uint32_t number)
-{
-	struct field field;
-
-	find(message, number, &field);
-	return field.bytes;
-}
-
-static unsigned count_in(struct bytes message, uint32_t number)
-{
-	struct field field;
-	unsigned count = 0;
-
-	while (next_field(&message, &field))
-		count += field.number == number;
-	return count;
-}
-
-static bool text_is(struct bytes message, uint32_t number, const char *text)
-{
-	const struct bytes bytes = message_in(message, number);
-	const size_t size = (size_t)(bytes.end - bytes.at);
-
-	return size == strlen(text) && memcmp(bytes.at, text, size) == 0;
-}
-
-struct file {
-	char *bytes;
-	size_t size;
-	struct gt_export_counts counts;
-};
-
-static struct file export_view(const struct gt_view *view, bool uncompressed)
-{
-	const struct gt_export_options options = {.uncompressed = uncompressed};
-	struct gt_error err = {0};
-	struct file file = {0};
-	FILE *out = open_memstream(&file.bytes, &file.size);
-	const struct gt_target target = {.sink = gt_file_sink(out)};
-	const int result =
-		gt_exporter_find("perfetto")->write(view, &options, &target, &file.counts, &err);
-
-	fclose(out);
-	cr_assert(result == 0, "%s", err.text);
-	cr_assert(file.counts.bytes == file.size);
-	return file;
-}
-
-static struct file export(const struct gt_trace *trace, bool uncompressed)
-{
-	const struct gt_view view = gt_view_of(trace);
-
-	return export_view(&view, uncompressed);
-}
-
-static struct bytes all(const struct file *file)
-{
-	const uint8_t *at = (const uint8_t *)file->bytes;
-
-	return (struct bytes){at, at + file->size};
-}
-
-static bool next_packet(struct bytes *rest, struct bytes *packet)
-{
-	struct field field;
-
-	if (!next_field(rest, &field))
-		return false;
-	cr_assert(field.number == PACKET && field.type == 2);
-	*packet = field.bytes;
-	return true;
-}
-
-/* The nth packet that has the field. */
-static struct bytes find_packet(const struct file *file, uint32_t number, unsigned n)
-{
-	struct bytes rest = all(file);
-	struct bytes packet;
-	struct field field;
-
-	while (next_packet(&rest, &packet))
-		if (find(packet, number, &field) && n-- == 0)
-			return packet;
-	return (struct bytes){0};
-}
-
-static unsigned count_packets(const struct file *file, uint32_t number)
-{
-	struct bytes rest = all(file);
-	struct bytes packet;
-	unsigned count = 0;
-
-	while (next_packet(&rest, &packet))
-		count += count_in(packet, number) > 0;
-	return count;
-}
 
 /* Two processes on two GPUs, a launch and a copy on each. */
 static void make_pair(struct gt_trace *trace)
@@ -586,6 +398,64 @@ Test(perfetto, says_what_the_ledgers_of_all_processes_add_up_to)
 	free(file.bytes);
 }
 
+Test(perfetto, begins_the_name_of_a_copy_with_its_direction)
+{
+	struct file file = export_pair();
+	const struct bytes copy = message_in(find_packet(&file, RENDER_STAGE, 1), RENDER_STAGE);
+	struct bytes rest = all(&file);
+	struct bytes packet;
+	struct field name;
+	bool found = false;
+
+	while (next_packet(&rest, &packet))
+		for (unsigned i = 0; count_in(packet, INTERNED_DATA) &&
+		                     find_nth(message_in(packet, INTERNED_DATA), 2, i, &name);
+		     i++)
+			if (number_in(name.bytes, 1) == number_in(copy, 20) &&
+			    text_is(name.bytes, 2, "HtoD copy"))
+				found = true;
+	cr_expect(found);
+	free(file.bytes);
+}
+
+/* Each kernel of a stream shares what is interned with the others of its shape there only. */
+Test(perfetto, tells_kernels_of_many_streams_apart)
+{
+	enum { STREAMS = 3000 };
+	struct gt_trace trace;
+	struct file file;
+	struct bytes rest;
+	struct bytes packet;
+	uint64_t kernels[STREAMS];
+	unsigned count = 0;
+
+	make_pair(&trace);
+	trace.kernels.count = trace.copies.count = 0;
+	for (unsigned i = 0; i < STREAMS; i++)
+		sample_stream(&trace, 0, 100 + i);
+	for (gt_id i = 0; i < 2 * STREAMS; i++)
+		sample_kernel(&trace, 2 + i % STREAMS, 0, GT_NONE, SAMPLE_START + 10 * i,
+		              SAMPLE_START + 10 * i + 5);
+	file = export(&trace, true);
+	rest = all(&file);
+	while (next_packet(&rest, &packet)) {
+		const struct bytes event = message_in(packet, RENDER_STAGE);
+
+		if (count_in(packet, RENDER_STAGE) == 0)
+			continue;
+		if (count < STREAMS)
+			kernels[count] = number_in(event, 19);
+		else
+			cr_expect(number_in(event, 19) == kernels[count - STREAMS]);
+		if (count > 0 && count < STREAMS)
+			cr_expect(kernels[count] == kernels[count - 1] + 1);
+		count++;
+	}
+	cr_expect(count == 2 * STREAMS);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
 Test(perfetto, gives_a_slice_without_a_length_one_nanosecond)
 {
 	struct gt_trace trace;
@@ -597,68 +467,6 @@ Test(perfetto, gives_a_slice_without_a_length_one_nanosecond)
 	cr_expect(number_in(message_in(find_packet(&file, RENDER_STAGE, 0), RENDER_STAGE), 2) == 1);
 	free(file.bytes);
 	gt_trace_release(&trace);
-}
-
-/* The bandwidth at each step, for one kind of copies on one GPU. */
-static void expect_steps(const struct file *file, const int64_t *expected, unsigned count)
-{
-	cr_assert(count_packets(file, COUNTER_EVENT) == count);
-	for (unsigned i = 0; i < count; i++) {
-		const struct bytes event =
-			message_in(find_packet(file, COUNTER_EVENT, i), COUNTER_EVENT);
-
-		cr_assert(count_in(event, 2) == 1);
-		cr_expect(expected[i] == (int64_t)number_in(message_in(event, 2), 2));
-	}
-}
-
-Test(perfetto, adds_up_the_bandwidth_of_copies_that_overlap)
-{
-	/* 1 MiB in 1024 ns is 1.024e12 bytes a second. */
-	const int64_t rate = 1024000000000;
-	const int64_t expected[] = {rate, 2 * rate, rate, rate, 0};
-	struct gt_trace trace;
-	struct file file;
-
-	make_pair(&trace);
-	trace.copies.count = 0;
-	sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START, SAMPLE_START + 1024);
-	sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START + 24,
-	            SAMPLE_START + 1048);
-	/* Begins when the second ends: one value for that instant. */
-	sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START + 1048,
-	            SAMPLE_START + 2072);
-	file = export(&trace, true);
-	expect_steps(&file, expected, 5);
-	free(file.bytes);
-	gt_trace_release(&trace);
-}
-
-Test(perfetto, keeps_counters_out_of_the_compute_group_and_forwards)
-{
-	struct file file = export_pair();
-	struct bytes rest = all(&file);
-	struct bytes packet;
-	struct field field;
-	unsigned specs = 0;
-
-	while (next_packet(&rest, &packet)) {
-		for (unsigned i = 0; find_nth(message_in(packet, INTERNED_DATA), 47, i, &field);
-		     i++) {
-			const struct bytes counters = message_in(field.bytes, 2);
-			const struct bytes spec = message_in(counters, 1);
-			const struct bytes group = message_in(counters, 6);
-
-			cr_expect(number_in(group, 1) >= 100);
-			cr_expect(text_is(group, 2, "Copies"));
-			cr_expect(number_in(spec, 7) == 7 && number_in(spec, 8) == 22, "bytes/s");
-			cr_expect(number_in(spec, 11) == 2, "forwards");
-			cr_expect(find(spec, 7, &field) && field.type == 0, "not packed");
-			specs++;
-		}
-	}
-	cr_expect(specs == 2);
-	free(file.bytes);
 }
 
 Test(perfetto, ends_a_nested_call_no_later_than_the_one_around_it)

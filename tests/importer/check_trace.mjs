@@ -100,8 +100,11 @@ none('process ids with several processes', `
 none('thread ids with several threads', `
   select tid, upid from thread where tid != 0 group by tid, upid having count(*) > 1`);
 none('arrows that go back in time', `
-  select f.id from flow f join slice a on a.id = f.slice_out join slice b on b.id = f.slice_in
+  select f.id from flow f join slice a on a.id = f.slice_out join gpu_slice b on b.id = f.slice_in
   where b.ts < a.ts`);
+none('calls that waited for work of after them', `
+  select f.id from flow f join gpu_slice a on a.id = f.slice_out join slice b on b.id = f.slice_in
+  where b.id not in (select id from gpu_slice) and b.dur >= 0 and b.ts + b.dur < a.ts`);
 none('arrows between processes', `
   select f.id from flow f
   join slice a on a.id = f.slice_out join thread_track tt on tt.id = a.track_id
@@ -152,6 +155,7 @@ if (options.expect) {
     equal('last end', value(
       'select max(ts + max(dur, 0)) as n from slice'), facts.last_ns);
   }
+  for (const [sql, answer] of Object.entries(facts.answers)) equal(sql, value(sql), answer);
   equal('ledger', value(`select count(*) as n from metadata
     where name = 'trace_attribute.ledger.kernels' and int_value = 21 * ${facts.processes}`),
     facts.processes > 0 ? 1 : 0);

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- API calls by time, as "gputrace report RECORDING api" has them.
 select
-  s.name as function,
+  ifnull(extract_arg(s.arg_set_id, 'debug.function'), s.name) as function,
   count(*) as calls,
   sum(s.dur) as total_ns,
   sum(extract_arg(s.arg_set_id, 'debug.result') is not null) as errors

@@ -46,6 +46,7 @@ static void intern_stages(struct gt_gpu *gpu)
 	gt_sequence_intern(&gpu->sequence, &data);
 }
 
+/* Viewers cut names from the right: they begin with what tells them apart. */
 static void intern_transfer_names(struct gt_gpu *gpu)
 {
 	char texts[GT_COPY_KINDS][32];
@@ -54,7 +55,7 @@ static void intern_transfer_names(struct gt_gpu *gpu)
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 
 	for (uint32_t i = 0; i < GT_COPY_KINDS; i++) {
-		snprintf(texts[i], sizeof(texts[i]), "Memcpy %s", gt_copy_kind_name(i));
+		snprintf(texts[i], sizeof(texts[i]), "%s copy", gt_copy_kind_name(i));
 		rows[i] = gt_interned(GT_NAME_COPY + i, texts[i]);
 		list[i] = &rows[i];
 	}
@@ -152,79 +153,126 @@ static void intern_queues(struct gt_gpu *gpu)
 	}
 }
 
-void gt_gpu_describe(const struct gt_gpu *gpu, const struct gt_activity *activity,
+void gt_gpu_describe(const struct gt_gpu *gpu, const struct gt_placed *placed,
                      Perfetto__GpuRenderStageEvent *event)
 {
-	const struct gt_stream *stream = &gpu->perfetto->trace->streams.rows[activity->stream];
+	const struct gt_stream *stream = &gpu->perfetto->trace->streams.rows[placed->stream];
 
 	event->has_context = event->has_gpu_id = event->has_hw_queue_iid = 1;
 	event->context = gt_ids_context(stream->context);
-	event->gpu_id = (int32_t)gpu->perfetto->ids.gpus[activity->device];
-	event->hw_queue_iid = GT_QUEUE_FIRST + activity->stream;
+	event->gpu_id = (int32_t)gpu->perfetto->ids.gpus[placed->device];
+	event->hw_queue_iid = GT_QUEUE_FIRST + placed->stream;
 }
 
-static void put_activity(struct gt_gpu *gpu, struct gt_kernels *kernels,
-                         enum gt_activity_table table, size_t row)
+void gt_gpu_put(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
+                const uint8_t *message, size_t size)
+{
+	const struct gt_slices waits = gt_links_of(&gpu->waits, number);
+	const size_t most = size + waits.count * 2 * (size_t)GT_VARINT_MAX;
+
+	if (waits.count > 0) {
+		uint8_t *at;
+
+		if (gpu->message.capacity < most) {
+			gpu->message.rows = gt_array_resize(gpu->message.rows, most, 1);
+			gpu->message.capacity = most;
+		}
+		at = gt_put_bytes(gpu->message.rows, message, size);
+		for (size_t i = 0; i < waits.count; i++)
+			at = gt_put_varint(gt_put_varint(at, gpu->wait_tag),
+			                   gt_ids_event(waits.numbers[i]));
+		message = gpu->message.rows;
+		size = (size_t)(at - message);
+		gpu->perfetto->counts.arrows += waits.count;
+	}
+	gt_sequence_put(&gpu->sequence, placed->start_ns, gpu->event_tag, message, size);
+	gpu->perfetto->counts.gpu_slices++;
+}
+
+static void put_slice(struct gt_gpu *gpu, struct gt_kernels *kernels, enum gt_placed_table table,
+                      size_t row)
 {
 	const struct gt_trace *trace = gpu->perfetto->trace;
-	const struct gt_ids *ids = &gpu->perfetto->ids;
-	const size_t number = gt_ids_activity(ids, table, row);
-	const struct gt_activity activity = gt_ids_activity_at(ids, number);
+	const size_t number = gt_ids_slice(&gpu->perfetto->ids, table, row);
+	const struct gt_placed placed = gt_ids_place(&gpu->perfetto->ids, number);
 
-	if (!activity.placed) {
+	if (!placed.placed) {
 		gt_perfetto_skip(gpu->perfetto);
 		return;
 	}
 	switch (table) {
-	case GT_KERNELS:
-		gt_kernels_put(kernels, &activity, number, &trace->kernels.rows[row]);
+	case GT_PLACED_kernels:
+		gt_kernels_put(kernels, &placed, number, &trace->kernels.rows[row]);
 		break;
-	case GT_COPIES:
-		gt_gpu_put_copy(gpu, &activity, number, &trace->copies.rows[row]);
+	case GT_PLACED_copies:
+		gt_gpu_put_copy(gpu, &placed, number, &trace->copies.rows[row]);
 		break;
-	case GT_FILLS:
-		gt_gpu_put_fill(gpu, &activity, number, &trace->fills.rows[row]);
+	case GT_PLACED_fills:
+		gt_gpu_put_fill(gpu, &placed, number, &trace->fills.rows[row]);
+		break;
+	case GT_PLACED_TABLES:
 		break;
 	}
-	gpu->perfetto->counts.gpu_slices++;
 }
 
-/* All three tables in one order of time. */
-static void put_activities(struct gt_gpu *gpu, struct gt_kernels *kernels)
+static size_t rows_of(const struct gt_ids *ids, enum gt_placed_table table)
 {
-	const struct gt_trace *trace = gpu->perfetto->trace;
-	size_t kernel = 0;
-	size_t copy = 0;
-	size_t fill = 0;
+	return ids->first_slices[table + 1] - ids->first_slices[table];
+}
+
+static gt_time start_of(const struct gt_trace *trace, enum gt_placed_table table, size_t row)
+{
+	switch (table) {
+#define PLACED(name, plural)                                                                       \
+	case GT_PLACED_##plural:                                                                   \
+		return trace->plural.rows[row].start_ns;
+#include "exporters/perfetto/placed.def"
+	case GT_PLACED_TABLES:
+		break;
+	}
+	return INT64_MAX;
+}
+
+/* All tables in one order of time. */
+static void put_slices(struct gt_gpu *gpu, struct gt_kernels *kernels)
+{
+	const struct gt_ids *ids = &gpu->perfetto->ids;
+	size_t next[GT_PLACED_TABLES] = {0};
 
 	for (;;) {
-		const gt_time kernel_ns = kernel < trace->kernels.count
-		                                  ? trace->kernels.rows[kernel].start_ns
-		                                  : INT64_MAX;
-		const gt_time copy_ns =
-			copy < trace->copies.count ? trace->copies.rows[copy].start_ns : INT64_MAX;
-		const gt_time fill_ns =
-			fill < trace->fills.count ? trace->fills.rows[fill].start_ns : INT64_MAX;
+		enum gt_placed_table first = GT_PLACED_TABLES;
+		gt_time first_ns = INT64_MAX;
 
-		if (kernel < trace->kernels.count && kernel_ns <= copy_ns && kernel_ns <= fill_ns)
-			put_activity(gpu, kernels, GT_KERNELS, kernel++);
-		else if (copy < trace->copies.count && copy_ns <= fill_ns)
-			put_activity(gpu, kernels, GT_COPIES, copy++);
-		else if (fill < trace->fills.count)
-			put_activity(gpu, kernels, GT_FILLS, fill++);
-		else
-			break;
+		for (enum gt_placed_table i = 0; i < GT_PLACED_TABLES; i++) {
+			const bool left = next[i] < rows_of(ids, i);
+			const gt_time start_ns =
+				left ? start_of(ids->trace, i, next[i]) : INT64_MAX;
+
+			if (left && (first == GT_PLACED_TABLES || start_ns < first_ns)) {
+				first = i;
+				first_ns = start_ns;
+			}
+		}
+		if (first == GT_PLACED_TABLES)
+			return;
+		put_slice(gpu, kernels, first, next[first]++);
 	}
 }
 
 void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 {
-	struct gt_gpu gpu = {.perfetto = perfetto};
+	struct gt_gpu gpu = {
+		.perfetto = perfetto,
+		.event_tag =
+			gt_wire_tag(&perfetto__trace_packet__descriptor, "gpu_render_stage_event"),
+		.wait_tag = gt_wire_tag(&perfetto__gpu_render_stage_event__descriptor,
+	                                "event_wait_ids"),
+	};
 	struct gt_kernels *kernels;
 
-	if (gt_ids_activity_count(&perfetto->ids) == 0)
+	if (gt_ids_slice_count(&perfetto->ids) == 0)
 		return;
-	gpu.event_tag = gt_wire_tag(&perfetto__trace_packet__descriptor, "gpu_render_stage_event");
+	gt_links_stream_waits(&gpu.waits, &perfetto->ids);
 	gt_perfetto_start(perfetto, &gpu.sequence, 0);
 	gt_args_intern_names(&gpu.sequence);
 	intern_stages(&gpu);
@@ -232,6 +280,8 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 	intern_contexts(&gpu);
 	intern_queues(&gpu);
 	kernels = gt_kernels_new(&gpu);
-	put_activities(&gpu, kernels);
+	put_slices(&gpu, kernels);
 	gt_kernels_free(kernels);
+	gt_links_release(&gpu.waits);
+	gt_array_release(&gpu.message);
 }

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "exporters/perfetto/lines.h"
+#include "exporters/perfetto/tracks.h"
+#include "exporters/perfetto/writer.h"
+#include "model/throttle.h"
+
+/*
+ * What was sampled of the GPUs: gauges and totals as lines, masks as slices, one for each time
+ * that a bit was set. Several processes may have sampled the same GPU: what they saw is one line.
+ */
+
+enum { NAME_SIZE = 96, REASONS = 64 };
+
+/* A counter's name ends with its unit: what that is to Perfetto, and how many of those are one. */
+static const struct unit {
+	const char *ending;
+	enum gt_measure unit;
+	enum gt_measure per;
+	double scale;
+} units[] = {
+	{"_mw", GT_MEASURE_WATT, GT_MEASURE_NONE, 1e-3},
+	{"_mj", GT_MEASURE_JOULE, GT_MEASURE_NONE, 1e-3},
+	{"_mhz", GT_MEASURE_MEGAHERTZ, GT_MEASURE_NONE, 1},
+	{"_c", GT_MEASURE_CELSIUS, GT_MEASURE_NONE, 1},
+	{"_percent", GT_MEASURE_PERCENT, GT_MEASURE_NONE, 1},
+	{"_bytes_per_second", GT_MEASURE_GIGABYTE, GT_MEASURE_SECOND, 1e-9},
+	{"_bytes", GT_MEASURE_GIGABYTE, GT_MEASURE_NONE, 1e-9},
+	{"", GT_MEASURE_NONE, GT_MEASURE_NONE, 1},
+};
+
+/* Why the clocks of one GPU were low. */
+struct throttle {
+	struct gt_lanes lanes;
+	uint64_t reasons; /* that hold now */
+	gt_time since_ns[REASONS];
+	char name[NAME_SIZE]; /* "": nothing was sampled */
+};
+
+/* Where the values of a counter go. */
+struct target {
+	const struct gt_counter *counter;
+	double scale;
+	uint32_t line; /* GT_NONE for a mask */
+};
+
+/* A series while it is walked: its counters, and how far it is. */
+struct walk {
+	gt_array(struct target) targets;
+	size_t next;
+};
+
+struct telemetry {
+	struct gt_perfetto *perfetto;
+	struct gt_lines lines;
+	struct walk *walks;         /* by number of the series */
+	struct throttle *throttles; /* by row of devices */
+};
+
+static bool ends_with(const char *text, const char *ending)
+{
+	const size_t size = strlen(text);
+	const size_t ending_size = strlen(ending);
+
+	return size > ending_size && strcmp(text + size - ending_size, ending) == 0;
+}
+
+static const struct unit *unit_of(const char *name)
+{
+	const struct unit *unit = units;
+
+	while (*unit->ending && !ends_with(name, unit->ending))
+		unit++;
+	return unit;
+}
+
+/* "sm_clock_mhz" is "sm clock" to people: Perfetto shows the unit. */
+static void name_line(const char *counter, const struct unit *unit, char name[NAME_SIZE])
+{
+	snprintf(name, NAME_SIZE, "%.*s", (int)(strlen(counter) - strlen(unit->ending)), counter);
+	for (char *at = name; *at; at++)
+		if (*at == '_')
+			*at = ' ';
+}
+
+/* Whether it is about a GPU, and its values are there. */
+static bool is_shown(const struct gt_trace *trace, const struct gt_counter *counter)
+{
+	return counter->device < trace->devices.count && counter->series < trace->series.count &&
+	       counter->place < trace->series.rows[counter->series].column_count;
+}
+
+static void add_mask(struct telemetry *telemetry, const struct gt_counter *counter)
+{
+	struct gt_perfetto *perfetto = telemetry->perfetto;
+	struct throttle *throttle = &telemetry->throttles[counter->device];
+
+	if (*throttle->name)
+		return;
+	snprintf(throttle->name, sizeof(throttle->name), "Throttle reasons, GPU #%u",
+	         perfetto->ids.gpus[counter->device]);
+	gt_lanes_init(&throttle->lanes, perfetto, 0, "throttle", throttle->name);
+}
+
+static uint32_t add_line(struct telemetry *telemetry, const struct gt_counter *counter,
+                         const struct unit *unit, char name[NAME_SIZE])
+{
+	const struct gt_trace *trace = telemetry->perfetto->trace;
+	const struct gt_line line = {
+		.device = counter->device,
+		.group = "Telemetry",
+		.name = name,
+		.help = gt_trace_text(trace, counter->help),
+		.unit = unit->unit,
+		.per = unit->per,
+	};
+
+	name_line(gt_trace_text(trace, counter->name), unit, name);
+	return gt_lines_add(&telemetry->lines, &line);
+}
+
+/* The names must live until the lines are described. */
+static void add_counters(struct telemetry *telemetry, char (*names)[NAME_SIZE])
+{
+	const struct gt_trace *trace = telemetry->perfetto->trace;
+
+	for (size_t i = 0; i < trace->counters.count; i++) {
+		const struct gt_counter *counter = &trace->counters.rows[i];
+		const struct unit *unit = unit_of(gt_trace_text(trace, counter->name));
+		struct target target = {.counter = counter, .scale = unit->scale, .line = GT_NONE};
+
+		if (!is_shown(trace, counter)) {
+			gt_perfetto_skip(telemetry->perfetto);
+			continue;
+		}
+		if (counter->kind == GT_COUNTER_MASK)
+			add_mask(telemetry, counter);
+		else
+			target.line = add_line(telemetry, counter, unit, names[i]);
+		*gt_array_push(&telemetry->walks[counter->series].targets) = target;
+	}
+}
+
+static void put_reason(struct gt_perfetto *perfetto, struct throttle *throttle, unsigned bit,
+                       gt_time end_ns)
+{
+	const struct gt_slice slice = {
+		.start_ns = throttle->since_ns[bit],
+		.end_ns = end_ns,
+		.name = gt_names_add(&perfetto->names, gt_throttle_name(UINT64_C(1) << bit)),
+	};
+
+	gt_lanes_put(&throttle->lanes, &slice);
+}
+
+/* From now on these reasons hold. */
+static void set_reasons(struct gt_perfetto *perfetto, struct throttle *throttle, uint64_t reasons,
+                        gt_time now_ns)
+{
+	for (unsigned bit = 0; bit < REASONS; bit++) {
+		const bool held = throttle->reasons >> bit & 1;
+		const bool holds = reasons >> bit & 1;
+
+		if (held && !holds)
+			put_reason(perfetto, throttle, bit, now_ns);
+		else if (holds && !held)
+			throttle->since_ns[bit] = now_ns;
+	}
+	throttle->reasons = reasons;
+}
+
+static void put_value(struct telemetry *telemetry, const struct target *target, gt_time time_ns,
+                      double value)
+{
+	if (isnan(value))
+		return;
+	if (target->line != GT_NONE)
+		gt_lines_put(&telemetry->lines, target->line, time_ns, value * target->scale);
+	else if (value >= 0 && value < 0x1p64)
+		set_reasons(telemetry->perfetto, &telemetry->throttles[target->counter->device],
+		            (uint64_t)value, time_ns);
+}
+
+/* The series whose next sample is the earliest; the number of series when none is left. */
+static size_t next_series(const struct telemetry *telemetry)
+{
+	const struct gt_trace *trace = telemetry->perfetto->trace;
+	size_t first = trace->series.count;
+	gt_time first_ns = INT64_MAX;
+
+	for (size_t i = 0; i < trace->series.count; i++) {
+		const struct gt_series *series = &trace->series.rows[i];
+		const size_t next = telemetry->walks[i].next;
+
+		if (next < series->count &&
+		    (first == trace->series.count || series->times_ns[next] < first_ns)) {
+			first = i;
+			first_ns = series->times_ns[next];
+		}
+	}
+	return first;
+}
+
+static void put_samples(struct telemetry *telemetry)
+{
+	const struct gt_trace *trace = telemetry->perfetto->trace;
+
+	for (size_t i = next_series(telemetry); i < trace->series.count;
+	     i = next_series(telemetry)) {
+		const struct gt_series *series = &trace->series.rows[i];
+		struct walk *walk = &telemetry->walks[i];
+		const size_t sample = walk->next++;
+
+		if (!gt_ids_time_is_sound(series->times_ns[sample])) {
+			gt_perfetto_skip(telemetry->perfetto);
+			continue;
+		}
+		gt_array_each(const struct target, target, &walk->targets)
+			put_value(telemetry, target, series->times_ns[sample],
+			          series->columns[target->counter->place][sample]);
+	}
+}
+
+static void start(struct telemetry *telemetry, struct gt_perfetto *perfetto)
+{
+	const struct gt_trace *trace = perfetto->trace;
+
+	*telemetry = (struct telemetry){
+		.perfetto = perfetto,
+		.walks = gt_allocate(trace->series.count * sizeof(*telemetry->walks)),
+		.throttles = gt_allocate(trace->devices.count * sizeof(*telemetry->throttles)),
+	};
+	for (size_t i = 0; i < trace->series.count; i++)
+		telemetry->walks[i] = (struct walk){0};
+	for (size_t i = 0; i < trace->devices.count; i++)
+		telemetry->throttles[i] = (struct throttle){0};
+	gt_lines_init(&telemetry->lines, perfetto);
+}
+
+static void finish(struct telemetry *telemetry)
+{
+	const struct gt_trace *trace = telemetry->perfetto->trace;
+
+	gt_lines_finish(&telemetry->lines, trace->end_ns);
+	for (size_t i = 0; i < trace->devices.count; i++) {
+		struct throttle *throttle = &telemetry->throttles[i];
+
+		set_reasons(telemetry->perfetto, throttle, 0, trace->end_ns);
+		gt_lanes_finish(&throttle->lanes);
+	}
+	for (size_t i = 0; i < trace->series.count; i++)
+		gt_array_release(&telemetry->walks[i].targets);
+	gt_array_free(telemetry->walks);
+	gt_array_free(telemetry->throttles);
+}
+
+void gt_perfetto_write_telemetry(struct gt_perfetto *perfetto)
+{
+	struct telemetry telemetry;
+	char(*names)[NAME_SIZE] = gt_allocate(perfetto->trace->counters.count * sizeof(*names));
+
+	start(&telemetry, perfetto);
+	add_counters(&telemetry, names);
+	gt_lines_describe(&telemetry.lines);
+	gt_array_free(names);
+	put_samples(&telemetry);
+	finish(&telemetry);
+}

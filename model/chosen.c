@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/chosen.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "model/filter.h"
+
+/* Tables are decided one after the other, each from those before it. */
+struct cut {
+	const struct gt_trace *trace;
+	const struct gt_filter *filter;
+	const struct gt_window *window;
+	struct gt_chosen *chosen;
+	bool *used_streams;  /* a wait for them is a wait for what stays */
+	bool *used_contexts; /* with such a stream */
+	bool *used_events;   /* a wait that stays is about them */
+	bool *asked;         /* by API call: for something that stays */
+	gt_wide *calls;      /* that stay: process and correlation, sorted */
+	size_t call_count;
+};
+
+static bool stays(const struct cut *cut, int table, gt_id row)
+{
+	return row < cut->chosen->counts[table] && cut->chosen->stays[table][row];
+}
+
+/* Names a row that stays, or none. */
+static bool is_kept(const struct cut *cut, int table, gt_id row)
+{
+	return row >= cut->chosen->counts[table] || cut->chosen->stays[table][row];
+}
+
+/*
+ * Whether a row stays: one function a table, NAME_stays. The rows of a table by time have been
+ * found to be in the window when they are asked about. A new table does not build without one.
+ */
+#define TABLE(name, plural, order, help)                                                           \
+	static bool name##_stays(const struct cut *cut, const struct gt_##name *name, size_t row);
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+
+static bool process_stays(const struct cut *cut, const struct gt_process *process, size_t row)
+{
+	(void)row;
+	return gt_filter_process(cut->filter, cut->trace, process);
+}
+
+static bool thread_stays(const struct cut *cut, const struct gt_thread *thread, size_t row)
+{
+	(void)row;
+	return is_kept(cut, GT_TABLE_processes, thread->process);
+}
+
+/* One that a chosen process used. */
+static bool is_used(const struct cut *cut, size_t device)
+{
+	gt_array_each(const struct gt_context, context, &cut->trace->contexts)
+		if (context->device == device && stays(cut, GT_TABLE_processes, context->process))
+			return true;
+	return cut->filter->processes.count == 0;
+}
+
+static bool device_stays(const struct cut *cut, const struct gt_device *device, size_t row)
+{
+	return gt_filter_device(cut->filter, cut->trace, device) && is_used(cut, row);
+}
+
+static bool context_stays(const struct cut *cut, const struct gt_context *context, size_t row)
+{
+	(void)row;
+	return is_kept(cut, GT_TABLE_processes, context->process) &&
+	       is_kept(cut, GT_TABLE_devices, context->device);
+}
+
+static bool stream_stays(const struct cut *cut, const struct gt_stream *stream, size_t row)
+{
+	(void)row;
+	return is_kept(cut, GT_TABLE_contexts, stream->context) &&
+	       gt_filter_stream(cut->filter, stream);
+}
+
+static bool launch_shape_stays(const struct cut *cut, const struct gt_launch_shape *launch_shape,
+                               size_t row)
+{
+	(void)row;
+	return gt_filter_shape(cut->filter, cut->trace, launch_shape);
+}
+
+/* A row that does not say where it ran is not where someone asks for. */
+static bool ran_there(const struct cut *cut, gt_id stream, gt_id device)
+{
+	const struct gt_filter *filter = cut->filter;
+
+	if (filter->processes.count + filter->streams.count > 0 &&
+	    !stays(cut, GT_TABLE_streams, stream))
+		return false;
+	return filter->devices.count == 0 || stays(cut, GT_TABLE_devices, device);
+}
+
+static bool kernel_stays(const struct cut *cut, const struct gt_kernel *kernel, size_t row)
+{
+	(void)row;
+	return ran_there(cut, kernel->stream, kernel->device) &&
+	       (cut->filter->kernels.count == 0 ||
+	        stays(cut, GT_TABLE_launch_shapes, kernel->shape));
+}
+
+static bool copy_stays(const struct cut *cut, const struct gt_copy *copy, size_t row)
+{
+	(void)row;
+	return cut->filter->kernels.count == 0 && ran_there(cut, copy->stream, copy->device);
+}
+
+static bool fill_stays(const struct cut *cut, const struct gt_fill *fill, size_t row)
+{
+	(void)row;
+	return cut->filter->kernels.count == 0 && ran_there(cut, fill->stream, fill->device);
+}
+
+/* Of a process that is chosen; one that is not known is of none. */
+static bool is_of_process(const struct cut *cut, gt_id thread, gt_id context)
+{
+	return cut->filter->processes.count == 0 || stays(cut, GT_TABLE_threads, thread) ||
+	       stays(cut, GT_TABLE_contexts, context);
+}
+
+/* What waits for a stream, or for all of a context, waits for work that stays. */
+static bool waits_for_kept(const struct cut *cut, gt_id stream, gt_id context)
+{
+	if (stream < cut->trace->streams.count)
+		return cut->used_streams[stream];
+	return context < cut->trace->contexts.count && cut->used_contexts[context];
+}
+
+static bool sync_stays(const struct cut *cut, const struct gt_sync *sync, size_t row)
+{
+	(void)row;
+	if (!is_of_process(cut, sync->thread, sync->context))
+		return false;
+	return !cut->chosen->by_work || waits_for_kept(cut, sync->stream, sync->context) ||
+	       (sync->api_call < cut->trace->api_calls.count && cut->asked[sync->api_call]);
+}
+
+static bool api_call_stays(const struct cut *cut, const struct gt_api_call *api_call, size_t row)
+{
+	return is_kept(cut, GT_TABLE_threads, api_call->thread) &&
+	       (cut->filter->processes.count == 0 ||
+	        stays(cut, GT_TABLE_threads, api_call->thread)) &&
+	       (!cut->chosen->by_work || cut->asked[row]);
+}
+
+static bool event_stays(const struct cut *cut, const struct gt_event *event, size_t row)
+{
+	(void)row;
+	return is_kept(cut, GT_TABLE_processes, event->process);
+}
+
+static bool query_stays(const struct cut *cut, const struct gt_query *query, size_t row)
+{
+	(void)row;
+	if (!is_of_process(cut, query->thread, query->context))
+		return false;
+	if (query->event < cut->trace->events.count)
+		return !cut->chosen->by_work || cut->used_events[query->event];
+	return !cut->chosen->by_work || waits_for_kept(cut, query->stream, query->context);
+}
+
+static bool edge_stays(const struct cut *cut, const struct gt_edge *edge, size_t row)
+{
+	(void)row;
+	return edge->from_table < GT_TABLE_COUNT && edge->to_table < GT_TABLE_COUNT &&
+	       stays(cut, (int)edge->from_table, edge->from_row) &&
+	       stays(cut, (int)edge->to_table, edge->to_row);
+}
+
+static int compare_wide(const void *a, const void *b)
+{
+	const gt_wide left = *(const gt_wide *)a;
+	const gt_wide right = *(const gt_wide *)b;
+
+	return (left > right) - (left < right);
+}
+
+static gt_wide call_key(gt_id process, gt_count correlation)
+{
+	return (gt_wide)process << 32 | correlation;
+}
+
+static bool overhead_stays(const struct cut *cut, const struct gt_overhead *overhead, size_t row)
+{
+	const gt_wide key = call_key(overhead->process, overhead->correlation);
+
+	(void)row;
+	if (cut->filter->processes.count > 0 && !stays(cut, GT_TABLE_processes, overhead->process))
+		return false;
+	return !cut->chosen->by_work ||
+	       (cut->call_count > 0 && bsearch(&key, cut->calls, cut->call_count,
+	                                       sizeof(*cut->calls), compare_wide) != NULL);
+}
+
+static bool clock_stays(const struct cut *cut, const struct gt_clock *clock, size_t row)
+{
+	(void)row;
+	return is_kept(cut, GT_TABLE_processes, clock->process);
+}
+
+/* Any process may be the one that sampled a GPU. */
+static bool counter_stays(const struct cut *cut, const struct gt_counter *counter, size_t row)
+{
+	(void)row;
+	if (counter->device < cut->trace->devices.count)
+		return cut->chosen->stays[GT_TABLE_devices][counter->device];
+	return is_kept(cut, GT_TABLE_processes, counter->process);
+}
+
+static bool note_stays(const struct cut *cut, const struct gt_note *note, size_t row)
+{
+	(void)cut;
+	(void)note;
+	(void)row;
+	return true;
+}
+
+static bool ledger_stays(const struct cut *cut, const struct gt_ledger *ledger, size_t row)
+{
+	(void)cut;
+	(void)ledger;
+	(void)row;
+	return true;
+}
+
+/* What has no time is 0 there, and no recording goes back to when the machine was started. */
+static bool in_window(const struct cut *cut, const uint8_t *row)
+{
+	gt_time start_ns;
+
+	memcpy(&start_ns, row, sizeof(start_ns));
+	return !cut->window->given ||
+	       (start_ns > 0 && start_ns >= cut->window->from_ns && start_ns < cut->window->to_ns);
+}
+
+static bool row_stays(const struct cut *cut, int table, const void *at, size_t row)
+{
+	switch (table) {
+#define TABLE(name, plural, order, help)                                                           \
+	case GT_TABLE_##plural:                                                                    \
+		return name##_stays(cut, at, row);
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+	default:
+		return true;
+	}
+}
+
+static void choose(struct cut *cut, int number)
+{
+	const struct gt_table table = gt_trace_table(cut->trace, (size_t)number);
+	const uint8_t *at = table.rows;
+	bool *chosen = gt_allocate(table.row_count * sizeof(*chosen));
+
+	for (size_t row = 0; row < table.row_count; row++, at += table.row_size)
+		chosen[row] = (table.order != GT_ORDER_by_time || in_window(cut, at)) &&
+		              row_stays(cut, number, at, row);
+	cut->chosen->stays[number] = chosen;
+}
+
+static bool *flags(size_t count)
+{
+	bool *rows = gt_allocate(count * sizeof(*rows));
+
+	if (count)
+		memset(rows, 0, count * sizeof(*rows));
+	return rows;
+}
+
+static void see_work(struct cut *cut, bool work_stays, gt_id stream, gt_id api_call)
+{
+	if (!work_stays)
+		return;
+	if (stream < cut->trace->streams.count)
+		cut->used_streams[stream] = true;
+	if (api_call < cut->trace->api_calls.count)
+		cut->asked[api_call] = true;
+}
+
+/*
+ * What the work that stays was asked for by and runs on. Waits are for a stream that is chosen;
+ * where kernels are chosen, for one that such a kernel is on.
+ */
+static void follow_work(struct cut *cut)
+{
+	const struct gt_trace *trace = cut->trace;
+
+	for (size_t i = 0; i < trace->kernels.count; i++)
+		see_work(cut, cut->chosen->stays[GT_TABLE_kernels][i],
+		         trace->kernels.rows[i].stream, trace->kernels.rows[i].api_call);
+	for (size_t i = 0; i < trace->copies.count; i++)
+		see_work(cut, cut->chosen->stays[GT_TABLE_copies][i], trace->copies.rows[i].stream,
+		         trace->copies.rows[i].api_call);
+	for (size_t i = 0; i < trace->fills.count; i++)
+		see_work(cut, cut->chosen->stays[GT_TABLE_fills][i], trace->fills.rows[i].stream,
+		         trace->fills.rows[i].api_call);
+	for (size_t i = 0; i < trace->streams.count; i++) {
+		const gt_id context = trace->streams.rows[i].context;
+
+		if (cut->filter->kernels.count == 0)
+			cut->used_streams[i] = cut->chosen->stays[GT_TABLE_streams][i];
+		if (cut->used_streams[i] && context < trace->contexts.count)
+			cut->used_contexts[context] = true;
+	}
+}
+
+/* A wait that stays keeps its call, and queries of its event. */
+static void follow_syncs(struct cut *cut)
+{
+	const struct gt_trace *trace = cut->trace;
+
+	for (size_t i = 0; i < trace->syncs.count; i++) {
+		const struct gt_sync *sync = &trace->syncs.rows[i];
+
+		if (!cut->chosen->stays[GT_TABLE_syncs][i])
+			continue;
+		if (sync->api_call < trace->api_calls.count)
+			cut->asked[sync->api_call] = true;
+		if (sync->event < trace->events.count)
+			cut->used_events[sync->event] = true;
+	}
+}
+
+/* The calls that overheads can belong to. */
+static void follow_calls(struct cut *cut)
+{
+	const struct gt_trace *trace = cut->trace;
+
+	if (!cut->chosen->by_work || trace->overheads.count == 0)
+		return;
+	cut->calls = gt_allocate(trace->api_calls.count * sizeof(*cut->calls));
+	for (size_t i = 0; i < trace->api_calls.count; i++) {
+		const struct gt_api_call *call = &trace->api_calls.rows[i];
+
+		if (cut->chosen->stays[GT_TABLE_api_calls][i] &&
+		    call->thread < trace->threads.count)
+			cut->calls[cut->call_count++] = call_key(
+				trace->threads.rows[call->thread].process, call->correlation);
+	}
+	if (cut->call_count > 1)
+		qsort(cut->calls, cut->call_count, sizeof(*cut->calls), compare_wide);
+}
+
+/* Devices that copies name stay: they are where the bytes went. */
+static void follow_copies(struct cut *cut)
+{
+	const struct gt_trace *trace = cut->trace;
+
+	for (size_t i = 0; i < trace->copies.count; i++) {
+		const gt_id ends[] = {trace->copies.rows[i].src_device,
+		                      trace->copies.rows[i].dst_device};
+
+		for (size_t end = 0; end < 2; end++)
+			if (cut->chosen->stays[GT_TABLE_copies][i] &&
+			    ends[end] < trace->devices.count)
+				cut->chosen->stays[GT_TABLE_devices][ends[end]] = true;
+	}
+}
+
+/* Every table once, after those that its rows are decided by. */
+static void choose_all(struct cut *cut)
+{
+	static const int entities[] = {GT_TABLE_processes, GT_TABLE_threads,
+	                               GT_TABLE_devices,   GT_TABLE_contexts,
+	                               GT_TABLE_streams,   GT_TABLE_launch_shapes};
+	static const int work[] = {GT_TABLE_kernels, GT_TABLE_copies, GT_TABLE_fills};
+	static const int rest[] = {GT_TABLE_events,    GT_TABLE_queries, GT_TABLE_edges,
+	                           GT_TABLE_overheads, GT_TABLE_clocks,  GT_TABLE_counters,
+	                           GT_TABLE_notes,     GT_TABLE_ledgers};
+	enum {
+		ENTITIES = sizeof(entities) / sizeof(entities[0]),
+		WORK = sizeof(work) / sizeof(work[0]),
+		REST = sizeof(rest) / sizeof(rest[0])
+	};
+	_Static_assert(ENTITIES + WORK + 2 + REST == GT_TABLE_COUNT,
+	               "every table has a place in this order");
+
+	for (size_t i = 0; i < ENTITIES; i++)
+		choose(cut, entities[i]);
+	for (size_t i = 0; i < WORK; i++)
+		choose(cut, work[i]);
+	follow_work(cut);
+	choose(cut, GT_TABLE_syncs);
+	follow_syncs(cut);
+	choose(cut, GT_TABLE_api_calls);
+	follow_calls(cut);
+	for (size_t i = 0; i < REST; i++)
+		choose(cut, rest[i]);
+	follow_copies(cut);
+}
+
+void gt_chosen_init(struct gt_chosen *chosen, const struct gt_trace *trace,
+                    const struct gt_filter *filter, const struct gt_window *window)
+{
+	struct cut cut = {
+		.trace = trace,
+		.filter = filter,
+		.window = window,
+		.chosen = chosen,
+		.used_streams = flags(trace->streams.count),
+		.used_contexts = flags(trace->contexts.count),
+		.used_events = flags(trace->events.count),
+		.asked = flags(trace->api_calls.count),
+	};
+
+	*chosen = (struct gt_chosen){
+		.by_work =
+			filter->devices.count + filter->streams.count + filter->kernels.count > 0,
+	};
+	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
+		chosen->counts[i] = gt_trace_table(trace, i).row_count;
+	choose_all(&cut);
+	gt_array_free(cut.used_streams);
+	gt_array_free(cut.used_contexts);
+	gt_array_free(cut.used_events);
+	gt_array_free(cut.asked);
+	gt_array_free(cut.calls);
+}
+
+void gt_chosen_release(struct gt_chosen *chosen)
+{
+	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
+		gt_array_free(chosen->stays[i]);
+	*chosen = (struct gt_chosen){0};
+}

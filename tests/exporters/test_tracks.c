@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Covers PART(calls), Covers PART(waits), Covers PART(overheads): slices on tracks of the host. */
+#include "support/check.h"
+
+#include <math.h>
+
+#include "exporters/read.h"
+#include "exporters/sample.h"
+
+/* A slice of the host, put together from its begin and its end. */
+struct slice {
+	char track[64];
+	char category[32];
+	char name[64];
+	gt_time start_ns; /* after the start of the sample */
+	gt_time end_ns;   /* -1: none */
+	struct bytes begin;
+	uint64_t sequence;
+};
+
+struct slices {
+	struct slice rows[64];
+	unsigned count;
+};
+
+static void copy_text(char *to, size_t size, struct bytes text)
+{
+	snprintf(to, size, "%.*s", (int)(text.end - text.at), text.at ? (const char *)text.at : "");
+}
+
+/* A text that the sequence interned, by table and number. */
+static struct bytes find_text(const struct file *file, uint64_t sequence, uint32_t table,
+                              uint64_t iid)
+{
+	struct bytes rest = all(file);
+	struct bytes packet;
+	struct field field;
+
+	while (next_packet(&rest, &packet))
+		for (unsigned i = 0; number_in(packet, SEQUENCE_ID) == sequence &&
+		                     find_nth(message_in(packet, INTERNED_DATA), table, i, &field);
+		     i++)
+			if (number_in(field.bytes, 1) == iid)
+				return message_in(field.bytes, 2);
+	cr_assert(false, "text %llu of table %u is not said", (unsigned long long)iid, table);
+	return (struct bytes){0};
+}
+
+/* The name of the track that the sequence is on: a thread's is "thread TID". */
+static void name_track(const struct file *file, uint64_t uuid, char *name, size_t size)
+{
+	for (unsigned i = 0; i < count_packets(file, TRACK_DESCRIPTOR); i++) {
+		const struct bytes track =
+			message_in(find_packet(file, TRACK_DESCRIPTOR, i), TRACK_DESCRIPTOR);
+
+		if (number_in(track, 1) != uuid)
+			continue;
+		if (count_in(track, 4))
+			snprintf(name, size, "thread %u",
+			         (unsigned)number_in(message_in(track, 4), 2));
+		else
+			copy_text(name, size, message_in(track, 2));
+		return;
+	}
+	cr_assert(false, "slices on a track that is not described");
+}
+
+static void begin_slice(struct slices *slices, const struct file *file, struct bytes packet,
+                        uint64_t uuid, gt_time time_ns)
+{
+	struct slice *slice = &slices->rows[slices->count++];
+
+	cr_assert(slices->count < 64);
+	*slice = (struct slice){.start_ns = time_ns,
+	                        .end_ns = -1,
+	                        .begin = message_in(packet, TRACK_EVENT),
+	                        .sequence = number_in(packet, SEQUENCE_ID)};
+	name_track(file, uuid, slice->track, sizeof(slice->track));
+	copy_text(slice->name, sizeof(slice->name),
+	          find_text(file, slice->sequence, 2, number_in(slice->begin, 10)));
+	copy_text(slice->category, sizeof(slice->category),
+	          find_text(file, slice->sequence, 1, number_in(slice->begin, 3)));
+}
+
+static void end_slice(struct slices *slices, uint64_t sequence, gt_time time_ns)
+{
+	for (unsigned i = slices->count; i-- > 0;) {
+		struct slice *slice = &slices->rows[i];
+
+		if (slice->sequence == sequence && slice->end_ns < 0) {
+			slice->end_ns = time_ns;
+			return;
+		}
+	}
+	cr_assert(false, "an end without a begin");
+}
+
+/* All slices in the order of the file. */
+static struct slices read_slices(const struct file *file)
+{
+	struct slices slices = {.count = 0};
+	struct bytes rest = all(file);
+	struct bytes packet;
+	uint64_t uuids[64] = {0};
+	gt_time times_ns[64] = {0};
+
+	while (next_packet(&rest, &packet)) {
+		const uint64_t sequence = number_in(packet, SEQUENCE_ID);
+		const struct bytes defaults = message_in(packet, 59);
+
+		if (count_in(defaults, 11))
+			uuids[sequence] = number_in(message_in(defaults, 11), 11);
+		if (count_in(packet, TRACK_EVENT) == 0)
+			continue;
+		times_ns[sequence] += (gt_time)number_in(packet, TIMESTAMP);
+		if (number_in(message_in(packet, TRACK_EVENT), 9) == 1)
+			begin_slice(&slices, file, packet, uuids[sequence], times_ns[sequence]);
+		else
+			end_slice(&slices, sequence, times_ns[sequence]);
+	}
+	return slices;
+}
+
+static const struct slice *find_slice(const struct slices *slices, const char *name)
+{
+	for (unsigned i = 0; i < slices->count; i++)
+		if (strcmp(slices->rows[i].name, name) == 0)
+			return &slices->rows[i];
+	cr_assert(false, "there is no slice %s", name);
+	return NULL;
+}
+
+/* The annotation of that name; false when there is none. */
+static bool find_annotation(const struct file *file, const struct slice *slice, const char *name,
+                            struct field *annotation)
+{
+	for (unsigned i = 0; find_nth(slice->begin, 4, i, annotation); i++) {
+		char text[64];
+
+		copy_text(text, sizeof(text),
+		          find_text(file, slice->sequence, 3, number_in(annotation->bytes, 1)));
+		if (strcmp(text, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void expect_number(const struct file *file, const struct slice *slice, const char *name,
+                          int64_t expected)
+{
+	struct field annotation;
+
+	cr_assert(find_annotation(file, slice, name, &annotation), "no annotation %s", name);
+	cr_expect(number_in(annotation.bytes, 4) == (uint64_t)expected, "%s", name);
+}
+
+static void expect_annotation_text(const struct file *file, const struct slice *slice,
+                                   const char *name, const char *expected)
+{
+	struct field annotation;
+	char text[64];
+
+	cr_assert(find_annotation(file, slice, name, &annotation), "no annotation %s", name);
+	copy_text(text, sizeof(text),
+	          find_text(file, slice->sequence, 29, number_in(annotation.bytes, 17)));
+	cr_expect(strcmp(text, expected) == 0, "%s: %s", name, text);
+}
+
+static void expect_no_annotation(const struct file *file, const struct slice *slice,
+                                 const char *name)
+{
+	struct field annotation;
+
+	cr_expect(find_annotation(file, slice, name, &annotation) == false, "%s", name);
+}
+
+/*
+ * Two streams of one thread: a kernel and a record on the first, a wait for it and a kernel on
+ * the second, and the host waits for that.
+ */
+enum { WAIT_ROW = 1, HOST_ROW = 2 };
+
+static gt_id add_sync(struct gt_trace *trace, uint32_t kind, gt_id stream, gt_id call)
+{
+	const struct gt_api_call *made = &trace->api_calls.rows[call];
+
+	*gt_array_push(&trace->syncs) = (struct gt_sync){.start_ns = made->start_ns,
+	                                                 .end_ns = made->end_ns,
+	                                                 .thread = made->thread,
+	                                                 .context = 0,
+	                                                 .stream = stream,
+	                                                 .event = GT_NONE,
+	                                                 .record = GT_NONE,
+	                                                 .api_call = call,
+	                                                 .kind = kind};
+	return (gt_id)trace->syncs.count - 1;
+}
+
+static void add_edge(struct gt_trace *trace, gt_id from_kernel, uint32_t table, gt_id row,
+                     gt_id sync)
+{
+	*gt_array_push(&trace->edges) = (struct gt_edge){
+		.from_table = GT_TABLE_kernels,
+		.from_row = from_kernel,
+		.to_table = table,
+		.to_row = row,
+		.sync = sync,
+		.kind = table == GT_TABLE_syncs ? GT_EDGE_HOST : GT_EDGE_EVENT,
+	};
+}
+
+static gt_id add_call(struct gt_trace *trace, const char *function, gt_time start_ns,
+                      gt_time end_ns)
+{
+	return sample_call(trace, 0, function, SAMPLE_START + start_ns, SAMPLE_START + end_ns);
+}
+
+static void make_waits(struct gt_trace *trace)
+{
+	gt_id process;
+	gt_id context;
+	gt_id record;
+	gt_id wait;
+	gt_id host;
+
+	gt_trace_init(trace);
+	process = sample_process(trace, "app", 50);
+	sample_thread(trace, process, 51);
+	context = sample_context(trace, process, sample_device(trace, 0, 0));
+	sample_stream(trace, context, 13);
+	sample_stream(trace, context, 14);
+	sample_shape(trace, "_Z4stepv", "step()", 4);
+	*gt_array_push(&trace->events) =
+		(struct gt_event){.process = process, .number = 6, .records = 3};
+
+	sample_kernel(trace, 0, 0, add_call(trace, "cudaLaunchKernel", 100, 200),
+	              SAMPLE_START + 250, SAMPLE_START + 900);
+	record = add_sync(trace, 16, 0, add_call(trace, "cudaEventRecord", 210, 240));
+	wait = add_sync(trace, 2, 1, add_call(trace, "cudaStreamWaitEvent", 250, 280));
+	trace->syncs.rows[record].event = trace->syncs.rows[wait].event = 0;
+	trace->syncs.rows[record].generation = trace->syncs.rows[wait].generation = 3;
+	trace->syncs.rows[wait].record = record;
+	sample_kernel(trace, 1, 0, add_call(trace, "cudaLaunchKernel", 300, 400),
+	              SAMPLE_START + 950, SAMPLE_START + 1800);
+	host = add_sync(trace, 3, 1, add_call(trace, "cudaStreamSynchronize", 500, 1900));
+	add_edge(trace, 0, GT_TABLE_kernels, 1, wait);
+	add_edge(trace, 1, GT_TABLE_syncs, host, host);
+	sample_finish(trace, SAMPLE_START + 5000);
+}
+
+static struct bytes kernel_event(const struct file *file, unsigned n)
+{
+	return message_in(find_packet(file, RENDER_STAGE, n), RENDER_STAGE);
+}
+
+Test(waits, lead_from_the_work_of_one_stream_to_that_of_another)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct field field;
+
+	make_waits(&trace);
+	file = export(&trace, true);
+	cr_expect(count_in(kernel_event(&file, 0), 18) == 0);
+	cr_assert(count_in(kernel_event(&file, 1), 18) == 1);
+	cr_assert(find(kernel_event(&file, 1), 18, &field));
+	cr_expect(field.type == 0 && field.value == number_in(kernel_event(&file, 0), 1));
+	cr_expect(file.counts.arrows == 4, "two launches and two waits");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(waits, lead_from_a_kernel_to_the_call_that_waited_for_it)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	struct bytes arrows;
+
+	make_waits(&trace);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	arrows = message_in(find_slice(&slices, "cudaStreamSynchronize")->begin, 3000);
+	cr_expect(count_in(arrows, 1) == 0, "it launched nothing");
+	cr_assert(count_in(arrows, 2) == 1);
+	cr_expect(number_in(arrows, 2) == number_in(kernel_event(&file, 1), 1));
+	arrows = message_in(find_slice(&slices, "cudaLaunchKernel")->begin, 3000);
+	cr_expect(count_in(arrows, 1) == 1 && count_in(arrows, 2) == 0);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(waits, say_beside_their_call_what_they_waited_for)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	const struct slice *wait;
+	const struct slice *host;
+
+	make_waits(&trace);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 5, "the calls and nothing else");
+	wait = find_slice(&slices, "cudaStreamWaitEvent");
+	expect_annotation_text(&file, wait, "sync", "stream wait event");
+	expect_number(&file, wait, "stream", 14);
+	expect_number(&file, wait, "event", 6);
+	expect_number(&file, wait, "record", 3);
+	expect_number(&file, wait, "record_stream", 13);
+	expect_no_annotation(&file, wait, "address");
+	host = find_slice(&slices, "cudaStreamSynchronize");
+	expect_annotation_text(&file, host, "sync", "stream synchronize");
+	expect_number(&file, host, "stream", 14);
+	expect_no_annotation(&file, host, "event");
+	expect_no_annotation(&file, find_slice(&slices, "cudaLaunchKernel"), "sync");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(waits, say_which_value_in_memory_they_waited_for)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	struct field annotation;
+
+	make_waits(&trace);
+	trace.syncs.rows[HOST_ROW].address = 0xfffff00012345678;
+	trace.syncs.rows[HOST_ROW].value = 42;
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_assert(find_annotation(&file, find_slice(&slices, "cudaStreamSynchronize"), "address",
+	                          &annotation));
+	cr_expect(number_in(annotation.bytes, 7) == 0xfffff00012345678);
+	expect_number(&file, find_slice(&slices, "cudaStreamSynchronize"), "value", 42);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(waits, are_slices_below_their_thread_where_calls_were_not_recorded)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	const struct slice *wait;
+
+	make_waits(&trace);
+	trace.api_calls.count = 0;
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 3);
+	wait = find_slice(&slices, "stream wait event");
+	cr_expect(strcmp(wait->track, "CUDA waits") == 0 && strcmp(wait->category, "sync") == 0);
+	cr_expect(wait->start_ns == 250 && wait->end_ns == 280);
+	expect_number(&file, wait, "record", 3);
+	cr_expect(find_slice(&slices, "stream synchronize")->end_ns == 1900);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* As in recordings of before, where CUPTI timed waits and did not say on which thread. */
+Test(waits, keep_a_track_of_the_process_where_the_thread_is_not_known)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	const struct slice *wait;
+
+	make_waits(&trace);
+	trace.syncs.rows[HOST_ROW].thread = GT_NONE;
+	trace.syncs.rows[HOST_ROW].start_ns += 20;
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 6);
+	wait = find_slice(&slices, "stream synchronize");
+	cr_expect(strcmp(wait->track, "CUDA synchronization") == 0);
+	cr_expect(wait->start_ns == 520 && wait->end_ns == 1900);
+	expect_number(&file, wait, "stream", 14);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(waits, survive_edges_that_point_nowhere)
+{
+	struct gt_trace trace;
+	struct file file;
+
+	make_waits(&trace);
+	trace.edges.rows[0].from_row = 999;
+	trace.edges.rows[1].to_row = 999;
+	add_edge(&trace, 0, 77, 0, 0);
+	add_edge(&trace, 0, GT_TABLE_copies, 0, 0);
+	trace.edges.rows[3].from_table = GT_TABLE_NONE;
+	trace.syncs.rows[WAIT_ROW].event = 999;
+	trace.syncs.rows[WAIT_ROW].record = 999;
+	trace.syncs.rows[WAIT_ROW].stream = 999;
+	trace.syncs.rows[HOST_ROW].api_call = 999;
+	file = export(&trace, true);
+	cr_expect(file.counts.arrows == 2, "the launches");
+	cr_expect(file.counts.api_slices == 5);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(calls, say_the_number_and_the_name_of_what_went_wrong)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_thread(&trace, sample_process(&trace, "app", 5), 5);
+	add_call(&trace, "cudaMalloc", 100, 200);
+	sample_last_call(&trace)->result = 2;
+	add_call(&trace, "cuLaunchKernel", 300, 400);
+	sample_last_call(&trace)->result = 719;
+	sample_last_call(&trace)->flags = GT_DRIVER_API;
+	add_call(&trace, "cudaFree", 500, 600);
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	expect_number(&file, &slices.rows[0], "code", 2);
+	expect_annotation_text(&file, &slices.rows[0], "result", "cudaErrorMemoryAllocation");
+	expect_number(&file, &slices.rows[1], "code", 719);
+	expect_annotation_text(&file, &slices.rows[1], "result", "CUDA_ERROR_LAUNCH_FAILED");
+	cr_expect(strcmp(slices.rows[1].name, "failed: cuLaunchKernel") == 0);
+	expect_annotation_text(&file, &slices.rows[1], "function", "cuLaunchKernel");
+	expect_no_annotation(&file, &slices.rows[2], "code");
+	cr_expect(strcmp(slices.rows[2].track, "thread 5") == 0);
+	cr_expect(strcmp(slices.rows[2].category, "api") == 0);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(calls, have_not_failed_when_the_GPU_is_not_ready_yet)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_thread(&trace, sample_process(&trace, "app", 5), 5);
+	add_call(&trace, "cudaEventQuery", 100, 200);
+	sample_last_call(&trace)->result = 600;
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(strcmp(slices.rows[0].name, "cudaEventQuery") == 0);
+	expect_number(&file, &slices.rows[0], "code", 600);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(overheads, that_overlap_get_tracks_of_one_name)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_process(&trace, "app", 5);
+	for (gt_time i = 0; i < 3; i++)
+		sample_overhead(&trace, 0, 1 << 16, SAMPLE_START + 100 * i,
+		                SAMPLE_START + 100 * i + 150);
+	trace.overheads.rows[2].tid = 77;
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_assert(slices.count == 3);
+	for (unsigned i = 0; i < 3; i++) {
+		cr_expect(strcmp(slices.rows[i].track, "CUPTI overhead") == 0);
+		cr_expect(strcmp(slices.rows[i].name, "buffer flush") == 0);
+		cr_expect(slices.rows[i].start_ns == 100 * i);
+		cr_expect(slices.rows[i].end_ns == 100 * i + 150);
+	}
+	cr_expect(slices.rows[0].sequence != slices.rows[1].sequence);
+	cr_expect(slices.rows[0].sequence == slices.rows[2].sequence, "the first is free again");
+	expect_number(&file, &slices.rows[2], "thread", 77);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(telemetry, shows_why_the_clocks_were_low_and_for_how_long)
+{
+	/* Power cap from 200 to 500, too hot from 300 to the end; nothing is known at 400. */
+	static const double masks[] = {0, 0x4, 0x24, NAN, 0x20};
+	struct gt_trace trace;
+	struct gt_series *series;
+	struct file file;
+	struct slices slices;
+	const struct slice *cap;
+	const struct slice *heat;
+
+	gt_trace_init(&trace);
+	sample_process(&trace, "app", 5);
+	sample_device(&trace, 3, 0);
+	series = sample_series(&trace, 1, 5, 100);
+	for (size_t i = 0; i < 5; i++)
+		series->columns[0][i] = masks[i];
+	sample_counter(&trace, "throttle_reasons", GT_COUNTER_MASK, 0, 0);
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_assert(slices.count == 2);
+	cap = find_slice(&slices, "sw_power_cap");
+	heat = find_slice(&slices, "sw_thermal_slowdown");
+	cr_expect(strcmp(cap->track, "Throttle reasons, GPU #3") == 0);
+	cr_expect(strcmp(cap->category, "throttle") == 0);
+	cr_expect(cap->start_ns == 200 && cap->end_ns == 500);
+	cr_expect(heat->start_ns == 300 && heat->end_ns == 2000);
+	cr_expect(count_packets(&file, COUNTER_EVENT) == 0, "bits are no line");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/session.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cuda.h>
+
+#include "base/error.h"
+#include "format/recording.h"
+#include "injection/services.h"
+#include "support/capture.h"
+#include "support/check.h"
+
+/* A whole session inside the test's process, on the fake libraries. */
+
+#define LIMIT_NS 20000000000u
+
+enum { CALLS_OF_A_BEGINNING = 2 }; /* cuCtxCreate and cuModuleLoadData */
+
+static char folder[64];
+static struct gt_session *session;
+static CUcontext context;
+static CUfunction kernel;
+
+static int threads_left = 100; /* that can be made */
+static atomic_int threads_running;
+
+struct thread {
+	void *(*run)(void *);
+	void *context;
+};
+
+static void *run_counted(void *context)
+{
+	struct thread thread = *(struct thread *)context;
+	void *result;
+
+	free(context);
+	result = thread.run(thread.context);
+	atomic_fetch_sub(&threads_running, 1);
+	return result;
+}
+
+/* In the place of libc's: a process may run out of threads. */
+int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+{
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	struct thread *thread = malloc(sizeof(*thread));
+
+	*(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
+	*thread = (struct thread){run, arg};
+	if (threads_left-- <= 0) {
+		free(thread);
+		return EAGAIN;
+	}
+	atomic_fetch_add(&threads_running, 1);
+	return create(id, attributes, run_counted, thread);
+}
+
+static void make(void)
+{
+	snprintf(folder, sizeof(folder), "/tmp/gputrace-session-XXXXXX");
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	session = gt_session_get();
+}
+
+static void each_file(void (*use)(const char *path, void *context), void *argument)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	cr_assert(ne(ptr, dir, NULL));
+	while ((entry = readdir(dir))) {
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (entry->d_name[0] != '.')
+			use(path, argument);
+	}
+	closedir(dir);
+}
+
+static void remove_file(const char *path, void *argument)
+{
+	(void)argument;
+	unlink(path);
+}
+
+static void drop(void)
+{
+	each_file(remove_file, NULL);
+	rmdir(folder);
+}
+
+TestSuite(session, .init = make, .fini = drop);
+
+static void start(const char *setting)
+{
+	char output[128];
+	char *environment[] = {output, (char *)(uintptr_t)("GPUTRACE_CUPTI=" FAKE_CUPTI_PATH),
+	                       (char *)(uintptr_t)setting, NULL};
+
+	snprintf(output, sizeof(output), "GPUTRACE_OUTPUT=%s", folder);
+	gt_session_start(session, environment);
+}
+
+static void use_cuda(void)
+{
+	CUmodule module;
+
+	cr_assert(eq(int, cuInit(0), CUDA_SUCCESS));
+	cr_assert(eq(int, cuCtxCreate_v4(&context, NULL, 0, 0), CUDA_SUCCESS));
+	cr_assert(eq(int, cuModuleLoadData(&module, "fake image"), CUDA_SUCCESS));
+	cr_assert(eq(int, cuModuleGetFunction(&kernel, module, "work"), CUDA_SUCCESS));
+}
+
+/* So many launches and one call that waits for them. */
+static void launch(int count)
+{
+	for (int i = 0; i < count; i++)
+		cr_assert(eq(int, cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL),
+		             CUDA_SUCCESS));
+	cr_assert(eq(int, cuCtxSynchronize(), CUDA_SUCCESS));
+}
+
+static void map_capture(const char *path, void *mapping)
+{
+	struct gt_error err = {0};
+
+	if (gt_has_suffix(path, GT_CAPTURE_SUFFIX))
+		cr_assert(eq(int, gt_map_file(mapping, path, false, &err), 0), "%s", err.text);
+	else
+		cr_expect(false, "%s is left", path);
+}
+
+/* How many records of a kind there are in the capture; nothing but that lies in the folder. */
+static size_t count(uint32_t kind)
+{
+	struct gt_mapping mapping = {0};
+	size_t found = 0;
+
+	each_file(map_capture, &mapping);
+	if (mapping.bytes)
+		free(read_records(mapping.bytes, mapping.size, kind, &found));
+	gt_unmap(&mapping);
+	return found;
+}
+
+static uint64_t ledger(enum gt_ledger_id id)
+{
+	return atomic_load(&session->arena.header->ledger[id]);
+}
+
+Test(session, records_from_its_start_to_its_end)
+{
+	start(NULL);
+	cr_expect(gt_session_is(session, GT_SESSION_RECORDING));
+	use_cuda();
+	launch(5);
+	gt_session_stop(session);
+	cr_expect(gt_session_is(session, GT_SESSION_STOPPING));
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 5));
+	cr_expect(eq(sz, count(GT_RECORD_api_call), CALLS_OF_A_BEGINNING + 6));
+	cr_expect(eq(sz, count(GT_RECORD_note), 0));
+	cr_expect(eq(sz, count(GT_RECORD_thread), 1));
+	cr_expect(ge(sz, count(GT_RECORD_clock), 2));
+	cr_expect(eq(u64, ledger(GT_LEDGER_api_calls), CALLS_OF_A_BEGINNING + 6));
+}
+
+Test(session, records_only_while_it_is_armed)
+{
+	start(NULL);
+	use_cuda();
+	launch(5);
+	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	cr_expect(gt_session_is(session, GT_SESSION_READY));
+	cr_expect(gt_session_disarm(session, LIMIT_NS)); /* it is */
+	launch(7);
+	cr_assert(gt_session_arm(session, LIMIT_NS));
+	cr_expect(gt_session_is(session, GT_SESSION_RECORDING));
+	launch(4);
+	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	launch(3);
+	cr_assert(gt_session_arm(session, LIMIT_NS));
+	launch(1);
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 5 + 4 + 1));
+	cr_expect(eq(sz, count(GT_RECORD_api_call), CALLS_OF_A_BEGINNING + 6 + 5 + 2));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
+}
+
+Test(session, ends_well_while_it_is_not_armed)
+{
+	start(NULL);
+	use_cuda();
+	launch(5);
+	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	launch(7);
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 5));
+	cr_expect(not(gt_session_arm(session, LIMIT_NS)));
+	cr_expect(not(gt_session_disarm(session, LIMIT_NS)));
+}
+
+Test(session, says_once_what_cannot_be_recorded)
+{
+	setenv("FAKE_CUPTI", "enable_fail=memset", 1);
+	start(NULL);
+	use_cuda();
+	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	cr_assert(gt_session_arm(session, LIMIT_NS));
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_note), 1));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 1));
+}
+
+/* The flusher would come in an hour; what is not fetched when a context ends is lost. */
+Test(session, fetches_what_a_context_did_before_it_ends)
+{
+	const uint64_t until = gt_now() + LIMIT_NS;
+
+	start("GPUTRACE_FLUSH_INTERVAL=1h");
+	use_cuda();
+	launch(5);
+	cr_expect(eq(u64, ledger(GT_LEDGER_activity_records), 0));
+	cr_assert(eq(int, cuCtxDestroy(context), CUDA_SUCCESS));
+	while (ledger(GT_LEDGER_activity_records) < 5 && gt_now() < until)
+		usleep(1000);
+	cr_expect(ge(u64, ledger(GT_LEDGER_activity_records), 5));
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 5));
+}
+
+static void expect_nothing_recorded(void)
+{
+	start(NULL);
+	cr_expect(gt_session_is(session, GT_SESSION_OFF));
+	cr_expect(eq(int, atomic_load(&threads_running), 0));
+	threads_left = 100;
+	use_cuda();
+	launch(5);
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 0));
+	cr_expect(eq(sz, count(GT_RECORD_api_call), 0));
+	cr_expect(eq(sz, count(GT_RECORD_note), 1));
+}
+
+Test(session, leaves_the_program_alone_when_there_is_no_thread)
+{
+	threads_left = 0;
+	expect_nothing_recorded();
+}
+
+Test(session, leaves_the_program_alone_when_there_is_one_thread)
+{
+	threads_left = 1;
+	expect_nothing_recorded();
+}
+
+static void *launch_in_thread(void *argument)
+{
+	cr_assert(eq(int, cuCtxSetCurrent(context), CUDA_SUCCESS));
+	launch(3);
+	return argument;
+}
+
+Test(session, has_the_calls_of_a_thread_that_ended_in_the_capture)
+{
+	const uint64_t until = gt_now() + LIMIT_NS;
+	pthread_t thread;
+
+	start(NULL);
+	use_cuda();
+	cr_assert(eq(int, pthread_create(&thread, NULL, launch_in_thread, NULL), 0));
+	pthread_join(thread, NULL);
+	/* While the session goes on: the thread handed them over when it ended. */
+	while (ledger(GT_LEDGER_api_calls) < 4 && gt_now() < until)
+		usleep(1000);
+	cr_expect(eq(u64, ledger(GT_LEDGER_api_calls), 4));
+	gt_session_stop(session);
+	cr_expect(eq(u64, ledger(GT_LEDGER_api_calls), CALLS_OF_A_BEGINNING + 4));
+}
