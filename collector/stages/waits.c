@@ -125,6 +125,67 @@ static void follow_queries(struct gt_trace *trace, const struct lives *lives)
 	}
 }
 
+/* ---- values: what one stream writes another may wait for ---- */
+
+/* What is known of an address: rows of syncs. */
+struct cell {
+	gt_id write;   /* the last write */
+	gt_id waiting; /* the first wait since for which there was no write yet; GT_NONE: none */
+};
+
+struct cells {
+	struct gt_known places; /* by address */
+	gt_array(struct cell) list;
+};
+
+static struct cell *cell_at(struct cells *cells, uint64_t address)
+{
+	gt_id place = gt_known_find(&cells->places, address);
+
+	if (place == GT_NONE) {
+		place = (gt_id)cells->list.count;
+		*gt_array_push(&cells->list) = (struct cell){GT_NONE, GT_NONE};
+		gt_known_add(&cells->places, address, place);
+	}
+	return &cells->list.rows[place];
+}
+
+/*
+ * A wait is for the last write before it if that wrote the value, else for the next write. What the
+ * host, a kernel or another process writes is not seen.
+ */
+static void follow_value(struct gt_trace *trace, struct cells *cells, gt_id row)
+{
+	struct gt_sync *sync = &trace->syncs.rows[row];
+	struct cell *cell;
+
+	if ((sync->kind != GT_SYNC_WAIT_VALUE && sync->kind != GT_SYNC_WRITE_VALUE) ||
+	    sync->result != 0 || sync->address == 0)
+		return;
+	cell = cell_at(cells, sync->address);
+	if (sync->kind == GT_SYNC_WRITE_VALUE) {
+		if (cell->waiting != GT_NONE)
+			trace->syncs.rows[cell->waiting].record = row;
+		*cell = (struct cell){.write = row, .waiting = GT_NONE};
+		return;
+	}
+	/* With GEQ an earlier, larger value will do as well: what is there stays until the next. */
+	sync->record = cell->write;
+	if (cell->waiting == GT_NONE &&
+	    (cell->write == GT_NONE || trace->syncs.rows[cell->write].value != sync->value))
+		cell->waiting = row;
+}
+
+static void follow_values(struct gt_trace *trace)
+{
+	struct cells cells = {.places = {0}};
+
+	for (gt_id row = 0; row < trace->syncs.count; row++)
+		follow_value(trace, &cells, row);
+	gt_known_release(&cells.places);
+	gt_array_release(&cells.list);
+}
+
 static void number_events(struct gt_trace *trace)
 {
 	gt_count *counts = calloc(trace->processes.count + 1, sizeof(*counts));
@@ -201,7 +262,7 @@ static void add_edge(struct gt_trace *trace, const struct gt_step *from, const s
 	};
 }
 
-/* What was before the record, to what the waiting stream was given next. */
+/* What was before the record or the write, to what the waiting stream was given next. */
 static void add_stream_edge(struct gt_trace *trace, const struct gt_stream_order *order, gt_id row)
 {
 	const struct gt_sync *wait = &trace->syncs.rows[row];
@@ -273,7 +334,8 @@ static void add_edges(struct gt_trace *trace, const struct gt_stream_order *orde
 
 		if (!is_ok(sync))
 			continue;
-		if (sync->kind == GT_SYNC_STREAM_WAIT_EVENT && sync->record != GT_NONE)
+		if ((sync->kind == GT_SYNC_STREAM_WAIT_EVENT || sync->kind == GT_SYNC_WAIT_VALUE) &&
+		    sync->record != GT_NONE)
 			add_stream_edge(trace, order, row);
 		else if (find_awaited(order, sync, &from))
 			add_edge(trace, &from, &host, row, GT_EDGE_HOST);
@@ -352,6 +414,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	for (gt_id row = 0; row < trace->syncs.count; row++)
 		follow(trace, &lives, row);
 	follow_queries(trace, &lives);
+	follow_values(trace);
 	lives_release(&lives);
 	number_events(trace);
 	drop_lives(trace);

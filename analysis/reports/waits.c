@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/groups.h"
+#include "analysis/index.h"
+#include "analysis/parameter.h"
+#include "analysis/report.h"
+#include "analysis/result.h"
+#include "analysis/spread.h"
+#include "base/array.h"
+#include "model/names.h"
+#include "model/stream_order.h"
+#include "model/sync.h"
+#include "model/timed.h"
+#include "model/trace.h"
+#include "model/view.h"
+
+static const struct gt_heading wait_headings[] = {
+	{"kind", GT_UNIT_TEXT, "What the call does to the order of work"},
+	{"calls", GT_UNIT_COUNT, "Calls; queries are counted one by one"},
+	{"host_waits", GT_UNIT_TEXT, "Whether the host may wait in such a call"},
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host; not measured for queries"},
+	{"mean_ns", GT_UNIT_NS, "total_ns / calls that returned"},
+	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer"},
+	{"max_ns", GT_UNIT_NS, "Longest call"},
+	{"failed", GT_UNIT_COUNT, "Calls that returned an error"},
+	{"unfinished", GT_UNIT_COUNT, "Calls that had not returned when their process ended"},
+};
+
+static const struct gt_heading object_headings[] = {
+	{"thread", GT_UNIT_TEXT, "Who waited: name and thread id"},
+	{"kind", GT_UNIT_TEXT, "How"},
+	{"stream", GT_UNIT_TEXT,
+         "On which stream: CUPTI's number; of an event's record the stream it was made on"},
+	{"event", GT_UNIT_COUNT, "On which event: its number in its process"},
+	{"calls", GT_UNIT_COUNT, "Calls that returned"},
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry"},
+	{"thread_percent", GT_UNIT_PERCENT, "total_ns of the window"},
+	{"max_ns", GT_UNIT_NS, "Longest call"},
+};
+
+static const struct gt_heading query_headings[] = {
+	{"kind", GT_UNIT_TEXT, "Event query or stream query"},
+	{"answer", GT_UNIT_TEXT, "What they were told"},
+	{"thread", GT_UNIT_TEXT, "Who asked"},
+	{"calls", GT_UNIT_COUNT, "How often"},
+};
+
+static const struct gt_heading dependency_headings[] = {
+	{"from_stream", GT_UNIT_TEXT, "Stream whose work had to be done first"},
+	{"to_stream", GT_UNIT_TEXT, "Stream that waited for it"},
+	{"kind", GT_UNIT_TEXT, "Through what"},
+	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
+	{"held", GT_UNIT_COUNT, "Of them, those that really held work back"},
+	{"held_ns", GT_UNIT_NS,
+         "Sum of end of the awaited work - moment at which what waited could have gone on"},
+	{"max_held_ns", GT_UNIT_NS, "Longest of these"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gt_parameter parameters[] = {
+	{"top", GT_PARAMETER_COUNT, "20", "Rows of what was waited on, the longest waits first"},
+	{0},
+};
+
+enum { TOP }; /* arguments, as above */
+
+enum { KINDS = 64 }; /* numbers of kinds that are known are below it */
+
+/* ---- by kind ---- */
+
+struct kind {
+	uint64_t calls;
+	uint64_t failed;
+	uint64_t unfinished;
+};
+
+static uint32_t kind_of(gt_count kind)
+{
+	return kind < KINDS ? kind : 0;
+}
+
+static bool has_times(const struct gt_sync *sync)
+{
+	return gt_timed(sync->flags, sync->start_ns, sync->end_ns);
+}
+
+static bool failed(gt_code result)
+{
+	return result != 0 && result != GT_RESULT_NOT_READY;
+}
+
+static void count_kinds(const struct gt_trace *trace, struct kind *kinds, struct gt_groups *times)
+{
+	gt_array_each(const struct gt_sync, sync, &trace->syncs) {
+		struct kind *kind = &kinds[kind_of(sync->kind)];
+
+		kind->calls++;
+		kind->failed += failed(sync->result);
+		if (has_times(sync))
+			gt_groups_expect(times, kind_of(sync->kind));
+		else
+			kind->unfinished++;
+	}
+	gt_array_each(const struct gt_query, query, &trace->queries) {
+		struct kind *kind = &kinds[kind_of(query->kind)];
+
+		kind->calls += query->count;
+		kind->failed += failed(query->result) ? query->count : 0;
+	}
+	gt_groups_begin(times);
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		if (has_times(sync))
+			gt_groups_add(times, kind_of(sync->kind), sync->end_ns - sync->start_ns);
+}
+
+static void add_times(struct gt_result *result, const struct gt_spread *spread)
+{
+	if (spread->count == 0) {
+		for (int i = 0; i < 4; i++)
+			gt_result_add_unknown(result);
+		return;
+	}
+	gt_result_add_count(result, spread->total);
+	gt_add_rounded(result, spread->mean);
+	gt_result_add_count(result, spread->median);
+	gt_result_add_count(result, spread->max);
+}
+
+static void add_kinds(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct kind kinds[KINDS] = {{0}};
+	struct gt_groups times;
+
+	gt_groups_init(&times, KINDS);
+	count_kinds(trace, kinds, &times);
+	gt_result_begin(result, "waits", wait_headings, COUNT(wait_headings));
+	for (uint32_t i = 0; i < KINDS; i++) {
+		size_t count;
+		int64_t *values = gt_groups_get(&times, i, i, &count);
+		const struct gt_spread spread = gt_spread_of(values, count);
+
+		if (kinds[i].calls == 0)
+			continue;
+		gt_result_add_text(result, gt_sync_kind_name(i));
+		gt_result_add_count(result, (int64_t)kinds[i].calls);
+		gt_result_add_text(result, gt_sync_waits_host(i) ? "yes" : "no");
+		add_times(result, &spread);
+		gt_result_add_count(result, (int64_t)kinds[i].failed);
+		gt_result_add_count(result, (int64_t)kinds[i].unfinished);
+	}
+	gt_groups_release(&times);
+}
+
+/* ---- who waited on what ---- */
+
+struct object {
+	gt_id thread;
+	gt_id stream;
+	gt_id event;
+	uint32_t kind;
+};
+
+struct total {
+	struct object object;
+	uint64_t calls;
+	int64_t total_ns;
+	int64_t max_ns;
+};
+
+struct totals {
+	struct gt_index *index;
+	gt_array(struct total) list;
+};
+
+/* Of a wait for an event the stream is the one that its record was made on. */
+static gt_id awaited_stream(const struct gt_trace *trace, const struct gt_sync *sync)
+{
+	return sync->stream == GT_NONE && sync->record < trace->syncs.count
+	               ? trace->syncs.rows[sync->record].stream
+	               : sync->stream;
+}
+
+static void count_wait(const struct gt_trace *trace, struct totals *totals,
+                       const struct gt_sync *sync)
+{
+	const struct object object = {
+		.thread = sync->thread,
+		.stream = awaited_stream(trace, sync),
+		.event = sync->event,
+		.kind = sync->kind,
+	};
+	const int64_t duration_ns = sync->end_ns - sync->start_ns;
+	const size_t number = gt_index_add(totals->index, &object);
+	struct total *total;
+
+	if (number == totals->list.count)
+		*gt_array_push(&totals->list) = (struct total){.object = object};
+	total = &totals->list.rows[number];
+	total->calls++;
+	total->total_ns += duration_ns;
+	if (duration_ns > total->max_ns)
+		total->max_ns = duration_ns;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct total *left = a;
+	const struct total *right = b;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	return memcmp(&left->object, &right->object, sizeof(left->object));
+}
+
+static void add_thread(struct gt_result *result, const struct gt_trace *trace, gt_id thread)
+{
+	if (thread >= trace->threads.count) {
+		gt_result_add_unknown(result);
+		return;
+	}
+
+	const struct gt_thread *row = &trace->threads.rows[thread];
+
+	gt_result_add_format(result, "%s (%u)", gt_trace_text(trace, row->name), row->tid);
+}
+
+/* "7"; with several GPUs in the trace "7 of GPU 1". */
+static void add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream)
+{
+	if (stream >= trace->streams.count) {
+		gt_result_add_unknown(result);
+		return;
+	}
+
+	const struct gt_stream *row = &trace->streams.rows[stream];
+	const gt_id device = row->context < trace->contexts.count
+	                             ? trace->contexts.rows[row->context].device
+	                             : GT_NONE;
+
+	if (trace->devices.count > 1 && device < trace->devices.count)
+		gt_result_add_format(result, "%u of GPU %lld", row->number,
+		                     (long long)gt_device_number(&trace->devices.rows[device]));
+	else
+		gt_result_add_format(result, "%u", row->number);
+}
+
+static void add_total(struct gt_result *result, const struct gt_view *view,
+                      const struct total *total)
+{
+	const struct gt_trace *trace = view->trace;
+
+	add_thread(result, trace, total->object.thread);
+	gt_result_add_text(result, gt_sync_kind_name(total->object.kind));
+	add_stream(result, trace, total->object.stream);
+	if (total->object.event < trace->events.count)
+		gt_result_add_count(result, trace->events.rows[total->object.event].number);
+	else
+		gt_result_add_unknown(result);
+	gt_result_add_count(result, (int64_t)total->calls);
+	gt_result_add_count(result, total->total_ns);
+	gt_result_add_real(result, gt_percent((double)total->total_ns,
+	                                      (double)(view->end_ns - view->start_ns)));
+	gt_result_add_count(result, total->max_ns);
+}
+
+static void add_objects(const struct gt_view *view, struct gt_result *result, uint64_t top)
+{
+	const struct gt_trace *trace = view->trace;
+	struct totals totals = {.index = gt_index_new(sizeof(struct object))};
+
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		if (gt_sync_waits_host(sync->kind) && has_times(sync))
+			count_wait(trace, &totals, sync);
+	if (totals.list.count > 1)
+		qsort(totals.list.rows, totals.list.count, sizeof(*totals.list.rows), by_total);
+	gt_result_begin(result, "waited_on", object_headings, COUNT(object_headings));
+	for (size_t i = 0; i < totals.list.count && i < top; i++)
+		add_total(result, view, &totals.list.rows[i]);
+	gt_index_free(totals.index);
+	gt_array_release(&totals.list);
+}
+
+/* ---- queries ---- */
+
+struct asked {
+	uint32_t kind;
+	gt_code result;
+	gt_id thread;
+};
+
+static void add_answer(struct gt_result *result, gt_code code)
+{
+	if (code == 0)
+		gt_result_add_text(result, "ready");
+	else if (code == GT_RESULT_NOT_READY)
+		gt_result_add_text(result, "not ready");
+	else
+		gt_result_add_format(result, "failed: %d", code);
+}
+
+static void add_queries(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct gt_index *index = gt_index_new(sizeof(struct asked));
+	uint64_t *counts = gt_allocate((trace->queries.count + 1) * sizeof(*counts));
+
+	gt_array_each(const struct gt_query, query, &trace->queries) {
+		const struct asked asked = {query->kind, query->result, query->thread};
+		const size_t before = gt_index_count(index);
+		const size_t number = gt_index_add(index, &asked);
+
+		counts[number] = (number == before ? 0 : counts[number]) + query->count;
+	}
+	gt_result_begin(result, "queries", query_headings, COUNT(query_headings));
+	for (size_t i = 0; i < gt_index_count(index); i++) {
+		const struct asked *asked = gt_index_key(index, i);
+
+		gt_result_add_text(result, gt_sync_kind_name(asked->kind));
+		add_answer(result, asked->result);
+		add_thread(result, trace, asked->thread);
+		gt_result_add_count(result, (int64_t)counts[i]);
+	}
+	gt_array_free(counts);
+	gt_index_free(index);
+}
+
+/* ---- dependencies between streams ---- */
+
+struct pair {
+	gt_id from;
+	gt_id to;
+	uint32_t kind;
+};
+
+struct held {
+	uint64_t calls;
+	uint64_t held;
+	int64_t total_ns;
+	int64_t max_ns;
+};
+
+static gt_id stream_of(const struct gt_trace *trace, gt_count table, gt_id row)
+{
+	if (table == GT_TABLE_kernels && row < trace->kernels.count)
+		return trace->kernels.rows[row].stream;
+	if (table == GT_TABLE_copies && row < trace->copies.count)
+		return trace->copies.rows[row].stream;
+	if (table == GT_TABLE_fills && row < trace->fills.count)
+		return trace->fills.rows[row].stream;
+	return GT_NONE;
+}
+
+/* When what waited could have begun: asked for, and what was before it on its stream done. */
+static gt_time could_begin(const struct gt_trace *trace, const struct gt_stream_order *order,
+                           const struct gt_sync *sync, gt_id stream)
+{
+	const size_t place = gt_stream_order_from(order, stream, sync->start_ns);
+	gt_time begin_ns = sync->start_ns;
+
+	if (place > 0) {
+		gt_time start_ns;
+		gt_time end_ns;
+
+		gt_step_times(trace, gt_stream_order_at(order, stream, place - 1), &start_ns,
+		              &end_ns);
+		if (end_ns > begin_ns)
+			begin_ns = end_ns;
+	}
+	return begin_ns;
+}
+
+static void count_edge(const struct gt_trace *trace, const struct gt_stream_order *order,
+                       const struct gt_edge *edge, struct held *held)
+{
+	const struct gt_step from = {edge->from_table, edge->from_row};
+	const gt_id stream = stream_of(trace, edge->to_table, edge->to_row);
+	gt_time start_ns;
+	gt_time end_ns;
+	int64_t held_ns;
+
+	held->calls++;
+	gt_step_times(trace, from, &start_ns, &end_ns);
+	if (edge->sync >= trace->syncs.count || end_ns <= 0)
+		return;
+	held_ns = end_ns - could_begin(trace, order, &trace->syncs.rows[edge->sync], stream);
+	if (held_ns <= 0)
+		return;
+	held->held++;
+	held->total_ns += held_ns;
+	if (held_ns > held->max_ns)
+		held->max_ns = held_ns;
+}
+
+/* An edge between streams of which both ends are in the view. */
+static bool is_between_streams(const struct gt_trace *trace, const struct gt_edge *edge,
+                               struct pair *pair)
+{
+	*pair = (struct pair){
+		.from = stream_of(trace, edge->from_table, edge->from_row),
+		.to = stream_of(trace, edge->to_table, edge->to_row),
+		.kind = edge->sync < trace->syncs.count ? trace->syncs.rows[edge->sync].kind : 0,
+	};
+	return edge->kind == GT_EDGE_EVENT && pair->from != GT_NONE && pair->to != GT_NONE;
+}
+
+static void add_dependencies(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct gt_index *index = gt_index_new(sizeof(struct pair));
+	struct held *held = gt_allocate((trace->edges.count + 1) * sizeof(*held));
+	struct gt_stream_order order;
+
+	gt_stream_order_init(&order, trace, NULL);
+	gt_array_each(const struct gt_edge, edge, &trace->edges) {
+		struct pair pair;
+		size_t number;
+
+		if (!is_between_streams(trace, edge, &pair))
+			continue;
+		number = gt_index_count(index);
+		if (gt_index_add(index, &pair) == number)
+			held[number] = (struct held){0};
+		number = gt_index_add(index, &pair);
+		count_edge(trace, &order, edge, &held[number]);
+	}
+	gt_result_begin(result, "dependencies", dependency_headings, COUNT(dependency_headings));
+	for (size_t i = 0; i < gt_index_count(index); i++) {
+		const struct pair *pair = gt_index_key(index, i);
+
+		add_stream(result, trace, pair->from);
+		add_stream(result, trace, pair->to);
+		gt_result_add_text(result, gt_sync_kind_name(pair->kind));
+		gt_result_add_count(result, (int64_t)held[i].calls);
+		gt_result_add_count(result, (int64_t)held[i].held);
+		gt_result_add_count(result, held[i].total_ns);
+		gt_result_add_count(result, held[i].max_ns);
+	}
+	gt_stream_order_release(&order);
+	gt_array_free(held);
+	gt_index_free(index);
+}
+
+static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
+{
+	bool unlinked = false;
+
+	if (trace->syncs.count + trace->queries.count == 0) {
+		gt_result_remark(result, "No waits were recorded.");
+		return;
+	}
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		unlinked |= sync->record == GT_NONE && (sync->kind == GT_SYNC_STREAM_WAIT_EVENT ||
+		                                        sync->kind == GT_SYNC_WAIT_VALUE);
+	gt_result_remark(result,
+	                 "A call that may wait counts whole, also where it did not wait; copies of "
+	                 "pageable memory may wait without being listed here.");
+	if (unlinked)
+		gt_result_remark(
+			result,
+			"Some waits are linked to nothing: what they wait for was recorded before "
+			"the recording began, by the host, a kernel or another process, or CUPTI's "
+			"own records of an earlier version do not say it.");
+}
+
+static int run(const struct gt_view *view, const struct gt_arguments *arguments,
+               struct gt_result *result, struct gt_error *err)
+{
+	(void)err;
+	add_kinds(view->trace, result);
+	add_objects(view, result, arguments->values[TOP].number);
+	add_queries(view->trace, result);
+	add_dependencies(view->trace, result);
+	add_remarks(view->trace, result);
+	return 0;
+}
+
+const struct gt_report gt_report_waits = {
+	.name = "waits",
+	.summary = "Who waited for what and how long; which stream held another one back",
+	.parameters = parameters,
+	.run = run,
+};
