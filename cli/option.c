@@ -66,6 +66,8 @@ static const char *describe(enum gt_option_kind kind)
 		return "a size such as 64K or 2M";
 	if (kind == GT_OPTION_DURATION)
 		return "a duration such as 500us, 20ms or 1s";
+	if (kind == GT_OPTION_INTERVAL)
+		return "a duration such as 20ms or 1s, or off";
 	return "a number";
 }
 
@@ -83,9 +85,8 @@ static void format_limit(char *text, size_t size, enum gt_option_kind kind, uint
 	                                         {1000000000, "s"},    {1000000, "ms"},
 	                                         {1000, "us"},         {1, "ns"}};
 	static const struct scale counts[] = {{1, ""}};
-	const struct scale *scale = kind == GT_OPTION_SIZE       ? sizes
-	                            : kind == GT_OPTION_DURATION ? durations
-	                                                         : counts;
+	const bool is_time = kind == GT_OPTION_DURATION || kind == GT_OPTION_INTERVAL;
+	const struct scale *scale = kind == GT_OPTION_SIZE ? sizes : is_time ? durations : counts;
 
 	while (scale->factor > 1 && (value < scale->factor || value % scale->factor != 0))
 		scale++;
@@ -114,7 +115,7 @@ static int store_number(const struct gt_option *option, const char *text, uint64
 
 	if (option->kind == GT_OPTION_SIZE)
 		result = gt_parse_size(text, &value);
-	else if (option->kind == GT_OPTION_DURATION)
+	else if (option->kind == GT_OPTION_DURATION || option->kind == GT_OPTION_INTERVAL)
 		result = gt_parse_duration(text, &value);
 	else
 		result = gt_parse_count(text, &value);
@@ -224,6 +225,11 @@ static int store(const struct gt_option *option, const char *text, void *args, s
 	case GT_OPTION_SIZE:
 	case GT_OPTION_DURATION:
 		return store_number(option, text, field, err);
+	case GT_OPTION_INTERVAL:
+		if (strcmp(text, "off") != 0)
+			return store_number(option, text, field, err);
+		*(uint64_t *)field = GT_OPTION_OFF;
+		return 0;
 	case GT_OPTION_CHOICE:
 		return store_choice(option, text, field, err);
 	case GT_OPTION_SORT:

@@ -15,10 +15,13 @@ enum gt_option_kind {
 	GT_OPTION_COUNT,    /* uint64_t */
 	GT_OPTION_SIZE,     /* uint64_t, bytes; K, M and G are understood */
 	GT_OPTION_DURATION, /* uint64_t, nanoseconds; given with a unit */
+	GT_OPTION_INTERVAL, /* the same, or GT_OPTION_OFF for "off" */
 	GT_OPTION_CHOICE,   /* const char *, one of a list of words */
 	GT_OPTION_SORT,     /* struct gt_sort */
 	GT_OPTION_LIST,     /* struct gt_option_list: may be given again and again */
 };
+
+#define GT_OPTION_OFF UINT64_MAX
 
 enum gt_sort_order {
 	GT_SORT_NATURAL, /* numbers descending, texts ascending */
@@ -73,6 +76,8 @@ struct gt_option {
 	{OPT(name, letter, SIZE, type, field, value, help), NULL, least, most}
 #define OPT_DURATION(name, letter, type, field, value, least, most, help) \
 	{OPT(name, letter, DURATION, type, field, value, help), NULL, least, most}
+#define OPT_INTERVAL(name, letter, type, field, value, least, most, help) \
+	{OPT(name, letter, INTERVAL, type, field, value, help), NULL, least, most}
 #define OPT_CHOICE(name, letter, type, field, value, choices, help) \
 	{OPT(name, letter, CHOICE, type, field, value, help), choices}
 #define OPT_SORT(name, letter, type, field, value, help) \

@@ -42,6 +42,14 @@ static bool read_duration(const char *text, uint64_t *value)
 	return gt_parse_duration(text, value) == 0;
 }
 
+static bool read_interval(const char *text, uint64_t *value)
+{
+	if (strcmp(text, "off") != 0)
+		return read_duration(text, value);
+	*value = 0;
+	return true;
+}
+
 static bool read_flag(const char *text, int *value)
 {
 	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
@@ -72,6 +80,10 @@ static const char *expects_count(void)
 static const char *expects_duration(void)
 {
 	return "a duration such as 100ms";
+}
+static const char *expects_interval(void)
+{
+	return "a duration such as 100ms, or off";
 }
 static const char *expects_flag(void)
 {
@@ -132,6 +144,10 @@ static void limit_all(struct gt_settings *settings, void (*complain)(void *, con
 	      "GPUTRACE_BUFFERS must be 4 to 256; the nearest is used", complain, context);
 	limit(&settings->flush_interval_ns, 1000000, 3600ull * 1000000000,
 	      "GPUTRACE_FLUSH_INTERVAL must be 1ms to 1h; the nearest is used", complain, context);
+	if (settings->telemetry_interval_ns)
+		limit(&settings->telemetry_interval_ns, 10000000, 3600ull * 1000000000,
+		      "GPUTRACE_TELEMETRY must be 10ms to 1h, or off; the nearest is used",
+		      complain, context);
 	settings->buffer_bytes = (settings->buffer_bytes + 4095) & ~(uint64_t)4095;
 }
 

@@ -13,6 +13,7 @@ typedef const char *gt_setting_text; /* in the environment */
 typedef uint64_t gt_setting_size;
 typedef uint64_t gt_setting_count;
 typedef uint64_t gt_setting_duration;
+typedef uint64_t gt_setting_interval;
 typedef int gt_setting_api;
 typedef int gt_setting_flag;
 

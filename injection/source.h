@@ -53,9 +53,10 @@ struct gt_source {
 
 	/*
 	 * A thread of its own, from when CUDA is up: a loop around gt_wait_next(waiter, interval),
-	 * which it leaves when that says so. At the end of the program it has a second to return.
+	 * which it leaves when that says so. At the end of the program it has end_ns to return.
 	 */
 	void (*run)(struct gt_session *session, void *state, struct gt_waiter *waiter);
+	uint64_t end_ns; /* that the program's end may be held up by run; 0: a second */
 
 	/* After the last tick, only if it was started. */
 	void (*stop)(struct gt_session *session, void *state);

@@ -11,7 +11,7 @@
 #include "injection/thread.h"
 
 #define NEVER        UINT64_MAX
-#define END_NS       1000000000u         /* that a source's thread has to end */
+#define END_NS       1000000000u         /* that a source's thread has to end, if it does not say */
 #define FOR_EVER_NS  3600000000000000000 /* while nothing is recorded */
 
 #define SOURCE(name) extern const struct gt_source gt_source_##name;
@@ -273,8 +273,10 @@ void gt_sources_end_threads(struct gt_session *session)
 	gt_sources_wake(session);
 	for (uint32_t i = 0; i < session->sources.count; i++) {
 		struct gt_member *member = &session->sources.members[i];
+		const uint64_t end_ns = member->source->end_ns;
 
-		if (!member->waiter.runs || gt_wait(&member->waiter.ended, END_NS))
+		if (!member->waiter.runs ||
+		    gt_wait(&member->waiter.ended, end_ns ? end_ns : END_NS))
 			continue;
 		member->waiter.hung = true;
 		note_failure(session, member, "its thread did not end with the program");

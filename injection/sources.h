@@ -72,7 +72,7 @@ void gt_sources_cuda_up(struct gt_session *session);
 /* Wakes their threads, which look at the session's phase. */
 void gt_sources_wake(struct gt_session *session);
 
-/* At the end: waits for their threads, a second for each; then the last tick; then stop. */
+/* At the end: waits for their threads, as long as each may; then the last tick; then stop. */
 void gt_sources_end_threads(struct gt_session *session);
 void gt_sources_stop(struct gt_session *session);
 

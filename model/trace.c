@@ -65,12 +65,13 @@ void gt_series_reserve(struct gt_series *series, size_t count)
 	}
 }
 
-static void release_series(struct gt_series *series)
+void gt_series_release(struct gt_series *series)
 {
 	for (size_t i = 0; i < series->column_count; i++)
 		gt_array_free(series->columns[i]);
 	gt_array_free(series->columns);
 	gt_array_free(series->times_ns);
+	*series = (struct gt_series){0};
 }
 
 void gt_trace_release(struct gt_trace *trace)
@@ -80,7 +81,7 @@ void gt_trace_release(struct gt_trace *trace)
 #define END(name)
 #include "model/tables.def"
 	gt_array_each(struct gt_series, series, &trace->series)
-		release_series(series);
+		gt_series_release(series);
 	gt_array_release(&trace->series);
 	gt_strings_free(trace->strings);
 	trace->strings = NULL;

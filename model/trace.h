@@ -112,6 +112,9 @@ size_t gt_trace_add_series(struct gt_trace *trace, size_t column_count);
 /* Room for so many samples more at the end of a series: the caller fills them and adds to count. */
 void gt_series_reserve(struct gt_series *series, size_t count);
 
+/* Frees what it holds; may be called twice. */
+void gt_series_release(struct gt_series *series);
+
 void gt_trace_init(struct gt_trace *trace);
 void gt_trace_release(struct gt_trace *trace);
 

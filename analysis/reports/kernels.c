@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +12,10 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
+#include "analysis/throttles.h"
 #include "base/array.h"
 #include "model/occupancy.h"
+#include "model/throttle.h"
 #include "model/timed.h"
 #include "model/trace.h"
 #include "model/view.h"
@@ -31,6 +35,8 @@ static const struct gt_heading kernel_headings[] = {
          "Different launch shapes (grid, block, shared memory, registers) used"},
 	{"unfinished", GT_UNIT_COUNT,
          "Queued or running when the process died: known by name, without times"},
+	{"throttled_calls", GT_UNIT_COUNT,
+         "Executions that began while something slowed the GPU down (telemetry); not known without"},
 };
 
 static const struct gt_heading shape_headings[] = {
@@ -63,6 +69,12 @@ struct use {
 	uint32_t device;
 };
 
+/* Executions of a function that began while the clocks were held down. */
+struct slowed {
+	uint64_t calls;
+	bool known; /* some ran where that was sampled */
+};
+
 /*
  * All that the tables are made of. Uses lie in a matrix of shapes x devices, each with one more
  * row and column for kernels whose shape or device is not known.
@@ -72,6 +84,9 @@ struct tally {
 	struct gt_functions functions;
 	struct gt_groups durations; /* by function */
 	uint64_t *unfinished_of;    /* by function */
+	struct slowed *slowed_of;   /* by function */
+	struct gt_throttles throttles;
+	uint64_t slowing; /* reasons that held when some kernel began */
 	struct use *uses;
 	size_t device_count;
 	size_t use_count;
@@ -99,6 +114,9 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace)
 	gt_groups_init(&tally->durations, tally->functions.count);
 	tally->unfinished_of = gt_allocate(tally->functions.count * sizeof(*tally->unfinished_of));
 	memset(tally->unfinished_of, 0, tally->functions.count * sizeof(*tally->unfinished_of));
+	tally->slowed_of = gt_allocate(tally->functions.count * sizeof(*tally->slowed_of));
+	memset(tally->slowed_of, 0, tally->functions.count * sizeof(*tally->slowed_of));
+	gt_throttles_init(&tally->throttles, trace);
 	tally->use_count = (trace->launch_shapes.count + 1) * tally->device_count;
 	tally->uses = gt_allocate(tally->use_count * sizeof(*tally->uses));
 	for (size_t i = 0; i < tally->use_count; i++)
@@ -112,8 +130,24 @@ static void tally_release(struct tally *tally)
 {
 	gt_functions_release(&tally->functions);
 	gt_groups_release(&tally->durations);
+	gt_throttles_release(&tally->throttles);
 	free(tally->unfinished_of);
+	free(tally->slowed_of);
 	free(tally->uses);
+}
+
+static void count_slowed(struct tally *tally, const struct gt_kernel *kernel)
+{
+	struct slowed *slowed = &tally->slowed_of[gt_function_of(&tally->functions, kernel->shape)];
+	uint64_t reasons;
+
+	if (!gt_throttles_measured(&tally->throttles, kernel->device))
+		return;
+	reasons = gt_throttle_slowing(
+		gt_throttles_at(&tally->throttles, kernel->device, kernel->start_ns));
+	slowed->known = true;
+	slowed->calls += reasons != 0;
+	tally->slowing |= reasons;
 }
 
 static void count_kernels(struct tally *tally)
@@ -131,6 +165,7 @@ static void count_kernels(struct tally *tally)
 		use->calls++;
 		use->total_ns += duration_ns;
 		tally->total_ns += duration_ns;
+		count_slowed(tally, kernel);
 		gt_groups_expect(&tally->durations,
 		                 gt_function_of(&tally->functions, kernel->shape));
 	}
@@ -148,6 +183,7 @@ struct function_row {
 	struct gt_spread spread;
 	uint64_t shapes;
 	uint64_t unfinished;
+	struct slowed slowed;
 };
 
 /* Those without any times come last. */
@@ -180,6 +216,7 @@ static struct function_row *make_function_rows(const struct tally *tally)
 			.name = functions->names[i],
 			.spread = gt_spread_of(values, count),
 			.unfinished = tally->unfinished_of[i],
+			.slowed = tally->slowed_of[i],
 		};
 	}
 	for (size_t shape = 0; shape < functions->shape_count; shape++) {
@@ -231,6 +268,10 @@ static void add_functions(const struct tally *tally, struct gt_result *result)
 		else
 			gt_result_add_unknown(result);
 		gt_result_add_count(result, (int64_t)rows[i].unfinished);
+		if (rows[i].slowed.known)
+			gt_result_add_count(result, (int64_t)rows[i].slowed.calls);
+		else
+			gt_result_add_unknown(result);
 	}
 	free(rows);
 }
@@ -305,6 +346,33 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 	}
 }
 
+/* Names what held the clocks down: a wide spread of times may come from it. */
+static void remark_slowed(const struct tally *tally, struct gt_result *result)
+{
+	uint64_t reasons = tally->slowing;
+	uint64_t calls = 0;
+	char names[512] = "";
+	size_t used = 0;
+
+	if (!reasons)
+		return;
+	for (size_t i = 0; i < tally->functions.count; i++)
+		calls += tally->slowed_of[i].calls;
+	while (reasons && used < sizeof(names)) {
+		const uint64_t reason = gt_throttle_next(&reasons);
+
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s (%s)",
+		                         used ? ", " : "", gt_throttle_name(reason),
+		                         gt_throttle_help(reason));
+	}
+	gt_result_remark(
+		result,
+		"%s executions began while the GPU's clocks were held down: %s. They are in "
+		"column throttled_calls and may have taken longer for it; report "
+		"telemetry says when and how long.",
+		gt_grouped(calls).text, names);
+}
+
 static void add_remarks(const struct tally *tally, struct gt_result *result)
 {
 	const size_t kernels = tally->trace->kernels.count;
@@ -319,6 +387,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 			"%s of %s kernels have no end time and are only in column unfinished: "
 			"they ran or were queued when their process ended.",
 			gt_grouped(tally->unfinished).text, gt_grouped(kernels).text);
+	remark_slowed(tally, result);
 	gt_result_remark(result,
 	                 "Times are CUPTI's, from the first block's start to the last block's end. "
 	                 "Kernels that ran at the same time each count in full, so total_ns can "

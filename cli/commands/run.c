@@ -40,6 +40,7 @@ struct args {
 	const char *api;
 	const char *cupti;
 	uint64_t flush_interval_ns; /* 0: not given */
+	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
 	bool force;
 	bool no_export;
@@ -58,6 +59,10 @@ static const struct gt_option options[] = {
                  "Print no summary; what went wrong is still said"),
 	OPT_CHOICE("api", 0, struct args, api, "CALLS", api_choices,
                    "API calls to record: default outer, those of the program itself"),
+	OPT_INTERVAL(
+		"telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
+		"How often power, clocks, temperature and their like are read of each GPU in use, "
+		"10ms to 1h, or off; default 100ms, on a thread that sleeps in between"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
                      3600000000000,
                      "How often finished activity is fetched, 1ms to 1h; default 100ms"),
@@ -229,6 +234,10 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 {
 	set_number(environment, "GPUTRACE_FLUSH_INTERVAL", args->flush_interval_ns, "ns");
 	set_number(environment, "GPUTRACE_BUFFER_SIZE", args->buffer_bytes, "");
+	if (args->telemetry_ns == GT_OPTION_OFF)
+		gt_environment_set(environment, "GPUTRACE_TELEMETRY", "off");
+	else
+		set_number(environment, "GPUTRACE_TELEMETRY", args->telemetry_ns, "ns");
 	if (args->api)
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
 	if (args->verbose)

@@ -249,6 +249,20 @@ static bool last_before(const struct gt_stream_order *order, gt_id stream, gt_ti
 	return true;
 }
 
+/*
+ * Whether the host waited for the work: it was done when the call returned, as far as the clocks
+ * agree. A call that may wait, such as a fill, may also return before.
+ */
+static bool waited_for(const struct gt_trace *trace, const struct gt_step *from,
+                       const struct gt_sync *sync, gt_time bound_ns)
+{
+	gt_time start_ns;
+	gt_time end_ns;
+
+	gt_step_times(trace, *from, &start_ns, &end_ns);
+	return end_ns > 0 && (sync->flags & GT_UNFINISHED || end_ns <= sync->end_ns + bound_ns);
+}
+
 static void add_edge(struct gt_trace *trace, const struct gt_step *from, const struct gt_step *to,
                      gt_id sync, enum gt_edge_kind kind)
 {
@@ -327,6 +341,8 @@ static bool find_awaited(const struct gt_stream_order *order, const struct gt_sy
 
 static void add_edges(struct gt_trace *trace, const struct gt_stream_order *order)
 {
+	const gt_time bound_ns = (gt_time)gt_trace_clock_bound(trace);
+
 	for (gt_id row = 0; row < trace->syncs.count; row++) {
 		const struct gt_sync *sync = &trace->syncs.rows[row];
 		const struct gt_step host = {GT_TABLE_syncs, row};
@@ -337,7 +353,8 @@ static void add_edges(struct gt_trace *trace, const struct gt_stream_order *orde
 		if ((sync->kind == GT_SYNC_STREAM_WAIT_EVENT || sync->kind == GT_SYNC_WAIT_VALUE) &&
 		    sync->record != GT_NONE)
 			add_stream_edge(trace, order, row);
-		else if (find_awaited(order, sync, &from))
+		else if (find_awaited(order, sync, &from) &&
+		         waited_for(trace, &from, sync, bound_ns))
 			add_edge(trace, &from, &host, row, GT_EDGE_HOST);
 	}
 }
@@ -348,6 +365,7 @@ static void add_edges(struct gt_trace *trace, const struct gt_stream_order *orde
  */
 static void add_call_edges(struct gt_trace *trace)
 {
+	const gt_time bound_ns = (gt_time)gt_trace_clock_bound(trace);
 	gt_id *sync_of_call;
 	bool any = false;
 
@@ -367,9 +385,11 @@ static void add_call_edges(struct gt_trace *trace)
 #define ADD(T, plural)                                                                             \
 	for (gt_id row = 0; row < trace->plural.count; row++) {                                    \
 		const gt_id call = trace->plural.rows[row].api_call;                               \
+		const struct gt_step from = {GT_TABLE_##plural, row};                              \
                                                                                                    \
-		if (call < trace->api_calls.count && sync_of_call[call] != GT_NONE)                \
-			add_edge(trace, &(struct gt_step){GT_TABLE_##plural, row},                 \
+		if (call < trace->api_calls.count && sync_of_call[call] != GT_NONE &&              \
+		    waited_for(trace, &from, &trace->syncs.rows[sync_of_call[call]], bound_ns))    \
+			add_edge(trace, &from,                                                     \
 			         &(struct gt_step){GT_TABLE_syncs, sync_of_call[call]},            \
 			         sync_of_call[call], GT_EDGE_HOST);                                \
 	}

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dlfcn.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include <cuda.h>
 
+#include "injection/driver.h"
 #include "injection/nvml.h"
 #include "injection/services.h"
 #include "injection/source.h"
@@ -15,36 +13,7 @@
  * Runs on the writer thread, whose CUDA calls are not recorded.
  */
 
-struct driver {
-	CUresult (*count)(int *count);
-	CUresult (*get)(CUdevice *device, int ordinal);
-	CUresult (*name)(char *name, int size, CUdevice device);
-	CUresult (*uuid)(CUuuid *uuid, CUdevice device);
-	CUresult (*pci)(char *text, int size, CUdevice device);
-	CUresult (*memory)(size_t *bytes, CUdevice device);
-	CUresult (*attribute)(int *value, CUdevice_attribute attribute, CUdevice device);
-};
-
-static bool find(void *library, const char *name, void *call)
-{
-	*(void **)call = dlsym(library, name);
-	return *(void **)call != NULL;
-}
-
-static bool open_driver(struct driver *driver)
-{
-	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	return library && find(library, "cuDeviceGetCount", &driver->count) &&
-	       find(library, "cuDeviceGet", &driver->get) &&
-	       find(library, "cuDeviceGetName", &driver->name) &&
-	       find(library, "cuDeviceGetUuid_v2", &driver->uuid) &&
-	       find(library, "cuDeviceGetPCIBusId", &driver->pci) &&
-	       find(library, "cuDeviceTotalMem_v2", &driver->memory) &&
-	       find(library, "cuDeviceGetAttribute", &driver->attribute);
-}
-
-static uint32_t attribute(const struct driver *driver, CUdevice device, CUdevice_attribute which)
+static uint32_t attribute(const struct gt_driver *driver, CUdevice device, CUdevice_attribute which)
 {
 	int value = 0;
 
@@ -53,7 +22,7 @@ static uint32_t attribute(const struct driver *driver, CUdevice device, CUdevice
 	               : 0;
 }
 
-static void describe(const struct driver *driver, CUdevice device, struct gt_record_device *row)
+static void describe(const struct gt_driver *driver, CUdevice device, struct gt_record_device *row)
 {
 	size_t bytes = 0;
 
@@ -93,27 +62,14 @@ static void describe_link(const struct gt_nvml *nvml, const char *uuid,
 	row->pcie_width = place.pcie_width;
 }
 
-/* GPU- and the bytes in groups of 4-2-2-2-6, as nvidia-smi prints them. */
-static void print_uuid(const CUuuid *uuid, char *text, size_t size)
-{
-	size_t used = (size_t)snprintf(text, size, "GPU-");
-
-	for (int i = 0; i < 16 && used + 3 < size; i++) {
-		const char *dash = i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
-
-		used += (size_t)snprintf(text + used, size - used, "%s%02x", dash,
-		                         (unsigned char)uuid->bytes[i]);
-	}
-}
-
-static void record_device(struct gt_session *session, const struct driver *driver,
+static void record_device(struct gt_session *session, const struct gt_driver *driver,
                           const struct gt_nvml *nvml, int ordinal)
 {
 	struct gt_record_device row = {.ordinal = (uint32_t)ordinal};
 	struct gt_record_device *there;
 	char text[256];
+	char uuid[GT_UUID_BYTES];
 	CUdevice device;
-	CUuuid uuid;
 
 	if (driver->get(&device, ordinal) != CUDA_SUCCESS)
 		return;
@@ -122,10 +78,9 @@ static void record_device(struct gt_session *session, const struct driver *drive
 	if (driver->pci(text, sizeof(text), device) == CUDA_SUCCESS)
 		row.pci = gt_intern(session, text);
 	describe(driver, device, &row);
-	if (driver->uuid(&uuid, device) == CUDA_SUCCESS) {
-		print_uuid(&uuid, text, sizeof(text));
-		row.uuid = gt_intern(session, text);
-		describe_link(nvml, text, &row);
+	if (gt_driver_uuid(driver, device, uuid)) {
+		row.uuid = gt_intern(session, uuid);
+		describe_link(nvml, uuid, &row);
 	}
 	there = gt_emit_begin(session, GT_RECORD_device, sizeof(row));
 	if (!there)
@@ -136,12 +91,12 @@ static void record_device(struct gt_session *session, const struct driver *drive
 
 static void cuda_up(struct gt_session *session, void *state)
 {
-	struct driver driver;
+	struct gt_driver driver;
 	struct gt_nvml nvml;
 	int count = 0;
 
 	(void)state;
-	if (!open_driver(&driver) || driver.count(&count) != CUDA_SUCCESS) {
+	if (!gt_driver_open(&driver) || driver.count(&count) != CUDA_SUCCESS) {
 		gt_note(session, "device", "the driver told nothing about its devices");
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
 #include "base/strings.h"
+#include "model/throttle.h"
 
 /* One process with one stream on each of two GPUs. */
 struct scene {
@@ -208,4 +209,32 @@ Test(kernels, of_an_empty_trace_are_none)
 	cr_expect(has_remark(&result, "No kernels"));
 	gt_result_release(&result);
 	gt_trace_release(&trace);
+}
+
+/* Sampled at 0, 100, ...: slowed from 200 to 400, and idle is no reason that slows. */
+Test(kernels, counts_executions_that_began_while_the_gpu_was_slowed)
+{
+	static const double reasons[] = {
+		1, 0, GT_THROTTLE_SW_POWER_CAP, GT_THROTTLE_SW_POWER_CAP | GT_THROTTLE_GPU_IDLE,
+		1, 1};
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id shape = trace_shape(&scene.trace, "gemm", 1, 32);
+	const gt_id other = trace_shape(&scene.trace, "relu", 1, 32);
+
+	trace_counter(&scene.trace, 0, "throttle_reasons", GT_COUNTER_MASK, 0, 100, reasons, 6);
+	trace_kernel(&scene.trace, scene.stream, shape, 150, 250);
+	trace_kernel(&scene.trace, scene.stream, shape, 200, 210);
+	trace_kernel(&scene.trace, scene.other_stream, other, 300, 310);
+	trace_kernel(&scene.trace, scene.stream, shape, 399, 410);
+	trace_kernel(&scene.trace, scene.stream, shape, 400, 410);
+	run_report(&scene.result, "kernels", &scene.trace);
+	expect_words(&scene.result, "kernels", 0, "kernel", "gemm");
+	expect_count(&scene.result, "kernels", 0, "throttled_calls", 2);
+	expect_unknown(&scene.result, "kernels", 1, "throttled_calls");
+	cr_expect(has_remark(&scene.result, "2 executions began while"));
+	cr_expect(has_remark(&scene.result, "sw_power_cap (the power limit is reached)"));
+	scene_release(&scene);
 }

@@ -16,6 +16,7 @@ struct args {
 	uint64_t limit;
 	uint64_t bytes;
 	uint64_t ns;
+	uint64_t interval_ns;
 	const char *output;
 	const char *colour;
 	struct gt_sort sort;
@@ -26,6 +27,8 @@ static const struct gt_option options[] = {
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Stop after so many rows"),
 	OPT_SIZE("size", 0, struct args, bytes, "SIZE", 1024, 4096, "How large"),
 	OPT_DURATION("wait", 0, struct args, ns, "TIME", 0, 0, "How long"),
+	OPT_INTERVAL("sample", 0, struct args, interval_ns, "TIME", 10000000, 3600000000000,
+                     "How often"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE", "Write here"),
 	OPT_CHOICE("colour", 'c', struct args, colour, "COLOUR", colours,
                    "The colour of everything that is printed, which is worth more than one line"),
@@ -57,6 +60,17 @@ Test(option, reads_every_kind)
 	cr_expect(eq(u64, args.ns, 3000000));
 	expect_text(args.colour, "green");
 	expect_text(args.output, "-");
+}
+
+Test(option, reads_an_interval_or_off)
+{
+	char *argv[] = {"--sample", "20ms", "--sample=off"};
+	struct args args = {0};
+
+	cr_assert(eq(int, gt_options_parse(options, &args, 2, argv, NULL), 0));
+	cr_expect(eq(u64, args.interval_ns, 20000000));
+	cr_assert(eq(int, gt_options_parse(options, &args, 1, argv + 2, NULL), 0));
+	cr_expect(eq(u64, args.interval_ns, GT_OPTION_OFF));
 }
 
 Test(option, leaves_what_is_not_given)
@@ -146,6 +160,8 @@ ParameterizedTestParameters(option, refuses)
 		{"--size=1", "--size: 1 is too small; it can be 1K to 4K"},
 		{"--size=x", "--size needs a size such as 64K or 2M, not 'x'"},
 		{"--wait=5", "--wait needs a duration such as 500us, 20ms or 1s, not '5'"},
+		{"--sample=of", "--sample needs a duration such as 20ms or 1s, or off, not 'of'"},
+		{"--sample=1ms", "--sample: 1ms is too small; it can be 10ms to 1h"},
 		{"--colour=rad", "--colour does not know 'rad'; did you mean red?"},
 		{"--colour=pink", "--colour does not know 'pink'; see --help"},
 		{"--sort=a,,b", "--sort needs names of columns, not ''"},

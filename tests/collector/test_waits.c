@@ -222,6 +222,48 @@ Test(waits, in_a_blocking_copy_are_for_the_copy)
 	gt_trace_release(&trace);
 }
 
+Test(waits, in_calls_that_returned_before_their_work_was_done_were_none)
+{
+	struct gt_trace trace;
+
+	recording_add_call(&recording, 1500, 9);
+	recording_add(&recording, fill, .start_ns = 1700, .end_ns = 1800, .correlation = 9,
+	              .context = CONTEXT, .stream = STREAM);
+	recording_add(&recording, sync_call, .start_ns = 1500, .end_ns = 1600, .stream = 0,
+	              .kind = GT_SYNC_BLOCKING_FILL, .context = CONTEXT, .correlation = 9,
+	              .thread = 100);
+	trace = collected();
+	cr_expect(eq(sz, trace.edges.count, 0));
+	gt_trace_release(&trace);
+}
+
+static void add_value(enum gt_sync_kind kind, uint64_t at, uint64_t stream, uint64_t value)
+{
+	recording_add(&recording, sync_call, .start_ns = at, .end_ns = at + 4, .stream = stream,
+	              .event = 0, .address = 0xa000, .value = value, .kind = kind,
+	              .context = CONTEXT, .thread = 100);
+}
+
+Test(waits, for_values_name_the_write_of_the_value)
+{
+	struct gt_trace trace;
+	const struct gt_sync *syncs;
+
+	add_value(GT_SYNC_WRITE_VALUE, 2000, 0, 1);
+	add_value(GT_SYNC_WAIT_VALUE, 2100, HANDLE, 1); /* written already */
+	add_value(GT_SYNC_WAIT_VALUE, 2200, HANDLE, 2); /* written later */
+	add_value(GT_SYNC_WRITE_VALUE, 2300, 0, 2);
+	add_work(STREAM, 1500, 1);
+	add_work(OTHER_STREAM, 2150, 2);
+	trace = collected();
+	syncs = trace.syncs.rows;
+	cr_expect(eq(u32, syncs[1].record, 0));
+	cr_expect(eq(u32, syncs[2].record, 3));
+	cr_assert(eq(sz, trace.edges.count, 1));
+	cr_expect(eq(u32, trace.edges.rows[0].sync, 1));
+	gt_trace_release(&trace);
+}
+
 /* Covers STAGE(handles). */
 Test(handles, stand_for_one_stream_after_the_other)
 {

@@ -40,9 +40,20 @@ static struct state state_of(nvmlDevice_t device)
 	return state;
 }
 
+static void hang_as_told(void)
+{
+	static _Atomic uint64_t readings;
+
+	if (++readings >= fake_nvml.script.nvml_hang && fake_nvml.script.nvml_hang)
+		for (;;)
+			(void)pause();
+}
+
 static int check(nvmlDevice_t device, enum fake_nvml_failure failure)
 {
 	const int result = fake_nvml_check(device);
+
+	hang_as_told();
 
 	if (result != NVML_SUCCESS)
 		return result;

@@ -31,7 +31,8 @@
 	NUMBER(others_bytes, 0,       "memory of another process on GPU 0")                                 \
 	NUMBER(others_percent, 0,     "how busy another process keeps GPU 0")                               \
 	NUMBER(host_pids,    0,       "1: NVML tells processes by other numbers, as inside a container")    \
-	NUMBER(pcie_bits,    64,      "size of NVML's counters of bytes over PCIe, 32 or 64")
+	NUMBER(pcie_bits,    64,      "size of NVML's counters of bytes over PCIe, 32 or 64")              \
+	NUMBER(nvml_hang,    0,       "NVML's so many-th reading of a GPU, and all later ones, hang")
 
 /* What NVML answers NVML_ERROR_NOT_SUPPORTED to: nvml_fail=power+ecc. */
 #define SCRIPT_NVML_FAILURES                                                                                \

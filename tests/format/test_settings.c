@@ -49,6 +49,7 @@ static void expect_defaults(const struct gt_settings *settings)
 	cr_expect(eq(u64, settings->buffer_bytes, defaults.buffer_bytes));
 	cr_expect(eq(u64, settings->buffer_count, defaults.buffer_count));
 	cr_expect(eq(u64, settings->flush_interval_ns, defaults.flush_interval_ns));
+	cr_expect(eq(u64, settings->telemetry_interval_ns, defaults.telemetry_interval_ns));
 	cr_expect(eq(int, settings->api, defaults.api));
 	expect_text(settings->cupti, defaults.cupti);
 	cr_expect(eq(int, settings->verbose, defaults.verbose));
@@ -97,6 +98,20 @@ Test(settings, know_every_word_for_api)
 	cr_expect(eq(int, read_one("GPUTRACE_API=all", &complaints).api, GT_API_SETTING_ALL));
 }
 
+Test(settings, know_an_interval_and_off)
+{
+	struct complaints complaints;
+
+	cr_expect(eq(u64, read_one("GPUTRACE_TELEMETRY=20ms", &complaints).telemetry_interval_ns,
+	             20000000));
+	cr_expect(
+		eq(u64, read_one("GPUTRACE_TELEMETRY=off", &complaints).telemetry_interval_ns, 0));
+	cr_expect(eq(int, complaints.count, 0));
+	cr_expect(eq(u64, read_one("GPUTRACE_TELEMETRY=1ms", &complaints).telemetry_interval_ns,
+	             10000000));
+	cr_expect(eq(int, complaints.count, 1));
+}
+
 Test(settings, keep_the_default_of_what_cannot_be_read_and_say_so)
 {
 	static const struct {
@@ -118,6 +133,9 @@ Test(settings, keep_the_default_of_what_cannot_be_read_and_say_so)
 	         "GPUTRACE_BUFFERS expects a number, not '99999999999999999999'; the default is used"},
 		{"GPUTRACE_BUFFERS=1M",
 	         "GPUTRACE_BUFFERS expects a number, not '1M'; the default is used"},
+		{"GPUTRACE_TELEMETRY=0",
+	         "GPUTRACE_TELEMETRY expects a duration such as 100ms, or off, not '0'; the default "
+	         "is used"},
 		{"GPUTRACE_FLUSH_INTERVAL=100",
 	         "GPUTRACE_FLUSH_INTERVAL expects a duration such as 100ms, not '100'; the default "
 	         "is used"},

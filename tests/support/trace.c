@@ -219,6 +219,27 @@ gt_id trace_call(struct gt_trace *trace, gt_id thread, const char *function, gt_
 	return LATEST(&trace->api_calls);
 }
 
+void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_count kind,
+                   gt_time start_ns, gt_time step_ns, const double *values, size_t count)
+{
+	const size_t place = gt_trace_add_series(trace, 1);
+	struct gt_series *series = &trace->series.rows[place];
+
+	gt_series_reserve(series, count);
+	for (size_t i = 0; i < count; i++) {
+		series->times_ns[i] = TRACE_START_NS + start_ns + (gt_time)i * step_ns;
+		series->columns[0][i] = values[i];
+	}
+	series->count = count;
+	*gt_array_push(&trace->counters) = (struct gt_counter){
+		.name = gt_strings_add(trace->strings, name),
+		.unit = gt_strings_add(trace->strings, "u"),
+		.device = device,
+		.kind = kind,
+		.series = (gt_count)place,
+	};
+}
+
 void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value)
 {
 	*gt_array_push(&trace->ledgers) =

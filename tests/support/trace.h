@@ -45,6 +45,13 @@ struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, 
 gt_id trace_call(struct gt_trace *trace, gt_id thread, const char *function, gt_time start_ns,
                  gt_time end_ns);
 
+/*
+ * A counter of a device, in a series of its own: values, NAN where nothing was measured, so many
+ * nanoseconds apart from that moment on.
+ */
+void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_count kind,
+                   gt_time start_ns, gt_time step_ns, const double *values, size_t count);
+
 void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value);
 
 #endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/measured.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/spread.h"
+#include "base/array.h"
+
+#define GAP_STEPS 10 /* a step so many times as long as usual was not watched */
+
+static gt_time usual_step(const struct gt_measured *measured)
+{
+	int64_t *steps = gt_allocate(measured->count * sizeof(*steps));
+	gt_time usual = 0;
+
+	for (size_t i = 1; i < measured->count; i++)
+		steps[i - 1] = measured->times_ns[i] - measured->times_ns[i - 1];
+	if (measured->count > 1)
+		usual = gt_percentile(steps, measured->count - 1, 50);
+	gt_array_free(steps);
+	return usual;
+}
+
+struct gt_measured gt_measured_of(const struct gt_trace *trace, const struct gt_counter *counter)
+{
+	struct gt_measured measured = {0};
+	const struct gt_series *series;
+
+	if (counter->series >= trace->series.count ||
+	    counter->place >= trace->series.rows[counter->series].column_count)
+		return measured;
+	series = &trace->series.rows[counter->series];
+	measured.times_ns = gt_allocate(series->count * sizeof(*measured.times_ns));
+	measured.values = gt_allocate(series->count * sizeof(*measured.values));
+	for (size_t i = 0; i < series->count; i++) {
+		const double value = series->columns[counter->place][i];
+
+		if (!isfinite(value))
+			continue;
+		measured.times_ns[measured.count] = series->times_ns[i];
+		measured.values[measured.count++] = value;
+	}
+	measured.step_ns = usual_step(&measured);
+	return measured;
+}
+
+void gt_measured_release(struct gt_measured *measured)
+{
+	gt_array_free(measured->times_ns);
+	gt_array_free(measured->values);
+	*measured = (struct gt_measured){0};
+}
+
+bool gt_measured_watched(const struct gt_measured *measured, size_t i)
+{
+	return i + 1 < measured->count &&
+	       measured->times_ns[i + 1] - measured->times_ns[i] <= GAP_STEPS * measured->step_ns;
+}
+
+const struct gt_counter *gt_counter_find(const struct gt_trace *trace, gt_id device,
+                                         const char *name)
+{
+	gt_array_each(const struct gt_counter, counter, &trace->counters)
+		if (counter->device == device &&
+		    strcmp(gt_trace_text(trace, counter->name), name) == 0)
+			return counter;
+	return NULL;
+}
+
+/* The area under the line from one value to the next. */
+static double area_of(const struct gt_measured *measured, size_t i)
+{
+	return (measured->values[i] + measured->values[i + 1]) / 2 *
+	       (double)(measured->times_ns[i + 1] - measured->times_ns[i]);
+}
+
+double gt_measured_mean(const struct gt_measured *measured)
+{
+	double area = 0;
+	double time_ns = 0;
+
+	for (size_t i = 0; i < measured->count; i++) {
+		if (!gt_measured_watched(measured, i))
+			continue;
+		area += area_of(measured, i);
+		time_ns += (double)(measured->times_ns[i + 1] - measured->times_ns[i]);
+	}
+	if (time_ns > 0)
+		return area / time_ns;
+	return measured->count ? measured->values[0] : NAN;
+}
+
+/* The last value at or before a time, of which there must be one. */
+static size_t last_before(const struct gt_measured *measured, gt_time time_ns)
+{
+	size_t first = 0;
+	size_t end = measured->count;
+
+	while (end - first > 1) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (measured->times_ns[middle] <= time_ns)
+			first = middle;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/* The area from the beginning of a step to a time in it. */
+static double area_until(const struct gt_measured *measured, size_t i, gt_time time_ns)
+{
+	const double part_ns = (double)(time_ns - measured->times_ns[i]);
+	double slope;
+
+	if (part_ns <= 0 || i + 1 >= measured->count)
+		return 0;
+	slope = (measured->values[i + 1] - measured->values[i]) /
+	        (double)(measured->times_ns[i + 1] - measured->times_ns[i]);
+	return (measured->values[i] + slope * part_ns / 2) * part_ns;
+}
+
+double gt_measured_area(const struct gt_measured *measured, gt_time from_ns, gt_time to_ns)
+{
+	double area;
+	size_t first;
+	size_t last;
+
+	if (measured->count == 0 || from_ns < measured->times_ns[0] ||
+	    to_ns > measured->times_ns[measured->count - 1] || to_ns < from_ns)
+		return NAN;
+	first = last_before(measured, from_ns);
+	last = last_before(measured, to_ns);
+	area = area_until(measured, last, to_ns) - area_until(measured, first, from_ns);
+	for (size_t i = first; i < last; i++) {
+		if (!gt_measured_watched(measured, i))
+			return NAN;
+		area += area_of(measured, i);
+	}
+	return area;
+}

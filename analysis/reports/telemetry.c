@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/measured.h"
+#include "analysis/report.h"
+#include "analysis/result.h"
+#include "analysis/throttles.h"
+#include "base/array.h"
+#include "model/throttle.h"
+#include "model/trace.h"
+#include "model/view.h"
+
+static const struct gt_heading counter_headings[] = {
+	{"device", GT_UNIT_TEXT, "GPU"},
+	{"counter", GT_UNIT_TEXT, "What was sampled"},
+	{"unit", GT_UNIT_TEXT, "Of the figures in this row"},
+	{"samples", GT_UNIT_COUNT, "Values that were measured; 0: not measured"},
+	{"min", GT_UNIT_REAL, "Least value"},
+	{"p5", GT_UNIT_REAL, "5 percent of the values are no more"},
+	{"median", GT_UNIT_REAL, "Half of the values are no more"},
+	{"p95", GT_UNIT_REAL, "95 percent of the values are no more"},
+	{"max", GT_UNIT_REAL, "Most"},
+	{"mean", GT_UNIT_REAL, "Over time, the values joined by straight lines"},
+	{"difference", GT_UNIT_REAL, "Of what only counts up: last value - first"},
+	{"per_second", GT_UNIT_REAL, "difference / time between the two"},
+};
+
+static const struct gt_heading energy_headings[] = {
+	{"device", GT_UNIT_TEXT, "GPU"},
+	{"duration_ns", GT_UNIT_NS,
+         "Between samples that have energy and power; without times in which nobody sampled"},
+	{"energy_j", GT_UNIT_REAL, "Joules in that time by the GPU's own counter"},
+	{"integrated_j", GT_UNIT_REAL, "Joules by adding up the samples of power"},
+	{"difference_percent", GT_UNIT_PERCENT,
+         "integrated_j - energy_j, of energy_j: how far the samples of power can be believed"},
+	{"mean_w", GT_UNIT_REAL, "energy_j / duration: watts"},
+};
+
+static const struct gt_heading throttle_headings[] = {
+	{"device", GT_UNIT_TEXT, "GPU"},
+	{"reason", GT_UNIT_TEXT, "Why the clocks were lower than they could be"},
+	{"slows", GT_UNIT_TEXT, "Whether it slows work down in a way that comes and goes"},
+	{"times", GT_UNIT_COUNT, "How often it began"},
+	{"total_ns", GT_UNIT_NS, "How long it held, to the interval of samples"},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of the recording, or of its window"},
+	{"longest_ns", GT_UNIT_NS, "The longest time without a break"},
+	{"meaning", GT_UNIT_TEXT, "What it says"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int by_value(const void *a, const void *b)
+{
+	const double left = *(const double *)a;
+	const double right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* The smallest value that at least so many percent of all do not exceed; of sorted values. */
+static double rank_of(const double *sorted, size_t count, double percent)
+{
+	const size_t rank = (size_t)ceil(percent / 100 * (double)count);
+
+	return sorted[rank > 0 ? rank - 1 : 0];
+}
+
+static void add_unknown(struct gt_result *result, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		gt_result_add_unknown(result);
+}
+
+static void add_levels(struct gt_result *result, struct gt_measured *measured)
+{
+	const double mean = gt_measured_mean(measured);
+
+	qsort(measured->values, measured->count, sizeof(*measured->values), by_value);
+	gt_result_add_real(result, measured->values[0]);
+	gt_result_add_real(result, rank_of(measured->values, measured->count, 5));
+	gt_result_add_real(result, rank_of(measured->values, measured->count, 50));
+	gt_result_add_real(result, rank_of(measured->values, measured->count, 95));
+	gt_result_add_real(result, measured->values[measured->count - 1]);
+	gt_result_add_real(result, mean);
+	add_unknown(result, 2);
+}
+
+static void add_total(struct gt_result *result, const struct gt_measured *measured)
+{
+	const size_t last = measured->count - 1;
+	const double difference = measured->values[last] - measured->values[0];
+	const double time_ns = (double)(measured->times_ns[last] - measured->times_ns[0]);
+
+	add_unknown(result, 6);
+	if (last == 0) {
+		add_unknown(result, 2);
+		return;
+	}
+	gt_result_add_real(result, difference);
+	gt_result_add_real(result, time_ns > 0 ? difference * 1e9 / time_ns : NAN);
+}
+
+/* Returns whether there was anything to show of it. */
+static bool add_counter(struct gt_result *result, const struct gt_trace *trace,
+                        const struct gt_counter *counter)
+{
+	struct gt_measured measured = gt_measured_of(trace, counter);
+	const size_t count = measured.count;
+
+	gt_add_device(result, trace, counter->device);
+	gt_add_string(result, trace, counter->name);
+	gt_add_string(result, trace, counter->unit);
+	gt_result_add_count(result, (int64_t)count);
+	if (count == 0 || counter->kind == GT_COUNTER_MASK)
+		add_unknown(result, 8);
+	else if (counter->kind == GT_COUNTER_TOTAL)
+		add_total(result, &measured);
+	else
+		add_levels(result, &measured);
+	gt_measured_release(&measured);
+	return count > 0;
+}
+
+/* One sentence for the device that names what has no value; none when all have some. */
+static void remark_unmeasured(struct gt_result *result, const struct gt_trace *trace, gt_id device,
+                              const char *names)
+{
+	const struct gt_device *row = &trace->devices.rows[device];
+
+	if (*names)
+		gt_result_remark(result, "Not measured on %lld: %s: %s.",
+		                 (long long)gt_device_number(row), gt_trace_text(trace, row->name),
+		                 names);
+}
+
+static void add_counters(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_result_begin(result, "counters", counter_headings, COUNT(counter_headings));
+	for (size_t device = 0; device < trace->devices.count; device++) {
+		char names[1024] = "";
+		size_t used = 0;
+
+		gt_array_each(const struct gt_counter, counter, &trace->counters) {
+			if (counter->device != device || add_counter(result, trace, counter))
+				continue;
+			if (used < sizeof(names))
+				used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+				                         used ? ", " : "",
+				                         gt_trace_text(trace, counter->name));
+		}
+		remark_unmeasured(result, trace, (gt_id)device, names);
+	}
+}
+
+/* What both ways to know the energy say of the times that both cover. */
+struct energy {
+	double counted_mj;
+	double integrated_mj;
+	double time_ns;
+};
+
+static struct energy energy_of(const struct gt_measured *counter, const struct gt_measured *power)
+{
+	struct energy energy = {0};
+
+	for (size_t i = 0; i < counter->count; i++) {
+		double area; /* mW ns */
+
+		if (!gt_measured_watched(counter, i) || counter->values[i + 1] < counter->values[i])
+			continue; /* the driver was loaded anew */
+		area = gt_measured_area(power, counter->times_ns[i], counter->times_ns[i + 1]);
+		if (isnan(area))
+			continue;
+		energy.counted_mj += counter->values[i + 1] - counter->values[i];
+		energy.integrated_mj += area / 1e9;
+		energy.time_ns += (double)(counter->times_ns[i + 1] - counter->times_ns[i]);
+	}
+	return energy;
+}
+
+static void add_energy_of(struct gt_result *result, const struct gt_trace *trace, gt_id device)
+{
+	const struct gt_counter *counter = gt_counter_find(trace, device, "energy_mj");
+	const struct gt_counter *power = gt_counter_find(trace, device, "power_mw");
+	struct gt_measured counted;
+	struct gt_measured drawn;
+	struct energy energy;
+
+	if (!counter || !power)
+		return;
+	counted = gt_measured_of(trace, counter);
+	drawn = gt_measured_of(trace, power);
+	energy = energy_of(&counted, &drawn);
+	if (energy.time_ns > 0) {
+		gt_add_device(result, trace, device);
+		gt_result_add_count(result, llround(energy.time_ns));
+		gt_result_add_real(result, energy.counted_mj / 1e3);
+		gt_result_add_real(result, energy.integrated_mj / 1e3);
+		gt_result_add_real(result, gt_percent(energy.integrated_mj - energy.counted_mj,
+		                                      energy.counted_mj));
+		gt_result_add_real(result, energy.counted_mj / 1e3 / (energy.time_ns / 1e9));
+	}
+	gt_measured_release(&counted);
+	gt_measured_release(&drawn);
+}
+
+static void add_energy(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_result_begin(result, "energy", energy_headings, COUNT(energy_headings));
+	for (size_t device = 0; device < trace->devices.count; device++)
+		add_energy_of(result, trace, (gt_id)device);
+}
+
+static void add_reason(struct gt_result *result, const struct gt_view *view,
+                       const struct gt_throttles *throttles, gt_id device, uint64_t reason)
+{
+	const struct gt_throttle_sum sum = gt_throttles_sum(throttles, device, reason);
+
+	gt_add_device(result, view->trace, device);
+	gt_result_add_text(result, gt_throttle_name(reason));
+	gt_result_add_text(result, gt_throttle_slowing(reason) ? "yes" : "no");
+	gt_result_add_count(result, (int64_t)sum.times);
+	gt_result_add_count(result, (int64_t)sum.total_ns);
+	gt_result_add_real(result, gt_percent((double)sum.total_ns,
+	                                      (double)(view->end_ns - view->start_ns)));
+	gt_result_add_count(result, (int64_t)sum.longest_ns);
+	gt_result_add_text(result, gt_throttle_help(reason));
+}
+
+static void add_throttles(struct gt_result *result, const struct gt_view *view)
+{
+	struct gt_throttles throttles;
+
+	gt_throttles_init(&throttles, view->trace);
+	gt_result_begin(result, "throttles", throttle_headings, COUNT(throttle_headings));
+	for (size_t device = 0; device < throttles.device_count; device++) {
+		uint64_t seen = gt_throttles_seen(&throttles, (gt_id)device);
+
+		while (seen)
+			add_reason(result, view, &throttles, (gt_id)device,
+			           gt_throttle_next(&seen));
+	}
+	gt_throttles_release(&throttles);
+}
+
+static void add_remarks(struct gt_result *result, const struct gt_trace *trace)
+{
+	size_t samples = 0;
+
+	gt_array_each(const struct gt_series, series, &trace->series)
+		samples += series->count;
+	if (samples == 0) {
+		gt_result_remark(result,
+		                 "No telemetry was recorded: it was switched off, NVML was "
+		                 "not there, or the program ended before the first sample.");
+		return;
+	}
+	gt_result_remark(result, "All figures are the GPU's, whoever used it: other processes draw "
+	                         "power and cause throttling too. What happened between two "
+	                         "samples is not seen.");
+}
+
+static int run(const struct gt_view *view, const struct gt_arguments *arguments,
+               struct gt_result *result, struct gt_error *err)
+{
+	(void)arguments;
+	(void)err;
+	add_counters(result, view->trace);
+	add_energy(result, view->trace);
+	add_throttles(result, view);
+	add_remarks(result, view->trace);
+	return 0;
+}
+
+const struct gt_report gt_report_telemetry = {
+	.name = "telemetry",
+	.summary = "Power, clocks, temperature and energy of each GPU, and what kept it slow",
+	.run = run,
+};
