@@ -2,7 +2,7 @@
 """What bench/overhead and bench/attach share: variants run in paired rounds, the programs and
 libraries of a build folder, proof that a variant recorded, statistics, and where results go.
 
-Paired rounds: every round runs every variant once, in random order, and differences and ratios are
+Paired rounds (attach has turns as well, turns.py): every round runs every variant once, in random order, and differences and ratios are
 taken inside a round, because the machine's own speed drifts more between minutes than tools differ.
 """
 import datetime

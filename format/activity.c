@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum gt_activity gt_activity_of_kind(uint32_t kind)
+enum gt_cupti_activity gt_activity_of_kind(uint32_t kind)
 {
 	switch (kind) {
 #define ACTIVITY(name, number, record, how)                                                        \
@@ -43,7 +43,7 @@ uint64_t gt_raw_get(const struct gt_activity_layout *layout, const uint8_t *reco
 	}
 }
 
-static int check_place(const struct gt_activity_layout *layout, enum gt_activity activity,
+static int check_place(const struct gt_activity_layout *layout, enum gt_cupti_activity activity,
                        enum gt_raw_field field)
 {
 	const struct gt_raw_place place = layout->places[field];

@@ -11,7 +11,7 @@
  * without CUPTI. Sizes are learned from the running library where possible.
  */
 
-enum gt_activity {
+enum gt_cupti_activity {
 #define ACTIVITY(name, kind, record, how) GT_ACTIVITY_##name,
 #define RAW(name, field, member)
 #include "format/activity.def"
@@ -40,7 +40,7 @@ struct gt_activity_layout {
 #define GT_RAW_KIND_OPEN 0x80000000u
 
 /* The activity of a CUpti_ActivityKind, or GT_ACTIVITY_COUNT when it is not read. */
-enum gt_activity gt_activity_of_kind(uint32_t kind);
+enum gt_cupti_activity gt_activity_of_kind(uint32_t kind);
 
 /* The value of a field of the raw record at bytes. */
 uint64_t gt_raw_get(const struct gt_activity_layout *layout, const uint8_t *record,

@@ -242,7 +242,7 @@ static void pop(struct gt_drain *drain, uint32_t kind)
 
 void gt_drain_activity(struct gt_drain *drain, const uint8_t *raw)
 {
-	const enum gt_activity activity = gt_raw_activity(raw);
+	const enum gt_cupti_activity activity = gt_raw_activity(raw);
 
 	drain->activity_records++;
 	if (activity == GT_ACTIVITY_COUNT) {

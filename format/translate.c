@@ -161,19 +161,19 @@ static uint32_t kind_of(const uint8_t *raw)
 	return kind;
 }
 
-enum gt_activity gt_raw_activity(const uint8_t *raw)
+enum gt_cupti_activity gt_raw_activity(const uint8_t *raw)
 {
 	return gt_activity_of_kind(kind_of(raw) & ~GT_RAW_KIND_OPEN);
 }
 
 uint32_t gt_raw_bytes(const struct gt_activity_layout *layout, const uint8_t *raw)
 {
-	const enum gt_activity activity = gt_raw_activity(raw);
+	const enum gt_cupti_activity activity = gt_raw_activity(raw);
 
 	return activity == GT_ACTIVITY_COUNT ? 0 : layout->sizes[activity];
 }
 
-uint16_t gt_activity_record(enum gt_activity activity)
+uint16_t gt_activity_record(enum gt_cupti_activity activity)
 {
 	return activities[activity].record;
 }
@@ -202,7 +202,7 @@ static uint32_t flags_of(const struct gt_translator *translator, const uint8_t *
 	return translator->record_flags | (open ? GT_RECORD_UNFINISHED : 0);
 }
 
-bool gt_translate(const struct gt_translator *translator, enum gt_activity activity,
+bool gt_translate(const struct gt_translator *translator, enum gt_cupti_activity activity,
                   const uint8_t *raw, void *record)
 {
 	const struct activity *how = &activities[activity];

@@ -24,19 +24,19 @@ struct gt_translator {
 };
 
 /* The activity of a raw record, or GT_ACTIVITY_COUNT when it is of a kind that is not read. */
-enum gt_activity gt_raw_activity(const uint8_t *raw);
+enum gt_cupti_activity gt_raw_activity(const uint8_t *raw);
 
 /* Bytes of a raw record, from CUPTI's kind in its first four; 0: of a kind that is not read. */
 uint32_t gt_raw_bytes(const struct gt_activity_layout *layout, const uint8_t *raw);
 
 /* The kind of record (GT_RECORD_...) that an activity becomes. */
-uint16_t gt_activity_record(enum gt_activity activity);
+uint16_t gt_activity_record(enum gt_cupti_activity activity);
 
 /*
  * Fills a zeroed record of that kind. False when the raw one means nothing here, such as a GPU
  * that the process cannot use: there is then no record.
  */
-bool gt_translate(const struct gt_translator *translator, enum gt_activity activity,
+bool gt_translate(const struct gt_translator *translator, enum gt_cupti_activity activity,
                   const uint8_t *raw, void *record);
 
 #endif

@@ -207,7 +207,7 @@ static void remove_all(struct gt_session *session)
 		rmdir(session->folder);
 }
 
-int gt_output_open(struct gt_session *session, struct gt_error *err)
+int gt_capture_file_open(struct gt_session *session, struct gt_error *err)
 {
 	const struct gt_arena_config config =
 		gt_arena_config_of(session->settings.buffer_count, session->settings.buffer_bytes,
@@ -233,7 +233,7 @@ int gt_output_open(struct gt_session *session, struct gt_error *err)
 	return result;
 }
 
-int gt_output_write(struct gt_session *session, const void *data, size_t size)
+int gt_capture_file_write(struct gt_session *session, const void *data, size_t size)
 {
 	const int result = is_capture(session, session->capture_fd) ? 0 : reopen_capture(session);
 
@@ -247,7 +247,7 @@ static void close_capture(struct gt_session *session)
 	session->capture_fd = -1;
 }
 
-void gt_output_forget(struct gt_session *session)
+void gt_capture_file_forget(struct gt_session *session)
 {
 	const int saved = errno;
 
@@ -255,7 +255,7 @@ void gt_output_forget(struct gt_session *session)
 	errno = saved;
 }
 
-void gt_output_close(struct gt_session *session, int remove_arena)
+void gt_capture_file_close(struct gt_session *session, int remove_arena)
 {
 	if (remove_arena) {
 		/* Where the file cannot be removed any more (chroot, setuid) nothing is salvaged. */

@@ -12,18 +12,18 @@ struct gt_session;
  * the arena, allocated on the disk (so that touching it can never fail later), mapped and
  * locked. On failure nothing is left behind.
  */
-int gt_output_open(struct gt_session *session, struct gt_error *err);
+int gt_capture_file_open(struct gt_session *session, struct gt_error *err);
 
 /*
  * Appends to the capture: 0 or a negative errno value. A program may close every descriptor it
  * did not open, and its own files then get the numbers; what is not our file is left alone.
  */
-int gt_output_write(struct gt_session *session, const void *data, size_t size);
+int gt_capture_file_write(struct gt_session *session, const void *data, size_t size);
 
 /* In the child of a fork: closes its copy of the capture's descriptor. */
-void gt_output_forget(struct gt_session *session);
+void gt_capture_file_forget(struct gt_session *session);
 
 /* Gives the capture's and, unless something is left in it, the arena's file back. */
-void gt_output_close(struct gt_session *session, int remove_arena);
+void gt_capture_file_close(struct gt_session *session, int remove_arena);
 
 #endif

@@ -23,7 +23,7 @@
 
 static int append(void *context, const void *data, size_t size)
 {
-	return gt_output_write(context, data, size);
+	return gt_capture_file_write(context, data, size);
 }
 
 static uint32_t string_of(void *context, const char *text, uint32_t size)
@@ -131,7 +131,7 @@ static void close_empty(struct gt_session *session, const char *why)
 	gt_note(session, "cupti", why);
 	gt_drain_header(session->drain);
 	(void)gt_meta_write_one(&session->writer, GT_META_END, GT_META_END_CLEAN);
-	gt_output_close(session, 1);
+	gt_capture_file_close(session, 1);
 	say(session, "not recording: ", why);
 }
 
@@ -212,12 +212,12 @@ static void start(struct gt_session *session, char *const *environment)
 		say(session, "not recording: ", "GPUTRACE_DISABLE is set");
 		return;
 	}
-	if (gt_output_open(session, &err) < 0) {
+	if (gt_capture_file_open(session, &err) < 0) {
 		say(session, "not recording: ", err.text);
 		return;
 	}
 	if (take_memory(session) < 0) {
-		gt_output_close(session, 1);
+		gt_capture_file_close(session, 1);
 		say(session, "not recording: ", "no memory");
 		return;
 	}
@@ -359,11 +359,11 @@ static void stop(struct gt_session *session)
 	if (!gt_wait(&session->writer_thread.done, STOP_LIMIT_NS))
 		return; /* it may still be writing: the arena stays for whoever salvages it */
 	if (is_anything_lent(session)) {
-		gt_output_close(session, 0);
+		gt_capture_file_close(session, 0);
 		return;
 	}
 	(void)gt_meta_write_one(&session->writer, GT_META_END, GT_META_END_CLEAN);
-	gt_output_close(session, session->writer.failed == 0);
+	gt_capture_file_close(session, session->writer.failed == 0);
 }
 
 void gt_session_stop(struct gt_session *session)
@@ -391,5 +391,5 @@ void gt_session_forget(struct gt_session *session)
 	/* The arena is not mapped here: nothing may look at it any more. */
 	gt_router_activate(&session->router, 0);
 	if (before != GT_SESSION_OFF && before != GT_SESSION_FORGOTTEN)
-		gt_output_forget(session);
+		gt_capture_file_forget(session);
 }

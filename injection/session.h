@@ -57,7 +57,7 @@ struct gt_session {
 	char folder[PATH_MAX];
 	char capture_name[NAME_MAX + 1];
 	char arena_path[PATH_MAX];
-	int capture_fd;       /* the program may close it: see gt_output_write */
+	int capture_fd;       /* the program may close it: see gt_capture_file_write */
 	dev_t capture_device; /* which file the capture is */
 	ino_t capture_inode;
 

@@ -5,8 +5,11 @@
 
 Importing PyTorch takes longer than a measurement. Each request is run in a process of its own, a fork
 of this one, which has not touched CUDA: the driver is loaded, and reads the environment, in the child.
-Request: {"program": NAME, "arguments": [...], "environment": {...}, "stdout": FILE, "stderr": FILE}
-Answers, one line each: {"pid": N} when it has begun, {"status": N} when it has ended (-N: signal N).
+Requests, each answered by one line:
+  {"program": NAME, "arguments": [...], "environment": {...}, "stdout": FILE, "stderr": FILE}
+      starts one: {"pid": N}
+  {"wait": N, "block": true or false}
+      its end: {"status": N} (-N: signal N), {"status": null} while it runs and block is false
 """
 import importlib
 import json
@@ -30,6 +33,12 @@ def answer(**what):
     print(json.dumps(what), flush=True)
 
 
+def wait_for(request):
+    """The exit status of a child, or None while it runs and nobody is to wait for it."""
+    child, status = os.waitpid(request["wait"], 0 if request["block"] else os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if child else None
+
+
 def main(modules):
     for name in modules:
         importlib.import_module(name)
@@ -37,6 +46,9 @@ def main(modules):
     # Not "for line in sys.stdin": the child must not inherit requests that were read ahead.
     while line := sys.stdin.readline():
         request = json.loads(line)
+        if "wait" in request:
+            answer(status=wait_for(request))
+            continue
         child = os.fork()
         if child == 0:
             become(request)
@@ -45,7 +57,6 @@ def main(modules):
             # The process then ends as a Python program does: through exit(), where tools say goodbye.
             return measure.main(importlib.import_module(request["program"]).build, request["arguments"])
         answer(pid=child)
-        answer(status=os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     return 0
 
 

@@ -8,21 +8,13 @@
 
 #include <protobuf-c/protobuf-c.h>
 
+#include "base/bytes.h"
+
 /*
  * Single pieces of protobuf's wire format, for the packets that are written millions of times:
  * their constant part is packed once by libprotobuf-c, the rest is put before or behind it
  * (fields may come in any order). Everything else is packed by libprotobuf-c as a whole.
  */
-
-enum { GT_VARINT_MAX = 10 }; /* bytes of the longest number */
-
-static inline uint8_t *gt_put_varint(uint8_t *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (uint8_t)(value | 0x80);
-	*at++ = (uint8_t)value;
-	return at;
-}
 
 static inline uint8_t *gt_put_bytes(uint8_t *at, const void *bytes, size_t size)
 {

@@ -32,8 +32,8 @@ _Static_assert(offsetof(CUpti_ActivityOverhead3, correlationId) ==
                "so is an overhead record");
 
 /* A struct got its present size with CUPTI since. */
-static void shrink(struct gt_activity_layout *layout, enum gt_activity activity, uint32_t size,
-                   uint32_t version, uint32_t since)
+static void shrink(struct gt_activity_layout *layout, enum gt_cupti_activity activity,
+                   uint32_t size, uint32_t version, uint32_t since)
 {
 	if (version < since)
 		layout->sizes[activity] = size;

@@ -16,7 +16,7 @@ static void learn_size(struct gt_arena *arena, const uint8_t *record, const uint
 
 	memcpy(&kind, record, sizeof(kind));
 
-	const enum gt_activity activity = gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN);
+	const enum gt_cupti_activity activity = gt_activity_of_kind(kind & ~GT_RAW_KIND_OPEN);
 
 	if (activity == GT_ACTIVITY_COUNT || next <= record || next - record <= sizes[activity] ||
 	    next - record > MOST_BYTES)

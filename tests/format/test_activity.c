@@ -17,7 +17,7 @@ Test(activity, knows_the_kinds_it_reads_and_no_others)
 {
 	static const struct {
 		uint32_t kind;
-		enum gt_activity activity;
+		enum gt_cupti_activity activity;
 	} kinds[] = {
 #define ACTIVITY(name, kind, record, how) {kind, GT_ACTIVITY_##name},
 #define RAW(name, field, member)

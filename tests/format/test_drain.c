@@ -95,7 +95,7 @@ static uint64_t ledger(enum gt_ledger_id id)
 }
 
 /* Fills every field of a raw record with a number of its own: first, first + 1, ... */
-static uint8_t *add_numbered(struct gt_slot *slot, enum gt_activity activity, int first_field,
+static uint8_t *add_numbered(struct gt_slot *slot, enum gt_cupti_activity activity, int first_field,
                              int end_field, uint64_t first)
 {
 	uint8_t *record = add_raw(&test, slot, activity);

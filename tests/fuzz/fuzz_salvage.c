@@ -45,7 +45,7 @@ static const struct test_arena *template(void)
 		for (uint32_t id = 1; id < 6; id++)
 			add_raw_kernel(&test, slot, 10 * i + id, 0x1000);
 		for (int activity = 0; activity < GT_ACTIVITY_COUNT; activity++)
-			add_raw(&test, slot, (enum gt_activity)activity);
+			add_raw(&test, slot, (enum gt_cupti_activity)activity);
 		slot->state = GT_SLOT_LENT + i; /* lent, full, draining */
 	}
 	for (uint32_t i = 0; i < 3; i++) {

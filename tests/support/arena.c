@@ -19,7 +19,7 @@ static void lay_out(struct gt_activity_layout *layout)
 #include "format/activity.def"
 }
 
-static uint32_t kind_of(enum gt_activity activity)
+static uint32_t kind_of(enum gt_cupti_activity activity)
 {
 	static const uint32_t kinds[GT_ACTIVITY_COUNT] = {
 #define ACTIVITY(name, kind, record, how) [GT_ACTIVITY_##name] = kind,
@@ -76,7 +76,7 @@ void test_arena_release(struct test_arena *test)
 	*test = (struct test_arena){.fd = -1};
 }
 
-uint8_t *add_raw(struct test_arena *test, struct gt_slot *slot, enum gt_activity activity)
+uint8_t *add_raw(struct test_arena *test, struct gt_slot *slot, enum gt_cupti_activity activity)
 {
 	const uint32_t size = test->arena.header->layout.sizes[activity];
 	const uint32_t kind = kind_of(activity);

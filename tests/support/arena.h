@@ -30,7 +30,7 @@ void test_arena_copy(const struct test_arena *test, struct test_arena *copy);
  * Appends a raw record, zero but for its kind, to a slot that was taken, as CUPTI would; returns
  * it. The slot's used grows, which a lent slot's does not in a real process.
  */
-uint8_t *add_raw(struct test_arena *test, struct gt_slot *slot, enum gt_activity activity);
+uint8_t *add_raw(struct test_arena *test, struct gt_slot *slot, enum gt_cupti_activity activity);
 
 /* Sets a field of it. */
 void put_raw(const struct test_arena *test, uint8_t *record, enum gt_raw_field field,
