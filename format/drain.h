@@ -43,7 +43,7 @@ void gt_drain_begin(struct gt_drain *drain, const struct gt_slot *slot);
  * One raw activity record, open or finished. A record of a kind that is not read is counted.
  * Never fails: what the capture refuses is counted by the writer.
  */
-void gt_drain_activity(struct gt_drain *drain, const uint8_t *record);
+void gt_drain_activity(struct gt_drain *drain, const uint8_t *raw);
 
 /* The records in the first used bytes of a thread's slot. */
 void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32_t used);
@@ -61,6 +61,6 @@ void gt_drain_header(struct gt_drain *drain);
  * The bytes from here to the next raw record by the layout's sizes, or 0 when there is none:
  * the memory is zero, the kind is not known or the record would not fit.
  */
-uint32_t gt_raw_size(const struct gt_arena *arena, const uint8_t *record, uint32_t left);
+uint32_t gt_raw_size(const struct gt_arena *arena, const uint8_t *raw, uint32_t left);
 
 #endif

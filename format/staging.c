@@ -27,7 +27,8 @@ struct gt_staging {
 };
 
 _Static_assert(SAMPLES <= GT_CHUNK_MAX_RECORDS, "what is staged fits a chunk");
-_Static_assert(GT_SERIES_BOUND(0, SAMPLES) + VALUES * 10u + 256u * 5u <= GT_CHUNK_MAX_RAW,
+_Static_assert(GT_SERIES_BOUND(0, SAMPLES) + (size_t)VALUES * 10 + (size_t)256 * 5 <=
+                       GT_CHUNK_MAX_RAW,
                "so do its values");
 
 size_t gt_staging_memory(void)

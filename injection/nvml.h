@@ -129,8 +129,8 @@ struct gt_nvml_place gt_nvml_place_of(const struct gt_nvml *nvml,
 
 /*
  * Reads the counters, GT_NVML_NOT_MEASURED where there is nothing new to tell. Not every counter
- * is read every time: what costs the driver more than a hundredth of the time since it was last
- * read waits, and errors, replays and other processes are asked for once a second at most.
+ * is read every time: what costs more than a thousandth of the time since it was last read
+ * waits, and errors, replays and other processes are asked for once a second at most.
  * Calls for one gt_nvml come from one thread at a time.
  */
 void gt_nvml_sample(struct gt_nvml *nvml, struct gt_nvml_device *device,

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): CUPTI calls the structs of parameters so */
 /* Calls that take nothing. */
 typedef void cudaDeviceSynchronize_v3020_params;
 typedef void cudaThreadSynchronize_v3020_params;
@@ -19,6 +20,7 @@ typedef cudaEventElapsedTime_v12080_params cudaEventElapsedTime_v3020_params;
 	typedef call##_ptsz_v11020_params call##_ptsz_v10000_params;
 SAME_PARAMETERS(cudaSignalExternalSemaphoresAsync)
 SAME_PARAMETERS(cudaWaitExternalSemaphoresAsync)
+/* NOLINTEND(readability-identifier-naming) */
 
 /* NULL is the default stream that the call was compiled for; two handles name one or the other. */
 static uint64_t stream_of(CUstream stream, uint64_t default_stream)

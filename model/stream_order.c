@@ -86,7 +86,7 @@ static void put_step(struct gt_stream_order *order, gt_id stream, uint32_t packe
 /* Of equal ones the first to start: kernels of one graph launch. */
 static int compare(const void *a, const void *b, void *context)
 {
-	const struct gt_trace *trace = context;
+	const struct gt_trace *trace = ((const struct gt_stream_order *)context)->trace;
 	const struct gt_step left = unpack(*(const uint32_t *)a);
 	const struct gt_step right = unpack(*(const uint32_t *)b);
 	const struct activity l = activity_at(trace, left.table, left.row);
@@ -104,12 +104,10 @@ static int compare(const void *a, const void *b, void *context)
 /* Mostly they are in order already: work starts in the order in which it was given. */
 static void sort(struct gt_stream_order *order, size_t first, size_t end)
 {
-	struct gt_trace *trace = (struct gt_trace *)(uintptr_t)order->trace;
-
 	for (size_t i = first + 1; i < end; i++) {
-		if (compare(&order->steps[i - 1], &order->steps[i], trace) > 0) {
+		if (compare(&order->steps[i - 1], &order->steps[i], order) > 0) {
 			qsort_r(order->steps + first, end - first, sizeof(*order->steps), compare,
-			        trace);
+			        order);
 			return;
 		}
 	}

@@ -198,9 +198,12 @@ static void count_wait(const struct gt_trace *trace, struct totals *totals,
 	const size_t number = gt_index_add(totals->index, &object);
 	struct total *total;
 
-	if (number == totals->list.count)
-		*gt_array_push(&totals->list) = (struct total){.object = object};
-	total = &totals->list.rows[number];
+	if (number == totals->list.count) {
+		total = gt_array_push(&totals->list);
+		*total = (struct total){.object = object};
+	} else {
+		total = &totals->list.rows[number];
+	}
 	total->calls++;
 	total->total_ns += duration_ns;
 	if (duration_ns > total->max_ns)
