@@ -415,12 +415,22 @@ static const struct reading {
 
 _Static_assert(sizeof(readings) / sizeof(readings[0]) == GT_NVML_READINGS, "gt_nvml_device");
 
-/* The smaller of two costs counts: a thread that had to wait for its turn is no slow call. */
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * The smaller of two costs counts: a thread that had to wait for its turn is no slow call. What
+ * takes a thousandth of a second or more is still read every second, unless that is a hundredth.
+ */
 static int64_t pause_ns(int64_t period_ns, int64_t cost_ns, int64_t cost_before_ns)
 {
 	const int64_t cost = cost_ns < cost_before_ns ? cost_ns : cost_before_ns;
+	const int64_t most_ns = larger(SECOND_NS, cost * 100);
+	const int64_t wanted_ns = cost * PAUSES < most_ns ? cost * PAUSES : most_ns;
 
-	return cost * PAUSES > period_ns ? cost * PAUSES : period_ns;
+	return larger(wanted_ns, period_ns);
 }
 
 void gt_nvml_sample(struct gt_nvml *nvml, struct gt_nvml_device *device,

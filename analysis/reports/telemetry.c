@@ -256,9 +256,10 @@ static void add_remarks(struct gt_result *result, const struct gt_trace *trace)
 	gt_array_each(const struct gt_series, series, &trace->series)
 		samples += series->count;
 	if (samples == 0) {
-		gt_result_remark(result,
-		                 "No telemetry was recorded: it was switched off, NVML was "
-		                 "not there, or the program ended before the first sample.");
+		gt_result_remark(
+			result,
+			"No telemetry was recorded: run --telemetry 100ms was not given, NVML was "
+			"not there, or the program ended before the first sample.");
 		return;
 	}
 	gt_result_remark(result, "All figures are the GPU's, whoever used it: other processes draw "
