@@ -185,6 +185,19 @@ static gt_id awaited_stream(const struct gt_trace *trace, const struct gt_sync *
 	               : sync->stream;
 }
 
+static struct total *total_of(struct totals *totals, const struct object *object)
+{
+	const size_t number = gt_index_add(totals->index, object);
+
+	if (number < totals->list.count)
+		return &totals->list.rows[number];
+
+	struct total *fresh = gt_array_push(&totals->list);
+
+	*fresh = (struct total){.object = *object};
+	return fresh;
+}
+
 static void count_wait(const struct gt_trace *trace, struct totals *totals,
                        const struct gt_sync *sync)
 {
@@ -195,15 +208,8 @@ static void count_wait(const struct gt_trace *trace, struct totals *totals,
 		.kind = sync->kind,
 	};
 	const int64_t duration_ns = sync->end_ns - sync->start_ns;
-	const size_t number = gt_index_add(totals->index, &object);
-	struct total *total;
+	struct total *total = total_of(totals, &object);
 
-	if (number == totals->list.count) {
-		total = gt_array_push(&totals->list);
-		*total = (struct total){.object = object};
-	} else {
-		total = &totals->list.rows[number];
-	}
 	total->calls++;
 	total->total_ns += duration_ns;
 	if (duration_ns > total->max_ns)
