@@ -39,7 +39,6 @@ static void append(struct gt_series *series, const struct gt_samples *samples)
 void gt_decode_series(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 {
 	struct gt_samples samples = {.count = chunk->header.count};
-	struct gt_series *series;
 
 	if (chunk->header.count > GT_CHUNK_MAX_RECORDS ||
 	    gt_series_peek(chunk->payload, chunk->header.raw, &samples) < 0) {
@@ -52,7 +51,8 @@ void gt_decode_series(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 	if (gt_series_decode(chunk->payload, chunk->header.raw, &samples) < 0) {
 		decoder->damaged++;
 	} else {
-		series = find_series(decoder, &samples);
+		struct gt_series *series = find_series(decoder, &samples);
+
 		if (series->column_count == samples.columns)
 			append(series, &samples);
 		else

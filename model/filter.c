@@ -133,9 +133,10 @@ static int add_pattern(struct gt_filter *filter, const char *value, struct gt_er
 {
 	struct gt_pattern *pattern = gt_allocate(sizeof(*pattern));
 	const int failed = regcomp(&pattern->regex, value, REG_EXTENDED | REG_NOSUB);
-	char why[128];
 
 	if (failed) {
+		char why[128];
+
 		regerror(failed, &pattern->regex, why, sizeof(why));
 		free(pattern);
 		return gt_fail(err, EINVAL, "--kernel '%s' is no regular expression: %s", value,

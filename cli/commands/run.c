@@ -324,11 +324,11 @@ static int export_view(const struct run *run, const struct gt_view *view,
 	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
 	const struct gt_export_options how = {0};
 	struct gt_output output = GT_OUTPUT_INIT;
-	struct gt_target target = {0};
 	int result = gt_output_open(&output, run->exported, run->args->force, err);
 
 	if (result == 0) {
-		target = (struct gt_target){gt_file_sink(output.file), output.temporary};
+		const struct gt_target target = {gt_file_sink(output.file), output.temporary};
+
 		result = exporter->write(view, &how, &target, counts, err);
 	}
 	if (result == 0)

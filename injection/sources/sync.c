@@ -45,8 +45,9 @@ static uint32_t flags_of(const struct gt_call *call)
 }
 
 /* NULL when there is no room, which is counted. */
-static struct gt_record_sync_call *begin(struct gt_session *session, const struct gt_call *call,
-                                         const struct gt_sync_facts *facts)
+static struct gt_record_sync_call *begin_call(struct gt_session *session,
+                                              const struct gt_call *call,
+                                              const struct gt_sync_facts *facts)
 {
 	struct gt_record_sync_call *record =
 		gt_emit_begin(session, GT_RECORD_sync_call, sizeof(*record));
@@ -92,7 +93,7 @@ static void enter(struct gt_session *session, void *state, const struct gt_call 
 	count = gt_sync_call_read(what, call->data, facts, BATCH_MAX);
 	for (unsigned i = 0; i < count; i++) {
 		struct gt_record_sync_call *record =
-			says_nothing(what, &facts[i]) ? NULL : begin(session, call, &facts[i]);
+			says_nothing(what, &facts[i]) ? NULL : begin_call(session, call, &facts[i]);
 
 		if (!record)
 			continue;
@@ -186,7 +187,7 @@ static void leave_late(struct gt_session *session, const struct gt_call *call,
 		count_query(session, call, &facts);
 		return;
 	}
-	record = facts.event && result_of(call) == 0 ? begin(session, call, &facts) : NULL;
+	record = facts.event && result_of(call) == 0 ? begin_call(session, call, &facts) : NULL;
 	if (!record)
 		return;
 	record->end_ns = record->start_ns;

@@ -220,17 +220,15 @@ static void print_facts(void)
 #define SYNC_KIND(name, number, words, waits_host) #name,
 #include "format/sync_kinds.def"
 	};
-	const char *comma = "";
+	size_t printed = 0;
 
 	printf("{\"pid\":%d,\"rounds\":%lu,\"streams\":2,\"kernel_count\":%lu,"
 	       "\"dependencies\":%lu,\"host_functions\":%llu,\"ready\":%lu,\"busy\":%lu,\"waits\":{",
 	       (int)getpid(), rounds, launches, rounds * 2, atomic_load(&host_functions), ready,
 	       busy);
 	for (size_t i = 0; i < KINDS; i++)
-		if (done[i]) {
-			printf("%s\"%s\":%lu", comma, names[i], done[i]);
-			comma = ",";
-		}
+		if (done[i])
+			printf("%s\"%s\":%lu", printed++ ? "," : "", names[i], done[i]);
 	printf("},");
 	app_print_calls();
 	printf("}\n");

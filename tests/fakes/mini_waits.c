@@ -129,15 +129,17 @@ static unsigned long count_early(void)
 
 void mini_waits_print(FILE *file)
 {
-	const char *comma = "";
+	static const char *const names[] = {
+#define SYNC_KIND(name, number, words, waits_host) [number] = #name,
+#include "format/sync_kinds.def"
+	};
+	size_t printed = 0;
 
 	(void)fprintf(file, "\"waits\":{");
-#define SYNC_KIND(name, number, words, waits_host)                                                 \
-	if (state.facts[number]) {                                                                 \
-		(void)fprintf(file, "%s\"%s\":%lu", comma, #name, state.facts[number]);            \
-		comma = ",";                                                                       \
-	}
-#include "format/sync_kinds.def"
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i] && state.facts[i])
+			(void)fprintf(file, "%s\"%s\":%lu", printed++ ? "," : "", names[i],
+			              state.facts[i]);
 	(void)fprintf(file,
 	              "},\"unknown_streams\":%lu,\"unknown_events\":%lu,\"consumed\":%zu,"
 	              "\"consumed_early\":%lu,",
