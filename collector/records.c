@@ -236,14 +236,6 @@ static void move_column(const struct move *move, const struct gt_binding *bindin
 	}
 }
 
-#define MAX_ROW 256 /* bytes */
-
-#define TABLE(name, plural, order, help)                                                           \
-	_Static_assert(sizeof(struct gt_##name) <= MAX_ROW, "a row is made aside");
-#define COLUMN(table, type, name, help)
-#define END(name)
-#include "model/tables.def"
-
 /* What no field fills: a process is the capture's, other ids name no row, the rest is 0. */
 static void make_empty(const struct move *move, const struct gt_table *table, uint8_t *row)
 {
@@ -261,7 +253,7 @@ static void make_empty(const struct move *move, const struct gt_table *table, ui
 
 static void empty_rows(const struct move *move, const struct gt_table *table)
 {
-	uint8_t empty[MAX_ROW];
+	uint8_t empty[GT_ROW_MAX];
 
 	make_empty(move, table, empty);
 	for (size_t i = 0; i < move->count; i++)

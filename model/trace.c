@@ -32,7 +32,8 @@ _Static_assert(sizeof(struct gt_kernel) <= 64, "ten million kernels must fit in 
 	(offsetof(struct gt_##name, start_ns) == 0 &&                                              \
 	 offsetof(struct gt_##name, end_ns) == sizeof(gt_time))
 #define TABLE(name, plural, order, help)                                                           \
-	_Static_assert(GT_STARTS_##order(name), #plural " begin with start_ns and end_ns");
+	_Static_assert(GT_STARTS_##order(name), #plural " begin with start_ns and end_ns");        \
+	_Static_assert(sizeof(struct gt_##name) <= GT_ROW_MAX, #plural " fit aside");
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"

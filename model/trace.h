@@ -21,7 +21,9 @@ typedef int32_t gt_code;
 typedef uint64_t gt_wide;
 typedef double gt_real;
 
-#define GT_NONE UINT32_MAX
+#define GT_NONE    UINT32_MAX
+
+#define GT_ROW_MAX 256 /* bytes of a row of any table, for whoever moves rows without their type */
 
 /* What is known of one activity or API call; bits of the column "flags". */
 enum gt_activity_flag {

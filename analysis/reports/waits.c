@@ -425,14 +425,15 @@ static void add_dependencies(const struct gt_trace *trace, struct gt_result *res
 	gt_stream_order_init(&order, trace, NULL);
 	gt_array_each(const struct gt_edge, edge, &trace->edges) {
 		struct pair pair;
+		size_t known;
 		size_t number;
 
 		if (!is_between_streams(trace, edge, &pair))
 			continue;
-		number = gt_index_count(index);
-		if (gt_index_add(index, &pair) == number)
-			held[number] = (struct held){0};
+		known = gt_index_count(index);
 		number = gt_index_add(index, &pair);
+		if (number == known)
+			held[number] = (struct held){0};
 		count_edge(trace, &order, edge, &held[number]);
 	}
 	gt_result_begin(result, "dependencies", dependency_headings, COUNT(dependency_headings));

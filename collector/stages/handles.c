@@ -13,8 +13,8 @@
  * the record that its making left.
  */
 
-/* CUstream: handles that are no addresses (cuda.h). */
-enum { DEFAULT_STREAM = 0, LEGACY_STREAM = 1 };
+/* CUstream: this and 0 are the default stream, and no addresses (cuda.h). */
+enum { LEGACY_STREAM = 1 };
 
 static int by_handle_and_time(const void *a, const void *b)
 {

@@ -15,20 +15,13 @@
  * only the rows where they overlap.
  */
 
-#define SHORT_RUN 32  /* shorter ones are made so long, row by row */
-#define MAX_ROW   256 /* bytes */
+#define SHORT_RUN 32 /* shorter ones are made so long, row by row */
 
 /* What every table that is sorted here begins with. */
 struct times {
 	gt_time start_ns;
 	gt_time end_ns;
 };
-
-#define CHECK(name)                      _Static_assert(sizeof(struct gt_##name) <= MAX_ROW, "a row can be moved aside");
-#define TABLE(name, plural, order, help) CHECK(name)
-#define COLUMN(table, type, name, help)
-#define END(name)
-#include "model/tables.def"
 
 struct sorter {
 	uint8_t *rows;
@@ -59,7 +52,7 @@ static bool belongs_before(const void *a, const void *b)
 /* Moves a row down to its place among the sorted ones from first on. */
 static void insert(const struct sorter *sorter, size_t first, size_t row)
 {
-	uint8_t moved[MAX_ROW];
+	uint8_t moved[GT_ROW_MAX];
 	size_t to = row;
 
 	while (to > first && belongs_before(row_at(sorter, row), row_at(sorter, to - 1)))
