@@ -134,7 +134,7 @@ static void write_calls(struct maker *maker, size_t thread)
 static void write_clock(struct maker *maker)
 {
 	const struct gt_record_clock clock = {
-		.monotonic_ns = maker->now_ns,
+		.host_ns = maker->now_ns,
 		.boottime_ns = maker->now_ns,
 		.realtime_ns = maker->now_ns,
 		.cupti_ns = maker->now_ns + BOOT_NS + maker->now_ns / 1000000, /* drifts by 1 ppm */

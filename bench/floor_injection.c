@@ -8,9 +8,9 @@
  * To price one thing more by itself, the environment says what else is on; lists are separated by
  * commas:
  *   GPUTRACE_FLOOR_KINDS       kinds of activity, by name or number, instead of the floor's; none
- *   GPUTRACE_FLOOR_CALLS       callbacks with an empty handler on the API calls that gputrace
- *                              records: kinds of format/api_calls.def, or all; every: all calls
- *                              that CUPTI knows
+ *   GPUTRACE_FLOOR_CALLS       callbacks with an empty handler on API calls: all, those that
+ *                              gputrace has callbacks for by default; outer, those of --api outer;
+ *                              queries; kinds of format/api_calls.def; every, all that CUPTI knows
  *   GPUTRACE_FLOOR_DOMAINS     whole domains of callbacks: RESOURCE, SYNCHRONIZE, STATE
  *   GPUTRACE_FLOOR_ATTRIBUTES  NAME=VALUE or NUMBER=VALUE, set before the buffers are registered
  *
@@ -145,18 +145,26 @@ static const struct word attributes[] = {
 static const struct call {
 	const char *prefix;
 	const char *kind;
+	bool in_driver;
 } calls[] = {
-#define CALL(prefix, kind) {prefix, #kind},
+#define CALL(prefix, kind)           {prefix, #kind, false},
+#define CALL_IN_DRIVER(prefix, kind) {prefix, #kind, true},
 #include "format/api_calls.def"
 };
 
 /* NULL: the product does not record that call. */
-static const char *kind_of_call(const char *name)
+static const struct call *find_call(const char *name)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strncmp(name, calls[i].prefix, strlen(calls[i].prefix)) == 0)
-			return strcmp(calls[i].kind, "NONE") ? calls[i].kind : NULL;
+			return strcmp(calls[i].kind, "NONE") ? &calls[i] : NULL;
 	return NULL;
+}
+
+/* The product counts them; they are no calls that it records. */
+static bool is_query(const char *name)
+{
+	return strstr(name, "EventQuery") || strstr(name, "StreamQuery");
 }
 
 /* The number of a word, or the number it is itself; -1: neither. */
@@ -299,15 +307,20 @@ static void CUPTIAPI on_call(void *context, CUpti_CallbackDomain domain, CUpti_C
 	(void)data;
 }
 
-/* Whether a call is among those wanted: a kind of format/api_calls.def, all of them, or every call.
- */
+/* Whether a call is among those that a word of GPUTRACE_FLOOR_CALLS names. */
 static bool is_wanted(const char *wanted, const char *name)
 {
-	const char *kind = kind_of_call(name);
+	const struct call *call = find_call(name);
 
 	if (strcasecmp(wanted, "every") == 0)
 		return true;
-	return kind && (strcasecmp(wanted, "all") == 0 || strcasecmp(wanted, kind) == 0);
+	if (strcasecmp(wanted, "queries") == 0)
+		return is_query(name);
+	if (strcasecmp(wanted, "all") == 0)
+		return is_query(name) || (call && !call->in_driver);
+	if (strcasecmp(wanted, "outer") == 0)
+		return is_query(name) || call;
+	return call && strcasecmp(wanted, call->kind) == 0;
 }
 
 /* An older library knows fewer calls than the headers: it has no name for the others. */

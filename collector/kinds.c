@@ -67,7 +67,8 @@ static bool fits(enum gt_role role, const struct gt_column *column)
 		int target;
 	} wanted[GT_ROLE_COUNT] = {
 		[GT_ROLE_cupti_time] = {GT_COLUMN_time, GT_TABLE_NONE},
-		[GT_ROLE_mono_time] = {GT_COLUMN_time, GT_TABLE_NONE},
+		[GT_ROLE_host_time] = {GT_COLUMN_time, GT_TABLE_NONE},
+		[GT_ROLE_mono_time] = {GT_COLUMN_wide, GT_TABLE_NONE},
 		[GT_ROLE_boot_time] = {GT_COLUMN_time, GT_TABLE_NONE},
 		[GT_ROLE_real_time] = {GT_COLUMN_wide, GT_TABLE_NONE},
 		[GT_ROLE_wide] = {GT_COLUMN_wide, GT_TABLE_NONE},

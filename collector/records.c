@@ -155,6 +155,7 @@ static convert *conversion(enum gt_role role)
 {
 	switch (role) {
 	case GT_ROLE_cupti_time:
+	case GT_ROLE_host_time:
 	case GT_ROLE_mono_time:
 	case GT_ROLE_boot_time:
 	case GT_ROLE_real_time:

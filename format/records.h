@@ -14,6 +14,7 @@
 /* What a field is; records.def says what each of them means. */
 #define GT_ROLES                                                                                   \
 	ROLE(cupti_time, uint64_t)                                                                 \
+	ROLE(host_time, uint64_t)                                                                  \
 	ROLE(mono_time, uint64_t)                                                                  \
 	ROLE(boot_time, uint64_t)                                                                  \
 	ROLE(real_time, uint64_t)                                                                  \

@@ -14,7 +14,7 @@
 #define GT_SERIES_MAX_COLUMNS 255
 
 /* Which clock the times are of. In files: never change or reuse one. */
-enum gt_series_clock { GT_SERIES_MONO = 0, GT_SERIES_CUPTI = 1 };
+enum gt_series_clock { GT_SERIES_HOST = 0, GT_SERIES_CUPTI = 1 };
 
 /* How a column is stored. In files: never change or reuse one. */
 enum gt_series_coding {

@@ -11,7 +11,7 @@
 #define PREFIX        "GPUTRACE_"
 #define PREFIX_LENGTH (sizeof(PREFIX) - 1)
 
-static const char *const api_words[] = {"none", "outer", "all", NULL};
+const char *const gt_api_words[] = {"none", "light", "outer", "all", NULL};
 
 /* clang-format off */
 static const char *const names[] = {
@@ -60,8 +60,8 @@ static bool read_flag(const char *text, int *value)
 
 static bool read_api(const char *text, int *value)
 {
-	for (int i = 0; api_words[i]; i++) {
-		if (strcmp(text, api_words[i]) == 0) {
+	for (int i = 0; gt_api_words[i]; i++) {
+		if (strcmp(text, gt_api_words[i]) == 0) {
 			*value = i;
 			return true;
 		}

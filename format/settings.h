@@ -7,7 +7,15 @@
 
 /* The settings of settings.def, read from environment variables. Allocates nothing. */
 
-enum gt_api_setting { GT_API_SETTING_NONE, GT_API_SETTING_OUTER, GT_API_SETTING_ALL };
+enum gt_api_setting {
+	GT_API_SETTING_NONE,
+	GT_API_SETTING_LIGHT,
+	GT_API_SETTING_OUTER,
+	GT_API_SETTING_ALL,
+};
+
+/* Their words in settings and captures, ended by NULL. */
+extern const char *const gt_api_words[];
 
 typedef const char *gt_setting_text; /* in the environment */
 typedef uint64_t gt_setting_size;

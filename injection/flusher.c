@@ -4,6 +4,7 @@
 #include "injection/services.h"
 #include "injection/session.h"
 #include "injection/thread.h"
+#include "injection/wait.h"
 
 #define LIMIT_NS    5000000000u /* a flush that takes longer is given up */
 #define GIVEN_UP_NS 1000000000u /* and one this long is not waited for again */

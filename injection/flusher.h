@@ -19,7 +19,7 @@ struct gt_flusher {
 	sem_t work;                /* flush now */
 	sem_t flushed;             /* a flush that was asked for is done */
 	sem_t done;                /* the last flush is done */
-	_Atomic uint64_t began_ns; /* CLOCK_MONOTONIC, 0: no flush is under way */
+	_Atomic uint64_t began_ns; /* gt_now, 0: no flush is under way */
 	bool given_up;             /* of the writer thread: the flush that hangs is counted */
 };
 

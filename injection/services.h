@@ -11,7 +11,7 @@
 #include "format/arena.h"
 #include "format/settings.h"
 #include "injection/emit.h"
-#include "injection/wait.h"
+#include "injection/now.h"
 
 struct gt_cupti;
 struct gt_session;
@@ -19,7 +19,7 @@ struct gt_source;
 struct gt_waiter;
 
 /*
- * What a source may use of the session: these, emit (injection/emit.h), gt_now (injection/wait.h)
+ * What a source may use of the session: these, emit (injection/emit.h), gt_now (injection/now.h)
  * and nothing else. From any thread where nothing else is said; none blocks, allocates or fails.
  */
 

@@ -17,6 +17,7 @@
 #include "injection/output.h"
 #include "injection/process.h"
 #include "injection/services.h"
+#include "injection/wait.h"
 
 #define META_BYTES    32768
 #define STOP_LIMIT_NS 10000000000u /* at exit: for CUPTI's last flush, and for writing the rest */
@@ -89,7 +90,6 @@ static void find_driver(struct gt_session *session)
 
 static void write_meta(struct gt_session *session, char *const *environment)
 {
-	static const char *const api_words[] = {"none", "outer", "all"};
 	unsigned char bytes[META_BYTES];
 	char text[4096];
 	struct gt_meta meta = {.bytes = bytes, .capacity = sizeof(bytes)};
@@ -98,7 +98,7 @@ static void write_meta(struct gt_session *session, char *const *environment)
 	gt_process_describe(&meta);
 	gt_meta_add_bytes(&meta, GT_META_SETTINGS, text,
 	                  gt_settings_text(environment, text, sizeof(text)));
-	gt_meta_add(&meta, GT_META_API, api_words[session->settings.api]);
+	gt_meta_add(&meta, GT_META_API, gt_api_words[session->settings.api]);
 	if (session->driver_version)
 		gt_meta_add_number(&meta, GT_META_DRIVER, (unsigned)session->driver_version);
 	if (session->cupti.path[0])
@@ -204,9 +204,11 @@ static void ignore_complaint(void *context, const char *sentence)
 
 static void start(struct gt_session *session, char *const *environment)
 {
-	const uint64_t began_ns = gt_now();
 	struct gt_error err = {0};
+	uint64_t began_ns;
 
+	gt_now_init();
+	began_ns = gt_now();
 	gt_settings_read(&session->settings, environment, ignore_complaint, NULL);
 	if (session->settings.disable) {
 		say(session, "not recording: ", "GPUTRACE_DISABLE is set");

@@ -9,6 +9,7 @@
 #include "injection/services.h"
 #include "injection/session.h"
 #include "injection/thread.h"
+#include "injection/wait.h"
 
 #define NEVER        UINT64_MAX
 #define END_NS       1000000000u         /* that a source's thread has to end, if it does not say */

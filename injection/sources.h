@@ -37,7 +37,7 @@ struct gt_member {
 	enum gt_source_phase phase;
 	struct gt_route *route; /* NULL: it wants no callbacks */
 	bool unheard;           /* it does, and there was no route left */
-	uint64_t due_ns;        /* of its next tick, CLOCK_MONOTONIC; UINT64_MAX: none */
+	uint64_t due_ns;        /* of its next tick, gt_now; UINT64_MAX: none */
 	struct gt_waiter waiter;
 };
 
@@ -63,7 +63,7 @@ void gt_sources_start(struct gt_session *session);
 uint32_t gt_sources_arm(struct gt_session *session);
 void gt_sources_disarm(struct gt_session *session);
 
-/* Writer thread: what is due. Returns when the next is, CLOCK_MONOTONIC; UINT64_MAX: never. */
+/* Writer thread: what is due. Returns when the next is, on the clock of gt_now; UINT64_MAX: never. */
 uint64_t gt_sources_tick(struct gt_session *session);
 
 /* Tells all, once, that CUDA is up, and starts the threads of those that have one. */

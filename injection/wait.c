@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
+
+#include "injection/now.h"
 
 bool gt_wait(sem_t *semaphore, uint64_t limit_ns)
 {
 	const int saved = errno;
-	const uint64_t until = gt_now() + limit_ns;
+	const uint64_t until = gt_monotonic() + limit_ns;
 	const struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000u),
 	                                  .tv_nsec = (long)(until % 1000000000u)};
 	int cancel;

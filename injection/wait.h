@@ -5,22 +5,10 @@
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
-
-/* Time, and waiting that the program does not notice. From any thread. */
-
-/* CLOCK_MONOTONIC, nanoseconds. Inline: it is read twice in each API call of the program. */
-static inline uint64_t gt_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /*
- * Waits for a semaphore at most so long; false when the time is over. Keeps errno, and the
- * calling thread cannot be cancelled in it.
+ * Waits for a semaphore at most so many nanoseconds; false when the time is over. The program does
+ * not notice: errno is kept, and the calling thread cannot be cancelled in it. From any thread.
  */
 bool gt_wait(sem_t *semaphore, uint64_t limit_ns);
 

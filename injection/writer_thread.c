@@ -9,6 +9,7 @@
 #include "injection/services.h"
 #include "injection/session.h"
 #include "injection/thread.h"
+#include "injection/wait.h"
 
 #define HEADER_INTERVAL_NS     1000000000u /* clocks and ledger go to the capture this often */
 #define FIRST_WAIT_NS          1000000u    /* doubled at each turn up to the flush interval */
@@ -135,7 +136,7 @@ static void touch_slots(struct gt_session *session)
 	}
 }
 
-/* One round; returns when a source wants the next at the latest, CLOCK_MONOTONIC. */
+/* One round; returns when a source wants the next at the latest, on the clock of gt_now. */
 static uint64_t turn(struct gt_session *session)
 {
 	uint64_t due_ns;

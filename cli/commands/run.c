@@ -33,8 +33,6 @@
 #include "model/trace.h"
 #include "model/view.h"
 
-static const char *const api_choices[] = {"none", "outer", "all", NULL};
-
 struct args {
 	const char *output;
 	const char *api;
@@ -57,8 +55,9 @@ static const struct gt_option options[] = {
 	OPT_FLAG("no-export", 0, struct args, no_export, "Do not write NAME.perfetto"),
 	OPT_FLAG("quiet", 'q', struct args, quiet,
                  "Print no summary; what went wrong is still said"),
-	OPT_CHOICE("api", 0, struct args, api, "CALLS", api_choices,
-                   "API calls to record: default outer, those of the program itself"),
+	OPT_CHOICE("api", 0, struct args, api, "CALLS", gt_api_words,
+                   "API calls to record; default light: those of the program itself, of a kernel "
+                   "launch by the runtime the driver's call. outer: the runtime's, for a price"),
 	OPT_INTERVAL(
 		"telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
 		"How often power, clocks, temperature and their like are read of each GPU in use, "

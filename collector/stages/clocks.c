@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,9 +12,17 @@
 /*
  * Puts every time on the common timeline, CLOCK_BOOTTIME of the machine. A capture holds pairs
  * of readings of its clocks; between two pairs a time is interpolated, which takes drift into
- * account, before the first and after the last it keeps their distance. This is the only place
- * that converts.
+ * account. Before the first and after the last it keeps their distance; a clock whose nanosecond
+ * is only nearly one, the processor's counter, goes on at the rate that it had. This is the only
+ * place that converts.
  */
+
+/* Readings so far apart tell the rate of a clock to a few millionths. */
+#define RATE_NS 100000000
+
+/* Two readings that disagree by more than this, as a share and in nanoseconds, are no drift. */
+#define JUMP_SHARE 0.01
+#define JUMP_NS    1000000
 
 /* One source clock of one capture: where it stood when BOOTTIME stood where. */
 struct pair {
@@ -24,6 +33,8 @@ struct pair {
 struct line {
 	gt_array(struct pair) pairs; /* sorted by from */
 	size_t at;                   /* the pair that was used last: times come nearly in order */
+	bool is_scaled;              /* its nanosecond is only nearly one */
+	double excess; /* nanoseconds of BOOTTIME in one of its own, less 1, outside */
 };
 
 static int by_from(const void *a, const void *b)
@@ -49,7 +60,8 @@ static int64_t convert(struct line *line, int64_t time)
 	const struct pair *left = &pairs[line->at];
 
 	if (time <= left->from || line->at + 1 == count)
-		return left->to + (time - left->from);
+		return left->to + (time - left->from) +
+		       (int64_t)(line->excess * (double)(time - left->from));
 
 	const struct pair *right = left + 1;
 	const double share = (double)(time - left->from) / (double)(right->from - left->from);
@@ -64,20 +76,53 @@ static void add_pair(struct line *line, uint64_t from, uint64_t to)
 		*gt_array_push(&line->pairs) = (struct pair){(int64_t)from, (int64_t)to};
 }
 
-static void sort(struct line *line)
+static double excess_between(const struct pair *left, const struct pair *right)
 {
-	if (line->pairs.count)
-		qsort(line->pairs.rows, line->pairs.count, sizeof(struct pair), by_from);
+	const double own = (double)(right->from - left->from);
+
+	return own > 0 ? (double)(right->to - left->to) / own - 1 : 0;
 }
 
-static void fill_lines(const struct gt_capture *capture, struct line *cupti, struct line *monotonic)
+/* The rate at the end: from the last pair back to one that is far enough away, or to the first. */
+static double excess_of(const struct line *line)
+{
+	const struct pair *pairs = line->pairs.rows;
+	const size_t last = line->pairs.count - 1;
+	size_t first = last;
+
+	while (first > 0 && pairs[last].from - pairs[first].from < RATE_NS)
+		first--;
+	return excess_between(&pairs[first], &pairs[last]);
+}
+
+static void prepare(struct line *line)
+{
+	if (line->pairs.count == 0)
+		return;
+	qsort(line->pairs.rows, line->pairs.count, sizeof(struct pair), by_from);
+	line->excess = line->is_scaled ? excess_of(line) : 0;
+}
+
+/* A capture's own times are on CLOCK_MONOTONIC where its readings have no other one of that. */
+static bool is_scaled(const struct gt_record_clock *clock)
+{
+	return clock->monotonic_ns != 0;
+}
+
+static uint64_t monotonic_of(const struct gt_record_clock *clock)
+{
+	return is_scaled(clock) ? clock->monotonic_ns : clock->host_ns;
+}
+
+static void fill_lines(const struct gt_capture *capture, struct line *cupti, struct line *host)
 {
 	gt_array_each(const struct gt_record_clock, clock, &capture->clocks) {
 		add_pair(cupti, clock->cupti_ns, clock->boottime_ns);
-		add_pair(monotonic, clock->monotonic_ns, clock->boottime_ns);
+		add_pair(host, clock->host_ns, clock->boottime_ns);
+		host->is_scaled = is_scaled(clock);
 	}
-	sort(cupti);
-	sort(monotonic);
+	prepare(cupti);
+	prepare(host);
 }
 
 static void add_rows(struct gt_trace *trace, const struct gt_capture *capture)
@@ -85,7 +130,7 @@ static void add_rows(struct gt_trace *trace, const struct gt_capture *capture)
 	gt_array_each(const struct gt_record_clock, clock, &capture->clocks)
 		*gt_array_push(&trace->clocks) = (struct gt_clock){
 			.boottime_ns = (gt_time)clock->boottime_ns,
-			.monotonic_ns = clock->monotonic_ns,
+			.monotonic_ns = monotonic_of(clock),
 			.realtime_ns = clock->realtime_ns,
 			.cupti_ns = clock->cupti_ns,
 			.bound_ns = clock->bound_ns,
@@ -111,7 +156,7 @@ struct lines {
 /* NULL for a role that is no time to be converted. */
 static struct line *line_of(struct lines *lines, enum gt_role role)
 {
-	return role == GT_ROLE_cupti_time || role == GT_ROLE_mono_time ? &lines->of[role] : NULL;
+	return role == GT_ROLE_cupti_time || role == GT_ROLE_host_time ? &lines->of[role] : NULL;
 }
 
 static void convert_column(const struct gt_rows *rows, const struct gt_segment *segment,
@@ -164,11 +209,36 @@ static void convert_series(struct gt_trace *trace, const struct gt_raw_series *r
 {
 	struct gt_series *series = &trace->series.rows[raw->place];
 	struct line *line = line_of(lines, raw->clock == GT_SERIES_CUPTI ? GT_ROLE_cupti_time
-	                                                                 : GT_ROLE_mono_time);
+	                                                                 : GT_ROLE_host_time);
 
 	for (size_t i = 0; i < series->count; i++) {
 		series->times_ns[i] = convert(line, series->times_ns[i]);
 		widen(process, series->times_ns[i], series->times_ns[i]);
+	}
+}
+
+/* A machine that was moved or suspended: its counter began anew, or time went on without it. */
+static bool jumps(const struct pair *left, const struct pair *right)
+{
+	return fabs(excess_between(left, right)) > JUMP_SHARE &&
+	       llabs(right->to - left->to - (right->from - left->from)) > JUMP_NS;
+}
+
+static void check_host(struct gt_collection *collection, const struct gt_capture *capture,
+                       const struct line *host)
+{
+	const struct pair *pairs = host->pairs.rows;
+
+	for (size_t i = 1; host->is_scaled && i < host->pairs.count; i++) {
+		if (!jumps(&pairs[i - 1], &pairs[i]))
+			continue;
+		gt_collection_note(
+			collection, capture->process, "clocks",
+			"%s: the processor's counter jumped between two readings (was "
+			"the machine suspended or moved?): times of API calls near there "
+			"are wrong",
+			capture->name);
+		return;
 	}
 }
 
@@ -178,7 +248,8 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 	struct gt_process *process = &trace->processes.rows[capture->process];
 	struct lines lines = {0};
 
-	fill_lines(capture, &lines.of[GT_ROLE_cupti_time], &lines.of[GT_ROLE_mono_time]);
+	fill_lines(capture, &lines.of[GT_ROLE_cupti_time], &lines.of[GT_ROLE_host_time]);
+	check_host(collection, capture, &lines.of[GT_ROLE_host_time]);
 	add_rows(trace, capture);
 	gt_array_each(const struct gt_record_clock, clock, &capture->clocks)
 		widen(process, (gt_time)clock->boottime_ns, (gt_time)clock->boottime_ns);
@@ -189,9 +260,9 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 		convert_series(trace, raw, &lines, process);
 	gt_array_each(struct gt_record_handle, handle, &capture->raw_handles)
 		handle->time_ns =
-			(uint64_t)convert(&lines.of[GT_ROLE_mono_time], (gt_time)handle->time_ns);
+			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)handle->time_ns);
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
-	gt_array_release(&lines.of[GT_ROLE_mono_time].pairs);
+	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);
 }
 
 static bool has_gpu_work(const struct gt_capture *capture)

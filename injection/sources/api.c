@@ -7,7 +7,8 @@
 #include "injection/source.h"
 
 /*
- * The API calls of the program, from callbacks on the calls that format/api_calls.def allows.
+ * The API calls of the program, from callbacks on the calls that format/api_calls.def allows: the
+ * outermost of them, and by default of a kernel launch by the runtime the driver's call in it.
  * A call is written where the kernel keeps it: its beginning when it is entered, its end and
  * result when it returns, so that a process that dies inside it leaves it behind unfinished.
  */
@@ -68,19 +69,22 @@ static void leave(struct gt_session *session, void *state, const struct gt_call 
 }
 
 /* What a call is for decides whether it is recorded: the first prefix that fits, as the .def says. */
-static bool is_wanted(const char *name)
+static bool is_wanted(const char *name, int setting)
 {
 	static const struct {
 		const char *prefix;
 		const char *kind;
+		bool in_driver;
 	} calls[] = {
-#define CALL(prefix, kind) {prefix, #kind},
+#define CALL(prefix, kind)           {prefix, #kind, false},
+#define CALL_IN_DRIVER(prefix, kind) {prefix, #kind, true},
 #include "format/api_calls.def"
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strncmp(name, calls[i].prefix, strlen(calls[i].prefix)) == 0)
-			return strcmp(calls[i].kind, "NONE") != 0;
+			return strcmp(calls[i].kind, "NONE") != 0 &&
+			       (!calls[i].in_driver || setting != GT_API_SETTING_LIGHT);
 	return false;
 }
 
@@ -95,17 +99,19 @@ static bool ends_context(const char *name)
 	return false;
 }
 
-static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain, bool recorded,
+static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain,
                         uint32_t *functions)
 {
 	const struct gt_cupti *cupti = gt_cupti_of(session);
+	const int setting = gt_settings_of(session)->api;
 
 	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++) {
 		const char *name = NULL;
 
 		if (cupti->cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name)
 			continue;
-		if (!is_wanted(name) || (!recorded && !ends_context(name)))
+		if (!is_wanted(name, setting) ||
+		    (setting == GT_API_SETTING_NONE && !ends_context(name)))
 			continue;
 		functions[id] = gt_intern(session, name) | (ends_context(name) ? DESTROYS : 0);
 		gt_want(session, domain, id);
@@ -122,8 +128,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	api->recorded = setting != GT_API_SETTING_NONE;
 	if (setting == GT_API_SETTING_ALL)
 		gt_want_nested(session);
-	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API, api->recorded, api->runtime);
-	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API, api->recorded, api->driver);
+	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API, api->runtime);
+	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API, api->driver);
 	return 0;
 }
 

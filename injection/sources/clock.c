@@ -28,19 +28,21 @@ static uint64_t read_clock(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* All clocks between two readings of the first one: their distance bounds the disagreement. */
+/* All clocks between two readings of our own: their distance bounds the disagreement. */
 static struct gt_record_clock read_once(const struct gt_cupti *cupti)
 {
 	struct gt_record_clock clock = {0};
-	const uint64_t before = read_clock(CLOCK_MONOTONIC);
+	const uint64_t before = gt_now();
 	uint64_t after;
 
 	if (cupti->cuptiGetTimestamp(&clock.cupti_ns) != CUPTI_SUCCESS)
 		clock.cupti_ns = 0;
 	clock.boottime_ns = read_clock(CLOCK_BOOTTIME);
 	clock.realtime_ns = read_clock(CLOCK_REALTIME);
-	after = read_clock(CLOCK_MONOTONIC);
-	clock.monotonic_ns = before + (after - before) / 2;
+	if (!gt_now_is_monotonic())
+		clock.monotonic_ns = read_clock(CLOCK_MONOTONIC);
+	after = gt_now();
+	clock.host_ns = before + (after - before) / 2;
 	clock.bound_ns = after - before;
 	return clock;
 }

@@ -35,7 +35,7 @@ struct telemetry {
 	struct gt_driver driver;
 	struct gt_nvml nvml;
 	struct gpu gpus[MOST_GPUS]; /* by ordinal */
-	uint64_t due_ns;            /* of the next sample, CLOCK_MONOTONIC */
+	uint64_t due_ns;            /* of the next sample, gt_now */
 	uint64_t cost_ns;           /* what the last one of all GPUs took */
 	bool unknown_noted;
 	bool unmeasured_noted;
@@ -156,7 +156,7 @@ static void emit(struct gt_session *session, uint32_t ordinal, uint64_t time_ns,
 		uint8_t bytes[sizeof(struct gt_sample) + GT_NVML_COUNTER_COUNT * sizeof(double)];
 	} row = {.sample = {.time_ns = time_ns,
 	                    .series = (uint16_t)(ordinal + 1),
-	                    .clock = GT_SERIES_MONO,
+	                    .clock = GT_SERIES_HOST,
 	                    .columns = GT_NVML_COUNTER_COUNT}};
 
 	for (size_t i = 0; i < GT_NVML_COUNTER_COUNT; i++)

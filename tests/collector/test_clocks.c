@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "collector/collect.h"
@@ -38,7 +39,7 @@ static void add_clock(uint64_t boottime, uint64_t monotonic, uint64_t cupti)
 {
 	*gt_array_push(&capture->clocks) = (struct gt_record_clock){
 		.boottime_ns = boottime,
-		.monotonic_ns = monotonic,
+		.host_ns = monotonic,
 		.cupti_ns = cupti,
 		.realtime_ns = boottime + 5,
 		.bound_ns = 77,
@@ -191,6 +192,40 @@ Test(clocks, convert_every_table_and_only_the_capture_s_own_rows)
 	cr_expect(eq(i64, trace.processes.rows[0].end_ns, 1200));
 	cr_expect(eq(i64, trace.start_ns, 1000));
 	cr_expect(eq(i64, trace.end_ns, 1200));
+}
+
+/* The processor's counter: begins where MONOTONIC stands and runs by so many millionths fast. */
+static void add_scaled_clock(uint64_t boottime, uint64_t ppm)
+{
+	add_clock(boottime, boottime + boottime / 1000000 * ppm, 0);
+	(gt_array_end(&capture->clocks) - 1)->monotonic_ns = boottime - 300;
+}
+
+Test(clocks, go_on_at_their_rate_where_their_nanosecond_is_only_nearly_one)
+{
+	add_scaled_clock(1000000000, 400);
+	add_scaled_clock(2000000000, 400);
+	add_scaled_clock(2000001000, 400);
+	add_api_call(501000000 - 800000, 1000400000);      /* half a second before the first */
+	add_api_call(1500600000, 3000000000 + 3000 * 400); /* a second after the last */
+	convert();
+	cr_expect(lt(i64, llabs(trace.api_calls.rows[0].start_ns - 500000000), 3000));
+	cr_expect(eq(i64, trace.api_calls.rows[0].end_ns, 1000000000));
+	cr_expect(lt(i64, llabs(trace.api_calls.rows[1].start_ns - 1500000000), 3));
+	cr_expect(lt(i64, llabs(trace.api_calls.rows[1].end_ns - 3000000000), 3));
+	cr_expect(eq(u64, trace.clocks.rows[0].monotonic_ns, 999999700));
+	cr_expect(eq(sz, trace.notes.count, 0));
+}
+
+Test(clocks, say_that_a_counter_jumped)
+{
+	add_scaled_clock(1000000000, 400);
+	add_scaled_clock(2000000000, 400);
+	add_clock(3000000000, 1000, 0); /* begun anew */
+	(gt_array_end(&capture->clocks) - 1)->monotonic_ns = 3000000000;
+	convert();
+	cr_assert(eq(sz, trace.notes.count, 1));
+	cr_expect(strstr(gt_trace_text(&trace, trace.notes.rows[0].text), "jumped") != NULL);
 }
 
 Test(clocks, keep_their_readings_for_whoever_looks)

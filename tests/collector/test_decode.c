@@ -27,8 +27,8 @@ TestSuite(decode, .init = make, .fini = drop);
 /* Clocks that all show the same, so that times come out as they went in. */
 static void add_clock(void)
 {
-	recording_add(&recording, clock, .monotonic_ns = 1000, .boottime_ns = 1000,
-	              .realtime_ns = 1000, .cupti_ns = 1000, .bound_ns = 50);
+	recording_add(&recording, clock, .host_ns = 1000, .boottime_ns = 1000, .realtime_ns = 1000,
+	              .cupti_ns = 1000, .bound_ns = 50);
 }
 
 Test(decode, takes_the_facts_about_a_process)

@@ -46,8 +46,8 @@ Test(samples, become_series_in_order_of_time_on_the_common_clock)
 	const struct gt_series *series;
 	const struct gt_counter *counter;
 
-	recording_add(&recording, clock, .monotonic_ns = 6000, .boottime_ns = 5000,
-	              .realtime_ns = 1, .cupti_ns = 9000, .bound_ns = 1);
+	recording_add(&recording, clock, .host_ns = 6000, .boottime_ns = 5000, .realtime_ns = 1,
+	              .cupti_ns = 9000, .bound_ns = 1);
 	for (int twice = 0; twice < 2; twice++)
 		recording_add(&recording, counter, .series = 3, .place = 0, .name = STRING_NEXT,
 		              .unit = STRING_NEXT + 1, .kind = GT_COUNTER_GAUGE, .device = 1);

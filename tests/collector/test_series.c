@@ -40,7 +40,7 @@ static void add_process(uint32_t pid, const char *clock, uint64_t first_ns, uint
 		uint64_t time_ns = first_ns + i * UINT64_C(100);
 		double values[] = {power, power + 1};
 		const struct gt_samples samples = {.series = 1,
-		                                   .clock = GT_SERIES_MONO,
+		                                   .clock = GT_SERIES_HOST,
 		                                   .columns = 2,
 		                                   .count = 1,
 		                                   .times_ns = &time_ns,

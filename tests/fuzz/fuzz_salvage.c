@@ -58,7 +58,7 @@ static const struct test_arena *template(void)
 	}
 	slot = gt_arena_take(&test.arena, GT_SLOT_DISCARD);
 	add_raw_kernel(&test, slot, 99, 0x1000);
-	test.arena.header->clocks[0].monotonic_ns = 1000;
+	test.arena.header->clocks[0].host_ns = 1000;
 	test.arena.header->clock_count = 1;
 	return &test;
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "injection/now.h"
 #include "injection/thread.h"
 #include "support/check.h"
 

@@ -89,8 +89,8 @@ void recording_add_basics(struct recording *recording, uint32_t pid)
 	recording_add_string(recording, STRING_KERNEL, "_Z5saxpyPfS_f");
 	recording_add_string(recording, STRING_DEVICE, "NVIDIA H200");
 	recording_add_string(recording, STRING_UUID, "GPU-0123");
-	recording_add(recording, clock, .monotonic_ns = 1000, .boottime_ns = 1000,
-	              .realtime_ns = 1000, .cupti_ns = 1000, .bound_ns = 50);
+	recording_add(recording, clock, .host_ns = 1000, .boottime_ns = 1000, .realtime_ns = 1000,
+	              .cupti_ns = 1000, .bound_ns = 50);
 	recording_add(recording, shape, .id = SHAPE, .name = STRING_KERNEL, .grid_x = 4,
 	              .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1);
 	recording_add(recording, device, .ordinal = 0, .name = STRING_DEVICE, .uuid = STRING_UUID);
