@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/emit.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -129,9 +130,14 @@ static bool make_room(struct gt_session *session, size_t size)
 
 bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size)
 {
+	const int saved = errno;
+	bool made;
+
 	if (!gt_session_has_arena(session))
 		return false;
-	if (make_room(session, size))
+	made = make_room(session, size);
+	errno = saved;
+	if (made)
 		return true;
 	gt_ledger_add(&session->arena,
 	              kind == GT_RECORD_api_call ? GT_LEDGER_api_lost : GT_LEDGER_records_lost, 1);
@@ -140,6 +146,8 @@ bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size)
 
 void gt_emit_close_held(struct gt_session *session, const void *record)
 {
+	const int saved = errno;
+
 	for (int i = 0; i < GT_HELD_SLOTS; i++) {
 		const struct gt_slot *slot = gt_emitter.held[i];
 		const uint8_t *memory = slot ? gt_slot_memory(&session->arena, slot) : NULL;
@@ -148,8 +156,9 @@ void gt_emit_close_held(struct gt_session *session, const void *record)
 			continue;
 		if (--gt_emitter.held_open[i] == 0)
 			release(session, i);
-		return;
+		break;
 	}
+	errno = saved;
 }
 
 void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample)

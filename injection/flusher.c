@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/flusher.h"
 
+#include <errno.h>
+
 #include "injection/services.h"
 #include "injection/session.h"
 #include "injection/thread.h"
@@ -88,6 +90,7 @@ void gt_fetch(struct gt_session *session, uint64_t limit_ns)
 {
 	struct gt_flusher *flusher = &session->flusher;
 	const uint64_t began = atomic_load_explicit(&flusher->began_ns, memory_order_relaxed);
+	const int saved = errno;
 
 	if (began && gt_now() - began > GIVEN_UP_NS)
 		return; /* the flusher hangs: waiting for it again would only cost the program */
@@ -97,4 +100,5 @@ void gt_fetch(struct gt_session *session, uint64_t limit_ns)
 		; /* of an earlier call that did not wait long enough */
 	sem_post(&flusher->work);
 	(void)gt_wait(&flusher->flushed, limit_ns);
+	errno = saved;
 }

@@ -35,12 +35,15 @@ struct gt_call {
 	void **keep;    /* the source's own: NULL at the entry, at the return as it was left */
 };
 
-/* What a source hears. A function may be NULL. errno is the router's to keep. */
+/*
+ * What a source hears. A function may be NULL. What happens in a call is time that the program
+ * loses: enter and leave keep errno themselves, as everything in injection/services.h does.
+ */
 struct gt_handler {
 	void (*enter)(struct gt_session *session, void *state, const struct gt_call *call);
 	/* Only for calls that were entered while it was recording. */
 	void (*leave)(struct gt_session *session, void *state, const struct gt_call *call);
-	/* Callbacks of every other domain; data is CUPTI's struct for it. */
+	/* Callbacks of every other domain; data is CUPTI's struct for it. errno is kept for it. */
 	void (*event)(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
 	              CUpti_CallbackId id, const void *data);
 };

@@ -18,13 +18,13 @@
 #define DESTROYS       0x80000000u /* with a function's string: a context ends in this call */
 
 struct api {
-	bool recorded; /* else only the calls that end a context matter */
-	/* Per callback id: the string of its name, 0 for calls that are not wanted. */
+	/* Per callback id: the string of its name, 0 for a call that is not recorded; DESTROYS. */
 	uint32_t runtime[GT_ROUTER_IDS];
 	uint32_t driver[GT_ROUTER_IDS];
 };
 
-static void record_entry(struct gt_session *session, const struct gt_call *call, uint32_t function)
+static inline void record_entry(struct gt_session *session, const struct gt_call *call,
+                                uint32_t function)
 {
 	struct gt_record_api_call *record =
 		gt_emit_begin(session, GT_RECORD_api_call, sizeof(*record));
@@ -43,7 +43,8 @@ static void record_entry(struct gt_session *session, const struct gt_call *call,
 	gt_emit_commit_open();
 }
 
-static void enter(struct gt_session *session, void *state, const struct gt_call *call)
+__attribute__((hot)) static void enter(struct gt_session *session, void *state,
+                                       const struct gt_call *call)
 {
 	const struct api *api = state;
 	const uint32_t function = (call->driver ? api->driver : api->runtime)[call->id];
@@ -51,11 +52,12 @@ static void enter(struct gt_session *session, void *state, const struct gt_call 
 	/* Records of a context that ends are lost unless they are fetched before. */
 	if (function & DESTROYS && call->depth == 0)
 		gt_fetch(session, FETCH_LIMIT_NS);
-	if (api->recorded)
+	if (function & FUNCTION_MASK)
 		record_entry(session, call, function & FUNCTION_MASK);
 }
 
-static void leave(struct gt_session *session, void *state, const struct gt_call *call)
+__attribute__((hot)) static void leave(struct gt_session *session, void *state,
+                                       const struct gt_call *call)
 {
 	struct gt_record_api_call *record = *call->keep;
 
@@ -113,7 +115,8 @@ static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain,
 		if (!is_wanted(name, setting) ||
 		    (setting == GT_API_SETTING_NONE && !ends_context(name)))
 			continue;
-		functions[id] = gt_intern(session, name) | (ends_context(name) ? DESTROYS : 0);
+		functions[id] = setting == GT_API_SETTING_NONE ? 0 : gt_intern(session, name);
+		functions[id] |= ends_context(name) ? DESTROYS : 0;
 		gt_want(session, domain, id);
 	}
 }
@@ -121,12 +124,10 @@ static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain,
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	const int setting = gt_settings_of(session)->api;
 	struct api *api = state;
 
 	(void)err;
-	api->recorded = setting != GT_API_SETTING_NONE;
-	if (setting == GT_API_SETTING_ALL)
+	if (gt_settings_of(session)->api == GT_API_SETTING_ALL)
 		gt_want_nested(session);
 	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API, api->runtime);
 	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API, api->driver);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/emit.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -92,6 +94,16 @@ Test(emit, a_full_slot_goes_to_the_writer)
 	for (uint32_t i = 0; i < count; i++)
 		cr_expect(eq(u32, calls[i].correlation, i));
 	free(calls);
+}
+
+Test(emit, errno_stays_what_it_was_when_a_slot_is_full)
+{
+	/* The writer cannot be told any more: sem_post fails and says so in errno. */
+	sem_init(&recorder.session->writer_thread.work, 0, SEM_VALUE_MAX);
+	errno = EDOM;
+	for (uint32_t i = 0; i <= CALLS_OF_A_SLOT; i++)
+		emit(i);
+	cr_expect(eq(int, errno, EDOM));
 }
 
 Test(emit, a_slot_stays_while_a_record_in_it_is_open)

@@ -79,7 +79,6 @@ static void on_enter(struct gt_session *session, void *state, const struct gt_ca
 	cr_expect(eq(ptr, *call->keep, NULL));
 	*call->keep = (void *)(uintptr_t)(100 * call->depth + call->id);
 	hear("E%s%u.%u ", (const char *)state, call->id, call->depth);
-	errno = EDOM;
 }
 
 static void on_leave(struct gt_session *session, void *state, const struct gt_call *call)
@@ -87,7 +86,6 @@ static void on_leave(struct gt_session *session, void *state, const struct gt_ca
 	(void)session;
 	hear("L%s%u.%u=%u ", (const char *)state, call->id, call->depth,
 	     (unsigned)(uintptr_t)*call->keep);
-	errno = EDOM;
 }
 
 static void on_event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
@@ -95,6 +93,7 @@ static void on_event(struct gt_session *session, void *state, CUpti_CallbackDoma
 {
 	(void)session;
 	hear("V%s%d/%u:%s ", (const char *)state, (int)domain, id, (const char *)data);
+	errno = EDOM;
 }
 
 static const struct gt_handler handler = {on_enter, on_leave, on_event};
@@ -292,11 +291,14 @@ Test(router, keeps_errno)
 	struct gt_route *a = add("a");
 
 	gt_router_want(router, a, DRIVER, 7);
+	gt_router_want(router, a, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED);
 	gt_router_activate(router, 1);
 	errno = ENOENT;
 	enter(DRIVER, 7);
-	cr_expect(eq(int, errno, ENOENT));
 	leave(DRIVER, 7);
+	cr_expect(eq(int, errno, ENOENT));
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED,
+	               "data");
 	cr_expect(eq(int, errno, ENOENT));
 }
 
