@@ -226,23 +226,36 @@ static bool in_window(const struct cut *cut, const uint8_t *row)
 	       (start_ns > 0 && start_ns >= cut->window->from_ns && start_ns < cut->window->to_ns);
 }
 
-#define STAYS_all(name)     true
-#define STAYS_by_refs(name) refs_stay(cut, table, at)
-#define STAYS_by_rule(name) name##_stays(cut, at, row)
+/* clang-format off */
+#define RULE_all(name, plural)
+#define RULE_by_refs(name, plural)
+#define RULE_by_rule(name, plural) case GT_TABLE_##plural: return name##_stays(cut, at, row);
+/* clang-format on */
 
-static bool row_stays(const struct cut *cut, int number, const struct gt_table *table,
-                      const void *at, size_t row)
+static bool rule_keeps(const struct cut *cut, int number, const void *at, size_t row)
 {
 	switch (number) {
-#define TABLE(name, plural, order, kept, help)                                                     \
-	case GT_TABLE_##plural:                                                                    \
-		return STAYS_##kept(name);
+#define TABLE(name, plural, order, kept, help) RULE_##kept(name, plural)
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"
 	default:
 		return true;
 	}
+}
+
+static bool row_stays(const struct cut *cut, int number, const struct gt_table *table,
+                      const void *at, size_t row)
+{
+	switch (table->kept) {
+	case GT_KEPT_all:
+		return true;
+	case GT_KEPT_by_refs:
+		return refs_stay(cut, table, at);
+	case GT_KEPT_by_rule:
+		return rule_keeps(cut, number, at, row);
+	}
+	return true;
 }
 
 static void choose(struct cut *cut, int number)

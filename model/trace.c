@@ -186,6 +186,7 @@ struct gt_table gt_trace_table(const struct gt_trace *trace, size_t index)
 	{#plural,                                                                                  \
 	 help,                                                                                     \
 	 GT_ORDER_##order,                                                                         \
+	 GT_KEPT_##kept,                                                                           \
 	 name##_columns,                                                                           \
 	 sizeof(name##_columns) / sizeof(name##_columns[0]),                                       \
 	 sizeof(struct gt_##name),                                                                 \

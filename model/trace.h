@@ -168,6 +168,9 @@ enum gt_table_order {
 	GT_ORDER_by_time, /* of its first two columns, start_ns and end_ns */
 };
 
+/* Which rows filters leave; tables.def says more. */
+enum gt_table_kept { GT_KEPT_all, GT_KEPT_by_refs, GT_KEPT_by_rule };
+
 struct gt_column {
 	const char *name;
 	const char *help;
@@ -181,6 +184,7 @@ struct gt_table {
 	const char *name;
 	const char *help;
 	enum gt_table_order order;
+	enum gt_table_kept kept;
 	const struct gt_column *columns;
 	size_t column_count;
 	size_t row_size;
