@@ -7,7 +7,7 @@
 enum gt_cupti_activity gt_activity_of_kind(uint32_t kind)
 {
 	switch (kind) {
-#define ACTIVITY(name, number, record, how)                                                        \
+#define ACTIVITY(name, number, kind, type, record, how)                                            \
 	case number:                                                                               \
 		return GT_ACTIVITY_##name;
 #define RAW(name, field, member)
@@ -55,7 +55,7 @@ int gt_activity_layout_check(const struct gt_activity_layout *layout)
 {
 	int result = 0;
 
-#define ACTIVITY(name, kind, record, how)                                                          \
+#define ACTIVITY(name, number, kind, type, record, how)                                            \
 	if (layout->sizes[GT_ACTIVITY_##name] < 8 || layout->sizes[GT_ACTIVITY_##name] > 4096)     \
 		result = -EBADMSG;
 #define RAW(name, field, member)                                                                   \

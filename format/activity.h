@@ -12,14 +12,21 @@
  */
 
 enum gt_cupti_activity {
-#define ACTIVITY(name, kind, record, how) GT_ACTIVITY_##name,
+#define ACTIVITY(name, number, kind, type, record, how) GT_ACTIVITY_##name,
 #define RAW(name, field, member)
 #include "format/activity.def"
 	GT_ACTIVITY_COUNT
 };
 
+/* CUpti_ActivityKind of each. */
+enum gt_cupti_kind {
+#define ACTIVITY(name, number, kind, type, record, how) GT_KIND_##name = (number),
+#define RAW(name, field, member)
+#include "format/activity.def"
+};
+
 enum gt_raw_field {
-#define ACTIVITY(name, kind, record, how)
+#define ACTIVITY(name, number, kind, type, record, how)
 #define RAW(name, field, member) GT_RAW_##name##_##field,
 #include "format/activity.def"
 	GT_RAW_COUNT

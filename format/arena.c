@@ -114,8 +114,8 @@ uint64_t gt_arena_layout_hash(void)
 	hash = mix(mix(hash, sizeof(struct gt_arena_header)), sizeof(struct gt_slot));
 	hash = mix(mix(hash, sizeof(struct gt_name)), sizeof(struct gt_entry));
 	hash = mix(mix(hash, GT_ARENA_HEAP), GT_LEDGER_COUNT);
-#define ACTIVITY(name, kind, record, how) hash = mix(hash, kind);
-#define RAW(name, field, member)          hash = mix(hash, GT_RAW_##name##_##field);
+#define ACTIVITY(name, number, kind, type, record, how) hash = mix(hash, number);
+#define RAW(name, field, member)                        hash = mix(hash, GT_RAW_##name##_##field);
 #include "format/activity.def"
 	return hash;
 }

@@ -21,13 +21,13 @@ struct copy {
 };
 
 /* clang-format off */
-#define ACTIVITY(name, kind, record, how) typedef struct gt_record_##record record_of_##name;
+#define ACTIVITY(name, number, kind, type, record, how) typedef struct gt_record_##record record_of_##name;
 #define RAW(name, field, member)
 #include "format/activity.def"
 
 /* One array for each activity: each closes the one before it. */
 static const struct copy no_copies[] = {{0}
-#define ACTIVITY(name, kind, record, how) }; static const struct copy name##_copies[] = {
+#define ACTIVITY(name, number, kind, type, record, how) }; static const struct copy name##_copies[] = {
 #define RAW(name, field, member) \
 	{GT_RAW_##name##_##field, offsetof(record_of_##name, field), \
 	 sizeof(((record_of_##name *)NULL)->field), false},
@@ -144,7 +144,7 @@ struct activity {
 #define HOW_plain(name) NULL
 #define HOW_hook(name)  translate_##name
 static const struct activity activities[GT_ACTIVITY_COUNT + 1] = {
-#define ACTIVITY(name, kind, record, how) \
+#define ACTIVITY(name, number, kind, type, record, how) \
 	[GT_ACTIVITY_##name] = {name##_copies, sizeof(name##_copies) / sizeof(struct copy), \
 	                        GT_RECORD_##record, HOW_##how(name)},
 #define RAW(name, field, member)

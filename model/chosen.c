@@ -33,26 +33,44 @@ static bool is_kept(const struct cut *cut, int table, gt_id row)
 	return row >= cut->chosen->counts[table] || cut->chosen->stays[table][row];
 }
 
-/*
- * Whether a row stays: one function a table, NAME_stays. The rows of a table by time have been
- * found to be in the window when they are asked about. A new table does not build without one.
- */
-#define TABLE(name, plural, order, help)                                                           \
-	static bool name##_stays(const struct cut *cut, const struct gt_##name *name, size_t row);
-#define COLUMN(table, type, name, help)
-#define END(name)
-#include "model/tables.def"
+/* What people choose, and what that is part of: decided first, rows of other tables go with it. */
+static const int things[] = {GT_TABLE_processes, GT_TABLE_threads, GT_TABLE_devices,
+                             GT_TABLE_contexts,  GT_TABLE_streams, GT_TABLE_launch_shapes};
 
+enum { THING_COUNT = sizeof(things) / sizeof(things[0]) };
+
+static bool is_thing(int table)
+{
+	for (size_t i = 0; i < THING_COUNT; i++)
+		if (things[i] == table)
+			return true;
+	return false;
+}
+
+/* The tables kept by_refs. */
+static bool refs_stay(const struct cut *cut, const struct gt_table *table, const uint8_t *row)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct gt_column *column = &table->columns[i];
+		gt_id named;
+
+		if (!is_thing(column->target))
+			continue;
+		memcpy(&named, row + column->offset, sizeof(named));
+		if (!is_kept(cut, column->target, named))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The tables kept by_rule: one function each, NAME_stays. The rows of a table by time have been
+ * found to be in the window when they are asked about.
+ */
 static bool process_stays(const struct cut *cut, const struct gt_process *process, size_t row)
 {
 	(void)row;
 	return gt_filter_process(cut->filter, cut->trace, process);
-}
-
-static bool thread_stays(const struct cut *cut, const struct gt_thread *thread, size_t row)
-{
-	(void)row;
-	return is_kept(cut, GT_TABLE_processes, thread->process);
 }
 
 /* One that a chosen process used. */
@@ -67,13 +85,6 @@ static bool is_used(const struct cut *cut, size_t device)
 static bool device_stays(const struct cut *cut, const struct gt_device *device, size_t row)
 {
 	return gt_filter_device(cut->filter, cut->trace, device) && is_used(cut, row);
-}
-
-static bool context_stays(const struct cut *cut, const struct gt_context *context, size_t row)
-{
-	(void)row;
-	return is_kept(cut, GT_TABLE_processes, context->process) &&
-	       is_kept(cut, GT_TABLE_devices, context->device);
 }
 
 static bool stream_stays(const struct cut *cut, const struct gt_stream *stream, size_t row)
@@ -153,12 +164,6 @@ static bool api_call_stays(const struct cut *cut, const struct gt_api_call *api_
 	       (!cut->chosen->by_work || cut->asked[row]);
 }
 
-static bool event_stays(const struct cut *cut, const struct gt_event *event, size_t row)
-{
-	(void)row;
-	return is_kept(cut, GT_TABLE_processes, event->process);
-}
-
 static bool query_stays(const struct cut *cut, const struct gt_query *query, size_t row)
 {
 	(void)row;
@@ -202,12 +207,6 @@ static bool overhead_stays(const struct cut *cut, const struct gt_overhead *over
 	                                       sizeof(*cut->calls), compare_wide) != NULL);
 }
 
-static bool clock_stays(const struct cut *cut, const struct gt_clock *clock, size_t row)
-{
-	(void)row;
-	return is_kept(cut, GT_TABLE_processes, clock->process);
-}
-
 /* Any process may be the one that sampled a GPU. */
 static bool counter_stays(const struct cut *cut, const struct gt_counter *counter, size_t row)
 {
@@ -215,22 +214,6 @@ static bool counter_stays(const struct cut *cut, const struct gt_counter *counte
 	if (counter->device < cut->trace->devices.count)
 		return cut->chosen->stays[GT_TABLE_devices][counter->device];
 	return is_kept(cut, GT_TABLE_processes, counter->process);
-}
-
-static bool note_stays(const struct cut *cut, const struct gt_note *note, size_t row)
-{
-	(void)cut;
-	(void)note;
-	(void)row;
-	return true;
-}
-
-static bool ledger_stays(const struct cut *cut, const struct gt_ledger *ledger, size_t row)
-{
-	(void)cut;
-	(void)ledger;
-	(void)row;
-	return true;
 }
 
 /* What has no time is 0 there, and no recording goes back to when the machine was started. */
@@ -243,18 +226,36 @@ static bool in_window(const struct cut *cut, const uint8_t *row)
 	       (start_ns > 0 && start_ns >= cut->window->from_ns && start_ns < cut->window->to_ns);
 }
 
-static bool row_stays(const struct cut *cut, int table, const void *at, size_t row)
+/* clang-format off */
+#define RULE_all(name, plural)
+#define RULE_by_refs(name, plural)
+#define RULE_by_rule(name, plural) case GT_TABLE_##plural: return name##_stays(cut, at, row);
+/* clang-format on */
+
+static bool rule_keeps(const struct cut *cut, int number, const void *at, size_t row)
 {
-	switch (table) {
-#define TABLE(name, plural, order, help)                                                           \
-	case GT_TABLE_##plural:                                                                    \
-		return name##_stays(cut, at, row);
+	switch (number) {
+#define TABLE(name, plural, order, kept, help) RULE_##kept(name, plural)
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"
 	default:
 		return true;
 	}
+}
+
+static bool row_stays(const struct cut *cut, int number, const struct gt_table *table,
+                      const void *at, size_t row)
+{
+	switch (table->kept) {
+	case GT_KEPT_all:
+		return true;
+	case GT_KEPT_by_refs:
+		return refs_stay(cut, table, at);
+	case GT_KEPT_by_rule:
+		return rule_keeps(cut, number, at, row);
+	}
+	return true;
 }
 
 static void choose(struct cut *cut, int number)
@@ -265,7 +266,7 @@ static void choose(struct cut *cut, int number)
 
 	for (size_t row = 0; row < table.row_count; row++, at += table.row_size)
 		chosen[row] = (table.order != GT_ORDER_by_time || in_window(cut, at)) &&
-		              row_stays(cut, number, at, row);
+		              row_stays(cut, number, &table, at, row);
 	cut->chosen->stays[number] = chosen;
 }
 
@@ -371,32 +372,19 @@ static void follow_copies(struct cut *cut)
 /* Every table once, after those that its rows are decided by. */
 static void choose_all(struct cut *cut)
 {
-	static const int entities[] = {GT_TABLE_processes, GT_TABLE_threads,
-	                               GT_TABLE_devices,   GT_TABLE_contexts,
-	                               GT_TABLE_streams,   GT_TABLE_launch_shapes};
-	static const int work[] = {GT_TABLE_kernels, GT_TABLE_copies, GT_TABLE_fills};
-	static const int rest[] = {GT_TABLE_events,    GT_TABLE_queries, GT_TABLE_edges,
-	                           GT_TABLE_overheads, GT_TABLE_clocks,  GT_TABLE_counters,
-	                           GT_TABLE_notes,     GT_TABLE_ledgers};
-	enum {
-		ENTITIES = sizeof(entities) / sizeof(entities[0]),
-		WORK = sizeof(work) / sizeof(work[0]),
-		REST = sizeof(rest) / sizeof(rest[0])
-	};
-	_Static_assert(ENTITIES + WORK + 2 + REST == GT_TABLE_COUNT,
-	               "every table has a place in this order");
-
-	for (size_t i = 0; i < ENTITIES; i++)
-		choose(cut, entities[i]);
-	for (size_t i = 0; i < WORK; i++)
-		choose(cut, work[i]);
+	for (size_t i = 0; i < THING_COUNT; i++)
+		choose(cut, things[i]);
+	choose(cut, GT_TABLE_kernels);
+	choose(cut, GT_TABLE_copies);
+	choose(cut, GT_TABLE_fills);
 	follow_work(cut);
 	choose(cut, GT_TABLE_syncs);
 	follow_syncs(cut);
 	choose(cut, GT_TABLE_api_calls);
 	follow_calls(cut);
-	for (size_t i = 0; i < REST; i++)
-		choose(cut, rest[i]);
+	for (int table = 0; table < GT_TABLE_COUNT; table++)
+		if (!cut->chosen->stays[table])
+			choose(cut, table);
 	follow_copies(cut);
 }
 

@@ -7,50 +7,21 @@
 #include "model/sync.h"
 #include "model/trace.h"
 
-static const char *text_at(const char *const *texts, size_t count, uint32_t kind)
-{
-	return kind < count && texts[kind] ? texts[kind] : "unknown";
-}
-
-#define TEXT_AT(texts, kind) text_at(texts, sizeof(texts) / sizeof((texts)[0]), kind)
-
-const char *gt_copy_kind_name(uint32_t kind)
-{
-	static const char *const texts[] = {
-		[GT_COPY_HOST_TO_DEVICE] = "HtoD",  [GT_COPY_DEVICE_TO_HOST] = "DtoH",
-		[GT_COPY_HOST_TO_ARRAY] = "HtoA",   [GT_COPY_ARRAY_TO_HOST] = "AtoH",
-		[GT_COPY_ARRAY_TO_ARRAY] = "AtoA",  [GT_COPY_ARRAY_TO_DEVICE] = "AtoD",
-		[GT_COPY_DEVICE_TO_ARRAY] = "DtoA", [GT_COPY_DEVICE_TO_DEVICE] = "DtoD",
-		[GT_COPY_HOST_TO_HOST] = "HtoH",    [GT_COPY_PEER_TO_PEER] = "PtoP",
-	};
-
-	return TEXT_AT(texts, kind);
-}
-
-const char *gt_memory_kind_name(uint32_t kind)
-{
-	static const char *const texts[] = {
-		[GT_MEMORY_PAGEABLE] = "pageable",
-		[GT_MEMORY_PINNED] = "pinned",
-		[GT_MEMORY_DEVICE] = "device",
-		[GT_MEMORY_ARRAY] = "array",
-		[GT_MEMORY_MANAGED] = "managed",
-		[GT_MEMORY_DEVICE_STATIC] = "device static",
-		[GT_MEMORY_MANAGED_STATIC] = "managed static",
-	};
-
-	return TEXT_AT(texts, kind);
-}
-
-const char *gt_sync_kind_name(uint32_t kind)
-{
-	static const char *const texts[] = {
-#define SYNC_KIND(name, number, words, waits_host) [number] = (words),
-#include "format/sync_kinds.def"
-	};
-
-	return TEXT_AT(texts, kind);
-}
+/* clang-format off */
+#define NAMES(set) \
+	const char *gt_##set##_name(uint32_t value) \
+	{ \
+		switch (value) {
+#define NAME(set, number, words) \
+		case number: \
+			return words;
+#define END(set) \
+		default: \
+			return "unknown"; \
+		} \
+	}
+#include "model/names.def"
+/* clang-format on */
 
 bool gt_sync_waits_host(uint32_t kind)
 {
@@ -62,46 +33,6 @@ bool gt_sync_waits_host(uint32_t kind)
 	default:
 		return false;
 	}
-}
-
-/* CUpti_ActivityOverheadKind: the driver's own has a small number, CUPTI's count in steps of 1
- * << 16. */
-const char *gt_overhead_kind_name(uint32_t kind)
-{
-	static const char *const texts[] = {
-		[1] = "buffer flush",
-		[2] = "instrumentation",
-		[3] = "resource",
-		[4] = "module loading",
-		[5] = "lazy function loading",
-		[6] = "command buffer full",
-		[7] = "activity buffer request",
-		[8] = "unified memory start",
-	};
-
-	if (kind == 1)
-		return "driver compiler";
-	return (kind & 0xffff) == 0 ? TEXT_AT(texts, kind >> 16) : "unknown";
-}
-
-const char *gt_api_kind_name(uint32_t kind)
-{
-	static const char *const texts[] = {
-		[GT_API_OTHER] = "other",
-		[GT_API_LAUNCH] = "launch",
-		[GT_API_GRAPH_LAUNCH] = "graph launch",
-		[GT_API_COPY] = "copy",
-		[GT_API_FILL] = "fill",
-		[GT_API_ALLOCATE] = "allocate",
-		[GT_API_FREE] = "free",
-		[GT_API_SYNCHRONIZE] = "synchronize",
-		[GT_API_STREAM] = "stream",
-		[GT_API_EVENT] = "event",
-		[GT_API_GRAPH] = "graph",
-		[GT_API_MODULE] = "module",
-	};
-
-	return TEXT_AT(texts, kind);
 }
 
 struct result_name {

@@ -5,8 +5,7 @@
 #include <stdint.h>
 
 /*
- * What the numbers in the columns "kind", "src_kind", ... mean. The numbers are CUPTI's
- * (cupti_activity.h, CUDA 13.0), the words are the ones its documentation uses. A number
+ * What the numbers in the columns "kind", "src_kind", ... mean; names.def has the words. A number
  * that is not known reads as "unknown". All texts are constant.
  */
 
@@ -33,11 +32,9 @@ enum gt_memory_kind {
 	GT_MEMORY_MANAGED_STATIC = 7,
 };
 
-const char *gt_copy_kind_name(uint32_t kind);     /* "HtoD", "DtoH", "DtoD", "PtoP", ... */
-const char *gt_memory_kind_name(uint32_t kind);   /* "pageable", "pinned", "device", ... */
-const char *gt_sync_kind_name(uint32_t kind);     /* "stream synchronize", ... */
-const char *gt_overhead_kind_name(uint32_t kind); /* "buffer flush", ... */
-const char *gt_api_kind_name(uint32_t kind);      /* enum gt_api_kind: "launch", "copy", ... */
+/* For each NAMES(set) of names.def: const char *gt_<set>_name(uint32_t value). */
+#define NAMES(set) const char *gt_##set##_name(uint32_t value);
+#include "model/names.def"
 
 /*
  * The name of a cudaError_t ("cudaErrorInvalidValue") or, with driver_api, of a CUresult

@@ -12,7 +12,7 @@
 _Static_assert(sizeof(struct gt_kernel) <= 64, "ten million kernels must fit in memory");
 
 /* clang-format off */
-#define TABLE(name, plural, order, help) static const struct gt_column name##_columns[] = {
+#define TABLE(name, plural, order, kept, help) static const struct gt_column name##_columns[] = {
 #define COLUMN(table, type, name, help) \
 	{#name, help, GT_COLUMN_##type, offsetof(struct gt_##table, name), GT_TABLE_NONE},
 #define REF(table, target, name, help) \
@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct gt_kernel) <= 64, "ten million kernels must fit in 
 #define GT_STARTS_by_time(name)                                                                    \
 	(offsetof(struct gt_##name, start_ns) == 0 &&                                              \
 	 offsetof(struct gt_##name, end_ns) == sizeof(gt_time))
-#define TABLE(name, plural, order, help)                                                           \
+#define TABLE(name, plural, order, kept, help)                                                     \
 	_Static_assert(GT_STARTS_##order(name), #plural " begin with start_ns and end_ns");        \
 	_Static_assert(sizeof(struct gt_##name) <= GT_ROW_MAX, #plural " fit aside");
 #define COLUMN(table, type, name, help)
@@ -77,7 +77,7 @@ void gt_series_release(struct gt_series *series)
 
 void gt_trace_release(struct gt_trace *trace)
 {
-#define TABLE(name, plural, order, help) gt_array_release(&trace->plural);
+#define TABLE(name, plural, order, kept, help) gt_array_release(&trace->plural);
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"
@@ -158,7 +158,7 @@ gt_id gt_trace_process_of(const struct gt_trace *trace, size_t table, const void
 		const struct gt_column *columns;
 		size_t count;
 	} tables[] = {
-#define TABLE(name, plural, order, help)                                                           \
+#define TABLE(name, plural, order, kept, help)                                                     \
 	{name##_columns, sizeof(name##_columns) / sizeof(name##_columns[0])},
 #define COLUMN(table, type, name, help)
 #define END(name)
@@ -182,10 +182,11 @@ gt_id gt_trace_process_of(const struct gt_trace *trace, size_t table, const void
 struct gt_table gt_trace_table(const struct gt_trace *trace, size_t index)
 {
 	const struct gt_table tables[] = {
-#define TABLE(name, plural, order, help)                                                           \
+#define TABLE(name, plural, order, kept, help)                                                     \
 	{#plural,                                                                                  \
 	 help,                                                                                     \
 	 GT_ORDER_##order,                                                                         \
+	 GT_KEPT_##kept,                                                                           \
 	 name##_columns,                                                                           \
 	 sizeof(name##_columns) / sizeof(name##_columns[0]),                                       \
 	 sizeof(struct gt_##name),                                                                 \
@@ -203,7 +204,7 @@ struct gt_table gt_trace_table(const struct gt_trace *trace, size_t index)
 struct gt_rows gt_trace_rows(struct gt_trace *trace, size_t index)
 {
 	const struct gt_rows tables[] = {
-#define TABLE(name, plural, order, help)                                                           \
+#define TABLE(name, plural, order, kept, help)                                                     \
 	{(uint8_t *)trace->plural.rows, &trace->plural.count, sizeof(struct gt_##name)},
 #define COLUMN(table, type, name, help)
 #define END(name)
@@ -222,7 +223,7 @@ uint8_t *gt_trace_extend(struct gt_trace *trace, size_t index, size_t count)
 		size_t *capacity;
 		size_t row_size;
 	} const tables[] = {
-#define TABLE(name, plural, order, help)                                                           \
+#define TABLE(name, plural, order, kept, help)                                                     \
 	{&trace->plural.rows, &trace->plural.count, &trace->plural.capacity,                       \
 	 sizeof(struct gt_##name)},
 #define COLUMN(table, type, name, help)

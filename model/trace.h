@@ -85,7 +85,7 @@ enum gt_end {
 };
 
 /* clang-format off */
-#define TABLE(name, plural, order, help) struct gt_##name {
+#define TABLE(name, plural, order, kept, help) struct gt_##name {
 #define COLUMN(table, type, name, help) gt_##type name;
 #define END(name) };
 #include "model/tables.def"
@@ -102,7 +102,7 @@ struct gt_trace {
 	gt_string cupti;        /* path and version of the library that was used, "" when none */
 	gt_string driver;       /* CUDA driver version, as 13.0, "" when not known */
 	gt_array(struct gt_series) series; /* what the rows of counters name */
-#define TABLE(name, plural, order, help) gt_array(struct gt_##name) plural;
+#define TABLE(name, plural, order, kept, help) gt_array(struct gt_##name) plural;
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"
@@ -154,7 +154,7 @@ enum gt_column_type {
 };
 
 enum {
-#define TABLE(name, plural, order, help) GT_TABLE_##plural,
+#define TABLE(name, plural, order, kept, help) GT_TABLE_##plural,
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"
@@ -167,6 +167,9 @@ enum gt_table_order {
 	GT_ORDER_as_added,
 	GT_ORDER_by_time, /* of its first two columns, start_ns and end_ns */
 };
+
+/* Which rows filters leave; tables.def says more. */
+enum gt_table_kept { GT_KEPT_all, GT_KEPT_by_refs, GT_KEPT_by_rule };
 
 struct gt_column {
 	const char *name;
@@ -181,6 +184,7 @@ struct gt_table {
 	const char *name;
 	const char *help;
 	enum gt_table_order order;
+	enum gt_table_kept kept;
 	const struct gt_column *columns;
 	size_t column_count;
 	size_t row_size;
@@ -206,7 +210,7 @@ uint8_t *gt_trace_extend(struct gt_trace *trace, size_t index, size_t count);
 
 /* The number of the table with a row's name: GT_TABLE_OF_kernel is GT_TABLE_kernels. */
 enum {
-#define TABLE(name, plural, order, help) GT_TABLE_OF_##name = GT_TABLE_##plural,
+#define TABLE(name, plural, order, kept, help) GT_TABLE_OF_##name = GT_TABLE_##plural,
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"

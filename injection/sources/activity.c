@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/activity.h"
 #include "injection/cupti/cupti.h"
 #include "injection/services.h"
 #include "injection/source.h"
@@ -18,11 +19,14 @@ static const struct {
 	const char *name; /* in it */
 	const char *words;
 } kinds[] = {
-#define KIND(name, number, enabled, words) {CUPTI_ACTIVITY_KIND_##number, enabled, #name, words},
+#define KIND(name, enabled, words) {(CUpti_ActivityKind)GT_KIND_##name, enabled, #name, words},
 #include "injection/cupti/kinds.def"
 };
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+
+_Static_assert((int)KIND_COUNT == (int)GT_ACTIVITY_COUNT,
+               "every ACTIVITY of format/activity.def has a KIND in injection/cupti/kinds.def");
 
 struct activity {
 	uint32_t wanted;  /* bit n: kinds[n] is to be recorded */

@@ -19,7 +19,7 @@ Test(activity, knows_the_kinds_it_reads_and_no_others)
 		uint32_t kind;
 		enum gt_cupti_activity activity;
 	} kinds[] = {
-#define ACTIVITY(name, kind, record, how) {kind, GT_ACTIVITY_##name},
+#define ACTIVITY(name, number, kind, type, record, how) {number, GT_ACTIVITY_##name},
 #define RAW(name, field, member)
 #include "format/activity.def"
 	};

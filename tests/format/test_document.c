@@ -8,27 +8,25 @@
 #include "format/arena.h"
 #include "format/columns.h"
 #include "format/meta.h"
-#include "format/recording.h"
 #include "support/capture.h"
 #include "support/check.h"
+#include "support/document.h"
 
 static uint8_t scratch[GT_CHUNK_MAX_RAW];
-static char document[1 << 17];
+static char *document;
 static char text[1 << 16]; /* what a part of it should be */
 
 static void load(void)
 {
-	struct gt_mapping mapping;
-
-	cr_assert(eq(int,
-	             gt_map_file(&mapping, GT_TEST_DATA "/../docs/capture-format.md", false, NULL),
-	             0));
-	cr_assert(lt(sz, mapping.size, sizeof(document)));
-	memcpy(document, mapping.bytes, mapping.size);
-	gt_unmap(&mapping);
+	document = document_read("capture-format.md");
 }
 
-TestSuite(document, .init = load);
+static void unload(void)
+{
+	free(document);
+}
+
+TestSuite(document, .init = load, .fini = unload);
 
 static void add(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -40,32 +38,6 @@ static void add(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text + used, sizeof(text) - used, format, arguments);
 	va_end(arguments);
-}
-
-/* Between the markers of a part there must be what is in text; if not, that is left in a file. */
-static void expect_part(const char *name)
-{
-	char marker[64];
-	char path[512];
-	const char *begin;
-	const char *end;
-	FILE *out;
-
-	snprintf(marker, sizeof(marker), "<!-- %s -->\n", name);
-	begin = strstr(document, marker);
-	cr_assert(begin != NULL, "there is no %s", marker);
-	begin += strlen(marker);
-	end = strstr(begin, "<!-- end -->");
-	cr_assert(end != NULL);
-	if ((size_t)(end - begin) == strlen(text) && memcmp(begin, text, strlen(text)) == 0)
-		return;
-	snprintf(path, sizeof(path), GT_TEST_BUILD "/capture-format-%s.md", name);
-	out = fopen(path, "w");
-	cr_assert(out != NULL);
-	fputs(text, out);
-	fclose(out);
-	cr_assert(false, "docs/capture-format.md is not current: put the text of %s behind %s",
-	          path, marker);
 }
 
 static void add_record(uint32_t kind, const struct gt_record_info *info)
@@ -95,7 +67,7 @@ Test(document, lists_every_record_and_field)
 	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
 		if (gt_record_info(kind))
 			add_record(kind, gt_record_info(kind));
-	expect_part("records");
+	expect_document("capture-format.md", "records", text);
 }
 
 Test(document, lists_every_class_of_the_ledger)
@@ -104,7 +76,7 @@ Test(document, lists_every_class_of_the_ledger)
 #define LEDGER(name, help) add("| %s | %s |\n", #name, help);
 #include "format/ledger.def"
 	add("\n");
-	expect_part("ledger");
+	expect_document("capture-format.md", "ledger", text);
 }
 
 Test(document, names_every_flag)

@@ -304,6 +304,30 @@ Test(view, takes_copies_and_fills_for_no_kernel)
 	scene_release(&scene);
 }
 
+Test(view, lets_rows_go_with_what_they_name)
+{
+	struct scene scene;
+	struct gt_trace *trace = &scene.trace;
+
+	scene_init(&scene);
+	trace->clocks.count = 0;
+	for (gt_id i = 0; i < 2; i++) {
+		*gt_array_push(&trace->events) = (struct gt_event){.process = scene.processes[i]};
+		*gt_array_push(&trace->clocks) = (struct gt_clock){.process = scene.processes[i]};
+	}
+	*gt_array_push(&trace->clocks) = (struct gt_clock){.process = GT_NONE};
+	choose(&scene, GT_FILTER_PROCESS, "second");
+	choose(&scene, GT_FILTER_DEVICE, "1");
+	cut(&scene);
+	cr_expect(eq(sz, trace->threads.count, 1));
+	cr_expect(eq(sz, trace->events.count, 1));
+	cr_expect(eq(sz, trace->clocks.count, 2), "one names nothing");
+	cr_expect(eq(sz, trace->contexts.count, 1), "the one of process and GPU");
+	cr_assert(eq(sz, trace->streams.count, 1));
+	cr_expect(eq(u32, trace->streams.rows[0].number, 9));
+	scene_release(&scene);
+}
+
 /* A wait for all of a context is one for each of its streams. */
 Test(view, keeps_waits_for_all_streams_of_a_context)
 {

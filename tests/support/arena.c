@@ -11,7 +11,7 @@ static void lay_out(struct gt_activity_layout *layout)
 	uint32_t *const sizes = layout->sizes;
 
 	layout->cupti_version = 130000;
-#define ACTIVITY(name, kind, record, how) sizes[GT_ACTIVITY_##name] = 8;
+#define ACTIVITY(name, number, kind, type, record, how) sizes[GT_ACTIVITY_##name] = 8;
 #define RAW(name, field, member)                                                                   \
 	layout->places[GT_RAW_##name##_##field] =                                                  \
 		(struct gt_raw_place){(uint16_t)sizes[GT_ACTIVITY_##name], 8};                     \
@@ -22,7 +22,7 @@ static void lay_out(struct gt_activity_layout *layout)
 static uint32_t kind_of(enum gt_cupti_activity activity)
 {
 	static const uint32_t kinds[GT_ACTIVITY_COUNT] = {
-#define ACTIVITY(name, kind, record, how) [GT_ACTIVITY_##name] = kind,
+#define ACTIVITY(name, number, kind, type, record, how) [GT_ACTIVITY_##name] = number,
 #define RAW(name, field, member)
 #include "format/activity.def"
 	};
