@@ -12,8 +12,6 @@
 #include "injection/session.h"
 #include "injection/thread.h"
 
-__thread struct gt_emitter gt_emitter __attribute__((tls_model("initial-exec")));
-
 static void hand_over(struct gt_session *session, struct gt_slot *slot, uint32_t used)
 {
 	gt_slot_hand_over(slot, used);
@@ -27,19 +25,19 @@ static uint32_t used_of(const struct gt_emitter *emitter)
 
 static void forget_slot(void)
 {
-	gt_emitter.slot = NULL;
-	gt_emitter.next = gt_emitter.end = NULL;
-	gt_emitter.open = 0;
+	gt_own.emitter.slot = NULL;
+	gt_own.emitter.next = gt_own.emitter.end = NULL;
+	gt_own.emitter.open = 0;
 }
 
 /* Puts the full slot aside for the records that are open in it; false when too many are. */
 static bool hold(void)
 {
 	for (int i = 0; i < GT_HELD_SLOTS; i++) {
-		if (gt_emitter.held[i])
+		if (gt_own.emitter.held[i])
 			continue;
-		gt_emitter.held[i] = gt_emitter.slot;
-		gt_emitter.held_open[i] = (uint16_t)gt_emitter.open;
+		gt_own.emitter.held[i] = gt_own.emitter.slot;
+		gt_own.emitter.held_open[i] = (uint16_t)gt_own.emitter.open;
 		forget_slot();
 		return true;
 	}
@@ -49,18 +47,18 @@ static bool hold(void)
 /* A held slot's used is what was committed last: it is handed over as it stands. */
 static void release(struct gt_session *session, int held)
 {
-	struct gt_slot *slot = gt_emitter.held[held];
+	struct gt_slot *slot = gt_own.emitter.held[held];
 
-	gt_emitter.held[held] = NULL;
+	gt_own.emitter.held[held] = NULL;
 	hand_over(session, slot, atomic_load_explicit(&slot->used, memory_order_relaxed));
 }
 
 void gt_emit_hand_over(struct gt_session *session)
 {
-	struct gt_slot *slot = gt_emitter.slot;
-	const uint32_t used = slot ? used_of(&gt_emitter) : 0;
+	struct gt_slot *slot = gt_own.emitter.slot;
+	const uint32_t used = slot ? used_of(&gt_own.emitter) : 0;
 
-	if (used == 0 || gt_emitter.open)
+	if (used == 0 || gt_own.emitter.open)
 		return;
 	forget_slot();
 	hand_over(session, slot, used);
@@ -68,9 +66,9 @@ void gt_emit_hand_over(struct gt_session *session)
 
 void gt_emit_abandon(struct gt_session *session)
 {
-	gt_emitter.open = 0;
+	gt_own.emitter.open = 0;
 	for (int i = 0; i < GT_HELD_SLOTS; i++)
-		if (gt_emitter.held[i])
+		if (gt_own.emitter.held[i])
 			release(session, i);
 }
 
@@ -85,8 +83,8 @@ static void end_thread(void *value)
 	if (!gt_session_has_arena(session))
 		return;
 	gt_emit_abandon(session);
-	if (gt_emitter.slot && used_of(&gt_emitter) == 0) {
-		struct gt_slot *slot = gt_emitter.slot;
+	if (gt_own.emitter.slot && used_of(&gt_own.emitter) == 0) {
+		struct gt_slot *slot = gt_own.emitter.slot;
 
 		forget_slot();
 		hand_over(session, slot, 0);
@@ -111,10 +109,10 @@ static bool take_slot(struct gt_session *session)
 	slot->tid = gt_thread_is_ours() ? 0 : (uint32_t)syscall(SYS_gettid);
 	prctl(PR_GET_NAME, slot->thread_name);
 	pthread_setspecific(session->thread_end, session);
-	gt_emitter.slot = slot;
-	gt_emitter.next = gt_slot_memory(&session->arena, slot);
-	gt_emitter.end = gt_emitter.next + slot->size;
-	gt_emitter.open = 0;
+	gt_own.emitter.slot = slot;
+	gt_own.emitter.next = gt_slot_memory(&session->arena, slot);
+	gt_own.emitter.end = gt_own.emitter.next + slot->size;
+	gt_own.emitter.open = 0;
 	return true;
 }
 
@@ -122,7 +120,7 @@ static bool make_room(struct gt_session *session, size_t size)
 {
 	if (!session->emits || size > sizeof(struct gt_entry) + GT_ENTRY_MAX_BYTES)
 		return false;
-	if (gt_emitter.slot && gt_emitter.open && !hold())
+	if (gt_own.emitter.slot && gt_own.emitter.open && !hold())
 		return false;
 	gt_emit_hand_over(session);
 	return take_slot(session);
@@ -149,12 +147,12 @@ void gt_emit_close_held(struct gt_session *session, const void *record)
 	const int saved = errno;
 
 	for (int i = 0; i < GT_HELD_SLOTS; i++) {
-		const struct gt_slot *slot = gt_emitter.held[i];
+		const struct gt_slot *slot = gt_own.emitter.held[i];
 		const uint8_t *memory = slot ? gt_slot_memory(&session->arena, slot) : NULL;
 
 		if (!slot || (size_t)((const uint8_t *)record - memory) >= slot->size)
 			continue;
-		if (--gt_emitter.held_open[i] == 0)
+		if (--gt_own.emitter.held_open[i] == 0)
 			release(session, i);
 		break;
 	}

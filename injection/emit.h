@@ -9,6 +9,7 @@
 
 #include "format/arena.h"
 #include "format/series.h"
+#include "injection/thread.h"
 
 struct gt_session;
 
@@ -29,28 +30,15 @@ struct gt_session;
  * end is still 0.
  */
 
-#define GT_HELD_SLOTS     4   /* full slots that a thread keeps for the open records in them */
-#define GT_PREFETCH_BYTES 128 /* ahead of the next record: two cache lines, more than most take */
-
-/* What a thread has of the arena. Lives in static TLS: it is kept small. */
-struct gt_emitter {
-	uint8_t *next; /* where the next entry goes; no slot: NULL */
-	uint8_t *end;  /* of the slot's memory */
-	struct gt_slot *slot;
-	uint32_t open; /* records of the slot that are kept open */
-	uint16_t held_open[GT_HELD_SLOTS];
-	struct gt_slot *held[GT_HELD_SLOTS]; /* NULL: free */
-};
-
-/* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
-extern __thread struct gt_emitter gt_emitter
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* Ahead of the next record: two cache lines, more than most take. */
+#define GT_PREFETCH_BYTES 128
 
 /* Another slot for the calling thread when its own is full; false, and counted, if there is none. */
-bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size);
+__attribute__((cold)) bool gt_emit_make_room(struct gt_session *session, uint32_t kind,
+                                             size_t size);
 
 /* Closes a record in a slot that the thread has filled since. */
-void gt_emit_close_held(struct gt_session *session, const void *record);
+__attribute__((cold)) void gt_emit_close_held(struct gt_session *session, const void *record);
 
 /*
  * Room for a record of a kind and what lies behind it, at most GT_ENTRY_MAX_BYTES together. NULL,
@@ -62,41 +50,41 @@ static inline void *gt_emit_begin(struct gt_session *session, uint32_t kind, siz
 	const size_t size = sizeof(struct gt_entry) + whole;
 	struct gt_entry *entry;
 
-	if ((size_t)(gt_emitter.end - gt_emitter.next) < size &&
+	if ((size_t)(gt_own.emitter.end - gt_own.emitter.next) < size &&
 	    !gt_emit_make_room(session, kind, size))
 		return NULL;
-	entry = (struct gt_entry *)gt_emitter.next;
+	entry = (struct gt_entry *)gt_own.emitter.next;
 	*entry = (struct gt_entry){.kind = (uint16_t)kind, .bytes = (uint16_t)whole};
-	gt_emitter.next += size;
+	gt_own.emitter.next += size;
 	return entry + 1;
 }
 
 /* Right after the record that was begun last is filled in. */
 static inline void gt_emit_commit(void)
 {
-	const uint8_t *begin = gt_emitter.end - GT_RECORD_BYTES;
+	const uint8_t *begin = gt_own.emitter.end - GT_RECORD_BYTES;
 
 	/* From here on a salvager sees it; pairs with the acquire of whoever drains the slot. */
-	atomic_store_explicit(&gt_emitter.slot->used, (uint32_t)(gt_emitter.next - begin),
+	atomic_store_explicit(&gt_own.emitter.slot->used, (uint32_t)(gt_own.emitter.next - begin),
 	                      memory_order_release);
 	/* The writer had the slot last: by the next record its memory will be this thread's again. */
-	__builtin_prefetch(gt_emitter.next + GT_PREFETCH_BYTES, 1);
+	__builtin_prefetch(gt_own.emitter.next + GT_PREFETCH_BYTES, 1);
 }
 
 /* The same for a record that goes on: it may be written to until gt_emit_close. */
 static inline void gt_emit_commit_open(void)
 {
-	gt_emitter.open++;
+	gt_own.emitter.open++;
 	gt_emit_commit();
 }
 
 /* On the thread that began it. */
 static inline void gt_emit_close(struct gt_session *session, const void *record)
 {
-	const size_t left = (size_t)(gt_emitter.end - (const uint8_t *)record);
+	const size_t left = (size_t)(gt_own.emitter.end - (const uint8_t *)record);
 
-	if (left <= GT_RECORD_BYTES && gt_emitter.open)
-		gt_emitter.open--;
+	if (left <= GT_RECORD_BYTES && gt_own.emitter.open)
+		gt_own.emitter.open--;
 	else
 		gt_emit_close_held(session, record);
 }

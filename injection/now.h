@@ -50,7 +50,7 @@ static inline uint64_t gt_ticks(void)
 
 static inline uint64_t gt_now(void)
 {
-	if (!gt_counter.scale)
+	if (__builtin_expect(!gt_counter.scale, 0))
 		return gt_monotonic();
 	return gt_counter.ns +
 	       (uint64_t)((gt_wide_product)(gt_ticks() - gt_counter.ticks) * gt_counter.scale >>

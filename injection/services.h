@@ -37,6 +37,10 @@ const struct gt_cupti *gt_cupti_of(const struct gt_session *session);
 /* In start: callbacks that the source that is being started is to hear. */
 void gt_want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
+/* The same of an API call whose records it names: the name stands in gt_call. */
+void gt_want_call(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                  const char *name);
+
 /* In start: it is also to hear of calls inside calls that it wants, GT_ROUTER_LEVELS deep. */
 void gt_want_nested(struct gt_session *session);
 

@@ -84,6 +84,13 @@ void gt_want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_Call
 		gt_router_want(&session->router, route, domain, id);
 }
 
+void gt_want_call(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                  const char *name)
+{
+	gt_want(session, domain, id);
+	gt_router_name(&session->router, domain, id, gt_intern(session, name));
+}
+
 void gt_want_nested(struct gt_session *session)
 {
 	struct gt_route *route = own_route(session);

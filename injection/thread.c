@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-__thread enum gt_thread_role gt_own_role __attribute__((tls_model("initial-exec")));
+__thread struct gt_own gt_own __attribute__((tls_model("initial-exec")));
 
 int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context)
 {
@@ -22,5 +22,5 @@ int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context)
 
 void gt_thread_enter(enum gt_thread_role role)
 {
-	gt_own_role = role;
+	gt_own.role = role;
 }

@@ -4,6 +4,9 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+struct gt_slot;
 
 /*
  * gputrace's own threads in a traced program. They block all signals, so that the program's
@@ -23,18 +26,53 @@ int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context);
 /* Says what the calling thread is from now on. */
 void gt_thread_enter(enum gt_thread_role role);
 
+#define GT_ROUTER_SOURCES 6 /* sources that hear callbacks */
+#define GT_ROUTER_LEVELS  4 /* calls inside calls that one can hear of */
+#define GT_HELD_SLOTS     4 /* full slots that a thread keeps for the open records in them */
+
+/* What a thread is in the middle of: injection/cupti/router.c. */
+struct gt_frames {
+	uint32_t active; /* the router's, when this was last looked at */
+	uint32_t count;  /* of outermost calls */
+	uint16_t depth;  /* of calls that any source wants */
+	bool measuring;
+	uint16_t depths[GT_ROUTER_SOURCES];
+	void *keep[GT_ROUTER_LEVELS][GT_ROUTER_SOURCES];
+};
+
+/* What a thread has of the arena: injection/emit.h. */
+struct gt_emitter {
+	uint8_t *next; /* where the next entry goes; no slot: NULL */
+	uint8_t *end;  /* of the slot's memory */
+	struct gt_slot *slot;
+	uint32_t open; /* records of the slot that are kept open */
+	uint16_t held_open[GT_HELD_SLOTS];
+	struct gt_slot *held[GT_HELD_SLOTS]; /* NULL: free */
+};
+
+/*
+ * What is kept of each thread that calls CUDA. Static TLS, so it is small; and what an API call
+ * touches of it lies in two cache lines: the program has filled the caches with its own things
+ * since the call before, and each line of ours that is fetched again is time it loses.
+ */
+struct gt_own {
+	_Alignas(64) enum gt_thread_role role;
+	struct gt_frames frames;
+	_Alignas(64) struct gt_emitter emitter;
+};
+
 /* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
-extern __thread enum gt_thread_role gt_own_role
+extern __thread struct gt_own gt_own
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static inline enum gt_thread_role gt_thread_role(void)
 {
-	return gt_own_role;
+	return gt_own.role;
 }
 
 static inline bool gt_thread_is_ours(void)
 {
-	return gt_own_role != GT_THREAD_PROGRAM;
+	return gt_own.role != GT_THREAD_PROGRAM;
 }
 
 #endif

@@ -13,27 +13,14 @@
 
 #define MEASURE_EVERY 256
 #define SOURCE_BITS   ((1u << GT_ROUTER_SOURCES) - 1)
+#define NAME_SHIFT    8 /* of a call's name in wants */
 
-/*
- * What a thread of the program is in the middle of. Lives in static TLS: it is kept small. What is
- * touched in an outermost call lies in one cache line: the program has filled the caches with its
- * own things since the call before, and each line of ours that it must fetch again is time it loses.
- */
-struct frames {
-	uint32_t active; /* the router's, when this was last looked at */
-	uint32_t count;  /* of outermost calls */
-	uint16_t depth;  /* of calls that any source wants */
-	bool measuring;
-	uint16_t depths[GT_ROUTER_SOURCES];
-	void *keep[GT_ROUTER_LEVELS][GT_ROUTER_SOURCES];
-};
-
-/* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
-static __thread struct frames frames __attribute__((tls_model("initial-exec"), aligned(64)));
+/* What most calls do without, out of the way of what every call runs through. */
+#define RARE __attribute__((cold, noinline))
 
 size_t gt_router_memory(void)
 {
-	return sizeof(uint8_t[CUPTI_CB_DOMAIN_SIZE][GT_ROUTER_IDS]);
+	return sizeof(uint32_t[CUPTI_CB_DOMAIN_SIZE][GT_ROUTER_IDS]);
 }
 
 void gt_router_init(struct gt_router *router, struct gt_session *session, void *zeroed_memory)
@@ -62,12 +49,12 @@ static uint32_t last_of(uint32_t sources)
 static inline void enter(struct gt_router *router, uint32_t i, struct gt_call *call)
 {
 	const struct gt_route *route = &router->routes[i];
-	const uint32_t depth = frames.depths[i]++;
+	const uint32_t depth = gt_own.frames.depths[i]++;
 
 	if (depth >= route->levels || !route->hears.enter)
 		return;
 	call->depth = depth;
-	call->keep = &frames.keep[depth][i];
+	call->keep = &gt_own.frames.keep[depth][i];
 	*call->keep = NULL;
 	route->hears.enter(router->session, route->state, call);
 }
@@ -76,45 +63,45 @@ static inline void leave(struct gt_router *router, uint32_t i, struct gt_call *c
 {
 	const struct gt_route *route = &router->routes[i];
 
-	if (frames.depths[i] == 0)
+	if (gt_own.frames.depths[i] == 0)
 		return; /* the call began before recording did */
-	call->depth = --frames.depths[i];
+	call->depth = --gt_own.frames.depths[i];
 	if (call->depth >= route->levels || !route->hears.leave)
 		return;
-	call->keep = &frames.keep[call->depth][i];
+	call->keep = &gt_own.frames.keep[call->depth][i];
 	route->hears.leave(router->session, route->state, call);
 }
 
-/* One call in MEASURE_EVERY is timed from outside: what a callback itself costs. */
-static void measure(const struct gt_router *router, uint64_t began_ns)
+static inline void enter_all(struct gt_router *router, uint32_t sources, struct gt_call *call)
 {
-	gt_count(router->session, GT_LEDGER_callback_samples, 1);
-	gt_count(router->session, GT_LEDGER_callback_ns, gt_now() - began_ns);
-	frames.measuring = false;
-}
-
-static void enter_all(struct gt_router *router, uint32_t sources, struct gt_call *call)
-{
-	const uint64_t began_ns = frames.measuring ? gt_now() : 0;
-
-	frames.depth++;
+	gt_own.frames.depth++;
 	for (; sources; sources &= sources - 1)
 		enter(router, first_of(sources), call);
-	if (began_ns)
-		measure(router, began_ns);
 }
 
 /* The other way round, so that the source that was called last sees the least of the others. */
-static void leave_all(struct gt_router *router, uint32_t sources, struct gt_call *call)
+static inline void leave_all(struct gt_router *router, uint32_t sources, struct gt_call *call)
 {
 	for (; sources; sources &= ~(1u << last_of(sources)))
 		leave(router, last_of(sources), call);
-	if (frames.depth && --frames.depth == 0 && ++frames.count % MEASURE_EVERY == 0)
-		frames.measuring = true;
+	if (gt_own.frames.depth && --gt_own.frames.depth == 0 &&
+	    ++gt_own.frames.count % MEASURE_EVERY == 0)
+		gt_own.frames.measuring = true;
 }
 
-static void tell_all(struct gt_router *router, uint32_t sources, CUpti_CallbackDomain domain,
-                     CUpti_CallbackId id, const void *data)
+/* One call in MEASURE_EVERY is timed from outside: what a callback itself costs. */
+static RARE void enter_measured(struct gt_router *router, uint32_t sources, struct gt_call *call)
+{
+	const uint64_t began_ns = gt_now();
+
+	enter_all(router, sources, call);
+	gt_count(router->session, GT_LEDGER_callback_samples, 1);
+	gt_count(router->session, GT_LEDGER_callback_ns, gt_now() - began_ns);
+	gt_own.frames.measuring = false;
+}
+
+static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_CallbackDomain domain,
+                          CUpti_CallbackId id, const void *data)
 {
 	const int saved = errno;
 
@@ -128,11 +115,11 @@ static void tell_all(struct gt_router *router, uint32_t sources, CUpti_CallbackD
 }
 
 /* The calls that the thread was in when recording ended have returned since. */
-static void begin_anew(const struct gt_router *router, uint32_t active)
+static RARE void begin_anew(const struct gt_router *router, uint32_t active)
 {
 	const int saved = errno;
 
-	frames = (struct frames){.active = active, .count = frames.count};
+	gt_own.frames = (struct gt_frames){.active = active, .count = gt_own.frames.count};
 	gt_emit_abandon(router->session);
 	errno = saved;
 }
@@ -144,23 +131,28 @@ __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_Callb
 	struct gt_router *router = context;
 	/* Pairs with the release in gt_router_activate. */
 	const uint32_t active = atomic_load_explicit(&router->active, memory_order_acquire);
-	const bool driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-	struct gt_call call = {.data = data, .driver = driver, .id = id};
+	struct gt_call call = {
+		.data = data, .driver = domain == CUPTI_CB_DOMAIN_DRIVER_API, .id = id};
+	uint32_t wants;
 	uint32_t sources;
 
 	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS)
 		return;
-	sources = router->wants[domain][id] & active & SOURCE_BITS;
+	wants = router->wants[domain][id];
+	call.name = wants >> NAME_SHIFT;
+	sources = wants & active & SOURCE_BITS;
 	if (sources == 0 || gt_thread_is_ours())
 		return;
-	if (frames.active != active)
+	if (gt_own.frames.active != active)
 		begin_anew(router, active);
-	if (!driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API)
+	if (!call.driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API)
 		tell_all(router, sources, domain, id, data);
-	else if (call.data->callbackSite == CUPTI_API_ENTER)
-		enter_all(router, sources, &call);
-	else
+	else if (call.data->callbackSite != CUPTI_API_ENTER)
 		leave_all(router, sources, &call);
+	else if (gt_own.frames.measuring)
+		enter_measured(router, sources, &call);
+	else
+		enter_all(router, sources, &call);
 }
 
 /* The other subscriber's name, where this CUPTI tells it; "" otherwise. */
@@ -228,14 +220,21 @@ void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_Call
 	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS ||
 	    router->wants[domain][id] & bit)
 		return;
-	router->wants[domain][id] |= (uint8_t)bit;
+	router->wants[domain][id] |= bit;
 	route->wanted++;
+}
+
+void gt_router_name(struct gt_router *router, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                    uint32_t name)
+{
+	if (domain < CUPTI_CB_DOMAIN_SIZE && id < GT_ROUTER_IDS && name < GT_ROUTER_NAMES)
+		router->wants[domain][id] |= name << NAME_SHIFT;
 }
 
 static void enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes,
                    CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-	const uint32_t sources = router->wants[domain][id];
+	const uint32_t sources = router->wants[domain][id] & SOURCE_BITS;
 
 	if (sources == 0 ||
 	    cupti->cuptiEnableCallback(yes, router->subscriber, domain, id) != CUPTI_SUCCESS ||

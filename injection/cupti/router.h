@@ -9,6 +9,8 @@
 
 #include <cupti.h>
 
+#include "injection/thread.h"
+
 struct gt_cupti;
 struct gt_error;
 struct gt_session;
@@ -22,15 +24,15 @@ struct gt_session;
  * from ours.
  */
 
-#define GT_ROUTER_SOURCES 4    /* that hear callbacks; as many bits in wants */
-#define GT_ROUTER_IDS     4096 /* callback ids of one domain */
-#define GT_ROUTER_LEVELS  4    /* calls inside calls that a source can hear of */
+#define GT_ROUTER_IDS   4096       /* callback ids of one domain */
+#define GT_ROUTER_NAMES (1u << 24) /* strings of names of calls are smaller */
 
 /* An API call that is entered or returns. */
 struct gt_call {
 	const CUpti_CallbackData *data;
 	bool driver; /* of the driver's API, else of the runtime's */
 	CUpti_CallbackId id;
+	uint32_t name;  /* string of the call's name, 0: no source has named it */
 	uint32_t depth; /* how many calls of those that this source wants it is inside of */
 	void **keep;    /* the source's own: NULL at the entry, at the return as it was left */
 };
@@ -48,8 +50,9 @@ struct gt_handler {
 	              CUpti_CallbackId id, const void *data);
 };
 
+/* One cache line, as what is before the routes: all that a call needs of the router is in two. */
 struct gt_route {
-	struct gt_handler hears;
+	_Alignas(64) struct gt_handler hears;
 	void *state;
 	uint32_t levels;  /* of calls inside calls that it hears of; 1: the outermost alone */
 	uint32_t wanted;  /* callbacks */
@@ -58,15 +61,15 @@ struct gt_route {
 
 struct gt_router {
 	struct gt_session *session;
-	CUpti_SubscriberHandle subscriber;
+	uint32_t (*wants)[GT_ROUTER_IDS]; /* by domain and id: bits of the sources, and the name */
 	/*
 	 * Bit n: source n hears callbacks now. Above the bits of the sources it is counted how often
 	 * recording began, so that a thread notices that the calls it was in have long returned.
 	 */
 	_Atomic uint32_t active;
 	uint32_t count;
+	CUpti_SubscriberHandle subscriber;
 	struct gt_route routes[GT_ROUTER_SOURCES];
-	uint8_t (*wants)[GT_ROUTER_IDS]; /* by domain and id: bits of the sources */
 };
 
 size_t gt_router_memory(void);
@@ -83,6 +86,10 @@ struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler
 /* An id that is out of range is nobody's. */
 void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_CallbackDomain domain,
                     CUpti_CallbackId id);
+
+/* Names a call that is wanted, once: a string of the capture. */
+void gt_router_name(struct gt_router *router, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                    uint32_t name);
 
 /* Asks CUPTI for every callback that somebody wants, or for none. One thread at a time. */
 void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes);

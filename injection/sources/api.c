@@ -13,47 +13,25 @@
  * result when it returns, so that a process that dies inside it leaves it behind unfinished.
  */
 
-#define FETCH_LIMIT_NS 500000000u
-#define FUNCTION_MASK  0x7fffffffu
-#define DESTROYS       0x80000000u /* with a function's string: a context ends in this call */
-
-struct api {
-	/* Per callback id: the string of its name, 0 for a call that is not recorded; DESTROYS. */
-	uint32_t runtime[GT_ROUTER_IDS];
-	uint32_t driver[GT_ROUTER_IDS];
-};
-
-static inline void record_entry(struct gt_session *session, const struct gt_call *call,
-                                uint32_t function)
+__attribute__((hot)) static void enter(struct gt_session *session, void *state,
+                                       const struct gt_call *call)
 {
 	struct gt_record_api_call *record =
 		gt_emit_begin(session, GT_RECORD_api_call, sizeof(*record));
 
+	(void)state;
 	*call->keep = record;
 	if (!record)
 		return;
 	record->end_ns = 0;
 	record->correlation = call->data->correlationId;
-	record->function = function;
+	record->function = call->name;
 	record->result = 0;
 	record->thread = 0;
 	record->flags =
 		(call->driver ? GT_RECORD_DRIVER_API : 0) | (call->depth ? GT_RECORD_NESTED : 0);
 	record->start_ns = gt_now();
 	gt_emit_commit_open();
-}
-
-__attribute__((hot)) static void enter(struct gt_session *session, void *state,
-                                       const struct gt_call *call)
-{
-	const struct api *api = state;
-	const uint32_t function = (call->driver ? api->driver : api->runtime)[call->id];
-
-	/* Records of a context that ends are lost unless they are fetched before. */
-	if (function & DESTROYS && call->depth == 0)
-		gt_fetch(session, FETCH_LIMIT_NS);
-	if (function & FUNCTION_MASK)
-		record_entry(session, call, function & FUNCTION_MASK);
 }
 
 __attribute__((hot)) static void leave(struct gt_session *session, void *state,
@@ -90,19 +68,7 @@ static bool is_wanted(const char *name, int setting)
 	return false;
 }
 
-static bool ends_context(const char *name)
-{
-	static const char *const prefixes[] = {"cudaDeviceReset", "cuCtxDestroy",
-	                                       "cuDevicePrimaryCtxRe"};
-
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return strcmp(name, "cuDevicePrimaryCtxRetain") != 0;
-	return false;
-}
-
-static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain,
-                        uint32_t *functions)
+static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain)
 {
 	const struct gt_cupti *cupti = gt_cupti_of(session);
 	const int setting = gt_settings_of(session)->api;
@@ -110,33 +76,30 @@ static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain,
 	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++) {
 		const char *name = NULL;
 
-		if (cupti->cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name)
-			continue;
-		if (!is_wanted(name, setting) ||
-		    (setting == GT_API_SETTING_NONE && !ends_context(name)))
-			continue;
-		functions[id] = setting == GT_API_SETTING_NONE ? 0 : gt_intern(session, name);
-		functions[id] |= ends_context(name) ? DESTROYS : 0;
-		gt_want(session, domain, id);
+		if (cupti->cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name &&
+		    is_wanted(name, setting))
+			gt_want_call(session, domain, id, name);
 	}
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	struct api *api = state;
+	const int setting = gt_settings_of(session)->api;
 
+	(void)state;
 	(void)err;
-	if (gt_settings_of(session)->api == GT_API_SETTING_ALL)
+	if (setting == GT_API_SETTING_NONE)
+		return 0;
+	if (setting == GT_API_SETTING_ALL)
 		gt_want_nested(session);
-	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API, api->runtime);
-	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API, api->driver);
+	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API);
+	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API);
 	return 0;
 }
 
 const struct gt_source gt_source_api = {
 	.name = "api",
-	.state_size = sizeof(struct api),
 	.start = start,
 	.hears = {.enter = enter, .leave = leave},
 };

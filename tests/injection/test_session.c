@@ -222,7 +222,8 @@ Test(session, says_once_what_cannot_be_recorded)
 	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 1));
 }
 
-/* The flusher would come in an hour; what is not fetched when a context ends is lost. */
+/* Covers SOURCE(context_end). The flusher would come in an hour; what is not fetched when a context
+ * ends is lost. */
 Test(session, fetches_what_a_context_did_before_it_ends)
 {
 	const uint64_t until = gt_now() + LIMIT_NS;

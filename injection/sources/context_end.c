@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "injection/cupti/cupti.h"
+#include "injection/services.h"
+#include "injection/source.h"
+
+/*
+ * CUPTI loses the records of a context that ends, unless they are fetched before: calls that end
+ * one wait until that is done. It records nothing itself.
+ */
+
+#define FETCH_LIMIT_NS 500000000u
+
+static void enter(struct gt_session *session, void *state, const struct gt_call *call)
+{
+	(void)state;
+	(void)call;
+	gt_fetch(session, FETCH_LIMIT_NS);
+}
+
+static bool ends_context(const char *name)
+{
+	static const char *const prefixes[] = {"cudaDeviceReset", "cuCtxDestroy",
+	                                       "cuDevicePrimaryCtxRelease",
+	                                       "cuDevicePrimaryCtxReset"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+
+	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++) {
+		const char *name = NULL;
+
+		if (cupti->cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name &&
+		    ends_context(name))
+			gt_want(session, domain, id);
+	}
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	(void)state;
+	(void)err;
+	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API);
+	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	return 0;
+}
+
+const struct gt_source gt_source_context_end = {
+	.name = "context_end",
+	.start = start,
+	.hears = {.enter = enter},
+};
