@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 /*
  * The clock of everything that the injection library times itself: API calls, telemetry, its own
@@ -31,13 +30,7 @@ extern struct gt_counter gt_counter __attribute__((visibility("hidden")));
 void gt_now_init(void);
 
 /* CLOCK_MONOTONIC, nanoseconds. */
-static inline uint64_t gt_monotonic(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+uint64_t gt_monotonic(void);
 
 #ifdef __x86_64__
 __extension__ typedef unsigned __int128 gt_wide_product;

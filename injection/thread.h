@@ -32,11 +32,9 @@ void gt_thread_enter(enum gt_thread_role role);
 
 /* What a thread is in the middle of: injection/cupti/router.c. */
 struct gt_frames {
-	uint32_t active; /* the router's, when this was last looked at */
-	uint32_t count;  /* of outermost calls */
-	uint16_t depth;  /* of calls that any source wants */
-	bool measuring;
-	uint16_t depths[GT_ROUTER_SOURCES];
+	uint32_t active;                    /* the router's, when this was last looked at */
+	uint32_t count;                     /* of calls */
+	uint16_t depths[GT_ROUTER_SOURCES]; /* of calls that each source wants */
 	void *keep[GT_ROUTER_LEVELS][GT_ROUTER_SOURCES];
 };
 

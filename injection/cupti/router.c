@@ -46,58 +46,70 @@ static uint32_t last_of(uint32_t sources)
 	return 31 - (uint32_t)__builtin_clz(sources);
 }
 
-static inline void enter(struct gt_router *router, uint32_t i, struct gt_call *call)
+static void *enter_nothing(struct gt_session *session, void *state, struct gt_call call)
+{
+	(void)session;
+	(void)state;
+	(void)call;
+	return NULL;
+}
+
+static void leave_nothing(struct gt_session *session, void *state, struct gt_call call, void *kept)
+{
+	(void)session;
+	(void)state;
+	(void)call;
+	(void)kept;
+}
+
+static inline void enter(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
 	const uint32_t depth = gt_own.frames.depths[i]++;
 
-	if (depth >= route->levels || !route->hears.enter)
+	if (depth >= route->levels)
 		return;
-	call->depth = depth;
-	call->keep = &gt_own.frames.keep[depth][i];
-	*call->keep = NULL;
-	route->hears.enter(router->session, route->state, call);
+	call.depth = (uint8_t)depth;
+	gt_own.frames.keep[depth][i] = route->hears.enter(router->session, route->state, call);
 }
 
-static inline void leave(struct gt_router *router, uint32_t i, struct gt_call *call)
+static inline void leave(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
+	uint32_t depth = gt_own.frames.depths[i];
 
-	if (gt_own.frames.depths[i] == 0)
+	if (depth == 0)
 		return; /* the call began before recording did */
-	call->depth = --gt_own.frames.depths[i];
-	if (call->depth >= route->levels || !route->hears.leave)
+	gt_own.frames.depths[i] = (uint16_t)--depth;
+	if (depth >= route->levels)
 		return;
-	call->keep = &gt_own.frames.keep[call->depth][i];
-	route->hears.leave(router->session, route->state, call);
+	call.depth = (uint8_t)depth;
+	route->hears.leave(router->session, route->state, call, gt_own.frames.keep[depth][i]);
 }
 
-static inline void enter_all(struct gt_router *router, uint32_t sources, struct gt_call *call)
+static inline void enter_all(struct gt_router *router, uint32_t sources, struct gt_call call)
 {
-	gt_own.frames.depth++;
-	for (; sources; sources &= sources - 1)
+	do
 		enter(router, first_of(sources), call);
+	while (sources &= sources - 1);
 }
 
 /* The other way round, so that the source that was called last sees the least of the others. */
-static inline void leave_all(struct gt_router *router, uint32_t sources, struct gt_call *call)
+static inline void leave_all(struct gt_router *router, uint32_t sources, struct gt_call call)
 {
-	for (; sources; sources &= ~(1u << last_of(sources)))
+	do
 		leave(router, last_of(sources), call);
-	if (gt_own.frames.depth && --gt_own.frames.depth == 0 &&
-	    ++gt_own.frames.count % MEASURE_EVERY == 0)
-		gt_own.frames.measuring = true;
+	while (sources &= ~(1u << last_of(sources)));
 }
 
 /* One call in MEASURE_EVERY is timed from outside: what a callback itself costs. */
-static RARE void enter_measured(struct gt_router *router, uint32_t sources, struct gt_call *call)
+static RARE void enter_measured(struct gt_router *router, uint32_t sources, struct gt_call call)
 {
 	const uint64_t began_ns = gt_now();
 
 	enter_all(router, sources, call);
 	gt_count(router->session, GT_LEDGER_callback_samples, 1);
 	gt_count(router->session, GT_LEDGER_callback_ns, gt_now() - began_ns);
-	gt_own.frames.measuring = false;
 }
 
 static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_CallbackDomain domain,
@@ -131,28 +143,28 @@ __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_Callb
 	struct gt_router *router = context;
 	/* Pairs with the release in gt_router_activate. */
 	const uint32_t active = atomic_load_explicit(&router->active, memory_order_acquire);
-	struct gt_call call = {
-		.data = data, .driver = domain == CUPTI_CB_DOMAIN_DRIVER_API, .id = id};
+	struct gt_call call = {.data = data, .id = (uint16_t)id};
 	uint32_t wants;
 	uint32_t sources;
 
 	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS)
 		return;
 	wants = router->wants[domain][id];
-	call.name = wants >> NAME_SHIFT;
 	sources = wants & active & SOURCE_BITS;
 	if (sources == 0 || gt_thread_is_ours())
 		return;
 	if (gt_own.frames.active != active)
 		begin_anew(router, active);
+	call.name = wants >> NAME_SHIFT;
+	call.driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
 	if (!call.driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API)
 		tell_all(router, sources, domain, id, data);
 	else if (call.data->callbackSite != CUPTI_API_ENTER)
-		leave_all(router, sources, &call);
-	else if (gt_own.frames.measuring)
-		enter_measured(router, sources, &call);
+		leave_all(router, sources, call);
+	else if (++gt_own.frames.count % MEASURE_EVERY == 0)
+		enter_measured(router, sources, call);
 	else
-		enter_all(router, sources, &call);
+		enter_all(router, sources, call);
 }
 
 /* The other subscriber's name, where this CUPTI tells it; "" otherwise. */
@@ -204,6 +216,10 @@ struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler
 		return NULL;
 	router->count++;
 	*route = (struct gt_route){.hears = *handler, .state = state, .levels = 1};
+	if (!handler->enter)
+		route->hears.enter = enter_nothing;
+	if (!handler->leave)
+		route->hears.leave = leave_nothing;
 	return route;
 }
 

@@ -27,14 +27,13 @@ struct gt_session;
 #define GT_ROUTER_IDS   4096       /* callback ids of one domain */
 #define GT_ROUTER_NAMES (1u << 24) /* strings of names of calls are smaller */
 
-/* An API call that is entered or returns. */
+/* An API call that is entered or returns. Two registers: it is passed by value. */
 struct gt_call {
 	const CUpti_CallbackData *data;
-	bool driver; /* of the driver's API, else of the runtime's */
-	CUpti_CallbackId id;
 	uint32_t name;  /* string of the call's name, 0: no source has named it */
-	uint32_t depth; /* how many calls of those that this source wants it is inside of */
-	void **keep;    /* the source's own: NULL at the entry, at the return as it was left */
+	uint16_t id;    /* CUpti_CallbackId */
+	uint8_t depth;  /* how many calls of those that this source wants it is inside of */
+	uint8_t driver; /* 1: of the driver's API, 0: of the runtime's */
 };
 
 /*
@@ -42,9 +41,10 @@ struct gt_call {
  * loses: enter and leave keep errno themselves, as everything in injection/services.h does.
  */
 struct gt_handler {
-	void (*enter)(struct gt_session *session, void *state, const struct gt_call *call);
+	/* Returns what the source wants to have at the call's return. */
+	void *(*enter)(struct gt_session *session, void *state, struct gt_call call);
 	/* Only for calls that were entered while it was recording. */
-	void (*leave)(struct gt_session *session, void *state, const struct gt_call *call);
+	void (*leave)(struct gt_session *session, void *state, struct gt_call call, void *kept);
 	/* Callbacks of every other domain; data is CUPTI's struct for it. errno is kept for it. */
 	void (*event)(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
 	              CUpti_CallbackId id, const void *data);

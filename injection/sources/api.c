@@ -13,37 +13,37 @@
  * result when it returns, so that a process that dies inside it leaves it behind unfinished.
  */
 
-__attribute__((hot)) static void enter(struct gt_session *session, void *state,
-                                       const struct gt_call *call)
+__attribute__((hot)) static void *enter(struct gt_session *session, void *state,
+                                        struct gt_call call)
 {
 	struct gt_record_api_call *record =
 		gt_emit_begin(session, GT_RECORD_api_call, sizeof(*record));
 
 	(void)state;
-	*call->keep = record;
 	if (!record)
-		return;
+		return NULL;
 	record->end_ns = 0;
-	record->correlation = call->data->correlationId;
-	record->function = call->name;
+	record->correlation = call.data->correlationId;
+	record->function = call.name;
 	record->result = 0;
 	record->thread = 0;
 	record->flags =
-		(call->driver ? GT_RECORD_DRIVER_API : 0) | (call->depth ? GT_RECORD_NESTED : 0);
+		(call.driver ? GT_RECORD_DRIVER_API : 0) | (call.depth ? GT_RECORD_NESTED : 0);
 	record->start_ns = gt_now();
 	gt_emit_commit_open();
+	return record;
 }
 
-__attribute__((hot)) static void leave(struct gt_session *session, void *state,
-                                       const struct gt_call *call)
+__attribute__((hot)) static void leave(struct gt_session *session, void *state, struct gt_call call,
+                                       void *kept)
 {
-	struct gt_record_api_call *record = *call->keep;
+	struct gt_record_api_call *record = kept;
 
 	(void)state;
 	if (!record)
 		return;
-	if (call->data->functionReturnValue)
-		memcpy(&record->result, call->data->functionReturnValue, sizeof(record->result));
+	if (call.data->functionReturnValue)
+		memcpy(&record->result, call.data->functionReturnValue, sizeof(record->result));
 	record->end_ns = gt_now();
 	gt_emit_close(session, record);
 }

@@ -14,11 +14,12 @@
 
 #define FETCH_LIMIT_NS 500000000u
 
-static void enter(struct gt_session *session, void *state, const struct gt_call *call)
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
 	(void)state;
 	(void)call;
 	gt_fetch(session, FETCH_LIMIT_NS);
+	return NULL;
 }
 
 static bool ends_context(const char *name)

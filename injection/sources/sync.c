@@ -30,23 +30,22 @@ struct counting {
 
 static __thread struct counting counting __attribute__((tls_model("initial-exec")));
 
-static uint32_t result_of(const struct gt_call *call)
+static uint32_t result_of(struct gt_call call)
 {
 	uint32_t result = 0;
 
-	if (call->data->functionReturnValue)
-		memcpy(&result, call->data->functionReturnValue, sizeof(result));
+	if (call.data->functionReturnValue)
+		memcpy(&result, call.data->functionReturnValue, sizeof(result));
 	return result;
 }
 
-static uint32_t flags_of(const struct gt_call *call)
+static uint32_t flags_of(struct gt_call call)
 {
-	return call->driver ? GT_RECORD_DRIVER_API : 0;
+	return call.driver ? GT_RECORD_DRIVER_API : 0;
 }
 
 /* NULL when there is no room, which is counted. */
-static struct gt_record_sync_call *begin_call(struct gt_session *session,
-                                              const struct gt_call *call,
+static struct gt_record_sync_call *begin_call(struct gt_session *session, struct gt_call call,
                                               const struct gt_sync_facts *facts)
 {
 	struct gt_record_sync_call *record =
@@ -59,8 +58,8 @@ static struct gt_record_sync_call *begin_call(struct gt_session *session,
 		.event = facts->event,
 		.address = facts->address,
 		.value = facts->second_event ? facts->second_event : facts->value,
-		.correlation = call->data->correlationId,
-		.context = call->data->contextUid,
+		.correlation = call.data->correlationId,
+		.context = call.data->contextUid,
 		.kind = facts->kind,
 		.flags = flags_of(call),
 		.start_ns = gt_now(),
@@ -81,30 +80,32 @@ static bool says_nothing(const struct gt_sync_call *what, const struct gt_sync_f
 }
 
 /* Of a batch the first stays open until the call returns; the others are as long as they took. */
-static void enter(struct gt_session *session, void *state, const struct gt_call *call)
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
-	const struct gt_sync_call *what = gt_sync_call_find(call->driver, call->id);
+	const struct gt_sync_call *what = gt_sync_call_find(call.driver, call.id);
+	struct gt_record_sync_call *open = NULL;
 	struct gt_sync_facts facts[BATCH_MAX];
 	unsigned count;
 
 	(void)state;
 	if (!what || is_counted(what) || what->flags & GT_SYNC_CALL_AT_EXIT)
-		return;
-	count = gt_sync_call_read(what, call->data, facts, BATCH_MAX);
+		return NULL;
+	count = gt_sync_call_read(what, call.data, facts, BATCH_MAX);
 	for (unsigned i = 0; i < count; i++) {
 		struct gt_record_sync_call *record =
 			says_nothing(what, &facts[i]) ? NULL : begin_call(session, call, &facts[i]);
 
 		if (!record)
 			continue;
-		if (!*call->keep) {
-			*call->keep = record;
+		if (!open) {
+			open = record;
 			gt_emit_commit_open();
 		} else {
 			record->end_ns = record->start_ns;
 			gt_emit_commit();
 		}
 	}
+	return open;
 }
 
 static bool is_same(const struct gt_record_query *query, const struct gt_record_query *asked)
@@ -145,14 +146,14 @@ static void keep_query(struct gt_record_query *query)
  * Programs ask in loops, a million times a second: queries are counted, in place, as long as the
  * slot that they are counted in is the thread's. Several records of one kind add up.
  */
-static void count_query(struct gt_session *session, const struct gt_call *call,
+static void count_query(struct gt_session *session, struct gt_call call,
                         const struct gt_sync_facts *facts)
 {
 	const uint64_t now_ns = gt_now();
 	const struct gt_record_query asked = {
 		.stream = facts->stream,
 		.event = facts->event ? facts->event : UINT64_MAX,
-		.context = call->data->contextUid,
+		.context = call.data->contextUid,
 		.kind = facts->kind,
 		.result = (int32_t)result_of(call),
 	};
@@ -175,13 +176,13 @@ static void count_query(struct gt_session *session, const struct gt_call *call,
 }
 
 /* What is only known now: the event that was made, the answer to a query. */
-static void leave_late(struct gt_session *session, const struct gt_call *call,
+static void leave_late(struct gt_session *session, struct gt_call call,
                        const struct gt_sync_call *what)
 {
 	struct gt_record_sync_call *record;
 	struct gt_sync_facts facts;
 
-	if (gt_sync_call_read(what, call->data, &facts, 1) == 0)
+	if (gt_sync_call_read(what, call.data, &facts, 1) == 0)
 		return;
 	if (is_counted(what)) {
 		count_query(session, call, &facts);
@@ -194,9 +195,9 @@ static void leave_late(struct gt_session *session, const struct gt_call *call,
 	gt_emit_commit();
 }
 
-static void leave(struct gt_session *session, void *state, const struct gt_call *call)
+static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
 {
-	struct gt_record_sync_call *record = *call->keep;
+	struct gt_record_sync_call *record = kept;
 	const struct gt_sync_call *what;
 
 	(void)state;
@@ -206,7 +207,7 @@ static void leave(struct gt_session *session, void *state, const struct gt_call 
 		gt_emit_close(session, record);
 		return;
 	}
-	what = gt_sync_call_find(call->driver, call->id);
+	what = gt_sync_call_find(call.driver, call.id);
 	if (what && (is_counted(what) || what->flags & GT_SYNC_CALL_AT_EXIT))
 		leave_late(session, call, what);
 }
