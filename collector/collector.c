@@ -51,11 +51,6 @@ size_t gt_capture_count(const struct gt_capture *capture, uint32_t kind)
 	return count;
 }
 
-gt_string gt_capture_string(const struct gt_capture *capture, uint32_t id)
-{
-	return id < capture->strings.count ? capture->strings.rows[id] : 0;
-}
-
 /* "folder/name" with another suffix; to be freed. */
 static char *join(const char *folder, const char *name, size_t name_size, const char *suffix)
 {

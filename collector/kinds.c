@@ -101,6 +101,13 @@ static bool is_mapped(const struct gt_kind *kind, const struct gt_field *field)
 	return false;
 }
 
+/* Stage clocks converts them together. */
+static bool are_of_one_clock(const struct gt_field *start, const struct gt_field *end)
+{
+	return start->role == end->role &&
+	       (start->role == GT_ROLE_cupti_time || start->role == GT_ROLE_host_time);
+}
+
 static int check_kind(const struct gt_kind *kind, struct gt_error *err)
 {
 	const struct gt_record_info *info = kind->info;
@@ -110,6 +117,12 @@ static int check_kind(const struct gt_kind *kind, struct gt_error *err)
 			return gt_fail(err, EINVAL,
 			               "record %s: field %s does not fit its column's type",
 			               info->name, kind->bindings[i].field->name);
+	if (kind->has_times && !are_of_one_clock(&info->fields[0], &info->fields[1]))
+		return gt_fail(
+			err, EINVAL,
+			"record %s: start_ns and end_ns are times of one clock, CUPTI's or the "
+			"capture's own",
+			info->name);
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		const struct gt_field *field = &info->fields[i];
 

@@ -47,11 +47,15 @@ copy(const struct move *move, const struct gt_binding *binding, size_t width)
 {
 	const uint8_t *from = move->records + binding->field->offset;
 	uint8_t *to = move->rows + binding->column->offset;
+	/* Read once: for all that the compiler knows, what is written to a row could change them. */
+	const size_t record_size = move->record_size;
+	const size_t row_size = move->row_size;
+	const size_t count = move->count;
 
-	for (size_t i = 0; i < move->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		memcpy(to, from, width);
-		from += move->record_size;
-		to += move->row_size;
+		from += record_size;
+		to += row_size;
 	}
 }
 

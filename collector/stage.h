@@ -86,6 +86,9 @@ __attribute__((format(printf, 4, 5))) void gt_collection_note(struct gt_collecti
 size_t gt_capture_count(const struct gt_capture *capture, uint32_t kind);
 
 /* The text a capture calls by this id; 0 ("") when it never said. */
-gt_string gt_capture_string(const struct gt_capture *capture, uint32_t id);
+static inline gt_string gt_capture_string(const struct gt_capture *capture, uint32_t id)
+{
+	return id < capture->strings.count ? capture->strings.rows[id] : 0;
+}
 
 #endif

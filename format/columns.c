@@ -51,23 +51,37 @@ static uint64_t coded(enum gt_coding coding, uint64_t value, uint64_t previous, 
 	return value;
 }
 
-static uint8_t *encode_column(const struct gt_record_info *info, const struct gt_field *field,
-                              const uint8_t *rows, size_t count, uint8_t *out)
+/* The values of one column. Inlined with coding constant, as for decoding below. */
+static inline __attribute__((always_inline)) uint8_t *
+encode_values(const struct gt_record_info *info, const struct gt_field *field,
+              enum gt_coding coding, const uint8_t *rows, size_t count, uint8_t *out)
 {
-	const enum gt_coding coding = field->coding;
 	uint64_t previous = 0;
 
 	for (size_t i = 0; i < count; i++, rows += info->size) {
 		const uint64_t value = load(rows, field);
+		const uint64_t first = coding == GT_CODING_span ? load(rows, info->fields) : 0;
 
-		if (coding == GT_CODING_plain) {
-			out = gt_put_varint(out, value);
-			continue;
-		}
-		out = gt_put_varint(out, coded(coding, value, previous, load(rows, info->fields)));
+		out = gt_put_varint(out, coded(coding, value, previous, first));
 		previous = value;
 	}
 	return out;
+}
+
+static uint8_t *encode_column(const struct gt_record_info *info, const struct gt_field *field,
+                              const uint8_t *rows, size_t count, uint8_t *out)
+{
+	switch ((enum gt_coding)field->coding) {
+	case GT_CODING_plain:
+		break;
+	case GT_CODING_delta:
+		return encode_values(info, field, GT_CODING_delta, rows, count, out);
+	case GT_CODING_span:
+		return encode_values(info, field, GT_CODING_span, rows, count, out);
+	case GT_CODING_real:
+		return encode_values(info, field, GT_CODING_real, rows, count, out);
+	}
+	return encode_values(info, field, GT_CODING_plain, rows, count, out);
 }
 
 size_t gt_columns_encode(const struct gt_record_info *info, const void *rows, size_t count,
@@ -123,6 +137,9 @@ static inline __attribute__((always_inline)) int decode_values(const struct colu
 
 		if (bytes < end && *bytes < 0x80) {
 			value = *bytes++; /* most are differences of a byte */
+		} else if (end - bytes > 1 && bytes[1] < 0x80) {
+			value = (*bytes & 0x7fu) | (uint64_t)bytes[1] << 7; /* or of two */
+			bytes += 2;
 		} else {
 			bytes = gt_get_varint(bytes, end, &value);
 			if (!bytes)
@@ -140,11 +157,21 @@ static inline __attribute__((always_inline)) int decode_values(const struct colu
 	return bytes == end ? 0 : -EBADMSG;
 }
 
+/* Whether it says what all records hold already, 0: several columns of most captures do. */
+static bool is_zero(const struct column *column, enum gt_coding coding, size_t count)
+{
+	return (coding == GT_CODING_plain || coding == GT_CODING_delta) && count > 0 &&
+	       (size_t)(column->end - column->bytes) == count && column->bytes[0] == 0 &&
+	       memcmp(column->bytes, column->bytes + 1, count - 1) == 0;
+}
+
 static int decode_column(const struct column *column, enum gt_coding coding, uint8_t *rows,
                          size_t count)
 {
 	const bool wide = column->field->width == sizeof(uint64_t);
 
+	if (is_zero(column, coding, count))
+		return 0;
 	switch (coding) {
 	case GT_CODING_plain:
 		return wide ? decode_values(column, GT_CODING_plain, 8, rows, count)

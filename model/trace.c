@@ -152,14 +152,24 @@ static gt_id process_by(const struct gt_trace *trace, int target, gt_id id)
 	}
 }
 
+/* A column that names rows of another table. */
+struct reference {
+	size_t offset;
+	int target; /* GT_TABLE_NONE: the end of the list */
+};
+
+/* clang-format off */
+#define TABLE(name, plural, order, kept, help) static const struct reference name##_references[] = {
+#define COLUMN(table, type, name, help)
+#define REF(table, target, name, help) {offsetof(struct gt_##table, name), GT_TABLE_##target},
+#define END(name) {0, GT_TABLE_NONE}};
+#include "model/tables.def"
+/* clang-format on */
+
 gt_id gt_trace_process_of(const struct gt_trace *trace, size_t table, const void *row)
 {
-	static const struct {
-		const struct gt_column *columns;
-		size_t count;
-	} tables[] = {
-#define TABLE(name, plural, order, kept, help)                                                     \
-	{name##_columns, sizeof(name##_columns) / sizeof(name##_columns[0])},
+	static const struct reference *const references[] = {
+#define TABLE(name, plural, order, kept, help) name##_references,
 #define COLUMN(table, type, name, help)
 #define END(name)
 #include "model/tables.def"
@@ -167,14 +177,12 @@ gt_id gt_trace_process_of(const struct gt_trace *trace, size_t table, const void
 	gt_id process = GT_NONE;
 
 	assert(table < GT_TABLE_COUNT);
-	for (size_t i = 0; process == GT_NONE && i < tables[table].count; i++) {
-		const struct gt_column *column = &tables[table].columns[i];
+	for (const struct reference *reference = references[table];
+	     process == GT_NONE && reference->target != GT_TABLE_NONE; reference++) {
 		gt_id id;
 
-		if (column->target == GT_TABLE_NONE)
-			continue;
-		memcpy(&id, (const uint8_t *)row + column->offset, sizeof(id));
-		process = process_by(trace, column->target, id);
+		memcpy(&id, (const uint8_t *)row + reference->offset, sizeof(id));
+		process = process_by(trace, reference->target, id);
 	}
 	return process;
 }

@@ -173,16 +173,19 @@ static void convert_column(const struct gt_rows *rows, const struct gt_segment *
 	}
 }
 
-/* The first two columns of what has times are its start and end. */
-static void widen_by(struct gt_process *process, const struct gt_rows *rows,
-                     const struct gt_segment *segment)
+/* The first two columns of what has times are its start and end: read from one clock. */
+static void convert_times(const struct gt_rows *rows, const struct gt_segment *segment,
+                          struct line *line, struct gt_process *process)
 {
-	const uint8_t *at = rows->rows + segment->first * rows->row_size;
+	uint8_t *at = rows->rows + segment->first * rows->row_size;
 
 	for (size_t i = 0; i < segment->count; i++, at += rows->row_size) {
 		gt_time times[2];
 
 		memcpy(times, at, sizeof(times));
+		times[0] = convert(line, times[0]);
+		times[1] = convert(line, times[1]);
+		memcpy(at, times, sizeof(times));
 		widen(process, times[0], times[1]);
 	}
 }
@@ -193,15 +196,16 @@ static void convert_segment(struct gt_trace *trace, const struct gt_kind *kind,
 {
 	const struct gt_rows rows = gt_trace_rows(trace, kind->table);
 
-	for (size_t i = 0; i < kind->binding_count; i++) {
+	if (kind->has_times)
+		convert_times(&rows, segment, line_of(lines, kind->bindings[0].field->role),
+		              process);
+	for (size_t i = kind->has_times ? 2 : 0; i < kind->binding_count; i++) {
 		const struct gt_binding *binding = &kind->bindings[i];
 		struct line *line = line_of(lines, binding->field->role);
 
 		if (line)
 			convert_column(&rows, segment, binding->column, line);
 	}
-	if (kind->has_times)
-		widen_by(process, &rows, segment);
 }
 
 static void convert_series(struct gt_trace *trace, const struct gt_raw_series *raw,

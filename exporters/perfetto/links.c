@@ -18,24 +18,23 @@ static const struct link no_link = {.row = GT_NONE};
 static void sort(struct gt_links *links, const struct gt_ids *ids, size_t rows, size_t items,
                  struct link (*link_of)(const struct gt_ids *ids, size_t item))
 {
+	struct link *all = gt_allocate(items * sizeof(*all));
+
 	links->first = gt_allocate((rows + 1) * sizeof(*links->first));
 	links->numbers = gt_allocate(items * sizeof(*links->numbers));
 	memset(links->first, 0, (rows + 1) * sizeof(*links->first));
 
 	for (size_t i = 0; i < items; i++) {
-		const struct link link = link_of(ids, i);
-
-		if (link.row != GT_NONE)
-			links->first[link.row]++;
+		all[i] = link_of(ids, i);
+		if (all[i].row != GT_NONE)
+			links->first[all[i].row]++;
 	}
 	for (size_t i = 0; i < rows; i++)
 		links->first[i + 1] += links->first[i];
-	for (size_t i = items; i-- > 0;) {
-		const struct link link = link_of(ids, i);
-
-		if (link.row != GT_NONE)
-			links->numbers[--links->first[link.row]] = link.number;
-	}
+	for (size_t i = items; i-- > 0;)
+		if (all[i].row != GT_NONE)
+			links->numbers[--links->first[all[i].row]] = all[i].number;
+	gt_array_free(all);
 }
 
 void gt_links_release(struct gt_links *links)

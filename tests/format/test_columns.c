@@ -128,6 +128,44 @@ Test(columns, follow_the_coding_in_the_file)
 	cr_expect(eq(u32, syncs[2].kind, 5));
 }
 
+Test(columns, read_zeros_as_what_they_are_the_difference_from)
+{
+	const struct gt_record_info *info = gt_record_info(GT_RECORD_sync);
+	const uint64_t starts[] = {10, 20, 30};
+	const uint64_t zeros[4] = {0};
+	const uint64_t last[] = {0, 0, 6};
+	struct gt_record_sync syncs[3];
+	uint8_t *out = encoded;
+
+	out = put_column(out, 1, GT_CODING_plain, starts, 3);
+	out = put_column(out, 2, GT_CODING_span, zeros, 3);
+	out = put_column(out, 7, GT_CODING_delta, zeros, 3);
+	out = put_column(out, 8, GT_CODING_plain, last, 3);
+	cr_assert(eq(int, gt_columns_decode(info, encoded, (size_t)(out - encoded), syncs, 3), 0));
+	cr_expect(eq(u64, syncs[2].end_ns, 30));
+	cr_expect(eq(u32, syncs[2].kind, 0));
+	cr_expect(eq(u32, syncs[1].flags, 0));
+	cr_expect(eq(u32, syncs[2].flags, 6));
+	for (size_t count = 2; count <= 4; count++) {
+		out = put_column(encoded, 7, GT_CODING_delta, zeros, count);
+		cr_expect(eq(int,
+		             gt_columns_decode(info, encoded, (size_t)(out - encoded), syncs, 3),
+		             count == 3 ? 0 : -EBADMSG));
+	}
+}
+
+Test(columns, read_values_of_one_two_and_three_bytes)
+{
+	const struct gt_record_info *info = gt_record_info(GT_RECORD_sync);
+	const uint64_t values[] = {0, 127, 128, 16383, 16384, 1};
+	struct gt_record_sync syncs[6];
+	uint8_t *const end = put_column(encoded, 1, GT_CODING_plain, values, 6);
+
+	cr_assert(eq(int, gt_columns_decode(info, encoded, (size_t)(end - encoded), syncs, 6), 0));
+	for (size_t i = 0; i < 6; i++)
+		cr_expect(eq(u64, syncs[i].start_ns, values[i]));
+}
+
 Test(columns, refuse_bytes_that_are_not_that_many_records)
 {
 	const struct gt_record_info *info = gt_record_info(GT_RECORD_copy);

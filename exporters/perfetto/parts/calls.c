@@ -50,11 +50,12 @@ static uint32_t name_of(struct calls *calls, const struct gt_api_call *call)
 static size_t annotate_result(struct calls *calls, const struct gt_api_call *call,
                               struct gt_annotation *annotations)
 {
-	const char *name = gt_result_name(call->result, (call->flags & GT_DRIVER_API) != 0);
 	struct gt_names *names = &calls->perfetto->names;
+	const char *name;
 
 	if (!has_result(call))
 		return 0;
+	name = gt_result_name(call->result, (call->flags & GT_DRIVER_API) != 0);
 	annotations[0] = (struct gt_annotation){
 		.type = GT_VALUE_NUMBER, .name = calls->code_name, .number = call->result};
 	annotations[1] = (struct gt_annotation){.type = GT_VALUE_TEXT,
