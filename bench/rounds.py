@@ -31,6 +31,9 @@ class Variant:
 
     rounds has one entry a round: that dictionary, or None where the run failed."""
 
+    # Another tool: its figure is far from the others and needs fewer turns.
+    is_peer = False
+
     def __init__(self, name, help_text, run):
         self.name, self.help, self.run = name, help_text, run
         self.rounds, self.failures = [], []

@@ -27,10 +27,11 @@ LOOK_EVERY_S = 0.2
 
 class Settings:
     """turns: of a round; block_s: measured of a turn; lead_in_s: worked before that, unmeasured; core: the one
-    for every measuring thread, or None."""
+    for every measuring thread, or None; peers_every: other tools take part in every so manieth turn alone."""
 
-    def __init__(self, turns, block_s, lead_in_s, core=None):
+    def __init__(self, turns, block_s, lead_in_s, core=None, peers_every=1):
         self.turns, self.block_s, self.lead_in_s, self.core = turns, block_s, lead_in_s, core
+        self.peers_every = peers_every
 
     def arguments(self, path):
         """What a program is given to measure in turns."""
@@ -38,7 +39,8 @@ class Settings:
 
 
 class Player:
-    """A variant's process in one round. turns_us has one entry a turn: the time of an iteration."""
+    """A variant's process in one round. turns_us has one entry a turn: the time of an iteration, None where
+    it did not take part."""
 
     def __init__(self, variant, folder, settings):
         self.variant, self.folder, self.settings = variant, folder, settings
@@ -82,6 +84,9 @@ class Player:
             self.explain_end()
         return json.loads(text)
 
+    def takes_part(self, turn):
+        return turn % self.settings.peers_every == 0 or not self.variant.is_peer
+
     def take_turn(self):
         request = {"lead_in_s": self.settings.lead_in_s, "block_s": self.settings.block_s}
         try:
@@ -102,7 +107,7 @@ class Player:
         """The run, proven, once the process has ended."""
         row = self.variant.finish(self.process, self.folder)
         row["turns_us"] = self.turns_us
-        row["iteration_us"] = statistics.median(self.turns_us)
+        row["iteration_us"] = statistics.median(filter(None, self.turns_us))
         return row
 
     def attempt(self, work):
@@ -150,7 +155,10 @@ def take_turns(players, turns, order, deadline):
             print(f"  no time for more than {turn} turns", file=sys.stderr)
             break
         for player in order.sample(players, len(players)):
-            player.attempt(player.take_turn)
+            if player.takes_part(turn):
+                player.attempt(player.take_turn)
+            else:
+                player.turns_us.append(None)
 
 
 def run_round(variants, settings, order, allowed_failures, deadline):

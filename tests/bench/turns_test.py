@@ -64,8 +64,8 @@ class Turns(unittest.TestCase):
     def variant(self, name, **settings):
         return FakeVariant(self.bench, name, **settings)
 
-    def play(self, variants, count=60, rounds=1, seconds=60):
-        settings, order = turns.Settings(count, 0.12, 0.01), random.Random(1)
+    def play(self, variants, count=60, rounds=1, seconds=60, **more):
+        settings, order = turns.Settings(count, 0.12, 0.01, **more), random.Random(1)
         for _ in range(rounds):
             turns.run_round(variants, settings, order, 1, time.monotonic() + seconds)
         return {row["variant"]: row for row in attach.summarise(variants, {})}
@@ -121,6 +121,14 @@ class Turns(unittest.TestCase):
         blocks = pathlib.Path(os.environ["FAKE_FOLDER"], "blocks").read_text()
         self.assertEqual(int(blocks), 1 + 2 * 5)
         self.assertGreater(run["recorded"], 250 + 5 * 100)
+
+    def test_other_tools_take_part_in_fewer_turns_and_are_paired_with_those(self):
+        peer = self.variant("kineto", FAKE_SHARE=0.4)
+        peer.is_peer = True
+        rows = self.play([self.variant("none"), self.variant("floor", FAKE_SHARE=0.02), peer], peers_every=3)
+        self.assertEqual((rows["floor"]["turns"], rows["kineto"]["turns"]), (60, 20))
+        self.assertEqual(rows["kineto"]["over_floor_points"]["count"], 20)
+        self.assertLess(abs(rows["kineto"]["price_percent"]["median"] - 40), 2)
 
     def test_a_deadline_ends_the_turns_after_one_at_least(self):
         rows = self.play([self.variant("none"), self.variant("again")], seconds=0)
