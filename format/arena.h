@@ -9,6 +9,7 @@
 
 #include "format/activity.h"
 #include "format/records.h"
+#include "format/ticks.h"
 
 struct gt_error;
 
@@ -101,6 +102,7 @@ struct gt_arena_header {
 	uint64_t names_offset;
 	char capture[256]; /* name of the capture file in the same folder */
 	struct gt_activity_layout layout;
+	struct gt_ticks counter;          /* what the times in slots of records are readings of */
 	_Atomic uint64_t sequence;        /* of the last slot lent */
 	_Atomic uint32_t string_count;    /* strings in the heap; ids are 1..count */
 	_Atomic uint32_t heap_used;       /* bytes */

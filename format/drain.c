@@ -286,7 +286,21 @@ static uint32_t text_behind(const struct gt_drain *drain, const uint8_t *record,
 	                               (const char *)record + at + sizeof(size), size);
 }
 
-/* What a thread leaves for the drain to fill in: texts, itself, and that a call did not return. */
+/* 0 is none: of an end that the call has not returned. */
+static void make_nanoseconds(const struct gt_drain *drain, uint8_t *at)
+{
+	uint64_t time;
+
+	memcpy(&time, at, sizeof(time));
+	if (time)
+		time = gt_ticks_ns(&drain->config.arena->header->counter, time);
+	memcpy(at, &time, sizeof(time));
+}
+
+/*
+ * What a thread leaves for the drain to fill in: texts, itself, nanoseconds of its readings of the
+ * clock, and that a call did not return.
+ */
 static void complete(const struct gt_drain *drain, const struct gt_slot *slot,
                      const struct gt_record_info *info, const struct gt_entry *entry, uint8_t *row)
 {
@@ -303,6 +317,8 @@ static void complete(const struct gt_drain *drain, const struct gt_slot *slot,
 		uint8_t *at = row + info->fields[i].offset;
 		uint32_t value;
 
+		if (role == GT_ROLE_host_time)
+			make_nanoseconds(drain, at);
 		if (role != GT_ROLE_string && role != GT_ROLE_thread && role != GT_ROLE_flags)
 			continue;
 		memcpy(&value, at, sizeof(value));

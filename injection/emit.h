@@ -21,10 +21,11 @@ struct gt_session;
  *     struct gt_record_query *query = gt_emit_begin(session, GT_RECORD_query, sizeof(*query));
  *
  *     if (query) {
- *             query->start_ns = ...; every field: the memory is zero, but for what is set here
+ *             query->start_ns = gt_stamp(); and every other field: the memory holds anything
  *             gt_emit_commit();
  *     }
  *
+ * Times of the role host_time are readings of gt_stamp: the drain makes nanoseconds of them.
  * What has no end yet is committed with an end of 0 and kept open: it may be written to until it
  * is closed, and its slot stays with the thread so long. The drain marks a record unfinished whose
  * end is still 0.

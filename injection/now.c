@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct gt_counter gt_counter;
+struct gt_ticks gt_ticks;
 
 uint64_t gt_monotonic(void)
 {
@@ -62,7 +62,7 @@ static struct reading read_both(void)
 
 	for (int i = 0; i < TRIES; i++) {
 		const uint64_t before = gt_monotonic();
-		const uint64_t ticks = gt_ticks();
+		const uint64_t ticks = __builtin_ia32_rdtsc();
 		const uint64_t after = gt_monotonic();
 
 		if (after - before >= least)
@@ -86,9 +86,9 @@ void gt_now_init(void)
 	last = read_both();
 	if (last.ticks <= first.ticks || last.ns <= first.ns)
 		return;
-	gt_counter.ticks = first.ticks;
-	gt_counter.ns = first.ns;
-	gt_counter.scale = ((last.ns - first.ns) << 32) / (last.ticks - first.ticks);
+	gt_ticks.ticks = first.ticks;
+	gt_ticks.ns = first.ns;
+	gt_ticks.scale = ((last.ns - first.ns) << 32) / (last.ticks - first.ticks);
 }
 #else
 void gt_now_init(void)

@@ -19,8 +19,9 @@ struct gt_source;
 struct gt_waiter;
 
 /*
- * What a source may use of the session: these, emit (injection/emit.h), gt_now (injection/now.h)
- * and nothing else. From any thread where nothing else is said; none blocks, allocates or fails.
+ * What a source may use of the session: these, emit (injection/emit.h), gt_now and gt_stamp
+ * (injection/now.h) and nothing else. From any thread where nothing else is said; none blocks,
+ * allocates or fails.
  */
 
 /* The one session of the process, for callbacks that carry no pointer to it. */

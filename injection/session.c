@@ -173,6 +173,7 @@ static bool start_recording(struct gt_session *session, uint64_t began_ns)
 	uint32_t routes;
 
 	gt_layout_fill(&session->arena.header->layout, session->cupti.version);
+	session->arena.header->counter = gt_ticks;
 	gt_arena_publish(&session->arena);
 	sem_init(&session->followed, 0, 0);
 	gt_flusher_init(&session->flusher);

@@ -29,7 +29,7 @@ __attribute__((hot)) static void *enter(struct gt_session *session, void *state,
 	record->thread = 0;
 	record->flags =
 		(call.driver ? GT_RECORD_DRIVER_API : 0) | (call.depth ? GT_RECORD_NESTED : 0);
-	record->start_ns = gt_now();
+	record->start_ns = gt_stamp();
 	gt_emit_commit_open();
 	return record;
 }
@@ -44,7 +44,7 @@ __attribute__((hot)) static void leave(struct gt_session *session, void *state, 
 		return;
 	if (call.data->functionReturnValue)
 		memcpy(&record->result, call.data->functionReturnValue, sizeof(record->result));
-	record->end_ns = gt_now();
+	record->end_ns = gt_stamp();
 	gt_emit_close(session, record);
 }
 

@@ -62,7 +62,7 @@ static struct gt_record_sync_call *begin_call(struct gt_session *session, struct
 		.context = call.data->contextUid,
 		.kind = facts->kind,
 		.flags = flags_of(call),
-		.start_ns = gt_now(),
+		.start_ns = gt_stamp(),
 	};
 	return record;
 }
@@ -149,7 +149,7 @@ static void keep_query(struct gt_record_query *query)
 static void count_query(struct gt_session *session, struct gt_call call,
                         const struct gt_sync_facts *facts)
 {
-	const uint64_t now_ns = gt_now();
+	const uint64_t now = gt_stamp();
 	const struct gt_record_query asked = {
 		.stream = facts->stream,
 		.event = facts->event ? facts->event : UINT64_MAX,
@@ -161,14 +161,14 @@ static void count_query(struct gt_session *session, struct gt_call call,
 
 	if (query) {
 		query->count++;
-		query->end_ns = now_ns;
+		query->end_ns = now;
 		return;
 	}
 	query = gt_emit_begin(session, GT_RECORD_query, sizeof(*query));
 	if (!query)
 		return;
 	*query = asked;
-	query->start_ns = query->end_ns = now_ns;
+	query->start_ns = query->end_ns = now;
 	query->count = 1;
 	query->flags = flags_of(call);
 	gt_emit_commit();
@@ -203,7 +203,7 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	(void)state;
 	if (record) {
 		record->result = (int32_t)result_of(call);
-		record->end_ns = gt_now();
+		record->end_ns = gt_stamp();
 		gt_emit_close(session, record);
 		return;
 	}
@@ -232,7 +232,7 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 	if (!record)
 		return;
 	*record = (struct gt_record_handle){
-		.time_ns = gt_now(),
+		.time_ns = gt_stamp(),
 		.handle = (uintptr_t)made->resourceHandle.stream,
 		.context = context,
 		.stream = stream,

@@ -553,6 +553,32 @@ Test(drain, turns_a_threads_slot_into_calls_and_a_thread)
 	free(threads);
 }
 
+Test(drain, makes_nanoseconds_of_a_threads_readings_of_the_counter)
+{
+	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_RECORDS);
+	struct gt_record_api_call *calls;
+	struct gt_record_api_call *open;
+	uint64_t start;
+	uint64_t end;
+	size_t count;
+
+	test.arena.header->counter =
+		(struct gt_ticks){.scale = 3ull << 32, .ticks = 10, .ns = 5000};
+	add_call(&test, slot, 1);
+	add_call(&test, slot, 2);
+	open = (struct gt_record_api_call *)(gt_slot_memory(&test.arena, slot) + slot->used) - 1;
+	start = open->start_ns;
+	end = open->end_ns;
+	open->end_ns = 0;
+	drain_slot(slot);
+	calls = read_all(GT_RECORD_api_call, &count);
+	cr_assert(eq(sz, count, 2));
+	cr_expect(eq(u64, calls[0].end_ns - calls[0].start_ns, 3 * (end - start)));
+	cr_expect(eq(u64, calls[1].start_ns, 5000 + 3 * (start - 10)));
+	cr_expect(eq(u64, calls[1].end_ns, 0)); /* not returned */
+	free(calls);
+}
+
 Test(drain, makes_no_thread_of_a_slot_that_was_only_just_lent)
 {
 	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_RECORDS);

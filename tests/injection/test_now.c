@@ -45,18 +45,27 @@ Test(now, never_goes_back)
 	}
 }
 
-#ifdef __x86_64__
+Test(now, is_what_a_stamp_says_in_nanoseconds)
+{
+	uint64_t before;
+	uint64_t stamp;
+
+	gt_now_init();
+	before = gt_now();
+	stamp = gt_ticks_ns(&gt_ticks, gt_stamp());
+	cr_expect(le(u64, before, stamp));
+	cr_expect(le(u64, stamp, gt_now()));
+}
+
 /* A day of ticks times the scale is more than 64 bits hold. */
 Test(now, counts_scaled_ticks)
 {
-	const uint64_t day_ticks = 2100000000ull * 86400;
-	uint64_t now;
+	const struct gt_ticks counter = {
+		.scale = (uint64_t)1 << 31, .ticks = 500, .ns = 1000}; /* two ticks a nanosecond */
+	const uint64_t day_ns = 86400000000000;
 
-	gt_counter.scale = (uint64_t)(4294967296.0 / 2.1);
-	gt_counter.ticks = gt_ticks() - day_ticks;
-	gt_counter.ns = 1000;
-	now = gt_now();
-	cr_expect(ge(u64, now, 86399999000000));
-	cr_expect(lt(u64, now, 86400000000000 + 60000000000));
+	cr_expect(eq(u64, gt_ticks_ns(&counter, 500), 1000));
+	cr_expect(eq(u64, gt_ticks_ns(&counter, 502), 1001));
+	cr_expect(eq(u64, gt_ticks_ns(&counter, 500 + 2 * day_ns), 1000 + day_ns));
+	cr_expect(eq(u64, gt_ticks_ns(&(struct gt_ticks){0}, 4711), 4711));
 }
-#endif
