@@ -14,17 +14,21 @@
  *   GPUTRACE_FLOOR_DOMAINS     whole domains of callbacks: RESOURCE, SYNCHRONIZE, STATE
  *   GPUTRACE_FLOOR_ATTRIBUTES  NAME=VALUE or NUMBER=VALUE, set before the buffers are registered
  *
+ * bench/toggle switches callbacks on and off while the program runs, with floor_toggle.
+ *
  * When the program ends, it writes what passed through it and what was refused to
  * GPUTRACE_FLOOR_REPORT, so that a floor which recorded nothing cannot pass for one.
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include <cupti.h>
 
@@ -58,11 +62,15 @@ struct buffer {
 	struct buffer *next;
 };
 
+enum reads { READS_NOTHING, READS_CLOCK, READS_COUNTER };
+
 /* CUPTI hands its callbacks no pointer of ours, hence the one object at file scope. */
 static struct floor {
 	struct cupti cupti;
 	CUpti_SubscriberHandle subscriber;
 	const char *report;   /* file name, "": none is wanted */
+	_Atomic int reads;    /* enum reads: what the handler of calls does */
+	uint64_t unread;      /* where it puts what it has read */
 	bool zeroed;          /* CUPTI was told that buffers are zero when it gets them */
 	char refused[512];    /* what CUPTI did not take, or nobody knows; "": nothing */
 	pthread_mutex_t lock; /* guards all below */
@@ -297,14 +305,37 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uin
 	pthread_mutex_unlock(&state.lock);
 }
 
+static uint64_t read_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_nsec;
+}
+
+static uint64_t read_counter(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return read_clock();
+#endif
+}
+
 /* Called at entry and exit of every subscribed call; doing nothing is the point. */
 static void CUPTIAPI on_call(void *context, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                              const void *data)
 {
+	const int reads = atomic_load_explicit(&state.reads, memory_order_relaxed);
+
 	(void)context;
 	(void)domain;
 	(void)id;
 	(void)data;
+	if (reads == READS_CLOCK)
+		state.unread = read_clock();
+	else if (reads == READS_COUNTER)
+		state.unread = read_counter();
 }
 
 /* Whether a call is among those that a word of GPUTRACE_FLOOR_CALLS names. */
@@ -324,9 +355,11 @@ static bool is_wanted(const char *wanted, const char *name)
 }
 
 /* An older library knows fewer calls than the headers: it has no name for the others. */
-static uint64_t enable_domain_calls(const char *wanted, CUpti_CallbackDomain domain,
-                                    CUpti_CallbackId count)
+static uint64_t enable_domain_calls(const char *wanted, CUpti_CallbackDomain domain, uint32_t yes)
 {
+	const CUpti_CallbackId count = domain == CUPTI_CB_DOMAIN_RUNTIME_API
+	                                       ? (CUpti_CallbackId)CUPTI_RUNTIME_TRACE_CBID_SIZE
+	                                       : (CUpti_CallbackId)CUPTI_DRIVER_TRACE_CBID_SIZE;
 	uint64_t enabled = 0;
 
 	for (CUpti_CallbackId id = 1; id < count; id++) {
@@ -335,18 +368,29 @@ static uint64_t enable_domain_calls(const char *wanted, CUpti_CallbackDomain dom
 		if (state.cupti.get_callback_name(domain, id, &name) != CUPTI_SUCCESS || !name)
 			continue;
 		if (is_wanted(wanted, name))
-			enabled += state.cupti.enable_callback(1, state.subscriber, domain, id) ==
+			enabled += state.cupti.enable_callback(yes, state.subscriber, domain, id) ==
 			           CUPTI_SUCCESS;
 	}
 	return enabled;
 }
 
+/* runtime:WORD and driver:WORD are of one interface alone. */
+static uint64_t switch_calls(const char *word, uint32_t yes)
+{
+	const char *colon = strchr(word, ':');
+	const char *wanted = colon ? colon + 1 : word;
+	uint64_t switched = 0;
+
+	if (strncmp(word, "driver:", 7) != 0)
+		switched += enable_domain_calls(wanted, CUPTI_CB_DOMAIN_RUNTIME_API, yes);
+	if (strncmp(word, "runtime:", 8) != 0)
+		switched += enable_domain_calls(wanted, CUPTI_CB_DOMAIN_DRIVER_API, yes);
+	return switched;
+}
+
 static bool enable_calls(const char *word)
 {
-	const uint64_t enabled =
-		enable_domain_calls(word, CUPTI_CB_DOMAIN_RUNTIME_API,
-	                            CUPTI_RUNTIME_TRACE_CBID_SIZE) +
-		enable_domain_calls(word, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE);
+	const uint64_t enabled = switch_calls(word, 1);
 
 	state.callbacks_enabled += enabled;
 	return enabled > 0;
@@ -437,6 +481,20 @@ static void write_report(void)
 	        state.refused);
 	pthread_mutex_unlock(&state.lock);
 	fclose(out);
+}
+
+__attribute__((visibility("default"))) int floor_toggle(const char *word, int yes, int reads);
+
+/*
+ * For bench/toggle, on one thread of the program that runs: callbacks of a word of
+ * GPUTRACE_FLOOR_CALLS on or off, and what is read in them. How many there are, -1: none.
+ */
+int floor_toggle(const char *word, int yes, int reads)
+{
+	const uint64_t switched = switch_calls(word, yes != 0);
+
+	atomic_store_explicit(&state.reads, reads, memory_order_relaxed);
+	return switched ? (int)switched : -1;
 }
 
 /* NOLINTBEGIN(readability-identifier-naming): the driver looks for this very name. */
