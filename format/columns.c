@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) int decode_values(const struct colu
 
 		if (bytes < end && *bytes < 0x80) {
 			value = *bytes++; /* most are differences of a byte */
-		} else if (end - bytes > 1 && bytes[1] < 0x80) {
+		} else if (bytes + 1 < end && bytes[1] < 0x80) {
 			value = (*bytes & 0x7fu) | (uint64_t)bytes[1] << 7; /* or of two */
 			bytes += 2;
 		} else {
