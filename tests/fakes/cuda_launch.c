@@ -136,10 +136,7 @@ static void tell_loading(CUfunction function, CUcontext context)
 
 static void run_kernel(CUstream stream, struct fake_activity *kernel)
 {
-	(void)pthread_mutex_lock(&fake_cuda.lock);
-	kernel->function->launches++;
-	(void)pthread_mutex_unlock(&fake_cuda.lock);
-	if (kernel->function->launches == 1)
+	if (atomic_fetch_add(&kernel->function->launches, 1) == 0)
 		tell_loading(kernel->function, stream->context);
 	kernel->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 	fake_queue(stream, fake_cuda.script.launch_ns, fake_cuda.script.kernel_ns, kernel);

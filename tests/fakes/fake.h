@@ -43,7 +43,7 @@ struct CUfunc_st {
 	const char *name; /* never freed: CUPTI hands it out in records */
 	uint32_t registers;
 	uint32_t shared_static_bytes;
-	uint32_t launches;
+	_Atomic uint32_t launches;
 	CUfunction next;
 };
 

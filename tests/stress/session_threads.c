@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A whole session on the fake libraries, with threads that launch, end and begin: callbacks through
+ * the router, records through emit, the writer and the flusher beside them. First every call must
+ * be in the ledger; then recording is switched off and on meanwhile, and no more may be there than
+ * were made. Under the thread sanitizer it is the test of injection/'s own threads.
+ */
+#include <dirent.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cuda.h>
+
+#include "injection/services.h"
+#include "injection/session.h"
+#include "stress/stress.h"
+
+enum {
+	THREADS = 4,
+	WAVES = 6,      /* of threads, one after the other */
+	LAUNCHES = 700, /* by a thread: its slot is full more than once */
+	SWITCHES = 20,
+};
+
+#define LIMIT_NS 20000000000u
+
+static CUcontext context;
+static CUfunction kernel;
+
+static void *launch(void *argument)
+{
+	(void)argument;
+	MUST(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	for (int i = 0; i < LAUNCHES; i++)
+		MUST(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) ==
+		     CUDA_SUCCESS);
+	return NULL;
+}
+
+/* Returns when all have ended; so many launches were made then. */
+static uint64_t launch_in_waves(void)
+{
+	pthread_t threads[THREADS];
+
+	for (int wave = 0; wave < WAVES; wave++) {
+		for (int i = 0; i < THREADS; i++)
+			MUST(pthread_create(&threads[i], NULL, launch, NULL) == 0);
+		for (int i = 0; i < THREADS; i++)
+			MUST(pthread_join(threads[i], NULL) == 0);
+	}
+	return (uint64_t)WAVES * THREADS * LAUNCHES;
+}
+
+static void *switch_off_and_on(void *argument)
+{
+	struct gt_session *session = argument;
+
+	for (int i = 0; i < SWITCHES; i++) {
+		MUST(gt_session_disarm(session, LIMIT_NS));
+		MUST(gt_session_arm(session, LIMIT_NS));
+	}
+	return NULL;
+}
+
+static void use_cuda(void)
+{
+	CUmodule module;
+
+	MUST(cuInit(0) == CUDA_SUCCESS);
+	MUST(cuCtxCreate_v4(&context, NULL, 0, 0) == CUDA_SUCCESS);
+	MUST(cuModuleLoadData(&module, "fake image") == CUDA_SUCCESS);
+	MUST(cuModuleGetFunction(&kernel, module, "work") == CUDA_SUCCESS);
+}
+
+static void start(struct gt_session *session, const char *folder)
+{
+	char output[128];
+	char cupti[] = "GPUTRACE_CUPTI=" FAKE_CUPTI_PATH;
+	char interval[] = "GPUTRACE_FLUSH_INTERVAL=1ms";
+	char *environment[] = {output, cupti, interval, NULL};
+
+	snprintf(output, sizeof(output), "GPUTRACE_OUTPUT=%s", folder);
+	gt_session_start(session, environment);
+	MUST(gt_session_is(session, GT_SESSION_RECORDING));
+}
+
+static uint64_t ledger(const struct gt_session *session, enum gt_ledger_id id)
+{
+	return atomic_load(&session->arena.header->ledger[id]);
+}
+
+/* What has been recorded of the calls so far: the writer has all of it once recording is off. */
+static uint64_t calls_of(struct gt_session *session)
+{
+	MUST(gt_session_disarm(session, LIMIT_NS));
+	MUST(gt_session_arm(session, LIMIT_NS));
+	return ledger(session, GT_LEDGER_api_calls);
+}
+
+static void remove_all(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	char path[512];
+
+	MUST(dir);
+	while ((entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (entry->d_name[0] != '.')
+			unlink(path);
+	}
+	closedir(dir);
+	rmdir(folder);
+}
+
+int main(void)
+{
+	struct gt_session *session = gt_session_get();
+	char folder[] = "/tmp/gputrace-stress-XXXXXX";
+	pthread_t switcher;
+	uint64_t before;
+	uint64_t made;
+
+	MUST(mkdtemp(folder));
+	start(session, folder);
+	use_cuda();
+	before = calls_of(session);
+	made = launch_in_waves();
+	MUST(calls_of(session) == before + made);
+	MUST(ledger(session, GT_LEDGER_api_lost) == 0);
+
+	before = ledger(session, GT_LEDGER_api_calls);
+	MUST(pthread_create(&switcher, NULL, switch_off_and_on, session) == 0);
+	made = launch_in_waves();
+	MUST(pthread_join(switcher, NULL) == 0);
+	gt_session_stop(session);
+	MUST(ledger(session, GT_LEDGER_api_calls) <= before + made);
+	remove_all(folder);
+	return 0;
+}
