@@ -3,7 +3,6 @@
 
 #include "analysis/figures.h"
 #include "base/array.h"
-#include "model/activity.h"
 
 static struct gt_interval inside(const struct gt_view *view, const struct gt_activity *activity)
 {
@@ -46,8 +45,14 @@ struct gt_busy *gt_busy_of_devices(const struct gt_view *view)
 	return devices;
 }
 
-double gt_busy_percent(const struct gt_view *view, const struct gt_busy *busy)
+void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
+                 const struct gt_activity *activity)
 {
-	return gt_percent((double)busy->kernels.covered_ns,
-	                  (double)(view->end_ns - view->start_ns));
+	if (activity->type == GT_ACTIVITY_KERNEL)
+		gt_cover_add(kernels, inside(view, activity));
+}
+
+double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels)
+{
+	return gt_percent((double)kernels->covered_ns, (double)(view->end_ns - view->start_ns));
 }

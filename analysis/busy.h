@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "model/activity.h"
 #include "model/intervals.h"
 #include "model/view.h"
 
@@ -23,7 +24,14 @@ struct gt_busy {
 /* One for each device of the trace. The caller frees it with gt_array_free. */
 struct gt_busy *gt_busy_of_devices(const struct gt_view *view);
 
-/* Busy time in percent of the window; NAN when that is empty. */
-double gt_busy_percent(const struct gt_view *view, const struct gt_busy *busy);
+/*
+ * Adds one activity of a device to its busy time alone, for reports that walk all activity, in
+ * order of their start, for more than this.
+ */
+void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
+                 const struct gt_activity *activity);
+
+/* Busy time, the cover of kernels, in percent of the window; NAN when that is empty. */
+double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels);
 
 #endif

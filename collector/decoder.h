@@ -12,6 +12,7 @@ struct gt_decoder {
 	struct gt_collection *collection;
 	struct gt_capture *capture;
 	uint8_t *scratch;     /* a chunk's payload */
+	void *decompressor;   /* gt_reader_use */
 	uint8_t *records;     /* a chunk's records */
 	uint64_t unknown;     /* chunks of kinds a later gputrace writes */
 	uint64_t damaged;     /* chunks whose checksum holds but whose columns do not */

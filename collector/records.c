@@ -65,7 +65,8 @@ _Static_assert((int)GT_RECORD_UNFINISHED == (int)GT_UNFINISHED &&
                        (int)GT_RECORD_ASYNC == (int)GT_ASYNC &&
                        (int)GT_RECORD_DRIVER_API == (int)GT_DRIVER_API &&
                        (int)GT_RECORD_NESTED == (int)GT_NESTED &&
-                       (int)GT_RECORD_DEVICE_LAUNCHED == (int)GT_DEVICE_LAUNCHED,
+                       (int)GT_RECORD_DEVICE_LAUNCHED == (int)GT_DEVICE_LAUNCHED &&
+                       (int)GT_RECORD_GRAPH_NODE == (int)GT_GRAPH_NODE,
                "flags of records are flags of rows");
 
 static uint32_t device_number(const struct move *move, const uint8_t *record)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "base/bytes.h"
@@ -41,6 +42,16 @@ int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void
 	return 0;
 }
 
+size_t gt_reader_memory(void)
+{
+	return ZSTD_estimateDCtxSize();
+}
+
+void gt_reader_use(struct gt_reader *reader, void *memory)
+{
+	reader->decompressor = ZSTD_initStaticDCtx(memory, gt_reader_memory());
+}
+
 /* 1 a good chunk, 0 the file ends inside it, -EBADMSG damaged. */
 static int check(const struct gt_reader *reader, struct gt_chunk *chunk)
 {
@@ -73,8 +84,12 @@ static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
 	            chunk->header.stored)
 		return -EBADMSG;
 
-	const size_t size = ZSTD_decompress(reader->scratch, chunk->header.raw, chunk->payload,
-	                                    chunk->header.stored);
+	const size_t size = reader->decompressor
+	                            ? ZSTD_decompressDCtx(reader->decompressor, reader->scratch,
+	                                                  chunk->header.raw, chunk->payload,
+	                                                  chunk->header.stored)
+	                            : ZSTD_decompress(reader->scratch, chunk->header.raw,
+	                                              chunk->payload, chunk->header.stored);
 
 	if (ZSTD_isError(size) || size != chunk->header.raw)
 		return -EBADMSG;

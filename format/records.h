@@ -75,6 +75,7 @@ enum gt_record_flag {
 	GT_RECORD_DRIVER_API = 8,
 	GT_RECORD_NESTED = 16,
 	GT_RECORD_DEVICE_LAUNCHED = 32,
+	GT_RECORD_GRAPH_NODE = 64,
 };
 
 enum gt_coding {

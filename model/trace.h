@@ -32,7 +32,8 @@ enum gt_activity_flag {
 	GT_ASYNC = 4,      /* the copy or fill did not make the host wait */
 	GT_DRIVER_API = 8, /* the call is of the driver API (cu...), not the runtime's (cuda...) */
 	GT_NESTED = 16,    /* the call was made inside another one (only with --api all) */
-	GT_DEVICE_LAUNCHED = 32 /* a kernel on the GPU launched it */
+	GT_DEVICE_LAUNCHED = 32, /* a kernel on the GPU launched it */
+	GT_GRAPH_NODE = 64, /* the call made a node of a graph: what it asked for runs with that */
 };
 
 /* What an API call is for. The values are not in any file. */

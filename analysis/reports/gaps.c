@@ -80,8 +80,8 @@ enum { LARGEST }; /* arguments, as above */
 struct tally {
 	const struct gt_view *view;
 	const struct gt_trace *trace;
-	struct gt_busy *busy; /* by device */
-	struct gt_idle *idle; /* by device */
+	struct gt_cover *kernels; /* by device: its busy time */
+	struct gt_idle *idle;     /* by device */
 	struct gt_thread_calls calls;
 	struct gt_latency latency;
 };
@@ -94,12 +94,14 @@ static void tally_init(struct tally *tally, const struct gt_view *view, uint64_t
 	*tally = (struct tally){
 		.view = view,
 		.trace = trace,
-		.busy = gt_busy_of_devices(view),
+		.kernels = gt_allocate(devices * sizeof(*tally->kernels)),
 		.idle = gt_allocate(devices * sizeof(*tally->idle)),
 	};
-	for (size_t i = 0; i < devices; i++)
+	for (size_t i = 0; i < devices; i++) {
+		tally->kernels[i] = (struct gt_cover){0};
 		tally->idle[i] = (struct gt_idle){
 			.largest_count = largest < SIZE_MAX ? (size_t)largest : SIZE_MAX};
+	}
 	gt_thread_calls_init(&tally->calls, trace);
 	gt_latency_init(&tally->latency, trace);
 }
@@ -108,7 +110,7 @@ static void tally_release(struct tally *tally)
 {
 	for (size_t i = 0; i < tally->trace->devices.count; i++)
 		gt_idle_release(&tally->idle[i]);
-	gt_array_free(tally->busy);
+	gt_array_free(tally->kernels);
 	gt_array_free(tally->idle);
 	gt_thread_calls_release(&tally->calls);
 	gt_latency_release(&tally->latency);
@@ -122,8 +124,10 @@ static void walk(struct tally *tally)
 	gt_activity_walk_init(&walk, tally->trace);
 	while (gt_activity_next(&walk, &activity)) {
 		gt_latency_see(&tally->latency, &activity);
-		if (activity.device < tally->trace->devices.count)
-			gt_idle_see(&tally->idle[activity.device], &activity);
+		if (activity.device >= tally->trace->devices.count)
+			continue;
+		gt_busy_see(&tally->kernels[activity.device], tally->view, &activity);
+		gt_idle_see(&tally->idle[activity.device], &activity);
 	}
 	for (size_t i = 0; i < tally->trace->devices.count; i++)
 		gt_idle_end(&tally->idle[i]);
@@ -141,8 +145,8 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 			continue;
 		gt_add_device(result, tally->trace, (gt_id)i);
 		gt_result_add_count(result, (int64_t)span_ns);
-		gt_result_add_count(result, (int64_t)tally->busy[i].kernels.covered_ns);
-		gt_result_add_real(result, gt_busy_percent(tally->view, &tally->busy[i]));
+		gt_result_add_count(result, (int64_t)tally->kernels[i].covered_ns);
+		gt_result_add_real(result, gt_busy_percent(tally->view, &tally->kernels[i]));
 		gt_result_add_count(result, (int64_t)idle->cover.covered_ns);
 		gt_result_add_count(result, (int64_t)idle_ns);
 		gt_result_add_real(result, gt_percent((double)idle_ns, (double)span_ns));

@@ -242,7 +242,7 @@ static void add_device_row(const struct gt_view *view, struct gt_result *result,
 
 	gt_add_device(result, view->trace, id);
 	gt_result_add_count(result, (int64_t)busy_ns);
-	gt_result_add_real(result, gt_busy_percent(view, busy));
+	gt_result_add_real(result, gt_busy_percent(view, &busy->kernels));
 	gt_result_add_real(result, gt_percent((double)busy_ns, (double)gt_cover_span(&busy->all)));
 	gt_result_add_count(result, (int64_t)copy_ns);
 	/* What both cover is in the sum of the two twice, in their union once. */

@@ -40,6 +40,7 @@ static int decode_bytes(struct gt_decoder *decoder, const uint8_t *bytes, size_t
 
 	if (result < 0)
 		return result;
+	gt_reader_use(reader, decoder->decompressor);
 	while (gt_reader_next(reader, &chunk) > 0) {
 		if (chunk.header.kind == GT_RECORD_STRINGS)
 			decode_strings(decoder, &chunk);
@@ -211,6 +212,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	struct gt_decoder decoder = {
 		.collection = collection,
 		.scratch = gt_allocate(GT_CHUNK_MAX_RAW),
+		.decompressor = gt_allocate(gt_reader_memory()),
 		.records = gt_allocate((size_t)GT_CHUNK_MAX_RECORDS * GT_RECORD_MAX_SIZE),
 	};
 	int result = 0;
@@ -223,6 +225,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 			break;
 	}
 	free(decoder.scratch);
+	free(decoder.decompressor);
 	free(decoder.records);
 	return result;
 }

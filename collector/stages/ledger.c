@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,10 @@ struct tally {
 	uint64_t launches;
 	uint64_t timed;
 	uint64_t unfinished;
-	uint64_t captured;
-	uint64_t missing;
+	uint64_t without_kernel; /* of the launches, all that nothing is known of */
+	uint64_t made_node;      /* of these, by what their records say */
+	uint64_t in_capture;     /* of these, by the calls of their threads */
+	bool tells_nodes;        /* there are calls that say that they made one */
 	uint64_t failed;
 	uint64_t graph_launches;
 	uint64_t kernels;
@@ -49,8 +52,10 @@ static void count_kernels(const struct gt_trace *trace, uint8_t *known, struct t
 }
 
 /*
- * A launch into a stream that is being captured runs nothing. The calls that begin and end a
- * capture are recorded, so between them on the same thread a launch without a kernel is one.
+ * A launch into a stream that is being captured runs nothing: it makes a node of a graph, and its
+ * record says so. A process none of whose calls says that was recorded before they did, or with a
+ * CUPTI that does not tell. There the calls that begin and end a capture say something: between
+ * them on the same thread a launch without a kernel is one.
  */
 static void follow_capture(const struct gt_trace *trace, const struct gt_api_call *call,
                            uint32_t *depth)
@@ -77,10 +82,11 @@ static void count_launch(struct tally *tally, const struct gt_api_call *call, ui
 		tally->timed++;
 	else if (known & HAS_UNFINISHED || call->flags & GT_UNFINISHED)
 		tally->unfinished++;
-	else if (capturing)
-		tally->captured++;
-	else
-		tally->missing++;
+	else {
+		tally->without_kernel++;
+		tally->made_node += (call->flags & GT_GRAPH_NODE) != 0;
+		tally->in_capture += capturing;
+	}
 }
 
 static void count_calls(const struct gt_trace *trace, const uint8_t *known, struct tally *tallies)
@@ -95,6 +101,7 @@ static void count_calls(const struct gt_trace *trace, const uint8_t *known, stru
 
 		if (call->flags & GT_NESTED)
 			continue;
+		tally->tells_nodes |= (call->flags & GT_GRAPH_NODE) != 0;
 		follow_capture(trace, call, depth);
 		if (call->kind == GT_API_LAUNCH)
 			count_launch(tally, call, known[i], depth[call->thread] > 0);
@@ -108,13 +115,14 @@ static void add_rows(struct gt_trace *trace, const struct gt_capture *capture,
                      const struct tally *tally)
 {
 	const gt_id process = capture->process;
+	const uint64_t captured = tally->tells_nodes ? tally->made_node : tally->in_capture;
 
 	if (capture->api_recorded) {
 		add(trace, process, "launches", tally->launches);
 		add(trace, process, "launches_timed", tally->timed);
 		add(trace, process, "launches_unfinished", tally->unfinished);
-		add(trace, process, "launches_captured", tally->captured);
-		add(trace, process, "launches_missing", tally->missing);
+		add(trace, process, "launches_captured", captured);
+		add(trace, process, "launches_missing", tally->without_kernel - captured);
 		add(trace, process, "launches_refused", tally->failed);
 		add(trace, process, "graph_launches", tally->graph_launches);
 		add(trace, process, "kernels_without_call", tally->kernels_without_call);

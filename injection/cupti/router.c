@@ -118,10 +118,12 @@ static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_Call
 	const int saved = errno;
 
 	for (; sources; sources &= sources - 1) {
-		const struct gt_route *route = &router->routes[first_of(sources)];
+		const uint32_t i = first_of(sources);
+		const struct gt_route *route = &router->routes[i];
+		void *kept = gt_own.frames.depths[i] ? gt_own.frames.keep[0][i] : NULL;
 
 		if (route->hears.event)
-			route->hears.event(router->session, route->state, domain, id, data);
+			route->hears.event(router->session, route->state, domain, id, data, kept);
 	}
 	errno = saved;
 }

@@ -45,9 +45,12 @@ struct gt_handler {
 	void *(*enter)(struct gt_session *session, void *state, struct gt_call call);
 	/* Only for calls that were entered while it was recording. */
 	void (*leave)(struct gt_session *session, void *state, struct gt_call call, void *kept);
-	/* Callbacks of every other domain; data is CUPTI's struct for it. errno is kept for it. */
+	/*
+	 * Callbacks of every other domain; data is CUPTI's struct for it. kept: at the entry of the
+	 * outermost call that the thread is in, NULL where it is in none. errno is kept for it.
+	 */
 	void (*event)(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
-	              CUpti_CallbackId id, const void *data);
+	              CUpti_CallbackId id, const void *data, void *kept);
 };
 
 /* One cache line, as what is before the routes: all that a call needs of the router is in two. */

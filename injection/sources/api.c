@@ -48,6 +48,25 @@ __attribute__((hot)) static void leave(struct gt_session *session, void *state, 
 	gt_emit_close(session, record);
 }
 
+/*
+ * A node of a graph was made in the call. A launch that makes one goes into a stream that is being
+ * captured, and runs nothing: the driver itself says so, whichever thread began the capture, at no
+ * cost to launches that run.
+ */
+static void event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+                  CUpti_CallbackId id, const void *data, void *kept)
+{
+	struct gt_record_api_call *record = kept;
+
+	(void)session;
+	(void)state;
+	(void)domain;
+	(void)id;
+	(void)data;
+	if (record)
+		record->flags |= GT_RECORD_GRAPH_NODE;
+}
+
 /* What a call is for decides whether it is recorded: the first prefix that fits, as the .def says. */
 static bool is_wanted(const char *name, int setting)
 {
@@ -95,11 +114,12 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		gt_want_nested(session);
 	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API);
 	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	return 0;
 }
 
 const struct gt_source gt_source_api = {
 	.name = "api",
 	.start = start,
-	.hears = {.enter = enter, .leave = leave},
+	.hears = {.enter = enter, .leave = leave, .event = event},
 };

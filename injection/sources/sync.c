@@ -214,7 +214,7 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 
 /* A stream was made: its handle stands for CUPTI's id of it until another stream gets it. */
 static void event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
-                  CUpti_CallbackId id, const void *data)
+                  CUpti_CallbackId id, const void *data, void *kept)
 {
 	const struct gt_cupti *cupti = gt_cupti_of(session);
 	const CUpti_ResourceData *made = data;
@@ -223,6 +223,7 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 	uint32_t stream = 0;
 
 	(void)state;
+	(void)kept;
 	if (domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_STREAM_CREATED ||
 	    cupti->cuptiGetContextId(made->context, &context) != CUPTI_SUCCESS ||
 	    cupti->cuptiGetStreamIdEx(made->context, made->resourceHandle.stream, 0, &stream) !=

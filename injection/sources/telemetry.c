@@ -74,7 +74,7 @@ static bool comes_later(size_t counter)
 
 /* The program's thread, which is making a context. */
 static void hear(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
-                 CUpti_CallbackId id, const void *data)
+                 CUpti_CallbackId id, const void *data, void *kept)
 {
 	const CUpti_ResourceData *resource = data;
 	struct telemetry *telemetry = state;
@@ -82,6 +82,7 @@ static void hear(struct gt_session *session, void *state, CUpti_CallbackDomain d
 
 	(void)domain;
 	(void)id;
+	(void)kept;
 	if (gt_cupti_of(session)->cuptiGetDeviceId(resource->context, &ordinal) == CUPTI_SUCCESS &&
 	    ordinal < MOST_GPUS)
 		atomic_fetch_or_explicit(&telemetry->used, UINT64_C(1) << ordinal,

@@ -6,7 +6,7 @@
 
 static struct recording recording;
 
-enum { LAUNCH = STRING_LAUNCH, GRAPH = STRING_NEXT, BEGIN, END_CAPTURE, COPY };
+enum { LAUNCH = STRING_LAUNCH, GRAPH = STRING_NEXT, BEGIN, END_CAPTURE, COPY, ADD_NODE };
 
 static void begin(const char *name, uint32_t pid)
 {
@@ -16,6 +16,7 @@ static void begin(const char *name, uint32_t pid)
 	recording_add_string(&recording, BEGIN, "cudaStreamBeginCapture_v10000");
 	recording_add_string(&recording, END_CAPTURE, "cudaStreamEndCapture_v10000");
 	recording_add_string(&recording, COPY, "cudaMemcpyAsync_v3020");
+	recording_add_string(&recording, ADD_NODE, "cudaGraphAddKernelNode_v10000");
 }
 
 static void make(void)
@@ -134,6 +135,35 @@ Test(ledger, knows_launches_into_a_graph)
 	add_kernel(9, 0);
 	finish(&(struct classes){
 		.launches = 7, .timed = 2, .captured = 2, .missing = 3, .kernels = 2});
+}
+
+/* Where calls say that they made nodes of graphs, threads and captures tell nothing. */
+Test(ledger, believes_the_launches_that_say_they_were_captured)
+{
+	add_api_call(1, BEGIN, 0, 100, 0);
+	add_api_call(2, LAUNCH, 0, 100, GT_RECORD_GRAPH_NODE);
+	add_api_call(3, LAUNCH, 0, 101, GT_RECORD_GRAPH_NODE); /* of another thread */
+	add_api_call(4, LAUNCH, 0, 100, 0);                    /* into another stream, and lost */
+	add_api_call(5, LAUNCH, 0, 101, 0);                    /* likewise, and timed */
+	add_api_call(6, LAUNCH, 1, 101, GT_RECORD_GRAPH_NODE); /* the capture was invalid */
+	add_api_call(7, END_CAPTURE, 0, 101, 0);
+	add_api_call(8, LAUNCH, 0, 100, 0); /* lost */
+	add_kernel(5, 0);
+	finish(&(struct classes){
+		.launches = 5, .timed = 1, .captured = 2, .missing = 2, .failed = 1, .kernels = 1});
+}
+
+/* A node that was made by hand says so too: of two processes, one tells. */
+Test(ledger, trusts_the_calls_of_each_process_for_itself)
+{
+	add_api_call(1, ADD_NODE, 0, 100, GT_RECORD_GRAPH_NODE);
+	add_api_call(2, BEGIN, 0, 100, 0);
+	add_api_call(3, LAUNCH, 0, 100, 0);
+	recording_end(&recording, true);
+	begin("node-2-1", 2);
+	add_api_call(1, BEGIN, 0, 100, 0);
+	add_api_call(2, LAUNCH, 0, 100, 0);
+	finish(&(struct classes){.launches = 2, .captured = 1, .missing = 1});
 }
 
 Test(ledger, counts_a_graph_s_kernels_but_its_launch_once)

@@ -229,6 +229,26 @@ class Endings(unittest.TestCase):
                 break
 
 
+class Captures(unittest.TestCase):
+    """Launches into a captured stream, from any thread, make a graph and run nothing."""
+
+    def check(self, *words):
+        run = Run(*words, program="app_captures")
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.records(KERNEL), run.facts["kernel_count"])
+        self.assertEqual(run.facts["captured"], 15)
+        self.assertEqual(sum(run.facts["kernels"].values()), run.facts["kernel_count"])
+
+    def test_by_the_runtime(self):
+        self.check()
+
+    def test_by_the_driver(self):
+        self.check("--driver", "--replays", 0)
+
+    def test_ended_by_another_thread(self):
+        self.check("--end-elsewhere")
+
+
 class Waits(unittest.TestCase):
     """Calls that wait, order and ask come with parameters, and do what they say."""
     SLOW = "kernel_ns=2000000"

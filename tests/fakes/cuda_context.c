@@ -86,6 +86,8 @@ void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
 	uint64_t room_ns;
 	uint64_t now_ns;
 
+	if (fake_capture_of(stream))
+		fake_die("only launches can be captured");
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	now_ns = fake_realtime_ns();
 	activity->context = stream->context;

@@ -143,8 +143,28 @@ static void run_kernel(CUstream stream, struct fake_activity *kernel)
 	fake_tell(kernel);
 }
 
+/* libcupti hears of a node in the call that makes it (release notes of CUPTI 11.0). */
+static CUgraphNode add_node(CUgraph graph, const struct fake_activity *kernel)
+{
+	CUgraphNode added = calloc(1, sizeof(*added));
+	CUpti_GraphData data = {
+		.graph = graph, .node = added, .nodeType = CU_GRAPH_NODE_TYPE_KERNEL};
+	CUgraphNode *last = &graph->nodes;
+
+	added->kernel = *kernel;
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	added->id = (uint64_t)graph->id << 32 | ++graph->node_count;
+	while (*last)
+		last = &(*last)->next;
+	*last = added;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, fake_context(), NULL, &data);
+	return added;
+}
+
 static CUresult launch(CUstream handle, struct fake_activity *kernel)
 {
+	const struct fake_capture *capture;
 	CUstream stream = NULL;
 	const CUresult result = fake_stream(handle, &stream);
 
@@ -154,7 +174,11 @@ static CUresult launch(CUstream handle, struct fake_activity *kernel)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!shape_fits(kernel))
 		return CUDA_ERROR_INVALID_VALUE;
-	run_kernel(stream, kernel);
+	capture = fake_capture_of(stream);
+	if (capture)
+		(void)add_node(fake_capture_graph(capture), kernel);
+	else
+		run_kernel(stream, kernel);
 	return CUDA_SUCCESS;
 }
 
@@ -178,37 +202,24 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 	API_END(launch(stream, &kernel));
 }
 
+CUgraph fake_graph_new(void)
+{
+	CUgraph graph = calloc(1, sizeof(*graph));
+	CUpti_GraphData data = {.graph = graph};
+
+	graph->id = atomic_fetch_add(&last_graph, 1) + 1;
+	fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPH_CREATED, fake_context(), NULL, &data);
+	return graph;
+}
+
 CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 {
 	const CUresult result = fake_usable();
 
 	API_BEGIN(cuGraphCreate, graph, flags);
-	if (result == CUDA_SUCCESS) {
-		CUpti_GraphData data = {0};
-
-		*graph = calloc(1, sizeof(**graph));
-		(*graph)->id = atomic_fetch_add(&last_graph, 1) + 1;
-		data.graph = *graph;
-		fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPH_CREATED, fake_context(), NULL, &data);
-	}
+	if (result == CUDA_SUCCESS)
+		*graph = fake_graph_new();
 	API_END(result);
-}
-
-static CUgraphNode add_node(CUgraphNode *first, const CUDA_KERNEL_NODE_PARAMS *node, uint64_t id)
-{
-	CUgraphNode added = calloc(1, sizeof(*added));
-
-	added->id = id;
-	added->kernel = (struct fake_activity){
-		.function = node->func,
-		.grid = {node->gridDimX, node->gridDimY, node->gridDimZ},
-		.block = {node->blockDimX, node->blockDimY, node->blockDimZ},
-		.shared_dynamic_bytes = node->sharedMemBytes,
-	};
-	while (*first)
-		first = &(*first)->next;
-	*first = added;
-	return added;
 }
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -220,13 +231,14 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraph
 	if (result == CUDA_SUCCESS && (!graph || !kernel || !kernel->func))
 		result = CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS) {
-		CUpti_GraphData data = {.graph = graph, .nodeType = CU_GRAPH_NODE_TYPE_KERNEL};
+		const struct fake_activity added = {
+			.function = kernel->func,
+			.grid = {kernel->gridDimX, kernel->gridDimY, kernel->gridDimZ},
+			.block = {kernel->blockDimX, kernel->blockDimY, kernel->blockDimZ},
+			.shared_dynamic_bytes = kernel->sharedMemBytes,
+		};
 
-		*node = add_node(&graph->nodes, kernel,
-		                 (uint64_t)graph->id << 32 | ++graph->node_count);
-		data.node = *node;
-		fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, fake_context(), NULL,
-		                   &data);
+		*node = add_node(graph, &added);
 	}
 	API_END(result);
 }

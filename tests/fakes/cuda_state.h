@@ -54,6 +54,16 @@ void fake_wait_for_context(void);
 int fake_host_pending(uint64_t end_ns);
 void fake_host_wait(uint64_t end_ns);
 
+/* cuda_capture.c: what the stream is being captured into; NULL: nothing, work runs. */
+struct fake_capture *fake_capture_of(CUstream stream);
+CUgraph fake_capture_graph(const struct fake_capture *capture);
+
+/* The stream is to wait for an event of a capture, NULL: of none. Takes it into that capture. */
+CUresult fake_capture_join(CUstream stream, struct fake_capture *of_event);
+
+/* cuda_launch.c: an empty graph, which libcupti hears of. */
+CUgraph fake_graph_new(void);
+
 /* Tells libcupti, with the correlation id of the call the thread is in. */
 void fake_tell(struct fake_activity *activity);
 void fake_tell_resource(CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream,

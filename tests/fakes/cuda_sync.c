@@ -16,6 +16,7 @@ struct CUevent_st {
 	uint32_t id;
 	unsigned int flags;
 	uint64_t end_ns; /* when everything before it will have ended; 0: not recorded */
+	struct fake_capture *capture; /* its latest record is part of; NULL: of none */
 };
 
 static _Atomic uint32_t last_event;
@@ -50,6 +51,9 @@ static CUresult record_event(CUevent event, CUstream handle)
 		result = CUDA_ERROR_INVALID_HANDLE;
 	if (result != CUDA_SUCCESS)
 		return result;
+	event->capture = fake_capture_of(stream);
+	if (event->capture)
+		return CUDA_SUCCESS;
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	event->end_ns = stream->ready_ns > now_ns ? stream->ready_ns : now_ns;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
@@ -134,7 +138,9 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
 
 	API_BEGIN(cuStreamWaitEvent, handle, event, flags);
 	result = event ? fake_stream(handle, &stream) : CUDA_ERROR_INVALID_HANDLE;
-	if (result == CUDA_SUCCESS) {
+	if (result == CUDA_SUCCESS)
+		result = fake_capture_join(stream, event->capture);
+	if (result == CUDA_SUCCESS && !event->capture) {
 		hold_back(stream, event->end_ns);
 		fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, stream,
 		               event->id, start_ns);

@@ -17,6 +17,8 @@
 /* Work that may wait in a stream; then the call that adds more waits, as with the real driver. */
 #define FAKE_QUEUE_DEPTH 1024
 
+struct fake_capture;
+
 struct CUstream_st {
 	CUcontext context;
 	uint32_t id; /* CUPTI's stream id, unique in its context */
@@ -25,6 +27,7 @@ struct CUstream_st {
 	uint64_t ready_ns; /* when everything queued so far will have ended; libcuda's lock */
 	uint64_t queued;   /* pieces of work so far; libcuda's lock */
 	uint64_t ends_ns[FAKE_QUEUE_DEPTH]; /* when the latest of them end, by number */
+	struct fake_capture *capture;       /* that it is or was part of; libcuda's lock */
 	CUstream next;
 };
 

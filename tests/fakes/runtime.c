@@ -271,6 +271,28 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 	RUNTIME_END(keep(result));
 }
 
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaStreamBeginCapture, v10000, stream, mode);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaStreamEndCapture, v10000, stream, graph);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuStreamEndCapture(stream, graph);
+	RUNTIME_END(keep(result));
+}
+
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
 	CUresult result;

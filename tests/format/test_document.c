@@ -91,6 +91,7 @@ Test(document, names_every_flag)
 		{GT_RECORD_DRIVER_API, "driver_api"},
 		{GT_RECORD_NESTED, "nested"},
 		{GT_RECORD_DEVICE_LAUNCHED, "device_launched"},
+		{GT_RECORD_GRAPH_NODE, "graph_node"},
 	};
 
 	for (uint32_t bit = 0; bit < sizeof(flags) / sizeof(flags[0]); bit++) {

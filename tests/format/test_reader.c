@@ -315,19 +315,31 @@ static void add_chunk(struct capture *capture, struct gt_chunk_header header, co
 	capture_add_bytes(capture, payload, header.stored);
 }
 
+/* The same with memory that is kept, whatever it was used for before. */
 static bool accepts(struct gt_chunk_header header, const void *payload)
 {
+	static void *kept;
 	struct capture capture;
 	struct gt_reader reader;
 	struct gt_chunk chunk;
-	int result;
+	int results[2];
 
+	if (!kept)
+		kept = malloc(gt_reader_memory());
 	capture_begin(&capture, CAPTURE_UNLIMITED);
 	add_chunk(&capture, header, payload);
-	cr_assert(eq(int, capture_read(&reader, capture.bytes, capture.size, scratch), 0));
-	result = gt_reader_next(&reader, &chunk);
+	for (int i = 0; i < 2; i++) {
+		cr_assert(eq(int, capture_read(&reader, capture.bytes, capture.size, scratch), 0));
+		if (i)
+			gt_reader_use(&reader, kept);
+		cr_expect(eq(int, reader.decompressor != NULL, i));
+		results[i] = gt_reader_next(&reader, &chunk);
+		cr_expect(results[i] <= 0 || header.flags != GT_CHUNK_COMPRESSED ||
+		          chunk.payload == scratch);
+	}
+	cr_expect(eq(int, results[0], results[1]));
 	capture_release(&capture);
-	return result > 0;
+	return results[0] > 0;
 }
 
 Test(reader, believes_no_size_without_looking)

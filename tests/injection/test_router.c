@@ -91,10 +91,11 @@ static void on_leave(struct gt_session *session, void *state, struct gt_call cal
 }
 
 static void on_event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
-                     CUpti_CallbackId id, const void *data)
+                     CUpti_CallbackId id, const void *data, void *kept)
 {
 	(void)session;
-	hear("V%s%d/%u:%s ", (const char *)state, (int)domain, id, (const char *)data);
+	hear("V%s%d/%u:%s=%u ", (const char *)state, (int)domain, id, (const char *)data,
+	     (unsigned)(uintptr_t)kept);
 	errno = EDOM;
 }
 
@@ -285,7 +286,38 @@ Test(router, tells_of_other_domains_as_events)
 	               "data");
 	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RESOURCE, GT_ROUTER_IDS, "data");
 	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_SIZE, 1, "data");
-	expect_heard("Va3/3:data Vb3/3:data ");
+	expect_heard("Va3/3:data=0 Vb3/3:data=0 ");
+}
+
+/* A resource that is made in a call belongs to the outermost call of each source. */
+Test(router, says_in_which_call_an_event_happens)
+{
+	struct gt_route *a = add("a");
+	struct gt_route *b = add("b");
+
+	gt_router_want(router, a, CUPTI_CB_DOMAIN_RESOURCE, 3);
+	gt_router_want(router, b, CUPTI_CB_DOMAIN_RESOURCE, 3);
+	gt_router_want(router, a, RUNTIME, 8);
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_want(router, b, DRIVER, 7);
+	a->levels = GT_ROUTER_LEVELS;
+	gt_router_activate(router, 3);
+	enter(RUNTIME, 8);
+	enter(DRIVER, 7);
+	expect_heard("Ea8.0 Ea7.1 Eb7.0 ");
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RESOURCE, 3, "x");
+	expect_heard("Va3/3:x=8 Vb3/3:x=7 ");
+	leave(DRIVER, 7);
+	leave(RUNTIME, 8);
+	heard[0] = '\0';
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RESOURCE, 3, "x");
+	expect_heard("Va3/3:x=0 Vb3/3:x=0 ");
+	enter(DRIVER, 7);
+	gt_router_activate(router, 0);
+	gt_router_activate(router, 3); /* the call has long returned */
+	heard[0] = '\0';
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RESOURCE, 3, "x");
+	expect_heard("Va3/3:x=0 Vb3/3:x=0 ");
 }
 
 Test(router, keeps_errno)
