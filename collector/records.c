@@ -335,14 +335,29 @@ static void gt_decode_stream(struct gt_decoder *decoder, const void *record)
 	trace->streams.rows[row].flags = from->flags;
 }
 
+/* Stage names has a list by id: one far above all others has to find room for it. */
+static bool take_shape_id(struct gt_decoder *decoder, uint32_t id)
+{
+	struct gt_capture *capture = decoder->capture;
+
+	if (id >= capture->shape_limit &&
+	    !gt_decoder_take(decoder, (uint64_t)(id - capture->shape_limit) * sizeof(gt_id)))
+		return false;
+	if (id >= capture->shape_limit)
+		capture->shape_limit = id + 1;
+	return true;
+}
+
 static void gt_decode_shape(struct gt_decoder *decoder, const void *record)
 {
 	const struct gt_record_shape *from = record;
 
 	if (from->id > GT_MAX_ID)
 		decoder->misnumbered++;
-	else
+	else if (take_shape_id(decoder, from->id))
 		*gt_array_push(&decoder->capture->raw_shapes) = *from;
+	else
+		decoder->misnumbered++;
 }
 
 static void gt_decode_ledger(struct gt_decoder *decoder, const void *record)
@@ -371,6 +386,17 @@ static decode *const decodes[GT_RECORD_KIND_COUNT] = {
 #include "format/records.def"
 };
 
+static uint64_t room_of(const struct gt_decoder *decoder, const struct gt_kind *rows,
+                        const struct gt_chunk *chunk)
+{
+	const struct gt_trace *trace = decoder->collection->trace;
+
+	if (rows)
+		return GT_ROOM_OF_ROW(gt_trace_table(trace, rows->table).row_size) *
+		       chunk->header.count;
+	return GT_ROOM_OF_RECORD(gt_record_info(chunk->header.kind)->size) * chunk->header.count;
+}
+
 void gt_decode_records(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 {
 	const uint32_t kind = chunk->header.kind;
@@ -385,6 +411,10 @@ void gt_decode_records(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 	    gt_columns_decode(info, chunk->payload, chunk->header.raw, decoder->records,
 	                      chunk->header.count) < 0) {
 		decoder->damaged++;
+		return;
+	}
+	if (!gt_decoder_take(decoder, room_of(decoder, rows, chunk))) {
+		decoder->refused++;
 		return;
 	}
 	if (rows) {

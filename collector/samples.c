@@ -6,7 +6,13 @@
 
 /* Samples of series, their times still in the clock they were read from. */
 
-/* The trace's series for this one of the capture; a damaged chunk may say other columns. */
+/* Series begin with room for so many samples. */
+enum { FIRST_SAMPLES = 64 };
+
+/*
+ * The trace's series for this one of the capture; a damaged chunk may say other columns. NULL when
+ * there is no room for one more.
+ */
 static struct gt_series *find_series(struct gt_decoder *decoder, const struct gt_samples *samples)
 {
 	struct gt_trace *trace = decoder->collection->trace;
@@ -16,6 +22,8 @@ static struct gt_series *find_series(struct gt_decoder *decoder, const struct gt
 	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
 		if (raw->number == samples->series && raw->clock == samples->clock)
 			return &trace->series.rows[raw->place];
+	if (!gt_decoder_take(decoder, FIRST_SAMPLES * (samples->columns + 2ull) * sizeof(double)))
+		return NULL;
 	place = gt_trace_add_series(trace, samples->columns);
 	*gt_array_push(&capture->raw_series) = (struct gt_raw_series){
 		.number = samples->series, .clock = samples->clock, .place = place};
@@ -45,6 +53,11 @@ void gt_decode_series(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 		decoder->damaged++;
 		return;
 	}
+	if (!gt_decoder_take(decoder,
+	                     (uint64_t)samples.count * (samples.columns + 1u) * sizeof(double))) {
+		decoder->refused++;
+		return;
+	}
 	samples.times_ns = gt_allocate(samples.count * sizeof(*samples.times_ns));
 	samples.values =
 		gt_allocate((size_t)samples.count * samples.columns * sizeof(*samples.values));
@@ -53,7 +66,9 @@ void gt_decode_series(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 	} else {
 		struct gt_series *series = find_series(decoder, &samples);
 
-		if (series->column_count == samples.columns)
+		if (!series)
+			decoder->refused++;
+		else if (series->column_count == samples.columns)
 			append(series, &samples);
 		else
 			decoder->damaged++;

@@ -41,6 +41,7 @@ struct gt_capture {
 	gt_array(gt_string) strings; /* by the capture's string id */
 	gt_array(gt_id) shapes;      /* rows of launch_shapes by the capture's shape id */
 	gt_array(struct gt_record_shape) raw_shapes;
+	uint32_t shape_limit; /* above the ids of all of them */
 	gt_array(struct gt_record_thread) raw_threads;
 	gt_array(struct gt_record_note) raw_notes;
 	gt_array(struct gt_record_device) raw_devices;
