@@ -335,42 +335,29 @@ static void gt_decode_stream(struct gt_decoder *decoder, const void *record)
 	trace->streams.rows[row].flags = from->flags;
 }
 
-/* Stage names has a list by id: one far above all others has to find room for it. */
-static bool take_shape_id(struct gt_decoder *decoder, uint32_t id)
-{
-	struct gt_capture *capture = decoder->capture;
-
-	if (id >= capture->shape_limit &&
-	    !gt_decoder_take(decoder, (uint64_t)(id - capture->shape_limit) * sizeof(gt_id)))
-		return false;
-	if (id >= capture->shape_limit)
-		capture->shape_limit = id + 1;
-	return true;
-}
-
 static void gt_decode_shape(struct gt_decoder *decoder, const void *record)
 {
 	const struct gt_record_shape *from = record;
 
 	if (from->id > GT_MAX_ID)
 		decoder->misnumbered++;
-	else if (take_shape_id(decoder, from->id))
-		*gt_array_push(&decoder->capture->raw_shapes) = *from;
 	else
-		decoder->misnumbered++;
+		*gt_array_push(&decoder->capture->raw_shapes) = *from;
 }
 
 static void gt_decode_ledger(struct gt_decoder *decoder, const void *record)
 {
 	const struct gt_record_ledger *from = record;
 
-	gt_array_each(struct gt_record_ledger, known, &decoder->capture->raw_ledger) {
-		if (known->name == from->name) {
-			known->value = from->value;
-			return;
-		}
+	struct gt_capture *capture = decoder->capture;
+	const gt_id row = gt_known_find(&capture->ledger_names, from->name);
+
+	if (row != GT_NONE) {
+		capture->raw_ledger.rows[row].value = from->value;
+		return;
 	}
-	*gt_array_push(&decoder->capture->raw_ledger) = *from;
+	gt_known_add(&capture->ledger_names, from->name, (gt_id)capture->raw_ledger.count);
+	*gt_array_push(&capture->raw_ledger) = *from;
 }
 
 typedef void decode(struct gt_decoder *decoder, const void *record);

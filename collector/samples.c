@@ -17,14 +17,19 @@ static struct gt_series *find_series(struct gt_decoder *decoder, const struct gt
 {
 	struct gt_trace *trace = decoder->collection->trace;
 	struct gt_capture *capture = decoder->capture;
+	const uint64_t number = (uint64_t)samples->series << 8 | samples->clock;
+	const gt_id row = gt_known_find(&capture->series_places, number);
 	size_t place;
 
-	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
-		if (raw->number == samples->series && raw->clock == samples->clock)
-			return &trace->series.rows[raw->place];
+	if (row != GT_NONE)
+		return &trace->series.rows[capture->raw_series.rows[row].place];
 	if (!gt_decoder_take(decoder, FIRST_SAMPLES * (samples->columns + 2ull) * sizeof(double)))
 		return NULL;
 	place = gt_trace_add_series(trace, samples->columns);
+	gt_known_add(&capture->series_places, number, (gt_id)capture->raw_series.count);
+	if (gt_known_find(&capture->series_numbers, samples->series) == GT_NONE)
+		gt_known_add(&capture->series_numbers, samples->series,
+		             (gt_id)capture->raw_series.count);
 	*gt_array_push(&capture->raw_series) = (struct gt_raw_series){
 		.number = samples->series, .clock = samples->clock, .place = place};
 	return &trace->series.rows[place];
