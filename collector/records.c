@@ -404,7 +404,7 @@ void gt_decode_records(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 		decoder->refused++;
 		return;
 	}
-	if (rows) {
+	if (rows && chunk->header.count > 0) {
 		add_rows(decoder, rows, kind, chunk->header.count);
 		return;
 	}
