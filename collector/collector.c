@@ -139,7 +139,7 @@ static void release(struct gt_collection *collection)
 		free(capture->path);
 		free(capture->arena_path);
 		gt_array_release(&capture->strings);
-		gt_array_release(&capture->shapes);
+		gt_known_release(&capture->shapes);
 		gt_array_release(&capture->raw_shapes);
 		gt_array_release(&capture->raw_threads);
 		gt_array_release(&capture->raw_notes);
@@ -149,6 +149,9 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->raw_handles);
 		gt_array_release(&capture->raw_counters);
 		gt_array_release(&capture->raw_series);
+		gt_known_release(&capture->series_places);
+		gt_known_release(&capture->series_numbers);
+		gt_known_release(&capture->ledger_names);
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);
 		gt_known_release(&capture->streams);

@@ -17,7 +17,28 @@ struct gt_decoder {
 	uint64_t unknown;     /* chunks of kinds a later gputrace writes */
 	uint64_t damaged;     /* chunks whose checksum holds but whose columns do not */
 	uint64_t misnumbered; /* strings and shapes with an id that nobody gave out */
+	uint64_t room;        /* bytes of memory that the recording may still take */
+	uint64_t refused;     /* chunks that would have taken more */
 };
+
+/*
+ * Memory that a recording may take for what its chunks become: so much, and so many times the
+ * bytes of its files. The densest that real programs record is kernels of graphs, 1.1 bytes in the
+ * file (bench/soak, 2026-11-21) and 112 by the guess below; zeros compress to next to nothing, and
+ * without a bound a file of kilobytes could ask for gigabytes.
+ */
+#define GT_ROOM_BASE  ((uint64_t)16 << 20)
+#define GT_ROOM_SHARE 256
+
+/* Memory that rows and what later stages keep of them take, by a guess that is rather high. */
+#define GT_ROOM_OF_ROW(bytes)    (2 * (uint64_t)(bytes))
+#define GT_ROOM_OF_RECORD(bytes) (2 * (uint64_t)(bytes) + 128)
+#define GT_ROOM_OF_TEXT(bytes)   ((uint64_t)(bytes) + 128)
+#define GT_ROOM_OF_DEVICE        4096
+#define GT_ROOM_OF_PLACE         256 /* a context, a stream, a thread, an event */
+
+/* Whether there is room for so much more, which is then taken. */
+bool gt_decoder_take(struct gt_decoder *decoder, uint64_t bytes);
 
 /*
  * Writers give out ids one by one, but some may be lost on the way here. More than this is no

@@ -122,6 +122,11 @@ void gt_decode_meta(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 	struct gt_text value;
 	size_t offset = 0;
 
-	while (gt_chunk_next_pair(chunk, &offset, &key, &value) > 0)
+	while (gt_chunk_next_pair(chunk, &offset, &key, &value) > 0) {
+		if (!gt_decoder_take(decoder, GT_ROOM_OF_TEXT(value.size))) {
+			decoder->refused++;
+			return;
+		}
 		take_pair(decoder, &key, &value);
+	}
 }

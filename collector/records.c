@@ -350,13 +350,15 @@ static void gt_decode_ledger(struct gt_decoder *decoder, const void *record)
 {
 	const struct gt_record_ledger *from = record;
 
-	gt_array_each(struct gt_record_ledger, known, &decoder->capture->raw_ledger) {
-		if (known->name == from->name) {
-			known->value = from->value;
-			return;
-		}
+	struct gt_capture *capture = decoder->capture;
+	const gt_id row = gt_known_find(&capture->ledger_names, from->name);
+
+	if (row != GT_NONE) {
+		capture->raw_ledger.rows[row].value = from->value;
+		return;
 	}
-	*gt_array_push(&decoder->capture->raw_ledger) = *from;
+	gt_known_add(&capture->ledger_names, from->name, (gt_id)capture->raw_ledger.count);
+	*gt_array_push(&capture->raw_ledger) = *from;
 }
 
 typedef void decode(struct gt_decoder *decoder, const void *record);
@@ -371,6 +373,17 @@ static decode *const decodes[GT_RECORD_KIND_COUNT] = {
 #define END(name)
 #include "format/records.def"
 };
+
+static uint64_t room_of(const struct gt_decoder *decoder, const struct gt_kind *rows,
+                        const struct gt_chunk *chunk)
+{
+	const struct gt_trace *trace = decoder->collection->trace;
+
+	if (rows)
+		return GT_ROOM_OF_ROW(gt_trace_table(trace, rows->table).row_size) *
+		       chunk->header.count;
+	return GT_ROOM_OF_RECORD(gt_record_info(chunk->header.kind)->size) * chunk->header.count;
+}
 
 void gt_decode_records(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 {
@@ -388,7 +401,11 @@ void gt_decode_records(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 		decoder->damaged++;
 		return;
 	}
-	if (rows) {
+	if (!gt_decoder_take(decoder, room_of(decoder, rows, chunk))) {
+		decoder->refused++;
+		return;
+	}
+	if (rows && chunk->header.count > 0) {
 		add_rows(decoder, rows, kind, chunk->header.count);
 		return;
 	}

@@ -6,17 +6,30 @@
 
 /* Samples of series, their times still in the clock they were read from. */
 
-/* The trace's series for this one of the capture; a damaged chunk may say other columns. */
+/* Series begin with room for so many samples. */
+enum { FIRST_SAMPLES = 64 };
+
+/*
+ * The trace's series for this one of the capture; a damaged chunk may say other columns. NULL when
+ * there is no room for one more.
+ */
 static struct gt_series *find_series(struct gt_decoder *decoder, const struct gt_samples *samples)
 {
 	struct gt_trace *trace = decoder->collection->trace;
 	struct gt_capture *capture = decoder->capture;
+	const uint64_t number = (uint64_t)samples->series << 8 | samples->clock;
+	const gt_id row = gt_known_find(&capture->series_places, number);
 	size_t place;
 
-	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
-		if (raw->number == samples->series && raw->clock == samples->clock)
-			return &trace->series.rows[raw->place];
+	if (row != GT_NONE)
+		return &trace->series.rows[capture->raw_series.rows[row].place];
+	if (!gt_decoder_take(decoder, FIRST_SAMPLES * (samples->columns + 2ull) * sizeof(double)))
+		return NULL;
 	place = gt_trace_add_series(trace, samples->columns);
+	gt_known_add(&capture->series_places, number, (gt_id)capture->raw_series.count);
+	if (gt_known_find(&capture->series_numbers, samples->series) == GT_NONE)
+		gt_known_add(&capture->series_numbers, samples->series,
+		             (gt_id)capture->raw_series.count);
 	*gt_array_push(&capture->raw_series) = (struct gt_raw_series){
 		.number = samples->series, .clock = samples->clock, .place = place};
 	return &trace->series.rows[place];
@@ -45,6 +58,11 @@ void gt_decode_series(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 		decoder->damaged++;
 		return;
 	}
+	if (!gt_decoder_take(decoder,
+	                     (uint64_t)samples.count * (samples.columns + 1u) * sizeof(double))) {
+		decoder->refused++;
+		return;
+	}
 	samples.times_ns = gt_allocate(samples.count * sizeof(*samples.times_ns));
 	samples.values =
 		gt_allocate((size_t)samples.count * samples.columns * sizeof(*samples.values));
@@ -53,7 +71,9 @@ void gt_decode_series(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 	} else {
 		struct gt_series *series = find_series(decoder, &samples);
 
-		if (series->column_count == samples.columns)
+		if (!series)
+			decoder->refused++;
+		else if (series->column_count == samples.columns)
 			append(series, &samples);
 		else
 			decoder->damaged++;

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "collector/known.h"
 #include "format/recording.h"
 #include "format/records.h"
+#include "model/known.h"
 #include "model/trace.h"
 
 struct gt_error;
@@ -39,21 +39,24 @@ struct gt_capture {
 	char *arena_path; /* NULL: there is none */
 	gt_id process;
 	gt_array(gt_string) strings; /* by the capture's string id */
-	gt_array(gt_id) shapes;      /* rows of launch_shapes by the capture's shape id */
+	struct gt_known shapes;      /* rows of launch_shapes by the capture's shape id */
 	gt_array(struct gt_record_shape) raw_shapes;
 	gt_array(struct gt_record_thread) raw_threads;
 	gt_array(struct gt_record_note) raw_notes;
 	gt_array(struct gt_record_device) raw_devices;
 	gt_array(struct gt_record_ledger) raw_ledger; /* the last value of each name */
+	struct gt_known ledger_names;                 /* rows of it by name */
 	gt_array(struct gt_record_clock) clocks;
 	gt_array(struct gt_record_handle) raw_handles;
 	gt_array(struct gt_record_counter) raw_counters;
 	gt_array(struct gt_raw_series) raw_series;
-	struct gt_known devices;    /* by ordinal */
-	struct gt_known contexts;   /* by CUPTI's id */
-	struct gt_known streams;    /* by context << 32 | stream */
-	struct gt_known threads;    /* by tid */
-	struct gt_known events;     /* by handle */
+	struct gt_known series_places;  /* raw_series by number and clock */
+	struct gt_known series_numbers; /* by number: the first */
+	struct gt_known devices;        /* by ordinal */
+	struct gt_known contexts;       /* by CUPTI's id */
+	struct gt_known streams;        /* by context << 32 | stream */
+	struct gt_known threads;        /* by tid */
+	struct gt_known events;         /* by handle */
 	gt_array(uint64_t) handles; /* of streams; until stage handles a column stream of a record
 	                               with handles holds its place here */
 	struct gt_known handle_places; /* by handle */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/strings.h"
 
 #define LEDGER_CLASS(name, trait, one, many, help) {#name, GT_CLASS_##trait, one, many, help},
 const struct gt_ledger_class gt_ledger_classes[] = {
@@ -58,6 +59,18 @@ static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *st
 		state->sources_failed += sums[i].of[GT_CLASS_failed];
 	}
 	gt_array_free(sums);
+}
+
+uint64_t *gt_ledger_sums(const struct gt_trace *trace)
+{
+	const size_t count = gt_strings_count(trace->strings);
+	uint64_t *sums = gt_allocate(count * sizeof(*sums));
+
+	memset(sums, 0, count * sizeof(*sums));
+	gt_array_each(const struct gt_ledger, row, &trace->ledgers)
+		if (row->name < count)
+			sums[row->name] += row->value;
+	return sums;
 }
 
 static uint64_t sum_of(const struct gt_trace *trace, const char *name)

@@ -58,6 +58,12 @@ struct gt_ledger_state {
 	bool kept;               /* there is a ledger at all */
 };
 
+/*
+ * What each class counted in all processes together, by string: as many as the trace has. The
+ * caller frees it.
+ */
+uint64_t *gt_ledger_sums(const struct gt_trace *trace);
+
 struct gt_ledger_state gt_ledger_state(const struct gt_trace *trace);
 
 /*

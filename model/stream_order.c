@@ -158,6 +158,14 @@ struct gt_step gt_stream_order_at(const struct gt_stream_order *order, gt_id str
 	return unpack(order->steps[first_of(order, stream) + step]);
 }
 
+gt_time gt_stream_order_given(const struct gt_stream_order *order, gt_id stream, size_t step)
+{
+	const struct gt_step at = gt_stream_order_at(order, stream, step);
+	const struct activity activity = activity_at(order->trace, at.table, at.row);
+
+	return given_ns(order->trace, &activity);
+}
+
 size_t gt_stream_order_from(const struct gt_stream_order *order, gt_id stream, gt_time time_ns)
 {
 	size_t low = 0;

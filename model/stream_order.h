@@ -34,6 +34,9 @@ size_t gt_stream_order_count(const struct gt_stream_order *order, gt_id stream);
 
 struct gt_step gt_stream_order_at(const struct gt_stream_order *order, gt_id stream, size_t step);
 
+/* When a step was given to the stream: by the entry of its call where that is known. */
+gt_time gt_stream_order_given(const struct gt_stream_order *order, gt_id stream, size_t step);
+
 /* The first step that was given to the stream at that time or later, by the entry of its call. */
 size_t gt_stream_order_from(const struct gt_stream_order *order, gt_id stream, gt_time time_ns);
 

@@ -367,22 +367,22 @@ static void add_ledger(const struct gt_trace *trace, struct gt_result *result)
 {
 	const size_t size = gt_strings_count(trace->strings);
 	bool *seen = gt_allocate(size * sizeof(*seen));
+	uint64_t *sums = gt_ledger_sums(trace);
 
 	memset(seen, 0, size * sizeof(*seen));
 	gt_result_begin(result, "ledger", ledger_headings, COUNT(ledger_headings));
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		const char *name = gt_trace_text(trace, row->name);
-		uint64_t value = 0;
 
 		if (row->name >= size || seen[row->name])
 			continue;
 		seen[row->name] = true;
-		gt_trace_ledger(trace, name, &value);
 		gt_result_add_text(result, name);
-		gt_result_add_count(result, (int64_t)value);
+		gt_result_add_count(result, (int64_t)sums[row->name]);
 		add_loss(result, gt_ledger_class_find(name));
 	}
 	free(seen);
+	free(sums);
 }
 
 static void add_notes(const struct gt_trace *trace, struct gt_result *result)

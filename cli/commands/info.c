@@ -11,6 +11,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/strings.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/ledger.h"
@@ -22,6 +23,7 @@
 #include "collector/collector.h"
 #include "format/recording.h"
 #include "model/filter.h"
+#include "model/ledger.h"
 #include "model/names.h"
 #include "model/trace.h"
 #include "model/view.h"
@@ -226,14 +228,6 @@ static void add_tables(struct gt_result *result, const struct gt_trace *trace)
 	}
 }
 
-static bool is_first_of_class(const struct gt_trace *trace, const struct gt_ledger *row)
-{
-	for (const struct gt_ledger *other = trace->ledgers.rows; other != row; other++)
-		if (other->name == row->name)
-			return false;
-	return true;
-}
-
 static bool is_time(const char *class)
 {
 	return gt_has_suffix(class, "_ns");
@@ -250,20 +244,28 @@ static bool has_samples(const struct gt_trace *trace)
 
 static void add_ledger(struct gt_result *result, const struct gt_trace *trace)
 {
+	const size_t count = gt_strings_count(trace->strings);
+	bool *seen = gt_allocate(count * sizeof(*seen));
+	uint64_t *sums = gt_ledger_sums(trace);
+
+	memset(seen, 0, count * sizeof(*seen));
 	gt_result_begin(result, "ledger", ledger_headings, COUNT_OF(ledger_headings));
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		const char *class = gt_trace_text(trace, row->name);
-		uint64_t value = 0;
+		uint64_t value;
 		bool known;
 
-		if (!is_first_of_class(trace, row))
+		if (row->name >= count || seen[row->name])
 			continue;
-		(void)gt_trace_ledger(trace, class, &value);
+		seen[row->name] = true;
+		value = sums[row->name];
 		known = strcmp(class, "callback_ns") != 0 || has_samples(trace);
 		gt_result_add_text(result, class);
 		add_count_if(result, !is_time(class), (int64_t)value);
 		add_count_if(result, known && is_time(class), (int64_t)value);
 	}
+	free(seen);
+	free(sums);
 }
 
 static void add_notes(struct gt_result *result, const struct gt_trace *trace)

@@ -14,7 +14,8 @@
  * of readings of its clocks; between two pairs a time is interpolated, which takes drift into
  * account. Before the first and after the last it keeps their distance; a clock whose nanosecond
  * is only nearly one, the processor's counter, goes on at the rate that it had. This is the only
- * place that converts.
+ * place that converts, and the only one that times from a file come in by: what leaves it lies in a
+ * range in which no later difference or sum of durations can overflow. The rest is counted.
  */
 
 /* Readings so far apart tell the rate of a clock to a few millionths. */
@@ -23,6 +24,18 @@
 /* Two readings that disagree by more than this, as a share and in nanoseconds, are no drift. */
 #define JUMP_SHARE 0.01
 #define JUMP_NS    1000000
+
+/*
+ * No machine is up for nine years, and no clock that begins in 1970 has come so far: readings
+ * beyond are damage, as are those far from the capture's first, and times far from all readings.
+ */
+#define MOST_UPTIME_NS ((int64_t)1 << 58)
+#define MOST_CLOCK_NS  ((uint64_t)1 << 62)
+#define RECORDING_NS   ((int64_t)1000 * 86400 * 1000000000)
+#define FAR_NS         ((int64_t)100 * 86400 * 1000000000)
+
+/* All durations of a recording together: a century and a half. More than that would overflow. */
+#define MOST_WORK_NS ((uint64_t)1 << 61)
 
 /* One source clock of one capture: where it stood when BOOTTIME stood where. */
 struct pair {
@@ -34,7 +47,10 @@ struct line {
 	gt_array(struct pair) pairs; /* sorted by from */
 	size_t at;                   /* the pair that was used last: times come nearly in order */
 	bool is_scaled;              /* its nanosecond is only nearly one */
-	double excess; /* nanoseconds of BOOTTIME in one of its own, less 1, outside */
+	double excess;   /* nanoseconds of BOOTTIME in one of its own, less 1, outside */
+	int64_t from_ns; /* of BOOTTIME: what is converted to is between, or is no time */
+	int64_t to_ns;
+	uint64_t refused; /* times that were none */
 };
 
 static int by_from(const void *a, const void *b)
@@ -45,13 +61,12 @@ static int by_from(const void *a, const void *b)
 	return (left->from > right->from) - (left->from < right->from);
 }
 
-static int64_t convert(struct line *line, int64_t time)
+/* time: from 1 to MOST_CLOCK_NS. There are pairs. */
+static int64_t interpolate(struct line *line, int64_t time)
 {
 	const struct pair *pairs = line->pairs.rows;
 	const size_t count = line->pairs.count;
 
-	if (time == 0 || count == 0)
-		return 0; /* not known, or on a clock that was never read */
 	while (line->at + 1 < count && pairs[line->at + 1].from <= time)
 		line->at++;
 	while (line->at > 0 && pairs[line->at].from > time)
@@ -70,6 +85,21 @@ static int64_t convert(struct line *line, int64_t time)
 	return left->to + (time - left->from) + (int64_t)(share * (double)drift);
 }
 
+static int64_t convert(struct line *line, int64_t time)
+{
+	int64_t converted;
+
+	if (time == 0 || line->pairs.count == 0)
+		return 0; /* not known, or on a clock that was never read */
+	if (time > 0 && (uint64_t)time <= MOST_CLOCK_NS) {
+		converted = interpolate(line, time);
+		if (converted >= line->from_ns && converted <= line->to_ns)
+			return converted;
+	}
+	line->refused++;
+	return 0;
+}
+
 static void add_pair(struct line *line, uint64_t from, uint64_t to)
 {
 	if (from)
@@ -83,7 +113,10 @@ static double excess_between(const struct pair *left, const struct pair *right)
 	return own > 0 ? (double)(right->to - left->to) / own - 1 : 0;
 }
 
-/* The rate at the end: from the last pair back to one that is far enough away, or to the first. */
+/*
+ * The rate at the end: from the last pair back to one that is far enough away, or to the first.
+ * Twice as fast is no rate but a jump.
+ */
 static double excess_of(const struct line *line)
 {
 	const struct pair *pairs = line->pairs.rows;
@@ -92,7 +125,9 @@ static double excess_of(const struct line *line)
 
 	while (first > 0 && pairs[last].from - pairs[first].from < RATE_NS)
 		first--;
-	return excess_between(&pairs[first], &pairs[last]);
+	const double excess = excess_between(&pairs[first], &pairs[last]);
+
+	return fabs(excess) <= 1 ? excess : 0;
 }
 
 static void prepare(struct line *line)
@@ -101,6 +136,13 @@ static void prepare(struct line *line)
 		return;
 	qsort(line->pairs.rows, line->pairs.count, sizeof(struct pair), by_from);
 	line->excess = line->is_scaled ? excess_of(line) : 0;
+	line->from_ns = line->to_ns = line->pairs.rows[0].to;
+	gt_array_each(const struct pair, pair, &line->pairs) {
+		line->from_ns = pair->to < line->from_ns ? pair->to : line->from_ns;
+		line->to_ns = pair->to > line->to_ns ? pair->to : line->to_ns;
+	}
+	line->from_ns = line->from_ns > FAR_NS ? line->from_ns - FAR_NS : 1;
+	line->to_ns += FAR_NS;
 }
 
 /* A capture's own times are on CLOCK_MONOTONIC where its readings have no other one of that. */
@@ -112,6 +154,31 @@ static bool is_scaled(const struct gt_record_clock *clock)
 static uint64_t monotonic_of(const struct gt_record_clock *clock)
 {
 	return is_scaled(clock) ? clock->monotonic_ns : clock->host_ns;
+}
+
+static bool is_sensible(const struct gt_record_clock *clock, const struct gt_record_clock *first)
+{
+	return clock->boottime_ns > 0 && clock->boottime_ns <= MOST_UPTIME_NS &&
+	       clock->host_ns <= MOST_CLOCK_NS && clock->cupti_ns <= MOST_CLOCK_NS &&
+	       clock->realtime_ns <= MOST_CLOCK_NS && clock->monotonic_ns <= MOST_CLOCK_NS &&
+	       clock->bound_ns <= MOST_UPTIME_NS &&
+	       llabs((int64_t)clock->boottime_ns - (int64_t)first->boottime_ns) <= RECORDING_NS;
+}
+
+/* Takes out the readings that cannot be right. Returns how many there were. */
+static size_t sift_readings(struct gt_capture *capture)
+{
+	const size_t count = capture->clocks.count;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_record_clock clock = capture->clocks.rows[i];
+
+		if (is_sensible(&clock, kept ? &capture->clocks.rows[0] : &clock))
+			capture->clocks.rows[kept++] = clock;
+	}
+	capture->clocks.count = kept;
+	return count - kept;
 }
 
 static void fill_lines(const struct gt_capture *capture, struct line *cupti, struct line *host)
@@ -151,6 +218,9 @@ static void widen(struct gt_process *process, gt_time start_ns, gt_time end_ns)
 /* The lines of the clocks that times of a capture can be of, by role. */
 struct lines {
 	struct line of[GT_ROLE_COUNT];
+	uint64_t *work_left_ns; /* of MOST_WORK_NS, of all captures */
+	uint64_t too_long;      /* rows that would have taken more */
+	uint64_t backward;      /* rows that end before they begin */
 };
 
 /* NULL for a role that is no time to be converted. */
@@ -173,9 +243,26 @@ static void convert_column(const struct gt_rows *rows, const struct gt_segment *
 	}
 }
 
+/* Whether a row's times can stay; both are known to be on the common timeline, or 0. */
+static bool has_room(struct lines *lines, gt_time start_ns, gt_time end_ns)
+{
+	if (start_ns == 0 || end_ns == 0)
+		return true;
+	if (end_ns < start_ns) {
+		lines->backward++;
+		return true;
+	}
+	if ((uint64_t)(end_ns - start_ns) > *lines->work_left_ns) {
+		lines->too_long++;
+		return false;
+	}
+	*lines->work_left_ns -= (uint64_t)(end_ns - start_ns);
+	return true;
+}
+
 /* The first two columns of what has times are its start and end: read from one clock. */
 static void convert_times(const struct gt_rows *rows, const struct gt_segment *segment,
-                          struct line *line, struct gt_process *process)
+                          struct lines *lines, struct line *line, struct gt_process *process)
 {
 	uint8_t *at = rows->rows + segment->first * rows->row_size;
 
@@ -185,6 +272,8 @@ static void convert_times(const struct gt_rows *rows, const struct gt_segment *s
 		memcpy(times, at, sizeof(times));
 		times[0] = convert(line, times[0]);
 		times[1] = convert(line, times[1]);
+		if (!has_room(lines, times[0], times[1]))
+			times[0] = times[1] = 0;
 		memcpy(at, times, sizeof(times));
 		widen(process, times[0], times[1]);
 	}
@@ -197,7 +286,7 @@ static void convert_segment(struct gt_trace *trace, const struct gt_kind *kind,
 	const struct gt_rows rows = gt_trace_rows(trace, kind->table);
 
 	if (kind->has_times)
-		convert_times(&rows, segment, line_of(lines, kind->bindings[0].field->role),
+		convert_times(&rows, segment, lines, line_of(lines, kind->bindings[0].field->role),
 		              process);
 	for (size_t i = kind->has_times ? 2 : 0; i < kind->binding_count; i++) {
 		const struct gt_binding *binding = &kind->bindings[i];
@@ -219,6 +308,29 @@ static void convert_series(struct gt_trace *trace, const struct gt_raw_series *r
 		series->times_ns[i] = convert(line, series->times_ns[i]);
 		widen(process, series->times_ns[i], series->times_ns[i]);
 	}
+}
+
+static void remark(struct gt_collection *collection, const struct gt_capture *capture,
+                   const struct lines *lines, size_t readings)
+{
+	const uint64_t refused = lines->of[GT_ROLE_cupti_time].refused +
+	                         lines->of[GT_ROLE_host_time].refused + 2 * lines->too_long;
+
+	if (readings)
+		gt_collection_note(collection, capture->process, "clocks",
+		                   "%s holds %zu clock readings that cannot be right: they were "
+		                   "left out",
+		                   capture->name, readings);
+	if (refused)
+		gt_collection_note(collection, capture->process, "clocks",
+		                   "%s holds %llu times that cannot be right, far from every "
+		                   "clock reading or too long: they count as not known",
+		                   capture->name, (unsigned long long)refused);
+	if (lines->backward)
+		gt_collection_note(collection, capture->process, "clocks",
+		                   "%s holds %llu events that end before they begin: they take "
+		                   "no time",
+		                   capture->name, (unsigned long long)lines->backward);
 }
 
 /* A machine that was moved or suspended: its counter began anew, or time went on without it. */
@@ -246,11 +358,13 @@ static void check_host(struct gt_collection *collection, const struct gt_capture
 	}
 }
 
-static void convert_capture(struct gt_collection *collection, struct gt_capture *capture)
+static void convert_capture(struct gt_collection *collection, struct gt_capture *capture,
+                            uint64_t *work_left_ns)
 {
 	struct gt_trace *trace = collection->trace;
 	struct gt_process *process = &trace->processes.rows[capture->process];
-	struct lines lines = {0};
+	struct lines lines = {.work_left_ns = work_left_ns};
+	const size_t left_out = sift_readings(capture);
 
 	fill_lines(capture, &lines.of[GT_ROLE_cupti_time], &lines.of[GT_ROLE_host_time]);
 	check_host(collection, capture, &lines.of[GT_ROLE_host_time]);
@@ -265,6 +379,7 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 	gt_array_each(struct gt_record_handle, handle, &capture->raw_handles)
 		handle->time_ns =
 			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)handle->time_ns);
+	remark(collection, capture, &lines, left_out);
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
 	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);
 }
@@ -301,10 +416,11 @@ static void check(struct gt_collection *collection, const struct gt_capture *cap
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
+	uint64_t work_left_ns = MOST_WORK_NS;
 
 	(void)err;
 	gt_array_each(struct gt_capture, capture, &collection->captures) {
-		convert_capture(collection, capture);
+		convert_capture(collection, capture, &work_left_ns);
 		check(collection, capture);
 	}
 	gt_array_each(const struct gt_process, process, &trace->processes) {

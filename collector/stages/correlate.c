@@ -26,7 +26,9 @@ struct page {
 /* Ids are of 32 bits and come again in a long run. */
 struct twin {
 	gt_id row;
-	gt_id older; /* the call before it with its process and id */
+	gt_id older;    /* the call before it with its process and id */
+	gt_id jump;     /* one further back, so that few steps lead to any: a skip list */
+	uint32_t depth; /* calls that are older */
 };
 
 struct index {
@@ -93,6 +95,46 @@ static struct page *find_page(struct index *index, uint64_t key)
 	return &index->pages.rows[at];
 }
 
+static int by_row(const void *a, const void *b)
+{
+	const gt_id left = ((const struct twin *)a)->row;
+	const gt_id right = ((const struct twin *)b)->row;
+
+	return (left > right) - (left < right);
+}
+
+/* The oldest of all calls with an id has none that is older, and is no twin. */
+static struct twin find_twin(const struct index *index, gt_id row)
+{
+	const struct twin wanted = {.row = row, .older = row, .jump = row};
+	const struct twin *twin = index->twins.count
+	                                  ? bsearch(&wanted, index->twins.rows, index->twins.count,
+	                                            sizeof(wanted), by_row)
+	                                  : NULL;
+
+	return twin ? *twin : wanted;
+}
+
+/*
+ * Myers' skip list: the jump of a new twin is as long as the two before it when those are of one
+ * length, so that any place is found in some 2 log n steps.
+ */
+static void add_twin(struct index *index, gt_id row, gt_id older_row)
+{
+	const struct twin older = find_twin(index, older_row);
+	const struct twin far = find_twin(index, older.jump);
+	const struct twin farther = find_twin(index, far.jump);
+	const bool doubles =
+		older.depth > 0 && older.depth - far.depth == far.depth - farther.depth;
+
+	*gt_array_push(&index->twins) = (struct twin){
+		.row = row,
+		.older = older_row,
+		.jump = doubles ? farther.row : older_row,
+		.depth = older.depth + 1,
+	};
+}
+
 static void add_call(struct index *index, gt_id process, uint32_t correlation, gt_id row)
 {
 	const uint64_t key = key_of(process, correlation);
@@ -103,7 +145,7 @@ static void add_call(struct index *index, gt_id process, uint32_t correlation, g
 		page = add_page(index, key);
 	place = &page->rows[correlation % PAGE_IDS];
 	if (*place != GT_NONE)
-		*gt_array_push(&index->twins) = (struct twin){.row = row, .older = *place};
+		add_twin(index, row, *place);
 	*place = row;
 }
 
@@ -119,14 +161,6 @@ static void fill_index(const struct gt_trace *trace, struct index *index)
 	}
 }
 
-static int by_row(const void *a, const void *b)
-{
-	const gt_id left = ((const struct twin *)a)->row;
-	const gt_id right = ((const struct twin *)b)->row;
-
-	return (left > right) - (left < right);
-}
-
 /*
  * Of calls with one id, the last that began before the work it asked for. Four billion calls
  * lie between two of them, hours, so that a second forgives what the clocks are off.
@@ -137,13 +171,12 @@ static gt_id choose(const struct gt_trace *trace, const struct index *index, gt_
 	const gt_time slack_ns = 1000000000;
 
 	while (start_ns && trace->api_calls.rows[row].start_ns > start_ns + slack_ns) {
-		const struct twin wanted = {.row = row};
-		const struct twin *twin = bsearch(&wanted, index->twins.rows, index->twins.count,
-		                                  sizeof(wanted), by_row);
+		const struct twin twin = find_twin(index, row);
 
-		if (!twin)
+		if (twin.depth == 0)
 			break;
-		row = twin->older;
+		row = trace->api_calls.rows[twin.jump].start_ns > start_ns + slack_ns ? twin.jump
+		                                                                      : twin.older;
 	}
 	return row;
 }

@@ -14,6 +14,33 @@
  * stages put times on one clock and resolve what the rows still call by the capture's own ids.
  */
 
+bool gt_decoder_take(struct gt_decoder *decoder, uint64_t bytes)
+{
+	if (bytes > decoder->room)
+		return false;
+	decoder->room -= bytes;
+	return true;
+}
+
+/* For what is in so many bytes of a file. */
+static void make_room(struct gt_decoder *decoder, size_t file_bytes)
+{
+	decoder->room += GT_ROOM_SHARE * (uint64_t)file_bytes;
+}
+
+/* Texts by ids that were left out are "". False when there is no room for so many. */
+static bool reach(struct gt_decoder *decoder, uint32_t id)
+{
+	struct gt_capture *capture = decoder->capture;
+	const size_t known = capture->strings.count;
+
+	if (id >= known && !gt_decoder_take(decoder, (id - known + 1) * sizeof(gt_string)))
+		return false;
+	while (capture->strings.count <= id)
+		*gt_array_push(&capture->strings) = 0;
+	return true;
+}
+
 static void decode_strings(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 {
 	struct gt_capture *capture = decoder->capture;
@@ -25,11 +52,41 @@ static void decode_strings(struct gt_decoder *decoder, const struct gt_chunk *ch
 			decoder->misnumbered++;
 			continue;
 		}
-		while (capture->strings.count <= text.id)
-			*gt_array_push(&capture->strings) = 0;
+		if (!gt_decoder_take(decoder, GT_ROOM_OF_TEXT(text.size)) ||
+		    !reach(decoder, text.id)) {
+			decoder->refused++;
+			return;
+		}
 		capture->strings.rows[text.id] = gt_strings_add_bytes(
 			decoder->collection->trace->strings, text.bytes, text.size);
 	}
+}
+
+/* What ids in the chunks so far stand for; each may be one that nothing was said of before. */
+static uint64_t room_of_places(const struct gt_trace *trace)
+{
+	return GT_ROOM_OF_DEVICE * (uint64_t)trace->devices.count +
+	       GT_ROOM_OF_PLACE * ((uint64_t)trace->contexts.count + trace->streams.count +
+	                           trace->threads.count + trace->events.count);
+}
+
+static void decode_chunk(struct gt_decoder *decoder, const struct gt_chunk *chunk)
+{
+	const struct gt_trace *trace = decoder->collection->trace;
+	const uint64_t before = room_of_places(trace);
+	uint64_t taken;
+
+	if (chunk->header.kind == GT_RECORD_STRINGS)
+		decode_strings(decoder, chunk);
+	else if (chunk->header.kind == GT_RECORD_META)
+		gt_decode_meta(decoder, chunk);
+	else if (chunk->header.kind == GT_RECORD_SERIES)
+		gt_decode_series(decoder, chunk);
+	else
+		gt_decode_records(decoder, chunk);
+	/* Only now is it known; a chunk has few thousand records. */
+	taken = room_of_places(trace) - before;
+	decoder->room -= taken < decoder->room ? taken : decoder->room;
 }
 
 static int decode_bytes(struct gt_decoder *decoder, const uint8_t *bytes, size_t size,
@@ -41,16 +98,8 @@ static int decode_bytes(struct gt_decoder *decoder, const uint8_t *bytes, size_t
 	if (result < 0)
 		return result;
 	gt_reader_use(reader, decoder->decompressor);
-	while (gt_reader_next(reader, &chunk) > 0) {
-		if (chunk.header.kind == GT_RECORD_STRINGS)
-			decode_strings(decoder, &chunk);
-		else if (chunk.header.kind == GT_RECORD_META)
-			gt_decode_meta(decoder, &chunk);
-		else if (chunk.header.kind == GT_RECORD_SERIES)
-			gt_decode_series(decoder, &chunk);
-		else
-			gt_decode_records(decoder, &chunk);
-	}
+	while (gt_reader_next(reader, &chunk) > 0)
+		decode_chunk(decoder, &chunk);
 	return 0;
 }
 
@@ -87,6 +136,7 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_mapping *cap
 	if (result == 0)
 		result = gt_salvage_arena(arena.bytes, arena.size, capture->bytes, capture->size,
 		                          (struct gt_sink){append, &bytes}, err);
+	make_room(decoder, bytes.all.count);
 	if (result == 0)
 		result = decode_bytes(decoder, bytes.all.rows, bytes.all.count, &reader, err);
 	gt_array_release(&bytes.all);
@@ -167,6 +217,11 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   "%s holds %llu names or launch shapes with numbers that cannot "
 		                   "be right",
 		                   capture->name, (unsigned long long)decoder->misnumbered);
+	if (decoder->refused)
+		gt_collection_note(collection, capture->process, "decode",
+		                   "%s asks for more memory than what is in it can need: %llu of "
+		                   "its chunks were left out",
+		                   capture->name, (unsigned long long)decoder->refused);
 }
 
 static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
@@ -182,6 +237,7 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	capture->process = (gt_id)trace->processes.count;
 	*gt_array_push(&trace->processes) =
 		(struct gt_process){.capture = gt_strings_add(trace->strings, capture->name)};
+	make_room(decoder, mapping.size);
 	/* A salvage that was cut short left the arena: what it appended is read from there. */
 	if (result == 0 && capture->arena_path)
 		result = gt_capture_own_bytes(mapping.bytes, mapping.size, &own, &why);
@@ -214,12 +270,13 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		.scratch = gt_allocate(GT_CHUNK_MAX_RAW),
 		.decompressor = gt_allocate(gt_reader_memory()),
 		.records = gt_allocate((size_t)GT_CHUNK_MAX_RECORDS * GT_RECORD_MAX_SIZE),
+		.room = GT_ROOM_BASE,
 	};
 	int result = 0;
 
 	gt_array_each(struct gt_capture, capture, &collection->captures) {
 		decoder.capture = capture;
-		decoder.unknown = decoder.damaged = decoder.misnumbered = 0;
+		decoder.unknown = decoder.damaged = decoder.misnumbered = decoder.refused = 0;
 		result = decode_capture(&decoder, err);
 		if (result < 0)
 			break;

@@ -36,10 +36,14 @@ static void add(struct gt_trace *trace, gt_id process, const char *name, uint64_
 		.process = process, .name = gt_strings_add(trace->strings, name), .value = value};
 }
 
+/* Kernels on no stream, as damaged records name none, are of no process: one tally more. */
 static void count_kernels(const struct gt_trace *trace, uint8_t *known, struct tally *tallies)
 {
+	const size_t count = trace->processes.count;
+
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
-		const gt_id process = gt_trace_stream_process(trace, kernel->stream);
+		const gt_id stream_process = gt_trace_stream_process(trace, kernel->stream);
+		const size_t process = stream_process < count ? stream_process : count;
 		const bool unfinished = kernel->flags & GT_UNFINISHED;
 
 		tallies[process].kernels++;

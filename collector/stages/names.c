@@ -83,9 +83,10 @@ static void add_shape(struct gt_trace *trace, struct gt_capture *capture, struct
 	shape.shared_executed_bytes = raw->shared_executed;
 	shape.local_per_thread_bytes = raw->local_per_thread;
 	shape.cache_config = raw->cache_config;
-	while (capture->shapes.count <= raw->id)
-		*gt_array_push(&capture->shapes) = GT_NONE;
-	capture->shapes.rows[raw->id] = row_of_shape(trace, all, &shape);
+	if (gt_known_find(&capture->shapes, raw->id) == GT_NONE)
+		gt_known_add(&capture->shapes, raw->id, row_of_shape(trace, all, &shape));
+	else
+		gt_known_set(&capture->shapes, raw->id, row_of_shape(trace, all, &shape));
 }
 
 static void resolve_shapes(struct gt_trace *trace, struct gt_capture *capture,
@@ -96,10 +97,10 @@ static void resolve_shapes(struct gt_trace *trace, struct gt_capture *capture,
 }
 
 /* The row of a capture's shape id; that of the empty shape when nobody said what it is. */
-static gt_id shape_of(struct gt_trace *trace, const struct gt_capture *capture,
-                      struct shape_entry **all, gt_id raw)
+static gt_id shape_of(struct gt_trace *trace, struct gt_capture *capture, struct shape_entry **all,
+                      gt_id raw)
 {
-	const gt_id row = raw < capture->shapes.count ? capture->shapes.rows[raw] : GT_NONE;
+	const gt_id row = gt_known_find(&capture->shapes, raw);
 
 	return row == GT_NONE ? row_of_shape(trace, all, &(struct gt_launch_shape){0}) : row;
 }
@@ -109,7 +110,7 @@ static gt_id shape_of(struct gt_trace *trace, const struct gt_capture *capture,
 /* One column of the rows that a capture brought. */
 struct cells {
 	struct gt_trace *trace;
-	const struct gt_capture *capture;
+	struct gt_capture *capture;
 	struct shape_entry **shapes;
 	uint8_t *at;
 	size_t row_size;
@@ -132,7 +133,7 @@ static void resolve(const struct cells *cells, enum gt_role role)
 	}
 }
 
-static void resolve_columns(struct gt_collection *collection, const struct gt_capture *capture,
+static void resolve_columns(struct gt_collection *collection, struct gt_capture *capture,
                             struct shape_entry **shapes)
 {
 	gt_array_each(const struct gt_segment, segment, &capture->segments) {
@@ -241,7 +242,11 @@ static void merge_device(struct gt_trace *trace, struct gt_capture *capture,
                          const struct gt_record_device *raw)
 {
 	const gt_id row = gt_row_of_device(trace, capture, raw->ordinal);
-	struct gt_device *device = &trace->devices.rows[row];
+	struct gt_device *device;
+
+	if (row == GT_NONE)
+		return; /* the number of none */
+	device = &trace->devices.rows[row];
 
 #define MERGE(field, value)                                                                        \
 	if (value)                                                                                 \
@@ -274,14 +279,14 @@ static void merge_device(struct gt_trace *trace, struct gt_capture *capture,
 }
 
 /* The first row of the same GPU: by UUID; rows without one stay apart. */
-static gt_id first_like(const struct gt_trace *trace, gt_id row)
+static gt_id first_like(const struct gt_trace *trace, struct gt_known *uuids, gt_id row)
 {
 	const gt_string uuid = trace->devices.rows[row].uuid;
+	const gt_id first = uuid ? gt_known_find(uuids, uuid) : GT_NONE;
 
-	for (gt_id i = 0; uuid && i < row; i++)
-		if (trace->devices.rows[i].uuid == uuid)
-			return i;
-	return row;
+	if (uuid && first == GT_NONE)
+		gt_known_add(uuids, uuid, row);
+	return first == GT_NONE ? row : first;
 }
 
 /* Several processes on one GPU: one row of devices. */
@@ -289,22 +294,21 @@ static void unite_devices(struct gt_trace *trace)
 {
 	const size_t count = trace->devices.count;
 	gt_id *renamed = gt_allocate(count * sizeof(*renamed));
+	struct gt_known uuids = {0};
 	gt_id kept = 0;
 
 	for (gt_id row = 0; row < count; row++) {
-		const gt_id first = first_like(trace, row);
+		const gt_id first = first_like(trace, &uuids, row);
 
 		renamed[row] = first == row ? kept : renamed[first];
 		if (first == row)
-			kept++;
+			trace->devices.rows[kept++] = trace->devices.rows[row];
 	}
 	if (kept < count) {
-		for (gt_id row = 0; row < count; row++)
-			if (first_like(trace, row) == row)
-				trace->devices.rows[renamed[row]] = trace->devices.rows[row];
 		trace->devices.count = kept;
 		gt_trace_rename(trace, GT_TABLE_devices, &(struct gt_renamed){renamed, count});
 	}
+	gt_known_release(&uuids);
 	free(renamed);
 }
 
@@ -329,29 +333,37 @@ static void add_notes(struct gt_trace *trace, const struct gt_capture *capture)
 		};
 }
 
-static const struct gt_raw_series *find_series(const struct gt_capture *capture, uint32_t number)
+/* The first series with a number, whatever its clock. */
+static const struct gt_raw_series *find_series(struct gt_capture *capture, uint32_t number)
 {
-	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
-		if (raw->number == number)
-			return raw;
-	return NULL;
+	const gt_id row = gt_known_find(&capture->series_numbers, number);
+
+	return row == GT_NONE ? NULL : &capture->raw_series.rows[row];
 }
 
+/* Far more than a machine has; reports look at each for each GPU. */
+enum { MOST_COUNTERS = 8192 };
+
 /* A counter that was announced twice stands there once; one without a sample not at all. */
-static void add_counters(struct gt_trace *trace, struct gt_capture *capture)
+static void add_counters(struct gt_collection *collection, struct gt_capture *capture)
 {
-	const size_t first = trace->counters.count;
+	struct gt_trace *trace = collection->trace;
+	struct gt_known known = {0}; /* by series and place */
+	size_t left_out = 0;
 
 	gt_array_each(const struct gt_record_counter, raw, &capture->raw_counters) {
 		const struct gt_raw_series *series = find_series(capture, raw->series);
-		bool known = series == NULL ||
-		             raw->place >= trace->series.rows[series->place].column_count;
+		const uint64_t number =
+			series ? (uint64_t)series->place << 32 | raw->place : UINT64_MAX;
 
-		for (size_t i = first; !known && i < trace->counters.count; i++)
-			known = trace->counters.rows[i].series == series->place &&
-			        trace->counters.rows[i].place == raw->place;
-		if (known)
+		if (!series || raw->place >= trace->series.rows[series->place].column_count ||
+		    gt_known_find(&known, number) != GT_NONE)
 			continue;
+		if (trace->counters.count >= MOST_COUNTERS) {
+			left_out++;
+			continue;
+		}
+		gt_known_add(&known, number, (gt_id)trace->counters.count);
 		*gt_array_push(&trace->counters) = (struct gt_counter){
 			.name = gt_capture_string(capture, raw->name),
 			.unit = gt_capture_string(capture, raw->unit),
@@ -364,6 +376,11 @@ static void add_counters(struct gt_trace *trace, struct gt_capture *capture)
 			.place = raw->place,
 		};
 	}
+	gt_known_release(&known);
+	if (left_out)
+		gt_collection_note(collection, capture->process, "names",
+		                   "%s holds more counters than can be shown: %zu were left out",
+		                   capture->name, left_out);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -384,7 +401,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	}
 	resolve_calls(trace);
 	gt_array_each(struct gt_capture, capture, &collection->captures)
-		add_counters(trace, capture);
+		add_counters(collection, capture);
 	unite_devices(trace);
 	HASH_ITER(hh, shapes, entry, next)
 	{

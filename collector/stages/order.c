@@ -162,27 +162,51 @@ static void sort(void *rows, size_t count, size_t size)
 	free(sorter.left);
 }
 
-static void swap_samples(struct gt_series *series, size_t at)
+/* Where a sample stood: of equal times the first stays the first. */
+struct sample {
+	gt_time time_ns;
+	size_t place;
+};
+
+static int by_time(const void *a, const void *b)
 {
-	const gt_time time_ns = series->times_ns[at];
+	const struct sample *left = a;
+	const struct sample *right = b;
 
-	series->times_ns[at] = series->times_ns[at - 1];
-	series->times_ns[at - 1] = time_ns;
-	for (size_t column = 0; column < series->column_count; column++) {
-		double *values = series->columns[column];
-		const double value = values[at];
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->place > right->place) - (left->place < right->place);
+}
 
-		values[at] = values[at - 1];
-		values[at - 1] = value;
-	}
+static void arrange(double *values, double *room, const struct sample *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		room[i] = values[samples[i].place];
+	memcpy(values, room, count * sizeof(*values));
 }
 
 /* Samples come in order but where a buffer was found late. */
 static void sort_series(struct gt_series *series)
 {
-	for (size_t i = 1; i < series->count; i++)
-		for (size_t at = i; at > 0 && series->times_ns[at - 1] > series->times_ns[at]; at--)
-			swap_samples(series, at);
+	struct sample *samples;
+	double *room;
+	size_t at = 1;
+
+	while (at < series->count && series->times_ns[at - 1] <= series->times_ns[at])
+		at++;
+	if (at >= series->count)
+		return;
+	samples = gt_allocate(series->count * sizeof(*samples));
+	room = gt_allocate(series->count * sizeof(*room));
+	for (size_t i = 0; i < series->count; i++)
+		samples[i] = (struct sample){series->times_ns[i], i};
+	qsort(samples, series->count, sizeof(*samples), by_time);
+	for (size_t i = 0; i < series->count; i++)
+		series->times_ns[i] = samples[i].time_ns;
+	for (size_t column = 0; column < series->column_count; column++)
+		arrange(series->columns[column], room, samples, series->count);
+	free(samples);
+	free(room);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)

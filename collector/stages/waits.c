@@ -110,18 +110,47 @@ static void follow(struct gt_trace *trace, struct lives *lives, gt_id row)
 	sync->generation = event->records;
 }
 
-/* Queries were counted over a while: the event is the one that the handle stood for at first. */
-static void follow_queries(struct gt_trace *trace, const struct lives *lives)
+static int by_handle(const void *a, const void *b)
 {
+	const struct life *left = a;
+	const struct life *right = b;
+
+	if (left->first != right->first)
+		return left->first < right->first ? -1 : 1;
+	return (left->row > right->row) - (left->row < right->row); /* made in order of time */
+}
+
+/* The last life of a handle that began by then; NULL: it was still its first event. */
+static const struct life *find_life(const struct lives *lives, gt_id first, gt_time time_ns)
+{
+	const struct life *rows = lives->list.rows;
+	size_t low = 0;
+	size_t high = lives->list.count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (rows[middle].first < first ||
+		    (rows[middle].first == first && rows[middle].from_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && rows[low - 1].first == first ? &rows[low - 1] : NULL;
+}
+
+/* Queries were counted over a while: the event is the one that the handle stood for at first. */
+static void follow_queries(struct gt_trace *trace, struct lives *lives)
+{
+	if (lives->list.count > 0)
+		qsort(lives->list.rows, lives->list.count, sizeof(*lives->list.rows), by_handle);
 	gt_array_each(struct gt_query, query, &trace->queries) {
-		const gt_id first = query->event;
+		const struct life *life = query->event == GT_NONE
+		                                  ? NULL
+		                                  : find_life(lives, query->event, query->start_ns);
 
-		for (size_t i = 0; first != GT_NONE && i < lives->list.count; i++) {
-			const struct life *life = &lives->list.rows[i];
-
-			if (life->first == first && life->from_ns <= query->start_ns)
-				query->event = life->row;
-		}
+		if (life)
+			query->event = life->row;
 	}
 }
 
@@ -212,26 +241,30 @@ static void want(const struct gt_trace *trace, bool *wanted, gt_id stream)
 }
 
 /* A wait for a whole context is one for each of its streams. */
-static void want_context(const struct gt_trace *trace, bool *wanted, gt_id context)
+static void want_contexts(const struct gt_trace *trace, bool *wanted)
 {
+	bool *waited = gt_allocate(trace->contexts.count * sizeof(*waited));
+
+	memset(waited, 0, trace->contexts.count * sizeof(*waited));
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		if (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE &&
+		    sync->context < trace->contexts.count)
+			waited[sync->context] = true;
 	for (size_t i = 0; i < trace->streams.count; i++)
-		if (trace->streams.rows[i].context == context)
+		if (trace->streams.rows[i].context < trace->contexts.count &&
+		    waited[trace->streams.rows[i].context])
 			wanted[i] = true;
+	gt_array_free(waited);
 }
 
 static void find_wanted(const struct gt_trace *trace, bool *wanted)
 {
-	gt_id last_context = GT_NONE;
-
+	want_contexts(trace, wanted);
 	gt_array_each(const struct gt_sync, sync, &trace->syncs) {
 		if (sync->record != GT_NONE || sync->kind == GT_SYNC_STREAM_SYNCHRONIZE)
 			want(trace, wanted, sync->stream);
 		if (sync->record != GT_NONE)
 			want(trace, wanted, trace->syncs.rows[sync->record].stream);
-		if (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE && sync->context != last_context) {
-			want_context(trace, wanted, sync->context);
-			last_context = sync->context;
-		}
 	}
 }
 
@@ -295,33 +328,106 @@ static void add_stream_edge(struct gt_trace *trace, const struct gt_stream_order
 	add_edge(trace, &from, &to, row, GT_EDGE_EVENT);
 }
 
-/* Of the context's streams the last thing that ended: what the host waited for. */
-static bool last_of_context(const struct gt_stream_order *order, const struct gt_sync *sync,
-                            struct gt_step *last)
+/*
+ * What the contexts were given up to a moment that only goes on: a heap of streams by what each is
+ * given next, since there may be many of them and many waits for all.
+ */
+struct given {
+	const struct gt_stream_order *order;
+	struct next {
+		gt_time given_ns;
+		gt_id stream;
+		size_t step;
+	} * heap;
+	size_t count;
+	struct gt_step *last; /* by context: of what it was given, that which ended last */
+	gt_time *last_end_ns; /* -1: it was given nothing that ended */
+};
+
+/* Puts a stream where it belongs, from a place at or above it. */
+static void sink(struct given *given, size_t at, struct next next)
+{
+	for (;;) {
+		size_t below = 2 * at + 1;
+
+		if (below + 1 < given->count &&
+		    given->heap[below + 1].given_ns < given->heap[below].given_ns)
+			below++;
+		if (below >= given->count || given->heap[below].given_ns >= next.given_ns)
+			break;
+		given->heap[at] = given->heap[below];
+		at = below;
+	}
+	given->heap[at] = next;
+}
+
+static void given_init(struct given *given, const struct gt_stream_order *order)
 {
 	const struct gt_trace *trace = order->trace;
-	gt_time last_end_ns = -1;
 
-	for (size_t i = 0; i < trace->streams.count; i++) {
-		struct gt_step step;
-		gt_time start_ns;
-		gt_time end_ns;
+	*given = (struct given){
+		.order = order,
+		.heap = gt_allocate(trace->streams.count * sizeof(*given->heap)),
+		.last = gt_allocate(trace->contexts.count * sizeof(*given->last)),
+		.last_end_ns = gt_allocate(trace->contexts.count * sizeof(*given->last_end_ns)),
+	};
+	for (size_t i = 0; i < trace->contexts.count; i++)
+		given->last_end_ns[i] = -1;
+	for (gt_id i = 0; i < trace->streams.count; i++)
+		if (trace->streams.rows[i].context < trace->contexts.count &&
+		    gt_stream_order_count(order, i) > 0)
+			given->heap[given->count++] =
+				(struct next){gt_stream_order_given(order, i, 0), i, 0};
+	for (size_t i = given->count; i-- > 0;)
+		sink(given, i, given->heap[i]);
+}
 
-		if (trace->streams.rows[i].context != sync->context ||
-		    !last_before(order, (gt_id)i, sync->start_ns, &step))
-			continue;
-		gt_step_times(trace, step, &start_ns, &end_ns);
-		if (end_ns > last_end_ns) {
-			last_end_ns = end_ns;
-			*last = step;
-		}
+static void given_release(struct given *given)
+{
+	gt_array_free(given->heap);
+	gt_array_free(given->last);
+	gt_array_free(given->last_end_ns);
+}
+
+/* The stream at the top was given what is next of it. */
+static void give(struct given *given)
+{
+	const struct gt_trace *trace = given->order->trace;
+	struct next next = given->heap[0];
+	const struct gt_step step = gt_stream_order_at(given->order, next.stream, next.step);
+	const gt_id context = trace->streams.rows[next.stream].context;
+	gt_time start_ns;
+	gt_time end_ns;
+
+	gt_step_times(trace, step, &start_ns, &end_ns);
+	if (end_ns > given->last_end_ns[context]) {
+		given->last_end_ns[context] = end_ns;
+		given->last[context] = step;
 	}
-	return last_end_ns >= 0;
+	if (++next.step < gt_stream_order_count(given->order, next.stream))
+		next.given_ns = gt_stream_order_given(given->order, next.stream, next.step);
+	else
+		next = given->heap[--given->count];
+	if (given->count > 0)
+		sink(given, 0, next);
+}
+
+/* Of the context's streams the last thing that ended: what the host waited for. */
+static bool last_of_context(struct given *given, const struct gt_sync *sync, struct gt_step *last)
+{
+	if (sync->context >= given->order->trace->contexts.count)
+		return false;
+	while (given->count > 0 && given->heap[0].given_ns < sync->start_ns)
+		give(given);
+	if (given->last_end_ns[sync->context] < 0)
+		return false;
+	*last = given->last[sync->context];
+	return true;
 }
 
 /* What the host waited for in a call; false when there was nothing. */
-static bool find_awaited(const struct gt_stream_order *order, const struct gt_sync *sync,
-                         struct gt_step *from)
+static bool find_awaited(const struct gt_stream_order *order, struct given *given,
+                         const struct gt_sync *sync, struct gt_step *from)
 {
 	const struct gt_trace *trace = order->trace;
 
@@ -329,7 +435,7 @@ static bool find_awaited(const struct gt_stream_order *order, const struct gt_sy
 	case GT_SYNC_STREAM_SYNCHRONIZE:
 		return last_before(order, sync->stream, sync->start_ns, from);
 	case GT_SYNC_CONTEXT_SYNCHRONIZE:
-		return last_of_context(order, sync, from);
+		return last_of_context(given, sync, from);
 	case GT_SYNC_EVENT_SYNCHRONIZE:
 		return sync->record != GT_NONE &&
 		       last_before(order, trace->syncs.rows[sync->record].stream,
@@ -342,7 +448,9 @@ static bool find_awaited(const struct gt_stream_order *order, const struct gt_sy
 static void add_edges(struct gt_trace *trace, const struct gt_stream_order *order)
 {
 	const gt_time bound_ns = (gt_time)gt_trace_clock_bound(trace);
+	struct given given;
 
+	given_init(&given, order);
 	for (gt_id row = 0; row < trace->syncs.count; row++) {
 		const struct gt_sync *sync = &trace->syncs.rows[row];
 		const struct gt_step host = {GT_TABLE_syncs, row};
@@ -353,10 +461,11 @@ static void add_edges(struct gt_trace *trace, const struct gt_stream_order *orde
 		if ((sync->kind == GT_SYNC_STREAM_WAIT_EVENT || sync->kind == GT_SYNC_WAIT_VALUE) &&
 		    sync->record != GT_NONE)
 			add_stream_edge(trace, order, row);
-		else if (find_awaited(order, sync, &from) &&
+		else if (find_awaited(order, &given, sync, &from) &&
 		         waited_for(trace, &from, sync, bound_ns))
 			add_edge(trace, &from, &host, row, GT_EDGE_HOST);
 	}
+	given_release(&given);
 }
 
 /*

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/known.h"
 #include "model/timed.h"
 
 enum {
@@ -34,59 +35,85 @@ static uint64_t hash_text(uint64_t state, const char *text)
 	return hash(state, text, strlen(text) + 1);
 }
 
+struct pids {
+	struct gt_known taken;
+	struct gt_known moved; /* by the pid of twins: where the last of them was moved to */
+};
+
+static uint32_t next_pid(uint32_t pid)
+{
+	const uint32_t next = pid + PID_LIMIT;
+
+	/* Perfetto's pids have a sign: another row of numbers begins when one is used up. */
+	return next > pid && next <= INT32_MAX ? next : PID_LIMIT + (pid + 1) % PID_LIMIT;
+}
+
 /*
  * Two processes may have one pid: in two containers, on two machines, or one after the other. To
  * Perfetto they would be one process, so all but the first get a pid that no process can have.
  */
-static uint32_t free_pid(const struct gt_ids *ids, size_t row)
+static uint32_t free_pid(struct pids *pids, uint32_t pid)
 {
-	uint32_t pid = ids->trace->processes.rows[row].pid;
+	const gt_id moved = gt_known_find(&pids->moved, pid);
+	uint32_t free = moved == GT_NONE ? pid : moved;
 
-	for (size_t i = 0; i < row; i++) {
-		if (ids->pids[i] == pid) {
-			pid += PID_LIMIT;
-			i = SIZE_MAX; /* begin again: the new one may be taken as well */
-		}
-	}
-	return pid;
+	while (gt_known_find(&pids->taken, free) != GT_NONE)
+		free = next_pid(free);
+	gt_known_add(&pids->taken, free, 0);
+	if (free == pid)
+		return pid;
+	/* Its next twin looks from there on. */
+	if (moved == GT_NONE)
+		gt_known_add(&pids->moved, pid, free);
+	else
+		gt_known_set(&pids->moved, pid, free);
+	return free;
 }
 
 static void name_processes(struct gt_ids *ids)
 {
 	const struct gt_trace *trace = ids->trace;
+	struct pids pids = {{0}, {0}};
 
 	for (size_t i = 0; i < trace->processes.count; i++) {
 		const struct gt_process *process = &trace->processes.rows[i];
 		uint64_t uuid = hash_text(fnv_start, gt_trace_text(trace, process->host));
 
-		ids->pids[i] = free_pid(ids, i);
+		ids->pids[i] = free_pid(&pids, process->pid);
 		uuid = hash_number(hash_number(uuid, ids->pids[i]), process->started_ticks);
 		ids->process_uuids[i] = uuid | 1; /* 0 is the uuid of no track */
 		if (process->host != trace->processes.rows[0].host)
 			ids->several_hosts = true;
 	}
 	ids->several_processes = trace->processes.count > 1;
+	gt_known_release(&pids.taken);
+	gt_known_release(&pids.moved);
 }
 
-static bool gpu_is_taken(const struct gt_ids *ids, size_t known, uint32_t gpu)
+static void count_contexts(struct gt_ids *ids)
 {
-	for (size_t i = 0; i < known; i++)
-		if (ids->gpus[i] == gpu)
-			return true;
-	return false;
+	const struct gt_trace *trace = ids->trace;
+
+	for (size_t i = 0; i < trace->processes.count; i++)
+		ids->context_counts[i] = 0;
+	gt_array_each(const struct gt_context, context, &trace->contexts)
+		if (context->process < trace->processes.count)
+			ids->context_counts[context->process]++;
 }
 
 /* The number in the machine where it is known; the others, and twins on other machines, follow. */
 static void name_gpus(struct gt_ids *ids)
 {
 	const struct gt_trace *trace = ids->trace;
+	bool taken[GPU_LIMIT] = {false};
 
 	for (size_t i = 0; i < trace->devices.count; i++) {
 		const int32_t index = trace->devices.rows[i].index;
 
 		ids->gpus[i] = GT_NONE;
-		if (index < 0 || index >= GPU_LIMIT || gpu_is_taken(ids, i, (uint32_t)index))
+		if (index < 0 || index >= GPU_LIMIT || taken[index])
 			continue;
+		taken[index] = true;
 		ids->gpus[i] = (uint32_t)index;
 		if (ids->gpus[i] >= ids->gpu_count)
 			ids->gpu_count = ids->gpus[i] + 1;
@@ -124,7 +151,9 @@ void gt_ids_init(struct gt_ids *ids, const struct gt_trace *trace)
 	ids->pids = gt_allocate(trace->processes.count * sizeof(*ids->pids));
 	ids->process_uuids = gt_allocate(trace->processes.count * sizeof(*ids->process_uuids));
 	ids->gpus = gt_allocate(trace->devices.count * sizeof(*ids->gpus));
+	ids->context_counts = gt_allocate(trace->processes.count * sizeof(*ids->context_counts));
 	name_processes(ids);
+	count_contexts(ids);
 	name_gpus(ids);
 	number_slices(ids);
 }
@@ -133,6 +162,7 @@ void gt_ids_release(struct gt_ids *ids)
 {
 	gt_array_free(ids->pids);
 	gt_array_free(ids->process_uuids);
+	gt_array_free(ids->context_counts);
 	gt_array_free(ids->gpus);
 	gt_array_free(ids->first_slices);
 	*ids = (struct gt_ids){0};

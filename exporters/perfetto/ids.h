@@ -16,6 +16,7 @@ struct gt_ids {
 	const struct gt_trace *trace;
 	uint32_t *pids;          /* by row of processes */
 	uint64_t *process_uuids; /* by row of processes */
+	size_t *context_counts;  /* by row of processes */
 	uint32_t *gpus;          /* by row of devices: place in GpuInfo */
 	uint32_t gpu_count;      /* with the holes between them */
 	size_t *first_slices;    /* by enum gt_placed_table, and one more: where its rows begin */

@@ -104,14 +104,20 @@ static const char *cache_config_name(uint32_t config)
 	return config < sizeof(names) / sizeof(names[0]) ? names[config] : "unknown";
 }
 
+/* Of a damaged shape it may not fit; as unsigned numbers it wraps around. */
+static int64_t product(uint32_t x, uint32_t y, uint32_t z)
+{
+	return (int64_t)((uint64_t)x * y * z);
+}
+
 static void add_size_args(struct gt_args *args, const struct gt_launch_shape *shape)
 {
-	const int64_t grid = (int64_t)shape->grid_x * shape->grid_y * shape->grid_z;
-	const int64_t block = (int64_t)shape->block_x * shape->block_y * shape->block_z;
+	const int64_t grid = product(shape->grid_x, shape->grid_y, shape->grid_z);
+	const int64_t block = product(shape->block_x, shape->block_y, shape->block_z);
 
 	gt_args_add_int(args, GT_ARG_WORKGROUP_SIZE, block);
 	gt_args_add_int(args, GT_ARG_GRID_SIZE, grid);
-	gt_args_add_int(args, GT_ARG_THREAD_COUNT, grid * block);
+	gt_args_add_int(args, GT_ARG_THREAD_COUNT, (int64_t)((uint64_t)grid * (uint64_t)block));
 	gt_args_add_int(args, GT_ARG_REGISTERS, shape->registers);
 	gt_args_add_int(args, GT_ARG_SHARED_STATIC, (int64_t)shape->shared_static_bytes);
 	gt_args_add_int(args, GT_ARG_SHARED_DYNAMIC, (int64_t)shape->shared_dynamic_bytes);

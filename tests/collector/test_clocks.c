@@ -278,3 +278,68 @@ Test(clocks, say_nothing_of_a_capture_without_events)
 	convert();
 	cr_expect(eq(sz, trace.notes.count, 0));
 }
+
+/* Whatever a file says, no difference of two times and no sum of durations overflows. */
+Test(clocks, take_times_that_cannot_be_right_as_not_known)
+{
+	static const gt_time wild[] = {INT64_MIN, INT64_MAX, -1, INT64_MAX / 2, INT64_MAX / 4};
+
+	add_clock(1000, 1000, 11000);
+	add_clock(5000, 5000, 15000);
+	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++)
+		add_kernel(12000, wild[i]);
+	add_kernel(12000, 13000);
+	convert();
+	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
+		cr_expect(eq(i64, trace.kernels.rows[i].start_ns, 2000));
+		cr_expect(eq(i64, trace.kernels.rows[i].end_ns, 0));
+	}
+	cr_expect(eq(i64, trace.kernels.rows[5].end_ns, 3000));
+	cr_expect(eq(i64, trace.end_ns, 5000));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture holds 5 times that cannot be right, far from every "
+	                   "clock reading or too long: they count as not known"));
+}
+
+Test(clocks, leave_out_readings_that_cannot_be_right)
+{
+	add_clock(UINT64_MAX, 1000, 11000);
+	add_clock(1000, 1000, 11000);
+	add_clock(5000, UINT64_MAX / 2, 15000);
+	add_clock((uint64_t)1 << 57, 5000, 15000);
+	add_clock(5000, 5000, 15000);
+	add_kernel(12000, 13000);
+	convert();
+	cr_assert(eq(sz, trace.clocks.count, 2));
+	cr_expect(eq(i64, trace.kernels.rows[0].start_ns, 2000));
+	cr_expect(eq(i64, trace.start_ns, 1000));
+	cr_expect(eq(i64, trace.end_ns, 5000));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture holds 3 clock readings that cannot be right: they "
+	                   "were left out"));
+}
+
+Test(clocks, bound_the_sum_of_all_durations)
+{
+	const gt_time day_ns = (gt_time)86400 * 1000000000;
+	uint64_t sum_ns = 0;
+
+	add_clock(1000, 1000, 1000);
+	for (size_t i = 0; i < 3000; i++)
+		add_kernel(1000, 90 * day_ns);
+	convert();
+	gt_array_each(const struct gt_kernel, kernel, &trace.kernels)
+		sum_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
+	cr_expect(lt(u64, sum_ns, INT64_MAX / 2));
+	cr_expect(eq(sz, trace.notes.count, 1));
+}
+
+Test(clocks, say_what_ends_before_it_begins)
+{
+	add_clock(1000, 1000, 1000);
+	add_kernel(3000, 2000);
+	convert();
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture holds 1 events that end before they begin: they take "
+	                   "no time"));
+}

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "collector/collect.h"
+#include "collector/decoder.h"
 #include "format/chunk.h"
 #include "format/meta.h"
+#include "format/series.h"
 
 static struct recording recording;
 
@@ -646,4 +649,104 @@ Test(decode, says_nothing_about_an_arena_that_was_never_used)
 	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_CLEAN));
 	cr_expect(eq(sz, trace.notes.count, 0));
 	gt_trace_release(&trace);
+}
+
+/* What a recording may take, by what its one file holds; see collector/decoder.h. */
+static size_t room_of_capture(void)
+{
+	return GT_ROOM_BASE + GT_ROOM_SHARE * recording.capture.size;
+}
+
+static void expect_refused(const struct gt_trace *trace)
+{
+	bool found = false;
+
+	gt_array_each(const struct gt_note, note, &trace->notes)
+		found |= strstr(gt_trace_text(trace, note->text),
+		                "asks for more memory than what is in it can need") != NULL;
+	cr_expect(found);
+}
+
+/* Zeros compress to next to nothing: 150 bytes in the file would be 4096 rows in memory. */
+Test(decode, takes_no_more_memory_for_rows_than_the_file_can_need)
+{
+	struct gt_record_kernel *kernels = calloc(GT_CHUNK_MAX_RECORDS, sizeof(*kernels));
+	struct gt_trace trace;
+
+	for (int i = 0; i < 500; i++)
+		recording_add_records(&recording, GT_RECORD_kernel, kernels, GT_CHUNK_MAX_RECORDS);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(lt(sz, trace.kernels.count * sizeof(struct gt_kernel), room_of_capture()));
+	cr_expect(gt(sz, trace.kernels.count, 0));
+	expect_refused(&trace);
+	gt_trace_release(&trace);
+	free(kernels);
+}
+
+Test(decode, takes_no_more_memory_for_ids_than_the_file_can_need)
+{
+	struct gt_trace trace;
+
+	recording_add_string(&recording, GT_MAX_ID - 1, "far away");
+	recording_add(&recording, shape, .id = GT_MAX_ID - 1);
+	recording_add_string(&recording, 1, "near");
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	expect_refused(&trace);
+	gt_trace_release(&trace);
+}
+
+Test(decode, takes_no_more_memory_for_series_than_the_file_can_need)
+{
+	enum { COLUMNS = GT_SERIES_MAX_COLUMNS, SAMPLES = 1024 };
+	double *values = malloc(sizeof(*values) * COLUMNS * SAMPLES);
+	uint64_t *times_ns = calloc(SAMPLES, sizeof(*times_ns));
+	uint8_t *bytes = malloc(GT_SERIES_BOUND(COLUMNS, SAMPLES));
+	struct gt_samples samples = {
+		.columns = COLUMNS, .count = SAMPLES, .times_ns = times_ns, .values = values};
+	struct gt_trace trace;
+	size_t memory = 0;
+
+	for (size_t i = 0; i < (size_t)COLUMNS * SAMPLES; i++)
+		values[i] = NAN;
+	for (uint16_t i = 0; i < 200; i++) {
+		samples.series = i / 2;
+		(void)gt_writer_payload(&recording.capture.writer, GT_RECORD_SERIES, bytes,
+		                        gt_series_encode(&samples, bytes), SAMPLES);
+	}
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	gt_array_each(const struct gt_series, series, &trace.series)
+		memory += series->capacity * (series->column_count + 1) * sizeof(double);
+	cr_expect(lt(sz, memory, 2 * room_of_capture()));
+	expect_refused(&trace);
+	gt_trace_release(&trace);
+	free(values);
+	free(times_ns);
+	free(bytes);
+}
+
+Test(decode, has_room_for_the_densest_that_programs_record)
+{
+	struct gt_record_kernel *kernels = calloc(400000, sizeof(*kernels));
+	struct gt_trace trace;
+	uint64_t state = 1;
+
+	recording_add_basics(&recording, 1);
+	for (uint32_t i = 0; i < 400000; i++)
+		kernels[i] = (struct gt_record_kernel){
+			.start_ns = 10000 + 2000ull * i + 32 * (next_random(&state) % 8),
+			.end_ns = 11000 + 2000ull * i + 32 * (next_random(&state) % 8),
+			.correlation = i,
+			.shape = SHAPE,
+			.context = CONTEXT,
+			.stream = STREAM,
+		};
+	recording_add_records(&recording, GT_RECORD_kernel, kernels, 400000);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 400000));
+	gt_trace_release(&trace);
+	free(kernels);
 }

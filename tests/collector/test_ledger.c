@@ -298,3 +298,17 @@ Test(ledger, tells_api_none_from_a_file_that_does_not_say)
 	cr_expect(eq(u64, ledger_of(&trace, "launches_unknown"), 1));
 	gt_trace_release(&trace);
 }
+
+/* As damaged records do: they are of no process, and no other process's. */
+Test(ledger, counts_kernels_on_no_stream_for_nobody)
+{
+	struct gt_trace trace;
+
+	recording_add(&recording, kernel, .start_ns = 2000, .end_ns = 2010, .shape = SHAPE,
+	              .context = CONTEXT, .stream = UINT32_MAX);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 1));
+	cr_expect(eq(u64, ledger_of(&trace, "kernels"), 0));
+	gt_trace_release(&trace);
+}

@@ -295,3 +295,16 @@ Test(names, make_one_row_of_each_gpu)
 	cr_expect(eq(u32, trace.contexts.rows[trace.streams.rows[0].context].device, 0));
 	gt_trace_release(&trace);
 }
+
+Test(names, take_nothing_from_a_device_with_the_number_of_none)
+{
+	struct gt_trace trace;
+
+	recording_add(&recording, device, .ordinal = UINT32_MAX, .name = STRING_DEVICE,
+	              .sm_count = 7);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.devices.count, 1));
+	cr_expect(ne(u32, trace.devices.rows[0].sm_count, 7));
+	gt_trace_release(&trace);
+}

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/strings.h"
 #include "exporters/perfetto/wire.h"
 #include "exporters/perfetto/writer.h"
+#include "model/ledger.h"
 #include "model/view.h"
 
 enum { KEY_SIZE = 96, TEXT_SIZE = 512 };
@@ -42,19 +44,22 @@ static void add_number(struct rows *rows, const char *key, uint64_t number)
 
 static void add_ledger(struct rows *rows, const struct gt_trace *trace)
 {
-	for (size_t i = 0; i < trace->ledgers.count; i++) {
-		const char *name = gt_trace_text(trace, trace->ledgers.rows[i].name);
-		char key[KEY_SIZE];
-		uint64_t value = 0;
-		bool known = false;
+	const size_t count = gt_strings_count(trace->strings);
+	bool *seen = gt_allocate(count * sizeof(*seen));
+	uint64_t *sums = gt_ledger_sums(trace);
 
-		for (size_t j = 0; j < i && !known; j++)
-			known = trace->ledgers.rows[j].name == trace->ledgers.rows[i].name;
-		if (known || gt_trace_ledger(trace, name, &value) < 0)
+	memset(seen, 0, count * sizeof(*seen));
+	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
+		char key[KEY_SIZE];
+
+		if (row->name >= count || seen[row->name])
 			continue;
-		snprintf(key, sizeof(key), "ledger.%s", name);
-		add_number(rows, key, value);
+		seen[row->name] = true;
+		snprintf(key, sizeof(key), "ledger.%s", gt_trace_text(trace, row->name));
+		add_number(rows, key, sums[row->name]);
 	}
+	gt_array_free(seen);
+	gt_array_free(sums);
 }
 
 static void add_notes(struct rows *rows, const struct gt_trace *trace)

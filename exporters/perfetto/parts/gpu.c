@@ -94,15 +94,6 @@ static void intern_contexts(struct gt_gpu *gpu)
 	}
 }
 
-static bool has_several_contexts(const struct gt_trace *trace, gt_id process)
-{
-	size_t count = 0;
-
-	gt_array_each(const struct gt_context, context, &trace->contexts)
-		count += context->process == process;
-	return count > 1;
-}
-
 /* As short as it can be told apart: "Stream 7", "Context 2 Stream 7 (trainer 4242)". */
 static void name_queue(const struct gt_perfetto *perfetto, const struct gt_stream *stream,
                        char *name, size_t size)
@@ -114,7 +105,8 @@ static void name_queue(const struct gt_perfetto *perfetto, const struct gt_strea
 	if (stream->context < trace->contexts.count) {
 		const struct gt_context *context = &trace->contexts.rows[stream->context];
 
-		if (has_several_contexts(trace, context->process))
+		if (context->process < trace->processes.count &&
+		    perfetto->ids.context_counts[context->process] > 1)
 			snprintf(context_text, sizeof(context_text), "Context %u ",
 			         context->number);
 		if (perfetto->ids.several_processes && context->process < trace->processes.count) {

@@ -185,44 +185,75 @@ static void put_value(struct telemetry *telemetry, const struct target *target, 
 		            (uint64_t)value, time_ns);
 }
 
-/* The series whose next sample is the earliest; the number of series when none is left. */
-static size_t next_series(const struct telemetry *telemetry)
+/* Series that have samples left, those with the earliest one at the top: a heap. */
+struct queue {
+	const struct telemetry *telemetry;
+	size_t *series;
+	size_t count;
+};
+
+static bool is_earlier(const struct queue *queue, size_t left, size_t right)
 {
-	const struct gt_trace *trace = telemetry->perfetto->trace;
-	size_t first = trace->series.count;
-	gt_time first_ns = INT64_MAX;
+	const struct gt_series *all = queue->telemetry->perfetto->trace->series.rows;
+	const gt_time left_ns = all[left].times_ns[queue->telemetry->walks[left].next];
+	const gt_time right_ns = all[right].times_ns[queue->telemetry->walks[right].next];
 
-	for (size_t i = 0; i < trace->series.count; i++) {
-		const struct gt_series *series = &trace->series.rows[i];
-		const size_t next = telemetry->walks[i].next;
+	return left_ns != right_ns ? left_ns < right_ns : left < right;
+}
 
-		if (next < series->count &&
-		    (first == trace->series.count || series->times_ns[next] < first_ns)) {
-			first = i;
-			first_ns = series->times_ns[next];
-		}
+/* Puts a series where it belongs, from a place at or above it. */
+static void sink(struct queue *queue, size_t at, size_t series)
+{
+	for (;;) {
+		size_t below = 2 * at + 1;
+
+		if (below + 1 < queue->count &&
+		    is_earlier(queue, queue->series[below + 1], queue->series[below]))
+			below++;
+		if (below >= queue->count || !is_earlier(queue, queue->series[below], series))
+			break;
+		queue->series[at] = queue->series[below];
+		at = below;
 	}
-	return first;
+	queue->series[at] = series;
+}
+
+static void put_sample(struct telemetry *telemetry, size_t number)
+{
+	const struct gt_series *series = &telemetry->perfetto->trace->series.rows[number];
+	struct walk *walk = &telemetry->walks[number];
+	const size_t sample = walk->next++;
+
+	if (!gt_ids_time_is_sound(series->times_ns[sample])) {
+		gt_perfetto_skip(telemetry->perfetto);
+		return;
+	}
+	gt_array_each(const struct target, target, &walk->targets)
+		put_value(telemetry, target, series->times_ns[sample],
+		          series->columns[target->counter->place][sample]);
 }
 
 static void put_samples(struct telemetry *telemetry)
 {
 	const struct gt_trace *trace = telemetry->perfetto->trace;
+	struct queue queue = {telemetry, gt_allocate(trace->series.count * sizeof(*queue.series)),
+	                      0};
 
-	for (size_t i = next_series(telemetry); i < trace->series.count;
-	     i = next_series(telemetry)) {
-		const struct gt_series *series = &trace->series.rows[i];
-		struct walk *walk = &telemetry->walks[i];
-		const size_t sample = walk->next++;
+	for (size_t i = 0; i < trace->series.count; i++)
+		if (trace->series.rows[i].count > 0)
+			queue.series[queue.count++] = i;
+	for (size_t i = queue.count; i-- > 0;)
+		sink(&queue, i, queue.series[i]);
+	while (queue.count > 0) {
+		size_t first = queue.series[0];
 
-		if (!gt_ids_time_is_sound(series->times_ns[sample])) {
-			gt_perfetto_skip(telemetry->perfetto);
-			continue;
-		}
-		gt_array_each(const struct target, target, &walk->targets)
-			put_value(telemetry, target, series->times_ns[sample],
-			          series->columns[target->counter->place][sample]);
+		put_sample(telemetry, first);
+		if (telemetry->walks[first].next == trace->series.rows[first].count)
+			first = queue.series[--queue.count];
+		if (queue.count > 0)
+			sink(&queue, 0, first);
 	}
+	gt_array_free(queue.series);
 }
 
 static void start(struct telemetry *telemetry, struct gt_perfetto *perfetto)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_COLLECTOR_KNOWN_H
-#define GT_COLLECTOR_KNOWN_H
+#ifndef GT_MODEL_KNOWN_H
+#define GT_MODEL_KNOWN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +28,9 @@ gt_id gt_known_find(struct gt_known *known, uint64_t number);
 
 /* The number, which was not known, is this row from now on. */
 void gt_known_add(struct gt_known *known, uint64_t number, gt_id row);
+
+/* The number, which was known, is this row from now on. */
+void gt_known_set(struct gt_known *known, uint64_t number, gt_id row);
 
 void gt_known_release(struct gt_known *known);
 

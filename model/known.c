@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/known.h"
+#include "model/known.h"
 
 #include <string.h>
 
@@ -50,6 +50,11 @@ void gt_known_add(struct gt_known *known, uint64_t number, gt_id row)
 	known->entries[place_of(known, number)] =
 		(struct gt_known_entry){.number = number, .row = row};
 	known->count++;
+}
+
+void gt_known_set(struct gt_known *known, uint64_t number, gt_id row)
+{
+	known->entries[place_of(known, number)].row = row;
 }
 
 void gt_known_release(struct gt_known *known)

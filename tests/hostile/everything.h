@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_TESTS_HOSTILE_EVERYTHING_H
+#define GT_TESTS_HOSTILE_EVERYTHING_H
+
+/*
+ * All that gputrace does with a recording, in this process: collecting it, every report, every
+ * export, its manifest. Whatever the recording is, nothing of this may crash or be undefined; it
+ * may refuse, with a sentence. Aborts when a refusal says nothing.
+ */
+void read_everything(const char *folder);
+
+#endif
