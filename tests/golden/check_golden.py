@@ -189,10 +189,25 @@ def check_import(gputrace, engine, recording):
     return found
 
 
+def check_slices(gputrace, recording, rows, folder):
+    """Every slice of a GPU as the importer has it, against the bytes that were written."""
+    trace = folder / "plain.perfetto"
+    exported(gputrace, recording, trace, "--uncompressed")
+    imported = [[row["ts"], row["dur"], row["name"]] for row in rows]
+    written = sorted([row.start, row.end - row.start, row.name]
+                     for row in read_trace.read_slices(trace.read_bytes()))
+    if imported == written:
+        return []
+    pairs = [pair for pair in zip(imported, written) if pair[0] != pair[1]]
+    return [f"GPU slices: {len(imported)} imported, {len(written)} written, such as {pairs[:1]}"]
+
+
 def check_queries(gputrace, engine, recording, trace):
     """viewer-assets/sql, asked of the trace, against the reports of the same names."""
     queries = sorted(SQL.glob("*.sql"))
-    rows = json.loads(run("node", QUERY, engine, trace, *queries))
+    slices = trace.with_name("slices of GPUs.sql")
+    slices.write_text("select ts, dur, name from gpu_slice order by ts, dur, name")
+    rows = json.loads(run("node", QUERY, engine, trace, *queries, slices))
     facts = facts_of(gputrace, recording)
     answers = {
         "kernels": summed(rows["kernels.sql"], "kernel", ["calls", "total_ns"]),
@@ -203,7 +218,7 @@ def check_queries(gputrace, engine, recording, trace):
              if path.stem not in answers]
     for name, answer in answers.items():
         found += differences(facts[name], answer, f"{name}.sql")
-    return found
+    return found + check_slices(gputrace, recording, rows[slices.name], trace.parent)
 
 
 def accept(gputrace, recording):
