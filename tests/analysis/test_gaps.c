@@ -371,6 +371,23 @@ Test(gaps, leave_graphs_out_of_launch_latency)
 	scene_release(&scene);
 }
 
+/* What a kernel launched on the GPU has the call of that kernel, and not that call's latency. */
+Test(gaps, leave_kernels_that_kernels_launched_out_of_launch_latency)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 0, 50, 60);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 70, 80)->api_call = 0;
+	scene.trace.kernels.rows[1].flags = GT_DEVICE_LAUNCHED;
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_count(&scene.result, "launch_latency", 0, "calls", 1);
+	expect_count(&scene.result, "launch_latency", 0, "max_ns", 50);
+	cr_expect(has_remark(&scene.result, "1 kernels came from graphs"));
+	scene_release(&scene);
+}
+
 Test(gaps, remark_on_kernels_that_start_before_their_call)
 {
 	struct scene scene;

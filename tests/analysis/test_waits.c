@@ -101,6 +101,18 @@ Test(waits, add_queries_of_one_answer_up)
 	cr_expect(eq(i64, cell(&result, "waits", 0, "failed")->count, 0));
 }
 
+Test(waits, count_each_query_that_failed)
+{
+	for (int i = 0; i < 3; i++)
+		*gt_array_push(&trace.queries) = (struct gt_query){.count = 5,
+		                                                   .kind = GT_SYNC_EVENT_QUERY,
+		                                                   .result = i < 2 ? 700 : 0,
+		                                                   .thread = thread};
+	run_report(&result, "waits", &trace);
+	cr_expect(eq(i64, cell(&result, "waits", 0, "calls")->count, 15));
+	cr_expect(eq(i64, cell(&result, "waits", 0, "failed")->count, 10));
+}
+
 /* A wait of the second stream for the first, asked for at 200; the awaited kernel ends at 1000. */
 static void add_dependency(gt_time before_it_ends_ns)
 {

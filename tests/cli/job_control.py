@@ -12,18 +12,18 @@ import time
 
 GPUTRACE = os.path.realpath(sys.argv[1])
 
-# Says what it gets. Not a shell: one that is stopped while it starts a command may not stop.
+# Says what it gets. Not a shell: one that is stopped while it starts a command may not stop. The
+# signals are blocked before it says that it is ready, so that none can come before it waits.
 PROGRAM = r"""
 import os, signal
-def say(number, _):
+heard = {signal.SIGINT, signal.SIGUSR1, signal.SIGTERM}
+before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+os.write(1, b"blocked-before " if before else b"ready ")
+while True:
+    number = signal.sigwait(heard)
     os.write(1, b"got-%d " % number)
     if number == signal.SIGTERM:
         os._exit(9)
-for number in (signal.SIGINT, signal.SIGUSR1, signal.SIGTERM):
-    signal.signal(number, say)
-os.write(1, b"ready ")
-while True:
-    signal.pause()
 """
 INT, USR1 = (f"got-{int(number)} " for number in (signal.SIGINT, signal.SIGUSR1))
 
@@ -122,7 +122,7 @@ def check(folder):
     os.kill(program, signal.SIGSTOP)
     wait_for_state(program, "T")
     time.sleep(0.1)
-    assert state_of(session.pid) == "S", state_of(session.pid)
+    wait_for_state(session.pid, "S")
     os.kill(program, signal.SIGCONT)
 
     os.kill(session.pid, signal.SIGTERM)

@@ -166,6 +166,15 @@ Test(ledger, trusts_the_calls_of_each_process_for_itself)
 	finish(&(struct classes){.launches = 2, .captured = 1, .missing = 1});
 }
 
+/* Where no capture is, what has no kernel is missing, whatever was tried before it. */
+Test(ledger, misses_a_kernel_after_a_capture_that_could_not_begin)
+{
+	add_api_call(1, BEGIN, 1, 100, 0);
+	add_api_call(2, LAUNCH, 0, 100, 0);
+	add_api_call(3, LAUNCH, 0, 100, 0);
+	finish(&(struct classes){.launches = 2, .missing = 2});
+}
+
 Test(ledger, counts_a_graph_s_kernels_but_its_launch_once)
 {
 	add_api_call(1, GRAPH, 0, 100, 0);

@@ -222,6 +222,24 @@ Test(lines, keep_the_kinds_of_copies_apart)
 	gt_trace_release(&trace);
 }
 
+/* Two GPUs change at one instant: each value stands with the descriptor of its own GPU. */
+Test(lines, of_two_gpus_that_change_together_keep_apart)
+{
+	struct gt_trace trace;
+	struct values values;
+
+	make_gpu(&trace);
+	sample_stream(&trace, sample_context(&trace, 0, sample_device(&trace, 4, 1)), 9);
+	sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START + 100,
+	            SAMPLE_START + 100 + (1 << 20));
+	sample_copy(&trace, 1, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START + 100,
+	            SAMPLE_START + 100 + (1 << 19));
+	values = export_values(&trace);
+	expect_shown(&values, 2, "HtoD copies", 300, 1);
+	expect_shown(&values, 4, "HtoD copies", 300, 2);
+	gt_trace_release(&trace);
+}
+
 static void fill_column(struct gt_series *series, size_t column, const double *values)
 {
 	for (size_t i = 0; i < series->count; i++)

@@ -359,6 +359,25 @@ Test(waits, are_slices_below_their_thread_where_calls_were_not_recorded)
 	gt_trace_release(&trace);
 }
 
+Test(waits, that_never_ended_stay_open)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	make_waits(&trace);
+	trace.api_calls.count = 0;
+	trace.syncs.rows[HOST_ROW].flags = GT_UNFINISHED;
+	trace.syncs.rows[HOST_ROW].end_ns = 0;
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	/* To the end of time, which is where viewers end what nothing ends. */
+	cr_expect(find_slice(&slices, "stream synchronize")->end_ns == -1);
+	cr_expect(find_slice(&slices, "stream wait event")->end_ns == 280);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
 /* As in recordings of before, where CUPTI timed waits and did not say on which thread. */
 Test(waits, keep_a_track_of_the_process_where_the_thread_is_not_known)
 {

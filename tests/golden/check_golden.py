@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+import read_trace
+
 HERE = pathlib.Path(__file__).resolve().parent
 CAPTURES = HERE / "captures"
 CHECK_TRACE = HERE.parent / "importer" / "check_trace.mjs"
@@ -23,6 +25,8 @@ QUERY = HERE.parent / "importer" / "query.mjs"
 SQL = HERE.parents[1] / "viewer-assets" / "sql"
 MOST_BYTES = 300_000
 SUFFIX = ".gputrace"
+OCCUPANCY, WAVES = "sm__maximum_warps_per_active_cycle_pct", "waves_per_multiprocessor"
+IDLE = ["span_ns", "active_ns", "idle_ns", "gaps"]
 PATIENCE_S = 100
 
 
@@ -56,16 +60,29 @@ def summed(rows, key, columns):
     return sums
 
 
-def exported(gputrace, recording, path):
-    said = json.loads(run(gputrace, "export", recording, "--json", "--force", "-o", path))
+def exported(gputrace, recording, path, *options):
+    said = json.loads(run(gputrace, "export", recording, "--json", "--force", "-o", path, *options))
     return said["exported"][0]
+
+
+def chosen(rows, columns):
+    """These columns of the rows; what is no whole number in six digits."""
+    return [{column: float(f"{row[column]:.6g}") if isinstance(row[column], float) else row[column]
+             for column in columns} for row in rows]
+
+
+def shape_facts(rows):
+    """What each launch shape leaves unused, in an order that does not depend on times."""
+    columns = ["kernel", "grid", "block", "calls", "occupancy_percent", "limited_by", "waves_per_sm"]
+    return sorted(chosen(rows, columns), key=json.dumps)
 
 
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
-    said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api"))
-    kernels, copies, api = said["reports"]
+    said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
+                          "summary"))
+    kernels, copies, api, gaps, summary = said["reports"]
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -77,6 +94,15 @@ def facts_of(gputrace, recording):
         "launches": ledger.get("launches"),
         "ledger": ledger,
         "kernels": summed(kernels["kernels"], "kernel", ["calls", "total_ns"]),
+        "times": {row["kernel"]: chosen([row], ["median_ns", "min_ns", "max_ns"])[0]
+                  for row in kernels["kernels"] if row["calls"]},
+        "shapes": shape_facts(kernels["launch_shapes"]),
+        "idle": chosen(gaps["devices"], ["device", *IDLE, "busy_ns"]),
+        "latency": chosen(gaps["launch_latency"],
+                          ["launches", "calls", "min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"]),
+        "summary": chosen(summary["recording"], ["duration_ns", "kernels", "copies", "copied_bytes", "fills",
+                                                 "api_calls", "errors", "unfinished", "ledger"]),
+        "busy": chosen(summary["devices"], ["device", "busy_ns", "busy_percent"]),
         "copies": summed(copies["copies"], "kind", ["calls", "bytes"]),
         "fills": summed(copies["fills"], "memory", ["calls", "bytes"]),
         "api": summed(api["functions"], "function", ["calls", "errors"]),
@@ -110,13 +136,40 @@ def identity_holds(ledger):
     return ledger.get("launches", 0) == sum(ledger.get(name, 0) for name in classes)
 
 
+def check_exported(gputrace, recording, facts):
+    """What reports say, against what can be worked out from the bytes of the export."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace.perfetto"
+        exported(gputrace, recording, path, "--uncompressed")
+        slices = read_trace.read_slices(path.read_bytes())
+    kernels = [row for row in slices if row.kernel]
+    reported = {name: {**facts["kernels"][name], **times} for name, times in facts["times"].items()}
+    found = differences(reported, read_trace.spreads(kernels), "exported kernels")
+    idle = read_trace.idleness(slices)
+    for gpu, row in zip(sorted(idle), facts["idle"]):
+        found += differences({name: row[name] for name in IDLE}, idle[gpu], f"exported GPU {gpu}")
+    for row in facts["shapes"]:
+        said = {(f"{kernel.arguments.get(OCCUPANCY, 0):.6g}", f"{kernel.arguments.get(WAVES, 0):.6g}")
+                for kernel in kernels if (kernel.name, kernel.arguments["grid"], kernel.arguments["block"])
+                == (row["kernel"], row["grid"], row["block"])}
+        if (f"{row['occupancy_percent'] or 0:.6g}", f"{row['waves_per_sm'] or 0:.6g}") not in said:
+            found.append(f"exported occupancy of {row}: {said}")
+    copies = {}
+    for row in slices:
+        if not row.kernel and row.arguments["kind"] != "fill":
+            entry = copies.setdefault(row.arguments["kind"], {"calls": 0, "bytes": 0})
+            entry["calls"] += 1
+            entry["bytes"] += row.arguments["bytes"]
+    return found + differences(facts["copies"], copies, "exported copies")
+
+
 def check_facts(gputrace, recording):
     expected = json.loads(facts_path(recording).read_text())
     actual = facts_of(gputrace, recording)
     # A table that came later has nothing of an older recording.
     actual["tables"] = {table: rows for table, rows in actual["tables"].items()
                         if rows or table in expected["tables"]}
-    found = differences(expected, actual)
+    found = differences(expected, actual) + check_exported(gputrace, recording, actual)
     if not identity_holds(actual["ledger"]):
         found.append("ledger: launches are not the sum of their classes")
     return found
@@ -136,10 +189,25 @@ def check_import(gputrace, engine, recording):
     return found
 
 
+def check_slices(gputrace, recording, rows, folder):
+    """Every slice of a GPU as the importer has it, against the bytes that were written."""
+    trace = folder / "plain.perfetto"
+    exported(gputrace, recording, trace, "--uncompressed")
+    imported = [[row["ts"], row["dur"], row["name"]] for row in rows]
+    written = sorted([row.start, row.end - row.start, row.name]
+                     for row in read_trace.read_slices(trace.read_bytes()))
+    if imported == written:
+        return []
+    pairs = [pair for pair in zip(imported, written) if pair[0] != pair[1]]
+    return [f"GPU slices: {len(imported)} imported, {len(written)} written, such as {pairs[:1]}"]
+
+
 def check_queries(gputrace, engine, recording, trace):
     """viewer-assets/sql, asked of the trace, against the reports of the same names."""
     queries = sorted(SQL.glob("*.sql"))
-    rows = json.loads(run("node", QUERY, engine, trace, *queries))
+    slices = trace.with_name("slices of GPUs.sql")
+    slices.write_text("select ts, dur, name from gpu_slice order by ts, dur, name")
+    rows = json.loads(run("node", QUERY, engine, trace, *queries, slices))
     facts = facts_of(gputrace, recording)
     answers = {
         "kernels": summed(rows["kernels.sql"], "kernel", ["calls", "total_ns"]),
@@ -150,7 +218,7 @@ def check_queries(gputrace, engine, recording, trace):
              if path.stem not in answers]
     for name, answer in answers.items():
         found += differences(facts[name], answer, f"{name}.sql")
-    return found
+    return found + check_slices(gputrace, recording, rows[slices.name], trace.parent)
 
 
 def accept(gputrace, recording):

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,4 +289,84 @@ Test(session, has_the_calls_of_a_thread_that_ended_in_the_capture)
 	cr_expect(eq(u64, ledger(GT_LEDGER_api_calls), 4));
 	gt_session_stop(session);
 	cr_expect(eq(u64, ledger(GT_LEDGER_api_calls), CALLS_OF_A_BEGINNING + 4));
+}
+
+Test(session, leaves_the_thread_that_starts_and_ends_it_as_it_was)
+{
+	sigset_t before;
+	sigset_t after;
+	int cancel;
+
+	sigemptyset(&before);
+	sigaddset(&before, SIGUSR2);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	start(NULL);
+	cr_expect(eq(int, pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel), 0));
+	cr_expect(eq(int, cancel, PTHREAD_CANCEL_ENABLE));
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	cr_expect(sigismember(&after, SIGUSR2));
+	cr_expect(not(sigismember(&after, SIGTERM)));
+	cr_expect(not(sigismember(&after, SIGXFSZ)));
+	use_cuda();
+	launch(1);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	gt_session_stop(session);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel);
+	cr_expect(eq(int, cancel, PTHREAD_CANCEL_DISABLE));
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	cr_expect(not(sigismember(&after, SIGTERM)));
+}
+
+/* A string of the capture, which the arena still holds; "" for none. */
+static const char *string(uint32_t id)
+{
+	static char copy[512];
+	const char *text = "";
+	uint32_t offset = 0;
+	uint32_t size = 0;
+
+	for (uint32_t i = 0; i < id; i++)
+		cr_assert(gt_arena_next_string(&session->arena, &offset, &text, &size));
+	snprintf(copy, sizeof(copy), "%.*s", (int)size, text);
+	return copy;
+}
+
+#define MILLIWATT       "mW"
+#define MILLIJOULE      "mJ"
+#define MEGAHERTZ       "MHz"
+#define CELSIUS         "C"
+#define PERCENT         "%"
+#define BYTE            "bytes"
+#define BYTE_PER_SECOND "bytes/s"
+#define COUNT           ""
+#define BITS            ""
+
+/* Covers SOURCE(telemetry). */
+Test(session, says_of_each_counter_what_it_counts_and_in_what)
+{
+	static const char *const expected[][3] = {
+#define COUNTER(name, unit, kind, help) {#name, unit, help},
+#include "injection/telemetry_counters.def"
+	};
+	struct gt_mapping mapping = {0};
+	struct gt_record_counter *counters;
+	size_t found = 0;
+
+	start("GPUTRACE_TELEMETRY=10ms");
+	use_cuda();
+	launch(1);
+	usleep(100000);
+	gt_session_stop(session);
+	each_file(map_capture, &mapping);
+	counters = read_records(mapping.bytes, mapping.size, GT_RECORD_counter, &found);
+	cr_assert(eq(sz, found, sizeof(expected) / sizeof(expected[0])));
+	for (size_t i = 0; i < found; i++) {
+		cr_expect(eq(u32, counters[i].place, (uint32_t)i));
+		cr_expect(eq(u32, counters[i].device, 1));
+		expect_text(string(counters[i].name), expected[i][0]);
+		expect_text(string(counters[i].help), expected[i][2]);
+		expect_text(string(counters[i].unit), expected[i][1]);
+	}
+	free(counters);
+	gt_unmap(&mapping);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/busy.h"
+
+#include "base/array.h"
+#include "model/names.h"
+#include "model/view.h"
+#include "support/check.h"
+#include "support/trace.h"
+
+static struct gt_trace trace;
+static struct gt_view view;
+static gt_id streams[2];
+static gt_id shape;
+
+/* A window from 100 to 500 of a recording of 1000, on two GPUs. */
+static void make(void)
+{
+	gt_id process;
+
+	trace_init(&trace, 1000);
+	process = trace_process(&trace, "app", 100);
+	for (int i = 0; i < 2; i++)
+		streams[i] = trace_stream(&trace, process, trace_device(&trace));
+	shape = trace_shape(&trace, "step", 1, 32);
+	view = gt_view_of(&trace);
+	view.start_ns = TRACE_START_NS + 100;
+	view.end_ns = TRACE_START_NS + 500;
+}
+
+static void drop(void)
+{
+	gt_trace_release(&trace);
+}
+
+TestSuite(busy, .init = make, .fini = drop);
+
+Test(busy, is_only_what_lies_in_the_window)
+{
+	struct gt_busy *devices;
+
+	trace_kernel(&trace, streams[0], shape, 50, 150);
+	trace_kernel(&trace, streams[0], shape, 200, 230);
+	trace_kernel(&trace, streams[0], shape, 450, 900);
+	devices = gt_busy_of_devices(&view);
+	cr_expect(eq(u64, devices[0].kernels.covered_ns, 50 + 30 + 50));
+	cr_expect(eq(u64, devices[0].kernel_count, 3));
+	cr_expect(epsilon_eq(dbl, gt_busy_percent(&view, &devices[0]), 100.0 * 130 / 400, 1e-9));
+	cr_expect(eq(u64, devices[1].kernels.covered_ns, 0));
+	gt_array_free(devices);
+}
+
+Test(busy, tells_kernels_copies_and_fills_apart)
+{
+	struct gt_busy *devices;
+
+	trace_kernel(&trace, streams[1], shape, 100, 200);
+	trace_copy(&trace, streams[1], GT_COPY_HOST_TO_DEVICE, 8, 150, 250);
+	trace_fill(&trace, streams[1], 8, 300, 310);
+	devices = gt_busy_of_devices(&view);
+	cr_expect(eq(u64, devices[1].kernels.covered_ns, 100));
+	cr_expect(eq(u64, devices[1].copies.covered_ns, 100));
+	cr_expect(eq(u64, devices[1].kernels_or_copies.covered_ns, 150));
+	cr_expect(eq(u64, devices[1].all.covered_ns, 160));
+	cr_expect(eq(u64, devices[1].kernel_count, 1));
+	gt_array_free(devices);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a slice of a GPU says about itself, value for value. */
+#include "support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporters/read.h"
+#include "exporters/sample.h"
+
+enum { KERNEL_IID = 19, LAUNCH = 21, KERNELS = 1000, ARG_NAMES = 1001 };
+
+static struct gt_trace trace;
+static struct file file;
+
+/* Two GPUs of one machine, whose numbers there are 2 and 5; a process with a stream on each. */
+static void make(void)
+{
+	gt_id process;
+
+	gt_trace_init(&trace);
+	process = sample_process(&trace, "app", 50);
+	sample_thread(&trace, process, 51);
+	sample_stream(&trace, sample_context(&trace, process, sample_device(&trace, 2, 0)), 13);
+	sample_stream(&trace, sample_context(&trace, process, sample_device(&trace, 5, 1)), 7);
+	sample_shape(&trace, "_Z4stepv", "step()", 4);
+}
+
+static void drop(void)
+{
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+TestSuite(arguments, .init = make, .fini = drop);
+
+static void write(void)
+{
+	sample_finish(&trace, SAMPLE_START + 5000);
+	file = export(&trace, true);
+}
+
+/* An entry of a table that the file interned, by its number. */
+static struct bytes interned(uint32_t table, uint64_t iid)
+{
+	struct bytes rest = all(&file);
+	struct bytes packet;
+	struct field entry;
+
+	while (next_packet(&rest, &packet))
+		for (unsigned i = 0; find_nth(message_in(packet, INTERNED_DATA), table, i, &entry);
+		     i++)
+			if (number_in(entry.bytes, 1) == iid)
+				return entry.bytes;
+	cr_assert(false, "%llu of table %u is not said", (unsigned long long)iid, table);
+	return (struct bytes){0};
+}
+
+static struct bytes slice(unsigned n)
+{
+	return message_in(find_packet(&file, RENDER_STAGE, n), RENDER_STAGE);
+}
+
+/* The argument of that name among the fields of that number. */
+static struct bytes argument(struct bytes message, uint32_t list, const char *name)
+{
+	struct field argument;
+
+	for (unsigned i = 0; find_nth(message, list, i, &argument); i++)
+		if (text_is(interned(ARG_NAMES, number_in(argument.bytes, 1)), 2, name))
+			return argument.bytes;
+	cr_assert(false, "no argument %s", name);
+	return (struct bytes){0};
+}
+
+/* Of the nth slice; a kernel's stand with what all its launches share. */
+static struct bytes argument_of(unsigned n, const char *name)
+{
+	const uint64_t kernel = number_in(slice(n), KERNEL_IID);
+
+	return kernel ? argument(interned(KERNELS, kernel), 5, name)
+	              : argument(message_in(slice(n), LAUNCH), 3, name);
+}
+
+static void expect_number(unsigned n, const char *name, int64_t expected)
+{
+	const int64_t value = (int64_t)number_in(argument_of(n, name), 3);
+
+	cr_expect(value == expected, "%s is %lld, not %lld", name, (long long)value,
+	          (long long)expected);
+}
+
+static void expect_real(unsigned n, const char *name, double expected)
+{
+	const uint64_t bits = number_in(argument_of(n, name), 5);
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	cr_expect(epsilon_eq(dbl, value, expected, 1e-6), "%s", name);
+}
+
+static void expect_words(unsigned n, const char *name, const char *expected)
+{
+	cr_expect(text_is(argument_of(n, name), 6, expected), "%s is not %s", name, expected);
+}
+
+Test(arguments, of_a_kernel_are_its_shape_and_what_that_leaves_unused)
+{
+	struct gt_launch_shape *shape = &trace.launch_shapes.rows[0];
+
+	shape->registers = 64;
+	shape->cluster_x = 2;
+	shape->cluster_y = 3;
+	shape->cluster_z = 1;
+	shape->cache_config = 2;
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+	write();
+	expect_number(0, "grid_size", 4 * 2);
+	expect_number(0, "workgroup_size", 128);
+	expect_number(0, "thread_count", 4 * 2 * 128);
+	expect_number(0, "registers_per_thread", 64);
+	expect_number(0, "shared_mem_static", 256);
+	expect_number(0, "shared_mem_dynamic", 1024);
+	expect_number(0, "shared_mem_config_size", 102400);
+	expect_words(0, "func_cache_config", "CachePreferL1");
+	expect_number(0, "cluster_x", 2);
+	expect_number(0, "cluster_y", 3);
+	expect_number(0, "cluster_z", 1);
+	/* 4 warps a block of 64; 2048 registers a warp of 65536; 2304 bytes a block of 102400. */
+	expect_number(0, "occupancy_limit_warps", 16);
+	expect_number(0, "occupancy_limit_registers", 8);
+	expect_number(0, "occupancy_limit_shared_mem", 44);
+	expect_number(0, "occupancy_limit_blocks", 32);
+	expect_number(0, "sm__maximum_warps_avg_per_active_cycle", 32);
+	expect_real(0, "sm__maximum_warps_per_active_cycle_pct", 50);
+	expect_real(0, "waves_per_multiprocessor", 8.0 / (8 * 132));
+	expect_words(0, "process_name", "app");
+	expect_number(0, "process_id", 50);
+	expect_number(0, "device", 0);
+	expect_number(0, "stream", 13);
+}
+
+Test(arguments, of_a_kernel_name_it_in_both_ways_and_its_architecture)
+{
+	struct bytes kernel;
+
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200)->graph = 77;
+	write();
+	kernel = interned(KERNELS, number_in(slice(0), KERNEL_IID));
+	cr_expect(text_is(kernel, 2, "_Z4stepv"));
+	cr_expect(text_is(kernel, 3, "step()"));
+	cr_expect(text_is(kernel, 4, "sm_90"));
+	cr_expect(number_in(slice(0), 2) == 100, "its duration");
+	cr_expect(number_in(slice(0), 11) == 2, "its GPU");
+	cr_expect(number_in(message_in(message_in(slice(0), LAUNCH), 1), 1) == 4, "grid x");
+	cr_expect(number_in(message_in(message_in(slice(0), LAUNCH), 1), 2) == 2, "grid y");
+	cr_expect(number_in(message_in(message_in(slice(0), LAUNCH), 2), 1) == 128, "block x");
+	cr_expect(number_in(argument(message_in(slice(0), LAUNCH), 3, "graph"), 3) == 77);
+}
+
+Test(arguments, of_a_copy_are_its_bytes_ends_and_rate)
+{
+	sample_copy(&trace, 1, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START + 100,
+	            SAMPLE_START + 100 + (1 << 10))
+		->graph = 5;
+	write();
+	expect_number(0, "bytes", 1 << 20);
+	expect_words(0, "kind", "HtoD");
+	expect_words(0, "src", "pinned");
+	expect_words(0, "dst", "device");
+	expect_real(0, "gb_per_s", 1020); /* 1 MiB in 1024 ns, three digits */
+	expect_number(0, "graph", 5);
+	expect_number(0, "stream", 7);
+	expect_number(0, "device", 1);
+	cr_expect(number_in(slice(0), 11) == 5, "its GPU");
+}
+
+Test(arguments, of_a_copy_between_two_GPUs_name_both)
+{
+	struct gt_copy *copy = sample_copy(&trace, 0, GT_COPY_PEER_TO_PEER, GT_NONE,
+	                                   SAMPLE_START + 100, SAMPLE_START + 200);
+
+	copy->src_kind = GT_MEMORY_DEVICE;
+	copy->src_device = 0;
+	copy->dst_device = 1;
+	write();
+	expect_words(0, "kind", "PtoP");
+	expect_words(0, "src", "device #2");
+	expect_words(0, "dst", "device #5");
+}
+
+Test(arguments, of_a_fill_are_its_bytes_value_and_rate)
+{
+	struct gt_fill *fill =
+		sample_fill(&trace, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+
+	fill->value = 255;
+	write();
+	expect_number(0, "bytes", 4096);
+	expect_number(0, "value", 255);
+	expect_words(0, "kind", "fill");
+	expect_words(0, "dst", "device");
+	expect_real(0, "gb_per_s", 41); /* 40.96, three digits */
+	expect_number(0, "stream", 13);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/flusher.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+
+#include "injection/recorder.h"
+#include "injection/thread.h"
+
+/* The thread that fetches from CUPTI, on a CUPTI that only counts. */
+
+#define LONG_NS  20000000000u
+#define SHORT_NS 200000000u
+#define HOUR_NS  3600000000000u
+
+static struct recorder recorder;
+static _Atomic uint32_t flushes;
+static _Atomic uint32_t last_flag;
+static _Atomic uint32_t dropped;
+static _Atomic bool hangs;
+static sem_t entered;
+
+static CUptiResult flush_all(uint32_t flag)
+{
+	atomic_store(&last_flag, flag);
+	atomic_fetch_add(&flushes, 1);
+	sem_post(&entered);
+	while (atomic_load(&hangs))
+		usleep(1000);
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult take_dropped(CUcontext context, uint32_t stream, size_t *count)
+{
+	(void)context;
+	(void)stream;
+	*count = atomic_exchange(&dropped, 0);
+	return CUPTI_SUCCESS;
+}
+
+static void make(void)
+{
+	recorder_init(&recorder);
+	sem_init(&entered, 0, 0);
+	recorder.session->cupti.cuptiActivityFlushAll = flush_all;
+	recorder.session->cupti.cuptiActivityGetNumDroppedRecords = take_dropped;
+	recorder.session->settings.flush_interval_ns = HOUR_NS;
+	atomic_store(&recorder.session->cuda_up, true);
+	atomic_store(&recorder.session->phase, GT_SESSION_RECORDING);
+	cr_assert(eq(int, gt_flusher_start(recorder.session), 0));
+}
+
+TestSuite(flusher, .init = make);
+
+/* The end of the program; true when the flusher is done with it. */
+static bool end(void)
+{
+	atomic_store(&recorder.session->phase, GT_SESSION_STOPPING);
+	sem_post(&recorder.session->flusher.work);
+	for (int i = 0; i < 2000; i++) {
+		if (sem_trywait(&recorder.session->flusher.done) == 0)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+Test(flusher, has_fetched_when_a_fetch_comes_back)
+{
+	errno = EDOM;
+	gt_fetch(recorder.session, LONG_NS);
+	cr_expect(eq(u32, flushes, 1));
+	gt_fetch(recorder.session, LONG_NS);
+	cr_expect(eq(u32, flushes, 2));
+	cr_expect(eq(u32, last_flag, 0));
+	cr_expect(eq(int, errno, EDOM));
+}
+
+Test(flusher, forces_out_what_is_unfinished_once_at_the_end)
+{
+	gt_fetch(recorder.session, LONG_NS);
+	cr_assert(end());
+	cr_expect(eq(u32, flushes, 2));
+	cr_expect(eq(u32, last_flag, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
+}
+
+Test(flusher, counts_what_cupti_dropped_since_the_last_buffer)
+{
+	atomic_store(&dropped, 7);
+	gt_fetch(recorder.session, LONG_NS);
+	atomic_store(&dropped, 30);
+	gt_fetch(recorder.session, LONG_NS);
+	gt_fetch(recorder.session, LONG_NS);
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_dropped_by_cupti), 37));
+}
+
+Test(flusher, is_not_waited_for_longer_than_the_limit)
+{
+	uint64_t began_ns;
+
+	atomic_store(&hangs, true);
+	began_ns = gt_now();
+	gt_fetch(recorder.session, SHORT_NS);
+	cr_expect(ge(u64, gt_now() - began_ns, SHORT_NS));
+	cr_expect(lt(u64, gt_now() - began_ns, LONG_NS));
+	atomic_store(&hangs, false);
+	/* What that fetch was answered late is none of the next one's. */
+	gt_fetch(recorder.session, LONG_NS);
+	cr_expect(ge(u32, flushes, 2));
+	cr_assert(end());
+}
+
+Test(flusher, that_hangs_is_not_waited_for_again)
+{
+	uint64_t began_ns;
+
+	atomic_store(&hangs, true);
+	gt_fetch(recorder.session, SHORT_NS);
+	usleep(1000000);
+	began_ns = gt_now();
+	gt_fetch(recorder.session, LONG_NS);
+	cr_expect(lt(u64, gt_now() - began_ns, LONG_NS / 4));
+	atomic_store(&hangs, false);
+	cr_assert(end());
+}
+
+Test(flusher, asks_nothing_before_cuda_is_up)
+{
+	atomic_store(&recorder.session->cuda_up, false);
+	gt_fetch(recorder.session, LONG_NS);
+	cr_assert(end());
+	cr_expect(eq(u32, flushes, 0));
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "injection/session.h"
+#include "support/check.h"
+
+/* The capture's file, while the program does what it likes with descriptors and folders. */
+
+static char folder[] = "/tmp/gputrace-output-XXXXXX";
+static char output[64];
+static struct gt_session session;
+
+static void make(void)
+{
+	struct gt_error err = {0};
+
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	session.settings.buffer_count = 4;
+	session.settings.buffer_bytes = 64 << 10;
+	snprintf(output, sizeof(output), "%s/X.gputrace", folder);
+	session.settings.output = output;
+	cr_assert(eq(int, gt_capture_file_open(&session, &err), 0), "%s", err.text);
+}
+
+static void drop(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	cr_expect(eq(int, system(command), 0));
+}
+
+TestSuite(output, .init = make, .fini = drop);
+
+static void path_of_capture(char *path, size_t size)
+{
+	snprintf(path, size, "%s/%s", session.folder, session.capture_name);
+}
+
+/* What a file holds, as text; "" for none. */
+static const char *content(const char *path)
+{
+	static char text[256];
+	FILE *file = fopen(path, "re");
+
+	text[file ? fread(text, 1, sizeof(text) - 1, file) : 0] = '\0';
+	if (file)
+		(void)fclose(file);
+	return text;
+}
+
+static const char *captured(void)
+{
+	char path[PATH_MAX];
+
+	path_of_capture(path, sizeof(path));
+	return content(path);
+}
+
+static int write_text(const char *text)
+{
+	return gt_capture_file_write(&session, text, strlen(text));
+}
+
+/* A file of the program's on the number that the capture had. */
+static void take_number(const char *path)
+{
+	const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	cr_assert(ge(int, fd, 0));
+	cr_assert(eq(int, dup2(fd, session.capture_fd), session.capture_fd));
+	close(fd);
+}
+
+Test(output, goes_on_after_the_program_closed_every_descriptor)
+{
+	const int fd = session.capture_fd;
+
+	cr_expect(eq(int, write_text("one "), 0));
+	close(fd);
+	cr_expect(eq(int, write_text("two "), 0));
+	cr_expect(eq(int, write_text("three"), 0));
+	expect_text(captured(), "one two three");
+}
+
+Test(output, leaves_a_file_of_the_program_on_its_number_alone)
+{
+	const int fd = session.capture_fd;
+	char theirs[PATH_MAX];
+
+	snprintf(theirs, sizeof(theirs), "%s/theirs", folder);
+	cr_expect(eq(int, write_text("one "), 0));
+	take_number(theirs);
+	cr_expect(eq(int, write_text("two"), 0));
+	expect_text(captured(), "one two");
+	expect_text(content(theirs), "");
+	cr_expect(ne(int, session.capture_fd, fd));
+	cr_expect(ge(int, fcntl(fd, F_GETFD), 0), "the program's descriptor was closed");
+}
+
+Test(output, finds_its_file_from_whatever_folder_the_program_went_to)
+{
+	cr_assert(eq(int, chdir("/"), 0));
+	close(session.capture_fd);
+	cr_expect(eq(int, write_text("one"), 0));
+	expect_text(captured(), "one");
+}
+
+Test(output, writes_into_no_other_file_that_got_the_captures_name)
+{
+	char path[PATH_MAX];
+	char moved[PATH_MAX + 8];
+
+	path_of_capture(path, sizeof(path));
+	snprintf(moved, sizeof(moved), "%s.moved", path);
+	cr_expect(eq(int, write_text("one"), 0));
+	cr_assert(eq(int, rename(path, moved), 0));
+	take_number(path);
+	cr_expect(lt(int, write_text("two"), 0));
+	expect_text(content(path), "");
+	expect_text(content(moved), "one");
+}
+
+Test(output, closes_no_descriptor_of_the_program_at_its_end)
+{
+	const int fd = session.capture_fd;
+	char theirs[PATH_MAX];
+
+	snprintf(theirs, sizeof(theirs), "%s/theirs", folder);
+	take_number(theirs);
+	gt_capture_file_close(&session, 1);
+	cr_expect(ge(int, fcntl(fd, F_GETFD), 0));
+	cr_expect(lt(int, access(session.arena_path, F_OK), 0));
+}
+
+Test(output, keeps_out_of_the_numbers_that_programs_use)
+{
+	cr_expect(ge(int, session.capture_fd, 500));
+	cr_expect(eq(int, fcntl(session.capture_fd, F_GETFD), FD_CLOEXEC));
+}
