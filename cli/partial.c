@@ -38,7 +38,7 @@ static void block(sigset_t *before)
 	sigemptyset(&signals);
 	for (size_t i = 0; i < SIGNAL_COUNT; i++)
 		sigaddset(&signals, ending_signals[i]);
-	(void)sigprocmask(SIG_BLOCK, &signals, before);
+	(void)pthread_sigmask(SIG_BLOCK, &signals, before);
 }
 
 static void catch_signals(void)
@@ -73,7 +73,7 @@ int gt_partial_create(const char *path)
 			catch_signals();
 		partials.paths[partials.count++] = path;
 	}
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return fd;
 }
 
@@ -90,5 +90,5 @@ void gt_partial_forget(const char *path)
 			let_signals_go();
 		break;
 	}
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
