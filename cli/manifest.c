@@ -14,10 +14,12 @@
 #include "base/error.h"
 #include "cli/json.h"
 #include "cli/output.h"
+#include "cli/recording.h"
 #include "format/recording.h"
 
 /* Command lines are limited to 2 MiB by the system; escaped they can be six times as long. */
 #define MANIFEST_MAX_SIZE ((off_t)16 << 20)
+#define MOST_RUNS         100000 /* of one recording */
 
 static char *copy_text(const char *text)
 {
@@ -153,24 +155,59 @@ static json_t *json_of_manifest(const struct gt_manifest *manifest)
 	return root;
 }
 
-int gt_manifest_save(const struct gt_manifest *manifest, const char *folder, struct gt_error *err)
+static int write_file(const json_t *root, const char *path, bool replace, struct gt_error *err)
 {
 	struct gt_output output = GT_OUTPUT_INIT;
-	char path[PATH_MAX];
-	json_t *root = json_of_manifest(manifest);
-	int result;
+	int result = gt_output_open(&output, path, replace, err);
 
-	snprintf(path, sizeof(path), "%s/%s", folder, GT_MANIFEST_NAME);
-	result = gt_output_open(&output, path, true, err);
-	if (result < 0)
-		goto done;
-	(void)json_dumpf(root, output.file, JSON_INDENT(2));
-	putc('\n', output.file);
-	result = gt_output_commit(&output, err);
-done:
+	if (result == 0) {
+		(void)json_dumpf(root, output.file, JSON_INDENT(2));
+		putc('\n', output.file);
+		result = gt_output_commit(&output, err);
+	}
 	gt_output_release(&output);
+	return result;
+}
+
+/* manifest.json, manifest.2.json, ... */
+static void name_file(struct gt_manifest *manifest, unsigned number)
+{
+	if (number == 1)
+		snprintf(manifest->file, sizeof(manifest->file), GT_MANIFEST_NAME);
+	else
+		snprintf(manifest->file, sizeof(manifest->file), GT_MANIFEST_STEM "%u.json",
+		         number);
+}
+
+int gt_manifest_save(struct gt_manifest *manifest, const char *folder, struct gt_error *err)
+{
+	const bool again = *manifest->file;
+	json_t *root = json_of_manifest(manifest);
+	int result = -EEXIST;
+
+	for (unsigned i = 1; result == -EEXIST && i <= MOST_RUNS; i++) {
+		char path[PATH_MAX];
+
+		if (!again)
+			name_file(manifest, i);
+		snprintf(path, sizeof(path), "%s/%s", folder, manifest->file);
+		result = write_file(root, path, again, err);
+	}
+	if (result < 0 && !again)
+		*manifest->file = '\0';
 	json_decref(root);
 	return result;
+}
+
+void gt_manifest_remove(struct gt_manifest *manifest, const char *folder)
+{
+	char path[PATH_MAX];
+
+	if (!*manifest->file)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", folder, manifest->file);
+	(void)unlink(path);
+	*manifest->file = '\0';
 }
 
 /* "" for a key that is missing or no string. */
@@ -252,7 +289,8 @@ static int check_file(const char *path, struct gt_error *err)
 	return 0;
 }
 
-int gt_manifest_load(struct gt_manifest *manifest, const char *folder, struct gt_error *err)
+static int load(struct gt_manifest *manifest, const char *folder, const char *name,
+                struct gt_error *err)
 {
 	char path[PATH_MAX];
 	json_error_t problem;
@@ -260,7 +298,7 @@ int gt_manifest_load(struct gt_manifest *manifest, const char *folder, struct gt
 	int result;
 
 	*manifest = (struct gt_manifest){0};
-	snprintf(path, sizeof(path), "%s/%s", folder, GT_MANIFEST_NAME);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	result = check_file(path, err);
 	if (result < 0)
 		goto done;
@@ -272,9 +310,70 @@ int gt_manifest_load(struct gt_manifest *manifest, const char *folder, struct gt
 		result = gt_fail(err, EBADMSG, "%s has no version", path);
 	else
 		get_manifest(manifest, root);
+	if (result == 0)
+		snprintf(manifest->file, sizeof(manifest->file), "%s", name);
 done:
 	json_decref(root);
 	return result;
+}
+
+int gt_manifest_load(struct gt_manifest *manifest, const char *folder, struct gt_error *err)
+{
+	return load(manifest, folder, GT_MANIFEST_NAME, err);
+}
+
+bool gt_manifest_is_name(const char *name)
+{
+	const size_t stem = strlen(GT_MANIFEST_STEM);
+	const char *number = name + stem;
+
+	if (strcmp(name, GT_MANIFEST_NAME) == 0)
+		return true;
+	if (strncmp(name, GT_MANIFEST_STEM, stem) != 0)
+		return false;
+	return strspn(number, "0123456789") > 0 &&
+	       strcmp(number + strspn(number, "0123456789"), ".json") == 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct gt_manifest *left = a;
+	const struct gt_manifest *right = b;
+	const int order = strcmp(left->start.utc, right->start.utc);
+
+	return order ? order : strcmp(left->file, right->file);
+}
+
+int gt_manifests_load(struct gt_manifests *manifests, const char *folder, struct gt_error *err)
+{
+	struct gt_recording_files files = {0};
+	struct gt_manifest manifest;
+	int result = gt_recording_list(&files, folder, err);
+	int failed = 0;
+
+	*manifests = (struct gt_manifests){0};
+	gt_array_each(const struct gt_recording_file, file, &files.list) {
+		if (!gt_manifest_is_name(file->name))
+			continue;
+		result = load(&manifest, folder, file->name, err);
+		if (result == 0)
+			*gt_array_push(&manifests->list) = manifest;
+		else
+			failed = result;
+	}
+	gt_recording_files_release(&files);
+	if (manifests->list.count > 0)
+		qsort(manifests->list.rows, manifests->list.count, sizeof(manifest), by_start);
+	else if (result == 0)
+		failed = gt_fail(err, ENOENT, "%s holds no manifest", folder);
+	return failed < 0 ? failed : result;
+}
+
+void gt_manifests_release(struct gt_manifests *manifests)
+{
+	gt_array_each(struct gt_manifest, manifest, &manifests->list)
+		gt_manifest_release(manifest);
+	gt_array_release(&manifests->list);
 }
 
 char *gt_manifest_command(const struct gt_manifest *manifest)

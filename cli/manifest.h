@@ -20,9 +20,11 @@ struct gt_instant {
 /*
  * manifest.json of a recording: what was run, where, when and how it ended. "gputrace run"
  * writes it before the program starts and again after it ended; recordings made by environment
- * alone have none. All texts are the manifest's own; "" is not known.
+ * alone have none. Each further run that joins the recording has one of its own, manifest.2.json,
+ * manifest.3.json, .... All texts are the manifest's own; "" is not known.
  */
 struct gt_manifest {
+	char file[32];   /* its name in the folder; "": it was not saved yet */
 	int64_t version; /* of this file's format */
 	char *tool_version;
 	char *folder; /* in which the program was started */
@@ -52,14 +54,35 @@ void gt_manifest_release(struct gt_manifest *manifest);
 /* Copies both. */
 void gt_manifest_add_setting(struct gt_manifest *manifest, const char *name, const char *value);
 
-/* Writes it into a recording's folder, under a temporary name first. */
-int gt_manifest_save(const struct gt_manifest *manifest, const char *folder, struct gt_error *err);
+/*
+ * Writes it into a recording's folder, under a temporary name first: the first time as the first
+ * file that no other run has, also when several do so at the same moment, then over that.
+ */
+int gt_manifest_save(struct gt_manifest *manifest, const char *folder, struct gt_error *err);
+
+/* Removes what was saved, if anything was. */
+void gt_manifest_remove(struct gt_manifest *manifest, const char *folder);
+
+/* Whether a file of this name is a manifest. */
+bool gt_manifest_is_name(const char *name);
 
 /*
- * Reads it. -ENOENT: there is none, which is fine; anything else means that it cannot be used
- * and why. A newer version is read as far as it is known. The manifest is empty on failure.
+ * Reads the first run's. -ENOENT: there is none, which is fine; anything else means that it cannot
+ * be used and why. A newer version is read as far as it is known. The manifest is empty on failure.
  */
 int gt_manifest_load(struct gt_manifest *manifest, const char *folder, struct gt_error *err);
+
+/* The manifests of all runs in a recording, in the order in which they started. */
+struct gt_manifests {
+	gt_array(struct gt_manifest) list;
+};
+
+/*
+ * Reads those that can be read. What gt_manifest_load says of the first run's manifest, or of the
+ * last that cannot be read; -ENOENT only when there is none at all.
+ */
+int gt_manifests_load(struct gt_manifests *manifests, const char *folder, struct gt_error *err);
+void gt_manifests_release(struct gt_manifests *manifests);
 
 /* The command line, words separated by blanks. The caller frees it. */
 char *gt_manifest_command(const struct gt_manifest *manifest);

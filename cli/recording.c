@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/manifest.h"
 #include "format/recording.h"
+#include "format/salvage.h"
 
 static char *join(const char *text, size_t length, const char *suffix)
 {
@@ -118,28 +120,83 @@ int gt_recording_make(const char *folder, struct gt_error *err)
 	return 0;
 }
 
-static bool is_ours(const char *name)
+/* manifest.json, manifest.2.json, ..., or the temporary name of one. */
+static bool is_manifest(const char *name)
 {
-	/* A manifest's temporary name is left when gputrace run is killed while writing it. */
-	return strcmp(name, GT_MANIFEST_NAME) == 0 || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
-	       gt_has_suffix(name, GT_ARENA_SUFFIX) ||
-	       (strncmp(name, GT_MANIFEST_NAME ".", sizeof(GT_MANIFEST_NAME)) == 0 &&
+	return gt_manifest_is_name(name) ||
+	       (strncmp(name, GT_MANIFEST_STEM, strlen(GT_MANIFEST_STEM)) == 0 &&
 	        gt_has_suffix(name, ".partial"));
 }
 
-/* Refuses what cannot be one of our folders, a link to one included. */
-static int check_removable(const char *folder, const struct gt_recording_files *files,
-                           struct gt_error *err)
+/* A file of that name that we cannot have made, such as a folder, is somebody else's. */
+static bool is_ours(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return false;
+	return is_manifest(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
+	       gt_has_suffix(name, GT_ARENA_SUFFIX);
+}
+
+static int check(const char *folder, const struct gt_recording_files *files, struct gt_error *err)
 {
 	struct stat status;
 
 	if (lstat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
 		return gt_fail(err, ENOTDIR, "%s is not a recording's folder and stays", folder);
 	gt_array_each(const struct gt_recording_file, file, &files->list)
-		if (!is_ours(file->name))
+		if (!is_ours(folder, file->name))
 			return gt_fail(err, ENOTEMPTY,
-			               "%s holds %s, which is not gputrace's: not removed", folder,
+			               "%s holds %s, which is not gputrace's: not touched", folder,
 			               file->name);
+	return 0;
+}
+
+int gt_recording_check(const char *folder, struct gt_error *err)
+{
+	struct gt_recording_files files = {0};
+	int result = gt_recording_list(&files, folder, err);
+
+	if (result == 0)
+		result = check(folder, &files, err);
+	gt_recording_files_release(&files);
+	return result;
+}
+
+unsigned gt_recording_writers(const char *folder)
+{
+	struct gt_recording_files files = {0};
+	unsigned writers = 0;
+
+	(void)gt_recording_list(&files, folder, NULL);
+	gt_array_each(const struct gt_recording_file, file, &files.list) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, file->name);
+		if (gt_has_suffix(file->name, GT_ARENA_SUFFIX) &&
+		    (gt_arena_is_live(path) || access(path, R_OK) < 0))
+			writers++;
+	}
+	gt_recording_files_release(&files);
+	return writers;
+}
+
+static int remove_files(const char *folder, const struct gt_recording_files *files,
+                        struct gt_error *err)
+{
+	gt_array_each(const struct gt_recording_file, file, &files->list) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, file->name);
+		if (unlink(path) < 0)
+			return gt_fail(err, errno, "cannot remove %s: %s", path,
+			               gt_errno_text(errno));
+	}
+	if (rmdir(folder) < 0)
+		return gt_fail(err, errno, "cannot remove %s: %s", folder, gt_errno_text(errno));
 	return 0;
 }
 
@@ -148,23 +205,25 @@ int gt_recording_remove(const char *folder, struct gt_error *err)
 	struct gt_recording_files files = {0};
 	int result = gt_recording_list(&files, folder, err);
 
-	if (result == -ENOENT) {
-		result = 0;
-		goto done;
-	}
 	if (result == 0)
-		result = check_removable(folder, &files, err);
-	for (size_t i = 0; result == 0 && i < files.list.count; i++) {
-		char path[PATH_MAX];
-
-		snprintf(path, sizeof(path), "%s/%s", folder, files.list.rows[i].name);
-		if (unlink(path) < 0)
-			result = gt_fail(err, errno, "cannot remove %s: %s", path,
-			                 gt_errno_text(errno));
-	}
-	if (result == 0 && rmdir(folder) < 0)
-		result = gt_fail(err, errno, "cannot remove %s: %s", folder, gt_errno_text(errno));
+		result = check(folder, &files, err);
+	else if (result == -ENOENT)
+		goto done;
+	if (result == 0)
+		result = remove_files(folder, &files, err);
 done:
 	gt_recording_files_release(&files);
-	return result;
+	return result == -ENOENT ? 0 : result;
+}
+
+bool gt_recording_discard(const char *folder)
+{
+	struct gt_recording_files files = {0};
+	bool empty = gt_recording_list(&files, folder, NULL) == 0;
+
+	gt_array_each(const struct gt_recording_file, file, &files.list)
+		empty = empty && is_manifest(file->name);
+	empty = empty && remove_files(folder, &files, NULL) == 0;
+	gt_recording_files_release(&files);
+	return empty;
 }

@@ -36,13 +36,25 @@ char *gt_recording_path(const char *stem, const char *suffix);
 int gt_recording_list(struct gt_recording_files *files, const char *path, struct gt_error *err);
 void gt_recording_files_release(struct gt_recording_files *files);
 
-/* Makes the folder, for its owner alone. */
+/* Makes the folder, for its owner alone. -EEXIST: there is something of that name. */
 int gt_recording_make(const char *folder, struct gt_error *err);
 
 /*
- * Removes an existing recording, but refuses (-ENOTEMPTY) one that holds anything a recording
- * does not: then nothing is removed. Fine when there is none.
+ * Whether a folder holds nothing but what a recording does: 0, or -ENOTEMPTY and what else
+ * there is, -ENOTDIR for what is no folder, or a link to one.
+ */
+int gt_recording_check(const char *folder, struct gt_error *err);
+
+/* How many processes write into it now. One whose file tells nothing counts as one that does. */
+unsigned gt_recording_writers(const char *folder);
+
+/*
+ * Removes an existing recording, but refuses one that gt_recording_check does: then nothing is
+ * removed. Fine when there is none.
  */
 int gt_recording_remove(const char *folder, struct gt_error *err);
+
+/* Removes the folder of a recording without captures; any other stays as it is (false). */
+bool gt_recording_discard(const char *folder);
 
 #endif

@@ -69,7 +69,7 @@ static int64_t duration_ns(const struct gt_manifest *manifest)
 	return manifest->end.boottime_ns - manifest->start.boottime_ns;
 }
 
-static void say_ending(const struct gt_manifest *manifest)
+void gt_summary_say_ending(const struct gt_manifest *manifest)
 {
 	const struct gt_figure duration = gt_figure_ns(duration_ns(manifest));
 	const char *program = manifest->command.rows[0];
@@ -166,7 +166,7 @@ void gt_summary_print(const struct gt_summary *summary)
 {
 	char ledger[512];
 
-	say_ending(summary->manifest);
+	gt_summary_say_ending(summary->manifest);
 	say_files(summary);
 	say_viewer(summary);
 	print_tables(summary);

@@ -24,4 +24,7 @@ struct gt_summary {
  */
 void gt_summary_print(const struct gt_summary *summary);
 
+/* Only the first of these: how the program ended. */
+void gt_summary_say_ending(const struct gt_manifest *manifest);
+
 #endif

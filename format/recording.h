@@ -13,7 +13,8 @@ struct gt_error;
 #define GT_RECORDING_SUFFIX ".gputrace"
 #define GT_CAPTURE_SUFFIX   ".capture"
 #define GT_ARENA_SUFFIX     ".arena"
-#define GT_MANIFEST_NAME    "manifest.json"
+#define GT_MANIFEST_STEM    "manifest."     /* of every run's manifest: manifest.2.json, ... */
+#define GT_MANIFEST_NAME    "manifest.json" /* of the first run */
 
 bool gt_has_suffix(const char *name, const char *suffix);
 
@@ -27,6 +28,20 @@ struct gt_mapping {
 int gt_map_file(struct gt_mapping *mapping, const char *path, bool privately, struct gt_error *err);
 int gt_map_fd(struct gt_mapping *mapping, int fd, bool privately, struct gt_error *err);
 void gt_unmap(struct gt_mapping *mapping);
+
+/*
+ * A hold on a recording's folder, by a descriptor that is given back with gt_folder_leave. It ends
+ * with its process, whatever happens to that. Many share a folder to write into it; who holds it
+ * alone, which no sharer and nobody else does at the same time, may move or remove it. Nobody
+ * waits: at most half a second for holds that are short. Returns the descriptor, or
+ * -EWOULDBLOCK: it is held otherwise; -ENOTDIR: no folder, or a link to one;
+ * -ENOENT: there is none (any more); anything else as the system gave it.
+ */
+enum gt_hold { GT_HOLD_SHARED, GT_HOLD_ALONE };
+int gt_folder_hold(const char *path, enum gt_hold hold);
+
+/* Drops the hold, also that of a copy of the descriptor that a fork made, and closes it. */
+void gt_folder_leave(int fd);
 
 /* Writes all bytes, going on after interruptions. 0 or a negative errno value. */
 int gt_write_all(int fd, const void *data, size_t size);

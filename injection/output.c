@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "format/name.h"
 #include "format/recording.h"
 #include "injection/process.h"
 #include "injection/session.h"
 
 #define MAX_FOLDERS 1000 /* NAME.gputrace, NAME.2.gputrace, ... */
+#define HOLD_TRIES  10   /* folders that are gone again at once */
 #define HIGH_FD     500  /* the low numbers are the program's: it closes and replaces them */
 
 static int make_named_folder(struct gt_session *session)
@@ -39,13 +41,59 @@ static int make_named_folder(struct gt_session *session)
 	return -EEXIST;
 }
 
-/* A folder that the user named is joined when it exists: the other processes of a job are in it. */
-static int make_folder(struct gt_session *session)
+/*
+ * A folder that the user named is joined when it exists: the other processes of a job are in it.
+ * With %n in its name it is one that does not exist yet.
+ */
+static int make_chosen_folder(struct gt_session *session, struct gt_error *err)
 {
-	if (!*session->settings.output)
-		return make_named_folder(session);
-	snprintf(session->folder, sizeof(session->folder), "%s", session->settings.output);
-	return mkdir(session->folder, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+	const char *pattern = session->settings.output;
+	const bool numbered = gt_name_is_numbered(pattern);
+	char host[HOST_NAME_MAX + 1];
+	struct gt_name_facts facts = {
+		.pid = (int)getpid(), .host = host, .environment = environ, .number = 1};
+
+	gt_process_host(host, sizeof(host));
+	for (; facts.number <= MAX_FOLDERS; facts.number++) {
+		const int result = gt_name_expand(pattern, &facts, session->folder,
+		                                  sizeof(session->folder), err);
+
+		if (result < 0)
+			return result;
+		if (mkdir(session->folder, 0700) == 0 || (errno == EEXIST && !numbered))
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int make_folder(struct gt_session *session, struct gt_error *err)
+{
+	return *session->settings.output ? make_chosen_folder(session, err)
+	                                 : make_named_folder(session);
+}
+
+/*
+ * Makes the folder and holds it until capture and arena are in it: no gputrace run --force moves
+ * it meanwhile, and from then on the arena's lock keeps it. One that may not be read cannot be
+ * held (fd is -1): whether it can be written shows soon enough.
+ */
+static int hold_folder(struct gt_session *session, int *fd, struct gt_error *err)
+{
+	int held = -ENOENT;
+
+	*fd = -1;
+	for (int i = 0; held == -ENOENT && i < HOLD_TRIES; i++) {
+		const int result = make_folder(session, err);
+
+		if (result < 0)
+			return result;
+		held = gt_folder_hold(session->folder, GT_HOLD_SHARED);
+	}
+	if (held >= 0)
+		*fd = held;
+	return held < 0 && held != -EACCES && held != -ENOTDIR ? held : 0;
 }
 
 /* A descriptor out of the program's way, never 0 to 2, which it may have closed on purpose. */
@@ -214,9 +262,12 @@ int gt_capture_file_open(struct gt_session *session, struct gt_error *err)
 	                           session->capture_name);
 	const char *what = "recording folder";
 	int result;
+	int folder;
 
 	session->capture_fd = -1;
-	result = make_folder(session);
+	result = hold_folder(session, &folder, err);
+	if (result < 0 && err && err->code)
+		return result; /* its name is none: that was said */
 	if (result == 0) {
 		what = "capture file";
 		result = open_capture(session);
@@ -230,6 +281,7 @@ int gt_capture_file_open(struct gt_session *session, struct gt_error *err)
 		                 session->folder, gt_errno_text(-result));
 		remove_all(session);
 	}
+	gt_folder_leave(folder);
 	return result;
 }
 

@@ -32,6 +32,7 @@ struct args {
 	const char *output;
 	bool json;
 	bool csv;
+	bool force;
 	struct gt_filter_args filter;
 };
 
@@ -41,14 +42,13 @@ static const struct gt_option options[] = {
 	OPT_FLAG("csv", 0, struct args, csv, "Print CSV with raw values"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
                  "Write here instead of standard output (-)"),
+	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
 	OPT_END,
 };
 
 /* Everything that is known of a recording. */
 struct facts {
-	struct gt_manifest manifest;
-	bool has_manifest;
-	char *command; /* of the manifest */
+	struct gt_manifests runs; /* those whose manifest can be read */
 	struct gt_recording_files files;
 	struct gt_trace trace; /* what the filter left of it */
 	char ledger[512];      /* of the whole recording */
@@ -61,10 +61,10 @@ static const struct gt_heading recording_headings[] = {
 	{"folder", GT_UNIT_TEXT, "Folder the program was started in"},
 	{"host", GT_UNIT_TEXT, "Machine it ran on"},
 	{"started", GT_UNIT_TEXT, "When the program was started, UTC"},
-	{"ended", GT_UNIT_TEXT, "When it ended, UTC"},
+	{"ended", GT_UNIT_TEXT, "When it ended, the last of several runs, UTC"},
 	{"duration_ns", GT_UNIT_NS, "ended - started"},
-	{"exit_status", GT_UNIT_COUNT, "Of the program"},
-	{"signal", GT_UNIT_COUNT, "That killed the program"},
+	{"exit_status", GT_UNIT_COUNT, "Of the program, of several runs the first that is not 0"},
+	{"signal", GT_UNIT_COUNT, "That killed the program, of several runs the first"},
 	{"recorded_ns", GT_UNIT_NS, "From the first to the last thing recorded"},
 	{"gputrace", GT_UNIT_TEXT, "Version of gputrace that recorded"},
 	{"cupti", GT_UNIT_TEXT, "CUPTI library that was used, with its version"},
@@ -72,6 +72,18 @@ static const struct gt_heading recording_headings[] = {
 	{"clock_bound_ns", GT_UNIT_NS, "GPU and host times are related to within this"},
 	{"files_bytes", GT_UNIT_BYTES, "Size of all files"},
 	{"bytes_per_launch", GT_UNIT_REAL, "Size of the captures / launches"},
+};
+
+static const struct gt_heading run_headings[] = {
+	{"manifest", GT_UNIT_TEXT, "Its file"},
+	{"command", GT_UNIT_TEXT, "Command line"},
+	{"folder", GT_UNIT_TEXT, "Folder the program was started in"},
+	{"host", GT_UNIT_TEXT, "Machine it ran on"},
+	{"started", GT_UNIT_TEXT, "When the program was started, UTC"},
+	{"ended", GT_UNIT_TEXT, "When it ended, UTC; it still runs, or gputrace was killed"},
+	{"duration_ns", GT_UNIT_NS, "ended - started"},
+	{"exit_status", GT_UNIT_COUNT, "Of the program"},
+	{"signal", GT_UNIT_COUNT, "That killed the program"},
 };
 
 static const struct gt_heading process_headings[] = {
@@ -138,27 +150,82 @@ static void add_count_if(struct gt_result *result, bool known, int64_t count)
 		gt_result_add_unknown(result);
 }
 
-static void add_manifest(struct gt_result *result, const struct facts *facts)
+static void add_command(struct gt_result *result, const struct gt_manifest *manifest,
+                        const char *otherwise)
 {
-	const struct gt_manifest *manifest = &facts->manifest;
-	const struct gt_trace *trace = &facts->trace;
-	const struct gt_process *first = trace->processes.count ? trace->processes.rows : NULL;
+	char *command = gt_manifest_command(manifest);
+
+	add_text(result, *command ? command : otherwise);
+	free(command);
+}
+
+/* When it was started, when and how it ended. Only clocks of one machine give a duration. */
+static void add_course(struct gt_result *result, const struct gt_manifest *manifest,
+                       bool one_machine)
+{
 	const bool ended = manifest->ended;
 	const int signal = manifest->ending.signal;
-	const bool has_command = facts->command && *facts->command;
 
-	add_text(result, has_command ? facts->command
-	                 : first     ? gt_trace_text(trace, first->command)
-	                             : "");
-	add_text(result, manifest->folder);
-	add_text(result, facts->has_manifest ? manifest->host
-	                 : first             ? gt_trace_text(trace, first->host)
-	                                     : "");
 	add_text(result, manifest->start.utc);
 	add_text(result, ended ? manifest->end.utc : "");
-	add_count_if(result, ended, manifest->end.boottime_ns - manifest->start.boottime_ns);
+	add_count_if(result, ended && one_machine,
+	             manifest->end.boottime_ns - manifest->start.boottime_ns);
 	add_count_if(result, ended && !signal, manifest->ending.exit_status);
 	add_count_if(result, ended && signal, signal);
+}
+
+/*
+ * All runs as if they were the first: from its start to the end of the last, as far as all have
+ * ended, and the first ending that was no success. The texts stay those of the runs.
+ */
+static struct gt_manifest sum_of(const struct gt_manifests *runs)
+{
+	struct gt_manifest sum = {0};
+
+	if (runs->list.count > 0)
+		sum = runs->list.rows[0];
+	gt_array_each(const struct gt_manifest, run, &runs->list) {
+		sum.ended = sum.ended && run->ended;
+		if (strcmp(run->end.utc, sum.end.utc) > 0)
+			sum.end = run->end;
+		if (gt_ending_status(&sum.ending) == 0)
+			sum.ending = run->ending;
+	}
+	return sum;
+}
+
+static bool of_one_machine(const struct gt_manifests *runs)
+{
+	gt_array_each(const struct gt_manifest, run, &runs->list)
+		if (strcmp(run->boot_id, runs->list.rows[0].boot_id) != 0)
+			return false;
+	return true;
+}
+
+static void add_manifest(struct gt_result *result, const struct facts *facts)
+{
+	const struct gt_manifest sum = sum_of(&facts->runs);
+	const struct gt_trace *trace = &facts->trace;
+	const struct gt_process *first = trace->processes.count ? trace->processes.rows : NULL;
+
+	add_command(result, &sum, first ? gt_trace_text(trace, first->command) : "");
+	add_text(result, sum.folder);
+	add_text(result, facts->runs.list.count > 0 ? sum.host
+	                 : first                    ? gt_trace_text(trace, first->host)
+	                                            : "");
+	add_course(result, &sum, of_one_machine(&facts->runs));
+}
+
+static void add_runs(struct gt_result *result, const struct gt_manifests *runs)
+{
+	gt_result_begin(result, "runs", run_headings, COUNT_OF(run_headings));
+	gt_array_each(const struct gt_manifest, run, &runs->list) {
+		add_text(result, run->file);
+		add_command(result, run, "");
+		add_text(result, run->folder);
+		add_text(result, run->host);
+		add_course(result, run, true);
+	}
 }
 
 static double bytes_per_launch(const struct facts *facts)
@@ -280,10 +347,13 @@ static void add_notes(struct gt_result *result, const struct gt_trace *trace)
 	}
 }
 
-static void add_settings(struct gt_result *result, const struct gt_manifest *manifest)
+/* Those of the first run: ranks of a job have the same. */
+static void add_settings(struct gt_result *result, const struct gt_manifests *runs)
 {
 	gt_result_begin(result, "settings", setting_headings, COUNT_OF(setting_headings));
-	gt_array_each(const struct gt_setting, setting, &manifest->settings) {
+	if (runs->list.count == 0)
+		return;
+	gt_array_each(const struct gt_setting, setting, &runs->list.rows[0].settings) {
 		gt_result_add_text(result, setting->name);
 		gt_result_add_text(result, setting->value);
 	}
@@ -301,14 +371,33 @@ static void add_files(struct gt_result *result, const struct gt_recording_files 
 static void fill(struct gt_result *result, const struct facts *facts)
 {
 	add_recording(result, facts);
+	add_runs(result, &facts->runs);
 	add_processes(result, &facts->trace);
 	add_devices(result, &facts->trace);
 	add_tables(result, &facts->trace);
 	add_ledger(result, &facts->trace);
-	add_settings(result, &facts->manifest);
+	add_settings(result, &facts->runs);
 	add_notes(result, &facts->trace);
 	add_files(result, &facts->files);
 	gt_result_remark(result, "%s", facts->ledger);
+}
+
+/* loaded is what came of loading them. */
+static void remark_manifests(struct gt_result *result, const struct gt_manifests *runs, int loaded,
+                             const struct gt_error *problem)
+{
+	if (loaded == -ENOENT || loaded == -ENOTDIR)
+		gt_result_remark(result,
+		                 "There is no manifest: it was not recorded by gputrace run, "
+		                 "or is a part of a recording.");
+	else if (loaded < 0)
+		gt_result_remark(result, "%s", problem->text);
+	gt_array_each(const struct gt_manifest, run, &runs->list)
+		if (run->version > GT_MANIFEST_VERSION)
+			gt_result_remark(result,
+			                 "The manifest was written by a newer gputrace, %s: it may "
+			                 "say more than is shown.",
+			                 run->tool_version);
 }
 
 /* The captures must be readable; a manifest that is not is worth a remark. */
@@ -328,21 +417,8 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 	if (loaded < 0)
 		return loaded;
 	gt_remark_restriction(result, view.restriction);
-	loaded = gt_manifest_load(&facts->manifest, path, &problem);
-	facts->has_manifest = loaded == 0;
-	if (loaded == 0)
-		facts->command = gt_manifest_command(&facts->manifest);
-	else if (loaded == -ENOENT || loaded == -ENOTDIR)
-		gt_result_remark(result,
-		                 "There is no manifest: it was not recorded by gputrace run, "
-		                 "or is a part of a recording.");
-	else
-		gt_result_remark(result, "%s", problem.text);
-	if (facts->manifest.version > GT_MANIFEST_VERSION)
-		gt_result_remark(result,
-		                 "The manifest was written by a newer gputrace, %s: it may "
-		                 "say more than is shown.",
-		                 facts->manifest.tool_version);
+	remark_manifests(result, &facts->runs, gt_manifests_load(&facts->runs, path, &problem),
+	                 &problem);
 	return 0;
 }
 
@@ -356,7 +432,7 @@ static int print(const struct args *args, const struct gt_result *result, struct
 	                             : GT_STYLE_TEXT,
 		.limit = UINT64_MAX,
 	};
-	int printed = gt_output_open(&output, args->output, true, err);
+	int printed = gt_output_open(&output, args->output, args->force, err);
 
 	if (printed == 0) {
 		rendering.width = gt_render_width(output.file);
@@ -401,8 +477,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	gt_filter_release(&filter);
 	gt_trace_release(&facts.trace);
 	gt_recording_files_release(&facts.files);
-	gt_manifest_release(&facts.manifest);
-	free(facts.command);
+	gt_manifests_release(&facts.runs);
 	return status < 0 ? status : GT_EXIT_OK;
 }
 

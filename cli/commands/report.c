@@ -32,6 +32,7 @@ struct args {
 	bool list;
 	bool json;
 	bool csv;
+	bool force;
 	struct gt_filter_args filter;
 	struct gt_option_list settings;
 };
@@ -49,6 +50,7 @@ static const struct gt_option options[] = {
                  "commas separate several"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
                  "Write here instead of standard output (-)"),
+	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
 	OPT_END,
 };
 
@@ -213,7 +215,7 @@ static int write_answers(const struct args *args, const struct gt_rendering *ren
 	struct gt_named_result *named = gt_allocate(count * sizeof(*named));
 	struct gt_output output = GT_OUTPUT_INIT;
 	struct gt_rendering fitted = *rendering;
-	int result = gt_output_open(&output, args->output, true, err);
+	int result = gt_output_open(&output, args->output, args->force, err);
 
 	if (result < 0)
 		goto done;

@@ -11,8 +11,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file_sink.h"
+#include "cli/claim.h"
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "cli/library.h"
@@ -27,11 +29,14 @@
 #include "collector/collector.h"
 #include "exporters/exporter.h"
 #include "format/arena.h"
+#include "format/name.h"
 #include "format/recording.h"
 #include "format/salvage.h"
 #include "format/settings.h"
 #include "model/trace.h"
 #include "model/view.h"
+
+#define MOST_NUMBERS 100000 /* that %n tries */
 
 struct args {
 	const char *output;
@@ -41,6 +46,7 @@ struct args {
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
 	bool force;
+	bool join;
 	bool no_export;
 	bool quiet;
 	bool verbose;
@@ -50,8 +56,14 @@ struct args {
 static const struct gt_option options[] = {
 	OPT_TEXT("output", 'o', struct args, output, "NAME",
                  "Write NAME.gputrace and NAME.perfetto; default: what GPUTRACE_OUTPUT names, else the "
-                 "program's name, here"),
-	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing recording"),
+                 "program's name, here. In NAME %p is the process id of gputrace, %h the host, "
+                 "%q{VAR} an environment variable, %n the smallest number that is free, %% a %"),
+	OPT_FLAG("force", 'f', struct args, force,
+                 "Overwrite an existing recording, once the new one is there; never one that is being "
+                 "written"),
+	OPT_FLAG("join", 0, struct args, join,
+                 "Record into NAME.gputrace even if it exists, together with other runs (ranks of a "
+                 "job) that do the same; writes no NAME.perfetto"),
 	OPT_FLAG("no-export", 0, struct args, no_export, "Do not write NAME.perfetto"),
 	OPT_FLAG("quiet", 'q', struct args, quiet,
                  "Print no summary; what went wrong is still said"),
@@ -79,40 +91,51 @@ struct run {
 	const struct args *args;
 	char **program;
 	char *folder;
-	char *exported; /* NULL with --no-export */
+	char *exported; /* NULL with --no-export and --join */
+	struct gt_claim claim;
+	bool replace; /* NAME.perfetto may be, as the folder may */
 	struct gt_manifest manifest;
 	struct gt_environment environment;
 };
 
 static void run_release(struct run *run)
 {
+	gt_claim_release(&run->claim);
 	free(run->folder);
 	free(run->exported);
 	gt_manifest_release(&run->manifest);
 	gt_environment_release(&run->environment);
 }
 
-/* What is to be recorded where: --output, else the environment, else the program's name. */
-static const char *wanted_name(const struct run *run)
+/*
+ * What is to be recorded where: --output, else the environment, else the program's name, which is
+ * no pattern.
+ */
+static const char *wanted_name(const struct run *run, bool *pattern)
 {
 	const char *environment = gt_environment_find(&run->environment, "GPUTRACE_OUTPUT");
 	const char *slash = strrchr(run->program[0], '/');
 
+	*pattern = true;
 	if (run->args->output)
 		return run->args->output;
 	if (environment && *environment)
 		return environment;
+	*pattern = false;
 	return slash ? slash + 1 : run->program[0];
 }
 
-static int choose_names(struct run *run, struct gt_error *err)
+static int take_names(struct run *run, const char *wanted, struct gt_error *err)
 {
-	const char *wanted = wanted_name(run);
+	const bool exports = !run->args->no_export && !run->args->join;
 	char *stem = gt_recording_stem(wanted);
 	const char *slash = strrchr(stem, '/');
 	const char *name = slash ? slash + 1 : stem;
 	int result = 0;
 
+	free(run->folder);
+	free(run->exported);
+	run->folder = run->exported = NULL;
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
 		result = gt_fail(err, EINVAL,
 		                 "'%s' does not name a recording: give a NAME such as app or "
@@ -120,10 +143,30 @@ static int choose_names(struct run *run, struct gt_error *err)
 		                 wanted);
 	} else {
 		run->folder = gt_recording_path(stem, GT_RECORDING_SUFFIX);
-		run->exported = run->args->no_export ? NULL : gt_recording_path(stem, ".perfetto");
+		run->exported = exports ? gt_recording_path(stem, ".perfetto") : NULL;
 	}
 	free(stem);
 	return result;
+}
+
+static int choose_names(struct run *run, unsigned number, struct gt_error *err)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	const struct gt_name_facts facts = {
+		.pid = (int)getpid(),
+		.host = host,
+		.environment = run->environment.list.rows,
+		.number = number,
+	};
+	char expanded[PATH_MAX];
+	bool pattern;
+	const char *wanted = wanted_name(run, &pattern);
+	int result = 0;
+
+	(void)gethostname(host, sizeof(host) - 1);
+	if (pattern)
+		result = gt_name_expand(wanted, &facts, expanded, sizeof(expanded), err);
+	return result < 0 ? result : take_names(run, pattern ? expanded : wanted, err);
 }
 
 static int refuse_existing(const char *path, struct gt_error *err)
@@ -138,32 +181,49 @@ static int refuse_existing(const char *path, struct gt_error *err)
 	               path);
 }
 
-/* The old export too: it would lie beside a recording it was not made of. */
-static int remove_existing(const struct run *run, struct gt_error *err)
+/* What the export could not replace in the end is said before an older recording is touched. */
+static int refuse_folder(const char *path, struct gt_error *err)
 {
-	const int result = gt_recording_remove(run->folder, err);
+	struct stat status;
 
-	if (result < 0 || !run->exported)
-		return result;
-	if (unlink(run->exported) < 0 && errno != ENOENT)
-		return gt_fail(err, errno, "cannot remove %s: %s", run->exported,
-		               gt_errno_text(errno));
-	return 0;
+	if (!path || stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
+		return 0;
+	return gt_fail(err, EISDIR, "cannot write %s: it is a folder", path);
 }
 
-/* Makes the empty folder; an older recording goes only with --force. */
-static int make_folder(const struct run *run, struct gt_error *err)
+/* Makes the folder; an older recording goes only with --force. */
+static int claim_folder(struct run *run, struct gt_error *err)
 {
-	int result;
+	const enum gt_claim_how how = run->args->join ? GT_CLAIM_JOIN
+	                              : run->replace  ? GT_CLAIM_REPLACE
+	                                              : GT_CLAIM_NEW;
+	const int result = run->replace ? refuse_folder(run->exported, err)
+	                                : refuse_existing(run->exported, err);
 
-	if (run->args->force) {
-		result = remove_existing(run, err);
-	} else {
-		result = refuse_existing(run->folder, err);
+	return result < 0 ? result : gt_claim_make(&run->claim, run->folder, how, err);
+}
+
+/* A name with a number in it is never an existing one, and so needs no --force. */
+static int make_folder(struct run *run, struct gt_error *err)
+{
+	bool pattern;
+	const char *wanted = wanted_name(run, &pattern);
+	const bool numbered = pattern && gt_name_is_numbered(wanted);
+	int result = -EEXIST;
+
+	if (run->args->join && run->args->force)
+		return gt_fail(err, EINVAL, "--join and --force exclude each other");
+	if (run->args->join && numbered)
+		return gt_fail(err, EINVAL,
+		               "--join and %%n exclude each other: each run would have a recording "
+		               "of its own");
+	run->replace = run->args->force && !numbered;
+	for (unsigned i = 1; result == -EEXIST && i <= (numbered ? MOST_NUMBERS : 1); i++) {
+		result = choose_names(run, i, err);
 		if (result == 0)
-			result = refuse_existing(run->exported, err);
+			result = claim_folder(run, err);
 	}
-	return result < 0 ? result : gt_recording_make(run->folder, err);
+	return result;
 }
 
 static void complain(void *context, const char *sentence)
@@ -278,16 +338,44 @@ static void add_settings(struct run *run)
 	}
 }
 
+/* The injection library takes a percent sign for the begin of a pattern. The caller frees it. */
+static char *without_patterns(const char *path)
+{
+	char *text = gt_allocate(2 * strlen(path) + 1);
+	char *at = text;
+
+	for (; *path; path++) {
+		*at++ = *path;
+		if (*path == '%')
+			*at++ = '%';
+	}
+	*at = '\0';
+	return text;
+}
+
 static int set_folder(struct run *run, struct gt_error *err)
 {
 	char *path = realpath(run->folder, NULL);
+	char *setting;
 
 	if (!path)
 		return gt_fail(err, errno, "cannot use %s: %s", run->folder, gt_errno_text(errno));
-	gt_environment_set(&run->environment, "GPUTRACE_OUTPUT", path);
+	setting = without_patterns(path);
+	gt_environment_set(&run->environment, "GPUTRACE_OUTPUT", setting);
+	free(setting);
 	free(path);
 	add_settings(run);
 	return 0;
+}
+
+/* The program never ran: everything is as it was before. */
+static void undo(struct run *run)
+{
+	struct gt_error err = {0};
+
+	gt_manifest_remove(&run->manifest, run->folder);
+	if (gt_claim_drop(&run->claim, &err) < 0)
+		gt_say("%s", err.text);
 }
 
 /* Everything before the program; nothing is left behind when it fails. */
@@ -296,9 +384,7 @@ static int prepare(struct run *run, struct gt_error *err)
 	int result;
 
 	gt_environment_init(&run->environment);
-	result = choose_names(run, err);
-	if (result == 0)
-		result = set_options(&run->environment, run->args, err);
+	result = set_options(&run->environment, run->args, err);
 	if (result == 0)
 		result = set_library(&run->environment, err);
 	if (result == 0)
@@ -313,7 +399,7 @@ static int prepare(struct run *run, struct gt_error *err)
 	if (result == 0)
 		result = gt_manifest_save(&run->manifest, run->folder, err);
 	if (result < 0)
-		(void)gt_recording_remove(run->folder, NULL);
+		undo(run);
 	return result;
 }
 
@@ -323,7 +409,7 @@ static int export_view(const struct run *run, const struct gt_view *view,
 	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
 	const struct gt_export_options how = {0};
 	struct gt_output output = GT_OUTPUT_INIT;
-	int result = gt_output_open(&output, run->exported, run->args->force, err);
+	int result = gt_output_open(&output, run->exported, run->replace, err);
 
 	if (result == 0) {
 		const struct gt_target target = {gt_file_sink(output.file), output.temporary};
@@ -380,11 +466,39 @@ static void say_running(const struct gt_salvage *salvage)
 		       salvage->running);
 }
 
+/* The next run would find the name taken by a recording that is none: its folder goes. */
+static void conclude_without(struct run *run)
+{
+	const bool replaces = run->claim.older;
+	struct gt_error err = {0};
+
+	say_nothing_recorded(run);
+	if (gt_claim_drop(&run->claim, &err) < 0)
+		gt_say("%s", err.text);
+	else if (replaces)
+		gt_say("%s is the recording that it was before", run->folder);
+}
+
+static void summarise(const struct run *run, const struct gt_view *view,
+                      const struct gt_salvage *salvage, const struct gt_export_counts *exported)
+{
+	const struct gt_summary summary = {
+		.manifest = &run->manifest,
+		.view = view,
+		.folder = run->folder,
+		.folder_bytes = folder_bytes(run->folder),
+		.exported = exported ? run->exported : NULL,
+		.exported_bytes = exported ? exported->bytes : 0,
+	};
+
+	gt_summary_print(&summary);
+	say_running(salvage);
+}
+
 /* Exports and tells; the first thing that fails is said and ends it. */
-static void conclude(const struct run *run, const struct gt_salvage *salvage)
+static void conclude(struct run *run, const struct gt_salvage *salvage)
 {
 	struct gt_export_counts counts = {0};
-	struct gt_summary summary = {.manifest = &run->manifest, .folder = run->folder};
 	struct gt_error err = {0};
 	struct gt_trace trace;
 	struct gt_view view;
@@ -393,29 +507,34 @@ static void conclude(const struct run *run, const struct gt_salvage *salvage)
 	gt_trace_init(&trace);
 	result = gt_collect(run->folder, &trace, &err);
 	if (result == -ENODATA) {
-		/* The next run would find the name taken by a recording that is none. */
-		(void)gt_recording_remove(run->folder, NULL);
-		say_nothing_recorded(run);
+		conclude_without(run);
 		goto done;
 	}
 	if (result < 0)
 		goto failed;
+	if (gt_claim_keep(&run->claim, &err) < 0)
+		gt_say("%s", err.text);
 	view = gt_view_of(&trace);
 	if (run->exported)
 		result = export_view(run, &view, &counts, &err);
-	if (!run->args->quiet) {
-		summary.view = &view;
-		summary.folder_bytes = folder_bytes(run->folder);
-		summary.exported = result == 0 ? run->exported : NULL;
-		summary.exported_bytes = counts.bytes;
-		gt_summary_print(&summary);
-		say_running(salvage);
-	}
+	if (!run->args->quiet)
+		summarise(run, &view, salvage, run->exported && result == 0 ? &counts : NULL);
 failed:
 	if (result < 0)
 		gt_say("%s", err.text);
+	if (run->claim.older)
+		gt_say("the recording that %s was before is now %s", run->folder, run->claim.older);
 done:
 	gt_trace_release(&trace);
+}
+
+/* Other runs still write: what the whole is, the last of them says. */
+static void conclude_before_others(const struct run *run)
+{
+	if (run->args->quiet)
+		return;
+	gt_summary_say_ending(&run->manifest);
+	gt_say("%s is still being recorded by others", run->folder);
 }
 
 /* After the program: whatever fails here is said, and changes nothing about its exit status. */
@@ -431,7 +550,10 @@ static void finish(struct run *run, const struct gt_ending *ending)
 		gt_say("%s", err.text);
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
 		gt_say("%s", err.text);
-	conclude(run, &salvage);
+	if (run->args->join && !gt_claim_is_last(&run->claim))
+		conclude_before_others(run);
+	else
+		conclude(run, &salvage);
 }
 
 static int not_runnable(int result, const struct gt_error *err)
@@ -454,7 +576,7 @@ static int run_program(struct run *run, struct gt_error *err)
 	run->manifest.start = gt_instant_now();
 	result = gt_process_run(run->program, run->environment.list.rows, &ending, &not_run, err);
 	if (result < 0) {
-		(void)gt_recording_remove(run->folder, NULL);
+		undo(run);
 		return not_run ? not_runnable(result, err) : result;
 	}
 	finish(run, &ending);
@@ -465,7 +587,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {0};
 	const int left = gt_options_parse_leading(options, &args, argc, argv, err);
-	struct run this_run = {.args = &args, .program = argv};
+	struct run this_run = {.args = &args, .program = argv, .claim = GT_CLAIM_INIT};
 	int result;
 
 	if (left < 0)

@@ -164,3 +164,86 @@ Test(manifest, cannot_be_saved_where_there_is_no_folder)
 	expect_text(err.text, "cannot write /nosuch/manifest.json: No such file or directory");
 	gt_manifest_release(&manifest);
 }
+
+static void save_run(const char *name, const char *started)
+{
+	char *command[] = {(char *)name, NULL};
+	struct gt_manifest manifest;
+
+	gt_manifest_init(&manifest, command);
+	snprintf(manifest.start.utc, sizeof(manifest.start.utc), "%s", started);
+	cr_expect(eq(int, gt_manifest_save(&manifest, folder, NULL), 0));
+	gt_manifest_release(&manifest);
+}
+
+static void remove_manifest(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	cr_expect(eq(int, unlink(path), 0));
+}
+
+Test(manifest, is_one_of_several_runs)
+{
+	struct gt_manifests runs;
+
+	save_run("second", "2026-01-02");
+	save_run("first", "2026-01-01");
+	save_run("third", "2026-01-03");
+	cr_assert(eq(int, gt_manifests_load(&runs, folder, NULL), 0));
+	cr_assert(eq(sz, runs.list.count, 3));
+	expect_text(runs.list.rows[0].command.rows[0], "first");
+	expect_text(runs.list.rows[0].file, "manifest.2.json");
+	expect_text(runs.list.rows[1].command.rows[0], "second");
+	expect_text(runs.list.rows[1].file, "manifest.json");
+	expect_text(runs.list.rows[2].command.rows[0], "third");
+	gt_manifests_release(&runs);
+	remove_manifest("manifest.2.json");
+	remove_manifest("manifest.3.json");
+}
+
+Test(manifest, of_another_run_can_be_damaged)
+{
+	struct gt_error err = {0};
+	struct gt_manifests runs;
+
+	write_manifest("{");
+	save_run("readable", "2026-01-02");
+	cr_expect(eq(int, gt_manifests_load(&runs, folder, &err), -EBADMSG));
+	cr_expect(ne(ptr, strstr(err.text, "manifest.json"), NULL));
+	cr_assert(eq(sz, runs.list.count, 1));
+	expect_text(runs.list.rows[0].command.rows[0], "readable");
+	gt_manifests_release(&runs);
+	remove_manifest("manifest.2.json");
+	remove_manifest("manifest.json");
+	cr_expect(eq(int, gt_manifests_load(&runs, folder, &err), -ENOENT));
+}
+
+Test(manifest, removes_only_what_it_saved)
+{
+	char *command[] = {"app", NULL};
+	struct gt_manifest manifest;
+	struct gt_manifests runs;
+
+	save_run("other", "2026-01-02");
+	gt_manifest_init(&manifest, command);
+	gt_manifest_remove(&manifest, folder);
+	cr_assert(eq(int, gt_manifest_save(&manifest, folder, NULL), 0));
+	gt_manifest_remove(&manifest, folder);
+	gt_manifest_release(&manifest);
+	cr_assert(eq(int, gt_manifests_load(&runs, folder, NULL), 0));
+	cr_assert(eq(sz, runs.list.count, 1));
+	expect_text(runs.list.rows[0].command.rows[0], "other");
+	gt_manifests_release(&runs);
+}
+
+Test(manifest, is_told_by_its_name)
+{
+	cr_expect(gt_manifest_is_name("manifest.json"));
+	cr_expect(gt_manifest_is_name("manifest.2.json"));
+	cr_expect(not(gt_manifest_is_name("manifest.x.json")));
+	cr_expect(not(gt_manifest_is_name("manifest..json")));
+	cr_expect(not(gt_manifest_is_name("manifest.2.json.1.partial")));
+	cr_expect(not(gt_manifest_is_name("manifest2.json")));
+}

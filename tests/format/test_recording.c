@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -97,4 +98,65 @@ Test(recording, reports_what_a_write_met)
 	cr_expect(eq(int, gt_write_all(-1, "", 0), 0));
 	close(fd);
 	close(full);
+}
+
+static void make_folder(void)
+{
+	make();
+	unlink(path);
+	mkdir(path, 0700);
+}
+
+static void drop_folder(void)
+{
+	rmdir(path);
+}
+
+TestSuite(folder, .init = make_folder, .fini = drop_folder);
+
+Test(folder, is_held_by_many_or_by_one_alone)
+{
+	const int first = gt_folder_hold(path, GT_HOLD_SHARED);
+	const int second = gt_folder_hold(path, GT_HOLD_SHARED);
+	int alone;
+
+	cr_assert(ge(int, first, 0));
+	cr_assert(ge(int, second, 0));
+	cr_expect(eq(int, gt_folder_hold(path, GT_HOLD_ALONE), -EWOULDBLOCK));
+	gt_folder_leave(first);
+	cr_expect(eq(int, gt_folder_hold(path, GT_HOLD_ALONE), -EWOULDBLOCK));
+	gt_folder_leave(second);
+	alone = gt_folder_hold(path, GT_HOLD_ALONE);
+	cr_assert(ge(int, alone, 0));
+	cr_expect(eq(int, gt_folder_hold(path, GT_HOLD_SHARED), -EWOULDBLOCK));
+	gt_folder_leave(alone);
+}
+
+/* A fork of the holder has the descriptor too. */
+Test(folder, is_left_for_every_copy_of_the_descriptor)
+{
+	const int held = gt_folder_hold(path, GT_HOLD_ALONE);
+	const int copy = dup(held);
+	int again;
+
+	gt_folder_leave(held);
+	again = gt_folder_hold(path, GT_HOLD_ALONE);
+	cr_expect(ge(int, again, 0));
+	gt_folder_leave(again);
+	close(copy);
+}
+
+Test(folder, is_no_file_no_link_and_there)
+{
+	char other[80];
+
+	snprintf(other, sizeof(other), "%s.other", path);
+	cr_expect(eq(int, gt_folder_hold(other, GT_HOLD_SHARED), -ENOENT));
+	cr_assert(eq(int, symlink(path, other), 0));
+	cr_expect(eq(int, gt_folder_hold(other, GT_HOLD_SHARED), -ENOTDIR));
+	unlink(other);
+	close(open(other, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	cr_expect(eq(int, gt_folder_hold(other, GT_HOLD_SHARED), -ENOTDIR));
+	unlink(other);
+	gt_folder_leave(-1);
 }

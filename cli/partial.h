@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_PARTIAL_H
+#define GT_CLI_PARTIAL_H
+
+/*
+ * Files that are being written under a temporary name: a signal that ends the program (SIGINT,
+ * SIGTERM and their like) removes them first. Signals that are ignored stay ignored. For programs
+ * of one thread.
+ */
+
+/*
+ * Makes the file, which must not exist, and minds it: a descriptor to write to, or a negative
+ * errno value. path must live until it is forgotten.
+ */
+int gt_partial_create(const char *path);
+
+/* The file has its name, or is gone. */
+void gt_partial_forget(const char *path);
+
+#endif
