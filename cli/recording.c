@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "format/recording.h"
+#include "format/roll.h"
 
 static char *join(const char *text, size_t length, const char *suffix)
 {
@@ -122,7 +123,7 @@ static bool is_ours(const char *name)
 {
 	/* A manifest's temporary name is left when gputrace run is killed while writing it. */
 	return strcmp(name, GT_MANIFEST_NAME) == 0 || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
-	       gt_has_suffix(name, GT_ARENA_SUFFIX) ||
+	       gt_has_suffix(name, GT_ARENA_SUFFIX) || gt_has_suffix(name, GT_ROLL_SUFFIX) ||
 	       (strncmp(name, GT_MANIFEST_NAME ".", sizeof(GT_MANIFEST_NAME)) == 0 &&
 	        gt_has_suffix(name, ".partial"));
 }

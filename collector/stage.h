@@ -10,6 +10,7 @@
 #include "collector/known.h"
 #include "format/recording.h"
 #include "format/records.h"
+#include "format/roll.h"
 #include "model/trace.h"
 
 struct gt_error;
@@ -65,10 +66,17 @@ struct gt_capture {
 	bool running;
 };
 
+/* The roll of one machine: what is in no capture. */
+struct gt_host_roll {
+	char host[65];
+	struct gt_roll_lines lines;
+};
+
 struct gt_collection {
 	struct gt_trace *trace;
 	const struct gt_kinds *kinds;
 	gt_array(struct gt_capture) captures;
+	gt_array(struct gt_host_roll) rolls; /* that say something */
 };
 
 /* One step from captures to a trace. To add one: see stages.def. */

@@ -48,8 +48,8 @@ struct facts {
 	bool has_manifest;
 	char *command; /* of the manifest */
 	struct gt_recording_files files;
-	struct gt_trace trace; /* what the filter left of it */
-	char ledger[512];      /* of the whole recording */
+	struct gt_trace trace;        /* what the filter left of it */
+	char ledger[GT_LEDGER_BYTES]; /* of the whole recording */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "cli/library.h"
+#include "cli/listener.h"
 #include "cli/manifest.h"
 #include "cli/option.h"
 #include "cli/output.h"
@@ -82,6 +83,7 @@ struct run {
 	char *exported; /* NULL with --no-export */
 	struct gt_manifest manifest;
 	struct gt_environment environment;
+	struct gt_listener listener;
 };
 
 static void run_release(struct run *run)
@@ -290,6 +292,16 @@ static int set_folder(struct run *run, struct gt_error *err)
 	return 0;
 }
 
+/* Before the program: those of its processes that cannot be recorded can say so. */
+static void listen_to(struct run *run)
+{
+	gt_listener_open(&run->listener, run->folder);
+	if (*run->listener.name)
+		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.name);
+	else
+		gt_environment_unset(&run->environment, "GPUTRACE_RUN");
+}
+
 /* Everything before the program; nothing is left behind when it fails. */
 static int prepare(struct run *run, struct gt_error *err)
 {
@@ -312,6 +324,8 @@ static int prepare(struct run *run, struct gt_error *err)
 		result = set_folder(run, err);
 	if (result == 0)
 		result = gt_manifest_save(&run->manifest, run->folder, err);
+	if (result == 0)
+		listen_to(run);
 	if (result < 0)
 		(void)gt_recording_remove(run->folder, NULL);
 	return result;
@@ -408,8 +422,10 @@ static void conclude(const struct run *run, const struct gt_salvage *salvage)
 		summary.folder_bytes = folder_bytes(run->folder);
 		summary.exported = result == 0 ? run->exported : NULL;
 		summary.exported_bytes = counts.bytes;
-		gt_summary_print(&summary);
 		say_running(salvage);
+		gt_summary_print(&summary);
+	} else {
+		gt_summary_print_missing(&trace);
 	}
 failed:
 	if (result < 0)
@@ -427,6 +443,7 @@ static void finish(struct run *run, const struct gt_ending *ending)
 	run->manifest.end = gt_instant_now();
 	run->manifest.ending = *ending;
 	run->manifest.ended = true;
+	gt_listener_close(&run->listener);
 	if (gt_manifest_save(&run->manifest, run->folder, &err) < 0)
 		gt_say("%s", err.text);
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)

@@ -136,6 +136,56 @@ static RARE void begin_anew(const struct gt_router *router, uint32_t active)
 	errno = saved;
 }
 
+/* The route whose calls are counted; router->count: no source records calls. */
+static uint32_t counted_route(const struct gt_router *router)
+{
+	uint32_t i = 0;
+
+	while (i < router->count && !router->routes[i].names)
+		i++;
+	return i;
+}
+
+/* A call that the source heard the entry of returns while it hears nothing any more. */
+static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call call, void *kept)
+{
+	const struct gt_route *route = &router->routes[i];
+
+	if (!kept || !gt_is_recorded(router->session))
+		return false;
+	route->hears.leave(router->session, route->state, call, kept);
+	return gt_emit_is_kept(router->session, kept);
+}
+
+/*
+ * Nobody hears of the call. When that is because the program ends, or this is the child of a fork,
+ * it is counted when it returns well, unless the record of its entry will be or is in the capture.
+ */
+static RARE void pass_by(struct gt_router *router, struct gt_call call)
+{
+	const int saved = errno;
+	const uint32_t i = counted_route(router);
+	uint32_t result = 0;
+	uint32_t depth;
+
+	if (call.name == 0 || i == router->count || gt_thread_is_ours() ||
+	    !gt_is_over(router->session))
+		return;
+	if (call.data->callbackSite == CUPTI_API_ENTER) {
+		depth = gt_own.frames.depths[i]++;
+		if (depth < GT_ROUTER_LEVELS)
+			gt_own.frames.keep[depth][i] = NULL;
+		return;
+	}
+	if (gt_own.frames.depths[i] == 0 || --gt_own.frames.depths[i] > 0)
+		return;
+	if (call.data->functionReturnValue)
+		memcpy(&result, call.data->functionReturnValue, sizeof(result));
+	if (!is_recorded(router, i, call, gt_own.frames.keep[0][i]) && result == 0)
+		gt_count_unrecorded(router->session, call.data->functionName);
+	errno = saved;
+}
+
 /* hot: with the other functions of a call, side by side in the library. */
 __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_CallbackDomain domain,
                                                       CUpti_CallbackId id, const void *data)
@@ -151,11 +201,13 @@ __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_Callb
 		return;
 	wants = router->wants[domain][id];
 	sources = wants & active & SOURCE_BITS;
-	if (sources == 0 || gt_thread_is_ours())
+	call.name = wants >> NAME_SHIFT;
+	if (sources == 0 || gt_thread_is_ours()) {
+		pass_by(router, call);
 		return;
+	}
 	if (gt_own.frames.active != active)
 		begin_anew(router, active);
-	call.name = wants >> NAME_SHIFT;
 	call.driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
 	if (!call.driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API)
 		tell_all(router, sources, domain, id, data);
