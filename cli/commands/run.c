@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -434,6 +435,30 @@ done:
 	gt_trace_release(&trace);
 }
 
+/*
+ * In a process of its own: whatever becomes of that, out of memory included, the program's exit
+ * status is passed on.
+ */
+static void conclude_apart(const struct run *run, const struct gt_salvage *salvage)
+{
+	int status = 0;
+	pid_t child;
+	pid_t done;
+
+	(void)fflush(NULL);
+	child = fork();
+	if (child <= 0)
+		conclude(run, salvage);
+	if (child == 0)
+		exit(GT_EXIT_OK); // NOLINT(concurrency-mt-unsafe): it has one thread
+	do
+		done = child > 0 ? waitpid(child, &status, 0) : 0;
+	while (done < 0 && errno == EINTR);
+	if (done > 0 && status)
+		gt_say("the summary could not be made to its end; %s holds what was recorded",
+		       run->folder);
+}
+
 /* After the program: whatever fails here is said, and changes nothing about its exit status. */
 static void finish(struct run *run, const struct gt_ending *ending)
 {
@@ -448,7 +473,7 @@ static void finish(struct run *run, const struct gt_ending *ending)
 		gt_say("%s", err.text);
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
 		gt_say("%s", err.text);
-	conclude(run, &salvage);
+	conclude_apart(run, &salvage);
 }
 
 static int not_runnable(int result, const struct gt_error *err)
