@@ -169,6 +169,7 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->raw_handles);
 		gt_array_release(&capture->raw_counters);
 		gt_array_release(&capture->raw_series);
+		gt_array_release(&capture->raw_own_calls);
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);
 		gt_known_release(&capture->streams);

@@ -50,6 +50,7 @@ struct gt_capture {
 	gt_array(struct gt_record_handle) raw_handles;
 	gt_array(struct gt_record_counter) raw_counters;
 	gt_array(struct gt_raw_series) raw_series;
+	gt_array(struct gt_record_own_call) raw_own_calls;
 	struct gt_known devices;    /* by ordinal */
 	struct gt_known contexts;   /* by CUPTI's id */
 	struct gt_known streams;    /* by context << 32 | stream */

@@ -46,6 +46,23 @@ static bool is_launch(const char *function)
 	return false;
 }
 
+void gt_own_call_enter(struct gt_session *session, uint32_t correlation)
+{
+	struct gt_record_own_call *record =
+		gt_emit_begin(session, GT_RECORD_own_call, sizeof(*record));
+
+	if (!record)
+		return;
+	record->correlation = correlation;
+	gt_emit_commit();
+}
+
+void gt_own_call_leave(struct gt_session *session, const char *function)
+{
+	if (gt_session_has_arena(session) && is_launch(function))
+		gt_count(session, GT_LEDGER_own_launches, 1);
+}
+
 void gt_count_unrecorded(struct gt_session *session, const char *function)
 {
 	gt_roll_add(session, is_launch(function));

@@ -147,9 +147,10 @@ static uint32_t counted_route(const struct gt_router *router)
 }
 
 /* A call that the source heard the entry of returns while it hears nothing any more. */
-static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call call, void *kept)
+static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
+	void *kept = gt_own.frames.keep[0][i];
 
 	if (!kept || !gt_is_recorded(router->session))
 		return false;
@@ -157,32 +158,49 @@ static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call cal
 	return gt_emit_is_kept(router->session, kept);
 }
 
+static void pass_enter(struct gt_router *router, uint32_t i, struct gt_call call)
+{
+	const uint32_t depth = gt_own.frames.depths[i]++;
+
+	if (depth < GT_ROUTER_LEVELS)
+		gt_own.frames.keep[depth][i] = NULL;
+	if (depth == 0 && gt_thread_is_ours())
+		gt_own_call_enter(router->session, call.data->correlationId);
+}
+
+static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call)
+{
+	uint32_t result = 0;
+
+	if (gt_own.frames.depths[i] == 0 || --gt_own.frames.depths[i] > 0)
+		return;
+	if (call.data->functionReturnValue)
+		memcpy(&result, call.data->functionReturnValue, sizeof(result));
+	if (gt_thread_is_ours()) {
+		if (result == 0)
+			gt_own_call_leave(router->session, call.data->functionName);
+	} else if (!is_recorded(router, i, call) && result == 0) {
+		gt_count_unrecorded(router->session, call.data->functionName);
+	}
+}
+
 /*
- * Nobody hears of the call. When that is because the program ends, or this is the child of a fork,
- * it is counted when it returns well, unless the record of its entry will be or is in the capture.
+ * No source hears of the call. It is gputrace's own; or the program ends, or this is the child of a
+ * fork: then it is counted when it returns well, unless the record of its entry is in the capture
+ * or will be.
  */
 static RARE void pass_by(struct gt_router *router, struct gt_call call)
 {
 	const int saved = errno;
 	const uint32_t i = counted_route(router);
-	uint32_t result = 0;
-	uint32_t depth;
 
-	if (call.name == 0 || i == router->count || gt_thread_is_ours() ||
-	    !gt_is_over(router->session))
+	if (call.name == 0 || i == router->count ||
+	    (!gt_thread_is_ours() && !gt_is_over(router->session)))
 		return;
-	if (call.data->callbackSite == CUPTI_API_ENTER) {
-		depth = gt_own.frames.depths[i]++;
-		if (depth < GT_ROUTER_LEVELS)
-			gt_own.frames.keep[depth][i] = NULL;
-		return;
-	}
-	if (gt_own.frames.depths[i] == 0 || --gt_own.frames.depths[i] > 0)
-		return;
-	if (call.data->functionReturnValue)
-		memcpy(&result, call.data->functionReturnValue, sizeof(result));
-	if (!is_recorded(router, i, call, gt_own.frames.keep[0][i]) && result == 0)
-		gt_count_unrecorded(router->session, call.data->functionName);
+	if (call.data->callbackSite == CUPTI_API_ENTER)
+		pass_enter(router, i, call);
+	else
+		pass_leave(router, i, call);
 	errno = saved;
 }
 
