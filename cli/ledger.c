@@ -80,6 +80,43 @@ static void add_ends(struct line *line, const struct gt_ledger_state *state)
 		add_count(line, "; ", state->running, "process still runs", "processes still run");
 }
 
+/* The note on the first process that could not be recorded, which has the reason; "" for none. */
+static const char *reason(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_note, note, &trace->notes)
+		if (note->process < trace->processes.count &&
+		    trace->processes.rows[note->process].ended == GT_END_UNRECORDED)
+			return gt_trace_text(trace, note->text);
+	return "";
+}
+
+/* How each process ended, when one of them could not be recorded at all. */
+static void add_unrecorded(struct line *line, const struct gt_trace *trace,
+                           const struct gt_ledger_state *state)
+{
+	const char *why = reason(trace);
+	uint64_t well = 0;
+	uint64_t died = 0;
+
+	if (!state->unrecorded)
+		return;
+	gt_array_each(const struct gt_process, process, &trace->processes) {
+		well += process->ended == GT_END_CLEAN;
+		died += process->ended == GT_END_DIED;
+	}
+	add_count(line, "; of ", state->processes, "process", "processes");
+	if (well)
+		add(line, " %s ended well,", gt_figure_count((int64_t)well).text);
+	if (died)
+		add(line, " %s died and %s salvaged,", gt_figure_count((int64_t)died).text,
+		    died == 1 ? "was" : "were");
+	add_count(line, " ", state->unrecorded, "is missing", "are missing");
+	if (*why)
+		add(line, ": %s", why);
+	if (*why && state->unrecorded > 1)
+		add_count(line, ", and ", state->unrecorded - 1, "more", "more");
+}
+
 static void add_losses(struct line *line, const struct gt_trace *trace)
 {
 	for (size_t i = 0; i < gt_ledger_class_count; i++) {
@@ -112,6 +149,7 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 	snprintf(text, size, "ledger:");
 	if (!state.kept) {
 		add(&line, " none, no process kept one");
+		add_unrecorded(&line, trace, &state);
 		return false;
 	}
 	if (gt_trace_ledger(trace, "launches", &launches) < 0) {
@@ -133,6 +171,7 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 	add_kernels_without_times(&line, trace);
 	add_losses(&line, trace);
 	add_ends(&line, &state);
+	add_unrecorded(&line, trace, &state);
 	if (clean)
 		add(&line, ", clean");
 	return clean;

@@ -184,6 +184,27 @@ static void wait_for(pid_t pid, struct gt_ending *ending)
 	}
 }
 
+int gt_process_apart(void (*work)(void *context), void *context, struct gt_ending *ending)
+{
+	struct signals before;
+	pid_t child;
+	int code;
+
+	(void)fflush(NULL); /* what stands in buffers would be written by both */
+	signals_block(&before);
+	child = fork();
+	code = errno;
+	if (child == 0) {
+		signals_restore(&before);
+		work(context);
+		exit(0); // NOLINT(concurrency-mt-unsafe): it has one thread
+	}
+	if (child > 0)
+		wait_for(child, ending);
+	signals_restore(&before);
+	return child > 0 ? 0 : -code;
+}
+
 int gt_process_run(char *const *argv, char *const *environment, struct gt_ending *ending,
                    bool *not_run, struct gt_error *err)
 {

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "cli/manifest.h"
 #include "format/recording.h"
+#include "format/roll.h"
 #include "format/salvage.h"
 
 static char *join(const char *text, size_t length, const char *suffix)
@@ -138,7 +139,7 @@ static bool is_ours(const char *folder, const char *name)
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return false;
 	return is_manifest(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
-	       gt_has_suffix(name, GT_ARENA_SUFFIX);
+	       gt_has_suffix(name, GT_ARENA_SUFFIX) || gt_has_suffix(name, GT_ROLL_SUFFIX);
 }
 
 static int check(const char *folder, const struct gt_recording_files *files, struct gt_error *err)
@@ -222,7 +223,8 @@ bool gt_recording_discard(const char *folder)
 	bool empty = gt_recording_list(&files, folder, NULL) == 0;
 
 	gt_array_each(const struct gt_recording_file, file, &files.list)
-		empty = empty && is_manifest(file->name);
+		empty = empty &&
+		        (is_manifest(file->name) || gt_has_suffix(file->name, GT_ROLL_SUFFIX));
 	empty = empty && remove_files(folder, &files, NULL) == 0;
 	gt_recording_files_release(&files);
 	return empty;

@@ -16,6 +16,7 @@
 #include "cli/render.h"
 #include "cli/say.h"
 #include "cli/units.h"
+#include "model/ledger.h"
 #include "model/trace.h"
 #include "model/view.h"
 
@@ -164,13 +165,24 @@ static void say_notes(const struct gt_summary *summary)
 
 void gt_summary_print(const struct gt_summary *summary)
 {
-	char ledger[512];
+	char ledger[GT_LEDGER_BYTES];
 
 	gt_summary_say_ending(summary->manifest);
 	say_files(summary);
 	say_viewer(summary);
 	print_tables(summary);
+	say_notes(summary);
 	(void)gt_ledger_sentence(summary->view->trace, ledger, sizeof(ledger));
 	gt_say("%s", ledger);
-	say_notes(summary);
+}
+
+void gt_summary_print_missing(const struct gt_trace *trace)
+{
+	const struct gt_ledger_state state = gt_ledger_state(trace);
+	char ledger[GT_LEDGER_BYTES];
+
+	if (state.unrecorded == 0)
+		return;
+	(void)gt_ledger_sentence(trace, ledger, sizeof(ledger));
+	gt_say("%s", ledger);
 }

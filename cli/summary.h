@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct gt_manifest;
+struct gt_trace;
 struct gt_view;
 
 /* What "gputrace run" says after the program ended. */
@@ -19,12 +20,14 @@ struct gt_summary {
 
 /*
  * On standard error: how the program ended and after how long, files and their sizes, how busy each
- * GPU was and the kernels that took the most time, both from the report summary, the ledger, and
- * what the recording notes about itself.
+ * GPU was and the kernels that took the most time, both from the report summary, what the recording
+ * notes about itself and, as the last line, the ledger.
  */
 void gt_summary_print(const struct gt_summary *summary);
 
 /* Only the first of these: how the program ended. */
 void gt_summary_say_ending(const struct gt_manifest *manifest);
+/* The ledger alone, if a process that used CUDA could not be recorded: said even when quiet. */
+void gt_summary_print_missing(const struct gt_trace *trace);
 
 #endif

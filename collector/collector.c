@@ -78,6 +78,23 @@ static void add_capture(struct gt_collection *collection, const char *folder, co
 		free(arena);
 }
 
+/* One that cannot be read is noted: what it says would not be missed otherwise. */
+static void add_roll(struct gt_collection *collection, const char *folder, const char *name)
+{
+	const size_t stem = strlen(name) - strlen(GT_ROLL_SUFFIX);
+	char *path = join(folder, name, stem, GT_ROLL_SUFFIX);
+	struct gt_host_roll roll = {.host = ""};
+	struct gt_error why = {0};
+
+	snprintf(roll.host, sizeof(roll.host), "%.*s", (int)stem, name);
+	if (gt_roll_read(&roll.lines, path, &why) < 0)
+		gt_collection_note(collection, GT_NONE, "roll", "%s: %s", name, why.text);
+	else if (roll.lines.count || roll.lines.more_processes || roll.lines.more_launches ||
+	         roll.lines.more_calls)
+		*gt_array_push(&collection->rolls) = roll;
+	free(path);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct gt_capture *)a)->name, ((const struct gt_capture *)b)->name);
@@ -93,15 +110,18 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 	while ((entry = readdir(dir))) // NOLINT(concurrency-mt-unsafe): the stream is our own
 		if (gt_has_suffix(entry->d_name, GT_CAPTURE_SUFFIX))
 			add_capture(collection, path, entry->d_name, GT_CAPTURE_SUFFIX);
+		else if (gt_has_suffix(entry->d_name, GT_ROLL_SUFFIX))
+			add_roll(collection, path, entry->d_name);
 	closedir(dir);
-	if (collection->captures.count == 0)
+	if (collection->captures.count == 0 && collection->rolls.count == 0)
 		return gt_fail(
 			err, ENODATA,
 			"%s holds no captures: it is not a recording, or the recorded program "
 			"never used CUDA",
 			path);
-	qsort(collection->captures.rows, collection->captures.count, sizeof(struct gt_capture),
-	      by_name);
+	if (collection->captures.count > 0)
+		qsort(collection->captures.rows, collection->captures.count,
+		      sizeof(struct gt_capture), by_name);
 	return 0;
 }
 
@@ -152,6 +172,7 @@ static void release(struct gt_collection *collection)
 		gt_known_release(&capture->series_places);
 		gt_known_release(&capture->series_numbers);
 		gt_known_release(&capture->ledger_names);
+		gt_array_release(&capture->raw_own_calls);
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);
 		gt_known_release(&capture->streams);
@@ -162,6 +183,7 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->segments);
 	}
 	gt_array_release(&collection->captures);
+	gt_array_release(&collection->rolls);
 }
 
 int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err)

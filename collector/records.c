@@ -315,6 +315,7 @@ KEEP(device, raw_devices)
 KEEP(note, raw_notes)
 KEEP(handle, raw_handles)
 KEEP(counter, raw_counters)
+KEEP(own_call, raw_own_calls)
 
 static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 {

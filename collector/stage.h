@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "format/recording.h"
 #include "format/records.h"
+#include "format/roll.h"
 #include "model/known.h"
 #include "model/trace.h"
 
@@ -50,6 +51,7 @@ struct gt_capture {
 	gt_array(struct gt_record_handle) raw_handles;
 	gt_array(struct gt_record_counter) raw_counters;
 	gt_array(struct gt_raw_series) raw_series;
+	gt_array(struct gt_record_own_call) raw_own_calls;
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */
 	struct gt_known devices;        /* by ordinal */
@@ -68,10 +70,17 @@ struct gt_capture {
 	bool running;
 };
 
+/* The roll of one machine: what is in no capture. */
+struct gt_host_roll {
+	char host[65];
+	struct gt_roll_lines lines;
+};
+
 struct gt_collection {
 	struct gt_trace *trace;
 	const struct gt_kinds *kinds;
 	gt_array(struct gt_capture) captures;
+	gt_array(struct gt_host_roll) rolls; /* that say something */
 };
 
 /* One step from captures to a trace. To add one: see stages.def. */

@@ -71,6 +71,8 @@ struct gt_entry {
  */
 #define GT_TEXT_BEHIND 0x80000000u
 
+#define GT_SLOT_CLOSED 0x80000000u /* in a slot's scanned */
+
 struct gt_slot {
 	_Atomic uint32_t state;
 	uint32_t kind;
@@ -79,8 +81,12 @@ struct gt_slot {
 	_Atomic uint64_t sequence; /* unique to each time the slot is lent, from 1 */
 	uint64_t offset;           /* of its memory in the arena */
 	uint32_t size;
-	uint32_t scanned;     /* by the writer alone: bytes whose open records have had their names
-	                         kept; 0 in a free slot */
+	/*
+	 * Written by the writer alone. ACTIVITY: bytes whose open records have had their names
+	 * kept; 0 in a free slot. RECORDS: 0, and once the recording is complete GT_SLOT_CLOSED and
+	 * the bytes that went into the capture: what is committed behind them came too late.
+	 */
+	_Atomic uint32_t scanned;
 	char thread_name[16]; /* RECORDS: what the thread was called when it took the slot */
 };
 

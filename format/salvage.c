@@ -153,6 +153,15 @@ static void discard_record(struct salvager *salvager, const uint8_t *record)
 	gt_ledger_add(&salvager->arena, GT_LEDGER_discarded_no_buffer, 1);
 }
 
+/* Of a slot that was closed, what came later is counted elsewhere. */
+static uint32_t used_of(const struct gt_slot *slot)
+{
+	const uint32_t used = atomic_load(&slot->used);
+	const uint32_t closed = atomic_load(&slot->scanned) & ~GT_SLOT_CLOSED;
+
+	return atomic_load(&slot->scanned) & GT_SLOT_CLOSED && closed < used ? closed : used;
+}
+
 static void drain_slot(struct salvager *salvager, const struct gt_slot *slot,
                        const uint8_t *capture, size_t capture_size)
 {
@@ -172,7 +181,7 @@ static void drain_slot(struct salvager *salvager, const struct gt_slot *slot,
 	if (slot->kind == GT_SLOT_ACTIVITY)
 		each_record(salvager, slot, drain_record);
 	else
-		gt_drain_records(salvager->drain, slot, atomic_load(&slot->used));
+		gt_drain_records(salvager->drain, slot, used_of(slot));
 	gt_drain_end(salvager->drain);
 }
 

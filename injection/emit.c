@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -11,6 +12,8 @@
 
 #include "injection/session.h"
 #include "injection/thread.h"
+
+#define CLOSE_TRIES 100000
 
 static void hand_over(struct gt_session *session, struct gt_slot *slot, uint32_t used)
 {
@@ -135,8 +138,9 @@ bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size)
 		return false;
 	made = make_room(session, size);
 	errno = saved;
-	if (made)
-		return true;
+	/* Once the slots are closed the call is counted when it returns (cupti/router.c). */
+	if (made || atomic_load_explicit(&session->closed, memory_order_acquire))
+		return made;
 	gt_ledger_add(&session->arena,
 	              kind == GT_RECORD_api_call ? GT_LEDGER_api_lost : GT_LEDGER_records_lost, 1);
 	return false;
@@ -157,6 +161,37 @@ void gt_emit_close_held(struct gt_session *session, const void *record)
 		break;
 	}
 	errno = saved;
+}
+
+/* The writer closes a slot within a few instructions; it may have lost its processor there. */
+static uint32_t closed_at(const struct gt_slot *slot)
+{
+	for (int i = 0; i < CLOSE_TRIES; i++) {
+		const uint32_t scanned = atomic_load_explicit(&slot->scanned, memory_order_acquire);
+
+		if (scanned & GT_SLOT_CLOSED)
+			return scanned & ~GT_SLOT_CLOSED;
+		sched_yield();
+	}
+	return 0;
+}
+
+bool gt_emit_is_kept(struct gt_session *session, const void *record)
+{
+	const uint64_t at = (uint64_t)((const uint8_t *)record - session->arena.bytes);
+
+	for (uint32_t i = 0; i < session->arena.header->slot_count; i++) {
+		const struct gt_slot *slot = &session->arena.slots[i];
+
+		if (at - slot->offset >= slot->size)
+			continue;
+		/* After the record's commit: pairs with the fence in close_slot. */
+		atomic_thread_fence(memory_order_seq_cst);
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) != GT_SLOT_DRAINING)
+			return true;
+		return at - slot->offset < closed_at(slot);
+	}
+	return false;
 }
 
 void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample)

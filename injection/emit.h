@@ -96,6 +96,12 @@ void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample);
 /* Hands what the calling thread has emitted to the writer, but for what is open. */
 void gt_emit_hand_over(struct gt_session *session);
 
+/*
+ * At the end of a recording: whether a record that this thread has committed is in the capture, or
+ * will be. One that was committed when its slot was closed already is not.
+ */
+__attribute__((cold)) bool gt_emit_is_kept(struct gt_session *session, const void *record);
+
 /* All that the calling thread has open will not be closed any more. */
 void gt_emit_abandon(struct gt_session *session);
 

@@ -212,6 +212,7 @@ static int map_arena(struct gt_session *session, int fd, const struct gt_arena_c
 		return -errno;
 	/* A forked child has no use for it, and its mapping would keep the lock when we are gone. */
 	(void)madvise(memory, size, MADV_DONTFORK);
+	session->arena_bytes = size;
 	gt_arena_format(&session->arena, memory, config);
 	return 0;
 }
@@ -269,6 +270,7 @@ int gt_capture_file_open(struct gt_session *session, struct gt_error *err)
 	if (result < 0 && err && err->code)
 		return result; /* its name is none: that was said */
 	if (result == 0) {
+		gt_roll_join(session);
 		what = "capture file";
 		result = open_capture(session);
 	}
@@ -277,12 +279,22 @@ int gt_capture_file_open(struct gt_session *session, struct gt_error *err)
 		result = open_arena(session, &config);
 	}
 	if (result < 0) {
+		char why[144];
+
 		result = gt_fail(err, -result, "cannot make the %s in %s: %s", what,
 		                 session->folder, gt_errno_text(-result));
+		snprintf(why, sizeof(why), "cannot make the %s: %s", what, gt_errno_text(-result));
 		remove_all(session);
+		gt_roll_enter(session, why);
 	}
 	gt_folder_leave(folder);
 	return result;
+}
+
+void gt_capture_file_remove(struct gt_session *session)
+{
+	unlink(session->arena_path);
+	remove_all(session);
 }
 
 int gt_capture_file_write(struct gt_session *session, const void *data, size_t size)

@@ -14,6 +14,9 @@ struct gt_session;
  */
 int gt_capture_file_open(struct gt_session *session, struct gt_error *err);
 
+/* Before anything is in them: both files go again. */
+void gt_capture_file_remove(struct gt_session *session);
+
 /*
  * Appends to the capture: 0 or a negative errno value. A program may close every descriptor it
  * did not open, and its own files then get the numbers; what is not our file is left alone.

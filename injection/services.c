@@ -25,6 +25,49 @@ void gt_count(struct gt_session *session, enum gt_ledger_id id, uint64_t value)
 	gt_ledger_add(&session->arena, id, value);
 }
 
+bool gt_is_over(const struct gt_session *session)
+{
+	return gt_session_is_ending(session) || gt_session_is(session, GT_SESSION_FORGOTTEN);
+}
+
+static bool is_launch(const char *function)
+{
+	static const struct {
+		const char *prefix;
+		const char *kind;
+	} calls[] = {
+#define CALL(prefix, kind) {prefix, #kind},
+#include "format/api_calls.def"
+	};
+
+	for (size_t i = 0; function && i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strncmp(function, calls[i].prefix, strlen(calls[i].prefix)) == 0)
+			return strcmp(calls[i].kind, "LAUNCH") == 0;
+	return false;
+}
+
+void gt_own_call_enter(struct gt_session *session, uint32_t correlation)
+{
+	struct gt_record_own_call *record =
+		gt_emit_begin(session, GT_RECORD_own_call, sizeof(*record));
+
+	if (!record)
+		return;
+	record->correlation = correlation;
+	gt_emit_commit();
+}
+
+void gt_own_call_leave(struct gt_session *session, const char *function)
+{
+	if (gt_session_has_arena(session) && is_launch(function))
+		gt_count(session, GT_LEDGER_own_launches, 1);
+}
+
+void gt_count_unrecorded(struct gt_session *session, const char *function)
+{
+	gt_roll_add(session, is_launch(function));
+}
+
 void gt_add_clock(struct gt_session *session, const struct gt_record_clock *clock)
 {
 	struct gt_arena_header *header = session->arena.header;

@@ -54,6 +54,19 @@ uint32_t gt_intern(struct gt_session *session, const char *text);
 /* A row of the capture's notes: the source that it is about and one sentence. */
 void gt_note(struct gt_session *session, const char *topic, const char *text);
 
+/* Whether nothing is recorded any more: the program's exit has begun, or this is a fork's child. */
+bool gt_is_over(const struct gt_session *session);
+
+/* Counts a call, by its name, that succeeded after that. */
+void gt_count_unrecorded(struct gt_session *session, const char *function);
+
+/*
+ * A call that gputrace itself makes, on one of its threads: its correlation id when it is entered,
+ * so that what it does on the GPU is known for ours, and its name when it has succeeded.
+ */
+void gt_own_call_enter(struct gt_session *session, uint32_t correlation);
+void gt_own_call_leave(struct gt_session *session, const char *function);
+
 /* Adds to a class of the ledger. */
 void gt_count(struct gt_session *session, enum gt_ledger_id id, uint64_t value);
 

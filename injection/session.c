@@ -2,6 +2,7 @@
 #include "injection/session.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -220,7 +221,8 @@ static void start(struct gt_session *session, char *const *environment)
 		return;
 	}
 	if (take_memory(session) < 0) {
-		gt_capture_file_close(session, 1);
+		gt_capture_file_remove(session);
+		gt_roll_enter(session, "there is no memory for it");
 		say(session, "not recording: ", "no memory");
 		return;
 	}
@@ -386,6 +388,20 @@ void gt_session_stop(struct gt_session *session)
 	unblock_signals(&before);
 }
 
+/*
+ * CUPTI has buffers in the arena, which this process does not have: if it comes to fill one for a
+ * call of the child, that must not be the child's end. There is nothing behind this memory.
+ */
+static void cover_arena(const struct gt_session *session)
+{
+	const struct gt_arena *arena = &session->arena;
+	const int saved = errno;
+
+	(void)mmap(arena->bytes, session->arena_bytes, PROT_READ | PROT_WRITE,
+	           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	errno = saved;
+}
+
 void gt_session_forget(struct gt_session *session)
 {
 	const uint32_t before = atomic_exchange_explicit(&session->phase, GT_SESSION_FORGOTTEN,
@@ -393,6 +409,10 @@ void gt_session_forget(struct gt_session *session)
 
 	/* The arena is not mapped here: nothing may look at it any more. */
 	gt_router_activate(&session->router, 0);
-	if (before != GT_SESSION_OFF && before != GT_SESSION_FORGOTTEN)
-		gt_capture_file_forget(session);
+	gt_own.frames = (struct gt_frames){0};
+	gt_roll_forget(session);
+	if (before == GT_SESSION_OFF || before == GT_SESSION_FORGOTTEN)
+		return;
+	gt_capture_file_forget(session);
+	cover_arena(session);
 }

@@ -19,6 +19,7 @@
 #include "injection/flusher.h"
 #include "injection/interner.h"
 #include "injection/notes.h"
+#include "injection/roll.h"
 #include "injection/sources.h"
 #include "injection/writer_thread.h"
 
@@ -57,6 +58,7 @@ struct gt_session {
 	char folder[PATH_MAX];
 	char capture_name[NAME_MAX + 1];
 	char arena_path[PATH_MAX];
+	size_t arena_bytes;
 	int capture_fd;       /* the program may close it: see gt_capture_file_write */
 	dev_t capture_device; /* which file the capture is */
 	ino_t capture_inode;
@@ -64,12 +66,14 @@ struct gt_session {
 	_Atomic uint32_t phase;  /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
 	sem_t followed;          /* it has */
+	_Atomic bool closed;  /* the recording is complete: no slot for records is lent any more */
 	_Atomic bool cuda_up; /* CUPTI asked for a buffer: flushing is safe, the driver answers */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */
 
 	struct gt_notes notes;
+	struct gt_roll_share roll;
 	struct gt_flusher flusher;
 	struct gt_writer_thread writer_thread;
 };

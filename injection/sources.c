@@ -88,6 +88,8 @@ void gt_want_call(struct gt_session *session, CUpti_CallbackDomain domain, CUpti
                   const char *name)
 {
 	gt_want(session, domain, id);
+	if (session->sources.starting->route)
+		session->sources.starting->route->names = true;
 	gt_router_name(&session->router, domain, id, gt_intern(session, name));
 }
 

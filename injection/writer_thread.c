@@ -185,18 +185,38 @@ static void work(struct gt_session *session)
 	}
 }
 
-/* Records of threads that still run, or never said goodbye. */
+/*
+ * Closes a slot of records, whether it is free, handed over, or a thread's that still runs or never
+ * said goodbye: it keeps the state and its memory. Returns how much of it is to be written.
+ */
+static uint32_t close_slot(struct gt_slot *slot)
+{
+	uint32_t used;
+
+	if (atomic_exchange_explicit(&slot->state, GT_SLOT_DRAINING, memory_order_acq_rel) ==
+	    GT_SLOT_FREE)
+		atomic_store_explicit(&slot->used, 0, memory_order_relaxed);
+	/* Either this sees a thread's last commit or the thread sees the state (gt_emit_is_kept). */
+	atomic_thread_fence(memory_order_seq_cst);
+	used = atomic_load_explicit(&slot->used, memory_order_acquire);
+	atomic_store_explicit(&slot->scanned, GT_SLOT_CLOSED | used, memory_order_release);
+	return used;
+}
+
+/* The end: what threads have emitted so far is written, and what they emit from now on is not. */
 static void take_records(struct gt_session *session)
 {
+	gt_router_activate(&session->router, 0);
+	atomic_store_explicit(&session->closed, true, memory_order_release);
 	for (uint32_t i = 0; i < session->arena.header->slot_count; i++) {
 		struct gt_slot *slot = &session->arena.slots[i];
-		uint32_t lent = GT_SLOT_LENT;
+		uint32_t used;
 
-		if (slot->kind == GT_SLOT_RECORDS)
-			(void)atomic_compare_exchange_strong_explicit(&slot->state, &lent,
-			                                              GT_SLOT_FULL,
-			                                              memory_order_acq_rel,
-			                                              memory_order_relaxed);
+		if (slot->kind != GT_SLOT_RECORDS)
+			continue;
+		used = close_slot(slot);
+		if (used)
+			drain(session, slot, used);
 	}
 }
 
@@ -212,8 +232,8 @@ static void finish(struct gt_session *session)
 	if (gt_session_cuda_is_up(session))
 		gt_sources_cuda_up(session);
 	gt_sources_stop(session);
-	take_records(session);
 	drain_all(session);
+	take_records(session);
 	gt_notes_write(session);
 	write_header(session);
 }

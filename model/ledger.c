@@ -20,7 +20,7 @@ const struct gt_ledger_class *gt_ledger_class_find(const char *name)
 	return NULL;
 }
 
-enum { TRAITS = GT_CLASS_failed + 1 };
+enum { TRAITS = GT_CLASS_unrecorded + 1 };
 
 /* The ledger of one process, summed by what the classes mean. */
 struct sums {
@@ -39,6 +39,15 @@ static uint64_t lost_of(const struct sums *sums)
 	       larger(sums->of[GT_CLASS_missing], sums->of[GT_CLASS_not_fetched]);
 }
 
+/* What is said of a process that could not be recorded is no ledger that one kept. */
+static bool is_of_unrecorded(const struct gt_trace *trace, const struct gt_ledger *row,
+                             const struct gt_ledger_class *class)
+{
+	return (class && class->trait == GT_CLASS_unrecorded) ||
+	       (row->process < trace->processes.count &&
+	        trace->processes.rows[row->process].ended == GT_END_UNRECORDED);
+}
+
 /* Rows whose process is not known are added up as those of one more. */
 static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *state)
 {
@@ -50,6 +59,7 @@ static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *st
 		const struct gt_ledger_class *class =
 			gt_ledger_class_find(gt_trace_text(trace, row->name));
 
+		state->kept = state->kept || !is_of_unrecorded(trace, row, class);
 		if (class)
 			sums[row->process < known ? row->process : known].of[class->trait] +=
 				row->value;
@@ -57,6 +67,7 @@ static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *st
 	for (size_t i = 0; i <= known; i++) {
 		state->lost += lost_of(&sums[i]);
 		state->sources_failed += sums[i].of[GT_CLASS_failed];
+		state->unrecorded += sums[i].of[GT_CLASS_unrecorded];
 	}
 	gt_array_free(sums);
 }
@@ -97,19 +108,23 @@ struct gt_ledger_state gt_ledger_state(const struct gt_trace *trace)
 	struct gt_ledger_state state = {
 		.processes = trace->processes.count,
 		.not_balanced = difference(trace),
-		.kept = trace->ledgers.count > 0,
 	};
+
+	uint64_t known = 0;
 
 	sum_classes(trace, &state);
 	gt_array_each(const struct gt_process, process, &trace->processes) {
 		state.cut_short += process->ended == GT_END_TORN;
 		state.running += process->ended == GT_END_RUNNING;
+		known += process->ended == GT_END_UNRECORDED;
 	}
+	state.processes += state.unrecorded > known ? state.unrecorded - known : 0;
 	return state;
 }
 
 bool gt_ledger_is_clean(const struct gt_ledger_state *state)
 {
 	return state->kept && state->lost == 0 && state->sources_failed == 0 &&
-	       state->cut_short == 0 && state->running == 0 && state->not_balanced == 0;
+	       state->cut_short == 0 && state->running == 0 && state->not_balanced == 0 &&
+	       state->unrecorded == 0;
 }

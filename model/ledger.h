@@ -24,7 +24,8 @@ enum gt_ledger_trait {
 	/* Not in it, counted where it is missed and where it was lost: one thing from two sides. */
 	GT_CLASS_missing,
 	GT_CLASS_not_fetched,
-	GT_CLASS_failed, /* could not be recorded at all: how much that was is not known */
+	GT_CLASS_failed,     /* could not be recorded at all: how much that was is not known */
+	GT_CLASS_unrecorded, /* processes of which nothing is recorded */
 };
 
 struct gt_ledger_class {
@@ -49,11 +50,12 @@ static inline bool gt_ledger_class_is_loss(const struct gt_ledger_class *class)
 
 /* How complete a recording is. */
 struct gt_ledger_state {
-	uint64_t processes;
+	uint64_t processes;      /* those that could not be recorded included */
 	uint64_t lost;           /* missing or without times; what two classes count counts once */
 	uint64_t sources_failed; /* sources, or kinds of activity, that could not start */
 	uint64_t cut_short;      /* processes whose file stops early: what they did last is lost */
 	uint64_t running;        /* processes that still ran */
+	uint64_t unrecorded;     /* processes that used CUDA and are not in the recording */
 	uint64_t not_balanced;   /* launches that the classes of launches do not add up to */
 	bool kept;               /* there is a ledger at all */
 };

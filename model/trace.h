@@ -81,8 +81,9 @@ struct gt_series {
 enum gt_end {
 	GT_END_CLEAN, /* the process exited and everything was written */
 	GT_END_DIED, /* it died or left without exit handlers; the rest was salvaged from its arena */
-	GT_END_RUNNING, /* it was still running when the recording was read */
-	GT_END_TORN,    /* its file stops early and there is no arena: the tail is not known */
+	GT_END_RUNNING,    /* it was still running when the recording was read */
+	GT_END_TORN,       /* its file stops early and there is no arena: the tail is not known */
+	GT_END_UNRECORDED, /* it used CUDA and could not be recorded at all */
 };
 
 /* clang-format off */

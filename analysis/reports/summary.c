@@ -113,7 +113,7 @@ struct total {
 
 /* "incomplete: ..." and how many parts that has so far. */
 struct ledger_state {
-	char text[288]; /* the four parts with numbers of 26 digits each take less */
+	char text[352]; /* the five parts with numbers of 26 digits each take less */
 	unsigned parts;
 };
 
@@ -210,6 +210,8 @@ static void add_ledger_state(const struct gt_view *view, struct gt_result *resul
 	         gt_grouped(recording->cut_short).text, gt_grouped(recording->processes).text);
 	add_part(&state, recording->running, "%s of %s processes still running",
 	         gt_grouped(recording->running).text, gt_grouped(recording->processes).text);
+	add_part(&state, recording->unrecorded, "%s of %s processes not recorded",
+	         gt_grouped(recording->unrecorded).text, gt_grouped(recording->processes).text);
 	if (state.parts)
 		gt_result_add_format(result, "%s", state.text);
 	else

@@ -49,9 +49,10 @@ static const struct gt_option options[] = {
 /* Everything that is known of a recording. */
 struct facts {
 	struct gt_manifests runs; /* those whose manifest can be read */
+	struct gt_manifest sum;   /* of them: what the table refers to */
 	struct gt_recording_files files;
-	struct gt_trace trace; /* what the filter left of it */
-	char ledger[512];      /* of the whole recording */
+	struct gt_trace trace;        /* what the filter left of it */
+	char ledger[GT_LEDGER_BYTES]; /* of the whole recording */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -155,7 +156,10 @@ static void add_command(struct gt_result *result, const struct gt_manifest *mani
 {
 	char *command = gt_manifest_command(manifest);
 
-	add_text(result, *command ? command : otherwise);
+	if (*command)
+		gt_result_add_format(result, "%s", command);
+	else
+		add_text(result, otherwise);
 	free(command);
 }
 
@@ -204,16 +208,16 @@ static bool of_one_machine(const struct gt_manifests *runs)
 
 static void add_manifest(struct gt_result *result, const struct facts *facts)
 {
-	const struct gt_manifest sum = sum_of(&facts->runs);
+	const struct gt_manifest *sum = &facts->sum;
 	const struct gt_trace *trace = &facts->trace;
 	const struct gt_process *first = trace->processes.count ? trace->processes.rows : NULL;
 
-	add_command(result, &sum, first ? gt_trace_text(trace, first->command) : "");
-	add_text(result, sum.folder);
-	add_text(result, facts->runs.list.count > 0 ? sum.host
+	add_command(result, sum, first ? gt_trace_text(trace, first->command) : "");
+	add_text(result, sum->folder);
+	add_text(result, facts->runs.list.count > 0 ? sum->host
 	                 : first                    ? gt_trace_text(trace, first->host)
 	                                            : "");
-	add_course(result, &sum, of_one_machine(&facts->runs));
+	add_course(result, sum, of_one_machine(&facts->runs));
 }
 
 static void add_runs(struct gt_result *result, const struct gt_manifests *runs)
@@ -419,6 +423,7 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 	gt_remark_restriction(result, view.restriction);
 	remark_manifests(result, &facts->runs, gt_manifests_load(&facts->runs, path, &problem),
 	                 &problem);
+	facts->sum = sum_of(&facts->runs);
 	return 0;
 }
 

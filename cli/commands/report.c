@@ -257,7 +257,7 @@ static int report_on(const struct args *args, const char *recording, struct answ
 	struct gt_filter filter;
 	struct gt_trace trace;
 	struct gt_view view;
-	char sentence[512];
+	char sentence[GT_LEDGER_BYTES];
 	bool clean = true;
 	int result;
 

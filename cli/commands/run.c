@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "cli/library.h"
+#include "cli/listener.h"
 #include "cli/manifest.h"
 #include "cli/option.h"
 #include "cli/output.h"
@@ -96,6 +98,7 @@ struct run {
 	bool replace; /* NAME.perfetto may be, as the folder may */
 	struct gt_manifest manifest;
 	struct gt_environment environment;
+	struct gt_listener listener;
 };
 
 static void run_release(struct run *run)
@@ -378,6 +381,16 @@ static void undo(struct run *run)
 		gt_say("%s", err.text);
 }
 
+/* Before the program: those of its processes that cannot be recorded can say so. */
+static void listen_to(struct run *run)
+{
+	gt_listener_open(&run->listener, run->folder);
+	if (*run->listener.name)
+		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.name);
+	else
+		gt_environment_unset(&run->environment, "GPUTRACE_RUN");
+}
+
 /* Everything before the program; nothing is left behind when it fails. */
 static int prepare(struct run *run, struct gt_error *err)
 {
@@ -398,6 +411,8 @@ static int prepare(struct run *run, struct gt_error *err)
 		result = set_folder(run, err);
 	if (result == 0)
 		result = gt_manifest_save(&run->manifest, run->folder, err);
+	if (result == 0)
+		listen_to(run);
 	if (result < 0)
 		undo(run);
 	return result;
@@ -491,8 +506,8 @@ static void summarise(const struct run *run, const struct gt_view *view,
 		.exported_bytes = exported ? exported->bytes : 0,
 	};
 
-	gt_summary_print(&summary);
 	say_running(salvage);
+	gt_summary_print(&summary);
 }
 
 /* Exports and tells; the first thing that fails is said and ends it. */
@@ -519,6 +534,8 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 		result = export_view(run, &view, &counts, &err);
 	if (!run->args->quiet)
 		summarise(run, &view, salvage, run->exported && result == 0 ? &counts : NULL);
+	else
+		gt_summary_print_missing(&trace);
 failed:
 	if (result < 0)
 		gt_say("%s", err.text);
@@ -537,6 +554,42 @@ static void conclude_before_others(const struct run *run)
 	gt_say("%s is still being recorded by others", run->folder);
 }
 
+struct conclusion {
+	struct run *run;
+	const struct gt_salvage *salvage;
+};
+
+static void conclude_here(void *context)
+{
+	const struct conclusion *conclusion = context;
+
+	conclude(conclusion->run, conclusion->salvage);
+}
+
+/* Somebody wants us to end, and our child has ended of it. */
+static bool is_wish_to_end(int signal)
+{
+	return signal == SIGHUP || signal == SIGINT || signal == SIGQUIT || signal == SIGTERM;
+}
+
+/*
+ * In a process of its own: whatever becomes of that, out of memory included, the program's exit
+ * status is passed on.
+ */
+static void conclude_apart(struct run *run, const struct gt_salvage *salvage)
+{
+	struct conclusion conclusion = {.run = run, .salvage = salvage};
+	struct gt_ending ending = {0};
+
+	if (gt_process_apart(conclude_here, &conclusion, &ending) < 0)
+		conclude(run, salvage);
+	else if (is_wish_to_end(ending.signal))
+		(void)raise(ending.signal);
+	else if (gt_ending_status(&ending))
+		gt_say("the summary could not be made to its end; %s holds what was recorded",
+		       run->folder);
+}
+
 /* After the program: whatever fails here is said, and changes nothing about its exit status. */
 static void finish(struct run *run, const struct gt_ending *ending)
 {
@@ -546,6 +599,7 @@ static void finish(struct run *run, const struct gt_ending *ending)
 	run->manifest.end = gt_instant_now();
 	run->manifest.ending = *ending;
 	run->manifest.ended = true;
+	gt_listener_close(&run->listener);
 	if (gt_manifest_save(&run->manifest, run->folder, &err) < 0)
 		gt_say("%s", err.text);
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
@@ -553,7 +607,7 @@ static void finish(struct run *run, const struct gt_ending *ending)
 	if (run->args->join && !gt_claim_is_last(&run->claim))
 		conclude_before_others(run);
 	else
-		conclude(run, &salvage);
+		conclude_apart(run, &salvage);
 }
 
 static int not_runnable(int result, const struct gt_error *err)

@@ -24,7 +24,8 @@ static void learn_size(struct gt_arena *arena, const uint8_t *record, const uint
 	sizes[activity] = (uint32_t)(next - record);
 	/* Names were looked for in the wrong places. */
 	for (uint32_t i = 0; i < arena->header->slot_count; i++)
-		arena->slots[i].scanned = 0;
+		if (arena->slots[i].kind == GT_SLOT_ACTIVITY)
+			arena->slots[i].scanned = 0;
 }
 
 void gt_each_raw_record(const struct gt_cupti *cupti, struct gt_arena *arena, uint8_t *bytes,

@@ -138,6 +138,74 @@ static RARE void begin_anew(const struct gt_router *router, uint32_t active)
 	errno = saved;
 }
 
+/* The route whose calls are counted; router->count: no source records calls. */
+static uint32_t counted_route(const struct gt_router *router)
+{
+	uint32_t i = 0;
+
+	while (i < router->count && !router->routes[i].names)
+		i++;
+	return i;
+}
+
+/* A call that the source heard the entry of returns while it hears nothing any more. */
+static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call call)
+{
+	const struct gt_route *route = &router->routes[i];
+	void *kept = gt_own.frames.keep[0][i];
+
+	if (!kept || !gt_is_recorded(router->session))
+		return false;
+	route->hears.leave(router->session, route->state, call, kept);
+	return gt_emit_is_kept(router->session, kept);
+}
+
+static void pass_enter(struct gt_router *router, uint32_t i, struct gt_call call)
+{
+	const uint32_t depth = gt_own.frames.depths[i]++;
+
+	if (depth < GT_ROUTER_LEVELS)
+		gt_own.frames.keep[depth][i] = NULL;
+	if (depth == 0 && gt_thread_is_ours())
+		gt_own_call_enter(router->session, call.data->correlationId);
+}
+
+static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call)
+{
+	uint32_t result = 0;
+
+	if (gt_own.frames.depths[i] == 0 || --gt_own.frames.depths[i] > 0)
+		return;
+	if (call.data->functionReturnValue)
+		memcpy(&result, call.data->functionReturnValue, sizeof(result));
+	if (gt_thread_is_ours()) {
+		if (result == 0)
+			gt_own_call_leave(router->session, call.data->functionName);
+	} else if (!is_recorded(router, i, call) && result == 0) {
+		gt_count_unrecorded(router->session, call.data->functionName);
+	}
+}
+
+/*
+ * No source hears of the call. It is gputrace's own; or the program ends, or this is the child of a
+ * fork: then it is counted when it returns well, unless the record of its entry is in the capture
+ * or will be.
+ */
+static RARE void pass_by(struct gt_router *router, struct gt_call call)
+{
+	const int saved = errno;
+	const uint32_t i = counted_route(router);
+
+	if (call.name == 0 || i == router->count ||
+	    (!gt_thread_is_ours() && !gt_is_over(router->session)))
+		return;
+	if (call.data->callbackSite == CUPTI_API_ENTER)
+		pass_enter(router, i, call);
+	else
+		pass_leave(router, i, call);
+	errno = saved;
+}
+
 /* hot: with the other functions of a call, side by side in the library. */
 __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_CallbackDomain domain,
                                                       CUpti_CallbackId id, const void *data)
@@ -153,11 +221,13 @@ __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_Callb
 		return;
 	wants = router->wants[domain][id];
 	sources = wants & active & SOURCE_BITS;
-	if (sources == 0 || gt_thread_is_ours())
+	call.name = wants >> NAME_SHIFT;
+	if (sources == 0 || gt_thread_is_ours()) {
+		pass_by(router, call);
 		return;
+	}
 	if (gt_own.frames.active != active)
 		begin_anew(router, active);
-	call.name = wants >> NAME_SHIFT;
 	call.driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
 	if (!call.driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API)
 		tell_all(router, sources, domain, id, data);

@@ -60,6 +60,7 @@ struct gt_route {
 	uint32_t levels;  /* of calls inside calls that it hears of; 1: the outermost alone */
 	uint32_t wanted;  /* callbacks */
 	uint32_t enabled; /* of them that CUPTI gives */
+	bool names; /* it named calls: those that nobody hears are counted where it would hear them */
 };
 
 struct gt_router {

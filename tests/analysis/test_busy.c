@@ -44,7 +44,8 @@ Test(busy, is_only_what_lies_in_the_window)
 	devices = gt_busy_of_devices(&view);
 	cr_expect(eq(u64, devices[0].kernels.covered_ns, 50 + 30 + 50));
 	cr_expect(eq(u64, devices[0].kernel_count, 3));
-	cr_expect(epsilon_eq(dbl, gt_busy_percent(&view, &devices[0].kernels), 100.0 * 130 / 400, 1e-9));
+	cr_expect(epsilon_eq(dbl, gt_busy_percent(&view, &devices[0].kernels), 100.0 * 130 / 400,
+	                     1e-9));
 	cr_expect(eq(u64, devices[1].kernels.covered_ns, 0));
 	gt_array_free(devices);
 }

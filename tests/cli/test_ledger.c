@@ -166,3 +166,36 @@ Test(ledger, fits_any_buffer)
 	expect_text(text, "ledger: non");
 	gt_trace_release(&trace);
 }
+
+Test(ledger, says_how_each_process_ended_when_one_could_not_be_recorded)
+{
+	struct gt_trace trace;
+	char text[GT_LEDGER_BYTES];
+
+	gt_trace_init(&trace);
+	*gt_array_push(&trace.processes) = (struct gt_process){.ended = GT_END_CLEAN};
+	*gt_array_push(&trace.processes) = (struct gt_process){.ended = GT_END_DIED};
+	*gt_array_push(&trace.processes) = (struct gt_process){.ended = GT_END_UNRECORDED};
+	*gt_array_push(&trace.ledgers) = (struct gt_ledger){
+		.process = 0, .name = gt_strings_add(trace.strings, "launches"), .value = 2};
+	*gt_array_push(&trace.ledgers) = (struct gt_ledger){
+		.process = 0, .name = gt_strings_add(trace.strings, "launches_timed"), .value = 2};
+	*gt_array_push(&trace.ledgers) =
+		(struct gt_ledger){.process = 2,
+	                           .name = gt_strings_add(trace.strings, "processes_unrecorded"),
+	                           .value = 1};
+	*gt_array_push(&trace.notes) =
+		(struct gt_note){.process = 0, .text = gt_strings_add(trace.strings, "other")};
+	*gt_array_push(&trace.notes) =
+		(struct gt_note){.process = 2, .text = gt_strings_add(trace.strings, "app: why")};
+	cr_expect(not(gt_ledger_sentence(&trace, text, sizeof(text))));
+	expect_text(text,
+	            "ledger: 2 launches = 2 kernels; of 3 processes 1 ended well, 1 died and was "
+	            "salvaged, 1 is missing: app: why");
+	trace.ledgers.rows[2].value = 4; /* three had no entry of their own */
+	(void)gt_ledger_sentence(&trace, text, sizeof(text));
+	expect_text(text,
+	            "ledger: 2 launches = 2 kernels; of 6 processes 1 ended well, 1 died and was "
+	            "salvaged, 4 are missing: app: why, and 3 more");
+	gt_trace_release(&trace);
+}

@@ -34,10 +34,12 @@ struct plan {
 	uint64_t graph_launches;
 	uint64_t errors; /* calls that fail */
 	uint64_t sleep_ms;
-	uint64_t execs; /* how often to start itself again at the end */
-	int driver;     /* the driver API instead of the runtime's */
+	uint64_t linger_ms; /* that an exit handler takes, after gputrace's or before it */
+	uint64_t execs;     /* how often to start itself again at the end */
+	int driver;         /* the driver API instead of the runtime's */
 	int pinned;
 	int no_sync;
+	uint64_t user; /* to become before CUDA is used; 0: whoever started it */
 	const char *end;
 	const char *count_file; /* launches that returned, kept up to date in a mapped file */
 };
@@ -298,6 +300,52 @@ static void sleep_ms(uint64_t ms)
 		;
 }
 
+static void *spin_main(void *unused)
+{
+	(void)unused;
+	if (plan.driver)
+		MUST(cuCtxSetCurrent, context);
+	for (;;)
+		launch(kernel_name(0), 32, 64, NULL);
+	return NULL;
+}
+
+/* An exit handler of the program that takes its time, with threads that go on meanwhile. */
+static void linger(void)
+{
+	sleep_ms(plan.linger_ms);
+}
+
+/* Threads launch as fast as they can while the program ends. */
+static int end_exit_spinning(void)
+{
+	for (uint64_t i = 0; i < (plan.threads ? plan.threads : 1); i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, spin_main, NULL))
+			app_fail("pthread_create", errno);
+	}
+	sleep_ms(20);
+	exit(0);
+}
+
+/* The child of a process that used CUDA launches; as with the driver that works only sometimes. */
+static int end_forked_working(void)
+{
+	int status = 0;
+	const pid_t child = fork();
+
+	if (child == 0) {
+		launch_all();
+		synchronise();
+		exit(0);
+	}
+	(void)waitpid(child, &status, 0);
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		app_fail("the child", status);
+	return 0;
+}
+
 /* The child of a process that used CUDA: calls fail there, and nothing of it is recorded. */
 static int end_forked(int call_cuda)
 {
@@ -361,6 +409,10 @@ static int end(char **argv)
 		(void)pause();
 	if (strcmp(plan.end, "fork") == 0)
 		return end_forked(0);
+	if (strcmp(plan.end, "exit_spin") == 0)
+		return end_exit_spinning();
+	if (strcmp(plan.end, "fork_work") == 0)
+		return end_forked_working();
 	if (strcmp(plan.end, "fork_cuda") == 0)
 		return end_forked(1);
 	if (strcmp(plan.end, "exec") == 0)
@@ -376,7 +428,8 @@ static void usage(void)
 	            "  [--copies N] [--bytes N] [--fills N] [--graph KERNELSxLAUNCHES]\n"
 	            "  [--errors N] [--sleep-ms N] [--execs N] [--driver] [--pinned] [--no-sync]\n"
 	            "  [--no-cuda] [--count-file FILE] [--end return=N|exit=N|_exit=N|abort|segv|\n"
-	            "  kill|term|wait|spin|fork|fork_cuda|exec]\n",
+	            "  kill|term|wait|spin|exit_spin|fork|fork_cuda|fork_work|exec]\n"
+	            "  [--user ID] [--linger-ms N]\n",
 	            stderr);
 	exit(2);
 }
@@ -404,6 +457,7 @@ static int read_number(const char *word, const char *value)
 		{"--copies", &plan.copies},     {"--bytes", &plan.bytes},
 		{"--fills", &plan.fills},       {"--errors", &plan.errors},
 		{"--sleep-ms", &plan.sleep_ms}, {"--execs", &plan.execs},
+		{"--user", &plan.user},         {"--linger-ms", &plan.linger_ms},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -449,6 +503,10 @@ int main(int argc, char **argv)
 	read_arguments(argc, argv, &no_cuda);
 	if (plan.count_file)
 		open_count_file();
+	if (plan.linger_ms && atexit(linger))
+		app_fail("atexit", errno);
+	if (plan.user && setuid((uid_t)plan.user))
+		app_fail("setuid", errno);
 	if (!no_cuda) {
 		start();
 		make_streams();

@@ -140,7 +140,7 @@ CUresult fake_usable(void)
 
 static void after_fork(void)
 {
-	atomic_store(&fake_cuda.forked, 1);
+	atomic_store(&fake_cuda.forked, !fake_cuda.script.fork_works);
 }
 
 /* As the real driver does: the library named by the environment is loaded and asked to begin. */

@@ -23,6 +23,7 @@
 	NUMBER(launch_ns,    5000,    "time from a launch to the kernel's start on an idle stream")         \
 	NUMBER(kernel_ns,    10000,   "how long a kernel runs")                                             \
 	NUMBER(clock_offset, 0,       "CUPTI's clock is so many nanoseconds ahead of CLOCK_REALTIME")       \
+	NUMBER(fork_works,   0,       "1: CUDA can be used in the child of a process that used it")         \
 	NUMBER(hw_trace,     0,       "1: cuptiActivityEnableHWTrace works; 2: it fails as it should not")    \
 	NUMBER(strict,       1,       "0: misuse that makes the real CUPTI hang or crash is let pass")      \
 	NUMBER(throttle,     0,       "bits that NVML gives as reasons of low clocks, beside GPU idle")     \

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "injection/recorder.h"
+#include "injection/source.h"
 #include "injection/thread.h"
 
 /* A CUPTI that only notes what it is asked for. */
@@ -50,6 +51,8 @@ static CUptiResult text_of(CUptiResult result, const char **text)
 	*text = "CUPTI_SAYS_NO";
 	return CUPTI_SUCCESS;
 }
+
+extern const struct gt_source gt_source_api;
 
 static struct recorder recorder;
 static struct gt_router *router;
@@ -272,6 +275,162 @@ Test(router, does_not_hear_our_own_threads)
 	enter(DRIVER, 7);
 	gt_thread_enter(GT_THREAD_PROGRAM);
 	expect_heard("");
+}
+
+/* A source that records calls as the real one does; its calls have names. */
+static struct gt_roll *record_calls(void)
+{
+	struct gt_route *route = gt_router_add(router, &gt_source_api.hears, NULL);
+
+	recorder.session->roll.roll = zeroed(GT_ROLL_BYTES);
+	route->names = true;
+	for (uint32_t id = 5; id <= 6; id++) {
+		gt_router_want(router, route, DRIVER, id);
+		gt_router_name(router, DRIVER, id, id);
+	}
+	gt_router_activate(router, gt_route_bit(router, route));
+	return recorder.session->roll.roll;
+}
+
+static void call_function(uint32_t id, CUpti_ApiCallbackSite site, CUresult result)
+{
+	const CUpti_CallbackData data = {
+		.callbackSite = site,
+		.functionName = id == 5 ? "cuLaunchKernel" : "cuMemAlloc_v2",
+		.functionReturnValue = site == CUPTI_API_EXIT ? &result : NULL,
+		.correlationId = 40 + id,
+	};
+
+	cupti.callback(cupti.context, DRIVER, id, &data);
+}
+
+static void call_whole(uint32_t id, CUresult result)
+{
+	call_function(id, CUPTI_API_ENTER, CUDA_SUCCESS);
+	call_function(id, CUPTI_API_EXIT, result);
+}
+
+static void end_recording(enum gt_session_phase phase)
+{
+	atomic_store(&recorder.session->phase, phase);
+	gt_router_activate(router, 0);
+}
+
+Test(router, counts_calls_that_succeed_after_the_end)
+{
+	struct gt_roll *roll = record_calls();
+
+	call_whole(5, CUDA_SUCCESS); /* is recorded */
+	end_recording(GT_SESSION_STOPPING);
+	errno = EDOM;
+	for (int i = 0; i < 3; i++)
+		call_whole(5, CUDA_SUCCESS);
+	call_whole(5, CUDA_ERROR_INVALID_VALUE);
+	call_function(6, CUPTI_API_ENTER, CUDA_SUCCESS); /* and one inside another is of that */
+	call_whole(5, CUDA_SUCCESS);
+	call_function(6, CUPTI_API_EXIT, CUDA_SUCCESS);
+	cr_expect(eq(int, errno, EDOM));
+	cr_expect(eq(int, (int)roll->entries[0].kind, GT_ROLL_LATE));
+	cr_expect(eq(u64, roll->entries[0].launches, 3));
+	cr_expect(eq(u64, roll->entries[0].calls, 1));
+	cr_expect(eq(u32, roll->entries[1].kind, GT_ROLL_FREE));
+}
+
+Test(router, counts_nothing_while_it_only_pauses)
+{
+	struct gt_roll *roll = record_calls();
+
+	end_recording(GT_SESSION_READY);
+	call_whole(5, CUDA_SUCCESS);
+	cr_expect(eq(u32, roll->entries[0].kind, GT_ROLL_FREE));
+}
+
+Test(router, counts_the_calls_of_a_fork_s_child)
+{
+	struct gt_roll *roll = record_calls();
+
+	end_recording(GT_SESSION_FORGOTTEN);
+	call_whole(5, CUDA_SUCCESS);
+	cr_expect(eq(int, (int)roll->entries[0].kind, GT_ROLL_FORKED));
+	cr_expect(eq(u64, roll->entries[0].launches, 1));
+}
+
+static struct gt_slot *own_slot(void)
+{
+	cr_assert(ne(ptr, gt_own.emitter.slot, NULL));
+	return gt_own.emitter.slot;
+}
+
+/* As the writer does at the end; what is committed later lies behind. */
+static void close_own_slot(void)
+{
+	struct gt_slot *slot = own_slot();
+
+	atomic_store(&slot->state, GT_SLOT_DRAINING);
+	atomic_store(&slot->scanned, GT_SLOT_CLOSED | atomic_load(&slot->used));
+}
+
+Test(router, counts_no_call_whose_entry_is_in_the_capture)
+{
+	struct gt_roll *roll = record_calls();
+	size_t count;
+	struct gt_record_api_call *calls;
+
+	call_function(5, CUPTI_API_ENTER, CUDA_SUCCESS);
+	end_recording(GT_SESSION_STOPPING);
+	call_function(5, CUPTI_API_EXIT, CUDA_SUCCESS); /* its slot will be drained */
+	cr_expect(eq(u32, roll->entries[0].kind, GT_ROLL_FREE));
+	recorder_drain(&recorder);
+	gt_drain_header(recorder.session->drain);
+	calls = recorder_records(&recorder, GT_RECORD_api_call, &count);
+	cr_assert(eq(sz, count, 1));
+	cr_expect(ge(u64, calls[0].end_ns, calls[0].start_ns), "and it is whole");
+	free(calls);
+}
+
+Test(router, counts_no_call_whose_slot_was_closed_behind_it)
+{
+	struct gt_roll *roll = record_calls();
+
+	call_function(5, CUPTI_API_ENTER, CUDA_SUCCESS);
+	close_own_slot();
+	end_recording(GT_SESSION_STOPPING);
+	call_function(5, CUPTI_API_EXIT, CUDA_SUCCESS);
+	cr_expect(eq(u32, roll->entries[0].kind, GT_ROLL_FREE));
+}
+
+Test(router, counts_a_call_whose_entry_came_too_late_for_its_slot)
+{
+	struct gt_roll *roll = record_calls();
+
+	call_whole(5, CUDA_SUCCESS);
+	close_own_slot();
+	call_function(5, CUPTI_API_ENTER, CUDA_SUCCESS);
+	end_recording(GT_SESSION_STOPPING);
+	call_function(5, CUPTI_API_EXIT, CUDA_SUCCESS);
+	cr_expect(eq(u64, roll->entries[0].launches, 1));
+}
+
+Test(router, knows_the_calls_of_our_own_threads_by_their_ids)
+{
+	struct gt_record_own_call *calls;
+	size_t count;
+
+	(void)record_calls();
+	gt_thread_enter(GT_THREAD_SOURCE);
+	call_whole(5, CUDA_SUCCESS);
+	call_whole(5, CUDA_ERROR_INVALID_VALUE);
+	call_function(6, CUPTI_API_ENTER, CUDA_SUCCESS);
+	call_whole(5, CUDA_SUCCESS); /* CUPTI gives it the outer call's id */
+	call_function(6, CUPTI_API_EXIT, CUDA_SUCCESS);
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_own_launches), 1));
+	recorder_drain(&recorder);
+	gt_drain_header(recorder.session->drain);
+	calls = recorder_records(&recorder, GT_RECORD_own_call, &count);
+	cr_assert(eq(sz, count, 3));
+	cr_expect(eq(u32, calls[0].correlation, 45));
+	cr_expect(eq(u32, calls[2].correlation, 46));
+	free(calls);
 }
 
 Test(router, tells_of_other_domains_as_events)
