@@ -21,8 +21,8 @@ static void make(void)
 	gt_trace_init(&trace);
 	process = sample_process(&trace, "app", 50);
 	sample_thread(&trace, process, 51);
-	sample_stream(&trace, sample_context(&trace, process, sample_device(&trace, 2, 0)), 13);
-	sample_stream(&trace, sample_context(&trace, process, sample_device(&trace, 5, 1)), 7);
+	sample_stream(&trace, sample_context(&trace, process, sample_device(&trace, 2, 4)), 13);
+	sample_stream(&trace, sample_context(&trace, process, sample_device(&trace, 5, 3)), 7);
 	sample_shape(&trace, "_Z4stepv", "step()", 4);
 }
 
@@ -136,7 +136,7 @@ Test(arguments, of_a_kernel_are_its_shape_and_what_that_leaves_unused)
 	expect_real(0, "waves_per_multiprocessor", 8.0 / (8 * 132));
 	expect_words(0, "process_name", "app");
 	expect_number(0, "process_id", 50);
-	expect_number(0, "device", 0);
+	expect_number(0, "device", 4);
 	expect_number(0, "stream", 13);
 }
 
@@ -171,7 +171,7 @@ Test(arguments, of_a_copy_are_its_bytes_ends_and_rate)
 	expect_real(0, "gb_per_s", 1020); /* 1 MiB in 1024 ns, three digits */
 	expect_number(0, "graph", 5);
 	expect_number(0, "stream", 7);
-	expect_number(0, "device", 1);
+	expect_number(0, "device", 3);
 	cr_expect(number_in(slice(0), 11) == 5, "its GPU");
 }
 

@@ -164,3 +164,18 @@ Test(sync, knows_an_event_only_when_it_was_made)
 	cr_expect(eq(u64, rows[0].end_ns, rows[0].start_ns));
 	free(rows);
 }
+
+Test(sync, names_both_events_of_an_elapsed_time)
+{
+	const cuEventElapsedTime_v2_params params = {NULL, event, other_event};
+	struct gt_record_sync_call *rows;
+	size_t count;
+
+	make_call(CUPTI_DRIVER_TRACE_CBID_cuEventElapsedTime_v2, &params, CONTEXT, 0, 42);
+	recorder_drain(&recorder);
+	rows = recorder_records(&recorder, GT_RECORD_sync_call, &count);
+	cr_assert(eq(sz, count, 1));
+	cr_expect(eq(u64, rows[0].event, 0xe100)); /* the end */
+	cr_expect(eq(u64, rows[0].value, 0xe000)); /* the beginning */
+	free(rows);
+}
