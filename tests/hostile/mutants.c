@@ -257,11 +257,12 @@ static size_t make_mutant(struct recording *recording, uint64_t number)
 	return bytes;
 }
 
+/* Of the processor: a busy machine makes nothing slow. */
 static uint64_t now_ms(void)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
