@@ -37,6 +37,7 @@ struct gt_capture {
 	char *path;
 	char *name;       /* inside path */
 	char *arena_path; /* NULL: there is none */
+	bool missing;     /* there is no capture, only its arena */
 	gt_id process;
 	gt_array(gt_string) strings; /* by the capture's string id */
 	gt_array(gt_id) shapes;      /* rows of launch_shapes by the capture's shape id */

@@ -17,6 +17,20 @@ struct gt_error;
 
 bool gt_has_suffix(const char *name, const char *suffix);
 
+/*
+ * Opens a file as openat() does, close-on-exec, but never waits and never touches what is no
+ * regular file: opening a FIFO would wait for its other end, and a device may do something. The
+ * descriptor, or negative: -EBADMSG with a sentence that says what it is instead of a file, others
+ * as the system gave them.
+ */
+int gt_open_file(int folder, const char *path, int flags, struct gt_error *err);
+
+/*
+ * Whether that would refuse the path for what it is: -EBADMSG and the same sentence; 0 for a
+ * regular file, and for one that cannot be looked at.
+ */
+int gt_check_file(int folder, const char *path, struct gt_error *err);
+
 /* A file mapped into memory; empty files have no bytes. */
 struct gt_mapping {
 	uint8_t *bytes;

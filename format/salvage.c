@@ -227,7 +227,7 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 /* Where locks do not work nobody can tell: the arena is then left alone. */
 bool gt_arena_is_live(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, NULL);
 	bool live;
 
 	if (fd < 0)
@@ -296,14 +296,14 @@ static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_sa
 	const char *name = ((const struct gt_arena_header *)arena->bytes)->capture;
 	struct gt_mapping capture = {0};
 	struct output output = {0};
+	struct gt_error why = {0};
 	size_t own = 0;
 	int result;
 
-	output.fd =
-		openat(folder, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	output.fd = gt_open_file(folder, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, &why);
 	if (output.fd < 0)
-		return gt_fail(err, errno, "cannot append to its capture: %s",
-		               gt_errno_text(errno));
+		return gt_fail(err, why.code, "its capture %s cannot be completed: %s", name,
+		               why.text);
 	result = gt_map_fd(&capture, output.fd, false, err);
 	if (result == 0)
 		result = gt_capture_own_bytes(capture.bytes, capture.size, &own, err);
@@ -368,18 +368,19 @@ static bool is_empty(int fd)
 static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
                        struct gt_error *err)
 {
-	const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct gt_error why = {0};
+	const int fd = gt_open_file(folder, name, O_RDWR | O_NOFOLLOW, &why);
 	const bool empty = fd >= 0 && is_empty(fd);
 	struct stat status;
 	int result = 0;
 
 	if (fd < 0) {
-		result = gt_fail(&why, errno, "cannot open it: %s", gt_errno_text(errno));
+		result = fd;
 	} else if (!lock(fd) || fstat(fd, &status) < 0) {
 		salvage->running++;
 	} else if (empty && status.st_size == 0) { /* it died before it had an arena */
-		result = unlinkat(folder, name, 0) == 0 ? 0 : -errno;
+		if (unlinkat(folder, name, 0) < 0)
+			result = gt_fail(&why, errno, "cannot remove it: %s", gt_errno_text(errno));
 	} else if (status.st_nlink > 0) { /* else somebody else has just salvaged it */
 		result = salvage_locked(folder, fd, name, salvage, &why);
 	}

@@ -192,6 +192,64 @@ Test(collector, never_writes_into_the_folder)
 	cr_expect(eq(int, access(inside(path, "node-1-1.arena"), F_OK), 0));
 }
 
+static void add_node(const char *name, mode_t mode)
+{
+	char path[256];
+
+	cr_assert(eq(int, mknod(inside(path, name), mode | 0600, 0), 0));
+}
+
+/* A FIFO or a device would keep whoever opens it waiting. */
+Test(collector, skips_what_is_only_named_like_a_capture_or_an_arena, .timeout = 10)
+{
+	struct gt_trace trace;
+	char path[256];
+
+	add_process("node-1-1", 1);
+	add_node("node-1-1.arena", S_IFIFO);
+	add_node("node-2-1.capture", S_IFIFO);
+	add_node("node-3-1.capture", S_IFSOCK);
+	add_node("node-3-1.arena", S_IFSOCK);
+	cr_assert(eq(int, symlink("/dev/tty", inside(path, "node-4-1.capture")), 0));
+	cr_assert(eq(int, mkdir(inside(path, "node-5-1.capture"), 0700), 0));
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.processes.count, 1));
+	cr_expect(eq(sz, trace.kernels.count, 1));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_CLEAN));
+	cr_expect(eq(sz, trace.notes.count, 6));
+	cr_expect(
+		has_note(&trace, GT_NONE, "node-1-1.arena was skipped: it is a FIFO, not a file"));
+	cr_expect(has_note(&trace, GT_NONE,
+	                   "node-2-1.capture was skipped: it is a FIFO, not a file"));
+	cr_expect(has_note(&trace, GT_NONE,
+	                   "node-3-1.capture was skipped: it is a socket, not a file"));
+	cr_expect(has_note(&trace, GT_NONE,
+	                   "node-3-1.arena was skipped: it is a socket, not a file"));
+	cr_expect(has_note(&trace, GT_NONE,
+	                   "node-4-1.capture was skipped: it is a device, not a file"));
+	cr_expect(has_note(&trace, GT_NONE,
+	                   "node-5-1.capture was skipped: it is a folder, not a file"));
+	gt_trace_release(&trace);
+	rmdir(path);
+}
+
+Test(collector, says_what_stands_where_a_recording_should_be, .timeout = 10)
+{
+	char path[256];
+	char text[400];
+	struct gt_error err;
+
+	add_node("node-2-1.capture", S_IFIFO);
+	cr_expect(eq(int, failure(recording.path, &err), -EBADMSG));
+	snprintf(text, sizeof(text),
+	         "%s holds no captures: node-2-1.capture was skipped: it is a FIFO, not a file",
+	         recording.path);
+	expect_text(err.text, text);
+	cr_expect(eq(int, failure(inside(path, "node-2-1.capture"), &err), -EBADMSG));
+	snprintf(text, sizeof(text), "%s is not a recording: it is a FIFO, not a file", path);
+	expect_text(err.text, text);
+}
+
 /* Several processes: ids that each counts for itself must not meet. */
 Test(collector, keeps_processes_apart)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -84,7 +85,51 @@ Test(recording, says_why_a_file_cannot_be_mapped)
 	cr_expect(eq(int, gt_map_file(&mapping, "/nonexistent/file", false, &err), -ENOENT));
 	expect_text(err.text, "cannot open it: No such file or directory");
 	cr_expect(eq(int, gt_map_file(&mapping, "/tmp", false, &err), -EBADMSG));
-	expect_text(err.text, "it is not a regular file");
+	expect_text(err.text, "it is a folder, not a file");
+}
+
+/* In a process of its own with a time limit: what it is about would wait for ever. */
+Test(recording, opens_nothing_but_files_and_waits_for_nobody, .timeout = 10)
+{
+	static const struct {
+		mode_t mode;
+		const char *what;
+	} kinds[] = {{S_IFIFO, "a FIFO"}, {S_IFSOCK, "a socket"}};
+	struct gt_error err = {0};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		char expected[64];
+
+		unlink(path);
+		cr_assert(eq(int, mknod(path, kinds[i].mode | 0600, 0), 0));
+		snprintf(expected, sizeof(expected), "it is %s, not a file", kinds[i].what);
+		cr_expect(eq(int, gt_open_file(AT_FDCWD, path, O_RDONLY, &err), -EBADMSG));
+		expect_text(err.text, expected);
+		cr_expect(
+			eq(int, gt_open_file(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, &err), -EBADMSG));
+		cr_expect(eq(int, gt_check_file(AT_FDCWD, path, &err), -EBADMSG));
+		expect_text(err.text, expected);
+	}
+	cr_expect(eq(int, gt_open_file(AT_FDCWD, "/dev/null", O_RDWR, &err), -EBADMSG));
+	expect_text(err.text, "it is a device, not a file");
+	cr_expect(eq(int, gt_check_file(AT_FDCWD, "/nonexistent/file", &err), 0));
+}
+
+Test(recording, follows_links_to_files_unless_told_otherwise)
+{
+	struct gt_error err = {0};
+	char link[80];
+	int fd;
+
+	snprintf(link, sizeof(link), "%s-link", path);
+	cr_assert(eq(int, symlink(path, link), 0));
+	fd = gt_open_file(AT_FDCWD, link, O_RDONLY, &err);
+	cr_expect(ge(int, fd, 0), "%s", err.text);
+	close(fd);
+	cr_expect(eq(int, gt_check_file(AT_FDCWD, link, &err), 0));
+	cr_expect(eq(int, gt_open_file(AT_FDCWD, link, O_RDONLY | O_NOFOLLOW, &err), -EBADMSG));
+	expect_text(err.text, "it is a symbolic link, not a file");
+	unlink(link);
 }
 
 Test(recording, reports_what_a_write_met)

@@ -774,6 +774,47 @@ Test(folder, loses_arenas_that_were_never_used)
 	cr_expect(eq(u32, result.running, 0));
 }
 
+/* Removing it as an arena that was never used would be a loss to whoever made it. */
+Test(folder, keeps_what_is_only_named_like_an_arena, .timeout = 10)
+{
+	struct gt_salvage result;
+	struct process process;
+	struct gt_error err = {0};
+
+	cr_assert(eq(int, mknod(path_of("a.arena"), S_IFIFO | 0600, 0), 0));
+	cr_assert(eq(int, mkdir(path_of("b.arena"), 0700), 0));
+	die(&process, 3000);
+	leave(&process, "c.arena", "c.capture");
+	cr_expect(not(gt_arena_is_live(path_of("a.arena"))));
+	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG));
+	cr_expect(ne(ptr, strstr(err.text, ", not a file"), NULL), "%s", err.text);
+	cr_expect(eq(u32, result.failed, 2));
+	cr_expect(eq(u32, result.arenas, 1));
+	expect_salvaged(&process, "c.arena", "c.capture");
+	cr_expect(exists("a.arena"));
+	cr_expect(exists("b.arena"));
+	rmdir(path_of("b.arena"));
+	bury(&process);
+}
+
+/* Opening it to append would wait for somebody who reads. */
+Test(folder, appends_to_no_fifo, .timeout = 10)
+{
+	struct gt_salvage result;
+	struct process process;
+	struct gt_error err = {0};
+
+	die(&process, 3000);
+	leave(&process, "a.arena", "a.capture");
+	unlink(path_of("a.capture"));
+	cr_assert(eq(int, mknod(path_of("a.capture"), S_IFIFO | 0600, 0), 0));
+	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG));
+	expect_text(err.text, "a.arena: its capture a.capture cannot be completed: it is a FIFO, "
+	                      "not a file");
+	cr_expect(exists("a.arena"));
+	bury(&process);
+}
+
 Test(folder, that_is_not_there_is_an_error)
 {
 	struct gt_salvage result;
