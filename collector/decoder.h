@@ -24,6 +24,12 @@ struct gt_decoder {
  */
 #define GT_MAX_ID (1u << 26)
 
+/*
+ * The pid that the name of a capture says, HOST-PID-START.capture; 0 when it does not. What the
+ * capture itself says counts more.
+ */
+gt_count gt_pid_of_name(const char *name);
+
 /* Each takes one chunk; one that cannot be right is counted and left out. */
 void gt_decode_meta(struct gt_decoder *decoder, const struct gt_chunk *chunk);
 void gt_decode_records(struct gt_decoder *decoder, const struct gt_chunk *chunk);

@@ -38,6 +38,7 @@ struct gt_capture {
 	char *name;       /* inside path */
 	char *arena_path; /* NULL: there is none */
 	bool missing;     /* there is no capture, only its arena */
+	bool unread;      /* the capture could not be read */
 	gt_id process;
 	gt_array(gt_string) strings; /* by the capture's string id */
 	gt_array(gt_id) shapes;      /* rows of launch_shapes by the capture's shape id */

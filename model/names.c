@@ -77,6 +77,8 @@ const char *gt_end_name(uint32_t ended)
 		return "still running";
 	case GT_END_TORN:
 		return "file cut short; the rest is lost";
+	case GT_END_UNREAD:
+		return "file could not be read";
 	}
 	return "unknown";
 }

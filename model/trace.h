@@ -82,6 +82,7 @@ enum gt_end {
 	GT_END_DIED, /* it died or left without exit handlers; the rest was salvaged from its arena */
 	GT_END_RUNNING, /* it was still running when the recording was read */
 	GT_END_TORN,    /* its file stops early and there is no arena: the tail is not known */
+	GT_END_UNREAD, /* its file is not there or cannot be read: little or nothing is known of it */
 };
 
 /* clang-format off */

@@ -113,7 +113,7 @@ struct total {
 
 /* "incomplete: ..." and how many parts that has so far. */
 struct ledger_state {
-	char text[288]; /* the four parts with numbers of 26 digits each take less */
+	char text[352]; /* the five parts with numbers of 26 digits each take less */
 	unsigned parts;
 };
 
@@ -208,6 +208,8 @@ static void add_ledger_state(const struct gt_view *view, struct gt_result *resul
 	         failed == 1 ? "source" : "sources");
 	add_part(&state, recording->cut_short, "%s of %s processes cut short",
 	         gt_grouped(recording->cut_short).text, gt_grouped(recording->processes).text);
+	add_part(&state, recording->unread, "%s of %s processes not readable",
+	         gt_grouped(recording->unread).text, gt_grouped(recording->processes).text);
 	add_part(&state, recording->running, "%s of %s processes still running",
 	         gt_grouped(recording->running).text, gt_grouped(recording->processes).text);
 	if (state.parts)
@@ -348,7 +350,10 @@ static void add_processes(const struct gt_trace *trace, struct gt_result *result
 		const struct gt_process *process = &trace->processes.rows[i];
 
 		gt_add_process(result, trace, (gt_id)i);
-		gt_result_add_count(result, process->end_ns - process->start_ns);
+		if (process->start_ns)
+			gt_result_add_count(result, process->end_ns - process->start_ns);
+		else
+			gt_result_add_unknown(result);
 		gt_result_add_text(result, gt_end_name(process->ended));
 		gt_add_string(result, trace, process->command);
 	}
@@ -409,7 +414,7 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 	                 "A GPU is busy while at least one recorded kernel runs, however many run "
 	                 "at once and however little of the GPU they use.");
 	if (recording->lost || recording->sources_failed || recording->cut_short ||
-	    recording->running)
+	    recording->unread || recording->running)
 		gt_result_remark(
 			result,
 			"The recording is incomplete: figures are those of what is in it (see "

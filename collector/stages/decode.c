@@ -117,6 +117,8 @@ static enum gt_end end_of(const struct gt_capture *capture)
 {
 	if (capture->running)
 		return GT_END_RUNNING;
+	if (capture->unread)
+		return GT_END_UNREAD;
 	if (capture->clean)
 		return GT_END_CLEAN;
 	return capture->died ? GT_END_DIED : GT_END_TORN;
@@ -168,42 +170,85 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   capture->name, (unsigned long long)decoder->misnumbered);
 }
 
+/* The captures of other processes are none the worse for one that cannot be read. */
+static void leave_out(struct gt_decoder *decoder, const struct gt_error *why)
+{
+	struct gt_capture *capture = decoder->capture;
+
+	capture->unread = true;
+	gt_collection_note(decoder->collection, capture->process, "decode", "%s was left out: %s",
+	                   capture->name, why->text);
+}
+
+/* What the process itself wrote. */
+static int decode_file(struct gt_decoder *decoder, struct gt_mapping *mapping,
+                       struct gt_reader *reader, struct gt_error *err)
+{
+	const struct gt_capture *capture = decoder->capture;
+	size_t own = SIZE_MAX;
+	int result = gt_map_file(mapping, capture->path, false, err);
+
+	/* A salvage that was cut short left the arena: what it appended is read from there. */
+	if (result == 0 && capture->arena_path)
+		result = gt_capture_own_bytes(mapping->bytes, mapping->size, &own, err);
+	if (result == 0)
+		result = decode_bytes(decoder, mapping->bytes,
+		                      own < mapping->size ? own : mapping->size, reader, err);
+	if (result < 0)
+		gt_unmap(mapping);
+	return result;
+}
+
+/* Negative, with err set, when nothing could be read of it. */
 static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 {
 	struct gt_capture *capture = decoder->capture;
 	struct gt_trace *trace = decoder->collection->trace;
 	struct gt_mapping mapping;
 	struct gt_reader reader = {0};
-	struct gt_error why = {0};
-	size_t own = SIZE_MAX;
-	int result = gt_map_file(&mapping, capture->path, false, &why);
+	const gt_count pid = gt_pid_of_name(capture->name);
+	int result;
 
 	capture->process = (gt_id)trace->processes.count;
-	*gt_array_push(&trace->processes) =
-		(struct gt_process){.capture = gt_strings_add(trace->strings, capture->name)};
-	/* A salvage that was cut short left the arena: what it appended is read from there. */
-	if (result == 0 && capture->arena_path)
-		result = gt_capture_own_bytes(mapping.bytes, mapping.size, &own, &why);
-	if (result == 0)
-		result = decode_bytes(decoder, mapping.bytes,
-		                      own < mapping.size ? own : mapping.size, &reader, &why);
-	if (result == -EBADMSG && decoder->collection->captures.count > 1) {
-		/* The captures of other processes are none the worse for it. */
-		gt_collection_note(decoder->collection, capture->process, "decode",
-		                   "%s was left out: %s", capture->name, why.text);
-		trace->processes.rows[capture->process].ended = GT_END_TORN;
-		gt_unmap(&mapping);
-		return 0;
-	}
-	if (result < 0) {
-		gt_unmap(&mapping);
-		return gt_fail(err, why.code, "cannot read %s: %s", capture->path, why.text);
-	}
+	*gt_array_push(&trace->processes) = (struct gt_process){
+		.pid = pid, .capture = gt_strings_add(trace->strings, capture->name)};
+	result = decode_file(decoder, &mapping, &reader, err);
+	if (result < 0)
+		leave_out(decoder, err);
 	add_arena(decoder, &mapping);
-	remark(decoder, &reader);
+	if (result == 0)
+		remark(decoder, &reader);
 	trace->processes.rows[capture->process].ended = end_of(capture);
 	gt_unmap(&mapping);
-	return 0;
+	return capture->died || capture->running ? 0 : result;
+}
+
+static int decode_all(struct gt_decoder *decoder, struct gt_error *err)
+{
+	struct gt_collection *collection = decoder->collection;
+	const size_t count = collection->captures.count;
+	struct gt_error first = {0};
+	const char *path = NULL;
+	size_t unread = 0;
+
+	gt_array_each(struct gt_capture, capture, &collection->captures) {
+		struct gt_error why = {0};
+
+		decoder->capture = capture;
+		decoder->unknown = decoder->damaged = decoder->misnumbered = 0;
+		if (decode_capture(decoder, &why) == 0)
+			continue;
+		if (unread++ == 0) {
+			first = why;
+			path = capture->path;
+		}
+	}
+	if (unread < count)
+		return 0;
+	if (count == 1)
+		return gt_fail(err, first.code, "cannot read %s: %s", path, first.text);
+	return gt_fail(err, first.code, "cannot read any of %zu captures; %s: %s", count, path,
+	               first.text);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -213,15 +258,8 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		.scratch = gt_allocate(GT_CHUNK_MAX_RAW),
 		.records = gt_allocate((size_t)GT_CHUNK_MAX_RECORDS * GT_RECORD_MAX_SIZE),
 	};
-	int result = 0;
+	const int result = decode_all(&decoder, err);
 
-	gt_array_each(struct gt_capture, capture, &collection->captures) {
-		decoder.capture = capture;
-		decoder.unknown = decoder.damaged = decoder.misnumbered = 0;
-		result = decode_capture(&decoder, err);
-		if (result < 0)
-			break;
-	}
 	free(decoder.scratch);
 	free(decoder.records);
 	return result;

@@ -105,9 +105,96 @@ Test(collector, says_that_a_recording_is_of_a_newer_version)
 	cr_expect(ne(ptr, strstr(err.text, "newer gputrace"), NULL));
 	cr_expect(eq(int, failure(inside(path, "node-1-1.capture"), &err), -EPROTO));
 
-	/* Also when others are not: half a recording that looks whole would mislead. */
-	add_process("node-2-1", 2);
+	/* With others nothing can be read of, the first is as good as any. */
+	recording_add_file(&recording, "node-2-1.capture", "hello, world, this is text", 26);
 	cr_expect(eq(int, failure(recording.path, &err), -EPROTO));
+	cr_expect(ne(ptr, strstr(err.text, "cannot read any of 2 captures; "), NULL));
+	cr_expect(ne(ptr, strstr(err.text, "node-1-1.capture: it was written by a newer"), NULL));
+}
+
+/* The last thing a test does: the files cannot be removed by whom it becomes. */
+static void become_nobody(void)
+{
+	cr_assert(eq(int, chmod(recording.path, 0755), 0));
+	if (geteuid() == 0)
+		cr_assert(eq(int, seteuid(65534), 0));
+}
+
+static const struct gt_process *process_of(const struct gt_trace *trace, const char *capture)
+{
+	gt_array_each(const struct gt_process, process, &trace->processes)
+		if (strcmp(gt_trace_text(trace, process->capture), capture) == 0)
+			return process;
+	cr_assert(false, "no process of %s", capture);
+	return NULL;
+}
+
+Test(collector, leaves_out_the_captures_that_it_cannot_read)
+{
+	static const char *const unreadable[] = {"node-1-7.capture", "node-2-7.capture",
+	                                         "node-3-7.capture", "node-4-7.capture"};
+	struct gt_error err = {0};
+	struct gt_trace trace;
+	char path[256];
+
+	add_process("node-1-7", 1);
+	recording.capture.bytes[8] = 99;
+	recording_end(&recording, false);
+	recording_add_file(&recording, "node-2-7.capture", "hello, world, this is text", 26);
+	add_process("node-3-7", 3);
+	cr_assert(eq(int, chmod(inside(path, "node-3-7.capture"), 0), 0));
+	cr_assert(eq(int, symlink("nowhere", inside(path, "node-4-7.capture")), 0));
+	recording_add_file(&recording, "node-5-7.capture", "", 0);
+	add_process("node-6-7", 6);
+	cr_assert(eq(int, chmod(inside(path, "node-6-7.capture"), 0644), 0));
+	cr_assert(eq(int, chmod(inside(path, "node-5-7.capture"), 0644), 0));
+	cr_assert(eq(int, chmod(inside(path, "node-2-7.capture"), 0644), 0));
+	cr_assert(eq(int, chmod(inside(path, "node-1-7.capture"), 0644), 0));
+	become_nobody();
+	gt_trace_init(&trace);
+	cr_assert(eq(int, gt_collect(recording.path, &trace, &err), 0), "%s", err.text);
+	(void)!seteuid(0);
+	cr_assert(eq(sz, trace.processes.count, 6));
+	cr_expect(eq(sz, trace.kernels.count, 1));
+	for (gt_id i = 0; i < 4; i++) {
+		const struct gt_process *process = process_of(&trace, unreadable[i]);
+
+		cr_expect(eq(u32, process->ended, GT_END_UNREAD));
+		cr_expect(eq(u32, process->pid, i + 1), "its name says which process it was");
+	}
+	cr_expect(eq(u32, trace.processes.rows[4].ended, GT_END_TORN));
+	cr_expect(eq(u32, trace.processes.rows[5].ended, GT_END_CLEAN));
+	cr_expect(eq(sz, trace.notes.count, 5));
+	cr_expect(
+		has_note(&trace, 1, "node-2-7.capture was left out: it is not a gputrace capture"));
+	cr_expect(has_note(&trace, 2,
+	                   "node-3-7.capture was left out: cannot open it: Permission denied"));
+	cr_expect(has_note(
+		&trace, 3,
+		"node-4-7.capture was left out: cannot open it: No such file or directory"));
+	cr_expect(has_note(&trace, 4, "node-5-7.capture is empty"));
+	gt_trace_release(&trace);
+}
+
+/* What follows the host may be a number of its own. */
+Test(collector, tells_the_pid_from_a_name_only_where_there_is_no_doubt)
+{
+	static const struct {
+		const char *name;
+		uint32_t pid;
+	} names[] = {{"node-40-123.capture", 40},       {"a.b-c-41-1.capture", 41},
+	             {"node-5-42-123.capture", 0},      {"node-42-123-2.capture", 0},
+	             {"node-x-123.capture", 0},         {"other.capture", 0},
+	             {"node-99999999999-1.capture", 0}, {"-1.capture", 0}};
+	struct gt_trace trace;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		recording_add_file(&recording, names[i].name, "", 0);
+	trace = collect(&recording);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		cr_expect(eq(u32, process_of(&trace, names[i].name)->pid, names[i].pid), "%s",
+		          names[i].name);
+	gt_trace_release(&trace);
 }
 
 Test(collector, reads_all_captures_of_a_folder_by_their_names)

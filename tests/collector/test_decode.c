@@ -513,7 +513,7 @@ Test(decode, leaves_out_one_file_that_is_no_capture)
 	trace = collect(&recording);
 	cr_assert(eq(sz, trace.processes.count, 2));
 	cr_expect(eq(sz, trace.kernels.count, 2));
-	cr_expect(eq(u32, trace.processes.rows[1].ended, GT_END_TORN));
+	cr_expect(eq(u32, trace.processes.rows[1].ended, GT_END_UNREAD));
 	cr_expect(
 		has_note(&trace, 1, "node-2-1.capture was left out: it is not a gputrace capture"));
 	gt_trace_release(&trace);
