@@ -17,6 +17,7 @@
 #include "collector/kinds.h"
 #include "collector/stage.h"
 #include "format/recording.h"
+#include "format/salvage.h"
 
 #define STAGE(name) extern const struct gt_stage gt_stage_##name;
 #include "collector/stages.def"
@@ -105,7 +106,10 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (int)left->missing - (int)right->missing;
 }
 
-/* Sorts what was added and brings each arena to its capture. */
+/*
+ * Sorts what was added and brings each arena to its capture. One without a capture stands for
+ * itself, unless nothing was ever in it.
+ */
 static void join_arenas(struct gt_collection *collection)
 {
 	size_t kept = 0;
@@ -121,10 +125,14 @@ static void join_arenas(struct gt_collection *collection)
 			collection->captures.rows[kept++] = *capture;
 			continue;
 		}
-		if (last && strcmp(last->name, capture->name) == 0)
+		if (last && !last->missing && strcmp(last->name, capture->name) == 0) {
 			last->arena_path = capture->arena_path;
-		else
+		} else if (!gt_arena_is_unused(capture->arena_path)) {
+			collection->captures.rows[kept++] = *capture;
+			continue;
+		} else {
 			free(capture->arena_path);
+		}
 		free(capture->path);
 	}
 	collection->captures.count = kept;
@@ -195,6 +203,8 @@ static int list_file(struct gt_collection *collection, const char *path, struct 
 	}
 	close(folder.fd);
 	join_arenas(collection);
+	if (collection->captures.count == 0)
+		return gt_fail(err, ENODATA, "%s holds nothing: the arena was never used", path);
 	return 0;
 }
 

@@ -90,6 +90,16 @@ static void find_written(struct written *written, uint64_t source, const uint8_t
 	}
 }
 
+/* What was written is lost with the capture, but names and clocks are still here. */
+static void forget_written(const struct gt_arena *arena)
+{
+	struct gt_arena_header *header = arena->header;
+
+	atomic_store(&header->heap_written, 0);
+	atomic_store(&header->strings_written, 0);
+	atomic_store(&header->clocks_written, 0);
+}
+
 /*
  * Numbers the strings of the heap again. The process may have died between storing a string
  * and counting it, or between writing some and noting it: ids must not shift.
@@ -190,6 +200,8 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 		.record_flags = GT_RECORD_SALVAGED,
 	};
 
+	if (capture_size == 0)
+		forget_written(&salvager->arena);
 	recount_strings(&salvager->arena);
 	salvager->drain = gt_drain_init(&config, memory, gt_drain_memory());
 	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++)
@@ -235,6 +247,20 @@ bool gt_arena_is_live(const char *path)
 	live = flock(fd, LOCK_SH | LOCK_NB) < 0;
 	close(fd);
 	return live;
+}
+
+bool gt_arena_is_unused(const char *path)
+{
+	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, NULL);
+	uint64_t magic = 0;
+	bool unused;
+
+	if (fd < 0)
+		return false;
+	unused = pread(fd, &magic, sizeof(magic), 0) >= 0 && magic == 0 &&
+	         flock(fd, LOCK_SH | LOCK_NB) == 0;
+	close(fd);
+	return unused;
 }
 
 int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct gt_error *err)

@@ -93,8 +93,12 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_mapping *cap
 	return result;
 }
 
-/* What a dead process left in its arena; of a running one, only what it has written counts. */
-static void add_arena(struct gt_decoder *decoder, const struct gt_mapping *capture)
+/*
+ * What a dead process left in its arena; of a running one, only what it has written counts. When
+ * that fails for an arena without a capture, err says why nothing is known of the process.
+ */
+static void add_arena(struct gt_decoder *decoder, const struct gt_mapping *capture,
+                      struct gt_error *err)
 {
 	struct gt_capture *to = decoder->capture;
 	struct gt_error why = {0};
@@ -110,6 +114,8 @@ static void add_arena(struct gt_decoder *decoder, const struct gt_mapping *captu
 	} else if (decode_arena(decoder, capture, &why) < 0 && why.code != ENODATA) {
 		gt_collection_note(decoder->collection, to->process, "decode",
 		                   "%s could not be salvaged: %s", to->arena_path, why.text);
+		if (to->missing)
+			(void)gt_fail(err, why.code, "its arena cannot be salvaged: %s", why.text);
 	}
 }
 
@@ -176,8 +182,13 @@ static void leave_out(struct gt_decoder *decoder, const struct gt_error *why)
 	struct gt_capture *capture = decoder->capture;
 
 	capture->unread = true;
-	gt_collection_note(decoder->collection, capture->process, "decode", "%s was left out: %s",
-	                   capture->name, why->text);
+	if (capture->missing)
+		gt_collection_note(decoder->collection, capture->process, "decode",
+		                   "%s is missing: only what its arena holds can be read",
+		                   capture->name);
+	else
+		gt_collection_note(decoder->collection, capture->process, "decode",
+		                   "%s was left out: %s", capture->name, why->text);
 }
 
 /* What the process itself wrote. */
@@ -215,7 +226,7 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	result = decode_file(decoder, &mapping, &reader, err);
 	if (result < 0)
 		leave_out(decoder, err);
-	add_arena(decoder, &mapping);
+	add_arena(decoder, &mapping, err);
 	if (result == 0)
 		remark(decoder, &reader);
 	trace->processes.rows[capture->process].ended = end_of(capture);

@@ -240,6 +240,36 @@ Test(collector, reads_one_capture_of_several)
 	}
 }
 
+Test(collector, finds_nothing_in_an_arena_that_was_never_used)
+{
+	static const uint8_t zeros[8192];
+	struct gt_trace trace;
+	struct gt_error err;
+	char path[256];
+
+	recording_add_file(&recording, "node-2-1.arena", zeros, sizeof(zeros));
+	recording_add_file(&recording, "node-3-1.arena", "", 0);
+	cr_expect(eq(int, failure(recording.path, &err), -ENODATA));
+	cr_expect(ne(ptr, strstr(err.text, "holds no captures"), NULL));
+	cr_expect(eq(int, failure(inside(path, "node-2-1.arena"), &err), -ENODATA));
+	cr_expect(ne(ptr, strstr(err.text, "the arena was never used"), NULL));
+	add_process("node-1-1", 1);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.processes.count, 1));
+	cr_expect(eq(sz, trace.notes.count, 0));
+	gt_trace_release(&trace);
+}
+
+Test(collector, says_why_an_arena_without_a_capture_cannot_be_read)
+{
+	struct gt_error err;
+
+	recording_add_file(&recording, "node-2-1.arena", "hello, world, this is text", 26);
+	cr_expect(lt(int, failure(recording.path, &err), 0));
+	cr_expect(ne(ptr, strstr(err.text, "its arena cannot be salvaged: "), NULL), "%s",
+	          err.text);
+}
+
 Test(collector, reads_a_capture_of_the_working_folder)
 {
 	struct gt_error err = {0};

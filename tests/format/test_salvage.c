@@ -797,6 +797,20 @@ Test(folder, keeps_what_is_only_named_like_an_arena, .timeout = 10)
 	bury(&process);
 }
 
+/* A short file of somebody else's is no arena that was just begun: that one is all zeros. */
+Test(folder, keeps_a_small_file_that_is_no_arena)
+{
+	struct gt_salvage result;
+	struct gt_error err = {0};
+
+	write_file("a.arena", "hello", 5);
+	write_file("b.arena", "\0\0\0\0\0", 5);
+	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG));
+	expect_text(err.text, "a.arena: it is not an arena of gputrace");
+	cr_expect(exists("a.arena"));
+	cr_expect(not(exists("b.arena")));
+}
+
 /* Opening it to append would wait for somebody who reads. */
 Test(folder, appends_to_no_fifo, .timeout = 10)
 {
