@@ -418,7 +418,26 @@ static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
 	return gt_fail(err, why.code, "%s: %s", name, why.text);
 }
 
-int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err)
+static int look_at_one(int folder, const char *name, struct gt_salvage *found, struct gt_error *err)
+{
+	const int fd = gt_open_file(folder, name, O_RDONLY | O_NOFOLLOW, NULL);
+
+	(void)err;
+	if (fd < 0) {
+		found->failed++;
+		return 0;
+	}
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		found->running++;
+	else
+		found->arenas++;
+	close(fd);
+	return 0;
+}
+
+/* Calls one() for each arena; goes on after a failure and returns the last. */
+static int each_arena(const char *folder, struct gt_salvage *salvage, struct gt_error *err,
+                      int (*one)(int, const char *, struct gt_salvage *, struct gt_error *))
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -431,11 +450,21 @@ int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_
 		if (!gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX))
 			continue;
 
-		const int one = salvage_one(dirfd(dir), entry->d_name, salvage, err);
+		const int done = one(dirfd(dir), entry->d_name, salvage, err);
 
-		if (one < 0)
-			result = one;
+		if (done < 0)
+			result = done;
 	}
 	closedir(dir);
 	return result;
+}
+
+int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err)
+{
+	return each_arena(folder, salvage, err, salvage_one);
+}
+
+int gt_salvage_look(const char *folder, struct gt_salvage *found, struct gt_error *err)
+{
+	return each_arena(folder, found, err, look_at_one);
 }

@@ -30,6 +30,12 @@ struct gt_salvage {
  */
 int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err);
 
+/*
+ * What there is to salvage, without touching it: arenas that nobody holds, and those of processes
+ * that run. bytes is not set; what cannot be opened is failed, which is no error here.
+ */
+int gt_salvage_look(const char *folder, struct gt_salvage *found, struct gt_error *err);
+
 /* Whether the process that owns the arena file still runs, or may: no lock could be had. */
 bool gt_arena_is_live(const char *path);
 

@@ -21,6 +21,7 @@
 #include "cli/render.h"
 #include "collector/collector.h"
 #include "format/recording.h"
+#include "format/salvage.h"
 #include "model/filter.h"
 #include "model/names.h"
 #include "model/trace.h"
@@ -329,6 +330,7 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 {
 	struct gt_error problem = {0};
 	struct gt_view view = {0};
+	struct gt_salvage left;
 	int loaded = gt_collect(path, &facts->trace, err);
 
 	if (loaded == 0) {
@@ -350,6 +352,10 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 		                 "or is a part of a recording.");
 	else
 		gt_result_remark(result, "%s", problem.text);
+	if (gt_salvage_look(path, &left, NULL) == 0 && left.arenas > 0)
+		gt_result_remark(result,
+		                 "A part of it is still in arenas of processes that were killed; "
+		                 "gputrace finish puts it into their captures.");
 	if (facts->manifest.version > GT_MANIFEST_VERSION)
 		gt_result_remark(result,
 		                 "The manifest was written by a newer gputrace, %s: it may "
