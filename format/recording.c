@@ -73,42 +73,100 @@ int gt_open_file(int folder, const char *path, int flags, struct gt_error *err)
 	return result;
 }
 
-int gt_map_fd(struct gt_mapping *mapping, int fd, bool privately, struct gt_error *err)
+/* The next part of the file that is no hole, from *at on and before size: *at and its end. */
+static size_t next_data(int fd, size_t *at, size_t size)
 {
-	const int protection = privately ? PROT_READ | PROT_WRITE : PROT_READ;
-	struct stat status;
-	void *bytes;
+	const off_t begin = lseek(fd, (off_t)*at, SEEK_DATA);
+	const off_t end = begin < 0 ? -1 : lseek(fd, begin, SEEK_HOLE);
 
-	*mapping = (struct gt_mapping){0};
+	if (begin < 0 && errno == ENXIO)
+		*at = size; /* nothing but a hole is left */
+	else if (begin >= 0)
+		*at = (size_t)begin < size ? (size_t)begin : size;
+	/* A file system that knows of no holes has none. */
+	return end < 0 || (size_t)end > size ? size : (size_t)end;
+}
+
+/* Reads from *at to end; ends early at the end of the file, which may have come nearer. */
+static int read_part(uint8_t *bytes, int fd, size_t *at, size_t end)
+{
+	while (*at < end) {
+		const ssize_t got = pread(fd, bytes + *at, end - *at, (off_t)*at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return 0;
+		*at += (size_t)got;
+	}
+	return 0;
+}
+
+/* Fills zeroed memory of *size bytes; *size becomes what the file still had. */
+static int read_all(uint8_t *bytes, int fd, size_t *size)
+{
+	struct stat status;
+	size_t at = 0;
+
+	while (at < *size) {
+		const size_t end = next_data(fd, &at, *size);
+		const int result = read_part(bytes, fd, &at, end);
+
+		if (result < 0)
+			return result;
+		if (at < end)
+			break;
+	}
+	if (fstat(fd, &status) == 0 && (size_t)status.st_size < *size)
+		*size = (size_t)status.st_size;
+	return 0;
+}
+
+int gt_load_fd(struct gt_content *content, int fd, struct gt_error *err)
+{
+	struct stat status;
+	size_t size;
+	void *bytes;
+	int result;
+
+	*content = (struct gt_content){0};
 	if (fstat(fd, &status) < 0)
 		return gt_fail(err, errno, "cannot read it: %s", gt_errno_text(errno));
 	if (status.st_size == 0)
 		return 0;
-	bytes = mmap(NULL, (size_t)status.st_size, protection, MAP_PRIVATE, fd, 0);
+	size = (size_t)status.st_size;
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (bytes == MAP_FAILED)
-		return gt_fail(err, errno, "cannot map it: %s", gt_errno_text(errno));
-	*mapping = (struct gt_mapping){bytes, (size_t)status.st_size};
-	return 0;
+		return gt_fail(err, errno, "its %zu bytes do not fit in memory: %s", size,
+		               gt_errno_text(errno));
+	*content = (struct gt_content){bytes, size, size};
+	result = read_all(bytes, fd, &content->size);
+	if (result == 0)
+		return 0;
+	gt_unload(content);
+	return gt_fail(err, -result, "cannot read it: %s", gt_errno_text(-result));
 }
 
-int gt_map_file(struct gt_mapping *mapping, const char *path, bool privately, struct gt_error *err)
+int gt_load_file(struct gt_content *content, const char *path, struct gt_error *err)
 {
 	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, err);
 	int result;
 
-	*mapping = (struct gt_mapping){0};
+	*content = (struct gt_content){0};
 	if (fd < 0)
 		return fd;
-	result = gt_map_fd(mapping, fd, privately, err);
+	result = gt_load_fd(content, fd, err);
 	close(fd);
 	return result;
 }
 
-void gt_unmap(struct gt_mapping *mapping)
+void gt_unload(struct gt_content *content)
 {
-	if (mapping->bytes)
-		munmap(mapping->bytes, mapping->size);
-	*mapping = (struct gt_mapping){0};
+	if (content->bytes)
+		munmap(content->bytes, content->reserved);
+	*content = (struct gt_content){0};
 }
 
 int gt_write_all(int fd, const void *data, size_t size)

@@ -31,16 +31,20 @@ int gt_open_file(int folder, const char *path, int flags, struct gt_error *err);
  */
 int gt_check_file(int folder, const char *path, struct gt_error *err);
 
-/* A file mapped into memory; empty files have no bytes. */
-struct gt_mapping {
+/*
+ * A file's bytes, read into memory of our own: whoever changes or cuts the file meanwhile changes
+ * nothing here, and none of it is in the file when these change. Empty files have no bytes.
+ */
+struct gt_content {
 	uint8_t *bytes;
 	size_t size;
+	size_t reserved; /* bytes of memory */
 };
 
-/* privately: changes to the bytes are seen by nobody else and never reach the file. */
-int gt_map_file(struct gt_mapping *mapping, const char *path, bool privately, struct gt_error *err);
-int gt_map_fd(struct gt_mapping *mapping, int fd, bool privately, struct gt_error *err);
-void gt_unmap(struct gt_mapping *mapping);
+/* Holes of the file take no memory. Of a file that is cut meanwhile, what was still there. */
+int gt_load_file(struct gt_content *content, const char *path, struct gt_error *err);
+int gt_load_fd(struct gt_content *content, int fd, struct gt_error *err);
+void gt_unload(struct gt_content *content);
 
 /* Writes all bytes, going on after interruptions. 0 or a negative errno value. */
 int gt_write_all(int fd, const void *data, size_t size);

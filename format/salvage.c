@@ -295,7 +295,7 @@ static int append(void *context, const void *data, size_t size)
 }
 
 /* Appends the arena's chunks behind the first own bytes of the capture, or changes nothing. */
-static int append_arena(const struct gt_mapping *arena, const struct gt_mapping *capture,
+static int append_arena(const struct gt_content *arena, const struct gt_content *capture,
                         size_t own, struct output *output, struct gt_error *err)
 {
 	const struct gt_sink sink = {append, output};
@@ -316,11 +316,11 @@ static int append_arena(const struct gt_mapping *arena, const struct gt_mapping 
 	return result;
 }
 
-static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_salvage *salvage,
+static int salvage_into(int folder, const struct gt_content *arena, struct gt_salvage *salvage,
                         struct gt_error *err)
 {
 	const char *name = ((const struct gt_arena_header *)arena->bytes)->capture;
-	struct gt_mapping capture = {0};
+	struct gt_content capture = {0};
 	struct output output = {0};
 	struct gt_error why = {0};
 	size_t own = 0;
@@ -330,7 +330,7 @@ static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_sa
 	if (output.fd < 0)
 		return gt_fail(err, why.code, "its capture %s cannot be completed: %s", name,
 		               why.text);
-	result = gt_map_fd(&capture, output.fd, false, err);
+	result = gt_load_fd(&capture, output.fd, err);
 	if (result == 0)
 		result = gt_capture_own_bytes(capture.bytes, capture.size, &own, err);
 	if (result == 0)
@@ -339,7 +339,7 @@ static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_sa
 		salvage->arenas++;
 		salvage->bytes += (uint64_t)lseek(output.fd, 0, SEEK_END) - own;
 	}
-	gt_unmap(&capture);
+	gt_unload(&capture);
 	close(output.fd);
 	return result;
 }
@@ -348,15 +348,15 @@ static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_sa
 static int salvage_locked(int folder, int fd, const char *name, struct gt_salvage *salvage,
                           struct gt_error *err)
 {
-	struct gt_mapping mapping = {0};
+	struct gt_content content = {0};
 	struct gt_arena arena;
-	int result = gt_map_fd(&mapping, fd, true, err);
+	int result = gt_load_fd(&content, fd, err);
 
 	if (result == 0)
-		result = gt_arena_open(&arena, mapping.bytes, mapping.size, err);
+		result = gt_arena_open(&arena, content.bytes, content.size, err);
 	if (result == 0)
-		result = salvage_into(folder, &mapping, salvage, err);
-	gt_unmap(&mapping);
+		result = salvage_into(folder, &content, salvage, err);
+	gt_unload(&content);
 	if (result < 0 && result != -ENODATA) /* never used: nothing to keep */
 		return result;
 	if (unlinkat(folder, name, 0) < 0)

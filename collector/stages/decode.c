@@ -71,14 +71,14 @@ static int append(void *context, const void *data, size_t size)
 	return 0;
 }
 
-static int decode_arena(struct gt_decoder *decoder, const struct gt_mapping *capture,
+static int decode_arena(struct gt_decoder *decoder, const struct gt_content *capture,
                         struct gt_error *err)
 {
 	uint8_t header[GT_FILE_HEADER_SIZE] = GT_FILE_MAGIC;
 	struct bytes bytes = {0};
-	struct gt_mapping arena;
+	struct gt_content arena;
 	struct gt_reader reader;
-	int result = gt_map_file(&arena, decoder->capture->arena_path, true, err);
+	int result = gt_load_file(&arena, decoder->capture->arena_path, err);
 
 	gt_put_u32(header + 8, GT_FORMAT_VERSION);
 	gt_put_u32(header + 12, GT_FILE_HEADER_SIZE);
@@ -89,7 +89,7 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_mapping *cap
 	if (result == 0)
 		result = decode_bytes(decoder, bytes.all.rows, bytes.all.count, &reader, err);
 	gt_array_release(&bytes.all);
-	gt_unmap(&arena);
+	gt_unload(&arena);
 	return result;
 }
 
@@ -97,7 +97,7 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_mapping *cap
  * What a dead process left in its arena; of a running one, only what it has written counts. When
  * that fails for an arena without a capture, err says why nothing is known of the process.
  */
-static void add_arena(struct gt_decoder *decoder, const struct gt_mapping *capture,
+static void add_arena(struct gt_decoder *decoder, const struct gt_content *capture,
                       struct gt_error *err)
 {
 	struct gt_capture *to = decoder->capture;
@@ -192,21 +192,21 @@ static void leave_out(struct gt_decoder *decoder, const struct gt_error *why)
 }
 
 /* What the process itself wrote. */
-static int decode_file(struct gt_decoder *decoder, struct gt_mapping *mapping,
+static int decode_file(struct gt_decoder *decoder, struct gt_content *content,
                        struct gt_reader *reader, struct gt_error *err)
 {
 	const struct gt_capture *capture = decoder->capture;
 	size_t own = SIZE_MAX;
-	int result = gt_map_file(mapping, capture->path, false, err);
+	int result = gt_load_file(content, capture->path, err);
 
 	/* A salvage that was cut short left the arena: what it appended is read from there. */
 	if (result == 0 && capture->arena_path)
-		result = gt_capture_own_bytes(mapping->bytes, mapping->size, &own, err);
+		result = gt_capture_own_bytes(content->bytes, content->size, &own, err);
 	if (result == 0)
-		result = decode_bytes(decoder, mapping->bytes,
-		                      own < mapping->size ? own : mapping->size, reader, err);
+		result = decode_bytes(decoder, content->bytes,
+		                      own < content->size ? own : content->size, reader, err);
 	if (result < 0)
-		gt_unmap(mapping);
+		gt_unload(content);
 	return result;
 }
 
@@ -215,7 +215,7 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 {
 	struct gt_capture *capture = decoder->capture;
 	struct gt_trace *trace = decoder->collection->trace;
-	struct gt_mapping mapping;
+	struct gt_content content;
 	struct gt_reader reader = {0};
 	const gt_count pid = gt_pid_of_name(capture->name);
 	int result;
@@ -223,14 +223,14 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	capture->process = (gt_id)trace->processes.count;
 	*gt_array_push(&trace->processes) = (struct gt_process){
 		.pid = pid, .capture = gt_strings_add(trace->strings, capture->name)};
-	result = decode_file(decoder, &mapping, &reader, err);
+	result = decode_file(decoder, &content, &reader, err);
 	if (result < 0)
 		leave_out(decoder, err);
-	add_arena(decoder, &mapping, err);
+	add_arena(decoder, &content, err);
 	if (result == 0)
 		remark(decoder, &reader);
 	trace->processes.rows[capture->process].ended = end_of(capture);
-	gt_unmap(&mapping);
+	gt_unload(&content);
 	return capture->died || capture->running ? 0 : result;
 }
 

@@ -81,14 +81,14 @@ static void expect_all_there(size_t processes)
 	gt_trace_release(&trace);
 }
 
-static void expect_file(const char *name, const struct gt_mapping *before)
+static void expect_file(const char *name, const struct gt_content *before)
 {
-	struct gt_mapping now;
+	struct gt_content now;
 
-	cr_assert(eq(int, gt_map_file(&now, inside(name), false, NULL), 0));
+	cr_assert(eq(int, gt_load_file(&now, inside(name), NULL), 0));
 	cr_assert(eq(sz, now.size, before->size));
 	cr_expect(eq(int, memcmp(now.bytes, before->bytes, now.size), 0));
-	gt_unmap(&now);
+	gt_unload(&now);
 }
 
 Test(finish, puts_the_arena_into_the_capture_and_removes_it)
@@ -103,20 +103,20 @@ Test(finish, puts_the_arena_into_the_capture_and_removes_it)
 
 Test(finish, changes_nothing_the_second_time)
 {
-	struct gt_mapping before;
+	struct gt_content before;
 	struct gt_error err;
 
 	cr_assert(eq(int, finish(recording.path, &err), 0), "%s", err.text);
-	cr_assert(eq(int, gt_map_file(&before, inside("node-1-1.capture"), true, NULL), 0));
+	cr_assert(eq(int, gt_load_file(&before, inside("node-1-1.capture"), NULL), 0));
 	cr_expect(eq(int, finish(recording.path, &err), 0), "%s", err.text);
 	expect_file("node-1-1.capture", &before);
-	gt_unmap(&before);
+	gt_unload(&before);
 }
 
 /* Neither the process that writes nor any other: what is there stays one whole. */
 Test(finish, refuses_while_a_process_writes)
 {
-	struct gt_mapping before;
+	struct gt_content before;
 	struct gt_error err;
 	char text[200];
 	int fd;
@@ -124,7 +124,7 @@ Test(finish, refuses_while_a_process_writes)
 	recording_add_file(&recording, "node-2-1.arena", "", 0);
 	fd = open(inside("node-2-1.arena"), O_RDWR | O_CLOEXEC);
 	cr_assert(eq(int, flock(fd, LOCK_EX), 0));
-	cr_assert(eq(int, gt_map_file(&before, inside("node-1-1.capture"), true, NULL), 0));
+	cr_assert(eq(int, gt_load_file(&before, inside("node-1-1.capture"), NULL), 0));
 	cr_expect(eq(int, finish(recording.path, &err), -EBUSY));
 	snprintf(text, sizeof(text),
 	         "%s is still being written by 1 process: finish it when that has ended",
@@ -132,7 +132,7 @@ Test(finish, refuses_while_a_process_writes)
 	expect_text(err.text, text);
 	expect_file("node-1-1.capture", &before);
 	cr_expect(eq(int, access(inside("node-1-1.arena"), F_OK), 0));
-	gt_unmap(&before);
+	gt_unload(&before);
 
 	close(fd);
 	cr_expect(eq(int, finish(recording.path, &err), 0), "%s", err.text);
@@ -143,11 +143,11 @@ Test(finish, refuses_while_a_process_writes)
 
 Test(finish, goes_on_where_another_try_was_interrupted)
 {
-	struct gt_mapping arena;
+	struct gt_content arena;
 	struct stat status;
 	struct gt_error err;
 
-	cr_assert(eq(int, gt_map_file(&arena, inside("node-1-1.arena"), true, NULL), 0));
+	cr_assert(eq(int, gt_load_file(&arena, inside("node-1-1.arena"), NULL), 0));
 	cr_assert(eq(int, finish(recording.path, &err), 0), "%s", err.text);
 	/* Killed before the last chunk was whole, and so before the arena was removed. */
 	cr_assert(eq(int, stat(inside("node-1-1.capture"), &status), 0));
@@ -157,7 +157,7 @@ Test(finish, goes_on_where_another_try_was_interrupted)
 	cr_expect(eq(int, finish(recording.path, &err), 0), "%s", err.text);
 	cr_expect(ne(int, access(inside("node-1-1.arena"), F_OK), 0));
 	expect_all_there(1);
-	gt_unmap(&arena);
+	gt_unload(&arena);
 }
 
 Test(finish, says_which_arena_it_cannot_finish)

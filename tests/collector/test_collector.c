@@ -2,8 +2,10 @@
 #include "collector/collector.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/strings.h"
@@ -174,6 +176,43 @@ Test(collector, leaves_out_the_captures_that_it_cannot_read)
 		"node-4-7.capture was left out: cannot open it: No such file or directory"));
 	cr_expect(has_note(&trace, 4, "node-5-7.capture is empty"));
 	gt_trace_release(&trace);
+}
+
+/* Until its parent ends, however that does. */
+static void toggle_size(const char *path, off_t size)
+{
+	const pid_t parent = getppid();
+
+	while (getppid() == parent)
+		if (truncate(path, 20) < 0 || truncate(path, size) < 0)
+			break;
+	_exit(0);
+}
+
+/* Someone cuts the file again and again while it is read. */
+Test(collector, survives_a_capture_that_is_cut_while_it_is_read, .timeout = 60)
+{
+	char path[256];
+	struct stat status;
+	pid_t child;
+
+	recording_begin(&recording, "node-1-1");
+	recording_add_basics(&recording, 1);
+	for (uint32_t i = 0; i < 2000; i++)
+		recording_add_call(&recording, 1000 + 10 * i, i + 1);
+	recording_end(&recording, true);
+	cr_assert(eq(int, stat(inside(path, "node-1-1.capture"), &status), 0));
+	child = fork();
+	if (child == 0)
+		toggle_size(path, status.st_size);
+	for (int i = 0; i < 300; i++) {
+		struct gt_trace trace = collect(&recording);
+
+		cr_expect(eq(sz, trace.processes.count, 1));
+		gt_trace_release(&trace);
+	}
+	cr_assert(eq(int, kill(child, SIGKILL), 0));
+	cr_assert(eq(int, waitpid(child, NULL, 0), child));
 }
 
 /* What follows the host may be a number of its own. */

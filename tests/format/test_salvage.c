@@ -556,12 +556,12 @@ static void leave(struct process *process, const char *arena, const char *captur
 
 static void read_file(const char *name, struct capture *capture)
 {
-	struct gt_mapping mapping;
+	struct gt_content content;
 
-	cr_assert(eq(int, gt_map_file(&mapping, path_of(name), false, NULL), 0));
+	cr_assert(eq(int, gt_load_file(&content, path_of(name), NULL), 0));
 	capture_init(capture, CAPTURE_UNLIMITED);
-	capture_add_bytes(capture, mapping.bytes, mapping.size);
-	gt_unmap(&mapping);
+	capture_add_bytes(capture, content.bytes, content.size);
+	gt_unload(&content);
 }
 
 static bool exists(const char *name)

@@ -131,12 +131,12 @@ static void launch(int count)
 	cr_assert(eq(int, cuCtxSynchronize(), CUDA_SUCCESS));
 }
 
-static void map_capture(const char *path, void *mapping)
+static void map_capture(const char *path, void *content)
 {
 	struct gt_error err = {0};
 
 	if (gt_has_suffix(path, GT_CAPTURE_SUFFIX))
-		cr_assert(eq(int, gt_map_file(mapping, path, false, &err), 0), "%s", err.text);
+		cr_assert(eq(int, gt_load_file(content, path, &err), 0), "%s", err.text);
 	else
 		cr_expect(false, "%s is left", path);
 }
@@ -144,13 +144,13 @@ static void map_capture(const char *path, void *mapping)
 /* How many records of a kind there are in the capture; nothing but that lies in the folder. */
 static size_t count(uint32_t kind)
 {
-	struct gt_mapping mapping = {0};
+	struct gt_content content = {0};
 	size_t found = 0;
 
-	each_file(map_capture, &mapping);
-	if (mapping.bytes)
-		free(read_records(mapping.bytes, mapping.size, kind, &found));
-	gt_unmap(&mapping);
+	each_file(map_capture, &content);
+	if (content.bytes)
+		free(read_records(content.bytes, content.size, kind, &found));
+	gt_unload(&content);
 	return found;
 }
 
