@@ -11,7 +11,8 @@
 struct gt_decoder {
 	struct gt_collection *collection;
 	struct gt_capture *capture;
-	uint8_t *scratch;     /* a chunk's payload */
+	uint8_t *scratch; /* a chunk's payload */
+	struct ZSTD_DCtx_s *unpacker;
 	uint8_t *records;     /* a chunk's records */
 	uint64_t unknown;     /* chunks of kinds a later gputrace writes */
 	uint64_t damaged;     /* chunks whose checksum holds but whose columns do not */

@@ -4,11 +4,22 @@
 #include <errno.h>
 #include <string.h>
 
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/records.h"
+
+size_t gt_unpacker_memory(void)
+{
+	return ZSTD_estimateDCtxSize();
+}
+
+struct ZSTD_DCtx_s *gt_unpacker_init(void *memory, size_t size)
+{
+	return ZSTD_initStaticDCtx(memory, size);
+}
 
 int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void *scratch,
                    struct gt_error *err)
@@ -61,6 +72,16 @@ static int check(const struct gt_reader *reader, struct gt_chunk *chunk)
 	return 1;
 }
 
+static size_t decompress(const struct gt_reader *reader, const struct gt_chunk *chunk)
+{
+	const struct gt_chunk_header *header = &chunk->header;
+
+	if (reader->unpacker)
+		return ZSTD_decompressDCtx(reader->unpacker, reader->scratch, header->raw,
+		                           chunk->payload, header->stored);
+	return ZSTD_decompress(reader->scratch, header->raw, chunk->payload, header->stored);
+}
+
 static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
 {
 	if (!(chunk->header.flags & GT_CHUNK_COMPRESSED))
@@ -73,8 +94,7 @@ static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
 	            chunk->header.stored)
 		return -EBADMSG;
 
-	const size_t size = ZSTD_decompress(reader->scratch, chunk->header.raw, chunk->payload,
-	                                    chunk->header.stored);
+	const size_t size = decompress(reader, chunk);
 
 	if (ZSTD_isError(size) || size != chunk->header.raw)
 		return -EBADMSG;

@@ -19,8 +19,9 @@ struct gt_error;
 struct gt_reader {
 	const uint8_t *data;
 	size_t size;
-	size_t offset;     /* of the next chunk */
-	uint8_t *scratch;  /* of the caller, GT_CHUNK_MAX_RAW bytes, for decompressed payloads */
+	size_t offset;    /* of the next chunk */
+	uint8_t *scratch; /* of the caller, GT_CHUNK_MAX_RAW bytes, for decompressed payloads */
+	struct ZSTD_DCtx_s *unpacker; /* of the caller; NULL: each chunk makes one of its own */
 	bool torn;         /* the last chunk was cut short; set when the end is reached */
 	size_t good_bytes; /* end of the last good chunk: what follows is torn or damaged */
 	uint64_t skipped;  /* damaged bytes that were skipped over */
@@ -40,6 +41,13 @@ struct gt_chunk {
  */
 int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void *scratch,
                    struct gt_error *err);
+
+/*
+ * A decompressor in memory of the caller, for as many readers as there are, one after the other:
+ * to make one takes longer than to decompress a small chunk. NULL when the memory is too small.
+ */
+size_t gt_unpacker_memory(void);
+struct ZSTD_DCtx_s *gt_unpacker_init(void *memory, size_t size);
 
 /* 1 and the next good chunk, or 0 at the end. */
 int gt_reader_next(struct gt_reader *reader, struct gt_chunk *chunk);

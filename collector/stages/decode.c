@@ -40,6 +40,7 @@ static int decode_bytes(struct gt_decoder *decoder, const uint8_t *bytes, size_t
 
 	if (result < 0)
 		return result;
+	reader->unpacker = decoder->unpacker;
 	while (gt_reader_next(reader, &chunk) > 0) {
 		if (chunk.header.kind == GT_RECORD_STRINGS)
 			decode_strings(decoder, &chunk);
@@ -264,15 +265,19 @@ static int decode_all(struct gt_decoder *decoder, struct gt_error *err)
 
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
+	const size_t size = gt_unpacker_memory();
+	void *memory = gt_allocate(size);
 	struct gt_decoder decoder = {
 		.collection = collection,
 		.scratch = gt_allocate(GT_CHUNK_MAX_RAW),
 		.records = gt_allocate((size_t)GT_CHUNK_MAX_RECORDS * GT_RECORD_MAX_SIZE),
+		.unpacker = gt_unpacker_init(memory, size),
 	};
 	const int result = decode_all(&decoder, err);
 
 	free(decoder.scratch);
 	free(decoder.records);
+	free(memory);
 	return result;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collector/collect.h"
@@ -452,6 +453,41 @@ Test(decode, skips_chunks_of_kinds_it_does_not_know)
 	cr_expect(
 		has_note(&trace, 0,
 	                 "node-1-1.capture holds 3 chunks of kinds that a later gputrace writes"));
+	gt_trace_release(&trace);
+}
+
+static double processor_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* As the captures of ten thousand processes have them: a decompressor for each takes longest. */
+Test(decode, makes_one_decompressor_for_all_chunks)
+{
+	static uint8_t scratch[GT_CHUNK_MAX_RAW];
+	static const char text[200];
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	struct gt_trace trace;
+	double alone;
+	double all;
+
+	for (int i = 0; i < 20000; i++)
+		gt_writer_payload(&recording.capture.writer, 4711, text, sizeof(text), 1);
+	recording_end(&recording, true);
+	alone = processor_seconds();
+	capture_read(&reader, recording.capture.bytes, recording.capture.size, scratch);
+	while (gt_reader_next(&reader, &chunk) > 0)
+		continue;
+	alone = processor_seconds() - alone;
+	all = processor_seconds();
+	trace = collect(&recording);
+	all = processor_seconds() - all;
+	cr_expect(lt(dbl, all, alone * 0.7), "%g s, a decompressor for each chunk %g s", all,
+	          alone);
 	gt_trace_release(&trace);
 }
 
