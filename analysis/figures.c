@@ -64,9 +64,14 @@ void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_i
 
 	const struct gt_process *row = &trace->processes.rows[process];
 	const bool hosts = several_hosts(trace);
+	const char *host = hosts ? gt_trace_text(trace, row->host) : "";
+	/* Of one whose capture says nothing its file is all that is known for sure. */
+	const char *name = gt_trace_text(trace, row->name ? row->name : row->capture);
 
-	gt_result_add_format(result, "%s%s%s (%u)", hosts ? gt_trace_text(trace, row->host) : "",
-	                     hosts ? " " : "", gt_trace_text(trace, row->name), row->pid);
+	if (row->pid)
+		gt_result_add_format(result, "%s%s%s (%u)", host, *host ? " " : "", name, row->pid);
+	else
+		gt_result_add_format(result, "%s%s%s", host, *host ? " " : "", name);
 }
 
 void gt_add_string(struct gt_result *result, const struct gt_trace *trace, gt_string text)

@@ -76,6 +76,12 @@ static void add_ends(struct line *line, const struct gt_ledger_state *state)
 		add(line, " cut short: what %s did last is not known",
 		    state->cut_short == 1 ? "it" : "they");
 	}
+	if (state->unread) {
+		add_count(line, "; ", state->unread, "of", "of");
+		add_count(line, " ", state->processes, "processes", "processes");
+		add(line, " could not be read: what %s did is not known",
+		    state->unread == 1 ? "it" : "they");
+	}
 	if (state->running)
 		add_count(line, "; ", state->running, "process still runs", "processes still run");
 }

@@ -137,10 +137,10 @@ static void print_tables(const struct gt_summary *summary)
 	gt_result_release(&found);
 }
 
-static bool said_before(const struct gt_trace *trace, size_t note)
+static bool is_among(const gt_string *texts, size_t count, gt_string text)
 {
-	for (size_t i = 0; i < note; i++)
-		if (trace->notes.rows[i].text == trace->notes.rows[note].text)
+	for (size_t i = 0; i < count; i++)
+		if (texts[i] == text)
 			return true;
 	return false;
 }
@@ -149,17 +149,18 @@ static bool said_before(const struct gt_trace *trace, size_t note)
 static void say_notes(const struct gt_summary *summary)
 {
 	const struct gt_trace *trace = summary->view->trace;
-	size_t said = 0;
+	gt_string said[MOST_NOTES];
+	size_t count = 0;
 
-	for (size_t i = 0; i < trace->notes.count; i++) {
-		if (said == MOST_NOTES) {
+	gt_array_each(const struct gt_note, note, &trace->notes) {
+		if (is_among(said, count, note->text))
+			continue;
+		if (count == MOST_NOTES) {
 			gt_say("more notes: gputrace info %s", summary->folder);
 			return;
 		}
-		if (!said_before(trace, i)) {
-			gt_say("note: %s", gt_trace_text(trace, trace->notes.rows[i].text));
-			said++;
-		}
+		gt_say("note: %s", gt_trace_text(trace, note->text));
+		said[count++] = note->text;
 	}
 }
 

@@ -3,18 +3,21 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/strings.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
 #include "format/recording.h"
+#include "format/salvage.h"
 
 #define STAGE(name) extern const struct gt_stage gt_stage_##name;
 #include "collector/stages.def"
@@ -61,33 +64,48 @@ static char *join(const char *folder, const char *name, size_t name_size, const 
 	return path;
 }
 
-/* name ends with suffix: that of a capture, or of the arena beside it. */
-static void add_capture(struct gt_collection *collection, const char *folder, const char *name,
-                        const char *suffix)
+/* Where a recording's files are. */
+struct place {
+	const char *path;
+	int fd; /* of the folder */
+};
+
+/*
+ * A file whose name ends with suffix: a capture, or an arena, which makes a capture that may be
+ * missing. What only has the name of one is skipped.
+ */
+static void add_file(struct gt_collection *collection, const struct place *folder, const char *name,
+                     const char *suffix)
 {
 	const size_t stem = strlen(name) - strlen(suffix);
-	struct gt_capture *capture = gt_array_push(&collection->captures);
-	char *arena = join(folder, name, stem, GT_ARENA_SUFFIX);
-	struct stat status;
+	const bool is_arena = strcmp(suffix, GT_ARENA_SUFFIX) == 0;
+	struct gt_capture *capture;
+	struct gt_error why = {0};
 
-	*capture = (struct gt_capture){.path = join(folder, name, stem, GT_CAPTURE_SUFFIX)};
+	if (gt_check_file(folder->fd, name, &why) < 0) {
+		gt_collection_note(collection, GT_NONE, "collect", "%s was skipped: %s", name,
+		                   why.text);
+		return;
+	}
+	capture = gt_array_push(&collection->captures);
+	*capture = (struct gt_capture){
+		.path = join(folder->path, name, stem, GT_CAPTURE_SUFFIX),
+		.arena_path = is_arena ? join(folder->path, name, stem, suffix) : NULL,
+		.missing = is_arena,
+	};
 	capture->name = strrchr(capture->path, '/') + 1;
-	if (stat(arena, &status) == 0)
-		capture->arena_path = arena;
-	else
-		free(arena);
 }
 
 /* One that cannot be read is noted: what it says would not be missed otherwise. */
-static void add_roll(struct gt_collection *collection, const char *folder, const char *name)
+static void add_roll(struct gt_collection *collection, const struct place *folder, const char *name)
 {
 	const size_t stem = strlen(name) - strlen(GT_ROLL_SUFFIX);
-	char *path = join(folder, name, stem, GT_ROLL_SUFFIX);
+	char *path = join(folder->path, name, stem, GT_ROLL_SUFFIX);
 	struct gt_host_roll roll = {.host = ""};
 	struct gt_error why = {0};
 
 	snprintf(roll.host, sizeof(roll.host), "%.*s", (int)stem, name);
-	if (gt_roll_read(&roll.lines, path, &why) < 0)
+	if (gt_check_file(folder->fd, name, &why) < 0 || gt_roll_read(&roll.lines, path, &why) < 0)
 		gt_collection_note(collection, GT_NONE, "roll", "%s: %s", name, why.text);
 	else if (roll.lines.count || roll.lines.more_processes || roll.lines.more_launches ||
 	         roll.lines.more_calls)
@@ -95,9 +113,46 @@ static void add_roll(struct gt_collection *collection, const char *folder, const
 	free(path);
 }
 
+/* By name; the capture itself before what its arena stands for. */
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct gt_capture *)a)->name, ((const struct gt_capture *)b)->name);
+	const struct gt_capture *left = a;
+	const struct gt_capture *right = b;
+	const int order = strcmp(left->name, right->name);
+
+	return order ? order : (int)left->missing - (int)right->missing;
+}
+
+/*
+ * Sorts what was added and brings each arena to its capture. One without a capture stands for
+ * itself, unless nothing was ever in it.
+ */
+static void join_arenas(struct gt_collection *collection)
+{
+	size_t kept = 0;
+
+	if (collection->captures.count == 0)
+		return;
+	qsort(collection->captures.rows, collection->captures.count, sizeof(struct gt_capture),
+	      by_name);
+	gt_array_each(struct gt_capture, capture, &collection->captures) {
+		struct gt_capture *last = kept ? &collection->captures.rows[kept - 1] : NULL;
+
+		if (!capture->missing) {
+			collection->captures.rows[kept++] = *capture;
+			continue;
+		}
+		if (last && !last->missing && strcmp(last->name, capture->name) == 0) {
+			last->arena_path = capture->arena_path;
+		} else if (!gt_arena_is_unused(capture->arena_path)) {
+			collection->captures.rows[kept++] = *capture;
+			continue;
+		} else {
+			free(capture->arena_path);
+		}
+		free(capture->path);
+	}
+	collection->captures.count = kept;
 }
 
 static int list_folder(struct gt_collection *collection, const char *path, struct gt_error *err)
@@ -107,39 +162,68 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 
 	if (!dir)
 		return gt_fail(err, errno, "cannot read %s: %s", path, gt_errno_text(errno));
-	while ((entry = readdir(dir))) // NOLINT(concurrency-mt-unsafe): the stream is our own
+
+	const struct place folder = {path, dirfd(dir)};
+
+	while ((entry = readdir(dir))) { // NOLINT(concurrency-mt-unsafe): the stream is our own
 		if (gt_has_suffix(entry->d_name, GT_CAPTURE_SUFFIX))
-			add_capture(collection, path, entry->d_name, GT_CAPTURE_SUFFIX);
+			add_file(collection, &folder, entry->d_name, GT_CAPTURE_SUFFIX);
+		else if (gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX))
+			add_file(collection, &folder, entry->d_name, GT_ARENA_SUFFIX);
 		else if (gt_has_suffix(entry->d_name, GT_ROLL_SUFFIX))
-			add_roll(collection, path, entry->d_name);
+			add_roll(collection, &folder, entry->d_name);
+	}
 	closedir(dir);
-	if (collection->captures.count == 0 && collection->rolls.count == 0)
-		return gt_fail(
-			err, ENODATA,
-			"%s holds no captures: it is not a recording, or the recorded program "
-			"never used CUDA",
-			path);
-	if (collection->captures.count > 0)
-		qsort(collection->captures.rows, collection->captures.count,
-		      sizeof(struct gt_capture), by_name);
-	return 0;
+	join_arenas(collection);
+	if (collection->captures.count > 0 || collection->rolls.count > 0)
+		return 0;
+	if (collection->trace->notes.count > 0)
+		return gt_fail(err, EBADMSG, "%s holds no captures: %s", path,
+		               gt_trace_text(collection->trace,
+		                             collection->trace->notes.rows[0].text));
+	return gt_fail(err, ENODATA,
+	               "%s holds no captures: it is not a recording, or the recorded program "
+	               "never used CUDA",
+	               path);
 }
 
+/* A capture with the arena beside it, or the other way round. */
 static int list_file(struct gt_collection *collection, const char *path, struct gt_error *err)
 {
+	static const char *const suffixes[] = {GT_CAPTURE_SUFFIX, GT_ARENA_SUFFIX};
 	const char *slash = strrchr(path, '/');
-	const char *suffix =
-		gt_has_suffix(path, GT_ARENA_SUFFIX) ? GT_ARENA_SUFFIX : GT_CAPTURE_SUFFIX;
-	char folder[PATH_MAX];
+	const char *name = slash ? slash + 1 : path;
+	const bool is_arena = gt_has_suffix(name, GT_ARENA_SUFFIX);
+	const size_t stem = strlen(name) - strlen(suffixes[is_arena]);
+	char text[PATH_MAX];
+	struct stat status;
+	struct gt_error why = {0};
 
-	if (!gt_has_suffix(path, suffix))
+	if (!gt_has_suffix(name, suffixes[is_arena]))
 		return gt_fail(err, EBADMSG,
 		               "%s is not a recording: give the NAME.gputrace folder or one of its "
 		               ".capture files",
 		               path);
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 1,
-	         slash ? path : ".");
-	add_capture(collection, *folder ? folder : "/", slash ? slash + 1 : path, suffix);
+	if (gt_check_file(AT_FDCWD, path, &why) < 0)
+		return gt_fail(err, why.code, "%s is not a recording: %s", path, why.text);
+	snprintf(text, sizeof(text), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+
+	const struct place folder = {*text ? text : "/",
+	                             open(*text ? text : "/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+
+	if (folder.fd < 0)
+		return gt_fail(err, errno, "cannot open %s: %s", folder.path, gt_errno_text(errno));
+	for (size_t i = 0; i < 2; i++) {
+		char beside[NAME_MAX + sizeof(GT_CAPTURE_SUFFIX)];
+
+		snprintf(beside, sizeof(beside), "%.*s%s", (int)stem, name, suffixes[i]);
+		if (fstatat(folder.fd, beside, &status, 0) == 0)
+			add_file(collection, &folder, beside, suffixes[i]);
+	}
+	close(folder.fd);
+	join_arenas(collection);
+	if (collection->captures.count == 0)
+		return gt_fail(err, ENODATA, "%s holds nothing: the arena was never used", path);
 	return 0;
 }
 

@@ -8,7 +8,8 @@ struct gt_trace;
 /*
  * Reads a recording (a NAME.gputrace folder, or one .capture or .arena file of it) into an
  * initialised trace. Damage is not an error: everything before it is read and a row of the
- * table "notes" names the place. The folder is only read, never written. Errors: -ENOENT no
+ * table "notes" names the place; nor is a capture that cannot be read, as long as another one can:
+ * its process ended as GT_END_UNREAD. The folder is only read, never written. Errors: -ENOENT no
  * such path, -ENODATA a folder without captures, -EBADMSG not a capture at all, -EPROTO
  * written by a newer gputrace, others as the system gave them; the trace is then empty.
  */

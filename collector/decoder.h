@@ -27,7 +27,7 @@ struct gt_decoder {
  * file (bench/soak, 2026-11-21) and 112 by the guess below; zeros compress to next to nothing, and
  * without a bound a file of kilobytes could ask for gigabytes.
  */
-#define GT_ROOM_BASE  ((uint64_t)16 << 20)
+#define GT_ROOM_BASE  ((uint64_t)40 << 20)
 #define GT_ROOM_SHARE 256
 
 /* Memory that rows and what later stages keep of them take, by a guess that is rather high. */
@@ -45,6 +45,12 @@ bool gt_decoder_take(struct gt_decoder *decoder, uint64_t bytes);
  * real program, and bounds the memory that a damaged id can ask for.
  */
 #define GT_MAX_ID (1u << 26)
+
+/*
+ * The pid that the name of a capture says, HOST-PID-START.capture; 0 when it does not. What the
+ * capture itself says counts more.
+ */
+gt_count gt_pid_of_name(const char *name);
 
 /* Each takes one chunk; one that cannot be right is counted and left out. */
 void gt_decode_meta(struct gt_decoder *decoder, const struct gt_chunk *chunk);

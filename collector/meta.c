@@ -116,6 +116,37 @@ static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
 		                                       : &decoder->capture->died) = true;
 }
 
+/* The number before the last "-" of a text of so many bytes, which is cut there; false: none. */
+static bool last_number(const char *text, size_t *size, uint64_t *number)
+{
+	const char *dash = memrchr(text, '-', *size);
+	char digits[24];
+
+	if (!dash)
+		return false;
+	snprintf(digits, sizeof(digits), "%.*s", (int)(*size - (size_t)(dash + 1 - text)),
+	         dash + 1);
+	*size = (size_t)(dash - text);
+	return gt_parse_count(digits, number) == 0;
+}
+
+/*
+ * A host may end with a number, and a process that calls exec numbers its captures, behind the
+ * start: of more than two numbers nobody can tell which is which.
+ */
+gt_count gt_pid_of_name(const char *name)
+{
+	size_t size = strlen(name) - strlen(GT_CAPTURE_SUFFIX);
+	uint64_t start;
+	uint64_t pid;
+	uint64_t other;
+
+	if (!last_number(name, &size, &start) || !last_number(name, &size, &pid) ||
+	    last_number(name, &size, &other) || pid > INT32_MAX)
+		return 0;
+	return (gt_count)pid;
+}
+
 void gt_decode_meta(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 {
 	struct gt_text key;

@@ -38,6 +38,8 @@ struct gt_capture {
 	char *path;
 	char *name;       /* inside path */
 	char *arena_path; /* NULL: there is none */
+	bool missing;     /* there is no capture, only its arena */
+	bool unread;      /* the capture could not be read */
 	gt_id process;
 	gt_array(gt_string) strings; /* by the capture's string id */
 	struct gt_known shapes;      /* rows of launch_shapes by the capture's shape id */
@@ -51,6 +53,7 @@ struct gt_capture {
 	gt_array(struct gt_record_handle) raw_handles;
 	gt_array(struct gt_record_counter) raw_counters;
 	gt_array(struct gt_raw_series) raw_series;
+	uint64_t chunks_left_out; /* they would have taken too much memory */
 	gt_array(struct gt_record_own_call) raw_own_calls;
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */

@@ -178,11 +178,14 @@ static bool header_fits(const struct gt_arena_header *header, size_t size)
 int gt_arena_open(struct gt_arena *arena, void *memory, size_t size, struct gt_error *err)
 {
 	struct gt_arena_header *header = memory;
+	uint64_t magic = 0;
 
-	if (size < sizeof(*header) ||
-	    atomic_load_explicit(&header->magic, memory_order_acquire) == 0)
+	if (size > 0)
+		memcpy(&magic, memory, size < sizeof(magic) ? size : sizeof(magic));
+	atomic_thread_fence(memory_order_acquire); /* pairs with the store in gt_arena_publish */
+	if (magic == 0)
 		return gt_fail(err, ENODATA, "the arena was never used");
-	if (header->magic != GT_ARENA_MAGIC)
+	if (magic != GT_ARENA_MAGIC || size < sizeof(*header))
 		return gt_fail(err, EBADMSG, "it is not an arena of gputrace");
 	if (header->layout_hash != gt_arena_layout_hash())
 		return gt_fail(

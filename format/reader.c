@@ -72,6 +72,16 @@ static int check(const struct gt_reader *reader, struct gt_chunk *chunk)
 	return 1;
 }
 
+static size_t decompress(const struct gt_reader *reader, const struct gt_chunk *chunk)
+{
+	const struct gt_chunk_header *header = &chunk->header;
+
+	if (reader->decompressor)
+		return ZSTD_decompressDCtx(reader->decompressor, reader->scratch, header->raw,
+		                           chunk->payload, header->stored);
+	return ZSTD_decompress(reader->scratch, header->raw, chunk->payload, header->stored);
+}
+
 static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
 {
 	if (!(chunk->header.flags & GT_CHUNK_COMPRESSED))
@@ -84,12 +94,7 @@ static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
 	            chunk->header.stored)
 		return -EBADMSG;
 
-	const size_t size = reader->decompressor
-	                            ? ZSTD_decompressDCtx(reader->decompressor, reader->scratch,
-	                                                  chunk->header.raw, chunk->payload,
-	                                                  chunk->header.stored)
-	                            : ZSTD_decompress(reader->scratch, chunk->header.raw,
-	                                              chunk->payload, chunk->header.stored);
+	const size_t size = decompress(reader, chunk);
 
 	if (ZSTD_isError(size) || size != chunk->header.raw)
 		return -EBADMSG;

@@ -22,44 +22,155 @@ bool gt_has_suffix(const char *name, const char *suffix)
 	return length > tail && strcmp(name + length - tail, suffix) == 0;
 }
 
-int gt_map_fd(struct gt_mapping *mapping, int fd, bool privately, struct gt_error *err)
+static const char *kind_of(mode_t mode)
 {
-	const int protection = privately ? PROT_READ | PROT_WRITE : PROT_READ;
-	struct stat status;
-	void *bytes;
-
-	*mapping = (struct gt_mapping){0};
-	if (fstat(fd, &status) < 0)
-		return gt_fail(err, errno, "cannot read it: %s", gt_errno_text(errno));
-	if (!S_ISREG(status.st_mode))
-		return gt_fail(err, EBADMSG, "it is not a regular file");
-	if (status.st_size == 0)
-		return 0;
-	bytes = mmap(NULL, (size_t)status.st_size, protection, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return gt_fail(err, errno, "cannot map it: %s", gt_errno_text(errno));
-	*mapping = (struct gt_mapping){bytes, (size_t)status.st_size};
-	return 0;
+	switch (mode & S_IFMT) {
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	case S_IFDIR:
+		return "a folder";
+	case S_IFLNK:
+		return "a symbolic link";
+	default:
+		return "a device";
+	}
 }
 
-int gt_map_file(struct gt_mapping *mapping, const char *path, bool privately, struct gt_error *err)
+static int check_kind(const struct stat *status, struct gt_error *err)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int result;
+	if (S_ISREG(status->st_mode))
+		return 0;
+	return gt_fail(err, EBADMSG, "it is %s, not a file", kind_of(status->st_mode));
+}
 
-	*mapping = (struct gt_mapping){0};
+int gt_check_file(int folder, const char *path, struct gt_error *err)
+{
+	struct stat status;
+
+	return fstatat(folder, path, &status, 0) < 0 ? 0 : check_kind(&status, err);
+}
+
+int gt_open_file(int folder, const char *path, int flags, struct gt_error *err)
+{
+	const int how = flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
+	struct stat status;
+	int result = 0;
+	int fd;
+
+	if (fstatat(folder, path, &status, how) == 0)
+		result = check_kind(&status, err);
+	if (result < 0)
+		return result;
+	/* It may have become something else since: then not to wait is all that can be done. */
+	fd = openat(folder, path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return gt_fail(err, errno, "cannot open it: %s", gt_errno_text(errno));
-	result = gt_map_fd(mapping, fd, privately, err);
+	if (fstat(fd, &status) < 0)
+		result = gt_fail(err, errno, "cannot read it: %s", gt_errno_text(errno));
+	else
+		result = check_kind(&status, err);
+	if (result == 0)
+		return fd;
 	close(fd);
 	return result;
 }
 
-void gt_unmap(struct gt_mapping *mapping)
+/* The next part of the file that is no hole, from *at on and before size: *at and its end. */
+static size_t next_data(int fd, size_t *at, size_t size)
 {
-	if (mapping->bytes)
-		munmap(mapping->bytes, mapping->size);
-	*mapping = (struct gt_mapping){0};
+	const off_t begin = lseek(fd, (off_t)*at, SEEK_DATA);
+	const off_t end = begin < 0 ? -1 : lseek(fd, begin, SEEK_HOLE);
+
+	if (begin < 0 && errno == ENXIO)
+		*at = size; /* nothing but a hole is left */
+	else if (begin >= 0)
+		*at = (size_t)begin < size ? (size_t)begin : size;
+	/* A file system that knows of no holes has none. */
+	return end < 0 || (size_t)end > size ? size : (size_t)end;
+}
+
+/* Reads from *at to end; ends early at the end of the file, which may have come nearer. */
+static int read_part(uint8_t *bytes, int fd, size_t *at, size_t end)
+{
+	while (*at < end) {
+		const ssize_t got = pread(fd, bytes + *at, end - *at, (off_t)*at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return 0;
+		*at += (size_t)got;
+	}
+	return 0;
+}
+
+/* Fills zeroed memory of *size bytes; *size becomes what the file still had. */
+static int read_all(uint8_t *bytes, int fd, size_t *size)
+{
+	struct stat status;
+	size_t at = 0;
+
+	while (at < *size) {
+		const size_t end = next_data(fd, &at, *size);
+		const int result = read_part(bytes, fd, &at, end);
+
+		if (result < 0)
+			return result;
+		if (at < end)
+			break;
+	}
+	if (fstat(fd, &status) == 0 && (size_t)status.st_size < *size)
+		*size = (size_t)status.st_size;
+	return 0;
+}
+
+int gt_load_fd(struct gt_content *content, int fd, struct gt_error *err)
+{
+	struct stat status;
+	size_t size;
+	void *bytes;
+	int result;
+
+	*content = (struct gt_content){0};
+	if (fstat(fd, &status) < 0)
+		return gt_fail(err, errno, "cannot read it: %s", gt_errno_text(errno));
+	if (status.st_size == 0)
+		return 0;
+	size = (size_t)status.st_size;
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes == MAP_FAILED)
+		return gt_fail(err, errno, "its %zu bytes do not fit in memory: %s", size,
+		               gt_errno_text(errno));
+	*content = (struct gt_content){bytes, size, size};
+	result = read_all(bytes, fd, &content->size);
+	if (result == 0)
+		return 0;
+	gt_unload(content);
+	return gt_fail(err, -result, "cannot read it: %s", gt_errno_text(-result));
+}
+
+int gt_load_file(struct gt_content *content, const char *path, struct gt_error *err)
+{
+	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, err);
+	int result;
+
+	*content = (struct gt_content){0};
+	if (fd < 0)
+		return fd;
+	result = gt_load_fd(content, fd, err);
+	close(fd);
+	return result;
+}
+
+void gt_unload(struct gt_content *content)
+{
+	if (content->bytes)
+		munmap(content->bytes, content->reserved);
+	*content = (struct gt_content){0};
 }
 
 /* Whether the path still leads to what is open: it may have been moved before it was locked. */

@@ -18,16 +18,34 @@ struct gt_error;
 
 bool gt_has_suffix(const char *name, const char *suffix);
 
-/* A file mapped into memory; empty files have no bytes. */
-struct gt_mapping {
+/*
+ * Opens a file as openat() does, close-on-exec, but never waits and never touches what is no
+ * regular file: opening a FIFO would wait for its other end, and a device may do something. The
+ * descriptor, or negative: -EBADMSG with a sentence that says what it is instead of a file, others
+ * as the system gave them.
+ */
+int gt_open_file(int folder, const char *path, int flags, struct gt_error *err);
+
+/*
+ * Whether that would refuse the path for what it is: -EBADMSG and the same sentence; 0 for a
+ * regular file, and for one that cannot be looked at.
+ */
+int gt_check_file(int folder, const char *path, struct gt_error *err);
+
+/*
+ * A file's bytes, read into memory of our own: whoever changes or cuts the file meanwhile changes
+ * nothing here, and none of it is in the file when these change. Empty files have no bytes.
+ */
+struct gt_content {
 	uint8_t *bytes;
 	size_t size;
+	size_t reserved; /* bytes of memory */
 };
 
-/* privately: changes to the bytes are seen by nobody else and never reach the file. */
-int gt_map_file(struct gt_mapping *mapping, const char *path, bool privately, struct gt_error *err);
-int gt_map_fd(struct gt_mapping *mapping, int fd, bool privately, struct gt_error *err);
-void gt_unmap(struct gt_mapping *mapping);
+/* Holes of the file take no memory. Of a file that is cut meanwhile, what was still there. */
+int gt_load_file(struct gt_content *content, const char *path, struct gt_error *err);
+int gt_load_fd(struct gt_content *content, int fd, struct gt_error *err);
+void gt_unload(struct gt_content *content);
 
 /*
  * A hold on a recording's folder, by a descriptor that is given back with gt_folder_leave. It ends

@@ -90,6 +90,16 @@ static void find_written(struct written *written, uint64_t source, const uint8_t
 	}
 }
 
+/* What was written is lost with the capture, but names and clocks are still here. */
+static void forget_written(const struct gt_arena *arena)
+{
+	struct gt_arena_header *header = arena->header;
+
+	atomic_store(&header->heap_written, 0);
+	atomic_store(&header->strings_written, 0);
+	atomic_store(&header->clocks_written, 0);
+}
+
 /*
  * Numbers the strings of the heap again. The process may have died between storing a string
  * and counting it, or between writing some and noting it: ids must not shift.
@@ -199,6 +209,8 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 		.record_flags = GT_RECORD_SALVAGED,
 	};
 
+	if (capture_size == 0)
+		forget_written(&salvager->arena);
 	recount_strings(&salvager->arena);
 	salvager->drain = gt_drain_init(&config, memory, gt_drain_memory());
 	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++)
@@ -236,7 +248,7 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 /* Where locks do not work nobody can tell: the arena is then left alone. */
 bool gt_arena_is_live(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, NULL);
 	bool live;
 
 	if (fd < 0)
@@ -244,6 +256,20 @@ bool gt_arena_is_live(const char *path)
 	live = flock(fd, LOCK_SH | LOCK_NB) < 0;
 	close(fd);
 	return live;
+}
+
+bool gt_arena_is_unused(const char *path)
+{
+	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, NULL);
+	uint64_t magic = 0;
+	bool unused;
+
+	if (fd < 0)
+		return false;
+	unused = pread(fd, &magic, sizeof(magic), 0) >= 0 && magic == 0 &&
+	         flock(fd, LOCK_SH | LOCK_NB) == 0;
+	close(fd);
+	return unused;
 }
 
 int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct gt_error *err)
@@ -278,7 +304,7 @@ static int append(void *context, const void *data, size_t size)
 }
 
 /* Appends the arena's chunks behind the first own bytes of the capture, or changes nothing. */
-static int append_arena(const struct gt_mapping *arena, const struct gt_mapping *capture,
+static int append_arena(const struct gt_content *arena, const struct gt_content *capture,
                         size_t own, struct output *output, struct gt_error *err)
 {
 	const struct gt_sink sink = {append, output};
@@ -299,21 +325,21 @@ static int append_arena(const struct gt_mapping *arena, const struct gt_mapping 
 	return result;
 }
 
-static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_salvage *salvage,
+static int salvage_into(int folder, const struct gt_content *arena, struct gt_salvage *salvage,
                         struct gt_error *err)
 {
 	const char *name = ((const struct gt_arena_header *)arena->bytes)->capture;
-	struct gt_mapping capture = {0};
+	struct gt_content capture = {0};
 	struct output output = {0};
+	struct gt_error why = {0};
 	size_t own = 0;
 	int result;
 
-	output.fd =
-		openat(folder, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	output.fd = gt_open_file(folder, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, &why);
 	if (output.fd < 0)
-		return gt_fail(err, errno, "cannot append to its capture: %s",
-		               gt_errno_text(errno));
-	result = gt_map_fd(&capture, output.fd, false, err);
+		return gt_fail(err, why.code, "its capture %s cannot be completed: %s", name,
+		               why.text);
+	result = gt_load_fd(&capture, output.fd, err);
 	if (result == 0)
 		result = gt_capture_own_bytes(capture.bytes, capture.size, &own, err);
 	if (result == 0)
@@ -322,7 +348,7 @@ static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_sa
 		salvage->arenas++;
 		salvage->bytes += (uint64_t)lseek(output.fd, 0, SEEK_END) - own;
 	}
-	gt_unmap(&capture);
+	gt_unload(&capture);
 	close(output.fd);
 	return result;
 }
@@ -331,15 +357,15 @@ static int salvage_into(int folder, const struct gt_mapping *arena, struct gt_sa
 static int salvage_locked(int folder, int fd, const char *name, struct gt_salvage *salvage,
                           struct gt_error *err)
 {
-	struct gt_mapping mapping = {0};
+	struct gt_content content = {0};
 	struct gt_arena arena;
-	int result = gt_map_fd(&mapping, fd, true, err);
+	int result = gt_load_fd(&content, fd, err);
 
 	if (result == 0)
-		result = gt_arena_open(&arena, mapping.bytes, mapping.size, err);
+		result = gt_arena_open(&arena, content.bytes, content.size, err);
 	if (result == 0)
-		result = salvage_into(folder, &mapping, salvage, err);
-	gt_unmap(&mapping);
+		result = salvage_into(folder, &content, salvage, err);
+	gt_unload(&content);
 	if (result < 0 && result != -ENODATA) /* never used: nothing to keep */
 		return result;
 	if (unlinkat(folder, name, 0) < 0)
@@ -377,18 +403,19 @@ static bool is_empty(int fd)
 static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
                        struct gt_error *err)
 {
-	const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct gt_error why = {0};
+	const int fd = gt_open_file(folder, name, O_RDWR | O_NOFOLLOW, &why);
 	const bool empty = fd >= 0 && is_empty(fd);
 	struct stat status;
 	int result = 0;
 
 	if (fd < 0) {
-		result = gt_fail(&why, errno, "cannot open it: %s", gt_errno_text(errno));
+		result = fd;
 	} else if (!lock(fd) || fstat(fd, &status) < 0) {
 		salvage->running++;
 	} else if (empty && status.st_size == 0) { /* it died before it had an arena */
-		result = unlinkat(folder, name, 0) == 0 ? 0 : -errno;
+		if (unlinkat(folder, name, 0) < 0)
+			result = gt_fail(&why, errno, "cannot remove it: %s", gt_errno_text(errno));
 	} else if (status.st_nlink > 0) { /* else somebody else has just salvaged it */
 		result = salvage_locked(folder, fd, name, salvage, &why);
 	}
@@ -400,7 +427,26 @@ static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
 	return gt_fail(err, why.code, "%s: %s", name, why.text);
 }
 
-int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err)
+static int look_at_one(int folder, const char *name, struct gt_salvage *found, struct gt_error *err)
+{
+	const int fd = gt_open_file(folder, name, O_RDONLY | O_NOFOLLOW, NULL);
+
+	(void)err;
+	if (fd < 0) {
+		found->failed++;
+		return 0;
+	}
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		found->running++;
+	else
+		found->arenas++;
+	close(fd);
+	return 0;
+}
+
+/* Calls one() for each arena; goes on after a failure and returns the last. */
+static int each_arena(const char *folder, struct gt_salvage *salvage, struct gt_error *err,
+                      int (*one)(int, const char *, struct gt_salvage *, struct gt_error *))
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -413,11 +459,21 @@ int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_
 		if (!gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX))
 			continue;
 
-		const int one = salvage_one(dirfd(dir), entry->d_name, salvage, err);
+		const int done = one(dirfd(dir), entry->d_name, salvage, err);
 
-		if (one < 0)
-			result = one;
+		if (done < 0)
+			result = done;
 	}
 	closedir(dir);
 	return result;
+}
+
+int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err)
+{
+	return each_arena(folder, salvage, err, salvage_one);
+}
+
+int gt_salvage_look(const char *folder, struct gt_salvage *found, struct gt_error *err)
+{
+	return each_arena(folder, found, err, look_at_one);
 }

@@ -30,8 +30,17 @@ struct gt_salvage {
  */
 int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err);
 
+/*
+ * What there is to salvage, without touching it: arenas that nobody holds, and those of processes
+ * that run. bytes is not set; what cannot be opened is failed, which is no error here.
+ */
+int gt_salvage_look(const char *folder, struct gt_salvage *found, struct gt_error *err);
+
 /* Whether the process that owns the arena file still runs, or may: no lock could be had. */
 bool gt_arena_is_live(const char *path);
+
+/* Whether the arena file holds nothing and nobody is about to change that. */
+bool gt_arena_is_unused(const char *path);
 
 /*
  * How much of a capture the process itself wrote: up to the first salvaged chunk, without a
@@ -42,8 +51,9 @@ int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct g
 
 /*
  * Writes the chunks of an arena in memory (a private, writable copy or mapping) to a sink,
- * leaving out those that the capture of the process (its own bytes, see above; may be none) has
- * already. The chunks have no file header before them. 0, or negative with err set.
+ * leaving out those that the capture of the process (its own bytes, see above) has already; if it
+ * has none, all strings and clock readings that are still there come too. The chunks have no file
+ * header before them. 0, or negative with err set.
  */
 int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
                      struct gt_sink sink, struct gt_error *err);

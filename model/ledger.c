@@ -115,6 +115,7 @@ struct gt_ledger_state gt_ledger_state(const struct gt_trace *trace)
 	sum_classes(trace, &state);
 	gt_array_each(const struct gt_process, process, &trace->processes) {
 		state.cut_short += process->ended == GT_END_TORN;
+		state.unread += process->ended == GT_END_UNREAD;
 		state.running += process->ended == GT_END_RUNNING;
 		known += process->ended == GT_END_UNRECORDED;
 	}
@@ -125,6 +126,6 @@ struct gt_ledger_state gt_ledger_state(const struct gt_trace *trace)
 bool gt_ledger_is_clean(const struct gt_ledger_state *state)
 {
 	return state->kept && state->lost == 0 && state->sources_failed == 0 &&
-	       state->cut_short == 0 && state->running == 0 && state->not_balanced == 0 &&
-	       state->unrecorded == 0;
+	       state->cut_short == 0 && state->unread == 0 && state->running == 0 &&
+	       state->not_balanced == 0 && state->unrecorded == 0;
 }

@@ -54,6 +54,7 @@ struct gt_ledger_state {
 	uint64_t lost;           /* missing or without times; what two classes count counts once */
 	uint64_t sources_failed; /* sources, or kinds of activity, that could not start */
 	uint64_t cut_short;      /* processes whose file stops early: what they did last is lost */
+	uint64_t unread;         /* processes whose file could not be read */
 	uint64_t running;        /* processes that still ran */
 	uint64_t unrecorded;     /* processes that used CUDA and are not in the recording */
 	uint64_t not_balanced;   /* launches that the classes of launches do not add up to */

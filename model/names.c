@@ -79,6 +79,8 @@ const char *gt_end_name(uint32_t ended)
 		return "file cut short; the rest is lost";
 	case GT_END_UNRECORDED:
 		return "not recorded";
+	case GT_END_UNREAD:
+		return "file could not be read";
 	}
 	return "unknown";
 }

@@ -208,6 +208,8 @@ static void add_ledger_state(const struct gt_view *view, struct gt_result *resul
 	         failed == 1 ? "source" : "sources");
 	add_part(&state, recording->cut_short, "%s of %s processes cut short",
 	         gt_grouped(recording->cut_short).text, gt_grouped(recording->processes).text);
+	add_part(&state, recording->unread, "%s of %s processes not readable",
+	         gt_grouped(recording->unread).text, gt_grouped(recording->processes).text);
 	add_part(&state, recording->running, "%s of %s processes still running",
 	         gt_grouped(recording->running).text, gt_grouped(recording->processes).text);
 	add_part(&state, recording->unrecorded, "%s of %s processes not recorded",
@@ -350,7 +352,10 @@ static void add_processes(const struct gt_trace *trace, struct gt_result *result
 		const struct gt_process *process = &trace->processes.rows[i];
 
 		gt_add_process(result, trace, (gt_id)i);
-		gt_result_add_count(result, process->end_ns - process->start_ns);
+		if (process->start_ns)
+			gt_result_add_count(result, process->end_ns - process->start_ns);
+		else
+			gt_result_add_unknown(result);
 		gt_result_add_text(result, gt_end_name(process->ended));
 		gt_add_string(result, trace, process->command);
 	}
@@ -411,7 +416,7 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 	                 "A GPU is busy while at least one recorded kernel runs, however many run "
 	                 "at once and however little of the GPU they use.");
 	if (recording->lost || recording->sources_failed || recording->cut_short ||
-	    recording->running)
+	    recording->unread || recording->running)
 		gt_result_remark(
 			result,
 			"The recording is incomplete: figures are those of what is in it (see "

@@ -22,6 +22,7 @@
 #include "cli/render.h"
 #include "collector/collector.h"
 #include "format/recording.h"
+#include "format/salvage.h"
 #include "model/filter.h"
 #include "model/ledger.h"
 #include "model/names.h"
@@ -151,6 +152,15 @@ static void add_count_if(struct gt_result *result, bool known, int64_t count)
 		gt_result_add_unknown(result);
 }
 
+/* The first process that says what it is; NULL when there is none. */
+static const struct gt_process *first_known(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_process, process, &trace->processes)
+		if (process->command)
+			return process;
+	return trace->processes.count ? trace->processes.rows : NULL;
+}
+
 static void add_command(struct gt_result *result, const struct gt_manifest *manifest,
                         const char *otherwise)
 {
@@ -210,7 +220,7 @@ static void add_manifest(struct gt_result *result, const struct facts *facts)
 {
 	const struct gt_manifest *sum = &facts->sum;
 	const struct gt_trace *trace = &facts->trace;
-	const struct gt_process *first = trace->processes.count ? trace->processes.rows : NULL;
+	const struct gt_process *first = first_known(trace);
 
 	add_command(result, sum, first ? gt_trace_text(trace, first->command) : "");
 	add_text(result, sum->folder);
@@ -260,16 +270,19 @@ static void add_recording(struct gt_result *result, const struct facts *facts)
 	gt_result_add_real(result, bytes_per_launch(facts));
 }
 
+/* Of a process whose capture could not be read, or stops at once, little is known. */
 static void add_processes(struct gt_result *result, const struct gt_trace *trace)
 {
 	gt_result_begin(result, "processes", process_headings, COUNT_OF(process_headings));
 	gt_array_each(const struct gt_process, process, &trace->processes) {
-		gt_result_add_count(result, process->pid);
-		gt_result_add_count(result, process->parent_pid);
+		const bool timed = process->start_ns != 0;
+
+		add_count_if(result, process->pid != 0, process->pid);
+		add_count_if(result, process->parent_pid != 0, process->parent_pid);
 		add_text(result, gt_trace_text(trace, process->name));
 		gt_result_add_text(result, gt_end_name(process->ended));
-		gt_result_add_count(result, process->start_ns - trace->start_ns);
-		gt_result_add_count(result, process->end_ns - process->start_ns);
+		add_count_if(result, timed, process->start_ns - trace->start_ns);
+		add_count_if(result, timed, process->end_ns - process->start_ns);
 		add_text(result, gt_trace_text(trace, process->capture));
 	}
 }
@@ -343,9 +356,11 @@ static void add_notes(struct gt_result *result, const struct gt_trace *trace)
 {
 	gt_result_begin(result, "notes", note_headings, COUNT_OF(note_headings));
 	gt_array_each(const struct gt_note, note, &trace->notes) {
-		const bool known = note->process < trace->processes.count;
+		const gt_id process = note->process;
+		const gt_count pid =
+			process < trace->processes.count ? trace->processes.rows[process].pid : 0;
 
-		add_count_if(result, known, known ? trace->processes.rows[note->process].pid : 0);
+		add_count_if(result, pid != 0, pid);
 		add_text(result, gt_trace_text(trace, note->topic));
 		add_text(result, gt_trace_text(trace, note->text));
 	}
@@ -410,6 +425,7 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 {
 	struct gt_error problem = {0};
 	struct gt_view view = {0};
+	struct gt_salvage left;
 	int loaded = gt_collect(path, &facts->trace, err);
 
 	if (loaded == 0) {
@@ -424,6 +440,10 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 	remark_manifests(result, &facts->runs, gt_manifests_load(&facts->runs, path, &problem),
 	                 &problem);
 	facts->sum = sum_of(&facts->runs);
+	if (gt_salvage_look(path, &left, NULL) == 0 && left.arenas > 0)
+		gt_result_remark(result,
+		                 "A part of it is still in arenas of processes that were killed; "
+		                 "gputrace finish puts it into their captures.");
 	return 0;
 }
 

@@ -121,14 +121,14 @@ static int append(void *context, const void *data, size_t size)
 	return 0;
 }
 
-static int decode_arena(struct gt_decoder *decoder, const struct gt_mapping *capture,
+static int decode_arena(struct gt_decoder *decoder, const struct gt_content *capture,
                         struct gt_error *err)
 {
 	uint8_t header[GT_FILE_HEADER_SIZE] = GT_FILE_MAGIC;
 	struct bytes bytes = {0};
-	struct gt_mapping arena;
+	struct gt_content arena;
 	struct gt_reader reader;
-	int result = gt_map_file(&arena, decoder->capture->arena_path, true, err);
+	int result = gt_load_file(&arena, decoder->capture->arena_path, err);
 
 	gt_put_u32(header + 8, GT_FORMAT_VERSION);
 	gt_put_u32(header + 12, GT_FILE_HEADER_SIZE);
@@ -140,12 +140,16 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_mapping *cap
 	if (result == 0)
 		result = decode_bytes(decoder, bytes.all.rows, bytes.all.count, &reader, err);
 	gt_array_release(&bytes.all);
-	gt_unmap(&arena);
+	gt_unload(&arena);
 	return result;
 }
 
-/* What a dead process left in its arena; of a running one, only what it has written counts. */
-static void add_arena(struct gt_decoder *decoder, const struct gt_mapping *capture)
+/*
+ * What a dead process left in its arena; of a running one, only what it has written counts. When
+ * that fails for an arena without a capture, err says why nothing is known of the process.
+ */
+static void add_arena(struct gt_decoder *decoder, const struct gt_content *capture,
+                      struct gt_error *err)
 {
 	struct gt_capture *to = decoder->capture;
 	struct gt_error why = {0};
@@ -161,6 +165,8 @@ static void add_arena(struct gt_decoder *decoder, const struct gt_mapping *captu
 	} else if (decode_arena(decoder, capture, &why) < 0 && why.code != ENODATA) {
 		gt_collection_note(decoder->collection, to->process, "decode",
 		                   "%s could not be salvaged: %s", to->arena_path, why.text);
+		if (to->missing)
+			(void)gt_fail(err, why.code, "its arena cannot be salvaged: %s", why.text);
 	}
 }
 
@@ -168,6 +174,8 @@ static enum gt_end end_of(const struct gt_capture *capture)
 {
 	if (capture->running)
 		return GT_END_RUNNING;
+	if (capture->unread)
+		return GT_END_UNREAD;
 	if (capture->clean)
 		return GT_END_CLEAN;
 	return capture->died ? GT_END_DIED : GT_END_TORN;
@@ -217,6 +225,7 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   "%s holds %llu names or launch shapes with numbers that cannot "
 		                   "be right",
 		                   capture->name, (unsigned long long)decoder->misnumbered);
+	decoder->capture->chunks_left_out = decoder->refused;
 	if (decoder->refused)
 		gt_collection_note(collection, capture->process, "decode",
 		                   "%s asks for more memory than what is in it can need: %llu of "
@@ -224,43 +233,91 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   capture->name, (unsigned long long)decoder->refused);
 }
 
+/* The captures of other processes are none the worse for one that cannot be read. */
+static void leave_out(struct gt_decoder *decoder, const struct gt_error *why)
+{
+	struct gt_capture *capture = decoder->capture;
+
+	capture->unread = true;
+	if (capture->missing)
+		gt_collection_note(decoder->collection, capture->process, "decode",
+		                   "%s is missing: only what its arena holds can be read",
+		                   capture->name);
+	else
+		gt_collection_note(decoder->collection, capture->process, "decode",
+		                   "%s was left out: %s", capture->name, why->text);
+}
+
+/* What the process itself wrote. */
+static int decode_file(struct gt_decoder *decoder, struct gt_content *content,
+                       struct gt_reader *reader, struct gt_error *err)
+{
+	const struct gt_capture *capture = decoder->capture;
+	size_t own = SIZE_MAX;
+	int result = gt_load_file(content, capture->path, err);
+
+	make_room(decoder, content->size);
+	/* A salvage that was cut short left the arena: what it appended is read from there. */
+	if (result == 0 && capture->arena_path)
+		result = gt_capture_own_bytes(content->bytes, content->size, &own, err);
+	if (result == 0)
+		result = decode_bytes(decoder, content->bytes,
+		                      own < content->size ? own : content->size, reader, err);
+	if (result < 0)
+		gt_unload(content);
+	return result;
+}
+
+/* Negative, with err set, when nothing could be read of it. */
 static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 {
 	struct gt_capture *capture = decoder->capture;
 	struct gt_trace *trace = decoder->collection->trace;
-	struct gt_mapping mapping;
+	struct gt_content content;
 	struct gt_reader reader = {0};
-	struct gt_error why = {0};
-	size_t own = SIZE_MAX;
-	int result = gt_map_file(&mapping, capture->path, false, &why);
+	const gt_count pid = gt_pid_of_name(capture->name);
+	int result;
 
 	capture->process = (gt_id)trace->processes.count;
-	*gt_array_push(&trace->processes) =
-		(struct gt_process){.capture = gt_strings_add(trace->strings, capture->name)};
-	make_room(decoder, mapping.size);
-	/* A salvage that was cut short left the arena: what it appended is read from there. */
-	if (result == 0 && capture->arena_path)
-		result = gt_capture_own_bytes(mapping.bytes, mapping.size, &own, &why);
+	*gt_array_push(&trace->processes) = (struct gt_process){
+		.pid = pid, .capture = gt_strings_add(trace->strings, capture->name)};
+	result = decode_file(decoder, &content, &reader, err);
+	if (result < 0)
+		leave_out(decoder, err);
+	add_arena(decoder, &content, err);
 	if (result == 0)
-		result = decode_bytes(decoder, mapping.bytes,
-		                      own < mapping.size ? own : mapping.size, &reader, &why);
-	if (result == -EBADMSG && decoder->collection->captures.count > 1) {
-		/* The captures of other processes are none the worse for it. */
-		gt_collection_note(decoder->collection, capture->process, "decode",
-		                   "%s was left out: %s", capture->name, why.text);
-		trace->processes.rows[capture->process].ended = GT_END_TORN;
-		gt_unmap(&mapping);
-		return 0;
-	}
-	if (result < 0) {
-		gt_unmap(&mapping);
-		return gt_fail(err, why.code, "cannot read %s: %s", capture->path, why.text);
-	}
-	add_arena(decoder, &mapping);
-	remark(decoder, &reader);
+		remark(decoder, &reader);
 	trace->processes.rows[capture->process].ended = end_of(capture);
-	gt_unmap(&mapping);
-	return 0;
+	gt_unload(&content);
+	return capture->died || capture->running ? 0 : result;
+}
+
+static int decode_all(struct gt_decoder *decoder, struct gt_error *err)
+{
+	struct gt_collection *collection = decoder->collection;
+	const size_t count = collection->captures.count;
+	struct gt_error first = {0};
+	const char *path = NULL;
+	size_t unread = 0;
+
+	gt_array_each(struct gt_capture, capture, &collection->captures) {
+		struct gt_error why = {0};
+
+		decoder->capture = capture;
+		decoder->unknown = decoder->damaged = decoder->misnumbered = decoder->refused = 0;
+		if (decode_capture(decoder, &why) == 0)
+			continue;
+		if (unread++ == 0) {
+			first = why;
+			path = capture->path;
+		}
+	}
+	if (count == 0 || unread < count)
+		return 0;
+	if (count == 1)
+		return gt_fail(err, first.code, "cannot read %s: %s", path, first.text);
+	return gt_fail(err, first.code, "cannot read any of %zu captures; %s: %s", count, path,
+	               first.text);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -272,15 +329,8 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		.records = gt_allocate((size_t)GT_CHUNK_MAX_RECORDS * GT_RECORD_MAX_SIZE),
 		.room = GT_ROOM_BASE,
 	};
-	int result = 0;
+	const int result = decode_all(&decoder, err);
 
-	gt_array_each(struct gt_capture, capture, &collection->captures) {
-		decoder.capture = capture;
-		decoder.unknown = decoder.damaged = decoder.misnumbered = decoder.refused = 0;
-		result = decode_capture(&decoder, err);
-		if (result < 0)
-			break;
-	}
 	free(decoder.scratch);
 	free(decoder.decompressor);
 	free(decoder.records);

@@ -130,10 +130,12 @@ static void add_rows(struct gt_trace *trace, const struct gt_capture *capture,
 		add(trace, process, "launches_refused", tally->failed);
 		add(trace, process, "graph_launches", tally->graph_launches);
 		add(trace, process, "kernels_without_call", tally->kernels_without_call);
-	} else if (!capture->api_known) {
+	} else if (!capture->api_known && !capture->unread) {
 		/* One process whose launches nobody can tell: its file stops before it says so. */
 		add(trace, process, "launches_unknown", 1);
 	}
+	if (capture->chunks_left_out)
+		add(trace, process, "chunks_left_out", capture->chunks_left_out);
 	add(trace, process, "kernels", tally->kernels);
 	add(trace, process, "kernels_unfinished", tally->kernels_unfinished);
 	gt_array_each(const struct gt_record_ledger, row, &capture->raw_ledger)

@@ -202,6 +202,15 @@ Test(summary, calls_a_source_that_could_not_start_no_record)
 	expect_words(&scene.result, "recording", 0, "ledger",
 	             "incomplete: 1 record lost or without times, 2 sources could not start, "
 	             "1 of 1 processes cut short");
+	gt_result_release(&scene.result);
+
+	scene.trace.ledgers.count = 0;
+	trace_ledger(&scene.trace, scene.process, "kernels", 1);
+	scene.trace.processes.rows[scene.process].ended = GT_END_UNREAD;
+	run_report(&scene.result, "summary", &scene.trace);
+	expect_words(&scene.result, "recording", 0, "ledger",
+	             "incomplete: 1 of 1 processes not readable");
+	cr_expect(has_remark(&scene.result, "incomplete"));
 	scene_release(&scene);
 }
 

@@ -133,6 +133,7 @@ Test(ledger, is_not_clean_when_a_process_is_cut_short_or_still_runs)
 {
 	static const enum gt_end ends[] = {GT_END_CLEAN,   GT_END_DIED, GT_END_TORN,
 	                                   GT_END_RUNNING, GT_END_TORN, GT_END_RUNNING};
+	static const enum gt_end unread[] = {GT_END_UNREAD, GT_END_CLEAN, GT_END_UNREAD};
 
 	expect_ends(ends, 2, true, "ledger: 1 launch = 1 kernel, clean");
 	expect_ends(ends + 2, 1, false,
@@ -142,6 +143,13 @@ Test(ledger, is_not_clean_when_a_process_is_cut_short_or_still_runs)
 	expect_ends(ends, 6, false,
 	            "ledger: 1 launch = 1 kernel; 2 of 6 processes cut short: what they did last "
 	            "is not known; 2 processes still run");
+	expect_ends(unread, 2, false,
+	            "ledger: 1 launch = 1 kernel; 1 of 2 processes could not be read: what it did "
+	            "is not known");
+	expect_ends(
+		unread, 3, false,
+		"ledger: 1 launch = 1 kernel; 2 of 3 processes could not be read: what they did "
+		"is not known");
 }
 
 Test(ledger, does_not_blame_the_options_for_launches_it_does_not_know)

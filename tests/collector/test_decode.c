@@ -516,7 +516,7 @@ Test(decode, leaves_out_one_file_that_is_no_capture)
 	trace = collect(&recording);
 	cr_assert(eq(sz, trace.processes.count, 2));
 	cr_expect(eq(sz, trace.kernels.count, 2));
-	cr_expect(eq(u32, trace.processes.rows[1].ended, GT_END_TORN));
+	cr_expect(eq(u32, trace.processes.rows[1].ended, GT_END_UNREAD));
 	cr_expect(
 		has_note(&trace, 1, "node-2-1.capture was left out: it is not a gputrace capture"));
 	gt_trace_release(&trace);
@@ -637,6 +637,75 @@ Test(decode, goes_on_without_an_arena_that_is_damaged)
 	gt_trace_release(&trace);
 }
 
+/* Somebody removed the capture, or copied only the arena. */
+Test(decode, reads_an_arena_without_its_capture)
+{
+	struct gt_trace trace;
+
+	make_arena();
+	arena.arena.header->clocks[0] = (struct gt_record_clock){.host_ns = 1000,
+	                                                         .boottime_ns = 1000,
+	                                                         .realtime_ns = 1000,
+	                                                         .cupti_ns = 1000,
+	                                                         .bound_ns = 50};
+	arena.arena.header->clock_count = 1;
+	/* All of it is in the capture that is gone. */
+	arena.arena.header->clocks_written = 1;
+	arena.arena.header->strings_written = arena.arena.header->string_count;
+	arena.arena.header->heap_written = arena.arena.header->heap_used;
+	recording_add_arena(&recording, &arena);
+	test_arena_release(&arena);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.processes.count, 1));
+	cr_expect(eq(u32, trace.processes.rows[0].pid, 1));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_UNREAD));
+	cr_assert(eq(sz, trace.kernels.count, 1));
+	cr_assert(eq(sz, trace.api_calls.count, 1));
+	cr_expect(eq(u32, trace.kernels.rows[0].flags, GT_SALVAGED));
+	cr_expect(eq(i64, trace.kernels.rows[0].start_ns, 1010));
+	expect_text(gt_trace_text(&trace,
+	                          trace.launch_shapes.rows[trace.kernels.rows[0].shape].demangled),
+	            "saxpy(float*, float*, float)");
+	cr_expect(ne(u32, trace.api_calls.rows[0].function, 0));
+	cr_expect(eq(sz, trace.notes.count, 1));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture is missing: only what its arena holds can be read"));
+	gt_trace_release(&trace);
+}
+
+Test(decode, takes_an_arena_for_a_capture_that_cannot_be_read)
+{
+	struct gt_trace trace;
+
+	recording_add_file(&recording, "node-1-1.capture", "hello, world, this is text", 26);
+	make_arena();
+	recording_add_arena(&recording, &arena);
+	test_arena_release(&arena);
+	trace = collect(&recording);
+	cr_expect(eq(sz, trace.kernels.count, 1));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_UNREAD));
+	cr_expect(
+		has_note(&trace, 0, "node-1-1.capture was left out: it is not a gputrace capture"));
+	gt_trace_release(&trace);
+}
+
+Test(decode, knows_a_process_that_runs_by_its_arena_alone)
+{
+	struct gt_trace trace;
+	char path[128];
+	int fd;
+
+	recording_add_file(&recording, "node-1-1.arena", "", 0);
+	snprintf(path, sizeof(path), "%s/node-1-1.arena", recording.path);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	cr_assert(eq(int, flock(fd, LOCK_EX), 0));
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.processes.count, 1));
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_RUNNING));
+	gt_trace_release(&trace);
+	close(fd);
+}
+
 Test(decode, says_nothing_about_an_arena_that_was_never_used)
 {
 	struct gt_trace trace;
@@ -665,6 +734,11 @@ static void expect_refused(const struct gt_trace *trace)
 		found |= strstr(gt_trace_text(trace, note->text),
 		                "asks for more memory than what is in it can need") != NULL;
 	cr_expect(found);
+	found = false;
+	gt_array_each(const struct gt_ledger, ledger, &trace->ledgers)
+		found |= strcmp(gt_trace_text(trace, ledger->name), "chunks_left_out") == 0 &&
+		         ledger->value > 0;
+	cr_expect(found, "it is in no ledger");
 }
 
 /* Zeros compress to next to nothing: 150 bytes in the file would be 4096 rows in memory. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,57 +36,148 @@ Test(recording, knows_a_suffix_from_a_whole_name)
 	cr_expect(not(gt_has_suffix("", ".arena")));
 }
 
-Test(recording, maps_what_was_written)
+static void add_bytes(const void *bytes, size_t size)
+{
+	const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	cr_assert(eq(int, gt_write_all(fd, bytes, size), 0));
+	close(fd);
+}
+
+static long resident_kib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+Test(recording, reads_what_was_written)
 {
 	static char text[100000];
-	const int fd = open(path, O_WRONLY | O_CLOEXEC);
-	struct gt_mapping mapping;
+	struct gt_content content;
 
 	memset(text, 'x', sizeof(text));
-	cr_assert(eq(int, gt_write_all(fd, text, sizeof(text)), 0));
-	close(fd);
-	cr_assert(eq(int, gt_map_file(&mapping, path, false, NULL), 0));
-	cr_assert(eq(sz, mapping.size, sizeof(text)));
-	cr_expect(eq(int, memcmp(mapping.bytes, text, sizeof(text)), 0));
-	gt_unmap(&mapping);
-	cr_expect(eq(ptr, mapping.bytes, NULL));
-	gt_unmap(&mapping);
+	add_bytes(text, sizeof(text));
+	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
+	cr_assert(eq(sz, content.size, sizeof(text)));
+	cr_expect(eq(int, memcmp(content.bytes, text, sizeof(text)), 0));
+	gt_unload(&content);
+	cr_expect(eq(ptr, content.bytes, NULL));
+	gt_unload(&content);
 }
 
-Test(recording, changes_to_a_private_mapping_reach_no_file)
+Test(recording, changes_to_what_was_read_reach_no_file)
 {
-	const int fd = open(path, O_WRONLY | O_CLOEXEC);
-	struct gt_mapping mapping;
-	struct gt_mapping again;
+	struct gt_content content;
+	struct gt_content again;
 
-	gt_write_all(fd, "text", 4);
-	close(fd);
-	cr_assert(eq(int, gt_map_file(&mapping, path, true, NULL), 0));
-	mapping.bytes[0] = 'n';
-	cr_assert(eq(int, gt_map_file(&again, path, false, NULL), 0));
+	add_bytes("text", 4);
+	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
+	content.bytes[0] = 'n';
+	cr_assert(eq(int, gt_load_file(&again, path, NULL), 0));
 	cr_expect(eq(int, memcmp(again.bytes, "text", 4), 0));
-	gt_unmap(&mapping);
-	gt_unmap(&again);
+	gt_unload(&content);
+	gt_unload(&again);
 }
 
-Test(recording, maps_an_empty_file_as_no_bytes)
+/* A mapped file would end whoever touches what is not there any more. */
+Test(recording, keeps_what_was_read_when_the_file_is_cut)
 {
-	struct gt_mapping mapping = {(uint8_t *)path, 7};
+	static uint8_t bytes[100000];
+	struct gt_content content;
 
-	cr_expect(eq(int, gt_map_file(&mapping, path, false, NULL), 0));
-	cr_expect(eq(ptr, mapping.bytes, NULL));
-	cr_expect(eq(sz, mapping.size, 0));
+	memset(bytes, 'x', sizeof(bytes));
+	add_bytes(bytes, sizeof(bytes));
+	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
+	cr_assert(eq(int, truncate(path, 10), 0));
+	cr_assert(eq(sz, content.size, sizeof(bytes)));
+	cr_expect(eq(int, memcmp(content.bytes, bytes, sizeof(bytes)), 0));
+	gt_unload(&content);
 }
 
-Test(recording, says_why_a_file_cannot_be_mapped)
+Test(recording, reads_holes_as_zeros_without_memory_for_them)
 {
-	struct gt_mapping mapping;
+	static const uint8_t zeros[100000];
+	const size_t far = (size_t)1 << 30;
+	struct gt_content content;
+
+	add_bytes("begin", 5);
+	cr_assert(eq(int, truncate(path, (off_t)far), 0));
+	add_bytes("end", 3);
+	cr_assert(eq(int, truncate(path, (off_t)far + sizeof(zeros)), 0));
+	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
+	cr_assert(eq(sz, content.size, far + sizeof(zeros)));
+	cr_expect(eq(int, memcmp(content.bytes, "begin", 5), 0));
+	cr_expect(eq(int, memcmp(content.bytes + far - sizeof(zeros), zeros, sizeof(zeros)), 0));
+	cr_expect(eq(int, memcmp(content.bytes + far, "end", 3), 0));
+	cr_expect(eq(int, memcmp(content.bytes + far + 3, zeros, sizeof(zeros) - 3), 0));
+	cr_expect(lt(long, resident_kib(), 256L << 10));
+	gt_unload(&content);
+}
+
+Test(recording, reads_an_empty_file_as_no_bytes)
+{
+	struct gt_content content = {(uint8_t *)path, 7, 7};
+
+	cr_expect(eq(int, gt_load_file(&content, path, NULL), 0));
+	cr_expect(eq(ptr, content.bytes, NULL));
+	cr_expect(eq(sz, content.size, 0));
+}
+
+Test(recording, says_why_a_file_cannot_be_read)
+{
+	struct gt_content content;
 	struct gt_error err = {0};
 
-	cr_expect(eq(int, gt_map_file(&mapping, "/nonexistent/file", false, &err), -ENOENT));
+	cr_expect(eq(int, gt_load_file(&content, "/nonexistent/file", &err), -ENOENT));
 	expect_text(err.text, "cannot open it: No such file or directory");
-	cr_expect(eq(int, gt_map_file(&mapping, "/tmp", false, &err), -EBADMSG));
-	expect_text(err.text, "it is not a regular file");
+	cr_expect(eq(int, gt_load_file(&content, "/tmp", &err), -EBADMSG));
+	expect_text(err.text, "it is a folder, not a file");
+}
+
+/* In a process of its own with a time limit: what it is about would wait for ever. */
+Test(recording, opens_nothing_but_files_and_waits_for_nobody, .timeout = 10)
+{
+	static const struct {
+		mode_t mode;
+		const char *what;
+	} kinds[] = {{S_IFIFO, "a FIFO"}, {S_IFSOCK, "a socket"}};
+	struct gt_error err = {0};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		char expected[64];
+
+		unlink(path);
+		cr_assert(eq(int, mknod(path, kinds[i].mode | 0600, 0), 0));
+		snprintf(expected, sizeof(expected), "it is %s, not a file", kinds[i].what);
+		cr_expect(eq(int, gt_open_file(AT_FDCWD, path, O_RDONLY, &err), -EBADMSG));
+		expect_text(err.text, expected);
+		cr_expect(
+			eq(int, gt_open_file(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, &err), -EBADMSG));
+		cr_expect(eq(int, gt_check_file(AT_FDCWD, path, &err), -EBADMSG));
+		expect_text(err.text, expected);
+	}
+	cr_expect(eq(int, gt_open_file(AT_FDCWD, "/dev/null", O_RDWR, &err), -EBADMSG));
+	expect_text(err.text, "it is a device, not a file");
+	cr_expect(eq(int, gt_check_file(AT_FDCWD, "/nonexistent/file", &err), 0));
+}
+
+Test(recording, follows_links_to_files_unless_told_otherwise)
+{
+	struct gt_error err = {0};
+	char link[80];
+	int fd;
+
+	snprintf(link, sizeof(link), "%s-link", path);
+	cr_assert(eq(int, symlink(path, link), 0));
+	fd = gt_open_file(AT_FDCWD, link, O_RDONLY, &err);
+	cr_expect(ge(int, fd, 0), "%s", err.text);
+	close(fd);
+	cr_expect(eq(int, gt_check_file(AT_FDCWD, link, &err), 0));
+	cr_expect(eq(int, gt_open_file(AT_FDCWD, link, O_RDONLY | O_NOFOLLOW, &err), -EBADMSG));
+	expect_text(err.text, "it is a symbolic link, not a file");
+	unlink(link);
 }
 
 Test(recording, reports_what_a_write_met)

@@ -556,12 +556,12 @@ static void leave(struct process *process, const char *arena, const char *captur
 
 static void read_file(const char *name, struct capture *capture)
 {
-	struct gt_mapping mapping;
+	struct gt_content content;
 
-	cr_assert(eq(int, gt_map_file(&mapping, path_of(name), false, NULL), 0));
+	cr_assert(eq(int, gt_load_file(&content, path_of(name), NULL), 0));
 	capture_init(capture, CAPTURE_UNLIMITED);
-	capture_add_bytes(capture, mapping.bytes, mapping.size);
-	gt_unmap(&mapping);
+	capture_add_bytes(capture, content.bytes, content.size);
+	gt_unload(&content);
 }
 
 static bool exists(const char *name)
@@ -772,6 +772,61 @@ Test(folder, loses_arenas_that_were_never_used)
 	cr_expect(not(exists("b.arena")));
 	cr_expect(eq(u32, result.arenas, 0));
 	cr_expect(eq(u32, result.running, 0));
+}
+
+/* Removing it as an arena that was never used would be a loss to whoever made it. */
+Test(folder, keeps_what_is_only_named_like_an_arena, .timeout = 10)
+{
+	struct gt_salvage result;
+	struct process process;
+	struct gt_error err = {0};
+
+	cr_assert(eq(int, mknod(path_of("a.arena"), S_IFIFO | 0600, 0), 0));
+	cr_assert(eq(int, mkdir(path_of("b.arena"), 0700), 0));
+	die(&process, 3000);
+	leave(&process, "c.arena", "c.capture");
+	cr_expect(not(gt_arena_is_live(path_of("a.arena"))));
+	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG));
+	cr_expect(ne(ptr, strstr(err.text, ", not a file"), NULL), "%s", err.text);
+	cr_expect(eq(u32, result.failed, 2));
+	cr_expect(eq(u32, result.arenas, 1));
+	expect_salvaged(&process, "c.arena", "c.capture");
+	cr_expect(exists("a.arena"));
+	cr_expect(exists("b.arena"));
+	rmdir(path_of("b.arena"));
+	bury(&process);
+}
+
+/* A short file of somebody else's is no arena that was just begun: that one is all zeros. */
+Test(folder, keeps_a_small_file_that_is_no_arena)
+{
+	struct gt_salvage result;
+	struct gt_error err = {0};
+
+	write_file("a.arena", "hello", 5);
+	write_file("b.arena", "\0\0\0\0\0", 5);
+	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG));
+	expect_text(err.text, "a.arena: it is not an arena of gputrace");
+	cr_expect(exists("a.arena"));
+	cr_expect(not(exists("b.arena")));
+}
+
+/* Opening it to append would wait for somebody who reads. */
+Test(folder, appends_to_no_fifo, .timeout = 10)
+{
+	struct gt_salvage result;
+	struct process process;
+	struct gt_error err = {0};
+
+	die(&process, 3000);
+	leave(&process, "a.arena", "a.capture");
+	unlink(path_of("a.capture"));
+	cr_assert(eq(int, mknod(path_of("a.capture"), S_IFIFO | 0600, 0), 0));
+	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG));
+	expect_text(err.text, "a.arena: its capture a.capture cannot be completed: it is a FIFO, "
+	                      "not a file");
+	cr_expect(exists("a.arena"));
+	bury(&process);
 }
 
 Test(folder, that_is_not_there_is_an_error)

@@ -121,22 +121,22 @@ static size_t memory_peak(void)
 static void add_seed(const char *folder)
 {
 	struct seed *seed = &seeds[seed_count];
-	struct gt_mapping mapping;
+	struct gt_content content;
 	char path[4096];
 	glob_t found;
 
 	snprintf(path, sizeof(path), "%s/*%s", folder, GT_CAPTURE_SUFFIX);
 	if (seed_count == MOST_SEEDS || glob(path, 0, NULL, &found) != 0)
 		return;
-	if (gt_map_file(&mapping, found.gl_pathv[0], true, NULL) < 0)
+	if (gt_load_file(&content, found.gl_pathv[0], NULL) < 0)
 		abort();
 	globfree(&found);
-	seed->capture = mapping.bytes;
-	seed->capture_size = mapping.size;
+	seed->capture = content.bytes;
+	seed->capture_size = content.size;
 	snprintf(path, sizeof(path), "%s/%s", folder, GT_MANIFEST_NAME);
-	if (gt_map_file(&mapping, path, true, NULL) == 0) {
-		seed->manifest = mapping.bytes;
-		seed->manifest_size = mapping.size;
+	if (gt_load_file(&content, path, NULL) == 0) {
+		seed->manifest = content.bytes;
+		seed->manifest_size = content.size;
 	}
 	seed_count++;
 }

@@ -132,12 +132,12 @@ static void launch(int count)
 	cr_assert(eq(int, cuCtxSynchronize(), CUDA_SUCCESS));
 }
 
-static void map_capture(const char *path, void *mapping)
+static void map_capture(const char *path, void *content)
 {
 	struct gt_error err = {0};
 
 	if (gt_has_suffix(path, GT_CAPTURE_SUFFIX))
-		cr_assert(eq(int, gt_map_file(mapping, path, false, &err), 0), "%s", err.text);
+		cr_assert(eq(int, gt_load_file(content, path, &err), 0), "%s", err.text);
 	else
 		cr_expect(gt_has_suffix(path, GT_ROLL_SUFFIX), "%s is left", path);
 }
@@ -145,13 +145,13 @@ static void map_capture(const char *path, void *mapping)
 /* How many records of a kind there are in the capture; but for the roll nothing else is left. */
 static size_t count(uint32_t kind)
 {
-	struct gt_mapping mapping = {0};
+	struct gt_content content = {0};
 	size_t found = 0;
 
-	each_file(map_capture, &mapping);
-	if (mapping.bytes)
-		free(read_records(mapping.bytes, mapping.size, kind, &found));
-	gt_unmap(&mapping);
+	each_file(map_capture, &content);
+	if (content.bytes)
+		free(read_records(content.bytes, content.size, kind, &found));
+	gt_unload(&content);
 	return found;
 }
 
@@ -374,7 +374,7 @@ Test(session, says_of_each_counter_what_it_counts_and_in_what)
 #define COUNTER(name, unit, kind, help) {#name, unit, help},
 #include "injection/telemetry_counters.def"
 	};
-	struct gt_mapping mapping = {0};
+	struct gt_content content = {0};
 	struct gt_record_counter *counters;
 	size_t found = 0;
 
@@ -383,8 +383,8 @@ Test(session, says_of_each_counter_what_it_counts_and_in_what)
 	launch(1);
 	usleep(100000);
 	gt_session_stop(session);
-	each_file(map_capture, &mapping);
-	counters = read_records(mapping.bytes, mapping.size, GT_RECORD_counter, &found);
+	each_file(map_capture, &content);
+	counters = read_records(content.bytes, content.size, GT_RECORD_counter, &found);
 	cr_assert(eq(sz, found, sizeof(expected) / sizeof(expected[0])));
 	for (size_t i = 0; i < found; i++) {
 		cr_expect(eq(u32, counters[i].place, (uint32_t)i));
@@ -394,5 +394,5 @@ Test(session, says_of_each_counter_what_it_counts_and_in_what)
 		expect_text(string(counters[i].unit), expected[i][1]);
 	}
 	free(counters);
-	gt_unmap(&mapping);
+	gt_unload(&content);
 }

@@ -162,7 +162,7 @@ static void live(const char *folder, struct published *published)
 }
 
 /* All up to the last published are there once; the next one may be, being half made. */
-static void check(const struct gt_mapping *capture, uint32_t kind, uint32_t published)
+static void check(const struct gt_content *capture, uint32_t kind, uint32_t published)
 {
 	uint32_t *counts = calloc(MOST_IDS + 2, sizeof(*counts));
 
@@ -228,7 +228,7 @@ static uint64_t one_round(const char *folder, struct published *published, uint6
 	char path[256];
 	struct gt_salvage salvage;
 	struct gt_error err = {0};
-	struct gt_mapping capture;
+	struct gt_content capture;
 	uint64_t sum;
 
 	atomic_store(&published->calls, 0);
@@ -243,14 +243,14 @@ static uint64_t one_round(const char *folder, struct published *published, uint6
 	snprintf(path, sizeof(path), "%s/node-1-1.capture", folder);
 	MUST(sum == 0 || access(path, F_OK) == 0);
 	if (access(path, F_OK) == 0) {
-		MUST(gt_map_file(&capture, path, false, &err) == 0);
+		MUST(gt_load_file(&capture, path, &err) == 0);
 		if (capture.size > 0) {
 			check(&capture, GT_RECORD_api_call, published->calls);
 			check(&capture, GT_RECORD_kernel, published->kernels);
 		}
 		/* Only a process that died before it wrote its file's header leaves it empty. */
 		MUST(capture.size > 0 || sum == 0);
-		gt_unmap(&capture);
+		gt_unload(&capture);
 		MUST(unlink(path) == 0);
 	}
 	snprintf(path, sizeof(path), "%s/node-1-1.arena", folder);

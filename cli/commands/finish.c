@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/option.h"
+#include "cli/say.h"
+#include "cli/units.h"
+#include "format/salvage.h"
+
+enum { TRIES = 20 };
+
+struct args {
+	bool quiet;
+};
+
+static const struct gt_option options[] = {
+	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when it went well"),
+	OPT_END,
+};
+
+static int still_written(const char *folder, unsigned running, struct gt_error *err)
+{
+	return gt_fail(err, EBUSY, "%s is still being written by %u %s: finish it when %s ended",
+	               folder, running, running == 1 ? "process" : "processes",
+	               running == 1 ? "that has" : "they have");
+}
+
+/* What is to be done; refuses while a process writes, but one that was just killed gets a moment. */
+static int look(const char *folder, struct gt_salvage *left, struct gt_error *err)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+	int result = gt_salvage_look(folder, left, err);
+
+	for (int i = 0; result == 0 && left->running > 0 && i < TRIES; i++) {
+		nanosleep(&moment, NULL);
+		result = gt_salvage_look(folder, left, err);
+	}
+	if (result == 0 && left->running > 0)
+		return still_written(folder, left->running, err);
+	return result;
+}
+
+static int finish(const struct args *args, const char *folder, struct gt_error *err)
+{
+	struct gt_salvage salvage;
+	int result = look(folder, &salvage, err);
+
+	if (result == 0)
+		result = gt_salvage_folder(folder, &salvage, err);
+	if (result < 0)
+		return result;
+	if (salvage.running > 0) /* it has just begun */
+		return still_written(folder, salvage.running, err);
+	if (args->quiet)
+		return 0;
+	if (salvage.arenas == 0)
+		gt_say("%s: there was nothing to finish", folder);
+	else
+		gt_say("%s: %u %s finished, %s salvaged", folder, salvage.arenas,
+		       salvage.arenas == 1 ? "capture" : "captures",
+		       gt_figure_bytes((int64_t)salvage.bytes).text);
+	return 0;
+}
+
+static int run(int argc, char **argv, struct gt_error *err)
+{
+	struct args args = {0};
+	const int left = gt_options_parse(options, &args, argc, argv, err);
+	int result;
+
+	if (left < 0)
+		return left;
+	if (left < 1)
+		return gt_fail(err, EINVAL, "which recording? see gputrace finish --help");
+	if (left > 1)
+		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
+	result = finish(&args, argv[0], err);
+	return result < 0 ? result : GT_EXIT_OK;
+}
+
+const struct gt_command gt_command_finish = {
+	.name = "finish",
+	.operands = "RECORDING",
+	.summary = "Complete a recording whose processes were killed",
+	.details =
+		"A process that is killed leaves what it had not written yet in an arena beside\n"
+		"its capture. Every command reads it there; 'gputrace run' puts it into the\n"
+		"capture when the program has ended, and this does so when there was no\n"
+		"'gputrace run', or it was killed too. It may be interrupted and repeated.",
+	.options = options,
+	.run = run,
+};
