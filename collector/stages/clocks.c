@@ -358,6 +358,7 @@ static void check_host(struct gt_collection *collection, const struct gt_capture
 	}
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): has_room takes from it */
 static void convert_capture(struct gt_collection *collection, struct gt_capture *capture,
                             uint64_t *work_left_ns)
 {
@@ -383,6 +384,7 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
 	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 static bool has_gpu_work(const struct gt_capture *capture)
 {
