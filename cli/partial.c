@@ -27,7 +27,7 @@ static void remove_partials(int signal)
 
 	for (size_t i = 0; i < partials.count; i++)
 		(void)unlink(partials.paths[i]);
-	(void)raise(signal);
+	(void)kill(getpid(), signal);
 	errno = saved;
 }
 

@@ -54,7 +54,7 @@ int gt_check_file(int folder, const char *path, struct gt_error *err)
 
 int gt_open_file(int folder, const char *path, int flags, struct gt_error *err)
 {
-	const int how = flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
+	const int how = (flags & O_NOFOLLOW) ? AT_SYMLINK_NOFOLLOW : 0;
 	struct stat status;
 	int result = 0;
 	int fd;

@@ -198,20 +198,20 @@ static struct gt_manifest sum_of(const struct gt_manifests *runs)
 
 	if (runs->list.count > 0)
 		sum = runs->list.rows[0];
-	gt_array_each(const struct gt_manifest, run, &runs->list) {
-		sum.ended = sum.ended && run->ended;
-		if (strcmp(run->end.utc, sum.end.utc) > 0)
-			sum.end = run->end;
+	gt_array_each(const struct gt_manifest, manifest, &runs->list) {
+		sum.ended = sum.ended && manifest->ended;
+		if (strcmp(manifest->end.utc, sum.end.utc) > 0)
+			sum.end = manifest->end;
 		if (gt_ending_status(&sum.ending) == 0)
-			sum.ending = run->ending;
+			sum.ending = manifest->ending;
 	}
 	return sum;
 }
 
 static bool of_one_machine(const struct gt_manifests *runs)
 {
-	gt_array_each(const struct gt_manifest, run, &runs->list)
-		if (strcmp(run->boot_id, runs->list.rows[0].boot_id) != 0)
+	gt_array_each(const struct gt_manifest, manifest, &runs->list)
+		if (strcmp(manifest->boot_id, runs->list.rows[0].boot_id) != 0)
 			return false;
 	return true;
 }
@@ -233,12 +233,12 @@ static void add_manifest(struct gt_result *result, const struct facts *facts)
 static void add_runs(struct gt_result *result, const struct gt_manifests *runs)
 {
 	gt_result_begin(result, "runs", run_headings, COUNT_OF(run_headings));
-	gt_array_each(const struct gt_manifest, run, &runs->list) {
-		add_text(result, run->file);
-		add_command(result, run, "");
-		add_text(result, run->folder);
-		add_text(result, run->host);
-		add_course(result, run, true);
+	gt_array_each(const struct gt_manifest, manifest, &runs->list) {
+		add_text(result, manifest->file);
+		add_command(result, manifest, "");
+		add_text(result, manifest->folder);
+		add_text(result, manifest->host);
+		add_course(result, manifest, true);
 	}
 }
 
@@ -411,12 +411,12 @@ static void remark_manifests(struct gt_result *result, const struct gt_manifests
 		                 "or is a part of a recording.");
 	else if (loaded < 0)
 		gt_result_remark(result, "%s", problem->text);
-	gt_array_each(const struct gt_manifest, run, &runs->list)
-		if (run->version > GT_MANIFEST_VERSION)
+	gt_array_each(const struct gt_manifest, manifest, &runs->list)
+		if (manifest->version > GT_MANIFEST_VERSION)
 			gt_result_remark(result,
 			                 "The manifest was written by a newer gputrace, %s: it may "
 			                 "say more than is shown.",
-			                 run->tool_version);
+			                 manifest->tool_version);
 }
 
 /* The captures must be readable; a manifest that is not is worth a remark. */

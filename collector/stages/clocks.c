@@ -87,12 +87,11 @@ static int64_t interpolate(struct line *line, int64_t time)
 
 static int64_t convert(struct line *line, int64_t time)
 {
-	int64_t converted;
-
 	if (time == 0 || line->pairs.count == 0)
 		return 0; /* not known, or on a clock that was never read */
 	if (time > 0 && (uint64_t)time <= MOST_CLOCK_NS) {
-		converted = interpolate(line, time);
+		const int64_t converted = interpolate(line, time);
+
 		if (converted >= line->from_ns && converted <= line->to_ns)
 			return converted;
 	}

@@ -42,10 +42,10 @@ struct pids {
 
 static uint32_t next_pid(uint32_t pid)
 {
-	const uint32_t next = pid + PID_LIMIT;
+	const uint64_t next = (uint64_t)pid + PID_LIMIT;
 
 	/* Perfetto's pids have a sign: another row of numbers begins when one is used up. */
-	return next > pid && next <= INT32_MAX ? next : PID_LIMIT + (pid + 1) % PID_LIMIT;
+	return next <= INT32_MAX ? (uint32_t)next : PID_LIMIT + (pid + 1) % PID_LIMIT;
 }
 
 /*
