@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/listener.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,20 +11,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "format/roll.h"
 
 #define WAITING 4096 /* processes whose word can wait; the system may allow fewer */
-
-/* As the injection library calls the host (injection/process.h). */
-static void name_host(char *host, size_t size)
-{
-	if (gethostname(host, size - 1) < 0)
-		snprintf(host, size, "host");
-	host[size - 1] = '\0';
-	for (char *c = host; *c; c++)
-		if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
-			*c = '-';
-}
 
 static int listen_at(char *name, size_t size)
 {
@@ -53,7 +42,7 @@ void gt_listener_open(struct gt_listener *listener, const char *folder)
 	char host[HOST_NAME_MAX + 1];
 
 	*listener = (struct gt_listener){.fd = -1};
-	name_host(host, sizeof(host));
+	gt_host_name(host, sizeof(host));
 	listener->roll = gt_roll_open(folder, host, NULL);
 	if (listener->roll)
 		listener->fd = listen_at(listener->name, sizeof(listener->name));

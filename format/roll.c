@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "format/recording.h"
 
 _Static_assert(sizeof(struct gt_roll) <= GT_ROLL_BYTES - 1, "the last byte makes the file long");
 
@@ -158,19 +159,17 @@ int gt_roll_parse(struct gt_roll_lines *lines, const void *bytes, size_t size, s
 
 int gt_roll_read(struct gt_roll_lines *lines, const char *path, struct gt_error *err)
 {
-	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, err);
 	uint8_t bytes[GT_ROLL_BYTES];
-	ssize_t size = -1;
-	struct stat status;
-	int code = EBADMSG;
+	ssize_t size;
+	int code;
 
 	*lines = (struct gt_roll_lines){0};
-	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		size = pread(fd, bytes, sizeof(bytes), 0);
-	if (size < 0 && errno)
-		code = errno;
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return fd;
+	size = pread(fd, bytes, sizeof(bytes), 0);
+	code = errno;
+	close(fd);
 	if (size < 0)
 		return gt_fail(err, code, "cannot read it: %s", gt_errno_text(code));
 	return gt_roll_parse(lines, bytes, (size_t)size, err);

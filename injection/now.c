@@ -8,11 +8,11 @@
 
 struct gt_ticks gt_ticks;
 
-uint64_t gt_monotonic(void)
+uint64_t gt_read_clock(clockid_t clock)
 {
-	struct timespec now;
+	struct timespec now = {0};
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "format/ticks.h"
 
@@ -25,8 +26,13 @@ extern struct gt_ticks gt_ticks __attribute__((visibility("hidden")));
 /* Once, before any other thread reads the time. Takes a tenth of a millisecond. */
 void gt_now_init(void);
 
-/* CLOCK_MONOTONIC, nanoseconds. */
-uint64_t gt_monotonic(void);
+/* Nanoseconds of one of the kernel's clocks. */
+uint64_t gt_read_clock(clockid_t clock);
+
+static inline uint64_t gt_monotonic(void)
+{
+	return gt_read_clock(CLOCK_MONOTONIC);
+}
 
 /*
  * A reading for a record: what fields of the role host_time hold in the arena. Not in order with

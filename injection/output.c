@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "format/name.h"
 #include "format/recording.h"
 #include "injection/process.h"
@@ -53,7 +54,7 @@ static int make_chosen_folder(struct gt_session *session, struct gt_error *err)
 	struct gt_name_facts facts = {
 		.pid = (int)getpid(), .host = host, .environment = environ, .number = 1};
 
-	gt_process_host(host, sizeof(host));
+	gt_host_name(host, sizeof(host));
 	for (; facts.number <= MAX_FOLDERS; facts.number++) {
 		const int result = gt_name_expand(pattern, &facts, session->folder,
 		                                  sizeof(session->folder), err);
@@ -153,7 +154,7 @@ static int open_capture(struct gt_session *session)
 	char host[HOST_NAME_MAX + 1];
 	char path[PATH_MAX + NAME_MAX + 2];
 
-	gt_process_host(host, sizeof(host));
+	gt_host_name(host, sizeof(host));
 	for (int i = 1; i <= MAX_FOLDERS; i++) {
 		char number[16] = "";
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "format/meta.h"
 
 /* Reads what a small file holds, at most size bytes; a zero byte follows it. */
@@ -42,16 +43,6 @@ uint64_t gt_process_started(void)
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-void gt_process_host(char *host, size_t size)
-{
-	if (gethostname(host, size - 1) < 0)
-		snprintf(host, size, "host");
-	host[size - 1] = '\0';
-	for (char *c = host; *c; c++)
-		if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
-			*c = '-';
-}
-
 void gt_process_program(char *name, size_t size)
 {
 	char path[PATH_MAX];
@@ -69,7 +60,7 @@ void gt_process_describe(struct gt_meta *meta)
 	ssize_t length;
 	size_t size;
 
-	gt_process_host(text, HOST_NAME_MAX + 1);
+	gt_host_name(text, HOST_NAME_MAX + 1);
 	gt_meta_add(meta, GT_META_HOST, text);
 	size = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	gt_meta_add_bytes(meta, GT_META_BOOT_ID, text,

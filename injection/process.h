@@ -12,9 +12,6 @@ struct gt_meta;
 /* Clock ticks since boot when the process started: with the pid it names the process for ever. */
 uint64_t gt_process_started(void);
 
-/* The host's name with everything but letters, digits, '-', '_' and '.' made '-'. */
-void gt_process_host(char *host, size_t size);
-
 /* The name of the executable's file, "program" when it cannot be told. */
 void gt_process_program(char *name, size_t size);
 

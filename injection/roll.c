@@ -11,16 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/host.h"
+#include "injection/now.h"
 #include "injection/process.h"
 #include "injection/session.h"
-
-static uint64_t boottime_ns(void)
-{
-	struct timespec now = {0};
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static struct gt_roll_facts facts_of(const char *text)
 {
@@ -29,7 +23,7 @@ static struct gt_roll_facts facts_of(const char *text)
 		.parent_pid = (uint32_t)getppid(),
 		.user = (uint32_t)geteuid(),
 		.started_ticks = gt_process_started(),
-		.time_ns = boottime_ns(),
+		.time_ns = gt_read_clock(CLOCK_BOOTTIME),
 	};
 	char program[NAME_MAX];
 
@@ -44,7 +38,7 @@ void gt_roll_join(struct gt_session *session)
 {
 	char host[HOST_NAME_MAX + 1];
 
-	gt_process_host(host, sizeof(host));
+	gt_host_name(host, sizeof(host));
 	session->roll.roll = gt_roll_open(session->folder, host, NULL);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "injection/api_calls.h"
+#include "injection/cupti/cupti.h"
 #include "injection/session.h"
 
 const struct gt_settings *gt_settings_of(const struct gt_session *session)
@@ -13,6 +15,23 @@ const struct gt_settings *gt_settings_of(const struct gt_session *session)
 const struct gt_cupti *gt_cupti_of(const struct gt_session *session)
 {
 	return &session->cupti;
+}
+
+void gt_each_call(struct gt_session *session, gt_use_call *use)
+{
+	static const CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_RUNTIME_API,
+	                                               CUPTI_CB_DOMAIN_DRIVER_API};
+
+	for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++) {
+		for (uint32_t id = 1; id < GT_ROUTER_IDS; id++) {
+			const char *name = NULL;
+
+			if (session->cupti.cuptiGetCallbackName(domains[i], id, &name) ==
+			            CUPTI_SUCCESS &&
+			    name)
+				use(session, domains[i], id, name);
+		}
+	}
 }
 
 uint32_t gt_intern(struct gt_session *session, const char *text)
@@ -32,18 +51,9 @@ bool gt_is_over(const struct gt_session *session)
 
 static bool is_launch(const char *function)
 {
-	static const struct {
-		const char *prefix;
-		const char *kind;
-	} calls[] = {
-#define CALL(prefix, kind) {prefix, #kind},
-#include "format/api_calls.def"
-	};
+	const struct gt_api_call_line *line = function ? gt_api_call_find(function) : NULL;
 
-	for (size_t i = 0; function && i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (strncmp(function, calls[i].prefix, strlen(calls[i].prefix)) == 0)
-			return strcmp(calls[i].kind, "LAUNCH") == 0;
-	return false;
+	return line && strcmp(line->kind, "LAUNCH") == 0;
 }
 
 void gt_own_call_enter(struct gt_session *session, uint32_t correlation)

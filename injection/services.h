@@ -35,6 +35,11 @@ const struct gt_settings *gt_settings_of(const struct gt_session *session);
 /* libcupti's functions. */
 const struct gt_cupti *gt_cupti_of(const struct gt_session *session);
 
+/* In start: every API call that this CUPTI knows, with its name. */
+typedef void gt_use_call(struct gt_session *session, CUpti_CallbackDomain domain,
+                         CUpti_CallbackId id, const char *name);
+void gt_each_call(struct gt_session *session, gt_use_call *use);
+
 /* In start: callbacks that the source that is being started is to hear. */
 void gt_want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id);
 

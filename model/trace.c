@@ -110,6 +110,12 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 	return 0;
 }
 
+void gt_trace_add_ledger(struct gt_trace *trace, gt_id process, const char *name, uint64_t value)
+{
+	*gt_array_push(&trace->ledgers) = (struct gt_ledger){
+		.process = process, .name = gt_strings_add(trace->strings, name), .value = value};
+}
+
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace)
 {
 	uint64_t bound_ns = 0;

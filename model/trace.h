@@ -130,6 +130,9 @@ const char *gt_trace_text(const struct gt_trace *trace, gt_string text);
  */
 int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *value);
 
+/* Adds a row: what a process counted of a class. GT_NONE: nobody knows which process. */
+void gt_trace_add_ledger(struct gt_trace *trace, gt_id process, const char *name, uint64_t value);
+
 /* The worst reading of the clocks: host and GPU times are related to within so many ns. */
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace);
 

@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file_sink.h"
+#include "base/host.h"
 #include "cli/claim.h"
 #include "cli/command.h"
 #include "cli/environment.h"
@@ -154,7 +155,7 @@ static int take_names(struct run *run, const char *wanted, struct gt_error *err)
 
 static int choose_names(struct run *run, unsigned number, struct gt_error *err)
 {
-	char host[HOST_NAME_MAX + 1] = "";
+	char host[HOST_NAME_MAX + 1];
 	const struct gt_name_facts facts = {
 		.pid = (int)getpid(),
 		.host = host,
@@ -166,7 +167,7 @@ static int choose_names(struct run *run, unsigned number, struct gt_error *err)
 	const char *wanted = wanted_name(run, &pattern);
 	int result = 0;
 
-	(void)gethostname(host, sizeof(host) - 1);
+	gt_host_name(host, sizeof(host));
 	if (pattern)
 		result = gt_name_expand(wanted, &facts, expanded, sizeof(expanded), err);
 	return result < 0 ? result : take_names(run, pattern ? expanded : wanted, err);

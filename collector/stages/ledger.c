@@ -30,12 +30,6 @@ struct tally {
 	uint64_t kernels_without_call;
 };
 
-static void add(struct gt_trace *trace, gt_id process, const char *name, uint64_t value)
-{
-	*gt_array_push(&trace->ledgers) = (struct gt_ledger){
-		.process = process, .name = gt_strings_add(trace->strings, name), .value = value};
-}
-
 /* Kernels on no stream, as damaged records name none, are of no process: one tally more. */
 static void count_kernels(const struct gt_trace *trace, uint8_t *known, struct tally *tallies)
 {
@@ -122,25 +116,28 @@ static void add_rows(struct gt_trace *trace, const struct gt_capture *capture,
 	const uint64_t captured = tally->tells_nodes ? tally->made_node : tally->in_capture;
 
 	if (capture->api_recorded) {
-		add(trace, process, "launches", tally->launches);
-		add(trace, process, "launches_timed", tally->timed);
-		add(trace, process, "launches_unfinished", tally->unfinished);
-		add(trace, process, "launches_captured", captured);
-		add(trace, process, "launches_missing", tally->without_kernel - captured);
-		add(trace, process, "launches_refused", tally->failed);
-		add(trace, process, "graph_launches", tally->graph_launches);
-		add(trace, process, "kernels_without_call", tally->kernels_without_call);
+		gt_trace_add_ledger(trace, process, "launches", tally->launches);
+		gt_trace_add_ledger(trace, process, "launches_timed", tally->timed);
+		gt_trace_add_ledger(trace, process, "launches_unfinished", tally->unfinished);
+		gt_trace_add_ledger(trace, process, "launches_captured", captured);
+		gt_trace_add_ledger(trace, process, "launches_missing",
+		                    tally->without_kernel - captured);
+		gt_trace_add_ledger(trace, process, "launches_refused", tally->failed);
+		gt_trace_add_ledger(trace, process, "graph_launches", tally->graph_launches);
+		gt_trace_add_ledger(trace, process, "kernels_without_call",
+		                    tally->kernels_without_call);
 	} else if (!capture->api_known && !capture->unread) {
 		/* One process whose launches nobody can tell: its file stops before it says so. */
-		add(trace, process, "launches_unknown", 1);
+		gt_trace_add_ledger(trace, process, "launches_unknown", 1);
 	}
 	if (capture->chunks_left_out)
-		add(trace, process, "chunks_left_out", capture->chunks_left_out);
-	add(trace, process, "kernels", tally->kernels);
-	add(trace, process, "kernels_unfinished", tally->kernels_unfinished);
+		gt_trace_add_ledger(trace, process, "chunks_left_out", capture->chunks_left_out);
+	gt_trace_add_ledger(trace, process, "kernels", tally->kernels);
+	gt_trace_add_ledger(trace, process, "kernels_unfinished", tally->kernels_unfinished);
 	gt_array_each(const struct gt_record_ledger, row, &capture->raw_ledger)
-		add(trace, process, gt_trace_text(trace, gt_capture_string(capture, row->name)),
-		    row->value);
+		gt_trace_add_ledger(trace, process,
+		                    gt_trace_text(trace, gt_capture_string(capture, row->name)),
+		                    row->value);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)

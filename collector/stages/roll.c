@@ -11,12 +11,11 @@
  * no capture classes of the ledger. A note says what happened to each.
  */
 
+/* What did not happen has no row. */
 static void add(struct gt_trace *trace, gt_id process, const char *name, uint64_t value)
 {
-	if (value == 0)
-		return;
-	*gt_array_push(&trace->ledgers) = (struct gt_ledger){
-		.process = process, .name = gt_strings_add(trace->strings, name), .value = value};
+	if (value)
+		gt_trace_add_ledger(trace, process, name, value);
 }
 
 static void add_calls(struct gt_trace *trace, gt_id process, uint64_t launches, uint64_t calls)

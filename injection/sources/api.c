@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "injection/cupti/cupti.h"
+#include "injection/api_calls.h"
 #include "injection/services.h"
 #include "injection/source.h"
 
@@ -67,38 +67,13 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 		record->flags |= GT_RECORD_GRAPH_NODE;
 }
 
-/* What a call is for decides whether it is recorded: the first prefix that fits, as the .def says. */
-static bool is_wanted(const char *name, int setting)
+static void want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                 const char *name)
 {
-	static const struct {
-		const char *prefix;
-		const char *kind;
-		bool in_driver;
-	} calls[] = {
-#define CALL(prefix, kind)           {prefix, #kind, false},
-#define CALL_IN_DRIVER(prefix, kind) {prefix, #kind, true},
-#include "format/api_calls.def"
-	};
+	const struct gt_api_call_line *line = gt_api_call_find(name);
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (strncmp(name, calls[i].prefix, strlen(calls[i].prefix)) == 0)
-			return strcmp(calls[i].kind, "NONE") != 0 &&
-			       (!calls[i].in_driver || setting != GT_API_SETTING_LIGHT);
-	return false;
-}
-
-static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain)
-{
-	const struct gt_cupti *cupti = gt_cupti_of(session);
-	const int setting = gt_settings_of(session)->api;
-
-	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++) {
-		const char *name = NULL;
-
-		if (cupti->cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name &&
-		    is_wanted(name, setting))
-			gt_want_call(session, domain, id, name);
-	}
+	if (line && (!line->in_driver || gt_settings_of(session)->api != GT_API_SETTING_LIGHT))
+		gt_want_call(session, domain, id, name);
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
@@ -112,8 +87,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		return 0;
 	if (setting == GT_API_SETTING_ALL)
 		gt_want_nested(session);
-	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API);
-	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	gt_each_call(session, want);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	return 0;
 }

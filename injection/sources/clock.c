@@ -20,14 +20,6 @@ struct clock {
 	uint64_t interval_ns;
 };
 
-static uint64_t read_clock(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* All clocks between two readings of our own: their distance bounds the disagreement. */
 static struct gt_record_clock read_once(const struct gt_cupti *cupti)
 {
@@ -37,10 +29,10 @@ static struct gt_record_clock read_once(const struct gt_cupti *cupti)
 
 	if (cupti->cuptiGetTimestamp(&clock.cupti_ns) != CUPTI_SUCCESS)
 		clock.cupti_ns = 0;
-	clock.boottime_ns = read_clock(CLOCK_BOOTTIME);
-	clock.realtime_ns = read_clock(CLOCK_REALTIME);
+	clock.boottime_ns = gt_read_clock(CLOCK_BOOTTIME);
+	clock.realtime_ns = gt_read_clock(CLOCK_REALTIME);
 	if (!gt_now_is_monotonic())
-		clock.monotonic_ns = read_clock(CLOCK_MONOTONIC);
+		clock.monotonic_ns = gt_read_clock(CLOCK_MONOTONIC);
 	after = gt_now();
 	clock.host_ns = before + (after - before) / 2;
 	clock.bound_ns = after - before;

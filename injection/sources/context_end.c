@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "injection/cupti/cupti.h"
 #include "injection/services.h"
 #include "injection/source.h"
 
@@ -34,17 +33,11 @@ static bool ends_context(const char *name)
 	return false;
 }
 
-static void want_domain(struct gt_session *session, CUpti_CallbackDomain domain)
+static void want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                 const char *name)
 {
-	const struct gt_cupti *cupti = gt_cupti_of(session);
-
-	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++) {
-		const char *name = NULL;
-
-		if (cupti->cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name &&
-		    ends_context(name))
-			gt_want(session, domain, id);
-	}
+	if (ends_context(name))
+		gt_want(session, domain, id);
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
@@ -52,8 +45,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	(void)state;
 	(void)err;
-	want_domain(session, CUPTI_CB_DOMAIN_RUNTIME_API);
-	want_domain(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	gt_each_call(session, want);
 	return 0;
 }
 

@@ -24,10 +24,10 @@ static void expect_known(const char *name)
 	cr_expect(gt_ledger_class_find(name) != NULL, "%s is not in model/ledger.def", name);
 }
 
-/* Its lines read: add(trace, process, "launches", ...); */
+/* Its lines read: gt_trace_add_ledger(trace, process, "launches", ...); */
 Test(ledger, knows_every_class_that_the_collector_adds)
 {
-	static const char before[] = "add(trace, process, \"";
+	static const char before[] = "gt_trace_add_ledger(trace, process, \"";
 	FILE *file = fopen(GT_TEST_DATA "/../collector/stages/ledger.c", "r");
 	char line[512];
 	size_t found = 0;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_BASE_HOST_H
+#define GT_BASE_HOST_H
+
+#include <stddef.h>
+
+/*
+ * The host's name as files are called after it: with everything but letters, digits, '-', '_' and
+ * '.' made '-', and "host" when it cannot be told. size is 2 at least; HOST_NAME_MAX + 1 holds any.
+ */
+void gt_host_name(char *host, size_t size);
+
+#endif

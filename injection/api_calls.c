@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/api_calls.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct gt_api_call_line lines[] = {
+#define CALL(prefix, kind)           {prefix, #kind, false},
+#define CALL_IN_DRIVER(prefix, kind) {prefix, #kind, true},
+#include "format/api_calls.def"
+};
+
+const struct gt_api_call_line *gt_api_call_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (strncmp(name, lines[i].prefix, strlen(lines[i].prefix)) == 0)
+			return strcmp(lines[i].kind, "NONE") ? &lines[i] : NULL;
+	return NULL;
+}

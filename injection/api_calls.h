@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_API_CALLS_H
+#define GT_INJECTION_API_CALLS_H
+
+#include <stdbool.h>
+
+/* A line of format/api_calls.def. */
+struct gt_api_call_line {
+	const char *prefix;
+	const char *kind;
+	bool in_driver; /* CALL_IN_DRIVER */
+};
+
+/* The first line that fits a call of this name; NULL when none does, or one of kind NONE. */
+const struct gt_api_call_line *gt_api_call_find(const char *name);
+
+#endif
