@@ -62,3 +62,30 @@ function(gputrace_folder name)
   endforeach()
   target_link_libraries(gputrace_${name} PUBLIC ${arg_LIBRARIES})
 endfunction()
+
+# gputrace_cuda_programs(TARGET [ALL] NAMES NAME... FOLDER DIR [DEPENDS FILE...] FLAGS FLAG...): the
+# target builds NAME.cu of this folder as DIR/NAME, by nvcc itself: CMake's own CUDA language would make
+# the toolkit a condition of configuring anything at all. Without nvcc there is no such target.
+function(gputrace_cuda_programs target)
+  cmake_parse_arguments(arg "ALL" "FOLDER" "NAMES;DEPENDS;FLAGS" ${ARGN})
+  get_filename_component(cuda_root "${GPUTRACE_CUDA_INCLUDE}" DIRECTORY)
+  find_program(GPUTRACE_NVCC nvcc HINTS ${cuda_root}/bin $ENV{CUDA_HOME}/bin PATHS /usr/local/cuda/bin)
+  if(NOT GPUTRACE_NVCC)
+    message(STATUS "nvcc was not found: no target ${target}")
+    return()
+  endif()
+  set(programs "")
+  foreach(name IN LISTS arg_NAMES)
+    set(program ${arg_FOLDER}/${name})
+    add_custom_command(OUTPUT ${program}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${arg_FOLDER}
+      COMMAND ${GPUTRACE_NVCC} ${arg_FLAGS} -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cu
+      DEPENDS ${name}.cu ${arg_DEPENDS}
+      COMMENT "Building ${name} with nvcc" VERBATIM)
+    list(APPEND programs ${program})
+  endforeach()
+  if(arg_ALL)
+    set(all ALL)
+  endif()
+  add_custom_target(${target} ${all} DEPENDS ${programs})
+endfunction()
