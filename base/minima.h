@@ -13,7 +13,7 @@
 struct gt_minima {
 	int64_t *nodes; /* 1 is the root, n has 2n and 2n + 1; the values are from room on */
 	size_t count;
-	size_t room;    /* a power of two, or 0 */
+	size_t room; /* a power of two, or 0 */
 };
 
 /* Sets the value of a place; that of place count is added. */
