@@ -302,6 +302,12 @@ static void say_ssh(const struct view *view)
 	       port, view->port, view->port, host);
 }
 
+/* Whether the UI fetches the trace by itself. */
+static bool leads_to_ui(const struct view *view)
+{
+	return view->ui_folder >= 0 || view->port == UI_PORT;
+}
+
 static void announce(const struct view *view)
 {
 	struct gt_error err = {0};
@@ -310,6 +316,9 @@ static void announce(const struct view *view)
 	start_address(view, start, sizeof(start));
 	gt_say("%s (%s) waits for a browser at %s", view->name,
 	       gt_figure_bytes((int64_t)view->trace_bytes).text, start);
+	if (leads_to_ui(view) && view->origin)
+		gt_say("if the browser asks whether %s may reach this machine, allow it",
+		       view->origin);
 	say_ssh(view);
 	if (!view->args->no_browser && gt_browser_is_there() && gt_browser_open(start, &err) < 0)
 		gt_say("%s; open the address yourself", err.text);
@@ -318,7 +327,7 @@ static void announce(const struct view *view)
 /* What is answered to the browser that comes to the start: where it goes, or a page. */
 static int serve(struct view *view, struct gt_error *err)
 {
-	const bool leads = view->ui_folder >= 0 || view->port == UI_PORT;
+	const bool leads = leads_to_ui(view);
 	const char *named = view->args->ui ? view->args->ui : GT_ADDRESS_UI;
 	char start[80];
 	char own[sizeof(start) + 8];
