@@ -312,10 +312,12 @@ static void announce(const struct view *view)
 {
 	struct gt_error err = {0};
 	char start[80];
+	char waits[NAME_MAX + 100];
 
 	start_address(view, start, sizeof(start));
-	gt_say("%s (%s) waits for a browser at %s", view->name,
-	       gt_figure_bytes((int64_t)view->trace_bytes).text, start);
+	snprintf(waits, sizeof(waits), "%s (%s) waits for a browser at ", view->name,
+	         gt_figure_bytes((int64_t)view->trace_bytes).text);
+	gt_say_link(waits, start, start);
 	if (leads_to_ui(view) && view->origin)
 		gt_say("if the browser asks whether %s may reach this machine, allow it",
 		       view->origin);
