@@ -95,6 +95,12 @@ class Viewed(Folder):
     def open(self, address):
         return CHROMIUM.open(address)
 
+    def open_page(self, view):
+        """The page of a view that does not lead to the UI, ready to be clicked; first there is an empty one."""
+        page = self.open(view.address)
+        page.wait_for("document.getElementById('open') && document.readyState === 'complete'")
+        return page
+
     def check_got(self, page, via, title):
         """The page has the trace, and was told the plugins and commands."""
         got = page.wait_for("window.got ?? (window.failed && {failed: window.failed})")
@@ -127,8 +133,7 @@ class Viewed(Folder):
     def test_from_another_port_a_click_hands_the_trace_to_the_ui(self):
         CHROMIUM.command("Browser.resetPermissions")  # it takes none
         with View(GPUTRACE, "--port", 0, self.trace) as view:
-            page = self.open(view.address)
-            page.wait_for("document.readyState === 'complete'")
+            page = self.open_page(view)
             # A window that nobody asked for is not let through.
             self.assertNotIn(UI, [other["url"][:len(UI)] for other in CHROMIUM.pages()])
             self.assertTrue(view.is_there())
@@ -139,9 +144,8 @@ class Viewed(Folder):
 
     def test_the_page_can_hand_over_again_what_was_taken_once(self):
         with View(GPUTRACE, "--port", 0, self.trace) as view:
-            page = self.open(view.address)
+            page = self.open_page(view)
             for _ in range(2):
-                page.wait_for("document.readyState === 'complete'")
                 page.ask("document.getElementById('open').click()", gesture=True)
                 ui = CHROMIUM.wait_for_page(UI)
                 self.check_got(ui, "message", "some trace.perfetto")
@@ -150,8 +154,7 @@ class Viewed(Folder):
 
     def test_a_window_that_is_closed_too_early_is_said(self):
         with View(GPUTRACE, "--port", 0, "--ui", "https://ui.perfetto.dev/missing", self.trace) as view:
-            page = self.open(view.address)
-            page.wait_for("document.readyState === 'complete'")
+            page = self.open_page(view)
             page.ask("document.getElementById('open').click()", gesture=True)
             CHROMIUM.wait_for_page(UI).close()
             page.wait_for("document.getElementById('state').textContent.includes('its window was closed')")
@@ -166,8 +169,7 @@ class Viewed(Folder):
         name = "<img src=x onerror=alert(1)> & \"b'.perfetto"
         self.trace = self.trace.rename(self.folder / name)
         with View(GPUTRACE, "--port", 0, self.trace) as view:
-            page = self.open(view.address)
-            page.wait_for("document.readyState === 'complete'")
+            page = self.open_page(view)
             self.assertEqual(page.ask("document.querySelector('h1').textContent"), name)
             self.assertEqual(page.ask("document.images.length"), 0)
             page.ask("document.getElementById('open').click()", gesture=True)
