@@ -250,8 +250,9 @@ static bool is_stranger(const struct gt_serving *serving, struct MHD_Connection 
 	return origin && (!serving->origin || strcmp(origin, serving->origin) != 0);
 }
 
-static enum MHD_Result answer(const struct gt_serving *serving, struct MHD_Connection *connection,
-                              const char *path, const char *method, struct request *request)
+static enum MHD_Result answer_request(const struct gt_serving *serving,
+                                      struct MHD_Connection *connection, const char *path,
+                                      const char *method, struct request *request)
 {
 	static const char ui[] = "ui/";
 	const char *name = below_token(serving, path);
@@ -299,7 +300,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		*size = 0;
 		return MHD_YES;
 	}
-	return answer(server->serving, connection, path, method, *state);
+	return answer_request(server->serving, connection, path, method, *state);
 }
 
 /* Parts count as far as they join what was taken before. */

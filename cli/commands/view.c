@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/file_sink.h"
 #include "base/host.h"
+#include "base/parse.h"
 #include "cli/address.h"
 #include "cli/browser.h"
 #include "cli/command.h"
@@ -282,24 +283,32 @@ static int open_trace(struct view *view, const char *path, struct gt_error *err)
 	return 0;
 }
 
+/* "-p PORT " when the connection did not come to ssh's usual one. */
+static void ssh_option(const char *connection, char *text, size_t size)
+{
+	/* Address and port of the client, then of this machine. */
+	const char *last = connection ? strrchr(connection, ' ') : NULL;
+	uint64_t port = SSH_PORT;
+
+	*text = '\0';
+	if (last && gt_parse_count(last + 1, &port) == 0 && port != SSH_PORT && port <= MOST_PORT)
+		snprintf(text, size, "-p %u ", (unsigned)port);
+}
+
 /* A browser on another machine comes through ssh. */
 static void say_ssh(const struct view *view)
 {
 	// NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
 	const char *connection = getenv("SSH_CONNECTION");
 	char host[HOST_NAME_MAX + 1];
-	char port[16] = "";
-	unsigned ssh_port = SSH_PORT;
+	char option[16];
 
 	if (!connection && gt_browser_is_there())
 		return;
-	/* Address and port of the client, then ours. */
-	if (connection && sscanf(connection, "%*s %*u %*s %5u", &ssh_port) == 1 &&
-	    ssh_port != SSH_PORT)
-		snprintf(port, sizeof(port), "-p %u ", ssh_port);
+	ssh_option(connection, option, sizeof(option));
 	gt_host_name(host, sizeof(host));
 	gt_say("for a browser on another machine, first run there: ssh -N %s-L %u:127.0.0.1:%u %s",
-	       port, view->port, view->port, host);
+	       option, view->port, view->port, host);
 }
 
 /* Whether the UI fetches the trace by itself. */
@@ -333,7 +342,7 @@ static int serve(struct view *view, struct gt_error *err)
 	const char *named = view->args->ui ? view->args->ui : GT_ADDRESS_UI;
 	char start[80];
 	char own[sizeof(start) + 8];
-	char trace[sizeof(start) + 3 * (NAME_MAX + 16)];
+	char trace[sizeof(start) + 3 * ((size_t)NAME_MAX + 16)];
 	char *name = gt_address_encode(view->name);
 	char *address;
 	char *page = NULL;
