@@ -279,8 +279,8 @@ static enum MHD_Result answer_request(const struct gt_serving *serving,
 	return not_here(connection);
 }
 
-/* Called once for the head of a request, then for what it brings, which is not wanted, then to
- * answer. */
+/* Called for the head of a request, then for what it brings, which is not wanted, then to answer. */
+/* NOLINTNEXTLINE(readability-function-size): the parameters are the library's */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *data,
                               size_t *size, void **state)
