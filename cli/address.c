@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/say.h"
+#include "cli/serve.h"
 #include "cli/startup_commands.h"
 
 #define PLUGINS "com.meta.GpuCompute,dev.perfetto.GpuByProcess"
@@ -155,8 +156,11 @@ char *gt_address_origin(const char *ui, struct gt_error *err)
 void gt_address_say(const char *trace_file)
 {
 	char *address = gt_address_make(GT_ADDRESS_UI, NULL);
+	const bool can_view = gt_serve_check(NULL) == 0;
 
-	gt_say("to look at it: gputrace view %s", trace_file);
-	gt_say_link("or drop it into ", GT_ADDRESS_UI, address);
+	if (can_view)
+		gt_say("to look at it: gputrace view %s", trace_file);
+	gt_say_link(can_view ? "or drop it into " : "to look at it, drop it into ", GT_ADDRESS_UI,
+	            address);
 	free(address);
 }

@@ -23,7 +23,7 @@ struct gt_serving {
 	int ui;               /* descriptor of a folder that TOKEN/ui/ shows; -1: none */
 };
 
-/* 0, or -ENOTSUP when this gputrace was built without what it takes. */
+/* 0, or -ENOTSUP when this gputrace was built without what it takes. err may be NULL. */
 int gt_serve_check(struct gt_error *err);
 
 /*
