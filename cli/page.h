@@ -6,7 +6,7 @@
 struct gt_page {
 	const char *ui;     /* address that the window opens */
 	const char *origin; /* of that address */
-	const char *trace;  /* where the page fetches the trace: relative to itself */
+	const char *trace;  /* path from which the page fetches the trace */
 	const char *name;   /* what the UI calls it */
 };
 

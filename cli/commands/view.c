@@ -360,11 +360,13 @@ static int serve(struct view *view, struct gt_error *err)
 	snprintf(trace, sizeof(trace), "%s%s", start, name);
 	snprintf(own, sizeof(own), "%sui/", start);
 	address = gt_address_make(view->ui_folder >= 0 ? own : named, leads ? trace : NULL);
-	if (leads)
+	if (leads) {
 		serving.location = address;
-	else
+	} else {
+		snprintf(trace, sizeof(trace), "/%s/%s", view->token, name);
 		serving.page = page =
-			gt_page_make(&(struct gt_page){address, view->origin, name, view->name});
+			gt_page_make(&(struct gt_page){address, view->origin, trace, view->name});
+	}
 	(void)signal(SIGPIPE, SIG_IGN); /* of a browser that closes its connection */
 	result = gt_serve(view->socket, &serving, err);
 	view->socket = -1;

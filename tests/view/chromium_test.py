@@ -142,6 +142,12 @@ class Viewed(Folder):
             self.assertIn("Perfetto has the trace", page.wait_for("document.getElementById('state').textContent"))
             self.assertEqual(view.end(), 0)
 
+    def test_an_address_that_lost_its_last_slash_works(self):
+        with View(GPUTRACE, "--port", 0, self.trace) as view:
+            view.address = view.address.removesuffix("/")
+            self.open_page(view).ask("document.getElementById('open').click()", gesture=True)
+            self.check_got(CHROMIUM.wait_for_page(UI), "message", "some trace.perfetto")
+
     def test_the_page_can_hand_over_again_what_was_taken_once(self):
         with View(GPUTRACE, "--port", 0, self.trace) as view:
             page = self.open_page(view)

@@ -34,7 +34,7 @@ class Page(Folder):
             self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, "text/html; charset=utf-8"))
             text = body.decode()
             self.assertIn('data-name="some trace.perfetto"', text)
-            self.assertIn(f'data-trace="{NAME}"', text)
+            self.assertIn(f'data-trace="/{view.token}/{NAME}"', text)
             self.assertIn(f'data-origin="{UI}"', text)
             self.assertRegex(text, 'data-ui="https://ui.perfetto.dev/#!/[?]startupCommands=[^"]+')
             self.assertEqual(view.get(f"/{view.token}")[1], body)
