@@ -22,14 +22,22 @@ if(GPUTRACE_SANITIZE)
   add_link_options(-fsanitize=${GPUTRACE_SANITIZE})
 endif()
 
-# gputrace_library(NAME HEADER LIBRARY [STATIC]): the imported target gputrace::NAME, static when
-# asked for, or when GPUTRACE_STATIC wants a build that runs on machines without the libraries.
+# gputrace_library(NAME HEADER LIBRARY [STATIC] [OPTIONAL]): the imported target gputrace::NAME, static
+# when asked for, or when GPUTRACE_STATIC wants a build that runs on machines without the libraries.
+# An optional one that is missing has no target.
 function(gputrace_library name header library)
-  find_path(GPUTRACE_${name}_INCLUDE ${header} REQUIRED)
+  set(required REQUIRED)
+  if("OPTIONAL" IN_LIST ARGN)
+    set(required)
+  endif()
+  find_path(GPUTRACE_${name}_INCLUDE ${header} ${required})
   if(GPUTRACE_STATIC OR "STATIC" IN_LIST ARGN)
-    find_library(GPUTRACE_${name}_LIBRARY NAMES lib${library}.a ${library} REQUIRED)
+    find_library(GPUTRACE_${name}_LIBRARY NAMES lib${library}.a ${library} ${required})
   else()
-    find_library(GPUTRACE_${name}_LIBRARY NAMES ${library} REQUIRED)
+    find_library(GPUTRACE_${name}_LIBRARY NAMES ${library} ${required})
+  endif()
+  if(NOT GPUTRACE_${name}_INCLUDE OR NOT GPUTRACE_${name}_LIBRARY)
+    return()
   endif()
   add_library(gputrace::${name} UNKNOWN IMPORTED GLOBAL)
   set_target_properties(gputrace::${name} PROPERTIES
@@ -88,4 +96,31 @@ function(gputrace_cuda_programs target)
     set(all ALL)
   endif()
   add_custom_target(${target} ${all} DEPENDS ${programs})
+endfunction()
+
+# gputrace_embed(HEADER VARIABLE FILE): a header with the file's bytes, and a zero, as an array of
+# char, made anew when the file changes.
+function(gputrace_embed header variable file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1, " bytes "${bytes}")
+  string(REGEX REPLACE "((0x.., ){16})" "\\1\n" bytes "${bytes}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${header}
+    CONTENT "static const char ${variable}[] = {\n${bytes}0};\n")
+endfunction()
+
+# gputrace_without_tls(NAME LIBRARY): a target that stands in for what a static libmicrohttpd calls
+# of GnuTLS, which has no static library of its own everywhere. It is called at the start and the
+# end of the program; TLS itself is never used.
+function(gputrace_without_tls name library)
+  execute_process(COMMAND ${CMAKE_NM} --undefined-only ${library} OUTPUT_VARIABLE symbols
+    ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "gnutls_[a-z0-9_]+" symbols "${symbols}")
+  list(REMOVE_DUPLICATES symbols)
+  set(text)
+  foreach(symbol IN LISTS symbols)
+    string(APPEND text "int ${symbol}(void);\nint ${symbol}(void)\n{\n\treturn 0;\n}\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}.c CONTENT "${text}" @ONLY)
+  add_library(${name} STATIC ${PROJECT_BINARY_DIR}/generated/${name}.c)
 endfunction()

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file_sink.h"
+#include "cli/address.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/option.h"
@@ -156,7 +157,8 @@ static char *default_path(const char *recording, const struct gt_exporter *expor
 	return path;
 }
 
-static void tell(const struct gt_output *output, const struct gt_export_counts *counts)
+static void tell(const struct gt_output *output, const struct gt_exporter *exporter,
+                 const struct gt_export_counts *counts)
 {
 	gt_say("%s: %s GPU slices, %s API slices, %s", output->path,
 	       gt_figure_count((int64_t)counts->gpu_slices).text,
@@ -165,6 +167,8 @@ static void tell(const struct gt_output *output, const struct gt_export_counts *
 	if (counts->skipped)
 		gt_say("%s rows could not be placed in time and are not in it",
 		       gt_figure_count((int64_t)counts->skipped).text);
+	if (strcmp(exporter->name, "perfetto") == 0 && output->file != stdout)
+		gt_address_say(output->path);
 }
 
 static const struct gt_heading headings[] = {
@@ -214,7 +218,7 @@ static int write_view(const struct args *args, const struct gt_view *view,
 	if (result == 0 && args->json)
 		print_json(output, exporter, &counts);
 	else if (result == 0 && !args->quiet)
-		tell(output, &counts);
+		tell(output, exporter, &counts);
 	return result;
 }
 
