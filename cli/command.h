@@ -2,6 +2,7 @@
 #ifndef GT_CLI_COMMAND_H
 #define GT_CLI_COMMAND_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct gt_error;
@@ -32,5 +33,11 @@ struct gt_command {
 	 */
 	int (*run)(int argc, char **argv, struct gt_error *err);
 };
+
+extern const struct gt_command *const gt_commands[];
+extern const size_t gt_command_count;
+
+/* By its own name; NULL when there is none. */
+const struct gt_command *gt_command_find(const char *name);
 
 #endif

@@ -264,7 +264,21 @@ int gt_process_find(const char *program, struct gt_error *err)
 {
 	const int result = strchr(program, '/') ? check(program) : check_along_path(program);
 
+	if (result < 0 && gt_process_is_python(program) && access(program, R_OK) == 0)
+		return gt_fail(err, -result,
+		               "cannot run %s: it is a Python script; did you mean python3 %s?",
+		               program, program);
+	if (result == -ENOENT && !strchr(program, '/') && access(program, X_OK) == 0)
+		return gt_fail(err, -result, "cannot run %s: %s along PATH; did you mean ./%s?",
+		               program, gt_errno_text(-result), program);
 	if (result < 0)
 		return gt_fail(err, -result, "cannot run %s: %s", program, gt_errno_text(-result));
 	return 0;
+}
+
+bool gt_process_is_python(const char *program)
+{
+	const size_t length = strlen(program);
+
+	return length > strlen(".py") && strcmp(program + length - strlen(".py"), ".py") == 0;
 }
