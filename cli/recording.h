@@ -8,6 +8,7 @@
 #include "base/array.h"
 
 struct gt_error;
+struct gt_words;
 
 /* For the help of commands that take one. */
 #define GT_RECORDING_HELP                                                                          \
@@ -49,6 +50,12 @@ int gt_recording_choose(const char *word, char **path, struct gt_error *err);
 
 /* 0, or -EINVAL when the name is one of another kind of file, and which. */
 int gt_recording_is_foreign(const char *word, struct gt_error *err);
+
+/* Whether the name is that of a trace for Perfetto. */
+bool gt_recording_is_trace(const char *word);
+
+/* Adds the names of the recordings of this folder, without their ending. */
+void gt_recording_add_names(struct gt_words *words);
 
 /* The stem with a suffix. The caller frees it. */
 char *gt_recording_path(const char *stem, const char *suffix);

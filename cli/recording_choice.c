@@ -131,6 +131,8 @@ char *gt_recording_find(const char *word)
 	return found;
 }
 
+static const char *const traces[] = {".perfetto", ".pftrace", ".perfetto-trace"};
+
 struct ending {
 	const char *suffix;
 	const char *what;
@@ -149,8 +151,6 @@ int gt_recording_is_foreign(const char *word, struct gt_error *err)
 		{"perf.data", "a recording of perf"},
 		{".pt.trace.json", "a trace of PyTorch"},
 	};
-	static const char *const traces[] = {".perfetto", ".pftrace", ".perfetto-trace"};
-
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (gt_has_suffix(word, endings[i].suffix) || strcmp(word, endings[i].suffix) == 0)
 			return gt_fail(err, EINVAL, "%s is %s, which gputrace does not read", word,
@@ -162,6 +162,24 @@ int gt_recording_is_foreign(const char *word, struct gt_error *err)
 			               "made of the recording it was made of, %.*s.gputrace",
 			               word, (int)(strlen(word) - strlen(traces[i])), word);
 	return 0;
+}
+
+void gt_recording_add_names(struct gt_words *words)
+{
+	struct folder here = look(".");
+
+	for (size_t i = 0; i < here.inside.list.count; i++)
+		gt_words_add(words, here.inside.list.rows[i],
+		             strlen(here.inside.list.rows[i]) - strlen(GT_RECORDING_SUFFIX));
+	folder_release(&here);
+}
+
+bool gt_recording_is_trace(const char *word)
+{
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
+		if (gt_has_suffix(word, traces[i]))
+			return true;
+	return false;
 }
 
 static bool is_program(const char *path)

@@ -70,6 +70,17 @@ static bool is_to_be_read(const char *next)
 	return !next || *next == '-' || is_recording(next) || is_report(next);
 }
 
+/* A recording or a report is among the words, or nothing follows at all. */
+static bool are_to_be_read(char **words)
+{
+	if (!*words)
+		return true;
+	for (; *words; words++)
+		if (is_recording(*words) || is_report(*words))
+			return true;
+	return false;
+}
+
 static int use(struct gt_verb *verb, const char *command, int skip)
 {
 	*verb = (struct gt_verb){GT_VERB_COMMAND, gt_command_find(command), skip};
@@ -85,7 +96,7 @@ static int follow(const struct gt_word *known, char **argv, struct gt_verb *verb
 		(void)use(verb, known->text, 2);
 		return verb->command ? 0 : missing_command(argv[1], err);
 	case GT_WORD_EITHER:
-		return use(verb, is_to_be_read(argv[2]) ? "report" : "run", 2);
+		return use(verb, are_to_be_read(argv + 2) ? "report" : "run", 2);
 	case GT_WORD_VERSION:
 		verb->kind = GT_VERB_VERSION;
 		return 0;
@@ -135,6 +146,8 @@ static int guess(char **argv, struct gt_verb *verb, struct gt_error *err)
 	}
 	if (is_report(word) && is_to_be_read(argv[2]))
 		return use(verb, "report", 1);
+	if (gt_recording_is_trace(word) && gt_command_find("view"))
+		return use(verb, "view", 1);
 	if (gt_recording_is_foreign(word, err) < 0)
 		return -EINVAL;
 	return is_path ? use(verb, "run", 1) : guess_program(word, verb, err);

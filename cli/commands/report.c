@@ -171,9 +171,15 @@ static int unknown_word(const char *word, bool recording_known, struct gt_error 
 
 	for (size_t i = 0; i < gt_report_count; i++)
 		gt_words_add(&names, gt_reports[i]->name, strlen(gt_reports[i]->name));
+	if (!recording_known)
+		gt_recording_add_names(&names);
 	nearest = gt_words_nearest(&names, word);
-	if (nearest)
+	if (nearest && recording_known)
 		result = gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", word, nearest);
+	else if (nearest)
+		result = gt_fail(err, EINVAL,
+		                 "'%s' is neither a recording here nor a report; did you mean %s?",
+		                 word, nearest);
 	else if (recording_known)
 		result = gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", word);
 	else
