@@ -15,6 +15,7 @@
 #include "cli/filter.h"
 #include "cli/option.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/say.h"
@@ -231,13 +232,15 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 
 static int write_view(const struct args *args, const struct gt_view *view,
                       const struct gt_exporter *exporter, struct gt_output *output,
-                      struct gt_error *err)
+                      struct gt_progress *progress, struct gt_error *err)
 {
 	const struct gt_export_options how = {.uncompressed = args->uncompressed};
-	const struct gt_target target = {gt_file_sink(output->file), output->temporary};
+	const struct gt_target target = {gt_progress_sink(progress, gt_file_sink(output->file)),
+	                                 output->temporary};
 	struct gt_export_counts counts = {0};
 	int result = exporter->write(view, &how, &target, &counts, err);
 
+	gt_progress_end(progress);
 	/* An exporter does not know what the file will be called. */
 	if (result < 0)
 		return gt_fail(err, -result, "cannot write %s: %s", output->path,
@@ -269,6 +272,7 @@ static int export_recording(const struct args *args, const char *recording,
                             struct gt_error *err)
 {
 	struct gt_output output = GT_OUTPUT_INIT;
+	struct gt_progress progress = {0};
 	struct gt_filter filter;
 	struct gt_trace trace;
 	struct gt_view view;
@@ -282,11 +286,16 @@ static int export_recording(const struct args *args, const char *recording,
 	if (result == 0)
 		result = check_target(exporter, &output, err);
 	if (result == 0)
-		result = gt_collect(recording, &trace, err);
+		gt_progress_begin(&progress, args->quiet, "reading %s", recording);
+	if (result == 0)
+		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
 	if (result == 0)
 		result = gt_view_cut(&view, &trace, &filter, err);
 	if (result == 0)
-		result = write_view(args, &view, exporter, &output, err);
+		gt_progress_begin(&progress, args->quiet, "writing %s", output.path);
+	if (result == 0)
+		result = write_view(args, &view, exporter, &output, &progress, err);
+	gt_progress_end(&progress);
 	gt_output_release(&output);
 	gt_trace_release(&trace);
 	gt_filter_release(&filter);

@@ -18,6 +18,7 @@
 #include "cli/manifest.h"
 #include "cli/option.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "collector/collector.h"
@@ -426,7 +427,12 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 	struct gt_error problem = {0};
 	struct gt_view view = {0};
 	struct gt_salvage left;
-	int loaded = gt_collect(path, &facts->trace, err);
+	struct gt_progress progress = {0};
+	int loaded;
+
+	gt_progress_begin(&progress, false, "reading %s", path);
+	loaded = gt_collect_watched(path, &facts->trace, gt_progress_watch(&progress), err);
+	gt_progress_end(&progress);
 
 	if (loaded == 0) {
 		(void)gt_ledger_sentence(&facts->trace, facts->ledger, sizeof(facts->ledger));

@@ -20,6 +20,7 @@
 #include "cli/ledger.h"
 #include "cli/option.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/say.h"
@@ -331,14 +332,19 @@ done:
 	return result;
 }
 
-static int run_reports(const struct gt_view *view, struct answers *answers, struct gt_error *err)
+static int run_reports(const struct gt_view *view, struct answers *answers,
+                       struct gt_progress *progress, struct gt_error *err)
 {
+	uint64_t done = 0;
 	int result = 0;
 
-	gt_array_each(struct answer, answer, &answers->list)
+	gt_array_each(struct answer, answer, &answers->list) {
+		gt_progress_begin(progress, false, "report %s", answer->report->name);
+		gt_watch_tell(gt_progress_watch(progress), done++, answers->list.count);
 		if (result == 0)
 			result = gt_report_run(answer->report, view, &answer->arguments,
 			                       &answer->result, err);
+	}
 	return result;
 }
 
@@ -353,6 +359,7 @@ static int report_on(const struct args *args, const char *recording, struct answ
 		.limit = args->limit,
 		.sort = args->sort.count ? &args->sort : NULL,
 	};
+	struct gt_progress progress = {0};
 	struct gt_filter filter;
 	struct gt_trace trace;
 	struct gt_view view;
@@ -364,13 +371,16 @@ static int report_on(const struct args *args, const char *recording, struct answ
 	gt_trace_init(&trace);
 	result = gt_filter_read(&args->filter, &filter, err);
 	if (result == 0)
-		result = gt_collect(recording, &trace, err);
+		gt_progress_begin(&progress, false, "reading %s", recording);
+	if (result == 0)
+		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
 	if (result == 0) {
 		clean = gt_ledger_sentence(&trace, sentence, sizeof(sentence));
 		result = gt_view_cut(&view, &trace, &filter, err);
 	}
 	if (result == 0)
-		result = run_reports(&view, answers, err);
+		result = run_reports(&view, answers, &progress, err);
+	gt_progress_end(&progress);
 	if (result == 0 && !clean)
 		add_ledger(sentence, rendering.style, answers);
 	if (result == 0)

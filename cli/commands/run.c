@@ -25,6 +25,7 @@
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/process.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/summary.h"
@@ -475,7 +476,8 @@ static int prepare(struct run *run, struct gt_error *err)
 }
 
 static int export_view(const struct run *run, const struct gt_view *view,
-                       struct gt_export_counts *counts, struct gt_error *err)
+                       struct gt_export_counts *counts, struct gt_progress *progress,
+                       struct gt_error *err)
 {
 	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
 	const struct gt_export_options how = {0};
@@ -483,13 +485,16 @@ static int export_view(const struct run *run, const struct gt_view *view,
 	int result = gt_output_open(&output, run->exported, run->replace, err);
 
 	if (result == 0) {
-		const struct gt_target target = {gt_file_sink(output.file), output.temporary};
+		const struct gt_target target = {
+			gt_progress_sink(progress, gt_file_sink(output.file)), output.temporary};
 
+		gt_progress_begin(progress, run->args->quiet, "writing %s", run->exported);
 		result = exporter->write(view, &how, &target, counts, err);
 	}
 	if (result == 0)
 		result = gt_output_commit(&output, err);
 	gt_output_release(&output);
+	gt_progress_end(progress);
 	return result;
 }
 
@@ -570,13 +575,17 @@ static void summarise(const struct run *run, const struct gt_view *view,
 static void conclude(struct run *run, const struct gt_salvage *salvage)
 {
 	struct gt_export_counts counts = {0};
+	struct gt_progress progress = {0};
 	struct gt_error err = {0};
 	struct gt_trace trace;
 	struct gt_view view;
 	int result;
 
 	gt_trace_init(&trace);
-	result = gt_collect(run->folder, &trace, &err);
+	gt_progress_begin(&progress, run->args->quiet, "reading %s", run->folder);
+	result = gt_collect_watched(run->folder, &trace, gt_progress_watch(&progress), &err);
+	if (result < 0 || !run->exported)
+		gt_progress_end(&progress);
 	if (result == -ENODATA) {
 		conclude_without(run);
 		goto done;
@@ -587,7 +596,7 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 		gt_say("%s", err.text);
 	view = gt_view_of(&trace);
 	if (run->exported)
-		result = export_view(run, &view, &counts, &err);
+		result = export_view(run, &view, &counts, &progress, &err);
 	if (!run->args->quiet)
 		summarise(run, &view, salvage, run->exported && result == 0 ? &counts : NULL);
 	else
