@@ -2,6 +2,7 @@
 #ifndef GT_CLI_COMMAND_H
 #define GT_CLI_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,6 +27,7 @@ struct gt_command {
 	const char *details;     /* lines of at most 80 columns after the options, or NULL */
 	void (*list)(FILE *out); /* prints what an operand or a value can be, or NULL */
 	const struct gt_option *options;
+	bool hidden;       /* not named in --help, the manual and completion */
 	int failed_status; /* exit status when run fails; 0 stands for GT_EXIT_FAILED */
 	/*
 	 * argv starts after the verb and ends with NULL. Returns an exit status, or negative

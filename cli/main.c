@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/report.h"
 #include "base/error.h"
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/say.h"
@@ -17,9 +19,12 @@ static void print_help(FILE *out)
 	      "Shows what a program does on NVIDIA GPUs.\n\nCommands:\n",
 	      out);
 	for (size_t i = 0; i < gt_command_count; i++)
-		fprintf(out, "  %-10s %s\n", gt_commands[i]->name, gt_commands[i]->summary);
-	fputs("\n'gputrace help COMMAND' or 'gputrace COMMAND --help' says more;\n"
-	      "'gputrace --version' names the version.\n\n"
+		if (!gt_commands[i]->hidden)
+			fprintf(out, "  %-10s %s\n", gt_commands[i]->name, gt_commands[i]->summary);
+	fputs("\n'gputrace ./app' is 'gputrace run ./app', 'gputrace app.gputrace' is\n"
+	      "'gputrace report app.gputrace'.\n\n"
+	      "'gputrace help COMMAND' or 'gputrace COMMAND --help' says more, 'gputrace help\n"
+	      "REPORT' explains a report; 'gputrace --version' names the version.\n\n"
 	      "Exit status: 0 done, 1 could not do it, 2 did not understand the command line.\n"
 	      "That of 'gputrace run' is the program's own; 125 gputrace could not start\n"
 	      "recording, 126 the program cannot be run, 127 there is no such program,\n"
@@ -40,12 +45,17 @@ static void print_command_help(const struct gt_command *command)
 		printf("\n%s\n", command->details);
 }
 
-/* gputrace help [COMMAND] */
-static int help(const char *name)
+/* gputrace help [COMMAND|REPORT], gputrace help report REPORT */
+static int help(const char *name, const char *second)
 {
 	const struct gt_command *command = NULL;
+	const struct gt_report *report = name ? gt_report_find(second ? second : name) : NULL;
 	struct gt_error err = {0};
 
+	if (report) {
+		gt_columns_help(report, stdout);
+		return GT_EXIT_OK;
+	}
 	if (name && gt_verb_command(name, &command, &err) < 0) {
 		gt_say("%s", err.text);
 		return GT_EXIT_USAGE;
@@ -105,7 +115,7 @@ int main(int argc, char **argv)
 	}
 	switch (verb.kind) {
 	case GT_VERB_HELP:
-		return help(verb.skip ? argv[verb.skip] : NULL);
+		return verb.skip ? help(argv[2], argv[2] ? argv[3] : NULL) : help(NULL, NULL);
 	case GT_VERB_VERSION:
 		puts("gputrace " GPUTRACE_VERSION);
 		return GT_EXIT_OK;

@@ -14,6 +14,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/habits.h"
@@ -390,6 +391,26 @@ static int report_on(const struct args *args, const char *recording, struct answ
 	return result;
 }
 
+/* "report kernels --help": the columns of every report among the words. False when there is none. */
+static bool help_with_reports(int argc, char **argv)
+{
+	bool found = false;
+
+	for (int i = 0; i < argc; i++) {
+		const struct gt_alias *alias = gt_alias_find(argv[i]);
+		const struct gt_report *report =
+			gt_report_find(alias && !gt_report_find(argv[i]) ? alias->report : argv[i]);
+
+		if (!report)
+			continue;
+		if (found)
+			putchar('\n');
+		gt_columns_help(report, stdout);
+		found = true;
+	}
+	return found;
+}
+
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.limit = UINT64_MAX};
@@ -399,6 +420,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 	char *recording = NULL;
 	int result;
 
+	if (left == -ECANCELED && help_with_reports(argc, argv))
+		return GT_EXIT_OK;
 	if (left < 0)
 		return left;
 	if (args.list) {
@@ -425,7 +448,8 @@ const struct gt_command gt_command_report = {
 	.summary = "Answer questions about a recording",
 	.details = GT_RECORDING_HELP
 	"\n"
-	"Without a REPORT the summary is shown; 'all' is every one of them.",
+	"Without a REPORT the summary is shown; 'all' is every one of them.\n"
+	"'gputrace report REPORT --help' explains its columns.",
 	.list = list_for_help,
 	.options = options,
 	.run = run,
