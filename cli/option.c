@@ -411,8 +411,14 @@ static int take(struct parser *parser, const struct gt_typed *typed, const char 
 	                   : unknown_letter(typed->letter, word, err);
 }
 
+/* The word behind the one that is read; NULL: none. */
+static char *next_word(const struct parser *parser)
+{
+	return parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : NULL;
+}
+
 /* --NAME or --NAME=VALUE. Returns how many words it was, or negative. */
-static int take_long(struct parser *parser, char *next, struct gt_error *err)
+static int take_long(struct parser *parser, struct gt_error *err)
 {
 	char *word = parser->argv[parser->at] + 2;
 	const size_t length = strcspn(word, "=");
@@ -420,7 +426,7 @@ static int take_long(struct parser *parser, char *next, struct gt_error *err)
 		.name = word,
 		.length = length,
 		.value = word[length] ? word + length + 1 : NULL,
-		.next = next,
+		.next = next_word(parser),
 	};
 	const int taken = take(parser, &typed, word, err);
 
@@ -440,7 +446,7 @@ static int check_dashes(const struct parser *parser, const char *word, struct gt
 }
 
 /* -a, -abc, -o VALUE, -oVALUE, -abo VALUE. Returns how many words it was, or negative. */
-static int take_letters(struct parser *parser, char *next, struct gt_error *err)
+static int take_letters(struct parser *parser, struct gt_error *err)
 {
 	char *word = parser->argv[parser->at] + 1;
 	int taken = check_dashes(parser, word, err);
@@ -449,7 +455,7 @@ static int take_letters(struct parser *parser, char *next, struct gt_error *err)
 		const struct gt_typed typed = {
 			.letter = *at,
 			.value = at[1] ? at + 1 + (at[1] == '=') : NULL,
-			.next = at[1] ? NULL : next,
+			.next = at[1] ? NULL : next_word(parser),
 		};
 
 		taken = take(parser, &typed, word, err);
@@ -470,7 +476,6 @@ static int parse(struct parser *parser, struct gt_error *err)
 
 	while (parser->at < parser->argc) {
 		char *word = parser->argv[parser->at];
-		char *next = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : NULL;
 		int taken = 1;
 
 		if (operands_only || word[0] != '-' || !word[1]) {
@@ -479,9 +484,9 @@ static int parse(struct parser *parser, struct gt_error *err)
 		} else if (strcmp(word, "--") == 0) {
 			operands_only = true;
 		} else if (word[1] == '-') {
-			taken = take_long(parser, next, err);
+			taken = take_long(parser, err);
 		} else {
-			taken = take_letters(parser, next, err);
+			taken = take_letters(parser, err);
 		}
 		if (taken < 0)
 			return taken;

@@ -43,7 +43,8 @@ void gt_progress_begin(struct gt_progress *progress, bool quiet, const char *fmt
 	vsnprintf(progress->what, sizeof(progress->what), fmt, args);
 	va_end(args);
 	for (char *at = progress->what; *at; at++)
-		*at = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at;
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
 }
 
 /* One that would wrap could not be erased. */
