@@ -150,7 +150,9 @@ static int guess(char **argv, struct gt_verb *verb, struct gt_error *err)
 		return use(verb, "view", 1);
 	if (gt_recording_is_foreign(word, err) < 0)
 		return -EINVAL;
-	return is_path ? use(verb, "run", 1) : guess_program(word, verb, err);
+	if (is_path || strchr(word, '=')) /* what cannot be run is explained there */
+		return use(verb, "run", 1);
+	return guess_program(word, verb, err);
 }
 
 int gt_verb_find(char **argv, struct gt_verb *verb, struct gt_error *err)
