@@ -13,6 +13,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/habits.h"
+#include "cli/option.h"
 #include "cli/process.h"
 #include "cli/recording.h"
 
@@ -126,14 +127,41 @@ static int guess_program(const char *word, struct gt_verb *verb, struct gt_error
 	return unknown_command(word, err);
 }
 
+/* word begins with two dashes. */
+static bool has_option(const struct gt_command *command, const char *word)
+{
+	const size_t length = strcspn(word, "=");
+
+	for (const struct gt_option *option = command->options; option->name; option++)
+		if (strlen(option->name) == length - 2 &&
+		    strncmp(option->name, word + 2, length - 2) == 0)
+			return true;
+	return false;
+}
+
+/* Options without a command are those of run ("gputrace -o x ./app"), unless only others have them.
+ */
+static int guess_options(const char *word, struct gt_verb *verb, struct gt_error *err)
+{
+	(void)use(verb, "run", 1);
+	if (strncmp(word, "--", 2) != 0 || has_option(verb->command, word) ||
+	    gt_habit_has_name("run", word + 2, strcspn(word, "=") - 2))
+		return 0;
+	for (size_t i = 0; i < gt_command_count; i++)
+		if (!gt_commands[i]->hidden && has_option(gt_commands[i], word))
+			return gt_fail(err, EINVAL, "which command? did you mean gputrace %s %s?",
+			               gt_commands[i]->name, word);
+	return 0;
+}
+
 /* No command at all: a recording, a report or a program, if it can be only one of them. */
 static int guess(char **argv, struct gt_verb *verb, struct gt_error *err)
 {
 	const char *word = argv[1];
 	const bool is_path = strchr(word, '/');
 
-	if (*word == '-') /* "gputrace -o x ./app" */
-		return use(verb, "run", 1);
+	if (*word == '-')
+		return guess_options(word, verb, err);
 	if (is_path && is_program(word))
 		return use(verb, "run", 1);
 	if (is_recording(word)) {

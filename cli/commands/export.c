@@ -322,6 +322,10 @@ static void take_formats(struct args *args)
 
 static int check(const struct args *args, int left, char **argv, struct gt_error *err)
 {
+	if (left > 1 && !args->output && *ending_of(argv[1]) &&
+	    !gt_has_suffix(argv[1], GT_RECORDING_SUFFIX))
+		return gt_fail(err, EINVAL, "one recording at a time; to write %s: -o %s", argv[1],
+		               argv[1]);
 	if (left > 1)
 		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
 	if (args->json && args->output && strcmp(args->output, "-") == 0)
