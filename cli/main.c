@@ -7,9 +7,9 @@
 
 #include "analysis/report.h"
 #include "base/error.h"
-#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/option.h"
+#include "cli/report_help.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 
@@ -53,7 +53,7 @@ static int help(const char *name, const char *second)
 	struct gt_error err = {0};
 
 	if (report) {
-		gt_columns_help(report, stdout);
+		gt_report_help(report, stdout);
 		return GT_EXIT_OK;
 	}
 	if (name && gt_verb_command(name, &command, &err) < 0) {

@@ -9,10 +9,10 @@
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "base/error.h"
-#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/habits.h"
 #include "cli/option.h"
+#include "cli/report_help.h"
 
 #define MAIN_PAGE    "gputrace.1"
 #define REPORTS_PAGE "gputrace-report.5"
@@ -239,7 +239,7 @@ static void put_aliases(const struct gt_report *report, FILE *out)
 static void put_report(const struct gt_report *report, FILE *out)
 {
 	const struct gt_parameter *parameter = report->parameters;
-	struct gt_columns columns;
+	struct gt_report_tables tables;
 
 	fputs(".SH ", out);
 	put_line(report->name, out);
@@ -252,14 +252,14 @@ static void put_report(const struct gt_report *report, FILE *out)
 		         parameter->initial);
 		entry(setting, parameter->help, out);
 	}
-	gt_columns_init(&columns, report);
-	gt_array_each(const struct gt_section, table, &columns.result.sections) {
+	gt_report_tables_init(&tables, report);
+	gt_array_each(const struct gt_section, table, &tables.result.sections) {
 		fputs(".SS ", out);
 		put_line(table->title, out);
 		for (size_t i = 0; i < table->heading_count; i++)
 			entry(table->headings[i].name, table->headings[i].help, out);
 	}
-	gt_columns_release(&columns);
+	gt_report_tables_release(&tables);
 }
 
 static void put_reports(FILE *out)

@@ -14,7 +14,6 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/habits.h"
@@ -24,6 +23,7 @@
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/render.h"
+#include "cli/report_help.h"
 #include "cli/say.h"
 #include "cli/words.h"
 #include "collector/collector.h"
@@ -405,7 +405,7 @@ static bool help_with_reports(int argc, char **argv)
 			continue;
 		if (found)
 			putchar('\n');
-		gt_columns_help(report, stdout);
+		gt_report_help(report, stdout);
 		found = true;
 	}
 	return found;
