@@ -247,11 +247,11 @@ static void zsh_command(const struct gt_command *command, FILE *out)
 		put_shells(out);
 		fputs(")'\n", out);
 	} else if (operands.reports) {
-		fputs("\t\t\t'*:recording or report:_gputrace_recordings ", out);
+		fputs("\t\t\t'*:recording or report: _gputrace_recordings ", out);
 		put_reports(out);
 		fputs("'\n", out);
 	} else {
-		fputs("\t\t\t'*:recording:_gputrace_recordings'\n", out);
+		fputs("\t\t\t'*:recording: _gputrace_recordings'\n", out);
 	}
 	fputs("\t\t;;\n", out);
 }
