@@ -67,6 +67,7 @@ static enum content content_of(enum gt_unit unit)
 	case GT_UNIT_NS:
 	case GT_UNIT_TIME:
 	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
 		return COUNT;
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_PERCENT:

@@ -2,6 +2,7 @@
 #ifndef GT_ANALYSIS_RESULT_H
 #define GT_ANALYSIS_RESULT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,15 +21,31 @@ enum gt_unit {
 	GT_UNIT_NS,               /* nanoseconds, integer; a difference of times */
 	GT_UNIT_TIME,             /* nanoseconds since the recording began, integer */
 	GT_UNIT_BYTES,            /* integer */
+	GT_UNIT_BINARY_BYTES,     /* integer, of what hardware counts in powers of two */
 	GT_UNIT_BYTES_PER_SECOND, /* real */
 	GT_UNIT_PERCENT,          /* real, 0 to 100 */
 	GT_UNIT_REAL,             /* real, no unit */
+};
+
+/*
+ * What a column is worth where a table is wider than the page. Text leaves out those of least
+ * worth first, of equals the last; JSON and CSV have all of them.
+ */
+enum gt_worth {
+	GT_WORTH_ORDINARY,
+	GT_WORTH_LITTLE,
+	GT_WORTH_LEAST,
+	GT_WORTH_KEY,   /* left out when nothing else helps */
+	GT_WORTH_NAME,  /* tells rows apart: stands behind the figures, takes what width is left */
+	GT_WORTH_PROSE, /* a text to read: stands last, wrapped */
 };
 
 struct gt_heading {
 	const char *name; /* also the JSON key and CSV column: lower_case, the unit as suffix */
 	enum gt_unit unit;
 	const char *help; /* one line: what the figure is made of */
+	enum gt_worth worth;
+	bool alarming; /* a count above 0 is bad news */
 };
 
 struct gt_cell {
