@@ -99,3 +99,15 @@ size_t gt_render_width(FILE *out)
 
 	return width < GT_RENDER_NARROWEST ? GT_RENDER_NARROWEST : (size_t)width;
 }
+
+bool gt_render_in_colour(const char *when, FILE *out)
+{
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+	const char *refused = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM"); /* NOLINT(concurrency-mt-unsafe): likewise */
+
+	if (when && strcmp(when, "auto") != 0)
+		return strcmp(when, "always") == 0;
+	return isatty(fileno(out)) && !(refused && *refused) && terminal && *terminal &&
+	       strcmp(terminal, "dumb") != 0;
+}

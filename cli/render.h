@@ -48,6 +48,12 @@ enum {
 /* Columns of a page: of the terminal that out is, else what COLUMNS says, else GT_RENDER_WIDTH. */
 size_t gt_render_width(FILE *out);
 
+/*
+ * Whether text on out may have colours: when says always, never, or auto: on a terminal that is
+ * not dumb, unless NO_COLOR is set (no-color.org). NULL is auto.
+ */
+bool gt_render_in_colour(const char *when, FILE *out);
+
 /* One style each; called by gt_render. */
 void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, FILE *out);

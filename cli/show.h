@@ -15,12 +15,16 @@ struct gt_error;
  */
 struct gt_show_args {
 	const char *output;
-	uint64_t width; /* 0: not given */
+	const char *colour; /* NULL: auto */
+	uint64_t width;     /* 0: not given */
 	bool json;
 	bool csv;
 	bool force;
 	bool wide;
+	bool no_pager;
 };
+
+extern const char *const gt_show_colours[]; /* words for --color */
 
 /* clang-format off */
 #define GT_SHOW_OPTIONS(type, field) \
@@ -33,7 +37,13 @@ struct gt_show_args {
 	         "Show every column of text, and names in full, however wide that gets"), \
 	{OPT("width", 0, COUNT, type, field.width, "COLUMNS", \
 	     "Fit text into so many columns; default: the terminal's, else COLUMNS, else 120"), \
-	 NULL, GT_RENDER_NARROWEST, 100000}
+	 NULL, GT_RENDER_NARROWEST, 100000}, \
+	OPT_CHOICE("color", 0, type, field.colour, "WHEN", gt_show_colours, \
+	           "Colour what is bad news: auto (on a terminal, unless NO_COLOR is set), always " \
+	           "or never"), \
+	OPT_FLAG("no-pager", 0, type, field.no_pager, \
+	         "Print at once also what is longer than the terminal; GPUTRACE_PAGER and PAGER name " \
+	         "what shows it otherwise, default less -FRX")
 /* clang-format on */
 
 /* What was chosen. Fails with -EINVAL for what excludes each other. */
