@@ -10,9 +10,9 @@
 
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/units.h"
 #include "cli/columns.h"
 #include "cli/render.h"
-#include "cli/units.h"
 
 /* Columns that a name, and any other text, keeps as long as something else can go. */
 enum { NARROW_NAME = 24, NARROWEST_NAME = 12, NARROWEST = 8 };

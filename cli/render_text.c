@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "analysis/result.h"
+#include "base/units.h"
 #include "cli/columns.h"
 #include "cli/grid.h"
 #include "cli/render.h"
 #include "cli/rows.h"
-#include "cli/units.h"
 
 /* More columns than this in a section of a single row are listed one below the other. */
 enum { WIDEST_SINGLE_ROW = 8 };

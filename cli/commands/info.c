@@ -9,6 +9,7 @@
 
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/variables.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/strings.h"
@@ -115,6 +116,13 @@ static const struct gt_heading ledger_headings[] = {
 static const struct gt_heading setting_headings[] = {
 	{"name", GT_UNIT_TEXT, "Environment variable", GT_WORTH_KEY},
 	{"value", GT_UNIT_TEXT, "Its value", GT_WORTH_PROSE},
+};
+
+static const struct gt_heading environment_headings[] = {
+	{"name", GT_UNIT_TEXT, "Environment variable that changes how fast programs run",
+         GT_WORTH_KEY},
+	{"value", GT_UNIT_TEXT, "Its value", GT_WORTH_PROSE},
+	{"processes", GT_UNIT_COUNT, "Processes that had it"},
 };
 
 static const struct gt_heading note_headings[] = {
@@ -371,6 +379,25 @@ static void add_settings(struct gt_result *result, const struct gt_manifests *ru
 	}
 }
 
+static void add_environment(struct gt_result *result, const struct gt_trace *trace)
+{
+	struct gt_variables variables;
+
+	gt_variables_init(&variables, trace);
+	gt_result_begin(result, "environment", environment_headings,
+	                COUNT_OF(environment_headings));
+	gt_array_each(const struct gt_variable, variable, &variables.list) {
+		const char *equals = memchr(variable->text, '=', variable->length);
+		const size_t name = equals ? (size_t)(equals - variable->text) : variable->length;
+		const size_t value = equals ? variable->length - name - 1 : 0;
+
+		gt_result_add_format(result, "%.*s", (int)name, variable->text);
+		gt_result_add_format(result, "%.*s", (int)value, equals ? equals + 1 : "");
+		gt_result_add_count(result, (int64_t)variable->processes);
+	}
+	gt_variables_release(&variables);
+}
+
 static void add_files(struct gt_result *result, const struct gt_recording_files *files)
 {
 	gt_result_begin(result, "files", file_headings, COUNT_OF(file_headings));
@@ -389,6 +416,7 @@ static void fill(struct gt_result *result, const struct facts *facts)
 	add_tables(result, &facts->trace);
 	add_ledger(result, &facts->trace);
 	add_settings(result, &facts->runs);
+	add_environment(result, &facts->trace);
 	add_notes(result, &facts->trace);
 	add_files(result, &facts->files);
 	gt_result_remark(result, "%s", facts->ledger);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_UNITS_H
-#define GT_CLI_UNITS_H
+#ifndef GT_BASE_UNITS_H
+#define GT_BASE_UNITS_H
 
 #include <stddef.h>
 #include <stdint.h>

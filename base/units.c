@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/units.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <math.h>
