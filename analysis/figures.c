@@ -55,6 +55,15 @@ void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id
 	                     gt_trace_text(trace, row->name));
 }
 
+void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device)
+{
+	const struct gt_device *row = &trace->devices.rows[device];
+	const bool hosts = several_hosts(trace);
+
+	gt_result_add_format(result, "%s%sGPU %lld", hosts ? gt_trace_text(trace, row->host) : "",
+	                     hosts ? " " : "", (long long)gt_device_number(row));
+}
+
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process)
 {
 	if (process >= trace->processes.count) {

@@ -55,6 +55,18 @@ void gt_result_begin(struct gt_result *result, const char *title, const struct g
 	};
 }
 
+void gt_result_detail(struct gt_result *result)
+{
+	if (result->sections.count > 0)
+		result->sections.rows[result->sections.count - 1].detail = true;
+}
+
+void gt_result_plain(struct gt_result *result)
+{
+	if (result->sections.count > 0)
+		result->sections.rows[result->sections.count - 1].plain = true;
+}
+
 /* What a heading's unit says its cells are. */
 enum content { TEXT, COUNT, REAL };
 

@@ -63,6 +63,8 @@ struct gt_section {
 	const char *title; /* also its JSON key: lower_case words joined by _ */
 	const struct gt_heading *headings;
 	size_t heading_count;
+	bool detail;                    /* text leaves it out, unless it is asked for */
+	bool plain;                     /* text shows it without its headings */
 	gt_array(struct gt_cell) cells; /* row after row, heading_count each */
 };
 
@@ -79,6 +81,12 @@ void gt_result_release(struct gt_result *result);
 /* Begins a table; title and headings must outlive the result. What is added next goes into it. */
 void gt_result_begin(struct gt_result *result, const char *title, const struct gt_heading *headings,
                      size_t count);
+
+/* The table that was begun last is for who wants to know more. */
+void gt_result_detail(struct gt_result *result);
+
+/* The rows of the table that was begun last speak for themselves. */
+void gt_result_plain(struct gt_result *result);
 
 /*
  * Cells are added left to right, row after row; the unit is the heading's. A cell of another unit

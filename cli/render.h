@@ -23,6 +23,7 @@ struct gt_rendering {
 	const struct gt_sort *sort; /* NULL: as the report ordered them */
 	size_t width;               /* of the page, in columns; 0: text is as wide as it gets */
 	bool colour;                /* of text, where it means something */
+	bool details; /* text has the tables too that are for who wants to know more */
 };
 
 /* A result with the name of its report, which JSON gives. */

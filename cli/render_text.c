@@ -134,7 +134,7 @@ static size_t print_section(const struct gt_rendering *rendering, const struct g
 	} else if (grid.rows.count > 0) {
 		if (rendering->width)
 			gt_grid_fit(&grid, rendering->width);
-		for (size_t line = 0; line <= grid.rows.count; line++)
+		for (size_t line = section->plain; line <= grid.rows.count; line++)
 			print_line(rendering, &grid, line, out);
 	}
 	if (grid.rows.left_out)
@@ -164,6 +164,8 @@ void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_
 		const struct gt_result *result = results[i].result;
 
 		gt_array_each(const struct gt_section, section, &result->sections) {
+			if (section->detail && !rendering->details)
+				continue;
 			fputs(between, out);
 			left_out += print_section(rendering, section, out);
 			between = "\n";

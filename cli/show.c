@@ -26,6 +26,7 @@ static struct gt_rendering fitted(const struct gt_show_args *args,
 	struct gt_rendering fitted = *rendering;
 
 	fitted.width = args->wide ? 0 : args->width ? (size_t)args->width : gt_render_width(out);
+	fitted.details = args->wide;
 	fitted.colour = gt_render_in_colour(args->colour, out);
 	return fitted;
 }

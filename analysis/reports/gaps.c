@@ -5,6 +5,7 @@
 #include "analysis/busy.h"
 #include "analysis/figures.h"
 #include "analysis/functions.h"
+#include "analysis/gap_cause.h"
 #include "analysis/host_calls.h"
 #include "analysis/idle.h"
 #include "analysis/latency.h"
@@ -184,51 +185,20 @@ static void add_activity(const struct gt_trace *trace, struct gt_result *result,
 	}
 }
 
-/* Whether that is half of the gap or more. */
-static bool is_half(gt_time part_ns, const struct gt_gap *gap)
-{
-	const uint64_t gap_ns = gt_gap_ns(gap);
-
-	return (uint64_t)part_ns >= gap_ns - gap_ns / 2;
-}
-
-/* A call that took a small part of the gap does not explain it, though it be the longest. */
-static void add_found(const struct gt_trace *trace, struct gt_result *result,
-                      const struct gt_gap *gap, const struct gt_host_calls *found)
-{
-	const struct gt_api_call *call = found->longest;
-
-	if (!call || !is_half(found->longest_ns, gap)) {
-		gt_result_add_text(result, is_half(found->all_ns, gap) ? "several CUDA calls"
-		                                                       : "no CUDA call");
-		gt_result_add_count(result, found->all_ns);
-		return;
-	}
-	if (call->kind == GT_API_SYNCHRONIZE)
-		gt_result_add_format(result, "waiting in %s", gt_trace_text(trace, call->function));
-	else
-		gt_add_string(result, trace, call->function);
-	gt_result_add_count(result, found->longest_ns);
-}
-
 static void add_host_call(const struct tally *tally, struct gt_result *result,
                           const struct gt_gap *gap)
 {
-	const struct gt_trace *trace = tally->trace;
-	const gt_id asked = gap->after.api_call;
+	const struct gt_gap_cause cause = gt_gap_cause_of(&tally->calls, gap);
+	char text[256];
 
-	if (asked >= trace->api_calls.count ||
-	    trace->api_calls.rows[asked].thread >= trace->threads.count) {
+	gt_gap_cause_text(&cause, tally->trace, text, sizeof(text));
+	if (!*text) {
 		gt_result_add_unknown(result);
 		gt_result_add_unknown(result);
 		return;
 	}
-
-	const struct gt_host_calls found =
-		gt_host_calls_in(&tally->calls, (struct gt_interval){gap->start_ns, gap->end_ns},
-	                         trace->api_calls.rows[asked].thread);
-
-	add_found(trace, result, gap, &found);
+	gt_result_add_format(result, "%s", text);
+	gt_result_add_count(result, cause.host_ns);
 }
 
 static void add_largest(const struct tally *tally, struct gt_result *result)

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "analysis/busy.h"
+#include "analysis/facts.h"
 #include "analysis/figures.h"
+#include "analysis/findings.h"
 #include "analysis/functions.h"
+#include "analysis/overview.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -98,7 +101,7 @@ static const struct gt_heading note_headings[] = {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gt_parameter parameters[] = {
-	{"top", GT_PARAMETER_COUNT, "10", "Rows of the lists of the busiest kernels and calls"},
+	{"top", GT_PARAMETER_COUNT, "5", "Rows of the lists of the busiest kernels and calls"},
 	{0},
 };
 
@@ -428,6 +431,24 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 			"ledger, processes and notes).");
 }
 
+/* The table that was begun last. */
+static void hide_if_empty(struct gt_result *result, const char *title)
+{
+	if (gt_section_row_count(gt_result_find(result, title)) == 0)
+		gt_result_detail(result);
+}
+
+/* What people read first; the tables of figures are behind it. */
+static void add_page(const struct gt_view *view, struct gt_result *result)
+{
+	struct gt_facts facts;
+
+	gt_facts_init(&facts, view);
+	gt_add_overview(result, &facts);
+	gt_add_findings(result, &facts);
+	gt_facts_release(&facts);
+}
+
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
@@ -436,13 +457,22 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 	(void)err;
 	add_recording(view, result);
+	gt_result_detail(result);
 	add_devices(view, result);
+	gt_result_detail(result);
+	add_page(view, result);
 	add_top_kernels(trace, result, top);
+	hide_if_empty(result, "top_kernels");
 	add_top_api_calls(trace, result, top);
+	gt_result_detail(result);
 	add_copies(trace, result);
+	hide_if_empty(result, "copies");
 	add_processes(trace, result);
+	gt_result_detail(result);
 	add_ledger(trace, result);
+	gt_result_detail(result);
 	add_notes(trace, result);
+	gt_result_detail(result);
 	add_remarks(view, result);
 	return 0;
 }

@@ -185,6 +185,13 @@ static int choose(struct answers *answers, int count, char **names, struct gt_er
 	return 0;
 }
 
+/* What people read first ends with the ledger, clean or not. */
+static bool ends_with_ledger(const struct answers *answers, enum gt_style style)
+{
+	return style == GT_STYLE_TEXT && answers->list.count == 1 &&
+	       strcmp(answers->list.rows[0].report->name, "summary") == 0;
+}
+
 /*
  * A ledger that is not clean is shown with every result: as a remark in each report of JSON,
  * once at the end of text, and on standard error with CSV, which has no place for it.
@@ -254,7 +261,7 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 	}
 	if (result == 0)
 		result = run_reports(&view, answers, err);
-	if (result == 0 && !clean)
+	if (result == 0 && (!clean || ends_with_ledger(answers, style)))
 		add_ledger(sentence, style, answers);
 	if (result == 0)
 		result = show_answers(args, &rendering, answers, err);
