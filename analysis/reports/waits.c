@@ -242,26 +242,6 @@ static void add_thread(struct gt_result *result, const struct gt_trace *trace, g
 	gt_result_add_format(result, "%s (%u)", gt_trace_text(trace, row->name), row->tid);
 }
 
-/* "7"; with several GPUs in the trace "7 of GPU 1". */
-static void add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream)
-{
-	if (stream >= trace->streams.count) {
-		gt_result_add_unknown(result);
-		return;
-	}
-
-	const struct gt_stream *row = &trace->streams.rows[stream];
-	const gt_id device = row->context < trace->contexts.count
-	                             ? trace->contexts.rows[row->context].device
-	                             : GT_NONE;
-
-	if (trace->devices.count > 1 && device < trace->devices.count)
-		gt_result_add_format(result, "%u of GPU %lld", row->number,
-		                     (long long)gt_device_number(&trace->devices.rows[device]));
-	else
-		gt_result_add_format(result, "%u", row->number);
-}
-
 static void add_total(struct gt_result *result, const struct gt_view *view,
                       const struct total *total)
 {
@@ -269,7 +249,7 @@ static void add_total(struct gt_result *result, const struct gt_view *view,
 
 	add_thread(result, trace, total->object.thread);
 	gt_result_add_text(result, gt_sync_kind_name(total->object.kind));
-	add_stream(result, trace, total->object.stream);
+	gt_add_stream(result, trace, total->object.stream);
 	if (total->object.event < trace->events.count)
 		gt_result_add_count(result, trace->events.rows[total->object.event].number);
 	else
@@ -444,8 +424,8 @@ static void add_dependencies(const struct gt_trace *trace, struct gt_result *res
 	for (size_t i = 0; i < gt_index_count(index); i++) {
 		const struct pair *pair = gt_index_key(index, i);
 
-		add_stream(result, trace, pair->from);
-		add_stream(result, trace, pair->to);
+		gt_add_stream(result, trace, pair->from);
+		gt_add_stream(result, trace, pair->to);
 		gt_result_add_text(result, gt_sync_kind_name(pair->kind));
 		gt_result_add_count(result, (int64_t)held[i].calls);
 		gt_result_add_count(result, (int64_t)held[i].held);
