@@ -164,7 +164,7 @@ void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_
 		const struct gt_result *result = results[i].result;
 
 		gt_array_each(const struct gt_section, section, &result->sections) {
-			if (section->detail && !rendering->details)
+			if (!gt_rendering_shows(rendering, section))
 				continue;
 			fputs(between, out);
 			left_out += print_section(rendering, section, out);
