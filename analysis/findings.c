@@ -218,7 +218,7 @@ static bool has_failures(const struct gt_facts *facts, struct sentence *sentence
 
 	if (!first)
 		return false;
-	result = gt_result_name(first->result, first->flags & GT_DRIVER_API);
+	result = gt_result_name(first->result, (first->flags & GT_DRIVER_API) != 0);
 	return say(sentence, "%s CUDA %s failed, the first was %s: %s.",
 	           gt_grouped(facts->failed.count).text,
 	           facts->failed.count == 1 ? "call" : "calls",

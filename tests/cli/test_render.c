@@ -310,6 +310,32 @@ Test(render, sorts_numbers_from_the_largest)
 	free(text);
 }
 
+Test(render, sorts_by_what_text_has_as_its_heading)
+{
+	static const struct gt_heading headings[] = {
+		{"name", GT_UNIT_TEXT, "A name"},
+		{"busy_ns", GT_UNIT_NS, "How long"},
+		{"busy_percent", GT_UNIT_PERCENT, "Of all"},
+	};
+	const struct gt_sort sort = {.keys = {{.column = "busy_share"}}, .count = 1};
+	const struct gt_rendering rendering = {
+		.style = GT_STYLE_CSV, .limit = UINT64_MAX, .sort = &sort};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "gpus", headings, 3);
+	for (int i = 0; i < 2; i++) {
+		gt_result_add_text(&result, i ? "more" : "less");
+		gt_result_add_count(&result, 10 - i);
+		gt_result_add_real(&result, 10 + i);
+	}
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	cr_expect(lt(ptr, strstr(text, "more"), strstr(text, "less")));
+	free(text);
+	gt_result_release(&result);
+}
+
 Test(render, sorts_texts_alphabetically_and_both_ways_when_told)
 {
 	const struct gt_sort natural = {.keys = {{.column = "kernel"}}, .count = 1};
