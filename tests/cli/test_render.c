@@ -157,6 +157,22 @@ Test(render, leaves_details_out_of_text_unless_asked)
 	}
 }
 
+Test(render, shows_plain_sections_whole_and_without_headings)
+{
+	const struct gt_sort sort = {.keys = {{"kernel", GT_SORT_ASCENDING}}, .count = 1};
+	const struct gt_rendering rendering = {.limit = 1, .sort = &sort};
+	struct gt_result result;
+	char *text;
+
+	fill(&result);
+	result.sections.rows[0].plain = true;
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_not_in(text, "calls");
+	cr_expect(lt(ptr, strstr(text, "gemm"), strstr(text, "axpy")));
+	free(text);
+	gt_result_release(&result);
+}
+
 Test(render, suggests_a_section)
 {
 	const struct gt_option_list sections = {.texts = {"copied"}, .count = 1};
