@@ -112,8 +112,7 @@ static bool copies_alone(const struct gt_facts *facts, gt_id device, struct sent
 {
 	const struct gt_busy *busy = &facts->busy[device];
 	const uint64_t copy_ns = busy->copies.covered_ns;
-	const uint64_t both_ns =
-		busy->kernels.covered_ns + copy_ns - busy->kernels_or_copies.covered_ns;
+	const uint64_t both_ns = gt_busy_overlap(busy);
 	const uint64_t span_ns = gt_cover_span(&busy->all);
 
 	if (!is_share(copy_ns, span_ns, 10) || is_share(both_ns, copy_ns, 10) ||

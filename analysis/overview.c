@@ -82,22 +82,23 @@ static void add_device(struct gt_result *result, const struct gt_facts *facts, s
 	const struct gt_busy *busy = &facts->busy[number];
 	const uint64_t busy_ns = busy->kernels.covered_ns;
 	const uint64_t copy_ns = busy->copies.covered_ns;
-	const uint64_t both_ns = busy_ns + copy_ns - busy->kernels_or_copies.covered_ns;
+	const uint64_t both_ns = gt_busy_overlap(busy);
 	const uint64_t span_ns = gt_cover_span(&busy->all);
+	const char *name = gt_trace_text(trace, trace->devices.rows[number].name);
 	char copies[160] = "";
 
+	if (!*name)
+		name = "name not known";
 	gt_add_device_number(result, trace, (gt_id)number);
 	if (span_ns == 0) {
-		gt_result_add_format(result, "%s, not used",
-		                     gt_trace_text(trace, trace->devices.rows[number].name));
+		gt_result_add_format(result, "%s, nothing that ran on it has times", name);
 		return;
 	}
 	if (copy_ns)
 		snprintf(copies, sizeof(copies), "; copies took %s, %s of it beside kernels",
 		         gt_figure_ns((int64_t)copy_ns).text, gt_figure_ns((int64_t)both_ns).text);
 	gt_result_add_format(result,
-	                     "%s, busy %s, %s of the time; in use for %s, busy %s of that%s",
-	                     gt_trace_text(trace, trace->devices.rows[number].name),
+	                     "%s, busy %s, %s of the time; in use for %s, busy %s of that%s", name,
 	                     gt_figure_ns((int64_t)busy_ns).text,
 	                     gt_figure_percent(gt_busy_percent(facts->view, &busy->kernels)).text,
 	                     gt_figure_ns((int64_t)span_ns).text,

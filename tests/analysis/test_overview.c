@@ -108,7 +108,7 @@ Test(overview, leaves_out_what_there_is_nothing_to_say_of)
 	begin(1000);
 	run_report(&result, "summary", &trace);
 	expect_text(said("recorded"), "1.00 us");
-	expect_text(said("GPU 0"), "NVIDIA H200, not used");
+	expect_text(said("GPU 0"), "NVIDIA H200, nothing that ran on it has times");
 	expect_text(said("waits"), "");
 	expect_text(said("biggest gap"), "");
 	expect_text(said("environment"), "");
