@@ -398,7 +398,7 @@ Test(perfetto, says_what_the_ledgers_of_all_processes_add_up_to)
 	free(file.bytes);
 }
 
-Test(perfetto, begins_the_name_of_a_copy_with_its_direction)
+Test(perfetto, titles_a_copy_by_its_direction_memory_and_size)
 {
 	struct file file = export_pair();
 	const struct bytes copy = message_in(find_packet(&file, RENDER_STAGE, 1), RENDER_STAGE);
@@ -412,7 +412,7 @@ Test(perfetto, begins_the_name_of_a_copy_with_its_direction)
 		                     find_nth(message_in(packet, INTERNED_DATA), 2, i, &name);
 		     i++)
 			if (number_in(name.bytes, 1) == number_in(copy, 20) &&
-			    text_is(name.bytes, 2, "HtoD copy"))
+			    text_is(name.bytes, 2, "HtoD pinned 1.0 MiB"))
 				found = true;
 	cr_expect(found);
 	free(file.bytes);

@@ -110,6 +110,12 @@ none('arrows between processes', `
   join slice a on a.id = f.slice_out join thread_track tt on tt.id = a.track_id
   join thread t using (utid) join slice s on s.id = f.slice_in
   where ${arg('upid')} != t.upid`);
+none('counters among those that belong to single kernels', `
+  select track_id from gpu_counter_group where group_id = 6`);
+none('kernels whose occupancy is known without what limits it', `
+  select s.id from gpu_slice s where ${arg('occupancy_limit_warps')} is not null and
+    ifnull(${arg('occupancy_limited_by')}, '') not in
+      ('warps', 'registers', 'shared memory', 'blocks')`);
 none('slices of the host that reach out of the one around them', `
   select s.id from slice s join slice p on p.id = s.parent_id
   where s.dur >= 0 and p.dur >= 0 and s.ts + s.dur > p.ts + p.dur`);
@@ -146,7 +152,8 @@ if (options.expect) {
   equal('waits', value(
     `select count(*) as n from slice where category in ('sync', 'overhead')`), facts.waits);
   equal('samples of counters', value(`
-    select count(*) as n from counter c join gpu_counter_track t on t.id = c.track_id`),
+    select count(*) as n from counter c join gpu_counter_track t on t.id = c.track_id
+    where t.name not in ('GPU busy', 'launches in flight')`),
     facts.samples);
   equal('calls that say what failed', value(`select count(*) as n from slice s
     where category = 'api' and ${arg('debug.code')} is not null`), facts.error_calls);
