@@ -20,15 +20,24 @@ static void write_system(struct gt_perfetto *perfetto)
 {
 	const struct gt_trace *trace = perfetto->trace;
 	Perfetto__SystemInfo system = PERFETTO__SYSTEM_INFO__INIT;
+	Perfetto__Utsname names = PERFETTO__UTSNAME__INIT;
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	const struct gt_process *process = trace->processes.rows;
 	const char *host;
 
 	if (trace->processes.count == 0 || perfetto->ids.several_hosts)
 		return;
-	host = gt_trace_text(trace, trace->processes.rows[0].host);
+	host = gt_trace_text(trace, process->host);
 	if (!*host)
 		return;
 	system.machine_name = gt_borrow(host);
+	/* Without the architecture Perfetto notes an unknown one as an error. */
+	names.sysname = gt_borrow("Linux");
+	names.release = gt_borrow(gt_trace_text(trace, process->kernel_release));
+	names.machine = gt_borrow(gt_trace_text(trace, process->architecture));
+	system.utsname = *names.machine ? &names : NULL;
+	system.has_num_cpus = process->cpus > 0;
+	system.num_cpus = process->cpus;
 	packet.system_info = &system;
 	gt_sequence_add(&perfetto->descriptions, &packet);
 }
