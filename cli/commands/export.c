@@ -29,10 +29,19 @@ struct args {
 	const char *format;
 	const char *output;
 	bool force;
+	const char *compression;
 	bool uncompressed;
+	bool without_calls;
 	bool quiet;
 	bool json;
 	struct gt_filter_args filter;
+};
+
+/* enum gt_compression, in words. */
+static const char *const compressions[] = {
+	[GT_COMPRESSION_DEFAULT] = "default", [GT_COMPRESSION_NONE] = "none",
+	[GT_COMPRESSION_ZLIB] = "zlib",       [GT_COMPRESSION_GZIP] = "gzip",
+	[GT_COMPRESSION_ZSTD] = "zstd",       NULL,
 };
 
 static const struct gt_option options[] = {
@@ -43,7 +52,12 @@ static const struct gt_option options[] = {
                  "Write here, - for standard output; default: the recording's name with the ending "
                  "of the format"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
-	OPT_FLAG("uncompressed", 0, struct args, uncompressed, "Do not compress what is written"),
+	OPT_CHOICE("compression", 0, struct args, compression, "KIND", compressions,
+                   "How to compress what is written: default, none, zlib, gzip or zstd. zstd makes "
+                   "smaller Perfetto traces that viewers from v58 on open"),
+	OPT_FLAG("uncompressed", 0, struct args, uncompressed, "The same as --compression none"),
+	OPT_FLAG("no-api", 0, struct args, without_calls,
+                 "Leave out API calls, for smaller files; waits and failed calls stay"),
 	OPT_FLAG("json", 0, struct args, json, "Print what was written as JSON on standard output"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
@@ -197,15 +211,37 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_release(&result);
 }
 
+/* By --compression, else by a name that ends with .gz. */
+static int choose_compression(const struct args *args, const struct gt_exporter *exporter,
+                              enum gt_compression *compression, struct gt_error *err)
+{
+	const bool named_gz = args->output && strcmp(ending_of(args->output), ".gz") == 0;
+
+	*compression = GT_COMPRESSION_DEFAULT;
+	if (args->uncompressed)
+		*compression = GT_COMPRESSION_NONE;
+	else if (!args->compression && named_gz)
+		*compression = GT_COMPRESSION_GZIP;
+	while (args->compression && strcmp(compressions[*compression], args->compression) != 0)
+		(*compression)++;
+	if (*compression == GT_COMPRESSION_DEFAULT || exporter->compressions & 1u << *compression)
+		return 0;
+	return gt_fail(err, EINVAL, "%s files cannot be compressed with %s", exporter->name,
+	               compressions[*compression]);
+}
+
 static int write_view(const struct args *args, const struct gt_view *view,
                       const struct gt_exporter *exporter, struct gt_output *output,
                       struct gt_error *err)
 {
-	const struct gt_export_options how = {.uncompressed = args->uncompressed};
+	struct gt_export_options how = {.without_calls = args->without_calls};
 	const struct gt_target target = {gt_file_sink(output->file), output->temporary};
 	struct gt_export_counts counts = {0};
-	int result = exporter->write(view, &how, &target, &counts, err);
+	int result = choose_compression(args, exporter, &how.compression, err);
 
+	if (result < 0)
+		return result;
+	result = exporter->write(view, &how, &target, &counts, err);
 	/* An exporter does not know what the file will be called. */
 	if (result < 0)
 		return gt_fail(err, -result, "cannot write %s: %s", output->path,

@@ -194,8 +194,8 @@ static void end_slices(struct gt_track *track, gt_time time_ns)
 
 		if (end_ns > time_ns)
 			break;
-		gt_sequence_put(&track->sequence, end_ns, track->wire.event_tag, track->wire.end,
-		                track->wire.end_size);
+		gt_sequence_put_same(&track->sequence, end_ns, track->wire.event_tag,
+		                     track->wire.end, track->wire.end_size);
 		track->open_ends.count--;
 	}
 }
@@ -232,6 +232,8 @@ void gt_track_put(struct gt_track *track, const struct gt_slice *slice)
 	end_slices_before(track, slice);
 	intern(track, EVENT_NAME, slice->name);
 	track->message.count = 0;
+	if (slice->launched.count + slice->awaited.count > 0)
+		add_arrows(track, slice);
 	at = reserve(track, sizeof(wire->begin) + 2 * (size_t)GT_VARINT_MAX);
 	if (slice->instant)
 		at = gt_put_bytes(at, wire->instant, wire->instant_size);
@@ -240,8 +242,6 @@ void gt_track_put(struct gt_track *track, const struct gt_slice *slice)
 	commit(track, gt_put_varint(gt_put_varint(at, wire->name_tag), slice->name));
 	if (slice->annotation_count > 0)
 		add_annotations(track, slice);
-	if (slice->launched.count + slice->awaited.count > 0)
-		add_arrows(track, slice);
 	gt_sequence_put(&track->sequence, slice->start_ns, wire->event_tag, track->message.rows,
 	                track->message.count);
 	open_slice(track, slice);

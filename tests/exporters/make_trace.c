@@ -508,7 +508,8 @@ static const struct {
 static int export(const struct gt_trace *trace, const char *path, bool uncompressed,
                   struct gt_export_counts *counts)
 {
-	const struct gt_export_options options = {.uncompressed = uncompressed};
+	const struct gt_export_options options = {
+		.compression = uncompressed ? GT_COMPRESSION_NONE : GT_COMPRESSION_DEFAULT};
 	const struct gt_view view = gt_view_of(trace);
 	struct gt_target target = {.path = path};
 	struct gt_error err = {0};

@@ -408,6 +408,26 @@ Test(waits, keep_a_track_of_the_process_where_the_thread_is_not_known)
 	gt_trace_release(&trace);
 }
 
+Test(waits, are_shown_by_themselves_where_calls_are_left_out)
+{
+	const struct gt_export_options options = {.compression = GT_COMPRESSION_NONE,
+	                                          .without_calls = true};
+	struct gt_trace trace;
+	struct gt_view view;
+	struct file file;
+	struct slices slices;
+
+	make_waits(&trace);
+	view = gt_view_of(&trace);
+	file = export_as(&view, "perfetto", &options);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 3);
+	cr_expect(strcmp(find_slice(&slices, "stream synchronize")->track, "CUDA waits") == 0);
+	cr_expect(file.counts.arrows == 2, "to the wait, and from one stream to the other");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
 Test(waits, are_not_shown_again_where_a_call_shows_them)
 {
 	struct gt_trace trace;

@@ -69,6 +69,8 @@ void gt_perfetto_write_calls(struct gt_perfetto *perfetto)
 	const struct gt_trace *trace = perfetto->trace;
 	struct calls calls = {.perfetto = perfetto};
 
+	if (perfetto->ids.without_calls)
+		return;
 	gt_results_init(&calls.results, &perfetto->names);
 	gt_threads_init(&calls.threads, perfetto, "api", NULL);
 	gt_links_launched(&calls.launched, &perfetto->ids);

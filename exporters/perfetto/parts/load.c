@@ -15,7 +15,7 @@
  */
 
 enum {
-	SLICES_FOR_A_STRETCH = 64,
+	SLICES_FOR_A_STRETCH = 128,
 	STRETCHES_MIN = 50,
 	STRETCHES_MAX = 1000, /* more than viewers have columns to draw in */
 };
