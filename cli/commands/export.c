@@ -30,6 +30,7 @@ struct args {
 	const char *output;
 	bool force;
 	const char *compression;
+	enum gt_compression compression_kind; /* what it comes to */
 	bool uncompressed;
 	bool without_calls;
 	bool quiet;
@@ -145,12 +146,34 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
 	               ending, all);
 }
 
+/* By --compression, else by a name that ends with .gz. */
+static int choose_compression(struct args *args, const struct gt_exporter *exporter,
+                              struct gt_error *err)
+{
+	const bool named_gz = args->output && strcmp(ending_of(args->output), ".gz") == 0;
+	enum gt_compression kind = GT_COMPRESSION_DEFAULT;
+
+	if (args->uncompressed)
+		kind = GT_COMPRESSION_NONE;
+	else if (!args->compression && named_gz)
+		kind = GT_COMPRESSION_GZIP;
+	while (args->compression && strcmp(compressions[kind], args->compression) != 0)
+		kind++;
+	args->compression_kind = kind;
+	if (kind == GT_COMPRESSION_DEFAULT || exporter->compressions & 1u << kind)
+		return 0;
+	return gt_fail(err, EINVAL, "%s files cannot be compressed with %s", exporter->name,
+	               compressions[kind]);
+}
+
 /*
  * The recording's name with the ending of the format. A folder given as "." or ".." is called
  * by its real name.
  */
-static char *default_path(const char *recording, const struct gt_exporter *exporter)
+static char *default_path(const struct args *args, const char *recording,
+                          const struct gt_exporter *exporter)
 {
+	char ending[32];
 	char *stem = gt_recording_stem(recording);
 	const char *slash = strrchr(stem, '/');
 	const char *name = slash ? slash + 1 : stem;
@@ -165,7 +188,9 @@ static char *default_path(const char *recording, const struct gt_exporter *expor
 			free(real);
 		}
 	}
-	path = gt_recording_path(stem, exporter->extension);
+	snprintf(ending, sizeof(ending), "%s%s", exporter->extension,
+	         args->compression_kind == GT_COMPRESSION_GZIP ? ".gz" : "");
+	path = gt_recording_path(stem, ending);
 	free(stem);
 	return path;
 }
@@ -211,37 +236,16 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_release(&result);
 }
 
-/* By --compression, else by a name that ends with .gz. */
-static int choose_compression(const struct args *args, const struct gt_exporter *exporter,
-                              enum gt_compression *compression, struct gt_error *err)
-{
-	const bool named_gz = args->output && strcmp(ending_of(args->output), ".gz") == 0;
-
-	*compression = GT_COMPRESSION_DEFAULT;
-	if (args->uncompressed)
-		*compression = GT_COMPRESSION_NONE;
-	else if (!args->compression && named_gz)
-		*compression = GT_COMPRESSION_GZIP;
-	while (args->compression && strcmp(compressions[*compression], args->compression) != 0)
-		(*compression)++;
-	if (*compression == GT_COMPRESSION_DEFAULT || exporter->compressions & 1u << *compression)
-		return 0;
-	return gt_fail(err, EINVAL, "%s files cannot be compressed with %s", exporter->name,
-	               compressions[*compression]);
-}
-
 static int write_view(const struct args *args, const struct gt_view *view,
                       const struct gt_exporter *exporter, struct gt_output *output,
                       struct gt_error *err)
 {
-	struct gt_export_options how = {.without_calls = args->without_calls};
+	const struct gt_export_options how = {.compression = args->compression_kind,
+	                                      .without_calls = args->without_calls};
 	const struct gt_target target = {gt_file_sink(output->file), output->temporary};
 	struct gt_export_counts counts = {0};
-	int result = choose_compression(args, exporter, &how.compression, err);
+	int result = exporter->write(view, &how, &target, &counts, err);
 
-	if (result < 0)
-		return result;
-	result = exporter->write(view, &how, &target, &counts, err);
 	/* An exporter does not know what the file will be called. */
 	if (result < 0)
 		return gt_fail(err, -result, "cannot write %s: %s", output->path,
@@ -336,9 +340,12 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return gt_fail(err, EINVAL, "--output needs the name of a file");
 	take_formats(&args);
 	result = choose(&args, &exporter, err);
+	if (result == 0)
+		result = choose_compression(&args, exporter, err);
 	if (result < 0)
 		return result;
-	path = args.output ? gt_recording_path(args.output, "") : default_path(argv[0], exporter);
+	path = args.output ? gt_recording_path(args.output, "")
+	                   : default_path(&args, argv[0], exporter);
 	result = export_recording(&args, argv[0], exporter, path, err);
 	free(path);
 	return result < 0 ? result : GT_EXIT_OK;

@@ -279,4 +279,5 @@ def main(words):
     return 1 if any(checks.values()) else 0
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
