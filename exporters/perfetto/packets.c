@@ -20,11 +20,13 @@ int gt_packets_open(struct gt_packets *packets, const struct gt_sink *sink,
 {
 	int result = 0;
 
-	*packets = (struct gt_packets){.sink = *sink, .compressor.kind = GT_COMPRESSION_NONE};
-	if (compression != GT_COMPRESSION_NONE)
-		result = gt_compressor_init(&packets->compressor, compression, BLOCK_SIZE, err);
-	if (result == 0)
+	*packets = (struct gt_packets){.sink = *sink, .compression = compression};
+	if (compression == GT_COMPRESSION_NONE)
 		packets->block = gt_allocate(BLOCK_SIZE);
+	else
+		result = gt_crew_init(&packets->crew, compression, BLOCK_SIZE, err);
+	if (result == 0 && compression != GT_COMPRESSION_NONE)
+		packets->block = gt_crew_block(&packets->crew);
 	return result;
 }
 
@@ -40,38 +42,53 @@ static void write_bytes(struct gt_packets *packets, const void *bytes, size_t si
 	packets->bytes += size;
 }
 
-static void write_compressed(struct gt_packets *packets)
+/* One packet that holds others. Of gt_packed_sink. */
+static void write_packed(void *context, const uint8_t *packed, int64_t packed_size)
 {
-	const char *field = packets->compressor.kind == GT_COMPRESSION_ZSTD
-	                            ? "zstd_compressed_packets"
-	                            : "compressed_packets";
+	struct gt_packets *packets = context;
+	const char *field = packets->compression == GT_COMPRESSION_ZSTD ? "zstd_compressed_packets"
+	                                                                : "compressed_packets";
 	const uint32_t tag = gt_wire_tag(&perfetto__trace_packet__descriptor, field);
-	const int64_t packed =
-		gt_compressor_pack(&packets->compressor, packets->block, packets->size);
 	uint8_t head[2 * FRAME_MAX];
 	uint8_t *end = head;
 	size_t size;
 
-	if (packed < 0) {
-		packets->error = packets->error ? packets->error : (int)-packed;
+	if (packed_size < 0) {
+		packets->error = packets->error ? packets->error : (int)-packed_size;
 		return;
 	}
-	size = (size_t)packed;
+	size = (size_t)packed_size;
 	end = gt_put_varint(end, FRAME_TAG);
 	end = gt_put_varint(end, gt_varint_size(tag) + gt_varint_size(size) + size);
 	end = gt_put_varint(gt_put_varint(end, tag), size);
 	write_bytes(packets, head, (size_t)(end - head));
-	write_bytes(packets, packets->compressor.packed, size);
+	write_bytes(packets, packed, size);
 }
 
 static void flush(struct gt_packets *packets)
 {
+	const struct gt_packed_sink sink = {write_packed, packets};
+
 	if (packets->size == 0)
 		return;
-	if (packets->compressor.kind != GT_COMPRESSION_NONE)
-		write_compressed(packets);
-	else
+	if (packets->compression == GT_COMPRESSION_NONE) {
 		write_bytes(packets, packets->block, packets->size);
+	} else {
+		gt_crew_hand_over(&packets->crew, packets->size, &sink);
+		packets->block = gt_crew_block(&packets->crew);
+	}
+	packets->size = 0;
+}
+
+/* Afterwards everything so far has been written. */
+static void flush_all(struct gt_packets *packets)
+{
+	const struct gt_packed_sink sink = {write_packed, packets};
+
+	if (packets->compression == GT_COMPRESSION_NONE)
+		flush(packets);
+	else
+		gt_crew_finish(&packets->crew, packets->size, &sink);
 	packets->size = 0;
 }
 
@@ -104,7 +121,7 @@ void gt_packets_add_packed(struct gt_packets *packets, const uint8_t *packet, si
 		return;
 	}
 	/* Larger than any block, such as the launch of a graph with 100,000 nodes: goes plain. */
-	flush(packets);
+	flush_all(packets);
 	head_size = (size_t)(gt_put_varint(gt_put_varint(head, FRAME_TAG), size) - head);
 	write_bytes(packets, head, head_size);
 	write_bytes(packets, packet, size);
@@ -121,10 +138,11 @@ void gt_packets_add(struct gt_packets *packets, const Perfetto__TracePacket *pac
 
 int gt_packets_close(struct gt_packets *packets, struct gt_error *err)
 {
-	if (packets->block)
-		flush(packets);
-	gt_compressor_release(&packets->compressor);
-	gt_array_free(packets->block);
+	flush_all(packets);
+	if (packets->compression == GT_COMPRESSION_NONE)
+		gt_array_free(packets->block);
+	else
+		gt_crew_release(&packets->crew);
 	packets->block = NULL;
 	if (packets->error)
 		return gt_fail(err, packets->error, "cannot write the trace: %s",

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/sink.h"
-#include "exporters/compress.h"
+#include "exporters/crew.h"
 #include <perfetto.pb-c.h>
 
 struct gt_error;
@@ -19,9 +19,10 @@ struct gt_error;
 struct gt_packets {
 	struct gt_sink sink;
 	int error; /* errno value of the first write that failed; nothing is written after it */
-	uint8_t *block;
-	size_t size;                     /* bytes in block */
-	struct gt_compressor compressor; /* of the kind NONE: none */
+	enum gt_compression compression;
+	struct gt_crew crew; /* none with NONE */
+	uint8_t *block;      /* the crew's, or own memory */
+	size_t size;         /* bytes in block */
 	uint64_t raw_bytes;
 	uint64_t bytes; /* written to the sink */
 };

@@ -534,7 +534,8 @@ static size_t decompress_packet(struct bytes packed, uint8_t *plain, size_t room
 	return size;
 }
 
-/* 20,000 kernels, as one packet after the other and in compressed ones of that number. */
+/* 60,000 kernels, in several blocks, as one packet after the other and in compressed ones of that
+ * number. */
 static void expect_same_bytes(enum gt_compression compression, uint32_t number,
                               size_t (*unpack)(struct bytes packed, uint8_t *plain, size_t room))
 {
@@ -549,7 +550,7 @@ static void expect_same_bytes(enum gt_compression compression, uint32_t number,
 	size_t size = 0;
 
 	make_pair(&trace);
-	for (unsigned i = 0; i < 20000; i++)
+	for (unsigned i = 0; i < 60000; i++)
 		sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 2000 + i * 7 % 1000 + i * 1000,
 		              SAMPLE_START + 3000 + i * 1000);
 	view = gt_view_of(&trace);

@@ -26,6 +26,7 @@ static const char group[] = "Load";
 struct amounts {
 	double *partial_ns; /* by stretch: of intervals that begin or end in it */
 	double *whole;      /* by stretch: how many more cover all of it than of the one before */
+	size_t at;          /* the stretch that the last one began in: most begin there again */
 };
 
 struct gpu_load {
@@ -61,12 +62,19 @@ static void add(const struct load *load, struct amounts *amounts, gt_time start_
 	size_t first;
 	size_t last;
 
+	first = amounts->at;
+	if (from_ns >= first * load->width_ns && to_ns < (first + 1) * load->width_ns &&
+	    from_ns < to_ns) {
+		amounts->partial_ns[first] += (double)(to_ns - from_ns);
+		return;
+	}
 	from_ns = from_ns < limit_ns ? from_ns : limit_ns;
 	to_ns = to_ns < limit_ns ? to_ns : limit_ns;
 	if (to_ns <= from_ns)
 		return;
 	first = (size_t)(from_ns / load->width_ns);
 	last = (size_t)(to_ns / load->width_ns);
+	amounts->at = first;
 	if (first == last) {
 		amounts->partial_ns[first] += (double)(to_ns - from_ns);
 		return;
@@ -199,8 +207,8 @@ void gt_perfetto_write_load(struct gt_perfetto *perfetto)
 	load.gpus = gt_allocate(gpu_count * sizeof(*load.gpus));
 	for (size_t i = 0; i < gpu_count; i++)
 		load.gpus[i] = (struct gpu_load){
-			.busy = {new_numbers(load.count + 1), new_numbers(load.count + 1)},
-			.in_flight = {new_numbers(load.count + 1), new_numbers(load.count + 1)},
+			.busy = {new_numbers(load.count + 1), new_numbers(load.count + 1), 0},
+			.in_flight = {new_numbers(load.count + 1), new_numbers(load.count + 1), 0},
 			.busy_line = GT_NONE,
 		};
 	see_activities(&load);
