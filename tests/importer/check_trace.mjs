@@ -120,6 +120,27 @@ none('slices of the host that reach out of the one around them', `
   select s.id from slice s join slice p on p.id = s.parent_id
   where s.dur >= 0 and p.dur >= 0 and s.ts + s.dur > p.ts + p.dur`);
 
+// The viewer colours a slice by its title without digits: a hue, and how light it is. Which one that
+// is is chance; copies to and from arrays are too rare to look for other words.
+function colourOf(title) {
+  const seed = title.replace(/( )?\d+/g, '');
+  const hash = (text, limit) => {
+    let state = 0x811c9dc5 & 0xfffffff;
+    for (let i = 0; i < text.length; i++)
+      state = ((state ^ text.charCodeAt(i)) * 16777619) & 0xffffffff;
+    return Math.abs(state) % limit;
+  };
+  return `${hash(seed, 360)}/${hash(seed + 'x', 40)}`;
+}
+const directions = new Map();
+for (const {name} of rows(`select distinct s.name as name from gpu_slice s
+    where not (${kernel}) and s.name not glob '*toA *' and s.name not glob 'Ato*'`)) {
+  const direction = name.split(' ')[0];
+  const other = directions.get(colourOf(name)) ?? direction;
+  if (other !== direction) fail('one colour for', other, 'and', name);
+  directions.set(colourOf(name), direction);
+}
+
 // What the exporter itself counts while it writes.
 function compareCounts(facts) {
   equal('GPU slices', value('select count(*) as n from gpu_slice'), facts.gpu_slices);
