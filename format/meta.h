@@ -13,6 +13,9 @@
 #define GT_META_TOOL          "tool" /* version of gputrace */
 #define GT_META_HOST          "host"
 #define GT_META_BOOT_ID       "boot_id"
+#define GT_META_KERNEL        "kernel"  /* release of the operating system's kernel */
+#define GT_META_MACHINE       "machine" /* x86_64, aarch64, ... */
+#define GT_META_CPUS          "cpus"    /* that are online */
 #define GT_META_PID           "pid"
 #define GT_META_PPID          "ppid"
 #define GT_META_STARTED       "started_ticks" /* field 22 of /proc/PID/stat */
