@@ -112,9 +112,10 @@ static bool is_plain(unsigned char byte)
 static const unsigned char *add_special(struct gt_chars *chars, const unsigned char *at)
 {
 	size_t size;
-	char escape[8];
 
 	if (*at < 0x80) {
+		char escape[8];
+
 		if (*at == '"' || *at == '\\')
 			snprintf(escape, sizeof(escape), "\\%c", *at);
 		else

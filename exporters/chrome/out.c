@@ -41,7 +41,7 @@ static void write_bytes(struct gt_chrome_out *out, const void *bytes, size_t siz
 static void write_compressed(struct gt_chrome_out *out, int flush)
 {
 	z_stream *gzip = &out->gzip;
-	int result;
+	int result = Z_OK;
 
 	gzip->next_in = (Bytef *)out->chars.text.rows;
 	gzip->avail_in = (uInt)out->chars.text.count;

@@ -97,8 +97,10 @@ static const char *memory_words(uint32_t kind, char words[WORDS_SIZE])
 	bool first = true;
 	size_t i = 0;
 
-	for (; name[i] && i < WORDS_SIZE - 1; i++) {
-		words[i] = first ? (char)toupper((unsigned char)name[i]) : name[i];
+	for (; i < WORDS_SIZE - 1 && name[i]; i++) {
+		words[i] = name[i];
+		if (first)
+			words[i] = (char)toupper((unsigned char)name[i]);
 		first = name[i] == ' ';
 	}
 	words[i] = '\0';

@@ -31,8 +31,10 @@ static void size_text(uint64_t bytes, char *text, size_t size)
 	double value = (double)bytes;
 	size_t unit = 0;
 
-	for (; value >= 1023.95; value /= 1024)
+	while (value >= 1023.95) {
+		value /= 1024;
 		unit++;
+	}
 	snprintf(text, size, "%.*f %s", unit > 0, value, units[unit]);
 }
 

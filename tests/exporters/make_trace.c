@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * make_trace CASE FILE: writes a trace made by hand as FILE, once compressed and once plain
- * (FILE.plain), and what an importer must find in it as FILE.json. Without a case: lists them.
+ * (FILE.plain), what an importer must find in it as FILE.json, and the same trace in the other
+ * format as FILE.chrome.json. Without a case: lists them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -505,8 +506,9 @@ static const struct {
 	{"telemetry", make_telemetry}, {"copies", make_copies},         {"load", make_load},
 };
 
-static int export(const struct gt_trace *trace, const char *path, bool uncompressed,
-                  struct gt_export_counts *counts)
+/* Compressed as the format does it by itself, or not at all. */
+static int export_as(const struct gt_trace *trace, const char *format, const char *path,
+                     bool uncompressed, struct gt_export_counts *counts)
 {
 	const struct gt_export_options options = {
 		.compression = uncompressed ? GT_COMPRESSION_NONE : GT_COMPRESSION_DEFAULT};
@@ -521,7 +523,7 @@ static int export(const struct gt_trace *trace, const char *path, bool uncompres
 		return -1;
 	}
 	target.sink = gt_file_sink(out);
-	result = gt_exporter_find("perfetto")->write(&view, &options, &target, counts, &err);
+	result = gt_exporter_find(format)->write(&view, &options, &target, counts, &err);
 	if (result < 0)
 		fprintf(stderr, "%s: %s\n", path, err.text);
 	if (fclose(out) != 0 && result == 0) {
@@ -564,10 +566,13 @@ static int make(size_t which, const char *path)
 
 	gt_trace_init(&trace);
 	cases[which].make(&trace, &facts);
+	snprintf(other, sizeof(other), "%s.chrome.json", path);
+	result = export_as(&trace, "chrome", other, false, &counts);
 	snprintf(other, sizeof(other), "%s.plain", path);
-	result = export(&trace, other, true, &counts);
 	if (result == 0)
-		result = export(&trace, path, false, &counts);
+		result = export_as(&trace, "perfetto", other, true, &counts);
+	if (result == 0)
+		result = export_as(&trace, "perfetto", path, false, &counts);
 	snprintf(other, sizeof(other), "%s.json", path);
 	if (result == 0)
 		result = write_facts(other, &facts, &counts);
