@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "cli/hyperlink.h"
+
 static void put_text(const char *text, FILE *out)
 {
 	for (; *text; text++) {
@@ -27,6 +29,17 @@ void gt_say(const char *fmt, ...)
 	fputs("gputrace: ", stderr);
 	gt_say_line(text, stderr);
 	free(text);
+}
+
+void gt_say_link(const char *text, const char *name, const char *address)
+{
+	fputs("gputrace: ", stderr);
+	put_text(text, stderr);
+	if (gt_hyperlink_works(stderr))
+		gt_hyperlink_print(name, address, stderr);
+	else
+		put_text(address, stderr);
+	putc('\n', stderr);
 }
 
 void gt_say_line(const char *text, FILE *out)

@@ -11,6 +11,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "cli/address.h"
 #include "cli/ledger.h"
 #include "cli/manifest.h"
 #include "cli/render.h"
@@ -48,16 +49,6 @@ static void say_files(const struct gt_summary *summary)
 		       gt_figure_bytes((int64_t)summary->exported_bytes).text);
 	else
 		gt_say("%s (%s)", summary->folder, folder.text);
-}
-
-/* The plugins that show launch facts and GPU tracks by process are not on by default. */
-static void say_viewer(const struct gt_summary *summary)
-{
-	if (summary->exported)
-		gt_say("open %s at "
-		       "https://ui.perfetto.dev/#!/?enablePlugins=com.meta.GpuCompute,"
-		       "dev.perfetto.GpuByProcess",
-		       summary->exported);
 }
 
 static double real_of(const struct gt_cell *cell)
@@ -170,7 +161,8 @@ void gt_summary_print(const struct gt_summary *summary)
 
 	gt_summary_say_ending(summary->manifest);
 	say_files(summary);
-	say_viewer(summary);
+	if (summary->exported)
+		gt_address_say(summary->exported);
 	print_tables(summary);
 	say_notes(summary);
 	(void)gt_ledger_sentence(summary->view->trace, ledger, sizeof(ledger));

@@ -22,14 +22,22 @@ if(GPUTRACE_SANITIZE)
   add_link_options(-fsanitize=${GPUTRACE_SANITIZE})
 endif()
 
-# gputrace_library(NAME HEADER LIBRARY [STATIC]): the imported target gputrace::NAME, static when
-# asked for, or when GPUTRACE_STATIC wants a build that runs on machines without the libraries.
+# gputrace_library(NAME HEADER LIBRARY [STATIC] [OPTIONAL]): the imported target gputrace::NAME, static
+# when asked for, or when GPUTRACE_STATIC wants a build that runs on machines without the libraries.
+# An optional one that is missing has no target.
 function(gputrace_library name header library)
-  find_path(GPUTRACE_${name}_INCLUDE ${header} REQUIRED)
+  set(required REQUIRED)
+  if("OPTIONAL" IN_LIST ARGN)
+    set(required)
+  endif()
+  find_path(GPUTRACE_${name}_INCLUDE ${header} ${required})
   if(GPUTRACE_STATIC OR "STATIC" IN_LIST ARGN)
-    find_library(GPUTRACE_${name}_LIBRARY NAMES lib${library}.a ${library} REQUIRED)
+    find_library(GPUTRACE_${name}_LIBRARY NAMES lib${library}.a ${library} ${required})
   else()
-    find_library(GPUTRACE_${name}_LIBRARY NAMES ${library} REQUIRED)
+    find_library(GPUTRACE_${name}_LIBRARY NAMES ${library} ${required})
+  endif()
+  if(NOT GPUTRACE_${name}_INCLUDE OR NOT GPUTRACE_${name}_LIBRARY)
+    return()
   endif()
   add_library(gputrace::${name} UNKNOWN IMPORTED GLOBAL)
   set_target_properties(gputrace::${name} PROPERTIES
@@ -61,4 +69,58 @@ function(gputrace_folder name)
     target_link_libraries(gputrace_${name} PUBLIC gputrace_${used})
   endforeach()
   target_link_libraries(gputrace_${name} PUBLIC ${arg_LIBRARIES})
+endfunction()
+
+# gputrace_cuda_programs(TARGET [ALL] NAMES NAME... FOLDER DIR [DEPENDS FILE...] FLAGS FLAG...): the
+# target builds NAME.cu of this folder as DIR/NAME, by nvcc itself: CMake's own CUDA language would make
+# the toolkit a condition of configuring anything at all. Without nvcc there is no such target.
+function(gputrace_cuda_programs target)
+  cmake_parse_arguments(arg "ALL" "FOLDER" "NAMES;DEPENDS;FLAGS" ${ARGN})
+  get_filename_component(cuda_root "${GPUTRACE_CUDA_INCLUDE}" DIRECTORY)
+  find_program(GPUTRACE_NVCC nvcc HINTS ${cuda_root}/bin $ENV{CUDA_HOME}/bin PATHS /usr/local/cuda/bin)
+  if(NOT GPUTRACE_NVCC)
+    message(STATUS "nvcc was not found: no target ${target}")
+    return()
+  endif()
+  set(programs "")
+  foreach(name IN LISTS arg_NAMES)
+    set(program ${arg_FOLDER}/${name})
+    add_custom_command(OUTPUT ${program}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${arg_FOLDER}
+      COMMAND ${GPUTRACE_NVCC} ${arg_FLAGS} -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cu
+      DEPENDS ${name}.cu ${arg_DEPENDS}
+      COMMENT "Building ${name} with nvcc" VERBATIM)
+    list(APPEND programs ${program})
+  endforeach()
+  if(arg_ALL)
+    set(all ALL)
+  endif()
+  add_custom_target(${target} ${all} DEPENDS ${programs})
+endfunction()
+
+# gputrace_embed(HEADER VARIABLE FILE): a header with the file's bytes, and a zero, as an array of
+# char, made anew when the file changes.
+function(gputrace_embed header variable file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1, " bytes "${bytes}")
+  string(REGEX REPLACE "((0x.., ){16})" "\\1\n" bytes "${bytes}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${header}
+    CONTENT "static const char ${variable}[] = {\n${bytes}0};\n")
+endfunction()
+
+# gputrace_without_tls(NAME LIBRARY): a target that stands in for what a static libmicrohttpd calls
+# of GnuTLS, which has no static library of its own everywhere. It is called at the start and the
+# end of the program; TLS itself is never used.
+function(gputrace_without_tls name library)
+  execute_process(COMMAND ${CMAKE_NM} --undefined-only ${library} OUTPUT_VARIABLE symbols
+    ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "gnutls_[a-z0-9_]+" symbols "${symbols}")
+  list(REMOVE_DUPLICATES symbols)
+  set(text)
+  foreach(symbol IN LISTS symbols)
+    string(APPEND text "int ${symbol}(void);\nint ${symbol}(void)\n{\n\treturn 0;\n}\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${name}.c CONTENT "${text}" @ONLY)
+  add_library(${name} STATIC ${PROJECT_BINARY_DIR}/generated/${name}.c)
 endfunction()

@@ -61,6 +61,8 @@ struct gt_capture {
 	gt_array(struct gt_record_counter) raw_counters;
 	gt_array(struct gt_raw_series) raw_series;
 	uint64_t chunks_left_out; /* they would have taken too much memory */
+	uint64_t chunks_damaged;  /* their contents do not fit their kind */
+	uint64_t bytes_damaged;   /* of its file, which had to be skipped */
 	gt_array(struct gt_record_own_call) raw_own_calls;
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */

@@ -170,6 +170,8 @@ enum {
 	DOES_EVENT_DESTROY = 0,
 	DOES_EVENT_QUERY = GT_SYNC_CALL_QUERIES,
 	DOES_STREAM_QUERY = GT_SYNC_CALL_QUERIES,
+	DOES_CAPTURE_BEGIN = 0,
+	DOES_CAPTURE_END = 0,
 };
 
 #define ROW(id, reader, sync_kind, stream)                                                         \

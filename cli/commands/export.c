@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file_sink.h"
+#include "cli/address.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/option.h"
@@ -189,7 +190,8 @@ static char *path_for(const char *output, const char *recording, const struct gt
 	return inside;
 }
 
-static void tell(const struct gt_output *output, const struct gt_export_counts *counts)
+static void tell(const struct gt_output *output, const struct gt_exporter *exporter,
+                 const struct gt_export_counts *counts)
 {
 	gt_say("%s: %s GPU slices, %s API slices, %s", output->path,
 	       gt_figure_count((int64_t)counts->gpu_slices).text,
@@ -198,6 +200,8 @@ static void tell(const struct gt_output *output, const struct gt_export_counts *
 	if (counts->skipped)
 		gt_say("%s rows could not be placed in time and are not in it",
 		       gt_figure_count((int64_t)counts->skipped).text);
+	if (strcmp(exporter->name, "perfetto") == 0 && output->file != stdout)
+		gt_address_say(output->path);
 }
 
 static const struct gt_heading headings[] = {
@@ -249,7 +253,7 @@ static int write_view(const struct args *args, const struct gt_view *view,
 	if (result == 0 && args->json)
 		print_json(output, exporter, &counts);
 	else if (result == 0 && !args->quiet)
-		tell(output, &counts);
+		tell(output, exporter, &counts);
 	return result;
 }
 

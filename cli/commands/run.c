@@ -80,7 +80,7 @@ static const struct gt_option options[] = {
 	OPT_INTERVAL(
 		"telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
 		"How often power, clocks, temperature and their like are read of each GPU in use, "
-		"10ms to 1h; default off, 100ms is a good choice"),
+		"10ms to 1h; default 100ms"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
                      3600000000000,
                      "How often finished activity is fetched, 1ms to 1h; default 100ms"),

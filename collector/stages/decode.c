@@ -241,6 +241,8 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   "be right",
 		                   capture->name, (unsigned long long)decoder->misnumbered);
 	decoder->capture->chunks_left_out = decoder->refused;
+	decoder->capture->chunks_damaged = decoder->damaged;
+	decoder->capture->bytes_damaged = reader->skipped;
 	if (decoder->refused)
 		gt_collection_note(collection, capture->process, "decode",
 		                   "%s asks for more memory than what is in it can need: %llu of "

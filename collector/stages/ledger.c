@@ -132,6 +132,10 @@ static void add_rows(struct gt_trace *trace, const struct gt_capture *capture,
 	}
 	if (capture->chunks_left_out)
 		gt_trace_add_ledger(trace, process, "chunks_left_out", capture->chunks_left_out);
+	if (capture->chunks_damaged)
+		gt_trace_add_ledger(trace, process, "chunks_damaged", capture->chunks_damaged);
+	if (capture->bytes_damaged)
+		gt_trace_add_ledger(trace, process, "bytes_damaged", capture->bytes_damaged);
 	gt_trace_add_ledger(trace, process, "kernels", tally->kernels);
 	gt_trace_add_ledger(trace, process, "kernels_unfinished", tally->kernels_unfinished);
 	gt_array_each(const struct gt_record_ledger, row, &capture->raw_ledger)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/captures.h"
 #include "collector/stage.h"
 #include "model/stream_order.h"
 #include "model/sync.h"
@@ -508,25 +509,41 @@ static void add_call_edges(struct gt_trace *trace)
 	gt_array_free(sync_of_call);
 }
 
-/* Making and destroying an event orders nothing: their rows have done their work. */
-static void drop_lives(struct gt_trace *trace)
+static void drop(struct gt_trace *trace, const bool *dropped)
 {
 	const size_t count = trace->syncs.count;
 	gt_id *renamed = gt_allocate(count * sizeof(*renamed));
 	gt_id kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct gt_sync sync = trace->syncs.rows[i];
-		const bool drop =
-			sync.kind == GT_SYNC_EVENT_CREATE || sync.kind == GT_SYNC_EVENT_DESTROY;
-
-		renamed[i] = drop ? GT_NONE : kept;
-		if (!drop)
-			trace->syncs.rows[kept++] = sync;
+		renamed[i] = dropped[i] ? GT_NONE : kept;
+		if (!dropped[i])
+			trace->syncs.rows[kept++] = trace->syncs.rows[i];
 	}
 	trace->syncs.count = kept;
 	gt_trace_rename(trace, GT_TABLE_syncs, &(struct gt_renamed){renamed, count});
 	gt_array_free(renamed);
+}
+
+static void drop_captured(struct gt_trace *trace)
+{
+	bool *captured = gt_allocate(trace->syncs.count * sizeof(*captured));
+
+	gt_captures_find(trace, captured);
+	drop(trace, captured);
+	gt_array_free(captured);
+}
+
+/* Making and destroying an event orders nothing: their rows have done their work. */
+static void drop_lives(struct gt_trace *trace)
+{
+	bool *dropped = gt_allocate(trace->syncs.count * sizeof(*dropped));
+
+	for (size_t i = 0; i < trace->syncs.count; i++)
+		dropped[i] = trace->syncs.rows[i].kind == GT_SYNC_EVENT_CREATE ||
+		             trace->syncs.rows[i].kind == GT_SYNC_EVENT_DESTROY;
+	drop(trace, dropped);
+	gt_array_free(dropped);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -539,6 +556,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	(void)err;
 	if (trace->syncs.count + trace->queries.count == 0)
 		return 0;
+	drop_captured(trace);
 	lives_init(&lives, trace);
 	for (gt_id row = 0; row < trace->syncs.count; row++)
 		follow(trace, &lives, row);

@@ -312,32 +312,32 @@ void gt_lanes_init(struct gt_lanes *lanes, struct gt_perfetto *perfetto, uint64_
 }
 
 /* The first lane that is free at the time. */
-static struct gt_lane *find_lane(struct gt_lanes *lanes, gt_time start_ns)
+static size_t find_lane(struct gt_lanes *lanes, gt_time start_ns)
 {
-	struct gt_lane *lane;
+	const size_t lane = gt_minima_find(&lanes->ends, start_ns);
 	uint64_t uuid;
 
-	gt_array_each(struct gt_lane, free_lane, &lanes->rows)
-		if (free_lane->end_ns <= start_ns)
-			return free_lane;
-	lane = gt_array_push(&lanes->rows);
-	uuid = gt_ids_track_uuid(lanes->parent_uuid, lanes->name, lanes->rows.count);
+	if (lane < lanes->rows.count)
+		return lane;
+	uuid = gt_ids_track_uuid(lanes->parent_uuid, lanes->name, lane + 1);
 	describe_track(lanes->perfetto, uuid, lanes->parent_uuid, lanes->name);
-	gt_track_start(&lane->track, lanes->perfetto, uuid, lanes->category);
+	gt_track_start(gt_array_push(&lanes->rows), lanes->perfetto, uuid, lanes->category);
 	return lane;
 }
 
 void gt_lanes_put(struct gt_lanes *lanes, const struct gt_slice *slice)
 {
-	struct gt_lane *lane = find_lane(lanes, slice->start_ns);
+	const size_t lane = find_lane(lanes, slice->start_ns);
 
-	gt_track_put(&lane->track, slice);
-	lane->end_ns = slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns + 1;
+	gt_track_put(&lanes->rows.rows[lane], slice);
+	gt_minima_set(&lanes->ends, lane,
+	              slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns + 1);
 }
 
 void gt_lanes_finish(struct gt_lanes *lanes)
 {
-	gt_array_each(struct gt_lane, lane, &lanes->rows)
-		gt_track_finish(&lane->track);
+	gt_array_each(struct gt_track, track, &lanes->rows)
+		gt_track_finish(track);
 	gt_array_release(&lanes->rows);
+	gt_minima_release(&lanes->ends);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/minima.h"
 #include "exporters/perfetto/sequence.h"
 
 struct gt_perfetto;
@@ -91,11 +92,6 @@ struct gt_track *gt_threads_get(struct gt_threads *threads, gt_id thread);
 
 void gt_threads_finish(struct gt_threads *threads);
 
-struct gt_lane {
-	struct gt_track track;
-	gt_time end_ns;
-};
-
 /*
  * As many tracks of one name as slices that overlap need; viewers merge them. Slices come in
  * order of their start, or in order of their end, and do not stay open.
@@ -105,7 +101,8 @@ struct gt_lanes {
 	uint64_t parent_uuid; /* 0: below nothing */
 	const char *category;
 	const char *name;
-	gt_array(struct gt_lane) rows;
+	gt_array(struct gt_track) rows;
+	struct gt_minima ends; /* when each is free again, ns */
 };
 
 /* No other lanes may have both this parent and this name. The texts are borrowed. */

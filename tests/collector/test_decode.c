@@ -415,6 +415,14 @@ Test(decode, reads_a_torn_capture_up_to_its_end)
 	gt_trace_release(&trace);
 }
 
+static void expect_in_ledger(const struct gt_trace *trace, const char *name, uint64_t value)
+{
+	uint64_t found = 0;
+
+	cr_expect(gt_trace_ledger(trace, name, &found) == 0, "%s is in no ledger", name);
+	cr_expect(eq(u64, found, value), "%s", name);
+}
+
 Test(decode, reads_around_damage)
 {
 	struct gt_trace trace;
@@ -437,6 +445,7 @@ Test(decode, reads_around_damage)
 	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_CLEAN));
 	cr_expect(eq(sz, trace.notes.count, 1));
 	cr_expect(has_note(&trace, 0, text));
+	expect_in_ledger(&trace, "bytes_damaged", end - begin);
 	gt_trace_release(&trace);
 }
 
@@ -473,6 +482,7 @@ Test(decode, leaves_out_chunks_that_do_not_fit_their_kind)
 	cr_expect(eq(sz, trace.notes.count, 1));
 	cr_expect(has_note(&trace, 0,
 	                   "node-1-1.capture holds 2 chunks whose contents do not fit their kind"));
+	expect_in_ledger(&trace, "chunks_damaged", 2);
 	gt_trace_release(&trace);
 }
 

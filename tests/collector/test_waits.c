@@ -184,6 +184,63 @@ static uint32_t awaited(const struct gt_trace *trace, size_t edge)
 	return trace->kernels.rows[row->from_row].correlation;
 }
 
+/* They become part of a graph: nothing ran or waited when they were called. */
+Test(waits, while_a_stream_is_captured_are_none)
+{
+	struct gt_trace trace;
+
+	add_work(STREAM, 1400, 1);
+	add_work(OTHER_STREAM, 1450, 2);
+	add_sync(GT_SYNC_CAPTURE_BEGIN, 1500, 0, 0);
+	add_sync(GT_SYNC_EVENT_RECORD, 1600, 0, EVENT);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 1650, HANDLE, EVENT); /* it joins the capture */
+	add_sync(GT_SYNC_HOST_FUNCTION, 1700, HANDLE, 0);
+	add_sync(GT_SYNC_EVENT_RECORD, 1750, HANDLE, EVENT + 1);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 1800, 0, EVENT + 1);
+	add_sync(GT_SYNC_CAPTURE_END, 1850, 0, 0);
+	add_work(STREAM, 1900, 3);
+	add_work(OTHER_STREAM, 1950, 4);
+	trace = collected();
+	cr_expect(eq(sz, trace.syncs.count, 0));
+	cr_expect(eq(sz, trace.edges.count, 0));
+	gt_trace_release(&trace);
+}
+
+Test(waits, after_a_capture_or_beside_it_are_waits)
+{
+	struct gt_trace trace;
+
+	add_sync(GT_SYNC_CAPTURE_BEGIN, 1300, 0, 0);
+	add_sync(GT_SYNC_EVENT_RECORD, 1310, 0, EVENT);
+	add_sync(GT_SYNC_EVENT_RECORD, 1320, HANDLE, EVENT + 1); /* of a stream that is in none */
+	add_sync(GT_SYNC_CAPTURE_END, 1330, 0, 0);
+	add_work(STREAM, 1400, 1);
+	add_sync(GT_SYNC_EVENT_RECORD, 1500, 0, EVENT);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 1550, HANDLE, EVENT);
+	add_work(OTHER_STREAM, 1600, 2);
+	trace = collected();
+	cr_assert(eq(sz, trace.syncs.count, 3));
+	cr_expect(eq(u32, trace.syncs.rows[1].generation, 1), "the captured record was none");
+	cr_expect(eq(sz, trace.edges.count, 1));
+	gt_trace_release(&trace);
+}
+
+Test(waits, in_a_capture_that_failed_to_begin_are_waits)
+{
+	struct gt_trace trace;
+
+	add_work(STREAM, 1400, 1);
+	recording_add(&recording, sync_call, .start_ns = 1450, .end_ns = 1454, .stream = 0,
+	              .kind = GT_SYNC_CAPTURE_BEGIN, .result = 900, .context = CONTEXT);
+	add_sync(GT_SYNC_EVENT_RECORD, 1500, 0, EVENT);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 1550, HANDLE, EVENT);
+	add_work(OTHER_STREAM, 1600, 2);
+	trace = collected();
+	cr_expect(eq(sz, trace.syncs.count, 2));
+	cr_expect(eq(sz, trace.edges.count, 1));
+	gt_trace_release(&trace);
+}
+
 Test(waits, of_the_host_become_an_edge_from_the_last_work_it_waited_for)
 {
 	struct gt_trace trace;

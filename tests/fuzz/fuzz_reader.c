@@ -83,7 +83,8 @@ static void read_capture(const uint8_t *bytes, size_t size)
 	capture_read(&reader, bytes, size, NULL);
 	while (gt_reader_next_packed(&reader, &chunk) > 0)
 		packed++;
-	must(packed >= unpacked);
+	/* Not as many: what cannot be unpacked can hold chunks, which are found in its place. */
+	must(packed > 0 || unpacked == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

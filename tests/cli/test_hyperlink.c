@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/hyperlink.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/say.h"
+#include "support/check.h"
+
+static void clear(void)
+{
+	static const char *const names[] = {"NO_COLOR",   "TERM_PROGRAM",    "VTE_VERSION",
+	                                    "WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID",
+	                                    "DOMTERM"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unsetenv(names[i]);
+	setenv("TERM", "xterm-256color", 1);
+}
+
+static FILE *open_terminal(void)
+{
+	const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+
+	cr_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+	return fopen(ptsname(terminal), "w");
+}
+
+static bool works_with(const char *name, const char *value)
+{
+	FILE *terminal = open_terminal();
+	bool works;
+
+	clear();
+	if (name)
+		setenv(name, value, 1);
+	works = gt_hyperlink_works(terminal);
+	(void)fclose(terminal);
+	return works;
+}
+
+Test(hyperlink, works_on_terminals_that_are_known_to_show_it)
+{
+	cr_expect(works_with("VTE_VERSION", "6800"));
+	cr_expect(works_with("KONSOLE_VERSION", "220401"));
+	cr_expect(works_with("WT_SESSION", "a-b-c"));
+	cr_expect(works_with("TERM", "xterm-kitty"));
+	cr_expect(works_with("TERM", "foot-extra"));
+	cr_expect(works_with("TERM_PROGRAM", "vscode"));
+}
+
+Test(hyperlink, does_not_on_others_which_would_hide_the_address)
+{
+	cr_expect(works_with(NULL, NULL) == false);
+	cr_expect(works_with("VTE_VERSION", "4200") == false);
+	cr_expect(works_with("VTE_VERSION", "new") == false);
+	cr_expect(works_with("TERM_PROGRAM", "Apple_Terminal") == false);
+}
+
+Test(hyperlink, is_not_for_those_who_want_plain_text)
+{
+	FILE *terminal = open_terminal();
+
+	clear();
+	setenv("VTE_VERSION", "6800", 1);
+	cr_expect(gt_hyperlink_works(terminal));
+	setenv("NO_COLOR", "1", 1);
+	cr_expect(gt_hyperlink_works(terminal) == false);
+	setenv("NO_COLOR", "", 1);
+	cr_expect(gt_hyperlink_works(terminal));
+	for (const char *const *term =
+	             (const char *const[]){"dumb", "tmux-256color", "screen", "", NULL};
+	     *term; term++) {
+		setenv("TERM", *term, 1);
+		cr_expect(gt_hyperlink_works(terminal) == false, "%s", *term);
+	}
+	(void)fclose(terminal);
+}
+
+Test(hyperlink, is_not_written_into_files)
+{
+	FILE *file = tmpfile();
+
+	clear();
+	setenv("VTE_VERSION", "6800", 1);
+	cr_expect(gt_hyperlink_works(file) == false);
+	(void)fclose(file);
+}
+
+Test(hyperlink, is_the_text_between_two_marks)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	gt_hyperlink_print("name", "https://address", out);
+	(void)fclose(out);
+	expect_text(text, "\033]8;;https://address\033\\name\033]8;;\033\\");
+	free(text);
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The start-up commands of viewer-assets in Perfetto's own importer, over the recordings of tests/golden:
+commands_test.py GPUTRACE ENGINE
+
+The tracks that they are to open must be there, under names that they open, and their table of kernels must say what
+the report says.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from viewing import GOLDEN, HERE, PATIENCE_S
+
+ENGINE = os.path.realpath(sys.argv.pop(2))
+GPUTRACE = os.path.realpath(sys.argv.pop(1))
+QUERY = HERE.parent / "importer" / "query.mjs"
+COMMANDS = json.loads((HERE.parents[1] / "viewer-assets" / "startup-commands.json").read_text())
+
+# What the UI itself calls groups (v55.3 to v58.2): plugins dev.perfetto.Gpu and dev.perfetto.GpuByProcess.
+NAMES_OF_THE_UI = ["GPU", "Hardware Queues", "Counters", "CUDA", "GPU 0", "Device #0", "Context #1"]
+# What is in a trace, by the name that the UI shows.
+NAMES = {
+    "processes": "select name || ' ' || pid as name from process where pid > 0",
+    "groups": "select distinct name from gpu_counter_group where name is not null",
+    "queues": "select distinct name from gpu_track where type = 'gpu_render_stage'",
+}
+# Groups of other traces, when one is merged with them, that may be long.
+CLOSED = ["Scheduler", "Kernel threads", "CPU Frequency"]
+
+
+def argument(command, index):
+    found, = [each["args"][index] for each in COMMANDS if each["id"] == "dev.perfetto." + command]
+    return found
+
+
+def ask(recording, queries):
+    """What Perfetto answers to queries over the trace of a recording, by the queries' names."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder, "a.perfetto")
+        files = []
+        for name, query in queries.items():
+            files.append(pathlib.Path(folder, name))
+            files[-1].write_text(query)
+        subprocess.run([GPUTRACE, "export", "--quiet", "-o", trace, recording], check=True)
+        answer = subprocess.run(["node", QUERY, ENGINE, trace, *files], check=True, capture_output=True, text=True,
+                                timeout=PATIENCE_S)
+    return json.loads(answer.stdout)
+
+
+def kernels_of(recording):
+    done = subprocess.run([GPUTRACE, "report", recording, "kernels", "--json"], check=True, capture_output=True,
+                          text=True)
+    return json.loads(done.stdout)["kernels"]
+
+
+class Commands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.table = argument("RunQueryAndShowTab", 0)
+        cls.opened = re.compile(argument("ExpandTracksByRegex", 0))
+        recordings = sorted(GOLDEN.glob("*.gputrace"))
+        cls.answers = {recording: ask(recording, NAMES | {"table": cls.table}) for recording in recordings}
+
+    def names(self, kind):
+        return {row["name"] for answer in self.answers.values() for row in answer[kind]}
+
+    def test_processes_and_groups_of_counters_are_opened(self):
+        for kind in ("processes", "groups"):
+            self.assertTrue(self.names(kind), kind)
+            for name in self.names(kind):
+                self.assertRegex(name, self.opened)
+
+    def test_streams_are_opened_where_they_have_lanes(self):
+        for name in self.names("queues"):
+            self.assertRegex(name, self.opened)
+
+    def test_what_the_ui_puts_around_them_is_opened(self):
+        for name in NAMES_OF_THE_UI:
+            self.assertRegex(name, self.opened)
+
+    def test_not_everything_is_opened(self):
+        for name in CLOSED:
+            self.assertNotRegex(name, self.opened)
+
+    def test_nothing_is_opened_in_vain(self):
+        """Each part of the expression is for a name that there is, so that the address has no dead weight."""
+        names = NAMES_OF_THE_UI + [name for kind in NAMES for name in self.names(kind)]
+        for part in self.opened.pattern.split("|"):
+            self.assertTrue(any(re.search(part, name) for name in names), part)
+
+    def test_the_table_of_kernels_says_what_the_report_says(self):
+        self.assertTrue(any(answer["table"] for answer in self.answers.values()))
+        for recording, answer in self.answers.items():
+            with self.subTest(recording.name):
+                kernels = kernels_of(recording)
+                said = sorted((kernel["calls"], kernel["total_ns"]) for kernel in kernels)
+                shown = sorted((row["calls"], round(row["ms"] * 1e6)) for row in answer["table"])
+                self.assertEqual(shown, said)
+                self.assertTrue(all(row["name"] for row in answer["table"]))
+
+    def test_the_table_begins_with_what_took_longest(self):
+        for answer in self.answers.values():
+            times = [row["ms"] for row in answer["table"]]
+            self.assertEqual(times, sorted(times, reverse=True))
+
+    def test_the_ui_takes_these_commands_from_an_address(self):
+        allowed = {"dev.perfetto.ExpandTracksByRegex", "dev.perfetto.RunQueryAndShowTab"}
+        self.assertEqual({command["id"] for command in COMMANDS}, allowed)
+
+
+if __name__ == "__main__":
+    unittest.main()
