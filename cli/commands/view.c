@@ -289,22 +289,6 @@ static int open_trace(struct view *view, const char *path, struct gt_error *err)
 	return 0;
 }
 
-/* What is to be shown: a recording as every command finds it, or a file, which is then a trace. */
-static int choose_path(const char *word, char **path, struct gt_error *err)
-{
-	struct stat status;
-	char *recording = word ? gt_recording_find(word) : NULL;
-	const bool is_file = word && !recording &&
-	                     (gt_recording_is_trace(word) ||
-	                      (stat(word, &status) == 0 && !S_ISDIR(status.st_mode)));
-
-	free(recording);
-	if (!is_file)
-		return gt_recording_choose(word, path, err);
-	*path = gt_recording_path(word, "");
-	return 0;
-}
-
 /* "-p PORT " when the connection did not come to ssh's usual one. */
 static void ssh_option(const char *connection, char *text, size_t size)
 {
@@ -400,12 +384,29 @@ static int serve(struct view *view, struct gt_error *err)
 	return result;
 }
 
+/* A recording as every command finds it ("app" beside app.gputrace), else a file, be it a trace or
+ * not. */
+static int choose_what(const char *word, char **path, struct gt_error *err)
+{
+	struct stat status;
+	char *recording = word ? gt_recording_find(word) : NULL;
+	const bool is_file = word && !recording &&
+	                     (gt_recording_is_trace(word) ||
+	                      (stat(word, &status) == 0 && !S_ISDIR(status.st_mode)));
+
+	free(recording);
+	if (!is_file)
+		return gt_recording_choose(word, path, err);
+	*path = gt_recording_path(word, "");
+	return 0;
+}
+
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.port = UINT64_MAX};
 	struct view view = {.args = &args, .trace = -1, .ui_folder = -1, .socket = -1};
-	const int left = gt_options_parse(options, &args, argc, argv, err);
 	char *path = NULL;
+	const int left = gt_options_parse(options, &args, argc, argv, err);
 	int result;
 
 	if (left < 0)
@@ -420,7 +421,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (result == 0)
 		result = choose_port(&view, err);
 	if (result == 0)
-		result = choose_path(left > 0 ? argv[0] : NULL, &path, err);
+		result = choose_what(left > 0 ? argv[0] : NULL, &path, err);
 	if (result == 0)
 		result = open_trace(&view, path, err);
 	if (result == 0) {
@@ -436,11 +437,10 @@ const struct gt_command gt_command_view = {
 	.name = "view",
 	.operands = "[RECORDING|TRACE]",
 	.summary = "Show a recording on a timeline, in a browser",
-	.details =
-		"Offers the trace to a browser on this machine, opens one, where the UI of\n"
-		"Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C.\n" GT_RECORDING_HELP
-		"\nTRACE is a file that Perfetto opens. It stays on this machine: the UI runs in\n"
-		"the browser.",
+	.details = "Offers the trace to a browser on this machine, opens one, where the UI of\n"
+		   "Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C.\n"
+		   "TRACE is a file that Perfetto opens.\n" GT_RECORDING_HELP "\n"
+		   "The trace stays on this machine: the UI runs in the browser.",
 	.options = options,
 	.run = run,
 };
