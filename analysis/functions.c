@@ -6,19 +6,11 @@
 
 #include "base/array.h"
 #include "base/strings.h"
+#include "model/short_name.h"
 
 static gt_string name_of(const struct gt_launch_shape *shape)
 {
 	return shape->demangled ? shape->demangled : shape->name;
-}
-
-const char *gt_shape_name(const struct gt_trace *trace, gt_id shape)
-{
-	const char *name = "";
-
-	if (shape < trace->launch_shapes.count)
-		name = gt_trace_text(trace, name_of(&trace->launch_shapes.rows[shape]));
-	return name[0] ? name : "(name not known)";
 }
 
 void gt_functions_init(struct gt_functions *functions, const struct gt_trace *trace)

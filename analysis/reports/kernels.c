@@ -15,6 +15,7 @@
 #include "analysis/throttles.h"
 #include "base/array.h"
 #include "model/occupancy.h"
+#include "model/short_name.h"
 #include "model/throttle.h"
 #include "model/timed.h"
 #include "model/trace.h"

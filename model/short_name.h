@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_SHORT_NAME_H
+#define GT_MODEL_SHORT_NAME_H
+
+#include <stddef.h>
+
+#include "model/trace.h"
+
+/*
+ * What a kernel is called where people read it. The collector makes the short names once for a
+ * trace (column short_name of launch_shapes); everybody who shows a kernel asks gt_shape_name.
+ */
+
+/* Room for a short name and its terminator. */
+enum { GT_SHORT_NAME_MOST = 256 };
+
+/*
+ * Writes the short name that belongs to a full (demangled) one into text, cut off where size ends.
+ * Returns its length.
+ */
+size_t gt_short_name(const char *full, char *text, size_t size);
+
+/*
+ * A name of a launch shape in that form, or the next longer one that it has: "" when it has none.
+ * The text lives as long as the trace.
+ */
+const char *gt_shape_text(const struct gt_trace *trace, const struct gt_launch_shape *shape,
+                          enum gt_name_form form);
+
+/* The same for a row of launch_shapes, GT_NONE too, as the trace shows names (gt_trace.names). */
+const char *gt_shape_name(const struct gt_trace *trace, gt_id shape);
+
+#endif
