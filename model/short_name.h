@@ -11,12 +11,18 @@
  * trace (column short_name of launch_shapes); everybody who shows a kernel asks gt_shape_name.
  */
 
+/* Columns that a short name takes at most where that can be helped. */
+enum { GT_SHORT_NAME_WIDTH = 60 };
+
 /* Room for a short name and its terminator. */
 enum { GT_SHORT_NAME_MOST = 256 };
 
 /*
  * Writes the short name that belongs to a full (demangled) one into text, cut off where size ends.
- * Returns its length.
+ * Returns its length. Return type, parameters, namespaces and what is the same for all kernels of a
+ * sort are left out, by the rules of short_names.def; a lambda is called as the function that holds
+ * it. Takes time in proportion to the name, whatever it is. Two kernels may get one name:
+ * model/distinct_names.h tells them apart.
  */
 size_t gt_short_name(const char *full, char *text, size_t size);
 

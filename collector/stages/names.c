@@ -11,7 +11,6 @@
 #include "collector/kinds.h"
 #include "collector/rows.h"
 #include "collector/stage.h"
-#include "model/short_name.h"
 
 /*
  * Strings and shapes by the trace's own ids: names are demangled, equal shapes of all captures
@@ -27,14 +26,6 @@ static gt_string demangle(struct gt_trace *trace, gt_string name)
 		id = gt_strings_add(trace->strings, demangled);
 	free(demangled);
 	return id;
-}
-
-static gt_string shorten(struct gt_trace *trace, gt_string full)
-{
-	char text[GT_SHORT_NAME_MOST];
-	const size_t length = gt_short_name(gt_trace_text(trace, full), text, sizeof(text));
-
-	return gt_strings_add_bytes(trace->strings, text, length);
 }
 
 /* ---- shapes ---- */
@@ -71,7 +62,6 @@ static void add_shape(struct gt_trace *trace, struct gt_capture *capture, struct
 	memset(&shape, 0, sizeof(shape));
 	shape.name = gt_capture_string(capture, raw->name);
 	shape.demangled = demangle(trace, shape.name);
-	shape.short_name = shorten(trace, shape.demangled);
 	shape.grid_x = raw->grid_x;
 	shape.grid_y = raw->grid_y;
 	shape.grid_z = raw->grid_z;
