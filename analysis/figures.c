@@ -55,6 +55,34 @@ void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id
 	                     gt_trace_text(trace, row->name));
 }
 
+void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device)
+{
+	const struct gt_device *row = &trace->devices.rows[device];
+	const bool hosts = several_hosts(trace);
+
+	gt_result_add_format(result, "%s%sGPU %lld", hosts ? gt_trace_text(trace, row->host) : "",
+	                     hosts ? " " : "", (long long)gt_device_number(row));
+}
+
+void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream)
+{
+	if (stream >= trace->streams.count) {
+		gt_result_add_unknown(result);
+		return;
+	}
+
+	const struct gt_stream *row = &trace->streams.rows[stream];
+	const gt_id device = row->context < trace->contexts.count
+	                             ? trace->contexts.rows[row->context].device
+	                             : GT_NONE;
+
+	if (trace->devices.count > 1 && device < trace->devices.count)
+		gt_result_add_format(result, "%u of GPU %lld", row->number,
+		                     (long long)gt_device_number(&trace->devices.rows[device]));
+	else
+		gt_result_add_format(result, "%u", row->number);
+}
+
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process)
 {
 	if (process >= trace->processes.count) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/parse.h"
 #include "cli/option.h"
 #include "cli/rows.h"
 #include "cli/words.h"
@@ -77,11 +79,35 @@ int gt_render(const struct gt_rendering *rendering, const struct gt_named_result
 	return 0;
 }
 
-size_t gt_render_width(FILE *out)
+static uint64_t wanted_width(FILE *out)
 {
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+	const char *columns = getenv("COLUMNS");
+	uint64_t width = 0;
 	struct winsize window;
 
-	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &window) < 0)
-		return 0;
-	return window.ws_col;
+	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &window) == 0 && window.ws_col)
+		return window.ws_col;
+	if (columns && gt_parse_count(columns, &width) == 0 && width > 0)
+		return width;
+	return GT_RENDER_WIDTH;
+}
+
+size_t gt_render_width(FILE *out)
+{
+	const uint64_t width = wanted_width(out);
+
+	return width < GT_RENDER_NARROWEST ? GT_RENDER_NARROWEST : (size_t)width;
+}
+
+bool gt_render_in_colour(const char *when, FILE *out)
+{
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+	const char *refused = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM"); /* NOLINT(concurrency-mt-unsafe): likewise */
+
+	if (when && strcmp(when, "auto") != 0)
+		return strcmp(when, "always") == 0;
+	return isatty(fileno(out)) && !(refused && *refused) && terminal && *terminal &&
+	       strcmp(terminal, "dumb") != 0;
 }

@@ -2,6 +2,7 @@
 #ifndef GT_CLI_RENDER_H
 #define GT_CLI_RENDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,9 @@ struct gt_rendering {
 	enum gt_style style;
 	uint64_t limit;             /* rows of each section */
 	const struct gt_sort *sort; /* NULL: as the report ordered them */
-	size_t width;               /* of the terminal, in columns; 0: nothing is cut */
+	size_t width;               /* of the page, in columns; 0: text is as wide as it gets */
+	bool colour;                /* of text, where it means something */
+	bool details; /* text has the tables too that are for who wants to know more */
 };
 
 /* A result with the name of its report, which JSON gives. */
@@ -38,8 +41,19 @@ struct gt_named_result {
 int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
               size_t count, FILE *out, struct gt_error *err);
 
-/* Columns of the terminal that out is, 0 when it is none. */
+enum {
+	GT_RENDER_NARROWEST = 40, /* columns of a page */
+	GT_RENDER_WIDTH = 120,    /* where nothing says how wide a page is */
+};
+
+/* Columns of a page: of the terminal that out is, else what COLUMNS says, else GT_RENDER_WIDTH. */
 size_t gt_render_width(FILE *out);
+
+/*
+ * Whether text on out may have colours: when says always, never, or auto: on a terminal that is
+ * not dumb, unless NO_COLOR is set (no-color.org). NULL is auto.
+ */
+bool gt_render_in_colour(const char *when, FILE *out);
 
 /* One style each; called by gt_render. */
 void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,

@@ -35,6 +35,7 @@ static void write_cell(const struct gt_cell *cell, FILE *out)
 	case GT_UNIT_NS:
 	case GT_UNIT_TIME:
 	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
 		fprintf(out, "%" PRId64, cell->count);
 		return;
 	case GT_UNIT_BYTES_PER_SECOND:

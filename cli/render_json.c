@@ -20,6 +20,7 @@ static json_t *json_of_cell(const struct gt_cell *cell)
 	case GT_UNIT_NS:
 	case GT_UNIT_TIME:
 	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
 		return json_integer(cell->count);
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_PERCENT:

@@ -109,6 +109,8 @@ static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
 		take_cupti_version(decoder, value);
 	else if (strcmp(word, GT_META_DRIVER) == 0)
 		take_driver(decoder, value);
+	else if (strcmp(word, GT_META_ENVIRONMENT) == 0)
+		process->environment = text_of(decoder, value);
 	else if (strcmp(word, GT_META_API) == 0)
 		take_api(decoder->capture, said);
 	else if (strcmp(word, GT_META_END) == 0)

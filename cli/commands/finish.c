@@ -6,10 +6,10 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/say.h"
-#include "cli/units.h"
 #include "format/salvage.h"
 
 enum { TRIES = 20 };

@@ -16,9 +16,9 @@
 #include "cli/filter.h"
 #include "cli/ledger.h"
 #include "cli/option.h"
-#include "cli/output.h"
 #include "cli/render.h"
 #include "cli/say.h"
+#include "cli/show.h"
 #include "cli/words.h"
 #include "collector/collector.h"
 #include "model/filter.h"
@@ -26,14 +26,11 @@
 #include "model/view.h"
 
 struct args {
-	const char *output;
 	uint64_t limit;
 	struct gt_sort sort;
 	bool list;
-	bool json;
-	bool csv;
-	bool force;
 	struct gt_filter_args filter;
+	struct gt_show_args show;
 	struct gt_option_list settings;
 };
 
@@ -42,15 +39,11 @@ static const struct gt_option options[] = {
 	GT_FILTER_OPTIONS(struct args, filter),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
-	OPT_FLAG("json", 0, struct args, json, "Print JSON with raw values"),
-	OPT_FLAG("csv", 0, struct args, csv, "Print CSV with raw values"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
                  "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
                  "commas separate several"),
-	OPT_TEXT("output", 'o', struct args, output, "FILE",
-                 "Write here instead of standard output (-)"),
-	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
+	GT_SHOW_OPTIONS(struct args, show),
 	OPT_END,
 };
 
@@ -192,6 +185,13 @@ static int choose(struct answers *answers, int count, char **names, struct gt_er
 	return 0;
 }
 
+/* What people read first ends with the ledger, clean or not. */
+static bool ends_with_ledger(const struct answers *answers, enum gt_style style)
+{
+	return style == GT_STYLE_TEXT && answers->list.count == 1 &&
+	       strcmp(answers->list.rows[0].report->name, "summary") == 0;
+}
+
 /*
  * A ledger that is not clean is shown with every result: as a remark in each report of JSON,
  * once at the end of text, and on standard error with CSV, which has no place for it.
@@ -208,26 +208,17 @@ static void add_ledger(const char *sentence, enum gt_style style, struct answers
 		gt_result_remark(&answers->list.rows[i].result, "%s", sentence);
 }
 
-static int write_answers(const struct args *args, const struct gt_rendering *rendering,
-                         const struct answers *answers, struct gt_error *err)
+static int show_answers(const struct args *args, const struct gt_rendering *rendering,
+                        const struct answers *answers, struct gt_error *err)
 {
 	const size_t count = answers->list.count;
 	struct gt_named_result *named = gt_allocate(count * sizeof(*named));
-	struct gt_output output = GT_OUTPUT_INIT;
-	struct gt_rendering fitted = *rendering;
-	int result = gt_output_open(&output, args->output, args->force, err);
+	int result;
 
-	if (result < 0)
-		goto done;
 	for (size_t i = 0; i < count; i++)
 		named[i] = (struct gt_named_result){answers->list.rows[i].report->name,
 		                                    &answers->list.rows[i].result};
-	fitted.width = gt_render_width(output.file);
-	result = gt_render(&fitted, named, count, output.file, err);
-	if (result == 0)
-		result = gt_output_commit(&output, err);
-done:
-	gt_output_release(&output);
+	result = gt_show(&args->show, rendering, named, count, err);
 	gt_array_free(named);
 	return result;
 }
@@ -244,13 +235,11 @@ static int run_reports(const struct gt_view *view, struct answers *answers, stru
 }
 
 /* The ledger is that of the whole recording: its sentence is made before anything is cut out. */
-static int report_on(const struct args *args, const char *recording, struct answers *answers,
-                     struct gt_error *err)
+static int report_on(const struct args *args, const char *recording, enum gt_style style,
+                     struct answers *answers, struct gt_error *err)
 {
 	const struct gt_rendering rendering = {
-		.style = args->json  ? GT_STYLE_JSON
-	                 : args->csv ? GT_STYLE_CSV
-	                             : GT_STYLE_TEXT,
+		.style = style,
 		.limit = args->limit,
 		.sort = args->sort.count ? &args->sort : NULL,
 	};
@@ -272,10 +261,10 @@ static int report_on(const struct args *args, const char *recording, struct answ
 	}
 	if (result == 0)
 		result = run_reports(&view, answers, err);
-	if (result == 0 && !clean)
-		add_ledger(sentence, rendering.style, answers);
+	if (result == 0 && (!clean || ends_with_ledger(answers, style)))
+		add_ledger(sentence, style, answers);
 	if (result == 0)
-		result = write_answers(args, &rendering, answers, err);
+		result = show_answers(args, &rendering, answers, err);
 	gt_trace_release(&trace);
 	gt_filter_release(&filter);
 	return result;
@@ -286,6 +275,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	struct args args = {.limit = UINT64_MAX};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	struct answers answers = {0};
+	enum gt_style style;
 	int result;
 
 	if (left < 0)
@@ -298,13 +288,13 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return gt_fail(err, EINVAL, "which recording? see gputrace report --help");
 	if (!*argv[0])
 		return gt_fail(err, EINVAL, "which recording? '' names none");
-	if (args.json && args.csv)
-		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
-	result = choose(&answers, left - 1, argv + 1, err);
+	result = gt_show_style(&args.show, &style, err);
+	if (result == 0)
+		result = choose(&answers, left - 1, argv + 1, err);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
-		result = report_on(&args, argv[0], &answers, err);
+		result = report_on(&args, argv[0], style, &answers, err);
 	answers_release(&answers);
 	return result < 0 ? result : GT_EXIT_OK;
 }

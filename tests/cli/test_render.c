@@ -13,7 +13,7 @@
 #include "support/check.h"
 
 static const struct gt_heading kernel_headings[] = {
-	{"kernel", GT_UNIT_TEXT, "Name"},
+	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "How many"},
 	{"total_ns", GT_UNIT_NS, "How long"},
 	{"share_percent", GT_UNIT_PERCENT, "Of all"},
@@ -352,11 +352,11 @@ Test(render, cuts_the_middle_of_long_names_to_the_terminal)
 	cr_expect(eq(sz, longest_line(text), 80));
 	expect_in(text, "begin");
 	expect_in(text, "x...x");
-	expect_in(text, "end ");
+	expect_in(text, "end\n");
 	free(text);
 }
 
-Test(render, cuts_nothing_where_there_is_no_terminal)
+Test(render, cuts_nothing_where_the_page_has_no_end)
 {
 	char *text = render_long_name(0);
 
@@ -365,11 +365,142 @@ Test(render, cuts_nothing_where_there_is_no_terminal)
 	free(text);
 }
 
-Test(render, keeps_a_narrow_terminal_readable)
+Test(render, leaves_a_name_something_on_the_narrowest_page)
 {
-	char *text = render_long_name(5);
+	char *text = render_long_name(GT_RENDER_NARROWEST);
 
-	expect_in(text, "...");
+	cr_expect(le(sz, longest_line(text), GT_RENDER_NARROWEST));
+	expect_in(text, "begin");
 	expect_in(text, "1 ns");
 	free(text);
+}
+
+static const struct gt_heading wide_headings[] = {
+	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},
+	{"cluster", GT_UNIT_TEXT, "Never known"},
+	{"calls", GT_UNIT_COUNT, "How many", GT_WORTH_KEY},
+	{"errors", GT_UNIT_COUNT, "Bad ones", GT_WORTH_KEY, true},
+	{"grid", GT_UNIT_TEXT, "A text"},
+	{"min_ns", GT_UNIT_NS, "Least", GT_WORTH_LITTLE},
+	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Memory", GT_WORTH_LEAST},
+	{"busy_ns", GT_UNIT_NS, "How long"},
+	{"busy_percent", GT_UNIT_PERCENT, "Of all"},
+};
+
+/* Two rows whose names differ in their middle. */
+static char *render_wide(struct gt_rendering rendering)
+{
+	static const char *const names[] = {
+		"void library::elementwise_kernel<4, add<float>, array<char*, 3ul> >(int)",
+		"void library::elementwise_kernel<4, mul<float>, array<char*, 3ul> >(int)",
+	};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "kernels", wide_headings, 10);
+	for (int i = 0; i < 2; i++) {
+		gt_result_add_text(&result, names[i]);
+		gt_result_add_text(&result, "0: GPU");
+		gt_result_add_unknown(&result);
+		gt_result_add_count(&result, 7);
+		gt_result_add_count(&result, i);
+		gt_result_add_text(&result, i ? "2x1x1" : "1x1x1");
+		gt_result_add_count(&result, 100);
+		gt_result_add_count(&result, 49152);
+		gt_result_add_count(&result, 2000);
+		gt_result_add_real(&result, 12.5);
+	}
+	rendering.limit = UINT64_MAX;
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	gt_result_release(&result);
+	return text;
+}
+
+Test(render, puts_the_name_last_and_pads_nothing_to_it)
+{
+	char *text = render_wide((struct gt_rendering){.width = 0});
+
+	expect_in(text, "busy_share  kernel\n");
+	expect_in(text, "12.5%  void library");
+	expect_in(text, "(int)\n");
+	free(text);
+}
+
+Test(render, says_what_is_measured_where_two_headings_would_be_the_same)
+{
+	char *text = render_wide((struct gt_rendering){.width = 0});
+
+	expect_in(text, "busy_time  busy_share");
+	expect_not_in(text, "busy_ns");
+	expect_not_in(text, "busy_percent");
+	expect_in(text, "48 KiB");
+	free(text);
+}
+
+Test(render, leaves_out_columns_of_the_least_worth_first)
+{
+	char *at_100 = render_wide((struct gt_rendering){.width = 100});
+	char *at_60 = render_wide((struct gt_rendering){.width = 60});
+
+	expect_not_in(at_100, "cluster");
+	expect_not_in(at_100, "shared");
+	expect_in(at_100, "grid");
+	expect_in(at_60, "calls  errors");
+	expect_not_in(at_60, "min");
+	expect_in(at_60, "left out to fit 60; --wide shows everything)\n");
+	cr_expect(le(sz, longest_line(at_100), 100));
+	cr_expect(le(sz, longest_line(at_60), 60));
+	free(at_100);
+	free(at_60);
+}
+
+Test(render, keeps_names_apart_that_differ_in_their_middle)
+{
+	char *text = render_wide((struct gt_rendering){.width = 60});
+
+	expect_in(text, "add<");
+	expect_in(text, "mul<");
+	free(text);
+}
+
+Test(render, colours_what_is_bad_news_and_nothing_else)
+{
+	char *coloured = render_wide((struct gt_rendering){.colour = true});
+	char *plain = render_wide((struct gt_rendering){.colour = false});
+
+	expect_in(coloured, "\033[1mKernels\033[0m\n");
+	expect_in(coloured, "\033[31m1\033[0m");
+	expect_not_in(coloured, "\033[31m0");
+	expect_not_in(plain, "\033");
+	free(coloured);
+	free(plain);
+}
+
+Test(render, wraps_remarks_and_the_prose_of_a_last_column)
+{
+	static const struct gt_heading headings[] = {
+		{"topic", GT_UNIT_TEXT, "About"},
+		{"note", GT_UNIT_TEXT, "What", GT_WORTH_PROSE},
+	};
+	const struct gt_rendering rendering = {.limit = UINT64_MAX, .width = 40};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "notes", headings, 2);
+	gt_result_add_text(&result, "clocks");
+	gt_result_add_text(&result, "one two three four five six seven eight nine ten");
+	gt_result_remark(&result, "one two three four five six seven eight nine ten");
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_text(text, "Notes\n"
+	                  "topic   note\n"
+	                  "clocks  one two three four five six\n"
+	                  "        seven eight nine ten\n"
+	                  "\n"
+	                  "one two three four five six seven eight\n"
+	                  "nine ten\n");
+	free(text);
+	gt_result_release(&result);
 }

@@ -51,6 +51,7 @@ Test(decode, takes_the_facts_about_a_process)
 	gt_meta_add(&meta, GT_META_CUPTI_PATH, "/opt/libcupti.so.13");
 	gt_meta_add_number(&meta, GT_META_CUPTI_VERSION, 130000);
 	gt_meta_add_number(&meta, GT_META_DRIVER, 12040);
+	gt_meta_add(&meta, GT_META_ENVIRONMENT, "NCCL_ALGO=Ring\nOMP_NUM_THREADS=4\n");
 	gt_meta_add(&meta, "a key of later", "anything");
 	gt_meta_write(&recording.capture.writer, &meta);
 	recording_end(&recording, true);
@@ -65,6 +66,8 @@ Test(decode, takes_the_facts_about_a_process)
 	expect_text(gt_trace_text(&trace, process->host), "node");
 	expect_text(gt_trace_text(&trace, process->name), "python3.11");
 	expect_text(gt_trace_text(&trace, process->command), "python -c print(1)");
+	expect_text(gt_trace_text(&trace, process->environment),
+	            "NCCL_ALGO=Ring\nOMP_NUM_THREADS=4\n");
 	expect_text(gt_trace_text(&trace, process->capture), "node-1-1.capture");
 	cr_expect(eq(u32, process->pid, 4242));
 	cr_expect(eq(u32, process->parent_pid, 4241));

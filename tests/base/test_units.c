@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/units.h"
+#include "base/units.h"
 
 #include "support/check.h"
 
@@ -38,6 +38,16 @@ Test(units, count_bytes_decimally)
 	expect_text(gt_figure_bytes(512).text, "512 B");
 	expect_text(gt_figure_bytes(1048576).text, "1.05 MB");
 	expect_text(gt_figure_bytes(150754820096).text, "151 GB");
+}
+
+Test(units, count_in_powers_of_two_what_hardware_does)
+{
+	expect_text(gt_figure_binary(0).text, "0 B");
+	expect_text(gt_figure_binary(1000).text, "1,000 B");
+	expect_text(gt_figure_binary(49152).text, "48 KiB");
+	expect_text(gt_figure_binary(1536).text, "1.50 KiB");
+	expect_text(gt_figure_binary(233472).text, "228 KiB");
+	expect_text(gt_figure_binary(150754820096).text, "140 GiB");
 }
 
 Test(units, keep_rates_in_gigabytes)
