@@ -499,7 +499,7 @@ size_t gt_short_name(const char *full, char *text, size_t size)
 	return length ? length : copy(full, text, size);
 }
 
-const char *gt_shape_text(const struct gt_trace *trace, const struct gt_launch_shape *shape,
+gt_string gt_shape_string(const struct gt_trace *trace, const struct gt_launch_shape *shape,
                           enum gt_name_form form)
 {
 	const gt_string names[] = {
@@ -508,13 +508,16 @@ const char *gt_shape_text(const struct gt_trace *trace, const struct gt_launch_s
 		[GT_NAMES_MANGLED] = shape->name,
 	};
 
-	for (size_t i = form; i < COUNT(names); i++) {
-		const char *name = gt_trace_text(trace, names[i]);
+	for (size_t i = form; i < COUNT(names); i++)
+		if (*gt_trace_text(trace, names[i]))
+			return names[i];
+	return 0;
+}
 
-		if (*name)
-			return name;
-	}
-	return "";
+const char *gt_shape_text(const struct gt_trace *trace, const struct gt_launch_shape *shape,
+                          enum gt_name_form form)
+{
+	return gt_trace_text(trace, gt_shape_string(trace, shape, form));
 }
 
 const char *gt_shape_name(const struct gt_trace *trace, gt_id shape)

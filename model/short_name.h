@@ -26,6 +26,10 @@ enum { GT_SHORT_NAME_MOST = 256 };
  */
 size_t gt_short_name(const char *full, char *text, size_t size);
 
+/* The string column of a launch shape that gt_shape_text reads; 0 when it has no name. */
+gt_string gt_shape_string(const struct gt_trace *trace, const struct gt_launch_shape *shape,
+                          enum gt_name_form form);
+
 /*
  * A name of a launch shape in that form, or the next longer one that it has: "" when it has none.
  * The text lives as long as the trace.

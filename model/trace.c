@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct gt_kernel) <= 64, "ten million kernels must fit in 
 
 void gt_trace_init(struct gt_trace *trace)
 {
-	*trace = (struct gt_trace){.strings = gt_strings_new(), .names = GT_NAMES_FULL};
+	*trace = (struct gt_trace){.strings = gt_strings_new()};
 }
 
 size_t gt_trace_add_series(struct gt_trace *trace, size_t column_count)

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/filter.h"
+#include "cli/names.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/recording.h"
@@ -33,6 +34,7 @@ struct args {
 	bool quiet;
 	bool json;
 	struct gt_filter_args filter;
+	const char *names;
 };
 
 static const struct gt_option options[] = {
@@ -46,6 +48,7 @@ static const struct gt_option options[] = {
 	OPT_FLAG("uncompressed", 0, struct args, uncompressed, "Do not compress what is written"),
 	OPT_FLAG("json", 0, struct args, json, "Print what was written as JSON on standard output"),
 	GT_FILTER_OPTIONS(struct args, filter),
+	GT_NAMES_OPTION(struct args, names),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
 	OPT_END,
 };
@@ -251,6 +254,7 @@ static int export_recording(const struct args *args, const char *recording,
 		result = check_target(exporter, &output, err);
 	if (result == 0)
 		result = gt_collect(recording, &trace, err);
+	trace.names = gt_names_form(args->names);
 	if (result == 0)
 		result = gt_view_cut(&view, &trace, &filter, err);
 	if (result == 0)

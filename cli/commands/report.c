@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/ledger.h"
+#include "cli/names.h"
 #include "cli/option.h"
 #include "cli/render.h"
 #include "cli/say.h"
@@ -30,6 +31,7 @@ struct args {
 	struct gt_sort sort;
 	bool list;
 	struct gt_filter_args filter;
+	const char *names;
 	struct gt_show_args show;
 	struct gt_option_list settings;
 };
@@ -37,6 +39,7 @@ struct args {
 static const struct gt_option options[] = {
 	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
 	GT_FILTER_OPTIONS(struct args, filter),
+	GT_NAMES_OPTION(struct args, names),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
@@ -255,6 +258,7 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 	result = gt_filter_read(&args->filter, &filter, err);
 	if (result == 0)
 		result = gt_collect(recording, &trace, err);
+	trace.names = gt_names_form(args->names);
 	if (result == 0) {
 		clean = gt_ledger_sentence(&trace, sentence, sizeof(sentence));
 		result = gt_view_cut(&view, &trace, &filter, err);
