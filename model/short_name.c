@@ -499,6 +499,28 @@ size_t gt_short_name(const char *full, char *text, size_t size)
 	return length ? length : copy(full, text, size);
 }
 
+void gt_short_base(const char *short_name, char *text, size_t size)
+{
+	size_t length = 0;
+
+	while (short_name[length] && short_name[length] != '<' &&
+	       !(short_name[length] == ' ' && strchr("[0123456789(", short_name[length + 1])))
+		length++;
+	/* A number behind an underscore counts kernels of a name, as Triton and XLA do. */
+	if (!short_name[length]) {
+		size_t digits = length;
+
+		while (digits > 0 && isdigit((unsigned char)short_name[digits - 1]))
+			digits--;
+		if (digits < length && digits > 1 && short_name[digits - 1] == '_')
+			length = digits - 1;
+	}
+	if (length >= size)
+		length = size - 1;
+	memcpy(text, short_name, length);
+	text[length] = '\0';
+}
+
 gt_string gt_shape_string(const struct gt_trace *trace, const struct gt_launch_shape *shape,
                           enum gt_name_form form)
 {

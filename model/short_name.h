@@ -26,6 +26,13 @@ enum { GT_SHORT_NAME_MOST = 256 };
  */
 size_t gt_short_name(const char *full, char *text, size_t size);
 
+/*
+ * What a kernel is called whatever its template arguments, its tile or its number: reduce_kernel of
+ * "reduce_kernel<sum, float>", gemm of "gemm 128x64x32 tn bf16", triton_red_fused_add of
+ * "triton_red_fused_add_0". Cut off where size ends.
+ */
+void gt_short_base(const char *short_name, char *text, size_t size);
+
 /* The string column of a launch shape that gt_shape_text reads; 0 when it has no name. */
 gt_string gt_shape_string(const struct gt_trace *trace, const struct gt_launch_shape *shape,
                           enum gt_name_form form);

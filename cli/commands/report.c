@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/kernel_groups.h"
 #include "analysis/parameter.h"
 #include "analysis/result.h"
 #include "base/array.h"
@@ -34,12 +35,16 @@ struct args {
 	const char *names;
 	struct gt_show_args show;
 	struct gt_option_list settings;
+	const char *by;
 };
 
 static const struct gt_option options[] = {
 	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
+	OPT_CHOICE("by", 0, struct args, by, "WHAT", gt_group_words,
+                   "Group kernels by name (default), base, shape, stream or family; the report "
+                   "kernels, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
@@ -170,8 +175,20 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 	return known ? 0 : unknown_parameter(answers, setting, err);
 }
 
-/* The reports of these names, the summary when there are none. */
-static int choose(struct answers *answers, int count, char **names, struct gt_error *err)
+/* --by WHAT is --set by=WHAT: a report that was asked for must have something to group. */
+static int group(struct answers *answers, const char *by, struct gt_error *err)
+{
+	static const char *const settings[] = {"by=name", "by=base", "by=shape", "by=stream",
+	                                       "by=family"};
+
+	if (set(answers, settings[gt_group_by(by)], NULL) < 0)
+		return gt_fail(err, EINVAL, "--by groups kernels: add the report kernels");
+	return 0;
+}
+
+/* The reports of these names, the usual one when there are none. */
+static int choose(struct answers *answers, int count, char **names, const char *usual,
+                  struct gt_error *err)
 {
 	for (int i = 0; i < count; i++) {
 		const struct gt_report *report = gt_report_find(names[i]);
@@ -184,7 +201,7 @@ static int choose(struct answers *answers, int count, char **names, struct gt_er
 		answers_add(answers, report);
 	}
 	if (count == 0)
-		answers_add(answers, gt_report_find("summary"));
+		answers_add(answers, gt_report_find(usual));
 	return 0;
 }
 
@@ -294,7 +311,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return gt_fail(err, EINVAL, "which recording? '' names none");
 	result = gt_show_style(&args.show, &style, err);
 	if (result == 0)
-		result = choose(&answers, left - 1, argv + 1, err);
+		result = choose(&answers, left - 1, argv + 1, args.by ? "kernels" : "summary", err);
+	if (result == 0 && args.by)
+		result = group(&answers, args.by, err);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
