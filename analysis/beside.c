@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/figures.h"
 #include "analysis/index.h"
 #include "base/array.h"
 #include "model/trace.h"
@@ -74,14 +75,6 @@ gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity 
 		return trace->fills.rows[activity->row].stream;
 	}
 	return GT_NONE;
-}
-
-gt_id gt_stream_process(const struct gt_trace *trace, gt_id stream)
-{
-	const gt_id context =
-		stream < trace->streams.count ? trace->streams.rows[stream].context : GT_NONE;
-
-	return context < trace->contexts.count ? trace->contexts.rows[context].process : GT_NONE;
 }
 
 /* ---- the heap ---- */
@@ -158,20 +151,12 @@ static void advance(struct walk *walk, struct device *device, gt_time now_ns)
 			add_pair(walk, device->active[a], device->active[b], elapsed_ns);
 }
 
-static gt_id device_of_stream(const struct gt_trace *trace, gt_id stream)
-{
-	const gt_id context =
-		stream < trace->streams.count ? trace->streams.rows[stream].context : GT_NONE;
-
-	return context < trace->contexts.count ? trace->contexts.rows[context].device : GT_NONE;
-}
-
 /* A damaged recording may have a stream on two GPUs: only that of its context counts. */
 static size_t stream_of(const struct walk *walk, const struct gt_activity *activity)
 {
 	const gt_id stream = gt_activity_stream(walk->trace, activity);
 
-	return device_of_stream(walk->trace, stream) == activity->device
+	return gt_stream_device(walk->trace, stream) == activity->device
 	               ? stream
 	               : walk->trace->streams.count + activity->device;
 }
@@ -278,7 +263,7 @@ static void make_groups(struct walk *walk)
 		const bool known = i < trace->streams.count;
 		const struct group_key key = {
 			.process = known ? gt_stream_process(trace, (gt_id)i) : GT_NONE,
-			.device = known ? device_of_stream(trace, (gt_id)i)
+			.device = known ? gt_stream_device(trace, (gt_id)i)
 		                        : (gt_id)(i - trace->streams.count),
 		};
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/family_shares.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/figures.h"
 #include "analysis/functions.h"
 #include "analysis/result.h"
 #include "base/array.h"
-#include "model/families.h"
 #include "model/timed.h"
 #include "model/trace.h"
 
@@ -18,13 +16,6 @@ static const struct gt_heading headings[] = {
 	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all kernels", GT_WORTH_KEY},
 	{"kernels", GT_UNIT_COUNT, "Different functions", GT_WORTH_LITTLE},
 	{"family", GT_UNIT_TEXT, "What the kernels are for, as their names tell", GT_WORTH_NAME},
-};
-
-struct share {
-	uint64_t calls;
-	uint64_t total_ns;
-	uint64_t kernels;
-	uint32_t family;
 };
 
 static uint32_t family_of(const struct gt_trace *trace, gt_id shape)
@@ -38,15 +29,17 @@ static uint32_t family_of(const struct gt_trace *trace, gt_id shape)
 
 static int by_total(const void *a, const void *b)
 {
-	const struct share *left = a;
-	const struct share *right = b;
+	const struct gt_family_share *left = a;
+	const struct gt_family_share *right = b;
 
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
+	if (left->calls != right->calls)
+		return left->calls < right->calls ? 1 : -1;
 	return (left->family > right->family) - (left->family < right->family);
 }
 
-static uint64_t count(const struct gt_trace *trace, struct share *shares)
+static uint64_t count(const struct gt_trace *trace, struct gt_family_share *shares)
 {
 	struct gt_functions functions;
 	uint64_t total_ns = 0;
@@ -58,7 +51,7 @@ static uint64_t count(const struct gt_trace *trace, struct share *shares)
 		seen[i] = 0;
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
 		const size_t function = gt_function_of(&functions, kernel->shape);
-		struct share *share = &shares[family_of(trace, kernel->shape)];
+		struct gt_family_share *share = &shares[family_of(trace, kernel->shape)];
 
 		if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
@@ -73,20 +66,33 @@ static uint64_t count(const struct gt_trace *trace, struct share *shares)
 	return total_ns;
 }
 
-void gt_add_families(struct gt_result *result, const struct gt_trace *trace)
+size_t gt_family_shares(const struct gt_trace *trace,
+                        struct gt_family_share shares[GT_FAMILY_COUNT])
 {
-	struct share shares[GT_FAMILY_COUNT] = {0};
-	const uint64_t total_ns = count(trace, shares);
+	uint64_t total_ns;
+	size_t ran = 0;
 
 	for (uint32_t i = 0; i < GT_FAMILY_COUNT; i++)
-		shares[i].family = i;
+		shares[i] = (struct gt_family_share){.family = i};
+	total_ns = count(trace, shares);
+	for (size_t i = 0; i < GT_FAMILY_COUNT; i++) {
+		shares[i].percent = gt_percent((double)shares[i].total_ns, (double)total_ns);
+		ran += shares[i].calls > 0;
+	}
 	qsort(shares, GT_FAMILY_COUNT, sizeof(*shares), by_total);
+	return ran;
+}
+
+void gt_add_families(struct gt_result *result, const struct gt_trace *trace)
+{
+	struct gt_family_share shares[GT_FAMILY_COUNT];
+	const size_t ran = gt_family_shares(trace, shares);
+
 	gt_result_begin(result, "families", headings, sizeof(headings) / sizeof(headings[0]));
-	for (size_t i = 0; i < GT_FAMILY_COUNT && shares[i].calls; i++) {
+	for (size_t i = 0; i < ran; i++) {
 		gt_result_add_count(result, (int64_t)shares[i].calls);
 		gt_result_add_count(result, (int64_t)shares[i].total_ns);
-		gt_result_add_real(result,
-		                   gt_percent((double)shares[i].total_ns, (double)total_ns));
+		gt_result_add_real(result, shares[i].percent);
 		gt_result_add_count(result, (int64_t)shares[i].kernels);
 		gt_result_add_text(result, gt_family_name(shares[i].family));
 	}

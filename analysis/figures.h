@@ -52,4 +52,8 @@ bool gt_api_failed(const struct gt_api_call *call);
 /* The process of an API call; GT_NONE when its thread is not known. */
 gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call);
 
+/* The process, and the device, of a stream's context; GT_NONE when that is not known. */
+gt_id gt_stream_process(const struct gt_trace *trace, gt_id stream);
+gt_id gt_stream_device(const struct gt_trace *trace, gt_id stream);
+
 #endif

@@ -14,7 +14,7 @@
 #include "model/throttle.h"
 #include "model/view.h"
 
-enum { SENTENCE_BYTES = 400 };
+enum { SENTENCE_BYTES = 400, MOST_DEVICES = 2 /* of which a rule is said */ };
 
 static const struct gt_heading headings[] = {
 	{"report", GT_UNIT_TEXT, "The report that says more", GT_WORTH_KEY},
@@ -95,7 +95,7 @@ static bool waits_for_launches(const struct gt_facts *facts, gt_id device,
 	           gt_grouped(idle->gap_count).text, gt_grouped(idle->short_count).text);
 }
 
-static bool is_used_briefly(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
+static bool begins_late(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
 {
 	const struct gt_cover *cover = &facts->busy[device].all;
 	const uint64_t duration_ns = gt_facts_duration_ns(facts);
@@ -103,9 +103,7 @@ static bool is_used_briefly(const struct gt_facts *facts, gt_id device, struct s
 
 	if (!cover->begun || !is_share(before_ns, duration_ns, 30))
 		return false;
-	return say(sentence,
-	           "GPU %lld had nothing to do for the first %s (%s of the recording): the program "
-	           "was starting.",
+	return say(sentence, "GPU %lld had nothing to do for the first %s, %s of the recording.",
 	           number_of(facts, device), ns(before_ns).text,
 	           share(before_ns, duration_ns).text);
 }
@@ -114,8 +112,7 @@ static bool copies_alone(const struct gt_facts *facts, gt_id device, struct sent
 {
 	const struct gt_busy *busy = &facts->busy[device];
 	const uint64_t copy_ns = busy->copies.covered_ns;
-	const uint64_t both_ns =
-		busy->kernels.covered_ns + copy_ns - busy->kernels_or_copies.covered_ns;
+	const uint64_t both_ns = gt_busy_overlap(busy);
 	const uint64_t span_ns = gt_cover_span(&busy->all);
 
 	if (!is_share(copy_ns, span_ns, 10) || is_share(both_ns, copy_ns, 10) ||
@@ -218,7 +215,7 @@ static bool has_failures(const struct gt_facts *facts, struct sentence *sentence
 
 	if (!first)
 		return false;
-	result = gt_result_name(first->result, first->flags & GT_DRIVER_API);
+	result = gt_result_name(first->result, (first->flags & GT_DRIVER_API) != 0);
 	return say(sentence, "%s CUDA %s failed, the first was %s: %s.",
 	           gt_grouped(facts->failed.count).text,
 	           facts->failed.count == 1 ? "call" : "calls",
@@ -253,18 +250,31 @@ static bool is_slowed_by_environment(const struct gt_facts *facts, struct senten
 static const struct rule rules[] = {
 	{"api", .of_recording = has_failures},    {"api", .of_recording = is_slowed_by_environment},
 	{"telemetry", .of_device = is_held_down}, {"gaps", .of_device = waits_for_launches},
-	{"gaps", .of_device = is_used_briefly},   {"api", .of_recording = loads_much},
+	{"api", .of_device = begins_late},        {"api", .of_recording = loads_much},
 	{"api", .of_recording = allocates_much},  {"waits", .of_recording = waits_much},
 	{"copies", .of_device = copies_alone},    {"copies", .of_recording = copies_pageable},
 };
 
-static void add_if(struct gt_result *result, const struct rule *rule, bool holds,
-                   const struct sentence *sentence)
+static void add(struct gt_result *result, const struct rule *rule, const struct sentence *sentence)
 {
-	if (!holds)
-		return;
 	gt_result_add_text(result, rule->report);
 	gt_result_add_format(result, "%s", sentence->text);
+}
+
+/* Of many GPUs that are alike a few stand for all. */
+static void ask_devices(struct gt_result *result, const struct rule *rule,
+                        const struct gt_facts *facts)
+{
+	struct sentence sentence;
+	size_t holds = 0;
+
+	for (size_t i = 0; i < facts->view->trace->devices.count; i++)
+		if (rule->of_device(facts, (gt_id)i, &sentence) && ++holds <= MOST_DEVICES)
+			add(result, rule, &sentence);
+	if (holds <= MOST_DEVICES)
+		return;
+	(void)say(&sentence, "The same is true of %s more.", gt_grouped(holds - MOST_DEVICES).text);
+	add(result, rule, &sentence);
 }
 
 void gt_add_findings(struct gt_result *result, const struct gt_facts *facts)
@@ -274,13 +284,10 @@ void gt_add_findings(struct gt_result *result, const struct gt_facts *facts)
 	gt_result_begin(result, "stands_out", headings, sizeof(headings) / sizeof(headings[0]));
 	gt_result_plain(result);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		const struct rule *rule = &rules[i];
-
-		if (rule->of_recording)
-			add_if(result, rule, rule->of_recording(facts, &sentence), &sentence);
-		for (size_t d = 0; rule->of_device && d < facts->view->trace->devices.count; d++)
-			add_if(result, rule, rule->of_device(facts, (gt_id)d, &sentence),
-			       &sentence);
+		if (rules[i].of_device)
+			ask_devices(result, &rules[i], facts);
+		else if (rules[i].of_recording(facts, &sentence))
+			add(result, &rules[i], &sentence);
 	}
 	if (gt_section_row_count(gt_result_find(result, "stands_out")) == 0)
 		gt_result_detail(result);

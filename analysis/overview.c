@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/facts.h"
+#include "analysis/family_shares.h"
 #include "analysis/figures.h"
 #include "analysis/gap_cause.h"
 #include "analysis/result.h"
@@ -82,22 +83,23 @@ static void add_device(struct gt_result *result, const struct gt_facts *facts, s
 	const struct gt_busy *busy = &facts->busy[number];
 	const uint64_t busy_ns = busy->kernels.covered_ns;
 	const uint64_t copy_ns = busy->copies.covered_ns;
-	const uint64_t both_ns = busy_ns + copy_ns - busy->kernels_or_copies.covered_ns;
+	const uint64_t both_ns = gt_busy_overlap(busy);
 	const uint64_t span_ns = gt_cover_span(&busy->all);
+	const char *name = gt_trace_text(trace, trace->devices.rows[number].name);
 	char copies[160] = "";
 
+	if (!*name)
+		name = "name not known";
 	gt_add_device_number(result, trace, (gt_id)number);
 	if (span_ns == 0) {
-		gt_result_add_format(result, "%s, not used",
-		                     gt_trace_text(trace, trace->devices.rows[number].name));
+		gt_result_add_format(result, "%s, nothing that ran on it has times", name);
 		return;
 	}
 	if (copy_ns)
 		snprintf(copies, sizeof(copies), "; copies took %s, %s of it beside kernels",
 		         gt_figure_ns((int64_t)copy_ns).text, gt_figure_ns((int64_t)both_ns).text);
 	gt_result_add_format(result,
-	                     "%s, busy %s, %s of the time; in use for %s, busy %s of that%s",
-	                     gt_trace_text(trace, trace->devices.rows[number].name),
+	                     "%s, busy %s, %s of the time; in use for %s, busy %s of that%s", name,
 	                     gt_figure_ns((int64_t)busy_ns).text,
 	                     gt_figure_percent(gt_busy_percent(facts->view, &busy->kernels)).text,
 	                     gt_figure_ns((int64_t)span_ns).text,
@@ -116,6 +118,24 @@ static void add_devices(struct gt_result *result, const struct gt_facts *facts)
 	gt_result_add_text(result, "GPUs");
 	gt_result_add_format(result, "%s more: see table devices",
 	                     gt_grouped(count - MOST_DEVICES).text);
+}
+
+/* What the time of kernels went into. */
+static void add_families(struct gt_result *result, const struct gt_trace *trace)
+{
+	struct gt_family_share shares[GT_FAMILY_COUNT];
+	const size_t ran = gt_family_shares(trace, shares);
+	char text[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < ran && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? ", " : "",
+		                         gt_family_name(shares[i].family),
+		                         gt_figure_percent(shares[i].percent).text);
+	if (!ran)
+		return;
+	gt_result_add_text(result, "kernels");
+	gt_result_add_format(result, "%s", text);
 }
 
 static void add_waits(struct gt_result *result, const struct gt_facts *facts)
@@ -259,6 +279,7 @@ void gt_add_overview(struct gt_result *result, const struct gt_facts *facts)
 	add_program(result, trace);
 	add_recorded(result, facts);
 	add_devices(result, facts);
+	add_families(result, trace);
 	add_waits(result, facts);
 	add_longest_gap(result, facts);
 	add_environment(result, facts);

@@ -120,6 +120,9 @@ struct gt_figure gt_figure_rate(double bytes_per_second)
 
 struct gt_figure gt_figure_percent(double percent)
 {
+	/* A little is not nothing. */
+	if (percent > 0 && percent < 0.05)
+		return (struct gt_figure){"<0.1%"};
 	return with_unit(group_real(percent, 1), "%");
 }
 

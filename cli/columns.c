@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/columns.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,9 +30,11 @@ static struct step step_of(const char *text)
 {
 	mbstate_t state = {0};
 	wchar_t character = 0;
-	const size_t bytes = mbrtowc(&character, text, strlen(text), &state);
+	const size_t left = strnlen(text, MB_LEN_MAX);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the state is ours */
+	const size_t bytes = mbrtowc(&character, text, left, &state);
 
-	if (bytes == 0 || bytes > strlen(text))
+	if (bytes == 0 || bytes > left)
 		return (struct step){1, -1};
 	return (struct step){bytes, iswprint((wint_t)character) ? wcwidth(character) : -1};
 }

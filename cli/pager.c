@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/process.h"
+
 /* What a shell ends with that cannot run, or does not find, a command. */
 enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
 
@@ -20,8 +22,9 @@ const char *gt_pager_command(void)
 
 	if (!command)
 		command = getenv("PAGER"); /* NOLINT(concurrency-mt-unsafe): likewise */
+	/* Not everywhere is there one, and nobody asked for it. */
 	if (!command)
-		command = "less -FRX";
+		return gt_process_find("less", NULL) == 0 ? "less -FRX" : NULL;
 	return *command && strcmp(command, "cat") != 0 ? command : NULL;
 }
 

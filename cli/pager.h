@@ -9,7 +9,10 @@
  * A text that is longer than the terminal, shown by the program that the user reads such texts with.
  */
 
-/* GPUTRACE_PAGER, else PAGER, else less -FRX; NULL when that is empty or cat: none is wanted. */
+/*
+ * GPUTRACE_PAGER, else PAGER, else less -FRX if it is installed; NULL when that is empty or cat, or
+ * there is none.
+ */
 const char *gt_pager_command(void);
 
 /* Whether a text has more lines than the terminal that standard output is; false where it is none. */

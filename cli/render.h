@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 struct gt_error;
+struct gt_option_list;
 struct gt_result;
+struct gt_section;
 struct gt_sort;
 
 /*
@@ -23,7 +25,8 @@ struct gt_rendering {
 	const struct gt_sort *sort; /* NULL: as the report ordered them */
 	size_t width;               /* of the page, in columns; 0: text is as wide as it gets */
 	bool colour;                /* of text, where it means something */
-	bool details; /* text has the tables too that are for who wants to know more */
+	bool details;               /* text also has the tables that say more than the first page */
+	const struct gt_option_list *sections; /* titles of those to show; NULL or empty: all */
 };
 
 /* A result with the name of its report, which JSON gives. */
@@ -32,11 +35,21 @@ struct gt_named_result {
 	const struct gt_result *result;
 };
 
+/* Whether the section is shown. */
+bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_section *section);
+
+/*
+ * Fails with -EINVAL when sort names a column that no section has, or sections one that no result
+ * has.
+ */
+int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                    size_t count, struct gt_error *err);
+
 /*
  * JSON: one object {"version": 1, "report": NAME, SECTION: [...], "remarks": [...]}, or for
  * several results {"version": 1, "reports": [...]}. CSV (RFC 4180): every section with its
- * header, an empty line between sections, no remarks. Fails with -EINVAL when sort names a
- * column that no section has; a failed write shows in ferror(out).
+ * header, no remarks; where there are several, each behind a line "# REPORT SECTION". Fails as
+ * gt_render_check does; a failed write shows in ferror(out).
  */
 int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
               size_t count, FILE *out, struct gt_error *err);
@@ -62,5 +75,9 @@ void gt_render_json(const struct gt_rendering *rendering, const struct gt_named_
                     size_t count, FILE *out);
 void gt_render_csv(const struct gt_rendering *rendering, const struct gt_named_result *results,
                    size_t count, FILE *out);
+
+/* One section alone, with its header. */
+void gt_render_csv_section(const struct gt_rendering *rendering, const struct gt_section *section,
+                           FILE *out);
 
 #endif

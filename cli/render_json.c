@@ -57,8 +57,9 @@ static void add_result(json_t *object, const struct gt_rendering *rendering,
 
 	(void)json_object_set_new(object, "report", json_string(named->name));
 	gt_array_each(const struct gt_section, section, &named->result->sections)
-		(void)json_object_set_new(object, section->title,
-		                          json_of_section(rendering, section));
+		if (gt_rendering_shows(rendering, section))
+			(void)json_object_set_new(object, section->title,
+			                          json_of_section(rendering, section));
 	for (size_t i = 0; i < named->result->remarks.count; i++)
 		(void)json_array_append_new(remarks, gt_json_text(named->result->remarks.rows[i]));
 	(void)json_object_set_new(object, "remarks", remarks);

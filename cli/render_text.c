@@ -153,32 +153,36 @@ static void print_paragraph(const struct gt_rendering *rendering, const char *se
 	free(text);
 }
 
+static void print_left_out(const struct gt_rendering *rendering, size_t left_out, FILE *out)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "(%zu column%s left out to fit %zu; --wide shows everything)",
+	         left_out, left_out == 1 ? "" : "s", rendering->width);
+	print_paragraph(rendering, text, out);
+}
+
 void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, FILE *out)
 {
 	const char *between = "";
 	size_t left_out = 0;
-	char text[96];
 
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_result *result = results[i].result;
 
 		gt_array_each(const struct gt_section, section, &result->sections) {
-			if (section->detail && !rendering->details)
+			if (!gt_rendering_shows(rendering, section))
 				continue;
 			fputs(between, out);
 			left_out += print_section(rendering, section, out);
 			between = "\n";
 		}
-		if (result->remarks.count > 0)
+		if (result->remarks.count > 0 || (left_out && i + 1 == count))
 			fputs(between, out);
+		if (left_out && i + 1 == count)
+			print_left_out(rendering, left_out, out);
 		for (size_t r = 0; r < result->remarks.count; r++)
 			print_paragraph(rendering, result->remarks.rows[r], out);
 	}
-	if (left_out == 0)
-		return;
-	snprintf(text, sizeof(text), "(%zu column%s left out to fit %zu; --wide shows everything)",
-	         left_out, left_out == 1 ? "" : "s", rendering->width);
-	fputs(between, out);
-	print_paragraph(rendering, text, out);
 }

@@ -186,7 +186,8 @@ void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
                   const struct gt_sort *sort, uint64_t limit)
 {
 	const size_t count = gt_section_row_count(section);
-	struct keys keys = find_keys(section, sort);
+	/* What is to be read is read in the order in which it was written, and to its end. */
+	struct keys keys = find_keys(section, section->plain ? NULL : sort);
 
 	*rows = (struct gt_rows){.section = section, .count = count};
 	rows->order = gt_allocate(count * sizeof(*rows->order));
@@ -194,7 +195,7 @@ void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
 		rows->order[i] = i;
 	if (keys.count > 0)
 		qsort_r(rows->order, count, sizeof(*rows->order), compare_rows, &keys);
-	if (limit < count) {
+	if (limit < count && !section->plain) {
 		rows->count = (size_t)limit;
 		rows->left_out = count - rows->count;
 	}

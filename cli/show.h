@@ -22,6 +22,7 @@ struct gt_show_args {
 	bool force;
 	bool wide;
 	bool no_pager;
+	struct gt_option_list sections;
 };
 
 extern const char *const gt_show_colours[]; /* words for --color */
@@ -30,8 +31,11 @@ extern const char *const gt_show_colours[]; /* words for --color */
 #define GT_SHOW_OPTIONS(type, field) \
 	OPT_FLAG("json", 0, type, field.json, "Print JSON with raw values"), \
 	OPT_FLAG("csv", 0, type, field.csv, "Print CSV with raw values"), \
+	OPT_LIST("section", 0, type, field.sections, "TABLE", \
+	         "Show this table only, by its name in JSON; may be given again"), \
 	OPT_TEXT("output", 'o', type, field.output, "FILE", \
-	         "Write here instead of standard output (-)"), \
+	         "Write here instead of standard output (-): x.json as JSON, x.csv as CSV, several " \
+	         "tables each into a file of its own, x.TABLE.csv"), \
 	OPT_FLAG("force", 'f', type, field.force, "Overwrite an existing file"), \
 	OPT_FLAG("wide", 0, type, field.wide, \
 	         "Show every column of text, and names in full, however wide that gets"), \

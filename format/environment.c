@@ -38,7 +38,7 @@ size_t gt_environment_text(char *const *environment, char *text, size_t size)
 		for (size_t i = 0; i < length; i++) {
 			const char byte = (*environment)[i];
 
-			text[used++] = byte >= ' ' && byte <= '~' ? byte : '?';
+			text[used++] = (char)(byte >= ' ' && byte <= '~' ? byte : '?');
 		}
 		text[used++] = '\n';
 	}

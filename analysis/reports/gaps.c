@@ -288,8 +288,9 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		return;
 	}
 	gt_result_remark(result,
-	                 "Busy means that a kernel, copy or fill that was recorded ran; what other "
-	                 "programs did on the GPU is not seen.");
+	                 "A GPU is idle while no kernel, copy or fill that was recorded runs; what "
+	                 "other programs did on it is not seen. Busy is as in report summary: a "
+	                 "kernel runs.");
 	if (trace->api_calls.count == 0)
 		gt_result_remark(
 			result,

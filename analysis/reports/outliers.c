@@ -213,9 +213,9 @@ static int64_t excess_of(const struct tally *tally, const struct outlier *outlie
 struct function_row {
 	const char *name;
 	uint64_t calls;
-	int64_t total_ns;
+	uint64_t total_ns;
 	uint64_t outliers;
-	int64_t excess_ns;
+	uint64_t excess_ns;
 	uint64_t of_reason[5]; /* in the order of their bits */
 	uint64_t unexplained;
 };
@@ -243,14 +243,14 @@ static struct function_row *make_rows(const struct tally *tally)
 		if (!is_timed(kernel))
 			continue;
 		row->calls++;
-		row->total_ns += kernel->end_ns - kernel->start_ns;
+		row->total_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
 	}
 	gt_array_each(const struct outlier, outlier, &tally->outliers) {
 		const gt_id shape = tally->trace->kernels.rows[outlier->kernel].shape;
 		struct function_row *row = &rows[gt_function_of(&tally->functions, shape)];
 
 		row->outliers++;
-		row->excess_ns += excess_of(tally, outlier);
+		row->excess_ns += (uint64_t)excess_of(tally, outlier);
 		for (unsigned bit = 0; bit < 5; bit++)
 			row->of_reason[bit] += (outlier->reasons >> bit) & 1;
 		row->unexplained += outlier->reasons == 0;
@@ -270,7 +270,7 @@ static void add_functions(const struct tally *tally, struct gt_result *result)
 		gt_result_add_text(result, row->name);
 		gt_result_add_count(result, (int64_t)row->calls);
 		gt_result_add_count(result, (int64_t)row->outliers);
-		gt_result_add_count(result, row->excess_ns);
+		gt_result_add_count(result, (int64_t)row->excess_ns);
 		gt_result_add_real(result,
 		                   gt_percent((double)row->excess_ns, (double)row->total_ns));
 		for (unsigned bit = 0; bit < 5; bit++)

@@ -124,19 +124,13 @@ static uint64_t uses_of(const struct use *use)
 	return use->kernels + use->copies + use->fills;
 }
 
-static gt_id device_of(const struct gt_trace *trace, gt_id stream)
-{
-	const gt_id context = trace->streams.rows[stream].context;
-
-	return context < trace->contexts.count ? trace->contexts.rows[context].device : GT_NONE;
-}
-
 static uint64_t used_streams(const struct tally *tally, gt_id device)
 {
 	uint64_t used = 0;
 
 	for (size_t i = 0; i < tally->trace->streams.count; i++)
-		used += device_of(tally->trace, (gt_id)i) == device && uses_of(&tally->uses[i]) > 0;
+		used += gt_stream_device(tally->trace, (gt_id)i) == device &&
+		        uses_of(&tally->uses[i]) > 0;
 	return used;
 }
 
@@ -149,8 +143,7 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 		const struct gt_device_beside *device = &tally->totals.devices[i];
 		const uint64_t active_ns = busy[i].all.covered_ns;
 		const uint64_t copy_ns = busy[i].copies.covered_ns;
-		const uint64_t hidden_ns =
-			busy[i].kernels.covered_ns + copy_ns - busy[i].kernels_or_copies.covered_ns;
+		const uint64_t hidden_ns = gt_busy_overlap(&busy[i]);
 
 		if (!busy[i].all.begun)
 			continue;
@@ -175,7 +168,7 @@ static void add_stream(const struct tally *tally, struct gt_result *result, gt_i
 	const struct gt_stream_beside *beside = &tally->totals.streams[id];
 
 	gt_add_stream(result, trace, id);
-	gt_add_device(result, trace, device_of(trace, id));
+	gt_add_device(result, trace, gt_stream_device(trace, id));
 	gt_add_process(result, trace, gt_stream_process(trace, id));
 	gt_result_add_count(result, trace->streams.rows[id].priority);
 	gt_result_add_count(result, (int64_t)use->kernels);

@@ -258,9 +258,7 @@ static void add_device_row(const struct gt_view *view, struct gt_result *result,
 	gt_result_add_real(result, gt_busy_percent(view, &busy->kernels));
 	gt_result_add_real(result, gt_percent((double)busy_ns, (double)gt_cover_span(&busy->all)));
 	gt_result_add_count(result, (int64_t)copy_ns);
-	/* What both cover is in the sum of the two twice, in their union once. */
-	gt_result_add_count(result,
-	                    (int64_t)(busy_ns + copy_ns - busy->kernels_or_copies.covered_ns));
+	gt_result_add_count(result, (int64_t)gt_busy_overlap(busy));
 	gt_result_add_count(result, (int64_t)busy->kernel_count);
 }
 
@@ -428,8 +426,8 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 	    recording->unread || recording->running)
 		gt_result_remark(
 			result,
-			"The recording is incomplete: figures are those of what is in it (see "
-			"ledger, processes and notes).");
+			"The recording is incomplete: figures are those of what is in it (gputrace info says "
+			"what is missing).");
 }
 
 /* The table that was begun last. */
@@ -465,7 +463,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_top_kernels(trace, result, top);
 	hide_if_empty(result, "top_kernels");
 	gt_add_families(result, trace);
-	hide_if_empty(result, "families");
+	gt_result_detail(result);
 	add_top_api_calls(trace, result, top);
 	gt_result_detail(result);
 	add_copies(trace, result);

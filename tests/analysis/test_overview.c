@@ -108,7 +108,7 @@ Test(overview, leaves_out_what_there_is_nothing_to_say_of)
 	begin(1000);
 	run_report(&result, "summary", &trace);
 	expect_text(said("recorded"), "1.00 us");
-	expect_text(said("GPU 0"), "NVIDIA H200, not used");
+	expect_text(said("GPU 0"), "NVIDIA H200, nothing that ran on it has times");
 	expect_text(said("waits"), "");
 	expect_text(said("biggest gap"), "");
 	expect_text(said("environment"), "");
@@ -174,6 +174,21 @@ Test(findings, tell_of_a_gpu_that_waits_for_launches)
 	end();
 }
 
+Test(findings, of_many_gpus_are_told_of_two)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 600, 700);
+	for (int i = 0; i < 4; i++)
+		trace_kernel(&trace, trace_stream(&trace, process, trace_device(&trace)), shape,
+		             600, 700);
+	run_report(&result, "summary", &trace);
+	cr_assert(eq(sz, row_count(&result, "stands_out"), 3));
+	cr_expect(stands_out("GPU 0 had"));
+	cr_expect(stands_out("GPU 1 had"));
+	expect_words(&result, "stands_out", 2, "finding", "The same is true of 3 more.");
+	end();
+}
+
 Test(findings, do_not_blame_launches_for_few_or_long_gaps)
 {
 	begin(1000000000);
@@ -220,7 +235,7 @@ Test(findings, tell_of_start_up_and_of_loading_code)
 	trace.api_calls.rows[0].kind = GT_API_MODULE;
 	run_report(&result, "summary", &trace);
 	cr_assert(eq(sz, row_count(&result, "stands_out"), 1));
-	cr_expect(stands_out("GPU 0 had nothing to do for the first 300 ns (30.0% of the "));
+	cr_expect(stands_out("GPU 0 had nothing to do for the first 300 ns, 30.0% of the "));
 	gt_result_release(&result);
 	trace.api_calls.rows[0].end_ns++;
 	run_report(&result, "summary", &trace);

@@ -63,5 +63,8 @@ Test(units, show_the_rest)
 	expect_text(gt_figure_time(12345678).text, "0.012346 s");
 	expect_text(gt_figure_percent(12.34).text, "12.3%");
 	expect_text(gt_figure_percent(100).text, "100.0%");
+	expect_text(gt_figure_percent(0.05).text, "0.1%");
+	expect_text(gt_figure_percent(0.049).text, "<0.1%");
+	expect_text(gt_figure_percent(0).text, "0.0%");
 	expect_text(gt_figure_real(1234.5).text, "1,234.50");
 }

@@ -97,15 +97,96 @@ Test(render, writes_csv_as_rfc_4180_says)
 {
 	char *text = render_one((struct gt_rendering){.style = GT_STYLE_CSV});
 
-	expect_text(text, "kernel,calls,total_ns,share_percent\r\n"
+	expect_text(text, "# kernels busiest_kernels\r\n"
+	                  "kernel,calls,total_ns,share_percent\r\n"
 	                  "\"gemm<float, 4>\",1234567,1500000,75.5\r\n"
 	                  "\"say \"\"hi\"\"\",1,999,\r\n"
 	                  "axpy,20,480000,24.5\r\n"
-	                  "\r\n"
+	                  "# kernels copies\r\n"
 	                  "kind,size_bytes,rate_bytes_per_second,start_ns,ratio\r\n"
 	                  "HtoD,1048576,12300000000,5000000000,0.125\r\n"
 	                  "DtoH,,,0,2\r\n");
 	free(text);
+}
+
+Test(render, writes_csv_of_one_section_without_a_separator)
+{
+	const struct gt_option_list sections = {.texts = {"copies"}, .count = 1};
+	char *text =
+		render_one((struct gt_rendering){.style = GT_STYLE_CSV, .sections = &sections});
+
+	expect_text(text, "kind,size_bytes,rate_bytes_per_second,start_ns,ratio\r\n"
+	                  "HtoD,1048576,12300000000,5000000000,0.125\r\n"
+	                  "DtoH,,,0,2\r\n");
+	free(text);
+}
+
+Test(render, writes_no_row_of_csv_that_looks_like_a_separator)
+{
+	const struct gt_rendering rendering = {.style = GT_STYLE_CSV, .limit = UINT64_MAX};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "kernels", kernel_headings, 4);
+	add_kernel(&result, "# kernels copies", 1, 1, 1);
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_in(text, "\r\n\"# kernels copies\",1,1,1\r\n");
+	free(text);
+	gt_result_release(&result);
+}
+
+Test(render, leaves_details_out_of_text_unless_asked)
+{
+	const struct gt_option_list sections = {.texts = {"busiest_kernels"}, .count = 1};
+	const struct gt_rendering renderings[] = {
+		{.limit = 9}, {.limit = 9, .details = true}, {.limit = 9, .sections = &sections}};
+	const bool shown[] = {false, true, true};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct gt_result result;
+		char *text;
+
+		fill(&result);
+		result.sections.rows[0].detail = true;
+		text = render(&renderings[i], &(struct gt_named_result){"x", &result}, 1);
+		cr_expect(eq(int, strstr(text, "Busiest kernels") != NULL, shown[i]));
+		cr_expect(eq(int, strstr(text, "Copies") != NULL, i < 2));
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
+Test(render, shows_plain_sections_whole_and_without_headings)
+{
+	const struct gt_sort sort = {.keys = {{"kernel", GT_SORT_ASCENDING}}, .count = 1};
+	const struct gt_rendering rendering = {.limit = 1, .sort = &sort};
+	struct gt_result result;
+	char *text;
+
+	fill(&result);
+	result.sections.rows[0].plain = true;
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_not_in(text, "calls");
+	cr_expect(lt(ptr, strstr(text, "gemm"), strstr(text, "axpy")));
+	free(text);
+	gt_result_release(&result);
+}
+
+Test(render, suggests_a_section)
+{
+	const struct gt_option_list sections = {.texts = {"copied"}, .count = 1};
+	const struct gt_rendering rendering = {.sections = &sections};
+	struct gt_error err = {0};
+	struct gt_result result;
+
+	fill(&result);
+	cr_expect(
+		eq(int,
+	           gt_render(&rendering, &(struct gt_named_result){"x", &result}, 1, stdout, &err),
+	           -EINVAL));
+	expect_text(err.text, "no table 'copied'; did you mean copies?");
+	gt_result_release(&result);
 }
 
 Test(render, writes_json_with_raw_values)
@@ -243,6 +324,32 @@ Test(render, sorts_numbers_from_the_largest)
 	cr_expect(lt(ptr, strstr(text, "gemm"), strstr(text, "axpy")));
 	cr_expect(lt(ptr, strstr(text, "axpy"), strstr(text, "say")));
 	free(text);
+}
+
+Test(render, sorts_by_what_text_has_as_its_heading)
+{
+	static const struct gt_heading headings[] = {
+		{"name", GT_UNIT_TEXT, "A name"},
+		{"busy_ns", GT_UNIT_NS, "How long"},
+		{"busy_percent", GT_UNIT_PERCENT, "Of all"},
+	};
+	const struct gt_sort sort = {.keys = {{.column = "busy_share"}}, .count = 1};
+	const struct gt_rendering rendering = {
+		.style = GT_STYLE_CSV, .limit = UINT64_MAX, .sort = &sort};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "gpus", headings, 3);
+	for (int i = 0; i < 2; i++) {
+		gt_result_add_text(&result, i ? "more" : "less");
+		gt_result_add_count(&result, 10 - i);
+		gt_result_add_real(&result, 10 + i);
+	}
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	cr_expect(lt(ptr, strstr(text, "more"), strstr(text, "less")));
+	free(text);
+	gt_result_release(&result);
 }
 
 Test(render, sorts_texts_alphabetically_and_both_ways_when_told)

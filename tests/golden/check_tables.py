@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Text tables fit the page they are for, and tell apart what differs.
+"""Text tables fit the page they are for, and tell apart what differs; the summary is one page.
 
   check_tables.py GPUTRACE NAME...    of each captures/NAME.gputrace: every report and info, on pages
                                       of several widths and piped
@@ -14,6 +14,7 @@ import sys
 CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
 REPORT_WIDTHS = (40, 80, 120, 200)
 PIPED = 120
+SUMMARY_LINES = 40  # at 80 columns: one page
 
 
 def run(gputrace, *words, columns=None):
@@ -61,6 +62,9 @@ def check(gputrace, recording):
                 found.append(f"COLUMNS={width} is another page than --width={width}")
         piped = run(gputrace, *words)
         found += too_wide(piped, PIPED) + padded(piped)
+    lines = run(gputrace, "report", recording, "--width=80").splitlines()
+    if len(lines) > SUMMARY_LINES:
+        found.append(f"the summary takes {len(lines)} lines")
     said = json.loads(run(gputrace, "report", recording, "--json", "kernels"))
     kernels = {row["kernel"] for row in said["kernels"]}
     for width in REPORT_WIDTHS:
