@@ -82,7 +82,7 @@ static void add_known(struct gt_result *result, bool known, uint64_t count)
 /* First launches of a function against the others. */
 struct first_row {
 	size_t function;
-	uint64_t count;
+	uint64_t launches;
 	uint64_t gpu_ns;
 	uint64_t calls; /* API calls of first launches that are known */
 	uint64_t host_ns;
@@ -123,7 +123,7 @@ struct first_tally {
 	struct first_row *rows;
 };
 
-static void count(const struct gt_trace *trace, struct first_tally *first, bool adding)
+static void count_launches(const struct gt_trace *trace, struct first_tally *first, bool adding)
 {
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
 		const bool is_first = first->first->is_first[kernel - trace->kernels.rows];
@@ -134,7 +134,7 @@ static void count(const struct gt_trace *trace, struct first_tally *first, bool 
 		if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		if (is_first && adding) {
-			row->count++;
+			row->launches++;
 			row->gpu_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
 			row->calls += host_ns >= 0;
 			row->host_ns += host_ns >= 0 ? (uint64_t)host_ns : 0;
@@ -156,8 +156,8 @@ static void add_first_row(const struct first_tally *first, struct gt_result *res
 	const struct gt_spread later = spread_of(&first->later, row->function);
 
 	gt_result_add_text(result, first->functions.names[row->function]);
-	gt_result_add_count(result, (int64_t)row->count);
-	gt_add_rounded(result, (double)row->gpu_ns / (double)row->count);
+	gt_result_add_count(result, (int64_t)row->launches);
+	gt_add_rounded(result, (double)row->gpu_ns / (double)row->launches);
 	add_known(result, later.count > 0, (uint64_t)later.median);
 	gt_add_rounded(result, row->calls ? (double)row->host_ns / (double)row->calls : NAN);
 	add_known(result, row->later_host_ns >= 0, (uint64_t)row->later_host_ns);
@@ -203,10 +203,10 @@ void gt_add_first_launches(struct gt_result *result, const struct gt_trace *trac
 	gt_groups_init(&first.later_host, functions);
 	first.rows = gt_allocate(functions * sizeof(*first.rows));
 	memset(first.rows, 0, functions * sizeof(*first.rows));
-	count(trace, &first, false);
+	count_launches(trace, &first, false);
 	gt_groups_begin(&first.later);
 	gt_groups_begin(&first.later_host);
-	count(trace, &first, true);
+	count_launches(trace, &first, true);
 	for (size_t i = 0; i < functions; i++) {
 		const struct gt_spread host = spread_of(&first.later_host, i);
 
@@ -218,7 +218,7 @@ void gt_add_first_launches(struct gt_result *result, const struct gt_trace *trac
 	                sizeof(first_headings) / sizeof(first_headings[0]));
 	gt_result_detail(result);
 	for (size_t i = 0; i < functions; i++)
-		if (first.rows[i].count)
+		if (first.rows[i].launches)
 			add_first_row(&first, result, &first.rows[i]);
 	remark_first(&first, result);
 	free(first.rows);

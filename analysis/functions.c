@@ -8,11 +8,6 @@
 #include "base/strings.h"
 #include "model/short_name.h"
 
-static gt_string name_of(const struct gt_launch_shape *shape)
-{
-	return shape->demangled ? shape->demangled : shape->name;
-}
-
 void gt_functions_init(struct gt_functions *functions, const struct gt_trace *trace)
 {
 	const size_t text_count = gt_strings_count(trace->strings);
@@ -26,7 +21,8 @@ void gt_functions_init(struct gt_functions *functions, const struct gt_trace *tr
 	};
 	memset(of_text, 0xff, text_count * sizeof(*of_text));
 	for (size_t i = 0; i < shape_count; i++) {
-		const gt_string name = name_of(&trace->launch_shapes.rows[i]);
+		const gt_string name =
+			gt_shape_string(trace, &trace->launch_shapes.rows[i], GT_NAMES_FULL);
 		const gt_string text = name < text_count ? name : 0;
 
 		if (of_text[text] == UINT32_MAX) {

@@ -368,15 +368,15 @@ static void skip_discriminator(struct gt_demangler *demangler)
 /* <local-name>, after its "Z". */
 static gt_node local_name(struct gt_demangler *demangler, struct gt_name_state *state)
 {
-	const gt_node function = gt_demangle_encoding(demangler, false);
-	gt_node scope = function;
+	const gt_node holder = gt_demangle_encoding(demangler, false);
+	gt_node scope = holder;
 	gt_node name;
 
-	if (!function || !gt_demangle_eat(demangler, 'E'))
+	if (!holder || !gt_demangle_eat(demangler, 'E'))
 		return 0;
 	if (gt_demangle_eat(demangler, 's')) {
 		skip_discriminator(demangler);
-		return scoped(demangler, function, gt_demangle_text(demangler, "string literal"));
+		return scoped(demangler, holder, gt_demangle_text(demangler, "string literal"));
 	}
 	if (gt_demangle_eat(demangler, 'd')) {
 		struct gt_node_row row = {.kind = GT_NODE_UNNAMED, .text = "default arg"};
@@ -384,7 +384,7 @@ static gt_node local_name(struct gt_demangler *demangler, struct gt_name_state *
 		if (!gt_demangle_sequence(demangler, 10, &row.number))
 			return 0;
 		row.number++;
-		scope = scoped(demangler, function, gt_demangle_new(demangler, &row));
+		scope = scoped(demangler, holder, gt_demangle_new(demangler, &row));
 	}
 	name = gt_demangle_name(demangler, state);
 	skip_discriminator(demangler);

@@ -51,7 +51,8 @@ gt_node gt_demangle_operator(struct gt_demangler *demangler, struct gt_name_stat
 	if (gt_demangle_eat_two(demangler, "cv")) {
 		if (state)
 			state->no_return = true;
-		row.kind = GT_NODE_CONVERSION;
+		row.text = "operator ";
+		row.length = strlen(row.text);
 		row.a = gt_demangle_type(demangler);
 		return row.a ? gt_demangle_new(demangler, &row) : 0;
 	}
@@ -237,26 +238,69 @@ static gt_node expansion(struct gt_demangler *demangler)
 	return row.a ? gt_demangle_new(demangler, &row) : 0;
 }
 
-/* Expressions that are neither names nor operators. *is_one: it was one of these. */
-static gt_node special(struct gt_demangler *demangler, bool *is_one)
+/* sizeof and its like: letters, what is written before the brackets, and whether a type is in them.
+ */
+static const struct {
+	const char *letters;
+	const char *text;
+	bool of_type;
+} enclosings[] = {
+	{"st", "sizeof ", true},   {"sz", "sizeof ", false},  {"at", "alignof ", true},
+	{"az", "alignof ", false}, {"nx", "noexcept", false}, {"sZ", "sizeof...", true},
+};
+
+static const struct {
+	const char *letters;
+	const char *text;
+} named_casts[] = {
+	{"sc", "static_cast"},
+	{"rc", "reinterpret_cast"},
+	{"cc", "const_cast"},
+	{"dc", "dynamic_cast"},
+};
+
+static gt_node any_enclosed(struct gt_demangler *demangler)
 {
-	*is_one = true;
+	for (size_t i = 0; i < sizeof(enclosings) / sizeof(enclosings[0]); i++)
+		if (gt_demangle_eat_two(demangler, enclosings[i].letters))
+			return enclosed(demangler, enclosings[i].text,
+			                enclosings[i].of_type ? gt_demangle_type
+			                                      : gt_demangle_expression);
+	for (size_t i = 0; i < sizeof(named_casts) / sizeof(named_casts[0]); i++)
+		if (gt_demangle_eat_two(demangler, named_casts[i].letters))
+			return named_cast(demangler, named_casts[i].text);
+	return 0;
+}
+
+/* fL0p_ is a parameter of a function further out, fLpl... a fold. */
+static gt_node outer_parameter(struct gt_demangler *demangler)
+{
+	demangler->at += 2;
+	while (isdigit((unsigned char)gt_demangle_look(demangler, 0)))
+		demangler->at++;
+	return gt_demangle_eat(demangler, 'p') ? function_parameter(demangler) : 0;
+}
+
+static gt_node any_fold(struct gt_demangler *demangler)
+{
+	const char kind = gt_demangle_look(demangler, 1);
+
+	demangler->at += 2;
+	return fold(demangler, kind == 'l' || kind == 'L', kind == 'L' || kind == 'R');
+}
+
+/* Expressions that are neither names nor operators; 0, with nothing read, for others. */
+static gt_node special(struct gt_demangler *demangler)
+{
 	gt_demangle_eat_two(demangler, "gs");
 	if (gt_demangle_eat_two(demangler, "sr"))
 		return unresolved(demangler);
 	if (gt_demangle_eat_two(demangler, "fp"))
 		return function_parameter(demangler);
-	if (gt_demangle_look(demangler, 0) == 'f' && gt_demangle_look(demangler, 1) == 'L' &&
-	    isdigit((unsigned char)gt_demangle_look(demangler, 2))) {
-		demangler->at += 2;
-		while (isdigit((unsigned char)gt_demangle_look(demangler, 0)))
-			demangler->at++;
-		return gt_demangle_eat(demangler, 'p') ? function_parameter(demangler) : 0;
-	}
-	if (gt_demangle_eat_two(demangler, "fl") || gt_demangle_eat_two(demangler, "fL"))
-		return fold(demangler, true, demangler->at[-1] == 'L');
-	if (gt_demangle_eat_two(demangler, "fr") || gt_demangle_eat_two(demangler, "fR"))
-		return fold(demangler, false, demangler->at[-1] == 'R');
+	if (gt_demangle_look(demangler, 0) == 'f')
+		return isdigit((unsigned char)gt_demangle_look(demangler, 2))
+		               ? outer_parameter(demangler)
+		               : any_fold(demangler);
 	if (gt_demangle_eat_two(demangler, "cl"))
 		return call(demangler);
 	if (gt_demangle_eat_two(demangler, "cv"))
@@ -265,28 +309,9 @@ static gt_node special(struct gt_demangler *demangler, bool *is_one)
 		return braces(demangler, true);
 	if (gt_demangle_eat_two(demangler, "il"))
 		return braces(demangler, false);
-	if (gt_demangle_eat_two(demangler, "st"))
-		return enclosed(demangler, "sizeof ", gt_demangle_type);
-	if (gt_demangle_eat_two(demangler, "sz"))
-		return enclosed(demangler, "sizeof ", gt_demangle_expression);
-	if (gt_demangle_eat_two(demangler, "at"))
-		return enclosed(demangler, "alignof ", gt_demangle_type);
-	if (gt_demangle_eat_two(demangler, "az"))
-		return enclosed(demangler, "alignof ", gt_demangle_expression);
-	if (gt_demangle_eat_two(demangler, "nx"))
-		return enclosed(demangler, "noexcept", gt_demangle_expression);
-	if (gt_demangle_eat_two(demangler, "sZ"))
-		return enclosed(demangler, "sizeof...", gt_demangle_type);
 	if (gt_demangle_eat_two(demangler, "sp"))
 		return expansion(demangler);
-	if (gt_demangle_eat_two(demangler, "sc"))
-		return named_cast(demangler, "static_cast");
-	if (gt_demangle_eat_two(demangler, "rc"))
-		return named_cast(demangler, "reinterpret_cast");
-	if (gt_demangle_eat_two(demangler, "cc"))
-		return named_cast(demangler, "const_cast");
-	*is_one = false;
-	return 0;
+	return any_enclosed(demangler);
 }
 
 static gt_node operated(struct gt_demangler *demangler)
@@ -316,7 +341,7 @@ static gt_node operated(struct gt_demangler *demangler)
 static gt_node any_expression(struct gt_demangler *demangler)
 {
 	const char letter = gt_demangle_look(demangler, 0);
-	bool is_one;
+	const char *start = demangler->at;
 	gt_node node;
 
 	if (letter == 'L')
@@ -326,8 +351,8 @@ static gt_node any_expression(struct gt_demangler *demangler)
 	if (isdigit((unsigned char)letter) ||
 	    (letter == 'o' && gt_demangle_look(demangler, 1) == 'n'))
 		return simple_name(demangler);
-	node = special(demangler, &is_one);
-	return is_one ? node : operated(demangler);
+	node = special(demangler);
+	return node || demangler->at != start ? node : operated(demangler);
 }
 
 gt_node gt_demangle_expression(struct gt_demangler *demangler)

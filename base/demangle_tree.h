@@ -37,7 +37,6 @@ enum gt_node_kind {
 	GT_NODE_LAMBDA,      /* that takes list a; number */
 	GT_NODE_UNNAMED,     /* text#number */
 	GT_NODE_LITERAL,     /* text of type a */
-	GT_NODE_CONVERSION,  /* operator a */
 	GT_NODE_PREFIXED,    /* text, then a */
 	GT_NODE_SUFFIXED,    /* a, then text */
 	GT_NODE_ENCLOSED,    /* text ( a ) */

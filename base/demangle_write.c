@@ -61,7 +61,7 @@ static void put_number(struct writer *writer, uint32_t number)
 
 static char last_of(const struct writer *writer)
 {
-	return writer->length ? writer->text[writer->length - 1] : '\0';
+	return (char)(writer->length ? writer->text[writer->length - 1] : '\0');
 }
 
 static void write_text(struct writer *writer, const struct gt_node_row *row)
@@ -120,9 +120,10 @@ static void write_flags(struct writer *writer, uint32_t flags)
 static gt_node element_of(struct writer *writer, gt_node pack)
 {
 	gt_node at = writer->nodes[pack].a;
-	long size = 0;
 
 	if (writer->pack_size == NO_PACK) {
+		long size = 0;
+
 		for (gt_node link = at; link; link = writer->nodes[link].b)
 			size++;
 		writer->pack_size = size;
@@ -379,146 +380,151 @@ static void write_unary(struct writer *writer, const struct gt_node_row *row)
 		write_text(writer, row);
 }
 
-static void write_expression(struct writer *writer, const struct gt_node_row *row)
+static void write_ternary(struct writer *writer, const struct gt_node_row *row)
 {
-	if (row->kind == GT_NODE_UNARY) {
-		write_unary(writer, row);
-	} else if (row->kind == GT_NODE_BINARY) {
-		write_binary(writer, row);
-	} else if (row->kind == GT_NODE_TERNARY) {
+	write_operand(writer, row->a);
+	put(writer, "?");
+	write_operand(writer, row->b);
+	put(writer, " : ");
+	write_operand(writer, row->c);
+}
+
+static void write_call(struct writer *writer, const struct gt_node_row *row)
+{
+	const bool calls = row->kind == GT_NODE_CALL;
+
+	if (row->a && calls)
 		write_operand(writer, row->a);
-		put(writer, "?");
-		write_operand(writer, row->b);
-		put(writer, " : ");
-		write_operand(writer, row->c);
-	} else if (row->kind == GT_NODE_CALL || row->kind == GT_NODE_BRACES) {
-		if (row->a && row->kind == GT_NODE_CALL)
-			write_operand(writer, row->a);
-		else if (row->a)
-			write_node(writer, row->a);
-		put(writer, row->kind == GT_NODE_CALL ? "(" : "{");
-		write_list(writer, row->b);
-		put(writer, row->kind == GT_NODE_CALL ? ")" : "}");
-	} else if (row->kind == GT_NODE_CAST || row->kind == GT_NODE_NAMED_CAST) {
-		write_text(writer, row);
-		put(writer, row->length ? "<" : "(");
+	else if (row->a)
 		write_node(writer, row->a);
-		put(writer, row->length ? ">(" : ")");
-		if (row->length)
-			write_node(writer, row->b);
-		else
-			write_operand(writer, row->b);
-		put(writer, row->length ? ")" : "");
-	} else if (row->kind == GT_NODE_FOLD) {
-		write_fold(writer, row);
-	}
+	put(writer, calls ? "(" : "{");
+	write_list(writer, row->b);
+	put(writer, calls ? ")" : "}");
 }
 
-/* What has no right part. */
-static void write_name(struct writer *writer, gt_node node)
+static void write_cast(struct writer *writer, const struct gt_node_row *row)
 {
-	const struct gt_node_row *row = &writer->nodes[node];
-	gt_node element;
-
-	switch (row->kind) {
-	case GT_NODE_NAME:
-		write_text(writer, row);
-		break;
-	case GT_NODE_LIST:
-		write_list(writer, node);
-		break;
-	case GT_NODE_SCOPED:
-		write_node(writer, row->a);
-		put(writer, "::");
-		write_node(writer, row->b);
-		break;
-	case GT_NODE_TEMPLATE:
-		write_node(writer, row->a);
-		write_arguments(writer, row->b);
-		break;
-	case GT_NODE_TAGGED:
-		write_node(writer, row->a);
-		put(writer, "[abi:");
-		write_text(writer, row);
-		put(writer, "]");
-		break;
-	case GT_NODE_ARGUMENTS:
-		write_list(writer, row->a);
-		break;
-	case GT_NODE_PACK:
-		element = element_of(writer, node);
-		if (writer->at_pack == NO_PACK)
-			write_list(writer, row->a);
-		else if (element)
-			write_left(writer, element);
-		break;
-	case GT_NODE_EXPANSION:
-		write_expansion(writer, row);
-		break;
-	case GT_NODE_CONSTRUCTOR:
-		put(writer, row->flags ? "~" : "");
-		write_base_name(writer, row->a);
-		break;
-	case GT_NODE_LAMBDA:
-		put(writer, "{lambda(");
-		write_list(writer, row->a);
-		put(writer, ")#");
-		put_number(writer, row->number);
-		put(writer, "}");
-		break;
-	case GT_NODE_UNNAMED:
-		put(writer, row->text[0] == 'a' ? "" : "{");
-		put(writer, row->text);
-		put(writer, row->text[0] == 'a' ? ":" : "#");
-		put_number(writer, row->number);
-		put(writer, row->text[0] == 'a' ? "" : "}");
-		break;
-	case GT_NODE_LITERAL:
-		write_literal(writer, row);
-		break;
-	case GT_NODE_CONVERSION:
-		put(writer, "operator ");
-		write_node(writer, row->a);
-		break;
-	case GT_NODE_PREFIXED:
-		write_text(writer, row);
-		write_node(writer, row->a);
-		break;
-	case GT_NODE_SUFFIXED:
-		write_node(writer, row->a);
-		put(writer, row->text[0] == '.' ? " [clone " : "");
-		write_text(writer, row);
-		put(writer, row->text[0] == '.' ? "]" : "");
-		break;
-	case GT_NODE_ENCLOSED:
-		write_text(writer, row);
-		put(writer, "(");
-		write_node(writer, row->a);
-		put(writer, ")");
-		break;
-	case GT_NODE_ENCODING:
-		write_encoding(writer, row);
-		break;
-	case GT_NODE_PARAMETER:
-	case GT_NODE_FUNCTION:
-	case GT_NODE_QUALIFIED:
-	case GT_NODE_VENDOR:
-	case GT_NODE_INDIRECT:
-	case GT_NODE_ARRAY:
-	case GT_NODE_MEMBER:
-		break;
-	case GT_NODE_UNARY:
-	case GT_NODE_BINARY:
-	case GT_NODE_TERNARY:
-	case GT_NODE_CALL:
-	case GT_NODE_CAST:
-	case GT_NODE_NAMED_CAST:
-	case GT_NODE_BRACES:
-	case GT_NODE_FOLD:
-		write_expression(writer, row);
-		break;
-	}
+	put(writer, "(");
+	write_node(writer, row->a);
+	put(writer, ")");
+	write_operand(writer, row->b);
 }
+
+static void write_named_cast(struct writer *writer, const struct gt_node_row *row)
+{
+	write_text(writer, row);
+	put(writer, "<");
+	write_node(writer, row->a);
+	put(writer, ">(");
+	write_node(writer, row->b);
+	put(writer, ")");
+}
+
+static void write_lambda(struct writer *writer, const struct gt_node_row *row)
+{
+	put(writer, "{lambda(");
+	write_list(writer, row->a);
+	put(writer, ")#");
+	put_number(writer, row->number);
+	put(writer, "}");
+}
+
+/* {unnamed type#1}, {parm#1}; auto:1 has no brackets. */
+static void write_unnamed(struct writer *writer, const struct gt_node_row *row)
+{
+	const bool automatic = strcmp(row->text, "auto") == 0;
+
+	put(writer, automatic ? "" : "{");
+	put(writer, row->text);
+	put(writer, automatic ? ":" : "#");
+	put_number(writer, row->number);
+	put(writer, automatic ? "" : "}");
+}
+
+static void write_pack(struct writer *writer, const struct gt_node_row *row)
+{
+	const gt_node element = element_of(writer, (gt_node)(row - writer->nodes));
+
+	if (writer->at_pack == NO_PACK)
+		write_list(writer, row->a);
+	else if (element)
+		write_left(writer, element);
+}
+
+static void write_scoped(struct writer *writer, const struct gt_node_row *row)
+{
+	write_node(writer, row->a);
+	put(writer, "::");
+	write_node(writer, row->b);
+}
+
+/* A text on one side of a node, or around it. */
+static void write_with_text(struct writer *writer, const struct gt_node_row *row)
+{
+	const bool clone = row->kind == GT_NODE_SUFFIXED && row->text[0] == '.';
+
+	if (row->kind == GT_NODE_TAGGED || row->kind == GT_NODE_SUFFIXED) {
+		write_node(writer, row->a);
+		put(writer, row->kind == GT_NODE_TAGGED ? "[abi:" : clone ? " [clone " : "");
+		write_text(writer, row);
+		put(writer, row->kind == GT_NODE_TAGGED || clone ? "]" : "");
+		return;
+	}
+	write_text(writer, row);
+	put(writer, row->kind == GT_NODE_ENCLOSED ? "(" : "");
+	write_node(writer, row->a);
+	put(writer, row->kind == GT_NODE_ENCLOSED ? ")" : "");
+}
+
+static void write_list_of(struct writer *writer, const struct gt_node_row *row)
+{
+	write_list(writer, (gt_node)(row - writer->nodes));
+}
+
+static void write_template(struct writer *writer, const struct gt_node_row *row)
+{
+	write_node(writer, row->a);
+	write_arguments(writer, row->b);
+}
+
+static void write_all_arguments(struct writer *writer, const struct gt_node_row *row)
+{
+	write_list(writer, row->a);
+}
+
+static void write_constructor(struct writer *writer, const struct gt_node_row *row)
+{
+	put(writer, row->flags ? "~" : "");
+	write_base_name(writer, row->a);
+}
+
+/* What has no right part; types are not here. */
+static void (*const writers[])(struct writer *writer, const struct gt_node_row *row) = {
+	[GT_NODE_NAME] = write_text,
+	[GT_NODE_LIST] = write_list_of,
+	[GT_NODE_SCOPED] = write_scoped,
+	[GT_NODE_TEMPLATE] = write_template,
+	[GT_NODE_TAGGED] = write_with_text,
+	[GT_NODE_ENCODING] = write_encoding,
+	[GT_NODE_ARGUMENTS] = write_all_arguments,
+	[GT_NODE_PACK] = write_pack,
+	[GT_NODE_EXPANSION] = write_expansion,
+	[GT_NODE_CONSTRUCTOR] = write_constructor,
+	[GT_NODE_LAMBDA] = write_lambda,
+	[GT_NODE_UNNAMED] = write_unnamed,
+	[GT_NODE_LITERAL] = write_literal,
+	[GT_NODE_PREFIXED] = write_with_text,
+	[GT_NODE_SUFFIXED] = write_with_text,
+	[GT_NODE_ENCLOSED] = write_with_text,
+	[GT_NODE_UNARY] = write_unary,
+	[GT_NODE_BINARY] = write_binary,
+	[GT_NODE_TERNARY] = write_ternary,
+	[GT_NODE_CALL] = write_call,
+	[GT_NODE_CAST] = write_cast,
+	[GT_NODE_NAMED_CAST] = write_named_cast,
+	[GT_NODE_BRACES] = write_call,
+	[GT_NODE_FOLD] = write_fold,
+};
 
 static void write_type_left(struct writer *writer, gt_node type)
 {
@@ -549,7 +555,7 @@ static void write_type_left(struct writer *writer, gt_node type)
 		write_text(writer, row);
 		put(writer, row->flags ? ")" : "");
 	} else {
-		write_name(writer, node);
+		writers[row->kind](writer, row);
 	}
 }
 

@@ -82,10 +82,9 @@ static size_t chain_length(const char *text)
 {
 	const size_t word = word_length(text);
 	size_t length = word;
-	size_t joint;
 
 	for (;;) {
-		joint = strncmp(text + length, "::", 2) == 0 ? 2 : text[length] == '_';
+		const size_t joint = strncmp(text + length, "::", 2) == 0 ? 2 : text[length] == '_';
 		if (!joint || !is_word(text[length + joint]))
 			return length;
 		length += joint + word_length(text + length + joint);

@@ -25,7 +25,7 @@ enum gt_family gt_family_of(const char *short_name)
 	char lower[GT_SHORT_NAME_MOST];
 	size_t length = 0;
 
-	for (; short_name[length] && length < sizeof(lower) - 1; length++)
+	for (; length < sizeof(lower) - 1 && short_name[length]; length++)
 		lower[length] = (char)tolower((unsigned char)short_name[length]);
 	lower[length] = '\0';
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {

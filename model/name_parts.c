@@ -17,7 +17,7 @@ static bool ends_word(const struct gt_name *name, size_t at, const char *word)
 /* A "<" or ">" that is an operator, or part of one: "->", "operator<", "(a)<(b)". */
 static bool is_operator(const struct gt_name *name, size_t at)
 {
-	const char before = at ? name->text[at - 1] : '\0';
+	const char before = (char)(at ? name->text[at - 1] : '\0');
 
 	if (name->text[at] == '<')
 		return before == ')' || ends_word(name, at, "operator") ||
@@ -153,8 +153,8 @@ static void read_scope(const struct gt_name *name, struct gt_name_scope *scope)
 bool gt_name_last_scope(const struct gt_name *name, struct gt_name_part *rest,
                         struct gt_name_scope *scope)
 {
-	size_t last = rest->first;
-	size_t before = rest->first;
+	size_t before = rest->first; /* where the scopes before the last end */
+	size_t last = before;
 
 	if (rest->first >= rest->end)
 		return false;

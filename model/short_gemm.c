@@ -324,23 +324,43 @@ static const char *cutlass_type(const char *at)
 	return find_known(names, COUNT(names), word);
 }
 
+/* Copies a number of up to five digits and what separates it from the next; NULL for another text. */
+static const char *read_size(const char *at, const char *after, char *tile, size_t size)
+{
+	const size_t digits = at ? strspn(at, "0123456789") : 0;
+	const size_t length = strlen(tile);
+
+	if (digits == 0 || digits > 5 || strncmp(at + digits, after, strlen(after)) != 0)
+		return NULL;
+	snprintf(tile + length, size - length, "%s%.*s", length ? "x" : "", (int)digits, at);
+	return at + digits + strlen(after);
+}
+
+/* Three sizes as 128x256x64, written between these texts; the text behind them, or NULL. */
+static const char *read_sizes(const char *at, const char *between, const char *after, char *tile,
+                              size_t size)
+{
+	tile[0] = '\0';
+	at = read_size(at, between, tile, size);
+	at = read_size(at, between, tile, size);
+	return read_size(at, after, tile, size);
+}
+
 /* cute::tuple<cute::C<128>, cute::C<256>, cute::C<64>>: the first whose sizes are a tile's. */
 static const char *read_cute_tile(struct gemm *gemm, const char *at)
 {
-	unsigned sizes[3];
-	int length;
+	static const char before[] = "cute::tuple<cute::C<";
 
-	while ((at = strstr(at, "cute::tuple<cute::C<")) != NULL) {
-		length = 0;
-		if (sscanf(at, "cute::tuple<cute::C<%5u>, cute::C<%5u>, cute::C<%5u> >%n",
-		           &sizes[0], &sizes[1], &sizes[2], &length) == 3 &&
-		    sizes[0] >= 16 && length > 0) {
-			snprintf(gemm->tile, sizeof(gemm->tile), "%ux%ux%u", sizes[0], sizes[1],
-			         sizes[2]);
-			return at + length;
-		}
-		at += strlen("cute::tuple<");
+	while ((at = strstr(at, before)) != NULL) {
+		const char *end;
+
+		at += sizeof(before) - 1;
+		end = read_sizes(at, ">, cute::C<", "> >", gemm->tile, sizeof(gemm->tile));
+		/* That of a cluster is of small numbers. */
+		if (end && strspn(gemm->tile, "0123456789") > 1)
+			return end;
 	}
+	gemm->tile[0] = '\0';
 	return NULL;
 }
 
@@ -388,7 +408,6 @@ static size_t of_template(const char *full, char *text, size_t size)
 {
 	const char *shape = strstr(full, "GemmShape<");
 	struct gemm gemm = {.library = "cutlass"};
-	unsigned sizes[3];
 	const char *at;
 
 	if (strstr(full, "FlashAttn") || strstr(full, "fmha") || strstr(full, "Attention"))
@@ -401,9 +420,8 @@ static size_t of_template(const char *full, char *text, size_t size)
 		if (!at)
 			return 0;
 		read_cute_operands(&gemm, at);
-	} else if (shape && sscanf(shape, "GemmShape<%5u, %5u, %5u>", &sizes[0], &sizes[1],
-	                           &sizes[2]) == 3) {
-		snprintf(gemm.tile, sizeof(gemm.tile), "%ux%ux%u", sizes[0], sizes[1], sizes[2]);
+	} else if (shape && read_sizes(shape + strlen("GemmShape<"), ", ", ">", gemm.tile,
+	                               sizeof(gemm.tile))) {
 		for (at = shape; (at = strstr(at, ", ")) != NULL && !gemm.type; at += 2)
 			gemm.type = cutlass_type(at + 2);
 	} else {

@@ -39,7 +39,7 @@ static const char *const leads[] = {
 
 enum {
 	MOST_DEPTH = 16,     /* of parts that are looked into */
-	MOST_STEPS = 1 << 13 /* parts of a name that are looked at */
+	MOST_STEPS = 1 << 14 /* parts of a name that are looked at, in all */
 };
 
 struct writer {
@@ -104,7 +104,7 @@ static bool write_list(struct writer *writer, struct gt_name_part list, size_t m
 	const size_t start = writer->length;
 	size_t count = 0;
 
-	while (list.first < list.end) {
+	while (list.first < list.end && writer->length < writer->size - 1) {
 		const struct gt_name_part argument = gt_name_argument(writer->name, &list);
 		const size_t before = writer->length;
 
@@ -438,7 +438,6 @@ static size_t write_kernel(struct writer *writer, struct gt_name_part function,
 	struct gt_name_scope scope;
 
 	take_back(writer, 0);
-	writer->steps = 0;
 	writer->depth = 0;
 	writer->most_depth = limits->depth;
 	writer->bare = false;

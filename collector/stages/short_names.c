@@ -22,9 +22,9 @@ struct called {
 	gt_count family;
 };
 
-static gt_string full_name(const struct gt_launch_shape *shape)
+static gt_string full_name(const struct gt_trace *trace, const struct gt_launch_shape *shape)
 {
-	return shape->demangled ? shape->demangled : shape->name;
+	return gt_shape_string(trace, shape, GT_NAMES_FULL);
 }
 
 static char *brief_of(const char *full)
@@ -41,10 +41,10 @@ static void name_shapes(struct gt_trace *trace, struct gt_distinct_names *names,
                         struct called *called)
 {
 	gt_array_each(const struct gt_launch_shape, shape, &trace->launch_shapes) {
-		const gt_string text = full_name(shape);
+		const gt_string text = full_name(trace, shape);
 		const char *full = gt_trace_text(trace, text);
 
-		if (!*full || called[text].listed)
+		if (text == 0 || called[text].listed)
 			continue;
 		called[text].listed = true;
 		*gt_array_push(names) = (struct gt_distinct_name){
@@ -56,8 +56,10 @@ static void name_shapes(struct gt_trace *trace, struct gt_distinct_names *names,
 	gt_array_each(const struct gt_distinct_name, name, names)
 		called[name->number].short_name = gt_strings_add(trace->strings, name->text);
 	gt_array_each(struct gt_launch_shape, shape, &trace->launch_shapes) {
-		shape->short_name = called[full_name(shape)].short_name;
-		shape->family = called[full_name(shape)].family;
+		const struct called *by = &called[full_name(trace, shape)];
+
+		shape->short_name = by->short_name;
+		shape->family = by->family;
 	}
 }
 
