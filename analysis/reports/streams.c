@@ -124,19 +124,26 @@ static uint64_t uses_of(const struct use *use)
 	return use->kernels + use->copies + use->fills;
 }
 
-static uint64_t used_streams(const struct tally *tally, gt_id device)
+/* By row of devices: streams on which something ran. The caller frees it. */
+static uint64_t *count_streams(const struct tally *tally)
 {
-	uint64_t used = 0;
+	const size_t devices = tally->trace->devices.count;
+	uint64_t *used = gt_allocate((devices + 1) * sizeof(*used));
 
-	for (size_t i = 0; i < tally->trace->streams.count; i++)
-		used += gt_stream_device(tally->trace, (gt_id)i) == device &&
-		        uses_of(&tally->uses[i]) > 0;
+	memset(used, 0, (devices + 1) * sizeof(*used));
+	for (size_t i = 0; i < tally->trace->streams.count; i++) {
+		const gt_id device = gt_stream_device(tally->trace, (gt_id)i);
+
+		if (device < devices)
+			used[device] += uses_of(&tally->uses[i]) > 0;
+	}
 	return used;
 }
 
 static void add_devices(const struct tally *tally, struct gt_result *result)
 {
 	struct gt_busy *busy = gt_busy_of_devices(tally->view);
+	uint64_t *used = count_streams(tally);
 
 	gt_result_begin(result, "devices", device_headings, COUNT(device_headings));
 	for (size_t i = 0; i < tally->trace->devices.count; i++) {
@@ -148,7 +155,7 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 		if (!busy[i].all.begun)
 			continue;
 		gt_add_device(result, tally->trace, (gt_id)i);
-		gt_result_add_count(result, (int64_t)used_streams(tally, (gt_id)i));
+		gt_result_add_count(result, (int64_t)used[i]);
 		gt_result_add_count(result, device->most_streams);
 		gt_result_add_count(result, (int64_t)active_ns);
 		gt_result_add_count(result, (int64_t)device->streams_ns);
@@ -159,6 +166,7 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 		gt_result_add_real(result, gt_percent((double)hidden_ns, (double)copy_ns));
 	}
 	gt_array_free(busy);
+	gt_array_free(used);
 }
 
 static void add_stream(const struct tally *tally, struct gt_result *result, gt_id id)
