@@ -80,6 +80,9 @@ struct gt_alias {
 	const char *text;
 };
 
+/* Our name of a format that others call so; NULL: it is none of theirs. */
+const char *gt_format_alias(const char *word);
+
 /* The lists themselves, for the manual and for tests; a row without words ends each. */
 extern const struct gt_word gt_words_known[];
 extern const struct gt_alias gt_aliases[];

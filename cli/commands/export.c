@@ -15,6 +15,7 @@
 #include "cli/address.h"
 #include "cli/command.h"
 #include "cli/filter.h"
+#include "cli/habits.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -144,7 +145,11 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
 
 	*exporter = NULL;
 	if (args->format) {
+		const char *alias = gt_format_alias(args->format);
+
 		*exporter = gt_exporter_find(args->format);
+		if (!*exporter && alias)
+			*exporter = gt_exporter_find(alias);
 		return *exporter ? 0 : unknown_format(args->format, err);
 	}
 	if (args->output)
