@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/names.h"
+#include "cli/habits.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -147,7 +148,11 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
 
 	*exporter = NULL;
 	if (args->format) {
+		const char *alias = gt_format_alias(args->format);
+
 		*exporter = gt_exporter_find(args->format);
+		if (!*exporter && alias)
+			*exporter = gt_exporter_find(alias);
 		return *exporter ? 0 : unknown_format(args->format, err);
 	}
 	if (args->output)
