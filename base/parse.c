@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
+
+/* Behind the point of a size: what the largest unit times that many digits can hold. */
+enum { MOST_DIGITS = 6 };
 
 struct unit {
 	const char *name;
@@ -32,44 +36,23 @@ static int parse_digits(const char *text, const char **rest, uint64_t *value)
 static const struct unit *find_unit(const struct unit *units, const char *name)
 {
 	for (; units->name; units++)
-		if (strcmp(units->name, name) == 0)
+		if (strcasecmp(units->name, name) == 0)
 			return units;
 	return NULL;
 }
 
-static int parse_with_unit(const char *text, const struct unit *units, uint64_t *value)
+int gt_parse_count(const char *text, uint64_t *value)
 {
 	const char *rest;
 	uint64_t number;
 	const int result = parse_digits(text, &rest, &number);
-	const struct unit *unit;
 
 	if (result < 0)
 		return result;
-	unit = find_unit(units, rest);
-	if (!unit)
+	if (*rest)
 		return -EINVAL;
-	if (number > UINT64_MAX / unit->factor)
-		return -ERANGE;
-	*value = number * unit->factor;
+	*value = number;
 	return 0;
-}
-
-int gt_parse_count(const char *text, uint64_t *value)
-{
-	static const struct unit units[] = {{"", 1}, {0}};
-
-	return parse_with_unit(text, units, value);
-}
-
-int gt_parse_size(const char *text, uint64_t *bytes)
-{
-	static const struct unit units[] = {
-		{"", 1},        {"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20},
-		{"m", 1 << 20}, {"G", 1 << 30}, {"g", 1 << 30}, {0},
-	};
-
-	return parse_with_unit(text, units, bytes);
 }
 
 static const char *skip_digits(const char *text)
@@ -96,17 +79,29 @@ static int parse_fraction(const char *text, const char *end, uint64_t factor, ui
 	return 0;
 }
 
-int gt_parse_duration(const char *text, uint64_t *ns)
+/* The part of a unit that digits behind the point are, down to a whole one: 1.5M. */
+static int parse_part(const char *text, const char *end, uint64_t factor, uint64_t *value)
 {
-	static const struct unit units[] = {
-		{"ns", 1},
-		{"us", 1000},
-		{"ms", 1000000},
-		{"s", 1000000000},
-		{"min", 60000000000},
-		{"h", 3600000000000},
-		{0},
-	};
+	uint64_t part = 0;
+	uint64_t scale = 1;
+
+	if (text == end || end - text > MOST_DIGITS)
+		return -EINVAL;
+	for (; text != end; text++) {
+		part = part * 10 + (uint64_t)(*text - '0');
+		scale *= 10;
+	}
+	if (factor == 1)
+		return -EINVAL;
+	*value = part * factor / scale;
+	return 0;
+}
+
+typedef int parse_behind_point(const char *text, const char *end, uint64_t factor, uint64_t *value);
+
+static int parse_with_unit(const char *text, const struct unit *units, parse_behind_point *behind,
+                           uint64_t *value)
+{
 	const struct unit *unit;
 	const char *point;
 	const char *rest;
@@ -117,11 +112,57 @@ int gt_parse_duration(const char *text, uint64_t *ns)
 	if (result < 0)
 		return result;
 	rest = *point == '.' ? skip_digits(point + 1) : point;
-	unit = find_unit(units, rest);
-	if (!unit || (rest != point && parse_fraction(point + 1, rest, unit->factor, &part) < 0))
+	unit = find_unit(units, *rest == ' ' && rest[1] ? rest + 1 : rest);
+	if (!unit || (rest != point && behind(point + 1, rest, unit->factor, &part) < 0))
 		return -EINVAL;
 	if (whole > (UINT64_MAX - part) / unit->factor)
 		return -ERANGE;
-	*ns = whole * unit->factor + part;
+	*value = whole * unit->factor + part;
 	return 0;
+}
+
+int gt_parse_size(const char *text, uint64_t *bytes)
+{
+	static const struct unit units[] = {
+		{"", 1},
+		{"B", 1},
+		{"K", 1 << 10},
+		{"KB", 1 << 10},
+		{"KiB", 1 << 10},
+		{"M", 1 << 20},
+		{"MB", 1 << 20},
+		{"MiB", 1 << 20},
+		{"G", 1 << 30},
+		{"GB", 1 << 30},
+		{"GiB", 1 << 30},
+		{"T", UINT64_C(1) << 40},
+		{"TB", UINT64_C(1) << 40},
+		{"TiB", UINT64_C(1) << 40},
+		{0},
+	};
+
+	return parse_with_unit(text, units, parse_part, bytes);
+}
+
+int gt_parse_duration(const char *text, uint64_t *ns)
+{
+	static const struct unit units[] = {
+		{"ns", 1},
+		{"us", 1000},
+		{"\xc2\xb5s", 1000}, /* the micro sign of keyboards, */
+		{"\xce\xbcs", 1000}, /* and the Greek letter */
+		{"usec", 1000},
+		{"ms", 1000000},
+		{"msec", 1000000},
+		{"s", 1000000000},
+		{"sec", 1000000000},
+		{"seconds", 1000000000},
+		{"min", 60000000000},
+		{"minutes", 60000000000},
+		{"h", 3600000000000},
+		{"hours", 3600000000000},
+		{0},
+	};
+
+	return parse_with_unit(text, units, parse_fraction, ns);
 }

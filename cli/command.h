@@ -2,6 +2,8 @@
 #ifndef GT_CLI_COMMAND_H
 #define GT_CLI_COMMAND_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct gt_error;
@@ -25,6 +27,7 @@ struct gt_command {
 	const char *details;     /* lines of at most 80 columns after the options, or NULL */
 	void (*list)(FILE *out); /* prints what an operand or a value can be, or NULL */
 	const struct gt_option *options;
+	bool hidden;       /* not named in --help, the manual and completion */
 	int failed_status; /* exit status when run fails; 0 stands for GT_EXIT_FAILED */
 	/*
 	 * argv starts after the verb and ends with NULL. Returns an exit status, or negative
@@ -32,5 +35,11 @@ struct gt_command {
 	 */
 	int (*run)(int argc, char **argv, struct gt_error *err);
 };
+
+extern const struct gt_command *const gt_commands[];
+extern const size_t gt_command_count;
+
+/* By its own name; NULL when there is none. */
+const struct gt_command *gt_command_find(const char *name);
 
 #endif

@@ -5,39 +5,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/report.h"
 #include "base/error.h"
-#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/option.h"
+#include "cli/report_help.h"
 #include "cli/say.h"
-
-#define COMMAND(name) extern const struct gt_command gt_command_##name;
-#include "cli/commands.def"
-
-#define COMMAND(name) &gt_command_##name,
-static const struct gt_command *const commands[] = {
-#include "cli/commands.def"
-};
-
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
-
-static const struct gt_command *find_command(const char *name)
-{
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
-	return NULL;
-}
+#include "cli/verb.h"
 
 static void print_help(FILE *out)
 {
 	fputs("usage: gputrace COMMAND [OPTION...] [OPERAND...]\n\n"
 	      "Shows what a program does on NVIDIA GPUs.\n\nCommands:\n",
 	      out);
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	fputs("\n'gputrace help COMMAND' or 'gputrace COMMAND --help' says more;\n"
-	      "'gputrace --version' names the version.\n\n"
+	for (size_t i = 0; i < gt_command_count; i++)
+		if (!gt_commands[i]->hidden)
+			fprintf(out, "  %-10s %s\n", gt_commands[i]->name, gt_commands[i]->summary);
+	fputs("\n'gputrace ./app' is 'gputrace run ./app', 'gputrace app.gputrace' is\n"
+	      "'gputrace report app.gputrace'.\n\n"
+	      "'gputrace help COMMAND' or 'gputrace COMMAND --help' says more, 'gputrace help\n"
+	      "REPORT' explains a report; 'gputrace --version' names the version.\n\n"
 	      "Exit status: 0 done, 1 could not do it, 2 did not understand the command line.\n"
 	      "That of 'gputrace run' is the program's own; 125 gputrace could not start\n"
 	      "recording, 126 the program cannot be run, 127 there is no such program,\n"
@@ -58,28 +45,21 @@ static void print_command_help(const struct gt_command *command)
 		printf("\n%s\n", command->details);
 }
 
-static int unknown_command(const char *name)
+/* gputrace help [COMMAND|REPORT], gputrace help report REPORT */
+static int help(const char *name, const char *second)
 {
-	const char *names[COMMAND_COUNT + 2] = {"help"};
-	const char *nearest;
+	const struct gt_command *command = NULL;
+	const struct gt_report *report = name ? gt_report_find(second ? second : name) : NULL;
+	struct gt_error err = {0};
 
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		names[i + 1] = commands[i]->name;
-	nearest = gt_nearest(name, names);
-	if (nearest)
-		gt_say("no command '%s'; did you mean %s?", name, nearest);
-	else
-		gt_say("no command '%s'; see gputrace --help", name);
-	return GT_EXIT_USAGE;
-}
-
-/* gputrace help [COMMAND] */
-static int help(const char *name)
-{
-	const struct gt_command *command = name ? find_command(name) : NULL;
-
-	if (name && !command)
-		return unknown_command(name);
+	if (report) {
+		gt_report_help(report, stdout);
+		return GT_EXIT_OK;
+	}
+	if (name && gt_verb_command(name, &command, &err) < 0) {
+		gt_say("%s", err.text);
+		return GT_EXIT_USAGE;
+	}
 	if (command)
 		print_command_help(command);
 	else
@@ -119,22 +99,28 @@ static int run(const struct gt_command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const char *word = argc > 1 ? argv[1] : NULL;
-	const struct gt_command *command;
+	struct gt_error err = {0};
+	struct gt_verb verb;
 
 	/* Only characters: numbers keep their decimal point everywhere. There is one thread. */
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe) */
 	(void)setlocale(LC_CTYPE, "");
-	if (!word) {
+	if (argc < 2) {
 		print_help(stderr);
 		return GT_EXIT_USAGE;
 	}
-	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
-		return help(argv[2]);
-	if (strcmp(word, "--version") == 0) {
+	if (gt_verb_find(argv, &verb, &err) < 0) {
+		gt_say("%s", err.text);
+		return GT_EXIT_USAGE;
+	}
+	switch (verb.kind) {
+	case GT_VERB_HELP:
+		return verb.skip ? help(argv[2], argv[2] ? argv[3] : NULL) : help(NULL, NULL);
+	case GT_VERB_VERSION:
 		puts("gputrace " GPUTRACE_VERSION);
 		return GT_EXIT_OK;
+	case GT_VERB_COMMAND:
+		break;
 	}
-	command = find_command(word);
-	return command ? run(command, argc - 2, argv + 2) : unknown_command(word);
+	return run(verb.command, argc - verb.skip, argv + verb.skip);
 }

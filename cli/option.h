@@ -59,6 +59,7 @@ struct gt_option {
 	const char *const *choices; /* GT_OPTION_CHOICE: allowed words, NULL at the end */
 	uint64_t least;             /* of a number; */
 	uint64_t most;              /* both 0: no limits */
+	const char *command; /* of the last row, which has no name: whose habits.def is asked */
 };
 
 /* The field's type is not checked: it must be the one beside the kind above. */
@@ -85,13 +86,16 @@ struct gt_option {
 #define OPT_LIST(name, letter, type, field, value, help) \
 	{OPT(name, letter, LIST, type, field, value, help)}
 #define OPT_END {0}
+/* Ends the options of a command that other profilers' are understood by: see habits.def. */
+#define OPT_END_OF(of_command) {.command = of_command}
 /* clang-format on */
 
 /*
- * Fills the argument struct at args; what is not given stays as it was. Returns how many words
- * of argv are operands (moved to its front), -EINVAL with one sentence in err, or -ECANCELED
- * when --help or -h is among the options: nothing else should then be done. Texts point into
- * argv. Everything after "--" is an operand.
+ * -o FILE, -oFILE, --output FILE, --output=FILE; flags also as --quiet=true and --quiet=false,
+ * and several behind one dash. Fills the argument struct at args; what is not given stays as it
+ * was. Returns how many words of argv are operands (moved to its front), -EINVAL with one sentence
+ * in err, or -ECANCELED when --help or -h is among the options: nothing else should then be done.
+ * Texts point into argv. Everything after "--" is an operand.
  */
 int gt_options_parse(const struct gt_option *options, void *args, int argc, char **argv,
                      struct gt_error *err);
@@ -99,6 +103,9 @@ int gt_options_parse(const struct gt_option *options, void *args, int argc, char
 /* The same, but everything from the first operand on is an operand: for "run PROGRAM ARG...". */
 int gt_options_parse_leading(const struct gt_option *options, void *args, int argc, char **argv,
                              struct gt_error *err);
+
+/* The option of every command that its table does not name. */
+extern const struct gt_option gt_help_option;
 
 /* One entry of any other list, laid out as the options are. */
 void gt_help_entry(const char *name, const char *text, FILE *out);

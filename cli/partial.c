@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "cli/progress.h"
 
 #define MOST_PARTIALS 4
 #define SIGNAL_COUNT  (sizeof(ending_signals) / sizeof(ending_signals[0]))
@@ -17,6 +20,7 @@ static const int ending_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
 static struct {
 	const char *paths[MOST_PARTIALS];
 	size_t count;
+	bool line; /* one that is to be erased */
 	struct sigaction before[SIGNAL_COUNT];
 } partials;
 
@@ -27,6 +31,8 @@ static void remove_partials(int signal)
 
 	for (size_t i = 0; i < partials.count; i++)
 		(void)unlink(partials.paths[i]);
+	if (partials.line && write(STDERR_FILENO, GT_ERASE_LINE, strlen(GT_ERASE_LINE)) < 0)
+		partials.line = false; /* the terminal is gone, and the line with it */
 	(void)kill(getpid(), signal);
 	errno = saved;
 }
@@ -69,7 +75,7 @@ int gt_partial_create(const char *path)
 	if (fd < 0) {
 		fd = -errno;
 	} else if (partials.count < MOST_PARTIALS) {
-		if (partials.count == 0)
+		if (partials.count == 0 && !partials.line)
 			catch_signals();
 		partials.paths[partials.count++] = path;
 	}
@@ -86,9 +92,22 @@ void gt_partial_forget(const char *path)
 		if (partials.paths[i] != path)
 			continue;
 		partials.paths[i] = partials.paths[--partials.count];
-		if (partials.count == 0)
+		if (partials.count == 0 && !partials.line)
 			let_signals_go();
 		break;
 	}
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void gt_partial_line(bool shown)
+{
+	sigset_t before;
+
+	block(&before);
+	if (shown && !partials.line && partials.count == 0)
+		catch_signals();
+	else if (!shown && partials.line && partials.count == 0)
+		let_signals_go();
+	partials.line = shown;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -2,6 +2,8 @@
 #ifndef GT_CLI_PARTIAL_H
 #define GT_CLI_PARTIAL_H
 
+#include <stdbool.h>
+
 /*
  * Files that are being written under a temporary name: a signal that ends the program (SIGINT,
  * SIGTERM and their like) removes them first. Signals that are ignored stay ignored. For programs
@@ -16,5 +18,8 @@ int gt_partial_create(const char *path);
 
 /* The file has its name, or is gone. */
 void gt_partial_forget(const char *path);
+
+/* Whether a line on the terminal (standard error) is to go in the same way: see cli/progress.h. */
+void gt_partial_line(bool shown);
 
 #endif

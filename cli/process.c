@@ -260,11 +260,57 @@ static int check_along_path(const char *program)
 	return result;
 }
 
+static int look_for(const char *program)
+{
+	return strchr(program, '/') ? check(program) : check_along_path(program);
+}
+
+/* Whether its words were put in quotes together: "./app -n 5". */
+static bool is_command_line(const char *program)
+{
+	char first[PATH_MAX];
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(program, " "), program);
+	return strchr(program, ' ') && look_for(first) == 0;
+}
+
+/* What was probably meant by a program that there is not; the error is that of looking for it. */
+static int explain(const char *program, int result, struct gt_error *err)
+{
+	const char *slash = strchr(program, '/');
+
+	if (gt_process_is_python(program) && access(program, R_OK) == 0)
+		return gt_fail(err, -result,
+		               "cannot run %s: it is a Python script; did you mean python3 %s?",
+		               program, program);
+	if (result == -ENOENT && !slash && access(program, X_OK) == 0)
+		return gt_fail(err, -result, "cannot run %s: %s along PATH; did you mean ./%s?",
+		               program, gt_errno_text(-result), program);
+	if (is_command_line(program))
+		return gt_fail(err, -result,
+		               "cannot run '%s': %s; give the program and its arguments as words "
+		               "of their own, without the quotes",
+		               program, gt_errno_text(-result));
+	if (strcmp(program, "python") == 0 && look_for("python3") == 0)
+		return gt_fail(err, -result, "cannot run python: %s; did you mean python3?",
+		               gt_errno_text(-result));
+	if (strchr(program, '=') && !slash)
+		return gt_fail(err, -result,
+		               "cannot run %s: %s; to set a variable: gputrace run env %s ./app",
+		               program, gt_errno_text(-result), program);
+	return gt_fail(err, -result, "cannot run %s: %s", program, gt_errno_text(-result));
+}
+
 int gt_process_find(const char *program, struct gt_error *err)
 {
-	const int result = strchr(program, '/') ? check(program) : check_along_path(program);
+	const int result = look_for(program);
 
-	if (result < 0)
-		return gt_fail(err, -result, "cannot run %s: %s", program, gt_errno_text(-result));
-	return 0;
+	return result < 0 ? explain(program, result, err) : 0;
+}
+
+bool gt_process_is_python(const char *program)
+{
+	const size_t length = strlen(program);
+
+	return length > strlen(".py") && strcmp(program + length - strlen(".py"), ".py") == 0;
 }

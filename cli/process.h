@@ -35,6 +35,9 @@ int gt_process_apart(void (*work)(void *context), void *context, struct gt_endin
  */
 int gt_process_find(const char *program, struct gt_error *err);
 
+/* Whether the name says that it is a script of Python's. */
+bool gt_process_is_python(const char *program);
+
 /* The exit status that tells a shell about the ending: 128 + N for signal N. */
 int gt_ending_status(const struct gt_ending *ending);
 

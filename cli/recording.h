@@ -8,6 +8,12 @@
 #include "base/array.h"
 
 struct gt_error;
+struct gt_words;
+
+/* For the help of commands that take one. */
+#define GT_RECORDING_HELP                                                                          \
+	"RECORDING is a folder NAME.gputrace; NAME is enough. Without one the newest of\n"         \
+	"this folder is taken."
 
 /*
  * A recording as a folder on disk: its name, the files in it, making and removing it. What
@@ -28,6 +34,28 @@ struct gt_recording_files {
  * end. The caller frees it.
  */
 char *gt_recording_stem(const char *path);
+
+/*
+ * The recording that a word means: its path, or that without .gputrace ("app" when there is
+ * app.gputrace); NULL when there is none. The caller frees it.
+ */
+char *gt_recording_find(const char *word);
+
+/*
+ * The same, or why there is none, in the words of who typed it; what is not there, or no recording,
+ * in a way that reading it will tell, is returned as it is. word NULL or a folder of recordings
+ * means the only one there, or the newest, which is then said. The caller frees *path.
+ */
+int gt_recording_choose(const char *word, char **path, struct gt_error *err);
+
+/* 0, or -EINVAL when the name is one of another kind of file, and which. */
+int gt_recording_is_foreign(const char *word, struct gt_error *err);
+
+/* Whether the name is that of a trace for Perfetto. */
+bool gt_recording_is_trace(const char *word);
+
+/* Adds the names of the recordings of this folder, without their ending. */
+void gt_recording_add_names(struct gt_words *words);
 
 /* The stem with a suffix. The caller frees it. */
 char *gt_recording_path(const char *stem, const char *suffix);

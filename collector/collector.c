@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "base/watch.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
 #include "format/recording.h"
@@ -270,21 +271,32 @@ static void release(struct gt_collection *collection)
 	gt_array_release(&collection->rolls);
 }
 
-int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err)
+int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt_watch *watch,
+                       struct gt_error *err)
 {
+	const size_t count = sizeof(stages) / sizeof(stages[0]);
 	struct gt_kinds kinds;
-	struct gt_collection collection = {.trace = trace, .kinds = &kinds};
+	struct gt_collection collection = {.trace = trace, .kinds = &kinds, .watch = watch};
 	int result;
 
 	gt_kinds_init(&kinds);
 	result = list(&collection, path, err);
 
-	for (size_t i = 0; result == 0 && i < sizeof(stages) / sizeof(stages[0]); i++)
+	for (size_t i = 0; result == 0 && i < count; i++) {
+		if (i > 0)
+			gt_watch_tell(watch, GT_SHARE_OF_DECODE + i * GT_SHARE_OF_REST / count,
+			              GT_SHARE_OF_DECODE + GT_SHARE_OF_REST);
 		result = stages[i]->run(&collection, err);
+	}
 	release(&collection);
 	if (result < 0) {
 		gt_trace_release(trace);
 		gt_trace_init(trace);
 	}
 	return result;
+}
+
+int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err)
+{
+	return gt_collect_watched(path, trace, NULL, err);
 }

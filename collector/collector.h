@@ -4,6 +4,7 @@
 
 struct gt_error;
 struct gt_trace;
+struct gt_watch;
 
 /*
  * Reads a recording (a NAME.gputrace folder, or one .capture or .arena file of it) into an
@@ -14,5 +15,9 @@ struct gt_trace;
  * written by a newer gputrace, others as the system gave them; the trace is then empty.
  */
 int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err);
+
+/* The same for something that tells how far it is; watch may be NULL. */
+int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt_watch *watch,
+                       struct gt_error *err);
 
 #endif

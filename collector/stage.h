@@ -15,6 +15,13 @@
 
 struct gt_error;
 struct gt_kinds;
+struct gt_watch;
+
+/*
+ * What a watch is told: decoding takes about as long as all other stages, which are told one by
+ * one.
+ */
+enum { GT_SHARE_OF_DECODE = 500, GT_SHARE_OF_REST = 500 };
 
 /*
  * Rows that one capture brought as records of one kind, one behind the other in the kind's table;
@@ -84,6 +91,7 @@ struct gt_host_roll {
 struct gt_collection {
 	struct gt_trace *trace;
 	const struct gt_kinds *kinds;
+	const struct gt_watch *watch; /* NULL: nobody wants to know how far it is */
 	gt_array(struct gt_capture) captures;
 	gt_array(struct gt_host_roll) rolls; /* that say something */
 };

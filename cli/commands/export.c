@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/result.h"
@@ -15,6 +16,7 @@
 #include "cli/filter.h"
 #include "cli/option.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/say.h"
@@ -22,6 +24,7 @@
 #include "cli/words.h"
 #include "collector/collector.h"
 #include "exporters/exporter.h"
+#include "format/recording.h"
 #include "model/filter.h"
 #include "model/trace.h"
 #include "model/view.h"
@@ -41,14 +44,14 @@ static const struct gt_option options[] = {
                  "Format to write, as --to FORMAT; default: the one the name of FILE ends with, "
                  "or perfetto"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
-                 "Write here, - for standard output; default: the recording's name with the ending "
-                 "of the format"),
+                 "Write here, into it when it is a folder, - for standard output; default: the "
+                 "recording's name with the ending of the format"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
 	OPT_FLAG("uncompressed", 0, struct args, uncompressed, "Do not compress what is written"),
 	OPT_FLAG("json", 0, struct args, json, "Print what was written as JSON on standard output"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
-	OPT_END,
+	OPT_END_OF("export"),
 };
 
 static void list_formats(FILE *out)
@@ -109,11 +112,19 @@ static const char *ending_of(const char *path)
 	return dot && dot > name ? dot : "";
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /* By --format, else by the ending of the file's name, else Perfetto's. */
 static int choose(const struct args *args, const struct gt_exporter **exporter,
                   struct gt_error *err)
 {
-	const char *ending = args->output ? ending_of(args->output) : "";
+	const char *ending =
+		args->output && !is_folder(args->output) ? ending_of(args->output) : "";
 	char all[128];
 
 	*exporter = NULL;
@@ -155,6 +166,28 @@ static char *default_path(const char *recording, const struct gt_exporter *expor
 	path = gt_recording_path(stem, exporter->extension);
 	free(stem);
 	return path;
+}
+
+/* What to write: output as it is, in it when it is a folder, else beside the recording. */
+static char *path_for(const char *output, const char *recording, const struct gt_exporter *exporter)
+{
+	char *path = default_path(recording, exporter);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char *inside;
+	size_t size;
+
+	if (!output)
+		return path;
+	if (!is_folder(output)) {
+		free(path);
+		return gt_recording_path(output, "");
+	}
+	size = strlen(output) + strlen(name) + 2;
+	inside = gt_allocate(size);
+	snprintf(inside, size, "%s%s%s", output, gt_has_suffix(output, "/") ? "" : "/", name);
+	free(path);
+	return inside;
 }
 
 static void tell(const struct gt_output *output, const struct gt_exporter *exporter,
@@ -203,13 +236,15 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 
 static int write_view(const struct args *args, const struct gt_view *view,
                       const struct gt_exporter *exporter, struct gt_output *output,
-                      struct gt_error *err)
+                      struct gt_progress *progress, struct gt_error *err)
 {
 	const struct gt_export_options how = {.uncompressed = args->uncompressed};
-	const struct gt_target target = {gt_file_sink(output->file), output->temporary};
+	const struct gt_target target = {gt_progress_sink(progress, gt_file_sink(output->file)),
+	                                 output->temporary};
 	struct gt_export_counts counts = {0};
 	int result = exporter->write(view, &how, &target, &counts, err);
 
+	gt_progress_end(progress);
 	/* An exporter does not know what the file will be called. */
 	if (result < 0)
 		return gt_fail(err, -result, "cannot write %s: %s", output->path,
@@ -241,6 +276,7 @@ static int export_recording(const struct args *args, const char *recording,
                             struct gt_error *err)
 {
 	struct gt_output output = GT_OUTPUT_INIT;
+	struct gt_progress progress = {0};
 	struct gt_filter filter;
 	struct gt_trace trace;
 	struct gt_view view;
@@ -254,11 +290,16 @@ static int export_recording(const struct args *args, const char *recording,
 	if (result == 0)
 		result = check_target(exporter, &output, err);
 	if (result == 0)
-		result = gt_collect(recording, &trace, err);
+		gt_progress_begin(&progress, args->quiet, "reading %s", recording);
+	if (result == 0)
+		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
 	if (result == 0)
 		result = gt_view_cut(&view, &trace, &filter, err);
 	if (result == 0)
-		result = write_view(args, &view, exporter, &output, err);
+		gt_progress_begin(&progress, args->quiet, "writing %s", output.path);
+	if (result == 0)
+		result = write_view(args, &view, exporter, &output, &progress, err);
+	gt_progress_end(&progress);
 	gt_output_release(&output);
 	gt_trace_release(&trace);
 	gt_filter_release(&filter);
@@ -283,40 +324,51 @@ static void take_formats(struct args *args)
 	to->count = kept;
 }
 
+static int check(const struct args *args, int left, char **argv, struct gt_error *err)
+{
+	if (left > 1 && !args->output && *ending_of(argv[1]) &&
+	    !gt_has_suffix(argv[1], GT_RECORDING_SUFFIX))
+		return gt_fail(err, EINVAL, "one recording at a time; to write %s: -o %s", argv[1],
+		               argv[1]);
+	if (left > 1)
+		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
+	if (args->json && args->output && strcmp(args->output, "-") == 0)
+		return gt_fail(err, EINVAL,
+		               "--json and the trace cannot both go to standard output");
+	if (args->output && !*args->output)
+		return gt_fail(err, EINVAL, "--output needs the name of a file");
+	return 0;
+}
+
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {0};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	const struct gt_exporter *exporter;
-	char *path;
-	int result;
+	char *recording = NULL;
+	char *path = NULL;
+	int result = left < 0 ? left : check(&args, left, argv, err);
 
-	if (left < 0)
-		return left;
-	if (left < 1)
-		return gt_fail(err, EINVAL, "which recording? see gputrace export --help");
-	if (left > 1)
-		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
-	if (args.json && args.output && strcmp(args.output, "-") == 0)
-		return gt_fail(err, EINVAL,
-		               "--json and the trace cannot both go to standard output");
-	if (args.output && !*args.output)
-		return gt_fail(err, EINVAL, "--output needs the name of a file");
-	take_formats(&args);
-	result = choose(&args, &exporter, err);
 	if (result < 0)
 		return result;
-	path = args.output ? gt_recording_path(args.output, "") : default_path(argv[0], exporter);
-	result = export_recording(&args, argv[0], exporter, path, err);
+	take_formats(&args);
+	result = choose(&args, &exporter, err);
+	if (result == 0)
+		result = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
+	if (result == 0)
+		path = path_for(args.output, recording, exporter);
+	if (result == 0)
+		result = export_recording(&args, recording, exporter, path, err);
 	free(path);
+	free(recording);
 	return result < 0 ? result : GT_EXIT_OK;
 }
 
 const struct gt_command gt_command_export = {
 	.name = "export",
-	.operands = "RECORDING",
+	.operands = "[RECORDING]",
 	.summary = "Write a recording as a file that other programs read",
-	.details = "RECORDING is a folder NAME.gputrace. NAME.perfetto opens in ui.perfetto.dev.",
+	.details = GT_RECORDING_HELP "\nNAME.perfetto opens in ui.perfetto.dev.",
 	.list = list_formats,
 	.options = options,
 	.run = run,

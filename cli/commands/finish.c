@@ -3,11 +3,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/option.h"
+#include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/units.h"
 #include "format/salvage.h"
@@ -20,7 +22,7 @@ struct args {
 
 static const struct gt_option options[] = {
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when it went well"),
-	OPT_END,
+	OPT_END_OF("finish"),
 };
 
 static int still_written(const char *folder, unsigned running, struct gt_error *err)
@@ -71,27 +73,30 @@ static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {0};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
+	char *recording = NULL;
 	int result;
 
 	if (left < 0)
 		return left;
-	if (left < 1)
-		return gt_fail(err, EINVAL, "which recording? see gputrace finish --help");
 	if (left > 1)
 		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
-	result = finish(&args, argv[0], err);
+	result = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
+	if (result == 0)
+		result = finish(&args, recording, err);
+	free(recording);
 	return result < 0 ? result : GT_EXIT_OK;
 }
 
 const struct gt_command gt_command_finish = {
 	.name = "finish",
-	.operands = "RECORDING",
+	.operands = "[RECORDING]",
 	.summary = "Complete a recording whose processes were killed",
-	.details =
-		"A process that is killed leaves what it had not written yet in an arena beside\n"
-		"its capture. Every command reads it there; 'gputrace run' puts it into the\n"
-		"capture when the program has ended, and this does so when there was no\n"
-		"'gputrace run', or it was killed too. It may be interrupted and repeated.",
+	.details = GT_RECORDING_HELP
+	"\n\n"
+	"A process that is killed leaves what it had not written yet in an arena beside\n"
+	"its capture. Every command reads it there; 'gputrace run' puts it into the\n"
+	"capture when the program has ended, and this does so when there was no\n"
+	"'gputrace run', or it was killed too. It may be interrupted and repeated.",
 	.options = options,
 	.run = run,
 };

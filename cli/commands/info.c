@@ -18,6 +18,7 @@
 #include "cli/manifest.h"
 #include "cli/option.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "collector/collector.h"
@@ -44,7 +45,7 @@ static const struct gt_option options[] = {
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
                  "Write here instead of standard output (-)"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
-	OPT_END,
+	OPT_END_OF("info"),
 };
 
 /* Everything that is known of a recording. */
@@ -426,7 +427,12 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 	struct gt_error problem = {0};
 	struct gt_view view = {0};
 	struct gt_salvage left;
-	int loaded = gt_collect(path, &facts->trace, err);
+	struct gt_progress progress = {0};
+	int loaded;
+
+	gt_progress_begin(&progress, false, "reading %s", path);
+	loaded = gt_collect_watched(path, &facts->trace, gt_progress_watch(&progress), err);
+	gt_progress_end(&progress);
 
 	if (loaded == 0) {
 		(void)gt_ledger_sentence(&facts->trace, facts->ledger, sizeof(facts->ledger));
@@ -476,12 +482,11 @@ static int run(int argc, char **argv, struct gt_error *err)
 	struct facts facts = {0};
 	struct gt_filter filter;
 	struct gt_result result;
+	char *recording = NULL;
 	int status;
 
 	if (left < 0)
 		return left;
-	if (left < 1)
-		return gt_fail(err, EINVAL, "which recording? give one; see gputrace info --help");
 	if (left > 1)
 		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
 	if (args.json && args.csv)
@@ -491,7 +496,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 	gt_filter_init(&filter);
 	status = gt_filter_read(&args.filter, &filter, err);
 	if (status == 0)
-		status = load(&facts, argv[0], &filter, &result, err);
+		status = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
+	if (status == 0)
+		status = load(&facts, recording, &filter, &result, err);
 	if (status == 0) {
 		fill(&result, &facts);
 		status = gt_result_check(&result, err);
@@ -503,13 +510,15 @@ static int run(int argc, char **argv, struct gt_error *err)
 	gt_trace_release(&facts.trace);
 	gt_recording_files_release(&facts.files);
 	gt_manifests_release(&facts.runs);
+	free(recording);
 	return status < 0 ? status : GT_EXIT_OK;
 }
 
 const struct gt_command gt_command_info = {
 	.name = "info",
-	.operands = "RECORDING",
+	.operands = "[RECORDING]",
 	.summary = "Show what a recording holds",
+	.details = GT_RECORDING_HELP,
 	.options = options,
 	.run = run,
 };

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/parameter.h"
 #include "analysis/result.h"
@@ -14,13 +16,18 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/filter.h"
+#include "cli/habits.h"
 #include "cli/ledger.h"
 #include "cli/option.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/recording.h"
 #include "cli/render.h"
+#include "cli/report_help.h"
 #include "cli/say.h"
 #include "cli/words.h"
 #include "collector/collector.h"
+#include "format/recording.h"
 #include "model/filter.h"
 #include "model/trace.h"
 #include "model/view.h"
@@ -51,7 +58,7 @@ static const struct gt_option options[] = {
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
                  "Write here instead of standard output (-)"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
-	OPT_END,
+	OPT_END_OF("report"),
 };
 
 /* A report that was asked for and what it found. */
@@ -113,23 +120,6 @@ static void list_for_help(FILE *out)
 	}
 }
 
-static int unknown_report(const char *name, struct gt_error *err)
-{
-	struct gt_words names = {0};
-	const char *nearest;
-	int result;
-
-	for (size_t i = 0; i < gt_report_count; i++)
-		gt_words_add(&names, gt_reports[i]->name, strlen(gt_reports[i]->name));
-	nearest = gt_words_nearest(&names, name);
-	if (nearest)
-		result = gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", name, nearest);
-	else
-		result = gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", name);
-	gt_words_release(&names);
-	return result;
-}
-
 /* No report that was asked for has the parameter. */
 static int unknown_parameter(const struct answers *answers, const char *setting,
                              struct gt_error *err)
@@ -174,22 +164,133 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 	return known ? 0 : unknown_parameter(answers, setting, err);
 }
 
-/* The reports of these names, the summary when there are none. */
-static int choose(struct answers *answers, int count, char **names, struct gt_error *err)
+/* What a word was meant to be: a report, or, where none is named, a recording. */
+static int unknown_word(const char *word, bool recording_known, struct gt_error *err)
 {
-	for (int i = 0; i < count; i++) {
-		const struct gt_report *report = gt_report_find(names[i]);
+	struct gt_words names = {0};
+	const char *nearest;
+	int result;
 
-		if (!*names[i])
-			return gt_fail(err, EINVAL,
-			               "which report? '' names none; see gputrace report --list");
-		if (!report)
-			return unknown_report(names[i], err);
-		answers_add(answers, report);
+	for (size_t i = 0; i < gt_report_count; i++)
+		gt_words_add(&names, gt_reports[i]->name, strlen(gt_reports[i]->name));
+	if (!recording_known)
+		gt_recording_add_names(&names);
+	nearest = gt_words_nearest(&names, word);
+	if (nearest && recording_known)
+		result = gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", word, nearest);
+	else if (nearest)
+		result = gt_fail(err, EINVAL,
+		                 "'%s' is neither a recording here nor a report; did you mean %s?",
+		                 word, nearest);
+	else if (recording_known)
+		result = gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", word);
+	else
+		result = gt_fail(err, EINVAL,
+		                 "'%s' is neither a recording here nor a report; see gputrace "
+		                 "report --list",
+		                 word);
+	gt_words_release(&names);
+	return result;
+}
+
+/* Once each. */
+static void answers_add_new(struct answers *answers, const struct gt_report *report)
+{
+	gt_array_each(const struct answer, answer, &answers->list)
+		if (answer->report == report)
+			return;
+	answers_add(answers, report);
+}
+
+/* A report by its name, or by one that another tool or a person has for it. -ENOENT: it is none. */
+static int add_report(struct answers *answers, const char *word, struct gt_error *err)
+{
+	const struct gt_report *report = gt_report_find(word);
+	const struct gt_alias *alias = report ? NULL : gt_alias_find(word);
+
+	if (strcmp(word, "all") == 0) {
+		for (size_t i = 0; i < gt_report_count; i++)
+			answers_add_new(answers, gt_reports[i]);
+		return 0;
 	}
-	if (count == 0)
-		answers_add(answers, gt_report_find("summary"));
+	if (alias && !*alias->report)
+		return gt_fail(err, EINVAL, "no report '%s': %s", word, alias->text);
+	if (alias)
+		report = gt_report_find(alias->report);
+	if (!report)
+		return -ENOENT;
+	answers_add_new(answers, report);
 	return 0;
+}
+
+/* Reports with commas between them. */
+static int add_list(struct answers *answers, const char *list, struct gt_error *err)
+{
+	int result = 0;
+
+	for (const char *at = list; result == 0 && *at; at += *at == ',') {
+		const size_t length = strcspn(at, ",");
+		char word[64];
+
+		snprintf(word, sizeof(word), "%.*s", (int)length, at);
+		at += length;
+		if (length == 0)
+			continue;
+		result = add_report(answers, word, err);
+		if (result == -ENOENT)
+			result = unknown_word(word, true, err);
+	}
+	return result;
+}
+
+/* What could only be a place on disk, though nothing may be there. */
+static bool is_path(const char *word)
+{
+	return strchr(word, '/') || gt_has_suffix(word, GT_RECORDING_SUFFIX) ||
+	       gt_has_suffix(word, GT_CAPTURE_SUFFIX) || access(word, F_OK) == 0 ||
+	       gt_recording_is_foreign(word, NULL) < 0;
+}
+
+/*
+ * An operand: the names of reports are theirs alone; a word of other tools for one is that only
+ * where no recording is called so.
+ */
+static int take(struct answers *answers, const char *word, const char **recording,
+                struct gt_error *err)
+{
+	char *found = gt_report_find(word) ? NULL : gt_recording_find(word);
+	const bool exists = found;
+	int result = -ENOENT;
+
+	free(found);
+	if (!*word)
+		return gt_fail(err, EINVAL, "'' names neither a recording nor a report");
+	if (!exists && strchr(word, ',') && !is_path(word))
+		return add_list(answers, word, err);
+	if (!exists)
+		result = add_report(answers, word, err);
+	if (result != -ENOENT)
+		return result;
+	if (!exists && !is_path(word))
+		return unknown_word(word, *recording, err);
+	if (*recording)
+		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", word);
+	*recording = word;
+	return 0;
+}
+
+/* The recording and the reports among the operands, in any order; without a report the summary. */
+static int choose(struct answers *answers, int count, char **words, const char **recording,
+                  struct gt_error *err)
+{
+	int result = 0;
+
+	*recording = NULL;
+	for (int i = 0; result == 0 && i < count; i++)
+		result = take(answers, words[i], recording, err);
+	if (result == 0 && answers->list.count == 0)
+		answers_add(answers, gt_report_find("summary"));
+	return result;
 }
 
 /*
@@ -232,14 +333,19 @@ done:
 	return result;
 }
 
-static int run_reports(const struct gt_view *view, struct answers *answers, struct gt_error *err)
+static int run_reports(const struct gt_view *view, struct answers *answers,
+                       struct gt_progress *progress, struct gt_error *err)
 {
+	uint64_t done = 0;
 	int result = 0;
 
-	gt_array_each(struct answer, answer, &answers->list)
+	gt_array_each(struct answer, answer, &answers->list) {
+		gt_progress_begin(progress, false, "report %s", answer->report->name);
+		gt_watch_tell(gt_progress_watch(progress), done++, answers->list.count);
 		if (result == 0)
 			result = gt_report_run(answer->report, view, &answer->arguments,
 			                       &answer->result, err);
+	}
 	return result;
 }
 
@@ -254,6 +360,7 @@ static int report_on(const struct args *args, const char *recording, struct answ
 		.limit = args->limit,
 		.sort = args->sort.count ? &args->sort : NULL,
 	};
+	struct gt_progress progress = {0};
 	struct gt_filter filter;
 	struct gt_trace trace;
 	struct gt_view view;
@@ -265,13 +372,16 @@ static int report_on(const struct args *args, const char *recording, struct answ
 	gt_trace_init(&trace);
 	result = gt_filter_read(&args->filter, &filter, err);
 	if (result == 0)
-		result = gt_collect(recording, &trace, err);
+		gt_progress_begin(&progress, false, "reading %s", recording);
+	if (result == 0)
+		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
 	if (result == 0) {
 		clean = gt_ledger_sentence(&trace, sentence, sizeof(sentence));
 		result = gt_view_cut(&view, &trace, &filter, err);
 	}
 	if (result == 0)
-		result = run_reports(&view, answers, err);
+		result = run_reports(&view, answers, &progress, err);
+	gt_progress_end(&progress);
 	if (result == 0 && !clean)
 		add_ledger(sentence, rendering.style, answers);
 	if (result == 0)
@@ -281,39 +391,65 @@ static int report_on(const struct args *args, const char *recording, struct answ
 	return result;
 }
 
+/* "report kernels --help": the columns of every report among the words. False when there is none. */
+static bool help_with_reports(int argc, char **argv)
+{
+	bool found = false;
+
+	for (int i = 0; i < argc; i++) {
+		const struct gt_alias *alias = gt_alias_find(argv[i]);
+		const struct gt_report *report =
+			gt_report_find(alias && !gt_report_find(argv[i]) ? alias->report : argv[i]);
+
+		if (!report)
+			continue;
+		if (found)
+			putchar('\n');
+		gt_report_help(report, stdout);
+		found = true;
+	}
+	return found;
+}
+
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.limit = UINT64_MAX};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	struct answers answers = {0};
+	const char *word;
+	char *recording = NULL;
 	int result;
 
+	if (left == -ECANCELED && help_with_reports(argc, argv))
+		return GT_EXIT_OK;
 	if (left < 0)
 		return left;
 	if (args.list) {
 		list_reports(stdout);
 		return GT_EXIT_OK;
 	}
-	if (left < 1)
-		return gt_fail(err, EINVAL, "which recording? see gputrace report --help");
-	if (!*argv[0])
-		return gt_fail(err, EINVAL, "which recording? '' names none");
 	if (args.json && args.csv)
 		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
-	result = choose(&answers, left - 1, argv + 1, err);
+	result = choose(&answers, left, argv, &word, err);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
-		result = report_on(&args, argv[0], &answers, err);
+		result = gt_recording_choose(word, &recording, err);
+	if (result == 0)
+		result = report_on(&args, recording, &answers, err);
 	answers_release(&answers);
+	free(recording);
 	return result < 0 ? result : GT_EXIT_OK;
 }
 
 const struct gt_command gt_command_report = {
 	.name = "report",
-	.operands = "RECORDING [REPORT...]",
+	.operands = "[RECORDING] [REPORT...]",
 	.summary = "Answer questions about a recording",
-	.details = "RECORDING is a folder NAME.gputrace. Without a REPORT the summary is shown.",
+	.details = GT_RECORDING_HELP
+	"\n"
+	"Without a REPORT the summary is shown; 'all' is every one of them.\n"
+	"'gputrace report REPORT --help' explains its columns.",
 	.list = list_for_help,
 	.options = options,
 	.run = run,

@@ -25,6 +25,7 @@
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/process.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/summary.h"
@@ -39,7 +40,9 @@
 #include "model/trace.h"
 #include "model/view.h"
 
-#define MOST_NUMBERS 100000 /* that %n tries */
+#define MOST_NUMBERS    100000 /* that %n tries */
+
+#define PERFETTO_SUFFIX ".perfetto"
 
 struct args {
 	const char *output;
@@ -57,10 +60,11 @@ struct args {
 
 /* The limits are those of the help in format/settings.def. */
 static const struct gt_option options[] = {
-	OPT_TEXT("output", 'o', struct args, output, "NAME",
-                 "Write NAME.gputrace and NAME.perfetto; default: what GPUTRACE_OUTPUT names, else the "
-                 "program's name, here. In NAME %p is the process id of gputrace, %h the host, "
-                 "%q{VAR} an environment variable, %n the smallest number that is free, %% a %"),
+	OPT_TEXT(
+		"output", 'o', struct args, output, "NAME",
+		"Write NAME.gputrace and NAME.perfetto; default: what GPUTRACE_OUTPUT names, else the "
+		"program's name, here; FOLDER/: the program's name in it. In NAME %p is the process id of gputrace, %h the host, "
+		"%q{VAR} an environment variable, %n the smallest number that is free, %% a %"),
 	OPT_FLAG("force", 'f', struct args, force,
                  "Overwrite an existing recording, once the new one is there; never one that is being "
                  "written"),
@@ -86,7 +90,7 @@ static const struct gt_option options[] = {
                  "Use this libcupti, not the one that fits the process"),
 	OPT_FLAG("verbose", 'v', struct args, verbose,
                  "Let every process say in one line whether recording started"),
-	OPT_END,
+	OPT_END_OF("run"),
 };
 
 /* Everything about one run; released as a whole. */
@@ -129,17 +133,69 @@ static const char *wanted_name(const struct run *run, bool *pattern)
 	return slash ? slash + 1 : run->program[0];
 }
 
+/* A folder to record into, under the program's name: "results/" or ".", but "app.gputrace/". */
+static bool is_place(const char *wanted)
+{
+	const size_t length = strlen(wanted);
+
+	if (strcmp(wanted, ".") == 0)
+		return true;
+	return strspn(wanted, "/") < length && wanted[length - 1] == '/' &&
+	       !gt_has_suffix(wanted, GT_RECORDING_SUFFIX "/");
+}
+
+/*
+ * The NAME of what was wanted: in a folder the program's, and without the ending of either file.
+ * NULL with err set when it can be none. The caller frees it.
+ */
+static char *stem_of(const struct run *run, const char *wanted, struct gt_error *err)
+{
+	const char *program = strrchr(run->program[0], '/');
+	char *stem;
+	size_t length;
+
+	if (strcmp(wanted, "-") == 0) {
+		(void)gt_fail(err, EINVAL,
+		              "a recording is a folder and cannot go to standard output; "
+		              "afterwards: gputrace export NAME -o -");
+		return NULL;
+	}
+	if (gt_has_suffix(wanted, ".nsys-rep") || gt_has_suffix(wanted, ".ncu-rep") ||
+	    gt_has_suffix(wanted, ".qdrep")) {
+		(void)gt_fail(err, EINVAL,
+		              "gputrace does not write %s; -o app gives app.gputrace and "
+		              "app.perfetto",
+		              wanted);
+		return NULL;
+	}
+	if (is_place(wanted)) {
+		char *path =
+			gt_recording_path(wanted, wanted[strlen(wanted) - 1] == '/' ? "" : "/");
+
+		stem = gt_recording_path(path, program ? program + 1 : run->program[0]);
+		free(path);
+		return stem;
+	}
+	stem = gt_recording_stem(wanted);
+	length = strlen(stem);
+	if (gt_has_suffix(stem, PERFETTO_SUFFIX))
+		stem[length - strlen(PERFETTO_SUFFIX)] = '\0';
+	return stem;
+}
+
 static int take_names(struct run *run, const char *wanted, struct gt_error *err)
 {
 	const bool exports = !run->args->no_export && !run->args->join;
-	char *stem = gt_recording_stem(wanted);
-	const char *slash = strrchr(stem, '/');
+	char *stem = stem_of(run, wanted, err);
+	const char *slash = stem ? strrchr(stem, '/') : NULL;
 	const char *name = slash ? slash + 1 : stem;
 	int result = 0;
 
 	free(run->folder);
 	free(run->exported);
 	run->folder = run->exported = NULL;
+	if (!stem)
+		return -EINVAL;
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
 		result = gt_fail(err, EINVAL,
 		                 "'%s' does not name a recording: give a NAME such as app or "
@@ -147,7 +203,7 @@ static int take_names(struct run *run, const char *wanted, struct gt_error *err)
 		                 wanted);
 	} else {
 		run->folder = gt_recording_path(stem, GT_RECORDING_SUFFIX);
-		run->exported = exports ? gt_recording_path(stem, ".perfetto") : NULL;
+		run->exported = exports ? gt_recording_path(stem, PERFETTO_SUFFIX) : NULL;
 	}
 	free(stem);
 	return result;
@@ -420,7 +476,8 @@ static int prepare(struct run *run, struct gt_error *err)
 }
 
 static int export_view(const struct run *run, const struct gt_view *view,
-                       struct gt_export_counts *counts, struct gt_error *err)
+                       struct gt_export_counts *counts, struct gt_progress *progress,
+                       struct gt_error *err)
 {
 	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
 	const struct gt_export_options how = {0};
@@ -428,13 +485,16 @@ static int export_view(const struct run *run, const struct gt_view *view,
 	int result = gt_output_open(&output, run->exported, run->replace, err);
 
 	if (result == 0) {
-		const struct gt_target target = {gt_file_sink(output.file), output.temporary};
+		const struct gt_target target = {
+			gt_progress_sink(progress, gt_file_sink(output.file)), output.temporary};
 
+		gt_progress_begin(progress, run->args->quiet, "writing %s", run->exported);
 		result = exporter->write(view, &how, &target, counts, err);
 	}
 	if (result == 0)
 		result = gt_output_commit(&output, err);
 	gt_output_release(&output);
+	gt_progress_end(progress);
 	return result;
 }
 
@@ -515,13 +575,17 @@ static void summarise(const struct run *run, const struct gt_view *view,
 static void conclude(struct run *run, const struct gt_salvage *salvage)
 {
 	struct gt_export_counts counts = {0};
+	struct gt_progress progress = {0};
 	struct gt_error err = {0};
 	struct gt_trace trace;
 	struct gt_view view;
 	int result;
 
 	gt_trace_init(&trace);
-	result = gt_collect(run->folder, &trace, &err);
+	gt_progress_begin(&progress, run->args->quiet, "reading %s", run->folder);
+	result = gt_collect_watched(run->folder, &trace, gt_progress_watch(&progress), &err);
+	if (result < 0 || !run->exported)
+		gt_progress_end(&progress);
 	if (result == -ENODATA) {
 		conclude_without(run);
 		goto done;
@@ -532,7 +596,7 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 		gt_say("%s", err.text);
 	view = gt_view_of(&trace);
 	if (run->exported)
-		result = export_view(run, &view, &counts, &err);
+		result = export_view(run, &view, &counts, &progress, &err);
 	if (!run->args->quiet)
 		summarise(run, &view, salvage, run->exported && result == 0 ? &counts : NULL);
 	else
@@ -621,8 +685,18 @@ static int run_program(struct run *run, struct gt_error *err)
 {
 	struct gt_ending ending = {0};
 	bool not_run = false;
-	int result = gt_process_find(run->program[0], err);
+	char *recording = gt_recording_find(run->program[0]);
+	int result;
 
+	if (recording && gt_process_find(run->program[0], NULL) < 0)
+		result = gt_fail(err, EINVAL, "%s is a recording; to read it: gputrace report %s",
+		                 recording, recording);
+	else
+		result = 0;
+	free(recording);
+	if (result < 0)
+		return result;
+	result = gt_process_find(run->program[0], err);
 	if (result < 0) /* known before --force takes an older recording away */
 		return not_runnable(result, err);
 	result = prepare(run, err);

@@ -378,17 +378,28 @@ static int serve(struct view *view, struct gt_error *err)
 	return result;
 }
 
+/* A file is taken as it is, be it a trace or not; any other word means a recording. */
+static int choose_what(const char *word, char **path, struct gt_error *err)
+{
+	struct stat status;
+
+	if (word && stat(word, &status) == 0 && !S_ISDIR(status.st_mode)) {
+		*path = gt_recording_path(word, "");
+		return 0;
+	}
+	return gt_recording_choose(word, path, err);
+}
+
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.port = UINT64_MAX};
 	struct view view = {.args = &args, .trace = -1, .ui_folder = -1, .socket = -1};
+	char *path = NULL;
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	int result;
 
 	if (left < 0)
 		return left;
-	if (left < 1)
-		return gt_fail(err, EINVAL, "which recording or trace? see gputrace view --help");
 	if (left > 1)
 		return gt_fail(err, EINVAL, "one trace at a time, not also '%s'", argv[1]);
 	result = gt_serve_check(err);
@@ -399,24 +410,26 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (result == 0)
 		result = choose_port(&view, err);
 	if (result == 0)
-		result = open_trace(&view, argv[0], err);
+		result = choose_what(left > 0 ? argv[0] : NULL, &path, err);
+	if (result == 0)
+		result = open_trace(&view, path, err);
 	if (result == 0) {
 		announce(&view);
 		result = serve(&view, err);
 	}
 	view_release(&view);
+	free(path);
 	return result < 0 ? result : GT_EXIT_OK;
 }
 
 const struct gt_command gt_command_view = {
 	.name = "view",
-	.operands = "RECORDING|TRACE",
+	.operands = "[RECORDING|TRACE]",
 	.summary = "Show a recording on a timeline, in a browser",
-	.details =
-		"Offers the trace to a browser on this machine, opens one, where the UI of\n"
-		"Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C.\n"
-		"RECORDING is a folder NAME.gputrace, TRACE a file that Perfetto opens. The trace\n"
-		"stays on this machine: the UI runs in the browser.",
+	.details = "Offers the trace to a browser on this machine, opens one, where the UI of\n"
+		   "Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C.\n"
+		   "TRACE is a file that Perfetto opens.\n" GT_RECORDING_HELP "\n"
+		   "The trace stays on this machine: the UI runs in the browser.",
 	.options = options,
 	.run = run,
 };

@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/strings.h"
+#include "base/watch.h"
 #include "collector/decoder.h"
 #include "format/salvage.h"
 
@@ -89,6 +91,17 @@ static void decode_chunk(struct gt_decoder *decoder, const struct gt_chunk *chun
 	decoder->room -= taken < decoder->room ? taken : decoder->room;
 }
 
+/* The captures may have grown since they were looked at. */
+static void tell(const struct gt_decoder *decoder, size_t offset)
+{
+	const uint64_t done = decoder->bytes_done + offset;
+
+	if (done < decoder->bytes)
+		gt_watch_tell(decoder->collection->watch,
+		              GT_SHARE_OF_DECODE * done / decoder->bytes,
+		              GT_SHARE_OF_DECODE + GT_SHARE_OF_REST);
+}
+
 static int decode_bytes(struct gt_decoder *decoder, const uint8_t *bytes, size_t size,
                         struct gt_reader *reader, struct gt_error *err)
 {
@@ -98,8 +111,10 @@ static int decode_bytes(struct gt_decoder *decoder, const uint8_t *bytes, size_t
 	if (result < 0)
 		return result;
 	gt_reader_use(reader, decoder->decompressor);
-	while (gt_reader_next(reader, &chunk) > 0)
+	while (gt_reader_next(reader, &chunk) > 0) {
 		decode_chunk(decoder, &chunk);
+		tell(decoder, reader->offset);
+	}
 	return 0;
 }
 
@@ -294,6 +309,22 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	return capture->died || capture->running ? 0 : result;
 }
 
+static uint64_t size_of(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
+}
+
+static uint64_t size_of_all(const struct gt_collection *collection)
+{
+	uint64_t bytes = 0;
+
+	gt_array_each(const struct gt_capture, capture, &collection->captures)
+		bytes += size_of(capture->path);
+	return bytes;
+}
+
 static int decode_all(struct gt_decoder *decoder, struct gt_error *err)
 {
 	struct gt_collection *collection = decoder->collection;
@@ -305,6 +336,8 @@ static int decode_all(struct gt_decoder *decoder, struct gt_error *err)
 	gt_array_each(struct gt_capture, capture, &collection->captures) {
 		struct gt_error why = {0};
 
+		if (decoder->bytes && decoder->capture)
+			decoder->bytes_done += size_of(decoder->capture->path);
 		decoder->capture = capture;
 		decoder->unknown = decoder->damaged = decoder->misnumbered = decoder->refused = 0;
 		if (decode_capture(decoder, &why) == 0)
@@ -330,6 +363,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		.decompressor = gt_allocate(gt_reader_memory()),
 		.records = gt_allocate((size_t)GT_CHUNK_MAX_RECORDS * GT_RECORD_MAX_SIZE),
 		.room = GT_ROOM_BASE,
+		.bytes = collection->watch ? size_of_all(collection) : 0,
 	};
 	const int result = decode_all(&decoder, err);
 

@@ -59,6 +59,15 @@ Test(parse, reads_a_size)
 		{"2M", 2097152},
 		{"3G", 3221225472},
 		{"17179869183G", 18446744072635809792U},
+		{"1KB", 1024},
+		{"1KiB", 1024},
+		{"1kb", 1024},
+		{"16 MB", 16777216},
+		{"2T", 2199023255552},
+		{"7B", 7},
+		{"1.5M", 1572864},
+		{"1.25G", 1342177280},
+		{"0.1K", 102},
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -71,7 +80,8 @@ Test(parse, reads_a_size)
 
 Test(parse, refuses_what_is_not_a_size)
 {
-	static const char *const texts[] = {"", "K", "1 K", "1KB", "1KiB", "1T", "-1K", "1.5M"};
+	static const char *const texts[] = {"",   "K",   "1  K",       "1KK", "1P", "-1K",
+	                                    "1.", "1.5", "1.1234567G", "1Ki", "1 "};
 
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		uint64_t value = 42;
@@ -95,6 +105,13 @@ Test(parse, reads_a_duration)
 		{"0.25us", 250},
 		{"1.500ms", 1500000},
 		{"0.1min", 6000000000},
+		{"5 s", 5000000000},
+		{"5S", 5000000000},
+		{"5sec", 5000000000},
+		{"100usec", 100000},
+		{"100\xc2\xb5s", 100000},
+		{"100\xce\xbcs", 100000},
+		{"10 minutes", 600000000000},
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -108,8 +125,8 @@ Test(parse, reads_a_duration)
 
 Test(parse, refuses_a_duration_without_a_unit)
 {
-	static const char *const texts[] = {"",    "5",     "s",        "5m",    "5 s",
-	                                    "-5s", "5S",    "5sec",     "1.s",   ".5s",
+	static const char *const texts[] = {"",    "5",     "s",        "5m",    "5  s",
+	                                    "-5s", "5 ",    "5secs",    "1.s",   ".5s",
 	                                    "1.5", "0.5ns", "1.0001us", "1.5.5s"};
 
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {

@@ -73,6 +73,32 @@ Test(option, reads_an_interval_or_off)
 	cr_expect(eq(u64, args.interval_ns, GT_OPTION_OFF));
 }
 
+Test(option, takes_letters_behind_one_dash)
+{
+	char *argv[] = {"-qn7", "-qo", "out", "-c=red", "left"};
+	struct args args = {0};
+
+	cr_assert(eq(int, gt_options_parse(options, &args, 5, argv, NULL), 1));
+	cr_expect(args.quiet);
+	cr_expect(eq(u64, args.limit, 7));
+	expect_text(args.output, "out");
+	expect_text(args.colour, "red");
+	expect_text(argv[0], "left");
+}
+
+Test(option, reads_flags_with_a_value)
+{
+	static char *words[] = {"--quiet=true", "--quiet=no", "--quiet=1", "--quiet=off"};
+
+	for (size_t i = 0; i < 4; i++) {
+		char *argv[] = {words[i]};
+		struct args args = {.quiet = i % 2};
+
+		cr_assert(eq(int, gt_options_parse(options, &args, 1, argv, NULL), 0));
+		cr_expect(eq(int, args.quiet, i % 2 == 0), "%s", words[i]);
+	}
+}
+
 Test(option, leaves_what_is_not_given)
 {
 	char *argv[] = {"-"};
@@ -146,8 +172,10 @@ ParameterizedTestParameters(option, refuses)
 		{"--limit", "--limit needs a value"},
 		{"--limit=", "--limit needs a number, not ''"},
 		{"-o", "--output needs a value"},
-		{"--quiet=1", "--quiet takes no value"},
-		{"-qn", "--quiet takes no value"},
+		{"--quiet=2", "--quiet takes no value"},
+		{"-qn", "--limit needs a value"},
+		{"-qz", "unknown option '-z' in '-qz'; see --help"},
+		{"-limit", "unknown option '-limit'; did you mean --limit?"},
 		{"--help=1", "--help takes no value"},
 		{"-z", "unknown option '-z'; see --help"},
 		{"--", ""},
@@ -155,7 +183,8 @@ ParameterizedTestParameters(option, refuses)
 		{"--limt=3", "unknown option '--limt'; did you mean --limit?"},
 		{"--hepl", "unknown option '--hepl'; did you mean --help?"},
 		{"--zzz", "unknown option '--zzz'; see --help"},
-		{"--lim", "unknown option '--lim'; see --help"},
+		{"--lim", "unknown option '--lim'; did you mean --limit?"},
+		{"--s", "unknown option '--s'; see --help"},
 		{"--size=5K", "--size: 5K is too large; it can be 1K to 4K"},
 		{"--size=1", "--size: 1 is too small; it can be 1K to 4K"},
 		{"--size=x", "--size needs a size such as 64K or 2M, not 'x'"},

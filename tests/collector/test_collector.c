@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/strings.h"
+#include "base/watch.h"
 #include "collector/collect.h"
 
 static struct recording recording;
@@ -434,5 +435,42 @@ Test(collector, keeps_processes_apart)
 		cr_assert(lt(u32, kernel->api_call, trace.api_calls.count));
 		cr_expect(eq(i64, trace.api_calls.rows[kernel->api_call].start_ns, 1000 * (i + 1)));
 	}
+	gt_trace_release(&trace);
+}
+
+/* The last of what a watch was told. */
+struct told {
+	uint64_t done;
+	uint64_t times;
+};
+
+static void note_how_far(void *context, uint64_t done, uint64_t total)
+{
+	struct told *told = context;
+
+	cr_expect(ge(u64, done, told->done), "never backwards");
+	cr_expect(lt(u64, done, total));
+	told->done = done;
+	told->times++;
+}
+
+Test(collector, tells_how_far_it_is)
+{
+	struct told told = {0};
+	const struct gt_watch watch = {note_how_far, &told};
+	struct gt_error err = {0};
+	struct gt_trace trace;
+
+	for (uint32_t i = 1; i <= 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "node-%u-7", i);
+		add_process(name, i);
+	}
+	gt_trace_init(&trace);
+	cr_assert(eq(int, gt_collect_watched(recording.path, &trace, &watch, &err), 0), "%s",
+	          err.text);
+	cr_expect(gt(u64, told.times, 12));
+	cr_expect(gt(u64, told.done, 900));
 	gt_trace_release(&trace);
 }

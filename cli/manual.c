@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/manual.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/parameter.h"
+#include "analysis/report.h"
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/habits.h"
+#include "cli/option.h"
+#include "cli/report_help.h"
+
+#define MAIN_PAGE    "gputrace.1"
+#define REPORTS_PAGE "gputrace-report.5"
+
+/* Text of a line: nothing in it is a request, and dashes stay those that one types. */
+static void put(const char *text, FILE *out)
+{
+	bool begins = true;
+
+	for (; *text; text++) {
+		if (begins && (*text == '.' || *text == '\''))
+			fputs("\\&", out);
+		if (*text == '\\')
+			fputs("\\e", out);
+		else if (*text == '-')
+			fputs("\\-", out);
+		else
+			putc(*text, out);
+		begins = *text == '\n';
+	}
+}
+
+static void put_line(const char *text, FILE *out)
+{
+	put(text, out);
+	putc('\n', out);
+}
+
+static void put_sentence(const char *text, FILE *out)
+{
+	put(text, out);
+	fputs(".\n", out);
+}
+
+static void begin(const char *name, int section, const char *summary, FILE *out)
+{
+	fprintf(out, ".\\\" Made by gputrace manual from the tables of --help.\n"
+	             ".TH ");
+	for (const char *at = name; *at; at++)
+		putc(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at, out);
+	fprintf(out, " %d \"\" \"gputrace " GPUTRACE_VERSION "\"\n.SH NAME\n", section);
+	put(name, out);
+	fputs(" \\- ", out);
+	put_line(summary, out);
+}
+
+static void section(const char *title, FILE *out)
+{
+	fprintf(out, ".SH %s\n", title);
+}
+
+/* An entry of a list: a bold term, and what it means. */
+static void entry(const char *term, const char *text, FILE *out)
+{
+	fputs(".TP\n.B ", out);
+	put_line(term, out);
+	put_line(text, out);
+}
+
+/* Lines that stay as they are. */
+static void put_lines(const char *text, FILE *out)
+{
+	fputs(".nf\n", out);
+	put_line(text, out);
+	fputs(".fi\n", out);
+}
+
+static void put_option(const struct gt_option *option, FILE *out)
+{
+	fputs(".TP\n", out);
+	if (option->letter)
+		fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
+	fputs("\\fB\\-\\-", out);
+	put(option->name, out);
+	fputs("\\fR", out);
+	if (option->value) {
+		fputs(" \\fI", out);
+		put(option->value, out);
+		fputs("\\fR", out);
+	}
+	putc('\n', out);
+	put(option->help, out);
+	for (const char *const *choice = option->choices; choice && *choice; choice++) {
+		fputs(choice == option->choices ? " (" : ", ", out);
+		put(*choice, out);
+	}
+	fputs(option->choices ? ").\n" : ".\n", out);
+}
+
+static void put_options(const struct gt_command *command, FILE *out)
+{
+	section("OPTIONS", out);
+	for (const struct gt_option *option = command->options; option->name; option++)
+		put_option(option, out);
+	put_option(&gt_help_option, out);
+}
+
+/* What the command lists in its help, as it stands there. */
+static void put_list(const struct gt_command *command, FILE *out)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *list = command->list ? open_memstream(&text, &size) : NULL;
+
+	if (!list)
+		return;
+	command->list(list);
+	(void)fclose(list);
+	section("VALUES", out);
+	put_lines(text, out);
+	free(text);
+}
+
+static void see_also(const char *page, FILE *out)
+{
+	bool first = true;
+
+	section("SEE ALSO", out);
+	for (size_t i = 0; i <= gt_command_count; i++) {
+		char name[64] = "gputrace";
+
+		if (i > 0 && gt_commands[i - 1]->hidden)
+			continue;
+		if (i > 0)
+			snprintf(name, sizeof(name), "gputrace-%s", gt_commands[i - 1]->name);
+		if (strcmp(name, page) == 0)
+			continue;
+		fputs(first ? "" : ",\n", out);
+		fputs(".BR ", out);
+		put(name, out);
+		fputs(" (1)", out);
+		first = false;
+	}
+	fputs(",\n.BR gputrace\\-report (5)\n", out);
+}
+
+static void put_command(const struct gt_command *command, FILE *out)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "gputrace-%s", command->name);
+	begin(name, 1, command->summary, out);
+	section("SYNOPSIS", out);
+	fputs(".B gputrace ", out);
+	put(command->name, out);
+	fputs("\n[\\fIOPTION\\fR...] ", out);
+	put_line(command->operands, out);
+	section("DESCRIPTION", out);
+	put_sentence(command->summary, out);
+	if (command->details) {
+		fputs(".PP\n", out);
+		put_lines(command->details, out);
+	}
+	put_options(command, out);
+	put_list(command, out);
+	see_also(name, out);
+}
+
+static void put_settings(FILE *out)
+{
+	section("ENVIRONMENT", out);
+#define SETTING(name, field, type, default, help) entry("GPUTRACE_" #name, help ".", out);
+#include "format/settings.def"
+}
+
+static void put_main(FILE *out)
+{
+	begin("gputrace", 1, "show what a program does on NVIDIA GPUs", out);
+	section("SYNOPSIS", out);
+	fputs(".B gputrace\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIOPERAND\\fR...]\n.br\n"
+	      ".B gputrace\n\\fIPROGRAM\\fR [\\fIARGUMENT\\fR...]\n",
+	      out);
+	section("DESCRIPTION", out);
+	put_line(
+		"gputrace runs an unchanged program and records every kernel, copy and fill on the\n"
+		"GPU, the API calls that asked for them and who waited for what. A recording is a\n"
+		"folder NAME.gputrace. It becomes a trace for https://ui.perfetto.dev, and tables.",
+		out);
+	section("COMMANDS", out);
+	for (size_t i = 0; i < gt_command_count; i++)
+		if (!gt_commands[i]->hidden)
+			entry(gt_commands[i]->name, gt_commands[i]->summary, out);
+	put_settings(out);
+	section("FILES", out);
+	entry("NAME.gputrace/", "A recording: a capture of each process, and a manifest.", out);
+	entry("NAME.perfetto", "A trace made of it, to be opened at https://ui.perfetto.dev.", out);
+	section("EXIT STATUS", out);
+	put_line(
+		"0 done, 1 could not do it, 2 did not understand the command line. That of\n"
+		"gputrace run is the program's own; 125 gputrace could not start recording, 126 the\n"
+		"program cannot be run, 127 there is no such program, 128+N signal N killed it.",
+		out);
+	section("EXAMPLES", out);
+	put_lines("gputrace run ./app --its-own --options\n"
+	          "gputrace run -o warm -- python3 train.py\n"
+	          "gputrace report warm kernels copies --limit 20\n"
+	          "gputrace report warm kernels --json | jq '.kernels[0]'\n"
+	          "gputrace export warm -o warm.perfetto",
+	          out);
+	see_also("gputrace", out);
+}
+
+/* Other names that a report is found by, wildcards left out. */
+static void put_aliases(const struct gt_report *report, FILE *out)
+{
+	bool first = true;
+
+	for (const struct gt_alias *alias = gt_aliases; alias->words; alias++) {
+		for (const char *at = alias->words;
+		     strcmp(alias->report, report->name) == 0 && *at;) {
+			const size_t length = strcspn(at, "|");
+			char word[64];
+
+			snprintf(word, sizeof(word), "%.*s", (int)length, at);
+			fputs(first ? ".PP\nAlso found as " : ",\n", out);
+			put(word, out);
+			first = false;
+			at += length + (at[length] == '|');
+		}
+	}
+	fputs(first ? "" : ".\n", out);
+}
+
+static void put_report(const struct gt_report *report, FILE *out)
+{
+	const struct gt_parameter *parameter = report->parameters;
+	struct gt_report_tables tables;
+
+	fputs(".SH ", out);
+	put_line(report->name, out);
+	put_sentence(report->summary, out);
+	put_aliases(report, out);
+	for (; parameter && parameter->name; parameter++) {
+		char setting[96];
+
+		snprintf(setting, sizeof(setting), "--set %s=%s", parameter->name,
+		         parameter->initial);
+		entry(setting, parameter->help, out);
+	}
+	gt_report_tables_init(&tables, report);
+	gt_array_each(const struct gt_section, table, &tables.result.sections) {
+		fputs(".SS ", out);
+		put_line(table->title, out);
+		for (size_t i = 0; i < table->heading_count; i++)
+			entry(table->headings[i].name, table->headings[i].help, out);
+	}
+	gt_report_tables_release(&tables);
+}
+
+static void put_reports(FILE *out)
+{
+	begin("gputrace-report", 5, "the reports of gputrace and their columns", out);
+	section("DESCRIPTION", out);
+	put_line(
+		"What each report of gputrace report answers, and what its columns are made of.\n"
+		"Names are those of JSON and CSV, where values are raw: _ns is nanoseconds, _percent\n"
+		"0 to 100. Text has the unit in each cell and leaves it out of the heading. What was\n"
+		"not measured is - in text, null in JSON and empty in CSV, never 0.",
+		out);
+	for (size_t i = 0; i < gt_report_count; i++)
+		put_report(gt_reports[i], out);
+	section("SEE ALSO", out);
+	fputs(".BR gputrace\\-report (1)\n", out);
+}
+
+void gt_manual_list(FILE *out)
+{
+	fputs(MAIN_PAGE "\n", out);
+	for (size_t i = 0; i < gt_command_count; i++)
+		if (!gt_commands[i]->hidden)
+			fprintf(out, "gputrace-%s.1\n", gt_commands[i]->name);
+	fputs(REPORTS_PAGE "\n", out);
+}
+
+int gt_manual_print(const char *page, FILE *out, struct gt_error *err)
+{
+	char name[64];
+
+	if (strcmp(page, MAIN_PAGE) == 0) {
+		put_main(out);
+		return 0;
+	}
+	if (strcmp(page, REPORTS_PAGE) == 0) {
+		put_reports(out);
+		return 0;
+	}
+	for (size_t i = 0; i < gt_command_count; i++) {
+		snprintf(name, sizeof(name), "gputrace-%s.1", gt_commands[i]->name);
+		if (gt_commands[i]->hidden || strcmp(name, page) != 0)
+			continue;
+		put_command(gt_commands[i], out);
+		return 0;
+	}
+	return gt_fail(err, EINVAL, "no page '%s'; gputrace manual names them", page);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_MANUAL_H
+#define GT_CLI_MANUAL_H
+
+#include <stdio.h>
+
+struct gt_error;
+
+/*
+ * The manual pages, as roff for man(7), made from the tables that --help is made from: gputrace.1,
+ * a page for each command and gputrace-report.5 with the columns of every report.
+ */
+
+/* The names of all pages, a line each. */
+void gt_manual_list(FILE *out);
+
+/* -EINVAL when there is no page of that name. */
+int gt_manual_print(const char *page, FILE *out, struct gt_error *err);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/strings.h"
+#include "cli/recording.h"
+#include "cli/say.h"
+#include "cli/words.h"
+#include "format/recording.h"
+#include "format/roll.h"
+
+/* What a folder holds, as far as that says which recording is meant. */
+struct folder {
+	bool is_recording;       /* captures lie in it */
+	struct gt_words inside;  /* names of the recordings in it */
+	char *newest;            /* of them */
+	struct timespec changed; /* that one */
+};
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* NAME.old-1.gputrace is what "run --force" has put aside. */
+static bool is_put_aside(const char *name)
+{
+	const char *old = strstr(name, ".old-");
+
+	return old && strspn(old + strlen(".old-"), "0123456789") > 0;
+}
+
+static bool is_later(const struct timespec *time, const struct timespec *than)
+{
+	return time->tv_sec != than->tv_sec ? time->tv_sec > than->tv_sec
+	                                    : time->tv_nsec > than->tv_nsec;
+}
+
+static void add_inside(struct folder *folder, DIR *dir, const char *name)
+{
+	struct stat status;
+
+	if (is_put_aside(name) || fstatat(dirfd(dir), name, &status, 0) < 0 ||
+	    !S_ISDIR(status.st_mode))
+		return;
+	gt_words_add(&folder->inside, name, strlen(name));
+	if (folder->newest && !is_later(&status.st_mtim, &folder->changed))
+		return;
+	free(folder->newest);
+	folder->newest = gt_recording_path(name, "");
+	folder->changed = status.st_mtim;
+}
+
+static bool is_of_recording(const char *name)
+{
+	return gt_has_suffix(name, GT_CAPTURE_SUFFIX) || gt_has_suffix(name, GT_ARENA_SUFFIX) ||
+	       gt_has_suffix(name, GT_ROLL_SUFFIX);
+}
+
+/* What cannot be read holds nothing. */
+static struct folder look(const char *path)
+{
+	struct folder folder = {0};
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else reads this stream */
+	while (dir && (entry = readdir(dir))) {
+		if (is_of_recording(entry->d_name))
+			folder.is_recording = true;
+		else if (gt_has_suffix(entry->d_name, GT_RECORDING_SUFFIX))
+			add_inside(&folder, dir, entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return folder;
+}
+
+static void folder_release(struct folder *folder)
+{
+	gt_words_release(&folder->inside);
+	free(folder->newest);
+}
+
+static bool holds_captures(const char *path)
+{
+	struct folder folder = look(path);
+	const bool result = folder.is_recording;
+
+	folder_release(&folder);
+	return result;
+}
+
+static char *without_slashes(const char *word)
+{
+	char *path = gt_recording_path(word, "");
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
+	return path;
+}
+
+char *gt_recording_find(const char *word)
+{
+	char *path = without_slashes(word);
+	char *longer = gt_recording_path(path, GT_RECORDING_SUFFIX);
+	char *found = NULL;
+
+	if (gt_has_suffix(path, GT_RECORDING_SUFFIX) ? is_folder(path)
+	    : gt_has_suffix(path, GT_CAPTURE_SUFFIX) || gt_has_suffix(path, GT_ARENA_SUFFIX)
+	            ? access(path, F_OK) == 0
+	            : holds_captures(path))
+		found = path;
+	else if (*path && is_folder(longer))
+		found = longer;
+	if (found != path)
+		free(path);
+	if (found != longer)
+		free(longer);
+	return found;
+}
+
+static const char *const traces[] = {".perfetto", ".pftrace", ".perfetto-trace"};
+
+struct ending {
+	const char *suffix;
+	const char *what;
+};
+
+int gt_recording_is_foreign(const char *word, struct gt_error *err)
+{
+	static const struct ending endings[] = {
+		{".nsys-rep", "a report of Nsight Systems"},
+		{".qdrep", "a report of Nsight Systems"},
+		{".qdstrm", "a report of Nsight Systems"},
+		{".sqlite", "a database"},
+		{".ncu-rep", "a report of Nsight Compute"},
+		{".nvprof", "a profile of nvprof"},
+		{".nvvp", "a profile of nvprof"},
+		{"perf.data", "a recording of perf"},
+		{".pt.trace.json", "a trace of PyTorch"},
+	};
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (gt_has_suffix(word, endings[i].suffix) || strcmp(word, endings[i].suffix) == 0)
+			return gt_fail(err, EINVAL, "%s is %s, which gputrace does not read", word,
+			               endings[i].what);
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
+		if (gt_has_suffix(word, traces[i]))
+			return gt_fail(err, EINVAL,
+			               "%s is a trace for https://ui.perfetto.dev; reports are "
+			               "made of the recording it was made of, %.*s.gputrace",
+			               word, (int)(strlen(word) - strlen(traces[i])), word);
+	return 0;
+}
+
+void gt_recording_add_names(struct gt_words *words)
+{
+	struct folder here = look(".");
+
+	for (size_t i = 0; i < here.inside.list.count; i++)
+		gt_words_add(words, here.inside.list.rows[i],
+		             strlen(here.inside.list.rows[i]) - strlen(GT_RECORDING_SUFFIX));
+	folder_release(&here);
+}
+
+bool gt_recording_is_trace(const char *word)
+{
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
+		if (gt_has_suffix(word, traces[i]))
+			return true;
+	return false;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & S_IXUSR);
+}
+
+/* Nothing of that name: perhaps a slip. */
+static int not_there(const char *word, struct gt_error *err)
+{
+	struct folder here = look(".");
+	char *longer = gt_recording_path(
+		word, gt_has_suffix(word, GT_RECORDING_SUFFIX) ? "" : GT_RECORDING_SUFFIX);
+	const char *nearest = gt_words_nearest(&here.inside, longer);
+	int result = 0;
+
+	if (nearest && strcmp(nearest, longer) != 0)
+		result = gt_fail(err, ENOENT, "no recording '%s'; did you mean %s?", word, nearest);
+	free(longer);
+	folder_release(&here);
+	return result;
+}
+
+/* The recording in a folder, the newest of several. *path stays NULL when there is none. */
+static void choose_inside(const char *place, char **path)
+{
+	struct folder folder = look(place);
+	const bool here = strcmp(place, ".") == 0;
+
+	if (folder.newest) {
+		const size_t size = strlen(place) + strlen(folder.newest) + 2;
+
+		*path = gt_allocate(size);
+		snprintf(*path, size, "%s%s%s", here ? "" : place, here ? "" : "/", folder.newest);
+	}
+	if (folder.inside.list.count > 1)
+		gt_say("this is %s, the newest of %zu recordings", *path, folder.inside.list.count);
+	folder_release(&folder);
+}
+
+int gt_recording_choose(const char *word, char **path, struct gt_error *err)
+{
+	int result = 0;
+
+	*path = NULL;
+	if (word && !*word)
+		return gt_fail(err, EINVAL, "which recording? '' names none");
+	*path = word                  ? gt_recording_find(word)
+	        : holds_captures(".") ? gt_recording_path(".", "")
+	                              : NULL;
+	if (*path)
+		return 0;
+	if (!word || is_folder(word)) {
+		char *place = without_slashes(word ? word : ".");
+
+		choose_inside(place, path);
+		free(place);
+	}
+	if (*path)
+		return 0;
+	if (!word)
+		return gt_fail(err, EINVAL,
+		               "which recording? there is none in this folder; gputrace run "
+		               "./app makes one");
+	result = gt_recording_is_foreign(word, err);
+	if (result == 0 && is_program(word))
+		result = gt_fail(err, EINVAL,
+		                 "%s is a program, not a recording; to record it: gputrace run %s",
+		                 word, word);
+	if (result == 0 && access(word, F_OK) < 0)
+		result = not_there(word, err);
+	if (result == 0)
+		*path = gt_recording_path(word, "");
+	return result;
+}

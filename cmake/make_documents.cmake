@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DGPUTRACE=PROGRAM -DFOLDER=WHERE -P make_documents.cmake: what the program says of itself,
+# as FOLDER/man/manN/PAGE.N and FOLDER/completion/SHELL.
+function(make file)
+  execute_process(COMMAND ${GPUTRACE} ${ARGN} OUTPUT_FILE ${FOLDER}/${file} RESULT_VARIABLE result)
+  if(result)
+    message(FATAL_ERROR "gputrace ${ARGN}: ${result}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER}/man/man1 ${FOLDER}/man/man5 ${FOLDER}/completion)
+execute_process(COMMAND ${GPUTRACE} manual OUTPUT_VARIABLE pages RESULT_VARIABLE result)
+if(result)
+  message(FATAL_ERROR "gputrace manual: ${result}")
+endif()
+string(STRIP "${pages}" pages)
+string(REPLACE "\n" ";" pages "${pages}")
+foreach(page IN LISTS pages)
+  string(REGEX REPLACE ".*[.]" "" section ${page})
+  make(man/man${section}/${page} manual ${page})
+endforeach()
+foreach(shell bash zsh fish)
+  make(completion/${shell} completion ${shell})
+endforeach()
+file(TOUCH ${FOLDER}/stamp)
