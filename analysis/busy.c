@@ -45,6 +45,13 @@ struct gt_busy *gt_busy_of_devices(const struct gt_view *view)
 	return devices;
 }
 
+/* What both cover is in the sum of the two twice, in their union once. */
+uint64_t gt_busy_overlap(const struct gt_busy *busy)
+{
+	return busy->kernels.covered_ns + busy->copies.covered_ns -
+	       busy->kernels_or_copies.covered_ns;
+}
+
 void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
                  const struct gt_activity *activity)
 {

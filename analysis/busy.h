@@ -24,6 +24,9 @@ struct gt_busy {
 /* One for each device of the trace. The caller frees it with gt_array_free. */
 struct gt_busy *gt_busy_of_devices(const struct gt_view *view);
 
+/* Time in which a kernel and a copy ran at once. */
+uint64_t gt_busy_overlap(const struct gt_busy *busy);
+
 /*
  * Adds one activity of a device to its busy time alone, for reports that walk all activity, in
  * order of their start, for more than this.

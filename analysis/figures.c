@@ -55,6 +55,28 @@ void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id
 	                     gt_trace_text(trace, row->name));
 }
 
+void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device)
+{
+	const struct gt_device *row = &trace->devices.rows[device];
+	const bool hosts = several_hosts(trace);
+
+	gt_result_add_format(result, "%s%sGPU %lld", hosts ? gt_trace_text(trace, row->host) : "",
+	                     hosts ? " " : "", (long long)gt_device_number(row));
+}
+
+void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream)
+{
+	const gt_id device = gt_stream_device(trace, stream);
+
+	if (stream >= trace->streams.count)
+		gt_result_add_unknown(result);
+	else if (trace->devices.count > 1 && device < trace->devices.count)
+		gt_result_add_format(result, "%u of GPU %lld", trace->streams.rows[stream].number,
+		                     (long long)gt_device_number(&trace->devices.rows[device]));
+	else
+		gt_result_add_format(result, "%u", trace->streams.rows[stream].number);
+}
+
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process)
 {
 	if (process >= trace->processes.count) {
@@ -111,4 +133,26 @@ gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call)
 	const gt_id thread = trace->api_calls.rows[api_call].thread;
 
 	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
+}
+
+static const struct gt_context *context_of(const struct gt_trace *trace, gt_id stream)
+{
+	const gt_id context =
+		stream < trace->streams.count ? trace->streams.rows[stream].context : GT_NONE;
+
+	return context < trace->contexts.count ? &trace->contexts.rows[context] : NULL;
+}
+
+gt_id gt_stream_process(const struct gt_trace *trace, gt_id stream)
+{
+	const struct gt_context *context = context_of(trace, stream);
+
+	return context ? context->process : GT_NONE;
+}
+
+gt_id gt_stream_device(const struct gt_trace *trace, gt_id stream)
+{
+	const struct gt_context *context = context_of(trace, stream);
+
+	return context ? context->device : GT_NONE;
 }

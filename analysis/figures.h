@@ -24,6 +24,12 @@ double gt_bytes_per_second(double bytes, double duration_ns);
 /* Cells of a result. "0: NVIDIA H200"; with several hosts in the trace, "host 0: NVIDIA H200". */
 void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id device);
 
+/* "GPU 0"; with several hosts in the trace, "host GPU 0". The device must exist. */
+void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device);
+
+/* "7", CUPTI's number of the stream; with several GPUs in the trace "7 of GPU 1". */
+void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream);
+
 /* "app (4711)", with several hosts "host app (4711)". */
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process);
 
@@ -45,5 +51,9 @@ bool gt_api_failed(const struct gt_api_call *call);
 
 /* The process of an API call; GT_NONE when its thread is not known. */
 gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call);
+
+/* The process, and the device, of a stream's context; GT_NONE when that is not known. */
+gt_id gt_stream_process(const struct gt_trace *trace, gt_id stream);
+gt_id gt_stream_device(const struct gt_trace *trace, gt_id stream);
 
 #endif

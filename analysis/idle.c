@@ -55,6 +55,7 @@ void gt_idle_see(struct gt_idle *idle, const struct gt_activity *activity)
 		add_gap(idle,
 		        &(struct gt_gap){busy_until, activity->start_ns, idle->latest, *activity});
 		idle->gap_count++;
+		idle->short_count += gap_ns < GT_GAP_SHORT_NS;
 		idle->gaps_of_decade[decade]++;
 		idle->idle_of_decade[decade] += gap_ns;
 	}

@@ -22,7 +22,10 @@ struct gt_gap {
 	struct gt_activity after;
 };
 
-enum { GT_GAP_DECADES = 20 }; /* powers of ten in 64 bits */
+enum {
+	GT_GAP_DECADES = 20,     /* powers of ten in 64 bits */
+	GT_GAP_SHORT_NS = 20000, /* below this a gap is about as long as a launch takes */
+};
 
 /* Of one device; zero-initialise it but for largest_count. */
 struct gt_idle {
@@ -30,6 +33,7 @@ struct gt_idle {
 	struct gt_cover cover;     /* of all that ran */
 	struct gt_activity latest; /* what ended last so far */
 	uint64_t gap_count;
+	uint64_t short_count;                    /* of these: shorter than GT_GAP_SHORT_NS */
 	uint64_t gaps_of_decade[GT_GAP_DECADES]; /* of 10^n ns up to 10^(n + 1) */
 	uint64_t idle_of_decade[GT_GAP_DECADES]; /* nanoseconds in these */
 	gt_array(struct gt_gap) largest;         /* longest first, once gt_idle_end was called */

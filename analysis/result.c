@@ -55,6 +55,18 @@ void gt_result_begin(struct gt_result *result, const char *title, const struct g
 	};
 }
 
+void gt_result_detail(struct gt_result *result)
+{
+	if (result->sections.count > 0)
+		result->sections.rows[result->sections.count - 1].detail = true;
+}
+
+void gt_result_plain(struct gt_result *result)
+{
+	if (result->sections.count > 0)
+		result->sections.rows[result->sections.count - 1].plain = true;
+}
+
 /* What a heading's unit says its cells are. */
 enum content { TEXT, COUNT, REAL };
 
@@ -67,6 +79,7 @@ static enum content content_of(enum gt_unit unit)
 	case GT_UNIT_NS:
 	case GT_UNIT_TIME:
 	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
 		return COUNT;
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_PERCENT:

@@ -2,6 +2,7 @@
 #ifndef GT_ANALYSIS_RESULT_H
 #define GT_ANALYSIS_RESULT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,15 +21,31 @@ enum gt_unit {
 	GT_UNIT_NS,               /* nanoseconds, integer; a difference of times */
 	GT_UNIT_TIME,             /* nanoseconds since the recording began, integer */
 	GT_UNIT_BYTES,            /* integer */
+	GT_UNIT_BINARY_BYTES,     /* integer, of what hardware counts in powers of two */
 	GT_UNIT_BYTES_PER_SECOND, /* real */
 	GT_UNIT_PERCENT,          /* real, 0 to 100 */
 	GT_UNIT_REAL,             /* real, no unit */
+};
+
+/*
+ * What a column is worth where a table is wider than the page. Text leaves out those of least
+ * worth first, of equals the last; JSON and CSV have all of them.
+ */
+enum gt_worth {
+	GT_WORTH_ORDINARY,
+	GT_WORTH_LITTLE,
+	GT_WORTH_LEAST,
+	GT_WORTH_KEY,   /* left out when nothing else helps */
+	GT_WORTH_NAME,  /* tells rows apart: stands behind the figures, takes what width is left */
+	GT_WORTH_PROSE, /* a text to read: stands last, wrapped */
 };
 
 struct gt_heading {
 	const char *name; /* also the JSON key and CSV column: lower_case, the unit as suffix */
 	enum gt_unit unit;
 	const char *help; /* one line: what the figure is made of */
+	enum gt_worth worth;
+	bool alarming; /* a count above 0 is bad news */
 };
 
 struct gt_cell {
@@ -46,6 +63,8 @@ struct gt_section {
 	const char *title; /* also its JSON key: lower_case words joined by _ */
 	const struct gt_heading *headings;
 	size_t heading_count;
+	bool detail;                    /* text leaves it out, unless it is asked for */
+	bool plain;                     /* text shows it without its headings */
 	gt_array(struct gt_cell) cells; /* row after row, heading_count each */
 };
 
@@ -62,6 +81,12 @@ void gt_result_release(struct gt_result *result);
 /* Begins a table; title and headings must outlive the result. What is added next goes into it. */
 void gt_result_begin(struct gt_result *result, const char *title, const struct gt_heading *headings,
                      size_t count);
+
+/* The table that was begun last is for who wants to know more. */
+void gt_result_detail(struct gt_result *result);
+
+/* The rows of the table that was begun last speak for themselves. */
+void gt_result_plain(struct gt_result *result);
 
 /*
  * Cells are added left to right, row after row; the unit is the heading's. A cell of another unit

@@ -60,7 +60,8 @@ static void make_loop(struct gt_trace *trace, size_t launches)
 
 static int measure(const struct gt_trace *trace, const char *path, bool uncompressed)
 {
-	const struct gt_export_options options = {.uncompressed = uncompressed};
+	const struct gt_export_options options = {
+		.compression = uncompressed ? GT_COMPRESSION_NONE : GT_COMPRESSION_DEFAULT};
 	const struct gt_view view = gt_view_of(trace);
 	struct gt_target target = {.path = path};
 	struct gt_export_counts counts;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/units.h"
+#include "base/units.h"
 #include "model/ledger.h"
 #include "model/trace.h"
 

@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "cli/partial.h"
-#include "cli/units.h"
 
 #define PATIENCE_NS 1000000000 /* before the line is shown */
 #define PAUSE_NS    100000000  /* between two drawings */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/parse.h"
 #include "cli/option.h"
 #include "cli/rows.h"
 #include "cli/words.h"
@@ -54,15 +56,73 @@ static int unknown_column(const struct gt_named_result *results, size_t count, c
 	return result;
 }
 
-int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
-              size_t count, FILE *out, struct gt_error *err)
+static bool has_section(const struct gt_named_result *results, size_t count, const char *title)
+{
+	for (size_t i = 0; i < count; i++)
+		if (gt_result_find(results[i].result, title))
+			return true;
+	return false;
+}
+
+static int unknown_section(const struct gt_named_result *results, size_t count, const char *title,
+                           struct gt_error *err)
+{
+	struct gt_words titles = {0};
+	const char *nearest;
+	char all[512] = "";
+	size_t used = 0;
+	int result;
+
+	for (size_t i = 0; i < count; i++)
+		gt_array_each(const struct gt_section, section, &results[i].result->sections) {
+			gt_words_add(&titles, section->title, strlen(section->title));
+			if (used < sizeof(all))
+				used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+				                         used ? ", " : "", section->title);
+		}
+	nearest = gt_words_nearest(&titles, title);
+	if (nearest)
+		result = gt_fail(err, EINVAL, "no table '%s'; did you mean %s?", title, nearest);
+	else
+		result = gt_fail(err, EINVAL, "no table '%s'; there is: %s", title, all);
+	gt_words_release(&titles);
+	return result;
+}
+
+bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_section *section)
+{
+	const struct gt_option_list *sections = rendering->sections;
+
+	if (!sections || sections->count == 0)
+		return rendering->style != GT_STYLE_TEXT || !section->detail || rendering->details;
+	for (size_t i = 0; i < sections->count; i++)
+		if (strcmp(sections->texts[i], section->title) == 0)
+			return true;
+	return false;
+}
+
+int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                    size_t count, struct gt_error *err)
 {
 	const struct gt_sort *sort = rendering->sort;
+	const struct gt_option_list *sections = rendering->sections;
 
 	for (size_t i = 0; sort && i < sort->count; i++)
 		if (!has_column(results, count, sort->keys[i].column))
 			return unknown_column(results, count, sort->keys[i].column, err);
+	for (size_t i = 0; sections && i < sections->count; i++)
+		if (!has_section(results, count, sections->texts[i]))
+			return unknown_section(results, count, sections->texts[i], err);
+	return 0;
+}
 
+int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
+              size_t count, FILE *out, struct gt_error *err)
+{
+	const int result = gt_render_check(rendering, results, count, err);
+
+	if (result < 0)
+		return result;
 	switch (rendering->style) {
 	case GT_STYLE_TEXT:
 		gt_render_text(rendering, results, count, out);
@@ -77,11 +137,35 @@ int gt_render(const struct gt_rendering *rendering, const struct gt_named_result
 	return 0;
 }
 
-size_t gt_render_width(FILE *out)
+static uint64_t wanted_width(FILE *out)
 {
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+	const char *columns = getenv("COLUMNS");
+	uint64_t width = 0;
 	struct winsize window;
 
-	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &window) < 0)
-		return 0;
-	return window.ws_col;
+	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &window) == 0 && window.ws_col)
+		return window.ws_col;
+	if (columns && gt_parse_count(columns, &width) == 0 && width > 0)
+		return width;
+	return GT_RENDER_WIDTH;
+}
+
+size_t gt_render_width(FILE *out)
+{
+	const uint64_t width = wanted_width(out);
+
+	return width < GT_RENDER_NARROWEST ? GT_RENDER_NARROWEST : (size_t)width;
+}
+
+bool gt_render_in_colour(const char *when, FILE *out)
+{
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+	const char *refused = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM"); /* NOLINT(concurrency-mt-unsafe): likewise */
+
+	if (when && strcmp(when, "auto") != 0)
+		return strcmp(when, "always") == 0;
+	return isatty(fileno(out)) && !(refused && *refused) && terminal && *terminal &&
+	       strcmp(terminal, "dumb") != 0;
 }

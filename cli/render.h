@@ -2,12 +2,15 @@
 #ifndef GT_CLI_RENDER_H
 #define GT_CLI_RENDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct gt_error;
+struct gt_option_list;
 struct gt_result;
+struct gt_section;
 struct gt_sort;
 
 /*
@@ -20,7 +23,10 @@ struct gt_rendering {
 	enum gt_style style;
 	uint64_t limit;             /* rows of each section */
 	const struct gt_sort *sort; /* NULL: as the report ordered them */
-	size_t width;               /* of the terminal, in columns; 0: nothing is cut */
+	size_t width;               /* of the page, in columns; 0: text is as wide as it gets */
+	bool colour;                /* of text, where it means something */
+	bool details;               /* text also has the tables that say more than the first page */
+	const struct gt_option_list *sections; /* titles of those to show; NULL or empty: all */
 };
 
 /* A result with the name of its report, which JSON gives. */
@@ -29,17 +35,38 @@ struct gt_named_result {
 	const struct gt_result *result;
 };
 
+/* Whether the section is shown. */
+bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_section *section);
+
+/*
+ * Fails with -EINVAL when sort names a column that no section has, or sections one that no result
+ * has.
+ */
+int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                    size_t count, struct gt_error *err);
+
 /*
  * JSON: one object {"version": 1, "report": NAME, SECTION: [...], "remarks": [...]}, or for
  * several results {"version": 1, "reports": [...]}. CSV (RFC 4180): every section with its
- * header, an empty line between sections, no remarks. Fails with -EINVAL when sort names a
- * column that no section has; a failed write shows in ferror(out).
+ * header, no remarks; where there are several, each behind a line "# REPORT SECTION". Fails as
+ * gt_render_check does; a failed write shows in ferror(out).
  */
 int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
               size_t count, FILE *out, struct gt_error *err);
 
-/* Columns of the terminal that out is, 0 when it is none. */
+enum {
+	GT_RENDER_NARROWEST = 40, /* columns of a page */
+	GT_RENDER_WIDTH = 120,    /* where nothing says how wide a page is */
+};
+
+/* Columns of a page: of the terminal that out is, else what COLUMNS says, else GT_RENDER_WIDTH. */
 size_t gt_render_width(FILE *out);
+
+/*
+ * Whether text on out may have colours: when says always, never, or auto: on a terminal that is
+ * not dumb, unless NO_COLOR is set (no-color.org). NULL is auto.
+ */
+bool gt_render_in_colour(const char *when, FILE *out);
 
 /* One style each; called by gt_render. */
 void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,
@@ -48,5 +75,9 @@ void gt_render_json(const struct gt_rendering *rendering, const struct gt_named_
                     size_t count, FILE *out);
 void gt_render_csv(const struct gt_rendering *rendering, const struct gt_named_result *results,
                    size_t count, FILE *out);
+
+/* One section alone, with its header. */
+void gt_render_csv_section(const struct gt_rendering *rendering, const struct gt_section *section,
+                           FILE *out);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "analysis/result.h"
 #include "cli/render.h"
 #include "cli/rows.h"
 
-/* RFC 4180, section 2, rules 5 to 7. */
+/* RFC 4180, section 2, rules 5 to 7. Quotes also keep a row from looking like a separator. */
 static void write_field(const char *text, FILE *out)
 {
-	if (!text[strcspn(text, ",\"\r\n")]) {
+	if (*text != '#' && !text[strcspn(text, ",\"\r\n")]) {
 		fputs(text, out);
 		return;
 	}
@@ -35,6 +36,7 @@ static void write_cell(const struct gt_cell *cell, FILE *out)
 	case GT_UNIT_NS:
 	case GT_UNIT_TIME:
 	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
 		fprintf(out, "%" PRId64, cell->count);
 		return;
 	case GT_UNIT_BYTES_PER_SECOND:
@@ -46,8 +48,8 @@ static void write_cell(const struct gt_cell *cell, FILE *out)
 	}
 }
 
-static void write_section(const struct gt_rendering *rendering, const struct gt_section *section,
-                          FILE *out)
+void gt_render_csv_section(const struct gt_rendering *rendering, const struct gt_section *section,
+                           FILE *out)
 {
 	struct gt_rows rows;
 
@@ -69,16 +71,29 @@ static void write_section(const struct gt_rendering *rendering, const struct gt_
 	gt_rows_release(&rows);
 }
 
+static size_t shown(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                    size_t count)
+{
+	size_t sections = 0;
+
+	for (size_t i = 0; i < count; i++)
+		gt_array_each(const struct gt_section, section, &results[i].result->sections)
+			sections += gt_rendering_shows(rendering, section);
+	return sections;
+}
+
 void gt_render_csv(const struct gt_rendering *rendering, const struct gt_named_result *results,
                    size_t count, FILE *out)
 {
-	const char *between = "";
+	const bool several = shown(rendering, results, count) > 1;
 
 	for (size_t i = 0; i < count; i++) {
 		gt_array_each(const struct gt_section, section, &results[i].result->sections) {
-			fputs(between, out);
-			write_section(rendering, section, out);
-			between = "\r\n";
+			if (!gt_rendering_shows(rendering, section))
+				continue;
+			if (several)
+				fprintf(out, "# %s %s\r\n", results[i].name, section->title);
+			gt_render_csv_section(rendering, section, out);
 		}
 	}
 }

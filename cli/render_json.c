@@ -20,6 +20,7 @@ static json_t *json_of_cell(const struct gt_cell *cell)
 	case GT_UNIT_NS:
 	case GT_UNIT_TIME:
 	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
 		return json_integer(cell->count);
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_PERCENT:
@@ -56,8 +57,9 @@ static void add_result(json_t *object, const struct gt_rendering *rendering,
 
 	(void)json_object_set_new(object, "report", json_string(named->name));
 	gt_array_each(const struct gt_section, section, &named->result->sections)
-		(void)json_object_set_new(object, section->title,
-		                          json_of_section(rendering, section));
+		if (gt_rendering_shows(rendering, section))
+			(void)json_object_set_new(object, section->title,
+			                          json_of_section(rendering, section));
 	for (size_t i = 0; i < named->result->remarks.count; i++)
 		(void)json_array_append_new(remarks, gt_json_text(named->result->remarks.rows[i]));
 	(void)json_object_set_new(object, "remarks", remarks);

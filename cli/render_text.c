@@ -1,321 +1,188 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Not libsmartcols: what is hard here, which columns stay and where names are cut, it does not do,
+ * and it writes what it takes for unprintable wider than it was measured.
+ */
 #include <ctype.h>
-#include <inttypes.h>
-#include <libsmartcols/libsmartcols.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/result.h"
+#include "base/units.h"
+#include "cli/columns.h"
+#include "cli/grid.h"
 #include "cli/render.h"
 #include "cli/rows.h"
-#include "cli/say.h"
-#include "cli/units.h"
 
-/*
- * More columns than this in a section of a single row are listed one below the other. Cells
- * are never narrowed below NARROWEST columns.
- */
-enum { WIDEST_SINGLE_ROW = 8, NARROWEST = 16, GAP = 2, DOTS = 3 };
+/* More columns than this in a section of a single row are listed one below the other. */
+enum { WIDEST_SINGLE_ROW = 8 };
 
-/* A section as texts, before it is laid out: its shown rows and above them the headings. */
-struct grid {
-	const struct gt_section *section;
-	struct gt_rows rows;
-	char **texts;   /* row after row; the first row holds the headings; owned */
-	size_t *widths; /* of each column, in characters */
-	size_t columns;
-};
+/* Select Graphic Rendition (ECMA-48, 8.3.117). */
+#define BOLD  "\033[1m"
+#define RED   "\033[31m"
+#define PLAIN "\033[0m"
 
-static struct gt_figure figure_of(const struct gt_cell *cell)
+static void print_coloured(const char *text, const char *colour, FILE *out)
 {
-	switch (cell->unit) {
-	case GT_UNIT_COUNT:
-		return gt_figure_count(cell->count);
-	case GT_UNIT_NS:
-		return gt_figure_ns(cell->count);
-	case GT_UNIT_TIME:
-		return gt_figure_time(cell->count);
-	case GT_UNIT_BYTES:
-		return gt_figure_bytes(cell->count);
-	case GT_UNIT_BYTES_PER_SECOND:
-		return gt_figure_rate(cell->real);
-	case GT_UNIT_PERCENT:
-		return gt_figure_percent(cell->real);
-	case GT_UNIT_REAL:
-		return gt_figure_real(cell->real);
-	case GT_UNIT_TEXT:
-		break;
-	}
-	return (struct gt_figure){""};
+	if (colour)
+		fprintf(out, "%s%s" PLAIN, colour, text);
+	else
+		fputs(text, out);
 }
 
-static bool is_real(enum gt_unit unit)
+static const char *colour_of(const struct gt_rendering *rendering, const struct gt_heading *heading,
+                             const struct gt_cell *cell)
 {
-	return unit == GT_UNIT_BYTES_PER_SECOND || unit == GT_UNIT_PERCENT || unit == GT_UNIT_REAL;
+	const bool bad = heading->alarming && heading->unit == GT_UNIT_COUNT && !cell->unknown &&
+	                 cell->count > 0;
+
+	return rendering->colour && bad ? RED : NULL;
 }
 
-static char *copy_text(const char *text, size_t length)
+static const char *colour_of_cell(const struct gt_rendering *rendering, const struct gt_grid *grid,
+                                  size_t column, size_t line)
 {
-	char *copy = gt_allocate(length + 1);
+	const size_t heading = grid->columns[column].heading;
 
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	return copy;
+	if (line == 0)
+		return NULL;
+	return colour_of(rendering, &grid->section->headings[heading],
+	                 &gt_rows_get(&grid->rows, line - 1)[heading]);
 }
 
-/* Process ids are names made of digits: grouped, they would not be found anywhere else. */
-static bool is_number_of_process(const struct gt_heading *heading)
+/* One line of a table; the first is that of the headings. */
+static void print_line(const struct gt_rendering *rendering, const struct gt_grid *grid,
+                       size_t line, FILE *out)
 {
-	const size_t length = strlen(heading->name);
+	size_t indent = 0;
 
-	return length >= 3 && strcmp(heading->name + length - 3, "pid") == 0;
-}
+	for (size_t c = 0; c < grid->count; c++) {
+		const struct gt_grid_column *column = &grid->columns[c];
+		const char *text = column->texts[line];
+		const size_t wide = gt_columns_of(text);
+		const int blanks = wide < column->width ? (int)(column->width - wide) : 0;
+		const char *colour = colour_of_cell(rendering, grid, c, line);
 
-static char *text_of(const struct gt_heading *heading, const struct gt_cell *cell)
-{
-	if (cell->unknown || (is_real(cell->unit) && !isfinite(cell->real)))
-		return copy_text("-", 1);
-	if (cell->unit == GT_UNIT_TEXT)
-		return copy_text(cell->text ? cell->text : "", cell->text ? strlen(cell->text) : 0);
-	if (is_number_of_process(heading)) {
-		char digits[32];
-
-		snprintf(digits, sizeof(digits), "%" PRId64, cell->count);
-		return copy_text(digits, strlen(digits));
-	}
-
-	const struct gt_figure figure = figure_of(cell);
-
-	return copy_text(figure.text, strlen(figure.text));
-}
-
-/* The unit is in every cell, so the heading goes without, unless two would then be the same. */
-static char *text_of_heading(const struct gt_section *section, size_t column)
-{
-	const char *name = section->headings[column].name;
-	const size_t stem = gt_heading_stem(name);
-
-	for (size_t c = 0; c < section->heading_count; c++) {
-		const char *other = section->headings[c].name;
-
-		if (c != column && gt_heading_stem(other) == stem && memcmp(name, other, stem) == 0)
-			return copy_text(name, strlen(name));
-	}
-	return copy_text(name, stem);
-}
-
-/* Columns a text takes, one for each character of UTF-8. */
-static size_t width_of(const char *text)
-{
-	size_t width = 0;
-
-	for (; *text; text++)
-		width += (*text & 0xc0) != 0x80;
-	return width;
-}
-
-/* Bytes of the first so many characters. */
-static size_t bytes_of(const char *text, size_t characters)
-{
-	size_t bytes = 0;
-
-	while (text[bytes] && (characters > 0 || (text[bytes] & 0xc0) == 0x80)) {
-		characters -= (text[bytes] & 0xc0) != 0x80;
-		bytes++;
-	}
-	return bytes;
-}
-
-/* Cuts the middle out: kernels of one library begin alike, and end with what tells them apart. */
-static void shorten(char *text, size_t width)
-{
-	const size_t whole = width_of(text);
-	size_t kept;
-	size_t head;
-	size_t tail;
-
-	if (whole <= width)
-		return;
-	kept = width - DOTS;
-	head = bytes_of(text, kept - kept / 2);
-	tail = bytes_of(text, whole - kept / 2);
-	memset(text + head, '.', DOTS);
-	memmove(text + head + DOTS, text + tail, strlen(text + tail) + 1);
-}
-
-static char **cell_of(const struct grid *grid, size_t row, size_t column)
-{
-	return &grid->texts[row * grid->columns + column];
-}
-
-static void measure(struct grid *grid)
-{
-	for (size_t c = 0; c < grid->columns; c++) {
-		grid->widths[c] = 0;
-		for (size_t r = 0; r <= grid->rows.count; r++) {
-			const size_t width = width_of(*cell_of(grid, r, c));
-
-			if (width > grid->widths[c])
-				grid->widths[c] = width;
+		if (grid->section->headings[column->heading].unit != GT_UNIT_TEXT) {
+			fprintf(out, "%*s", blanks, "");
+			print_coloured(text, colour, out);
+		} else if (gt_grid_is_prose(grid, c)) {
+			gt_print_wrapped(text, rendering->width, indent, out);
+		} else {
+			print_coloured(text, colour, out);
+			if (c + 1 < grid->count)
+				fprintf(out, "%*s", blanks, "");
 		}
+		fprintf(out, "%*s", c + 1 < grid->count ? GT_GRID_GAP : 0, "");
+		indent += column->width + GT_GRID_GAP;
 	}
-}
-
-static void grid_init(struct grid *grid, const struct gt_rendering *rendering,
-                      const struct gt_section *section)
-{
-	*grid = (struct grid){.section = section, .columns = section->heading_count};
-	gt_rows_init(&grid->rows, section, rendering->sort, rendering->limit);
-	grid->widths = gt_allocate(grid->columns * sizeof(*grid->widths));
-	grid->texts = gt_allocate((grid->rows.count + 1) * grid->columns * sizeof(*grid->texts));
-	for (size_t c = 0; c < grid->columns; c++)
-		*cell_of(grid, 0, c) = text_of_heading(section, c);
-	for (size_t r = 0; r < grid->rows.count; r++)
-		for (size_t c = 0; c < grid->columns; c++)
-			*cell_of(grid, r + 1, c) =
-				text_of(&section->headings[c], &gt_rows_get(&grid->rows, r)[c]);
-	measure(grid);
-}
-
-static void grid_release(struct grid *grid)
-{
-	for (size_t i = 0; i < (grid->rows.count + 1) * grid->columns; i++)
-		free(grid->texts[i]);
-	free(grid->texts);
-	free(grid->widths);
-	gt_rows_release(&grid->rows);
-}
-
-/* The widest column of texts; columns when none can be narrowed. */
-static size_t widest_text(const struct grid *grid)
-{
-	size_t widest = grid->columns;
-
-	for (size_t c = 0; c < grid->columns; c++)
-		if (grid->section->headings[c].unit == GT_UNIT_TEXT &&
-		    grid->widths[c] > NARROWEST &&
-		    (widest == grid->columns || grid->widths[c] > grid->widths[widest]))
-			widest = c;
-	return widest;
-}
-
-/* Narrows the widest texts until the table fits, if it can. */
-static void fit(struct grid *grid, size_t width)
-{
-	size_t total = GAP * (grid->columns - 1);
-	size_t widest;
-
-	for (size_t c = 0; c < grid->columns; c++)
-		total += grid->widths[c];
-	while (total > width && (widest = widest_text(grid)) < grid->columns) {
-		grid->widths[widest]--;
-		total--;
-	}
-	for (size_t r = 1; r <= grid->rows.count; r++)
-		for (size_t c = 0; c < grid->columns; c++)
-			if (grid->section->headings[c].unit == GT_UNIT_TEXT)
-				shorten(*cell_of(grid, r, c), grid->widths[c]);
-}
-
-static struct libscols_table *new_table(FILE *out)
-{
-	struct libscols_table *table = scols_new_table();
-
-	/* The width is ours to keep: libsmartcols would cut the ends of names. */
-	(void)scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-	(void)scols_table_set_column_separator(table, "  ");
-	(void)scols_table_set_stream(table, out);
-	return table;
-}
-
-static void print_table(struct libscols_table *table)
-{
-	(void)scols_print_table(table);
-	scols_unref_table(table);
-}
-
-static void print_grid(const struct grid *grid, FILE *out)
-{
-	struct libscols_table *table = new_table(out);
-
-	for (size_t c = 0; c < grid->columns; c++)
-		(void)scols_table_new_column(
-			table, *cell_of(grid, 0, c), 0,
-			grid->section->headings[c].unit == GT_UNIT_TEXT ? 0 : SCOLS_FL_RIGHT);
-	for (size_t r = 1; r <= grid->rows.count; r++) {
-		struct libscols_line *line = scols_table_new_line(table, NULL);
-
-		for (size_t c = 0; c < grid->columns; c++)
-			(void)scols_line_set_data(line, c, *cell_of(grid, r, c));
-	}
-	print_table(table);
-}
-
-/* One row as "heading  value" lines. */
-static void print_list(const struct grid *grid, FILE *out)
-{
-	struct libscols_table *table = new_table(out);
-
-	(void)scols_table_enable_noheadings(table, 1);
-	(void)scols_table_new_column(table, "", 0, 0);
-	(void)scols_table_new_column(table, "", 0, 0);
-	for (size_t c = 0; c < grid->columns; c++) {
-		struct libscols_line *line = scols_table_new_line(table, NULL);
-
-		(void)scols_line_set_data(line, 0, *cell_of(grid, 0, c));
-		(void)scols_line_set_data(line, 1, *cell_of(grid, 1, c));
-	}
-	print_table(table);
-}
-
-/* "busiest_kernels" as "Busiest kernels". */
-static void print_title(const char *title, FILE *out)
-{
-	putc(toupper((unsigned char)*title), out);
-	while (*title && *++title)
-		putc(*title == '_' ? ' ' : *title, out);
 	putc('\n', out);
 }
 
-static void print_section(const struct gt_rendering *rendering, const struct gt_section *section,
-                          FILE *out)
+static void print_list_line(const struct gt_rendering *rendering, const struct gt_grid *grid,
+                            size_t column, size_t indent, FILE *out)
 {
-	struct grid grid;
+	const char *value = grid->columns[column].texts[1];
+	const char *colour = colour_of_cell(rendering, grid, column, 1);
 
-	grid_init(&grid, rendering, section);
-	print_title(section->title, out);
+	fprintf(out, "%-*s", (int)indent, grid->columns[column].texts[0]);
+	if (colour)
+		print_coloured(value, colour, out);
+	else
+		gt_print_wrapped(value, rendering->width, indent, out);
+	putc('\n', out);
+}
+
+/* One row as "heading  value" lines, in the order of the report. */
+static void print_list(const struct gt_rendering *rendering, const struct gt_grid *grid, FILE *out)
+{
+	size_t indent = 0;
+
+	for (size_t c = 0; c < grid->count; c++)
+		if (gt_columns_of(grid->columns[c].texts[0]) > indent)
+			indent = gt_columns_of(grid->columns[c].texts[0]);
+	for (size_t heading = 0; heading < grid->section->heading_count; heading++)
+		for (size_t c = 0; c < grid->count; c++)
+			if (grid->columns[c].heading == heading)
+				print_list_line(rendering, grid, c, indent + GT_GRID_GAP, out);
+}
+
+/* "busiest_kernels" as "Busiest kernels". */
+static void print_title(const struct gt_rendering *rendering, const char *title, FILE *out)
+{
+	fputs(rendering->colour ? BOLD : "", out);
+	putc(toupper((unsigned char)*title), out);
+	while (*title && *++title)
+		putc(*title == '_' ? ' ' : *title, out);
+	fputs(rendering->colour ? PLAIN "\n" : "\n", out);
+}
+
+/* Returns how many columns did not fit. */
+static size_t print_section(const struct gt_rendering *rendering, const struct gt_section *section,
+                            FILE *out)
+{
+	struct gt_grid grid;
+	size_t left_out;
+
+	gt_grid_init(&grid, rendering, section);
+	print_title(rendering, section->title, out);
 	if (gt_section_row_count(section) == 0) {
 		fputs("(none)\n", out);
-	} else if (grid.rows.count == 1 && grid.columns > WIDEST_SINGLE_ROW) {
-		print_list(&grid, out);
+	} else if (grid.rows.count == 1 && grid.count > WIDEST_SINGLE_ROW) {
+		print_list(rendering, &grid, out);
 	} else if (grid.rows.count > 0) {
 		if (rendering->width)
-			fit(&grid, rendering->width);
-		print_grid(&grid, out);
+			gt_grid_fit(&grid, rendering->width);
+		for (size_t line = section->plain; line <= grid.rows.count; line++)
+			print_line(rendering, &grid, line, out);
 	}
 	if (grid.rows.left_out)
 		fprintf(out, "(%s more)\n", gt_figure_count((int64_t)grid.rows.left_out).text);
-	grid_release(&grid);
+	left_out = grid.left_out;
+	gt_grid_release(&grid);
+	return left_out;
+}
+
+static void print_paragraph(const struct gt_rendering *rendering, const char *sentence, FILE *out)
+{
+	char *text = gt_printable(sentence);
+
+	gt_print_wrapped(text, rendering->width, 0, out);
+	putc('\n', out);
+	free(text);
+}
+
+static void print_left_out(const struct gt_rendering *rendering, size_t left_out, FILE *out)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "(%zu column%s left out to fit %zu; --wide shows everything)",
+	         left_out, left_out == 1 ? "" : "s", rendering->width);
+	print_paragraph(rendering, text, out);
 }
 
 void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, FILE *out)
 {
 	const char *between = "";
+	size_t left_out = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_result *result = results[i].result;
 
 		gt_array_each(const struct gt_section, section, &result->sections) {
+			if (!gt_rendering_shows(rendering, section))
+				continue;
 			fputs(between, out);
-			print_section(rendering, section, out);
+			left_out += print_section(rendering, section, out);
 			between = "\n";
 		}
-		if (result->remarks.count > 0)
+		if (result->remarks.count > 0 || (left_out && i + 1 == count))
 			fputs(between, out);
+		if (left_out && i + 1 == count)
+			print_left_out(rendering, left_out, out);
 		for (size_t r = 0; r < result->remarks.count; r++)
-			gt_say_line(result->remarks.rows[r], out);
+			print_paragraph(rendering, result->remarks.rows[r], out);
 	}
 }

@@ -2,6 +2,7 @@
 #include "cli/rows.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,18 +21,77 @@ struct keys {
 	size_t count;
 };
 
-size_t gt_heading_stem(const char *name)
+/* Ends of headings, and what they say is measured. */
+struct unit_suffix {
+	const char *end;
+	const char *measured;
+};
+
+static const struct unit_suffix suffixes[] = {
+	{"_bytes_per_second", "rate"},
+	{"_bytes", "size"},
+	{"_percent", "share"},
+	{"_ns", "time"},
+};
+
+static const struct unit_suffix *suffix_of(const char *name)
 {
-	static const char *const units[] = {"_bytes_per_second", "_bytes", "_percent", "_ns"};
 	const size_t length = strlen(name);
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		const size_t unit = strlen(units[i]);
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		const size_t end = strlen(suffixes[i].end);
 
-		if (length > unit && strcmp(name + length - unit, units[i]) == 0)
-			return length - unit;
+		if (length > end && strcmp(name + length - end, suffixes[i].end) == 0)
+			return &suffixes[i];
 	}
-	return length;
+	return NULL;
+}
+
+size_t gt_heading_stem(const char *name)
+{
+	const struct unit_suffix *suffix = suffix_of(name);
+
+	return strlen(name) - (suffix ? strlen(suffix->end) : 0);
+}
+
+static bool is_alone(const struct gt_section *section, size_t column)
+{
+	const char *name = section->headings[column].name;
+	const size_t stem = gt_heading_stem(name);
+
+	for (size_t c = 0; c < section->heading_count; c++) {
+		const char *other = section->headings[c].name;
+
+		if (c != column && gt_heading_stem(other) == stem && memcmp(name, other, stem) == 0)
+			return false;
+	}
+	return true;
+}
+
+char *gt_heading_label(const struct gt_section *section, size_t column)
+{
+	const char *name = section->headings[column].name;
+	const struct unit_suffix *suffix = suffix_of(name);
+	const size_t size = strlen(name) + sizeof("_share");
+	char *label = gt_allocate(size);
+
+	if (strcmp(name, "bytes") == 0)
+		snprintf(label, size, "size");
+	else if (!suffix || is_alone(section, column))
+		snprintf(label, size, "%.*s", (int)gt_heading_stem(name), name);
+	else
+		snprintf(label, size, "%.*s_%s", (int)gt_heading_stem(name), name,
+		         suffix->measured);
+	return label;
+}
+
+static bool is_labelled(const struct gt_section *section, size_t column, const char *name)
+{
+	char *label = gt_heading_label(section, column);
+	const bool same = strcmp(label, name) == 0;
+
+	free(label);
+	return same;
 }
 
 size_t gt_section_find_column(const struct gt_section *section, const char *name)
@@ -44,8 +104,9 @@ size_t gt_section_find_column(const struct gt_section *section, const char *name
 	for (column = 0; column < section->heading_count; column++) {
 		const char *heading = section->headings[column].name;
 
-		if (gt_heading_stem(heading) == strlen(name) &&
-		    memcmp(heading, name, strlen(name)) == 0)
+		if (is_labelled(section, column, name) ||
+		    (gt_heading_stem(heading) == strlen(name) &&
+		     memcmp(heading, name, strlen(name)) == 0))
 			return column;
 	}
 	return section->heading_count;
@@ -65,6 +126,7 @@ static int compare_values(const struct gt_cell *a, const struct gt_cell *b)
 	case GT_UNIT_NS:
 	case GT_UNIT_TIME:
 	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
 		return (a->count > b->count) - (a->count < b->count);
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_PERCENT:
@@ -124,7 +186,8 @@ void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
                   const struct gt_sort *sort, uint64_t limit)
 {
 	const size_t count = gt_section_row_count(section);
-	struct keys keys = find_keys(section, sort);
+	/* What is to be read is read in the order in which it was written, and to its end. */
+	struct keys keys = find_keys(section, section->plain ? NULL : sort);
 
 	*rows = (struct gt_rows){.section = section, .count = count};
 	rows->order = gt_allocate(count * sizeof(*rows->order));
@@ -132,7 +195,7 @@ void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
 		rows->order[i] = i;
 	if (keys.count > 0)
 		qsort_r(rows->order, count, sizeof(*rows->order), compare_rows, &keys);
-	if (limit < count) {
+	if (limit < count && !section->plain) {
 		rows->count = (size_t)limit;
 		rows->left_out = count - rows->count;
 	}

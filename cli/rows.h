@@ -26,12 +26,18 @@ void gt_rows_release(struct gt_rows *rows);
 const struct gt_cell *gt_rows_get(const struct gt_rows *rows, size_t index);
 
 /*
- * The column of that name; "total" also finds "total_ns". Returns its number, or the section's
- * heading_count when it has none.
+ * The column of that name; "total" also finds "total_ns", as does what text has as its heading.
+ * Returns its number, or the section's heading_count when it has none.
  */
 size_t gt_section_find_column(const struct gt_section *section, const char *name);
 
 /* A heading without the unit at its end: "total" for "total_ns". Returns its length. */
 size_t gt_heading_stem(const char *name);
+
+/*
+ * A heading where the unit stands in every cell: "total" for "total_ns". Where two would then be
+ * the same, what is measured stands for the unit: "busy_time" and "busy_share". The caller frees it.
+ */
+char *gt_heading_label(const struct gt_section *section, size_t column);
 
 #endif

@@ -19,9 +19,8 @@ struct gt_summary {
 };
 
 /*
- * On standard error: how the program ended and after how long, files and their sizes, how busy each
- * GPU was and the kernels that took the most time, both from the report summary, what the recording
- * notes about itself and, as the last line, the ledger.
+ * On standard error: how the program ended and after how long, files and their sizes, what report
+ * summary shows and, as the last line, the ledger.
  */
 void gt_summary_print(const struct gt_summary *summary);
 

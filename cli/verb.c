@@ -37,15 +37,6 @@ static int unknown_command(const char *word, struct gt_error *err)
 	return gt_fail(err, EINVAL, "no command '%s'; see gputrace --help", word);
 }
 
-/* A command of ours that is not there (yet) by the name that habits.def gives it. */
-static int missing_command(const char *word, struct gt_error *err)
-{
-	return gt_fail(err, EINVAL,
-	               "no command '%s' yet; gputrace export writes NAME.perfetto, which opens at "
-	               "https://ui.perfetto.dev",
-	               word);
-}
-
 static bool is_recording(const char *word)
 {
 	char *path = gt_recording_find(word);
@@ -94,8 +85,7 @@ static int follow(const struct gt_word *known, char **argv, struct gt_verb *verb
 {
 	switch (known->meaning) {
 	case GT_WORD_COMMAND:
-		(void)use(verb, known->text, 2);
-		return verb->command ? 0 : missing_command(argv[1], err);
+		return use(verb, known->text, 2);
 	case GT_WORD_EITHER:
 		return use(verb, are_to_be_read(argv + 2) ? "report" : "run", 2);
 	case GT_WORD_VERSION:
@@ -174,7 +164,7 @@ static int guess(char **argv, struct gt_verb *verb, struct gt_error *err)
 	}
 	if (is_report(word) && is_to_be_read(argv[2]))
 		return use(verb, "report", 1);
-	if (gt_recording_is_trace(word) && gt_command_find("view"))
+	if (gt_recording_is_trace(word))
 		return use(verb, "view", 1);
 	if (gt_recording_is_foreign(word, err) < 0)
 		return -EINVAL;

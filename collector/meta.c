@@ -93,6 +93,12 @@ static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
 		trace->tool_version = text_of(decoder, value);
 	else if (strcmp(word, GT_META_HOST) == 0)
 		process->host = text_of(decoder, value);
+	else if (strcmp(word, GT_META_KERNEL) == 0)
+		process->kernel_release = text_of(decoder, value);
+	else if (strcmp(word, GT_META_MACHINE) == 0)
+		process->architecture = text_of(decoder, value);
+	else if (strcmp(word, GT_META_CPUS) == 0)
+		process->cpus = (gt_count)number_of(value);
 	else if (strcmp(word, GT_META_PID) == 0)
 		process->pid = (gt_count)number_of(value);
 	else if (strcmp(word, GT_META_PPID) == 0)
@@ -109,6 +115,8 @@ static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
 		take_cupti_version(decoder, value);
 	else if (strcmp(word, GT_META_DRIVER) == 0)
 		take_driver(decoder, value);
+	else if (strcmp(word, GT_META_ENVIRONMENT) == 0)
+		process->environment = text_of(decoder, value);
 	else if (strcmp(word, GT_META_API) == 0)
 		take_api(decoder->capture, said);
 	else if (strcmp(word, GT_META_END) == 0)

@@ -17,9 +17,19 @@ struct gt_target {
 	const char *path; /* of the file behind the sink; NULL: it has none, as a pipe */
 };
 
+/* How what is written is compressed. */
+enum gt_compression {
+	GT_COMPRESSION_DEFAULT, /* the format's own choice */
+	GT_COMPRESSION_NONE,
+	GT_COMPRESSION_ZLIB,
+	GT_COMPRESSION_GZIP,
+	GT_COMPRESSION_ZSTD,
+};
+
 /* How to write; zero-initialised means the defaults. */
 struct gt_export_options {
-	bool uncompressed; /* for formats that compress by themselves */
+	enum gt_compression compression;
+	bool without_calls; /* leave out API calls; waits and failed calls stay */
 };
 
 /* What was written, for the user and for tests that compare it with what an importer read. */
@@ -38,6 +48,7 @@ struct gt_exporter {
 	const char *extension; /* with the dot; picks the format when none is named */
 	const char *summary;   /* one line, no full stop */
 	bool needs_path;       /* writes the path by itself, not into the sink: never to a pipe */
+	unsigned compressions; /* that it can write: 1 << GT_COMPRESSION_... */
 	/* counts may be NULL. Returns 0 or a negative errno value with err set. */
 	int (*write)(const struct gt_view *view, const struct gt_export_options *options,
 	             const struct gt_target *target, struct gt_export_counts *counts,

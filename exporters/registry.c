@@ -21,12 +21,27 @@ const struct gt_exporter *gt_exporter_find(const char *name)
 	return NULL;
 }
 
+/* "x.json.gz" is a ".json" file of a format that can be compressed so. */
+static size_t without_gz(const char *file_name)
+{
+	const size_t size = strlen(file_name);
+
+	return size > 3 && strcmp(file_name + size - 3, ".gz") == 0 ? size - 3 : size;
+}
+
 const struct gt_exporter *gt_exporter_for_file(const char *file_name)
 {
-	const char *dot = strrchr(file_name, '.');
+	const size_t whole = strlen(file_name);
+	const size_t size = without_gz(file_name);
 
-	for (size_t i = 0; dot && i < gt_exporter_count; i++)
-		if (strcmp(gt_exporters[i]->extension, dot) == 0)
-			return gt_exporters[i];
+	for (size_t i = 0; i < gt_exporter_count; i++) {
+		const struct gt_exporter *exporter = gt_exporters[i];
+		const size_t length = strlen(exporter->extension);
+
+		if (size >= length &&
+		    strncmp(file_name + size - length, exporter->extension, length) == 0 &&
+		    (size == whole || exporter->compressions & 1u << GT_COMPRESSION_GZIP))
+			return exporter;
+	}
 	return NULL;
 }

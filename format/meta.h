@@ -13,6 +13,9 @@
 #define GT_META_TOOL          "tool" /* version of gputrace */
 #define GT_META_HOST          "host"
 #define GT_META_BOOT_ID       "boot_id"
+#define GT_META_KERNEL        "kernel"  /* release of the operating system's kernel */
+#define GT_META_MACHINE       "machine" /* x86_64, aarch64, ... */
+#define GT_META_CPUS          "cpus"    /* that are online */
 #define GT_META_PID           "pid"
 #define GT_META_PPID          "ppid"
 #define GT_META_STARTED       "started_ticks" /* field 22 of /proc/PID/stat */
@@ -22,6 +25,7 @@
 #define GT_META_CUPTI_VERSION "cupti_version"  /* cuptiGetVersion */
 #define GT_META_DRIVER        "driver_version" /* cuDriverGetVersion, 13000 for 13.0 */
 #define GT_META_SETTINGS      "settings"       /* NAME=value lines that differ from the default */
+#define GT_META_ENVIRONMENT   "environment"    /* NAME=value lines of format/environment.def */
 #define GT_META_API           "api"            /* none, light, outer or all */
 #define GT_META_END           "end"            /* clean or died; absent: neither happened yet */
 

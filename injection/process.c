@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/host.h"
@@ -54,6 +55,19 @@ void gt_process_program(char *name, size_t size)
 	snprintf(name, size, "%s", slash && slash[1] ? slash + 1 : "program");
 }
 
+static void describe_machine(struct gt_meta *meta)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct utsname names;
+
+	if (cpus > 0)
+		gt_meta_add_number(meta, GT_META_CPUS, (unsigned long long)cpus);
+	if (uname(&names) < 0)
+		return;
+	gt_meta_add(meta, GT_META_KERNEL, names.release);
+	gt_meta_add(meta, GT_META_MACHINE, names.machine);
+}
+
 void gt_process_describe(struct gt_meta *meta)
 {
 	char text[8192];
@@ -65,6 +79,7 @@ void gt_process_describe(struct gt_meta *meta)
 	size = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	gt_meta_add_bytes(meta, GT_META_BOOT_ID, text,
 	                  strcspn(text, "\n") < size ? strcspn(text, "\n") : size);
+	describe_machine(meta);
 	gt_meta_add_number(meta, GT_META_PID, (unsigned long long)getpid());
 	gt_meta_add_number(meta, GT_META_PPID, (unsigned long long)getppid());
 	gt_meta_add_number(meta, GT_META_STARTED, gt_process_started());

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "format/environment.h"
 #include "format/meta.h"
 #include "format/recording.h"
 #include "injection/cupti/layout.h"
@@ -99,6 +100,8 @@ static void write_meta(struct gt_session *session, char *const *environment)
 	gt_process_describe(&meta);
 	gt_meta_add_bytes(&meta, GT_META_SETTINGS, text,
 	                  gt_settings_text(environment, text, sizeof(text)));
+	gt_meta_add_bytes(&meta, GT_META_ENVIRONMENT, text,
+	                  gt_environment_text(environment, text, sizeof(text)));
 	gt_meta_add(&meta, GT_META_API, gt_api_words[session->settings.api]);
 	if (session->driver_version)
 		gt_meta_add_number(&meta, GT_META_DRIVER, (unsigned)session->driver_version);

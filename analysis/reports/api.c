@@ -18,24 +18,28 @@
 #include "model/view.h"
 
 static const struct gt_heading function_headings[] = {
-	{"function", GT_UNIT_TEXT, "Function of the CUDA runtime (cuda...) or driver (cu...) API"},
-	{"calls", GT_UNIT_COUNT, "Calls that returned"},
-	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host"},
+	{"function", GT_UNIT_TEXT, "Function of the CUDA runtime (cuda...) or driver (cu...) API",
+         GT_WORTH_NAME},
+	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},
 	{"thread_percent", GT_UNIT_PERCENT,
-         "total_ns of the time from first to last call of each thread, all threads summed"},
+         "total_ns of the time from first to last call of each thread, all threads summed",
+         GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
-	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer"},
-	{"min_ns", GT_UNIT_NS, "Shortest call"},
-	{"max_ns", GT_UNIT_NS, "Longest call"},
-	{"errors", GT_UNIT_COUNT, "Calls that returned neither success nor \"not ready\""},
-	{"unfinished", GT_UNIT_COUNT, "Calls that had not returned when their process ended"},
+	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_ORDINARY},
+	{"min_ns", GT_UNIT_NS, "Shortest call", GT_WORTH_LITTLE},
+	{"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_ORDINARY},
+	{"errors", GT_UNIT_COUNT, "Calls that returned neither success nor \"not ready\"",
+         GT_WORTH_LITTLE, true},
+	{"unfinished", GT_UNIT_COUNT, "Calls that had not returned when their process ended",
+         GT_WORTH_LEAST, true},
 };
 
 static const struct gt_heading error_headings[] = {
-	{"function", GT_UNIT_TEXT, "Function that returned it"},
-	{"result", GT_UNIT_TEXT, "Name of the result, as CUDA 13.0 has it"},
-	{"code", GT_UNIT_COUNT, "Its number: a cudaError_t or a CUresult"},
-	{"calls", GT_UNIT_COUNT, "Calls that returned it"},
+	{"function", GT_UNIT_TEXT, "Function that returned it", GT_WORTH_NAME},
+	{"result", GT_UNIT_TEXT, "Name of the result, as CUDA 13.0 has it", GT_WORTH_KEY},
+	{"code", GT_UNIT_COUNT, "Its number: a cudaError_t or a CUresult", GT_WORTH_LITTLE},
+	{"calls", GT_UNIT_COUNT, "Calls that returned it", GT_WORTH_KEY, true},
 	{"first_time_ns", GT_UNIT_TIME,
          "When the first of them was entered, since the recording began"},
 };

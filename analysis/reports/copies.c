@@ -17,49 +17,54 @@
 #include "model/view.h"
 
 /* What all three tables say of the rate at which bytes moved. */
-#define RATE_HEADINGS                                                                                  \
-	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns"},                   \
-		{"traffic_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                 \
-	         "What the link or memory moved: twice achieved where each byte is read and written"}, \
-		{"peak_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                    \
-	         "Most that the link or memory can move, by the figures in peak_source"},              \
-		{"efficiency_percent", GT_UNIT_PERCENT, "traffic of peak"},                            \
-	{                                                                                              \
-		"peak_source", GT_UNIT_TEXT,                                                           \
-			"What the peak is worked out from, or why there is none"                       \
+#define RATE_HEADINGS                                                                                 \
+	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns"},                  \
+		{"traffic_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                \
+	         "What the link or memory moved: twice achieved where each byte is read and written", \
+	         GT_WORTH_LEAST},                                                                     \
+		{"peak_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                   \
+	         "Most that the link or memory can move, by the figures in peak_source",              \
+	         GT_WORTH_LITTLE},                                                                    \
+		{"efficiency_percent", GT_UNIT_PERCENT, "traffic of peak"},                           \
+	{                                                                                             \
+		"peak_source", GT_UNIT_TEXT,                                                          \
+			"What the peak is worked out from, or why there is none", GT_WORTH_LEAST      \
 	}
 
 static const struct gt_heading copy_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU that made the copy"},
-	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU"},
+	{"device", GT_UNIT_TEXT, "GPU that made the copy", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU", GT_WORTH_KEY},
 	{"source", GT_UNIT_TEXT, "Kind of memory that was read"},
 	{"destination", GT_UNIT_TEXT, "Kind of memory that was written"},
-	{"from_device", GT_UNIT_TEXT, "For copies between GPUs: the one that was read"},
-	{"to_device", GT_UNIT_TEXT, "For copies between GPUs: the one that was written"},
-	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end"},
-	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
-	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU"},
+	{"from_device", GT_UNIT_TEXT, "For copies between GPUs: the one that was read",
+         GT_WORTH_LITTLE},
+	{"to_device", GT_UNIT_TEXT, "For copies between GPUs: the one that was written",
+         GT_WORTH_LITTLE},
+	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end", GT_WORTH_ORDINARY},
+	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU", GT_WORTH_KEY},
 	RATE_HEADINGS,
 };
 
 static const struct gt_heading fill_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU that made the fill"},
-	{"memory", GT_UNIT_TEXT, "Kind of memory that was filled"},
+	{"device", GT_UNIT_TEXT, "GPU that made the fill", GT_WORTH_KEY},
+	{"memory", GT_UNIT_TEXT, "Kind of memory that was filled", GT_WORTH_KEY},
 	{"calls", GT_UNIT_COUNT, "Fills that have a start and an end"},
-	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
-	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU"},
+	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU", GT_WORTH_KEY},
 	RATE_HEADINGS,
 };
 
 static const struct gt_heading size_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU that made the copies"},
-	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU"},
-	{"from_bytes", GT_UNIT_BYTES, "Smallest size of the class"},
-	{"below_bytes", GT_UNIT_BYTES, "The class ends before this size: four times from_bytes"},
-	{"calls", GT_UNIT_COUNT, "Copies of such a size"},
-	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
+	{"device", GT_UNIT_TEXT, "GPU that made the copies", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU", GT_WORTH_KEY},
+	{"from_bytes", GT_UNIT_BINARY_BYTES, "Smallest size of the class", GT_WORTH_KEY},
+	{"below_bytes", GT_UNIT_BINARY_BYTES,
+         "The class ends before this size: four times from_bytes", GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Copies of such a size", GT_WORTH_KEY},
+	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_ORDINARY},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU"},
-	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
+	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
 	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns"},
 };
 

@@ -5,6 +5,7 @@
 #include "analysis/busy.h"
 #include "analysis/figures.h"
 #include "analysis/functions.h"
+#include "analysis/gap_cause.h"
 #include "analysis/host_calls.h"
 #include "analysis/idle.h"
 #include "analysis/latency.h"
@@ -20,51 +21,59 @@
 #include "model/view.h"
 
 static const struct gt_heading device_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU"},
-	{"span_ns", GT_UNIT_NS, "From its first kernel, copy or fill to the end of its last"},
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
+	{"span_ns", GT_UNIT_NS, "From its first kernel, copy or fill to the end of its last",
+         GT_WORTH_LITTLE},
 	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran, as in summary"},
 	{"busy_percent", GT_UNIT_PERCENT,
          "busy_ns of the duration of the recording, or of its window, as in summary"},
-	{"active_ns", GT_UNIT_NS, "Time in which at least one kernel, copy or fill ran"},
-	{"idle_ns", GT_UNIT_NS, "span_ns - active_ns: nothing ran that was recorded"},
-	{"idle_percent", GT_UNIT_PERCENT, "idle_ns of span_ns"},
-	{"gaps", GT_UNIT_COUNT, "Pieces that idle_ns consists of"},
-	{"mean_gap_ns", GT_UNIT_NS, "idle_ns / gaps"},
+	{"active_ns", GT_UNIT_NS, "Time in which at least one kernel, copy or fill ran",
+         GT_WORTH_LITTLE},
+	{"idle_ns", GT_UNIT_NS, "span_ns - active_ns: nothing ran that was recorded", GT_WORTH_KEY},
+	{"idle_percent", GT_UNIT_PERCENT, "idle_ns of span_ns", GT_WORTH_KEY},
+	{"gaps", GT_UNIT_COUNT, "Pieces that idle_ns consists of", GT_WORTH_KEY},
+	{"mean_gap_ns", GT_UNIT_NS, "idle_ns / gaps", GT_WORTH_ORDINARY},
 };
 
 static const struct gt_heading gap_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU that was idle"},
-	{"start_time_ns", GT_UNIT_TIME, "When the gap began, since the recording began"},
-	{"duration_ns", GT_UNIT_NS, "How long nothing ran"},
-	{"before", GT_UNIT_TEXT, "What ended last before the gap"},
-	{"after", GT_UNIT_TEXT, "What ended the gap"},
+	{"device", GT_UNIT_TEXT, "GPU that was idle", GT_WORTH_KEY},
+	{"start_time_ns", GT_UNIT_TIME, "When the gap began, since the recording began",
+         GT_WORTH_KEY},
+	{"duration_ns", GT_UNIT_NS, "How long nothing ran", GT_WORTH_KEY},
+	{"before", GT_UNIT_TEXT, "What ended last before the gap", GT_WORTH_NAME},
+	{"after", GT_UNIT_TEXT, "What ended the gap", GT_WORTH_NAME},
 	{"host_call", GT_UNIT_TEXT,
-         "Call that took half of the gap or more, on the thread that asked for what came after"},
+         "Call that took half of the gap or more, on the thread that asked for what came after",
+         GT_WORTH_NAME},
 	{"host_call_ns", GT_UNIT_NS,
-         "How much of the gap that call took; where none is named, all calls of the thread"},
+         "How much of the gap that call took; where none is named, all calls of the thread",
+         GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading size_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU that was idle"},
-	{"from_ns", GT_UNIT_NS, "Shortest gap of the class"},
-	{"below_ns", GT_UNIT_NS, "The class ends before this length: ten times from_ns"},
-	{"gaps", GT_UNIT_COUNT, "Gaps of such a length"},
-	{"idle_ns", GT_UNIT_NS, "Sum of their lengths"},
+	{"device", GT_UNIT_TEXT, "GPU that was idle", GT_WORTH_KEY},
+	{"from_ns", GT_UNIT_NS, "Shortest gap of the class", GT_WORTH_KEY},
+	{"below_ns", GT_UNIT_NS, "The class ends before this length: ten times from_ns",
+         GT_WORTH_KEY},
+	{"gaps", GT_UNIT_COUNT, "Gaps of such a length", GT_WORTH_KEY},
+	{"idle_ns", GT_UNIT_NS, "Sum of their lengths", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "idle_ns of all idle time of the device"},
 };
 
 static const struct gt_heading latency_headings[] = {
-	{"process", GT_UNIT_TEXT, "Process that launched"},
+	{"process", GT_UNIT_TEXT, "Process that launched", GT_WORTH_NAME},
 	{"launches", GT_UNIT_TEXT,
-         "all, or only those that found the device idle: all that started before had ended"},
-	{"calls", GT_UNIT_COUNT, "Kernels launched one by one whose call is known"},
+         "all, or only those that found the device idle: all that started before had ended",
+         GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Kernels launched one by one whose call is known", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "calls of all such kernels of the process"},
-	{"min_ns", GT_UNIT_NS, "Least time from the entry of the call to the start of the kernel"},
-	{"p50_ns", GT_UNIT_NS, "Half of the launches took no longer"},
-	{"p90_ns", GT_UNIT_NS, "90 percent of the launches took no longer"},
+	{"min_ns", GT_UNIT_NS, "Least time from the entry of the call to the start of the kernel",
+         GT_WORTH_LITTLE},
+	{"p50_ns", GT_UNIT_NS, "Half of the launches took no longer", GT_WORTH_KEY},
+	{"p90_ns", GT_UNIT_NS, "90 percent of the launches took no longer", GT_WORTH_LITTLE},
 	{"p99_ns", GT_UNIT_NS, "99 percent of the launches took no longer"},
 	{"max_ns", GT_UNIT_NS, "Most time from the entry of the call to the start of the kernel"},
-	{"mean_ns", GT_UNIT_NS, "Sum of these times / calls"},
+	{"mean_ns", GT_UNIT_NS, "Sum of these times / calls", GT_WORTH_LITTLE},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -176,51 +185,20 @@ static void add_activity(const struct gt_trace *trace, struct gt_result *result,
 	}
 }
 
-/* Whether that is half of the gap or more. */
-static bool is_half(gt_time part_ns, const struct gt_gap *gap)
-{
-	const uint64_t gap_ns = gt_gap_ns(gap);
-
-	return (uint64_t)part_ns >= gap_ns - gap_ns / 2;
-}
-
-/* A call that took a small part of the gap does not explain it, though it be the longest. */
-static void add_found(const struct gt_trace *trace, struct gt_result *result,
-                      const struct gt_gap *gap, const struct gt_host_calls *found)
-{
-	const struct gt_api_call *call = found->longest;
-
-	if (!call || !is_half(found->longest_ns, gap)) {
-		gt_result_add_text(result, is_half(found->all_ns, gap) ? "several CUDA calls"
-		                                                       : "no CUDA call");
-		gt_result_add_count(result, found->all_ns);
-		return;
-	}
-	if (call->kind == GT_API_SYNCHRONIZE)
-		gt_result_add_format(result, "waiting in %s", gt_trace_text(trace, call->function));
-	else
-		gt_add_string(result, trace, call->function);
-	gt_result_add_count(result, found->longest_ns);
-}
-
 static void add_host_call(const struct tally *tally, struct gt_result *result,
                           const struct gt_gap *gap)
 {
-	const struct gt_trace *trace = tally->trace;
-	const gt_id asked = gap->after.api_call;
+	const struct gt_gap_cause cause = gt_gap_cause_of(&tally->calls, gap);
+	char text[256];
 
-	if (asked >= trace->api_calls.count ||
-	    trace->api_calls.rows[asked].thread >= trace->threads.count) {
+	gt_gap_cause_text(&cause, tally->trace, text, sizeof(text));
+	if (!*text) {
 		gt_result_add_unknown(result);
 		gt_result_add_unknown(result);
 		return;
 	}
-
-	const struct gt_host_calls found =
-		gt_host_calls_in(&tally->calls, (struct gt_interval){gap->start_ns, gap->end_ns},
-	                         trace->api_calls.rows[asked].thread);
-
-	add_found(trace, result, gap, &found);
+	gt_result_add_format(result, "%s", text);
+	gt_result_add_count(result, cause.host_ns);
 }
 
 static void add_largest(const struct tally *tally, struct gt_result *result)
@@ -310,8 +288,9 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		return;
 	}
 	gt_result_remark(result,
-	                 "Busy means that a kernel, copy or fill that was recorded ran; what other "
-	                 "programs did on the GPU is not seen.");
+	                 "A GPU is idle while no kernel, copy or fill that was recorded runs; what "
+	                 "other programs did on it is not seen. Busy is as in report summary: a "
+	                 "kernel runs.");
 	if (trace->api_calls.count == 0)
 		gt_result_remark(
 			result,

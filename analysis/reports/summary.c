@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "analysis/busy.h"
+#include "analysis/facts.h"
 #include "analysis/figures.h"
+#include "analysis/findings.h"
 #include "analysis/functions.h"
+#include "analysis/overview.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -30,40 +33,44 @@ static const struct gt_heading recording_headings[] = {
 	{"copied_bytes", GT_UNIT_BYTES, "Sum of the sizes of these copies"},
 	{"fills", GT_UNIT_COUNT, "Fills of memory by GPUs, unfinished ones included"},
 	{"api_calls", GT_UNIT_COUNT, "CUDA API calls of the program that were recorded"},
-	{"errors", GT_UNIT_COUNT, "API calls that returned neither success nor \"not ready\""},
-	{"unfinished", GT_UNIT_COUNT, "Kernels, copies and fills without an end time"},
+	{"errors", GT_UNIT_COUNT, "API calls that returned neither success nor \"not ready\"",
+         GT_WORTH_ORDINARY, true},
+	{"unfinished", GT_UNIT_COUNT, "Kernels, copies and fills without an end time",
+         GT_WORTH_ORDINARY, true},
 	{"ledger", GT_UNIT_TEXT,
          "complete: nothing is missing and the end of every process is known"},
 };
 
 static const struct gt_heading device_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU"},
-	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran"},
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
+	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran", GT_WORTH_KEY},
 	{"busy_percent", GT_UNIT_PERCENT,
-         "busy_ns of the duration of the recording, or of its window"},
+         "busy_ns of the duration of the recording, or of its window", GT_WORTH_KEY},
 	{"active_percent", GT_UNIT_PERCENT,
          "busy_ns of the time from the first kernel, copy or fill to the end of the last"},
 	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran"},
 	{"overlap_ns", GT_UNIT_NS, "Time in which a kernel and a copy ran at once"},
-	{"kernels", GT_UNIT_COUNT, "Executions that have a start and an end"},
+	{"kernels", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading top_kernel_headings[] = {
-	{"kernel", GT_UNIT_TEXT, "Function name; instances that read alike are counted together"},
-	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end"},
-	{"total_ns", GT_UNIT_NS, "Sum of end - start of its executions on the GPU"},
-	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all kernels"},
+	{"kernel", GT_UNIT_TEXT, "Function name; instances that read alike are counted together",
+         GT_WORTH_NAME},
+	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS, "Sum of end - start of its executions on the GPU", GT_WORTH_KEY},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all kernels", GT_WORTH_KEY},
 };
 
 static const struct gt_heading top_api_headings[] = {
-	{"function", GT_UNIT_TEXT, "Function of the CUDA runtime (cuda...) or driver (cu...) API"},
-	{"calls", GT_UNIT_COUNT, "Calls that returned"},
-	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host"},
-	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all calls"},
+	{"function", GT_UNIT_TEXT, "Function of the CUDA runtime (cuda...) or driver (cu...) API",
+         GT_WORTH_NAME},
+	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all calls", GT_WORTH_KEY},
 };
 
 static const struct gt_heading copy_headings[] = {
-	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU"},
+	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU", GT_WORTH_KEY},
 	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end"},
 	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU"},
@@ -71,29 +78,30 @@ static const struct gt_heading copy_headings[] = {
 };
 
 static const struct gt_heading process_headings[] = {
-	{"process", GT_UNIT_TEXT, "Name and process id"},
+	{"process", GT_UNIT_TEXT, "Name and process id", GT_WORTH_KEY},
 	{"duration_ns", GT_UNIT_NS, "From the start of recording in it to the last thing known"},
-	{"ended", GT_UNIT_TEXT, "How its recording ended"},
-	{"command", GT_UNIT_TEXT, "Its command line"},
+	{"ended", GT_UNIT_TEXT, "How its recording ended", GT_WORTH_KEY},
+	{"command", GT_UNIT_TEXT, "Its command line", GT_WORTH_PROSE},
 };
 
 static const struct gt_heading ledger_headings[] = {
-	{"class", GT_UNIT_TEXT, "What was counted"},
+	{"class", GT_UNIT_TEXT, "What was counted", GT_WORTH_NAME},
 	{"value", GT_UNIT_COUNT,
          "How many, all processes together; nanoseconds for names ending in _ns"},
 	{"is_loss", GT_UNIT_TEXT, "yes: what it counts is not in the recording, or has no times"},
 };
 
 static const struct gt_heading note_headings[] = {
-	{"process", GT_UNIT_TEXT, "Process it is about; not known for the whole recording"},
-	{"topic", GT_UNIT_TEXT, "Source, stage or file it is about"},
-	{"note", GT_UNIT_TEXT, "What the reader should know"},
+	{"process", GT_UNIT_TEXT, "Process it is about; not known for the whole recording",
+         GT_WORTH_LITTLE},
+	{"topic", GT_UNIT_TEXT, "Source, stage or file it is about", GT_WORTH_LITTLE},
+	{"note", GT_UNIT_TEXT, "What the reader should know", GT_WORTH_PROSE},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gt_parameter parameters[] = {
-	{"top", GT_PARAMETER_COUNT, "10", "Rows of the lists of the busiest kernels and calls"},
+	{"top", GT_PARAMETER_COUNT, "5", "Rows of the lists of the busiest kernels and calls"},
 	{0},
 };
 
@@ -249,9 +257,7 @@ static void add_device_row(const struct gt_view *view, struct gt_result *result,
 	gt_result_add_real(result, gt_busy_percent(view, &busy->kernels));
 	gt_result_add_real(result, gt_percent((double)busy_ns, (double)gt_cover_span(&busy->all)));
 	gt_result_add_count(result, (int64_t)copy_ns);
-	/* What both cover is in the sum of the two twice, in their union once. */
-	gt_result_add_count(result,
-	                    (int64_t)(busy_ns + copy_ns - busy->kernels_or_copies.covered_ns));
+	gt_result_add_count(result, (int64_t)gt_busy_overlap(busy));
 	gt_result_add_count(result, (int64_t)busy->kernel_count);
 }
 
@@ -419,8 +425,26 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 	    recording->unread || recording->running)
 		gt_result_remark(
 			result,
-			"The recording is incomplete: figures are those of what is in it (see "
-			"ledger, processes and notes).");
+			"The recording is incomplete: figures are those of what is in it (gputrace info says "
+			"what is missing).");
+}
+
+/* The table that was begun last. */
+static void hide_if_empty(struct gt_result *result, const char *title)
+{
+	if (gt_section_row_count(gt_result_find(result, title)) == 0)
+		gt_result_detail(result);
+}
+
+/* What people read first; the tables of figures are behind it. */
+static void add_page(const struct gt_view *view, struct gt_result *result)
+{
+	struct gt_facts facts;
+
+	gt_facts_init(&facts, view);
+	gt_add_overview(result, &facts);
+	gt_add_findings(result, &facts);
+	gt_facts_release(&facts);
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
@@ -431,13 +455,22 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 	(void)err;
 	add_recording(view, result);
+	gt_result_detail(result);
 	add_devices(view, result);
+	gt_result_detail(result);
+	add_page(view, result);
 	add_top_kernels(trace, result, top);
+	hide_if_empty(result, "top_kernels");
 	add_top_api_calls(trace, result, top);
+	gt_result_detail(result);
 	add_copies(trace, result);
+	hide_if_empty(result, "copies");
 	add_processes(trace, result);
+	gt_result_detail(result);
 	add_ledger(trace, result);
+	gt_result_detail(result);
 	add_notes(trace, result);
+	gt_result_detail(result);
 	add_remarks(view, result);
 	return 0;
 }

@@ -17,40 +17,44 @@
 #include "model/view.h"
 
 static const struct gt_heading counter_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU"},
-	{"counter", GT_UNIT_TEXT, "What was sampled"},
-	{"unit", GT_UNIT_TEXT, "Of the figures in this row"},
-	{"samples", GT_UNIT_COUNT, "Values that were measured; 0: not measured"},
-	{"min", GT_UNIT_REAL, "Least value"},
-	{"p5", GT_UNIT_REAL, "5 percent of the values are no more"},
-	{"median", GT_UNIT_REAL, "Half of the values are no more"},
-	{"p95", GT_UNIT_REAL, "95 percent of the values are no more"},
-	{"max", GT_UNIT_REAL, "Most"},
-	{"mean", GT_UNIT_REAL, "Over time, the values joined by straight lines"},
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},
+	{"counter", GT_UNIT_TEXT, "What was sampled", GT_WORTH_NAME},
+	{"unit", GT_UNIT_TEXT, "Of the figures in this row", GT_WORTH_KEY},
+	{"samples", GT_UNIT_COUNT, "Values that were measured; 0: not measured", GT_WORTH_LITTLE},
+	{"min", GT_UNIT_REAL, "Least value", GT_WORTH_KEY},
+	{"p5", GT_UNIT_REAL, "5 percent of the values are no more", GT_WORTH_LITTLE},
+	{"median", GT_UNIT_REAL, "Half of the values are no more", GT_WORTH_KEY},
+	{"p95", GT_UNIT_REAL, "95 percent of the values are no more", GT_WORTH_LITTLE},
+	{"max", GT_UNIT_REAL, "Most", GT_WORTH_KEY},
+	{"mean", GT_UNIT_REAL, "Over time, the values joined by straight lines", GT_WORTH_ORDINARY},
 	{"difference", GT_UNIT_REAL, "Of what only counts up: last value - first"},
 	{"per_second", GT_UNIT_REAL, "difference / time between the two"},
 };
 
 static const struct gt_heading energy_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU"},
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
 	{"duration_ns", GT_UNIT_NS,
-         "Between samples that have energy and power; without times in which nobody sampled"},
-	{"energy_j", GT_UNIT_REAL, "Joules in that time by the GPU's own counter"},
-	{"integrated_j", GT_UNIT_REAL, "Joules by adding up the samples of power"},
+         "Between samples that have energy and power; without times in which nobody sampled",
+         GT_WORTH_KEY},
+	{"energy_j", GT_UNIT_REAL, "Joules in that time by the GPU's own counter", GT_WORTH_KEY},
+	{"integrated_j", GT_UNIT_REAL, "Joules by adding up the samples of power", GT_WORTH_LITTLE},
 	{"difference_percent", GT_UNIT_PERCENT,
-         "integrated_j - energy_j, of energy_j: how far the samples of power can be believed"},
+         "integrated_j - energy_j, of energy_j: how far the samples of power can be believed",
+         GT_WORTH_LITTLE},
 	{"mean_w", GT_UNIT_REAL, "energy_j / duration: watts"},
 };
 
 static const struct gt_heading throttle_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU"},
-	{"reason", GT_UNIT_TEXT, "Why the clocks were lower than they could be"},
-	{"slows", GT_UNIT_TEXT, "Whether it slows work down in a way that comes and goes"},
-	{"times", GT_UNIT_COUNT, "How often it began"},
-	{"total_ns", GT_UNIT_NS, "How long it held, to the interval of samples"},
-	{"share_percent", GT_UNIT_PERCENT, "total_ns of the recording, or of its window"},
-	{"longest_ns", GT_UNIT_NS, "The longest time without a break"},
-	{"meaning", GT_UNIT_TEXT, "What it says"},
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},
+	{"reason", GT_UNIT_TEXT, "Why the clocks were lower than they could be", GT_WORTH_KEY},
+	{"slows", GT_UNIT_TEXT, "Whether it slows work down in a way that comes and goes",
+         GT_WORTH_LITTLE},
+	{"times", GT_UNIT_COUNT, "How often it began", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS, "How long it held, to the interval of samples", GT_WORTH_KEY},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of the recording, or of its window",
+         GT_WORTH_ORDINARY},
+	{"longest_ns", GT_UNIT_NS, "The longest time without a break", GT_WORTH_LITTLE},
+	{"meaning", GT_UNIT_TEXT, "What it says", GT_WORTH_PROSE},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -19,44 +19,48 @@
 #include "model/view.h"
 
 static const struct gt_heading wait_headings[] = {
-	{"kind", GT_UNIT_TEXT, "What the call does to the order of work"},
-	{"calls", GT_UNIT_COUNT, "Calls; queries are counted one by one"},
+	{"kind", GT_UNIT_TEXT, "What the call does to the order of work", GT_WORTH_NAME},
+	{"calls", GT_UNIT_COUNT, "Calls; queries are counted one by one", GT_WORTH_KEY},
 	{"host_waits", GT_UNIT_TEXT, "Whether the host may wait in such a call"},
-	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host; not measured for queries"},
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host; not measured for queries",
+         GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls that returned"},
-	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer"},
+	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_LITTLE},
 	{"max_ns", GT_UNIT_NS, "Longest call"},
-	{"failed", GT_UNIT_COUNT, "Calls that returned an error"},
-	{"unfinished", GT_UNIT_COUNT, "Calls that had not returned when their process ended"},
+	{"failed", GT_UNIT_COUNT, "Calls that returned an error", GT_WORTH_LITTLE, true},
+	{"unfinished", GT_UNIT_COUNT, "Calls that had not returned when their process ended",
+         GT_WORTH_LEAST, true},
 };
 
 static const struct gt_heading object_headings[] = {
-	{"thread", GT_UNIT_TEXT, "Who waited: name and thread id"},
-	{"kind", GT_UNIT_TEXT, "How"},
+	{"thread", GT_UNIT_TEXT, "Who waited: name and thread id", GT_WORTH_NAME},
+	{"kind", GT_UNIT_TEXT, "How", GT_WORTH_KEY},
 	{"stream", GT_UNIT_TEXT,
-         "On which stream: CUPTI's number; of an event's record the stream it was made on"},
-	{"event", GT_UNIT_COUNT, "On which event: its number in its process"},
-	{"calls", GT_UNIT_COUNT, "Calls that returned"},
-	{"total_ns", GT_UNIT_NS, "Sum of return - entry"},
+         "On which stream: CUPTI's number; of an event's record the stream it was made on",
+         GT_WORTH_KEY},
+	{"event", GT_UNIT_COUNT, "On which event: its number in its process", GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry", GT_WORTH_KEY},
 	{"thread_percent", GT_UNIT_PERCENT, "total_ns of the window"},
-	{"max_ns", GT_UNIT_NS, "Longest call"},
+	{"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading query_headings[] = {
-	{"kind", GT_UNIT_TEXT, "Event query or stream query"},
-	{"answer", GT_UNIT_TEXT, "What they were told"},
-	{"thread", GT_UNIT_TEXT, "Who asked"},
-	{"calls", GT_UNIT_COUNT, "How often"},
+	{"kind", GT_UNIT_TEXT, "Event query or stream query", GT_WORTH_KEY},
+	{"answer", GT_UNIT_TEXT, "What they were told", GT_WORTH_KEY},
+	{"thread", GT_UNIT_TEXT, "Who asked", GT_WORTH_NAME},
+	{"calls", GT_UNIT_COUNT, "How often", GT_WORTH_KEY},
 };
 
 static const struct gt_heading dependency_headings[] = {
-	{"from_stream", GT_UNIT_TEXT, "Stream whose work had to be done first"},
-	{"to_stream", GT_UNIT_TEXT, "Stream that waited for it"},
-	{"kind", GT_UNIT_TEXT, "Through what"},
-	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
-	{"held", GT_UNIT_COUNT, "Of them, those that really held work back"},
+	{"from_stream", GT_UNIT_TEXT, "Stream whose work had to be done first", GT_WORTH_KEY},
+	{"to_stream", GT_UNIT_TEXT, "Stream that waited for it", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "Through what", GT_WORTH_NAME},
+	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for", GT_WORTH_KEY},
+	{"held", GT_UNIT_COUNT, "Of them, those that really held work back", GT_WORTH_KEY},
 	{"held_ns", GT_UNIT_NS,
-         "Sum of end of the awaited work - moment at which what waited could have gone on"},
+         "Sum of end of the awaited work - moment at which what waited could have gone on",
+         GT_WORTH_KEY},
 	{"max_held_ns", GT_UNIT_NS, "Longest of these"},
 };
 
@@ -238,26 +242,6 @@ static void add_thread(struct gt_result *result, const struct gt_trace *trace, g
 	gt_result_add_format(result, "%s (%u)", gt_trace_text(trace, row->name), row->tid);
 }
 
-/* "7"; with several GPUs in the trace "7 of GPU 1". */
-static void add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream)
-{
-	if (stream >= trace->streams.count) {
-		gt_result_add_unknown(result);
-		return;
-	}
-
-	const struct gt_stream *row = &trace->streams.rows[stream];
-	const gt_id device = row->context < trace->contexts.count
-	                             ? trace->contexts.rows[row->context].device
-	                             : GT_NONE;
-
-	if (trace->devices.count > 1 && device < trace->devices.count)
-		gt_result_add_format(result, "%u of GPU %lld", row->number,
-		                     (long long)gt_device_number(&trace->devices.rows[device]));
-	else
-		gt_result_add_format(result, "%u", row->number);
-}
-
 static void add_total(struct gt_result *result, const struct gt_view *view,
                       const struct total *total)
 {
@@ -265,7 +249,7 @@ static void add_total(struct gt_result *result, const struct gt_view *view,
 
 	add_thread(result, trace, total->object.thread);
 	gt_result_add_text(result, gt_sync_kind_name(total->object.kind));
-	add_stream(result, trace, total->object.stream);
+	gt_add_stream(result, trace, total->object.stream);
 	if (total->object.event < trace->events.count)
 		gt_result_add_count(result, trace->events.rows[total->object.event].number);
 	else
@@ -440,8 +424,8 @@ static void add_dependencies(const struct gt_trace *trace, struct gt_result *res
 	for (size_t i = 0; i < gt_index_count(index); i++) {
 		const struct pair *pair = gt_index_key(index, i);
 
-		add_stream(result, trace, pair->from);
-		add_stream(result, trace, pair->to);
+		gt_add_stream(result, trace, pair->from);
+		gt_add_stream(result, trace, pair->to);
 		gt_result_add_text(result, gt_sync_kind_name(pair->kind));
 		gt_result_add_count(result, (int64_t)held[i].calls);
 		gt_result_add_count(result, (int64_t)held[i].held);

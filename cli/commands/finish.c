@@ -7,11 +7,11 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/recording.h"
 #include "cli/say.h"
-#include "cli/units.h"
 #include "format/salvage.h"
 
 enum { TRIES = 20 };

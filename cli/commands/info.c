@@ -9,6 +9,7 @@
 
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/variables.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/strings.h"
@@ -17,10 +18,10 @@
 #include "cli/ledger.h"
 #include "cli/manifest.h"
 #include "cli/option.h"
-#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/render.h"
+#include "cli/show.h"
 #include "collector/collector.h"
 #include "format/recording.h"
 #include "format/salvage.h"
@@ -31,20 +32,13 @@
 #include "model/view.h"
 
 struct args {
-	const char *output;
-	bool json;
-	bool csv;
-	bool force;
 	struct gt_filter_args filter;
+	struct gt_show_args show;
 };
 
 static const struct gt_option options[] = {
 	GT_FILTER_OPTIONS(struct args, filter),
-	OPT_FLAG("json", 0, struct args, json, "Print JSON with raw values"),
-	OPT_FLAG("csv", 0, struct args, csv, "Print CSV with raw values"),
-	OPT_TEXT("output", 'o', struct args, output, "FILE",
-                 "Write here instead of standard output (-)"),
-	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
+	GT_SHOW_OPTIONS(struct args, show),
 	OPT_END_OF("info"),
 };
 
@@ -78,8 +72,8 @@ static const struct gt_heading recording_headings[] = {
 };
 
 static const struct gt_heading run_headings[] = {
-	{"manifest", GT_UNIT_TEXT, "Its file"},
-	{"command", GT_UNIT_TEXT, "Command line"},
+	{"manifest", GT_UNIT_TEXT, "Its file", GT_WORTH_KEY},
+	{"command", GT_UNIT_TEXT, "Command line", GT_WORTH_PROSE},
 	{"folder", GT_UNIT_TEXT, "Folder the program was started in"},
 	{"host", GT_UNIT_TEXT, "Machine it ran on"},
 	{"started", GT_UNIT_TEXT, "When the program was started, UTC"},
@@ -90,23 +84,23 @@ static const struct gt_heading run_headings[] = {
 };
 
 static const struct gt_heading process_headings[] = {
-	{"pid", GT_UNIT_COUNT, "Process id"},
+	{"pid", GT_UNIT_COUNT, "Process id", GT_WORTH_KEY},
 	{"parent_pid", GT_UNIT_COUNT, "Process id of its parent"},
-	{"name", GT_UNIT_TEXT, "Program"},
+	{"name", GT_UNIT_TEXT, "Program", GT_WORTH_KEY},
 	{"ended", GT_UNIT_TEXT, "How its recording ended"},
 	{"start_ns", GT_UNIT_TIME, "When recording began in it"},
 	{"duration_ns", GT_UNIT_NS, "Until the last thing known of it"},
-	{"capture", GT_UNIT_TEXT, "Its file"},
+	{"capture", GT_UNIT_TEXT, "Its file", GT_WORTH_NAME},
 };
 
 static const struct gt_heading device_headings[] = {
-	{"ordinal", GT_UNIT_COUNT, "Number in the process that first used it"},
-	{"name", GT_UNIT_TEXT, "Product name"},
+	{"ordinal", GT_UNIT_COUNT, "Number in the process that first used it", GT_WORTH_KEY},
+	{"name", GT_UNIT_TEXT, "Product name", GT_WORTH_KEY},
 	{"compute_capability", GT_UNIT_TEXT, "Major and minor version"},
 	{"sm_count", GT_UNIT_COUNT, "Multiprocessors"},
-	{"memory_bytes", GT_UNIT_BYTES, "Device memory"},
-	{"pci", GT_UNIT_TEXT, "PCI address"},
-	{"uuid", GT_UNIT_TEXT, "As nvidia-smi prints it"},
+	{"memory_bytes", GT_UNIT_BINARY_BYTES, "Device memory"},
+	{"pci", GT_UNIT_TEXT, "PCI address", GT_WORTH_LITTLE},
+	{"uuid", GT_UNIT_TEXT, "As nvidia-smi prints it", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading table_headings[] = {
@@ -121,18 +115,25 @@ static const struct gt_heading ledger_headings[] = {
 };
 
 static const struct gt_heading setting_headings[] = {
-	{"name", GT_UNIT_TEXT, "Environment variable"},
-	{"value", GT_UNIT_TEXT, "Its value"},
+	{"name", GT_UNIT_TEXT, "Environment variable", GT_WORTH_KEY},
+	{"value", GT_UNIT_TEXT, "Its value", GT_WORTH_PROSE},
+};
+
+static const struct gt_heading environment_headings[] = {
+	{"name", GT_UNIT_TEXT, "Environment variable that changes how fast programs run",
+         GT_WORTH_KEY},
+	{"value", GT_UNIT_TEXT, "Its value", GT_WORTH_PROSE},
+	{"processes", GT_UNIT_COUNT, "Processes that had it"},
 };
 
 static const struct gt_heading note_headings[] = {
-	{"pid", GT_UNIT_COUNT, "Process it is about"},
-	{"topic", GT_UNIT_TEXT, "Source, stage or file it is about"},
-	{"text", GT_UNIT_TEXT, "What to know"},
+	{"pid", GT_UNIT_COUNT, "Process it is about", GT_WORTH_KEY},
+	{"topic", GT_UNIT_TEXT, "Source, stage or file it is about", GT_WORTH_LITTLE},
+	{"text", GT_UNIT_TEXT, "What to know", GT_WORTH_PROSE},
 };
 
 static const struct gt_heading file_headings[] = {
-	{"file", GT_UNIT_TEXT, "Name"},
+	{"file", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
 	{"bytes", GT_UNIT_BYTES, "Size"},
 };
 
@@ -379,6 +380,25 @@ static void add_settings(struct gt_result *result, const struct gt_manifests *ru
 	}
 }
 
+static void add_environment(struct gt_result *result, const struct gt_trace *trace)
+{
+	struct gt_variables variables;
+
+	gt_variables_init(&variables, trace);
+	gt_result_begin(result, "environment", environment_headings,
+	                COUNT_OF(environment_headings));
+	gt_array_each(const struct gt_variable, variable, &variables.list) {
+		const char *equals = memchr(variable->text, '=', variable->length);
+		const size_t name = equals ? (size_t)(equals - variable->text) : variable->length;
+		const size_t value = equals ? variable->length - name - 1 : 0;
+
+		gt_result_add_format(result, "%.*s", (int)name, variable->text);
+		gt_result_add_format(result, "%.*s", (int)value, equals ? equals + 1 : "");
+		gt_result_add_count(result, (int64_t)variable->processes);
+	}
+	gt_variables_release(&variables);
+}
+
 static void add_files(struct gt_result *result, const struct gt_recording_files *files)
 {
 	gt_result_begin(result, "files", file_headings, COUNT_OF(file_headings));
@@ -397,6 +417,7 @@ static void fill(struct gt_result *result, const struct facts *facts)
 	add_tables(result, &facts->trace);
 	add_ledger(result, &facts->trace);
 	add_settings(result, &facts->runs);
+	add_environment(result, &facts->trace);
 	add_notes(result, &facts->trace);
 	add_files(result, &facts->files);
 	gt_result_remark(result, "%s", facts->ledger);
@@ -453,32 +474,11 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 	return 0;
 }
 
-static int print(const struct args *args, const struct gt_result *result, struct gt_error *err)
-{
-	const struct gt_named_result named = {"info", result};
-	struct gt_output output = GT_OUTPUT_INIT;
-	struct gt_rendering rendering = {
-		.style = args->json  ? GT_STYLE_JSON
-	                 : args->csv ? GT_STYLE_CSV
-	                             : GT_STYLE_TEXT,
-		.limit = UINT64_MAX,
-	};
-	int printed = gt_output_open(&output, args->output, args->force, err);
-
-	if (printed == 0) {
-		rendering.width = gt_render_width(output.file);
-		printed = gt_render(&rendering, &named, 1, output.file, err);
-	}
-	if (printed == 0)
-		printed = gt_output_commit(&output, err);
-	gt_output_release(&output);
-	return printed;
-}
-
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {0};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
+	struct gt_rendering rendering = {.limit = UINT64_MAX};
 	struct facts facts = {0};
 	struct gt_filter filter;
 	struct gt_result result;
@@ -489,8 +489,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return left;
 	if (left > 1)
 		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
-	if (args.json && args.csv)
-		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
+	status = gt_show_style(&args.show, &rendering.style, err);
+	if (status < 0)
+		return status;
 	gt_trace_init(&facts.trace);
 	gt_result_init(&result);
 	gt_filter_init(&filter);
@@ -504,7 +505,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 		status = gt_result_check(&result, err);
 	}
 	if (status == 0)
-		status = print(&args, &result, err);
+		status = gt_show(&args.show, &rendering, &(struct gt_named_result){"info", &result},
+		                 1, err);
 	gt_result_release(&result);
 	gt_filter_release(&filter);
 	gt_trace_release(&facts.trace);

@@ -19,12 +19,12 @@
 #include "cli/habits.h"
 #include "cli/ledger.h"
 #include "cli/option.h"
-#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/report_help.h"
 #include "cli/say.h"
+#include "cli/show.h"
 #include "cli/words.h"
 #include "collector/collector.h"
 #include "format/recording.h"
@@ -33,14 +33,11 @@
 #include "model/view.h"
 
 struct args {
-	const char *output;
 	uint64_t limit;
 	struct gt_sort sort;
 	bool list;
-	bool json;
-	bool csv;
-	bool force;
 	struct gt_filter_args filter;
+	struct gt_show_args show;
 	struct gt_option_list settings;
 };
 
@@ -49,15 +46,11 @@ static const struct gt_option options[] = {
 	GT_FILTER_OPTIONS(struct args, filter),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
-	OPT_FLAG("json", 0, struct args, json, "Print JSON with raw values"),
-	OPT_FLAG("csv", 0, struct args, csv, "Print CSV with raw values"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
                  "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
                  "commas separate several"),
-	OPT_TEXT("output", 'o', struct args, output, "FILE",
-                 "Write here instead of standard output (-)"),
-	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
+	GT_SHOW_OPTIONS(struct args, show),
 	OPT_END_OF("report"),
 };
 
@@ -293,6 +286,13 @@ static int choose(struct answers *answers, int count, char **words, const char *
 	return result;
 }
 
+/* What people read first ends with the ledger, clean or not. */
+static bool ends_with_ledger(const struct answers *answers, enum gt_style style)
+{
+	return style == GT_STYLE_TEXT && answers->list.count == 1 &&
+	       strcmp(answers->list.rows[0].report->name, "summary") == 0;
+}
+
 /*
  * A ledger that is not clean is shown with every result: as a remark in each report of JSON,
  * once at the end of text, and on standard error with CSV, which has no place for it.
@@ -309,26 +309,17 @@ static void add_ledger(const char *sentence, enum gt_style style, struct answers
 		gt_result_remark(&answers->list.rows[i].result, "%s", sentence);
 }
 
-static int write_answers(const struct args *args, const struct gt_rendering *rendering,
-                         const struct answers *answers, struct gt_error *err)
+static int show_answers(const struct args *args, const struct gt_rendering *rendering,
+                        const struct answers *answers, struct gt_error *err)
 {
 	const size_t count = answers->list.count;
 	struct gt_named_result *named = gt_allocate(count * sizeof(*named));
-	struct gt_output output = GT_OUTPUT_INIT;
-	struct gt_rendering fitted = *rendering;
-	int result = gt_output_open(&output, args->output, args->force, err);
+	int result;
 
-	if (result < 0)
-		goto done;
 	for (size_t i = 0; i < count; i++)
 		named[i] = (struct gt_named_result){answers->list.rows[i].report->name,
 		                                    &answers->list.rows[i].result};
-	fitted.width = gt_render_width(output.file);
-	result = gt_render(&fitted, named, count, output.file, err);
-	if (result == 0)
-		result = gt_output_commit(&output, err);
-done:
-	gt_output_release(&output);
+	result = gt_show(&args->show, rendering, named, count, err);
 	gt_array_free(named);
 	return result;
 }
@@ -350,13 +341,11 @@ static int run_reports(const struct gt_view *view, struct answers *answers,
 }
 
 /* The ledger is that of the whole recording: its sentence is made before anything is cut out. */
-static int report_on(const struct args *args, const char *recording, struct answers *answers,
-                     struct gt_error *err)
+static int report_on(const struct args *args, const char *recording, enum gt_style style,
+                     struct answers *answers, struct gt_error *err)
 {
 	const struct gt_rendering rendering = {
-		.style = args->json  ? GT_STYLE_JSON
-	                 : args->csv ? GT_STYLE_CSV
-	                             : GT_STYLE_TEXT,
+		.style = style,
 		.limit = args->limit,
 		.sort = args->sort.count ? &args->sort : NULL,
 	};
@@ -382,10 +371,10 @@ static int report_on(const struct args *args, const char *recording, struct answ
 	if (result == 0)
 		result = run_reports(&view, answers, &progress, err);
 	gt_progress_end(&progress);
-	if (result == 0 && !clean)
-		add_ledger(sentence, rendering.style, answers);
+	if (result == 0 && (!clean || ends_with_ledger(answers, style)))
+		add_ledger(sentence, style, answers);
 	if (result == 0)
-		result = write_answers(args, &rendering, answers, err);
+		result = show_answers(args, &rendering, answers, err);
 	gt_trace_release(&trace);
 	gt_filter_release(&filter);
 	return result;
@@ -418,6 +407,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	struct answers answers = {0};
 	const char *word;
 	char *recording = NULL;
+	enum gt_style style;
 	int result;
 
 	if (left == -ECANCELED && help_with_reports(argc, argv))
@@ -428,15 +418,15 @@ static int run(int argc, char **argv, struct gt_error *err)
 		list_reports(stdout);
 		return GT_EXIT_OK;
 	}
-	if (args.json && args.csv)
-		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
-	result = choose(&answers, left, argv, &word, err);
+	result = gt_show_style(&args.show, &style, err);
+	if (result == 0)
+		result = choose(&answers, left, argv, &word, err);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
 		result = gt_recording_choose(word, &recording, err);
 	if (result == 0)
-		result = report_on(&args, recording, &answers, err);
+		result = report_on(&args, recording, style, &answers, err);
 	answers_release(&answers);
 	free(recording);
 	return result < 0 ? result : GT_EXIT_OK;

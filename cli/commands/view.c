@@ -17,6 +17,7 @@
 #include "base/file_sink.h"
 #include "base/host.h"
 #include "base/parse.h"
+#include "base/units.h"
 #include "cli/address.h"
 #include "cli/browser.h"
 #include "cli/command.h"
@@ -24,11 +25,11 @@
 #include "cli/option.h"
 #include "cli/page.h"
 #include "cli/port.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/serve.h"
 #include "cli/temporary.h"
-#include "cli/units.h"
 #include "collector/collector.h"
 #include "exporters/exporter.h"
 #include "format/chunk.h"
@@ -63,7 +64,7 @@ static const struct gt_option options[] = {
 	OPT_FLAG("no-browser", 0, struct args, no_browser,
                  "Only print the address, open no browser"),
 	GT_FILTER_OPTIONS(struct args, filter),
-	OPT_END,
+	OPT_END_OF("view"),
 };
 
 /* Everything about one view; released as a whole. */
@@ -189,14 +190,15 @@ static bool is_trace(int file)
 	return false;
 }
 
-static int write_trace(const struct gt_view *view, int file, struct gt_error *err)
+static int write_trace(const struct gt_view *view, int file, struct gt_progress *progress,
+                       struct gt_error *err)
 {
 	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
 	const struct gt_export_options how = {0};
 	struct gt_export_counts counts = {0};
 	const int fd = fcntl(file, F_DUPFD_CLOEXEC, 0);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	const struct gt_target target = {gt_file_sink(out), NULL};
+	const struct gt_target target = {gt_progress_sink(progress, gt_file_sink(out)), NULL};
 	int result;
 
 	if (!out)
@@ -215,6 +217,7 @@ static int write_trace(const struct gt_view *view, int file, struct gt_error *er
 static int export_recording(struct view *view, const char *path, struct gt_error *err)
 {
 	char *stem = last_part(path);
+	struct gt_progress progress = {0};
 	struct gt_filter filter;
 	struct gt_trace trace;
 	struct gt_view cut;
@@ -228,14 +231,17 @@ static int export_recording(struct view *view, const char *path, struct gt_error
 	gt_filter_init(&filter);
 	gt_trace_init(&trace);
 	result = gt_filter_read(&view->args->filter, &filter, err);
+	gt_progress_begin(&progress, false, "reading %s", path);
 	if (result == 0)
-		result = gt_collect(path, &trace, err);
+		result = gt_collect_watched(path, &trace, gt_progress_watch(&progress), err);
 	if (result == 0)
 		result = gt_view_cut(&cut, &trace, &filter, err);
 	if (result == 0)
 		result = view->trace = gt_temporary_open(err);
+	gt_progress_begin(&progress, false, "writing %s", view->name);
 	if (result >= 0)
-		result = write_trace(&cut, view->trace, err);
+		result = write_trace(&cut, view->trace, &progress, err);
+	gt_progress_end(&progress);
 	gt_trace_release(&trace);
 	gt_filter_release(&filter);
 	return result;
@@ -378,16 +384,21 @@ static int serve(struct view *view, struct gt_error *err)
 	return result;
 }
 
-/* A file is taken as it is, be it a trace or not; any other word means a recording. */
+/* A recording as every command finds it ("app" beside app.gputrace), else a file, be it a trace or
+ * not. */
 static int choose_what(const char *word, char **path, struct gt_error *err)
 {
 	struct stat status;
+	char *recording = word ? gt_recording_find(word) : NULL;
+	const bool is_file = word && !recording &&
+	                     (gt_recording_is_trace(word) ||
+	                      (stat(word, &status) == 0 && !S_ISDIR(status.st_mode)));
 
-	if (word && stat(word, &status) == 0 && !S_ISDIR(status.st_mode)) {
-		*path = gt_recording_path(word, "");
-		return 0;
-	}
-	return gt_recording_choose(word, path, err);
+	free(recording);
+	if (!is_file)
+		return gt_recording_choose(word, path, err);
+	*path = gt_recording_path(word, "");
+	return 0;
 }
 
 static int run(int argc, char **argv, struct gt_error *err)

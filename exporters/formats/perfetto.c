@@ -11,11 +11,14 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
                       struct gt_error *err)
 {
 	struct gt_perfetto perfetto = {.view = view, .trace = view->trace};
-	int result = gt_packets_open(&perfetto.packets, &target->sink, !options->uncompressed, err);
+	const enum gt_compression compression = options->compression == GT_COMPRESSION_DEFAULT
+	                                                ? GT_COMPRESSION_ZLIB
+	                                                : options->compression;
+	int result = gt_packets_open(&perfetto.packets, &target->sink, compression, err);
 
 	if (result < 0)
 		return result;
-	gt_perfetto_write(&perfetto);
+	gt_perfetto_write(&perfetto, options);
 	result = gt_packets_close(&perfetto.packets, err);
 
 	perfetto.counts.bytes = perfetto.packets.bytes;
@@ -29,5 +32,7 @@ const struct gt_exporter gt_exporter_perfetto = {
 	.name = "perfetto",
 	.extension = ".perfetto",
 	.summary = "Perfetto trace, to be opened in ui.perfetto.dev",
+	.compressions =
+		1u << GT_COMPRESSION_NONE | 1u << GT_COMPRESSION_ZLIB | 1u << GT_COMPRESSION_ZSTD,
 	.write = write_view,
 };

@@ -24,6 +24,7 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_LIMIT_REGISTERS] = "occupancy_limit_registers",
 	[GT_ARG_LIMIT_SHARED] = "occupancy_limit_shared_mem",
 	[GT_ARG_LIMIT_WARPS] = "occupancy_limit_warps",
+	[GT_ARG_LIMITED_BY] = "occupancy_limited_by",
 	[GT_ARG_OCCUPANCY_PERCENT] = "sm__maximum_warps_per_active_cycle_pct",
 	[GT_ARG_OCCUPANCY_WARPS] = "sm__maximum_warps_avg_per_active_cycle",
 	[GT_ARG_PROCESS_NAME] = "process_name",

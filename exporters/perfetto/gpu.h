@@ -7,6 +7,8 @@
 #include "exporters/perfetto/links.h"
 #include "exporters/perfetto/writer.h"
 
+struct gt_strings;
+
 /* Interned numbers of the sequence that carries all GPU slices. */
 enum {
 	GT_STAGE_KERNEL = 1,
@@ -14,21 +16,29 @@ enum {
 	GT_STAGE_FILL,
 	GT_QUEUE_FIRST, /* + row of streams */
 };
-enum {
-	GT_NAME_FILL = 1,
-	GT_NAME_COPY, /* + kind, see GT_COPY_KINDS */
-	GT_NAME_KERNEL = 32,
-};
 enum { GT_COPY_KINDS = 11 }; /* CUPTI knows 1 to 10; 0 stands for any other */
 
 struct gt_gpu {
 	struct gt_perfetto *perfetto;
 	struct gt_sequence sequence;
+	struct gt_strings *titles; /* of copies and fills that the sequence knows */
 	struct gt_links waits;     /* for slices on other streams, by number of the slice */
 	gt_array(uint8_t) message; /* one that waits for others, being made */
 	uint32_t event_tag;
 	uint32_t wait_tag;
 };
+
+/* Interned numbers of titles, by the number of the text, from 1: kernels have the even ones, copies
+ * and fills the odd ones. */
+static inline uint64_t gt_kernel_title_iid(uint32_t number)
+{
+	return 2 * (uint64_t)number;
+}
+
+static inline uint64_t gt_transfer_title_iid(uint32_t number)
+{
+	return 2 * (uint64_t)number + 1;
+}
 
 static inline uint32_t gt_copy_kind_known(uint32_t kind)
 {

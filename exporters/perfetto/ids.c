@@ -186,13 +186,18 @@ bool gt_ids_has_thread(const struct gt_ids *ids, gt_id thread)
 	       trace->threads.rows[thread].process < trace->processes.count;
 }
 
-bool gt_ids_has_call(const struct gt_ids *ids, gt_id call)
+bool gt_ids_places_call(const struct gt_ids *ids, gt_id call)
 {
 	const struct gt_trace *trace = ids->trace;
 
 	return call < trace->api_calls.count &&
 	       gt_ids_time_is_sound(trace->api_calls.rows[call].start_ns) &&
 	       gt_ids_has_thread(ids, trace->api_calls.rows[call].thread);
+}
+
+bool gt_ids_has_call(const struct gt_ids *ids, gt_id call)
+{
+	return !ids->without_calls && gt_ids_places_call(ids, call);
 }
 
 size_t gt_ids_slice(const struct gt_ids *ids, enum gt_placed_table table, size_t row)

@@ -22,8 +22,10 @@ struct gt_ids {
 	size_t *first_slices;    /* by enum gt_placed_table, and one more: where its rows begin */
 	bool several_processes;
 	bool several_hosts;
+	bool without_calls; /* they are left out of the file */
 };
 
+/* Everything of the trace is in the file; who leaves something out says so afterwards. */
 void gt_ids_init(struct gt_ids *ids, const struct gt_trace *trace);
 void gt_ids_release(struct gt_ids *ids);
 
@@ -34,6 +36,9 @@ uint64_t gt_ids_track_uuid(uint64_t parent_uuid, const char *kind, uint64_t numb
 
 /* Whether the row is a thread of a process that is known: it then has a track. */
 bool gt_ids_has_thread(const struct gt_ids *ids, gt_id thread);
+
+/* Whether the row is an API call with a time and a thread that it can be shown at. */
+bool gt_ids_places_call(const struct gt_ids *ids, gt_id call);
 
 /* Whether the row is an API call that has a slice in the file. */
 bool gt_ids_has_call(const struct gt_ids *ids, gt_id call);

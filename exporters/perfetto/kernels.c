@@ -137,7 +137,7 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_device *dev
 {
 	const struct gt_occupancy occupancy = gt_occupancy_of(device, shape);
 
-	gt_args_add_real(args, GT_ARG_WAVES, occupancy.waves_per_sm);
+	gt_args_add_real(args, GT_ARG_WAVES, gt_three_digits(occupancy.waves_per_sm));
 	gt_args_add_real(args, GT_ARG_OCCUPANCY_PERCENT, occupancy.percent);
 	if (occupancy.limit == GT_LIMIT_UNKNOWN)
 		return;
@@ -145,6 +145,7 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_device *dev
 	gt_args_add_int(args, GT_ARG_LIMIT_REGISTERS, occupancy.blocks_by_registers);
 	gt_args_add_int(args, GT_ARG_LIMIT_SHARED, occupancy.blocks_by_shared_memory);
 	gt_args_add_int(args, GT_ARG_LIMIT_WARPS, occupancy.blocks_by_warps);
+	gt_args_add_text(args, GT_ARG_LIMITED_BY, gt_occupancy_limit_name(occupancy.limit));
 	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
 }
 
@@ -231,7 +232,7 @@ static const struct launch *add_launch(struct gt_kernels *kernels, const struct 
 	const bool demangled = *gt_trace_text(trace, shape->demangled);
 	const gt_string name = demangled ? shape->demangled : shape->name;
 	const size_t known_names = kernels->names.used.count;
-	const uint64_t name_iid = GT_NAME_KERNEL + gt_texts_add(&kernels->names, name);
+	const uint64_t name_iid = gt_kernel_title_iid(gt_texts_add(&kernels->names, name));
 	const bool new_name = kernels->names.used.count > known_names;
 	struct launch *launch = gt_array_push(&kernels->launches);
 

@@ -17,22 +17,33 @@ enum {
 
 void gt_lines_init(struct gt_lines *lines, struct gt_perfetto *perfetto)
 {
+	const size_t gpu_count = perfetto->trace->devices.count;
+
 	*lines = (struct gt_lines){
 		.perfetto = perfetto,
 		.event_tag = gt_wire_tag(&perfetto__trace_packet__descriptor, "gpu_counter_event"),
 	};
+	lines->gpus = gt_allocate(gpu_count * sizeof(*lines->gpus));
+	for (size_t i = 0; i < gpu_count; i++)
+		lines->gpus[i] = (struct gt_line_list){GT_NONE, GT_NONE};
 }
 
 uint32_t gt_lines_add(struct gt_lines *lines, const struct gt_line *line)
 {
-	for (size_t i = 0; i < lines->rows.count; i++) {
-		const struct gt_line *known = &lines->rows.rows[i].line;
+	struct gt_line_list *list = &lines->gpus[line->device];
+	const uint32_t number = (uint32_t)lines->rows.count;
 
-		if (known->device == line->device && strcmp(known->name, line->name) == 0)
-			return (uint32_t)i;
-	}
-	*gt_array_push(&lines->rows) = (struct gt_line_state){.line = *line, .value = NAN};
-	return (uint32_t)lines->rows.count - 1;
+	for (uint32_t i = list->first; i != GT_NONE; i = lines->rows.rows[i].next_line)
+		if (strcmp(lines->rows.rows[i].line.name, line->name) == 0)
+			return i;
+	*gt_array_push(&lines->rows) =
+		(struct gt_line_state){.line = *line, .next_line = GT_NONE, .value = NAN};
+	if (list->first == GT_NONE)
+		list->first = number;
+	else
+		lines->rows.rows[list->last].next_line = number;
+	list->last = number;
+	return number;
 }
 
 /* A group has one number in the whole file, on all GPUs and in all parts. */
@@ -92,12 +103,10 @@ static size_t add_group(struct gt_lines *lines, struct description *description,
 	group->group_id = id;
 	group->name = gt_borrow(of->group);
 	group->counter_ids = ids;
-	for (uint32_t i = 0; i < lines->rows.count; i++) {
-		const struct gt_line *line = &lines->rows.rows[i].line;
-
-		if (line->device == of->device && strcmp(line->group, of->group) == 0)
+	for (uint32_t i = lines->gpus[of->device].first; i != GT_NONE;
+	     i = lines->rows.rows[i].next_line)
+		if (strcmp(lines->rows.rows[i].line.group, of->group) == 0)
 			ids[group->n_counter_ids++] = i;
-	}
 	return group->n_counter_ids;
 }
 
@@ -105,11 +114,10 @@ static void collect(struct gt_lines *lines, struct description *description, gt_
 {
 	size_t id_count = 0;
 
-	for (uint32_t i = 0; i < lines->rows.count; i++) {
+	for (uint32_t i = lines->gpus[device].first; i != GT_NONE;
+	     i = lines->rows.rows[i].next_line) {
 		const struct gt_line *line = &lines->rows.rows[i].line;
 
-		if (line->device != device)
-			continue;
 		add_spec(description, line, i);
 		id_count += add_group(lines, description, line, description->ids + id_count);
 	}
@@ -131,9 +139,19 @@ static void intern(struct gt_lines *lines, Perfetto__GpuCounterDescriptor *count
 	gt_sequence_intern(&lines->sequence, &data);
 }
 
+static size_t count_lines(const struct gt_lines *lines, gt_id device)
+{
+	size_t count = 0;
+
+	for (uint32_t i = lines->gpus[device].first; i != GT_NONE;
+	     i = lines->rows.rows[i].next_line)
+		count++;
+	return count;
+}
+
 static void describe_gpu(struct gt_lines *lines, gt_id device)
 {
-	const size_t count = lines->rows.count;
+	const size_t count = count_lines(lines, device);
 	Perfetto__GpuCounterDescriptor counters = PERFETTO__GPU_COUNTER_DESCRIPTOR__INIT;
 	Perfetto__GpuCounterSpec **specs = gt_allocate(count * sizeof(Perfetto__GpuCounterSpec *));
 	Perfetto__GpuCounterGroupSpec **groups =
@@ -296,4 +314,6 @@ void gt_lines_finish(struct gt_lines *lines, gt_time end_ns)
 	write_last_values(lines, end_ns > lines->now_ns ? end_ns : lines->now_ns + 1);
 	gt_array_release(&lines->rows);
 	gt_array_release(&lines->changed);
+	gt_array_free(lines->gpus);
+	lines->gpus = NULL;
 }

@@ -44,10 +44,17 @@ struct gt_line {
 
 struct gt_line_state {
 	struct gt_line line;
+	uint32_t next_line; /* of the same GPU; GT_NONE: it is the last */
 	double value;       /* the last one that was written; NAN: none */
 	double next;        /* what is to be written at gt_lines.now_ns */
 	gt_time written_ns; /* when the last one was */
 	bool changed;       /* next is not written yet */
+};
+
+/* The lines of one GPU, by number; GT_NONE: it has none. */
+struct gt_line_list {
+	uint32_t first;
+	uint32_t last;
 };
 
 /* The lines of one part. */
@@ -55,6 +62,7 @@ struct gt_lines {
 	struct gt_perfetto *perfetto;
 	struct gt_sequence sequence;
 	gt_array(struct gt_line_state) rows;
+	struct gt_line_list *gpus;  /* by row of devices */
 	gt_array(uint32_t) changed; /* rows */
 	gt_time now_ns;             /* of the changes that are not written yet */
 	uint32_t event_tag;

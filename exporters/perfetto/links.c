@@ -71,18 +71,34 @@ static gt_id edge_begin(const struct gt_ids *ids, const struct gt_edge *edge)
 	return from != GT_NONE && gt_ids_place(ids, from).placed ? from : GT_NONE;
 }
 
-static struct link host_wait(const struct gt_ids *ids, size_t item)
+/* The wait of the host that a row of edges is about, to the slice whose end it waited for. */
+static struct link wait_end(const struct gt_ids *ids, size_t item)
 {
 	const struct gt_trace *trace = ids->trace;
 	const struct gt_edge *edge = &trace->edges.rows[item];
 	const gt_id from = edge_begin(ids, edge);
-	gt_id call;
 
 	if (from == GT_NONE || edge->to_table != GT_TABLE_syncs ||
 	    edge->to_row >= trace->syncs.count)
 		return no_link;
-	call = trace->syncs.rows[edge->to_row].api_call;
-	return call < trace->api_calls.count ? (struct link){.row = call, .number = from} : no_link;
+	return (struct link){.row = edge->to_row, .number = from};
+}
+
+void gt_links_wait_ends(struct gt_links *links, const struct gt_ids *ids)
+{
+	sort(links, ids, ids->trace->syncs.count, ids->trace->edges.count, wait_end);
+}
+
+/* The same for the call that waited. */
+static struct link host_wait(const struct gt_ids *ids, size_t item)
+{
+	const struct gt_trace *trace = ids->trace;
+	struct link link = wait_end(ids, item);
+
+	if (link.row == GT_NONE)
+		return no_link;
+	link.row = trace->syncs.rows[link.row].api_call;
+	return link.row < trace->api_calls.count ? link : no_link;
 }
 
 void gt_links_host_waits(struct gt_links *links, const struct gt_ids *ids)

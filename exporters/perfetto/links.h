@@ -21,6 +21,9 @@ void gt_links_launched(struct gt_links *links, const struct gt_ids *ids);
 /* By row of api_calls: the GPU slices whose end the host waited for in it. */
 void gt_links_host_waits(struct gt_links *links, const struct gt_ids *ids);
 
+/* By row of syncs: the same for the wait itself. */
+void gt_links_wait_ends(struct gt_links *links, const struct gt_ids *ids);
+
 /* By number of a GPU slice: those that it had to wait for on other streams. */
 void gt_links_stream_waits(struct gt_links *links, const struct gt_ids *ids);
 

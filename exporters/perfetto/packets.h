@@ -6,10 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <perfetto.pb-c.h>
-#include <zlib.h>
-
 #include "base/sink.h"
+#include "exporters/crew.h"
+#include <perfetto.pb-c.h>
 
 struct gt_error;
 
@@ -19,19 +18,18 @@ struct gt_error;
  */
 struct gt_packets {
 	struct gt_sink sink;
-	bool compress;
 	int error; /* errno value of the first write that failed; nothing is written after it */
-	uint8_t *block;
-	size_t size; /* bytes in block */
-	uint8_t *packed;
-	size_t packed_capacity;
-	z_stream zlib;
+	enum gt_compression compression;
+	struct gt_crew crew; /* none with NONE */
+	uint8_t *block;      /* the crew's, or own memory */
+	size_t size;         /* bytes in block */
 	uint64_t raw_bytes;
 	uint64_t bytes; /* written to the sink */
 };
 
-int gt_packets_open(struct gt_packets *packets, const struct gt_sink *sink, bool compress,
-                    struct gt_error *err);
+/* compression: NONE, ZLIB or ZSTD. */
+int gt_packets_open(struct gt_packets *packets, const struct gt_sink *sink,
+                    enum gt_compression compression, struct gt_error *err);
 
 /* Writes what is left and releases everything. Says whether any write failed. */
 int gt_packets_close(struct gt_packets *packets, struct gt_error *err);

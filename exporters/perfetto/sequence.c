@@ -2,6 +2,8 @@
 #include "exporters/perfetto/sequence.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "exporters/perfetto/packets.h"
@@ -12,7 +14,8 @@ enum {
 	NEEDS_STATE = 2,
 	CLOCK_BOOTTIME_ID = 6,
 	CLOCK_OWN_ID = 64, /* 64 to 127 belong to the sequence that defines them */
-	HEAD_MAX = 64,     /* all of a packet but its message */
+	STAMP_MAX = 24,    /* a time, and the number of its clock */
+	FRAME_MAX = 1 + GT_VARINT_MAX,
 };
 
 /* Says on which clock and track the sequence is: its own clock counts on from packet to packet. */
@@ -94,10 +97,15 @@ Perfetto__InternedString gt_interned(uint64_t iid, const char *text)
 	return string;
 }
 
-/* Everything that stands before the message. The clock is named only when it is not the own one. */
-static size_t put_head(struct gt_sequence *sequence, gt_time time_ns, uint8_t *head)
+/* The field or fields of a packet's time. The clock is named only when it is not the own one. */
+struct stamp {
+	size_t size;
+	uint8_t bytes[STAMP_MAX];
+};
+
+static void make_stamp(struct gt_sequence *sequence, gt_time time_ns, struct stamp *stamp)
 {
-	uint8_t *at = head;
+	uint8_t *at = stamp->bytes;
 
 	*at++ = sequence->timestamp_tag;
 	if (time_ns >= sequence->last_ns) {
@@ -110,29 +118,75 @@ static size_t put_head(struct gt_sequence *sequence, gt_time time_ns, uint8_t *h
 		at = gt_put_varint(at, (uint64_t)time_ns);
 		at = gt_put_varint(gt_put_varint(at, tag), CLOCK_BOOTTIME_ID);
 	}
-	return (size_t)(gt_put_bytes(at, sequence->fixed, sequence->fixed_size) - head);
+	stamp->size = (size_t)(at - stamp->bytes);
+}
+
+/* A packet: what is fixed, its time, and the message as the field of that tag. */
+struct packet {
+	const struct gt_sequence *sequence;
+	struct stamp stamp;
+	bool time_last;
+	uint32_t tag;
+	const uint8_t *message;
+	size_t size;
+};
+
+/* Copies all the room of a stamp, which takes no call, and counts what is used. */
+static uint8_t *put_stamp(uint8_t *at, const struct stamp *stamp)
+{
+	memcpy(at, stamp->bytes, sizeof(stamp->bytes));
+	return at + stamp->size;
+}
+
+static uint8_t *put_packet(uint8_t *at, const struct packet *packet)
+{
+	memcpy(at, packet->sequence->fixed, sizeof(packet->sequence->fixed));
+	at += packet->sequence->fixed_size;
+	if (!packet->time_last)
+		at = put_stamp(at, &packet->stamp);
+	at = gt_put_field(at, packet->tag, packet->message, packet->size);
+	return packet->time_last ? put_stamp(at, &packet->stamp) : at;
+}
+
+static void write_packet(const struct packet *packet)
+{
+	struct gt_packets *packets = packet->sequence->packets;
+	const size_t size = packet->sequence->fixed_size + packet->stamp.size + packet->size +
+	                    gt_varint_size(packet->tag) + gt_varint_size(packet->size);
+	uint8_t *const start = gt_packets_reserve(packets, FRAME_MAX + size + STAMP_MAX);
+	uint8_t *at = start;
+
+	if (at) {
+		*at++ = 1 << 3 | 2; /* a packet of the file */
+		at = put_packet(gt_put_varint(at, size), packet);
+		gt_packets_commit(packets, (size_t)(at - start));
+		return;
+	}
+	uint8_t *const large = gt_allocate(size + STAMP_MAX);
+
+	put_packet(large, packet);
+	gt_packets_add_packed(packets, large, size);
+	gt_array_free(large);
 }
 
 void gt_sequence_put(struct gt_sequence *sequence, gt_time time_ns, uint32_t tag,
                      const uint8_t *message, size_t size)
 {
-	uint8_t head[HEAD_MAX];
-	const size_t head_size = put_head(sequence, time_ns, head);
-	const size_t body_size = gt_varint_size(tag) + gt_varint_size(size) + size;
-	uint8_t *const start = gt_packets_reserve(sequence->packets, HEAD_MAX + body_size);
-	uint8_t *at = start;
+	struct packet packet = {.sequence = sequence, .tag = tag, .message = message, .size = size};
 
-	if (at) {
-		*at++ = 1 << 3 | 2; /* a packet of the file */
-		at = gt_put_varint(at, head_size + body_size);
-		at = gt_put_bytes(at, head, head_size);
-		at = gt_put_field(at, tag, message, size);
-		gt_packets_commit(sequence->packets, (size_t)(at - start));
-		return;
-	}
-	uint8_t *const large = gt_allocate(head_size + body_size);
+	make_stamp(sequence, time_ns, &packet.stamp);
+	write_packet(&packet);
+}
 
-	gt_put_field(gt_put_bytes(large, head, head_size), tag, message, size);
-	gt_packets_add_packed(sequence->packets, large, head_size + body_size);
-	gt_array_free(large);
+void gt_sequence_put_same(struct gt_sequence *sequence, gt_time time_ns, uint32_t tag,
+                          const uint8_t *message, size_t size)
+{
+	struct packet packet = {.sequence = sequence,
+	                        .time_last = true,
+	                        .tag = tag,
+	                        .message = message,
+	                        .size = size};
+
+	make_stamp(sequence, time_ns, &packet.stamp);
+	write_packet(&packet);
 }

@@ -39,8 +39,15 @@ void gt_sequence_intern(struct gt_sequence *sequence, Perfetto__InternedData *da
 /* An entry of most tables of interned names. The text must outlive it. */
 Perfetto__InternedString gt_interned(uint64_t iid, const char *text);
 
-/* A packet that is one packed message, at a time. tag: its field in TracePacket. */
+/*
+ * A packet that is one packed message, at a time. tag: its field in TracePacket. What is the same
+ * in every packet stands together and what varies follows, time first: it then compresses best.
+ */
 void gt_sequence_put(struct gt_sequence *sequence, gt_time time_ns, uint32_t tag,
                      const uint8_t *message, size_t size);
+
+/* The same for messages that do not vary: the time comes last. */
+void gt_sequence_put_same(struct gt_sequence *sequence, gt_time time_ns, uint32_t tag,
+                          const uint8_t *message, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 enum {
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
+	TYPE_INSTANT = 3,
 	CATEGORY = 1, /* interned number of the only one that a sequence has */
 	ANNOTATIONS_MAX = 16,
 };
@@ -43,6 +44,8 @@ static struct gt_track_wire pack_wire(void)
 	assert(perfetto__track_event__get_packed_size(&begin) <= sizeof(wire.begin));
 	assert(perfetto__track_event__get_packed_size(&end) <= sizeof(wire.end));
 	wire.begin_size = perfetto__track_event__pack(&begin, wire.begin);
+	begin.type = TYPE_INSTANT;
+	wire.instant_size = perfetto__track_event__pack(&begin, wire.instant);
 	wire.end_size = perfetto__track_event__pack(&end, wire.end);
 	return wire;
 }
@@ -191,8 +194,8 @@ static void end_slices(struct gt_track *track, gt_time time_ns)
 
 		if (end_ns > time_ns)
 			break;
-		gt_sequence_put(&track->sequence, end_ns, track->wire.event_tag, track->wire.end,
-		                track->wire.end_size);
+		gt_sequence_put_same(&track->sequence, end_ns, track->wire.event_tag,
+		                     track->wire.end, track->wire.end_size);
 		track->open_ends.count--;
 	}
 }
@@ -208,12 +211,14 @@ static void end_slices_before(struct gt_track *track, const struct gt_slice *sli
 	end_slices(track, slice->start_ns);
 }
 
-/* A nested slice is over when the one around it is. */
+/* A nested slice is over when the one around it is; a mark is over at once. */
 static void open_slice(struct gt_track *track, const struct gt_slice *slice)
 {
 	const size_t depth = track->open_ends.count;
 	gt_time end_ns = slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns + 1;
 
+	if (slice->instant)
+		return;
 	if (depth > 0 && end_ns > track->open_ends.rows[depth - 1])
 		end_ns = track->open_ends.rows[depth - 1];
 	*gt_array_push(&track->open_ends) = end_ns;
@@ -227,13 +232,16 @@ void gt_track_put(struct gt_track *track, const struct gt_slice *slice)
 	end_slices_before(track, slice);
 	intern(track, EVENT_NAME, slice->name);
 	track->message.count = 0;
+	if (slice->launched.count + slice->awaited.count > 0)
+		add_arrows(track, slice);
 	at = reserve(track, sizeof(wire->begin) + 2 * (size_t)GT_VARINT_MAX);
-	at = gt_put_bytes(at, wire->begin, wire->begin_size);
+	if (slice->instant)
+		at = gt_put_bytes(at, wire->instant, wire->instant_size);
+	else
+		at = gt_put_bytes(at, wire->begin, wire->begin_size);
 	commit(track, gt_put_varint(gt_put_varint(at, wire->name_tag), slice->name));
 	if (slice->annotation_count > 0)
 		add_annotations(track, slice);
-	if (slice->launched.count + slice->awaited.count > 0)
-		add_arrows(track, slice);
 	gt_sequence_put(&track->sequence, slice->start_ns, wire->event_tag, track->message.rows,
 	                track->message.count);
 	open_slice(track, slice);

@@ -36,6 +36,7 @@ struct gt_slice {
 	gt_time end_ns; /* INT64_MAX: never, it stays open */
 	uint32_t name;  /* as gt_names_add gives it */
 	bool nested;    /* lies inside what is open on its track; else that ends before it */
+	bool instant;   /* a mark at start_ns, without a length */
 	const struct gt_annotation *annotations; /* borrowed */
 	size_t annotation_count;
 	struct gt_slices launched; /* arrows lead to them */
@@ -50,8 +51,10 @@ struct gt_track_wire {
 	uint32_t launched_tag;
 	uint32_t awaited_tag;
 	size_t begin_size;
+	size_t instant_size;
 	size_t end_size;
 	uint8_t begin[8]; /* but for the name */
+	uint8_t instant[8];
 	uint8_t end[8];
 };
 

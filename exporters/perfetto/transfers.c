@@ -3,11 +3,12 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "base/strings.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
 #include "model/names.h"
 
-enum { PLACE_SIZE = 96, MESSAGE_MAX = 1024 };
+enum { PLACE_SIZE = 96, TITLE_SIZE = 96, SIZE_SIZE = 32, MESSAGE_MAX = 1024 };
 
 double gt_three_digits(double value)
 {
@@ -21,6 +22,66 @@ static double rate(uint64_t bytes, gt_time start_ns, gt_time end_ns)
 {
 	return end_ns > start_ns ? gt_three_digits((double)bytes / (double)(end_ns - start_ns))
 	                         : NAN;
+}
+
+/* "512 B", "4.0 MiB", "97.7 KiB", as memory is counted. */
+static void size_text(uint64_t bytes, char *text, size_t size)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 1023.95) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(text, size, "%.*f %s", unit > 0, value, units[unit]);
+}
+
+/* The memory of the host that a copy reads or writes, 0 for none. */
+static uint32_t host_memory(const struct gt_copy *copy)
+{
+	switch (copy->kind) {
+	case GT_COPY_HOST_TO_DEVICE:
+	case GT_COPY_HOST_TO_ARRAY:
+	case GT_COPY_HOST_TO_HOST:
+		return copy->src_kind;
+	case GT_COPY_DEVICE_TO_HOST:
+	case GT_COPY_ARRAY_TO_HOST:
+		return copy->dst_kind;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * "HtoD pinned 4.0 MiB". Viewers cut titles from the right: they begin with what tells them apart.
+ * They also colour by the title without its figures: each direction has colours of its own.
+ */
+static void title_of(const struct gt_copy *copy, char *title, size_t size)
+{
+	const uint32_t memory = host_memory(copy);
+	char bytes[SIZE_SIZE];
+
+	size_text(copy->size_bytes, bytes, sizeof(bytes));
+	snprintf(title, size, "%s %s%s%s", gt_copy_kind_name(gt_copy_kind_known(copy->kind)),
+	         memory ? gt_memory_kind_name(memory) : "", memory ? " " : "", bytes);
+}
+
+/* The number of a title, which the sequence is told of when it is new. */
+static uint64_t title_iid(struct gt_gpu *gpu, const char *title)
+{
+	const size_t known = gt_strings_count(gpu->titles);
+	const uint32_t number = gt_strings_add(gpu->titles, title);
+	Perfetto__InternedString text = gt_interned(gt_transfer_title_iid(number), title);
+	Perfetto__InternedString *list[] = {&text};
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+
+	data.event_names = list;
+	data.n_event_names = 1;
+	if (number >= known)
+		gt_sequence_intern(&gpu->sequence, &data);
+	return gt_transfer_title_iid(number);
 }
 
 /* "pinned", or "device #3" for a copy between GPUs. */
@@ -78,6 +139,7 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
                      const struct gt_copy *copy)
 {
 	struct gt_args args;
+	char title[TITLE_SIZE];
 	char src[PLACE_SIZE];
 	char dst[PLACE_SIZE];
 
@@ -93,15 +155,19 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_args_add_real(&args, GT_ARG_RATE, rate(copy->size_bytes, copy->start_ns, copy->end_ns));
 	if (copy->graph)
 		gt_args_add_int(&args, GT_ARG_GRAPH, copy->graph);
-	put(gpu, placed, number, GT_STAGE_COPY, GT_NAME_COPY + gt_copy_kind_known(copy->kind),
-	    &args);
+	title_of(copy, title, sizeof(title));
+	put(gpu, placed, number, GT_STAGE_COPY, title_iid(gpu, title), &args);
 }
 
 void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                      const struct gt_fill *fill)
 {
 	struct gt_args args;
+	char bytes[SIZE_SIZE];
+	char title[TITLE_SIZE];
 
+	size_text(fill->size_bytes, bytes, sizeof(bytes));
+	snprintf(title, sizeof(title), "Memset %s", bytes);
 	gt_args_init(&args);
 	gt_args_add_int(&args, GT_ARG_BYTES, (int64_t)fill->size_bytes);
 	gt_args_add_text(&args, GT_ARG_KIND, "fill");
@@ -110,5 +176,5 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_args_add_real(&args, GT_ARG_RATE, rate(fill->size_bytes, fill->start_ns, fill->end_ns));
 	if (fill->graph)
 		gt_args_add_int(&args, GT_ARG_GRAPH, fill->graph);
-	put(gpu, placed, number, GT_STAGE_FILL, GT_NAME_FILL, &args);
+	put(gpu, placed, number, GT_STAGE_FILL, title_iid(gpu, title), &args);
 }

@@ -19,7 +19,7 @@ static gt_time find_base(const struct gt_trace *trace)
 	return base_ns > 0 ? base_ns : 0;
 }
 
-void gt_perfetto_write(struct gt_perfetto *perfetto)
+void gt_perfetto_write(struct gt_perfetto *perfetto, const struct gt_export_options *options)
 {
 	static void (*const parts[])(struct gt_perfetto *) = {
 #define PART(name) gt_perfetto_write_##name,
@@ -28,6 +28,7 @@ void gt_perfetto_write(struct gt_perfetto *perfetto)
 
 	perfetto->base_ns = find_base(perfetto->trace);
 	gt_ids_init(&perfetto->ids, perfetto->trace);
+	perfetto->ids.without_calls = options->without_calls;
 	gt_names_init(&perfetto->names, perfetto->trace);
 	gt_perfetto_start(perfetto, &perfetto->descriptions, 0);
 	gt_perfetto_write_first_clock(perfetto);

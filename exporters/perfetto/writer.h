@@ -28,7 +28,7 @@ struct gt_perfetto {
 };
 
 /* Everything between opening and closing the packets. */
-void gt_perfetto_write(struct gt_perfetto *perfetto);
+void gt_perfetto_write(struct gt_perfetto *perfetto, const struct gt_export_options *options);
 
 /* The parts. */
 #define PART(name) void gt_perfetto_write_##name(struct gt_perfetto *perfetto);

@@ -80,6 +80,7 @@ static bool unit_in_name(const struct gt_heading *heading)
 	case GT_UNIT_TIME:
 		return ends_with(heading->name, "_ns");
 	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
 		return ends_with(heading->name, "bytes");
 	case GT_UNIT_BYTES_PER_SECOND:
 		return ends_with(heading->name, "_bytes_per_second");

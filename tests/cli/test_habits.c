@@ -43,11 +43,10 @@ Test(habits, stand_for_options_that_there_are)
 	cr_expect(gt(sz, checked, 10));
 }
 
-/* view comes with another issue. */
 Test(habits, name_commands_and_reports_that_there_are)
 {
 	for (const struct gt_word *word = gt_words_known; word->words; word++)
-		if (word->meaning == GT_WORD_COMMAND && strcmp(word->text, "view") != 0)
+		if (word->meaning == GT_WORD_COMMAND)
 			cr_expect(gt_command_find(word->text) != NULL, "%s", word->text);
 	for (const struct gt_alias *alias = gt_aliases; alias->words; alias++)
 		cr_expect(gt_report_find(alias->report) != NULL || (!*alias->report && alias->text),

@@ -13,7 +13,7 @@
 #include "support/check.h"
 
 static const struct gt_heading kernel_headings[] = {
-	{"kernel", GT_UNIT_TEXT, "Name"},
+	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "How many"},
 	{"total_ns", GT_UNIT_NS, "How long"},
 	{"share_percent", GT_UNIT_PERCENT, "Of all"},
@@ -97,15 +97,96 @@ Test(render, writes_csv_as_rfc_4180_says)
 {
 	char *text = render_one((struct gt_rendering){.style = GT_STYLE_CSV});
 
-	expect_text(text, "kernel,calls,total_ns,share_percent\r\n"
+	expect_text(text, "# kernels busiest_kernels\r\n"
+	                  "kernel,calls,total_ns,share_percent\r\n"
 	                  "\"gemm<float, 4>\",1234567,1500000,75.5\r\n"
 	                  "\"say \"\"hi\"\"\",1,999,\r\n"
 	                  "axpy,20,480000,24.5\r\n"
-	                  "\r\n"
+	                  "# kernels copies\r\n"
 	                  "kind,size_bytes,rate_bytes_per_second,start_ns,ratio\r\n"
 	                  "HtoD,1048576,12300000000,5000000000,0.125\r\n"
 	                  "DtoH,,,0,2\r\n");
 	free(text);
+}
+
+Test(render, writes_csv_of_one_section_without_a_separator)
+{
+	const struct gt_option_list sections = {.texts = {"copies"}, .count = 1};
+	char *text =
+		render_one((struct gt_rendering){.style = GT_STYLE_CSV, .sections = &sections});
+
+	expect_text(text, "kind,size_bytes,rate_bytes_per_second,start_ns,ratio\r\n"
+	                  "HtoD,1048576,12300000000,5000000000,0.125\r\n"
+	                  "DtoH,,,0,2\r\n");
+	free(text);
+}
+
+Test(render, writes_no_row_of_csv_that_looks_like_a_separator)
+{
+	const struct gt_rendering rendering = {.style = GT_STYLE_CSV, .limit = UINT64_MAX};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "kernels", kernel_headings, 4);
+	add_kernel(&result, "# kernels copies", 1, 1, 1);
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_in(text, "\r\n\"# kernels copies\",1,1,1\r\n");
+	free(text);
+	gt_result_release(&result);
+}
+
+Test(render, leaves_details_out_of_text_unless_asked)
+{
+	const struct gt_option_list sections = {.texts = {"busiest_kernels"}, .count = 1};
+	const struct gt_rendering renderings[] = {
+		{.limit = 9}, {.limit = 9, .details = true}, {.limit = 9, .sections = &sections}};
+	const bool shown[] = {false, true, true};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct gt_result result;
+		char *text;
+
+		fill(&result);
+		result.sections.rows[0].detail = true;
+		text = render(&renderings[i], &(struct gt_named_result){"x", &result}, 1);
+		cr_expect(eq(int, strstr(text, "Busiest kernels") != NULL, shown[i]));
+		cr_expect(eq(int, strstr(text, "Copies") != NULL, i < 2));
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
+Test(render, shows_plain_sections_whole_and_without_headings)
+{
+	const struct gt_sort sort = {.keys = {{"kernel", GT_SORT_ASCENDING}}, .count = 1};
+	const struct gt_rendering rendering = {.limit = 1, .sort = &sort};
+	struct gt_result result;
+	char *text;
+
+	fill(&result);
+	result.sections.rows[0].plain = true;
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_not_in(text, "calls");
+	cr_expect(lt(ptr, strstr(text, "gemm"), strstr(text, "axpy")));
+	free(text);
+	gt_result_release(&result);
+}
+
+Test(render, suggests_a_section)
+{
+	const struct gt_option_list sections = {.texts = {"copied"}, .count = 1};
+	const struct gt_rendering rendering = {.sections = &sections};
+	struct gt_error err = {0};
+	struct gt_result result;
+
+	fill(&result);
+	cr_expect(
+		eq(int,
+	           gt_render(&rendering, &(struct gt_named_result){"x", &result}, 1, stdout, &err),
+	           -EINVAL));
+	expect_text(err.text, "no table 'copied'; did you mean copies?");
+	gt_result_release(&result);
 }
 
 Test(render, writes_json_with_raw_values)
@@ -245,6 +326,32 @@ Test(render, sorts_numbers_from_the_largest)
 	free(text);
 }
 
+Test(render, sorts_by_what_text_has_as_its_heading)
+{
+	static const struct gt_heading headings[] = {
+		{"name", GT_UNIT_TEXT, "A name"},
+		{"busy_ns", GT_UNIT_NS, "How long"},
+		{"busy_percent", GT_UNIT_PERCENT, "Of all"},
+	};
+	const struct gt_sort sort = {.keys = {{.column = "busy_share"}}, .count = 1};
+	const struct gt_rendering rendering = {
+		.style = GT_STYLE_CSV, .limit = UINT64_MAX, .sort = &sort};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "gpus", headings, 3);
+	for (int i = 0; i < 2; i++) {
+		gt_result_add_text(&result, i ? "more" : "less");
+		gt_result_add_count(&result, 10 - i);
+		gt_result_add_real(&result, 10 + i);
+	}
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	cr_expect(lt(ptr, strstr(text, "more"), strstr(text, "less")));
+	free(text);
+	gt_result_release(&result);
+}
+
 Test(render, sorts_texts_alphabetically_and_both_ways_when_told)
 {
 	const struct gt_sort natural = {.keys = {{.column = "kernel"}}, .count = 1};
@@ -352,11 +459,11 @@ Test(render, cuts_the_middle_of_long_names_to_the_terminal)
 	cr_expect(eq(sz, longest_line(text), 80));
 	expect_in(text, "begin");
 	expect_in(text, "x...x");
-	expect_in(text, "end ");
+	expect_in(text, "end\n");
 	free(text);
 }
 
-Test(render, cuts_nothing_where_there_is_no_terminal)
+Test(render, cuts_nothing_where_the_page_has_no_end)
 {
 	char *text = render_long_name(0);
 
@@ -365,11 +472,142 @@ Test(render, cuts_nothing_where_there_is_no_terminal)
 	free(text);
 }
 
-Test(render, keeps_a_narrow_terminal_readable)
+Test(render, leaves_a_name_something_on_the_narrowest_page)
 {
-	char *text = render_long_name(5);
+	char *text = render_long_name(GT_RENDER_NARROWEST);
 
-	expect_in(text, "...");
+	cr_expect(le(sz, longest_line(text), GT_RENDER_NARROWEST));
+	expect_in(text, "begin");
 	expect_in(text, "1 ns");
 	free(text);
+}
+
+static const struct gt_heading wide_headings[] = {
+	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},
+	{"cluster", GT_UNIT_TEXT, "Never known"},
+	{"calls", GT_UNIT_COUNT, "How many", GT_WORTH_KEY},
+	{"errors", GT_UNIT_COUNT, "Bad ones", GT_WORTH_KEY, true},
+	{"grid", GT_UNIT_TEXT, "A text"},
+	{"min_ns", GT_UNIT_NS, "Least", GT_WORTH_LITTLE},
+	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Memory", GT_WORTH_LEAST},
+	{"busy_ns", GT_UNIT_NS, "How long"},
+	{"busy_percent", GT_UNIT_PERCENT, "Of all"},
+};
+
+/* Two rows whose names differ in their middle. */
+static char *render_wide(struct gt_rendering rendering)
+{
+	static const char *const names[] = {
+		"void library::elementwise_kernel<4, add<float>, array<char*, 3ul> >(int)",
+		"void library::elementwise_kernel<4, mul<float>, array<char*, 3ul> >(int)",
+	};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "kernels", wide_headings, 10);
+	for (int i = 0; i < 2; i++) {
+		gt_result_add_text(&result, names[i]);
+		gt_result_add_text(&result, "0: GPU");
+		gt_result_add_unknown(&result);
+		gt_result_add_count(&result, 7);
+		gt_result_add_count(&result, i);
+		gt_result_add_text(&result, i ? "2x1x1" : "1x1x1");
+		gt_result_add_count(&result, 100);
+		gt_result_add_count(&result, 49152);
+		gt_result_add_count(&result, 2000);
+		gt_result_add_real(&result, 12.5);
+	}
+	rendering.limit = UINT64_MAX;
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	gt_result_release(&result);
+	return text;
+}
+
+Test(render, puts_the_name_last_and_pads_nothing_to_it)
+{
+	char *text = render_wide((struct gt_rendering){.width = 0});
+
+	expect_in(text, "busy_share  kernel\n");
+	expect_in(text, "12.5%  void library");
+	expect_in(text, "(int)\n");
+	free(text);
+}
+
+Test(render, says_what_is_measured_where_two_headings_would_be_the_same)
+{
+	char *text = render_wide((struct gt_rendering){.width = 0});
+
+	expect_in(text, "busy_time  busy_share");
+	expect_not_in(text, "busy_ns");
+	expect_not_in(text, "busy_percent");
+	expect_in(text, "48 KiB");
+	free(text);
+}
+
+Test(render, leaves_out_columns_of_the_least_worth_first)
+{
+	char *at_100 = render_wide((struct gt_rendering){.width = 100});
+	char *at_60 = render_wide((struct gt_rendering){.width = 60});
+
+	expect_not_in(at_100, "cluster");
+	expect_not_in(at_100, "shared");
+	expect_in(at_100, "grid");
+	expect_in(at_60, "calls  errors");
+	expect_not_in(at_60, "min");
+	expect_in(at_60, "left out to fit 60; --wide shows everything)\n");
+	cr_expect(le(sz, longest_line(at_100), 100));
+	cr_expect(le(sz, longest_line(at_60), 60));
+	free(at_100);
+	free(at_60);
+}
+
+Test(render, keeps_names_apart_that_differ_in_their_middle)
+{
+	char *text = render_wide((struct gt_rendering){.width = 60});
+
+	expect_in(text, "add<");
+	expect_in(text, "mul<");
+	free(text);
+}
+
+Test(render, colours_what_is_bad_news_and_nothing_else)
+{
+	char *coloured = render_wide((struct gt_rendering){.colour = true});
+	char *plain = render_wide((struct gt_rendering){.colour = false});
+
+	expect_in(coloured, "\033[1mKernels\033[0m\n");
+	expect_in(coloured, "\033[31m1\033[0m");
+	expect_not_in(coloured, "\033[31m0");
+	expect_not_in(plain, "\033");
+	free(coloured);
+	free(plain);
+}
+
+Test(render, wraps_remarks_and_the_prose_of_a_last_column)
+{
+	static const struct gt_heading headings[] = {
+		{"topic", GT_UNIT_TEXT, "About"},
+		{"note", GT_UNIT_TEXT, "What", GT_WORTH_PROSE},
+	};
+	const struct gt_rendering rendering = {.limit = UINT64_MAX, .width = 40};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "notes", headings, 2);
+	gt_result_add_text(&result, "clocks");
+	gt_result_add_text(&result, "one two three four five six seven eight nine ten");
+	gt_result_remark(&result, "one two three four five six seven eight nine ten");
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_text(text, "Notes\n"
+	                  "topic   note\n"
+	                  "clocks  one two three four five six\n"
+	                  "        seven eight nine ten\n"
+	                  "\n"
+	                  "one two three four five six seven eight\n"
+	                  "nine ten\n");
+	free(text);
+	gt_result_release(&result);
 }

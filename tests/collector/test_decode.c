@@ -45,12 +45,16 @@ Test(decode, takes_the_facts_about_a_process)
 	gt_meta_add(&meta, GT_META_HOST, "node");
 	gt_meta_add_number(&meta, GT_META_PID, 4242);
 	gt_meta_add_number(&meta, GT_META_PPID, 4241);
+	gt_meta_add(&meta, GT_META_KERNEL, "6.1.0-18-amd64");
+	gt_meta_add(&meta, GT_META_MACHINE, "aarch64");
+	gt_meta_add_number(&meta, GT_META_CPUS, 96);
 	gt_meta_add_number(&meta, GT_META_STARTED, 123456789012);
 	gt_meta_add(&meta, GT_META_PROGRAM, "/usr/bin/python3.11");
 	gt_meta_add_bytes(&meta, GT_META_COMMAND, command, sizeof(command));
 	gt_meta_add(&meta, GT_META_CUPTI_PATH, "/opt/libcupti.so.13");
 	gt_meta_add_number(&meta, GT_META_CUPTI_VERSION, 130000);
 	gt_meta_add_number(&meta, GT_META_DRIVER, 12040);
+	gt_meta_add(&meta, GT_META_ENVIRONMENT, "NCCL_ALGO=Ring\nOMP_NUM_THREADS=4\n");
 	gt_meta_add(&meta, "a key of later", "anything");
 	gt_meta_write(&recording.capture.writer, &meta);
 	recording_end(&recording, true);
@@ -65,9 +69,14 @@ Test(decode, takes_the_facts_about_a_process)
 	expect_text(gt_trace_text(&trace, process->host), "node");
 	expect_text(gt_trace_text(&trace, process->name), "python3.11");
 	expect_text(gt_trace_text(&trace, process->command), "python -c print(1)");
+	expect_text(gt_trace_text(&trace, process->environment),
+	            "NCCL_ALGO=Ring\nOMP_NUM_THREADS=4\n");
 	expect_text(gt_trace_text(&trace, process->capture), "node-1-1.capture");
 	cr_expect(eq(u32, process->pid, 4242));
 	cr_expect(eq(u32, process->parent_pid, 4241));
+	expect_text(gt_trace_text(&trace, process->kernel_release), "6.1.0-18-amd64");
+	expect_text(gt_trace_text(&trace, process->architecture), "aarch64");
+	cr_expect(eq(u32, process->cpus, 96));
 	cr_expect(eq(u64, process->started_ticks, 123456789012));
 	cr_expect(eq(u32, process->ended, GT_END_CLEAN));
 	cr_expect(eq(sz, trace.notes.count, 0));

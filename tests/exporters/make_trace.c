@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * make_trace CASE FILE: writes a trace made by hand as FILE, once compressed and once plain
- * (FILE.plain), and what an importer must find in it as FILE.json. Without a case: lists them.
+ * (FILE.plain), what an importer must find in it as FILE.json, and the same trace in the other
+ * format as FILE.chrome.json. Without a case: lists them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ struct facts {
 	unsigned kernels; /* placed ones */
 	unsigned gpus;    /* rows, holes included */
 	unsigned open_slices;
-	unsigned waits;       /* syncs and overheads */
-	unsigned samples;     /* values of counters */
+	unsigned waits;       /* syncs that no call shows, and overheads */
+	unsigned samples;     /* values of counters but those of the load */
 	const char *answers;  /* what queries answer, as JSON: {"SQL": value} */
 	unsigned error_calls; /* API calls that say what went wrong */
 	gt_time first_ns;     /* begin of the first slice and end of the last */
@@ -67,6 +68,18 @@ static void make_launches(struct gt_trace *trace, struct facts *facts, unsigned 
 static void make_plain(struct gt_trace *trace, struct facts *facts)
 {
 	make_launches(trace, facts, 20);
+	facts->answers =
+		"{\"select name from process where pid = 4242\": \"app\",\n"
+		"  \"select cmdline from process where pid = 4242\": \"app --steps 3\",\n"
+		"  \"select start_ts from process where pid = 4242\": 43420000000,\n"
+		"  \"select str_value from metadata where name = 'system_name'\": \"Linux\",\n"
+		"  \"select str_value from metadata where name = 'system_release'\":"
+		" \"6.1.0-18-amd64\",\n"
+		"  \"select str_value from metadata where name = 'system_machine'\": \"x86_64\",\n"
+		"  \"select extract_arg(arg_set_id, 'occupancy_limited_by') from gpu_slice\":"
+		" \"warps\",\n"
+		"  \"select extract_arg(arg_set_id, 'waves_per_multiprocessor') from gpu_slice\":"
+		" 0.25}";
 }
 
 static void make_loop(struct gt_trace *trace, struct facts *facts)
@@ -123,7 +136,7 @@ static void make_crowd(struct gt_trace *trace, struct facts *facts)
 		/* Longer than the step: the waits of the two processes, and of one, overlap. */
 		sample_sync(trace, stream, call, now_ns + 100, now_ns + 5100);
 		sample_overhead(trace, who, (step % 3 + 1) << 16, now_ns + 50, now_ns + 2500);
-		facts->waits += 2;
+		facts->waits++; /* the overhead: the call shows the wait */
 		facts->last_ns = now_ns + 9000;
 		now_ns += 1100;
 	}
@@ -178,6 +191,108 @@ static void make_errors(struct gt_trace *trace, struct facts *facts)
 		trace->end_ns += 1000;
 		facts->error_calls++;
 	}
+	facts->answers = "{\"select count(*) from slice s join process_track t on t.id = s.track_id"
+			 " where t.name = 'CUDA errors' and s.dur = 0\": 3,\n"
+			 "  \"select group_concat(name, ', ') from (select name from slice"
+			 " where category = 'error' order by ts)\":"
+			 " \"cudaErrorMemoryAllocation in cudaMalloc,"
+			 " CUDA_ERROR_LAUNCH_FAILED in cuLaunchKernel,"
+			 " error 123456 in cuMemAlloc\",\n"
+			 "  \"select extract_arg(arg_set_id, 'debug.code') from slice"
+			 " where name = 'cudaErrorMemoryAllocation in cudaMalloc'\": 2}";
+}
+
+/* What a line shows at a time, after the start of the sample. */
+struct value_fact {
+	const char *line;
+	unsigned time_ns;
+	const char *value;
+};
+
+/* more: further answers, NULL for none. The text lives until the next call. */
+static const char *answers_of(const struct value_fact *values, size_t count, const char *more)
+{
+	static char text[8192];
+	size_t length = (size_t)snprintf(text, sizeof(text), "{%s", more ? more : "");
+
+	for (size_t i = 0; i < count; i++)
+		length += (size_t)snprintf(
+			text + length, sizeof(text) - length,
+			"%s  \"select value from counter c join gpu_counter_track t"
+			" on t.id = c.track_id where t.name = '%s' and c.ts <= %u"
+			" order by c.ts desc limit 1\": %s",
+			i || more ? ",\n" : "", values[i].line, SAMPLE_START + values[i].time_ns,
+			values[i].value);
+	snprintf(text + length, sizeof(text) - length, "}");
+	return text;
+}
+
+/* Copies and a fill, whose titles say where to, from what memory and how much. */
+static void make_copies(struct gt_trace *trace, struct facts *facts)
+{
+	static const struct {
+		uint32_t kind;
+		uint32_t memory;
+		uint64_t bytes;
+	} copies[] = {
+		{GT_COPY_HOST_TO_DEVICE, GT_MEMORY_PINNED, 4 << 20},
+		{GT_COPY_DEVICE_TO_HOST, GT_MEMORY_PAGEABLE, 512},
+		{GT_COPY_DEVICE_TO_DEVICE, GT_MEMORY_DEVICE, 3ull << 29},
+		{GT_COPY_HOST_TO_DEVICE, GT_MEMORY_PINNED, 100000},
+	};
+
+	static const struct value_fact rates[] = {
+		{"HtoD copies", 20000, "419"}, {"HtoD copies", 29998, "419"},
+		{"HtoD copies", 30000, "0"},   {"HtoD copies", 79998, "0"},
+		{"HtoD copies", 80000, "10"},  {"DtoH copies", 40000, "0.0512"},
+	};
+
+	make_launches(trace, facts, 1);
+	for (unsigned i = 0; i < 4; i++) {
+		struct gt_copy *copy =
+			sample_copy(trace, 0, copies[i].kind, 0, SAMPLE_START + 20000 * (i + 1),
+		                    SAMPLE_START + 20000 * (i + 1) + 10000);
+
+		copy->size_bytes = copies[i].bytes;
+		copy->src_kind = copy->dst_kind = copies[i].memory;
+	}
+	sample_fill(trace, 0, 0, SAMPLE_START + 95000, SAMPLE_START + 96000);
+	trace->end_ns = SAMPLE_START + 100000;
+	facts->last_ns = SAMPLE_START + 96000;
+	/* Each begin, each end and just before that; and before the second begin of one kind. */
+	facts->samples = 4 * 3 + 1;
+	facts->answers = answers_of(
+		rates, sizeof(rates) / sizeof(rates[0]),
+		"  \"select group_concat(name, ', ') from (select name from gpu_slice"
+		" where name not glob 'saxpy*' order by ts)\": \"HtoD pinned 4.0 MiB,"
+		" DtoH pageable 512 B, DtoD 1.5 GiB, HtoD pinned 97.7 KiB, Memset 4.0 KiB\",\n"
+		"  \"select min(unit = 'GB/s') from gpu_counter_track where name glob '*copies'\":"
+		" 1");
+}
+
+/* A kernel of 40 us that runs alone, asked for 20 us before, and one beside it on a stream. */
+static void make_load(struct gt_trace *trace, struct facts *facts)
+{
+	static const struct value_fact values[] = {
+		{"GPU busy", 29000, "0"},           {"GPU busy", 30000, "100"},
+		{"GPU busy", 69000, "100"},         {"GPU busy", 70000, "0"},
+		{"launches in flight", 11000, "1"}, {"launches in flight", 12000, "1.8"},
+		{"launches in flight", 29000, "2"}, {"launches in flight", 31000, "1"},
+		{"launches in flight", 41000, "0"},
+	};
+	gt_id stream;
+
+	make_launches(trace, facts, 0);
+	stream = sample_stream(trace, 0, 8);
+	sample_call(trace, 0, "cudaLaunchKernel", SAMPLE_START + 10000, SAMPLE_START + 12000);
+	sample_call(trace, 0, "cudaLaunchKernel", SAMPLE_START + 12500, SAMPLE_START + 13000);
+	sample_kernel(trace, 0, 0, 0, SAMPLE_START + 30000, SAMPLE_START + 70000);
+	sample_kernel(trace, stream, 0, 1, SAMPLE_START + 40000, SAMPLE_START + 50000);
+	trace->end_ns = SAMPLE_START + 100000 - 1; /* 50 stretches of 2 us */
+	facts->kernels = 2;
+	facts->first_ns = SAMPLE_START + 10000;
+	facts->last_ns = SAMPLE_START + 70000;
+	facts->answers = answers_of(values, sizeof(values) / sizeof(values[0]), NULL);
 }
 
 /* Launches of graphs: thousands of kernels for one call. */
@@ -332,7 +447,10 @@ static void make_quiet(struct gt_trace *trace, struct facts *facts)
 	facts->waits = 3;
 	facts->first_ns = trace->kernels.rows[0].start_ns;
 	facts->answers = "{\"select count(*) from slice s join track t on t.id = s.track_id"
-			 " where t.name = 'CUDA waits'\": 3}";
+			 " where t.name = 'CUDA waits'\": 3,\n"
+			 "  \"select b.name from flow f join gpu_slice a on a.id = f.slice_out"
+			 " join slice b on b.id = f.slice_in where b.category = 'sync'\":"
+			 " \"stream synchronize\"}";
 }
 
 /* Lines that step, two GPUs, and why the clocks of one were low. */
@@ -341,6 +459,10 @@ static void make_telemetry(struct gt_trace *trace, struct facts *facts)
 	static const char *const others[] = {"energy_mj", "temperature_c",
 	                                     "gpu_utilization_percent", "memory_used_bytes",
 	                                     "pcie_tx_bytes_per_second"};
+	static const struct value_fact power[] = {
+		{"power", 11000, "100"}, {"power", 39000, "100"}, {"power", 40000, "150"},
+		{"power", 69000, "150"}, {"power", 70000, "200"}, {"power", 99000, "200"},
+	};
 	struct gt_series *series;
 
 	make_launches(trace, facts, 1);
@@ -363,19 +485,14 @@ static void make_telemetry(struct gt_trace *trace, struct facts *facts)
 	sample_counter(trace, "throttle_reasons", GT_COUNTER_MASK, 1, 2);
 	facts->samples = 6 + 6 * 2;
 	facts->last_ns = SAMPLE_START + 70000;
-#define POWER_AT(us)                                                                               \
-	"  \"select value from counter c join gpu_counter_track t on t.id = c.track_id where"      \
-	" t.name = 'power' and t.gpu_id = 0 and c.ts <= 10000" us                                  \
-	"000 order by c.ts desc limit 1\": "
-	facts->answers =
-		"{" POWER_AT("11") "100,\n" POWER_AT("39") "100,\n" POWER_AT("40") "150,\n" POWER_AT("69") "150,\n" POWER_AT(
-			"70") "200,\n" POWER_AT("99") "200,\n"
-						      "  \"select count(*) from slice s join track t on t.id = s.track_id where"
-						      " s.category = 'throttle' and t.name = 'Throttle reasons, GPU #2' and"
-						      " s.ts = 1000040000 and s.dur = 30000\": 2,\n"
-						      "  \"select count(distinct group_id) from gpu_counter_group where name = 'Telemetry'\": 1,\n"
-						      "  \"select unit from gpu_counter_track where name = 'power'\": \"W\"}";
-#undef POWER_AT
+	facts->answers = answers_of(
+		power, sizeof(power) / sizeof(power[0]),
+		"  \"select count(*) from slice s join track t on t.id = s.track_id where"
+		" s.category = 'throttle' and t.name = 'Throttle reasons, GPU #2' and"
+		" s.ts = 1000040000 and s.dur = 30000\": 2,\n"
+		"  \"select count(distinct group_id) from gpu_counter_group"
+		" where name = 'Telemetry'\": 1,\n"
+		"  \"select unit from gpu_counter_track where name = 'power'\": \"W\"");
 }
 
 static const struct {
@@ -386,13 +503,15 @@ static const struct {
 	{"crowd", make_crowd},         {"unfinished", make_unfinished}, {"errors", make_errors},
 	{"graph", make_graph},         {"giant", make_giant},           {"nested", make_nested},
 	{"twins", make_twins},         {"waits", make_waits},           {"quiet", make_quiet},
-	{"telemetry", make_telemetry},
+	{"telemetry", make_telemetry}, {"copies", make_copies},         {"load", make_load},
 };
 
-static int export(const struct gt_trace *trace, const char *path, bool uncompressed,
-                  struct gt_export_counts *counts)
+/* Compressed as the format does it by itself, or not at all. */
+static int export_as(const struct gt_trace *trace, const char *format, const char *path,
+                     bool uncompressed, struct gt_export_counts *counts)
 {
-	const struct gt_export_options options = {.uncompressed = uncompressed};
+	const struct gt_export_options options = {
+		.compression = uncompressed ? GT_COMPRESSION_NONE : GT_COMPRESSION_DEFAULT};
 	const struct gt_view view = gt_view_of(trace);
 	struct gt_target target = {.path = path};
 	struct gt_error err = {0};
@@ -404,7 +523,7 @@ static int export(const struct gt_trace *trace, const char *path, bool uncompres
 		return -1;
 	}
 	target.sink = gt_file_sink(out);
-	result = gt_exporter_find("perfetto")->write(&view, &options, &target, counts, &err);
+	result = gt_exporter_find(format)->write(&view, &options, &target, counts, &err);
 	if (result < 0)
 		fprintf(stderr, "%s: %s\n", path, err.text);
 	if (fclose(out) != 0 && result == 0) {
@@ -447,10 +566,13 @@ static int make(size_t which, const char *path)
 
 	gt_trace_init(&trace);
 	cases[which].make(&trace, &facts);
+	snprintf(other, sizeof(other), "%s.chrome.json", path);
+	result = export_as(&trace, "chrome", other, false, &counts);
 	snprintf(other, sizeof(other), "%s.plain", path);
-	result = export(&trace, other, true, &counts);
 	if (result == 0)
-		result = export(&trace, path, false, &counts);
+		result = export_as(&trace, "perfetto", other, true, &counts);
+	if (result == 0)
+		result = export_as(&trace, "perfetto", path, false, &counts);
 	snprintf(other, sizeof(other), "%s.json", path);
 	if (result == 0)
 		result = write_facts(other, &facts, &counts);

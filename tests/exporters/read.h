@@ -30,6 +30,7 @@ enum {
 	TRACK_DESCRIPTOR = 60,
 	ATTRIBUTES = 126,
 	GPU_INFO = 128,
+	ZSTD_COMPRESSED = 133,
 };
 
 struct bytes {
@@ -136,20 +137,28 @@ struct file {
 	struct gt_export_counts counts;
 };
 
-static inline struct file export_view(const struct gt_view *view, bool uncompressed)
+static inline struct file export_as(const struct gt_view *view, const char *format,
+                                    const struct gt_export_options *options)
 {
-	const struct gt_export_options options = {.uncompressed = uncompressed};
 	struct gt_error err = {0};
 	struct file file = {0};
 	FILE *out = open_memstream(&file.bytes, &file.size);
 	const struct gt_target target = {.sink = gt_file_sink(out)};
 	const int result =
-		gt_exporter_find("perfetto")->write(view, &options, &target, &file.counts, &err);
+		gt_exporter_find(format)->write(view, options, &target, &file.counts, &err);
 
 	fclose(out);
 	cr_assert(result == 0, "%s", err.text);
 	cr_assert(file.counts.bytes == file.size);
 	return file;
+}
+
+static inline struct file export_view(const struct gt_view *view, bool uncompressed)
+{
+	const struct gt_export_options options = {
+		.compression = uncompressed ? GT_COMPRESSION_NONE : GT_COMPRESSION_DEFAULT};
+
+	return export_as(view, "perfetto", &options);
 }
 
 static inline struct file export(const struct gt_trace *trace, bool uncompressed)

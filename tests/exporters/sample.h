@@ -27,6 +27,9 @@ static inline gt_id sample_process(struct gt_trace *trace, const char *name, uin
 	row->name = sample_text(trace, name);
 	row->command = sample_text(trace, "./program --steps 3");
 	row->host = sample_text(trace, "node1");
+	row->kernel_release = sample_text(trace, "6.1.0-18-amd64");
+	row->architecture = sample_text(trace, "x86_64");
+	row->cpus = 96;
 	return (gt_id)trace->processes.count - 1;
 }
 

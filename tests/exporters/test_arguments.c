@@ -133,7 +133,8 @@ Test(arguments, of_a_kernel_are_its_shape_and_what_that_leaves_unused)
 	expect_number(0, "occupancy_limit_blocks", 32);
 	expect_number(0, "sm__maximum_warps_avg_per_active_cycle", 32);
 	expect_real(0, "sm__maximum_warps_per_active_cycle_pct", 50);
-	expect_real(0, "waves_per_multiprocessor", 8.0 / (8 * 132));
+	expect_words(0, "occupancy_limited_by", "registers");
+	expect_real(0, "waves_per_multiprocessor", 0.00758); /* 8 / (8 x 132), three digits */
 	expect_words(0, "process_name", "app");
 	expect_number(0, "process_id", 50);
 	expect_number(0, "device", 4);

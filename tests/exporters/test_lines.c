@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Covers PART(bandwidth), Covers PART(telemetry): what is shown of a GPU over time. */
+/* Covers PART(bandwidth), Covers PART(telemetry), Covers PART(load): what is shown of a GPU over
+ * time. */
 #include "support/check.h"
 
 #include <math.h>
@@ -423,6 +424,124 @@ Test(lines, have_units_that_are_not_packed)
 	cr_expect(field.type == 0);
 	cr_assert(find(message_in(message_in(find_descriptor(&file, 0), 2), 6), 4, &field));
 	cr_expect(field.type == 0);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* A process with a GPU, a shape and a thread; the window is 5 us, fifty stretches of 100 ns. */
+static void make_launcher(struct gt_trace *trace)
+{
+	make_gpu(trace);
+	sample_shape(trace, "_Z1kv", "k()", 1);
+	sample_thread(trace, 0, 50);
+}
+
+static struct values export_load(struct gt_trace *trace)
+{
+	struct file file;
+	struct values values;
+
+	sample_finish(trace, SAMPLE_START + 4999);
+	file = export(trace, true);
+	values = read_values(&file);
+	free(file.bytes);
+	return values;
+}
+
+Test(load, is_the_share_of_each_stretch_in_which_a_kernel_ran)
+{
+	struct gt_trace trace;
+	struct values values;
+
+	make_launcher(&trace);
+	sample_stream(&trace, 0, 8);
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 150, SAMPLE_START + 430);
+	/* Beside the first: time counts once. And a copy, which makes no GPU busy. */
+	sample_kernel(&trace, 1, 0, GT_NONE, SAMPLE_START + 160, SAMPLE_START + 440);
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 901, SAMPLE_START + 902);
+	sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START + 1000,
+	            SAMPLE_START + 2000);
+	values = export_load(&trace);
+	expect_shown(&values, 2, "GPU busy", 50, 0);
+	expect_shown(&values, 2, "GPU busy", 150, 50);
+	expect_shown(&values, 2, "GPU busy", 250, 100);
+	expect_shown(&values, 2, "GPU busy", 350, 100);
+	expect_shown(&values, 2, "GPU busy", 450, 40);
+	expect_shown(&values, 2, "GPU busy", 550, 0);
+	expect_shown(&values, 2, "GPU busy", 950, 1);
+	expect_shown(&values, 2, "GPU busy", 1500, 0);
+	gt_trace_release(&trace);
+}
+
+Test(load, counts_calls_until_the_first_work_they_asked_for_begins)
+{
+	struct gt_trace trace;
+	struct values values;
+	gt_id call;
+
+	make_launcher(&trace);
+	call = sample_call(&trace, 0, "cudaGraphLaunch", SAMPLE_START + 100, SAMPLE_START + 120);
+	sample_kernel(&trace, 0, 0, call, SAMPLE_START + 350, SAMPLE_START + 400);
+	sample_kernel(&trace, 0, 0, call, SAMPLE_START + 500, SAMPLE_START + 600);
+	call = sample_call(&trace, 0, "cudaMemcpyAsync", SAMPLE_START + 200, SAMPLE_START + 220);
+	sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, call, SAMPLE_START + 700,
+	            SAMPLE_START + 800);
+	/* Asks for nothing. */
+	sample_call(&trace, 0, "cudaMalloc", SAMPLE_START + 300, SAMPLE_START + 900);
+	values = export_load(&trace);
+	expect_shown(&values, 2, "launches in flight", 50, 0);
+	expect_shown(&values, 2, "launches in flight", 150, 1);
+	expect_shown(&values, 2, "launches in flight", 250, 2);
+	expect_shown(&values, 2, "launches in flight", 350, 1.5);
+	expect_shown(&values, 2, "launches in flight", 450, 1);
+	expect_shown(&values, 2, "launches in flight", 650, 1);
+	expect_shown(&values, 2, "launches in flight", 750, 0);
+	gt_trace_release(&trace);
+}
+
+Test(load, is_of_each_gpu_that_had_work_and_of_the_window)
+{
+	struct gt_trace trace;
+	struct gt_view view;
+	struct file file;
+	struct values values;
+	struct value line[64];
+
+	make_launcher(&trace);
+	sample_stream(&trace, sample_context(&trace, 0, sample_device(&trace, 4, 1)), 9);
+	sample_device(&trace, 5, 2);
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 1000, SAMPLE_START + 1100);
+	sample_kernel(&trace, 1, 0, GT_NONE, SAMPLE_START + 1100, SAMPLE_START + 9000);
+	sample_finish(&trace, SAMPLE_START + 9000);
+	view = gt_view_of(&trace);
+	view.start_ns = SAMPLE_START + 1000;
+	view.end_ns = SAMPLE_START + 1499; /* stretches of 10 ns */
+	file = export_view(&view, true);
+	values = read_values(&file);
+	expect_shown(&values, 2, "GPU busy", 1000, 100);
+	expect_shown(&values, 2, "GPU busy", 1095, 100);
+	expect_shown(&values, 2, "GPU busy", 1105, 0);
+	expect_shown(&values, 4, "GPU busy", 1095, 0);
+	expect_shown(&values, 4, "GPU busy", 1105, 100);
+	cr_expect(line_of(&values, 5, "GPU busy", line) == 0, "nothing ran on it");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* Times of damaged recordings can be anything. */
+Test(load, survives_times_out_of_the_window)
+{
+	struct gt_trace trace;
+	struct file file;
+
+	make_launcher(&trace);
+	sample_call(&trace, 0, "cudaLaunchKernel", -5, 7);
+	sample_kernel(&trace, 0, 0, 0, 1, INT64_MAX);
+	sample_kernel(&trace, 0, 0, 77, INT64_MAX - 2, INT64_MAX);
+	sample_finish(&trace, INT64_MAX);
+	trace.start_ns = 1;
+	file = export(&trace, true);
+	cr_expect(file.counts.gpu_slices == 2);
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include "base/error.h"
 #include "base/file_sink.h"
@@ -398,7 +399,7 @@ Test(perfetto, says_what_the_ledgers_of_all_processes_add_up_to)
 	free(file.bytes);
 }
 
-Test(perfetto, begins_the_name_of_a_copy_with_its_direction)
+Test(perfetto, titles_a_copy_by_its_direction_memory_and_size)
 {
 	struct file file = export_pair();
 	const struct bytes copy = message_in(find_packet(&file, RENDER_STAGE, 1), RENDER_STAGE);
@@ -412,7 +413,7 @@ Test(perfetto, begins_the_name_of_a_copy_with_its_direction)
 		                     find_nth(message_in(packet, INTERNED_DATA), 2, i, &name);
 		     i++)
 			if (number_in(name.bytes, 1) == number_in(copy, 20) &&
-			    text_is(name.bytes, 2, "HtoD copy"))
+			    text_is(name.bytes, 2, "HtoD pinned 1.0 MiB"))
 				found = true;
 	cr_expect(found);
 	free(file.bytes);
@@ -523,9 +524,24 @@ static size_t inflate_packet(struct bytes packed, uint8_t *plain, size_t room)
 	return size;
 }
 
-Test(perfetto, compresses_whole_packets_to_the_same_bytes)
+static size_t decompress_packet(struct bytes packed, uint8_t *plain, size_t room)
 {
+	const size_t size =
+		ZSTD_decompress(plain, room, packed.at, (size_t)(packed.end - packed.at));
+
+	cr_assert(ZSTD_isError(size) == 0);
+	cr_expect(size <= 512 * 1024, "Perfetto's limit of a compressed packet");
+	return size;
+}
+
+/* 60,000 kernels, in several blocks, as one packet after the other and in compressed ones of that
+ * number. */
+static void expect_same_bytes(enum gt_compression compression, uint32_t number,
+                              size_t (*unpack)(struct bytes packed, uint8_t *plain, size_t room))
+{
+	const struct gt_export_options options = {.compression = compression};
 	struct gt_trace trace;
+	struct gt_view view;
 	struct file plain;
 	struct file packed;
 	struct bytes rest;
@@ -534,11 +550,12 @@ Test(perfetto, compresses_whole_packets_to_the_same_bytes)
 	size_t size = 0;
 
 	make_pair(&trace);
-	for (unsigned i = 0; i < 20000; i++)
+	for (unsigned i = 0; i < 60000; i++)
 		sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 2000 + i * 7 % 1000 + i * 1000,
 		              SAMPLE_START + 3000 + i * 1000);
+	view = gt_view_of(&trace);
 	plain = export(&trace, true);
-	packed = export(&trace, false);
+	packed = export_as(&view, "perfetto", &options);
 	cr_expect(packed.counts.raw_bytes == plain.size);
 	cr_expect(packed.size < plain.size / 3);
 
@@ -547,9 +564,8 @@ Test(perfetto, compresses_whole_packets_to_the_same_bytes)
 	while (next_packet(&rest, &packet)) {
 		struct bytes block;
 
-		cr_assert(count_in(packet, COMPRESSED) == 1);
-		size += inflate_packet(message_in(packet, COMPRESSED), bytes + size,
-		                       plain.size - size);
+		cr_assert(count_in(packet, number) == 1);
+		size += unpack(message_in(packet, number), bytes + size, plain.size - size);
 		block = (struct bytes){bytes, bytes + size};
 		while (next_packet(&block, &packet))
 			; /* asserts that no packet is cut */
@@ -559,6 +575,31 @@ Test(perfetto, compresses_whole_packets_to_the_same_bytes)
 	free(bytes);
 	free(plain.bytes);
 	free(packed.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(perfetto, compresses_whole_packets_to_the_same_bytes)
+{
+	expect_same_bytes(GT_COMPRESSION_DEFAULT, COMPRESSED, inflate_packet);
+	expect_same_bytes(GT_COMPRESSION_ZSTD, ZSTD_COMPRESSED, decompress_packet);
+}
+
+Test(perfetto, can_leave_out_calls)
+{
+	const struct gt_export_options options = {.compression = GT_COMPRESSION_NONE,
+	                                          .without_calls = true};
+	struct gt_trace trace;
+	struct gt_view view;
+	struct file file;
+
+	make_pair(&trace);
+	sample_last_call(&trace)->result = 719;
+	view = gt_view_of(&trace);
+	file = export_as(&view, "perfetto", &options);
+	cr_expect(file.counts.api_slices == 0 && file.counts.arrows == 0);
+	cr_expect(file.counts.gpu_slices == 4 && file.counts.skipped == 0);
+	cr_expect(count_packets(&file, TRACK_EVENT) == 1, "the mark of the call that failed");
+	free(file.bytes);
 	gt_trace_release(&trace);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Covers PART(calls), Covers PART(waits), Covers PART(overheads): slices on tracks of the host. */
+/* Covers PART(calls), Covers PART(errors), Covers PART(waits), Covers PART(overheads): slices on
+ * tracks of the host. */
 #include "support/check.h"
 
 #include <math.h>
@@ -27,6 +28,8 @@ static void copy_text(char *to, size_t size, struct bytes text)
 {
 	snprintf(to, size, "%.*s", (int)(text.end - text.at), text.at ? (const char *)text.at : "");
 }
+
+enum { BEGIN = 1, END = 2 }; /* any other type is a mark */
 
 /* A text that the sequence interned, by table and number. */
 static struct bytes find_text(const struct file *file, uint64_t sequence, uint32_t table,
@@ -113,9 +116,9 @@ static struct slices read_slices(const struct file *file)
 		if (count_in(packet, TRACK_EVENT) == 0)
 			continue;
 		times_ns[sequence] += (gt_time)number_in(packet, TIMESTAMP);
-		if (number_in(message_in(packet, TRACK_EVENT), 9) == 1)
+		if (number_in(message_in(packet, TRACK_EVENT), 9) != END)
 			begin_slice(&slices, file, packet, uuids[sequence], times_ns[sequence]);
-		else
+		if (number_in(message_in(packet, TRACK_EVENT), 9) != BEGIN)
 			end_slice(&slices, sequence, times_ns[sequence]);
 	}
 	return slices;
@@ -354,7 +357,10 @@ Test(waits, are_slices_below_their_thread_where_calls_were_not_recorded)
 	cr_expect(strcmp(wait->track, "CUDA waits") == 0 && strcmp(wait->category, "sync") == 0);
 	cr_expect(wait->start_ns == 250 && wait->end_ns == 280);
 	expect_number(&file, wait, "record", 3);
-	cr_expect(find_slice(&slices, "stream synchronize")->end_ns == 1900);
+	wait = find_slice(&slices, "stream synchronize");
+	cr_expect(wait->end_ns == 1900);
+	cr_expect(count_in(message_in(wait->begin, 3000), 2) == 1, "from what it waited for");
+	cr_expect(file.counts.arrows == 2, "and from one stream to the other");
 	free(file.bytes);
 	gt_trace_release(&trace);
 }
@@ -388,6 +394,7 @@ Test(waits, keep_a_track_of_the_process_where_the_thread_is_not_known)
 
 	make_waits(&trace);
 	trace.syncs.rows[HOST_ROW].thread = GT_NONE;
+	trace.syncs.rows[HOST_ROW].api_call = GT_NONE;
 	trace.syncs.rows[HOST_ROW].start_ns += 20;
 	file = export(&trace, true);
 	slices = read_slices(&file);
@@ -395,7 +402,43 @@ Test(waits, keep_a_track_of_the_process_where_the_thread_is_not_known)
 	wait = find_slice(&slices, "stream synchronize");
 	cr_expect(strcmp(wait->track, "CUDA synchronization") == 0);
 	cr_expect(wait->start_ns == 520 && wait->end_ns == 1900);
+	cr_expect(count_in(message_in(wait->begin, 3000), 2) == 1, "from what it waited for");
 	expect_number(&file, wait, "stream", 14);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(waits, are_shown_by_themselves_where_calls_are_left_out)
+{
+	const struct gt_export_options options = {.compression = GT_COMPRESSION_NONE,
+	                                          .without_calls = true};
+	struct gt_trace trace;
+	struct gt_view view;
+	struct file file;
+	struct slices slices;
+
+	make_waits(&trace);
+	view = gt_view_of(&trace);
+	file = export_as(&view, "perfetto", &options);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 3);
+	cr_expect(strcmp(find_slice(&slices, "stream synchronize")->track, "CUDA waits") == 0);
+	cr_expect(file.counts.arrows == 2, "to the wait, and from one stream to the other");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(waits, are_not_shown_again_where_a_call_shows_them)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	make_waits(&trace);
+	trace.syncs.rows[HOST_ROW].thread = GT_NONE;
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 5, "the calls");
 	free(file.bytes);
 	gt_trace_release(&trace);
 }
@@ -448,6 +491,36 @@ Test(calls, say_the_number_and_the_name_of_what_went_wrong)
 	expect_no_annotation(&file, &slices.rows[2], "code");
 	cr_expect(strcmp(slices.rows[2].track, "thread 5") == 0);
 	cr_expect(strcmp(slices.rows[2].category, "api") == 0);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(calls, that_failed_are_marks_on_a_track_of_their_own)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	const struct slice *mark;
+
+	gt_trace_init(&trace);
+	sample_thread(&trace, sample_process(&trace, "app", 5), 5);
+	add_call(&trace, "cudaMalloc", 100, 200);
+	sample_last_call(&trace)->result = 2;
+	add_call(&trace, "cudaEventQuery", 300, 400);
+	sample_last_call(&trace)->result = 600;
+	add_call(&trace, "cudaMemcpy", 500, 0);
+	sample_last_call(&trace)->result = 1;
+	sample_last_call(&trace)->flags = GT_UNFINISHED;
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 4, "three calls and one mark");
+	mark = find_slice(&slices, "cudaErrorMemoryAllocation in cudaMalloc");
+	cr_expect(strcmp(mark->track, "CUDA errors") == 0 && strcmp(mark->category, "error") == 0);
+	cr_expect(number_in(mark->begin, 9) == 3, "an instant");
+	cr_expect(mark->start_ns == 100);
+	expect_number(&file, mark, "code", 2);
+	cr_expect(file.counts.api_slices == 3);
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

@@ -110,10 +110,11 @@ Test(document, names_every_flag)
 Test(document, names_every_meta_key)
 {
 	static const char *const keys[] = {
-		GT_META_TOOL,   GT_META_HOST,       GT_META_BOOT_ID,       GT_META_PID,
-		GT_META_PPID,   GT_META_STARTED,    GT_META_PROGRAM,       GT_META_COMMAND,
-		GT_META_DRIVER, GT_META_CUPTI_PATH, GT_META_CUPTI_VERSION, GT_META_SETTINGS,
-		GT_META_API,    GT_META_END,        GT_META_END_CLEAN,     GT_META_END_DIED,
+		GT_META_TOOL,       GT_META_HOST,          GT_META_BOOT_ID,  GT_META_PID,
+		GT_META_KERNEL,     GT_META_MACHINE,       GT_META_CPUS,     GT_META_PPID,
+		GT_META_STARTED,    GT_META_PROGRAM,       GT_META_COMMAND,  GT_META_DRIVER,
+		GT_META_CUPTI_PATH, GT_META_CUPTI_VERSION, GT_META_SETTINGS, GT_META_API,
+		GT_META_END,        GT_META_END_CLEAN,     GT_META_END_DIED, GT_META_ENVIRONMENT,
 	};
 	const char *const begin = strstr(document, "<!-- meta keys -->");
 

@@ -26,6 +26,7 @@ SQL = HERE.parents[1] / "viewer-assets" / "sql"
 MOST_BYTES = 300_000
 SUFFIX = ".gputrace"
 OCCUPANCY, WAVES = "sm__maximum_warps_per_active_cycle_pct", "waves_per_multiprocessor"
+LIMITED_BY = "occupancy_limited_by"
 IDLE = ["span_ns", "active_ns", "idle_ns", "gaps"]
 PATIENCE_S = 100
 
@@ -149,10 +150,12 @@ def check_exported(gputrace, recording, facts):
     for gpu, row in zip(sorted(idle), facts["idle"]):
         found += differences({name: row[name] for name in IDLE}, idle[gpu], f"exported GPU {gpu}")
     for row in facts["shapes"]:
-        said = {(f"{kernel.arguments.get(OCCUPANCY, 0):.6g}", f"{kernel.arguments.get(WAVES, 0):.6g}")
+        said = {(f"{kernel.arguments.get(OCCUPANCY, 0):.6g}", f"{kernel.arguments.get(WAVES, 0):.3g}",
+                 kernel.arguments.get(LIMITED_BY, "unknown"))
                 for kernel in kernels if (kernel.name, kernel.arguments["grid"], kernel.arguments["block"])
                 == (row["kernel"], row["grid"], row["block"])}
-        if (f"{row['occupancy_percent'] or 0:.6g}", f"{row['waves_per_sm'] or 0:.6g}") not in said:
+        if (f"{row['occupancy_percent'] or 0:.6g}", f"{row['waves_per_sm'] or 0:.3g}",
+                row["limited_by"] or "unknown") not in said:
             found.append(f"exported occupancy of {row}: {said}")
     copies = {}
     for row in slices:
@@ -276,4 +279,5 @@ def main(words):
     return 1 if any(checks.values()) else 0
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

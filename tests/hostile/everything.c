@@ -44,7 +44,7 @@ static void make_reports(const struct gt_view *view)
 static void make_exports(const struct gt_view *view)
 {
 	for (size_t i = 0; i < gt_exporter_count; i++) {
-		const struct gt_export_options options = {.uncompressed = true};
+		const struct gt_export_options options = {.compression = GT_COMPRESSION_NONE};
 		struct gt_export_counts counts = {0};
 		struct gt_error err = {0};
 		size_t written = 0;

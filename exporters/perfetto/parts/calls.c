@@ -3,10 +3,10 @@
 
 #include "base/array.h"
 #include "exporters/perfetto/links.h"
+#include "exporters/perfetto/results.h"
 #include "exporters/perfetto/syncs.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
-#include "model/names.h"
 
 struct calls {
 	struct gt_perfetto *perfetto;
@@ -14,21 +14,10 @@ struct calls {
 	struct gt_links launched;
 	struct gt_links awaited;
 	struct gt_links syncs;
-	uint32_t code_name;
-	uint32_t result_name;
-	uint32_t function_name;
+	struct gt_results results;
 };
 
-enum {
-	NOT_READY = 600, /* what queries return while the GPU still works, no error */
-	NAME_SIZE = 256,
-	RESULT_ANNOTATIONS = 3,
-};
-
-static bool has_result(const struct gt_api_call *call)
-{
-	return call->result != 0 && !(call->flags & GT_UNFINISHED);
-}
+enum { NAME_SIZE = 256 };
 
 /* A call that failed has another name and so another colour. */
 static uint32_t name_of(struct calls *calls, const struct gt_api_call *call)
@@ -37,36 +26,10 @@ static uint32_t name_of(struct calls *calls, const struct gt_api_call *call)
 	const uint32_t function = gt_names_of(names, call->function);
 	char name[NAME_SIZE];
 
-	if (!has_result(call) || call->result == NOT_READY)
+	if (!gt_results_failed(call))
 		return function;
 	snprintf(name, sizeof(name), "failed: %s", gt_names_text(names, function));
 	return gt_names_add(names, name);
-}
-
-/*
- * Says what went wrong: "code" is the number, "result" the name where there is one; "function" is
- * what the name of the slice would have been.
- */
-static size_t annotate_result(struct calls *calls, const struct gt_api_call *call,
-                              struct gt_annotation *annotations)
-{
-	struct gt_names *names = &calls->perfetto->names;
-	const char *name;
-
-	if (!has_result(call))
-		return 0;
-	name = gt_result_name(call->result, (call->flags & GT_DRIVER_API) != 0);
-	annotations[0] = (struct gt_annotation){
-		.type = GT_VALUE_NUMBER, .name = calls->code_name, .number = call->result};
-	annotations[1] = (struct gt_annotation){.type = GT_VALUE_TEXT,
-	                                        .name = calls->function_name,
-	                                        .number = gt_names_of(names, call->function)};
-	if (!name)
-		return 2;
-	annotations[2] = (struct gt_annotation){.type = GT_VALUE_TEXT,
-	                                        .name = calls->result_name,
-	                                        .number = gt_names_add(names, name)};
-	return RESULT_ANNOTATIONS;
 }
 
 /* A call that waits for several things, such as a batch, is described by the first. */
@@ -84,7 +47,7 @@ static size_t annotate_sync(struct calls *calls, size_t row, struct gt_annotatio
 static void put_call(struct calls *calls, size_t row)
 {
 	const struct gt_api_call *call = &calls->perfetto->trace->api_calls.rows[row];
-	struct gt_annotation annotations[RESULT_ANNOTATIONS + GT_SYNC_ANNOTATIONS];
+	struct gt_annotation annotations[GT_RESULT_ANNOTATIONS + GT_SYNC_ANNOTATIONS];
 	struct gt_slice slice = {
 		.start_ns = call->start_ns,
 		.end_ns = call->flags & GT_UNFINISHED ? INT64_MAX : call->end_ns,
@@ -95,7 +58,7 @@ static void put_call(struct calls *calls, size_t row)
 		.awaited = gt_links_of(&calls->awaited, row),
 	};
 
-	slice.annotation_count = annotate_result(calls, call, annotations);
+	slice.annotation_count = gt_results_annotate(&calls->results, call, annotations);
 	slice.annotation_count += annotate_sync(calls, row, annotations + slice.annotation_count);
 	gt_track_put(gt_threads_get(&calls->threads, call->thread), &slice);
 	calls->perfetto->counts.api_slices++;
@@ -104,13 +67,11 @@ static void put_call(struct calls *calls, size_t row)
 void gt_perfetto_write_calls(struct gt_perfetto *perfetto)
 {
 	const struct gt_trace *trace = perfetto->trace;
-	struct calls calls = {
-		.perfetto = perfetto,
-		.code_name = gt_names_add(&perfetto->names, "code"),
-		.result_name = gt_names_add(&perfetto->names, "result"),
-		.function_name = gt_names_add(&perfetto->names, "function"),
-	};
+	struct calls calls = {.perfetto = perfetto};
 
+	if (perfetto->ids.without_calls)
+		return;
+	gt_results_init(&calls.results, &perfetto->names);
 	gt_threads_init(&calls.threads, perfetto, "api", NULL);
 	gt_links_launched(&calls.launched, &perfetto->ids);
 	gt_links_host_waits(&calls.awaited, &perfetto->ids);

@@ -13,21 +13,31 @@ enum {
 	UUID_SIZE = 16,
 	FACT_COUNT = 6,
 	FACT_SIZE = 32,
+	NS_PER_TICK = 10000000, /* the kernel tells programs times in hundredths of a second */
 };
 
 static void write_system(struct gt_perfetto *perfetto)
 {
 	const struct gt_trace *trace = perfetto->trace;
 	Perfetto__SystemInfo system = PERFETTO__SYSTEM_INFO__INIT;
+	Perfetto__Utsname names = PERFETTO__UTSNAME__INIT;
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	const struct gt_process *process = trace->processes.rows;
 	const char *host;
 
 	if (trace->processes.count == 0 || perfetto->ids.several_hosts)
 		return;
-	host = gt_trace_text(trace, trace->processes.rows[0].host);
+	host = gt_trace_text(trace, process->host);
 	if (!*host)
 		return;
 	system.machine_name = gt_borrow(host);
+	/* Without the architecture Perfetto notes an unknown one as an error. */
+	names.sysname = gt_borrow("Linux");
+	names.release = gt_borrow(gt_trace_text(trace, process->kernel_release));
+	names.machine = gt_borrow(gt_trace_text(trace, process->architecture));
+	system.utsname = *names.machine ? &names : NULL;
+	system.has_num_cpus = process->cpus > 0;
+	system.num_cpus = process->cpus;
 	packet.system_info = &system;
 	gt_sequence_add(&perfetto->descriptions, &packet);
 }
@@ -149,8 +159,31 @@ static void write_gpus(struct gt_perfetto *perfetto)
 	gt_array_free(rows);
 }
 
-/* The command line is a label: as the command line of Perfetto's process tree it would replace
- * the name. */
+/*
+ * The command line as SQL has it. Perfetto takes its first word for the name, over what the
+ * descriptor says, so that word is the name; the label has it as it was.
+ */
+static void write_command(struct gt_perfetto *perfetto, uint32_t pid, const char *name,
+                          const char *command)
+{
+	const char *blank = strchr(command, ' ');
+	char *words[] = {gt_borrow(name), gt_borrow(blank ? blank + 1 : "")};
+	Perfetto__ProcessRow process = PERFETTO__PROCESS_ROW__INIT;
+	Perfetto__ProcessRow *list[] = {&process};
+	Perfetto__ProcessTree tree = PERFETTO__PROCESS_TREE__INIT;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	process.has_pid = 1;
+	process.pid = (int32_t)pid;
+	process.cmdline = words;
+	process.n_cmdline = blank ? 2 : 1;
+	tree.processes = list;
+	tree.n_processes = 1;
+	packet.process_tree = &tree;
+	if (*name && *command)
+		gt_sequence_add(&perfetto->descriptions, &packet);
+}
+
 static void write_process(struct gt_perfetto *perfetto, size_t row)
 {
 	const struct gt_trace *trace = perfetto->trace;
@@ -171,11 +204,15 @@ static void write_process(struct gt_perfetto *perfetto, size_t row)
 	process.process_name = name;
 	process.process_labels = &label;
 	process.n_process_labels = *command ? 1 : 0;
+	process.has_start_timestamp_ns =
+		source->started_ticks > 0 && source->started_ticks < INT64_MAX / NS_PER_TICK;
+	process.start_timestamp_ns = (int64_t)(source->started_ticks * NS_PER_TICK);
 	track.has_uuid = 1;
 	track.uuid = perfetto->ids.process_uuids[row];
 	track.process = &process;
 	packet.track_descriptor = &track;
 	gt_sequence_add(&perfetto->descriptions, &packet);
+	write_command(perfetto, perfetto->ids.pids[row], name, command);
 }
 
 static void write_thread(struct gt_perfetto *perfetto, const struct gt_thread *source)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "base/strings.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/wire.h"
-#include "model/names.h"
 
 enum {
 	CATEGORY_OTHER = 0,
@@ -43,26 +43,6 @@ static void intern_stages(struct gt_gpu *gpu)
 	}
 	data.gpu_specifications = list;
 	data.n_gpu_specifications = COUNT;
-	gt_sequence_intern(&gpu->sequence, &data);
-}
-
-/* Viewers cut names from the right: they begin with what tells them apart. */
-static void intern_transfer_names(struct gt_gpu *gpu)
-{
-	char texts[GT_COPY_KINDS][32];
-	Perfetto__InternedString rows[GT_COPY_KINDS + 1];
-	Perfetto__InternedString *list[GT_COPY_KINDS + 1];
-	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
-
-	for (uint32_t i = 0; i < GT_COPY_KINDS; i++) {
-		snprintf(texts[i], sizeof(texts[i]), "%s copy", gt_copy_kind_name(i));
-		rows[i] = gt_interned(GT_NAME_COPY + i, texts[i]);
-		list[i] = &rows[i];
-	}
-	rows[GT_COPY_KINDS] = gt_interned(GT_NAME_FILL, "Memset");
-	list[GT_COPY_KINDS] = &rows[GT_COPY_KINDS];
-	data.event_names = list;
-	data.n_event_names = GT_COPY_KINDS + 1;
 	gt_sequence_intern(&gpu->sequence, &data);
 }
 
@@ -264,16 +244,17 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 
 	if (gt_ids_slice_count(&perfetto->ids) == 0)
 		return;
+	gpu.titles = gt_strings_new();
 	gt_links_stream_waits(&gpu.waits, &perfetto->ids);
 	gt_perfetto_start(perfetto, &gpu.sequence, 0);
 	gt_args_intern_names(&gpu.sequence);
 	intern_stages(&gpu);
-	intern_transfer_names(&gpu);
 	intern_contexts(&gpu);
 	intern_queues(&gpu);
 	kernels = gt_kernels_new(&gpu);
 	put_slices(&gpu, kernels);
 	gt_kernels_free(kernels);
+	gt_strings_free(gpu.titles);
 	gt_links_release(&gpu.waits);
 	gt_array_release(&gpu.message);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/units.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -95,6 +95,20 @@ struct gt_figure gt_figure_bytes(int64_t bytes)
 	return scaled((double)bytes, scales);
 }
 
+struct gt_figure gt_figure_binary(int64_t bytes)
+{
+	static const struct scale scales[] = {{1, " B"},        {0x1p10, " KiB"}, {0x1p20, " MiB"},
+	                                      {0x1p30, " GiB"}, {0x1p40, " TiB"}, {0}};
+	const struct scale *scale = scales;
+
+	while (scale[1].unit && fabs((double)bytes) >= scale[1].factor)
+		scale++;
+	/* Most are whole: 48 KiB, not 48.0 KiB. */
+	if (fmod((double)bytes, scale->factor) == 0)
+		return with_unit(group_real((double)bytes / scale->factor, 0), scale->unit);
+	return scaled((double)bytes, scales);
+}
+
 struct gt_figure gt_figure_rate(double bytes_per_second)
 {
 	/* No TB/s: rates are compared with data sheets and each other in GB/s. */
@@ -106,6 +120,9 @@ struct gt_figure gt_figure_rate(double bytes_per_second)
 
 struct gt_figure gt_figure_percent(double percent)
 {
+	/* A little is not nothing. */
+	if (percent > 0 && percent < 0.05)
+		return (struct gt_figure){"<0.1%"};
 	return with_unit(group_real(percent, 1), "%");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/units.h"
+#include "base/units.h"
 
 #include "support/check.h"
 
@@ -40,6 +40,16 @@ Test(units, count_bytes_decimally)
 	expect_text(gt_figure_bytes(150754820096).text, "151 GB");
 }
 
+Test(units, count_in_powers_of_two_what_hardware_does)
+{
+	expect_text(gt_figure_binary(0).text, "0 B");
+	expect_text(gt_figure_binary(1000).text, "1,000 B");
+	expect_text(gt_figure_binary(49152).text, "48 KiB");
+	expect_text(gt_figure_binary(1536).text, "1.50 KiB");
+	expect_text(gt_figure_binary(233472).text, "228 KiB");
+	expect_text(gt_figure_binary(150754820096).text, "140 GiB");
+}
+
 Test(units, keep_rates_in_gigabytes)
 {
 	expect_text(gt_figure_rate(12.3e9).text, "12.3 GB/s");
@@ -53,5 +63,8 @@ Test(units, show_the_rest)
 	expect_text(gt_figure_time(12345678).text, "0.012346 s");
 	expect_text(gt_figure_percent(12.34).text, "12.3%");
 	expect_text(gt_figure_percent(100).text, "100.0%");
+	expect_text(gt_figure_percent(0.05).text, "0.1%");
+	expect_text(gt_figure_percent(0.049).text, "<0.1%");
+	expect_text(gt_figure_percent(0).text, "0.0%");
 	expect_text(gt_figure_real(1234.5).text, "1,234.50");
 }

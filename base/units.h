@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_UNITS_H
-#define GT_CLI_UNITS_H
+#ifndef GT_BASE_UNITS_H
+#define GT_BASE_UNITS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /*
  * Figures as people read them: three significant digits with the unit that suits them, decimal
- * multiples (1 MB = 1,000,000 bytes, as link and memory rates are given), digits in groups of
- * three. Machine-readable output never uses these.
+ * multiples (1 MB = 1,000,000 bytes, as link and memory rates are given) but for what hardware
+ * counts in powers of two, digits in groups of three. Machine-readable output never uses these.
  */
 
 /* Large enough for every text made here. */
@@ -22,8 +22,9 @@ struct gt_figure gt_figure_count(int64_t count);          /* 1,234,567 */
 struct gt_figure gt_figure_ns(int64_t ns);                /* 812 ns, 1.23 ms, 12.3 s */
 struct gt_figure gt_figure_time(int64_t ns);              /* 0.012345 s: comparable line by line */
 struct gt_figure gt_figure_bytes(int64_t bytes);          /* 1.05 MB */
+struct gt_figure gt_figure_binary(int64_t bytes);         /* 48 KiB, 1.50 MiB */
 struct gt_figure gt_figure_rate(double bytes_per_second); /* 3,350 GB/s */
-struct gt_figure gt_figure_percent(double percent);       /* 12.3% */
+struct gt_figure gt_figure_percent(double percent);       /* 12.3%, <0.1% */
 struct gt_figure gt_figure_real(double real);             /* 1.50 */
 
 #endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_FACTS_H
+#define GT_ANALYSIS_FACTS_H
+
+#include <stdint.h>
+
+#include "analysis/busy.h"
+#include "analysis/host_calls.h"
+#include "analysis/idle.h"
+#include "analysis/throttles.h"
+#include "analysis/variables.h"
+
+struct gt_view;
+
+/* What overview and findings are made of: every part of a trace looked at once. */
+
+/* Calls, waits or copies of one sort. The names are the trace's or constant. */
+struct gt_amount {
+	uint64_t count;
+	uint64_t total_ns;
+	uint64_t bytes;
+	const char *most; /* the function or kind that took most of the time; NULL: none */
+	uint64_t most_ns; /* how much */
+};
+
+/* "28 calls, most of the time in cuLibraryLoadData"; of an amount of calls. */
+struct gt_amount_calls {
+	char text[160];
+};
+struct gt_amount_calls gt_amount_calls(const struct gt_amount *amount);
+
+struct gt_facts {
+	const struct gt_view *view;
+	struct gt_busy *busy; /* by device */
+	struct gt_idle *idle; /* by device, with its longest gap */
+	struct gt_thread_calls calls;
+	struct gt_throttles throttles;
+	struct gt_variables variables;
+	struct gt_amount failed;                /* API calls that failed */
+	const struct gt_api_call *first_failed; /* NULL: none */
+	struct gt_amount loads;                 /* API calls that load code */
+	struct gt_amount memory;                /* API calls that allocate or free */
+	struct gt_amount waits;                 /* of the host */
+	struct gt_amount copies;                /* all with times */
+	struct gt_amount pageable;              /* copies from or to pageable memory */
+};
+
+void gt_facts_init(struct gt_facts *facts, const struct gt_view *view);
+void gt_facts_release(struct gt_facts *facts);
+
+/* Of the window of the view. */
+uint64_t gt_facts_duration_ns(const struct gt_facts *facts);
+
+#endif

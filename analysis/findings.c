@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/findings.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/facts.h"
+#include "analysis/figures.h"
+#include "analysis/result.h"
+#include "base/units.h"
+#include "model/names.h"
+#include "model/throttle.h"
+#include "model/view.h"
+
+enum { SENTENCE_BYTES = 400, MOST_DEVICES = 2 /* of which a rule is said */ };
+
+static const struct gt_heading headings[] = {
+	{"report", GT_UNIT_TEXT, "The report that says more", GT_WORTH_KEY},
+	{"finding", GT_UNIT_TEXT, "What stands out, with its evidence", GT_WORTH_PROSE},
+};
+
+struct sentence {
+	char text[SENTENCE_BYTES];
+};
+
+/*
+ * A rule writes its sentence when it holds and returns whether it does. Rules of a recording are
+ * asked once, rules of a device for each.
+ */
+struct rule {
+	const char *report;
+	bool (*of_recording)(const struct gt_facts *facts, struct sentence *sentence);
+	bool (*of_device)(const struct gt_facts *facts, gt_id device, struct sentence *sentence);
+};
+
+__attribute__((format(printf, 2, 3))) static bool say(struct sentence *sentence, const char *fmt,
+                                                      ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(sentence->text, sizeof(sentence->text), fmt, args);
+	va_end(args);
+	return true;
+}
+
+static struct gt_figure ns(uint64_t duration_ns)
+{
+	return gt_figure_ns((int64_t)duration_ns);
+}
+
+static struct gt_figure share(uint64_t part, uint64_t whole)
+{
+	return gt_figure_percent(gt_percent((double)part, (double)whole));
+}
+
+/* Whether a part is at least so many percent of the whole. */
+static bool is_share(uint64_t part, uint64_t whole, unsigned percent)
+{
+	return whole > 0 && (double)part * 100 >= (double)whole * percent;
+}
+
+static long long number_of(const struct gt_facts *facts, gt_id device)
+{
+	return (long long)gt_device_number(&facts->view->trace->devices.rows[device]);
+}
+
+/* Nanoseconds in gaps of less than a millisecond. */
+static uint64_t idle_in_small_gaps(const struct gt_idle *idle)
+{
+	uint64_t idle_ns = 0;
+
+	for (unsigned decade = 0; decade < 6; decade++)
+		idle_ns += idle->idle_of_decade[decade];
+	return idle_ns;
+}
+
+/* Many gaps, most no longer than a launch takes: the GPU is done before the next one is there. */
+static bool waits_for_launches(const struct gt_facts *facts, gt_id device,
+                               struct sentence *sentence)
+{
+	const struct gt_idle *idle = &facts->idle[device];
+	const uint64_t span_ns = gt_cover_span(&idle->cover);
+
+	if (!is_share(gt_idle_ns(idle), span_ns, 30) || idle->gap_count < 100 ||
+	    !is_share(idle->short_count, idle->gap_count, 50) ||
+	    !is_share(idle_in_small_gaps(idle), gt_idle_ns(idle), 50))
+		return false;
+	return say(sentence,
+	           "GPU %lld waited for launches %s of the time it was in use: %s gaps, %s of them "
+	           "under 20 us. Larger or fused kernels, or CUDA graphs, would keep it busy.",
+	           number_of(facts, device), share(gt_idle_ns(idle), span_ns).text,
+	           gt_grouped(idle->gap_count).text, gt_grouped(idle->short_count).text);
+}
+
+static bool begins_late(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
+{
+	const struct gt_cover *cover = &facts->busy[device].all;
+	const uint64_t duration_ns = gt_facts_duration_ns(facts);
+	const uint64_t before_ns = (uint64_t)(cover->start_ns - facts->view->start_ns);
+
+	if (!cover->begun || !is_share(before_ns, duration_ns, 30))
+		return false;
+	return say(sentence, "GPU %lld had nothing to do for the first %s, %s of the recording.",
+	           number_of(facts, device), ns(before_ns).text,
+	           share(before_ns, duration_ns).text);
+}
+
+static bool copies_alone(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
+{
+	const struct gt_busy *busy = &facts->busy[device];
+	const uint64_t copy_ns = busy->copies.covered_ns;
+	const uint64_t both_ns = gt_busy_overlap(busy);
+	const uint64_t span_ns = gt_cover_span(&busy->all);
+
+	if (!is_share(copy_ns, span_ns, 10) || is_share(both_ns, copy_ns, 10) ||
+	    busy->kernels.covered_ns == 0)
+		return false;
+	return say(
+		sentence,
+		"GPU %lld copied for %s, %s of the time it was in use, and only %s of that while "
+		"a kernel ran: copies on a stream of their own, of pinned memory, can overlap.",
+		number_of(facts, device), ns(copy_ns).text, share(copy_ns, span_ns).text,
+		ns(both_ns).text);
+}
+
+static bool is_held_down(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
+{
+	uint64_t reasons = gt_throttle_slowing(gt_throttles_seen(&facts->throttles, device));
+	struct gt_throttle_sum worst = {0};
+	uint64_t why = 0;
+
+	while (reasons) {
+		const uint64_t reason = gt_throttle_next(&reasons);
+		const struct gt_throttle_sum sum =
+			gt_throttles_sum(&facts->throttles, device, reason);
+
+		if (sum.total_ns > worst.total_ns) {
+			worst = sum;
+			why = reason;
+		}
+	}
+	if (!is_share(worst.total_ns, gt_facts_duration_ns(facts), 1))
+		return false;
+	return say(sentence, "The clocks of GPU %lld were held down for %s (%s of the time): %s.",
+	           number_of(facts, device), ns(worst.total_ns).text,
+	           share(worst.total_ns, gt_facts_duration_ns(facts)).text, gt_throttle_help(why));
+}
+
+static bool loads_much(const struct gt_facts *facts, struct sentence *sentence)
+{
+	const struct gt_amount *loads = &facts->loads;
+
+	if (!is_share(loads->total_ns, gt_facts_duration_ns(facts), 5))
+		return false;
+	return say(sentence,
+	           "Loading code took %s, %s of the recording (%s): first "
+	           "launches of kernels pay for it. Warm up before measuring, or look at --from.",
+	           ns(loads->total_ns).text,
+	           share(loads->total_ns, gt_facts_duration_ns(facts)).text,
+	           gt_amount_calls(loads).text);
+}
+
+/* The first call makes the context, whatever it asks for: a few calls prove nothing. */
+static bool allocates_much(const struct gt_facts *facts, struct sentence *sentence)
+{
+	const struct gt_amount *memory = &facts->memory;
+
+	if (memory->count < 10 || !is_share(memory->total_ns, gt_facts_duration_ns(facts), 5))
+		return false;
+	return say(
+		sentence,
+		"Allocating and freeing memory took %s, %s of the recording (%s): memory that is "
+		"kept, or cudaMallocAsync, costs less.",
+		ns(memory->total_ns).text,
+		share(memory->total_ns, gt_facts_duration_ns(facts)).text,
+		gt_amount_calls(memory).text);
+}
+
+static bool waits_much(const struct gt_facts *facts, struct sentence *sentence)
+{
+	const struct gt_amount *waits = &facts->waits;
+
+	if (!is_share(waits->total_ns, gt_facts_duration_ns(facts), 50))
+		return false;
+	return say(sentence,
+	           "The host waited for the GPU for %s, %s of the recording (%s): the program goes "
+	           "as fast as the GPU does its work.",
+	           ns(waits->total_ns).text,
+	           share(waits->total_ns, gt_facts_duration_ns(facts)).text,
+	           gt_amount_calls(waits).text);
+}
+
+static bool copies_pageable(const struct gt_facts *facts, struct sentence *sentence)
+{
+	const struct gt_amount *copies = &facts->pageable;
+	const double rate = gt_bytes_per_second((double)copies->bytes, (double)copies->total_ns);
+
+	if (!is_share(copies->total_ns, gt_facts_duration_ns(facts), 2))
+		return false;
+	return say(sentence,
+	           "%s %s of pageable memory (%s) took %s, at %s: pinned memory (cudaMallocHost, "
+	           "pin_memory) is faster and lets the host go on.",
+	           gt_grouped(copies->count).text, copies->count == 1 ? "copy" : "copies",
+	           gt_figure_bytes((int64_t)copies->bytes).text, ns(copies->total_ns).text,
+	           gt_figure_rate(rate).text);
+}
+
+static bool has_failures(const struct gt_facts *facts, struct sentence *sentence)
+{
+	const struct gt_api_call *first = facts->first_failed;
+	const char *result;
+
+	if (!first)
+		return false;
+	result = gt_result_name(first->result, (first->flags & GT_DRIVER_API) != 0);
+	return say(sentence, "%s CUDA %s failed, the first was %s: %s.",
+	           gt_grouped(facts->failed.count).text,
+	           facts->failed.count == 1 ? "call" : "calls",
+	           gt_trace_text(facts->view->trace, first->function),
+	           result ? result : "a result that is not known");
+}
+
+/* Variables of the environment that nobody wants by accident. */
+static bool is_slowed_by_environment(const struct gt_facts *facts, struct sentence *sentence)
+{
+	static const struct {
+		const char *variable;
+		const char *effect;
+	} slow[] = {
+		{"CUDA_LAUNCH_BLOCKING=1", "every launch waits until its kernel has ended"},
+		{"JAX_DISABLE_JIT=1", "nothing is compiled"},
+		{"JAX_DISABLE_JIT=True", "nothing is compiled"},
+		{"JAX_DEBUG_NANS=True", "results are checked, which waits for them"},
+		{"PYTORCH_NO_CUDA_MEMORY_CACHING=1", "every tensor is allocated and freed by CUDA"},
+		{"TORCHDYNAMO_DISABLE=1", "torch.compile does nothing"},
+		{"TRITON_ALWAYS_COMPILE=1", "kernels are compiled anew each time"},
+		{"TRITON_INTERPRET=1", "Triton's kernels run on the processor"},
+	};
+
+	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
+		if (gt_variables_have(&facts->variables, slow[i].variable))
+			return say(sentence, "%s is set: %s.", slow[i].variable, slow[i].effect);
+	return false;
+}
+
+/* In the order in which they are said. */
+static const struct rule rules[] = {
+	{"api", .of_recording = has_failures},    {"api", .of_recording = is_slowed_by_environment},
+	{"telemetry", .of_device = is_held_down}, {"gaps", .of_device = waits_for_launches},
+	{"api", .of_device = begins_late},        {"api", .of_recording = loads_much},
+	{"api", .of_recording = allocates_much},  {"waits", .of_recording = waits_much},
+	{"copies", .of_device = copies_alone},    {"copies", .of_recording = copies_pageable},
+};
+
+static void add(struct gt_result *result, const struct rule *rule, const struct sentence *sentence)
+{
+	gt_result_add_text(result, rule->report);
+	gt_result_add_format(result, "%s", sentence->text);
+}
+
+/* Of many GPUs that are alike a few stand for all. */
+static void ask_devices(struct gt_result *result, const struct rule *rule,
+                        const struct gt_facts *facts)
+{
+	struct sentence sentence;
+	size_t holds = 0;
+
+	for (size_t i = 0; i < facts->view->trace->devices.count; i++)
+		if (rule->of_device(facts, (gt_id)i, &sentence) && ++holds <= MOST_DEVICES)
+			add(result, rule, &sentence);
+	if (holds <= MOST_DEVICES)
+		return;
+	(void)say(&sentence, "The same is true of %s more.", gt_grouped(holds - MOST_DEVICES).text);
+	add(result, rule, &sentence);
+}
+
+void gt_add_findings(struct gt_result *result, const struct gt_facts *facts)
+{
+	struct sentence sentence;
+
+	gt_result_begin(result, "stands_out", headings, sizeof(headings) / sizeof(headings[0]));
+	gt_result_plain(result);
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (rules[i].of_device)
+			ask_devices(result, &rules[i], facts);
+		else if (rules[i].of_recording(facts, &sentence))
+			add(result, &rules[i], &sentence);
+	}
+	if (gt_section_row_count(gt_result_find(result, "stands_out")) == 0)
+		gt_result_detail(result);
+}

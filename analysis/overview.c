@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/overview.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/facts.h"
+#include "analysis/figures.h"
+#include "analysis/gap_cause.h"
+#include "analysis/result.h"
+#include "base/units.h"
+#include "model/view.h"
+
+enum {
+	MOST_DEVICES = 8, /* with a line each */
+	MOST_NOTES = 5,
+	COMMAND_BYTES = 200, /* shown of a command line */
+	TEXT_BYTES = 600,
+};
+
+static const struct gt_heading headings[] = {
+	{"topic", GT_UNIT_TEXT, "What the line is about", GT_WORTH_KEY},
+	{"text", GT_UNIT_TEXT, "What is known of it, for people: the other tables have the figures",
+         GT_WORTH_PROSE},
+};
+
+static void add_program(struct gt_result *result, const struct gt_trace *trace)
+{
+	const size_t processes = trace->processes.count;
+	const char *command = "";
+
+	for (size_t i = 0; i < processes && !*command; i++)
+		command = gt_trace_text(trace, trace->processes.rows[i].command);
+	if (processes == 0)
+		return;
+	gt_result_add_text(result, "program");
+	if (!*command)
+		command = "not known";
+	gt_result_add_format(result, "%.*s%s%s", COMMAND_BYTES, command,
+	                     strlen(command) > COMMAND_BYTES ? "..." : "",
+	                     processes == 1 ? "" : ", and others");
+	if (processes == 1)
+		return;
+	gt_result_add_text(result, "processes");
+	gt_result_add_format(result, "%s", gt_grouped(processes).text);
+}
+
+/* "12 kernels", "1 kernel" with a comma before it; nothing of what there is none of. */
+static size_t add_amount(char *text, size_t used, uint64_t count, const char *one, const char *many)
+{
+	const size_t left = used < TEXT_BYTES ? TEXT_BYTES - used : 0;
+
+	if (count == 0)
+		return used;
+	return used + (size_t)snprintf(text + used, left, "%s%s %s", used ? ", " : "",
+	                               gt_grouped(count).text, count == 1 ? one : many);
+}
+
+static void add_recorded(struct gt_result *result, const struct gt_facts *facts)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	char text[TEXT_BYTES] = "";
+	size_t used = add_amount(text, 0, trace->kernels.count, "kernel", "kernels");
+
+	used = add_amount(text, used, trace->copies.count, "copy", "copies");
+	if (facts->copies.bytes && used < TEXT_BYTES)
+		used += (size_t)snprintf(text + used, TEXT_BYTES - used, " of %s",
+		                         gt_figure_bytes((int64_t)facts->copies.bytes).text);
+	used = add_amount(text, used, trace->fills.count, "fill", "fills");
+	used = add_amount(text, used, trace->api_calls.count, "CUDA call", "CUDA calls");
+	(void)add_amount(text, used, facts->failed.count, "failed call", "failed calls");
+	gt_result_add_text(result, "recorded");
+	gt_result_add_format(result, "%s%s%s",
+	                     gt_figure_ns((int64_t)gt_facts_duration_ns(facts)).text,
+	                     *text ? ": " : "", text);
+}
+
+static void add_device(struct gt_result *result, const struct gt_facts *facts, size_t number)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	const struct gt_busy *busy = &facts->busy[number];
+	const uint64_t busy_ns = busy->kernels.covered_ns;
+	const uint64_t copy_ns = busy->copies.covered_ns;
+	const uint64_t both_ns = gt_busy_overlap(busy);
+	const uint64_t span_ns = gt_cover_span(&busy->all);
+	const char *name = gt_trace_text(trace, trace->devices.rows[number].name);
+	char copies[160] = "";
+
+	if (!*name)
+		name = "name not known";
+	gt_add_device_number(result, trace, (gt_id)number);
+	if (span_ns == 0) {
+		gt_result_add_format(result, "%s, nothing that ran on it has times", name);
+		return;
+	}
+	if (copy_ns)
+		snprintf(copies, sizeof(copies), "; copies took %s, %s of it beside kernels",
+		         gt_figure_ns((int64_t)copy_ns).text, gt_figure_ns((int64_t)both_ns).text);
+	gt_result_add_format(result,
+	                     "%s, busy %s, %s of the time; in use for %s, busy %s of that%s", name,
+	                     gt_figure_ns((int64_t)busy_ns).text,
+	                     gt_figure_percent(gt_busy_percent(facts->view, &busy->kernels)).text,
+	                     gt_figure_ns((int64_t)span_ns).text,
+	                     gt_figure_percent(gt_percent((double)busy_ns, (double)span_ns)).text,
+	                     copies);
+}
+
+static void add_devices(struct gt_result *result, const struct gt_facts *facts)
+{
+	const size_t count = facts->view->trace->devices.count;
+
+	for (size_t i = 0; i < count && i < MOST_DEVICES; i++)
+		add_device(result, facts, i);
+	if (count <= MOST_DEVICES)
+		return;
+	gt_result_add_text(result, "GPUs");
+	gt_result_add_format(result, "%s more: see table devices",
+	                     gt_grouped(count - MOST_DEVICES).text);
+}
+
+static void add_waits(struct gt_result *result, const struct gt_facts *facts)
+{
+	const struct gt_amount *waits = &facts->waits;
+
+	if (waits->count == 0)
+		return;
+	gt_result_add_text(result, "waits");
+	gt_result_add_format(result, "%s of waiting for the GPU (%s)",
+	                     gt_figure_ns((int64_t)waits->total_ns).text,
+	                     gt_amount_calls(waits).text);
+}
+
+static const struct gt_gap *longest_gap(const struct gt_facts *facts, size_t *device)
+{
+	const struct gt_gap *longest = NULL;
+
+	for (size_t i = 0; i < facts->view->trace->devices.count; i++) {
+		const struct gt_idle *idle = &facts->idle[i];
+
+		if (idle->largest.count == 0 ||
+		    (longest && gt_gap_ns(&idle->largest.rows[0]) <= gt_gap_ns(longest)))
+			continue;
+		longest = &idle->largest.rows[0];
+		*device = i;
+	}
+	return longest;
+}
+
+static void add_longest_gap(struct gt_result *result, const struct gt_facts *facts)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	size_t device = 0;
+	const struct gt_gap *gap = longest_gap(facts, &device);
+	struct gt_gap_cause cause;
+	char what[256];
+	char host[400] = "";
+
+	if (!gap)
+		return;
+	cause = gt_gap_cause_of(&facts->calls, gap);
+	gt_gap_cause_text(&cause, trace, what, sizeof(what));
+	if (*what)
+		snprintf(host, sizeof(host), "; the host meanwhile: %s%s%s%s", what,
+		         cause.host_ns ? " (" : "",
+		         cause.host_ns ? gt_figure_ns(cause.host_ns).text : "",
+		         cause.host_ns ? ")" : "");
+	gt_result_add_text(result, "biggest gap");
+	gt_result_add_format(result, "%s on GPU %lld, %s after the start%s",
+	                     gt_figure_ns((int64_t)gt_gap_ns(gap)).text,
+	                     (long long)gt_device_number(&trace->devices.rows[device]),
+	                     gt_figure_ns(gap->start_ns - trace->start_ns).text, host);
+}
+
+static void add_environment(struct gt_result *result, const struct gt_facts *facts)
+{
+	const size_t count = facts->variables.list.count;
+	char text[TEXT_BYTES] = "";
+	size_t used = 0;
+	size_t shown = 0;
+
+	for (; shown < count; shown++) {
+		const struct gt_variable *variable = &facts->variables.list.rows[shown];
+		const int length =
+			snprintf(text + used, TEXT_BYTES - used, "%s%.*s", used ? ", " : "",
+		                 (int)variable->length, variable->text);
+
+		if (used + (size_t)length >= TEXT_BYTES) {
+			text[used] = '\0';
+			break;
+		}
+		used += (size_t)length;
+	}
+	if (count == 0)
+		return;
+	gt_result_add_text(result, "environment");
+	if (shown < count)
+		gt_result_add_format(result, "%s, and %zu more: see gputrace info", text,
+		                     count - shown);
+	else
+		gt_result_add_format(result, "%s", text);
+}
+
+static void add_cost(struct gt_result *result, const struct gt_trace *trace)
+{
+	uint64_t arming_ns = 0;
+	uint64_t writer_ns = 0;
+	uint64_t samples = 0;
+	uint64_t callback_ns = 0;
+	char calls[96] = "";
+
+	if (gt_trace_ledger(trace, "arming_ns", &arming_ns) < 0)
+		return;
+	(void)gt_trace_ledger(trace, "writer_cpu_ns", &writer_ns);
+	(void)gt_trace_ledger(trace, "callback_samples", &samples);
+	(void)gt_trace_ledger(trace, "callback_ns", &callback_ns);
+	if (samples)
+		snprintf(calls, sizeof(calls), ", %s in each CUDA call",
+		         gt_figure_ns((int64_t)(callback_ns / samples)).text);
+	gt_result_add_text(result, "cost");
+	gt_result_add_format(
+		result, "starting to record took %s, gputrace's own threads %s of processor time%s",
+		gt_figure_ns((int64_t)arming_ns).text, gt_figure_ns((int64_t)writer_ns).text,
+		calls);
+}
+
+static bool is_among(const gt_string *texts, size_t count, gt_string text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (texts[i] == text)
+			return true;
+	return false;
+}
+
+/* Processes of one program note the same things: each is said once. */
+static void add_notes(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_string said[MOST_NOTES];
+	size_t count = 0;
+
+	gt_array_each(const struct gt_note, note, &trace->notes) {
+		if (is_among(said, count, note->text))
+			continue;
+		gt_result_add_text(result, "note");
+		if (count == MOST_NOTES) {
+			gt_result_add_text(result, "there are more: see gputrace info");
+			return;
+		}
+		gt_result_add_text(result, gt_trace_text(trace, note->text));
+		said[count++] = note->text;
+	}
+}
+
+void gt_add_overview(struct gt_result *result, const struct gt_facts *facts)
+{
+	const struct gt_trace *trace = facts->view->trace;
+
+	gt_result_begin(result, "overview", headings, sizeof(headings) / sizeof(headings[0]));
+	gt_result_plain(result);
+	add_program(result, trace);
+	add_recorded(result, facts);
+	add_devices(result, facts);
+	add_waits(result, facts);
+	add_longest_gap(result, facts);
+	add_environment(result, facts);
+	add_cost(result, trace);
+	add_notes(result, trace);
+}

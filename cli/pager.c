@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/process.h"
+
+/* What a shell ends with that cannot run, or does not find, a command. */
+enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
+
+const char *gt_pager_command(void)
+{
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+	const char *command = getenv("GPUTRACE_PAGER");
+
+	if (!command)
+		command = getenv("PAGER"); /* NOLINT(concurrency-mt-unsafe): likewise */
+	/* Not everywhere is there one, and nobody asked for it. */
+	if (!command)
+		return gt_process_find("less", NULL) == 0 ? "less -FRX" : NULL;
+	return *command && strcmp(command, "cat") != 0 ? command : NULL;
+}
+
+bool gt_pager_is_needed(const char *text, size_t size)
+{
+	struct winsize window;
+	size_t lines = 1; /* for the prompt that comes after it */
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0 ||
+	    window.ws_row == 0)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		lines += text[i] == '\n';
+	return lines > window.ws_row;
+}
+
+/* In the child: never returns. */
+static void run_shell(const char *command, int input)
+{
+	if (dup2(input, STDIN_FILENO) >= 0)
+		(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(NOT_FOUND);
+}
+
+static void write_all(int fd, const char *text, size_t size)
+{
+	while (size > 0) {
+		const ssize_t written = write(fd, text, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return; /* whoever reads has seen enough */
+		text += written;
+		size -= (size_t)written;
+	}
+}
+
+static int wait_for(pid_t child)
+{
+	int status = 0;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+/* Signals that are the pager's while it runs; SIGPIPE says that it has ended. */
+static const int passed[] = {SIGINT, SIGQUIT, SIGPIPE};
+
+enum { PASSED = sizeof(passed) / sizeof(passed[0]) };
+
+static void ignore_signals(struct sigaction *before)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	for (size_t i = 0; i < PASSED; i++)
+		(void)sigaction(passed[i], &ignore, &before[i]);
+}
+
+static void restore_signals(const struct sigaction *before)
+{
+	for (size_t i = 0; i < PASSED; i++)
+		(void)sigaction(passed[i], &before[i], NULL);
+}
+
+bool gt_pager_show(const char *command, const char *text, size_t size)
+{
+	struct sigaction before[PASSED];
+	int ends[2];
+	pid_t child;
+	int status;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return false;
+	ignore_signals(before);
+	child = fork();
+	if (child == 0) {
+		restore_signals(before);
+		run_shell(command, ends[0]);
+	}
+	close(ends[0]);
+	if (child > 0)
+		write_all(ends[1], text, size);
+	close(ends[1]);
+	status = child > 0 ? wait_for(child) : NOT_FOUND;
+	restore_signals(before);
+	return status != NOT_RUNNABLE && status != NOT_FOUND;
+}

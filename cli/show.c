@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/show.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/output.h"
+#include "cli/pager.h"
+#include "cli/say.h"
+
+const char *const gt_show_colours[] = {"auto", "always", "never", NULL};
+
+/* Whether the name of the file to write ends so. */
+static bool is_named(const struct gt_show_args *args, const char *ending)
+{
+	const size_t length = args->output ? strlen(args->output) : 0;
+	const size_t end = strlen(ending);
+
+	return length > end && strcmp(args->output + length - end, ending) == 0;
+}
+
+int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct gt_error *err)
+{
+	if (args->json && args->csv)
+		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
+	if (args->wide && args->width)
+		return gt_fail(err, EINVAL, "--wide and --width exclude each other");
+	if (args->json || (!args->csv && is_named(args, ".json")))
+		*style = GT_STYLE_JSON;
+	else if (args->csv || is_named(args, ".csv"))
+		*style = GT_STYLE_CSV;
+	else
+		*style = GT_STYLE_TEXT;
+	return 0;
+}
+
+static struct gt_rendering fitted(const struct gt_show_args *args,
+                                  const struct gt_rendering *rendering, FILE *out)
+{
+	struct gt_rendering fitted = *rendering;
+
+	fitted.width = args->wide ? 0 : args->width ? (size_t)args->width : gt_render_width(out);
+	fitted.details = args->wide;
+	fitted.colour = gt_render_in_colour(args->colour, out);
+	return fitted;
+}
+
+/* On a terminal: through a pager where it is longer than that. */
+static int show_on_terminal(const struct gt_rendering *rendering,
+                            const struct gt_named_result *results, size_t count,
+                            struct gt_error *err)
+{
+	const char *command = gt_pager_command();
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int result;
+
+	if (!out)
+		return gt_fail(err, errno, "cannot show it: %s", gt_errno_text(errno));
+	result = gt_render(rendering, results, count, out, err);
+	(void)fclose(out);
+	if (result == 0 &&
+	    (!command || !gt_pager_is_needed(text, size) || !gt_pager_show(command, text, size)))
+		(void)fwrite(text, 1, size, stdout);
+	free(text);
+	return result;
+}
+
+/* A table that gets a file of its own. */
+struct part {
+	const char *report;
+	const struct gt_section *section;
+	char *path;
+	struct gt_output output;
+};
+
+struct parts {
+	gt_array(struct part) list;
+};
+
+/* The tables that are shown, in the order in which they are. */
+static void collect_parts(struct parts *parts, const struct gt_rendering *rendering,
+                          const struct gt_named_result *results, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		gt_array_each(const struct gt_section, section, &results[i].result->sections)
+			if (gt_rendering_shows(rendering, section))
+				*gt_array_push(&parts->list) = (struct part){
+					.report = results[i].name, .section = section};
+}
+
+static void release_parts(struct parts *parts)
+{
+	gt_array_each(struct part, part, &parts->list) {
+		gt_output_release(&part->output);
+		free(part->path);
+	}
+	gt_array_release(&parts->list);
+}
+
+/* "x.kernels.csv" for "x.csv"; with several reports "x.gaps.devices.csv". */
+static char *path_of(const struct gt_show_args *args, const struct part *part, bool several)
+{
+	const size_t stem = strlen(args->output) - strlen(".csv");
+	const size_t size = strlen(args->output) + strlen(part->report) +
+	                    strlen(part->section->title) + sizeof("..");
+	char *path = gt_allocate(size);
+
+	snprintf(path, size, "%.*s%s%s.%s.csv", (int)stem, args->output, several ? "." : "",
+	         several ? part->report : "", part->section->title);
+	return path;
+}
+
+/* Every file is opened before one is written, and all are written before one gets its name. */
+static int write_parts(struct parts *parts, const struct gt_show_args *args,
+                       const struct gt_rendering *rendering, bool several, struct gt_error *err)
+{
+	int result = 0;
+
+	gt_array_each(struct part, part, &parts->list) {
+		part->path = path_of(args, part, several);
+		result = gt_output_open(&part->output, part->path, args->force, err);
+		if (result < 0)
+			return result;
+	}
+	gt_array_each(const struct part, part, &parts->list)
+		gt_render_csv_section(rendering, part->section, part->output.file);
+	gt_array_each(struct part, part, &parts->list) {
+		result = gt_output_commit(&part->output, err);
+		if (result < 0)
+			return result;
+		gt_say("wrote %s", part->path);
+	}
+	return 0;
+}
+
+static int show_in_one(const struct gt_show_args *args, const struct gt_rendering *rendering,
+                       const struct gt_named_result *results, size_t count, struct gt_error *err)
+{
+	struct gt_output output = GT_OUTPUT_INIT;
+	int result = gt_output_open(&output, args->output, args->force, err);
+
+	if (result == 0) {
+		const struct gt_rendering page = fitted(args, rendering, output.file);
+
+		result = output.file == stdout && page.style == GT_STYLE_TEXT && !args->no_pager
+		                 ? show_on_terminal(&page, results, count, err)
+		                 : gt_render(&page, results, count, output.file, err);
+	}
+	if (result == 0)
+		result = gt_output_commit(&output, err);
+	gt_output_release(&output);
+	return result;
+}
+
+int gt_show(const struct gt_show_args *args, const struct gt_rendering *rendering,
+            const struct gt_named_result *results, size_t count, struct gt_error *err)
+{
+	struct gt_rendering chosen = *rendering;
+	struct parts parts = {0};
+	int result;
+
+	chosen.sections = &args->sections;
+	result = gt_render_check(&chosen, results, count, err);
+	if (result < 0)
+		return result;
+	collect_parts(&parts, &chosen, results, count);
+	if (chosen.style == GT_STYLE_CSV && parts.list.count > 1 && is_named(args, ".csv"))
+		result = write_parts(&parts, args, &chosen, count > 1, err);
+	else
+		result = show_in_one(args, &chosen, results, count, err);
+	release_parts(&parts);
+	return result;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_SHOW_H
+#define GT_CLI_SHOW_H
+
+#include <stddef.h>
+
+#include "cli/option.h"
+#include "cli/render.h"
+
+struct gt_error;
+
+/*
+ * The options that say how results are shown, the same in every command that shows any: a field of
+ * this type in the command's arguments, GT_SHOW_OPTIONS among its options, and gt_show.
+ */
+struct gt_show_args {
+	const char *output;
+	const char *colour; /* NULL: auto */
+	uint64_t width;     /* 0: not given */
+	bool json;
+	bool csv;
+	bool force;
+	bool wide;
+	bool no_pager;
+	struct gt_option_list sections;
+};
+
+extern const char *const gt_show_colours[]; /* words for --color */
+
+/* clang-format off */
+#define GT_SHOW_OPTIONS(type, field) \
+	OPT_FLAG("json", 0, type, field.json, "Print JSON with raw values"), \
+	OPT_FLAG("csv", 0, type, field.csv, "Print CSV with raw values"), \
+	OPT_LIST("section", 0, type, field.sections, "TABLE", \
+	         "Show this table only, by its name in JSON; may be given again"), \
+	OPT_TEXT("output", 'o', type, field.output, "FILE", \
+	         "Write here instead of standard output (-): x.json as JSON, x.csv as CSV, several " \
+	         "tables each into a file of its own, x.TABLE.csv"), \
+	OPT_FLAG("force", 'f', type, field.force, "Overwrite an existing file"), \
+	OPT_FLAG("wide", 0, type, field.wide, \
+	         "Show every column of text, and names in full, however wide that gets"), \
+	{OPT("width", 0, COUNT, type, field.width, "COLUMNS", \
+	     "Fit text into so many columns; default: the terminal's, else COLUMNS, else 120"), \
+	 NULL, GT_RENDER_NARROWEST, 100000}, \
+	OPT_CHOICE("color", 0, type, field.colour, "WHEN", gt_show_colours, \
+	           "Colour what is bad news: auto (on a terminal, unless NO_COLOR is set), always " \
+	           "or never"), \
+	OPT_FLAG("no-pager", 0, type, field.no_pager, \
+	         "Print at once also what is longer than the terminal; GPUTRACE_PAGER and PAGER name " \
+	         "what shows it otherwise, default less -FRX")
+/* clang-format on */
+
+/* What was chosen. Fails with -EINVAL for what excludes each other. */
+int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct gt_error *err);
+
+/* Shows results in the style, sorted and limited as rendering says; its width is set here. */
+int gt_show(const struct gt_show_args *args, const struct gt_rendering *rendering,
+            const struct gt_named_result *results, size_t count, struct gt_error *err);
+
+#endif

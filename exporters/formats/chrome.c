@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "exporters/chrome/events.h"
+#include "model/view.h"
+
+/* Nothing that is written is earlier. */
+static gt_time find_base(const struct gt_trace *trace)
+{
+	gt_time base_ns = trace->start_ns;
+
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
+		if (gt_ids_time_is_sound(call->start_ns) && call->start_ns < base_ns)
+			base_ns = call->start_ns;
+	for (enum gt_placed_table table = 0; table < GT_PLACED_TABLES; table++)
+		switch (table) {
+#define PLACED(name, plural)                                                                       \
+	case GT_PLACED_##plural:                                                                   \
+		gt_array_each(const struct gt_##name, row, &trace->plural)                         \
+			if (gt_ids_time_is_sound(row->start_ns) && row->start_ns < base_ns)        \
+				base_ns = row->start_ns;                                           \
+		break;
+#include "exporters/perfetto/placed.def"
+		case GT_PLACED_TABLES:
+			break;
+		}
+	return base_ns > 0 ? base_ns : 0;
+}
+
+static int write_view(const struct gt_view *view, const struct gt_export_options *options,
+                      const struct gt_target *target, struct gt_export_counts *counts,
+                      struct gt_error *err)
+{
+	struct gt_chrome chrome = {.view = view, .trace = view->trace};
+	int result = gt_chrome_open(&chrome.out, &target->sink,
+	                            options->compression == GT_COMPRESSION_GZIP, err);
+
+	if (result < 0)
+		return result;
+	chrome.base_ns = find_base(view->trace);
+	gt_ids_init(&chrome.ids, view->trace);
+	chrome.ids.without_calls = options->without_calls;
+	gt_places_init(&chrome.places, &chrome.out, &chrome.ids);
+	gt_chrome_write_head(&chrome);
+	gt_places_describe(&chrome.places);
+	gt_chrome_write_calls(&chrome);
+	gt_chrome_write_slices(&chrome);
+	gt_chrome_write_foot(&chrome);
+	gt_places_release(&chrome.places);
+	gt_ids_release(&chrome.ids);
+	result = gt_chrome_close(&chrome.out, err);
+
+	chrome.counts.bytes = chrome.out.bytes;
+	chrome.counts.raw_bytes = chrome.out.raw_bytes;
+	if (result == 0 && counts)
+		*counts = chrome.counts;
+	return result;
+}
+
+const struct gt_exporter gt_exporter_chrome = {
+	.name = "chrome",
+	.extension = ".json",
+	.summary = "Chrome trace in JSON, with the fields of PyTorch's profiler",
+	.compressions = 1u << GT_COMPRESSION_NONE | 1u << GT_COMPRESSION_GZIP,
+	.write = write_view,
+};

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "analysis/check_report.h"
+#include "base/strings.h"
+#include "model/names.h"
+#include "model/sync.h"
+#include "model/throttle.h"
+
+/* What report summary says in words: the tables overview and stands_out. */
+
+static struct gt_trace trace;
+static struct gt_result result;
+static gt_id process;
+static gt_id thread;
+static gt_id device;
+static gt_id stream;
+static gt_id shape;
+
+static void begin(gt_time duration_ns)
+{
+	trace_init(&trace, duration_ns);
+	process = trace_process(&trace, "app", 100);
+	thread = trace_thread(&trace, process, 100);
+	device = trace_device(&trace);
+	stream = trace_stream(&trace, process, device);
+	shape = trace_shape(&trace, "gemm", 1, 32);
+}
+
+static void end(void)
+{
+	gt_result_release(&result);
+	gt_trace_release(&trace);
+}
+
+static void set_environment(const char *lines)
+{
+	trace.processes.rows[process].environment = gt_strings_add(trace.strings, lines);
+}
+
+/* The line of a topic; "" when there is none. */
+static const char *said(const char *topic)
+{
+	for (size_t i = 0; i < row_count(&result, "overview"); i++)
+		if (strcmp(cell(&result, "overview", i, "topic")->text, topic) == 0)
+			return cell(&result, "overview", i, "text")->text;
+	return "";
+}
+
+/* Whether a finding begins so. */
+static bool stands_out(const char *words)
+{
+	for (size_t i = 0; i < row_count(&result, "stands_out"); i++)
+		if (strncmp(cell(&result, "stands_out", i, "finding")->text, words,
+		            strlen(words)) == 0)
+			return true;
+	return false;
+}
+
+static void add_wait(gt_time start_ns, gt_time end_ns)
+{
+	*gt_array_push(&trace.syncs) = (struct gt_sync){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.kind = GT_SYNC_STREAM_SYNCHRONIZE,
+		.thread = thread,
+		.stream = stream,
+		.event = GT_NONE,
+		.record = GT_NONE,
+	};
+}
+
+Test(overview, says_in_lines_what_the_tables_have_in_figures)
+{
+	begin(1000000);
+	trace.processes.rows[process].command = gt_strings_add(trace.strings, "./app --fast");
+	trace_kernel(&trace, stream, shape, 100000, 150000);
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 2000, 140000, 160000);
+	trace_call(&trace, thread, "cudaLaunchKernel", 400000, 401000);
+	trace_kernel(&trace, stream, shape, 410000, 500000)->api_call = 0;
+	add_wait(450000, 505000);
+	trace_ledger(&trace, process, "arming_ns", 3000000);
+	trace_ledger(&trace, process, "writer_cpu_ns", 2000);
+	trace_ledger(&trace, process, "callback_samples", 10);
+	trace_ledger(&trace, process, "callback_ns", 2840);
+	set_environment("NCCL_ALGO=Ring\nOMP_NUM_THREADS=4\n");
+	run_report(&result, "summary", &trace);
+
+	expect_text(said("program"), "./app --fast");
+	expect_text(said("recorded"), "1.00 ms: 2 kernels, 1 copy of 2.00 KB, 1 CUDA call");
+	expect_text(said("GPU 0"),
+	            "NVIDIA H200, busy 140 us, 14.0% of the time; in use for 400 us, "
+	            "busy 35.0% of that; copies took 20.0 us, 10.0 us of it beside "
+	            "kernels");
+	expect_text(said("waits"),
+	            "55.0 us of waiting for the GPU (1 call, all in stream synchronize)");
+	expect_text(said("biggest gap"), "250 us on GPU 0, 160 us after the start; the host "
+	                                 "meanwhile: no CUDA call (1.00 us)");
+	expect_text(said("environment"), "NCCL_ALGO=Ring, OMP_NUM_THREADS=4");
+	expect_text(said("cost"), "starting to record took 3.00 ms, gputrace's own threads 2.00 us "
+	                          "of processor time, 284 ns in each CUDA call");
+	cr_expect(eq(sz, row_count(&result, "stands_out"), 0));
+	end();
+}
+
+Test(overview, leaves_out_what_there_is_nothing_to_say_of)
+{
+	begin(1000);
+	run_report(&result, "summary", &trace);
+	expect_text(said("recorded"), "1.00 us");
+	expect_text(said("GPU 0"), "NVIDIA H200, nothing that ran on it has times");
+	expect_text(said("waits"), "");
+	expect_text(said("biggest gap"), "");
+	expect_text(said("environment"), "");
+	expect_text(said("cost"), "");
+	expect_text(said("note"), "");
+	end();
+}
+
+Test(overview, bounds_what_others_wrote)
+{
+	char long_text[2000];
+
+	begin(1000);
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	trace.processes.rows[process].command = gt_strings_add(trace.strings, long_text);
+	memcpy(long_text, "NCCL_A=1\n", 9);
+	set_environment(long_text);
+	run_report(&result, "summary", &trace);
+	cr_expect(eq(sz, strlen(said("program")), 203));
+	expect_text(said("environment"), "NCCL_A=1, and 1 more: see gputrace info");
+	end();
+}
+
+Test(overview, says_each_note_once_and_not_all)
+{
+	size_t notes = 0;
+
+	begin(1000);
+	for (int i = 0; i < 20; i++) {
+		char note[32];
+
+		snprintf(note, sizeof(note), "note %d", i / 2);
+		*gt_array_push(&trace.notes) = (struct gt_note){
+			.process = process, .text = gt_strings_add(trace.strings, note)};
+	}
+	run_report(&result, "summary", &trace);
+	for (size_t i = 0; i < row_count(&result, "overview"); i++)
+		notes += strcmp(cell(&result, "overview", i, "topic")->text, "note") == 0;
+	cr_expect(eq(sz, notes, 6));
+	expect_text(said("note"), "note 0");
+	end();
+}
+
+/* So many kernels of 10 us, each after a gap of so many microseconds. */
+static void add_kernels(int count, gt_time gap_us)
+{
+	for (gt_time i = 0; i < count; i++)
+		trace_kernel(&trace, stream, shape, i * (10 + gap_us) * 1000,
+		             i * (10 + gap_us) * 1000 + 10000);
+}
+
+Test(findings, tell_of_a_gpu_that_waits_for_launches)
+{
+	begin(5000000);
+	add_kernels(101, 15);
+	run_report(&result, "summary", &trace);
+	expect_words(&result, "stands_out", 0, "report", "gaps");
+	expect_words(
+		&result, "stands_out", 0, "finding",
+		"GPU 0 waited for launches 59.8% of the time it was in use: 100 gaps, 100 of "
+		"them under 20 us. Larger or fused kernels, or CUDA graphs, would keep it busy.");
+	end();
+}
+
+Test(findings, of_many_gpus_are_told_of_two)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 600, 700);
+	for (int i = 0; i < 4; i++)
+		trace_kernel(&trace, trace_stream(&trace, process, trace_device(&trace)), shape,
+		             600, 700);
+	run_report(&result, "summary", &trace);
+	cr_assert(eq(sz, row_count(&result, "stands_out"), 3));
+	cr_expect(stands_out("GPU 0 had"));
+	cr_expect(stands_out("GPU 1 had"));
+	expect_words(&result, "stands_out", 2, "finding", "The same is true of 3 more.");
+	end();
+}
+
+Test(findings, do_not_blame_launches_for_few_or_long_gaps)
+{
+	begin(1000000000);
+	add_kernels(100, 15);
+	run_report(&result, "summary", &trace);
+	cr_expect(not(stands_out("GPU 0 waited")));
+	gt_result_release(&result);
+	add_kernels(0, 0);
+	trace_kernel(&trace, stream, shape, 2500000, 2510000);
+	trace_kernel(&trace, stream, shape, 900000000, 900010000);
+	run_report(&result, "summary", &trace);
+	cr_expect(not(stands_out("GPU 0 waited")));
+	end();
+}
+
+Test(findings, tell_of_failed_calls_and_of_a_slow_environment)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 0, 900);
+	trace_call(&trace, thread, "cudaMalloc", 10, 20);
+	trace_call(&trace, thread, "cudaMemcpy", 30, 40);
+	trace.api_calls.rows[0].result = 2;
+	trace.api_calls.rows[1].result = 1;
+	set_environment("CUDA_LAUNCH_BLOCKING=1\n");
+	run_report(&result, "summary", &trace);
+	cr_assert(eq(sz, row_count(&result, "stands_out"), 2));
+	expect_words(&result, "stands_out", 0, "finding",
+	             "2 CUDA calls failed, the first was cudaMalloc: cudaErrorMemoryAllocation.");
+	expect_words(
+		&result, "stands_out", 1, "finding",
+		"CUDA_LAUNCH_BLOCKING=1 is set: every launch waits until its kernel has ended.");
+	gt_result_release(&result);
+	set_environment("CUDA_LAUNCH_BLOCKING=0\n");
+	run_report(&result, "summary", &trace);
+	cr_expect(eq(sz, row_count(&result, "stands_out"), 1));
+	end();
+}
+
+Test(findings, tell_of_start_up_and_of_loading_code)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 300, 1000);
+	trace_call(&trace, thread, "cuLibraryLoadData", 10, 59);
+	trace.api_calls.rows[0].kind = GT_API_MODULE;
+	run_report(&result, "summary", &trace);
+	cr_assert(eq(sz, row_count(&result, "stands_out"), 1));
+	cr_expect(stands_out("GPU 0 had nothing to do for the first 300 ns, 30.0% of the "));
+	gt_result_release(&result);
+	trace.api_calls.rows[0].end_ns++;
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("Loading code took 50 ns, 5.0% of the recording (1 call, all in "
+	                     "cuLibraryLoadData)"));
+	end();
+}
+
+Test(findings, tell_of_many_allocations_but_not_of_the_first)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 0, 1000);
+	trace_call(&trace, thread, "cudaMalloc", 0, 500);
+	run_report(&result, "summary", &trace);
+	cr_expect(eq(sz, row_count(&result, "stands_out"), 0));
+	gt_result_release(&result);
+	for (gt_time i = 0; i < 9; i++)
+		trace_call(&trace, thread, "cudaFree", 510 + 10 * i, 511 + 10 * i);
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("Allocating and freeing memory took 509 ns, 50.9% of the recording "
+	                     "(10 calls, most of the time in cudaMalloc)"));
+	end();
+}
+
+Test(findings, tell_of_a_host_that_waits)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 0, 1000);
+	add_wait(100, 599);
+	run_report(&result, "summary", &trace);
+	cr_expect(not(stands_out("The host waited")));
+	gt_result_release(&result);
+	add_wait(700, 701);
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("The host waited for the GPU for 500 ns, 50.0% of the recording (2 "
+	                     "calls, all in stream synchronize)"));
+	end();
+}
+
+Test(findings, tell_of_copies_that_run_alone_and_of_pageable_memory)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 0, 800);
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 2000, 800, 900)->src_kind =
+		GT_MEMORY_PAGEABLE;
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("GPU 0 copied for 100 ns, 11.1% of the time it was in use, and only "
+	                     "0 ns of that while a kernel ran"));
+	cr_expect(stands_out("1 copy of pageable memory (2.00 KB) took 100 ns, at 20.0 GB/s"));
+	gt_result_release(&result);
+	trace.copies.rows[0].src_kind = GT_MEMORY_PINNED;
+	trace.kernels.rows[0].end_ns += 50;
+	run_report(&result, "summary", &trace);
+	cr_expect(eq(sz, row_count(&result, "stands_out"), 0));
+	end();
+}
+
+Test(findings, tell_of_clocks_that_were_held_down)
+{
+	const double reasons[] = {0, GT_THROTTLE_SW_POWER_CAP, GT_THROTTLE_GPU_IDLE, 0};
+
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 0, 1000);
+	trace_counter(&trace, device, "throttle_reasons", GT_COUNTER_MASK, 0, 100, reasons, 4);
+	run_report(&result, "summary", &trace);
+	cr_assert(eq(sz, row_count(&result, "stands_out"), 1));
+	expect_words(&result, "stands_out", 0, "report", "telemetry");
+	cr_expect(stands_out("The clocks of GPU 0 were held down for 100 ns (10.0% of the time)"));
+	end();
+}

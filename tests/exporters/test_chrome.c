@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gt_exporter_chrome; tests/golden/check_chrome.py has real JSON parsers read real recordings. */
+#include "support/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "exporters/chrome/chars.h"
+#include "exporters/read.h"
+#include "exporters/sample.h"
+
+static struct gt_trace trace;
+static char *json;
+static struct gt_export_counts counts;
+
+/* A process with a GPU, number 2 of the machine, a stream, a shape and a thread. */
+static void make(void)
+{
+	gt_id process;
+
+	gt_trace_init(&trace);
+	process = sample_process(&trace, "app", 50);
+	sample_thread(&trace, process, 51);
+	sample_stream(&trace, sample_context(&trace, process, sample_device(&trace, 2, 0)), 7);
+	sample_shape(&trace, "_Z4stepv", "step()", 66);
+}
+
+static void drop(void)
+{
+	free(json);
+	json = NULL;
+	gt_trace_release(&trace);
+}
+
+TestSuite(chrome, .init = make, .fini = drop);
+
+static void write_as(const struct gt_view *view, const struct gt_export_options *options)
+{
+	const struct file file = export_as(view, "chrome", options);
+
+	json = realloc(file.bytes, file.size + 1);
+	json[file.size] = '\0';
+	counts = file.counts;
+}
+
+static void write_all(void)
+{
+	const struct gt_export_options options = {.compression = GT_COMPRESSION_DEFAULT};
+	struct gt_view view;
+
+	sample_finish(&trace, SAMPLE_START + 900000);
+	view = gt_view_of(&trace);
+	write_as(&view, &options);
+}
+
+static void expect_line(const char *line)
+{
+	cr_expect(strstr(json, line) != NULL, "no %s in\n%s", line, json);
+}
+
+static void expect_nothing_of(const char *text)
+{
+	cr_expect(strstr(json, text) == NULL, "%s in\n%s", text, json);
+}
+
+Test(chrome, shows_a_launch_as_pytorch_does)
+{
+	const gt_id call = sample_call(&trace, 0, "cudaLaunchKernel", SAMPLE_START + 1000,
+	                               SAMPLE_START + 3500);
+	struct gt_kernel *kernel =
+		sample_kernel(&trace, 0, 0, call, SAMPLE_START + 4000, SAMPLE_START + 5234);
+
+	trace.api_calls.rows[call].correlation = kernel->correlation = 17;
+	write_all();
+	expect_line("{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\","
+	            "\"pid\":50,\"tid\":51,\"ts\":1.000,\"dur\":2.500,"
+	            "\"args\":{\"External id\":17,\"correlation\":17}}");
+	/* 66 x 2 blocks of 128 threads on 132 processors: one each, of the 16 that fit. */
+	expect_line("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"step()\",\"pid\":2,\"tid\":7,"
+	            "\"ts\":4.000,\"dur\":1.234,\"args\":{\"External id\":17,\"device\":2,"
+	            "\"context\":1,\"stream\":7,\"correlation\":17,\"registers per thread\":32,"
+	            "\"shared memory\":1280,\"blocks per SM\":1,\"warps per SM\":4,"
+	            "\"grid\":[66,2,1],\"block\":[128,1,1],\"est. achieved occupancy %\":6}}");
+	expect_line("{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":1,\"pid\":50,"
+	            "\"tid\":51,\"ts\":1.000}");
+	expect_line("{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":1,\"pid\":2,"
+	            "\"tid\":7,\"ts\":4.000,\"bp\":\"e\"}");
+	cr_expect(counts.gpu_slices == 1 && counts.api_slices == 1 && counts.arrows == 1);
+	cr_expect(counts.raw_bytes == strlen(json));
+}
+
+Test(chrome, names_copies_and_fills_by_their_memory)
+{
+	struct gt_copy *copy = sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, GT_NONE,
+	                                   SAMPLE_START + 100, SAMPLE_START + 1124);
+
+	copy->dst_kind = GT_MEMORY_DEVICE_STATIC;
+	sample_fill(&trace, 0, GT_NONE, SAMPLE_START + 2000, SAMPLE_START + 4048);
+	write_all();
+	expect_line("\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD (Pinned -> Device Static)\"");
+	expect_line("\"bytes\":1048576,\"memory bandwidth (GB/s)\":1024}");
+	expect_line("\"cat\":\"gpu_memset\",\"name\":\"Memset (Device)\"");
+	expect_line("\"bytes\":4096,\"memory bandwidth (GB/s)\":2}");
+	expect_nothing_of("ac2g");
+}
+
+Test(chrome, says_what_the_gpu_is_and_when_its_times_begin)
+{
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+	write_all();
+	expect_line(
+		"{\"schemaVersion\":1,\"deviceProperties\":[\n{\"id\":2,\"name\":\"NVIDIA H200\","
+		"\"totalGlobalMem\":150754820096,\"computeMajor\":9,\"computeMinor\":0,");
+	expect_line("\"numSms\":132,");
+	expect_line("\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":1700000001000000000,");
+	expect_line("\"name\":\"process_name\",\"ts\":0.000,\"pid\":50,\"tid\":0,"
+	            "\"args\":{\"name\":\"app\"}}");
+	expect_line("\"pid\":2,\"tid\":0,\"args\":{\"labels\":\"GPU 2\"}}");
+	expect_line("\"name\":\"thread_name\",\"ts\":0.000,\"pid\":2,\"tid\":7,"
+	            "\"args\":{\"name\":\"stream 7\"}}");
+}
+
+Test(chrome, escapes_what_cannot_stand_in_json)
+{
+	trace.launch_shapes.rows[0].demangled =
+		sample_text(&trace, "a\"b\\c\n\x01 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80|\xff|"
+	                            "\xc0\xaf|\xed\xa0\x80|\xf4\x90\x80\x80|\xe2\x82");
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+	write_all();
+	expect_line("\"name\":\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80|"
+	            "\\ufffd|\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd|"
+	            "\\ufffd\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\"");
+}
+
+Test(chrome, gives_kernels_of_one_stream_that_overlap_threads_of_their_own)
+{
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 300);
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 200, SAMPLE_START + 400);
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 300, SAMPLE_START + 500);
+	write_all();
+	expect_line("\"tid\":7,\"ts\":0.100,");
+	expect_line("\"tid\":16777216,\"ts\":0.200,");
+	expect_line("\"tid\":7,\"ts\":0.300,");
+	expect_line("\"tid\":16777216,\"args\":{\"name\":\"stream 7\"}}");
+}
+
+/* Each has a call 5 and a stream 7 on the GPU, and one is process 2 of its container. */
+Test(chrome, keeps_two_processes_on_one_gpu_apart)
+{
+	const gt_id other = sample_process(&trace, "rank", 2);
+
+	sample_thread(&trace, other, 3);
+	sample_stream(&trace, sample_context(&trace, other, 0), 7);
+	for (gt_id i = 0; i < 2; i++) {
+		const gt_id call = sample_call(&trace, i, "cudaLaunchKernel", SAMPLE_START + 100,
+		                               SAMPLE_START + 200);
+
+		sample_kernel(&trace, i, 0, call, SAMPLE_START + 300, SAMPLE_START + 400)
+			->correlation = 5;
+		trace.api_calls.rows[call].correlation = 5;
+	}
+	write_all();
+	expect_line("\"pid\":50,\"tid\":51,\"ts\":0.100,\"dur\":0.100,"
+	            "\"args\":{\"External id\":5,\"correlation\":5}}");
+	expect_line("\"pid\":8388610,\"tid\":3,\"ts\":0.100,\"dur\":0.100,"
+	            "\"args\":{\"External id\":4294967301,\"correlation\":4294967301}}");
+	expect_line("\"pid\":2,\"tid\":7,\"ts\":0.300,\"dur\":0.100,\"args\":{\"External id\":5,");
+	expect_line(
+		"\"pid\":2,\"tid\":16777216,\"ts\":0.300,\"dur\":0.100,"
+		"\"args\":{\"External id\":4294967301,\"device\":2,\"context\":1,\"stream\":7,");
+	expect_line("\"args\":{\"name\":\"stream 7 (rank 2)\"}}");
+}
+
+Test(chrome, makes_calls_of_a_thread_lie_in_each_other_or_behind)
+{
+	sample_call(&trace, 0, "cudaMemcpy", SAMPLE_START + 100, SAMPLE_START + 500);
+	sample_call(&trace, 0, "cuMemcpyHtoD", SAMPLE_START + 200, SAMPLE_START + 501);
+	sample_last_call(&trace)->flags = GT_NESTED | GT_DRIVER_API;
+	sample_call(&trace, 0, "cudaFree", SAMPLE_START + 499, SAMPLE_START + 700);
+	sample_call(&trace, 0, "cudaDeviceSynchronize", SAMPLE_START + 800, 0);
+	sample_last_call(&trace)->flags = GT_UNFINISHED;
+	write_all();
+	expect_line("\"cat\":\"cuda_driver\",\"name\":\"cuMemcpyHtoD\",\"pid\":50,\"tid\":51,"
+	            "\"ts\":0.200,\"dur\":0.300,");
+	expect_line("\"name\":\"cudaFree\",\"pid\":50,\"tid\":51,\"ts\":0.500,\"dur\":0.200,");
+	expect_line("{\"ph\":\"B\",\"cat\":\"cuda_runtime\",\"name\":\"cudaDeviceSynchronize\","
+	            "\"pid\":50,\"tid\":51,\"ts\":0.800,\"args\"");
+}
+
+Test(chrome, says_which_calls_failed)
+{
+	sample_call(&trace, 0, "cudaMalloc", SAMPLE_START + 100, SAMPLE_START + 500);
+	sample_last_call(&trace)->result = 2;
+	sample_call(&trace, 0, "cudaEventQuery", SAMPLE_START + 600, SAMPLE_START + 700);
+	sample_last_call(&trace)->result = 600;
+	write_all();
+	expect_line("\"correlation\":1,\"code\":2,\"result\":\"cudaErrorMemoryAllocation\"}}");
+	expect_nothing_of("cudaErrorNotReady");
+}
+
+Test(chrome, counts_what_has_no_place_in_time)
+{
+	sample_kernel(&trace, 0, 0, GT_NONE, 0, 0)->flags = GT_UNFINISHED;
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+	sample_call(&trace, 77, "cudaMalloc", SAMPLE_START + 100, SAMPLE_START + 500);
+	write_all();
+	cr_expect(counts.gpu_slices == 1 && counts.api_slices == 0 && counts.skipped == 2);
+}
+
+Test(chrome, can_leave_out_calls_and_says_what_it_was_restricted_to)
+{
+	const struct gt_export_options options = {.without_calls = true};
+	struct gt_view view;
+
+	sample_kernel(&trace, 0, 0,
+	              sample_call(&trace, 0, "cudaLaunchKernel", SAMPLE_START + 10,
+	                          SAMPLE_START + 20),
+	              SAMPLE_START + 100, SAMPLE_START + 200);
+	sample_finish(&trace, SAMPLE_START + 900);
+	view = gt_view_of(&trace);
+	view.restriction = "--stream \"7\"";
+	write_as(&view, &options);
+	cr_expect(counts.gpu_slices == 1 && counts.api_slices == 0 && counts.arrows == 0);
+	expect_nothing_of("cudaLaunchKernel");
+	expect_line("\"restricted_to\":\"--stream \\\"7\\\"\"");
+}
+
+Test(chrome, compresses_to_the_same_text)
+{
+	const struct gt_export_options plain = {.compression = GT_COMPRESSION_NONE};
+	const struct gt_export_options gzip = {.compression = GT_COMPRESSION_GZIP};
+	struct gt_view view;
+	struct file text;
+	struct file packed;
+	z_stream zlib = {0};
+	char *bytes;
+
+	for (unsigned i = 0; i < 20000; i++)
+		sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100 + i * 10,
+		              SAMPLE_START + 105 + i * 10);
+	sample_finish(&trace, SAMPLE_START + 900000);
+	view = gt_view_of(&trace);
+	text = export_as(&view, "chrome", &plain);
+	packed = export_as(&view, "chrome", &gzip);
+	cr_assert(packed.size < text.size / 10 && packed.counts.raw_bytes == text.size);
+	bytes = malloc(text.size);
+	zlib.next_in = (unsigned char *)packed.bytes;
+	zlib.avail_in = (unsigned)packed.size;
+	zlib.next_out = (unsigned char *)bytes;
+	zlib.avail_out = (unsigned)text.size;
+	cr_assert(inflateInit2(&zlib, 15 + 16) == Z_OK);
+	cr_expect(inflate(&zlib, Z_FINISH) == Z_STREAM_END && zlib.avail_in == 0);
+	cr_expect(zlib.avail_out == 0 && memcmp(bytes, text.bytes, text.size) == 0);
+	inflateEnd(&zlib);
+	free(bytes);
+	free(text.bytes);
+	free(packed.bytes);
+}
+
+static int fail_to_write(void *context, const void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return -ENOSPC;
+}
+
+Test(chrome, says_so_when_the_disk_is_full)
+{
+	const struct gt_export_options options = {.compression = GT_COMPRESSION_GZIP};
+	const struct gt_target target = {.sink = {.write = fail_to_write}};
+	struct gt_error err = {0};
+	struct gt_view view;
+
+	sample_finish(&trace, SAMPLE_START + 900);
+	view = gt_view_of(&trace);
+	cr_expect(gt_exporter_find("chrome")->write(&view, &options, &target, NULL, &err) ==
+	          -ENOSPC);
+	cr_expect(strstr(err.text, "cannot write the trace") != NULL);
+}
+
+/* Times and numbers of damaged recordings can be anything. */
+Test(chrome, survives_rows_that_point_nowhere)
+{
+	const gt_id call = sample_call(&trace, 0, "cudaLaunchKernel", 5, INT64_MAX);
+
+	sample_kernel(&trace, 0, 0, call, 1, INT64_MAX);
+	sample_kernel(&trace, 0, 0, 999, INT64_MAX - 2, INT64_MAX);
+	trace.kernels.rows[0].device = 999;
+	trace.contexts.rows[0].device = 0;
+	trace.devices.rows[0].sm_count = 0;
+	trace.devices.rows[0].warp_size = 0;
+	sample_call(&trace, 0, "cudaFree", 7, 9);
+	for (unsigned i = 0; i < 200; i++)
+		sample_kernel(&trace, 0, 0, GT_NONE, INT64_MAX - 2, INT64_MAX - 1);
+	write_all();
+	cr_expect(counts.gpu_slices == 202);
+}
+
+Test(chars, write_numbers_as_json_wants_them)
+{
+	struct gt_chars chars = {{0}};
+
+	gt_chars_add_number(&chars, INT64_MIN);
+	gt_chars_add(&chars, " ");
+	gt_chars_add_us(&chars, -1);
+	gt_chars_add(&chars, " ");
+	gt_chars_add_us(&chars, INT64_MAX);
+	gt_chars_add(&chars, " ");
+	gt_chars_add_real(&chars, 1.0 / 3);
+	gt_chars_add(&chars, " ");
+	gt_chars_add_real(&chars, 0.0 / 0.0);
+	gt_chars_add_bytes(&chars, "", 1);
+	expect_text(chars.text.rows,
+	            "-9223372036854775808 -0.001 9223372036854775.807 0.333333 null");
+	gt_array_release(&chars.text);
+}
+
+Test(chrome, is_chosen_by_the_name_of_a_file)
+{
+	cr_expect(gt_exporter_for_file("a/x.json") == gt_exporter_find("chrome"));
+	cr_expect(gt_exporter_for_file("a/x.json.gz") == gt_exporter_find("chrome"));
+	cr_expect(gt_exporter_for_file("x.perfetto") == gt_exporter_find("perfetto"));
+	cr_expect(gt_exporter_for_file("x.perfetto.gz") == NULL);
+	cr_expect(gt_exporter_for_file("x.gz") == NULL);
+	cr_expect(gt_exporter_for_file("json") == NULL);
+}

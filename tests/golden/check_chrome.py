@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What "gputrace export --to chrome" writes of the recordings that are kept, read by a JSON parser.
+
+  check_chrome.py GPUTRACE NAME...                  against the native trace, the facts, and what Holistic Trace
+                                                    Analysis needs; its own breakdowns too where Python has it
+  check_chrome.py GPUTRACE --engine ENGINE NAME...  Perfetto's importer reads it without a loss
+
+A NAME is one of captures/NAME.gputrace, or a path that ends so.
+"""
+import argparse
+import collections
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from check_golden import CHECK_TRACE, QUERY, differences, facts_path, recording_of, run
+
+GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset"}
+CALL_CATEGORIES = {"cuda_runtime", "cuda_driver"}
+COUNTS = ["gpu_slices", "api_slices", "skipped"]
+KERNEL_ARGUMENTS = ["External id", "device", "context", "stream", "correlation", "registers per thread",
+                    "shared memory", "blocks per SM", "warps per SM", "grid", "block", "est. achieved occupancy %"]
+COPY_ARGUMENTS = ["External id", "device", "context", "stream", "correlation", "bytes", "memory bandwidth (GB/s)"]
+SQL = """select
+  (select count(*) from slice where category in ('kernel', 'gpu_memcpy', 'gpu_memset')) as gpu_slices,
+  (select count(*) from slice where category in ('cuda_runtime', 'cuda_driver')) as api_slices,
+  (select count(*) from flow) as arrows"""
+
+
+def export(gputrace, recording, path, *options):
+    said = json.loads(run(gputrace, "export", recording, "--json", "--force", "-o", path, *options))
+    return said["exported"][0]
+
+
+def refuse_constant(text):
+    raise ValueError(f"{text} is no JSON")
+
+
+def load(text):
+    return json.loads(text, parse_constant=refuse_constant)
+
+
+def ns(event, key="ts"):
+    return round(event[key] * 1000)
+
+
+def nesting(events):
+    """Events of one thread lie in each other or behind each other, or viewers cut them off."""
+    found = []
+    threads = collections.defaultdict(list)
+    for event in events:
+        threads[event["pid"], event["tid"]].append((ns(event), -ns(event, "dur"), event["name"]))
+    for place, rows in threads.items():
+        ends = []
+        for start, duration, name in sorted(rows):
+            while ends and ends[-1] <= start:
+                ends.pop()
+            if ends and start - duration > ends[-1]:
+                found.append(f"{name} at {start} reaches out of the one around it, on {place}")
+            ends.append(start - duration)
+    return found
+
+
+def arrows(events, slices, calls):
+    """Each leads from the begin of a call to that of a slice."""
+    begins = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    at = {"call": {(event["pid"], event["tid"], event["ts"]) for event in calls},
+          "slice": {(event["pid"], event["tid"], event["ts"]) for event in slices}}
+    found = [] if begins.keys() == ends.keys() else ["arrows with one end"]
+    found += [f"arrow from nowhere: {event}" for event in begins.values()
+              if (event["pid"], event["tid"], event["ts"]) not in at["call"]]
+    found += [f"arrow to nowhere: {event}" for event in ends.values()
+              if (event["pid"], event["tid"], event["ts"]) not in at["slice"] or event.get("bp") != "e"]
+    return found, len(begins)
+
+
+def columns(slices, calls):
+    """What Holistic Trace Analysis makes its table of, and how it tells the two sides apart."""
+    found = [f"{event['name']} lacks {key}" for event in [*slices, *calls]
+             for key in ("ph", "cat", "name", "pid", "tid", "ts", "dur", "args") if key not in event]
+    for event in slices:
+        wanted = KERNEL_ARGUMENTS if event["cat"] == "kernel" else COPY_ARGUMENTS
+        found += [f"{event['name']} lacks {key}" for key in wanted if key not in event["args"]]
+        if not event["args"]["stream"] > 0:
+            found.append(f"{event['name']} is on stream {event['args']['stream']}, which means the host")
+        if event["cat"] == "gpu_memcpy" and not event["name"].startswith("Memcpy "):
+            found.append(f"{event['name']} is not known as a copy")
+    found += [f"{event['name']} has a stream" for event in calls if "stream" in event["args"]]
+    called = {event["args"]["correlation"] for event in calls}
+    lost = [event["name"] for event in slices if event["args"]["correlation"] not in called]
+    if calls and len(lost) > len(slices) // 100:
+        found.append(f"{len(lost)} slices correlate with no call, such as {lost[0]}")
+    return found
+
+
+def against_facts(slices, facts):
+    sums = collections.defaultdict(lambda: {"calls": 0, "total_ns": 0})
+    for event in slices:
+        if event["cat"] == "kernel":
+            sums[event["name"]]["calls"] += 1
+            sums[event["name"]]["total_ns"] += ns(event, "dur")
+    expected = {name: row for name, row in facts["kernels"].items() if row["calls"]}
+    return differences(expected, dict(sums), "kernels")
+
+
+def covered_us(slices):
+    """Time in which at least one of them ran."""
+    covered, until = 0, 0
+    for event in sorted(slices, key=lambda row: row["ts"]):
+        end = event["ts"] + event["dur"]
+        covered += max(0, end - max(until, event["ts"]))
+        until = max(until, end)
+    return covered
+
+
+def holistic(path, slices):
+    """The breakdowns of Holistic Trace Analysis itself, where it is installed."""
+    try:
+        from hta.trace_analysis import TraceAnalysis
+    except ImportError:
+        print("without Holistic Trace Analysis, which this Python does not have")
+        return []
+    # It rounds begin and end to whole microseconds, inwards, and gives up when hardly anything is left.
+    covered, lost = covered_us(slices), 2 * len(slices)
+    if covered < lost:
+        print("without Holistic Trace Analysis, which rounds slices as short as these away")
+        return []
+    analysis = TraceAnalysis(trace_files={0: str(path)}, trace_dir=str(path.parent))
+    analysis.get_temporal_breakdown(visualize=False)
+    kinds, _ = analysis.get_gpu_kernel_breakdown(visualize=False)
+    launches = analysis.get_cuda_kernel_launch_stats(visualize=False)[0]
+    counted = float(kinds["sum"].sum())
+    print(f"Holistic Trace Analysis: {counted:.0f} us busy of {covered:.0f} us, {len(launches)} launches")
+    return [] if covered - lost <= counted <= covered and len(launches) > 0 else \
+        [f"Holistic Trace Analysis finds {counted} us busy, not {covered}"]
+
+
+def check(gputrace, recording, folder):
+    facts = load(facts_path(recording).read_text())
+    plain, packed = folder / "trace.json", folder / "trace.json.gz"
+    native = export(gputrace, recording, folder / "trace.perfetto")
+    written = export(gputrace, recording, plain)
+    found = differences({key: native[key] for key in COUNTS}, {key: written[key] for key in COUNTS}, "export")
+    export(gputrace, recording, packed)
+    text = plain.read_bytes()
+    if gzip.decompress(packed.read_bytes()) != text:
+        found.append("compressed, it is another text")
+    trace = load(text)
+    events = trace["traceEvents"]
+    slices = [event for event in events if event.get("cat") in GPU_CATEGORIES]
+    calls = [event for event in events if event.get("cat") in CALL_CATEGORIES]
+    wrong, arrow_count = arrows(events, slices, calls)
+    found += wrong + nesting([*slices, *calls]) + columns(slices, calls) + against_facts(slices, facts)
+    found += differences({"gpu_slices": len(slices), "api_slices": len(calls), "arrows": arrow_count},
+                         {key: written[key] for key in ("gpu_slices", "api_slices", "arrows")}, "counted")
+    if [row["id"] for row in trace["deviceProperties"]] != sorted({event["pid"] for event in slices}):
+        found.append("slices on GPUs that are not described")
+    for options in ["--no-api"], ["--from", f"{slices[len(slices) // 2]['ts'] / 1000:.6f}ms"]:
+        expected = export(gputrace, recording, folder / "cut.perfetto", *options)
+        cut = export(gputrace, recording, folder / "cut.json", *options)
+        found += differences({key: expected[key] for key in COUNTS}, {key: cut[key] for key in COUNTS},
+                             " ".join(options))
+        load((folder / "cut.json").read_bytes())
+    return found + holistic(packed, slices)
+
+
+def check_import(gputrace, engine, recording, folder):
+    trace, question = folder / "trace.json", folder / "count.sql"
+    written = export(gputrace, recording, trace)
+    question.write_text(SQL)
+    checked = subprocess.run(["node", CHECK_TRACE, "--engine", engine, trace], capture_output=True, text=True,
+                             check=False)
+    answer = json.loads(run("node", QUERY, engine, trace, question))["count.sql"][0]
+    return ([checked.stdout] if checked.returncode else []) + \
+        differences({key: written[key] for key in answer}, answer, "importer")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("gputrace")
+    parser.add_argument("--engine")
+    parser.add_argument("names", nargs="+")
+    args = parser.parse_args()
+    failed = False
+    for name in args.names:
+        recording = recording_of(name)
+        with tempfile.TemporaryDirectory() as folder:
+            found = check_import(args.gputrace, args.engine, recording, pathlib.Path(folder)) if args.engine else \
+                check(args.gputrace, recording, pathlib.Path(folder))
+        for line in found[:20]:
+            print(f"{name}: {line}")
+        failed = failed or bool(found)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
