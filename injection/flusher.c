@@ -35,6 +35,18 @@ static void flush(struct gt_session *session, uint32_t flag)
 	sem_post(&session->writer_thread.work);
 }
 
+/* A flush also for those that ask until it begins. Whoever asks later has posted work again. */
+static void flush_for_all(struct gt_session *session, uint32_t flag)
+{
+	struct gt_flusher *flusher = &session->flusher;
+	const uint32_t asked = atomic_load(&flusher->asked);
+
+	flush(session, flag);
+	atomic_store(&flusher->answered, asked);
+	for (uint32_t waiting = atomic_load(&flusher->waiting); waiting > 0; waiting--)
+		sem_post(&flusher->flushed);
+}
+
 static void *run(void *context)
 {
 	struct gt_session *session = context;
@@ -42,17 +54,14 @@ static void *run(void *context)
 
 	gt_thread_enter(GT_THREAD_FLUSHER);
 	while (gt_session_is_running(session)) {
-		const bool asked = gt_wait(&flusher->work, session->settings.flush_interval_ns);
-
+		(void)gt_wait(&flusher->work, session->settings.flush_interval_ns);
 		if (!gt_session_is_running(session))
 			break;
-		flush(session, 0);
-		if (asked)
-			sem_post(&flusher->flushed);
+		flush_for_all(session, 0);
 	}
 	/* Once, at the very end: hands over unfinished records too, without times. */
 	if (gt_session_is_ending(session))
-		flush(session, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+		flush_for_all(session, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	sem_post(&flusher->done);
 	return NULL;
 }
@@ -86,6 +95,28 @@ void gt_flusher_watch(struct gt_session *session)
 	        "may be missing");
 }
 
+/*
+ * Until a flush that began after this call is done. What was posted for another thread, or for a
+ * call that did not wait long enough, wakes this one too early: then it waits on.
+ */
+static void wait_for_flush(struct gt_flusher *flusher, uint64_t limit_ns)
+{
+	const uint64_t end_ns = gt_now() + limit_ns;
+	uint64_t left_ns = limit_ns;
+	uint32_t ticket;
+
+	atomic_fetch_add(&flusher->waiting, 1);
+	ticket = atomic_fetch_add(&flusher->asked, 1) + 1;
+	sem_post(&flusher->work);
+	/* The difference, as the numbers may start again from 0. */
+	while ((int32_t)(atomic_load(&flusher->answered) - ticket) < 0 && left_ns > 0) {
+		const uint64_t now_ns = gt_wait(&flusher->flushed, left_ns) ? gt_now() : end_ns;
+
+		left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+	}
+	atomic_fetch_sub(&flusher->waiting, 1);
+}
+
 void gt_fetch(struct gt_session *session, uint64_t limit_ns)
 {
 	struct gt_flusher *flusher = &session->flusher;
@@ -96,9 +127,6 @@ void gt_fetch(struct gt_session *session, uint64_t limit_ns)
 		return; /* the flusher hangs: waiting for it again would only cost the program */
 	if (!gt_session_cuda_is_up(session))
 		return;
-	while (sem_trywait(&flusher->flushed) == 0)
-		; /* of an earlier call that did not wait long enough */
-	sem_post(&flusher->work);
-	(void)gt_wait(&flusher->flushed, limit_ns);
+	wait_for_flush(flusher, limit_ns);
 	errno = saved;
 }

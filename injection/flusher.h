@@ -17,8 +17,11 @@ struct gt_session;
 struct gt_flusher {
 	pthread_t thread;
 	sem_t work;                /* flush now */
-	sem_t flushed;             /* a flush that was asked for is done */
+	sem_t flushed;             /* once for each that waits, when a flush is done */
 	sem_t done;                /* the last flush is done */
+	_Atomic uint32_t asked;    /* how many flushes were asked for */
+	_Atomic uint32_t answered; /* so many of them are done */
+	_Atomic uint32_t waiting;  /* threads that wait for theirs */
 	_Atomic uint64_t began_ns; /* gt_now, 0: no flush is under way */
 	bool given_up;             /* of the writer thread: the flush that hangs is counted */
 };

@@ -96,6 +96,43 @@ Test(flusher, counts_what_cupti_dropped_since_the_last_buffer)
 	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_dropped_by_cupti), 37));
 }
 
+static void *fetch(void *unused)
+{
+	(void)unused;
+	gt_fetch(recorder.session, LONG_NS);
+	return NULL;
+}
+
+Test(flusher, answers_all_that_wait_for_it)
+{
+	pthread_t threads[8];
+	const uint64_t began_ns = gt_now();
+
+	for (int i = 0; i < 200; i++) {
+		for (int j = 0; j < 8; j++)
+			cr_assert(eq(int, pthread_create(&threads[j], NULL, fetch, NULL), 0));
+		for (int j = 0; j < 8; j++)
+			pthread_join(threads[j], NULL);
+	}
+	cr_expect(lt(u64, gt_now() - began_ns, LONG_NS), "one was not answered");
+}
+
+/* One that began before is not enough: it may not have what came meanwhile. */
+Test(flusher, that_was_begun_before_does_not_answer_a_fetch)
+{
+	pthread_t thread;
+
+	atomic_store(&hangs, true);
+	cr_assert(eq(int, pthread_create(&thread, NULL, fetch, NULL), 0));
+	sem_wait(&entered);
+	gt_fetch(recorder.session, SHORT_NS);
+	cr_expect(eq(u32, flushes, 1));
+	atomic_store(&hangs, false);
+	gt_fetch(recorder.session, LONG_NS);
+	cr_expect(ge(u32, flushes, 2));
+	pthread_join(thread, NULL);
+}
+
 Test(flusher, is_not_waited_for_longer_than_the_limit)
 {
 	uint64_t began_ns;
