@@ -331,16 +331,16 @@ static int export_recording(const struct args *args, const char *recording,
 		result = gt_output_open(&output, path, args->force, err);
 	if (result == 0)
 		result = check_target(exporter, &output, err);
-	if (result == 0)
+	if (result == 0) {
 		gt_progress_begin(&progress, args->quiet, "reading %s", recording);
-	if (result == 0)
 		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
+	}
 	if (result == 0)
 		result = gt_view_cut(&view, &trace, &filter, err);
-	if (result == 0)
+	if (result == 0) {
 		gt_progress_begin(&progress, args->quiet, "writing %s", output.path);
-	if (result == 0)
 		result = write_view(args, &view, exporter, &output, &progress, err);
+	}
 	gt_progress_end(&progress);
 	gt_output_release(&output);
 	gt_trace_release(&trace);
@@ -399,10 +399,10 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = choose_compression(&args, exporter, err);
 	if (result == 0)
 		result = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
-	if (result == 0)
+	if (result == 0) {
 		path = path_for(&args, recording, exporter);
-	if (result == 0)
 		result = export_recording(&args, recording, exporter, path, err);
+	}
 	free(path);
 	free(recording);
 	return result < 0 ? result : GT_EXIT_OK;
