@@ -173,7 +173,7 @@ static void find_outliers(struct tally *tally)
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
 		const struct function_key key = {
 			.function = (uint32_t)gt_function_of(&tally->functions, kernel->shape),
-			.process = gt_stream_process(trace, kernel->stream),
+			.process = gt_trace_stream_process(trace, kernel->stream),
 		};
 		const size_t before = gt_index_count(seen);
 		const bool first = is_timed(kernel) && gt_index_add(seen, &key) == before;
