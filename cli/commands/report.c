@@ -14,6 +14,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/habits.h"
