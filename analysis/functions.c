@@ -6,20 +6,7 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-
-static gt_string name_of(const struct gt_launch_shape *shape)
-{
-	return shape->demangled ? shape->demangled : shape->name;
-}
-
-const char *gt_shape_name(const struct gt_trace *trace, gt_id shape)
-{
-	const char *name = "";
-
-	if (shape < trace->launch_shapes.count)
-		name = gt_trace_text(trace, name_of(&trace->launch_shapes.rows[shape]));
-	return name[0] ? name : "(name not known)";
-}
+#include "model/short_name.h"
 
 void gt_functions_init(struct gt_functions *functions, const struct gt_trace *trace)
 {
@@ -34,7 +21,8 @@ void gt_functions_init(struct gt_functions *functions, const struct gt_trace *tr
 	};
 	memset(of_text, 0xff, text_count * sizeof(*of_text));
 	for (size_t i = 0; i < shape_count; i++) {
-		const gt_string name = name_of(&trace->launch_shapes.rows[i]);
+		const gt_string name =
+			gt_shape_string(trace, &trace->launch_shapes.rows[i], GT_NAMES_FULL);
 		const gt_string text = name < text_count ? name : 0;
 
 		if (of_text[text] == UINT32_MAX) {

@@ -8,7 +8,7 @@
 #include "model/trace.h"
 
 /*
- * The kernel functions of a trace: launch shapes whose names read alike are one function. The
+ * The kernel functions of a trace: launch shapes whose full names read alike are one function. The
  * last one stands for kernels whose shape is not known.
  */
 struct gt_functions {
@@ -26,8 +26,5 @@ static inline size_t gt_function_of(const struct gt_functions *functions, gt_id 
 {
 	return shape < functions->shape_count ? functions->of_shape[shape] : functions->count - 1;
 }
-
-/* The name for people; the compiler's when there is no other; "(name not known)" without any. */
-const char *gt_shape_name(const struct gt_trace *trace, gt_id shape);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/facts.h"
+#include "analysis/family_shares.h"
 #include "analysis/figures.h"
 #include "analysis/gap_cause.h"
 #include "analysis/result.h"
@@ -117,6 +118,24 @@ static void add_devices(struct gt_result *result, const struct gt_facts *facts)
 	gt_result_add_text(result, "GPUs");
 	gt_result_add_format(result, "%s more: see table devices",
 	                     gt_grouped(count - MOST_DEVICES).text);
+}
+
+/* What the time of kernels went into. */
+static void add_families(struct gt_result *result, const struct gt_trace *trace)
+{
+	struct gt_family_share shares[GT_FAMILY_COUNT];
+	const size_t ran = gt_family_shares(trace, shares);
+	char text[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < ran && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? ", " : "",
+		                         gt_family_name(shares[i].family),
+		                         gt_figure_percent(shares[i].percent).text);
+	if (!ran)
+		return;
+	gt_result_add_text(result, "kernels");
+	gt_result_add_format(result, "%s", text);
 }
 
 static void add_waits(struct gt_result *result, const struct gt_facts *facts)
@@ -260,6 +279,7 @@ void gt_add_overview(struct gt_result *result, const struct gt_facts *facts)
 	add_program(result, trace);
 	add_recorded(result, facts);
 	add_devices(result, facts);
+	add_families(result, trace);
 	add_waits(result, facts);
 	add_longest_gap(result, facts);
 	add_environment(result, facts);

@@ -38,6 +38,7 @@ enum gt_worth {
 	GT_WORTH_KEY,   /* left out when nothing else helps */
 	GT_WORTH_NAME,  /* tells rows apart: stands behind the figures, takes what width is left */
 	GT_WORTH_PROSE, /* a text to read: stands last, wrapped */
+	GT_WORTH_DATA,  /* for programs: text never has it */
 };
 
 struct gt_heading {

@@ -35,7 +35,8 @@ struct gt_filter_args {
 	OPT_LIST("stream", 0, type, field.streams, "NUMBER", \
 	         "Only work on streams with this number of CUPTI's"), \
 	OPT_LIST("kernel", 0, type, field.kernels, "REGEX", \
-	         "Only kernels whose full or mangled name this extended regular expression fits; " \
+	         "Only kernels whose short, full or mangled name this extended regular expression " \
+	         "fits; " \
 	         "may be given again")
 /* clang-format on */
 

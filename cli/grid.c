@@ -125,6 +125,8 @@ static void column_release(const struct gt_grid *grid, struct gt_grid_column *co
 /* Where a column stands: figures, names, prose. */
 static unsigned place_of(const struct gt_heading *heading)
 {
+	if (heading->worth == GT_WORTH_DATA)
+		return 3; /* nowhere */
 	if (heading->worth == GT_WORTH_PROSE)
 		return 2;
 	return heading->worth == GT_WORTH_NAME ? 1 : 0;
@@ -185,6 +187,7 @@ static unsigned rank_of(const struct gt_grid *grid, size_t column)
 	case GT_WORTH_LITTLE:
 	case GT_WORTH_LEAST:
 	case GT_WORTH_KEY:
+	case GT_WORTH_DATA:
 		break;
 	}
 	if (is_all_unknown(grid, column))
@@ -201,6 +204,7 @@ static unsigned rank_of(const struct gt_grid *grid, size_t column)
 	case GT_WORTH_ORDINARY:
 	case GT_WORTH_NAME:
 	case GT_WORTH_PROSE:
+	case GT_WORTH_DATA:
 		break;
 	}
 	return RANK_ORDINARY;

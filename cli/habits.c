@@ -28,6 +28,17 @@ const struct gt_alias gt_aliases[] = {
 	{0},
 };
 
+struct kind {
+	const char *words;
+	const char *format;
+};
+
+#define KIND(words, format) {words, format},
+static const struct kind kinds[] = {
+#include "cli/habits.def"
+	{0},
+};
+
 struct traced {
 	const char *words;
 	bool recorded;
@@ -171,5 +182,13 @@ const struct gt_alias *gt_alias_find(const char *word)
 	for (const struct gt_alias *alias = gt_aliases; alias->words; alias++)
 		if (fits(alias->words, word, FNM_CASEFOLD))
 			return alias;
+	return NULL;
+}
+
+const char *gt_format_alias(const char *word)
+{
+	for (const struct kind *kind = kinds; kind->words; kind++)
+		if (fits(kind->words, word, FNM_CASEFOLD))
+			return kind->format;
 	return NULL;
 }

@@ -9,7 +9,8 @@ struct gt_error;
 
 /*
  * What people type who come from other profilers: the lists of habits.def, looked up. Nothing in
- * them stands in --help; what an own option or command says goes first where both would fit.
+ * them stands in --help. Own commands go before theirs; a line about an option goes before an own
+ * option where it fits its value ("-f csv" beside our -f).
  */
 enum gt_habit_answer {
 	GT_HABIT_SAME,
@@ -78,6 +79,9 @@ struct gt_alias {
 	const char *report; /* "": there is none, text says so */
 	const char *text;
 };
+
+/* Our name of a format that others call so; NULL: it is none of theirs. */
+const char *gt_format_alias(const char *word);
 
 /* The lists themselves, for the manual and for tests; a row without words ends each. */
 extern const struct gt_word gt_words_known[];

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/sink.h"
+#include "model/trace.h"
 
 struct gt_error;
 struct gt_view;
@@ -49,6 +50,8 @@ struct gt_exporter {
 	const char *summary;   /* one line, no full stop */
 	bool needs_path;       /* writes the path by itself, not into the sink: never to a pipe */
 	unsigned compressions; /* that it can write: 1 << GT_COMPRESSION_... */
+	enum gt_name_form
+		names; /* of kernels, where none are asked for: as its readers expect them */
 	/* counts may be NULL. Returns 0 or a negative errno value with err set. */
 	int (*write)(const struct gt_view *view, const struct gt_export_options *options,
 	             const struct gt_target *target, struct gt_export_counts *counts,

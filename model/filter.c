@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/parse.h"
+#include "model/short_name.h"
 
 static const char *const names[GT_FILTER_PARTS] = {
 	[GT_FILTER_FROM] = "--from",       [GT_FILTER_TO] = "--to",
@@ -214,7 +215,7 @@ static bool is_device(const struct gt_trace *trace, const struct gt_device *devi
 static bool is_kernel(const struct gt_trace *trace, const struct gt_launch_shape *shape,
                       const struct gt_pattern *pattern)
 {
-	const gt_string texts[] = {shape->demangled, shape->name};
+	const gt_string texts[] = {shape->short_name, shape->demangled, shape->name};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i] &&
@@ -342,8 +343,7 @@ static struct choice kernels_of(const struct gt_trace *trace)
 	size_t named = 0;
 
 	gt_array_each(const struct gt_launch_shape, shape, &trace->launch_shapes)
-		offer(&choice, &named,
-		      gt_trace_text(trace, shape->demangled ? shape->demangled : shape->name));
+		offer(&choice, &named, gt_shape_text(trace, shape, GT_NAMES_SHORT));
 	return choice;
 }
 

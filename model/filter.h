@@ -71,7 +71,7 @@ bool gt_filter_device(const struct gt_filter *filter, const struct gt_trace *tra
                       const struct gt_device *device);
 bool gt_filter_stream(const struct gt_filter *filter, const struct gt_stream *stream);
 
-/* By the name for people or the compiler's. */
+/* By its short, its full or its mangled name. */
 bool gt_filter_shape(const struct gt_filter *filter, const struct gt_trace *trace,
                      const struct gt_launch_shape *shape);
 

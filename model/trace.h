@@ -87,6 +87,13 @@ enum gt_end {
 	GT_END_UNREAD, /* its file is not there or cannot be read: little or nothing is known of it */
 };
 
+/* Which name of a kernel people are shown. */
+enum gt_name_form {
+	GT_NAMES_SHORT,   /* unambiguous within the recording */
+	GT_NAMES_FULL,    /* demangled */
+	GT_NAMES_MANGLED, /* as the compiler wrote it */
+};
+
 /* clang-format off */
 #define TABLE(name, plural, order, kept, help) struct gt_##name {
 #define COLUMN(table, type, name, help) gt_##type name;
@@ -99,11 +106,12 @@ enum gt_end {
  */
 struct gt_trace {
 	struct gt_strings *strings;
-	gt_time start_ns;       /* first instant of the recording; 0 when nothing was recorded */
-	gt_time end_ns;         /* last instant */
-	gt_string tool_version; /* of gputrace that made the captures */
-	gt_string cupti;        /* path and version of the library that was used, "" when none */
-	gt_string driver;       /* CUDA driver version, as 13.0, "" when not known */
+	gt_time start_ns;        /* first instant of the recording; 0 when nothing was recorded */
+	gt_time end_ns;          /* last instant */
+	gt_string tool_version;  /* of gputrace that made the captures */
+	gt_string cupti;         /* path and version of the library that was used, "" when none */
+	gt_string driver;        /* CUDA driver version, as 13.0, "" when not known */
+	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
 	gt_array(struct gt_series) series; /* what the rows of counters name */
 #define TABLE(name, plural, order, kept, help) gt_array(struct gt_##name) plural;
 #define COLUMN(table, type, name, help)

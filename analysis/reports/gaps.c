@@ -4,7 +4,6 @@
 
 #include "analysis/busy.h"
 #include "analysis/figures.h"
-#include "analysis/functions.h"
 #include "analysis/gap_cause.h"
 #include "analysis/host_calls.h"
 #include "analysis/idle.h"
@@ -17,6 +16,7 @@
 #include "model/activity.h"
 #include "model/intervals.h"
 #include "model/names.h"
+#include "model/short_name.h"
 #include "model/trace.h"
 #include "model/view.h"
 

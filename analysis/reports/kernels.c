@@ -6,41 +6,119 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/family_shares.h"
 #include "analysis/figures.h"
+#include "analysis/first_launches.h"
 #include "analysis/functions.h"
 #include "analysis/groups.h"
+#include "analysis/index.h"
+#include "analysis/kernel_groups.h"
+#include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "analysis/throttles.h"
 #include "base/array.h"
+#include "model/families.h"
 #include "model/occupancy.h"
+#include "model/short_name.h"
 #include "model/throttle.h"
 #include "model/timed.h"
 #include "model/trace.h"
 #include "model/view.h"
 
-static const struct gt_heading kernel_headings[] = {
+/* Of each group of executions, behind what it is called. */
+#define FIGURES                                                                                    \
+	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_KEY},         \
+		{"total_ns", GT_UNIT_NS, "Sum of end - start of its executions on the GPU",        \
+	         GT_WORTH_KEY},                                                                    \
+		{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all kernels",      \
+	         GT_WORTH_KEY},                                                                    \
+		{"mean_ns", GT_UNIT_NS, "total_ns / calls"},                                       \
+		{"median_ns", GT_UNIT_NS, "Half of the executions took no longer"},                \
+		{"min_ns", GT_UNIT_NS, "Shortest execution", GT_WORTH_LITTLE},                     \
+		{"max_ns", GT_UNIT_NS, "Longest execution", GT_WORTH_LITTLE},                      \
+		{"deviation_ns", GT_UNIT_NS,                                                       \
+	         "Standard deviation of the sample (n - 1); needs two executions",                 \
+	         GT_WORTH_LITTLE},                                                                 \
+		{"shapes", GT_UNIT_COUNT,                                                          \
+	         "Different launch shapes (grid, block, shared memory, registers) used",           \
+	         GT_WORTH_LITTLE},                                                                 \
+		{"unfinished", GT_UNIT_COUNT,                                                      \
+	         "Queued or running when the process died: known by name, without times",          \
+	         GT_WORTH_LEAST, true},                                                            \
+		{"throttled_calls", GT_UNIT_COUNT,                                                 \
+	         "Executions that began while something slowed the GPU down (telemetry); not "     \
+	         "known without",                                                                  \
+	         GT_WORTH_LEAST, true},                                                            \
+		{"first_calls", GT_UNIT_COUNT,                                                     \
+	         "Executions that were the first of their function in a process on a GPU",         \
+	         GT_WORTH_LEAST},                                                                  \
+		{"later_mean_ns", GT_UNIT_NS, "Mean of the others", GT_WORTH_LEAST},               \
+	{                                                                                          \
+		"later_median_ns", GT_UNIT_NS, "Median of the others", GT_WORTH_LEAST              \
+	}
+
+#define NAMED                                                                                      \
+	{"family", GT_UNIT_TEXT, "What it is for, as its name tells"},                             \
+		{"full_name", GT_UNIT_TEXT,                                                        \
+	         "Its name as C++ writes it; of one, where shapes of "                             \
+	         "several are called the same",                                                    \
+	         GT_WORTH_DATA},                                                                   \
+	{                                                                                          \
+		"mangled_name", GT_UNIT_TEXT, "The same as the compiler mangled it", GT_WORTH_DATA \
+	}
+
+static const struct gt_heading name_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name; instances that read alike are counted together",
          GT_WORTH_NAME},
-	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_KEY},
-	{"total_ns", GT_UNIT_NS, "Sum of end - start of its executions on the GPU", GT_WORTH_KEY},
-	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all kernels", GT_WORTH_KEY},
-	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
-	{"median_ns", GT_UNIT_NS, "Half of the executions took no longer"},
-	{"min_ns", GT_UNIT_NS, "Shortest execution", GT_WORTH_LITTLE},
-	{"max_ns", GT_UNIT_NS, "Longest execution", GT_WORTH_LITTLE},
-	{"deviation_ns", GT_UNIT_NS,
-         "Standard deviation of the sample (n - 1); needs two executions", GT_WORTH_LITTLE},
-	{"shapes", GT_UNIT_COUNT,
-         "Different launch shapes (grid, block, shared memory, registers) used", GT_WORTH_LITTLE},
-	{"unfinished", GT_UNIT_COUNT,
-         "Queued or running when the process died: known by name, without times", GT_WORTH_LEAST,
-         true},
-	{"throttled_calls", GT_UNIT_COUNT,
-         "Executions that began while something slowed the GPU down (telemetry); not known without",
-         GT_WORTH_LEAST, true},
+	FIGURES,
+	NAMED,
 };
+
+static const struct gt_heading shape_group_headings[] = {
+	{"kernel", GT_UNIT_TEXT, "Function name, with the grid, block and cluster of the launch",
+         GT_WORTH_NAME},
+	FIGURES,
+	NAMED,
+};
+
+static const struct gt_heading base_headings[] = {
+	{"base", GT_UNIT_TEXT, "Function name without template arguments, tile or number",
+         GT_WORTH_NAME},
+	FIGURES,
+};
+
+static const struct gt_heading stream_headings[] = {
+	{"stream", GT_UNIT_TEXT, "CUDA stream that they ran on", GT_WORTH_NAME},
+	FIGURES,
+};
+
+static const struct gt_heading family_headings[] = {
+	{"family", GT_UNIT_TEXT, "What they are for, as their names tell", GT_WORTH_NAME},
+	FIGURES,
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	const struct gt_heading *headings;
+	size_t count;
+} group_headings[] = {
+	[GT_BY_NAME] = {name_headings, COUNT(name_headings)},
+	[GT_BY_BASE] = {base_headings, COUNT(base_headings)},
+	[GT_BY_SHAPE] = {shape_group_headings, COUNT(shape_group_headings)},
+	[GT_BY_STREAM] = {stream_headings, COUNT(stream_headings)},
+	[GT_BY_FAMILY] = {family_headings, COUNT(family_headings)},
+};
+
+static const struct gt_parameter parameters[] = {
+	{"by", GT_PARAMETER_CHOICE, "name", "What executions are counted together by",
+         gt_group_words},
+	{0},
+};
+
+enum { BY }; /* arguments, as above */
 
 static const struct gt_heading shape_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
@@ -63,9 +141,9 @@ static const struct gt_heading shape_headings[] = {
          GT_WORTH_LITTLE},
 	{"waves_per_sm", GT_UNIT_REAL,
          "Blocks of the grid / blocks the device holds; below 1: the launch does not fill it"},
+	{"full_name", GT_UNIT_TEXT, "Its name as C++ writes it", GT_WORTH_DATA},
+	{"mangled_name", GT_UNIT_TEXT, "The same as the compiler mangled it", GT_WORTH_DATA},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Executions of one launch shape on one device. */
 struct use {
@@ -87,10 +165,13 @@ struct slowed {
  */
 struct tally {
 	const struct gt_trace *trace;
-	struct gt_functions functions;
-	struct gt_groups durations; /* by function */
-	uint64_t *unfinished_of;    /* by function */
-	struct slowed *slowed_of;   /* by function */
+	struct gt_kernel_groups groups;
+	struct gt_first_launches first;
+	struct gt_groups durations; /* by group; those of first launches not in later */
+	struct gt_groups later;
+	uint64_t *unfinished_of;  /* by group */
+	struct slowed *slowed_of; /* by group */
+	uint64_t *first_of;       /* by group */
 	struct gt_throttles throttles;
 	uint64_t slowing; /* reasons that held when some kernel began */
 	struct use *uses;
@@ -102,7 +183,7 @@ struct tally {
 
 static struct use *use_of(const struct tally *tally, const struct gt_kernel *kernel)
 {
-	const size_t shapes = tally->functions.shape_count;
+	const size_t shapes = tally->trace->launch_shapes.count;
 	const size_t shape = kernel->shape < shapes ? kernel->shape : shapes;
 	const size_t devices = tally->device_count - 1;
 	const size_t device = kernel->device < devices ? kernel->device : devices;
@@ -110,18 +191,37 @@ static struct use *use_of(const struct tally *tally, const struct gt_kernel *ker
 	return &tally->uses[shape * tally->device_count + device];
 }
 
-static void tally_init(struct tally *tally, const struct gt_trace *trace)
+static uint64_t *new_counts(size_t count)
+{
+	uint64_t *counts = gt_allocate(count * sizeof(*counts));
+
+	memset(counts, 0, count * sizeof(*counts));
+	return counts;
+}
+
+static void find_first(struct tally *tally)
+{
+	struct gt_functions functions;
+
+	gt_functions_init(&functions, tally->trace);
+	gt_first_launches_init(&tally->first, tally->trace, &functions);
+	gt_functions_release(&functions);
+}
+
+static void tally_init(struct tally *tally, const struct gt_trace *trace, enum gt_group_by by)
 {
 	*tally = (struct tally){
 		.trace = trace,
 		.device_count = trace->devices.count + 1,
 	};
-	gt_functions_init(&tally->functions, trace);
-	gt_groups_init(&tally->durations, tally->functions.count);
-	tally->unfinished_of = gt_allocate(tally->functions.count * sizeof(*tally->unfinished_of));
-	memset(tally->unfinished_of, 0, tally->functions.count * sizeof(*tally->unfinished_of));
-	tally->slowed_of = gt_allocate(tally->functions.count * sizeof(*tally->slowed_of));
-	memset(tally->slowed_of, 0, tally->functions.count * sizeof(*tally->slowed_of));
+	gt_kernel_groups_init(&tally->groups, trace, by);
+	find_first(tally);
+	gt_groups_init(&tally->durations, tally->groups.count);
+	gt_groups_init(&tally->later, tally->groups.count);
+	tally->unfinished_of = new_counts(tally->groups.count);
+	tally->first_of = new_counts(tally->groups.count);
+	tally->slowed_of = gt_allocate(tally->groups.count * sizeof(*tally->slowed_of));
+	memset(tally->slowed_of, 0, tally->groups.count * sizeof(*tally->slowed_of));
 	gt_throttles_init(&tally->throttles, trace);
 	tally->use_count = (trace->launch_shapes.count + 1) * tally->device_count;
 	tally->uses = gt_allocate(tally->use_count * sizeof(*tally->uses));
@@ -134,17 +234,20 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace)
 
 static void tally_release(struct tally *tally)
 {
-	gt_functions_release(&tally->functions);
+	gt_kernel_groups_release(&tally->groups);
+	gt_first_launches_release(&tally->first);
 	gt_groups_release(&tally->durations);
+	gt_groups_release(&tally->later);
 	gt_throttles_release(&tally->throttles);
 	free(tally->unfinished_of);
 	free(tally->slowed_of);
+	free(tally->first_of);
 	free(tally->uses);
 }
 
 static void count_slowed(struct tally *tally, const struct gt_kernel *kernel)
 {
-	struct slowed *slowed = &tally->slowed_of[gt_function_of(&tally->functions, kernel->shape)];
+	struct slowed *slowed = &tally->slowed_of[gt_kernel_group_of(&tally->groups, kernel)];
 	uint64_t reasons;
 
 	if (!gt_throttles_measured(&tally->throttles, kernel->device))
@@ -156,47 +259,69 @@ static void count_slowed(struct tally *tally, const struct gt_kernel *kernel)
 	tally->slowing |= reasons;
 }
 
+static bool is_first(const struct tally *tally, const struct gt_kernel *kernel)
+{
+	return tally->first.is_first[kernel - tally->trace->kernels.rows];
+}
+
+static void count_kernel(struct tally *tally, const struct gt_kernel *kernel)
+{
+	const size_t group = gt_kernel_group_of(&tally->groups, kernel);
+	const uint64_t duration_ns = (uint64_t)(kernel->end_ns - kernel->start_ns);
+	struct use *use = use_of(tally, kernel);
+
+	use->calls++;
+	use->total_ns += duration_ns;
+	tally->total_ns += duration_ns;
+	count_slowed(tally, kernel);
+	gt_groups_expect(&tally->durations, group);
+	if (is_first(tally, kernel))
+		tally->first_of[group]++;
+	else
+		gt_groups_expect(&tally->later, group);
+}
+
 static void count_kernels(struct tally *tally)
 {
 	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
-		if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns)) {
+		if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns)) {
+			count_kernel(tally, kernel);
+		} else {
 			tally->unfinished++;
-			tally->unfinished_of[gt_function_of(&tally->functions, kernel->shape)]++;
-			continue;
+			tally->unfinished_of[gt_kernel_group_of(&tally->groups, kernel)]++;
 		}
-
-		struct use *use = use_of(tally, kernel);
-		const uint64_t duration_ns = (uint64_t)(kernel->end_ns - kernel->start_ns);
-
-		use->calls++;
-		use->total_ns += duration_ns;
-		tally->total_ns += duration_ns;
-		count_slowed(tally, kernel);
-		gt_groups_expect(&tally->durations,
-		                 gt_function_of(&tally->functions, kernel->shape));
 	}
 	gt_groups_begin(&tally->durations);
-	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels)
-		if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
-			gt_groups_add(&tally->durations,
-			              gt_function_of(&tally->functions, kernel->shape),
-			              kernel->end_ns - kernel->start_ns);
+	gt_groups_begin(&tally->later);
+	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
+		const size_t group = gt_kernel_group_of(&tally->groups, kernel);
+		const int64_t duration_ns = kernel->end_ns - kernel->start_ns;
+
+		if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+			continue;
+		gt_groups_add(&tally->durations, group, duration_ns);
+		if (!is_first(tally, kernel))
+			gt_groups_add(&tally->later, group, duration_ns);
+	}
 }
 
 /* One row of the first table. */
-struct function_row {
-	const char *name;
+struct group_row {
+	const char *label;
+	gt_id shape; /* one of its launch shapes, GT_NONE: none is known */
 	struct gt_spread spread;
+	struct gt_spread later;
+	uint64_t first;
 	uint64_t shapes;
 	uint64_t unfinished;
 	struct slowed slowed;
 };
 
 /* Those without any times come last. */
-static int by_total_of_function(const void *a, const void *b)
+static int by_total_of_group(const void *a, const void *b)
 {
-	const struct function_row *left = a;
-	const struct function_row *right = b;
+	const struct group_row *left = a;
+	const struct group_row *right = b;
 	const int64_t left_ns = left->spread.total;
 	const int64_t right_ns = right->spread.total;
 
@@ -206,33 +331,52 @@ static int by_total_of_function(const void *a, const void *b)
 		return left_ns < right_ns ? 1 : -1;
 	if (left->unfinished != right->unfinished)
 		return left->unfinished < right->unfinished ? 1 : -1;
-	return strcmp(left->name, right->name);
+	return strcmp(left->label, right->label);
 }
 
-static struct function_row *make_function_rows(const struct tally *tally)
+static struct gt_spread spread_of(const struct gt_groups *groups, size_t group)
 {
-	const struct gt_functions *functions = &tally->functions;
-	struct function_row *rows = gt_allocate(functions->count * sizeof(*rows));
+	size_t count;
+	int64_t *values = gt_groups_get(groups, group, group, &count);
 
-	for (size_t i = 0; i < functions->count; i++) {
-		size_t count;
-		int64_t *values = gt_groups_get(&tally->durations, i, i, &count);
+	return gt_spread_of(values, count);
+}
 
-		rows[i] = (struct function_row){
-			.name = functions->names[i],
-			.spread = gt_spread_of(values, count),
+/* Launch shapes by group: a stream has those of what ran on it, all others are known by theirs. */
+static void count_shapes(const struct tally *tally, struct group_row *rows)
+{
+	const size_t shapes = tally->trace->launch_shapes.count;
+	struct gt_index *seen = gt_index_new(2 * sizeof(uint32_t));
+
+	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
+		const size_t group = gt_kernel_group_of(&tally->groups, kernel);
+		const uint32_t key[] = {(uint32_t)group, kernel->shape};
+		const size_t before = gt_index_count(seen);
+
+		if (kernel->shape < shapes &&
+		    gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+			rows[group].shapes += gt_index_add(seen, key) == before;
+	}
+	gt_index_free(seen);
+}
+
+static struct group_row *make_group_rows(const struct tally *tally)
+{
+	const size_t count = tally->groups.count;
+	struct group_row *rows = gt_allocate(count * sizeof(*rows));
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = (struct group_row){
+			.label = tally->groups.labels[i],
+			.shape = tally->groups.shapes[i],
+			.spread = spread_of(&tally->durations, i),
+			.later = spread_of(&tally->later, i),
+			.first = tally->first_of[i],
 			.unfinished = tally->unfinished_of[i],
 			.slowed = tally->slowed_of[i],
 		};
-	}
-	for (size_t shape = 0; shape < functions->shape_count; shape++) {
-		uint64_t calls = 0;
-
-		for (size_t device = 0; device < tally->device_count; device++)
-			calls += tally->uses[shape * tally->device_count + device].calls;
-		rows[functions->of_shape[shape]].shapes += calls > 0;
-	}
-	qsort(rows, functions->count, sizeof(*rows), by_total_of_function);
+	count_shapes(tally, rows);
+	qsort(rows, count, sizeof(*rows), by_total_of_group);
 	return rows;
 }
 
@@ -253,32 +397,68 @@ static void add_unknown(struct gt_result *result, size_t count)
 		gt_result_add_unknown(result);
 }
 
-static void add_functions(const struct tally *tally, struct gt_result *result)
+static void add_known(struct gt_result *result, bool known, uint64_t count)
 {
-	struct function_row *rows = make_function_rows(tally);
+	if (known)
+		gt_result_add_count(result, (int64_t)count);
+	else
+		gt_result_add_unknown(result);
+}
 
-	gt_result_begin(result, "kernels", kernel_headings, COUNT(kernel_headings));
-	for (size_t i = 0; i < tally->functions.count; i++) {
-		const struct gt_spread *spread = &rows[i].spread;
+static void add_family(const struct gt_trace *trace, struct gt_result *result, gt_id row)
+{
+	if (row < trace->launch_shapes.count)
+		gt_result_add_text(result, gt_family_name(trace->launch_shapes.rows[row].family));
+	else
+		gt_result_add_unknown(result);
+}
 
-		if (spread->count == 0 && rows[i].unfinished == 0)
-			continue;
-		gt_result_add_text(result, rows[i].name);
-		gt_result_add_count(result, (int64_t)spread->count);
-		if (spread->count)
-			add_times(result, spread, tally->total_ns);
-		else
-			add_unknown(result, 7);
-		if (rows[i].shapes)
-			gt_result_add_count(result, (int64_t)rows[i].shapes);
-		else
-			gt_result_add_unknown(result);
-		gt_result_add_count(result, (int64_t)rows[i].unfinished);
-		if (rows[i].slowed.known)
-			gt_result_add_count(result, (int64_t)rows[i].slowed.calls);
-		else
-			gt_result_add_unknown(result);
+static void add_names(const struct gt_trace *trace, struct gt_result *result, gt_id row)
+{
+	const struct gt_launch_shape *shape;
+
+	if (row >= trace->launch_shapes.count) {
+		add_unknown(result, 2);
+		return;
 	}
+	shape = &trace->launch_shapes.rows[row];
+	gt_add_string(result, trace, gt_shape_string(trace, shape, GT_NAMES_FULL));
+	gt_add_string(result, trace, shape->name);
+}
+
+static void add_group(const struct tally *tally, struct gt_result *result,
+                      const struct group_row *row)
+{
+	const enum gt_group_by by = tally->groups.by;
+
+	/* The labels end with the tally, before the result. */
+	gt_result_add_format(result, "%s", row->label);
+	gt_result_add_count(result, (int64_t)row->spread.count);
+	if (row->spread.count)
+		add_times(result, &row->spread, tally->total_ns);
+	else
+		add_unknown(result, 7);
+	add_known(result, row->shapes > 0, row->shapes);
+	gt_result_add_count(result, (int64_t)row->unfinished);
+	add_known(result, row->slowed.known, row->slowed.calls);
+	gt_result_add_count(result, (int64_t)row->first);
+	gt_add_rounded(result, row->later.mean);
+	add_known(result, row->later.count > 0, (uint64_t)row->later.median);
+	if (by == GT_BY_NAME || by == GT_BY_SHAPE) {
+		add_family(tally->trace, result, row->shape);
+		add_names(tally->trace, result, row->shape);
+	}
+}
+
+static void add_groups(const struct tally *tally, struct gt_result *result)
+{
+	const enum gt_group_by by = tally->groups.by;
+	struct group_row *rows = make_group_rows(tally);
+
+	gt_result_begin(result, "kernels", group_headings[by].headings, group_headings[by].count);
+	for (size_t i = 0; i < tally->groups.count; i++)
+		if (rows[i].spread.count || rows[i].unfinished)
+			add_group(tally, result, &rows[i]);
 	free(rows);
 }
 
@@ -349,6 +529,7 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		gt_result_add_count(result, (int64_t)use->total_ns);
 		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);
 		add_occupancy(trace, result, use);
+		add_names(trace, result, use->shape);
 	}
 }
 
@@ -362,7 +543,7 @@ static void remark_slowed(const struct tally *tally, struct gt_result *result)
 
 	if (!reasons)
 		return;
-	for (size_t i = 0; i < tally->functions.count; i++)
+	for (size_t i = 0; i < tally->groups.count; i++)
 		calls += tally->slowed_of[i].calls;
 	while (reasons && used < sizeof(names)) {
 		const uint64_t reason = gt_throttle_next(&reasons);
@@ -409,11 +590,12 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 {
 	struct tally tally;
 
-	(void)arguments;
 	(void)err;
-	tally_init(&tally, view->trace);
+	tally_init(&tally, view->trace, gt_group_by(arguments->values[BY].text));
 	count_kernels(&tally);
-	add_functions(&tally, result);
+	add_groups(&tally, result);
+	gt_add_families(result, view->trace);
+	gt_add_first_launches(result, view->trace, &tally.first);
 	add_uses(&tally, result);
 	add_remarks(&tally, result);
 	tally_release(&tally);
@@ -423,5 +605,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 const struct gt_report gt_report_kernels = {
 	.name = "kernels",
 	.summary = "Kernels by time on the GPU, and what each launch shape leaves unused",
+	.parameters = parameters,
 	.run = run,
 };

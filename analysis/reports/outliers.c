@@ -8,9 +8,9 @@
 
 #include "analysis/beside.h"
 #include "analysis/figures.h"
+#include "analysis/first_launches.h"
 #include "analysis/functions.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -18,6 +18,7 @@
 #include "analysis/throttles.h"
 #include "base/array.h"
 #include "base/units.h"
+#include "model/short_name.h"
 #include "model/throttle.h"
 #include "model/timed.h"
 #include "model/trace.h"
@@ -77,11 +78,6 @@ struct outlier {
 	uint64_t throttles;
 	unsigned reasons;
 	struct gt_beside beside;
-};
-
-struct function_key {
-	uint32_t function;
-	gt_id process;
 };
 
 struct tally {
@@ -165,23 +161,18 @@ static void find_outliers(struct tally *tally)
 {
 	const struct gt_trace *trace = tally->trace;
 	const size_t size = (trace->kernels.count + 1) * sizeof(*tally->outlier_of);
-	struct gt_index *seen = gt_index_new(sizeof(struct function_key));
+	struct gt_first_launches first;
 
+	gt_first_launches_init(&first, trace, &tally->functions);
 	tally->outlier_of = gt_allocate(size);
 	memset(tally->outlier_of, 0, size);
 	for (size_t i = 0; i < trace->kernels.count; i++) {
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
-		const struct function_key key = {
-			.function = (uint32_t)gt_function_of(&tally->functions, kernel->shape),
-			.process = gt_trace_stream_process(trace, kernel->stream),
-		};
-		const size_t before = gt_index_count(seen);
-		const bool first = is_timed(kernel) && gt_index_add(seen, &key) == before;
 
 		if (is_timed(kernel) && is_outlier(tally, kernel))
-			add_outlier(tally, (gt_id)i, first);
+			add_outlier(tally, (gt_id)i, first.is_first[i]);
 	}
-	gt_index_free(seen);
+	gt_first_launches_release(&first);
 }
 
 static bool is_tenth(uint64_t part_ns, const struct gt_activity *activity)

@@ -8,6 +8,7 @@
 
 #include "analysis/busy.h"
 #include "analysis/facts.h"
+#include "analysis/family_shares.h"
 #include "analysis/figures.h"
 #include "analysis/findings.h"
 #include "analysis/functions.h"
@@ -461,6 +462,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_page(view, result);
 	add_top_kernels(trace, result, top);
 	hide_if_empty(result, "top_kernels");
+	gt_add_families(result, trace);
+	gt_result_detail(result);
 	add_top_api_calls(trace, result, top);
 	gt_result_detail(result);
 	add_copies(trace, result);

@@ -15,6 +15,8 @@
 #include "cli/address.h"
 #include "cli/command.h"
 #include "cli/filter.h"
+#include "cli/habits.h"
+#include "cli/names.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -40,6 +42,7 @@ struct args {
 	bool quiet;
 	bool json;
 	struct gt_filter_args filter;
+	const char *names;
 };
 
 /* enum gt_compression, in words. */
@@ -65,6 +68,7 @@ static const struct gt_option options[] = {
                  "Leave out API calls, for smaller files; waits and failed calls stay"),
 	OPT_FLAG("json", 0, struct args, json, "Print what was written as JSON on standard output"),
 	GT_FILTER_OPTIONS(struct args, filter),
+	GT_NAMES_OPTION(struct args, names),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
 	OPT_END_OF("export"),
 };
@@ -136,7 +140,11 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
 
 	*exporter = NULL;
 	if (args->format) {
+		const char *alias = gt_format_alias(args->format);
+
 		*exporter = gt_exporter_find(args->format);
+		if (!*exporter && alias)
+			*exporter = gt_exporter_find(alias);
 		return *exporter ? 0 : unknown_format(args->format, err);
 	}
 	if (args->output)
@@ -325,6 +333,7 @@ static int export_recording(const struct args *args, const char *recording,
 		gt_progress_begin(&progress, args->quiet, "reading %s", recording);
 		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
 	}
+	trace.names = args->names ? gt_names_form(args->names) : exporter->names;
 	if (result == 0)
 		result = gt_view_cut(&view, &trace, &filter, err);
 	if (result == 0) {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/kernel_groups.h"
 #include "analysis/parameter.h"
 #include "analysis/result.h"
 #include "base/array.h"
@@ -19,6 +20,7 @@
 #include "cli/filter.h"
 #include "cli/habits.h"
 #include "cli/ledger.h"
+#include "cli/names.h"
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
@@ -38,13 +40,19 @@ struct args {
 	struct gt_sort sort;
 	bool list;
 	struct gt_filter_args filter;
+	const char *names;
 	struct gt_show_args show;
 	struct gt_option_list settings;
+	const char *by;
 };
 
 static const struct gt_option options[] = {
 	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
 	GT_FILTER_OPTIONS(struct args, filter),
+	GT_NAMES_OPTION(struct args, names),
+	OPT_CHOICE("by", 0, struct args, by, "WHAT", gt_group_words,
+                   "Group kernels by name (default), base, shape, stream or family; the report "
+                   "kernels, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
@@ -156,6 +164,17 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 		known = known || result == 0;
 	}
 	return known ? 0 : unknown_parameter(answers, setting, err);
+}
+
+/* --by WHAT is --set by=WHAT: a report that was asked for must have something to group. */
+static int group(struct answers *answers, const char *by, struct gt_error *err)
+{
+	static const char *const settings[] = {"by=name", "by=base", "by=shape", "by=stream",
+	                                       "by=family"};
+
+	if (set(answers, settings[gt_group_by(by)], NULL) < 0)
+		return gt_fail(err, EINVAL, "--by groups kernels: add the report kernels");
+	return 0;
 }
 
 /* What a word was meant to be: a report, or, where none is named, a recording. */
@@ -273,9 +292,9 @@ static int take(struct answers *answers, const char *word, const char **recordin
 	return 0;
 }
 
-/* The recording and the reports among the operands, in any order; without a report the summary. */
+/* The recording and the reports among the operands, in any order; without a report the usual one. */
 static int choose(struct answers *answers, int count, char **words, const char **recording,
-                  struct gt_error *err)
+                  const char *usual, struct gt_error *err)
 {
 	int result = 0;
 
@@ -283,7 +302,7 @@ static int choose(struct answers *answers, int count, char **words, const char *
 	for (int i = 0; result == 0 && i < count; i++)
 		result = take(answers, words[i], recording, err);
 	if (result == 0 && answers->list.count == 0)
-		answers_add(answers, gt_report_find("summary"));
+		answers_add(answers, gt_report_find(usual));
 	return result;
 }
 
@@ -365,6 +384,7 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 		gt_progress_begin(&progress, false, "reading %s", recording);
 		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
 	}
+	trace.names = gt_names_form(args->names);
 	if (result == 0) {
 		clean = gt_ledger_sentence(&trace, sentence, sizeof(sentence));
 		result = gt_view_cut(&view, &trace, &filter, err);
@@ -421,7 +441,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 	}
 	result = gt_show_style(&args.show, &style, err);
 	if (result == 0)
-		result = choose(&answers, left, argv, &word, err);
+		result = choose(&answers, left, argv, &word, args.by ? "kernels" : "summary", err);
+	if (result == 0 && args.by)
+		result = group(&answers, args.by, err);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)

@@ -24,6 +24,7 @@
 #include "cli/library.h"
 #include "cli/listener.h"
 #include "cli/manifest.h"
+#include "cli/names.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/process.h"
@@ -49,6 +50,7 @@ struct args {
 	const char *output;
 	const char *api;
 	const char *cupti;
+	const char *names;
 	uint64_t flush_interval_ns; /* 0: not given */
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
@@ -75,6 +77,7 @@ static const struct gt_option options[] = {
 	OPT_FLAG("no-export", 0, struct args, no_export, "Do not write NAME.perfetto"),
 	OPT_FLAG("quiet", 'q', struct args, quiet,
                  "Print no summary; what went wrong is still said"),
+	GT_NAMES_OPTION(struct args, names),
 	OPT_CHOICE("api", 0, struct args, api, "CALLS", gt_api_words,
                    "API calls to record; default light: those of the program itself, of a kernel "
                    "launch by the runtime the driver's call. outer: the runtime's, for a price"),
@@ -580,6 +583,7 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 	gt_trace_init(&trace);
 	gt_progress_begin(&progress, run->args->quiet, "reading %s", run->folder);
 	result = gt_collect_watched(run->folder, &trace, gt_progress_watch(&progress), &err);
+	trace.names = gt_names_form(run->args->names);
 	if (result < 0 || !run->exported)
 		gt_progress_end(&progress);
 	if (result == -ENODATA) {

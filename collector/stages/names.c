@@ -6,6 +6,7 @@
 #define uthash_fatal(msg) abort()
 #include <uthash.h>
 
+#include "base/demangle.h"
 #include "base/strings.h"
 #include "collector/kinds.h"
 #include "collector/rows.h"
@@ -16,16 +17,9 @@
  * become one row, devices seen by several processes become one row, API calls get their kind.
  */
 
-/* Of the C++ runtime library (Itanium C++ ABI, 3.4). The result is malloc'ed; NULL: no C++ name. */
-// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): not our choice
-char *__cxa_demangle(const char *mangled, char *output, size_t *length, int *status);
-
-/* Only what is mangled: it would take a kernel called "a" for the code of a type, signed char. */
 static gt_string demangle(struct gt_trace *trace, gt_string name)
 {
-	const char *text = gt_trace_text(trace, name);
-	char *demangled =
-		strncmp(text, "_Z", 2) == 0 ? __cxa_demangle(text, NULL, NULL, NULL) : NULL;
+	char *demangled = gt_demangle(gt_trace_text(trace, name));
 	gt_string id = name;
 
 	if (demangled)

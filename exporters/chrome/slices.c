@@ -7,6 +7,7 @@
 #include "model/activity.h"
 #include "model/names.h"
 #include "model/occupancy.h"
+#include "model/short_name.h"
 
 enum { WORDS_SIZE = 64, NAME_SIZE = 160 };
 
@@ -56,7 +57,6 @@ static void make_words(const struct gt_chrome *chrome, struct gt_shape_words *wo
 	const struct gt_trace *trace = chrome->trace;
 	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[row];
 	const struct gt_device *device = &trace->devices.rows[words->device];
-	const char *demangled = gt_trace_text(trace, shape->demangled);
 	const uint32_t grid[] = {shape->grid_x, shape->grid_y, shape->grid_z};
 	const uint32_t block[] = {shape->block_x, shape->block_y, shape->block_z};
 	const double blocks_per_sm = (double)product(grid[0], grid[1], grid[2]) / device->sm_count;
@@ -64,8 +64,7 @@ static void make_words(const struct gt_chrome *chrome, struct gt_shape_words *wo
 	                          (device->warp_size ? device->warp_size : 1));
 
 	words->name.text.count = words->args.text.count = 0;
-	gt_chrome_add_text(&words->name, "name",
-	                   *demangled ? demangled : gt_trace_text(trace, shape->name));
+	gt_chrome_add_text(&words->name, "name", gt_shape_text(trace, shape, trace->names));
 	gt_chrome_add_number(&words->args, "registers per thread", shape->registers);
 	gt_chrome_add_number(&words->args, "shared memory",
 	                     (int64_t)(shape->shared_static_bytes + shape->shared_dynamic_bytes));

@@ -9,6 +9,7 @@
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
 #include "model/occupancy.h"
+#include "model/short_name.h"
 
 enum {
 	/* Longest packed form of six 64-bit fields, and of six 32-bit ones in two messages. */
@@ -158,8 +159,8 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	const struct gt_process *process = &trace->processes.rows[placed->process];
 	const char *mangled = gt_trace_text(trace, shape->name);
 	const char *demangled = gt_name_or(gt_trace_text(trace, shape->demangled), mangled);
-	const char *name = gt_name_or(demangled, "(no name)");
-	Perfetto__InternedString text = gt_interned(new_name, name);
+	const char *title = gt_shape_text(trace, shape, trace->names);
+	Perfetto__InternedString text = gt_interned(new_name, gt_name_or(title, "(no name)"));
 	Perfetto__InternedString *texts[] = {&text};
 	Perfetto__InternedComputeKernel kernel = PERFETTO__INTERNED_COMPUTE_KERNEL__INIT;
 	Perfetto__InternedComputeKernel *list[] = {&kernel};
@@ -179,7 +180,7 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	kernel.has_iid = 1;
 	kernel.iid = iid;
 	kernel.name = gt_borrow(gt_name_or(mangled, "(no name)"));
-	kernel.demangled_name = gt_borrow(name);
+	kernel.demangled_name = gt_borrow(gt_name_or(demangled, "(no name)"));
 	kernel.arch = device->cc_major ? arch : NULL;
 	kernel.args = args.list;
 	kernel.n_args = args.count;
@@ -229,8 +230,7 @@ static const struct launch *add_launch(struct gt_kernels *kernels, const struct 
 {
 	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
 	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[shape_row];
-	const bool demangled = *gt_trace_text(trace, shape->demangled);
-	const gt_string name = demangled ? shape->demangled : shape->name;
+	const gt_string name = gt_shape_string(trace, shape, trace->names);
 	const size_t known_names = kernels->names.used.count;
 	const uint64_t name_iid = gt_kernel_title_iid(gt_texts_add(&kernels->names, name));
 	const bool new_name = kernels->names.used.count > known_names;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
+#include "analysis/parameter.h"
+#include "analysis/report.h"
 #include "base/strings.h"
+#include "model/families.h"
 #include "model/throttle.h"
 
 /* One process with one stream on each of two GPUs. */
@@ -236,5 +239,137 @@ Test(kernels, counts_executions_that_began_while_the_gpu_was_slowed)
 	expect_unknown(&scene.result, "kernels", 1, "throttled_calls");
 	cr_expect(has_remark(&scene.result, "2 executions began while"));
 	cr_expect(has_remark(&scene.result, "sw_power_cap (the power limit is reached)"));
+	scene_release(&scene);
+}
+
+static void run_by(struct scene *scene, const char *setting)
+{
+	const struct gt_report *report = gt_report_find("kernels");
+	const struct gt_view view = gt_view_of(&scene->trace);
+	struct gt_arguments arguments;
+
+	gt_arguments_init(&arguments, report->parameters);
+	cr_assert(eq(int, gt_arguments_set(&arguments, report->parameters, setting, NULL), 0));
+	gt_result_init(&scene->result);
+	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &scene->result, NULL), 0));
+}
+
+static gt_id named_shape(struct scene *scene, const char *full, const char *short_name,
+                         enum gt_family family)
+{
+	const gt_id shape = trace_shape(&scene->trace, full, 4, 128);
+
+	scene->trace.launch_shapes.rows[shape].short_name =
+		gt_strings_add(scene->trace.strings, short_name);
+	scene->trace.launch_shapes.rows[shape].family = family;
+	return shape;
+}
+
+/* Two instances of one function, and a gemm, on two streams. */
+static void scene_of_groups(struct scene *scene)
+{
+	scene_init(scene);
+
+	const gt_id sum = named_shape(scene, "void r<Sum>(int)", "r<sum>", GT_FAMILY_reduction);
+	const gt_id max = named_shape(scene, "void r<Max>(int)", "r<max>", GT_FAMILY_reduction);
+	const gt_id gemm = named_shape(scene, "sgemm_8", "gemm 8x8 (x)", GT_FAMILY_gemm);
+
+	trace_kernel(&scene->trace, scene->stream, sum, 0, 10);
+	trace_kernel(&scene->trace, scene->stream, max, 10, 30);
+	trace_kernel(&scene->trace, scene->stream, max, 30, 70);
+	trace_kernel(&scene->trace, scene->other_stream, gemm, 30, 230);
+}
+
+Test(kernels, show_the_short_name_and_keep_the_others)
+{
+	struct scene scene;
+
+	scene_of_groups(&scene);
+	run_by(&scene, "by=name");
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 3));
+	expect_words(&scene.result, "kernels", 0, "kernel", "gemm 8x8 (x)");
+	expect_words(&scene.result, "kernels", 0, "full_name", "sgemm_8");
+	expect_words(&scene.result, "kernels", 0, "family", "gemm");
+	expect_words(&scene.result, "kernels", 1, "kernel", "r<max>");
+	expect_words(&scene.result, "kernels", 1, "full_name", "void r<Max>(int)");
+	gt_result_release(&scene.result);
+	scene.trace.names = GT_NAMES_FULL;
+	run_by(&scene, "by=name");
+	expect_words(&scene.result, "kernels", 1, "kernel", "void r<Max>(int)");
+	scene_release(&scene);
+}
+
+Test(kernels, are_grouped_by_what_is_asked_for)
+{
+	struct scene scene;
+
+	scene_of_groups(&scene);
+	run_by(&scene, "by=base");
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 2));
+	expect_words(&scene.result, "kernels", 0, "base", "gemm");
+	expect_words(&scene.result, "kernels", 1, "base", "r");
+	expect_count(&scene.result, "kernels", 1, "calls", 3);
+	gt_result_release(&scene.result);
+	run_by(&scene, "by=family");
+	expect_words(&scene.result, "kernels", 1, "family", "reduction");
+	expect_count(&scene.result, "kernels", 1, "total_ns", 70);
+	gt_result_release(&scene.result);
+	run_by(&scene, "by=stream");
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 2));
+	expect_words(&scene.result, "kernels", 1, "stream", "stream 7 of GPU 0");
+	expect_count(&scene.result, "kernels", 1, "calls", 3);
+	expect_count(&scene.result, "kernels", 1, "shapes", 2);
+	gt_result_release(&scene.result);
+	run_by(&scene, "by=shape");
+	expect_words(&scene.result, "kernels", 1, "kernel", "r<max> <<<4x1x1, 128x1x1>>>");
+	scene_release(&scene);
+}
+
+Test(kernels, say_what_the_time_went_into)
+{
+	struct scene scene;
+
+	scene_of_groups(&scene);
+	run_report(&scene.result, "kernels", &scene.trace);
+	cr_assert(eq(sz, row_count(&scene.result, "families"), 2));
+	expect_words(&scene.result, "families", 0, "family", "gemm");
+	expect_real(&scene.result, "families", 0, "share_percent", 100.0 * 200 / 270);
+	expect_words(&scene.result, "families", 1, "family", "reduction");
+	expect_count(&scene.result, "families", 1, "calls", 3);
+	expect_count(&scene.result, "families", 1, "kernels", 2);
+	scene_release(&scene);
+}
+
+/* The kernel that was added last, by a call that took so long. */
+static void launched_by(struct gt_trace *trace, gt_time duration_ns)
+{
+	trace->kernels.rows[trace->kernels.count - 1].api_call = (gt_id)trace->api_calls.count;
+	*gt_array_push(&trace->api_calls) = (struct gt_api_call){
+		.start_ns = 10, .end_ns = 10 + duration_ns, .kind = GT_API_LAUNCH};
+}
+
+Test(kernels, tell_first_launches_from_later_ones)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id shape = trace_shape(&scene.trace, "k", 4, 128);
+	const gt_time ends[] = {900, 1010, 1030, 1050};
+
+	for (size_t i = 0; i < 4; i++) {
+		const gt_time start = i ? 1000 + 20 * ((gt_time)i - 1) : 100;
+
+		trace_kernel(&scene.trace, scene.stream, shape, start, ends[i]);
+		launched_by(&scene.trace, i ? 5 : 5000);
+	}
+	run_report(&scene.result, "kernels", &scene.trace);
+	expect_count(&scene.result, "kernels", 0, "first_calls", 1);
+	expect_count(&scene.result, "kernels", 0, "later_mean_ns", 10);
+	expect_count(&scene.result, "kernels", 0, "later_median_ns", 10);
+	expect_count(&scene.result, "first_launches", 0, "first_ns", 800);
+	expect_count(&scene.result, "first_launches", 0, "later_median_ns", 10);
+	expect_count(&scene.result, "first_launches", 0, "first_host_ns", 5000);
+	expect_count(&scene.result, "first_launches", 0, "later_host_median_ns", 5);
 	scene_release(&scene);
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/option.h"
+#include "exporters/exporter.h"
 #include "support/check.h"
 
 static bool has_option(const char *command, const char *name)
@@ -59,6 +60,15 @@ Test(habits, hide_no_command_and_no_report)
 		cr_expect(gt_word_find(gt_commands[i]->name) == NULL, "%s", gt_commands[i]->name);
 	for (size_t i = 0; i < gt_report_count; i++)
 		cr_expect(gt_alias_find(gt_reports[i]->name) == NULL, "%s", gt_reports[i]->name);
+}
+
+Test(habits, know_formats_by_what_others_call_them)
+{
+	static const char *const words[] = {"json", "Kineto", "pftrace"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		cr_expect(gt_exporter_find(gt_format_alias(words[i])) != NULL, "%s", words[i]);
+	cr_expect(gt_format_alias("sqlite") == NULL);
 }
 
 Test(habits, say_something_where_they_refuse)

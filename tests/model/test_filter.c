@@ -106,7 +106,7 @@ Test(filter, knows_devices_by_number_uuid_and_name)
 	gt_trace_release(&trace);
 }
 
-Test(filter, fits_the_full_and_the_mangled_name)
+Test(filter, fits_the_short_the_full_and_the_mangled_name)
 {
 	struct gt_launch_shape shape;
 	struct gt_filter filter;
@@ -116,6 +116,7 @@ Test(filter, fits_the_full_and_the_mangled_name)
 	shape = (struct gt_launch_shape){
 		.name = gt_strings_add(trace.strings, "_Z3addILi4EEvv"),
 		.demangled = gt_strings_add(trace.strings, "void add<4>()"),
+		.short_name = gt_strings_add(trace.strings, "plus"),
 	};
 	gt_filter_init(&filter);
 	cr_expect(gt_filter_shape(&filter, &trace, &shape), "nothing is chosen");
@@ -126,6 +127,10 @@ Test(filter, fits_the_full_and_the_mangled_name)
 	gt_filter_release(&filter);
 	gt_filter_init(&filter);
 	add(&filter, GT_FILTER_KERNEL, "add<(3|4)>");
+	cr_expect(gt_filter_shape(&filter, &trace, &shape));
+	gt_filter_release(&filter);
+	gt_filter_init(&filter);
+	add(&filter, GT_FILTER_KERNEL, "^plus$");
 	cr_expect(gt_filter_shape(&filter, &trace, &shape));
 	gt_filter_release(&filter);
 	gt_trace_release(&trace);

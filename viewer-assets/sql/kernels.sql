@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Kernels by time on the device, as "gputrace report RECORDING kernels" has them.
 select
-  extract_arg(s.arg_set_id, 'kernel_demangled_name') as kernel,
+  s.name as kernel,
   count(*) as calls,
   sum(s.dur) as total_ns,
   min(s.dur) as min_ns,

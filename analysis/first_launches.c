@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/first_launches.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/functions.h"
+#include "analysis/groups.h"
+#include "analysis/index.h"
+#include "analysis/result.h"
+#include "analysis/spread.h"
+#include "base/array.h"
+#include "base/units.h"
+#include "model/timed.h"
+
+struct key {
+	uint32_t function;
+	gt_id process;
+	gt_id device;
+};
+
+void gt_first_launches_init(struct gt_first_launches *first, const struct gt_trace *trace,
+                            const struct gt_functions *functions)
+{
+	struct gt_index *seen = gt_index_new(sizeof(struct key));
+
+	first->count = trace->kernels.count;
+	first->is_first = gt_allocate(first->count * sizeof(*first->is_first));
+	for (size_t i = 0; i < first->count; i++) {
+		const struct gt_kernel *kernel = &trace->kernels.rows[i];
+		const struct key key = {
+			.function = (uint32_t)gt_function_of(functions, kernel->shape),
+			.process = gt_trace_stream_process(trace, kernel->stream),
+			.device = kernel->device,
+		};
+		const size_t before = gt_index_count(seen);
+
+		first->is_first[i] = gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns) &&
+		                     gt_index_add(seen, &key) == before;
+	}
+	gt_index_free(seen);
+}
+
+void gt_first_launches_release(struct gt_first_launches *first)
+{
+	free(first->is_first);
+	*first = (struct gt_first_launches){0};
+}
+
+/* ---- what they cost ---- */
+
+static const struct gt_heading first_headings[] = {
+	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
+	{"first_calls", GT_UNIT_COUNT, "First launches: one in each process on each GPU"},
+	{"first_ns", GT_UNIT_NS, "Mean of these executions on the GPU"},
+	{"later_median_ns", GT_UNIT_NS, "Median of the other executions"},
+	{"first_host_ns", GT_UNIT_NS, "Mean time of the CUDA calls that launched the first",
+         GT_WORTH_KEY},
+	{"later_host_median_ns", GT_UNIT_NS, "Median time of the CUDA calls that launched others",
+         GT_WORTH_KEY},
+};
+
+static struct gt_spread spread_of(const struct gt_groups *groups, size_t group)
+{
+	size_t count;
+	int64_t *values = gt_groups_get(groups, group, group, &count);
+
+	return gt_spread_of(values, count);
+}
+
+static void add_known(struct gt_result *result, bool known, uint64_t count)
+{
+	if (known)
+		gt_result_add_count(result, (int64_t)count);
+	else
+		gt_result_add_unknown(result);
+}
+
+/* First launches of a function against the others. */
+struct first_row {
+	size_t function;
+	uint64_t launches;
+	uint64_t gpu_ns;
+	uint64_t calls; /* API calls of first launches that are known */
+	uint64_t host_ns;
+	int64_t later_host_ns; /* median of the others, -1: none */
+};
+
+static int by_host_time(const void *a, const void *b)
+{
+	const struct first_row *left = a;
+	const struct first_row *right = b;
+
+	if (left->host_ns != right->host_ns)
+		return left->host_ns < right->host_ns ? 1 : -1;
+	if (left->gpu_ns != right->gpu_ns)
+		return left->gpu_ns < right->gpu_ns ? 1 : -1;
+	return (left->function > right->function) - (left->function < right->function);
+}
+
+/* How long the host was in the call that launched a kernel alone; -1: not known, or a graph. */
+static int64_t host_time_of(const struct gt_trace *trace, const struct gt_kernel *kernel)
+{
+	const struct gt_api_call *call = kernel->api_call < trace->api_calls.count
+	                                         ? &trace->api_calls.rows[kernel->api_call]
+	                                         : NULL;
+
+	if (!call || call->kind != GT_API_LAUNCH ||
+	    !gt_timed(call->flags, call->start_ns, call->end_ns))
+		return -1;
+	return call->end_ns - call->start_ns;
+}
+
+/* By function, whatever the report groups by. */
+struct first_tally {
+	const struct gt_first_launches *first;
+	struct gt_functions functions;
+	struct gt_groups later;      /* executions */
+	struct gt_groups later_host; /* calls */
+	struct first_row *rows;
+};
+
+static void count_launches(const struct gt_trace *trace, struct first_tally *first, bool adding)
+{
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
+		const bool is_first = first->first->is_first[kernel - trace->kernels.rows];
+		const size_t function = gt_function_of(&first->functions, kernel->shape);
+		const int64_t host_ns = host_time_of(trace, kernel);
+		struct first_row *row = &first->rows[function];
+
+		if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+			continue;
+		if (is_first && adding) {
+			row->launches++;
+			row->gpu_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
+			row->calls += host_ns >= 0;
+			row->host_ns += host_ns >= 0 ? (uint64_t)host_ns : 0;
+		} else if (!is_first && adding) {
+			gt_groups_add(&first->later, function, kernel->end_ns - kernel->start_ns);
+			if (host_ns >= 0)
+				gt_groups_add(&first->later_host, function, host_ns);
+		} else if (!is_first) {
+			gt_groups_expect(&first->later, function);
+			if (host_ns >= 0)
+				gt_groups_expect(&first->later_host, function);
+		}
+	}
+}
+
+static void add_first_row(const struct first_tally *first, struct gt_result *result,
+                          const struct first_row *row)
+{
+	const struct gt_spread later = spread_of(&first->later, row->function);
+
+	gt_result_add_text(result, first->functions.names[row->function]);
+	gt_result_add_count(result, (int64_t)row->launches);
+	gt_add_rounded(result, (double)row->gpu_ns / (double)row->launches);
+	add_known(result, later.count > 0, (uint64_t)later.median);
+	gt_add_rounded(result, row->calls ? (double)row->host_ns / (double)row->calls : NAN);
+	add_known(result, row->later_host_ns >= 0, (uint64_t)row->later_host_ns);
+}
+
+/* What the host's calls for first launches took, and what later ones would have. */
+static void remark_first(const struct first_tally *first, struct gt_result *result)
+{
+	uint64_t host_ns = 0;
+	uint64_t ordinary_ns = 0;
+	uint64_t launches = 0;
+
+	for (size_t i = 0; i < first->functions.count; i++) {
+		const struct first_row *row = &first->rows[i];
+
+		if (row->calls == 0 || row->later_host_ns < 0)
+			continue;
+		launches += row->calls;
+		host_ns += row->host_ns;
+		ordinary_ns += row->calls * (uint64_t)row->later_host_ns;
+	}
+	if (launches && host_ns > 2 * ordinary_ns)
+		gt_result_remark(
+			result,
+			"The CUDA calls of %s first launch%s took %s, where later calls of the "
+			"same kernels would have taken %s: code is loaded, or compiled, then "
+			"(table first_launches). later_mean_ns and later_median_ns are without "
+			"first launches.",
+			gt_grouped(launches).text, launches == 1 ? "" : "es",
+			gt_figure_ns((int64_t)host_ns).text,
+			gt_figure_ns((int64_t)ordinary_ns).text);
+}
+
+void gt_add_first_launches(struct gt_result *result, const struct gt_trace *trace,
+                           const struct gt_first_launches *launches)
+{
+	struct first_tally first = {.first = launches};
+	size_t functions;
+
+	gt_functions_init(&first.functions, trace);
+	functions = first.functions.count;
+	gt_groups_init(&first.later, functions);
+	gt_groups_init(&first.later_host, functions);
+	first.rows = gt_allocate(functions * sizeof(*first.rows));
+	memset(first.rows, 0, functions * sizeof(*first.rows));
+	count_launches(trace, &first, false);
+	gt_groups_begin(&first.later);
+	gt_groups_begin(&first.later_host);
+	count_launches(trace, &first, true);
+	for (size_t i = 0; i < functions; i++) {
+		const struct gt_spread host = spread_of(&first.later_host, i);
+
+		first.rows[i].function = i;
+		first.rows[i].later_host_ns = host.count ? host.median : -1;
+	}
+	qsort(first.rows, functions, sizeof(*first.rows), by_host_time);
+	gt_result_begin(result, "first_launches", first_headings,
+	                sizeof(first_headings) / sizeof(first_headings[0]));
+	gt_result_detail(result);
+	for (size_t i = 0; i < functions; i++)
+		if (first.rows[i].launches)
+			add_first_row(&first, result, &first.rows[i]);
+	remark_first(&first, result);
+	free(first.rows);
+	gt_groups_release(&first.later);
+	gt_groups_release(&first.later_host);
+	gt_functions_release(&first.functions);
+}

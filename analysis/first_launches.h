@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_FIRST_LAUNCHES_H
+#define GT_ANALYSIS_FIRST_LAUNCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/trace.h"
+
+struct gt_functions;
+struct gt_result;
+
+/*
+ * Which executions are the first of their function on a GPU by a process: code is loaded or
+ * compiled for them, and caches are cold.
+ */
+struct gt_first_launches {
+	bool *is_first; /* by row of kernels; owned */
+	size_t count;   /* rows */
+};
+
+void gt_first_launches_init(struct gt_first_launches *first, const struct gt_trace *trace,
+                            const struct gt_functions *functions);
+void gt_first_launches_release(struct gt_first_launches *first);
+
+/*
+ * Adds the table first_launches, those first whose CUDA calls took most, and a remark when they
+ * took much more than later ones.
+ */
+void gt_add_first_launches(struct gt_result *result, const struct gt_trace *trace,
+                           const struct gt_first_launches *launches);
+
+#endif
