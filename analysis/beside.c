@@ -262,7 +262,7 @@ static void make_groups(struct walk *walk)
 	for (size_t i = 0; i < trace->streams.count + trace->devices.count; i++) {
 		const bool known = i < trace->streams.count;
 		const struct group_key key = {
-			.process = known ? gt_stream_process(trace, (gt_id)i) : GT_NONE,
+			.process = known ? gt_trace_stream_process(trace, (gt_id)i) : GT_NONE,
 			.device = known ? gt_stream_device(trace, (gt_id)i)
 		                        : (gt_id)(i - trace->streams.count),
 		};

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/figures.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "analysis/result.h"
 
-struct gt_grouped gt_grouped(uint64_t count)
+struct gt_figure gt_grouped(uint64_t count)
 {
-	struct gt_grouped grouped = {""};
-	char digits[24];
-	const size_t length = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count);
-	size_t used = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		if (i > 0 && (length - i) % 3 == 0)
-			grouped.text[used++] = ',';
-		grouped.text[used++] = digits[i];
-	}
-	return grouped;
+	return gt_figure_count(count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
 double gt_percent(double part, double whole)
@@ -135,24 +123,10 @@ gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call)
 	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
 }
 
-static const struct gt_context *context_of(const struct gt_trace *trace, gt_id stream)
+gt_id gt_stream_device(const struct gt_trace *trace, gt_id stream)
 {
 	const gt_id context =
 		stream < trace->streams.count ? trace->streams.rows[stream].context : GT_NONE;
 
-	return context < trace->contexts.count ? &trace->contexts.rows[context] : NULL;
-}
-
-gt_id gt_stream_process(const struct gt_trace *trace, gt_id stream)
-{
-	const struct gt_context *context = context_of(trace, stream);
-
-	return context ? context->process : GT_NONE;
-}
-
-gt_id gt_stream_device(const struct gt_trace *trace, gt_id stream)
-{
-	const struct gt_context *context = context_of(trace, stream);
-
-	return context ? context->device : GT_NONE;
+	return context < trace->contexts.count ? trace->contexts.rows[context].device : GT_NONE;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/units.h"
 #include "model/trace.h"
 
 /* Figures and names that several reports show, worked out in one way. */
@@ -12,10 +13,7 @@
 struct gt_result;
 
 /* A count inside a sentence, digits in groups of three as the tables show them: 1,234,567. */
-struct gt_grouped {
-	char text[32];
-};
-struct gt_grouped gt_grouped(uint64_t count);
+struct gt_figure gt_grouped(uint64_t count);
 
 /* Both are NAN when there is nothing to divide by. */
 double gt_percent(double part, double whole);
@@ -52,8 +50,7 @@ bool gt_api_failed(const struct gt_api_call *call);
 /* The process of an API call; GT_NONE when its thread is not known. */
 gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call);
 
-/* The process, and the device, of a stream's context; GT_NONE when that is not known. */
-gt_id gt_stream_process(const struct gt_trace *trace, gt_id stream);
+/* The device of a stream's context; GT_NONE when that is not known. */
 gt_id gt_stream_device(const struct gt_trace *trace, gt_id stream);
 
 #endif

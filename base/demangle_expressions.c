@@ -285,6 +285,8 @@ static gt_node any_fold(struct gt_demangler *demangler)
 {
 	const char kind = gt_demangle_look(demangler, 1);
 
+	if (!kind || !strchr("lrLR", kind))
+		return 0;
 	demangler->at += 2;
 	return fold(demangler, kind == 'l' || kind == 'L', kind == 'L' || kind == 'R');
 }

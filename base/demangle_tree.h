@@ -73,7 +73,7 @@ struct gt_node_row {
 
 /* A name while it is read. */
 struct gt_demangler {
-	const char *at;
+	const char *at; /* never beyond the end */
 	const char *end;
 	unsigned depth;
 	unsigned lambda_depth; /* inside of so many lists of parameters of lambdas */

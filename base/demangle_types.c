@@ -201,6 +201,8 @@ static gt_node type_with_d(struct gt_demangler *demangler, bool *is_known)
 
 	if (letter == 't' || letter == 'T')
 		return gt_demangle_decltype(demangler);
+	if (!letter)
+		return 0;
 	demangler->at += 2;
 	for (size_t i = 0; i < sizeof(builtin_d) / sizeof(builtin_d[0]); i++)
 		if (builtin_d[i].letter == letter) {
@@ -326,6 +328,8 @@ static gt_node compound_type(struct gt_demangler *demangler, bool *is_known)
 	default:
 		break;
 	}
+	if (demangler->at == demangler->end)
+		return 0;
 	switch (*demangler->at++) {
 	case 'P':
 		return of_kind(demangler, GT_NODE_INDIRECT, "*");

@@ -10,20 +10,13 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "cli/variable.h"
 
 enum { MOST_WORDS = 16 };
 
-/* NULL for one that is not set, or empty. */
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name); // NOLINT(concurrency-mt-unsafe): there is one thread
-
-	return value && *value ? value : NULL;
-}
-
 bool gt_browser_is_there(void)
 {
-	return variable("BROWSER") || variable("DISPLAY") || variable("WAYLAND_DISPLAY");
+	return gt_variable("BROWSER") || gt_variable("DISPLAY") || gt_variable("WAYLAND_DISPLAY");
 }
 
 /* What browsers say of themselves is of no use here. Returns 0 or an errno value. */
@@ -74,7 +67,7 @@ static int spawn_command(char *command, const char *address)
 
 int gt_browser_open(const char *address, struct gt_error *err)
 {
-	const char *named = variable("BROWSER");
+	const char *named = gt_variable("BROWSER");
 	char *commands = strdup(named ? named : "xdg-open");
 	char *rest = NULL;
 	int code = ENOENT;

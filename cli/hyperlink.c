@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/hyperlink.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/parse.h"
+#include "cli/terminal.h"
+#include "cli/variable.h"
 
 #define FIRST_VTE 5000 /* 0.50, of GNOME Terminal and its like */
 
-/* "" for one that is not set. */
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name); // NOLINT(concurrency-mt-unsafe): there is one thread
-
-	return value ? value : "";
-}
-
 static bool begins_with_one_of(const char *text, const char *const *beginnings)
 {
-	for (; *beginnings; beginnings++)
+	for (; text && *beginnings; beginnings++)
 		if (strncmp(text, *beginnings, strlen(*beginnings)) == 0)
 			return true;
 	return false;
@@ -33,27 +25,25 @@ static bool is_known_terminal(void)
 	                                       "Hyper",     "mintty",  "rio",    NULL};
 	static const char *const marks[] = {"WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID",
 	                                    "DOMTERM", NULL};
+	const char *named_vte = gt_variable("VTE_VERSION");
 	uint64_t vte = 0;
 
 	for (const char *const *mark = marks; *mark; mark++)
-		if (*variable(*mark))
+		if (gt_variable(*mark))
 			return true;
-	if (gt_parse_count(variable("VTE_VERSION"), &vte) == 0 && vte >= FIRST_VTE)
+	if (named_vte && gt_parse_count(named_vte, &vte) == 0 && vte >= FIRST_VTE)
 		return true;
-	return begins_with_one_of(variable("TERM"), terms) ||
-	       begins_with_one_of(variable("TERM_PROGRAM"), programs);
+	return begins_with_one_of(gt_variable("TERM"), terms) ||
+	       begins_with_one_of(gt_variable("TERM_PROGRAM"), programs);
 }
 
 bool gt_hyperlink_works(FILE *out)
 {
 	/* These stand between us and the terminal whose variables they leave as they were. */
-	static const char *const between[] = {"screen", "tmux", "dumb", NULL};
-	const char *term = variable("TERM");
+	static const char *const between[] = {"screen", "tmux", NULL};
 
-	if (!isatty(fileno(out)) || *variable("NO_COLOR") || !*term ||
-	    begins_with_one_of(term, between))
-		return false;
-	return is_known_terminal();
+	return gt_terminal_is_colourful(fileno(out)) &&
+	       !begins_with_one_of(gt_variable("TERM"), between) && is_known_terminal();
 }
 
 void gt_hyperlink_print(const char *text, const char *address, FILE *out)

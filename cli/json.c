@@ -1,41 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/json.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-
-static bool is_utf8(const char *bytes, size_t size)
-{
-	json_t *string = json_stringn(bytes, size);
-	const bool valid = string != NULL;
-
-	json_decref(string);
-	return valid;
-}
-
-/* How many bytes the character at text has, 0 when they are not UTF-8. */
-static size_t character_size(const char *text)
-{
-	const size_t left = strnlen(text, 4);
-
-	for (size_t size = 1; size <= left; size++)
-		if (is_utf8(text, size))
-			return size;
-	return 0;
-}
+#include "base/utf8.h"
 
 static json_t *repaired(const char *text)
 {
-	static const char replacement[] = "\xef\xbf\xbd";
+	static const char replacement[] = GT_UTF8_REPLACEMENT;
 	char *copy = gt_allocate(strlen(text) * (sizeof(replacement) - 1) + 1);
 	size_t length = 0;
 	json_t *string;
 
 	while (*text) {
-		const size_t size = character_size(text);
+		const size_t size = gt_utf8_size(text);
 		const size_t added = size ? size : sizeof(replacement) - 1;
 
 		memcpy(copy + length, size ? text : replacement, added);

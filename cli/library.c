@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/variable.h"
 
 #define LIBRARY "libgputrace-injection.so"
 
@@ -32,11 +33,10 @@ static int beside_executable(char *path, size_t size)
 
 int gt_library_find(char **path, struct gt_error *err)
 {
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the command line has one thread */
-	const char *named = getenv("GPUTRACE_INJECTION");
+	const char *named = gt_variable("GPUTRACE_INJECTION");
 	char beside[PATH_MAX];
 
-	if (named && *named) {
+	if (named) {
 		*path = realpath(named, NULL);
 		return *path ? 0
 		             : gt_fail(err, errno, "cannot use GPUTRACE_INJECTION=%s: %s", named,

@@ -6,11 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/process.h"
+#include "cli/terminal.h"
 
 /* What a shell ends with that cannot run, or does not find, a command. */
 enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
@@ -30,15 +30,14 @@ const char *gt_pager_command(void)
 
 bool gt_pager_is_needed(const char *text, size_t size)
 {
-	struct winsize window;
+	const size_t rows = gt_terminal_size(STDOUT_FILENO).rows;
 	size_t lines = 1; /* for the prompt that comes after it */
 
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0 ||
-	    window.ws_row == 0)
+	if (rows == 0)
 		return false;
 	for (size_t i = 0; i < size; i++)
 		lines += text[i] == '\n';
-	return lines > window.ws_row;
+	return lines > rows;
 }
 
 /* In the child: never returns. */

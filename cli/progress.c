@@ -3,13 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/units.h"
 #include "cli/partial.h"
+#include "cli/terminal.h"
 
 #define PATIENCE_NS 1000000000 /* before the line is shown */
 #define PAUSE_NS    100000000  /* between two drawings */
@@ -25,10 +23,7 @@ static int64_t since(const struct timespec *then)
 /* A terminal that knows how to erase a line, and is ours now: not that of a job in the background. */
 static bool has_terminal(void)
 {
-	const char *term = getenv("TERM"); // NOLINT(concurrency-mt-unsafe): there is one thread
-
-	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 &&
-	       tcgetpgrp(STDERR_FILENO) == getpgrp();
+	return gt_terminal_obeys(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
 void gt_progress_begin(struct gt_progress *progress, bool quiet, const char *fmt, ...)
@@ -50,14 +45,14 @@ void gt_progress_begin(struct gt_progress *progress, bool quiet, const char *fmt
 /* One that would wrap could not be erased. */
 static void draw(struct gt_progress *progress, const char *how_far)
 {
-	struct winsize size = {0};
+	size_t columns = gt_terminal_size(STDERR_FILENO).columns;
 	char line[256];
 
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col < 20)
-		size.ws_col = 80;
+	if (columns < 20)
+		columns = 80;
 	snprintf(line, sizeof(line), "gputrace: %s: %s", progress->what, how_far);
 	gt_partial_line(true);
-	fprintf(stderr, GT_ERASE_LINE "%.*s", size.ws_col - 1, line);
+	fprintf(stderr, GT_ERASE_LINE "%.*s", (int)columns - 1, line);
 	progress->shown = true;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "cli/manifest.h"
 #include "format/recording.h"
 #include "format/roll.h"
@@ -26,26 +27,23 @@ static char *join(const char *text, size_t length, const char *suffix)
 	return joined;
 }
 
-static bool has_suffix(const char *text, size_t length, const char *suffix)
-{
-	const size_t suffix_length = strlen(suffix);
-
-	return length > suffix_length &&
-	       memcmp(text + length - suffix_length, suffix, suffix_length) == 0;
-}
-
 char *gt_recording_stem(const char *path)
 {
 	static const char *const suffixes[] = {GT_RECORDING_SUFFIX, GT_CAPTURE_SUFFIX,
 	                                       GT_ARENA_SUFFIX};
 	size_t length = strlen(path);
+	char *stem;
 
 	while (length > 1 && path[length - 1] == '/')
 		length--;
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-		if (has_suffix(path, length, suffixes[i]))
-			return join(path, length - strlen(suffixes[i]), "");
-	return join(path, length, "");
+	stem = join(path, length, "");
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if (gt_has_suffix(stem, suffixes[i])) {
+			stem[length - strlen(suffixes[i])] = '\0';
+			break;
+		}
+	}
+	return stem;
 }
 
 char *gt_recording_path(const char *stem, const char *suffix)
@@ -70,12 +68,11 @@ static void add_file(struct gt_recording_files *files, const char *name, uint64_
 
 static int list_file(struct gt_recording_files *files, const char *path, struct gt_error *err)
 {
-	const char *slash = strrchr(path, '/');
 	struct stat status;
 
 	if (stat(path, &status) < 0)
 		return gt_fail(err, errno, "cannot read %s: %s", path, gt_errno_text(errno));
-	add_file(files, slash ? slash + 1 : path, (uint64_t)status.st_size);
+	add_file(files, gt_path_name(path), (uint64_t)status.st_size);
 	return 0;
 }
 

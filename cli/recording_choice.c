@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/strings.h"
 #include "cli/recording.h"
 #include "cli/say.h"
@@ -24,13 +25,6 @@ struct folder {
 	char *newest;            /* of them */
 	struct timespec changed; /* that one */
 };
-
-static bool is_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
 
 /* NAME.old-1.gputrace is what "run --force" has put aside. */
 static bool is_put_aside(const char *name)
@@ -117,12 +111,12 @@ char *gt_recording_find(const char *word)
 	char *longer = gt_recording_path(path, GT_RECORDING_SUFFIX);
 	char *found = NULL;
 
-	if (gt_has_suffix(path, GT_RECORDING_SUFFIX) ? is_folder(path)
+	if (gt_has_suffix(path, GT_RECORDING_SUFFIX) ? gt_path_is_folder(path)
 	    : gt_has_suffix(path, GT_CAPTURE_SUFFIX) || gt_has_suffix(path, GT_ARENA_SUFFIX)
 	            ? access(path, F_OK) == 0
 	            : holds_captures(path))
 		found = path;
-	else if (*path && is_folder(longer))
+	else if (*path && gt_path_is_folder(longer))
 		found = longer;
 	if (found != path)
 		free(path);
@@ -234,7 +228,7 @@ int gt_recording_choose(const char *word, char **path, struct gt_error *err)
 	                              : NULL;
 	if (*path)
 		return 0;
-	if (!word || is_folder(word)) {
+	if (!word || gt_path_is_folder(word)) {
 		char *place = without_slashes(word ? word : ".");
 
 		choose_inside(place, path);

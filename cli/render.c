@@ -3,10 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "analysis/result.h"
 #include "base/array.h"
@@ -14,6 +11,8 @@
 #include "base/parse.h"
 #include "cli/option.h"
 #include "cli/rows.h"
+#include "cli/terminal.h"
+#include "cli/variable.h"
 #include "cli/words.h"
 
 static bool has_column(const struct gt_named_result *results, size_t count, const char *name)
@@ -139,13 +138,11 @@ int gt_render(const struct gt_rendering *rendering, const struct gt_named_result
 
 static uint64_t wanted_width(FILE *out)
 {
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
-	const char *columns = getenv("COLUMNS");
-	uint64_t width = 0;
-	struct winsize window;
+	const char *columns = gt_variable("COLUMNS");
+	uint64_t width = gt_terminal_size(fileno(out)).columns;
 
-	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &window) == 0 && window.ws_col)
-		return window.ws_col;
+	if (width > 0)
+		return width;
 	if (columns && gt_parse_count(columns, &width) == 0 && width > 0)
 		return width;
 	return GT_RENDER_WIDTH;
@@ -160,12 +157,7 @@ size_t gt_render_width(FILE *out)
 
 bool gt_render_in_colour(const char *when, FILE *out)
 {
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
-	const char *refused = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM"); /* NOLINT(concurrency-mt-unsafe): likewise */
-
 	if (when && strcmp(when, "auto") != 0)
 		return strcmp(when, "always") == 0;
-	return isatty(fileno(out)) && !(refused && *refused) && terminal && *terminal &&
-	       strcmp(terminal, "dumb") != 0;
+	return gt_terminal_is_colourful(fileno(out));
 }

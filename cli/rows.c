@@ -8,6 +8,7 @@
 
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/path.h"
 #include "cli/option.h"
 
 struct key {
@@ -36,14 +37,9 @@ static const struct unit_suffix suffixes[] = {
 
 static const struct unit_suffix *suffix_of(const char *name)
 {
-	const size_t length = strlen(name);
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		const size_t end = strlen(suffixes[i].end);
-
-		if (length > end && strcmp(name + length - end, suffixes[i].end) == 0)
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (gt_has_suffix(name, suffixes[i].end))
 			return &suffixes[i];
-	}
 	return NULL;
 }
 

@@ -120,18 +120,19 @@ static char *path_of(const struct gt_show_args *args, const struct part *part, b
 static int write_parts(struct parts *parts, const struct gt_show_args *args,
                        const struct gt_rendering *rendering, bool several, struct gt_error *err)
 {
-	int result = 0;
-
 	gt_array_each(struct part, part, &parts->list) {
 		part->path = path_of(args, part, several);
-		result = gt_output_open(&part->output, part->path, args->force, err);
+
+		const int result = gt_output_open(&part->output, part->path, args->force, err);
+
 		if (result < 0)
 			return result;
 	}
 	gt_array_each(const struct part, part, &parts->list)
 		gt_render_csv_section(rendering, part->section, part->output.file);
 	gt_array_each(struct part, part, &parts->list) {
-		result = gt_output_commit(&part->output, err);
+		const int result = gt_output_commit(&part->output, err);
+
 		if (result < 0)
 			return result;
 		gt_say("wrote %s", part->path);

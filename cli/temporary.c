@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/variable.h"
 
 /* For file systems that cannot make a file without a name. */
 static int open_and_unlink(const char *folder)
@@ -25,8 +26,8 @@ static int open_and_unlink(const char *folder)
 
 int gt_temporary_open(struct gt_error *err)
 {
-	const char *named = getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): there is one thread
-	const char *folder = named && *named ? named : "/tmp";
+	const char *named = gt_variable("TMPDIR");
+	const char *folder = named ? named : "/tmp";
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0)

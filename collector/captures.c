@@ -30,7 +30,9 @@ static size_t *numbers(size_t count)
 /* The capture of a stream or event as long as it has not ended; 0: none. */
 static size_t open_capture(const struct captures *captures, size_t number)
 {
-	return number > 0 && !captures->ended.rows[number - 1] ? number : 0;
+	const bool exists = number > 0 && number <= captures->ended.count;
+
+	return exists && !captures->ended.rows[number - 1] ? number : 0;
 }
 
 static size_t capture_of(const struct gt_trace *trace, const struct captures *captures,

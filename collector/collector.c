@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/strings.h"
 #include "base/watch.h"
 #include "collector/kinds.h"

@@ -14,14 +14,6 @@
 
 #define HOLD_TRIES 100
 
-bool gt_has_suffix(const char *name, const char *suffix)
-{
-	const size_t length = strlen(name);
-	const size_t tail = strlen(suffix);
-
-	return length > tail && strcmp(name + length - tail, suffix) == 0;
-}
-
 static const char *kind_of(mode_t mode)
 {
 	switch (mode & S_IFMT) {

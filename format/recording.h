@@ -16,8 +16,6 @@ struct gt_error;
 #define GT_MANIFEST_STEM    "manifest."     /* of every run's manifest: manifest.2.json, ... */
 #define GT_MANIFEST_NAME    "manifest.json" /* of the first run */
 
-bool gt_has_suffix(const char *name, const char *suffix);
-
 /*
  * Opens a file as openat() does, close-on-exec, but never waits and never touches what is no
  * regular file: opening a FIFO would wait for its other end, and a device may do something. The

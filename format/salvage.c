@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "format/arena.h"
 #include "format/chunk.h"
 #include "format/drain.h"

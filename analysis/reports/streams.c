@@ -177,7 +177,7 @@ static void add_stream(const struct tally *tally, struct gt_result *result, gt_i
 
 	gt_add_stream(result, trace, id);
 	gt_add_device(result, trace, gt_stream_device(trace, id));
-	gt_add_process(result, trace, gt_stream_process(trace, id));
+	gt_add_process(result, trace, gt_trace_stream_process(trace, id));
 	gt_result_add_count(result, trace->streams.rows[id].priority);
 	gt_result_add_count(result, (int64_t)use->kernels);
 	gt_result_add_count(result, (int64_t)use->copies);

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file_sink.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "cli/address.h"
 #include "cli/command.h"
@@ -124,18 +124,10 @@ static bool is_perfetto_ending(const char *ending)
 /* What the name of a file ends with: from the last dot on, "" for none. */
 static const char *ending_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = gt_path_name(path);
 	const char *dot = strrchr(name, '.');
 
 	return dot && dot > name ? dot : "";
-}
-
-static bool is_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* By --format, else by the ending of the file's name, else Perfetto's. */
@@ -143,7 +135,7 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
                   struct gt_error *err)
 {
 	const char *ending =
-		args->output && !is_folder(args->output) ? ending_of(args->output) : "";
+		args->output && !gt_path_is_folder(args->output) ? ending_of(args->output) : "";
 	char all[128];
 
 	*exporter = NULL;
@@ -195,8 +187,7 @@ static char *default_path(const struct args *args, const char *recording,
 {
 	char ending[32];
 	char *stem = gt_recording_stem(recording);
-	const char *slash = strrchr(stem, '/');
-	const char *name = slash ? slash + 1 : stem;
+	const char *name = gt_path_name(stem);
 	char *path;
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
@@ -221,14 +212,13 @@ static char *path_for(const struct args *args, const char *recording,
 {
 	const char *output = args->output;
 	char *path = default_path(args, recording, exporter);
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = gt_path_name(path);
 	char *inside;
 	size_t size;
 
 	if (!output)
 		return path;
-	if (!is_folder(output)) {
+	if (!gt_path_is_folder(output)) {
 		free(path);
 		return gt_recording_path(output, "");
 	}
@@ -339,17 +329,17 @@ static int export_recording(const struct args *args, const char *recording,
 		result = gt_output_open(&output, path, args->force, err);
 	if (result == 0)
 		result = check_target(exporter, &output, err);
-	if (result == 0)
+	if (result == 0) {
 		gt_progress_begin(&progress, args->quiet, "reading %s", recording);
-	if (result == 0)
 		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
+	}
 	trace.names = args->names ? gt_names_form(args->names) : exporter->names;
 	if (result == 0)
 		result = gt_view_cut(&view, &trace, &filter, err);
-	if (result == 0)
+	if (result == 0) {
 		gt_progress_begin(&progress, args->quiet, "writing %s", output.path);
-	if (result == 0)
 		result = write_view(args, &view, exporter, &output, &progress, err);
+	}
 	gt_progress_end(&progress);
 	gt_output_release(&output);
 	gt_trace_release(&trace);
@@ -408,10 +398,10 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = choose_compression(&args, exporter, err);
 	if (result == 0)
 		result = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
-	if (result == 0)
+	if (result == 0) {
 		path = path_for(&args, recording, exporter);
-	if (result == 0)
 		result = export_recording(&args, recording, exporter, path, err);
+	}
 	free(path);
 	free(recording);
 	return result < 0 ? result : GT_EXIT_OK;

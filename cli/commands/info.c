@@ -12,6 +12,7 @@
 #include "analysis/variables.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/filter.h"

@@ -15,6 +15,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/habits.h"
@@ -379,10 +380,10 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 	gt_filter_init(&filter);
 	gt_trace_init(&trace);
 	result = gt_filter_read(&args->filter, &filter, err);
-	if (result == 0)
+	if (result == 0) {
 		gt_progress_begin(&progress, false, "reading %s", recording);
-	if (result == 0)
 		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
+	}
 	trace.names = gt_names_form(args->names);
 	if (result == 0) {
 		clean = gt_ledger_sentence(&trace, sentence, sizeof(sentence));

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/file_sink.h"
 #include "base/host.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "cli/claim.h"
 #include "cli/command.h"
@@ -125,7 +126,6 @@ static void run_release(struct run *run)
 static const char *wanted_name(const struct run *run, bool *pattern)
 {
 	const char *environment = gt_environment_find(&run->environment, "GPUTRACE_OUTPUT");
-	const char *slash = strrchr(run->program[0], '/');
 
 	*pattern = true;
 	if (run->args->output)
@@ -133,7 +133,7 @@ static const char *wanted_name(const struct run *run, bool *pattern)
 	if (environment && *environment)
 		return environment;
 	*pattern = false;
-	return slash ? slash + 1 : run->program[0];
+	return gt_path_name(run->program[0]);
 }
 
 /* A folder to record into, under the program's name: "results/" or ".", but "app.gputrace/". */
@@ -153,7 +153,6 @@ static bool is_place(const char *wanted)
  */
 static char *stem_of(const struct run *run, const char *wanted, struct gt_error *err)
 {
-	const char *program = strrchr(run->program[0], '/');
 	char *stem;
 	size_t length;
 
@@ -175,7 +174,7 @@ static char *stem_of(const struct run *run, const char *wanted, struct gt_error 
 		char *path =
 			gt_recording_path(wanted, wanted[strlen(wanted) - 1] == '/' ? "" : "/");
 
-		stem = gt_recording_path(path, program ? program + 1 : run->program[0]);
+		stem = gt_recording_path(path, gt_path_name(run->program[0]));
 		free(path);
 		return stem;
 	}
@@ -190,8 +189,7 @@ static int take_names(struct run *run, const char *wanted, struct gt_error *err)
 {
 	const bool exports = !run->args->no_export && !run->args->join;
 	char *stem = stem_of(run, wanted, err);
-	const char *slash = stem ? strrchr(stem, '/') : NULL;
-	const char *name = slash ? slash + 1 : stem;
+	const char *name = stem ? gt_path_name(stem) : NULL;
 	int result = 0;
 
 	free(run->folder);
@@ -247,9 +245,7 @@ static int refuse_existing(const char *path, struct gt_error *err)
 /* What the export could not replace in the end is said before an older recording is touched. */
 static int refuse_folder(const char *path, struct gt_error *err)
 {
-	struct stat status;
-
-	if (!path || stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
+	if (!path || !gt_path_is_folder(path))
 		return 0;
 	return gt_fail(err, EISDIR, "cannot write %s: it is a folder", path);
 }

@@ -17,6 +17,7 @@
 #include "base/file_sink.h"
 #include "base/host.h"
 #include "base/parse.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "cli/address.h"
 #include "cli/browser.h"
@@ -30,6 +31,7 @@
 #include "cli/say.h"
 #include "cli/serve.h"
 #include "cli/temporary.h"
+#include "cli/variable.h"
 #include "collector/collector.h"
 #include "exporters/exporter.h"
 #include "format/chunk.h"
@@ -146,8 +148,7 @@ static void start_address(const struct view *view, char *text, size_t size)
 static char *last_part(const char *path)
 {
 	char *real = realpath(path, NULL);
-	const char *slash = real ? strrchr(real, '/') : NULL;
-	char *name = gt_recording_path(slash ? slash + 1 : path, "");
+	char *name = gt_recording_path(gt_path_name(real ? real : path), "");
 
 	free(real);
 	return name;
@@ -304,8 +305,7 @@ static void ssh_option(const char *connection, char *text, size_t size)
 /* A browser on another machine comes through ssh. */
 static void say_ssh(const struct view *view)
 {
-	// NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
-	const char *connection = getenv("SSH_CONNECTION");
+	const char *connection = gt_variable("SSH_CONNECTION");
 	char host[HOST_NAME_MAX + 1];
 	char option[16];
 
@@ -388,11 +388,10 @@ static int serve(struct view *view, struct gt_error *err)
  * not. */
 static int choose_what(const char *word, char **path, struct gt_error *err)
 {
-	struct stat status;
 	char *recording = word ? gt_recording_find(word) : NULL;
 	const bool is_file = word && !recording &&
 	                     (gt_recording_is_trace(word) ||
-	                      (stat(word, &status) == 0 && !S_ISDIR(status.st_mode)));
+	                      (access(word, F_OK) == 0 && !gt_path_is_folder(word)));
 
 	free(recording);
 	if (!is_file)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static char *reserve(struct gt_chars *chars, size_t size)
 {
 	const size_t most = chars->text.count + size;
@@ -74,35 +76,6 @@ void gt_chars_add_real(struct gt_chars *chars, double value)
 	gt_chars_add(chars, isfinite(value) ? text : "null");
 }
 
-/* Whether bytes from the second of a character on are what they must be. */
-static bool continues(const unsigned char *at, size_t size)
-{
-	for (size_t i = 1; i < size; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return false;
-	return true;
-}
-
-/* Bytes of the character at, which is not ASCII, in UTF-8; 0: it is none (RFC 3629, section 4). */
-static size_t character_size(const unsigned char *at)
-{
-	if (at[0] >= 0xc2 && at[0] <= 0xdf)
-		return continues(at, 2) ? 2 : 0;
-	if (at[0] >= 0xe0 && at[0] <= 0xef) {
-		if (!continues(at, 3) || (at[0] == 0xe0 && at[1] < 0xa0) ||
-		    (at[0] == 0xed && at[1] > 0x9f))
-			return 0;
-		return 3;
-	}
-	if (at[0] >= 0xf0 && at[0] <= 0xf4) {
-		if (!continues(at, 4) || (at[0] == 0xf0 && at[1] < 0x90) ||
-		    (at[0] == 0xf4 && at[1] > 0x8f))
-			return 0;
-		return 4;
-	}
-	return 0;
-}
-
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
@@ -123,7 +96,7 @@ static const unsigned char *add_special(struct gt_chars *chars, const unsigned c
 		gt_chars_add(chars, escape);
 		return at + 1;
 	}
-	size = character_size(at);
+	size = gt_utf8_size((const char *)at);
 	if (size > 0)
 		gt_chars_add_bytes(chars, (const char *)at, size);
 	else

@@ -186,6 +186,14 @@ struct gt_place gt_places_of_slice(struct gt_places *places, const struct gt_pla
 	return place;
 }
 
+/* Of a call that begins there, at least a nanosecond later if there is one. */
+static gt_time end_after(const struct gt_api_call *call, gt_time start_ns)
+{
+	if (call->end_ns > start_ns)
+		return call->end_ns;
+	return start_ns < INT64_MAX ? start_ns + 1 : INT64_MAX;
+}
+
 void gt_places_fit(struct gt_places *places, const struct gt_api_call *call, gt_time *start_ns,
                    gt_time *end_ns)
 {
@@ -203,7 +211,7 @@ void gt_places_fit(struct gt_places *places, const struct gt_api_call *call, gt_
 	open->ends_ns.count = depth;
 	if (call->flags & GT_UNFINISHED)
 		return;
-	*end_ns = call->end_ns > *start_ns ? call->end_ns : *start_ns + 1;
+	*end_ns = end_after(call, *start_ns);
 	if (depth > 0 && *end_ns > open->ends_ns.rows[depth - 1])
 		*end_ns = open->ends_ns.rows[depth - 1];
 	*gt_array_push(&open->ends_ns) = *end_ns;

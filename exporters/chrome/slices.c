@@ -208,11 +208,13 @@ static void add_arrow_end(struct gt_chrome *chrome, const char *phase, size_t nu
 static void put_arrow(struct gt_chrome *chrome, const struct gt_placed *placed,
                       struct gt_place place, size_t number)
 {
-	const struct gt_api_call *call = &chrome->trace->api_calls.rows[placed->api_call];
 	struct gt_chars *chars = &chrome->out.chars;
+	const struct gt_api_call *call;
 
-	if (!gt_ids_has_call(&chrome->ids, placed->api_call) ||
-	    chrome->trace->threads.rows[call->thread].process != placed->process)
+	if (!gt_ids_has_call(&chrome->ids, placed->api_call))
+		return;
+	call = &chrome->trace->api_calls.rows[placed->api_call];
+	if (chrome->trace->threads.rows[call->thread].process != placed->process)
 		return;
 	add_arrow_end(chrome, "s", number, gt_places_of_thread(&chrome->places, call->thread),
 	              call->start_ns);

@@ -73,6 +73,20 @@ Test(demangle, bears_names_that_are_cut_off_anywhere)
 		}
 }
 
+/* In memory that ends with them, for the address sanitizer. */
+Test(demangle, refuses_names_that_end_inside_a_pair_of_letters)
+{
+	static const char *const cut[] = {"_Z1fD",   "_Z1fTs",  "_Z1fITs",
+	                                  "_Z1fIXf", "_Z1fDTf", "_Z1fDTclf"};
+
+	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
+		char *name = strdup(cut[i]);
+
+		cr_expect(gt_demangle(name) == NULL, "%s", name);
+		free(name);
+	}
+}
+
 Test(demangle, reads_names_of_thousands_of_characters)
 {
 	char mangled[8192] = "_Z1fI";

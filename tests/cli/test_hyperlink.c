@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/hyperlink.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/say.h"
 #include "support/check.h"
+#include "support/terminal.h"
 
 static void clear(void)
 {
@@ -18,14 +17,6 @@ static void clear(void)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);
 	setenv("TERM", "xterm-256color", 1);
-}
-
-static FILE *open_terminal(void)
-{
-	const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-
-	cr_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
-	return fopen(ptsname(terminal), "w");
 }
 
 static bool works_with(const char *name, const char *value)

@@ -28,14 +28,6 @@ static void drop(void)
 
 TestSuite(recording, .init = make, .fini = drop);
 
-Test(recording, knows_a_suffix_from_a_whole_name)
-{
-	cr_expect(gt_has_suffix("a.arena", ".arena"));
-	cr_expect(not(gt_has_suffix(".arena", ".arena")));
-	cr_expect(not(gt_has_suffix("a.arena.new", ".arena")));
-	cr_expect(not(gt_has_suffix("", ".arena")));
-}
-
 static void add_bytes(const void *bytes, size_t size)
 {
 	const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -15,6 +15,7 @@
 #include <cuda.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "format/recording.h"
 #include "injection/services.h"
 #include "support/capture.h"

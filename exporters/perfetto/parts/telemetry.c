@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/path.h"
 #include "exporters/perfetto/lines.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
@@ -61,19 +62,11 @@ struct telemetry {
 	struct throttle *throttles; /* by row of devices */
 };
 
-static bool ends_with(const char *text, const char *ending)
-{
-	const size_t size = strlen(text);
-	const size_t ending_size = strlen(ending);
-
-	return size > ending_size && strcmp(text + size - ending_size, ending) == 0;
-}
-
 static const struct unit *unit_of(const char *name)
 {
 	const struct unit *unit = units;
 
-	while (*unit->ending && !ends_with(name, unit->ending))
+	while (*unit->ending && !gt_has_suffix(name, unit->ending))
 		unit++;
 	return unit;
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_BASE_PATH_H
+#define GT_BASE_PATH_H
+
+#include <stdbool.h>
+
+/* Paths of files, and how names end. Nothing here allocates: injected code may use it. */
+
+/* What follows the last slash, in the path itself: "" for one that ends with a slash. */
+const char *gt_path_name(const char *path);
+
+/* Whether there is a folder of that path, or a link to one. */
+bool gt_path_is_folder(const char *path);
+
+/* Whether a name ends with the suffix and has something before it. */
+bool gt_has_suffix(const char *name, const char *suffix);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/utf8.h"
+
+#include <stdbool.h>
+
+/* Whether bytes from the second of a character on are what they must be. */
+static bool continues(const unsigned char *at, size_t size)
+{
+	for (size_t i = 1; i < size; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return false;
+	return true;
+}
+
+size_t gt_utf8_size(const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	if (at[0] < 0x80)
+		return at[0] != 0;
+	if (at[0] >= 0xc2 && at[0] <= 0xdf)
+		return continues(at, 2) ? 2 : 0;
+	if (at[0] >= 0xe0 && at[0] <= 0xef) {
+		if (!continues(at, 3) || (at[0] == 0xe0 && at[1] < 0xa0) ||
+		    (at[0] == 0xed && at[1] > 0x9f))
+			return 0;
+		return 3;
+	}
+	if (at[0] >= 0xf0 && at[0] <= 0xf4) {
+		if (!continues(at, 4) || (at[0] == 0xf0 && at[1] < 0x90) ||
+		    (at[0] == 0xf4 && at[1] > 0x8f))
+			return 0;
+		return 4;
+	}
+	return 0;
+}

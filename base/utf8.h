@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_BASE_UTF8_H
+#define GT_BASE_UTF8_H
+
+#include <stddef.h>
+
+/* What stands for bytes that are no UTF-8: U+FFFD. */
+#define GT_UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/*
+ * Bytes of the character that a text begins with, 1 to 4; 0 when they are no UTF-8 (RFC 3629,
+ * section 4), or the text is empty. Reads no further than the zero at its end.
+ */
+size_t gt_utf8_size(const char *text);
+
+#endif

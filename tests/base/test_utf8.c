@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/utf8.h"
+
+#include "support/check.h"
+
+Test(utf8, knows_how_long_a_character_is)
+{
+	cr_expect(eq(sz, gt_utf8_size("a\xff"), 1));
+	cr_expect(eq(sz, gt_utf8_size("\xc2\x80"), 2));
+	cr_expect(eq(sz, gt_utf8_size("\xe0\xa0\x80"), 3));
+	cr_expect(eq(sz, gt_utf8_size(GT_UTF8_REPLACEMENT), 3));
+	cr_expect(eq(sz, gt_utf8_size("\xf4\x8f\xbf\xbf"), 4));
+}
+
+Test(utf8, takes_nothing_else_for_a_character)
+{
+	static const char *const wrong[] = {
+		"",
+		"\x80",             /* a continuation alone */
+		"\xc0\x80",         /* longer than it must be */
+		"\xe0\x9f\xbf",     /* likewise */
+		"\xf0\x8f\xbf\xbf", /* likewise */
+		"\xed\xa0\x80",     /* half of a UTF-16 pair */
+		"\xf4\x90\x80\x80", /* beyond the last */
+		"\xf5\x80\x80\x80", /* likewise */
+		"\xc3",             /* cut */
+		"\xe2\x82",         /* likewise */
+		"\xf0\x9f\x98",     /* likewise */
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		cr_expect(eq(sz, gt_utf8_size(wrong[i]), 0), "number %zu", i);
+}
