@@ -45,9 +45,19 @@ static uint64_t realtime_us(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+static void *load(void)
+{
+	return dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+}
+
+void gt_nvml_load(void)
+{
+	(void)load();
+}
+
 int gt_nvml_open(struct gt_nvml *nvml)
 {
-	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *library = load();
 
 	*nvml = (struct gt_nvml){.pid = (uint32_t)getpid()};
 	if (!library)

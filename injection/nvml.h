@@ -113,6 +113,13 @@ struct gt_nvml_place {
 };
 
 /*
+ * Loads libnvidia-ml.so.1, where it is there, so that gt_nvml_open need not: on the thread in which
+ * the program starts CUDA, which loads libraries anyway. On one of ours the program could fork
+ * meanwhile, and its child would have what a loader holds while it loads.
+ */
+void gt_nvml_load(void);
+
+/*
  * Opens libnvidia-ml.so.1 and starts it. Returns 0, -ENOENT without the library, or -ENOTSUP when
  * it cannot start; all calls are then missing.
  */

@@ -89,6 +89,16 @@ static void record_device(struct gt_session *session, const struct gt_driver *dr
 	gt_emit_commit();
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	(void)session;
+	(void)state;
+	(void)err;
+	gt_nvml_load();
+	return 0;
+}
+
 static void cuda_up(struct gt_session *session, void *state)
 {
 	struct gt_driver driver;
@@ -106,4 +116,4 @@ static void cuda_up(struct gt_session *session, void *state)
 	gt_nvml_close(&nvml);
 }
 
-const struct gt_source gt_source_device = {.name = "device", .cuda_up = cuda_up};
+const struct gt_source gt_source_device = {.name = "device", .start = start, .cuda_up = cuda_up};

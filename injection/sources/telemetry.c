@@ -93,8 +93,10 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	(void)state;
 	(void)err;
-	if (gt_settings_of(session)->telemetry_interval_ns)
-		gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	if (!gt_settings_of(session)->telemetry_interval_ns)
+		return 0;
+	gt_nvml_load();
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	return 0;
 }
 
