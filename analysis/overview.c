@@ -166,24 +166,37 @@ static const struct gt_gap *longest_gap(const struct gt_facts *facts, size_t *de
 	return longest;
 }
 
+/* "; the host meanwhile: cuMemcpyHtoD, 138 us of it"; "" where it is not known. */
+static void describe_host(const struct gt_gap_cause *cause, const struct gt_trace *trace,
+                          char *text, size_t size)
+{
+	char what[256];
+
+	gt_gap_cause_text(cause, trace, what, sizeof(what));
+	if (!*what)
+		return;
+	if (cause->kind == GT_GAP_CAUSE_NONE && cause->host_ns)
+		snprintf(text, size, "; the host meanwhile: in CUDA calls for %s of it",
+		         gt_figure_ns(cause->host_ns).text);
+	else if (cause->host_ns)
+		snprintf(text, size, "; the host meanwhile: %s, %s of it", what,
+		         gt_figure_ns(cause->host_ns).text);
+	else
+		snprintf(text, size, "; the host meanwhile: %s", what);
+}
+
 static void add_longest_gap(struct gt_result *result, const struct gt_facts *facts)
 {
 	const struct gt_trace *trace = facts->view->trace;
 	size_t device = 0;
 	const struct gt_gap *gap = longest_gap(facts, &device);
 	struct gt_gap_cause cause;
-	char what[256];
 	char host[400] = "";
 
 	if (!gap)
 		return;
 	cause = gt_gap_cause_of(&facts->calls, gap);
-	gt_gap_cause_text(&cause, trace, what, sizeof(what));
-	if (*what)
-		snprintf(host, sizeof(host), "; the host meanwhile: %s%s%s%s", what,
-		         cause.host_ns ? " (" : "",
-		         cause.host_ns ? gt_figure_ns(cause.host_ns).text : "",
-		         cause.host_ns ? ")" : "");
+	describe_host(&cause, trace, host, sizeof(host));
 	gt_result_add_text(result, "biggest gap");
 	gt_result_add_format(result, "%s on GPU %lld, %s after the start%s",
 	                     gt_figure_ns((int64_t)gt_gap_ns(gap)).text,

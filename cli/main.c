@@ -52,6 +52,8 @@ static int help(const char *name, const char *second)
 	const struct gt_report *report = name ? gt_report_find(second ? second : name) : NULL;
 	struct gt_error err = {0};
 
+	if (name && strcmp(name, "help") == 0)
+		name = NULL;
 	if (report) {
 		gt_report_help(report, stdout);
 		return GT_EXIT_OK;

@@ -262,7 +262,7 @@ static void add_remarks(struct gt_result *result, const struct gt_trace *trace)
 	if (samples == 0) {
 		gt_result_remark(
 			result,
-			"No telemetry was recorded: run --telemetry 100ms was not given, NVML was "
+			"No telemetry was recorded: it was off (--telemetry off, or an older gputrace), NVML was "
 			"not there, or the program ended before the first sample.");
 		return;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -171,6 +172,9 @@ static char *stem_of(const struct run *run, const char *wanted, struct gt_error 
 		return NULL;
 	}
 	if (is_place(wanted)) {
+		/* What is wrong with it shows when the recording is to be made in it. */
+		if (wanted[strlen(wanted) - 1] == '/')
+			(void)mkdir(wanted, 0777);
 		char *path =
 			gt_recording_path(wanted, wanted[strlen(wanted) - 1] == '/' ? "" : "/");
 
@@ -504,6 +508,16 @@ static void say_nothing(void *context, const char *sentence)
 	(void)sentence;
 }
 
+/* As the program would find it. */
+static bool has_driver(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+	if (driver)
+		(void)dlclose(driver);
+	return driver;
+}
+
 static void say_nothing_recorded(const struct run *run)
 {
 	struct gt_settings settings;
@@ -513,9 +527,14 @@ static void say_nothing_recorded(const struct run *run)
 		gt_say("nothing was recorded: GPUTRACE_DISABLE is set in the environment");
 		return;
 	}
-	gt_say("nothing was recorded: no process of %s loaded %s; either it did not get as far as "
-	       "using CUDA, or it runs without our environment (another user, a container, a "
-	       "cleared environment) or without the NVIDIA driver",
+	if (!has_driver()) {
+		gt_say("nothing was recorded: there is no NVIDIA driver here, libcuda.so.1 cannot be "
+		       "loaded");
+		return;
+	}
+	gt_say("nothing was recorded: no process of %s loaded %s; either it did not use CUDA, or "
+	       "something on the way dropped gputrace's environment (sudo, ssh, a container): start "
+	       "gputrace there instead",
 	       run->program[0], gt_environment_find(&run->environment, "CUDA_INJECTION64_PATH"));
 }
 

@@ -95,7 +95,7 @@ Test(overview, says_in_lines_what_the_tables_have_in_figures)
 	expect_text(said("waits"),
 	            "55.0 us of waiting for the GPU (1 call, all in stream synchronize)");
 	expect_text(said("biggest gap"), "250 us on GPU 0, 160 us after the start; the host "
-	                                 "meanwhile: no CUDA call (1.00 us)");
+	                                 "meanwhile: in CUDA calls for 1.00 us of it");
 	expect_text(said("environment"), "NCCL_ALGO=Ring, OMP_NUM_THREADS=4");
 	expect_text(said("cost"), "starting to record took 3.00 ms, gputrace's own threads 2.00 us "
 	                          "of processor time, 284 ns in each CUDA call");
