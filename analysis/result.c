@@ -199,6 +199,15 @@ void gt_result_remark(struct gt_result *result, const char *fmt, ...)
 	*gt_array_push(&result->remarks) = text;
 }
 
+void gt_result_remark_top(struct gt_result *result, const char *table, size_t rows, uint64_t top)
+{
+	if (rows > top)
+		gt_result_remark(
+			result,
+			"The table %s has %zu rows, the first %llu are here: --set top=%zu shows all.",
+			table, rows, (unsigned long long)top, rows);
+}
+
 size_t gt_section_row_count(const struct gt_section *section)
 {
 	return section->cells.count / section->heading_count;

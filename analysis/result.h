@@ -110,6 +110,9 @@ int gt_result_check(const struct gt_result *result, struct gt_error *err);
 __attribute__((format(printf, 2, 3))) void gt_result_remark(struct gt_result *result,
                                                             const char *fmt, ...);
 
+/* The remark that a table which shows its first top rows owes, where it has more. */
+void gt_result_remark_top(struct gt_result *result, const char *table, size_t rows, uint64_t top);
+
 size_t gt_section_row_count(const struct gt_section *section);
 const struct gt_cell *gt_section_row(const struct gt_section *section, size_t row);
 

@@ -358,6 +358,7 @@ static void add_outliers(struct tally *tally, struct gt_result *result)
 		gt_result_add_count(result, (int64_t)outlier->beside.kernels_ns);
 		gt_result_add_count(result, (int64_t)outlier->beside.processes_ns);
 	}
+	gt_result_remark_top(result, "outliers", tally->outliers.count, top);
 }
 
 static void add_remarks(const struct tally *tally, struct gt_result *result)

@@ -274,6 +274,7 @@ static void add_objects(const struct gt_view *view, struct gt_result *result, ui
 	gt_result_begin(result, "waited_on", object_headings, COUNT(object_headings));
 	for (size_t i = 0; i < totals.list.count && i < top; i++)
 		add_total(result, view, &totals.list.rows[i]);
+	gt_result_remark_top(result, "waited_on", totals.list.count, top);
 	gt_index_free(totals.index);
 	gt_array_release(&totals.list);
 }

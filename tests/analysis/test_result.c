@@ -133,3 +133,18 @@ Test(result, finds_a_cell_by_its_heading)
 	cr_expect(eq(ptr, (void *)gt_section_cell(section, 0, "share_percent"), NULL));
 	gt_result_release(&result);
 }
+
+Test(result, says_where_a_table_has_more_than_its_first_rows)
+{
+	struct gt_result result;
+
+	gt_result_init(&result);
+	gt_result_remark_top(&result, "waited_on", 20, 20);
+	cr_expect(eq(sz, result.remarks.count, 0));
+	gt_result_remark_top(&result, "waited_on", 21, 20);
+	cr_assert(eq(sz, result.remarks.count, 1));
+	cr_expect(eq(
+		str, result.remarks.rows[0],
+		"The table waited_on has 21 rows, the first 20 are here: --set top=21 shows all."));
+	gt_result_release(&result);
+}
