@@ -95,6 +95,24 @@ static bool waits_for_launches(const struct gt_facts *facts, gt_id device,
 	           gt_grouped(idle->gap_count).text, gt_grouped(idle->short_count).text);
 }
 
+/* Gaps that are too long for launches to be the reason. */
+static bool is_left_alone(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
+{
+	const struct gt_idle *idle = &facts->idle[device];
+	const uint64_t span_ns = gt_cover_span(&idle->cover);
+	const uint64_t idle_ns = gt_idle_ns(idle);
+	const uint64_t long_ns = idle_ns - idle_in_small_gaps(idle);
+
+	if (!is_share(idle_ns, span_ns, 50) || !is_share(long_ns, idle_ns, 50))
+		return false;
+	return say(
+		sentence,
+		"GPU %lld was idle %s of the time it was in use, %s of that in gaps over 1 ms: the "
+		"program did something else.",
+		number_of(facts, device), share(idle_ns, span_ns).text,
+		share(long_ns, idle_ns).text);
+}
+
 static bool begins_late(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
 {
 	const struct gt_cover *cover = &facts->busy[device].all;
@@ -248,11 +266,17 @@ static bool is_slowed_by_environment(const struct gt_facts *facts, struct senten
 
 /* In the order in which they are said. */
 static const struct rule rules[] = {
-	{"api", .of_recording = has_failures},    {"api", .of_recording = is_slowed_by_environment},
-	{"telemetry", .of_device = is_held_down}, {"gaps", .of_device = waits_for_launches},
-	{"api", .of_device = begins_late},        {"api", .of_recording = loads_much},
-	{"api", .of_recording = allocates_much},  {"waits", .of_recording = waits_much},
-	{"copies", .of_device = copies_alone},    {"copies", .of_recording = copies_pageable},
+	{"api", .of_recording = has_failures},
+	{"api", .of_recording = is_slowed_by_environment},
+	{"telemetry", .of_device = is_held_down},
+	{"gaps", .of_device = waits_for_launches},
+	{"gaps", .of_device = is_left_alone},
+	{"api", .of_device = begins_late},
+	{"api", .of_recording = loads_much},
+	{"api", .of_recording = allocates_much},
+	{"waits", .of_recording = waits_much},
+	{"copies", .of_device = copies_alone},
+	{"copies", .of_recording = copies_pageable},
 };
 
 static void add(struct gt_result *result, const struct rule *rule, const struct sentence *sentence)

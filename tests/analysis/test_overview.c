@@ -174,6 +174,19 @@ Test(findings, tell_of_a_gpu_that_waits_for_launches)
 	end();
 }
 
+Test(findings, tell_of_a_gpu_that_is_left_alone)
+{
+	begin(100000000);
+	add_kernels(11, 3990);
+	run_report(&result, "summary", &trace);
+	expect_words(&result, "stands_out", 0, "report", "gaps");
+	expect_words(
+		&result, "stands_out", 0, "finding",
+		"GPU 0 was idle 99.7% of the time it was in use, 100.0% of that in gaps over 1 ms: "
+		"the program did something else.");
+	end();
+}
+
 Test(findings, of_many_gpus_are_told_of_two)
 {
 	begin(1000);
