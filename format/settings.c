@@ -91,7 +91,7 @@ static const char *expects_flag(void)
 }
 static const char *expects_api(void)
 {
-	return "none, outer or all";
+	return "none, light, outer or all";
 }
 static const char *expects_text(void)
 {

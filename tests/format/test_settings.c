@@ -119,9 +119,9 @@ Test(settings, keep_the_default_of_what_cannot_be_read_and_say_so)
 		const char *sentence;
 	} cases[] = {
 		{"GPUTRACE_API=some",
-	         "GPUTRACE_API expects none, outer or all, not 'some'; the default is used"},
+	         "GPUTRACE_API expects none, light, outer or all, not 'some'; the default is used"},
 		{"GPUTRACE_API=",
-	         "GPUTRACE_API expects none, outer or all, not ''; the default is used"},
+	         "GPUTRACE_API expects none, light, outer or all, not ''; the default is used"},
 		{"GPUTRACE_VERBOSE=yes",
 	         "GPUTRACE_VERBOSE expects 0 or 1, not 'yes'; the default is used"},
 		{"GPUTRACE_DISABLE=11",
