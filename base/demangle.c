@@ -25,6 +25,19 @@ gt_node gt_demangle_text(struct gt_demangler *demangler, const char *text)
 	                                                        .length = strlen(text)});
 }
 
+/* Adds a node to the end of a list, of which last is the last link, 0 while it is empty. */
+static void append(struct gt_demangler *demangler, gt_node *list, gt_node *last, gt_node one)
+{
+	const gt_node link =
+		gt_demangle_new(demangler, &(struct gt_node_row){.kind = GT_NODE_LIST, .a = one});
+
+	if (*last)
+		demangler->nodes.rows[*last].b = link;
+	else
+		*list = link;
+	*last = link;
+}
+
 bool gt_demangle_list(struct gt_demangler *demangler, gt_node (*item)(struct gt_demangler *),
                       gt_node *list)
 {
@@ -33,17 +46,10 @@ bool gt_demangle_list(struct gt_demangler *demangler, gt_node (*item)(struct gt_
 	*list = 0;
 	while (!gt_demangle_eat(demangler, 'E')) {
 		const gt_node one = item(demangler);
-		gt_node link;
 
 		if (!one)
 			return false;
-		link = gt_demangle_new(demangler,
-		                       &(struct gt_node_row){.kind = GT_NODE_LIST, .a = one});
-		if (last)
-			demangler->nodes.rows[last].b = link;
-		else
-			*list = link;
-		last = link;
+		append(demangler, list, &last, one);
 	}
 	return true;
 }
@@ -476,17 +482,10 @@ static bool parameters(struct gt_demangler *demangler, gt_node *list)
 		return true;
 	while (!ends(demangler)) {
 		const gt_node one = gt_demangle_type(demangler);
-		gt_node link;
 
 		if (!one)
 			return false;
-		link = gt_demangle_new(demangler,
-		                       &(struct gt_node_row){.kind = GT_NODE_LIST, .a = one});
-		if (last)
-			demangler->nodes.rows[last].b = link;
-		else
-			*list = link;
-		last = link;
+		append(demangler, list, &last, one);
 	}
 	return true;
 }
