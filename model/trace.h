@@ -36,6 +36,12 @@ enum gt_activity_flag {
 	GT_GRAPH_NODE = 64, /* the call made a node of a graph: what it asked for runs with that */
 };
 
+/* How a range of NVTX is begun and ended. The values are not in any file. */
+enum gt_range_kind {
+	GT_RANGE_PUSHED, /* on one thread, inside the one that was pushed before it in its domain */
+	GT_RANGE_STARTED, /* by its id, from any thread */
+};
+
 /* What an API call is for. The values are not in any file. */
 enum gt_api_kind {
 	GT_API_OTHER,
