@@ -200,12 +200,11 @@ static size_t add_escaped(char *text, size_t used, size_t size, const char *byte
 	return used;
 }
 
-size_t gt_range_name_text(const struct gt_ranges *ranges, gt_id name,
+size_t gt_range_name_text(const struct gt_trace *trace, struct gt_range_name name,
                           char text[GT_RANGE_NAME_BYTES])
 {
-	const struct gt_range_name *row = &ranges->names.rows[name];
-	const char *domain = gt_trace_text(ranges->trace, row->domain);
-	const char *own = gt_trace_text(ranges->trace, row->text);
+	const char *domain = gt_trace_text(trace, name.domain);
+	const char *own = gt_trace_text(trace, name.text);
 	size_t used = 0;
 
 	if (*domain) {
@@ -230,7 +229,8 @@ size_t gt_range_path_text(const struct gt_ranges *ranges, gt_id path,
 		const bool last = row == path;
 		const char *part = name;
 
-		length = gt_range_name_text(ranges, ranges->paths.rows[row].name, name);
+		length = gt_range_name_text(ranges->trace,
+		                            ranges->names.rows[ranges->paths.rows[row].name], name);
 		if (length + !last + sizeof(cut_off) > begin) {
 			part = cut_off;
 			length = sizeof(cut_off) - 1;

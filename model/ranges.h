@@ -79,8 +79,8 @@ static inline gt_id gt_ranges_path(const struct gt_ranges *ranges, gt_id range)
 size_t gt_range_path_text(const struct gt_ranges *ranges, gt_id path,
                           char text[GT_RANGE_PATH_BYTES]);
 
-/* The last part of a path alone: "NCCL:ncclAllReduce". Returns its length. */
-size_t gt_range_name_text(const struct gt_ranges *ranges, gt_id name,
+/* One part of a path, of a mark too: "NCCL:ncclAllReduce". Returns its length. */
+size_t gt_range_name_text(const struct gt_trace *trace, struct gt_range_name name,
                           char text[GT_RANGE_NAME_BYTES]);
 
 #endif
