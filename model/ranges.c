@@ -128,7 +128,7 @@ static void place(struct gt_ranges *ranges, gt_id row, gt_id around)
  * A parent may stand behind its child, where both began in one nanosecond; and damaged recordings
  * have anything, also a range that is its own grandparent.
  */
-static void find_path(struct gt_ranges *ranges, gt_id row)
+static void find_path(struct gt_ranges *ranges, gt_id row, size_t *placed)
 {
 	gt_array(gt_id) inner = {0};
 	gt_id around = GT_NONE;
@@ -143,6 +143,7 @@ static void find_path(struct gt_ranges *ranges, gt_id row)
 	while (inner.count > 0) {
 		row = inner.rows[--inner.count];
 		place(ranges, row, around);
+		ranges->order[(*placed)++] = row;
 		around = row;
 	}
 	gt_array_release(&inner);
@@ -151,10 +152,12 @@ static void find_path(struct gt_ranges *ranges, gt_id row)
 void gt_ranges_init(struct gt_ranges *ranges, const struct gt_trace *trace)
 {
 	const size_t count = trace->ranges.count;
+	size_t placed = 0;
 
 	*ranges = (struct gt_ranges){
 		.trace = trace,
 		.path_of = gt_allocate(count * sizeof(*ranges->path_of)),
+		.order = gt_allocate(count * sizeof(*ranges->order)),
 		.around = gt_allocate(count * sizeof(*ranges->around)),
 		.outlasting = gt_allocate(count * sizeof(*ranges->outlasting)),
 		.whole_until_ns = gt_allocate(count * sizeof(*ranges->whole_until_ns)),
@@ -163,7 +166,7 @@ void gt_ranges_init(struct gt_ranges *ranges, const struct gt_trace *trace)
 		ranges->path_of[i] = UNKNOWN;
 	for (gt_id i = 0; i < count; i++)
 		if (ranges->path_of[i] == UNKNOWN)
-			find_path(ranges, i);
+			find_path(ranges, i, &placed);
 }
 
 void gt_ranges_release(struct gt_ranges *ranges)
@@ -171,6 +174,7 @@ void gt_ranges_release(struct gt_ranges *ranges)
 	gt_array_release(&ranges->names);
 	gt_array_release(&ranges->paths);
 	gt_array_free(ranges->path_of);
+	gt_array_free(ranges->order);
 	gt_array_free(ranges->around);
 	gt_array_free(ranges->outlasting);
 	gt_array_free(ranges->whole_until_ns);

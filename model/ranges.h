@@ -49,7 +49,8 @@ struct gt_ranges {
 	gt_array(struct gt_range_name) names;
 	gt_array(struct gt_range_path) paths; /* the outer before the inner */
 	gt_id *path_of;                       /* by row of ranges: row of paths */
-	gt_id *around;                        /* by row of ranges: parent, but never in a circle */
+	gt_id *order;              /* rows of ranges, what is around another one before that */
+	gt_id *around;             /* by row of ranges: parent, but never in a circle */
 	gt_id *outlasting;         /* by row of ranges: the next around it that ends after it */
 	gt_time *whole_until_ns;   /* by row of ranges: when the first of its path ends */
 	struct gt_known name_rows; /* by domain and text */

@@ -73,6 +73,11 @@ enum gt_counter_kind {
 	GT_COUNTER_MASK,  /* bits */
 };
 
+struct gt_interval {
+	gt_time start_ns;
+	gt_time end_ns;
+};
+
 /*
  * Values over time: the times once, then a column for each counter. Samples are sorted by time.
  * 8 bytes a value and a time, so 100 counters at 20 us take 40 MB a second.
@@ -121,6 +126,8 @@ struct gt_trace {
 	gt_string driver;        /* CUDA driver version, as 13.0, "" when not known */
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
 	gt_array(struct gt_series) series; /* what the rows of counters name */
+	/* Of what filters left by ranges: when it was, in order and apart; empty: all the time. */
+	gt_array(struct gt_interval) parts;
 #define TABLE(name, plural, order, kept, help) gt_array(struct gt_##name) plural;
 #define COLUMN(table, type, name, help)
 #define END(name)
