@@ -316,6 +316,7 @@ KEEP(note, raw_notes)
 KEEP(handle, raw_handles)
 KEEP(counter, raw_counters)
 KEEP(own_call, raw_own_calls)
+KEEP(graph_end, raw_graph_ends)
 
 static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 {

@@ -92,6 +92,12 @@ void gt_fetch(struct gt_session *session, uint64_t limit_ns);
  */
 bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns);
 
+/*
+ * For what CUPTI tells in the middle of an API call: the correlation id of the outermost call that
+ * the thread is in, of those that any source hears of; 0: in none.
+ */
+uint32_t gt_call_correlation(void);
+
 /* Memory for CUPTI's records: a slot of the arena. */
 struct gt_buffer {
 	uint8_t *bytes; /* zeroed; NULL: none is free */

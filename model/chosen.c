@@ -224,6 +224,24 @@ static bool edge_stays(const struct cut *cut, const struct gt_edge *edge, size_t
 	       stays(cut, (int)edge->to_table, edge->to_row);
 }
 
+/* The API call says what became of the launch, so that it goes with the work of its nodes. */
+static bool graph_launch_stays(const struct cut *cut, const struct gt_graph_launch *graph_launch,
+                               size_t row)
+{
+	(void)row;
+	if (!is_of_process(cut, graph_launch->thread, graph_launch->context))
+		return false;
+	return !cut->chosen->by_work || (graph_launch->api_call < cut->trace->api_calls.count &&
+	                                 cut->asked[graph_launch->api_call]);
+}
+
+static bool graph_call_stays(const struct cut *cut, const struct gt_graph_call *graph_call,
+                             size_t row)
+{
+	(void)row;
+	return is_of_process(cut, graph_call->thread, GT_NONE);
+}
+
 static int compare_wide(const void *a, const void *b)
 {
 	const gt_wide left = *(const gt_wide *)a;
