@@ -481,6 +481,9 @@ static void keep_paths(struct cut *cut)
 	for (size_t i = 0; i < trace->marks.count; i++)
 		if (cut->chosen->stays[GT_TABLE_marks][i])
 			follow_around(cut, trace->marks.rows[i].range);
+	for (size_t i = 0; i < trace->graph_nodes.count; i++)
+		if (cut->chosen->stays[GT_TABLE_graph_nodes][i])
+			follow_around(cut, trace->graph_nodes.rows[i].range);
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		cut->chosen->around[i] = cut->chosen->around[i] && !chosen[i];
 	gt_array_free(chosen);

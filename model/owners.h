@@ -17,12 +17,12 @@ struct gt_owner {
 
 struct gt_owners {
 	struct gt_owner launched;
-	struct gt_owner captured; /* without a range for what is of no captured graph */
+	struct gt_owner captured; /* when the node of its graph was made, by whatever thread */
 };
 
 struct gt_owners gt_owners_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row);
 
-/* The one that people mean: where a captured graph was made, else where it was launched. */
+/* The one that people mean: where its node was made, else where it was launched. */
 struct gt_owner gt_owner_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row);
 
 /* Of an API call. */

@@ -170,3 +170,26 @@ Test(projection, of_work_without_times_or_place_is_empty)
 	cr_expect(eq(u32, projection.first[step], GT_NONE));
 	end();
 }
+
+Test(projection, of_a_captured_graph_is_in_both_ranges_but_only_the_launch_has_a_span)
+{
+	begin();
+
+	const gt_id forward = trace_range(&trace, thread, GT_NONE, "forward", 0, 100);
+	const gt_id replay = trace_range(&trace, thread, GT_NONE, "replay", 200, 300);
+	const gt_id node = trace_node(&trace, process,
+	                              trace_call_in(&trace, forward, "cudaLaunchKernel", 10, 20));
+	struct gt_kernel *kernel = trace_kernel(&trace, stream, shape, 400, 500);
+
+	kernel->api_call = trace_call_in(&trace, replay, "cudaGraphLaunch", 210, 220);
+	kernel->node = node;
+	project(GT_PROJECT_DEVICES, NULL, 0);
+	cr_expect(eq(u64, row_of(forward)->kernels, 1));
+	cr_expect(eq(u64, row_of(forward)->captured, 1));
+	cr_expect(eq(u64, row_of(forward)->cover.covered_ns, 100));
+	cr_expect(not(row_of(forward)->span.begun));
+	cr_expect(eq(u64, row_of(replay)->kernels, 1));
+	cr_expect(eq(u64, row_of(replay)->captured, 0));
+	cr_expect(eq(u64, gt_cover_span(&row_of(replay)->span), 100));
+	end();
+}

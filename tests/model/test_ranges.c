@@ -226,3 +226,30 @@ Test(ranges, of_work_are_those_of_the_thread_that_asked_for_it)
 	cr_expect(eq(u32, gt_owner_of(&trace, GT_ACTIVITY_COPY, 2).range, GT_NONE));
 	end();
 }
+
+Test(ranges, of_work_of_a_captured_graph_are_two)
+{
+	begin();
+
+	const gt_id forward = trace_range(&trace, thread, GT_NONE, "forward", 0, 100);
+	const gt_id replay = trace_range(&trace, thread, GT_NONE, "replay", 200, 300);
+	const gt_id stream = trace_stream(&trace, process, trace_device(&trace));
+	const gt_id shape = trace_shape(&trace, "gemm", 1, 32);
+	const gt_id captured = trace_call_in(&trace, forward, "cudaLaunchKernel", 10, 20);
+	const gt_id launched = trace_call_in(&trace, replay, "cudaGraphLaunch", 210, 220);
+	const gt_id node = trace_node(&trace, process, captured);
+	struct gt_kernel *kernel = trace_kernel(&trace, stream, shape, 400, 500);
+	struct gt_owners owners;
+
+	kernel->api_call = launched;
+	kernel->node = node;
+	trace_fill(&trace, stream, 8, 600, 700)->api_call = launched;
+	gt_ranges_init(&ranges, &trace);
+	owners = gt_owners_of(&trace, GT_ACTIVITY_KERNEL, 0);
+	cr_expect(eq(u32, owners.launched.range, replay));
+	cr_expect(eq(u32, owners.captured.range, forward));
+	cr_expect(eq(i64, owners.captured.at_ns, TRACE_START_NS + 11));
+	cr_expect(eq(u32, gt_owner_of(&trace, GT_ACTIVITY_KERNEL, 0).range, forward));
+	cr_expect(eq(u32, gt_owner_of(&trace, GT_ACTIVITY_FILL, 0).range, replay));
+	end();
+}

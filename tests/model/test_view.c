@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "model/filter.h"
 #include "model/names.h"
+#include "model/owners.h"
 #include "support/check.h"
 #include "support/trace.h"
 
@@ -649,5 +650,44 @@ Test(view, keeps_all_ranges_of_what_it_keeps)
 	cr_expect(eq(sz, scene.trace.marks.count, 3));
 	for (size_t i = 0; i < 5; i++)
 		cr_expect(eq(u32, scene.trace.ranges.rows[i].flags & GT_AROUND, 0));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_keeps_what_was_captured_inside_wherever_it_was_launched)
+{
+	struct scene scene;
+	gt_id launch;
+
+	range_scene(&scene);
+	launch = trace_call(&scene.trace, scene.threads[0], "cudaGraphLaunch", 800, 810);
+	for (gt_time at = 900; at <= 920; at += 10) {
+		struct gt_kernel *kernel =
+			trace_kernel(&scene.trace, scene.streams[0], 0, at, at + 5);
+
+		kernel->api_call = launch;
+		/* Captured in the step's first call, and nowhere. */
+		kernel->node = at == 910 ? GT_NONE : trace_node(&scene.trace, 0, 0);
+	}
+	choose(&scene, GT_FILTER_RANGE, "train/step");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 3 + 2));
+	cr_expect(eq(i64, scene.trace.kernels.rows[4].start_ns, TRACE_START_NS + 920));
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 500 + 5 + 5));
+	scene_release(&scene);
+}
+
+Test(view, of_a_window_still_knows_where_graphs_were_captured)
+{
+	struct scene scene;
+	struct gt_kernel *kernel;
+
+	range_scene(&scene);
+	kernel = trace_kernel(&scene.trace, scene.streams[0], 0, 900, 905);
+	kernel->node = trace_node(&scene.trace, 0, 0);
+	choose(&scene, GT_FILTER_FROM, "890ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.ranges.count, 2), "train and its first step");
+	cr_expect(eq(u32, gt_owner_of(&scene.trace, GT_ACTIVITY_KERNEL, 0).range, 1));
+	cr_expect(ne(u32, scene.trace.ranges.rows[1].flags & GT_AROUND, 0));
 	scene_release(&scene);
 }

@@ -126,6 +126,7 @@ struct gt_kernel *trace_kernel(struct gt_trace *trace, gt_id stream, gt_id shape
 		.stream = stream,
 		.device = device_of(trace, stream),
 		.api_call = GT_NONE,
+		.node = GT_NONE,
 	};
 	expect_order(IN_ORDER(&trace->kernels));
 	return kernel;
@@ -156,6 +157,7 @@ struct gt_copy *trace_copy(struct gt_trace *trace, gt_id stream, gt_count kind, 
 		.src_device = GT_NONE,
 		.dst_device = GT_NONE,
 		.api_call = GT_NONE,
+		.node = GT_NONE,
 		.kind = kind,
 		.src_kind = from_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
 		.dst_kind = to_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
@@ -176,6 +178,7 @@ struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, 
 		.stream = stream,
 		.device = device_of(trace, stream),
 		.api_call = GT_NONE,
+		.node = GT_NONE,
 		.memory_kind = GT_MEMORY_DEVICE,
 	};
 	expect_order(IN_ORDER(&trace->fills));
@@ -228,6 +231,27 @@ gt_id trace_call_in(struct gt_trace *trace, gt_id range, const char *function, g
 
 	trace->api_calls.rows[call].range = range;
 	return call;
+}
+
+gt_id trace_node(struct gt_trace *trace, gt_id process, gt_id api_call)
+{
+	const struct gt_api_call *call = &trace->api_calls.rows[api_call];
+	const gt_id row = (gt_id)trace->graph_nodes.count;
+
+	*gt_array_push(&trace->graph_nodes) = (struct gt_graph_node){
+		.made_ns = call->start_ns + 1,
+		.number = row + 1,
+		.process = process,
+		.thread = call->thread,
+		.api_call = api_call,
+		.graph = GT_NONE,
+		.exec = GT_NONE,
+		.original = GT_NONE,
+		.origin = row,
+		.range = call->range,
+		.shape = GT_NONE,
+	};
+	return row;
 }
 
 gt_id trace_domain(struct gt_trace *trace, gt_id process, const char *name)

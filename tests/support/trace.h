@@ -49,6 +49,9 @@ gt_id trace_call(struct gt_trace *trace, gt_id thread, const char *function, gt_
 gt_id trace_call_in(struct gt_trace *trace, gt_id range, const char *function, gt_time start_ns,
                     gt_time end_ns);
 
+/* A node that a call made while its stream was captured into a graph. */
+gt_id trace_node(struct gt_trace *trace, gt_id process, gt_id api_call);
+
 gt_id trace_domain(struct gt_trace *trace, gt_id process, const char *name);
 
 /* An NVTX range of the default domain inside another one, or in GT_NONE. */
