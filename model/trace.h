@@ -34,6 +34,8 @@ enum gt_activity_flag {
 	GT_NESTED = 16,    /* the call was made inside another one (only with --api all) */
 	GT_DEVICE_LAUNCHED = 32, /* a kernel on the GPU launched it */
 	GT_GRAPH_NODE = 64, /* the call made a node of a graph: what it asked for runs with that */
+	GT_AROUND =
+		128, /* a range that a filter left for the paths of those in it: it is not chosen */
 };
 
 /* How a range of NVTX is begun and ended. The values are not in any file. */
@@ -69,6 +71,11 @@ enum gt_counter_kind {
 	GT_COUNTER_GAUGE, /* as it is at the time of the sample */
 	GT_COUNTER_TOTAL, /* counts up; differences are what happened between two samples */
 	GT_COUNTER_MASK,  /* bits */
+};
+
+struct gt_interval {
+	gt_time start_ns;
+	gt_time end_ns;
 };
 
 /*
@@ -119,6 +126,8 @@ struct gt_trace {
 	gt_string driver;        /* CUDA driver version, as 13.0, "" when not known */
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
 	gt_array(struct gt_series) series; /* what the rows of counters name */
+	/* Of what filters left by ranges: when it was, in order and apart; empty: all the time. */
+	gt_array(struct gt_interval) parts;
 #define TABLE(name, plural, order, kept, help) gt_array(struct gt_##name) plural;
 #define COLUMN(table, type, name, help)
 #define END(name)

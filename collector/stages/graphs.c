@@ -607,6 +607,17 @@ static void remark_unknown(struct gt_collection *collection, const struct linker
 	}
 }
 
+/* Clones have the ranges of what they are clones of, whatever thread made them so. */
+static void link_ranges(struct gt_trace *trace)
+{
+	gt_array_each(struct gt_graph_node, node, &trace->graph_nodes) {
+		const gt_id call = trace->graph_nodes.rows[node->origin].api_call;
+
+		if (call < trace->api_calls.count)
+			node->range = trace->api_calls.rows[call].range;
+	}
+}
+
 static void release(struct linker *linker)
 {
 	for (size_t i = 0; i < linker->trace->processes.count; i++) {
@@ -642,6 +653,7 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 	link_launches(linker);
 	link_dependencies(linker);
 	link_kernels(linker);
+	link_ranges(linker->trace);
 	number_unknown(linker->trace);
 	remark_unknown(collection, linker);
 }
