@@ -9,9 +9,10 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/families.h"
+#include "model/origins.h"
 #include "model/short_name.h"
 
-const char *const gt_group_words[] = {"name", "base", "shape", "stream", "family", NULL};
+const char *const gt_group_words[] = {"name", "base", "shape", "stream", "family", "origin", NULL};
 
 enum gt_group_by gt_group_by(const char *word)
 {
@@ -60,6 +61,8 @@ static uint32_t label_of_shape(const struct gt_kernel_groups *groups, const stru
 		return label_of_launch(groups->strings, name, shape);
 	case GT_BY_FAMILY:
 		return add_label(groups->strings, gt_family_name(shape->family));
+	case GT_BY_ORIGIN:
+		return add_label(groups->strings, gt_origin_name(shape->origin));
 	case GT_BY_NAME:
 	case GT_BY_STREAM:
 		break;
@@ -93,6 +96,8 @@ static uint32_t label_of_none(const struct gt_kernel_groups *groups)
 {
 	if (groups->by == GT_BY_FAMILY)
 		return gt_strings_add(groups->strings, gt_family_name(GT_FAMILY_other));
+	if (groups->by == GT_BY_ORIGIN)
+		return gt_strings_add(groups->strings, gt_origin_name(GT_ORIGIN_unknown));
 	return gt_strings_add(groups->strings, groups->by == GT_BY_STREAM ? "(stream not known)"
 	                                                                  : "(name not known)");
 }

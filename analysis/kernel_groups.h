@@ -16,6 +16,7 @@ enum gt_group_by {
 	GT_BY_SHAPE,  /* of one name, with one grid, block and cluster */
 	GT_BY_STREAM, /* they ran on */
 	GT_BY_FAMILY, /* what they are for */
+	GT_BY_ORIGIN, /* whose they are */
 };
 
 /* The words for these, in their order, with NULL behind them. */

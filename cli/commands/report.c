@@ -51,8 +51,8 @@ static const struct gt_option options[] = {
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_CHOICE("by", 0, struct args, by, "WHAT", gt_group_words,
-                   "Group kernels by name (default), base, shape, stream or family; the report "
-                   "kernels, if none is named"),
+                   "Group kernels by name (default), base, shape, stream, family or origin; the "
+                   "report kernels, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
@@ -169,10 +169,10 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 /* --by WHAT is --set by=WHAT: a report that was asked for must have something to group. */
 static int group(struct answers *answers, const char *by, struct gt_error *err)
 {
-	static const char *const settings[] = {"by=name", "by=base", "by=shape", "by=stream",
-	                                       "by=family"};
+	char setting[32];
 
-	if (set(answers, settings[gt_group_by(by)], NULL) < 0)
+	snprintf(setting, sizeof(setting), "by=%s", by);
+	if (set(answers, setting, NULL) < 0)
 		return gt_fail(err, EINVAL, "--by groups kernels: add the report kernels");
 	return 0;
 }
