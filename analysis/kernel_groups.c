@@ -9,10 +9,12 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/families.h"
+#include "model/origins.h"
 #include "model/owners.h"
 #include "model/short_name.h"
 
-const char *const gt_group_words[] = {"name", "base", "shape", "stream", "family", "range", NULL};
+const char *const gt_group_words[] = {"name",   "base",   "shape", "stream",
+                                      "family", "origin", "range", NULL};
 
 enum gt_group_by gt_group_by(const char *word)
 {
@@ -61,6 +63,8 @@ static uint32_t label_of_shape(const struct gt_kernel_groups *groups, const stru
 		return label_of_launch(groups->strings, name, shape);
 	case GT_BY_FAMILY:
 		return add_label(groups->strings, gt_family_name(shape->family));
+	case GT_BY_ORIGIN:
+		return add_label(groups->strings, gt_origin_name(shape->origin));
 	case GT_BY_NAME:
 	case GT_BY_STREAM:
 	case GT_BY_RANGE:
@@ -121,6 +125,8 @@ static uint32_t label_of_none(const struct gt_kernel_groups *groups)
 	switch (groups->by) {
 	case GT_BY_FAMILY:
 		return gt_strings_add(groups->strings, gt_family_name(GT_FAMILY_other));
+	case GT_BY_ORIGIN:
+		return gt_strings_add(groups->strings, gt_origin_name(GT_ORIGIN_unknown));
 	case GT_BY_STREAM:
 		return gt_strings_add(groups->strings, "(stream not known)");
 	case GT_BY_RANGE:

@@ -17,6 +17,7 @@ enum gt_group_by {
 	GT_BY_SHAPE,  /* of one name, with one grid, block and cluster */
 	GT_BY_STREAM, /* they ran on */
 	GT_BY_FAMILY, /* what they are for */
+	GT_BY_ORIGIN, /* whose they are */
 	GT_BY_RANGE,  /* path of the NVTX range that they were asked for in */
 };
 

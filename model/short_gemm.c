@@ -290,14 +290,10 @@ static size_t write_gemm(const struct gemm *gemm, char *text, size_t size)
 }
 
 /* A name of words alone. */
-static size_t flat(const char *name, size_t length, char *text, size_t size)
+static bool read_flat(struct gemm *gemm, const char *name, size_t length)
 {
-	struct gemm gemm = {0};
-
-	read_words(&gemm, name, length);
-	if (!gemm.kind || !*gemm.tile || (!gemm.library && !*gemm.architecture))
-		return 0;
-	return write_gemm(&gemm, text, size);
+	read_words(gemm, name, length);
+	return gemm->kind && *gemm->tile && (gemm->library || *gemm->architecture);
 }
 
 /* ---- templates of CUTLASS ---- */
@@ -404,34 +400,34 @@ static void read_architecture(struct gemm *gemm, const char *full)
 		snprintf(gemm->architecture, sizeof(gemm->architecture), "sm%.*s", (int)digits, at);
 }
 
-static size_t of_template(const char *full, char *text, size_t size)
+static bool read_template(struct gemm *gemm, const char *full)
 {
 	const char *shape = strstr(full, "GemmShape<");
-	struct gemm gemm = {.library = "cutlass"};
 	const char *at;
 
 	if (strstr(full, "FlashAttn") || strstr(full, "fmha") || strstr(full, "Attention"))
-		return 0;
-	gemm.kind =
+		return false;
+	gemm->library = "cutlass";
+	gemm->kind =
 		strstr(full, "ImplicitGemm") || strstr(full, "cutlass::conv::") ? "conv" : "gemm";
-	gemm.sparse = strstr(full, "Sparse") != NULL;
+	gemm->sparse = strstr(full, "Sparse") != NULL;
 	if (strstr(full, "Collective")) {
-		at = read_cute_tile(&gemm, full);
+		at = read_cute_tile(gemm, full);
 		if (!at)
-			return 0;
-		read_cute_operands(&gemm, at);
-	} else if (shape && read_sizes(shape + strlen("GemmShape<"), ", ", ">", gemm.tile,
-	                               sizeof(gemm.tile))) {
-		for (at = shape; (at = strstr(at, ", ")) != NULL && !gemm.type; at += 2)
-			gemm.type = cutlass_type(at + 2);
+			return false;
+		read_cute_operands(gemm, at);
+	} else if (shape && read_sizes(shape + strlen("GemmShape<"), ", ", ">", gemm->tile,
+	                               sizeof(gemm->tile))) {
+		for (at = shape; (at = strstr(at, ", ")) != NULL && !gemm->type; at += 2)
+			gemm->type = cutlass_type(at + 2);
 	} else {
-		return 0;
+		return false;
 	}
-	read_architecture(&gemm, full);
-	return write_gemm(&gemm, text, size);
+	read_architecture(gemm, full);
+	return true;
 }
 
-size_t gt_short_gemm(const char *full, char *text, size_t size)
+static bool read_gemm(struct gemm *gemm, const char *full)
 {
 	static const char *const wrappers[] = {"::Kernel2<", "::Kernel<", "::device_kernel<"};
 	static const char before[] = "void cutlass";
@@ -439,7 +435,7 @@ size_t gt_short_gemm(const char *full, char *text, size_t size)
 	const size_t words = strcspn(full, "<(: ");
 
 	if (!full[words])
-		return flat(full, words, text, size);
+		return read_flat(gemm, full, words);
 	for (size_t i = 0; i < COUNT(wrappers); i++) {
 		const size_t length = strlen(wrappers[i]);
 		const char *inner = scope + length;
@@ -448,8 +444,25 @@ size_t gt_short_gemm(const char *full, char *text, size_t size)
 		    strncmp(scope, wrappers[i], length) != 0)
 			continue;
 		if (inner[strcspn(inner, "<(:, >")] == '>')
-			return flat(inner, strcspn(inner, ">"), text, size);
-		return of_template(full, text, size);
+			return read_flat(gemm, inner, strcspn(inner, ">"));
+		return read_template(gemm, full);
 	}
-	return 0;
+	return false;
+}
+
+size_t gt_short_gemm(const char *full, char *text, size_t size)
+{
+	struct gemm gemm = {0};
+
+	return read_gemm(&gemm, full) ? write_gemm(&gemm, text, size) : 0;
+}
+
+bool gt_gemm_tile(const char *full, char *text, size_t size)
+{
+	struct gemm gemm = {0};
+
+	if (!read_gemm(&gemm, full))
+		return false;
+	snprintf(text, size, "%s", gemm.tile);
+	return true;
 }

@@ -2,6 +2,7 @@
 #ifndef GT_MODEL_SHORT_GEMM_H
 #define GT_MODEL_SHORT_GEMM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -10,5 +11,8 @@
  * returns its length; 0 for any other kernel.
  */
 size_t gt_short_gemm(const char *full, char *text, size_t size);
+
+/* The tile of such a kernel, "128x256x64" or "128x64", as far as size goes; false for any other. */
+bool gt_gemm_tile(const char *full, char *text, size_t size);
 
 #endif

@@ -21,6 +21,7 @@
 #include "base/array.h"
 #include "model/families.h"
 #include "model/occupancy.h"
+#include "model/origins.h"
 #include "model/short_name.h"
 #include "model/throttle.h"
 #include "model/timed.h"
@@ -61,6 +62,11 @@
 
 #define NAMED                                                                                      \
 	{"family", GT_UNIT_TEXT, "What it is for, as its name tells"},                             \
+		{"origin", GT_UNIT_TEXT,                                                           \
+	         "Library or compiler that it comes from, as its name tells", GT_WORTH_LEAST},     \
+		{"tile", GT_UNIT_TEXT,                                                             \
+	         "Of a matrix multiplication: what a block works out, as its name tells",          \
+	         GT_WORTH_DATA},                                                                   \
 		{"full_name", GT_UNIT_TEXT,                                                        \
 	         "Its name as C++ writes it; of one, where shapes of "                             \
 	         "several are called the same",                                                    \
@@ -99,6 +105,12 @@ static const struct gt_heading family_headings[] = {
 	FIGURES,
 };
 
+static const struct gt_heading origin_headings[] = {
+	{"origin", GT_UNIT_TEXT, "Library or compiler that they come from, as their names tell",
+         GT_WORTH_NAME},
+	FIGURES,
+};
+
 static const struct gt_heading range_headings[] = {
 	{"range", GT_UNIT_TEXT,
          "Path of the innermost NVTX range that they were asked for in; of a captured graph, "
@@ -118,6 +130,7 @@ static const struct {
 	[GT_BY_SHAPE] = {shape_group_headings, COUNT(shape_group_headings)},
 	[GT_BY_STREAM] = {stream_headings, COUNT(stream_headings)},
 	[GT_BY_FAMILY] = {family_headings, COUNT(family_headings)},
+	[GT_BY_ORIGIN] = {origin_headings, COUNT(origin_headings)},
 	[GT_BY_RANGE] = {range_headings, COUNT(range_headings)},
 };
 
@@ -415,12 +428,22 @@ static void add_known(struct gt_result *result, bool known, uint64_t count)
 		gt_result_add_unknown(result);
 }
 
-static void add_family(const struct gt_trace *trace, struct gt_result *result, gt_id row)
+/* What the name tells: family, origin, tile. */
+static void add_told(const struct gt_trace *trace, struct gt_result *result, gt_id row)
 {
-	if (row < trace->launch_shapes.count)
-		gt_result_add_text(result, gt_family_name(trace->launch_shapes.rows[row].family));
-	else
+	const struct gt_launch_shape *shape;
+
+	if (row >= trace->launch_shapes.count) {
+		add_unknown(result, 3);
+		return;
+	}
+	shape = &trace->launch_shapes.rows[row];
+	gt_result_add_text(result, gt_family_name(shape->family));
+	if (shape->origin == GT_ORIGIN_unknown)
 		gt_result_add_unknown(result);
+	else
+		gt_result_add_text(result, gt_origin_name(shape->origin));
+	gt_add_string(result, trace, shape->tile);
 }
 
 static void add_names(const struct gt_trace *trace, struct gt_result *result, gt_id row)
@@ -455,7 +478,7 @@ static void add_group(const struct tally *tally, struct gt_result *result,
 	gt_add_rounded(result, row->later.mean);
 	add_known(result, row->later.count > 0, (uint64_t)row->later.median);
 	if (by == GT_BY_NAME || by == GT_BY_SHAPE) {
-		add_family(tally->trace, result, row->shape);
+		add_told(tally->trace, result, row->shape);
 		add_names(tally->trace, result, row->shape);
 	}
 }

@@ -55,7 +55,7 @@ static const struct gt_option options[] = {
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_CHOICE("by", 0, struct args, by, "WHAT", by_words,
-                   "Group kernels by name (default), base, shape, stream, family or range, and "
+                   "Group kernels by name (default), base, shape, stream, family, origin or range, and "
                    "NVTX ranges by path (default), name or domain; if no report is named, of "
                    "the one that can"),
 	OPT_FLAG("each", 0, struct args, each,

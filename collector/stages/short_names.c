@@ -8,18 +8,22 @@
 #include "collector/stage.h"
 #include "model/distinct_names.h"
 #include "model/families.h"
+#include "model/origins.h"
+#include "model/short_gemm.h"
 #include "model/short_name.h"
 
 /*
- * Kernels get the names that people see, and their families. All full names must be known:
- * where two would be called the same, more is said of both.
+ * Kernels get the names that people see, and what their names tell: families, origins, tiles. All
+ * full names must be known: where two would be called the same, more is said of both.
  */
 
 /* What all shapes of one full name are called. */
 struct called {
 	bool listed;
 	gt_string short_name;
+	gt_string tile;
 	gt_count family;
+	gt_count origin;
 };
 
 static gt_string full_name(const struct gt_trace *trace, const struct gt_launch_shape *shape)
@@ -37,6 +41,13 @@ static char *brief_of(const char *full)
 	return brief;
 }
 
+static gt_string tile_of(struct gt_trace *trace, const char *full)
+{
+	char text[GT_SHORT_NAME_MOST];
+
+	return gt_gemm_tile(full, text, sizeof(text)) ? gt_strings_add(trace->strings, text) : 0;
+}
+
 static void name_shapes(struct gt_trace *trace, struct gt_distinct_names *names,
                         struct called *called)
 {
@@ -50,16 +61,22 @@ static void name_shapes(struct gt_trace *trace, struct gt_distinct_names *names,
 		*gt_array_push(names) = (struct gt_distinct_name){
 			.full = full, .text = brief_of(full), .number = text};
 	}
-	gt_array_each(const struct gt_distinct_name, name, names)
+	gt_array_each(const struct gt_distinct_name, name, names) {
 		called[name->number].family = gt_family_of(name->text);
+		called[name->number].origin = gt_origin_of(name->full);
+	}
 	gt_distinct_names(names);
-	gt_array_each(const struct gt_distinct_name, name, names)
+	gt_array_each(const struct gt_distinct_name, name, names) {
 		called[name->number].short_name = gt_strings_add(trace->strings, name->text);
+		called[name->number].tile = tile_of(trace, name->full);
+	}
 	gt_array_each(struct gt_launch_shape, shape, &trace->launch_shapes) {
 		const struct called *by = &called[full_name(trace, shape)];
 
 		shape->short_name = by->short_name;
 		shape->family = by->family;
+		shape->origin = by->origin;
+		shape->tile = by->tile;
 	}
 }
 

@@ -8,7 +8,9 @@
 #include "exporters/perfetto/gpu.h"
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
+#include "model/families.h"
 #include "model/occupancy.h"
+#include "model/origins.h"
 #include "model/short_name.h"
 
 enum {
@@ -133,6 +135,19 @@ static void add_size_args(struct gt_args *args, const struct gt_launch_shape *sh
 	}
 }
 
+/* What the name tells. */
+static void add_name_args(struct gt_args *args, const struct gt_trace *trace,
+                          const struct gt_launch_shape *shape)
+{
+	const char *tile = gt_trace_text(trace, shape->tile);
+
+	gt_args_add_text(args, GT_ARG_FAMILY, gt_family_name(shape->family));
+	if (shape->origin != GT_ORIGIN_unknown)
+		gt_args_add_text(args, GT_ARG_ORIGIN, gt_origin_name(shape->origin));
+	if (*tile)
+		gt_args_add_text(args, GT_ARG_TILE, tile);
+}
+
 static void add_occupancy_args(struct gt_args *args, const struct gt_device *device,
                                const struct gt_launch_shape *shape)
 {
@@ -170,6 +185,7 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 
 	gt_args_init(&args);
 	add_size_args(&args, shape);
+	add_name_args(&args, trace, shape);
 	add_occupancy_args(&args, device, shape);
 	gt_args_add_text(&args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
 	gt_args_add_int(&args, GT_ARG_PROCESS_ID, process->pid);

@@ -4,6 +4,7 @@
 #include "analysis/report.h"
 #include "base/strings.h"
 #include "model/families.h"
+#include "model/origins.h"
 #include "model/throttle.h"
 
 /* One process with one stream on each of two GPUs. */
@@ -274,6 +275,10 @@ static void scene_of_groups(struct scene *scene)
 	const gt_id max = named_shape(scene, "void r<Max>(int)", "r<max>", GT_FAMILY_reduction);
 	const gt_id gemm = named_shape(scene, "sgemm_8", "gemm 8x8 (x)", GT_FAMILY_gemm);
 
+	scene->trace.launch_shapes.rows[sum].origin = GT_ORIGIN_torch;
+	scene->trace.launch_shapes.rows[max].origin = GT_ORIGIN_torch;
+	scene->trace.launch_shapes.rows[gemm].tile = gt_strings_add(scene->trace.strings, "8x8");
+
 	trace_kernel(&scene->trace, scene->stream, sum, 0, 10);
 	trace_kernel(&scene->trace, scene->stream, max, 10, 30);
 	trace_kernel(&scene->trace, scene->stream, max, 30, 70);
@@ -290,8 +295,12 @@ Test(kernels, show_the_short_name_and_keep_the_others)
 	expect_words(&scene.result, "kernels", 0, "kernel", "gemm 8x8 (x)");
 	expect_words(&scene.result, "kernels", 0, "full_name", "sgemm_8");
 	expect_words(&scene.result, "kernels", 0, "family", "gemm");
+	expect_words(&scene.result, "kernels", 0, "tile", "8x8");
+	expect_unknown(&scene.result, "kernels", 0, "origin");
 	expect_words(&scene.result, "kernels", 1, "kernel", "r<max>");
 	expect_words(&scene.result, "kernels", 1, "full_name", "void r<Max>(int)");
+	expect_words(&scene.result, "kernels", 1, "origin", "PyTorch");
+	expect_unknown(&scene.result, "kernels", 1, "tile");
 	gt_result_release(&scene.result);
 	scene.trace.names = GT_NAMES_FULL;
 	run_by(&scene, "by=name");
@@ -313,6 +322,12 @@ Test(kernels, are_grouped_by_what_is_asked_for)
 	run_by(&scene, "by=family");
 	expect_words(&scene.result, "kernels", 1, "family", "reduction");
 	expect_count(&scene.result, "kernels", 1, "total_ns", 70);
+	gt_result_release(&scene.result);
+	run_by(&scene, "by=origin");
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 2));
+	expect_words(&scene.result, "kernels", 0, "origin", "not known");
+	expect_words(&scene.result, "kernels", 1, "origin", "PyTorch");
+	expect_count(&scene.result, "kernels", 1, "calls", 3);
 	gt_result_release(&scene.result);
 	run_by(&scene, "by=stream");
 	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 2));

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strings.h"
 #include "exporters/read.h"
 #include "exporters/sample.h"
+#include "model/families.h"
+#include "model/origins.h"
 
 enum { KERNEL_IID = 19, LAUNCH = 21, KERNELS = 1000, ARG_NAMES = 1001 };
 
@@ -113,6 +116,9 @@ Test(arguments, of_a_kernel_are_its_shape_and_what_that_leaves_unused)
 	shape->cluster_y = 3;
 	shape->cluster_z = 1;
 	shape->cache_config = 2;
+	shape->family = GT_FAMILY_gemm;
+	shape->origin = GT_ORIGIN_cublas;
+	shape->tile = gt_strings_add(trace.strings, "128x64");
 	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
 	write();
 	expect_number(0, "grid_size", 4 * 2);
@@ -123,6 +129,9 @@ Test(arguments, of_a_kernel_are_its_shape_and_what_that_leaves_unused)
 	expect_number(0, "shared_mem_dynamic", 1024);
 	expect_number(0, "shared_mem_config_size", 102400);
 	expect_words(0, "func_cache_config", "CachePreferL1");
+	expect_words(0, "family", "gemm");
+	expect_words(0, "origin", "cuBLAS");
+	expect_words(0, "tile", "128x64");
 	expect_number(0, "cluster_x", 2);
 	expect_number(0, "cluster_y", 3);
 	expect_number(0, "cluster_z", 1);

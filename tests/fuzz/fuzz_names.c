@@ -7,6 +7,8 @@
 #include "base/demangle.h"
 #include "model/distinct_names.h"
 #include "model/families.h"
+#include "model/origins.h"
+#include "model/short_gemm.h"
 #include "model/short_name.h"
 
 /* Names of kernels, one a line: each has a short name, and no two names have the same. */
@@ -23,9 +25,12 @@ static void add_name(struct gt_distinct_names *names, const char *line)
 {
 	char *full = gt_demangle(line);
 	char text[GT_SHORT_NAME_MOST];
+	char tile[GT_SHORT_NAME_MOST];
 
 	must(gt_short_name(full ? full : line, text, sizeof(text)) == strlen(text));
 	must(gt_family_of(text) < GT_FAMILY_COUNT);
+	must(gt_origin_of(full ? full : line) < GT_ORIGIN_COUNT);
+	must(!gt_gemm_tile(full ? full : line, tile, sizeof(tile)) || strchr(tile, 'x'));
 	free(full);
 	gt_array_each(const struct gt_distinct_name, name, names)
 		if (strcmp(name->full, line) == 0)

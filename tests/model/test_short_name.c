@@ -9,9 +9,10 @@
 #include "base/demangle.h"
 #include "base/strings.h"
 #include "model/families.h"
+#include "model/origins.h"
 #include "support/check.h"
 
-/* Real kernels: mangled name, short name, family, with tabs between them. */
+/* Real kernels: mangled name, short name, family, origin, with tabs between them. */
 #define NAMES GT_TEST_DATA "/model/kernel_names.tsv"
 
 static void expect_short(const char *full, const char *expected)
@@ -47,14 +48,18 @@ static unsigned check_line(char *line, unsigned *wide)
 	char *rest = line;
 	const char *mangled = strsep(&rest, "\t");
 	const char *expected = strsep(&rest, "\t");
-	const char *family = strsep(&rest, "\n");
+	const char *family = strsep(&rest, "\t");
+	const char *origin = strsep(&rest, "\n");
 	char *full = gt_demangle(mangled);
 
-	cr_assert(family != NULL);
+	cr_assert(origin != NULL);
 	*wide += gt_short_name(full ? full : mangled, text, sizeof(text)) > GT_SHORT_NAME_WIDTH;
 	cr_expect(eq(str, text, (char *)expected), "%s", mangled);
 	cr_expect(eq(str, (char *)gt_family_name(gt_family_of(text)), (char *)family), "%s",
 	          mangled);
+	cr_expect(eq(str, (char *)gt_origin_name(gt_origin_of(full ? full : mangled)),
+	             (char *)origin),
+	          "%s", mangled);
 	free(full);
 	return 1;
 }

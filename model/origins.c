@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/origins.h"
+
+#include <string.h>
+
+#include "model/name_parts.h"
+#include "model/name_patterns.h"
+
+static const char *const names[] = {
+#define ORIGIN(name, text) [GT_ORIGIN_##name] = (text),
+#include "model/origins.def"
+};
+
+static const struct gt_name_pattern patterns[] = {
+#define PATTERN(origin, pattern) {pattern, GT_ORIGIN_##origin},
+#include "model/origins.def"
+};
+
+/* Behind the return type, which a template's name begins with. */
+static const char *function_of(const char *full_name)
+{
+	struct gt_name name;
+	size_t first = 0;
+
+	if (!gt_name_init(&name, full_name))
+		return full_name;
+	first = gt_name_function(&name).first;
+	gt_name_release(&name);
+	return full_name + first;
+}
+
+/* What has parameters, or is mangled too strangely to be read, was compiled from C++. */
+static enum gt_kernel_origin unmatched(const char *full_name)
+{
+	return strchr(full_name, '(') || strncmp(full_name, "_Z", 2) == 0 ? GT_ORIGIN_other
+	                                                                  : GT_ORIGIN_unknown;
+}
+
+enum gt_kernel_origin gt_origin_of(const char *full_name)
+{
+	const size_t count = sizeof(patterns) / sizeof(patterns[0]);
+
+	return (enum gt_kernel_origin)gt_name_match(patterns, count, function_of(full_name),
+	                                            unmatched(full_name));
+}
+
+const char *gt_origin_name(uint32_t origin)
+{
+	return names[origin < GT_ORIGIN_COUNT ? origin : GT_ORIGIN_unknown];
+}
