@@ -64,6 +64,9 @@ CUresult fake_capture_join(CUstream stream, struct fake_capture *of_event);
 /* cuda_launch.c: an empty graph, which libcupti hears of. */
 CUgraph fake_graph_new(void);
 
+/* cuda_modules.c: what happens at the first launch of a function. */
+void fake_function_load(CUfunction function, CUcontext context);
+
 /* Tells libcupti, with the correlation id of the call the thread is in. */
 void fake_tell(struct fake_activity *activity);
 void fake_tell_resource(CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream,
