@@ -109,6 +109,25 @@ struct gt_buffer gt_buffer_lend(struct gt_session *session);
 /* Hands it to the writer with what is in it; false when it is no memory that was lent. */
 bool gt_buffer_take_back(struct gt_session *session, const uint8_t *bytes, size_t used);
 
+/*
+ * A file that the recording keeps beside its captures: its name says what is in it, so that one
+ * that is there already with the same size is the same.
+ */
+struct gt_kept_file {
+	const char *folder; /* of the recording's: made where it is missing */
+	const char *name;
+	const void *bytes;
+	size_t size;
+};
+
+bool gt_is_kept(const struct gt_session *session, const struct gt_kept_file *file);
+
+/*
+ * Puts it there, whole or not at all. Writes on the calling thread, which is kept calm meanwhile.
+ * 0 or a negative errno value.
+ */
+int gt_keep_file(const struct gt_session *session, const struct gt_kept_file *file);
+
 /* Whether what happens now has a place: not before the start, nor in the child of a fork. */
 bool gt_is_recorded(const struct gt_session *session);
 

@@ -66,6 +66,22 @@ enum gt_edge_kind {
 	GT_EDGE_HOST,  /* the host waits for the end of what it gave a stream */
 };
 
+/* Bits of the column "traits" of modules. */
+enum gt_module_trait {
+	GT_MODULE_KEPT = 1,     /* its cubin is in the recording */
+	GT_MODULE_NOT_KEPT = 2, /* it was to be, and could not */
+	GT_MODULE_JIT = 4,      /* compilations at run time were recorded */
+	GT_MODULE_READ = 8,     /* its functions are there, */
+	GT_MODULE_CUT = 16,     /* but not all of them */
+};
+
+/* Where what is said of a function comes from; column "known" of functions. */
+enum gt_function_known {
+	GT_FUNCTION_NOTED,    /* it is there: nothing else but its code's size is known */
+	GT_FUNCTION_LAUNCHED, /* name, registers, shared and local memory, of its launches */
+	GT_FUNCTION_READ,     /* all, of the kept cubin; kernels and functions that they call */
+};
+
 /* What the values of a counter are. */
 enum gt_counter_kind {
 	GT_COUNTER_GAUGE, /* as it is at the time of the sample */

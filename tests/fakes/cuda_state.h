@@ -73,6 +73,9 @@ void fake_graph_capture(CUgraph graph, CUstream stream, const struct fake_activi
 /* What the stream gets next also comes after these. */
 void fake_frontier_join(struct fake_frontier *frontier, const struct fake_frontier *other);
 
+/* cuda_modules.c: what happens at the first launch of a function. */
+void fake_function_load(CUfunction function, CUcontext context);
+
 /* Tells libcupti, with the correlation id of the call the thread is in. */
 void fake_tell(struct fake_activity *activity);
 void fake_tell_resource(CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream,
