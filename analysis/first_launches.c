@@ -184,8 +184,7 @@ static void remark_first(const struct first_tally *first, struct gt_result *resu
 			result,
 			"The CUDA calls of %s first launch%s took %s, where later calls of the "
 			"same kernels would have taken %s: code is loaded, or compiled, then "
-			"(table first_launches). later_mean_ns and later_median_ns are without "
-			"first launches.",
+			"(--section first_launches).",
 			gt_grouped(launches).text, launches == 1 ? "" : "es",
 			gt_figure_ns((int64_t)host_ns).text,
 			gt_figure_ns((int64_t)ordinary_ns).text);
@@ -214,9 +213,9 @@ void gt_add_first_launches(struct gt_result *result, const struct gt_trace *trac
 		first.rows[i].later_host_ns = host.count ? host.median : -1;
 	}
 	qsort(first.rows, functions, sizeof(*first.rows), by_host_time);
-	gt_result_begin(result, "first_launches", first_headings,
-	                sizeof(first_headings) / sizeof(first_headings[0]));
+	gt_result_begin(result, "first_launches", first_headings, GT_COUNT_OF(first_headings));
 	gt_result_detail(result);
+	gt_result_order(result, "first_host_ns");
 	for (size_t i = 0; i < functions; i++)
 		if (first.rows[i].launches)
 			add_first_row(&first, result, &first.rows[i]);

@@ -44,8 +44,6 @@ static const struct gt_heading error_headings[] = {
          "When the first of them was entered, since the recording began"},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* One row of the first table; functions lie in an array by the number of their name. */
 struct function {
 	const char *name;
@@ -227,7 +225,8 @@ static void add_functions(struct tally *tally, struct gt_result *result)
 		tally->functions[i].spread = gt_spread_of(values, count);
 	}
 	qsort(tally->functions, tally->function_count, sizeof(*tally->functions), by_total);
-	gt_result_begin(result, "functions", function_headings, COUNT(function_headings));
+	gt_result_begin(result, "functions", function_headings, GT_COUNT_OF(function_headings));
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->function_count; i++)
 		if (tally->functions[i].spread.count > 0 || tally->functions[i].unfinished > 0)
 			add_function(result, &tally->functions[i], thread_ns);
@@ -248,7 +247,8 @@ static void add_failures(struct tally *tally, struct gt_result *result)
 	if (tally->failures.count > 1)
 		qsort(tally->failures.rows, tally->failures.count, sizeof(*tally->failures.rows),
 		      by_calls);
-	gt_result_begin(result, "errors", error_headings, COUNT(error_headings));
+	gt_result_begin(result, "errors", error_headings, GT_COUNT_OF(error_headings));
+	gt_result_order(result, "calls");
 	gt_array_each(const struct failure, failure, &tally->failures) {
 		const struct failure_key *key = &failure->key;
 		const char *name = gt_result_name(key->result, key->driver_api != 0);
@@ -275,10 +275,10 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	                 "recorded, and those that manage streams, events, graphs, modules, "
 	                 "contexts and host functions.");
 	if (tally->nested)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "total_ns thread_percent",
 			"%s calls were made inside another call, whose time they are part of: "
-			"total_ns and thread_percent count that time twice.",
+			"that time counts twice.",
 			gt_grouped(tally->nested).text);
 	if (tally->not_ready)
 		gt_result_remark(

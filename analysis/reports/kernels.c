@@ -99,17 +99,15 @@ static const struct gt_heading family_headings[] = {
 	FIGURES,
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct {
 	const struct gt_heading *headings;
 	size_t count;
 } group_headings[] = {
-	[GT_BY_NAME] = {name_headings, COUNT(name_headings)},
-	[GT_BY_BASE] = {base_headings, COUNT(base_headings)},
-	[GT_BY_SHAPE] = {shape_group_headings, COUNT(shape_group_headings)},
-	[GT_BY_STREAM] = {stream_headings, COUNT(stream_headings)},
-	[GT_BY_FAMILY] = {family_headings, COUNT(family_headings)},
+	[GT_BY_NAME] = {name_headings, GT_COUNT_OF(name_headings)},
+	[GT_BY_BASE] = {base_headings, GT_COUNT_OF(base_headings)},
+	[GT_BY_SHAPE] = {shape_group_headings, GT_COUNT_OF(shape_group_headings)},
+	[GT_BY_STREAM] = {stream_headings, GT_COUNT_OF(stream_headings)},
+	[GT_BY_FAMILY] = {family_headings, GT_COUNT_OF(family_headings)},
 };
 
 static const struct gt_parameter parameters[] = {
@@ -456,6 +454,7 @@ static void add_groups(const struct tally *tally, struct gt_result *result)
 	struct group_row *rows = make_group_rows(tally);
 
 	gt_result_begin(result, "kernels", group_headings[by].headings, group_headings[by].count);
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->groups.count; i++)
 		if (rows[i].spread.count || rows[i].unfinished)
 			add_group(tally, result, &rows[i]);
@@ -513,7 +512,8 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 	const struct gt_trace *trace = tally->trace;
 
 	qsort(tally->uses, tally->use_count, sizeof(*tally->uses), by_total_of_use);
-	gt_result_begin(result, "launch_shapes", shape_headings, COUNT(shape_headings));
+	gt_result_begin(result, "launch_shapes", shape_headings, GT_COUNT_OF(shape_headings));
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->use_count; i++) {
 		const struct use *use = &tally->uses[i];
 
@@ -554,9 +554,8 @@ static void remark_slowed(const struct tally *tally, struct gt_result *result)
 	}
 	gt_result_remark(
 		result,
-		"%s executions began while the GPU's clocks were held down: %s. They are in "
-		"column throttled_calls and may have taken longer for it; report "
-		"telemetry says when and how long.",
+		"%s executions began while the GPU's clocks were held down and may have taken "
+		"longer for it: %s. Report telemetry says when and how long.",
 		gt_grouped(calls).text, names);
 }
 
@@ -571,18 +570,23 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	if (tally->unfinished)
 		gt_result_remark(
 			result,
-			"%s of %s kernels have no end time and are only in column unfinished: "
-			"they ran or were queued when their process ended.",
+			"%s of %s kernels have no end time and are in no time: they ran or were "
+			"queued when their process ended.",
 			gt_grouped(tally->unfinished).text, gt_grouped(kernels).text);
 	remark_slowed(tally, result);
-	gt_result_remark(result,
-	                 "Times are CUPTI's, from the first block's start to the last block's end. "
-	                 "Kernels that ran at the same time each count in full, so total_ns can "
-	                 "exceed the time the GPU was busy (see summary).");
-	gt_result_remark(
-		result, "Occupancy is what could be resident by the device's limits and the launch "
-			"shape, not what was; waves_per_sm below 1 means that the launch does not "
-			"fill the device.");
+	gt_result_remark_on(result, "total_ns",
+	                    "Times are CUPTI's, from the first block's start to the last block's "
+	                    "end. Kernels that ran at the same time each count in full, so total "
+	                    "can exceed the time the GPU was busy (see summary).");
+	gt_result_remark_on(result, "later_mean_ns later_median_ns",
+	                    "In later_mean and later_median of a kernel its first launches are "
+	                    "left out.");
+	gt_result_remark_on(result, "occupancy_percent",
+	                    "Occupancy is what could be resident by the device's limits and the "
+	                    "launch shape, not what was.");
+	gt_result_remark_on(result, "waves_per_sm",
+	                    "waves_per_sm below 1 means that the launch does not fill the "
+	                    "device.");
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
@@ -594,7 +598,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	tally_init(&tally, view->trace, gt_group_by(arguments->values[BY].text));
 	count_kernels(&tally);
 	add_groups(&tally, result);
-	gt_add_families(result, view->trace);
+	if (tally.groups.by != GT_BY_FAMILY)
+		gt_add_families(result, view->trace);
 	gt_add_first_launches(result, view->trace, &tally.first);
 	add_uses(&tally, result);
 	add_remarks(&tally, result);

@@ -57,8 +57,6 @@ static const struct gt_heading throttle_headings[] = {
 	{"meaning", GT_UNIT_TEXT, "What it says", GT_WORTH_PROSE},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static int by_value(const void *a, const void *b)
 {
 	const double left = *(const double *)a;
@@ -145,7 +143,7 @@ static void remark_unmeasured(struct gt_result *result, const struct gt_trace *t
 
 static void add_counters(struct gt_result *result, const struct gt_trace *trace)
 {
-	gt_result_begin(result, "counters", counter_headings, COUNT(counter_headings));
+	gt_result_begin(result, "counters", counter_headings, GT_COUNT_OF(counter_headings));
 	for (size_t device = 0; device < trace->devices.count; device++) {
 		char names[1024] = "";
 		size_t used = 0;
@@ -216,7 +214,7 @@ static void add_energy_of(struct gt_result *result, const struct gt_trace *trace
 
 static void add_energy(struct gt_result *result, const struct gt_trace *trace)
 {
-	gt_result_begin(result, "energy", energy_headings, COUNT(energy_headings));
+	gt_result_begin(result, "energy", energy_headings, GT_COUNT_OF(energy_headings));
 	for (size_t device = 0; device < trace->devices.count; device++)
 		add_energy_of(result, trace, (gt_id)device);
 }
@@ -242,7 +240,7 @@ static void add_throttles(struct gt_result *result, const struct gt_view *view)
 	struct gt_throttles throttles;
 
 	gt_throttles_init(&throttles, view->trace);
-	gt_result_begin(result, "throttles", throttle_headings, COUNT(throttle_headings));
+	gt_result_begin(result, "throttles", throttle_headings, GT_COUNT_OF(throttle_headings));
 	for (size_t device = 0; device < throttles.device_count; device++) {
 		uint64_t seen = gt_throttles_seen(&throttles, (gt_id)device);
 

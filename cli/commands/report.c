@@ -36,7 +36,6 @@
 #include "model/view.h"
 
 struct args {
-	uint64_t limit;
 	struct gt_sort sort;
 	bool list;
 	struct gt_filter_args filter;
@@ -55,7 +54,6 @@ static const struct gt_option options[] = {
                    "kernels, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
-	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
                  "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
                  "commas separate several"),
@@ -164,6 +162,14 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 		known = known || result == 0;
 	}
 	return known ? 0 : unknown_parameter(answers, setting, err);
+}
+
+/* Tables that keep a number of rows themselves keep as many as are asked for. */
+static void limit(struct answers *answers, uint64_t rows)
+{
+	gt_array_each(struct answer, answer, &answers->list)
+		if (rows != GT_LIMIT_NONE)
+			gt_arguments_limit(&answer->arguments, answer->report->parameters, rows);
 }
 
 /* --by WHAT is --set by=WHAT: a report that was asked for must have something to group. */
@@ -366,8 +372,8 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 {
 	const struct gt_rendering rendering = {
 		.style = style,
-		.limit = args->limit,
 		.sort = args->sort.count ? &args->sort : NULL,
+		.whole_names = args->names && gt_names_form(args->names) != GT_NAMES_SHORT,
 	};
 	struct gt_progress progress = {0};
 	struct gt_filter filter;
@@ -423,7 +429,7 @@ static bool help_with_reports(int argc, char **argv)
 
 static int run(int argc, char **argv, struct gt_error *err)
 {
-	struct args args = {.limit = UINT64_MAX};
+	struct args args = {.show = GT_SHOW_ARGS_INIT};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	struct answers answers = {0};
 	const char *word;
@@ -444,6 +450,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = choose(&answers, left, argv, &word, args.by ? "kernels" : "summary", err);
 	if (result == 0 && args.by)
 		result = group(&answers, args.by, err);
+	limit(&answers, args.show.limit);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
