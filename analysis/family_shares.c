@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "analysis/functions.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/functions.h"
 #include "model/timed.h"
 #include "model/trace.h"
 

@@ -248,6 +248,20 @@ void gt_result_add_unknown(struct gt_result *result)
 	(void)next_cell(result);
 }
 
+void gt_result_add_unknowns(struct gt_result *result, size_t cells)
+{
+	for (size_t i = 0; i < cells; i++)
+		gt_result_add_unknown(result);
+}
+
+void gt_result_add_count_if(struct gt_result *result, bool known, int64_t count)
+{
+	if (known)
+		gt_result_add_count(result, count);
+	else
+		gt_result_add_unknown(result);
+}
+
 void gt_result_remark(struct gt_result *result, const char *fmt, ...)
 {
 	va_list args;

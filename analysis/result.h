@@ -123,6 +123,10 @@ __attribute__((format(printf, 2, 3))) void gt_result_add_format(struct gt_result
 void gt_result_add_count(struct gt_result *result, int64_t count);
 void gt_result_add_real(struct gt_result *result, double real); /* NAN: not known */
 void gt_result_add_unknown(struct gt_result *result);
+void gt_result_add_unknowns(struct gt_result *result, size_t cells);
+
+/* A count where it is known. */
+void gt_result_add_count_if(struct gt_result *result, bool known, int64_t count);
 
 /*
  * Whether every table is whole: no row with too few cells, none of another unit than its heading

@@ -6,12 +6,12 @@
 
 #include "analysis/figures.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "model/index.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/trace.h"
@@ -207,8 +207,7 @@ static void add_function(struct gt_result *result, const struct function *functi
 		gt_result_add_count(result, spread->min);
 		gt_result_add_count(result, spread->max);
 	} else {
-		for (size_t i = 0; i < 6; i++)
-			gt_result_add_unknown(result);
+		gt_result_add_unknowns(result, 6);
 	}
 	gt_result_add_count(result, (int64_t)function->errors);
 	gt_result_add_count(result, (int64_t)function->unfinished);
@@ -218,12 +217,8 @@ static void add_functions(struct tally *tally, struct gt_result *result)
 {
 	const double thread_ns = thread_time(tally);
 
-	for (size_t i = 0; i < tally->function_count; i++) {
-		size_t count;
-		int64_t *values = gt_groups_get(&tally->durations, i, i, &count);
-
-		tally->functions[i].spread = gt_spread_of(values, count);
-	}
+	for (size_t i = 0; i < tally->function_count; i++)
+		tally->functions[i].spread = gt_spread_of_group(&tally->durations, i);
 	qsort(tally->functions, tally->function_count, sizeof(*tally->functions), by_total);
 	gt_result_begin(result, "functions", function_headings, GT_COUNT_OF(function_headings));
 	gt_result_order(result, "total_ns");

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "analysis/index.h"
 #include "analysis/peak.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/index.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/trace.h"

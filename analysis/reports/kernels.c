@@ -9,9 +9,7 @@
 #include "analysis/family_shares.h"
 #include "analysis/figures.h"
 #include "analysis/first_launches.h"
-#include "analysis/functions.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/kernel_groups.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
@@ -20,6 +18,9 @@
 #include "analysis/throttles.h"
 #include "base/array.h"
 #include "model/families.h"
+#include "model/first_launches.h"
+#include "model/functions.h"
+#include "model/index.h"
 #include "model/occupancy.h"
 #include "model/short_name.h"
 #include "model/throttle.h"
@@ -332,14 +333,6 @@ static int by_total_of_group(const void *a, const void *b)
 	return strcmp(left->label, right->label);
 }
 
-static struct gt_spread spread_of(const struct gt_groups *groups, size_t group)
-{
-	size_t count;
-	int64_t *values = gt_groups_get(groups, group, group, &count);
-
-	return gt_spread_of(values, count);
-}
-
 /* Launch shapes by group: a stream has those of what ran on it, all others are known by theirs. */
 static void count_shapes(const struct tally *tally, struct group_row *rows)
 {
@@ -367,8 +360,8 @@ static struct group_row *make_group_rows(const struct tally *tally)
 		rows[i] = (struct group_row){
 			.label = tally->groups.labels[i],
 			.shape = tally->groups.shapes[i],
-			.spread = spread_of(&tally->durations, i),
-			.later = spread_of(&tally->later, i),
+			.spread = gt_spread_of_group(&tally->durations, i),
+			.later = gt_spread_of_group(&tally->later, i),
 			.first = tally->first_of[i],
 			.unfinished = tally->unfinished_of[i],
 			.slowed = tally->slowed_of[i],
@@ -389,20 +382,6 @@ static void add_times(struct gt_result *result, const struct gt_spread *spread, 
 	gt_add_rounded(result, spread->deviation);
 }
 
-static void add_unknown(struct gt_result *result, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		gt_result_add_unknown(result);
-}
-
-static void add_known(struct gt_result *result, bool known, uint64_t count)
-{
-	if (known)
-		gt_result_add_count(result, (int64_t)count);
-	else
-		gt_result_add_unknown(result);
-}
-
 static void add_family(const struct gt_trace *trace, struct gt_result *result, gt_id row)
 {
 	if (row < trace->launch_shapes.count)
@@ -416,7 +395,7 @@ static void add_names(const struct gt_trace *trace, struct gt_result *result, gt
 	const struct gt_launch_shape *shape;
 
 	if (row >= trace->launch_shapes.count) {
-		add_unknown(result, 2);
+		gt_result_add_unknowns(result, 2);
 		return;
 	}
 	shape = &trace->launch_shapes.rows[row];
@@ -435,13 +414,13 @@ static void add_group(const struct tally *tally, struct gt_result *result,
 	if (row->spread.count)
 		add_times(result, &row->spread, tally->total_ns);
 	else
-		add_unknown(result, 7);
-	add_known(result, row->shapes > 0, row->shapes);
+		gt_result_add_unknowns(result, 7);
+	gt_result_add_count_if(result, row->shapes > 0, (int64_t)row->shapes);
 	gt_result_add_count(result, (int64_t)row->unfinished);
-	add_known(result, row->slowed.known, row->slowed.calls);
+	gt_result_add_count_if(result, row->slowed.known, (int64_t)row->slowed.calls);
 	gt_result_add_count(result, (int64_t)row->first);
 	gt_add_rounded(result, row->later.mean);
-	add_known(result, row->later.count > 0, (uint64_t)row->later.median);
+	gt_result_add_count_if(result, row->later.count > 0, row->later.median);
 	if (by == GT_BY_NAME || by == GT_BY_SHAPE) {
 		add_family(tally->trace, result, row->shape);
 		add_names(tally->trace, result, row->shape);
@@ -524,7 +503,7 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		if (use->shape < trace->launch_shapes.count)
 			add_launch(result, &trace->launch_shapes.rows[use->shape]);
 		else
-			add_unknown(result, 6);
+			gt_result_add_unknowns(result, 6);
 		gt_result_add_count(result, (int64_t)use->calls);
 		gt_result_add_count(result, (int64_t)use->total_ns);
 		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);

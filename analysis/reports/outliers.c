@@ -8,8 +8,6 @@
 
 #include "analysis/beside.h"
 #include "analysis/figures.h"
-#include "analysis/first_launches.h"
-#include "analysis/functions.h"
 #include "analysis/groups.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
@@ -18,6 +16,8 @@
 #include "analysis/throttles.h"
 #include "base/array.h"
 #include "base/units.h"
+#include "model/first_launches.h"
+#include "model/functions.h"
 #include "model/short_name.h"
 #include "model/throttle.h"
 #include "model/timed.h"
@@ -117,14 +117,13 @@ static void find_medians(struct tally *tally)
 			              kernel->end_ns - kernel->start_ns);
 	tally->medians = gt_allocate((shapes + 1) * sizeof(*tally->medians));
 	for (size_t i = 0; i <= shapes; i++) {
-		size_t count;
-		int64_t *values = gt_groups_get(&durations, i, i, &count);
+		const struct gt_spread spread = gt_spread_of_group(&durations, i);
+		const uint64_t least = tally->arguments->values[CALLS].number;
 
 		/* Kernels of unknown shape are of several. */
-		tally->medians[i] =
-			i < shapes && count > 0 && count >= tally->arguments->values[CALLS].number
-				? gt_spread_of(values, count).median
-				: -1;
+		tally->medians[i] = i < shapes && spread.count > 0 && spread.count >= least
+		                            ? spread.median
+		                            : -1;
 	}
 	gt_groups_release(&durations);
 }

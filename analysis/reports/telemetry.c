@@ -73,12 +73,6 @@ static double rank_of(const double *sorted, size_t count, double percent)
 	return sorted[rank > 0 ? rank - 1 : 0];
 }
 
-static void add_unknown(struct gt_result *result, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		gt_result_add_unknown(result);
-}
-
 static void add_levels(struct gt_result *result, struct gt_measured *measured)
 {
 	const double mean = gt_measured_mean(measured);
@@ -90,7 +84,7 @@ static void add_levels(struct gt_result *result, struct gt_measured *measured)
 	gt_result_add_real(result, rank_of(measured->values, measured->count, 95));
 	gt_result_add_real(result, measured->values[measured->count - 1]);
 	gt_result_add_real(result, mean);
-	add_unknown(result, 2);
+	gt_result_add_unknowns(result, 2);
 }
 
 static void add_total(struct gt_result *result, const struct gt_measured *measured)
@@ -99,9 +93,9 @@ static void add_total(struct gt_result *result, const struct gt_measured *measur
 	const double difference = measured->values[last] - measured->values[0];
 	const double time_ns = (double)(measured->times_ns[last] - measured->times_ns[0]);
 
-	add_unknown(result, 6);
+	gt_result_add_unknowns(result, 6);
 	if (last == 0) {
-		add_unknown(result, 2);
+		gt_result_add_unknowns(result, 2);
 		return;
 	}
 	gt_result_add_real(result, difference);
@@ -120,7 +114,7 @@ static bool add_counter(struct gt_result *result, const struct gt_trace *trace,
 	gt_add_string(result, trace, counter->unit);
 	gt_result_add_count(result, (int64_t)count);
 	if (count == 0 || counter->kind == GT_COUNTER_MASK)
-		add_unknown(result, 8);
+		gt_result_add_unknowns(result, 8);
 	else if (counter->kind == GT_COUNTER_TOTAL)
 		add_total(result, &measured);
 	else

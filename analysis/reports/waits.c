@@ -5,12 +5,12 @@
 
 #include "analysis/figures.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
+#include "model/index.h"
 #include "model/names.h"
 #include "model/stream_order.h"
 #include "model/sync.h"
@@ -140,8 +140,7 @@ static int by_total_of_kind(const void *a, const void *b)
 static void add_times(struct gt_result *result, const struct gt_spread *spread)
 {
 	if (spread->count == 0) {
-		for (int i = 0; i < 4; i++)
-			gt_result_add_unknown(result);
+		gt_result_add_unknowns(result, 4);
 		return;
 	}
 	gt_result_add_count(result, spread->total);
@@ -158,11 +157,8 @@ static void add_kinds(const struct gt_trace *trace, struct gt_result *result)
 	gt_groups_init(&times, KINDS);
 	count_kinds(trace, kinds, &times);
 	for (uint32_t i = 0; i < KINDS; i++) {
-		size_t count;
-		int64_t *values = gt_groups_get(&times, i, i, &count);
-
 		kinds[i].number = i;
-		kinds[i].times = gt_spread_of(values, count);
+		kinds[i].times = gt_spread_of_group(&times, i);
 	}
 	gt_groups_release(&times);
 	qsort(kinds, KINDS, sizeof(kinds[0]), by_total_of_kind);

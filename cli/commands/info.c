@@ -146,14 +146,6 @@ static void add_text(struct gt_result *result, const char *text)
 		gt_result_add_unknown(result);
 }
 
-static void add_count_if(struct gt_result *result, bool known, int64_t count)
-{
-	if (known)
-		gt_result_add_count(result, count);
-	else
-		gt_result_add_unknown(result);
-}
-
 /* The first process that says what it is; NULL when there is none. */
 static const struct gt_process *first_known(const struct gt_trace *trace)
 {
@@ -184,10 +176,10 @@ static void add_course(struct gt_result *result, const struct gt_manifest *manif
 
 	add_text(result, manifest->start.utc);
 	add_text(result, ended ? manifest->end.utc : "");
-	add_count_if(result, ended && one_machine,
-	             manifest->end.boottime_ns - manifest->start.boottime_ns);
-	add_count_if(result, ended && !signal, manifest->ending.exit_status);
-	add_count_if(result, ended && signal, signal);
+	gt_result_add_count_if(result, ended && one_machine,
+	                       manifest->end.boottime_ns - manifest->start.boottime_ns);
+	gt_result_add_count_if(result, ended && !signal, manifest->ending.exit_status);
+	gt_result_add_count_if(result, ended && signal, signal);
 }
 
 /*
@@ -270,7 +262,8 @@ static void add_recording(struct gt_result *result, const struct facts *facts)
 	add_text(result, gt_trace_text(trace, trace->tool_version));
 	add_text(result, gt_trace_text(trace, trace->cupti));
 	add_text(result, gt_trace_text(trace, trace->driver));
-	add_count_if(result, trace->clocks.count > 0, (int64_t)gt_trace_clock_bound(trace));
+	gt_result_add_count_if(result, trace->clocks.count > 0,
+	                       (int64_t)gt_trace_clock_bound(trace));
 	gt_result_add_count(result, (int64_t)facts->files.bytes);
 	gt_result_add_real(result, bytes_per_launch(facts));
 }
@@ -282,12 +275,12 @@ static void add_processes(struct gt_result *result, const struct gt_trace *trace
 	gt_array_each(const struct gt_process, process, &trace->processes) {
 		const bool timed = process->start_ns != 0;
 
-		add_count_if(result, process->pid != 0, process->pid);
-		add_count_if(result, process->parent_pid != 0, process->parent_pid);
+		gt_result_add_count_if(result, process->pid != 0, process->pid);
+		gt_result_add_count_if(result, process->parent_pid != 0, process->parent_pid);
 		add_text(result, gt_trace_text(trace, process->name));
 		gt_result_add_text(result, gt_end_name(process->ended));
-		add_count_if(result, timed, process->start_ns - trace->start_ns);
-		add_count_if(result, timed, process->end_ns - process->start_ns);
+		gt_result_add_count_if(result, timed, process->start_ns - trace->start_ns);
+		gt_result_add_count_if(result, timed, process->end_ns - process->start_ns);
 		add_text(result, gt_trace_text(trace, process->capture));
 	}
 }
@@ -352,8 +345,8 @@ static void add_ledger(struct gt_result *result, const struct gt_trace *trace)
 		value = sums[row->name];
 		known = strcmp(class, "callback_ns") != 0 || has_samples(trace);
 		gt_result_add_text(result, class);
-		add_count_if(result, !is_time(class), (int64_t)value);
-		add_count_if(result, known && is_time(class), (int64_t)value);
+		gt_result_add_count_if(result, !is_time(class), (int64_t)value);
+		gt_result_add_count_if(result, known && is_time(class), (int64_t)value);
 	}
 	free(seen);
 	free(sums);
@@ -367,7 +360,7 @@ static void add_notes(struct gt_result *result, const struct gt_trace *trace)
 		const gt_count pid =
 			process < trace->processes.count ? trace->processes.rows[process].pid : 0;
 
-		add_count_if(result, pid != 0, pid);
+		gt_result_add_count_if(result, pid != 0, pid);
 		add_text(result, gt_trace_text(trace, note->topic));
 		add_text(result, gt_trace_text(trace, note->text));
 	}
