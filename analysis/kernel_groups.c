@@ -114,6 +114,7 @@ static uint32_t label_of_key(const struct gt_kernel_groups *groups, const struct
 	case GT_BY_BASE:
 	case GT_BY_SHAPE:
 	case GT_BY_FAMILY:
+	case GT_BY_ORIGIN:
 		break;
 	}
 	return label_of_shape(groups, trace, key);
@@ -188,6 +189,7 @@ static gt_id key_of(const struct gt_kernel_groups *groups, const struct gt_kerne
 	case GT_BY_BASE:
 	case GT_BY_SHAPE:
 	case GT_BY_FAMILY:
+	case GT_BY_ORIGIN:
 		break;
 	}
 	return kernel->shape;
