@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 struct gt_error;
+struct gt_result;
 
 enum gt_exit {
 	GT_EXIT_OK = 0,
@@ -26,6 +27,8 @@ struct gt_command {
 	const char *summary;     /* one line, no full stop */
 	const char *details;     /* lines of at most 80 columns after the options, or NULL */
 	void (*list)(FILE *out); /* prints what an operand or a value can be, or NULL */
+	/* Makes the tables that it shows, without rows; NULL: it has none of its own. */
+	void (*tables)(struct gt_result *result);
 	const struct gt_option *options;
 	bool hidden;       /* not named in --help, the manual and completion */
 	int failed_status; /* exit status when run fails; 0 stands for GT_EXIT_FAILED */

@@ -278,7 +278,7 @@ static void put_reports(FILE *out)
 	fputs(".BR gputrace\\-report (1)\n", out);
 }
 
-void gt_manual_list(FILE *out)
+static void list_pages(FILE *out)
 {
 	fputs(MAIN_PAGE "\n", out);
 	for (size_t i = 0; i < gt_command_count; i++)
@@ -291,6 +291,10 @@ int gt_manual_print(const char *page, FILE *out, struct gt_error *err)
 {
 	char name[64];
 
+	if (!page) {
+		list_pages(out);
+		return 0;
+	}
 	if (strcmp(page, MAIN_PAGE) == 0) {
 		put_main(out);
 		return 0;

@@ -107,6 +107,11 @@ int gt_options_parse_leading(const struct gt_option *options, void *args, int ar
 /* The option of every command that its table does not name. */
 extern const struct gt_option gt_help_option;
 
+/* By its name, length bytes long, or its letter; NULL when there is none. */
+const struct gt_option *gt_option_named(const struct gt_option *options, const char *name,
+                                        size_t length);
+const struct gt_option *gt_option_lettered(const struct gt_option *options, char letter);
+
 /* One entry of any other list, laid out as the options are. */
 void gt_help_entry(const char *name, const char *text, FILE *out);
 

@@ -424,6 +424,16 @@ static void fill(struct gt_result *result, const struct facts *facts)
 	gt_result_remark(result, "%s", facts->ledger);
 }
 
+/* Those of a recording of nothing. */
+static void make_tables(struct gt_result *result)
+{
+	struct facts facts = {0};
+
+	gt_trace_init(&facts.trace);
+	fill(result, &facts);
+	gt_trace_release(&facts.trace);
+}
+
 /* loaded is what came of loading them. */
 static void remark_manifests(struct gt_result *result, const struct gt_manifests *runs, int loaded,
                              const struct gt_error *problem)
@@ -522,6 +532,7 @@ const struct gt_command gt_command_info = {
 	.operands = "[RECORDING]",
 	.summary = "Show what a recording holds",
 	.details = GT_RECORDING_HELP,
+	.tables = make_tables,
 	.options = options,
 	.run = run,
 };
