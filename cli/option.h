@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct gt_error;
 
@@ -111,11 +110,5 @@ extern const struct gt_option gt_help_option;
 const struct gt_option *gt_option_named(const struct gt_option *options, const char *name,
                                         size_t length);
 const struct gt_option *gt_option_lettered(const struct gt_option *options, char letter);
-
-/* One entry of any other list, laid out as the options are. */
-void gt_help_entry(const char *name, const char *text, FILE *out);
-
-/* One entry for each option and --help, at most 80 columns wide. */
-void gt_options_help(const struct gt_option *options, FILE *out);
 
 #endif

@@ -12,8 +12,8 @@ struct gt_words;
 
 /* For the help of commands that take one. */
 #define GT_RECORDING_HELP                                                                          \
-	"RECORDING is a folder NAME.gputrace; NAME is enough. Without one the newest of\n"         \
-	"this folder is taken."
+	"RECORDING is a folder NAME.gputrace; NAME is enough. Without one the newest of this "     \
+	"folder is taken."
 
 /*
  * A recording as a folder on disk: its name, the files in it, making and removing it. What

@@ -73,11 +73,10 @@ static const struct gt_option options[] = {
 	OPT_END_OF("export"),
 };
 
-static void list_formats(FILE *out)
+static void list_formats(void (*entry)(const char *name, const char *text, FILE *out), FILE *out)
 {
-	fputs("Formats:\n", out);
 	for (size_t i = 0; i < gt_exporter_count; i++)
-		gt_help_entry(gt_exporters[i]->name, gt_exporters[i]->summary, out);
+		entry(gt_exporters[i]->name, gt_exporters[i]->summary, out);
 }
 
 /* The names of all formats: "perfetto, other". */
@@ -412,6 +411,7 @@ const struct gt_command gt_command_export = {
 	.operands = "[RECORDING]",
 	.summary = "Write a recording as a file that other programs read",
 	.details = GT_RECORDING_HELP "\nNAME.perfetto opens in ui.perfetto.dev.",
+	.list_title = "Formats",
 	.list = list_formats,
 	.options = options,
 	.run = run,

@@ -93,10 +93,10 @@ const struct gt_command gt_command_finish = {
 	.summary = "Complete a recording whose processes were killed",
 	.details = GT_RECORDING_HELP
 	"\n\n"
-	"A process that is killed leaves what it had not written yet in an arena beside\n"
-	"its capture. Every command reads it there; 'gputrace run' puts it into the\n"
-	"capture when the program has ended, and this does so when there was no\n"
-	"'gputrace run', or it was killed too. It may be interrupted and repeated.",
+	"A process that is killed leaves what it had not written yet in an arena beside its "
+	"capture. Every command reads it there; 'gputrace run' puts it into the capture when the "
+	"program has ended, and this does so when there was no 'gputrace run', or it was killed "
+	"too. It may be interrupted and repeated.",
 	.options = options,
 	.run = run,
 };

@@ -105,19 +105,18 @@ static void list_reports(FILE *out)
 	}
 }
 
-static void list_for_help(FILE *out)
+static void list_for_help(void (*entry)(const char *name, const char *text, FILE *out), FILE *out)
 {
-	fputs("Reports:\n", out);
 	for (size_t i = 0; i < gt_report_count; i++) {
 		const struct gt_parameter *parameter = gt_reports[i]->parameters;
 
-		gt_help_entry(gt_reports[i]->name, gt_reports[i]->summary, out);
+		entry(gt_reports[i]->name, gt_reports[i]->summary, out);
 		for (; parameter && parameter->name; parameter++) {
 			char setting[64];
 
 			snprintf(setting, sizeof(setting), "  --set %s=%s", parameter->name,
 			         parameter->initial);
-			gt_help_entry(setting, parameter->help, out);
+			entry(setting, parameter->help, out);
 		}
 	}
 }
@@ -463,6 +462,7 @@ const struct gt_command gt_command_report = {
 	"\n"
 	"Without a REPORT the summary is shown; 'all' is every one of them.\n"
 	"'gputrace report REPORT --help' explains its columns.",
+	.list_title = "Reports",
 	.list = list_for_help,
 	.options = options,
 	.run = run,

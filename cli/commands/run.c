@@ -752,8 +752,8 @@ const struct gt_command gt_command_run = {
 	.name = "run",
 	.operands = "[--] PROGRAM [ARG...]",
 	.summary = "Run a program and record what it does on NVIDIA GPUs",
-	.details = "The exit status is the program's own; 128+N when signal N killed it, 125 when\n"
-		   "gputrace could not start recording, 126 when PROGRAM cannot be run, 127 when\n"
+	.details = "The exit status is the program's own; 128+N when signal N killed it, 125 when "
+		   "gputrace could not start recording, 126 when PROGRAM cannot be run, 127 when "
 		   "there is no such program. Everything after PROGRAM belongs to the program.",
 	.options = options,
 	.failed_status = GT_EXIT_NOT_STARTED,

@@ -436,8 +436,8 @@ const struct gt_command gt_command_view = {
 	.name = "view",
 	.operands = "[RECORDING|TRACE]",
 	.summary = "Show a recording on a timeline, in a browser",
-	.details = "Offers the trace to a browser on this machine, opens one, where the UI of\n"
-		   "Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C.\n"
+	.details = "Offers the trace to a browser on this machine, opens one, where the UI of "
+		   "Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C. "
 		   "TRACE is a file that Perfetto opens.\n" GT_RECORDING_HELP "\n"
 		   "The trace stays on this machine: the UI runs in the browser.",
 	.options = options,

@@ -78,6 +78,39 @@ class Manual(unittest.TestCase):
             self.assertIn(f"\n.B {column}\n", "\n" + section[1], f"{report} {table}")
             self.assertIn(f"  {column} ", gputrace("report", report, "--help"))
 
+    def test_explains_every_column_of_info(self):
+        page = plain("gputrace-info.1")
+        found = json.loads(gputrace("info", str(CAPTURES / "h200-streams.gputrace"), "--json"))
+        tables = {name: rows for name, rows in found.items() if isinstance(rows, list) and rows and
+                  isinstance(rows[0], dict)}
+        self.assertGreater(len(tables), 5)
+        for table, rows in tables.items():
+            section = re.search(rf"(?s)\n\.SS {table}\n(.*?)(?:\n\.S[HS] |$)", page)
+            for column in rows[0]:
+                self.assertIn(f"\n.B {column}\n", "\n" + section[1], table)
+
+    def test_has_a_date(self):
+        title = output(GPUTRACE, "manual", "gputrace.1", env=os.environ | {"SOURCE_DATE_EPOCH": "1795305600"})
+        self.assertRegex(title, r'\n\.TH GPUTRACE 1 "2026-11-22" "gputrace \d')
+        for nonsense in ("", "x", "-1", "99999999999999999"):
+            title = output(GPUTRACE, "manual", "gputrace.1", env=os.environ | {"SOURCE_DATE_EPOCH": nonsense})
+            self.assertRegex(title, r'\n\.TH GPUTRACE 1 "(\d{4}-\d\d-\d\d)?" "gputrace \d', nonsense)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
+    def test_fits_80_columns_and_is_filled(self):
+        for page in gputrace("manual").split():
+            done = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou", "-rLL=80n", "-ww"], input=gputrace("manual", page),
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual(done.stderr, "", page)
+            lines = done.stdout.splitlines()
+            self.assertLessEqual(max(map(len, lines)), 80, page)
+            # Where a line of prose ends early the next word would not have fitted.
+            for line, after in zip(lines, lines[1:]):
+                if "RECORDING is a folder" in line:
+                    self.assertGreater(len(line) + 1 + len(after.split()[0]), 78, page)
+                    break
+        self.assertNotRegex(done.stdout, "\\w\u2010\n")
+
     @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_is_sound(self):
         for page in gputrace("manual").split():
@@ -222,7 +255,7 @@ class Shells(unittest.TestCase):
                 ("gputrace report kernels --sort total_", ["report", "kernels", "--sort", "total_ns"]),
                 ("gputrace report -o fig", ["report", "-o", "figures.csv"])):
             self.assertEqual(self.completed(shell, line), words, line)
-        self.assertIn("test", self.completed(shell, "gputrace run test"))
+        self.assertIn("realpath", self.completed(shell, "gputrace run realpat"))
 
     def test_bash(self):
         self.check("bash")
@@ -244,7 +277,7 @@ class Shells(unittest.TestCase):
         self.assertEqual(offered("gputrace run --api=l"), ["--api=light"])
         self.assertEqual(offered("gputrace run --api l"), ["light"])
         self.assertEqual(offered("gputrace report -o fig"), ["figures.csv"])
-        self.assertIn("test", offered("gputrace run tes"))
+        self.assertIn("realpath", offered("gputrace run realpat"))
 
 
 unittest.main()
