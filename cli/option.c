@@ -315,8 +315,11 @@ static enum taken value_of(const struct gt_typed *typed, char **value)
 static int answer(struct parser *parser, const struct gt_habit *habit, const char *shown,
                   char *value, struct gt_error *err)
 {
+	if (habit->answer == GT_HABIT_MEANT)
+		gt_say("%s is taken for --%s %s", shown, habit->text, value);
 	switch (habit->answer) {
 	case GT_HABIT_SAME:
+	case GT_HABIT_MEANT:
 		return store(gt_option_named(parser->options, habit->text, strlen(habit->text)),
 		             value, parser->args, err);
 	case GT_HABIT_FINE:

@@ -54,8 +54,7 @@ static const char *const compressions[] = {
 
 static const struct gt_option options[] = {
 	OPT_TEXT("format", 't', struct args, format, "FORMAT",
-                 "Format to write, as --to FORMAT; default: the one the name of FILE ends with, "
-                 "or perfetto"),
+                 "Format to write; default: the one that the name of FILE ends with, or perfetto"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
                  "Write here, into it when it is a folder, - for standard output; default: the "
                  "recording's name with the ending of the format"),
@@ -346,24 +345,6 @@ static int export_recording(const struct args *args, const char *recording,
 	return result;
 }
 
-/*
- * "--to perfetto" names a format, "--to 2s" the end of a window: times begin with a digit or a
- * minus sign, formats with neither.
- */
-static void take_formats(struct args *args)
-{
-	struct gt_option_list *to = &args->filter.to;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < to->count; i++) {
-		if (strchr("-0123456789", *to->texts[i]))
-			to->texts[kept++] = to->texts[i];
-		else
-			args->format = to->texts[i];
-	}
-	to->count = kept;
-}
-
 static int check(const struct args *args, int left, char **argv, struct gt_error *err)
 {
 	if (left > 1 && !args->output && *ending_of(argv[1]) &&
@@ -391,7 +372,6 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (result < 0)
 		return result;
-	take_formats(&args);
 	result = choose(&args, &exporter, err);
 	if (result == 0)
 		result = choose_compression(&args, exporter, err);

@@ -250,8 +250,8 @@ static int export_recording(struct view *view, const char *path, struct gt_error
 
 static bool has_filter(const struct gt_filter_args *filter)
 {
-	return filter->from || filter->to.count || filter->processes.count ||
-	       filter->devices.count || filter->streams.count || filter->kernels.count;
+	return filter->from || filter->to || filter->processes.count || filter->devices.count ||
+	       filter->streams.count || filter->kernels.count;
 }
 
 static int use_trace(struct view *view, const char *path, struct gt_error *err)
