@@ -11,6 +11,14 @@ const char *gt_path_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+const char *gt_path_ending(const char *path)
+{
+	const char *name = gt_path_name(path);
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot > name ? dot : name + strlen(name);
+}
+
 bool gt_path_is_folder(const char *path)
 {
 	struct stat status;

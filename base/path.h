@@ -9,6 +9,9 @@
 /* What follows the last slash, in the path itself: "" for one that ends with a slash. */
 const char *gt_path_name(const char *path);
 
+/* What the name of a file ends with, in the path itself: from its last dot on, "" for none. */
+const char *gt_path_ending(const char *path);
+
 /* Whether there is a folder of that path, or a link to one. */
 bool gt_path_is_folder(const char *path);
 

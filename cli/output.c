@@ -10,7 +10,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/partial.h"
+#include "cli/say.h"
 
 #define TEMPORARY_TRIES 100
 
@@ -108,11 +110,14 @@ static int give_name(const struct gt_output *output)
 int gt_output_commit(struct gt_output *output, struct gt_error *err)
 {
 	const bool failed_before = ferror(output->file);
+	struct stat status;
 	bool failed;
 
 	errno = 0;
 	failed = fflush(output->file) != 0 || failed_before;
 	if (output->file != stdout) {
+		if (fstat(fileno(output->file), &status) == 0)
+			output->bytes = (uint64_t)status.st_size;
 		failed = fclose(output->file) != 0 || failed;
 		output->file = NULL;
 	}
@@ -129,6 +134,14 @@ int gt_output_commit(struct gt_output *output, struct gt_error *err)
 	free(output->temporary);
 	output->temporary = NULL;
 	return 0;
+}
+
+void gt_output_say(const struct gt_output *output, const char *what)
+{
+	if (output->file != stdout)
+		gt_say("wrote %s (%s)%s%s", output->path,
+		       gt_figure_bytes((int64_t)output->bytes).text, what ? ": " : "",
+		       what ? what : "");
 }
 
 void gt_output_release(struct gt_output *output)

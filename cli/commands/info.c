@@ -16,21 +16,18 @@
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/filter.h"
-#include "cli/ledger.h"
 #include "cli/manifest.h"
 #include "cli/option.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/show.h"
-#include "collector/collector.h"
 #include "format/recording.h"
 #include "format/salvage.h"
-#include "model/filter.h"
 #include "model/ledger.h"
 #include "model/names.h"
 #include "model/trace.h"
-#include "model/view.h"
 
 struct args {
 	struct gt_filter_args filter;
@@ -48,8 +45,7 @@ struct facts {
 	struct gt_manifests runs; /* those whose manifest can be read */
 	struct gt_manifest sum;   /* of them: what the table refers to */
 	struct gt_recording_files files;
-	struct gt_trace trace;        /* what the filter left of it */
-	char ledger[GT_LEDGER_BYTES]; /* of the whole recording */
+	struct gt_reading reading;
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -222,7 +218,7 @@ static bool of_one_machine(const struct gt_manifests *runs)
 static void add_manifest(struct gt_result *result, const struct facts *facts)
 {
 	const struct gt_manifest *sum = &facts->sum;
-	const struct gt_trace *trace = &facts->trace;
+	const struct gt_trace *trace = &facts->reading.trace;
 	const struct gt_process *first = first_known(trace);
 
 	add_command(result, sum, first ? gt_trace_text(trace, first->command) : "");
@@ -250,8 +246,8 @@ static double bytes_per_launch(const struct facts *facts)
 	uint64_t launches = 0;
 	uint64_t bytes = 0;
 
-	if (gt_trace_ledger(&facts->trace, "launches", &launches) < 0 || launches == 0)
-		launches = facts->trace.kernels.count;
+	if (gt_trace_ledger(&facts->reading.trace, "launches", &launches) < 0 || launches == 0)
+		launches = facts->reading.trace.kernels.count;
 	gt_array_each(const struct gt_recording_file, file, &facts->files.list)
 		if (gt_has_suffix(file->name, GT_CAPTURE_SUFFIX))
 			bytes += file->bytes;
@@ -260,7 +256,7 @@ static double bytes_per_launch(const struct facts *facts)
 
 static void add_recording(struct gt_result *result, const struct facts *facts)
 {
-	const struct gt_trace *trace = &facts->trace;
+	const struct gt_trace *trace = &facts->reading.trace;
 
 	gt_result_begin(result, "recording", recording_headings, COUNT_OF(recording_headings));
 	add_manifest(result, facts);
@@ -413,15 +409,15 @@ static void fill(struct gt_result *result, const struct facts *facts)
 {
 	add_recording(result, facts);
 	add_runs(result, &facts->runs);
-	add_processes(result, &facts->trace);
-	add_devices(result, &facts->trace);
-	add_tables(result, &facts->trace);
-	add_ledger(result, &facts->trace);
+	add_processes(result, &facts->reading.trace);
+	add_devices(result, &facts->reading.trace);
+	add_tables(result, &facts->reading.trace);
+	add_ledger(result, &facts->reading.trace);
 	add_settings(result, &facts->runs);
-	add_environment(result, &facts->trace);
-	add_notes(result, &facts->trace);
+	add_environment(result, &facts->reading.trace);
+	add_notes(result, &facts->reading.trace);
 	add_files(result, &facts->files);
-	gt_result_remark(result, "%s", facts->ledger);
+	gt_result_remark(result, "%s", facts->reading.ledger);
 }
 
 /* Those of a recording of nothing. */
@@ -429,9 +425,9 @@ static void make_tables(struct gt_result *result)
 {
 	struct facts facts = {0};
 
-	gt_trace_init(&facts.trace);
+	gt_reading_init(&facts.reading);
 	fill(result, &facts);
-	gt_trace_release(&facts.trace);
+	gt_reading_release(&facts.reading);
 }
 
 /* loaded is what came of loading them. */
@@ -453,28 +449,23 @@ static void remark_manifests(struct gt_result *result, const struct gt_manifests
 }
 
 /* The captures must be readable; a manifest that is not is worth a remark. */
-static int load(struct facts *facts, const char *path, const struct gt_filter *filter,
+static int load(struct facts *facts, const char *path, const struct gt_filter_args *filter,
                 struct gt_result *result, struct gt_error *err)
 {
 	struct gt_error problem = {0};
-	struct gt_view view = {0};
 	struct gt_salvage left;
 	struct gt_progress progress = {0};
-	int loaded;
+	int loaded = gt_reading_choose(&facts->reading, filter, err);
 
 	gt_progress_begin(&progress, false, "reading %s", path);
-	loaded = gt_collect_watched(path, &facts->trace, gt_progress_watch(&progress), err);
+	if (loaded == 0)
+		loaded = gt_reading_read(&facts->reading, path, GT_NAMES_SHORT, &progress, err);
 	gt_progress_end(&progress);
-
-	if (loaded == 0) {
-		(void)gt_ledger_sentence(&facts->trace, facts->ledger, sizeof(facts->ledger));
-		loaded = gt_view_cut(&view, &facts->trace, filter, err);
-	}
 	if (loaded == 0)
 		loaded = gt_recording_list(&facts->files, path, err);
 	if (loaded < 0)
 		return loaded;
-	gt_remark_restriction(result, view.restriction);
+	gt_remark_restriction(result, facts->reading.view.restriction);
 	remark_manifests(result, &facts->runs, gt_manifests_load(&facts->runs, path, &problem),
 	                 &problem);
 	facts->sum = sum_of(&facts->runs);
@@ -491,7 +482,6 @@ static int run(int argc, char **argv, struct gt_error *err)
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	struct gt_rendering rendering = {.limit = UINT64_MAX};
 	struct facts facts = {0};
-	struct gt_filter filter;
 	struct gt_result result;
 	char *recording = NULL;
 	int status;
@@ -503,14 +493,12 @@ static int run(int argc, char **argv, struct gt_error *err)
 	status = gt_show_style(&args.show, &rendering.style, err);
 	if (status < 0)
 		return status;
-	gt_trace_init(&facts.trace);
+	gt_reading_init(&facts.reading);
 	gt_result_init(&result);
-	gt_filter_init(&filter);
-	status = gt_filter_read(&args.filter, &filter, err);
 	if (status == 0)
 		status = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
 	if (status == 0)
-		status = load(&facts, recording, &filter, &result, err);
+		status = load(&facts, recording, &args.filter, &result, err);
 	if (status == 0) {
 		fill(&result, &facts);
 		status = gt_result_check(&result, err);
@@ -519,8 +507,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		status = gt_show(&args.show, &rendering, &(struct gt_named_result){"info", &result},
 		                 1, err);
 	gt_result_release(&result);
-	gt_filter_release(&filter);
-	gt_trace_release(&facts.trace);
+	gt_reading_release(&facts.reading);
 	gt_recording_files_release(&facts.files);
 	gt_manifests_release(&facts.runs);
 	free(recording);

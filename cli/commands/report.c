@@ -19,20 +19,17 @@
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/habits.h"
-#include "cli/ledger.h"
 #include "cli/names.h"
 #include "cli/option.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/report_help.h"
 #include "cli/say.h"
 #include "cli/show.h"
 #include "cli/words.h"
-#include "collector/collector.h"
 #include "format/recording.h"
-#include "model/filter.h"
-#include "model/trace.h"
 #include "model/view.h"
 
 struct args {
@@ -359,7 +356,6 @@ static int run_reports(const struct gt_view *view, struct answers *answers,
 	return result;
 }
 
-/* The ledger is that of the whole recording: its sentence is made before anything is cut out. */
 static int report_on(const struct args *args, const char *recording, enum gt_style style,
                      struct answers *answers, struct gt_error *err)
 {
@@ -369,34 +365,23 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 		.sort = args->sort.count ? &args->sort : NULL,
 	};
 	struct gt_progress progress = {0};
-	struct gt_filter filter;
-	struct gt_trace trace;
-	struct gt_view view;
-	char sentence[GT_LEDGER_BYTES];
-	bool clean = true;
+	struct gt_reading reading;
 	int result;
 
-	gt_filter_init(&filter);
-	gt_trace_init(&trace);
-	result = gt_filter_read(&args->filter, &filter, err);
-	if (result == 0) {
-		gt_progress_begin(&progress, false, "reading %s", recording);
-		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
-	}
-	trace.names = gt_names_form(args->names);
-	if (result == 0) {
-		clean = gt_ledger_sentence(&trace, sentence, sizeof(sentence));
-		result = gt_view_cut(&view, &trace, &filter, err);
-	}
+	gt_reading_init(&reading);
+	result = gt_reading_choose(&reading, &args->filter, err);
+	gt_progress_begin(&progress, false, "reading %s", recording);
 	if (result == 0)
-		result = run_reports(&view, answers, &progress, err);
+		result = gt_reading_read(&reading, recording, gt_names_form(args->names), &progress,
+		                         err);
+	if (result == 0)
+		result = run_reports(&reading.view, answers, &progress, err);
 	gt_progress_end(&progress);
-	if (result == 0 && (!clean || ends_with_ledger(answers, style)))
-		add_ledger(sentence, style, answers);
+	if (result == 0 && (!reading.clean || ends_with_ledger(answers, style)))
+		add_ledger(reading.ledger, style, answers);
 	if (result == 0)
 		result = show_answers(args, &rendering, answers, err);
-	gt_trace_release(&trace);
-	gt_filter_release(&filter);
+	gt_reading_release(&reading);
 	return result;
 }
 

@@ -11,6 +11,15 @@ Test(path, has_its_name_behind_the_last_slash)
 	expect_text(gt_path_name("results/"), "");
 }
 
+Test(path, ends_with_what_follows_the_last_dot_of_its_name)
+{
+	expect_text(gt_path_ending("results.d/app.tar.gz"), ".gz");
+	expect_text(gt_path_ending("results.d/app"), "");
+	expect_text(gt_path_ending(".hidden"), "");
+	expect_text(gt_path_ending("app."), ".");
+	expect_text(gt_path_ending(""), "");
+}
+
 Test(path, is_a_folder_only_when_there_is_one)
 {
 	cr_expect(gt_path_is_folder("/"));
