@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "cli/partial.h"
 #include "cli/say.h"
@@ -24,11 +26,15 @@ static int exists(const char *path, struct gt_error *err)
 /* Takes over the descriptor, which may be a negative errno value. */
 static int use(struct gt_output *output, int fd, struct gt_error *err)
 {
+	char text[PATH_MAX];
+	int code;
+
 	output->file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (output->file)
 		return 0;
-	return gt_fail(err, fd < 0 ? -fd : errno, "cannot write %s: %s", output->path,
-	               gt_errno_text(fd < 0 ? -fd : errno));
+	code = fd < 0 ? -fd : errno;
+	return gt_fail(err, code, "cannot write %s: %s", output->path,
+	               gt_path_problem(output->path, code, text, sizeof(text)));
 }
 
 static int open_in_place(struct gt_output *output, struct gt_error *err)

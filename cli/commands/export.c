@@ -350,7 +350,7 @@ static int check(const struct args *args, int left, char **argv, struct gt_error
 		return gt_fail(err, EINVAL, "one recording at a time; to write %s: -o %s", argv[1],
 		               argv[1]);
 	if (left > 1)
-		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
+		return gt_recording_one(left, argv, err);
 	if (args->json && args->output && strcmp(args->output, "-") == 0)
 		return gt_fail(err, EINVAL,
 		               "--json and the trace cannot both go to standard output");

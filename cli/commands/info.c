@@ -488,9 +488,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (left < 0)
 		return left;
-	if (left > 1)
-		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
-	status = gt_show_style(&args.show, &rendering.style, err);
+	status = gt_recording_one(left, argv, err);
+	if (status == 0)
+		status = gt_show_style(&args.show, &rendering.style, err);
 	if (status < 0)
 		return status;
 	gt_reading_init(&facts.reading);

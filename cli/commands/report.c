@@ -15,6 +15,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/filter.h"
@@ -176,29 +177,23 @@ static int group(struct answers *answers, const char *by, struct gt_error *err)
 /* What a word was meant to be: a report, or, where none is named, a recording. */
 static int unknown_word(const char *word, bool recording_known, struct gt_error *err)
 {
-	struct gt_words names = {0};
+	const char **names = gt_allocate((gt_report_count + 1) * sizeof(*names));
+	const struct gt_wanted wanted = {"recording or report", names, "gputrace report --list",
+	                                 EINVAL};
 	const char *nearest;
 	int result;
 
 	for (size_t i = 0; i < gt_report_count; i++)
-		gt_words_add(&names, gt_reports[i]->name, strlen(gt_reports[i]->name));
+		names[i] = gt_reports[i]->name;
+	names[gt_report_count] = NULL;
+	nearest = gt_nearest(word, names);
 	if (!recording_known)
-		gt_recording_add_names(&names);
-	nearest = gt_words_nearest(&names, word);
-	if (nearest && recording_known)
-		result = gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", word, nearest);
+		result = gt_recording_missing(word, &wanted, err);
 	else if (nearest)
-		result = gt_fail(err, EINVAL,
-		                 "'%s' is neither a recording here nor a report; did you mean %s?",
-		                 word, nearest);
-	else if (recording_known)
-		result = gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", word);
+		result = gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", word, nearest);
 	else
-		result = gt_fail(err, EINVAL,
-		                 "'%s' is neither a recording here nor a report; see gputrace "
-		                 "report --list",
-		                 word);
-	gt_words_release(&names);
+		result = gt_fail(err, EINVAL, "no report '%s'; see %s", word, wanted.see);
+	gt_array_free(names);
 	return result;
 }
 
@@ -283,7 +278,7 @@ static int take(struct answers *answers, const char *word, const char **recordin
 	if (!exists && !is_path(word))
 		return unknown_word(word, *recording, err);
 	if (*recording)
-		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", word);
+		return gt_recording_second(word, err);
 	*recording = word;
 	return 0;
 }

@@ -402,17 +402,22 @@ static int serve(struct view *view, struct gt_error *err)
 	return result;
 }
 
-/* A recording as every command finds it ("app" beside app.gputrace), else a file, be it a trace or
- * not. */
+/*
+ * A recording as every command finds it ("app" beside app.gputrace), else a file, which may be a
+ * trace.
+ */
 static int choose_what(const char *word, char **path, struct gt_error *err)
 {
+	static const struct gt_wanted wanted = {.what = "recording or trace", .code = ENOENT};
 	char *recording = word ? gt_recording_find(word) : NULL;
-	const bool is_file = word && !recording &&
-	                     (gt_recording_is_trace(word) ||
-	                      (access(word, F_OK) == 0 && !gt_path_is_folder(word)));
+	const bool is_recording = recording;
+	const bool is_there = word && access(word, F_OK) == 0;
 
 	free(recording);
-	if (!is_file)
+	if (word && *word && !is_recording && !is_there &&
+	    (gt_recording_is_trace(word) || gt_recording_is_foreign(word, NULL) == 0))
+		return gt_recording_missing(word, &wanted, err);
+	if (is_recording || !is_there || gt_path_is_folder(word) || gt_recording_is_program(word))
 		return gt_recording_choose(word, path, err);
 	*path = gt_recording_path(word, "");
 	return 0;
@@ -428,9 +433,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (left < 0)
 		return left;
-	if (left > 1)
-		return gt_fail(err, EINVAL, "one trace at a time, not also '%s'", argv[1]);
-	result = gt_serve_check(err);
+	result = gt_recording_one(left, argv, err);
+	if (result == 0)
+		result = gt_serve_check(err);
 	if (result == 0)
 		result = choose_ui(&view, err);
 	if (result == 0)
