@@ -158,7 +158,7 @@ static void add_busy(const struct tally *tally, struct gt_result *result,
 
 	gt_result_add_count(result, (int64_t)kernels->covered_ns);
 	gt_result_add_real(result, busy_percent);
-	gt_result_add_count(result, view->end_ns - view->start_ns - (int64_t)kernels->covered_ns);
+	gt_result_add_count(result, (int64_t)(gt_view_lasts_ns(view) - kernels->covered_ns));
 	gt_result_add_real(result, 100 - busy_percent);
 }
 

@@ -60,6 +60,7 @@ const struct gt_exporter gt_exporter_chrome = {
 	.name = "chrome",
 	.extension = ".json",
 	.summary = "Chrome trace in JSON, with the fields of PyTorch's profiler",
+	.readers = "chrome://tracing and Holistic Trace Analysis",
 	.compressions = 1u << GT_COMPRESSION_NONE | 1u << GT_COMPRESSION_GZIP,
 	.names = GT_NAMES_FULL, /* tools know kernels by them */
 	.write = write_view,
