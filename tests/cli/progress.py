@@ -65,9 +65,14 @@ class Progress(unittest.TestCase):
         os.close(reader)
         return size
 
+    def keep_waiting(self, reader):
+        """For more than the second, from when it has begun to write: however long the machine takes until then."""
+        self.assertTrue(select.select([reader], [], [], 20)[0], "it writes nothing")
+        time.sleep(1.3)
+
     def run_slowly(self, terminal, *options, **how):
         pid, reader, fd = self.start(terminal, *options, **how)
-        time.sleep(1.3)
+        self.keep_waiting(reader)
         size = self.drain(reader)
         text = self.seen(fd)
         os.close(fd)
@@ -91,7 +96,7 @@ class Progress(unittest.TestCase):
 
     def test_goes_with_an_interrupt(self):
         pid, reader, fd = self.start(True)
-        time.sleep(1.3)
+        self.keep_waiting(reader)
         while not select.select([fd], [], [], 0)[0]:
             self.assertNotEqual(os.read(reader, 1 << 16), b"", "it ended without a word")
         self.seen(fd, b"writing")
