@@ -48,6 +48,7 @@ struct gt_capture {
 	bool missing;     /* there is no capture, only its arena */
 	bool unread;      /* the capture could not be read */
 	gt_id process;
+	gt_string boot;              /* of the machine it is from, 0: not known */
 	gt_array(gt_string) strings; /* by the capture's string id */
 	struct gt_known shapes;      /* rows of launch_shapes by the capture's shape id */
 	gt_array(struct gt_record_shape) raw_shapes;

@@ -558,6 +558,20 @@ static uint64_t folder_bytes(const char *folder)
 	return bytes;
 }
 
+/* Ranks that begin when all others have ended are not known of yet: each end may be the last. */
+static void say_joined(const char *folder)
+{
+	struct gt_recording_files files;
+	unsigned runs = 0;
+
+	if (gt_recording_list(&files, folder, NULL) == 0)
+		gt_array_each(const struct gt_recording_file, file, &files.list)
+			runs += gt_manifest_is_name(file->name);
+	gt_recording_files_release(&files);
+	gt_say("%s holds %u run%s so far; what joins it later sums up again", folder, runs,
+	       runs == 1 ? "" : "s");
+}
+
 static void say_running(const struct gt_salvage *salvage)
 {
 	if (salvage->running == 1)
@@ -596,6 +610,8 @@ static void summarise(const struct run *run, const struct gt_reading *reading,
 	};
 
 	say_running(salvage);
+	if (run->args->join)
+		say_joined(run->folder);
 	gt_summary_print(&summary);
 }
 

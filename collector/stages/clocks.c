@@ -2,9 +2,11 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strings.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
 #include "format/series.h"
@@ -420,6 +422,50 @@ static void check(struct gt_collection *collection, const struct gt_capture *cap
 		                   capture->name);
 }
 
+enum { MOST_NAMED = 3 };
+
+/* The captures that are the first of their boot of a machine: how many, and the first of these. */
+static size_t find_boots(const struct gt_collection *collection, const struct gt_capture **first)
+{
+	bool *seen = calloc(gt_strings_count(collection->trace->strings) + 1, sizeof(*seen));
+	size_t count = 0;
+
+	gt_array_each(const struct gt_capture, capture, &collection->captures) {
+		if (!seen || !capture->boot || seen[capture->boot])
+			continue;
+		seen[capture->boot] = true;
+		if (count < MOST_NAMED)
+			first[count] = capture;
+		count++;
+	}
+	free(seen);
+	return count;
+}
+
+/* CLOCK_BOOTTIME begins when a machine does: times of two are on two timelines, here laid over each
+ * other. */
+static void check_machines(struct gt_collection *collection)
+{
+	const struct gt_trace *trace = collection->trace;
+	const struct gt_capture *first[MOST_NAMED];
+	const size_t count = find_boots(collection, first);
+	char names[3 * 80] = "";
+	size_t length = 0;
+
+	if (count < 2)
+		return;
+	for (size_t i = 0; i < count && i < MOST_NAMED; i++)
+		length += (size_t)snprintf(
+			names + length, sizeof(names) - length, "%s%.64s", i ? ", " : "",
+			gt_trace_text(trace, trace->processes.rows[first[i]->process].host));
+	gt_collection_note(
+		collection, GT_NONE, "clocks",
+		"the processes ran on %zu machines, or on one that was started again "
+		"(%s%s): each counts time from its own start, so that times of different "
+		"ones cannot be compared",
+		count, names, count > MOST_NAMED ? ", ..." : "");
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
@@ -437,6 +483,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		if (process->end_ns > trace->end_ns)
 			trace->end_ns = process->end_ns;
 	}
+	check_machines(collection);
 	return 0;
 }
 
