@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/nvtx/nvtx.h"
+
+#include "injection/services.h"
+#include "injection/source.h"
+
+/*
+ * Ranges, marks and names that the program gives through NVTX: its functions call injection/nvtx
+ * themselves, whether CUDA is there or not.
+ */
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	(void)state;
+	(void)err;
+	gt_nvtx_names_replay(session);
+	return 0;
+}
+
+const struct gt_source gt_source_nvtx = {.name = "nvtx", .alone = true, .start = start};
