@@ -51,7 +51,7 @@ static bool watch_forks(void)
 	return watches_forks;
 }
 
-void gt_session_must_begin(void)
+void gt_session_must_begin(bool with_cuda)
 {
 	const int saved = errno;
 	uint32_t fresh = FRESH;
@@ -62,7 +62,7 @@ void gt_session_must_begin(void)
 	if (atomic_compare_exchange_strong(&begun, &fresh, BEGINNING)) {
 		owner = getpid();
 		if (watch_forks()) {
-			gt_session_begin(&session, environ);
+			gt_session_begin(&session, environ, with_cuda);
 			atexit(at_exit);
 		}
 		atomic_store_explicit(&begun, BEGUN, memory_order_release);
@@ -85,7 +85,7 @@ int InitializeInjection(void)
 
 	if (atomic_flag_test_and_set(&cuda_started))
 		return 1;
-	gt_session_must_begin();
+	gt_session_must_begin(true);
 	gt_session_start_cuda(&session);
 	/* Again, so that it comes before what CUDA itself does at the end. */
 	if (watches_forks)

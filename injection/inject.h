@@ -2,10 +2,12 @@
 #ifndef GT_INJECTION_INJECT_H
 #define GT_INJECTION_INJECT_H
 
+#include <stdbool.h>
+
 /*
  * Begins the session of the process if nothing has yet, and waits while another thread is at it:
- * CUDA or NVTX has found this library, whichever is first.
+ * CUDA (with_cuda) or NVTX has found this library, whichever is first.
  */
-void gt_session_must_begin(void);
+void gt_session_must_begin(bool with_cuda);
 
 #endif

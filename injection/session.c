@@ -236,17 +236,23 @@ static void begin(struct gt_session *session, char *const *environment)
 	(void)gt_writer_file_header(&session->writer);
 	write_meta(session, environment);
 	gt_settings_read(&session->settings, environment, complain, session);
-	if (start_recording(session, began_ns))
-		say(session, "recording into ", session->folder);
-	else
+	if (!start_recording(session, began_ns))
 		close_empty(session, "the program's limits leave no room for a thread");
+}
+
+/* Once in a process. */
+static void say_where(struct gt_session *session)
+{
+	if (gt_session_is_running(session) && !session->said)
+		say(session, "recording into ", session->folder);
+	session->said = true;
 }
 
 static void leave_out_cuda(struct gt_session *session, const char *why)
 {
 	gt_count(session, GT_LEDGER_sources_failed, 1);
 	gt_note(session, "cupti", why);
-	say(session, "not recording what uses CUDA: ", why);
+	say(session, "not recording: ", why);
 }
 
 /* The sources that need CUPTI, while the writer thread stands still. */
@@ -272,6 +278,7 @@ static void start_cuda(struct gt_session *session)
 	gt_sources_start(session);
 	if (gt_session_is(session, GT_SESSION_RECORDING))
 		gt_router_activate(&session->router, gt_sources_arm(session));
+	say_where(session);
 	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
 	gt_drain_header(session->drain);
 }
@@ -311,12 +318,14 @@ static void unblock_signals(const struct calm *before)
 	pthread_setcancelstate(before->cancel, NULL);
 }
 
-void gt_session_begin(struct gt_session *session, char *const *environment)
+void gt_session_begin(struct gt_session *session, char *const *environment, bool with_cuda)
 {
 	struct calm before;
 
 	block_signals(&before);
 	begin(session, environment);
+	if (!with_cuda)
+		say_where(session);
 	unblock_signals(&before);
 }
 
@@ -341,7 +350,7 @@ void gt_session_start_cuda(struct gt_session *session)
 
 void gt_session_start(struct gt_session *session, char *const *environment)
 {
-	gt_session_begin(session, environment);
+	gt_session_begin(session, environment, true);
 	gt_session_start_cuda(session);
 }
 
@@ -463,15 +472,16 @@ static void cover_arena(const struct gt_session *session)
 /* What the process knows of NVTX stays; all else was the parent's, and nothing uses it here. */
 static void renew(struct gt_session *session)
 {
-	const struct gt_session fresh = {
-		.nvtx = session->nvtx,
-		.thread_end = session->thread_end,
-		.emits = session->emits,
-	};
+	const struct gt_nvtx nvtx = session->nvtx;
+	const pthread_key_t thread_end = session->thread_end;
+	const bool emits = session->emits;
 
 	(void)munmap(session->memory, session->memory_bytes);
 	gt_own.emitter = (struct gt_emitter){0};
-	memcpy(session, &fresh, sizeof(fresh));
+	memset(session, 0, sizeof(*session));
+	session->nvtx = nvtx;
+	session->thread_end = thread_end;
+	session->emits = emits;
 }
 
 bool gt_session_forget(struct gt_session *session)
@@ -483,6 +493,7 @@ bool gt_session_forget(struct gt_session *session)
 	gt_router_activate(&session->router, 0);
 	gt_own.frames = (struct gt_frames){0};
 	gt_roll_forget(session);
+	gt_nvtx_forget(&session->nvtx);
 	if (before == GT_SESSION_OFF || before == GT_SESSION_FORGOTTEN)
 		return false;
 	gt_capture_file_forget(session);

@@ -79,6 +79,7 @@ struct gt_session {
 	 */
 	pthread_mutex_t turn;
 	_Atomic uint32_t starter; /* thread id of the latter while it holds that, 0: none does */
+	bool said;                /* on stderr that it records */
 	bool flushes;             /* guarded by turn: the flusher runs */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
@@ -126,9 +127,10 @@ static inline bool gt_session_cuda_is_up(const struct gt_session *session)
 
 /*
  * Begins to record what needs no CUDA: everything that cannot start is noted in the capture and
- * left out, and the program goes on as it would without. Called once, on any thread.
+ * left out, and the program goes on as it would without. Called once, on any thread; with_cuda:
+ * gt_session_start_cuda comes next.
  */
-void gt_session_begin(struct gt_session *session, char *const *environment);
+void gt_session_begin(struct gt_session *session, char *const *environment, bool with_cuda);
 
 /* Adds what CUPTI tells. Called once after it has begun, on the thread that initialises CUDA. */
 void gt_session_start_cuda(struct gt_session *session);

@@ -160,6 +160,12 @@ static void open_once(struct gt_session *session, NvtxGetExportTableFunc_t first
 		sched_yield();
 }
 
+void gt_nvtx_forget(struct gt_nvtx *nvtx)
+{
+	if (atomic_load_explicit(&nvtx->next.phase, memory_order_relaxed) == OPENING)
+		atomic_store_explicit(&nvtx->next.phase, OPEN, memory_order_relaxed);
+}
+
 /* Where nothing of NVTX is recorded, a library that was to hear of it is told by NVTX itself. */
 static int step_aside(const struct gt_session *session, NvtxGetExportTableFunc_t get)
 {
@@ -175,7 +181,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
 	const int saved = errno;
 	int result = 0;
 
-	gt_session_must_begin();
+	gt_session_must_begin(false);
 	if (!session->settings.nvtx || !gt_is_recorded(session)) {
 		result = step_aside(session, get);
 	} else {

@@ -49,9 +49,13 @@ struct gt_nvtx {
 	uint8_t *names;            /* names that are given; NULL: none are kept */
 	_Atomic uint64_t name_bytes;
 	struct gt_nvtx_next next;
+	bool named_late; /* the environment names this library since it was loaded, not before */
 };
 
 struct gt_nvtx *gt_nvtx_of(struct gt_session *session);
+
+/* In the child of a fork: a thread that was looking for another library is not here. */
+void gt_nvtx_forget(struct gt_nvtx *nvtx);
 
 /* ---- names.c ---- */
 
