@@ -24,6 +24,7 @@
  *   loop N     N pushes, each popped
  *   threads N  the same 1000 times on each of N threads
  *   deep N     N pushes, then as many pops
+ *   unique N   N ranges of which each has a text of its own
  *   levels     what push and pop return
  *   odd        what is no proper use: a pop too many, texts that are missing, short structs
  *   long       texts longer than a record takes
@@ -163,6 +164,19 @@ static void deep(long count)
 		CALL(nvtxRangePushA("deep"));
 	for (long i = 0; i < count; i++)
 		CALL(nvtxRangePop());
+}
+
+static void unique(long count)
+{
+	char text[64];
+
+	for (long i = 0; i < count; i++) {
+		(void)snprintf(text, sizeof(text), "a text of its own for range number %ld", i);
+		CALL(nvtxRangePushA(text));
+		CALL(nvtxRangePop());
+		if (i % 1000 == 999)
+			usleep(5000); /* a machine that is busy has to write them, too */
+	}
 }
 
 static void levels(void)
@@ -329,6 +343,8 @@ static int run_pair(char **words)
 		threads(atol(words[1]));
 	else if (strcmp(words[0], "deep") == 0)
 		deep(atol(words[1]));
+	else if (strcmp(words[0], "unique") == 0)
+		unique(atol(words[1]));
 	else if (strcmp(words[0], "load") == 0)
 		load(words[1]);
 	else
