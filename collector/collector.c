@@ -259,6 +259,9 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->raw_graph_ends);
 		gt_array_release(&capture->raw_unloads);
 		gt_array_release(&capture->raw_functions);
+		gt_array_release(&capture->raw_range_begins);
+		gt_array_release(&capture->raw_range_ends);
+		gt_array_release(&capture->raw_given_names);
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);
 		gt_known_release(&capture->streams);
