@@ -22,7 +22,8 @@ struct ids {
 	struct gt_known execs;
 	struct gt_known execs_of_calls;   /* by correlation id of the call that made them */
 	struct gt_known parents_of_calls; /* nodes with graphs inside, likewise */
-	struct gt_known unknown;          /* execs that nobody saw being made, by handle */
+	struct gt_known clones;  /* nodes, by original and correlation id of the call that cloned */
+	struct gt_known unknown; /* execs that nobody saw being made, by handle */
 };
 
 /* Who has a handle from some moment on. */
@@ -183,6 +184,11 @@ static void take_instantiation(struct linker *linker, gt_id row)
 
 /* ---- what names what ---- */
 
+static uint64_t clone_key(gt_id original, gt_count correlation)
+{
+	return (uint64_t)original << 32 | correlation;
+}
+
 static void link_nodes(struct linker *linker)
 {
 	gt_array_each(struct gt_graph_node, node, &linker->trace->graph_nodes) {
@@ -195,9 +201,12 @@ static void link_nodes(struct linker *linker)
 		/* A graph inside of an executable one has an id of its own. */
 		if (node->exec == GT_NONE && node->original_number)
 			node->exec = find(&ids->execs_of_calls, node->correlation);
-		if (node->original_number == 0 &&
-		    (node->type == GT_GRAPH_NODE_GRAPH || node->type == GT_GRAPH_NODE_CONDITIONAL))
+		if (node->type != GT_GRAPH_NODE_GRAPH && node->type != GT_GRAPH_NODE_CONDITIONAL)
+			continue;
+		if (node->original_number == 0)
 			learn(&ids->parents_of_calls, node->correlation, row);
+		else if (node->original != GT_NONE)
+			learn(&ids->clones, clone_key(node->original, node->correlation), row);
 	}
 }
 
@@ -298,6 +307,17 @@ static void link_graphs(struct linker *linker)
 			graph->exec = find(&ids->execs_of_calls, graph->correlation);
 		if (graph->kind == GT_GRAPH_CHILD || graph->kind == GT_GRAPH_BODY)
 			graph->parent = find(&ids->parents_of_calls, graph->correlation);
+	}
+	/* Where a graph is cloned with all that is in it, the clone of the node has that of the
+	 * graph. */
+	gt_array_each(struct gt_graph, graph, &trace->graphs) {
+		const gt_id parent = graph->original == GT_NONE
+		                             ? GT_NONE
+		                             : trace->graphs.rows[graph->original].parent;
+
+		if (graph->parent == GT_NONE && parent != GT_NONE)
+			graph->parent = find(&linker->ids[graph->process].clones,
+			                     clone_key(parent, graph->correlation));
 	}
 	/* Of some captures only the launches tell that they were. */
 	gt_array_each(const struct gt_graph_node, node, &trace->graph_nodes)
@@ -615,6 +635,7 @@ static void release(struct linker *linker)
 		gt_known_release(&linker->ids[i].execs);
 		gt_known_release(&linker->ids[i].execs_of_calls);
 		gt_known_release(&linker->ids[i].parents_of_calls);
+		gt_known_release(&linker->ids[i].clones);
 		gt_known_release(&linker->ids[i].unknown);
 	}
 	gt_array_free(linker->ids);

@@ -79,6 +79,15 @@ static void add_dependency(uint64_t from, uint64_t to, uint32_t correlation)
 	              .correlation = correlation);
 }
 
+static void make_graph_inside(uint32_t graph)
+{
+	recording_add(&recording, graph_node, .made_ns = 2110, .number = NODE,
+	              .graph_number = GRAPH, .correlation = 2, .thread = THREAD,
+	              .type = GT_GRAPH_NODE_GRAPH);
+	add_graph(graph, 0, 2120, 2);
+	add_graph(graph, 99, 2121, 2);
+}
+
 /* Three launches that are captured, by two threads, from time 2000 on: calls 1 to 4. */
 static void add_capture(void)
 {
@@ -306,11 +315,7 @@ Test(graphs, inside_of_nodes_name_the_node)
 	call_at("cuGraphCreate", 2000, 1, THREAD);
 	add_graph(GRAPH, 0, 2010, 1);
 	call_at("cuGraphAddChildGraphNode", 2100, 2, THREAD);
-	recording_add(&recording, graph_node, .made_ns = 2110, .number = NODE,
-	              .graph_number = GRAPH, .correlation = 2, .thread = THREAD,
-	              .type = GT_GRAPH_NODE_GRAPH);
-	add_graph(GRAPH + 1, 0, 2120, 2);
-	add_graph(GRAPH + 1, 99, 2121, 2);
+	make_graph_inside(GRAPH + 1);
 	call_at("cuGraphAddNode_v2", 2200, 3, THREAD);
 	recording_add(&recording, graph_node, .made_ns = 2210, .number = NODE + 1,
 	              .graph_number = GRAPH, .correlation = 3, .thread = THREAD,
@@ -325,6 +330,21 @@ Test(graphs, inside_of_nodes_name_the_node)
 	cr_expect(eq(u32, trace.graphs.rows[1].original_number, 99));
 	cr_expect(eq(u32, trace.graphs.rows[2].kind, GT_GRAPH_BODY));
 	cr_expect(eq(u32, trace.graphs.rows[2].parent, 1));
+}
+
+Test(graphs, inside_of_nodes_that_are_cloned_name_the_clone_of_the_node)
+{
+	call_at("cuGraphAddChildGraphNode", 2100, 2, THREAD);
+	make_graph_inside(GRAPH + 1);
+	call_at("cuGraphClone", 2200, 3, THREAD);
+	add_graph(GRAPH + 3, GRAPH + 1, 2220, 3);
+	recording_add(&recording, graph_node, .made_ns = 2230, .number = NODE + 5,
+	              .original_number = NODE, .graph_number = GRAPH + 2, .correlation = 3,
+	              .thread = THREAD, .type = GT_GRAPH_NODE_GRAPH);
+	finish();
+	cr_assert(eq(u32, trace.graphs.rows[1].number, GRAPH + 3));
+	cr_assert(lt(u32, trace.graphs.rows[1].parent, trace.graph_nodes.count));
+	cr_expect(eq(u64, trace.graph_nodes.rows[trace.graphs.rows[1].parent].number, NODE + 5));
 }
 
 Test(graphs, inside_of_executable_ones_are_theirs)
