@@ -601,7 +601,8 @@ static void add_remarks(const struct graphs *graphs, struct gt_result *result)
 	if (unknown)
 		gt_result_remark(result,
 		                 "Of %s executable graphs nobody saw the making: what they "
-		                 "consist of is not known.",
+		                 "consist of is not known. They were made before recording began, "
+		                 "or the recording before graphs were recorded.",
 		                 gt_grouped(unknown).text);
 	if (trace->graph_launches.count > 0 && trace->api_calls.count == 0)
 		gt_result_remark(result, "API calls are not in the recording: what a launch ran, "

@@ -610,6 +610,61 @@ static void number_unknown(struct gt_trace *trace)
 	gt_array_free(exec_of_call);
 }
 
+/* ---- recordings made before graphs were recorded ---- */
+
+/* There the API calls tell of launches, and kernels the number of what was launched. */
+static gt_id exec_with_number(struct linker *linker, gt_id process, gt_count number)
+{
+	struct ids *ids = ids_of(linker, process);
+	gt_id row = ids ? find(&ids->execs, number) : GT_NONE;
+
+	if (row != GT_NONE || !ids || number == 0)
+		return row;
+	row = (gt_id)linker->trace->graph_execs.count;
+	gt_known_add(&ids->execs, number, row);
+	*gt_array_push(&linker->trace->graph_execs) = (struct gt_graph_exec){
+		.process = process,
+		.thread = GT_NONE,
+		.api_call = GT_NONE,
+		.graph = GT_NONE,
+		.instantiation = GT_NONE,
+		.number = number,
+		.is_unknown = 1,
+	};
+	return row;
+}
+
+static void add_launches_of_calls(struct linker *linker)
+{
+	struct gt_trace *trace = linker->trace;
+	gt_count *numbers = gt_allocate(trace->api_calls.count * sizeof(*numbers));
+
+	memset(numbers, 0, trace->api_calls.count * sizeof(*numbers));
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
+		if (kernel->graph && kernel->api_call < trace->api_calls.count)
+			numbers[kernel->api_call] = kernel->graph;
+	for (gt_id i = 0; i < trace->api_calls.count; i++) {
+		const struct gt_api_call *call = &trace->api_calls.rows[i];
+
+		if (call->kind != GT_API_GRAPH_LAUNCH || call->flags & GT_NESTED)
+			continue;
+		*gt_array_push(&trace->graph_launches) = (struct gt_graph_launch){
+			.start_ns = call->start_ns,
+			.end_ns = call->end_ns,
+			.thread = call->thread,
+			.context = GT_NONE,
+			.stream = GT_NONE,
+			.api_call = i,
+			.exec = exec_with_number(linker, process_of_thread(trace, call->thread),
+		                                 numbers[i]),
+			.correlation = call->correlation,
+			.result = call->result,
+			.flags = call->flags,
+		};
+	}
+	gt_array_free(numbers);
+}
+
 static void remark_unknown(struct gt_collection *collection, const struct linker *linker)
 {
 	gt_array_each(const struct gt_capture, capture, &collection->captures) {
@@ -667,19 +722,25 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 	remark_unknown(collection, linker);
 }
 
+static bool tells_of_graphs(const struct gt_trace *trace)
+{
+	return trace->graphs.count + trace->graph_nodes.count + trace->graph_execs.count +
+	               trace->graph_calls.count + trace->graph_launches.count >
+	       0;
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
 	struct linker linker = {.trace = trace};
 
 	(void)err;
-	if (trace->graph_nodes.count + trace->graph_execs.count + trace->graph_calls.count +
-	            trace->graph_launches.count + trace->graphs.count ==
-	    0)
-		return 0;
 	linker.ids = gt_allocate(trace->processes.count * sizeof(*linker.ids));
 	memset(linker.ids, 0, trace->processes.count * sizeof(*linker.ids));
-	link_all(&linker, collection);
+	if (tells_of_graphs(trace))
+		link_all(&linker, collection);
+	else
+		add_launches_of_calls(&linker);
 	release(&linker);
 	return 0;
 }

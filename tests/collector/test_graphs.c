@@ -396,6 +396,28 @@ Test(graphs, are_known_by_their_nodes_alone)
 	cr_expect(eq(u32, trace.graph_nodes.rows[0].graph, 0));
 }
 
+/* As recordings are that were made before graphs were recorded. */
+Test(graphs, of_older_recordings_are_known_by_their_calls_and_kernels)
+{
+	call_at("cuGraphLaunch", 4000, 11, THREAD);
+	call_at("cuGraphLaunch", 5000, 12, THREAD);
+	call_at("cuGraphLaunch", 6000, 13, THREAD);
+	for (uint32_t i = 0; i < 2; i++)
+		recording_add(&recording, kernel, .start_ns = 4100 + 1000 * i,
+		              .end_ns = 4110 + 1000 * i, .graph = EXEC, .graph_node = EXEC_NODE,
+		              .correlation = 11 + i, .shape = SHAPE, .context = CONTEXT,
+		              .stream = STREAM);
+	finish();
+	cr_assert(eq(sz, trace.graph_execs.count, 1));
+	cr_expect(eq(u32, trace.graph_execs.rows[0].number, EXEC));
+	cr_expect(eq(u32, trace.graph_execs.rows[0].is_unknown, 1));
+	cr_assert(eq(sz, trace.graph_launches.count, 3));
+	cr_expect(eq(u32, trace.graph_launches.rows[0].exec, 0));
+	cr_expect(eq(u32, trace.graph_launches.rows[1].exec, 0));
+	cr_expect(eq(u32, trace.graph_launches.rows[2].exec, GT_NONE)); /* it ran nothing */
+	cr_expect(eq(u64, ledger_of(&trace, "graphs_unknown"), UINT64_MAX));
+}
+
 /* Chains of originals that bite their tails, as damage makes them. */
 Test(graphs, end_where_chains_of_clones_go_in_circles)
 {
