@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
+#include "exporters/perfetto/nodes.h"
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
 #include "model/occupancy.h"
@@ -257,19 +258,22 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
 }
 
 /* A graph may be made anew for each of its launches, so it is not part of what is interned. */
-static size_t pack_graph(uint32_t graph, uint8_t *bytes, size_t size)
+static size_t pack_graph(const struct gt_trace *trace, const struct gt_kernel *kernel,
+                         uint8_t bytes[GT_NODE_ARGS_MAX])
 {
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	struct gt_args args;
+	char made_by[GT_MADE_BY_SIZE];
 
-	if (graph == 0)
+	if (kernel->graph == 0 && kernel->graph_node == 0)
 		return 0;
 	gt_args_init(&args);
-	gt_args_add_int(&args, GT_ARG_GRAPH, graph);
+	gt_nodes_add_args(&args, trace,
+	                  (struct gt_node_of){kernel->graph, kernel->graph_node, kernel->node},
+	                  made_by);
 	message.args = args.list;
 	message.n_args = args.count;
-	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= size);
-	(void)size;
+	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= GT_NODE_ARGS_MAX);
 	return perfetto__compute_kernel_launch__pack(&message, bytes);
 }
 
@@ -277,9 +281,9 @@ void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, 
                     const struct gt_kernel *kernel)
 {
 	const struct launch *launch = find_launch(kernels, placed, kernel->shape);
-	uint8_t message[EVENT_MAX + LAUNCH_MAX + 6 * GT_VARINT_MAX];
-	uint8_t graph[2 * GT_VARINT_MAX];
-	const size_t graph_size = pack_graph(kernel->graph, graph, sizeof(graph));
+	uint8_t message[EVENT_MAX + LAUNCH_MAX + 6 * GT_VARINT_MAX + GT_NODE_ARGS_MAX];
+	uint8_t graph[GT_NODE_ARGS_MAX];
+	const size_t graph_size = pack_graph(kernels->gpu->perfetto->trace, kernel, graph);
 	uint8_t *at = message;
 
 	at = gt_put_varint(gt_put_varint(at, kernels->id_tag), gt_ids_event(number));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/graph_runs.h"
+#include "model/graph_runs.h"
 
 #include <string.h>
 
