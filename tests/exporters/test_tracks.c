@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits), Covers
- * PART(overheads): slices on tracks of the host. */
+/*
+ * Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits),
+ * Covers PART(overheads): slices on tracks of the host.
+ */
 #include "support/check.h"
 
 #include <math.h>
