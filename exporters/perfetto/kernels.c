@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
+#include "exporters/perfetto/nodes.h"
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
 #include "model/families.h"
@@ -20,7 +21,7 @@ enum {
 	 */
 	EVENT_MAX = 6 * (2 + GT_VARINT_MAX),
 	LAUNCH_MAX = 2 * (2 + 3 * (1 + 5)),
-	OWN_MAX = 2 * (2 + 2 * (1 + GT_VARINT_MAX)),
+	OWN_MAX = GT_NODE_ARGS_MAX + 2 + 2 * (1 + GT_VARINT_MAX),
 };
 
 /*
@@ -277,27 +278,29 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
 }
 
 /*
- * What is the execution's own: its graph, which may be made anew for each launch, and whether it is
- * the first of its function. Most have neither.
+ * What is the execution's own: its node of a graph, which may be made anew for each launch, and
+ * whether it is the first of its function. Most have neither.
  */
-static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t *bytes, size_t size)
+static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t bytes[OWN_MAX])
 {
-	const uint32_t graph = kernels->gpu->perfetto->trace->kernels.rows[row].graph;
+	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
+	const struct gt_kernel *kernel = &trace->kernels.rows[row];
 	const bool first = kernels->gpu->first.is_first[row];
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	struct gt_args args;
+	char made_by[GT_MADE_BY_SIZE];
 
-	if (graph == 0 && !first)
+	if (kernel->graph == 0 && kernel->graph_node == 0 && !first)
 		return 0;
 	gt_args_init(&args);
-	if (graph)
-		gt_args_add_int(&args, GT_ARG_GRAPH, graph);
+	gt_nodes_add_args(&args, trace,
+	                  (struct gt_node_of){kernel->graph, kernel->graph_node, kernel->node},
+	                  made_by);
 	if (first)
 		gt_args_add_int(&args, GT_ARG_FIRST_LAUNCH, 1);
 	message.args = args.list;
 	message.n_args = args.count;
-	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= size);
-	(void)size;
+	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= OWN_MAX);
 	return perfetto__compute_kernel_launch__pack(&message, bytes);
 }
 
@@ -308,7 +311,7 @@ void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, 
 	const struct launch *launch = find_launch(kernels, placed, shape);
 	uint8_t message[EVENT_MAX + LAUNCH_MAX + OWN_MAX + 6 * GT_VARINT_MAX];
 	uint8_t own[OWN_MAX];
-	const size_t own_size = pack_own(kernels, row, own, sizeof(own));
+	const size_t own_size = pack_own(kernels, row, own);
 	uint8_t *at = message;
 
 	at = gt_put_varint(gt_put_varint(at, kernels->id_tag), gt_ids_event(number));
