@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/result.h"
+#include "model/labels.h"
 
 struct gt_figure gt_grouped(uint64_t count)
 {
@@ -37,10 +38,11 @@ void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id
 
 	const struct gt_device *row = &trace->devices.rows[device];
 	const bool hosts = several_hosts(trace);
+	char label[GT_LABEL_BYTES];
 
+	gt_device_label(trace, device, label, sizeof(label));
 	gt_result_add_format(result, "%s%s%lld: %s", hosts ? gt_trace_text(trace, row->host) : "",
-	                     hosts ? " " : "", (long long)gt_device_number(row),
-	                     gt_trace_text(trace, row->name));
+	                     hosts ? " " : "", (long long)gt_device_number(row), label);
 }
 
 void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device)
@@ -55,14 +57,18 @@ void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace
 void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream)
 {
 	const gt_id device = gt_stream_device(trace, stream);
+	char label[GT_LABEL_BYTES];
 
-	if (stream >= trace->streams.count)
+	if (stream >= trace->streams.count) {
 		gt_result_add_unknown(result);
-	else if (trace->devices.count > 1 && device < trace->devices.count)
-		gt_result_add_format(result, "%u of GPU %lld", trace->streams.rows[stream].number,
+		return;
+	}
+	gt_stream_label(trace, stream, label, sizeof(label));
+	if (trace->devices.count > 1 && device < trace->devices.count)
+		gt_result_add_format(result, "%s of GPU %lld", label,
 		                     (long long)gt_device_number(&trace->devices.rows[device]));
 	else
-		gt_result_add_format(result, "%u", trace->streams.rows[stream].number);
+		gt_result_add_format(result, "%s", label);
 }
 
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process)

@@ -19,13 +19,16 @@ struct gt_figure gt_grouped(uint64_t count);
 double gt_percent(double part, double whole);
 double gt_bytes_per_second(double bytes, double duration_ns);
 
-/* Cells of a result. "0: NVIDIA H200"; with several hosts in the trace, "host 0: NVIDIA H200". */
+/*
+ * Cells of a result. "0: NVIDIA H200"; with several hosts in the trace, "host 0: NVIDIA H200".
+ * Names that the program gave stand behind those of model/labels.h.
+ */
 void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id device);
 
 /* "GPU 0"; with several hosts in the trace, "host GPU 0". The device must exist. */
 void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device);
 
-/* "7", CUPTI's number of the stream; with several GPUs in the trace "7 of GPU 1". */
+/* "7", CUPTI's number of the stream, or "7: copies"; with several GPUs "7 of GPU 1". */
 void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream);
 
 /* "app (4711)", with several hosts "host app (4711)". */

@@ -15,6 +15,8 @@ enum {
 	/* Longest packed form of six 64-bit fields, and of six 32-bit ones in two messages. */
 	EVENT_MAX = 6 * (2 + GT_VARINT_MAX),
 	LAUNCH_MAX = 2 * (2 + 3 * (1 + 5)),
+	/* The graph and the ranges: a name and a value each, in a message. */
+	OWN_MAX = (1 + GT_RANGE_ARGS) * (2 + 2 * (1 + GT_VARINT_MAX)),
 };
 
 /*
@@ -256,16 +258,23 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
 	return add_launch(kernels, placed, shape);
 }
 
-/* A graph may be made anew for each of its launches, so it is not part of what is interned. */
-static size_t pack_graph(uint32_t graph, uint8_t *bytes, size_t size)
+/*
+ * What differs from one kernel of a launch shape to the next: a graph may be made anew for each of
+ * its launches, and the ranges are those of the moment.
+ */
+static size_t pack_own(struct gt_gpu *gpu, const struct gt_kernel *kernel, uint8_t *bytes,
+                       size_t size)
 {
+	const gt_id row = (gt_id)(kernel - gpu->perfetto->trace->kernels.rows);
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	struct gt_args args;
 
-	if (graph == 0)
+	if (kernel->graph == 0 && gpu->ranges.paths.count == 0)
 		return 0;
 	gt_args_init(&args);
-	gt_args_add_int(&args, GT_ARG_GRAPH, graph);
+	if (kernel->graph)
+		gt_args_add_int(&args, GT_ARG_GRAPH, kernel->graph);
+	gt_gpu_add_ranges(gpu, GT_ACTIVITY_KERNEL, row, &args);
 	message.args = args.list;
 	message.n_args = args.count;
 	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= size);
@@ -277,18 +286,17 @@ void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, 
                     const struct gt_kernel *kernel)
 {
 	const struct launch *launch = find_launch(kernels, placed, kernel->shape);
-	uint8_t message[EVENT_MAX + LAUNCH_MAX + 6 * GT_VARINT_MAX];
-	uint8_t graph[2 * GT_VARINT_MAX];
-	const size_t graph_size = pack_graph(kernel->graph, graph, sizeof(graph));
+	uint8_t message[EVENT_MAX + LAUNCH_MAX + OWN_MAX + 6 * GT_VARINT_MAX];
+	uint8_t own[OWN_MAX];
+	const size_t own_size = pack_own(kernels->gpu, kernel, own, sizeof(own));
 	uint8_t *at = message;
 
 	at = gt_put_varint(gt_put_varint(at, kernels->id_tag), gt_ids_event(number));
 	at = gt_put_varint(gt_put_varint(at, kernels->duration_tag),
 	                   (uint64_t)(placed->end_ns - placed->start_ns));
 	at = gt_put_bytes(at, launch->event, launch->event_size);
-	at = gt_put_varint(gt_put_varint(at, kernels->launch_tag),
-	                   launch->launch_size + graph_size);
+	at = gt_put_varint(gt_put_varint(at, kernels->launch_tag), launch->launch_size + own_size);
 	at = gt_put_bytes(at, launch->launch, launch->launch_size);
-	at = gt_put_bytes(at, graph, graph_size);
+	at = gt_put_bytes(at, own, own_size);
 	gt_gpu_put(kernels->gpu, placed, number, message, (size_t)(at - message));
 }

@@ -155,6 +155,8 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_args_add_real(&args, GT_ARG_RATE, rate(copy->size_bytes, copy->start_ns, copy->end_ns));
 	if (copy->graph)
 		gt_args_add_int(&args, GT_ARG_GRAPH, copy->graph);
+	gt_gpu_add_ranges(gpu, GT_ACTIVITY_COPY, (gt_id)(copy - gpu->perfetto->trace->copies.rows),
+	                  &args);
 	title_of(copy, title, sizeof(title));
 	put(gpu, placed, number, GT_STAGE_COPY, title_iid(gpu, title), &args);
 }
@@ -176,5 +178,7 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_args_add_real(&args, GT_ARG_RATE, rate(fill->size_bytes, fill->start_ns, fill->end_ns));
 	if (fill->graph)
 		gt_args_add_int(&args, GT_ARG_GRAPH, fill->graph);
+	gt_gpu_add_ranges(gpu, GT_ACTIVITY_FILL, (gt_id)(fill - gpu->perfetto->trace->fills.rows),
+	                  &args);
 	put(gpu, placed, number, GT_STAGE_FILL, title_iid(gpu, title), &args);
 }

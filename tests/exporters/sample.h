@@ -105,10 +105,27 @@ static inline gt_id sample_call(struct gt_trace *trace, gt_id thread, const char
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.thread = thread,
+		.range = GT_NONE,
 		.function = sample_text(trace, function),
 		.correlation = (uint32_t)trace->api_calls.count,
 	};
 	return (gt_id)trace->api_calls.count - 1;
+}
+
+/* A range of NVTX that was pushed inside another one; GT_NONE: in none. */
+static inline gt_id sample_range(struct gt_trace *trace, gt_id thread, gt_id parent,
+                                 const char *text, gt_time start_ns, gt_time end_ns)
+{
+	*gt_array_push(&trace->ranges) = (struct gt_range){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.thread = thread,
+		.end_thread = thread,
+		.domain = GT_NONE,
+		.parent = parent,
+		.text = sample_text(trace, text),
+	};
+	return (gt_id)trace->ranges.count - 1;
 }
 
 static inline struct gt_api_call *sample_last_call(struct gt_trace *trace)
@@ -133,6 +150,7 @@ static inline struct gt_kernel *sample_kernel(struct gt_trace *trace, gt_id stre
 		.stream = stream,
 		.device = sample_stream_device(trace, stream),
 		.api_call = call,
+		.node = GT_NONE,
 	};
 	return row;
 }
@@ -151,6 +169,7 @@ static inline struct gt_copy *sample_copy(struct gt_trace *trace, gt_id stream, 
 		.src_device = GT_NONE,
 		.dst_device = GT_NONE,
 		.api_call = call,
+		.node = GT_NONE,
 		.kind = kind,
 		.src_kind = GT_MEMORY_PINNED,
 		.dst_kind = GT_MEMORY_DEVICE,
@@ -170,6 +189,7 @@ static inline struct gt_fill *sample_fill(struct gt_trace *trace, gt_id stream, 
 		.stream = stream,
 		.device = sample_stream_device(trace, stream),
 		.api_call = call,
+		.node = GT_NONE,
 		.memory_kind = GT_MEMORY_DEVICE,
 	};
 	return row;
