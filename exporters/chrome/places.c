@@ -78,6 +78,12 @@ struct gt_place gt_places_of_thread(const struct gt_places *places, gt_id thread
 	return (struct gt_place){.pid = pid_of(places, row->process), .tid = row->tid};
 }
 
+struct gt_place gt_places_of_stream(const struct gt_places *places, gt_id stream, gt_id device)
+{
+	return (struct gt_place){.pid = places->ids->gpus[device],
+	                         .tid = places->stream_tids[stream]};
+}
+
 /* One line of metadata. text: its value, NULL when that is the number. */
 static void describe(struct gt_places *places, struct gt_place place, const char *what,
                      const char *key, const char *text, int64_t number)

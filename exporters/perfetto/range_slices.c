@@ -4,18 +4,8 @@
 #include <stdio.h>
 
 #include "exporters/perfetto/writer.h"
-#include "model/payload.h"
 #include "model/ranges.h"
-
-/* What ranges and marks have in common. */
-struct said {
-	gt_id domain;
-	gt_string category;
-	gt_string data;
-	gt_wide payload;
-	gt_count payload_type;
-	gt_count color;
-};
+#include "model/said.h"
 
 static void add_text(struct gt_perfetto *perfetto, struct gt_slice *slice,
                      struct gt_annotation *annotations, const char *name, gt_string text)
@@ -30,9 +20,9 @@ static void add_text(struct gt_perfetto *perfetto, struct gt_slice *slice,
 }
 
 static void add_payload(struct gt_perfetto *perfetto, struct gt_slice *slice,
-                        struct gt_annotation *annotations, const struct said *said)
+                        struct gt_annotation *annotations, const struct gt_said *said)
 {
-	const struct gt_payload payload = gt_payload_of(said->payload_type, said->payload);
+	const struct gt_payload payload = gt_payload_of(said);
 
 	if (payload.type == GT_PAYLOAD_NONE)
 		return;
@@ -60,7 +50,7 @@ static void add_color(struct gt_perfetto *perfetto, struct gt_slice *slice,
 }
 
 static void annotate(struct gt_perfetto *perfetto, struct gt_slice *slice,
-                     struct gt_annotation *annotations, const struct said *said)
+                     struct gt_annotation *annotations, const struct gt_said *said)
 {
 	const struct gt_trace *trace = perfetto->trace;
 
@@ -77,14 +67,7 @@ static void annotate(struct gt_perfetto *perfetto, struct gt_slice *slice,
 struct gt_slice gt_range_slice(struct gt_perfetto *perfetto, const struct gt_range *range,
                                struct gt_annotation *annotations)
 {
-	const struct said said = {
-		.domain = range->domain,
-		.category = range->category,
-		.data = range->data,
-		.payload = range->payload,
-		.payload_type = range->payload_type,
-		.color = range->color,
-	};
+	const struct gt_said said = gt_said_of_range(range);
 	struct gt_slice slice = {
 		.start_ns = range->start_ns,
 		.end_ns = gt_range_end(range),
@@ -100,14 +83,7 @@ struct gt_slice gt_range_slice(struct gt_perfetto *perfetto, const struct gt_ran
 struct gt_slice gt_mark_slice(struct gt_perfetto *perfetto, const struct gt_mark *mark,
                               struct gt_annotation *annotations)
 {
-	const struct said said = {
-		.domain = mark->domain,
-		.category = mark->category,
-		.data = mark->data,
-		.payload = mark->payload,
-		.payload_type = mark->payload_type,
-		.color = mark->color,
-	};
+	const struct gt_said said = gt_said_of_mark(mark);
 	struct gt_slice slice = {
 		.start_ns = mark->start_ns,
 		.end_ns = mark->start_ns,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "exporters/perfetto/range_slices.h"
@@ -87,30 +86,6 @@ static void put_others(struct gt_perfetto *perfetto)
 	gt_array_free(nest);
 }
 
-/* The projections of one stream, to be put in order. */
-struct projected {
-	const struct gt_projected *row;
-	uint32_t depth;
-};
-
-static int by_place_and_start(const void *a, const void *b)
-{
-	const struct projected *left = a;
-	const struct projected *right = b;
-	const struct gt_cover *one = &left->row->span;
-	const struct gt_cover *other = &right->row->span;
-
-	if (left->row->place != right->row->place)
-		return left->row->place < right->row->place ? -1 : 1;
-	if (one->start_ns != other->start_ns)
-		return one->start_ns < other->start_ns ? -1 : 1;
-	if (one->end_ns != other->end_ns)
-		return one->end_ns > other->end_ns ? -1 : 1;
-	if (left->depth != right->depth)
-		return left->depth < right->depth ? -1 : 1;
-	return (left->row->group > right->row->group) - (left->row->group < right->row->group);
-}
-
 /* Names of what is said beside a projection. */
 struct words {
 	uint32_t path;
@@ -124,7 +99,8 @@ struct above {
 	struct gt_perfetto *perfetto;
 	struct gt_ranges ranges;
 	struct gt_projection projection;
-	gt_array(struct projected) rows;
+	gt_id *order; /* rows of the projection */
+	size_t count;
 	uint32_t *path_names; /* by row of paths: as gt_names_add gives it, 0: not yet */
 	struct words words;
 };
@@ -169,11 +145,16 @@ static void put_projected(struct above *above, struct gt_stacks *stacks,
 		gt_perfetto_skip(perfetto);
 }
 
+static gt_id stream_of(const struct above *above, size_t place)
+{
+	return above->projection.rows.rows[above->order[place]].place;
+}
+
 /* Below the process that the stream is of: "GPU 0 stream 7: NVTX". */
 static void put_stream(struct above *above, size_t first, size_t end)
 {
 	struct gt_perfetto *perfetto = above->perfetto;
-	const gt_id stream = above->rows.rows[first].row->place;
+	const gt_id stream = stream_of(above, first);
 	const gt_id process = gt_trace_stream_process(perfetto->trace, stream);
 	const gt_id context = perfetto->trace->streams.rows[stream].context;
 	const gt_id device = context < perfetto->trace->contexts.count
@@ -193,26 +174,16 @@ static void put_stream(struct above *above, size_t first, size_t end)
 	gt_stacks_init(&stacks, perfetto, perfetto->ids.process_uuids[process], gpu_category, name);
 	stacks.number = stream;
 	for (size_t i = first; i < end; i++)
-		put_projected(above, &stacks, above->rows.rows[i].row);
+		put_projected(above, &stacks, &above->projection.rows.rows[above->order[i]]);
 	gt_stacks_finish(&stacks);
 }
 
 static void put_above_streams(struct above *above)
 {
-	const struct gt_trace *trace = above->perfetto->trace;
 	size_t first = 0;
 
-	gt_array_each(const struct gt_projected, row, &above->projection.rows)
-		if (row->span.begun && !(trace->ranges.rows[row->group].flags & GT_AROUND))
-			*gt_array_push(&above->rows) = (struct projected){
-				row,
-				above->ranges.paths.rows[above->ranges.path_of[row->group]].depth};
-	if (above->rows.count > 1)
-		qsort(above->rows.rows, above->rows.count, sizeof(*above->rows.rows),
-		      by_place_and_start);
-	for (size_t i = 1; i <= above->rows.count; i++)
-		if (i == above->rows.count ||
-		    above->rows.rows[i].row->place != above->rows.rows[first].row->place) {
+	for (size_t i = 1; i <= above->count; i++)
+		if (i == above->count || stream_of(above, i) != stream_of(above, first)) {
 			put_stream(above, first, i);
 			first = i;
 		}
@@ -234,8 +205,9 @@ static void put_above(struct gt_perfetto *perfetto)
 	above.path_names = gt_allocate((above.ranges.paths.count + 1) * sizeof(uint32_t));
 	for (size_t i = 0; i < above.ranges.paths.count; i++)
 		above.path_names[i] = 0;
+	above.order = gt_projection_order(&above.projection, &above.ranges, &above.count);
 	put_above_streams(&above);
-	gt_array_release(&above.rows);
+	gt_array_free(above.order);
 	gt_array_free(above.path_names);
 	gt_projection_release(&above.projection);
 	gt_ranges_release(&above.ranges);
