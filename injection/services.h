@@ -112,4 +112,7 @@ bool gt_buffer_take_back(struct gt_session *session, const uint8_t *bytes, size_
 /* Whether what happens now has a place: not before the start, nor in the child of a fork. */
 bool gt_is_recorded(const struct gt_session *session);
 
+/* Whether what happens now is wanted: not while recording is off, nor after the exit has begun. */
+bool gt_is_recording(const struct gt_session *session);
+
 #endif

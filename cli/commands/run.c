@@ -55,6 +55,7 @@ struct args {
 	uint64_t flush_interval_ns; /* 0: not given */
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
+	bool no_nvtx;
 	bool force;
 	bool join;
 	bool no_export;
@@ -82,6 +83,8 @@ static const struct gt_option options[] = {
 	OPT_CHOICE("api", 0, struct args, api, "CALLS", gt_api_words,
                    "API calls to record; default light: those of the program itself, of a kernel "
                    "launch by the runtime the driver's call. outer: the runtime's, for a price"),
+	OPT_FLAG("no-nvtx", 0, struct args, no_nvtx,
+                 "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_INTERVAL(
 		"telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
 		"How often power, clocks, temperature and their like are read of each GPU in use, "
@@ -367,7 +370,23 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;
 }
 
-static int set_library(struct gt_environment *environment, struct gt_error *err)
+/* What was there before hears of NVTX's calls through ours. */
+static void set_nvtx(struct gt_environment *environment, const char *library, bool wanted)
+{
+	static const char name[] = "NVTX_INJECTION64_PATH";
+	static const char next[] = "GPUTRACE_NVTX_NEXT";
+	const char *before = gt_environment_find(environment, name);
+
+	if (!wanted) {
+		gt_environment_set(environment, "GPUTRACE_NVTX", "0");
+		return;
+	}
+	if (before && *before && strcmp(before, library) != 0)
+		gt_environment_set(environment, next, before);
+	gt_environment_set(environment, name, library);
+}
+
+static int set_library(struct gt_environment *environment, bool nvtx, struct gt_error *err)
 {
 	static const char name[] = "CUDA_INJECTION64_PATH";
 	const char *before = gt_environment_find(environment, name);
@@ -379,6 +398,7 @@ static int set_library(struct gt_environment *environment, struct gt_error *err)
 	if (before && *before && strcmp(before, library) != 0)
 		gt_say("%s was %s; for this run it is %s", name, before, library);
 	gt_environment_set(environment, name, library);
+	set_nvtx(environment, library, nvtx);
 	/* Ours alone: the library would take it for a setting that it does not know. */
 	gt_environment_unset(environment, "GPUTRACE_INJECTION");
 	free(library);
@@ -459,7 +479,7 @@ static int prepare(struct run *run, struct gt_error *err)
 	gt_environment_init(&run->environment);
 	result = set_options(&run->environment, run->args, err);
 	if (result == 0)
-		result = set_library(&run->environment, err);
+		result = set_library(&run->environment, !run->args->no_nvtx, err);
 	if (result == 0)
 		result = make_folder(run, err);
 	if (result < 0)

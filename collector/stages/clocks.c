@@ -34,9 +34,6 @@
 #define RECORDING_NS   ((int64_t)1000 * 86400 * 1000000000)
 #define FAR_NS         ((int64_t)100 * 86400 * 1000000000)
 
-/* All durations of a recording together: a century and a half. More than that would overflow. */
-#define MOST_WORK_NS ((uint64_t)1 << 61)
-
 /* One source clock of one capture: where it stood when BOOTTIME stood where. */
 struct pair {
 	int64_t from;
@@ -217,7 +214,7 @@ static void widen(struct gt_process *process, gt_time start_ns, gt_time end_ns)
 /* The lines of the clocks that times of a capture can be of, by role. */
 struct lines {
 	struct line of[GT_ROLE_COUNT];
-	uint64_t *work_left_ns; /* of MOST_WORK_NS, of all captures */
+	uint64_t *work_left_ns; /* of GT_MOST_WORK_NS, of all captures */
 	uint64_t too_long;      /* rows that would have taken more */
 	uint64_t backward;      /* rows that end before they begin */
 };
@@ -309,6 +306,26 @@ static void convert_series(struct gt_trace *trace, const struct gt_raw_series *r
 	}
 }
 
+/* What stage ranges makes rows of. */
+static void convert_ranges(struct gt_capture *capture, struct line *host,
+                           struct gt_process *process)
+{
+	gt_array_each(struct gt_record_range_begin, begin, &capture->raw_range_begins) {
+		const gt_time time_ns = convert(host, (gt_time)begin->time_ns);
+
+		begin->time_ns = (uint64_t)time_ns;
+		widen(process, time_ns, time_ns);
+	}
+	gt_array_each(struct gt_record_range_end, end, &capture->raw_range_ends) {
+		const gt_time time_ns = convert(host, (gt_time)end->time_ns);
+
+		end->time_ns = (uint64_t)time_ns;
+		widen(process, time_ns, time_ns);
+	}
+	gt_array_each(struct gt_record_given_name, name, &capture->raw_given_names)
+		name->time_ns = (uint64_t)convert(host, (gt_time)name->time_ns);
+}
+
 static void remark(struct gt_collection *collection, const struct gt_capture *capture,
                    const struct lines *lines, size_t readings)
 {
@@ -379,9 +396,13 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 	gt_array_each(struct gt_record_handle, handle, &capture->raw_handles)
 		handle->time_ns =
 			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)handle->time_ns);
+<<<<<<< HEAD
 	gt_array_each(struct gt_record_graph_end, end, &capture->raw_graph_ends)
 		end->time_ns =
 			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)end->time_ns);
+=======
+	convert_ranges(capture, &lines.of[GT_ROLE_host_time], process);
+>>>>>>> wt/nvtx
 	remark(collection, capture, &lines, left_out);
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
 	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);
@@ -406,7 +427,8 @@ static bool has_cupti_clock(const struct gt_capture *capture)
 static void check(struct gt_collection *collection, const struct gt_capture *capture)
 {
 	if (capture->clocks.count == 0 &&
-	    (has_gpu_work(capture) || gt_capture_count(capture, GT_RECORD_api_call)))
+	    (has_gpu_work(capture) || gt_capture_count(capture, GT_RECORD_api_call) ||
+	     capture->raw_range_begins.count))
 		gt_collection_note(collection, capture->process, "clocks",
 		                   "%s holds no clock reading: nothing in it can be placed in time",
 		                   capture->name);
@@ -420,7 +442,7 @@ static void check(struct gt_collection *collection, const struct gt_capture *cap
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
-	uint64_t work_left_ns = MOST_WORK_NS;
+	uint64_t work_left_ns = GT_MOST_WORK_NS;
 
 	(void)err;
 	gt_array_each(struct gt_capture, capture, &collection->captures) {
