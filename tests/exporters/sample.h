@@ -144,6 +144,7 @@ static inline struct gt_kernel *sample_kernel(struct gt_trace *trace, gt_id stre
 	struct gt_kernel *row = gt_array_push(&trace->kernels);
 
 	*row = (struct gt_kernel){
+		.node = GT_NONE,
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.shape = shape,
@@ -161,6 +162,7 @@ static inline struct gt_copy *sample_copy(struct gt_trace *trace, gt_id stream, 
 	struct gt_copy *row = gt_array_push(&trace->copies);
 
 	*row = (struct gt_copy){
+		.node = GT_NONE,
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.size_bytes = 1 << 20,
@@ -183,6 +185,7 @@ static inline struct gt_fill *sample_fill(struct gt_trace *trace, gt_id stream, 
 	struct gt_fill *row = gt_array_push(&trace->fills);
 
 	*row = (struct gt_fill){
+		.node = GT_NONE,
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.size_bytes = 4096,

@@ -120,6 +120,7 @@ struct gt_kernel *trace_kernel(struct gt_trace *trace, gt_id stream, gt_id shape
 	struct gt_kernel *kernel = gt_array_push(&trace->kernels);
 
 	*kernel = (struct gt_kernel){
+		.node = GT_NONE,
 		.start_ns = TRACE_START_NS + start_ns,
 		.end_ns = TRACE_START_NS + end_ns,
 		.shape = shape,
@@ -149,6 +150,7 @@ struct gt_copy *trace_copy(struct gt_trace *trace, gt_id stream, gt_count kind, 
 	struct gt_copy *copy = gt_array_push(&trace->copies);
 
 	*copy = (struct gt_copy){
+		.node = GT_NONE,
 		.start_ns = TRACE_START_NS + start_ns,
 		.end_ns = TRACE_START_NS + end_ns,
 		.size_bytes = bytes,
@@ -172,6 +174,7 @@ struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, 
 	struct gt_fill *fill = gt_array_push(&trace->fills);
 
 	*fill = (struct gt_fill){
+		.node = GT_NONE,
 		.start_ns = TRACE_START_NS + start_ns,
 		.end_ns = TRACE_START_NS + end_ns,
 		.size_bytes = bytes,
