@@ -259,13 +259,10 @@ static void release(struct gt_collection *collection)
 		gt_known_release(&capture->series_numbers);
 		gt_known_release(&capture->ledger_names);
 		gt_array_release(&capture->raw_own_calls);
-<<<<<<< HEAD
 		gt_array_release(&capture->raw_graph_ends);
-=======
 		gt_array_release(&capture->raw_range_begins);
 		gt_array_release(&capture->raw_range_ends);
 		gt_array_release(&capture->raw_given_names);
->>>>>>> wt/nvtx
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);
 		gt_known_release(&capture->streams);

@@ -318,12 +318,9 @@ KEEP(note, raw_notes)
 KEEP(handle, raw_handles)
 KEEP(counter, raw_counters)
 KEEP(own_call, raw_own_calls)
-<<<<<<< HEAD
 KEEP(graph_end, raw_graph_ends)
-=======
 KEEP(range_begin, raw_range_begins)
 KEEP(range_end, raw_range_ends)
->>>>>>> wt/nvtx
 
 static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 {

@@ -151,7 +151,6 @@ static inline struct gt_kernel *sample_kernel(struct gt_trace *trace, gt_id stre
 		.stream = stream,
 		.device = sample_stream_device(trace, stream),
 		.api_call = call,
-		.node = GT_NONE,
 	};
 	return row;
 }
@@ -171,7 +170,6 @@ static inline struct gt_copy *sample_copy(struct gt_trace *trace, gt_id stream, 
 		.src_device = GT_NONE,
 		.dst_device = GT_NONE,
 		.api_call = call,
-		.node = GT_NONE,
 		.kind = kind,
 		.src_kind = GT_MEMORY_PINNED,
 		.dst_kind = GT_MEMORY_DEVICE,
@@ -192,7 +190,6 @@ static inline struct gt_fill *sample_fill(struct gt_trace *trace, gt_id stream, 
 		.stream = stream,
 		.device = sample_stream_device(trace, stream),
 		.api_call = call,
-		.node = GT_NONE,
 		.memory_kind = GT_MEMORY_DEVICE,
 	};
 	return row;
