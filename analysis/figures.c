@@ -5,6 +5,7 @@
 
 #include "analysis/result.h"
 #include "model/labels.h"
+#include "model/ranges.h"
 
 struct gt_figure gt_grouped(uint64_t count)
 {
@@ -88,6 +89,19 @@ void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_i
 		gt_result_add_format(result, "%s%s%s (%u)", host, *host ? " " : "", name, row->pid);
 	else
 		gt_result_add_format(result, "%s%s%s", host, *host ? " " : "", name);
+}
+
+void gt_add_range(struct gt_result *result, const struct gt_ranges *ranges, gt_id range)
+{
+	const gt_id path = gt_ranges_path(ranges, range);
+	char text[GT_RANGE_PATH_BYTES];
+
+	if (path == GT_NONE) {
+		gt_result_add_unknown(result);
+		return;
+	}
+	gt_range_path_text(ranges, path, text);
+	gt_result_add_format(result, "%s", text);
 }
 
 void gt_add_string(struct gt_result *result, const struct gt_trace *trace, gt_string text)

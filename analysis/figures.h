@@ -10,6 +10,7 @@
 
 /* Figures and names that several reports show, worked out in one way. */
 
+struct gt_ranges;
 struct gt_result;
 
 /* A count inside a sentence, digits in groups of three as the tables show them: 1,234,567. */
@@ -33,6 +34,9 @@ void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id
 
 /* "app (4711)", with several hosts "host app (4711)". */
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process);
+
+/* "train/step", the path of an NVTX range; unknown where there is none. */
+void gt_add_range(struct gt_result *result, const struct gt_ranges *ranges, gt_id range);
 
 /* A text of the trace; unknown when it is empty. */
 void gt_add_string(struct gt_result *result, const struct gt_trace *trace, gt_string text);
