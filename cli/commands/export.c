@@ -249,6 +249,7 @@ static const struct gt_heading headings[] = {
 	{"format", GT_UNIT_TEXT, "Its format"},
 	{"gpu_slices", GT_UNIT_COUNT, "Kernels, copies and fills"},
 	{"api_slices", GT_UNIT_COUNT, "API calls"},
+	{"range_slices", GT_UNIT_COUNT, "NVTX ranges and marks, and ranges above streams"},
 	{"arrows", GT_UNIT_COUNT, "From an API call to what it launched"},
 	{"skipped", GT_UNIT_COUNT, "Rows that could not be placed in time"},
 	{"file_bytes", GT_UNIT_BYTES, "Size of the file"},
@@ -267,6 +268,7 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_add_text(&result, exporter->name);
 	gt_result_add_count(&result, (int64_t)counts->gpu_slices);
 	gt_result_add_count(&result, (int64_t)counts->api_slices);
+	gt_result_add_count(&result, (int64_t)counts->range_slices);
 	gt_result_add_count(&result, (int64_t)counts->arrows);
 	gt_result_add_count(&result, (int64_t)counts->skipped);
 	gt_result_add_count(&result, (int64_t)counts->bytes);

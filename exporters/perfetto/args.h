@@ -52,6 +52,8 @@ enum gt_arg {
 	GT_ARG_DST,
 	GT_ARG_RATE,
 	GT_ARG_VALUE,
+	GT_ARG_RANGE,
+	GT_ARG_CAPTURED_IN,
 	GT_ARG_COUNT
 };
 
@@ -64,7 +66,8 @@ struct gt_args {
 
 void gt_args_init(struct gt_args *args);
 void gt_args_add_int(struct gt_args *args, enum gt_arg name, int64_t value);
-void gt_args_add_real(struct gt_args *args, enum gt_arg name, double value); /* NAN: left out */
+void gt_args_add_real(struct gt_args *args, enum gt_arg name, double value);  /* NAN: left out */
+void gt_args_add_known(struct gt_args *args, enum gt_arg name, uint64_t iid); /* interned text */
 void gt_args_add_text(struct gt_args *args, enum gt_arg name, const char *value);
 
 /* Tells the sequence the names of all arguments. */

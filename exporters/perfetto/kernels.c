@@ -21,7 +21,8 @@ enum {
 	 */
 	EVENT_MAX = 6 * (2 + GT_VARINT_MAX),
 	LAUNCH_MAX = 2 * (2 + 3 * (1 + 5)),
-	OWN_MAX = GT_NODE_ARGS_MAX + 2 + 2 * (1 + GT_VARINT_MAX),
+	/* The node of a graph; whether it is the first, and the ranges: a name and a value each. */
+	OWN_MAX = GT_NODE_ARGS_MAX + (1 + GT_RANGE_ARGS) * (2 + 2 * (1 + GT_VARINT_MAX)),
 };
 
 /*
@@ -278,19 +279,20 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
 }
 
 /*
- * What is the execution's own: its node of a graph, which may be made anew for each launch, and
- * whether it is the first of its function. Most have neither.
+ * What is the execution's own: its node of a graph, which may be made anew for each launch,
+ * whether it is the first of its function, and the ranges of the moment.
  */
 static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t bytes[OWN_MAX])
 {
-	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
+	struct gt_gpu *gpu = kernels->gpu;
+	const struct gt_trace *trace = gpu->perfetto->trace;
 	const struct gt_kernel *kernel = &trace->kernels.rows[row];
-	const bool first = kernels->gpu->first.is_first[row];
+	const bool first = gpu->first.is_first[row];
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	struct gt_args args;
 	char made_by[GT_MADE_BY_SIZE];
 
-	if (kernel->graph == 0 && kernel->graph_node == 0 && !first)
+	if (kernel->graph == 0 && kernel->graph_node == 0 && !first && gpu->ranges.paths.count == 0)
 		return 0;
 	gt_args_init(&args);
 	gt_nodes_add_args(&args, trace,
@@ -298,6 +300,7 @@ static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t byte
 	                  made_by);
 	if (first)
 		gt_args_add_int(&args, GT_ARG_FIRST_LAUNCH, 1);
+	gt_gpu_add_ranges(gpu, GT_ACTIVITY_KERNEL, row, &args);
 	message.args = args.list;
 	message.n_args = args.count;
 	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= OWN_MAX);

@@ -157,6 +157,8 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_args_add_real(&args, GT_ARG_RATE, rate(copy->size_bytes, copy->start_ns, copy->end_ns));
 	gt_nodes_add_args(&args, gpu->perfetto->trace,
 	                  (struct gt_node_of){copy->graph, copy->graph_node, copy->node}, made_by);
+	gt_gpu_add_ranges(gpu, GT_ACTIVITY_COPY, (gt_id)(copy - gpu->perfetto->trace->copies.rows),
+	                  &args);
 	title_of(copy, title, sizeof(title));
 	put(gpu, placed, number, GT_STAGE_COPY, title_iid(gpu, title), &args);
 }
@@ -179,5 +181,7 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_args_add_real(&args, GT_ARG_RATE, rate(fill->size_bytes, fill->start_ns, fill->end_ns));
 	gt_nodes_add_args(&args, gpu->perfetto->trace,
 	                  (struct gt_node_of){fill->graph, fill->graph_node, fill->node}, made_by);
+	gt_gpu_add_ranges(gpu, GT_ACTIVITY_FILL, (gt_id)(fill - gpu->perfetto->trace->fills.rows),
+	                  &args);
 	put(gpu, placed, number, GT_STAGE_FILL, title_iid(gpu, title), &args);
 }

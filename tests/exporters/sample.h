@@ -105,10 +105,27 @@ static inline gt_id sample_call(struct gt_trace *trace, gt_id thread, const char
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.thread = thread,
+		.range = GT_NONE,
 		.function = sample_text(trace, function),
 		.correlation = (uint32_t)trace->api_calls.count,
 	};
 	return (gt_id)trace->api_calls.count - 1;
+}
+
+/* A range of NVTX that was pushed inside another one; GT_NONE: in none. */
+static inline gt_id sample_range(struct gt_trace *trace, gt_id thread, gt_id parent,
+                                 const char *text, gt_time start_ns, gt_time end_ns)
+{
+	*gt_array_push(&trace->ranges) = (struct gt_range){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.thread = thread,
+		.end_thread = thread,
+		.domain = GT_NONE,
+		.parent = parent,
+		.text = sample_text(trace, text),
+	};
+	return (gt_id)trace->ranges.count - 1;
 }
 
 static inline struct gt_api_call *sample_last_call(struct gt_trace *trace)

@@ -127,7 +127,6 @@ struct gt_kernel *trace_kernel(struct gt_trace *trace, gt_id stream, gt_id shape
 		.stream = stream,
 		.device = device_of(trace, stream),
 		.api_call = GT_NONE,
-		.node = GT_NONE,
 	};
 	expect_order(IN_ORDER(&trace->kernels));
 	return kernel;
@@ -159,7 +158,6 @@ struct gt_copy *trace_copy(struct gt_trace *trace, gt_id stream, gt_count kind, 
 		.src_device = GT_NONE,
 		.dst_device = GT_NONE,
 		.api_call = GT_NONE,
-		.node = GT_NONE,
 		.kind = kind,
 		.src_kind = from_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
 		.dst_kind = to_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
@@ -181,7 +179,6 @@ struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, 
 		.stream = stream,
 		.device = device_of(trace, stream),
 		.api_call = GT_NONE,
-		.node = GT_NONE,
 		.memory_kind = GT_MEMORY_DEVICE,
 	};
 	expect_order(IN_ORDER(&trace->fills));
