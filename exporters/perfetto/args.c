@@ -38,6 +38,7 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_DST] = "dst",
 	[GT_ARG_RATE] = "gb_per_s",
 	[GT_ARG_VALUE] = "value",
+	[GT_ARG_SOURCE] = "source",
 };
 
 void gt_args_init(struct gt_args *args)

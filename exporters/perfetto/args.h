@@ -45,6 +45,7 @@ enum gt_arg {
 	GT_ARG_DST,
 	GT_ARG_RATE,
 	GT_ARG_VALUE,
+	GT_ARG_SOURCE,
 	GT_ARG_COUNT
 };
 
