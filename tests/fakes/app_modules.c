@@ -12,7 +12,7 @@
 #include "fakes/app_calls.h"
 #include "fakes/fake.h"
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MOST_BYTES = 8 << 20 };
 
 static const char *const functions[] = {"_Z5scaleIfEvPT_S0_i", "plain"};
 
