@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code that is loaded in three ways: with the program (at the first launch, unless
- * CUDA_MODULE_LOADING=EAGER), from PTX that the driver has to compile, and from the same PTX again,
- * which it then has in its cache. Says how many launches it made of each, and whether they counted
- * right.
+ * Code that is loaded in four ways: with the program (at the first launch, unless
+ * CUDA_MODULE_LOADING=EAGER), from PTX that the driver has to compile, from the same PTX again,
+ * which it then has in its cache, and as a cubin that NVRTC makes, where there is NVRTC. Says how
+ * many launches it made of each, and whether they counted right.
  * Usage: modules [LAUNCHES]
  */
 #include <cuda.h>
+#include <dlfcn.h>
+#include <nvrtc.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,15 +80,15 @@ static void must(CUresult result, const char *what)
 	exit(1);
 }
 
-static void launch_ptx(const struct driver *driver, const char *ptx, size_t launches,
-                       unsigned long long *counter)
+static void launch_image(const struct driver *driver, const void *image, const char *name,
+                         size_t launches, unsigned long long *counter)
 {
 	void *arguments[] = {&counter};
 	CUfunction function;
 	CUmodule module;
 
-	must(driver->load(&module, ptx), "cuModuleLoadData");
-	must(driver->find(&function, module, "jitted"), "cuModuleGetFunction");
+	must(driver->load(&module, image), "cuModuleLoadData");
+	must(driver->find(&function, module, name), "cuModuleGetFunction");
 	for (size_t i = 0; i < launches; i++)
 		must(driver->launch(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL),
 		     "cuLaunchKernel");
@@ -94,13 +96,56 @@ static void launch_ptx(const struct driver *driver, const char *ptx, size_t laun
 	must(driver->unload(module), "cuModuleUnload");
 }
 
+/* NVRTC, without linking it: not every machine that runs this has it. */
+#define NVRTC(name) decltype(&name) name##_ = (decltype(&name))dlsym(library, #name)
+
+/* The cubin of a kernel "made", which the caller frees; NULL: there is no NVRTC. */
+static char *make_cubin(void)
+{
+	static const char source[] =
+		"extern \"C\" __global__ void made(unsigned long long *counter)\n"
+		"{\n"
+		"\tatomicAdd(counter, 1ull);\n"
+		"}\n";
+	static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"};
+	void *library = NULL;
+	nvrtcProgram program;
+	cudaDeviceProp device;
+	char arch[64];
+	size_t size = 0;
+	char *cubin;
+
+	for (size_t i = 0; i < 3 && !library; i++)
+		library = dlopen(names[i], RTLD_NOW);
+	if (!library)
+		return NULL;
+	NVRTC(nvrtcCreateProgram);
+	NVRTC(nvrtcCompileProgram);
+	NVRTC(nvrtcGetCUBINSize);
+	NVRTC(nvrtcGetCUBIN);
+	CHECK(cudaGetDeviceProperties(&device, 0));
+	snprintf(arch, sizeof(arch), "--gpu-architecture=sm_%d%d", device.major, device.minor);
+	const char *options[] = {arch, "-lineinfo"};
+	if (nvrtcCreateProgram_(&program, source, "made.cu", 0, NULL, NULL) != NVRTC_SUCCESS ||
+	    nvrtcCompileProgram_(program, 2, options) != NVRTC_SUCCESS ||
+	    nvrtcGetCUBINSize_(program, &size) != NVRTC_SUCCESS)
+		return NULL;
+	cubin = (char *)malloc(size);
+	if (nvrtcGetCUBIN_(program, cubin) == NVRTC_SUCCESS)
+		return cubin;
+	free(cubin);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	const size_t launches = argument(argc, argv, 1, 10);
 	unsigned long long *counter;
-	unsigned long long counts_made = 0;
+	unsigned long long seen = 0;
+	unsigned long long wanted;
 	char ptx[PTX_BYTES];
 	struct driver driver;
+	char *cubin;
 
 	CHECK(cudaMalloc((void **)&counter, 2 * sizeof(*counter)));
 	CHECK(cudaMemset(counter, 0, 2 * sizeof(*counter)));
@@ -111,10 +156,16 @@ int main(int argc, char **argv)
 	}
 	open_driver(&driver);
 	write_ptx(ptx, sizeof(ptx), (unsigned)time(NULL) ^ (unsigned)getpid() << 16);
-	launch_ptx(&driver, ptx, launches, counter);
-	launch_ptx(&driver, ptx, launches, counter);
-	CHECK(cudaMemcpy(&counts_made, counter, sizeof(counts_made), cudaMemcpyDeviceToHost));
+	for (int i = 0; i < 2; i++)
+		launch_image(&driver, ptx, "jitted", launches, counter);
+	cubin = make_cubin();
+	if (cubin)
+		launch_image(&driver, cubin, "made", launches, counter);
+	CHECK(cudaMemcpy(&seen, counter, sizeof(seen), cudaMemcpyDeviceToHost));
 	CHECK(cudaFree(counter));
-	printf("launches=%zu\nwrong=%d\n", launches, counts_made != (1 + 64 + 2) * launches);
-	return counts_made != (1 + 64 + 2) * launches;
+	wanted = (1 + 64 + 2 + (cubin ? 1 : 0)) * launches;
+	printf("launches=%zu\nmade=%zu\nimages=%d\nwrong=%d\n", launches, cubin ? launches : 0,
+	       cubin ? 3 : 2, seen != wanted);
+	free(cubin);
+	return seen != wanted;
 }

@@ -100,6 +100,25 @@ Test(cubin, without_lineinfo_knows_no_lines_and_has_no_ptx)
 	cr_expect(eq(u64, facts.ptx_bytes, 0));
 }
 
+/* All rows of a function become rows of code that was inlined into it. */
+Test(cubin, does_not_take_a_line_of_inlined_code_for_the_functions)
+{
+	/* File 1, line 48, a row, a row two lines further; and: inlined at call 2, a row. */
+	static const uint8_t before[] = {4, 1, 3, 0x2f, 1, 0xf1};
+	static const uint8_t after[] = {0, 3, 0x90, 2, 0, 1};
+	uint8_t *at;
+
+	load("sample_90.cubin");
+	cr_assert(eq(u32, function("plain")->line, 48));
+	gt_cubin_facts_release(&facts);
+	at = memmem(content.bytes, content.size, before, sizeof(before));
+	cr_assert(ne(ptr, at, NULL));
+	memcpy(at, after, sizeof(after));
+	gt_cubin_facts_read(&facts, &cubin);
+	cr_expect(eq(u32, function("plain")->line, 0));
+	cr_expect(eq(u32, function("_Z5stackPfi")->line, 43));
+}
+
 /* All sections that say something of functions are the same one, at the largest size. */
 Test(cubin, whose_sections_overlap_says_no_more_than_its_bytes_can)
 {
