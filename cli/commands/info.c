@@ -403,7 +403,6 @@ static void add_modules(struct gt_result *result, const struct gt_recording_file
 {
 	int64_t bytes = 0;
 	size_t count = 0;
-	char text[64];
 
 	gt_array_each(const struct gt_recording_file, file, &files->list) {
 		if (!is_module(file))
@@ -413,9 +412,8 @@ static void add_modules(struct gt_result *result, const struct gt_recording_file
 	}
 	if (count == 0)
 		return;
-	snprintf(text, sizeof(text), GT_MODULES_FOLDER " (%zu file%s)", count,
-	         count == 1 ? "" : "s");
-	gt_result_add_text(result, text);
+	gt_result_add_format(result, GT_MODULES_FOLDER " (%zu file%s)", count,
+	                     count == 1 ? "" : "s");
 	gt_result_add_count(result, bytes);
 }
 

@@ -47,6 +47,7 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_VALUE] = "value",
 	[GT_ARG_RANGE] = "range",
 	[GT_ARG_CAPTURED_IN] = "captured_in",
+	[GT_ARG_SOURCE] = "source",
 };
 
 void gt_args_init(struct gt_args *args)

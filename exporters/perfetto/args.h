@@ -54,6 +54,7 @@ enum gt_arg {
 	GT_ARG_VALUE,
 	GT_ARG_RANGE,
 	GT_ARG_CAPTURED_IN,
+	GT_ARG_SOURCE,
 	GT_ARG_COUNT
 };
 

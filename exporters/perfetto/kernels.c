@@ -10,6 +10,7 @@
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
 #include "model/families.h"
+#include "model/module_index.h"
 #include "model/occupancy.h"
 #include "model/origins.h"
 #include "model/short_name.h"
@@ -44,6 +45,7 @@ struct gt_kernels {
 	uint32_t *slots; /* launches by a hash of shape and stream; GT_NONE: free */
 	size_t slot_mask;
 	struct gt_texts names;
+	struct gt_module_index modules;
 	uint32_t id_tag;
 	uint32_t duration_tag;
 	uint32_t launch_tag;
@@ -91,6 +93,7 @@ struct gt_kernels *gt_kernels_new(struct gt_gpu *gpu)
 	};
 	make_slots(kernels, 64);
 	gt_texts_init(&kernels->names, gpu->perfetto->trace);
+	gt_module_index_init(&kernels->modules, gpu->perfetto->trace);
 	return kernels;
 }
 
@@ -101,6 +104,7 @@ void gt_kernels_free(struct gt_kernels *kernels)
 	gt_array_release(&kernels->launches);
 	gt_array_free(kernels->slots);
 	gt_texts_release(&kernels->names);
+	gt_module_index_release(&kernels->modules);
 	gt_array_free(kernels);
 }
 
@@ -171,6 +175,21 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_device *dev
 	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
 }
 
+/* "/src/model.py:42", where a module that the recording keeps tells; "" otherwise. */
+static void write_source(const struct gt_kernels *kernels, const struct gt_placed *placed,
+                         const struct gt_launch_shape *shape, char *text, size_t size)
+{
+	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
+	const gt_id row = gt_module_index_source(
+		&kernels->modules, trace->streams.rows[placed->stream].context, shape->name);
+
+	*text = '\0';
+	if (row != GT_NONE)
+		snprintf(text, size, "%s:%u",
+		         gt_trace_text(trace, trace->functions.rows[row].source_file),
+		         trace->functions.rows[row].source_line);
+}
+
 /* Tells the sequence about a launch, and its name with this number unless that is 0. */
 static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
                    const struct gt_launch_shape *shape, uint64_t iid, uint64_t new_name)
@@ -187,9 +206,13 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	Perfetto__InternedComputeKernel *list[] = {&kernel};
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	struct gt_args args;
+	char source[4096];
 	char arch[32];
 
 	gt_args_init(&args);
+	write_source(kernels, placed, shape, source, sizeof(source));
+	if (*source)
+		gt_args_add_text(&args, GT_ARG_SOURCE, source);
 	add_size_args(&args, shape);
 	add_name_args(&args, trace, shape);
 	add_occupancy_args(&args, device, shape);

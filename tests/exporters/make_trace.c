@@ -4,6 +4,7 @@
  * (FILE.plain), what an importer must find in it as FILE.json, and the same trace in the other
  * format as FILE.chrome.json. Without a case: lists them.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +202,37 @@ static void make_errors(struct gt_trace *trace, struct facts *facts)
 			 " error 123456 in cuMemAlloc\",\n"
 			 "  \"select extract_arg(arg_set_id, 'debug.code') from slice"
 			 " where name = 'cudaErrorMemoryAllocation in cudaMalloc'\": 2}";
+}
+
+/* Two loadings, one of a length that is not known, a compilation, and where the kernel was written.
+ */
+static void make_modules(struct gt_trace *trace, struct facts *facts)
+{
+	make_launches(trace, facts, 3);
+	trace->threads.rows[0].process = 0;
+	sample_module(trace, 0xabc, SAMPLE_START + 900, 400)->jit_ns = 300;
+	sample_module(trace, 0xabd, SAMPLE_START + 950, (double)NAN);
+	*gt_array_push(&trace->functions) = (struct gt_function){
+		.name = trace->launch_shapes.rows[0].name,
+		.source_file = sample_text(trace, "/src/saxpy.py"),
+		.source_line = 42,
+	};
+	*gt_array_push(&trace->jits) = (struct gt_jit){.start_ns = SAMPLE_START + 550,
+	                                               .end_ns = SAMPLE_START + 850,
+	                                               .operation = 3,
+	                                               .entry = 1,
+	                                               .api_call = GT_NONE};
+	facts->first_ns = SAMPLE_START + 500;
+	facts->answers =
+		"{\"select group_concat(dur, ' ') from (select dur from slice where category = 'module'"
+		" order by ts)\": \"400 0\",\n"
+		"  \"select extract_arg(arg_set_id, 'debug.module') from slice"
+		" where category = 'module' and dur = 400\": \"0000000000000abc\",\n"
+		"  \"select extract_arg(arg_set_id, 'debug.jit_ns') from slice"
+		" where category = 'module' and dur = 400\": 300,\n"
+		"  \"select name from slice where category = 'compilation'\": \"compile\",\n"
+		"  \"select distinct extract_arg(arg_set_id, 'source') from gpu_slice\":"
+		" \"/src/saxpy.py:42\"}";
 }
 
 /* What a line shows at a time, after the start of the sample. */
@@ -625,7 +657,7 @@ static const struct {
 	{"graph", make_graph},         {"giant", make_giant},           {"nested", make_nested},
 	{"twins", make_twins},         {"waits", make_waits},           {"quiet", make_quiet},
 	{"telemetry", make_telemetry}, {"copies", make_copies},         {"load", make_load},
-	{"ranges", make_ranges},
+	{"ranges", make_ranges},       {"modules", make_modules},
 };
 
 /* Compressed as the format does it by itself, or not at all. */

@@ -218,6 +218,26 @@ static inline void sample_overhead(struct gt_trace *trace, gt_id process, uint32
 		.start_ns = start_ns, .end_ns = end_ns, .process = process, .kind = kind};
 }
 
+/* Of a process and thread that are rows 0, into context 0. NAN: its load time is not known. */
+static inline struct gt_module *sample_module(struct gt_trace *trace, gt_wide hash,
+                                              gt_time loaded_ns, double load_ns)
+{
+	struct gt_module *module = gt_array_push(&trace->modules);
+
+	*module = (struct gt_module){
+		.loaded_ns = loaded_ns,
+		.noted_ns = loaded_ns,
+		.load_ns = load_ns,
+		.jit_ns = 0,
+		.hash = hash,
+		.size_bytes = 27000,
+		.arch = 90,
+		.function_count = 4,
+		.api_call = GT_NONE,
+	};
+	return module;
+}
+
 /* A series with so many samples, one each period from period_ns on. */
 static inline struct gt_series *sample_series(struct gt_trace *trace, size_t columns,
                                               size_t samples, gt_time period_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits),
- * Covers PART(overheads), Covers PART(ranges): slices on tracks of the host.
+ * Covers PART(overheads), Covers PART(ranges), Covers PART(modules): slices on tracks of the host.
  */
 #include "support/check.h"
 
@@ -614,6 +614,63 @@ Test(overheads, that_overlap_get_tracks_of_one_name)
 	cr_expect(slices.rows[0].sequence != slices.rows[1].sequence);
 	cr_expect(slices.rows[0].sequence == slices.rows[2].sequence, "the first is free again");
 	expect_number(&file, &slices.rows[2], "thread", 77);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(modules, are_slices_as_long_as_loading_took_or_marks)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_thread(&trace, sample_process(&trace, "app", 5), 5);
+	sample_module(&trace, 0xabc, SAMPLE_START + 900, 100);
+	sample_module(&trace, 0xabd, SAMPLE_START + 500, 300); /* rows are in no order */
+	sample_module(&trace, 0, SAMPLE_START + 600, (double)NAN);
+	sample_module(&trace, 0xabf, SAMPLE_START + 5000, 10); /* after what is looked at */
+	sample_module(&trace, 0xabf, SAMPLE_START + 700, 10)->thread = GT_NONE;
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_assert(slices.count == 3);
+	cr_expect(strcmp(slices.rows[0].track, "CUDA modules") == 0);
+	cr_expect(strcmp(slices.rows[0].name, "load module") == 0);
+	cr_expect(slices.rows[0].start_ns == 200);
+	cr_expect(slices.rows[0].end_ns == 500);
+	expect_annotation_text(&file, &slices.rows[0], "module", "0000000000000abd");
+	expect_annotation_text(&file, &slices.rows[0], "arch", "sm_90");
+	expect_number(&file, &slices.rows[0], "functions", 4);
+	cr_expect(slices.rows[1].start_ns == 600);
+	expect_no_annotation(&file, &slices.rows[1], "module");
+	cr_expect(slices.rows[2].start_ns == 800);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(modules, have_what_was_compiled_for_them_on_lanes_of_the_process)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_process(&trace, "app", 5);
+	for (gt_time i = 0; i < 2; i++)
+		*gt_array_push(&trace.jits) = (struct gt_jit){.start_ns = SAMPLE_START + 10 * i,
+		                                              .end_ns = SAMPLE_START + 100,
+		                                              .operation = 3,
+		                                              .entry = 1};
+	*gt_array_push(&trace.jits) = (struct gt_jit){.flags = GT_UNFINISHED};
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_assert(slices.count == 2);
+	cr_expect(strcmp(slices.rows[0].track, "CUDA compilation") == 0);
+	cr_expect(strcmp(slices.rows[1].name, "compile") == 0);
+	cr_expect(slices.rows[0].sequence != slices.rows[1].sequence);
+	expect_annotation_text(&file, &slices.rows[1], "what", "PTX to cubin");
 	free(file.bytes);
 	gt_trace_release(&trace);
 }
