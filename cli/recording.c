@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "cli/manifest.h"
+#include "cli/python.h"
 #include "format/recording.h"
 #include "format/roll.h"
 #include "format/salvage.h"
@@ -126,6 +127,15 @@ static bool is_manifest(const char *name)
 	        gt_has_suffix(name, ".partial"));
 }
 
+/* What is in a recording before there is a capture, and stays without one. */
+static bool is_beside(const char *name)
+{
+	return is_manifest(name) || gt_has_suffix(name, GT_ROLL_SUFFIX) ||
+	       gt_has_suffix(name, GT_NOTES_SUFFIX) || strcmp(name, GT_PYTHON_ARCHIVE) == 0 ||
+	       (strncmp(name, GT_PYTHON_ARCHIVE ".", sizeof(GT_PYTHON_ARCHIVE)) == 0 &&
+	        gt_has_suffix(name, ".partial"));
+}
+
 /* A file of that name that we cannot have made, such as a folder, is somebody else's. */
 static bool is_ours(const char *folder, const char *name)
 {
@@ -135,8 +145,8 @@ static bool is_ours(const char *folder, const char *name)
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return false;
-	return is_manifest(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
-	       gt_has_suffix(name, GT_ARENA_SUFFIX) || gt_has_suffix(name, GT_ROLL_SUFFIX);
+	return is_beside(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
+	       gt_has_suffix(name, GT_ARENA_SUFFIX);
 }
 
 static int check(const char *folder, const struct gt_recording_files *files, struct gt_error *err)
@@ -220,8 +230,7 @@ bool gt_recording_discard(const char *folder)
 	bool empty = gt_recording_list(&files, folder, NULL) == 0;
 
 	gt_array_each(const struct gt_recording_file, file, &files.list)
-		empty = empty &&
-		        (is_manifest(file->name) || gt_has_suffix(file->name, GT_ROLL_SUFFIX));
+		empty = empty && is_beside(file->name);
 	empty = empty && remove_files(folder, &files, NULL) == 0;
 	gt_recording_files_release(&files);
 	return empty;
