@@ -64,19 +64,6 @@ struct walk {
 	void *context;
 };
 
-gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity *activity)
-{
-	switch (activity->type) {
-	case GT_ACTIVITY_KERNEL:
-		return trace->kernels.rows[activity->row].stream;
-	case GT_ACTIVITY_COPY:
-		return trace->copies.rows[activity->row].stream;
-	case GT_ACTIVITY_FILL:
-		return trace->fills.rows[activity->row].stream;
-	}
-	return GT_NONE;
-}
-
 /* ---- the heap ---- */
 
 static void swap(struct walk *walk, size_t a, size_t b)

@@ -58,7 +58,4 @@ void gt_beside_walk(struct gt_beside_totals *totals, const struct gt_view *view,
                     void *context);
 void gt_beside_release(struct gt_beside_totals *totals);
 
-/* The stream of an activity; GT_NONE where it is not known. */
-gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity *activity);
-
 #endif

@@ -45,6 +45,24 @@ struct gt_busy *gt_busy_of_devices(const struct gt_view *view)
 	return devices;
 }
 
+uint64_t gt_busy_span_ns(const struct gt_view *view, const struct gt_busy *busy)
+{
+	const struct gt_cover *all = &busy->all;
+	uint64_t span_ns = 0;
+
+	if (view->trace->parts.count == 0)
+		return gt_cover_span(all);
+	gt_array_each(const struct gt_interval, part, &view->trace->parts) {
+		const gt_time start_ns =
+			part->start_ns > all->start_ns ? part->start_ns : all->start_ns;
+		const gt_time end_ns = part->end_ns < all->end_ns ? part->end_ns : all->end_ns;
+
+		if (end_ns > start_ns)
+			span_ns += (uint64_t)(end_ns - start_ns);
+	}
+	return span_ns;
+}
+
 /* What both cover is in the sum of the two twice, in their union once. */
 uint64_t gt_busy_overlap(const struct gt_busy *busy)
 {
@@ -61,5 +79,5 @@ void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
 
 double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels)
 {
-	return gt_percent((double)kernels->covered_ns, (double)(view->end_ns - view->start_ns));
+	return gt_percent((double)kernels->covered_ns, (double)gt_view_lasts_ns(view));
 }

@@ -24,6 +24,9 @@ struct gt_busy {
 /* One for each device of the trace. The caller frees it with gt_array_free. */
 struct gt_busy *gt_busy_of_devices(const struct gt_view *view);
 
+/* From its first start to its latest end, but for time that is not of the view. */
+uint64_t gt_busy_span_ns(const struct gt_view *view, const struct gt_busy *busy);
+
 /* Time in which a kernel and a copy ran at once. */
 uint64_t gt_busy_overlap(const struct gt_busy *busy);
 

@@ -54,7 +54,11 @@ static void see_activity(struct gt_facts *facts)
 	facts->busy = gt_busy_of_devices(facts->view);
 	facts->idle = gt_allocate(count * sizeof(*facts->idle));
 	for (size_t i = 0; i < count; i++)
-		facts->idle[i] = (struct gt_idle){.largest_count = 1};
+		facts->idle[i] = (struct gt_idle){
+			.largest_count = 1,
+			.parts = facts->view->trace->parts.rows,
+			.part_count = facts->view->trace->parts.count,
+		};
 	gt_activity_walk_init(&walk, facts->view->trace);
 	while (gt_activity_next(&walk, &activity))
 		if (activity.device < count)
@@ -166,5 +170,5 @@ void gt_facts_release(struct gt_facts *facts)
 
 uint64_t gt_facts_duration_ns(const struct gt_facts *facts)
 {
-	return (uint64_t)(facts->view->end_ns - facts->view->start_ns);
+	return gt_view_lasts_ns(facts->view);
 }

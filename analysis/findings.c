@@ -82,7 +82,7 @@ static bool waits_for_launches(const struct gt_facts *facts, gt_id device,
                                struct sentence *sentence)
 {
 	const struct gt_idle *idle = &facts->idle[device];
-	const uint64_t span_ns = gt_cover_span(&idle->cover);
+	const uint64_t span_ns = gt_idle_span_ns(idle);
 
 	if (!is_share(gt_idle_ns(idle), span_ns, 30) || idle->gap_count < 100 ||
 	    !is_share(idle->short_count, idle->gap_count, 50) ||
@@ -99,7 +99,7 @@ static bool waits_for_launches(const struct gt_facts *facts, gt_id device,
 static bool is_left_alone(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
 {
 	const struct gt_idle *idle = &facts->idle[device];
-	const uint64_t span_ns = gt_cover_span(&idle->cover);
+	const uint64_t span_ns = gt_idle_span_ns(idle);
 	const uint64_t idle_ns = gt_idle_ns(idle);
 	const uint64_t long_ns = idle_ns - idle_in_small_gaps(idle);
 
@@ -119,7 +119,8 @@ static bool begins_late(const struct gt_facts *facts, gt_id device, struct sente
 	const uint64_t duration_ns = gt_facts_duration_ns(facts);
 	const uint64_t before_ns = (uint64_t)(cover->start_ns - facts->view->start_ns);
 
-	if (!cover->begun || !is_share(before_ns, duration_ns, 30))
+	if (!cover->begun || facts->view->trace->parts.count > 0 ||
+	    !is_share(before_ns, duration_ns, 30))
 		return false;
 	return say(sentence, "GPU %lld had nothing to do for the first %s, %s of the recording.",
 	           number_of(facts, device), ns(before_ns).text,
@@ -131,7 +132,7 @@ static bool copies_alone(const struct gt_facts *facts, gt_id device, struct sent
 	const struct gt_busy *busy = &facts->busy[device];
 	const uint64_t copy_ns = busy->copies.covered_ns;
 	const uint64_t both_ns = gt_busy_overlap(busy);
-	const uint64_t span_ns = gt_cover_span(&busy->all);
+	const uint64_t span_ns = gt_busy_span_ns(facts->view, busy);
 
 	if (!is_share(copy_ns, span_ns, 10) || is_share(both_ns, copy_ns, 10) ||
 	    busy->kernels.covered_ns == 0)
@@ -142,6 +143,12 @@ static bool copies_alone(const struct gt_facts *facts, gt_id device, struct sent
 		"a kernel ran: copies on a stream of their own, of pinned memory, can overlap.",
 		number_of(facts, device), ns(copy_ns).text, share(copy_ns, span_ns).text,
 		ns(both_ns).text);
+}
+
+/* Counters are of the whole window, whichever ranges are chosen in it. */
+static uint64_t sampled_ns(const struct gt_facts *facts)
+{
+	return (uint64_t)(facts->view->end_ns - facts->view->start_ns);
 }
 
 static bool is_held_down(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
@@ -160,11 +167,11 @@ static bool is_held_down(const struct gt_facts *facts, gt_id device, struct sent
 			why = reason;
 		}
 	}
-	if (!is_share(worst.total_ns, gt_facts_duration_ns(facts), 1))
+	if (!is_share(worst.total_ns, sampled_ns(facts), 1))
 		return false;
 	return say(sentence, "The clocks of GPU %lld were held down for %s (%s of the time): %s.",
 	           number_of(facts, device), ns(worst.total_ns).text,
-	           share(worst.total_ns, gt_facts_duration_ns(facts)).text, gt_throttle_help(why));
+	           share(worst.total_ns, sampled_ns(facts)).text, gt_throttle_help(why));
 }
 
 static bool loads_much(const struct gt_facts *facts, struct sentence *sentence)

@@ -42,23 +42,48 @@ static unsigned decade_of(uint64_t ns)
 	return decade;
 }
 
+static void count_gap(struct gt_idle *idle, const struct gt_gap *gap)
+{
+	const uint64_t gap_ns = gt_gap_ns(gap);
+	const unsigned decade = decade_of(gap_ns);
+
+	add_gap(idle, gap);
+	idle->gap_count++;
+	idle->short_count += gap_ns < GT_GAP_SHORT_NS;
+	idle->gaps_of_decade[decade]++;
+	idle->idle_of_decade[decade] += gap_ns;
+	idle->idle_ns += gap_ns;
+}
+
+/* Gaps come in order of time, and do not overlap. */
+static void count_inside(struct gt_idle *idle, const struct gt_gap *gap)
+{
+	while (idle->part < idle->part_count && idle->parts[idle->part].end_ns <= gap->start_ns)
+		idle->part++;
+	for (size_t i = idle->part; i < idle->part_count && idle->parts[i].start_ns < gap->end_ns;
+	     i++) {
+		struct gt_gap piece = *gap;
+
+		if (idle->parts[i].start_ns > piece.start_ns)
+			piece.start_ns = idle->parts[i].start_ns;
+		if (idle->parts[i].end_ns < piece.end_ns)
+			piece.end_ns = idle->parts[i].end_ns;
+		count_gap(idle, &piece);
+	}
+}
+
 void gt_idle_see(struct gt_idle *idle, const struct gt_activity *activity)
 {
 	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
 	const gt_time busy_until = idle->cover.end_ns;
 	const bool first = !idle->cover.begun;
 	const uint64_t gap_ns = gt_cover_add(&idle->cover, interval);
+	const struct gt_gap gap = {busy_until, activity->start_ns, idle->latest, *activity};
 
-	if (gap_ns > 0) {
-		const unsigned decade = decade_of(gap_ns);
-
-		add_gap(idle,
-		        &(struct gt_gap){busy_until, activity->start_ns, idle->latest, *activity});
-		idle->gap_count++;
-		idle->short_count += gap_ns < GT_GAP_SHORT_NS;
-		idle->gaps_of_decade[decade]++;
-		idle->idle_of_decade[decade] += gap_ns;
-	}
+	if (gap_ns > 0 && idle->part_count > 0)
+		count_inside(idle, &gap);
+	else if (gap_ns > 0)
+		count_gap(idle, &gap);
 	if (first || activity->end_ns >= busy_until)
 		idle->latest = *activity;
 }
@@ -75,5 +100,10 @@ void gt_idle_release(struct gt_idle *idle)
 
 uint64_t gt_idle_ns(const struct gt_idle *idle)
 {
-	return gt_cover_span(&idle->cover) - idle->cover.covered_ns;
+	return idle->idle_ns;
+}
+
+uint64_t gt_idle_span_ns(const struct gt_idle *idle)
+{
+	return idle->cover.covered_ns + idle->idle_ns;
 }

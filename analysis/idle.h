@@ -27,9 +27,13 @@ enum {
 	GT_GAP_SHORT_NS = 20000, /* below this a gap is about as long as a launch takes */
 };
 
-/* Of one device; zero-initialise it but for largest_count. */
+/* Of one device; zero-initialise it but for largest_count and parts. */
 struct gt_idle {
-	size_t largest_count;      /* so many gaps are kept one by one */
+	size_t largest_count;            /* so many gaps are kept one by one */
+	const struct gt_interval *parts; /* in order: time outside of them is no gap */
+	size_t part_count;               /* 0: all the time is looked at */
+	size_t part;                     /* the first that is not over before the latest gap */
+	uint64_t idle_ns;
 	struct gt_cover cover;     /* of all that ran */
 	struct gt_activity latest; /* what ended last so far */
 	uint64_t gap_count;
@@ -51,5 +55,8 @@ static inline uint64_t gt_gap_ns(const struct gt_gap *gap)
 
 /* Nanoseconds from the first start to the latest end in which nothing ran. */
 uint64_t gt_idle_ns(const struct gt_idle *idle);
+
+/* From the first start to the latest end, but for what is outside of the parts. */
+uint64_t gt_idle_span_ns(const struct gt_idle *idle);
 
 #endif

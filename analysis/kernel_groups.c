@@ -10,9 +10,11 @@
 #include "base/strings.h"
 #include "model/families.h"
 #include "model/origins.h"
+#include "model/owners.h"
 #include "model/short_name.h"
 
-const char *const gt_group_words[] = {"name", "base", "shape", "stream", "family", "origin", NULL};
+const char *const gt_group_words[] = {"name",   "base",   "shape", "stream",
+                                      "family", "origin", "range", NULL};
 
 enum gt_group_by gt_group_by(const char *word)
 {
@@ -65,6 +67,7 @@ static uint32_t label_of_shape(const struct gt_kernel_groups *groups, const stru
 		return add_label(groups->strings, gt_origin_name(shape->origin));
 	case GT_BY_NAME:
 	case GT_BY_STREAM:
+	case GT_BY_RANGE:
 		break;
 	}
 	return add_label(groups->strings, name);
@@ -91,31 +94,74 @@ static uint32_t label_of_stream(const struct gt_kernel_groups *groups, const str
 	return gt_strings_add(groups->strings, text);
 }
 
+static uint32_t label_of_path(const struct gt_kernel_groups *groups, gt_id path)
+{
+	char text[GT_RANGE_PATH_BYTES];
+
+	gt_range_path_text(&groups->ranges, path, text);
+	return gt_strings_add(groups->strings, text);
+}
+
+static uint32_t label_of_key(const struct gt_kernel_groups *groups, const struct gt_trace *trace,
+                             gt_id key)
+{
+	switch (groups->by) {
+	case GT_BY_STREAM:
+		return label_of_stream(groups, trace, key);
+	case GT_BY_RANGE:
+		return label_of_path(groups, key);
+	case GT_BY_NAME:
+	case GT_BY_BASE:
+	case GT_BY_SHAPE:
+	case GT_BY_FAMILY:
+	case GT_BY_ORIGIN:
+		break;
+	}
+	return label_of_shape(groups, trace, key);
+}
+
 /* What nothing is known of is a group with a label, like the others. */
 static uint32_t label_of_none(const struct gt_kernel_groups *groups)
 {
-	if (groups->by == GT_BY_FAMILY)
+	switch (groups->by) {
+	case GT_BY_FAMILY:
 		return gt_strings_add(groups->strings, gt_family_name(GT_FAMILY_other));
-	if (groups->by == GT_BY_ORIGIN)
+	case GT_BY_ORIGIN:
 		return gt_strings_add(groups->strings, gt_origin_name(GT_ORIGIN_unknown));
-	return gt_strings_add(groups->strings, groups->by == GT_BY_STREAM ? "(stream not known)"
-	                                                                  : "(name not known)");
+	case GT_BY_STREAM:
+		return gt_strings_add(groups->strings, "(stream not known)");
+	case GT_BY_RANGE:
+		return gt_strings_add(groups->strings, "(in no range)");
+	case GT_BY_NAME:
+	case GT_BY_BASE:
+	case GT_BY_SHAPE:
+		break;
+	}
+	return gt_strings_add(groups->strings, "(name not known)");
+}
+
+static bool is_by_shape(const struct gt_kernel_groups *groups)
+{
+	return groups->by != GT_BY_STREAM && groups->by != GT_BY_RANGE;
+}
+
+static size_t count_keys(struct gt_kernel_groups *groups, const struct gt_trace *trace)
+{
+	if (groups->by == GT_BY_RANGE) {
+		gt_ranges_init(&groups->ranges, trace);
+		return groups->ranges.paths.count;
+	}
+	return groups->by == GT_BY_STREAM ? trace->streams.count : trace->launch_shapes.count;
 }
 
 void gt_kernel_groups_init(struct gt_kernel_groups *groups, const struct gt_trace *trace,
                            enum gt_group_by by)
 {
-	const bool streams = by == GT_BY_STREAM;
-
-	*groups = (struct gt_kernel_groups){
-		.by = by,
-		.key_count = streams ? trace->streams.count : trace->launch_shapes.count,
-		.strings = gt_strings_new(),
-	};
+	*groups = (struct gt_kernel_groups){.by = by, .trace = trace, .strings = gt_strings_new()};
+	groups->key_count = count_keys(groups, trace);
 	groups->of_key = gt_allocate((groups->key_count + 1) * sizeof(*groups->of_key));
 	for (gt_id row = 0; row < groups->key_count; row++)
-		groups->of_key[row] = (streams ? label_of_stream(groups, trace, row)
-		                               : label_of_shape(groups, trace, row)) -
+		groups->of_key[row] = label_of_key(groups, trace, row) -
 		                      1; /* no label is empty: their ids begin with 1 */
 	groups->none = label_of_none(groups) - 1;
 	groups->count = gt_strings_count(groups->strings) - 1;
@@ -124,13 +170,41 @@ void gt_kernel_groups_init(struct gt_kernel_groups *groups, const struct gt_trac
 	for (size_t i = 0; i < groups->count; i++)
 		groups->labels[i] = gt_strings_get(groups->strings, (uint32_t)i + 1);
 	memset(groups->shapes, 0xff, (groups->count + 1) * sizeof(*groups->shapes));
-	for (gt_id row = 0; !streams && row < groups->key_count; row++)
+	for (gt_id row = 0; is_by_shape(groups) && row < groups->key_count; row++)
 		if (groups->shapes[groups->of_key[row]] == GT_NONE)
 			groups->shapes[groups->of_key[row]] = row;
 }
 
+static gt_id key_of(const struct gt_kernel_groups *groups, const struct gt_kernel *kernel)
+{
+	switch (groups->by) {
+	case GT_BY_STREAM:
+		return kernel->stream;
+	case GT_BY_RANGE:
+		return gt_ranges_path(&groups->ranges,
+		                      gt_owner_of(groups->trace, GT_ACTIVITY_KERNEL,
+		                                  (gt_id)(kernel - groups->trace->kernels.rows))
+		                              .range);
+	case GT_BY_NAME:
+	case GT_BY_BASE:
+	case GT_BY_SHAPE:
+	case GT_BY_FAMILY:
+	case GT_BY_ORIGIN:
+		break;
+	}
+	return kernel->shape;
+}
+
+size_t gt_kernel_group_of(const struct gt_kernel_groups *groups, const struct gt_kernel *kernel)
+{
+	const gt_id key = key_of(groups, kernel);
+
+	return key < groups->key_count ? groups->of_key[key] : groups->none;
+}
+
 void gt_kernel_groups_release(struct gt_kernel_groups *groups)
 {
+	gt_ranges_release(&groups->ranges);
 	gt_strings_free(groups->strings);
 	free(groups->of_key);
 	free(groups->labels);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/ranges.h"
 #include "model/trace.h"
 
 struct gt_strings;
@@ -17,6 +18,7 @@ enum gt_group_by {
 	GT_BY_STREAM, /* they ran on */
 	GT_BY_FAMILY, /* what they are for */
 	GT_BY_ORIGIN, /* whose they are */
+	GT_BY_RANGE,  /* path of the NVTX range that they were asked for in */
 };
 
 /* The words for these, in their order, with NULL behind them. */
@@ -27,26 +29,23 @@ enum gt_group_by gt_group_by(const char *word);
 
 /* Groups of the kernels of a trace, which must outlive them. */
 struct gt_kernel_groups {
+	const struct gt_trace *trace;
 	enum gt_group_by by;
 	size_t count;
 	size_t none; /* group of the kernels of which the key is not known */
 	size_t key_count;
-	uint32_t *of_key;           /* row of launch_shapes, or of streams -> group */
-	gt_id *shapes;              /* a launch shape of each group, GT_NONE for none */
-	const char **labels;        /* what each is called */
+	uint32_t *of_key;    /* row of launch_shapes, of streams or of range paths -> group */
+	gt_id *shapes;       /* a launch shape of each group, GT_NONE for none */
+	const char **labels; /* what each is called */
 	struct gt_strings *strings; /* that hold the labels */
+	struct gt_ranges ranges;    /* of those by range */
 };
 
 void gt_kernel_groups_init(struct gt_kernel_groups *groups, const struct gt_trace *trace,
                            enum gt_group_by by);
 void gt_kernel_groups_release(struct gt_kernel_groups *groups);
 
-static inline size_t gt_kernel_group_of(const struct gt_kernel_groups *groups,
-                                        const struct gt_kernel *kernel)
-{
-	const gt_id key = groups->by == GT_BY_STREAM ? kernel->stream : kernel->shape;
-
-	return key < groups->key_count ? groups->of_key[key] : groups->none;
-}
+/* The group of a kernel of the trace. */
+size_t gt_kernel_group_of(const struct gt_kernel_groups *groups, const struct gt_kernel *kernel);
 
 #endif

@@ -84,7 +84,7 @@ static void add_device(struct gt_result *result, const struct gt_facts *facts, s
 	const uint64_t busy_ns = busy->kernels.covered_ns;
 	const uint64_t copy_ns = busy->copies.covered_ns;
 	const uint64_t both_ns = gt_busy_overlap(busy);
-	const uint64_t span_ns = gt_cover_span(&busy->all);
+	const uint64_t span_ns = gt_busy_span_ns(facts->view, busy);
 	const char *name = gt_trace_text(trace, trace->devices.rows[number].name);
 	char copies[160] = "";
 

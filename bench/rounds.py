@@ -103,7 +103,7 @@ class Tools:
     def __init__(self, args):
         build = pathlib.Path(args.build).resolve()
         self.loop = self.find(build, "loop_launch")
-        self.threads = self.find(build, "threads_launch")
+        self.launchers = {name: self.find(build, f"{name}_launch") for name in ("threads", "graph")}
         self.floor = self.find(build, "floor_injection.so")
         self.injection = getattr(args, "injection", None) or self.find(build, "libgputrace-injection.so")
         self.gputrace = self.find(build, "gputrace")

@@ -8,32 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
-#include <cuda_runtime.h>
-
-#define MUST(call)                                                                                 \
-	do {                                                                                       \
-		const cudaError_t error = (call);                                                  \
-		if (error != cudaSuccess) {                                                        \
-			fprintf(stderr, "soak_launch: %s: %s\n", #call,                            \
-			        cudaGetErrorString(error));                                        \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "blocks.cuh"
 
 enum { LAUNCHES_BETWEEN_LOOKS = 256 };
 
 __global__ void empty()
 {
-}
-
-static double now_s()
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static cudaGraphExec_t make_graph(cudaStream_t stream, long kernels)
@@ -49,11 +30,11 @@ static cudaGraphExec_t make_graph(cudaStream_t stream, long kernels)
 	return ready;
 }
 
-static long launch_loop(cudaStream_t stream, double until_s)
+static long launch_loop(cudaStream_t stream, double until_ns)
 {
 	long launches = 0;
 
-	while (now_s() < until_s) {
+	while (now_ns() < until_ns) {
 		for (int i = 0; i < LAUNCHES_BETWEEN_LOOKS; i++)
 			empty<<<1, 32, 0, stream>>>();
 		launches += LAUNCHES_BETWEEN_LOOKS;
@@ -61,11 +42,11 @@ static long launch_loop(cudaStream_t stream, double until_s)
 	return launches;
 }
 
-static long replay_graph(cudaStream_t stream, cudaGraphExec_t graph, double until_s)
+static long replay_graph(cudaStream_t stream, cudaGraphExec_t graph, double until_ns)
 {
 	long replays = 0;
 
-	for (; now_s() < until_s; replays++)
+	for (; now_ns() < until_ns; replays++)
 		MUST(cudaGraphLaunch(graph, stream));
 	return replays;
 }
@@ -86,16 +67,16 @@ int main(int argc, char **argv)
 	}
 	MUST(cudaStreamCreate(&stream));
 	const cudaGraphExec_t graph = is_graph ? make_graph(stream, kernels) : NULL;
-	const double begin = now_s();
+	const double begin = now_ns();
 	if (is_graph)
-		replays = replay_graph(stream, graph, begin + seconds);
+		replays = replay_graph(stream, graph, begin + 1e9 * seconds);
 	else
-		launches = launch_loop(stream, begin + seconds);
+		launches = launch_loop(stream, begin + 1e9 * seconds);
 	MUST(cudaStreamSynchronize(stream));
-	const double end = now_s();
+	const double end = now_ns();
 	MUST(cudaGetLastError());
 	printf("{\"launches\": %ld, \"graph_launches\": %ld, \"kernel_count\": %ld, "
 	       "\"seconds\": %.3f}\n",
-	       launches, replays, launches + replays * kernels, end - begin);
+	       launches, replays, launches + replays * kernels, (end - begin) / 1e9);
 	return 0;
 }

@@ -4,22 +4,17 @@
  * one line of JSON, how long one of them takes for a launch.
  *   threads_launch [--threads N] [--seconds SECONDS] [--mode base]
  *
- * It measures as programs/measure.py does: blocks of an eighth of a second after a warm-up, each
- * with the wait for the GPU at its end, and the median of the blocks. An iteration is a launch.
+ * It measures as blocks.cuh says. An iteration is a launch.
  */
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
-#include <cuda_runtime.h>
 #include <pthread.h>
 
-enum { MAX_THREADS = 256, MAX_BLOCKS = 4096, NUMBERS = 256, LAUNCHES_BETWEEN_LOOKS = 16 };
+#include "blocks.cuh"
 
-static const double BLOCK_NS = 125e6;
-static const double WARM_UP_NS = 250e6;
+enum { MAX_THREADS = 256, NUMBERS = 256, LAUNCHES_BETWEEN_LOOKS = 16 };
 
 /* What main and the threads share. Written by main while the threads wait at `begin`. */
 struct race {
@@ -36,12 +31,6 @@ struct worker {
 	cudaError_t error;
 };
 
-struct block {
-	long launches;
-	double wall_ns;
-	double launch_ns; /* what one thread takes for one launch */
-};
-
 __global__ void empty()
 {
 }
@@ -49,14 +38,6 @@ __global__ void empty()
 __global__ void add(float *numbers, float what)
 {
 	numbers[threadIdx.x] += what;
-}
-
-static double now_ns()
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
 static long launch_until(double until_ns, cudaStream_t stream, float *numbers)
@@ -116,29 +97,7 @@ static struct block run_block(struct race *race, struct worker *workers, int thr
 		}
 		block.launches += workers[i].launches;
 	}
-	block.launch_ns = block.wall_ns * threads / (double)block.launches;
 	return block;
-}
-
-static void print(struct block *blocks, int count, long warm_up, int threads)
-{
-	long launches = 0;
-	double wall_ns = 0;
-
-	for (int i = 0; i < count; i++) {
-		launches += blocks[i].launches;
-		wall_ns += blocks[i].wall_ns;
-	}
-	std::sort(blocks, blocks + count, [](const struct block &a, const struct block &b) {
-		return a.launch_ns < b.launch_ns;
-	});
-	const double median_ns =
-		(blocks[(count - 1) / 2].launch_ns + blocks[count / 2].launch_ns) / 2;
-	printf("{\"mode\": \"base\", \"threads\": %d, \"iteration_us\": %.4f, "
-	       "\"mean_iteration_us\": %.4f, \"iterations\": %ld, \"recorded\": %ld, "
-	       "\"kernels_at_least\": 1}\n",
-	       threads, median_ns / 1e3, wall_ns * threads / (double)launches / 1e3, launches,
-	       launches + warm_up);
 }
 
 static int usage()
@@ -164,8 +123,8 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[i], "--mode") != 0 || strcmp(value, "base") != 0)
 			return usage();
 	}
-	const int count = std::max(1, (int)(seconds * 1e9 / BLOCK_NS + 0.5));
-	if (threads < 1 || threads > MAX_THREADS || seconds <= 0 || count > MAX_BLOCKS)
+	const int count = blocks_in(seconds);
+	if (threads < 1 || threads > MAX_THREADS || count < 1)
 		return usage();
 
 	pthread_barrier_init(&race.begin, NULL, (unsigned)threads + 1);
@@ -185,6 +144,6 @@ int main(int argc, char **argv)
 	pthread_barrier_wait(&race.begin);
 	for (int i = 0; i < threads; i++)
 		pthread_join(workers[i].thread, NULL);
-	print(blocks, count, warm_up, threads);
+	print_blocks(blocks, count, warm_up, threads, 1);
 	return 0;
 }

@@ -19,6 +19,8 @@ struct gt_filter_args {
 	struct gt_option_list devices;
 	struct gt_option_list streams;
 	struct gt_option_list kernels;
+	struct gt_option_list ranges;
+	const char *skip;
 };
 
 /* clang-format off */
@@ -37,7 +39,12 @@ struct gt_filter_args {
 	OPT_LIST("kernel", 0, type, field.kernels, "REGEX", \
 	         "Only kernels whose short, full or mangled name this extended regular expression " \
 	         "fits; " \
-	         "may be given again")
+	         "may be given again"), \
+	OPT_LIST("range", 0, type, field.ranges, "PATH", \
+	         "Only what was asked for inside this NVTX range: a path as train/step, a name, or " \
+	         "an extended regular expression that fits in a path; may be given again"), \
+	OPT_TEXT("skip", 0, type, field.skip, "N", \
+	         "Leave out the first so many of the ranges, of each path on each thread")
 /* clang-format on */
 
 /* Makes the filter, which must be empty, of what was given. */

@@ -77,24 +77,57 @@ static int list_file(struct gt_recording_files *files, const char *path, struct 
 	return 0;
 }
 
+static bool is_modules(DIR *folder, const char *name)
+{
+	struct stat status;
+
+	return strcmp(name, GT_MODULES_FOLDER) == 0 &&
+	       fstatat(dirfd(folder), name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISDIR(status.st_mode);
+}
+
+/* What is in an open folder, each name behind a prefix; of folders in it only that of modules. */
+static void list_folder(struct gt_recording_files *files, DIR *folder, const char *prefix)
+{
+	const struct dirent *entry;
+
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else reads this stream */
+	while ((entry = readdir(folder))) {
+		char *name = join(prefix, strlen(prefix), entry->d_name);
+		struct stat status;
+
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    !(*prefix == '\0' && is_modules(folder, entry->d_name)))
+			add_file(files, name, (uint64_t)status.st_size);
+		free(name);
+	}
+}
+
+/* The folder of kept modules; NULL: there is none. */
+static DIR *open_modules(DIR *folder)
+{
+	const int fd = openat(dirfd(folder), GT_MODULES_FOLDER,
+	                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? NULL : fdopendir(fd);
+}
+
 int gt_recording_list(struct gt_recording_files *files, const char *path, struct gt_error *err)
 {
 	DIR *folder = opendir(path);
-	const struct dirent *entry;
+	DIR *modules;
 
 	*files = (struct gt_recording_files){0};
 	if (!folder && errno == ENOTDIR)
 		return list_file(files, path, err);
 	if (!folder)
 		return gt_fail(err, errno, "cannot read %s: %s", path, gt_errno_text(errno));
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else reads this stream */
-	while ((entry = readdir(folder))) {
-		struct stat status;
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-			add_file(files, entry->d_name, (uint64_t)status.st_size);
+	list_folder(files, folder, "");
+	modules = open_modules(folder);
+	if (modules) {
+		list_folder(files, modules, GT_MODULES_FOLDER "/");
+		(void)closedir(modules);
 	}
 	(void)closedir(folder);
 	if (files->list.count > 0)
@@ -136,6 +169,15 @@ static bool is_beside(const char *name)
 	        gt_has_suffix(name, ".partial"));
 }
 
+/* A kept module, or the temporary name of one. */
+static bool is_module(const char *name)
+{
+	const char *slash = strchr(name, '/');
+
+	return slash && strchr(slash, '.') &&
+	       strncmp(strchr(slash, '.'), GT_CUBIN_SUFFIX, strlen(GT_CUBIN_SUFFIX)) == 0;
+}
+
 /* A file of that name that we cannot have made, such as a folder, is somebody else's. */
 static bool is_ours(const char *folder, const char *name)
 {
@@ -146,7 +188,7 @@ static bool is_ours(const char *folder, const char *name)
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return false;
 	return is_beside(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
-	       gt_has_suffix(name, GT_ARENA_SUFFIX);
+	       gt_has_suffix(name, GT_ARENA_SUFFIX) || is_module(name);
 }
 
 static int check(const char *folder, const struct gt_recording_files *files, struct gt_error *err)
@@ -192,6 +234,15 @@ unsigned gt_recording_writers(const char *folder)
 	return writers;
 }
 
+/* Where it is there and empty: what else is in the way, removing the recording's folder says. */
+static void remove_modules(const char *folder)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" GT_MODULES_FOLDER, folder);
+	(void)rmdir(path);
+}
+
 static int remove_files(const char *folder, const struct gt_recording_files *files,
                         struct gt_error *err)
 {
@@ -203,6 +254,7 @@ static int remove_files(const char *folder, const struct gt_recording_files *fil
 			return gt_fail(err, errno, "cannot remove %s: %s", path,
 			               gt_errno_text(errno));
 	}
+	remove_modules(folder);
 	if (rmdir(folder) < 0)
 		return gt_fail(err, errno, "cannot remove %s: %s", folder, gt_errno_text(errno));
 	return 0;

@@ -60,7 +60,7 @@ void gt_recording_add_names(struct gt_words *words);
 /* The stem with a suffix. The caller frees it. */
 char *gt_recording_path(const char *stem, const char *suffix);
 
-/* The files of a folder; of a file: itself. */
+/* The files of a folder, kept modules as modules/NAME; of a file: itself. */
 int gt_recording_list(struct gt_recording_files *files, const char *path, struct gt_error *err);
 void gt_recording_files_release(struct gt_recording_files *files);
 

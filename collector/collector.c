@@ -261,6 +261,9 @@ static void release(struct gt_collection *collection)
 		gt_known_release(&capture->series_numbers);
 		gt_known_release(&capture->ledger_names);
 		gt_array_release(&capture->raw_own_calls);
+		gt_array_release(&capture->raw_graph_ends);
+		gt_array_release(&capture->raw_unloads);
+		gt_array_release(&capture->raw_functions);
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);
 		gt_known_release(&capture->streams);

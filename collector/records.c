@@ -316,6 +316,9 @@ KEEP(note, raw_notes)
 KEEP(handle, raw_handles)
 KEEP(counter, raw_counters)
 KEEP(own_call, raw_own_calls)
+KEEP(graph_end, raw_graph_ends)
+KEEP(module_unload, raw_unloads)
+KEEP(function, raw_functions)
 
 static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 {

@@ -65,6 +65,9 @@ struct gt_capture {
 	uint64_t chunks_damaged;  /* their contents do not fit their kind */
 	uint64_t bytes_damaged;   /* of its file, which had to be skipped */
 	gt_array(struct gt_record_own_call) raw_own_calls;
+	gt_array(struct gt_record_graph_end) raw_graph_ends;
+	gt_array(struct gt_record_module_unload) raw_unloads;
+	gt_array(struct gt_record_function) raw_functions;
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */
 	struct gt_known devices;        /* by ordinal */

@@ -97,8 +97,7 @@ static int hold_folder(struct gt_session *session, int *fd, struct gt_error *err
 	return held < 0 && held != -EACCES && held != -ENOTDIR ? held : 0;
 }
 
-/* A descriptor out of the program's way, never 0 to 2, which it may have closed on purpose. */
-static int move_up(int fd)
+int gt_move_up(int fd)
 {
 	int up = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
 
@@ -132,7 +131,7 @@ static int reopen_capture(struct gt_session *session)
 		close(fd);
 		return -ESTALE;
 	}
-	session->capture_fd = move_up(fd);
+	session->capture_fd = gt_move_up(fd);
 	return session->capture_fd < 0 ? -errno : 0;
 }
 
@@ -140,7 +139,7 @@ static int identify_capture(struct gt_session *session)
 {
 	struct stat status;
 
-	session->capture_fd = move_up(session->capture_fd);
+	session->capture_fd = gt_move_up(session->capture_fd);
 	if (session->capture_fd < 0 || fstat(session->capture_fd, &status) < 0)
 		return -errno;
 	session->capture_device = status.st_dev;

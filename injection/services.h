@@ -92,6 +92,12 @@ void gt_fetch(struct gt_session *session, uint64_t limit_ns);
  */
 bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns);
 
+/*
+ * For what CUPTI tells in the middle of an API call: the correlation id of the outermost call that
+ * the thread is in, of those that any source hears of; 0: in none.
+ */
+uint32_t gt_call_correlation(void);
+
 /* Memory for CUPTI's records: a slot of the arena. */
 struct gt_buffer {
 	uint8_t *bytes; /* zeroed; NULL: none is free */
@@ -102,6 +108,25 @@ struct gt_buffer gt_buffer_lend(struct gt_session *session);
 
 /* Hands it to the writer with what is in it; false when it is no memory that was lent. */
 bool gt_buffer_take_back(struct gt_session *session, const uint8_t *bytes, size_t used);
+
+/*
+ * A file that the recording keeps beside its captures: its name says what is in it, so that one
+ * that is there already with the same size is the same.
+ */
+struct gt_kept_file {
+	const char *folder; /* of the recording's: made where it is missing */
+	const char *name;
+	const void *bytes;
+	size_t size;
+};
+
+bool gt_is_kept(const struct gt_session *session, const struct gt_kept_file *file);
+
+/*
+ * Puts it there, whole or not at all. Writes on the calling thread, which is kept calm meanwhile.
+ * 0 or a negative errno value.
+ */
+int gt_keep_file(const struct gt_session *session, const struct gt_kept_file *file);
 
 /* Whether what happens now has a place: not before the start, nor in the child of a fork. */
 bool gt_is_recorded(const struct gt_session *session);

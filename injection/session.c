@@ -3,11 +3,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -15,6 +13,7 @@
 #include "format/environment.h"
 #include "format/meta.h"
 #include "format/recording.h"
+#include "injection/calm.h"
 #include "injection/cupti/layout.h"
 #include "injection/output.h"
 #include "injection/process.h"
@@ -246,48 +245,13 @@ static void start(struct gt_session *session, char *const *environment)
 		close_empty(session, "the program's limits leave no room for a thread");
 }
 
-/* What a thread of the program had allowed. */
-struct calm {
-	sigset_t signals;
-	int cancel;
-};
-
-/*
- * No signal may reach the program from what we do on its thread: a file that grows past the
- * limit of its shell (SIGXFSZ) is our trouble, and a handler of its own must not run in here.
- * Nor may the thread be cancelled at our file calls, in the middle of a call of the driver.
- */
-static void block_signals(struct calm *before)
-{
-	sigset_t all;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancel);
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before->signals);
-}
-
-/* A SIGXFSZ that is pending is from our writing: taken away before signals are let through. */
-static void unblock_signals(const struct calm *before)
-{
-	static const struct timespec now = {0};
-	sigset_t size;
-
-	sigemptyset(&size);
-	sigaddset(&size, SIGXFSZ);
-	if (!sigismember(&before->signals, SIGXFSZ))
-		(void)sigtimedwait(&size, NULL, &now);
-	pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
-	pthread_setcancelstate(before->cancel, NULL);
-}
-
 void gt_session_start(struct gt_session *session, char *const *environment)
 {
-	struct calm before;
+	struct gt_calm before;
 
-	block_signals(&before);
+	gt_calm_begin(&before);
 	start(session, environment);
-	unblock_signals(&before);
+	gt_calm_end(&before);
 }
 
 static void follow_to_ready(struct gt_session *session)
@@ -377,7 +341,7 @@ static void stop(struct gt_session *session)
 void gt_session_stop(struct gt_session *session)
 {
 	uint32_t phase = atomic_load_explicit(&session->phase, memory_order_acquire);
-	struct calm before;
+	struct gt_calm before;
 
 	/* The writer thread may be changing between the two. */
 	do {
@@ -386,9 +350,9 @@ void gt_session_stop(struct gt_session *session)
 	} while (!atomic_compare_exchange_weak_explicit(&session->phase, &phase,
 	                                                GT_SESSION_STOPPING, memory_order_acq_rel,
 	                                                memory_order_acquire));
-	block_signals(&before);
+	gt_calm_begin(&before);
 	stop(session);
-	unblock_signals(&before);
+	gt_calm_end(&before);
 }
 
 /*

@@ -35,6 +35,7 @@ struct gt_frames {
 	uint32_t active;                    /* the router's, when this was last looked at */
 	uint32_t count;                     /* of calls */
 	uint16_t depths[GT_ROUTER_SOURCES]; /* of calls that each source wants */
+	uint32_t correlation;               /* of the outermost call that was last entered */
 	void *keep[GT_ROUTER_LEVELS][GT_ROUTER_SOURCES];
 };
 

@@ -64,3 +64,16 @@ int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity
 	move_head(walk, activity->type, (size_t)activity->row + 1);
 	return 1;
 }
+
+gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity *activity)
+{
+	switch (activity->type) {
+	case GT_ACTIVITY_KERNEL:
+		return trace->kernels.rows[activity->row].stream;
+	case GT_ACTIVITY_COPY:
+		return trace->copies.rows[activity->row].stream;
+	case GT_ACTIVITY_FILL:
+		return trace->fills.rows[activity->row].stream;
+	}
+	return GT_NONE;
+}

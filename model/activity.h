@@ -33,4 +33,7 @@ void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace 
 /* Returns 1 with the next activity that has times, or 0 at the end. */
 int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity);
 
+/* The stream of an activity; GT_NONE where it is not known. */
+gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity *activity);
+
 #endif

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/activity.h"
 #include "model/filter.h"
+#include "model/owners.h"
 
 /* Tables are decided one after the other, each from those before it. */
 struct cut {
@@ -18,6 +20,7 @@ struct cut {
 	bool *used_contexts; /* with such a stream */
 	bool *used_events;   /* a wait that stays is about them */
 	bool *asked;         /* by API call: for something that stays */
+	bool *inside;        /* by API call: made inside a chosen range; NULL: none are given */
 	gt_wide *calls;      /* that stay: process and correlation, sorted */
 	size_t call_count;
 };
@@ -112,24 +115,47 @@ static bool ran_there(const struct cut *cut, gt_id stream, gt_id device)
 	return filter->devices.count == 0 || stays(cut, GT_TABLE_devices, device);
 }
 
+static bool is_in_range(const struct cut *cut, struct gt_owner owner)
+{
+	const struct gt_range_choice *ranges = &cut->chosen->ranges;
+
+	return !ranges->given || gt_range_choice_of(ranges, owner) != GT_NONE;
+}
+
+/* Asked for inside a chosen range, when it was launched or when its graph was captured. */
+static bool is_work_in_range(const struct cut *cut, enum gt_activity_type type, size_t row)
+{
+	struct gt_owners owners;
+
+	if (!cut->chosen->ranges.given)
+		return true;
+	owners = gt_owners_of(cut->trace, type, (gt_id)row);
+	return is_in_range(cut, owners.launched) || is_in_range(cut, owners.captured);
+}
+
+static bool is_call_in_range(const struct cut *cut, gt_id api_call)
+{
+	return !cut->inside || (api_call < cut->trace->api_calls.count && cut->inside[api_call]);
+}
+
 static bool kernel_stays(const struct cut *cut, const struct gt_kernel *kernel, size_t row)
 {
-	(void)row;
 	return ran_there(cut, kernel->stream, kernel->device) &&
+	       is_work_in_range(cut, GT_ACTIVITY_KERNEL, row) &&
 	       (cut->filter->kernels.count == 0 ||
 	        stays(cut, GT_TABLE_launch_shapes, kernel->shape));
 }
 
 static bool copy_stays(const struct cut *cut, const struct gt_copy *copy, size_t row)
 {
-	(void)row;
-	return cut->filter->kernels.count == 0 && ran_there(cut, copy->stream, copy->device);
+	return cut->filter->kernels.count == 0 && ran_there(cut, copy->stream, copy->device) &&
+	       is_work_in_range(cut, GT_ACTIVITY_COPY, row);
 }
 
 static bool fill_stays(const struct cut *cut, const struct gt_fill *fill, size_t row)
 {
-	(void)row;
-	return cut->filter->kernels.count == 0 && ran_there(cut, fill->stream, fill->device);
+	return cut->filter->kernels.count == 0 && ran_there(cut, fill->stream, fill->device) &&
+	       is_work_in_range(cut, GT_ACTIVITY_FILL, row);
 }
 
 /* Of a process that is chosen; one that is not known is of none. */
@@ -150,7 +176,8 @@ static bool waits_for_kept(const struct cut *cut, gt_id stream, gt_id context)
 static bool sync_stays(const struct cut *cut, const struct gt_sync *sync, size_t row)
 {
 	(void)row;
-	if (!is_of_process(cut, sync->thread, sync->context))
+	if (!is_of_process(cut, sync->thread, sync->context) ||
+	    !is_call_in_range(cut, sync->api_call))
 		return false;
 	return !cut->chosen->by_work || waits_for_kept(cut, sync->stream, sync->context) ||
 	       (sync->api_call < cut->trace->api_calls.count && cut->asked[sync->api_call]);
@@ -164,10 +191,25 @@ static bool api_call_stays(const struct cut *cut, const struct gt_api_call *api_
 	       (!cut->chosen->by_work || cut->asked[row]);
 }
 
+/* A range that is named is in itself. */
+static bool range_stays(const struct cut *cut, const struct gt_range *range, size_t row)
+{
+	return is_kept(cut, GT_TABLE_threads, range->thread) &&
+	       is_in_range(cut, (struct gt_owner){(gt_id)row, range->start_ns});
+}
+
+static bool mark_stays(const struct cut *cut, const struct gt_mark *mark, size_t row)
+{
+	(void)row;
+	return is_kept(cut, GT_TABLE_threads, mark->thread) &&
+	       is_in_range(cut, (struct gt_owner){mark->range, mark->start_ns});
+}
+
 static bool query_stays(const struct cut *cut, const struct gt_query *query, size_t row)
 {
 	(void)row;
-	if (!is_of_process(cut, query->thread, query->context))
+	/* Those of a loop are one row, whichever ranges they were made in. */
+	if (!is_of_process(cut, query->thread, query->context) || cut->chosen->ranges.given)
 		return false;
 	if (query->event < cut->trace->events.count)
 		return !cut->chosen->by_work || cut->used_events[query->event];
@@ -180,6 +222,24 @@ static bool edge_stays(const struct cut *cut, const struct gt_edge *edge, size_t
 	return edge->from_table < GT_TABLE_COUNT && edge->to_table < GT_TABLE_COUNT &&
 	       stays(cut, (int)edge->from_table, edge->from_row) &&
 	       stays(cut, (int)edge->to_table, edge->to_row);
+}
+
+/* The API call says what became of the launch, so that it goes with the work of its nodes. */
+static bool graph_launch_stays(const struct cut *cut, const struct gt_graph_launch *graph_launch,
+                               size_t row)
+{
+	(void)row;
+	if (!is_of_process(cut, graph_launch->thread, graph_launch->context))
+		return false;
+	return !cut->chosen->by_work || (graph_launch->api_call < cut->trace->api_calls.count &&
+	                                 cut->asked[graph_launch->api_call]);
+}
+
+static bool graph_call_stays(const struct cut *cut, const struct gt_graph_call *graph_call,
+                             size_t row)
+{
+	(void)row;
+	return is_of_process(cut, graph_call->thread, GT_NONE);
 }
 
 static int compare_wide(const void *a, const void *b)
@@ -290,8 +350,28 @@ static void see_work(struct cut *cut, bool work_stays, gt_id stream, gt_id api_c
 }
 
 /*
+ * Calls that were made inside chosen ranges. Where nothing else is chosen they stay, whether they
+ * asked for work or not.
+ */
+static void follow_ranges(struct cut *cut)
+{
+	const struct gt_filter *filter = cut->filter;
+	const size_t calls = cut->trace->api_calls.count;
+	const bool alone =
+		filter->devices.count + filter->streams.count + filter->kernels.count == 0;
+
+	if (!cut->chosen->ranges.given)
+		return;
+	cut->inside = flags(calls);
+	for (gt_id i = 0; i < calls; i++) {
+		cut->inside[i] = is_in_range(cut, gt_owner_of_call(cut->trace, i));
+		cut->asked[i] = alone && cut->inside[i];
+	}
+}
+
+/*
  * What the work that stays was asked for by and runs on. Waits are for a stream that is chosen;
- * where kernels are chosen, for one that such a kernel is on.
+ * where kernels or ranges are chosen, for one that such work is on.
  */
 static void follow_work(struct cut *cut)
 {
@@ -309,7 +389,7 @@ static void follow_work(struct cut *cut)
 	for (size_t i = 0; i < trace->streams.count; i++) {
 		const gt_id context = trace->streams.rows[i].context;
 
-		if (cut->filter->kernels.count == 0)
+		if (cut->filter->kernels.count + cut->filter->ranges.count == 0)
 			cut->used_streams[i] = cut->chosen->stays[GT_TABLE_streams][i];
 		if (cut->used_streams[i] && context < trace->contexts.count)
 			cut->used_contexts[context] = true;
@@ -369,11 +449,52 @@ static void follow_copies(struct cut *cut)
 	}
 }
 
+/* Without what is around it, or around what names it, a range would have another path. */
+static void follow_around(struct cut *cut, gt_id range)
+{
+	const struct gt_trace *trace = cut->trace;
+	bool *kept = cut->chosen->stays[GT_TABLE_ranges];
+
+	while (range < trace->ranges.count && !cut->chosen->around[range] &&
+	       is_kept(cut, GT_TABLE_threads, trace->ranges.rows[range].thread)) {
+		cut->chosen->around[range] = true;
+		kept[range] = true;
+		range = trace->ranges.rows[range].parent;
+	}
+}
+
+static void keep_paths(struct cut *cut)
+{
+	const struct gt_trace *trace = cut->trace;
+	const bool *kept = cut->chosen->stays[GT_TABLE_ranges];
+	bool *chosen = flags(trace->ranges.count);
+
+	cut->chosen->around = flags(trace->ranges.count);
+	for (size_t i = 0; i < trace->ranges.count; i++)
+		chosen[i] = kept[i];
+	for (size_t i = 0; i < trace->ranges.count; i++)
+		if (chosen[i])
+			follow_around(cut, trace->ranges.rows[i].parent);
+	for (size_t i = 0; i < trace->api_calls.count; i++)
+		if (cut->chosen->stays[GT_TABLE_api_calls][i])
+			follow_around(cut, trace->api_calls.rows[i].range);
+	for (size_t i = 0; i < trace->marks.count; i++)
+		if (cut->chosen->stays[GT_TABLE_marks][i])
+			follow_around(cut, trace->marks.rows[i].range);
+	for (size_t i = 0; i < trace->graph_nodes.count; i++)
+		if (cut->chosen->stays[GT_TABLE_graph_nodes][i])
+			follow_around(cut, trace->graph_nodes.rows[i].range);
+	for (size_t i = 0; i < trace->ranges.count; i++)
+		cut->chosen->around[i] = cut->chosen->around[i] && !chosen[i];
+	gt_array_free(chosen);
+}
+
 /* Every table once, after those that its rows are decided by. */
 static void choose_all(struct cut *cut)
 {
 	for (size_t i = 0; i < THING_COUNT; i++)
 		choose(cut, things[i]);
+	follow_ranges(cut);
 	choose(cut, GT_TABLE_kernels);
 	choose(cut, GT_TABLE_copies);
 	choose(cut, GT_TABLE_fills);
@@ -386,6 +507,7 @@ static void choose_all(struct cut *cut)
 		if (!cut->chosen->stays[table])
 			choose(cut, table);
 	follow_copies(cut);
+	keep_paths(cut);
 }
 
 void gt_chosen_init(struct gt_chosen *chosen, const struct gt_trace *trace,
@@ -403,9 +525,11 @@ void gt_chosen_init(struct gt_chosen *chosen, const struct gt_trace *trace,
 	};
 
 	*chosen = (struct gt_chosen){
-		.by_work =
-			filter->devices.count + filter->streams.count + filter->kernels.count > 0,
+		.by_work = filter->devices.count + filter->streams.count + filter->kernels.count +
+	                           filter->ranges.count >
+	                   0,
 	};
+	gt_range_choice_init(&chosen->ranges, trace, filter);
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		chosen->counts[i] = gt_trace_table(trace, i).row_count;
 	choose_all(&cut);
@@ -413,6 +537,7 @@ void gt_chosen_init(struct gt_chosen *chosen, const struct gt_trace *trace,
 	gt_array_free(cut.used_contexts);
 	gt_array_free(cut.used_events);
 	gt_array_free(cut.asked);
+	gt_array_free(cut.inside);
 	gt_array_free(cut.calls);
 }
 
@@ -420,5 +545,7 @@ void gt_chosen_release(struct gt_chosen *chosen)
 {
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		gt_array_free(chosen->stays[i]);
+	gt_array_free(chosen->around);
+	gt_range_choice_release(&chosen->ranges);
 	*chosen = (struct gt_chosen){0};
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/range_choice.h"
 #include "model/trace.h"
 
 struct gt_filter;
@@ -24,7 +25,9 @@ struct gt_window {
 struct gt_chosen {
 	bool *stays[GT_TABLE_COUNT]; /* by row */
 	size_t counts[GT_TABLE_COUNT];
-	bool by_work; /* devices, streams or kernels are chosen */
+	bool by_work; /* devices, streams, kernels or ranges are chosen */
+	bool *around; /* by row of ranges: stays for the paths of others alone */
+	struct gt_range_choice ranges;
 };
 
 void gt_chosen_init(struct gt_chosen *chosen, const struct gt_trace *trace,

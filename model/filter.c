@@ -10,12 +10,14 @@
 
 #include "base/error.h"
 #include "base/parse.h"
+#include "model/range_words.h"
 #include "model/short_name.h"
 
 static const char *const names[GT_FILTER_PARTS] = {
 	[GT_FILTER_FROM] = "--from",       [GT_FILTER_TO] = "--to",
 	[GT_FILTER_PROCESS] = "--process", [GT_FILTER_DEVICE] = "--device",
 	[GT_FILTER_STREAM] = "--stream",   [GT_FILTER_KERNEL] = "--kernel",
+	[GT_FILTER_RANGE] = "--range",     [GT_FILTER_SKIP] = "--skip",
 };
 
 void gt_filter_init(struct gt_filter *filter)
@@ -38,6 +40,9 @@ void gt_filter_release(struct gt_filter *filter)
 		free((*pattern)->text);
 		free(*pattern);
 	}
+	gt_array_each(struct gt_range_word *, word, &filter->ranges)
+		gt_range_word_free(*word);
+	gt_array_release(&filter->ranges);
 	gt_array_release(&filter->processes);
 	gt_array_release(&filter->devices);
 	gt_array_release(&filter->streams);
@@ -148,6 +153,25 @@ static int add_pattern(struct gt_filter *filter, const char *value, struct gt_er
 	return 0;
 }
 
+static int add_range(struct gt_filter *filter, const char *value, struct gt_error *err)
+{
+	if (!*value)
+		return gt_fail(err, EINVAL, "%s names nothing", names[GT_FILTER_RANGE]);
+	*gt_array_push(&filter->ranges) = gt_range_word_new(value);
+	return 0;
+}
+
+static int read_skip(struct gt_filter *filter, const char *value, struct gt_error *err)
+{
+	uint64_t count;
+
+	if (gt_parse_count(value, &count) < 0)
+		return gt_fail(err, EINVAL, "%s needs a number of ranges, not '%s'",
+		               names[GT_FILTER_SKIP], value);
+	filter->skip = count;
+	return 0;
+}
+
 int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char *value,
                   struct gt_error *err)
 {
@@ -168,12 +192,27 @@ int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char
 	case GT_FILTER_KERNEL:
 		result = add_pattern(filter, value, err);
 		break;
+	case GT_FILTER_RANGE:
+		result = add_range(filter, value, err);
+		break;
+	case GT_FILTER_SKIP:
+		result = read_skip(filter, value, err);
+		break;
 	case GT_FILTER_PARTS:
 		break;
 	}
 	if (result == 0)
 		describe(filter, part, value);
 	return result;
+}
+
+int gt_filter_sound(const struct gt_filter *filter, struct gt_error *err)
+{
+	if (filter->skip > 0 && filter->ranges.count == 0)
+		return gt_fail(err, EINVAL,
+		               "--skip leaves out the first of the ranges that --range names: add "
+		               "--range");
+	return 0;
 }
 
 gt_time gt_filter_moment(const struct gt_filter_time *time, const struct gt_trace *trace)
@@ -347,6 +386,19 @@ static struct choice kernels_of(const struct gt_trace *trace)
 	return choice;
 }
 
+static struct choice ranges_of(const struct gt_ranges *ranges)
+{
+	struct choice choice = {""};
+	size_t named = 0;
+	char text[GT_RANGE_PATH_BYTES];
+
+	for (gt_id i = 0; i < ranges->paths.count; i++) {
+		gt_range_path_text(ranges, i, text);
+		offer(&choice, &named, text);
+	}
+	return choice;
+}
+
 static int nothing_is(const char *what, const char *word, const struct choice *choice,
                       struct gt_error *err)
 {
@@ -408,8 +460,9 @@ static int check_streams(const struct gt_filter *filter, const struct gt_trace *
 	return 0;
 }
 
-int gt_filter_check(const struct gt_filter *filter, const struct gt_trace *trace,
-                    struct gt_error *err)
+/* Processes and devices. */
+static int check_words(const struct gt_filter *filter, const struct gt_trace *trace,
+                       struct gt_error *err)
 {
 	gt_array_each(char *const, word, &filter->processes) {
 		if (!some_process(trace, *word)) {
@@ -425,6 +478,38 @@ int gt_filter_check(const struct gt_filter *filter, const struct gt_trace *trace
 			return nothing_is("device", *word, &choice, err);
 		}
 	}
+	return 0;
+}
+
+static int check_ranges(const struct gt_filter *filter, const struct gt_trace *trace,
+                        struct gt_error *err)
+{
+	struct gt_ranges ranges;
+	bool *paths;
+	int result = 0;
+
+	if (filter->ranges.count == 0)
+		return 0;
+	gt_ranges_init(&ranges, trace);
+	paths = gt_allocate((ranges.paths.count + 1) * sizeof(*paths));
+	gt_array_each(struct gt_range_word *const, word, &filter->ranges)
+		if (result == 0 && !gt_range_word_match(*word, &ranges, paths)) {
+			const struct choice choice = ranges_of(&ranges);
+
+			result = nothing_is("NVTX range", (*word)->text, &choice, err);
+		}
+	gt_array_free(paths);
+	gt_ranges_release(&ranges);
+	return result;
+}
+
+int gt_filter_check(const struct gt_filter *filter, const struct gt_trace *trace,
+                    struct gt_error *err)
+{
+	int result = check_words(filter, trace, err);
+
+	if (result < 0)
+		return result;
 	gt_array_each(struct gt_pattern *const, pattern, &filter->kernels) {
 		if (!some_kernel(trace, *pattern)) {
 			const struct choice choice = kernels_of(trace);
@@ -432,5 +517,6 @@ int gt_filter_check(const struct gt_filter *filter, const struct gt_trace *trace
 			return nothing_is("kernel that matches", (*pattern)->text, &choice, err);
 		}
 	}
-	return check_streams(filter, trace, err);
+	result = check_streams(filter, trace, err);
+	return result < 0 ? result : check_ranges(filter, trace, err);
 }

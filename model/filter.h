@@ -10,10 +10,12 @@
 #include "model/trace.h"
 
 struct gt_error;
+struct gt_range_word;
 
 /*
  * Which part of a recording someone asks for, as they wrote it: a window, and processes, devices,
- * streams and kernels. Nothing of a kind chosen means all of it. model/view.h applies it.
+ * streams, kernels and NVTX ranges. Nothing of a kind chosen means all of it. model/view.h applies
+ * it.
  */
 
 /* Parts are named as the options of the command line are. */
@@ -24,6 +26,8 @@ enum gt_filter_part {
 	GT_FILTER_DEVICE,
 	GT_FILTER_STREAM,
 	GT_FILTER_KERNEL,
+	GT_FILTER_RANGE,
+	GT_FILTER_SKIP,
 	GT_FILTER_PARTS
 };
 
@@ -46,7 +50,9 @@ struct gt_filter {
 	gt_array(char *) devices;   /* numbers, beginnings of UUIDs, or parts of product names */
 	gt_array(gt_count) streams; /* CUPTI's numbers */
 	gt_array(struct gt_pattern *) kernels;
-	char *text; /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
+	gt_array(struct gt_range_word *) ranges;
+	uint64_t skip; /* so many of the ranges of each path and thread */
+	char *text;    /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
 };
 
 void gt_filter_init(struct gt_filter *filter);
@@ -55,8 +61,9 @@ void gt_filter_release(struct gt_filter *filter);
 /*
  * Adds what was written for one part. A time is a duration such as 2s or 3.5ms, from the start of
  * the recording, or with a minus sign from its end; processes, devices and streams are one or
- * several with commas between them; a kernel is one POSIX extended regular expression. Any of the
- * several things chosen of one part will do. Fails with -EINVAL for what is none of that.
+ * several with commas between them; a kernel is one POSIX extended regular expression, a range one
+ * word of model/range_words.h, and how many of them are skipped a number. Any of the several things
+ * chosen of one part will do. Fails with -EINVAL for what is none of that.
  */
 int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char *value,
                   struct gt_error *err);
@@ -74,6 +81,9 @@ bool gt_filter_stream(const struct gt_filter *filter, const struct gt_stream *st
 /* By its short, its full or its mangled name. */
 bool gt_filter_shape(const struct gt_filter *filter, const struct gt_trace *trace,
                      const struct gt_launch_shape *shape);
+
+/* Whether what was chosen goes together: -EINVAL when ranges are skipped of which none are chosen. */
+int gt_filter_sound(const struct gt_filter *filter, struct gt_error *err);
 
 /*
  * Whether everything that was chosen by name or number is in the trace. Fails with -ENODATA and

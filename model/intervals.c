@@ -26,6 +26,23 @@ static bool sorted(const struct gt_interval *intervals, size_t count)
 	return true;
 }
 
+size_t gt_intervals_merge(struct gt_interval *intervals, size_t count)
+{
+	size_t kept = 0;
+
+	if (!sorted(intervals, count))
+		qsort(intervals, count, sizeof(*intervals), by_start);
+	for (size_t i = 0; i < count; i++) {
+		if (intervals[i].end_ns <= intervals[i].start_ns)
+			continue;
+		if (kept == 0 || intervals[i].start_ns > intervals[kept - 1].end_ns)
+			intervals[kept++] = intervals[i];
+		else if (intervals[i].end_ns > intervals[kept - 1].end_ns)
+			intervals[kept - 1].end_ns = intervals[i].end_ns;
+	}
+	return kept;
+}
+
 uint64_t gt_intervals_union(struct gt_interval *intervals, size_t count)
 {
 	struct gt_cover cover = {0};

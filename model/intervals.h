@@ -13,10 +13,11 @@
  * cover of all that ran, idle time the rest. An interval that ends before it starts is empty.
  */
 
-struct gt_interval {
-	gt_time start_ns;
-	gt_time end_ns;
-};
+/*
+ * Makes intervals that overlap or touch one, and leaves out the empty ones; the rest is sorted.
+ * Returns how many are left.
+ */
+size_t gt_intervals_merge(struct gt_interval *intervals, size_t count);
 
 /* Time covered by all of them together, in nanoseconds. Sorts them by start, in place. */
 uint64_t gt_intervals_union(struct gt_interval *intervals, size_t count);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "model/graph.h"
 #include "model/sync.h"
 #include "model/trace.h"
 

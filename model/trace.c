@@ -84,6 +84,7 @@ void gt_trace_release(struct gt_trace *trace)
 	gt_array_each(struct gt_series, series, &trace->series)
 		gt_series_release(series);
 	gt_array_release(&trace->series);
+	gt_array_release(&trace->parts);
 	gt_strings_free(trace->strings);
 	trace->strings = NULL;
 }

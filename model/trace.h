@@ -34,6 +34,14 @@ enum gt_activity_flag {
 	GT_NESTED = 16,    /* the call was made inside another one (only with --api all) */
 	GT_DEVICE_LAUNCHED = 32, /* a kernel on the GPU launched it */
 	GT_GRAPH_NODE = 64, /* the call made a node of a graph: what it asked for runs with that */
+	GT_AROUND =
+		128, /* a range that a filter left for the paths of those in it: it is not chosen */
+};
+
+/* How a range of NVTX is begun and ended. The values are not in any file. */
+enum gt_range_kind {
+	GT_RANGE_PUSHED, /* on one thread, inside the one that was pushed before it in its domain */
+	GT_RANGE_STARTED, /* by its id, from any thread */
 };
 
 /* What an API call is for. The values are not in any file. */
@@ -58,11 +66,32 @@ enum gt_edge_kind {
 	GT_EDGE_HOST,  /* the host waits for the end of what it gave a stream */
 };
 
+/* Bits of the column "traits" of modules. */
+enum gt_module_trait {
+	GT_MODULE_KEPT = 1,     /* its cubin is in the recording */
+	GT_MODULE_NOT_KEPT = 2, /* it was to be, and could not */
+	GT_MODULE_JIT = 4,      /* compilations at run time were recorded */
+	GT_MODULE_READ = 8,     /* its functions are there, */
+	GT_MODULE_CUT = 16,     /* but not all of them */
+};
+
+/* Where what is said of a function comes from; column "known" of functions. */
+enum gt_function_known {
+	GT_FUNCTION_NOTED,    /* it is there: nothing else but its code's size is known */
+	GT_FUNCTION_LAUNCHED, /* name, registers, shared and local memory, of its launches */
+	GT_FUNCTION_READ,     /* all, of the kept cubin; kernels and functions that they call */
+};
+
 /* What the values of a counter are. */
 enum gt_counter_kind {
 	GT_COUNTER_GAUGE, /* as it is at the time of the sample */
 	GT_COUNTER_TOTAL, /* counts up; differences are what happened between two samples */
 	GT_COUNTER_MASK,  /* bits */
+};
+
+struct gt_interval {
+	gt_time start_ns;
+	gt_time end_ns;
 };
 
 /*
@@ -113,6 +142,8 @@ struct gt_trace {
 	gt_string driver;        /* CUDA driver version, as 13.0, "" when not known */
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
 	gt_array(struct gt_series) series; /* what the rows of counters name */
+	/* Of what filters left by ranges: when it was, in order and apart; empty: all the time. */
+	gt_array(struct gt_interval) parts;
 #define TABLE(name, plural, order, kept, help) gt_array(struct gt_##name) plural;
 #define COLUMN(table, type, name, help)
 #define END(name)

@@ -7,8 +7,11 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "model/activity.h"
 #include "model/chosen.h"
 #include "model/filter.h"
+#include "model/intervals.h"
+#include "model/owners.h"
 
 /* A trace being made smaller. */
 struct cut {
@@ -130,15 +133,104 @@ static int set_window(struct gt_view *view, struct cut *cut, struct gt_error *er
 	return 0;
 }
 
+/* When a chosen range was open, and when GPUs did what was launched in it. */
+struct busy_range {
+	gt_time start_ns; /* on GPUs; INT64_MAX: nothing was launched */
+	gt_time end_ns;
+};
+
+static void add_part(struct cut *cut, struct gt_interval part)
+{
+	if (part.start_ns < cut->window.from_ns)
+		part.start_ns = cut->window.from_ns;
+	if (part.end_ns > cut->window.to_ns)
+		part.end_ns = cut->window.to_ns;
+	*gt_array_push(&cut->trace->parts) = part;
+}
+
+/* Work of a captured graph is part of each launch of that, and so is a part for itself. */
+static void see_work(struct cut *cut, struct busy_range *ranges, const struct gt_activity *activity)
+{
+	static const int tables[] = {
+		[GT_ACTIVITY_KERNEL] = GT_TABLE_kernels,
+		[GT_ACTIVITY_COPY] = GT_TABLE_copies,
+		[GT_ACTIVITY_FILL] = GT_TABLE_fills,
+	};
+	const struct gt_owners owners = gt_owners_of(cut->trace, activity->type, activity->row);
+	const gt_id range = gt_range_choice_of(&cut->chosen.ranges, owners.launched);
+
+	if (!gt_chosen_stays(&cut->chosen, (size_t)tables[activity->type], activity->row))
+		return;
+	if (range == GT_NONE) {
+		add_part(cut, (struct gt_interval){activity->start_ns, activity->end_ns});
+		return;
+	}
+	if (activity->start_ns < ranges[range].start_ns)
+		ranges[range].start_ns = activity->start_ns;
+	if (activity->end_ns > ranges[range].end_ns)
+		ranges[range].end_ns = activity->end_ns;
+}
+
+static void find_parts(struct cut *cut)
+{
+	struct gt_trace *trace = cut->trace;
+	const struct gt_range_choice *choice = &cut->chosen.ranges;
+	struct busy_range *ranges;
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	if (!choice->given)
+		return;
+	ranges = gt_allocate((trace->ranges.count + 1) * sizeof(*ranges));
+	for (size_t i = 0; i < trace->ranges.count; i++)
+		ranges[i] = (struct busy_range){INT64_MAX, INT64_MIN};
+	gt_activity_walk_init(&walk, trace);
+	while (gt_activity_next(&walk, &activity))
+		see_work(cut, ranges, &activity);
+	for (size_t i = 0; i < trace->ranges.count; i++) {
+		const struct gt_range *range = &trace->ranges.rows[i];
+		const gt_time end_ns = gt_range_end(range);
+
+		if (!choice->named[i] || choice->skipped[i])
+			continue;
+		add_part(cut,
+		         (struct gt_interval){range->start_ns,
+		                              end_ns < trace->end_ns ? end_ns : trace->end_ns});
+		add_part(cut, (struct gt_interval){ranges[i].start_ns, ranges[i].end_ns});
+	}
+	gt_array_free(ranges);
+	trace->parts.count = gt_intervals_merge(trace->parts.rows, trace->parts.count);
+}
+
+static void mark_around(struct cut *cut)
+{
+	for (size_t i = 0; i < cut->trace->ranges.count; i++)
+		if (cut->chosen.around[i])
+			cut->trace->ranges.rows[i].flags |= GT_AROUND;
+}
+
 static int apply(struct cut *cut, struct gt_error *err)
 {
 	gt_chosen_init(&cut->chosen, cut->trace, cut->filter, &cut->window);
 	if (!has_something(cut))
 		return gt_fail(err, ENODATA, "nothing of the recording is in %s",
 		               cut->filter->text);
+	find_parts(cut);
+	mark_around(cut);
 	shrink_all(cut);
 	shrink_samples(cut);
 	return 0;
+}
+
+uint64_t gt_view_lasts_ns(const struct gt_view *view)
+{
+	uint64_t lasts_ns = 0;
+
+	if (view->trace->parts.count == 0)
+		return (uint64_t)(view->end_ns - view->start_ns);
+	gt_array_each(const struct gt_interval, part, &view->trace->parts)
+		lasts_ns += (uint64_t)(part->end_ns - part->start_ns);
+	return lasts_ns;
 }
 
 struct gt_view gt_view_of(const struct gt_trace *trace)

@@ -15,11 +15,18 @@ struct gt_filter;
  */
 struct gt_view {
 	const struct gt_trace *trace;
-	gt_time start_ns; /* of the window: what shares of time are shares of. The trace's own */
-	gt_time end_ns;   /* start_ns and end_ns are the recording's, with any filter */
+	gt_time start_ns;        /* of the window. The trace's own start_ns and end_ns are the */
+	gt_time end_ns;          /* recording's, with any filter */
 	const char *restriction; /* the filter as options, its own text; NULL: all of the trace */
 	struct gt_ledger_state recording; /* of the whole recording, with any filter */
 };
+
+/*
+ * How long the window is: what shares of time are shares of. With chosen ranges that is the time in
+ * which one of them was open, or GPUs were between the first start and the last end of what was
+ * launched in one of them: trace->parts.
+ */
+uint64_t gt_view_lasts_ns(const struct gt_view *view);
 
 /* All of a trace, which must outlive the view and not change. */
 struct gt_view gt_view_of(const struct gt_trace *trace);
@@ -35,6 +42,9 @@ struct gt_view gt_view_of(const struct gt_trace *trace);
  *   stream and of such a kernel: chosen kernels leave no copies or fills. An API call, a wait or
  *   an overhead stays if it asked for work that stays, a wait also if it waited for a stream that
  *   stays, with its call. Figures of a GPU over time stay with the GPU.
+ * - With ranges, what was asked for inside a chosen one, or captured inside it as part of a graph,
+ *   with the calls, waits, marks and ranges that were made inside. Queries, which are counted
+ *   together, go. Ranges around others stay, as GT_AROUND.
  * - Devices, streams and processes that are not chosen go, except devices that copies name.
  * - The ledger and the notes: they are always of the whole recording.
  * A column that named a row that went is GT_NONE.

@@ -109,7 +109,10 @@ static void tally_init(struct tally *tally, const struct gt_view *view, uint64_t
 	for (size_t i = 0; i < devices; i++) {
 		tally->kernels[i] = (struct gt_cover){0};
 		tally->idle[i] = (struct gt_idle){
-			.largest_count = largest < SIZE_MAX ? (size_t)largest : SIZE_MAX};
+			.largest_count = largest < SIZE_MAX ? (size_t)largest : SIZE_MAX,
+			.parts = trace->parts.rows,
+			.part_count = trace->parts.count,
+		};
 	}
 	gt_thread_calls_init(&tally->calls, trace);
 	gt_latency_init(&tally->latency, trace);
@@ -147,7 +150,7 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 	gt_result_begin(result, "devices", device_headings, COUNT(device_headings));
 	for (size_t i = 0; i < tally->trace->devices.count; i++) {
 		const struct gt_idle *idle = &tally->idle[i];
-		const uint64_t span_ns = gt_cover_span(&idle->cover);
+		const uint64_t span_ns = gt_idle_span_ns(idle);
 		const uint64_t idle_ns = gt_idle_ns(idle);
 
 		if (!idle->cover.begun)

@@ -111,6 +111,14 @@ static const struct gt_heading origin_headings[] = {
 	FIGURES,
 };
 
+static const struct gt_heading range_headings[] = {
+	{"range", GT_UNIT_TEXT,
+         "Path of the innermost NVTX range that they were asked for in; of a captured graph, "
+         "that it was captured in",
+         GT_WORTH_NAME},
+	FIGURES,
+};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct {
@@ -123,6 +131,7 @@ static const struct {
 	[GT_BY_STREAM] = {stream_headings, COUNT(stream_headings)},
 	[GT_BY_FAMILY] = {family_headings, COUNT(family_headings)},
 	[GT_BY_ORIGIN] = {origin_headings, COUNT(origin_headings)},
+	[GT_BY_RANGE] = {range_headings, COUNT(range_headings)},
 };
 
 static const struct gt_parameter parameters[] = {
@@ -355,7 +364,8 @@ static struct gt_spread spread_of(const struct gt_groups *groups, size_t group)
 	return gt_spread_of(values, count);
 }
 
-/* Launch shapes by group: a stream has those of what ran on it, all others are known by theirs. */
+/* Launch shapes by group: a stream or range has those of what ran there, others are known by
+ * theirs. */
 static void count_shapes(const struct tally *tally, struct group_row *rows)
 {
 	const size_t shapes = tally->trace->launch_shapes.count;

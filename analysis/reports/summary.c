@@ -234,7 +234,7 @@ static void add_recording(const struct gt_view *view, struct gt_result *result)
 	const struct gt_trace *trace = view->trace;
 
 	gt_result_begin(result, "recording", recording_headings, COUNT(recording_headings));
-	gt_result_add_count(result, view->end_ns - view->start_ns);
+	gt_result_add_count(result, (int64_t)gt_view_lasts_ns(view));
 	gt_result_add_count(result, (int64_t)trace->processes.count);
 	gt_result_add_count(result, (int64_t)trace->devices.count);
 	gt_result_add_count(result, (int64_t)trace->kernels.count);
@@ -256,7 +256,8 @@ static void add_device_row(const struct gt_view *view, struct gt_result *result,
 	gt_add_device(result, view->trace, id);
 	gt_result_add_count(result, (int64_t)busy_ns);
 	gt_result_add_real(result, gt_busy_percent(view, &busy->kernels));
-	gt_result_add_real(result, gt_percent((double)busy_ns, (double)gt_cover_span(&busy->all)));
+	gt_result_add_real(result,
+	                   gt_percent((double)busy_ns, (double)gt_busy_span_ns(view, busy)));
 	gt_result_add_count(result, (int64_t)copy_ns);
 	gt_result_add_count(result, (int64_t)gt_busy_overlap(busy));
 	gt_result_add_count(result, (int64_t)busy->kernel_count);

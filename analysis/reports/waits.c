@@ -256,8 +256,8 @@ static void add_total(struct gt_result *result, const struct gt_view *view,
 		gt_result_add_unknown(result);
 	gt_result_add_count(result, (int64_t)total->calls);
 	gt_result_add_count(result, total->total_ns);
-	gt_result_add_real(result, gt_percent((double)total->total_ns,
-	                                      (double)(view->end_ns - view->start_ns)));
+	gt_result_add_real(result,
+	                   gt_percent((double)total->total_ns, (double)gt_view_lasts_ns(view)));
 	gt_result_add_count(result, total->max_ns);
 }
 

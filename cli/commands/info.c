@@ -400,13 +400,42 @@ static void add_environment(struct gt_result *result, const struct gt_trace *tra
 	gt_variables_release(&variables);
 }
 
+static bool is_module(const struct gt_recording_file *file)
+{
+	return strncmp(file->name, GT_MODULES_FOLDER "/", strlen(GT_MODULES_FOLDER "/")) == 0;
+}
+
+/* Kept modules are many: one row. */
+static void add_modules(struct gt_result *result, const struct gt_recording_files *files)
+{
+	int64_t bytes = 0;
+	size_t count = 0;
+	char text[64];
+
+	gt_array_each(const struct gt_recording_file, file, &files->list) {
+		if (!is_module(file))
+			continue;
+		bytes += (int64_t)file->bytes;
+		count++;
+	}
+	if (count == 0)
+		return;
+	snprintf(text, sizeof(text), GT_MODULES_FOLDER " (%zu file%s)", count,
+	         count == 1 ? "" : "s");
+	gt_result_add_text(result, text);
+	gt_result_add_count(result, bytes);
+}
+
 static void add_files(struct gt_result *result, const struct gt_recording_files *files)
 {
 	gt_result_begin(result, "files", file_headings, COUNT_OF(file_headings));
 	gt_array_each(const struct gt_recording_file, file, &files->list) {
+		if (is_module(file))
+			continue;
 		gt_result_add_text(result, file->name);
 		gt_result_add_count(result, (int64_t)file->bytes);
 	}
+	add_modules(result, files);
 }
 
 static void fill(struct gt_result *result, const struct facts *facts)

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/kernel_groups.h"
 #include "analysis/parameter.h"
 #include "analysis/result.h"
 #include "base/array.h"
@@ -44,15 +43,24 @@ struct args {
 	struct gt_show_args show;
 	struct gt_option_list settings;
 	const char *by;
+	bool each;
 };
+
+/* What the reports that have a parameter "by" can do; those of kernels first. */
+static const char *const by_words[] = {"name",  "base", "shape",  "stream", "family",
+                                       "range", "path", "domain", NULL};
 
 static const struct gt_option options[] = {
 	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
-	OPT_CHOICE("by", 0, struct args, by, "WHAT", gt_group_words,
-                   "Group kernels by name (default), base, shape, stream, family or origin; the "
-                   "report kernels, if none is named"),
+	OPT_CHOICE("by", 0, struct args, by, "WHAT", by_words,
+                   "Group kernels by name (default), base, shape, stream, family, origin or range, and "
+                   "NVTX ranges by path (default), name or domain; if no report is named, of "
+                   "the one that can"),
+	OPT_FLAG("each", 0, struct args, each,
+                 "Show the figures of one NVTX range, with their spread over all of them; the "
+                 "report ranges, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
@@ -166,15 +174,51 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 	return known ? 0 : unknown_parameter(answers, setting, err);
 }
 
+/* A parameter that has an option of its own. -ENOENT: no report that was asked for can do that. */
+static int set_where_known(struct answers *answers, const char *setting)
+{
+	int result = -ENOENT;
+
+	gt_array_each(struct answer, answer, &answers->list)
+		if (gt_arguments_set(&answer->arguments, answer->report->parameters, setting,
+		                     NULL) == 0)
+			result = 0;
+	return result;
+}
+
+static bool is_of_ranges(const char *by)
+{
+	return strcmp(by, "path") == 0 || strcmp(by, "domain") == 0;
+}
+
 /* --by WHAT is --set by=WHAT: a report that was asked for must have something to group. */
 static int group(struct answers *answers, const char *by, struct gt_error *err)
 {
 	char setting[32];
 
 	snprintf(setting, sizeof(setting), "by=%s", by);
-	if (set(answers, setting, NULL) < 0)
-		return gt_fail(err, EINVAL, "--by groups kernels: add the report kernels");
-	return 0;
+	if (set_where_known(answers, setting) == 0)
+		return 0;
+	if (is_of_ranges(by))
+		return gt_fail(err, EINVAL, "--by %s groups NVTX ranges: add the report ranges",
+		               by);
+	return gt_fail(err, EINVAL, "--by groups kernels: add the report kernels");
+}
+
+static int show_each(struct answers *answers, struct gt_error *err)
+{
+	if (set_where_known(answers, "each=yes") == 0)
+		return 0;
+	return gt_fail(err, EINVAL,
+	               "--each shows the figures of NVTX ranges: add the report ranges");
+}
+
+/* The report that is meant where none is named. */
+static const char *usual_report(const struct args *args)
+{
+	if (args->each || (args->by && is_of_ranges(args->by)))
+		return "ranges";
+	return args->by ? "kernels" : "summary";
 }
 
 /* What a word was meant to be: a report, or, where none is named, a recording. */
@@ -441,9 +485,11 @@ static int run(int argc, char **argv, struct gt_error *err)
 	}
 	result = gt_show_style(&args.show, &style, err);
 	if (result == 0)
-		result = choose(&answers, left, argv, &word, args.by ? "kernels" : "summary", err);
+		result = choose(&answers, left, argv, &word, usual_report(&args), err);
 	if (result == 0 && args.by)
 		result = group(&answers, args.by, err);
+	if (result == 0 && args.each)
+		result = show_each(&answers, err);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)

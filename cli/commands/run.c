@@ -46,6 +46,8 @@
 
 #define MOST_NUMBERS    100000 /* that %n tries */
 
+#define KEPT_BYTES      "4G" /* of modules, in each process, where the environment does not say */
+
 #define PERFETTO_SUFFIX ".perfetto"
 
 struct args {
@@ -57,6 +59,7 @@ struct args {
 	uint64_t flush_interval_ns; /* 0: not given */
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
+	bool keep_modules;
 	bool force;
 	bool join;
 	bool no_export;
@@ -97,6 +100,9 @@ static const struct gt_option options[] = {
                      "How often finished activity is fetched, 1ms to 1h; default 100ms"),
 	OPT_SIZE("buffer-size", 0, struct args, buffer_bytes, "SIZE", 64 << 10, 64 << 20,
                  "Size of one activity buffer, 64K to 64M; default 1M"),
+	OPT_FLAG("keep-modules", 0, struct args, keep_modules,
+                 "Keep the GPU code that is loaded (cubins) in the recording, each once, at most 4G for "
+                 "each process, so that reports know its functions; loading it then takes longer"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this libcupti, not the one that fits the process"),
 	OPT_FLAG("verbose", 'v', struct args, verbose,
@@ -369,6 +375,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		set_number(environment, "GPUTRACE_TELEMETRY", args->telemetry_ns, "ns");
 	if (args->api)
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
+	if (args->keep_modules && !gt_environment_find(environment, "GPUTRACE_KEEP_MODULES"))
+		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;

@@ -379,6 +379,12 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 	gt_array_each(struct gt_record_handle, handle, &capture->raw_handles)
 		handle->time_ns =
 			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)handle->time_ns);
+	gt_array_each(struct gt_record_graph_end, end, &capture->raw_graph_ends)
+		end->time_ns =
+			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)end->time_ns);
+	gt_array_each(struct gt_record_module_unload, unload, &capture->raw_unloads)
+		unload->time_ns =
+			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)unload->time_ns);
 	remark(collection, capture, &lines, left_out);
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
 	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);

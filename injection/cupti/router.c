@@ -18,6 +18,14 @@
 /* What most calls do without, out of the way of what every call runs through. */
 #define RARE __attribute__((cold, noinline))
 
+uint32_t gt_call_correlation(void)
+{
+	for (uint32_t i = 0; i < GT_ROUTER_SOURCES; i++)
+		if (gt_own.frames.depths[i] > 0)
+			return gt_own.frames.correlation;
+	return 0;
+}
+
 size_t gt_router_memory(void)
 {
 	return sizeof(uint32_t[CUPTI_CB_DOMAIN_SIZE][GT_ROUTER_IDS]);
@@ -69,6 +77,8 @@ static inline void enter(struct gt_router *router, uint32_t i, struct gt_call ca
 
 	if (depth >= route->levels)
 		return;
+	if (depth == 0)
+		gt_own.frames.correlation = call.data->correlationId;
 	call.depth = (uint8_t)depth;
 	gt_own.frames.keep[depth][i] = route->hears.enter(router->session, route->state, call);
 }

@@ -464,3 +464,34 @@ Test(gaps, of_an_empty_trace_are_none)
 	gt_result_release(&result);
 	gt_trace_release(&trace);
 }
+
+Test(gaps, between_chosen_ranges_are_none)
+{
+	struct gt_trace trace;
+	struct gt_result result;
+
+	trace_init(&trace, 1000);
+
+	const gt_id process = trace_process(&trace, "app", 100);
+	const gt_id stream = trace_stream(&trace, process, trace_device(&trace));
+	const gt_id shape = trace_shape(&trace, "gemm", 1, 32);
+
+	trace_kernel(&trace, stream, shape, 100, 200);
+	trace_kernel(&trace, stream, shape, 250, 300);
+	trace_kernel(&trace, stream, shape, 700, 800);
+	*gt_array_push(&trace.parts) =
+		(struct gt_interval){TRACE_START_NS + 50, TRACE_START_NS + 330};
+	*gt_array_push(&trace.parts) =
+		(struct gt_interval){TRACE_START_NS + 680, TRACE_START_NS + 800};
+	run_report(&result, "gaps", &trace);
+	/* 200..250, 300..330 and 680..700. */
+	expect_count(&result, "devices", 0, "idle_ns", 100);
+	expect_count(&result, "devices", 0, "gaps", 3);
+	expect_count(&result, "devices", 0, "span_ns", 350);
+	expect_real(&result, "devices", 0, "busy_percent", 62.5);
+	cr_assert(eq(sz, row_count(&result, "largest_gaps"), 3));
+	expect_count(&result, "largest_gaps", 0, "duration_ns", 50);
+	expect_count(&result, "largest_gaps", 2, "start_time_ns", 680);
+	gt_result_release(&result);
+	gt_trace_release(&trace);
+}

@@ -340,6 +340,33 @@ Test(kernels, are_grouped_by_what_is_asked_for)
 	scene_release(&scene);
 }
 
+Test(kernels, are_grouped_by_the_range_that_they_were_asked_for_in)
+{
+	struct scene scene;
+
+	scene_of_groups(&scene);
+
+	const gt_id thread = trace_thread(&scene.trace, 0, 7);
+	const gt_id step = trace_range(&scene.trace, thread, GT_NONE, "step", 0, 100);
+	const gt_id inner = trace_range(&scene.trace, thread, step, "forward", 10, 50);
+
+	scene.trace.kernels.rows[0].api_call =
+		trace_call_in(&scene.trace, inner, "cudaLaunchKernel", 20, 30);
+	scene.trace.kernels.rows[1].api_call =
+		trace_call_in(&scene.trace, step, "cudaLaunchKernel", 60, 70);
+	run_by(&scene, "by=range");
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 3));
+	for (size_t i = 0; i < 3; i++) {
+		const char *range = cell(&scene.result, "kernels", i, "range")->text;
+		const bool named = strcmp(range, "step/forward") == 0 || strcmp(range, "step") == 0;
+
+		cr_expect(named || strcmp(range, "(in no range)") == 0, "%s", range);
+		expect_count(&scene.result, "kernels", i, "calls",
+		             named ? 1 : (int64_t)scene.trace.kernels.count - 2);
+	}
+	scene_release(&scene);
+}
+
 Test(kernels, say_what_the_time_went_into)
 {
 	struct scene scene;

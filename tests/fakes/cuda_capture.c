@@ -47,6 +47,7 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode)
 	};
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	stream->capture = capture;
+	stream->frontier.count = 0;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 	return CUDA_SUCCESS;
 }
@@ -104,8 +105,10 @@ CUresult fake_capture_join(CUstream stream, struct fake_capture *of_event)
 
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	open = of_event && of_event->open;
-	if (open && !own)
+	if (open && !own) {
 		stream->capture = of_event;
+		stream->frontier.count = 0;
+	}
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 	if (open)
 		return own && own != of_event ? CUDA_ERROR_STREAM_CAPTURE_MERGE : CUDA_SUCCESS;

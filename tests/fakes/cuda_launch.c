@@ -5,110 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Modules, functions, launches and graphs of kernels. A kernel takes time and does nothing. */
-
-struct CUmod_st {
-	uint32_t id;
-	CUfunction functions;
-};
-
-struct CUgraphNode_st {
-	uint64_t id;
-	struct fake_activity kernel;
-	CUgraphNode next;
-};
-
-struct CUgraph_st {
-	uint32_t id;
-	uint32_t node_count;
-	CUgraphNode nodes; /* in the order they were added */
-};
-
-struct CUgraphExec_st {
-	uint32_t id;
-	CUgraphNode nodes; /* copies, with ids of their own */
-};
-
-static _Atomic uint32_t last_module;
-static _Atomic uint32_t last_graph;
-
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
-{
-	const CUresult result = image ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
-
-	API_BEGIN(cuModuleLoadData, module, image);
-	if (result == CUDA_SUCCESS) {
-		CUpti_ModuleResourceData data = {
-			.moduleId = atomic_fetch_add(&last_module, 1) + 1,
-			.cubinSize = strlen(image),
-			.pCubin = image,
-		};
-
-		*module = calloc(1, sizeof(**module));
-		(*module)->id = data.moduleId;
-		fake_tell_resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, fake_context(), NULL, &data);
-	}
-	API_END(result);
-}
-
-CUresult cuModuleUnload(CUmodule module)
-{
-	const CUresult result = module ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
-
-	API_BEGIN(cuModuleUnload, module);
-	if (result == CUDA_SUCCESS) {
-		CUpti_ModuleResourceData data = {.moduleId = module->id};
-
-		fake_tell_resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, fake_context(), NULL,
-		                   &data);
-	}
-	API_END(result);
-}
-
-static CUfunction add_function(CUmodule module, const char *name)
-{
-	CUfunction function = calloc(1, sizeof(*function));
-
-	function->module = module;
-	function->name = strdup(name);
-	function->registers = (uint32_t)(16 + 8 * (strlen(name) % 8));
-	function->shared_static_bytes = (uint32_t)(1024 * (strlen(name) % 4));
-	function->next = module->functions;
-	module->functions = function;
-	return function;
-}
-
-/* Every name is there: the program decides what its module holds. */
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
-{
-	const CUresult result = module && name && *name ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
-
-	API_BEGIN(cuModuleGetFunction, function, module, name);
-	if (result == CUDA_SUCCESS) {
-		(void)pthread_mutex_lock(&fake_cuda.lock);
-		*function = module->functions;
-		while (*function && strcmp((*function)->name, name) != 0)
-			*function = (*function)->next;
-		if (!*function)
-			*function = add_function(module, name);
-		(void)pthread_mutex_unlock(&fake_cuda.lock);
-	}
-	API_END(result);
-}
-
-CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
-{
-	CUresult result = function ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
-
-	API_BEGIN(cuFuncGetAttribute, value, attribute, function);
-	if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_NUM_REGS)
-		*value = (int)function->registers;
-	else if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
-		*value = (int)function->shared_static_bytes;
-	else if (result == CUDA_SUCCESS)
-		result = CUDA_ERROR_INVALID_VALUE;
-	API_END(result);
-}
+/* Launches. A kernel takes time and does nothing. */
 
 static int shape_fits(const struct fake_activity *kernel)
 {
@@ -120,46 +17,13 @@ static int shape_fits(const struct fake_activity *kernel)
 	       kernel->shared_dynamic_bytes + kernel->function->shared_static_bytes <= 232448;
 }
 
-static void tell_loading(CUfunction function, CUcontext context)
-{
-	struct fake_activity overhead = {
-		.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
-		.subkind = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING,
-		.context = context,
-		.start_ns = fake_realtime_ns(),
-	};
-
-	(void)function;
-	overhead.end_ns = fake_realtime_ns() + 1;
-	fake_tell(&overhead);
-}
-
-static void run_kernel(CUstream stream, struct fake_activity *kernel)
+void fake_run_kernel(CUstream stream, struct fake_activity *kernel)
 {
 	if (atomic_fetch_add(&kernel->function->launches, 1) == 0)
-		tell_loading(kernel->function, stream->context);
+		fake_function_load(kernel->function, stream->context);
 	kernel->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 	fake_queue(stream, fake_cuda.script.launch_ns, fake_cuda.script.kernel_ns, kernel);
 	fake_tell(kernel);
-}
-
-/* libcupti hears of a node in the call that makes it (release notes of CUPTI 11.0). */
-static CUgraphNode add_node(CUgraph graph, const struct fake_activity *kernel)
-{
-	CUgraphNode added = calloc(1, sizeof(*added));
-	CUpti_GraphData data = {
-		.graph = graph, .node = added, .nodeType = CU_GRAPH_NODE_TYPE_KERNEL};
-	CUgraphNode *last = &graph->nodes;
-
-	added->kernel = *kernel;
-	(void)pthread_mutex_lock(&fake_cuda.lock);
-	added->id = (uint64_t)graph->id << 32 | ++graph->node_count;
-	while (*last)
-		last = &(*last)->next;
-	*last = added;
-	(void)pthread_mutex_unlock(&fake_cuda.lock);
-	fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, fake_context(), NULL, &data);
-	return added;
 }
 
 static CUresult launch(CUstream handle, struct fake_activity *kernel)
@@ -176,9 +40,9 @@ static CUresult launch(CUstream handle, struct fake_activity *kernel)
 		return CUDA_ERROR_INVALID_VALUE;
 	capture = fake_capture_of(stream);
 	if (capture)
-		(void)add_node(fake_capture_graph(capture), kernel);
+		fake_graph_capture(fake_capture_graph(capture), stream, kernel);
 	else
-		run_kernel(stream, kernel);
+		fake_run_kernel(stream, kernel);
 	return CUDA_SUCCESS;
 }
 
@@ -200,131 +64,4 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
 	                "cuLaunchKernel", &params, function ? function->name : NULL);
 	API_END(launch(stream, &kernel));
-}
-
-CUgraph fake_graph_new(void)
-{
-	CUgraph graph = calloc(1, sizeof(*graph));
-	CUpti_GraphData data = {.graph = graph};
-
-	graph->id = atomic_fetch_add(&last_graph, 1) + 1;
-	fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPH_CREATED, fake_context(), NULL, &data);
-	return graph;
-}
-
-CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
-{
-	const CUresult result = fake_usable();
-
-	API_BEGIN(cuGraphCreate, graph, flags);
-	if (result == CUDA_SUCCESS)
-		*graph = fake_graph_new();
-	API_END(result);
-}
-
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                 size_t count, const CUDA_KERNEL_NODE_PARAMS *kernel)
-{
-	CUresult result = fake_usable();
-
-	API_BEGIN(cuGraphAddKernelNode_v2, node, graph, dependencies, count, kernel);
-	if (result == CUDA_SUCCESS && (!graph || !kernel || !kernel->func))
-		result = CUDA_ERROR_INVALID_VALUE;
-	if (result == CUDA_SUCCESS) {
-		const struct fake_activity added = {
-			.function = kernel->func,
-			.grid = {kernel->gridDimX, kernel->gridDimY, kernel->gridDimZ},
-			.block = {kernel->blockDimX, kernel->blockDimY, kernel->blockDimZ},
-			.shared_dynamic_bytes = kernel->sharedMemBytes,
-		};
-
-		*node = add_node(graph, &added);
-	}
-	API_END(result);
-}
-
-static CUgraphExec instantiate(CUgraph graph)
-{
-	CUgraphExec exec = calloc(1, sizeof(*exec));
-	CUgraphNode *last = &exec->nodes;
-	CUpti_GraphData data = {.originalGraph = graph, .graphExec = exec};
-
-	exec->id = atomic_fetch_add(&last_graph, 1) + 1;
-	fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, fake_context(), NULL,
-	                   &data);
-	for (CUgraphNode node = graph->nodes; node; node = node->next) {
-		CUgraphNode copy = malloc(sizeof(*copy));
-
-		*copy = *node;
-		copy->next = NULL;
-		copy->id = (uint64_t)exec->id << 32 | (uint32_t)node->id;
-		*last = copy;
-		last = &copy->next;
-		data.node = copy;
-		data.originalNode = node;
-		data.nodeType = CU_GRAPH_NODE_TYPE_KERNEL;
-		fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, fake_context(), NULL,
-		                   &data);
-	}
-	fake_tell_resource(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, fake_context(), NULL, &data);
-	return exec;
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
-{
-	const CUresult result = graph ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
-
-	API_BEGIN(cuGraphInstantiateWithFlags, exec, graph, flags);
-	if (result == CUDA_SUCCESS)
-		*exec = instantiate(graph);
-	API_END(result);
-}
-
-/* All its kernels carry the correlation id of this one call. */
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
-{
-	CUstream stream = NULL;
-	CUresult result;
-
-	API_BEGIN(cuGraphLaunch, exec, handle);
-	result = exec ? fake_stream(handle, &stream) : CUDA_ERROR_INVALID_VALUE;
-	for (CUgraphNode node = exec ? exec->nodes : NULL; node && result == CUDA_SUCCESS;
-	     node = node->next) {
-		struct fake_activity kernel = node->kernel;
-
-		kernel.graph = exec->id;
-		kernel.graph_node = node->id;
-		run_kernel(stream, &kernel);
-	}
-	API_END(result);
-}
-
-static void free_nodes(CUgraphNode node)
-{
-	while (node) {
-		CUgraphNode next = node->next;
-
-		free(node);
-		node = next;
-	}
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec exec)
-{
-	API_BEGIN(cuGraphExecDestroy, exec);
-	if (exec) {
-		free_nodes(exec->nodes);
-		free(exec);
-	}
-	API_END(fake_usable());
-}
-
-CUresult cuGraphDestroy(CUgraph graph)
-{
-	API_BEGIN(cuGraphDestroy, graph);
-	if (graph) {
-		free_nodes(graph->nodes);
-		free(graph);
-	}
-	API_END(fake_usable());
 }

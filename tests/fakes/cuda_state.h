@@ -61,8 +61,20 @@ CUgraph fake_capture_graph(const struct fake_capture *capture);
 /* The stream is to wait for an event of a capture, NULL: of none. Takes it into that capture. */
 CUresult fake_capture_join(CUstream stream, struct fake_capture *of_event);
 
-/* cuda_launch.c: an empty graph, which libcupti hears of. */
+/* cuda_launch.c: queues a kernel and tells libcupti of it. */
+void fake_run_kernel(CUstream stream, struct fake_activity *kernel);
+
+/* cuda_graph.c: an empty graph, which libcupti hears of. */
 CUgraph fake_graph_new(void);
+
+/* A launch into a stream that is being captured: a node after all that the stream had before. */
+void fake_graph_capture(CUgraph graph, CUstream stream, const struct fake_activity *kernel);
+
+/* What the stream gets next also comes after these. */
+void fake_frontier_join(struct fake_frontier *frontier, const struct fake_frontier *other);
+
+/* cuda_modules.c: what happens at the first launch of a function. */
+void fake_function_load(CUfunction function, CUcontext context);
 
 /* Tells libcupti, with the correlation id of the call the thread is in. */
 void fake_tell(struct fake_activity *activity);

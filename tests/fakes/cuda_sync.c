@@ -16,7 +16,8 @@ struct CUevent_st {
 	uint32_t id;
 	unsigned int flags;
 	uint64_t end_ns; /* when everything before it will have ended; 0: not recorded */
-	struct fake_capture *capture; /* its latest record is part of; NULL: of none */
+	struct fake_capture *capture;  /* its latest record is part of; NULL: of none */
+	struct fake_frontier frontier; /* of that, when it was recorded */
 };
 
 static _Atomic uint32_t last_event;
@@ -52,9 +53,12 @@ static CUresult record_event(CUevent event, CUstream handle)
 	if (result != CUDA_SUCCESS)
 		return result;
 	event->capture = fake_capture_of(stream);
-	if (event->capture)
-		return CUDA_SUCCESS;
 	(void)pthread_mutex_lock(&fake_cuda.lock);
+	if (event->capture) {
+		event->frontier = stream->frontier;
+		(void)pthread_mutex_unlock(&fake_cuda.lock);
+		return CUDA_SUCCESS;
+	}
 	event->end_ns = stream->ready_ns > now_ns ? stream->ready_ns : now_ns;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 	return CUDA_SUCCESS;
@@ -140,6 +144,8 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
 	result = event ? fake_stream(handle, &stream) : CUDA_ERROR_INVALID_HANDLE;
 	if (result == CUDA_SUCCESS)
 		result = fake_capture_join(stream, event->capture);
+	if (result == CUDA_SUCCESS && event->capture)
+		fake_frontier_join(&stream->frontier, &event->frontier);
 	if (result == CUDA_SUCCESS && !event->capture) {
 		hold_back(stream, event->end_ns);
 		fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, stream,

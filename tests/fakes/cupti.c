@@ -264,6 +264,30 @@ CUptiResult cuptiGetContextId(CUcontext context, uint32_t *id)
 	return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *id)
+{
+	if (!graph || !id)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*id = graph->id;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *id)
+{
+	if (!node || !id)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*id = node->id;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphExecId(CUgraphExec exec, uint32_t *id)
+{
+	if (!exec || !id)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*id = exec->inside->id;
+	return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *id)
 {
 	if (!context || !id)

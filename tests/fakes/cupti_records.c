@@ -43,6 +43,8 @@ size_t fake_record_size(CUpti_ActivityKind kind)
 		                        : sizeof(CUpti_ActivitySynchronization);
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
 		return sizeof(CUpti_ActivityOverhead3);
+	case CUPTI_ACTIVITY_KIND_JIT:
+		return sizeof(CUpti_ActivityJit2);
 	default:
 		return 0;
 	}
@@ -162,6 +164,26 @@ static void add_overhead(const struct fake_activity *activity)
 	fake_buffers_add(&record, fake_record_size(activity->kind), 0, 0, 0);
 }
 
+static void add_jit(const struct fake_activity *activity)
+{
+	CUpti_ActivityJit2 record = {
+		.kind = activity->kind,
+		.jitEntryType = (CUpti_ActivityJitEntryType)activity->value,
+		.jitOperationType = (CUpti_ActivityJitOperationType)activity->subkind,
+		.deviceId = (uint32_t)activity->context->device,
+		.start = fake_cupti_time(activity->start_ns),
+		.end = fake_cupti_time(activity->end_ns),
+		.correlationId = activity->correlation,
+		.jitOperationCorrelationId = activity->correlation,
+		.cacheSize = activity->bytes,
+		.cachePath = "/cache/0/1/fake.cubin",
+		.processId = (uint32_t)getpid(),
+		.threadId = (uint32_t)fake_cupti_thread_id(),
+	};
+
+	fake_buffers_add(&record, fake_record_size(activity->kind), 0, 0, 0);
+}
+
 static void add_context(const struct fake_activity *activity)
 {
 	CUpti_ActivityContext3 record = {
@@ -260,6 +282,9 @@ void fake_record_activity(const struct fake_activity *activity)
 		break;
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
 		add_overhead(activity);
+		break;
+	case CUPTI_ACTIVITY_KIND_JIT:
+		add_jit(activity);
 		break;
 	case CUPTI_ACTIVITY_KIND_CONTEXT:
 		add_context(activity);

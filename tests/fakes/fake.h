@@ -19,6 +19,12 @@
 
 struct fake_capture;
 
+/* The nodes that what a stream is given next in a capture has to wait for. */
+struct fake_frontier {
+	CUgraphNode nodes[8];
+	uint32_t count;
+};
+
 struct CUstream_st {
 	CUcontext context;
 	uint32_t id; /* CUPTI's stream id, unique in its context */
@@ -28,6 +34,7 @@ struct CUstream_st {
 	uint64_t queued;   /* pieces of work so far; libcuda's lock */
 	uint64_t ends_ns[FAKE_QUEUE_DEPTH]; /* when the latest of them end, by number */
 	struct fake_capture *capture;       /* that it is or was part of; libcuda's lock */
+	struct fake_frontier frontier;      /* of that capture; libcuda's lock */
 	CUstream next;
 };
 
@@ -88,6 +95,30 @@ struct fake_activity {
 	uint32_t subkind; /* CUpti_ActivitySynchronizationType or CUpti_ActivityOverheadKind */
 	uint32_t event;   /* id of the event waited for */
 	CUdevice device;  /* of a device record */
+};
+
+/* A node; those of executable graphs are copies with ids of their own. */
+struct CUgraphNode_st {
+	uint64_t id; /* CUPTI's: the graph's id and a number in it */
+	CUgraphNodeType type;
+	struct fake_activity work; /* of kernels and fills */
+	CUhostFn function;         /* of host nodes */
+	void *data;
+	CUgraph inside;       /* of child graphs and conditional nodes */
+	uint64_t times;       /* that its inside runs in a launch */
+	CUgraphNode original; /* that it is a copy of */
+	CUgraphNode next;     /* in the order they were added */
+};
+
+struct CUgraph_st {
+	uint32_t id;
+	uint32_t node_count; /* that were ever made */
+	CUgraphNode nodes;
+};
+
+/* Its id is that of the graph inside of it, as CUPTI has it. */
+struct CUgraphExec_st {
+	CUgraph inside;
 };
 
 /* What libcupti wants to hear; called on the thread that makes the API call. */

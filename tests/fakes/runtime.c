@@ -293,6 +293,29 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 	RUNTIME_END(keep(result));
 }
 
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                          unsigned long long flags)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaGraphInstantiateWithFlags, v11040, exec, graph, flags);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuGraphInstantiateWithFlags(exec, graph, flags);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaGraphLaunch, v10000, exec, stream);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuGraphLaunch(exec, stream);
+	RUNTIME_END(keep(result));
+}
+
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
 	CUresult result;

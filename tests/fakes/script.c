@@ -26,6 +26,7 @@ static const struct word kinds[] = {
 	{"stream", CUPTI_ACTIVITY_KIND_STREAM},
 	{"synchronization", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
 	{"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
+	{"jit", CUPTI_ACTIVITY_KIND_JIT},
 	{NULL, 0},
 };
 

@@ -22,6 +22,9 @@
 	NUMBER(devices,      1,       "how many GPUs there are, 0 to 8")                                    \
 	NUMBER(launch_ns,    5000,    "time from a launch to the kernel's start on an idle stream")         \
 	NUMBER(kernel_ns,    10000,   "how long a kernel runs")                                             \
+	NUMBER(load_ns,      0,       "how long loading a module takes")                                    \
+	NUMBER(jit_ns,       0,       "how long compiling PTX takes")                                       \
+	NUMBER(lazy,         0,       "1: a module is loaded at the first launch of one of its functions")  \
 	NUMBER(clock_offset, 0,       "CUPTI's clock is so many nanoseconds ahead of CLOCK_REALTIME")       \
 	NUMBER(fork_works,   0,       "1: CUDA can be used in the child of a process that used it")         \
 	NUMBER(hw_trace,     0,       "1: cuptiActivityEnableHWTrace works; 2: it fails as it should not")    \

@@ -479,6 +479,26 @@ Test(router, says_in_which_call_an_event_happens)
 	expect_heard("Va3/3:x=0 Vb3/3:x=0 ");
 }
 
+Test(router, knows_the_correlation_id_of_the_call_that_an_event_happens_in)
+{
+	const CUpti_CallbackData outer = {.correlationId = 41};
+	const CUpti_CallbackData inner = {.correlationId = 42};
+	struct gt_route *a = add("a");
+
+	gt_router_want(router, a, RUNTIME, 8);
+	gt_router_want(router, a, DRIVER, 7);
+	gt_router_activate(router, 1);
+	cr_expect(eq(u32, gt_call_correlation(), 0));
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RUNTIME_API, 8, &outer);
+	cr_expect(eq(u32, gt_call_correlation(), 41));
+	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_DRIVER_API, 7, &inner);
+	cr_expect(eq(u32, gt_call_correlation(), 41));
+	leave(DRIVER, 7);
+	cr_expect(eq(u32, gt_call_correlation(), 41));
+	leave(RUNTIME, 8);
+	cr_expect(eq(u32, gt_call_correlation(), 0));
+}
+
 Test(router, keeps_errno)
 {
 	struct gt_route *a = add("a");

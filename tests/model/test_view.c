@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "model/filter.h"
 #include "model/names.h"
+#include "model/owners.h"
 #include "support/check.h"
 #include "support/trace.h"
 
@@ -459,5 +460,234 @@ Test(view, survives_rows_that_point_nowhere)
 	choose(&scene, GT_FILTER_PROCESS, "second");
 	choose(&scene, GT_FILTER_KERNEL, ".");
 	(void)gt_view_cut(&scene.view, &scene.trace, &scene.filter, &scene.err);
+	scene_release(&scene);
+}
+
+/*
+ * Ranges: train from 0 to 900 holds steps from 100, 300 and 500, of 100 ns each, the last with a
+ * forward. In each a launch, whose kernel runs from 150 to 250 ns after the begin of the step, an
+ * allocation, a wait and a mark; between them, in train alone, another launch.
+ */
+static void add_ranges(struct scene *scene)
+{
+	struct gt_trace *trace = &scene->trace;
+	const gt_id thread = scene->threads[0];
+	const gt_id shape = trace_shape(trace, "gemm", 1, 32);
+	const gt_id train = trace_range(trace, thread, GT_NONE, "train", 0, 900);
+
+	for (gt_time at = 100; at <= 500; at += 200) {
+		const gt_id step = trace_range(trace, thread, train, "step", at, at + 100);
+		const gt_id inner =
+			at == 500 ? trace_range(trace, thread, step, "forward", at + 5, at + 50)
+				  : step;
+		const gt_id launch =
+			trace_call_in(trace, inner, "cudaLaunchKernel", at + 10, at + 15);
+		gt_id outside;
+
+		trace_mark(trace, thread, step, "loss", at + 20);
+		(void)trace_call_in(trace, step, "cudaMalloc", at + 55, at + 60);
+		*gt_array_push(&trace->syncs) = (struct gt_sync){
+			.start_ns = TRACE_START_NS + at + 70,
+			.end_ns = TRACE_START_NS + at + 80,
+			.thread = thread,
+			.context = GT_NONE,
+			.stream = scene->streams[0],
+			.event = GT_NONE,
+			.record = GT_NONE,
+			.api_call = trace_call_in(trace, step, "cudaStreamSynchronize", at + 70,
+		                                  at + 80),
+		};
+		trace_kernel(trace, scene->streams[0], shape, at + 150, at + 250)->api_call =
+			launch;
+		outside = trace_call_in(trace, train, "cudaLaunchKernel", at + 150, at + 155);
+		trace_kernel(trace, scene->streams[0], shape, at + 260, at + 280)->api_call =
+			outside;
+	}
+}
+
+static void range_scene(struct scene *scene)
+{
+	*scene = (struct scene){0};
+	gt_filter_init(&scene->filter);
+	trace_init(&scene->trace, 1000);
+	scene->processes[0] = trace_process(&scene->trace, "app", 100);
+	scene->threads[0] = trace_thread(&scene->trace, 0, 7);
+	scene->devices[0] = trace_device(&scene->trace);
+	scene->streams[0] = trace_stream(&scene->trace, 0, 0);
+	add_ranges(scene);
+}
+
+Test(view, of_ranges_is_what_was_asked_for_inside_them)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "train/step");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 3));
+	cr_expect(eq(sz, scene.trace.api_calls.count, 9), "launches, allocations and waits");
+	cr_expect(eq(sz, scene.trace.syncs.count, 3));
+	cr_expect(eq(sz, scene.trace.marks.count, 3));
+	cr_expect(eq(i64, scene.trace.kernels.rows[2].start_ns, TRACE_START_NS + 650));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_keeps_what_is_around_them_for_its_name_alone)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.ranges.count, 5));
+	cr_expect(ne(u32, scene.trace.ranges.rows[0].flags & GT_AROUND, 0));
+	for (size_t i = 1; i < 5; i++)
+		cr_expect(eq(u32, scene.trace.ranges.rows[i].flags & GT_AROUND, 0));
+	cr_expect(eq(u32, scene.trace.ranges.rows[1].parent, 0));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_lasts_as_long_as_they_and_their_work)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "train/step");
+	cut(&scene);
+	/* 100..200, 250..350 with 300..400, 450..550 with 500..600, 650..750. */
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 100 + 150 + 150 + 100));
+	cr_expect(eq(i64, scene.view.start_ns, scene.trace.start_ns));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_skips_the_first_of_each_path_and_thread)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	choose(&scene, GT_FILTER_SKIP, "2");
+	cut(&scene);
+	expect_text(scene.view.restriction, "--range step --skip 2");
+	cr_expect(eq(sz, scene.trace.kernels.count, 1));
+	cr_assert(eq(sz, scene.trace.ranges.count, 3), "train, the last step and its forward");
+	cr_expect(eq(i64, scene.trace.ranges.rows[1].start_ns, TRACE_START_NS + 500));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_takes_paths_then_names_then_expressions)
+{
+	static const struct {
+		const char *word;
+		size_t kernels;
+	} words[] = {
+		{"train", 6},     {"train/step/forward", 1}, {"forward", 1},
+		{"^train/st", 3}, {"for|loss", 1},           {"tr.*p$", 3},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct scene scene;
+
+		range_scene(&scene);
+		choose(&scene, GT_FILTER_RANGE, words[i].word);
+		cut(&scene);
+		cr_expect(eq(sz, scene.trace.kernels.count, words[i].kernels), "%s", words[i].word);
+		scene_release(&scene);
+	}
+}
+
+Test(view, of_ranges_goes_with_other_parts_of_the_filter)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	choose(&scene, GT_FILTER_KERNEL, "gemm");
+	choose(&scene, GT_FILTER_FROM, "300ns");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 2));
+	for (size_t i = 0; i < scene.trace.api_calls.count; i++)
+		expect_text(gt_trace_text(&scene.trace, scene.trace.api_calls.rows[i].function),
+		            i % 2 ? "cudaStreamSynchronize" : "cudaLaunchKernel");
+	scene_release(&scene);
+}
+
+Test(view, of_a_window_keeps_what_is_around_the_ranges_in_it)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_FROM, "450ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.ranges.count, 3));
+	cr_expect(ne(u32, scene.trace.ranges.rows[0].flags & GT_AROUND, 0), "train");
+	cr_expect(eq(u32, scene.trace.ranges.rows[1].parent, 0));
+	cr_expect(eq(u32, scene.trace.ranges.rows[1].flags & GT_AROUND, 0));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_that_are_not_there_says_which_are)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "stp");
+	cr_expect(eq(int, gt_view_cut(&scene.view, &scene.trace, &scene.filter, &scene.err),
+	             -ENODATA));
+	expect_text(scene.err.text, "no NVTX range stp in the recording; there is train, "
+	                            "train/step, train/step/forward");
+	scene_release(&scene);
+}
+
+Test(view, keeps_all_ranges_of_what_it_keeps)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_PROCESS, "app");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.ranges.count, 5));
+	cr_expect(eq(sz, scene.trace.marks.count, 3));
+	for (size_t i = 0; i < 5; i++)
+		cr_expect(eq(u32, scene.trace.ranges.rows[i].flags & GT_AROUND, 0));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_keeps_what_was_captured_inside_wherever_it_was_launched)
+{
+	struct scene scene;
+	gt_id launch;
+
+	range_scene(&scene);
+	launch = trace_call(&scene.trace, scene.threads[0], "cudaGraphLaunch", 800, 810);
+	for (gt_time at = 900; at <= 920; at += 10) {
+		struct gt_kernel *kernel =
+			trace_kernel(&scene.trace, scene.streams[0], 0, at, at + 5);
+
+		kernel->api_call = launch;
+		/* Captured in the step's first call, and nowhere. */
+		kernel->node = at == 910 ? GT_NONE : trace_node(&scene.trace, 0, 0);
+	}
+	choose(&scene, GT_FILTER_RANGE, "train/step");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 3 + 2));
+	cr_expect(eq(i64, scene.trace.kernels.rows[4].start_ns, TRACE_START_NS + 920));
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 500 + 5 + 5));
+	scene_release(&scene);
+}
+
+Test(view, of_a_window_still_knows_where_graphs_were_captured)
+{
+	struct scene scene;
+	struct gt_kernel *kernel;
+
+	range_scene(&scene);
+	kernel = trace_kernel(&scene.trace, scene.streams[0], 0, 900, 905);
+	kernel->node = trace_node(&scene.trace, 0, 0);
+	choose(&scene, GT_FILTER_FROM, "890ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.ranges.count, 2), "train and its first step");
+	cr_expect(eq(u32, gt_owner_of(&scene.trace, GT_ACTIVITY_KERNEL, 0).range, 1));
+	cr_expect(ne(u32, scene.trace.ranges.rows[1].flags & GT_AROUND, 0));
 	scene_release(&scene);
 }

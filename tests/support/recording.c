@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +26,29 @@ void recording_init(struct recording *recording)
 	must(mkdtemp(recording->path) != NULL);
 }
 
+/* Folders of files in it, too; false: there is no such folder. */
+static int remove_folder(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	char below[PATH_MAX];
+
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    unlinkat(dirfd(dir), entry->d_name, 0) == 0)
+			continue;
+		snprintf(below, sizeof(below), "%s/%s", path, entry->d_name);
+		(void)remove_folder(below);
+	}
+	closedir(dir);
+	return rmdir(path) == 0;
+}
+
 void recording_release(struct recording *recording)
 {
-	DIR *dir = opendir(recording->path);
-	struct dirent *entry;
-
-	must(dir != NULL);
-	while ((entry = readdir(dir)))
-		(void)unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
-	must(rmdir(recording->path) == 0);
+	must(remove_folder(recording->path));
 	capture_release(&recording->capture);
 }
 

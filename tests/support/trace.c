@@ -126,6 +126,7 @@ struct gt_kernel *trace_kernel(struct gt_trace *trace, gt_id stream, gt_id shape
 		.stream = stream,
 		.device = device_of(trace, stream),
 		.api_call = GT_NONE,
+		.node = GT_NONE,
 	};
 	expect_order(IN_ORDER(&trace->kernels));
 	return kernel;
@@ -156,6 +157,7 @@ struct gt_copy *trace_copy(struct gt_trace *trace, gt_id stream, gt_count kind, 
 		.src_device = GT_NONE,
 		.dst_device = GT_NONE,
 		.api_call = GT_NONE,
+		.node = GT_NONE,
 		.kind = kind,
 		.src_kind = from_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
 		.dst_kind = to_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
@@ -176,6 +178,7 @@ struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, 
 		.stream = stream,
 		.device = device_of(trace, stream),
 		.api_call = GT_NONE,
+		.node = GT_NONE,
 		.memory_kind = GT_MEMORY_DEVICE,
 	};
 	expect_order(IN_ORDER(&trace->fills));
@@ -211,12 +214,84 @@ gt_id trace_call(struct gt_trace *trace, gt_id thread, const char *function, gt_
 		.start_ns = TRACE_START_NS + start_ns,
 		.end_ns = TRACE_START_NS + end_ns,
 		.thread = thread,
+		.range = GT_NONE,
 		.function = text(trace, function),
 		.correlation = (gt_count)trace->api_calls.count,
 		.kind = kind_of(function),
 	};
 	expect_order(IN_ORDER(&trace->api_calls));
 	return LATEST(&trace->api_calls);
+}
+
+gt_id trace_call_in(struct gt_trace *trace, gt_id range, const char *function, gt_time start_ns,
+                    gt_time end_ns)
+{
+	const gt_id call =
+		trace_call(trace, trace->ranges.rows[range].thread, function, start_ns, end_ns);
+
+	trace->api_calls.rows[call].range = range;
+	return call;
+}
+
+gt_id trace_node(struct gt_trace *trace, gt_id process, gt_id api_call)
+{
+	const struct gt_api_call *call = &trace->api_calls.rows[api_call];
+	const gt_id row = (gt_id)trace->graph_nodes.count;
+
+	*gt_array_push(&trace->graph_nodes) = (struct gt_graph_node){
+		.made_ns = call->start_ns + 1,
+		.number = row + 1,
+		.process = process,
+		.thread = call->thread,
+		.api_call = api_call,
+		.graph = GT_NONE,
+		.exec = GT_NONE,
+		.original = GT_NONE,
+		.origin = row,
+		.range = call->range,
+		.shape = GT_NONE,
+	};
+	return row;
+}
+
+gt_id trace_domain(struct gt_trace *trace, gt_id process, const char *name)
+{
+	*gt_array_push(&trace->domains) =
+		(struct gt_domain){.process = process, .name = text(trace, name)};
+	return LATEST(&trace->domains);
+}
+
+gt_id trace_range(struct gt_trace *trace, gt_id thread, gt_id parent, const char *name,
+                  gt_time start_ns, gt_time end_ns)
+{
+	*gt_array_push(&trace->ranges) = (struct gt_range){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.thread = thread,
+		.end_thread = thread,
+		.domain = GT_NONE,
+		.parent = parent,
+		.text = text(trace, name),
+	};
+	expect_order(IN_ORDER(&trace->ranges));
+	return LATEST(&trace->ranges);
+}
+
+struct gt_mark *trace_mark(struct gt_trace *trace, gt_id thread, gt_id range, const char *name,
+                           gt_time start_ns)
+{
+	struct gt_mark *mark = gt_array_push(&trace->marks);
+
+	*mark = (struct gt_mark){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + start_ns,
+		.thread = thread,
+		.domain = GT_NONE,
+		.range = range,
+		.text = text(trace, name),
+	};
+	expect_order(IN_ORDER(&trace->marks));
+	return mark;
 }
 
 void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_count kind,

@@ -45,6 +45,23 @@ struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, 
 gt_id trace_call(struct gt_trace *trace, gt_id thread, const char *function, gt_time start_ns,
                  gt_time end_ns);
 
+/* The same on the thread of an NVTX range, the innermost that is open there. */
+gt_id trace_call_in(struct gt_trace *trace, gt_id range, const char *function, gt_time start_ns,
+                    gt_time end_ns);
+
+/* A node that a call made while its stream was captured into a graph. */
+gt_id trace_node(struct gt_trace *trace, gt_id process, gt_id api_call);
+
+gt_id trace_domain(struct gt_trace *trace, gt_id process, const char *name);
+
+/* An NVTX range of the default domain inside another one, or in GT_NONE. */
+gt_id trace_range(struct gt_trace *trace, gt_id thread, gt_id parent, const char *name,
+                  gt_time start_ns, gt_time end_ns);
+
+/* range: the innermost that is open on the thread, GT_NONE for none. */
+struct gt_mark *trace_mark(struct gt_trace *trace, gt_id thread, gt_id range, const char *name,
+                           gt_time start_ns);
+
 /*
  * A counter of a device, in a series of its own: values, NAN where nothing was measured, so many
  * nanoseconds apart from that moment on.

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/cubin.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* Offsets in the headers of ELF64 (gABI, chapter 4). */
+enum {
+	HEADER_BYTES = 64,
+	AT_CLASS = 4,
+	AT_DATA = 5,
+	AT_ABI_VERSION = 8,
+	AT_MACHINE = 18,
+	AT_SECTIONS = 40,
+	AT_FLAGS = 48,
+	AT_SECTION_BYTES = 58,
+	AT_SECTION_COUNT = 60,
+	AT_NAMES_SECTION = 62,
+
+	SECTION_BYTES = 64,
+	AT_NAME = 0,
+	AT_TYPE = 4,
+	AT_OFFSET = 24,
+	AT_SIZE = 32,
+	AT_LINK = 40,
+	AT_INFO = 44,
+};
+
+enum { CLASS_64 = 2, LITTLE_ENDIAN_DATA = 1, MACHINE_CUDA = 190, NAMES_ELSEWHERE = 0xffff };
+
+/* From this version of the ABI on (CUDA 13's compiler) the architecture stands in other bits. */
+enum { ABI_WIDE_FLAGS = 8 };
+
+static bool is_inside(const struct gt_cubin *cubin, uint64_t offset, uint64_t size)
+{
+	return offset <= cubin->size && size <= cubin->size - offset;
+}
+
+static const uint8_t *header_of(const struct gt_cubin *cubin, uint32_t number)
+{
+	return cubin->bytes + cubin->sections + (uint64_t)number * cubin->header_bytes;
+}
+
+/* What does not fit into 16 bits stands in the first section's header. */
+static int find_names(struct gt_cubin *cubin, struct gt_error *err)
+{
+	uint32_t names = gt_get_u16(cubin->bytes + AT_NAMES_SECTION);
+	const uint8_t *header;
+
+	if (names == NAMES_ELSEWHERE)
+		names = gt_get_u32(header_of(cubin, 0) + AT_LINK);
+	if (names >= cubin->section_count)
+		return gt_fail(err, EBADMSG, "its sections have no names");
+	header = header_of(cubin, names);
+	cubin->names = gt_get_u64(header + AT_OFFSET);
+	cubin->names_size = gt_get_u64(header + AT_SIZE);
+	if (!is_inside(cubin, cubin->names, cubin->names_size) || cubin->names_size == 0 ||
+	    cubin->bytes[cubin->names + cubin->names_size - 1] != 0)
+		return gt_fail(err, EBADMSG, "the names of its sections lie outside of it");
+	return 0;
+}
+
+static int find_sections(struct gt_cubin *cubin, struct gt_error *err)
+{
+	uint64_t count = gt_get_u16(cubin->bytes + AT_SECTION_COUNT);
+
+	cubin->sections = gt_get_u64(cubin->bytes + AT_SECTIONS);
+	cubin->header_bytes = gt_get_u16(cubin->bytes + AT_SECTION_BYTES);
+	if (cubin->header_bytes < SECTION_BYTES ||
+	    !is_inside(cubin, cubin->sections, cubin->header_bytes))
+		return gt_fail(err, EBADMSG, "its section headers lie outside of it");
+	if (count == 0)
+		count = gt_get_u64(header_of(cubin, 0) + AT_SIZE);
+	if (count > (cubin->size - cubin->sections) / cubin->header_bytes)
+		return gt_fail(err, EBADMSG, "its section headers lie outside of it");
+	cubin->section_count = (uint32_t)count;
+	return find_names(cubin, err);
+}
+
+int gt_cubin_open(struct gt_cubin *cubin, const void *bytes, size_t size, struct gt_error *err)
+{
+	uint32_t flags;
+
+	*cubin = (struct gt_cubin){.bytes = bytes, .size = size};
+	if (size < HEADER_BYTES || memcmp(bytes, "\177ELF", 4) != 0 ||
+	    cubin->bytes[AT_CLASS] != CLASS_64 || cubin->bytes[AT_DATA] != LITTLE_ENDIAN_DATA ||
+	    gt_get_u16(cubin->bytes + AT_MACHINE) != MACHINE_CUDA)
+		return gt_fail(err, EBADMSG, "it is no cubin");
+	flags = gt_get_u32(cubin->bytes + AT_FLAGS);
+	cubin->arch =
+		cubin->bytes[AT_ABI_VERSION] >= ABI_WIDE_FLAGS ? flags >> 8 & 0xff : flags & 0xff;
+	return find_sections(cubin, err);
+}
+
+bool gt_cubin_section(const struct gt_cubin *cubin, uint32_t number,
+                      struct gt_cubin_section *section)
+{
+	const uint8_t *header = header_of(cubin, number);
+	const uint64_t name = gt_get_u32(header + AT_NAME);
+	const uint64_t offset = gt_get_u64(header + AT_OFFSET);
+
+	*section = (struct gt_cubin_section){
+		.name = "",
+		.size = gt_get_u64(header + AT_SIZE),
+		.type = gt_get_u32(header + AT_TYPE),
+		.link = gt_get_u32(header + AT_LINK),
+		.info = gt_get_u32(header + AT_INFO),
+	};
+	if (name >= cubin->names_size)
+		return false;
+	/* The last byte of the names is 0. */
+	section->name = (const char *)cubin->bytes + cubin->names + name;
+	section->name_size = strnlen(section->name, GT_CUBIN_MAX_NAME + 1);
+	if (section->name_size > GT_CUBIN_MAX_NAME)
+		return false;
+	if (section->type == GT_ELF_NOBITS)
+		return true;
+	if (!is_inside(cubin, offset, section->size))
+		return false;
+	section->bytes = cubin->bytes + offset;
+	return true;
+}
+
+bool gt_cubin_function(const struct gt_cubin_section *section, const char **name, size_t *size)
+{
+	const size_t before = sizeof(GT_CUBIN_TEXT) - 1;
+
+	if (section->name_size <= before || memcmp(section->name, GT_CUBIN_TEXT, before) != 0)
+		return false;
+	*name = section->name + before;
+	*size = section->name_size - before;
+	return true;
+}
+
+uint64_t gt_content_hash(const void *bytes, size_t size)
+{
+	return XXH3_64bits(bytes, size);
+}

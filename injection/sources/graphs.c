@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+#include <string.h>
+
+#include "injection/cupti/cupti.h"
+#include "injection/graph_calls.h"
+#include "injection/services.h"
+#include "injection/source.h"
+
+/*
+ * CUDA graphs: how they are made, and what is done with them. CUPTI tells of each graph and node
+ * when it is made and what it is a clone of, in the API call that does it; the calls themselves
+ * tell of executable graphs. Nothing is kept here: every fact is a record, ids are CUPTI's, and
+ * the collector puts them together. A launch writes one record, at its entry, and no more.
+ */
+
+enum { END_OF_GRAPH, END_OF_EXEC, END_OF_NODE }; /* the kinds of the record graph_end */
+
+static uint32_t result_of(struct gt_call call)
+{
+	uint32_t result = 0;
+
+	if (call.data->functionReturnValue)
+		memcpy(&result, call.data->functionReturnValue, sizeof(result));
+	return result;
+}
+
+static uint32_t graph_id(const struct gt_cupti *cupti, CUgraph graph)
+{
+	uint32_t id = 0;
+
+	return graph && cupti->cuptiGetGraphId &&
+	                       cupti->cuptiGetGraphId(graph, &id) == CUPTI_SUCCESS
+	               ? id
+	               : 0;
+}
+
+static uint64_t node_id(const struct gt_cupti *cupti, CUgraphNode node)
+{
+	uint64_t id = 0;
+
+	return node && cupti->cuptiGetGraphNodeId &&
+	                       cupti->cuptiGetGraphNodeId(node, &id) == CUPTI_SUCCESS
+	               ? id
+	               : 0;
+}
+
+static uint32_t exec_id(const struct gt_cupti *cupti, CUgraphExec exec)
+{
+	uint32_t id = 0;
+
+	return exec && cupti->cuptiGetGraphExecId &&
+	                       cupti->cuptiGetGraphExecId(exec, &id) == CUPTI_SUCCESS
+	               ? id
+	               : 0;
+}
+
+/* ---- calls ---- */
+
+static void write_launch(struct gt_session *session, struct gt_call call,
+                         const struct gt_graph_facts *facts)
+{
+	struct gt_record_graph_launch *record =
+		gt_emit_begin(session, GT_RECORD_graph_launch, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_graph_launch){
+		.handle = (uintptr_t)facts->exec,
+		.stream = facts->stream,
+		.correlation = call.data->correlationId,
+		.context = call.data->contextUid,
+		.flags = call.driver ? GT_RECORD_DRIVER_API : 0,
+		.start_ns = gt_stamp(),
+	};
+	gt_emit_commit();
+}
+
+/* Kept open until the call returns: CUPTI tells of the nodes that it changes meanwhile. */
+static void *begin_call(struct gt_session *session, struct gt_call call,
+                        const struct gt_graph_call *what, const struct gt_graph_facts *facts)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	struct gt_record_graph_call *record =
+		gt_emit_begin(session, GT_RECORD_graph_call, sizeof(*record));
+
+	if (!record)
+		return NULL;
+	*record = (struct gt_record_graph_call){
+		.handle = (uintptr_t)facts->exec,
+		.node_number = node_id(cupti, facts->node),
+		.graph_number = graph_id(cupti, facts->graph),
+		.correlation = call.data->correlationId,
+		.kind = what->kind,
+		.options = facts->options,
+		.outcome = GT_GRAPH_OUTCOME_UNKNOWN,
+		.flags = call.driver ? GT_RECORD_DRIVER_API : 0,
+		.start_ns = gt_stamp(),
+	};
+	gt_emit_commit_open();
+	return record;
+}
+
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
+{
+	const struct gt_graph_call *what = gt_graph_call_find(call.driver, call.id);
+	struct gt_graph_facts facts;
+
+	(void)state;
+	if (!what)
+		return NULL;
+	gt_graph_call_read(what, call.data, &facts);
+	if (what->kind != GT_GRAPH_CALL_LAUNCH)
+		return begin_call(session, call, what, &facts);
+	write_launch(session, call, &facts);
+	return NULL;
+}
+
+static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
+{
+	struct gt_record_graph_call *record = kept;
+	const struct gt_graph_call *what;
+	struct gt_graph_facts facts;
+
+	(void)state;
+	what = record ? gt_graph_call_find(call.driver, call.id) : NULL;
+	if (!what)
+		return;
+	gt_graph_call_read(what, call.data, &facts);
+	record->handle = (uintptr_t)facts.exec;
+	record->outcome = facts.outcome;
+	record->result = (int32_t)result_of(call);
+	record->end_ns = gt_stamp();
+	gt_emit_close(session, record);
+}
+
+/* ---- what CUPTI tells of graphs and nodes ---- */
+
+static void write_graph(struct gt_session *session, const CUpti_GraphData *data, bool cloned)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	struct gt_record_graph *record = gt_emit_begin(session, GT_RECORD_graph, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_graph){
+		.made_ns = gt_stamp(),
+		.number = graph_id(cupti, data->graph),
+		.original_number = cloned ? graph_id(cupti, data->originalGraph) : 0,
+		.correlation = gt_call_correlation(),
+	};
+	gt_emit_commit();
+}
+
+static void write_node(struct gt_session *session, const CUpti_GraphData *data, bool cloned)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	struct gt_record_graph_node *record =
+		gt_emit_begin(session, GT_RECORD_graph_node, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_graph_node){
+		.made_ns = gt_stamp(),
+		.number = node_id(cupti, data->node),
+		.original_number = cloned ? node_id(cupti, data->originalNode) : 0,
+		.graph_number = graph_id(cupti, data->graph),
+		.correlation = gt_call_correlation(),
+		.type = (uint32_t)data->nodeType,
+	};
+	gt_emit_commit();
+}
+
+static void write_dependency(struct gt_session *session, const CUpti_GraphData *data, bool removed)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	struct gt_record_graph_dependency *record =
+		gt_emit_begin(session, GT_RECORD_graph_dependency, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_graph_dependency){
+		.from_number = node_id(cupti, data->node),
+		.to_number = node_id(cupti, data->dependency),
+		.correlation = gt_call_correlation(),
+		.removed = removed,
+	};
+	gt_emit_commit();
+}
+
+static void write_exec(struct gt_session *session, const CUpti_GraphData *data)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	struct gt_record_graph_exec *record =
+		gt_emit_begin(session, GT_RECORD_graph_exec, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_graph_exec){
+		.made_ns = gt_stamp(),
+		.handle = (uintptr_t)data->graphExec,
+		.number = exec_id(cupti, data->graphExec),
+		.graph_number =
+			graph_id(cupti, data->originalGraph ? data->originalGraph : data->graph),
+		.correlation = gt_call_correlation(),
+	};
+	gt_emit_commit();
+}
+
+static void write_end(struct gt_session *session, uint32_t kind, uint64_t number)
+{
+	struct gt_record_graph_end *record =
+		gt_emit_begin(session, GT_RECORD_graph_end, sizeof(*record));
+
+	if (!record)
+		return;
+	*record =
+		(struct gt_record_graph_end){.time_ns = gt_stamp(), .number = number, .kind = kind};
+	gt_emit_commit();
+}
+
+/* A graph takes its nodes and dependencies with it: they are told of only where a call is for that.
+ */
+static bool is_in(const struct gt_record_graph_call *open, enum gt_graph_call_kind kind)
+{
+	return open && open->kind == kind;
+}
+
+static void tell(struct gt_session *session, CUpti_CallbackId id, const CUpti_GraphData *data,
+                 struct gt_record_graph_call *open)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+
+	switch (id) {
+	case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
+	case CUPTI_CBID_RESOURCE_GRAPH_CLONED:
+		write_graph(session, data, id == CUPTI_CBID_RESOURCE_GRAPH_CLONED);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+		write_node(session, data, id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED:
+		write_dependency(session, data, false);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING:
+		if (is_in(open, GT_GRAPH_CALL_REMOVE_DEPENDENCIES))
+			write_dependency(session, data, true);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
+		write_exec(session, data);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
+		write_end(session, END_OF_GRAPH, graph_id(cupti, data->graph));
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING:
+		write_end(session, END_OF_EXEC, exec_id(cupti, data->graphExec));
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
+		if (is_in(open, GT_GRAPH_CALL_DESTROY_NODE))
+			write_end(session, END_OF_NODE, node_id(cupti, data->node));
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED:
+	case CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS:
+		if (open)
+			open->nodes++;
+		break;
+	default: /* CUPTI's numbers, of which most are not asked for */
+		break;
+	}
+}
+
+static void event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+                  CUpti_CallbackId id, const void *data, void *kept)
+{
+	const CUpti_ResourceData *resource = data;
+
+	(void)state;
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE && resource->resourceDescriptor)
+		tell(session, id, resource->resourceDescriptor, kept);
+}
+
+static const CUpti_CallbackIdResource wanted[] = {
+	CUPTI_CBID_RESOURCE_GRAPH_CREATED,
+	CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+	CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
+	CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+	CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+	CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+	CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
+	CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
+	CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+	CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
+	CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED,
+	CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
+};
+
+static void want_calls(struct gt_session *session, CUpti_CallbackDomain domain)
+{
+	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++)
+		if (gt_graph_call_find(domain == CUPTI_CB_DOMAIN_DRIVER_API, id))
+			gt_want(session, domain, id);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+
+	(void)state;
+	(void)err;
+	want_calls(session, CUPTI_CB_DOMAIN_RUNTIME_API);
+	want_calls(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	if (!cupti->cuptiGetGraphId || !cupti->cuptiGetGraphNodeId || !cupti->cuptiGetGraphExecId) {
+		gt_note(session, "graphs",
+		        "this libcupti does not tell graphs and their nodes apart: only that "
+		        "graphs were launched is recorded");
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, wanted[i]);
+	return 0;
+}
+
+const struct gt_source gt_source_graphs = {
+	.name = "graphs",
+	.start = start,
+	.hears = {.enter = enter, .leave = leave, .event = event},
+};

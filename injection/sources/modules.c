@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/cubin.h"
+#include "format/recording.h"
+#include "injection/cupti/cupti.h"
+#include "injection/services.h"
+#include "injection/source.h"
+
+/*
+ * Modules as they are loaded into contexts, and their ends. CUPTI hands the cubin over, on the
+ * thread that loads it and for as long as the callback lasts: it is hashed there, its functions are
+ * noted by hashes of their names, and it is written to the recording where that is asked for.
+ * Which call it was loaded in is told by the thread and the time.
+ *
+ * Loading takes milliseconds, hashing 0.06 to 0.12 ms a megabyte (docs/performance.md).
+ */
+
+/* More than this would take many slots of the arena; what is left out is said. */
+enum { FUNCTIONS_MAX = 2048 };
+
+struct modules {
+	_Atomic uint32_t loaded;     /* so many have been, since the start */
+	_Atomic uint64_t kept_bytes; /* of the modules that were kept, */
+	_Atomic bool left_out;       /* and that one could not be was noted */
+	uint64_t keep_bytes;         /* at most */
+	uint32_t traits;             /* of every module */
+};
+
+static void note_left_out(struct gt_session *session, struct modules *modules, const char *why)
+{
+	char text[256];
+
+	gt_count(session, GT_LEDGER_modules_not_kept, 1);
+	if (atomic_exchange_explicit(&modules->left_out, true, memory_order_relaxed))
+		return;
+	snprintf(text, sizeof(text), "not every module is kept: %s", why);
+	gt_note(session, "modules", text);
+}
+
+/* False, and noted, when it would be more than is allowed. */
+static bool take_room(struct gt_session *session, struct modules *modules, size_t size)
+{
+	if (atomic_fetch_add_explicit(&modules->kept_bytes, size, memory_order_relaxed) + size <=
+	    modules->keep_bytes)
+		return true;
+	atomic_fetch_sub_explicit(&modules->kept_bytes, size, memory_order_relaxed);
+	note_left_out(session, modules, "they take more than was allowed with --keep-modules");
+	return false;
+}
+
+/* Once for equal bytes, whoever loaded them before: this process, or another of the recording. */
+static uint32_t keep(struct gt_session *session, struct modules *modules,
+                     const CUpti_ModuleResourceData *module, uint64_t hash)
+{
+	char name[16 + sizeof(GT_CUBIN_SUFFIX)];
+	const struct gt_kept_file file = {GT_MODULES_FOLDER, name, module->pCubin,
+	                                  module->cubinSize};
+	int result;
+
+	if (modules->keep_bytes == 0)
+		return 0;
+	snprintf(name, sizeof(name), "%016" PRIx64 GT_CUBIN_SUFFIX, hash);
+	if (gt_is_kept(session, &file))
+		return GT_RECORD_MODULE_KEPT;
+	if (!take_room(session, modules, file.size))
+		return GT_RECORD_MODULE_NOT_KEPT;
+	result = gt_keep_file(session, &file);
+	if (result == 0)
+		return GT_RECORD_MODULE_KEPT;
+	note_left_out(session, modules, gt_errno_text(-result));
+	return GT_RECORD_MODULE_NOT_KEPT;
+}
+
+static bool note_function(struct gt_session *session, const struct gt_cubin_section *section,
+                          uint32_t module, uint32_t place)
+{
+	struct gt_record_function *record;
+	const char *name;
+	size_t size;
+
+	if (!gt_cubin_function(section, &name, &size))
+		return false;
+	if (place >= FUNCTIONS_MAX)
+		return true;
+	record = gt_emit_begin(session, GT_RECORD_function, sizeof(*record));
+	if (!record)
+		return true;
+	*record = (struct gt_record_function){
+		.module = module,
+		.place = place,
+		.name_hash = gt_content_hash(name, size),
+		.code_bytes = section->size,
+	};
+	gt_emit_commit();
+	return true;
+}
+
+/* Reads what is in the cubin, which is another's memory: nothing in it is relied on. */
+static void read_cubin(struct gt_session *session, const CUpti_ModuleResourceData *module,
+                       struct gt_record_module *record)
+{
+	struct gt_cubin_section section;
+	struct gt_cubin cubin;
+
+	if (gt_cubin_open(&cubin, module->pCubin, module->cubinSize, NULL) < 0)
+		return;
+	record->arch = cubin.arch;
+	record->traits |= GT_RECORD_MODULE_READ;
+	for (uint32_t i = 0; i < cubin.section_count; i++)
+		if (gt_cubin_section(&cubin, i, &section) &&
+		    note_function(session, &section, record->number, record->function_count))
+			record->function_count++;
+	if (record->function_count > FUNCTIONS_MAX)
+		record->traits |= GT_RECORD_MODULE_CUT;
+}
+
+static uint32_t context_of(const struct gt_session *session, const CUpti_ResourceData *data)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	uint32_t context;
+
+	if (!data->context || !cupti->cuptiGetContextId ||
+	    cupti->cuptiGetContextId(data->context, &context) != CUPTI_SUCCESS)
+		return UINT32_MAX;
+	return context;
+}
+
+static void load(struct gt_session *session, struct modules *modules, uint32_t context,
+                 const CUpti_ModuleResourceData *module)
+{
+	/* Before anything else is done: what comes now is no part of the loading. */
+	struct gt_record_module read = {.loaded_ns = gt_stamp()};
+	struct gt_record_module *record;
+
+	read.number = atomic_fetch_add_explicit(&modules->loaded, 1, memory_order_relaxed) + 1;
+	read.cupti_id = module->moduleId;
+	read.context = context;
+	read.size_bytes = module->cubinSize;
+	read.traits = modules->traits;
+	if (module->pCubin && module->cubinSize) {
+		read.hash = gt_content_hash(module->pCubin, module->cubinSize);
+		read_cubin(session, module, &read);
+		read.traits |= keep(session, modules, module, read.hash);
+	}
+	record = gt_emit_begin(session, GT_RECORD_module, sizeof(*record));
+	if (!record)
+		return;
+	*record = read;
+	record->noted_ns = gt_stamp();
+	gt_emit_commit();
+}
+
+static void unload(struct gt_session *session, uint32_t context,
+                   const CUpti_ModuleResourceData *module)
+{
+	struct gt_record_module_unload *record =
+		gt_emit_begin(session, GT_RECORD_module_unload, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_module_unload){
+		.time_ns = gt_stamp(), .cupti_id = module->moduleId, .context = context};
+	gt_emit_commit();
+}
+
+static void event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+                  CUpti_CallbackId id, const void *data, void *kept)
+{
+	const CUpti_ResourceData *resource = data;
+	const CUpti_ModuleResourceData *module = resource->resourceDescriptor;
+
+	(void)domain;
+	(void)kept;
+	if (!module)
+		return;
+	if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+		load(session, state, context_of(session, resource), module);
+	else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
+		unload(session, context_of(session, resource), module);
+}
+
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	const struct gt_settings *settings = gt_settings_of(session);
+	struct modules *modules = state;
+
+	(void)err;
+	modules->keep_bytes = settings->keep_modules_bytes;
+	if (!*settings->kinds || strstr(settings->kinds, "jit"))
+		modules->traits = GT_RECORD_MODULE_JIT;
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+	return 0;
+}
+
+const struct gt_source gt_source_modules = {
+	.name = "modules",
+	.state_size = sizeof(struct modules),
+	.start = start,
+	.hears = {.event = event},
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_MODULE_INDEX_H
+#define GT_MODEL_MODULE_INDEX_H
+
+#include <stddef.h>
+
+#include "model/trace.h"
+
+/*
+ * Which function of which module a kernel is an execution of. Kernels name their function and their
+ * context alone; where several modules of the context have a function of that name at that time,
+ * nobody can tell, unless they are the same module loaded again.
+ */
+struct gt_module_entry {
+	gt_id context;
+	gt_string name;
+	gt_time loaded_ns;
+	gt_id function;
+};
+
+struct gt_module_index {
+	const struct gt_trace *trace;
+	struct gt_module_entry *entries; /* functions with a name, sorted by the first three */
+	size_t count;
+};
+
+void gt_module_index_init(struct gt_module_index *index, const struct gt_trace *trace);
+void gt_module_index_release(struct gt_module_index *index);
+
+/* The row of functions; GT_NONE: not known. */
+gt_id gt_module_index_find(const struct gt_module_index *index, const struct gt_kernel *kernel);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/owners.h"
+
+struct gt_owner gt_owner_of_call(const struct gt_trace *trace, gt_id api_call)
+{
+	struct gt_owner owner = {.range = GT_NONE};
+
+	if (api_call >= trace->api_calls.count)
+		return owner;
+	owner.at_ns = trace->api_calls.rows[api_call].start_ns;
+	if (trace->api_calls.rows[api_call].range < trace->ranges.count)
+		owner.range = trace->api_calls.rows[api_call].range;
+	return owner;
+}
+
+/* Of a node of a graph, and of all that are clones of it. */
+static struct gt_owner owner_of_node(const struct gt_trace *trace, gt_id node)
+{
+	struct gt_owner owner = {.range = GT_NONE};
+	gt_id origin;
+
+	if (node >= trace->graph_nodes.count ||
+	    trace->graph_nodes.rows[node].range >= trace->ranges.count)
+		return owner;
+	origin = trace->graph_nodes.rows[node].origin;
+	owner.range = trace->graph_nodes.rows[node].range;
+	owner.at_ns =
+		trace->graph_nodes.rows[origin < trace->graph_nodes.count ? origin : node].made_ns;
+	return owner;
+}
+
+struct gt_owners gt_owners_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row)
+{
+	gt_id launch = GT_NONE;
+	gt_id node = GT_NONE;
+
+	switch (type) {
+	case GT_ACTIVITY_KERNEL:
+		launch = trace->kernels.rows[row].api_call;
+		node = trace->kernels.rows[row].node;
+		break;
+	case GT_ACTIVITY_COPY:
+		launch = trace->copies.rows[row].api_call;
+		node = trace->copies.rows[row].node;
+		break;
+	case GT_ACTIVITY_FILL:
+		launch = trace->fills.rows[row].api_call;
+		node = trace->fills.rows[row].node;
+		break;
+	}
+	return (struct gt_owners){
+		.launched = gt_owner_of_call(trace, launch),
+		.captured = owner_of_node(trace, node),
+	};
+}
+
+struct gt_owner gt_owner_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row)
+{
+	const struct gt_owners owners = gt_owners_of(trace, type, row);
+
+	return owners.captured.range != GT_NONE ? owners.captured : owners.launched;
+}

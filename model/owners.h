@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_OWNERS_H
+#define GT_MODEL_OWNERS_H
+
+#include "model/activity.h"
+#include "model/trace.h"
+
+/*
+ * Which ranges of NVTX a piece of work on a GPU belongs to: the innermost one that was open on the
+ * thread that asked for it, when it did, with all around it. Work of a graph was asked for twice,
+ * when the graph was captured and when it was launched.
+ */
+struct gt_owner {
+	gt_id range;   /* the innermost; GT_NONE: none was open, or it is not known who asked */
+	gt_time at_ns; /* when the call was entered: what gt_ranges_around is asked about */
+};
+
+struct gt_owners {
+	struct gt_owner launched;
+	struct gt_owner captured; /* when the node of its graph was made, by whatever thread */
+};
+
+struct gt_owners gt_owners_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row);
+
+/* The one that people mean: where its node was made, else where it was launched. */
+struct gt_owner gt_owner_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row);
+
+/* Of an API call. */
+struct gt_owner gt_owner_of_call(const struct gt_trace *trace, gt_id api_call);
+
+#endif

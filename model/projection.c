@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/projection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/activity.h"
+#include "model/owners.h"
+
+enum { MOST_AROUND = 1 << 12 }; /* ranges around one call: nothing real nests as deep */
+
+struct walk {
+	struct gt_projection *projection;
+	const struct gt_ranges *ranges;
+	const struct gt_trace *trace;
+	const gt_id *groups;
+	enum gt_projection_by by;
+	struct gt_cover *devices; /* by row of devices: all that ran */
+	uint64_t *idle_ns;        /* by row of devices: so far */
+	uint64_t *seen;           /* by group: number of the work that counted last */
+	uint64_t number;          /* of the work that is looked at, from 1 */
+};
+
+static struct gt_projected *add_row(struct gt_projection *projection, gt_id group, gt_id place,
+                                    uint64_t key)
+{
+	const gt_id number = (gt_id)projection->rows.count;
+	struct gt_projected *row = gt_array_push(&projection->rows);
+
+	*row = (struct gt_projected){
+		.group = group, .place = place, .next = projection->first[group]};
+	projection->first[group] = projection->latest[group] = number;
+	gt_known_add(&projection->by_place, key, number);
+	return row;
+}
+
+/* A group mostly goes on where it was. */
+static struct gt_projected *row_of(struct gt_projection *projection, gt_id group, gt_id place)
+{
+	const uint64_t key = (uint64_t)group << 32 | place;
+	gt_id number = projection->latest[group];
+
+	if (number != GT_NONE && projection->rows.rows[number].place == place)
+		return &projection->rows.rows[number];
+	number = gt_known_find(&projection->by_place, key);
+	if (number == GT_NONE)
+		return add_row(projection, group, place, key);
+	projection->latest[group] = number;
+	return &projection->rows.rows[number];
+}
+
+/*
+ * Idle time inside a span is what the GPU was idle between its first and its last start: from that
+ * start on something of the span runs to its end.
+ */
+static void see_span(const struct walk *walk, struct gt_projected *row,
+                     const struct gt_activity *activity)
+{
+	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+	const uint64_t idle_ns =
+		activity->device < walk->trace->devices.count ? walk->idle_ns[activity->device] : 0;
+
+	if (!row->span.begun)
+		row->idle_before_ns = idle_ns;
+	row->idle_ns = idle_ns - row->idle_before_ns;
+	gt_cover_add(&row->span, interval);
+}
+
+static void count(const struct walk *walk, struct gt_projected *row,
+                  const struct gt_activity *activity, bool captured)
+{
+	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+
+	gt_cover_add(&row->cover, interval);
+	if (!captured)
+		see_span(walk, row, activity);
+	switch (activity->type) {
+	case GT_ACTIVITY_KERNEL:
+		row->kernels++;
+		row->captured += captured;
+		break;
+	case GT_ACTIVITY_COPY:
+		row->copies++;
+		row->copied_bytes += walk->trace->copies.rows[activity->row].size_bytes;
+		break;
+	case GT_ACTIVITY_FILL:
+		row->fills++;
+		row->filled_bytes += walk->trace->fills.rows[activity->row].size_bytes;
+		break;
+	}
+}
+
+/* A group that was seen with this work already has it. */
+static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_id place,
+                      struct gt_owner owner, bool captured)
+{
+	gt_id range = owner.range;
+
+	for (size_t i = 0; range != GT_NONE && i < MOST_AROUND; i++) {
+		const gt_id group = walk->groups ? walk->groups[range] : range;
+
+		if (walk->seen[group] != walk->number) {
+			walk->seen[group] = walk->number;
+			count(walk, row_of(walk->projection, group, place), activity, captured);
+		}
+		range = gt_ranges_around(walk->ranges, range, owner.at_ns);
+	}
+}
+
+static void see(struct walk *walk, const struct gt_activity *activity)
+{
+	const bool streams = walk->by == GT_PROJECT_STREAMS;
+	const gt_id place = streams ? gt_activity_stream(walk->trace, activity) : activity->device;
+	const size_t places = streams ? walk->trace->streams.count : walk->trace->devices.count;
+	const struct gt_owners owners = gt_owners_of(walk->trace, activity->type, activity->row);
+
+	if (activity->device < walk->trace->devices.count)
+		walk->idle_ns[activity->device] +=
+			gt_cover_add(&walk->devices[activity->device],
+		                     (struct gt_interval){activity->start_ns, activity->end_ns});
+	if (place >= places)
+		return;
+	walk->number++;
+	see_owner(walk, activity, place, owners.launched, false);
+	see_owner(walk, activity, place, owners.captured, true);
+}
+
+static gt_id *new_rows(size_t count)
+{
+	gt_id *rows = gt_allocate(count * sizeof(*rows));
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = GT_NONE;
+	return rows;
+}
+
+static void *new_zeroes(size_t count, size_t size)
+{
+	void *rows = gt_allocate((count + 1) * size);
+
+	memset(rows, 0, (count + 1) * size);
+	return rows;
+}
+
+void gt_projection_init(struct gt_projection *projection, const struct gt_ranges *ranges,
+                        enum gt_projection_by by, const gt_id *groups, size_t group_count)
+{
+	const struct gt_trace *trace = ranges->trace;
+	struct walk walk = {
+		.projection = projection,
+		.ranges = ranges,
+		.trace = trace,
+		.groups = groups,
+		.by = by,
+	};
+	struct gt_activity_walk activities;
+	struct gt_activity activity;
+
+	*projection =
+		(struct gt_projection){.group_count = groups ? group_count : trace->ranges.count};
+	projection->first = new_rows(projection->group_count);
+	projection->latest = new_rows(projection->group_count);
+	if (trace->ranges.count == 0)
+		return;
+	walk.devices = new_zeroes(trace->devices.count, sizeof(*walk.devices));
+	walk.idle_ns = new_zeroes(trace->devices.count, sizeof(*walk.idle_ns));
+	walk.seen = new_zeroes(projection->group_count, sizeof(*walk.seen));
+	gt_activity_walk_init(&activities, trace);
+	while (gt_activity_next(&activities, &activity))
+		see(&walk, &activity);
+	gt_array_free(walk.devices);
+	gt_array_free(walk.idle_ns);
+	gt_array_free(walk.seen);
+}
+
+void gt_projection_release(struct gt_projection *projection)
+{
+	gt_array_release(&projection->rows);
+	gt_array_free(projection->first);
+	gt_array_free(projection->latest);
+	gt_known_release(&projection->by_place);
+	*projection = (struct gt_projection){0};
+}

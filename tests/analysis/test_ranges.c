@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/check_report.h"
+#include "analysis/parameter.h"
+#include "model/names.h"
+
+static struct gt_trace trace;
+static struct gt_result result;
+static gt_id process;
+static gt_id thread;
+static gt_id device;
+static gt_id stream;
+static gt_id shape;
+
+static void begin(void)
+{
+	trace_init(&trace, 10000);
+	process = trace_process(&trace, "app", 100);
+	thread = trace_thread(&trace, process, 7);
+	device = trace_device(&trace);
+	stream = trace_stream(&trace, process, device);
+	shape = trace_shape(&trace, "gemm", 1, 32);
+}
+
+static void end(void)
+{
+	gt_result_release(&result);
+	gt_trace_release(&trace);
+}
+
+static void run_with(const char *setting)
+{
+	const struct gt_report *report = gt_report_find("ranges");
+	const struct gt_view view = gt_view_of(&trace);
+	struct gt_arguments arguments;
+
+	gt_arguments_init(&arguments, report->parameters);
+	cr_assert(eq(int, gt_arguments_set(&arguments, report->parameters, setting, NULL), 0));
+	gt_result_init(&result);
+	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &result, NULL), 0));
+}
+
+static void launch(gt_id range, gt_time call_ns, gt_time start_ns, gt_time end_ns)
+{
+	const gt_id call = trace_call_in(&trace, range, "cudaLaunchKernel", call_ns, call_ns + 5);
+
+	trace_kernel(&trace, stream, shape, start_ns, end_ns)->api_call = call;
+}
+
+/* train has two steps of 100 and 300 ns, each with a forward, and a checkpoint. */
+static void train(void)
+{
+	const gt_id outer = trace_range(&trace, thread, GT_NONE, "train", 0, 1000);
+	const gt_id first = trace_range(&trace, thread, outer, "step", 100, 200);
+	const gt_id forward = trace_range(&trace, thread, first, "forward", 110, 150);
+	const gt_id second = trace_range(&trace, thread, outer, "step", 300, 600);
+	const gt_id again = trace_range(&trace, thread, second, "forward", 310, 350);
+	const gt_id save = trace_range(&trace, thread, outer, "checkpoint", 700, 900);
+	gt_id copying;
+
+	launch(forward, 120, 1000, 1100);
+	launch(first, 160, 1150, 1200);
+	launch(again, 320, 1300, 1500);
+	launch(again, 330, 1600, 1700);
+	copying = trace_call_in(&trace, save, "cudaMemcpyAsync", 710, 720);
+	trace_copy(&trace, stream, GT_COPY_DEVICE_TO_HOST, 5000, 2000, 2500)->api_call = copying;
+}
+
+Test(ranges, have_a_row_for_each_path_inner_ones_behind_outer_ones)
+{
+	begin();
+	train();
+	run_report(&result, "ranges", &trace);
+	cr_assert(eq(sz, row_count(&result, "ranges"), 4));
+	expect_words(&result, "ranges", 0, "range", "train");
+	expect_words(&result, "ranges", 1, "range", "train/step");
+	expect_words(&result, "ranges", 2, "range", "train/step/forward");
+	expect_words(&result, "ranges", 3, "range", "train/checkpoint");
+	end();
+}
+
+Test(ranges, tell_what_the_host_took)
+{
+	begin();
+	train();
+	run_report(&result, "ranges", &trace);
+	expect_count(&result, "ranges", 1, "ranges", 2);
+	expect_count(&result, "ranges", 1, "wall_ns", 400);
+	expect_count(&result, "ranges", 1, "mean_ns", 200);
+	expect_count(&result, "ranges", 1, "median_ns", 200);
+	expect_count(&result, "ranges", 1, "min_ns", 100);
+	expect_count(&result, "ranges", 1, "max_ns", 300);
+	expect_count(&result, "ranges", 1, "p95_ns", 300);
+	expect_count(&result, "ranges", 1, "open", 0);
+	end();
+}
+
+Test(ranges, tell_what_gpus_took_whenever_it_ran)
+{
+	begin();
+	train();
+	run_report(&result, "ranges", &trace);
+	expect_count(&result, "ranges", 0, "kernels", 4);
+	expect_count(&result, "ranges", 0, "copies", 1);
+	expect_count(&result, "ranges", 0, "copied_bytes", 5000);
+	expect_count(&result, "ranges", 1, "gpu_ns", 450);
+	/* 1000..1200 and 1300..1700, with holes of 50 and 100. */
+	expect_count(&result, "ranges", 1, "span_ns", 600);
+	expect_count(&result, "ranges", 1, "idle_ns", 150);
+	expect_real(&result, "ranges", 1, "busy_percent", 75.0);
+	expect_count(&result, "ranges", 2, "kernels", 3);
+	expect_count(&result, "ranges", 2, "gpu_ns", 400);
+	expect_count(&result, "ranges", 3, "kernels", 0);
+	expect_count(&result, "ranges", 3, "gpu_ns", 500);
+	end();
+}
+
+Test(ranges, tell_what_one_of_them_takes)
+{
+	begin();
+	train();
+	run_report(&result, "ranges", &trace);
+	expect_words(&result, "each", 1, "range", "train/step");
+	expect_real(&result, "each", 1, "kernels", 2.0);
+	expect_count(&result, "each", 1, "gpu_mean_ns", 225);
+	expect_count(&result, "each", 1, "gpu_median_ns", 225);
+	expect_count(&result, "each", 1, "gpu_min_ns", 150);
+	expect_count(&result, "each", 1, "gpu_max_ns", 300);
+	expect_count(&result, "each", 1, "gpu_p95_ns", 300);
+	expect_count(&result, "each", 1, "gpu_deviation_ns", 106);
+	expect_count(&result, "each", 1, "idle_mean_ns", 75);
+	expect_count(&result, "each", 1, "idle_max_ns", 100);
+	expect_count(&result, "each", 1, "wall_mean_ns", 200);
+	cr_expect(gt_result_find(&result, "each")->detail);
+	end();
+}
+
+Test(ranges, show_what_one_of_them_takes_where_that_is_asked_for)
+{
+	begin();
+	train();
+	run_with("each=yes");
+	cr_expect(not(gt_result_find(&result, "each")->detail));
+	end();
+}
+
+Test(ranges, by_name_are_counted_wherever_they_stand)
+{
+	begin();
+	train();
+	(void)trace_range(&trace, thread, GT_NONE, "forward", 2000, 2050);
+	run_with("by=name");
+	cr_assert(eq(sz, row_count(&result, "ranges"), 4));
+	for (size_t i = 0; i < 4; i++)
+		if (strcmp(cell(&result, "ranges", i, "range")->text, "forward") == 0)
+			expect_count(&result, "ranges", i, "ranges", 3);
+	expect_words(&result, "ranges", 0, "range", "train");
+	expect_words(&result, "ranges", 1, "range", "step");
+	end();
+}
+
+Test(ranges, by_domain_are_those_of_one_library)
+{
+	begin();
+	train();
+	(void)trace_domain(&trace, process, "unused");
+
+	const gt_id domain = trace_domain(&trace, process, "NCCL");
+	const gt_id reduce = trace_range(&trace, thread, GT_NONE, "reduce", 2000, 6000);
+
+	trace.ranges.rows[reduce].domain = domain;
+	launch(reduce, 2010, 7000, 7100);
+	run_with("by=domain");
+	cr_assert(eq(sz, row_count(&result, "ranges"), 2));
+	expect_words(&result, "ranges", 0, "domain", "NCCL");
+	expect_count(&result, "ranges", 0, "ranges", 1);
+	expect_count(&result, "ranges", 0, "kernels", 1);
+	expect_words(&result, "ranges", 1, "domain", "(default)");
+	expect_count(&result, "ranges", 1, "ranges", 6);
+	expect_count(&result, "ranges", 1, "kernels", 4);
+	end();
+}
+
+Test(ranges, that_are_open_have_no_wall_time)
+{
+	begin();
+
+	const gt_id open = trace_range(&trace, thread, GT_NONE, "serve", 100, 100);
+
+	trace.ranges.rows[open].end_ns = 0;
+	trace.ranges.rows[open].flags = GT_UNFINISHED;
+	launch(open, 120, 1000, 1100);
+	run_report(&result, "ranges", &trace);
+	expect_count(&result, "ranges", 0, "ranges", 1);
+	expect_count(&result, "ranges", 0, "open", 1);
+	expect_unknown(&result, "ranges", 0, "wall_ns");
+	expect_unknown(&result, "ranges", 0, "p95_ns");
+	expect_count(&result, "ranges", 0, "gpu_ns", 100);
+	end();
+}
+
+Test(ranges, without_api_calls_know_nothing_of_gpus)
+{
+	begin();
+	(void)trace_range(&trace, thread, GT_NONE, "step", 100, 200);
+	trace_kernel(&trace, stream, shape, 1000, 1100);
+	run_report(&result, "ranges", &trace);
+	expect_count(&result, "ranges", 0, "wall_ns", 100);
+	expect_unknown(&result, "ranges", 0, "gpu_ns");
+	expect_unknown(&result, "ranges", 0, "kernels");
+	expect_unknown(&result, "ranges", 0, "idle_ns");
+	expect_unknown(&result, "each", 0, "gpu_mean_ns");
+	cr_expect(has_remark(&result, "No API calls were recorded"));
+	end();
+}
+
+Test(ranges, that_launched_nothing_took_no_gpu_time_and_have_no_span)
+{
+	begin();
+	train();
+	(void)trace_range(&trace, thread, GT_NONE, "data", 3000, 9000);
+	run_report(&result, "ranges", &trace);
+	expect_words(&result, "ranges", 0, "range", "data");
+	expect_count(&result, "ranges", 0, "gpu_ns", 0);
+	expect_unknown(&result, "ranges", 0, "span_ns");
+	expect_unknown(&result, "ranges", 0, "busy_percent");
+	expect_unknown(&result, "ranges", 0, "idle_ns");
+	end();
+}
+
+Test(ranges, that_are_there_for_paths_alone_have_no_row)
+{
+	begin();
+	train();
+	trace.ranges.rows[0].flags |= GT_AROUND;
+	run_report(&result, "ranges", &trace);
+	expect_words(&result, "ranges", 0, "range", "train/step");
+	end();
+}
+
+Test(ranges, count_kernels_that_nobody_named)
+{
+	begin();
+	train();
+	trace_kernel(&trace, stream, shape, 3000, 3100)->api_call =
+		trace_call(&trace, thread, "cudaLaunchKernel", 2000, 2010);
+	run_report(&result, "ranges", &trace);
+	cr_expect(has_remark(&result, "1 of 5 kernels were asked for in no range."));
+	end();
+}
+
+Test(ranges, have_marks_beside_them)
+{
+	begin();
+	train();
+
+	const gt_id domain = trace_domain(&trace, process, "TSL");
+
+	trace_mark(&trace, thread, 1, "loss", 150);
+	trace_mark(&trace, thread, GT_NONE, "epoch", 250)->domain = domain;
+	trace_mark(&trace, thread, 3, "loss", 350);
+	run_report(&result, "ranges", &trace);
+	cr_assert(eq(sz, row_count(&result, "marks"), 2));
+	expect_words(&result, "marks", 0, "mark", "loss");
+	expect_count(&result, "marks", 0, "marks", 2);
+	expect_count(&result, "marks", 0, "first_time_ns", 150);
+	expect_count(&result, "marks", 0, "last_time_ns", 350);
+	expect_words(&result, "marks", 0, "range", "train/step");
+	expect_words(&result, "marks", 1, "mark", "TSL:epoch");
+	expect_unknown(&result, "marks", 1, "range");
+	end();
+}
+
+Test(ranges, that_are_not_there_are_said_to_be_missing)
+{
+	begin();
+	run_report(&result, "ranges", &trace);
+	cr_expect(eq(sz, row_count(&result, "ranges"), 0));
+	cr_expect(has_remark(&result, "No NVTX ranges were recorded."));
+	end();
+}

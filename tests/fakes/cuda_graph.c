@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fakes/cuda_state.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Graphs. libcupti hears of each graph, node and dependency in the call that makes it; of a clone
+ * it hears twice, that it was made and that it was cloned. A launch runs the nodes one after the
+ * other in the stream, in the order in which they were added. A conditional node runs what is in it
+ * as often as the value that its handle was made with says, where a kernel would say it.
+ */
+
+static _Atomic uint32_t last_graph;
+
+static void tell(CUpti_CallbackIdResource id, CUpti_GraphData data)
+{
+	fake_tell_resource(id, fake_context(), NULL, &data);
+}
+
+static CUgraph new_graph(void)
+{
+	CUgraph graph = calloc(1, sizeof(*graph));
+
+	graph->id = atomic_fetch_add(&last_graph, 1) + 1;
+	return graph;
+}
+
+CUgraph fake_graph_new(void)
+{
+	CUgraph graph = new_graph();
+
+	tell(CUPTI_CBID_RESOURCE_GRAPH_CREATED, (CUpti_GraphData){.graph = graph});
+	return graph;
+}
+
+static CUgraphNode add_node(CUgraph graph, const struct CUgraphNode_st *node)
+{
+	CUgraphNode added = malloc(sizeof(*added));
+	CUgraphNode *last = &graph->nodes;
+
+	*added = *node;
+	added->next = NULL;
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	added->id = (uint64_t)graph->id << 32 | ++graph->node_count;
+	while (*last)
+		last = &(*last)->next;
+	*last = added;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+	     (CUpti_GraphData){.graph = graph, .node = added, .nodeType = node->type});
+	return added;
+}
+
+/* The second of a pair is the one that waits for the first. */
+static void tell_dependencies(CUpti_CallbackIdResource id, CUgraph graph, CUgraphNode node,
+                              const CUgraphNode *before, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tell(id, (CUpti_GraphData){.graph = graph, .node = before[i], .dependency = node});
+}
+
+static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
+                    const struct CUgraphNode_st *added)
+{
+	const CUresult result = fake_usable();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!node || !graph || (count && !before))
+		return CUDA_ERROR_INVALID_VALUE;
+	*node = add_node(graph, added);
+	tell_dependencies(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, graph, *node, before,
+	                  count);
+	return CUDA_SUCCESS;
+}
+
+void fake_frontier_join(struct fake_frontier *frontier, const struct fake_frontier *other)
+{
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (uint32_t i = 0; i < other->count; i++) {
+		uint32_t at = 0;
+
+		while (at < frontier->count && frontier->nodes[at] != other->nodes[i])
+			at++;
+		if (at == sizeof(frontier->nodes) / sizeof(frontier->nodes[0]))
+			fake_die("a stream of a capture waits for too many others");
+		if (at == frontier->count)
+			frontier->nodes[frontier->count++] = other->nodes[i];
+	}
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+}
+
+void fake_graph_capture(CUgraph graph, CUstream stream, const struct fake_activity *kernel)
+{
+	const struct CUgraphNode_st added = {.type = CU_GRAPH_NODE_TYPE_KERNEL, .work = *kernel};
+	CUgraphNode node = NULL;
+
+	(void)add(&node, graph, stream->frontier.nodes, stream->frontier.count, &added);
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	stream->frontier = (struct fake_frontier){.nodes = {node}, .count = 1};
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+}
+
+CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
+{
+	const CUresult result = fake_usable();
+
+	API_BEGIN(cuGraphCreate, graph, flags);
+	if (result == CUDA_SUCCESS)
+		*graph = fake_graph_new();
+	API_END(result);
+}
+
+static struct fake_activity work_of_kernel(const CUDA_KERNEL_NODE_PARAMS *kernel)
+{
+	return (struct fake_activity){
+		.function = kernel->func,
+		.grid = {kernel->gridDimX, kernel->gridDimY, kernel->gridDimZ},
+		.block = {kernel->blockDimX, kernel->blockDimY, kernel->blockDimZ},
+		.shared_dynamic_bytes = kernel->sharedMemBytes,
+	};
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                 size_t count, const CUDA_KERNEL_NODE_PARAMS *kernel)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphAddKernelNode_v2, node, graph, dependencies, count, kernel);
+	if (kernel && kernel->func)
+		result = add(node, graph, dependencies, count,
+		             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_KERNEL,
+		                                      .work = work_of_kernel(kernel)});
+	API_END(result);
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                              size_t count, const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphAddMemsetNode, node, graph, dependencies, count, fill, context);
+	if (fill) {
+		const struct CUgraphNode_st added = {
+			.type = CU_GRAPH_NODE_TYPE_MEMSET,
+			.work = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+		                 .dst_kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+		                 .bytes = fill->width * fill->elementSize,
+		                 .value = fill->value,
+		                 .async = 1},
+		};
+
+		result = add(node, graph, dependencies, count, &added);
+	}
+	API_END(result);
+}
+
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                            size_t count, const CUDA_HOST_NODE_PARAMS *host)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphAddHostNode, node, graph, dependencies, count, host);
+	if (host && host->fn)
+		result = add(node, graph, dependencies, count,
+		             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_HOST,
+		                                      .function = host->fn,
+		                                      .data = host->userData});
+	API_END(result);
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                             size_t count)
+{
+	API_BEGIN(cuGraphAddEmptyNode, node, graph, dependencies, count);
+	API_END(add(node, graph, dependencies, count,
+	            &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_EMPTY}));
+}
+
+/* ---- copies of graphs ---- */
+
+/* What is in a graph, into another; libcupti hears that each node was made and cloned. */
+static void copy_nodes(CUgraph to, CUgraph from)
+{
+	for (CUgraphNode node = from->nodes; node; node = node->next) {
+		struct CUgraphNode_st made = *node;
+		CUgraphNode copy;
+
+		made.original = node;
+		if (node->inside) {
+			made.inside = new_graph();
+			tell(CUPTI_CBID_RESOURCE_GRAPH_CREATED,
+			     (CUpti_GraphData){.graph = made.inside});
+			tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+			     (CUpti_GraphData){.graph = made.inside,
+			                       .originalGraph = node->inside});
+			copy_nodes(made.inside, node->inside);
+		}
+		copy = add_node(to, &made);
+		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+		     (CUpti_GraphData){.graph = to,
+		                       .originalGraph = from,
+		                       .node = copy,
+		                       .originalNode = node,
+		                       .nodeType = node->type});
+	}
+}
+
+static CUgraph clone_graph(CUgraph from)
+{
+	CUgraph graph = fake_graph_new();
+
+	tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+	     (CUpti_GraphData){.graph = graph, .originalGraph = from});
+	copy_nodes(graph, from);
+	return graph;
+}
+
+CUresult cuGraphClone(CUgraph *copy, CUgraph graph)
+{
+	const CUresult result = graph ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphClone, copy, graph);
+	if (result == CUDA_SUCCESS)
+		*copy = clone_graph(graph);
+	API_END(result);
+}
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                  size_t count, CUgraph child)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphAddChildGraphNode, node, graph, dependencies, count, child);
+	if (child)
+		result = add(node, graph, dependencies, count,
+		             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_GRAPH,
+		                                      .inside = clone_graph(child),
+		                                      .times = 1});
+	API_END(result);
+}
+
+/* The handle is the number of times itself. */
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
+                                        CUcontext context, unsigned int value, unsigned int flags)
+{
+	const CUresult result = handle && graph ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphConditionalHandleCreate, handle, graph, context, value, flags);
+	if (result == CUDA_SUCCESS)
+		*handle = value;
+	API_END(result);
+}
+
+/* Of conditional nodes alone: the others have calls of their own. */
+static CUresult add_conditional(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                size_t count, CUgraphNodeParams *asked)
+{
+	CUresult result;
+
+	if (!asked || asked->type != CU_GRAPH_NODE_TYPE_CONDITIONAL || asked->conditional.size != 1)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = add(node, graph, dependencies, count,
+	             &(struct CUgraphNode_st){.type = asked->type,
+	                                      .inside = fake_graph_new(),
+	                                      .times = asked->conditional.handle});
+	if (result == CUDA_SUCCESS)
+		asked->conditional.phGraph_out = &(*node)->inside;
+	return result;
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                           const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *asked)
+{
+	API_BEGIN(cuGraphAddNode_v2, node, graph, dependencies, edges, count, asked);
+	API_END(add_conditional(node, graph, dependencies, count, asked));
+}
+
+/* ---- changes of graphs ---- */
+
+CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                      const CUgraphEdgeData *edges, size_t count)
+{
+	const CUresult result = graph ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphRemoveDependencies_v2, graph, from, to, edges, count);
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		tell_dependencies(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING, graph,
+		                  to[i], &from[i], 1);
+	API_END(result);
+}
+
+/* Its memory stays, and it runs no more. */
+CUresult cuGraphDestroyNode(CUgraphNode node)
+{
+	const CUresult result = node ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphDestroyNode, node);
+	if (result == CUDA_SUCCESS) {
+		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+		     (CUpti_GraphData){.node = node, .nodeType = node->type});
+		node->type = CU_GRAPH_NODE_TYPE_EMPTY;
+	}
+	API_END(result);
+}
+
+/* ---- executable graphs ---- */
+
+static CUgraphExec instantiate(CUgraph graph)
+{
+	CUgraphExec exec = calloc(1, sizeof(*exec));
+
+	exec->inside = new_graph();
+	tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, (CUpti_GraphData){.graph = graph});
+	copy_nodes(exec->inside, graph);
+	tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+	     (CUpti_GraphData){.graph = graph, .graphExec = exec});
+	return exec;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+	const CUresult result = graph ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphInstantiateWithFlags, exec, graph, flags);
+	if (result == CUDA_SUCCESS)
+		*exec = instantiate(graph);
+	API_END(result);
+}
+
+CUresult cuGraphUpload(CUgraphExec exec, CUstream handle)
+{
+	CUstream stream = NULL;
+	CUresult result;
+
+	API_BEGIN(cuGraphUpload, exec, handle);
+	result = exec ? fake_stream(handle, &stream) : CUDA_ERROR_INVALID_VALUE;
+	API_END(result);
+}
+
+static int have_one_topology(CUgraphNode a, CUgraphNode b)
+{
+	for (; a && b; a = a->next, b = b->next)
+		if (a->type != b->type)
+			return 0;
+	return !a && !b;
+}
+
+static CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
+{
+	CUgraphNode from = graph->nodes;
+
+	if (!have_one_topology(exec->inside->nodes, graph->nodes)) {
+		info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+	}
+	for (CUgraphNode node = exec->inside->nodes; node; node = node->next, from = from->next) {
+		node->work = from->work;
+		tell(CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED,
+		     (CUpti_GraphData){.graph = graph,
+		                       .graphExec = exec,
+		                       .node = node,
+		                       .originalNode = from,
+		                       .nodeType = node->type});
+	}
+	info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
+{
+	CUresult result = exec && graph && info ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphExecUpdate_v2, exec, graph, info);
+	if (result == CUDA_SUCCESS)
+		result = update(exec, graph, info);
+	API_END(result);
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS *kernel)
+{
+	CUgraphNode own = exec && node && kernel ? exec->inside->nodes : NULL;
+	CUresult result = fake_usable();
+
+	API_BEGIN(cuGraphExecKernelNodeSetParams_v2, exec, node, kernel);
+	while (own && own->original != node)
+		own = own->next;
+	if (result == CUDA_SUCCESS && !own)
+		result = CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS) {
+		own->work = work_of_kernel(kernel);
+		tell(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
+		     (CUpti_GraphData){.graphExec = exec, .node = own, .nodeType = own->type});
+	}
+	API_END(result);
+}
+
+static void run_fill(CUstream stream, struct fake_activity *fill)
+{
+	fake_queue(stream, fake_cuda.script.launch_ns, fake_cuda.script.kernel_ns / 2, fill);
+	fake_tell(fill);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the program's graphs */
+static void run_nodes(CUstream stream, CUgraph graph)
+{
+	for (CUgraphNode node = graph->nodes; node; node = node->next) {
+		struct fake_activity work = node->work;
+
+		work.graph = graph->id;
+		work.graph_node = node->id;
+		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
+			fake_run_kernel(stream, &work);
+		else if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
+			run_fill(stream, &work);
+		else if (node->type == CU_GRAPH_NODE_TYPE_HOST)
+			node->function(node->data);
+		for (uint64_t i = 0; node->inside && i < node->times; i++)
+			run_nodes(stream, node->inside);
+	}
+}
+
+/* All its work carries the correlation id of this one call. */
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
+{
+	CUstream stream = NULL;
+	CUresult result;
+
+	API_BEGIN(cuGraphLaunch, exec, handle);
+	result = exec ? fake_stream(handle, &stream) : CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS)
+		run_nodes(stream, exec->inside);
+	API_END(result);
+}
+
+static void free_graph(CUgraph graph)
+{
+	CUgraphNode node = graph->nodes;
+
+	while (node) {
+		CUgraphNode next = node->next;
+
+		if (node->inside)
+			free_graph(node->inside);
+		free(node);
+		node = next;
+	}
+	free(graph);
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec)
+{
+	API_BEGIN(cuGraphExecDestroy, exec);
+	if (exec) {
+		tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
+		     (CUpti_GraphData){.graphExec = exec});
+		free_graph(exec->inside);
+		free(exec);
+	}
+	API_END(fake_usable());
+}
+
+CUresult cuGraphDestroy(CUgraph graph)
+{
+	API_BEGIN(cuGraphDestroy, graph);
+	if (graph) {
+		tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, (CUpti_GraphData){.graph = graph});
+		for (CUgraphNode node = graph->nodes; node; node = node->next)
+			tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+			     (CUpti_GraphData){.graph = graph, .node = node});
+		free_graph(graph);
+	}
+	API_END(fake_usable());
+}

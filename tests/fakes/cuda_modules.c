@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fakes/cuda_state.h"
+
+#include <elf.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Modules and their functions. An image is a cubin; or PTX, which becomes the cubin that
+ * FAKE_JIT_CUBIN names after some time; or any text, which is handed on as it is.
+ */
+
+struct CUmod_st {
+	uint32_t id;
+	const char *image; /* what libcupti is handed; never freed */
+	size_t size;
+	CUcontext context;
+	_Atomic int loaded; /* libcupti was told */
+	CUfunction functions;
+};
+
+static _Atomic uint32_t last_module;
+
+static int is_cubin(const char *image)
+{
+	return memcmp(image, ELFMAG, SELFMAG) == 0;
+}
+
+/* A cubin ends with its headers, whichever of them stand last. */
+static size_t size_of(const char *image)
+{
+	Elf64_Ehdr header;
+	size_t sections;
+	size_t segments;
+
+	if (!is_cubin(image))
+		return strlen(image);
+	memcpy(&header, image, sizeof(header));
+	sections = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	segments = header.e_phoff + (size_t)header.e_phnum * header.e_phentsize;
+	return sections > segments ? sections : segments;
+}
+
+static void take_time(uint64_t ns)
+{
+	if (ns)
+		fake_wait_until(fake_realtime_ns() + ns);
+}
+
+static void tell_jit(CUcontext context, uint64_t start_ns)
+{
+	struct fake_activity jit = {
+		.kind = CUPTI_ACTIVITY_KIND_JIT,
+		.subkind = CUPTI_ACTIVITY_JIT_OPERATION_COMPILE,
+		.value = CUPTI_ACTIVITY_JIT_ENTRY_PTX_TO_CUBIN,
+		.bytes = 268435456,
+		.context = context,
+		.start_ns = start_ns,
+		.end_ns = fake_realtime_ns(),
+	};
+
+	fake_tell(&jit);
+}
+
+static void compile(CUmodule module)
+{
+	const char *name = getenv("FAKE_JIT_CUBIN");
+	const uint64_t start_ns = fake_realtime_ns();
+	FILE *file = name ? fopen(name, "rb") : NULL;
+	enum { MOST = 1 << 20 };
+	char *made = calloc(1, MOST);
+
+	if (!file)
+		fake_die("FAKE_JIT_CUBIN names no cubin, and there is PTX to compile");
+	module->size = fread(made, 1, MOST, file);
+	module->image = made;
+	(void)fclose(file);
+	take_time(fake_cuda.script.jit_ns);
+	tell_jit(module->context, start_ns);
+}
+
+static void load(CUmodule module)
+{
+	CUpti_ModuleResourceData data = {.moduleId = module->id};
+
+	if (atomic_exchange(&module->loaded, 1))
+		return;
+	if (strncmp(module->image, ".version", 8) == 0)
+		compile(module);
+	take_time(fake_cuda.script.load_ns);
+	data.pCubin = module->image;
+	data.cubinSize = module->size;
+	fake_tell_resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, module->context, NULL, &data);
+}
+
+void fake_function_load(CUfunction function, CUcontext context)
+{
+	struct fake_activity overhead = {
+		.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
+		.subkind = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING,
+		.context = context,
+		.start_ns = fake_realtime_ns(),
+	};
+
+	load(function->module);
+	overhead.end_ns = fake_realtime_ns() + 1;
+	fake_tell(&overhead);
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	const CUresult result = image ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuModuleLoadData, module, image);
+	if (result == CUDA_SUCCESS) {
+		CUmodule made = calloc(1, sizeof(*made));
+
+		made->id = atomic_fetch_add(&last_module, 1) + 1;
+		made->context = fake_context();
+		made->size = size_of(image);
+		/* The program may free it: what is loaded later is a copy. */
+		made->image = memcpy(calloc(1, made->size + 1), image, made->size);
+		*module = made;
+		if (!fake_cuda.script.lazy)
+			load(made);
+	}
+	API_END(result);
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+	const CUresult result = module ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
+
+	API_BEGIN(cuModuleUnload, module);
+	if (result == CUDA_SUCCESS && atomic_load(&module->loaded)) {
+		CUpti_ModuleResourceData data = {.moduleId = module->id};
+
+		fake_tell_resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, module->context,
+		                   NULL, &data);
+	}
+	API_END(result);
+}
+
+static CUfunction add_function(CUmodule module, const char *name)
+{
+	CUfunction function = calloc(1, sizeof(*function));
+
+	function->module = module;
+	function->name = strdup(name);
+	function->registers = (uint32_t)(16 + 8 * (strlen(name) % 8));
+	function->shared_static_bytes = (uint32_t)(1024 * (strlen(name) % 4));
+	function->next = module->functions;
+	module->functions = function;
+	return function;
+}
+
+/* Every name is there: the program decides what its module holds. */
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	const CUresult result = module && name && *name ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuModuleGetFunction, function, module, name);
+	if (result == CUDA_SUCCESS) {
+		(void)pthread_mutex_lock(&fake_cuda.lock);
+		*function = module->functions;
+		while (*function && strcmp((*function)->name, name) != 0)
+			*function = (*function)->next;
+		if (!*function)
+			*function = add_function(module, name);
+		(void)pthread_mutex_unlock(&fake_cuda.lock);
+	}
+	API_END(result);
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+	CUresult result = function ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
+
+	API_BEGIN(cuFuncGetAttribute, value, attribute, function);
+	if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_NUM_REGS)
+		*value = (int)function->registers;
+	else if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+		*value = (int)function->shared_static_bytes;
+	else if (result == CUDA_SUCCESS)
+		result = CUDA_ERROR_INVALID_VALUE;
+	API_END(result);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/cubin.h"
+#include "format/recording.h"
+#include "support/check.h"
+
+/* The sections of a cubin of nvcc's (tests/cubins), and of what is none. */
+
+static struct gt_content content;
+
+static void load(void)
+{
+	cr_assert(eq(int, gt_load_file(&content, GT_TEST_DATA "/cubins/sample_90.cubin", NULL), 0));
+}
+
+static void release(void)
+{
+	gt_unload(&content);
+}
+
+TestSuite(cubin, .init = load, .fini = release);
+
+static int open_as(size_t size)
+{
+	struct gt_cubin cubin;
+
+	return gt_cubin_open(&cubin, content.bytes, size, NULL);
+}
+
+Test(cubin, has_a_section_of_code_for_every_function)
+{
+	struct gt_cubin_section section;
+	struct gt_cubin cubin;
+	char names[256] = "";
+
+	cr_assert(eq(int, gt_cubin_open(&cubin, content.bytes, content.size, NULL), 0));
+	cr_expect(eq(u32, cubin.arch, 90));
+	for (uint32_t i = 0; i < cubin.section_count; i++) {
+		const char *name;
+		size_t size;
+
+		cr_assert(gt_cubin_section(&cubin, i, &section));
+		if (gt_cubin_function(&section, &name, &size))
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%.*s ",
+			         (int)size, name);
+	}
+	expect_text(names, "plain _Z5stackPfi _Z5scaleIdEvPT_S0_i _Z5scaleIfEvPT_S0_i ");
+}
+
+/* Compilers before CUDA 13 have the architecture in the lowest byte of the flags. */
+Test(cubin, knows_the_architecture_of_older_compilers_cubins)
+{
+	struct gt_cubin cubin;
+
+	content.bytes[8] = 7;
+	gt_put_u32(content.bytes + 48, 0x500556);
+	cr_assert(eq(int, gt_cubin_open(&cubin, content.bytes, content.size, NULL), 0));
+	cr_expect(eq(u32, cubin.arch, 86));
+}
+
+Test(cubin, is_none_without_its_headers)
+{
+	struct gt_error err = {0};
+	struct gt_cubin cubin;
+
+	cr_expect(eq(int, open_as(0), -EBADMSG));
+	cr_expect(eq(int, open_as(63), -EBADMSG));
+	cr_expect(eq(int, open_as(64), -EBADMSG));
+	cr_expect(eq(int, open_as(content.size / 2), -EBADMSG));
+	content.bytes[18] = 62; /* of x86-64 */
+	cr_expect(eq(int, gt_cubin_open(&cubin, content.bytes, content.size, &err), -EBADMSG));
+	expect_text(err.text, "it is no cubin");
+}
+
+Test(cubin, has_no_section_that_lies_outside_of_it)
+{
+	const uint64_t sections = gt_get_u64(content.bytes + 40);
+	struct gt_cubin_section section;
+	struct gt_cubin cubin;
+
+	gt_put_u64(content.bytes + sections + 3 * 64 + 24, content.size);
+	gt_put_u64(content.bytes + sections + 4 * 64 + 32, UINT64_MAX);
+	cr_assert(eq(int, gt_cubin_open(&cubin, content.bytes, content.size, NULL), 0));
+	cr_expect(gt_cubin_section(&cubin, 2, &section));
+	cr_expect(not(gt_cubin_section(&cubin, 3, &section)));
+	cr_expect(not(gt_cubin_section(&cubin, 4, &section)));
+}
+
+Test(cubin, is_none_with_more_sections_than_fit)
+{
+	gt_put_u16(content.bytes + 60, 0xfff0);
+	cr_expect(eq(int, open_as(content.size), -EBADMSG));
+	gt_put_u16(content.bytes + 60, 0);                   /* the number stands elsewhere, */
+	cr_expect(eq(int, open_as(content.size), -EBADMSG)); /* and is 0 there */
+}

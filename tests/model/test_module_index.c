@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/strings.h"
+#include "model/module_index.h"
+#include "support/check.h"
+#include "support/trace.h"
+
+/* Which function of which module a kernel is an execution of. */
+
+static struct gt_trace trace;
+static struct gt_module_index index_;
+
+static void make(void)
+{
+	gt_trace_init(&trace);
+	*gt_array_push(&trace.contexts) = (struct gt_context){0};
+	*gt_array_push(&trace.streams) = (struct gt_stream){.context = 0};
+	*gt_array_push(&trace.streams) = (struct gt_stream){.context = 1};
+	*gt_array_push(&trace.launch_shapes) =
+		(struct gt_launch_shape){.name = gt_strings_add(trace.strings, "kernel")};
+}
+
+static void release(void)
+{
+	gt_module_index_release(&index_);
+	gt_trace_release(&trace);
+}
+
+TestSuite(module_index, .init = make, .fini = release);
+
+/* With a function "kernel" in context 0. */
+static void add_module(uint64_t hash, gt_time loaded_ns, gt_time unloaded_ns)
+{
+	*gt_array_push(&trace.functions) = (struct gt_function){
+		.module = (gt_id)trace.modules.count,
+		.name = gt_strings_add(trace.strings, "kernel"),
+	};
+	*gt_array_push(&trace.modules) = (struct gt_module){
+		.hash = hash, .loaded_ns = loaded_ns, .unloaded_ns = unloaded_ns};
+}
+
+static gt_id find(gt_id stream, gt_time start_ns)
+{
+	const struct gt_kernel kernel = {.start_ns = start_ns, .stream = stream};
+
+	gt_module_index_release(&index_);
+	gt_module_index_init(&index_, &trace);
+	return gt_module_index_find(&index_, &kernel);
+}
+
+Test(module_index, finds_the_function_of_the_kernels_name_and_context)
+{
+	add_module(1, 100, 0);
+	cr_expect(eq(u32, find(0, 200), 0));
+	cr_expect(eq(u32, find(0, 0), 0)); /* it has no time yet */
+	cr_expect(eq(u32, find(1, 200), GT_NONE));
+	cr_expect(eq(u32, find(0, 50), GT_NONE));
+	cr_expect(eq(u32, find(7, 200), GT_NONE));
+}
+
+Test(module_index, does_not_choose_between_two_that_are_there)
+{
+	add_module(1, 100, 0);
+	add_module(2, 150, 0);
+	cr_expect(eq(u32, find(0, 120), 0));
+	cr_expect(eq(u32, find(0, 200), GT_NONE));
+}
+
+Test(module_index, takes_equal_ones_for_one)
+{
+	add_module(1, 100, 0);
+	add_module(1, 150, 0);
+	cr_expect(eq(u32, find(0, 200), 1));
+}
+
+Test(module_index, knows_what_was_unloaded_before)
+{
+	add_module(1, 100, 140);
+	add_module(2, 150, 0);
+	cr_expect(eq(u32, find(0, 130), 0));
+	cr_expect(eq(u32, find(0, 200), 1));
+}
