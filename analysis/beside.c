@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/index.h"
 #include "base/array.h"
+#include "model/index.h"
 #include "model/trace.h"
 
 /* What more than one of can be at a time. */

@@ -2,6 +2,7 @@
 #include "analysis/busy.h"
 
 #include "analysis/figures.h"
+#include "analysis/result.h"
 #include "base/array.h"
 
 static struct gt_interval inside(const struct gt_view *view, const struct gt_activity *activity)
@@ -75,6 +76,14 @@ void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
 {
 	if (activity->type == GT_ACTIVITY_KERNEL)
 		gt_cover_add(kernels, inside(view, activity));
+}
+
+void gt_remark_busy(struct gt_result *result, const char *columns)
+{
+	gt_result_remark_on(result, columns,
+	                    "A GPU is busy while at least one recorded kernel runs, however small, "
+	                    "and idle else; shares are of the time of the recording, or of its "
+	                    "window.");
 }
 
 double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels)

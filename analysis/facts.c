@@ -71,7 +71,7 @@ static bool loads_code(const char *function)
 {
 	static const char *const begins[] = {"cuLibraryLoad", "cuModuleLoad", "cudaLibraryLoad"};
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+	for (size_t i = 0; i < GT_COUNT_OF(begins); i++)
 		if (strncmp(function, begins[i], strlen(begins[i])) == 0)
 			return true;
 	return false;

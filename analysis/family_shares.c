@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "analysis/functions.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/functions.h"
 #include "model/timed.h"
 #include "model/trace.h"
 
@@ -88,7 +88,8 @@ void gt_add_families(struct gt_result *result, const struct gt_trace *trace)
 	struct gt_family_share shares[GT_FAMILY_COUNT];
 	const size_t ran = gt_family_shares(trace, shares);
 
-	gt_result_begin(result, "families", headings, sizeof(headings) / sizeof(headings[0]));
+	gt_result_begin(result, "families", headings, GT_COUNT_OF(headings));
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < ran; i++) {
 		gt_result_add_count(result, (int64_t)shares[i].calls);
 		gt_result_add_count(result, (int64_t)shares[i].total_ns);

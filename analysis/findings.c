@@ -9,6 +9,7 @@
 #include "analysis/facts.h"
 #include "analysis/figures.h"
 #include "analysis/result.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "model/names.h"
 #include "model/throttle.h"
@@ -107,8 +108,8 @@ static bool is_left_alone(const struct gt_facts *facts, gt_id device, struct sen
 		return false;
 	return say(
 		sentence,
-		"GPU %lld was idle %s of the time it was in use, %s of that in gaps over 1 ms: the "
-		"program did something else.",
+		"Nothing ran on GPU %lld for %s of the time it was in use, %s of that in gaps over "
+		"1 ms: the program did something else.",
 		number_of(facts, device), share(idle_ns, span_ns).text,
 		share(long_ns, idle_ns).text);
 }
@@ -265,7 +266,7 @@ static bool is_slowed_by_environment(const struct gt_facts *facts, struct senten
 		{"TRITON_INTERPRET=1", "Triton's kernels run on the processor"},
 	};
 
-	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++)
+	for (size_t i = 0; i < GT_COUNT_OF(slow); i++)
 		if (gt_variables_have(&facts->variables, slow[i].variable))
 			return say(sentence, "%s is set: %s.", slow[i].variable, slow[i].effect);
 	return false;
@@ -278,7 +279,7 @@ static const struct rule rules[] = {
 	{"telemetry", .of_device = is_held_down},
 	{"gaps", .of_device = waits_for_launches},
 	{"gaps", .of_device = is_left_alone},
-	{"api", .of_device = begins_late},
+	{"gaps", .of_device = begins_late},
 	{"api", .of_recording = loads_much},
 	{"api", .of_recording = allocates_much},
 	{"waits", .of_recording = waits_much},
@@ -312,9 +313,9 @@ void gt_add_findings(struct gt_result *result, const struct gt_facts *facts)
 {
 	struct sentence sentence;
 
-	gt_result_begin(result, "stands_out", headings, sizeof(headings) / sizeof(headings[0]));
+	gt_result_begin(result, "stands_out", headings, GT_COUNT_OF(headings));
 	gt_result_plain(result);
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < GT_COUNT_OF(rules); i++) {
 		if (rules[i].of_device)
 			ask_devices(result, &rules[i], facts);
 		else if (rules[i].of_recording(facts, &sentence))

@@ -7,50 +7,14 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/functions.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
 #include "base/units.h"
+#include "model/first_launches.h"
+#include "model/functions.h"
 #include "model/timed.h"
-
-struct key {
-	uint32_t function;
-	gt_id process;
-	gt_id device;
-};
-
-void gt_first_launches_init(struct gt_first_launches *first, const struct gt_trace *trace,
-                            const struct gt_functions *functions)
-{
-	struct gt_index *seen = gt_index_new(sizeof(struct key));
-
-	first->count = trace->kernels.count;
-	first->is_first = gt_allocate(first->count * sizeof(*first->is_first));
-	for (size_t i = 0; i < first->count; i++) {
-		const struct gt_kernel *kernel = &trace->kernels.rows[i];
-		const struct key key = {
-			.function = (uint32_t)gt_function_of(functions, kernel->shape),
-			.process = gt_trace_stream_process(trace, kernel->stream),
-			.device = kernel->device,
-		};
-		const size_t before = gt_index_count(seen);
-
-		first->is_first[i] = gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns) &&
-		                     gt_index_add(seen, &key) == before;
-	}
-	gt_index_free(seen);
-}
-
-void gt_first_launches_release(struct gt_first_launches *first)
-{
-	free(first->is_first);
-	*first = (struct gt_first_launches){0};
-}
-
-/* ---- what they cost ---- */
 
 static const struct gt_heading first_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
@@ -62,22 +26,6 @@ static const struct gt_heading first_headings[] = {
 	{"later_host_median_ns", GT_UNIT_NS, "Median time of the CUDA calls that launched others",
          GT_WORTH_KEY},
 };
-
-static struct gt_spread spread_of(const struct gt_groups *groups, size_t group)
-{
-	size_t count;
-	int64_t *values = gt_groups_get(groups, group, group, &count);
-
-	return gt_spread_of(values, count);
-}
-
-static void add_known(struct gt_result *result, bool known, uint64_t count)
-{
-	if (known)
-		gt_result_add_count(result, (int64_t)count);
-	else
-		gt_result_add_unknown(result);
-}
 
 /* First launches of a function against the others. */
 struct first_row {
@@ -153,14 +101,14 @@ static void count_launches(const struct gt_trace *trace, struct first_tally *fir
 static void add_first_row(const struct first_tally *first, struct gt_result *result,
                           const struct first_row *row)
 {
-	const struct gt_spread later = spread_of(&first->later, row->function);
+	const struct gt_spread later = gt_spread_of_group(&first->later, row->function);
 
 	gt_result_add_text(result, first->functions.names[row->function]);
 	gt_result_add_count(result, (int64_t)row->launches);
 	gt_add_rounded(result, (double)row->gpu_ns / (double)row->launches);
-	add_known(result, later.count > 0, (uint64_t)later.median);
+	gt_result_add_count_if(result, later.count > 0, later.median);
 	gt_add_rounded(result, row->calls ? (double)row->host_ns / (double)row->calls : NAN);
-	add_known(result, row->later_host_ns >= 0, (uint64_t)row->later_host_ns);
+	gt_result_add_count_if(result, row->later_host_ns >= 0, row->later_host_ns);
 }
 
 /* What the host's calls for first launches took, and what later ones would have. */
@@ -184,8 +132,7 @@ static void remark_first(const struct first_tally *first, struct gt_result *resu
 			result,
 			"The CUDA calls of %s first launch%s took %s, where later calls of the "
 			"same kernels would have taken %s: code is loaded, or compiled, then "
-			"(table first_launches). later_mean_ns and later_median_ns are without "
-			"first launches.",
+			"(--section first_launches).",
 			gt_grouped(launches).text, launches == 1 ? "" : "es",
 			gt_figure_ns((int64_t)host_ns).text,
 			gt_figure_ns((int64_t)ordinary_ns).text);
@@ -208,15 +155,15 @@ void gt_add_first_launches(struct gt_result *result, const struct gt_trace *trac
 	gt_groups_begin(&first.later_host);
 	count_launches(trace, &first, true);
 	for (size_t i = 0; i < functions; i++) {
-		const struct gt_spread host = spread_of(&first.later_host, i);
+		const struct gt_spread host = gt_spread_of_group(&first.later_host, i);
 
 		first.rows[i].function = i;
 		first.rows[i].later_host_ns = host.count ? host.median : -1;
 	}
 	qsort(first.rows, functions, sizeof(*first.rows), by_host_time);
-	gt_result_begin(result, "first_launches", first_headings,
-	                sizeof(first_headings) / sizeof(first_headings[0]));
+	gt_result_begin(result, "first_launches", first_headings, GT_COUNT_OF(first_headings));
 	gt_result_detail(result);
+	gt_result_order(result, "first_host_ns");
 	for (size_t i = 0; i < functions; i++)
 		if (first.rows[i].launches)
 			add_first_row(&first, result, &first.rows[i]);

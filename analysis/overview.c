@@ -10,6 +10,7 @@
 #include "analysis/figures.h"
 #include "analysis/gap_cause.h"
 #include "analysis/result.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "model/view.h"
 
@@ -287,7 +288,7 @@ void gt_add_overview(struct gt_result *result, const struct gt_facts *facts)
 {
 	const struct gt_trace *trace = facts->view->trace;
 
-	gt_result_begin(result, "overview", headings, sizeof(headings) / sizeof(headings[0]));
+	gt_result_begin(result, "overview", headings, GT_COUNT_OF(headings));
 	gt_result_plain(result);
 	add_program(result, trace);
 	add_recorded(result, facts);

@@ -13,6 +13,7 @@ static int read_choice(const struct gt_parameter *parameter, const char *value,
                        struct gt_argument *argument, struct gt_error *err)
 {
 	const char *nearest;
+	char all[256];
 
 	for (const char *const *choice = parameter->choices; *choice; choice++) {
 		if (strcmp(*choice, value) == 0) {
@@ -24,8 +25,8 @@ static int read_choice(const struct gt_parameter *parameter, const char *value,
 	if (nearest)
 		return gt_fail(err, EINVAL, "%s cannot be '%s'; did you mean %s?", parameter->name,
 		               value, nearest);
-	return gt_fail(err, EINVAL, "%s cannot be '%s'; see gputrace report --list",
-	               parameter->name, value);
+	gt_alternatives(parameter->choices, all, sizeof(all));
+	return gt_fail(err, EINVAL, "%s cannot be '%s'; it can be %s", parameter->name, value, all);
 }
 
 static int read_value(const struct gt_parameter *parameter, const char *value,
@@ -33,6 +34,7 @@ static int read_value(const struct gt_parameter *parameter, const char *value,
 {
 	switch (parameter->kind) {
 	case GT_PARAMETER_COUNT:
+	case GT_PARAMETER_ROWS:
 		if (gt_parse_count(value, &argument->number) < 0)
 			return gt_fail(err, EINVAL, "%s needs a number, not '%s'", parameter->name,
 			               value);
@@ -64,6 +66,14 @@ void gt_arguments_init(struct gt_arguments *arguments, const struct gt_parameter
 		assert(result == 0);
 		(void)result;
 	}
+}
+
+void gt_arguments_limit(struct gt_arguments *arguments, const struct gt_parameter *parameters,
+                        uint64_t rows)
+{
+	for (size_t i = 0; parameters && parameters[i].name; i++)
+		if (parameters[i].kind == GT_PARAMETER_ROWS)
+			arguments->values[i].number = rows;
 }
 
 int gt_arguments_set(struct gt_arguments *arguments, const struct gt_parameter *parameters,

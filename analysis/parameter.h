@@ -13,6 +13,7 @@ struct gt_error;
  */
 enum gt_parameter_kind {
 	GT_PARAMETER_COUNT,    /* number */
+	GT_PARAMETER_ROWS,     /* number: how many rows a table has at most; a limit sets it too */
 	GT_PARAMETER_DURATION, /* number, nanoseconds; written with a unit */
 	GT_PARAMETER_TEXT,     /* text */
 	GT_PARAMETER_CHOICE,   /* text, one of a list of words */
@@ -39,6 +40,10 @@ struct gt_arguments {
 
 /* What is given when nothing is. parameters ends with a row without a name; NULL is none. */
 void gt_arguments_init(struct gt_arguments *arguments, const struct gt_parameter *parameters);
+
+/* So many rows are asked for of every table. */
+void gt_arguments_limit(struct gt_arguments *arguments, const struct gt_parameter *parameters,
+                        uint64_t rows);
 
 /*
  * Sets what NAME=VALUE says; the text must outlive the arguments. -ENOENT, without a word in err,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/array.h"
 #include "model/trace.h"
 
 /*
@@ -36,8 +37,7 @@ double gt_peak_of_pcie(const struct gt_device *device)
 	};
 	const size_t generation = device->pcie_generation;
 
-	if (generation == 0 || generation >= sizeof(lanes) / sizeof(lanes[0]) ||
-	    device->pcie_width == 0)
+	if (generation == 0 || generation >= GT_COUNT_OF(lanes) || device->pcie_width == 0)
 		return NAN;
 	return lanes[generation].transfers * lanes[generation].data / 8 * device->pcie_width;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/report.h"
+#include "base/array.h"
 
 #define REPORT(name) extern const struct gt_report gt_report_##name;
 #include "analysis/reports.def"
@@ -11,7 +12,7 @@
 const struct gt_report *const gt_reports[] = {
 #include "analysis/reports.def"
 };
-const size_t gt_report_count = sizeof(gt_reports) / sizeof(gt_reports[0]);
+const size_t gt_report_count = GT_COUNT_OF(gt_reports);
 
 const struct gt_report *gt_report_find(const char *name)
 {

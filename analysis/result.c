@@ -27,7 +27,8 @@ void gt_result_release(struct gt_result *result)
 	gt_array_each(struct gt_section, section, &result->sections)
 		gt_array_release(&section->cells);
 	gt_array_release(&result->sections);
-	free_texts(result->remarks.rows, result->remarks.count);
+	gt_array_each(struct gt_remark, remark, &result->remarks)
+		gt_array_free(remark->text);
 	gt_array_release(&result->remarks);
 	free_texts(result->texts.rows, result->texts.count);
 	gt_array_release(&result->texts);
@@ -55,16 +56,74 @@ void gt_result_begin(struct gt_result *result, const char *title, const struct g
 	};
 }
 
+/* The table that was begun last; NULL when there is none. */
+static struct gt_section *last_section(struct gt_result *result)
+{
+	const size_t count = result->sections.count;
+
+	return count > 0 ? &result->sections.rows[count - 1] : NULL;
+}
+
 void gt_result_detail(struct gt_result *result)
 {
-	if (result->sections.count > 0)
-		result->sections.rows[result->sections.count - 1].detail = true;
+	struct gt_section *section = last_section(result);
+
+	if (section)
+		section->detail = true;
 }
 
 void gt_result_plain(struct gt_result *result)
 {
-	if (result->sections.count > 0)
-		result->sections.rows[result->sections.count - 1].plain = true;
+	struct gt_section *section = last_section(result);
+
+	if (section)
+		section->plain = true;
+}
+
+void gt_result_single(struct gt_result *result)
+{
+	struct gt_section *section = last_section(result);
+
+	if (section)
+		section->single = true;
+}
+
+void gt_result_whole(struct gt_result *result)
+{
+	struct gt_section *section = last_section(result);
+
+	if (section)
+		section->whole = true;
+}
+
+static bool has_column(const struct gt_section *section, const char *name)
+{
+	for (size_t i = 0; i < section->heading_count; i++)
+		if (strcmp(section->headings[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+void gt_result_order(struct gt_result *result, const char *column)
+{
+	struct gt_section *section = last_section(result);
+
+	if (!section)
+		return;
+	if (!has_column(section, column))
+		note_wrong(result, "a table is sorted by a column that it does not have");
+	else
+		section->order = column;
+}
+
+void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top)
+{
+	struct gt_section *section = last_section(result);
+
+	if (!section)
+		return;
+	section->whole = true;
+	section->more = all > top ? all - top : 0;
 }
 
 /* What a heading's unit says its cells are. */
@@ -92,12 +151,13 @@ static enum content content_of(enum gt_unit unit)
 /* An unknown cell; NULL when there is no table to add it to. */
 static struct gt_cell *next_cell(struct gt_result *result)
 {
-	if (result->sections.count == 0) {
+	struct gt_section *section = last_section(result);
+
+	if (!section) {
 		note_wrong(result, "a cell is in no table");
 		return NULL;
 	}
 
-	struct gt_section *section = &result->sections.rows[result->sections.count - 1];
 	const size_t column = section->cells.count % section->heading_count;
 	struct gt_cell *cell = gt_array_push(&section->cells);
 
@@ -188,6 +248,20 @@ void gt_result_add_unknown(struct gt_result *result)
 	(void)next_cell(result);
 }
 
+void gt_result_add_unknowns(struct gt_result *result, size_t cells)
+{
+	for (size_t i = 0; i < cells; i++)
+		gt_result_add_unknown(result);
+}
+
+void gt_result_add_count_if(struct gt_result *result, bool known, int64_t count)
+{
+	if (known)
+		gt_result_add_count(result, count);
+	else
+		gt_result_add_unknown(result);
+}
+
 void gt_result_remark(struct gt_result *result, const char *fmt, ...)
 {
 	va_list args;
@@ -196,16 +270,32 @@ void gt_result_remark(struct gt_result *result, const char *fmt, ...)
 	char *text = format_text(fmt, args);
 	va_end(args);
 
-	*gt_array_push(&result->remarks) = text;
+	*gt_array_push(&result->remarks) = (struct gt_remark){.text = text};
 }
 
-void gt_result_remark_top(struct gt_result *result, const char *table, size_t rows, uint64_t top)
+void gt_result_remark_on(struct gt_result *result, const char *columns, const char *fmt, ...)
 {
-	if (rows > top)
-		gt_result_remark(
-			result,
-			"The table %s has %zu rows, the first %llu are here: --set top=%zu shows all.",
-			table, rows, (unsigned long long)top, rows);
+	va_list args;
+
+	va_start(args, fmt);
+	char *text = format_text(fmt, args);
+	va_end(args);
+
+	*gt_array_push(&result->remarks) = (struct gt_remark){.text = text, .columns = columns};
+}
+
+bool gt_remark_is_on(const struct gt_remark *remark, const char *column)
+{
+	const size_t length = strlen(column);
+
+	for (const char *at = remark->columns; at && *at;) {
+		const size_t word = strcspn(at, " ");
+
+		if (word == length && memcmp(at, column, length) == 0)
+			return true;
+		at += word + strspn(at + word, " ");
+	}
+	return false;
 }
 
 size_t gt_section_row_count(const struct gt_section *section)

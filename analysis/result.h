@@ -35,10 +35,11 @@ enum gt_worth {
 	GT_WORTH_ORDINARY,
 	GT_WORTH_LITTLE,
 	GT_WORTH_LEAST,
-	GT_WORTH_KEY,   /* left out when nothing else helps */
-	GT_WORTH_NAME,  /* tells rows apart: stands behind the figures, takes what width is left */
-	GT_WORTH_PROSE, /* a text to read: stands last, wrapped */
-	GT_WORTH_DATA,  /* for programs: text never has it */
+	GT_WORTH_KEY,  /* left out when nothing else helps */
+	GT_WORTH_NAME, /* tells rows apart: stands behind the figures, takes what width is left */
+	GT_WORTH_LESSER_NAME, /* one more such, shown only where no name need be cut for it */
+	GT_WORTH_PROSE,       /* a text to read: stands last, wrapped */
+	GT_WORTH_DATA,        /* for programs: text never has it */
 };
 
 struct gt_heading {
@@ -46,7 +47,8 @@ struct gt_heading {
 	enum gt_unit unit;
 	const char *help; /* one line: what the figure is made of */
 	enum gt_worth worth;
-	bool alarming; /* a count above 0 is bad news */
+	bool alarming;     /* a count above 0 is bad news */
+	const char *label; /* what text calls it, where the name without its unit does not do */
 };
 
 struct gt_cell {
@@ -64,16 +66,26 @@ struct gt_section {
 	const char *title; /* also its JSON key: lower_case words joined by _ */
 	const struct gt_heading *headings;
 	size_t heading_count;
+	const char *order;              /* name of the column that rows are sorted by, or NULL */
+	uint64_t more;                  /* rows that the report left out itself */
 	bool detail;                    /* text leaves it out, unless it is asked for */
 	bool plain;                     /* text shows it without its headings */
+	bool single;                    /* has one row, whatever was recorded */
+	bool whole;                     /* text shows all rows, unless a limit is asked for */
 	gt_array(struct gt_cell) cells; /* row after row, heading_count each */
+};
+
+struct gt_remark {
+	char *text; /* owned */
+	/* Names of columns, blanks between them: text has it only where it shows one of them. */
+	const char *columns; /* constant; NULL: it is about more than columns */
 };
 
 struct gt_result {
 	const char *wrong; /* what the report did wrong first, NULL: nothing; constant */
 	gt_array(struct gt_section) sections;
-	gt_array(char *) remarks; /* sentences; owned */
-	gt_array(char *) texts;   /* made with gt_result_add_format; owned */
+	gt_array(struct gt_remark) remarks;
+	gt_array(char *) texts; /* made with gt_result_add_format; owned */
 };
 
 void gt_result_init(struct gt_result *result);
@@ -89,6 +101,18 @@ void gt_result_detail(struct gt_result *result);
 /* The rows of the table that was begun last speak for themselves. */
 void gt_result_plain(struct gt_result *result);
 
+/* The table that was begun last always has one row: text lists its cells one below the other. */
+void gt_result_single(struct gt_result *result);
+
+/* Text shows all rows of the table that was begun last. */
+void gt_result_whole(struct gt_result *result);
+
+/* The rows of the table that was begun last are sorted by this column, a constant. */
+void gt_result_order(struct gt_result *result, const char *column);
+
+/* Of all the rows that the table that was begun last could have, it has the first top at most. */
+void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top);
+
 /*
  * Cells are added left to right, row after row; the unit is the heading's. A cell of another unit
  * is left unknown and makes the result fail its check.
@@ -99,10 +123,15 @@ __attribute__((format(printf, 2, 3))) void gt_result_add_format(struct gt_result
 void gt_result_add_count(struct gt_result *result, int64_t count);
 void gt_result_add_real(struct gt_result *result, double real); /* NAN: not known */
 void gt_result_add_unknown(struct gt_result *result);
+void gt_result_add_unknowns(struct gt_result *result, size_t cells);
+
+/* A count where it is known. */
+void gt_result_add_count_if(struct gt_result *result, bool known, int64_t count);
 
 /*
  * Whether every table is whole: no row with too few cells, none of another unit than its heading
- * says, no cell outside a table. Fails with -EPROTO: a mistake of who filled the result.
+ * says, no cell outside a table, none sorted by a column that it has not. Fails with -EPROTO: a
+ * mistake of who filled the result.
  */
 int gt_result_check(const struct gt_result *result, struct gt_error *err);
 
@@ -110,8 +139,12 @@ int gt_result_check(const struct gt_result *result, struct gt_error *err);
 __attribute__((format(printf, 2, 3))) void gt_result_remark(struct gt_result *result,
                                                             const char *fmt, ...);
 
-/* The remark that a table which shows its first top rows owes, where it has more. */
-void gt_result_remark_top(struct gt_result *result, const char *table, size_t rows, uint64_t top);
+/* A sentence about some columns: names, a constant, with blanks between them. */
+__attribute__((format(printf, 3, 4))) void
+gt_result_remark_on(struct gt_result *result, const char *columns, const char *fmt, ...);
+
+/* Whether the column is one of those that the remark is about. */
+bool gt_remark_is_on(const struct gt_remark *remark, const char *column);
 
 size_t gt_section_row_count(const struct gt_section *section);
 const struct gt_cell *gt_section_row(const struct gt_section *section, size_t row);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/groups.h"
+
 static int ascending(const void *a, const void *b)
 {
 	const int64_t left = *(const int64_t *)a;
@@ -124,6 +126,14 @@ struct gt_spread gt_spread_of(int64_t *values, size_t count)
 	spread.deviation = deviation_of(values, count, spread.mean);
 	spread.median = median_of(values, count);
 	return spread;
+}
+
+struct gt_spread gt_spread_of_group(const struct gt_groups *groups, size_t group)
+{
+	size_t count;
+	int64_t *values = gt_groups_get(groups, group, group, &count);
+
+	return gt_spread_of(values, count);
 }
 
 int64_t gt_percentile(int64_t *values, size_t count, double percent)

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct gt_groups;
+
 /* How a set of values is distributed. */
 struct gt_spread {
 	size_t count;
@@ -18,6 +20,9 @@ struct gt_spread {
 
 /* Reorders the values. */
 struct gt_spread gt_spread_of(int64_t *values, size_t count);
+
+/* Of one of the groups, whose values are reordered. */
+struct gt_spread gt_spread_of_group(const struct gt_groups *groups, size_t group);
 
 /*
  * The smallest value that at least so many percent of all values do not exceed (nearest rank).

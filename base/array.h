@@ -34,6 +34,9 @@
 		(array)->count = (array)->capacity = 0;                                            \
 	} while (0)
 
+/* How many elements an array has; not for pointers. */
+#define GT_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 /* Memory of the program's own; never NULL: running out ends the program with one line. */
 void *gt_allocate(size_t size);
 

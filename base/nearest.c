@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_DISTANCE = 2, MAX_LENGTH = 63 };
@@ -38,7 +39,7 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
 	return rows[a_length % 3][b_length];
 }
 
-static size_t common_prefix(const char *a, const char *b)
+size_t gt_common_prefix(const char *a, const char *b)
 {
 	size_t length = 0;
 
@@ -66,10 +67,23 @@ const char *gt_nearest(const char *word, const char *const *words)
 		if (away * 2 >= length || away > best)
 			continue;
 		if (away < best ||
-		    (nearest && common_prefix(word, *words) > common_prefix(word, nearest))) {
+		    (nearest && gt_common_prefix(word, *words) > gt_common_prefix(word, nearest))) {
 			best = away;
 			nearest = *words;
 		}
 	}
 	return nearest;
+}
+
+void gt_alternatives(const char *const *words, char *text, size_t size)
+{
+	size_t used = 0;
+
+	if (size > 0)
+		*text = '\0';
+	for (size_t i = 0; words[i] && used < size; i++) {
+		const char *between = i == 0 ? "" : words[i + 1] ? ", " : " or ";
+
+		used += (size_t)snprintf(text + used, size - used, "%s%s", between, words[i]);
+	}
 }

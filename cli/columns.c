@@ -11,6 +11,7 @@
 #include <wctype.h>
 
 #include "base/array.h"
+#include "base/nearest.h"
 
 #define DOTS "..."
 
@@ -196,15 +197,6 @@ static size_t alike(const struct piece *pieces, size_t count)
 	return run;
 }
 
-static size_t common_bytes(const char *a, const char *b)
-{
-	size_t bytes = 0;
-
-	while (a[bytes] && a[bytes] == b[bytes])
-		bytes++;
-	return bytes;
-}
-
 /* Cuts those anew that were cut alike. Returns whether there were any. */
 static bool tell_apart(struct piece *pieces, size_t count, size_t columns, size_t round)
 {
@@ -216,7 +208,7 @@ static bool tell_apart(struct piece *pieces, size_t count, size_t columns, size_
 		size_t place;
 
 		run = alike(pieces + i, count - i);
-		place = common_bytes(pieces[i].full, pieces[i + run - 1].full);
+		place = gt_common_prefix(pieces[i].full, pieces[i + run - 1].full);
 		for (size_t j = i; run > 1 && j < i + run; j++) {
 			free(pieces[j].cut);
 			pieces[j].cut = round < ROUNDS

@@ -88,12 +88,15 @@ static bool is_name(const struct gt_grid *grid, size_t column)
 {
 	const enum gt_worth worth = heading_of(grid, column)->worth;
 
-	return worth == GT_WORTH_NAME || worth == GT_WORTH_PROSE;
+	return worth == GT_WORTH_NAME || worth == GT_WORTH_LESSER_NAME || worth == GT_WORTH_PROSE;
 }
 
-bool gt_grid_is_prose(const struct gt_grid *grid, size_t column)
+bool gt_grid_is_wrapped(const struct gt_grid *grid, size_t column)
 {
-	return column + 1 == grid->count && heading_of(grid, column)->worth == GT_WORTH_PROSE;
+	const enum gt_worth worth = heading_of(grid, column)->worth;
+
+	return column + 1 == grid->count &&
+	       (worth == GT_WORTH_PROSE || (worth == GT_WORTH_NAME && grid->wraps_name));
 }
 
 static void column_init(struct gt_grid *grid, size_t heading)
@@ -122,25 +125,35 @@ static void column_release(const struct gt_grid *grid, struct gt_grid_column *co
 	free(column->texts);
 }
 
-/* Where a column stands: figures, names, prose. */
-static unsigned place_of(const struct gt_heading *heading)
+/* Where a column stands: figures, names, prose; data nowhere, but among names if sorted by. */
+static unsigned place_of(const struct gt_grid *grid, size_t column)
 {
-	if (heading->worth == GT_WORTH_DATA)
-		return 3; /* nowhere */
-	if (heading->worth == GT_WORTH_PROSE)
+	switch (grid->section->headings[column].worth) {
+	case GT_WORTH_ORDINARY:
+	case GT_WORTH_LITTLE:
+	case GT_WORTH_LEAST:
+	case GT_WORTH_KEY:
+		break;
+	case GT_WORTH_NAME:
+	case GT_WORTH_LESSER_NAME:
+		return 1;
+	case GT_WORTH_PROSE:
 		return 2;
-	return heading->worth == GT_WORTH_NAME ? 1 : 0;
+	case GT_WORTH_DATA:
+		return gt_rows_are_sorted_by(&grid->rows, column) ? 1 : 3;
+	}
+	return 0;
 }
 
 void gt_grid_init(struct gt_grid *grid, const struct gt_rendering *rendering,
                   const struct gt_section *section)
 {
-	*grid = (struct gt_grid){.section = section};
-	gt_rows_init(&grid->rows, section, rendering->sort, rendering->limit);
+	*grid = (struct gt_grid){.section = section, .wraps_name = rendering->whole_names};
+	gt_rows_init(&grid->rows, section, rendering->sort, gt_rendering_limit(rendering, section));
 	grid->columns = gt_allocate(section->heading_count * sizeof(*grid->columns));
 	for (unsigned place = 0; place <= 2; place++)
 		for (size_t c = 0; c < section->heading_count; c++)
-			if (place_of(&section->headings[c]) == place)
+			if (place_of(grid, c) == place)
 				column_init(grid, c);
 }
 
@@ -179,23 +192,18 @@ enum { RANK_NOTHING, RANK_LEAST, RANK_LITTLE, RANK_ORDINARY, RANK_KEY, RANK_STAY
 
 static unsigned rank_of(const struct gt_grid *grid, size_t column)
 {
-	switch (heading_of(grid, column)->worth) {
-	case GT_WORTH_NAME:
-	case GT_WORTH_PROSE:
+	const enum gt_worth worth = heading_of(grid, column)->worth;
+
+	if (worth == GT_WORTH_NAME || worth == GT_WORTH_PROSE ||
+	    gt_rows_are_sorted_by(&grid->rows, grid->columns[column].heading))
 		return RANK_STAYS;
-	case GT_WORTH_ORDINARY:
-	case GT_WORTH_LITTLE:
-	case GT_WORTH_LEAST:
-	case GT_WORTH_KEY:
-	case GT_WORTH_DATA:
-		break;
-	}
 	if (is_all_unknown(grid, column))
 		return RANK_NOTHING;
 	if (is_constant_text(grid, column))
 		return RANK_LEAST;
-	switch (heading_of(grid, column)->worth) {
+	switch (worth) {
 	case GT_WORTH_LEAST:
+	case GT_WORTH_LESSER_NAME:
 		return RANK_LEAST;
 	case GT_WORTH_LITTLE:
 		return RANK_LITTLE;
@@ -276,8 +284,35 @@ static size_t wish_of(const struct gt_grid *grid, size_t width)
 	return width / 2 / names;
 }
 
+/* What tells nothing of rows, or is only nice to have beside a name, goes before a name is cut. */
+static bool is_below_names(const struct gt_grid *grid, size_t column)
+{
+	if (rank_of(grid, column) == RANK_STAYS)
+		return false;
+	return heading_of(grid, column)->worth == GT_WORTH_LESSER_NAME ||
+	       is_all_unknown(grid, column) || is_constant_text(grid, column);
+}
+
+static void leave_out_below_names(struct gt_grid *grid, size_t width)
+{
+	for (size_t c = grid->count; c-- > 0;)
+		if (grid->count > 1 && line_width(grid, SIZE_MAX) > width &&
+		    is_below_names(grid, c))
+			leave_out(grid, c);
+}
+
+static void cut(struct gt_grid *grid, struct gt_grid_column *column, bool rows)
+{
+	for (size_t r = 0; rows && r <= grid->rows.count; r++)
+		grid->cut |= gt_columns_of(column->texts[r]) > column->width;
+	gt_cut_texts(column->texts, 1, column->width);
+	if (rows)
+		gt_cut_texts(column->texts + 1, grid->rows.count, column->width);
+}
+
 void gt_grid_fit(struct gt_grid *grid, size_t width)
 {
+	leave_out_below_names(grid, width);
 	leave_out_until(grid, width, wish_of(grid, width), RANK_ORDINARY);
 	narrow(grid, width, true, NARROW_NAME);
 	narrow(grid, width, false, NARROWEST);
@@ -285,13 +320,7 @@ void gt_grid_fit(struct gt_grid *grid, size_t width)
 	leave_out_until(grid, width, SIZE_MAX, RANK_KEY);
 	narrow(grid, width, true, 1);
 	narrow(grid, width, false, 1);
-	for (size_t c = 0; c < grid->count; c++) {
-		const struct gt_grid_column *column = &grid->columns[c];
-
-		if (heading_of(grid, c)->unit != GT_UNIT_TEXT)
-			continue;
-		gt_cut_texts(column->texts, 1, column->width);
-		if (!gt_grid_is_prose(grid, c))
-			gt_cut_texts(column->texts + 1, grid->rows.count, column->width);
-	}
+	for (size_t c = 0; c < grid->count; c++)
+		if (heading_of(grid, c)->unit == GT_UNIT_TEXT)
+			cut(grid, &grid->columns[c], !gt_grid_is_wrapped(grid, c));
 }

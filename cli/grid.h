@@ -29,19 +29,22 @@ struct gt_grid {
 	struct gt_grid_column *columns; /* from left to right */
 	size_t count;
 	size_t left_out; /* columns that did not fit and say something */
+	bool wraps_name; /* a name that stands last is wrapped, not cut */
+	bool cut;        /* some text */
 };
 
 void gt_grid_init(struct gt_grid *grid, const struct gt_rendering *rendering,
                   const struct gt_section *section);
 
 /*
- * Leaves out, narrows and cuts until a line takes at most width columns. Only a last column of
- * prose may still be wider: it is to be wrapped.
+ * Leaves out, narrows and cuts until a line takes at most width columns. What the rows are sorted
+ * by stays. Only a last column that is to be wrapped may still be wider.
  */
 void gt_grid_fit(struct gt_grid *grid, size_t width);
 
-/* Whether the column is to be wrapped. */
-bool gt_grid_is_prose(const struct gt_grid *grid, size_t column);
+/* Whether the column is to be wrapped: prose that stands last, or such a name where names are not
+ * cut. */
+bool gt_grid_is_wrapped(const struct gt_grid *grid, size_t column);
 
 void gt_grid_release(struct gt_grid *grid);
 

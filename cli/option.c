@@ -165,6 +165,7 @@ static int store_choice(const struct gt_option *option, const char *text, const 
                         struct gt_error *err)
 {
 	const char *nearest;
+	char all[256];
 
 	for (const char *const *choice = option->choices; *choice; choice++) {
 		if (strcmp(*choice, text) == 0) {
@@ -176,7 +177,9 @@ static int store_choice(const struct gt_option *option, const char *text, const 
 	if (nearest)
 		return gt_fail(err, EINVAL, "--%s does not know '%s'; did you mean %s?",
 		               option->name, text, nearest);
-	return gt_fail(err, EINVAL, "--%s does not know '%s'; see --help", option->name, text);
+	gt_alternatives(option->choices, all, sizeof(all));
+	return gt_fail(err, EINVAL, "--%s does not know '%s'; it can be %s", option->name, text,
+	               all);
 }
 
 /* Reads COLUMN[:asc|:desc], length bytes long. */

@@ -30,11 +30,13 @@ enum gt_sort_order {
 };
 
 /* The columns to sort by, the most important first: COLUMN[:asc|:desc][,COLUMN...] */
+enum { GT_SORT_KEYS = 4 };
+
 struct gt_sort {
 	struct gt_sort_key {
 		char column[64];
 		enum gt_sort_order order;
-	} keys[4];
+	} keys[GT_SORT_KEYS];
 	size_t count;
 };
 

@@ -15,13 +15,22 @@
 #include "cli/variable.h"
 #include "cli/words.h"
 
-static bool has_column(const struct gt_named_result *results, size_t count, const char *name)
+/* A section of that column: one that is shown, else one that is not; NULL: there is none. */
+static const struct gt_section *section_of(const struct gt_rendering *rendering,
+                                           const struct gt_named_result *results, size_t count,
+                                           const char *column)
 {
+	const struct gt_section *found = NULL;
+
 	for (size_t i = 0; i < count; i++)
-		gt_array_each(const struct gt_section, section, &results[i].result->sections)
-			if (gt_section_find_column(section, name) < section->heading_count)
-				return true;
-	return false;
+		gt_array_each(const struct gt_section, section, &results[i].result->sections) {
+			if (gt_section_find_column(section, column) == section->heading_count)
+				continue;
+			if (gt_rendering_shows(rendering, section))
+				return section;
+			found = section;
+		}
+	return found;
 }
 
 /* Both spellings of every heading: "total_ns" and "total". */
@@ -100,15 +109,43 @@ bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_se
 	return false;
 }
 
+uint64_t gt_rendering_limit(const struct gt_rendering *rendering, const struct gt_section *section)
+{
+	if (rendering->style == GT_STYLE_TEXT && rendering->limit == GT_LIMIT_NONE &&
+	    !rendering->details && !section->whole)
+		return GT_ROWS_SHOWN;
+	return rendering->limit;
+}
+
+/* A column to sort by is in something that is shown. */
+static int check_column(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                        size_t count, const char *column, struct gt_error *err)
+{
+	const struct gt_section *section = section_of(rendering, results, count, column);
+
+	if (!section)
+		return unknown_column(results, count, column, err);
+	if (!gt_rendering_shows(rendering, section))
+		return gt_fail(err, EINVAL,
+		               "column '%s' is in table %s, which is not shown: --section %s "
+		               "shows it",
+		               column, section->title, section->title);
+	return 0;
+}
+
 int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, struct gt_error *err)
 {
 	const struct gt_sort *sort = rendering->sort;
 	const struct gt_option_list *sections = rendering->sections;
 
-	for (size_t i = 0; sort && i < sort->count; i++)
-		if (!has_column(results, count, sort->keys[i].column))
-			return unknown_column(results, count, sort->keys[i].column, err);
+	for (size_t i = 0; sort && i < sort->count; i++) {
+		const int result =
+			check_column(rendering, results, count, sort->keys[i].column, err);
+
+		if (result < 0)
+			return result;
+	}
 	for (size_t i = 0; sections && i < sections->count; i++)
 		if (!has_section(results, count, sections->texts[i]))
 			return unknown_section(results, count, sections->texts[i], err);

@@ -19,13 +19,22 @@ struct gt_sort;
  */
 enum gt_style { GT_STYLE_TEXT, GT_STYLE_JSON, GT_STYLE_CSV };
 
+/*
+ * No limit of rows was asked for: JSON and CSV have all, text the first GT_ROWS_SHOWN of a section,
+ * but for one that is to be shown whole.
+ */
+#define GT_LIMIT_NONE UINT64_MAX
+enum { GT_ROWS_SHOWN = 20 };
+
 struct gt_rendering {
 	enum gt_style style;
-	uint64_t limit;             /* rows of each section */
+	uint64_t limit;             /* rows of each section, or GT_LIMIT_NONE */
 	const struct gt_sort *sort; /* NULL: as the report ordered them */
 	size_t width;               /* of the page, in columns; 0: text is as wide as it gets */
 	bool colour;                /* of text, where it means something */
-	bool details;               /* text also has the tables that say more than the first page */
+	bool details;               /* text also has the tables that say more than the first page,
+	                               and all rows */
+	bool whole_names;           /* text wraps a name that stands last instead of cutting it */
 	const struct gt_option_list *sections; /* titles of those to show; NULL or empty: all */
 };
 
@@ -38,9 +47,12 @@ struct gt_named_result {
 /* Whether the section is shown. */
 bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_section *section);
 
+/* How many rows of a section are shown at most. */
+uint64_t gt_rendering_limit(const struct gt_rendering *rendering, const struct gt_section *section);
+
 /*
- * Fails with -EINVAL when sort names a column that no section has, or sections one that no result
- * has.
+ * Fails with -EINVAL when sort names a column that no section which is shown has, or sections one
+ * that no result has.
  */
 int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, struct gt_error *err);

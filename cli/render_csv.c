@@ -58,7 +58,7 @@ void gt_render_csv_section(const struct gt_rendering *rendering, const struct gt
 		write_field(section->headings[c].name, out);
 	}
 	fputs("\r\n", out);
-	gt_rows_init(&rows, section, rendering->sort, rendering->limit);
+	gt_rows_init(&rows, section, rendering->sort, gt_rendering_limit(rendering, section));
 	for (size_t r = 0; r < rows.count; r++) {
 		const struct gt_cell *cells = gt_rows_get(&rows, r);
 

@@ -36,7 +36,7 @@ static json_t *json_of_section(const struct gt_rendering *rendering,
 	json_t *array = json_array();
 	struct gt_rows rows;
 
-	gt_rows_init(&rows, section, rendering->sort, rendering->limit);
+	gt_rows_init(&rows, section, rendering->sort, gt_rendering_limit(rendering, section));
 	for (size_t r = 0; r < rows.count; r++) {
 		const struct gt_cell *cells = gt_rows_get(&rows, r);
 		json_t *row = json_object();
@@ -50,6 +50,37 @@ static json_t *json_of_section(const struct gt_rendering *rendering,
 	return array;
 }
 
+/* Remarks about columns that are in no table which is shown are not for its reader. */
+static bool is_for_reader(const struct gt_rendering *rendering, const struct gt_result *result,
+                          const struct gt_remark *remark)
+{
+	gt_array_each(const struct gt_section, section, &result->sections)
+		for (size_t c = 0; c < section->heading_count; c++)
+			if (gt_rendering_shows(rendering, section) &&
+			    gt_remark_is_on(remark, section->headings[c].name))
+				return true;
+	return !remark->columns;
+}
+
+static void add_remarks(json_t *remarks, const struct gt_rendering *rendering,
+                        const struct gt_result *result)
+{
+	gt_array_each(const struct gt_remark, remark, &result->remarks)
+		if (is_for_reader(rendering, result, remark))
+			(void)json_array_append_new(remarks, gt_json_text(remark->text));
+	gt_array_each(const struct gt_section, section, &result->sections) {
+		const size_t rows = gt_section_row_count(section);
+
+		if (section->more && gt_rendering_shows(rendering, section))
+			(void)json_array_append_new(
+				remarks,
+				json_sprintf("The table %s has %zu rows, the first %zu are "
+			                     "here: --limit %zu shows all.",
+			                     section->title, rows + (size_t)section->more, rows,
+			                     rows + (size_t)section->more));
+	}
+}
+
 static void add_result(json_t *object, const struct gt_rendering *rendering,
                        const struct gt_named_result *named)
 {
@@ -60,8 +91,7 @@ static void add_result(json_t *object, const struct gt_rendering *rendering,
 		if (gt_rendering_shows(rendering, section))
 			(void)json_object_set_new(object, section->title,
 			                          json_of_section(rendering, section));
-	for (size_t i = 0; i < named->result->remarks.count; i++)
-		(void)json_array_append_new(remarks, gt_json_text(named->result->remarks.rows[i]));
+	add_remarks(remarks, rendering, named->result);
 	(void)json_object_set_new(object, "remarks", remarks);
 }
 

@@ -4,19 +4,19 @@
  * and it writes what it takes for unprintable wider than it was measured.
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/result.h"
+#include "base/array.h"
 #include "base/units.h"
 #include "cli/columns.h"
 #include "cli/grid.h"
 #include "cli/render.h"
 #include "cli/rows.h"
-
-/* More columns than this in a section of a single row are listed one below the other. */
-enum { WIDEST_SINGLE_ROW = 8 };
 
 /* Select Graphic Rendition (ECMA-48, 8.3.117). */
 #define BOLD  "\033[1m"
@@ -67,7 +67,7 @@ static void print_line(const struct gt_rendering *rendering, const struct gt_gri
 		if (grid->section->headings[column->heading].unit != GT_UNIT_TEXT) {
 			fprintf(out, "%*s", blanks, "");
 			print_coloured(text, colour, out);
-		} else if (gt_grid_is_prose(grid, c)) {
+		} else if (gt_grid_is_wrapped(grid, c)) {
 			gt_print_wrapped(text, rendering->width, indent, out);
 		} else {
 			print_coloured(text, colour, out);
@@ -108,40 +108,26 @@ static void print_list(const struct gt_rendering *rendering, const struct gt_gri
 				print_list_line(rendering, grid, c, indent + GT_GRID_GAP, out);
 }
 
-/* "busiest_kernels" as "Busiest kernels". */
-static void print_title(const struct gt_rendering *rendering, const char *title, FILE *out)
+/* "busiest_kernels" as "Busiest kernels", and what they are sorted by: "Busiest kernels, by total".
+ */
+static void print_title(const struct gt_rendering *rendering, const struct gt_grid *grid, FILE *out)
 {
+	const struct gt_rows *rows = &grid->rows;
+	const char *title = grid->section->title;
+	const bool ordered = gt_section_row_count(grid->section) > 1;
+
 	fputs(rendering->colour ? BOLD : "", out);
 	putc(toupper((unsigned char)*title), out);
 	while (*title && *++title)
 		putc(*title == '_' ? ' ' : *title, out);
-	fputs(rendering->colour ? PLAIN "\n" : "\n", out);
-}
+	fputs(rendering->colour ? PLAIN : "", out);
+	for (size_t i = 0; ordered && i < rows->sorted_by_count; i++) {
+		char *label = gt_heading_label(grid->section, rows->sorted_by[i]);
 
-/* Returns how many columns did not fit. */
-static size_t print_section(const struct gt_rendering *rendering, const struct gt_section *section,
-                            FILE *out)
-{
-	struct gt_grid grid;
-	size_t left_out;
-
-	gt_grid_init(&grid, rendering, section);
-	print_title(rendering, section->title, out);
-	if (gt_section_row_count(section) == 0) {
-		fputs("(none)\n", out);
-	} else if (grid.rows.count == 1 && grid.count > WIDEST_SINGLE_ROW) {
-		print_list(rendering, &grid, out);
-	} else if (grid.rows.count > 0) {
-		if (rendering->width)
-			gt_grid_fit(&grid, rendering->width);
-		for (size_t line = section->plain; line <= grid.rows.count; line++)
-			print_line(rendering, &grid, line, out);
+		fprintf(out, "%s%s", i ? ", " : ", by ", label);
+		free(label);
 	}
-	if (grid.rows.left_out)
-		fprintf(out, "(%s more)\n", gt_figure_count((int64_t)grid.rows.left_out).text);
-	left_out = grid.left_out;
-	gt_grid_release(&grid);
-	return left_out;
+	putc('\n', out);
 }
 
 static void print_paragraph(const struct gt_rendering *rendering, const char *sentence, FILE *out)
@@ -153,36 +139,129 @@ static void print_paragraph(const struct gt_rendering *rendering, const char *se
 	free(text);
 }
 
-static void print_left_out(const struct gt_rendering *rendering, size_t left_out, FILE *out)
+/* How many rows there are besides, and what shows them: of those who asked for a limit nothing. */
+static void print_more(const struct gt_rendering *rendering, const struct gt_grid *grid, FILE *out)
 {
-	char text[96];
+	const uint64_t more = grid->rows.left_out + grid->section->more;
+	const uint64_t all = grid->rows.count + more;
+	char text[128];
 
-	snprintf(text, sizeof(text), "(%zu column%s left out to fit %zu; --wide shows everything)",
-	         left_out, left_out == 1 ? "" : "s", rendering->width);
+	if (more == 0)
+		return;
+	if (rendering->limit != GT_LIMIT_NONE)
+		snprintf(text, sizeof(text), "(%s more)", gt_figure_count((int64_t)more).text);
+	else
+		snprintf(text, sizeof(text), "(%s more: --limit %" PRIu64 " shows all%s)",
+		         gt_figure_count((int64_t)more).text, all,
+		         grid->section->more ? "" : ", as does --wide");
 	print_paragraph(rendering, text, out);
+}
+
+static void print_rows(const struct gt_rendering *rendering, struct gt_grid *grid, FILE *out)
+{
+	if (gt_section_row_count(grid->section) == 0) {
+		fputs("(none)\n", out);
+	} else if (grid->section->single && grid->rows.count == 1) {
+		print_list(rendering, grid, out);
+	} else if (grid->rows.count > 0) {
+		if (rendering->width)
+			gt_grid_fit(grid, rendering->width);
+		for (size_t line = grid->section->plain; line <= grid->rows.count; line++)
+			print_line(rendering, grid, line, out);
+	}
+	print_more(rendering, grid, out);
+}
+
+/* What a page does not show of the tables on it. */
+struct missing {
+	size_t columns;
+	bool names; /* in full */
+};
+
+/* Notes which remarks are about a column that is shown. */
+static void note_shown(const struct gt_grid *grid, const struct gt_result *result, bool *is_shown)
+{
+	for (size_t i = 0; i < result->remarks.count; i++)
+		for (size_t c = 0; c < grid->count; c++)
+			is_shown[i] |= gt_remark_is_on(
+				&result->remarks.rows[i],
+				grid->section->headings[grid->columns[c].heading].name);
+}
+
+/* Adds what of the table does not fit to what is missing. */
+static void print_section(const struct gt_rendering *rendering, const struct gt_result *result,
+                          const struct gt_section *section, bool *is_shown, struct missing *missing,
+                          FILE *out)
+{
+	struct gt_grid grid;
+
+	gt_grid_init(&grid, rendering, section);
+	print_title(rendering, &grid, out);
+	print_rows(rendering, &grid, out);
+	note_shown(&grid, result, is_shown);
+	missing->columns += grid.left_out;
+	missing->names |= grid.cut;
+	gt_grid_release(&grid);
+}
+
+static void print_missing(const struct gt_rendering *rendering, const struct missing *missing,
+                          FILE *out)
+{
+	char columns[64] = "";
+	char text[160];
+
+	if (missing->columns)
+		snprintf(columns, sizeof(columns), "%zu column%s left out%s", missing->columns,
+		         missing->columns == 1 ? "" : "s", missing->names ? " and " : "");
+	snprintf(text, sizeof(text), "(%s%s to fit %zu; --wide shows everything)", columns,
+	         missing->names ? "names cut" : "", rendering->width);
+	if (missing->columns || missing->names)
+		print_paragraph(rendering, text, out);
+}
+
+/* A remark about columns is for who sees one of them. */
+static void print_remarks(const struct gt_rendering *rendering, const struct gt_result *result,
+                          const bool *is_shown, FILE *out)
+{
+	for (size_t i = 0; i < result->remarks.count; i++)
+		if (!result->remarks.rows[i].columns || is_shown[i])
+			print_paragraph(rendering, result->remarks.rows[i].text, out);
+}
+
+static bool has_remarks(const struct gt_result *result, const bool *is_shown)
+{
+	for (size_t i = 0; i < result->remarks.count; i++)
+		if (!result->remarks.rows[i].columns || is_shown[i])
+			return true;
+	return false;
 }
 
 void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, FILE *out)
 {
+	struct missing missing = {0};
 	const char *between = "";
-	size_t left_out = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_result *result = results[i].result;
+		const size_t size = (result->remarks.count + 1) * sizeof(bool);
+		bool *is_shown = gt_allocate(size);
+		bool last;
 
+		memset(is_shown, 0, size);
 		gt_array_each(const struct gt_section, section, &result->sections) {
 			if (!gt_rendering_shows(rendering, section))
 				continue;
 			fputs(between, out);
-			left_out += print_section(rendering, section, out);
+			print_section(rendering, result, section, is_shown, &missing, out);
 			between = "\n";
 		}
-		if (result->remarks.count > 0 || (left_out && i + 1 == count))
+		last = i + 1 == count;
+		if (has_remarks(result, is_shown) || (last && (missing.columns || missing.names)))
 			fputs(between, out);
-		if (left_out && i + 1 == count)
-			print_left_out(rendering, left_out, out);
-		for (size_t r = 0; r < result->remarks.count; r++)
-			print_paragraph(rendering, result->remarks.rows[r], out);
+		if (last)
+			print_missing(rendering, &missing, out);
+		print_remarks(rendering, result, is_shown, out);
+		gt_array_free(is_shown);
 	}
 }

@@ -18,7 +18,7 @@ struct key {
 
 struct keys {
 	const struct gt_section *section;
-	struct key list[sizeof(((struct gt_sort *)0)->keys) / sizeof(struct gt_sort_key)];
+	struct key list[GT_SORT_KEYS];
 	size_t count;
 };
 
@@ -68,10 +68,13 @@ char *gt_heading_label(const struct gt_section *section, size_t column)
 {
 	const char *name = section->headings[column].name;
 	const struct unit_suffix *suffix = suffix_of(name);
-	const size_t size = strlen(name) + sizeof("_share");
+	const char *given = section->headings[column].label;
+	const size_t size = (given ? strlen(given) : strlen(name)) + sizeof("_share");
 	char *label = gt_allocate(size);
 
-	if (strcmp(name, "bytes") == 0)
+	if (given)
+		snprintf(label, size, "%s", given);
+	else if (strcmp(name, "bytes") == 0)
 		snprintf(label, size, "size");
 	else if (!suffix || is_alone(section, column))
 		snprintf(label, size, "%.*s", (int)gt_heading_stem(name), name);
@@ -178,6 +181,17 @@ static struct keys find_keys(const struct gt_section *section, const struct gt_s
 	return keys;
 }
 
+static void note_order(struct gt_rows *rows, const struct keys *keys)
+{
+	const struct gt_section *section = rows->section;
+
+	for (size_t i = 0; i < keys->count; i++)
+		rows->sorted_by[rows->sorted_by_count++] = keys->list[i].column;
+	if (keys->count == 0 && section->order)
+		rows->sorted_by[rows->sorted_by_count++] =
+			gt_section_find_column(section, section->order);
+}
+
 void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
                   const struct gt_sort *sort, uint64_t limit)
 {
@@ -189,12 +203,21 @@ void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
 	rows->order = gt_allocate(count * sizeof(*rows->order));
 	for (size_t i = 0; i < count; i++)
 		rows->order[i] = i;
+	note_order(rows, &keys);
 	if (keys.count > 0)
 		qsort_r(rows->order, count, sizeof(*rows->order), compare_rows, &keys);
 	if (limit < count && !section->plain) {
 		rows->count = (size_t)limit;
 		rows->left_out = count - rows->count;
 	}
+}
+
+bool gt_rows_are_sorted_by(const struct gt_rows *rows, size_t column)
+{
+	for (size_t i = 0; i < rows->sorted_by_count; i++)
+		if (rows->sorted_by[i] == column)
+			return true;
+	return false;
 }
 
 void gt_rows_release(struct gt_rows *rows)

@@ -2,25 +2,33 @@
 #ifndef GT_CLI_ROWS_H
 #define GT_CLI_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/option.h"
+
 struct gt_cell;
 struct gt_section;
-struct gt_sort;
 
 /* The rows of a section that are shown, in the order in which they are shown. */
 struct gt_rows {
 	const struct gt_section *section;
 	size_t *order; /* row numbers of the section */
 	size_t count;
-	size_t left_out; /* by the limit */
+	size_t left_out;                /* by the limit */
+	size_t sorted_by[GT_SORT_KEYS]; /* columns, of what was asked for, else of the section's own
+	                                   order */
+	size_t sorted_by_count;
 };
 
 /* sort may be NULL; keys that name no column of this section are passed over. */
 void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
                   const struct gt_sort *sort, uint64_t limit);
 void gt_rows_release(struct gt_rows *rows);
+
+/* Whether the rows are sorted by the column of that number. */
+bool gt_rows_are_sorted_by(const struct gt_rows *rows, size_t column);
 
 /* heading_count cells, valid as long as the section. */
 const struct gt_cell *gt_rows_get(const struct gt_rows *rows, size_t index);

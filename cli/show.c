@@ -167,6 +167,7 @@ int gt_show(const struct gt_show_args *args, const struct gt_rendering *renderin
 	int result;
 
 	chosen.sections = &args->sections;
+	chosen.limit = args->limit;
 	result = gt_render_check(&chosen, results, count, err);
 	if (result < 0)
 		return result;

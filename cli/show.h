@@ -17,6 +17,7 @@ struct gt_show_args {
 	const char *output;
 	const char *colour; /* NULL: auto */
 	uint64_t width;     /* 0: not given */
+	uint64_t limit;
 	bool json;
 	bool csv;
 	bool force;
@@ -25,12 +26,20 @@ struct gt_show_args {
 	struct gt_option_list sections;
 };
 
+/* What they are when none is given. */
+#define GT_SHOW_ARGS_INIT                                                                          \
+	{                                                                                          \
+		.limit = GT_LIMIT_NONE                                                             \
+	}
+
 extern const char *const gt_show_colours[]; /* words for --color */
 
 /* clang-format off */
 #define GT_SHOW_OPTIONS(type, field) \
 	OPT_FLAG("json", 0, type, field.json, "Print JSON with raw values"), \
 	OPT_FLAG("csv", 0, type, field.csv, "Print CSV with raw values"), \
+	OPT_COUNT("limit", 'n', type, field.limit, "ROWS", \
+	          "Show so many rows of each table; default: 20 in text, all in JSON and CSV"), \
 	OPT_LIST("section", 0, type, field.sections, "TABLE", \
 	         "Show this table only, by its name in JSON; may be given again"), \
 	OPT_TEXT("output", 'o', type, field.output, "FILE", \
@@ -38,7 +47,7 @@ extern const char *const gt_show_colours[]; /* words for --color */
 	         "tables each into a file of its own, x.TABLE.csv"), \
 	OPT_FLAG("force", 'f', type, field.force, "Overwrite an existing file"), \
 	OPT_FLAG("wide", 0, type, field.wide, \
-	         "Show every column of text, and names in full, however wide that gets"), \
+	         "Show every row and column of text, and names in full, however wide that gets"), \
 	{OPT("width", 0, COUNT, type, field.width, "COLUMNS", \
 	     "Fit text into so many columns; default: the terminal's, else COLUMNS, else 120"), \
 	 NULL, GT_RENDER_NARROWEST, 100000}, \
@@ -53,7 +62,7 @@ extern const char *const gt_show_colours[]; /* words for --color */
 /* What was chosen. Fails with -EINVAL for what excludes each other. */
 int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct gt_error *err);
 
-/* Shows results in the style, sorted and limited as rendering says; its width is set here. */
+/* Shows results in the style and sorted as rendering says; the rest of it is set here. */
 int gt_show(const struct gt_show_args *args, const struct gt_rendering *rendering,
             const struct gt_named_result *results, size_t count, struct gt_error *err);
 

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/parse.h"
 #include "model/range_words.h"
 #include "model/short_name.h"
@@ -301,11 +302,13 @@ bool gt_filter_shape(const struct gt_filter *filter, const struct gt_trace *trac
 /* What there is to choose from, for a sentence: "7, 13 and 4 more". */
 struct choice {
 	char text[320];
+	const char *nearest; /* what was meant, most likely; NULL: there is no telling */
+	const char *all;     /* where all are to be seen; NULL: how many are left out is said */
 	size_t length;
 	size_t left_out;
 };
 
-enum { MOST_NAMED = 12, MOST_BYTES = 60 };
+enum { MOST_NAMED = 12, MOST_KERNELS = 3, MOST_BYTES = 60 };
 
 static bool is_named(const struct choice *choice, const char *name, size_t length)
 {
@@ -316,7 +319,7 @@ static bool is_named(const struct choice *choice, const char *name, size_t lengt
 	return false;
 }
 
-static void offer(struct choice *choice, size_t *named, const char *name)
+static void offer(struct choice *choice, size_t *named, size_t most, const char *name)
 {
 	char shown[MOST_BYTES + sizeof("...")];
 	const int length = snprintf(shown, sizeof(shown), "%.*s%s", MOST_BYTES, name,
@@ -325,7 +328,7 @@ static void offer(struct choice *choice, size_t *named, const char *name)
 
 	if (length == 0 || is_named(choice, shown, (size_t)length))
 		return;
-	if (*named == MOST_NAMED || choice->length + needed > sizeof(choice->text)) {
+	if (*named == most || choice->length + needed > sizeof(choice->text)) {
 		choice->left_out++;
 		return;
 	}
@@ -337,64 +340,88 @@ static void offer(struct choice *choice, size_t *named, const char *name)
 
 static struct choice processes_of(const struct gt_trace *trace)
 {
-	struct choice choice = {""};
+	struct choice choice = {.text = ""};
 	size_t named = 0;
 	char text[128];
 
 	gt_array_each(const struct gt_process, process, &trace->processes) {
 		snprintf(text, sizeof(text), "%s (%u)", gt_trace_text(trace, process->name),
 		         process->pid);
-		offer(&choice, &named, text);
+		offer(&choice, &named, MOST_NAMED, text);
 	}
 	return choice;
 }
 
 static struct choice devices_of(const struct gt_trace *trace)
 {
-	struct choice choice = {""};
+	struct choice choice = {.text = ""};
 	size_t named = 0;
 	char text[128];
 
 	gt_array_each(const struct gt_device, device, &trace->devices) {
 		snprintf(text, sizeof(text), "%lld (%s)", (long long)gt_device_number(device),
 		         gt_trace_text(trace, device->name));
-		offer(&choice, &named, text);
+		offer(&choice, &named, MOST_NAMED, text);
 	}
 	return choice;
 }
 
 static struct choice streams_of(const struct gt_trace *trace)
 {
-	struct choice choice = {""};
+	struct choice choice = {.text = ""};
 	size_t named = 0;
 	char text[16];
 
 	gt_array_each(const struct gt_stream, stream, &trace->streams) {
 		snprintf(text, sizeof(text), "%u", stream->number);
-		offer(&choice, &named, text);
+		offer(&choice, &named, MOST_NAMED, text);
 	}
 	return choice;
 }
 
+/* What kernels are called without their template arguments. */
+struct base {
+	char text[MOST_BYTES + 1];
+};
+
+/* The kernel that a word was meant to be, by its name without template arguments; "" if none. */
+static struct base nearest_kernel(const struct gt_trace *trace, const char *word)
+{
+	struct base nearest = {""};
+
+	gt_array_each(const struct gt_launch_shape, shape, &trace->launch_shapes) {
+		struct base base;
+		const char *const words[] = {base.text, nearest.text, NULL};
+		const char *found;
+
+		gt_short_base(gt_shape_text(trace, shape, GT_NAMES_SHORT), base.text,
+		              sizeof(base.text));
+		found = gt_nearest(word, words);
+		if (found == base.text)
+			nearest = base;
+	}
+	return nearest;
+}
+
 static struct choice kernels_of(const struct gt_trace *trace)
 {
-	struct choice choice = {""};
+	struct choice choice = {.text = ""};
 	size_t named = 0;
 
 	gt_array_each(const struct gt_launch_shape, shape, &trace->launch_shapes)
-		offer(&choice, &named, gt_shape_text(trace, shape, GT_NAMES_SHORT));
+		offer(&choice, &named, MOST_KERNELS, gt_shape_text(trace, shape, GT_NAMES_SHORT));
 	return choice;
 }
 
 static struct choice ranges_of(const struct gt_ranges *ranges)
 {
-	struct choice choice = {""};
+	struct choice choice = {.text = ""};
 	size_t named = 0;
 	char text[GT_RANGE_PATH_BYTES];
 
 	for (gt_id i = 0; i < ranges->paths.count; i++) {
 		gt_range_path_text(ranges, i, text);
-		offer(&choice, &named, text);
+		offer(&choice, &named, MOST_NAMED, text);
 	}
 	return choice;
 }
@@ -402,12 +429,17 @@ static struct choice ranges_of(const struct gt_ranges *ranges)
 static int nothing_is(const char *what, const char *word, const struct choice *choice,
                       struct gt_error *err)
 {
-	char more[48] = "";
+	char more[64] = "";
 
 	if (!choice->length)
 		return gt_fail(err, ENODATA, "no %s %s in the recording: it has none at all", what,
 		               word);
-	if (choice->left_out)
+	if (choice->nearest)
+		return gt_fail(err, ENODATA, "no %s %.80s in the recording; did you mean %s?", what,
+		               word, choice->nearest);
+	if (choice->left_out && choice->all)
+		snprintf(more, sizeof(more), " and more: %s", choice->all);
+	else if (choice->left_out)
 		snprintf(more, sizeof(more), " and %zu more", choice->left_out);
 	return gt_fail(err, ENODATA, "no %s %.80s in the recording; there is %s%s", what, word,
 	               choice->text, more);
@@ -512,8 +544,11 @@ int gt_filter_check(const struct gt_filter *filter, const struct gt_trace *trace
 		return result;
 	gt_array_each(struct gt_pattern *const, pattern, &filter->kernels) {
 		if (!some_kernel(trace, *pattern)) {
-			const struct choice choice = kernels_of(trace);
+			const struct base nearest = nearest_kernel(trace, (*pattern)->text);
+			struct choice choice = kernels_of(trace);
 
+			choice.all = "gputrace report kernels";
+			choice.nearest = *nearest.text ? nearest.text : NULL;
 			return nothing_is("kernel that matches", (*pattern)->text, &choice, err);
 		}
 	}

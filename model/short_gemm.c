@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /*
  * Libraries join words with underscores:
  * sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x64x32_...,
@@ -50,8 +52,6 @@ static const char *const kinds[] = {"sdpa", "syrk",  "syr2k", "syrkx", "symm",
 
 static const char *const generations[] = {"kepler", "maxwell", "pascal", "volta",    "turing",
                                           "ampere", "ada",     "hopper", "blackwell"};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { WORD_MOST = 64 };
 
@@ -110,13 +110,13 @@ static unsigned count_sizes(const char *word)
 static const char *type_of(const char *word)
 {
 	const size_t length = strlen(word);
-	const char *type = find_known(types, COUNT(types), word);
+	const char *type = find_known(types, GT_COUNT_OF(types), word);
 	char first[WORD_MOST];
 
 	for (size_t half = 2; !type && half < length && half < 8; half++) {
 		memcpy(first, word, half);
 		first[half] = '\0';
-		type = find_known(types, COUNT(types), first);
+		type = find_known(types, GT_COUNT_OF(types), first);
 		if (type && !strchr("fbeitcu", word[half]))
 			type = NULL;
 	}
@@ -141,7 +141,7 @@ static bool read_kind(struct gemm *gemm, const char *word)
 	if (!gemm->kind)
 		gemm->kind = gemms ? "gemm" : "conv";
 	gemm->sparse = gemm->sparse || ends(word, "spgemm");
-	for (size_t i = 0; i < COUNT(letters); i++)
+	for (size_t i = 0; i < GT_COUNT_OF(letters); i++)
 		if (letters[i].letter == word[0] && strcmp(word, "spgemm") != 0)
 			type = letters[i].type;
 	/* 16 x 8 x 8 is how tensor cores multiply tf32; 8 x 8 x 4 is fp16. */
@@ -196,7 +196,7 @@ static bool read_library(struct gemm *gemm, const char *word, size_t number)
 	} else if (strcmp(word, "nvjet") == 0) {
 		gemm->library = "nvjet";
 		gemm->kind = "gemm";
-	} else if (is_one_of(generations, COUNT(generations), word) ||
+	} else if (is_one_of(generations, GT_COUNT_OF(generations), word) ||
 	           (strncmp(word, "sm", 2) == 0 && count_sizes(word + 2) == 1)) {
 		snprintf(gemm->architecture, sizeof(gemm->architecture), "%.12s", word);
 	} else if (number == 1 && gemm->library && count_sizes(word) == 1) {
@@ -211,7 +211,7 @@ static void read_extra(struct gemm *gemm, const char *word)
 {
 	const size_t length = strlen(gemm->extra);
 
-	if (is_one_of(extras, COUNT(extras), word) && !strstr(gemm->extra, word))
+	if (is_one_of(extras, GT_COUNT_OF(extras), word) && !strstr(gemm->extra, word))
 		snprintf(gemm->extra + length, sizeof(gemm->extra) - length, " %s", word);
 	gemm->split = gemm->split || strcmp(word, "split") == 0 || strcmp(word, "splitK") == 0;
 }
@@ -221,7 +221,7 @@ static void read_direction(struct gemm *gemm, const char *word)
 {
 	static const char *const directions[] = {" fprop", " dgrad", " wgrad"};
 
-	for (size_t i = 0; i < COUNT(directions); i++)
+	for (size_t i = 0; i < GT_COUNT_OF(directions); i++)
 		if (ends(word, directions[i] + 1)) {
 			gemm->direction = directions[i];
 			if (!gemm->kind || strcmp(gemm->kind, "sdpa") != 0)
@@ -238,7 +238,7 @@ static void read_word(struct gemm *gemm, const char *word, size_t number)
 	if (read_library(gemm, word, number) || read_tile(gemm, word) || read_layout(gemm, word) ||
 	    read_kind(gemm, word))
 		return;
-	for (size_t i = 0; i < COUNT(kinds) && !gemm->kind; i++)
+	for (size_t i = 0; i < GT_COUNT_OF(kinds) && !gemm->kind; i++)
 		if (ends(word, kinds[i]))
 			gemm->kind = kinds[i];
 	if (strcmp(word, "bprop") == 0)
@@ -246,7 +246,7 @@ static void read_word(struct gemm *gemm, const char *word, size_t number)
 	read_direction(gemm, word);
 	gemm->sparse = gemm->sparse || strcmp(word, "sparse") == 0;
 	if (jets && !gemm->type && strlen(word) >= 3)
-		for (size_t i = 0; i < COUNT(jet_letters); i++)
+		for (size_t i = 0; i < GT_COUNT_OF(jet_letters); i++)
 			if (jet_letters[i].letter == word[0])
 				gemm->type = jet_letters[i].type;
 	if (!gemm->type_is_written && type_of(word)) {
@@ -317,7 +317,7 @@ static const char *cutlass_type(const char *at)
 		return NULL;
 	memcpy(word, at + first, length - first);
 	word[length - first] = '\0';
-	return find_known(names, COUNT(names), word);
+	return find_known(names, GT_COUNT_OF(names), word);
 }
 
 /* Copies a number of up to five digits and what separates it from the next; NULL for another text. */
@@ -436,7 +436,7 @@ static bool read_gemm(struct gemm *gemm, const char *full)
 
 	if (!full[words])
 		return read_flat(gemm, full, words);
-	for (size_t i = 0; i < COUNT(wrappers); i++) {
+	for (size_t i = 0; i < GT_COUNT_OF(wrappers); i++) {
 		const size_t length = strlen(wrappers[i]);
 		const char *inner = scope + length;
 

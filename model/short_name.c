@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "model/name_parts.h"
 #include "model/short_gemm.h"
 
@@ -34,8 +35,6 @@ static const char *const leads[] = {
 #define LEAD(beginning) beginning,
 #include "model/short_names.def"
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
 	MOST_DEPTH = 16,     /* of parts that are looked into */
@@ -156,7 +155,7 @@ static struct gt_name_part stem_of(const struct writer *writer, struct gt_name_p
 {
 	const char *text = writer->name->text;
 
-	for (size_t i = 0; i < COUNT(leads); i++) {
+	for (size_t i = 0; i < GT_COUNT_OF(leads); i++) {
 		const size_t length = strlen(leads[i]);
 
 		if (base.end - base.first > length &&
@@ -165,7 +164,7 @@ static struct gt_name_part stem_of(const struct writer *writer, struct gt_name_p
 			break;
 		}
 	}
-	for (size_t i = 0; i < COUNT(stems); i++) {
+	for (size_t i = 0; i < GT_COUNT_OF(stems); i++) {
 		const size_t length = strlen(stems[i]);
 
 		if (base.end - base.first > length &&
@@ -280,7 +279,7 @@ static bool write_form(struct writer *writer, const char *form, struct gt_name_p
 static bool write_by_rule(struct writer *writer, struct gt_name_part base,
                           struct gt_name_part arguments)
 {
-	for (size_t i = 0; i < COUNT(rules); i++)
+	for (size_t i = 0; i < GT_COUNT_OF(rules); i++)
 		if (gt_name_is(writer->name, base, rules[i].name) &&
 		    write_form(writer, rules[i].form, arguments))
 			return true;
@@ -464,7 +463,7 @@ static size_t fit(struct writer *writer)
 	                                       {0, 1},        {0, 0}};
 	const struct gt_name_part function = gt_name_function(writer->name);
 
-	for (size_t i = 0; i < COUNT(limits); i++) {
+	for (size_t i = 0; i < GT_COUNT_OF(limits); i++) {
 		const size_t length = write_kernel(writer, function, &limits[i]);
 
 		if (length > 0 && length <= GT_SHORT_NAME_WIDTH)
@@ -529,7 +528,7 @@ gt_string gt_shape_string(const struct gt_trace *trace, const struct gt_launch_s
 		[GT_NAMES_MANGLED] = shape->name,
 	};
 
-	for (size_t i = form; i < COUNT(names); i++)
+	for (size_t i = form; i < GT_COUNT_OF(names); i++)
 		if (*gt_trace_text(trace, names[i]))
 			return names[i];
 	return 0;

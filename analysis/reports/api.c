@@ -6,12 +6,12 @@
 
 #include "analysis/figures.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "model/index.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/trace.h"
@@ -43,8 +43,6 @@ static const struct gt_heading error_headings[] = {
 	{"first_time_ns", GT_UNIT_TIME,
          "When the first of them was entered, since the recording began"},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* One row of the first table; functions lie in an array by the number of their name. */
 struct function {
@@ -209,8 +207,7 @@ static void add_function(struct gt_result *result, const struct function *functi
 		gt_result_add_count(result, spread->min);
 		gt_result_add_count(result, spread->max);
 	} else {
-		for (size_t i = 0; i < 6; i++)
-			gt_result_add_unknown(result);
+		gt_result_add_unknowns(result, 6);
 	}
 	gt_result_add_count(result, (int64_t)function->errors);
 	gt_result_add_count(result, (int64_t)function->unfinished);
@@ -220,14 +217,11 @@ static void add_functions(struct tally *tally, struct gt_result *result)
 {
 	const double thread_ns = thread_time(tally);
 
-	for (size_t i = 0; i < tally->function_count; i++) {
-		size_t count;
-		int64_t *values = gt_groups_get(&tally->durations, i, i, &count);
-
-		tally->functions[i].spread = gt_spread_of(values, count);
-	}
+	for (size_t i = 0; i < tally->function_count; i++)
+		tally->functions[i].spread = gt_spread_of_group(&tally->durations, i);
 	qsort(tally->functions, tally->function_count, sizeof(*tally->functions), by_total);
-	gt_result_begin(result, "functions", function_headings, COUNT(function_headings));
+	gt_result_begin(result, "functions", function_headings, GT_COUNT_OF(function_headings));
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->function_count; i++)
 		if (tally->functions[i].spread.count > 0 || tally->functions[i].unfinished > 0)
 			add_function(result, &tally->functions[i], thread_ns);
@@ -248,7 +242,8 @@ static void add_failures(struct tally *tally, struct gt_result *result)
 	if (tally->failures.count > 1)
 		qsort(tally->failures.rows, tally->failures.count, sizeof(*tally->failures.rows),
 		      by_calls);
-	gt_result_begin(result, "errors", error_headings, COUNT(error_headings));
+	gt_result_begin(result, "errors", error_headings, GT_COUNT_OF(error_headings));
+	gt_result_order(result, "calls");
 	gt_array_each(const struct failure, failure, &tally->failures) {
 		const struct failure_key *key = &failure->key;
 		const char *name = gt_result_name(key->result, key->driver_api != 0);
@@ -275,10 +270,10 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	                 "recorded, and those that manage streams, events, graphs, modules, "
 	                 "contexts and host functions.");
 	if (tally->nested)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "total_ns thread_percent",
 			"%s calls were made inside another call, whose time they are part of: "
-			"total_ns and thread_percent count that time twice.",
+			"that time counts twice.",
 			gt_grouped(tally->nested).text);
 	if (tally->not_ready)
 		gt_result_remark(

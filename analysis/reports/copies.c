@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "analysis/index.h"
 #include "analysis/peak.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/index.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/trace.h"
@@ -67,8 +67,6 @@ static const struct gt_heading size_headings[] = {
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
 	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns"},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What makes copies (or fills, or copies of one size class) one row. */
 struct route {
@@ -268,7 +266,8 @@ struct findings {
 static void add_copies(const struct gt_trace *trace, struct gt_result *result,
                        struct totals *totals, struct findings *findings)
 {
-	gt_result_begin(result, "copies", copy_headings, COUNT(copy_headings));
+	gt_result_begin(result, "copies", copy_headings, GT_COUNT_OF(copy_headings));
+	gt_result_order(result, "total_ns");
 	sort(totals, by_time);
 	gt_array_each(const struct total, total, &totals->all) {
 		const struct route *route = &total->route;
@@ -291,7 +290,8 @@ static void add_copies(const struct gt_trace *trace, struct gt_result *result,
 static void add_fills(const struct gt_trace *trace, struct gt_result *result, struct totals *totals,
                       struct findings *findings)
 {
-	gt_result_begin(result, "fills", fill_headings, COUNT(fill_headings));
+	gt_result_begin(result, "fills", fill_headings, GT_COUNT_OF(fill_headings));
+	gt_result_order(result, "total_ns");
 	sort(totals, by_time);
 	gt_array_each(const struct total, total, &totals->all) {
 		const struct path path = path_of_fill(&total->route);
@@ -305,7 +305,7 @@ static void add_fills(const struct gt_trace *trace, struct gt_result *result, st
 
 static void add_sizes(const struct gt_trace *trace, struct gt_result *result, struct totals *totals)
 {
-	gt_result_begin(result, "sizes", size_headings, COUNT(size_headings));
+	gt_result_begin(result, "sizes", size_headings, GT_COUNT_OF(size_headings));
 	sort(totals, by_class);
 	gt_array_each(const struct total, total, &totals->all) {
 		const uint32_t number = total->route.src_kind;
@@ -384,8 +384,8 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result,
 		gt_result_remark(result, "No copies and no fills were recorded.");
 		return;
 	}
-	gt_result_remark(
-		result,
+	gt_result_remark_on(
+		result, "achieved_bytes_per_second",
 		"Rates are bytes by the sum of the durations on the GPU: copies that ran at "
 		"the same time share a link, and each counts in full. Small copies are "
 		"bound by the time it takes to start one (see sizes).");
@@ -400,13 +400,13 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result,
 			"GPU waits for the host to fill or empty it. Pinned memory "
 			"(cudaMallocHost) reaches the link's rate.");
 	if (findings->peer)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "efficiency_percent",
 			"Copies between GPUs have no efficiency: whether they go over NVLink, and "
 			"over how many links, is not in the recording.");
 	if (findings->above_peak)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "efficiency_percent",
 			"An efficiency above 100 %% means that another way was faster than the one "
 			"assumed: small copies can stay in the level-2 cache, and some hosts reach "
 			"their GPU by a link faster than PCIe.");

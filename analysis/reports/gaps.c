@@ -22,42 +22,48 @@
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
-	{"span_ns", GT_UNIT_NS, "From its first kernel, copy or fill to the end of its last",
+	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran, as in summary",
          GT_WORTH_LITTLE},
-	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran, as in summary"},
 	{"busy_percent", GT_UNIT_PERCENT,
-         "busy_ns of the duration of the recording, or of its window, as in summary"},
+         "busy_ns of the duration of the recording, or of its window, as in summary", GT_WORTH_KEY},
+	{"idle_ns", GT_UNIT_NS, "The rest of that duration: no kernel ran", GT_WORTH_LITTLE},
+	{"idle_percent", GT_UNIT_PERCENT, "idle_ns of that duration: 100 - busy_percent",
+         GT_WORTH_KEY},
+	{"span_ns", GT_UNIT_NS,
+         "In use: from its first kernel, copy or fill to the end of its last", GT_WORTH_ORDINARY,
+         .label = "in_use"},
 	{"active_ns", GT_UNIT_NS, "Time in which at least one kernel, copy or fill ran",
-         GT_WORTH_LITTLE},
-	{"idle_ns", GT_UNIT_NS, "span_ns - active_ns: nothing ran that was recorded", GT_WORTH_KEY},
-	{"idle_percent", GT_UNIT_PERCENT, "idle_ns of span_ns", GT_WORTH_KEY},
-	{"gaps", GT_UNIT_COUNT, "Pieces that idle_ns consists of", GT_WORTH_KEY},
-	{"mean_gap_ns", GT_UNIT_NS, "idle_ns / gaps", GT_WORTH_ORDINARY},
+         GT_WORTH_LEAST},
+	{"gaps", GT_UNIT_COUNT, "Times within span_ns in which nothing ran that was recorded",
+         GT_WORTH_KEY},
+	{"gap_ns", GT_UNIT_NS, "Sum of their lengths: span_ns - active_ns", GT_WORTH_KEY},
+	{"gap_percent", GT_UNIT_PERCENT, "gap_ns of span_ns", GT_WORTH_ORDINARY},
+	{"mean_gap_ns", GT_UNIT_NS, "gap_ns / gaps", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading gap_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU that was idle", GT_WORTH_KEY},
+	{"device", GT_UNIT_TEXT, "GPU on which nothing ran", GT_WORTH_KEY},
 	{"start_time_ns", GT_UNIT_TIME, "When the gap began, since the recording began",
-         GT_WORTH_KEY},
+         GT_WORTH_LITTLE},
 	{"duration_ns", GT_UNIT_NS, "How long nothing ran", GT_WORTH_KEY},
-	{"before", GT_UNIT_TEXT, "What ended last before the gap", GT_WORTH_NAME},
-	{"after", GT_UNIT_TEXT, "What ended the gap", GT_WORTH_NAME},
+	{"host_call_ns", GT_UNIT_NS,
+         "How much of the gap host_call took; where none is named, all calls of the thread",
+         GT_WORTH_KEY, .label = "host_time"},
 	{"host_call", GT_UNIT_TEXT,
          "Call that took half of the gap or more, on the thread that asked for what came after",
          GT_WORTH_NAME},
-	{"host_call_ns", GT_UNIT_NS,
-         "How much of the gap that call took; where none is named, all calls of the thread",
-         GT_WORTH_LITTLE},
+	{"before", GT_UNIT_TEXT, "What ended last before the gap", GT_WORTH_LESSER_NAME},
+	{"after", GT_UNIT_TEXT, "What ended the gap", GT_WORTH_NAME},
 };
 
 static const struct gt_heading size_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU that was idle", GT_WORTH_KEY},
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},
 	{"from_ns", GT_UNIT_NS, "Shortest gap of the class", GT_WORTH_KEY},
 	{"below_ns", GT_UNIT_NS, "The class ends before this length: ten times from_ns",
          GT_WORTH_KEY},
 	{"gaps", GT_UNIT_COUNT, "Gaps of such a length", GT_WORTH_KEY},
-	{"idle_ns", GT_UNIT_NS, "Sum of their lengths", GT_WORTH_KEY},
-	{"share_percent", GT_UNIT_PERCENT, "idle_ns of all idle time of the device"},
+	{"total_ns", GT_UNIT_NS, "Sum of their lengths", GT_WORTH_KEY},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of all gaps of the device"},
 };
 
 static const struct gt_heading latency_headings[] = {
@@ -76,10 +82,8 @@ static const struct gt_heading latency_headings[] = {
 	{"mean_ns", GT_UNIT_NS, "Sum of these times / calls", GT_WORTH_LITTLE},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct gt_parameter parameters[] = {
-	{"largest", GT_PARAMETER_COUNT, "20", "Gaps of each GPU that are listed, longest first"},
+	{"largest", GT_PARAMETER_ROWS, "20", "Gaps that are listed, longest first"},
 	{0},
 };
 
@@ -145,26 +149,38 @@ static void walk(struct tally *tally)
 		gt_idle_end(&tally->idle[i]);
 }
 
+/* Busy and idle, which are all of the window. */
+static void add_busy(const struct tally *tally, struct gt_result *result,
+                     const struct gt_cover *kernels)
+{
+	const struct gt_view *view = tally->view;
+	const double busy_percent = gt_busy_percent(view, kernels);
+
+	gt_result_add_count(result, (int64_t)kernels->covered_ns);
+	gt_result_add_real(result, busy_percent);
+	gt_result_add_count(result, view->end_ns - view->start_ns - (int64_t)kernels->covered_ns);
+	gt_result_add_real(result, 100 - busy_percent);
+}
+
 static void add_devices(const struct tally *tally, struct gt_result *result)
 {
-	gt_result_begin(result, "devices", device_headings, COUNT(device_headings));
+	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
 	for (size_t i = 0; i < tally->trace->devices.count; i++) {
 		const struct gt_idle *idle = &tally->idle[i];
 		const uint64_t span_ns = gt_idle_span_ns(idle);
-		const uint64_t idle_ns = gt_idle_ns(idle);
+		const uint64_t gap_ns = gt_idle_ns(idle);
 
 		if (!idle->cover.begun)
 			continue;
 		gt_add_device(result, tally->trace, (gt_id)i);
+		add_busy(tally, result, &tally->kernels[i]);
 		gt_result_add_count(result, (int64_t)span_ns);
-		gt_result_add_count(result, (int64_t)tally->kernels[i].covered_ns);
-		gt_result_add_real(result, gt_busy_percent(tally->view, &tally->kernels[i]));
 		gt_result_add_count(result, (int64_t)idle->cover.covered_ns);
-		gt_result_add_count(result, (int64_t)idle_ns);
-		gt_result_add_real(result, gt_percent((double)idle_ns, (double)span_ns));
 		gt_result_add_count(result, (int64_t)idle->gap_count);
+		gt_result_add_count(result, (int64_t)gap_ns);
+		gt_result_add_real(result, gt_percent((double)gap_ns, (double)span_ns));
 		if (idle->gap_count)
-			gt_add_rounded(result, (double)idle_ns / (double)idle->gap_count);
+			gt_add_rounded(result, (double)gap_ns / (double)idle->gap_count);
 		else
 			gt_result_add_unknown(result);
 	}
@@ -200,29 +216,60 @@ static void add_host_call(const struct tally *tally, struct gt_result *result,
 		gt_result_add_unknown(result);
 		return;
 	}
-	gt_result_add_format(result, "%s", text);
 	gt_result_add_count(result, cause.host_ns);
+	gt_result_add_format(result, "%s", text);
 }
 
-static void add_largest(const struct tally *tally, struct gt_result *result)
+/* The longest gap of all that are not listed yet; NULL: there is none. */
+static const struct gt_gap *next_largest(const struct tally *tally, size_t *listed, size_t *device)
 {
-	gt_result_begin(result, "largest_gaps", gap_headings, COUNT(gap_headings));
+	const struct gt_gap *longest = NULL;
+
 	for (size_t i = 0; i < tally->trace->devices.count; i++) {
-		gt_array_each(const struct gt_gap, gap, &tally->idle[i].largest) {
-			gt_add_device(result, tally->trace, (gt_id)i);
-			gt_add_moment(result, tally->trace, gap->start_ns);
-			gt_result_add_count(result, (int64_t)gt_gap_ns(gap));
-			add_activity(tally->trace, result, &gap->before);
-			add_activity(tally->trace, result, &gap->after);
-			add_host_call(tally, result, gap);
-		}
+		const struct gt_idle *idle = &tally->idle[i];
+		const struct gt_gap *gap =
+			listed[i] < idle->largest.count ? &idle->largest.rows[listed[i]] : NULL;
+
+		if (!gap || (longest && gt_gap_ns(gap) <= gt_gap_ns(longest)))
+			continue;
+		longest = gap;
+		*device = i;
 	}
+	if (longest)
+		listed[*device]++;
+	return longest;
+}
+
+static void add_largest(const struct tally *tally, struct gt_result *result, uint64_t most)
+{
+	const size_t devices = tally->trace->devices.count;
+	size_t *listed = gt_allocate((devices + 1) * sizeof(*listed));
+	const struct gt_gap *gap;
+	uint64_t all = 0;
+	size_t device = 0;
+
+	for (size_t i = 0; i < devices; i++) {
+		listed[i] = 0;
+		all += tally->idle[i].gap_count;
+	}
+	gt_result_begin(result, "largest_gaps", gap_headings, GT_COUNT_OF(gap_headings));
+	gt_result_order(result, "duration_ns");
+	for (uint64_t i = 0; i < most && (gap = next_largest(tally, listed, &device)); i++) {
+		gt_add_device(result, tally->trace, (gt_id)device);
+		gt_add_moment(result, tally->trace, gap->start_ns);
+		gt_result_add_count(result, (int64_t)gt_gap_ns(gap));
+		add_host_call(tally, result, gap);
+		add_activity(tally->trace, result, &gap->before);
+		add_activity(tally->trace, result, &gap->after);
+	}
+	gt_result_top(result, all, most);
+	gt_array_free(listed);
 }
 
 static void add_sizes_of(const struct tally *tally, struct gt_result *result, size_t number)
 {
 	const struct gt_idle *device = &tally->idle[number];
-	const uint64_t idle_ns = gt_idle_ns(device);
+	const uint64_t gap_ns = gt_idle_ns(device);
 	int64_t from_ns = 1;
 
 	for (unsigned decade = 0; decade < GT_GAP_DECADES; decade++) {
@@ -236,7 +283,7 @@ static void add_sizes_of(const struct tally *tally, struct gt_result *result, si
 			gt_result_add_count(result, (int64_t)device->idle_of_decade[decade]);
 			gt_result_add_real(result,
 			                   gt_percent((double)device->idle_of_decade[decade],
-			                              (double)idle_ns));
+			                              (double)gap_ns));
 		}
 		from_ns = below_ns;
 	}
@@ -261,7 +308,7 @@ static void add_latency(struct gt_result *result, const char *launches, int64_t 
 
 static void add_latencies(struct tally *tally, struct gt_result *result)
 {
-	gt_result_begin(result, "launch_latency", latency_headings, COUNT(latency_headings));
+	gt_result_begin(result, "launch_latency", latency_headings, GT_COUNT_OF(latency_headings));
 	for (size_t i = 0; i < tally->trace->processes.count; i++) {
 		struct gt_latencies *latencies = &tally->latency.processes[i];
 		const size_t idle = latencies->idle.count;
@@ -290,10 +337,12 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 			"No GPU activity was recorded, so there is no idle time to speak of.");
 		return;
 	}
-	gt_result_remark(result,
-	                 "A GPU is idle while no kernel, copy or fill that was recorded runs; what "
-	                 "other programs did on it is not seen. Busy is as in report summary: a "
-	                 "kernel runs.");
+	gt_remark_busy(result, "busy_percent idle_percent");
+	gt_result_remark_on(
+		result, "gaps duration_ns",
+		"A gap is time between the first and the last work of a GPU in which no "
+		"kernel, copy or fill that was recorded runs; what other programs did on "
+		"it is not seen.");
 	if (trace->api_calls.count == 0)
 		gt_result_remark(
 			result,
@@ -332,8 +381,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	tally_init(&tally, view, arguments->values[LARGEST].number);
 	walk(&tally);
 	add_devices(&tally, result);
-	add_largest(&tally, result);
-	gt_result_begin(result, "gap_sizes", size_headings, COUNT(size_headings));
+	add_largest(&tally, result, arguments->values[LARGEST].number);
+	gt_result_begin(result, "gap_sizes", size_headings, GT_COUNT_OF(size_headings));
 	for (size_t i = 0; i < view->trace->devices.count; i++)
 		add_sizes_of(&tally, result, i);
 	add_latencies(&tally, result);

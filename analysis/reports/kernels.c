@@ -9,9 +9,7 @@
 #include "analysis/family_shares.h"
 #include "analysis/figures.h"
 #include "analysis/first_launches.h"
-#include "analysis/functions.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/kernel_groups.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
@@ -20,6 +18,9 @@
 #include "analysis/throttles.h"
 #include "base/array.h"
 #include "model/families.h"
+#include "model/first_launches.h"
+#include "model/functions.h"
+#include "model/index.h"
 #include "model/occupancy.h"
 #include "model/origins.h"
 #include "model/short_name.h"
@@ -119,19 +120,17 @@ static const struct gt_heading range_headings[] = {
 	FIGURES,
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct {
 	const struct gt_heading *headings;
 	size_t count;
 } group_headings[] = {
-	[GT_BY_NAME] = {name_headings, COUNT(name_headings)},
-	[GT_BY_BASE] = {base_headings, COUNT(base_headings)},
-	[GT_BY_SHAPE] = {shape_group_headings, COUNT(shape_group_headings)},
-	[GT_BY_STREAM] = {stream_headings, COUNT(stream_headings)},
-	[GT_BY_FAMILY] = {family_headings, COUNT(family_headings)},
-	[GT_BY_ORIGIN] = {origin_headings, COUNT(origin_headings)},
-	[GT_BY_RANGE] = {range_headings, COUNT(range_headings)},
+	[GT_BY_NAME] = {name_headings, GT_COUNT_OF(name_headings)},
+	[GT_BY_BASE] = {base_headings, GT_COUNT_OF(base_headings)},
+	[GT_BY_SHAPE] = {shape_group_headings, GT_COUNT_OF(shape_group_headings)},
+	[GT_BY_STREAM] = {stream_headings, GT_COUNT_OF(stream_headings)},
+	[GT_BY_FAMILY] = {family_headings, GT_COUNT_OF(family_headings)},
+	[GT_BY_ORIGIN] = {origin_headings, GT_COUNT_OF(origin_headings)},
+	[GT_BY_RANGE] = {range_headings, GT_COUNT_OF(range_headings)},
 };
 
 static const struct gt_parameter parameters[] = {
@@ -356,14 +355,6 @@ static int by_total_of_group(const void *a, const void *b)
 	return strcmp(left->label, right->label);
 }
 
-static struct gt_spread spread_of(const struct gt_groups *groups, size_t group)
-{
-	size_t count;
-	int64_t *values = gt_groups_get(groups, group, group, &count);
-
-	return gt_spread_of(values, count);
-}
-
 /* Launch shapes by group: a stream or range has those of what ran there, others are known by
  * theirs. */
 static void count_shapes(const struct tally *tally, struct group_row *rows)
@@ -392,8 +383,8 @@ static struct group_row *make_group_rows(const struct tally *tally)
 		rows[i] = (struct group_row){
 			.label = tally->groups.labels[i],
 			.shape = tally->groups.shapes[i],
-			.spread = spread_of(&tally->durations, i),
-			.later = spread_of(&tally->later, i),
+			.spread = gt_spread_of_group(&tally->durations, i),
+			.later = gt_spread_of_group(&tally->later, i),
 			.first = tally->first_of[i],
 			.unfinished = tally->unfinished_of[i],
 			.slowed = tally->slowed_of[i],
@@ -414,27 +405,13 @@ static void add_times(struct gt_result *result, const struct gt_spread *spread, 
 	gt_add_rounded(result, spread->deviation);
 }
 
-static void add_unknown(struct gt_result *result, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		gt_result_add_unknown(result);
-}
-
-static void add_known(struct gt_result *result, bool known, uint64_t count)
-{
-	if (known)
-		gt_result_add_count(result, (int64_t)count);
-	else
-		gt_result_add_unknown(result);
-}
-
 /* What the name tells: family, origin, tile. */
 static void add_told(const struct gt_trace *trace, struct gt_result *result, gt_id row)
 {
 	const struct gt_launch_shape *shape;
 
 	if (row >= trace->launch_shapes.count) {
-		add_unknown(result, 3);
+		gt_result_add_unknowns(result, 3);
 		return;
 	}
 	shape = &trace->launch_shapes.rows[row];
@@ -451,7 +428,7 @@ static void add_names(const struct gt_trace *trace, struct gt_result *result, gt
 	const struct gt_launch_shape *shape;
 
 	if (row >= trace->launch_shapes.count) {
-		add_unknown(result, 2);
+		gt_result_add_unknowns(result, 2);
 		return;
 	}
 	shape = &trace->launch_shapes.rows[row];
@@ -470,13 +447,13 @@ static void add_group(const struct tally *tally, struct gt_result *result,
 	if (row->spread.count)
 		add_times(result, &row->spread, tally->total_ns);
 	else
-		add_unknown(result, 7);
-	add_known(result, row->shapes > 0, row->shapes);
+		gt_result_add_unknowns(result, 7);
+	gt_result_add_count_if(result, row->shapes > 0, (int64_t)row->shapes);
 	gt_result_add_count(result, (int64_t)row->unfinished);
-	add_known(result, row->slowed.known, row->slowed.calls);
+	gt_result_add_count_if(result, row->slowed.known, (int64_t)row->slowed.calls);
 	gt_result_add_count(result, (int64_t)row->first);
 	gt_add_rounded(result, row->later.mean);
-	add_known(result, row->later.count > 0, (uint64_t)row->later.median);
+	gt_result_add_count_if(result, row->later.count > 0, row->later.median);
 	if (by == GT_BY_NAME || by == GT_BY_SHAPE) {
 		add_told(tally->trace, result, row->shape);
 		add_names(tally->trace, result, row->shape);
@@ -489,6 +466,7 @@ static void add_groups(const struct tally *tally, struct gt_result *result)
 	struct group_row *rows = make_group_rows(tally);
 
 	gt_result_begin(result, "kernels", group_headings[by].headings, group_headings[by].count);
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->groups.count; i++)
 		if (rows[i].spread.count || rows[i].unfinished)
 			add_group(tally, result, &rows[i]);
@@ -546,7 +524,8 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 	const struct gt_trace *trace = tally->trace;
 
 	qsort(tally->uses, tally->use_count, sizeof(*tally->uses), by_total_of_use);
-	gt_result_begin(result, "launch_shapes", shape_headings, COUNT(shape_headings));
+	gt_result_begin(result, "launch_shapes", shape_headings, GT_COUNT_OF(shape_headings));
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->use_count; i++) {
 		const struct use *use = &tally->uses[i];
 
@@ -557,7 +536,7 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		if (use->shape < trace->launch_shapes.count)
 			add_launch(result, &trace->launch_shapes.rows[use->shape]);
 		else
-			add_unknown(result, 6);
+			gt_result_add_unknowns(result, 6);
 		gt_result_add_count(result, (int64_t)use->calls);
 		gt_result_add_count(result, (int64_t)use->total_ns);
 		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);
@@ -587,9 +566,8 @@ static void remark_slowed(const struct tally *tally, struct gt_result *result)
 	}
 	gt_result_remark(
 		result,
-		"%s executions began while the GPU's clocks were held down: %s. They are in "
-		"column throttled_calls and may have taken longer for it; report "
-		"telemetry says when and how long.",
+		"%s executions began while the GPU's clocks were held down and may have taken "
+		"longer for it: %s. Report telemetry says when and how long.",
 		gt_grouped(calls).text, names);
 }
 
@@ -604,18 +582,23 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	if (tally->unfinished)
 		gt_result_remark(
 			result,
-			"%s of %s kernels have no end time and are only in column unfinished: "
-			"they ran or were queued when their process ended.",
+			"%s of %s kernels have no end time and are in no time: they ran or were "
+			"queued when their process ended.",
 			gt_grouped(tally->unfinished).text, gt_grouped(kernels).text);
 	remark_slowed(tally, result);
-	gt_result_remark(result,
-	                 "Times are CUPTI's, from the first block's start to the last block's end. "
-	                 "Kernels that ran at the same time each count in full, so total_ns can "
-	                 "exceed the time the GPU was busy (see summary).");
-	gt_result_remark(
-		result, "Occupancy is what could be resident by the device's limits and the launch "
-			"shape, not what was; waves_per_sm below 1 means that the launch does not "
-			"fill the device.");
+	gt_result_remark_on(result, "total_ns",
+	                    "Times are CUPTI's, from the first block's start to the last block's "
+	                    "end. Kernels that ran at the same time each count in full, so total "
+	                    "can exceed the time the GPU was busy (see summary).");
+	gt_result_remark_on(result, "later_mean_ns later_median_ns",
+	                    "In later_mean and later_median of a kernel its first launches are "
+	                    "left out.");
+	gt_result_remark_on(result, "occupancy_percent",
+	                    "Occupancy is what could be resident by the device's limits and the "
+	                    "launch shape, not what was.");
+	gt_result_remark_on(result, "waves_per_sm",
+	                    "waves_per_sm below 1 means that the launch does not fill the "
+	                    "device.");
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
@@ -627,7 +610,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	tally_init(&tally, view->trace, gt_group_by(arguments->values[BY].text));
 	count_kernels(&tally);
 	add_groups(&tally, result);
-	gt_add_families(result, view->trace);
+	if (tally.groups.by != GT_BY_FAMILY)
+		gt_add_families(result, view->trace);
 	gt_add_first_launches(result, view->trace, &tally.first);
 	add_uses(&tally, result);
 	add_remarks(&tally, result);

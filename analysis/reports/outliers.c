@@ -8,8 +8,6 @@
 
 #include "analysis/beside.h"
 #include "analysis/figures.h"
-#include "analysis/first_launches.h"
-#include "analysis/functions.h"
 #include "analysis/groups.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
@@ -18,6 +16,8 @@
 #include "analysis/throttles.h"
 #include "base/array.h"
 #include "base/units.h"
+#include "model/first_launches.h"
+#include "model/functions.h"
 #include "model/short_name.h"
 #include "model/throttle.h"
 #include "model/timed.h"
@@ -45,10 +45,10 @@ static const struct gt_heading outlier_headings[] = {
 	{"median_ns", GT_UNIT_NS, "Median of the same kernel in the same launch shape",
          GT_WORTH_KEY},
 	{"times", GT_UNIT_REAL, "duration_ns / median_ns", GT_WORTH_LITTLE},
-	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
 	{"stream", GT_UNIT_TEXT, "CUPTI's number of the stream", GT_WORTH_LITTLE},
 	{"beside", GT_UNIT_TEXT, "What stood beside it", GT_WORTH_NAME},
+	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
 	{"copies_ns", GT_UNIT_NS, "Time of it in which a copy ran on the GPU", GT_WORTH_LEAST},
 	{"kernels_ns", GT_UNIT_NS, "Time of it in which another kernel ran on the GPU",
          GT_WORTH_LEAST},
@@ -56,14 +56,12 @@ static const struct gt_heading outlier_headings[] = {
          "Time of it in which something of another process ran on the GPU", GT_WORTH_LEAST},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct gt_parameter parameters[] = {
 	{"factor", GT_PARAMETER_COUNT, "2", "An outlier takes so many times the median or more"},
 	{"least", GT_PARAMETER_DURATION, "5us", "And so much longer than it"},
 	{"calls", GT_PARAMETER_COUNT, "10",
          "Kernels that were launched less often have no outliers"},
-	{"top", GT_PARAMETER_COUNT, "20", "Rows of outliers, those that took most longer first"},
+	{"top", GT_PARAMETER_ROWS, "20", "Rows of outliers, those that took most longer first"},
 	{0},
 };
 
@@ -119,14 +117,13 @@ static void find_medians(struct tally *tally)
 			              kernel->end_ns - kernel->start_ns);
 	tally->medians = gt_allocate((shapes + 1) * sizeof(*tally->medians));
 	for (size_t i = 0; i <= shapes; i++) {
-		size_t count;
-		int64_t *values = gt_groups_get(&durations, i, i, &count);
+		const struct gt_spread spread = gt_spread_of_group(&durations, i);
+		const uint64_t least = tally->arguments->values[CALLS].number;
 
 		/* Kernels of unknown shape are of several. */
-		tally->medians[i] =
-			i < shapes && count > 0 && count >= tally->arguments->values[CALLS].number
-				? gt_spread_of(values, count).median
-				: -1;
+		tally->medians[i] = i < shapes && spread.count > 0 && spread.count >= least
+		                            ? spread.median
+		                            : -1;
 	}
 	gt_groups_release(&durations);
 }
@@ -263,7 +260,8 @@ static void add_functions(const struct tally *tally, struct gt_result *result)
 {
 	struct function_row *rows = make_rows(tally);
 
-	gt_result_begin(result, "kernels", kernel_headings, COUNT(kernel_headings));
+	gt_result_begin(result, "kernels", kernel_headings, GT_COUNT_OF(kernel_headings));
+	gt_result_order(result, "excess_ns");
 	for (size_t i = 0; i < tally->functions.count && rows[i].outliers > 0; i++) {
 		const struct function_row *row = &rows[i];
 
@@ -334,7 +332,7 @@ static void add_outliers(struct tally *tally, struct gt_result *result)
 {
 	const uint64_t top = tally->arguments->values[TOP].number;
 
-	gt_result_begin(result, "outliers", outlier_headings, COUNT(outlier_headings));
+	gt_result_begin(result, "outliers", outlier_headings, GT_COUNT_OF(outlier_headings));
 	/* From here on outlier_of does not hold any more. */
 	if (tally->outliers.count > 1)
 		qsort_r(tally->outliers.rows, tally->outliers.count, sizeof(*tally->outliers.rows),
@@ -350,15 +348,15 @@ static void add_outliers(struct tally *tally, struct gt_result *result)
 		gt_result_add_real(result, outlier->median_ns ? (double)duration_ns /
 		                                                        (double)outlier->median_ns
 		                                              : NAN);
-		gt_result_add_text(result, gt_shape_name(tally->trace, kernel->shape));
 		gt_add_device(result, tally->trace, kernel->device);
 		gt_add_stream(result, tally->trace, kernel->stream);
 		add_beside(tally, result, outlier);
+		gt_result_add_text(result, gt_shape_name(tally->trace, kernel->shape));
 		gt_result_add_count(result, (int64_t)outlier->beside.copies_ns);
 		gt_result_add_count(result, (int64_t)outlier->beside.kernels_ns);
 		gt_result_add_count(result, (int64_t)outlier->beside.processes_ns);
 	}
-	gt_result_remark_top(result, "outliers", tally->outliers.count, top);
+	gt_result_top(result, tally->outliers.count, top);
 }
 
 static void add_remarks(const struct tally *tally, struct gt_result *result)

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "analysis/index.h"
 #include "analysis/parameter.h"
 #include "analysis/range_figures.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/index.h"
 #include "model/owners.h"
 #include "model/trace.h"
 #include "model/view.h"
@@ -98,8 +98,6 @@ static const struct gt_heading mark_headings[] = {
 	{"range", GT_UNIT_TEXT, "Path of the range that the first was in", GT_WORTH_NAME},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct {
 	const struct gt_heading *headings;
 	const struct gt_heading *each;
@@ -180,7 +178,7 @@ static void add_group(const struct gt_range_totals *totals, struct gt_result *re
 static void add_groups(const struct gt_range_totals *totals, struct gt_result *result)
 {
 	gt_result_begin(result, "ranges", group_headings[totals->by].headings,
-	                COUNT(path_headings));
+	                GT_COUNT_OF(path_headings));
 	for (size_t i = 0; i < totals->count; i++)
 		if (totals->rows[totals->order[i]].ranges > 0)
 			add_group(totals, result, totals->order[i]);
@@ -211,7 +209,8 @@ static void add_gpu_of_each(struct gt_result *result, const struct gt_range_figu
 
 static void add_each(const struct gt_range_totals *totals, struct gt_result *result)
 {
-	gt_result_begin(result, "each", group_headings[totals->by].each, COUNT(path_each_headings));
+	gt_result_begin(result, "each", group_headings[totals->by].each,
+	                GT_COUNT_OF(path_each_headings));
 	for (size_t i = 0; i < totals->count; i++) {
 		const struct gt_range_figures *row = &totals->rows[totals->order[i]];
 
@@ -289,7 +288,7 @@ static void add_marks(const struct gt_ranges *ranges, struct gt_result *result)
 	}
 	if (groups.count > 1)
 		qsort(groups.rows, groups.count, sizeof(*groups.rows), by_count);
-	gt_result_begin(result, "marks", mark_headings, COUNT(mark_headings));
+	gt_result_begin(result, "marks", mark_headings, GT_COUNT_OF(mark_headings));
 	gt_array_each(const struct mark_group, group, &groups)
 		add_mark(ranges, result, group);
 	if (groups.count == 0)

@@ -54,10 +54,8 @@ static const struct gt_heading overlap_headings[] = {
 	{"other_percent", GT_UNIT_PERCENT, "overlap_ns of the time of the other", GT_WORTH_KEY},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct gt_parameter parameters[] = {
-	{"pairs", GT_PARAMETER_COUNT, "20",
+	{"pairs", GT_PARAMETER_ROWS, "20",
          "Rows of streams that ran at the same time, the longest first"},
 	{0},
 };
@@ -145,7 +143,7 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 	struct gt_busy *busy = gt_busy_of_devices(tally->view);
 	uint64_t *used = count_streams(tally);
 
-	gt_result_begin(result, "devices", device_headings, COUNT(device_headings));
+	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
 	for (size_t i = 0; i < tally->trace->devices.count; i++) {
 		const struct gt_device_beside *device = &tally->totals.devices[i];
 		const uint64_t active_ns = busy[i].all.covered_ns;
@@ -215,7 +213,7 @@ static void add_streams(const struct tally *tally, struct gt_result *result)
 	for (size_t i = 0; i < count; i++)
 		places[i] = (struct place){(gt_id)i, tally->totals.streams[i].active_ns};
 	qsort(places, count, sizeof(*places), by_active_time);
-	gt_result_begin(result, "streams", stream_headings, COUNT(stream_headings));
+	gt_result_begin(result, "streams", stream_headings, GT_COUNT_OF(stream_headings));
 	for (size_t i = 0; i < count; i++)
 		if (uses_of(&tally->uses[places[i].stream]) > 0)
 			add_stream(tally, result, places[i].stream);
@@ -245,7 +243,8 @@ static void add_overlaps(struct tally *tally, struct gt_result *result, uint64_t
 
 	if (totals->pair_count > 1)
 		qsort(totals->pairs, totals->pair_count, sizeof(*totals->pairs), by_overlap);
-	gt_result_begin(result, "overlaps", overlap_headings, COUNT(overlap_headings));
+	gt_result_begin(result, "overlaps", overlap_headings, GT_COUNT_OF(overlap_headings));
+	gt_result_order(result, "overlap_ns");
 	for (size_t i = 0; i < totals->pair_count && i < most; i++) {
 		const struct gt_beside_pair *pair = &totals->pairs[i];
 
@@ -255,6 +254,7 @@ static void add_overlaps(struct tally *tally, struct gt_result *result, uint64_t
 		gt_result_add_real(result, share_of(tally, pair->both_ns, pair->stream));
 		gt_result_add_real(result, share_of(tally, pair->both_ns, pair->other));
 	}
+	gt_result_top(result, totals->pair_count, most);
 }
 
 static void add_remarks(const struct tally *tally, struct gt_result *result)

@@ -11,13 +11,13 @@
 #include "analysis/family_shares.h"
 #include "analysis/figures.h"
 #include "analysis/findings.h"
-#include "analysis/functions.h"
 #include "analysis/overview.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "model/functions.h"
 #include "model/ledger.h"
 #include "model/names.h"
 #include "model/timed.h"
@@ -47,7 +47,7 @@ static const struct gt_heading device_headings[] = {
 	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran", GT_WORTH_KEY},
 	{"busy_percent", GT_UNIT_PERCENT,
          "busy_ns of the duration of the recording, or of its window", GT_WORTH_KEY},
-	{"active_percent", GT_UNIT_PERCENT,
+	{"busy_in_use_percent", GT_UNIT_PERCENT,
          "busy_ns of the time from the first kernel, copy or fill to the end of the last"},
 	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran"},
 	{"overlap_ns", GT_UNIT_NS, "Time in which a kernel and a copy ran at once"},
@@ -99,10 +99,8 @@ static const struct gt_heading note_headings[] = {
 	{"note", GT_UNIT_TEXT, "What the reader should know", GT_WORTH_PROSE},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct gt_parameter parameters[] = {
-	{"top", GT_PARAMETER_COUNT, "5", "Rows of the lists of the busiest kernels and calls"},
+	{"top", GT_PARAMETER_ROWS, "5", "Rows of the lists of the busiest kernels and calls"},
 	{0},
 };
 
@@ -233,7 +231,8 @@ static void add_recording(const struct gt_view *view, struct gt_result *result)
 {
 	const struct gt_trace *trace = view->trace;
 
-	gt_result_begin(result, "recording", recording_headings, COUNT(recording_headings));
+	gt_result_begin(result, "recording", recording_headings, GT_COUNT_OF(recording_headings));
+	gt_result_single(result);
 	gt_result_add_count(result, (int64_t)gt_view_lasts_ns(view));
 	gt_result_add_count(result, (int64_t)trace->processes.count);
 	gt_result_add_count(result, (int64_t)trace->devices.count);
@@ -267,7 +266,7 @@ static void add_devices(const struct gt_view *view, struct gt_result *result)
 {
 	struct gt_busy *devices = gt_busy_of_devices(view);
 
-	gt_result_begin(result, "devices", device_headings, COUNT(device_headings));
+	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
 	for (size_t i = 0; i < view->trace->devices.count; i++)
 		add_device_row(view, result, (gt_id)i, &devices[i]);
 	gt_array_free(devices);
@@ -306,7 +305,9 @@ static void add_top_kernels(const struct gt_trace *trace, struct gt_result *resu
 		if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
 			count(&totals[gt_function_of(&functions, kernel->shape)], kernel->start_ns,
 			      kernel->end_ns, 0);
-	gt_result_begin(result, "top_kernels", top_kernel_headings, COUNT(top_kernel_headings));
+	gt_result_begin(result, "top_kernels", top_kernel_headings,
+	                GT_COUNT_OF(top_kernel_headings));
+	gt_result_order(result, "total_ns");
 	add_busiest(result, totals, functions.count, top);
 	free(totals);
 	gt_functions_release(&functions);
@@ -324,7 +325,8 @@ static void add_top_api_calls(const struct gt_trace *trace, struct gt_result *re
 		if (gt_timed(call->flags, call->start_ns, call->end_ns))
 			count(&totals[call->function < size ? call->function : 0], call->start_ns,
 			      call->end_ns, 0);
-	gt_result_begin(result, "top_api_calls", top_api_headings, COUNT(top_api_headings));
+	gt_result_begin(result, "top_api_calls", top_api_headings, GT_COUNT_OF(top_api_headings));
+	gt_result_order(result, "total_ns");
 	add_busiest(result, totals, size, top);
 	free(totals);
 }
@@ -340,7 +342,8 @@ static void add_copies(const struct gt_trace *trace, struct gt_result *result)
 			count(&totals[copy->kind < COPY_KIND_COUNT ? copy->kind : 0],
 			      copy->start_ns, copy->end_ns, copy->size_bytes);
 	qsort(totals, COPY_KIND_COUNT, sizeof(totals[0]), by_total);
-	gt_result_begin(result, "copies", copy_headings, COUNT(copy_headings));
+	gt_result_begin(result, "copies", copy_headings, GT_COUNT_OF(copy_headings));
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < COPY_KIND_COUNT; i++) {
 		if (totals[i].calls == 0)
 			continue;
@@ -355,7 +358,7 @@ static void add_copies(const struct gt_trace *trace, struct gt_result *result)
 
 static void add_processes(const struct gt_trace *trace, struct gt_result *result)
 {
-	gt_result_begin(result, "processes", process_headings, COUNT(process_headings));
+	gt_result_begin(result, "processes", process_headings, GT_COUNT_OF(process_headings));
 	for (size_t i = 0; i < trace->processes.count; i++) {
 		const struct gt_process *process = &trace->processes.rows[i];
 
@@ -385,7 +388,8 @@ static void add_ledger(const struct gt_trace *trace, struct gt_result *result)
 	uint64_t *sums = gt_ledger_sums(trace);
 
 	memset(seen, 0, size * sizeof(*seen));
-	gt_result_begin(result, "ledger", ledger_headings, COUNT(ledger_headings));
+	gt_result_begin(result, "ledger", ledger_headings, GT_COUNT_OF(ledger_headings));
+	gt_result_whole(result);
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		const char *name = gt_trace_text(trace, row->name);
 
@@ -402,7 +406,7 @@ static void add_ledger(const struct gt_trace *trace, struct gt_result *result)
 
 static void add_notes(const struct gt_trace *trace, struct gt_result *result)
 {
-	gt_result_begin(result, "notes", note_headings, COUNT(note_headings));
+	gt_result_begin(result, "notes", note_headings, GT_COUNT_OF(note_headings));
 	gt_array_each(const struct gt_note, note, &trace->notes) {
 		gt_add_process(result, trace, note->process);
 		gt_add_string(result, trace, note->topic);
@@ -420,9 +424,7 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 		                 view->restriction ? " in this part of the recording" : "");
 		return;
 	}
-	gt_result_remark(result,
-	                 "A GPU is busy while at least one recorded kernel runs, however many run "
-	                 "at once and however little of the GPU they use.");
+	gt_remark_busy(result, NULL);
 	if (recording->lost || recording->sources_failed || recording->cut_short ||
 	    recording->unread || recording->running)
 		gt_result_remark(

@@ -57,8 +57,6 @@ static const struct gt_heading throttle_headings[] = {
 	{"meaning", GT_UNIT_TEXT, "What it says", GT_WORTH_PROSE},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static int by_value(const void *a, const void *b)
 {
 	const double left = *(const double *)a;
@@ -75,12 +73,6 @@ static double rank_of(const double *sorted, size_t count, double percent)
 	return sorted[rank > 0 ? rank - 1 : 0];
 }
 
-static void add_unknown(struct gt_result *result, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		gt_result_add_unknown(result);
-}
-
 static void add_levels(struct gt_result *result, struct gt_measured *measured)
 {
 	const double mean = gt_measured_mean(measured);
@@ -92,7 +84,7 @@ static void add_levels(struct gt_result *result, struct gt_measured *measured)
 	gt_result_add_real(result, rank_of(measured->values, measured->count, 95));
 	gt_result_add_real(result, measured->values[measured->count - 1]);
 	gt_result_add_real(result, mean);
-	add_unknown(result, 2);
+	gt_result_add_unknowns(result, 2);
 }
 
 static void add_total(struct gt_result *result, const struct gt_measured *measured)
@@ -101,9 +93,9 @@ static void add_total(struct gt_result *result, const struct gt_measured *measur
 	const double difference = measured->values[last] - measured->values[0];
 	const double time_ns = (double)(measured->times_ns[last] - measured->times_ns[0]);
 
-	add_unknown(result, 6);
+	gt_result_add_unknowns(result, 6);
 	if (last == 0) {
-		add_unknown(result, 2);
+		gt_result_add_unknowns(result, 2);
 		return;
 	}
 	gt_result_add_real(result, difference);
@@ -122,7 +114,7 @@ static bool add_counter(struct gt_result *result, const struct gt_trace *trace,
 	gt_add_string(result, trace, counter->unit);
 	gt_result_add_count(result, (int64_t)count);
 	if (count == 0 || counter->kind == GT_COUNTER_MASK)
-		add_unknown(result, 8);
+		gt_result_add_unknowns(result, 8);
 	else if (counter->kind == GT_COUNTER_TOTAL)
 		add_total(result, &measured);
 	else
@@ -145,7 +137,7 @@ static void remark_unmeasured(struct gt_result *result, const struct gt_trace *t
 
 static void add_counters(struct gt_result *result, const struct gt_trace *trace)
 {
-	gt_result_begin(result, "counters", counter_headings, COUNT(counter_headings));
+	gt_result_begin(result, "counters", counter_headings, GT_COUNT_OF(counter_headings));
 	for (size_t device = 0; device < trace->devices.count; device++) {
 		char names[1024] = "";
 		size_t used = 0;
@@ -216,7 +208,7 @@ static void add_energy_of(struct gt_result *result, const struct gt_trace *trace
 
 static void add_energy(struct gt_result *result, const struct gt_trace *trace)
 {
-	gt_result_begin(result, "energy", energy_headings, COUNT(energy_headings));
+	gt_result_begin(result, "energy", energy_headings, GT_COUNT_OF(energy_headings));
 	for (size_t device = 0; device < trace->devices.count; device++)
 		add_energy_of(result, trace, (gt_id)device);
 }
@@ -242,7 +234,7 @@ static void add_throttles(struct gt_result *result, const struct gt_view *view)
 	struct gt_throttles throttles;
 
 	gt_throttles_init(&throttles, view->trace);
-	gt_result_begin(result, "throttles", throttle_headings, COUNT(throttle_headings));
+	gt_result_begin(result, "throttles", throttle_headings, GT_COUNT_OF(throttle_headings));
 	for (size_t device = 0; device < throttles.device_count; device++) {
 		uint64_t seen = gt_throttles_seen(&throttles, (gt_id)device);
 

@@ -5,12 +5,12 @@
 
 #include "analysis/figures.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
+#include "model/index.h"
 #include "model/names.h"
 #include "model/stream_order.h"
 #include "model/sync.h"
@@ -64,10 +64,8 @@ static const struct gt_heading dependency_headings[] = {
 	{"max_held_ns", GT_UNIT_NS, "Longest of these"},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct gt_parameter parameters[] = {
-	{"top", GT_PARAMETER_COUNT, "20", "Rows of what was waited on, the longest waits first"},
+	{"top", GT_PARAMETER_ROWS, "20", "Rows of what was waited on, the longest waits first"},
 	{0},
 };
 
@@ -78,9 +76,11 @@ enum { KINDS = 64 }; /* numbers of kinds that are known are below it */
 /* ---- by kind ---- */
 
 struct kind {
+	uint32_t number;
 	uint64_t calls;
 	uint64_t failed;
 	uint64_t unfinished;
+	struct gt_spread times;
 };
 
 static uint32_t kind_of(gt_count kind)
@@ -122,11 +122,25 @@ static void count_kinds(const struct gt_trace *trace, struct kind *kinds, struct
 			gt_groups_add(times, kind_of(sync->kind), sync->end_ns - sync->start_ns);
 }
 
+/* Those that took longest first; what has no times last, by calls. */
+static int by_total_of_kind(const void *a, const void *b)
+{
+	const struct kind *left = a;
+	const struct kind *right = b;
+
+	if ((left->times.count > 0) != (right->times.count > 0))
+		return left->times.count > 0 ? -1 : 1;
+	if (left->times.total != right->times.total)
+		return left->times.total < right->times.total ? 1 : -1;
+	if (left->calls != right->calls)
+		return left->calls < right->calls ? 1 : -1;
+	return (left->number > right->number) - (left->number < right->number);
+}
+
 static void add_times(struct gt_result *result, const struct gt_spread *spread)
 {
 	if (spread->count == 0) {
-		for (int i = 0; i < 4; i++)
-			gt_result_add_unknown(result);
+		gt_result_add_unknowns(result, 4);
 		return;
 	}
 	gt_result_add_count(result, spread->total);
@@ -142,22 +156,26 @@ static void add_kinds(const struct gt_trace *trace, struct gt_result *result)
 
 	gt_groups_init(&times, KINDS);
 	count_kinds(trace, kinds, &times);
-	gt_result_begin(result, "waits", wait_headings, COUNT(wait_headings));
 	for (uint32_t i = 0; i < KINDS; i++) {
-		size_t count;
-		int64_t *values = gt_groups_get(&times, i, i, &count);
-		const struct gt_spread spread = gt_spread_of(values, count);
-
-		if (kinds[i].calls == 0)
-			continue;
-		gt_result_add_text(result, gt_sync_kind_name(i));
-		gt_result_add_count(result, (int64_t)kinds[i].calls);
-		gt_result_add_text(result, gt_sync_waits_host(i) ? "yes" : "no");
-		add_times(result, &spread);
-		gt_result_add_count(result, (int64_t)kinds[i].failed);
-		gt_result_add_count(result, (int64_t)kinds[i].unfinished);
+		kinds[i].number = i;
+		kinds[i].times = gt_spread_of_group(&times, i);
 	}
 	gt_groups_release(&times);
+	qsort(kinds, KINDS, sizeof(kinds[0]), by_total_of_kind);
+	gt_result_begin(result, "waits", wait_headings, GT_COUNT_OF(wait_headings));
+	gt_result_order(result, "total_ns");
+	for (size_t i = 0; i < KINDS; i++) {
+		const struct kind *kind = &kinds[i];
+
+		if (kind->calls == 0)
+			continue;
+		gt_result_add_text(result, gt_sync_kind_name(kind->number));
+		gt_result_add_count(result, (int64_t)kind->calls);
+		gt_result_add_text(result, gt_sync_waits_host(kind->number) ? "yes" : "no");
+		add_times(result, &kind->times);
+		gt_result_add_count(result, (int64_t)kind->failed);
+		gt_result_add_count(result, (int64_t)kind->unfinished);
+	}
 }
 
 /* ---- who waited on what ---- */
@@ -271,10 +289,11 @@ static void add_objects(const struct gt_view *view, struct gt_result *result, ui
 			count_wait(trace, &totals, sync);
 	if (totals.list.count > 1)
 		qsort(totals.list.rows, totals.list.count, sizeof(*totals.list.rows), by_total);
-	gt_result_begin(result, "waited_on", object_headings, COUNT(object_headings));
+	gt_result_begin(result, "waited_on", object_headings, GT_COUNT_OF(object_headings));
+	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < totals.list.count && i < top; i++)
 		add_total(result, view, &totals.list.rows[i]);
-	gt_result_remark_top(result, "waited_on", totals.list.count, top);
+	gt_result_top(result, totals.list.count, top);
 	gt_index_free(totals.index);
 	gt_array_release(&totals.list);
 }
@@ -309,7 +328,7 @@ static void add_queries(const struct gt_trace *trace, struct gt_result *result)
 
 		counts[number] = (number == before ? 0 : counts[number]) + query->count;
 	}
-	gt_result_begin(result, "queries", query_headings, COUNT(query_headings));
+	gt_result_begin(result, "queries", query_headings, GT_COUNT_OF(query_headings));
 	for (size_t i = 0; i < gt_index_count(index); i++) {
 		const struct asked *asked = gt_index_key(index, i);
 
@@ -421,7 +440,8 @@ static void add_dependencies(const struct gt_trace *trace, struct gt_result *res
 			held[number] = (struct held){0};
 		count_edge(trace, &order, edge, &held[number]);
 	}
-	gt_result_begin(result, "dependencies", dependency_headings, COUNT(dependency_headings));
+	gt_result_begin(result, "dependencies", dependency_headings,
+	                GT_COUNT_OF(dependency_headings));
 	for (size_t i = 0; i < gt_index_count(index); i++) {
 		const struct pair *pair = gt_index_key(index, i);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -51,8 +52,6 @@ struct facts {
 	struct gt_trace trace;        /* what the filter left of it */
 	char ledger[GT_LEDGER_BYTES]; /* of the whole recording */
 };
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gt_heading recording_headings[] = {
 	{"command", GT_UNIT_TEXT, "Command line"},
@@ -147,14 +146,6 @@ static void add_text(struct gt_result *result, const char *text)
 		gt_result_add_unknown(result);
 }
 
-static void add_count_if(struct gt_result *result, bool known, int64_t count)
-{
-	if (known)
-		gt_result_add_count(result, count);
-	else
-		gt_result_add_unknown(result);
-}
-
 /* The first process that says what it is; NULL when there is none. */
 static const struct gt_process *first_known(const struct gt_trace *trace)
 {
@@ -185,10 +176,10 @@ static void add_course(struct gt_result *result, const struct gt_manifest *manif
 
 	add_text(result, manifest->start.utc);
 	add_text(result, ended ? manifest->end.utc : "");
-	add_count_if(result, ended && one_machine,
-	             manifest->end.boottime_ns - manifest->start.boottime_ns);
-	add_count_if(result, ended && !signal, manifest->ending.exit_status);
-	add_count_if(result, ended && signal, signal);
+	gt_result_add_count_if(result, ended && one_machine,
+	                       manifest->end.boottime_ns - manifest->start.boottime_ns);
+	gt_result_add_count_if(result, ended && !signal, manifest->ending.exit_status);
+	gt_result_add_count_if(result, ended && signal, signal);
 }
 
 /*
@@ -235,7 +226,9 @@ static void add_manifest(struct gt_result *result, const struct facts *facts)
 
 static void add_runs(struct gt_result *result, const struct gt_manifests *runs)
 {
-	gt_result_begin(result, "runs", run_headings, COUNT_OF(run_headings));
+	gt_result_begin(result, "runs", run_headings, GT_COUNT_OF(run_headings));
+	if (runs->list.count <= 1) /* the table recording says the same */
+		gt_result_detail(result);
 	gt_array_each(const struct gt_manifest, manifest, &runs->list) {
 		add_text(result, manifest->file);
 		add_command(result, manifest, "");
@@ -262,13 +255,15 @@ static void add_recording(struct gt_result *result, const struct facts *facts)
 {
 	const struct gt_trace *trace = &facts->trace;
 
-	gt_result_begin(result, "recording", recording_headings, COUNT_OF(recording_headings));
+	gt_result_begin(result, "recording", recording_headings, GT_COUNT_OF(recording_headings));
+	gt_result_single(result);
 	add_manifest(result, facts);
 	gt_result_add_count(result, trace->end_ns - trace->start_ns);
 	add_text(result, gt_trace_text(trace, trace->tool_version));
 	add_text(result, gt_trace_text(trace, trace->cupti));
 	add_text(result, gt_trace_text(trace, trace->driver));
-	add_count_if(result, trace->clocks.count > 0, (int64_t)gt_trace_clock_bound(trace));
+	gt_result_add_count_if(result, trace->clocks.count > 0,
+	                       (int64_t)gt_trace_clock_bound(trace));
 	gt_result_add_count(result, (int64_t)facts->files.bytes);
 	gt_result_add_real(result, bytes_per_launch(facts));
 }
@@ -276,23 +271,23 @@ static void add_recording(struct gt_result *result, const struct facts *facts)
 /* Of a process whose capture could not be read, or stops at once, little is known. */
 static void add_processes(struct gt_result *result, const struct gt_trace *trace)
 {
-	gt_result_begin(result, "processes", process_headings, COUNT_OF(process_headings));
+	gt_result_begin(result, "processes", process_headings, GT_COUNT_OF(process_headings));
 	gt_array_each(const struct gt_process, process, &trace->processes) {
 		const bool timed = process->start_ns != 0;
 
-		add_count_if(result, process->pid != 0, process->pid);
-		add_count_if(result, process->parent_pid != 0, process->parent_pid);
+		gt_result_add_count_if(result, process->pid != 0, process->pid);
+		gt_result_add_count_if(result, process->parent_pid != 0, process->parent_pid);
 		add_text(result, gt_trace_text(trace, process->name));
 		gt_result_add_text(result, gt_end_name(process->ended));
-		add_count_if(result, timed, process->start_ns - trace->start_ns);
-		add_count_if(result, timed, process->end_ns - process->start_ns);
+		gt_result_add_count_if(result, timed, process->start_ns - trace->start_ns);
+		gt_result_add_count_if(result, timed, process->end_ns - process->start_ns);
 		add_text(result, gt_trace_text(trace, process->capture));
 	}
 }
 
 static void add_devices(struct gt_result *result, const struct gt_trace *trace)
 {
-	gt_result_begin(result, "devices", device_headings, COUNT_OF(device_headings));
+	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
 	gt_array_each(const struct gt_device, device, &trace->devices) {
 		gt_result_add_count(result, device->ordinal);
 		add_text(result, gt_trace_text(trace, device->name));
@@ -306,7 +301,8 @@ static void add_devices(struct gt_result *result, const struct gt_trace *trace)
 
 static void add_tables(struct gt_result *result, const struct gt_trace *trace)
 {
-	gt_result_begin(result, "tables", table_headings, COUNT_OF(table_headings));
+	gt_result_begin(result, "tables", table_headings, GT_COUNT_OF(table_headings));
+	gt_result_whole(result);
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++) {
 		const struct gt_table table = gt_trace_table(trace, i);
 
@@ -336,7 +332,8 @@ static void add_ledger(struct gt_result *result, const struct gt_trace *trace)
 	uint64_t *sums = gt_ledger_sums(trace);
 
 	memset(seen, 0, count * sizeof(*seen));
-	gt_result_begin(result, "ledger", ledger_headings, COUNT_OF(ledger_headings));
+	gt_result_begin(result, "ledger", ledger_headings, GT_COUNT_OF(ledger_headings));
+	gt_result_whole(result);
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		const char *class = gt_trace_text(trace, row->name);
 		uint64_t value;
@@ -348,8 +345,8 @@ static void add_ledger(struct gt_result *result, const struct gt_trace *trace)
 		value = sums[row->name];
 		known = strcmp(class, "callback_ns") != 0 || has_samples(trace);
 		gt_result_add_text(result, class);
-		add_count_if(result, !is_time(class), (int64_t)value);
-		add_count_if(result, known && is_time(class), (int64_t)value);
+		gt_result_add_count_if(result, !is_time(class), (int64_t)value);
+		gt_result_add_count_if(result, known && is_time(class), (int64_t)value);
 	}
 	free(seen);
 	free(sums);
@@ -357,13 +354,13 @@ static void add_ledger(struct gt_result *result, const struct gt_trace *trace)
 
 static void add_notes(struct gt_result *result, const struct gt_trace *trace)
 {
-	gt_result_begin(result, "notes", note_headings, COUNT_OF(note_headings));
+	gt_result_begin(result, "notes", note_headings, GT_COUNT_OF(note_headings));
 	gt_array_each(const struct gt_note, note, &trace->notes) {
 		const gt_id process = note->process;
 		const gt_count pid =
 			process < trace->processes.count ? trace->processes.rows[process].pid : 0;
 
-		add_count_if(result, pid != 0, pid);
+		gt_result_add_count_if(result, pid != 0, pid);
 		add_text(result, gt_trace_text(trace, note->topic));
 		add_text(result, gt_trace_text(trace, note->text));
 	}
@@ -372,7 +369,7 @@ static void add_notes(struct gt_result *result, const struct gt_trace *trace)
 /* Those of the first run: ranks of a job have the same. */
 static void add_settings(struct gt_result *result, const struct gt_manifests *runs)
 {
-	gt_result_begin(result, "settings", setting_headings, COUNT_OF(setting_headings));
+	gt_result_begin(result, "settings", setting_headings, GT_COUNT_OF(setting_headings));
 	if (runs->list.count == 0)
 		return;
 	gt_array_each(const struct gt_setting, setting, &runs->list.rows[0].settings) {
@@ -387,7 +384,7 @@ static void add_environment(struct gt_result *result, const struct gt_trace *tra
 
 	gt_variables_init(&variables, trace);
 	gt_result_begin(result, "environment", environment_headings,
-	                COUNT_OF(environment_headings));
+	                GT_COUNT_OF(environment_headings));
 	gt_array_each(const struct gt_variable, variable, &variables.list) {
 		const char *equals = memchr(variable->text, '=', variable->length);
 		const size_t name = equals ? (size_t)(equals - variable->text) : variable->length;
@@ -428,7 +425,7 @@ static void add_modules(struct gt_result *result, const struct gt_recording_file
 
 static void add_files(struct gt_result *result, const struct gt_recording_files *files)
 {
-	gt_result_begin(result, "files", file_headings, COUNT_OF(file_headings));
+	gt_result_begin(result, "files", file_headings, GT_COUNT_OF(file_headings));
 	gt_array_each(const struct gt_recording_file, file, &files->list) {
 		if (is_module(file))
 			continue;
@@ -504,11 +501,45 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 	return 0;
 }
 
+/* A word that is no recording, but what is to be seen of one. */
+static int check_word(const char *word, struct gt_error *err)
+{
+	static const char *const tables[] = {"recording", "runs",   "processes", "devices",
+	                                     "tables",    "ledger", "settings",  "environment",
+	                                     "notes",     "files",  NULL};
+	char *found = gt_recording_find(word);
+	const bool exists = found || access(word, F_OK) == 0;
+
+	free(found);
+	for (size_t i = 0; !exists && tables[i]; i++)
+		if (strcmp(word, tables[i]) == 0)
+			return gt_fail(err, EINVAL,
+			               "'%s' is no recording; to see that table alone: --section "
+			               "%s",
+			               word, word);
+	if (!exists && gt_report_find(word))
+		return gt_fail(err, EINVAL,
+		               "'%s' is no recording, but a report: gputrace report %s", word,
+		               word);
+	return 0;
+}
+
+static int check_operands(int count, char **words, struct gt_error *err)
+{
+	int result = 0;
+
+	for (int i = 0; result == 0 && i < count; i++)
+		result = check_word(words[i], err);
+	if (result == 0 && count > 1)
+		result = gt_fail(err, EINVAL, "one recording at a time, not also '%s'", words[1]);
+	return result;
+}
+
 static int run(int argc, char **argv, struct gt_error *err)
 {
-	struct args args = {0};
+	struct args args = {.show = GT_SHOW_ARGS_INIT};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
-	struct gt_rendering rendering = {.limit = UINT64_MAX};
+	struct gt_rendering rendering = {0};
 	struct facts facts = {0};
 	struct gt_filter filter;
 	struct gt_result result;
@@ -517,8 +548,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (left < 0)
 		return left;
-	if (left > 1)
-		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
+	status = check_operands(left, argv, err);
+	if (status < 0)
+		return status;
 	status = gt_show_style(&args.show, &rendering.style, err);
 	if (status < 0)
 		return status;

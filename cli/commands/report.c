@@ -35,7 +35,6 @@
 #include "model/view.h"
 
 struct args {
-	uint64_t limit;
 	struct gt_sort sort;
 	bool list;
 	struct gt_filter_args filter;
@@ -54,16 +53,16 @@ static const struct gt_option options[] = {
 	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
-	OPT_CHOICE("by", 0, struct args, by, "WHAT", by_words,
-                   "Group kernels by name (default), base, shape, stream, family, origin or range, and "
-                   "NVTX ranges by path (default), name or domain; if no report is named, of "
-                   "the one that can"),
+	OPT_CHOICE(
+		"by", 0, struct args, by, "WHAT", by_words,
+		"Group kernels by name (default), base, shape, stream, family, origin or range, and "
+		"NVTX ranges by path (default), name or domain; if no report is named, of "
+		"the one that can"),
 	OPT_FLAG("each", 0, struct args, each,
                  "Show the figures of one NVTX range, with their spread over all of them; the "
                  "report ranges, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
-	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
                  "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
                  "commas separate several"),
@@ -172,6 +171,14 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 		known = known || result == 0;
 	}
 	return known ? 0 : unknown_parameter(answers, setting, err);
+}
+
+/* Tables that keep a number of rows themselves keep as many as are asked for. */
+static void limit(struct answers *answers, uint64_t rows)
+{
+	gt_array_each(struct answer, answer, &answers->list)
+		if (rows != GT_LIMIT_NONE)
+			gt_arguments_limit(&answer->arguments, answer->report->parameters, rows);
 }
 
 /* A parameter that has an option of its own. -ENOENT: no report that was asked for can do that. */
@@ -410,8 +417,8 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 {
 	const struct gt_rendering rendering = {
 		.style = style,
-		.limit = args->limit,
 		.sort = args->sort.count ? &args->sort : NULL,
+		.whole_names = args->names && gt_names_form(args->names) != GT_NAMES_SHORT,
 	};
 	struct gt_progress progress = {0};
 	struct gt_filter filter;
@@ -467,7 +474,7 @@ static bool help_with_reports(int argc, char **argv)
 
 static int run(int argc, char **argv, struct gt_error *err)
 {
-	struct args args = {.limit = UINT64_MAX};
+	struct args args = {.show = GT_SHOW_ARGS_INIT};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	struct answers answers = {0};
 	const char *word;
@@ -490,6 +497,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = group(&answers, args.by, err);
 	if (result == 0 && args.each)
 		result = show_each(&answers, err);
+	limit(&answers, args.show.limit);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)

@@ -35,6 +35,7 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_DEVICE] = "device",
 	[GT_ARG_STREAM] = "stream",
 	[GT_ARG_GRAPH] = "graph",
+	[GT_ARG_FIRST_LAUNCH] = "first_launch",
 	[GT_ARG_BYTES] = "bytes",
 	[GT_ARG_KIND] = "kind",
 	[GT_ARG_SRC] = "src",

@@ -6,6 +6,7 @@
 
 #include "exporters/perfetto/links.h"
 #include "exporters/perfetto/writer.h"
+#include "model/first_launches.h"
 
 struct gt_strings;
 
@@ -22,6 +23,7 @@ struct gt_gpu {
 	struct gt_perfetto *perfetto;
 	struct gt_sequence sequence;
 	struct gt_strings *titles; /* of copies and fills that the sequence knows */
+	struct gt_first_launches first;
 	struct gt_links waits;     /* for slices on other streams, by number of the slice */
 	gt_array(uint8_t) message; /* one that waits for others, being made */
 	uint32_t event_tag;
@@ -61,7 +63,7 @@ struct gt_kernels;
 struct gt_kernels *gt_kernels_new(struct gt_gpu *gpu);
 void gt_kernels_free(struct gt_kernels *kernels);
 void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, size_t number,
-                    const struct gt_kernel *kernel);
+                    gt_id row);
 
 void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                      const struct gt_copy *copy);

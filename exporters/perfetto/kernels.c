@@ -14,9 +14,13 @@
 #include "model/short_name.h"
 
 enum {
-	/* Longest packed form of six 64-bit fields, and of six 32-bit ones in two messages. */
+	/*
+	 * Longest packed form of six 64-bit fields, of six 32-bit ones in two messages, and of two
+	 * arguments: each a message of an interned name and a number.
+	 */
 	EVENT_MAX = 6 * (2 + GT_VARINT_MAX),
 	LAUNCH_MAX = 2 * (2 + 3 * (1 + 5)),
+	OWN_MAX = 2 * (2 + 2 * (1 + GT_VARINT_MAX)),
 };
 
 /*
@@ -272,16 +276,24 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
 	return add_launch(kernels, placed, shape);
 }
 
-/* A graph may be made anew for each of its launches, so it is not part of what is interned. */
-static size_t pack_graph(uint32_t graph, uint8_t *bytes, size_t size)
+/*
+ * What is the execution's own: its graph, which may be made anew for each launch, and whether it is
+ * the first of its function. Most have neither.
+ */
+static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t *bytes, size_t size)
 {
+	const uint32_t graph = kernels->gpu->perfetto->trace->kernels.rows[row].graph;
+	const bool first = kernels->gpu->first.is_first[row];
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	struct gt_args args;
 
-	if (graph == 0)
+	if (graph == 0 && !first)
 		return 0;
 	gt_args_init(&args);
-	gt_args_add_int(&args, GT_ARG_GRAPH, graph);
+	if (graph)
+		gt_args_add_int(&args, GT_ARG_GRAPH, graph);
+	if (first)
+		gt_args_add_int(&args, GT_ARG_FIRST_LAUNCH, 1);
 	message.args = args.list;
 	message.n_args = args.count;
 	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= size);
@@ -290,21 +302,21 @@ static size_t pack_graph(uint32_t graph, uint8_t *bytes, size_t size)
 }
 
 void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, size_t number,
-                    const struct gt_kernel *kernel)
+                    gt_id row)
 {
-	const struct launch *launch = find_launch(kernels, placed, kernel->shape);
-	uint8_t message[EVENT_MAX + LAUNCH_MAX + 6 * GT_VARINT_MAX];
-	uint8_t graph[2 * GT_VARINT_MAX];
-	const size_t graph_size = pack_graph(kernel->graph, graph, sizeof(graph));
+	const gt_id shape = kernels->gpu->perfetto->trace->kernels.rows[row].shape;
+	const struct launch *launch = find_launch(kernels, placed, shape);
+	uint8_t message[EVENT_MAX + LAUNCH_MAX + OWN_MAX + 6 * GT_VARINT_MAX];
+	uint8_t own[OWN_MAX];
+	const size_t own_size = pack_own(kernels, row, own, sizeof(own));
 	uint8_t *at = message;
 
 	at = gt_put_varint(gt_put_varint(at, kernels->id_tag), gt_ids_event(number));
 	at = gt_put_varint(gt_put_varint(at, kernels->duration_tag),
 	                   (uint64_t)(placed->end_ns - placed->start_ns));
 	at = gt_put_bytes(at, launch->event, launch->event_size);
-	at = gt_put_varint(gt_put_varint(at, kernels->launch_tag),
-	                   launch->launch_size + graph_size);
+	at = gt_put_varint(gt_put_varint(at, kernels->launch_tag), launch->launch_size + own_size);
 	at = gt_put_bytes(at, launch->launch, launch->launch_size);
-	at = gt_put_bytes(at, graph, graph_size);
+	at = gt_put_bytes(at, own, own_size);
 	gt_gpu_put(kernels->gpu, placed, number, message, (size_t)(at - message));
 }

@@ -59,7 +59,7 @@ static inline const struct gt_cell *cell(const struct gt_result *result, const c
 static inline bool has_remark(const struct gt_result *result, const char *words)
 {
 	for (size_t i = 0; i < result->remarks.count; i++)
-		if (strstr(result->remarks.rows[i], words))
+		if (strstr(result->remarks.rows[i].text, words))
 			return true;
 	return false;
 }

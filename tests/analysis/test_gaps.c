@@ -58,8 +58,8 @@ Test(gaps, are_where_neither_kernels_nor_copies_nor_fills_run)
 	expect_count(&scene.result, "devices", 0, "busy_ns", 300);
 	expect_real(&scene.result, "devices", 0, "busy_percent", 0.3);
 	expect_count(&scene.result, "devices", 0, "active_ns", 360);
-	expect_count(&scene.result, "devices", 0, "idle_ns", 150);
-	expect_real(&scene.result, "devices", 0, "idle_percent", 100.0 * 150 / 510);
+	expect_count(&scene.result, "devices", 0, "gap_ns", 150);
+	expect_real(&scene.result, "devices", 0, "gap_percent", 100.0 * 150 / 510);
 	expect_count(&scene.result, "devices", 0, "gaps", 2);
 	expect_count(&scene.result, "devices", 0, "mean_gap_ns", 75);
 
@@ -72,6 +72,29 @@ Test(gaps, are_where_neither_kernels_nor_copies_nor_fills_run)
 	expect_words(&scene.result, "largest_gaps", 1, "before", "step");
 	expect_unknown(&scene.result, "largest_gaps", 1, "host_call");
 	expect_unknown(&scene.result, "largest_gaps", 1, "host_call_ns");
+	scene_release(&scene);
+}
+
+/* A GPU is idle when it is not busy, also while it copies: both are of the whole recording. */
+Test(gaps, have_a_busy_and_an_idle_time_that_are_all_of_the_recording)
+{
+	struct scene scene;
+	double busy_percent;
+	int64_t busy_ns;
+
+	scene_init(&scene);
+	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 8, 50, 90);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 400);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	busy_ns = cell(&scene.result, "devices", 0, "busy_ns")->count;
+	busy_percent = cell(&scene.result, "devices", 0, "busy_percent")->real;
+	cr_expect(eq(i64, busy_ns, 300));
+	expect_count(&scene.result, "devices", 0, "idle_ns",
+	             scene.trace.end_ns - scene.trace.start_ns - busy_ns);
+	expect_real(&scene.result, "devices", 0, "idle_percent", 100 - busy_percent);
+	cr_expect(
+		has_remark(&scene.result, "A GPU is busy while at least one recorded kernel runs"));
 	scene_release(&scene);
 }
 
@@ -109,8 +132,8 @@ Test(gaps, of_two_devices_are_apart)
 	run_report(&scene.result, "gaps", &scene.trace);
 
 	cr_assert(eq(sz, row_count(&scene.result, "devices"), 2));
-	expect_count(&scene.result, "devices", 0, "idle_ns", 10);
-	expect_count(&scene.result, "devices", 1, "idle_ns", 30);
+	expect_count(&scene.result, "devices", 0, "gap_ns", 10);
+	expect_count(&scene.result, "devices", 1, "gap_ns", 30);
 	expect_words(&scene.result, "devices", 1, "device", "1: NVIDIA H200");
 	scene_release(&scene);
 }
@@ -192,7 +215,7 @@ Test(gaps, take_all_kinds_of_activity_in_the_order_of_time)
 
 	expect_count(&scene.result, "devices", 0, "gaps", 4);
 	expect_count(&scene.result, "devices", 0, "active_ns", 50);
-	expect_count(&scene.result, "devices", 0, "idle_ns", 40);
+	expect_count(&scene.result, "devices", 0, "gap_ns", 40);
 	scene_release(&scene);
 }
 
@@ -284,7 +307,35 @@ Test(gaps, list_only_the_largest_of_many)
 	for (size_t i = 0; i < 20; i++)
 		expect_count(&scene.result, "largest_gaps", i, "duration_ns", 50 - (int64_t)i);
 	expect_count(&scene.result, "devices", 0, "gaps", 50);
-	expect_count(&scene.result, "devices", 0, "idle_ns", 50 * 51 / 2);
+	expect_count(&scene.result, "devices", 0, "gap_ns", 50 * 51 / 2);
+	scene_release(&scene);
+}
+
+Test(gaps, of_all_devices_are_listed_longest_first)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_stream(&scene.trace, 0, trace_device(&scene.trace));
+	gt_time now = 0;
+
+	for (gt_time gap = 1; gap <= 15; gap++) {
+		trace_kernel(&scene.trace, scene.stream, scene.shape, now, now + 1);
+		trace_kernel(&scene.trace, other, scene.shape, now, now + 1 + gap % 2);
+		now += 1 + 10 * gap;
+	}
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	/* 14 gaps of each: of 10, 20, ... 140 on one, of the other every second 1 shorter. */
+	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 20));
+	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 140);
+	expect_count(&scene.result, "largest_gaps", 1, "duration_ns", 140);
+	expect_words(&scene.result, "largest_gaps", 1, "device", "1: NVIDIA H200");
+	expect_count(&scene.result, "largest_gaps", 2, "duration_ns", 130);
+	expect_words(&scene.result, "largest_gaps", 2, "device", "0: NVIDIA H200");
+	expect_count(&scene.result, "largest_gaps", 3, "duration_ns", 129);
+	cr_expect(eq(u64, gt_result_find(&scene.result, "largest_gaps")->more, 8));
 	scene_release(&scene);
 }
 
@@ -306,7 +357,7 @@ Test(gaps, are_sorted_into_sizes_by_powers_of_ten)
 	expect_count(&scene.result, "gap_sizes", 0, "gaps", 1);
 	expect_count(&scene.result, "gap_sizes", 1, "from_ns", 10);
 	expect_count(&scene.result, "gap_sizes", 1, "gaps", 2);
-	expect_count(&scene.result, "gap_sizes", 1, "idle_ns", 109);
+	expect_count(&scene.result, "gap_sizes", 1, "total_ns", 109);
 	expect_count(&scene.result, "gap_sizes", 2, "from_ns", 1000);
 	expect_real(&scene.result, "gap_sizes", 2, "share_percent", 100.0 * 1000 / 1118);
 	scene_release(&scene);
@@ -413,7 +464,7 @@ Test(gaps, ignore_what_has_no_times)
 
 	expect_count(&scene.result, "devices", 0, "span_ns", 100);
 	expect_count(&scene.result, "devices", 0, "active_ns", 0);
-	expect_real(&scene.result, "devices", 0, "idle_percent", 100.0);
+	expect_real(&scene.result, "devices", 0, "gap_percent", 100.0);
 	scene_release(&scene);
 }
 

@@ -182,7 +182,7 @@ Test(findings, tell_of_a_gpu_that_is_left_alone)
 	expect_words(&result, "stands_out", 0, "report", "gaps");
 	expect_words(
 		&result, "stands_out", 0, "finding",
-		"GPU 0 was idle 99.7% of the time it was in use, 100.0% of that in gaps over 1 ms: "
+		"Nothing ran on GPU 0 for 99.7% of the time it was in use, 100.0% of that in gaps over 1 ms: "
 		"the program did something else.");
 	end();
 }

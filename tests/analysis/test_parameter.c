@@ -66,7 +66,7 @@ Test(parameters, refuse_values_they_cannot_have)
 	expect_refused("least=2", EINVAL,
 	               "least needs a duration such as 500us, 20ms or 1s, not '2'");
 	expect_refused("colour=gren", EINVAL, "colour cannot be 'gren'; did you mean green?");
-	expect_refused("colour=", EINVAL, "colour cannot be ''; see gputrace report --list");
+	expect_refused("colour=", EINVAL, "colour cannot be ''; it can be red or green");
 	expect_refused("top", EINVAL, "a setting is written NAME=VALUE, not 'top'");
 	expect_refused("topp=1", ENOENT, "");
 	expect_refused("to=1", ENOENT, "");

@@ -62,7 +62,7 @@ Test(result, keeps_long_remarks_and_may_be_released_twice)
 	gt_result_init(&result);
 	gt_result_remark(&result, "%0*d", 5000, 1);
 	cr_assert(eq(sz, result.remarks.count, 1));
-	cr_expect(eq(sz, strlen(result.remarks.rows[0]), 5000));
+	cr_expect(eq(sz, strlen(result.remarks.rows[0].text), 5000));
 	gt_result_release(&result);
 	gt_result_release(&result);
 	cr_expect(eq(sz, result.remarks.count, 0));
@@ -134,17 +134,46 @@ Test(result, finds_a_cell_by_its_heading)
 	gt_result_release(&result);
 }
 
-Test(result, says_where_a_table_has_more_than_its_first_rows)
+Test(result, knows_how_many_rows_a_table_leaves_out)
 {
 	struct gt_result result;
 
 	gt_result_init(&result);
-	gt_result_remark_top(&result, "waited_on", 20, 20);
-	cr_expect(eq(sz, result.remarks.count, 0));
-	gt_result_remark_top(&result, "waited_on", 21, 20);
-	cr_assert(eq(sz, result.remarks.count, 1));
-	cr_expect(eq(
-		str, result.remarks.rows[0],
-		"The table waited_on has 21 rows, the first 20 are here: --set top=21 shows all."));
+	gt_result_begin(&result, "waited_on", headings, 3);
+	gt_result_top(&result, 20, 20);
+	cr_expect(eq(u64, result.sections.rows[0].more, 0));
+	gt_result_top(&result, 21, 20);
+	cr_expect(eq(u64, result.sections.rows[0].more, 1));
+	cr_expect(result.sections.rows[0].whole);
+	gt_result_release(&result);
+}
+
+Test(result, tells_which_columns_a_remark_is_about)
+{
+	struct gt_result result;
+
+	gt_result_init(&result);
+	gt_result_remark(&result, "of everything");
+	gt_result_remark_on(&result, "later_mean_ns later_median_ns", "of %d columns", 2);
+	expect_text(result.remarks.rows[1].text, "of 2 columns");
+	cr_expect(gt_remark_is_on(&result.remarks.rows[1], "later_mean_ns"));
+	cr_expect(gt_remark_is_on(&result.remarks.rows[1], "later_median_ns"));
+	cr_expect(not(gt_remark_is_on(&result.remarks.rows[1], "later")));
+	cr_expect(not(gt_remark_is_on(&result.remarks.rows[1], "mean_ns")));
+	cr_expect(not(gt_remark_is_on(&result.remarks.rows[0], "later_mean_ns")));
+	gt_result_release(&result);
+}
+
+Test(result, notices_an_order_by_no_column)
+{
+	struct gt_result result;
+	struct gt_error err;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "first", headings, 3);
+	gt_result_order(&result, "calls");
+	expect_text(result.sections.rows[0].order, "calls");
+	gt_result_order(&result, "total_ns");
+	expect_text(check(&result, &err), "a table is sorted by a column that it does not have");
 	gt_result_release(&result);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/groups.h"
-#include "analysis/index.h"
+#include "model/index.h"
 #include "support/check.h"
 
 static int ascending(const void *a, const void *b)

@@ -80,7 +80,7 @@ Test(summary, tells_busy_time_from_overlap)
 
 	expect_count(&scene.result, "devices", 0, "busy_ns", 200);
 	expect_real(&scene.result, "devices", 0, "busy_percent", 20.0);
-	expect_real(&scene.result, "devices", 0, "active_percent", 40.0);
+	expect_real(&scene.result, "devices", 0, "busy_in_use_percent", 40.0);
 	expect_count(&scene.result, "devices", 0, "copy_ns", 200);
 	expect_count(&scene.result, "devices", 0, "overlap_ns", 50);
 	expect_count(&scene.result, "devices", 0, "kernels", 2);
@@ -99,7 +99,7 @@ Test(summary, shows_devices_that_did_nothing)
 	cr_assert(eq(sz, row_count(&scene.result, "devices"), 2));
 	expect_count(&scene.result, "devices", 1, "busy_ns", 0);
 	expect_real(&scene.result, "devices", 1, "busy_percent", 0.0);
-	expect_unknown(&scene.result, "devices", 1, "active_percent");
+	expect_unknown(&scene.result, "devices", 1, "busy_in_use_percent");
 	scene_release(&scene);
 }
 

@@ -192,7 +192,7 @@ ParameterizedTestParameters(option, refuses)
 		{"--sample=of", "--sample needs a duration such as 20ms or 1s, or off, not 'of'"},
 		{"--sample=1ms", "--sample: 1ms is too small; it can be 10ms to 1h"},
 		{"--colour=rad", "--colour does not know 'rad'; did you mean red?"},
-		{"--colour=pink", "--colour does not know 'pink'; see --help"},
+		{"--colour=pink", "--colour does not know 'pink'; it can be red, green or blue"},
 		{"--sort=a,,b", "--sort needs names of columns, not ''"},
 		{"--sort=a:up", "--sort knows :asc and :desc, not ':up'"},
 		{"--sort=a,b,c,d,e", "--sort takes at most 4 columns"},

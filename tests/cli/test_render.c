@@ -395,6 +395,199 @@ Test(render, says_how_many_rows_the_limit_left_out)
 	free(text);
 }
 
+/* Rows "kernel 0" to "kernel N - 1", of which the report left more out. */
+static char *render_many(struct gt_rendering rendering, size_t rows, size_t more, bool whole)
+{
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "kernels", kernel_headings, 4);
+	for (size_t i = 0; i < rows; i++) {
+		gt_result_add_format(&result, "kernel %zu", i);
+		gt_result_add_count(&result, 1);
+		gt_result_add_count(&result, 1);
+		gt_result_add_real(&result, 1);
+	}
+	if (more)
+		gt_result_top(&result, rows + more, rows);
+	if (whole)
+		gt_result_whole(&result);
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	gt_result_release(&result);
+	return text;
+}
+
+Test(render, shows_the_first_rows_of_a_long_table_and_says_what_shows_all)
+{
+	char *text = render_many((struct gt_rendering){.limit = GT_LIMIT_NONE}, 25, 0, false);
+
+	expect_in(text, "kernel 19\n(5 more: --limit 25 shows all, as does --wide)\n");
+	expect_not_in(text, "kernel 20");
+	free(text);
+	text = render_many((struct gt_rendering){.limit = GT_LIMIT_NONE}, 20, 0, false);
+	expect_in(text, "kernel 19");
+	expect_not_in(text, "more");
+	free(text);
+}
+
+Test(render, shows_a_long_table_whole_where_that_is_wanted)
+{
+	const struct gt_rendering renderings[] = {
+		{.limit = GT_LIMIT_NONE, .details = true},
+		{.limit = GT_LIMIT_NONE, .style = GT_STYLE_CSV},
+		{.limit = GT_LIMIT_NONE, .style = GT_STYLE_JSON},
+		{.limit = 25},
+	};
+	char *whole = render_many((struct gt_rendering){.limit = GT_LIMIT_NONE}, 25, 0, true);
+
+	expect_in(whole, "kernel 24");
+	free(whole);
+	for (size_t i = 0; i < 4; i++) {
+		char *text = render_many(renderings[i], 25, 0, false);
+
+		expect_in(text, "kernel 24");
+		expect_not_in(text, "more");
+		free(text);
+	}
+}
+
+Test(render, counts_rows_that_the_report_left_out)
+{
+	char *text = render_many((struct gt_rendering){.limit = GT_LIMIT_NONE}, 30, 12, false);
+	char *json =
+		render_many((struct gt_rendering){.limit = GT_LIMIT_NONE, .style = GT_STYLE_JSON},
+	                    30, 12, false);
+	char *limited = render_many((struct gt_rendering){.limit = 10}, 30, 12, false);
+
+	expect_in(text, "kernel 29\n(12 more: --limit 42 shows all)\n");
+	expect_in(json, "\"The table kernels has 42 rows, the first 30 are here: --limit 42 shows "
+	                "all.\"");
+	expect_in(limited, "kernel 9\n(32 more)\n");
+	free(text);
+	free(json);
+	free(limited);
+}
+
+Test(render, says_by_what_a_table_is_sorted)
+{
+	const struct gt_sort sort = {.keys = {{.column = "calls"}, {.column = "share_percent"}},
+	                             .count = 2};
+	const struct gt_rendering renderings[] = {
+		{.limit = GT_LIMIT_NONE}, {.limit = 1}, {.limit = GT_LIMIT_NONE, .sort = &sort}};
+	const char *const titles[] = {"Busiest kernels, by total\n", "Busiest kernels, by total\n",
+	                              "Busiest kernels, by calls, share\n"};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct gt_result result;
+		char *text;
+
+		fill(&result);
+		result.sections.rows[0].order = "total_ns";
+		text = render(&renderings[i], &(struct gt_named_result){"x", &result}, 1);
+		expect_in(text, titles[i]);
+		expect_in(text, "Copies\n");
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
+Test(render, shows_remarks_only_with_one_of_their_columns)
+{
+	static const struct gt_heading headings[] = {
+		{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+		{"calls", GT_UNIT_COUNT, "How many", GT_WORTH_KEY},
+		{"waves_of_all_blocks", GT_UNIT_COUNT, "How many", GT_WORTH_LEAST},
+	};
+	const enum gt_style styles[] = {GT_STYLE_TEXT, GT_STYLE_TEXT, GT_STYLE_JSON};
+	const size_t widths[] = {40, 0, 40};
+	const bool shown[] = {false, true, true};
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct gt_rendering rendering = {
+			.style = styles[i], .limit = GT_LIMIT_NONE, .width = widths[i]};
+		struct gt_result result;
+		char *text;
+
+		gt_result_init(&result);
+		gt_result_begin(&result, "kernels", headings, 3);
+		gt_result_add_text(&result, "a_kernel_of_a_name_that_takes_a_line");
+		gt_result_add_count(&result, 1);
+		gt_result_add_count(&result, 2);
+		gt_result_remark_on(&result, "share waves_of_all_blocks", "Waves fill it.");
+		gt_result_remark_on(&result, "share calls", "Calls count.");
+		text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+		cr_expect(eq(int, strstr(text, "Waves fill it.") != NULL, shown[i]), "%s", text);
+		expect_in(text, "Calls count.");
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
+Test(render, leaves_out_remarks_on_columns_of_tables_that_are_not_shown)
+{
+	const struct gt_option_list sections = {.texts = {"copies"}, .count = 1};
+	const enum gt_style styles[] = {GT_STYLE_TEXT, GT_STYLE_JSON};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct gt_rendering rendering = {
+			.style = styles[i], .limit = GT_LIMIT_NONE, .sections = &sections};
+		struct gt_result result;
+		char *text;
+
+		fill(&result);
+		gt_result_remark_on(&result, "total_ns", "Of kernels.");
+		gt_result_remark_on(&result, "ratio", "Of copies.");
+		text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+		expect_not_in(text, "Of kernels.");
+		expect_in(text, "Of copies.");
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
+Test(render, lists_the_cells_of_a_table_that_always_has_one_row)
+{
+	for (int single = 0; single < 2; single++) {
+		const struct gt_rendering rendering = {.limit = GT_LIMIT_NONE, .width = 80};
+		struct gt_result result;
+		char *text;
+
+		gt_result_init(&result);
+		gt_result_begin(&result, "kernels", kernel_headings, 4);
+		add_kernel(&result, "axpy", 7, 1500, 50);
+		if (single)
+			gt_result_single(&result);
+		text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+		expect_in(text,
+		          single ? "kernel  axpy\ncalls   7\n" : "calls    total  share  kernel\n");
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
+Test(render, refuses_to_sort_by_a_column_of_a_table_that_is_not_shown)
+{
+	const struct gt_sort sort = {.keys = {{.column = "calls"}}, .count = 1};
+	struct gt_rendering rendering = {.limit = GT_LIMIT_NONE, .sort = &sort};
+	struct gt_error err = {0};
+	struct gt_result result;
+
+	fill(&result);
+	result.sections.rows[0].detail = true;
+	cr_expect(
+		eq(int,
+	           gt_render(&rendering, &(struct gt_named_result){"x", &result}, 1, stdout, &err),
+	           -EINVAL));
+	expect_text(err.text, "column 'calls' is in table busiest_kernels, which is not shown: "
+	                      "--section busiest_kernels shows it");
+	rendering.details = true;
+	cr_expect(eq(int,
+	             gt_render_check(&rendering, &(struct gt_named_result){"x", &result}, 1, &err),
+	             0));
+	gt_result_release(&result);
+}
+
 Test(render, suggests_a_column)
 {
 	static const char *const slips[][2] = {
@@ -556,7 +749,8 @@ Test(render, leaves_out_columns_of_the_least_worth_first)
 	expect_in(at_100, "grid");
 	expect_in(at_60, "calls  errors");
 	expect_not_in(at_60, "min");
-	expect_in(at_60, "left out to fit 60; --wide shows everything)\n");
+	expect_in(at_60,
+	          "(5 columns left out and names cut to fit 60; --wide shows\neverything)\n");
 	cr_expect(le(sz, longest_line(at_100), 100));
 	cr_expect(le(sz, longest_line(at_60), 60));
 	free(at_100);
@@ -610,4 +804,100 @@ Test(render, wraps_remarks_and_the_prose_of_a_last_column)
 	                  "nine ten\n");
 	free(text);
 	gt_result_release(&result);
+}
+
+Test(render, keeps_the_column_that_rows_are_sorted_by)
+{
+	const struct gt_sort sort = {.keys = {{.column = "shared"}}, .count = 1};
+	char *unsorted = render_wide((struct gt_rendering){.width = 60});
+	char *sorted = render_wide((struct gt_rendering){.width = 60, .sort = &sort});
+
+	expect_not_in(unsorted, "shared");
+	expect_in(sorted, "Kernels, by shared\n");
+	expect_in(sorted, "48 KiB");
+	cr_expect(le(sz, longest_line(sorted), 60));
+	free(unsorted);
+	free(sorted);
+}
+
+Test(render, shows_data_that_rows_are_sorted_by)
+{
+	static const struct gt_heading headings[] = {
+		{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+		{"full_name", GT_UNIT_TEXT, "Whole name", GT_WORTH_DATA},
+	};
+	const struct gt_sort sort = {.keys = {{.column = "full_name"}}, .count = 1};
+
+	for (int sorted = 0; sorted < 2; sorted++) {
+		const struct gt_rendering rendering = {.limit = GT_LIMIT_NONE,
+		                                       .sort = sorted ? &sort : NULL};
+		struct gt_result result;
+		char *text;
+
+		gt_result_init(&result);
+		gt_result_begin(&result, "kernels", headings, 2);
+		gt_result_add_text(&result, "axpy");
+		gt_result_add_text(&result, "void axpy(int)");
+		text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+		cr_expect(eq(int, strstr(text, "axpy    void axpy(int)\n") != NULL, sorted));
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
+Test(render, goes_on_in_the_next_line_with_names_that_are_wanted_whole)
+{
+	char *text = render_wide((struct gt_rendering){.width = 60, .whole_names = true});
+
+	expect_not_in(text, "...");
+	expect_in(text, "add<float>,");
+	expect_in(text, "mul<float>,");
+	expect_in(text, "columns left out to fit 60; --wide shows everything)\n");
+	cr_expect(le(sz, longest_line(text), 60));
+	free(text);
+}
+
+static const struct gt_heading gap_headings[] = {
+	{"device", GT_UNIT_TEXT, "The same in every row", GT_WORTH_KEY},
+	{"host_call_ns", GT_UNIT_NS, "How long", GT_WORTH_KEY, .label = "host_time"},
+	{"host_call", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+	{"before", GT_UNIT_TEXT, "Name", GT_WORTH_LESSER_NAME},
+	{"after", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+};
+
+/* A line takes 81 columns in all, 60 without before, 52 without the device as well. */
+static char *render_gaps(size_t width)
+{
+	const struct gt_rendering rendering = {.limit = GT_LIMIT_NONE, .width = width};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "gaps", gap_headings, 5);
+	for (int i = 0; i < 2; i++) {
+		gt_result_add_text(&result, "0: GPU");
+		gt_result_add_count(&result, 1000 + i);
+		gt_result_add_text(&result, "cuLibraryLoadData");
+		gt_result_add_text(&result, "kernel_that_is_done");
+		gt_result_add_text(&result, "kernel_that_comes_next");
+	}
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	gt_result_release(&result);
+	return text;
+}
+
+Test(render, leaves_out_a_lesser_name_before_it_cuts_any)
+{
+	char *at_81 = render_gaps(81);
+	char *at_80 = render_gaps(80);
+	char *at_52 = render_gaps(52);
+
+	expect_in(at_81, "host_time  host_call          before               after\n");
+	expect_in(at_80, "device  host_time  host_call          after\n");
+	expect_in(at_80, "kernel_that_comes_next\n");
+	expect_in(at_52, "\nhost_time  host_call          after\n");
+	expect_in(at_52, "kernel_that_comes_next\n");
+	free(at_81);
+	free(at_80);
+	free(at_52);
 }

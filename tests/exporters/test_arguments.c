@@ -168,6 +168,35 @@ Test(arguments, of_a_kernel_name_it_in_both_ways_and_its_architecture)
 	cr_expect(number_in(argument(message_in(slice(0), LAUNCH), 3, "graph"), 3) == 77);
 }
 
+static bool has_own_argument(unsigned n, const char *name)
+{
+	const struct bytes message = message_in(slice(n), LAUNCH);
+	struct field own;
+
+	for (unsigned i = 0; find_nth(message, 3, i, &own); i++)
+		if (text_is(interned(ARG_NAMES, number_in(own.bytes, 1)), 2, name))
+			return true;
+	return false;
+}
+
+/* Of each function on each GPU, whatever the shape. */
+Test(arguments, of_a_kernel_say_whether_it_is_the_first_of_its_function)
+{
+	static const bool first[] = {true, false, true, false, false};
+
+	sample_shape(&trace, "_Z4stepv", "step()", 8);
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+	sample_kernel(&trace, 0, 1, GT_NONE, SAMPLE_START + 300, SAMPLE_START + 400);
+	sample_kernel(&trace, 1, 1, GT_NONE, SAMPLE_START + 500, SAMPLE_START + 600);
+	sample_kernel(&trace, 1, 0, GT_NONE, SAMPLE_START + 700, SAMPLE_START + 800)->graph = 3;
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 900, SAMPLE_START + 1000);
+	write();
+	for (unsigned i = 0; i < 5; i++)
+		cr_expect(eq(int, has_own_argument(i, "first_launch"), first[i]), "slice %u", i);
+	cr_expect(number_in(argument(message_in(slice(0), LAUNCH), 3, "first_launch"), 3) == 1);
+	cr_expect(number_in(argument(message_in(slice(3), LAUNCH), 3, "graph"), 3) == 3);
+}
+
 Test(arguments, of_a_copy_are_its_bytes_ends_and_rate)
 {
 	sample_copy(&trace, 1, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START + 100,

@@ -27,7 +27,7 @@ MOST_BYTES = 300_000
 SUFFIX = ".gputrace"
 OCCUPANCY, WAVES = "sm__maximum_warps_per_active_cycle_pct", "waves_per_multiprocessor"
 LIMITED_BY = "occupancy_limited_by"
-IDLE = ["span_ns", "active_ns", "idle_ns", "gaps"]
+IDLE = ["span_ns", "active_ns", "gap_ns", "gaps"]
 PATIENCE_S = 100
 
 

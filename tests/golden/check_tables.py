@@ -12,9 +12,11 @@ import subprocess
 import sys
 
 CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
-REPORT_WIDTHS = (40, 80, 120, 200)
+WIDTHS = (40, 60, 80, 120, 200)
 PIPED = 120
 SUMMARY_LINES = 40  # at 80 columns: one page
+ROWS = 20           # of a table, where no number is asked for
+NAMES = ("kernel", "after")  # columns of kernels; a table has one of them, and it stands last
 
 
 def run(gputrace, *words, columns=None):
@@ -34,44 +36,92 @@ def padded(text):
     return [f"blanks at the end: {line}" for line in text.splitlines() if line != line.rstrip()]
 
 
-def table(text, title):
-    """The lines of a table; None where its only row is written as a list."""
-    lines = text.splitlines()
-    begin = lines.index(title) + 1
-    end = next((i for i in range(begin, len(lines)) if not lines[i]), len(lines))
-    return lines[begin:end]
+def fits(text, width):
+    return too_wide(text, width) + padded(text)
 
 
-def kernel_names(text):
-    """What column kernel shows: it is the last."""
-    heading, *rows = table(text, "Kernels")
-    if not heading.endswith("kernel"):
-        return None
-    return [row[heading.index("kernel"):] for row in rows]
+def tables(text):
+    """The lines of each table by its name in JSON: "Top kernels, by total" is top_kernels."""
+    found = {}
+    for part in text.split("\n\n"):
+        title, *lines = part.splitlines()
+        found[title.split(", by ")[0].lower().replace(" ", "_")] = lines
+    return found
+
+
+def alike(text, said):
+    """Tables in which fewer kernels can be told apart than there are."""
+    found = []
+    shown = tables(text)
+    checked = 0
+    for title, rows in said.items():
+        if title not in shown or not isinstance(rows, list) or not rows:
+            continue
+        column = next((name for name in NAMES if name in rows[0]), None)
+        if column is None:
+            continue
+        heading, *lines = shown[title]
+        if heading.split()[-1] != column:
+            found.append(f"table {title} does not end with {column}: {heading}")
+            continue
+        start = heading.rindex(column)
+        kernels = {row[column] for row in rows[:ROWS]}
+        end = next((i for i, line in enumerate(lines) if line.startswith("(")), len(lines))
+        names = {line[start:] for line in lines[:end]}
+        checked += 1
+        if len(names) != len(kernels):
+            found.append(f"{len(kernels)} kernels of {title} read as {len(names)}")
+    return found, checked
+
+
+def check_report(gputrace, recording, report):
+    said = json.loads(run(gputrace, "report", recording, report, "--json"))
+    found = []
+    checked = 0
+    for width in (*WIDTHS, None):
+        option = [f"--width={width}"] if width else []
+        text = run(gputrace, "report", recording, report, *option)
+        same, tables_checked = alike(text, said)
+        checked += tables_checked
+        found += [f"{report} at {width or 'a pipe'}: {line}"
+                  for line in fits(text, width or PIPED) + same]
+    if report == "kernels" and said["kernels"] and checked < 2 * (len(WIDTHS) + 1):
+        found.append(f"only {checked} tables of kernels were looked at")
+    return found
+
+
+def check_full_names(gputrace, recording):
+    """Names that are asked for in full are there in full, on lines that fit."""
+    found = []
+    for form in ("full", "mangled"):
+        words = ("report", recording, "kernels", "--names", form, "--section", "kernels")
+        names = [row["kernel"] for row in json.loads(run(gputrace, *words, "--json"))["kernels"]]
+        for width in WIDTHS[1:]:
+            text = run(gputrace, *words, f"--width={width}")
+            letters = "".join(text.split())
+            found += too_wide(text, width)
+            found += [f"at {width} columns {name} is not there in full" for name in names[:ROWS]
+                      if "".join(name.split()) not in letters]
+    return found
 
 
 def check(gputrace, recording):
-    found = []
     reports = [line.split()[0] for line in run(gputrace, "report", "--list").splitlines()
                if not line.startswith(" ")]
+    found = []
+    for report in reports:
+        found += check_report(gputrace, recording, report)
     for words in (["report", recording, *reports], ["info", recording]):
-        for width in REPORT_WIDTHS:
+        for width in WIDTHS:
             by_option = run(gputrace, *words, f"--width={width}")
-            found += too_wide(by_option, width) + padded(by_option)
+            found += fits(by_option, width)
             if run(gputrace, *words, columns=width) != by_option:
                 found.append(f"COLUMNS={width} is another page than --width={width}")
-        piped = run(gputrace, *words)
-        found += too_wide(piped, PIPED) + padded(piped)
+        found += fits(run(gputrace, *words), PIPED)
     lines = run(gputrace, "report", recording, "--width=80").splitlines()
     if len(lines) > SUMMARY_LINES:
         found.append(f"the summary takes {len(lines)} lines")
-    said = json.loads(run(gputrace, "report", recording, "--json", "kernels"))
-    kernels = {row["kernel"] for row in said["kernels"]}
-    for width in REPORT_WIDTHS:
-        shown = kernel_names(run(gputrace, "report", recording, "kernels", f"--width={width}"))
-        if shown is not None and len(set(shown)) != len(kernels):
-            found.append(f"at {width} columns {len(kernels)} kernels read as {len(set(shown))}")
-    return found
+    return found + check_full_names(gputrace, recording)
 
 
 def main(gputrace, names):

@@ -127,6 +127,6 @@ def idleness(slices):
             gaps += start > until
             active += max(end - max(start, until), 0)
             until = max(until, end)
-        found[gpu] = {"span_ns": until - begin, "active_ns": active, "idle_ns": until - begin - active,
+        found[gpu] = {"span_ns": until - begin, "active_ns": active, "gap_ns": until - begin - active,
                       "gaps": gaps}
     return found

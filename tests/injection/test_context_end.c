@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
 
+#include "base/array.h"
 #include "injection/cupti/cupti.h"
 #include "injection/recorder.h"
 #include "injection/source.h"
@@ -28,12 +29,10 @@ static const char *const driver_names[] = {
 	"cuCtxSynchronize",
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static CUptiResult name_of(CUpti_CallbackDomain domain, uint32_t id, const char **name)
 {
 	const bool driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-	const size_t count = driver ? COUNT(driver_names) : COUNT(runtime_names);
+	const size_t count = driver ? GT_COUNT_OF(driver_names) : GT_COUNT_OF(runtime_names);
 
 	if (id >= count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
@@ -54,9 +53,9 @@ static bool is_wanted(CUpti_CallbackDomain domain, const char *const *names, siz
 }
 
 #define is_runtime_wanted(name)                                                                    \
-	is_wanted(CUPTI_CB_DOMAIN_RUNTIME_API, runtime_names, COUNT(runtime_names), name)
+	is_wanted(CUPTI_CB_DOMAIN_RUNTIME_API, runtime_names, GT_COUNT_OF(runtime_names), name)
 #define is_driver_wanted(name)                                                                     \
-	is_wanted(CUPTI_CB_DOMAIN_DRIVER_API, driver_names, COUNT(driver_names), name)
+	is_wanted(CUPTI_CB_DOMAIN_DRIVER_API, driver_names, GT_COUNT_OF(driver_names), name)
 
 Test(context_end, waits_before_every_call_that_ends_a_context_and_no_other)
 {

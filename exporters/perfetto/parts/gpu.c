@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/wire.h"
+#include "model/functions.h"
 
 enum {
 	CATEGORY_OTHER = 0,
@@ -174,7 +175,7 @@ static void put_slice(struct gt_gpu *gpu, struct gt_kernels *kernels, enum gt_pl
 	}
 	switch (table) {
 	case GT_PLACED_kernels:
-		gt_kernels_put(kernels, &placed, number, &trace->kernels.rows[row]);
+		gt_kernels_put(kernels, &placed, number, (gt_id)row);
 		break;
 	case GT_PLACED_copies:
 		gt_gpu_put_copy(gpu, &placed, number, &trace->copies.rows[row]);
@@ -231,6 +232,15 @@ static void put_slices(struct gt_gpu *gpu, struct gt_kernels *kernels)
 	}
 }
 
+static void find_first_launches(struct gt_gpu *gpu)
+{
+	struct gt_functions functions;
+
+	gt_functions_init(&functions, gpu->perfetto->trace);
+	gt_first_launches_init(&gpu->first, gpu->perfetto->trace, &functions);
+	gt_functions_release(&functions);
+}
+
 void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 {
 	struct gt_gpu gpu = {
@@ -245,6 +255,7 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 	if (gt_ids_slice_count(&perfetto->ids) == 0)
 		return;
 	gpu.titles = gt_strings_new();
+	find_first_launches(&gpu);
 	gt_links_stream_waits(&gpu.waits, &perfetto->ids);
 	gt_perfetto_start(perfetto, &gpu.sequence, 0);
 	gt_args_intern_names(&gpu.sequence);
@@ -255,6 +266,7 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 	put_slices(&gpu, kernels);
 	gt_kernels_free(kernels);
 	gt_strings_free(gpu.titles);
+	gt_first_launches_release(&gpu.first);
 	gt_links_release(&gpu.waits);
 	gt_array_release(&gpu.message);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/index.h"
+#include "model/index.h"
 
 #include <assert.h>
 #include <stdlib.h>

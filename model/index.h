@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_INDEX_H
-#define GT_ANALYSIS_INDEX_H
+#ifndef GT_MODEL_INDEX_H
+#define GT_MODEL_INDEX_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_FUNCTIONS_H
-#define GT_ANALYSIS_FUNCTIONS_H
+#ifndef GT_MODEL_FUNCTIONS_H
+#define GT_MODEL_FUNCTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/functions.h"
+#include "model/functions.h"
 
 #include <stdlib.h>
 #include <string.h>
