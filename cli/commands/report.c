@@ -46,8 +46,8 @@ struct args {
 };
 
 /* What the reports that have a parameter "by" can do; those of kernels first. */
-static const char *const by_words[] = {"name",  "base", "shape",  "stream", "family",
-                                       "range", "path", "domain", NULL};
+static const char *const by_words[] = {"name",   "base",  "shape", "stream", "family",
+                                       "origin", "range", "path",  "domain", NULL};
 
 static const struct gt_option options[] = {
 	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
