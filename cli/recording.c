@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "cli/manifest.h"
+#include "cli/python.h"
 #include "format/recording.h"
 #include "format/roll.h"
 #include "format/salvage.h"
@@ -161,6 +162,15 @@ static bool is_manifest(const char *name)
 	        gt_has_suffix(name, ".partial"));
 }
 
+/* What is in a recording before there is a capture, and stays without one. */
+static bool is_beside(const char *name)
+{
+	return is_manifest(name) || gt_has_suffix(name, GT_ROLL_SUFFIX) ||
+	       gt_has_suffix(name, GT_NOTES_SUFFIX) || strcmp(name, GT_PYTHON_ARCHIVE) == 0 ||
+	       (strncmp(name, GT_PYTHON_ARCHIVE ".", sizeof(GT_PYTHON_ARCHIVE)) == 0 &&
+	        gt_has_suffix(name, ".partial"));
+}
+
 /* A kept module, or the temporary name of one. */
 static bool is_module(const char *name)
 {
@@ -179,9 +189,8 @@ static bool is_ours(const char *folder, const char *name)
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return false;
-	return is_manifest(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
-	       gt_has_suffix(name, GT_ARENA_SUFFIX) || gt_has_suffix(name, GT_ROLL_SUFFIX) ||
-	       is_module(name);
+	return is_beside(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
+	       gt_has_suffix(name, GT_ARENA_SUFFIX) || is_module(name);
 }
 
 static int check(const char *folder, const struct gt_recording_files *files, struct gt_error *err)
@@ -275,8 +284,7 @@ bool gt_recording_discard(const char *folder)
 	bool empty = gt_recording_list(&files, folder, NULL) == 0;
 
 	gt_array_each(const struct gt_recording_file, file, &files.list)
-		empty = empty &&
-		        (is_manifest(file->name) || gt_has_suffix(file->name, GT_ROLL_SUFFIX));
+		empty = empty && is_beside(file->name);
 	empty = empty && remove_files(folder, &files, NULL) == 0;
 	gt_recording_files_release(&files);
 	return empty;

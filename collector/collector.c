@@ -174,6 +174,8 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 			add_file(collection, &folder, entry->d_name, GT_ARENA_SUFFIX);
 		else if (gt_has_suffix(entry->d_name, GT_ROLL_SUFFIX))
 			add_roll(collection, &folder, entry->d_name);
+		else if (gt_has_suffix(entry->d_name, GT_NOTES_SUFFIX))
+			gt_left_notes_read(&collection->left_notes, folder.fd, entry->d_name);
 	}
 	closedir(dir);
 	join_arenas(collection);
@@ -273,6 +275,7 @@ static void release(struct gt_collection *collection)
 	}
 	gt_array_release(&collection->captures);
 	gt_array_release(&collection->rolls);
+	gt_left_notes_release(&collection->left_notes);
 }
 
 int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt_watch *watch,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "collector/left_notes.h"
 #include "format/recording.h"
 #include "format/records.h"
 #include "format/roll.h"
@@ -104,6 +105,7 @@ struct gt_collection {
 	const struct gt_watch *watch; /* NULL: nobody wants to know how far it is */
 	gt_array(struct gt_capture) captures;
 	gt_array(struct gt_host_roll) rolls; /* that say something */
+	struct gt_left_notes left_notes;
 };
 
 /* One step from captures to a trace. To add one: see stages.def. */

@@ -30,6 +30,7 @@
 #include "cli/process.h"
 #include "cli/progress.h"
 #include "cli/reading.h"
+#include "cli/python.h"
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/summary.h"
@@ -52,6 +53,7 @@ struct args {
 	const char *api;
 	const char *cupti;
 	const char *names;
+	const char *pytorch;
 	uint64_t flush_interval_ns; /* 0: not given */
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
@@ -86,6 +88,10 @@ static const struct gt_option options[] = {
                    "launch by the runtime the driver's call. outer: the runtime's, for a price"),
 	OPT_FLAG("no-nvtx", 0, struct args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
+	OPT_TEXT(
+		"pytorch", 0, struct args, pytorch, "WHAT",
+		"Name what PyTorch does, forward and backward, by NVTX ranges, which slows the program "
+		"down: ops, shapes (ops with sizes of operands) or modules; commas separate several"),
 	OPT_INTERVAL(
 		"telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
 		"How often power, clocks, temperature and their like are read of each GPU in use, "
@@ -113,7 +119,8 @@ struct run {
 	char *folder;
 	char *exported; /* NULL with --no-export and --join */
 	struct gt_claim claim;
-	bool replace; /* NAME.perfetto may be, as the folder may */
+	bool replace;     /* NAME.perfetto may be, as the folder may */
+	char pytorch[32]; /* the words of --pytorch, "": none */
 	struct gt_manifest manifest;
 	struct gt_environment environment;
 	struct gt_listener listener;
@@ -377,6 +384,18 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;
 }
 
+/* Of the option, else of the environment. */
+static int read_pytorch(struct run *run, struct gt_error *err)
+{
+	const char *list = run->args->pytorch;
+
+	if (!list)
+		list = gt_environment_find(&run->environment, "GPUTRACE_PYTORCH");
+	if (!list || !*list)
+		return 0;
+	return gt_python_words(list, run->pytorch, sizeof(run->pytorch), err);
+}
+
 /* What was there before hears of NVTX's calls through ours. */
 static void set_nvtx(struct gt_environment *environment, const char *library, bool wanted)
 {
@@ -447,15 +466,18 @@ static int set_folder(struct run *run, struct gt_error *err)
 {
 	char *path = realpath(run->folder, NULL);
 	char *setting;
+	int result = 0;
 
 	if (!path)
 		return gt_fail(err, errno, "cannot use %s: %s", run->folder, gt_errno_text(errno));
 	setting = without_patterns(path);
 	gt_environment_set(&run->environment, "GPUTRACE_OUTPUT", setting);
 	free(setting);
+	if (*run->pytorch)
+		result = gt_python_add(&run->environment, path, run->pytorch, err);
 	free(path);
 	add_settings(run);
-	return 0;
+	return result;
 }
 
 /* The program never ran: everything is as it was before. */
@@ -464,6 +486,8 @@ static void undo(struct run *run)
 	struct gt_error err = {0};
 
 	gt_manifest_remove(&run->manifest, run->folder);
+	if (*run->pytorch)
+		gt_python_remove(run->folder);
 	if (gt_claim_drop(&run->claim, &err) < 0)
 		gt_say("%s", err.text);
 }
@@ -485,6 +509,8 @@ static int prepare(struct run *run, struct gt_error *err)
 
 	gt_environment_init(&run->environment);
 	result = set_options(&run->environment, run->args, err);
+	if (result == 0)
+		result = read_pytorch(run, err);
 	if (result == 0)
 		result = set_library(&run->environment, !run->args->no_nvtx, err);
 	if (result == 0)
@@ -718,11 +744,24 @@ static void conclude_apart(struct run *run, const struct gt_salvage *salvage)
 		       run->folder);
 }
 
+/* What still runs, here or in another run, may start a Python yet. */
+static void finish_python(const struct run *run, const struct gt_salvage *salvage, bool last)
+{
+	if (!*run->pytorch)
+		return;
+	if (!gt_python_was_heard(run->folder))
+		gt_say("--pytorch: no process imported torch where gputrace could see it: either "
+		       "none did, or it ran as python -I, -E or -S, or without PYTHONPATH");
+	if (last && salvage->running == 0)
+		gt_python_remove(run->folder);
+}
+
 /* After the program: whatever fails here is said, and changes nothing about its exit status. */
 static void finish(struct run *run, const struct gt_ending *ending)
 {
 	struct gt_salvage salvage = {0};
 	struct gt_error err = {0};
+	bool last;
 
 	run->manifest.end = gt_instant_now();
 	run->manifest.ending = *ending;
@@ -732,7 +771,9 @@ static void finish(struct run *run, const struct gt_ending *ending)
 		gt_say("%s", err.text);
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
 		gt_say("%s", err.text);
-	if (run->args->join && !gt_claim_is_last(&run->claim))
+	last = !run->args->join || gt_claim_is_last(&run->claim);
+	finish_python(run, &salvage, last);
+	if (!last)
 		conclude_before_others(run);
 	else
 		conclude_apart(run, &salvage);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_OPERATION_TOTALS_H
+#define GT_ANALYSIS_OPERATION_TOTALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/spread.h"
+#include "base/array.h"
+#include "model/operations.h"
+#include "model/ranges.h"
+
+struct gt_strings;
+
+/*
+ * What the operations of frameworks (model/operations.h) took of the GPUs: modules and operations
+ * of PyTorch, instructions of HLO. Work belongs to the innermost of each kind in whose range it was
+ * asked for; work of a graph to those in which its node was made. Where XLA's ranges are missing,
+ * kernels of a process that runs XLA's belong to the instruction that their name tells.
+ */
+struct gt_operation_total {
+	enum gt_operation_kind kind;
+	enum gt_direction direction;
+	const char *name;
+	const char *around; /* HLO: its module; an operation of backward: the forward one; or "" */
+	enum gt_hlo_category category;
+	bool from_names;       /* HLO: of kernels' names, not of ranges: calls are not known */
+	uint64_t calls;        /* ranges; of a module in backward, how often its part began */
+	uint64_t own_ns;       /* of kernels, copies and fills; what overlaps counts in full */
+	uint64_t inclusive_ns; /* with what was asked for in operations of the kind inside it */
+	uint64_t launches;     /* kernels, copies and fills of own_ns */
+	uint64_t idle_ns; /* of the GPU, between the first start and the last end of each call */
+	struct gt_spread each; /* GPU time of a call, with what is inside, ns */
+};
+
+struct gt_operation_totals {
+	const struct gt_trace *trace;
+	struct gt_ranges ranges;
+	struct gt_strings *keys;  /* of rows, in their order */
+	struct gt_strings *words; /* that rows have */
+	gt_array(struct gt_operation_total) rows;
+	gt_id *group_of;  /* by row of ranges: row of rows, GT_NONE: it is no operation */
+	uint64_t busy_ns; /* of all kernels, copies and fills */
+	uint64_t owned_ns[GT_OPERATION_KINDS];
+};
+
+/* The trace must outlive it. */
+void gt_operation_totals_init(struct gt_operation_totals *totals, const struct gt_trace *trace);
+void gt_operation_totals_release(struct gt_operation_totals *totals);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/operation_totals.h"
+#include "analysis/report.h"
+#include "analysis/result.h"
+#include "base/array.h"
+#include "model/trace.h"
+#include "model/view.h"
+
+/* Of each operation, behind what it is called. */
+#define FIGURES                                                                                    \
+	{"calls", GT_UNIT_COUNT, "How often its range began", GT_WORTH_LITTLE},                    \
+		{"own_ns", GT_UNIT_NS,                                                             \
+	         "GPU time of what it asked for itself: sum of end - start of kernels, copies "    \
+	         "and fills",                                                                      \
+	         GT_WORTH_KEY},                                                                    \
+		{"share_percent", GT_UNIT_PERCENT,                                                 \
+	         "own_ns of the time of all kernels, copies and fills", GT_WORTH_KEY},             \
+		{"inclusive_ns", GT_UNIT_NS,                                                       \
+	         "own_ns, and that of the others of this table that were called inside"},          \
+		{"mean_ns", GT_UNIT_NS, "GPU time of a call, with what is inside, on average"},    \
+		{"median_ns", GT_UNIT_NS, "Half of the calls took no more", GT_WORTH_LITTLE},      \
+		{"min_ns", GT_UNIT_NS, "Least", GT_WORTH_LEAST},                                   \
+		{"max_ns", GT_UNIT_NS, "Most", GT_WORTH_LEAST},                                    \
+		{"launches", GT_UNIT_COUNT, "Kernels, copies and fills of own_ns",                 \
+	         GT_WORTH_LITTLE},                                                                 \
+		{"launches_each", GT_UNIT_REAL, "launches / calls", GT_WORTH_LITTLE},              \
+	{                                                                                          \
+		"idle_ns", GT_UNIT_NS,                                                             \
+			"Time in which nothing ran on the GPU between the first start and the "    \
+			"last end of calls",                                                       \
+			GT_WORTH_LITTLE                                                            \
+	}
+
+static const struct gt_heading module_headings[] = {
+	{"module", GT_UNIT_TEXT, "Path of the module in its model, or optimizer", GT_WORTH_NAME},
+	{"direction", GT_UNIT_TEXT, "Forward, or backward; not known of optimizers", GT_WORTH_KEY},
+	FIGURES,
+};
+
+static const struct gt_heading op_headings[] = {
+	{"op", GT_UNIT_TEXT, "Operation of PyTorch", GT_WORTH_NAME},
+	{"direction", GT_UNIT_TEXT, "Forward or backward", GT_WORTH_KEY},
+	FIGURES,
+	{"forward_op", GT_UNIT_TEXT,
+         "Backward: operation that its sequence number ties it to; of one, where there are several",
+         GT_WORTH_LITTLE},
+};
+
+static const struct gt_heading hlo_headings[] = {
+	{"instruction", GT_UNIT_TEXT,
+         "Instruction of HLO; without ranges of XLA's, kernel that is called as it is",
+         GT_WORTH_NAME},
+	{"category", GT_UNIT_TEXT, "What sort of an instruction it is, as its text or name tells"},
+	FIGURES,
+	{"hlo_module", GT_UNIT_TEXT, "Module of HLO that it is in", GT_WORTH_LITTLE},
+};
+
+/* The tables, and of whom each is. */
+static const struct table {
+	const char *title;
+	enum gt_operation_kind kind;
+	const struct gt_heading *headings;
+	size_t count;
+} tables[] = {
+	{"nn_modules", GT_OPERATION_MODULE, module_headings, GT_COUNT_OF(module_headings)},
+	{"ops", GT_OPERATION_OP, op_headings, GT_COUNT_OF(op_headings)},
+	{"hlo", GT_OPERATION_HLO, hlo_headings, GT_COUNT_OF(hlo_headings)},
+};
+
+static int by_own_time(const void *a, const void *b)
+{
+	const struct gt_operation_total *left = a;
+	const struct gt_operation_total *right = b;
+	const int order = strcmp(left->name, right->name);
+
+	if (left->own_ns != right->own_ns)
+		return left->own_ns < right->own_ns ? 1 : -1;
+	if (left->inclusive_ns != right->inclusive_ns)
+		return left->inclusive_ns < right->inclusive_ns ? 1 : -1;
+	return order ? order : (int)left->direction - (int)right->direction;
+}
+
+static void add_known(struct gt_result *result, bool known, uint64_t count)
+{
+	if (known)
+		gt_result_add_count(result, (int64_t)count);
+	else
+		gt_result_add_unknown(result);
+}
+
+/* The words end with the totals, before the result. */
+static void add_word(struct gt_result *result, const char *text)
+{
+	if (*text)
+		gt_result_add_format(result, "%s", text);
+	else
+		gt_result_add_unknown(result);
+}
+
+static void add_figures(const struct gt_operation_totals *totals, struct gt_result *result,
+                        const struct gt_operation_total *row)
+{
+	const bool called = row->calls > 0;
+
+	add_known(result, called, row->calls);
+	gt_result_add_count(result, (int64_t)row->own_ns);
+	gt_result_add_real(result, gt_percent((double)row->own_ns, (double)totals->busy_ns));
+	gt_result_add_count(result, (int64_t)row->inclusive_ns);
+	gt_add_rounded(result, row->each.mean);
+	add_known(result, called, (uint64_t)row->each.median);
+	add_known(result, called, (uint64_t)row->each.min);
+	add_known(result, called, (uint64_t)row->each.max);
+	gt_result_add_count(result, (int64_t)row->launches);
+	if (called)
+		gt_result_add_real(result, (double)row->launches / (double)row->calls);
+	else
+		gt_result_add_unknown(result);
+	add_known(result, called, row->idle_ns);
+}
+
+static void add_row(const struct gt_operation_totals *totals, struct gt_result *result,
+                    const struct gt_operation_total *row)
+{
+	add_word(result, row->name);
+	if (row->kind == GT_OPERATION_HLO)
+		gt_result_add_text(result, gt_hlo_category_name(row->category));
+	else
+		add_word(result, gt_direction_name(row->direction));
+	add_figures(totals, result, row);
+	if (row->kind != GT_OPERATION_MODULE)
+		add_word(result, row->around);
+}
+
+static void add_table(const struct gt_operation_totals *totals, struct gt_result *result,
+                      const struct table *table)
+{
+	gt_result_begin(result, table->title, table->headings, table->count);
+	gt_array_each(const struct gt_operation_total, row, &totals->rows)
+		if (row->kind == table->kind)
+			add_row(totals, result, row);
+}
+
+static void remark(const struct gt_operation_totals *totals, struct gt_result *result)
+{
+	static const char *const of[] = {
+		[GT_OPERATION_MODULE] = "modules and optimizers",
+		[GT_OPERATION_OP] = "operations",
+		[GT_OPERATION_HLO] = "instructions of HLO",
+	};
+
+	for (size_t i = 0; i < GT_COUNT_OF(tables); i++)
+		if (totals->owned_ns[tables[i].kind])
+			gt_result_remark(result, "%.1f %% of the GPU time belongs to %s.",
+			                 gt_percent((double)totals->owned_ns[tables[i].kind],
+			                            (double)totals->busy_ns),
+			                 of[tables[i].kind]);
+	gt_array_each(const struct gt_operation_total, row, &totals->rows)
+		if (row->from_names) {
+			gt_result_remark(result,
+			                 "XLA's ranges are missing for some kernels: their "
+			                 "instructions are told by their names, and calls of "
+			                 "libraries belong to none.");
+			return;
+		}
+}
+
+static int run(const struct gt_view *view, const struct gt_arguments *arguments,
+               struct gt_result *result, struct gt_error *err)
+{
+	struct gt_operation_totals totals;
+
+	(void)arguments;
+	(void)err;
+	gt_operation_totals_init(&totals, view->trace);
+	if (totals.rows.count > 1)
+		qsort(totals.rows.rows, totals.rows.count, sizeof(*totals.rows.rows), by_own_time);
+	for (size_t i = 0; i < GT_COUNT_OF(tables); i++)
+		add_table(&totals, result, &tables[i]);
+	if (totals.rows.count > 0)
+		remark(&totals, result);
+	else
+		gt_result_remark(result, "No operations of frameworks were recorded: gputrace run "
+		                         "--pytorch modules names those of PyTorch, XLA names its "
+		                         "own.");
+	gt_operation_totals_release(&totals);
+	return 0;
+}
+
+const struct gt_report gt_report_ops = {
+	.name = "ops",
+	.summary = "Modules and operations of PyTorch, instructions of XLA: GPU time of each",
+	.run = run,
+};

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/check_report.h"
+#include "base/strings.h"
+#include "model/origins.h"
+
+static struct gt_trace trace;
+static struct gt_result result;
+static gt_id process;
+static gt_id thread;
+static gt_id device;
+static gt_id stream;
+static gt_id shape;
+
+static void begin(void)
+{
+	trace_init(&trace, 10000);
+	process = trace_process(&trace, "app", 100);
+	thread = trace_thread(&trace, process, 7);
+	device = trace_device(&trace);
+	stream = trace_stream(&trace, process, device);
+	shape = trace_shape(&trace, "gemm", 1, 32);
+}
+
+static void end(void)
+{
+	gt_result_release(&result);
+	gt_trace_release(&trace);
+}
+
+TestSuite(ops, .init = begin, .fini = end);
+
+/* A kernel that ran so long, asked for inside a range. */
+static struct gt_kernel *launch(gt_id range, gt_time call_ns, gt_time start_ns, gt_time duration_ns)
+{
+	const gt_id call = trace_call_in(&trace, range, "cudaLaunchKernel", call_ns, call_ns + 5);
+	struct gt_kernel *kernel =
+		trace_kernel(&trace, stream, shape, start_ns, start_ns + duration_ns);
+
+	kernel->api_call = call;
+	return kernel;
+}
+
+/* The row of a table whose first two cells are these, "-" for one that is not known. */
+static int row_of(const char *title, const char *name_heading, const char *name,
+                  const char *other_heading, const char *other)
+{
+	for (size_t i = 0; i < row_count(&result, title); i++) {
+		const struct gt_cell *first = cell(&result, title, (int)i, name_heading);
+		const struct gt_cell *second = cell(&result, title, (int)i, other_heading);
+
+		if (strcmp(first->unknown ? "-" : first->text, name) == 0 &&
+		    strcmp(second->unknown ? "-" : second->text, other) == 0)
+			return (int)i;
+	}
+	cr_assert(false, "no row %s, %s in %s", name, other, title);
+	return 0;
+}
+
+static int module(const char *path, const char *direction)
+{
+	return row_of("nn_modules", "module", path, "direction", direction);
+}
+
+/* Net calls layer, which calls layer.proj, twice; backward has a part of proj and one of layer. */
+static void train(void)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 4000);
+	gt_id at;
+
+	for (gt_time i = 0; i < 2; i++) {
+		const gt_time start_ns = 100 + 1000 * i;
+		const gt_id net = trace_range(&trace, thread, step, "nn.Module: Net", start_ns,
+		                              start_ns + 500);
+		const gt_id layer = trace_range(&trace, thread, net, "nn.Module: layer",
+		                                start_ns + 10, start_ns + 400);
+		const gt_id proj = trace_range(&trace, thread, layer, "nn.Module: layer.proj",
+		                               start_ns + 20, start_ns + 300);
+
+		launch(proj, start_ns + 30, start_ns + 1000, 10);
+		launch(proj, start_ns + 40, start_ns + 1030, 20);
+		launch(layer, start_ns + 310, start_ns + 1100, 5 + i);
+	}
+	at = trace_range(&trace, other, GT_NONE, "nn.Module: layer.proj backward", 3000, 3100);
+	launch(at, 3010, 5000, 100);
+	at = trace_range(&trace, other, GT_NONE, "nn.Module: layer backward", 3100, 3200);
+	launch(at, 3110, 5200, 40);
+	at = trace_range(&trace, thread, step, "Optimizer: AdamW.step", 3500, 3600);
+	launch(at, 3510, 6000, 7);
+	launch(step, 3700, 7000, 42);
+}
+
+Test(ops, of_modules_have_their_own_time_and_that_of_what_is_inside)
+{
+	int row;
+
+	train();
+	run_report(&result, "ops", &trace);
+	cr_assert(eq(sz, row_count(&result, "nn_modules"), 6));
+	row = module("layer.proj", "forward");
+	expect_count(&result, "nn_modules", row, "calls", 2);
+	expect_count(&result, "nn_modules", row, "own_ns", 60);
+	expect_count(&result, "nn_modules", row, "inclusive_ns", 60);
+	expect_count(&result, "nn_modules", row, "median_ns", 30);
+	expect_count(&result, "nn_modules", row, "launches", 4);
+	expect_real(&result, "nn_modules", row, "launches_each", 2);
+	/* Between its two kernels; 30 ns each time. */
+	expect_count(&result, "nn_modules", row, "idle_ns", 40);
+	row = module("layer", "forward");
+	expect_count(&result, "nn_modules", row, "own_ns", 11);
+	expect_count(&result, "nn_modules", row, "inclusive_ns", 71);
+	expect_count(&result, "nn_modules", row, "min_ns", 35);
+	expect_count(&result, "nn_modules", row, "max_ns", 36);
+	row = module("Net", "forward");
+	expect_count(&result, "nn_modules", row, "own_ns", 0);
+	expect_count(&result, "nn_modules", row, "inclusive_ns", 71);
+	expect_count(&result, "nn_modules", module("AdamW.step", "-"), "own_ns", 7);
+	expect_real(&result, "nn_modules", row, "share_percent", 0);
+}
+
+Test(ops, of_backward_include_what_their_paths_do)
+{
+	train();
+	run_report(&result, "ops", &trace);
+	expect_count(&result, "nn_modules", module("layer.proj", "backward"), "own_ns", 100);
+	expect_count(&result, "nn_modules", module("layer", "backward"), "own_ns", 40);
+	expect_count(&result, "nn_modules", module("layer", "backward"), "inclusive_ns", 140);
+	cr_expect(has_remark(&result, "83.8 % of the GPU time belongs to modules"));
+}
+
+Test(ops, of_backward_name_the_operation_that_their_number_ties_them_to)
+{
+	const gt_id linear =
+		trace_range(&trace, thread, GT_NONE, "aten::linear, seq = 4, op_id = 1", 0, 100);
+	const gt_id mm =
+		trace_range(&trace, thread, linear, "aten::mm, seq = 4, op_id = 2", 10, 50);
+	gt_id node;
+	gt_id inner;
+	int row;
+
+	launch(mm, 20, 1000, 30);
+	node = trace_range(&trace, thread, GT_NONE,
+	                   "autograd::engine::evaluate_function: MmBackward0, seq = 4, op_id = 3",
+	                   200, 300);
+	inner = trace_range(&trace, thread, node, "MmBackward0, seq = 4, op_id = 4", 210, 290);
+	launch(inner, 220, 1100, 50);
+	run_report(&result, "ops", &trace);
+	cr_assert(eq(sz, row_count(&result, "ops"), 3));
+	row = row_of("ops", "op", "MmBackward0", "direction", "backward");
+	expect_words(&result, "ops", row, "forward_op", "aten::mm");
+	expect_count(&result, "ops", row, "own_ns", 50);
+	expect_count(&result, "ops", row, "inclusive_ns", 50);
+	row = row_of("ops", "op", "aten::linear", "direction", "forward");
+	expect_count(&result, "ops", row, "own_ns", 0);
+	expect_count(&result, "ops", row, "inclusive_ns", 30);
+	expect_unknown(&result, "ops", row, "forward_op");
+}
+
+static gt_id xla_range(gt_id parent, const char *text, gt_time start_ns, gt_time end_ns)
+{
+	const gt_id range = trace_range(&trace, thread, parent, text, start_ns, end_ns);
+
+	trace.ranges.rows[range].domain = 0;
+	return range;
+}
+
+Test(ops, of_hlo_are_instructions_in_their_module)
+{
+	gt_id set;
+	gt_id thunk;
+	int row;
+
+	trace_domain(&trace, process, "TSL");
+	set = xla_range(GT_NONE, "XlaModule:#hlo_module=jit_step,program_id=3#", 0, 500);
+	thunk = xla_range(set, "Thunk:#hlo_op=custom-call.2#", 10, 100);
+	trace.ranges.rows[thunk].data =
+		gt_strings_add(trace.strings, "custom_call_target=\\\"__cublas$gemm\\\"");
+	launch(thunk, 20, 1000, 30);
+	launch(xla_range(set, "Thunk:#name=add,hlo_op=fusion.6#", 110, 200), 120, 1100, 10);
+	run_report(&result, "ops", &trace);
+	cr_assert(eq(sz, row_count(&result, "hlo"), 2));
+	row = row_of("hlo", "instruction", "custom-call.2", "category", "gemm call");
+	expect_words(&result, "hlo", row, "hlo_module", "jit_step");
+	expect_count(&result, "hlo", row, "own_ns", 30);
+	row = row_of("hlo", "instruction", "fusion.6", "category", "fusion");
+	expect_real(&result, "hlo", row, "share_percent", 25);
+}
+
+Test(ops, of_hlo_are_told_by_kernels_where_there_are_no_ranges)
+{
+	const gt_id fusion = trace_shape(&trace, "loop_add_fusion", 1, 32);
+	const gt_id gemm = shape;
+	int row;
+
+	trace.launch_shapes.rows[fusion].origin = GT_ORIGIN_xla;
+	trace.launch_shapes.rows[gemm].origin = GT_ORIGIN_cublas;
+	trace_kernel(&trace, stream, fusion, 100, 110);
+	trace_kernel(&trace, stream, gemm, 200, 230);
+	run_report(&result, "ops", &trace);
+	cr_assert(eq(sz, row_count(&result, "hlo"), 2));
+	row = row_of("hlo", "instruction", "loop_add_fusion", "category", "fusion");
+	expect_count(&result, "hlo", row, "own_ns", 10);
+	expect_unknown(&result, "hlo", row, "calls");
+	row = row_of("hlo", "instruction", "(gemm call)", "category", "gemm call");
+	expect_count(&result, "hlo", row, "own_ns", 30);
+	cr_expect(has_remark(&result, "25.0 % of the GPU time belongs to instructions"));
+	cr_expect(has_remark(&result, "XLA's ranges are missing"));
+}
+
+Test(ops, say_where_they_come_from_when_there_are_none)
+{
+	launch(trace_range(&trace, thread, GT_NONE, "step", 0, 100), 10, 20, 30);
+	run_report(&result, "ops", &trace);
+	cr_expect(has_remark(&result, "No operations of frameworks were recorded"));
+}
