@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/index.h"
 #include "base/array.h"
 #include "model/graph.h"
+#include "model/index.h"
 
 enum { DEEPEST = 32 }; /* graphs inside graphs that are followed; CUDA's own limit is less */
 

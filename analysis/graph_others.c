@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/index.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/graph_runs.h"
+#include "model/index.h"
 #include "model/short_name.h"
 #include "model/trace.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void *zeroed(size_t count, size_t size)
 {
@@ -67,7 +65,7 @@ void gt_add_graph_share(struct gt_result *result, const struct gt_trace *trace)
 		share.copies[copy->graph_node != 0] += copy->start_ns > 0;
 	gt_array_each(const struct gt_fill, fill, &trace->fills)
 		share.fills[fill->graph_node != 0] += fill->start_ns > 0;
-	gt_result_begin(result, "share", share_headings, COUNT(share_headings));
+	gt_result_begin(result, "share", share_headings, GT_COUNT_OF(share_headings));
 	for (int in_graph = 1; in_graph >= 0; in_graph--) {
 		gt_result_add_text(result, words[in_graph]);
 		gt_result_add_count(result, (int64_t)share.kernels[in_graph]);
@@ -193,10 +191,10 @@ void gt_add_graph_compared(struct gt_result *result, const struct gt_trace *trac
 				(struct place){i, uses[i].total_ns[0] + uses[i].total_ns[1]};
 	if (count > 1)
 		qsort(places, count, sizeof(*places), by_total);
-	gt_result_begin(result, "compared", compared_headings, COUNT(compared_headings));
+	gt_result_begin(result, "compared", compared_headings, GT_COUNT_OF(compared_headings));
 	for (size_t i = 0; i < count && i < top; i++)
 		add_use(result, trace, &uses[places[i].row], places[i].row);
-	gt_result_remark_top(result, "compared", count, top);
+	gt_result_top(result, count, top);
 	gt_array_free(places);
 	gt_array_free(uses);
 }
@@ -272,7 +270,7 @@ static void add_between(struct gt_result *result, const struct between *between,
 		places[i] = (struct place){i, between->sums.rows[i].total_ns};
 	if (count > 1)
 		qsort(places, count, sizeof(*places), by_total);
-	gt_result_begin(result, "between", between_headings, COUNT(between_headings));
+	gt_result_begin(result, "between", between_headings, GT_COUNT_OF(between_headings));
 	for (size_t i = 0; i < count && i < top; i++) {
 		const struct call_sum *sum = &between->sums.rows[places[i].row];
 
@@ -283,7 +281,7 @@ static void add_between(struct gt_result *result, const struct between *between,
 		gt_add_string(result, between->trace,
 		              *(const gt_string *)gt_index_key(between->names, places[i].row));
 	}
-	gt_result_remark_top(result, "between", count, top);
+	gt_result_top(result, count, top);
 	gt_array_free(places);
 }
 

@@ -95,10 +95,8 @@ static const struct gt_heading node_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Kernel that it ran first", GT_WORTH_NAME},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct gt_parameter parameters[] = {
-	{"top", GT_PARAMETER_COUNT, "20",
+	{"top", GT_PARAMETER_ROWS, "20",
          "Rows of tables runs, execs, graphs, nodes, compared and between"},
 	{0},
 };
@@ -301,10 +299,10 @@ static void add_run(const struct graphs *graphs, const struct exec *exec, struct
 
 static void add_runs(const struct graphs *graphs, struct gt_result *result)
 {
-	gt_result_begin(result, "runs", run_headings, COUNT(run_headings));
+	gt_result_begin(result, "runs", run_headings, GT_COUNT_OF(run_headings));
 	for (size_t i = 0; i < graphs->exec_count && i < graphs->top; i++)
 		add_run(graphs, &graphs->execs[i], result);
-	gt_result_remark_top(result, "runs", graphs->exec_count, graphs->top);
+	gt_result_top(result, graphs->exec_count, graphs->top);
 }
 
 static void add_calls(struct gt_result *result, const struct changes *changes,
@@ -340,10 +338,10 @@ static void add_exec(const struct graphs *graphs, const struct exec *exec, struc
 
 static void add_execs(const struct graphs *graphs, struct gt_result *result)
 {
-	gt_result_begin(result, "execs", exec_headings, COUNT(exec_headings));
+	gt_result_begin(result, "execs", exec_headings, GT_COUNT_OF(exec_headings));
 	for (size_t i = 0; i < graphs->exec_count && i < graphs->top; i++)
 		add_exec(graphs, &graphs->execs[i], result);
-	gt_result_remark_top(result, "execs", graphs->exec_count, graphs->top);
+	gt_result_top(result, graphs->exec_count, graphs->top);
 }
 
 /* ---- graphs ---- */
@@ -496,11 +494,11 @@ static void add_graphs(const struct graphs *graphs, struct gt_result *result)
 	struct contents *contents = contents_of(trace);
 	size_t rows = 0;
 
-	gt_result_begin(result, "graphs", graph_headings, COUNT(graph_headings));
+	gt_result_begin(result, "graphs", graph_headings, GT_COUNT_OF(graph_headings));
 	for (gt_id i = 0; i < trace->graphs.count; i++)
 		if (trace->graphs.rows[i].kind != GT_GRAPH_INSIDE && rows++ < graphs->top)
 			add_graph(trace, i, &contents[i], result);
-	gt_result_remark_top(result, "graphs", rows, graphs->top);
+	gt_result_top(result, rows, graphs->top);
 	gt_array_free(contents);
 }
 
@@ -579,10 +577,10 @@ static void add_nodes(const struct graphs *graphs, struct gt_result *result)
 			nodes[count++] = (struct shown_node){i, graphs->runs.of_node[i].total_ns};
 	if (count > 1)
 		qsort(nodes, count, sizeof(*nodes), by_total);
-	gt_result_begin(result, "nodes", node_headings, COUNT(node_headings));
+	gt_result_begin(result, "nodes", node_headings, GT_COUNT_OF(node_headings));
 	for (size_t i = 0; i < count && i < graphs->top; i++)
 		add_node(graphs, nodes[i].row, ran, result);
-	gt_result_remark_top(result, "nodes", count, graphs->top);
+	gt_result_top(result, count, graphs->top);
 	gt_array_free(nodes);
 	gt_array_free(ran);
 }

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/index.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/demangle.h"
+#include "model/index.h"
 #include "model/module_index.h"
 #include "model/names.h"
 #include "model/short_name.h"
@@ -92,8 +92,6 @@ static const struct gt_heading jit_headings[] = {
 	{"count", GT_UNIT_COUNT, "How often"},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start, of those that have times"},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What ran of one function. */
 struct use {
@@ -260,7 +258,7 @@ static void add_processes(const struct tally *tally, struct gt_result *result)
 	for (size_t i = 0; i <= trace->processes.count; i++)
 		sums[i] = (struct sum){.jit_ns = (double)NAN};
 	sum_up(tally, sums);
-	gt_result_begin(result, "processes", process_headings, COUNT(process_headings));
+	gt_result_begin(result, "processes", process_headings, GT_COUNT_OF(process_headings));
 	for (size_t i = 0; i < trace->processes.count; i++) {
 		const struct sum *sum = &sums[i];
 		const bool known = sum->modules > sum->not_measured;
@@ -404,7 +402,7 @@ static void add_modules(const struct tally *tally, struct gt_result *result)
 			                                 (double)trace->modules.rows[i].size_bytes};
 	}
 	qsort(places, count, sizeof(*places), by_amounts);
-	gt_result_begin(result, "modules", module_headings, COUNT(module_headings));
+	gt_result_begin(result, "modules", module_headings, GT_COUNT_OF(module_headings));
 	for (size_t i = 0; i < count; i++)
 		add_module(tally, result, places[i].id);
 	gt_array_free(places);
@@ -484,7 +482,7 @@ static void add_calls(const struct tally *tally, struct gt_result *result)
 	gt_array_each(const struct gt_module, module, &trace->modules)
 		if (module->api_call < trace->api_calls.count && is_loaded_in_view(tally, module))
 			count_call(&calls, trace, module);
-	gt_result_begin(result, "calls", call_headings, COUNT(call_headings));
+	gt_result_begin(result, "calls", call_headings, GT_COUNT_OF(call_headings));
 	add_call_rows(&calls, trace, result);
 	gt_index_free(calls.functions);
 	gt_index_free(calls.seen);
@@ -577,7 +575,7 @@ static void add_functions(const struct tally *tally, struct gt_result *result)
 		places[i] = (struct place){(gt_id)i, (double)functions.sums.rows[i].use.kernel_ns,
 		                           (double)functions.sums.rows[i].use.kernels};
 	qsort(places, functions.sums.count, sizeof(*places), by_amounts);
-	gt_result_begin(result, "functions", function_headings, COUNT(function_headings));
+	gt_result_begin(result, "functions", function_headings, GT_COUNT_OF(function_headings));
 	for (size_t i = 0; i < functions.sums.count; i++)
 		add_function(tally, result, &functions.sums.rows[places[i].id]);
 	gt_index_free(functions.index);
@@ -613,7 +611,7 @@ static void add_compilation(const struct gt_trace *trace, struct gt_result *resu
 
 static void add_compilations(const struct gt_trace *trace, struct gt_result *result)
 {
-	gt_result_begin(result, "compilations", jit_headings, COUNT(jit_headings));
+	gt_result_begin(result, "compilations", jit_headings, GT_COUNT_OF(jit_headings));
 	for (uint32_t operation = 0; operation < OPERATIONS; operation++)
 		for (uint32_t entry = 0; entry < ENTRIES; entry++)
 			add_compilation(trace, result, operation, entry);

@@ -502,7 +502,7 @@ static void add_top_ranges(const struct gt_range_totals *totals, struct gt_resul
 			                                       totals->rows[i].wall.spread.total};
 	if (count > 1)
 		qsort(places, count, sizeof(*places), by_gpu_time);
-	gt_result_begin(result, "top_ranges", top_range_headings, COUNT(top_range_headings));
+	gt_result_begin(result, "top_ranges", top_range_headings, GT_COUNT_OF(top_range_headings));
 	for (size_t i = 0; i < count && i < top; i++)
 		add_top_range(totals, result, places[i].path);
 	if (count == 0)
