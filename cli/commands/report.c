@@ -164,11 +164,16 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 	return known ? 0 : unknown_parameter(answers, setting, err);
 }
 
-/* Tables that keep a number of rows themselves keep as many as are asked for. */
-static void limit(struct answers *answers, uint64_t rows)
+/*
+ * Tables that keep a number of rows themselves keep as many as are asked for, and all of them where
+ * another order decides which are the first.
+ */
+static void limit(struct answers *answers, const struct args *args)
 {
+	const uint64_t rows = args->sort.count ? GT_ROWS_ALL : args->show.limit;
+
 	gt_array_each(struct answer, answer, &answers->list)
-		if (rows != GT_LIMIT_NONE)
+		if (args->sort.count || rows != GT_LIMIT_NONE)
 			gt_arguments_limit(&answer->arguments, answer->report->parameters, rows);
 }
 
@@ -450,7 +455,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = choose(&answers, left, argv, &word, args.by ? "kernels" : "summary", err);
 	if (result == 0 && args.by)
 		result = group(&answers, args.by, err);
-	limit(&answers, args.show.limit);
+	limit(&answers, &args);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
