@@ -352,7 +352,7 @@ static struct base nearest_kernel(const struct gt_trace *trace, const char *word
 
 	for (size_t i = 0; i < trace->launch_shapes.count && i < MOST_COMPARED; i++) {
 		const struct gt_launch_shape *shape = &trace->launch_shapes.rows[i];
-		struct base base;
+		struct base base = {""};
 		const char *const words[] = {base.text, nearest.text, NULL};
 		const char *found;
 
