@@ -170,11 +170,16 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 	return known ? 0 : unknown_parameter(answers, setting, err);
 }
 
-/* Tables that keep a number of rows themselves keep as many as are asked for. */
-static void limit(struct answers *answers, uint64_t rows)
+/*
+ * Tables that keep a number of rows themselves keep as many as are asked for, and all of them where
+ * another order decides which are the first.
+ */
+static void limit(struct answers *answers, const struct args *args)
 {
+	const uint64_t rows = args->sort.count ? GT_ROWS_ALL : args->show.limit;
+
 	gt_array_each(struct answer, answer, &answers->list)
-		if (rows != GT_LIMIT_NONE)
+		if (args->sort.count || rows != GT_LIMIT_NONE)
 			gt_arguments_limit(&answer->arguments, answer->report->parameters, rows);
 }
 
@@ -476,7 +481,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = group(&answers, args.by, err);
 	if (result == 0 && args.each)
 		result = show_each(&answers, err);
-	limit(&answers, args.show.limit);
+	limit(&answers, &args);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
