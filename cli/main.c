@@ -22,14 +22,13 @@ static void print_help(FILE *out)
 	for (size_t i = 0; i < gt_command_count; i++)
 		if (!gt_commands[i]->hidden)
 			fprintf(out, "  %-10s %s\n", gt_commands[i]->name, gt_commands[i]->summary);
-	fputs("\n'gputrace ./app' is 'gputrace run ./app', 'gputrace app.gputrace' is\n"
-	      "'gputrace report app.gputrace'.\n\n"
-	      "'gputrace help COMMAND' or 'gputrace COMMAND --help' says more, 'gputrace help\n"
-	      "REPORT' explains a report; 'gputrace --version' names the version.\n\n"
-	      "Exit status: 0 done, 1 could not do it, 2 did not understand the command line.\n"
-	      "That of 'gputrace run' is the program's own; 125 gputrace could not start\n"
-	      "recording, 126 the program cannot be run, 127 there is no such program,\n"
-	      "128+N signal N killed it.\n",
+	fputs("\n"
+	      "In short: 'gputrace ./app' records a program, 'gputrace app.gputrace' shows the\n"
+	      "summary of a recording, 'gputrace kernels' a report on the newest one here.\n\n"
+	      "'gputrace COMMAND --help' explains a command, 'gputrace help REPORT' a report,\n"
+	      "'gputrace --version' prints the version.\n\n"
+	      "Exit status: 0 done, 1 could not be done, 2 the command line was not understood.\n"
+	      "'gputrace run' exits as the program does; 'gputrace run --help' says more.\n",
 	      out);
 }
 

@@ -146,12 +146,13 @@ static int check(const char *folder, const struct gt_recording_files *files, str
 	struct stat status;
 
 	if (lstat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
-		return gt_fail(err, ENOTDIR, "%s is not a recording's folder and stays", folder);
+		return gt_fail(err, ENOTDIR, "%s is not a recording: it is not replaced", folder);
 	gt_array_each(const struct gt_recording_file, file, &files->list)
 		if (!is_ours(folder, file->name))
-			return gt_fail(err, ENOTEMPTY,
-			               "%s holds %s, which is not gputrace's: not touched", folder,
-			               file->name);
+			return gt_fail(
+				err, ENOTEMPTY,
+				"%s holds %s, which gputrace did not write: it is left as it is",
+				folder, file->name);
 	return 0;
 }
 

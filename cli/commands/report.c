@@ -45,14 +45,14 @@ struct args {
 };
 
 static const struct gt_option options[] = {
-	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
+	OPT_FLAG("list", 'l', struct args, list, "List the reports and their parameters, and stop"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_CHOICE("by", 0, struct args, by, "WHAT", gt_group_words,
                    "Group kernels by name (default), base, shape, stream or family; the report "
                    "kernels, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
-                 "Set a parameter of the reports, as --list shows them; may be given again"),
+                 "Set a parameter of a report: --list shows which there are; may be given again"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
                  "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
