@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/claim.h"
+#include "cli/run/claim.h"
 
 #include <errno.h>
 #include <fcntl.h>
