@@ -386,9 +386,7 @@ static bool help_with_reports(int argc, char **argv)
 	bool found = false;
 
 	for (int i = 0; i < argc; i++) {
-		const struct gt_alias *alias = gt_alias_find(argv[i]);
-		const struct gt_report *report =
-			gt_report_find(alias && !gt_report_find(argv[i]) ? alias->report : argv[i]);
+		const struct gt_report *report = gt_habit_report(argv[i]);
 
 		if (!report)
 			continue;

@@ -169,9 +169,7 @@ static size_t find_reports(const struct gt_line *line, const struct gt_report **
 	size_t count = 0;
 
 	gt_array_each(const char *const, word, &line->operands) {
-		const struct gt_alias *alias = gt_alias_find(*word);
-		const struct gt_report *report =
-			gt_report_find(alias && !gt_report_find(*word) ? alias->report : *word);
+		const struct gt_report *report = gt_habit_report(*word);
 
 		for (size_t i = 0; strcmp(*word, "all") == 0 && i < gt_report_count; i++)
 			if (count < most)
