@@ -112,11 +112,13 @@ void gt_recording_files_release(struct gt_recording_files *files)
 
 int gt_recording_make(const char *folder, struct gt_error *err)
 {
-	char text[PATH_MAX];
+	if (mkdir(folder, 0700) < 0) {
+		const int code = errno;
+		char text[PATH_MAX];
 
-	if (mkdir(folder, 0700) < 0)
-		return gt_fail(err, errno, "cannot make the folder %s: %s", folder,
-		               gt_path_problem(folder, errno, text, sizeof(text)));
+		return gt_fail(err, code, "cannot make the folder %s: %s", folder,
+		               gt_path_problem(folder, code, text, sizeof(text)));
+	}
 	return 0;
 }
 

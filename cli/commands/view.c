@@ -411,14 +411,16 @@ static int choose_what(const char *word, char **path, struct gt_error *err)
 {
 	static const struct gt_wanted wanted = {.what = "recording or trace", .code = ENOENT};
 	char *recording = word ? gt_recording_find(word) : NULL;
-	const bool is_recording = recording;
+	const bool has_recording = recording;
 	const bool is_there = word && access(word, F_OK) == 0;
 
 	free(recording);
-	if (word && *word && !is_recording && !is_there &&
-	    (gt_recording_is_trace(word) || gt_recording_is_foreign(word, NULL) == 0))
-		return gt_recording_missing(word, &wanted, err);
-	if (is_recording || !is_there || gt_path_is_folder(word) || gt_recording_is_program(word))
+	if (word && *word && !has_recording && !is_there &&
+	    (gt_recording_is_trace(word) || gt_recording_is_foreign(word, NULL) == 0)) {
+		(void)gt_recording_missing(word, &wanted, err);
+		return -ENOENT;
+	}
+	if (has_recording || !is_there || gt_path_is_folder(word) || gt_recording_is_program(word))
 		return gt_recording_choose(word, path, err);
 	*path = gt_recording_path(word, "");
 	return 0;
