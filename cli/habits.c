@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/report.h"
 #include "base/error.h"
 #include "cli/say.h"
 
@@ -183,6 +184,14 @@ const struct gt_alias *gt_alias_find(const char *word)
 		if (fits(alias->words, word, FNM_CASEFOLD))
 			return alias;
 	return NULL;
+}
+
+const struct gt_report *gt_habit_report(const char *word)
+{
+	const struct gt_report *report = gt_report_find(word);
+	const struct gt_alias *alias = report ? NULL : gt_alias_find(word);
+
+	return alias ? gt_report_find(alias->report) : report;
 }
 
 const char *gt_format_alias(const char *word)

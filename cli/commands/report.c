@@ -48,7 +48,7 @@ static const char *const by_words[] = {"name",   "base",  "shape", "stream", "fa
                                        "origin", "range", "path",  "domain", NULL};
 
 static const struct gt_option options[] = {
-	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
+	OPT_FLAG("list", 'l', struct args, list, "List the reports and their parameters, and stop"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_CHOICE(
@@ -60,7 +60,7 @@ static const struct gt_option options[] = {
                  "Show the figures of one NVTX range, with their spread over all of them; the "
                  "report ranges, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
-                 "Set a parameter of the reports, as --list shows them; may be given again"),
+                 "Set a parameter of a report: --list shows which there are; may be given again"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
                  "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
                  "commas separate several"),
@@ -442,9 +442,7 @@ static bool help_with_reports(int argc, char **argv)
 	bool found = false;
 
 	for (int i = 0; i < argc; i++) {
-		const struct gt_alias *alias = gt_alias_find(argv[i]);
-		const struct gt_report *report =
-			gt_report_find(alias && !gt_report_find(argv[i]) ? alias->report : argv[i]);
+		const struct gt_report *report = gt_habit_report(argv[i]);
 
 		if (!report)
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/temporary.h"
+#include "cli/view/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_LISTENER_H
-#define GT_CLI_LISTENER_H
+#ifndef GT_CLI_RUN_LISTENER_H
+#define GT_CLI_RUN_LISTENER_H
 
 struct gt_roll;
 

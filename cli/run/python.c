@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/python.h"
+#include "cli/run/python.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "cli/archive.h"
+#include "cli/run/archive.h"
 #include "cli/environment.h"
 #include "cli/gputrace_pytorch.h"
 #include "cli/output.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/port.h"
+#include "cli/view/port.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

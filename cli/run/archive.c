@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/archive.h"
+#include "cli/run/archive.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_TEMPORARY_H
-#define GT_CLI_TEMPORARY_H
+#ifndef GT_CLI_VIEW_TEMPORARY_H
+#define GT_CLI_VIEW_TEMPORARY_H
 
 struct gt_error;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_BROWSER_H
-#define GT_CLI_BROWSER_H
+#ifndef GT_CLI_VIEW_BROWSER_H
+#define GT_CLI_VIEW_BROWSER_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/browser.h"
+#include "cli/view/browser.h"
 
 #include <errno.h>
 #include <fcntl.h>

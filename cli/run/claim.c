@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/claim.h"
+#include "cli/run/claim.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static int no_hold(const char *folder, int result, struct gt_error *err)
 		               "starts to record, writes into it",
 		               folder);
 	if (result == -ENOTDIR)
-		return gt_fail(err, ENOTDIR, "%s is not a recording's folder and stays", folder);
+		return gt_fail(err, ENOTDIR, "%s is not a recording: it is not replaced", folder);
 	return gt_fail(err, -result, "cannot use %s: %s", folder, gt_errno_text(-result));
 }
 
@@ -231,8 +231,8 @@ int gt_claim_drop(struct gt_claim *claim, struct gt_error *err)
 	int result = 0;
 
 	if (claim->older && !(gone && put_back(claim)))
-		result = gt_fail(err, EEXIST, "the recording that %s was is now %s", claim->folder,
-		                 claim->older);
+		result = gt_fail(err, EEXIST, "the older recording %s is now called %s",
+		                 claim->folder, claim->older);
 	gt_claim_release(claim);
 	return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_ADDRESS_H
-#define GT_CLI_ADDRESS_H
+#ifndef GT_CLI_VIEW_ADDRESS_H
+#define GT_CLI_VIEW_ADDRESS_H
 
 struct gt_error;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/listener.h"
+#include "cli/run/listener.h"
 
 #include <limits.h>
 #include <stddef.h>

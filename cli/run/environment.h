@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_ENVIRONMENT_H
-#define GT_CLI_ENVIRONMENT_H
+#ifndef GT_CLI_RUN_ENVIRONMENT_H
+#define GT_CLI_RUN_ENVIRONMENT_H
 
 #include <stddef.h>
 

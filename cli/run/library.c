@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/library.h"
+#include "cli/run/library.h"
 
 #include <errno.h>
 #include <limits.h>

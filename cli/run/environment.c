@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/environment.h"
+#include "cli/run/environment.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_RANGE_H
-#define GT_CLI_RANGE_H
+#ifndef GT_CLI_VIEW_RANGE_H
+#define GT_CLI_VIEW_RANGE_H
 
 #include <stdint.h>
 

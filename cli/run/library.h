@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_LIBRARY_H
-#define GT_CLI_LIBRARY_H
+#ifndef GT_CLI_RUN_LIBRARY_H
+#define GT_CLI_RUN_LIBRARY_H
 
 struct gt_error;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_PORT_H
-#define GT_CLI_PORT_H
+#ifndef GT_CLI_VIEW_PORT_H
+#define GT_CLI_VIEW_PORT_H
 
 struct gt_error;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_SUMMARY_H
-#define GT_CLI_SUMMARY_H
+#ifndef GT_CLI_RUN_SUMMARY_H
+#define GT_CLI_RUN_SUMMARY_H
 
 #include <stdbool.h>
 #include <stdint.h>

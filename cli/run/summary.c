@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/summary.h"
+#include "cli/run/summary.h"
 
 #include <signal.h>
 #include <stdio.h>

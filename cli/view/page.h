@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_PAGE_H
-#define GT_CLI_PAGE_H
+#ifndef GT_CLI_VIEW_PAGE_H
+#define GT_CLI_VIEW_PAGE_H
 
 /* The page of viewer-assets/open.html, which hands a trace to the UI in another window. */
 struct gt_page {

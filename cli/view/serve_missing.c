@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "cli/serve.h"
+#include "cli/view/serve.h"
 
 int gt_serve_check(struct gt_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/serve.h"
+#include "cli/view/serve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/range.h"
+#include "cli/view/range.h"
 
 enum {
 	MOST_CONNECTIONS = 64,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_CLAIM_H
-#define GT_CLI_CLAIM_H
+#ifndef GT_CLI_RUN_CLAIM_H
+#define GT_CLI_RUN_CLAIM_H
 
 #include <stdbool.h>
 

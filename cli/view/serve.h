@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_SERVE_H
-#define GT_CLI_SERVE_H
+#ifndef GT_CLI_VIEW_SERVE_H
+#define GT_CLI_VIEW_SERVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
