@@ -51,6 +51,7 @@
 struct args {
 	const char *output;
 	const char *api;
+	const char *graphs;
 	const char *cupti;
 	const char *names;
 	const char *pytorch;
@@ -87,6 +88,10 @@ static const struct gt_option options[] = {
                    "API calls to record. light (default): those that the program makes, but of a "
                    "kernel launch the driver's call in place of the runtime's; outer: also of a "
                    "launch the runtime's, which costs more; all: also the calls inside these; none"),
+	OPT_CHOICE(
+		"graphs", 0, struct args, graphs, "LEVEL", gt_graphs_words,
+		"How to record launches of CUDA graphs. node (default): each kernel, copy and fill "
+		"of them; graph: each launch as a whole, which costs less"),
 	OPT_FLAG("no-nvtx", 0, struct args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_TEXT(
@@ -381,6 +386,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
 	if (args->keep_modules && !gt_environment_find(environment, "GPUTRACE_KEEP_MODULES"))
 		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
+	if (args->graphs)
+		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;
