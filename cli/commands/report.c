@@ -59,8 +59,8 @@ static const struct gt_option options[] = {
                    "NVTX ranges by path (default), name or domain; if no report is named, of "
                    "the one that can"),
 	OPT_FLAG("each", 0, struct args, each,
-                 "Show the figures of one NVTX range, with their spread over all of them; the "
-                 "report ranges, if none is named"),
+                 "Show the figures of one NVTX range, with their spread over all of them: of the "
+                 "reports ranges and kernels; the report ranges, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of the reports, as --list shows them; may be given again"),
 	OPT_COUNT("limit", 'n', struct args, limit, "ROWS", "Show so many rows of each table"),
@@ -210,7 +210,7 @@ static int show_each(struct answers *answers, struct gt_error *err)
 	if (set_where_known(answers, "each=yes") == 0)
 		return 0;
 	return gt_fail(err, EINVAL,
-	               "--each shows the figures of NVTX ranges: add the report ranges");
+	               "--each shows the figures of NVTX ranges: add the report ranges or kernels");
 }
 
 /* The report that is meant where none is named. */
