@@ -321,6 +321,9 @@ KEEP(own_call, raw_own_calls)
 KEEP(graph_end, raw_graph_ends)
 KEEP(range_begin, raw_range_begins)
 KEEP(range_end, raw_range_ends)
+KEEP(range_data, raw_range_data)
+KEEP(payload_schema, raw_payload_schemas)
+KEEP(payload_entry, raw_payload_entries)
 
 static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 {

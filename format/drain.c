@@ -113,7 +113,8 @@ static void write_strings(struct gt_drain *drain)
 
 		while (out < writer->raw + GT_CHUNK_MAX_RAW / 4 &&
 		       gt_arena_next_string(arena, &next, &text, &size)) {
-			out = gt_put_varint(out, ++id);
+			id = gt_arena_next_id(arena, id);
+			out = gt_put_varint(out, id);
 			out = gt_put_varint(out, size);
 			memcpy(out, text, size);
 			out += size;
@@ -128,6 +129,11 @@ static void write_strings(struct gt_drain *drain)
 		atomic_store_explicit(&arena->header->strings_written, id, memory_order_relaxed);
 		atomic_store_explicit(&arena->header->heap_written, offset, memory_order_relaxed);
 	}
+}
+
+void gt_drain_strings(struct gt_drain *drain)
+{
+	write_strings(drain);
 }
 
 static void write_state(struct gt_drain *drain)

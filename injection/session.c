@@ -193,6 +193,7 @@ static bool start_recording(struct gt_session *session, uint64_t began_ns)
 	gt_sources_start_alone(session);
 	(void)gt_sources_arm(session);
 	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
+	gt_arena_keep_strings(&session->arena);
 	gt_drain_header(session->drain);
 	/* From here on the writer, the drain, the interner and the sources are the writer thread's.
 	 */
@@ -280,6 +281,7 @@ static void start_cuda(struct gt_session *session)
 		gt_router_activate(&session->router, gt_sources_arm(session));
 	say_where(session);
 	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
+	gt_arena_keep_strings(&session->arena);
 	gt_drain_header(session->drain);
 }
 

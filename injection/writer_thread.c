@@ -48,6 +48,10 @@ static void discard(struct gt_session *session, struct gt_slot *slot, uint32_t u
 
 static void drain(struct gt_session *session, struct gt_slot *slot, uint32_t used)
 {
+	if (gt_interner_is_crowded(&session->interner)) {
+		gt_drain_strings(session->drain);
+		gt_interner_forget(&session->interner);
+	}
 	gt_drain_begin(session->drain, slot);
 	if (slot->kind == GT_SLOT_ACTIVITY)
 		gt_each_raw_record(&session->cupti, &session->arena,
