@@ -48,7 +48,7 @@ struct each {
 /* The outermost of the chain that is chosen; GT_NONE: none is. */
 static gt_id outermost(const struct each *each, struct gt_owner owner)
 {
-	enum { MOST_AROUND = 1 << 12 };
+	enum { MOST_AROUND = 1 << 10 };
 	gt_id found = GT_NONE;
 	gt_id range = owner.range;
 

@@ -233,8 +233,10 @@ static void make_waits(struct gt_trace *trace)
 	sample_stream(trace, context, 13);
 	sample_stream(trace, context, 14);
 	sample_shape(trace, "_Z4stepv", "step()", 4);
-	*gt_array_push(&trace->events) =
-		(struct gt_event){.process = process, .number = 6, .records = 3};
+	*gt_array_push(&trace->events) = (struct gt_event){.process = process,
+	                                                   .number = 6,
+	                                                   .records = 3,
+	                                                   .name = sample_text(trace, "copied")};
 
 	sample_kernel(trace, 0, 0, add_call(trace, "cudaLaunchKernel", 100, 200),
 	              SAMPLE_START + 250, SAMPLE_START + 900);
@@ -309,6 +311,7 @@ Test(waits, say_beside_their_call_what_they_waited_for)
 	expect_annotation_text(&file, wait, "sync", "stream wait event");
 	expect_number(&file, wait, "stream", 14);
 	expect_number(&file, wait, "event", 6);
+	expect_annotation_text(&file, wait, "event_name", "copied");
 	expect_number(&file, wait, "record", 3);
 	expect_number(&file, wait, "record_stream", 13);
 	expect_no_annotation(&file, wait, "address");
