@@ -57,8 +57,8 @@ static const struct gt_option options[] = {
 		"NVTX ranges by path (default), name or domain; if no report is named, of "
 		"the one that can"),
 	OPT_FLAG("each", 0, struct args, each,
-                 "Show the figures of one NVTX range, with their spread over all of them; the "
-                 "report ranges, if none is named"),
+                 "Show the figures of one NVTX range, with their spread over all of them: of the "
+                 "reports ranges and kernels; the report ranges, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
                  "Set a parameter of a report: --list shows which there are; may be given again"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
@@ -219,7 +219,7 @@ static int show_each(struct answers *answers, struct gt_error *err)
 	if (set_where_known(answers, "each=yes") == 0)
 		return 0;
 	return gt_fail(err, EINVAL,
-	               "--each shows the figures of NVTX ranges: add the report ranges");
+	               "--each shows the figures of NVTX ranges: add the report ranges or kernels");
 }
 
 /* The report that is meant where none is named. */
