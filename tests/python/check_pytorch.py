@@ -271,7 +271,8 @@ class Modules(Case):
 
     def test_are_code_that_torch_compile_leaves_alone_but_for_the_hooks(self):
         self.write("main.py", f"import sys; sys.path.insert(0, {str(HERE)!r})\n"
-                   "import torch, gc, types\nown = sys.modules['gputrace_pytorch']\n"
+                   "import torch\n"
+                   "own = sys.modules['gputrace_pytorch']\n"
                    "hidden = lambda function: function.__code__.co_filename.startswith('<frozen importlib')\n"
                    "print([hidden(kind) for kind in (own.Modules.entered, own.Modules.left, own.Paths.put,\n"
                    "                                 own.Notes.add, own.Operations.on)])\n"
