@@ -48,45 +48,58 @@ static struct gt_operation read_range(const struct gt_operation_totals *totals, 
 	                       gt_trace_text(trace, name->text));
 }
 
-/* The module of HLO that a range is in: the nearest one around it. */
-static void find_hlo_module(const struct gt_operation_totals *totals, gt_id range,
-                            struct gt_operation *module)
+static const char *name_of(const struct gt_operation_totals *totals, gt_id row)
 {
-	*module = (struct gt_operation){.kind = GT_OPERATION_NONE};
-	for (gt_id at = range; at != GT_NONE; at = totals->ranges.around[at]) {
-		const struct gt_operation operation = read_range(totals, at);
+	return row == GT_NONE ? "" : totals->rows.rows[row].name;
+}
 
-		if (operation.kind == GT_OPERATION_HLO_MODULE) {
-			*module = operation;
-			return;
-		}
-	}
+/* What is around a range was grouped before it. */
+static void group_range(struct gt_operation_totals *totals, gt_id i)
+{
+	const struct gt_range *range = &totals->trace->ranges.rows[i];
+	const gt_id around = totals->ranges.around[i];
+	const struct gt_operation operation = read_range(totals, i);
+	const bool hlo = operation.kind == GT_OPERATION_HLO;
+	struct gt_operation_total *row;
+	gt_id group;
+
+	totals->group_of[i] = GT_NONE;
+	totals->module_of[i] = around == GT_NONE ? GT_NONE : totals->module_of[around];
+	totals->root_of[i] = around == GT_NONE ? GT_NONE : totals->root_of[around];
+	if (operation.kind == GT_OPERATION_NONE)
+		return;
+	group = add_row(totals, operation.kind, operation.direction,
+	                hlo ? name_of(totals, totals->module_of[i]) : "", operation.name);
+	totals->group_of[i] = group;
+	if (operation.kind == GT_OPERATION_HLO_MODULE)
+		totals->module_of[i] = group;
+	if (operation.direction == GT_DIRECTION_FORWARD && operation.kind == GT_OPERATION_MODULE &&
+	    totals->root_of[i] == GT_NONE)
+		totals->root_of[i] = group;
+	row = &totals->rows.rows[group];
+	row->calls += !(range->flags & GT_AROUND);
+	if (hlo && row->category == GT_HLO_other)
+		row->category = gt_hlo_category_of(operation.name,
+		                                   gt_trace_text(totals->trace, range->data));
+}
+
+static gt_id *new_ids(size_t count)
+{
+	gt_id *ids = gt_allocate((count + 1) * sizeof(*ids));
+
+	memset(ids, 0xff, (count + 1) * sizeof(*ids));
+	return ids;
 }
 
 static void group_ranges(struct gt_operation_totals *totals)
 {
-	const struct gt_trace *trace = totals->trace;
+	const size_t count = totals->trace->ranges.count;
 
-	totals->group_of = gt_allocate((trace->ranges.count + 1) * sizeof(*totals->group_of));
-	for (gt_id i = 0; i < trace->ranges.count; i++) {
-		const struct gt_range *range = &trace->ranges.rows[i];
-		const struct gt_operation operation = read_range(totals, i);
-		struct gt_operation around = {.kind = GT_OPERATION_NONE};
-		struct gt_operation_total *row;
-
-		totals->group_of[i] = GT_NONE;
-		if (operation.kind == GT_OPERATION_NONE)
-			continue;
-		if (operation.kind == GT_OPERATION_HLO)
-			find_hlo_module(totals, i, &around);
-		totals->group_of[i] = add_row(totals, operation.kind, operation.direction,
-		                              around.name, operation.name);
-		row = &totals->rows.rows[totals->group_of[i]];
-		row->calls += !(range->flags & GT_AROUND);
-		if (operation.kind == GT_OPERATION_HLO && row->category == GT_HLO_other)
-			row->category = gt_hlo_category_of(operation.name,
-			                                   gt_trace_text(trace, range->data));
-	}
+	totals->group_of = new_ids(count);
+	totals->module_of = new_ids(count);
+	totals->root_of = new_ids(count);
+	for (size_t i = 0; i < count; i++)
+		group_range(totals, totals->ranges.order[i]);
 }
 
 /* ---- work ---- */
@@ -130,14 +143,14 @@ static gt_id process_of(const struct gt_trace *trace, const struct gt_activity *
  * No range tells: a kernel of XLA's is called as its instruction is, of what another library was
  * called for the category is known at least.
  */
-static void add_by_name(struct work *work, const struct gt_activity *activity, gt_id hlo_module,
+static void add_by_name(struct work *work, const struct gt_activity *activity, gt_id range,
                         uint64_t duration_ns)
 {
 	struct gt_operation_totals *totals = work->totals;
 	const struct gt_trace *trace = totals->trace;
 	const gt_id shape = shape_of(trace, activity);
 	const gt_id process = process_of(trace, activity);
-	struct gt_operation module = {.kind = GT_OPERATION_NONE};
+	const gt_id module = range == GT_NONE ? GT_NONE : totals->module_of[range];
 	const struct gt_launch_shape *launch;
 	enum gt_hlo_category category;
 	char instead[64];
@@ -146,12 +159,10 @@ static void add_by_name(struct work *work, const struct gt_activity *activity, g
 	if (shape >= trace->launch_shapes.count || process >= trace->processes.count ||
 	    !work->runs_xla[process])
 		return;
-	if (hlo_module != GT_NONE)
-		find_hlo_module(totals, hlo_module, &module);
 	launch = &trace->launch_shapes.rows[shape];
 	category = gt_hlo_category_of_kernel(launch->family, launch->origin);
 	snprintf(instead, sizeof(instead), "(%s)", gt_hlo_category_name(category));
-	group = add_row(totals, GT_OPERATION_HLO, GT_DIRECTION_NONE, module.name,
+	group = add_row(totals, GT_OPERATION_HLO, GT_DIRECTION_NONE, name_of(totals, module),
 	                launch->origin == GT_ORIGIN_xla
 	                        ? gt_shape_text(trace, launch, GT_NAMES_FULL)
 	                        : instead);
@@ -270,55 +281,89 @@ static void add_all_work(struct gt_operation_totals *totals)
 
 /* ---- backward ---- */
 
-static int by_text(const void *a, const void *b)
+/* A module that was called forward. */
+struct called {
+	const char *name;
+	gt_id root; /* row of the outermost module that it was called in */
+};
+
+static int by_name(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	const struct called *left = a;
+	const struct called *right = b;
+
+	return strcmp(left->name, right->name);
 }
 
-/* Paths of modules that were called forward, in order. */
-static const char **list_forward(const struct gt_operation_totals *totals, size_t *count)
+/* In order of their paths. */
+static struct called *list_called(const struct gt_operation_totals *totals, size_t *count)
 {
-	const char **names = gt_allocate((totals->rows.count + 1) * sizeof(*names));
+	struct called *called = gt_allocate((totals->rows.count + 1) * sizeof(*called));
+	gt_id *roots = new_ids(totals->rows.count);
 
+	for (size_t i = 0; i < totals->trace->ranges.count; i++)
+		if (totals->group_of[i] != GT_NONE)
+			roots[totals->group_of[i]] = totals->root_of[i];
 	*count = 0;
-	gt_array_each(const struct gt_operation_total, row, &totals->rows)
+	for (size_t i = 0; i < totals->rows.count; i++) {
+		const struct gt_operation_total *row = &totals->rows.rows[i];
+
 		if (row->kind == GT_OPERATION_MODULE && row->direction == GT_DIRECTION_FORWARD)
-			names[(*count)++] = row->name;
+			called[(*count)++] = (struct called){row->name, roots[i]};
+	}
 	if (*count > 1)
-		qsort(names, *count, sizeof(*names), by_text);
-	return names;
+		qsort(called, *count, sizeof(*called), by_name);
+	gt_array_free(roots);
+	return called;
 }
 
-/*
- * Parts of backward lie one behind the other, not in one another: what is inside a module is told
- * by its path. The model itself has no part of their paths.
- */
+static void include(struct gt_operation_totals *totals, const char *path, uint64_t own_ns)
+{
+	const gt_id row = add_row(totals, GT_OPERATION_MODULE, GT_DIRECTION_BACKWARD, "", path);
+
+	totals->rows.rows[row].inclusive_ns += own_ns;
+}
+
+/* Into all modules around it, which were called forward: those in its path, and their model. */
+static void include_around(struct gt_operation_totals *totals, const struct called *called,
+                           size_t count, const struct gt_operation_total *row)
+{
+	char path[sizeof(((struct gt_operation *)0)->name)];
+	struct called key = {.name = path};
+	const struct called *found;
+	const char *root = "";
+	bool has_root = false;
+	char *dot;
+
+	snprintf(path, sizeof(path), "%s", row->name);
+	found = bsearch(&key, called, count, sizeof(*called), by_name);
+	if (found && found->root != GT_NONE)
+		root = totals->rows.rows[found->root].name;
+	has_root = !*root || strcmp(root, path) == 0;
+	while ((dot = strrchr(path, '.')) != NULL) {
+		*dot = '\0';
+		has_root = has_root || strcmp(root, path) == 0;
+		if (bsearch(&key, called, count, sizeof(*called), by_name))
+			include(totals, path, row->own_ns);
+	}
+	if (!has_root)
+		include(totals, root, row->own_ns);
+}
+
+/* Parts of backward lie one behind the other, not in one another: what is inside is told by paths. */
 static void include_backward(struct gt_operation_totals *totals)
 {
 	const size_t rows = totals->rows.count;
 	size_t count;
-	const char **forward = list_forward(totals, &count);
+	struct called *called = list_called(totals, &count);
 
 	for (size_t i = 0; i < rows; i++) {
 		const struct gt_operation_total row = totals->rows.rows[i];
-		char path[sizeof(((struct gt_operation *)0)->name)];
-		const char *outer = path;
-		gt_id around;
-		char *dot;
 
-		if (row.kind != GT_OPERATION_MODULE || row.direction != GT_DIRECTION_BACKWARD)
-			continue;
-		snprintf(path, sizeof(path), "%s", row.name);
-		while ((dot = strrchr(path, '.')) != NULL) {
-			*dot = '\0';
-			if (!bsearch(&outer, forward, count, sizeof(*forward), by_text))
-				continue;
-			around = add_row(totals, GT_OPERATION_MODULE, GT_DIRECTION_BACKWARD, "",
-			                 path);
-			totals->rows.rows[around].inclusive_ns += row.own_ns;
-		}
+		if (row.kind == GT_OPERATION_MODULE && row.direction == GT_DIRECTION_BACKWARD)
+			include_around(totals, called, count, &row);
 	}
-	gt_array_free(forward);
+	gt_array_free(called);
 }
 
 /* Ranges are in order of time: of several of one number the last before it, the innermost, counts. */
@@ -373,4 +418,6 @@ void gt_operation_totals_release(struct gt_operation_totals *totals)
 	gt_strings_free(totals->words);
 	gt_array_release(&totals->rows);
 	gt_array_free(totals->group_of);
+	gt_array_free(totals->module_of);
+	gt_array_free(totals->root_of);
 }

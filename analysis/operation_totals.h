@@ -40,6 +40,9 @@ struct gt_operation_totals {
 	struct gt_strings *words; /* that rows have */
 	gt_array(struct gt_operation_total) rows;
 	gt_id *group_of;  /* by row of ranges: row of rows, GT_NONE: it is no operation */
+	gt_id *module_of; /* by row of ranges: row of the module of HLO it is, or is in; GT_NONE:
+	                     none */
+	gt_id *root_of;   /* by row of ranges: row of the outermost module around it, or itself */
 	uint64_t busy_ns; /* of all kernels, copies and fills */
 	uint64_t owned_ns[GT_OPERATION_KINDS];
 };

@@ -17,8 +17,8 @@ The program must not notice: whatever goes wrong here is swallowed and noted in 
 import os
 import sys
 
-# Of torch: the first that has all that is used here, and the last whose sources were read for it.
-OLDEST = (2, 1)
+# Of torch: what was made for them, and the last whose sources were read.
+OLDEST = (2, 3)
 NEWEST = (2, 11)
 
 MODULE = "nn.Module: "
@@ -32,6 +32,10 @@ PARALLEL = frozenset(("DataParallel", "DistributedDataParallel"))
 MOST_NOTES = 20
 MOST_TENSORS = 64  # of a module's result that are looked at
 TAGGED = "gputrace"  # in the metadata of a node of autograd that has its range
+
+# Code that says it is from a file of this name is left alone by torch.compile, which would look
+# into it, find what it cannot compile, and fail where the program wants a whole graph.
+SKIPPED = "<frozen importlib gputrace>"
 
 
 def is_compiling():
@@ -222,8 +226,9 @@ class Modules:
         from torch.nn.modules import module as modules
         from torch.optim import optimizer as optimizers
 
-        modules.register_module_forward_pre_hook(before_forward)
-        modules.register_module_forward_hook(after_forward, always_call=True)
+        before = modules.register_module_forward_pre_hook(before_forward)
+        after = modules.register_module_forward_hook(after_forward, always_call=True)
+        overlook(modules, (before.id, after.id))
         optimizers.register_optimizer_step_pre_hook(before_step)
         optimizers.register_optimizer_step_post_hook(after_step)
 
@@ -359,7 +364,20 @@ class Modules:
         self.ranges.pop()
 
 
-# The hooks are functions of this module that torch.compile can look through.
+def overlook(modules, own):
+    """From 2.8 on torch warns of modules that are compiled while there are such hooks, whose they ever are."""
+    tables = [table for name, table in sorted(vars(modules).items())
+              if name.startswith("_global_") and isinstance(table, dict) and "hooks" in name]
+
+    def _has_any_global_hook():
+        return any(number not in own for table in tables for number in table)
+
+    if hasattr(modules, "_has_any_global_hook"):
+        modules._has_any_global_hook = _has_any_global_hook
+
+
+# The hooks are functions of this module that torch.compile can look through: it sees what they do
+# while it compiles, which is nothing.
 modules = None
 
 
@@ -484,6 +502,19 @@ class Operations:
         self.follow_threads()
 
 
+def skipped(code):
+    """The same code as from a file that torch.compile leaves alone, with what is defined inside."""
+    return code.replace(co_filename=SKIPPED, co_consts=tuple(
+        skipped(part) if isinstance(part, type(code)) else part for part in code.co_consts))
+
+
+def hide():
+    for kind in Notes, Ranges, Frame, Paths, Modules, Operations:
+        for function in vars(kind).values():
+            if hasattr(function, "__code__"):
+                function.__code__ = skipped(function.__code__)
+
+
 def version_of(torch):
     """(2, 11) of "2.11.0+cu130"; (0, 0) of what is no version."""
     try:
@@ -498,6 +529,7 @@ def annotate(torch, words):
     global is_compiling, modules
 
     done = []
+    hide()
     ranges = Ranges(torch)
     is_compiling = torch.compiler.is_compiling
     if "ops" in words or "shapes" in words:

@@ -96,7 +96,7 @@ Test(ops, of_modules_have_their_own_time_and_that_of_what_is_inside)
 
 	train();
 	run_report(&result, "ops", &trace);
-	cr_assert(eq(sz, row_count(&result, "nn_modules"), 6));
+	cr_assert(eq(sz, row_count(&result, "nn_modules"), 7));
 	row = module("layer.proj", "forward");
 	expect_count(&result, "nn_modules", row, "calls", 2);
 	expect_count(&result, "nn_modules", row, "own_ns", 60);
@@ -125,6 +125,8 @@ Test(ops, of_backward_include_what_their_paths_do)
 	expect_count(&result, "nn_modules", module("layer.proj", "backward"), "own_ns", 100);
 	expect_count(&result, "nn_modules", module("layer", "backward"), "own_ns", 40);
 	expect_count(&result, "nn_modules", module("layer", "backward"), "inclusive_ns", 140);
+	expect_count(&result, "nn_modules", module("Net", "backward"), "own_ns", 0);
+	expect_count(&result, "nn_modules", module("Net", "backward"), "inclusive_ns", 140);
 	cr_expect(has_remark(&result, "83.8 % of the GPU time belongs to modules"));
 }
 

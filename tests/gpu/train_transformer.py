@@ -4,6 +4,8 @@
 
     train_transformer.py                  just that
     train_transformer.py --profile FILE   under torch.profiler; FILE gets, as JSON, what it counted
+    train_transformer.py --ops FILE       the same; FILE gets the GPU time of each operation, and of modules
+                                          the paths that there are
 """
 import argparse
 import collections
@@ -88,10 +90,65 @@ def count_activity(profiler):
             "torch": torch.__version__}
 
 
+def owners_of(operations, calls):
+    """Name of the innermost operation around each call of one thread, "" for none, by correlation."""
+    operations.sort(key=lambda event: (event["ts"], -event["dur"]))
+    owners, open_ones, at = {}, [], 0
+    for call in sorted(calls, key=lambda event: event["ts"]):
+        while at < len(operations) and operations[at]["ts"] <= call["ts"]:
+            open_ones.append(operations[at])
+            at += 1
+        while open_ones and open_ones[-1]["ts"] + open_ones[-1]["dur"] < call["ts"]:
+            open_ones.pop()
+        owners[call["args"].get("correlation")] = open_ones[-1]["name"] if open_ones else ""
+    return owners
+
+
+def kernels_of(events):
+    """Microseconds of kernels, copies and fills by the innermost operation around the call that asked for them."""
+    threads, work = collections.defaultdict(lambda: ([], [])), []
+    for event in events:
+        if event.get("ph") != "X":
+            continue
+        if event.get("cat") == "cpu_op":
+            threads[event["tid"]][0].append(event)
+        elif event.get("cat") in ("cuda_runtime", "cuda_driver"):
+            threads[event["tid"]][1].append(event)
+        elif event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+            work.append(event)
+    owners = {}
+    for operations, calls in threads.values():
+        owners.update(owners_of(operations, calls))
+    owned = collections.Counter()
+    for event in work:
+        owned[owners.get(event["args"].get("correlation"), "")] += event["dur"]
+    return dict(owned)
+
+
+def profile_ops(name):
+    """PyTorch's own profiler on the CPU and the GPU, as what is recorded with --pytorch ops is compared with."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+        train()
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace.json")
+        profiler.export_chrome_trace(trace)
+        with open(trace, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+    with open(name, "w", encoding="utf-8") as out:
+        json.dump({"torch": torch.__version__, "ops_us": kernels_of(events),
+                   "modules": [path for path, _ in Model().named_modules() if path]}, out)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--profile", metavar="FILE")
+    parser.add_argument("--ops", metavar="FILE")
     args = parser.parse_args()
+    if args.ops:
+        profile_ops(args.ops)
+        return
     if not args.profile:
         train()
         return

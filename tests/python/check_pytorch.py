@@ -261,6 +261,25 @@ class Modules(Case):
         self.stub("main.py")
         self.assertEqual(self.texts("push") + self.texts("start"), [])
 
+    def test_are_no_hooks_that_torch_warns_of(self):
+        self.write("main.py", f"import sys; sys.path.insert(0, {str(HERE)!r})\n"
+                   "import torch\nfrom torch.nn.modules import module\n"
+                   "print(len(module._global_forward_hooks), bool(module._has_any_global_hook()))\n"
+                   "module.register_module_forward_pre_hook(lambda module, inputs: None)\n"
+                   "print(bool(module._has_any_global_hook()))\n")
+        self.assertEqual(self.stub("main.py"), "1 False\nTrue\n")
+
+    def test_are_code_that_torch_compile_leaves_alone_but_for_the_hooks(self):
+        self.write("main.py", f"import sys; sys.path.insert(0, {str(HERE)!r})\n"
+                   "import torch\n"
+                   "own = sys.modules['gputrace_pytorch']\n"
+                   "hidden = lambda function: function.__code__.co_filename.startswith('<frozen importlib')\n"
+                   "print([hidden(kind) for kind in (own.Modules.entered, own.Modules.left, own.Paths.put,\n"
+                   "                                 own.Notes.add, own.Operations.on)])\n"
+                   "print([hidden(kind) for kind in (own.before_forward, own.after_forward, own.before_step,\n"
+                   "                                 own.after_step, own.Region.__call__)])\n")
+        self.assertEqual(self.stub("main.py"), f"{[True] * 5}\n{[False] * 5}\n")
+
     def test_let_the_program_go_on_when_nvtx_fails(self):
         self.run_model(STUB_FAIL="push")
         self.assertEqual(sorted(note.split(":")[0] for note in self.notes()),

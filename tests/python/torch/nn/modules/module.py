@@ -7,15 +7,30 @@ _global_forward_hooks = OrderedDict()
 _global_forward_hooks_always_called = OrderedDict()
 
 
+_global_forward_hooks_with_kwargs = OrderedDict()
+
+
+class RemovableHandle:
+    def __init__(self, hooks, hook):
+        self.id = id(hook)
+        hooks[self.id] = hook
+
+
+def _has_any_global_hook():
+    return (_global_forward_pre_hooks or _global_forward_hooks or _global_forward_hooks_always_called
+            or _global_forward_hooks_with_kwargs)
+
+
 def register_module_forward_pre_hook(hook):
-    _global_forward_pre_hooks[id(hook)] = hook
+    return RemovableHandle(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     assert not with_kwargs
-    _global_forward_hooks[id(hook)] = hook
+    handle = RemovableHandle(_global_forward_hooks, hook)
     if always_call:
-        _global_forward_hooks_always_called[id(hook)] = True
+        _global_forward_hooks_always_called[handle.id] = True
+    return handle
 
 
 class Module:
