@@ -7,11 +7,11 @@
 
 #include "analysis/figures.h"
 #include "analysis/groups.h"
-#include "analysis/index.h"
 #include "analysis/kernel_groups.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
+#include "model/index.h"
 #include "model/owners.h"
 #include "model/ranges.h"
 #include "model/timed.h"

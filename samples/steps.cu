@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that says through NVTX what it is doing: steps with ranges in them, and in each the launch
- * of a graph that was captured before, in ranges of its own, by two threads.
- * Usage: steps [COUNT]
+ * A program that says through NVTX what it is doing: steps with ranges in them, and in each the
+ * launch of a graph that was captured before, in ranges of its own, by two threads. Usage: steps
+ * [COUNT]
  */
 #include <nvtx3/nvToolsExt.h>
 #include <thread>
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 	CHECK(cudaGraphExecDestroy(graph));
 	CHECK(cudaStreamDestroy(stream));
 	CHECK(cudaFree(counter));
-	printf("steps=%zu\nforwards=%d\nlayers=%d\nextras=%d\ndata_ns=%d\nwrong=%d\n", steps, FORWARDS,
-	       LAYERS, EXTRAS, DATA_NS, counted != steps * each);
+	printf("steps=%zu\nforwards=%d\nlayers=%d\nextras=%d\ndata_ns=%d\nwrong=%d\n", steps,
+	       FORWARDS, LAYERS, EXTRAS, DATA_NS, counted != steps * each);
 	return counted != steps * each;
 }

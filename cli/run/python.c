@@ -10,11 +10,11 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "cli/run/archive.h"
-#include "cli/environment.h"
 #include "cli/gputrace_pytorch.h"
 #include "cli/output.h"
 #include "cli/recording.h"
+#include "cli/run/archive.h"
+#include "cli/run/environment.h"
 #include "cli/sitecustomize.h"
 #include "format/recording.h"
 

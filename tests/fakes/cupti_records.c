@@ -310,6 +310,7 @@ void fake_record_activity(const struct fake_activity *activity)
 		break;
 	case CUPTI_ACTIVITY_KIND_JIT:
 		add_jit(activity);
+		break;
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
 		add_graph_trace(activity);
 		break;
