@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Extended payloads and counters of NVTX: ranges around kernels carry a struct with the shape of what
- * is computed, a counter says how much memory is in use, and a group of two what was done.
- * Usage: nvtx_data [STEPS]
+ * Extended payloads and counters of NVTX: ranges around kernels carry a struct with the shape of
+ * what is computed, a counter says how much memory is in use, and a group of two what was done. Usage:
+ * nvtx_data [STEPS]
  */
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCounters.h>
@@ -40,11 +40,11 @@ static uint64_t register_schema(nvtxDomainHandle_t domain, const char *name,
 {
 	nvtxPayloadSchemaAttr_t schema = {};
 
-	schema.fieldMask =
-		NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-		NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-		NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-		NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+	schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
+	                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+	                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+	                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+	                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
 	schema.name = name;
 	schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
 	schema.entries = entries;
@@ -78,8 +78,7 @@ int main(int argc, char **argv)
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("data");
 	const uint64_t shapes = register_schema(domain, "shape", of_shape, 3, sizeof(struct shape));
 	const uint64_t works = register_schema(domain, "work", of_work, 2, sizeof(struct work));
-	const uint64_t memory =
-		register_counter(domain, "memory", NVTX_PAYLOAD_ENTRY_TYPE_INT64);
+	const uint64_t memory = register_counter(domain, "memory", NVTX_PAYLOAD_ENTRY_TYPE_INT64);
 	const uint64_t work = register_counter(domain, "work", works);
 	float *values;
 
