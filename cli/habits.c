@@ -145,14 +145,16 @@ static int check_trace(const char *list, struct gt_error *err)
 		rest = take_word(rest, word, sizeof(word));
 		row = find_traced(word);
 		if (!row)
-			return gt_fail(err, EINVAL,
-			               "--trace does not know '%s'; gputrace records cuda alone so "
-			               "far",
-			               word);
+			return gt_fail(
+				err, EINVAL,
+				"--trace does not know '%s'; gputrace records cuda and nvtx so "
+				"far",
+				word);
 		recorded = recorded || row->recorded;
 	}
 	if (!recorded)
-		return gt_fail(err, EINVAL, "--trace %s: gputrace records cuda alone so far", list);
+		return gt_fail(err, EINVAL, "--trace %s: gputrace records cuda and nvtx so far",
+		               list);
 	return 0;
 }
 
