@@ -151,6 +151,7 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 	gt_thread_calls_init(&facts->calls, view->trace);
 	gt_throttles_init(&facts->throttles, view->trace);
 	gt_variables_init(&facts->variables, view->trace);
+	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH);
 	see_activity(facts);
 	see_calls(facts);
 	see_waits(facts);
@@ -166,6 +167,7 @@ void gt_facts_release(struct gt_facts *facts)
 	gt_thread_calls_release(&facts->calls);
 	gt_throttles_release(&facts->throttles);
 	gt_variables_release(&facts->variables);
+	gt_range_totals_release(&facts->ranges);
 }
 
 uint64_t gt_facts_duration_ns(const struct gt_facts *facts)

@@ -7,6 +7,7 @@
 #include "analysis/busy.h"
 #include "analysis/host_calls.h"
 #include "analysis/idle.h"
+#include "analysis/range_figures.h"
 #include "analysis/throttles.h"
 #include "analysis/variables.h"
 
@@ -36,6 +37,7 @@ struct gt_facts {
 	struct gt_thread_calls calls;
 	struct gt_throttles throttles;
 	struct gt_variables variables;
+	struct gt_range_totals ranges;          /* by path */
 	struct gt_amount failed;                /* API calls that failed */
 	const struct gt_api_call *first_failed; /* NULL: none */
 	struct gt_amount loads;                 /* API calls that load code */

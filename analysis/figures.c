@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "analysis/result.h"
+#include "model/labels.h"
+#include "model/ranges.h"
 
 struct gt_figure gt_grouped(uint64_t count)
 {
@@ -37,10 +39,11 @@ void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id
 
 	const struct gt_device *row = &trace->devices.rows[device];
 	const bool hosts = several_hosts(trace);
+	char label[GT_LABEL_BYTES];
 
+	gt_device_label(trace, device, label, sizeof(label));
 	gt_result_add_format(result, "%s%s%lld: %s", hosts ? gt_trace_text(trace, row->host) : "",
-	                     hosts ? " " : "", (long long)gt_device_number(row),
-	                     gt_trace_text(trace, row->name));
+	                     hosts ? " " : "", (long long)gt_device_number(row), label);
 }
 
 void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device)
@@ -55,14 +58,18 @@ void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace
 void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream)
 {
 	const gt_id device = gt_stream_device(trace, stream);
+	char label[GT_LABEL_BYTES];
 
-	if (stream >= trace->streams.count)
+	if (stream >= trace->streams.count) {
 		gt_result_add_unknown(result);
-	else if (trace->devices.count > 1 && device < trace->devices.count)
-		gt_result_add_format(result, "%u of GPU %lld", trace->streams.rows[stream].number,
+		return;
+	}
+	gt_stream_label(trace, stream, label, sizeof(label));
+	if (trace->devices.count > 1 && device < trace->devices.count)
+		gt_result_add_format(result, "%s of GPU %lld", label,
 		                     (long long)gt_device_number(&trace->devices.rows[device]));
 	else
-		gt_result_add_format(result, "%u", trace->streams.rows[stream].number);
+		gt_result_add_format(result, "%s", label);
 }
 
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process)
@@ -82,6 +89,19 @@ void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_i
 		gt_result_add_format(result, "%s%s%s (%u)", host, *host ? " " : "", name, row->pid);
 	else
 		gt_result_add_format(result, "%s%s%s", host, *host ? " " : "", name);
+}
+
+void gt_add_range(struct gt_result *result, const struct gt_ranges *ranges, gt_id range)
+{
+	const gt_id path = gt_ranges_path(ranges, range);
+	char text[GT_RANGE_PATH_BYTES];
+
+	if (path == GT_NONE) {
+		gt_result_add_unknown(result);
+		return;
+	}
+	gt_range_path_text(ranges, path, text);
+	gt_result_add_format(result, "%s", text);
 }
 
 void gt_add_string(struct gt_result *result, const struct gt_trace *trace, gt_string text)

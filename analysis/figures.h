@@ -10,6 +10,7 @@
 
 /* Figures and names that several reports show, worked out in one way. */
 
+struct gt_ranges;
 struct gt_result;
 
 /* A count inside a sentence, digits in groups of three as the tables show them: 1,234,567. */
@@ -19,17 +20,23 @@ struct gt_figure gt_grouped(uint64_t count);
 double gt_percent(double part, double whole);
 double gt_bytes_per_second(double bytes, double duration_ns);
 
-/* Cells of a result. "0: NVIDIA H200"; with several hosts in the trace, "host 0: NVIDIA H200". */
+/*
+ * Cells of a result. "0: NVIDIA H200"; with several hosts in the trace, "host 0: NVIDIA H200".
+ * Names that the program gave stand behind those of model/labels.h.
+ */
 void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id device);
 
 /* "GPU 0"; with several hosts in the trace, "host GPU 0". The device must exist. */
 void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device);
 
-/* "7", CUPTI's number of the stream; with several GPUs in the trace "7 of GPU 1". */
+/* "7", CUPTI's number of the stream, or "7: copies"; with several GPUs "7 of GPU 1". */
 void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id stream);
 
 /* "app (4711)", with several hosts "host app (4711)". */
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process);
+
+/* "train/step", the path of an NVTX range; unknown where there is none. */
+void gt_add_range(struct gt_result *result, const struct gt_ranges *ranges, gt_id range);
 
 /* A text of the trace; unknown when it is empty. */
 void gt_add_string(struct gt_result *result, const struct gt_trace *trace, gt_string text);

@@ -249,6 +249,111 @@ static bool has_failures(const struct gt_facts *facts, struct sentence *sentence
 	           result ? result : "a result that is not known");
 }
 
+/* A part of the time of the ranges of a path, of which there should be little. */
+struct lost {
+	uint64_t lost_ns;
+	uint64_t whole_ns;
+};
+
+static struct lost quiet_of(const struct gt_range_figures *figures)
+{
+	return (struct lost){figures->quiet_ns, (uint64_t)figures->wall.spread.total};
+}
+
+static struct lost gaps_of(const struct gt_range_figures *figures)
+{
+	return (struct lost){(uint64_t)figures->idle.spread.total, figures->span_ns};
+}
+
+/* By path: the most that one of those in it loses. The caller frees it with gt_array_free. */
+static uint64_t *lost_inside(const struct gt_range_totals *ranges,
+                             struct lost (*lost_of)(const struct gt_range_figures *figures))
+{
+	uint64_t *inside = gt_allocate(ranges->count * sizeof(*inside));
+
+	for (size_t i = 0; i < ranges->count; i++)
+		inside[i] = 0;
+	for (size_t i = 0; i < ranges->count; i++) {
+		const gt_id outer = ranges->ranges.paths.rows[i].outer;
+		const uint64_t lost_ns = lost_of(&ranges->rows[i]).lost_ns;
+
+		if (outer != GT_NONE && lost_ns > inside[outer])
+			inside[outer] = lost_ns;
+	}
+	return inside;
+}
+
+/*
+ * The path that loses most, if it is half of its time and a tenth of the recording. Where nearly
+ * all of it is lost in a path inside, that one says more.
+ */
+static gt_id worst_path(const struct gt_facts *facts,
+                        struct lost (*lost_of)(const struct gt_range_figures *figures))
+{
+	const struct gt_range_totals *ranges = &facts->ranges;
+	uint64_t *inside = lost_inside(ranges, lost_of);
+	uint64_t most_ns = 0;
+	gt_id worst = GT_NONE;
+
+	for (gt_id i = 0; i < ranges->count; i++) {
+		const struct lost lost = lost_of(&ranges->rows[i]);
+
+		if (lost.lost_ns <= most_ns || ranges->rows[i].ranges == 0 ||
+		    !is_share(lost.lost_ns, lost.whole_ns, 50) ||
+		    !is_share(lost.lost_ns, gt_facts_duration_ns(facts), 10) ||
+		    is_share(inside[i], lost.lost_ns, 80))
+			continue;
+		most_ns = lost.lost_ns;
+		worst = i;
+	}
+	gt_array_free(inside);
+	return worst;
+}
+
+enum { PATH_BYTES = 120 }; /* of a path in a sentence, its end */
+
+static const char *end_of_path(const struct gt_facts *facts, gt_id path,
+                               char text[GT_RANGE_PATH_BYTES])
+{
+	const size_t length = gt_range_path_text(&facts->ranges.ranges, path, text);
+
+	return length > PATH_BYTES ? text + length - PATH_BYTES : text;
+}
+
+/* While the host was in these ranges the GPUs waited for it. */
+static bool has_quiet_range(const struct gt_facts *facts, struct sentence *sentence)
+{
+	const gt_id path = worst_path(facts, quiet_of);
+	char text[GT_RANGE_PATH_BYTES];
+	struct lost lost;
+
+	if (path == GT_NONE || facts->view->trace->kernels.count == 0)
+		return false;
+	lost = quiet_of(&facts->ranges.rows[path]);
+	return say(sentence,
+	           "In range %s no GPU had anything to do for %s, %s of the time of %s %s.",
+	           end_of_path(facts, path, text), ns(lost.lost_ns).text,
+	           share(lost.lost_ns, lost.whole_ns).text,
+	           gt_grouped(facts->ranges.rows[path].ranges).text,
+	           facts->ranges.rows[path].ranges == 1 ? "range" : "such ranges");
+}
+
+static bool has_gaps_in_range(const struct gt_facts *facts, struct sentence *sentence)
+{
+	const gt_id path = worst_path(facts, gaps_of);
+	char text[GT_RANGE_PATH_BYTES];
+	struct lost lost;
+
+	if (path == GT_NONE)
+		return false;
+	lost = gaps_of(&facts->ranges.rows[path]);
+	return say(sentence,
+	           "Between the first and the last work of range %s the GPU was idle for %s, %s of "
+	           "that time: it waits for launches.",
+	           end_of_path(facts, path, text), ns(lost.lost_ns).text,
+	           share(lost.lost_ns, lost.whole_ns).text);
+}
+
 /* Variables of the environment that nobody wants by accident. */
 static bool is_slowed_by_environment(const struct gt_facts *facts, struct sentence *sentence)
 {
@@ -279,6 +384,8 @@ static const struct rule rules[] = {
 	{"telemetry", .of_device = is_held_down},
 	{"gaps", .of_device = waits_for_launches},
 	{"gaps", .of_device = is_left_alone},
+	{"ranges", .of_recording = has_quiet_range},
+	{"ranges", .of_recording = has_gaps_in_range},
 	{"gaps", .of_device = begins_late},
 	{"api", .of_recording = loads_much},
 	{"api", .of_recording = allocates_much},

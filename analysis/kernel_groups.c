@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/families.h"
+#include "model/labels.h"
 #include "model/origins.h"
 #include "model/owners.h"
 #include "model/short_name.h"
@@ -82,9 +83,12 @@ static uint32_t label_of_stream(const struct gt_kernel_groups *groups, const str
 	const gt_id device = stream->context < trace->contexts.count
 	                             ? trace->contexts.rows[stream->context].device
 	                             : GT_NONE;
-	char text[128];
-	int length = snprintf(text, sizeof(text), "stream %u", stream->number);
+	char label[GT_LABEL_BYTES];
+	char text[GT_LABEL_BYTES + 96];
+	int length;
 
+	gt_stream_label(trace, row, label, sizeof(label));
+	length = snprintf(text, sizeof(text), "stream %s", label);
 	if (trace->devices.count > 1 && device < trace->devices.count)
 		length += snprintf(text + length, sizeof(text) - (size_t)length, " of GPU %lld",
 		                   (long long)gt_device_number(&trace->devices.rows[device]));

@@ -27,6 +27,8 @@ struct gt_parameter {
 	const char *const *choices; /* GT_PARAMETER_CHOICE: allowed words, NULL at the end */
 };
 
+#define GT_ROWS_ALL UINT64_MAX
+
 enum { GT_PARAMETERS_MOST = 8 }; /* of one report */
 
 struct gt_argument {
@@ -41,7 +43,7 @@ struct gt_arguments {
 /* What is given when nothing is. parameters ends with a row without a name; NULL is none. */
 void gt_arguments_init(struct gt_arguments *arguments, const struct gt_parameter *parameters);
 
-/* So many rows are asked for of every table. */
+/* So many rows, or GT_ROWS_ALL, are asked for of every table. */
 void gt_arguments_limit(struct gt_arguments *arguments, const struct gt_parameter *parameters,
                         uint64_t rows);
 

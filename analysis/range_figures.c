@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/projection.h"
+#include "model/quiet.h"
 #include "model/timed.h"
 
 const char *const gt_ranges_words[] = {"path", "name", "domain", NULL};
@@ -95,7 +96,9 @@ static void add_wall_times(struct gt_range_totals *totals)
 {
 	const struct gt_trace *trace = totals->ranges.trace;
 	struct gt_groups walls;
+	struct gt_quiet quiet;
 
+	gt_quiet_init(&quiet, trace);
 	gt_groups_init(&walls, totals->count);
 	for (size_t i = 0; i < trace->ranges.count; i++) {
 		const struct gt_range *range = &trace->ranges.rows[i];
@@ -113,12 +116,16 @@ static void add_wall_times(struct gt_range_totals *totals)
 	for (size_t i = 0; i < trace->ranges.count; i++) {
 		const struct gt_range *range = &trace->ranges.rows[i];
 
-		if (counts(range) && gt_timed(range->flags, range->start_ns, range->end_ns))
-			gt_groups_add(&walls, totals->group_of[i], range->end_ns - range->start_ns);
+		if (!counts(range) || !gt_timed(range->flags, range->start_ns, range->end_ns))
+			continue;
+		gt_groups_add(&walls, totals->group_of[i], range->end_ns - range->start_ns);
+		totals->rows[totals->group_of[i]].quiet_ns +=
+			gt_quiet_between(&quiet, range->start_ns, range->end_ns);
 	}
 	for (size_t i = 0; i < totals->count; i++)
 		totals->rows[i].wall = spread_of(&walls, i);
 	gt_groups_release(&walls);
+	gt_quiet_release(&quiet);
 }
 
 /* What each range took of GPUs: busy and idle of the range, on all GPUs together. */
@@ -261,6 +268,8 @@ void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_trace 
 	*totals = (struct gt_range_totals){.by = by};
 	gt_ranges_init(&totals->ranges, trace);
 	group(totals);
+	if (trace->ranges.count == 0)
+		return;
 	totals->rows = gt_allocate(totals->count * sizeof(*totals->rows));
 	for (size_t i = 0; i < totals->count; i++)
 		totals->rows[i] = (struct gt_range_figures){0};

@@ -34,6 +34,7 @@ struct gt_range_figures {
 	uint64_t ranges;
 	uint64_t open;               /* of these, without an end */
 	struct gt_range_spread wall; /* of those that ended, ns */
+	uint64_t quiet_ns;           /* of that, in which no GPU ran anything */
 	uint64_t gpu_ns;             /* in which something ran that was asked for inside */
 	struct gt_range_spread gpu;  /* of each range: the same, ns */
 	uint64_t span_ns;            /* of all spans */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/parameter.h"
 #include "base/error.h"
 
 void gt_result_init(struct gt_result *result)
@@ -122,7 +123,7 @@ void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top)
 
 	if (!section)
 		return;
-	section->whole = true;
+	section->whole = top != GT_ROWS_ALL;
 	section->more = all > top ? all - top : 0;
 }
 

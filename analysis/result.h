@@ -110,7 +110,10 @@ void gt_result_whole(struct gt_result *result);
 /* The rows of the table that was begun last are sorted by this column, a constant. */
 void gt_result_order(struct gt_result *result, const char *column);
 
-/* Of all the rows that the table that was begun last could have, it has the first top at most. */
+/*
+ * Of all the rows that the table that was begun last could have, it has the first top at most,
+ * which text then shows; GT_ROWS_ALL: it has all, as any table.
+ */
 void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top);
 
 /*

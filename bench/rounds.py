@@ -47,7 +47,7 @@ class Variant:
 def clean_environment(**more):
     """The caller's environment without anything that would inject a tool of its own."""
     env = {key: value for key, value in os.environ.items()
-           if not key.startswith(("GPUTRACE_", "CUDA_INJECTION64_PATH", "NSYS_", "KINETO_"))}
+           if not key.startswith(("GPUTRACE_", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NSYS_", "KINETO_"))}
     env.update(more)
     return env
 

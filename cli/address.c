@@ -12,8 +12,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/say.h"
-#include "cli/serve.h"
 #include "cli/startup_commands.h"
 
 #define PLUGINS "com.meta.GpuCompute,dev.perfetto.GpuByProcess"
@@ -151,16 +149,4 @@ char *gt_address_origin(const char *ui, struct gt_error *err)
 		origin[i] = (char)tolower((unsigned char)ui[i]);
 	origin[scheme + length] = '\0';
 	return origin;
-}
-
-void gt_address_say(const char *trace_file)
-{
-	char *address = gt_address_make(GT_ADDRESS_UI, NULL);
-	const bool can_view = gt_serve_check(NULL) == 0;
-
-	if (can_view)
-		gt_say("to look at it: gputrace view %s", trace_file);
-	gt_say_link(can_view ? "or drop it into " : "to look at it, drop it into ", GT_ADDRESS_UI,
-	            address);
-	free(address);
 }

@@ -26,7 +26,4 @@ char *gt_address_origin(const char *ui, struct gt_error *err);
 /* A text as a part of an address's path. The caller frees it. */
 char *gt_address_encode(const char *text);
 
-/* Says on standard error how a trace is looked at: by view, where it was built, and without. */
-void gt_address_say(const char *trace_file);
-
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 struct gt_error;
+struct gt_result;
 
 enum gt_exit {
 	GT_EXIT_OK = 0,
@@ -22,10 +23,14 @@ enum gt_exit {
 /* One verb. To add one: see commands.def. */
 struct gt_command {
 	const char *name;
-	const char *operands;    /* after the options in "usage:", or "" */
-	const char *summary;     /* one line, no full stop */
-	const char *details;     /* lines of at most 80 columns after the options, or NULL */
-	void (*list)(FILE *out); /* prints what an operand or a value can be, or NULL */
+	const char *operands;   /* after the options in "usage:", or "" */
+	const char *summary;    /* one line, no full stop */
+	const char *details;    /* after the options, as gt_help_text has it, or NULL */
+	const char *list_title; /* what an operand or a value can be: "Formats"; or NULL */
+	/* Calls entry for each of these, with what it is. */
+	void (*list)(void (*entry)(const char *name, const char *text, FILE *out), FILE *out);
+	/* Makes the tables that it shows, without rows; NULL: it has none of its own. */
+	void (*tables)(struct gt_result *result);
 	const struct gt_option *options;
 	bool hidden;       /* not named in --help, the manual and completion */
 	int failed_status; /* exit status when run fails; 0 stands for GT_EXIT_FAILED */

@@ -20,9 +20,8 @@ int gt_filter_read(const struct gt_filter_args *args, struct gt_filter *filter,
 
 	if (args->from)
 		result = gt_filter_add(filter, GT_FILTER_FROM, args->from, err);
-	if (result == 0 && args->to.count > 0)
-		result = gt_filter_add(filter, GT_FILTER_TO, args->to.texts[args->to.count - 1],
-		                       err);
+	if (result == 0 && args->to)
+		result = gt_filter_add(filter, GT_FILTER_TO, args->to, err);
 	if (result == 0)
 		result = add(filter, GT_FILTER_PROCESS, &args->processes, err);
 	if (result == 0)

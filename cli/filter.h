@@ -14,7 +14,7 @@ struct gt_filter;
  */
 struct gt_filter_args {
 	const char *from;
-	struct gt_option_list to; /* the last one counts */
+	const char *to;
 	struct gt_option_list processes;
 	struct gt_option_list devices;
 	struct gt_option_list streams;
@@ -28,7 +28,7 @@ struct gt_filter_args {
 	OPT_TEXT("from", 0, type, field.from, "TIME", \
 	         "Only what starts so long after the recording began, as 2.5s, or, as -500ms, " \
 	         "before it ended"), \
-	OPT_LIST("to", 0, type, field.to, "TIME", "Only what starts before this time"), \
+	OPT_TEXT("to", 0, type, field.to, "TIME", "Only what starts before this time"), \
 	OPT_LIST("process", 0, type, field.processes, "PROCESS", \
 	         "Only processes of this id or name; commas separate several, as for all of these"), \
 	OPT_LIST("device", 0, type, field.devices, "GPU", \

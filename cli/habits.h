@@ -14,6 +14,7 @@ struct gt_error;
  */
 enum gt_habit_answer {
 	GT_HABIT_SAME,
+	GT_HABIT_MEANT,
 	GT_HABIT_FINE,
 	GT_HABIT_NOTE,
 	GT_HABIT_REFUSED,

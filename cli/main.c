@@ -8,6 +8,7 @@
 #include "analysis/report.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/help.h"
 #include "cli/option.h"
 #include "cli/report_help.h"
 #include "cli/say.h"
@@ -38,11 +39,13 @@ static void print_command_help(const struct gt_command *command)
 	       command->operands, command->summary);
 	gt_options_help(command->options, stdout);
 	if (command->list) {
-		putchar('\n');
-		command->list(stdout);
+		printf("\n%s:\n", command->list_title);
+		command->list(gt_help_entry, stdout);
 	}
-	if (command->details)
-		printf("\n%s\n", command->details);
+	if (command->details) {
+		putchar('\n');
+		gt_help_text(command->details, stdout);
+	}
 }
 
 /* gputrace help [COMMAND|REPORT], gputrace help report REPORT */

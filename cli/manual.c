@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/manual.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analysis/parameter.h"
 #include "analysis/report.h"
+#include "analysis/result.h"
 #include "base/error.h"
+#include "base/parse.h"
 #include "cli/command.h"
 #include "cli/habits.h"
+#include "cli/help.h"
 #include "cli/option.h"
 #include "cli/report_help.h"
+#include "cli/variable.h"
 
 #define MAIN_PAGE    "gputrace.1"
 #define REPORTS_PAGE "gputrace-report.5"
@@ -47,13 +54,43 @@ static void put_sentence(const char *text, FILE *out)
 	fputs(".\n", out);
 }
 
+static void put_capitals(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		putc(toupper((unsigned char)*text), out);
+}
+
+/*
+ * When the pages were last changed: as who builds says (SOURCE_DATE_EPOCH, seconds since 1970),
+ * else when this version was released; "" for one that was not.
+ */
+static const char *date(char *text, size_t size)
+{
+	const char *said = gt_variable("SOURCE_DATE_EPOCH");
+	uint64_t seconds = 0;
+	struct tm day;
+	time_t time;
+
+	snprintf(text, size, "%s", GPUTRACE_DATE);
+	if (!said || gt_parse_count(said, &seconds) < 0 || seconds > UINT32_MAX)
+		return text;
+	time = (time_t)seconds;
+	if (gmtime_r(&time, &day))
+		(void)strftime(text, size, "%Y-%m-%d", &day);
+	return text;
+}
+
 static void begin(const char *name, int section, const char *summary, FILE *out)
 {
+	char text[16];
+
 	fprintf(out, ".\\\" Made by gputrace manual from the tables of --help.\n"
 	             ".TH ");
-	for (const char *at = name; *at; at++)
-		putc(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at, out);
-	fprintf(out, " %d \"\" \"gputrace " GPUTRACE_VERSION "\"\n.SH NAME\n", section);
+	put_capitals(name, out);
+	fprintf(out, " %d \"%s\" \"gputrace " GPUTRACE_VERSION "\"\n", section,
+	        date(text, sizeof(text)));
+	/* Nothing is hyphenated, as names of options would be, nor spread to the right margin. */
+	fputs(".nh\n.ad l\n.SH NAME\n", out);
 	put(name, out);
 	fputs(" \\- ", out);
 	put_line(summary, out);
@@ -64,12 +101,16 @@ static void section(const char *title, FILE *out)
 	fprintf(out, ".SH %s\n", title);
 }
 
-/* An entry of a list: a bold term, and what it means. */
+/* An entry of a list: a bold term, and what it means; one that begins with blanks is of the last. */
 static void entry(const char *term, const char *text, FILE *out)
 {
-	fputs(".TP\n.B ", out);
-	put_line(term, out);
+	const size_t blanks = strspn(term, " ");
+
+	fputs(blanks ? ".RS\n.TP\n.B " : ".TP\n.B ", out);
+	put_line(term + blanks, out);
 	put_line(text, out);
+	if (blanks)
+		fputs(".RE\n", out);
 }
 
 /* Lines that stay as they are. */
@@ -80,8 +121,33 @@ static void put_lines(const char *text, FILE *out)
 	fputs(".fi\n", out);
 }
 
+/* Prose as gt_help_text has it. */
+static void put_text(const char *text, FILE *out)
+{
+	bool begins = true;
+
+	while (*text) {
+		const size_t length = strcspn(text, "\n");
+		char *line = strndup(text, length);
+
+		if (!*line || *line == ' ')
+			fputs(".PP\n", out);
+		else if (!begins)
+			fputs(".br\n", out);
+		begins = !*line;
+		if (*line == ' ')
+			put_lines(line, out);
+		else if (*line)
+			put_line(line, out);
+		free(line);
+		text += length + (text[length] == '\n');
+	}
+}
+
 static void put_option(const struct gt_option *option, FILE *out)
 {
+	char *text;
+
 	fputs(".TP\n", out);
 	if (option->letter)
 		fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
@@ -94,12 +160,9 @@ static void put_option(const struct gt_option *option, FILE *out)
 		fputs("\\fR", out);
 	}
 	putc('\n', out);
-	put(option->help, out);
-	for (const char *const *choice = option->choices; choice && *choice; choice++) {
-		fputs(choice == option->choices ? " (" : ", ", out);
-		put(*choice, out);
-	}
-	fputs(option->choices ? ").\n" : ".\n", out);
+	text = gt_option_text(option);
+	put_sentence(text, out);
+	free(text);
 }
 
 static void put_options(const struct gt_command *command, FILE *out)
@@ -110,20 +173,39 @@ static void put_options(const struct gt_command *command, FILE *out)
 	put_option(&gt_help_option, out);
 }
 
-/* What the command lists in its help, as it stands there. */
+/* What the command lists in its help. */
 static void put_list(const struct gt_command *command, FILE *out)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *list = command->list ? open_memstream(&text, &size) : NULL;
-
-	if (!list)
+	if (!command->list)
 		return;
-	command->list(list);
-	(void)fclose(list);
-	section("VALUES", out);
-	put_lines(text, out);
-	free(text);
+	fputs(".SH ", out);
+	put_capitals(command->list_title, out);
+	putc('\n', out);
+	command->list(entry, out);
+}
+
+/* The tables of a result and what their columns are made of. */
+static void put_tables(const struct gt_result *result, FILE *out)
+{
+	gt_array_each(const struct gt_section, table, &result->sections) {
+		fputs(".SS ", out);
+		put_line(table->title, out);
+		for (size_t i = 0; i < table->heading_count; i++)
+			entry(table->headings[i].name, table->headings[i].help, out);
+	}
+}
+
+static void put_own_tables(const struct gt_command *command, FILE *out)
+{
+	struct gt_result result;
+
+	if (!command->tables)
+		return;
+	gt_result_init(&result);
+	command->tables(&result);
+	section("TABLES", out);
+	put_tables(&result, out);
+	gt_result_release(&result);
 }
 
 static void see_also(const char *page, FILE *out)
@@ -164,10 +246,11 @@ static void put_command(const struct gt_command *command, FILE *out)
 	put_sentence(command->summary, out);
 	if (command->details) {
 		fputs(".PP\n", out);
-		put_lines(command->details, out);
+		put_text(command->details, out);
 	}
 	put_options(command, out);
 	put_list(command, out);
+	put_own_tables(command, out);
 	see_also(name, out);
 }
 
@@ -253,12 +336,7 @@ static void put_report(const struct gt_report *report, FILE *out)
 		entry(setting, parameter->help, out);
 	}
 	gt_report_tables_init(&tables, report);
-	gt_array_each(const struct gt_section, table, &tables.result.sections) {
-		fputs(".SS ", out);
-		put_line(table->title, out);
-		for (size_t i = 0; i < table->heading_count; i++)
-			entry(table->headings[i].name, table->headings[i].help, out);
-	}
+	put_tables(&tables.result, out);
 	gt_report_tables_release(&tables);
 }
 
@@ -278,7 +356,7 @@ static void put_reports(FILE *out)
 	fputs(".BR gputrace\\-report (1)\n", out);
 }
 
-void gt_manual_list(FILE *out)
+static void list_pages(FILE *out)
 {
 	fputs(MAIN_PAGE "\n", out);
 	for (size_t i = 0; i < gt_command_count; i++)
@@ -291,6 +369,10 @@ int gt_manual_print(const char *page, FILE *out, struct gt_error *err)
 {
 	char name[64];
 
+	if (!page) {
+		list_pages(out);
+		return 0;
+	}
 	if (strcmp(page, MAIN_PAGE) == 0) {
 		put_main(out);
 		return 0;

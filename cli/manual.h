@@ -11,10 +11,7 @@ struct gt_error;
  * a page for each command and gputrace-report.5 with the columns of every report.
  */
 
-/* The names of all pages, a line each. */
-void gt_manual_list(FILE *out);
-
-/* -EINVAL when there is no page of that name. */
+/* page NULL: the names of all, a line each. -EINVAL when there is no page of that name. */
 int gt_manual_print(const char *page, FILE *out, struct gt_error *err);
 
 #endif

@@ -24,8 +24,8 @@ enum { MAX_OPTIONS = 62 };
 const struct gt_option gt_help_option = {"help", 'h',  GT_OPTION_FLAG,
                                          0,      NULL, "Show this text and stop"};
 
-static const struct gt_option *find_long(const struct gt_option *options, const char *name,
-                                         size_t length)
+const struct gt_option *gt_option_named(const struct gt_option *options, const char *name,
+                                        size_t length)
 {
 	if (length == strlen("help") && memcmp(name, "help", length) == 0)
 		return &gt_help_option;
@@ -35,7 +35,7 @@ static const struct gt_option *find_long(const struct gt_option *options, const 
 	return NULL;
 }
 
-static const struct gt_option *find_letter(const struct gt_option *options, char letter)
+const struct gt_option *gt_option_lettered(const struct gt_option *options, char letter)
 {
 	if (letter == gt_help_option.letter)
 		return &gt_help_option;
@@ -318,10 +318,13 @@ static enum taken value_of(const struct gt_typed *typed, char **value)
 static int answer(struct parser *parser, const struct gt_habit *habit, const char *shown,
                   char *value, struct gt_error *err)
 {
+	if (habit->answer == GT_HABIT_MEANT)
+		gt_say("%s is taken for --%s %s", shown, habit->text, value);
 	switch (habit->answer) {
 	case GT_HABIT_SAME:
-		return store(find_long(parser->options, habit->text, strlen(habit->text)), value,
-		             parser->args, err);
+	case GT_HABIT_MEANT:
+		return store(gt_option_named(parser->options, habit->text, strlen(habit->text)),
+		             value, parser->args, err);
 	case GT_HABIT_FINE:
 		return 0;
 	case GT_HABIT_NOTE:
@@ -397,8 +400,8 @@ static int take(struct parser *parser, const struct gt_typed *typed, const char 
                 struct gt_error *err)
 {
 	const struct gt_option *option =
-		typed->name ? find_long(parser->options, typed->name, typed->length)
-			    : find_letter(parser->options, typed->letter);
+		typed->name ? gt_option_named(parser->options, typed->name, typed->length)
+			    : gt_option_lettered(parser->options, typed->letter);
 	const struct gt_typed theirs = as_habit(parser, option, typed);
 	const struct gt_habit *habit =
 		parser->command ? gt_habit_find(parser->command, &theirs) : NULL;
@@ -441,7 +444,7 @@ static int check_dashes(const struct parser *parser, const char *word, struct gt
 {
 	const size_t length = strcspn(word, "=");
 
-	if (length < 2 || (!find_long(parser->options, word, length) &&
+	if (length < 2 || (!gt_option_named(parser->options, word, length) &&
 	                   !(parser->command && gt_habit_has_name(parser->command, word, length))))
 		return 0;
 	return gt_fail(err, EINVAL, "unknown option '-%.*s'; did you mean --%.*s?", (int)length,

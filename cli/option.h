@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct gt_error;
 
@@ -109,10 +108,9 @@ int gt_options_parse_leading(const struct gt_option *options, void *args, int ar
 /* The option of every command that its table does not name. */
 extern const struct gt_option gt_help_option;
 
-/* One entry of any other list, laid out as the options are. */
-void gt_help_entry(const char *name, const char *text, FILE *out);
-
-/* One entry for each option and --help, at most 80 columns wide. */
-void gt_options_help(const struct gt_option *options, FILE *out);
+/* By its name, length bytes long, or its letter; NULL when there is none. */
+const struct gt_option *gt_option_named(const struct gt_option *options, const char *name,
+                                        size_t length);
+const struct gt_option *gt_option_lettered(const struct gt_option *options, char letter);
 
 #endif

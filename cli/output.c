@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +11,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
+#include "base/units.h"
 #include "cli/partial.h"
+#include "cli/say.h"
 
 #define TEMPORARY_TRIES 100
 
@@ -22,11 +26,15 @@ static int exists(const char *path, struct gt_error *err)
 /* Takes over the descriptor, which may be a negative errno value. */
 static int use(struct gt_output *output, int fd, struct gt_error *err)
 {
+	char text[PATH_MAX];
+	int code;
+
 	output->file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (output->file)
 		return 0;
-	return gt_fail(err, fd < 0 ? -fd : errno, "cannot write %s: %s", output->path,
-	               gt_errno_text(fd < 0 ? -fd : errno));
+	code = fd < 0 ? -fd : errno;
+	return gt_fail(err, code, "cannot write %s: %s", output->path,
+	               gt_path_problem(output->path, code, text, sizeof(text)));
 }
 
 static int open_in_place(struct gt_output *output, struct gt_error *err)
@@ -108,11 +116,14 @@ static int give_name(const struct gt_output *output)
 int gt_output_commit(struct gt_output *output, struct gt_error *err)
 {
 	const bool failed_before = ferror(output->file);
+	struct stat status;
 	bool failed;
 
 	errno = 0;
 	failed = fflush(output->file) != 0 || failed_before;
 	if (output->file != stdout) {
+		if (fstat(fileno(output->file), &status) == 0)
+			output->bytes = (uint64_t)status.st_size;
 		failed = fclose(output->file) != 0 || failed;
 		output->file = NULL;
 	}
@@ -129,6 +140,14 @@ int gt_output_commit(struct gt_output *output, struct gt_error *err)
 	free(output->temporary);
 	output->temporary = NULL;
 	return 0;
+}
+
+void gt_output_say(const struct gt_output *output, const char *what)
+{
+	if (output->file != stdout)
+		gt_say("wrote %s (%s)%s%s", output->path,
+		       gt_figure_bytes((int64_t)output->bytes).text, what ? ": " : "",
+		       what ? what : "");
 }
 
 void gt_output_release(struct gt_output *output)

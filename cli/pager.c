@@ -10,22 +10,33 @@
 #include <unistd.h>
 
 #include "cli/process.h"
+#include "cli/say.h"
 #include "cli/terminal.h"
+#include "cli/variable.h"
 
 /* What a shell ends with that cannot run, or does not find, a command. */
 enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
 
+/* The variable that names the pager; NULL: none does. */
+static const char *name_of_variable(void)
+{
+	static const char *const names[] = {"GPUTRACE_PAGER", "PAGER"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i])) /* NOLINT(concurrency-mt-unsafe): there is one thread */
+			return names[i];
+	return NULL;
+}
+
 const char *gt_pager_command(void)
 {
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
-	const char *command = getenv("GPUTRACE_PAGER");
+	const char *name = name_of_variable();
+	const char *command = name ? gt_variable(name) : NULL;
 
-	if (!command)
-		command = getenv("PAGER"); /* NOLINT(concurrency-mt-unsafe): likewise */
 	/* Not everywhere is there one, and nobody asked for it. */
-	if (!command)
+	if (!name)
 		return gt_process_find("less", NULL) == 0 ? "less -FRX" : NULL;
-	return *command && strcmp(command, "cat") != 0 ? command : NULL;
+	return command && strcmp(command, "cat") != 0 ? command : NULL;
 }
 
 bool gt_pager_is_needed(const char *text, size_t size)
@@ -48,6 +59,52 @@ static void run_shell(const char *command, int input)
 	_exit(NOT_FOUND);
 }
 
+static int wait_for(pid_t child)
+{
+	int status = 0;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+static void say_missing(const char *command)
+{
+	const char *name = name_of_variable();
+
+	gt_say("'%s', which %s names as the pager, cannot be run", command,
+	       name ? name : "gputrace");
+}
+
+/*
+ * Whether the shell will find what the command begins with. Where that is no plain word, such as a
+ * variable that is set, it is left to the shell, whose complaint is the only one to be had.
+ */
+static bool is_there(const char *command)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./+-";
+	static const char ask[] = "command -v \"$1\" >/dev/null 2>&1";
+	const char *begin = command + strspn(command, " \t");
+	const size_t length = strspn(begin, plain);
+	char *word;
+	pid_t child;
+	int status;
+
+	if (length == 0 || (begin[length] && !strchr(" \t;|", begin[length])))
+		return true;
+	word = strndup(begin, length);
+	child = fork();
+	if (child == 0) {
+		(void)execl("/bin/sh", "sh", "-c", ask, "sh", word, (char *)NULL);
+		_exit(0);
+	}
+	free(word);
+	status = child > 0 ? wait_for(child) : 0;
+	return status == 0;
+}
+
 static void write_all(int fd, const char *text, size_t size)
 {
 	while (size > 0) {
@@ -60,16 +117,6 @@ static void write_all(int fd, const char *text, size_t size)
 		text += written;
 		size -= (size_t)written;
 	}
-}
-
-static int wait_for(pid_t child)
-{
-	int status = 0;
-
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return 0;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
 /* Signals that are the pager's while it runs; SIGPIPE says that it has ended. */
@@ -98,6 +145,10 @@ bool gt_pager_show(const char *command, const char *text, size_t size)
 	pid_t child;
 	int status;
 
+	if (!is_there(command)) {
+		say_missing(command);
+		return false;
+	}
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return false;
 	ignore_signals(before);
@@ -112,5 +163,8 @@ bool gt_pager_show(const char *command, const char *text, size_t size)
 	close(ends[1]);
 	status = child > 0 ? wait_for(child) : NOT_FOUND;
 	restore_signals(before);
-	return status != NOT_RUNNABLE && status != NOT_FOUND;
+	if (status != NOT_RUNNABLE && status != NOT_FOUND)
+		return true;
+	say_missing(command);
+	return false;
 }

@@ -21,7 +21,7 @@ bool gt_pager_is_needed(const char *text, size_t size);
 /*
  * Runs the command in a shell with the text as its input and waits for it. It may end before it has
  * read all. Ctrl-C is for it alone as long as it runs. Returns whether it could be run at all; if
- * not, nothing was shown.
+ * not, that is said, and nothing was shown.
  */
 bool gt_pager_show(const char *command, const char *text, size_t size);
 

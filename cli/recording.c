@@ -146,9 +146,11 @@ void gt_recording_files_release(struct gt_recording_files *files)
 
 int gt_recording_make(const char *folder, struct gt_error *err)
 {
+	char text[PATH_MAX];
+
 	if (mkdir(folder, 0700) < 0)
 		return gt_fail(err, errno, "cannot make the folder %s: %s", folder,
-		               gt_errno_text(errno));
+		               gt_path_problem(folder, errno, text, sizeof(text)));
 	return 0;
 }
 

@@ -8,12 +8,11 @@
 #include "base/array.h"
 
 struct gt_error;
-struct gt_words;
 
 /* For the help of commands that take one. */
 #define GT_RECORDING_HELP                                                                          \
-	"RECORDING is a folder NAME.gputrace; NAME is enough. Without one the newest of\n"         \
-	"this folder is taken."
+	"RECORDING is a folder NAME.gputrace; NAME is enough. Without one the newest of this "     \
+	"folder is taken."
 
 /*
  * A recording as a folder on disk: its name, the files in it, making and removing it. What
@@ -42,9 +41,9 @@ char *gt_recording_stem(const char *path);
 char *gt_recording_find(const char *word);
 
 /*
- * The same, or why there is none, in the words of who typed it; what is not there, or no recording,
- * in a way that reading it will tell, is returned as it is. word NULL or a folder of recordings
- * means the only one there, or the newest, which is then said. The caller frees *path.
+ * The same, or why there is none, in the words of who typed it; what only reading it can tell is
+ * left to that. word NULL or a folder of recordings means the only one there, or the newest, which
+ * is then said. The caller frees *path.
  */
 int gt_recording_choose(const char *word, char **path, struct gt_error *err);
 
@@ -54,8 +53,23 @@ int gt_recording_is_foreign(const char *word, struct gt_error *err);
 /* Whether the name is that of a trace for Perfetto. */
 bool gt_recording_is_trace(const char *word);
 
-/* Adds the names of the recordings of this folder, without their ending. */
-void gt_recording_add_names(struct gt_words *words);
+/* Whether it is a file that can be run. */
+bool gt_recording_is_program(const char *path);
+
+/* What a word was taken for that names nothing. */
+struct gt_wanted {
+	const char *what;         /* "recording", "recording or report" */
+	const char *const *names; /* of what is no recording, NULL at the end; NULL: none */
+	const char *see;          /* where all names are; NULL: the recordings here are told */
+	int code;                 /* to fail with */
+};
+
+/* Fails with what was probably meant. */
+int gt_recording_missing(const char *word, const struct gt_wanted *wanted, struct gt_error *err);
+
+/* Commands take one recording: -EINVAL where there are several words, or for the second one. */
+int gt_recording_one(int count, char **words, struct gt_error *err);
+int gt_recording_second(const char *word, struct gt_error *err);
 
 /* The stem with a suffix. The caller frees it. */
 char *gt_recording_path(const char *stem, const char *suffix);

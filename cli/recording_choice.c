@@ -12,9 +12,11 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/strings.h"
+#include "cli/process.h"
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/words.h"
+#include "collector/collector.h"
 #include "format/recording.h"
 #include "format/roll.h"
 
@@ -158,16 +160,6 @@ int gt_recording_is_foreign(const char *word, struct gt_error *err)
 	return 0;
 }
 
-void gt_recording_add_names(struct gt_words *words)
-{
-	struct folder here = look(".");
-
-	for (size_t i = 0; i < here.inside.list.count; i++)
-		gt_words_add(words, here.inside.list.rows[i],
-		             strlen(here.inside.list.rows[i]) - strlen(GT_RECORDING_SUFFIX));
-	folder_release(&here);
-}
-
 bool gt_recording_is_trace(const char *word)
 {
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
@@ -176,27 +168,91 @@ bool gt_recording_is_trace(const char *word)
 	return false;
 }
 
-static bool is_program(const char *path)
+bool gt_recording_is_program(const char *path)
 {
 	struct stat status;
 
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & S_IXUSR);
 }
 
-/* Nothing of that name: perhaps a slip. */
-static int not_there(const char *word, struct gt_error *err)
+static int compare(const void *a, const void *b)
 {
-	struct folder here = look(".");
-	char *longer = gt_recording_path(
-		word, gt_has_suffix(word, GT_RECORDING_SUFFIX) ? "" : GT_RECORDING_SUFFIX);
-	const char *nearest = gt_words_nearest(&here.inside, longer);
-	int result = 0;
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
-	if (nearest && strcmp(nearest, longer) != 0)
-		result = gt_fail(err, ENOENT, "no recording '%s'; did you mean %s?", word, nearest);
-	free(longer);
+/* "a.gputrace, b.gputrace and 3 more", or "". */
+static void name_some(struct gt_words *words, char *text, size_t size)
+{
+	const size_t most = 3;
+	size_t length = 0;
+
+	text[0] = '\0';
+	if (words->list.count > 0)
+		qsort(words->list.rows, words->list.count, sizeof(*words->list.rows), compare);
+	for (size_t i = 0; i < words->list.count && i < most && length < size; i++)
+		length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "",
+		                           words->list.rows[i]);
+	if (words->list.count > most && length < size)
+		snprintf(text + length, size - length, " and %zu more", words->list.count - most);
+}
+
+int gt_recording_missing(const char *word, const struct gt_wanted *wanted, struct gt_error *err)
+{
+	struct gt_words names = {0};
+	struct folder here = look(".");
+	const char *nearest;
+	char some[256];
+	int result;
+
+	for (size_t i = 0; wanted->names && wanted->names[i]; i++)
+		gt_words_add(&names, wanted->names[i], strlen(wanted->names[i]));
+	for (size_t i = 0; i < here.inside.list.count; i++)
+		gt_words_add(&names, here.inside.list.rows[i],
+		             strlen(here.inside.list.rows[i]) -
+		                     (strchr(word, '.') ? 0 : strlen(GT_RECORDING_SUFFIX)));
+	nearest = gt_words_nearest(&names, word);
+	name_some(&here.inside, some, sizeof(some));
+	if (nearest)
+		result = gt_fail(err, wanted->code, "no %s '%s'; did you mean %s?", wanted->what,
+		                 word, nearest);
+	else if (!strchr(word, '/') && gt_process_find(word, NULL) == 0)
+		result = gt_fail(err, wanted->code,
+		                 "no %s '%s'; to record the program of that name: gputrace run %s",
+		                 wanted->what, word, word);
+	else if (wanted->see)
+		result = gt_fail(err, wanted->code, "no %s '%s'; see %s", wanted->what, word,
+		                 wanted->see);
+	else if (*some && !strchr(word, '/'))
+		result = gt_fail(err, wanted->code, "no %s '%s'; this folder has %s", wanted->what,
+		                 word, some);
+	else
+		result = gt_fail(err, wanted->code, "no %s '%s'", wanted->what, word);
+	gt_words_release(&names);
 	folder_release(&here);
 	return result;
+}
+
+/* A file that is there and cannot be a recording. */
+static int check_file(const char *word, struct gt_error *err)
+{
+	if (gt_recording_is_program(word))
+		return gt_fail(err, EINVAL,
+		               "%s is a program, not a recording; to record it: gputrace run %s%s",
+		               word, strchr(word, '/') ? "" : "./", word);
+	if (gt_path_is_folder(word) || gt_has_suffix(word, GT_CAPTURE_SUFFIX) ||
+	    gt_has_suffix(word, GT_ARENA_SUFFIX))
+		return 0;
+	return gt_fail(err, EBADMSG, GT_COLLECTOR_WANTS, word);
+}
+
+int gt_recording_second(const char *word, struct gt_error *err)
+{
+	return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", word);
+}
+
+int gt_recording_one(int count, char **words, struct gt_error *err)
+{
+	return count > 1 ? gt_recording_second(words[1], err) : 0;
 }
 
 /* The recording in a folder, the newest of several. *path stays NULL when there is none. */
@@ -218,6 +274,7 @@ static void choose_inside(const char *place, char **path)
 
 int gt_recording_choose(const char *word, char **path, struct gt_error *err)
 {
+	static const struct gt_wanted wanted = {.what = "recording", .code = ENOENT};
 	int result = 0;
 
 	*path = NULL;
@@ -241,12 +298,9 @@ int gt_recording_choose(const char *word, char **path, struct gt_error *err)
 		               "which recording? there is none in this folder; gputrace run "
 		               "./app makes one");
 	result = gt_recording_is_foreign(word, err);
-	if (result == 0 && is_program(word))
-		result = gt_fail(err, EINVAL,
-		                 "%s is a program, not a recording; to record it: gputrace run %s",
-		                 word, word);
-	if (result == 0 && access(word, F_OK) < 0)
-		result = not_there(word, err);
+	if (result == 0)
+		result = access(word, F_OK) < 0 ? gt_recording_missing(word, &wanted, err)
+		                                : check_file(word, err);
 	if (result == 0)
 		*path = gt_recording_path(word, "");
 	return result;

@@ -15,30 +15,39 @@ static void put_text(const char *text, FILE *out)
 	}
 }
 
-void gt_say(const char *fmt, ...)
+/* "gputrace: SENTENCE", without a line end. */
+static void say(const char *fmt, va_list args)
 {
 	char *text = NULL;
-	va_list args;
-	int length;
 
-	va_start(args, fmt);
-	length = vasprintf(&text, fmt, args);
-	va_end(args);
-	if (length < 0)
+	if (vasprintf(&text, fmt, args) < 0)
 		return;
 	fputs("gputrace: ", stderr);
-	gt_say_line(text, stderr);
+	put_text(text, stderr);
 	free(text);
 }
 
-void gt_say_link(const char *text, const char *name, const char *address)
+void gt_say(const char *fmt, ...)
 {
-	fputs("gputrace: ", stderr);
-	put_text(text, stderr);
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+	putc('\n', stderr);
+}
+
+void gt_say_link(const char *name, const char *address, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
 	if (gt_hyperlink_works(stderr))
 		gt_hyperlink_print(name, address, stderr);
 	else
-		put_text(address, stderr);
+		put_text(name, stderr);
 	putc('\n', stderr);
 }
 

@@ -8,10 +8,11 @@
 __attribute__((format(printf, 1, 2))) void gt_say(const char *fmt, ...);
 
 /*
- * The same of a text and an address behind it; on a terminal that knows hyperlinks only the name of
- * the address is seen. The address is of printable ASCII.
+ * The same with a name behind it, which leads to the address on a terminal that knows hyperlinks.
+ * The address is of printable ASCII.
  */
-void gt_say_link(const char *text, const char *name, const char *address);
+__attribute__((format(printf, 3, 4))) void gt_say_link(const char *name, const char *address,
+                                                       const char *fmt, ...);
 
 /*
  * One line of any text. Names in a recording may hold anything, so control characters are

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/show.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +9,44 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "cli/output.h"
 #include "cli/pager.h"
-#include "cli/say.h"
+#include "cli/recording.h"
+#include "exporters/exporter.h"
 
 const char *const gt_show_colours[] = {"auto", "always", "never", NULL};
 
 /* Whether the name of the file to write ends so. */
 static bool is_named(const struct gt_show_args *args, const char *ending)
 {
-	const size_t length = args->output ? strlen(args->output) : 0;
-	const size_t end = strlen(ending);
+	return args->output && gt_has_suffix(args->output, ending);
+}
 
-	return length > end && strcmp(args->output + length - end, ending) == 0;
+/*
+ * Whether text may go into a file of that name: what ends like a file of another program's is not
+ * filled with text.
+ */
+static int check_name(const char *output, struct gt_error *err)
+{
+	static const char *const texts[] = {"", ".txt", ".text", ".log", ".out"};
+	const char *ending = gt_path_ending(output ? output : "");
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (strcmp(ending, texts[i]) == 0)
+			return 0;
+	if (isdigit((unsigned char)ending[1]) || gt_path_is_folder(output) ||
+	    strncmp(output, "/dev/", strlen("/dev/")) == 0)
+		return 0;
+	if (gt_exporter_for_file(output) || gt_recording_is_trace(output))
+		return gt_fail(err, EINVAL,
+		               "%s would be a trace, which gputrace export -o %s writes; reports "
+		               "are written as .txt, .csv (for spreadsheets) or .json",
+		               output, output);
+	return gt_fail(err, EINVAL,
+	               "cannot write %s: reports are written as .txt, .csv (for spreadsheets) or "
+	               ".json",
+	               output);
 }
 
 int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct gt_error *err)
@@ -35,7 +61,7 @@ int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct 
 		*style = GT_STYLE_CSV;
 	else
 		*style = GT_STYLE_TEXT;
-	return 0;
+	return *style == GT_STYLE_TEXT ? check_name(args->output, err) : 0;
 }
 
 static struct gt_rendering fitted(const struct gt_show_args *args,
@@ -135,7 +161,7 @@ static int write_parts(struct parts *parts, const struct gt_show_args *args,
 
 		if (result < 0)
 			return result;
-		gt_say("wrote %s", part->path);
+		gt_output_say(&part->output, NULL);
 	}
 	return 0;
 }
@@ -155,6 +181,8 @@ static int show_in_one(const struct gt_show_args *args, const struct gt_renderin
 	}
 	if (result == 0)
 		result = gt_output_commit(&output, err);
+	if (result == 0)
+		gt_output_say(&output, NULL);
 	gt_output_release(&output);
 	return result;
 }

@@ -8,24 +8,22 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/units.h"
-#include "cli/address.h"
-#include "cli/ledger.h"
 #include "cli/manifest.h"
+#include "cli/reading.h"
 #include "cli/render.h"
 #include "cli/say.h"
+#include "cli/trace_file.h"
 #include "model/ledger.h"
-#include "model/trace.h"
-#include "model/view.h"
 
 static void say_files(const struct gt_summary *summary)
 {
 	const struct gt_figure folder = gt_figure_bytes((int64_t)summary->folder_bytes);
 
 	if (summary->exported)
-		gt_say("%s (%s), %s (%s)", summary->folder, folder.text, summary->exported,
+		gt_say("wrote %s (%s) and %s (%s)", summary->folder, folder.text, summary->exported,
 		       gt_figure_bytes((int64_t)summary->exported_bytes).text);
 	else
-		gt_say("%s (%s)", summary->folder, folder.text);
+		gt_say("wrote %s (%s)", summary->folder, folder.text);
 }
 
 static int64_t duration_ns(const struct gt_manifest *manifest)
@@ -60,7 +58,7 @@ static void print_page(const struct gt_summary *summary)
 	struct gt_result result;
 
 	gt_result_init(&result);
-	if (gt_report_run(report, summary->view, NULL, &result, NULL) == 0)
+	if (gt_report_run(report, &summary->reading->view, NULL, &result, NULL) == 0)
 		(void)gt_render(&rendering, &(struct gt_named_result){"run", &result}, 1, stderr,
 		                NULL);
 	gt_result_release(&result);
@@ -68,24 +66,17 @@ static void print_page(const struct gt_summary *summary)
 
 void gt_summary_print(const struct gt_summary *summary)
 {
-	char ledger[GT_LEDGER_BYTES];
-
 	gt_summary_say_ending(summary->manifest);
 	say_files(summary);
 	if (summary->exported)
-		gt_address_say(summary->exported);
+		gt_trace_file_say(summary->exported, gt_exporter_find("perfetto"),
+		                  summary->at_length);
 	print_page(summary);
-	(void)gt_ledger_sentence(summary->view->trace, ledger, sizeof(ledger));
-	gt_say("%s", ledger);
+	gt_say("%s", summary->reading->ledger);
 }
 
-void gt_summary_print_missing(const struct gt_trace *trace)
+void gt_summary_print_missing(const struct gt_reading *reading)
 {
-	const struct gt_ledger_state state = gt_ledger_state(trace);
-	char ledger[GT_LEDGER_BYTES];
-
-	if (state.unrecorded == 0)
-		return;
-	(void)gt_ledger_sentence(trace, ledger, sizeof(ledger));
-	gt_say("%s", ledger);
+	if (gt_ledger_state(&reading->trace).unrecorded > 0)
+		gt_say("%s", reading->ledger);
 }

@@ -2,20 +2,21 @@
 #ifndef GT_CLI_SUMMARY_H
 #define GT_CLI_SUMMARY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct gt_manifest;
-struct gt_trace;
-struct gt_view;
+struct gt_reading;
 
 /* What "gputrace run" says after the program ended. */
 struct gt_summary {
 	const struct gt_manifest *manifest;
-	const struct gt_view *view; /* of all of the recording */
+	const struct gt_reading *reading; /* of all of the recording */
 	const char *folder;
 	uint64_t folder_bytes;
 	const char *exported; /* NULL: nothing was exported */
 	uint64_t exported_bytes;
+	bool at_length; /* with addresses in full */
 };
 
 /*
@@ -27,6 +28,6 @@ void gt_summary_print(const struct gt_summary *summary);
 /* Only the first of these: how the program ended. */
 void gt_summary_say_ending(const struct gt_manifest *manifest);
 /* The ledger alone, if a process that used CUDA could not be recorded: said even when quiet. */
-void gt_summary_print_missing(const struct gt_trace *trace);
+void gt_summary_print_missing(const struct gt_reading *reading);
 
 #endif

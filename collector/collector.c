@@ -204,10 +204,7 @@ static int list_file(struct gt_collection *collection, const char *path, struct 
 	struct gt_error why = {0};
 
 	if (!gt_has_suffix(name, suffixes[is_arena]))
-		return gt_fail(err, EBADMSG,
-		               "%s is not a recording: give the NAME.gputrace folder or one of its "
-		               ".capture files",
-		               path);
+		return gt_fail(err, EBADMSG, GT_COLLECTOR_WANTS, path);
 	if (gt_check_file(AT_FDCWD, path, &why) < 0)
 		return gt_fail(err, why.code, "%s is not a recording: %s", path, why.text);
 	snprintf(text, sizeof(text), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
@@ -264,6 +261,9 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->raw_graph_ends);
 		gt_array_release(&capture->raw_unloads);
 		gt_array_release(&capture->raw_functions);
+		gt_array_release(&capture->raw_range_begins);
+		gt_array_release(&capture->raw_range_ends);
+		gt_array_release(&capture->raw_given_names);
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);
 		gt_known_release(&capture->streams);

@@ -16,6 +16,10 @@ struct gt_watch;
  */
 int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err);
 
+/* What is said of a path (%s) that cannot be one. */
+#define GT_COLLECTOR_WANTS                                                                         \
+	"%s is not a recording: give the NAME.gputrace folder or one of its .capture files"
+
 /* The same for something that tells how far it is; watch may be NULL. */
 int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt_watch *watch,
                        struct gt_error *err);

@@ -34,6 +34,9 @@ struct reading {
 	const struct gt_cubin *cubin;
 	struct gt_cubin_facts *facts;
 	bool has_reserved;
+	/* Sections that overlap would make a small file say as much as a large one. */
+	uint64_t attributes_left; /* bytes */
+	uint64_t names_left;
 	struct gt_cubin_section symbols; /* bytes NULL: there are none */
 };
 
@@ -110,8 +113,9 @@ static void read_attributes(struct reading *reading, const struct gt_cubin_secti
                             struct gt_cubin_function *function)
 {
 	const uint8_t *at = section->bytes;
-	uint64_t left = at ? section->size : 0;
+	uint64_t left = at && section->size <= reading->attributes_left ? section->size : 0;
 
+	reading->attributes_left -= left;
 	while (left >= 4) {
 		const uint32_t size = at[0] == FORMAT_SIZED ? gt_get_u16(at + 2) : 0;
 
@@ -202,20 +206,28 @@ static void read_section(struct reading *reading, const struct gt_cubin_section 
 		                 : 0);
 }
 
-static void add_function(struct gt_cubin_facts *facts, const struct gt_cubin_section *section,
+static void add_function(struct reading *reading, const struct gt_cubin_section *section,
                          uint32_t number)
 {
 	struct gt_cubin_function function = {.code_bytes = section->size};
+	struct gt_cubin_facts *facts = reading->facts;
 
-	if (!gt_cubin_function(section, &function.name.text, &function.name.size))
+	if (!gt_cubin_function(section, &function.name.text, &function.name.size) ||
+	    function.name.size > reading->names_left)
 		return;
+	reading->names_left -= function.name.size;
 	facts->by_section[number] = (uint32_t)facts->functions.count;
 	*gt_array_push(&facts->functions) = function;
 }
 
 void gt_cubin_facts_read(struct gt_cubin_facts *facts, const struct gt_cubin *cubin)
 {
-	struct reading reading = {.cubin = cubin, .facts = facts};
+	struct reading reading = {
+		.cubin = cubin,
+		.facts = facts,
+		.attributes_left = cubin->size,
+		.names_left = cubin->names_size,
+	};
 	struct gt_cubin_section section;
 
 	*facts = (struct gt_cubin_facts){
@@ -226,7 +238,7 @@ void gt_cubin_facts_read(struct gt_cubin_facts *facts, const struct gt_cubin *cu
 	for (uint32_t i = 0; i < cubin->section_count; i++) {
 		if (!gt_cubin_section(cubin, i, &section))
 			continue;
-		add_function(facts, &section, i);
+		add_function(&reading, &section, i);
 		if (section.type == GT_ELF_SYMTAB)
 			reading.symbols = section;
 		reading.has_reserved |= has_name(&section, ".nv.shared.reserved.0");

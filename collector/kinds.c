@@ -10,6 +10,7 @@
 #define INTO_row(into)   GT_TABLE_OF_##into
 #define INTO_state(into) GT_TABLE_NONE
 #define INTO_fact(into)  GT_TABLE_NONE
+#define INTO_piece(into) GT_TABLE_NONE
 
 static const struct {
 	uint32_t kind;

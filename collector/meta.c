@@ -93,6 +93,8 @@ static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
 		trace->tool_version = text_of(decoder, value);
 	else if (strcmp(word, GT_META_HOST) == 0)
 		process->host = text_of(decoder, value);
+	else if (strcmp(word, GT_META_BOOT_ID) == 0)
+		decoder->capture->boot = text_of(decoder, value);
 	else if (strcmp(word, GT_META_KERNEL) == 0)
 		process->kernel_release = text_of(decoder, value);
 	else if (strcmp(word, GT_META_MACHINE) == 0)

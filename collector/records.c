@@ -5,6 +5,7 @@
 #include "collector/kinds.h"
 #include "collector/rows.h"
 #include "format/columns.h"
+#include "format/ranges.h"
 
 /*
  * Records into rows, column by column as collector/kinds.h says, and the records that become no
@@ -66,7 +67,8 @@ _Static_assert((int)GT_RECORD_UNFINISHED == (int)GT_UNFINISHED &&
                        (int)GT_RECORD_DRIVER_API == (int)GT_DRIVER_API &&
                        (int)GT_RECORD_NESTED == (int)GT_NESTED &&
                        (int)GT_RECORD_DEVICE_LAUNCHED == (int)GT_DEVICE_LAUNCHED &&
-                       (int)GT_RECORD_GRAPH_NODE == (int)GT_GRAPH_NODE,
+                       (int)GT_RECORD_GRAPH_NODE == (int)GT_GRAPH_NODE &&
+                       (int)GT_RECORD_CUT == (int)GT_CUT,
                "flags of records are flags of rows");
 
 static uint32_t device_number(const struct move *move, const uint8_t *record)
@@ -319,6 +321,8 @@ KEEP(own_call, raw_own_calls)
 KEEP(graph_end, raw_graph_ends)
 KEEP(module_unload, raw_unloads)
 KEEP(function, raw_functions)
+KEEP(range_begin, raw_range_begins)
+KEEP(range_end, raw_range_ends)
 
 static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 {
@@ -365,12 +369,27 @@ static void gt_decode_ledger(struct gt_decoder *decoder, const void *record)
 	*gt_array_push(&capture->raw_ledger) = *from;
 }
 
+/* A device has its name before several processes' rows of it become one. */
+static void gt_decode_given_name(struct gt_decoder *decoder, const void *record)
+{
+	const struct gt_record_given_name *from = record;
+	struct gt_trace *trace = decoder->collection->trace;
+	const gt_id device = from->kind == GT_NAMED_DEVICE && from->number < GT_MAX_ID
+	                             ? gt_known_find(&decoder->capture->devices, from->number)
+	                             : GT_NONE;
+
+	*gt_array_push(&decoder->capture->raw_given_names) = *from;
+	if (device != GT_NONE)
+		trace->devices.rows[device].label = gt_capture_string(decoder->capture, from->text);
+}
+
 typedef void decode(struct gt_decoder *decoder, const void *record);
 
 /* A kind that is listed without becoming rows, and has no function above, does not compile. */
 #define DECODE_row(into)   NULL
 #define DECODE_state(into) gt_decode_##into
 #define DECODE_fact(into)  gt_decode_##into
+#define DECODE_piece(into) gt_decode_##into
 static decode *const decodes[GT_RECORD_KIND_COUNT] = {
 #define RECORD(name, number, becomes, into, help) [number] = DECODE_##becomes(into),
 #define FIELD(record, role, name, number, coding, help)

@@ -21,6 +21,17 @@ gt_id gt_row_of_stream(struct gt_trace *trace, struct gt_capture *capture, uint3
 gt_id gt_row_of_event(struct gt_trace *trace, struct gt_capture *capture, uint64_t handle);
 gt_id gt_row_of_thread(struct gt_trace *trace, struct gt_capture *capture, uint32_t tid);
 
+/* A call that names a stream by its handle. */
+struct gt_handle_call {
+	uint64_t handle;
+	gt_time time_ns; /* on the common timeline */
+	gt_id context;   /* row, for the handle of the default stream; GT_NONE: not known */
+};
+
+/* The stream that had the handle at that time, GT_NONE: nobody said. From stage handles on. */
+gt_id gt_row_of_stream_handle(struct gt_trace *trace, struct gt_capture *capture,
+                              const struct gt_handle_call *call);
+
 #define GT_UNKNOWN_ORDINAL UINT32_MAX
 
 #endif

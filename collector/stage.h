@@ -24,6 +24,9 @@ struct gt_watch;
  */
 enum { GT_SHARE_OF_DECODE = 500, GT_SHARE_OF_REST = 500 };
 
+/* All durations of a table together: a century and a half. More than that would overflow. */
+#define GT_MOST_WORK_NS ((uint64_t)1 << 61)
+
 /*
  * Rows that one capture brought as records of one kind, one behind the other in the kind's table;
  * until stage order mixes them.
@@ -49,6 +52,7 @@ struct gt_capture {
 	bool missing;     /* there is no capture, only its arena */
 	bool unread;      /* the capture could not be read */
 	gt_id process;
+	gt_string boot;              /* of the machine it is from, 0: not known */
 	gt_array(gt_string) strings; /* by the capture's string id */
 	struct gt_known shapes;      /* rows of launch_shapes by the capture's shape id */
 	gt_array(struct gt_record_shape) raw_shapes;
@@ -68,6 +72,9 @@ struct gt_capture {
 	gt_array(struct gt_record_graph_end) raw_graph_ends;
 	gt_array(struct gt_record_module_unload) raw_unloads;
 	gt_array(struct gt_record_function) raw_functions;
+	gt_array(struct gt_record_range_begin) raw_range_begins;
+	gt_array(struct gt_record_range_end) raw_range_ends;
+	gt_array(struct gt_record_given_name) raw_given_names;
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */
 	struct gt_known devices;        /* by ordinal */

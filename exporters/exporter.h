@@ -35,12 +35,13 @@ struct gt_export_options {
 
 /* What was written, for the user and for tests that compare it with what an importer read. */
 struct gt_export_counts {
-	uint64_t gpu_slices; /* kernels, copies, fills on GPU tracks */
-	uint64_t api_slices; /* API calls on thread tracks */
-	uint64_t arrows;     /* from a call to what it launched, from work to what waited for it */
-	uint64_t bytes;      /* of the file */
-	uint64_t raw_bytes;  /* before compression */
-	uint64_t skipped;    /* rows that could not be placed in time */
+	uint64_t gpu_slices;   /* kernels, copies, fills on GPU tracks */
+	uint64_t api_slices;   /* API calls on thread tracks */
+	uint64_t range_slices; /* NVTX's ranges and marks, and ranges once more above GPUs */
+	uint64_t arrows;    /* from a call to what it launched, from work to what waited for it */
+	uint64_t bytes;     /* of the file */
+	uint64_t raw_bytes; /* before compression */
+	uint64_t skipped;   /* rows that could not be placed in time */
 };
 
 /* One file format that what a view shows can be written as. To add one: see formats.def. */
@@ -48,6 +49,7 @@ struct gt_exporter {
 	const char *name;      /* gputrace export --format NAME */
 	const char *extension; /* with the dot; picks the format when none is named */
 	const char *summary;   /* one line, no full stop */
+	const char *readers;   /* programs besides Perfetto's UI that show it; NULL: none */
 	bool needs_path;       /* writes the path by itself, not into the sink: never to a pipe */
 	unsigned compressions; /* that it can write: 1 << GT_COMPRESSION_... */
 	enum gt_name_form

@@ -303,6 +303,38 @@ uint32_t gt_arena_add_string(struct gt_arena *arena, const char *text, uint32_t 
 	return atomic_fetch_add_explicit(&header->string_count, 1, memory_order_release) + 1;
 }
 
+void gt_arena_keep_strings(struct gt_arena *arena)
+{
+	struct gt_arena_header *header = arena->header;
+
+	if (header->strings_dropped)
+		return; /* what is in the heap now is not what came first */
+	header->heap_kept = header->heap_used;
+	header->strings_kept = header->string_count;
+}
+
+bool gt_arena_reuse_heap(struct gt_arena *arena)
+{
+	struct gt_arena_header *header = arena->header;
+
+	if (header->heap_written != header->heap_used ||
+	    header->strings_written != header->string_count)
+		return false;
+	/*
+	 * In this order: a process that dies in between leaves ids that nobody has, but none that
+	 * stands for two texts (recount_strings in format/salvage.c).
+	 */
+	atomic_store(&header->strings_dropped, header->string_count - header->strings_kept);
+	atomic_store(&header->heap_used, header->heap_kept);
+	atomic_store(&header->heap_written, header->heap_kept);
+	return true;
+}
+
+uint32_t gt_arena_next_id(const struct gt_arena *arena, uint32_t id)
+{
+	return id == arena->header->strings_kept ? id + arena->header->strings_dropped + 1 : id + 1;
+}
+
 struct gt_name *gt_arena_name(struct gt_arena *arena, uint64_t pointer)
 {
 	uint64_t at =

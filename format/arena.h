@@ -110,14 +110,16 @@ struct gt_arena_header {
 	struct gt_activity_layout layout;
 	struct gt_ticks counter;          /* what the times in slots of records are readings of */
 	_Atomic uint64_t sequence;        /* of the last slot lent */
-	_Atomic uint32_t string_count;    /* strings in the heap; ids are 1..count */
+	_Atomic uint32_t string_count;    /* ids that were given out, from 1 */
 	_Atomic uint32_t heap_used;       /* bytes */
 	_Atomic uint32_t strings_written; /* of them are in the capture already */
 	_Atomic uint32_t heap_written;
 	_Atomic uint32_t shape_count; /* shape ids given out */
 	_Atomic uint32_t clock_count; /* readings made; the last GT_ARENA_CLOCKS are here */
 	_Atomic uint32_t clocks_written;
-	uint32_t padding2;
+	_Atomic uint32_t strings_kept; /* at the heap's begin: they stay when it is used again */
+	_Atomic uint32_t heap_kept;
+	_Atomic uint32_t strings_dropped; /* ids that came next and are in the capture alone */
 	_Atomic uint64_t ledger[GT_LEDGER_COUNT];
 	struct gt_record_clock clocks[GT_ARENA_CLOCKS];
 };
@@ -196,6 +198,18 @@ int gt_arena_next_string(const struct gt_arena *arena, uint32_t *offset, const c
  * GT_ARENA_MAX_STRING or the heap is full.
  */
 uint32_t gt_arena_add_string(struct gt_arena *arena, const char *text, uint32_t size);
+
+/* The strings so far are there for good. */
+void gt_arena_keep_strings(struct gt_arena *arena);
+
+/*
+ * All others may be forgotten once they are in the capture: the heap is used again, and ids go on.
+ * False, and nothing done, when some are not written yet.
+ */
+bool gt_arena_reuse_heap(struct gt_arena *arena);
+
+/* The id of the string after the one with this id (0: of the first), walking the heap. */
+uint32_t gt_arena_next_id(const struct gt_arena *arena, uint32_t id);
 
 /* The entry of a name pointer, or a free one for it, or NULL when the map is full. */
 struct gt_name *gt_arena_name(struct gt_arena *arena, uint64_t pointer);

@@ -35,6 +35,7 @@ struct gt_drain {
 	uint64_t activity_records;
 	uint64_t unknown_records;
 	uint64_t api_calls;
+	uint64_t nvtx_calls;
 	struct batch batches[GT_RECORD_KIND_COUNT]; /* by kind */
 };
 
@@ -87,7 +88,8 @@ static void write_batch(struct gt_drain *drain, struct batch *batch)
 void gt_drain_begin(struct gt_drain *drain, const struct gt_slot *slot)
 {
 	drain->source = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
-	drain->activity_records = drain->unknown_records = drain->api_calls = 0;
+	drain->activity_records = drain->unknown_records = 0;
+	drain->api_calls = drain->nvtx_calls = 0;
 	drain->series_part = 0;
 	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++) {
 		drain->batches[kind].count = 0;
@@ -111,7 +113,8 @@ static void write_strings(struct gt_drain *drain)
 
 		while (out < writer->raw + GT_CHUNK_MAX_RAW / 4 &&
 		       gt_arena_next_string(arena, &next, &text, &size)) {
-			out = gt_put_varint(out, ++id);
+			id = gt_arena_next_id(arena, id);
+			out = gt_put_varint(out, id);
 			out = gt_put_varint(out, size);
 			memcpy(out, text, size);
 			out += size;
@@ -126,6 +129,11 @@ static void write_strings(struct gt_drain *drain)
 		atomic_store_explicit(&arena->header->strings_written, id, memory_order_relaxed);
 		atomic_store_explicit(&arena->header->heap_written, offset, memory_order_relaxed);
 	}
+}
+
+void gt_drain_strings(struct gt_drain *drain)
+{
+	write_strings(drain);
 }
 
 static void write_state(struct gt_drain *drain)
@@ -231,7 +239,9 @@ void gt_drain_end(struct gt_drain *drain)
 	gt_ledger_add(arena, GT_LEDGER_activity_records, drain->activity_records);
 	gt_ledger_add(arena, GT_LEDGER_unknown_records, drain->unknown_records);
 	gt_ledger_add(arena, GT_LEDGER_api_calls, drain->api_calls);
-	drain->activity_records = drain->unknown_records = drain->api_calls = 0;
+	gt_ledger_add(arena, GT_LEDGER_nvtx_calls, drain->nvtx_calls);
+	drain->activity_records = drain->unknown_records = 0;
+	drain->api_calls = drain->nvtx_calls = 0;
 }
 
 /* The row goes again: nothing has been pushed into its batch since. */
@@ -362,6 +372,7 @@ static void drain_entry(struct gt_drain *drain, const struct gt_slot *slot,
 	memcpy(row, entry + 1, info->size);
 	complete(drain, slot, info, entry, row);
 	drain->api_calls += entry->kind == GT_RECORD_api_call;
+	drain->nvtx_calls += gt_record_is_nvtx(entry->kind);
 }
 
 void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32_t used)

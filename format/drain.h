@@ -54,6 +54,9 @@ void gt_drain_records(struct gt_drain *drain, const struct gt_slot *slot, uint32
  */
 void gt_drain_end(struct gt_drain *drain);
 
+/* Writes the strings that are not written yet. */
+void gt_drain_strings(struct gt_drain *drain);
+
 /* Writes strings, clock readings and the ledger as they stand in the arena's header. */
 void gt_drain_header(struct gt_drain *drain);
 

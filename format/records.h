@@ -65,7 +65,7 @@ enum gt_record_kind {
 };
 /* clang-format on */
 
-enum gt_becomes { GT_BECOMES_row, GT_BECOMES_state, GT_BECOMES_fact };
+enum gt_becomes { GT_BECOMES_row, GT_BECOMES_state, GT_BECOMES_fact, GT_BECOMES_piece };
 
 /* The bits of every field "flags". In files: never change or reuse one. */
 enum gt_record_flag {
@@ -76,6 +76,7 @@ enum gt_record_flag {
 	GT_RECORD_NESTED = 16,
 	GT_RECORD_DEVICE_LAUNCHED = 32,
 	GT_RECORD_GRAPH_NODE = 64,
+	GT_RECORD_CUT = 128, /* its text was longer */
 };
 
 /* The bits of the field "traits" of modules. In files: never change or reuse one. */
@@ -115,6 +116,13 @@ struct gt_record_info {
 
 #define GT_RECORD_MAX_FIELDS 48
 #define GT_RECORD_MAX_SIZE   256
+
+/* Whether each record of a kind is a call of NVTX by the program. */
+static inline bool gt_record_is_nvtx(uint32_t kind)
+{
+	return kind == GT_RECORD_range_begin || kind == GT_RECORD_range_end ||
+	       kind == GT_RECORD_given_name;
+}
 
 /* NULL for a kind that is not a record with fields, or not known. */
 const struct gt_record_info *gt_record_info(uint32_t kind);

@@ -117,12 +117,17 @@ static void recount_strings(const struct gt_arena *arena)
 	uint32_t size;
 
 	while (gt_arena_next_string(arena, &offset, &text, &size) > 0) {
-		count++;
+		count = gt_arena_next_id(arena, count);
 		if (offset == written) {
 			strings_written = count;
 			heap_written = offset;
 		}
 	}
+	/* A heap that is used again may hold nothing yet. */
+	if (count == header->strings_kept)
+		count += header->strings_dropped;
+	if (strings_written == header->strings_kept && heap_written == offset)
+		strings_written = count;
 	atomic_store(&header->heap_used, offset);
 	atomic_store(&header->string_count, count);
 	atomic_store(&header->heap_written, heap_written);

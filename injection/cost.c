@@ -22,7 +22,8 @@ uint64_t gt_cost_measure(struct gt_session *session)
 	uint64_t sum;
 
 	measure(session->writer_thread.thread, &cost->writer_ns);
-	measure(session->flusher.thread, &cost->flusher_ns);
+	if (session->flushes)
+		measure(session->flusher.thread, &cost->flusher_ns);
 	sum = cost->writer_ns + cost->flusher_ns;
 	for (uint32_t i = 0; i < session->sources.count; i++) {
 		const struct gt_waiter *waiter = &session->sources.members[i].waiter;

@@ -97,7 +97,8 @@ static void end_thread(void *value)
 
 bool gt_emit_init(struct gt_session *session)
 {
-	session->emits = pthread_key_create(&session->thread_end, end_thread) == 0;
+	if (!session->emits)
+		session->emits = pthread_key_create(&session->thread_end, end_thread) == 0;
 	return session->emits;
 }
 
@@ -129,6 +130,13 @@ static bool make_room(struct gt_session *session, size_t size)
 	return take_slot(session);
 }
 
+static enum gt_ledger_id loss_of(uint32_t kind)
+{
+	if (kind == GT_RECORD_api_call)
+		return GT_LEDGER_api_lost;
+	return gt_record_is_nvtx(kind) ? GT_LEDGER_nvtx_lost : GT_LEDGER_records_lost;
+}
+
 bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size)
 {
 	const int saved = errno;
@@ -141,8 +149,7 @@ bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size)
 	/* Once the slots are closed the call is counted when it returns (cupti/router.c). */
 	if (made || atomic_load_explicit(&session->closed, memory_order_acquire))
 		return made;
-	gt_ledger_add(&session->arena,
-	              kind == GT_RECORD_api_call ? GT_LEDGER_api_lost : GT_LEDGER_records_lost, 1);
+	gt_ledger_add(&session->arena, loss_of(kind), 1);
 	return false;
 }
 

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "injection/inject.h"
+#include "injection/nvtx/nvtx.h"
 #include "injection/services.h"
 #include "injection/session.h"
 
-/* The one session of the process; CUPTI's buffer callbacks carry no user pointer. */
+enum { FRESH, BEGINNING, BEGUN };
+
+/* The one session of the process; CUPTI's and NVTX's callbacks carry no user pointer. */
 static struct gt_session session;
-static atomic_flag loaded = ATOMIC_FLAG_INIT;
+static _Atomic uint32_t begun; /* whether the session has been tried to begin */
+static atomic_flag cuda_started = ATOMIC_FLAG_INIT;
+static bool watches_forks;
 static pid_t owner;
 
 struct gt_session *gt_session_get(void)
@@ -30,7 +37,39 @@ static void at_exit(void)
 
 static void in_child(void)
 {
-	gt_session_forget(&session);
+	const bool anew = gt_session_forget(&session);
+
+	/* Another thread may have been at it in the parent: nobody is here. */
+	atomic_store_explicit(&begun, anew ? FRESH : BEGUN, memory_order_release);
+}
+
+/* First: another thread may fork meanwhile, and its child has no arena. */
+static bool watch_forks(void)
+{
+	if (!watches_forks)
+		watches_forks = pthread_atfork(NULL, NULL, in_child) == 0;
+	return watches_forks;
+}
+
+void gt_session_must_begin(bool with_cuda)
+{
+	const int saved = errno;
+	uint32_t fresh = FRESH;
+
+	/* Pairs with the release below: what has begun is there for all. */
+	if (atomic_load_explicit(&begun, memory_order_acquire) == BEGUN)
+		return;
+	if (atomic_compare_exchange_strong(&begun, &fresh, BEGINNING)) {
+		owner = getpid();
+		if (watch_forks()) {
+			gt_session_begin(&session, environ, with_cuda);
+			atexit(at_exit);
+		}
+		atomic_store_explicit(&begun, BEGUN, memory_order_release);
+	}
+	while (atomic_load_explicit(&begun, memory_order_acquire) != BEGUN)
+		sched_yield();
+	errno = saved;
 }
 
 /*
@@ -44,14 +83,13 @@ int InitializeInjection(void)
 {
 	const int saved = errno;
 
-	if (atomic_flag_test_and_set(&loaded))
+	if (atomic_flag_test_and_set(&cuda_started))
 		return 1;
-	owner = getpid();
-	/* First: another thread may fork meanwhile, and its child has no arena. */
-	if (pthread_atfork(NULL, NULL, in_child) == 0) {
-		gt_session_start(&session, environ);
+	gt_session_must_begin(true);
+	gt_session_start_cuda(&session);
+	/* Again, so that it comes before what CUDA itself does at the end. */
+	if (watches_forks)
 		atexit(at_exit);
-	}
 	errno = saved;
 	return 1;
 }

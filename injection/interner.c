@@ -2,6 +2,7 @@
 #include "injection/interner.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -77,4 +78,19 @@ uint32_t gt_interner_add_name(struct gt_interner *interner, uint64_t pointer, co
 		atomic_store_explicit(&name->pointer, pointer, memory_order_release);
 	}
 	return id;
+}
+
+bool gt_interner_is_crowded(const struct gt_interner *interner)
+{
+	return interner->count > TABLE
+	/ 2 || atomic_load_explicit(&interner->arena->header->heap_used, memory_order_relaxed) >
+			GT_ARENA_HEAP / 2;
+}
+
+void gt_interner_forget(struct gt_interner *interner)
+{
+	if (!gt_arena_reuse_heap(interner->arena))
+		return;
+	memset(interner->table, 0, gt_interner_memory());
+	interner->count = 0;
 }

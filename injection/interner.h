@@ -2,6 +2,7 @@
 #ifndef GT_INJECTION_INTERNER_H
 #define GT_INJECTION_INTERNER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +28,12 @@ uint32_t gt_interner_add(struct gt_interner *interner, const char *text, size_t 
 /* The text that a name pointer stands for now; also noted in the arena for a salvager. */
 uint32_t gt_interner_add_name(struct gt_interner *interner, uint64_t pointer, const char *text,
                               size_t size);
+
+/*
+ * Writer thread, between two buffers: when texts have come to fill it, those that are in the
+ * capture are forgotten. Programs make up names as they go.
+ */
+bool gt_interner_is_crowded(const struct gt_interner *interner);
+void gt_interner_forget(struct gt_interner *interner);
 
 #endif

@@ -2,6 +2,8 @@
 #include "injection/notes.h"
 
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "injection/services.h"
 #include "injection/session.h"
@@ -38,11 +40,20 @@ static void leave_note(struct gt_notes *notes, const char *topic, const char *te
 	}
 }
 
+/* Until the session records, its writer is the starting thread's, and in its turn of whoever has
+ * it. */
+static bool is_writer(const struct gt_session *session)
+{
+	const uint32_t starter = atomic_load_explicit(&session->starter, memory_order_relaxed);
+
+	return gt_thread_role() == GT_THREAD_WRITER || gt_session_is(session, GT_SESSION_OFF) ||
+	       gt_session_is(session, GT_SESSION_STARTING) ||
+	       (starter && starter == (uint32_t)syscall(SYS_gettid));
+}
+
 void gt_note(struct gt_session *session, const char *topic, const char *text)
 {
-	/* Until the session records, its writer is the starting thread's. */
-	if (gt_thread_role() == GT_THREAD_WRITER || gt_session_is(session, GT_SESSION_OFF) ||
-	    gt_session_is(session, GT_SESSION_STARTING))
+	if (is_writer(session))
 		write_note(session, topic, text);
 	else
 		leave_note(&session->notes, topic, text);

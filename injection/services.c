@@ -96,6 +96,16 @@ void gt_tell_cuda_is_up(struct gt_session *session)
 		sem_post(&session->writer_thread.work);
 }
 
+bool gt_is_recording(const struct gt_session *session)
+{
+	return gt_session_is(session, GT_SESSION_RECORDING);
+}
+
+struct gt_nvtx *gt_nvtx_of(struct gt_session *session)
+{
+	return &session->nvtx;
+}
+
 bool gt_is_recorded(const struct gt_session *session)
 {
 	return gt_session_has_arena(session);

@@ -131,4 +131,7 @@ int gt_keep_file(const struct gt_session *session, const struct gt_kept_file *fi
 /* Whether what happens now has a place: not before the start, nor in the child of a fork. */
 bool gt_is_recorded(const struct gt_session *session);
 
+/* Whether what happens now is wanted: not while recording is off, nor after the exit has begun. */
+bool gt_is_recording(const struct gt_session *session);
+
 #endif

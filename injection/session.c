@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -59,12 +60,13 @@ static int take_memory(struct gt_session *session)
 	const size_t writer = gt_align_64(gt_writer_memory());
 	const size_t drain = gt_align_64(gt_drain_memory());
 	const size_t router = gt_align_64(gt_router_memory());
-	uint8_t *at =
-		mmap(NULL, interner + writer + drain + router + gt_sources_memory(sources, count),
-	             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const size_t all = interner + writer + drain + router + gt_sources_memory(sources, count);
+	uint8_t *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
 		return -1;
+	session->memory = at;
+	session->memory_bytes = all;
 	gt_interner_init(&session->interner, &session->arena, at);
 	at += interner;
 	if (gt_writer_init(&session->writer, sink, at, writer) < 0)
@@ -102,13 +104,22 @@ static void write_meta(struct gt_session *session, char *const *environment)
 	gt_meta_add_bytes(&meta, GT_META_ENVIRONMENT, text,
 	                  gt_environment_text(environment, text, sizeof(text)));
 	gt_meta_add(&meta, GT_META_API, gt_api_words[session->settings.api]);
+	(void)gt_meta_write(&session->writer, &meta);
+}
+
+static void write_cuda_meta(struct gt_session *session)
+{
+	unsigned char bytes[PATH_MAX + 512];
+	struct gt_meta meta = {.bytes = bytes, .capacity = sizeof(bytes)};
+
 	if (session->driver_version)
 		gt_meta_add_number(&meta, GT_META_DRIVER, (unsigned)session->driver_version);
 	if (session->cupti.path[0])
 		gt_meta_add(&meta, GT_META_CUPTI_PATH, session->cupti.path);
 	if (session->cupti.version)
 		gt_meta_add_number(&meta, GT_META_CUPTI_VERSION, session->cupti.version);
-	(void)gt_meta_write(&session->writer, &meta);
+	if (meta.count > 0)
+		(void)gt_meta_write(&session->writer, &meta);
 }
 
 static void say(const struct gt_session *session, const char *what, const char *detail)
@@ -131,7 +142,7 @@ static void complain(void *context, const char *sentence)
 static void close_empty(struct gt_session *session, const char *why)
 {
 	gt_count(session, GT_LEDGER_sources_failed, 1);
-	gt_note(session, "cupti", why);
+	gt_note(session, "threads", why);
 	gt_drain_header(session->drain);
 	(void)gt_meta_write_one(&session->writer, GT_META_END, GT_META_END_CLEAN);
 	gt_capture_file_close(session, 1);
@@ -159,44 +170,38 @@ static bool change_phase(struct gt_session *session, uint32_t from, enum gt_sess
 	                                               memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* From here on the writer, the drain, the interner and the sources are the writer thread's. */
-static bool start_threads(struct gt_session *session)
+static void prepare(struct gt_session *session)
 {
-	if (gt_flusher_start(session) != 0)
-		return false;
-	if (gt_writer_thread_start(session) == 0)
-		return true;
-	set_phase(session, GT_SESSION_OFF);
-	gt_flusher_cancel(session);
-	return false;
-}
-
-static bool start_recording(struct gt_session *session, uint64_t began_ns)
-{
-	uint32_t routes;
-
-	gt_layout_fill(&session->arena.header->layout, session->cupti.version);
+	gt_layout_fill(&session->arena.header->layout, 0);
 	session->arena.header->counter = gt_ticks;
 	gt_arena_publish(&session->arena);
 	sem_init(&session->followed, 0, 0);
+	pthread_mutex_init(&session->turn, NULL);
 	gt_flusher_init(&session->flusher);
 	gt_writer_thread_init(&session->writer_thread);
 	if (!gt_emit_init(session))
 		gt_note(session, "threads",
 		        "no API call is recorded: the program uses up all thread keys");
 	atomic_store_explicit(&session->wanted, GT_SESSION_RECORDING, memory_order_relaxed);
+}
+
+static bool start_recording(struct gt_session *session, uint64_t began_ns)
+{
+	prepare(session);
 	set_phase(session, GT_SESSION_STARTING);
-	gt_sources_start(session);
-	routes = gt_sources_arm(session);
+	gt_sources_start_alone(session);
+	(void)gt_sources_arm(session);
 	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
+	gt_arena_keep_strings(&session->arena);
 	gt_drain_header(session->drain);
-	if (!start_threads(session)) {
+	/* From here on the writer, the drain, the interner and the sources are the writer thread's.
+	 */
+	if (gt_writer_thread_start(session) != 0) {
 		set_phase(session, GT_SESSION_OFF);
 		gt_sources_disarm(session);
 		return false;
 	}
-	if (change_phase(session, GT_SESSION_STARTING, GT_SESSION_RECORDING))
-		gt_router_activate(&session->router, routes);
+	(void)change_phase(session, GT_SESSION_STARTING, GT_SESSION_RECORDING);
 	return true;
 }
 
@@ -206,7 +211,7 @@ static void ignore_complaint(void *context, const char *sentence)
 	(void)sentence;
 }
 
-static void start(struct gt_session *session, char *const *environment)
+static void begin(struct gt_session *session, char *const *environment)
 {
 	struct gt_error err = {0};
 	uint64_t began_ns;
@@ -229,29 +234,90 @@ static void start(struct gt_session *session, char *const *environment)
 		return;
 	}
 	(void)gt_writer_file_header(&session->writer);
-	find_driver(session);
-
-	const int result = open_cupti(session, &err);
-
 	write_meta(session, environment);
 	gt_settings_read(&session->settings, environment, complain, session);
-	if (result < 0) {
-		close_empty(session, err.text);
-		return;
-	}
-	if (start_recording(session, began_ns))
-		say(session, "recording into ", session->folder);
-	else
+	if (!start_recording(session, began_ns))
 		close_empty(session, "the program's limits leave no room for a thread");
 }
 
-void gt_session_start(struct gt_session *session, char *const *environment)
+/* Once in a process. */
+static void say_where(struct gt_session *session)
+{
+	if (gt_session_is_running(session) && !session->said)
+		say(session, "recording into ", session->folder);
+	session->said = true;
+}
+
+static void leave_out_cuda(struct gt_session *session, const char *why)
+{
+	gt_count(session, GT_LEDGER_sources_failed, 1);
+	gt_note(session, "cupti", why);
+	say(session, "not recording: ", why);
+}
+
+/* The sources that need CUPTI, while the writer thread stands still. */
+static void start_cuda(struct gt_session *session)
+{
+	const uint64_t began_ns = gt_now();
+	struct gt_error err = {0};
+	int result;
+
+	find_driver(session);
+	result = open_cupti(session, &err);
+	write_cuda_meta(session);
+	if (result < 0) {
+		leave_out_cuda(session, err.text);
+		return;
+	}
+	gt_layout_fill(&session->arena.header->layout, session->cupti.version);
+	session->flushes = gt_flusher_start(session) == 0;
+	if (!session->flushes) {
+		leave_out_cuda(session, "the program's limits leave no room for a thread");
+		return;
+	}
+	gt_sources_start(session);
+	if (gt_session_is(session, GT_SESSION_RECORDING))
+		gt_router_activate(&session->router, gt_sources_arm(session));
+	say_where(session);
+	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
+	gt_arena_keep_strings(&session->arena);
+	gt_drain_header(session->drain);
+}
+
+void gt_session_begin(struct gt_session *session, char *const *environment, bool with_cuda)
 {
 	struct gt_calm before;
 
 	gt_calm_begin(&before);
-	start(session, environment);
+	begin(session, environment);
+	if (!with_cuda)
+		say_where(session);
 	gt_calm_end(&before);
+}
+
+void gt_session_start_cuda(struct gt_session *session)
+{
+	struct gt_calm before;
+
+	if (!gt_session_is_running(session))
+		return;
+	atomic_store_explicit(&session->cuda_starts, true, memory_order_relaxed);
+	gt_calm_begin(&before);
+	pthread_mutex_lock(&session->turn);
+	atomic_store_explicit(&session->starter, (uint32_t)syscall(SYS_gettid),
+	                      memory_order_relaxed);
+	if (gt_session_is_running(session))
+		start_cuda(session);
+	atomic_store_explicit(&session->starter, 0, memory_order_relaxed);
+	pthread_mutex_unlock(&session->turn);
+	sem_post(&session->writer_thread.work);
+	gt_calm_end(&before);
+}
+
+void gt_session_start(struct gt_session *session, char *const *environment)
+{
+	gt_session_begin(session, environment, true);
+	gt_session_start_cuda(session);
 }
 
 static void follow_to_ready(struct gt_session *session)
@@ -369,7 +435,22 @@ static void cover_arena(const struct gt_session *session)
 	errno = saved;
 }
 
-void gt_session_forget(struct gt_session *session)
+/* What the process knows of NVTX stays; all else was the parent's, and nothing uses it here. */
+static void renew(struct gt_session *session)
+{
+	const struct gt_nvtx nvtx = session->nvtx;
+	const pthread_key_t thread_end = session->thread_end;
+	const bool emits = session->emits;
+
+	(void)munmap(session->memory, session->memory_bytes);
+	gt_own.emitter = (struct gt_emitter){0};
+	memset(session, 0, sizeof(*session));
+	session->nvtx = nvtx;
+	session->thread_end = thread_end;
+	session->emits = emits;
+}
+
+bool gt_session_forget(struct gt_session *session)
 {
 	const uint32_t before = atomic_exchange_explicit(&session->phase, GT_SESSION_FORGOTTEN,
 	                                                 memory_order_acq_rel);
@@ -378,8 +459,14 @@ void gt_session_forget(struct gt_session *session)
 	gt_router_activate(&session->router, 0);
 	gt_own.frames = (struct gt_frames){0};
 	gt_roll_forget(session);
+	gt_nvtx_forget(&session->nvtx);
 	if (before == GT_SESSION_OFF || before == GT_SESSION_FORGOTTEN)
-		return;
+		return false;
 	gt_capture_file_forget(session);
-	cover_arena(session);
+	if (atomic_load_explicit(&session->cuda_starts, memory_order_relaxed)) {
+		cover_arena(session);
+		return false;
+	}
+	renew(session);
+	return true;
 }

@@ -19,6 +19,7 @@
 #include "injection/flusher.h"
 #include "injection/interner.h"
 #include "injection/notes.h"
+#include "injection/nvtx/nvtx.h"
 #include "injection/roll.h"
 #include "injection/sources.h"
 #include "injection/writer_thread.h"
@@ -54,6 +55,8 @@ struct gt_session {
 	struct gt_drain *drain;
 	struct gt_sources sources;
 	struct gt_cost cost;
+	void *memory; /* of all these */
+	size_t memory_bytes;
 
 	char folder[PATH_MAX];
 	char capture_name[NAME_MAX + 1];
@@ -66,12 +69,23 @@ struct gt_session {
 	_Atomic uint32_t phase;  /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
 	sem_t followed;          /* it has */
-	_Atomic bool closed;  /* the recording is complete: no slot for records is lent any more */
+	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */
+	_Atomic bool cuda_starts; /* or has started, or has failed to */
 	_Atomic bool cuda_up; /* CUPTI asked for a buffer: flushing is safe, the driver answers */
+
+	/*
+	 * Held by who uses the writer, the drain, the interner or the sources: the writer thread in
+	 * each of its turns, and the thread that initialises CUDA where the session began before.
+	 */
+	pthread_mutex_t turn;
+	_Atomic uint32_t starter; /* thread id of the latter while it holds that, 0: none does */
+	bool said;                /* on stderr that it records */
+	bool flushes;             /* guarded by turn: the flusher runs */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */
 
+	struct gt_nvtx nvtx; /* outlives the session in the child of a fork */
 	struct gt_notes notes;
 	struct gt_roll_share roll;
 	struct gt_flusher flusher;
@@ -112,9 +126,16 @@ static inline bool gt_session_cuda_is_up(const struct gt_session *session)
 }
 
 /*
- * Starts recording: everything that cannot start is noted in the capture and left out, and
- * the program goes on as it would without. Called once, on the thread that initialises CUDA.
+ * Begins to record what needs no CUDA: everything that cannot start is noted in the capture and
+ * left out, and the program goes on as it would without. Called once, on any thread; with_cuda:
+ * gt_session_start_cuda comes next.
  */
+void gt_session_begin(struct gt_session *session, char *const *environment, bool with_cuda);
+
+/* Adds what CUPTI tells. Called once after it has begun, on the thread that initialises CUDA. */
+void gt_session_start_cuda(struct gt_session *session);
+
+/* Both. */
 void gt_session_start(struct gt_session *session, char *const *environment);
 
 /*
@@ -130,8 +151,11 @@ void gt_session_follow(struct gt_session *session);
 /* Ends it, from an exit handler: fetches what CUPTI has, writes all, removes the arena. */
 void gt_session_stop(struct gt_session *session);
 
-/* In the child of a fork: records nothing and touches nothing of the parent's. */
-void gt_session_forget(struct gt_session *session);
+/*
+ * In the child of a fork: records nothing and touches nothing of the parent's. True when a session
+ * may begin anew in it, as CUDA had not started.
+ */
+bool gt_session_forget(struct gt_session *session);
 
 /* Before sources start: the key that calls back when a thread ends. False: there is none left. */
 bool gt_emit_init(struct gt_session *session);

@@ -2,6 +2,7 @@
 #ifndef GT_INJECTION_SOURCE_H
 #define GT_INJECTION_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,8 @@ enum gt_source_phase {
 
 /*
  * All but name may be 0. start and the first arm are called on the thread that initialises CUDA,
- * in the middle of that, with CUPTI subscribed; everything else but run on the writer thread.
+ * in the middle of that, with CUPTI subscribed, or that begins the session; everything else but run
+ * on the writer thread.
  */
 struct gt_source {
 	const char *name;
@@ -41,6 +43,12 @@ struct gt_source {
 	/* Switches on what costs the program something; 0, or as start. */
 	int (*arm)(struct gt_session *session, void *state, struct gt_error *err);
 	void (*disarm)(struct gt_session *session, void *state);
+
+	/* It needs no CUPTI: it starts with the session, maybe long before CUDA. */
+	bool alone;
+
+	/* Of those: on the thread that initialises CUDA, CUPTI is there from now on. */
+	void (*cuda_starts)(struct gt_session *session, void *state);
 
 	/* Once, when CUDA is up: the driver and what needs it can be asked. */
 	void (*cuda_up)(struct gt_session *session, void *state);

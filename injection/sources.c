@@ -116,6 +116,7 @@ static void start(struct gt_session *session, struct gt_member *member)
 	int result = 0;
 
 	session->sources.starting = member;
+	member->tried = true;
 	if (source->start)
 		result = source->start(session, member->state, &err);
 	session->sources.starting = NULL;
@@ -127,10 +128,23 @@ static void start(struct gt_session *session, struct gt_member *member)
 		note_failure(session, member, err.text);
 }
 
-void gt_sources_start(struct gt_session *session)
+void gt_sources_start_alone(struct gt_session *session)
 {
 	for (uint32_t i = 0; i < session->sources.count; i++)
-		start(session, &session->sources.members[i]);
+		if (session->sources.members[i].source->alone)
+			start(session, &session->sources.members[i]);
+}
+
+void gt_sources_start(struct gt_session *session)
+{
+	for (uint32_t i = 0; i < session->sources.count; i++) {
+		struct gt_member *member = &session->sources.members[i];
+
+		if (!member->tried)
+			start(session, member);
+		else if (member->phase != GT_SOURCE_OFF && member->source->cuda_starts)
+			member->source->cuda_starts(session, member->state);
+	}
 }
 
 static void arm(struct gt_session *session, struct gt_member *member)

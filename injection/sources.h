@@ -35,6 +35,7 @@ struct gt_member {
 	const struct gt_source *source;
 	void *state;
 	enum gt_source_phase phase;
+	bool tried;             /* to start it */
 	struct gt_route *route; /* NULL: it wants no callbacks */
 	bool unheard;           /* it does, and there was no route left */
 	uint64_t due_ns;        /* of its next tick, gt_now; UINT64_MAX: none */
@@ -56,7 +57,10 @@ size_t gt_sources_memory(const struct gt_source *const *sources, uint32_t count)
 void gt_sources_init(struct gt_sources *sources, const struct gt_source *const *all, uint32_t count,
                      void *memory);
 
-/* Starts each; what cannot start is noted and left out. */
+/* Starts those that need no CUPTI; what cannot start is noted and left out. */
+void gt_sources_start_alone(struct gt_session *session);
+
+/* Likewise all that have not been started yet; CUPTI is there. */
 void gt_sources_start(struct gt_session *session);
 
 /* Arms what is ready; returns the routes that hear callbacks from now on. */

@@ -48,6 +48,10 @@ static void discard(struct gt_session *session, struct gt_slot *slot, uint32_t u
 
 static void drain(struct gt_session *session, struct gt_slot *slot, uint32_t used)
 {
+	if (gt_interner_is_crowded(&session->interner)) {
+		gt_drain_strings(session->drain);
+		gt_interner_forget(&session->interner);
+	}
 	gt_drain_begin(session->drain, slot);
 	if (slot->kind == GT_SLOT_ACTIVITY)
 		gt_each_raw_record(&session->cupti, &session->arena,
@@ -177,11 +181,13 @@ static void work(struct gt_session *session)
 		(void)gt_wait(&session->writer_thread.work, least(wait_ns, until(due_ns)));
 		if (gt_session_cuda_is_up(session))
 			wait_ns = least(wait_ns * 2, interval_ns);
+		pthread_mutex_lock(&session->turn);
 		due_ns = turn(session);
 		if (gt_now() - header_ns >= HEADER_INTERVAL_NS) {
 			header_ns = gt_now();
 			write_header(session);
 		}
+		pthread_mutex_unlock(&session->turn);
 	}
 }
 
@@ -224,7 +230,8 @@ static void take_records(struct gt_session *session)
 static void finish(struct gt_session *session)
 {
 	gt_sources_end_threads(session);
-	while (!gt_wait(&session->flusher.done, session->settings.flush_interval_ns) &&
+	while (session->flushes &&
+	       !gt_wait(&session->flusher.done, session->settings.flush_interval_ns) &&
 	       !session->flusher.given_up) {
 		drain_all(session);
 		gt_flusher_watch(session);
@@ -245,7 +252,9 @@ static void *run(void *context)
 	gt_thread_enter(GT_THREAD_WRITER);
 	touch_slots(session);
 	work(session);
+	pthread_mutex_lock(&session->turn);
 	finish(session);
+	pthread_mutex_unlock(&session->turn);
 	sem_post(&session->writer_thread.done);
 	return NULL;
 }

@@ -308,7 +308,7 @@ struct choice {
 	size_t left_out;
 };
 
-enum { MOST_NAMED = 12, MOST_KERNELS = 3, MOST_BYTES = 60 };
+enum { MOST_NAMED = 12, MOST_KERNELS = 3, MOST_BYTES = 60, MOST_COMPARED = 10000 };
 
 static bool is_named(const struct choice *choice, const char *name, size_t length)
 {
@@ -389,8 +389,9 @@ static struct base nearest_kernel(const struct gt_trace *trace, const char *word
 {
 	struct base nearest = {""};
 
-	gt_array_each(const struct gt_launch_shape, shape, &trace->launch_shapes) {
-		struct base base;
+	for (size_t i = 0; i < trace->launch_shapes.count && i < MOST_COMPARED; i++) {
+		const struct gt_launch_shape *shape = &trace->launch_shapes.rows[i];
+		struct base base = {""};
 		const char *const words[] = {base.text, nearest.text, NULL};
 		const char *found;
 

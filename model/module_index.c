@@ -71,17 +71,63 @@ static size_t end_of(const struct gt_module_index *index, const struct gt_module
 	return low;
 }
 
-/*
- * From the one that was loaded last. A kernel that has no time yet is taken as the last thing that
- * happened.
- */
+/* The modules that a kernel may be of: those of its context and name that are there then. */
+struct candidates {
+	const struct gt_module_entry *rows[MOST_CANDIDATES]; /* the one that was loaded last first */
+	size_t count;
+};
+
+static void find_candidates(const struct gt_module_index *index,
+                            const struct gt_module_entry *wanted, struct candidates *candidates)
+{
+	size_t at = end_of(index, wanted);
+
+	candidates->count = 0;
+	for (int i = 0; i < MOST_CANDIDATES && at > 0; i++) {
+		const struct gt_module_entry *entry = &index->entries[--at];
+		const gt_time unloaded_ns = module_of(index, entry)->unloaded_ns;
+
+		if (entry->context != wanted->context || entry->name != wanted->name)
+			return;
+		if (!unloaded_ns || unloaded_ns >= wanted->loaded_ns)
+			candidates->rows[candidates->count++] = entry;
+	}
+}
+
+/* Whether all are the same module, loaded again. */
+static bool are_one(const struct gt_module_index *index, const struct candidates *candidates)
+{
+	const gt_wide hash = candidates->count ? module_of(index, candidates->rows[0])->hash : 0;
+
+	for (size_t i = 1; i < candidates->count; i++)
+		if (hash == 0 || module_of(index, candidates->rows[i])->hash != hash)
+			return false;
+	return true;
+}
+
+static bool fits(const struct gt_function *function, const struct gt_launch_shape *shape)
+{
+	return function->known == GT_FUNCTION_READ && function->registers == shape->registers &&
+	       function->shared_bytes == shape->shared_static_bytes;
+}
+
+static void keep_fitting(const struct gt_module_index *index, const struct gt_launch_shape *shape,
+                         struct candidates *candidates)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < candidates->count; i++)
+		if (fits(&index->trace->functions.rows[candidates->rows[i]->function], shape))
+			candidates->rows[kept++] = candidates->rows[i];
+	candidates->count = kept;
+}
+
+/* A kernel that has no time yet is taken as the last thing that happened. */
 gt_id gt_module_index_find(const struct gt_module_index *index, const struct gt_kernel *kernel)
 {
 	const struct gt_trace *trace = index->trace;
-	const struct gt_module *found = NULL;
 	struct gt_module_entry wanted = {.function = GT_NONE};
-	gt_id function = GT_NONE;
-	size_t at;
+	struct candidates candidates;
 
 	if (index->count == 0 || kernel->stream >= trace->streams.count ||
 	    kernel->shape >= trace->launch_shapes.count)
@@ -89,21 +135,32 @@ gt_id gt_module_index_find(const struct gt_module_index *index, const struct gt_
 	wanted.context = trace->streams.rows[kernel->stream].context;
 	wanted.name = trace->launch_shapes.rows[kernel->shape].name;
 	wanted.loaded_ns = kernel->start_ns ? kernel->start_ns : INT64_MAX;
-	at = end_of(index, &wanted);
-	for (int i = 0; i < MOST_CANDIDATES && at > 0; i++) {
-		const struct gt_module_entry *entry = &index->entries[--at];
-		const struct gt_module *module = module_of(index, entry);
+	find_candidates(index, &wanted, &candidates);
+	if (!are_one(index, &candidates))
+		keep_fitting(index, &trace->launch_shapes.rows[kernel->shape], &candidates);
+	return candidates.count > 0 && are_one(index, &candidates) ? candidates.rows[0]->function
+	                                                           : GT_NONE;
+}
 
-		if (entry->context != wanted.context || entry->name != wanted.name)
-			return function;
-		if (module->unloaded_ns && module->unloaded_ns < wanted.loaded_ns)
+gt_id gt_module_index_source(const struct gt_module_index *index, gt_id context, gt_string name)
+{
+	const struct gt_module_entry wanted = {context, name, INT64_MAX, GT_NONE};
+	gt_id found = GT_NONE;
+
+	for (size_t at = end_of(index, &wanted), i = 0; at > 0 && i < MOST_CANDIDATES; i++) {
+		const struct gt_module_entry *entry = &index->entries[--at];
+		const struct gt_function *function = &index->trace->functions.rows[entry->function];
+		const struct gt_function *other =
+			found == GT_NONE ? function : &index->trace->functions.rows[found];
+
+		if (entry->context != context || entry->name != name)
+			break;
+		if (function->source_line == 0)
 			continue;
-		if (found && (found->hash != module->hash || found->hash == 0))
+		if (function->source_line != other->source_line ||
+		    function->source_file != other->source_file)
 			return GT_NONE;
-		if (!found) {
-			found = module;
-			function = entry->function;
-		}
+		found = entry->function;
 	}
-	return function;
+	return found;
 }

@@ -27,7 +27,16 @@ struct gt_module_index {
 void gt_module_index_init(struct gt_module_index *index, const struct gt_trace *trace);
 void gt_module_index_release(struct gt_module_index *index);
 
-/* The row of functions; GT_NONE: not known. */
+/*
+ * The row of functions; GT_NONE: not known. Of different modules that were read, one whose function
+ * takes what the kernel took is chosen, if no other does.
+ */
 gt_id gt_module_index_find(const struct gt_module_index *index, const struct gt_kernel *kernel);
+
+/*
+ * A row of functions that tells where a function of that name was written, if all that are in the
+ * context and tell say the same: a kernel that is compiled in several ways. GT_NONE: none does.
+ */
+gt_id gt_module_index_source(const struct gt_module_index *index, gt_id context, gt_string name);
 
 #endif

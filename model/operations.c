@@ -5,19 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "model/families.h"
 #include "model/name_patterns.h"
 #include "model/origins.h"
 
-#define MODULE       "nn.Module: "
-#define BACKWARD     " backward"
-#define OPTIMIZER    "Optimizer: "
-#define ENGINE       "autograd::engine::evaluate_function: "
-#define SEQUENCE     ", seq = "
-#define HLO          "Thunk:#"
-#define HLO_SET      "XlaModule:#"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MODULE    "nn.Module: "
+#define BACKWARD  " backward"
+#define OPTIMIZER "Optimizer: "
+#define ENGINE    "autograd::engine::evaluate_function: "
+#define SEQUENCE  ", seq = "
+#define HLO       "Thunk:#"
+#define HLO_SET   "XlaModule:#"
 
 static bool begins(const char *text, const char *beginning)
 {
@@ -166,10 +165,10 @@ static const struct gt_name_pattern patterns[] = {
 
 enum gt_hlo_category gt_hlo_category_of(const char *instruction, const char *text)
 {
-	for (size_t i = 0; i < COUNT(targets); i++)
+	for (size_t i = 0; i < GT_COUNT_OF(targets); i++)
 		if (strstr(text, targets[i].piece))
 			return targets[i].category;
-	return (enum gt_hlo_category)gt_name_match(patterns, COUNT(patterns), instruction,
+	return (enum gt_hlo_category)gt_name_match(patterns, GT_COUNT_OF(patterns), instruction,
 	                                           GT_HLO_other);
 }
 

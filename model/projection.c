@@ -173,6 +173,51 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 	gt_array_free(walk.seen);
 }
 
+/* A row, and what it is put in order by. */
+struct projected {
+	const struct gt_projected *row;
+	uint32_t depth;
+};
+
+static int by_place_and_start(const void *a, const void *b)
+{
+	const struct projected *left = a;
+	const struct projected *right = b;
+	const struct gt_cover *one = &left->row->span;
+	const struct gt_cover *other = &right->row->span;
+
+	if (left->row->place != right->row->place)
+		return left->row->place < right->row->place ? -1 : 1;
+	if (one->start_ns != other->start_ns)
+		return one->start_ns < other->start_ns ? -1 : 1;
+	if (one->end_ns != other->end_ns)
+		return one->end_ns > other->end_ns ? -1 : 1;
+	if (left->depth != right->depth)
+		return left->depth < right->depth ? -1 : 1;
+	return (left->row > right->row) - (left->row < right->row);
+}
+
+gt_id *gt_projection_order(const struct gt_projection *projection, const struct gt_ranges *ranges,
+                           size_t *count)
+{
+	const struct gt_projected *rows = projection->rows.rows;
+	gt_array(struct projected) found = {0};
+	gt_id *order;
+
+	gt_array_each(const struct gt_projected, row, &projection->rows)
+		if (row->span.begun && !(ranges->trace->ranges.rows[row->group].flags & GT_AROUND))
+			*gt_array_push(&found) = (struct projected){
+				row, ranges->paths.rows[ranges->path_of[row->group]].depth};
+	if (found.count > 1)
+		qsort(found.rows, found.count, sizeof(*found.rows), by_place_and_start);
+	order = gt_allocate(found.count * sizeof(*order));
+	for (size_t i = 0; i < found.count; i++)
+		order[i] = (gt_id)(found.rows[i].row - rows);
+	*count = found.count;
+	gt_array_release(&found);
+	return order;
+}
+
 void gt_projection_release(struct gt_projection *projection)
 {
 	gt_array_release(&projection->rows);

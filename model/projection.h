@@ -51,4 +51,12 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
                         enum gt_projection_by by, const gt_id *groups, size_t group_count);
 void gt_projection_release(struct gt_projection *projection);
 
+/*
+ * Of each range for itself: rows that have a span, place after place, in each in order of their
+ * start, outer ones before inner ones; without ranges that are there for the paths of others alone.
+ * The caller frees it with gt_array_free.
+ */
+gt_id *gt_projection_order(const struct gt_projection *projection, const struct gt_ranges *ranges,
+                           size_t *count);
+
 #endif

@@ -34,8 +34,9 @@ enum gt_activity_flag {
 	GT_NESTED = 16,    /* the call was made inside another one (only with --api all) */
 	GT_DEVICE_LAUNCHED = 32, /* a kernel on the GPU launched it */
 	GT_GRAPH_NODE = 64, /* the call made a node of a graph: what it asked for runs with that */
+	GT_CUT = 128,       /* its text was longer */
 	GT_AROUND =
-		128, /* a range that a filter left for the paths of those in it: it is not chosen */
+		256, /* a range that a filter left for the paths of those in it: it is not chosen */
 };
 
 /* How a range of NVTX is begun and ended. The values are not in any file. */

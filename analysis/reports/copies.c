@@ -394,8 +394,8 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result,
 		                 "%s copies and fills have no end time and are in no figure above.",
 		                 gt_grouped(findings->unfinished).text);
 	if (findings->pageable)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "destination achieved_bytes_per_second",
 			"Pageable host memory is copied through a pinned buffer of the driver: the "
 			"GPU waits for the host to fill or empty it. Pinned memory "
 			"(cudaMallocHost) reaches the link's rate.");

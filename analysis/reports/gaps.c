@@ -158,7 +158,7 @@ static void add_busy(const struct tally *tally, struct gt_result *result,
 
 	gt_result_add_count(result, (int64_t)kernels->covered_ns);
 	gt_result_add_real(result, busy_percent);
-	gt_result_add_count(result, view->end_ns - view->start_ns - (int64_t)kernels->covered_ns);
+	gt_result_add_count(result, (int64_t)(gt_view_lasts_ns(view) - kernels->covered_ns));
 	gt_result_add_real(result, 100 - busy_percent);
 }
 
@@ -344,32 +344,33 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		"kernel, copy or fill that was recorded runs; what other programs did on "
 		"it is not seen.");
 	if (trace->api_calls.count == 0)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "host_call p50_ns",
 			"No API calls were recorded: what the host did in a gap and how long "
 			"launches took is not known.");
 	if (trace->clocks.count > 0)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "host_call p50_ns",
 			"Host and GPU times are compared; the clocks behind them were read within "
 			"%s ns of each other.",
 			gt_grouped(gt_trace_clock_bound(trace)).text);
 	if (tally->latency.early)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "p50_ns",
 			"%s kernels start before their call was entered: an error of the clocks, "
 			"left in as negative times.",
 			gt_grouped(tally->latency.early).text);
 	if (tally->latency.from_graphs)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "p50_ns",
 			"%s kernels came from graphs or were launched by the GPU; they are not in "
 			"launch_latency.",
 			gt_grouped(tally->latency.from_graphs).text);
 	if (trace->api_calls.count > 0 && tally->latency.without_call)
-		gt_result_remark(result,
-		                 "%s kernels have no recorded call and are not in launch_latency.",
-		                 gt_grouped(tally->latency.without_call).text);
+		gt_result_remark_on(
+			result, "p50_ns",
+			"%s kernels have no recorded call and are not in launch_latency.",
+			gt_grouped(tally->latency.without_call).text);
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,

@@ -18,6 +18,8 @@
 #include "base/units.h"
 #include "model/first_launches.h"
 #include "model/functions.h"
+#include "model/owners.h"
+#include "model/ranges.h"
 #include "model/short_name.h"
 #include "model/throttle.h"
 #include "model/timed.h"
@@ -47,6 +49,7 @@ static const struct gt_heading outlier_headings[] = {
 	{"times", GT_UNIT_REAL, "duration_ns / median_ns", GT_WORTH_LITTLE},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
 	{"stream", GT_UNIT_TEXT, "CUPTI's number of the stream", GT_WORTH_LITTLE},
+	{"range", GT_UNIT_TEXT, "Path of the NVTX range that it was asked for in", GT_WORTH_LITTLE},
 	{"beside", GT_UNIT_TEXT, "What stood beside it", GT_WORTH_NAME},
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
 	{"copies_ns", GT_UNIT_NS, "Time of it in which a copy ran on the GPU", GT_WORTH_LEAST},
@@ -84,6 +87,7 @@ struct tally {
 	const struct gt_arguments *arguments;
 	struct gt_functions functions;
 	struct gt_throttles throttles;
+	struct gt_ranges ranges;
 	int64_t *medians; /* by launch shape and one more; -1: too few executions */
 	gt_array(struct outlier) outliers;
 	uint32_t *outlier_of; /* by row of kernels: its number + 1, 0: none */
@@ -350,6 +354,8 @@ static void add_outliers(struct tally *tally, struct gt_result *result)
 		                                              : NAN);
 		gt_add_device(result, tally->trace, kernel->device);
 		gt_add_stream(result, tally->trace, kernel->stream);
+		gt_add_range(result, &tally->ranges,
+		             gt_owner_of(tally->trace, GT_ACTIVITY_KERNEL, outlier->kernel).range);
 		add_beside(tally, result, outlier);
 		gt_result_add_text(result, gt_shape_name(tally->trace, kernel->shape));
 		gt_result_add_count(result, (int64_t)outlier->beside.copies_ns);
@@ -393,6 +399,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	(void)err;
 	gt_functions_init(&tally.functions, view->trace);
 	gt_throttles_init(&tally.throttles, view->trace);
+	gt_ranges_init(&tally.ranges, view->trace);
 	find_medians(&tally);
 	find_outliers(&tally);
 	gt_beside_walk(&totals, view, see, &tally);
@@ -402,6 +409,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_beside_release(&totals);
 	gt_functions_release(&tally.functions);
 	gt_throttles_release(&tally.throttles);
+	gt_ranges_release(&tally.ranges);
 	gt_array_release(&tally.outliers);
 	gt_array_free(tally.medians);
 	gt_array_free(tally.outlier_of);

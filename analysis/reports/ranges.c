@@ -23,6 +23,8 @@
 		{"min_ns", GT_UNIT_NS, "Shortest", GT_WORTH_LEAST},                                \
 		{"max_ns", GT_UNIT_NS, "Longest", GT_WORTH_LITTLE},                                \
 		{"p95_ns", GT_UNIT_NS, "95 percent of them took no longer", GT_WORTH_LITTLE},      \
+		{"quiet_percent", GT_UNIT_PERCENT,                                                 \
+	         "Of wall_ns, time in which no recorded GPU ran anything", GT_WORTH_LITTLE},       \
 		{"gpu_ns", GT_UNIT_NS,                                                             \
 	         "Time in which a kernel, copy or fill ran that was asked for inside; what "       \
 	         "overlaps counts once",                                                           \
@@ -147,11 +149,15 @@ static void add_wall(struct gt_result *result, const struct gt_range_spread *wal
 	add_known(result, known, (uint64_t)wall->p95);
 }
 
+static bool has_work(const struct gt_trace *trace)
+{
+	return trace->kernels.count + trace->copies.count + trace->fills.count > 0;
+}
+
 /* What ran on GPUs, and what asked for it, was recorded: 0 then is 0. */
 static bool gpu_is_known(const struct gt_trace *trace)
 {
-	return trace->api_calls.count > 0 &&
-	       trace->kernels.count + trace->copies.count + trace->fills.count > 0;
+	return trace->api_calls.count > 0 && has_work(trace);
 }
 
 static void add_group(const struct gt_range_totals *totals, struct gt_result *result, gt_id group)
@@ -163,6 +169,11 @@ static void add_group(const struct gt_range_totals *totals, struct gt_result *re
 	add_text(totals, result, group);
 	gt_result_add_count(result, (int64_t)row->ranges);
 	add_wall(result, &row->wall);
+	if (has_work(totals->ranges.trace))
+		gt_result_add_real(result, gt_percent((double)row->quiet_ns,
+		                                      (double)row->wall.spread.total));
+	else
+		gt_result_add_unknown(result);
 	add_known(result, known, row->gpu_ns);
 	add_known(result, launched, row->span_ns);
 	gt_result_add_real(result, gt_percent((double)row->span_busy_ns, (double)row->span_ns));
@@ -255,20 +266,14 @@ static int by_count(const void *a, const void *b)
 static void add_mark(const struct gt_ranges *ranges, struct gt_result *result,
                      const struct mark_group *group)
 {
-	const gt_id path = gt_ranges_path(ranges, group->first->range);
-	char text[GT_RANGE_PATH_BYTES];
+	char text[GT_RANGE_NAME_BYTES];
 
 	gt_range_name_text(ranges->trace, name_of_mark(ranges->trace, group->first), text);
 	gt_result_add_format(result, "%s", text);
 	gt_result_add_count(result, (int64_t)group->count);
 	gt_add_moment(result, ranges->trace, group->first->start_ns);
 	gt_add_moment(result, ranges->trace, group->last->start_ns);
-	if (path == GT_NONE) {
-		gt_result_add_unknown(result);
-		return;
-	}
-	gt_range_path_text(ranges, path, text);
-	gt_result_add_format(result, "%s", text);
+	gt_add_range(result, ranges, group->first->range);
 }
 
 static void add_marks(const struct gt_ranges *ranges, struct gt_result *result)

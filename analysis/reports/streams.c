@@ -18,13 +18,15 @@ static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
 	{"streams", GT_UNIT_COUNT, "Streams on which something ran"},
 	{"most_at_once", GT_UNIT_COUNT, "Most streams that had something running at a time"},
-	{"active_ns", GT_UNIT_NS, "Time in which at least one kernel, copy or fill ran"},
+	{"active_ns", GT_UNIT_NS, "Time in which at least one kernel, copy or fill ran",
+         GT_WORTH_LITTLE},
 	{"overlap_ns", GT_UNIT_NS, "Time in which two streams or more had something running",
-         GT_WORTH_KEY},
+         GT_WORTH_LITTLE},
 	{"overlap_percent", GT_UNIT_PERCENT, "overlap_ns of active_ns", GT_WORTH_KEY},
 	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran"},
-	{"hidden_copy_ns", GT_UNIT_NS, "Of it, time in which a kernel ran as well"},
-	{"hidden_copy_percent", GT_UNIT_PERCENT, "hidden_copy_ns of copy_ns"},
+	{"hidden_copy_ns", GT_UNIT_NS, "Of it, time in which a kernel ran as well",
+         GT_WORTH_LITTLE},
+	{"hidden_copy_percent", GT_UNIT_PERCENT, "hidden_copy_ns of copy_ns", GT_WORTH_KEY},
 };
 
 static const struct gt_heading stream_headings[] = {
@@ -33,17 +35,18 @@ static const struct gt_heading stream_headings[] = {
 	{"process", GT_UNIT_TEXT, "Process that it belongs to", GT_WORTH_NAME},
 	{"priority", GT_UNIT_COUNT, "Lower is more urgent", GT_WORTH_LEAST},
 	{"kernels", GT_UNIT_COUNT, "Executions with times", GT_WORTH_KEY},
-	{"copies", GT_UNIT_COUNT, "Copies with times"},
+	{"copies", GT_UNIT_COUNT, "Copies with times", GT_WORTH_LITTLE},
 	{"fills", GT_UNIT_COUNT, "Fills with times", GT_WORTH_LEAST},
-	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran on it", GT_WORTH_KEY},
+	{"busy_ns", GT_UNIT_NS, "Time in which at least one kernel ran on it"},
 	{"busy_percent", GT_UNIT_PERCENT,
-         "busy_ns of the duration of the recording, or of its window"},
+         "busy_ns of the duration of the recording, or of its window", GT_WORTH_KEY},
 	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran on it"},
 	{"hidden_copy_ns", GT_UNIT_NS,
          "Of its copies, time in which a kernel ran on the GPU as well", GT_WORTH_LITTLE},
 	{"overlap_ns", GT_UNIT_NS,
-         "Time in which something ran on it and on another stream of the GPU"},
-	{"overlap_percent", GT_UNIT_PERCENT, "overlap_ns of the time in which anything ran on it"},
+         "Time in which something ran on it and on another stream of the GPU", GT_WORTH_LITTLE},
+	{"overlap_percent", GT_UNIT_PERCENT, "overlap_ns of the time in which anything ran on it",
+         GT_WORTH_KEY},
 };
 
 static const struct gt_heading overlap_headings[] = {
@@ -272,8 +275,8 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		gt_result_remark(result, "%s activities are on no known stream and in no row.",
 		                 gt_grouped(tally->on_no_stream).text);
 	if (tally->totals.pairs_left_out)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "other_stream",
 			"More than %d streams ran at a time: some of their overlaps are not "
 			"in table overlaps.",
 			GT_BESIDE_PAIRS);

@@ -99,8 +99,19 @@ static const struct gt_heading note_headings[] = {
 	{"note", GT_UNIT_TEXT, "What the reader should know", GT_WORTH_PROSE},
 };
 
+static const struct gt_heading top_range_headings[] = {
+	{"ranges", GT_UNIT_COUNT, "How many of this path began", GT_WORTH_KEY},
+	{"wall_ns", GT_UNIT_NS, "Sum of end - begin of those that ended", GT_WORTH_KEY},
+	{"gpu_ns", GT_UNIT_NS, "Time in which something ran that was asked for inside",
+         GT_WORTH_KEY},
+	{"busy_percent", GT_UNIT_PERCENT,
+         "Of the time from the first start to the last end of that, time in which some of it ran"},
+	{"range", GT_UNIT_TEXT, "Path of NVTX ranges", GT_WORTH_NAME},
+};
+
 static const struct gt_parameter parameters[] = {
-	{"top", GT_PARAMETER_ROWS, "5", "Rows of the lists of the busiest kernels and calls"},
+	{"top", GT_PARAMETER_ROWS, "5",
+         "Rows of the lists of the busiest kernels, calls and ranges"},
 	{0},
 };
 
@@ -440,14 +451,74 @@ static void hide_if_empty(struct gt_result *result, const char *title)
 		gt_result_detail(result);
 }
 
+/* A path and what it is put in order by. */
+struct range_place {
+	gt_id path;
+	uint64_t gpu_ns;
+	int64_t wall_ns;
+};
+
+static int by_gpu_time(const void *a, const void *b)
+{
+	const struct range_place *left = a;
+	const struct range_place *right = b;
+
+	if (left->gpu_ns != right->gpu_ns)
+		return left->gpu_ns < right->gpu_ns ? 1 : -1;
+	if (left->wall_ns != right->wall_ns)
+		return left->wall_ns < right->wall_ns ? 1 : -1;
+	return (left->path > right->path) - (left->path < right->path);
+}
+
+static void add_top_range(const struct gt_range_totals *totals, struct gt_result *result,
+                          gt_id path)
+{
+	const struct gt_range_figures *row = &totals->rows[path];
+	char text[GT_RANGE_PATH_BYTES];
+
+	gt_range_totals_text(totals, path, text);
+	gt_result_add_count(result, (int64_t)row->ranges);
+	if (row->wall.spread.count > 0)
+		gt_result_add_count(result, row->wall.spread.total);
+	else
+		gt_result_add_unknown(result);
+	if (totals->ranges.trace->api_calls.count > 0)
+		gt_result_add_count(result, (int64_t)row->gpu_ns);
+	else
+		gt_result_add_unknown(result);
+	gt_result_add_real(result, gt_percent((double)row->span_busy_ns, (double)row->span_ns));
+	gt_result_add_format(result, "%s", text);
+}
+
+static void add_top_ranges(const struct gt_range_totals *totals, struct gt_result *result,
+                           uint64_t top)
+{
+	struct range_place *places = gt_allocate(totals->count * sizeof(*places));
+	size_t count = 0;
+
+	for (gt_id i = 0; i < totals->count; i++)
+		if (totals->rows[i].ranges > 0)
+			places[count++] = (struct range_place){i, totals->rows[i].gpu_ns,
+			                                       totals->rows[i].wall.spread.total};
+	if (count > 1)
+		qsort(places, count, sizeof(*places), by_gpu_time);
+	gt_result_begin(result, "top_ranges", top_range_headings, GT_COUNT_OF(top_range_headings));
+	for (size_t i = 0; i < count && i < top; i++)
+		add_top_range(totals, result, places[i].path);
+	if (count == 0)
+		gt_result_detail(result);
+	gt_array_free(places);
+}
+
 /* What people read first; the tables of figures are behind it. */
-static void add_page(const struct gt_view *view, struct gt_result *result)
+static void add_page(const struct gt_view *view, struct gt_result *result, uint64_t top)
 {
 	struct gt_facts facts;
 
 	gt_facts_init(&facts, view);
 	gt_add_overview(result, &facts);
 	gt_add_findings(result, &facts);
+	add_top_ranges(&facts.ranges, result, top);
 	gt_facts_release(&facts);
 }
 
@@ -462,7 +533,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_result_detail(result);
 	add_devices(view, result);
 	gt_result_detail(result);
-	add_page(view, result);
+	add_page(view, result, top);
 	add_top_kernels(trace, result, top);
 	hide_if_empty(result, "top_kernels");
 	gt_add_families(result, trace);

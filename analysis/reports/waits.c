@@ -469,12 +469,12 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
 	gt_array_each(const struct gt_sync, sync, &trace->syncs)
 		unlinked |= sync->record == GT_NONE && (sync->kind == GT_SYNC_STREAM_WAIT_EVENT ||
 		                                        sync->kind == GT_SYNC_WAIT_VALUE);
-	gt_result_remark(result,
-	                 "A call that may wait counts whole, also where it did not wait; copies of "
-	                 "pageable memory may wait without being listed here.");
+	gt_result_remark_on(result, "total_ns",
+	                    "A call that may wait counts whole, also where it did not wait; copies "
+	                    "of pageable memory may wait without being listed here.");
 	if (unlinked)
-		gt_result_remark(
-			result,
+		gt_result_remark_on(
+			result, "held",
 			"Some waits are linked to nothing: what they wait for was recorded before "
 			"the recording began, by the host, a kernel or another process, or CUPTI's "
 			"own records of an earlier version do not say it.");

@@ -9,10 +9,8 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file_sink.h"
 #include "base/path.h"
 #include "base/units.h"
-#include "cli/address.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/habits.h"
@@ -20,14 +18,14 @@
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/say.h"
+#include "cli/trace_file.h"
 #include "cli/words.h"
-#include "collector/collector.h"
 #include "exporters/exporter.h"
 #include "format/recording.h"
-#include "model/filter.h"
 #include "model/trace.h"
 #include "model/view.h"
 
@@ -40,6 +38,7 @@ struct args {
 	bool uncompressed;
 	bool without_calls;
 	bool quiet;
+	bool verbose;
 	bool json;
 	struct gt_filter_args filter;
 	const char *names;
@@ -54,8 +53,7 @@ static const char *const compressions[] = {
 
 static const struct gt_option options[] = {
 	OPT_TEXT("format", 't', struct args, format, "FORMAT",
-                 "Format to write, as --to FORMAT; default: the one the name of FILE ends with, "
-                 "or perfetto"),
+                 "Format to write; default: the one that the name of FILE ends with, or perfetto"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
                  "Write here, into it when it is a folder, - for standard output; default: the "
                  "recording's name with the ending of the format"),
@@ -70,14 +68,16 @@ static const struct gt_option options[] = {
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
+	OPT_FLAG(
+		"verbose", 'v', struct args, verbose,
+		"Also print the address, a long one, at which Perfetto's UI unfolds what it is given"),
 	OPT_END_OF("export"),
 };
 
-static void list_formats(FILE *out)
+static void list_formats(void (*entry)(const char *name, const char *text, FILE *out), FILE *out)
 {
-	fputs("Formats:\n", out);
 	for (size_t i = 0; i < gt_exporter_count; i++)
-		gt_help_entry(gt_exporters[i]->name, gt_exporters[i]->summary, out);
+		entry(gt_exporters[i]->name, gt_exporters[i]->summary, out);
 }
 
 /* The names of all formats: "perfetto, other". */
@@ -121,21 +121,13 @@ static bool is_perfetto_ending(const char *ending)
 	return false;
 }
 
-/* What the name of a file ends with: from the last dot on, "" for none. */
-static const char *ending_of(const char *path)
-{
-	const char *name = gt_path_name(path);
-	const char *dot = strrchr(name, '.');
-
-	return dot && dot > name ? dot : "";
-}
-
 /* By --format, else by the ending of the file's name, else Perfetto's. */
 static int choose(const struct args *args, const struct gt_exporter **exporter,
                   struct gt_error *err)
 {
-	const char *ending =
-		args->output && !gt_path_is_folder(args->output) ? ending_of(args->output) : "";
+	const char *ending = args->output && !gt_path_is_folder(args->output)
+	                             ? gt_path_ending(args->output)
+	                             : "";
 	char all[128];
 
 	*exporter = NULL;
@@ -153,6 +145,10 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
 		*exporter = gt_exporter_find("perfetto");
 	if (*exporter)
 		return 0;
+	if (strcmp(ending, ".csv") == 0 || strcmp(ending, ".txt") == 0)
+		return gt_fail(err, EINVAL,
+		               "no format writes %s files; tables do: gputrace report -o %s",
+		               ending, args->output);
 	name_formats(all, sizeof(all));
 	return gt_fail(err, EINVAL, "no format writes %s files; choose one with --format (%s)",
 	               ending, all);
@@ -162,7 +158,7 @@ static int choose(const struct args *args, const struct gt_exporter **exporter,
 static int choose_compression(struct args *args, const struct gt_exporter *exporter,
                               struct gt_error *err)
 {
-	const bool named_gz = args->output && strcmp(ending_of(args->output), ".gz") == 0;
+	const bool named_gz = args->output && strcmp(gt_path_ending(args->output), ".gz") == 0;
 	enum gt_compression kind = GT_COMPRESSION_DEFAULT;
 
 	if (args->uncompressed)
@@ -229,18 +225,23 @@ static char *path_for(const struct args *args, const char *recording,
 	return inside;
 }
 
-static void tell(const struct gt_output *output, const struct gt_exporter *exporter,
-                 const struct gt_export_counts *counts)
+static void tell(const struct args *args, const struct gt_output *output,
+                 const struct gt_exporter *exporter, const struct gt_export_counts *counts)
 {
-	gt_say("%s: %s GPU slices, %s API slices, %s", output->path,
-	       gt_figure_count((int64_t)counts->gpu_slices).text,
-	       gt_figure_count((int64_t)counts->api_slices).text,
-	       gt_figure_bytes((int64_t)counts->bytes).text);
+	char slices[128];
+
+	snprintf(slices, sizeof(slices), "%s GPU slices, %s API slices",
+	         gt_figure_count((int64_t)counts->gpu_slices).text,
+	         gt_figure_count((int64_t)counts->api_slices).text);
+	gt_output_say(output, slices);
+	if (output->file == stdout)
+		gt_say("wrote %s to standard output: %s",
+		       gt_figure_bytes((int64_t)counts->bytes).text, slices);
 	if (counts->skipped)
 		gt_say("%s rows could not be placed in time and are not in it",
 		       gt_figure_count((int64_t)counts->skipped).text);
-	if (strcmp(exporter->name, "perfetto") == 0 && output->file != stdout)
-		gt_address_say(output->path);
+	if (output->file != stdout)
+		gt_trace_file_say(output->path, exporter, args->verbose);
 }
 
 static const struct gt_heading headings[] = {
@@ -248,6 +249,7 @@ static const struct gt_heading headings[] = {
 	{"format", GT_UNIT_TEXT, "Its format"},
 	{"gpu_slices", GT_UNIT_COUNT, "Kernels, copies and fills"},
 	{"api_slices", GT_UNIT_COUNT, "API calls"},
+	{"range_slices", GT_UNIT_COUNT, "NVTX ranges and marks, and ranges above streams"},
 	{"arrows", GT_UNIT_COUNT, "From an API call to what it launched"},
 	{"skipped", GT_UNIT_COUNT, "Rows that could not be placed in time"},
 	{"file_bytes", GT_UNIT_BYTES, "Size of the file"},
@@ -266,6 +268,7 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_add_text(&result, exporter->name);
 	gt_result_add_count(&result, (int64_t)counts->gpu_slices);
 	gt_result_add_count(&result, (int64_t)counts->api_slices);
+	gt_result_add_count(&result, (int64_t)counts->range_slices);
 	gt_result_add_count(&result, (int64_t)counts->arrows);
 	gt_result_add_count(&result, (int64_t)counts->skipped);
 	gt_result_add_count(&result, (int64_t)counts->bytes);
@@ -277,23 +280,26 @@ static int write_view(const struct args *args, const struct gt_view *view,
                       const struct gt_exporter *exporter, struct gt_output *output,
                       struct gt_progress *progress, struct gt_error *err)
 {
-	const struct gt_export_options how = {.compression = args->compression_kind,
-	                                      .without_calls = args->without_calls};
-	const struct gt_target target = {gt_progress_sink(progress, gt_file_sink(output->file)),
-	                                 output->temporary};
+	const struct gt_trace_file file = {
+		.exporter = exporter,
+		.how = {.compression = args->compression_kind,
+	                .without_calls = args->without_calls},
+		.name = output->path,
+		.path = output->temporary,
+		.file = output->file,
+	};
 	struct gt_export_counts counts = {0};
-	int result = exporter->write(view, &how, &target, &counts, err);
+	int result;
 
+	gt_progress_begin(progress, args->quiet, "writing %s", output->path);
+	result = gt_trace_file_write(&file, view, progress, &counts, err);
 	gt_progress_end(progress);
-	/* An exporter does not know what the file will be called. */
-	if (result < 0)
-		return gt_fail(err, -result, "cannot write %s: %s", output->path,
-		               gt_errno_text(-result));
-	result = gt_output_commit(output, err);
+	if (result == 0)
+		result = gt_output_commit(output, err);
 	if (result == 0 && args->json)
 		print_json(output, exporter, &counts);
 	else if (result == 0 && !args->quiet)
-		tell(output, exporter, &counts);
+		tell(args, output, exporter, &counts);
 	return result;
 }
 
@@ -315,64 +321,38 @@ static int export_recording(const struct args *args, const char *recording,
                             const struct gt_exporter *exporter, const char *path,
                             struct gt_error *err)
 {
+	const enum gt_name_form names = args->names ? gt_names_form(args->names) : exporter->names;
 	struct gt_output output = GT_OUTPUT_INIT;
 	struct gt_progress progress = {0};
-	struct gt_filter filter;
-	struct gt_trace trace;
-	struct gt_view view;
+	struct gt_reading reading;
 	int result;
 
-	gt_filter_init(&filter);
-	gt_trace_init(&trace);
-	result = gt_filter_read(&args->filter, &filter, err);
+	gt_reading_init(&reading);
+	result = gt_reading_choose(&reading, &args->filter, err);
 	if (result == 0)
 		result = gt_output_open(&output, path, args->force, err);
 	if (result == 0)
 		result = check_target(exporter, &output, err);
 	if (result == 0) {
 		gt_progress_begin(&progress, args->quiet, "reading %s", recording);
-		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
+		result = gt_reading_read(&reading, recording, names, &progress, err);
 	}
-	trace.names = args->names ? gt_names_form(args->names) : exporter->names;
 	if (result == 0)
-		result = gt_view_cut(&view, &trace, &filter, err);
-	if (result == 0) {
-		gt_progress_begin(&progress, args->quiet, "writing %s", output.path);
-		result = write_view(args, &view, exporter, &output, &progress, err);
-	}
+		result = write_view(args, &reading.view, exporter, &output, &progress, err);
 	gt_progress_end(&progress);
 	gt_output_release(&output);
-	gt_trace_release(&trace);
-	gt_filter_release(&filter);
+	gt_reading_release(&reading);
 	return result;
-}
-
-/*
- * "--to perfetto" names a format, "--to 2s" the end of a window: times begin with a digit or a
- * minus sign, formats with neither.
- */
-static void take_formats(struct args *args)
-{
-	struct gt_option_list *to = &args->filter.to;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < to->count; i++) {
-		if (strchr("-0123456789", *to->texts[i]))
-			to->texts[kept++] = to->texts[i];
-		else
-			args->format = to->texts[i];
-	}
-	to->count = kept;
 }
 
 static int check(const struct args *args, int left, char **argv, struct gt_error *err)
 {
-	if (left > 1 && !args->output && *ending_of(argv[1]) &&
+	if (left > 1 && !args->output && *gt_path_ending(argv[1]) &&
 	    !gt_has_suffix(argv[1], GT_RECORDING_SUFFIX))
 		return gt_fail(err, EINVAL, "one recording at a time; to write %s: -o %s", argv[1],
 		               argv[1]);
 	if (left > 1)
-		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
+		return gt_recording_one(left, argv, err);
 	if (args->json && args->output && strcmp(args->output, "-") == 0)
 		return gt_fail(err, EINVAL,
 		               "--json and the trace cannot both go to standard output");
@@ -392,7 +372,6 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (result < 0)
 		return result;
-	take_formats(&args);
 	result = choose(&args, &exporter, err);
 	if (result == 0)
 		result = choose_compression(&args, exporter, err);
@@ -412,6 +391,7 @@ const struct gt_command gt_command_export = {
 	.operands = "[RECORDING]",
 	.summary = "Write a recording as a file that other programs read",
 	.details = GT_RECORDING_HELP "\nNAME.perfetto opens in ui.perfetto.dev.",
+	.list_title = "Formats",
 	.list = list_formats,
 	.options = options,
 	.run = run,

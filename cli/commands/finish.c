@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/option.h"
@@ -78,9 +79,14 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (left < 0)
 		return left;
-	if (left > 1)
-		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", argv[1]);
-	result = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
+	result = gt_recording_one(left, argv, err);
+	if (result == 0)
+		result = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
+	if (result == 0 && !gt_path_is_folder(recording))
+		result = gt_fail(
+			err, ENOTDIR,
+			"%s is a part of a recording: finish takes the NAME.gputrace folder",
+			recording);
 	if (result == 0)
 		result = finish(&args, recording, err);
 	free(recording);
@@ -93,10 +99,10 @@ const struct gt_command gt_command_finish = {
 	.summary = "Complete a recording whose processes were killed",
 	.details = GT_RECORDING_HELP
 	"\n\n"
-	"A process that is killed leaves what it had not written yet in an arena beside\n"
-	"its capture. Every command reads it there; 'gputrace run' puts it into the\n"
-	"capture when the program has ended, and this does so when there was no\n"
-	"'gputrace run', or it was killed too. It may be interrupted and repeated.",
+	"A process that is killed leaves what it had not written yet in an arena beside its "
+	"capture. Every command reads it there; 'gputrace run' puts it into the capture when the "
+	"program has ended, and this does so when there was no 'gputrace run', or it was killed "
+	"too. It may be interrupted and repeated.",
 	.options = options,
 	.run = run,
 };

@@ -17,21 +17,18 @@
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/filter.h"
-#include "cli/ledger.h"
 #include "cli/manifest.h"
 #include "cli/option.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/show.h"
-#include "collector/collector.h"
 #include "format/recording.h"
 #include "format/salvage.h"
-#include "model/filter.h"
 #include "model/ledger.h"
 #include "model/names.h"
 #include "model/trace.h"
-#include "model/view.h"
 
 struct args {
 	struct gt_filter_args filter;
@@ -49,8 +46,7 @@ struct facts {
 	struct gt_manifests runs; /* those whose manifest can be read */
 	struct gt_manifest sum;   /* of them: what the table refers to */
 	struct gt_recording_files files;
-	struct gt_trace trace;        /* what the filter left of it */
-	char ledger[GT_LEDGER_BYTES]; /* of the whole recording */
+	struct gt_reading reading;
 };
 
 static const struct gt_heading recording_headings[] = {
@@ -213,7 +209,7 @@ static bool of_one_machine(const struct gt_manifests *runs)
 static void add_manifest(struct gt_result *result, const struct facts *facts)
 {
 	const struct gt_manifest *sum = &facts->sum;
-	const struct gt_trace *trace = &facts->trace;
+	const struct gt_trace *trace = &facts->reading.trace;
 	const struct gt_process *first = first_known(trace);
 
 	add_command(result, sum, first ? gt_trace_text(trace, first->command) : "");
@@ -243,8 +239,8 @@ static double bytes_per_launch(const struct facts *facts)
 	uint64_t launches = 0;
 	uint64_t bytes = 0;
 
-	if (gt_trace_ledger(&facts->trace, "launches", &launches) < 0 || launches == 0)
-		launches = facts->trace.kernels.count;
+	if (gt_trace_ledger(&facts->reading.trace, "launches", &launches) < 0 || launches == 0)
+		launches = facts->reading.trace.kernels.count;
 	gt_array_each(const struct gt_recording_file, file, &facts->files.list)
 		if (gt_has_suffix(file->name, GT_CAPTURE_SUFFIX))
 			bytes += file->bytes;
@@ -253,7 +249,7 @@ static double bytes_per_launch(const struct facts *facts)
 
 static void add_recording(struct gt_result *result, const struct facts *facts)
 {
-	const struct gt_trace *trace = &facts->trace;
+	const struct gt_trace *trace = &facts->reading.trace;
 
 	gt_result_begin(result, "recording", recording_headings, GT_COUNT_OF(recording_headings));
 	gt_result_single(result);
@@ -407,7 +403,6 @@ static void add_modules(struct gt_result *result, const struct gt_recording_file
 {
 	int64_t bytes = 0;
 	size_t count = 0;
-	char text[64];
 
 	gt_array_each(const struct gt_recording_file, file, &files->list) {
 		if (!is_module(file))
@@ -417,9 +412,8 @@ static void add_modules(struct gt_result *result, const struct gt_recording_file
 	}
 	if (count == 0)
 		return;
-	snprintf(text, sizeof(text), GT_MODULES_FOLDER " (%zu file%s)", count,
-	         count == 1 ? "" : "s");
-	gt_result_add_text(result, text);
+	gt_result_add_format(result, GT_MODULES_FOLDER " (%zu file%s)", count,
+	                     count == 1 ? "" : "s");
 	gt_result_add_count(result, bytes);
 }
 
@@ -439,15 +433,25 @@ static void fill(struct gt_result *result, const struct facts *facts)
 {
 	add_recording(result, facts);
 	add_runs(result, &facts->runs);
-	add_processes(result, &facts->trace);
-	add_devices(result, &facts->trace);
-	add_tables(result, &facts->trace);
-	add_ledger(result, &facts->trace);
+	add_processes(result, &facts->reading.trace);
+	add_devices(result, &facts->reading.trace);
+	add_tables(result, &facts->reading.trace);
+	add_ledger(result, &facts->reading.trace);
 	add_settings(result, &facts->runs);
-	add_environment(result, &facts->trace);
-	add_notes(result, &facts->trace);
+	add_environment(result, &facts->reading.trace);
+	add_notes(result, &facts->reading.trace);
 	add_files(result, &facts->files);
-	gt_result_remark(result, "%s", facts->ledger);
+	gt_result_remark(result, "%s", facts->reading.ledger);
+}
+
+/* Those of a recording of nothing. */
+static void make_tables(struct gt_result *result)
+{
+	struct facts facts = {0};
+
+	gt_reading_init(&facts.reading);
+	fill(result, &facts);
+	gt_reading_release(&facts.reading);
 }
 
 /* loaded is what came of loading them. */
@@ -469,28 +473,23 @@ static void remark_manifests(struct gt_result *result, const struct gt_manifests
 }
 
 /* The captures must be readable; a manifest that is not is worth a remark. */
-static int load(struct facts *facts, const char *path, const struct gt_filter *filter,
+static int load(struct facts *facts, const char *path, const struct gt_filter_args *filter,
                 struct gt_result *result, struct gt_error *err)
 {
 	struct gt_error problem = {0};
-	struct gt_view view = {0};
 	struct gt_salvage left;
 	struct gt_progress progress = {0};
-	int loaded;
+	int loaded = gt_reading_choose(&facts->reading, filter, err);
 
 	gt_progress_begin(&progress, false, "reading %s", path);
-	loaded = gt_collect_watched(path, &facts->trace, gt_progress_watch(&progress), err);
+	if (loaded == 0)
+		loaded = gt_reading_read(&facts->reading, path, GT_NAMES_SHORT, &progress, err);
 	gt_progress_end(&progress);
-
-	if (loaded == 0) {
-		(void)gt_ledger_sentence(&facts->trace, facts->ledger, sizeof(facts->ledger));
-		loaded = gt_view_cut(&view, &facts->trace, filter, err);
-	}
 	if (loaded == 0)
 		loaded = gt_recording_list(&facts->files, path, err);
 	if (loaded < 0)
 		return loaded;
-	gt_remark_restriction(result, view.restriction);
+	gt_remark_restriction(result, facts->reading.view.restriction);
 	remark_manifests(result, &facts->runs, gt_manifests_load(&facts->runs, path, &problem),
 	                 &problem);
 	facts->sum = sum_of(&facts->runs);
@@ -501,22 +500,30 @@ static int load(struct facts *facts, const char *path, const struct gt_filter *f
 	return 0;
 }
 
+static bool is_table(const char *word)
+{
+	struct gt_result tables;
+	bool found = false;
+
+	gt_result_init(&tables);
+	make_tables(&tables);
+	gt_array_each(const struct gt_section, table, &tables.sections)
+		found = found || strcmp(word, table->title) == 0;
+	gt_result_release(&tables);
+	return found;
+}
+
 /* A word that is no recording, but what is to be seen of one. */
 static int check_word(const char *word, struct gt_error *err)
 {
-	static const char *const tables[] = {"recording", "runs",   "processes", "devices",
-	                                     "tables",    "ledger", "settings",  "environment",
-	                                     "notes",     "files",  NULL};
 	char *found = gt_recording_find(word);
 	const bool exists = found || access(word, F_OK) == 0;
 
 	free(found);
-	for (size_t i = 0; !exists && tables[i]; i++)
-		if (strcmp(word, tables[i]) == 0)
-			return gt_fail(err, EINVAL,
-			               "'%s' is no recording; to see that table alone: --section "
-			               "%s",
-			               word, word);
+	if (!exists && is_table(word))
+		return gt_fail(err, EINVAL,
+		               "'%s' is no recording; to see that table alone: --section %s", word,
+		               word);
 	if (!exists && gt_report_find(word))
 		return gt_fail(err, EINVAL,
 		               "'%s' is no recording, but a report: gputrace report %s", word,
@@ -530,9 +537,7 @@ static int check_operands(int count, char **words, struct gt_error *err)
 
 	for (int i = 0; result == 0 && i < count; i++)
 		result = check_word(words[i], err);
-	if (result == 0 && count > 1)
-		result = gt_fail(err, EINVAL, "one recording at a time, not also '%s'", words[1]);
-	return result;
+	return result < 0 ? result : gt_recording_one(count, words, err);
 }
 
 static int run(int argc, char **argv, struct gt_error *err)
@@ -541,7 +546,6 @@ static int run(int argc, char **argv, struct gt_error *err)
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	struct gt_rendering rendering = {0};
 	struct facts facts = {0};
-	struct gt_filter filter;
 	struct gt_result result;
 	char *recording = NULL;
 	int status;
@@ -549,19 +553,16 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (left < 0)
 		return left;
 	status = check_operands(left, argv, err);
+	if (status == 0)
+		status = gt_show_style(&args.show, &rendering.style, err);
 	if (status < 0)
 		return status;
-	status = gt_show_style(&args.show, &rendering.style, err);
-	if (status < 0)
-		return status;
-	gt_trace_init(&facts.trace);
+	gt_reading_init(&facts.reading);
 	gt_result_init(&result);
-	gt_filter_init(&filter);
-	status = gt_filter_read(&args.filter, &filter, err);
 	if (status == 0)
 		status = gt_recording_choose(left > 0 ? argv[0] : NULL, &recording, err);
 	if (status == 0)
-		status = load(&facts, recording, &filter, &result, err);
+		status = load(&facts, recording, &args.filter, &result, err);
 	if (status == 0) {
 		fill(&result, &facts);
 		status = gt_result_check(&result, err);
@@ -570,8 +571,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		status = gt_show(&args.show, &rendering, &(struct gt_named_result){"info", &result},
 		                 1, err);
 	gt_result_release(&result);
-	gt_filter_release(&filter);
-	gt_trace_release(&facts.trace);
+	gt_reading_release(&facts.reading);
 	gt_recording_files_release(&facts.files);
 	gt_manifests_release(&facts.runs);
 	free(recording);
@@ -583,6 +583,7 @@ const struct gt_command gt_command_info = {
 	.operands = "[RECORDING]",
 	.summary = "Show what a recording holds",
 	.details = GT_RECORDING_HELP,
+	.tables = make_tables,
 	.options = options,
 	.run = run,
 };

@@ -6,17 +6,14 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/option.h"
-#include "cli/output.h"
+#include "cli/print.h"
 
 struct args {
-	const char *output;
-	bool force;
+	struct gt_print_args print;
 };
 
 static const struct gt_option options[] = {
-	OPT_TEXT("output", 'o', struct args, output, "FILE",
-                 "Write here instead of standard output (-)"),
-	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
+	GT_PRINT_OPTIONS(struct args, print),
 	OPT_END,
 };
 
@@ -24,21 +21,13 @@ static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {0};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
-	struct gt_output output = GT_OUTPUT_INIT;
 	int result;
 
 	if (left < 0)
 		return left;
 	if (left > 1)
 		return gt_fail(err, EINVAL, "one page at a time, not also '%s'", argv[1]);
-	result = gt_output_open(&output, args.output, args.force, err);
-	if (result == 0 && left == 0)
-		gt_manual_list(output.file);
-	else if (result == 0)
-		result = gt_manual_print(argv[0], output.file, err);
-	if (result == 0)
-		result = gt_output_commit(&output, err);
-	gt_output_release(&output);
+	result = gt_print(&args.print, gt_manual_print, left > 0 ? argv[0] : NULL, err);
 	return result < 0 ? result : GT_EXIT_OK;
 }
 

@@ -14,24 +14,22 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/habits.h"
-#include "cli/ledger.h"
 #include "cli/names.h"
 #include "cli/option.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/render.h"
 #include "cli/report_help.h"
 #include "cli/say.h"
 #include "cli/show.h"
 #include "cli/words.h"
-#include "collector/collector.h"
 #include "format/recording.h"
-#include "model/filter.h"
-#include "model/trace.h"
 #include "model/view.h"
 
 struct args {
@@ -112,19 +110,18 @@ static void list_reports(FILE *out)
 	}
 }
 
-static void list_for_help(FILE *out)
+static void list_for_help(void (*entry)(const char *name, const char *text, FILE *out), FILE *out)
 {
-	fputs("Reports:\n", out);
 	for (size_t i = 0; i < gt_report_count; i++) {
 		const struct gt_parameter *parameter = gt_reports[i]->parameters;
 
-		gt_help_entry(gt_reports[i]->name, gt_reports[i]->summary, out);
+		entry(gt_reports[i]->name, gt_reports[i]->summary, out);
 		for (; parameter && parameter->name; parameter++) {
 			char setting[64];
 
 			snprintf(setting, sizeof(setting), "  --set %s=%s", parameter->name,
 			         parameter->initial);
-			gt_help_entry(setting, parameter->help, out);
+			entry(setting, parameter->help, out);
 		}
 	}
 }
@@ -173,11 +170,16 @@ static int set(struct answers *answers, const char *setting, struct gt_error *er
 	return known ? 0 : unknown_parameter(answers, setting, err);
 }
 
-/* Tables that keep a number of rows themselves keep as many as are asked for. */
-static void limit(struct answers *answers, uint64_t rows)
+/*
+ * Tables that keep a number of rows themselves keep as many as are asked for, and all of them where
+ * another order decides which are the first.
+ */
+static void limit(struct answers *answers, const struct args *args)
 {
+	const uint64_t rows = args->sort.count ? GT_ROWS_ALL : args->show.limit;
+
 	gt_array_each(struct answer, answer, &answers->list)
-		if (rows != GT_LIMIT_NONE)
+		if (args->sort.count || rows != GT_LIMIT_NONE)
 			gt_arguments_limit(&answer->arguments, answer->report->parameters, rows);
 }
 
@@ -231,29 +233,23 @@ static const char *usual_report(const struct args *args)
 /* What a word was meant to be: a report, or, where none is named, a recording. */
 static int unknown_word(const char *word, bool recording_known, struct gt_error *err)
 {
-	struct gt_words names = {0};
+	const char **names = gt_allocate((gt_report_count + 1) * sizeof(*names));
+	const struct gt_wanted wanted = {"recording or report", names, "gputrace report --list",
+	                                 EINVAL};
 	const char *nearest;
 	int result;
 
 	for (size_t i = 0; i < gt_report_count; i++)
-		gt_words_add(&names, gt_reports[i]->name, strlen(gt_reports[i]->name));
+		names[i] = gt_reports[i]->name;
+	names[gt_report_count] = NULL;
+	nearest = gt_nearest(word, names);
 	if (!recording_known)
-		gt_recording_add_names(&names);
-	nearest = gt_words_nearest(&names, word);
-	if (nearest && recording_known)
-		result = gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", word, nearest);
+		result = gt_recording_missing(word, &wanted, err);
 	else if (nearest)
-		result = gt_fail(err, EINVAL,
-		                 "'%s' is neither a recording here nor a report; did you mean %s?",
-		                 word, nearest);
-	else if (recording_known)
-		result = gt_fail(err, EINVAL, "no report '%s'; see gputrace report --list", word);
+		result = gt_fail(err, EINVAL, "no report '%s'; did you mean %s?", word, nearest);
 	else
-		result = gt_fail(err, EINVAL,
-		                 "'%s' is neither a recording here nor a report; see gputrace "
-		                 "report --list",
-		                 word);
-	gt_words_release(&names);
+		result = gt_fail(err, EINVAL, "no report '%s'; see %s", word, wanted.see);
+	gt_array_free(names);
 	return result;
 }
 
@@ -338,7 +334,7 @@ static int take(struct answers *answers, const char *word, const char **recordin
 	if (!exists && !is_path(word))
 		return unknown_word(word, *recording, err);
 	if (*recording)
-		return gt_fail(err, EINVAL, "one recording at a time, not also '%s'", word);
+		return gt_recording_second(word, err);
 	*recording = word;
 	return 0;
 }
@@ -411,7 +407,6 @@ static int run_reports(const struct gt_view *view, struct answers *answers,
 	return result;
 }
 
-/* The ledger is that of the whole recording: its sentence is made before anything is cut out. */
 static int report_on(const struct args *args, const char *recording, enum gt_style style,
                      struct answers *answers, struct gt_error *err)
 {
@@ -421,34 +416,23 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 		.whole_names = args->names && gt_names_form(args->names) != GT_NAMES_SHORT,
 	};
 	struct gt_progress progress = {0};
-	struct gt_filter filter;
-	struct gt_trace trace;
-	struct gt_view view;
-	char sentence[GT_LEDGER_BYTES];
-	bool clean = true;
+	struct gt_reading reading;
 	int result;
 
-	gt_filter_init(&filter);
-	gt_trace_init(&trace);
-	result = gt_filter_read(&args->filter, &filter, err);
-	if (result == 0) {
-		gt_progress_begin(&progress, false, "reading %s", recording);
-		result = gt_collect_watched(recording, &trace, gt_progress_watch(&progress), err);
-	}
-	trace.names = gt_names_form(args->names);
-	if (result == 0) {
-		clean = gt_ledger_sentence(&trace, sentence, sizeof(sentence));
-		result = gt_view_cut(&view, &trace, &filter, err);
-	}
+	gt_reading_init(&reading);
+	result = gt_reading_choose(&reading, &args->filter, err);
+	gt_progress_begin(&progress, false, "reading %s", recording);
 	if (result == 0)
-		result = run_reports(&view, answers, &progress, err);
+		result = gt_reading_read(&reading, recording, gt_names_form(args->names), &progress,
+		                         err);
+	if (result == 0)
+		result = run_reports(&reading.view, answers, &progress, err);
 	gt_progress_end(&progress);
-	if (result == 0 && (!clean || ends_with_ledger(answers, style)))
-		add_ledger(sentence, style, answers);
+	if (result == 0 && (!reading.clean || ends_with_ledger(answers, style)))
+		add_ledger(reading.ledger, style, answers);
 	if (result == 0)
 		result = show_answers(args, &rendering, answers, err);
-	gt_trace_release(&trace);
-	gt_filter_release(&filter);
+	gt_reading_release(&reading);
 	return result;
 }
 
@@ -497,7 +481,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = group(&answers, args.by, err);
 	if (result == 0 && args.each)
 		result = show_each(&answers, err);
-	limit(&answers, args.show.limit);
+	limit(&answers, &args);
 	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
@@ -517,6 +501,7 @@ const struct gt_command gt_command_report = {
 	"\n"
 	"Without a REPORT the summary is shown; 'all' is every one of them.\n"
 	"'gputrace report REPORT --help' explains its columns.",
+	.list_title = "Reports",
 	.list = list_for_help,
 	.options = options,
 	.run = run,

@@ -15,7 +15,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file_sink.h"
 #include "base/host.h"
 #include "base/path.h"
 #include "base/units.h"
@@ -31,18 +30,17 @@
 #include "cli/process.h"
 #include "cli/progress.h"
 #include "cli/python.h"
+#include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/summary.h"
-#include "collector/collector.h"
+#include "cli/trace_file.h"
 #include "exporters/exporter.h"
 #include "format/arena.h"
 #include "format/name.h"
 #include "format/recording.h"
 #include "format/salvage.h"
 #include "format/settings.h"
-#include "model/trace.h"
-#include "model/view.h"
 
 #define MOST_NUMBERS    100000 /* that %n tries */
 
@@ -60,6 +58,7 @@ struct args {
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
 	bool keep_modules;
+	bool no_nvtx;
 	bool force;
 	bool join;
 	bool no_export;
@@ -87,6 +86,8 @@ static const struct gt_option options[] = {
 	OPT_CHOICE("api", 0, struct args, api, "CALLS", gt_api_words,
                    "API calls to record; default light: those of the program itself, of a kernel "
                    "launch by the runtime the driver's call. outer: the runtime's, for a price"),
+	OPT_FLAG("no-nvtx", 0, struct args, no_nvtx,
+                 "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_TEXT(
 		"pytorch", 0, struct args, pytorch, "WHAT",
 		"Name what PyTorch does, forward and backward, by NVTX ranges, which slows the program "
@@ -106,7 +107,8 @@ static const struct gt_option options[] = {
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this libcupti, not the one that fits the process"),
 	OPT_FLAG("verbose", 'v', struct args, verbose,
-                 "Let every process say in one line whether recording started"),
+                 "Let every process say in one line whether recording started, and print the address, "
+                 "a long one, at which Perfetto's UI unfolds the trace"),
 	OPT_END_OF("run"),
 };
 
@@ -394,7 +396,23 @@ static int read_pytorch(struct run *run, struct gt_error *err)
 	return gt_python_words(list, run->pytorch, sizeof(run->pytorch), err);
 }
 
-static int set_library(struct gt_environment *environment, struct gt_error *err)
+/* What was there before hears of NVTX's calls through ours. */
+static void set_nvtx(struct gt_environment *environment, const char *library, bool wanted)
+{
+	static const char name[] = "NVTX_INJECTION64_PATH";
+	static const char next[] = "GPUTRACE_NVTX_NEXT";
+	const char *before = gt_environment_find(environment, name);
+
+	if (!wanted) {
+		gt_environment_set(environment, "GPUTRACE_NVTX", "0");
+		return;
+	}
+	if (before && *before && strcmp(before, library) != 0)
+		gt_environment_set(environment, next, before);
+	gt_environment_set(environment, name, library);
+}
+
+static int set_library(struct gt_environment *environment, bool nvtx, struct gt_error *err)
 {
 	static const char name[] = "CUDA_INJECTION64_PATH";
 	const char *before = gt_environment_find(environment, name);
@@ -406,6 +424,7 @@ static int set_library(struct gt_environment *environment, struct gt_error *err)
 	if (before && *before && strcmp(before, library) != 0)
 		gt_say("%s was %s; for this run it is %s", name, before, library);
 	gt_environment_set(environment, name, library);
+	set_nvtx(environment, library, nvtx);
 	/* Ours alone: the library would take it for a setting that it does not know. */
 	gt_environment_unset(environment, "GPUTRACE_INJECTION");
 	free(library);
@@ -493,7 +512,7 @@ static int prepare(struct run *run, struct gt_error *err)
 	if (result == 0)
 		result = read_pytorch(run, err);
 	if (result == 0)
-		result = set_library(&run->environment, err);
+		result = set_library(&run->environment, !run->args->no_nvtx, err);
 	if (result == 0)
 		result = make_folder(run, err);
 	if (result < 0)
@@ -516,17 +535,19 @@ static int export_view(const struct run *run, const struct gt_view *view,
                        struct gt_export_counts *counts, struct gt_progress *progress,
                        struct gt_error *err)
 {
-	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
-	const struct gt_export_options how = {0};
 	struct gt_output output = GT_OUTPUT_INIT;
 	int result = gt_output_open(&output, run->exported, run->replace, err);
 
 	if (result == 0) {
-		const struct gt_target target = {
-			gt_progress_sink(progress, gt_file_sink(output.file)), output.temporary};
+		const struct gt_trace_file file = {
+			.exporter = gt_exporter_find("perfetto"),
+			.name = run->exported,
+			.path = output.temporary,
+			.file = output.file,
+		};
 
 		gt_progress_begin(progress, run->args->quiet, "writing %s", run->exported);
-		result = exporter->write(view, &how, &target, counts, err);
+		result = gt_trace_file_write(&file, view, progress, counts, err);
 	}
 	if (result == 0)
 		result = gt_output_commit(&output, err);
@@ -583,6 +604,20 @@ static uint64_t folder_bytes(const char *folder)
 	return bytes;
 }
 
+/* Ranks that begin when all others have ended are not known of yet: each end may be the last. */
+static void say_joined(const char *folder)
+{
+	struct gt_recording_files files;
+	unsigned runs = 0;
+
+	if (gt_recording_list(&files, folder, NULL) == 0)
+		gt_array_each(const struct gt_recording_file, file, &files.list)
+			runs += gt_manifest_is_name(file->name);
+	gt_recording_files_release(&files);
+	gt_say("%s holds %u run%s so far; what joins it later sums up again", folder, runs,
+	       runs == 1 ? "" : "s");
+}
+
 static void say_running(const struct gt_salvage *salvage)
 {
 	if (salvage->running == 1)
@@ -607,19 +642,22 @@ static void conclude_without(struct run *run)
 		gt_say("%s is the recording that it was before", run->folder);
 }
 
-static void summarise(const struct run *run, const struct gt_view *view,
+static void summarise(const struct run *run, const struct gt_reading *reading,
                       const struct gt_salvage *salvage, const struct gt_export_counts *exported)
 {
 	const struct gt_summary summary = {
 		.manifest = &run->manifest,
-		.view = view,
+		.reading = reading,
 		.folder = run->folder,
 		.folder_bytes = folder_bytes(run->folder),
 		.exported = exported ? run->exported : NULL,
 		.exported_bytes = exported ? exported->bytes : 0,
+		.at_length = run->args->verbose,
 	};
 
 	say_running(salvage);
+	if (run->args->join)
+		say_joined(run->folder);
 	gt_summary_print(&summary);
 }
 
@@ -629,14 +667,13 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 	struct gt_export_counts counts = {0};
 	struct gt_progress progress = {0};
 	struct gt_error err = {0};
-	struct gt_trace trace;
-	struct gt_view view;
+	struct gt_reading reading;
 	int result;
 
-	gt_trace_init(&trace);
+	gt_reading_init(&reading);
 	gt_progress_begin(&progress, run->args->quiet, "reading %s", run->folder);
-	result = gt_collect_watched(run->folder, &trace, gt_progress_watch(&progress), &err);
-	trace.names = gt_names_form(run->args->names);
+	result = gt_reading_read(&reading, run->folder, gt_names_form(run->args->names), &progress,
+	                         &err);
 	if (result < 0 || !run->exported)
 		gt_progress_end(&progress);
 	if (result == -ENODATA) {
@@ -647,20 +684,19 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 		goto failed;
 	if (gt_claim_keep(&run->claim, &err) < 0)
 		gt_say("%s", err.text);
-	view = gt_view_of(&trace);
 	if (run->exported)
-		result = export_view(run, &view, &counts, &progress, &err);
+		result = export_view(run, &reading.view, &counts, &progress, &err);
 	if (!run->args->quiet)
-		summarise(run, &view, salvage, run->exported && result == 0 ? &counts : NULL);
+		summarise(run, &reading, salvage, run->exported && result == 0 ? &counts : NULL);
 	else
-		gt_summary_print_missing(&trace);
+		gt_summary_print_missing(&reading);
 failed:
 	if (result < 0)
 		gt_say("%s", err.text);
 	if (run->claim.older)
 		gt_say("the recording that %s was before is now %s", run->folder, run->claim.older);
 done:
-	gt_trace_release(&trace);
+	gt_reading_release(&reading);
 }
 
 /* Other runs still write: what the whole is, the last of them says. */
@@ -801,8 +837,8 @@ const struct gt_command gt_command_run = {
 	.name = "run",
 	.operands = "[--] PROGRAM [ARG...]",
 	.summary = "Run a program and record what it does on NVIDIA GPUs",
-	.details = "The exit status is the program's own; 128+N when signal N killed it, 125 when\n"
-		   "gputrace could not start recording, 126 when PROGRAM cannot be run, 127 when\n"
+	.details = "The exit status is the program's own; 128+N when signal N killed it, 125 when "
+		   "gputrace could not start recording, 126 when PROGRAM cannot be run, 127 when "
 		   "there is no such program. Everything after PROGRAM belongs to the program.",
 	.options = options,
 	.failed_status = GT_EXIT_NOT_STARTED,

@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file_sink.h"
 #include "base/host.h"
 #include "base/parse.h"
 #include "base/path.h"
@@ -23,22 +22,21 @@
 #include "cli/browser.h"
 #include "cli/command.h"
 #include "cli/filter.h"
+#include "cli/names.h"
 #include "cli/option.h"
 #include "cli/page.h"
 #include "cli/port.h"
 #include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "cli/serve.h"
 #include "cli/temporary.h"
+#include "cli/trace_file.h"
 #include "cli/variable.h"
-#include "collector/collector.h"
 #include "exporters/exporter.h"
 #include "format/chunk.h"
 #include "format/recording.h"
-#include "model/filter.h"
-#include "model/trace.h"
-#include "model/view.h"
 
 enum {
 	UI_PORT = 9001, /* the one port of this machine that the UI's content policy lets it fetch
@@ -53,6 +51,7 @@ struct args {
 	uint64_t port; /* UINT64_MAX: not given */
 	bool no_browser;
 	struct gt_filter_args filter;
+	const char *names;
 };
 
 static const struct gt_option options[] = {
@@ -66,6 +65,7 @@ static const struct gt_option options[] = {
 	OPT_FLAG("no-browser", 0, struct args, no_browser,
                  "Only print the address, open no browser"),
 	GT_FILTER_OPTIONS(struct args, filter),
+	GT_NAMES_OPTION(struct args, names),
 	OPT_END_OF("view"),
 };
 
@@ -75,6 +75,7 @@ struct view {
 	char *name; /* of the trace, as the UI is told */
 	int trace;
 	uint64_t trace_bytes;
+	bool is_file;  /* it was given as one, and is not made of a recording */
 	char *origin;  /* of the UI's address; NULL for a folder */
 	int ui_folder; /* -1: the UI has an address */
 	int socket;
@@ -191,67 +192,66 @@ static bool is_trace(int file)
 	return false;
 }
 
-static int write_trace(const struct gt_view *view, int file, struct gt_progress *progress,
-                       struct gt_error *err)
+static int write_trace(struct view *view, const struct gt_view *chosen,
+                       struct gt_progress *progress, struct gt_error *err)
 {
-	const struct gt_exporter *exporter = gt_exporter_find("perfetto");
-	const struct gt_export_options how = {0};
-	struct gt_export_counts counts = {0};
-	const int fd = fcntl(file, F_DUPFD_CLOEXEC, 0);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	const struct gt_target target = {gt_progress_sink(progress, gt_file_sink(out)), NULL};
-	int result;
+	struct gt_trace_file file = {
+		.exporter = gt_exporter_find("perfetto"),
+		.name = "the trace into a temporary file (TMPDIR names its folder)",
+	};
+	int result = view->trace = gt_temporary_open(err);
+	int fd;
 
-	if (!out)
-		return gt_fail(err, errno, "cannot write the trace: %s", gt_errno_text(errno));
-	result = exporter->write(view, &how, &target, &counts, err);
-	if (fclose(out) != 0 && result == 0)
-		result = -errno;
 	if (result < 0)
-		return gt_fail(err, -result,
-		               "cannot write the trace into a temporary file: %s; TMPDIR names its "
-		               "folder",
-		               gt_errno_text(-result));
-	return 0;
+		return result;
+	fd = fcntl(view->trace, F_DUPFD_CLOEXEC, 0);
+	file.file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file.file)
+		return gt_fail(err, errno, "cannot write %s: %s", file.name, gt_errno_text(errno));
+	gt_progress_begin(progress, false, "writing %s", view->name);
+	result = gt_trace_file_write(&file, chosen, progress, NULL, err);
+	if (fclose(file.file) != 0 && result == 0)
+		result =
+			gt_fail(err, errno, "cannot write %s: %s", file.name, gt_errno_text(errno));
+	return result;
+}
+
+/* What the trace of a recording is called. */
+static char *name_of(const char *recording)
+{
+	char *last = last_part(recording);
+	char *stem = gt_recording_stem(last);
+	char *name = gt_recording_path(stem, ".perfetto");
+
+	free(stem);
+	free(last);
+	return name;
 }
 
 static int export_recording(struct view *view, const char *path, struct gt_error *err)
 {
-	char *stem = last_part(path);
 	struct gt_progress progress = {0};
-	struct gt_filter filter;
-	struct gt_trace trace;
-	struct gt_view cut;
+	struct gt_reading reading;
 	int result;
 
-	view->name = gt_recording_stem(stem);
-	free(stem);
-	stem = view->name;
-	view->name = gt_recording_path(stem, ".perfetto");
-	free(stem);
-	gt_filter_init(&filter);
-	gt_trace_init(&trace);
-	result = gt_filter_read(&view->args->filter, &filter, err);
+	view->name = name_of(path);
+	gt_reading_init(&reading);
+	result = gt_reading_choose(&reading, &view->args->filter, err);
 	gt_progress_begin(&progress, false, "reading %s", path);
 	if (result == 0)
-		result = gt_collect_watched(path, &trace, gt_progress_watch(&progress), err);
+		result = gt_reading_read(&reading, path, gt_names_form(view->args->names),
+		                         &progress, err);
 	if (result == 0)
-		result = gt_view_cut(&cut, &trace, &filter, err);
-	if (result == 0)
-		result = view->trace = gt_temporary_open(err);
-	gt_progress_begin(&progress, false, "writing %s", view->name);
-	if (result >= 0)
-		result = write_trace(&cut, view->trace, &progress, err);
+		result = write_trace(view, &reading.view, &progress, err);
 	gt_progress_end(&progress);
-	gt_trace_release(&trace);
-	gt_filter_release(&filter);
+	gt_reading_release(&reading);
 	return result;
 }
 
 static bool has_filter(const struct gt_filter_args *filter)
 {
-	return filter->from || filter->to.count || filter->processes.count ||
-	       filter->devices.count || filter->streams.count || filter->kernels.count;
+	return filter->from || filter->to || filter->processes.count || filter->devices.count ||
+	       filter->streams.count || filter->kernels.count;
 }
 
 static int use_trace(struct view *view, const char *path, struct gt_error *err)
@@ -262,6 +262,11 @@ static int use_trace(struct view *view, const char *path, struct gt_error *err)
 	if (has_filter(&view->args->filter))
 		return gt_fail(err, EINVAL,
 		               "%s is a trace: only of a recording can a part be chosen", path);
+	if (view->args->names)
+		return gt_fail(err, EINVAL,
+		               "%s is a trace: only in that of a recording can --names be chosen",
+		               path);
+	view->is_file = true;
 	view->name = last_part(path);
 	return 0;
 }
@@ -323,20 +328,33 @@ static bool leads_to_ui(const struct view *view)
 	return view->ui_folder >= 0 || view->port == UI_PORT;
 }
 
+/* For who takes the file elsewhere: the address that the UI is sent to from here, without us. */
+static void say_elsewhere(const struct view *view)
+{
+	const char *ui = view->args->ui ? view->args->ui : GT_ADDRESS_UI;
+	char *address;
+
+	if (view->ui_folder >= 0)
+		return;
+	address = gt_address_make(ui, NULL);
+	gt_say("to look at the file without gputrace, drop it into %s", address);
+	free(address);
+}
+
 static void announce(const struct view *view)
 {
 	struct gt_error err = {0};
 	char start[80];
-	char waits[NAME_MAX + 100];
 
 	start_address(view, start, sizeof(start));
-	snprintf(waits, sizeof(waits), "%s (%s) waits for a browser at ", view->name,
-	         gt_figure_bytes((int64_t)view->trace_bytes).text);
-	gt_say_link(waits, start, start);
+	gt_say_link(start, start, "%s (%s) waits for a browser at ", view->name,
+	            gt_figure_bytes((int64_t)view->trace_bytes).text);
 	if (leads_to_ui(view) && view->origin)
 		gt_say("if the browser asks whether %s may reach this machine, allow it",
 		       view->origin);
 	say_ssh(view);
+	if (view->args->no_browser && view->is_file)
+		say_elsewhere(view);
 	if (!view->args->no_browser && gt_browser_is_there() && gt_browser_open(start, &err) < 0)
 		gt_say("%s; open the address yourself", err.text);
 }
@@ -380,21 +398,26 @@ static int serve(struct view *view, struct gt_error *err)
 	free(address);
 	free(name);
 	if (result == 0)
-		gt_say("%s was taken", view->name);
+		gt_say("the browser has %s now", view->name);
 	return result;
 }
 
-/* A recording as every command finds it ("app" beside app.gputrace), else a file, be it a trace or
- * not. */
+/*
+ * A recording as every command finds it ("app" beside app.gputrace), else a file, which may be a
+ * trace.
+ */
 static int choose_what(const char *word, char **path, struct gt_error *err)
 {
+	static const struct gt_wanted wanted = {.what = "recording or trace", .code = ENOENT};
 	char *recording = word ? gt_recording_find(word) : NULL;
-	const bool is_file = word && !recording &&
-	                     (gt_recording_is_trace(word) ||
-	                      (access(word, F_OK) == 0 && !gt_path_is_folder(word)));
+	const bool is_recording = recording;
+	const bool is_there = word && access(word, F_OK) == 0;
 
 	free(recording);
-	if (!is_file)
+	if (word && *word && !is_recording && !is_there &&
+	    (gt_recording_is_trace(word) || gt_recording_is_foreign(word, NULL) == 0))
+		return gt_recording_missing(word, &wanted, err);
+	if (is_recording || !is_there || gt_path_is_folder(word) || gt_recording_is_program(word))
 		return gt_recording_choose(word, path, err);
 	*path = gt_recording_path(word, "");
 	return 0;
@@ -410,9 +433,9 @@ static int run(int argc, char **argv, struct gt_error *err)
 
 	if (left < 0)
 		return left;
-	if (left > 1)
-		return gt_fail(err, EINVAL, "one trace at a time, not also '%s'", argv[1]);
-	result = gt_serve_check(err);
+	result = gt_recording_one(left, argv, err);
+	if (result == 0)
+		result = gt_serve_check(err);
 	if (result == 0)
 		result = choose_ui(&view, err);
 	if (result == 0)
@@ -436,8 +459,8 @@ const struct gt_command gt_command_view = {
 	.name = "view",
 	.operands = "[RECORDING|TRACE]",
 	.summary = "Show a recording on a timeline, in a browser",
-	.details = "Offers the trace to a browser on this machine, opens one, where the UI of\n"
-		   "Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C.\n"
+	.details = "Offers the trace to a browser on this machine, opens one, where the UI of "
+		   "Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C. "
 		   "TRACE is a file that Perfetto opens.\n" GT_RECORDING_HELP "\n"
 		   "The trace stays on this machine: the UI runs in the browser.",
 	.options = options,

@@ -2,9 +2,11 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strings.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
 #include "format/series.h"
@@ -33,9 +35,6 @@
 #define MOST_CLOCK_NS  ((uint64_t)1 << 62)
 #define RECORDING_NS   ((int64_t)1000 * 86400 * 1000000000)
 #define FAR_NS         ((int64_t)100 * 86400 * 1000000000)
-
-/* All durations of a recording together: a century and a half. More than that would overflow. */
-#define MOST_WORK_NS ((uint64_t)1 << 61)
 
 /* One source clock of one capture: where it stood when BOOTTIME stood where. */
 struct pair {
@@ -217,7 +216,7 @@ static void widen(struct gt_process *process, gt_time start_ns, gt_time end_ns)
 /* The lines of the clocks that times of a capture can be of, by role. */
 struct lines {
 	struct line of[GT_ROLE_COUNT];
-	uint64_t *work_left_ns; /* of MOST_WORK_NS, of all captures */
+	uint64_t *work_left_ns; /* of GT_MOST_WORK_NS, of all captures */
 	uint64_t too_long;      /* rows that would have taken more */
 	uint64_t backward;      /* rows that end before they begin */
 };
@@ -309,6 +308,26 @@ static void convert_series(struct gt_trace *trace, const struct gt_raw_series *r
 	}
 }
 
+/* What stage ranges makes rows of. */
+static void convert_ranges(struct gt_capture *capture, struct line *host,
+                           struct gt_process *process)
+{
+	gt_array_each(struct gt_record_range_begin, begin, &capture->raw_range_begins) {
+		const gt_time time_ns = convert(host, (gt_time)begin->time_ns);
+
+		begin->time_ns = (uint64_t)time_ns;
+		widen(process, time_ns, time_ns);
+	}
+	gt_array_each(struct gt_record_range_end, end, &capture->raw_range_ends) {
+		const gt_time time_ns = convert(host, (gt_time)end->time_ns);
+
+		end->time_ns = (uint64_t)time_ns;
+		widen(process, time_ns, time_ns);
+	}
+	gt_array_each(struct gt_record_given_name, name, &capture->raw_given_names)
+		name->time_ns = (uint64_t)convert(host, (gt_time)name->time_ns);
+}
+
 static void remark(struct gt_collection *collection, const struct gt_capture *capture,
                    const struct lines *lines, size_t readings)
 {
@@ -385,6 +404,7 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 	gt_array_each(struct gt_record_module_unload, unload, &capture->raw_unloads)
 		unload->time_ns =
 			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)unload->time_ns);
+	convert_ranges(capture, &lines.of[GT_ROLE_host_time], process);
 	remark(collection, capture, &lines, left_out);
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
 	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);
@@ -409,7 +429,8 @@ static bool has_cupti_clock(const struct gt_capture *capture)
 static void check(struct gt_collection *collection, const struct gt_capture *capture)
 {
 	if (capture->clocks.count == 0 &&
-	    (has_gpu_work(capture) || gt_capture_count(capture, GT_RECORD_api_call)))
+	    (has_gpu_work(capture) || gt_capture_count(capture, GT_RECORD_api_call) ||
+	     capture->raw_range_begins.count))
 		gt_collection_note(collection, capture->process, "clocks",
 		                   "%s holds no clock reading: nothing in it can be placed in time",
 		                   capture->name);
@@ -420,10 +441,54 @@ static void check(struct gt_collection *collection, const struct gt_capture *cap
 		                   capture->name);
 }
 
+enum { MOST_NAMED = 3 };
+
+/* The captures that are the first of their boot of a machine: how many, and the first of these. */
+static size_t find_boots(const struct gt_collection *collection, const struct gt_capture **first)
+{
+	bool *seen = calloc(gt_strings_count(collection->trace->strings) + 1, sizeof(*seen));
+	size_t count = 0;
+
+	gt_array_each(const struct gt_capture, capture, &collection->captures) {
+		if (!seen || !capture->boot || seen[capture->boot])
+			continue;
+		seen[capture->boot] = true;
+		if (count < MOST_NAMED)
+			first[count] = capture;
+		count++;
+	}
+	free(seen);
+	return count;
+}
+
+/* CLOCK_BOOTTIME begins when a machine does: times of two are on two timelines, here laid over each
+ * other. */
+static void check_machines(struct gt_collection *collection)
+{
+	const struct gt_trace *trace = collection->trace;
+	const struct gt_capture *first[MOST_NAMED];
+	const size_t count = find_boots(collection, first);
+	char names[3 * 80] = "";
+	size_t length = 0;
+
+	if (count < 2)
+		return;
+	for (size_t i = 0; i < count && i < MOST_NAMED; i++)
+		length += (size_t)snprintf(
+			names + length, sizeof(names) - length, "%s%.64s", i ? ", " : "",
+			gt_trace_text(trace, trace->processes.rows[first[i]->process].host));
+	gt_collection_note(
+		collection, GT_NONE, "clocks",
+		"the processes ran on %zu machines, or on one that was started again "
+		"(%s%s): each counts time from its own start, so that times of different "
+		"ones cannot be compared",
+		count, names, count > MOST_NAMED ? ", ..." : "");
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
-	uint64_t work_left_ns = MOST_WORK_NS;
+	uint64_t work_left_ns = GT_MOST_WORK_NS;
 
 	(void)err;
 	gt_array_each(struct gt_capture, capture, &collection->captures) {
@@ -437,6 +502,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		if (process->end_ns > trace->end_ns)
 			trace->end_ns = process->end_ns;
 	}
+	check_machines(collection);
 	return 0;
 }
 

@@ -20,7 +20,7 @@
  */
 
 /* No program has as many; a hostile recording may say that one module was loaded a million times. */
-#define MOST_FUNCTIONS (1u << 21)
+#define MOST_FUNCTIONS (1u << 20)
 
 /* Of a file: no cubin is as large. */
 #define MOST_BYTES ((uint64_t)2 << 30)

@@ -22,7 +22,8 @@ struct ids {
 	struct gt_known execs;
 	struct gt_known execs_of_calls;   /* by correlation id of the call that made them */
 	struct gt_known parents_of_calls; /* nodes with graphs inside, likewise */
-	struct gt_known unknown;          /* execs that nobody saw being made, by handle */
+	struct gt_known clones;  /* nodes, by original and correlation id of the call that cloned */
+	struct gt_known unknown; /* execs that nobody saw being made, by handle */
 };
 
 /* Who has a handle from some moment on. */
@@ -183,6 +184,11 @@ static void take_instantiation(struct linker *linker, gt_id row)
 
 /* ---- what names what ---- */
 
+static uint64_t clone_key(gt_id original, gt_count correlation)
+{
+	return (uint64_t)original << 32 | correlation;
+}
+
 static void link_nodes(struct linker *linker)
 {
 	gt_array_each(struct gt_graph_node, node, &linker->trace->graph_nodes) {
@@ -195,9 +201,12 @@ static void link_nodes(struct linker *linker)
 		/* A graph inside of an executable one has an id of its own. */
 		if (node->exec == GT_NONE && node->original_number)
 			node->exec = find(&ids->execs_of_calls, node->correlation);
-		if (node->original_number == 0 &&
-		    (node->type == GT_GRAPH_NODE_GRAPH || node->type == GT_GRAPH_NODE_CONDITIONAL))
+		if (node->type != GT_GRAPH_NODE_GRAPH && node->type != GT_GRAPH_NODE_CONDITIONAL)
+			continue;
+		if (node->original_number == 0)
 			learn(&ids->parents_of_calls, node->correlation, row);
+		else if (node->original != GT_NONE)
+			learn(&ids->clones, clone_key(node->original, node->correlation), row);
 	}
 }
 
@@ -298,6 +307,17 @@ static void link_graphs(struct linker *linker)
 			graph->exec = find(&ids->execs_of_calls, graph->correlation);
 		if (graph->kind == GT_GRAPH_CHILD || graph->kind == GT_GRAPH_BODY)
 			graph->parent = find(&ids->parents_of_calls, graph->correlation);
+	}
+	/* Where a graph is cloned with all that is in it, the clone of the node has that of the
+	 * graph. */
+	gt_array_each(struct gt_graph, graph, &trace->graphs) {
+		const gt_id parent = graph->original == GT_NONE
+		                             ? GT_NONE
+		                             : trace->graphs.rows[graph->original].parent;
+
+		if (graph->parent == GT_NONE && parent != GT_NONE)
+			graph->parent = find(&linker->ids[graph->process].clones,
+			                     clone_key(parent, graph->correlation));
 	}
 	/* Of some captures only the launches tell that they were. */
 	gt_array_each(const struct gt_graph_node, node, &trace->graph_nodes)
@@ -590,6 +610,61 @@ static void number_unknown(struct gt_trace *trace)
 	gt_array_free(exec_of_call);
 }
 
+/* ---- recordings made before graphs were recorded ---- */
+
+/* There the API calls tell of launches, and kernels the number of what was launched. */
+static gt_id exec_with_number(struct linker *linker, gt_id process, gt_count number)
+{
+	struct ids *ids = ids_of(linker, process);
+	gt_id row = ids ? find(&ids->execs, number) : GT_NONE;
+
+	if (row != GT_NONE || !ids || number == 0)
+		return row;
+	row = (gt_id)linker->trace->graph_execs.count;
+	gt_known_add(&ids->execs, number, row);
+	*gt_array_push(&linker->trace->graph_execs) = (struct gt_graph_exec){
+		.process = process,
+		.thread = GT_NONE,
+		.api_call = GT_NONE,
+		.graph = GT_NONE,
+		.instantiation = GT_NONE,
+		.number = number,
+		.is_unknown = 1,
+	};
+	return row;
+}
+
+static void add_launches_of_calls(struct linker *linker)
+{
+	struct gt_trace *trace = linker->trace;
+	gt_count *numbers = gt_allocate(trace->api_calls.count * sizeof(*numbers));
+
+	memset(numbers, 0, trace->api_calls.count * sizeof(*numbers));
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
+		if (kernel->graph && kernel->api_call < trace->api_calls.count)
+			numbers[kernel->api_call] = kernel->graph;
+	for (gt_id i = 0; i < trace->api_calls.count; i++) {
+		const struct gt_api_call *call = &trace->api_calls.rows[i];
+
+		if (call->kind != GT_API_GRAPH_LAUNCH || call->flags & GT_NESTED)
+			continue;
+		*gt_array_push(&trace->graph_launches) = (struct gt_graph_launch){
+			.start_ns = call->start_ns,
+			.end_ns = call->end_ns,
+			.thread = call->thread,
+			.context = GT_NONE,
+			.stream = GT_NONE,
+			.api_call = i,
+			.exec = exec_with_number(linker, process_of_thread(trace, call->thread),
+		                                 numbers[i]),
+			.correlation = call->correlation,
+			.result = call->result,
+			.flags = call->flags,
+		};
+	}
+	gt_array_free(numbers);
+}
+
 static void remark_unknown(struct gt_collection *collection, const struct linker *linker)
 {
 	gt_array_each(const struct gt_capture, capture, &collection->captures) {
@@ -626,6 +701,7 @@ static void release(struct linker *linker)
 		gt_known_release(&linker->ids[i].execs);
 		gt_known_release(&linker->ids[i].execs_of_calls);
 		gt_known_release(&linker->ids[i].parents_of_calls);
+		gt_known_release(&linker->ids[i].clones);
 		gt_known_release(&linker->ids[i].unknown);
 	}
 	gt_array_free(linker->ids);
@@ -658,19 +734,25 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 	remark_unknown(collection, linker);
 }
 
+static bool tells_of_graphs(const struct gt_trace *trace)
+{
+	return trace->graphs.count + trace->graph_nodes.count + trace->graph_execs.count +
+	               trace->graph_calls.count + trace->graph_launches.count >
+	       0;
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
 	struct linker linker = {.trace = trace};
 
 	(void)err;
-	if (trace->graph_nodes.count + trace->graph_execs.count + trace->graph_calls.count +
-	            trace->graph_launches.count + trace->graphs.count ==
-	    0)
-		return 0;
 	linker.ids = gt_allocate(trace->processes.count * sizeof(*linker.ids));
 	memset(linker.ids, 0, trace->processes.count * sizeof(*linker.ids));
-	link_all(&linker, collection);
+	if (tells_of_graphs(trace))
+		link_all(&linker, collection);
+	else
+		add_launches_of_calls(&linker);
 	release(&linker);
 	return 0;
 }

@@ -58,14 +58,8 @@ static const struct gt_record_handle *find(const struct gt_capture *capture, uin
 	return low < capture->raw_handles.count && rows[low].handle == handle ? &rows[low] : NULL;
 }
 
-/* A call that names a stream by its handle. */
-struct call {
-	uint64_t handle;
-	gt_time time_ns;
-	gt_id context;
-};
-
-static gt_id stream_of(struct gt_trace *trace, struct gt_capture *capture, const struct call *call)
+gt_id gt_row_of_stream_handle(struct gt_trace *trace, struct gt_capture *capture,
+                              const struct gt_handle_call *call)
 {
 	const struct gt_record_handle *made = find(capture, call->handle, call->time_ns);
 
@@ -110,7 +104,7 @@ static bool find_columns(const struct gt_kind *kind, struct columns *columns)
 static void resolve_row(struct gt_trace *trace, struct gt_capture *capture,
                         const struct columns *columns, uint8_t *row)
 {
-	struct call call;
+	struct gt_handle_call call;
 	gt_id stream;
 
 	memcpy(&stream, row + columns->stream->offset, sizeof(stream));
@@ -119,7 +113,7 @@ static void resolve_row(struct gt_trace *trace, struct gt_capture *capture,
 	call.handle = capture->handles.rows[stream];
 	memcpy(&call.time_ns, row + columns->start->offset, sizeof(call.time_ns));
 	memcpy(&call.context, row + columns->context->offset, sizeof(call.context));
-	stream = stream_of(trace, capture, &call);
+	stream = gt_row_of_stream_handle(trace, capture, &call);
 	memcpy(row + columns->stream->offset, &stream, sizeof(stream));
 }
 

@@ -21,6 +21,17 @@ void gt_chrome_add_text(struct gt_chars *chars, const char *key, const char *tex
 	gt_chars_add_quoted(chars, text);
 }
 
+void gt_chrome_add_path(struct gt_chrome *chrome, const char *key, gt_id range)
+{
+	const gt_id path = gt_ranges_path(&chrome->ranges, range);
+	char text[GT_RANGE_PATH_BYTES];
+
+	if (path == GT_NONE)
+		return;
+	gt_range_path_text(&chrome->ranges, path, text);
+	gt_chrome_add_text(&chrome->out.chars, key, text);
+}
+
 void gt_chrome_add_place(struct gt_chrome *chrome, struct gt_place place, gt_time start_ns,
                          gt_time end_ns)
 {

@@ -6,6 +6,7 @@
 #include "exporters/chrome/places.h"
 #include "exporters/exporter.h"
 #include "exporters/perfetto/ids.h"
+#include "model/ranges.h"
 
 struct gt_view;
 struct gt_shape_words;
@@ -18,6 +19,7 @@ struct gt_chrome {
 	struct gt_ids ids;
 	struct gt_places places;
 	struct gt_shape_words *shapes; /* by row of launch_shapes */
+	struct gt_ranges ranges;
 	struct gt_export_counts counts;
 	gt_time base_ns; /* times are distances from it */
 };
@@ -29,12 +31,18 @@ void gt_chrome_write_foot(struct gt_chrome *chrome);
 /* API calls. */
 void gt_chrome_write_calls(struct gt_chrome *chrome);
 
+/* NVTX ranges and marks, and ranges once more on streams. */
+void gt_chrome_write_ranges(struct gt_chrome *chrome);
+
 /* What ran on GPUs, with arrows from the calls. */
 void gt_chrome_write_slices(struct gt_chrome *chrome);
 
 /* Members of an object that begin with a comma. */
 void gt_chrome_add_number(struct gt_chars *chars, const char *key, int64_t number);
 void gt_chrome_add_text(struct gt_chars *chars, const char *key, const char *text);
+
+/* The path of a range as a member; nothing where there is none. */
+void gt_chrome_add_path(struct gt_chrome *chrome, const char *key, gt_id range);
 
 /* The rest of an event behind its name: where, when and how long. INT64_MAX: it has no end. */
 void gt_chrome_add_place(struct gt_chrome *chrome, struct gt_place place, gt_time start_ns,

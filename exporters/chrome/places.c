@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "model/known.h"
+#include "model/labels.h"
 
 enum {
 	NAME_SIZE = 300,
@@ -77,6 +78,12 @@ struct gt_place gt_places_of_thread(const struct gt_places *places, gt_id thread
 	return (struct gt_place){.pid = pid_of(places, row->process), .tid = row->tid};
 }
 
+struct gt_place gt_places_of_stream(const struct gt_places *places, gt_id stream, gt_id device)
+{
+	return (struct gt_place){.pid = places->ids->gpus[device],
+	                         .tid = places->stream_tids[stream]};
+}
+
 /* One line of metadata. text: its value, NULL when that is the number. */
 static void describe(struct gt_places *places, struct gt_place place, const char *what,
                      const char *key, const char *text, int64_t number)
@@ -115,11 +122,13 @@ static void describe_stream(struct gt_places *places, gt_id row, struct gt_place
 	const struct gt_trace *trace = places->ids->trace;
 	const struct gt_stream *stream = &trace->streams.rows[row];
 	const gt_id process = gt_trace_stream_process(trace, row);
-	char name[NAME_SIZE];
+	char label[GT_LABEL_BYTES];
+	char name[NAME_SIZE + GT_LABEL_BYTES];
 
-	snprintf(name, sizeof(name), "stream %u", stream->number);
+	gt_stream_label(trace, row, label, sizeof(label));
+	snprintf(name, sizeof(name), "stream %s", label);
 	if (places->ids->several_processes && process < trace->processes.count)
-		snprintf(name, sizeof(name), "stream %u (%.200s %u)", stream->number,
+		snprintf(name, sizeof(name), "stream %s (%.200s %u)", label,
 		         gt_trace_text(trace, trace->processes.rows[process].name),
 		         trace->processes.rows[process].pid);
 	describe(places, place, "thread_name", "name", name, 0);
@@ -148,11 +157,12 @@ void gt_places_describe(struct gt_places *places)
 		                 gt_trace_text(trace, trace->processes.rows[i].name), "CPU", i);
 	for (gt_id i = 0; i < trace->devices.count; i++) {
 		const uint32_t gpu = places->ids->gpus[i];
+		char name[GT_LABEL_BYTES];
 		char label[32];
 
 		snprintf(label, sizeof(label), "GPU %u", gpu);
-		describe_process(places, gpu, gt_trace_text(trace, trace->devices.rows[i].name),
-		                 label, GPUS_LAST + (int64_t)gpu);
+		gt_device_label(trace, i, name, sizeof(name));
+		describe_process(places, gpu, name, label, GPUS_LAST + (int64_t)gpu);
 	}
 	describe_threads(places);
 }

@@ -49,6 +49,9 @@ void gt_places_describe(struct gt_places *places);
 
 struct gt_place gt_places_of_thread(const struct gt_places *places, gt_id thread);
 
+/* Of all that is about a stream as a whole. */
+struct gt_place gt_places_of_stream(const struct gt_places *places, gt_id stream, gt_id device);
+
 /* Of a slice on a GPU. Slices come in order of their start. */
 struct gt_place gt_places_of_slice(struct gt_places *places, const struct gt_placed *placed);
 

@@ -7,6 +7,7 @@
 #include "model/activity.h"
 #include "model/names.h"
 #include "model/occupancy.h"
+#include "model/owners.h"
 #include "model/short_name.h"
 
 enum { WORDS_SIZE = 64, NAME_SIZE = 160 };
@@ -149,6 +150,17 @@ static void add_graph(struct gt_chrome *chrome, uint32_t graph, uint64_t node)
 	gt_chrome_add_number(&chrome->out.chars, "graph node id", (int64_t)node);
 }
 
+static void add_ranges(struct gt_chrome *chrome, enum gt_activity_type type, gt_id row)
+{
+	struct gt_owners owners;
+
+	if (chrome->ranges.paths.count == 0)
+		return;
+	owners = gt_owners_of(chrome->trace, type, row);
+	gt_chrome_add_path(chrome, "range", owners.launched.range);
+	gt_chrome_add_path(chrome, "captured in", owners.captured.range);
+}
+
 static void add_kernel(struct gt_chrome *chrome, const struct gt_placed *placed,
                        struct gt_place place, const struct gt_kernel *kernel)
 {
@@ -160,6 +172,7 @@ static void add_kernel(struct gt_chrome *chrome, const struct gt_placed *placed,
 	add_slice(chrome, placed, place, kernel->correlation);
 	gt_chars_add_bytes(chars, words->args.text.rows, words->args.text.count);
 	add_graph(chrome, kernel->graph, kernel->graph_node);
+	add_ranges(chrome, GT_ACTIVITY_KERNEL, (gt_id)(kernel - chrome->trace->kernels.rows));
 }
 
 static void add_copy(struct gt_chrome *chrome, const struct gt_placed *placed,
@@ -176,6 +189,7 @@ static void add_copy(struct gt_chrome *chrome, const struct gt_placed *placed,
 	add_slice(chrome, placed, place, copy->correlation);
 	add_bytes(chrome, placed, copy->size_bytes);
 	add_graph(chrome, copy->graph, copy->graph_node);
+	add_ranges(chrome, GT_ACTIVITY_COPY, (gt_id)(copy - chrome->trace->copies.rows));
 }
 
 static void add_fill(struct gt_chrome *chrome, const struct gt_placed *placed,
@@ -190,6 +204,7 @@ static void add_fill(struct gt_chrome *chrome, const struct gt_placed *placed,
 	add_slice(chrome, placed, place, fill->correlation);
 	add_bytes(chrome, placed, fill->size_bytes);
 	add_graph(chrome, fill->graph, fill->graph_node);
+	add_ranges(chrome, GT_ACTIVITY_FILL, (gt_id)(fill - chrome->trace->fills.rows));
 }
 
 static void add_arrow_end(struct gt_chrome *chrome, const char *phase, size_t number,

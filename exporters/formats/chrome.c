@@ -11,6 +11,12 @@ static gt_time find_base(const struct gt_trace *trace)
 	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
 		if (gt_ids_time_is_sound(call->start_ns) && call->start_ns < base_ns)
 			base_ns = call->start_ns;
+	gt_array_each(const struct gt_range, range, &trace->ranges)
+		if (gt_ids_time_is_sound(range->start_ns) && range->start_ns < base_ns)
+			base_ns = range->start_ns;
+	gt_array_each(const struct gt_mark, mark, &trace->marks)
+		if (gt_ids_time_is_sound(mark->start_ns) && mark->start_ns < base_ns)
+			base_ns = mark->start_ns;
 	for (enum gt_placed_table table = 0; table < GT_PLACED_TABLES; table++)
 		switch (table) {
 #define PLACED(name, plural)                                                                       \
@@ -42,9 +48,12 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
 	gt_places_init(&chrome.places, &chrome.out, &chrome.ids);
 	gt_chrome_write_head(&chrome);
 	gt_places_describe(&chrome.places);
+	gt_ranges_init(&chrome.ranges, view->trace);
+	gt_chrome_write_ranges(&chrome);
 	gt_chrome_write_calls(&chrome);
 	gt_chrome_write_slices(&chrome);
 	gt_chrome_write_foot(&chrome);
+	gt_ranges_release(&chrome.ranges);
 	gt_places_release(&chrome.places);
 	gt_ids_release(&chrome.ids);
 	result = gt_chrome_close(&chrome.out, err);
@@ -60,6 +69,7 @@ const struct gt_exporter gt_exporter_chrome = {
 	.name = "chrome",
 	.extension = ".json",
 	.summary = "Chrome trace in JSON, with the fields of PyTorch's profiler",
+	.readers = "chrome://tracing and Holistic Trace Analysis",
 	.compressions = 1u << GT_COMPRESSION_NONE | 1u << GT_COMPRESSION_GZIP,
 	.names = GT_NAMES_FULL, /* tools know kernels by them */
 	.write = write_view,

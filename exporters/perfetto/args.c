@@ -35,6 +35,9 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_DEVICE] = "device",
 	[GT_ARG_STREAM] = "stream",
 	[GT_ARG_GRAPH] = "graph",
+	[GT_ARG_GRAPH_NODE] = "graph_node",
+	[GT_ARG_MADE_BY] = "made_by",
+	[GT_ARG_MADE_ON] = "made_on_thread",
 	[GT_ARG_FIRST_LAUNCH] = "first_launch",
 	[GT_ARG_BYTES] = "bytes",
 	[GT_ARG_KIND] = "kind",
@@ -42,6 +45,9 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_DST] = "dst",
 	[GT_ARG_RATE] = "gb_per_s",
 	[GT_ARG_VALUE] = "value",
+	[GT_ARG_RANGE] = "range",
+	[GT_ARG_CAPTURED_IN] = "captured_in",
+	[GT_ARG_SOURCE] = "source",
 };
 
 void gt_args_init(struct gt_args *args)
@@ -84,6 +90,14 @@ void gt_args_add_real(struct gt_args *args, enum gt_arg name, double value)
 void gt_args_add_text(struct gt_args *args, enum gt_arg name, const char *value)
 {
 	add(args, name)->string_value = gt_borrow(value);
+}
+
+void gt_args_add_known(struct gt_args *args, enum gt_arg name, uint64_t iid)
+{
+	Perfetto__ExtraComputeArg *arg = add(args, name);
+
+	arg->has_string_value_iid = 1;
+	arg->string_value_iid = iid;
 }
 
 void gt_args_intern_names(struct gt_sequence *sequence)

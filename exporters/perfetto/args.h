@@ -42,6 +42,9 @@ enum gt_arg {
 	GT_ARG_DEVICE,
 	GT_ARG_STREAM,
 	GT_ARG_GRAPH,
+	GT_ARG_GRAPH_NODE,
+	GT_ARG_MADE_BY,
+	GT_ARG_MADE_ON,
 	GT_ARG_FIRST_LAUNCH,
 	GT_ARG_BYTES,
 	GT_ARG_KIND,
@@ -49,6 +52,9 @@ enum gt_arg {
 	GT_ARG_DST,
 	GT_ARG_RATE,
 	GT_ARG_VALUE,
+	GT_ARG_RANGE,
+	GT_ARG_CAPTURED_IN,
+	GT_ARG_SOURCE,
 	GT_ARG_COUNT
 };
 
@@ -61,7 +67,8 @@ struct gt_args {
 
 void gt_args_init(struct gt_args *args);
 void gt_args_add_int(struct gt_args *args, enum gt_arg name, int64_t value);
-void gt_args_add_real(struct gt_args *args, enum gt_arg name, double value); /* NAN: left out */
+void gt_args_add_real(struct gt_args *args, enum gt_arg name, double value);  /* NAN: left out */
+void gt_args_add_known(struct gt_args *args, enum gt_arg name, uint64_t iid); /* interned text */
 void gt_args_add_text(struct gt_args *args, enum gt_arg name, const char *value);
 
 /* Tells the sequence the names of all arguments. */

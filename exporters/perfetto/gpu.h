@@ -2,12 +2,16 @@
 #ifndef GT_EXPORTERS_PERFETTO_GPU_H
 #define GT_EXPORTERS_PERFETTO_GPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "exporters/perfetto/links.h"
 #include "exporters/perfetto/writer.h"
+#include "model/activity.h"
 #include "model/first_launches.h"
+#include "model/ranges.h"
 
+struct gt_args;
 struct gt_strings;
 
 /* Interned numbers of the sequence that carries all GPU slices. */
@@ -28,7 +32,17 @@ struct gt_gpu {
 	gt_array(uint8_t) message; /* one that waits for others, being made */
 	uint32_t event_tag;
 	uint32_t wait_tag;
+	struct gt_ranges ranges;
+	bool *known_paths; /* by row of range paths: the sequence knows its text */
 };
+
+/*
+ * Adds the paths of the NVTX ranges that work was asked for in, when it was launched and when its
+ * graph was captured. At most GT_RANGE_ARGS.
+ */
+enum { GT_RANGE_ARGS = 2 };
+void gt_gpu_add_ranges(struct gt_gpu *gpu, enum gt_activity_type type, gt_id row,
+                       struct gt_args *args);
 
 /* Interned numbers of titles, by the number of the text, from 1: kernels have the even ones, copies
  * and fills the odd ones. */

@@ -6,9 +6,11 @@
 #include "base/array.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
+#include "exporters/perfetto/nodes.h"
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
 #include "model/families.h"
+#include "model/module_index.h"
 #include "model/occupancy.h"
 #include "model/origins.h"
 #include "model/short_name.h"
@@ -20,7 +22,8 @@ enum {
 	 */
 	EVENT_MAX = 6 * (2 + GT_VARINT_MAX),
 	LAUNCH_MAX = 2 * (2 + 3 * (1 + 5)),
-	OWN_MAX = 2 * (2 + 2 * (1 + GT_VARINT_MAX)),
+	/* The node of a graph; whether it is the first, and the ranges: a name and a value each. */
+	OWN_MAX = GT_NODE_ARGS_MAX + (1 + GT_RANGE_ARGS) * (2 + 2 * (1 + GT_VARINT_MAX)),
 };
 
 /*
@@ -42,6 +45,7 @@ struct gt_kernels {
 	uint32_t *slots; /* launches by a hash of shape and stream; GT_NONE: free */
 	size_t slot_mask;
 	struct gt_texts names;
+	struct gt_module_index modules;
 	uint32_t id_tag;
 	uint32_t duration_tag;
 	uint32_t launch_tag;
@@ -89,6 +93,7 @@ struct gt_kernels *gt_kernels_new(struct gt_gpu *gpu)
 	};
 	make_slots(kernels, 64);
 	gt_texts_init(&kernels->names, gpu->perfetto->trace);
+	gt_module_index_init(&kernels->modules, gpu->perfetto->trace);
 	return kernels;
 }
 
@@ -99,6 +104,7 @@ void gt_kernels_free(struct gt_kernels *kernels)
 	gt_array_release(&kernels->launches);
 	gt_array_free(kernels->slots);
 	gt_texts_release(&kernels->names);
+	gt_module_index_release(&kernels->modules);
 	gt_array_free(kernels);
 }
 
@@ -169,6 +175,21 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_device *dev
 	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
 }
 
+/* "/src/model.py:42", where a module that the recording keeps tells; "" otherwise. */
+static void write_source(const struct gt_kernels *kernels, const struct gt_placed *placed,
+                         const struct gt_launch_shape *shape, char *text, size_t size)
+{
+	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
+	const gt_id row = gt_module_index_source(
+		&kernels->modules, trace->streams.rows[placed->stream].context, shape->name);
+
+	*text = '\0';
+	if (row != GT_NONE)
+		snprintf(text, size, "%s:%u",
+		         gt_trace_text(trace, trace->functions.rows[row].source_file),
+		         trace->functions.rows[row].source_line);
+}
+
 /* Tells the sequence about a launch, and its name with this number unless that is 0. */
 static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
                    const struct gt_launch_shape *shape, uint64_t iid, uint64_t new_name)
@@ -185,9 +206,13 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	Perfetto__InternedComputeKernel *list[] = {&kernel};
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	struct gt_args args;
+	char source[4096];
 	char arch[32];
 
 	gt_args_init(&args);
+	write_source(kernels, placed, shape, source, sizeof(source));
+	if (*source)
+		gt_args_add_text(&args, GT_ARG_SOURCE, source);
 	add_size_args(&args, shape);
 	add_name_args(&args, trace, shape);
 	add_occupancy_args(&args, device, shape);
@@ -277,27 +302,31 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
 }
 
 /*
- * What is the execution's own: its graph, which may be made anew for each launch, and whether it is
- * the first of its function. Most have neither.
+ * What is the execution's own: its node of a graph, which may be made anew for each launch,
+ * whether it is the first of its function, and the ranges of the moment.
  */
-static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t *bytes, size_t size)
+static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t bytes[OWN_MAX])
 {
-	const uint32_t graph = kernels->gpu->perfetto->trace->kernels.rows[row].graph;
-	const bool first = kernels->gpu->first.is_first[row];
+	struct gt_gpu *gpu = kernels->gpu;
+	const struct gt_trace *trace = gpu->perfetto->trace;
+	const struct gt_kernel *kernel = &trace->kernels.rows[row];
+	const bool first = gpu->first.is_first[row];
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	struct gt_args args;
+	char made_by[GT_MADE_BY_SIZE];
 
-	if (graph == 0 && !first)
+	if (kernel->graph == 0 && kernel->graph_node == 0 && !first && gpu->ranges.paths.count == 0)
 		return 0;
 	gt_args_init(&args);
-	if (graph)
-		gt_args_add_int(&args, GT_ARG_GRAPH, graph);
+	gt_nodes_add_args(&args, trace,
+	                  (struct gt_node_of){kernel->graph, kernel->graph_node, kernel->node},
+	                  made_by);
 	if (first)
 		gt_args_add_int(&args, GT_ARG_FIRST_LAUNCH, 1);
+	gt_gpu_add_ranges(gpu, GT_ACTIVITY_KERNEL, row, &args);
 	message.args = args.list;
 	message.n_args = args.count;
-	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= size);
-	(void)size;
+	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= OWN_MAX);
 	return perfetto__compute_kernel_launch__pack(&message, bytes);
 }
 
@@ -308,7 +337,7 @@ void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, 
 	const struct launch *launch = find_launch(kernels, placed, shape);
 	uint8_t message[EVENT_MAX + LAUNCH_MAX + OWN_MAX + 6 * GT_VARINT_MAX];
 	uint8_t own[OWN_MAX];
-	const size_t own_size = pack_own(kernels, row, own, sizeof(own));
+	const size_t own_size = pack_own(kernels, row, own);
 	uint8_t *at = message;
 
 	at = gt_put_varint(gt_put_varint(at, kernels->id_tag), gt_ids_event(number));

@@ -10,9 +10,13 @@ enum {
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
 	TYPE_INSTANT = 3,
-	CATEGORY = 1, /* interned number of the only one that a sequence has */
+	CATEGORY = 1,       /* interned number of that of the track */
+	RANGE_CATEGORY = 2, /* of that of NVTX's ranges, where there are any */
 	ANNOTATIONS_MAX = 16,
+	STACKS_MAX = 64,
 };
+
+static const char range_category[] = "nvtx";
 
 /* The tables of interned texts; bits of gt_track.known. */
 enum table {
@@ -26,6 +30,7 @@ static struct gt_track_wire pack_wire(void)
 	const ProtobufCMessageDescriptor *event = &perfetto__track_event__descriptor;
 	const ProtobufCMessageDescriptor *arrows = &perfetto__gpu_correlation__descriptor;
 	uint64_t category = CATEGORY;
+	uint64_t ranges = RANGE_CATEGORY;
 	Perfetto__TrackEvent begin = PERFETTO__TRACK_EVENT__INIT;
 	Perfetto__TrackEvent end = PERFETTO__TRACK_EVENT__INIT;
 	struct gt_track_wire wire = {
@@ -46,22 +51,31 @@ static struct gt_track_wire pack_wire(void)
 	wire.begin_size = perfetto__track_event__pack(&begin, wire.begin);
 	begin.type = TYPE_INSTANT;
 	wire.instant_size = perfetto__track_event__pack(&begin, wire.instant);
+	begin.category_iids = &ranges;
+	wire.mark_size = perfetto__track_event__pack(&begin, wire.mark);
+	begin.type = TYPE_BEGIN;
+	wire.range_size = perfetto__track_event__pack(&begin, wire.range);
 	wire.end_size = perfetto__track_event__pack(&end, wire.end);
 	return wire;
+}
+
+static void intern_category(struct gt_track *track, uint64_t number, const char *category)
+{
+	Perfetto__InternedString name = gt_interned(number, category);
+	Perfetto__InternedString *list[] = {&name};
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+
+	data.event_categories = list;
+	data.n_event_categories = 1;
+	gt_sequence_intern(&track->sequence, &data);
 }
 
 void gt_track_start(struct gt_track *track, struct gt_perfetto *perfetto, uint64_t uuid,
                     const char *category)
 {
-	Perfetto__InternedString name = gt_interned(CATEGORY, category);
-	Perfetto__InternedString *list[] = {&name};
-	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
-
 	*track = (struct gt_track){.perfetto = perfetto, .wire = pack_wire()};
 	gt_perfetto_start(perfetto, &track->sequence, uuid);
-	data.event_categories = list;
-	data.n_event_categories = 1;
-	gt_sequence_intern(&track->sequence, &data);
+	intern_category(track, CATEGORY, category);
 }
 
 /* Says a text in one of the tables, unless the sequence knows it there. */
@@ -134,6 +148,10 @@ static Perfetto__DebugAnnotation annotation_message(struct gt_track *track,
 		message.has_pointer_value = 1;
 		message.pointer_value = (uint64_t)annotation->number;
 		break;
+	case GT_VALUE_REAL:
+		message.has_double_value = 1;
+		message.double_value = annotation->real;
+		break;
 	}
 	return message;
 }
@@ -189,14 +207,14 @@ static void add_arrows(struct gt_track *track, const struct gt_slice *slice)
 /* Ends the slices that are over at time_ns, the inner ones first. */
 static void end_slices(struct gt_track *track, gt_time time_ns)
 {
-	while (track->open_ends.count > 0) {
-		const gt_time end_ns = track->open_ends.rows[track->open_ends.count - 1];
+	while (track->open.count > 0) {
+		const gt_time end_ns = track->open.rows[track->open.count - 1].end_ns;
 
 		if (end_ns > time_ns)
 			break;
 		gt_sequence_put_same(&track->sequence, end_ns, track->wire.event_tag,
 		                     track->wire.end, track->wire.end_size);
-		track->open_ends.count--;
+		track->open.count--;
 	}
 }
 
@@ -204,24 +222,42 @@ static void end_slices(struct gt_track *track, gt_time time_ns)
 static void end_slices_before(struct gt_track *track, const struct gt_slice *slice)
 {
 	if (!slice->nested) {
-		gt_array_each(gt_time, end_ns, &track->open_ends)
-			if (*end_ns > slice->start_ns)
-				*end_ns = slice->start_ns;
+		for (size_t i = track->open.count; i-- > 0 && !track->open.rows[i].is_range;)
+			if (track->open.rows[i].end_ns > slice->start_ns)
+				track->open.rows[i].end_ns = slice->start_ns;
 	}
 	end_slices(track, slice->start_ns);
+}
+
+/* Nothing is shorter than a nanosecond. */
+static gt_time end_of(const struct gt_slice *slice)
+{
+	return slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns + 1;
 }
 
 /* A nested slice is over when the one around it is; a mark is over at once. */
 static void open_slice(struct gt_track *track, const struct gt_slice *slice)
 {
-	const size_t depth = track->open_ends.count;
-	gt_time end_ns = slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns + 1;
+	const size_t depth = track->open.count;
+	gt_time end_ns = end_of(slice);
 
 	if (slice->instant)
 		return;
-	if (depth > 0 && end_ns > track->open_ends.rows[depth - 1])
-		end_ns = track->open_ends.rows[depth - 1];
-	*gt_array_push(&track->open_ends) = end_ns;
+	if (depth > 0 && end_ns > track->open.rows[depth - 1].end_ns)
+		end_ns = track->open.rows[depth - 1].end_ns;
+	*gt_array_push(&track->open) = (struct gt_open_slice){end_ns, slice->is_range};
+}
+
+/* Begin or mark, but for the name. */
+static uint8_t *put_begin(struct gt_track *track, const struct gt_slice *slice, uint8_t *at)
+{
+	const struct gt_track_wire *wire = &track->wire;
+
+	if (slice->is_range)
+		return slice->instant ? gt_put_bytes(at, wire->mark, wire->mark_size)
+		                      : gt_put_bytes(at, wire->range, wire->range_size);
+	return slice->instant ? gt_put_bytes(at, wire->instant, wire->instant_size)
+	                      : gt_put_bytes(at, wire->begin, wire->begin_size);
 }
 
 void gt_track_put(struct gt_track *track, const struct gt_slice *slice)
@@ -230,15 +266,15 @@ void gt_track_put(struct gt_track *track, const struct gt_slice *slice)
 	uint8_t *at;
 
 	end_slices_before(track, slice);
+	if (slice->is_range && !track->knows_ranges)
+		intern_category(track, RANGE_CATEGORY, range_category);
+	track->knows_ranges = track->knows_ranges || slice->is_range;
 	intern(track, EVENT_NAME, slice->name);
 	track->message.count = 0;
 	if (slice->launched.count + slice->awaited.count > 0)
 		add_arrows(track, slice);
 	at = reserve(track, sizeof(wire->begin) + 2 * (size_t)GT_VARINT_MAX);
-	if (slice->instant)
-		at = gt_put_bytes(at, wire->instant, wire->instant_size);
-	else
-		at = gt_put_bytes(at, wire->begin, wire->begin_size);
+	at = put_begin(track, slice, at);
 	commit(track, gt_put_varint(gt_put_varint(at, wire->name_tag), slice->name));
 	if (slice->annotation_count > 0)
 		add_annotations(track, slice);
@@ -250,7 +286,7 @@ void gt_track_put(struct gt_track *track, const struct gt_slice *slice)
 void gt_track_finish(struct gt_track *track)
 {
 	end_slices(track, INT64_MAX - 1);
-	gt_array_release(&track->open_ends);
+	gt_array_release(&track->open);
 	gt_array_release(&track->known);
 	gt_array_release(&track->message);
 }
@@ -338,8 +374,7 @@ void gt_lanes_put(struct gt_lanes *lanes, const struct gt_slice *slice)
 	const size_t lane = find_lane(lanes, slice->start_ns);
 
 	gt_track_put(&lanes->rows.rows[lane], slice);
-	gt_minima_set(&lanes->ends, lane,
-	              slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns + 1);
+	gt_minima_set(&lanes->ends, lane, end_of(slice));
 }
 
 void gt_lanes_finish(struct gt_lanes *lanes)
@@ -348,4 +383,50 @@ void gt_lanes_finish(struct gt_lanes *lanes)
 		gt_track_finish(track);
 	gt_array_release(&lanes->rows);
 	gt_minima_release(&lanes->ends);
+}
+
+void gt_stacks_init(struct gt_stacks *stacks, struct gt_perfetto *perfetto, uint64_t parent_uuid,
+                    const char *category, const char *name)
+{
+	*stacks = (struct gt_stacks){.perfetto = perfetto,
+	                             .parent_uuid = parent_uuid,
+	                             .category = category,
+	                             .name = name};
+}
+
+/* Whether the slice lies in all that is open on the track when it begins. */
+static bool fits(const struct gt_track *track, const struct gt_slice *slice)
+{
+	for (size_t i = track->open.count; i-- > 0;)
+		if (track->open.rows[i].end_ns > slice->start_ns)
+			return track->open.rows[i].end_ns >= end_of(slice);
+	return true;
+}
+
+bool gt_stacks_put(struct gt_stacks *stacks, const struct gt_slice *slice)
+{
+	struct gt_track *track;
+	uint64_t uuid;
+
+	gt_array_each(struct gt_track, row, &stacks->rows)
+		if (fits(row, slice)) {
+			gt_track_put(row, slice);
+			return true;
+		}
+	if (stacks->rows.count == STACKS_MAX)
+		return false;
+	uuid = gt_ids_track_uuid(stacks->parent_uuid, stacks->name,
+	                         (uint64_t)stacks->number << 32 | (stacks->rows.count + 1));
+	describe_track(stacks->perfetto, uuid, stacks->parent_uuid, stacks->name);
+	track = gt_array_push(&stacks->rows);
+	gt_track_start(track, stacks->perfetto, uuid, stacks->category);
+	gt_track_put(track, slice);
+	return true;
+}
+
+void gt_stacks_finish(struct gt_stacks *stacks)
+{
+	gt_array_each(struct gt_track, track, &stacks->rows)
+		gt_track_finish(track);
+	gt_array_release(&stacks->rows);
 }

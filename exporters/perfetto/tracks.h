@@ -20,9 +20,10 @@ struct gt_perfetto;
 
 /* A value beside a slice, "debug.NAME" in SQL. */
 struct gt_annotation {
-	enum { GT_VALUE_NUMBER, GT_VALUE_TEXT, GT_VALUE_ADDRESS } type;
+	enum { GT_VALUE_NUMBER, GT_VALUE_TEXT, GT_VALUE_ADDRESS, GT_VALUE_REAL } type;
 	uint32_t name;  /* as gt_names_add gives it */
 	int64_t number; /* the value, or as gt_names_add gives it */
+	double real;    /* of GT_VALUE_REAL */
 };
 
 /* Slices on a GPU, as gt_ids_slice numbers them. Borrowed. */
@@ -37,6 +38,7 @@ struct gt_slice {
 	uint32_t name;  /* as gt_names_add gives it */
 	bool nested;    /* lies inside what is open on its track; else that ends before it */
 	bool instant;   /* a mark at start_ns, without a length */
+	bool is_range;  /* of NVTX: what comes lies in it, nested or not, until it ends */
 	const struct gt_annotation *annotations; /* borrowed */
 	size_t annotation_count;
 	struct gt_slices launched; /* arrows lead to them */
@@ -53,18 +55,29 @@ struct gt_track_wire {
 	size_t begin_size;
 	size_t instant_size;
 	size_t end_size;
+	size_t range_size;
+	size_t mark_size;
 	uint8_t begin[8]; /* but for the name */
 	uint8_t instant[8];
+	uint8_t range[8]; /* begin and instant of what is_range: it has a category of its own */
+	uint8_t mark[8];
 	uint8_t end[8];
+};
+
+/* A slice that has begun. */
+struct gt_open_slice {
+	gt_time end_ns; /* INT64_MAX: it stays open */
+	bool is_range;
 };
 
 /* One track and the sequence that its slices are on. */
 struct gt_track {
 	struct gt_perfetto *perfetto;
 	struct gt_sequence sequence;
-	gt_array(gt_time) open_ends; /* of slices that have not ended; INT64_MAX: stays open */
-	gt_array(uint8_t) known;     /* by number of a text: what the sequence knows it as */
-	gt_array(uint8_t) message;   /* the one being made */
+	gt_array(struct gt_open_slice) open; /* the outer first */
+	bool knows_ranges;                   /* the sequence has their category */
+	gt_array(uint8_t) known;   /* by number of a text: what the sequence knows it as */
+	gt_array(uint8_t) message; /* the one being made */
 	struct gt_track_wire wire;
 };
 
@@ -113,5 +126,27 @@ void gt_lanes_init(struct gt_lanes *lanes, struct gt_perfetto *perfetto, uint64_
                    const char *category, const char *name);
 void gt_lanes_put(struct gt_lanes *lanes, const struct gt_slice *slice);
 void gt_lanes_finish(struct gt_lanes *lanes);
+
+/*
+ * As many tracks of one name as are needed for slices that lie in one another, or do not: those
+ * that do share one. Slices come in order of their start, of equals the outer one first, and may
+ * stay open.
+ */
+struct gt_stacks {
+	struct gt_perfetto *perfetto;
+	uint64_t parent_uuid; /* 0: below nothing */
+	const char *category;
+	const char *name;
+	uint32_t number; /* tells stacks of one parent and name apart; 0 by itself */
+	gt_array(struct gt_track) rows;
+};
+
+/* As for lanes. */
+void gt_stacks_init(struct gt_stacks *stacks, struct gt_perfetto *perfetto, uint64_t parent_uuid,
+                    const char *category, const char *name);
+
+/* False: more slices overlap than there may be tracks, and this one is left out. */
+bool gt_stacks_put(struct gt_stacks *stacks, const struct gt_slice *slice);
+void gt_stacks_finish(struct gt_stacks *stacks);
 
 #endif

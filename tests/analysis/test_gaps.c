@@ -536,7 +536,7 @@ Test(gaps, between_chosen_ranges_are_none)
 		(struct gt_interval){TRACE_START_NS + 680, TRACE_START_NS + 800};
 	run_report(&result, "gaps", &trace);
 	/* 200..250, 300..330 and 680..700. */
-	expect_count(&result, "devices", 0, "idle_ns", 100);
+	expect_count(&result, "devices", 0, "gap_ns", 100);
 	expect_count(&result, "devices", 0, "gaps", 3);
 	expect_count(&result, "devices", 0, "span_ns", 350);
 	expect_real(&result, "devices", 0, "busy_percent", 62.5);

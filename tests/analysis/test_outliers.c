@@ -167,3 +167,19 @@ Test(outliers, of_nothing_are_none)
 	cr_expect(eq(sz, row_count(&result, "outliers"), 0));
 	end();
 }
+
+Test(outliers, say_which_range_they_were_asked_for_in)
+{
+	gt_id step;
+
+	begin();
+	add_usual(10, 0);
+	step = trace_range(&trace, trace_thread(&trace, process, 7), GT_NONE, "step", 0, 100);
+	trace_kernel(&trace, stream, shape, 2000000, 2090000)->api_call =
+		trace_call_in(&trace, step, "cudaLaunchKernel", 10, 20);
+	trace_kernel(&trace, stream, shape, 3000000, 3080000);
+	run_report(&result, "outliers", &trace);
+	expect_words(&result, "outliers", 0, "range", "step");
+	expect_unknown(&result, "outliers", 1, "range");
+	end();
+}

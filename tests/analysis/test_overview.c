@@ -319,3 +319,81 @@ Test(findings, tell_of_clocks_that_were_held_down)
 	cr_expect(stands_out("The clocks of GPU 0 were held down for 100 ns (10.0% of the time)"));
 	end();
 }
+
+/* Two steps of 400 us, each with 300 us in which data is read, and a kernel right behind that. */
+static void add_steps(void)
+{
+	begin(1000000);
+	for (gt_time at = 0; at < 800000; at += 400000) {
+		const gt_id step =
+			trace_range(&trace, thread, GT_NONE, "step", at + 1000, at + 399000);
+		gt_id launch;
+
+		(void)trace_range(&trace, thread, step, "data", at + 2000, at + 302000);
+		launch = trace_call_in(&trace, step, "cudaLaunchKernel", at + 303000, at + 304000);
+		trace_kernel(&trace, stream, shape, at + 305000, at + 398000)->api_call = launch;
+	}
+}
+
+Test(findings, tell_of_a_range_in_which_no_gpu_has_anything_to_do)
+{
+	add_steps();
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("In range step/data no GPU had anything to do for 600 us, 100.0% of "
+	                     "the time of 2 such ranges"));
+	cr_expect(not(stands_out("In range step no GPU")), "what lies in it says more");
+	end();
+}
+
+Test(findings, leave_alone_ranges_that_are_short_or_busy)
+{
+	add_steps();
+	for (size_t i = 0; i < trace.ranges.count; i++)
+		if (i % 2)
+			trace.ranges.rows[i].end_ns = trace.ranges.rows[i].start_ns + 20000;
+	trace.ranges.rows[0].start_ns = TRACE_START_NS + 290000;
+	trace.ranges.rows[2].start_ns = TRACE_START_NS + 690000;
+	run_report(&result, "summary", &trace);
+	cr_expect(not(stands_out("In range")));
+	end();
+}
+
+Test(findings, tell_of_a_range_whose_work_has_gaps)
+{
+	gt_id step;
+
+	begin(1000000);
+	step = trace_range(&trace, thread, GT_NONE, "step", 0, 10000);
+	for (gt_time at = 0; at < 500000; at += 50000)
+		trace_kernel(&trace, stream, shape, at + 20000, at + 30000)->api_call =
+			trace_call_in(&trace, step, "cudaLaunchKernel", 1000 + at / 1000,
+		                      1001 + at / 1000);
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("Between the first and the last work of range step the GPU was idle "
+	                     "for 360 us, 78.3% of that time"));
+	end();
+}
+
+Test(overview, has_the_ranges_that_took_most_of_the_gpu)
+{
+	add_steps();
+	run_report(&result, "summary", &trace);
+	cr_assert(eq(sz, row_count(&result, "top_ranges"), 2));
+	expect_words(&result, "top_ranges", 0, "range", "step");
+	expect_count(&result, "top_ranges", 0, "ranges", 2);
+	expect_count(&result, "top_ranges", 0, "wall_ns", 796000);
+	expect_count(&result, "top_ranges", 0, "gpu_ns", 186000);
+	expect_real(&result, "top_ranges", 0, "busy_percent", 100.0);
+	expect_words(&result, "top_ranges", 1, "range", "step/data");
+	cr_expect(not(gt_result_find(&result, "top_ranges")->detail));
+	end();
+}
+
+Test(overview, has_no_ranges_where_there_are_none)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 600, 700);
+	run_report(&result, "summary", &trace);
+	cr_expect(gt_result_find(&result, "top_ranges")->detail);
+	end();
+}

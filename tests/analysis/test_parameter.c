@@ -46,6 +46,23 @@ Test(parameters, take_what_is_set)
 	expect_text(arguments.values[COLOUR].text, "green");
 }
 
+Test(parameters, that_are_rows_of_a_table_follow_a_limit)
+{
+	static const struct gt_parameter rows[] = {
+		{"calls", GT_PARAMETER_COUNT, "10", "No rows of anything", NULL},
+		{"top", GT_PARAMETER_ROWS, "20", "Rows that are listed", NULL},
+		{0},
+	};
+	struct gt_arguments arguments;
+
+	gt_arguments_init(&arguments, rows);
+	gt_arguments_limit(&arguments, rows, 50);
+	cr_expect(eq(u64, arguments.values[0].number, 10));
+	cr_expect(eq(u64, arguments.values[1].number, 50));
+	cr_expect(eq(int, gt_arguments_set(&arguments, rows, "top=7", NULL), 0));
+	cr_expect(eq(u64, arguments.values[1].number, 7));
+}
+
 static void expect_refused(const char *setting, int code, const char *expected)
 {
 	struct gt_arguments arguments;

@@ -94,6 +94,20 @@ Test(ranges, tell_what_the_host_took)
 	end();
 }
 
+Test(ranges, tell_how_long_no_gpu_did_anything_meanwhile)
+{
+	begin();
+	train();
+	(void)trace_range(&trace, thread, GT_NONE, "wait", 1000, 2050);
+	run_report(&result, "ranges", &trace);
+	expect_words(&result, "ranges", 0, "range", "wait");
+	/* Busy: 1000..1100, 1150..1200, 1300..1500, 1600..1700 and from 2000 on. */
+	expect_real(&result, "ranges", 0, "quiet_percent", 100.0 * 550 / 1050);
+	expect_words(&result, "ranges", 1, "range", "train");
+	expect_real(&result, "ranges", 1, "quiet_percent", 100.0);
+	end();
+}
+
 Test(ranges, tell_what_gpus_took_whenever_it_ran)
 {
 	begin();

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "analysis/parameter.h"
 #include "base/error.h"
 #include "support/check.h"
 
@@ -145,6 +146,9 @@ Test(result, knows_how_many_rows_a_table_leaves_out)
 	gt_result_top(&result, 21, 20);
 	cr_expect(eq(u64, result.sections.rows[0].more, 1));
 	cr_expect(result.sections.rows[0].whole);
+	gt_result_top(&result, 21, GT_ROWS_ALL);
+	cr_expect(eq(u64, result.sections.rows[0].more, 0));
+	cr_expect(not(result.sections.rows[0].whole));
 	gt_result_release(&result);
 }
 

@@ -66,6 +66,21 @@ Test(waits, are_counted_by_kind_with_their_times)
 	expect_text(cell(&result, "waits", 1, "host_waits")->text, "no");
 }
 
+Test(waits, that_took_longest_come_first_and_queries_last)
+{
+	add_sync(GT_SYNC_EVENT_RECORD, first, 100, 101);
+	add_sync(GT_SYNC_STREAM_SYNCHRONIZE, first, 200, 250);
+	add_sync(GT_SYNC_EVENT_SYNCHRONIZE, first, 300, 400);
+	*gt_array_push(&trace.queries) =
+		(struct gt_query){.kind = GT_SYNC_STREAM_QUERY, .thread = thread, .count = 1000};
+	run_report(&result, "waits", &trace);
+	expect_words(&result, "waits", 0, "kind", "event synchronize");
+	expect_words(&result, "waits", 1, "kind", "stream synchronize");
+	expect_words(&result, "waits", 2, "kind", "event record");
+	expect_words(&result, "waits", 3, "kind", "stream query");
+	expect_text(gt_result_find(&result, "waits")->order, "total_ns");
+}
+
 Test(waits, say_who_waited_on_what)
 {
 	*gt_array_push(&trace.events) = (struct gt_event){.process = process, .number = 3};

@@ -65,3 +65,23 @@ Test(nearest, survives_words_of_any_length)
 	cr_expect(eq(ptr, (void *)gt_nearest(text, words), NULL));
 	cr_expect(eq(ptr, (void *)gt_nearest(text, longest), (void *)text));
 }
+
+Test(nearest, lists_alternatives)
+{
+	static const char *const one[] = {"all", NULL};
+	char text[32];
+
+	gt_alternatives(one, text, sizeof(text));
+	expect_text(text, "all");
+	gt_alternatives((const char *const[]){"outer", "all", "none", NULL}, text, sizeof(text));
+	expect_text(text, "outer, all or none");
+	gt_alternatives((const char *const[]){"outer", "all", "none", NULL}, text, 9);
+	expect_text(text, "outer, a");
+}
+
+Test(nearest, counts_what_texts_have_in_common)
+{
+	cr_expect(eq(sz, gt_common_prefix("kernel<a>", "kernel<b>"), 7));
+	cr_expect(eq(sz, gt_common_prefix("kernel", "kernels"), 6));
+	cr_expect(eq(sz, gt_common_prefix("", "a"), 0));
+}

@@ -82,9 +82,14 @@ class Pager(unittest.TestCase):
         self.assertEqual(on_terminal("kernels", PAGER="exit 3")[1], 0)
 
     def test_that_is_not_there_does_not_keep_the_text_away(self):
-        shown, status = on_terminal("kernels", PAGER="/there/is/none")
-        self.assertEqual(status, 0)
-        self.assertIn("total", shown)
+        for pager in ("/there/is/none", "no-such-pager -R", "no-such-pager|cat"):
+            shown, status = on_terminal("kernels", PAGER=pager)
+            self.assertEqual(status, 0)
+            self.assertIn("total", shown)
+            self.assertTrue(shown.startswith(f"gputrace: '{pager}', which PAGER names as the pager, cannot be run\n"), shown[:200])
+            self.assertNotIn("sh:", shown)
+        shown, _ = on_terminal("kernels", PAGER=MARKED, GPUTRACE_PAGER="/there/is/none")
+        self.assertTrue(shown.startswith("gputrace: '/there/is/none', which GPUTRACE_PAGER names "), shown[:200])
 
     def test_gets_the_interrupt_for_itself(self):
         shown, status = on_terminal("kernels", typed=b"\003",

@@ -65,9 +65,14 @@ class Progress(unittest.TestCase):
         os.close(reader)
         return size
 
+    def keep_waiting(self, reader):
+        """For more than the second, from when it has begun to write: however long the machine takes until then."""
+        self.assertTrue(select.select([reader], [], [], 20)[0], "it writes nothing")
+        time.sleep(1.3)
+
     def run_slowly(self, terminal, *options, **how):
         pid, reader, fd = self.start(terminal, *options, **how)
-        time.sleep(1.3)
+        self.keep_waiting(reader)
         size = self.drain(reader)
         text = self.seen(fd)
         os.close(fd)
@@ -80,7 +85,7 @@ class Progress(unittest.TestCase):
         self.assertRegex(text, rb"\r\x1b\[Kgputrace: writing standard output: [0-9.]+ .B")
         self.assertIn(ERASE, text[text.rindex(b"writing"):])
         last = text[text.rindex(ERASE) + len(ERASE):]
-        self.assertTrue(last.startswith(b"gputrace: standard output: 9,200 GPU slices"), last)
+        self.assertTrue(last.startswith(b"gputrace: wrote "), last)
 
     def test_is_not_there_when_quiet_or_on_a_dumb_terminal(self):
         self.assertEqual(self.run_slowly(True, "--quiet"), b"")
@@ -91,7 +96,7 @@ class Progress(unittest.TestCase):
 
     def test_goes_with_an_interrupt(self):
         pid, reader, fd = self.start(True)
-        time.sleep(1.3)
+        self.keep_waiting(reader)
         while not select.select([fd], [], [], 0)[0]:
             self.assertNotEqual(os.read(reader, 1 << 16), b"", "it ended without a word")
         self.seen(fd, b"writing")

@@ -161,7 +161,7 @@ Test(manifest, cannot_be_saved_where_there_is_no_folder)
 
 	gt_manifest_init(&manifest, command);
 	cr_expect(eq(int, gt_manifest_save(&manifest, "/nosuch", &err), -ENOENT));
-	expect_text(err.text, "cannot write /nosuch/manifest.json: No such file or directory");
+	expect_text(err.text, "cannot write /nosuch/manifest.json: there is no folder /nosuch");
 	gt_manifest_release(&manifest);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/help.h"
 #include "cli/option.h"
 
 #include <errno.h>

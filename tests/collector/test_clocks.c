@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/strings.h"
 #include "collector/collect.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
@@ -332,6 +333,41 @@ Test(clocks, bound_the_sum_of_all_durations)
 		sum_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
 	cr_expect(lt(u64, sum_ns, INT64_MAX / 2));
 	cr_expect(eq(sz, trace.notes.count, 1));
+}
+
+/* Another capture, of a machine that had been started so. */
+static void add_machine(const char *host, const char *boot)
+{
+	*gt_array_push(&trace.processes) =
+		(struct gt_process){.host = gt_strings_add(trace.strings, host)};
+	*gt_array_push(&collection.captures) = (struct gt_capture){
+		.name = "other.capture",
+		.process = (gt_id)trace.processes.count - 1,
+		.boot = gt_strings_add(trace.strings, boot),
+	};
+	capture = collection.captures.rows;
+}
+
+Test(clocks, of_several_machines_are_said_not_to_be_comparable)
+{
+	add_machine("node-1", "a");
+	add_machine("node-1", "a");
+	convert();
+	cr_expect(eq(sz, trace.notes.count, 0));
+	add_machine("node-2", "b");
+	convert();
+	cr_expect(
+		has_note(&trace, GT_NONE,
+	                 "the processes ran on 2 machines, or on one that was started again "
+	                 "(node-1, node-2): each counts time from its own start, so that times of "
+	                 "different ones cannot be compared"));
+	add_machine("node-2", "c");
+	add_machine("node-3", "d");
+	convert();
+	cr_expect(has_note(&trace, GT_NONE,
+	                   "the processes ran on 4 machines, or on one that was started again "
+	                   "(node-1, node-2, node-2, ...): each counts time from its own start, so "
+	                   "that times of different ones cannot be compared"));
 }
 
 Test(clocks, say_what_ends_before_it_begins)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "collector/cubin.h"
 #include "format/recording.h"
@@ -97,6 +98,50 @@ Test(cubin, without_lineinfo_knows_no_lines_and_has_no_ptx)
 	cr_expect(eq(u32, function("plain")->line, 0));
 	cr_expect(eq(u64, function("_Z5scaleIfEvPT_S0_i")->shared_bytes, 1024));
 	cr_expect(eq(u64, facts.ptx_bytes, 0));
+}
+
+/* All rows of a function become rows of code that was inlined into it. */
+Test(cubin, does_not_take_a_line_of_inlined_code_for_the_functions)
+{
+	/* File 1, line 48, a row, a row two lines further; and: inlined at call 2, a row. */
+	static const uint8_t before[] = {4, 1, 3, 0x2f, 1, 0xf1};
+	static const uint8_t after[] = {0, 3, 0x90, 2, 0, 1};
+	uint8_t *at;
+
+	load("sample_90.cubin");
+	cr_assert(eq(u32, function("plain")->line, 48));
+	gt_cubin_facts_release(&facts);
+	at = memmem(content.bytes, content.size, before, sizeof(before));
+	cr_assert(ne(ptr, at, NULL));
+	memcpy(at, after, sizeof(after));
+	gt_cubin_facts_read(&facts, &cubin);
+	cr_expect(eq(u32, function("plain")->line, 0));
+	cr_expect(eq(u32, function("_Z5stackPfi")->line, 43));
+}
+
+/* All sections that say something of functions are the same one, at the largest size. */
+Test(cubin, whose_sections_overlap_says_no_more_than_its_bytes_can)
+{
+	const uint8_t *names;
+	uint64_t sections;
+	size_t total = 0;
+
+	load("sample_90.cubin");
+	gt_cubin_facts_release(&facts);
+	sections = gt_get_u64(content.bytes + 40);
+	names = content.bytes + cubin.names;
+	for (uint32_t i = 2; i < cubin.section_count; i++) {
+		uint8_t *header = content.bytes + sections + (uint64_t)i * 64;
+
+		for (uint32_t at = 0; at < cubin.names_size; at++)
+			if (strcmp((const char *)names + at, ".text._Z5scaleIfEvPT_S0_i") == 0)
+				gt_put_u32(header, at);
+	}
+	gt_cubin_facts_read(&facts, &cubin);
+	gt_array_each(const struct gt_cubin_function, row, &facts.functions)
+		total += row->name.size;
+	cr_expect(gt(sz, facts.functions.count, 10));
+	cr_expect(le(sz, total, cubin.names_size));
 }
 
 /* Every byte in turn is another: nothing outside is read, and nothing goes on for ever. */

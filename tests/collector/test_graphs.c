@@ -79,6 +79,15 @@ static void add_dependency(uint64_t from, uint64_t to, uint32_t correlation)
 	              .correlation = correlation);
 }
 
+static void make_graph_inside(uint32_t graph)
+{
+	recording_add(&recording, graph_node, .made_ns = 2110, .number = NODE,
+	              .graph_number = GRAPH, .correlation = 2, .thread = THREAD,
+	              .type = GT_GRAPH_NODE_GRAPH);
+	add_graph(graph, 0, 2120, 2);
+	add_graph(graph, 99, 2121, 2);
+}
+
 /* Three launches that are captured, by two threads, from time 2000 on: calls 1 to 4. */
 static void add_capture(void)
 {
@@ -306,11 +315,7 @@ Test(graphs, inside_of_nodes_name_the_node)
 	call_at("cuGraphCreate", 2000, 1, THREAD);
 	add_graph(GRAPH, 0, 2010, 1);
 	call_at("cuGraphAddChildGraphNode", 2100, 2, THREAD);
-	recording_add(&recording, graph_node, .made_ns = 2110, .number = NODE,
-	              .graph_number = GRAPH, .correlation = 2, .thread = THREAD,
-	              .type = GT_GRAPH_NODE_GRAPH);
-	add_graph(GRAPH + 1, 0, 2120, 2);
-	add_graph(GRAPH + 1, 99, 2121, 2);
+	make_graph_inside(GRAPH + 1);
 	call_at("cuGraphAddNode_v2", 2200, 3, THREAD);
 	recording_add(&recording, graph_node, .made_ns = 2210, .number = NODE + 1,
 	              .graph_number = GRAPH, .correlation = 3, .thread = THREAD,
@@ -325,6 +330,21 @@ Test(graphs, inside_of_nodes_name_the_node)
 	cr_expect(eq(u32, trace.graphs.rows[1].original_number, 99));
 	cr_expect(eq(u32, trace.graphs.rows[2].kind, GT_GRAPH_BODY));
 	cr_expect(eq(u32, trace.graphs.rows[2].parent, 1));
+}
+
+Test(graphs, inside_of_nodes_that_are_cloned_name_the_clone_of_the_node)
+{
+	call_at("cuGraphAddChildGraphNode", 2100, 2, THREAD);
+	make_graph_inside(GRAPH + 1);
+	call_at("cuGraphClone", 2200, 3, THREAD);
+	add_graph(GRAPH + 3, GRAPH + 1, 2220, 3);
+	recording_add(&recording, graph_node, .made_ns = 2230, .number = NODE + 5,
+	              .original_number = NODE, .graph_number = GRAPH + 2, .correlation = 3,
+	              .thread = THREAD, .type = GT_GRAPH_NODE_GRAPH);
+	finish();
+	cr_assert(eq(u32, trace.graphs.rows[1].number, GRAPH + 3));
+	cr_assert(lt(u32, trace.graphs.rows[1].parent, trace.graph_nodes.count));
+	cr_expect(eq(u64, trace.graph_nodes.rows[trace.graphs.rows[1].parent].number, NODE + 5));
 }
 
 Test(graphs, inside_of_executable_ones_are_theirs)
@@ -374,6 +394,28 @@ Test(graphs, are_known_by_their_nodes_alone)
 	cr_expect(eq(u32, trace.graphs.rows[0].number, GRAPH));
 	cr_expect(eq(u32, trace.graphs.rows[0].kind, GT_GRAPH_CAPTURED));
 	cr_expect(eq(u32, trace.graph_nodes.rows[0].graph, 0));
+}
+
+/* As recordings are that were made before graphs were recorded. */
+Test(graphs, of_older_recordings_are_known_by_their_calls_and_kernels)
+{
+	call_at("cuGraphLaunch", 4000, 11, THREAD);
+	call_at("cuGraphLaunch", 5000, 12, THREAD);
+	call_at("cuGraphLaunch", 6000, 13, THREAD);
+	for (uint32_t i = 0; i < 2; i++)
+		recording_add(&recording, kernel, .start_ns = 4100 + 1000 * i,
+		              .end_ns = 4110 + 1000 * i, .graph = EXEC, .graph_node = EXEC_NODE,
+		              .correlation = 11 + i, .shape = SHAPE, .context = CONTEXT,
+		              .stream = STREAM);
+	finish();
+	cr_assert(eq(sz, trace.graph_execs.count, 1));
+	cr_expect(eq(u32, trace.graph_execs.rows[0].number, EXEC));
+	cr_expect(eq(u32, trace.graph_execs.rows[0].is_unknown, 1));
+	cr_assert(eq(sz, trace.graph_launches.count, 3));
+	cr_expect(eq(u32, trace.graph_launches.rows[0].exec, 0));
+	cr_expect(eq(u32, trace.graph_launches.rows[1].exec, 0));
+	cr_expect(eq(u32, trace.graph_launches.rows[2].exec, GT_NONE)); /* it ran nothing */
+	cr_expect(eq(u64, ledger_of(&trace, "graphs_unknown"), UINT64_MAX));
 }
 
 /* Chains of originals that bite their tails, as damage makes them. */

@@ -4,6 +4,7 @@
  * (FILE.plain), what an importer must find in it as FILE.json, and the same trace in the other
  * format as FILE.chrome.json. Without a case: lists them.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,9 +83,10 @@ static void make_plain(struct gt_trace *trace, struct facts *facts)
 		" 0.25}";
 }
 
+/* Seven blocks of what is compressed at once: more than there are threads for. */
 static void make_loop(struct gt_trace *trace, struct facts *facts)
 {
-	make_launches(trace, facts, 100000);
+	make_launches(trace, facts, 40000);
 }
 
 /* Two processes on two of four GPUs, several streams, every kind of copy, everything overlapping. */
@@ -202,6 +204,37 @@ static void make_errors(struct gt_trace *trace, struct facts *facts)
 			 " where name = 'cudaErrorMemoryAllocation in cudaMalloc'\": 2}";
 }
 
+/* Two loadings, one of a length that is not known, a compilation, and where the kernel was written.
+ */
+static void make_modules(struct gt_trace *trace, struct facts *facts)
+{
+	make_launches(trace, facts, 3);
+	trace->threads.rows[0].process = 0;
+	sample_module(trace, 0xabc, SAMPLE_START + 900, 400)->jit_ns = 300;
+	sample_module(trace, 0xabd, SAMPLE_START + 950, (double)NAN);
+	*gt_array_push(&trace->functions) = (struct gt_function){
+		.name = trace->launch_shapes.rows[0].name,
+		.source_file = sample_text(trace, "/src/saxpy.py"),
+		.source_line = 42,
+	};
+	*gt_array_push(&trace->jits) = (struct gt_jit){.start_ns = SAMPLE_START + 550,
+	                                               .end_ns = SAMPLE_START + 850,
+	                                               .operation = 3,
+	                                               .entry = 1,
+	                                               .api_call = GT_NONE};
+	facts->first_ns = SAMPLE_START + 500;
+	facts->answers =
+		"{\"select group_concat(dur, ' ') from (select dur from slice where category = 'module'"
+		" order by ts)\": \"400 0\",\n"
+		"  \"select extract_arg(arg_set_id, 'debug.module') from slice"
+		" where category = 'module' and dur = 400\": \"0000000000000abc\",\n"
+		"  \"select extract_arg(arg_set_id, 'debug.jit_ns') from slice"
+		" where category = 'module' and dur = 400\": 300,\n"
+		"  \"select name from slice where category = 'compilation'\": \"compile\",\n"
+		"  \"select distinct extract_arg(arg_set_id, 'source') from gpu_slice\":"
+		" \"/src/saxpy.py:42\"}";
+}
+
 /* What a line shows at a time, after the start of the sample. */
 struct value_fact {
 	const char *line;
@@ -302,8 +335,15 @@ static void make_graph(struct gt_trace *trace, struct facts *facts)
 
 	make_launches(trace, facts, 3);
 	now_ns = trace->end_ns + 1000;
+	*gt_array_push(&trace->graph_execs) = (struct gt_graph_exec){.graph = GT_NONE, .number = 5};
+	for (unsigned node = 0; node < 3000; node++)
+		*gt_array_push(&trace->graph_nodes) = (struct gt_graph_node){
+			.origin = node, .api_call = 0, .exec = 0, .graph = GT_NONE};
 	for (unsigned launch = 0; launch < 3; launch++) {
 		const gt_id call = sample_call(trace, 0, "cudaGraphLaunch", now_ns, now_ns + 9000);
+
+		*gt_array_push(&trace->graph_launches) = (struct gt_graph_launch){
+			.start_ns = now_ns, .thread = 0, .api_call = call, .exec = 0};
 
 		for (unsigned i = 0; i < 3000; i++) {
 			struct gt_kernel *kernel = sample_kernel(trace, 0, 0, call, now_ns + 9500,
@@ -311,12 +351,17 @@ static void make_graph(struct gt_trace *trace, struct facts *facts)
 
 			kernel->graph = 5;
 			kernel->graph_node = 1000 + i;
+			kernel->node = i;
 			now_ns += 450;
 		}
 		facts->last_ns = now_ns - 450 + 9900;
 		now_ns += 20000;
 	}
 	facts->kernels += 9000;
+	facts->answers = "{\"select count(*) as n from slice where category = 'graph' and name = "
+			 "'graph exec 5 (3000 nodes)'\": 3, "
+			 "\"select count(*) as n from gpu_slice where "
+			 "extract_arg(arg_set_id, 'made_by') = 'cudaLaunchKernel'\": 9000}";
 	trace->end_ns = now_ns;
 }
 
@@ -329,11 +374,11 @@ static void make_giant(struct gt_trace *trace, struct facts *facts)
 	make_launches(trace, facts, 3);
 	now_ns = trace->end_ns;
 	call = sample_call(trace, 0, "cudaGraphLaunch", now_ns, now_ns + 9000);
-	for (unsigned i = 0; i < 90000; i++)
+	for (unsigned i = 0; i < 70000; i++)
 		sample_kernel(trace, 0, 0, call, now_ns + 10000 + 500 * i,
 		              now_ns + 10400 + 500 * i);
-	facts->last_ns = now_ns + 10400 + 500 * 89999;
-	facts->kernels += 90000;
+	facts->last_ns = now_ns + 10400 + 500 * 69999;
+	facts->kernels += 70000;
 	trace->end_ns = facts->last_ns + 10;
 }
 
@@ -495,6 +540,114 @@ static void make_telemetry(struct gt_trace *trace, struct facts *facts)
 		"  \"select unit from gpu_counter_track where name = 'power'\": \"W\"");
 }
 
+/* A step with a launch inside forward, and a copy in the step itself. */
+static void make_step(struct gt_trace *trace, gt_id train, gt_time at_ns)
+{
+	const gt_id step = sample_range(trace, 0, train, "step", at_ns, at_ns + 20000);
+	const gt_id forward = sample_range(trace, 0, step, "forward/1", at_ns + 1000, at_ns + 9000);
+	gt_id call = sample_call(trace, 0, "cudaLaunchKernel", at_ns + 2000, at_ns + 4000);
+
+	trace->api_calls.rows[call].range = forward;
+	sample_kernel(trace, 0, 0, call, at_ns + 30000, at_ns + 36000);
+	call = sample_call(trace, 0, "cudaMemcpyAsync", at_ns + 12000, at_ns + 14000);
+	trace->api_calls.rows[call].range = step;
+	sample_copy(trace, 0, GT_COPY_HOST_TO_DEVICE, call, at_ns + 37000, at_ns + 40000);
+}
+
+/*
+ * NVTX: a range that is open at the end, steps in it whose work runs later, two ranges that overlap
+ * and one around them on another thread, a mark, names given to a stream and a GPU, and a graph
+ * that was captured in one range and launched in another one.
+ */
+static void make_ranges(struct gt_trace *trace, struct facts *facts)
+{
+	static const char answers[] =
+		"  \"select count(*) from slice where category = 'nvtx' and name = 'step'\": 2,\n"
+		"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
+		" s.category = 'nvtx' and s.name = 'forward/1' and p.name = 'step'\": 2,\n"
+		"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
+		" s.category = 'api' and p.category = 'nvtx'\": 6,\n"
+		"  \"select dur from slice where category = 'nvtx' and name = 'train'\": -1,\n"
+		"  \"select count(distinct track_id) from slice where name glob 'async*'\": 2,\n"
+		"  \"select extract_arg(arg_set_id, 'debug.payload') from slice"
+		" where name = 'async 1'\": 2.5,\n"
+		"  \"select extract_arg(arg_set_id, 'debug.domain') from slice"
+		" where name = 'async 1'\": \"NCCL\",\n"
+		"  \"select extract_arg(arg_set_id, 'debug.color') from slice"
+		" where name = 'async 1'\": \"#76b900\",\n"
+		"  \"select dur from slice where name = 'loss'\": 0,\n"
+		"  \"select count(*) from slice s join track t on t.id = s.track_id where"
+		" s.category = 'nvtx_gpu' and t.name = 'GPU 0 stream 7: copies ranges'\": 6,\n"
+		"  \"select dur from slice where category = 'nvtx_gpu' and name = 'step'"
+		" order by ts\": 10000,\n"
+		"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
+		" s.category = 'nvtx_gpu' and s.name = 'forward/1' and p.name = 'step'\": 2,\n"
+		"  \"select count(*) from gpu_slice where extract_arg(arg_set_id, 'range') ="
+		" 'train/step/forward\\\\/1'\": 2,\n"
+		"  \"select count(*) from gpu_slice where extract_arg(arg_set_id, 'range') ="
+		" 'train/replay' and extract_arg(arg_set_id, 'captured_in') = 'train/step'\": 3,\n"
+		"  \"select name from gpu_track where name glob 'Stream*'\":"
+		" \"Stream 7: copies\",\n"
+		"  \"select name from gpu\": \"NVIDIA H200 #0: trainer\"";
+	gt_id other;
+	gt_id train;
+	gt_id call;
+
+	make_launches(trace, facts, 0);
+	trace->streams.rows[0].name = sample_text(trace, "copies");
+	trace->devices.rows[0].label = sample_text(trace, "trainer");
+	other = sample_thread(trace, 0, 4243);
+	train = sample_range(trace, 0, GT_NONE, "train", SAMPLE_START + 1000, 0);
+	trace->ranges.rows[train].flags = GT_UNFINISHED;
+	make_step(trace, train, SAMPLE_START + 10000);
+	make_step(trace, train, SAMPLE_START + 60000);
+	*gt_array_push(&trace->domains) =
+		(struct gt_domain){.process = 0, .name = sample_text(trace, "NCCL")};
+	for (gt_time i = 0; i < 2; i++) {
+		const gt_id range =
+			sample_range(trace, other, i ? trace->ranges.count - 1 : GT_NONE,
+		                     i ? "async 2" : "async 1", SAMPLE_START + 120000 + 1000 * i,
+		                     SAMPLE_START + 125000 + 1000 * i);
+
+		trace->ranges.rows[range].kind = GT_RANGE_STARTED;
+		trace->ranges.rows[range].domain = 0;
+		trace->ranges.rows[range].payload_type = 3;
+		trace->ranges.rows[range].payload = 0x4004000000000000;
+		trace->ranges.rows[range].color = 0xff76b900;
+	}
+	*gt_array_push(&trace->marks) = (struct gt_mark){
+		.start_ns = SAMPLE_START + 15000,
+		.end_ns = SAMPLE_START + 15000,
+		.range = 1,
+		.domain = GT_NONE,
+		.text = sample_text(trace, "loss"),
+	};
+	(void)sample_range(trace, 0, train, "replay", SAMPLE_START + 130000, SAMPLE_START + 140000);
+	*gt_array_push(&trace->graph_nodes) = (struct gt_graph_node){
+		.made_ns = SAMPLE_START + 29000, .range = 1, .shape = GT_NONE};
+	call = sample_call(trace, 0, "cudaGraphLaunch", SAMPLE_START + 131000,
+	                   SAMPLE_START + 132000);
+	trace->api_calls.rows[call].range = (gt_id)trace->ranges.count - 1;
+	for (gt_time i = 0; i < 3; i++) {
+		struct gt_kernel *kernel =
+			sample_kernel(trace, 0, 0, call, SAMPLE_START + 150000 + 1000 * i,
+		                      SAMPLE_START + 150900 + 1000 * i);
+
+		kernel->graph = 5;
+		kernel->node = 0;
+	}
+	(void)sample_call(trace, 0, "cudaDeviceSynchronize", SAMPLE_START + 141000,
+	                  SAMPLE_START + 160000);
+	facts->kernels = 5;
+	facts->threads = 2;
+	facts->open_slices = 1;
+	facts->samples = 2 * 3 + 1; /* as for copies */
+	facts->first_ns = SAMPLE_START + 1000;
+	facts->last_ns = SAMPLE_START + 160000;
+	facts->answers = answers_of(NULL, 0, answers);
+	trace->end_ns = SAMPLE_START + 170000;
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct gt_trace *trace, struct facts *facts);
@@ -504,6 +657,7 @@ static const struct {
 	{"graph", make_graph},         {"giant", make_giant},           {"nested", make_nested},
 	{"twins", make_twins},         {"waits", make_waits},           {"quiet", make_quiet},
 	{"telemetry", make_telemetry}, {"copies", make_copies},         {"load", make_load},
+	{"ranges", make_ranges},       {"modules", make_modules},
 };
 
 /* Compressed as the format does it by itself, or not at all. */
@@ -544,15 +698,16 @@ static int write_facts(const char *path, const struct facts *facts,
 	}
 	fprintf(out,
 	        "{\"gpu_slices\": %llu, \"api_slices\": %llu, \"arrows\": %llu, \"skipped\": %llu,\n"
+	        " \"range_slices\": %llu,\n"
 	        " \"contexts\": %u, \"processes\": %u, \"threads\": %u, \"kernels\": %u, \"gpus\": %u,\n"
 	        " \"open_slices\": %u, \"waits\": %u, \"samples\": %u, \"error_calls\": %u,\n"
 	        " \"first_ns\": %lld, \"last_ns\": %lld,\n \"answers\": %s}\n",
 	        (unsigned long long)counts->gpu_slices, (unsigned long long)counts->api_slices,
 	        (unsigned long long)counts->arrows, (unsigned long long)counts->skipped,
-	        facts->contexts, facts->processes, facts->threads, facts->kernels, facts->gpus,
-	        facts->open_slices, facts->waits, facts->samples, facts->error_calls,
-	        (long long)facts->first_ns, (long long)facts->last_ns,
-	        facts->answers ? facts->answers : "{}");
+	        (unsigned long long)counts->range_slices, facts->contexts, facts->processes,
+	        facts->threads, facts->kernels, facts->gpus, facts->open_slices, facts->waits,
+	        facts->samples, facts->error_calls, (long long)facts->first_ns,
+	        (long long)facts->last_ns, facts->answers ? facts->answers : "{}");
 	return fclose(out);
 }
 

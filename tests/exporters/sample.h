@@ -105,10 +105,27 @@ static inline gt_id sample_call(struct gt_trace *trace, gt_id thread, const char
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.thread = thread,
+		.range = GT_NONE,
 		.function = sample_text(trace, function),
 		.correlation = (uint32_t)trace->api_calls.count,
 	};
 	return (gt_id)trace->api_calls.count - 1;
+}
+
+/* A range of NVTX that was pushed inside another one; GT_NONE: in none. */
+static inline gt_id sample_range(struct gt_trace *trace, gt_id thread, gt_id parent,
+                                 const char *text, gt_time start_ns, gt_time end_ns)
+{
+	*gt_array_push(&trace->ranges) = (struct gt_range){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.thread = thread,
+		.end_thread = thread,
+		.domain = GT_NONE,
+		.parent = parent,
+		.text = sample_text(trace, text),
+	};
+	return (gt_id)trace->ranges.count - 1;
 }
 
 static inline struct gt_api_call *sample_last_call(struct gt_trace *trace)
@@ -127,6 +144,7 @@ static inline struct gt_kernel *sample_kernel(struct gt_trace *trace, gt_id stre
 	struct gt_kernel *row = gt_array_push(&trace->kernels);
 
 	*row = (struct gt_kernel){
+		.node = GT_NONE,
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.shape = shape,
@@ -143,6 +161,7 @@ static inline struct gt_copy *sample_copy(struct gt_trace *trace, gt_id stream, 
 	struct gt_copy *row = gt_array_push(&trace->copies);
 
 	*row = (struct gt_copy){
+		.node = GT_NONE,
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.size_bytes = 1 << 20,
@@ -164,6 +183,7 @@ static inline struct gt_fill *sample_fill(struct gt_trace *trace, gt_id stream, 
 	struct gt_fill *row = gt_array_push(&trace->fills);
 
 	*row = (struct gt_fill){
+		.node = GT_NONE,
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.size_bytes = 4096,
@@ -196,6 +216,26 @@ static inline void sample_overhead(struct gt_trace *trace, gt_id process, uint32
 {
 	*gt_array_push(&trace->overheads) = (struct gt_overhead){
 		.start_ns = start_ns, .end_ns = end_ns, .process = process, .kind = kind};
+}
+
+/* Of a process and thread that are rows 0, into context 0. NAN: its load time is not known. */
+static inline struct gt_module *sample_module(struct gt_trace *trace, gt_wide hash,
+                                              gt_time loaded_ns, double load_ns)
+{
+	struct gt_module *module = gt_array_push(&trace->modules);
+
+	*module = (struct gt_module){
+		.loaded_ns = loaded_ns,
+		.noted_ns = loaded_ns,
+		.load_ns = load_ns,
+		.jit_ns = 0,
+		.hash = hash,
+		.size_bytes = 27000,
+		.arch = 90,
+		.function_count = 4,
+		.api_call = GT_NONE,
+	};
+	return module;
 }
 
 /* A series with so many samples, one each period from period_ns on. */

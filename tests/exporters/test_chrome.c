@@ -328,3 +328,75 @@ Test(chrome, is_chosen_by_the_name_of_a_file)
 	cr_expect(gt_exporter_for_file("x.gz") == NULL);
 	cr_expect(gt_exporter_for_file("json") == NULL);
 }
+
+/* A step with a launch in it, whose kernel runs later. */
+static void make_step(void)
+{
+	const gt_id step =
+		sample_range(&trace, 0, GT_NONE, "step", SAMPLE_START + 1000, SAMPLE_START + 5000);
+	const gt_id call = sample_call(&trace, 0, "cudaLaunchKernel", SAMPLE_START + 2000,
+	                               SAMPLE_START + 3500);
+
+	trace.api_calls.rows[call].range = step;
+	sample_kernel(&trace, 0, 0, call, SAMPLE_START + 6000, SAMPLE_START + 7500);
+}
+
+Test(chrome, shows_ranges_as_pytorch_does)
+{
+	make_step();
+	write_all();
+	expect_line("{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"step\",\"pid\":50,"
+	            "\"tid\":51,\"ts\":1.000,\"dur\":4.000,"
+	            "\"args\":{\"kind\":\"nvtx\",\"path\":\"step\"}}");
+	expect_line("{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"step\",\"pid\":2,"
+	            "\"tid\":7,\"ts\":6.000,\"dur\":1.500,"
+	            "\"args\":{\"stream\":7,\"path\":\"step\"}}");
+	expect_line(",\"range\":\"step\"}}");
+	cr_expect(eq(u64, counts.range_slices, 2));
+}
+
+Test(chrome, shows_ranges_that_overlap_as_asynchronous_events)
+{
+	make_step();
+	(void)sample_range(&trace, 0, 0, "async", SAMPLE_START + 4000, SAMPLE_START + 8000);
+	trace.ranges.rows[1].kind = GT_RANGE_STARTED;
+	write_all();
+	expect_line("{\"ph\":\"b\",\"cat\":\"user_annotation\",\"name\":\"async\",\"id\":2,"
+	            "\"pid\":50,\"tid\":51,\"ts\":4.000,"
+	            "\"args\":{\"kind\":\"nvtx\",\"path\":\"step/async\"}}");
+	expect_line("{\"ph\":\"e\",\"cat\":\"user_annotation\",\"name\":\"async\",\"id\":2,"
+	            "\"pid\":50,\"tid\":51,\"ts\":8.000}");
+}
+
+Test(chrome, leaves_ranges_open_that_did_not_end)
+{
+	make_step();
+	trace.ranges.rows[0].flags = GT_UNFINISHED;
+	trace.ranges.rows[0].end_ns = 0;
+	write_all();
+	expect_line("{\"ph\":\"B\",\"cat\":\"user_annotation\",\"name\":\"step\",\"pid\":50,"
+	            "\"tid\":51,\"ts\":1.000,\"args\"");
+}
+
+Test(chrome, says_what_came_with_ranges_and_marks)
+{
+	make_step();
+	*gt_array_push(&trace.domains) =
+		(struct gt_domain){.process = 0, .name = sample_text(&trace, "NCCL")};
+	*gt_array_push(&trace.marks) = (struct gt_mark){
+		.start_ns = SAMPLE_START + 2500,
+		.end_ns = SAMPLE_START + 2500,
+		.range = 0,
+		.domain = 0,
+		.text = sample_text(&trace, "loss"),
+		.category = sample_text(&trace, "train"),
+		.payload_type = 6,
+		.payload = 0x3fc00000,
+		.color = 0xff00ff00,
+	};
+	write_all();
+	expect_line("{\"ph\":\"i\",\"cat\":\"user_annotation\",\"name\":\"loss\",\"pid\":50,"
+	            "\"tid\":51,\"ts\":2.500,\"s\":\"t\",\"args\":{\"kind\":\"nvtx\","
+	            "\"domain\":\"NCCL\",\"category\":\"train\",\"payload\":1.5,"
+	            "\"color\":\"#00ff00\"}}");
+}

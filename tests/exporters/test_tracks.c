@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Covers PART(calls), Covers PART(errors), Covers PART(waits), Covers PART(overheads): slices on
- * tracks of the host. */
+/*
+ * Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits),
+ * Covers PART(overheads), Covers PART(ranges), Covers PART(modules): slices on tracks of the host.
+ */
 #include "support/check.h"
 
 #include <math.h>
@@ -254,6 +256,49 @@ static void make_waits(struct gt_trace *trace)
 static struct bytes kernel_event(const struct file *file, unsigned n)
 {
 	return message_in(find_packet(file, RENDER_STAGE, n), RENDER_STAGE);
+}
+
+Test(graphs, are_slices_of_their_process_with_what_their_launches_ran)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	const struct slice *slice;
+	gt_id thread;
+	gt_id stream;
+
+	gt_trace_init(&trace);
+	thread = sample_thread(&trace, sample_process(&trace, "app", 50), 51);
+	stream = sample_stream(&trace, sample_context(&trace, 0, sample_device(&trace, 0, 0)), 7);
+	sample_shape(&trace, "_Z4stepv", "step()", 4);
+	*gt_array_push(&trace.graphs) = (struct gt_graph){.number = 3};
+	*gt_array_push(&trace.graph_execs) = (struct gt_graph_exec){.graph = 0, .number = 12};
+	for (int i = 0; i < 2; i++)
+		*gt_array_push(&trace.graph_nodes) =
+			(struct gt_graph_node){.exec = 0, .origin = GT_NONE, .graph = GT_NONE};
+	for (gt_time at = SAMPLE_START; at < SAMPLE_START + 2000; at += 1000) {
+		const gt_id call = sample_call(&trace, thread, "cuGraphLaunch", at + 10, at + 20);
+
+		*gt_array_push(&trace.graph_launches) = (struct gt_graph_launch){
+			.start_ns = at + 10, .thread = thread, .api_call = call, .exec = 0};
+		if (at > SAMPLE_START)
+			continue; /* it ran nothing that is known */
+		sample_kernel(&trace, stream, 0, call, at + 100, at + 150);
+		sample_copy(&trace, stream, GT_COPY_DEVICE_TO_DEVICE, call, at + 200, at + 290);
+	}
+	sample_finish(&trace, SAMPLE_START + 5000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 3, "two calls and a graph");
+	slice = find_slice(&slices, "graph 3 (2 nodes)");
+	cr_expect(strcmp(slice->category, "graph") == 0);
+	cr_expect(slice->start_ns == 100 && slice->end_ns == 290);
+	expect_number(&file, slice, "graph_exec", 12);
+	expect_number(&file, slice, "nodes", 2);
+	expect_number(&file, slice, "kernels", 1);
+	expect_number(&file, slice, "kernels_copies_fills", 2);
+	free(file.bytes);
+	gt_trace_release(&trace);
 }
 
 Test(waits, lead_from_the_work_of_one_stream_to_that_of_another)
@@ -573,6 +618,63 @@ Test(overheads, that_overlap_get_tracks_of_one_name)
 	gt_trace_release(&trace);
 }
 
+Test(modules, are_slices_as_long_as_loading_took_or_marks)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_thread(&trace, sample_process(&trace, "app", 5), 5);
+	sample_module(&trace, 0xabc, SAMPLE_START + 900, 100);
+	sample_module(&trace, 0xabd, SAMPLE_START + 500, 300); /* rows are in no order */
+	sample_module(&trace, 0, SAMPLE_START + 600, (double)NAN);
+	sample_module(&trace, 0xabf, SAMPLE_START + 5000, 10); /* after what is looked at */
+	sample_module(&trace, 0xabf, SAMPLE_START + 700, 10)->thread = GT_NONE;
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_assert(slices.count == 3);
+	cr_expect(strcmp(slices.rows[0].track, "CUDA modules") == 0);
+	cr_expect(strcmp(slices.rows[0].name, "load module") == 0);
+	cr_expect(slices.rows[0].start_ns == 200);
+	cr_expect(slices.rows[0].end_ns == 500);
+	expect_annotation_text(&file, &slices.rows[0], "module", "0000000000000abd");
+	expect_annotation_text(&file, &slices.rows[0], "arch", "sm_90");
+	expect_number(&file, &slices.rows[0], "functions", 4);
+	cr_expect(slices.rows[1].start_ns == 600);
+	expect_no_annotation(&file, &slices.rows[1], "module");
+	cr_expect(slices.rows[2].start_ns == 800);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(modules, have_what_was_compiled_for_them_on_lanes_of_the_process)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_process(&trace, "app", 5);
+	for (gt_time i = 0; i < 2; i++)
+		*gt_array_push(&trace.jits) = (struct gt_jit){.start_ns = SAMPLE_START + 10 * i,
+		                                              .end_ns = SAMPLE_START + 100,
+		                                              .operation = 3,
+		                                              .entry = 1};
+	*gt_array_push(&trace.jits) = (struct gt_jit){.flags = GT_UNFINISHED};
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_assert(slices.count == 2);
+	cr_expect(strcmp(slices.rows[0].track, "CUDA compilation") == 0);
+	cr_expect(strcmp(slices.rows[1].name, "compile") == 0);
+	cr_expect(slices.rows[0].sequence != slices.rows[1].sequence);
+	expect_annotation_text(&file, &slices.rows[1], "what", "PTX to cubin");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
 Test(telemetry, shows_why_the_clocks_were_low_and_for_how_long)
 {
 	/* Power cap from 200 to 500, too hot from 300 to the end; nothing is known at 400. */
@@ -602,6 +704,163 @@ Test(telemetry, shows_why_the_clocks_were_low_and_for_how_long)
 	cr_expect(cap->start_ns == 200 && cap->end_ns == 500);
 	cr_expect(heat->start_ns == 300 && heat->end_ns == 2000);
 	cr_expect(count_packets(&file, COUNTER_EVENT) == 0, "bits are no line");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* A thread with two ranges in one another, and a call in the inner one that ends with it. */
+static void make_ranges(struct gt_trace *trace)
+{
+	gt_id step;
+
+	gt_trace_init(trace);
+	sample_thread(trace, sample_process(trace, "app", 50), 51);
+	sample_thread(trace, 0, 52);
+	step = sample_range(trace, 0, GT_NONE, "step", SAMPLE_START + 100, SAMPLE_START + 900);
+	(void)sample_range(trace, 0, step, "forward", SAMPLE_START + 200, SAMPLE_START + 500);
+	add_call(trace, "cudaMalloc", 150, 190);
+	add_call(trace, "cudaLaunchKernel", 300, 500);
+	add_call(trace, "cudaFree", 600, 700);
+	sample_finish(trace, SAMPLE_START + 5000);
+}
+
+static void expect_slice(const struct slices *slices, const char *name, const char *track,
+                         gt_time start_ns, gt_time end_ns)
+{
+	const struct slice *slice = find_slice(slices, name);
+
+	cr_expect(strcmp(slice->track, track) == 0, "%s on %s", name, slice->track);
+	cr_expect(slice->start_ns == start_ns && slice->end_ns == end_ns, "%s %lld to %lld", name,
+	          (long long)slice->start_ns, (long long)slice->end_ns);
+}
+
+Test(ranges, are_on_their_thread_with_the_calls_in_them)
+{
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_ranges(&trace);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	expect_slice(&slices, "step", "thread 51", 100, 900);
+	expect_slice(&slices, "cudaMalloc", "thread 51", 150, 190);
+	expect_slice(&slices, "forward", "thread 51", 200, 500);
+	expect_slice(&slices, "cudaLaunchKernel", "thread 51", 300, 500);
+	expect_slice(&slices, "cudaFree", "thread 51", 600, 700);
+	cr_expect(strcmp(find_slice(&slices, "step")->category, "nvtx") == 0);
+	cr_expect(strcmp(find_slice(&slices, "cudaFree")->category, "api") == 0);
+	cr_expect(eq(u64, file.counts.range_slices, 2));
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(ranges, that_a_call_reaches_out_of_cut_it_and_are_not_ended_by_it)
+{
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_ranges(&trace);
+	trace.api_calls.rows[1].end_ns = SAMPLE_START + 550;
+	trace.api_calls.rows[0].end_ns = SAMPLE_START + 190;
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	expect_slice(&slices, "cudaLaunchKernel", "thread 51", 300, 500);
+	expect_slice(&slices, "step", "thread 51", 100, 900);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(ranges, that_overlap_or_are_started_have_further_tracks)
+{
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_ranges(&trace);
+	(void)sample_range(&trace, 0, 0, "late", SAMPLE_START + 800, SAMPLE_START + 1000);
+	(void)sample_range(&trace, 1, GT_NONE, "async 1", SAMPLE_START + 1100, SAMPLE_START + 1300);
+	(void)sample_range(&trace, 1, 3, "async 2", SAMPLE_START + 1200, SAMPLE_START + 1400);
+	(void)sample_range(&trace, 1, 4, "async 3", SAMPLE_START + 1250, SAMPLE_START + 1350);
+	for (size_t i = 3; i < 6; i++)
+		trace.ranges.rows[i].kind = GT_RANGE_STARTED;
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	expect_slice(&slices, "late", "NVTX ranges", 800, 1000);
+	expect_slice(&slices, "async 1", "NVTX ranges", 1100, 1300);
+	expect_slice(&slices, "async 2", "NVTX ranges", 1200, 1400);
+	expect_slice(&slices, "async 3", "NVTX ranges", 1250, 1350);
+	cr_expect(ne(u64, find_slice(&slices, "async 1")->sequence,
+	             find_slice(&slices, "async 2")->sequence));
+	cr_expect(eq(u64, find_slice(&slices, "async 3")->sequence,
+	             find_slice(&slices, "async 2")->sequence),
+	          "what lies in one another shares a track");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(ranges, without_an_end_stay_open_with_calls_in_them)
+{
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_ranges(&trace);
+	trace.ranges.rows[0].flags = GT_UNFINISHED;
+	trace.ranges.rows[0].end_ns = 0;
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	expect_slice(&slices, "step", "thread 51", 100, -1);
+	expect_slice(&slices, "forward", "thread 51", 200, 500);
+	expect_slice(&slices, "cudaFree", "thread 51", 600, 700);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(ranges, are_there_without_calls)
+{
+	const struct gt_export_options options = {.without_calls = true,
+	                                          .compression = GT_COMPRESSION_NONE};
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_ranges(&trace);
+
+	const struct gt_view view = gt_view_of(&trace);
+
+	file = export_as(&view, "perfetto", &options);
+	slices = read_slices(&file);
+	cr_assert(slices.count == 2);
+	expect_slice(&slices, "forward", "thread 51", 200, 500);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(ranges, say_what_came_with_them)
+{
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_ranges(&trace);
+	*gt_array_push(&trace.domains) =
+		(struct gt_domain){.process = 0, .name = sample_text(&trace, "NCCL")};
+	trace.ranges.rows[0].domain = 0;
+	trace.ranges.rows[0].category = sample_text(&trace, "loop");
+	trace.ranges.rows[0].payload_type = 5;
+	trace.ranges.rows[0].payload = 0xfffffffd;
+	trace.ranges.rows[0].color = 0xff00ff10;
+	trace.ranges.rows[0].data = sample_text(&trace, "{\"n\":1}");
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	expect_annotation_text(&file, find_slice(&slices, "step"), "domain", "NCCL");
+	expect_annotation_text(&file, find_slice(&slices, "step"), "category", "loop");
+	expect_number(&file, find_slice(&slices, "step"), "payload", -3);
+	expect_annotation_text(&file, find_slice(&slices, "step"), "color", "#00ff10");
+	expect_annotation_text(&file, find_slice(&slices, "step"), "data", "{\"n\":1}");
+	expect_no_annotation(&file, find_slice(&slices, "forward"), "payload");
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

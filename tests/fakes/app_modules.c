@@ -4,6 +4,7 @@
  * again, as often as it is told to, and says in one line of JSON what it did.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,14 @@
 #include "fakes/app_calls.h"
 #include "fakes/fake.h"
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MOST_BYTES = 8 << 20 };
 
 static const char *const functions[] = {"_Z5scaleIfEvPT_S0_i", "plain"};
 
 static uint64_t times = 1;    /* that it is loaded */
 static uint64_t launches = 3; /* of each function, each time */
 static int keep_loaded;
+static int dies; /* at the end, without a word to anybody */
 static char image[MOST_BYTES] = ".version 8.0\n.target sm_90\n";
 
 static void read_image(const char *path)
@@ -44,8 +46,9 @@ static void launch_all(CUmodule module)
 
 static void usage(void)
 {
-	(void)fputs("usage: app_modules [--cubin FILE] [--times N] [--launches N] [--keep]\n",
-	            stderr);
+	(void)fputs(
+		"usage: app_modules [--cubin FILE] [--times N] [--launches N] [--keep] [--die]\n",
+		stderr);
 	exit(2);
 }
 
@@ -54,6 +57,8 @@ static void read_words(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--keep") == 0)
 			keep_loaded = 1;
+		else if (strcmp(argv[i], "--die") == 0)
+			dies = 1;
 		else if (strcmp(argv[i], "--cubin") == 0 && i + 1 < argc)
 			read_image(argv[++i]);
 		else if (strcmp(argv[i], "--times") == 0 && i + 1 < argc)
@@ -84,5 +89,8 @@ int main(int argc, char **argv)
 	       2 * times * launches);
 	app_print_calls();
 	printf("}\n");
+	(void)fflush(stdout);
+	if (dies)
+		(void)raise(SIGKILL);
 	return 0;
 }

@@ -136,6 +136,31 @@ Test(arena, keeps_strings_of_any_length_and_numbers_them)
 	cr_expect(eq(int, gt_arena_next_string(&test.arena, &offset, &text, &size), 0));
 }
 
+/* What is in the capture makes room; ids go on, and what came first stays. */
+Test(arena, uses_its_heap_again_for_new_strings)
+{
+	struct gt_arena_header *header = test.arena.header;
+	const char *text;
+	uint32_t offset = 0;
+	uint32_t size;
+	uint32_t id = 0;
+
+	gt_arena_keep_strings(&test.arena);
+	cr_assert(eq(u32, gt_arena_add_string(&test.arena, "once", 4), GT_LEDGER_COUNT + 1));
+	cr_expect(not(gt_arena_reuse_heap(&test.arena)), "it is not written yet");
+	header->heap_written = header->heap_used;
+	header->strings_written = header->string_count;
+	cr_assert(gt_arena_reuse_heap(&test.arena));
+	cr_expect(eq(u32, header->heap_used, header->heap_kept));
+	cr_expect(eq(u32, gt_arena_add_string(&test.arena, "again", 5), GT_LEDGER_COUNT + 2));
+	while (gt_arena_next_string(&test.arena, &offset, &text, &size))
+		id = gt_arena_next_id(&test.arena, id);
+	cr_expect(eq(u32, id, GT_LEDGER_COUNT + 2));
+	cr_expect(eq(int, memcmp(text, "again", 5), 0));
+	gt_arena_keep_strings(&test.arena);
+	cr_expect(eq(u32, header->strings_kept, GT_LEDGER_COUNT), "not what came later");
+}
+
 Test(arena, refuses_strings_once_the_heap_is_full_but_takes_what_still_fits)
 {
 	static char text[1000];

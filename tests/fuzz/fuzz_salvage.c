@@ -89,7 +89,7 @@ static struct region region_of(const struct test_arena *test, uint8_t number)
 		return (struct region){test->memory + arena->slots[first_records].offset, 256};
 	case 6: /* how much there is of everything */
 		return (struct region){&arena->header->string_count,
-		                       offsetof(struct gt_arena_header, padding2) -
+		                       offsetof(struct gt_arena_header, ledger) -
 		                               offsetof(struct gt_arena_header, string_count)};
 	default:
 		return (struct region){test->memory + arena->slots[0].offset, SLOTS * SLOT_BYTES};

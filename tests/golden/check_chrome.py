@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What "gputrace export --to chrome" writes of the recordings that are kept, read by a JSON parser.
+"""What "gputrace export --format chrome" writes of the recordings that are kept, read by a JSON parser.
 
   check_chrome.py GPUTRACE NAME...                  against the native trace, the facts, and what Holistic Trace
                                                     Analysis needs; its own breakdowns too where Python has it

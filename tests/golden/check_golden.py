@@ -78,12 +78,18 @@ def shape_facts(rows):
     return sorted(chosen(rows, columns), key=json.dumps)
 
 
+def graph_facts(report):
+    """What was launched of CUDA graphs, if any was."""
+    runs = chosen(report["runs"], ["exec", "launches", "activities", "span_ns", "busy_ns", "width"])
+    return {"graphs": {"runs": runs, "share": chosen(report["share"], ["kernels", "kernel_ns"])}} if runs else {}
+
+
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
     said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
-                          "summary"))
-    kernels, copies, api, gaps, summary = said["reports"]
+                          "summary", "graphs"))
+    kernels, copies, api, gaps, summary, graphs = said["reports"]
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -108,6 +114,7 @@ def facts_of(gputrace, recording):
         "fills": summed(copies["fills"], "memory", ["calls", "bytes"]),
         "api": summed(api["functions"], "function", ["calls", "errors"]),
         "errors": summed(api["errors"], "result", ["calls"]),
+        **graph_facts(graphs),
         "notes": [row["text"] for row in info["notes"]],
         "export": {name: trace[name] for name in
                    ("gpu_slices", "api_slices", "arrows", "skipped")},

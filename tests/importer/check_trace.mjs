@@ -146,6 +146,9 @@ function compareCounts(facts) {
   equal('GPU slices', value('select count(*) as n from gpu_slice'), facts.gpu_slices);
   equal('API calls', value(`select count(*) as n from slice where category = 'api'`),
     facts.api_slices);
+  equal('ranges', value(
+    `select count(*) as n from slice where category in ('nvtx', 'nvtx_gpu')`),
+    facts.range_slices ?? 0);
   equal('arrows', value('select count(*) as n from flow'), facts.arrows);
 }
 

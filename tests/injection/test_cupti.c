@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,45 @@ Test(cupti, of_the_newest_version_is_looked_for_when_the_driver_tells_none)
 	cr_expect(eq(int, strncmp(machine.tried, "libcupti.so.13\n", 15), 0), "%s", machine.tried);
 	cr_expect(eq(ptr, strstr(machine.tried, "-packages/"), NULL), "%s", machine.tried);
 	cr_expect(ne(ptr, strstr(err.text, "libcupti.so.13 was not found"), NULL), "%s", err.text);
+}
+
+static bool says(const char *text)
+{
+	return strstr(err.text, text);
+}
+
+Test(cupti, that_is_missing_is_named_with_what_to_install)
+{
+	cr_expect(eq(int, search(13010, ""), -ENOENT));
+	cr_expect(says("libcupti.so.13 was not found: install NVIDIA's package cuda-cupti-13-1 or "
+	               "pip's nvidia-cuda-cupti, or"),
+	          "%s", err.text);
+	cr_expect(eq(int, search(12080, ""), -ENOENT));
+	cr_expect(says("package cuda-cupti-12-8 or pip's nvidia-cuda-cupti-cu12, or"), "%s",
+	          err.text);
+	cr_expect(not(says("older")), "%s", err.text);
+}
+
+Test(cupti, of_an_older_CUDA_is_named_where_there_is_no_other)
+{
+	char folder[] = "/tmp/gputrace-packages-XXXXXX";
+	char command[512];
+	char text[256];
+
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	snprintf(
+		command, sizeof(command),
+		"cd %s && mkdir -p site-packages/torch/lib && >site-packages/torch/lib/libcupti.so.12",
+		folder);
+	cr_assert(eq(int, system(command), 0));
+	snprintf(text, sizeof(text), "%s/site-packages/torch/_C.so", folder);
+	machine.mapped = text;
+	cr_expect(eq(int, search(13000, ""), -ENOENT));
+	snprintf(text, sizeof(text), "; of an older CUDA there is %s/site-packages/torch/lib/",
+	         folder);
+	cr_expect(says(text), "%s", err.text);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	cr_expect(eq(int, system(command), 0));
 }
 
 Test(cupti, that_the_process_has_already_is_taken_before_any_other)

@@ -487,6 +487,7 @@ Test(router, knows_the_correlation_id_of_the_call_that_an_event_happens_in)
 
 	gt_router_want(router, a, RUNTIME, 8);
 	gt_router_want(router, a, DRIVER, 7);
+	a->levels = GT_ROUTER_LEVELS;
 	gt_router_activate(router, 1);
 	cr_expect(eq(u32, gt_call_correlation(), 0));
 	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RUNTIME_API, 8, &outer);

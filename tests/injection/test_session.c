@@ -262,10 +262,21 @@ Test(session, leaves_the_program_alone_when_there_is_no_thread)
 	expect_nothing_recorded();
 }
 
-Test(session, leaves_the_program_alone_when_there_is_one_thread)
+/* NVTX would be recorded: the writer runs. */
+Test(session, records_nothing_of_cuda_when_there_is_one_thread)
 {
 	threads_left = 1;
-	expect_nothing_recorded();
+	start(NULL);
+	cr_expect(gt_session_is(session, GT_SESSION_RECORDING));
+	cr_expect(eq(int, atomic_load(&threads_running), 1));
+	threads_left = 100;
+	use_cuda();
+	launch(5);
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 0));
+	cr_expect(eq(sz, count(GT_RECORD_api_call), 0));
+	cr_expect(eq(sz, count(GT_RECORD_note), 1));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 1));
 }
 
 static void *launch_in_thread(void *argument)

@@ -79,3 +79,37 @@ Test(module_index, knows_what_was_unloaded_before)
 	cr_expect(eq(u32, find(0, 130), 0));
 	cr_expect(eq(u32, find(0, 200), 1));
 }
+
+/* As Triton does it when it tunes: one kernel compiled in several ways. */
+Test(module_index, chooses_between_two_by_what_the_kernel_took)
+{
+	add_module(1, 100, 0);
+	add_module(2, 150, 0);
+	for (int i = 0; i < 2; i++) {
+		trace.functions.rows[i].known = GT_FUNCTION_READ;
+		trace.functions.rows[i].registers = 32 + 32 * (gt_count)i;
+	}
+	trace.launch_shapes.rows[0].registers = 64;
+	cr_expect(eq(u32, find(0, 200), 1));
+	trace.launch_shapes.rows[0].registers = 40;
+	cr_expect(eq(u32, find(0, 200), GT_NONE));
+	trace.functions.rows[0].registers = trace.functions.rows[1].registers = 40;
+	cr_expect(eq(u32, find(0, 200), GT_NONE));
+}
+
+Test(module_index, knows_where_a_kernel_was_written_that_all_say_the_same_of)
+{
+	const gt_string name = gt_strings_add(trace.strings, "kernel");
+
+	for (int i = 0; i < 3; i++)
+		add_module((gt_wide)i, 100, 0);
+	(void)find(0, 200);
+	cr_expect(eq(u32, gt_module_index_source(&index_, 0, name), GT_NONE));
+	trace.functions.rows[0].source_line = trace.functions.rows[2].source_line = 7;
+	cr_expect(eq(u32,
+	             trace.functions.rows[gt_module_index_source(&index_, 0, name)].source_line,
+	             7));
+	trace.functions.rows[1].source_line = 8;
+	cr_expect(eq(u32, gt_module_index_source(&index_, 0, name), GT_NONE));
+	cr_expect(eq(u32, gt_module_index_source(&index_, 1, name), GT_NONE));
+}

@@ -120,13 +120,13 @@ struct gt_kernel *trace_kernel(struct gt_trace *trace, gt_id stream, gt_id shape
 	struct gt_kernel *kernel = gt_array_push(&trace->kernels);
 
 	*kernel = (struct gt_kernel){
+		.node = GT_NONE,
 		.start_ns = TRACE_START_NS + start_ns,
 		.end_ns = TRACE_START_NS + end_ns,
 		.shape = shape,
 		.stream = stream,
 		.device = device_of(trace, stream),
 		.api_call = GT_NONE,
-		.node = GT_NONE,
 	};
 	expect_order(IN_ORDER(&trace->kernels));
 	return kernel;
@@ -149,6 +149,7 @@ struct gt_copy *trace_copy(struct gt_trace *trace, gt_id stream, gt_count kind, 
 	struct gt_copy *copy = gt_array_push(&trace->copies);
 
 	*copy = (struct gt_copy){
+		.node = GT_NONE,
 		.start_ns = TRACE_START_NS + start_ns,
 		.end_ns = TRACE_START_NS + end_ns,
 		.size_bytes = bytes,
@@ -157,7 +158,6 @@ struct gt_copy *trace_copy(struct gt_trace *trace, gt_id stream, gt_count kind, 
 		.src_device = GT_NONE,
 		.dst_device = GT_NONE,
 		.api_call = GT_NONE,
-		.node = GT_NONE,
 		.kind = kind,
 		.src_kind = from_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
 		.dst_kind = to_host ? GT_MEMORY_PINNED : GT_MEMORY_DEVICE,
@@ -172,13 +172,13 @@ struct gt_fill *trace_fill(struct gt_trace *trace, gt_id stream, gt_size bytes, 
 	struct gt_fill *fill = gt_array_push(&trace->fills);
 
 	*fill = (struct gt_fill){
+		.node = GT_NONE,
 		.start_ns = TRACE_START_NS + start_ns,
 		.end_ns = TRACE_START_NS + end_ns,
 		.size_bytes = bytes,
 		.stream = stream,
 		.device = device_of(trace, stream),
 		.api_call = GT_NONE,
-		.node = GT_NONE,
 		.memory_kind = GT_MEMORY_DEVICE,
 	};
 	expect_order(IN_ORDER(&trace->fills));

@@ -117,7 +117,7 @@ class Viewed(Folder):
             got = self.check_got(self.open(view.address), "url", "some%20trace.perfetto")
             self.assertEqual(got["origin"], UI)
             self.assertEqual(view.end(), 0)
-            self.assertIn("was taken", view.said)
+            self.assertIn("the browser has", view.said)
 
     def test_a_user_who_says_no_has_not_taken_it(self):
         if not self.asks:

@@ -47,7 +47,7 @@ class Page(Folder):
             self.assertEqual(answer.headers["Content-Length"], str(len(self.bytes)))
             self.assertEqual(answer.headers["Cache-Control"], "no-store")
             self.assertEqual(view.end(), 0)
-            self.assertIn("some trace.perfetto was taken", view.said)
+            self.assertIn("the browser has some trace.perfetto now", view.said)
             self.assertFalse(view.is_there())
             with self.assertRaises(ConnectionRefusedError):
                 view.get(NAME)
@@ -292,6 +292,11 @@ class Ends(Folder):
         self.assertLess(abs(len(body) - len(part)), 100)
         self.assertLess(len(body), len(self.exported()))
 
+    def test_names_of_kernels_are_chosen(self):
+        with self.view("--names", "mangled") as view:
+            self.assertEqual(view.get("h200-saxpy.perfetto")[1], self.exported("--names", "mangled"))
+        self.assertNotEqual(self.exported("--names", "mangled"), self.exported())
+
     def test_signals_end_it_and_leave_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
             with self.subTest(number), self.view() as view:
@@ -306,7 +311,7 @@ class Ends(Folder):
                                GOLDEN / "h200-pytorch.gputrace"], env=environment(), capture_output=True, text=True,
                               timeout=PATIENCE_S, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"\Agputrace: cannot write the trace into a temporary file: .*TMPDIR.*\n\Z")
+        self.assertRegex(done.stderr, r"\Agputrace: cannot write the trace into a temporary file \(TMPDIR names its folder\): .*\n\Z")
 
 
 class Ports(Folder):
@@ -387,6 +392,13 @@ class Browsers(Folder):
             self.said_in_all(view)
         self.assertFalse(self.opened.exists())
 
+    def test_the_long_address_of_a_file_is_told_without_one(self):
+        recording = GOLDEN / "h200-saxpy.gputrace"
+        for what, words, told in ((self.trace, ["--no-browser"], 1), (self.trace, [], 0), (recording, ["--no-browser"], 0)):
+            with View(GPUTRACE, "--port", 0, *words, what) as view:
+                said = self.said_in_all(view)
+            self.assertEqual(said.count("drop it into https://ui.perfetto.dev/#!/?startupCommands="), told, words)
+
     def test_that_is_not_there_is_said(self):
         with self.view(BROWSER="no-such-browser") as view:
             said = self.said_in_all(view)
@@ -423,11 +435,12 @@ class Links(unittest.TestCase):
         self.assertRegex(said, "\033]8;;https://ui.perfetto.dev/#!/[?]startupCommands=[^\033]+\033\\\\"
                                "https://ui.perfetto.dev\033]8;;\033\\\\\r\n")
 
-    def test_is_the_whole_address_elsewhere(self):
+    def test_is_a_short_address_elsewhere(self):
         for variables in ({}, {"VTE_VERSION": "6800", "NO_COLOR": "1"}):
             said = self.said_on_terminal(**variables)
             self.assertNotIn("\033", said)
-            self.assertIn("https://ui.perfetto.dev/#!/?startupCommands=", said)
+            self.assertIn("drop it into https://ui.perfetto.dev\r\n", said)
+            self.assertNotIn("startupCommands", said)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,17 @@
 
 #include "base/array.h"
 #include "exporters/perfetto/links.h"
+#include "exporters/perfetto/range_slices.h"
 #include "exporters/perfetto/results.h"
 #include "exporters/perfetto/syncs.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
+#include "model/range_nesting.h"
 
+/* API calls on their threads, in the NVTX ranges that they were made in. */
 struct calls {
 	struct gt_perfetto *perfetto;
+	bool *nest; /* by row of ranges: it is shown here */
 	struct gt_threads threads;
 	struct gt_links launched;
 	struct gt_links awaited;
@@ -64,25 +68,59 @@ static void put_call(struct calls *calls, size_t row)
 	calls->perfetto->counts.api_slices++;
 }
 
+static void put_range(struct calls *calls, const struct gt_range *range)
+{
+	struct gt_annotation annotations[GT_RANGE_ANNOTATIONS];
+	const struct gt_slice slice = gt_range_slice(calls->perfetto, range, annotations);
+
+	gt_track_put(gt_threads_get(&calls->threads, range->thread), &slice);
+	calls->perfetto->counts.range_slices++;
+}
+
+/* The ranges that began before the next call; a call begins in them. */
+static size_t put_ranges(struct calls *calls, size_t next, gt_time before_ns)
+{
+	const struct gt_trace *trace = calls->perfetto->trace;
+
+	for (; next < trace->ranges.count && trace->ranges.rows[next].start_ns <= before_ns; next++)
+		if (calls->nest[next] &&
+		    gt_ids_has_thread(&calls->perfetto->ids, trace->ranges.rows[next].thread) &&
+		    gt_ids_time_is_sound(trace->ranges.rows[next].start_ns))
+			put_range(calls, &trace->ranges.rows[next]);
+	return next;
+}
+
+static void put_all(struct calls *calls)
+{
+	struct gt_perfetto *perfetto = calls->perfetto;
+	const struct gt_trace *trace = perfetto->trace;
+	size_t next = 0;
+
+	for (size_t i = 0; i < trace->api_calls.count && !perfetto->ids.without_calls; i++) {
+		if (!gt_ids_has_call(&perfetto->ids, (gt_id)i)) {
+			gt_perfetto_skip(perfetto);
+			continue;
+		}
+		next = put_ranges(calls, next, trace->api_calls.rows[i].start_ns);
+		put_call(calls, i);
+	}
+	(void)put_ranges(calls, next, INT64_MAX);
+}
+
 void gt_perfetto_write_calls(struct gt_perfetto *perfetto)
 {
-	const struct gt_trace *trace = perfetto->trace;
 	struct calls calls = {.perfetto = perfetto};
 
-	if (perfetto->ids.without_calls)
-		return;
+	calls.nest = gt_ranges_nest(perfetto->trace);
 	gt_results_init(&calls.results, &perfetto->names);
 	gt_threads_init(&calls.threads, perfetto, "api", NULL);
 	gt_links_launched(&calls.launched, &perfetto->ids);
 	gt_links_host_waits(&calls.awaited, &perfetto->ids);
 	gt_links_syncs(&calls.syncs, &perfetto->ids);
-	for (size_t i = 0; i < trace->api_calls.count; i++)
-		if (gt_ids_has_call(&perfetto->ids, (gt_id)i))
-			put_call(&calls, i);
-		else
-			gt_perfetto_skip(perfetto);
+	put_all(&calls);
 	gt_threads_finish(&calls.threads);
 	gt_links_release(&calls.launched);
 	gt_links_release(&calls.awaited);
 	gt_links_release(&calls.syncs);
+	gt_array_free(calls.nest);
 }

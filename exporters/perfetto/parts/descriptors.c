@@ -93,11 +93,14 @@ static void name_gpu(const struct gt_perfetto *perfetto, struct gpu_row *row, ui
                      const struct gt_device *device)
 {
 	const struct gt_trace *trace = perfetto->trace;
+	const char *given = gt_trace_text(trace, device->label);
 	const char *name = gt_trace_text(trace, device->name);
 	const char *host = gt_trace_text(trace, device->host);
 
 	if (perfetto->ids.several_hosts && *host)
 		snprintf(row->name, sizeof(row->name), "%.120s #%u (%.100s)", name, number, host);
+	else if (*given)
+		snprintf(row->name, sizeof(row->name), "%.120s #%u: %.100s", name, number, given);
 	else
 		snprintf(row->name, sizeof(row->name), "%.120s #%u", name, number);
 }

@@ -2,18 +2,21 @@
 #include "exporters/perfetto/gpu.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/strings.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/wire.h"
 #include "model/functions.h"
+#include "model/labels.h"
+#include "model/owners.h"
 
 enum {
 	CATEGORY_OTHER = 0,
 	CATEGORY_COMPUTE = 2, /* only these are in the GPU Compute plugin */
 	API_CUDA = 4,
-	NAME_SIZE = 256,
+	NAME_SIZE = 2 * GT_LABEL_BYTES + 192,
 	BATCH = 32, /* contexts or queues in one packet */
 };
 
@@ -76,20 +79,22 @@ static void intern_contexts(struct gt_gpu *gpu)
 }
 
 /* As short as it can be told apart: "Stream 7", "Context 2 Stream 7 (trainer 4242)". */
-static void name_queue(const struct gt_perfetto *perfetto, const struct gt_stream *stream,
-                       char *name, size_t size)
+static void name_queue(const struct gt_perfetto *perfetto, gt_id row, char *name, size_t size)
 {
 	const struct gt_trace *trace = perfetto->trace;
-	char context_text[32] = "";
+	const struct gt_stream *stream = &trace->streams.rows[row];
+	char label[GT_LABEL_BYTES];
+	char context_label[GT_LABEL_BYTES];
+	char context_text[GT_LABEL_BYTES + 16] = "";
 	char process_text[160] = "";
 
 	if (stream->context < trace->contexts.count) {
 		const struct gt_context *context = &trace->contexts.rows[stream->context];
 
+		gt_context_label(trace, stream->context, context_label, sizeof(context_label));
 		if (context->process < trace->processes.count &&
 		    perfetto->ids.context_counts[context->process] > 1)
-			snprintf(context_text, sizeof(context_text), "Context %u ",
-			         context->number);
+			snprintf(context_text, sizeof(context_text), "Context %s ", context_label);
 		if (perfetto->ids.several_processes && context->process < trace->processes.count) {
 			const struct gt_process *process = &trace->processes.rows[context->process];
 
@@ -97,7 +102,8 @@ static void name_queue(const struct gt_perfetto *perfetto, const struct gt_strea
 			         gt_trace_text(trace, process->name), process->pid);
 		}
 	}
-	snprintf(name, size, "%sStream %u%s", context_text, stream->number, process_text);
+	gt_stream_label(trace, row, label, sizeof(label));
+	snprintf(name, size, "%sStream %s%s", context_text, label, process_text);
 }
 
 static void intern_queues(struct gt_gpu *gpu)
@@ -115,7 +121,7 @@ static void intern_queues(struct gt_gpu *gpu)
 		rows[at] = (Perfetto__InternedGpuRenderStageSpecification)
 			PERFETTO__INTERNED_GPU_RENDER_STAGE_SPECIFICATION__INIT;
 		list[at] = &rows[at];
-		name_queue(gpu->perfetto, &trace->streams.rows[i], texts[at], NAME_SIZE);
+		name_queue(gpu->perfetto, (gt_id)i, texts[at], NAME_SIZE);
 		rows[at].has_iid = 1;
 		rows[at].iid = GT_QUEUE_FIRST + i;
 		rows[at].name = texts[at];
@@ -160,6 +166,45 @@ void gt_gpu_put(struct gt_gpu *gpu, const struct gt_placed *placed, size_t numbe
 	}
 	gt_sequence_put(&gpu->sequence, placed->start_ns, gpu->event_tag, message, size);
 	gpu->perfetto->counts.gpu_slices++;
+}
+
+static void intern_path(struct gt_gpu *gpu, gt_id path)
+{
+	char text[GT_RANGE_PATH_BYTES];
+	Perfetto__InternedString string;
+	Perfetto__InternedString *list[] = {&string};
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+
+	if (gpu->known_paths[path])
+		return;
+	gpu->known_paths[path] = true;
+	gt_range_path_text(&gpu->ranges, path, text);
+	string = gt_interned((uint64_t)path + 1, text);
+	data.debug_annotation_string_values = list;
+	data.n_debug_annotation_string_values = 1;
+	gt_sequence_intern(&gpu->sequence, &data);
+}
+
+static void add_path(struct gt_gpu *gpu, struct gt_args *args, enum gt_arg name, gt_id range)
+{
+	const gt_id path = gt_ranges_path(&gpu->ranges, range);
+
+	if (path == GT_NONE)
+		return;
+	intern_path(gpu, path);
+	gt_args_add_known(args, name, (uint64_t)path + 1);
+}
+
+void gt_gpu_add_ranges(struct gt_gpu *gpu, enum gt_activity_type type, gt_id row,
+                       struct gt_args *args)
+{
+	struct gt_owners owners;
+
+	if (gpu->ranges.paths.count == 0)
+		return;
+	owners = gt_owners_of(gpu->perfetto->trace, type, row);
+	add_path(gpu, args, GT_ARG_RANGE, owners.launched.range);
+	add_path(gpu, args, GT_ARG_CAPTURED_IN, owners.captured.range);
 }
 
 static void put_slice(struct gt_gpu *gpu, struct gt_kernels *kernels, enum gt_placed_table table,
@@ -256,6 +301,9 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 		return;
 	gpu.titles = gt_strings_new();
 	find_first_launches(&gpu);
+	gt_ranges_init(&gpu.ranges, perfetto->trace);
+	gpu.known_paths = gt_allocate((gpu.ranges.paths.count + 1) * sizeof(*gpu.known_paths));
+	memset(gpu.known_paths, 0, (gpu.ranges.paths.count + 1) * sizeof(*gpu.known_paths));
 	gt_links_stream_waits(&gpu.waits, &perfetto->ids);
 	gt_perfetto_start(perfetto, &gpu.sequence, 0);
 	gt_args_intern_names(&gpu.sequence);
@@ -267,6 +315,8 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 	gt_kernels_free(kernels);
 	gt_strings_free(gpu.titles);
 	gt_first_launches_release(&gpu.first);
+	gt_ranges_release(&gpu.ranges);
+	gt_array_free(gpu.known_paths);
 	gt_links_release(&gpu.waits);
 	gt_array_release(&gpu.message);
 }

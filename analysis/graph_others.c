@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/graph_others.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/figures.h"
+#include "analysis/result.h"
+#include "base/array.h"
+#include "model/graph_runs.h"
+#include "model/index.h"
+#include "model/short_name.h"
+#include "model/trace.h"
+
+static void *zeroed(size_t count, size_t size)
+{
+	void *memory = gt_allocate(count * size);
+
+	if (count)
+		memset(memory, 0, count * size);
+	return memory;
+}
+
+static uint64_t lasts_ns(gt_time start_ns, gt_time end_ns)
+{
+	return start_ns > 0 && end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0;
+}
+
+/* ---- share ---- */
+
+static const struct gt_heading share_headings[] = {
+	{"asked_for", GT_UNIT_TEXT, "in graphs, or one by one", GT_WORTH_NAME},
+	{"kernels", GT_UNIT_COUNT, "Executions with times", GT_WORTH_KEY},
+	{"kernels_percent", GT_UNIT_PERCENT, "Of all kernels", GT_WORTH_KEY},
+	{"kernel_ns", GT_UNIT_NS, "Their time, each for itself", GT_WORTH_KEY},
+	{"kernel_ns_percent", GT_UNIT_PERCENT, "Of the time of all kernels", GT_WORTH_KEY},
+	{"copies", GT_UNIT_COUNT, "Copies with times"},
+	{"fills", GT_UNIT_COUNT, "Fills with times"},
+};
+
+/* [1]: in graphs. */
+struct share {
+	uint64_t kernels[2];
+	uint64_t kernel_ns[2];
+	uint64_t copies[2];
+	uint64_t fills[2];
+};
+
+void gt_add_graph_share(struct gt_result *result, const struct gt_trace *trace)
+{
+	static const char *const words[] = {"one by one", "in graphs"};
+	struct share share = {.kernels = {0}};
+
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
+		const bool in_graph = kernel->graph_node != 0;
+
+		if (kernel->flags & GT_UNFINISHED || kernel->start_ns == 0)
+			continue;
+		share.kernels[in_graph]++;
+		share.kernel_ns[in_graph] += lasts_ns(kernel->start_ns, kernel->end_ns);
+	}
+	gt_array_each(const struct gt_copy, copy, &trace->copies)
+		share.copies[copy->graph_node != 0] += copy->start_ns > 0;
+	gt_array_each(const struct gt_fill, fill, &trace->fills)
+		share.fills[fill->graph_node != 0] += fill->start_ns > 0;
+	gt_result_begin(result, "share", share_headings, GT_COUNT_OF(share_headings));
+	for (int in_graph = 1; in_graph >= 0; in_graph--) {
+		gt_result_add_text(result, words[in_graph]);
+		gt_result_add_count(result, (int64_t)share.kernels[in_graph]);
+		gt_result_add_real(result,
+		                   gt_percent((double)share.kernels[in_graph],
+		                              (double)(share.kernels[0] + share.kernels[1])));
+		gt_result_add_count(result, (int64_t)share.kernel_ns[in_graph]);
+		gt_result_add_real(result,
+		                   gt_percent((double)share.kernel_ns[in_graph],
+		                              (double)(share.kernel_ns[0] + share.kernel_ns[1])));
+		gt_result_add_count(result, (int64_t)share.copies[in_graph]);
+		gt_result_add_count(result, (int64_t)share.fills[in_graph]);
+	}
+}
+
+/* ---- compared ---- */
+
+static const struct gt_heading compared_headings[] = {
+	{"in_graph_calls", GT_UNIT_COUNT, "Executions in graphs, with times"},
+	{"alone_calls", GT_UNIT_COUNT, "Executions launched one by one, with times"},
+	{"in_graph_ns", GT_UNIT_NS, "Mean time of one in a graph", GT_WORTH_KEY},
+	{"alone_ns", GT_UNIT_NS, "Mean time of one launched alone", GT_WORTH_KEY},
+	{"difference_percent", GT_UNIT_PERCENT,
+         "in_graph_ns less alone_ns, of alone_ns; below 0: faster in graphs", GT_WORTH_KEY},
+	{"in_graph_launch_ns", GT_UNIT_NS,
+         "Mean time of the host for one: of the call that launches the graph, by its kernels"},
+	{"alone_launch_ns", GT_UNIT_NS,
+         "Mean time of the host for one: of the call that launches it"},
+	{"kernel", GT_UNIT_TEXT, "Kernel with one grid and block", GT_WORTH_NAME},
+};
+
+/* [1]: in graphs. */
+struct use {
+	uint64_t calls[2];
+	uint64_t total_ns[2];
+	uint64_t launches[2]; /* whose call is known with its times */
+	double launch_ns[2];
+};
+
+static void see_call(struct use *use, const struct gt_trace *trace,
+                     const struct gt_graph_runs *runs, const struct gt_kernel *kernel)
+{
+	const bool in_graph = kernel->graph_node != 0;
+	const struct gt_api_call *call;
+	const gt_id launch = gt_graph_launch_of(runs, trace, kernel->api_call);
+	double call_ns;
+
+	if (kernel->api_call >= trace->api_calls.count)
+		return;
+	call = &trace->api_calls.rows[kernel->api_call];
+	call_ns = (double)lasts_ns(call->start_ns, call->end_ns);
+	if (call_ns <= 0 || (in_graph && launch == GT_NONE))
+		return;
+	use->launches[in_graph]++;
+	use->launch_ns[in_graph] += in_graph ? call_ns / runs->of_launch[launch].kernels : call_ns;
+}
+
+static struct use *find_uses(const struct gt_trace *trace, const struct gt_graph_runs *runs)
+{
+	struct use *uses = zeroed(trace->launch_shapes.count, sizeof(*uses));
+
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
+		const bool in_graph = kernel->graph_node != 0;
+
+		if (kernel->shape >= trace->launch_shapes.count || kernel->start_ns == 0 ||
+		    kernel->flags & (GT_UNFINISHED | GT_DEVICE_LAUNCHED))
+			continue;
+		uses[kernel->shape].calls[in_graph]++;
+		uses[kernel->shape].total_ns[in_graph] +=
+			lasts_ns(kernel->start_ns, kernel->end_ns);
+		see_call(&uses[kernel->shape], trace, runs, kernel);
+	}
+	return uses;
+}
+
+/* A row and what it is put in order by. */
+struct place {
+	size_t row;
+	uint64_t total_ns;
+};
+
+static int by_total(const void *a, const void *b)
+{
+	const struct place *left = a;
+	const struct place *right = b;
+
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	return (left->row > right->row) - (left->row < right->row);
+}
+
+static double mean(double total, uint64_t count)
+{
+	return count ? total / (double)count : NAN;
+}
+
+static void add_use(struct gt_result *result, const struct gt_trace *trace, const struct use *use,
+                    size_t shape)
+{
+	const double in_graph_ns = mean((double)use->total_ns[1], use->calls[1]);
+	const double alone_ns = mean((double)use->total_ns[0], use->calls[0]);
+
+	gt_result_add_count(result, (int64_t)use->calls[1]);
+	gt_result_add_count(result, (int64_t)use->calls[0]);
+	gt_add_rounded(result, in_graph_ns);
+	gt_add_rounded(result, alone_ns);
+	gt_result_add_real(result, gt_percent(in_graph_ns - alone_ns, alone_ns));
+	gt_add_rounded(result, mean(use->launch_ns[1], use->launches[1]));
+	gt_add_rounded(result, mean(use->launch_ns[0], use->launches[0]));
+	gt_result_add_text(result, gt_shape_name(trace, (gt_id)shape));
+}
+
+void gt_add_graph_compared(struct gt_result *result, const struct gt_trace *trace,
+                           const struct gt_graph_runs *runs, uint64_t top)
+{
+	struct use *uses = find_uses(trace, runs);
+	struct place *places = gt_allocate(trace->launch_shapes.count * sizeof(*places));
+	size_t count = 0;
+
+	for (size_t i = 0; i < trace->launch_shapes.count; i++)
+		if (uses[i].calls[0] && uses[i].calls[1])
+			places[count++] =
+				(struct place){i, uses[i].total_ns[0] + uses[i].total_ns[1]};
+	if (count > 1)
+		qsort(places, count, sizeof(*places), by_total);
+	gt_result_begin(result, "compared", compared_headings, GT_COUNT_OF(compared_headings));
+	for (size_t i = 0; i < count && i < top; i++)
+		add_use(result, trace, &uses[places[i].row], places[i].row);
+	gt_result_top(result, count, top);
+	gt_array_free(places);
+	gt_array_free(uses);
+}
+
+/* ---- between ---- */
+
+static const struct gt_heading between_headings[] = {
+	{"calls", GT_UNIT_COUNT, "Calls between two launches of graphs by one thread",
+         GT_WORTH_KEY},
+	{"per_launch", GT_UNIT_REAL, "calls, by the launches that another one came before",
+         GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS, "Time in them", GT_WORTH_KEY},
+	{"mean_ns", GT_UNIT_NS, "Of one"},
+	{"function", GT_UNIT_TEXT, "API call", GT_WORTH_NAME},
+};
+
+struct call_sum {
+	uint64_t calls;
+	uint64_t total_ns;
+};
+
+struct between {
+	const struct gt_trace *trace;
+	struct gt_index *names;
+	gt_array(struct call_sum) sums; /* by number in names */
+	gt_time *last_ns;               /* by thread: when it last launched a graph */
+	bool *begun;                    /* by thread: it has launched one */
+	uint64_t launches;              /* that another one of the thread came before */
+};
+
+static bool is_graph_launch(const struct gt_api_call *call)
+{
+	return call->kind == GT_API_GRAPH_LAUNCH && call->result == 0;
+}
+
+static void see_between(struct between *between, const struct gt_api_call *call)
+{
+	size_t number;
+
+	if (is_graph_launch(call)) {
+		between->launches += between->begun[call->thread];
+		between->begun[call->thread] = true;
+		return;
+	}
+	if (!between->begun[call->thread] || call->start_ns >= between->last_ns[call->thread])
+		return;
+	number = gt_index_add(between->names, &call->function);
+	if (number == between->sums.count)
+		*gt_array_push(&between->sums) = (struct call_sum){0};
+	between->sums.rows[number].calls++;
+	between->sums.rows[number].total_ns += lasts_ns(call->start_ns, call->end_ns);
+}
+
+static void find_between(struct between *between)
+{
+	const struct gt_trace *trace = between->trace;
+
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
+		if (call->thread < trace->threads.count && is_graph_launch(call) &&
+		    call->start_ns > between->last_ns[call->thread])
+			between->last_ns[call->thread] = call->start_ns;
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
+		if (call->thread < trace->threads.count && !(call->flags & GT_NESTED))
+			see_between(between, call);
+}
+
+static void add_between(struct gt_result *result, const struct between *between, uint64_t top)
+{
+	const size_t count = between->sums.count;
+	struct place *places = gt_allocate(count * sizeof(*places));
+
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct place){i, between->sums.rows[i].total_ns};
+	if (count > 1)
+		qsort(places, count, sizeof(*places), by_total);
+	gt_result_begin(result, "between", between_headings, GT_COUNT_OF(between_headings));
+	for (size_t i = 0; i < count && i < top; i++) {
+		const struct call_sum *sum = &between->sums.rows[places[i].row];
+
+		gt_result_add_count(result, (int64_t)sum->calls);
+		gt_result_add_real(result, mean((double)sum->calls, between->launches));
+		gt_result_add_count(result, (int64_t)sum->total_ns);
+		gt_add_rounded(result, mean((double)sum->total_ns, sum->calls));
+		gt_add_string(result, between->trace,
+		              *(const gt_string *)gt_index_key(between->names, places[i].row));
+	}
+	gt_result_top(result, count, top);
+	gt_array_free(places);
+}
+
+void gt_add_graph_between(struct gt_result *result, const struct gt_trace *trace, uint64_t top)
+{
+	struct between between = {
+		.trace = trace,
+		.names = gt_index_new(sizeof(gt_string)),
+		.last_ns = zeroed(trace->threads.count, sizeof(gt_time)),
+		.begun = zeroed(trace->threads.count, sizeof(bool)),
+	};
+
+	find_between(&between);
+	add_between(result, &between, top);
+	gt_index_free(between.names);
+	gt_array_release(&between.sums);
+	gt_array_free(between.last_ns);
+	gt_array_free(between.begun);
+}

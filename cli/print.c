@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/print.h"
+
+#include "cli/output.h"
+
+int gt_print(const struct gt_print_args *args,
+             int (*print)(const char *what, FILE *out, struct gt_error *err), const char *what,
+             struct gt_error *err)
+{
+	struct gt_output output = GT_OUTPUT_INIT;
+	int result = gt_output_open(&output, args->output, args->force, err);
+
+	if (result == 0)
+		result = print(what, output.file, err);
+	if (result == 0)
+		result = gt_output_commit(&output, err);
+	gt_output_release(&output);
+	return result;
+}

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "collector/nvtx_names.h"
+#include "collector/rows.h"
+#include "collector/stage.h"
+#include "format/ranges.h"
+
+/*
+ * Ranges and marks of NVTX from what a thread pushed and popped, started, ended and marked. Each
+ * thread's events are walked once, in the order of time and, where that is the same, of the
+ * thread's own count. What was pushed says at which level of its domain, and so does what was
+ * popped, so that a lost one spoils no other. Whose partner is missing is counted, not guessed.
+ *
+ * Ranges that are open on a thread are a list in the order in which they began, of all domains: its
+ * last is the parent of the next, and where API calls are made.
+ */
+
+/* A begin of one capture, on its way to its row. */
+struct start {
+	gt_time time_ns;
+	gt_id thread;
+	uint32_t order;
+	uint32_t capture;
+	uint32_t begin; /* in the capture's raw_range_begins */
+};
+
+/* An event of a thread of one capture. */
+struct step {
+	gt_time time_ns;
+	gt_id thread;
+	uint32_t order;
+	uint32_t place; /* in the capture's raw_range_begins, or raw_range_ends */
+	bool ends;
+};
+
+/* What is open, by row of ranges. */
+struct link {
+	gt_id before; /* in the list of the thread; GT_NONE: it is the first */
+	gt_id after;
+	gt_id below; /* pushed before it in its domain, and still open */
+	uint32_t level;
+	bool open;
+};
+
+struct source;
+
+struct walk {
+	struct gt_trace *trace;
+	struct gt_capture *capture;
+	struct source *sources;        /* by capture */
+	gt_array(struct start) ranges; /* of all captures; their places are the rows */
+	gt_array(struct start) marks;
+	struct link *links;
+	const gt_id *rows;    /* of the capture's source */
+	struct gt_known tops; /* what was pushed last: places of top_rows by life and domain */
+	gt_array(gt_id) top_rows;
+	uint32_t life; /* of the thread at hand: its id may be another thread's later */
+	gt_id last;    /* that is open on it and began last */
+	uint64_t torn;
+	uint64_t unopened;
+	uint64_t work_left_ns; /* of GT_MOST_WORK_NS */
+	size_t *call_ends;     /* by thread: where its calls end */
+	gt_id *calls;          /* rows of api_calls, by thread and time */
+};
+
+/* ---- in which order ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct start *left = a;
+	const struct start *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	if (left->thread != right->thread)
+		return left->thread < right->thread ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct step *left = a;
+	const struct step *right = b;
+
+	if (left->thread != right->thread)
+		return left->thread < right->thread ? -1 : 1;
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+static void add_starts(struct walk *walk, uint32_t number, struct gt_capture *capture)
+{
+	for (size_t i = 0; i < capture->raw_range_begins.count; i++) {
+		const struct gt_record_range_begin *begin = &capture->raw_range_begins.rows[i];
+		const struct start start = {
+			.time_ns = (gt_time)begin->time_ns,
+			.thread = gt_row_of_thread(walk->trace, capture, begin->thread),
+			.order = begin->order,
+			.capture = number,
+			.begin = (uint32_t)i,
+		};
+
+		if (begin->kind == GT_RANGE_STEP_MARK)
+			*gt_array_push(&walk->marks) = start;
+		else
+			*gt_array_push(&walk->ranges) = start;
+	}
+}
+
+static void sort(struct start *starts, size_t count)
+{
+	if (count > 1)
+		qsort(starts, count, sizeof(*starts), by_time);
+}
+
+/* ---- rows ---- */
+
+static gt_string text_of(struct gt_nvtx_names *names, const struct gt_record_range_begin *begin)
+{
+	return begin->registered ? gt_nvtx_registered(names, begin->registered)
+	                         : gt_capture_string(names->capture, begin->text);
+}
+
+static struct gt_range range_of(struct gt_nvtx_names *names,
+                                const struct gt_record_range_begin *begin, gt_id thread)
+{
+	return (struct gt_range){
+		.start_ns = (gt_time)begin->time_ns,
+		.payload = begin->payload,
+		.thread = thread,
+		.end_thread = GT_NONE,
+		.domain = gt_nvtx_domain(names, begin->domain),
+		.parent = GT_NONE,
+		.text = text_of(names, begin),
+		.category = gt_nvtx_category(names, begin->domain, begin->category),
+		.payload_type = begin->payload_type,
+		.color = begin->color,
+		.kind = begin->kind == GT_RANGE_STEP_ID ? GT_RANGE_STARTED : GT_RANGE_PUSHED,
+		.flags = begin->flags | GT_UNFINISHED,
+	};
+}
+
+static struct gt_mark mark_of(struct gt_nvtx_names *names,
+                              const struct gt_record_range_begin *begin, gt_id thread)
+{
+	return (struct gt_mark){
+		.start_ns = (gt_time)begin->time_ns,
+		.end_ns = (gt_time)begin->time_ns,
+		.payload = begin->payload,
+		.thread = thread,
+		.domain = gt_nvtx_domain(names, begin->domain),
+		.range = GT_NONE,
+		.text = text_of(names, begin),
+		.category = gt_nvtx_category(names, begin->domain, begin->category),
+		.payload_type = begin->payload_type,
+		.color = begin->color,
+		.flags = begin->flags,
+	};
+}
+
+/* Of one capture while rows are filled. */
+struct source {
+	struct gt_nvtx_names names;
+	gt_id *rows; /* by raw_range_begins: of ranges or marks */
+};
+
+static void fill_range(struct walk *walk, gt_id row)
+{
+	const struct start *start = &walk->ranges.rows[row];
+	struct source *source = &walk->sources[start->capture];
+
+	source->rows[start->begin] = row;
+	walk->trace->ranges.rows[row] =
+		range_of(&source->names,
+	                 &source->names.capture->raw_range_begins.rows[start->begin],
+	                 start->thread);
+}
+
+static void fill_mark(struct walk *walk, gt_id row)
+{
+	const struct start *start = &walk->marks.rows[row];
+	struct source *source = &walk->sources[start->capture];
+
+	source->rows[start->begin] = row;
+	walk->trace->marks.rows[row] =
+		mark_of(&source->names, &source->names.capture->raw_range_begins.rows[start->begin],
+	                start->thread);
+}
+
+static void fill_rows(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->ranges.count; i++)
+		fill_range(walk, (gt_id)i);
+	for (size_t i = 0; i < walk->marks.count; i++)
+		fill_mark(walk, (gt_id)i);
+}
+
+static void finish(struct walk *walk, gt_id row, const struct gt_record_range_end *end)
+{
+	struct gt_range *range = &walk->trace->ranges.rows[row];
+	gt_time end_ns = (gt_time)end->time_ns;
+
+	/* Damage alone makes them longer than all that can be added up. */
+	if (end_ns < range->start_ns || (uint64_t)(end_ns - range->start_ns) > walk->work_left_ns)
+		end_ns = range->start_ns;
+	walk->work_left_ns -= (uint64_t)(end_ns - range->start_ns);
+	range->end_ns = end_ns;
+	range->end_thread = gt_row_of_thread(walk->trace, walk->capture, end->thread);
+	range->flags = (range->flags & ~(uint32_t)GT_UNFINISHED) | (end->flags & GT_SALVAGED);
+}
+
+/* ---- what was started and ended by its id, on whatever threads ---- */
+
+static void pair_ids(struct walk *walk)
+{
+	struct gt_capture *capture = walk->capture;
+	struct gt_known ids = {0};
+
+	for (size_t i = 0; i < capture->raw_range_begins.count; i++) {
+		const struct gt_record_range_begin *begin = &capture->raw_range_begins.rows[i];
+
+		if (begin->kind == GT_RANGE_STEP_ID && gt_known_find(&ids, begin->id) == GT_NONE)
+			gt_known_add(&ids, begin->id, walk->rows[i]);
+	}
+	gt_array_each(const struct gt_record_range_end, end, &capture->raw_range_ends) {
+		gt_id row;
+
+		if (end->kind != GT_RANGE_STEP_ID)
+			continue;
+		row = gt_known_find(&ids, end->id);
+		if (row != GT_NONE && walk->trace->ranges.rows[row].flags & GT_UNFINISHED)
+			finish(walk, row, end);
+		else
+			walk->unopened++;
+	}
+	gt_known_release(&ids);
+}
+
+/* ---- what is open on the thread at hand ---- */
+
+static void open_range(struct walk *walk, gt_id row)
+{
+	struct link *link = &walk->links[row];
+
+	link->open = true;
+	link->before = walk->last;
+	link->after = GT_NONE;
+	if (walk->last != GT_NONE)
+		walk->links[walk->last].after = row;
+	walk->last = row;
+}
+
+static void close_range(struct walk *walk, gt_id row)
+{
+	struct link *link = &walk->links[row];
+
+	if (!link->open)
+		return;
+	link->open = false;
+	if (link->before != GT_NONE)
+		walk->links[link->before].after = link->after;
+	if (link->after != GT_NONE)
+		walk->links[link->after].before = link->before;
+	else
+		walk->last = link->before;
+}
+
+/* The last that is open; what another thread has ended is taken out when it comes to that. */
+static gt_id innermost(struct walk *walk, gt_time now_ns)
+{
+	while (walk->last != GT_NONE) {
+		const struct gt_range *range = &walk->trace->ranges.rows[walk->last];
+
+		if (range->kind != GT_RANGE_STARTED || range->flags & GT_UNFINISHED ||
+		    range->end_ns > now_ns)
+			break;
+		close_range(walk, walk->last);
+	}
+	return walk->last;
+}
+
+/* ---- stacks of domains ---- */
+
+static gt_id *top_of(struct walk *walk, uint32_t domain)
+{
+	const uint64_t key = (uint64_t)walk->life << 32 | domain;
+	gt_id place = gt_known_find(&walk->tops, key);
+
+	if (place == GT_NONE) {
+		place = (gt_id)walk->top_rows.count;
+		*gt_array_push(&walk->top_rows) = GT_NONE;
+		gt_known_add(&walk->tops, key, place);
+	}
+	return &walk->top_rows.rows[place];
+}
+
+/* The range on top has ended somehow: its pop is lost. */
+static void tear(struct walk *walk, gt_id *top)
+{
+	walk->torn++;
+	close_range(walk, *top);
+	*top = walk->links[*top].below;
+}
+
+static void push(struct walk *walk, gt_id row, const struct gt_record_range_begin *begin)
+{
+	gt_id *top = top_of(walk, begin->domain);
+
+	while (*top != GT_NONE && begin->level != GT_LEVEL_UNKNOWN &&
+	       walk->links[*top].level >= begin->level)
+		tear(walk, top);
+	walk->links[row].below = *top;
+	walk->links[row].level = begin->level;
+	*top = row;
+}
+
+static void pop(struct walk *walk, const struct gt_record_range_end *end)
+{
+	gt_id *top = top_of(walk, end->domain);
+	gt_id row;
+
+	if (end->kind == GT_RANGE_STEP_EMPTY) {
+		walk->unopened++;
+		return;
+	}
+	while (*top != GT_NONE && end->level != GT_LEVEL_UNKNOWN &&
+	       walk->links[*top].level > end->level)
+		tear(walk, top);
+	row = *top;
+	if (row != GT_NONE && walk->links[row].level == end->level) {
+		*top = walk->links[row].below;
+		finish(walk, row, end);
+		close_range(walk, row);
+	} else if (end->level == GT_LEVEL_UNKNOWN) {
+		walk->unopened++;
+	} else {
+		walk->torn++; /* its push is lost */
+	}
+}
+
+/* ---- the walk ---- */
+
+static void begin_step(struct walk *walk, const struct step *step)
+{
+	const struct gt_record_range_begin *begin =
+		&walk->capture->raw_range_begins.rows[step->place];
+	const gt_id row = walk->rows[step->place];
+	const gt_id parent = innermost(walk, step->time_ns);
+
+	if (begin->kind == GT_RANGE_STEP_MARK) {
+		walk->trace->marks.rows[row].range = parent;
+		return;
+	}
+
+	struct gt_range *range = &walk->trace->ranges.rows[row];
+
+	if (begin->kind != GT_RANGE_STEP_ID)
+		push(walk, row, begin);
+	/* What was torn just now is none. */
+	range->parent = innermost(walk, step->time_ns);
+	if (range->parent != GT_NONE)
+		range->depth = walk->trace->ranges.rows[range->parent].depth + 1;
+	open_range(walk, row);
+}
+
+static void end_step(struct walk *walk, const struct step *step)
+{
+	const struct gt_record_range_end *end = &walk->capture->raw_range_ends.rows[step->place];
+
+	/* Those that are ended by their ids are found by their ends' times. */
+	if (end->kind != GT_RANGE_STEP_ID)
+		pop(walk, end);
+}
+
+/* Calls that a thread made before its next event, or after its last. */
+static void place_calls(struct walk *walk, size_t *call, size_t end, gt_time until_ns)
+{
+	for (; *call < end; (*call)++) {
+		struct gt_api_call *made = &walk->trace->api_calls.rows[walk->calls[*call]];
+
+		if (made->start_ns >= until_ns)
+			return;
+		made->range = innermost(walk, made->start_ns);
+	}
+}
+
+static void walk_thread(struct walk *walk, const struct step *steps, size_t count)
+{
+	const gt_id thread = steps[0].thread;
+	const size_t end = walk->call_ends[thread];
+	size_t call = thread ? walk->call_ends[thread - 1] : 0;
+
+	walk->last = GT_NONE;
+	walk->life++;
+	for (size_t i = 0; i < count; i++) {
+		place_calls(walk, &call, end, steps[i].time_ns);
+		/* Each thread counts from 1: this one has the id of one that is gone. */
+		if (i > 0 && steps[i].order <= steps[i - 1].order) {
+			walk->last = GT_NONE;
+			walk->life++;
+		}
+		if (steps[i].ends)
+			end_step(walk, &steps[i]);
+		else
+			begin_step(walk, &steps[i]);
+	}
+	place_calls(walk, &call, end, INT64_MAX);
+}
+
+static struct step *make_steps(struct walk *walk, size_t *count)
+{
+	struct gt_capture *capture = walk->capture;
+	const size_t begins = capture->raw_range_begins.count;
+	struct step *steps;
+
+	*count = begins + capture->raw_range_ends.count;
+	steps = gt_allocate((*count + 1) * sizeof(*steps));
+	for (size_t i = 0; i < begins; i++) {
+		const struct gt_record_range_begin *begin = &capture->raw_range_begins.rows[i];
+
+		steps[i] = (struct step){
+			.time_ns = (gt_time)begin->time_ns,
+			.thread = gt_row_of_thread(walk->trace, capture, begin->thread),
+			.order = begin->order,
+			.place = (uint32_t)i,
+		};
+	}
+	for (size_t i = 0; i < capture->raw_range_ends.count; i++) {
+		const struct gt_record_range_end *end = &capture->raw_range_ends.rows[i];
+
+		steps[begins + i] = (struct step){
+			.time_ns = (gt_time)end->time_ns,
+			.thread = gt_row_of_thread(walk->trace, capture, end->thread),
+			.order = end->order,
+			.place = (uint32_t)i,
+			.ends = true,
+		};
+	}
+	if (*count > 1)
+		qsort(steps, *count, sizeof(*steps), by_thread);
+	return steps;
+}
+
+static void add_ledger(struct walk *walk)
+{
+	const gt_id process = walk->capture->process;
+
+	if (walk->capture->raw_range_begins.count + walk->capture->raw_range_ends.count == 0)
+		return;
+	gt_trace_add_ledger(walk->trace, process, "ranges_torn", walk->torn);
+	gt_trace_add_ledger(walk->trace, process, "ranges_unopened", walk->unopened);
+}
+
+static void walk_capture(struct walk *walk)
+{
+	size_t count;
+	struct step *steps;
+
+	walk->torn = walk->unopened = 0;
+	pair_ids(walk);
+	steps = make_steps(walk, &count);
+	for (size_t first = 0; first < count;) {
+		size_t next = first;
+
+		while (next < count && steps[next].thread == steps[first].thread)
+			next++;
+		walk_thread(walk, steps + first, next - first);
+		first = next;
+	}
+	add_ledger(walk);
+	free(steps);
+}
+
+/* The calls of each thread in the order of time, which the table has. */
+static void sort_calls(struct walk *walk)
+{
+	const struct gt_trace *trace = walk->trace;
+	const size_t threads = trace->threads.count;
+	size_t *ends = gt_allocate((threads + 1) * sizeof(*ends));
+
+	for (size_t i = 0; i < threads; i++)
+		ends[i] = 0;
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
+		if (call->thread < threads)
+			ends[call->thread]++;
+	for (size_t i = 0, sum = 0; i < threads; i++) {
+		sum += ends[i];
+		ends[i] = sum - ends[i]; /* for now where the calls of the thread begin */
+	}
+	walk->calls = gt_allocate((trace->api_calls.count + 1) * sizeof(*walk->calls));
+	for (size_t i = 0; i < trace->api_calls.count; i++)
+		if (trace->api_calls.rows[i].thread < threads)
+			walk->calls[ends[trace->api_calls.rows[i].thread]++] = (gt_id)i;
+	walk->call_ends = ends;
+}
+
+static void make_rows(struct walk *walk)
+{
+	const size_t ranges = walk->ranges.count;
+
+	sort(walk->ranges.rows, ranges);
+	sort(walk->marks.rows, walk->marks.count);
+	if (ranges)
+		(void)gt_trace_extend(walk->trace, GT_TABLE_ranges, ranges);
+	if (walk->marks.count)
+		(void)gt_trace_extend(walk->trace, GT_TABLE_marks, walk->marks.count);
+	walk->links = gt_allocate((ranges + 1) * sizeof(*walk->links));
+	for (size_t i = 0; i < ranges; i++)
+		walk->links[i] = (struct link){.level = GT_LEVEL_UNKNOWN};
+}
+
+static void init_sources(struct walk *walk, struct gt_collection *collection)
+{
+	const size_t count = collection->captures.count;
+
+	walk->sources = gt_allocate((count + 1) * sizeof(*walk->sources));
+	for (size_t i = 0; i < count; i++) {
+		struct gt_capture *capture = &collection->captures.rows[i];
+		struct source *source = &walk->sources[i];
+
+		add_starts(walk, (uint32_t)i, capture);
+		gt_nvtx_names_init(&source->names, walk->trace, capture);
+		source->rows = gt_allocate((capture->raw_range_begins.count + 1) * sizeof(gt_id));
+	}
+}
+
+static void release_sources(struct walk *walk, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		gt_nvtx_names_release(&walk->sources[i].names);
+		free(walk->sources[i].rows);
+	}
+	free(walk->sources);
+}
+
+static int run(struct gt_collection *collection, struct gt_error *err)
+{
+	struct walk walk = {.trace = collection->trace, .work_left_ns = GT_MOST_WORK_NS};
+
+	(void)err;
+	init_sources(&walk, collection);
+	make_rows(&walk);
+	fill_rows(&walk);
+	sort_calls(&walk);
+	for (size_t i = 0; i < collection->captures.count; i++) {
+		walk.capture = &collection->captures.rows[i];
+		walk.rows = walk.sources[i].rows;
+		walk_capture(&walk);
+	}
+	release_sources(&walk, collection->captures.count);
+	gt_known_release(&walk.tops);
+	gt_array_release(&walk.top_rows);
+	gt_array_release(&walk.ranges);
+	gt_array_release(&walk.marks);
+	free(walk.links);
+	free(walk.calls);
+	free(walk.call_ends);
+	return 0;
+}
+
+const struct gt_stage gt_stage_ranges = {.name = "ranges", .run = run};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_EXPORTERS_PERFETTO_RANGE_SLICES_H
+#define GT_EXPORTERS_PERFETTO_RANGE_SLICES_H
+
+#include <stddef.h>
+
+#include "exporters/perfetto/tracks.h"
+
+struct gt_perfetto;
+
+/*
+ * Ranges and marks of NVTX as slices of the host, for the parts that show them, with what is said
+ * beside them: "domain", "category", "payload", "color" as #rrggbb, and "data", extended payloads.
+ */
+enum { GT_RANGE_ANNOTATIONS = 5 };
+
+/* annotations: room for so many; they live as long as the slice is used. */
+struct gt_slice gt_range_slice(struct gt_perfetto *perfetto, const struct gt_range *range,
+                               struct gt_annotation *annotations);
+struct gt_slice gt_mark_slice(struct gt_perfetto *perfetto, const struct gt_mark *mark,
+                              struct gt_annotation *annotations);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_FORMAT_RANGES_H
+#define GT_FORMAT_RANGES_H
+
+#include <stdint.h>
+
+/* Numbers in the records of NVTX's ranges and names. In files: never change or reuse one. */
+
+/* Field kind of range_begin and range_end records. */
+enum gt_range_step {
+	GT_RANGE_STEP_STACK = 0, /* pushed, popped */
+	GT_RANGE_STEP_ID = 1,    /* started, ended */
+	GT_RANGE_STEP_MARK = 2,
+	GT_RANGE_STEP_EMPTY = 3, /* popped where none had been pushed */
+};
+
+/* Field level, where nobody counts. */
+#define GT_LEVEL_UNKNOWN UINT32_MAX
+
+/* Field domain: of a handle that no domain has. */
+#define GT_DOMAIN_UNKNOWN UINT32_MAX
+
+/* Field kind of given_name records. */
+enum gt_named {
+#define NAMED(name, number, help) GT_NAMED_##name = number,
+#include "format/named.def"
+};
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_INJECT_H
+#define GT_INJECTION_INJECT_H
+
+#include <stdbool.h>
+
+/*
+ * Begins the session of the process if nothing has yet, and waits while another thread is at it:
+ * CUDA (with_cuda) or NVTX has found this library, whichever is first.
+ */
+void gt_session_must_begin(bool with_cuda);
+
+#endif

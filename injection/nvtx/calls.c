@@ -1,0 +1,777 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+#include <string.h>
+
+#include "injection/cupti/cupti.h"
+#include "injection/nvtx/nvtx.h"
+#include "injection/nvtx/texts.h"
+#include "injection/services.h"
+#include "injection/session.h"
+#include "injection/thread.h"
+
+/*
+ * NVTX's calls, on threads of the program. A push and its pop, a start and its end are two records:
+ * a range may last for hours, and begin on one thread and end on another. Each record has the
+ * thread's count of them, so that their order is known where the clock does not tell, and a missing
+ * one is missed; what is pushed and popped has its level besides.
+ */
+
+/* Domains whose levels a thread counts. */
+#define LEVELS 15
+
+/* One cache line. */
+struct own {
+	_Alignas(64) uint32_t order;
+	uint32_t levels[LEVELS];
+};
+
+static __thread struct own own __attribute__((tls_model("initial-exec")));
+
+/* What a call says. */
+struct event {
+	uint64_t id;
+	uint64_t payload;
+	uint32_t kind; /* enum gt_range_step */
+	uint32_t domain;
+	uint32_t level;
+	uint32_t registered;
+	uint32_t category;
+	uint32_t payload_type;
+	uint32_t color;
+	struct gt_nvtx_text text;
+};
+
+static bool is_recorded(const struct gt_session *session)
+{
+	return gt_session_is(session, GT_SESSION_RECORDING) && !gt_thread_is_ours();
+}
+
+/* Numbers of handles that were given out; anything else is from somewhere else. */
+static uint32_t number_of(const struct gt_nvtx *nvtx, enum gt_nvtx_handle which, const void *handle)
+{
+	const uintptr_t number = (uintptr_t)handle;
+
+	if (number <= atomic_load_explicit(&nvtx->given[which], memory_order_relaxed))
+		return (uint32_t)number;
+	return GT_DOMAIN_UNKNOWN;
+}
+
+static uint32_t domain_of(const struct gt_nvtx *nvtx, nvtxDomainHandle_t domain)
+{
+	return domain ? number_of(nvtx, GT_NVTX_DOMAIN, domain) : 0;
+}
+
+static uint32_t give_number(struct gt_nvtx *nvtx, enum gt_nvtx_handle which)
+{
+	return atomic_fetch_add_explicit(&nvtx->given[which], 1, memory_order_relaxed) + 1;
+}
+
+static void *handle_of(uint32_t number)
+{
+	return (void *)(uintptr_t)number; // NOLINT(performance-no-int-to-ptr)
+}
+
+/* ---- records ---- */
+
+__attribute__((hot)) static void emit_begin(struct gt_session *session, const struct event *event)
+{
+	const size_t behind = event->text.size ? GT_TEXT_BYTES(event->text.size) : 0;
+	struct gt_record_range_begin *record;
+
+	own.order++;
+	record = gt_emit_begin(session, GT_RECORD_range_begin, sizeof(*record) + behind);
+	if (!record)
+		return;
+	record->id = event->id;
+	record->payload = event->payload;
+	record->order = own.order;
+	record->domain = event->domain;
+	record->level = event->level;
+	record->registered = event->registered;
+	record->category = event->category;
+	record->payload_type = event->payload_type;
+	record->color = event->color;
+	record->kind = event->kind;
+	record->thread = 0;
+	record->flags = event->text.cut ? GT_RECORD_CUT : 0;
+	record->text = gt_nvtx_put_text(record, sizeof(*record), &event->text);
+	record->time_ns = gt_stamp();
+	gt_emit_commit();
+	if (event->text.cut)
+		gt_count(session, GT_LEDGER_nvtx_cut, 1);
+}
+
+__attribute__((hot)) static void emit_end(struct gt_session *session, const struct event *event)
+{
+	const uint64_t now = gt_stamp();
+	struct gt_record_range_end *record;
+
+	own.order++;
+	record = gt_emit_begin(session, GT_RECORD_range_end, sizeof(*record));
+	if (!record)
+		return;
+	record->time_ns = now;
+	record->id = event->id;
+	record->order = own.order;
+	record->domain = event->domain;
+	record->level = event->level;
+	record->kind = event->kind;
+	record->thread = 0;
+	record->flags = 0;
+	gt_emit_commit();
+}
+
+/* ---- attributes ---- */
+
+static void read_payload(struct event *event, const nvtxEventAttributes_t *attributes)
+{
+	switch (attributes->payloadType) {
+	case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+	case NVTX_PAYLOAD_TYPE_INT64:
+	case NVTX_PAYLOAD_TYPE_DOUBLE:
+		event->payload = attributes->payload.ullValue;
+		break;
+	case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+	case NVTX_PAYLOAD_TYPE_INT32:
+	case NVTX_PAYLOAD_TYPE_FLOAT:
+		event->payload = attributes->payload.uiValue;
+		break;
+	default: /* any number may stand in a program's struct */
+		return;
+	}
+	event->payload_type = (uint32_t)attributes->payloadType;
+}
+
+static void read_message(const struct gt_nvtx *nvtx, struct event *event,
+                         const nvtxEventAttributes_t *attributes)
+{
+	uint32_t number;
+
+	switch (attributes->messageType) {
+	case NVTX_MESSAGE_TYPE_ASCII:
+		event->text = gt_nvtx_narrow(attributes->message.ascii);
+		break;
+	case NVTX_MESSAGE_TYPE_UNICODE:
+		event->text = gt_nvtx_wide(attributes->message.unicode);
+		break;
+	case NVTX_MESSAGE_TYPE_REGISTERED:
+		number = number_of(nvtx, GT_NVTX_STRING, attributes->message.registered);
+		event->registered = number == GT_DOMAIN_UNKNOWN ? 0 : number;
+		break;
+	default:
+		break;
+	}
+}
+
+static void read_all(const struct gt_nvtx *nvtx, struct event *event,
+                     const nvtxEventAttributes_t *attributes)
+{
+	event->category = attributes->category;
+	if (attributes->colorType == NVTX_COLOR_ARGB)
+		event->color = attributes->color;
+	read_payload(event, attributes);
+	read_message(nvtx, event, attributes);
+}
+
+/* A struct of an NVTX that has less in it: what it lacks is as if it were 0. */
+__attribute__((cold, noinline)) static void
+read_short(const struct gt_nvtx *nvtx, struct event *event, const nvtxEventAttributes_t *attributes)
+{
+	nvtxEventAttributes_t whole = {0};
+
+	memcpy(&whole, attributes, attributes->size);
+	read_all(nvtx, event, &whole);
+}
+
+static void read_attributes(const struct gt_nvtx *nvtx, struct event *event,
+                            const nvtxEventAttributes_t *attributes)
+{
+	if (!attributes)
+		return;
+	if (attributes->size >= sizeof(*attributes))
+		read_all(nvtx, event, attributes);
+	else
+		read_short(nvtx, event, attributes);
+}
+
+/* ---- what they come down to ---- */
+
+/* The level of the new range, which is what NVTX's function returns. */
+static int push(struct gt_session *session, struct event *event)
+{
+	event->level = GT_LEVEL_UNKNOWN;
+	if (event->domain < LEVELS)
+		event->level = own.levels[event->domain]++;
+	if (is_recorded(session))
+		emit_begin(session, event);
+	return event->level == GT_LEVEL_UNKNOWN ? NVTX_NO_PUSH_POP_TRACKING : (int)event->level;
+}
+
+static int pop(struct gt_session *session, uint32_t domain)
+{
+	struct event event = {.domain = domain, .level = GT_LEVEL_UNKNOWN};
+	int result = NVTX_NO_PUSH_POP_TRACKING;
+
+	if (domain < LEVELS && own.levels[domain] > 0) {
+		event.level = --own.levels[domain];
+		result = (int)event.level;
+	} else if (domain < LEVELS) {
+		event.kind = GT_RANGE_STEP_EMPTY;
+		result = -1;
+	}
+	if (is_recorded(session))
+		emit_end(session, &event);
+	return result;
+}
+
+static nvtxRangeId_t start(struct gt_session *session, struct event *event, nvtxRangeId_t wanted)
+{
+	event->kind = GT_RANGE_STEP_ID;
+	event->level = GT_LEVEL_UNKNOWN;
+	event->id = wanted;
+	if (!event->id)
+		event->id =
+			atomic_fetch_add_explicit(&session->nvtx.ranges, 1, memory_order_relaxed) +
+			1;
+	if (is_recorded(session))
+		emit_begin(session, event);
+	return event->id;
+}
+
+static void end(struct gt_session *session, uint32_t domain, nvtxRangeId_t id)
+{
+	const struct event event = {
+		.kind = GT_RANGE_STEP_ID,
+		.id = id,
+		.domain = domain,
+		.level = GT_LEVEL_UNKNOWN,
+	};
+
+	if (is_recorded(session))
+		emit_end(session, &event);
+}
+
+static void mark(struct gt_session *session, struct event *event)
+{
+	event->kind = GT_RANGE_STEP_MARK;
+	event->level = GT_LEVEL_UNKNOWN;
+	if (is_recorded(session))
+		emit_begin(session, event);
+}
+
+static void name(enum gt_named kind, uint64_t number, const char *text, const wchar_t *wide)
+{
+	const struct gt_nvtx_name given = {
+		.kind = kind, .number = number, .text = text, .wide = wide};
+
+	gt_nvtx_give_name(gt_session_get(), &given);
+}
+
+/* ---- another library's handles ---- */
+
+#define HANDLES (1u << 20) /* of each kind that are passed on */
+
+/* Calls what another injection library put into this place. */
+#define PASS_ON(name, ...)                                                                         \
+	do {                                                                                       \
+		if (nvtx->next.hears && nvtx->next.slots.name)                                     \
+			nvtx->next.slots.name(__VA_ARGS__);                                        \
+	} while (0)
+
+static void keep_other(struct gt_nvtx *nvtx, enum gt_nvtx_handle which, uint32_t number,
+                       void *handle)
+{
+	if (nvtx->next.handles[which] && number < HANDLES)
+		nvtx->next.handles[which][number] = handle;
+}
+
+static void *other_of(const struct gt_nvtx *nvtx, enum gt_nvtx_handle which, const void *handle)
+{
+	const uint32_t number = number_of(nvtx, which, handle);
+
+	return nvtx->next.handles[which] && number < HANDLES ? nvtx->next.handles[which][number]
+	                                                     : NULL;
+}
+
+static nvtxDomainHandle_t other_domain(const struct gt_nvtx *nvtx, nvtxDomainHandle_t domain)
+{
+	return domain ? other_of(nvtx, GT_NVTX_DOMAIN, domain) : NULL;
+}
+
+/* The same attributes with the other library's handle in them. */
+static const nvtxEventAttributes_t *other_attributes(const struct gt_nvtx *nvtx,
+                                                     const nvtxEventAttributes_t *attributes,
+                                                     nvtxEventAttributes_t *copy)
+{
+	if (!attributes || attributes->size < sizeof(*attributes) ||
+	    attributes->messageType != NVTX_MESSAGE_TYPE_REGISTERED)
+		return attributes;
+	*copy = *attributes;
+	copy->message.registered = other_of(nvtx, GT_NVTX_STRING, attributes->message.registered);
+	return copy;
+}
+
+/* ---- NVTX's functions, by name ---- */
+
+#define SESSION                                                                                    \
+	struct gt_session *session = gt_session_get();                                             \
+	struct gt_nvtx *nvtx = &session->nvtx
+
+static void on_MarkA(const char *message)
+{
+	SESSION;
+	struct event event = {.text = gt_nvtx_narrow(message)};
+
+	mark(session, &event);
+	PASS_ON(MarkA, message);
+}
+
+static void on_MarkW(const wchar_t *message)
+{
+	SESSION;
+	struct event event = {.text = gt_nvtx_wide(message)};
+
+	mark(session, &event);
+	PASS_ON(MarkW, message);
+}
+
+static void on_DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
+{
+	SESSION;
+	struct event event = {.domain = domain_of(nvtx, domain)};
+	nvtxEventAttributes_t copy;
+
+	read_attributes(nvtx, &event, attributes);
+	mark(session, &event);
+	PASS_ON(DomainMarkEx, other_domain(nvtx, domain),
+	        other_attributes(nvtx, attributes, &copy));
+}
+
+static void on_MarkEx(const nvtxEventAttributes_t *attributes)
+{
+	SESSION;
+	struct event event = {.domain = 0};
+	nvtxEventAttributes_t copy;
+
+	read_attributes(nvtx, &event, attributes);
+	mark(session, &event);
+	PASS_ON(MarkEx, other_attributes(nvtx, attributes, &copy));
+}
+
+__attribute__((hot)) static int on_RangePushA(const char *message)
+{
+	SESSION;
+	struct event event = {.text = gt_nvtx_narrow(message)};
+	const int level = push(session, &event);
+
+	PASS_ON(RangePushA, message);
+	return level;
+}
+
+static int on_RangePushW(const wchar_t *message)
+{
+	SESSION;
+	struct event event = {.text = gt_nvtx_wide(message)};
+	const int level = push(session, &event);
+
+	PASS_ON(RangePushW, message);
+	return level;
+}
+
+__attribute__((hot)) static int on_DomainRangePushEx(nvtxDomainHandle_t domain,
+                                                     const nvtxEventAttributes_t *attributes)
+{
+	SESSION;
+	struct event event = {.domain = domain_of(nvtx, domain)};
+	nvtxEventAttributes_t copy;
+	int level;
+
+	read_attributes(nvtx, &event, attributes);
+	level = push(session, &event);
+	PASS_ON(DomainRangePushEx, other_domain(nvtx, domain),
+	        other_attributes(nvtx, attributes, &copy));
+	return level;
+}
+
+__attribute__((hot)) static int on_RangePushEx(const nvtxEventAttributes_t *attributes)
+{
+	SESSION;
+	struct event event = {.domain = 0};
+	nvtxEventAttributes_t copy;
+	int level;
+
+	read_attributes(nvtx, &event, attributes);
+	level = push(session, &event);
+	PASS_ON(RangePushEx, other_attributes(nvtx, attributes, &copy));
+	return level;
+}
+
+__attribute__((hot)) static int on_RangePop(void)
+{
+	SESSION;
+	const int level = pop(session, 0);
+
+	PASS_ON(RangePop, );
+	return level;
+}
+
+__attribute__((hot)) static int on_DomainRangePop(nvtxDomainHandle_t domain)
+{
+	SESSION;
+	const int level = pop(session, domain_of(nvtx, domain));
+
+	PASS_ON(DomainRangePop, other_domain(nvtx, domain));
+	return level;
+}
+
+/*
+ * The other library's id is the program's then: its end has to find the range, and ours does too,
+ * as an id is one of a kind in the process.
+ */
+#define START_OTHER(name, ...)                                                                     \
+	(nvtx->next.hears && nvtx->next.slots.name ? nvtx->next.slots.name(__VA_ARGS__) : 0)
+
+static nvtxRangeId_t on_RangeStartA(const char *message)
+{
+	SESSION;
+	struct event event = {.text = gt_nvtx_narrow(message)};
+
+	return start(session, &event, START_OTHER(RangeStartA, message));
+}
+
+static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
+{
+	SESSION;
+	struct event event = {.text = gt_nvtx_wide(message)};
+
+	return start(session, &event, START_OTHER(RangeStartW, message));
+}
+
+static nvtxRangeId_t on_RangeStartEx(const nvtxEventAttributes_t *attributes)
+{
+	SESSION;
+	struct event event = {.domain = 0};
+	nvtxEventAttributes_t copy;
+
+	read_attributes(nvtx, &event, attributes);
+	return start(session, &event,
+	             START_OTHER(RangeStartEx, other_attributes(nvtx, attributes, &copy)));
+}
+
+static nvtxRangeId_t on_DomainRangeStartEx(nvtxDomainHandle_t domain,
+                                           const nvtxEventAttributes_t *attributes)
+{
+	SESSION;
+	struct event event = {.domain = domain_of(nvtx, domain)};
+	nvtxEventAttributes_t copy;
+
+	read_attributes(nvtx, &event, attributes);
+	return start(session, &event,
+	             START_OTHER(DomainRangeStartEx, other_domain(nvtx, domain),
+	                         other_attributes(nvtx, attributes, &copy)));
+}
+
+static void on_RangeEnd(nvtxRangeId_t id)
+{
+	SESSION;
+
+	end(session, 0, id);
+	PASS_ON(RangeEnd, id);
+}
+
+static void on_DomainRangeEnd(nvtxDomainHandle_t domain, nvtxRangeId_t id)
+{
+	SESSION;
+
+	end(session, domain_of(nvtx, domain), id);
+	PASS_ON(DomainRangeEnd, other_domain(nvtx, domain), id);
+}
+
+/* ---- names ---- */
+
+static void name_category(uint32_t domain, uint32_t category, const char *text, const wchar_t *wide)
+{
+	const struct gt_nvtx_name given = {
+		.kind = GT_NAMED_CATEGORY,
+		.domain = domain,
+		.number = category,
+		.text = text,
+		.wide = wide,
+	};
+
+	gt_nvtx_give_name(gt_session_get(), &given);
+}
+
+static void on_NameCategoryA(uint32_t category, const char *text)
+{
+	SESSION;
+
+	name_category(0, category, text, NULL);
+	PASS_ON(NameCategoryA, category, text);
+}
+
+static void on_NameCategoryW(uint32_t category, const wchar_t *text)
+{
+	SESSION;
+
+	name_category(0, category, NULL, text);
+	PASS_ON(NameCategoryW, category, text);
+}
+
+static void on_DomainNameCategoryA(nvtxDomainHandle_t domain, uint32_t category, const char *text)
+{
+	SESSION;
+
+	name_category(domain_of(nvtx, domain), category, text, NULL);
+	PASS_ON(DomainNameCategoryA, other_domain(nvtx, domain), category, text);
+}
+
+static void on_DomainNameCategoryW(nvtxDomainHandle_t domain, uint32_t category,
+                                   const wchar_t *text)
+{
+	SESSION;
+
+	name_category(domain_of(nvtx, domain), category, NULL, text);
+	PASS_ON(DomainNameCategoryW, other_domain(nvtx, domain), category, text);
+}
+
+static nvtxDomainHandle_t create_domain(const char *text, const wchar_t *wide, void *other)
+{
+	SESSION;
+	const uint32_t number = give_number(nvtx, GT_NVTX_DOMAIN);
+
+	name(GT_NAMED_DOMAIN, number, text, wide);
+	keep_other(nvtx, GT_NVTX_DOMAIN, number, other);
+	return handle_of(number);
+}
+
+static nvtxDomainHandle_t on_DomainCreateA(const char *text)
+{
+	SESSION;
+	void *other = nvtx->next.hears && nvtx->next.slots.DomainCreateA
+	                      ? nvtx->next.slots.DomainCreateA(text)
+	                      : NULL;
+
+	(void)session;
+	return create_domain(text, NULL, other);
+}
+
+static nvtxDomainHandle_t on_DomainCreateW(const wchar_t *text)
+{
+	SESSION;
+	void *other = nvtx->next.hears && nvtx->next.slots.DomainCreateW
+	                      ? nvtx->next.slots.DomainCreateW(text)
+	                      : NULL;
+
+	(void)session;
+	return create_domain(NULL, text, other);
+}
+
+static void on_DomainDestroy(nvtxDomainHandle_t domain)
+{
+	SESSION;
+
+	(void)session;
+	name(GT_NAMED_DOMAIN_END, domain_of(nvtx, domain), NULL, NULL);
+	PASS_ON(DomainDestroy, other_domain(nvtx, domain));
+}
+
+static nvtxStringHandle_t register_string(nvtxDomainHandle_t domain, const char *text,
+                                          const wchar_t *wide, void *other)
+{
+	SESSION;
+	const uint32_t number = give_number(nvtx, GT_NVTX_STRING);
+	const struct gt_nvtx_name given = {
+		.kind = GT_NAMED_STRING,
+		.domain = domain_of(nvtx, domain),
+		.number = number,
+		.text = text,
+		.wide = wide,
+	};
+
+	gt_nvtx_give_name(session, &given);
+	keep_other(nvtx, GT_NVTX_STRING, number, other);
+	return handle_of(number);
+}
+
+static nvtxStringHandle_t on_DomainRegisterStringA(nvtxDomainHandle_t domain, const char *text)
+{
+	SESSION;
+	void *other =
+		nvtx->next.hears && nvtx->next.slots.DomainRegisterStringA
+			? nvtx->next.slots.DomainRegisterStringA(other_domain(nvtx, domain), text)
+			: NULL;
+
+	(void)session;
+	return register_string(domain, text, NULL, other);
+}
+
+static nvtxStringHandle_t on_DomainRegisterStringW(nvtxDomainHandle_t domain, const wchar_t *text)
+{
+	SESSION;
+	void *other =
+		nvtx->next.hears && nvtx->next.slots.DomainRegisterStringW
+			? nvtx->next.slots.DomainRegisterStringW(other_domain(nvtx, domain), text)
+			: NULL;
+
+	(void)session;
+	return register_string(domain, NULL, text, other);
+}
+
+/* A context by what CUPTI calls it; what is no context of its own is just a handle. */
+static void name_context(uintptr_t context, const char *text, const wchar_t *wide)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(gt_session_get());
+	uint32_t id = 0;
+
+	if (cupti->cuptiGetContextId &&
+	    cupti->cuptiGetContextId((CUcontext)context,
+	                             &id) == // NOLINT(performance-no-int-to-ptr)
+	            CUPTI_SUCCESS)
+		name(GT_NAMED_CONTEXT, id, text, wide);
+	else
+		name(GT_NAMED_OTHER, context, text, wide);
+}
+
+#define NAME(suffix, type, text_type, narrow, wide, kind, number)                                  \
+	static void on_##suffix(type what, const text_type *text)                                  \
+	{                                                                                          \
+		SESSION;                                                                           \
+                                                                                                   \
+		(void)session;                                                                     \
+		name(GT_NAMED_##kind, (uint64_t)(number), narrow, wide);                           \
+		PASS_ON(suffix, what, text);                                                       \
+	}
+#define NAME_BOTH(base, type, kind, number)                                                        \
+	NAME(base##A, type, char, text, NULL, kind, number)                                        \
+	NAME(base##W, type, wchar_t, NULL, text, kind, number)
+
+NAME_BOTH(NameOsThread, uint32_t, THREAD, what)
+NAME_BOTH(NameCuDevice, nvtx_CUdevice, DEVICE, what)
+NAME_BOTH(NameCuStream, nvtx_CUstream, STREAM, (uintptr_t)what)
+NAME_BOTH(NameCuEvent, nvtx_CUevent, EVENT, (uintptr_t)what)
+NAME_BOTH(NameCudaDevice, int, DEVICE, what)
+NAME_BOTH(NameCudaStream, nvtx_cudaStream_t, STREAM, (uintptr_t)what)
+NAME_BOTH(NameCudaEvent, nvtx_cudaEvent_t, EVENT, (uintptr_t)what)
+
+static void on_NameCuContextA(nvtx_CUcontext context, const char *text)
+{
+	SESSION;
+
+	(void)session;
+	name_context((uintptr_t)context, text, NULL);
+	PASS_ON(NameCuContextA, context, text);
+}
+
+static void on_NameCuContextW(nvtx_CUcontext context, const wchar_t *text)
+{
+	SESSION;
+
+	(void)session;
+	name_context((uintptr_t)context, NULL, text);
+	PASS_ON(NameCuContextW, context, text);
+}
+
+/* NVTX_RESOURCE_TYPE_... of nvToolsExt.h, nvToolsExtCuda.h and nvToolsExtCudaRt.h. */
+enum {
+	RESOURCE_THREAD = 0x10003,
+	RESOURCE_CU_DEVICE = 0x40001,
+	RESOURCE_CU_CONTEXT = 0x40002,
+	RESOURCE_CU_STREAM = 0x40003,
+	RESOURCE_CU_EVENT = 0x40004,
+	RESOURCE_CUDA_DEVICE = 0x50000,
+	RESOURCE_CUDA_STREAM = 0x50001,
+	RESOURCE_CUDA_EVENT = 0x50002,
+};
+
+static enum gt_named kind_of_resource(uint32_t type)
+{
+	switch (type) {
+	case RESOURCE_THREAD:
+		return GT_NAMED_THREAD;
+	case RESOURCE_CU_DEVICE:
+	case RESOURCE_CUDA_DEVICE:
+		return GT_NAMED_DEVICE;
+	case RESOURCE_CU_STREAM:
+	case RESOURCE_CUDA_STREAM:
+		return GT_NAMED_STREAM;
+	case RESOURCE_CU_EVENT:
+	case RESOURCE_CUDA_EVENT:
+		return GT_NAMED_EVENT;
+	default: /* what other versions and libraries have */
+		return GT_NAMED_OTHER;
+	}
+}
+
+static void name_resource(const nvtxResourceAttributes_t *attributes)
+{
+	nvtxResourceAttributes_t whole = {0};
+	const char *text = NULL;
+	const wchar_t *wide = NULL;
+
+	if (!attributes)
+		return;
+	memcpy(&whole, attributes,
+	       attributes->size < sizeof(whole) ? attributes->size : sizeof(whole));
+	if (whole.messageType == NVTX_MESSAGE_TYPE_ASCII)
+		text = whole.message.ascii;
+	else if (whole.messageType == NVTX_MESSAGE_TYPE_UNICODE)
+		wide = whole.message.unicode;
+	if ((uint32_t)whole.identifierType == RESOURCE_CU_CONTEXT)
+		name_context((uintptr_t)whole.identifier.ullValue, text, wide);
+	else
+		name(kind_of_resource((uint32_t)whole.identifierType), whole.identifier.ullValue,
+		     text, wide);
+}
+
+static nvtxResourceHandle_t on_DomainResourceCreate(nvtxDomainHandle_t domain,
+                                                    nvtxResourceAttributes_t *attributes)
+{
+	SESSION;
+	const uint32_t number = give_number(nvtx, GT_NVTX_RESOURCE);
+
+	(void)session;
+	name_resource(attributes);
+	if (nvtx->next.hears && nvtx->next.slots.DomainResourceCreate)
+		keep_other(nvtx, GT_NVTX_RESOURCE, number,
+		           nvtx->next.slots.DomainResourceCreate(other_domain(nvtx, domain),
+		                                                 attributes));
+	return handle_of(number);
+}
+
+/* What it was called stays true for what there was. */
+static void on_DomainResourceDestroy(nvtxResourceHandle_t resource)
+{
+	SESSION;
+
+	(void)session;
+	PASS_ON(DomainResourceDestroy, other_of(nvtx, GT_NVTX_RESOURCE, resource));
+}
+
+static void on_Initialize(const void *reserved)
+{
+	SESSION;
+
+	(void)session;
+	PASS_ON(Initialize, reserved);
+}
+
+/* ---- the list ---- */
+
+static const struct {
+	uint32_t module;
+	uint32_t entry;
+	NvtxFunctionPointer function;
+} calls[] = {
+#define CALL(module, name, type)                                                                   \
+	{NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##name, (NvtxFunctionPointer)on_##name},
+#include "injection/nvtx/calls.def"
+};
+
+NvtxFunctionPointer gt_nvtx_call(uint32_t module, uint32_t entry)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].module == module && calls[i].entry == entry)
+			return calls[i].function;
+	return NULL;
+}

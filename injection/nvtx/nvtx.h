@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_NVTX_NVTX_H
+#define GT_INJECTION_NVTX_NVTX_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NVTX_NO_IMPL /* types alone: this library uses no NVTX itself */
+#include <nvtx3/nvToolsExt.h>
+
+#include "format/ranges.h"
+
+struct gt_session;
+
+/*
+ * What the program says through NVTX. NVTX lives in headers: each shared object of the program that
+ * uses it has a copy with tables of function pointers of its own, and at its first call asks
+ * InitializeInjectionNvtx2 of this library to fill them (attach.c). From then on it calls calls.c,
+ * on threads of the program. Handles that it gets are numbers, so that nothing has to be kept.
+ */
+
+/* Modules of core NVTX, and entries of their tables. */
+enum { GT_NVTX_MODULES = NVTX_CB_MODULE_SIZE, GT_NVTX_ENTRIES = 32 };
+
+/* What another injection library wants to be called. */
+struct gt_nvtx_slots {
+#define CALL(module, name, type) type name;
+#include "injection/nvtx/calls.def"
+};
+
+/* Another injection library, which hears of every call after us. */
+struct gt_nvtx_next {
+	_Atomic uint32_t phase;                       /* it is looked for once */
+	_Atomic uint32_t opener;                      /* thread id of who does, 0: nobody */
+	bool hears;                                   /* it wants calls */
+	const void *(*get_export_table)(uint32_t id); /* of the NVTX that attached first */
+	struct gt_nvtx_slots slots;
+	NvtxFunctionPointer *tables[GT_NVTX_MODULES][GT_NVTX_ENTRIES + 1];
+	void **handles[3]; /* its handles by our numbers, by enum gt_nvtx_handle */
+};
+
+enum gt_nvtx_handle { GT_NVTX_DOMAIN, GT_NVTX_STRING, GT_NVTX_RESOURCE };
+
+struct gt_nvtx {
+	_Atomic uint32_t given[3]; /* how many numbers of each enum gt_nvtx_handle are given out */
+	_Atomic uint64_t ranges;   /* ids of started ranges that are */
+	uint8_t *names;            /* names that are given; NULL: none are kept */
+	_Atomic uint64_t name_bytes;
+	struct gt_nvtx_next next;
+	bool named_late; /* the environment names this library since it was loaded, not before */
+};
+
+struct gt_nvtx *gt_nvtx_of(struct gt_session *session);
+
+/* In the child of a fork: a thread that was looking for another library is not here. */
+void gt_nvtx_forget(struct gt_nvtx *nvtx);
+
+/* ---- names.c ---- */
+
+struct gt_nvtx_name {
+	enum gt_named kind;
+	uint32_t domain;
+	uint64_t number;
+	const char *text; /* UTF-8, or */
+	const wchar_t *wide;
+};
+
+/* Memory in which names are kept for the sessions of children. */
+void gt_nvtx_names_init(struct gt_nvtx *nvtx);
+
+/* Records a name; it is kept as well, for the session of a child. */
+void gt_nvtx_give_name(struct gt_session *session, const struct gt_nvtx_name *name);
+
+/* Records all that are kept. */
+void gt_nvtx_names_replay(struct gt_session *session);
+
+/* ---- calls.c ---- */
+
+/* The function for an entry of a module's table (NvtxCallbackModule); NULL: it is not heard of. */
+NvtxFunctionPointer gt_nvtx_call(uint32_t module, uint32_t entry);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/nvtx/nvtx.h"
+
+#include "injection/services.h"
+#include "injection/source.h"
+
+/*
+ * Ranges, marks and names that the program gives through NVTX: its functions call injection/nvtx
+ * themselves, whether CUDA is there or not.
+ */
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	(void)state;
+	(void)err;
+	gt_nvtx_names_replay(session);
+	if (gt_nvtx_of(session)->named_late)
+		gt_note(session, "nvtx",
+		        "NVTX_INJECTION64_PATH did not name gputrace when the program started: "
+		        "ranges of what had called NVTX before CUDA started are not recorded");
+	return 0;
+}
+
+const struct gt_source gt_source_nvtx = {.name = "nvtx", .alone = true, .start = start};

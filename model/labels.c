@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/labels.h"
+
+#include <stdio.h>
+
+enum { MOST_NAME = 128 }; /* bytes shown of a name that a program gave */
+
+static void label(char *text, size_t size, gt_count number, const char *name)
+{
+	if (*name)
+		snprintf(text, size, "%u: %.*s", number, MOST_NAME, name);
+	else
+		snprintf(text, size, "%u", number);
+}
+
+void gt_stream_label(const struct gt_trace *trace, gt_id stream, char *text, size_t size)
+{
+	const struct gt_stream *row = &trace->streams.rows[stream];
+
+	label(text, size, row->number, gt_trace_text(trace, row->name));
+}
+
+void gt_context_label(const struct gt_trace *trace, gt_id context, char *text, size_t size)
+{
+	const struct gt_context *row = &trace->contexts.rows[context];
+
+	label(text, size, row->number, gt_trace_text(trace, row->name));
+}
+
+void gt_event_label(const struct gt_trace *trace, gt_id event, char *text, size_t size)
+{
+	const struct gt_event *row = &trace->events.rows[event];
+
+	label(text, size, row->number, gt_trace_text(trace, row->name));
+}
+
+void gt_device_label(const struct gt_trace *trace, gt_id device, char *text, size_t size)
+{
+	const struct gt_device *row = &trace->devices.rows[device];
+	const char *given = gt_trace_text(trace, row->label);
+	const char *name = gt_trace_text(trace, row->name);
+
+	if (*given)
+		snprintf(text, size, "%.*s (%.*s)", MOST_NAME / 2, name, MOST_NAME / 2, given);
+	else
+		snprintf(text, size, "%.*s", MOST_NAME, name);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/quiet.h"
+
+#include "model/activity.h"
+#include "model/intervals.h"
+
+/* Times of a trace are not negative: no gap begins earlier, and all of them fit into 64 bits. */
+static void add_gap(struct gt_quiet *quiet, gt_time start_ns, gt_time end_ns)
+{
+	const struct gt_quiet_gap *last =
+		quiet->gaps.count ? &quiet->gaps.rows[quiet->gaps.count - 1] : NULL;
+	const uint64_t before_ns =
+		last ? last->before_ns + (uint64_t)(last->end_ns - last->start_ns) : 0;
+
+	*gt_array_push(&quiet->gaps) = (struct gt_quiet_gap){start_ns, end_ns, before_ns};
+}
+
+void gt_quiet_init(struct gt_quiet *quiet, const struct gt_trace *trace)
+{
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+	gt_time busy_until = 0;
+
+	*quiet = (struct gt_quiet){0};
+	gt_activity_walk_init(&walk, trace);
+	while (gt_activity_next(&walk, &activity)) {
+		if (activity.start_ns > busy_until)
+			add_gap(quiet, busy_until, activity.start_ns);
+		if (activity.end_ns > busy_until)
+			busy_until = activity.end_ns;
+	}
+	if (busy_until < INT64_MAX)
+		add_gap(quiet, busy_until, INT64_MAX);
+}
+
+void gt_quiet_release(struct gt_quiet *quiet)
+{
+	gt_array_release(&quiet->gaps);
+}
+
+/* Quiet time before a moment. */
+static uint64_t quiet_before(const struct gt_quiet *quiet, gt_time at_ns)
+{
+	const struct gt_quiet_gap *gap;
+	size_t low = 0;
+	size_t high = quiet->gaps.count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (quiet->gaps.rows[middle].start_ns < at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return 0;
+	gap = &quiet->gaps.rows[low - 1];
+	return gap->before_ns +
+	       (uint64_t)((at_ns < gap->end_ns ? at_ns : gap->end_ns) - gap->start_ns);
+}
+
+uint64_t gt_quiet_between(const struct gt_quiet *quiet, gt_time start_ns, gt_time end_ns)
+{
+	return end_ns > start_ns ? quiet_before(quiet, end_ns) - quiet_before(quiet, start_ns) : 0;
+}

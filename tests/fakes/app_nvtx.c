@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cuda.h>
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCuda.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+
+/*
+ * Calls NVTX, the real one, and says how often it did: app_nvtx WORD... in this order.
+ *
+ *   basics     each function of NVTX's core once or more, in two domains
+ *   loop N     N pushes, each popped
+ *   threads N  the same 1000 times on each of N threads
+ *   deep N     N pushes, then as many pops
+ *   unique N   N ranges of which each has a text of its own
+ *   levels     what push and pop return
+ *   odd        what is no proper use: a pop too many, texts that are missing, short structs
+ *   long       texts longer than a record takes
+ *   cuda       starts CUDA, names what it has and launches two kernels in ranges
+ *   load FILE  loads a library that calls NVTX itself (nvtx_library.c)
+ *   fork       a child that pushes too
+ *   child-cuda a child that starts CUDA
+ *   open WORD  leaves two ranges open and then: exit, _exit, abort, kill, exec, return
+ */
+
+static atomic_ullong calls;
+
+#define CALL(...) (atomic_fetch_add(&calls, 1), __VA_ARGS__)
+
+static void fail(const char *what)
+{
+	(void)fprintf(stderr, "app_nvtx: %s\n", what);
+	exit(99);
+}
+
+static void report(void)
+{
+	printf("{\"calls\": %llu}\n", atomic_load(&calls));
+	(void)fflush(stdout);
+}
+
+static nvtxEventAttributes_t attributes(const char *text)
+{
+	nvtxEventAttributes_t event = {0};
+
+	event.version = NVTX_VERSION;
+	event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+	event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+	event.message.ascii = text;
+	return event;
+}
+
+static void payloads(nvtxDomainHandle_t domain)
+{
+	static const char *const names[] = {"",       "uint64", "int64", "double",
+	                                    "uint32", "int32",  "float"};
+
+	for (int32_t type = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64; type <= NVTX_PAYLOAD_TYPE_FLOAT;
+	     type++) {
+		nvtxEventAttributes_t event = attributes(names[type]);
+
+		event.payloadType = type;
+		event.payload.ullValue = UINT64_MAX;
+		if (type == NVTX_PAYLOAD_TYPE_DOUBLE)
+			event.payload.dValue = 1.5;
+		else if (type == NVTX_PAYLOAD_TYPE_UNSIGNED_INT32)
+			event.payload.uiValue = 7;
+		else if (type == NVTX_PAYLOAD_TYPE_INT32)
+			event.payload.iValue = -7;
+		else if (type == NVTX_PAYLOAD_TYPE_FLOAT)
+			event.payload.fValue = 0.5f;
+		CALL(nvtxDomainMarkEx(domain, &event));
+	}
+}
+
+static void basics(void)
+{
+	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("library"));
+	nvtxDomainHandle_t wide = CALL(nvtxDomainCreateW(L"Bibliothek \u00fc"));
+	nvtxStringHandle_t text = CALL(nvtxDomainRegisterStringA(domain, "registered"));
+	nvtxStringHandle_t euro = CALL(nvtxDomainRegisterStringW(domain, L"wide \u20ac"));
+	nvtxEventAttributes_t event = attributes("with attributes");
+	nvtxRangeId_t ids[4];
+
+	CALL(nvtxNameCategoryA(1, "first"));
+	CALL(nvtxNameCategoryW(2, L"second"));
+	CALL(nvtxDomainNameCategoryA(domain, 1, "first of library"));
+	CALL(nvtxDomainNameCategoryW(domain, 2, L"second of library"));
+	CALL(nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "the main thread"));
+	event.category = 1;
+	event.colorType = NVTX_COLOR_ARGB;
+	event.color = 0xff102030;
+	CALL(nvtxRangePushA("narrow"));
+	CALL(nvtxRangePushW(L"wide \U0001f600"));
+	CALL(nvtxRangePushEx(&event));
+	CALL(nvtxDomainRangePushEx(domain, &event));
+	event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+	event.message.registered = text;
+	CALL(nvtxDomainRangePushEx(domain, &event));
+	ids[0] = CALL(nvtxRangeStartA("started narrow"));
+	ids[1] = CALL(nvtxRangeStartW(L"started wide"));
+	ids[2] = CALL(nvtxRangeStartEx(&event));
+	event.message.registered = euro;
+	event.category = 3;
+	ids[3] = CALL(nvtxDomainRangeStartEx(domain, &event));
+	CALL(nvtxMarkA("mark narrow"));
+	CALL(nvtxMarkW(L"mark wide"));
+	CALL(nvtxMarkEx(&event));
+	CALL(nvtxDomainMarkEx(wide, &event));
+	payloads(domain);
+	for (int i = 0; i < 3; i++)
+		CALL(nvtxRangeEnd(ids[i]));
+	CALL(nvtxDomainRangeEnd(domain, ids[3]));
+	CALL(nvtxDomainRangePop(domain));
+	CALL(nvtxDomainRangePop(domain));
+	for (int i = 0; i < 3; i++)
+		CALL(nvtxRangePop());
+	CALL(nvtxDomainDestroy(wide));
+}
+
+static void loop(long count)
+{
+	for (long i = 0; i < count; i++) {
+		CALL(nvtxRangePushA("loop"));
+		CALL(nvtxRangePop());
+	}
+}
+
+static void *in_thread(void *context)
+{
+	(void)context;
+	loop(1000);
+	return NULL;
+}
+
+static void threads(long count)
+{
+	pthread_t all[64];
+
+	if (count > 64)
+		fail("too many threads");
+	for (long i = 0; i < count; i++)
+		if (pthread_create(&all[i], NULL, in_thread, NULL))
+			fail("no thread");
+	for (long i = 0; i < count; i++)
+		pthread_join(all[i], NULL);
+}
+
+static void deep(long count)
+{
+	for (long i = 0; i < count; i++)
+		CALL(nvtxRangePushA("deep"));
+	for (long i = 0; i < count; i++)
+		CALL(nvtxRangePop());
+}
+
+static void unique(long count)
+{
+	char text[64];
+
+	for (long i = 0; i < count; i++) {
+		(void)snprintf(text, sizeof(text), "a text of its own for range number %ld", i);
+		CALL(nvtxRangePushA(text));
+		CALL(nvtxRangePop());
+		if (i % 1000 == 999)
+			usleep(5000); /* a machine that is busy has to write them, too */
+	}
+}
+
+static void levels(void)
+{
+	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("levels"));
+	nvtxEventAttributes_t event = attributes("level");
+
+	for (int i = 0; i < 3; i++)
+		if (CALL(nvtxDomainRangePushEx(domain, &event)) != i)
+			fail("a push says another level");
+	if (CALL(nvtxRangePushA("of the default domain")) != 0)
+		fail("levels are each domain's own");
+	for (int i = 3; i-- > 0;)
+		if (CALL(nvtxDomainRangePop(domain)) != i)
+			fail("a pop says another level");
+	if (CALL(nvtxDomainRangePop(domain)) >= 0)
+		fail("there was nothing to pop");
+	CALL(nvtxRangePop());
+}
+
+static void odd(void)
+{
+	nvtxEventAttributes_t event = attributes(NULL);
+	nvtxEventAttributes_t small = attributes("not read");
+
+	small.size = offsetof(nvtxEventAttributes_t, messageType);
+	small.category = 5;
+	CALL(nvtxRangePop());
+	CALL(nvtxRangePushA(NULL));
+	CALL(nvtxRangePushA(""));
+	CALL(nvtxRangePushW(NULL));
+	CALL(nvtxRangePushEx(&event));
+	CALL(nvtxRangePushEx(NULL));
+	CALL(nvtxRangePushEx(&small));
+	event.messageType = 99;
+	event.payloadType = 99;
+	CALL(nvtxRangePushEx(&event));
+	event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+	event.message.registered = (nvtxStringHandle_t)(uintptr_t)0x7fff12345678;
+	CALL(nvtxDomainRangePushEx((nvtxDomainHandle_t)(uintptr_t)0x7fff12345678, &event));
+	CALL(nvtxMarkW(L"\xd800 is no character"));
+	CALL(nvtxMarkA("bytes \xff\xfe that are no UTF-8"));
+	CALL(nvtxRangeEnd(123456789));
+	CALL(nvtxDomainRangePop((nvtxDomainHandle_t)(uintptr_t)0x7fff12345678));
+	for (int i = 0; i < 7; i++)
+		CALL(nvtxRangePop());
+}
+
+static void long_texts(void)
+{
+	static char narrow[100001];
+	static wchar_t wide[100001];
+
+	for (int i = 0; i < 100000; i++) {
+		narrow[i] = (char)('a' + i % 26);
+		wide[i] = L'\u20ac';
+	}
+	CALL(nvtxRangePushA(narrow));
+	CALL(nvtxRangePushW(wide));
+	CALL(nvtxRangePop());
+	CALL(nvtxRangePop());
+	CALL((void)nvtxDomainCreateA(narrow));
+}
+
+static void must(CUresult result)
+{
+	if (result != CUDA_SUCCESS)
+		fail("CUDA");
+}
+
+static void cuda(void)
+{
+	CUcontext context;
+	CUstream stream;
+	CUevent event;
+	CUmodule module;
+	CUfunction kernel;
+
+	CALL(nvtxRangePushA("before CUDA"));
+	must(cuInit(0));
+	must(cuCtxCreate(&context, NULL, 0, 0));
+	must(cuStreamCreate(&stream, 0));
+	must(cuEventCreate(&event, 0));
+	CALL(nvtxNameCuDeviceA(0, "the device"));
+	CALL(nvtxNameCuContextA(context, "the context"));
+	CALL(nvtxNameCuStreamA(stream, "the stream"));
+	CALL(nvtxNameCuEventA(event, "the event"));
+	CALL(nvtxNameCudaStreamA(NULL, "the default stream"));
+	must(cuModuleLoadData(&module, "fake image"));
+	must(cuModuleGetFunction(&kernel, module, "work"));
+	CALL(nvtxRangePushA("launch"));
+	must(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+	must(cuEventRecord(event, stream));
+	CALL(nvtxRangePop());
+	must(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+	CALL(nvtxRangePop());
+	must(cuEventSynchronize(event));
+	must(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+	must(cuCtxSynchronize());
+}
+
+static void load(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	int (*call)(void) = NULL;
+
+	if (library)
+		*(void **)&call = dlsym(library, "nvtx_library_call");
+	if (!call)
+		fail("no library");
+	atomic_fetch_add(&calls, (unsigned)call());
+}
+
+static void fork_child(bool starts_cuda)
+{
+	pid_t child;
+
+	CALL(nvtxRangePushA("around the fork"));
+	(void)fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		atomic_store(&calls, 0);
+		CALL(nvtxRangePop());
+		if (starts_cuda)
+			cuda();
+		CALL(nvtxRangePushA("in the child"));
+		CALL(nvtxRangePop());
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+	CALL(nvtxRangePop());
+}
+
+static void leave_open(const char *how, char **argv)
+{
+	char *again[] = {argv[0], (char *)(uintptr_t) "loop", (char *)(uintptr_t) "3", NULL};
+
+	CALL(nvtxRangePushA("closed"));
+	CALL(nvtxRangePop());
+	CALL(nvtxRangePushA("open"));
+	(void)CALL(nvtxRangeStartA("started"));
+	report();
+	if (strcmp(how, "exit") == 0)
+		exit(0);
+	if (strcmp(how, "_exit") == 0)
+		_exit(0);
+	if (strcmp(how, "abort") == 0)
+		abort();
+	if (strcmp(how, "kill") == 0)
+		raise(SIGKILL);
+	if (strcmp(how, "exec") == 0)
+		execv("/proc/self/exe", again);
+	if (strcmp(how, "return") != 0)
+		fail("how should it end?");
+	exit(0);
+}
+
+/* A word with its argument; how many words that were. */
+static int run_pair(char **words)
+{
+	if (strcmp(words[0], "loop") == 0)
+		loop(atol(words[1]));
+	else if (strcmp(words[0], "threads") == 0)
+		threads(atol(words[1]));
+	else if (strcmp(words[0], "deep") == 0)
+		deep(atol(words[1]));
+	else if (strcmp(words[0], "unique") == 0)
+		unique(atol(words[1]));
+	else if (strcmp(words[0], "load") == 0)
+		load(words[1]);
+	else
+		return 0;
+	return 2;
+}
+
+static int run_word(const char *word)
+{
+	if (strcmp(word, "basics") == 0)
+		basics();
+	else if (strcmp(word, "levels") == 0)
+		levels();
+	else if (strcmp(word, "odd") == 0)
+		odd();
+	else if (strcmp(word, "long") == 0)
+		long_texts();
+	else if (strcmp(word, "cuda") == 0)
+		cuda();
+	else if (strcmp(word, "fork") == 0)
+		fork_child(false);
+	else if (strcmp(word, "child-cuda") == 0)
+		fork_child(true);
+	else
+		fail("which word?");
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc;) {
+		int words = i + 1 < argc ? run_pair(argv + i) : 0;
+
+		if (words == 0 && i + 1 < argc && strcmp(argv[i], "open") == 0)
+			leave_open(argv[i + 1], argv);
+		i += words ? words : run_word(argv[i]);
+	}
+	report();
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/quiet.h"
+
+#include "support/check.h"
+#include "support/trace.h"
+
+static uint64_t between(const struct gt_quiet *quiet, gt_time start_ns, gt_time end_ns)
+{
+	return gt_quiet_between(quiet, TRACE_START_NS + start_ns, TRACE_START_NS + end_ns);
+}
+
+Test(quiet, is_when_no_gpu_ran_anything)
+{
+	struct gt_trace trace;
+	struct gt_quiet quiet;
+	gt_id process;
+	gt_id streams[2];
+	gt_id shape;
+
+	trace_init(&trace, 1000);
+	process = trace_process(&trace, "app", 100);
+	streams[0] = trace_stream(&trace, process, trace_device(&trace));
+	streams[1] = trace_stream(&trace, process, trace_device(&trace));
+	shape = trace_shape(&trace, "gemm", 1, 32);
+	trace_kernel(&trace, streams[0], shape, 100, 300);
+	trace_kernel(&trace, streams[1], shape, 200, 400);
+	trace_kernel(&trace, streams[0], shape, 500, 600);
+	gt_quiet_init(&quiet, &trace);
+	cr_expect(eq(u64, between(&quiet, 0, 1000), 100 + 100 + 400));
+	cr_expect(eq(u64, between(&quiet, 150, 390), 0));
+	cr_expect(eq(u64, between(&quiet, 50, 450), 50 + 50));
+	cr_expect(eq(u64, between(&quiet, 420, 460), 40));
+	cr_expect(eq(u64, between(&quiet, 700, 700), 0));
+	cr_expect(eq(u64, between(&quiet, 700, 600), 0));
+	gt_quiet_release(&quiet);
+	gt_trace_release(&trace);
+}
+
+Test(quiet, is_all_the_time_where_nothing_ran)
+{
+	struct gt_trace trace;
+	struct gt_quiet quiet;
+
+	trace_init(&trace, 1000);
+	gt_quiet_init(&quiet, &trace);
+	cr_expect(eq(u64, between(&quiet, 10, 30), 20));
+	gt_quiet_release(&quiet);
+	gt_trace_release(&trace);
+}
