@@ -402,6 +402,11 @@ static int read_pytorch(struct run *run, struct gt_error *err)
 		list = gt_environment_find(&run->environment, "GPUTRACE_PYTORCH");
 	if (!list || !*list)
 		return 0;
+	if (run->args->no_nvtx)
+		return gt_fail(
+			err, EINVAL,
+			"--pytorch and --no-nvtx exclude each other: what is named is named by "
+			"NVTX ranges");
 	return gt_python_words(list, run->pytorch, sizeof(run->pytorch), err);
 }
 

@@ -370,6 +370,11 @@ class Run(Case):
             self.assertIn("--pytorch takes ops, shapes and modules", done.stderr)
         self.assertFalse(list(self.folder.glob("*.gputrace")))
 
+    def test_is_refused_without_ranges(self):
+        done = self.gputrace("run", "--pytorch", "ops", "--no-nvtx", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--pytorch and --no-nvtx exclude each other", done.stderr)
+
     def test_is_refused_where_no_path_can_be_written(self):
         done = self.gputrace("run", "--pytorch", "ops", "-o", "a:b", "true")
         self.assertEqual(done.returncode, 2)
