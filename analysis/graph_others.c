@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/graph_runs.h"
 #include "analysis/index.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/graph_runs.h"
 #include "model/short_name.h"
 #include "model/trace.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Extended payloads and counters of NVTX: ranges around kernels carry a struct with the shape of
- * what is computed, a counter says how much memory is in use, and a group of two what was done. Usage:
- * nvtx_data [STEPS]
+ * what is computed, a counter says how much memory is in use, and a group of two what was done.
+ * Usage: nvtx_data [STEPS]
  */
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCounters.h>

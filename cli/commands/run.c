@@ -50,6 +50,7 @@
 struct args {
 	const char *output;
 	const char *api;
+	const char *graphs;
 	const char *cupti;
 	const char *names;
 	uint64_t flush_interval_ns; /* 0: not given */
@@ -85,6 +86,10 @@ static const struct gt_option options[] = {
                    "launch by the runtime the driver's call. outer: the runtime's, for a price"),
 	OPT_FLAG("no-nvtx", 0, struct args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
+	OPT_CHOICE(
+		"graphs", 0, struct args, graphs, "LEVEL", gt_graphs_words,
+		"How launches of CUDA graphs are recorded; default node: each kernel, copy and fill "
+		"of them. graph: each launch as a whole, which costs less"),
 	OPT_INTERVAL(
 		"telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
 		"How often power, clocks, temperature and their like are read of each GPU in use, "
@@ -365,6 +370,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		set_number(environment, "GPUTRACE_TELEMETRY", args->telemetry_ns, "ns");
 	if (args->api)
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
+	if (args->graphs)
+		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
+#include "exporters/perfetto/nodes.h"
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
 #include "model/occupancy.h"
@@ -15,8 +16,8 @@ enum {
 	/* Longest packed form of six 64-bit fields, and of six 32-bit ones in two messages. */
 	EVENT_MAX = 6 * (2 + GT_VARINT_MAX),
 	LAUNCH_MAX = 2 * (2 + 3 * (1 + 5)),
-	/* The graph and the ranges: a name and a value each, in a message. */
-	OWN_MAX = (1 + GT_RANGE_ARGS) * (2 + 2 * (1 + GT_VARINT_MAX)),
+	/* The graph, and the ranges: a name and a value each, in a message. */
+	OWN_MAX = GT_NODE_ARGS_MAX + GT_RANGE_ARGS * (2 + 2 * (1 + GT_VARINT_MAX)),
 };
 
 /*
@@ -262,23 +263,23 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
  * What differs from one kernel of a launch shape to the next: a graph may be made anew for each of
  * its launches, and the ranges are those of the moment.
  */
-static size_t pack_own(struct gt_gpu *gpu, const struct gt_kernel *kernel, uint8_t *bytes,
-                       size_t size)
+static size_t pack_own(struct gt_gpu *gpu, const struct gt_kernel *kernel, uint8_t bytes[OWN_MAX])
 {
 	const gt_id row = (gt_id)(kernel - gpu->perfetto->trace->kernels.rows);
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	struct gt_args args;
+	char made_by[GT_MADE_BY_SIZE];
 
-	if (kernel->graph == 0 && gpu->ranges.paths.count == 0)
+	if (kernel->graph == 0 && kernel->graph_node == 0 && gpu->ranges.paths.count == 0)
 		return 0;
 	gt_args_init(&args);
-	if (kernel->graph)
-		gt_args_add_int(&args, GT_ARG_GRAPH, kernel->graph);
+	gt_nodes_add_args(&args, gpu->perfetto->trace,
+	                  (struct gt_node_of){kernel->graph, kernel->graph_node, kernel->node},
+	                  made_by);
 	gt_gpu_add_ranges(gpu, GT_ACTIVITY_KERNEL, row, &args);
 	message.args = args.list;
 	message.n_args = args.count;
-	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= size);
-	(void)size;
+	assert(perfetto__compute_kernel_launch__get_packed_size(&message) <= OWN_MAX);
 	return perfetto__compute_kernel_launch__pack(&message, bytes);
 }
 
@@ -288,7 +289,7 @@ void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, 
 	const struct launch *launch = find_launch(kernels, placed, kernel->shape);
 	uint8_t message[EVENT_MAX + LAUNCH_MAX + OWN_MAX + 6 * GT_VARINT_MAX];
 	uint8_t own[OWN_MAX];
-	const size_t own_size = pack_own(kernels->gpu, kernel, own, sizeof(own));
+	const size_t own_size = pack_own(kernels->gpu, kernel, own);
 	uint8_t *at = message;
 
 	at = gt_put_varint(gt_put_varint(at, kernels->id_tag), gt_ids_event(number));

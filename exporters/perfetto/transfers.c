@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
+#include "exporters/perfetto/nodes.h"
 #include "model/names.h"
 
 enum { PLACE_SIZE = 96, TITLE_SIZE = 96, SIZE_SIZE = 32, MESSAGE_MAX = 1024 };
@@ -142,6 +143,7 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	char title[TITLE_SIZE];
 	char src[PLACE_SIZE];
 	char dst[PLACE_SIZE];
+	char made_by[GT_MADE_BY_SIZE];
 
 	gt_args_init(&args);
 	gt_args_add_int(&args, GT_ARG_BYTES, (int64_t)copy->size_bytes);
@@ -153,8 +155,8 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	                 place_name(gpu->perfetto, copy->dst_kind, copy->dst_device, dst,
 	                            sizeof(dst)));
 	gt_args_add_real(&args, GT_ARG_RATE, rate(copy->size_bytes, copy->start_ns, copy->end_ns));
-	if (copy->graph)
-		gt_args_add_int(&args, GT_ARG_GRAPH, copy->graph);
+	gt_nodes_add_args(&args, gpu->perfetto->trace,
+	                  (struct gt_node_of){copy->graph, copy->graph_node, copy->node}, made_by);
 	gt_gpu_add_ranges(gpu, GT_ACTIVITY_COPY, (gt_id)(copy - gpu->perfetto->trace->copies.rows),
 	                  &args);
 	title_of(copy, title, sizeof(title));
@@ -167,6 +169,7 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	struct gt_args args;
 	char bytes[SIZE_SIZE];
 	char title[TITLE_SIZE];
+	char made_by[GT_MADE_BY_SIZE];
 
 	size_text(fill->size_bytes, bytes, sizeof(bytes));
 	snprintf(title, sizeof(title), "Memset %s", bytes);
@@ -176,8 +179,8 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_args_add_text(&args, GT_ARG_DST, gt_memory_kind_name(fill->memory_kind));
 	gt_args_add_int(&args, GT_ARG_VALUE, fill->value);
 	gt_args_add_real(&args, GT_ARG_RATE, rate(fill->size_bytes, fill->start_ns, fill->end_ns));
-	if (fill->graph)
-		gt_args_add_int(&args, GT_ARG_GRAPH, fill->graph);
+	gt_nodes_add_args(&args, gpu->perfetto->trace,
+	                  (struct gt_node_of){fill->graph, fill->graph_node, fill->node}, made_by);
 	gt_gpu_add_ranges(gpu, GT_ACTIVITY_FILL, (gt_id)(fill - gpu->perfetto->trace->fills.rows),
 	                  &args);
 	put(gpu, placed, number, GT_STAGE_FILL, title_iid(gpu, title), &args);

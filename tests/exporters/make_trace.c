@@ -303,8 +303,15 @@ static void make_graph(struct gt_trace *trace, struct facts *facts)
 
 	make_launches(trace, facts, 3);
 	now_ns = trace->end_ns + 1000;
+	*gt_array_push(&trace->graph_execs) = (struct gt_graph_exec){.graph = GT_NONE, .number = 5};
+	for (unsigned node = 0; node < 3000; node++)
+		*gt_array_push(&trace->graph_nodes) = (struct gt_graph_node){
+			.origin = node, .api_call = 0, .exec = 0, .graph = GT_NONE};
 	for (unsigned launch = 0; launch < 3; launch++) {
 		const gt_id call = sample_call(trace, 0, "cudaGraphLaunch", now_ns, now_ns + 9000);
+
+		*gt_array_push(&trace->graph_launches) = (struct gt_graph_launch){
+			.start_ns = now_ns, .thread = 0, .api_call = call, .exec = 0};
 
 		for (unsigned i = 0; i < 3000; i++) {
 			struct gt_kernel *kernel = sample_kernel(trace, 0, 0, call, now_ns + 9500,
@@ -312,12 +319,17 @@ static void make_graph(struct gt_trace *trace, struct facts *facts)
 
 			kernel->graph = 5;
 			kernel->graph_node = 1000 + i;
+			kernel->node = i;
 			now_ns += 450;
 		}
 		facts->last_ns = now_ns - 450 + 9900;
 		now_ns += 20000;
 	}
 	facts->kernels += 9000;
+	facts->answers = "{\"select count(*) as n from slice where category = 'graph' and name = "
+			 "'graph exec 5 (3000 nodes)'\": 3, "
+			 "\"select count(*) as n from gpu_slice where "
+			 "extract_arg(arg_set_id, 'made_by') = 'cudaLaunchKernel'\": 9000}";
 	trace->end_ns = now_ns;
 }
 

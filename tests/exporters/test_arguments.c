@@ -176,6 +176,61 @@ Test(arguments, of_a_copy_are_its_bytes_ends_and_rate)
 	cr_expect(number_in(slice(0), 11) == 5, "its GPU");
 }
 
+/* An executable graph's node 1, whose origin is node 0, and the call that made that. */
+static void add_nodes(const char *function)
+{
+	const gt_id call = sample_call(&trace, 0, function, SAMPLE_START + 10, SAMPLE_START + 20);
+
+	*gt_array_push(&trace.graph_nodes) = (struct gt_graph_node){
+		.origin = 0, .api_call = call, .exec = GT_NONE, .graph = GT_NONE};
+	*gt_array_push(&trace.graph_nodes) = (struct gt_graph_node){
+		.origin = 0, .api_call = GT_NONE, .exec = GT_NONE, .graph = GT_NONE};
+}
+
+Test(arguments, of_what_came_from_a_graph_name_its_node_and_who_made_it)
+{
+	struct gt_kernel *kernel;
+	struct gt_copy *copy;
+
+	add_nodes("cuLaunchKernel");
+	kernel = sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+	kernel->graph = 77;
+	kernel->graph_node = (UINT64_C(77) << 32) | 5;
+	kernel->node = 1;
+	copy = sample_copy(&trace, 1, GT_COPY_HOST_TO_DEVICE, GT_NONE, SAMPLE_START + 300,
+	                   SAMPLE_START + 400);
+	copy->graph = 78;
+	copy->graph_node = 9;
+	copy->node = 0;
+	write();
+	cr_expect(number_in(argument(message_in(slice(0), LAUNCH), 3, "graph_node"), 3) ==
+	          (UINT64_C(77) << 32 | 5));
+	cr_expect(
+		text_is(argument(message_in(slice(0), LAUNCH), 3, "made_by"), 6, "cuLaunchKernel"));
+	cr_expect(number_in(argument(message_in(slice(0), LAUNCH), 3, "made_on_thread"), 3) == 51);
+	expect_number(1, "graph_node", 9);
+	expect_words(1, "made_by", "cuLaunchKernel");
+}
+
+/* What a damaged recording may hold. */
+Test(arguments, of_a_node_are_cut_short_where_they_are_too_long)
+{
+	char name[5000];
+	struct gt_kernel *kernel;
+
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	add_nodes(name);
+	kernel = sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+	kernel->graph = UINT32_MAX;
+	kernel->graph_node = UINT64_MAX;
+	kernel->node = 1;
+	trace.threads.rows[0].tid = UINT32_MAX;
+	write();
+	name[63] = '\0';
+	cr_expect(text_is(argument(message_in(slice(0), LAUNCH), 3, "made_by"), 6, name));
+}
+
 Test(arguments, of_a_copy_between_two_GPUs_name_both)
 {
 	struct gt_copy *copy = sample_copy(&trace, 0, GT_COPY_PEER_TO_PEER, GT_NONE,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Covers PART(calls), Covers PART(errors), Covers PART(waits), Covers PART(overheads),
- * Covers PART(ranges): slices on tracks of the host. */
+/*
+ * Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits),
+ * Covers PART(overheads), Covers PART(ranges): slices on tracks of the host.
+ */
 #include "support/check.h"
 
 #include <math.h>
@@ -256,6 +258,49 @@ static void make_waits(struct gt_trace *trace)
 static struct bytes kernel_event(const struct file *file, unsigned n)
 {
 	return message_in(find_packet(file, RENDER_STAGE, n), RENDER_STAGE);
+}
+
+Test(graphs, are_slices_of_their_process_with_what_their_launches_ran)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	const struct slice *slice;
+	gt_id thread;
+	gt_id stream;
+
+	gt_trace_init(&trace);
+	thread = sample_thread(&trace, sample_process(&trace, "app", 50), 51);
+	stream = sample_stream(&trace, sample_context(&trace, 0, sample_device(&trace, 0, 0)), 7);
+	sample_shape(&trace, "_Z4stepv", "step()", 4);
+	*gt_array_push(&trace.graphs) = (struct gt_graph){.number = 3};
+	*gt_array_push(&trace.graph_execs) = (struct gt_graph_exec){.graph = 0, .number = 12};
+	for (int i = 0; i < 2; i++)
+		*gt_array_push(&trace.graph_nodes) =
+			(struct gt_graph_node){.exec = 0, .origin = GT_NONE, .graph = GT_NONE};
+	for (gt_time at = SAMPLE_START; at < SAMPLE_START + 2000; at += 1000) {
+		const gt_id call = sample_call(&trace, thread, "cuGraphLaunch", at + 10, at + 20);
+
+		*gt_array_push(&trace.graph_launches) = (struct gt_graph_launch){
+			.start_ns = at + 10, .thread = thread, .api_call = call, .exec = 0};
+		if (at > SAMPLE_START)
+			continue; /* it ran nothing that is known */
+		sample_kernel(&trace, stream, 0, call, at + 100, at + 150);
+		sample_copy(&trace, stream, GT_COPY_DEVICE_TO_DEVICE, call, at + 200, at + 290);
+	}
+	sample_finish(&trace, SAMPLE_START + 5000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_expect(slices.count == 3, "two calls and a graph");
+	slice = find_slice(&slices, "graph 3 (2 nodes)");
+	cr_expect(strcmp(slice->category, "graph") == 0);
+	cr_expect(slice->start_ns == 100 && slice->end_ns == 290);
+	expect_number(&file, slice, "graph_exec", 12);
+	expect_number(&file, slice, "nodes", 2);
+	expect_number(&file, slice, "kernels", 1);
+	expect_number(&file, slice, "kernels_copies_fills", 2);
+	free(file.bytes);
+	gt_trace_release(&trace);
 }
 
 Test(waits, lead_from_the_work_of_one_stream_to_that_of_another)

@@ -26,6 +26,7 @@ static const struct word kinds[] = {
 	{"stream", CUPTI_ACTIVITY_KIND_STREAM},
 	{"synchronization", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
 	{"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
+	{"graph_trace", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
 	{NULL, 0},
 };
 
