@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gputrace run --pytorch brings into programs in Python, with a stub of torch beside this file.
 
-    tests/python/check_pytorch.py GPUTRACE [GROUP...]    groups: Bringing Modules Operations Run
+    tests/python/check_pytorch.py GPUTRACE [GROUP...]    groups: Bringing Modules Operations Recorded Run
 
 GPUTRACE_TEST_PYTHONS names the Pythons, with colons between them; without it the one that runs this and those
 that stand along PATH.
@@ -17,6 +17,7 @@ import tempfile
 import unittest
 
 GPUTRACE = pathlib.Path(sys.argv.pop(1)).resolve()
+FAKES = GPUTRACE.parent.parent / "fakes"
 HERE = pathlib.Path(__file__).resolve().parent
 NAMES = ["python2.7"] + [f"python3.{minor}" for minor in range(6, 15)]
 
@@ -333,6 +334,32 @@ class Operations(Case):
         self.assertEqual(self.stub(HERE / "model.py", words="ops,modules"), "trained\n")
         self.assertIn("nn.Module: first.proj", self.texts("push"))
         self.assertIn("operations and modules and optimizers have ranges", self.notes()[0])
+
+
+@unittest.skipUnless(FAKES.is_dir(), "the fakes are not built")
+class Recorded(Case):
+    """From the hooks to the report, with a CUDA of our own (tests/fakes)."""
+
+    def test_kernels_belong_to_modules_forward_and_backward(self):
+        done = subprocess.run([GPUTRACE, "run", "--pytorch", "modules", "--telemetry", "off", "-o", "x", sys.executable,
+                               HERE / "model.py"], cwd=self.folder, capture_output=True, text=True, check=False,
+                              env=self.clean(LD_LIBRARY_PATH=str(FAKES), FAKE_CUPTI="", STUB_LOG=str(self.log),
+                                             STUB_LIBRARY=str(FAKES / "nvtx_torch.so")))
+        self.assertEqual((done.returncode, done.stdout), (0, "trained\n"), done.stderr)
+        info = subprocess.run([GPUTRACE, "info", "x"], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertIn("modules and optimizers have ranges", info.stdout)
+        said = subprocess.run([GPUTRACE, "report", "x", "ops", "--json"], cwd=self.folder, capture_output=True, text=True,
+                              check=True).stdout
+        rows = {(row["module"], row["direction"]): row for row in json.loads(said)["nn_modules"]}
+        forward = {name: rows[name, "forward"] for name in ("Net", "first", "first.proj", "second.proj")}
+        self.assertEqual({name: (row["calls"], row["launches"]) for name, row in forward.items()},
+                         {"Net": (2, 2), "first": (2, 4), "first.proj": (2, 4), "second.proj": (2, 4)})
+        # Linear: addmm, t and what adds up the weight's gradient; layer: add, norm, and of the first one the input.
+        self.assertEqual({name: rows[name, "backward"]["launches"] for name in ("Net", "first", "first.proj", "second")},
+                         {"Net": 2, "first": 6, "first.proj": 6, "second": 4})
+        self.assertEqual(rows["AdamW.step", None]["launches"], 2)
+        inside = sum(row["own_ns"] for (name, direction), row in rows.items() if direction == "backward")
+        self.assertEqual(rows["Net", "backward"]["inclusive_ns"], inside)
 
 
 class Run(Case):

@@ -5,6 +5,13 @@ import json
 import os
 import threading
 
+library = None
+if os.environ.get("STUB_LIBRARY"):
+    import ctypes
+    library = ctypes.CDLL(os.environ["STUB_LIBRARY"])  # tests/fakes/nvtx_torch.c
+    library.nvtx_torch_start.restype = ctypes.c_ulonglong
+    library.nvtx_torch_end.argtypes = [ctypes.c_ulonglong]
+
 events = []
 started = {}
 stacks = threading.local()
@@ -26,23 +33,37 @@ def rangePushA(text):
     if os.environ.get("STUB_FAIL") == "push":
         raise RuntimeError("no NVTX today")
     log("push", text)
+    if library:
+        library.nvtx_torch_push(text.encode())
     depth().append(text)
     return len(depth()) - 1
 
 
 def rangePop():
     log("pop", depth().pop() if depth() else "NOTHING")
+    if library:
+        library.nvtx_torch_pop()
     return len(depth()) - 1
 
 
 def rangeStartA(text):
     log("start", text)
-    started[len(started) + 1] = text
-    return len(started)
+    number = library.nvtx_torch_start(text.encode()) if library else len(started) + 1
+    started[number] = text
+    return number
 
 
 def rangeEnd(number):
     log("end", started[number])
+    if library:
+        library.nvtx_torch_end(number)
+
+
+def launch(name):
+    """The kernel of an operation."""
+    log("op", name)
+    if library and library.nvtx_torch_launch(name.encode()) < 0:
+        raise RuntimeError("the kernel of %s was not launched" % name)
 
 
 def save():

@@ -33,7 +33,7 @@ class Node:
             result = hook(gradients)
             if result is not None:
                 raise TypeError("backward pre hook returned something")
-        _C._nvtx.log("op", self.name + "Backward")
+        _C._nvtx.launch(self.name + "Backward")
 
 
 class AccumulateGrad(Node):
