@@ -186,6 +186,12 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 		unload(session, context_of(session, resource), module);
 }
 
+/* Whether compilations are recorded without GPUTRACE_KINDS. */
+enum {
+#define KIND(name, enabled, words) BY_ITSELF_##name = enabled,
+#include "injection/cupti/kinds.def"
+};
+
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	const struct gt_settings *settings = gt_settings_of(session);
@@ -193,7 +199,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	(void)err;
 	modules->keep_bytes = settings->keep_modules_bytes;
-	if (!*settings->kinds || strstr(settings->kinds, "jit"))
+	if (*settings->kinds ? strstr(settings->kinds, "jit") != NULL : BY_ITSELF_jit)
 		modules->traits = GT_RECORD_MODULE_JIT;
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
