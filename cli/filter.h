@@ -26,25 +26,26 @@ struct gt_filter_args {
 /* clang-format off */
 #define GT_FILTER_OPTIONS(type, field) \
 	OPT_TEXT("from", 0, type, field.from, "TIME", \
-	         "Only what starts so long after the recording began, as 2.5s, or, as -500ms, " \
-	         "before it ended"), \
-	OPT_TEXT("to", 0, type, field.to, "TIME", "Only what starts before this time"), \
+	         "Leave out what starts before TIME: 2.5s counts from the start of the recording, " \
+	         "-500ms from its end"), \
+	OPT_TEXT("to", 0, type, field.to, "TIME", \
+	         "Leave out what starts at TIME or later, which counts in the same way"), \
 	OPT_LIST("process", 0, type, field.processes, "PROCESS", \
-	         "Only processes of this id or name; commas separate several, as for all of these"), \
+	         "Show these processes only: ids or names of programs, with commas between them"), \
 	OPT_LIST("device", 0, type, field.devices, "GPU", \
-	         "Only work on this GPU: its number, the beginning of its UUID or a part of its " \
-	         "name"), \
+	         "Show work on these GPUs only: numbers as reports show them, the beginning of a UUID " \
+	         "or a part of a name, with commas between them"), \
 	OPT_LIST("stream", 0, type, field.streams, "NUMBER", \
-	         "Only work on streams with this number of CUPTI's"), \
+	         "Show work on these streams only: numbers as reports show them, with commas between " \
+	         "them"), \
 	OPT_LIST("kernel", 0, type, field.kernels, "REGEX", \
-	         "Only kernels whose short, full or mangled name this extended regular expression " \
-	         "fits; " \
-	         "may be given again"), \
+	         "Show kernels only whose short, full or mangled name matches this regular expression " \
+	         "(POSIX extended); may be given again, to match either"), \
 	OPT_LIST("range", 0, type, field.ranges, "PATH", \
-	         "Only what was asked for inside this NVTX range: a path as train/step, a name, or " \
-	         "an extended regular expression that fits in a path; may be given again"), \
+	         "Show what was asked for inside these NVTX ranges only: a path as train/step, a name, " \
+	         "or a regular expression (POSIX extended) that matches in a path; may be given again"), \
 	OPT_TEXT("skip", 0, type, field.skip, "N", \
-	         "Leave out the first so many of the ranges, of each path on each thread")
+	         "Leave out the first N of the ranges, of each path on each thread")
 /* clang-format on */
 
 /* Makes the filter, which must be empty, of what was given. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/report.h"
 #include "base/error.h"
 #include "cli/say.h"
 
@@ -145,14 +146,16 @@ static int check_trace(const char *list, struct gt_error *err)
 		rest = take_word(rest, word, sizeof(word));
 		row = find_traced(word);
 		if (!row)
-			return gt_fail(err, EINVAL,
-			               "--trace does not know '%s'; gputrace records cuda alone so "
-			               "far",
-			               word);
+			return gt_fail(
+				err, EINVAL,
+				"--trace does not know '%s'; gputrace records cuda and nvtx so "
+				"far",
+				word);
 		recorded = recorded || row->recorded;
 	}
 	if (!recorded)
-		return gt_fail(err, EINVAL, "--trace %s: gputrace records cuda alone so far", list);
+		return gt_fail(err, EINVAL, "--trace %s: gputrace records cuda and nvtx so far",
+		               list);
 	return 0;
 }
 
@@ -183,6 +186,14 @@ const struct gt_alias *gt_alias_find(const char *word)
 		if (fits(alias->words, word, FNM_CASEFOLD))
 			return alias;
 	return NULL;
+}
+
+const struct gt_report *gt_habit_report(const char *word)
+{
+	const struct gt_report *report = gt_report_find(word);
+	const struct gt_alias *alias = report ? NULL : gt_alias_find(word);
+
+	return alias ? gt_report_find(alias->report) : report;
 }
 
 const char *gt_format_alias(const char *word)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 struct gt_error;
+struct gt_report;
 
 /*
  * What people type who come from other profilers: the lists of habits.def, looked up. Nothing in
@@ -91,5 +92,8 @@ extern const struct gt_habit gt_habits[];
 
 /* NULL: it is none. Upper and lower case are the same. */
 const struct gt_alias *gt_alias_find(const char *word);
+
+/* The report of that name, its own or one that others have for it; NULL when there is none. */
+const struct gt_report *gt_habit_report(const char *word);
 
 #endif

@@ -179,6 +179,6 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 	add_ends(&line, &state);
 	add_unrecorded(&line, trace, &state);
 	if (clean)
-		add(&line, ", clean");
+		add(&line, ", clean: nothing is missing");
 	return clean;
 }

@@ -7,7 +7,9 @@
 
 #include "analysis/report.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/habits.h"
 #include "cli/help.h"
 #include "cli/option.h"
 #include "cli/report_help.h"
@@ -22,14 +24,13 @@ static void print_help(FILE *out)
 	for (size_t i = 0; i < gt_command_count; i++)
 		if (!gt_commands[i]->hidden)
 			fprintf(out, "  %-10s %s\n", gt_commands[i]->name, gt_commands[i]->summary);
-	fputs("\n'gputrace ./app' is 'gputrace run ./app', 'gputrace app.gputrace' is\n"
-	      "'gputrace report app.gputrace'.\n\n"
-	      "'gputrace help COMMAND' or 'gputrace COMMAND --help' says more, 'gputrace help\n"
-	      "REPORT' explains a report; 'gputrace --version' names the version.\n\n"
-	      "Exit status: 0 done, 1 could not do it, 2 did not understand the command line.\n"
-	      "That of 'gputrace run' is the program's own; 125 gputrace could not start\n"
-	      "recording, 126 the program cannot be run, 127 there is no such program,\n"
-	      "128+N signal N killed it.\n",
+	fputs("\n"
+	      "In short: 'gputrace ./app' records a program, 'gputrace app.gputrace' shows the\n"
+	      "summary of a recording, 'gputrace kernels' a report on the newest one here.\n\n"
+	      "'gputrace COMMAND --help' explains a command, 'gputrace help REPORT' a report,\n"
+	      "'gputrace --version' prints the version.\n\n"
+	      "Exit status: 0 done, 1 could not be done, 2 the command line was not understood.\n"
+	      "'gputrace run' exits as the program does; 'gputrace run --help' says more.\n",
 	      out);
 }
 
@@ -48,27 +49,46 @@ static void print_command_help(const struct gt_command *command)
 	}
 }
 
+static int no_help(const char *word)
+{
+	enum { MOST = 64 };
+	const char *names[MOST + 1] = {NULL};
+	const char *nearest;
+	size_t count = 0;
+
+	for (size_t i = 0; i < gt_command_count && count < MOST; i++)
+		if (!gt_commands[i]->hidden)
+			names[count++] = gt_commands[i]->name;
+	for (size_t i = 0; i < gt_report_count && count < MOST; i++)
+		names[count++] = gt_reports[i]->name;
+	nearest = gt_nearest(word, names);
+	if (nearest)
+		gt_say("no command or report '%s'; did you mean %s?", word, nearest);
+	else
+		gt_say("no command or report '%s'; see gputrace --help and gputrace report --list",
+		       word);
+	return GT_EXIT_USAGE;
+}
+
 /* gputrace help [COMMAND|REPORT], gputrace help report REPORT */
 static int help(const char *name, const char *second)
 {
 	const struct gt_command *command = NULL;
-	const struct gt_report *report = name ? gt_report_find(second ? second : name) : NULL;
-	struct gt_error err = {0};
+	const char *word = second ? second : name;
 
-	if (name && strcmp(name, "help") == 0)
-		name = NULL;
-	if (report) {
-		gt_report_help(report, stdout);
+	if (!word || strcmp(word, "help") == 0) {
+		print_help(stdout);
 		return GT_EXIT_OK;
 	}
-	if (name && gt_verb_command(name, &command, &err) < 0) {
-		gt_say("%s", err.text);
-		return GT_EXIT_USAGE;
-	}
-	if (command)
+	if (gt_report_find(word) || gt_verb_command(word, &command, NULL) < 0) {
+		const struct gt_report *report = gt_habit_report(word);
+
+		if (!report)
+			return no_help(word);
+		gt_report_help(report, stdout);
+	} else {
 		print_command_help(command);
-	else
-		print_help(stdout);
+	}
 	return GT_EXIT_OK;
 }
 

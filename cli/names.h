@@ -13,8 +13,8 @@ extern const char *const gt_name_words[]; /* in the order of enum gt_name_form *
 /* clang-format off */
 #define GT_NAMES_OPTION(type, field) \
 	OPT_CHOICE("names", 0, type, field, "FORM", gt_name_words, \
-	           "Names of kernels: short (default, but for Chrome traces), full (demangled) or " \
-	           "mangled")
+	           "Names of kernels: short (default, but full in Chrome traces), full as in C++, or " \
+	           "mangled as in the program's file")
 /* clang-format on */
 
 /* The form that a word stands for, short when it is NULL. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/print.h"
 
+#include <stddef.h>
+
 #include "cli/output.h"
 
 int gt_print(const struct gt_print_args *args,
@@ -14,6 +16,8 @@ int gt_print(const struct gt_print_args *args,
 		result = print(what, output.file, err);
 	if (result == 0)
 		result = gt_output_commit(&output, err);
+	if (result == 0)
+		gt_output_say(&output, NULL);
 	gt_output_release(&output);
 	return result;
 }

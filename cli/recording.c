@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "cli/manifest.h"
-#include "cli/python.h"
+#include "cli/run/python.h"
 #include "format/recording.h"
 #include "format/roll.h"
 #include "format/salvage.h"
@@ -146,11 +146,13 @@ void gt_recording_files_release(struct gt_recording_files *files)
 
 int gt_recording_make(const char *folder, struct gt_error *err)
 {
-	char text[PATH_MAX];
+	if (mkdir(folder, 0700) < 0) {
+		const int code = errno;
+		char text[PATH_MAX];
 
-	if (mkdir(folder, 0700) < 0)
-		return gt_fail(err, errno, "cannot make the folder %s: %s", folder,
-		               gt_path_problem(folder, errno, text, sizeof(text)));
+		return gt_fail(err, code, "cannot make the folder %s: %s", folder,
+		               gt_path_problem(folder, code, text, sizeof(text)));
+	}
 	return 0;
 }
 
@@ -198,12 +200,13 @@ static int check(const char *folder, const struct gt_recording_files *files, str
 	struct stat status;
 
 	if (lstat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
-		return gt_fail(err, ENOTDIR, "%s is not a recording's folder and stays", folder);
+		return gt_fail(err, ENOTDIR, "%s is not a recording: it is not replaced", folder);
 	gt_array_each(const struct gt_recording_file, file, &files->list)
 		if (!is_ours(folder, file->name))
-			return gt_fail(err, ENOTEMPTY,
-			               "%s holds %s, which is not gputrace's: not touched", folder,
-			               file->name);
+			return gt_fail(
+				err, ENOTEMPTY,
+				"%s holds %s, which gputrace did not write: it is left as it is",
+				folder, file->name);
 	return 0;
 }
 

@@ -268,7 +268,7 @@ static void choose_inside(const char *place, char **path)
 		snprintf(*path, size, "%s%s%s", here ? "" : place, here ? "" : "/", folder.newest);
 	}
 	if (folder.inside.list.count > 1)
-		gt_say("this is %s, the newest of %zu recordings", *path, folder.inside.list.count);
+		gt_say("using %s, the newest of %zu recordings", *path, folder.inside.list.count);
 	folder_release(&folder);
 }
 

@@ -41,22 +41,22 @@ extern const char *const gt_show_colours[]; /* words for --color */
 	OPT_COUNT("limit", 'n', type, field.limit, "ROWS", \
 	          "Show so many rows of each table; default: 20 in text, all in JSON and CSV"), \
 	OPT_LIST("section", 0, type, field.sections, "TABLE", \
-	         "Show this table only, by its name in JSON; may be given again"), \
+	         "Show this table only, by the name it has in JSON; may be given again"), \
 	OPT_TEXT("output", 'o', type, field.output, "FILE", \
-	         "Write here instead of standard output (-): x.json as JSON, x.csv as CSV, several " \
-	         "tables each into a file of its own, x.TABLE.csv"), \
+	         "Write to FILE instead of standard output (-): x.json gets JSON, x.csv CSV, where " \
+	         "several tables go into files of their own, x.TABLE.csv; x.txt gets text"), \
 	OPT_FLAG("force", 'f', type, field.force, "Overwrite an existing file"), \
 	OPT_FLAG("wide", 0, type, field.wide, \
-	         "Show every row and column of text, and names in full, however wide that gets"), \
+	         "Show every row and column, and names in full, however wide the text gets"), \
 	{OPT("width", 0, COUNT, type, field.width, "COLUMNS", \
 	     "Fit text into so many columns; default: the terminal's, else COLUMNS, else 120"), \
 	 NULL, GT_RENDER_NARROWEST, 100000}, \
 	OPT_CHOICE("color", 0, type, field.colour, "WHEN", gt_show_colours, \
-	           "Colour what is bad news: auto (on a terminal, unless NO_COLOR is set), always " \
-	           "or never"), \
+	           "Colour bad news: auto (default: on a terminal, unless NO_COLOR is set), always or " \
+	           "never"), \
 	OPT_FLAG("no-pager", 0, type, field.no_pager, \
-	         "Print at once also what is longer than the terminal; GPUTRACE_PAGER and PAGER name " \
-	         "what shows it otherwise, default less -FRX")
+	         "Print directly also what is longer than the terminal. Otherwise that is shown by " \
+	         "what GPUTRACE_PAGER or PAGER names, or by less -FRX")
 /* clang-format on */
 
 /* What was chosen. Fails with -EINVAL for what excludes each other. */

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/file_sink.h"
-#include "cli/address.h"
 #include "cli/progress.h"
 #include "cli/say.h"
-#include "cli/serve.h"
+#include "cli/view/address.h"
+#include "cli/view/serve.h"
 
 int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *view,
                         struct gt_progress *progress, struct gt_export_counts *counts,

@@ -263,6 +263,9 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->raw_functions);
 		gt_array_release(&capture->raw_range_begins);
 		gt_array_release(&capture->raw_range_ends);
+		gt_array_release(&capture->raw_range_data);
+		gt_array_release(&capture->raw_payload_schemas);
+		gt_array_release(&capture->raw_payload_entries);
 		gt_array_release(&capture->raw_given_names);
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);

@@ -323,6 +323,9 @@ KEEP(module_unload, raw_unloads)
 KEEP(function, raw_functions)
 KEEP(range_begin, raw_range_begins)
 KEEP(range_end, raw_range_ends)
+KEEP(range_data, raw_range_data)
+KEEP(payload_schema, raw_payload_schemas)
+KEEP(payload_entry, raw_payload_entries)
 
 static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 {

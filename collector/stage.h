@@ -74,6 +74,9 @@ struct gt_capture {
 	gt_array(struct gt_record_function) raw_functions;
 	gt_array(struct gt_record_range_begin) raw_range_begins;
 	gt_array(struct gt_record_range_end) raw_range_ends;
+	gt_array(struct gt_record_range_data) raw_range_data;
+	gt_array(struct gt_record_payload_schema) raw_payload_schemas;
+	gt_array(struct gt_record_payload_entry) raw_payload_entries;
 	gt_array(struct gt_record_given_name) raw_given_names;
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */

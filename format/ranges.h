@@ -20,6 +20,15 @@ enum gt_range_step {
 /* Field domain: of a handle that no domain has. */
 #define GT_DOMAIN_UNKNOWN UINT32_MAX
 
+/* Field place of range_data records: the payload itself. */
+#define GT_PLACE_PAYLOAD UINT32_MAX
+
+/* Field type of payload_schema records besides NVTX's. */
+#define GT_SCHEMA_ENUM 100
+
+/* Field offset of payload_entry records. */
+#define GT_OFFSET_UNKNOWN UINT64_MAX
+
 /* Field kind of given_name records. */
 enum gt_named {
 #define NAMED(name, number, help) GT_NAMED_##name = number,

@@ -12,6 +12,7 @@
 #define PREFIX_LENGTH (sizeof(PREFIX) - 1)
 
 const char *const gt_api_words[] = {"none", "light", "outer", "all", NULL};
+const char *const gt_graphs_words[] = {"node", "graph", NULL};
 
 /* clang-format off */
 static const char *const names[] = {
@@ -58,15 +59,25 @@ static bool read_flag(const char *text, int *value)
 	return true;
 }
 
-static bool read_api(const char *text, int *value)
+static bool read_word(const char *text, const char *const *words, int *value)
 {
-	for (int i = 0; gt_api_words[i]; i++) {
-		if (strcmp(text, gt_api_words[i]) == 0) {
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(text, words[i]) == 0) {
 			*value = i;
 			return true;
 		}
 	}
 	return false;
+}
+
+static bool read_api(const char *text, int *value)
+{
+	return read_word(text, gt_api_words, value);
+}
+
+static bool read_graphs(const char *text, int *value)
+{
+	return read_word(text, gt_graphs_words, value);
 }
 
 static const char *expects_size(void)
@@ -92,6 +103,10 @@ static const char *expects_flag(void)
 static const char *expects_api(void)
 {
 	return "none, light, outer or all";
+}
+static const char *expects_graphs(void)
+{
+	return "node or graph";
 }
 static const char *expects_text(void)
 {

@@ -14,8 +14,11 @@ enum gt_api_setting {
 	GT_API_SETTING_ALL,
 };
 
+enum gt_graphs_setting { GT_GRAPHS_SETTING_NODE, GT_GRAPHS_SETTING_GRAPH };
+
 /* Their words in settings and captures, ended by NULL. */
 extern const char *const gt_api_words[];
+extern const char *const gt_graphs_words[];
 
 typedef const char *gt_setting_text; /* in the environment */
 typedef uint64_t gt_setting_size;
@@ -23,6 +26,7 @@ typedef uint64_t gt_setting_count;
 typedef uint64_t gt_setting_duration;
 typedef uint64_t gt_setting_interval;
 typedef int gt_setting_api;
+typedef int gt_setting_graphs;
 typedef int gt_setting_flag;
 
 struct gt_settings {

@@ -8,8 +8,9 @@
 
 /* Numbers of CUPTI's that only matter here (cupti_activity.h, CUDA 13.0). */
 enum {
-	OBJECT_THREAD = 2, /* CUPTI_ACTIVITY_OBJECT_THREAD */
-	COPY_ASYNC = 1,    /* CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, the same bit as for memset */
+	OBJECT_THREAD = 2,   /* CUPTI_ACTIVITY_OBJECT_THREAD */
+	ON_HOST = INT32_MAX, /* device of a graph */
+	COPY_ASYNC = 1,      /* CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, the same bit as for memset */
 };
 
 /* A field that is taken as it stands. */
@@ -108,6 +109,22 @@ static bool translate_memset(const struct gt_translator *translator, const uint8
 	struct gt_record_fill *fill = record;
 
 	fill->flags |= GET(memset, flags) & COPY_ASYNC ? GT_RECORD_ASYNC : 0;
+	return true;
+}
+
+/* Where a graph begins on the host, it says so instead of a device and a context. */
+static bool translate_graph_trace(const struct gt_translator *translator, const uint8_t *raw,
+                                  void *record)
+{
+	struct gt_record_graph_trace *trace = record;
+	const uint32_t device = GET32(graph_trace, device_id);
+
+	trace->context = trace->stream = UINT32_MAX;
+	if (device == ON_HOST)
+		return true;
+	trace->device = device + 1;
+	trace->context = GET32(graph_trace, context_id);
+	trace->stream = GET32(graph_trace, stream_id);
 	return true;
 }
 

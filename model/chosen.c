@@ -224,6 +224,14 @@ static bool edge_stays(const struct cut *cut, const struct gt_edge *edge, size_t
 	       stays(cut, (int)edge->to_table, edge->to_row);
 }
 
+static bool graph_trace_stays(const struct cut *cut, const struct gt_graph_trace *graph_trace,
+                              size_t row)
+{
+	(void)row;
+	return cut->filter->kernels.count == 0 &&
+	       ran_there(cut, graph_trace->stream, graph_trace->device);
+}
+
 /* The API call says what became of the launch, so that it goes with the work of its nodes. */
 static bool graph_launch_stays(const struct cut *cut, const struct gt_graph_launch *graph_launch,
                                size_t row)

@@ -50,6 +50,18 @@ static void see(struct gt_graph_runs *runs, const struct gt_trace *trace,
 	runs->of_launch[launch].activities++;
 }
 
+static void see_whole(struct gt_graph_runs *runs, const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_graph_trace, whole, &trace->graph_traces) {
+		const gt_id launch = gt_graph_launch_of(runs, trace, whole->api_call);
+
+		if (launch != GT_NONE && whole->start_ns > 0 && whole->end_ns >= whole->start_ns &&
+		    runs->of_launch[launch].activities == 0)
+			(void)gt_cover_add(&runs->of_launch[launch].cover,
+			                   (struct gt_interval){whole->start_ns, whole->end_ns});
+	}
+}
+
 void gt_graph_runs_init(struct gt_graph_runs *runs, const struct gt_trace *trace)
 {
 	struct gt_activity_walk walk;
@@ -69,6 +81,7 @@ void gt_graph_runs_init(struct gt_graph_runs *runs, const struct gt_trace *trace
 	gt_activity_walk_init(&walk, trace);
 	while (gt_activity_next(&walk, &activity))
 		see(runs, trace, &activity);
+	see_whole(runs, trace);
 }
 
 void gt_graph_runs_release(struct gt_graph_runs *runs)
@@ -95,11 +108,15 @@ static void add_launch(struct gt_exec_runs *of_exec, const struct gt_graph_launc
 		of_exec->called++;
 		of_exec->call_ns += (uint64_t)(launch->end_ns - launch->start_ns);
 	}
+	if (!run->cover.begun)
+		return;
+	of_exec->spanned++;
+	of_exec->span_ns += gt_cover_span(&run->cover);
 	if (run->activities == 0)
 		return;
 	of_exec->ran++;
 	of_exec->activities += run->activities;
-	of_exec->span_ns += gt_cover_span(&run->cover);
+	of_exec->gap_ns += gt_cover_span(&run->cover) - run->cover.covered_ns;
 	of_exec->busy_ns += run->cover.covered_ns;
 	of_exec->work_ns += run->work_ns;
 }

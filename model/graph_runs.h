@@ -10,10 +10,10 @@
 
 /*
  * What launches of CUDA graphs did on the GPU: kernels, copies and fills with times that belong to
- * the launch's API call.
+ * the launch's API call, or the launch as a whole where that is all that was recorded.
  */
 struct gt_graph_run {
-	struct gt_cover cover; /* of all of it */
+	struct gt_cover cover; /* of all of it; as a whole it counts as covered */
 	uint64_t work_ns;      /* the sum */
 	uint32_t kernels;
 	uint32_t activities;
@@ -41,11 +41,13 @@ gt_id gt_graph_launch_of(const struct gt_graph_runs *runs, const struct gt_trace
 /* The launches of one executable graph. */
 struct gt_exec_runs {
 	uint64_t launches; /* that succeeded */
-	uint64_t ran;      /* of them, those with anything that has times */
-	uint64_t called;   /* of them, those whose call is known with its times */
+	uint64_t spanned;  /* of them, those that are known to have run */
+	uint64_t ran;      /* of these, those with anything that has times */
+	uint64_t called;   /* of the launches, those whose call is known with its times */
 	uint64_t call_ns;  /* of these, the sum */
 	uint64_t activities;
-	uint64_t span_ns; /* from the first start to the last end, summed */
+	uint64_t span_ns; /* of those spanned: from the first start to the last end, summed */
+	uint64_t gap_ns;  /* of those that ran: in it, when nothing of it ran */
 	uint64_t busy_ns; /* when anything of it ran */
 	uint64_t work_ns; /* each for itself */
 };

@@ -27,13 +27,6 @@ void gt_context_label(const struct gt_trace *trace, gt_id context, char *text, s
 	label(text, size, row->number, gt_trace_text(trace, row->name));
 }
 
-void gt_event_label(const struct gt_trace *trace, gt_id event, char *text, size_t size)
-{
-	const struct gt_event *row = &trace->events.rows[event];
-
-	label(text, size, row->number, gt_trace_text(trace, row->name));
-}
-
 void gt_device_label(const struct gt_trace *trace, gt_id device, char *text, size_t size)
 {
 	const struct gt_device *row = &trace->devices.rows[device];

@@ -21,7 +21,4 @@ void gt_device_label(const struct gt_trace *trace, gt_id device, char *text, siz
 /* "2", or "2: decoder". */
 void gt_context_label(const struct gt_trace *trace, gt_id context, char *text, size_t size);
 
-/* "3", or "3: copied"; its number in its process. */
-void gt_event_label(const struct gt_trace *trace, gt_id event, char *text, size_t size);
-
 #endif

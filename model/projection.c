@@ -7,7 +7,7 @@
 #include "model/activity.h"
 #include "model/owners.h"
 
-enum { MOST_AROUND = 1 << 12 }; /* ranges around one call: nothing real nests as deep */
+enum { MOST_AROUND = 1 << 10 }; /* ranges around one call: nothing real nests as deep */
 
 struct walk {
 	struct gt_projection *projection;

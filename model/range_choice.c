@@ -8,7 +8,7 @@
 #include "model/known.h"
 #include "model/range_words.h"
 
-enum { MOST_STEPS = 1 << 12 }; /* past named ranges that have ended */
+enum { MOST_STEPS = 1 << 8 }; /* past named ranges that have ended */
 
 static bool *new_flags(size_t count)
 {

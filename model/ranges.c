@@ -7,13 +7,13 @@
 #include "base/utf8.h"
 
 enum {
-	UNKNOWN = GT_NONE,    /* path_of before a row was looked at */
-	BEGUN = GT_NONE - 1,  /* path_of while what is around the row is looked at */
-	MOST_STEPS = 1 << 12, /* past ranges that have ended: nothing real has as many in a row */
-	MOST_OPEN = 1 << 12,  /* ranges open at once that a path is made of anew */
+	UNKNOWN = GT_NONE,   /* path_of before a row was looked at */
+	BEGUN = GT_NONE - 1, /* path_of while what is around the row is looked at */
+	MOST_STEPS = 1 << 8, /* past ranges that have ended: nothing real has as many in a row */
+	MOST_OPEN = 1 << 12, /* ranges open at once that a path is made of anew */
 };
 
-static const char no_text[] = "(no text)";
+static const char no_name[] = "(no name)";
 static const char cut_off[] = "...";
 
 gt_time gt_range_end(const struct gt_range *range)
@@ -215,7 +215,7 @@ size_t gt_range_name_text(const struct gt_trace *trace, struct gt_range_name nam
 		used = add_escaped(text, used, GT_RANGE_NAME_BYTES / 2, domain);
 		text[used++] = GT_RANGE_DOMAIN;
 	}
-	used = add_escaped(text, used, GT_RANGE_NAME_BYTES - 1, *own ? own : no_text);
+	used = add_escaped(text, used, GT_RANGE_NAME_BYTES - 1, *own ? own : no_name);
 	text[used] = '\0';
 	return used;
 }

@@ -152,8 +152,8 @@ static int by_time(const void *a, const void *b)
 	const struct exec *left = a;
 	const struct exec *right = b;
 
-	if (left->runs.busy_ns != right->runs.busy_ns)
-		return left->runs.busy_ns < right->runs.busy_ns ? 1 : -1;
+	if (left->runs.span_ns != right->runs.span_ns)
+		return left->runs.span_ns < right->runs.span_ns ? 1 : -1;
 	if (left->runs.launches != right->runs.launches)
 		return left->runs.launches < right->runs.launches ? 1 : -1;
 	return (left->row > right->row) - (left->row < right->row);
@@ -277,7 +277,7 @@ static void add_run(const struct graphs *graphs, const struct exec *exec, struct
 {
 	const struct gt_graph_exec *row = &graphs->trace->graph_execs.rows[exec->row];
 	const struct gt_exec_runs *runs = &exec->runs;
-	const double span_ns = mean(runs->span_ns, runs->ran);
+	const double span_ns = mean(runs->span_ns, runs->spanned);
 	const double critical_ns = has_path(graphs, exec) ? exec->path.length_ns : NAN;
 
 	add_exec_name(result, graphs->trace, exec->row);
@@ -286,7 +286,7 @@ static void add_run(const struct graphs *graphs, const struct exec *exec, struct
 	gt_add_rounded(result, mean(runs->call_ns, runs->called));
 	gt_add_rounded(result, span_ns);
 	gt_add_rounded(result, mean(runs->busy_ns, runs->ran));
-	gt_add_rounded(result, mean(runs->span_ns - runs->busy_ns, runs->ran));
+	gt_add_rounded(result, mean(runs->gap_ns, runs->ran));
 	gt_add_rounded(result, critical_ns);
 	gt_add_rounded(result, span_ns - critical_ns);
 	gt_result_add_real(result, gt_percent(span_ns - critical_ns, span_ns));
@@ -602,6 +602,11 @@ static void add_remarks(const struct graphs *graphs, struct gt_result *result)
 		                 "consist of is not known. They were made before recording began, "
 		                 "or the recording before graphs were recorded.",
 		                 gt_grouped(unknown).text);
+	if (trace->graph_traces.count > 0)
+		gt_result_remark(result,
+		                 "%s launches were recorded as a whole (--graphs graph): their "
+		                 "span_ns is known, what ran in them is not.",
+		                 gt_grouped(trace->graph_traces.count).text);
 	if (trace->graph_launches.count > 0 && trace->api_calls.count == 0)
 		gt_result_remark(result, "API calls are not in the recording: what a launch ran, "
 		                         "and how long its call took, is not measured.");

@@ -11,6 +11,7 @@
 #include "analysis/first_launches.h"
 #include "analysis/groups.h"
 #include "analysis/kernel_groups.h"
+#include "analysis/kernels_each.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -133,13 +134,17 @@ static const struct {
 	[GT_BY_RANGE] = {range_headings, GT_COUNT_OF(range_headings)},
 };
 
+static const char *const each_words[] = {"no", "yes", NULL};
+
 static const struct gt_parameter parameters[] = {
 	{"by", GT_PARAMETER_CHOICE, "name", "What executions are counted together by",
          gt_group_words},
+	{"each", GT_PARAMETER_CHOICE, "no",
+         "Whether what each kernel takes of one NVTX range is shown, with its spread", each_words},
 	{0},
 };
 
-enum { BY }; /* arguments, as above */
+enum { BY, EACH }; /* arguments, as above */
 
 static const struct gt_heading shape_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
@@ -610,6 +615,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	tally_init(&tally, view->trace, gt_group_by(arguments->values[BY].text));
 	count_kernels(&tally);
 	add_groups(&tally, result);
+	if (arguments->values[EACH].text[0] == 'y')
+		gt_add_kernels_each(result, &tally.groups);
 	if (tally.groups.by != GT_BY_FAMILY)
 		gt_add_families(result, view->trace);
 	gt_add_first_launches(result, view->trace, &tally.first);

@@ -39,6 +39,8 @@ static const struct gt_heading object_headings[] = {
          "On which stream: CUPTI's number; of an event's record the stream it was made on",
          GT_WORTH_KEY},
 	{"event", GT_UNIT_COUNT, "On which event: its number in its process", GT_WORTH_KEY},
+	{"event_name", GT_UNIT_TEXT, "That the program gave the event through NVTX",
+         GT_WORTH_LITTLE},
 	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry", GT_WORTH_KEY},
 	{"thread_percent", GT_UNIT_PERCENT, "total_ns of the window"},
@@ -268,10 +270,13 @@ static void add_total(struct gt_result *result, const struct gt_view *view,
 	add_thread(result, trace, total->object.thread);
 	gt_result_add_text(result, gt_sync_kind_name(total->object.kind));
 	gt_add_stream(result, trace, total->object.stream);
-	if (total->object.event < trace->events.count)
+	if (total->object.event < trace->events.count) {
 		gt_result_add_count(result, trace->events.rows[total->object.event].number);
-	else
+		gt_add_string(result, trace, trace->events.rows[total->object.event].name);
+	} else {
 		gt_result_add_unknown(result);
+		gt_result_add_unknown(result);
+	}
 	gt_result_add_count(result, (int64_t)total->calls);
 	gt_result_add_count(result, total->total_ns);
 	gt_result_add_real(result,

@@ -34,9 +34,11 @@ static int run(int argc, char **argv, struct gt_error *err)
 const struct gt_command gt_command_completion = {
 	.name = "completion",
 	.operands = "SHELL",
-	.summary = "Print what makes a shell complete gputrace's words",
-	.details = "SHELL is bash, zsh or fish. Packages install these files. By hand, for bash:\n"
-		   "  gputrace completion bash >>~/.bashrc",
+	.summary = "Print what lets a shell complete gputrace's words",
+	.details = "SHELL is bash, zsh or fish. Packages install it already. By hand:\n"
+		   "  gputrace completion bash >>~/.bashrc\n"
+		   "  gputrace completion zsh >\"${fpath[1]}/_gputrace\"\n"
+		   "  gputrace completion fish >~/.config/fish/completions/gputrace.fish",
 	.options = options,
 	.run = run,
 };

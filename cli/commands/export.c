@@ -53,18 +53,20 @@ static const char *const compressions[] = {
 
 static const struct gt_option options[] = {
 	OPT_TEXT("format", 't', struct args, format, "FORMAT",
-                 "Format to write; default: the one that the name of FILE ends with, or perfetto"),
+                 "Format to write; default: the one that the name of FILE ends with, else perfetto"),
 	OPT_TEXT("output", 'o', struct args, output, "FILE",
-                 "Write here, into it when it is a folder, - for standard output; default: the "
+                 "Write to FILE, or into it if it is a folder; - is standard output. Default: the "
                  "recording's name with the ending of the format"),
 	OPT_FLAG("force", 'f', struct args, force, "Overwrite an existing file"),
 	OPT_CHOICE("compression", 0, struct args, compression, "KIND", compressions,
-                   "How to compress what is written: default, none, zlib, gzip or zstd. zstd makes "
-                   "smaller Perfetto traces that viewers from v58 on open"),
+                   "How to compress: default (what opens everywhere), none, zlib, gzip, or zstd for "
+                   "smaller Perfetto traces, which viewers from v58 on open"),
 	OPT_FLAG("uncompressed", 0, struct args, uncompressed, "The same as --compression none"),
 	OPT_FLAG("no-api", 0, struct args, without_calls,
                  "Leave out API calls, for smaller files; waits and failed calls stay"),
-	OPT_FLAG("json", 0, struct args, json, "Print what was written as JSON on standard output"),
+	OPT_FLAG(
+		"json", 0, struct args, json,
+		"Say in JSON what was written, on standard output; a trace in JSON is --format chrome"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
@@ -238,7 +240,7 @@ static void tell(const struct args *args, const struct gt_output *output,
 		gt_say("wrote %s to standard output: %s",
 		       gt_figure_bytes((int64_t)counts->bytes).text, slices);
 	if (counts->skipped)
-		gt_say("%s rows could not be placed in time and are not in it",
+		gt_say("%s rows have no known time and were left out",
 		       gt_figure_count((int64_t)counts->skipped).text);
 	if (output->file != stdout)
 		gt_trace_file_say(output->path, exporter, args->verbose);

@@ -62,10 +62,10 @@ static int finish(const struct args *args, const char *folder, struct gt_error *
 	if (args->quiet)
 		return 0;
 	if (salvage.arenas == 0)
-		gt_say("%s: there was nothing to finish", folder);
+		gt_say("%s: nothing to finish, it is complete", folder);
 	else
-		gt_say("%s: %u %s finished, %s salvaged", folder, salvage.arenas,
-		       salvage.arenas == 1 ? "capture" : "captures",
+		gt_say("%s: %u %s completed with %s that killed processes had left", folder,
+		       salvage.arenas, salvage.arenas == 1 ? "capture" : "captures",
 		       gt_figure_bytes((int64_t)salvage.bytes).text);
 	return 0;
 }
@@ -99,10 +99,10 @@ const struct gt_command gt_command_finish = {
 	.summary = "Complete a recording whose processes were killed",
 	.details = GT_RECORDING_HELP
 	"\n\n"
-	"A process that is killed leaves what it had not written yet in an arena beside its "
-	"capture. Every command reads it there; 'gputrace run' puts it into the capture when the "
-	"program has ended, and this does so when there was no 'gputrace run', or it was killed "
-	"too. It may be interrupted and repeated.",
+	"A process that is killed leaves its last records in a file beside its capture (an arena). "
+	"Every command reads them there. 'gputrace run' moves them into the capture when the program "
+	"has ended; this does it where there was no 'gputrace run', or where it was killed too. It "
+	"can be interrupted and repeated.",
 	.options = options,
 	.run = run,
 };

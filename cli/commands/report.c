@@ -48,7 +48,7 @@ static const char *const by_words[] = {"name",   "base",  "shape", "stream", "fa
                                        "origin", "range", "path",  "domain", NULL};
 
 static const struct gt_option options[] = {
-	OPT_FLAG("list", 'l', struct args, list, "List the reports and stop"),
+	OPT_FLAG("list", 'l', struct args, list, "List the reports and their parameters, and stop"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_CHOICE(
@@ -57,10 +57,10 @@ static const struct gt_option options[] = {
 		"NVTX ranges by path (default), name or domain; if no report is named, of "
 		"the one that can"),
 	OPT_FLAG("each", 0, struct args, each,
-                 "Show the figures of one NVTX range, with their spread over all of them; the "
-                 "report ranges, if none is named"),
+                 "Show the figures of one NVTX range, with their spread over all of them: of the "
+                 "reports ranges and kernels; the report ranges, if none is named"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
-                 "Set a parameter of the reports, as --list shows them; may be given again"),
+                 "Set a parameter of a report: --list shows which there are; may be given again"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
                  "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
                  "commas separate several"),
@@ -219,7 +219,7 @@ static int show_each(struct answers *answers, struct gt_error *err)
 	if (set_where_known(answers, "each=yes") == 0)
 		return 0;
 	return gt_fail(err, EINVAL,
-	               "--each shows the figures of NVTX ranges: add the report ranges");
+	               "--each shows the figures of NVTX ranges: add the report ranges or kernels");
 }
 
 /* The report that is meant where none is named. */
@@ -442,9 +442,7 @@ static bool help_with_reports(int argc, char **argv)
 	bool found = false;
 
 	for (int i = 0; i < argc; i++) {
-		const struct gt_alias *alias = gt_alias_find(argv[i]);
-		const struct gt_report *report =
-			gt_report_find(alias && !gt_report_find(argv[i]) ? alias->report : argv[i]);
+		const struct gt_report *report = gt_habit_report(argv[i]);
 
 		if (!report)
 			continue;

@@ -18,22 +18,22 @@
 #include "base/host.h"
 #include "base/path.h"
 #include "base/units.h"
-#include "cli/claim.h"
 #include "cli/command.h"
-#include "cli/environment.h"
-#include "cli/library.h"
-#include "cli/listener.h"
 #include "cli/manifest.h"
 #include "cli/names.h"
 #include "cli/option.h"
 #include "cli/output.h"
 #include "cli/process.h"
 #include "cli/progress.h"
-#include "cli/python.h"
 #include "cli/reading.h"
 #include "cli/recording.h"
+#include "cli/run/claim.h"
+#include "cli/run/environment.h"
+#include "cli/run/library.h"
+#include "cli/run/listener.h"
+#include "cli/run/python.h"
+#include "cli/run/summary.h"
 #include "cli/say.h"
-#include "cli/summary.h"
 #include "cli/trace_file.h"
 #include "exporters/exporter.h"
 #include "format/arena.h"
@@ -51,6 +51,7 @@
 struct args {
 	const char *output;
 	const char *api;
+	const char *graphs;
 	const char *cupti;
 	const char *names;
 	const char *pytorch;
@@ -70,45 +71,51 @@ struct args {
 static const struct gt_option options[] = {
 	OPT_TEXT(
 		"output", 'o', struct args, output, "NAME",
-		"Write NAME.gputrace and NAME.perfetto; default: what GPUTRACE_OUTPUT names, else the "
-		"program's name, here; FOLDER/: the program's name in it. In NAME %p is the process id of gputrace, %h the host, "
-		"%q{VAR} an environment variable, %n the smallest number that is free, %% a %"),
+		"Write NAME.gputrace and NAME.perfetto. Default: what GPUTRACE_OUTPUT says, else the "
+		"program's name, in this folder. FOLDER/ writes into that folder. In NAME, %p is the "
+		"process id of gputrace, %h the host, %q{VAR} an environment variable, %n the "
+		"smallest number that is free, %% a percent sign"),
 	OPT_FLAG("force", 'f', struct args, force,
-                 "Overwrite an existing recording, once the new one is there; never one that is being "
-                 "written"),
+                 "Overwrite an existing recording. It stays until the new one is there; one that is "
+                 "being written is never replaced"),
 	OPT_FLAG("join", 0, struct args, join,
-                 "Record into NAME.gputrace even if it exists, together with other runs (ranks of a "
-                 "job) that do the same; writes no NAME.perfetto"),
+                 "Share NAME.gputrace, even if it exists, with other runs that do the same, such as "
+                 "the ranks of a job. Writes no NAME.perfetto"),
 	OPT_FLAG("no-export", 0, struct args, no_export, "Do not write NAME.perfetto"),
-	OPT_FLAG("quiet", 'q', struct args, quiet,
-                 "Print no summary; what went wrong is still said"),
+	OPT_FLAG("quiet", 'q', struct args, quiet, "Print no summary, only what went wrong"),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_CHOICE("api", 0, struct args, api, "CALLS", gt_api_words,
-                   "API calls to record; default light: those of the program itself, of a kernel "
-                   "launch by the runtime the driver's call. outer: the runtime's, for a price"),
+                   "API calls to record. light (default): those that the program makes, but of a "
+                   "kernel launch the driver's call in place of the runtime's; outer: also of a "
+                   "launch the runtime's, which costs more; all: also the calls inside these; none"),
+	OPT_CHOICE(
+		"graphs", 0, struct args, graphs, "LEVEL", gt_graphs_words,
+		"How to record launches of CUDA graphs. node (default): each kernel, copy and fill "
+		"of them; graph: each launch as a whole, which costs less"),
 	OPT_FLAG("no-nvtx", 0, struct args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_TEXT(
 		"pytorch", 0, struct args, pytorch, "WHAT",
 		"Name what PyTorch does, forward and backward, by NVTX ranges, which slows the program "
 		"down: ops, shapes (ops with sizes of operands) or modules; commas separate several"),
-	OPT_INTERVAL(
-		"telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
-		"How often power, clocks, temperature and their like are read of each GPU in use, "
-		"10ms to 1h; default 100ms"),
+	OPT_INTERVAL("telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
+                     "Read power, clocks, temperature and the like of each GPU in use this often, "
+                     "10ms to 1h, or off; default 100ms"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
                      3600000000000,
-                     "How often finished activity is fetched, 1ms to 1h; default 100ms"),
+                     "Fetch finished records from CUPTI this often, 1ms to 1h; default 100ms"),
 	OPT_SIZE("buffer-size", 0, struct args, buffer_bytes, "SIZE", 64 << 10, 64 << 20,
-                 "Size of one activity buffer, 64K to 64M; default 1M"),
+                 "Size of a buffer that CUPTI writes records into, 64K to 64M; default 1M. Smaller "
+                 "ones take less disk while the program runs"),
 	OPT_FLAG("keep-modules", 0, struct args, keep_modules,
                  "Keep the GPU code that is loaded (cubins) in the recording, each once, at most 4G for "
                  "each process, so that reports know its functions; loading it then takes longer"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
-                 "Use this libcupti, not the one that fits the process"),
+                 "Use this file as libcupti, NVIDIA's library for tools; by default the one that fits "
+                 "the driver is looked for"),
 	OPT_FLAG("verbose", 'v', struct args, verbose,
-                 "Let every process say in one line whether recording started, and print the address, "
-                 "a long one, at which Perfetto's UI unfolds the trace"),
+                 "Let every process say whether it is recorded, and print the long address that "
+                 "unfolds the trace in Perfetto's UI"),
 	OPT_END_OF("run"),
 };
 
@@ -379,6 +386,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
 	if (args->keep_modules && !gt_environment_find(environment, "GPUTRACE_KEEP_MODULES"))
 		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
+	if (args->graphs)
+		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;
@@ -427,7 +436,7 @@ static int set_library(struct gt_environment *environment, bool nvtx, struct gt_
 	if (result < 0)
 		return result;
 	if (before && *before && strcmp(before, library) != 0)
-		gt_say("%s was %s; for this run it is %s", name, before, library);
+		gt_say("%s is set to %s; this run uses %s instead", name, before, library);
 	gt_environment_set(environment, name, library);
 	set_nvtx(environment, library, nvtx);
 	/* Ours alone: the library would take it for a setting that it does not know. */
@@ -644,7 +653,7 @@ static void conclude_without(struct run *run)
 	if (gt_claim_drop(&run->claim, &err) < 0)
 		gt_say("%s", err.text);
 	else if (replaces)
-		gt_say("%s is the recording that it was before", run->folder);
+		gt_say("%s is still the older recording", run->folder);
 }
 
 static void summarise(const struct run *run, const struct gt_reading *reading,
@@ -699,7 +708,7 @@ failed:
 	if (result < 0)
 		gt_say("%s", err.text);
 	if (run->claim.older)
-		gt_say("the recording that %s was before is now %s", run->folder, run->claim.older);
+		gt_say("the older recording %s is now called %s", run->folder, run->claim.older);
 done:
 	gt_reading_release(&reading);
 }
@@ -745,7 +754,7 @@ static void conclude_apart(struct run *run, const struct gt_salvage *salvage)
 	else if (is_wish_to_end(ending.signal))
 		(void)raise(ending.signal);
 	else if (gt_ending_status(&ending))
-		gt_say("the summary could not be made to its end; %s holds what was recorded",
+		gt_say("the summary could not be finished; what was recorded is in %s",
 		       run->folder);
 }
 
@@ -842,9 +851,11 @@ const struct gt_command gt_command_run = {
 	.name = "run",
 	.operands = "[--] PROGRAM [ARG...]",
 	.summary = "Run a program and record what it does on NVIDIA GPUs",
-	.details = "The exit status is the program's own; 128+N when signal N killed it, 125 when "
-		   "gputrace could not start recording, 126 when PROGRAM cannot be run, 127 when "
-		   "there is no such program. Everything after PROGRAM belongs to the program.",
+	.details =
+		"Everything after PROGRAM belongs to the program. gputrace exits as the program "
+		"does: with its status, or 128+N when signal N killed it; with 125 when gputrace "
+		"could not start recording, 126 when PROGRAM cannot be run, 127 when there is no "
+		"such program.",
 	.options = options,
 	.failed_status = GT_EXIT_NOT_STARTED,
 	.run = run,

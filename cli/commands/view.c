@@ -18,22 +18,22 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/units.h"
-#include "cli/address.h"
-#include "cli/browser.h"
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/names.h"
 #include "cli/option.h"
-#include "cli/page.h"
-#include "cli/port.h"
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/say.h"
-#include "cli/serve.h"
-#include "cli/temporary.h"
 #include "cli/trace_file.h"
 #include "cli/variable.h"
+#include "cli/view/address.h"
+#include "cli/view/browser.h"
+#include "cli/view/page.h"
+#include "cli/view/port.h"
+#include "cli/view/serve.h"
+#include "cli/view/temporary.h"
 #include "exporters/exporter.h"
 #include "format/chunk.h"
 #include "format/recording.h"
@@ -56,14 +56,15 @@ struct args {
 
 static const struct gt_option options[] = {
 	OPT_TEXT("ui", 0, struct args, ui, "ADDRESS",
-                 "Show it in this Perfetto UI: its address, or the folder of a built one, which is then "
-                 "served too, until Ctrl-C; default: " GT_ADDRESS_UI),
+                 "Use this Perfetto UI: its address, or the folder of a built one, which is then served "
+                 "too, until Ctrl-C. Default: " GT_ADDRESS_UI),
 	{OPT("port", 0, COUNT, struct args, port, "NUMBER",
-             "Wait on this port of 127.0.0.1, 0 for any; default: 9001, from which the UI fetches the "
-             "trace by itself, or any where that is taken. From other ports a page hands it over"),
+             "Offer the trace on this port of 127.0.0.1, 0 for any that is free. Default: 9001, the only "
+             "one that the UI may read from by itself; on another, or where 9001 is taken, you press "
+             "a button on a page that hands the trace over"),
          NULL, 0, MOST_PORT},
 	OPT_FLAG("no-browser", 0, struct args, no_browser,
-                 "Only print the address, open no browser"),
+                 "Open no browser, only print the address"),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_END_OF("view"),
@@ -410,14 +411,16 @@ static int choose_what(const char *word, char **path, struct gt_error *err)
 {
 	static const struct gt_wanted wanted = {.what = "recording or trace", .code = ENOENT};
 	char *recording = word ? gt_recording_find(word) : NULL;
-	const bool is_recording = recording;
+	const bool has_recording = recording;
 	const bool is_there = word && access(word, F_OK) == 0;
 
 	free(recording);
-	if (word && *word && !is_recording && !is_there &&
-	    (gt_recording_is_trace(word) || gt_recording_is_foreign(word, NULL) == 0))
-		return gt_recording_missing(word, &wanted, err);
-	if (is_recording || !is_there || gt_path_is_folder(word) || gt_recording_is_program(word))
+	if (word && *word && !has_recording && !is_there &&
+	    (gt_recording_is_trace(word) || gt_recording_is_foreign(word, NULL) == 0)) {
+		(void)gt_recording_missing(word, &wanted, err);
+		return -ENOENT;
+	}
+	if (has_recording || !is_there || gt_path_is_folder(word) || gt_recording_is_program(word))
 		return gt_recording_choose(word, path, err);
 	*path = gt_recording_path(word, "");
 	return 0;
@@ -459,10 +462,12 @@ const struct gt_command gt_command_view = {
 	.name = "view",
 	.operands = "[RECORDING|TRACE]",
 	.summary = "Show a recording on a timeline, in a browser",
-	.details = "Offers the trace to a browser on this machine, opens one, where the UI of "
-		   "Perfetto shows the GPU, and ends when the UI has the trace, or by Ctrl-C. "
-		   "TRACE is a file that Perfetto opens.\n" GT_RECORDING_HELP "\n"
-		   "The trace stays on this machine: the UI runs in the browser.",
+	.details =
+		"Offers the trace to the browser of this machine and opens it: Perfetto's UI shows "
+		"the GPU and the program on a timeline. Ends when the UI has loaded the trace, or by "
+		"Ctrl-C. The trace stays on this machine, as the UI runs in the browser.\n" GT_RECORDING_HELP
+		"\n"
+		"TRACE is a file that Perfetto opens, such as NAME.perfetto.",
 	.options = options,
 	.run = run,
 };

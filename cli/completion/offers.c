@@ -169,9 +169,7 @@ static size_t find_reports(const struct gt_line *line, const struct gt_report **
 	size_t count = 0;
 
 	gt_array_each(const char *const, word, &line->operands) {
-		const struct gt_alias *alias = gt_alias_find(*word);
-		const struct gt_report *report =
-			gt_report_find(alias && !gt_report_find(*word) ? alias->report : *word);
+		const struct gt_report *report = gt_habit_report(*word);
 
 		for (size_t i = 0; strcmp(*word, "all") == 0 && i < gt_report_count; i++)
 			if (count < most)
@@ -364,9 +362,9 @@ void gt_offers_init(struct gt_offers *offers, size_t count, char **words)
 
 void gt_offers_release(struct gt_offers *offers)
 {
-	gt_array_each(const struct gt_offer, offer, &offers->words) {
-		free(offer->word);
-		free(offer->text);
+	gt_array_each(const struct gt_offer, row, &offers->words) {
+		free(row->word);
+		free(row->text);
 	}
 	gt_array_release(&offers->words);
 }
@@ -379,7 +377,7 @@ void gt_offers_print(const struct gt_offers *offers, FILE *out)
 		fprintf(out, "program %zu\n", offers->program + 1);
 	else
 		fprintf(out, "%s\n", more[offers->more]);
-	gt_array_each(const struct gt_offer, offer, &offers->words)
-		fprintf(out, "%s%s%s\n", offer->word, offer->text ? "\t" : "",
-		        offer->text ? offer->text : "");
+	gt_array_each(const struct gt_offer, row, &offers->words)
+		fprintf(out, "%s%s%s\n", row->word, row->text ? "\t" : "",
+		        row->text ? row->text : "");
 }

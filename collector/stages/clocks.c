@@ -324,6 +324,8 @@ static void convert_ranges(struct gt_capture *capture, struct line *host,
 		end->time_ns = (uint64_t)time_ns;
 		widen(process, time_ns, time_ns);
 	}
+	gt_array_each(struct gt_record_range_data, data, &capture->raw_range_data)
+		data->time_ns = (uint64_t)convert(host, (gt_time)data->time_ns);
 	gt_array_each(struct gt_record_given_name, name, &capture->raw_given_names)
 		name->time_ns = (uint64_t)convert(host, (gt_time)name->time_ns);
 }

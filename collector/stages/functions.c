@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/strings.h"
@@ -165,13 +166,22 @@ static int path_of(const struct gt_capture *capture, uint64_t hash, char *path, 
 	               : -1;
 }
 
-static int check(const struct gt_content *content, const struct gt_module *module,
-                 struct gt_cubin *cubin, struct gt_error *err)
+/* The size is looked at first: what is larger is not read into memory to find that out. */
+static int load(const char *path, const struct gt_module *module, struct gt_content *content,
+                struct gt_error *err)
 {
-	if (content->size != module->size_bytes ||
-	    gt_content_hash(content->bytes, content->size) != module->hash)
+	struct stat status;
+	int result;
+
+	if (module->size_bytes > MOST_BYTES)
+		return gt_fail(err, EBADMSG, "it is too large");
+	if (stat(path, &status) == 0 && (uint64_t)status.st_size != module->size_bytes)
 		return gt_fail(err, EBADMSG, "it is not what was loaded");
-	return gt_cubin_open(cubin, content->bytes, content->size, err);
+	result = gt_load_file(content, path, err);
+	if (result == 0 && (content->size != module->size_bytes ||
+	                    gt_content_hash(content->bytes, content->size) != module->hash))
+		return gt_fail(err, EBADMSG, "it is not what was loaded");
+	return result;
 }
 
 /* False when there is nothing that can be read; a note says why where there should be. */
@@ -180,7 +190,7 @@ static bool read_kept(struct reading *reading, const struct gt_capture *capture,
 	struct gt_trace *trace = reading->collection->trace;
 	struct gt_module *row = &trace->modules.rows[module];
 	struct read_module read = {trace->functions.count, 0, module};
-	struct gt_error err = {.text = "it is too large"};
+	struct gt_error err = {0};
 	struct gt_content content = {0};
 	struct gt_cubin_facts facts = {0};
 	struct gt_cubin cubin;
@@ -190,8 +200,8 @@ static bool read_kept(struct reading *reading, const struct gt_capture *capture,
 
 	if (path_of(capture, row->hash, path, sizeof(path), &name) < 0)
 		return false;
-	if (row->size_bytes <= MOST_BYTES && gt_load_file(&content, path, &err) == 0 &&
-	    check(&content, row, &cubin, &err) == 0) {
+	if (load(path, row, &content, &err) == 0 &&
+	    gt_cubin_open(&cubin, content.bytes, content.size, &err) == 0) {
 		gt_cubin_facts_read(&facts, &cubin);
 		is_read = has_room(reading, facts.functions.count);
 		row->file = gt_strings_add(trace->strings, name);

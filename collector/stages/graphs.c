@@ -590,6 +590,18 @@ static void link_kernels(struct linker *linker)
 			fill->node = node_of(linker, fill->stream, fill->graph_node);
 }
 
+static void link_traces(struct linker *linker)
+{
+	struct gt_trace *trace = linker->trace;
+
+	gt_array_each(struct gt_graph_trace, run, &trace->graph_traces) {
+		struct ids *ids = ids_of(linker, gt_trace_stream_process(trace, run->stream));
+
+		if (ids)
+			run->exec = find(&ids->execs, run->graph);
+	}
+}
+
 /* Of executable graphs that nobody saw being made, their kernels tell the ids. */
 static void number_unknown(struct gt_trace *trace)
 {
@@ -730,6 +742,7 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 	link_dependencies(linker);
 	link_kernels(linker);
 	link_ranges(linker->trace);
+	link_traces(linker);
 	number_unknown(linker->trace);
 	remark_unknown(collection, linker);
 }

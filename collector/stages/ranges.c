@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "collector/nvtx_names.h"
+#include "collector/payloads.h"
 #include "collector/rows.h"
 #include "collector/stage.h"
 #include "format/ranges.h"
@@ -50,6 +51,7 @@ struct walk {
 	struct gt_trace *trace;
 	struct gt_capture *capture;
 	struct source *sources;        /* by capture */
+	struct gt_payloads *payloads;  /* of the capture's source */
 	gt_array(struct start) ranges; /* of all captures; their places are the rows */
 	gt_array(struct start) marks;
 	struct link *links;
@@ -164,30 +166,42 @@ static struct gt_mark mark_of(struct gt_nvtx_names *names,
 /* Of one capture while rows are filled. */
 struct source {
 	struct gt_nvtx_names names;
+	struct gt_payloads payloads;
 	gt_id *rows; /* by raw_range_begins: of ranges or marks */
 };
+
+static gt_string data_of(struct source *source, const struct gt_record_range_begin *begin,
+                         gt_string *message)
+{
+	const struct gt_payload_event event = {begin->thread, begin->order, begin->time_ns};
+
+	return gt_payloads_of(&source->payloads, &event, 0, message);
+}
 
 static void fill_range(struct walk *walk, gt_id row)
 {
 	const struct start *start = &walk->ranges.rows[row];
 	struct source *source = &walk->sources[start->capture];
+	const struct gt_record_range_begin *begin =
+		&source->names.capture->raw_range_begins.rows[start->begin];
+	struct gt_range range = range_of(&source->names, begin, start->thread);
 
 	source->rows[start->begin] = row;
-	walk->trace->ranges.rows[row] =
-		range_of(&source->names,
-	                 &source->names.capture->raw_range_begins.rows[start->begin],
-	                 start->thread);
+	range.data = data_of(source, begin, &range.text);
+	walk->trace->ranges.rows[row] = range;
 }
 
 static void fill_mark(struct walk *walk, gt_id row)
 {
 	const struct start *start = &walk->marks.rows[row];
 	struct source *source = &walk->sources[start->capture];
+	const struct gt_record_range_begin *begin =
+		&source->names.capture->raw_range_begins.rows[start->begin];
+	struct gt_mark mark = mark_of(&source->names, begin, start->thread);
 
 	source->rows[start->begin] = row;
-	walk->trace->marks.rows[row] =
-		mark_of(&source->names, &source->names.capture->raw_range_begins.rows[start->begin],
-	                start->thread);
+	mark.data = data_of(source, begin, &mark.text);
+	walk->trace->marks.rows[row] = mark;
 }
 
 static void fill_rows(struct walk *walk)
@@ -210,6 +224,10 @@ static void finish(struct walk *walk, gt_id row, const struct gt_record_range_en
 	range->end_ns = end_ns;
 	range->end_thread = gt_row_of_thread(walk->trace, walk->capture, end->thread);
 	range->flags = (range->flags & ~(uint32_t)GT_UNFINISHED) | (end->flags & GT_SALVAGED);
+	range->data =
+		gt_payloads_of(walk->payloads,
+	                       &(struct gt_payload_event){end->thread, end->order, end->time_ns},
+	                       range->data, &range->text);
 }
 
 /* ---- what was started and ended by its id, on whatever threads ---- */
@@ -523,6 +541,7 @@ static void init_sources(struct walk *walk, struct gt_collection *collection)
 
 		add_starts(walk, (uint32_t)i, capture);
 		gt_nvtx_names_init(&source->names, walk->trace, capture);
+		gt_payloads_init(&source->payloads, &source->names, capture);
 		source->rows = gt_allocate((capture->raw_range_begins.count + 1) * sizeof(gt_id));
 	}
 }
@@ -530,6 +549,7 @@ static void init_sources(struct walk *walk, struct gt_collection *collection)
 static void release_sources(struct walk *walk, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		gt_payloads_release(&walk->sources[i].payloads);
 		gt_nvtx_names_release(&walk->sources[i].names);
 		free(walk->sources[i].rows);
 	}
@@ -548,6 +568,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	for (size_t i = 0; i < collection->captures.count; i++) {
 		walk.capture = &collection->captures.rows[i];
 		walk.rows = walk.sources[i].rows;
+		walk.payloads = &walk.sources[i].payloads;
 		walk_capture(&walk);
 	}
 	release_sources(&walk, collection->captures.count);

@@ -15,7 +15,7 @@ enum {
 int gt_chrome_open(struct gt_chrome_out *out, const struct gt_sink *sink, bool compress,
                    struct gt_error *err)
 {
-	*out = (struct gt_chrome_out){.sink = *sink, .compress = compress};
+	*out = (struct gt_chrome_out){.written = {*sink}, .compress = compress};
 	if (!compress)
 		return 0;
 	if (deflateInit2(&out->gzip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
@@ -23,18 +23,6 @@ int gt_chrome_open(struct gt_chrome_out *out, const struct gt_sink *sink, bool c
 		return gt_fail(err, ENOMEM, "cannot start zlib to compress the trace");
 	out->packed = gt_allocate(BLOCK_SIZE);
 	return 0;
-}
-
-static void write_bytes(struct gt_chrome_out *out, const void *bytes, size_t size)
-{
-	int result;
-
-	if (out->error || size == 0)
-		return;
-	result = out->sink.write(out->sink.context, bytes, size);
-	if (result < 0)
-		out->error = -result;
-	out->bytes += size;
 }
 
 /* flush: as deflate takes it. */
@@ -49,10 +37,10 @@ static void write_compressed(struct gt_chrome_out *out, int flush)
 		gzip->next_out = out->packed;
 		gzip->avail_out = BLOCK_SIZE;
 		result = deflate(gzip, flush);
-		write_bytes(out, out->packed, BLOCK_SIZE - gzip->avail_out);
+		gt_written_add(&out->written, out->packed, BLOCK_SIZE - gzip->avail_out);
 	} while (gzip->avail_out == 0);
-	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR && !out->error)
-		out->error = EIO;
+	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+		gt_written_fail(&out->written, EIO);
 }
 
 static void hand_on(struct gt_chrome_out *out, int flush)
@@ -61,7 +49,7 @@ static void hand_on(struct gt_chrome_out *out, int flush)
 	if (out->compress)
 		write_compressed(out, flush);
 	else
-		write_bytes(out, out->chars.text.rows, out->chars.text.count);
+		gt_written_add(&out->written, out->chars.text.rows, out->chars.text.count);
 	out->chars.text.count = 0;
 }
 
@@ -78,8 +66,5 @@ int gt_chrome_close(struct gt_chrome_out *out, struct gt_error *err)
 		deflateEnd(&out->gzip);
 	gt_array_free(out->packed);
 	gt_array_release(&out->chars.text);
-	if (out->error)
-		return gt_fail(err, out->error, "cannot write the trace: %s",
-		               gt_errno_text(out->error));
-	return 0;
+	return gt_written_check(&out->written, err);
 }

@@ -7,21 +7,20 @@
 
 #include <zlib.h>
 
-#include "base/sink.h"
 #include "exporters/chrome/chars.h"
+#include "exporters/written.h"
 
 struct gt_error;
+struct gt_sink;
 
 /* A file of JSON on its way to the sink: chars is what was not handed on yet. */
 struct gt_chrome_out {
 	struct gt_chars chars;
-	struct gt_sink sink;
+	struct gt_written written;
 	bool compress;
-	int error; /* errno value of the first write that failed; nothing is written after it */
 	z_stream gzip;
 	uint8_t *packed;
 	uint64_t raw_bytes;
-	uint64_t bytes; /* written to the sink */
 };
 
 int gt_chrome_open(struct gt_chrome_out *out, const struct gt_sink *sink, bool compress,

@@ -58,7 +58,7 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
 	gt_ids_release(&chrome.ids);
 	result = gt_chrome_close(&chrome.out, err);
 
-	chrome.counts.bytes = chrome.out.bytes;
+	chrome.counts.bytes = chrome.out.written.bytes;
 	chrome.counts.raw_bytes = chrome.out.raw_bytes;
 	if (result == 0 && counts)
 		*counts = chrome.counts;

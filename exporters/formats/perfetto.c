@@ -21,7 +21,7 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
 	gt_perfetto_write(&perfetto, options);
 	result = gt_packets_close(&perfetto.packets, err);
 
-	perfetto.counts.bytes = perfetto.packets.bytes;
+	perfetto.counts.bytes = perfetto.packets.written.bytes;
 	perfetto.counts.raw_bytes = perfetto.packets.raw_bytes;
 	if (result == 0 && counts)
 		*counts = perfetto.counts;

@@ -2,10 +2,8 @@
 #include "exporters/perfetto/packets.h"
 
 #include <assert.h>
-#include <errno.h>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "exporters/perfetto/wire.h"
 
 enum {
@@ -20,7 +18,7 @@ int gt_packets_open(struct gt_packets *packets, const struct gt_sink *sink,
 {
 	int result = 0;
 
-	*packets = (struct gt_packets){.sink = *sink, .compression = compression};
+	*packets = (struct gt_packets){.written = {*sink}, .compression = compression};
 	if (compression == GT_COMPRESSION_NONE)
 		packets->block = gt_allocate(BLOCK_SIZE);
 	else
@@ -28,18 +26,6 @@ int gt_packets_open(struct gt_packets *packets, const struct gt_sink *sink,
 	if (result == 0 && compression != GT_COMPRESSION_NONE)
 		packets->block = gt_crew_block(&packets->crew);
 	return result;
-}
-
-static void write_bytes(struct gt_packets *packets, const void *bytes, size_t size)
-{
-	int result;
-
-	if (packets->error || size == 0)
-		return;
-	result = packets->sink.write(packets->sink.context, bytes, size);
-	if (result < 0)
-		packets->error = -result;
-	packets->bytes += size;
 }
 
 /* One packet that holds others. Of gt_packed_sink. */
@@ -54,15 +40,15 @@ static void write_packed(void *context, const uint8_t *packed, int64_t packed_si
 	size_t size;
 
 	if (packed_size < 0) {
-		packets->error = packets->error ? packets->error : (int)-packed_size;
+		gt_written_fail(&packets->written, (int)-packed_size);
 		return;
 	}
 	size = (size_t)packed_size;
 	end = gt_put_varint(end, FRAME_TAG);
 	end = gt_put_varint(end, gt_varint_size(tag) + gt_varint_size(size) + size);
 	end = gt_put_varint(gt_put_varint(end, tag), size);
-	write_bytes(packets, head, (size_t)(end - head));
-	write_bytes(packets, packed, size);
+	gt_written_add(&packets->written, head, (size_t)(end - head));
+	gt_written_add(&packets->written, packed, size);
 }
 
 static void flush(struct gt_packets *packets)
@@ -72,7 +58,7 @@ static void flush(struct gt_packets *packets)
 	if (packets->size == 0)
 		return;
 	if (packets->compression == GT_COMPRESSION_NONE) {
-		write_bytes(packets, packets->block, packets->size);
+		gt_written_add(&packets->written, packets->block, packets->size);
 	} else {
 		gt_crew_hand_over(&packets->crew, packets->size, &sink);
 		packets->block = gt_crew_block(&packets->crew);
@@ -123,8 +109,8 @@ void gt_packets_add_packed(struct gt_packets *packets, const uint8_t *packet, si
 	/* Larger than any block, such as the launch of a graph with 100,000 nodes: goes plain. */
 	flush_all(packets);
 	head_size = (size_t)(gt_put_varint(gt_put_varint(head, FRAME_TAG), size) - head);
-	write_bytes(packets, head, head_size);
-	write_bytes(packets, packet, size);
+	gt_written_add(&packets->written, head, head_size);
+	gt_written_add(&packets->written, packet, size);
 	packets->raw_bytes += head_size + size;
 }
 
@@ -144,8 +130,5 @@ int gt_packets_close(struct gt_packets *packets, struct gt_error *err)
 	else
 		gt_crew_release(&packets->crew);
 	packets->block = NULL;
-	if (packets->error)
-		return gt_fail(err, packets->error, "cannot write the trace: %s",
-		               gt_errno_text(packets->error));
-	return 0;
+	return gt_written_check(&packets->written, err);
 }

@@ -6,25 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/sink.h"
 #include "exporters/crew.h"
+#include "exporters/written.h"
 #include <perfetto.pb-c.h>
 
 struct gt_error;
+struct gt_sink;
 
 /*
  * A file of Perfetto packets being written. Whole packets are collected in a block; a full block
  * is compressed into one packet that holds them, or written as it is.
  */
 struct gt_packets {
-	struct gt_sink sink;
-	int error; /* errno value of the first write that failed; nothing is written after it */
+	struct gt_written written;
 	enum gt_compression compression;
 	struct gt_crew crew; /* none with NONE */
 	uint8_t *block;      /* the crew's, or own memory */
 	size_t size;         /* bytes in block */
 	uint64_t raw_bytes;
-	uint64_t bytes; /* written to the sink */
 };
 
 /* compression: NONE, ZLIB or ZSTD. */

@@ -36,12 +36,26 @@ static void add_kind(struct list *list, const struct gt_sync *sync)
 	kind->number = gt_names_add(&list->perfetto->names, gt_sync_kind_name(sync->kind));
 }
 
+/* That the program gave it. */
+static void add_name(struct list *list, const char *name, gt_string given)
+{
+	struct gt_annotation *row;
+
+	if (!*gt_trace_text(list->perfetto->trace, given))
+		return;
+	row = add(list, name);
+	row->type = GT_VALUE_TEXT;
+	row->number = gt_names_of(&list->perfetto->names, given);
+}
+
 static void add_event(struct list *list, const struct gt_sync *sync)
 {
 	const struct gt_trace *trace = list->perfetto->trace;
 
 	if (sync->event < trace->events.count)
 		add(list, "event")->number = trace->events.rows[sync->event].number;
+	if (sync->event < trace->events.count)
+		add_name(list, "event_name", trace->events.rows[sync->event].name);
 	if (sync->generation != 0)
 		add(list, "record")->number = sync->generation;
 	if (sync->record < trace->syncs.count)

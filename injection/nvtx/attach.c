@@ -9,6 +9,7 @@
 
 #include "injection/inject.h"
 #include "injection/nvtx/nvtx.h"
+#include "injection/nvtx/payloads.h"
 #include "injection/services.h"
 #include "injection/session.h"
 
@@ -130,6 +131,8 @@ static void open_other(struct gt_session *session, NvtxGetExportTableFunc_t firs
 	NvtxInitializeInjectionNvtxFunc_t initialize;
 
 	gt_nvtx_names_init(&session->nvtx);
+	gt_nvtx_schemas_init(&session->nvtx);
+	gt_nvtx_counters_init(&session->nvtx);
 	if (!path || !*path)
 		return;
 	initialize = find_other(path);

@@ -4,6 +4,7 @@
 
 #include "injection/cupti/cupti.h"
 #include "injection/nvtx/nvtx.h"
+#include "injection/nvtx/payloads.h"
 #include "injection/nvtx/texts.h"
 #include "injection/services.h"
 #include "injection/session.h"
@@ -39,6 +40,8 @@ struct event {
 	uint32_t payload_type;
 	uint32_t color;
 	struct gt_nvtx_text text;
+	const struct nvtxPayloadData_v1 *data;
+	size_t data_count;
 };
 
 static bool is_recorded(const struct gt_session *session)
@@ -73,6 +76,18 @@ static void *handle_of(uint32_t number)
 
 /* ---- records ---- */
 
+static void emit_data(struct gt_session *session, const struct event *event, uint64_t time_ns)
+{
+	const struct gt_nvtx_data data = {
+		.all = event->data,
+		.count = event->data_count,
+		.time_ns = time_ns,
+		.order = own.order,
+	};
+
+	gt_nvtx_emit_data(session, &data);
+}
+
 __attribute__((hot)) static void emit_begin(struct gt_session *session, const struct event *event)
 {
 	const size_t behind = event->text.size ? GT_TEXT_BYTES(event->text.size) : 0;
@@ -99,6 +114,8 @@ __attribute__((hot)) static void emit_begin(struct gt_session *session, const st
 	gt_emit_commit();
 	if (event->text.cut)
 		gt_count(session, GT_LEDGER_nvtx_cut, 1);
+	if (event->data)
+		emit_data(session, event, record->time_ns);
 }
 
 __attribute__((hot)) static void emit_end(struct gt_session *session, const struct event *event)
@@ -119,6 +136,8 @@ __attribute__((hot)) static void emit_end(struct gt_session *session, const stru
 	record->thread = 0;
 	record->flags = 0;
 	gt_emit_commit();
+	if (event->data)
+		emit_data(session, event, now);
 }
 
 /* ---- attributes ---- */
@@ -136,6 +155,11 @@ static void read_payload(struct event *event, const nvtxEventAttributes_t *attri
 	case NVTX_PAYLOAD_TYPE_FLOAT:
 		event->payload = attributes->payload.uiValue;
 		break;
+	case NVTX_PAYLOAD_TYPE_EXT:
+		event->data = // NOLINTNEXTLINE(performance-no-int-to-ptr)
+			(const nvtxPayloadData_t *)(uintptr_t)attributes->payload.ullValue;
+		event->data_count = (size_t)(uint32_t)attributes->reserved0;
+		return;
 	default: /* any number may stand in a program's struct */
 		return;
 	}
@@ -207,21 +231,29 @@ static int push(struct gt_session *session, struct event *event)
 	return event->level == GT_LEVEL_UNKNOWN ? NVTX_NO_PUSH_POP_TRACKING : (int)event->level;
 }
 
-static int pop(struct gt_session *session, uint32_t domain)
+static int pop_event(struct gt_session *session, struct event *event)
 {
-	struct event event = {.domain = domain, .level = GT_LEVEL_UNKNOWN};
+	const uint32_t domain = event->domain;
 	int result = NVTX_NO_PUSH_POP_TRACKING;
 
+	event->level = GT_LEVEL_UNKNOWN;
 	if (domain < LEVELS && own.levels[domain] > 0) {
-		event.level = --own.levels[domain];
-		result = (int)event.level;
+		event->level = --own.levels[domain];
+		result = (int)event->level;
 	} else if (domain < LEVELS) {
-		event.kind = GT_RANGE_STEP_EMPTY;
+		event->kind = GT_RANGE_STEP_EMPTY;
 		result = -1;
 	}
 	if (is_recorded(session))
-		emit_end(session, &event);
+		emit_end(session, event);
 	return result;
+}
+
+static int pop(struct gt_session *session, uint32_t domain)
+{
+	struct event event = {.domain = domain};
+
+	return pop_event(session, &event);
 }
 
 static nvtxRangeId_t start(struct gt_session *session, struct event *event, nvtxRangeId_t wanted)
@@ -485,6 +517,59 @@ static void on_DomainRangeEnd(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 
 	end(session, domain_of(nvtx, domain), id);
 	PASS_ON(DomainRangeEnd, other_domain(nvtx, domain), id);
+}
+
+/* ---- the same with payloads: injection/nvtx/extension.c ---- */
+
+uint32_t gt_nvtx_domain(nvtxDomainHandle_t domain)
+{
+	return domain_of(&gt_session_get()->nvtx, domain);
+}
+
+int gt_nvtx_push_data(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
+{
+	struct event event = {.domain = gt_nvtx_domain(domain), .data = data, .data_count = count};
+
+	return push(gt_session_get(), &event);
+}
+
+int gt_nvtx_pop_data(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
+{
+	struct event event = {.domain = gt_nvtx_domain(domain), .data = data, .data_count = count};
+
+	return pop_event(gt_session_get(), &event);
+}
+
+void gt_nvtx_mark_data(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
+{
+	struct event event = {.domain = gt_nvtx_domain(domain), .data = data, .data_count = count};
+
+	mark(gt_session_get(), &event);
+}
+
+nvtxRangeId_t gt_nvtx_start_data(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data,
+                                 size_t count)
+{
+	struct event event = {.domain = gt_nvtx_domain(domain), .data = data, .data_count = count};
+
+	return start(gt_session_get(), &event, 0);
+}
+
+void gt_nvtx_end_data(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t *data,
+                      size_t count)
+{
+	struct gt_session *session = gt_session_get();
+	const struct event event = {
+		.kind = GT_RANGE_STEP_ID,
+		.id = id,
+		.domain = gt_nvtx_domain(domain),
+		.level = GT_LEVEL_UNKNOWN,
+		.data = data,
+		.data_count = count,
+	};
+
+	if (is_recorded(session))
+		emit_end(session, &event);
 }
 
 /* ---- names ---- */

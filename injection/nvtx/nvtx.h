@@ -12,7 +12,10 @@
 
 #include "format/ranges.h"
 
+struct gt_nvtx_counter;
+struct gt_nvtx_schema;
 struct gt_session;
+struct nvtxPayloadData_v1;
 
 /*
  * What the program says through NVTX. NVTX lives in headers: each shared object of the program that
@@ -49,6 +52,12 @@ struct gt_nvtx {
 	uint8_t *names;            /* names that are given; NULL: none are kept */
 	_Atomic uint64_t name_bytes;
 	struct gt_nvtx_next next;
+	struct gt_nvtx_schema *schemas;   /* GT_NVTX_SCHEMAS of them; NULL: none are kept */
+	struct gt_nvtx_counter *counters; /* GT_NVTX_COUNTERS */
+	_Atomic uint32_t schemas_given;   /* numbers of schemas, */
+	_Atomic uint32_t counters_given;  /* of counters, */
+	_Atomic uint32_t scopes_given;    /* and of scopes */
+	_Atomic bool batch_noted;
 	bool named_late; /* the environment names this library since it was loaded, not before */
 };
 
@@ -76,7 +85,30 @@ void gt_nvtx_give_name(struct gt_session *session, const struct gt_nvtx_name *na
 /* Records all that are kept. */
 void gt_nvtx_names_replay(struct gt_session *session);
 
+/* ---- extension.c ---- */
+
+/* Memory for counters. */
+void gt_nvtx_counters_init(struct gt_nvtx *nvtx);
+
 /* ---- calls.c ---- */
+
+/*
+ * An event with extended payloads; data may be NULL. What they return is what NVTX's functions
+ * return.
+ */
+int gt_nvtx_push_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,
+                      size_t count);
+int gt_nvtx_pop_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,
+                     size_t count);
+void gt_nvtx_mark_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,
+                       size_t count);
+nvtxRangeId_t gt_nvtx_start_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,
+                                 size_t count);
+void gt_nvtx_end_data(nvtxDomainHandle_t domain, nvtxRangeId_t id,
+                      const struct nvtxPayloadData_v1 *data, size_t count);
+
+/* The number of a domain's handle. */
+uint32_t gt_nvtx_domain(nvtxDomainHandle_t domain);
 
 /* The function for an entry of a module's table (NvtxCallbackModule); NULL: it is not heard of. */
 NvtxFunctionPointer gt_nvtx_call(uint32_t module, uint32_t entry);

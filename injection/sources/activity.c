@@ -31,6 +31,7 @@ _Static_assert((int)KIND_COUNT == (int)GT_ACTIVITY_COUNT,
 struct activity {
 	uint32_t wanted;  /* bit n: kinds[n] is to be recorded */
 	uint32_t refused; /* bit n: kinds[n] could not be enabled, and that is noted */
+	bool graphs_noted;
 	uint8_t last_resort[GT_DISCARD_BYTES]; /* never read */
 };
 
@@ -133,6 +134,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	CUptiResult result;
 
 	activity->wanted = read_kinds(session, gt_settings_of(session)->kinds);
+	if (gt_settings_of(session)->graphs == GT_GRAPHS_SETTING_GRAPH)
+		activity->wanted |= 1u << GT_ACTIVITY_graph_trace;
 	set_attributes(cupti);
 	result = cupti->cuptiActivityRegisterCallbacks(request, complete);
 	if (result == CUPTI_SUCCESS)
@@ -155,6 +158,17 @@ static void refuse(struct gt_session *session, struct activity *activity, size_t
 	gt_note(session, "activity", text);
 }
 
+/* Then CUPTI leaves out what runs in graphs, which nobody is to take for a GPU that does nothing. */
+static void remark_graphs(struct gt_session *session, struct activity *activity, size_t i)
+{
+	if (kinds[i].kind != (CUpti_ActivityKind)GT_KIND_graph_trace || activity->graphs_noted)
+		return;
+	activity->graphs_noted = true;
+	gt_note(session, "activity",
+	        "launches of CUDA graphs are recorded as a whole, as was asked: the kernels, "
+	        "copies and fills in them are in no figure");
+}
+
 static int arm(struct gt_session *session, void *state, struct gt_error *err)
 {
 	struct activity *activity = state;
@@ -166,10 +180,12 @@ static int arm(struct gt_session *session, void *state, struct gt_error *err)
 		if (!(activity->wanted & 1u << i))
 			continue;
 		result = gt_cupti_of(session)->cuptiActivityEnable(kinds[i].kind);
-		if (result == CUPTI_SUCCESS)
+		if (result == CUPTI_SUCCESS) {
 			enabled++;
-		else
+			remark_graphs(session, activity, i);
+		} else {
 			refuse(session, activity, i, result);
+		}
 	}
 	return enabled ? 0 : gt_fail(err, ENOTSUP, "CUPTI refused every kind of activity");
 }

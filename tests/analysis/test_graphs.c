@@ -251,6 +251,29 @@ Test(graphs, say_how_long_launches_ran_and_what_is_lost)
 	expect_count(&result, "runs", 0, "total_ns", 180);
 }
 
+Test(graphs, that_were_recorded_as_a_whole_have_a_span_and_no_more)
+{
+	const gt_id exec = add_diamond();
+
+	for (gt_time at = 0; at < 2000; at += 1000)
+		*gt_array_push(&trace.graph_traces) = (struct gt_graph_trace){
+			.start_ns = TRACE_START_NS + at + 200,
+			.end_ns = TRACE_START_NS + at + 260 + at / 100,
+			.stream = stream,
+			.device = 0,
+			.api_call = add_launch(exec, at + 100, at + 140),
+			.exec = exec,
+		};
+	run_report(&result, "graphs", &trace);
+	expect_count(&result, "runs", 0, "launches", 2);
+	expect_count(&result, "runs", 0, "span_ns", 65);
+	expect_unknown(&result, "runs", 0, "busy_ns");
+	expect_unknown(&result, "runs", 0, "gap_ns");
+	expect_unknown(&result, "runs", 0, "critical_ns");
+	expect_unknown(&result, "runs", 0, "activities");
+	cr_expect(has_remark(&result, "2 launches were recorded as a whole"));
+}
+
 Test(graphs, name_the_nodes_that_ran_longest)
 {
 	const gt_id exec = add_diamond();

@@ -415,3 +415,56 @@ Test(kernels, tell_first_launches_from_later_ones)
 	expect_count(&scene.result, "first_launches", 0, "later_host_median_ns", 5);
 	scene_release(&scene);
 }
+
+/* Three steps, of which the last two are chosen; the last has no kernel of the second sort. */
+static void add_steps(struct gt_trace *trace)
+{
+	const gt_id process = trace_process(trace, "app", 100);
+	const gt_id thread = trace_thread(trace, process, 7);
+	const gt_id stream = trace_stream(trace, process, trace_device(trace));
+	const gt_id shapes[] = {trace_shape(trace, "gemm", 1, 32),
+	                        trace_shape(trace, "reduce", 1, 32)};
+
+	for (gt_time step = 0; step < 3; step++) {
+		const gt_time at = step * 1000;
+		const gt_id range = trace_range(trace, thread, GT_NONE, "step", at, at + 900);
+		const gt_id inner = trace_range(trace, thread, range, "inner", at + 1, at + 800);
+		const gt_id call =
+			trace_call_in(trace, inner, "cudaLaunchKernel", at + 10, at + 20);
+
+		trace->ranges.rows[range].flags = step ? 0 : GT_AROUND;
+		trace->ranges.rows[inner].flags = step ? 0 : GT_AROUND;
+		trace_kernel(trace, stream, shapes[0], at + 100, at + 200 + 10 * step)->api_call =
+			call;
+		trace_kernel(trace, stream, shapes[0], at + 300, at + 400)->api_call = call;
+		if (step < 2)
+			trace_kernel(trace, stream, shapes[1], at + 500, at + 550)->api_call = call;
+	}
+}
+
+Test(kernels, tell_what_they_take_of_each_range)
+{
+	struct scene scene;
+
+	trace_init(&scene.trace, 10000);
+	add_steps(&scene.trace);
+	run_by(&scene, "each=yes");
+	cr_assert(eq(sz, row_count(&scene.result, "each"), 2));
+	expect_words(&scene.result, "each", 0, "kernel", "gemm");
+	expect_count(&scene.result, "each", 0, "ranges", 2);
+	expect_real(&scene.result, "each", 0, "calls", 2.0);
+	expect_count(&scene.result, "each", 0, "mean_ns", 215);
+	expect_count(&scene.result, "each", 0, "median_ns", 215);
+	expect_count(&scene.result, "each", 0, "min_ns", 210);
+	expect_count(&scene.result, "each", 0, "max_ns", 220);
+	expect_count(&scene.result, "each", 0, "p95_ns", 220);
+	expect_count(&scene.result, "each", 0, "deviation_ns", 7);
+	/* Nothing of it in the last step. */
+	expect_words(&scene.result, "each", 1, "kernel", "reduce");
+	expect_real(&scene.result, "each", 1, "calls", 0.5);
+	expect_count(&scene.result, "each", 1, "median_ns", 25);
+	expect_count(&scene.result, "each", 1, "min_ns", 0);
+	expect_count(&scene.result, "each", 1, "max_ns", 50);
+	expect_count(&scene.result, "each", 1, "deviation_ns", 35);
+	scene_release(&scene);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
 #include "base/array.h"
+#include "base/strings.h"
 #include "model/sync.h"
 
 static struct gt_trace trace;
@@ -83,7 +84,9 @@ Test(waits, that_took_longest_come_first_and_queries_last)
 
 Test(waits, say_who_waited_on_what)
 {
-	*gt_array_push(&trace.events) = (struct gt_event){.process = process, .number = 3};
+	*gt_array_push(&trace.events) = (struct gt_event){
+		.process = process, .number = 3, .name = gt_strings_add(trace.strings, "copied")};
+	trace.streams.rows[first].name = gt_strings_add(trace.strings, "compute");
 	add_sync(GT_SYNC_EVENT_RECORD, second, 50, 51)->event = 0;
 	add_sync(GT_SYNC_STREAM_SYNCHRONIZE, first, 100, 1100);
 	struct gt_sync *wait = add_sync(GT_SYNC_EVENT_SYNCHRONIZE, GT_NONE, 2000, 7000);
@@ -94,8 +97,9 @@ Test(waits, say_who_waited_on_what)
 	expect_text(cell(&result, "waited_on", 0, "kind")->text, "event synchronize");
 	expect_text(cell(&result, "waited_on", 0, "stream")->text, "8");
 	cr_expect(eq(i64, cell(&result, "waited_on", 0, "event")->count, 3));
+	expect_text(cell(&result, "waited_on", 0, "event_name")->text, "copied");
 	cr_expect(eq(dbl, cell(&result, "waited_on", 0, "thread_percent")->real, 5.0));
-	expect_text(cell(&result, "waited_on", 1, "stream")->text, "7");
+	expect_text(cell(&result, "waited_on", 1, "stream")->text, "7: compute");
 	cr_expect(cell(&result, "waited_on", 1, "event")->unknown);
 }
 

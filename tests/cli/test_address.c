@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/address.h"
+#include "cli/view/address.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -100,7 +100,7 @@ Test(habits, read_lists_of_what_to_record)
 	struct gt_error err = {0};
 
 	cr_expect(eq(int, gt_habit_trace("cuda", &err), 0));
-	cr_expect(eq(int, gt_habit_trace("nvtx,osrt", &err), -EINVAL));
+	cr_expect(eq(int, gt_habit_trace("mpi,osrt", &err), -EINVAL));
 	cr_expect(eq(int, gt_habit_trace("cuda,nonsense", &err), -EINVAL));
 	cr_expect(strstr(err.text, "'nonsense'") != NULL);
 	cr_expect(eq(int, gt_habit_trace("", &err), -EINVAL));

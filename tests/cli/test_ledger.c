@@ -35,7 +35,7 @@ Test(ledger, is_clean_when_every_launch_has_its_kernel)
 	                                 {"launches_unfinished", 0},
 	                                 {"dropped_by_cupti", 0},
 	                                 {0}},
-	                true, "ledger: 1,000 launches = 1,000 kernels, clean");
+	                true, "ledger: 1,000 launches = 1,000 kernels, clean: nothing is missing");
 }
 
 Test(ledger, names_every_class_of_launches)
@@ -53,7 +53,8 @@ Test(ledger, is_clean_when_launches_went_into_graphs)
 	expect_sentence(
 		(struct entry[]){
 			{"launches", 10}, {"launches_timed", 7}, {"launches_captured", 3}, {0}},
-		true, "ledger: 10 launches = 7 kernels + 3 captured into graphs, clean");
+		true,
+		"ledger: 10 launches = 7 kernels + 3 captured into graphs, clean: nothing is missing");
 }
 
 Test(ledger, adds_up_the_processes)
@@ -93,8 +94,9 @@ Test(ledger, says_what_was_lost)
 
 Test(ledger, says_when_launches_were_not_counted)
 {
-	expect_sentence((struct entry[]){{"kernels", 1500}, {0}}, true,
-	                "ledger: launches not counted (--api none), 1,500 kernels, clean");
+	expect_sentence(
+		(struct entry[]){{"kernels", 1500}, {0}}, true,
+		"ledger: launches not counted (--api none), 1,500 kernels, clean: nothing is missing");
 }
 
 Test(ledger, tells_graph_launches_and_failed_ones_apart)
@@ -108,7 +110,7 @@ Test(ledger, tells_graph_launches_and_failed_ones_apart)
 	                         {0}},
 		true,
 		"ledger: 1 launch = 1 kernel; 3 graph launches, 31 kernels in all; 2 launches "
-		"failed, clean");
+		"failed, clean: nothing is missing");
 }
 
 /* The sentence of one launch with its kernel, recorded by processes that ended so. */
@@ -135,7 +137,7 @@ Test(ledger, is_not_clean_when_a_process_is_cut_short_or_still_runs)
 	                                   GT_END_RUNNING, GT_END_TORN, GT_END_RUNNING};
 	static const enum gt_end unread[] = {GT_END_UNREAD, GT_END_CLEAN, GT_END_UNREAD};
 
-	expect_ends(ends, 2, true, "ledger: 1 launch = 1 kernel, clean");
+	expect_ends(ends, 2, true, "ledger: 1 launch = 1 kernel, clean: nothing is missing");
 	expect_ends(ends + 2, 1, false,
 	            "ledger: 1 launch = 1 kernel; 1 of 1 processes cut short: what it did last is "
 	            "not known");

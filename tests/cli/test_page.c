@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/page.h"
+#include "cli/view/page.h"
 
 #include <stdlib.h>
 #include <string.h>

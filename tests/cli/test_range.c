@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/range.h"
+#include "cli/view/range.h"
 
 #include "support/check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is built in place of cli/serve.c where there is no libmicrohttpd. */
-#include "cli/serve_missing.c"
+/* What is built in place of cli/view/serve.c where there is no libmicrohttpd. */
+#include "cli/view/serve_missing.c"
 
 #include <string.h>
 

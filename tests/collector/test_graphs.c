@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "collector/collect.h"
+#include "format/ranges.h"
 #include "model/graph.h"
+#include "model/owners.h"
 #include "support/check.h"
 #include "support/recording.h"
 
@@ -444,4 +446,40 @@ Test(graphs, of_two_processes_share_no_ids)
 	cr_assert(eq(sz, trace.graph_nodes.count, 9));
 	cr_expect(eq(u32, trace.graph_execs.rows[0].graph, 1));
 	cr_expect(eq(sz, trace.graph_dependencies.count, 4));
+}
+
+static void push_range(const char *name, uint32_t thread, uint32_t order, uint64_t from,
+                       uint64_t to)
+{
+	recording_add_string(&recording, next_string, name);
+	recording_add(&recording, range_begin, .time_ns = from, .order = order,
+	              .text = next_string++, .kind = GT_RANGE_STEP_STACK, .thread = thread);
+	recording_add(&recording, range_end, .time_ns = to, .order = order + 1,
+	              .kind = GT_RANGE_STEP_STACK, .thread = thread);
+}
+
+static const char *range_of(gt_id row)
+{
+	return row < trace.ranges.count ? gt_trace_text(&trace, trace.ranges.rows[row].text) : "";
+}
+
+Test(graphs, name_the_ranges_that_were_open_where_their_nodes_were_captured)
+{
+	struct gt_owners owners;
+
+	push_range("forward", THREAD, 1, 2050, 2280);
+	push_range("backward", OTHER_THREAD, 1, 2290, 2390);
+	push_range("replay", THREAD, 3, 3900, 4100);
+	add_capture();
+	instantiate(EXEC, HANDLE, EXEC_NODE, 3000, 10);
+	launch(HANDLE, EXEC, EXEC_NODE, 4000, 11);
+	finish();
+	cr_assert(eq(sz, trace.kernels.count, 3));
+	for (gt_id i = 0; i < 3; i++) {
+		owners = gt_owners_of(&trace, GT_ACTIVITY_KERNEL, i);
+		expect_text(range_of(owners.launched.range), "replay");
+		expect_text(range_of(owners.captured.range), i == 2 ? "backward" : "forward");
+	}
+	expect_text(range_of(node_with(EXEC_NODE)->range), "forward");
+	expect_text(range_of(node_with(NODE + 2)->range), "backward");
 }

@@ -554,6 +554,17 @@ static void make_step(struct gt_trace *trace, gt_id train, gt_time at_ns)
 	sample_copy(trace, 0, GT_COPY_HOST_TO_DEVICE, call, at_ns + 37000, at_ns + 40000);
 }
 
+/* A counter of the program: 1, 2, not known, 4. */
+static void add_counter(struct gt_trace *trace)
+{
+	static const double values[] = {1, 2, NAN, 4};
+	struct gt_series *series = sample_series(trace, 1, 4, 20000);
+
+	memcpy(series->columns[0], values, sizeof(values));
+	sample_counter(trace, "queue length", GT_COUNTER_GAUGE, GT_NONE, 0);
+	trace->counters.rows[trace->counters.count - 1].unit = sample_text(trace, "items");
+}
+
 /*
  * NVTX: a range that is open at the end, steps in it whose work runs later, two ranges that overlap
  * and one around them on another thread, a mark, names given to a stream and a GPU, and a graph
@@ -586,6 +597,9 @@ static void make_ranges(struct gt_trace *trace, struct facts *facts)
 		" 'train/step/forward\\\\/1'\": 2,\n"
 		"  \"select count(*) from gpu_slice where extract_arg(arg_set_id, 'range') ="
 		" 'train/replay' and extract_arg(arg_set_id, 'captured_in') = 'train/step'\": 3,\n"
+		"  \"select group_concat(c.value, ' ') from counter c join counter_track t"
+		" on t.id = c.track_id where t.name = 'queue length'\": \"1.0 2.0 4.0\",\n"
+		"  \"select unit from counter_track where name = 'queue length'\": \"items\",\n"
 		"  \"select name from gpu_track where name glob 'Stream*'\":"
 		" \"Stream 7: copies\",\n"
 		"  \"select name from gpu\": \"NVIDIA H200 #0: trainer\"";
@@ -638,6 +652,7 @@ static void make_ranges(struct gt_trace *trace, struct facts *facts)
 	}
 	(void)sample_call(trace, 0, "cudaDeviceSynchronize", SAMPLE_START + 141000,
 	                  SAMPLE_START + 160000);
+	add_counter(trace);
 	facts->kernels = 5;
 	facts->threads = 2;
 	facts->open_slices = 1;

@@ -350,7 +350,7 @@ Test(lines, join_what_two_processes_sampled_of_one_gpu)
 	gt_trace_release(&trace);
 }
 
-Test(lines, leave_out_counters_of_no_gpu_and_say_how_many)
+Test(lines, leave_out_counters_of_nothing_and_say_how_many)
 {
 	static const double values[] = {1, 2, 3};
 	struct gt_trace trace;
@@ -359,12 +359,14 @@ Test(lines, leave_out_counters_of_no_gpu_and_say_how_many)
 	make_gpu(&trace);
 	fill_column(sample_series(&trace, 1, 3, 100), 0, values);
 	sample_counter(&trace, "power_mw", GT_COUNTER_GAUGE, GT_NONE, 0);
-	sample_counter(&trace, "energy_mj", GT_COUNTER_TOTAL, 0, 77); /* no such column */
+	sample_counter(&trace, "energy_mj", GT_COUNTER_TOTAL, 0, 77);   /* no such column */
+	sample_counter(&trace, "queue", GT_COUNTER_GAUGE, GT_NONE, 77); /* of a process, likewise */
 	trace.counters.rows[0].series = 0;
+	trace.counters.rows[0].process = GT_NONE;
 	sample_finish(&trace, SAMPLE_START + 5000);
 	file = export(&trace, true);
 	cr_expect(count_packets(&file, COUNTER_EVENT) == 0);
-	cr_expect(file.counts.skipped == 2);
+	cr_expect(file.counts.skipped == 3);
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

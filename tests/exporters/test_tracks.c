@@ -235,8 +235,10 @@ static void make_waits(struct gt_trace *trace)
 	sample_stream(trace, context, 13);
 	sample_stream(trace, context, 14);
 	sample_shape(trace, "_Z4stepv", "step()", 4);
-	*gt_array_push(&trace->events) =
-		(struct gt_event){.process = process, .number = 6, .records = 3};
+	*gt_array_push(&trace->events) = (struct gt_event){.process = process,
+	                                                   .number = 6,
+	                                                   .records = 3,
+	                                                   .name = sample_text(trace, "copied")};
 
 	sample_kernel(trace, 0, 0, add_call(trace, "cudaLaunchKernel", 100, 200),
 	              SAMPLE_START + 250, SAMPLE_START + 900);
@@ -354,6 +356,7 @@ Test(waits, say_beside_their_call_what_they_waited_for)
 	expect_annotation_text(&file, wait, "sync", "stream wait event");
 	expect_number(&file, wait, "stream", 14);
 	expect_number(&file, wait, "event", 6);
+	expect_annotation_text(&file, wait, "event_name", "copied");
 	expect_number(&file, wait, "record", 3);
 	expect_number(&file, wait, "record_stream", 13);
 	expect_no_annotation(&file, wait, "address");
@@ -861,6 +864,50 @@ Test(ranges, say_what_came_with_them)
 	expect_annotation_text(&file, find_slice(&slices, "step"), "color", "#00ff10");
 	expect_annotation_text(&file, find_slice(&slices, "step"), "data", "{\"n\":1}");
 	expect_no_annotation(&file, find_slice(&slices, "forward"), "payload");
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* Covers PART(counters). */
+Test(counters, of_programs_are_lines_below_their_process)
+{
+	static const double values[] = {2.5, NAN, 4};
+	struct gt_trace trace;
+	struct gt_series *series;
+	struct bytes rest;
+	struct bytes packet;
+	struct file file;
+	double seen[2] = {0};
+	unsigned count = 0;
+	uint64_t uuid = 0;
+
+	make_ranges(&trace);
+	series = sample_series(&trace, 1, 3, 100);
+	memcpy(series->columns[0], values, sizeof(values));
+	sample_counter(&trace, "queue length", GT_COUNTER_GAUGE, GT_NONE, 0);
+	trace.counters.rows[0].process = 0;
+	file = export(&trace, true);
+	for (unsigned i = 0; i < count_packets(&file, TRACK_DESCRIPTOR); i++) {
+		const struct bytes track =
+			message_in(find_packet(&file, TRACK_DESCRIPTOR, i), TRACK_DESCRIPTOR);
+
+		if (text_is(track, 2, "queue length"))
+			uuid = number_in(track, 1);
+	}
+	cr_assert(uuid != 0, "its track is described");
+	rest = all(&file);
+	while (next_packet(&rest, &packet)) {
+		const struct bytes event = message_in(packet, TRACK_EVENT);
+		struct field value;
+
+		if (number_in(event, 9) != 4)
+			continue;
+		cr_assert(count < 2);
+		cr_assert(find(event, 44, &value));
+		memcpy(&seen[count++], &value.value, sizeof(double));
+	}
+	cr_expect(count == 2 && seen[0] == 2.5 && seen[1] == 4.0);
+	cr_expect(eq(u64, file.counts.skipped, 0));
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

@@ -14,8 +14,11 @@
 
 #include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+#include <nvtx3/nvToolsExtPayload.h>
+#include <nvtx3/nvToolsExtSemanticsCounters.h>
 
 /*
  * Calls NVTX, the real one, and says how often it did: app_nvtx WORD... in this order.
@@ -28,6 +31,8 @@
  *   levels     what push and pop return
  *   odd        what is no proper use: a pop too many, texts that are missing, short structs
  *   long       texts longer than a record takes
+ *   payloads   structs, enums, arrays and texts as extended payloads
+ *   counters   a counter, and a group of two
  *   cuda       starts CUDA, names what it has and launches two kernels in ranges
  *   load FILE  loads a library that calls NVTX itself (nvtx_library.c)
  *   fork       a child that pushes too
@@ -241,6 +246,174 @@ static void long_texts(void)
 	CALL((void)nvtxDomainCreateA(narrow));
 }
 
+struct tensor {
+	int32_t rank;
+	uint64_t shape[3];
+	float scale;
+	uint32_t layout;
+	char kind[8];
+	const char *name;
+	nvtxStringHandle_t label;
+};
+
+#define ENTRY(entry_flags, entry_type, member, entry_detail)                                       \
+	{                                                                                          \
+		.flags = (entry_flags), .type = (entry_type), .name = #member,                     \
+		.arrayOrUnionDetail = (entry_detail), .offset = offsetof(struct tensor, member)    \
+	}
+
+static uint64_t register_layouts(nvtxDomainHandle_t domain)
+{
+	static const nvtxPayloadEnum_t values[] = {{"rows", 0, 0}, {"columns", 1, 0}};
+	const nvtxPayloadEnumAttr_t layouts = {
+		.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME |
+	                     NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+	                     NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+	                     NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE,
+		.name = "layout",
+		.entries = values,
+		.numEntries = 2,
+		.sizeOfEnum = sizeof(uint32_t),
+	};
+
+	return CALL(nvtxPayloadEnumRegister(domain, &layouts));
+}
+
+static uint64_t register_tensor(nvtxDomainHandle_t domain)
+{
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		ENTRY(0, NVTX_PAYLOAD_ENTRY_TYPE_INT32, rank, 0),
+		ENTRY(NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, NVTX_PAYLOAD_ENTRY_TYPE_UINT64,
+	              shape, 3),
+		ENTRY(0, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, scale, 0),
+		ENTRY(0, register_layouts(domain), layout, 0),
+		ENTRY(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, kind, 8),
+		ENTRY(0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, name, 0),
+		ENTRY(NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+	              NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, label, 0),
+	};
+	const nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
+		.name = "tensor",
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = sizeof(entries) / sizeof(entries[0]),
+		.payloadStaticSize = sizeof(struct tensor),
+	};
+
+	return CALL(nvtxPayloadSchemaRegister(domain, &schema));
+}
+
+/* Offsets that are left to be found, a schema inside another, and an id of the program's own. */
+static uint64_t register_pair(nvtxDomainHandle_t domain, uint64_t tensor)
+{
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT8, .name = "small"},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, .name = "real"},
+		{.type = tensor, .name = "inner"},
+	};
+	const nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID,
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = 3,
+		.schemaId = NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 5,
+	};
+
+	return CALL(nvtxPayloadSchemaRegister(domain, &schema));
+}
+
+static void payload_events(void)
+{
+	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("payloads"));
+	nvtxStringHandle_t label = CALL(nvtxDomainRegisterStringA(domain, "the label"));
+	char name[] = "on the stack";
+	const uint64_t schema = register_tensor(domain);
+	const uint64_t pair = register_pair(domain, schema);
+	struct tensor tensor = {2, {3, 4, 0}, 0.5f, 1, "float", name, label};
+	struct {
+		uint8_t small;
+		double real;
+		struct tensor inner;
+	} both = {200, -1.25, tensor};
+	const int32_t number = -5;
+	const nvtxPayloadData_t data[] = {
+		{schema, sizeof(tensor), &tensor},
+		{NVTX_PAYLOAD_ENTRY_TYPE_INT32, sizeof(number), &number},
+		{NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, SIZE_MAX, "a \"text\""},
+		{987654321, 3, "\x01\x02\xff"},
+	};
+	const nvtxPayloadData_t of_pair = {pair, sizeof(both), &both};
+	nvtxEventAttributes_t event = attributes("with a payload");
+	nvtxRangeId_t id;
+
+	if (!nvtxDomainIsEnabled(domain))
+		fail("the domain is not enabled");
+	CALL(nvtxRangePushPayload(domain, data, 1));
+	name[0] = 'O';
+	CALL(nvtxMarkPayload(domain, data + 1, 3));
+	CALL(nvtxRangePopPayload(domain, data + 1, 1));
+	id = CALL(nvtxRangeStartPayload(domain, &of_pair, 1));
+	event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+	event.reserved0 = 1;
+	event.payload.ullValue = (uint64_t)(uintptr_t)(data + 1);
+	CALL(nvtxDomainMarkEx(domain, &event));
+	CALL(nvtxRangeEndPayload(domain, id, data + 3, 1));
+}
+
+static void counters(void)
+{
+	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("counters"));
+	const nvtxSemanticsCounter_t semantics = {
+		.header = {.structSize = sizeof(semantics),
+	                   .semanticId = NVTX_SEMANTIC_ID_COUNTERS_V1,
+	                   .version = NVTX_COUNTER_SEMANTIC_VERSION},
+		.unit = "requests",
+	};
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_INT32, .name = "used"},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, .name = "share"},
+	};
+	const nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES,
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = 2,
+	};
+	nvtxCounterAttr_t attr = {
+		.structSize = sizeof(attr),
+		.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_INT64,
+		.name = "queue",
+		.description = "what waits",
+		.semantics = &semantics.header,
+	};
+	struct {
+		int32_t used;
+		double share;
+	} group = {-3, 0.25};
+	const uint64_t queue = nvtxCounterRegister(domain, &attr);
+	uint64_t memory;
+
+	attr.schemaId = CALL(nvtxPayloadSchemaRegister(domain, &schema));
+	attr.name = "memory";
+	attr.semantics = NULL;
+	memory = nvtxCounterRegister(domain, &attr);
+	for (int64_t i = 0; i < 5; i++) {
+		nvtxCounterSampleInt64(domain, queue, i);
+		nvtxCounterSample(domain, memory, &group, sizeof(group));
+	}
+	nvtxCounterSampleNoValue(domain, queue, NVTX_COUNTER_SAMPLE_UNAVAILABLE);
+}
+
 static void must(CUresult result)
 {
 	if (result != CUDA_SUCCESS)
@@ -362,6 +535,10 @@ static int run_word(const char *word)
 		odd();
 	else if (strcmp(word, "long") == 0)
 		long_texts();
+	else if (strcmp(word, "payloads") == 0)
+		payload_events();
+	else if (strcmp(word, "counters") == 0)
+		counters();
 	else if (strcmp(word, "cuda") == 0)
 		cuda();
 	else if (strcmp(word, "fork") == 0)

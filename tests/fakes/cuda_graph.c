@@ -404,8 +404,20 @@ static void run_fill(CUstream stream, struct fake_activity *fill)
 	fake_tell(fill);
 }
 
+static void widen(struct fake_activity *whole, const struct fake_activity *work)
+{
+	if (!work->end_ns)
+		return; /* it takes no time on the GPU */
+	if (!whole->start_ns || work->start_ns < whole->start_ns)
+		whole->start_ns = work->start_ns;
+	if (work->end_ns > whole->end_ns)
+		whole->end_ns = work->end_ns;
+	whole->context = work->context;
+	whole->stream = work->stream;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the program's graphs */
-static void run_nodes(CUstream stream, CUgraph graph)
+static void run_nodes(CUstream stream, CUgraph graph, struct fake_activity *whole)
 {
 	for (CUgraphNode node = graph->nodes; node; node = node->next) {
 		struct fake_activity work = node->work;
@@ -418,8 +430,9 @@ static void run_nodes(CUstream stream, CUgraph graph)
 			run_fill(stream, &work);
 		else if (node->type == CU_GRAPH_NODE_TYPE_HOST)
 			node->function(node->data);
+		widen(whole, &work);
 		for (uint64_t i = 0; node->inside && i < node->times; i++)
-			run_nodes(stream, node->inside);
+			run_nodes(stream, node->inside, whole);
 	}
 }
 
@@ -431,8 +444,14 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
 
 	API_BEGIN(cuGraphLaunch, exec, handle);
 	result = exec ? fake_stream(handle, &stream) : CUDA_ERROR_INVALID_VALUE;
-	if (result == CUDA_SUCCESS)
-		run_nodes(stream, exec->inside);
+	if (result == CUDA_SUCCESS) {
+		struct fake_activity whole = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+		                              .graph = exec->inside->id};
+
+		run_nodes(stream, exec->inside, &whole);
+		if (whole.end_ns)
+			fake_tell(&whole);
+	}
 	API_END(result);
 }
 

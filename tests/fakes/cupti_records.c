@@ -45,6 +45,9 @@ size_t fake_record_size(CUpti_ActivityKind kind)
 		return sizeof(CUpti_ActivityOverhead3);
 	case CUPTI_ACTIVITY_KIND_JIT:
 		return sizeof(CUpti_ActivityJit2);
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		return version >= V12_8 ? sizeof(CUpti_ActivityGraphTrace2)
+		                        : sizeof(CUpti_ActivityGraphTrace);
 	default:
 		return 0;
 	}
@@ -184,6 +187,24 @@ static void add_jit(const struct fake_activity *activity)
 	fake_buffers_add(&record, fake_record_size(activity->kind), 0, 0, 0);
 }
 
+static void add_graph_trace(const struct fake_activity *activity)
+{
+	CUpti_ActivityGraphTrace2 record = {
+		.kind = activity->kind,
+		.correlationId = activity->correlation,
+		.deviceId = (uint32_t)activity->context->device,
+		.graphId = activity->graph,
+		.contextId = activity->context->id,
+		.streamId = activity->stream->id,
+		.endDeviceId = (uint32_t)activity->context->device,
+		.endContextId = activity->context->id,
+	};
+
+	fake_buffers_add(&record, fake_record_size(activity->kind),
+	                 offsetof(CUpti_ActivityGraphTrace2, start), activity->start_ns,
+	                 activity->end_ns);
+}
+
 static void add_context(const struct fake_activity *activity)
 {
 	CUpti_ActivityContext3 record = {
@@ -266,6 +287,10 @@ void fake_record_activity(const struct fake_activity *activity)
 {
 	if (!fake_cupti_enabled(activity->kind))
 		return;
+	/* A graph as a whole, or node by node. */
+	if (activity->graph && activity->kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE &&
+	    fake_cupti_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE))
+		return;
 	switch ((int)activity->kind) {
 	case CUPTI_ACTIVITY_KIND_KERNEL:
 	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
@@ -285,6 +310,9 @@ void fake_record_activity(const struct fake_activity *activity)
 		break;
 	case CUPTI_ACTIVITY_KIND_JIT:
 		add_jit(activity);
+		break;
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		add_graph_trace(activity);
 		break;
 	case CUPTI_ACTIVITY_KIND_CONTEXT:
 		add_context(activity);

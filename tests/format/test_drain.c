@@ -182,6 +182,41 @@ Test(drain, brings_every_field_of_a_fill_across)
 	free(fills);
 }
 
+/* One that begins on the host has the largest number in place of a device (cupti_activity.h). */
+Test(drain, brings_every_field_of_a_graph_as_a_whole_across)
+{
+	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_ACTIVITY);
+	const struct gt_record_graph_trace expected[2] = {
+		{.start_ns = 101,
+	         .end_ns = 102,
+	         .device = 104, /* plus one */
+	         .context = 104,
+	         .stream = 105,
+	         .correlation = 106,
+	         .graph = 107},
+		{.start_ns = 201,
+	         .end_ns = 202,
+	         .context = UINT32_MAX,
+	         .stream = UINT32_MAX,
+	         .correlation = 206,
+	         .graph = 207},
+	};
+	struct gt_record_graph_trace *traces;
+	size_t count;
+
+	add_numbered(slot, GT_ACTIVITY_graph_trace, GT_RAW_graph_trace_start_ns,
+	             GT_RAW_graph_trace_graph + 1, 101);
+	put_raw(&test,
+	        add_numbered(slot, GT_ACTIVITY_graph_trace, GT_RAW_graph_trace_start_ns,
+	                     GT_RAW_graph_trace_graph + 1, 201),
+	        GT_RAW_graph_trace_device_id, INT32_MAX);
+	drain_slot(slot);
+	traces = read_all(GT_RECORD_graph_trace, &count);
+	cr_assert(eq(sz, count, 2));
+	cr_expect(eq(int, memcmp(traces, expected, sizeof(expected)), 0));
+	free(traces);
+}
+
 Test(drain, brings_every_field_of_a_kernel_and_its_shape_across)
 {
 	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_ACTIVITY);

@@ -51,6 +51,7 @@ static void expect_defaults(const struct gt_settings *settings)
 	cr_expect(eq(u64, settings->flush_interval_ns, defaults.flush_interval_ns));
 	cr_expect(eq(u64, settings->telemetry_interval_ns, defaults.telemetry_interval_ns));
 	cr_expect(eq(int, settings->api, defaults.api));
+	cr_expect(eq(int, settings->graphs, defaults.graphs));
 	expect_text(settings->cupti, defaults.cupti);
 	cr_expect(eq(int, settings->verbose, defaults.verbose));
 	cr_expect(eq(int, settings->disable, defaults.disable));
@@ -87,6 +88,19 @@ Test(settings, are_read_by_their_type)
 	cr_expect(eq(int, settings.verbose, 1));
 	cr_expect(eq(int, settings.disable, 0));
 	expect_text(settings.injection, "/y");
+}
+
+Test(settings, know_both_words_for_graphs)
+{
+	struct complaints complaints;
+
+	cr_expect(eq(int, read_one("GPUTRACE_GRAPHS=node", &complaints).graphs,
+	             GT_GRAPHS_SETTING_NODE));
+	cr_expect(eq(int, read_one("GPUTRACE_GRAPHS=graph", &complaints).graphs,
+	             GT_GRAPHS_SETTING_GRAPH));
+	cr_expect(eq(int, complaints.count, 0));
+	(void)read_one("GPUTRACE_GRAPHS=all", &complaints);
+	cr_expect(eq(int, complaints.count, 1));
 }
 
 Test(settings, know_every_word_for_api)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -76,6 +77,22 @@ static void print_ranges(const struct gt_trace *trace)
 	}
 }
 
+static void print_counters(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_counter, row, &trace->counters) {
+		const struct gt_series *series = &trace->series.rows[row->series];
+
+		printf("{\"table\": \"counters\", \"samples\": %zu", series->count);
+		print_text("name", gt_trace_text(trace, row->name));
+		print_text("unit", gt_trace_text(trace, row->unit));
+		printf(", \"values\": [");
+		for (size_t i = 0; i < series->count; i++)
+			printf(isnan(series->columns[row->place][i]) ? "%snull" : "%s%g",
+			       i ? ", " : "", series->columns[row->place][i]);
+		printf("]}\n");
+	}
+}
+
 static void print_calls(const struct gt_trace *trace)
 {
 	gt_array_each(const struct gt_api_call, row, &trace->api_calls) {
@@ -98,6 +115,7 @@ int main(int argc, char **argv)
 	}
 	print_names(&trace);
 	print_ranges(&trace);
+	print_counters(&trace);
 	print_calls(&trace);
 	gt_trace_release(&trace);
 	return 0;

@@ -15,28 +15,22 @@ Test(labels, have_the_names_that_programs_gave)
 
 	trace_init(&trace, 1000);
 	stream = trace_stream(&trace, trace_process(&trace, "app", 100), trace_device(&trace));
-	*gt_array_push(&trace.events) = (struct gt_event){.process = 0, .number = 3};
 	gt_stream_label(&trace, stream, text, sizeof(text));
 	expect_text(text, "7");
 	gt_context_label(&trace, 0, text, sizeof(text));
 	expect_text(text, "1");
 	gt_device_label(&trace, 0, text, sizeof(text));
 	expect_text(text, "NVIDIA H200");
-	gt_event_label(&trace, 0, text, sizeof(text));
-	expect_text(text, "3");
 
 	trace.streams.rows[stream].name = gt_strings_add(trace.strings, "copies");
 	trace.contexts.rows[0].name = gt_strings_add(trace.strings, "decoder");
 	trace.devices.rows[0].label = gt_strings_add(trace.strings, "trainer");
-	trace.events.rows[0].name = gt_strings_add(trace.strings, "copied");
 	gt_stream_label(&trace, stream, text, sizeof(text));
 	expect_text(text, "7: copies");
 	gt_context_label(&trace, 0, text, sizeof(text));
 	expect_text(text, "1: decoder");
 	gt_device_label(&trace, 0, text, sizeof(text));
 	expect_text(text, "NVIDIA H200 (trainer)");
-	gt_event_label(&trace, 0, text, sizeof(text));
-	expect_text(text, "3: copied");
 	gt_trace_release(&trace);
 }
 

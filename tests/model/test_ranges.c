@@ -81,7 +81,7 @@ Test(ranges, keep_separators_in_names_apart_from_those_between_them)
 
 	gt_ranges_init(&ranges, &trace);
 	expect_text(path_of(inner), "jit(f)\\/add/a\\\\b");
-	expect_text(path_of(silent), "jit(f)\\/add/(no text)");
+	expect_text(path_of(silent), "jit(f)\\/add/(no name)");
 	end();
 }
 

@@ -466,7 +466,7 @@ Test(view, survives_rows_that_point_nowhere)
 /*
  * Ranges: train from 0 to 900 holds steps from 100, 300 and 500, of 100 ns each, the last with a
  * forward. In each a launch, whose kernel runs from 150 to 250 ns after the begin of the step, an
- * allocation, a wait and a mark; between them, in train alone, another launch.
+ * allocation, a wait and a mark; between them, in train alone, another launch and a wait.
  */
 static void add_ranges(struct scene *scene)
 {
@@ -502,6 +502,17 @@ static void add_ranges(struct scene *scene)
 		outside = trace_call_in(trace, train, "cudaLaunchKernel", at + 150, at + 155);
 		trace_kernel(trace, scene->streams[0], shape, at + 260, at + 280)->api_call =
 			outside;
+		*gt_array_push(&trace->syncs) = (struct gt_sync){
+			.start_ns = TRACE_START_NS + at + 160,
+			.end_ns = TRACE_START_NS + at + 170,
+			.thread = thread,
+			.context = GT_NONE,
+			.stream = scene->streams[0],
+			.event = GT_NONE,
+			.record = GT_NONE,
+			.api_call = trace_call_in(trace, train, "cudaStreamSynchronize", at + 160,
+		                                  at + 170),
+		};
 	}
 }
 

@@ -107,7 +107,7 @@ static void put_launches(struct graphs *graphs)
 	for (gt_id i = 0; i < trace->graph_launches.count; i++) {
 		const struct gt_graph_run *run = &graphs->runs.of_launch[i];
 
-		if (run->activities > 0 &&
+		if (run->cover.begun &&
 		    trace->graph_launches.rows[i].thread < trace->threads.count &&
 		    gt_ids_time_is_sound(run->cover.start_ns) &&
 		    gt_ids_time_is_sound(run->cover.end_ns))

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/view/address.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/startup_commands.h"
+
+#define PLUGINS "com.meta.GpuCompute,dev.perfetto.GpuByProcess"
+
+/* What stands in a path for itself (RFC 3986). */
+#define PLAIN "-._~"
+/*
+ * What may besides stand for itself in a value behind the '#': all that RFC 3986 allows there but
+ * '&',
+ * '=' and '+', which the UI reads itself. It takes a '+' for a blank.
+ */
+#define PLAIN_IN_VALUE PLAIN "!$'()*,:;/?@"
+
+static char *put_code(char *at, unsigned char byte)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	*at++ = '%';
+	*at++ = digits[byte >> 4];
+	*at++ = digits[byte & 15];
+	return at;
+}
+
+static char *encode(const char *text, const char *plain, bool plus_is_blank)
+{
+	char *encoded = gt_allocate(3 * strlen(text) + 1);
+	char *at = encoded;
+
+	for (; *text; text++) {
+		const unsigned char byte = (unsigned char)*text;
+
+		if (isalnum(byte) || strchr(plain, byte))
+			*at++ = *text;
+		else if (plus_is_blank && byte == ' ')
+			*at++ = '+';
+		else
+			at = put_code(at, byte);
+	}
+	*at = '\0';
+	return encoded;
+}
+
+char *gt_address_encode(const char *text)
+{
+	return encode(text, PLAIN, false);
+}
+
+/* The commands without the blanks that make them readable, as a value of an address. */
+static char *startup_commands(void)
+{
+	json_t *commands = json_loads(gt_startup_commands, 0, NULL);
+	char *text = json_dumps(commands, JSON_COMPACT);
+	char *encoded = encode(text ? text : "[]", PLAIN_IN_VALUE, true);
+
+	free(text);
+	json_decref(commands);
+	return encoded;
+}
+
+/* Pages other than a folder's own are given with their name. */
+static bool needs_slash(const char *ui)
+{
+	const size_t length = strlen(ui);
+
+	return length > 0 && ui[length - 1] != '/' &&
+	       (length < 5 || strcmp(ui + length - 5, ".html") != 0);
+}
+
+char *gt_address_make(const char *ui, const char *trace)
+{
+	char *commands = startup_commands();
+	char *fetched = encode(trace ? trace : "", PLAIN_IN_VALUE, true);
+	char *address = NULL;
+	const int length = asprintf(&address, "%s%s#!/?%s%s%sstartupCommands=%s&enablePlugins=%s",
+	                            ui, needs_slash(ui) ? "/" : "", trace ? "url=" : "", fetched,
+	                            trace ? "&" : "", commands, PLUGINS);
+
+	free(fetched);
+	free(commands);
+	return length < 0 ? NULL : address;
+}
+
+/* How many characters of an address are its scheme with "://"; 0 for what is none. */
+static size_t scheme_length(const char *ui, const char **default_port)
+{
+	static const struct {
+		const char *scheme;
+		const char *port;
+	} schemes[] = {{"https://", ":443"}, {"http://", ":80"}};
+
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		const size_t length = strlen(schemes[i].scheme);
+
+		if (strncasecmp(ui, schemes[i].scheme, length) == 0) {
+			*default_port = schemes[i].port;
+			return length;
+		}
+	}
+	return 0;
+}
+
+/* Nothing that would end the path, or the line of HTTP that the address will stand in. */
+static bool is_address(const char *host, size_t host_length)
+{
+	const char *rest = host + host_length;
+
+	for (size_t i = 0; i < host_length; i++)
+		if (!isalnum((unsigned char)host[i]) && !strchr(".-:[]", host[i]))
+			return false;
+	for (; *rest; rest++)
+		if (!isalnum((unsigned char)*rest) && !strchr(PLAIN "!$'()*,:;/@%", *rest))
+			return false;
+	return host_length > 0;
+}
+
+char *gt_address_origin(const char *ui, struct gt_error *err)
+{
+	const char *port = "";
+	const size_t scheme = scheme_length(ui, &port);
+	const char *host = ui + scheme;
+	size_t length = strcspn(host, "/");
+	char *origin = NULL;
+
+	if (scheme == 0 || !is_address(host, length)) {
+		(void)gt_fail(err, EINVAL,
+		              "--ui needs the address of a Perfetto UI, such as %s, or the folder "
+		              "of one, not '%s'",
+		              GT_ADDRESS_UI, ui);
+		return NULL;
+	}
+	if (length > strlen(port) && strncmp(host + length - strlen(port), port, strlen(port)) == 0)
+		length -= strlen(port);
+	origin = gt_allocate(scheme + length + 1);
+	for (size_t i = 0; i < scheme + length; i++)
+		origin[i] = (char)tolower((unsigned char)ui[i]);
+	origin[scheme + length] = '\0';
+	return origin;
+}

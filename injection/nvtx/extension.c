@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "injection/inject.h"
+#include "injection/nvtx/nvtx.h"
+#include "injection/nvtx/payloads.h"
+#include "injection/nvtx/texts.h"
+#include "injection/services.h"
+#include "injection/session.h"
+
+#include <nvtx3/nvToolsExtCounters.h>
+#include <nvtx3/nvToolsExtSemanticsCounters.h>
+
+/*
+ * Extensions of NVTX: payloads and counters. Each is a module with slots for its functions, which
+ * NVTX asks InitializeInjectionNvtxExtension to fill, for each shared object that uses it.
+ *
+ * A counter, or a group of them, becomes a series beside the rows, one column for each number.
+ */
+
+#define COUNTERS     1024 /* a power of two */
+#define MOST_COLUMNS GT_NVTX_ENTRIES_KEPT
+#define FIRST_SERIES 1024 /* below are those of telemetry */
+
+/* NOLINTBEGIN(readability-identifier-naming): NVTX looks for this name */
+__attribute__((visibility("default"))) int
+InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
+/* NOLINTEND(readability-identifier-naming) */
+
+/* ---- payloads ---- */
+
+static uint64_t on_schema_register(nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t *what)
+{
+	return gt_nvtx_register_schema(gt_session_get(), gt_nvtx_domain(domain), what);
+}
+
+static uint64_t on_enum_register(nvtxDomainHandle_t domain, const nvtxPayloadEnumAttr_t *what)
+{
+	return gt_nvtx_register_enum(gt_session_get(), gt_nvtx_domain(domain), what);
+}
+
+static uint8_t on_is_enabled(nvtxDomainHandle_t domain)
+{
+	(void)domain;
+	return 1;
+}
+
+/* Where something happened: known by its name alone. */
+static uint64_t on_scope_register(nvtxDomainHandle_t domain, const nvtxScopeAttr_t *what)
+{
+	struct gt_nvtx *nvtx = gt_nvtx_of(gt_session_get());
+
+	(void)domain;
+	if (what && what->scopeId)
+		return what->scopeId;
+	return NVTX_SCOPE_ID_DYNAMIC_START +
+	       atomic_fetch_add_explicit(&nvtx->scopes_given, 1, memory_order_relaxed) + 1;
+}
+
+/* What happened at another time is recorded at this one, with all that was said of it. */
+static void on_event_submit(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
+{
+	gt_nvtx_mark_data(domain, data, count);
+}
+
+static void on_batch_submit(nvtxDomainHandle_t domain, const nvtxEventBatch_t *batch)
+{
+	if (!batch)
+		return;
+
+	const nvtxPayloadData_t data = {
+		.schemaId = batch->eventSchemaId, .size = batch->size, .payload = batch->events};
+
+	gt_nvtx_mark_data(domain, &data, 1);
+}
+
+/* ---- counters ---- */
+
+struct gt_nvtx_counter {
+	_Atomic uint64_t id;     /* 0: free */
+	_Atomic uint32_t filled; /* enum gt_nvtx_filled */
+	uint16_t series;
+	uint16_t columns;
+	uint64_t types[MOST_COLUMNS];
+	uint64_t offsets[MOST_COLUMNS];
+};
+
+void gt_nvtx_counters_init(struct gt_nvtx *nvtx)
+{
+	void *memory = mmap(NULL, COUNTERS * sizeof(struct gt_nvtx_counter), PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	nvtx->counters = memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The place of an id, a free one for it where claim is set, NULL where there is none. */
+static struct gt_nvtx_counter *counter_of(const struct gt_nvtx *nvtx, uint64_t id, bool claim)
+{
+	const uint64_t hash = id * 0x9e3779b97f4a7c15u >> 32;
+
+	for (uint64_t i = 0; nvtx->counters && id && i < COUNTERS / 2; i++) {
+		struct gt_nvtx_counter *place = &nvtx->counters[(hash + i) % COUNTERS];
+		uint64_t there = atomic_load_explicit(&place->id, memory_order_relaxed);
+
+		if (there == id)
+			return place;
+		if (there == 0 && !claim)
+			return NULL;
+		if (there == 0 &&
+		    (atomic_compare_exchange_strong(&place->id, &there, id) || there == id))
+			return place;
+	}
+	return NULL;
+}
+
+/* A number, from the bytes of a sample; NAN for what is none. */
+static double number_at(const uint8_t *at, uint64_t type)
+{
+	const uint32_t bytes = gt_nvtx_type_bytes(type);
+	union {
+		uint64_t whole;
+		double real;
+		float narrow;
+	} value = {0};
+
+	if (bytes > sizeof(value))
+		return NAN;
+	memcpy(&value, at, bytes);
+	switch (type) {
+	case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT:
+	case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32:
+		return (double)value.narrow;
+	case NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE:
+	case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64:
+		return value.real;
+	case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:
+	case NVTX_PAYLOAD_ENTRY_TYPE_INT8:
+		return (int8_t)value.whole;
+	case NVTX_PAYLOAD_ENTRY_TYPE_SHORT:
+	case NVTX_PAYLOAD_ENTRY_TYPE_INT16:
+		return (int16_t)value.whole;
+	case NVTX_PAYLOAD_ENTRY_TYPE_INT:
+	case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
+		return (int32_t)value.whole;
+	case NVTX_PAYLOAD_ENTRY_TYPE_LONG:
+	case NVTX_PAYLOAD_ENTRY_TYPE_LONGLONG:
+	case NVTX_PAYLOAD_ENTRY_TYPE_INT64:
+		return (double)(int64_t)value.whole;
+	default: /* all others are numbers without a sign, of any size */
+		return (double)value.whole;
+	}
+}
+
+static bool is_number(uint64_t type)
+{
+	const uint32_t bytes = gt_nvtx_type_bytes(type);
+
+	return bytes > 0 && bytes <= sizeof(uint64_t) &&
+	       (type <= NVTX_PAYLOAD_ENTRY_TYPE_SIZE || type == NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32 ||
+	        type == NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64);
+}
+
+static const nvtxSemanticsCounter_t *semantics_of(const nvtxCounterAttr_t *what)
+{
+	const nvtxSemanticsHeader_t *at = what->semantics;
+
+	for (int i = 0; at && i < 16; i++, at = at->next)
+		if (at->semanticId == NVTX_SEMANTIC_ID_COUNTERS_V1 &&
+		    at->structSize >= offsetof(nvtxSemanticsCounter_t, unitScaleNumerator))
+			return (const nvtxSemanticsCounter_t *)at;
+	return NULL;
+}
+
+/* A column of the series: a counter, or one of its group. */
+static void announce(struct gt_session *session, const struct gt_nvtx_counter *counter,
+                     uint32_t place, const char *name, const nvtxCounterAttr_t *what)
+{
+	const nvtxSemanticsCounter_t *semantics = semantics_of(what);
+	const struct gt_nvtx_text texts[] = {
+		gt_nvtx_narrow(name),
+		gt_nvtx_narrow(semantics && semantics->unit ? semantics->unit : ""),
+		gt_nvtx_narrow(what->description ? what->description : ""),
+	};
+	size_t bytes = sizeof(struct gt_record_counter);
+	struct gt_record_counter *record;
+	uint32_t places[3];
+	size_t behind = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		behind += GT_TEXT_BYTES(texts[i].size);
+	record = gt_emit_begin(session, GT_RECORD_counter, bytes + behind);
+	if (!record)
+		return;
+	for (size_t i = 0; i < 3; i++) {
+		places[i] = gt_nvtx_put_text(record, bytes, &texts[i]);
+		bytes += texts[i].size ? GT_TEXT_BYTES(texts[i].size) : 0;
+	}
+	*record = (struct gt_record_counter){
+		.series = counter->series,
+		.place = place,
+		.name = places[0],
+		.unit = places[1],
+		.help = places[2],
+	};
+	gt_emit_commit();
+}
+
+static void announce_all(struct gt_session *session, const struct gt_nvtx_counter *counter,
+                         const struct gt_nvtx_schema *schema, const nvtxCounterAttr_t *what)
+{
+	uint32_t place = 0;
+
+	if (!schema) {
+		announce(session, counter, 0, what->name ? what->name : "", what);
+		return;
+	}
+	for (uint32_t i = 0; i < schema->count && place < counter->columns; i++) {
+		char name[128];
+
+		if (schema->entries[i].offset != counter->offsets[place])
+			continue;
+		(void)snprintf(name, sizeof(name), "%.90s.%s", what->name ? what->name : "",
+		               schema->names[i]);
+		announce(session, counter, place++, name, what);
+	}
+}
+
+static void lay_out(struct gt_nvtx_counter *counter, const struct gt_nvtx_schema *schema,
+                    uint64_t type)
+{
+	counter->columns = 0;
+	if (!schema && is_number(type)) {
+		counter->types[0] = type;
+		counter->offsets[0] = 0;
+		counter->columns = 1;
+	}
+	for (uint32_t i = 0; schema && i < schema->count; i++) {
+		const struct gt_nvtx_entry *entry = &schema->entries[i];
+
+		if (entry->flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER || entry->flags & (7u << 4) ||
+		    entry->offset == GT_OFFSET_UNKNOWN || !is_number(entry->type))
+			continue;
+		counter->types[counter->columns] = entry->type;
+		counter->offsets[counter->columns++] = entry->offset;
+	}
+}
+
+static uint64_t on_counter_register(nvtxDomainHandle_t domain, const nvtxCounterAttr_t *what)
+{
+	struct gt_session *session = gt_session_get();
+	struct gt_nvtx *nvtx = gt_nvtx_of(session);
+	struct gt_nvtx_counter *counter;
+	const struct gt_nvtx_schema *schema;
+	uint32_t number;
+	uint64_t id;
+
+	(void)domain;
+	if (!what || what->structSize < sizeof(*what))
+		return NVTX_COUNTER_ID_NONE;
+	number = atomic_fetch_add_explicit(&nvtx->counters_given, 1, memory_order_relaxed) + 1;
+	id = what->counterId ? what->counterId : NVTX_COUNTER_ID_DYNAMIC_START + number;
+	counter = counter_of(nvtx, id, true);
+	if (!counter || number > UINT16_MAX - FIRST_SERIES - 1 || !gt_nvtx_fill(&counter->filled))
+		return id;
+	schema = gt_nvtx_schema(nvtx, what->schemaId);
+	counter->series = (uint16_t)(FIRST_SERIES + number);
+	lay_out(counter, schema, what->schemaId);
+	if (counter->columns == 0)
+		gt_note(session, "nvtx", "a counter of NVTX without numbers is not recorded");
+	if (gt_is_recording(session))
+		announce_all(session, counter, schema, what);
+	atomic_store_explicit(&counter->filled, GT_NVTX_FILLED, memory_order_release);
+	return id;
+}
+
+/* columns that the bytes do not reach are not measured. */
+static void sample(uint64_t id, const void *bytes, size_t size, double missing)
+{
+	struct gt_session *session = gt_session_get();
+	const struct gt_nvtx_counter *counter = counter_of(gt_nvtx_of(session), id, false);
+	union {
+		struct gt_sample sample;
+		uint8_t bytes[sizeof(struct gt_sample) + MOST_COLUMNS * sizeof(double)];
+	} row = {.sample = {.clock = GT_SERIES_HOST}};
+
+	if (!counter || !gt_nvtx_is_filled(&counter->filled) || counter->columns == 0 ||
+	    !gt_is_recording(session))
+		return;
+	row.sample.series = counter->series;
+	row.sample.columns = (uint8_t)counter->columns;
+	for (uint32_t i = 0; i < counter->columns; i++) {
+		const uint64_t offset = counter->offsets[i];
+		const uint32_t wide = gt_nvtx_type_bytes(counter->types[i]);
+		const bool there = bytes && size >= wide && offset <= size - wide;
+
+		row.sample.values[i] =
+			there ? number_at((const uint8_t *)bytes + offset, counter->types[i])
+			      : missing;
+	}
+	row.sample.time_ns = gt_stamp();
+	gt_emit_sample(session, &row.sample);
+}
+
+static void on_sample_int64(nvtxDomainHandle_t domain, uint64_t id, int64_t value)
+{
+	(void)domain;
+	sample(id, &value, sizeof(value), NAN);
+}
+
+static void on_sample_float64(nvtxDomainHandle_t domain, uint64_t id, double value)
+{
+	(void)domain;
+	sample(id, &value, sizeof(value), NAN);
+}
+
+static void on_sample(nvtxDomainHandle_t domain, uint64_t id, const void *values, size_t size)
+{
+	(void)domain;
+	sample(id, values, size, NAN);
+}
+
+static void on_sample_no_value(nvtxDomainHandle_t domain, uint64_t id, uint8_t reason)
+{
+	(void)domain;
+	if (reason != NVTX_COUNTER_SAMPLE_UNCHANGED)
+		sample(id, NULL, 0, reason == NVTX_COUNTER_SAMPLE_ZERO ? 0 : NAN);
+}
+
+static void on_counter_batch(nvtxDomainHandle_t domain, const nvtxCounterBatch_t *batch)
+{
+	struct gt_session *session = gt_session_get();
+
+	(void)domain;
+	(void)batch;
+	if (!atomic_exchange_explicit(&gt_nvtx_of(session)->batch_noted, true,
+	                              memory_order_relaxed))
+		gt_note(session, "nvtx",
+		        "samples that the program submits in batches (nvtxCounterBatchSubmit) are not "
+		        "recorded");
+}
+
+/* ---- modules ---- */
+
+struct function {
+	uint32_t slot;
+	void (*call)(void);
+};
+
+#define FUNCTION(name, call)                                                                       \
+	{                                                                                          \
+		NVTX3EXT_CBID_##name, (void (*)(void))(call)                                       \
+	}
+
+static const struct function payload_functions[] = {
+	FUNCTION(nvtxPayloadSchemaRegister, on_schema_register),
+	FUNCTION(nvtxPayloadEnumRegister, on_enum_register),
+	FUNCTION(nvtxMarkPayload, gt_nvtx_mark_data),
+	FUNCTION(nvtxRangePushPayload, gt_nvtx_push_data),
+	FUNCTION(nvtxRangePopPayload, gt_nvtx_pop_data),
+	FUNCTION(nvtxRangeStartPayload, gt_nvtx_start_data),
+	FUNCTION(nvtxRangeEndPayload, gt_nvtx_end_data),
+	FUNCTION(nvtxDomainIsEnabled, on_is_enabled),
+	FUNCTION(nvtxScopeRegister, on_scope_register),
+	FUNCTION(nvtxEventSubmit, on_event_submit),
+	FUNCTION(nvtxEventBatchSubmit, on_batch_submit),
+};
+
+static const struct function counter_functions[] = {
+	FUNCTION(nvtxCounterRegister, on_counter_register),
+	FUNCTION(nvtxCounterSampleInt64, on_sample_int64),
+	FUNCTION(nvtxCounterSampleFloat64, on_sample_float64),
+	FUNCTION(nvtxCounterSample, on_sample),
+	FUNCTION(nvtxCounterSampleNoValue, on_sample_no_value),
+	FUNCTION(nvtxCounterBatchSubmit, on_counter_batch),
+};
+
+/* An older NVTX has fewer slots; what stays empty does nothing. */
+static int fill(const nvtxExtModuleInfo_t *module, const struct function *functions, size_t count)
+{
+	if (module->segmentsCount == 0 || !module->segments || !module->segments[0].functionSlots)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (functions[i].slot < module->segments[0].slotCount)
+			module->segments[0].functionSlots[functions[i].slot] =
+				(intptr_t)functions[i].call;
+	return 1;
+}
+
+static int attach(const nvtxExtModuleInfo_t *module)
+{
+	switch (module->moduleId) {
+	case NVTX_EXT_PAYLOAD_MODULEID:
+		return fill(module, payload_functions,
+		            sizeof(payload_functions) / sizeof(payload_functions[0]));
+	case NVTX_EXT_COUNTERS_MODULEID:
+		return fill(module, counter_functions,
+		            sizeof(counter_functions) / sizeof(counter_functions[0]));
+	default: /* others there may be */
+		return 0;
+	}
+}
+
+int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module)
+{
+	struct gt_session *session = gt_session_get();
+	const int saved = errno;
+	int result = 0;
+
+	gt_session_must_begin(false);
+	if (module && module->structSize >= sizeof(*module) && session->settings.nvtx &&
+	    gt_is_recorded(session))
+		result = attach(module);
+	errno = saved;
+	return result;
+}
