@@ -66,6 +66,9 @@ struct gt_nvtx *gt_nvtx_of(struct gt_session *session);
 /* In the child of a fork: a thread that was looking for another library is not here. */
 void gt_nvtx_forget(struct gt_nvtx *nvtx);
 
+/* Notes of shared objects that use NVTX and have not found this library. */
+void gt_nvtx_note_missed(struct gt_session *session);
+
 /* ---- names.c ---- */
 
 struct gt_nvtx_name {

@@ -16,9 +16,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	(void)err;
 	gt_nvtx_names_replay(session);
 	if (gt_nvtx_of(session)->named_late)
-		gt_note(session, "nvtx",
-		        "NVTX_INJECTION64_PATH did not name gputrace when the program started: "
-		        "ranges of what had called NVTX before CUDA started are not recorded");
+		gt_nvtx_note_missed(session);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "format/ranges.h"
 #include "format/series.h"
 #include "hostile/everything.h"
 #include "model/sync.h"
@@ -228,6 +229,34 @@ static void add_nothing(struct recording *recording, uint32_t count)
 	(void)count;
 }
 
+/* Pushes that nobody pops, at no known level, in domains of their own. */
+static void add_open_ranges(struct recording *recording, uint32_t count)
+{
+	ADD_MANY(recording, range_begin, count, .time_ns = 2000 + i, .order = i + 1, .level = i,
+	         .domain = i % 2 ? i : 0, .category = i, .thread = 100);
+	add_calls(recording, count);
+}
+
+/* Starts that another thread ends, the oldest first, and ends of what had not begun. */
+static void add_started_ranges(struct recording *recording, uint32_t count)
+{
+	ADD_MANY(recording, range_begin, count, .time_ns = 2000 + i, .order = i + 1, .id = i + 1,
+	         .kind = GT_RANGE_STEP_ID, .level = GT_LEVEL_UNKNOWN, .thread = 100);
+	ADD_MANY(recording, range_end, 2 * count, .time_ns = 2000 + count + i, .order = i + 1,
+	         .id = i + 1, .kind = GT_RANGE_STEP_ID, .level = GT_LEVEL_UNKNOWN, .thread = 101);
+}
+
+/* Payloads that all claim to be of one event, of a schema with as many entries. */
+static void add_payloads(struct recording *recording, uint32_t count)
+{
+	ADD_MANY(recording, range_begin, count, .time_ns = 2000, .order = 1,
+	         .kind = GT_RANGE_STEP_MARK, .thread = 100);
+	ADD_MANY(recording, range_data, count, .time_ns = 2000, .order = 1, .which = i,
+	         .schema = 1000, .place = i % 2 ? i : GT_PLACE_PAYLOAD, .thread = 100);
+	ADD_MANY(recording, payload_schema, count, .id = 1000 + i, .entries = count);
+	ADD_MANY(recording, payload_entry, count, .schema = 1000, .type = 75, .place = i);
+}
+
 static const struct crowd crowds[] = {
 	{"streams", add_streams, 5000, false},
 	{"contexts", add_contexts, 5000, false},
@@ -244,6 +273,9 @@ static const struct crowd crowds[] = {
 	{"ledger classes", add_ledger, 5000, false},
 	{"samples out of order", add_samples, 4096, false},
 	{"counters", add_counters, 4000, false},
+	{"open ranges", add_open_ranges, 5000, false},
+	{"started ranges", add_started_ranges, 5000, false},
+	{"payloads", add_payloads, 2000, false},
 	{"captures", add_nothing, 250, true},
 };
 

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "collector/collect.h"
+#include "collector/payloads.h"
+#include "format/ranges.h"
+
+enum { TID = 100, STRUCT = 1000 };
+
+static struct recording recording;
+static struct gt_trace trace;
+static uint32_t next_string;
+
+static void make(void)
+{
+	recording_init(&recording);
+	recording_begin(&recording, "node-1-1");
+	recording_add_basics(&recording, 1);
+	next_string = STRING_NEXT;
+}
+
+static void drop(void)
+{
+	gt_trace_release(&trace);
+	recording_release(&recording);
+}
+
+TestSuite(payloads, .init = make, .fini = drop);
+
+static uint32_t text(const char *words)
+{
+	recording_add_string(&recording, next_string, words);
+	return next_string++;
+}
+
+static void add_schema(uint64_t id, uint32_t type, uint64_t bytes)
+{
+	recording_add(&recording, payload_schema, .id = id, .type = type, .bytes = bytes);
+}
+
+static void add_member(uint64_t schema, uint32_t place, uint64_t type, uint64_t offset,
+                       const char *name)
+{
+	recording_add(&recording, payload_entry, .schema = schema, .place = place, .type = type,
+	              .offset = offset, .name = text(name));
+}
+
+/* The data of a mark with this payload. */
+static const char *shown(uint64_t schema, const char *digits)
+{
+	recording_add(&recording, range_begin, .time_ns = 2000, .order = 1, .thread = TID,
+	              .kind = GT_RANGE_STEP_MARK, .level = GT_LEVEL_UNKNOWN);
+	recording_add(&recording, range_data, .time_ns = 2000, .order = 1, .thread = TID,
+	              .schema = schema, .bytes = strlen(digits) / 2, .place = GT_PLACE_PAYLOAD,
+	              .content = text(digits));
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.marks.count, 1));
+	return gt_trace_text(&trace, trace.marks.rows[0].data);
+}
+
+Test(payloads, are_numbers_by_their_type)
+{
+	add_schema(STRUCT, 1, 24);
+	add_member(STRUCT, 0, 13, 0, "int16");
+	add_member(STRUCT, 1, 18, 8, "uint64");
+	add_member(STRUCT, 2, 20, 16, "double");
+	expect_text(shown(STRUCT, "feff000000000000ffffffffffffffff000000000000f83f"),
+	            "[{\"int16\":-2,\"uint64\":18446744073709551615,\"double\":1.5}]");
+}
+
+Test(payloads, of_no_schema_are_shown_as_they_are)
+{
+	expect_text(shown(STRUCT, "00ff10"), "[\"0x00ff10\"]");
+}
+
+Test(payloads, that_end_early_say_so)
+{
+	add_schema(STRUCT, 1, 16);
+	add_member(STRUCT, 0, 16, 0, "there");
+	add_member(STRUCT, 1, 18, 8, "gone");
+	add_member(STRUCT, 2, 18, 2, "half");
+	expect_text(shown(STRUCT, "0500000009"),
+	            "[{\"there\":5,\"gone\":null,\"half\":\"0x000009\"}]");
+}
+
+/* Records that describe others may come twice. */
+Test(payloads, have_each_entry_once)
+{
+	for (int i = 0; i < 2; i++) {
+		add_schema(STRUCT, 1, 4);
+		add_member(STRUCT, 0, 16, 0, "value");
+	}
+	expect_text(shown(STRUCT, "07000000"), "[{\"value\":7}]");
+}
+
+Test(payloads, name_the_values_of_enums)
+{
+	add_schema(STRUCT, GT_SCHEMA_ENUM, 4);
+	add_member(STRUCT, 0, 3, 0, "three");
+	expect_text(shown(STRUCT, "03000000"), "[\"three\"]");
+}
+
+Test(payloads, may_lie_about_the_length_of_arrays)
+{
+	add_schema(STRUCT, 1, 8);
+	add_member(STRUCT, 0, 16, 0, "count");
+	recording_add(&recording, payload_entry, .schema = STRUCT, .place = 1, .type = 16,
+	              .flags = 3 << 4, .detail = 0, .offset = 4, .name = text("all"));
+	recording_add(&recording, payload_entry, .schema = STRUCT, .place = 2, .type = STRUCT,
+	              .flags = 1 << 4, .detail = UINT64_MAX, .offset = 8, .name = text("none"));
+	expect_text(shown(STRUCT, "ffffffff01000000"),
+	            "[{\"count\":4294967295,\"all\":[1],\"none\":\"0x\"}]");
+}
+
+/* What contains itself comes to an end. */
+Test(payloads, of_schemas_that_are_damaged_are_bounded, .timeout = 60)
+{
+	add_schema(STRUCT, 1, 0);
+	add_schema(STRUCT + 1, 1, UINT64_MAX);
+	for (uint32_t i = 0; i < 500; i++)
+		add_member(STRUCT, i, i % 2 ? STRUCT : STRUCT + 1, 0, "again");
+	add_member(STRUCT + 1, 0, STRUCT, 0, "there");
+	cr_expect(lt(sz, strlen(shown(STRUCT, "00000000")), GT_PAYLOAD_TEXT_MAX));
+}
