@@ -528,10 +528,7 @@ static void add_origin(const struct gt_trace *trace, const struct gt_graph_node 
 	                                             ? &trace->graph_nodes.rows[node->origin]
 	                                             : node;
 
-	if (origin->api_call < trace->api_calls.count)
-		gt_add_string(result, trace, trace->api_calls.rows[origin->api_call].function);
-	else
-		gt_result_add_unknown(result);
+	gt_add_string(result, trace, origin->made_by);
 	if (origin->thread < trace->threads.count)
 		gt_result_add_format(result, "%u", trace->threads.rows[origin->thread].tid);
 	else

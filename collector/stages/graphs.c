@@ -328,6 +328,14 @@ static void link_graphs(struct linker *linker)
 			trace->graphs.rows[node->graph].kind = GT_GRAPH_CAPTURED;
 }
 
+/* A filter may leave the node and not the call: the name stays with the node. */
+static void name_makers(struct gt_trace *trace)
+{
+	gt_array_each(struct gt_graph_node, node, &trace->graph_nodes)
+		if (node->api_call < trace->api_calls.count)
+			node->made_by = trace->api_calls.rows[node->api_call].function;
+}
+
 /* From the call's parameters, from CUPTI's words for it, or from what its nodes are clones of. */
 static void link_execs(struct linker *linker)
 {
@@ -733,6 +741,7 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 	link_nodes(linker);
 	add_missing_graphs(linker);
 	find_origins(linker->trace);
+	name_makers(linker->trace);
 	link_graphs(linker);
 	link_execs(linker);
 	gt_array_each(const struct gt_capture, capture, &collection->captures)

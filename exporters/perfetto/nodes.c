@@ -4,32 +4,28 @@
 #include <stdio.h>
 
 /* NULL where it is not known. */
-static const struct gt_api_call *maker_of(const struct gt_trace *trace, gt_id node)
+static const struct gt_graph_node *origin_of(const struct gt_trace *trace, gt_id node)
 {
-	gt_id origin;
+	const gt_id origin =
+		node < trace->graph_nodes.count ? trace->graph_nodes.rows[node].origin : GT_NONE;
 
-	if (node >= trace->graph_nodes.count)
-		return NULL;
-	origin = trace->graph_nodes.rows[node].origin;
-	if (origin >= trace->graph_nodes.count ||
-	    trace->graph_nodes.rows[origin].api_call >= trace->api_calls.count)
-		return NULL;
-	return &trace->api_calls.rows[trace->graph_nodes.rows[origin].api_call];
+	return origin < trace->graph_nodes.count ? &trace->graph_nodes.rows[origin] : NULL;
 }
 
 void gt_nodes_add_args(struct gt_args *args, const struct gt_trace *trace, struct gt_node_of work,
                        char made_by[GT_MADE_BY_SIZE])
 {
-	const struct gt_api_call *maker = maker_of(trace, work.node);
+	const struct gt_graph_node *origin = origin_of(trace, work.node);
 
 	if (work.graph)
 		gt_args_add_int(args, GT_ARG_GRAPH, work.graph);
 	if (work.number)
 		gt_args_add_int(args, GT_ARG_GRAPH_NODE, (int64_t)work.number);
-	if (!maker)
+	if (!origin)
 		return;
-	snprintf(made_by, GT_MADE_BY_SIZE, "%s", gt_trace_text(trace, maker->function));
-	gt_args_add_text(args, GT_ARG_MADE_BY, made_by);
-	if (maker->thread < trace->threads.count)
-		gt_args_add_int(args, GT_ARG_MADE_ON, trace->threads.rows[maker->thread].tid);
+	snprintf(made_by, GT_MADE_BY_SIZE, "%s", gt_trace_text(trace, origin->made_by));
+	if (*made_by)
+		gt_args_add_text(args, GT_ARG_MADE_BY, made_by);
+	if (origin->thread < trace->threads.count)
+		gt_args_add_int(args, GT_ARG_MADE_ON, trace->threads.rows[origin->thread].tid);
 }

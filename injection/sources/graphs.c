@@ -200,8 +200,7 @@ static void write_exec(struct gt_session *session, const CUpti_GraphData *data)
 		.made_ns = gt_stamp(),
 		.handle = (uintptr_t)data->graphExec,
 		.number = exec_id(cupti, data->graphExec),
-		.graph_number =
-			graph_id(cupti, data->originalGraph ? data->originalGraph : data->graph),
+		.graph_number = graph_id(cupti, data->graph),
 		.correlation = gt_call_correlation(),
 	};
 	gt_emit_commit();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
 #include "analysis/critical_path.h"
+#include "base/strings.h"
 #include "model/graph.h"
 
 static struct gt_trace trace;
@@ -278,7 +279,7 @@ Test(graphs, name_the_nodes_that_ran_longest)
 {
 	const gt_id exec = add_diamond();
 
-	trace.graph_nodes.rows[2].api_call = trace_call(&trace, thread, "cuLaunchKernel", 10, 20);
+	trace.graph_nodes.rows[2].made_by = gt_strings_add(trace.strings, "cuLaunchKernel");
 	add_two_launches(exec);
 	run_report(&result, "graphs", &trace);
 	cr_assert(eq(sz, row_count(&result, "nodes"), 4));

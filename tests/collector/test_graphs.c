@@ -169,6 +169,7 @@ Test(graphs, lead_from_a_kernel_to_the_launch_that_was_captured)
 	cr_expect(eq(u64, origin->number, NODE + 2));
 	cr_expect(eq(u32, origin->origin, node->origin));
 	expect_text(call_of(origin->api_call), "cuLaunchKernel");
+	expect_text(gt_trace_text(&trace, origin->made_by), "cuLaunchKernel");
 	cr_expect(eq(u64, trace.api_calls.rows[origin->api_call].correlation, 4));
 	cr_expect(eq(u32, trace.threads.rows[trace.api_calls.rows[origin->api_call].thread].tid,
 	             OTHER_THREAD));

@@ -305,8 +305,11 @@ static void make_graph(struct gt_trace *trace, struct facts *facts)
 	now_ns = trace->end_ns + 1000;
 	*gt_array_push(&trace->graph_execs) = (struct gt_graph_exec){.graph = GT_NONE, .number = 5};
 	for (unsigned node = 0; node < 3000; node++)
-		*gt_array_push(&trace->graph_nodes) = (struct gt_graph_node){
-			.origin = node, .api_call = 0, .exec = 0, .graph = GT_NONE};
+		*gt_array_push(&trace->graph_nodes) =
+			(struct gt_graph_node){.origin = node,
+		                               .made_by = trace->api_calls.rows[0].function,
+		                               .exec = 0,
+		                               .graph = GT_NONE};
 	for (unsigned launch = 0; launch < 3; launch++) {
 		const gt_id call = sample_call(trace, 0, "cudaGraphLaunch", now_ns, now_ns + 9000);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strings.h"
 #include "exporters/read.h"
 #include "exporters/sample.h"
 
@@ -176,15 +177,15 @@ Test(arguments, of_a_copy_are_its_bytes_ends_and_rate)
 	cr_expect(number_in(slice(0), 11) == 5, "its GPU");
 }
 
-/* An executable graph's node 1, whose origin is node 0, and the call that made that. */
+/* An executable graph's node 1, whose origin is node 0, and the name of the call that made that. */
 static void add_nodes(const char *function)
 {
-	const gt_id call = sample_call(&trace, 0, function, SAMPLE_START + 10, SAMPLE_START + 20);
+	const gt_string made_by = gt_strings_add(trace.strings, function);
 
 	*gt_array_push(&trace.graph_nodes) = (struct gt_graph_node){
-		.origin = 0, .api_call = call, .exec = GT_NONE, .graph = GT_NONE};
-	*gt_array_push(&trace.graph_nodes) = (struct gt_graph_node){
-		.origin = 0, .api_call = GT_NONE, .exec = GT_NONE, .graph = GT_NONE};
+		.origin = 0, .made_by = made_by, .thread = 0, .exec = GT_NONE};
+	*gt_array_push(&trace.graph_nodes) =
+		(struct gt_graph_node){.origin = 0, .thread = GT_NONE, .exec = GT_NONE};
 }
 
 Test(arguments, of_what_came_from_a_graph_name_its_node_and_who_made_it)

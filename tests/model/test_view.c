@@ -290,6 +290,84 @@ Test(view, keeps_devices_that_a_process_used_or_copies_name)
 	scene_release(&scene);
 }
 
+/* A graph that was captured at 10, launched at 400 and at 600, each time with a kernel. */
+static void scene_init_with_graph(struct scene *scene)
+{
+	struct gt_trace *trace = &scene->trace;
+	gt_id stream;
+	gt_id shape;
+	gt_id capture;
+
+	*scene = (struct scene){0};
+	gt_filter_init(&scene->filter);
+	trace_init(trace, 1000);
+	scene->processes[0] = trace_process(trace, "first", 100);
+	scene->threads[0] = trace_thread(trace, scene->processes[0], 100);
+	stream = trace_stream(trace, scene->processes[0], trace_device(trace));
+	shape = trace_shape(trace, "in_graph", 1, 32);
+	capture = trace_call(trace, scene->threads[0], "cuLaunchKernel", 10, 20);
+	*gt_array_push(&trace->graph_nodes) = (struct gt_graph_node){
+		.process = scene->processes[0],
+		.thread = scene->threads[0],
+		.api_call = capture,
+		.made_by = trace->api_calls.rows[capture].function,
+		.shape = shape,
+		.graph = GT_NONE,
+		.exec = GT_NONE,
+		.original = GT_NONE,
+	};
+	for (gt_time at = 400; at < 800; at += 200) {
+		const gt_id call =
+			trace_call(trace, scene->threads[0], "cuGraphLaunch", at, at + 5);
+		struct gt_kernel *kernel = trace_kernel(trace, stream, shape, at + 10, at + 20);
+
+		kernel->api_call = call;
+		kernel->node = 0;
+		*gt_array_push(&trace->graph_launches) = (struct gt_graph_launch){
+			.start_ns = TRACE_START_NS + at,
+			.thread = scene->threads[0],
+			.context = GT_NONE,
+			.stream = stream,
+			.api_call = call,
+			.exec = GT_NONE,
+		};
+	}
+}
+
+Test(view, keeps_graphs_that_were_made_before_the_window_with_who_made_them)
+{
+	struct scene scene;
+	const struct gt_trace *trace = &scene.trace;
+
+	scene_init_with_graph(&scene);
+	choose(&scene, GT_FILTER_FROM, "500ns");
+	cut(&scene);
+	cr_assert(eq(sz, trace->graph_nodes.count, 1));
+	cr_expect(eq(u32, trace->graph_nodes.rows[0].api_call, GT_NONE));
+	expect_text(gt_trace_text(trace, trace->graph_nodes.rows[0].made_by), "cuLaunchKernel");
+	cr_assert(eq(sz, trace->kernels.count, 1));
+	cr_expect(eq(u32, trace->kernels.rows[0].node, 0));
+	cr_assert(eq(sz, trace->graph_launches.count, 1));
+	cr_expect(eq(i64, trace->graph_launches.rows[0].start_ns, TRACE_START_NS + 600));
+	cr_expect(eq(u32, trace->graph_launches.rows[0].api_call, 0));
+	scene_release(&scene);
+}
+
+Test(view, keeps_launches_of_graphs_whose_kernels_are_chosen)
+{
+	struct scene scene;
+	const struct gt_trace *trace = &scene.trace;
+
+	scene_init_with_graph(&scene);
+	scene.trace.kernels.rows[1].shape = trace_shape(&scene.trace, "another", 1, 32);
+	choose(&scene, GT_FILTER_KERNEL, "in_graph");
+	cut(&scene);
+	cr_assert(eq(sz, trace->kernels.count, 1));
+	cr_assert(eq(sz, trace->graph_launches.count, 1));
+	cr_expect(eq(i64, trace->graph_launches.rows[0].start_ns, TRACE_START_NS + 400));
+	scene_release(&scene);
+}
+
 Test(view, takes_copies_and_fills_for_no_kernel)
 {
 	struct scene scene;
