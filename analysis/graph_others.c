@@ -34,8 +34,9 @@ static const struct gt_heading share_headings[] = {
 	{"asked_for", GT_UNIT_TEXT, "in graphs, or one by one", GT_WORTH_NAME},
 	{"kernels", GT_UNIT_COUNT, "Executions with times", GT_WORTH_KEY},
 	{"kernels_percent", GT_UNIT_PERCENT, "Of all kernels", GT_WORTH_KEY},
-	{"kernel_ns", GT_UNIT_NS, "Their time, each for itself", GT_WORTH_KEY},
-	{"kernel_ns_percent", GT_UNIT_PERCENT, "Of the time of all kernels", GT_WORTH_KEY},
+	{"kernel_ns", GT_UNIT_NS, "Their time, each for itself", GT_WORTH_KEY, .label = "time"},
+	{"kernel_ns_percent", GT_UNIT_PERCENT, "Of the time of all kernels", GT_WORTH_KEY,
+         .label = "time_share"},
 	{"copies", GT_UNIT_COUNT, "Copies with times"},
 	{"fills", GT_UNIT_COUNT, "Fills with times"},
 };

@@ -204,6 +204,41 @@ static void print_section(const struct gt_rendering *rendering, const struct gt_
 	gt_grid_release(&grid);
 }
 
+static bool is_shown_empty(const struct gt_rendering *rendering, const struct gt_section *section)
+{
+	return gt_rendering_shows(rendering, section) && gt_section_row_count(section) == 0;
+}
+
+/* Tables without rows take a line together, unless asked for, or the only one there is. */
+static bool gathers_empty(const struct gt_rendering *rendering, const struct gt_result *result)
+{
+	size_t shown = 0;
+
+	gt_array_each(const struct gt_section, section, &result->sections)
+		shown += gt_rendering_shows(rendering, section);
+	return shown > 1 && !(rendering->sections && rendering->sections->count > 0);
+}
+
+/* False: there are none. */
+static bool print_empty(const struct gt_rendering *rendering, const struct gt_result *result,
+                        const char *between, FILE *out)
+{
+	char text[512];
+	size_t length = 0;
+
+	gt_array_each(const struct gt_section, section, &result->sections)
+		if (is_shown_empty(rendering, section) && length < sizeof(text))
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+			                           length ? ", " : "(no rows in ", section->title);
+	if (length == 0)
+		return false;
+	if (length < sizeof(text))
+		snprintf(text + length, sizeof(text) - length, ")");
+	fputs(between, out);
+	print_paragraph(rendering, text, out);
+	return true;
+}
+
 static void print_missing(const struct gt_rendering *rendering, const struct missing *missing,
                           FILE *out)
 {
@@ -245,17 +280,21 @@ void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_result *result = results[i].result;
 		const size_t size = (result->remarks.count + 1) * sizeof(bool);
+		const bool gathers = gathers_empty(rendering, result);
 		bool *is_shown = gt_allocate(size);
 		bool last;
 
 		memset(is_shown, 0, size);
 		gt_array_each(const struct gt_section, section, &result->sections) {
-			if (!gt_rendering_shows(rendering, section))
+			if (!gt_rendering_shows(rendering, section) ||
+			    (gathers && is_shown_empty(rendering, section)))
 				continue;
 			fputs(between, out);
 			print_section(rendering, result, section, is_shown, &missing, out);
 			between = "\n";
 		}
+		if (gathers && print_empty(rendering, result, between, out))
+			between = "\n";
 		last = i + 1 == count;
 		if (has_remarks(result, is_shown) || (last && (missing.columns || missing.names)))
 			fputs(between, out);

@@ -595,10 +595,10 @@ static void add_remarks(const struct graphs *graphs, struct gt_result *result)
 		unknown += exec->is_unknown;
 	if (unknown)
 		gt_result_remark(result,
-		                 "Of %s executable graphs nobody saw the making: what they "
-		                 "consist of is not known. They were made before recording began, "
-		                 "or the recording before graphs were recorded.",
-		                 gt_grouped(unknown).text);
+		                 "What %s executable graph%s of is not known: made before "
+		                 "recording began, or recorded before gputrace recorded graphs.",
+		                 gt_grouped(unknown).text,
+		                 unknown == 1 ? " consists" : "s consist");
 	if (trace->graph_traces.count > 0)
 		gt_result_remark(result,
 		                 "%s launches were recorded as a whole (--graphs graph): their "

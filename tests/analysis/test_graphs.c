@@ -440,7 +440,7 @@ Test(graphs, that_nobody_saw_being_made_are_named_by_their_handle)
 	expect_count(&result, "runs", 0, "launches", 1);
 	expect_unknown(&result, "runs", 0, "span_ns");
 	expect_unknown(&result, "execs", 0, "nodes");
-	cr_expect(has_remark(&result, "nobody saw the making"));
+	cr_expect(has_remark(&result, "consists of is not known"));
 }
 
 Test(graphs, whose_dependencies_nobody_told_of_have_no_critical_path)
