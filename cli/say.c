@@ -16,7 +16,7 @@ static void put_text(const char *text, FILE *out)
 }
 
 /* "gputrace: SENTENCE", without a line end. */
-static void say(const char *fmt, va_list args)
+__attribute__((format(printf, 1, 0))) static void say(const char *fmt, va_list args)
 {
 	char *text = NULL;
 

@@ -40,6 +40,10 @@ static bool find_own_path(char own[PATH_MAX])
 	return dladdr(gt_session_get(), &info) && info.dli_fname && realpath(info.dli_fname, own);
 }
 
+/* The environment is the program's: it is changed before the program's own code runs, or, when
+ * the driver loads the library, on the thread that started CUDA.
+ */
+/* NOLINTBEGIN(concurrency-mt-unsafe) */
 __attribute__((constructor)) static void load(void)
 {
 	const char *before = getenv(NVTX_PATH);
@@ -54,3 +58,4 @@ __attribute__((constructor)) static void load(void)
 		gt_session_get()->nvtx.named_late = setenv(NVTX_PATH, own, 1) == 0;
 	errno = saved;
 }
+/* NOLINTEND(concurrency-mt-unsafe) */

@@ -20,7 +20,7 @@ static bool fits_here(const char *at, const char *piece, size_t size, size_t *le
 			if (digits == 0)
 				return false;
 			at += digits;
-		} else if (*at++ != piece[i]) {
+		} else if (!*at || *at++ != piece[i]) {
 			return false;
 		}
 	}

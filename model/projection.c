@@ -24,13 +24,13 @@ struct walk {
 static struct gt_projected *add_row(struct gt_projection *projection, gt_id group, gt_id place,
                                     uint64_t key)
 {
-	const gt_id number = (gt_id)projection->rows.count;
+	const gt_id at = (gt_id)projection->rows.count;
 	struct gt_projected *row = gt_array_push(&projection->rows);
 
 	*row = (struct gt_projected){
 		.group = group, .place = place, .next = projection->first[group]};
-	projection->first[group] = projection->latest[group] = number;
-	gt_known_add(&projection->by_place, key, number);
+	projection->first[group] = projection->latest[group] = at;
+	gt_known_add(&projection->by_place, key, at);
 	return row;
 }
 

@@ -6,9 +6,10 @@
 
 #include "base/utf8.h"
 
+#define UNKNOWN GT_NONE       /* path_of before a row was looked at */
+#define BEGUN   (GT_NONE - 1) /* path_of while what is around the row is looked at */
+
 enum {
-	UNKNOWN = GT_NONE,   /* path_of before a row was looked at */
-	BEGUN = GT_NONE - 1, /* path_of while what is around the row is looked at */
 	MOST_STEPS = 1 << 8, /* past ranges that have ended: nothing real has as many in a row */
 	MOST_OPEN = 1 << 12, /* ranges open at once that a path is made of anew */
 };

@@ -204,7 +204,7 @@ static void find_parts(struct cut *cut)
 
 static void mark_around(struct cut *cut)
 {
-	for (size_t i = 0; i < cut->trace->ranges.count; i++)
+	for (size_t i = 0; cut->chosen.around && i < cut->trace->ranges.count; i++)
 		if (cut->chosen.around[i])
 			cut->trace->ranges.rows[i].flags |= GT_AROUND;
 }

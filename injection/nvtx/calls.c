@@ -709,10 +709,8 @@ static void name_context(uintptr_t context, const char *text, const wchar_t *wid
 	const struct gt_cupti *cupti = gt_cupti_of(gt_session_get());
 	uint32_t id = 0;
 
-	if (cupti->cuptiGetContextId &&
-	    cupti->cuptiGetContextId((CUcontext)context,
-	                             &id) == // NOLINT(performance-no-int-to-ptr)
-	            CUPTI_SUCCESS)
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): a handle that the program gave as a number */
+	if (cupti->cuptiGetContextId && cupti->cuptiGetContextId((CUcontext)context, &id) == 0)
 		name(GT_NAMED_CONTEXT, id, text, wide);
 	else
 		name(GT_NAMED_OTHER, context, text, wide);

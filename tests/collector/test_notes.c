@@ -96,8 +96,8 @@ Test(left_notes, are_nobody_s_text)
 	leave("h-1.notes", text);
 	cr_expect(eq(sz, notes_of_python(last, &process), 1));
 	cr_expect(lt(sz, strlen(last), 600));
-	memset(text, '\n', sizeof(text));
-	for (size_t i = 0; i < sizeof(text); i += 2)
+	memset(text, '\n', sizeof(text) - 1);
+	for (size_t i = 0; i + 1 < sizeof(text); i += 2)
 		text[i] = 'x';
 	for (unsigned i = 0; i < 10; i++) {
 		char name[32];
