@@ -231,9 +231,21 @@ static bool is_graph_launch(const struct gt_api_call *call)
 	return call->kind == GT_API_GRAPH_LAUNCH && call->result == 0;
 }
 
+static struct call_sum *sum_of(struct between *between, const struct gt_api_call *call)
+{
+	const size_t number = gt_index_add(between->names, &call->function);
+	struct call_sum *fresh;
+
+	if (number < between->sums.count)
+		return &between->sums.rows[number];
+	fresh = gt_array_push(&between->sums);
+	*fresh = (struct call_sum){0};
+	return fresh;
+}
+
 static void see_between(struct between *between, const struct gt_api_call *call)
 {
-	size_t number;
+	struct call_sum *sum;
 
 	if (is_graph_launch(call)) {
 		between->launches += between->begun[call->thread];
@@ -242,11 +254,9 @@ static void see_between(struct between *between, const struct gt_api_call *call)
 	}
 	if (!between->begun[call->thread] || call->start_ns >= between->last_ns[call->thread])
 		return;
-	number = gt_index_add(between->names, &call->function);
-	if (number == between->sums.count)
-		*gt_array_push(&between->sums) = (struct call_sum){0};
-	between->sums.rows[number].calls++;
-	between->sums.rows[number].total_ns += lasts_ns(call->start_ns, call->end_ns);
+	sum = sum_of(between, call);
+	sum->calls++;
+	sum->total_ns += lasts_ns(call->start_ns, call->end_ns);
 }
 
 static void find_between(struct between *between)

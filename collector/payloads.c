@@ -541,9 +541,11 @@ static size_t read_digits(const char *digits, uint8_t *bytes, size_t most)
 	return size;
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): the message is written to as a part */
 static void add_payload(struct gt_payloads *payloads, struct out *out,
                         const struct gt_record_range_data *data,
                         const struct gt_record_range_data *end, gt_string *message)
+/* NOLINTEND(readability-non-const-parameter) */
 {
 	static const uint8_t nothing[1];
 	const char *digits = gt_trace_text(payloads->names->trace,

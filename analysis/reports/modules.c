@@ -424,17 +424,25 @@ struct calls {
 	gt_array(struct call_sum) sums;
 };
 
+static struct call_sum *sum_of_call(struct calls *calls, const struct gt_api_call *call)
+{
+	const size_t number = gt_index_add(calls->functions, &call->function);
+	struct call_sum *fresh;
+
+	if (number < calls->sums.count)
+		return &calls->sums.rows[number];
+	fresh = gt_array_push(&calls->sums);
+	*fresh = (struct call_sum){0};
+	return fresh;
+}
+
 static void count_call(struct calls *calls, const struct gt_trace *trace,
                        const struct gt_module *module)
 {
 	const struct gt_api_call *call = &trace->api_calls.rows[module->api_call];
-	const size_t number = gt_index_add(calls->functions, &call->function);
 	const size_t before = gt_index_count(calls->seen);
-	struct call_sum *sum;
+	struct call_sum *sum = sum_of_call(calls, call);
 
-	if (number == calls->sums.count)
-		*gt_array_push(&calls->sums) = (struct call_sum){0};
-	sum = &calls->sums.rows[number];
 	sum->modules++;
 	if (!isnan(module->load_ns))
 		sum->load_ns += module->load_ns;
@@ -525,17 +533,28 @@ struct functions {
 	gt_array(struct function_sum) sums;
 };
 
-static void count_function(struct functions *functions, const struct tally *tally, gt_id id)
+static struct function_sum *sum_of_function(struct functions *functions,
+                                            const struct gt_trace *trace, gt_id id)
 {
-	const struct gt_function *function = &tally->trace->functions.rows[id];
-	const uint64_t hash = tally->trace->modules.rows[function->module].hash;
+	const struct gt_function *function = &trace->functions.rows[id];
+	const uint64_t hash = trace->modules.rows[function->module].hash;
 	const struct function_key key = {hash ? hash : function->module, function->name_hash};
 	const size_t number = gt_index_add(functions->index, &key);
+	struct function_sum *fresh;
 
-	if (number == functions->sums.count)
-		*gt_array_push(&functions->sums) = (struct function_sum){.first = id};
-	functions->sums.rows[number].use.kernels += tally->uses[id].kernels;
-	functions->sums.rows[number].use.kernel_ns += tally->uses[id].kernel_ns;
+	if (number < functions->sums.count)
+		return &functions->sums.rows[number];
+	fresh = gt_array_push(&functions->sums);
+	*fresh = (struct function_sum){.first = id};
+	return fresh;
+}
+
+static void count_function(struct functions *functions, const struct tally *tally, gt_id id)
+{
+	struct function_sum *sum = sum_of_function(functions, tally->trace, id);
+
+	sum->use.kernels += tally->uses[id].kernels;
+	sum->use.kernel_ns += tally->uses[id].kernel_ns;
 }
 
 static void add_function(const struct tally *tally, struct gt_result *result,

@@ -286,10 +286,16 @@ static void add_marks(const struct gt_ranges *ranges, struct gt_result *result)
 		const struct gt_range_name name = name_of_mark(trace, mark);
 		const size_t number = gt_index_add(names, &name);
 
-		if (number == groups.count)
-			*gt_array_push(&groups) = (struct mark_group){.first = mark};
-		groups.rows[number].last = mark;
-		groups.rows[number].count++;
+		struct mark_group *group;
+
+		if (number < groups.count) {
+			group = &groups.rows[number];
+		} else {
+			group = gt_array_push(&groups);
+			*group = (struct mark_group){.first = mark};
+		}
+		group->last = mark;
+		group->count++;
 	}
 	if (groups.count > 1)
 		qsort(groups.rows, groups.count, sizeof(*groups.rows), by_count);
