@@ -53,7 +53,7 @@ static void group_by_domain(struct gt_range_totals *totals)
 	gt_array_free(group_of);
 }
 
-static void group(struct gt_range_totals *totals)
+static void group_ranges(struct gt_range_totals *totals)
 {
 	const struct gt_ranges *ranges = &totals->ranges;
 	const size_t count = ranges->trace->ranges.count;
@@ -257,7 +257,7 @@ static void put_in_order(struct gt_range_totals *totals)
 		if (totals->by == GT_RANGES_BY_PATH && first[group] != GT_NONE)
 			*gt_array_push(&left) = first[group];
 	}
-	gt_array_release(&left);
+	gt_array_free(left.rows);
 	gt_array_free(first);
 	gt_array_free(places);
 }
@@ -267,7 +267,7 @@ void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_trace 
 {
 	*totals = (struct gt_range_totals){.by = by};
 	gt_ranges_init(&totals->ranges, trace);
-	group(totals);
+	group_ranges(totals);
 	if (trace->ranges.count == 0)
 		return;
 	totals->rows = gt_allocate(totals->count * sizeof(*totals->rows));

@@ -211,7 +211,7 @@ static void ignore_complaint(void *context, const char *sentence)
 	(void)sentence;
 }
 
-static void begin(struct gt_session *session, char *const *environment)
+static void begin_session(struct gt_session *session, char *const *environment)
 {
 	struct gt_error err = {0};
 	uint64_t began_ns;
@@ -289,7 +289,7 @@ void gt_session_begin(struct gt_session *session, char *const *environment, bool
 	struct gt_calm before;
 
 	gt_calm_begin(&before);
-	begin(session, environment);
+	begin_session(session, environment);
 	if (!with_cuda)
 		say_where(session);
 	gt_calm_end(&before);

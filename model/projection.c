@@ -214,7 +214,7 @@ gt_id *gt_projection_order(const struct gt_projection *projection, const struct 
 	for (size_t i = 0; i < found.count; i++)
 		order[i] = (gt_id)(found.rows[i].row - rows);
 	*count = found.count;
-	gt_array_release(&found);
+	gt_array_free(found.rows);
 	return order;
 }
 

@@ -106,7 +106,7 @@ static gt_id path_around(struct gt_ranges *ranges, gt_id around, gt_time at_ns,
 			*whole_until_ns = end_of(ranges, row);
 		path = add_path(ranges, path, ranges->paths.rows[ranges->path_of[row]].name);
 	}
-	gt_array_release(&chain);
+	gt_array_free(chain.rows);
 	return path;
 }
 
@@ -147,7 +147,7 @@ static void find_path(struct gt_ranges *ranges, gt_id row, size_t *placed)
 		ranges->order[(*placed)++] = row;
 		around = row;
 	}
-	gt_array_release(&inner);
+	gt_array_free(inner.rows);
 }
 
 void gt_ranges_init(struct gt_ranges *ranges, const struct gt_trace *trace)

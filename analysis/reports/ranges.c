@@ -304,7 +304,7 @@ static void add_marks(const struct gt_ranges *ranges, struct gt_result *result)
 		add_mark(ranges, result, group);
 	if (groups.count == 0)
 		gt_result_detail(result);
-	gt_array_release(&groups);
+	gt_array_free(groups.rows);
 	gt_index_free(names);
 }
 

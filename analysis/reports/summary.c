@@ -494,18 +494,18 @@ static void add_top_ranges(const struct gt_range_totals *totals, struct gt_resul
                            uint64_t top)
 {
 	struct range_place *places = gt_allocate(totals->count * sizeof(*places));
-	size_t count = 0;
+	size_t used = 0;
 
 	for (gt_id i = 0; i < totals->count; i++)
 		if (totals->rows[i].ranges > 0)
-			places[count++] = (struct range_place){i, totals->rows[i].gpu_ns,
-			                                       totals->rows[i].wall.spread.total};
-	if (count > 1)
-		qsort(places, count, sizeof(*places), by_gpu_time);
+			places[used++] = (struct range_place){i, totals->rows[i].gpu_ns,
+			                                      totals->rows[i].wall.spread.total};
+	if (used > 1)
+		qsort(places, used, sizeof(*places), by_gpu_time);
 	gt_result_begin(result, "top_ranges", top_range_headings, GT_COUNT_OF(top_range_headings));
-	for (size_t i = 0; i < count && i < top; i++)
+	for (size_t i = 0; i < used && i < top; i++)
 		add_top_range(totals, result, places[i].path);
-	if (count == 0)
+	if (used == 0)
 		gt_result_detail(result);
 	gt_array_free(places);
 }

@@ -23,8 +23,8 @@ enum {
 	DIRECTORY_SIGNATURE = 0x02014b50,
 	END_SIGNATURE = 0x06054b50,
 
-	VERSION = 10,           /* 1.0: nothing is compressed */
-	DATE = (0 << 9) | 0x21, /* 1980-01-01: the same files make the same archive */
+	VERSION = 10, /* 1.0: nothing is compressed */
+	DATE = 0x21,  /* 1980-01-01: the same files make the same archive */
 };
 
 /* From the version on: no flags, no method, time, date, checksum, sizes, length of the name. */

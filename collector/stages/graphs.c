@@ -602,11 +602,11 @@ static void link_traces(struct linker *linker)
 {
 	struct gt_trace *trace = linker->trace;
 
-	gt_array_each(struct gt_graph_trace, run, &trace->graph_traces) {
-		struct ids *ids = ids_of(linker, gt_trace_stream_process(trace, run->stream));
+	gt_array_each(struct gt_graph_trace, whole, &trace->graph_traces) {
+		struct ids *ids = ids_of(linker, gt_trace_stream_process(trace, whole->stream));
 
 		if (ids)
-			run->exec = find(&ids->execs, run->graph);
+			whole->exec = find(&ids->execs, whole->graph);
 	}
 }
 

@@ -36,13 +36,13 @@ static void add_payload(struct gt_chrome *chrome, const struct gt_said *said)
 /* Members behind the first one. */
 static void add_said(struct gt_chrome *chrome, const struct gt_said *said)
 {
-	char color[16];
-
 	if (said->domain < chrome->trace->domains.count)
 		add_known_text(chrome, "domain", chrome->trace->domains.rows[said->domain].name);
 	add_known_text(chrome, "category", said->category);
 	add_payload(chrome, said);
 	if (said->color) {
+		char color[16];
+
 		snprintf(color, sizeof(color), "#%06x", said->color & 0xffffff);
 		gt_chrome_add_text(&chrome->out.chars, "color", color);
 	}

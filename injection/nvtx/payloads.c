@@ -267,9 +267,9 @@ uint64_t gt_nvtx_register_schema(struct gt_session *session, uint32_t domain,
 	if (!attributes || (attributes->fieldMask & needed) != needed || !attributes->entries)
 		return 0;
 	mask = attributes->fieldMask;
-	facts.id =
-		give_id(gt_nvtx_of(session),
-	                mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID ? attributes->schemaId : 0);
+	facts.id = give_id(gt_nvtx_of(session), (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)
+	                                                ? attributes->schemaId
+	                                                : 0);
 	if (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)
 		facts.type = (uint32_t)attributes->type;
 	if (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS)
@@ -279,7 +279,7 @@ uint64_t gt_nvtx_register_schema(struct gt_session *session, uint32_t domain,
 	facts.entries = (uint32_t)attributes->numEntries;
 	if (gt_is_recording(session))
 		emit_schema(session, &facts,
-		            mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME ? attributes->name : NULL);
+		            (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME) ? attributes->name : NULL);
 	kept = place_of(gt_nvtx_of(session), facts.id, true);
 	if (kept && !gt_nvtx_fill(&kept->filled))
 		kept = NULL; /* it was registered before */
@@ -305,9 +305,9 @@ uint64_t gt_nvtx_register_enum(struct gt_session *session, uint32_t domain,
 	mask = attributes->fieldMask;
 	facts.id =
 		give_id(gt_nvtx_of(session),
-	                mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID ? attributes->schemaId : 0);
+	                (mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? attributes->schemaId : 0);
 	facts.bytes =
-		mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE ? attributes->sizeOfEnum : sizeof(int);
+		(mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? attributes->sizeOfEnum : sizeof(int);
 	facts.entries = (uint32_t)attributes->numEntries;
 	kept = place_of(gt_nvtx_of(session), facts.id, true);
 	if (kept && gt_nvtx_fill(&kept->filled)) {
@@ -317,7 +317,7 @@ uint64_t gt_nvtx_register_enum(struct gt_session *session, uint32_t domain,
 	if (!gt_is_recording(session))
 		return facts.id;
 	emit_schema(session, &facts,
-	            mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME ? attributes->name : NULL);
+	            (mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME) ? attributes->name : NULL);
 	for (size_t i = 0; i < attributes->numEntries && i < MOST_ENTRIES; i++) {
 		const nvtxPayloadEnum_t *value = &attributes->entries[i];
 
@@ -364,21 +364,20 @@ static void emit_bytes(struct gt_session *session, const struct gt_record_range_
 	const uint16_t digits = (uint16_t)(2 * size);
 	struct gt_record_range_data *record = gt_emit_begin(
 		session, GT_RECORD_range_data, sizeof(*record) + GT_TEXT_BYTES(digits));
+	const bool cut = facts->bytes > MOST_BYTES;
 	uint8_t *behind;
 
 	if (!record)
 		return;
 	*record = *facts;
-	if (size) {
-		behind = (uint8_t *)(record + 1);
-		memcpy(behind, &digits, sizeof(digits));
-		put_digits(behind + sizeof(digits), bytes, size);
-		record->content = GT_TEXT_BEHIND | (uint32_t)sizeof(*record);
-	}
-	if (size < facts->bytes)
+	behind = (uint8_t *)(record + 1);
+	memcpy(behind, &digits, sizeof(digits));
+	put_digits(behind + sizeof(digits), bytes, size);
+	record->content = GT_TEXT_BEHIND | (uint32_t)sizeof(*record);
+	if (cut)
 		record->flags |= GT_RECORD_CUT;
 	gt_emit_commit();
-	if (size < facts->bytes)
+	if (cut)
 		gt_count(session, GT_LEDGER_nvtx_cut, 1);
 }
 

@@ -84,12 +84,12 @@ static void name_queue(const struct gt_perfetto *perfetto, gt_id row, char *name
 	const struct gt_trace *trace = perfetto->trace;
 	const struct gt_stream *stream = &trace->streams.rows[row];
 	char label[GT_LABEL_BYTES];
-	char context_label[GT_LABEL_BYTES];
 	char context_text[GT_LABEL_BYTES + 16] = "";
 	char process_text[160] = "";
 
 	if (stream->context < trace->contexts.count) {
 		const struct gt_context *context = &trace->contexts.rows[stream->context];
+		char context_label[GT_LABEL_BYTES];
 
 		gt_context_label(trace, stream->context, context_label, sizeof(context_label));
 		if (context->process < trace->processes.count &&

@@ -108,9 +108,10 @@ struct above {
 static uint32_t path_name(struct above *above, gt_id range)
 {
 	const gt_id path = gt_ranges_path(&above->ranges, range);
-	char text[GT_RANGE_PATH_BYTES];
 
 	if (above->path_names[path] == 0) {
+		char text[GT_RANGE_PATH_BYTES];
+
 		gt_range_path_text(&above->ranges, path, text);
 		above->path_names[path] = gt_names_add(&above->perfetto->names, text);
 	}
