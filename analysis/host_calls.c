@@ -53,6 +53,30 @@ static gt_time overlap(struct gt_interval stretch, const struct gt_api_call *cal
 	return end > start ? end - start : 0;
 }
 
+static void count_function(struct gt_host_calls *found, gt_string name, gt_time overlap_ns)
+{
+	size_t i = 0;
+
+	while (i < found->function_count && found->functions[i].name != name)
+		i++;
+	if (i == GT_HOST_FUNCTIONS)
+		return;
+	if (i == found->function_count)
+		found->functions[found->function_count++] = (struct gt_host_function){.name = name};
+	found->functions[i].calls++;
+	found->functions[i].total_ns += overlap_ns;
+}
+
+const struct gt_host_function *gt_host_calls_most(const struct gt_host_calls *calls)
+{
+	const struct gt_host_function *most = NULL;
+
+	for (size_t i = 0; i < calls->function_count; i++)
+		if (!most || calls->functions[i].total_ns > most->total_ns)
+			most = &calls->functions[i];
+	return most;
+}
+
 static void consider(struct gt_host_calls *found, struct gt_interval stretch,
                      const struct gt_api_call *call)
 {
@@ -63,6 +87,8 @@ static void consider(struct gt_host_calls *found, struct gt_interval stretch,
 	found->all_ns += overlap_ns;
 	if (found->all_ns > length_ns)
 		found->all_ns = length_ns;
+	if (overlap_ns > 0)
+		count_function(found, call->function, overlap_ns);
 	if (overlap_ns > found->longest_ns) {
 		found->longest = call;
 		found->longest_ns = overlap_ns;

@@ -9,11 +9,24 @@
 
 /* What a thread of the program did in a stretch of time, as far as its CUDA calls tell. */
 
+enum { GT_HOST_FUNCTIONS = 8 }; /* that a stretch is told apart by, those called first */
+
+struct gt_host_function {
+	gt_string name;
+	size_t calls;
+	gt_time total_ns;
+};
+
 struct gt_host_calls {
 	const struct gt_api_call *longest; /* the one that took most of it; NULL: there was none */
 	gt_time longest_ns;
 	gt_time all_ns; /* all its calls together, without those inside others */
+	struct gt_host_function functions[GT_HOST_FUNCTIONS];
+	size_t function_count;
 };
+
+/* The one that took most of all that are told apart; NULL: there is none. */
+const struct gt_host_function *gt_host_calls_most(const struct gt_host_calls *calls);
 
 /* Where the calls of each thread begin, so that looking back ends. */
 struct gt_thread_calls {

@@ -52,8 +52,9 @@ static const struct gt_heading gap_headings[] = {
 	{"host_call", GT_UNIT_TEXT,
          "Call that took half of the gap or more, on the thread that asked for what came after",
          GT_WORTH_NAME},
-	{"before", GT_UNIT_TEXT, "What ended last before the gap", GT_WORTH_LESSER_NAME},
-	{"after", GT_UNIT_TEXT, "What ended the gap", GT_WORTH_NAME},
+	{"before", GT_UNIT_TEXT, "What ended last before the gap", GT_WORTH_LESSER_NAME,
+         .label = "previous"},
+	{"after", GT_UNIT_TEXT, "What ended the gap", GT_WORTH_NAME, .label = "next"},
 };
 
 static const struct gt_heading size_headings[] = {
@@ -369,7 +370,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	if (trace->api_calls.count > 0 && tally->latency.without_call)
 		gt_result_remark_on(
 			result, "p50_ns",
-			"%s kernels have no recorded call and are not in launch_latency.",
+			"Not in launch_latency, as their calls are not recorded: %s of the kernels.",
 			gt_grouped(tally->latency.without_call).text);
 }
 

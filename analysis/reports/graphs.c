@@ -306,9 +306,9 @@ static void add_runs(const struct graphs *graphs, struct gt_result *result)
 }
 
 static void add_calls(struct gt_result *result, const struct changes *changes,
-                      enum gt_graph_call_kind kind)
+                      enum gt_graph_call_kind kind, bool known)
 {
-	gt_result_add_count(result, (int64_t)changes->calls[kind]);
+	gt_result_add_count_if(result, known, (int64_t)changes->calls[kind]);
 	add_time(result, changes->calls[kind] > 0, changes->total_ns[kind]);
 }
 
@@ -316,23 +316,25 @@ static void add_exec(const struct graphs *graphs, const struct exec *exec, struc
 {
 	const struct gt_graph_exec *row = &graphs->trace->graph_execs.rows[exec->row];
 	const struct changes *changes = &graphs->changes[exec->row];
+	/* A recording from before graphs were recorded has none of these calls by itself. */
+	const bool known = graphs->trace->graph_calls.count > 0 || !row->is_unknown;
 
 	add_exec_name(result, graphs->trace, exec->row);
 	add_graph_name(result, graphs->trace, row->graph);
 	add_time(result, !row->is_unknown, exec->node_count);
 	add_time(result, changes->calls[GT_GRAPH_CALL_INSTANTIATE] > 0,
 	         changes->total_ns[GT_GRAPH_CALL_INSTANTIATE]);
-	add_calls(result, changes, GT_GRAPH_CALL_UPLOAD);
-	gt_result_add_count(result, (int64_t)changes->calls[GT_GRAPH_CALL_UPDATE]);
-	gt_result_add_count(result, (int64_t)changes->updates_failed);
+	add_calls(result, changes, GT_GRAPH_CALL_UPLOAD, known);
+	gt_result_add_count_if(result, known, (int64_t)changes->calls[GT_GRAPH_CALL_UPDATE]);
+	gt_result_add_count_if(result, known, (int64_t)changes->updates_failed);
 	add_time(result, changes->calls[GT_GRAPH_CALL_UPDATE] > 0,
 	         changes->total_ns[GT_GRAPH_CALL_UPDATE]);
 	if (changes->updates_failed)
 		gt_result_add_text(result, gt_graph_outcome_name((uint32_t)changes->outcome));
 	else
 		gt_result_add_unknown(result);
-	add_calls(result, changes, GT_GRAPH_CALL_SET_NODE);
-	gt_result_add_count(result, (int64_t)changes->nodes_changed);
+	add_calls(result, changes, GT_GRAPH_CALL_SET_NODE, known);
+	gt_result_add_count_if(result, known, (int64_t)changes->nodes_changed);
 	gt_add_process(result, graphs->trace, row->process);
 }
 

@@ -16,7 +16,7 @@ WIDTHS = (40, 60, 80, 120, 200)
 PIPED = 120
 SUMMARY_LINES = 40  # at 80 columns: one page
 ROWS = 20           # of a table, where no number is asked for
-NAMES = ("kernel", "after")  # columns of kernels; a table has one of them, and it stands last
+NAMES = ("kernel", "next")  # columns of kernels; a table has one of them, and it stands last
 
 
 def run(gputrace, *words, columns=None):
