@@ -610,17 +610,24 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
 	struct tally tally;
+	bool by_kernel;
 
 	(void)err;
 	tally_init(&tally, view->trace, gt_group_by(arguments->values[BY].text));
+	by_kernel = tally.groups.by == GT_BY_NAME || tally.groups.by == GT_BY_SHAPE;
 	count_kernels(&tally);
 	add_groups(&tally, result);
 	if (arguments->values[EACH].text[0] == 'y')
 		gt_add_kernels_each(result, &tally.groups);
 	if (tally.groups.by != GT_BY_FAMILY)
 		gt_add_families(result, view->trace);
+	/* Who asks for other groups has these in --wide, and does not look for them. */
 	gt_add_first_launches(result, view->trace, &tally.first);
+	if (!by_kernel)
+		gt_result_detail(result);
 	add_uses(&tally, result);
+	if (!by_kernel)
+		gt_result_detail(result);
 	add_remarks(&tally, result);
 	tally_release(&tally);
 	return 0;
