@@ -14,8 +14,7 @@
 #include "model/owners.h"
 #include "model/short_name.h"
 
-const char *const gt_group_words[] = {"name",   "base",   "shape", "stream",
-                                      "family", "origin", "range", NULL};
+const char *const gt_group_words[] = {GT_GROUP_WORDS, NULL};
 
 enum gt_group_by gt_group_by(const char *word)
 {

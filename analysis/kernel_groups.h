@@ -21,7 +21,8 @@ enum gt_group_by {
 	GT_BY_RANGE,  /* path of the NVTX range that they were asked for in */
 };
 
-/* The words for these, in their order, with NULL behind them. */
+/* The words for these, in their order; gt_group_words has NULL behind them. */
+#define GT_GROUP_WORDS "name", "base", "shape", "stream", "family", "origin", "range"
 extern const char *const gt_group_words[];
 
 /* The enum's value for one of the words. */

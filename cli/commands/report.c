@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/kernel_groups.h"
 #include "analysis/parameter.h"
 #include "analysis/result.h"
 #include "base/array.h"
@@ -44,8 +45,7 @@ struct args {
 };
 
 /* What the reports that have a parameter "by" can do; those of kernels first. */
-static const char *const by_words[] = {"name",   "base",  "shape", "stream", "family",
-                                       "origin", "range", "path",  "domain", NULL};
+static const char *const by_words[] = {GT_GROUP_WORDS, "path", "domain", NULL};
 
 static const struct gt_option options[] = {
 	OPT_FLAG("list", 'l', struct args, list, "List the reports and their parameters, and stop"),

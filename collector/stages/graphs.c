@@ -66,6 +66,13 @@ static void learn(struct gt_known *known, uint64_t number, gt_id row)
 
 /* ---- one row for each graph, node and executable graph ---- */
 
+/* The row that was first told of with this number; that is this one, if none was. GT_NONE: of 0. */
+static gt_id first_told(struct gt_known *known, uint64_t number, gt_id row)
+{
+	learn(known, number, row);
+	return find(known, number);
+}
+
 static void merge_graphs(struct linker *linker)
 {
 	struct gt_graph *rows = linker->trace->graphs.rows;
@@ -73,18 +80,12 @@ static void merge_graphs(struct linker *linker)
 
 	for (size_t i = 0; i < linker->trace->graphs.count; i++) {
 		struct ids *ids = ids_of(linker, rows[i].process);
-		const gt_id at = ids ? find(&ids->graphs, rows[i].number) : GT_NONE;
+		const gt_id at = ids ? first_told(&ids->graphs, rows[i].number, kept) : GT_NONE;
 
-		if (!ids || rows[i].number == 0)
-			continue;
-		if (at != GT_NONE) {
-			if (rows[at].original_number == 0)
-				rows[at].original_number = rows[i].original_number;
-			continue;
-		}
-		rows[kept] = rows[i];
-		gt_known_add(&ids->graphs, rows[kept].number, kept);
-		kept++;
+		if (at == kept)
+			rows[kept++] = rows[i];
+		else if (at != GT_NONE && rows[at].original_number == 0)
+			rows[at].original_number = rows[i].original_number;
 	}
 	linker->trace->graphs.count = kept;
 }
@@ -96,18 +97,12 @@ static void merge_nodes(struct linker *linker)
 
 	for (size_t i = 0; i < linker->trace->graph_nodes.count; i++) {
 		struct ids *ids = ids_of(linker, rows[i].process);
-		const gt_id at = ids ? find(&ids->nodes, rows[i].number) : GT_NONE;
+		const gt_id at = ids ? first_told(&ids->nodes, rows[i].number, kept) : GT_NONE;
 
-		if (!ids || rows[i].number == 0)
-			continue;
-		if (at != GT_NONE) {
-			if (rows[at].original_number == 0)
-				rows[at].original_number = rows[i].original_number;
-			continue;
-		}
-		rows[kept] = rows[i];
-		gt_known_add(&ids->nodes, rows[kept].number, kept);
-		kept++;
+		if (at == kept)
+			rows[kept++] = rows[i];
+		else if (at != GT_NONE && rows[at].original_number == 0)
+			rows[at].original_number = rows[i].original_number;
 	}
 	linker->trace->graph_nodes.count = kept;
 }

@@ -182,12 +182,11 @@ static void pass_enter(struct gt_router *router, uint32_t i, struct gt_call call
 
 static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call)
 {
-	uint32_t result = 0;
+	uint32_t result;
 
 	if (gt_own.frames.depths[i] == 0 || --gt_own.frames.depths[i] > 0)
 		return;
-	if (call.data->functionReturnValue)
-		memcpy(&result, call.data->functionReturnValue, sizeof(result));
+	result = gt_call_result(call);
 	if (gt_thread_is_ours()) {
 		if (result == 0)
 			gt_own_call_leave(router->session, call.data->functionName);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cupti.h>
 
@@ -35,6 +36,16 @@ struct gt_call {
 	uint8_t depth;  /* how many calls of those that this source wants it is inside of */
 	uint8_t driver; /* 1: of the driver's API, 0: of the runtime's */
 };
+
+/* What the call returned, cudaError_t or CUresult; 0 where CUPTI does not say. Once it returns. */
+static inline uint32_t gt_call_result(struct gt_call call)
+{
+	uint32_t result = 0;
+
+	if (call.data->functionReturnValue)
+		memcpy(&result, call.data->functionReturnValue, sizeof(result));
+	return result;
+}
 
 /*
  * What a source hears. A function may be NULL. What happens in a call is time that the program

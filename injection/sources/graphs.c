@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
-#include <string.h>
 
 #include "injection/cupti/cupti.h"
 #include "injection/graph_calls.h"
@@ -15,15 +14,6 @@
  */
 
 enum { END_OF_GRAPH, END_OF_EXEC, END_OF_NODE }; /* the kinds of the record graph_end */
-
-static uint32_t result_of(struct gt_call call)
-{
-	uint32_t result = 0;
-
-	if (call.data->functionReturnValue)
-		memcpy(&result, call.data->functionReturnValue, sizeof(result));
-	return result;
-}
 
 static uint32_t graph_id(const struct gt_cupti *cupti, CUgraph graph)
 {
@@ -129,7 +119,7 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	gt_graph_call_read(what, call.data, &facts);
 	record->handle = (uintptr_t)facts.exec;
 	record->outcome = facts.outcome;
-	record->result = (int32_t)result_of(call);
+	record->result = (int32_t)gt_call_result(call);
 	record->end_ns = gt_stamp();
 	gt_emit_close(session, record);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
-#include <string.h>
 
 #include "injection/cupti/cupti.h"
 #include "injection/services.h"
@@ -29,15 +28,6 @@ struct counting {
 };
 
 static __thread struct counting counting __attribute__((tls_model("initial-exec")));
-
-static uint32_t result_of(struct gt_call call)
-{
-	uint32_t result = 0;
-
-	if (call.data->functionReturnValue)
-		memcpy(&result, call.data->functionReturnValue, sizeof(result));
-	return result;
-}
 
 static uint32_t flags_of(struct gt_call call)
 {
@@ -155,7 +145,7 @@ static void count_query(struct gt_session *session, struct gt_call call,
 		.event = facts->event ? facts->event : UINT64_MAX,
 		.context = call.data->contextUid,
 		.kind = facts->kind,
-		.result = (int32_t)result_of(call),
+		.result = (int32_t)gt_call_result(call),
 	};
 	struct gt_record_query *query = find_query(&asked);
 
@@ -188,7 +178,8 @@ static void leave_late(struct gt_session *session, struct gt_call call,
 		count_query(session, call, &facts);
 		return;
 	}
-	record = facts.event && result_of(call) == 0 ? begin_call(session, call, &facts) : NULL;
+	record =
+		facts.event && gt_call_result(call) == 0 ? begin_call(session, call, &facts) : NULL;
 	if (!record)
 		return;
 	record->end_ns = record->start_ns;
@@ -202,7 +193,7 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 
 	(void)state;
 	if (record) {
-		record->result = (int32_t)result_of(call);
+		record->result = (int32_t)gt_call_result(call);
 		record->end_ns = gt_stamp();
 		gt_emit_close(session, record);
 		return;
