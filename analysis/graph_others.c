@@ -95,11 +95,21 @@ static const struct gt_heading compared_headings[] = {
          "Mean time of the host for one: of the call that launches the graph, by its kernels"},
 	{"alone_launch_ns", GT_UNIT_NS,
          "Mean time of the host for one: of the call that launches it"},
-	{"kernel", GT_UNIT_TEXT, "Kernel with one grid and block", GT_WORTH_NAME},
+	{"kernel", GT_UNIT_TEXT, "Kernel with one grid, block and size of shared memory",
+         GT_WORTH_NAME},
+};
+
+/* Launches that differ in what the driver chose alone are the same here. */
+struct launched {
+	gt_string name;
+	gt_count grid[3];
+	gt_count block[3];
+	gt_count shared[2]; /* dynamic bytes: the lower and the upper half */
 };
 
 /* [1]: in graphs. */
 struct use {
+	gt_id shape; /* of the first */
 	uint64_t calls[2];
 	uint64_t total_ns[2];
 	uint64_t launches[2]; /* whose call is known with its times */
@@ -124,21 +134,48 @@ static void see_call(struct use *use, const struct gt_trace *trace,
 	use->launch_ns[in_graph] += in_graph ? call_ns / runs->of_launch[launch].kernels : call_ns;
 }
 
-static struct use *find_uses(const struct gt_trace *trace, const struct gt_graph_runs *runs)
+static struct launched launched_as(const struct gt_launch_shape *shape)
+{
+	return (struct launched){
+		.name = shape->name,
+		.grid = {shape->grid_x, shape->grid_y, shape->grid_z},
+		.block = {shape->block_x, shape->block_y, shape->block_z},
+		.shared = {(gt_count)shape->shared_dynamic_bytes,
+	                   (gt_count)(shape->shared_dynamic_bytes >> 32)},
+	};
+}
+
+/* By number of what was launched; of no more than there are shapes. */
+static struct use *find_uses(const struct gt_trace *trace, const struct gt_graph_runs *runs,
+                             size_t *count)
 {
 	struct use *uses = zeroed(trace->launch_shapes.count, sizeof(*uses));
+	gt_id *numbers = gt_allocate(trace->launch_shapes.count * sizeof(*numbers));
+	struct gt_index *index = gt_index_new(sizeof(struct launched));
 
+	for (gt_id i = 0; i < trace->launch_shapes.count; i++) {
+		const struct launched launched = launched_as(&trace->launch_shapes.rows[i]);
+		const size_t known = gt_index_count(index);
+
+		numbers[i] = (gt_id)gt_index_add(index, &launched);
+		if (numbers[i] == known)
+			uses[numbers[i]].shape = i;
+	}
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
 		const bool in_graph = kernel->graph_node != 0;
+		struct use *use;
 
 		if (kernel->shape >= trace->launch_shapes.count || kernel->start_ns == 0 ||
 		    kernel->flags & (GT_UNFINISHED | GT_DEVICE_LAUNCHED))
 			continue;
-		uses[kernel->shape].calls[in_graph]++;
-		uses[kernel->shape].total_ns[in_graph] +=
-			lasts_ns(kernel->start_ns, kernel->end_ns);
-		see_call(&uses[kernel->shape], trace, runs, kernel);
+		use = &uses[numbers[kernel->shape]];
+		use->calls[in_graph]++;
+		use->total_ns[in_graph] += lasts_ns(kernel->start_ns, kernel->end_ns);
+		see_call(use, trace, runs, kernel);
 	}
+	*count = gt_index_count(index);
+	gt_index_free(index);
+	gt_array_free(numbers);
 	return uses;
 }
 
@@ -163,8 +200,7 @@ static double mean(double total, uint64_t count)
 	return count ? total / (double)count : NAN;
 }
 
-static void add_use(struct gt_result *result, const struct gt_trace *trace, const struct use *use,
-                    size_t shape)
+static void add_use(struct gt_result *result, const struct gt_trace *trace, const struct use *use)
 {
 	const double in_graph_ns = mean((double)use->total_ns[1], use->calls[1]);
 	const double alone_ns = mean((double)use->total_ns[0], use->calls[0]);
@@ -176,17 +212,18 @@ static void add_use(struct gt_result *result, const struct gt_trace *trace, cons
 	gt_result_add_real(result, gt_percent(in_graph_ns - alone_ns, alone_ns));
 	gt_add_rounded(result, mean(use->launch_ns[1], use->launches[1]));
 	gt_add_rounded(result, mean(use->launch_ns[0], use->launches[0]));
-	gt_result_add_text(result, gt_shape_name(trace, (gt_id)shape));
+	gt_result_add_text(result, gt_shape_name(trace, use->shape));
 }
 
 void gt_add_graph_compared(struct gt_result *result, const struct gt_trace *trace,
                            const struct gt_graph_runs *runs, uint64_t top)
 {
-	struct use *uses = find_uses(trace, runs);
-	struct place *places = gt_allocate(trace->launch_shapes.count * sizeof(*places));
+	size_t use_count;
+	struct use *uses = find_uses(trace, runs, &use_count);
+	struct place *places = gt_allocate(use_count * sizeof(*places));
 	size_t count = 0;
 
-	for (size_t i = 0; i < trace->launch_shapes.count; i++)
+	for (size_t i = 0; i < use_count; i++)
 		if (uses[i].calls[0] && uses[i].calls[1])
 			places[count++] =
 				(struct place){i, uses[i].total_ns[0] + uses[i].total_ns[1]};
@@ -194,7 +231,7 @@ void gt_add_graph_compared(struct gt_result *result, const struct gt_trace *trac
 		qsort(places, count, sizeof(*places), by_total);
 	gt_result_begin(result, "compared", compared_headings, GT_COUNT_OF(compared_headings));
 	for (size_t i = 0; i < count && i < top; i++)
-		add_use(result, trace, &uses[places[i].row], places[i].row);
+		add_use(result, trace, &uses[places[i].row]);
 	gt_result_top(result, count, top);
 	gt_array_free(places);
 	gt_array_free(uses);

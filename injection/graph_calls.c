@@ -8,13 +8,21 @@
 
 /* NOLINTBEGIN(readability-identifier-naming): CUPTI calls the structs of parameters so */
 /*
- * A call of earlier runtimes, which programs still bring along: CUDA 13 has its struct in a header
- * that cannot be included alone. It begins as the call of today.
+ * Calls of earlier runtimes, which programs still bring along: CUDA 13 has their structs in a
+ * header that cannot be included alone. They begin as the calls of today.
  */
 typedef struct {
 	cudaGraphExec_t *pGraphExec;
 	cudaGraph_t graph;
 } cudaGraphInstantiate_v10000_params;
+
+typedef struct {
+	cudaGraphNode_t *pGraphNode;
+	cudaGraph_t graph;
+	const cudaGraphNode_t *pDependencies;
+	size_t numDependencies;
+	struct cudaGraphNodeParams *nodeParams;
+} cudaGraphAddNode_v12020_params;
 
 typedef void cudaGraphRemoveDependencies_v10000_params;
 /* NOLINTEND(readability-identifier-naming) */
@@ -56,6 +64,7 @@ static int32_t outcome_at(const CUpti_CallbackData *data, const void *where)
 #define OPTIONS(member) facts->options = (uint32_t)params->member;
 #define MADE(member)    facts->exec = made_exec(data, params->member);
 #define PARAMS(member)  facts->options = params->member ? (uint32_t)params->member->flags : 0;
+#define TYPE(member)    facts->options = params->member ? (uint32_t)params->member->type : 0;
 #define OUTCOME(member) facts->outcome = outcome_at(data, params->member);
 #define NOTHING
 

@@ -47,6 +47,8 @@ static const struct gt_heading exec_headings[] = {
          GT_WORTH_KEY},
 	{"graph", GT_UNIT_TEXT, "Graph that it was made from", GT_WORTH_KEY},
 	{"nodes", GT_UNIT_COUNT, "In it, also inside of child graphs and conditional nodes"},
+	{"nodes_added", GT_UNIT_COUNT,
+         "Nodes that the driver added for itself; they are in no other figure", GT_WORTH_LITTLE},
 	{"instantiate_ns", GT_UNIT_NS, "Time of the call that made it", GT_WORTH_KEY},
 	{"uploads", GT_UNIT_COUNT, "Calls that brought it to the GPU", GT_WORTH_LITTLE},
 	{"upload_ns", GT_UNIT_NS, "Time in them"},
@@ -322,6 +324,7 @@ static void add_exec(const struct graphs *graphs, const struct exec *exec, struc
 	add_exec_name(result, graphs->trace, exec->row);
 	add_graph_name(result, graphs->trace, row->graph);
 	add_time(result, !row->is_unknown, exec->node_count);
+	gt_result_add_count_if(result, !row->is_unknown, row->added_nodes);
 	add_time(result, changes->calls[GT_GRAPH_CALL_INSTANTIATE] > 0,
 	         changes->total_ns[GT_GRAPH_CALL_INSTANTIATE]);
 	add_calls(result, changes, GT_GRAPH_CALL_UPLOAD, known);

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/graph_bodies.h"
+#include "collector/graph_insides.h"
+#include "collector/graph_node_types.h"
 #include "collector/stage.h"
 #include "model/graph.h"
 
@@ -38,6 +41,7 @@ struct linker {
 	struct gt_trace *trace;
 	struct ids *ids; /* by process */
 	gt_array(struct holder) holders;
+	struct gt_graph_insides *insides;
 };
 
 /* NULL for what is of no process. */
@@ -188,7 +192,6 @@ static void link_nodes(struct linker *linker)
 {
 	gt_array_each(struct gt_graph_node, node, &linker->trace->graph_nodes) {
 		struct ids *ids = &linker->ids[node->process];
-		const gt_id row = (gt_id)(node - linker->trace->graph_nodes.rows);
 
 		node->graph = find(&ids->graphs, node->graph_number);
 		node->exec = find(&ids->execs, node->graph_number);
@@ -196,6 +199,35 @@ static void link_nodes(struct linker *linker)
 		/* A graph inside of an executable one has an id of its own. */
 		if (node->exec == GT_NONE && node->original_number)
 			node->exec = find(&ids->execs_of_calls, node->correlation);
+	}
+}
+
+/* Nodes that are clones of nothing although a graph became executable are the driver's own. */
+static void set_added_aside(struct linker *linker)
+{
+	struct gt_trace *trace = linker->trace;
+
+	gt_array_each(struct gt_graph_node, node, &trace->graph_nodes) {
+		const gt_id exec = node->original_number
+		                           ? GT_NONE
+		                           : find(&linker->ids[node->process].execs_of_calls,
+		                                  node->correlation);
+
+		if (exec == GT_NONE)
+			continue;
+		trace->graph_execs.rows[exec].added_nodes++;
+		node->exec = GT_NONE;
+		node->type = GT_GRAPH_NODE_EMPTY;
+	}
+}
+
+/* Nodes with graphs inside, by what the graphs have in common with them. Types must be known. */
+static void learn_parents(struct linker *linker)
+{
+	gt_array_each(const struct gt_graph_node, node, &linker->trace->graph_nodes) {
+		struct ids *ids = &linker->ids[node->process];
+		const gt_id row = (gt_id)(node - linker->trace->graph_nodes.rows);
+
 		if (node->type != GT_GRAPH_NODE_GRAPH && node->type != GT_GRAPH_NODE_CONDITIONAL)
 			continue;
 		if (node->original_number == 0)
@@ -232,6 +264,21 @@ static void add_missing_graphs(struct linker *linker)
 	}
 }
 
+static const char *name_of_call(const struct gt_trace *trace, gt_id call)
+{
+	return call < trace->api_calls.count
+	               ? gt_trace_text(trace, trace->api_calls.rows[call].function)
+	               : "";
+}
+
+/* CUPTI 13.0 leaves the type of every node 0: the call that made it tells what it is. */
+static void find_types(struct gt_trace *trace)
+{
+	gt_array_each(struct gt_graph_node, node, &trace->graph_nodes)
+		if (node->type == 0)
+			node->type = gt_graph_node_type_of(name_of_call(trace, node->api_call));
+}
+
 /* Chains of clones end at their origin; damaged ones may go in circles, which end anywhere. */
 static void find_origins(struct gt_trace *trace)
 {
@@ -259,13 +306,6 @@ static void find_origins(struct gt_trace *trace)
 	gt_array_free(passed);
 }
 
-static const char *name_of_call(const struct gt_trace *trace, gt_id call)
-{
-	return call < trace->api_calls.count
-	               ? gt_trace_text(trace, trace->api_calls.rows[call].function)
-	               : "";
-}
-
 static gt_count kind_of_graph(const struct gt_trace *trace, const struct gt_graph *graph)
 {
 	static const struct {
@@ -284,35 +324,58 @@ static gt_count kind_of_graph(const struct gt_trace *trace, const struct gt_grap
 		if (strstr(name, calls[i].words))
 			return calls[i].kind;
 	if (strstr(name, "AddNode"))
-		return graph->original_number ? GT_GRAPH_CHILD : GT_GRAPH_BODY;
+		return graph->original != GT_NONE ? GT_GRAPH_CHILD : GT_GRAPH_BODY;
 	return graph->original_number ? GT_GRAPH_CLONED : GT_GRAPH_UNKNOWN;
+}
+
+/* What graphs in nodes and in executable graphs are clones of, their nodes tell alone. */
+static void find_originals(struct linker *linker)
+{
+	struct gt_trace *trace = linker->trace;
+
+	gt_array_each(struct gt_graph, graph, &trace->graphs)
+		graph->original = find(&linker->ids[graph->process].graphs, graph->original_number);
+	gt_array_each(const struct gt_graph_node, node, &trace->graph_nodes)
+		if (node->graph != GT_NONE && node->original != GT_NONE &&
+		    trace->graphs.rows[node->graph].original == GT_NONE)
+			trace->graphs.rows[node->graph].original =
+				trace->graph_nodes.rows[node->original].graph;
+}
+
+/*
+ * Where a graph is cloned with all that is in it, the clone of the node has that of the graph;
+ * else the node that the call made has it.
+ */
+static gt_id find_parent(struct linker *linker, const struct gt_graph *graph)
+{
+	struct ids *ids = &linker->ids[graph->process];
+	const gt_id above = graph->original == GT_NONE
+	                            ? GT_NONE
+	                            : linker->trace->graphs.rows[graph->original].parent;
+	const gt_id parent = above == GT_NONE
+	                             ? GT_NONE
+	                             : find(&ids->clones, clone_key(above, graph->correlation));
+
+	if (parent != GT_NONE)
+		return parent;
+	return graph->kind == GT_GRAPH_CHILD || graph->kind == GT_GRAPH_BODY
+	               ? find(&ids->parents_of_calls, graph->correlation)
+	               : GT_NONE;
 }
 
 static void link_graphs(struct linker *linker)
 {
 	struct gt_trace *trace = linker->trace;
 
+	find_originals(linker);
 	gt_array_each(struct gt_graph, graph, &trace->graphs) {
 		struct ids *ids = &linker->ids[graph->process];
 
-		graph->original = find(&ids->graphs, graph->original_number);
 		graph->exec = find(&ids->execs, graph->number);
 		graph->kind = kind_of_graph(trace, graph);
 		if (graph->exec == GT_NONE && graph->kind == GT_GRAPH_INSIDE)
 			graph->exec = find(&ids->execs_of_calls, graph->correlation);
-		if (graph->kind == GT_GRAPH_CHILD || graph->kind == GT_GRAPH_BODY)
-			graph->parent = find(&ids->parents_of_calls, graph->correlation);
-	}
-	/* Where a graph is cloned with all that is in it, the clone of the node has that of the
-	 * graph. */
-	gt_array_each(struct gt_graph, graph, &trace->graphs) {
-		const gt_id parent = graph->original == GT_NONE
-		                             ? GT_NONE
-		                             : trace->graphs.rows[graph->original].parent;
-
-		if (graph->parent == GT_NONE && parent != GT_NONE)
-			graph->parent = find(&linker->ids[graph->process].clones,
-			                     clone_key(parent, graph->correlation));
+		graph->parent = find_parent(linker, graph); /* originals come before their clones */
 	}
 	/* Of some captures only the launches tell that they were. */
 	gt_array_each(const struct gt_graph_node, node, &trace->graph_nodes)
@@ -562,9 +625,12 @@ static void link_dependencies(struct linker *linker)
 
 static gt_id node_of(const struct linker *linker, gt_id stream, gt_wide number)
 {
-	struct ids *ids = ids_of(linker, gt_trace_stream_process(linker->trace, stream));
+	const gt_id process = gt_trace_stream_process(linker->trace, stream);
+	struct ids *ids = ids_of(linker, process);
+	const gt_id node = ids ? find(&ids->nodes, number) : GT_NONE;
 
-	return ids ? find(&ids->nodes, number) : GT_NONE;
+	return node != GT_NONE || !ids ? node
+	                               : gt_graph_insides_find(linker->insides, process, number);
 }
 
 static void link_kernels(struct linker *linker)
@@ -721,6 +787,7 @@ static void release(struct linker *linker)
 	}
 	gt_array_free(linker->ids);
 	gt_array_release(&linker->holders);
+	gt_graph_insides_free(linker->insides);
 }
 
 static void link_all(struct linker *linker, struct gt_collection *collection)
@@ -735,7 +802,10 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 		      by_handle);
 	link_nodes(linker);
 	add_missing_graphs(linker);
+	find_types(linker->trace);
+	set_added_aside(linker);
 	find_origins(linker->trace);
+	learn_parents(linker);
 	name_makers(linker->trace);
 	link_graphs(linker);
 	link_execs(linker);
@@ -744,7 +814,9 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 	link_calls(linker);
 	link_launches(linker);
 	link_dependencies(linker);
+	linker->insides = gt_graph_insides_new(linker->trace);
 	link_kernels(linker);
+	gt_graph_bodies_link(linker->trace);
 	link_ranges(linker->trace);
 	link_traces(linker);
 	number_unknown(linker->trace);

@@ -142,7 +142,23 @@ static void write_graph(struct gt_session *session, const CUpti_GraphData *data,
 	gt_emit_commit();
 }
 
-static void write_node(struct gt_session *session, const CUpti_GraphData *data, bool cloned)
+/* A graph takes its nodes and dependencies with it: they are told of only where a call is for that.
+ */
+static bool is_in(const struct gt_record_graph_call *open, enum gt_graph_call_kind kind)
+{
+	return open && open->kind == kind;
+}
+
+/* CUPTI 13.0 leaves it 0 (seen on an H200): then the calls tell, most of them by their names. */
+static uint32_t type_of(const CUpti_GraphData *data, const struct gt_record_graph_call *open)
+{
+	return data->nodeType == 0 && is_in(open, GT_GRAPH_CALL_ADD_NODE)
+	               ? open->options
+	               : (uint32_t)data->nodeType;
+}
+
+static void write_node(struct gt_session *session, const CUpti_GraphData *data, bool cloned,
+                       const struct gt_record_graph_call *open)
 {
 	const struct gt_cupti *cupti = gt_cupti_of(session);
 	struct gt_record_graph_node *record =
@@ -156,7 +172,7 @@ static void write_node(struct gt_session *session, const CUpti_GraphData *data, 
 		.original_number = cloned ? node_id(cupti, data->originalNode) : 0,
 		.graph_number = graph_id(cupti, data->graph),
 		.correlation = gt_call_correlation(),
-		.type = (uint32_t)data->nodeType,
+		.type = type_of(data, open),
 	};
 	gt_emit_commit();
 }
@@ -208,13 +224,6 @@ static void write_end(struct gt_session *session, uint32_t kind, uint64_t number
 	gt_emit_commit();
 }
 
-/* A graph takes its nodes and dependencies with it: they are told of only where a call is for that.
- */
-static bool is_in(const struct gt_record_graph_call *open, enum gt_graph_call_kind kind)
-{
-	return open && open->kind == kind;
-}
-
 static void tell(struct gt_session *session, CUpti_CallbackId id, const CUpti_GraphData *data,
                  struct gt_record_graph_call *open)
 {
@@ -227,7 +236,7 @@ static void tell(struct gt_session *session, CUpti_CallbackId id, const CUpti_Gr
 		break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
-		write_node(session, data, id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+		write_node(session, data, id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, open);
 		break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED:
 		write_dependency(session, data, false);

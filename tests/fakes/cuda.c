@@ -94,7 +94,7 @@ void fake_tell(struct fake_activity *activity)
 {
 	const struct fake_hooks *hooks = atomic_load(&fake_cuda.hooks);
 
-	activity->correlation = current_correlation;
+	activity->correlation = activity->is_uncorrelated ? 0 : current_correlation;
 	if (hooks)
 		hooks->activity(activity);
 }

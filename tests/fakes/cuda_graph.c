@@ -2,14 +2,19 @@
 #include "fakes/cuda_state.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Graphs. libcupti hears of each graph, node and dependency in the call that makes it; of a clone
- * it hears twice, that it was made and that it was cloned. A launch runs the nodes one after the
- * other in the stream, in the order in which they were added. A conditional node runs what is in it
- * as often as the value that its handle was made with says, where a kernel would say it.
+ * Graphs. libcupti hears of each graph, node and dependency in the call that makes it, but never
+ * what type a node has; of a clone it hears twice, that it was made and that it was cloned, but of
+ * a graph inside of a node or of an executable graph only that it was made. An executable graph
+ * gets a node of the driver's own. Activity has other numbers of what is inside of nodes than
+ * libcupti hears, and no correlation id for what is inside of conditional ones. A launch runs the
+ * nodes one after the other in the stream, in the order in which they were added. A conditional
+ * node runs what is in it as often as the value that its handle was made with says, where a kernel
+ * would say it.
  */
 
 static _Atomic uint32_t last_graph;
@@ -43,13 +48,13 @@ static CUgraphNode add_node(CUgraph graph, const struct CUgraphNode_st *node)
 	*added = *node;
 	added->next = NULL;
 	(void)pthread_mutex_lock(&fake_cuda.lock);
-	added->id = (uint64_t)graph->id << 32 | ++graph->node_count;
+	added->id = (uint64_t)graph->id << 32 | graph->node_count++;
 	while (*last)
 		last = &(*last)->next;
 	*last = added;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-	     (CUpti_GraphData){.graph = graph, .node = added, .nodeType = node->type});
+	     (CUpti_GraphData){.graph = graph, .node = added});
 	return added;
 }
 
@@ -193,27 +198,23 @@ static void copy_nodes(CUgraph to, CUgraph from)
 			made.inside = new_graph();
 			tell(CUPTI_CBID_RESOURCE_GRAPH_CREATED,
 			     (CUpti_GraphData){.graph = made.inside});
-			tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED,
-			     (CUpti_GraphData){.graph = made.inside,
-			                       .originalGraph = node->inside});
 			copy_nodes(made.inside, node->inside);
 		}
 		copy = add_node(to, &made);
-		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-		     (CUpti_GraphData){.graph = to,
-		                       .originalGraph = from,
-		                       .node = copy,
-		                       .originalNode = node,
-		                       .nodeType = node->type});
+		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, (CUpti_GraphData){.graph = to,
+		                                                             .originalGraph = from,
+		                                                             .node = copy,
+		                                                             .originalNode = node});
 	}
 }
 
-static CUgraph clone_graph(CUgraph from)
+static CUgraph clone_graph(CUgraph from, bool is_told)
 {
 	CUgraph graph = fake_graph_new();
 
-	tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED,
-	     (CUpti_GraphData){.graph = graph, .originalGraph = from});
+	if (is_told)
+		tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+		     (CUpti_GraphData){.graph = graph, .originalGraph = from});
 	copy_nodes(graph, from);
 	return graph;
 }
@@ -224,7 +225,7 @@ CUresult cuGraphClone(CUgraph *copy, CUgraph graph)
 
 	API_BEGIN(cuGraphClone, copy, graph);
 	if (result == CUDA_SUCCESS)
-		*copy = clone_graph(graph);
+		*copy = clone_graph(graph, true);
 	API_END(result);
 }
 
@@ -237,7 +238,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
 	if (child)
 		result = add(node, graph, dependencies, count,
 		             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_GRAPH,
-		                                      .inside = clone_graph(child),
+		                                      .inside = clone_graph(child, false),
 		                                      .times = 1});
 	API_END(result);
 }
@@ -300,7 +301,7 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
 	API_BEGIN(cuGraphDestroyNode, node);
 	if (result == CUDA_SUCCESS) {
 		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
-		     (CUpti_GraphData){.node = node, .nodeType = node->type});
+		     (CUpti_GraphData){.node = node});
 		node->type = CU_GRAPH_NODE_TYPE_EMPTY;
 	}
 	API_END(result);
@@ -308,13 +309,30 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
 
 /* ---- executable graphs ---- */
 
+/* All nodes of a graph in a row, then for each what is inside of it. Returns the number after them.
+ */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the program's graphs */
+static uint64_t number_inside(CUgraph graph, uint64_t next)
+{
+	for (CUgraphNode node = graph->nodes; node; node = node->next)
+		node->number = next++;
+	for (CUgraphNode node = graph->nodes; node; node = node->next)
+		if (node->inside)
+			next = number_inside(node->inside, next);
+	return next;
+}
+
 static CUgraphExec instantiate(CUgraph graph)
 {
 	CUgraphExec exec = calloc(1, sizeof(*exec));
 
 	exec->inside = new_graph();
 	tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, (CUpti_GraphData){.graph = graph});
+	tell(CUPTI_CBID_RESOURCE_GRAPH_CREATED, (CUpti_GraphData){.graph = exec->inside});
 	copy_nodes(exec->inside, graph);
+	exec->inside->node_count =
+		(uint32_t)number_inside(exec->inside, (uint64_t)exec->inside->id << 32);
+	(void)add_node(exec->inside, &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_EMPTY});
 	tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
 	     (CUpti_GraphData){.graph = graph, .graphExec = exec});
 	return exec;
@@ -340,12 +358,15 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream handle)
 	API_END(result);
 }
 
-static int have_one_topology(CUgraphNode a, CUgraphNode b)
+/* The driver's own node, the last one of what is executable, is no copy. */
+static int have_one_topology(CUgraphNode executable, CUgraphNode node)
 {
-	for (; a && b; a = a->next, b = b->next)
-		if (a->type != b->type)
+	for (; executable && executable->original; executable = executable->next) {
+		if (!node || executable->type != node->type)
 			return 0;
-	return !a && !b;
+		node = node->next;
+	}
+	return !node;
 }
 
 static CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
@@ -356,14 +377,13 @@ static CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultI
 		info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
 		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	}
-	for (CUgraphNode node = exec->inside->nodes; node; node = node->next, from = from->next) {
+	for (CUgraphNode node = exec->inside->nodes; from; node = node->next, from = from->next) {
 		node->work = from->work;
 		tell(CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED,
 		     (CUpti_GraphData){.graph = graph,
 		                       .graphExec = exec,
 		                       .node = node,
-		                       .originalNode = from,
-		                       .nodeType = node->type});
+		                       .originalNode = from});
 	}
 	info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
 	return CUDA_SUCCESS;
@@ -393,7 +413,7 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
 	if (result == CUDA_SUCCESS) {
 		own->work = work_of_kernel(kernel);
 		tell(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
-		     (CUpti_GraphData){.graphExec = exec, .node = own, .nodeType = own->type});
+		     (CUpti_GraphData){.graphExec = exec, .node = own});
 	}
 	API_END(result);
 }
@@ -416,14 +436,16 @@ static void widen(struct fake_activity *whole, const struct fake_activity *work)
 	whole->stream = work->stream;
 }
 
+/* whole->graph: of the executable one */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the program's graphs */
-static void run_nodes(CUstream stream, CUgraph graph, struct fake_activity *whole)
+static void run_nodes(CUstream stream, CUgraph graph, struct fake_activity *whole, bool is_body)
 {
 	for (CUgraphNode node = graph->nodes; node; node = node->next) {
 		struct fake_activity work = node->work;
 
-		work.graph = graph->id;
-		work.graph_node = node->id;
+		work.graph = whole->graph;
+		work.graph_node = node->number;
+		work.is_uncorrelated = is_body;
 		if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
 			fake_run_kernel(stream, &work);
 		else if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
@@ -432,11 +454,12 @@ static void run_nodes(CUstream stream, CUgraph graph, struct fake_activity *whol
 			node->function(node->data);
 		widen(whole, &work);
 		for (uint64_t i = 0; node->inside && i < node->times; i++)
-			run_nodes(stream, node->inside, whole);
+			run_nodes(stream, node->inside, whole,
+			          is_body || node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL);
 	}
 }
 
-/* All its work carries the correlation id of this one call. */
+/* All its work but that of bodies carries the correlation id of this one call. */
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
 {
 	CUstream stream = NULL;
@@ -448,7 +471,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
 		struct fake_activity whole = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
 		                              .graph = exec->inside->id};
 
-		run_nodes(stream, exec->inside, &whole);
+		run_nodes(stream, exec->inside, &whole, false);
 		if (whole.end_ns)
 			fake_tell(&whole);
 	}

@@ -2,6 +2,7 @@
 #ifndef GT_TESTS_FAKES_FAKE_H
 #define GT_TESTS_FAKES_FAKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -82,6 +83,7 @@ struct fake_activity {
 	uint64_t end_ns;   /* in the future while the GPU is still at it */
 	uint32_t graph;
 	uint64_t graph_node;
+	bool is_uncorrelated; /* CUPTI gives it no correlation id */
 	CUfunction function;
 	uint32_t grid[3];
 	uint32_t block[3];
@@ -99,7 +101,8 @@ struct fake_activity {
 
 /* A node; those of executable graphs are copies with ids of their own. */
 struct CUgraphNode_st {
-	uint64_t id; /* CUPTI's: the graph's id and a number in it */
+	uint64_t id;     /* CUPTI's: the graph's id and a number in it */
+	uint64_t number; /* of one in an executable graph: what activity calls it */
 	CUgraphNodeType type;
 	struct fake_activity work; /* of kernels and fills */
 	CUhostFn function;         /* of host nodes */

@@ -56,6 +56,7 @@ static void expect_all_known(bool driver, const char *const *names)
 	                                    "NodeSetEnabled",
 	                                    "GraphDestroyNode",
 	                                    "GraphRemoveDependencies",
+	                                    "GraphAddNode",
 	                                    NULL};
 	static const char *const others[] = {"GraphExecGetFlags", "GraphExecDestroy", NULL};
 
