@@ -140,16 +140,28 @@ def expect_kernel_records(report, kernels):
         raise Failed(f"the floor saw {report['bytes']} bytes only, for {kernels} kernels")
 
 
-def count_kernels(gputrace, recording):
-    """Kernels with times in a recording: one that lost half of them is no bargain."""
-    command = [gputrace or "gputrace", "report", "--json", "--limit", "1000000", str(recording), "kernels"]
+def report_of(gputrace, recording, name):
+    command = [gputrace or "gputrace", "report", "--json", "--limit", "1000000", str(recording), name]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_LIMIT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as failure:
         raise Failed(f"gputrace report: {failure}") from None
     if done.returncode:
         raise Failed(f"gputrace report: {tail_of(done.stderr)}")
-    return sum(row["calls"] for row in json.loads(done.stdout)["kernels"])
+    return json.loads(done.stdout)
+
+
+def count_kernels(gputrace, recording):
+    """Kernels with times in a recording: one that lost half of them is no bargain."""
+    return sum(row["calls"] for row in report_of(gputrace, recording, "kernels")["kernels"])
+
+
+def expect_graph_launches(gputrace, recording, launches):
+    """Fails unless so many launches of graphs are there, each with its length on the GPU."""
+    runs = report_of(gputrace, recording, "graphs")["runs"]
+    known = sum(row["launches"] for row in runs if row["span_ns"])
+    if known < launches:
+        raise Failed(f"the recording has {known} launches of graphs, at least {launches} were made")
 
 
 def nsys_command(tools, folder, command):

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "format/activity.h"
+#include "format/graph_samples.h"
 #include "format/records.h"
 #include "format/ticks.h"
 
@@ -120,6 +121,7 @@ struct gt_arena_header {
 	_Atomic uint32_t strings_kept; /* at the heap's begin: they stay when it is used again */
 	_Atomic uint32_t heap_kept;
 	_Atomic uint32_t strings_dropped; /* ids that came next and are in the capture alone */
+	struct gt_graph_samples graph_samples;
 	_Atomic uint64_t ledger[GT_LEDGER_COUNT];
 	struct gt_record_clock clocks[GT_ARENA_CLOCKS];
 };

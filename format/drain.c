@@ -33,10 +33,12 @@ struct gt_drain {
 	uint64_t source;
 	/* Of the buffer at hand: a buffer is counted once it is drained, not while it is. */
 	uint64_t activity_records;
+	uint64_t activity_folded;
 	uint64_t unknown_records;
 	uint64_t api_calls;
 	uint64_t nvtx_calls;
 	struct batch batches[GT_RECORD_KIND_COUNT]; /* by kind */
+	struct gt_graph_folds folds;
 };
 
 static uint32_t capacity_of(const struct gt_record_info *info)
@@ -88,7 +90,8 @@ static void write_batch(struct gt_drain *drain, struct batch *batch)
 void gt_drain_begin(struct gt_drain *drain, const struct gt_slot *slot)
 {
 	drain->source = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
-	drain->activity_records = drain->unknown_records = 0;
+	drain->activity_records = drain->activity_folded = drain->unknown_records = 0;
+	drain->folds.count = 0;
 	drain->api_calls = drain->nvtx_calls = 0;
 	drain->series_part = 0;
 	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++) {
@@ -227,20 +230,30 @@ static void write_samples(struct gt_drain *drain)
 	}
 }
 
+static void empty_folds(struct gt_drain *drain)
+{
+	for (uint32_t i = 0; i < drain->folds.count; i++)
+		*(struct gt_record_graph_trace *)push(drain, GT_RECORD_graph_trace) =
+			drain->folds.rows[i];
+	drain->folds.count = 0;
+}
+
 void gt_drain_end(struct gt_drain *drain)
 {
 	struct gt_arena *arena = drain->config.arena;
 
+	empty_folds(drain);
 	write_state(drain);
 	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
 		if (drain->batches[kind].info)
 			write_batch(drain, &drain->batches[kind]);
 	write_samples(drain);
 	gt_ledger_add(arena, GT_LEDGER_activity_records, drain->activity_records);
+	gt_ledger_add(arena, GT_LEDGER_activity_folded, drain->activity_folded);
 	gt_ledger_add(arena, GT_LEDGER_unknown_records, drain->unknown_records);
 	gt_ledger_add(arena, GT_LEDGER_api_calls, drain->api_calls);
 	gt_ledger_add(arena, GT_LEDGER_nvtx_calls, drain->nvtx_calls);
-	drain->activity_records = drain->unknown_records = 0;
+	drain->activity_records = drain->activity_folded = drain->unknown_records = 0;
 	drain->api_calls = drain->nvtx_calls = 0;
 }
 
@@ -248,6 +261,18 @@ void gt_drain_end(struct gt_drain *drain)
 static void pop(struct gt_drain *drain, uint32_t kind)
 {
 	drain->batches[kind].count--;
+}
+
+/* Where only some launches of graphs are recorded node by node: whether the row is of another. */
+static bool fold(struct gt_drain *drain, uint32_t kind, const void *row)
+{
+	if (gt_graph_folds_full(&drain->folds))
+		empty_folds(drain);
+	if (!gt_graph_folds_take(&drain->folds, &drain->config.arena->header->graph_samples, kind,
+	                         row))
+		return false;
+	drain->activity_folded++;
+	return true;
 }
 
 void gt_drain_activity(struct gt_drain *drain, const uint8_t *raw)
@@ -262,7 +287,9 @@ void gt_drain_activity(struct gt_drain *drain, const uint8_t *raw)
 
 	const uint16_t kind = gt_activity_record(activity);
 
-	if (!gt_translate(&drain->translator, activity, raw, push(drain, kind)))
+	void *row = push(drain, kind);
+
+	if (!gt_translate(&drain->translator, activity, raw, row) || fold(drain, kind, row))
 		pop(drain, kind);
 }
 

@@ -12,7 +12,7 @@
 #define PREFIX_LENGTH (sizeof(PREFIX) - 1)
 
 const char *const gt_api_words[] = {"none", "light", "outer", "all", NULL};
-const char *const gt_graphs_words[] = {"node", "graph", NULL};
+const char *const gt_graphs_words[] = {"node", "graph", "sampled", NULL};
 
 /* clang-format off */
 static const char *const names[] = {
@@ -106,7 +106,7 @@ static const char *expects_api(void)
 }
 static const char *expects_graphs(void)
 {
-	return "node or graph";
+	return "node, graph or sampled";
 }
 static const char *expects_text(void)
 {
@@ -157,6 +157,8 @@ static void limit_all(struct gt_settings *settings, void (*complain)(void *, con
 	      "GPUTRACE_BUFFER_SIZE must be 64K to 64M; the nearest is used", complain, context);
 	limit(&settings->buffer_count, 4, 256,
 	      "GPUTRACE_BUFFERS must be 4 to 256; the nearest is used", complain, context);
+	limit(&settings->graph_sample, 1, 1000000,
+	      "GPUTRACE_GRAPH_SAMPLE must be 1 to 1000000; the nearest is used", complain, context);
 	limit(&settings->flush_interval_ns, 1000000, 3600ull * 1000000000,
 	      "GPUTRACE_FLUSH_INTERVAL must be 1ms to 1h; the nearest is used", complain, context);
 	if (settings->telemetry_interval_ns)

@@ -14,7 +14,11 @@ enum gt_api_setting {
 	GT_API_SETTING_ALL,
 };
 
-enum gt_graphs_setting { GT_GRAPHS_SETTING_NODE, GT_GRAPHS_SETTING_GRAPH };
+enum gt_graphs_setting {
+	GT_GRAPHS_SETTING_NODE,
+	GT_GRAPHS_SETTING_GRAPH,
+	GT_GRAPHS_SETTING_SAMPLED,
+};
 
 /* Their words in settings and captures, ended by NULL. */
 extern const char *const gt_api_words[];

@@ -44,6 +44,11 @@ void gt_count(struct gt_session *session, enum gt_ledger_id id, uint64_t value)
 	gt_ledger_add(&session->arena, id, value);
 }
 
+void gt_want_nodes(struct gt_session *session, uint32_t correlation)
+{
+	gt_graph_samples_mark(&session->arena.header->graph_samples, correlation);
+}
+
 bool gt_is_over(const struct gt_session *session)
 {
 	return gt_session_is_ending(session) || gt_session_is(session, GT_SESSION_FORGOTTEN);

@@ -98,6 +98,11 @@ bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns);
  */
 uint32_t gt_call_correlation(void);
 
+/*
+ * With GPUTRACE_GRAPHS=sampled, before a launch of a CUDA graph: it is to be recorded node by node.
+ */
+void gt_want_nodes(struct gt_session *session, uint32_t correlation);
+
 /* Memory for CUPTI's records: a slot of the arena. */
 struct gt_buffer {
 	uint8_t *bytes; /* zeroed; NULL: none is free */

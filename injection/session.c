@@ -174,6 +174,9 @@ static void prepare(struct gt_session *session)
 {
 	gt_layout_fill(&session->arena.header->layout, 0);
 	session->arena.header->counter = gt_ticks;
+	if (session->settings.graphs == GT_GRAPHS_SETTING_SAMPLED)
+		session->arena.header->graph_samples.wanted =
+			(uint32_t)session->settings.graph_sample;
 	gt_arena_publish(&session->arena);
 	sem_init(&session->followed, 0, 0);
 	pthread_mutex_init(&session->turn, NULL);

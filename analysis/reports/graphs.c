@@ -587,6 +587,29 @@ static void add_nodes(const struct graphs *graphs, struct gt_result *result)
 	gt_array_free(ran);
 }
 
+static void remark_wholes(const struct gt_trace *trace, struct gt_result *result)
+{
+	uint64_t activities = 0;
+	uint64_t work_ns = 0;
+
+	gt_array_each(const struct gt_graph_trace, whole, &trace->graph_traces) {
+		activities += whole->activities;
+		work_ns += whole->work_ns;
+	}
+	if (activities)
+		gt_result_remark(result,
+		                 "%s launches were recorded as a whole (--graphs sampled): their "
+		                 "span_ns is known, and that %s kernels, copies and fills ran in "
+		                 "them for %.3f ms together.",
+		                 gt_grouped(trace->graph_traces.count).text,
+		                 gt_grouped(activities).text, (double)work_ns / 1e6);
+	else if (trace->graph_traces.count > 0)
+		gt_result_remark(result,
+		                 "%s launches were recorded as a whole (--graphs graph): their "
+		                 "span_ns is known, what ran in them is not.",
+		                 gt_grouped(trace->graph_traces.count).text);
+}
+
 static void add_remarks(const struct graphs *graphs, struct gt_result *result)
 {
 	const struct gt_trace *trace = graphs->trace;
@@ -604,11 +627,7 @@ static void add_remarks(const struct graphs *graphs, struct gt_result *result)
 		                 "recording began, or recorded before gputrace recorded graphs.",
 		                 gt_grouped(unknown).text,
 		                 unknown == 1 ? " consists" : "s consist");
-	if (trace->graph_traces.count > 0)
-		gt_result_remark(result,
-		                 "%s launches were recorded as a whole (--graphs graph): their "
-		                 "span_ns is known, what ran in them is not.",
-		                 gt_grouped(trace->graph_traces.count).text);
+	remark_wholes(trace, result);
 	if (trace->graph_launches.count > 0 && trace->api_calls.count == 0)
 		gt_result_remark(result, "API calls are not in the recording: what a launch ran, "
 		                         "and how long its call took, is not measured.");

@@ -52,6 +52,7 @@ struct args {
 	const char *output;
 	const char *api;
 	const char *graphs;
+	uint64_t graph_sample; /* 0: not given */
 	const char *cupti;
 	const char *names;
 	const char *pytorch;
@@ -91,7 +92,11 @@ static const struct gt_option options[] = {
 	OPT_CHOICE(
 		"graphs", 0, struct args, graphs, "LEVEL", gt_graphs_words,
 		"How to record launches of CUDA graphs. node (default): each kernel, copy and fill "
-		"of them; graph: each launch as a whole, which costs less"),
+		"of them; graph: each launch as a whole, which costs less; sampled: the first 20 "
+		"launches of each graph and every 20th node by node, the others as a whole, which "
+		"makes the recording small"),
+	OPT_COUNT("graph-sample", 0, struct args, graph_sample, "N",
+                  "With --graphs sampled: N in place of 20, 1 to 1000000"),
 	OPT_FLAG("no-nvtx", 0, struct args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_TEXT(
@@ -388,6 +393,7 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
 	if (args->graphs)
 		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
+	set_number(environment, "GPUTRACE_GRAPH_SAMPLE", args->graph_sample, "");
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;

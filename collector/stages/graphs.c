@@ -27,6 +27,7 @@ struct ids {
 	struct gt_known parents_of_calls; /* nodes with graphs inside, likewise */
 	struct gt_known clones;  /* nodes, by original and correlation id of the call that cloned */
 	struct gt_known unknown; /* execs that nobody saw being made, by handle */
+	struct gt_known wholes;  /* launches as a whole, by graph and correlation id */
 };
 
 /* Who has a handle from some moment on. */
@@ -659,6 +660,33 @@ static void link_kernels(struct linker *linker)
 			fill->node = node_of(linker, fill->stream, fill->graph_node);
 }
 
+/* What was put together from the activities of a launch may be in several parts. */
+static void merge_traces(struct linker *linker)
+{
+	struct gt_graph_trace *rows = linker->trace->graph_traces.rows;
+	gt_id kept = 0;
+
+	for (size_t i = 0; i < linker->trace->graph_traces.count; i++) {
+		struct ids *ids =
+			ids_of(linker, gt_trace_stream_process(linker->trace, rows[i].stream));
+		const uint64_t key = (uint64_t)rows[i].graph << 32 | rows[i].correlation;
+		const gt_id at =
+			ids && rows[i].activities ? first_told(&ids->wholes, key, kept) : kept;
+		struct gt_graph_trace *whole = &rows[at];
+
+		if (at == kept) {
+			rows[kept++] = rows[i];
+			continue;
+		}
+		whole->start_ns =
+			rows[i].start_ns < whole->start_ns ? rows[i].start_ns : whole->start_ns;
+		whole->end_ns = rows[i].end_ns > whole->end_ns ? rows[i].end_ns : whole->end_ns;
+		whole->work_ns += rows[i].work_ns;
+		whole->activities += rows[i].activities;
+	}
+	linker->trace->graph_traces.count = kept;
+}
+
 static void link_traces(struct linker *linker)
 {
 	struct gt_trace *trace = linker->trace;
@@ -784,6 +812,7 @@ static void release(struct linker *linker)
 		gt_known_release(&linker->ids[i].parents_of_calls);
 		gt_known_release(&linker->ids[i].clones);
 		gt_known_release(&linker->ids[i].unknown);
+		gt_known_release(&linker->ids[i].wholes);
 	}
 	gt_array_free(linker->ids);
 	gt_array_release(&linker->holders);
@@ -818,6 +847,7 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 	link_kernels(linker);
 	gt_graph_bodies_link(linker->trace);
 	link_ranges(linker->trace);
+	merge_traces(linker);
 	link_traces(linker);
 	number_unknown(linker->trace);
 	remark_unknown(collection, linker);

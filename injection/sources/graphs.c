@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "format/settings.h"
 #include "injection/cupti/cupti.h"
 #include "injection/graph_calls.h"
 #include "injection/services.h"
@@ -9,9 +12,23 @@
 /*
  * CUDA graphs: how they are made, and what is done with them. CUPTI tells of each graph and node
  * when it is made and what it is a clone of, in the API call that does it; the calls themselves
- * tell of executable graphs. Nothing is kept here: every fact is a record, ids are CUPTI's, and
- * the collector puts them together. A launch writes one record, at its entry, and no more.
+ * tell of executable graphs. Every fact is a record, ids are CUPTI's, and the collector puts them
+ * together. A launch writes one record, at its entry, and no more. All that is kept here is how
+ * often each executable graph was launched, where only some launches are recorded node by node.
  */
+
+#define COUNTED_EXECS 1024 /* executable graphs that are counted for themselves, a power of two */
+#define PROBES        8    /* places where one may be; those that find none share a count */
+
+struct counted {
+	_Atomic uint64_t handle;
+	_Atomic uint32_t launches;
+	_Atomic uint32_t correlation; /* of the last: the runtime's call holds the driver's */
+};
+
+struct graphs {
+	struct counted execs[COUNTED_EXECS];
+};
 
 enum { END_OF_GRAPH, END_OF_EXEC, END_OF_NODE }; /* the kinds of the record graph_end */
 
@@ -43,6 +60,55 @@ static uint32_t exec_id(const struct gt_cupti *cupti, CUgraphExec exec)
 	                       cupti->cuptiGetGraphExecId(exec, &id) == CUPTI_SUCCESS
 	               ? id
 	               : 0;
+}
+
+/* ---- which launches are recorded node by node ---- */
+
+/* The place of a handle, which it takes if it has none; the first where it could be when all are
+ * taken. */
+static struct counted *find_counted(struct graphs *graphs, uint64_t handle)
+{
+	const uint64_t hash = handle * 0x9e3779b97f4a7c15u >> 32;
+
+	for (uint64_t i = 0; i < PROBES; i++) {
+		struct counted *counted = &graphs->execs[(hash + i) % COUNTED_EXECS];
+		uint64_t holder = 0;
+
+		if (atomic_load_explicit(&counted->handle, memory_order_relaxed) == handle ||
+		    atomic_compare_exchange_strong_explicit(&counted->handle, &holder, handle,
+		                                            memory_order_relaxed,
+		                                            memory_order_relaxed) ||
+		    holder == handle)
+			return counted;
+	}
+	return &graphs->execs[hash % COUNTED_EXECS];
+}
+
+static void count_launch(struct gt_session *session, struct graphs *graphs, struct gt_call call,
+                         const struct gt_graph_facts *facts)
+{
+	const uint32_t sample = (uint32_t)gt_settings_of(session)->graph_sample;
+	const uint32_t correlation = call.data->correlationId;
+	struct counted *counted;
+	uint32_t launches;
+
+	if (gt_settings_of(session)->graphs != GT_GRAPHS_SETTING_SAMPLED)
+		return;
+	counted = find_counted(graphs, (uintptr_t)facts->exec);
+	if (atomic_exchange_explicit(&counted->correlation, correlation, memory_order_relaxed) ==
+	    correlation)
+		return;
+	launches = atomic_fetch_add_explicit(&counted->launches, 1, memory_order_relaxed);
+	if (launches < sample || (launches + 1) % sample == 0)
+		gt_want_nodes(session, correlation);
+}
+
+/* Another one may have had the handle. */
+static void begin_count(struct gt_session *session, struct graphs *graphs, CUgraphExec exec)
+{
+	if (gt_settings_of(session)->graphs == GT_GRAPHS_SETTING_SAMPLED && exec)
+		atomic_store_explicit(&find_counted(graphs, (uintptr_t)exec)->launches, 0,
+		                      memory_order_relaxed);
 }
 
 /* ---- calls ---- */
@@ -96,12 +162,12 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	const struct gt_graph_call *what = gt_graph_call_find(call.driver, call.id);
 	struct gt_graph_facts facts;
 
-	(void)state;
 	if (!what)
 		return NULL;
 	gt_graph_call_read(what, call.data, &facts);
 	if (what->kind != GT_GRAPH_CALL_LAUNCH)
 		return begin_call(session, call, what, &facts);
+	count_launch(session, state, call, &facts);
 	write_launch(session, call, &facts);
 	return NULL;
 }
@@ -273,9 +339,12 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 {
 	const CUpti_ResourceData *resource = data;
 
-	(void)state;
-	if (domain == CUPTI_CB_DOMAIN_RESOURCE && resource->resourceDescriptor)
-		tell(session, id, resource->resourceDescriptor, kept);
+	if (domain != CUPTI_CB_DOMAIN_RESOURCE || !resource->resourceDescriptor)
+		return;
+	if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
+		begin_count(session, state,
+		            ((const CUpti_GraphData *)resource->resourceDescriptor)->graphExec);
+	tell(session, id, resource->resourceDescriptor, kept);
 }
 
 static const CUpti_CallbackIdResource wanted[] = {
@@ -300,6 +369,22 @@ static void want_calls(struct gt_session *session, CUpti_CallbackDomain domain)
 			gt_want(session, domain, id);
 }
 
+static void note_samples(struct gt_session *session)
+{
+	char text[256];
+
+	if (gt_settings_of(session)->graphs != GT_GRAPHS_SETTING_SAMPLED)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"of each executable CUDA graph the first %llu launches and every %lluth are recorded "
+		"node by node, the others as a whole, as was asked: the kernels, copies and "
+		"fills in those are in no figure",
+		(unsigned long long)gt_settings_of(session)->graph_sample,
+		(unsigned long long)gt_settings_of(session)->graph_sample);
+	gt_note(session, "graphs", text);
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
@@ -309,6 +394,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	(void)err;
 	want_calls(session, CUPTI_CB_DOMAIN_RUNTIME_API);
 	want_calls(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	note_samples(session);
 	if (!cupti->cuptiGetGraphId || !cupti->cuptiGetGraphNodeId || !cupti->cuptiGetGraphExecId) {
 		gt_note(session, "graphs",
 		        "this libcupti does not tell graphs and their nodes apart: only that "
@@ -322,6 +408,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 const struct gt_source gt_source_graphs = {
 	.name = "graphs",
+	.state_size = sizeof(struct graphs),
 	.start = start,
 	.hears = {.enter = enter, .leave = leave, .event = event},
 };

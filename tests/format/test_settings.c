@@ -90,7 +90,7 @@ Test(settings, are_read_by_their_type)
 	expect_text(settings.injection, "/y");
 }
 
-Test(settings, know_both_words_for_graphs)
+Test(settings, know_every_word_for_graphs)
 {
 	struct complaints complaints;
 
@@ -98,6 +98,8 @@ Test(settings, know_both_words_for_graphs)
 	             GT_GRAPHS_SETTING_NODE));
 	cr_expect(eq(int, read_one("GPUTRACE_GRAPHS=graph", &complaints).graphs,
 	             GT_GRAPHS_SETTING_GRAPH));
+	cr_expect(eq(int, read_one("GPUTRACE_GRAPHS=sampled", &complaints).graphs,
+	             GT_GRAPHS_SETTING_SAMPLED));
 	cr_expect(eq(int, complaints.count, 0));
 	(void)read_one("GPUTRACE_GRAPHS=all", &complaints);
 	cr_expect(eq(int, complaints.count, 1));
