@@ -105,12 +105,11 @@ static void group_module(struct gt_operation_totals *totals, gt_id i,
 {
 	struct gt_operation_scope *scope = &totals->scopes[i];
 
+	scope->direction = operation->direction;
 	scope->group =
 		add_plain(totals, operation->kind, operation->direction, "", operation->name);
 	if (operation->direction == GT_DIRECTION_FORWARD && scope->root == GT_NONE)
 		scope->root = scope->group;
-	if (operation->direction == GT_DIRECTION_NONE)
-		scope->direction = GT_DIRECTION_NONE;
 }
 
 /*
@@ -121,40 +120,70 @@ static void group_op(struct gt_operation_totals *totals, gt_id i,
                      const struct gt_operation *operation, gt_id tied)
 {
 	struct gt_operation_scope *scope = &totals->scopes[i];
-	const gt_id engine = scope->engine;
 	struct gt_operation forward = {0};
 
-	scope->engine = GT_NONE;
 	if (tied != GT_NONE)
 		scope->tied = tied;
-	if (engine != GT_NONE && strcmp(name_of(totals, engine), operation->name) == 0)
+	if (scope->engine != GT_NONE &&
+	    strcmp(name_of(totals, scope->engine), operation->name) == 0) {
+		scope->engine = GT_NONE;
 		return;
+	}
 	if (operation->direction != GT_DIRECTION_FORWARD)
 		scope->direction = operation->direction;
 	if (scope->direction == GT_DIRECTION_BACKWARD && scope->tied != GT_NONE)
 		forward = read_range(totals, scope->tied);
 	scope->group =
 		add_plain(totals, operation->kind, scope->direction, forward.name, operation->name);
-	if (operation->engine)
-		scope->engine = scope->group;
+	scope->engine = operation->engine ? scope->group : GT_NONE;
 }
 
-/* What is around a range was grouped before it. */
-static void group_range(struct gt_operation_totals *totals, gt_id i, gt_id tied)
+/* What a range has of those that were open when it began, which were grouped before it. */
+static struct gt_operation_scope look_around(const struct gt_operation_totals *totals, gt_id i)
 {
-	static const struct gt_operation_scope outside = {
+	const gt_time at_ns = totals->trace->ranges.rows[i].start_ns;
+	struct gt_operation_scope scope = {
+		.direction = GT_DIRECTION_FORWARD,
+		.group = GT_NONE,
 		.module = GT_NONE,
 		.root = GT_NONE,
 		.tied = GT_NONE,
 		.engine = GT_NONE,
-		.direction = GT_DIRECTION_FORWARD,
 	};
-	const gt_id around = totals->ranges.around[i];
+	bool in_op = false;
+	bool directed = false;
+
+	for (gt_id at = gt_ranges_around(&totals->ranges, i, at_ns); at != GT_NONE;
+	     at = gt_ranges_around(&totals->ranges, at, at_ns)) {
+		const struct gt_operation_scope *outer = &totals->scopes[at];
+		const bool is_op = outer->kind == GT_OPERATION_OP;
+
+		if (!directed && (is_op || outer->kind == GT_OPERATION_MODULE)) {
+			scope.direction = outer->direction;
+			directed = true;
+		}
+		if (!in_op && is_op) {
+			scope.tied = outer->tied;
+			scope.engine = outer->engine;
+			in_op = true;
+		}
+		if (scope.root == GT_NONE && outer->kind == GT_OPERATION_MODULE)
+			scope.root = outer->root;
+		if (scope.module == GT_NONE)
+			scope.module = outer->module;
+	}
+	return scope;
+}
+
+static void group_range(struct gt_operation_totals *totals, gt_id i, gt_id tied)
+{
 	const struct gt_operation operation = read_range(totals, i);
 	struct gt_operation_scope *scope = &totals->scopes[i];
 
-	*scope = around == GT_NONE ? outside : totals->scopes[around];
-	scope->group = GT_NONE;
+	*scope = (struct gt_operation_scope){.group = GT_NONE, .module = GT_NONE};
+	if (operation.kind != GT_OPERATION_NONE)
+		*scope = look_around(totals, i);
+	scope->kind = operation.kind;
 	switch (operation.kind) {
 	case GT_OPERATION_MODULE:
 		group_module(totals, i, &operation);
@@ -182,19 +211,26 @@ static gt_id process_of_range(const struct gt_trace *trace, gt_id range)
 	return process < trace->processes.count ? process : GT_NONE;
 }
 
-/* The engine's range around an operation has no number: it is tied as the operation is. */
+/*
+ * The engine's range around an operation has no number: it is tied as the operation is. Ranges of
+ * modules in backward may begin between the two.
+ */
 static void tie(const struct gt_operation_totals *totals, gt_id *tied, gt_id i, const char *name,
                 gt_id forward)
 {
-	const gt_id around = totals->ranges.around[i];
-	struct gt_operation engine;
+	const gt_time at_ns = totals->trace->ranges.rows[i].start_ns;
 
 	tied[i] = forward;
-	if (around == GT_NONE)
+	for (gt_id at = gt_ranges_around(&totals->ranges, i, at_ns); at != GT_NONE;
+	     at = gt_ranges_around(&totals->ranges, at, at_ns)) {
+		const struct gt_operation outer = read_range(totals, at);
+
+		if (outer.kind != GT_OPERATION_OP)
+			continue;
+		if (outer.engine && strcmp(outer.name, name) == 0)
+			tied[at] = forward;
 		return;
-	engine = read_range(totals, around);
-	if (engine.engine && strcmp(engine.name, name) == 0)
-		tied[around] = forward;
+	}
 }
 
 /*

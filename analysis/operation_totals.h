@@ -38,13 +38,14 @@ struct gt_operation_total {
 
 /* What a range is to these, with what is around it. Rows are those of rows, unless said otherwise. */
 struct gt_operation_scope {
-	gt_id group;  /* its own; GT_NONE: it is no operation, or the same as around it */
-	gt_id module; /* module of HLO it is, or is in; GT_NONE: none */
-	gt_id root;   /* the outermost module around it, or itself; GT_NONE: none */
+	enum gt_operation_kind kind;
+	enum gt_direction direction; /* with what it has of what is around it */
+	gt_id group;                 /* GT_NONE: it is no operation, or one with that around it */
+	gt_id module;                /* module of HLO it is, or is in; GT_NONE: none */
+	gt_id root;                  /* the outermost module around it, or itself; GT_NONE: none */
 	gt_id tied;   /* row of ranges: forward operation of the innermost numbered one
 	                 of backward around it, or of itself; GT_NONE: none */
 	gt_id engine; /* what autograd's engine runs right around it; GT_NONE: nothing */
-	enum gt_direction direction; /* of the innermost operation around it, or itself */
 };
 
 struct gt_operation_totals {

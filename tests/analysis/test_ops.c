@@ -184,6 +184,36 @@ Test(ops, that_an_optimizer_calls_are_neither_forward_nor_backward)
 	             "own_ns", 4);
 }
 
+/* The range of a module begins in the engine's range of its first node, and stays open for others. */
+Test(ops, of_backward_are_told_apart_when_ranges_of_modules_lie_across_them)
+{
+	gt_id node;
+	gt_id net;
+	gt_id inner;
+	int row;
+
+	trace_range(&trace, thread, GT_NONE, "aten::mm, seq = 4, op_id = 1", 0, 10);
+	node = trace_range(&trace, thread, GT_NONE,
+	                   "autograd::engine::evaluate_function: MmBackward0, op_id = 2", 100, 200);
+	net = trace_range(&trace, thread, node, "nn.Module: net backward", 110, 400);
+	inner = trace_range(&trace, thread, net, "MmBackward0, seq = 4, op_id = 3", 120, 180);
+	launch(inner, 130, 1000, 10);
+	node = trace_range(&trace, thread, net,
+	                   "autograd::engine::evaluate_function: AccumulateGrad, op_id = 4", 210,
+	                   300);
+	inner = trace_range(&trace, thread, node, "AccumulateGrad, op_id = 5", 220, 290);
+	launch(inner, 230, 2000, 20);
+	run_report(&result, "ops", &trace);
+	row = row_of("ops", "op", "MmBackward0", "direction", "backward");
+	expect_words(&result, "ops", row, "forward_op", "aten::mm");
+	expect_count(&result, "ops", row, "calls", 1);
+	expect_count(&result, "ops", row, "inclusive_ns", 10);
+	row = row_of("ops", "op", "AccumulateGrad", "direction", "backward");
+	expect_unknown(&result, "ops", row, "forward_op");
+	expect_count(&result, "ops", row, "calls", 1);
+	expect_count(&result, "ops", row, "own_ns", 20);
+}
+
 /* Each forward has the number 4: what another process calls so is another operation. */
 Test(ops, of_several_processes_have_numbers_of_their_own)
 {

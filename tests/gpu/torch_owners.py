@@ -7,6 +7,7 @@ belongs to: the module is the one that this was called in.
 """
 import collections
 
+ENGINE = "autograd::engine::evaluate_function: "
 OPTIMIZER = "Optimizer.step#"
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 CALLS = ("cuda_runtime", "cuda_driver")
@@ -52,18 +53,23 @@ class Owners:
                 self.threads[event["tid"]][0].append(event)
             elif event.get("ph") == "X" and event.get("cat") in CALLS:
                 self.threads[event["tid"]][1].append(event)
-        self.forward = self.modules_of_forward()
-
-    def modules_of_forward(self):
-        """The module of the last operation that began with each sequence number."""
-        found = {}
+        self.modules = {}  # by sequence number: that of the last forward operation that began with it
+        self.numbers = {}  # by id of an event of backward
         for shown, _ in self.threads.values():
-            operations = [event for event in shown if event["cat"] == "cpu_op"]
-            for operation, chain in chains_of(list(shown), operations):
-                number, backward = sequence_of(operation)
-                if number is not None and not backward:
-                    found[number] = module_in(chain, self.names)
-        return found
+            self.number(shown)
+
+    def number(self, shown):
+        """The engine's event around an operation of backward has no number of its own."""
+        operations = [event for event in shown if event["cat"] == "cpu_op"]
+        for operation, chain in chains_of(list(shown), operations):
+            number, backward = sequence_of(operation)
+            if number is not None and not backward:
+                self.modules[number] = module_in(chain, self.names)
+            elif number is not None:
+                engine = innermost(chain, lambda event, name=operation["name"]: event["name"] == ENGINE + name)
+                self.numbers[id(operation)] = number
+                if engine:
+                    self.numbers[id(engine)] = number
 
     def owner_of(self, chain):
         """(operation, direction, module or optimizer)"""
@@ -72,10 +78,9 @@ class Owners:
         step = innermost(chain, lambda event: event["name"].startswith(OPTIMIZER))
         if step:
             return name, "", step["name"][len(OPTIMIZER):]
-        node = innermost(chain, lambda event: event["cat"] == "cpu_op" and sequence_of(event)[1]
-                         and sequence_of(event)[0] is not None)
+        node = innermost(chain, lambda event: id(event) in self.numbers)
         if node:
-            return name, "backward", self.forward.get(sequence_of(node)[0], "")
+            return name, "backward", self.modules.get(self.numbers[id(node)], "")
         module = module_in(chain, self.names)
         return name, "forward" if module else "", module
 
