@@ -108,18 +108,38 @@ static void print_list(const struct gt_rendering *rendering, const struct gt_gri
 				print_list_line(rendering, grid, c, indent + GT_GRID_GAP, out);
 }
 
-/* "busiest_kernels" as "Busiest kernels", and what they are sorted by: "Busiest kernels, by total".
- */
+/* "busiest_kernels" as "Busiest kernels", "hlo" as "HLO". */
+static void print_words(const char *title, FILE *out)
+{
+	static const char *const capitals[] = {"hlo", "nn"};
+
+	for (bool first = true; *title; first = false) {
+		const size_t length = strcspn(title, "_");
+		bool short_form = false;
+
+		for (size_t i = 0; i < GT_COUNT_OF(capitals); i++)
+			short_form = short_form || (strlen(capitals[i]) == length &&
+			                            strncmp(title, capitals[i], length) == 0);
+		for (size_t i = 0; i < length; i++)
+			putc(short_form || (first && i == 0) ? toupper((unsigned char)title[i])
+			                                     : title[i],
+			     out);
+		title += length;
+		if (*title == '_') {
+			putc(' ', out);
+			title++;
+		}
+	}
+}
+
+/* And what they are sorted by: "Busiest kernels, by total". */
 static void print_title(const struct gt_rendering *rendering, const struct gt_grid *grid, FILE *out)
 {
 	const struct gt_rows *rows = &grid->rows;
-	const char *title = grid->section->title;
 	const bool ordered = gt_section_row_count(grid->section) > 1;
 
 	fputs(rendering->colour ? BOLD : "", out);
-	putc(toupper((unsigned char)*title), out);
-	while (*title && *++title)
-		putc(*title == '_' ? ' ' : *title, out);
+	print_words(grid->section->title, out);
 	fputs(rendering->colour ? PLAIN : "", out);
 	for (size_t i = 0; ordered && i < rows->sorted_by_count; i++) {
 		char *label = gt_heading_label(grid->section, rows->sorted_by[i]);

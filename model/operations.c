@@ -13,6 +13,7 @@
 #define MODULE    "nn.Module: "
 #define BACKWARD  " backward"
 #define OPTIMIZER "Optimizer: "
+#define STEP      "Optimizer."
 #define ENGINE    "autograd::engine::evaluate_function: "
 #define SEQUENCE  ", seq = "
 #define HLO       "Thunk:#"
@@ -87,9 +88,11 @@ static bool read_op(struct gt_operation *operation, const char *text)
 	if (end <= text)
 		return false;
 	operation->kind = GT_OPERATION_OP;
-	operation->direction = engine || is_backward(text, (size_t)(end - text))
-	                               ? GT_DIRECTION_BACKWARD
-	                               : GT_DIRECTION_FORWARD;
+	operation->engine = engine;
+	if (engine || is_backward(text, (size_t)(end - text)))
+		operation->direction = GT_DIRECTION_BACKWARD;
+	else if (!begins(text, STEP))
+		operation->direction = GT_DIRECTION_FORWARD;
 	if (sequence)
 		read_sequence(operation, sequence + strlen(SEQUENCE));
 	name(operation, text, (size_t)(end - text));

@@ -26,7 +26,8 @@ enum gt_direction { GT_DIRECTION_NONE, GT_DIRECTION_FORWARD, GT_DIRECTION_BACKWA
 
 struct gt_operation {
 	enum gt_operation_kind kind;
-	enum gt_direction direction; /* NONE: an optimizer, or HLO */
+	enum gt_direction direction; /* by its own text. NONE: an optimizer, or HLO */
+	bool engine; /* autograd's own range around that of the operation of the same name */
 	bool numbered;
 	uint64_t sequence; /* with numbered: what ties an operation of backward to its forward one */
 	char name[512];    /* without all that, cut off where it is longer */

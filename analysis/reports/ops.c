@@ -9,12 +9,15 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/units.h"
 #include "model/trace.h"
 #include "model/view.h"
 
 /* Of each operation, behind what it is called. */
 #define FIGURES                                                                                    \
-	{"calls", GT_UNIT_COUNT, "How often its range began", GT_WORTH_LITTLE},                    \
+	{"calls", GT_UNIT_COUNT,                                                                   \
+	 "How often its range began; of what graphs run, how often they were launched",            \
+	 GT_WORTH_LITTLE},                                                                         \
 		{"own_ns", GT_UNIT_NS,                                                             \
 	         "GPU time of what it asked for itself: sum of end - start of kernels, copies "    \
 	         "and fills",                                                                      \
@@ -33,7 +36,7 @@
 	{                                                                                          \
 		"idle_ns", GT_UNIT_NS,                                                             \
 			"Time in which nothing ran on the GPU between the first start and the "    \
-			"last end of calls",                                                       \
+			"last end of calls; not known of what graphs run",                         \
 			GT_WORTH_LITTLE                                                            \
 	}
 
@@ -45,19 +48,24 @@ static const struct gt_heading module_headings[] = {
 
 static const struct gt_heading op_headings[] = {
 	{"op", GT_UNIT_TEXT, "Operation of PyTorch", GT_WORTH_NAME},
-	{"direction", GT_UNIT_TEXT, "Forward or backward", GT_WORTH_KEY},
+	{"direction", GT_UNIT_TEXT,
+         "Forward, or backward with all that backward calls; not known of what optimizers call",
+         GT_WORTH_KEY},
 	FIGURES,
 	{"forward_op", GT_UNIT_TEXT,
-         "Backward: operation that its sequence number ties it to; of one, where there are several",
+         "Backward: operation that its sequence number, or that around it, ties it to",
          GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading hlo_headings[] = {
 	{"instruction", GT_UNIT_TEXT,
-         "Instruction of HLO; without ranges of XLA's, kernel that is called as it is",
+         "Instruction of HLO; without ranges of XLA's, kernel that is called as it is. Not known of "
+         "calls of libraries then",
          GT_WORTH_NAME},
-	{"category", GT_UNIT_TEXT, "What sort of an instruction it is, as its text or name tells"},
+	{"category", GT_UNIT_TEXT,
+         "What sort of an instruction it is, as its text, its name or its kernel tells"},
 	FIGURES,
+	{"kernel", GT_UNIT_TEXT, "The kernel that took most of own_ns"},
 	{"hlo_module", GT_UNIT_TEXT, "Module of HLO that it is in", GT_WORTH_LITTLE},
 };
 
@@ -78,12 +86,15 @@ static int by_own_time(const void *a, const void *b)
 	const struct gt_operation_total *left = a;
 	const struct gt_operation_total *right = b;
 	const int order = strcmp(left->name, right->name);
+	const int inner = strcmp(left->around, right->around);
 
 	if (left->own_ns != right->own_ns)
 		return left->own_ns < right->own_ns ? 1 : -1;
 	if (left->inclusive_ns != right->inclusive_ns)
 		return left->inclusive_ns < right->inclusive_ns ? 1 : -1;
-	return order ? order : (int)left->direction - (int)right->direction;
+	if (order)
+		return order;
+	return inner ? inner : (int)left->direction - (int)right->direction;
 }
 
 static void add_known(struct gt_result *result, bool known, uint64_t count)
@@ -121,7 +132,7 @@ static void add_figures(const struct gt_operation_totals *totals, struct gt_resu
 		gt_result_add_real(result, (double)row->launches / (double)row->calls);
 	else
 		gt_result_add_unknown(result);
-	add_known(result, called, row->idle_ns);
+	add_known(result, called && !row->in_graphs, row->idle_ns);
 }
 
 static void add_row(const struct gt_operation_totals *totals, struct gt_result *result,
@@ -133,6 +144,8 @@ static void add_row(const struct gt_operation_totals *totals, struct gt_result *
 	else
 		add_word(result, gt_direction_name(row->direction));
 	add_figures(totals, result, row);
+	if (row->kind == GT_OPERATION_HLO)
+		add_word(result, row->kernel);
 	if (row->kind != GT_OPERATION_MODULE)
 		add_word(result, row->around);
 }
@@ -154,12 +167,23 @@ static void remark(const struct gt_operation_totals *totals, struct gt_result *r
 		[GT_OPERATION_HLO] = "instructions of HLO",
 	};
 
+	gt_result_remark(result,
+	                 "Shares are of %s: kernels, of which the report kernels tells, took %s, "
+	                 "copies and fills %s.",
+	                 gt_figure_ns((int64_t)totals->busy_ns).text,
+	                 gt_figure_ns((int64_t)totals->kernels_ns).text,
+	                 gt_figure_ns((int64_t)(totals->busy_ns - totals->kernels_ns)).text);
 	for (size_t i = 0; i < GT_COUNT_OF(tables); i++)
 		if (totals->owned_ns[tables[i].kind])
 			gt_result_remark(result, "%.1f %% of the GPU time belongs to %s.",
 			                 gt_percent((double)totals->owned_ns[tables[i].kind],
 			                            (double)totals->busy_ns),
 			                 of[tables[i].kind]);
+	if (totals->buffers_ns)
+		gt_result_remark(result,
+		                 "%.1f %% is of command buffers, and of which instructions is not "
+		                 "known.",
+		                 gt_percent((double)totals->buffers_ns, (double)totals->busy_ns));
 	gt_array_each(const struct gt_operation_total, row, &totals->rows)
 		if (row->from_names) {
 			gt_result_remark(result,

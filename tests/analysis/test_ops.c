@@ -142,20 +142,89 @@ Test(ops, of_backward_name_the_operation_that_their_number_ties_them_to)
 
 	launch(mm, 20, 1000, 30);
 	node = trace_range(&trace, thread, GT_NONE,
-	                   "autograd::engine::evaluate_function: MmBackward0, seq = 4, op_id = 3",
-	                   200, 300);
+	                   "autograd::engine::evaluate_function: MmBackward0, op_id = 3", 200, 300);
 	inner = trace_range(&trace, thread, node, "MmBackward0, seq = 4, op_id = 4", 210, 290);
+	inner = trace_range(&trace, thread, inner, "aten::mm, op_id = 5", 212, 280);
 	launch(inner, 220, 1100, 50);
+	inner = trace_range(&trace, thread, node, "aten::sum, op_id = 6", 291, 299);
+	launch(inner, 292, 1200, 7);
 	run_report(&result, "ops", &trace);
-	cr_assert(eq(sz, row_count(&result, "ops"), 3));
+	cr_assert(eq(sz, row_count(&result, "ops"), 5));
 	row = row_of("ops", "op", "MmBackward0", "direction", "backward");
 	expect_words(&result, "ops", row, "forward_op", "aten::mm");
+	expect_count(&result, "ops", row, "calls", 1);
+	expect_count(&result, "ops", row, "own_ns", 0);
+	expect_count(&result, "ops", row, "inclusive_ns", 57);
+	expect_count(&result, "ops", row, "median_ns", 57);
+	row = row_of("ops", "op", "aten::mm", "direction", "backward");
+	expect_words(&result, "ops", row, "forward_op", "aten::mm");
 	expect_count(&result, "ops", row, "own_ns", 50);
-	expect_count(&result, "ops", row, "inclusive_ns", 50);
+	row = row_of("ops", "op", "aten::sum", "direction", "backward");
+	expect_words(&result, "ops", row, "forward_op", "aten::mm");
 	row = row_of("ops", "op", "aten::linear", "direction", "forward");
 	expect_count(&result, "ops", row, "own_ns", 0);
 	expect_count(&result, "ops", row, "inclusive_ns", 30);
 	expect_unknown(&result, "ops", row, "forward_op");
+}
+
+Test(ops, that_an_optimizer_calls_are_neither_forward_nor_backward)
+{
+	const gt_id step = trace_range(&trace, thread, GT_NONE,
+	                               "Optimizer.step#AdamW.step, op_id = 1", 0, 100);
+	const gt_id add =
+		trace_range(&trace, thread, step, "aten::_foreach_add_, op_id = 2", 10, 50);
+
+	launch(add, 20, 1000, 30);
+	launch(trace_range(&trace, thread, GT_NONE, "aten::mul, op_id = 3", 200, 300), 210, 2000,
+	       4);
+	run_report(&result, "ops", &trace);
+	expect_count(&result, "ops", row_of("ops", "op", "aten::_foreach_add_", "direction", "-"),
+	             "own_ns", 30);
+	expect_count(&result, "ops", row_of("ops", "op", "aten::mul", "direction", "forward"),
+	             "own_ns", 4);
+}
+
+/* The range of a module begins in the engine's range of its first node, and stays open for others. */
+Test(ops, of_backward_are_told_apart_when_ranges_of_modules_lie_across_them)
+{
+	gt_id node;
+	gt_id net;
+	gt_id inner;
+	int row;
+
+	trace_range(&trace, thread, GT_NONE, "aten::mm, seq = 4, op_id = 1", 0, 10);
+	node = trace_range(&trace, thread, GT_NONE,
+	                   "autograd::engine::evaluate_function: MmBackward0, op_id = 2", 100, 200);
+	net = trace_range(&trace, thread, node, "nn.Module: net backward", 110, 400);
+	inner = trace_range(&trace, thread, net, "MmBackward0, seq = 4, op_id = 3", 120, 180);
+	launch(inner, 130, 1000, 10);
+	node = trace_range(&trace, thread, net,
+	                   "autograd::engine::evaluate_function: AccumulateGrad, op_id = 4", 210,
+	                   300);
+	inner = trace_range(&trace, thread, node, "AccumulateGrad, op_id = 5", 220, 290);
+	launch(inner, 230, 2000, 20);
+	run_report(&result, "ops", &trace);
+	row = row_of("ops", "op", "MmBackward0", "direction", "backward");
+	expect_words(&result, "ops", row, "forward_op", "aten::mm");
+	expect_count(&result, "ops", row, "calls", 1);
+	expect_count(&result, "ops", row, "inclusive_ns", 10);
+	row = row_of("ops", "op", "AccumulateGrad", "direction", "backward");
+	expect_unknown(&result, "ops", row, "forward_op");
+	expect_count(&result, "ops", row, "calls", 1);
+	expect_count(&result, "ops", row, "own_ns", 20);
+}
+
+/* Each forward has the number 4: what another process calls so is another operation. */
+Test(ops, of_several_processes_have_numbers_of_their_own)
+{
+	const gt_id other = trace_thread(&trace, trace_process(&trace, "other", 101), 9);
+
+	trace_range(&trace, thread, GT_NONE, "aten::mm, seq = 4, op_id = 1", 0, 100);
+	trace_range(&trace, other, GT_NONE, "aten::relu, seq = 4, op_id = 1", 50, 100);
+	trace_range(&trace, thread, GT_NONE, "MmBackward0, seq = 4, op_id = 2", 200, 300);
+	run_report(&result, "ops", &trace);
+	expect_words(&result, "ops", row_of("ops", "op", "MmBackward0", "direction", "backward"),
+	             "forward_op", "aten::mm");
 }
 
 static gt_id xla_range(gt_id parent, const char *text, gt_time start_ns, gt_time end_ns)
@@ -188,6 +257,94 @@ Test(ops, of_hlo_are_instructions_in_their_module)
 	expect_real(&result, "hlo", row, "share_percent", 25);
 }
 
+/* XLA's text of a call of a library may be empty, and its name says nothing. */
+Test(ops, of_hlo_that_call_libraries_are_what_their_kernels_are)
+{
+	const gt_id small = trace_shape(&trace, "elementwise", 1, 32);
+	gt_id thunk;
+	int row;
+
+	trace_domain(&trace, process, "TSL");
+	trace.launch_shapes.rows[shape].origin = GT_ORIGIN_cublas;
+	thunk = xla_range(GT_NONE, "Thunk:#hlo_op=custom-call.2#", 10, 100);
+	launch(thunk, 20, 1000, 30);
+	launch(thunk, 30, 1100, 10)->shape = small;
+	launch(thunk, 40, 1200, 10)->shape = small;
+	run_report(&result, "ops", &trace);
+	row = row_of("hlo", "instruction", "custom-call.2", "category", "gemm call");
+	expect_words(&result, "hlo", row, "kernel", "gemm");
+}
+
+/* A node that a call in a range made, and the kernels of so many launches of its graph. */
+static void launch_graph(gt_id range, gt_time made_ns, size_t launches, gt_time duration_ns)
+{
+	const gt_id made = trace_call_in(&trace, range, "cudaLaunchKernel", made_ns, made_ns + 5);
+	const gt_id node = trace_node(&trace, process, made);
+	const gt_id run = trace_range(&trace, thread, GT_NONE, "run", 4000, 4900);
+
+	for (size_t i = 0; i < launches; i++)
+		launch(run, 4010 + 10 * (gt_time)i, 5000 + 100 * (gt_time)i, duration_ns)->node =
+			node;
+}
+
+Test(ops, are_called_as_often_as_their_graph_is_launched)
+{
+	const gt_id warm = trace_range(&trace, thread, GT_NONE, "nn.Module: net", 100, 200);
+	const gt_id captured = trace_range(&trace, thread, GT_NONE, "nn.Module: net", 300, 400);
+	int row;
+
+	launch(warm, 110, 1000, 40);
+	launch_graph(captured, 310, 3, 10);
+	run_report(&result, "ops", &trace);
+	row = module("net", "forward");
+	expect_count(&result, "nn_modules", row, "calls", 4);
+	expect_count(&result, "nn_modules", row, "own_ns", 70);
+	expect_count(&result, "nn_modules", row, "median_ns", 10);
+	expect_count(&result, "nn_modules", row, "max_ns", 40);
+	expect_unknown(&result, "nn_modules", row, "idle_ns");
+}
+
+/* As with a CUPTI that does not tell of nodes: the launch is in the range of the command buffer. */
+Test(ops, of_hlo_in_command_buffers_are_told_by_kernels_where_nodes_are_not_known)
+{
+	const gt_id fusion = trace_shape(&trace, "loop_add_fusion_1", 1, 32);
+	gt_id set;
+	gt_id buffer;
+	int row;
+
+	trace_domain(&trace, process, "TSL");
+	trace.launch_shapes.rows[fusion].origin = GT_ORIGIN_xla;
+	trace.launch_shapes.rows[shape].origin = GT_ORIGIN_cublas;
+	set = xla_range(GT_NONE, "XlaModule:#hlo_module=jit_step,program_id=3#", 0, 500);
+	xla_range(set, "Thunk:#hlo_op=loop_add_fusion.1#", 10, 20);
+	buffer = xla_range(set, "Thunk:#hlo_op=command_buffer#", 30, 100);
+	launch(buffer, 40, 1000, 30)->shape = fusion;
+	launch(buffer, 50, 1100, 70);
+	run_report(&result, "ops", &trace);
+	cr_assert(eq(sz, row_count(&result, "hlo"), 2));
+	row = row_of("hlo", "instruction", "loop_add_fusion.1", "category", "fusion");
+	expect_words(&result, "hlo", row, "hlo_module", "jit_step");
+	expect_words(&result, "hlo", row, "kernel", "loop_add_fusion_1");
+	expect_count(&result, "hlo", row, "own_ns", 30);
+	row = row_of("hlo", "instruction", "command_buffer", "category", "command buffer");
+	expect_count(&result, "hlo", row, "own_ns", 70);
+	cr_expect(has_remark(&result, "30.0 % of the GPU time belongs to instructions"));
+	cr_expect(has_remark(&result, "70.0 % is of command buffers"));
+}
+
+Test(ops, say_what_shares_are_of)
+{
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "nn.Module: net", 0, 100);
+
+	launch(step, 10, 1000, 30);
+	trace_fill(&trace, stream, 4096, 2000, 2010)->api_call =
+		trace_call_in(&trace, step, "cudaMemsetAsync", 50, 55);
+	run_report(&result, "ops", &trace);
+	expect_real(&result, "nn_modules", module("net", "forward"), "share_percent", 100);
+	cr_expect(has_remark(&result, "Shares are of 40 ns: kernels, of which the report kernels "
+	                              "tells, took 30 ns, copies and fills 10 ns."));
+}
+
 Test(ops, of_hlo_are_told_by_kernels_where_there_are_no_ranges)
 {
 	const gt_id fusion = trace_shape(&trace, "loop_add_fusion", 1, 32);
@@ -203,7 +360,8 @@ Test(ops, of_hlo_are_told_by_kernels_where_there_are_no_ranges)
 	row = row_of("hlo", "instruction", "loop_add_fusion", "category", "fusion");
 	expect_count(&result, "hlo", row, "own_ns", 10);
 	expect_unknown(&result, "hlo", row, "calls");
-	row = row_of("hlo", "instruction", "(gemm call)", "category", "gemm call");
+	row = row_of("hlo", "instruction", "-", "category", "gemm call");
+	expect_words(&result, "hlo", row, "kernel", "gemm");
 	expect_count(&result, "hlo", row, "own_ns", 30);
 	cr_expect(has_remark(&result, "25.0 % of the GPU time belongs to instructions"));
 	cr_expect(has_remark(&result, "XLA's ranges are missing"));

@@ -136,6 +136,24 @@ Test(render, writes_no_row_of_csv_that_looks_like_a_separator)
 	gt_result_release(&result);
 }
 
+Test(render, writes_abbreviations_in_titles_in_capitals)
+{
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "hlo", kernel_headings, 4);
+	add_kernel(&result, "a", 1, 1, 1);
+	gt_result_begin(&result, "nn_modules", kernel_headings, 4);
+	add_kernel(&result, "b", 1, 1, 1);
+	text = render(&(struct gt_rendering){.limit = 9}, &(struct gt_named_result){"x", &result},
+	              1);
+	expect_in(text, "HLO\n");
+	expect_in(text, "NN modules\n");
+	free(text);
+	gt_result_release(&result);
+}
+
 Test(render, leaves_details_out_of_text_unless_asked)
 {
 	const struct gt_option_list sections = {.texts = {"busiest_kernels"}, .count = 1};

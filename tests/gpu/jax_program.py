@@ -3,10 +3,10 @@
 """Runs a jitted training step 30 times and prints a checksum after each tenth, the same each time.
 
     jax_program.py             just that
-    jax_program.py --hlo FILE  under jax.profiler; FILE gets, as JSON, the GPU time of each instruction of HLO
+    jax_program.py --steps N   for so many steps
+    jax_program.py --hlo FILE  under jax.profiler; FILE gets, as JSON, what each instruction of HLO took
 """
 import argparse
-import collections
 import gzip
 import json
 import os
@@ -34,8 +34,8 @@ def step(weights, x, y):
 
 
 def instructions_of(folder):
-    """Microseconds by hlo_op of what ran on the GPU, "" where the profiler names none."""
-    owned = collections.Counter()
+    """[launches, microseconds] of what ran on the GPU by module and instruction, "" where the profiler names none."""
+    owned = {}
     for path in pathlib.Path(folder).rglob("*.trace.json.gz"):
         events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
         devices = {event["pid"] for event in events if event.get("name") == "process_name"
@@ -43,24 +43,29 @@ def instructions_of(folder):
         lanes = {(event["pid"], event["tid"]) for event in events if event.get("name") == "thread_name"
                  and event["args"]["name"].startswith("Stream")}
         for event in events:
-            if event.get("ph") == "X" and event["pid"] in devices and (event["pid"], event["tid"]) in lanes:
-                owned[event.get("args", {}).get("hlo_op", "")] += event["dur"]
-    return dict(owned)
+            if event.get("ph") != "X" or event["pid"] not in devices or (event["pid"], event["tid"]) not in lanes:
+                continue
+            args = event.get("args", {})
+            module = args.get("hlo_module", "").split("(")[0]
+            row = owned.setdefault(f"{module} {args['hlo_op']}" if args.get("hlo_op") else "", [0, 0.0])
+            row[0] += 1
+            row[1] += event["dur"]
+    return owned
 
 
-def profile_hlo(name):
+def profile_hlo(name, steps):
     with tempfile.TemporaryDirectory() as folder:
         with jax.profiler.trace(folder):
-            train()
+            train(steps)
         with open(name, "w", encoding="utf-8") as out:
-            json.dump({"jax": jax.__version__, "hlo_us": instructions_of(folder)}, out)
+            json.dump({"jax": jax.__version__, "instructions": instructions_of(folder)}, out)
 
 
-def train():
+def train(steps):
     keys = jax.random.split(jax.random.PRNGKey(20), 4)
     weights = {"in": jax.random.normal(keys[0], (256, 512)) * 0.05, "out": jax.random.normal(keys[1], (512, 64)) * 0.05}
     x, y = jax.random.normal(keys[2], (1024, 256)), jax.random.normal(keys[3], (1024, 64))
-    for index in range(30):
+    for index in range(steps):
         weights, value = step(weights, x, y)
         if index % 10 == 9:
             print(f"step {index} loss {float(value):.9f}")
@@ -70,12 +75,13 @@ def train():
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--hlo", metavar="FILE")
     args = parser.parse_args()
     if args.hlo:
-        profile_hlo(args.hlo)
+        profile_hlo(args.hlo, args.steps)
     else:
-        train()
+        train(args.steps)
 
 
 main()

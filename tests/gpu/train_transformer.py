@@ -3,15 +3,12 @@
 """Trains a small transformer for 50 steps and prints every loss, the same to the last bit each time.
 
     train_transformer.py                  just that
+    train_transformer.py --steps N        for so many steps
     train_transformer.py --profile FILE   under torch.profiler; FILE gets, as JSON, what it counted
-    train_transformer.py --ops FILE       the same; FILE gets the GPU time of each operation, and of modules
-                                          the paths that there are
+    train_transformer.py --ops FILE       the same; FILE gets what each operation and each module took
 """
 import argparse
-import collections
-import json
 import os
-import tempfile
 
 # Before CUDA starts: without it cuBLAS may choose another algorithm in another run.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -57,20 +54,21 @@ class Model(nn.Module):
         return self.head(self.blocks(self.words(text) + self.places))
 
 
-def train():
+def train(steps):
     torch.manual_seed(20)
     torch.use_deterministic_algorithms(True)
     model = Model().cuda()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    error = nn.CrossEntropyLoss()
     # Each word follows from the one before: something to learn in 50 steps. Made on the host, copied each step.
-    texts = torch.zeros(STEPS, BATCH, LENGTH + 1, dtype=torch.long)
-    texts[:, :, 0] = torch.randint(WORDS, (STEPS, BATCH))
+    texts = torch.zeros(steps, BATCH, LENGTH + 1, dtype=torch.long)
+    texts[:, :, 0] = torch.randint(WORDS, (steps, BATCH))
     for place in range(LENGTH):
         texts[:, :, place + 1] = (texts[:, :, place] * 5 + 17) % WORDS
-    for step in range(STEPS):
+    for step in range(steps):
         text = texts[step].pin_memory().cuda(non_blocking=True)
         scores = model(text[:, :-1])
-        loss = nn.functional.cross_entropy(scores.reshape(-1, WORDS), text[:, 1:].reshape(-1))
+        loss = error(scores.reshape(-1, WORDS), text[:, 1:].reshape(-1))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -78,87 +76,19 @@ def train():
     torch.cuda.synchronize()
 
 
-def count_activity(profiler):
-    """How many GPU activities of each kind PyTorch's profiler saw."""
-    with tempfile.TemporaryDirectory() as folder:
-        name = os.path.join(folder, "trace.json")
-        profiler.export_chrome_trace(name)
-        with open(name, encoding="utf-8") as trace:
-            events = json.load(trace)["traceEvents"]
-    seen = collections.Counter(event.get("cat") for event in events if event.get("ph") == "X")
-    return {"kernels": seen["kernel"], "copies": seen["gpu_memcpy"], "fills": seen["gpu_memset"],
-            "torch": torch.__version__}
-
-
-def owners_of(operations, calls):
-    """Name of the innermost operation around each call of one thread, "" for none, by correlation."""
-    operations.sort(key=lambda event: (event["ts"], -event["dur"]))
-    owners, open_ones, at = {}, [], 0
-    for call in sorted(calls, key=lambda event: event["ts"]):
-        while at < len(operations) and operations[at]["ts"] <= call["ts"]:
-            open_ones.append(operations[at])
-            at += 1
-        while open_ones and open_ones[-1]["ts"] + open_ones[-1]["dur"] < call["ts"]:
-            open_ones.pop()
-        owners[call["args"].get("correlation")] = open_ones[-1]["name"] if open_ones else ""
-    return owners
-
-
-def kernels_of(events):
-    """Microseconds of kernels, copies and fills by the innermost operation around the call that asked for them."""
-    threads, work = collections.defaultdict(lambda: ([], [])), []
-    for event in events:
-        if event.get("ph") != "X":
-            continue
-        if event.get("cat") == "cpu_op":
-            threads[event["tid"]][0].append(event)
-        elif event.get("cat") in ("cuda_runtime", "cuda_driver"):
-            threads[event["tid"]][1].append(event)
-        elif event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
-            work.append(event)
-    owners = {}
-    for operations, calls in threads.values():
-        owners.update(owners_of(operations, calls))
-    owned = collections.Counter()
-    for event in work:
-        owned[owners.get(event["args"].get("correlation"), "")] += event["dur"]
-    return dict(owned)
-
-
-def profile_ops(name):
-    """PyTorch's own profiler on the CPU and the GPU, as what is recorded with --pytorch ops is compared with."""
-    from torch.profiler import ProfilerActivity, profile
-
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
-        train()
-    with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, "trace.json")
-        profiler.export_chrome_trace(trace)
-        with open(trace, encoding="utf-8") as file:
-            events = json.load(file)["traceEvents"]
-    with open(name, "w", encoding="utf-8") as out:
-        json.dump({"torch": torch.__version__, "ops_us": kernels_of(events),
-                   "modules": [path for path, _ in Model().named_modules() if path]}, out)
-
-
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--profile", metavar="FILE")
     parser.add_argument("--ops", metavar="FILE")
     args = parser.parse_args()
-    if args.ops:
-        profile_ops(args.ops)
+    if not args.profile and not args.ops:
+        train(args.steps)
         return
-    if not args.profile:
-        train()
-        return
-    from torch.profiler import ProfilerActivity, profile
+    import torch_profile
 
-    # Around everything that touches the GPU, so that it counts what a tool outside counts.
-    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
-        train()
-    with open(args.profile, "w", encoding="utf-8") as out:
-        json.dump(count_activity(profiler), out)
+    write = torch_profile.write_owners if args.ops else torch_profile.write_counts
+    write(lambda: train(args.steps), args.ops or args.profile)
 
 
 main()

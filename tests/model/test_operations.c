@@ -29,8 +29,10 @@ Test(operations, of_pytorch_are_read_from_their_ranges)
 	            "aten::mm");
 	expect_read("", "aten::empty, op_id = 3, sizes = [[2, 4]]", GT_OPERATION_OP,
 	            GT_DIRECTION_FORWARD, "aten::empty");
-	expect_read("", "autograd::engine::evaluate_function: MmBackward0, seq = 12, op_id = 35",
+	expect_read("", "autograd::engine::evaluate_function: MmBackward0, op_id = 35",
 	            GT_OPERATION_OP, GT_DIRECTION_BACKWARD, "MmBackward0");
+	expect_read("", "Optimizer.step#AdamW.step, op_id = 37", GT_OPERATION_OP, GT_DIRECTION_NONE,
+	            "Optimizer.step#AdamW.step");
 	expect_read("", "MmBackward0, seq = 12, op_id = 36", GT_OPERATION_OP, GT_DIRECTION_BACKWARD,
 	            "MmBackward0");
 	cr_expect(eq(u64, gt_operation_of("", "aten::mm, seq = 12, op_id = 34").sequence, 12));
