@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "model/occupancy.h"
+
 /* Modules with the same function that are looked at: one that is made anew all the time. */
 #define MOST_CANDIDATES 64
 
@@ -107,7 +109,8 @@ static bool are_one(const struct gt_module_index *index, const struct candidates
 
 static bool fits(const struct gt_function *function, const struct gt_launch_shape *shape)
 {
-	return function->known == GT_FUNCTION_READ && function->registers == shape->registers &&
+	return function->known == GT_FUNCTION_READ &&
+	       gt_launched_registers(function->registers) == shape->registers &&
 	       function->shared_bytes == shape->shared_static_bytes;
 }
 

@@ -79,7 +79,7 @@ enum gt_module_trait {
 /* Where what is said of a function comes from; column "known" of functions. */
 enum gt_function_known {
 	GT_FUNCTION_NOTED,    /* it is there: nothing else but its code's size is known */
-	GT_FUNCTION_LAUNCHED, /* name, registers, shared and local memory, of its launches */
+	GT_FUNCTION_LAUNCHED, /* name, shared and local memory, of its launches */
 	GT_FUNCTION_READ,     /* all, of the kept cubin; kernels and functions that they call */
 };
 

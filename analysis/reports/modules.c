@@ -71,7 +71,9 @@ static const struct gt_heading function_headings[] = {
 	{"module", GT_UNIT_TEXT, "Hash of the module it is in", GT_WORTH_LITTLE},
 	{"kernels", GT_UNIT_COUNT, "Executions", GT_WORTH_KEY},
 	{"kernel_ns", GT_UNIT_NS, "Sum of their times on the GPU", GT_WORTH_KEY},
-	{"registers", GT_UNIT_COUNT, "Of a thread"},
+	{"registers", GT_UNIT_COUNT, "Of a thread, as its launches took them"},
+	{"compiled_registers", GT_UNIT_COUNT,
+         "That the compiler says a thread needs; of kept modules", GT_WORTH_LITTLE},
 	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Shared memory that it declares"},
 	{"local_bytes", GT_UNIT_BINARY_BYTES, "Local memory of a thread"},
 	{"constant_bytes", GT_UNIT_BINARY_BYTES,
@@ -553,6 +555,7 @@ static void count_function(struct functions *functions, const struct tally *tall
 {
 	struct function_sum *sum = sum_of_function(functions, tally->trace, id);
 
+	sum->use.shape = tally->uses[id].shape;
 	sum->use.kernels += tally->uses[id].kernels;
 	sum->use.kernel_ns += tally->uses[id].kernel_ns;
 }
@@ -568,7 +571,8 @@ static void add_function(const struct tally *tally, struct gt_result *result,
 	add_hash(result, &trace->modules.rows[function->module]);
 	gt_result_add_count(result, (int64_t)sum->use.kernels);
 	gt_result_add_count(result, (int64_t)sum->use.kernel_ns);
-	add_bytes(result, known && function->registers, function->registers);
+	gt_result_add_count(result, trace->launch_shapes.rows[sum->use.shape].registers);
+	add_bytes(result, is_read && function->registers, function->registers);
 	add_bytes(result, known, function->shared_bytes);
 	add_bytes(result, known, function->local_bytes);
 	add_bytes(result, is_read, function->constant_bytes);

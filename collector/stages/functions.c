@@ -322,7 +322,6 @@ static void take_launches(struct gt_trace *trace)
 		if (row == GT_NONE || trace->functions.rows[row].known != GT_FUNCTION_NOTED)
 			continue;
 		shape = &trace->launch_shapes.rows[kernel->shape];
-		trace->functions.rows[row].registers = shape->registers;
 		trace->functions.rows[row].shared_bytes = shape->shared_static_bytes;
 		trace->functions.rows[row].local_bytes = shape->local_per_thread_bytes;
 		trace->functions.rows[row].known = GT_FUNCTION_LAUNCHED;
