@@ -8,16 +8,23 @@
 
 /*
  * How long modules took to load, and in which calls. CUPTI tells when a module has been loaded, on
- * the thread that did it. Its loading began with the call that the thread was in, or with the
- * driver's own record of loading (an overhead), or when gputrace was done with the module before it
- * there: whichever was last.
+ * the thread that did it. Its loading began with the call that the thread was in, or after the last
+ * one, or with the driver's own record of loading (an overhead), or when CUPTI had made what it
+ * needs in a new context, or when gputrace was done with the module before it there: whichever was
+ * last. What the driver calls lazy loading of functions comes after a module is there.
  */
 
 /* Times of the driver and of the host are related to within less. */
 #define SLACK_NS 20000
 
-/* CUpti_ActivityOverheadKind: what loads modules. */
-enum { DRIVER_COMPILER = 1, MODULE_LOADING = 4 << 16, LAZY_LOADING = 5 << 16 };
+/*
+ * Between a call and the loading after it, in a call that is not recorded (cuBLAS asks for its
+ * kernels' attributes): 14 MB take 21 ms. After a longer time nobody can tell what it was for.
+ */
+#define MOST_BETWEEN_NS 100000000
+
+/* CUpti_ActivityOverheadKind: what loads modules, and what comes before eager loading. */
+enum { DRIVER_COMPILER = 1, RESOURCE = 3 << 16, MODULE_LOADING = 4 << 16 };
 
 _Static_assert((int)GT_RECORD_MODULE_KEPT == (int)GT_MODULE_KEPT &&
                        (int)GT_RECORD_MODULE_NOT_KEPT == (int)GT_MODULE_NOT_KEPT &&
@@ -128,7 +135,7 @@ static struct loading *first_from(const struct join *join, gt_id thread, gt_time
  * What a thread was last in, of each kind of span. Spans of one kind do not overlap on a thread,
  * but for calls inside calls: the outermost and the last of the others are kept.
  */
-enum { OUTER_CALL, INNER_CALL, COMPILER, MODULES, LAZY, SPAN_KINDS };
+enum { OUTER_CALL, INNER_CALL, COMPILER, MODULES, CONTEXT, SPAN_KINDS };
 
 struct span {
 	gt_time start_ns; /* 0: there is none */
@@ -156,11 +163,22 @@ static void sweep_begin(struct sweep *sweep, const struct join *join)
 		sweep->next[i] = join->first[i] == GT_NONE ? join->count : join->first[i];
 }
 
+static bool is_after(const struct span *span, const struct loading *loading)
+{
+	return span->start_ns && span->end_ns <= loading->at;
+}
+
 static void decide(const struct sweep *sweep, struct loading *loading)
 {
 	const struct span *last = sweep->last[loading->thread];
 
-	for (int kind = 0; kind < SPAN_KINDS; kind++) {
+	if (is_after(&last[OUTER_CALL], loading) &&
+	    loading->at - last[OUTER_CALL].end_ns <= MOST_BETWEEN_NS)
+		loading->began = last[OUTER_CALL].end_ns;
+	if (loading->began && is_after(&last[CONTEXT], loading) &&
+	    last[CONTEXT].end_ns > loading->began)
+		loading->began = last[CONTEXT].end_ns;
+	for (int kind = 0; kind < CONTEXT; kind++) {
 		const gt_time slack_ns = kind >= COMPILER ? SLACK_NS : 0;
 
 		if (!last[kind].start_ns || last[kind].end_ns + slack_ns < loading->at)
@@ -229,21 +247,33 @@ static int span_kind(gt_count overhead)
 		return COMPILER;
 	case MODULE_LOADING:
 		return MODULES;
-	case LAZY_LOADING:
-		return LAZY;
+	case RESOURCE:
+		return CONTEXT;
 	default:
 		return SPAN_KINDS;
 	}
 }
 
-/* The driver's own record of loading says when it began better than the call around it. */
+/*
+ * CUPTI names threads by numbers of its own, but tells the id of the call that they were in, or of
+ * the last one.
+ */
+static gt_id thread_of_either(struct join *join, gt_id api_call, gt_id process, gt_count tid)
+{
+	return api_call < join->trace->api_calls.count
+	               ? join->trace->api_calls.rows[api_call].thread
+	               : thread_of(join, process, tid);
+}
+
+/* These records say better than the call around it when loading began. */
 static void join_overheads(struct join *join)
 {
 	struct sweep sweep;
 
 	sweep_begin(&sweep, join);
 	gt_array_each(const struct gt_overhead, overhead, &join->trace->overheads) {
-		const gt_id thread = thread_of(join, overhead->process, overhead->tid);
+		const gt_id thread = thread_of_either(join, overhead->api_call, overhead->process,
+		                                      overhead->tid);
 		const int kind = span_kind(overhead->kind);
 
 		if (kind == SPAN_KINDS || thread >= join->trace->threads.count)
@@ -258,9 +288,7 @@ static void join_overheads(struct join *join)
 /* What is compiled is loaded next, by the same thread. */
 static void join_jit(struct join *join, const struct gt_jit *jit)
 {
-	const gt_id thread = jit->api_call < join->trace->api_calls.count
-	                             ? join->trace->api_calls.rows[jit->api_call].thread
-	                             : thread_of(join, jit->process, jit->tid);
+	const gt_id thread = thread_of_either(join, jit->api_call, jit->process, jit->tid);
 	struct loading *loading;
 
 	if (jit->start_ns == 0 || jit->end_ns < jit->start_ns)

@@ -37,8 +37,7 @@ static void start(uint64_t keep_bytes)
 	recorder_init(&recorder);
 	recorder_add_sources(&recorder, sources, 1);
 	recorder.session->cupti.cuptiGetContextId = context_id;
-	recorder.session->settings =
-		(struct gt_settings){.keep_modules_bytes = keep_bytes};
+	recorder.session->settings = (struct gt_settings){.keep_modules_bytes = keep_bytes};
 	snprintf(recorder.session->arena_path, sizeof(recorder.session->arena_path), "%s/x.arena",
 	         folder);
 	state = gt_source_state(recorder.session, &gt_source_modules);
