@@ -36,11 +36,10 @@ _Static_assert((int)GT_RECORD_MODULE_KEPT == (int)GT_MODULE_KEPT &&
 /* One loading, while it is looked for when it began. */
 struct loading {
 	gt_id thread;
-	gt_time at;      /* when it had been loaded */
-	gt_time after;   /* when the one before it on the thread was done with; 0: there is none */
-	gt_time began;   /* 0: not known */
-	gt_id call;      /* that it was loaded in */
-	gt_id next_call; /* the first of the thread after it */
+	gt_time at;    /* when it had been loaded */
+	gt_time after; /* when the one before it on the thread was done with; 0: there is none */
+	gt_time began; /* 0: not known */
+	gt_id call;    /* that it was loaded in */
 	gt_time jit_ns;
 	gt_id module;
 };
@@ -103,7 +102,6 @@ static void init(struct join *join, struct gt_trace *trace)
 				.thread = module->thread,
 				.at = module->loaded_ns,
 				.call = GT_NONE,
-				.next_call = GT_NONE,
 				.module = (gt_id)i,
 			};
 	}
@@ -191,24 +189,21 @@ static void decide(const struct sweep *sweep, struct loading *loading)
 }
 
 /* What a thread loaded before that time was loaded in the spans that it was in until then. */
-static void sweep_to(struct sweep *sweep, gt_id thread, gt_time time_ns, gt_id next_call)
+static void sweep_to(struct sweep *sweep, gt_id thread, gt_time time_ns)
 {
 	const struct join *join = sweep->join;
 	size_t *next = &sweep->next[thread];
 
 	for (; *next < join->count && join->loadings[*next].thread == thread &&
 	       join->loadings[*next].at < time_ns;
-	     (*next)++) {
+	     (*next)++)
 		decide(sweep, &join->loadings[*next]);
-		if (next_call != GT_NONE)
-			join->loadings[*next].next_call = next_call;
-	}
 }
 
 static void sweep_end(struct sweep *sweep)
 {
 	for (size_t i = 0; i < sweep->join->trace->threads.count; i++)
-		sweep_to(sweep, (gt_id)i, INT64_MAX, GT_NONE);
+		sweep_to(sweep, (gt_id)i, INT64_MAX);
 	gt_array_free(sweep->next);
 	gt_array_free(sweep->last);
 }
@@ -225,7 +220,7 @@ static void join_calls(const struct join *join)
 
 		if (call->thread >= trace->threads.count || call->start_ns == 0)
 			continue;
-		sweep_to(&sweep, call->thread, call->start_ns, is_inner ? GT_NONE : (gt_id)i);
+		sweep_to(&sweep, call->thread, call->start_ns);
 		sweep.last[call->thread][is_inner ? INNER_CALL : OUTER_CALL] = (struct span){
 			call->start_ns,
 			call->flags & GT_UNFINISHED ? INT64_MAX - SLACK_NS : call->end_ns,
@@ -278,7 +273,7 @@ static void join_overheads(struct join *join)
 
 		if (kind == SPAN_KINDS || thread >= join->trace->threads.count)
 			continue;
-		sweep_to(&sweep, thread, overhead->start_ns, GT_NONE);
+		sweep_to(&sweep, thread, overhead->start_ns);
 		sweep.last[thread][kind] =
 			(struct span){overhead->start_ns, overhead->end_ns, GT_NONE};
 	}
@@ -301,22 +296,13 @@ static void join_jit(struct join *join, const struct gt_jit *jit)
 	loading->jit_ns += jit->end_ns - jit->start_ns;
 }
 
-static gt_id call_of(const struct gt_trace *trace, const struct loading *loading)
-{
-	if (loading->call != GT_NONE || loading->next_call == GT_NONE)
-		return loading->call;
-	/* Of a launch by the runtime only the driver's call is recorded by default. */
-	return trace->api_calls.rows[loading->next_call].kind == GT_API_LAUNCH ? loading->next_call
-	                                                                       : GT_NONE;
-}
-
 static void take(const struct join *join, const struct loading *loading)
 {
 	struct gt_module *module = &join->trace->modules.rows[loading->module];
 	const gt_time began =
 		loading->began && loading->after > loading->began ? loading->after : loading->began;
 
-	module->api_call = call_of(join->trace, loading);
+	module->api_call = loading->call;
 	if (began && began <= loading->at)
 		module->load_ns = (double)(loading->at - began);
 	if (module->traits & GT_MODULE_JIT)
