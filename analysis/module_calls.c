@@ -99,6 +99,9 @@ static void see_functions(struct gt_module_calls *calls, const struct gt_trace *
 void gt_module_calls_init(struct gt_module_calls *calls, const struct gt_view *view)
 {
 	*calls = (struct gt_module_calls){.numbers = gt_index_new(sizeof(gt_id))};
+	if (view->trace->modules.count == 0)
+		return; /* recorded before modules were: how many were loaded in a call is not known
+		         */
 	see_readers(calls, view->trace);
 	see_modules(calls, view);
 	see_functions(calls, view->trace);

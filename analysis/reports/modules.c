@@ -53,7 +53,8 @@ static const struct gt_heading module_headings[] = {
          GT_WORTH_ORDINARY},
 	{"call", GT_UNIT_TEXT, "API call that waited for it", GT_WORTH_LITTLE},
 	{"size_bytes", GT_UNIT_BYTES, "Of the cubin"},
-	{"arch", GT_UNIT_TEXT, "Architecture of its machine code", GT_WORTH_LITTLE},
+	{"arch", GT_UNIT_TEXT, "Architecture of its machine code; sm_90a: of that one alone",
+         GT_WORTH_LITTLE},
 	{"ptx_arch", GT_UNIT_TEXT, "That its PTX was written for; of kept modules", GT_WORTH_LEAST},
 	{"functions", GT_UNIT_COUNT, "Functions in it"},
 	{"functions_used", GT_UNIT_COUNT, "Of these, that were launched"},
@@ -361,10 +362,17 @@ static void add_hash(struct gt_result *result, const struct gt_module *module)
 		gt_result_add_unknown(result);
 }
 
-static void add_arch(struct gt_result *result, const char *prefix, gt_count arch)
+/* What its code is for, and what that was made from. */
+static void add_arches(struct gt_result *result, const struct gt_module *module)
 {
-	if (arch)
-		gt_result_add_format(result, "%s%u", prefix, arch);
+	char text[GT_MODULE_ARCH_SIZE];
+
+	if (module->arch)
+		gt_result_add_format(result, "%s", gt_module_arch(module, text));
+	else
+		gt_result_add_unknown(result);
+	if (module->ptx_arch)
+		gt_result_add_format(result, "compute_%u", module->ptx_arch);
 	else
 		gt_result_add_unknown(result);
 }
@@ -430,8 +438,7 @@ static void add_module(const struct tally *tally, struct gt_result *result, size
 	gt_add_rounded(result, module->jit_ns);
 	add_call(result, trace, module->api_call);
 	gt_result_add_count(result, (int64_t)module->size_bytes);
-	add_arch(result, "sm_", module->arch);
-	add_arch(result, "compute_", module->ptx_arch);
+	add_arches(result, module);
 	add_uses(result, tally, id);
 	add_function_name(result, tally, tally->modules[id].main);
 	gt_add_string(result, trace, module->file);

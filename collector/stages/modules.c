@@ -30,7 +30,8 @@ _Static_assert((int)GT_RECORD_MODULE_KEPT == (int)GT_MODULE_KEPT &&
                        (int)GT_RECORD_MODULE_NOT_KEPT == (int)GT_MODULE_NOT_KEPT &&
                        (int)GT_RECORD_MODULE_JIT == (int)GT_MODULE_JIT &&
                        (int)GT_RECORD_MODULE_READ == (int)GT_MODULE_READ &&
-                       (int)GT_RECORD_MODULE_CUT == (int)GT_MODULE_CUT,
+                       (int)GT_RECORD_MODULE_CUT == (int)GT_MODULE_CUT &&
+                       (int)GT_RECORD_MODULE_ONE_ARCH == (int)GT_MODULE_ONE_ARCH,
                "traits of records are traits of rows");
 
 /* One loading, while it is looked for when it began. */

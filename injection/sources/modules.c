@@ -113,10 +113,16 @@ static void read_cubin(struct gt_session *session, const CUpti_ModuleResourceDat
 		return;
 	record->arch = cubin.arch;
 	record->traits |= GT_RECORD_MODULE_READ;
-	for (uint32_t i = 0; i < cubin.section_count; i++)
-		if (gt_cubin_section(&cubin, i, &section) &&
-		    note_function(session, &section, record->number, record->function_count))
+	for (uint32_t i = 0; i < cubin.section_count; i++) {
+		if (!gt_cubin_section(&cubin, i, &section))
+			continue;
+		if (note_function(session, &section, record->number, record->function_count))
 			record->function_count++;
+		else if (gt_cubin_says_one_arch(&section))
+			cubin.one_arch = true;
+	}
+	if (cubin.one_arch)
+		record->traits |= GT_RECORD_MODULE_ONE_ARCH;
 	if (record->function_count > FUNCTIONS_MAX)
 		record->traits |= GT_RECORD_MODULE_CUT;
 }

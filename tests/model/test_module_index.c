@@ -128,3 +128,15 @@ Test(module_index, knows_where_a_kernel_was_written_that_all_say_the_same_of)
 	cr_expect(eq(u32, gt_module_index_source(&index_, 0, name), GT_NONE));
 	cr_expect(eq(u32, gt_module_index_source(&index_, 1, name), GT_NONE));
 }
+
+Test(module_index, names_the_architecture_of_a_module)
+{
+	struct gt_module module = {.arch = 90};
+	char text[GT_MODULE_ARCH_SIZE];
+
+	expect_text(gt_module_arch(&module, text), "sm_90");
+	module.traits = GT_MODULE_ONE_ARCH;
+	expect_text(gt_module_arch(&module, text), "sm_90a");
+	module.arch = 0;
+	expect_text(gt_module_arch(&module, text), "");
+}
