@@ -192,6 +192,8 @@ static void read_section(struct reading *reading, const struct gt_cubin_section 
 		read_tool(facts, section);
 	else if (has_name(section, ".note.nv.cuinfo"))
 		read_target(facts, section);
+	else if (gt_cubin_says_one_arch(section))
+		facts->one_arch = true;
 	else if (has_name(section, ".nv_debug_ptx_txt"))
 		facts->ptx_bytes = section->size;
 	else if (function && begins_with(section, ".nv.info."))
@@ -231,6 +233,7 @@ void gt_cubin_facts_read(struct gt_cubin_facts *facts, const struct gt_cubin *cu
 	struct gt_cubin_section section;
 
 	*facts = (struct gt_cubin_facts){
+		.one_arch = cubin->one_arch,
 		.by_section = gt_allocate((cubin->section_count + (size_t)1) *
 	                                  sizeof(*facts->by_section)),
 	};

@@ -2,6 +2,7 @@
 #ifndef GT_COLLECTOR_CUBIN_H
 #define GT_COLLECTOR_CUBIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ struct gt_cubin_facts {
 	struct gt_cubin_text options;  /* and what it was called with */
 	uint64_t ptx_bytes;
 	uint32_t ptx_arch; /* 90 for compute_90; 0: not known */
+	bool one_arch;     /* its code is for sm_90a, not for sm_90 */
 };
 
 /* Whatever the cubin holds; the texts live as long as its bytes. */

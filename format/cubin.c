@@ -34,8 +34,18 @@ enum {
 
 enum { CLASS_64 = 2, LITTLE_ENDIAN_DATA = 1, MACHINE_CUDA = 190, NAMES_ELSEWHERE = 0xffff };
 
-/* From this version of the ABI on (CUDA 13's compiler) the architecture stands in other bits. */
-enum { ABI_WIDE_FLAGS = 8 };
+/*
+ * From this version of the ABI on (CUDA 13's compiler) the architecture stands in other bits. LLVM
+ * calls the bits of what is for one architecture alone EF_CUDA_ACCELERATORS_V1 and
+ * EF_CUDA_ACCELERATORS.
+ */
+enum { ABI_WIDE_FLAGS = 8, ONE_ARCH = 0x800, ONE_ARCH_WIDE = 0x8 };
+
+/*
+ * The section .nv.compat is a list of attributes as .nv.info is: a format, a number and 2 bytes
+ * that are a value or, with FORMAT_SIZED, the size of what follows. Compared for sm_75 to sm_121f.
+ */
+enum { FORMAT_SIZED = 4, ATTRIBUTE_ARCHITECTURES = 9, ARCHITECTURES_ONE = 1, MOST_BYTES = 256 };
 
 static bool is_inside(const struct gt_cubin *cubin, uint64_t offset, uint64_t size)
 {
@@ -86,6 +96,7 @@ static int find_sections(struct gt_cubin *cubin, struct gt_error *err)
 int gt_cubin_open(struct gt_cubin *cubin, const void *bytes, size_t size, struct gt_error *err)
 {
 	uint32_t flags;
+	bool is_wide;
 
 	*cubin = (struct gt_cubin){.bytes = bytes, .size = size};
 	if (size < HEADER_BYTES || memcmp(bytes, "\177ELF", 4) != 0 ||
@@ -93,8 +104,9 @@ int gt_cubin_open(struct gt_cubin *cubin, const void *bytes, size_t size, struct
 	    gt_get_u16(cubin->bytes + AT_MACHINE) != MACHINE_CUDA)
 		return gt_fail(err, EBADMSG, "it is no cubin");
 	flags = gt_get_u32(cubin->bytes + AT_FLAGS);
-	cubin->arch =
-		cubin->bytes[AT_ABI_VERSION] >= ABI_WIDE_FLAGS ? flags >> 8 & 0xff : flags & 0xff;
+	is_wide = cubin->bytes[AT_ABI_VERSION] >= ABI_WIDE_FLAGS;
+	cubin->arch = is_wide ? flags >> 8 & 0xff : flags & 0xff;
+	cubin->one_arch = flags & (is_wide ? ONE_ARCH_WIDE : ONE_ARCH);
 	return find_sections(cubin, err);
 }
 
@@ -136,6 +148,26 @@ bool gt_cubin_function(const struct gt_cubin_section *section, const char **name
 	*name = section->name + before;
 	*size = section->name_size - before;
 	return true;
+}
+
+bool gt_cubin_says_one_arch(const struct gt_cubin_section *section)
+{
+	const uint8_t *at = section->bytes;
+	uint64_t left = section->size < MOST_BYTES ? section->size : MOST_BYTES;
+
+	if (!at || strcmp(section->name, ".nv.compat") != 0)
+		return false;
+	while (left >= 4) {
+		const uint32_t size = at[0] == FORMAT_SIZED ? gt_get_u16(at + 2) : 0;
+
+		if (at[1] == ATTRIBUTE_ARCHITECTURES && at[0] != FORMAT_SIZED)
+			return at[2] == ARCHITECTURES_ONE;
+		if (size > left - 4)
+			return false;
+		at += 4 + size;
+		left -= 4 + size;
+	}
+	return false;
 }
 
 uint64_t gt_content_hash(const void *bytes, size_t size)

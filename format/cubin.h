@@ -21,7 +21,8 @@ struct gt_cubin {
 	uint32_t header_bytes; /* of one section */
 	uint64_t names;        /* where the names of sections stand, */
 	uint64_t names_size;   /* and how many bytes they take */
-	uint32_t arch;         /* 90 for sm_90 */
+	uint32_t arch;         /* 90 for sm_90 and sm_90a */
+	bool one_arch;         /* sm_90a, where its header says so: gt_cubin_says_one_arch */
 };
 
 struct gt_cubin_section {
@@ -51,6 +52,12 @@ bool gt_cubin_section(const struct gt_cubin *cubin, uint32_t number,
 
 /* Whether the section is the code of a function, whose name and its size are then set. */
 bool gt_cubin_function(const struct gt_cubin_section *section, const char **name, size_t *size);
+
+/*
+ * Whether the section says that the code runs on its very architecture alone, as sm_90a does: from
+ * CUDA 13 on no flag in the header does. What is for a family (sm_100f) is as what is for all.
+ */
+bool gt_cubin_says_one_arch(const struct gt_cubin_section *section);
 
 /* The hash by which a cubin is kept and compared, and by which functions are noted: XXH3. */
 uint64_t gt_content_hash(const void *bytes, size_t size);

@@ -81,11 +81,12 @@ enum gt_record_flag {
 
 /* The bits of the field "traits" of modules. In files: never change or reuse one. */
 enum gt_record_module_trait {
-	GT_RECORD_MODULE_KEPT = 1,     /* its cubin is in the recording */
-	GT_RECORD_MODULE_NOT_KEPT = 2, /* it was to be, and could not */
-	GT_RECORD_MODULE_JIT = 4,      /* compilations at run time are recorded */
-	GT_RECORD_MODULE_READ = 8,     /* its functions were noted, */
-	GT_RECORD_MODULE_CUT = 16,     /* but not all of them */
+	GT_RECORD_MODULE_KEPT = 1,      /* its cubin is in the recording */
+	GT_RECORD_MODULE_NOT_KEPT = 2,  /* it was to be, and could not */
+	GT_RECORD_MODULE_JIT = 4,       /* compilations at run time are recorded */
+	GT_RECORD_MODULE_READ = 8,      /* its functions were noted, */
+	GT_RECORD_MODULE_CUT = 16,      /* but not all of them */
+	GT_RECORD_MODULE_ONE_ARCH = 32, /* its code runs on its very architecture alone: sm_90a */
 };
 
 enum gt_coding {

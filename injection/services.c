@@ -93,6 +93,16 @@ void gt_add_clock(struct gt_session *session, const struct gt_record_clock *cloc
 	atomic_store_explicit(&header->clock_count, count + 1, memory_order_release);
 }
 
+void gt_tell_activities(struct gt_session *session, uint32_t activities)
+{
+	atomic_store_explicit(&session->activities, activities, memory_order_relaxed);
+}
+
+bool gt_is_activity_recorded(const struct gt_session *session, unsigned activity)
+{
+	return atomic_load_explicit(&session->activities, memory_order_relaxed) >> activity & 1;
+}
+
 void gt_tell_cuda_is_up(struct gt_session *session)
 {
 	if (atomic_load_explicit(&session->cuda_up, memory_order_relaxed))

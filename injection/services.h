@@ -78,6 +78,13 @@ void gt_count(struct gt_session *session, enum gt_ledger_id id, uint64_t value);
 /* A pair of clock readings. Only in start and tick. */
 void gt_add_clock(struct gt_session *session, const struct gt_record_clock *clock);
 
+/*
+ * Which of CUPTI's activities are recorded from now on, 1 << enum gt_activity (format/activity.h)
+ * each, as the source says that turns them on; and whether one of them is.
+ */
+void gt_tell_activities(struct gt_session *session, uint32_t activities);
+bool gt_is_activity_recorded(const struct gt_session *session, unsigned activity);
+
 /* CUDA is up: whoever waits for it is told. */
 void gt_tell_cuda_is_up(struct gt_session *session);
 

@@ -72,6 +72,7 @@ struct gt_session {
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */
 	_Atomic bool cuda_starts; /* or has started, or has failed to */
 	_Atomic bool cuda_up; /* CUPTI asked for a buffer: flushing is safe, the driver answers */
+	_Atomic uint32_t activities; /* that CUPTI records: 1 << enum gt_activity */
 
 	/*
 	 * Held by who uses the writer, the drain, the interner or the sources: the writer thread in

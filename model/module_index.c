@@ -2,10 +2,22 @@
 #include "model/module_index.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "model/occupancy.h"
 
 /* Modules with the same function that are looked at: one that is made anew all the time. */
 #define MOST_CANDIDATES 64
+
+const char *gt_module_arch(const struct gt_module *module, char text[GT_MODULE_ARCH_SIZE])
+{
+	text[0] = '\0';
+	if (module->arch)
+		snprintf(text, GT_MODULE_ARCH_SIZE, "sm_%u%s", module->arch,
+		         module->traits & GT_MODULE_ONE_ARCH ? "a" : "");
+	return text;
+}
 
 static int by_place(const void *a, const void *b)
 {
@@ -107,7 +119,8 @@ static bool are_one(const struct gt_module_index *index, const struct candidates
 
 static bool fits(const struct gt_function *function, const struct gt_launch_shape *shape)
 {
-	return function->known == GT_FUNCTION_READ && function->registers == shape->registers &&
+	return function->known == GT_FUNCTION_READ &&
+	       gt_launched_registers(function->registers) == shape->registers &&
 	       function->shared_bytes == shape->shared_static_bytes;
 }
 

@@ -6,6 +6,11 @@
 
 #include "model/trace.h"
 
+enum { GT_MODULE_ARCH_SIZE = 20 };
+
+/* "sm_90a": what its machine code is for, "" where that is not known. Returns text. */
+const char *gt_module_arch(const struct gt_module *module, char text[GT_MODULE_ARCH_SIZE]);
+
 /*
  * Which function of which module a kernel is an execution of. Kernels name their function and their
  * context alone; where several modules of the context have a function of that name at that time,

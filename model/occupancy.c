@@ -21,6 +21,7 @@ enum {
 	 * rounded up to this; also the partitions of a multiprocessor on all but GP100.
 	 */
 	WARP_UNIT = 4,
+	LEAST_REGISTERS = 16, /* of a thread */
 };
 
 struct capability {
@@ -196,6 +197,11 @@ struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
 	occupancy.percent = 100.0 * occupancy.warps_per_sm / warps_of_sm;
 	add_waves(&occupancy, device, shape);
 	return occupancy;
+}
+
+uint32_t gt_launched_registers(uint32_t compiled)
+{
+	return compiled > LEAST_REGISTERS ? compiled : LEAST_REGISTERS;
 }
 
 const char *gt_occupancy_limit_name(enum gt_occupancy_limit limit)

@@ -2,6 +2,8 @@
 #ifndef GT_MODEL_OCCUPANCY_H
 #define GT_MODEL_OCCUPANCY_H
 
+#include <stdint.h>
+
 struct gt_device;
 struct gt_launch_shape;
 
@@ -38,6 +40,14 @@ struct gt_occupancy {
 
 struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
                                     const struct gt_launch_shape *shape);
+
+/*
+ * Registers of a thread that launches take of code that was compiled for so many. CUPTI shows no
+ * fewer than 16, as Nsight Compute does (seen on sm_86 and sm_90), and from there on what the
+ * compiler says, not rounded up to what warps are given. What calls functions of the driver's own,
+ * as a launch of a graph in a kernel, takes more.
+ */
+uint32_t gt_launched_registers(uint32_t compiled);
 
 const char *gt_occupancy_limit_name(enum gt_occupancy_limit limit);
 

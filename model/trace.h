@@ -69,17 +69,18 @@ enum gt_edge_kind {
 
 /* Bits of the column "traits" of modules. */
 enum gt_module_trait {
-	GT_MODULE_KEPT = 1,     /* its cubin is in the recording */
-	GT_MODULE_NOT_KEPT = 2, /* it was to be, and could not */
-	GT_MODULE_JIT = 4,      /* compilations at run time were recorded */
-	GT_MODULE_READ = 8,     /* its functions are there, */
-	GT_MODULE_CUT = 16,     /* but not all of them */
+	GT_MODULE_KEPT = 1,      /* its cubin is in the recording */
+	GT_MODULE_NOT_KEPT = 2,  /* it was to be, and could not */
+	GT_MODULE_JIT = 4,       /* compilations at run time were recorded */
+	GT_MODULE_READ = 8,      /* its functions are there, */
+	GT_MODULE_CUT = 16,      /* but not all of them */
+	GT_MODULE_ONE_ARCH = 32, /* its code runs on its very architecture alone: sm_90a */
 };
 
 /* Where what is said of a function comes from; column "known" of functions. */
 enum gt_function_known {
 	GT_FUNCTION_NOTED,    /* it is there: nothing else but its code's size is known */
-	GT_FUNCTION_LAUNCHED, /* name, registers, shared and local memory, of its launches */
+	GT_FUNCTION_LAUNCHED, /* name, shared and local memory, of its launches */
 	GT_FUNCTION_READ,     /* all, of the kept cubin; kernels and functions that they call */
 };
 

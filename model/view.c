@@ -257,6 +257,7 @@ int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_fi
 			result = set_window(&made, &cut, err);
 		if (result == 0)
 			result = apply(&cut, err);
+		made.by_work = cut.chosen.by_work;
 		gt_chosen_release(&cut.chosen);
 	}
 	if (result == 0)

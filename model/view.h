@@ -2,6 +2,8 @@
 #ifndef GT_MODEL_VIEW_H
 #define GT_MODEL_VIEW_H
 
+#include <stdbool.h>
+
 #include "model/ledger.h"
 #include "model/trace.h"
 
@@ -17,6 +19,7 @@ struct gt_view {
 	const struct gt_trace *trace;
 	gt_time start_ns;        /* of the window. The trace's own start_ns and end_ns are the */
 	gt_time end_ns;          /* recording's, with any filter */
+	bool by_work;            /* the filter chooses devices, streams, kernels or ranges */
 	const char *restriction; /* the filter as options, its own text; NULL: all of the trace */
 	struct gt_ledger_state recording; /* of the whole recording, with any filter */
 };

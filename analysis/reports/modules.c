@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/module_calls.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
@@ -25,12 +26,17 @@ static const struct gt_heading process_headings[] = {
 	{"modules", GT_UNIT_COUNT, "Loadings of modules", GT_WORTH_KEY},
 	{"different", GT_UNIT_COUNT, "Different modules among them, by their contents"},
 	{"size_bytes", GT_UNIT_BYTES, "Sum of their sizes"},
+	{"reading_ns", GT_UNIT_NS,
+         "Calls that took code in of which nothing was loaded yet: cuLibraryLoadData and the like",
+         GT_WORTH_KEY},
 	{"load_ns", GT_UNIT_NS, "Sum of the times that loading took, at most", GT_WORTH_KEY},
+	{"functions_ns", GT_UNIT_NS,
+         "Loading functions of loaded modules when they were first needed, as the driver says"},
 	{"load_percent", GT_UNIT_PERCENT,
-         "load_ns of the duration of the recording, or of its window"},
+         "These three of the duration of the recording, or of its window"},
 	{"not_measured", GT_UNIT_COUNT, "Loadings whose time is not known, and in no sum"},
 	{"jit_ns", GT_UNIT_NS, "Of load_ns, compiling code or getting it out of the cache"},
-	{"calls", GT_UNIT_COUNT, "API calls that waited for it"},
+	{"calls", GT_UNIT_COUNT, "API calls that waited for any of it", GT_WORTH_LITTLE},
 	{"functions", GT_UNIT_COUNT, "Functions in the modules", GT_WORTH_LITTLE},
 	{"functions_used", GT_UNIT_COUNT, "Of these, that were launched", GT_WORTH_LITTLE},
 	{"gputrace_ns", GT_UNIT_NS, "What gputrace itself took for them, hashing and keeping",
@@ -47,7 +53,8 @@ static const struct gt_heading module_headings[] = {
          GT_WORTH_ORDINARY},
 	{"call", GT_UNIT_TEXT, "API call that waited for it", GT_WORTH_LITTLE},
 	{"size_bytes", GT_UNIT_BYTES, "Of the cubin"},
-	{"arch", GT_UNIT_TEXT, "Architecture of its machine code", GT_WORTH_LITTLE},
+	{"arch", GT_UNIT_TEXT, "Architecture of its machine code; sm_90a: of that one alone",
+         GT_WORTH_LITTLE},
 	{"ptx_arch", GT_UNIT_TEXT, "That its PTX was written for; of kept modules", GT_WORTH_LEAST},
 	{"functions", GT_UNIT_COUNT, "Functions in it"},
 	{"functions_used", GT_UNIT_COUNT, "Of these, that were launched"},
@@ -59,10 +66,18 @@ static const struct gt_heading module_headings[] = {
 };
 
 static const struct gt_heading call_headings[] = {
-	{"call", GT_UNIT_TEXT, "API call during which modules were loaded", GT_WORTH_KEY},
+	{"call", GT_UNIT_TEXT,
+         "API call that took code in, or during which modules or functions were loaded",
+         GT_WORTH_KEY},
 	{"calls", GT_UNIT_COUNT, "How many did", GT_WORTH_KEY},
-	{"modules", GT_UNIT_COUNT, "Loadings in them", GT_WORTH_KEY},
+	{"modules", GT_UNIT_COUNT, "Loadings of modules in them", GT_WORTH_KEY},
 	{"load_ns", GT_UNIT_NS, "Sum of the times that these took, at most", GT_WORTH_KEY},
+	{"not_measured", GT_UNIT_COUNT, "Loadings whose time is not known, and in no sum",
+         GT_WORTH_LITTLE},
+	{"functions_ns", GT_UNIT_NS, "Loading functions in them, as the driver says",
+         GT_WORTH_ORDINARY},
+	{"gputrace_ns", GT_UNIT_NS, "What gputrace itself took in them, hashing and keeping",
+         GT_WORTH_LITTLE},
 	{"call_ns", GT_UNIT_NS, "Sum of the calls' own times", GT_WORTH_ORDINARY},
 	{"most_ns", GT_UNIT_NS, "The longest of these calls", GT_WORTH_ORDINARY},
 };
@@ -71,7 +86,9 @@ static const struct gt_heading function_headings[] = {
 	{"module", GT_UNIT_TEXT, "Hash of the module it is in", GT_WORTH_LITTLE},
 	{"kernels", GT_UNIT_COUNT, "Executions", GT_WORTH_KEY},
 	{"kernel_ns", GT_UNIT_NS, "Sum of their times on the GPU", GT_WORTH_KEY},
-	{"registers", GT_UNIT_COUNT, "Of a thread"},
+	{"registers", GT_UNIT_COUNT, "Of a thread, as its launches took them"},
+	{"compiled_registers", GT_UNIT_COUNT,
+         "That the compiler says a thread needs; of kept modules", GT_WORTH_LITTLE},
 	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Shared memory that it declares"},
 	{"local_bytes", GT_UNIT_BINARY_BYTES, "Local memory of a thread"},
 	{"constant_bytes", GT_UNIT_BINARY_BYTES,
@@ -114,6 +131,7 @@ struct tally {
 	const struct gt_trace *trace;
 	struct use *uses;           /* by function */
 	struct module_use *modules; /* by module */
+	struct gt_module_calls calls;
 	uint64_t kernels_elsewhere; /* of modules that are not known */
 };
 
@@ -162,19 +180,31 @@ static void see_functions(struct tally *tally)
 	}
 }
 
-/* Kernels of a window may be of modules that were loaded before it. */
-static bool is_shown(const struct tally *tally, size_t id)
+/* Where some of the work is chosen, only modules that it is of are. */
+static bool is_chosen(const struct tally *tally, size_t id)
+{
+	return !tally->view->by_work || tally->modules[id].kernels > 0;
+}
+
+static bool is_loaded_in_view(const struct tally *tally, size_t id)
 {
 	const struct gt_module *module = &tally->trace->modules.rows[id];
 
-	return tally->modules[id].kernels > 0 || (module->loaded_ns >= tally->view->start_ns &&
-	                                          module->loaded_ns <= tally->view->end_ns);
+	return is_chosen(tally, id) && module->loaded_ns >= tally->view->start_ns &&
+	       module->loaded_ns <= tally->view->end_ns;
 }
 
-static bool is_loaded_in_view(const struct tally *tally, const struct gt_module *module)
+/* Kernels of a window may be of modules that were loaded before it. */
+static bool is_shown(const struct tally *tally, size_t id)
 {
-	return module->loaded_ns >= tally->view->start_ns &&
-	       module->loaded_ns <= tally->view->end_ns;
+	return tally->modules[id].kernels > 0 || is_loaded_in_view(tally, id);
+}
+
+/* Loaded in a call that is not recorded by itself, or of which the filter left none. */
+static bool is_unrecorded(const struct tally *tally, size_t id)
+{
+	return tally->trace->modules.rows[id].api_call >= tally->trace->api_calls.count &&
+	       is_loaded_in_view(tally, id);
 }
 
 /* ---- processes ---- */
@@ -184,13 +214,24 @@ struct sum {
 	uint64_t different;
 	uint64_t bytes;
 	double load_ns;
+	double load_in_view_ns; /* of that, what was not before the window */
 	double jit_ns;
 	uint64_t not_measured;
 	uint64_t calls;
 	uint64_t functions;
 	uint64_t used;
 	gt_time own_ns;
+	gt_time reading_ns;
+	gt_time functions_ns;
 };
+
+static void add_load(struct sum *sum, const struct tally *tally, const struct gt_module *module)
+{
+	const double since_start_ns = (double)(module->loaded_ns - tally->view->start_ns);
+
+	sum->load_ns += module->load_ns;
+	sum->load_in_view_ns += module->load_ns < since_start_ns ? module->load_ns : since_start_ns;
+}
 
 static void add_to_sum(struct sum *sum, const struct tally *tally, size_t id)
 {
@@ -205,7 +246,7 @@ static void add_to_sum(struct sum *sum, const struct tally *tally, size_t id)
 	if (isnan(module->load_ns))
 		sum->not_measured++;
 	else
-		sum->load_ns += module->load_ns;
+		add_load(sum, tally, module);
 	if (isnan(sum->jit_ns))
 		sum->jit_ns = module->jit_ns;
 	else if (!isnan(module->jit_ns))
@@ -225,59 +266,88 @@ static bool is_new(struct gt_index *index, const struct seen *seen)
 	return gt_index_add(index, seen) == before;
 }
 
-static void sum_up(const struct tally *tally, struct sum *sums)
+static struct sum *sum_of(const struct tally *tally, struct sum *sums, gt_id process)
+{
+	const size_t count = tally->trace->processes.count;
+
+	return &sums[process < count ? process : count];
+}
+
+static void sum_modules(const struct tally *tally, struct sum *sums)
 {
 	const struct gt_trace *trace = tally->trace;
 	struct gt_index *hashes = gt_index_new(sizeof(struct seen));
-	struct gt_index *calls = gt_index_new(sizeof(struct seen));
 
 	for (size_t i = 0; i < trace->modules.count; i++) {
 		const struct gt_module *module = &trace->modules.rows[i];
 		const struct seen hash = {module->process, module->hash};
-		const struct seen call = {module->process, module->api_call};
-		struct sum *sum =
-			&sums[module->process < trace->processes.count ? module->process
-		                                                       : trace->processes.count];
+		struct sum *sum = sum_of(tally, sums, module->process);
 
-		if (!is_loaded_in_view(tally, module))
+		if (!is_loaded_in_view(tally, i))
 			continue;
 		add_to_sum(sum, tally, i);
 		sum->different += is_new(hashes, &hash);
-		sum->calls += module->api_call != GT_NONE && is_new(calls, &call);
 	}
 	gt_index_free(hashes);
-	gt_index_free(calls);
+}
+
+static void sum_calls(const struct tally *tally, struct sum *sums)
+{
+	const struct gt_trace *trace = tally->trace;
+
+	gt_array_each(const struct gt_module_call, call, &tally->calls.list) {
+		const gt_id thread = trace->api_calls.rows[call->call].thread;
+		struct sum *sum =
+			sum_of(tally, sums,
+		               thread < trace->threads.count ? trace->threads.rows[thread].process
+		                                             : GT_NONE);
+
+		sum->calls++;
+		if (call->reads)
+			sum->reading_ns += gt_module_call_ns(trace, call->call);
+	}
+	gt_array_each(const struct gt_overhead, overhead, &trace->overheads)
+		if (gt_overhead_loads_functions(overhead))
+			sum_of(tally, sums, overhead->process)->functions_ns +=
+				overhead->end_ns - overhead->start_ns;
+}
+
+static void add_process(const struct tally *tally, struct gt_result *result, const struct sum *sum)
+{
+	const double duration_ns = (double)gt_view_lasts_ns(tally->view);
+	const bool known = sum->modules > sum->not_measured;
+	const double all_ns = sum->load_in_view_ns + (double)(sum->reading_ns + sum->functions_ns);
+
+	gt_result_add_count(result, (int64_t)sum->modules);
+	gt_result_add_count(result, (int64_t)sum->different);
+	gt_result_add_count(result, (int64_t)sum->bytes);
+	gt_result_add_count(result, sum->reading_ns);
+	gt_add_rounded(result, known ? sum->load_ns : (double)NAN);
+	gt_result_add_count(result, sum->functions_ns);
+	gt_result_add_real(result, known ? gt_percent(all_ns, duration_ns) : (double)NAN);
+	gt_result_add_count(result, (int64_t)sum->not_measured);
+	gt_add_rounded(result, sum->jit_ns);
+	gt_result_add_count(result, (int64_t)sum->calls);
+	gt_result_add_count(result, (int64_t)sum->functions);
+	gt_result_add_count(result, (int64_t)sum->used);
+	gt_result_add_count(result, sum->own_ns);
 }
 
 static void add_processes(const struct tally *tally, struct gt_result *result)
 {
 	const struct gt_trace *trace = tally->trace;
-	const double duration_ns = (double)(tally->view->end_ns - tally->view->start_ns);
 	struct sum *sums = gt_allocate((trace->processes.count + 1) * sizeof(*sums));
 
 	for (size_t i = 0; i <= trace->processes.count; i++)
 		sums[i] = (struct sum){.jit_ns = (double)NAN};
-	sum_up(tally, sums);
+	sum_modules(tally, sums);
+	sum_calls(tally, sums);
 	gt_result_begin(result, "processes", process_headings, GT_COUNT_OF(process_headings));
 	for (size_t i = 0; i < trace->processes.count; i++) {
-		const struct sum *sum = &sums[i];
-		const bool known = sum->modules > sum->not_measured;
-
-		if (sum->modules == 0)
+		if (sums[i].modules == 0)
 			continue;
 		gt_add_process(result, trace, (gt_id)i);
-		gt_result_add_count(result, (int64_t)sum->modules);
-		gt_result_add_count(result, (int64_t)sum->different);
-		gt_result_add_count(result, (int64_t)sum->bytes);
-		gt_add_rounded(result, known ? sum->load_ns : (double)NAN);
-		gt_result_add_real(result,
-		                   known ? gt_percent(sum->load_ns, duration_ns) : (double)NAN);
-		gt_result_add_count(result, (int64_t)sum->not_measured);
-		gt_add_rounded(result, sum->jit_ns);
-		gt_result_add_count(result, (int64_t)sum->calls);
-		gt_result_add_count(result, (int64_t)sum->functions);
-		gt_result_add_count(result, (int64_t)sum->used);
-		gt_result_add_count(result, sum->own_ns);
+		add_process(tally, result, &sums[i]);
 	}
 	gt_array_free(sums);
 }
@@ -292,10 +362,17 @@ static void add_hash(struct gt_result *result, const struct gt_module *module)
 		gt_result_add_unknown(result);
 }
 
-static void add_arch(struct gt_result *result, const char *prefix, gt_count arch)
+/* What its code is for, and what that was made from. */
+static void add_arches(struct gt_result *result, const struct gt_module *module)
 {
-	if (arch)
-		gt_result_add_format(result, "%s%u", prefix, arch);
+	char text[GT_MODULE_ARCH_SIZE];
+
+	if (module->arch)
+		gt_result_add_format(result, "%s", gt_module_arch(module, text));
+	else
+		gt_result_add_unknown(result);
+	if (module->ptx_arch)
+		gt_result_add_format(result, "compute_%u", module->ptx_arch);
 	else
 		gt_result_add_unknown(result);
 }
@@ -361,8 +438,7 @@ static void add_module(const struct tally *tally, struct gt_result *result, size
 	gt_add_rounded(result, module->jit_ns);
 	add_call(result, trace, module->api_call);
 	gt_result_add_count(result, (int64_t)module->size_bytes);
-	add_arch(result, "sm_", module->arch);
-	add_arch(result, "compute_", module->ptx_arch);
+	add_arches(result, module);
 	add_uses(result, tally, id);
 	add_function_name(result, tally, tally->modules[id].main);
 	gt_add_string(result, trace, module->file);
@@ -410,91 +486,111 @@ static void add_modules(const struct tally *tally, struct gt_result *result)
 
 /* ---- calls ---- */
 
+/* Of all calls of one function. */
 struct call_sum {
 	uint64_t calls;
 	uint64_t modules;
+	uint64_t not_measured;
 	double load_ns;
+	gt_time functions_ns;
+	gt_time own_ns;
 	gt_time call_ns;
 	gt_time most_ns;
 };
 
-struct calls {
+struct call_sums {
 	struct gt_index *functions; /* by the strings of their names */
-	struct gt_index *seen;      /* calls */
-	gt_array(struct call_sum) sums;
+	gt_array(struct call_sum) list;
 };
 
-static struct call_sum *sum_of_call(struct calls *calls, const struct gt_api_call *call)
+static struct call_sum *sum_of_call(struct call_sums *sums, const struct gt_api_call *call)
 {
-	const size_t number = gt_index_add(calls->functions, &call->function);
+	const size_t number = gt_index_add(sums->functions, &call->function);
 	struct call_sum *fresh;
 
-	if (number < calls->sums.count)
-		return &calls->sums.rows[number];
-	fresh = gt_array_push(&calls->sums);
+	if (number < sums->list.count)
+		return &sums->list.rows[number];
+	fresh = gt_array_push(&sums->list);
 	*fresh = (struct call_sum){0};
 	return fresh;
 }
 
-static void count_call(struct calls *calls, const struct gt_trace *trace,
-                       const struct gt_module *module)
+static void count_call(struct call_sums *sums, const struct gt_trace *trace,
+                       const struct gt_module_call *call)
 {
-	const struct gt_api_call *call = &trace->api_calls.rows[module->api_call];
-	const size_t before = gt_index_count(calls->seen);
-	struct call_sum *sum = sum_of_call(calls, call);
+	struct call_sum *sum = sum_of_call(sums, &trace->api_calls.rows[call->call]);
+	const gt_time call_ns = gt_module_call_ns(trace, call->call);
 
-	sum->modules++;
-	if (!isnan(module->load_ns))
-		sum->load_ns += module->load_ns;
-	if (gt_index_add(calls->seen, &module->api_call) < before)
-		return;
 	sum->calls++;
-	if (!gt_timed(call->flags, call->start_ns, call->end_ns))
-		return;
-	sum->call_ns += call->end_ns - call->start_ns;
-	if (call->end_ns - call->start_ns > sum->most_ns)
-		sum->most_ns = call->end_ns - call->start_ns;
+	sum->modules += call->modules;
+	sum->not_measured += call->not_measured;
+	sum->load_ns += call->load_ns;
+	sum->functions_ns += call->functions_ns;
+	sum->own_ns += call->own_ns;
+	sum->call_ns += call_ns;
+	if (call_ns > sum->most_ns)
+		sum->most_ns = call_ns;
 }
 
-static void add_call_rows(const struct calls *calls, const struct gt_trace *trace,
+static void add_call_rows(const struct call_sums *sums, const struct gt_trace *trace,
                           struct gt_result *result)
 {
-	struct place *places = gt_allocate((calls->sums.count + 1) * sizeof(*places));
+	struct place *places = gt_allocate((sums->list.count + 1) * sizeof(*places));
 
-	for (size_t i = 0; i < calls->sums.count; i++)
-		places[i] = (struct place){(gt_id)i, calls->sums.rows[i].load_ns,
-		                           (double)calls->sums.rows[i].call_ns};
-	qsort(places, calls->sums.count, sizeof(*places), by_amounts);
-	for (size_t i = 0; i < calls->sums.count; i++) {
-		const struct call_sum *sum = &calls->sums.rows[places[i].id];
+	for (size_t i = 0; i < sums->list.count; i++)
+		places[i] = (struct place){(gt_id)i, (double)sums->list.rows[i].call_ns,
+		                           sums->list.rows[i].load_ns};
+	qsort(places, sums->list.count, sizeof(*places), by_amounts);
+	for (size_t i = 0; i < sums->list.count; i++) {
+		const struct call_sum *sum = &sums->list.rows[places[i].id];
+		const bool unknown = sum->modules > 0 && sum->not_measured == sum->modules;
 
 		gt_add_string(result, trace,
-		              *(const gt_string *)gt_index_key(calls->functions, places[i].id));
+		              *(const gt_string *)gt_index_key(sums->functions, places[i].id));
 		gt_result_add_count(result, (int64_t)sum->calls);
 		gt_result_add_count(result, (int64_t)sum->modules);
-		gt_add_rounded(result, sum->load_ns);
+		gt_add_rounded(result, unknown ? (double)NAN : sum->load_ns);
+		gt_result_add_count(result, (int64_t)sum->not_measured);
+		gt_result_add_count(result, sum->functions_ns);
+		gt_result_add_count(result, sum->own_ns);
 		gt_result_add_count(result, sum->call_ns);
 		gt_result_add_count(result, sum->most_ns);
 	}
 	gt_array_free(places);
 }
 
+/* What was loaded in calls that are not recorded stands last, so that nothing is missing. */
+static void add_unrecorded(const struct tally *tally, struct gt_result *result)
+{
+	struct sum sum = {.jit_ns = (double)NAN};
+
+	for (size_t i = 0; i < tally->trace->modules.count; i++)
+		if (is_unrecorded(tally, i))
+			add_to_sum(&sum, tally, i);
+	if (sum.modules == 0)
+		return;
+	gt_result_add_unknown(result);
+	gt_result_add_unknown(result);
+	gt_result_add_count(result, (int64_t)sum.modules);
+	gt_add_rounded(result, sum.not_measured < sum.modules ? sum.load_ns : (double)NAN);
+	gt_result_add_count(result, (int64_t)sum.not_measured);
+	gt_result_add_unknown(result);
+	gt_result_add_count(result, sum.own_ns);
+	gt_result_add_unknown(result);
+	gt_result_add_unknown(result);
+}
+
 static void add_calls(const struct tally *tally, struct gt_result *result)
 {
-	const struct gt_trace *trace = tally->trace;
-	struct calls calls = {
-		.functions = gt_index_new(sizeof(gt_string)),
-		.seen = gt_index_new(sizeof(gt_id)),
-	};
+	struct call_sums sums = {.functions = gt_index_new(sizeof(gt_string))};
 
-	gt_array_each(const struct gt_module, module, &trace->modules)
-		if (module->api_call < trace->api_calls.count && is_loaded_in_view(tally, module))
-			count_call(&calls, trace, module);
+	gt_array_each(const struct gt_module_call, call, &tally->calls.list)
+		count_call(&sums, tally->trace, call);
 	gt_result_begin(result, "calls", call_headings, GT_COUNT_OF(call_headings));
-	add_call_rows(&calls, trace, result);
-	gt_index_free(calls.functions);
-	gt_index_free(calls.seen);
-	gt_array_release(&calls.sums);
+	add_call_rows(&sums, tally->trace, result);
+	add_unrecorded(tally, result);
+	gt_index_free(sums.functions);
+	gt_array_release(&sums.list);
 }
 
 /* ---- functions ---- */
@@ -553,6 +649,7 @@ static void count_function(struct functions *functions, const struct tally *tall
 {
 	struct function_sum *sum = sum_of_function(functions, tally->trace, id);
 
+	sum->use.shape = tally->uses[id].shape;
 	sum->use.kernels += tally->uses[id].kernels;
 	sum->use.kernel_ns += tally->uses[id].kernel_ns;
 }
@@ -568,7 +665,8 @@ static void add_function(const struct tally *tally, struct gt_result *result,
 	add_hash(result, &trace->modules.rows[function->module]);
 	gt_result_add_count(result, (int64_t)sum->use.kernels);
 	gt_result_add_count(result, (int64_t)sum->use.kernel_ns);
-	add_bytes(result, known && function->registers, function->registers);
+	gt_result_add_count(result, trace->launch_shapes.rows[sum->use.shape].registers);
+	add_bytes(result, is_read && function->registers, function->registers);
 	add_bytes(result, known, function->shared_bytes);
 	add_bytes(result, known, function->local_bytes);
 	add_bytes(result, is_read, function->constant_bytes);
@@ -641,20 +739,28 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	const struct gt_trace *trace = tally->trace;
 	bool is_kept = false;
 	bool is_cut = false;
+	bool has_no_call = false;
 
 	if (trace->modules.count == 0) {
 		gt_result_remark(result, "No modules were recorded: not measured. Recordings made "
 		                         "before gputrace recorded modules have none.");
 		return;
 	}
-	gt_array_each(const struct gt_module, module, &trace->modules) {
+	for (size_t i = 0; i < trace->modules.count; i++) {
+		const struct gt_module *module = &trace->modules.rows[i];
+
+		has_no_call = has_no_call || is_unrecorded(tally, i);
 		is_kept = is_kept || module->traits & GT_MODULE_KEPT;
 		is_cut = is_cut ||
 		         (module->traits & GT_MODULE_CUT && !*gt_trace_text(trace, module->file));
 	}
 	gt_result_remark(result,
-	                 "Load times are from the begin of the call, or of the driver's own record "
-	                 "of loading, to the moment when the module was there: at most that.");
+	                 "Load times are from the begin of the call, or the end of what the thread "
+	                 "did before, to the moment when the module was there: at most that.");
+	if (has_no_call)
+		gt_result_remark(
+			result, "Modules without a call were loaded in calls that are not recorded "
+				"or not chosen; run --api all records all.");
 	if (!is_kept)
 		gt_result_remark(result,
 		                 "What functions take is known of those that were launched; of "
@@ -688,12 +794,14 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 		tally.modules[i] = (struct module_use){.main = GT_NONE};
 	see_kernels(&tally);
 	see_functions(&tally);
+	gt_module_calls_init(&tally.calls, view);
 	add_processes(&tally, result);
 	add_modules(&tally, result);
 	add_calls(&tally, result);
 	add_functions(&tally, result);
 	add_compilations(trace, result);
 	add_remarks(&tally, result);
+	gt_module_calls_release(&tally.calls);
 	gt_array_free(tally.uses);
 	gt_array_free(tally.modules);
 	return 0;

@@ -110,6 +110,8 @@ static void take_facts(struct reading *reading, gt_id module, const struct gt_cu
 
 	row->ptx_bytes = facts->ptx_bytes;
 	row->ptx_arch = facts->ptx_arch;
+	if (facts->one_arch)
+		row->traits |= GT_MODULE_ONE_ARCH;
 	row->function_count = (gt_count)facts->functions.count;
 	row->compiler = add_two(trace, facts->compiler, ": ", facts->options);
 	gt_array_each(const struct gt_cubin_function, from, &facts->functions) {
@@ -140,6 +142,7 @@ static void copy_functions(struct gt_trace *trace, const struct read_module *rea
 	to->compiler = from->compiler;
 	to->ptx_bytes = from->ptx_bytes;
 	to->ptx_arch = from->ptx_arch;
+	to->traits |= from->traits & GT_MODULE_ONE_ARCH;
 	to->function_count = from->function_count;
 	for (size_t i = 0; i < read->count; i++) {
 		struct gt_function *function = add_function(trace, module);
@@ -322,7 +325,6 @@ static void take_launches(struct gt_trace *trace)
 		if (row == GT_NONE || trace->functions.rows[row].known != GT_FUNCTION_NOTED)
 			continue;
 		shape = &trace->launch_shapes.rows[kernel->shape];
-		trace->functions.rows[row].registers = shape->registers;
 		trace->functions.rows[row].shared_bytes = shape->shared_static_bytes;
 		trace->functions.rows[row].local_bytes = shape->local_per_thread_bytes;
 		trace->functions.rows[row].known = GT_FUNCTION_LAUNCHED;

@@ -8,32 +8,39 @@
 
 /*
  * How long modules took to load, and in which calls. CUPTI tells when a module has been loaded, on
- * the thread that did it. Its loading began with the call that the thread was in, or with the
- * driver's own record of loading (an overhead), or when gputrace was done with the module before it
- * there: whichever was last.
+ * the thread that did it. Its loading began with the call that the thread was in, or after the last
+ * one, or with the driver's own record of loading (an overhead), or when CUPTI had made what it
+ * needs in a new context, or when gputrace was done with the module before it there: whichever was
+ * last. What the driver calls lazy loading of functions comes after a module is there.
  */
 
 /* Times of the driver and of the host are related to within less. */
 #define SLACK_NS 20000
 
-/* CUpti_ActivityOverheadKind: what loads modules. */
-enum { DRIVER_COMPILER = 1, MODULE_LOADING = 4 << 16, LAZY_LOADING = 5 << 16 };
+/*
+ * Between a call and the loading after it, in a call that is not recorded (cuBLAS asks for its
+ * kernels' attributes): 14 MB take 21 ms. After a longer time nobody can tell what it was for.
+ */
+#define MOST_BETWEEN_NS 100000000
+
+/* CUpti_ActivityOverheadKind: what loads modules, and what comes before eager loading. */
+enum { DRIVER_COMPILER = 1, RESOURCE = 3 << 16, MODULE_LOADING = 4 << 16 };
 
 _Static_assert((int)GT_RECORD_MODULE_KEPT == (int)GT_MODULE_KEPT &&
                        (int)GT_RECORD_MODULE_NOT_KEPT == (int)GT_MODULE_NOT_KEPT &&
                        (int)GT_RECORD_MODULE_JIT == (int)GT_MODULE_JIT &&
                        (int)GT_RECORD_MODULE_READ == (int)GT_MODULE_READ &&
-                       (int)GT_RECORD_MODULE_CUT == (int)GT_MODULE_CUT,
+                       (int)GT_RECORD_MODULE_CUT == (int)GT_MODULE_CUT &&
+                       (int)GT_RECORD_MODULE_ONE_ARCH == (int)GT_MODULE_ONE_ARCH,
                "traits of records are traits of rows");
 
 /* One loading, while it is looked for when it began. */
 struct loading {
 	gt_id thread;
-	gt_time at;      /* when it had been loaded */
-	gt_time after;   /* when the one before it on the thread was done with; 0: there is none */
-	gt_time began;   /* 0: not known */
-	gt_id call;      /* that it was loaded in */
-	gt_id next_call; /* the first of the thread after it */
+	gt_time at;    /* when it had been loaded */
+	gt_time after; /* when the one before it on the thread was done with; 0: there is none */
+	gt_time began; /* 0: not known */
+	gt_id call;    /* that it was loaded in */
 	gt_time jit_ns;
 	gt_id module;
 };
@@ -96,7 +103,6 @@ static void init(struct join *join, struct gt_trace *trace)
 				.thread = module->thread,
 				.at = module->loaded_ns,
 				.call = GT_NONE,
-				.next_call = GT_NONE,
 				.module = (gt_id)i,
 			};
 	}
@@ -128,7 +134,7 @@ static struct loading *first_from(const struct join *join, gt_id thread, gt_time
  * What a thread was last in, of each kind of span. Spans of one kind do not overlap on a thread,
  * but for calls inside calls: the outermost and the last of the others are kept.
  */
-enum { OUTER_CALL, INNER_CALL, COMPILER, MODULES, LAZY, SPAN_KINDS };
+enum { OUTER_CALL, INNER_CALL, COMPILER, MODULES, CONTEXT, SPAN_KINDS };
 
 struct span {
 	gt_time start_ns; /* 0: there is none */
@@ -156,11 +162,22 @@ static void sweep_begin(struct sweep *sweep, const struct join *join)
 		sweep->next[i] = join->first[i] == GT_NONE ? join->count : join->first[i];
 }
 
+static bool is_after(const struct span *span, const struct loading *loading)
+{
+	return span->start_ns && span->end_ns <= loading->at;
+}
+
 static void decide(const struct sweep *sweep, struct loading *loading)
 {
 	const struct span *last = sweep->last[loading->thread];
 
-	for (int kind = 0; kind < SPAN_KINDS; kind++) {
+	if (is_after(&last[OUTER_CALL], loading) &&
+	    loading->at - last[OUTER_CALL].end_ns <= MOST_BETWEEN_NS)
+		loading->began = last[OUTER_CALL].end_ns;
+	if (loading->began && is_after(&last[CONTEXT], loading) &&
+	    last[CONTEXT].end_ns > loading->began)
+		loading->began = last[CONTEXT].end_ns;
+	for (int kind = 0; kind < CONTEXT; kind++) {
 		const gt_time slack_ns = kind >= COMPILER ? SLACK_NS : 0;
 
 		if (!last[kind].start_ns || last[kind].end_ns + slack_ns < loading->at)
@@ -173,24 +190,21 @@ static void decide(const struct sweep *sweep, struct loading *loading)
 }
 
 /* What a thread loaded before that time was loaded in the spans that it was in until then. */
-static void sweep_to(struct sweep *sweep, gt_id thread, gt_time time_ns, gt_id next_call)
+static void sweep_to(struct sweep *sweep, gt_id thread, gt_time time_ns)
 {
 	const struct join *join = sweep->join;
 	size_t *next = &sweep->next[thread];
 
 	for (; *next < join->count && join->loadings[*next].thread == thread &&
 	       join->loadings[*next].at < time_ns;
-	     (*next)++) {
+	     (*next)++)
 		decide(sweep, &join->loadings[*next]);
-		if (next_call != GT_NONE)
-			join->loadings[*next].next_call = next_call;
-	}
 }
 
 static void sweep_end(struct sweep *sweep)
 {
 	for (size_t i = 0; i < sweep->join->trace->threads.count; i++)
-		sweep_to(sweep, (gt_id)i, INT64_MAX, GT_NONE);
+		sweep_to(sweep, (gt_id)i, INT64_MAX);
 	gt_array_free(sweep->next);
 	gt_array_free(sweep->last);
 }
@@ -207,7 +221,7 @@ static void join_calls(const struct join *join)
 
 		if (call->thread >= trace->threads.count || call->start_ns == 0)
 			continue;
-		sweep_to(&sweep, call->thread, call->start_ns, is_inner ? GT_NONE : (gt_id)i);
+		sweep_to(&sweep, call->thread, call->start_ns);
 		sweep.last[call->thread][is_inner ? INNER_CALL : OUTER_CALL] = (struct span){
 			call->start_ns,
 			call->flags & GT_UNFINISHED ? INT64_MAX - SLACK_NS : call->end_ns,
@@ -229,26 +243,38 @@ static int span_kind(gt_count overhead)
 		return COMPILER;
 	case MODULE_LOADING:
 		return MODULES;
-	case LAZY_LOADING:
-		return LAZY;
+	case RESOURCE:
+		return CONTEXT;
 	default:
 		return SPAN_KINDS;
 	}
 }
 
-/* The driver's own record of loading says when it began better than the call around it. */
+/*
+ * CUPTI names threads by numbers of its own, but tells the id of the call that they were in, or of
+ * the last one.
+ */
+static gt_id thread_of_either(struct join *join, gt_id api_call, gt_id process, gt_count tid)
+{
+	return api_call < join->trace->api_calls.count
+	               ? join->trace->api_calls.rows[api_call].thread
+	               : thread_of(join, process, tid);
+}
+
+/* These records say better than the call around it when loading began. */
 static void join_overheads(struct join *join)
 {
 	struct sweep sweep;
 
 	sweep_begin(&sweep, join);
 	gt_array_each(const struct gt_overhead, overhead, &join->trace->overheads) {
-		const gt_id thread = thread_of(join, overhead->process, overhead->tid);
+		const gt_id thread = thread_of_either(join, overhead->api_call, overhead->process,
+		                                      overhead->tid);
 		const int kind = span_kind(overhead->kind);
 
 		if (kind == SPAN_KINDS || thread >= join->trace->threads.count)
 			continue;
-		sweep_to(&sweep, thread, overhead->start_ns, GT_NONE);
+		sweep_to(&sweep, thread, overhead->start_ns);
 		sweep.last[thread][kind] =
 			(struct span){overhead->start_ns, overhead->end_ns, GT_NONE};
 	}
@@ -258,9 +284,7 @@ static void join_overheads(struct join *join)
 /* What is compiled is loaded next, by the same thread. */
 static void join_jit(struct join *join, const struct gt_jit *jit)
 {
-	const gt_id thread = jit->api_call < join->trace->api_calls.count
-	                             ? join->trace->api_calls.rows[jit->api_call].thread
-	                             : thread_of(join, jit->process, jit->tid);
+	const gt_id thread = thread_of_either(join, jit->api_call, jit->process, jit->tid);
 	struct loading *loading;
 
 	if (jit->start_ns == 0 || jit->end_ns < jit->start_ns)
@@ -273,22 +297,13 @@ static void join_jit(struct join *join, const struct gt_jit *jit)
 	loading->jit_ns += jit->end_ns - jit->start_ns;
 }
 
-static gt_id call_of(const struct gt_trace *trace, const struct loading *loading)
-{
-	if (loading->call != GT_NONE || loading->next_call == GT_NONE)
-		return loading->call;
-	/* Of a launch by the runtime only the driver's call is recorded by default. */
-	return trace->api_calls.rows[loading->next_call].kind == GT_API_LAUNCH ? loading->next_call
-	                                                                       : GT_NONE;
-}
-
 static void take(const struct join *join, const struct loading *loading)
 {
 	struct gt_module *module = &join->trace->modules.rows[loading->module];
 	const gt_time began =
 		loading->began && loading->after > loading->began ? loading->after : loading->began;
 
-	module->api_call = call_of(join->trace, loading);
+	module->api_call = loading->call;
 	if (began && began <= loading->at)
 		module->load_ns = (double)(loading->at - began);
 	if (module->traits & GT_MODULE_JIT)

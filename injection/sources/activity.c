@@ -19,7 +19,8 @@ static const struct {
 	const char *name; /* in it */
 	const char *words;
 } kinds[] = {
-#define KIND(name, enabled, words) {(CUpti_ActivityKind)GT_KIND_##name, enabled, #name, words},
+#define KIND(name, enabled, words)                                                                 \
+	[GT_ACTIVITY_##name] = {(CUpti_ActivityKind)GT_KIND_##name, enabled, #name, words},
 #include "injection/cupti/kinds.def"
 };
 
@@ -29,7 +30,7 @@ _Static_assert((int)KIND_COUNT == (int)GT_ACTIVITY_COUNT,
                "every ACTIVITY of format/activity.def has a KIND in injection/cupti/kinds.def");
 
 struct activity {
-	uint32_t wanted;  /* bit n: kinds[n] is to be recorded */
+	uint32_t wanted;  /* bit n: kinds[n], of GT_ACTIVITY n, is to be recorded */
 	uint32_t refused; /* bit n: kinds[n] could not be enabled, and that is noted */
 	bool graphs_noted;
 	uint8_t last_resort[GT_DISCARD_BYTES]; /* never read */
@@ -172,7 +173,7 @@ static void remark_graphs(struct gt_session *session, struct activity *activity,
 static int arm(struct gt_session *session, void *state, struct gt_error *err)
 {
 	struct activity *activity = state;
-	int enabled = 0;
+	uint32_t enabled = 0;
 
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		CUptiResult result;
@@ -181,12 +182,13 @@ static int arm(struct gt_session *session, void *state, struct gt_error *err)
 			continue;
 		result = gt_cupti_of(session)->cuptiActivityEnable(kinds[i].kind);
 		if (result == CUPTI_SUCCESS) {
-			enabled++;
+			enabled |= 1u << i;
 			remark_graphs(session, activity, i);
 		} else {
 			refuse(session, activity, i, result);
 		}
 	}
+	gt_tell_activities(session, enabled);
 	return enabled ? 0 : gt_fail(err, ENOTSUP, "CUPTI refused every kind of activity");
 }
 
@@ -197,6 +199,7 @@ static void disarm(struct gt_session *session, void *state)
 	for (size_t i = 0; i < KIND_COUNT; i++)
 		if (activity->wanted & 1u << i)
 			(void)gt_cupti_of(session)->cuptiActivityDisable(kinds[i].kind);
+	gt_tell_activities(session, 0);
 }
 
 /* Where the GPU itself cannot take the times of kernels: CUPTI says so in several ways. */

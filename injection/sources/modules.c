@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/activity.h"
 #include "format/cubin.h"
 #include "format/recording.h"
 #include "injection/cupti/cupti.h"
@@ -30,7 +31,6 @@ struct modules {
 	_Atomic uint64_t kept_bytes; /* of the modules that were kept, */
 	_Atomic bool left_out;       /* and that one could not be was noted */
 	uint64_t keep_bytes;         /* at most */
-	uint32_t traits;             /* of every module */
 };
 
 static void note_left_out(struct gt_session *session, struct modules *modules, const char *why)
@@ -113,10 +113,16 @@ static void read_cubin(struct gt_session *session, const CUpti_ModuleResourceDat
 		return;
 	record->arch = cubin.arch;
 	record->traits |= GT_RECORD_MODULE_READ;
-	for (uint32_t i = 0; i < cubin.section_count; i++)
-		if (gt_cubin_section(&cubin, i, &section) &&
-		    note_function(session, &section, record->number, record->function_count))
+	for (uint32_t i = 0; i < cubin.section_count; i++) {
+		if (!gt_cubin_section(&cubin, i, &section))
+			continue;
+		if (note_function(session, &section, record->number, record->function_count))
 			record->function_count++;
+		else if (gt_cubin_says_one_arch(&section))
+			cubin.one_arch = true;
+	}
+	if (cubin.one_arch)
+		record->traits |= GT_RECORD_MODULE_ONE_ARCH;
 	if (record->function_count > FUNCTIONS_MAX)
 		record->traits |= GT_RECORD_MODULE_CUT;
 }
@@ -143,7 +149,8 @@ static void load(struct gt_session *session, struct modules *modules, uint32_t c
 	read.cupti_id = module->moduleId;
 	read.context = context;
 	read.size_bytes = module->cubinSize;
-	read.traits = modules->traits;
+	if (gt_is_activity_recorded(session, GT_ACTIVITY_jit))
+		read.traits = GT_RECORD_MODULE_JIT;
 	if (module->pCubin && module->cubinSize) {
 		read.hash = gt_content_hash(module->pCubin, module->cubinSize);
 		read_cubin(session, module, &read);
@@ -186,21 +193,12 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 		unload(session, context_of(session, resource), module);
 }
 
-/* Whether compilations are recorded without GPUTRACE_KINDS. */
-enum {
-#define KIND(name, enabled, words) BY_ITSELF_##name = enabled,
-#include "injection/cupti/kinds.def"
-};
-
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	const struct gt_settings *settings = gt_settings_of(session);
 	struct modules *modules = state;
 
 	(void)err;
-	modules->keep_bytes = settings->keep_modules_bytes;
-	if (*settings->kinds ? strstr(settings->kinds, "jit") != NULL : BY_ITSELF_jit)
-		modules->traits = GT_RECORD_MODULE_JIT;
+	modules->keep_bytes = gt_settings_of(session)->keep_modules_bytes;
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
 	return 0;

@@ -5,7 +5,10 @@
 
 /* Covers STAGE(modules): how long modules took to load, in which calls, and when they ended. */
 
-enum { LAZY_LOADING = 5 << 16, TID = 100 };
+enum { RESOURCE = 3 << 16, MODULE_LOADING = 4 << 16, TID = 100 };
+
+/* The lower half of a pthread_t, as CUPTI names threads. */
+#define PTHREAD 1982484480u
 
 static struct recording recording;
 
@@ -74,7 +77,8 @@ Test(modules, of_one_call_were_loaded_one_after_the_other)
 	gt_trace_release(&trace);
 }
 
-Test(modules, outside_of_calls_belong_to_the_launch_that_follows_and_have_no_load_time)
+/* As cuBLAS loads its kernels, in a call that is not recorded. */
+Test(modules, outside_of_calls_were_loaded_since_the_one_before)
 {
 	struct gt_trace trace;
 
@@ -82,8 +86,41 @@ Test(modules, outside_of_calls_belong_to_the_launch_that_follows_and_have_no_loa
 	add_module(1, 1000300);
 	call_cuda(1000400, 1000500, 2);
 	trace = done();
+	cr_expect(eq(dbl, trace.modules.rows[0].load_ns, 200));
+	cr_expect(eq(u32, trace.modules.rows[0].api_call, GT_NONE));
+	gt_trace_release(&trace);
+}
+
+Test(modules, long_after_the_last_call_have_no_load_time)
+{
+	struct gt_trace trace;
+
+	add_module(1, 1000000);
+	call_cuda(1000100, 1000200, 1);
+	add_module(2, 101000200);
+	call_cuda(102000000, 102000100, 2);
+	add_module(3, 202000101);
+	trace = done();
 	cr_expect(isnan(trace.modules.rows[0].load_ns));
-	cr_expect(eq(u32, trace.modules.rows[0].api_call, 1));
+	cr_expect(eq(dbl, trace.modules.rows[1].load_ns, 100000000));
+	cr_expect(isnan(trace.modules.rows[2].load_ns));
+	gt_trace_release(&trace);
+}
+
+/* Eager loading: most of the first call is making the context. */
+Test(modules, were_not_loaded_before_their_context_was_there)
+{
+	struct gt_trace trace;
+
+	call_cuda(1000000, 9000800, 1);
+	recording_add(&recording, overhead, .start_ns = 7000000, .end_ns = 8000000,
+	              .correlation = 1, .tid = PTHREAD, .kind = RESOURCE);
+	add_module(1, 8100000);
+	recording_add(&recording, overhead, .start_ns = 8200000, .end_ns = 8300000,
+	              .correlation = 1, .tid = PTHREAD, .kind = RESOURCE);
+	trace = done();
+	cr_expect(eq(dbl, trace.modules.rows[0].load_ns, 100000));
+	cr_expect(eq(u32, trace.overheads.rows[0].api_call, 0));
 	gt_trace_release(&trace);
 }
 
@@ -106,8 +143,8 @@ Test(modules, were_loaded_since_the_driver_says_so)
 	struct gt_trace trace;
 
 	call_cuda(1000000, 2000800, 1);
-	recording_add(&recording, overhead, .start_ns = 1500000, .end_ns = 1600000, .tid = TID,
-	              .kind = LAZY_LOADING);
+	recording_add(&recording, overhead, .start_ns = 1500000, .end_ns = 1600000,
+	              .correlation = 1, .tid = PTHREAD, .kind = MODULE_LOADING);
 	add_module(1, 1599000);
 	trace = done();
 	cr_expect(eq(dbl, trace.modules.rows[0].load_ns, 99000));

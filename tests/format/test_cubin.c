@@ -61,6 +61,64 @@ Test(cubin, knows_the_architecture_of_older_compilers_cubins)
 	gt_put_u32(content.bytes + 48, 0x500556);
 	cr_assert(eq(int, gt_cubin_open(&cubin, content.bytes, content.size, NULL), 0));
 	cr_expect(eq(u32, cubin.arch, 86));
+	cr_expect(not(cubin.one_arch));
+	gt_put_u32(content.bytes + 48, 0x5a0d5a); /* as CUDA 12 makes it for sm_90a */
+	cr_assert(eq(int, gt_cubin_open(&cubin, content.bytes, content.size, NULL), 0));
+	cr_expect(eq(u32, cubin.arch, 90));
+	cr_expect(cubin.one_arch);
+}
+
+/* Where the section .nv.compat stands; what nvcc 13 makes for sm_90a differs in one byte of it. */
+static struct gt_cubin_section find_compat(void)
+{
+	struct gt_cubin_section section = {0};
+	struct gt_cubin cubin;
+
+	cr_assert(eq(int, gt_cubin_open(&cubin, content.bytes, content.size, NULL), 0));
+	cr_expect(not(cubin.one_arch));
+	for (uint32_t i = 0; i < cubin.section_count; i++)
+		if (gt_cubin_section(&cubin, i, &section) &&
+		    strcmp(section.name, ".nv.compat") == 0)
+			return section;
+	cr_fatal("there is no section .nv.compat");
+	return section;
+}
+
+Test(cubin, says_whether_it_is_for_one_architecture_alone)
+{
+	struct gt_cubin_section section = find_compat();
+	uint8_t bytes[64];
+
+	cr_expect(not(gt_cubin_says_one_arch(&section)));
+	cr_assert(le(sz, section.size, sizeof(bytes)));
+	memcpy(bytes, section.bytes, section.size);
+	cr_assert(eq(u8, bytes[1], 9));
+	bytes[2] = 1;
+	section.bytes = bytes;
+	cr_expect(gt_cubin_says_one_arch(&section));
+	section.size = 3;
+	cr_expect(not(gt_cubin_says_one_arch(&section)));
+	section.bytes = NULL;
+	cr_expect(not(gt_cubin_says_one_arch(&section)));
+}
+
+/* Other attributes come first, or none does. */
+Test(cubin, reads_attributes_as_far_as_they_go)
+{
+	const uint8_t behind[] = {4, 11, 4, 0, 1, 2, 3, 4, 2, 9, 1, 0};
+	const uint8_t beyond[] = {4, 11, 40, 0, 2, 9, 1, 0};
+	struct gt_cubin_section section = {.name = ".nv.compat"};
+
+	section.bytes = behind;
+	section.size = sizeof(behind);
+	cr_expect(gt_cubin_says_one_arch(&section));
+	section.bytes = beyond;
+	section.size = sizeof(beyond);
+	cr_expect(not(gt_cubin_says_one_arch(&section)));
+	section.bytes = behind;
+	section.size = sizeof(behind);
+	section.name = ".nv.info";
+	cr_expect(not(gt_cubin_says_one_arch(&section)));
 }
 
 Test(cubin, is_none_without_its_headers)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "format/activity.h"
 #include "format/cubin.h"
 #include "format/recording.h"
 #include "injection/cupti/cupti.h"
@@ -36,13 +37,13 @@ static void start(uint64_t keep_bytes)
 	recorder_init(&recorder);
 	recorder_add_sources(&recorder, sources, 1);
 	recorder.session->cupti.cuptiGetContextId = context_id;
-	recorder.session->settings =
-		(struct gt_settings){.kinds = "kernel,jit", .keep_modules_bytes = keep_bytes};
+	recorder.session->settings = (struct gt_settings){.keep_modules_bytes = keep_bytes};
 	snprintf(recorder.session->arena_path, sizeof(recorder.session->arena_path), "%s/x.arena",
 	         folder);
 	state = gt_source_state(recorder.session, &gt_source_modules);
 	recorder.session->sources.starting = &recorder.session->sources.members[0];
 	cr_assert(eq(int, gt_source_modules.start(recorder.session, state, &err), 0));
+	gt_tell_activities(recorder.session, 1u << GT_ACTIVITY_kernel | 1u << GT_ACTIVITY_jit);
 	atomic_store(&recorder.session->phase, GT_SESSION_RECORDING);
 }
 
@@ -119,6 +120,23 @@ Test(modules, says_what_was_loaded_and_which_functions_are_in_it)
 	cr_expect(eq(u32, functions[0].module, 1));
 	cr_expect(eq(u32, functions[3].place, 3));
 	free(functions);
+	free(rows);
+}
+
+/* CUPTI may have refused the kind, whatever the settings ask for. */
+Test(modules, says_whether_compilations_are_recorded)
+{
+	struct gt_record_module *rows;
+	size_t count;
+
+	start(0);
+	tell(CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
+	gt_tell_activities(recorder.session, 1u << GT_ACTIVITY_kernel);
+	tell(CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
+	rows = modules(&count);
+	cr_assert(eq(sz, count, 2));
+	cr_expect(ne(u32, rows[0].traits & GT_RECORD_MODULE_JIT, 0));
+	cr_expect(eq(u32, rows[1].traits & GT_RECORD_MODULE_JIT, 0));
 	free(rows);
 }
 

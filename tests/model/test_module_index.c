@@ -97,6 +97,21 @@ Test(module_index, chooses_between_two_by_what_the_kernel_took)
 	cr_expect(eq(u32, find(0, 200), GT_NONE));
 }
 
+/* CUPTI shows 16 registers for launches of code that needs fewer. */
+Test(module_index, knows_that_launches_take_16_registers_at_least)
+{
+	add_module(1, 100, 0);
+	add_module(2, 150, 0);
+	for (int i = 0; i < 2; i++) {
+		trace.functions.rows[i].known = GT_FUNCTION_READ;
+		trace.functions.rows[i].registers = i == 0 ? 10 : 40;
+	}
+	trace.launch_shapes.rows[0].registers = 16;
+	cr_expect(eq(u32, find(0, 200), 0));
+	trace.launch_shapes.rows[0].registers = 10;
+	cr_expect(eq(u32, find(0, 200), GT_NONE));
+}
+
 Test(module_index, knows_where_a_kernel_was_written_that_all_say_the_same_of)
 {
 	const gt_string name = gt_strings_add(trace.strings, "kernel");
@@ -112,4 +127,16 @@ Test(module_index, knows_where_a_kernel_was_written_that_all_say_the_same_of)
 	trace.functions.rows[1].source_line = 8;
 	cr_expect(eq(u32, gt_module_index_source(&index_, 0, name), GT_NONE));
 	cr_expect(eq(u32, gt_module_index_source(&index_, 1, name), GT_NONE));
+}
+
+Test(module_index, names_the_architecture_of_a_module)
+{
+	struct gt_module module = {.arch = 90};
+	char text[GT_MODULE_ARCH_SIZE];
+
+	expect_text(gt_module_arch(&module, text), "sm_90");
+	module.traits = GT_MODULE_ONE_ARCH;
+	expect_text(gt_module_arch(&module, text), "sm_90a");
+	module.arch = 0;
+	expect_text(gt_module_arch(&module, text), "");
 }

@@ -351,3 +351,12 @@ Test(occupancy, is_what_the_toolkit_works_out)
 }
 
 #endif
+
+/* As compiled and as CUPTI said of launches, on an H200 (driver 580, CUDA 13.0). */
+Test(occupancy, launches_take_16_registers_at_least_and_no_others_are_rounded)
+{
+	const uint32_t seen[][2] = {{8, 16}, {10, 16}, {12, 16}, {17, 17}, {24, 24}};
+
+	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+		cr_expect(eq(u32, gt_launched_registers(seen[i][0]), seen[i][1]));
+}

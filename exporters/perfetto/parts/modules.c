@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
+#include "model/module_index.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/view.h"
@@ -61,6 +62,7 @@ static size_t annotate(struct gt_perfetto *perfetto, const struct gt_module *mod
                        struct gt_annotation *annotations)
 {
 	struct gt_names *names = &perfetto->names;
+	char arch[GT_MODULE_ARCH_SIZE];
 	size_t count = 0;
 	char value[32];
 
@@ -68,10 +70,8 @@ static size_t annotate(struct gt_perfetto *perfetto, const struct gt_module *mod
 		snprintf(value, sizeof(value), "%016" PRIx64, module->hash);
 		annotations[count++] = text(names, "module", value);
 	}
-	if (module->arch) {
-		snprintf(value, sizeof(value), "sm_%u", module->arch);
-		annotations[count++] = text(names, "arch", value);
-	}
+	if (module->arch)
+		annotations[count++] = text(names, "arch", gt_module_arch(module, arch));
 	annotations[count++] = number(names, "size_bytes", (int64_t)module->size_bytes);
 	annotations[count++] = number(names, "functions", module->function_count);
 	if (!isnan(module->jit_ns))
