@@ -88,7 +88,9 @@ static void emit_data(struct gt_session *session, const struct event *event, uin
 	gt_nvtx_emit_data(session, &data);
 }
 
-__attribute__((hot)) static void emit_begin(struct gt_session *session, const struct event *event)
+/* All but the time; NULL: there is no room. */
+static inline struct gt_record_range_begin *fill_begin(struct gt_session *session,
+                                                       const struct event *event)
 {
 	const size_t behind = event->text.size ? GT_TEXT_BYTES(event->text.size) : 0;
 	struct gt_record_range_begin *record;
@@ -96,7 +98,7 @@ __attribute__((hot)) static void emit_begin(struct gt_session *session, const st
 	own.order++;
 	record = gt_emit_begin(session, GT_RECORD_range_begin, sizeof(*record) + behind);
 	if (!record)
-		return;
+		return NULL;
 	record->id = event->id;
 	record->payload = event->payload;
 	record->order = own.order;
@@ -110,6 +112,15 @@ __attribute__((hot)) static void emit_begin(struct gt_session *session, const st
 	record->thread = 0;
 	record->flags = event->text.cut ? GT_RECORD_CUT : 0;
 	record->text = gt_nvtx_put_text(record, sizeof(*record), &event->text);
+	return record;
+}
+
+__attribute__((hot)) static void emit_begin(struct gt_session *session, const struct event *event)
+{
+	struct gt_record_range_begin *record = fill_begin(session, event);
+
+	if (!record)
+		return;
 	record->time_ns = gt_stamp();
 	gt_emit_commit();
 	if (event->text.cut)
@@ -118,9 +129,8 @@ __attribute__((hot)) static void emit_begin(struct gt_session *session, const st
 		emit_data(session, event, record->time_ns);
 }
 
-__attribute__((hot)) static void emit_end(struct gt_session *session, const struct event *event)
+static inline void emit_end_at(struct gt_session *session, const struct event *event, uint64_t now)
 {
-	const uint64_t now = gt_stamp();
 	struct gt_record_range_end *record;
 
 	own.order++;
@@ -138,6 +148,11 @@ __attribute__((hot)) static void emit_end(struct gt_session *session, const stru
 	gt_emit_commit();
 	if (event->data)
 		emit_data(session, event, now);
+}
+
+__attribute__((hot)) static void emit_end(struct gt_session *session, const struct event *event)
+{
+	emit_end_at(session, event, gt_stamp());
 }
 
 /* ---- attributes ---- */
@@ -570,6 +585,36 @@ void gt_nvtx_end_data(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPay
 
 	if (is_recorded(session))
 		emit_end(session, &event);
+}
+
+__attribute__((cold)) void gt_nvtx_later(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data,
+                                         size_t count, const uint64_t times[2])
+{
+	struct gt_session *session = gt_session_get();
+	struct event event = {
+		.kind = times[1] ? GT_RANGE_STEP_LATER : GT_RANGE_STEP_LATER_MARK,
+		.domain = gt_nvtx_domain(domain),
+		.level = GT_LEVEL_UNKNOWN,
+		.data = data,
+		.data_count = count,
+	};
+	struct gt_record_range_begin *record;
+
+	if (!is_recorded(session))
+		return;
+	if (times[1])
+		event.id =
+			atomic_fetch_add_explicit(&session->nvtx.ranges, 1, memory_order_relaxed) +
+			1;
+	record = fill_begin(session, &event);
+	if (!record)
+		return;
+	record->time_ns = times[0];
+	gt_emit_commit();
+	emit_data(session, &event, times[0]);
+	event.data = NULL;
+	if (times[1])
+		emit_end_at(session, &event, times[1]);
 }
 
 /* ---- names ---- */

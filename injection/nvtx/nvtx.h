@@ -46,6 +46,14 @@ struct gt_nvtx_next {
 
 enum gt_nvtx_handle { GT_NVTX_DOMAIN, GT_NVTX_STRING, GT_NVTX_RESOURCE };
 
+/* What the program calls a clock whose times it tells later. */
+struct gt_nvtx_clock {
+	_Atomic uint64_t id;
+	_Atomic uint64_t source; /* NVTX_TIMESTAMP_TYPE_... and 1; 0: not there yet */
+};
+
+enum { GT_NVTX_CLOCKS = 32 };
+
 struct gt_nvtx {
 	_Atomic uint32_t given[3]; /* how many numbers of each enum gt_nvtx_handle are given out */
 	_Atomic uint64_t ranges;   /* ids of started ranges that are */
@@ -57,7 +65,9 @@ struct gt_nvtx {
 	_Atomic uint32_t schemas_given;   /* numbers of schemas, */
 	_Atomic uint32_t counters_given;  /* of counters, */
 	_Atomic uint32_t scopes_given;    /* and of scopes */
-	_Atomic bool batch_noted;
+	struct gt_nvtx_clock clocks[GT_NVTX_CLOCKS];
+	_Atomic uint32_t clocks_given;
+	_Atomic bool clock_noted;
 	bool named_late; /* the environment names this library since it was loaded, not before */
 };
 
@@ -109,6 +119,13 @@ nvtxRangeId_t gt_nvtx_start_data(nvtxDomainHandle_t domain, const struct nvtxPay
                                  size_t count);
 void gt_nvtx_end_data(nvtxDomainHandle_t domain, nvtxRangeId_t id,
                       const struct nvtxPayloadData_v1 *data, size_t count);
+
+/*
+ * What the program tells later, with times of its own, which are readings of gt_stamp: a range, or
+ * with an end of 0 a mark.
+ */
+void gt_nvtx_later(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data, size_t count,
+                   const uint64_t times[2]);
 
 /* The number of a domain's handle. */
 uint32_t gt_nvtx_domain(nvtxDomainHandle_t domain);
