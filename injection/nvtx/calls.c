@@ -876,6 +876,136 @@ static void on_DomainResourceDestroy(nvtxResourceHandle_t resource)
 	PASS_ON(DomainResourceDestroy, other_of(nvtx, GT_NVTX_RESOURCE, resource));
 }
 
+/* ---- what the program synchronises with ---- */
+
+/*
+ * A handle has the number of its domain and that of a registered string, which says that it is
+ * acquired; that it is released says the next one.
+ */
+enum { SYNC_NAME_BYTES = 200 };
+
+/* The range in which this thread tries to acquire something; 0: it does not. */
+static __thread uint64_t acquiring __attribute__((tls_model("initial-exec")));
+
+static struct gt_nvtx_text text_of_sync(const nvtxSyncUserAttributes_t *attributes)
+{
+	struct gt_nvtx_text text = {0};
+
+	if (!attributes || attributes->size < sizeof(*attributes))
+		return text;
+	if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII)
+		text = gt_nvtx_narrow(attributes->message.ascii);
+	else if (attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE)
+		text = gt_nvtx_wide(attributes->message.unicode);
+	return text;
+}
+
+/* A name that is too long is left out, as it cannot be cut inside a character. */
+static void name_sync(uint32_t domain, uint32_t number, const char *verb,
+                      const struct gt_nvtx_text *name)
+{
+	char text[16 + SYNC_NAME_BYTES] = "";
+	const struct gt_nvtx_name given = {
+		.kind = GT_NAMED_STRING, .domain = domain, .number = number, .text = text};
+	const size_t length = strlen(verb);
+
+	memcpy(text, verb, length);
+	if (name->size > 0 && name->size < SYNC_NAME_BYTES) {
+		text[length] = ' ';
+		gt_nvtx_copy_text((uint8_t *)text + length + 1, name);
+	}
+	gt_nvtx_give_name(gt_session_get(), &given);
+}
+
+static nvtxSyncUser_t on_DomainSyncUserCreate(nvtxDomainHandle_t domain,
+                                              const nvtxSyncUserAttributes_t *attributes)
+{
+	SESSION;
+	const uint32_t number =
+		atomic_fetch_add_explicit(&nvtx->given[GT_NVTX_STRING], 2, memory_order_relaxed) +
+		1;
+	const uint64_t owner = domain_of(nvtx, domain);
+	const struct gt_nvtx_text text = text_of_sync(attributes);
+
+	(void)session;
+	name_sync((uint32_t)owner, number, "acquire", &text);
+	name_sync((uint32_t)owner, number + 1, "release", &text);
+	if (nvtx->next.hears && nvtx->next.slots.DomainSyncUserCreate)
+		keep_other(nvtx, GT_NVTX_STRING, number,
+		           nvtx->next.slots.DomainSyncUserCreate(other_domain(nvtx, domain),
+		                                                 attributes));
+	// NOLINTNEXTLINE(performance-no-int-to-ptr)
+	return (nvtxSyncUser_t)(uintptr_t)(owner << 32 | number);
+}
+
+static struct event event_of_sync(const struct gt_nvtx *nvtx, nvtxSyncUser_t handle, uint32_t which)
+{
+	const uint64_t number = (uintptr_t)handle;
+	const uint64_t given =
+		atomic_load_explicit(&nvtx->given[GT_NVTX_STRING], memory_order_relaxed);
+
+	return (struct event){
+		.domain = (uint32_t)(number >> 32),
+		.registered =
+			(uint32_t)number < given ? (uint32_t)number + (number ? which : 0) : 0,
+	};
+}
+
+static nvtxSyncUser_t other_sync(const struct gt_nvtx *nvtx, nvtxSyncUser_t handle)
+{
+	return other_of(nvtx, GT_NVTX_STRING, handle_of((uint32_t)(uintptr_t)handle));
+}
+
+/* What it was called stays true for what there was. */
+static void on_DomainSyncUserDestroy(nvtxSyncUser_t handle)
+{
+	SESSION;
+
+	(void)session;
+	PASS_ON(DomainSyncUserDestroy, other_sync(nvtx, handle));
+}
+
+static void on_DomainSyncUserAcquireStart(nvtxSyncUser_t handle)
+{
+	SESSION;
+	struct event event = event_of_sync(nvtx, handle, 0);
+
+	acquiring = start(session, &event, 0);
+	PASS_ON(DomainSyncUserAcquireStart, other_sync(nvtx, handle));
+}
+
+static void end_acquiring(struct gt_session *session, nvtxSyncUser_t handle)
+{
+	if (acquiring)
+		end(session, (uint32_t)((uintptr_t)handle >> 32), acquiring);
+	acquiring = 0;
+}
+
+static void on_DomainSyncUserAcquireFailed(nvtxSyncUser_t handle)
+{
+	SESSION;
+
+	end_acquiring(session, handle);
+	PASS_ON(DomainSyncUserAcquireFailed, other_sync(nvtx, handle));
+}
+
+static void on_DomainSyncUserAcquireSuccess(nvtxSyncUser_t handle)
+{
+	SESSION;
+
+	end_acquiring(session, handle);
+	PASS_ON(DomainSyncUserAcquireSuccess, other_sync(nvtx, handle));
+}
+
+static void on_DomainSyncUserReleasing(nvtxSyncUser_t handle)
+{
+	SESSION;
+	struct event event = event_of_sync(nvtx, handle, 1);
+
+	mark(session, &event);
+	PASS_ON(DomainSyncUserReleasing, other_sync(nvtx, handle));
+}
+
 static void on_Initialize(const void *reserved)
 {
 	SESSION;

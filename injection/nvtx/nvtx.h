@@ -9,6 +9,7 @@
 
 #define NVTX_NO_IMPL /* types alone: this library uses no NVTX itself */
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtSync.h>
 
 #include "format/ranges.h"
 

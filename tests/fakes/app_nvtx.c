@@ -20,6 +20,7 @@
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
 #include <nvtx3/nvToolsExtSemanticsTime.h>
+#include <nvtx3/nvToolsExtSync.h>
 
 /*
  * Calls NVTX, the real one, and says how often it did: app_nvtx WORD... in this order.
@@ -35,6 +36,7 @@
  *   payloads   structs, enums, arrays and texts as extended payloads
  *   counters   a counter, and a group of two
  *   later      events and samples with times of their own
+ *   lock       what a lock of the program's own does
  *   cuda       starts CUDA, names what it has and launches two kernels in ranges
  *   load FILE  loads a library that calls NVTX itself (nvtx_library.c)
  *   fork       a child that pushes too
@@ -536,6 +538,34 @@ static void told_later(void)
 	CALL(nvtxRangePop());
 }
 
+/* A lock of the program's own: a failed and a successful attempt, inside a range. */
+static void lock(void)
+{
+	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("locks"));
+	const nvtxSyncUserAttributes_t attr = {.version = NVTX_VERSION,
+	                                       .size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE,
+	                                       .messageType = NVTX_MESSAGE_TYPE_ASCII,
+	                                       .message.ascii = "the queue"};
+	nvtxSyncUser_t named;
+	nvtxSyncUser_t nameless;
+
+	named = CALL(nvtxDomainSyncUserCreate(domain, &attr));
+	nameless = CALL(nvtxDomainSyncUserCreate(domain, NULL));
+	atomic_fetch_add(&calls, 2); /* both have two names */
+	CALL(nvtxRangePushA("around"));
+	CALL(nvtxDomainSyncUserAcquireStart(named));
+	CALL(nvtxDomainSyncUserAcquireFailed(named));
+	CALL(nvtxDomainSyncUserAcquireStart(named));
+	CALL(nvtxDomainSyncUserAcquireSuccess(named));
+	CALL(nvtxDomainSyncUserReleasing(named));
+	CALL(nvtxDomainSyncUserAcquireStart(nameless));
+	CALL(nvtxDomainSyncUserAcquireSuccess(nameless));
+	nvtxDomainSyncUserAcquireSuccess(nameless); /* of nothing */
+	CALL(nvtxRangePop());
+	nvtxDomainSyncUserDestroy(named);
+	nvtxDomainSyncUserDestroy(NULL);
+}
+
 static void must(CUresult result)
 {
 	if (result != CUDA_SUCCESS)
@@ -663,6 +693,8 @@ static int run_word(const char *word)
 		counters();
 	else if (strcmp(word, "later") == 0)
 		told_later();
+	else if (strcmp(word, "lock") == 0)
+		lock();
 	else if (strcmp(word, "cuda") == 0)
 		cuda();
 	else if (strcmp(word, "fork") == 0)
