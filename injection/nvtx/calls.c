@@ -44,15 +44,16 @@ struct event {
 	size_t data_count;
 };
 
-static bool is_recorded(const struct gt_session *session)
+static bool is_recorded(const struct gt_session *session, uint32_t domain)
 {
-	return gt_session_is(session, GT_SESSION_RECORDING) && !gt_thread_is_ours();
+	return domain != GT_DOMAIN_UNWANTED && gt_session_is(session, GT_SESSION_RECORDING) &&
+	       !gt_thread_is_ours();
 }
 
 /* Numbers of handles that were given out; anything else is from somewhere else. */
 static uint32_t number_of(const struct gt_nvtx *nvtx, enum gt_nvtx_handle which, const void *handle)
 {
-	const uintptr_t number = (uintptr_t)handle;
+	const uintptr_t number = (uintptr_t)handle & ~(uintptr_t)GT_NVTX_UNWANTED;
 
 	if (number <= atomic_load_explicit(&nvtx->given[which], memory_order_relaxed))
 		return (uint32_t)number;
@@ -61,7 +62,11 @@ static uint32_t number_of(const struct gt_nvtx *nvtx, enum gt_nvtx_handle which,
 
 static uint32_t domain_of(const struct gt_nvtx *nvtx, nvtxDomainHandle_t domain)
 {
-	return domain ? number_of(nvtx, GT_NVTX_DOMAIN, domain) : 0;
+	if (!domain)
+		return nvtx->default_domain;
+	if ((uintptr_t)domain & GT_NVTX_UNWANTED)
+		return GT_DOMAIN_UNWANTED;
+	return number_of(nvtx, GT_NVTX_DOMAIN, domain);
 }
 
 static uint32_t give_number(struct gt_nvtx *nvtx, enum gt_nvtx_handle which)
@@ -241,7 +246,7 @@ static int push(struct gt_session *session, struct event *event)
 	event->level = GT_LEVEL_UNKNOWN;
 	if (event->domain < LEVELS)
 		event->level = own.levels[event->domain]++;
-	if (is_recorded(session))
+	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 	return event->level == GT_LEVEL_UNKNOWN ? NVTX_NO_PUSH_POP_TRACKING : (int)event->level;
 }
@@ -259,7 +264,7 @@ static int pop_event(struct gt_session *session, struct event *event)
 		event->kind = GT_RANGE_STEP_EMPTY;
 		result = -1;
 	}
-	if (is_recorded(session))
+	if (is_recorded(session, event->domain))
 		emit_end(session, event);
 	return result;
 }
@@ -280,7 +285,7 @@ static nvtxRangeId_t start(struct gt_session *session, struct event *event, nvtx
 		event->id =
 			atomic_fetch_add_explicit(&session->nvtx.ranges, 1, memory_order_relaxed) +
 			1;
-	if (is_recorded(session))
+	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 	return event->id;
 }
@@ -294,7 +299,7 @@ static void end(struct gt_session *session, uint32_t domain, nvtxRangeId_t id)
 		.level = GT_LEVEL_UNKNOWN,
 	};
 
-	if (is_recorded(session))
+	if (is_recorded(session, event.domain))
 		emit_end(session, &event);
 }
 
@@ -302,7 +307,7 @@ static void mark(struct gt_session *session, struct event *event)
 {
 	event->kind = GT_RANGE_STEP_MARK;
 	event->level = GT_LEVEL_UNKNOWN;
-	if (is_recorded(session))
+	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 }
 
@@ -367,7 +372,7 @@ static const nvtxEventAttributes_t *other_attributes(const struct gt_nvtx *nvtx,
 static void on_MarkA(const char *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_narrow(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
 
 	mark(session, &event);
 	PASS_ON(MarkA, message);
@@ -376,7 +381,7 @@ static void on_MarkA(const char *message)
 static void on_MarkW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_wide(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
 
 	mark(session, &event);
 	PASS_ON(MarkW, message);
@@ -397,7 +402,7 @@ static void on_DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes
 static void on_MarkEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = 0};
+	struct event event = {.domain = nvtx->default_domain};
 	nvtxEventAttributes_t copy;
 
 	read_attributes(nvtx, &event, attributes);
@@ -408,7 +413,7 @@ static void on_MarkEx(const nvtxEventAttributes_t *attributes)
 __attribute__((hot)) static int on_RangePushA(const char *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_narrow(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
 	const int level = push(session, &event);
 
 	PASS_ON(RangePushA, message);
@@ -418,7 +423,7 @@ __attribute__((hot)) static int on_RangePushA(const char *message)
 static int on_RangePushW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_wide(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
 	const int level = push(session, &event);
 
 	PASS_ON(RangePushW, message);
@@ -443,7 +448,7 @@ __attribute__((hot)) static int on_DomainRangePushEx(nvtxDomainHandle_t domain,
 __attribute__((hot)) static int on_RangePushEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = 0};
+	struct event event = {.domain = nvtx->default_domain};
 	nvtxEventAttributes_t copy;
 	int level;
 
@@ -456,7 +461,7 @@ __attribute__((hot)) static int on_RangePushEx(const nvtxEventAttributes_t *attr
 __attribute__((hot)) static int on_RangePop(void)
 {
 	SESSION;
-	const int level = pop(session, 0);
+	const int level = pop(session, nvtx->default_domain);
 
 	PASS_ON(RangePop, );
 	return level;
@@ -481,7 +486,7 @@ __attribute__((hot)) static int on_DomainRangePop(nvtxDomainHandle_t domain)
 static nvtxRangeId_t on_RangeStartA(const char *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_narrow(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
 
 	return start(session, &event, START_OTHER(RangeStartA, message));
 }
@@ -489,7 +494,7 @@ static nvtxRangeId_t on_RangeStartA(const char *message)
 static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_wide(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
 
 	return start(session, &event, START_OTHER(RangeStartW, message));
 }
@@ -497,7 +502,7 @@ static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
 static nvtxRangeId_t on_RangeStartEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = 0};
+	struct event event = {.domain = nvtx->default_domain};
 	nvtxEventAttributes_t copy;
 
 	read_attributes(nvtx, &event, attributes);
@@ -522,7 +527,7 @@ static void on_RangeEnd(nvtxRangeId_t id)
 {
 	SESSION;
 
-	end(session, 0, id);
+	end(session, nvtx->default_domain, id);
 	PASS_ON(RangeEnd, id);
 }
 
@@ -583,7 +588,7 @@ void gt_nvtx_end_data(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPay
 		.data_count = count,
 	};
 
-	if (is_recorded(session))
+	if (is_recorded(session, event.domain))
 		emit_end(session, &event);
 }
 
@@ -600,7 +605,7 @@ __attribute__((cold)) void gt_nvtx_later(nvtxDomainHandle_t domain, const nvtxPa
 	};
 	struct gt_record_range_begin *record;
 
-	if (!is_recorded(session))
+	if (!is_recorded(session, event.domain))
 		return;
 	if (times[1])
 		event.id =
@@ -636,7 +641,7 @@ static void on_NameCategoryA(uint32_t category, const char *text)
 {
 	SESSION;
 
-	name_category(0, category, text, NULL);
+	name_category(nvtx->default_domain, category, text, NULL);
 	PASS_ON(NameCategoryA, category, text);
 }
 
@@ -644,7 +649,7 @@ static void on_NameCategoryW(uint32_t category, const wchar_t *text)
 {
 	SESSION;
 
-	name_category(0, category, NULL, text);
+	name_category(nvtx->default_domain, category, NULL, text);
 	PASS_ON(NameCategoryW, category, text);
 }
 
@@ -669,9 +674,12 @@ static nvtxDomainHandle_t create_domain(const char *text, const wchar_t *wide, v
 {
 	SESSION;
 	const uint32_t number = give_number(nvtx, GT_NVTX_DOMAIN);
+	const struct gt_nvtx_text called = wide ? gt_nvtx_wide(wide) : gt_nvtx_narrow(text);
 
-	name(GT_NAMED_DOMAIN, number, text, wide);
 	keep_other(nvtx, GT_NVTX_DOMAIN, number, other);
+	if (!gt_nvtx_is_wanted(nvtx, &called))
+		return handle_of(number | GT_NVTX_UNWANTED);
+	name(GT_NAMED_DOMAIN, number, text, wide);
 	return handle_of(number);
 }
 
@@ -702,7 +710,8 @@ static void on_DomainDestroy(nvtxDomainHandle_t domain)
 	SESSION;
 
 	(void)session;
-	name(GT_NAMED_DOMAIN_END, domain_of(nvtx, domain), NULL, NULL);
+	if (domain_of(nvtx, domain) != GT_DOMAIN_UNWANTED)
+		name(GT_NAMED_DOMAIN_END, domain_of(nvtx, domain), NULL, NULL);
 	PASS_ON(DomainDestroy, other_domain(nvtx, domain));
 }
 

@@ -51,10 +51,14 @@ static uint64_t on_enum_register(nvtxDomainHandle_t domain, const nvtxPayloadEnu
 	return gt_nvtx_register_enum(gt_session_get(), gt_nvtx_domain(domain), what);
 }
 
+static bool is_wanted(nvtxDomainHandle_t domain)
+{
+	return gt_nvtx_domain(domain) != GT_DOMAIN_UNWANTED;
+}
+
 static uint8_t on_is_enabled(nvtxDomainHandle_t domain)
 {
-	(void)domain;
-	return 1;
+	return is_wanted(domain);
 }
 
 /* Where something happened: known by its name alone. */
@@ -252,12 +256,11 @@ static uint64_t on_counter_register(nvtxDomainHandle_t domain, const nvtxCounter
 	uint32_t number;
 	uint64_t id;
 
-	(void)domain;
 	if (!what || what->structSize < sizeof(*what))
 		return NVTX_COUNTER_ID_NONE;
 	number = atomic_fetch_add_explicit(&nvtx->counters_given, 1, memory_order_relaxed) + 1;
 	id = what->counterId ? what->counterId : NVTX_COUNTER_ID_DYNAMIC_START + number;
-	counter = counter_of(nvtx, id, true);
+	counter = is_wanted(domain) ? counter_of(nvtx, id, true) : NULL;
 	if (!counter || number > UINT16_MAX - FIRST_SERIES - 1 || !gt_nvtx_fill(&counter->filled))
 		return id;
 	schema = gt_nvtx_schema(nvtx, what->schemaId);
@@ -309,26 +312,25 @@ static void sample(uint64_t id, const void *bytes, size_t size, double missing)
 
 static void on_sample_int64(nvtxDomainHandle_t domain, uint64_t id, int64_t value)
 {
-	(void)domain;
-	sample(id, &value, sizeof(value), NAN);
+	if (is_wanted(domain))
+		sample(id, &value, sizeof(value), NAN);
 }
 
 static void on_sample_float64(nvtxDomainHandle_t domain, uint64_t id, double value)
 {
-	(void)domain;
-	sample(id, &value, sizeof(value), NAN);
+	if (is_wanted(domain))
+		sample(id, &value, sizeof(value), NAN);
 }
 
 static void on_sample(nvtxDomainHandle_t domain, uint64_t id, const void *values, size_t size)
 {
-	(void)domain;
-	sample(id, values, size, NAN);
+	if (is_wanted(domain))
+		sample(id, values, size, NAN);
 }
 
 static void on_sample_no_value(nvtxDomainHandle_t domain, uint64_t id, uint8_t reason)
 {
-	(void)domain;
-	if (reason != NVTX_COUNTER_SAMPLE_UNCHANGED)
+	if (is_wanted(domain) && reason != NVTX_COUNTER_SAMPLE_UNCHANGED)
 		sample(id, NULL, 0, reason == NVTX_COUNTER_SAMPLE_ZERO ? 0 : NAN);
 }
 
@@ -361,8 +363,7 @@ static void on_counter_batch(nvtxDomainHandle_t domain, const nvtxCounterBatch_t
 	uint64_t time_ns;
 	size_t count;
 
-	(void)domain;
-	counter = batch && batch->counters
+	counter = batch && batch->counters && is_wanted(domain)
 	                  ? counter_of(gt_nvtx_of(session), batch->counterId, false)
 	                  : NULL;
 	if (!counter || !gt_nvtx_is_filled(&counter->filled) || counter->bytes == 0)

@@ -274,6 +274,8 @@ uint64_t gt_nvtx_register_schema(struct gt_session *session, uint32_t domain,
 	facts.id = give_id(gt_nvtx_of(session), (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)
 	                                                ? attributes->schemaId
 	                                                : 0);
+	if (domain == GT_DOMAIN_UNWANTED)
+		return facts.id;
 	if (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)
 		facts.type = (uint32_t)attributes->type;
 	if (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS)
@@ -310,6 +312,8 @@ uint64_t gt_nvtx_register_enum(struct gt_session *session, uint32_t domain,
 	facts.id =
 		give_id(gt_nvtx_of(session),
 	                (mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? attributes->schemaId : 0);
+	if (domain == GT_DOMAIN_UNWANTED)
+		return facts.id;
 	facts.bytes =
 		(mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? attributes->sizeOfEnum : sizeof(int);
 	facts.entries = (uint32_t)attributes->numEntries;
