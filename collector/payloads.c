@@ -63,10 +63,12 @@ enum {
 	TYPE_TEXT = 75,
 	TYPE_TEXT_UTF8 = 76,
 	TYPE_REGISTERED = 80,
+	TYPE_SELECTOR = 100, /* of the union that it is in */
 	SCHEMA_UNION = 3,
 	SCHEMA_UNION_INTERNAL = 4,
 };
 
+#define ALL_MEMBERS   UINT64_MAX
 #define MOST_NESTING  8
 #define MOST_ELEMENTS 256 /* of an array that are shown */
 #define MOST_ROWS     512 /* of payloads and texts of one event; no program of ours has as many */
@@ -91,6 +93,7 @@ struct part {
 	const struct payload *payload;
 	size_t base; /* of the struct that it is in */
 	int nesting;
+	uint64_t member; /* of a union: the one that holds, or ALL_MEMBERS */
 	gt_string *message;
 };
 
@@ -352,23 +355,59 @@ static void add_enum(struct gt_payloads *payloads, struct out *out, const struct
 	add(out, "%" PRIu64, value);
 }
 
+/* A number of a struct; missing where the payload ends before it. part->base is the struct's. */
+static uint64_t number_at(const struct part *part, uint64_t offset, size_t bytes, uint64_t missing)
+{
+	const size_t left = part->payload->size - part->base;
+
+	if (bytes == 0 || offset > left || bytes > left - offset)
+		return missing;
+	return whole_at(part->payload->bytes + part->base + offset, bytes);
+}
+
 /* How many elements an array has; the entry with its length may be anywhere. */
 static uint64_t length_of(const struct part *part, const struct gt_record_payload_entry *entries,
                           size_t count, const struct gt_record_payload_entry *entry)
 {
-	const struct gt_record_payload_entry *length;
-	size_t bytes;
-
 	if ((entry->flags & FLAG_ARRAYS) != FLAG_ARRAY_LENGTH)
 		return entry->detail;
 	if (entry->detail >= count)
 		return 0;
-	length = &entries[entry->detail];
-	bytes = bytes_of_type(length->type);
-	if (bytes == 0 || length->offset > part->payload->size - part->base ||
-	    bytes > part->payload->size - part->base - length->offset)
-		return 0;
-	return whole_at(part->payload->bytes + part->base + length->offset, bytes);
+	return number_at(part, entries[entry->detail].offset,
+	                 bytes_of_type(entries[entry->detail].type), 0);
+}
+
+/* Which member of a union holds is said by a number beside it, */
+static uint64_t member_beside(const struct part *part,
+                              const struct gt_record_payload_entry *entries, size_t count,
+                              const struct gt_record_payload_entry *entry)
+{
+	if (entry->detail >= count)
+		return ALL_MEMBERS;
+	return number_at(part, entries[entry->detail].offset,
+	                 bytes_of_type(entries[entry->detail].type), ALL_MEMBERS);
+}
+
+/* or inside, up to where the next member begins. */
+static uint64_t member_inside(const struct part *part,
+                              const struct gt_record_payload_entry *entries, size_t count)
+{
+	const struct gt_record_payload_entry *selector = NULL;
+	uint64_t bytes = sizeof(uint64_t);
+	uint64_t member;
+
+	if (count > MOST_ELEMENTS)
+		count = MOST_ELEMENTS;
+	for (size_t i = 0; i < count && !selector; i++)
+		selector = entries[i].type == TYPE_SELECTOR ? &entries[i] : NULL;
+	if (!selector)
+		return ALL_MEMBERS;
+	for (size_t i = 0; i < count; i++)
+		if (entries[i].offset > selector->offset &&
+		    entries[i].offset - selector->offset < bytes)
+			bytes = entries[i].offset - selector->offset;
+	member = number_at(part, selector->offset, (size_t)bytes, ALL_MEMBERS);
+	return member == (uint64_t)(selector - entries) ? ALL_MEMBERS : member;
 }
 
 static void add_letters(struct out *out, const uint8_t *at, size_t most)
@@ -450,6 +489,8 @@ static void add_entry(struct gt_payloads *payloads, struct out *out, const struc
 		return;
 	}
 	inside.base += (size_t)entry->offset;
+	inside.member = entry->flags & FLAG_ARRAYS ? ALL_MEMBERS
+	                                           : member_beside(part, entries, count, entry);
 	set_message(payloads, &inside, entry);
 	if (entry->flags & FLAG_POINTER)
 		add_value(payloads, out, &inside, TYPE_ADDRESS);
@@ -459,12 +500,30 @@ static void add_entry(struct gt_payloads *payloads, struct out *out, const struc
 		add_value(payloads, out, &inside, entry->type);
 }
 
+/* All entries of a struct, and of a union the one that holds, where that is known. */
+static void find_members(const struct part *part, const struct gt_record_payload_schema *schema,
+                         const struct gt_record_payload_entry *entries, size_t *first, size_t *end)
+{
+	uint64_t member = ALL_MEMBERS;
+
+	if (schema->type == SCHEMA_UNION)
+		member = part->member;
+	else if (schema->type == SCHEMA_UNION_INTERNAL)
+		member = member_inside(part, entries, *end);
+	if (member >= *end)
+		return;
+	*first = (size_t)member;
+	*end = *first + 1;
+}
+
 static void add_struct(struct gt_payloads *payloads, struct out *out, const struct part *part,
                        const struct gt_record_payload_schema *schema)
 {
 	size_t count;
 	const struct gt_record_payload_entry *entries = entries_of(payloads, schema->id, &count);
 	struct part inside = *part;
+	size_t first = 0;
+	size_t end = count;
 
 	inside.nesting++;
 	if (count == 0 || part->nesting >= MOST_NESTING) {
@@ -472,15 +531,16 @@ static void add_struct(struct gt_payloads *payloads, struct out *out, const stru
 		           part->payload->size - part->base);
 		return;
 	}
+	find_members(part, schema, entries, &first, &end);
 	add(out, "{");
-	for (size_t i = 0; i < count && out->used + 64 < GT_PAYLOAD_TEXT_MAX; i++) {
+	for (size_t i = first; i < end && out->used + 64 < GT_PAYLOAD_TEXT_MAX; i++) {
 		const char *name =
 			gt_trace_text(payloads->names->trace,
 		                      gt_capture_string(payloads->capture, entries[i].name));
 		char number[32];
 
 		(void)snprintf(number, sizeof(number), "%" PRIu32, entries[i].place);
-		add(out, i ? "," : "");
+		add(out, i > first ? "," : "");
 		add_text(out, *name ? name : number);
 		add(out, ":");
 		add_entry(payloads, out, &inside, entries, count, i);
@@ -501,7 +561,6 @@ static void add_value(struct gt_payloads *payloads, struct out *out, const struc
 	if (schema && schema->type == GT_SCHEMA_ENUM) {
 		add_enum(payloads, out, part, schema);
 	} else if (schema) {
-		/* Of a union all members are shown: which one holds is not always known. */
 		add_struct(payloads, out, part, schema);
 	} else if (is_text(type)) {
 		text = text_at(payloads, part->payload, part->base);
@@ -554,7 +613,7 @@ static void add_payload(struct gt_payloads *payloads, struct out *out,
 	uint8_t *bytes = gt_allocate(most + 1);
 	const size_t size = read_digits(digits, bytes, most);
 	const struct payload payload = {data, end, size ? bytes : nothing, size};
-	const struct part part = {.payload = &payload, .message = message};
+	const struct part part = {.payload = &payload, .member = ALL_MEMBERS, .message = message};
 
 	if (is_text(data->schema))
 		add_letters(out, payload.bytes, size);
@@ -593,6 +652,15 @@ static size_t find(const struct gt_payloads *payloads, const struct gt_payload_e
 	return low;
 }
 
+/* What is sent without a message is called as the first of its payloads is. */
+static void name_by_schema(struct gt_payloads *payloads, uint64_t id, gt_string *message)
+{
+	const struct gt_record_payload_schema *schema = schema_of(payloads, id);
+
+	if (schema && message && *message == 0)
+		*message = gt_capture_string(payloads->capture, schema->name);
+}
+
 gt_string gt_payloads_of(struct gt_payloads *payloads, const struct gt_payload_event *event,
                          gt_string before, gt_string *message)
 {
@@ -620,6 +688,7 @@ gt_string gt_payloads_of(struct gt_payloads *payloads, const struct gt_payload_e
 		rows[i].place = PLACE_USED;
 	}
 	add(&out, "]");
+	name_by_schema(payloads, rows[first].schema, message);
 	result = gt_strings_add(payloads->names->trace->strings, out.text);
 	free(out.text);
 	return result;

@@ -5,7 +5,6 @@
 #include "collector/kinds.h"
 #include "collector/rows.h"
 #include "format/columns.h"
-#include "format/ranges.h"
 
 /*
  * Records into rows, column by column as collector/kinds.h says, and the records that become no
@@ -316,6 +315,7 @@ KEEP(thread, raw_threads)
 KEEP(device, raw_devices)
 KEEP(note, raw_notes)
 KEEP(handle, raw_handles)
+KEEP(given_name, raw_given_names)
 KEEP(counter, raw_counters)
 KEEP(own_call, raw_own_calls)
 KEEP(graph_end, raw_graph_ends)
@@ -370,20 +370,6 @@ static void gt_decode_ledger(struct gt_decoder *decoder, const void *record)
 	}
 	gt_known_add(&capture->ledger_names, from->name, (gt_id)capture->raw_ledger.count);
 	*gt_array_push(&capture->raw_ledger) = *from;
-}
-
-/* A device has its name before several processes' rows of it become one. */
-static void gt_decode_given_name(struct gt_decoder *decoder, const void *record)
-{
-	const struct gt_record_given_name *from = record;
-	struct gt_trace *trace = decoder->collection->trace;
-	const gt_id device = from->kind == GT_NAMED_DEVICE && from->number < GT_MAX_ID
-	                             ? gt_known_find(&decoder->capture->devices, from->number)
-	                             : GT_NONE;
-
-	*gt_array_push(&decoder->capture->raw_given_names) = *from;
-	if (device != GT_NONE)
-		trace->devices.rows[device].label = gt_capture_string(decoder->capture, from->text);
 }
 
 typedef void decode(struct gt_decoder *decoder, const void *record);

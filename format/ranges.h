@@ -12,6 +12,8 @@ enum gt_range_step {
 	GT_RANGE_STEP_ID = 1,    /* started, ended */
 	GT_RANGE_STEP_MARK = 2,
 	GT_RANGE_STEP_EMPTY = 3, /* popped where none had been pushed */
+	GT_RANGE_STEP_LATER = 4, /* told of when it was over, with times of its own; has an id */
+	GT_RANGE_STEP_LATER_MARK = 5,
 };
 
 /* Field level, where nobody counts. */

@@ -25,4 +25,15 @@ static inline uint64_t gt_ticks_ns(const struct gt_ticks *counter, uint64_t read
 	       (uint64_t)((gt_wide_product)(reading - counter->ticks) * counter->scale >> 32);
 }
 
+/* The reading at a time of that clock; 0: it was before the start. */
+static inline uint64_t gt_ticks_at(const struct gt_ticks *counter, uint64_t ns)
+{
+	if (counter->scale == 0)
+		return ns;
+	if (ns < counter->ns)
+		return 0;
+	return counter->ticks +
+	       (uint64_t)(((gt_wide_product)(ns - counter->ns) << 32) / counter->scale);
+}
+
 #endif

@@ -65,6 +65,29 @@ int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity
 	return 1;
 }
 
+void gt_work_walk_init(struct gt_work_walk *walk, const struct gt_trace *trace)
+{
+	*walk = (struct gt_work_walk){0};
+	gt_activity_walk_init(&walk->activities, trace);
+}
+
+int gt_work_next(struct gt_work_walk *walk, struct gt_stretch *stretch)
+{
+	const struct gt_whole *whole = &walk->activities.trace->whole;
+	struct gt_activity activity;
+
+	if (whole->cut) {
+		if (walk->next == whole->work.count)
+			return 0;
+		*stretch = whole->work.rows[walk->next++];
+		return 1;
+	}
+	if (!gt_activity_next(&walk->activities, &activity))
+		return 0;
+	*stretch = (struct gt_stretch){activity.start_ns, activity.end_ns, activity.device};
+	return 1;
+}
+
 gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity *activity)
 {
 	switch (activity->type) {

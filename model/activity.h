@@ -33,6 +33,20 @@ void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace 
 /* Returns 1 with the next activity that has times, or 0 at the end. */
 int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity);
 
+/*
+ * When GPUs ran anything, in order of its start, whoever asked for it: also where a filter chose
+ * ranges, and left of kernels, copies and fills only what was asked for inside.
+ */
+struct gt_work_walk {
+	struct gt_activity_walk activities;
+	size_t next; /* of trace->whole.work */
+};
+
+void gt_work_walk_init(struct gt_work_walk *walk, const struct gt_trace *trace);
+
+/* Returns 1 with the next stretch, which others may overlap, or 0 at the end. */
+int gt_work_next(struct gt_work_walk *walk, struct gt_stretch *stretch);
+
 /* The stream of an activity; GT_NONE where it is not known. */
 gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity *activity);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/projection.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,10 @@ struct walk {
 	const struct gt_trace *trace;
 	const gt_id *groups;
 	enum gt_projection_by by;
-	struct gt_cover *devices; /* by row of devices: all that ran */
+	struct gt_work_walk work; /* all that ran, */
+	struct gt_stretch next;   /* of which this was not seen yet, */
+	bool ended;               /* unless nothing is left */
+	struct gt_cover *devices; /* by row of devices: what was seen */
 	uint64_t *idle_ns;        /* by row of devices: so far */
 	uint64_t *seen;           /* by group: number of the work that counted last */
 	uint64_t number;          /* of the work that is looked at, from 1 */
@@ -107,6 +111,20 @@ static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_
 	}
 }
 
+/* All that ran by then, whether it was chosen or not: GPUs were not idle meanwhile. */
+static void see_work(struct walk *walk, gt_time until_ns)
+{
+	for (; !walk->ended && walk->next.start_ns <= until_ns;
+	     walk->ended = !gt_work_next(&walk->work, &walk->next)) {
+		const struct gt_stretch *work = &walk->next;
+
+		if (work->device < walk->trace->devices.count)
+			walk->idle_ns[work->device] +=
+				gt_cover_add(&walk->devices[work->device],
+			                     (struct gt_interval){work->start_ns, work->end_ns});
+	}
+}
+
 static void see(struct walk *walk, const struct gt_activity *activity)
 {
 	const bool streams = walk->by == GT_PROJECT_STREAMS;
@@ -114,10 +132,7 @@ static void see(struct walk *walk, const struct gt_activity *activity)
 	const size_t places = streams ? walk->trace->streams.count : walk->trace->devices.count;
 	const struct gt_owners owners = gt_owners_of(walk->trace, activity->type, activity->row);
 
-	if (activity->device < walk->trace->devices.count)
-		walk->idle_ns[activity->device] +=
-			gt_cover_add(&walk->devices[activity->device],
-		                     (struct gt_interval){activity->start_ns, activity->end_ns});
+	see_work(walk, activity->start_ns);
 	if (place >= places)
 		return;
 	walk->number++;
@@ -165,6 +180,8 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 	walk.devices = new_zeroes(trace->devices.count, sizeof(*walk.devices));
 	walk.idle_ns = new_zeroes(trace->devices.count, sizeof(*walk.idle_ns));
 	walk.seen = new_zeroes(projection->group_count, sizeof(*walk.seen));
+	gt_work_walk_init(&walk.work, trace);
+	walk.ended = !gt_work_next(&walk.work, &walk.next);
 	gt_activity_walk_init(&activities, trace);
 	while (gt_activity_next(&activities, &activity))
 		see(&walk, &activity);

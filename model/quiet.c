@@ -2,7 +2,6 @@
 #include "model/quiet.h"
 
 #include "model/activity.h"
-#include "model/intervals.h"
 
 /* Times of a trace are not negative: no gap begins earlier, and all of them fit into 64 bits. */
 static void add_gap(struct gt_quiet *quiet, gt_time start_ns, gt_time end_ns)
@@ -17,17 +16,17 @@ static void add_gap(struct gt_quiet *quiet, gt_time start_ns, gt_time end_ns)
 
 void gt_quiet_init(struct gt_quiet *quiet, const struct gt_trace *trace)
 {
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
+	struct gt_work_walk walk;
+	struct gt_stretch work;
 	gt_time busy_until = 0;
 
 	*quiet = (struct gt_quiet){0};
-	gt_activity_walk_init(&walk, trace);
-	while (gt_activity_next(&walk, &activity)) {
-		if (activity.start_ns > busy_until)
-			add_gap(quiet, busy_until, activity.start_ns);
-		if (activity.end_ns > busy_until)
-			busy_until = activity.end_ns;
+	gt_work_walk_init(&walk, trace);
+	while (gt_work_next(&walk, &work)) {
+		if (work.start_ns > busy_until)
+			add_gap(quiet, busy_until, work.start_ns);
+		if (work.end_ns > busy_until)
+			busy_until = work.end_ns;
 	}
 	if (busy_until < INT64_MAX)
 		add_gap(quiet, busy_until, INT64_MAX);

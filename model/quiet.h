@@ -7,7 +7,10 @@
 #include "base/array.h"
 #include "model/trace.h"
 
-/* When no GPU of a trace ran anything that was recorded: how much of a stretch of time that is. */
+/*
+ * When no GPU of a trace ran anything that was recorded, also of what a filter by ranges left out:
+ * how much of a stretch of time that is.
+ */
 struct gt_quiet_gap {
 	gt_time start_ns;
 	gt_time end_ns;

@@ -85,6 +85,7 @@ void gt_trace_release(struct gt_trace *trace)
 		gt_series_release(series);
 	gt_array_release(&trace->series);
 	gt_array_release(&trace->parts);
+	gt_array_release(&trace->whole.work);
 	gt_strings_free(trace->strings);
 	trace->strings = NULL;
 }
@@ -115,6 +116,11 @@ void gt_trace_add_ledger(struct gt_trace *trace, gt_id process, const char *name
 {
 	*gt_array_push(&trace->ledgers) = (struct gt_ledger){
 		.process = process, .name = gt_strings_add(trace->strings, name), .value = value};
+}
+
+bool gt_trace_has_calls(const struct gt_trace *trace)
+{
+	return trace->whole.cut ? trace->whole.has_calls : trace->api_calls.count > 0;
 }
 
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace)

@@ -2,6 +2,7 @@
 #ifndef GT_MODEL_TRACE_H
 #define GT_MODEL_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -108,6 +109,20 @@ struct gt_series {
 	size_t capacity; /* samples there is room for */
 };
 
+/* So long a GPU ran something. */
+struct gt_stretch {
+	gt_time start_ns;
+	gt_time end_ns;
+	gt_id device;
+};
+
+/* What a recording had before a filter by ranges took rows out of it. */
+struct gt_whole {
+	bool cut;                         /* false: nobody did, the rest is not filled in */
+	bool has_calls;                   /* API calls were recorded */
+	gt_array(struct gt_stretch) work; /* when GPUs ran anything, in order of their start */
+};
+
 /* How the recording of a process ended; column "ended" of processes. */
 enum gt_end {
 	GT_END_CLEAN, /* the process exited and everything was written */
@@ -146,6 +161,7 @@ struct gt_trace {
 	gt_array(struct gt_series) series; /* what the rows of counters name */
 	/* Of what filters left by ranges: when it was, in order and apart; empty: all the time. */
 	gt_array(struct gt_interval) parts;
+	struct gt_whole whole; /* of the same */
 #define TABLE(name, plural, order, kept, help) gt_array(struct gt_##name) plural;
 #define COLUMN(table, type, name, help)
 #define END(name)
@@ -173,6 +189,9 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 
 /* Adds a row: what a process counted of a class. GT_NONE: nobody knows which process. */
 void gt_trace_add_ledger(struct gt_trace *trace, gt_id process, const char *name, uint64_t value);
+
+/* Whether API calls were recorded at all, also where ranges were chosen that made none. */
+bool gt_trace_has_calls(const struct gt_trace *trace);
 
 /* The worst reading of the clocks: host and GPU times are related to within so many ns. */
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace);

@@ -41,6 +41,19 @@ static void shrink(struct cut *cut, size_t table, gt_id *renamed)
 	*rows.count = kept;
 }
 
+/* What ran on GPUs that are not chosen goes. */
+static void rename_work(struct gt_trace *trace, const gt_id *renamed)
+{
+	size_t kept = 0;
+
+	gt_array_each(const struct gt_stretch, work, &trace->whole.work) {
+		trace->whole.work.rows[kept] = *work;
+		trace->whole.work.rows[kept].device = renamed[work->device];
+		kept += renamed[work->device] != GT_NONE;
+	}
+	trace->whole.work.count = kept;
+}
+
 static void shrink_all(struct cut *cut)
 {
 	gt_id *renamed[GT_TABLE_COUNT];
@@ -49,6 +62,7 @@ static void shrink_all(struct cut *cut)
 		renamed[i] = gt_allocate(cut->chosen.counts[i] * sizeof(**renamed));
 		shrink(cut, i, renamed[i]);
 	}
+	rename_work(cut->trace, renamed[GT_TABLE_devices]);
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++) {
 		if (*gt_trace_rows(cut->trace, i).count < cut->chosen.counts[i])
 			gt_trace_rename(cut->trace, (int)i,
@@ -171,6 +185,36 @@ static void see_work(struct cut *cut, struct busy_range *ranges, const struct gt
 		ranges[range].end_ns = activity->end_ns;
 }
 
+/* What overlaps on a GPU is one stretch. */
+static void keep_whole(struct gt_trace *trace)
+{
+	gt_id *latest = gt_allocate((trace->devices.count + 1) * sizeof(*latest));
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	for (size_t i = 0; i < trace->devices.count; i++)
+		latest[i] = GT_NONE;
+	trace->whole.has_calls = trace->api_calls.count > 0;
+	gt_activity_walk_init(&walk, trace);
+	while (gt_activity_next(&walk, &activity)) {
+		const gt_id device = activity.device;
+		struct gt_stretch *last;
+
+		if (device >= trace->devices.count)
+			continue;
+		last = latest[device] == GT_NONE ? NULL : &trace->whole.work.rows[latest[device]];
+		if (!last || last->end_ns < activity.start_ns) {
+			latest[device] = (gt_id)trace->whole.work.count;
+			*gt_array_push(&trace->whole.work) =
+				(struct gt_stretch){activity.start_ns, activity.end_ns, device};
+		} else if (activity.end_ns > last->end_ns) {
+			last->end_ns = activity.end_ns;
+		}
+	}
+	gt_array_free(latest);
+	trace->whole.cut = true;
+}
+
 static void find_parts(struct cut *cut)
 {
 	struct gt_trace *trace = cut->trace;
@@ -181,6 +225,7 @@ static void find_parts(struct cut *cut)
 
 	if (!choice->given)
 		return;
+	keep_whole(trace);
 	ranges = gt_allocate((trace->ranges.count + 1) * sizeof(*ranges));
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		ranges[i] = (struct busy_range){INT64_MAX, INT64_MIN};

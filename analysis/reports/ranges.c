@@ -151,13 +151,15 @@ static void add_wall(struct gt_result *result, const struct gt_range_spread *wal
 
 static bool has_work(const struct gt_trace *trace)
 {
-	return trace->kernels.count + trace->copies.count + trace->fills.count > 0;
+	return trace->whole.work.count + trace->kernels.count + trace->copies.count +
+	               trace->fills.count >
+	       0;
 }
 
 /* What ran on GPUs, and what asked for it, was recorded: 0 then is 0. */
 static bool gpu_is_known(const struct gt_trace *trace)
 {
-	return trace->api_calls.count > 0 && has_work(trace);
+	return gt_trace_has_calls(trace) && has_work(trace);
 }
 
 static void add_group(const struct gt_range_totals *totals, struct gt_result *result, gt_id group)
@@ -329,7 +331,7 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 		                 trace->marks.count > 0 ? ", only marks" : "");
 		return;
 	}
-	if (trace->api_calls.count == 0)
+	if (!gt_trace_has_calls(trace))
 		gt_result_remark(result, "No API calls were recorded: which work was asked for "
 		                         "inside which range is not known.");
 	else

@@ -482,7 +482,7 @@ static void add_top_range(const struct gt_range_totals *totals, struct gt_result
 		gt_result_add_count(result, row->wall.spread.total);
 	else
 		gt_result_add_unknown(result);
-	if (totals->ranges.trace->api_calls.count > 0)
+	if (gt_trace_has_calls(totals->ranges.trace))
 		gt_result_add_count(result, (int64_t)row->gpu_ns);
 	else
 		gt_result_add_unknown(result);

@@ -29,6 +29,8 @@ static const struct gt_heading counter_headings[] = {
 	{"mean", GT_UNIT_REAL, "Over time, the values joined by straight lines", GT_WORTH_ORDINARY},
 	{"difference", GT_UNIT_REAL, "Of what only counts up: last value - first"},
 	{"per_second", GT_UNIT_REAL, "difference / time between the two"},
+	{"process", GT_UNIT_TEXT, "Whose own counter it is, sampled by the program through NVTX",
+         GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading energy_headings[] = {
@@ -119,8 +121,20 @@ static bool add_counter(struct gt_result *result, const struct gt_trace *trace,
 		add_total(result, &measured);
 	else
 		add_levels(result, &measured);
+	if (counter->device == GT_NONE)
+		gt_add_process(result, trace, counter->process);
+	else
+		gt_result_add_unknown(result);
 	gt_measured_release(&measured);
 	return count > 0;
+}
+
+/* What programs count themselves, through NVTX. */
+static void add_own_counters(struct gt_result *result, const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_counter, counter, &trace->counters)
+		if (counter->device == GT_NONE)
+			(void)add_counter(result, trace, counter);
 }
 
 /* One sentence for the device that names what has no value; none when all have some. */
@@ -152,6 +166,7 @@ static void add_counters(struct gt_result *result, const struct gt_trace *trace)
 		}
 		remark_unmeasured(result, trace, (gt_id)device, names);
 	}
+	add_own_counters(result, trace);
 }
 
 /* What both ways to know the energy say of the times that both cover. */
@@ -258,9 +273,9 @@ static void add_remarks(struct gt_result *result, const struct gt_trace *trace)
 			"not there, or the program ended before the first sample.");
 		return;
 	}
-	gt_result_remark(result, "All figures are the GPU's, whoever used it: other processes draw "
-	                         "power and cause throttling too. What happened between two "
-	                         "samples is not seen.");
+	gt_result_remark(result, "All figures of a GPU are its own, whoever used it: other "
+	                         "processes draw power and cause throttling too. What happened "
+	                         "between two samples is not seen.");
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,

@@ -55,6 +55,8 @@ struct args {
 	uint64_t graph_sample; /* 0: not given */
 	const char *cupti;
 	const char *names;
+	const char *nvtx_domains;
+	const char *no_nvtx_domains;
 	const char *pytorch;
 	uint64_t flush_interval_ns; /* 0: not given */
 	uint64_t telemetry_ns;      /* 0: not given */
@@ -99,6 +101,11 @@ static const struct gt_option options[] = {
                   "With --graphs sampled: N in place of 20, 1 to 1000000"),
 	OPT_FLAG("no-nvtx", 0, struct args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
+	OPT_TEXT("nvtx-domains", 0, struct args, nvtx_domains, "NAMES",
+                 "Record NVTX of these domains alone, with commas between them; default is the one "
+                 "without a name"),
+	OPT_TEXT("no-nvtx-domains", 0, struct args, no_nvtx_domains, "NAMES",
+                 "Record NVTX of all domains but these"),
 	OPT_TEXT(
 		"pytorch", 0, struct args, pytorch, "WHAT",
 		"Name what PyTorch does, forward and backward, by NVTX ranges, which slows the program "
@@ -394,6 +401,10 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 	if (args->graphs)
 		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	set_number(environment, "GPUTRACE_GRAPH_SAMPLE", args->graph_sample, "");
+	if (args->nvtx_domains)
+		gt_environment_set(environment, "GPUTRACE_NVTX_DOMAINS", args->nvtx_domains);
+	if (args->no_nvtx_domains)
+		gt_environment_set(environment, "GPUTRACE_NVTX_NO_DOMAINS", args->no_nvtx_domains);
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "base/watch.h"
 #include "collector/decoder.h"
+#include "format/ranges.h"
 #include "format/salvage.h"
 
 /*
@@ -285,6 +286,22 @@ static int decode_file(struct gt_decoder *decoder, struct gt_content *content,
 	return result;
 }
 
+/*
+ * Names that the program gave: here, as several processes' rows of a device become one later, and
+ * at the end, as a device may be named before anything else is said of it.
+ */
+static void name_devices(struct gt_trace *trace, struct gt_capture *capture)
+{
+	gt_array_each(const struct gt_record_given_name, name, &capture->raw_given_names) {
+		const gt_id device = name->kind == GT_NAMED_DEVICE && name->number < GT_MAX_ID
+		                             ? gt_known_find(&capture->devices, name->number)
+		                             : GT_NONE;
+
+		if (device != GT_NONE)
+			trace->devices.rows[device].label = gt_capture_string(capture, name->text);
+	}
+}
+
 /* Negative, with err set, when nothing could be read of it. */
 static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 {
@@ -304,6 +321,7 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	add_arena(decoder, &content, err);
 	if (result == 0)
 		remark(decoder, &reader);
+	name_devices(trace, capture);
 	trace->processes.rows[capture->process].ended = end_of(capture);
 	gt_unload(&content);
 	return capture->died || capture->running ? 0 : result;

@@ -297,6 +297,8 @@ static void unite_devices(struct gt_trace *trace)
 		renamed[row] = first == row ? kept : renamed[first];
 		if (first == row)
 			trace->devices.rows[kept++] = trace->devices.rows[row];
+		else if (trace->devices.rows[renamed[row]].label == 0)
+			trace->devices.rows[renamed[row]].label = trace->devices.rows[row].label;
 	}
 	if (kept < count) {
 		trace->devices.count = kept;

@@ -93,6 +93,22 @@ static int by_thread(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
+static bool is_mark(const struct gt_record_range_begin *begin)
+{
+	return begin->kind == GT_RANGE_STEP_MARK || begin->kind == GT_RANGE_STEP_LATER_MARK;
+}
+
+/* What the program told of later was not open on the thread that told it. */
+static bool is_later(uint32_t kind)
+{
+	return kind == GT_RANGE_STEP_LATER || kind == GT_RANGE_STEP_LATER_MARK;
+}
+
+static bool has_id(uint32_t kind)
+{
+	return kind == GT_RANGE_STEP_ID || kind == GT_RANGE_STEP_LATER;
+}
+
 static void add_starts(struct walk *walk, uint32_t number, struct gt_capture *capture)
 {
 	for (size_t i = 0; i < capture->raw_range_begins.count; i++) {
@@ -105,7 +121,7 @@ static void add_starts(struct walk *walk, uint32_t number, struct gt_capture *ca
 			.begin = (uint32_t)i,
 		};
 
-		if (begin->kind == GT_RANGE_STEP_MARK)
+		if (is_mark(begin))
 			*gt_array_push(&walk->marks) = start;
 		else
 			*gt_array_push(&walk->ranges) = start;
@@ -140,7 +156,7 @@ static struct gt_range range_of(struct gt_nvtx_names *names,
 		.category = gt_nvtx_category(names, begin->domain, begin->category),
 		.payload_type = begin->payload_type,
 		.color = begin->color,
-		.kind = begin->kind == GT_RANGE_STEP_ID ? GT_RANGE_STARTED : GT_RANGE_PUSHED,
+		.kind = has_id(begin->kind) ? GT_RANGE_STARTED : GT_RANGE_PUSHED,
 		.flags = begin->flags | GT_UNFINISHED,
 	};
 }
@@ -240,13 +256,13 @@ static void pair_ids(struct walk *walk)
 	for (size_t i = 0; i < capture->raw_range_begins.count; i++) {
 		const struct gt_record_range_begin *begin = &capture->raw_range_begins.rows[i];
 
-		if (begin->kind == GT_RANGE_STEP_ID && gt_known_find(&ids, begin->id) == GT_NONE)
+		if (has_id(begin->kind) && gt_known_find(&ids, begin->id) == GT_NONE)
 			gt_known_add(&ids, begin->id, walk->rows[i]);
 	}
 	gt_array_each(const struct gt_record_range_end, end, &capture->raw_range_ends) {
 		gt_id row;
 
-		if (end->kind != GT_RANGE_STEP_ID)
+		if (!has_id(end->kind))
 			continue;
 		row = gt_known_find(&ids, end->id);
 		if (row != GT_NONE && walk->trace->ranges.rows[row].flags & GT_UNFINISHED)
@@ -431,15 +447,17 @@ static void walk_thread(struct walk *walk, const struct step *steps, size_t coun
 static struct step *make_steps(struct walk *walk, size_t *count)
 {
 	struct gt_capture *capture = walk->capture;
-	const size_t begins = capture->raw_range_begins.count;
-	struct step *steps;
+	struct step *steps =
+		gt_allocate((capture->raw_range_begins.count + capture->raw_range_ends.count + 1) *
+	                    sizeof(*steps));
 
-	*count = begins + capture->raw_range_ends.count;
-	steps = gt_allocate((*count + 1) * sizeof(*steps));
-	for (size_t i = 0; i < begins; i++) {
+	*count = 0;
+	for (size_t i = 0; i < capture->raw_range_begins.count; i++) {
 		const struct gt_record_range_begin *begin = &capture->raw_range_begins.rows[i];
 
-		steps[i] = (struct step){
+		if (is_later(begin->kind))
+			continue;
+		steps[(*count)++] = (struct step){
 			.time_ns = (gt_time)begin->time_ns,
 			.thread = gt_row_of_thread(walk->trace, capture, begin->thread),
 			.order = begin->order,
@@ -449,7 +467,9 @@ static struct step *make_steps(struct walk *walk, size_t *count)
 	for (size_t i = 0; i < capture->raw_range_ends.count; i++) {
 		const struct gt_record_range_end *end = &capture->raw_range_ends.rows[i];
 
-		steps[begins + i] = (struct step){
+		if (is_later(end->kind))
+			continue;
+		steps[(*count)++] = (struct step){
 			.time_ns = (gt_time)end->time_ns,
 			.thread = gt_row_of_thread(walk->trace, capture, end->thread),
 			.order = end->order,

@@ -44,15 +44,16 @@ struct event {
 	size_t data_count;
 };
 
-static bool is_recorded(const struct gt_session *session)
+static bool is_recorded(const struct gt_session *session, uint32_t domain)
 {
-	return gt_session_is(session, GT_SESSION_RECORDING) && !gt_thread_is_ours();
+	return domain != GT_DOMAIN_UNWANTED && gt_session_is(session, GT_SESSION_RECORDING) &&
+	       !gt_thread_is_ours();
 }
 
 /* Numbers of handles that were given out; anything else is from somewhere else. */
 static uint32_t number_of(const struct gt_nvtx *nvtx, enum gt_nvtx_handle which, const void *handle)
 {
-	const uintptr_t number = (uintptr_t)handle;
+	const uintptr_t number = (uintptr_t)handle & ~(uintptr_t)GT_NVTX_UNWANTED;
 
 	if (number <= atomic_load_explicit(&nvtx->given[which], memory_order_relaxed))
 		return (uint32_t)number;
@@ -61,7 +62,11 @@ static uint32_t number_of(const struct gt_nvtx *nvtx, enum gt_nvtx_handle which,
 
 static uint32_t domain_of(const struct gt_nvtx *nvtx, nvtxDomainHandle_t domain)
 {
-	return domain ? number_of(nvtx, GT_NVTX_DOMAIN, domain) : 0;
+	if (!domain)
+		return nvtx->default_domain;
+	if ((uintptr_t)domain & GT_NVTX_UNWANTED)
+		return GT_DOMAIN_UNWANTED;
+	return number_of(nvtx, GT_NVTX_DOMAIN, domain);
 }
 
 static uint32_t give_number(struct gt_nvtx *nvtx, enum gt_nvtx_handle which)
@@ -88,7 +93,9 @@ static void emit_data(struct gt_session *session, const struct event *event, uin
 	gt_nvtx_emit_data(session, &data);
 }
 
-__attribute__((hot)) static void emit_begin(struct gt_session *session, const struct event *event)
+/* All but the time; NULL: there is no room. */
+static inline struct gt_record_range_begin *fill_begin(struct gt_session *session,
+                                                       const struct event *event)
 {
 	const size_t behind = event->text.size ? GT_TEXT_BYTES(event->text.size) : 0;
 	struct gt_record_range_begin *record;
@@ -96,7 +103,7 @@ __attribute__((hot)) static void emit_begin(struct gt_session *session, const st
 	own.order++;
 	record = gt_emit_begin(session, GT_RECORD_range_begin, sizeof(*record) + behind);
 	if (!record)
-		return;
+		return NULL;
 	record->id = event->id;
 	record->payload = event->payload;
 	record->order = own.order;
@@ -110,6 +117,15 @@ __attribute__((hot)) static void emit_begin(struct gt_session *session, const st
 	record->thread = 0;
 	record->flags = event->text.cut ? GT_RECORD_CUT : 0;
 	record->text = gt_nvtx_put_text(record, sizeof(*record), &event->text);
+	return record;
+}
+
+__attribute__((hot)) static void emit_begin(struct gt_session *session, const struct event *event)
+{
+	struct gt_record_range_begin *record = fill_begin(session, event);
+
+	if (!record)
+		return;
 	record->time_ns = gt_stamp();
 	gt_emit_commit();
 	if (event->text.cut)
@@ -118,9 +134,8 @@ __attribute__((hot)) static void emit_begin(struct gt_session *session, const st
 		emit_data(session, event, record->time_ns);
 }
 
-__attribute__((hot)) static void emit_end(struct gt_session *session, const struct event *event)
+static inline void emit_end_at(struct gt_session *session, const struct event *event, uint64_t now)
 {
-	const uint64_t now = gt_stamp();
 	struct gt_record_range_end *record;
 
 	own.order++;
@@ -138,6 +153,11 @@ __attribute__((hot)) static void emit_end(struct gt_session *session, const stru
 	gt_emit_commit();
 	if (event->data)
 		emit_data(session, event, now);
+}
+
+__attribute__((hot)) static void emit_end(struct gt_session *session, const struct event *event)
+{
+	emit_end_at(session, event, gt_stamp());
 }
 
 /* ---- attributes ---- */
@@ -226,7 +246,7 @@ static int push(struct gt_session *session, struct event *event)
 	event->level = GT_LEVEL_UNKNOWN;
 	if (event->domain < LEVELS)
 		event->level = own.levels[event->domain]++;
-	if (is_recorded(session))
+	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 	return event->level == GT_LEVEL_UNKNOWN ? NVTX_NO_PUSH_POP_TRACKING : (int)event->level;
 }
@@ -244,7 +264,7 @@ static int pop_event(struct gt_session *session, struct event *event)
 		event->kind = GT_RANGE_STEP_EMPTY;
 		result = -1;
 	}
-	if (is_recorded(session))
+	if (is_recorded(session, event->domain))
 		emit_end(session, event);
 	return result;
 }
@@ -265,7 +285,7 @@ static nvtxRangeId_t start(struct gt_session *session, struct event *event, nvtx
 		event->id =
 			atomic_fetch_add_explicit(&session->nvtx.ranges, 1, memory_order_relaxed) +
 			1;
-	if (is_recorded(session))
+	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 	return event->id;
 }
@@ -279,7 +299,7 @@ static void end(struct gt_session *session, uint32_t domain, nvtxRangeId_t id)
 		.level = GT_LEVEL_UNKNOWN,
 	};
 
-	if (is_recorded(session))
+	if (is_recorded(session, event.domain))
 		emit_end(session, &event);
 }
 
@@ -287,7 +307,7 @@ static void mark(struct gt_session *session, struct event *event)
 {
 	event->kind = GT_RANGE_STEP_MARK;
 	event->level = GT_LEVEL_UNKNOWN;
-	if (is_recorded(session))
+	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 }
 
@@ -352,7 +372,7 @@ static const nvtxEventAttributes_t *other_attributes(const struct gt_nvtx *nvtx,
 static void on_MarkA(const char *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_narrow(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
 
 	mark(session, &event);
 	PASS_ON(MarkA, message);
@@ -361,7 +381,7 @@ static void on_MarkA(const char *message)
 static void on_MarkW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_wide(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
 
 	mark(session, &event);
 	PASS_ON(MarkW, message);
@@ -382,7 +402,7 @@ static void on_DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes
 static void on_MarkEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = 0};
+	struct event event = {.domain = nvtx->default_domain};
 	nvtxEventAttributes_t copy;
 
 	read_attributes(nvtx, &event, attributes);
@@ -393,7 +413,7 @@ static void on_MarkEx(const nvtxEventAttributes_t *attributes)
 __attribute__((hot)) static int on_RangePushA(const char *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_narrow(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
 	const int level = push(session, &event);
 
 	PASS_ON(RangePushA, message);
@@ -403,7 +423,7 @@ __attribute__((hot)) static int on_RangePushA(const char *message)
 static int on_RangePushW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_wide(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
 	const int level = push(session, &event);
 
 	PASS_ON(RangePushW, message);
@@ -428,7 +448,7 @@ __attribute__((hot)) static int on_DomainRangePushEx(nvtxDomainHandle_t domain,
 __attribute__((hot)) static int on_RangePushEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = 0};
+	struct event event = {.domain = nvtx->default_domain};
 	nvtxEventAttributes_t copy;
 	int level;
 
@@ -441,7 +461,7 @@ __attribute__((hot)) static int on_RangePushEx(const nvtxEventAttributes_t *attr
 __attribute__((hot)) static int on_RangePop(void)
 {
 	SESSION;
-	const int level = pop(session, 0);
+	const int level = pop(session, nvtx->default_domain);
 
 	PASS_ON(RangePop, );
 	return level;
@@ -466,7 +486,7 @@ __attribute__((hot)) static int on_DomainRangePop(nvtxDomainHandle_t domain)
 static nvtxRangeId_t on_RangeStartA(const char *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_narrow(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
 
 	return start(session, &event, START_OTHER(RangeStartA, message));
 }
@@ -474,7 +494,7 @@ static nvtxRangeId_t on_RangeStartA(const char *message)
 static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.text = gt_nvtx_wide(message)};
+	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
 
 	return start(session, &event, START_OTHER(RangeStartW, message));
 }
@@ -482,7 +502,7 @@ static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
 static nvtxRangeId_t on_RangeStartEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = 0};
+	struct event event = {.domain = nvtx->default_domain};
 	nvtxEventAttributes_t copy;
 
 	read_attributes(nvtx, &event, attributes);
@@ -507,7 +527,7 @@ static void on_RangeEnd(nvtxRangeId_t id)
 {
 	SESSION;
 
-	end(session, 0, id);
+	end(session, nvtx->default_domain, id);
 	PASS_ON(RangeEnd, id);
 }
 
@@ -568,8 +588,38 @@ void gt_nvtx_end_data(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPay
 		.data_count = count,
 	};
 
-	if (is_recorded(session))
+	if (is_recorded(session, event.domain))
 		emit_end(session, &event);
+}
+
+__attribute__((cold)) void gt_nvtx_later(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data,
+                                         size_t count, const uint64_t times[2])
+{
+	struct gt_session *session = gt_session_get();
+	struct event event = {
+		.kind = times[1] ? GT_RANGE_STEP_LATER : GT_RANGE_STEP_LATER_MARK,
+		.domain = gt_nvtx_domain(domain),
+		.level = GT_LEVEL_UNKNOWN,
+		.data = data,
+		.data_count = count,
+	};
+	struct gt_record_range_begin *record;
+
+	if (!is_recorded(session, event.domain))
+		return;
+	if (times[1])
+		event.id =
+			atomic_fetch_add_explicit(&session->nvtx.ranges, 1, memory_order_relaxed) +
+			1;
+	record = fill_begin(session, &event);
+	if (!record)
+		return;
+	record->time_ns = times[0];
+	gt_emit_commit();
+	emit_data(session, &event, times[0]);
+	event.data = NULL;
+	if (times[1])
+		emit_end_at(session, &event, times[1]);
 }
 
 /* ---- names ---- */
@@ -591,7 +641,7 @@ static void on_NameCategoryA(uint32_t category, const char *text)
 {
 	SESSION;
 
-	name_category(0, category, text, NULL);
+	name_category(nvtx->default_domain, category, text, NULL);
 	PASS_ON(NameCategoryA, category, text);
 }
 
@@ -599,7 +649,7 @@ static void on_NameCategoryW(uint32_t category, const wchar_t *text)
 {
 	SESSION;
 
-	name_category(0, category, NULL, text);
+	name_category(nvtx->default_domain, category, NULL, text);
 	PASS_ON(NameCategoryW, category, text);
 }
 
@@ -624,9 +674,12 @@ static nvtxDomainHandle_t create_domain(const char *text, const wchar_t *wide, v
 {
 	SESSION;
 	const uint32_t number = give_number(nvtx, GT_NVTX_DOMAIN);
+	const struct gt_nvtx_text called = wide ? gt_nvtx_wide(wide) : gt_nvtx_narrow(text);
 
-	name(GT_NAMED_DOMAIN, number, text, wide);
 	keep_other(nvtx, GT_NVTX_DOMAIN, number, other);
+	if (!gt_nvtx_is_wanted(nvtx, &called))
+		return handle_of(number | GT_NVTX_UNWANTED);
+	name(GT_NAMED_DOMAIN, number, text, wide);
 	return handle_of(number);
 }
 
@@ -657,7 +710,8 @@ static void on_DomainDestroy(nvtxDomainHandle_t domain)
 	SESSION;
 
 	(void)session;
-	name(GT_NAMED_DOMAIN_END, domain_of(nvtx, domain), NULL, NULL);
+	if (domain_of(nvtx, domain) != GT_DOMAIN_UNWANTED)
+		name(GT_NAMED_DOMAIN_END, domain_of(nvtx, domain), NULL, NULL);
 	PASS_ON(DomainDestroy, other_domain(nvtx, domain));
 }
 
@@ -829,6 +883,136 @@ static void on_DomainResourceDestroy(nvtxResourceHandle_t resource)
 
 	(void)session;
 	PASS_ON(DomainResourceDestroy, other_of(nvtx, GT_NVTX_RESOURCE, resource));
+}
+
+/* ---- what the program synchronises with ---- */
+
+/*
+ * A handle has the number of its domain and that of a registered string, which says that it is
+ * acquired; that it is released says the next one.
+ */
+enum { SYNC_NAME_BYTES = 200 };
+
+/* The range in which this thread tries to acquire something; 0: it does not. */
+static __thread uint64_t acquiring __attribute__((tls_model("initial-exec")));
+
+static struct gt_nvtx_text text_of_sync(const nvtxSyncUserAttributes_t *attributes)
+{
+	struct gt_nvtx_text text = {0};
+
+	if (!attributes || attributes->size < sizeof(*attributes))
+		return text;
+	if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII)
+		text = gt_nvtx_narrow(attributes->message.ascii);
+	else if (attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE)
+		text = gt_nvtx_wide(attributes->message.unicode);
+	return text;
+}
+
+/* A name that is too long is left out, as it cannot be cut inside a character. */
+static void name_sync(uint32_t domain, uint32_t number, const char *verb,
+                      const struct gt_nvtx_text *name)
+{
+	char text[16 + SYNC_NAME_BYTES] = "";
+	const struct gt_nvtx_name given = {
+		.kind = GT_NAMED_STRING, .domain = domain, .number = number, .text = text};
+	const size_t length = strlen(verb);
+
+	memcpy(text, verb, length);
+	if (name->size > 0 && name->size < SYNC_NAME_BYTES) {
+		text[length] = ' ';
+		gt_nvtx_copy_text((uint8_t *)text + length + 1, name);
+	}
+	gt_nvtx_give_name(gt_session_get(), &given);
+}
+
+static nvtxSyncUser_t on_DomainSyncUserCreate(nvtxDomainHandle_t domain,
+                                              const nvtxSyncUserAttributes_t *attributes)
+{
+	SESSION;
+	const uint32_t number =
+		atomic_fetch_add_explicit(&nvtx->given[GT_NVTX_STRING], 2, memory_order_relaxed) +
+		1;
+	const uint64_t owner = domain_of(nvtx, domain);
+	const struct gt_nvtx_text text = text_of_sync(attributes);
+
+	(void)session;
+	name_sync((uint32_t)owner, number, "acquire", &text);
+	name_sync((uint32_t)owner, number + 1, "release", &text);
+	if (nvtx->next.hears && nvtx->next.slots.DomainSyncUserCreate)
+		keep_other(nvtx, GT_NVTX_STRING, number,
+		           nvtx->next.slots.DomainSyncUserCreate(other_domain(nvtx, domain),
+		                                                 attributes));
+	// NOLINTNEXTLINE(performance-no-int-to-ptr)
+	return (nvtxSyncUser_t)(uintptr_t)(owner << 32 | number);
+}
+
+static struct event event_of_sync(const struct gt_nvtx *nvtx, nvtxSyncUser_t handle, uint32_t which)
+{
+	const uint64_t number = (uintptr_t)handle;
+	const uint64_t given =
+		atomic_load_explicit(&nvtx->given[GT_NVTX_STRING], memory_order_relaxed);
+
+	return (struct event){
+		.domain = (uint32_t)(number >> 32),
+		.registered =
+			(uint32_t)number < given ? (uint32_t)number + (number ? which : 0) : 0,
+	};
+}
+
+static nvtxSyncUser_t other_sync(const struct gt_nvtx *nvtx, nvtxSyncUser_t handle)
+{
+	return other_of(nvtx, GT_NVTX_STRING, handle_of((uint32_t)(uintptr_t)handle));
+}
+
+/* What it was called stays true for what there was. */
+static void on_DomainSyncUserDestroy(nvtxSyncUser_t handle)
+{
+	SESSION;
+
+	(void)session;
+	PASS_ON(DomainSyncUserDestroy, other_sync(nvtx, handle));
+}
+
+static void on_DomainSyncUserAcquireStart(nvtxSyncUser_t handle)
+{
+	SESSION;
+	struct event event = event_of_sync(nvtx, handle, 0);
+
+	acquiring = start(session, &event, 0);
+	PASS_ON(DomainSyncUserAcquireStart, other_sync(nvtx, handle));
+}
+
+static void end_acquiring(struct gt_session *session, nvtxSyncUser_t handle)
+{
+	if (acquiring)
+		end(session, (uint32_t)((uintptr_t)handle >> 32), acquiring);
+	acquiring = 0;
+}
+
+static void on_DomainSyncUserAcquireFailed(nvtxSyncUser_t handle)
+{
+	SESSION;
+
+	end_acquiring(session, handle);
+	PASS_ON(DomainSyncUserAcquireFailed, other_sync(nvtx, handle));
+}
+
+static void on_DomainSyncUserAcquireSuccess(nvtxSyncUser_t handle)
+{
+	SESSION;
+
+	end_acquiring(session, handle);
+	PASS_ON(DomainSyncUserAcquireSuccess, other_sync(nvtx, handle));
+}
+
+static void on_DomainSyncUserReleasing(nvtxSyncUser_t handle)
+{
+	SESSION;
+	struct event event = event_of_sync(nvtx, handle, 1);
+
+	mark(session, &event);
+	PASS_ON(DomainSyncUserReleasing, other_sync(nvtx, handle));
 }
 
 static void on_Initialize(const void *reserved)

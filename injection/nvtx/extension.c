@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "injection/inject.h"
+#include "injection/nvtx/deferred.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/payloads.h"
 #include "injection/nvtx/texts.h"
@@ -23,9 +24,15 @@
  * A counter, or a group of them, becomes a series beside the rows, one column for each number.
  */
 
-#define COUNTERS     1024 /* a power of two */
-#define MOST_COLUMNS GT_NVTX_ENTRIES_KEPT
-#define FIRST_SERIES 1024 /* below are those of telemetry */
+#define COUNTERS      1024 /* a power of two */
+#define MOST_COLUMNS  GT_NVTX_ENTRIES_KEPT
+#define FIRST_SERIES  1024 /* below are those of telemetry */
+
+#define MOST_OF_BATCH (1u << 16) /* samples of one call */
+
+/* NVTX_COUNTER_BATCH_FLAG_..., which are shifted too far in its header. */
+#define BATCH_FROM_FIRST (1ull << 32)
+#define BATCH_TO_LAST    (2ull << 32)
 
 /* NOLINTBEGIN(readability-identifier-naming): NVTX looks for this name */
 __attribute__((visibility("default"))) int
@@ -44,10 +51,14 @@ static uint64_t on_enum_register(nvtxDomainHandle_t domain, const nvtxPayloadEnu
 	return gt_nvtx_register_enum(gt_session_get(), gt_nvtx_domain(domain), what);
 }
 
+static bool is_wanted(nvtxDomainHandle_t domain)
+{
+	return gt_nvtx_domain(domain) != GT_DOMAIN_UNWANTED;
+}
+
 static uint8_t on_is_enabled(nvtxDomainHandle_t domain)
 {
-	(void)domain;
-	return 1;
+	return is_wanted(domain);
 }
 
 /* Where something happened: known by its name alone. */
@@ -62,23 +73,6 @@ static uint64_t on_scope_register(nvtxDomainHandle_t domain, const nvtxScopeAttr
 	       atomic_fetch_add_explicit(&nvtx->scopes_given, 1, memory_order_relaxed) + 1;
 }
 
-/* What happened at another time is recorded at this one, with all that was said of it. */
-static void on_event_submit(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
-{
-	gt_nvtx_mark_data(domain, data, count);
-}
-
-static void on_batch_submit(nvtxDomainHandle_t domain, const nvtxEventBatch_t *batch)
-{
-	if (!batch)
-		return;
-
-	const nvtxPayloadData_t data = {
-		.schemaId = batch->eventSchemaId, .size = batch->size, .payload = batch->events};
-
-	gt_nvtx_mark_data(domain, &data, 1);
-}
-
 /* ---- counters ---- */
 
 struct gt_nvtx_counter {
@@ -86,6 +80,8 @@ struct gt_nvtx_counter {
 	_Atomic uint32_t filled; /* enum gt_nvtx_filled */
 	uint16_t series;
 	uint16_t columns;
+	uint64_t bytes; /* of a sample; 0: not known */
+	uint64_t clock; /* of samples that are told later */
 	uint64_t types[MOST_COLUMNS];
 	uint64_t offsets[MOST_COLUMNS];
 };
@@ -234,6 +230,7 @@ static void lay_out(struct gt_nvtx_counter *counter, const struct gt_nvtx_schema
                     uint64_t type)
 {
 	counter->columns = 0;
+	counter->bytes = schema ? schema->bytes : gt_nvtx_type_bytes(type);
 	if (!schema && is_number(type)) {
 		counter->types[0] = type;
 		counter->offsets[0] = 0;
@@ -259,16 +256,16 @@ static uint64_t on_counter_register(nvtxDomainHandle_t domain, const nvtxCounter
 	uint32_t number;
 	uint64_t id;
 
-	(void)domain;
 	if (!what || what->structSize < sizeof(*what))
 		return NVTX_COUNTER_ID_NONE;
 	number = atomic_fetch_add_explicit(&nvtx->counters_given, 1, memory_order_relaxed) + 1;
 	id = what->counterId ? what->counterId : NVTX_COUNTER_ID_DYNAMIC_START + number;
-	counter = counter_of(nvtx, id, true);
+	counter = is_wanted(domain) ? counter_of(nvtx, id, true) : NULL;
 	if (!counter || number > UINT16_MAX - FIRST_SERIES - 1 || !gt_nvtx_fill(&counter->filled))
 		return id;
 	schema = gt_nvtx_schema(nvtx, what->schemaId);
 	counter->series = (uint16_t)(FIRST_SERIES + number);
+	counter->clock = gt_nvtx_clock_of(what->semantics);
 	lay_out(counter, schema, what->schemaId);
 	if (counter->columns == 0)
 		gt_note(session, "nvtx", "a counter of NVTX without numbers is not recorded");
@@ -278,18 +275,17 @@ static uint64_t on_counter_register(nvtxDomainHandle_t domain, const nvtxCounter
 	return id;
 }
 
-/* columns that the bytes do not reach are not measured. */
-static void sample(uint64_t id, const void *bytes, size_t size, double missing)
+/* Columns that the bytes do not reach are not measured. */
+static void sample_at(const struct gt_nvtx_counter *counter, const void *bytes, size_t size,
+                      double missing, uint64_t time_ns)
 {
 	struct gt_session *session = gt_session_get();
-	const struct gt_nvtx_counter *counter = counter_of(gt_nvtx_of(session), id, false);
 	union {
 		struct gt_sample sample;
 		uint8_t bytes[sizeof(struct gt_sample) + MOST_COLUMNS * sizeof(double)];
 	} row = {.sample = {.clock = GT_SERIES_HOST}};
 
-	if (!counter || !gt_nvtx_is_filled(&counter->filled) || counter->columns == 0 ||
-	    !gt_is_recording(session))
+	if (counter->columns == 0 || !gt_is_recording(session))
 		return;
 	row.sample.series = counter->series;
 	row.sample.columns = (uint8_t)counter->columns;
@@ -302,46 +298,85 @@ static void sample(uint64_t id, const void *bytes, size_t size, double missing)
 			there ? number_at((const uint8_t *)bytes + offset, counter->types[i])
 			      : missing;
 	}
-	row.sample.time_ns = gt_stamp();
+	row.sample.time_ns = time_ns; /* the drain leaves samples as they are */
 	gt_emit_sample(session, &row.sample);
+}
+
+static void sample(uint64_t id, const void *bytes, size_t size, double missing)
+{
+	const struct gt_nvtx_counter *counter = counter_of(gt_nvtx_of(gt_session_get()), id, false);
+
+	if (counter && gt_nvtx_is_filled(&counter->filled))
+		sample_at(counter, bytes, size, missing, gt_now());
 }
 
 static void on_sample_int64(nvtxDomainHandle_t domain, uint64_t id, int64_t value)
 {
-	(void)domain;
-	sample(id, &value, sizeof(value), NAN);
+	if (is_wanted(domain))
+		sample(id, &value, sizeof(value), NAN);
 }
 
 static void on_sample_float64(nvtxDomainHandle_t domain, uint64_t id, double value)
 {
-	(void)domain;
-	sample(id, &value, sizeof(value), NAN);
+	if (is_wanted(domain))
+		sample(id, &value, sizeof(value), NAN);
 }
 
 static void on_sample(nvtxDomainHandle_t domain, uint64_t id, const void *values, size_t size)
 {
-	(void)domain;
-	sample(id, values, size, NAN);
+	if (is_wanted(domain))
+		sample(id, values, size, NAN);
 }
 
 static void on_sample_no_value(nvtxDomainHandle_t domain, uint64_t id, uint8_t reason)
 {
-	(void)domain;
-	if (reason != NVTX_COUNTER_SAMPLE_UNCHANGED)
+	if (is_wanted(domain) && reason != NVTX_COUNTER_SAMPLE_UNCHANGED)
 		sample(id, NULL, 0, reason == NVTX_COUNTER_SAMPLE_ZERO ? 0 : NAN);
+}
+
+/* A sample's time in a batch: its own, or in even steps from the first's, or up to the last's. */
+static bool time_in_batch(const struct gt_nvtx_counter *counter, const nvtxCounterBatch_t *batch,
+                          size_t i, size_t count, uint64_t *time_ns)
+{
+	const size_t there = batch->timestamps ? batch->timestampsSize / sizeof(int64_t) : 0;
+	const bool from_first = batch->flags & BATCH_FROM_FIRST;
+	const bool to_last = batch->flags & BATCH_TO_LAST;
+	uint64_t value;
+
+	if ((from_first || to_last) && there >= 2) {
+		const uint64_t step = (uint64_t)batch->timestamps[1];
+
+		value = (uint64_t)batch->timestamps[0] +
+		        (from_first ? step * i : 0 - step * (count - 1 - i));
+	} else if (i < there) {
+		value = (uint64_t)batch->timestamps[i];
+	} else {
+		return false;
+	}
+	return gt_nvtx_time(gt_session_get(), counter->clock, (int64_t)value, time_ns);
 }
 
 static void on_counter_batch(nvtxDomainHandle_t domain, const nvtxCounterBatch_t *batch)
 {
 	struct gt_session *session = gt_session_get();
+	const struct gt_nvtx_counter *counter;
+	uint64_t time_ns;
+	size_t count;
 
-	(void)domain;
-	(void)batch;
-	if (!atomic_exchange_explicit(&gt_nvtx_of(session)->batch_noted, true,
-	                              memory_order_relaxed))
-		gt_note(session, "nvtx",
-		        "samples that the program submits in batches (nvtxCounterBatchSubmit) are not "
-		        "recorded");
+	counter = batch && batch->counters && is_wanted(domain)
+	                  ? counter_of(gt_nvtx_of(session), batch->counterId, false)
+	                  : NULL;
+	if (!counter || !gt_nvtx_is_filled(&counter->filled) || counter->bytes == 0)
+		return;
+	count = batch->countersSize / counter->bytes;
+	for (size_t i = 0; i < count && i < MOST_OF_BATCH; i++) {
+		if (!time_in_batch(counter, batch, i, count, &time_ns)) {
+			gt_nvtx_note_clock(session);
+			return;
+		}
+		sample_at(counter, (const uint8_t *)batch->counters + i * counter->bytes,
+		          counter->bytes, NAN, time_ns);
+	}
 }
 
 /* ---- modules ---- */
@@ -366,8 +401,10 @@ static const struct function payload_functions[] = {
 	FUNCTION(nvtxRangeEndPayload, gt_nvtx_end_data),
 	FUNCTION(nvtxDomainIsEnabled, on_is_enabled),
 	FUNCTION(nvtxScopeRegister, on_scope_register),
-	FUNCTION(nvtxEventSubmit, on_event_submit),
-	FUNCTION(nvtxEventBatchSubmit, on_batch_submit),
+	FUNCTION(nvtxTimestampGet, gt_nvtx_timestamp),
+	FUNCTION(nvtxTimeDomainRegister, gt_nvtx_register_clock),
+	FUNCTION(nvtxEventSubmit, gt_nvtx_submit),
+	FUNCTION(nvtxEventBatchSubmit, gt_nvtx_submit_batch),
 };
 
 static const struct function counter_functions[] = {

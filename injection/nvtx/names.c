@@ -79,6 +79,8 @@ void gt_nvtx_give_name(struct gt_session *session, const struct gt_nvtx_name *na
 		.kind = name->kind,
 	};
 
+	if (name->domain == GT_DOMAIN_UNWANTED)
+		return;
 	if (gt_is_recording(session))
 		emit(session, &facts, &text);
 	keep(gt_nvtx_of(session), &facts, &text);

@@ -9,6 +9,7 @@
 
 #define NVTX_NO_IMPL /* types alone: this library uses no NVTX itself */
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtSync.h>
 
 #include "format/ranges.h"
 
@@ -44,20 +45,39 @@ struct gt_nvtx_next {
 	void **handles[3]; /* its handles by our numbers, by enum gt_nvtx_handle */
 };
 
+/* Of handles of domains that are not recorded; and such a domain. */
+#define GT_NVTX_UNWANTED   (1u << 31)
+#define GT_DOMAIN_UNWANTED (UINT32_MAX - 1)
+
+enum { GT_NVTX_DOMAINS_BYTES = 1024 };
+
 enum gt_nvtx_handle { GT_NVTX_DOMAIN, GT_NVTX_STRING, GT_NVTX_RESOURCE };
+
+/* What the program calls a clock whose times it tells later. */
+struct gt_nvtx_clock {
+	_Atomic uint64_t id;
+	_Atomic uint64_t source; /* NVTX_TIMESTAMP_TYPE_... and 1; 0: not there yet */
+};
+
+enum { GT_NVTX_CLOCKS = 32 };
 
 struct gt_nvtx {
 	_Atomic uint32_t given[3]; /* how many numbers of each enum gt_nvtx_handle are given out */
 	_Atomic uint64_t ranges;   /* ids of started ranges that are */
 	uint8_t *names;            /* names that are given; NULL: none are kept */
 	_Atomic uint64_t name_bytes;
+	uint32_t default_domain; /* 0, or GT_DOMAIN_UNWANTED; beside what each call reads */
 	struct gt_nvtx_next next;
 	struct gt_nvtx_schema *schemas;   /* GT_NVTX_SCHEMAS of them; NULL: none are kept */
 	struct gt_nvtx_counter *counters; /* GT_NVTX_COUNTERS */
 	_Atomic uint32_t schemas_given;   /* numbers of schemas, */
 	_Atomic uint32_t counters_given;  /* of counters, */
 	_Atomic uint32_t scopes_given;    /* and of scopes */
-	_Atomic bool batch_noted;
+	struct gt_nvtx_clock clocks[GT_NVTX_CLOCKS];
+	_Atomic uint32_t clocks_given;
+	_Atomic bool clock_noted;
+	char domains[GT_NVTX_DOMAINS_BYTES]; /* names with commas between them, "": none are given: */
+	bool domains_wanted;                 /* they alone are recorded; false: all others */
 	bool named_late; /* the environment names this library since it was loaded, not before */
 };
 
@@ -68,6 +88,14 @@ void gt_nvtx_forget(struct gt_nvtx *nvtx);
 
 /* Notes of shared objects that use NVTX and have not found this library. */
 void gt_nvtx_note_missed(struct gt_session *session);
+
+/* ---- domains.c ---- */
+
+/* Takes over which domains are wanted. */
+void gt_nvtx_domains_init(struct gt_session *session);
+
+struct gt_nvtx_text;
+bool gt_nvtx_is_wanted(const struct gt_nvtx *nvtx, const struct gt_nvtx_text *name);
 
 /* ---- names.c ---- */
 
@@ -109,6 +137,13 @@ nvtxRangeId_t gt_nvtx_start_data(nvtxDomainHandle_t domain, const struct nvtxPay
                                  size_t count);
 void gt_nvtx_end_data(nvtxDomainHandle_t domain, nvtxRangeId_t id,
                       const struct nvtxPayloadData_v1 *data, size_t count);
+
+/*
+ * What the program tells later, with times of its own, which are readings of gt_stamp: a range, or
+ * with an end of 0 a mark.
+ */
+void gt_nvtx_later(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data, size_t count,
+                   const uint64_t times[2]);
 
 /* The number of a domain's handle. */
 uint32_t gt_nvtx_domain(nvtxDomainHandle_t domain);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "injection/nvtx/deferred.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/texts.h"
 #include "injection/services.h"
@@ -15,6 +16,8 @@
 #define MOST_BYTES    7900 /* of a payload; hexadecimal digits are twice as many */
 
 #define ARRAY_FLAGS   (7u << 4) /* NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_... are numbers in these bits */
+#define OFFSET_FLAGS                                                                               \
+	(NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE)
 
 /* ---- sizes ---- */
 
@@ -223,6 +226,7 @@ static void keep_entry(struct gt_nvtx_schema *kept, const nvtxPayloadSchemaEntry
 		.type = entry->type,
 		.detail = entry->arrayOrUnionDetail,
 		.offset = offset,
+		.clock = gt_nvtx_clock_of(entry->semantics),
 	};
 	(void)snprintf(kept->names[kept->count], sizeof(kept->names[0]), "%s",
 	               entry->name ? entry->name : "");
@@ -270,6 +274,8 @@ uint64_t gt_nvtx_register_schema(struct gt_session *session, uint32_t domain,
 	facts.id = give_id(gt_nvtx_of(session), (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)
 	                                                ? attributes->schemaId
 	                                                : 0);
+	if (domain == GT_DOMAIN_UNWANTED)
+		return facts.id;
 	if (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)
 		facts.type = (uint32_t)attributes->type;
 	if (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS)
@@ -306,6 +312,8 @@ uint64_t gt_nvtx_register_enum(struct gt_session *session, uint32_t domain,
 	facts.id =
 		give_id(gt_nvtx_of(session),
 	                (mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? attributes->schemaId : 0);
+	if (domain == GT_DOMAIN_UNWANTED)
+		return facts.id;
 	facts.bytes =
 		(mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? attributes->sizeOfEnum : sizeof(int);
 	facts.entries = (uint32_t)attributes->numEntries;
@@ -408,8 +416,9 @@ static void emit_texts(struct gt_session *session, const struct gt_record_range_
 		const struct gt_nvtx_entry *entry = &schema->entries[i];
 		const char *text;
 
-		if (!is_text(entry->type) || entry->detail || entry->flags & ARRAY_FLAGS ||
-		    facts->bytes < sizeof(text) || entry->offset > facts->bytes - sizeof(text))
+		if (!is_text(entry->type) || entry->detail ||
+		    entry->flags & (ARRAY_FLAGS | OFFSET_FLAGS) || facts->bytes < sizeof(text) ||
+		    entry->offset > facts->bytes - sizeof(text))
 			continue;
 		memcpy(&text, payload + entry->offset, sizeof(text));
 		if (text)

@@ -44,6 +44,7 @@ struct gt_nvtx_entry {
 	uint64_t type;
 	uint64_t detail;
 	uint64_t offset; /* GT_OFFSET_UNKNOWN */
+	uint64_t clock;  /* NVTX's id of what its times are read from; 0: not said */
 };
 
 struct gt_nvtx_schema {

@@ -14,6 +14,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	(void)state;
 	(void)err;
+	gt_nvtx_domains_init(session);
 	gt_nvtx_names_replay(session);
 	if (gt_nvtx_of(session)->named_late)
 		gt_nvtx_note_missed(session);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
 #include "analysis/parameter.h"
+#include "model/filter.h"
 #include "model/names.h"
 
 static struct gt_trace trace;
@@ -238,6 +239,66 @@ Test(ranges, that_launched_nothing_took_no_gpu_time_and_have_no_span)
 	expect_unknown(&result, "ranges", 0, "span_ns");
 	expect_unknown(&result, "ranges", 0, "busy_percent");
 	expect_unknown(&result, "ranges", 0, "idle_ns");
+	end();
+}
+
+/* What --range leaves of the trace. */
+static void run_chosen(const char *range)
+{
+	const struct gt_report *report = gt_report_find("ranges");
+	struct gt_arguments arguments;
+	struct gt_filter filter;
+	struct gt_view view;
+
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, range, NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	gt_arguments_init(&arguments, report->parameters);
+	gt_result_init(&result);
+	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &result, NULL), 0));
+	gt_filter_release(&filter);
+}
+
+Test(ranges, that_launched_nothing_know_what_gpus_did_where_they_alone_are_chosen)
+{
+	begin();
+	train();
+	(void)trace_range(&trace, thread, GT_NONE, "data", 1050, 2050);
+	run_chosen("data");
+	cr_assert(eq(sz, row_count(&result, "ranges"), 1));
+	/* Busy: until 1100, 1150..1200, 1300..1500, 1600..1700 and from 2000 on. */
+	expect_real(&result, "ranges", 0, "quiet_percent", 100.0 * 550 / 1000);
+	expect_count(&result, "ranges", 0, "gpu_ns", 0);
+	expect_count(&result, "ranges", 0, "kernels", 0);
+	cr_expect(not(has_remark(&result, "No API calls were recorded")));
+	end();
+}
+
+Test(ranges, that_are_chosen_count_as_idle_only_when_nothing_ran_that_others_asked_for)
+{
+	begin();
+	train();
+	/* In the hole from 1500 to 1600 of the second forward. */
+	trace_fill(&trace, stream, 8, 1500, 1540)->api_call =
+		trace_call_in(&trace, 0, "cudaMemsetAsync", 720, 725);
+	run_chosen("forward");
+	expect_words(&result, "ranges", 0, "range", "train/step/forward");
+	/* 1000..1100 of the first, 1300..1700 of the second. */
+	expect_count(&result, "ranges", 0, "span_ns", 500);
+	expect_count(&result, "ranges", 0, "idle_ns", 60);
+	end();
+}
+
+Test(ranges, that_are_chosen_with_a_gpu_are_quiet_as_that_is)
+{
+	begin();
+	train();
+	(void)trace_range(&trace, thread, GT_NONE, "data", 3000, 4000);
+	trace_kernel(&trace, trace_stream(&trace, process, trace_device(&trace)), shape, 3100,
+	             3200);
+	trace_kernel(&trace, stream, shape, 3500, 3900);
+	run_chosen("data");
+	expect_real(&result, "ranges", 0, "quiet_percent", 50.0);
 	end();
 }
 

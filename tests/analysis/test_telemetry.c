@@ -87,6 +87,20 @@ Test(telemetry, says_what_was_not_measured)
 	cr_expect(eq(sz, row_count(&result, "throttles"), 0));
 }
 
+Test(telemetry, has_the_program_s_own_counters_behind_those_of_gpus)
+{
+	trace_counter(&trace, GT_NONE, "queue", GT_COUNTER_GAUGE, 0, SECOND, VALUES(1, 3));
+	trace_counter(&trace, 1, "power_mw", GT_COUNTER_GAUGE, 0, SECOND, VALUES(5, 5));
+	run_report(&result, "telemetry", &trace);
+	cr_assert(eq(sz, row_count(&result, "counters"), 2));
+	expect_words(&result, "counters", 0, "counter", "power_mw");
+	expect_unknown(&result, "counters", 0, "process");
+	expect_words(&result, "counters", 1, "counter", "queue");
+	expect_unknown(&result, "counters", 1, "device");
+	expect_words(&result, "counters", 1, "process", "app (100)");
+	expect_real(&result, "counters", 1, "max", 3.0);
+}
+
 Test(telemetry, says_that_there_is_none)
 {
 	run_report(&result, "telemetry", &trace);

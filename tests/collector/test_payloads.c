@@ -101,6 +101,57 @@ Test(payloads, name_the_values_of_enums)
 	expect_text(shown(STRUCT, "03000000"), "[\"three\"]");
 }
 
+/* A number at 0 selects a member of the union at 8: a whole number or a real one. */
+static void add_union(uint32_t selector)
+{
+	add_schema(STRUCT + 1, 3, 8);
+	add_member(STRUCT + 1, 0, 17, 0, "whole");
+	add_member(STRUCT + 1, 1, 20, 0, "real");
+	add_schema(STRUCT, 1, 16);
+	add_member(STRUCT, 0, 16, 0, "which");
+	recording_add(&recording, payload_entry, .schema = STRUCT, .place = 1, .type = STRUCT + 1,
+	              .detail = selector, .offset = 8, .name = text("value"));
+}
+
+Test(payloads, show_the_member_of_a_union_that_is_selected_beside_it)
+{
+	add_union(0);
+	expect_text(shown(STRUCT, "0100000000000000000000000000f83f"),
+	            "[{\"which\":1,\"value\":{\"real\":1.5}}]");
+}
+
+Test(payloads, show_all_members_of_a_union_where_none_is_selected)
+{
+	add_union(7);
+	expect_text(shown(STRUCT, "01000000000000000000000000000840"),
+	            "[{\"which\":1,\"value\":{\"whole\":4613937818241073152,\"real\":3}}]");
+}
+
+Test(payloads, show_all_members_of_a_union_where_there_is_no_such_member)
+{
+	add_union(0);
+	expect_text(shown(STRUCT, "02000000000000000000000000000840"),
+	            "[{\"which\":2,\"value\":{\"whole\":4613937818241073152,\"real\":3}}]");
+}
+
+Test(payloads, show_the_member_of_a_union_that_is_selected_in_it)
+{
+	add_schema(STRUCT, 4, 16);
+	add_member(STRUCT, 0, 100, 0, "which");
+	add_member(STRUCT, 1, 17, 8, "whole");
+	add_member(STRUCT, 2, 20, 8, "real");
+	expect_text(shown(STRUCT, "0200000000000000000000000000f83f"), "[{\"real\":1.5}]");
+}
+
+Test(payloads, without_a_message_name_what_they_are_of)
+{
+	recording_add(&recording, payload_schema, .id = STRUCT, .type = 1, .bytes = 4,
+	              .name = text("shape"));
+	add_member(STRUCT, 0, 16, 0, "rows");
+	expect_text(shown(STRUCT, "07000000"), "[{\"rows\":7}]");
+	expect_text(gt_trace_text(&trace, trace.marks.rows[0].text), "shape");
+}
+
 Test(payloads, may_lie_about_the_length_of_arrays)
 {
 	add_schema(STRUCT, 1, 8);

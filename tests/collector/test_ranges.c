@@ -344,6 +344,19 @@ Test(ranges, share_a_trace_with_those_of_other_processes)
 	cr_expect(eq(sz, trace.domains.count, 2));
 }
 
+Test(ranges, name_a_device_of_which_nothing_else_is_said_yet)
+{
+	recording_end(&recording, true);
+	recording_begin(&recording, "node-2-1");
+	next_string = STRING_NEXT;
+	recording_add(&recording, given_name, .time_ns = 2000, .number = 0,
+	              .text = text("first GPU"), .kind = GT_NAMED_DEVICE);
+	recording_add_basics(&recording, 2);
+	push_at(MAIN, 2000, 0, 0, "x");
+	read_it();
+	expect_text(gt_trace_text(&trace, trace.devices.rows[0].label), "first GPU");
+}
+
 Test(ranges, name_what_the_program_named)
 {
 	recording_add(&recording, handle, .time_ns = 1000, .handle = 0xabc, .context = CONTEXT,

@@ -19,6 +19,8 @@
 #include <nvtx3/nvToolsExtCudaRt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
+#include <nvtx3/nvToolsExtSemanticsTime.h>
+#include <nvtx3/nvToolsExtSync.h>
 
 /*
  * Calls NVTX, the real one, and says how often it did: app_nvtx WORD... in this order.
@@ -33,6 +35,8 @@
  *   long       texts longer than a record takes
  *   payloads   structs, enums, arrays and texts as extended payloads
  *   counters   a counter, and a group of two
+ *   later      events and samples with times of their own
+ *   lock       what a lock of the program's own does
  *   cuda       starts CUDA, names what it has and launches two kernels in ranges
  *   load FILE  loads a library that calls NVTX itself (nvtx_library.c)
  *   fork       a child that pushes too
@@ -414,6 +418,154 @@ static void counters(void)
 	nvtxCounterSampleNoValue(domain, queue, NVTX_COUNTER_SAMPLE_UNAVAILABLE);
 }
 
+/* ---- what is told later ---- */
+
+struct told {
+	int64_t begin;
+	int64_t end;
+	uint64_t text; /* an offset, not a pointer */
+	int32_t number;
+};
+
+static uint64_t register_told(nvtxDomainHandle_t domain, uint64_t clock, int times)
+{
+	const nvtxSemanticsTime_t semantics = {
+		.header = {.structSize = sizeof(semantics),
+	                   .semanticId = NVTX_SEMANTIC_ID_TIME_V1,
+	                   .version = NVTX_TIME_SEMANTIC_VERSION},
+		.timeDomainId = clock,
+	};
+	nvtxPayloadSchemaEntry_t entries[] = {
+		{.flags = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN,
+	         .type = NVTX_PAYLOAD_ENTRY_TYPE_INT64,
+	         .name = "begin",
+	         .semantics = &semantics.header},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_INT64, .name = "end"},
+		{.flags = NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE,
+	         .type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING,
+	         .name = "text"},
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_INT32, .name = "number"},
+	};
+	const nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
+		.name = times > 1 ? "told range" : "told mark",
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = sizeof(entries) / sizeof(entries[0]),
+		.payloadStaticSize = sizeof(struct told),
+	};
+
+	if (times > 1) {
+		entries[1].flags =
+			NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END;
+		entries[1].semantics = &semantics.header;
+	}
+	return CALL(nvtxPayloadSchemaRegister(domain, &schema));
+}
+
+static int64_t monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void sample_later(nvtxDomainHandle_t domain, int64_t first, int64_t second)
+{
+	const nvtxSemanticsTime_t semantics = {
+		.header = {.structSize = sizeof(semantics),
+	                   .semanticId = NVTX_SEMANTIC_ID_TIME_V1,
+	                   .version = NVTX_TIME_SEMANTIC_VERSION},
+		.timeDomainId = NVTX_TIMESTAMP_TYPE_TOOL_PROVIDED,
+	};
+	const nvtxCounterAttr_t attr = {
+		.structSize = sizeof(attr),
+		.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_INT32,
+		.name = "later",
+		.semantics = &semantics.header,
+	};
+	const uint64_t counter = nvtxCounterRegister(domain, &attr);
+	const int64_t times[] = {first, second};
+	const int32_t values[] = {11, 22};
+	const nvtxCounterBatch_t batch = {
+		.counterId = counter,
+		.counters = values,
+		.countersSize = sizeof(values),
+		.timestamps = times,
+		.timestampsSize = sizeof(times),
+	};
+
+	nvtxCounterBatchSubmit(domain, &batch);
+}
+
+/* Between two ranges that are told at once: what was between them is told afterwards. */
+static void told_later(void)
+{
+	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("later"));
+	const nvtxTimeDomainAttr_t attr = {.timestampTypeId =
+	                                           NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC};
+	const uint64_t clock = nvtxTimeDomainRegister(domain, &attr);
+	const uint64_t ranges = register_told(domain, clock, 2);
+	const uint64_t marks = register_told(domain, NVTX_TIMESTAMP_TYPE_TOOL_PROVIDED, 1);
+	const uint64_t strange = register_told(domain, NVTX_TIMESTAMP_TYPE_GPU_GLOBALTIMER, 1);
+	struct told told[3] = {{.number = 7}, {.number = 8}, {.number = 9}};
+	struct told mark = {.number = 1};
+	const nvtxPayloadData_t of_mark = {marks, sizeof(mark), &mark};
+	const nvtxPayloadData_t of_strange = {strange, sizeof(mark), &mark};
+	const nvtxEventBatch_t batch = {
+		.eventSchemaId = ranges, .events = told, .size = sizeof(told)};
+	int64_t first;
+
+	CALL(nvtxRangePushA("before"));
+	CALL(nvtxRangePop());
+	first = nvtxTimestampGet();
+	mark.begin = nvtxTimestampGet();
+	for (int i = 0; i < 3; i++) {
+		told[i].begin = monotonic();
+		told[i].end = monotonic() + 1;
+	}
+	CALL(nvtxRangePushA("after"));
+	sample_later(domain, first, nvtxTimestampGet());
+	CALL(nvtxEventSubmit(domain, &of_mark, 1));
+	CALL(nvtxEventBatchSubmit(domain, &batch));
+	calls += 5; /* each range in it is two */
+	CALL(nvtxEventSubmit(domain, &of_strange, 1));
+	CALL(nvtxRangePop());
+}
+
+/* A lock of the program's own: a failed and a successful attempt, inside a range. */
+static void lock(void)
+{
+	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("locks"));
+	const nvtxSyncUserAttributes_t attr = {.version = NVTX_VERSION,
+	                                       .size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE,
+	                                       .messageType = NVTX_MESSAGE_TYPE_ASCII,
+	                                       .message.ascii = "the queue"};
+	nvtxSyncUser_t named;
+	nvtxSyncUser_t nameless;
+
+	named = CALL(nvtxDomainSyncUserCreate(domain, &attr));
+	nameless = CALL(nvtxDomainSyncUserCreate(domain, NULL));
+	atomic_fetch_add(&calls, 2); /* both have two names */
+	CALL(nvtxRangePushA("around"));
+	CALL(nvtxDomainSyncUserAcquireStart(named));
+	CALL(nvtxDomainSyncUserAcquireFailed(named));
+	CALL(nvtxDomainSyncUserAcquireStart(named));
+	CALL(nvtxDomainSyncUserAcquireSuccess(named));
+	CALL(nvtxDomainSyncUserReleasing(named));
+	CALL(nvtxDomainSyncUserAcquireStart(nameless));
+	CALL(nvtxDomainSyncUserAcquireSuccess(nameless));
+	nvtxDomainSyncUserAcquireSuccess(nameless); /* of nothing */
+	CALL(nvtxRangePop());
+	nvtxDomainSyncUserDestroy(named);
+	nvtxDomainSyncUserDestroy(NULL);
+}
+
 static void must(CUresult result)
 {
 	if (result != CUDA_SUCCESS)
@@ -539,6 +691,10 @@ static int run_word(const char *word)
 		payload_events();
 	else if (strcmp(word, "counters") == 0)
 		counters();
+	else if (strcmp(word, "later") == 0)
+		told_later();
+	else if (strcmp(word, "lock") == 0)
+		lock();
 	else if (strcmp(word, "cuda") == 0)
 		cuda();
 	else if (strcmp(word, "fork") == 0)

@@ -85,7 +85,10 @@ static void print_counters(const struct gt_trace *trace)
 		printf("{\"table\": \"counters\", \"samples\": %zu", series->count);
 		print_text("name", gt_trace_text(trace, row->name));
 		print_text("unit", gt_trace_text(trace, row->unit));
-		printf(", \"values\": [");
+		printf(", \"times\": [");
+		for (size_t i = 0; i < series->count; i++)
+			printf("%s%" PRId64, i ? ", " : "", series->times_ns[i]);
+		printf("], \"values\": [");
 		for (size_t i = 0; i < series->count; i++)
 			printf(isnan(series->columns[row->place][i]) ? "%snull" : "%s%g",
 			       i ? ", " : "", series->columns[row->place][i]);

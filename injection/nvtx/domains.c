@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "injection/nvtx/nvtx.h"
+#include "injection/nvtx/texts.h"
+#include "injection/services.h"
+#include "injection/session.h"
+
+/*
+ * Which domains of NVTX are recorded. It is asked once for each, when the program makes it; its
+ * handle then says so.
+ */
+
+static const char default_name[] = "default";
+
+/* Whether the names, with commas between them, have this one. */
+static bool has_name(const char *names, const char *name, size_t size)
+{
+	while (*names) {
+		const size_t length = strcspn(names, ",");
+
+		if (length == size && memcmp(names, name, size) == 0)
+			return true;
+		names += length;
+		names += *names == ',';
+	}
+	return false;
+}
+
+static bool is_wanted(const struct gt_nvtx *nvtx, const char *name, size_t size)
+{
+	return !nvtx->domains[0] || has_name(nvtx->domains, name, size) == nvtx->domains_wanted;
+}
+
+bool gt_nvtx_is_wanted(const struct gt_nvtx *nvtx, const struct gt_nvtx_text *name)
+{
+	uint8_t text[GT_NVTX_DOMAINS_BYTES];
+
+	if (name->size > sizeof(text))
+		return !nvtx->domains_wanted;
+	gt_nvtx_copy_text(text, name);
+	return is_wanted(nvtx, (const char *)text, name->size);
+}
+
+/* The environment may change, so that the names are copied. */
+void gt_nvtx_domains_init(struct gt_session *session)
+{
+	struct gt_nvtx *nvtx = gt_nvtx_of(session);
+	const char *wanted = session->settings.nvtx_domains;
+	const char *unwanted = session->settings.nvtx_no_domains;
+	const char *names = *wanted ? wanted : unwanted;
+	const size_t length = strlen(names);
+
+	if (*wanted && *unwanted)
+		gt_note(session, "nvtx",
+		        "GPUTRACE_NVTX_NO_DOMAINS says nothing where GPUTRACE_NVTX_DOMAINS does");
+	nvtx->domains[0] = '\0';
+	if (length < sizeof(nvtx->domains))
+		memcpy(nvtx->domains, names, length + 1);
+	else
+		gt_note(session, "nvtx",
+		        "the list of domains of NVTX is too long: all are recorded");
+	nvtx->domains_wanted = *wanted != '\0';
+	nvtx->default_domain =
+		is_wanted(nvtx, default_name, sizeof(default_name) - 1) ? 0 : GT_DOMAIN_UNWANTED;
+}
