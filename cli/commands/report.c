@@ -339,6 +339,18 @@ static int take(struct answers *answers, const char *word, const char **recordin
 	return 0;
 }
 
+/* Somebody may have meant a recording by a word that is a report's: what is shown is of another. */
+static void say_namesakes(int count, char **words, const char *recording)
+{
+	for (int i = 0; i < count; i++) {
+		char namesakes[256];
+
+		gt_recording_namesakes(words[i], recording, namesakes, sizeof(namesakes));
+		if (*namesakes)
+			gt_say("'%s' is taken for the report, not for %s", words[i], namesakes);
+	}
+}
+
 /* The recording and the reports among the operands, in any order; without a report the usual one. */
 static int choose(struct answers *answers, int count, char **words, const char **recording,
                   const char *usual, struct gt_error *err)
@@ -484,6 +496,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
 		result = gt_recording_choose(word, &recording, err);
+	if (result == 0 && !word)
+		say_namesakes(left, argv, recording);
 	if (result == 0)
 		result = report_on(&args, recording, style, &answers, err);
 	answers_release(&answers);
