@@ -8,11 +8,9 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parse.h"
 #include "cli/option.h"
 #include "cli/rows.h"
 #include "cli/terminal.h"
-#include "cli/variable.h"
 #include "cli/words.h"
 
 /* A section of that column: one that is shown, else one that is not; NULL: there is none. */
@@ -173,23 +171,9 @@ int gt_render(const struct gt_rendering *rendering, const struct gt_named_result
 	return 0;
 }
 
-static uint64_t wanted_width(FILE *out)
-{
-	const char *columns = gt_variable("COLUMNS");
-	uint64_t width = gt_terminal_size(fileno(out)).columns;
-
-	if (width > 0)
-		return width;
-	if (columns && gt_parse_count(columns, &width) == 0 && width > 0)
-		return width;
-	return GT_RENDER_WIDTH;
-}
-
 size_t gt_render_width(FILE *out)
 {
-	const uint64_t width = wanted_width(out);
-
-	return width < GT_RENDER_NARROWEST ? GT_RENDER_NARROWEST : (size_t)width;
+	return gt_page_width(fileno(out), GT_RENDER_WIDTH);
 }
 
 bool gt_render_in_colour(const char *when, FILE *out)

@@ -80,20 +80,12 @@ static int show_on_terminal(const struct gt_rendering *rendering,
                             const struct gt_named_result *results, size_t count,
                             struct gt_error *err)
 {
-	const char *command = gt_pager_command();
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct gt_paged page;
 	int result;
 
-	if (!out)
-		return gt_fail(err, errno, "cannot show it: %s", gt_errno_text(errno));
-	result = gt_render(rendering, results, count, out, err);
-	(void)fclose(out);
-	if (result == 0 &&
-	    (!command || !gt_pager_is_needed(text, size) || !gt_pager_show(command, text, size)))
-		(void)fwrite(text, 1, size, stdout);
-	free(text);
+	gt_paged_open(&page);
+	result = gt_render(rendering, results, count, page.out, err);
+	gt_paged_close(&page);
 	return result;
 }
 

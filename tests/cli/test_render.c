@@ -10,6 +10,7 @@
 #include "analysis/result.h"
 #include "base/error.h"
 #include "cli/option.h"
+#include "cli/terminal.h"
 #include "support/check.h"
 
 static const struct gt_heading kernel_headings[] = {
@@ -667,9 +668,9 @@ Test(render, cuts_nothing_where_the_page_has_no_end)
 
 Test(render, leaves_a_name_something_on_the_narrowest_page)
 {
-	char *text = render_long_name(GT_RENDER_NARROWEST);
+	char *text = render_long_name(GT_PAGE_NARROWEST);
 
-	cr_expect(le(sz, longest_line(text), GT_RENDER_NARROWEST));
+	cr_expect(le(sz, longest_line(text), GT_PAGE_NARROWEST));
 	expect_in(text, "begin");
 	expect_in(text, "1 ns");
 	free(text);
