@@ -594,7 +594,7 @@ Test(render, suggests_a_column)
 	static const char *const slips[][2] = {
 		{"totl", "no column 'totl'; did you mean total?"},
 		{"total_n", "no column 'total_n'; did you mean total_ns?"},
-		{"colour", "no column 'colour'; --csv shows the names of all columns"},
+		{"colour", "no column 'colour'; there is: kernel, calls, total, share"},
 	};
 	struct gt_result result;
 
