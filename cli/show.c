@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/recording.h"
+#include "cli/say.h"
 #include "exporters/exporter.h"
 
 const char *const gt_show_colours[] = {"auto", "always", "never", NULL};
@@ -179,6 +180,16 @@ static int show_in_one(const struct gt_show_args *args, const struct gt_renderin
 	return result;
 }
 
+/* Programs that read one table stumble over several; what was asked for one by one is wanted so. */
+static void say_how_to_part(const struct gt_show_args *args, const struct parts *parts)
+{
+	if (args->sections.count > 0)
+		return;
+	gt_say("%zu tables, each behind a line '# REPORT TABLE': --section %s gives one alone, -o x.csv "
+	       "a file for each",
+	       parts->list.count, parts->list.rows[0].section->title);
+}
+
 int gt_show(const struct gt_show_args *args, const struct gt_rendering *rendering,
             const struct gt_named_result *results, size_t count, struct gt_error *err)
 {
@@ -196,6 +207,9 @@ int gt_show(const struct gt_show_args *args, const struct gt_rendering *renderin
 		result = write_parts(&parts, args, &chosen, count > 1, err);
 	else
 		result = show_in_one(args, &chosen, results, count, err);
+	if (result == 0 && chosen.style == GT_STYLE_CSV && parts.list.count > 1 &&
+	    !is_named(args, ".csv"))
+		say_how_to_part(args, &parts);
 	release_parts(&parts);
 	return result;
 }
