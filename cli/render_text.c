@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/result.h"
 #include "base/array.h"
@@ -108,18 +109,46 @@ static void print_list(const struct gt_rendering *rendering, const struct gt_gri
 				print_list_line(rendering, grid, c, indent + GT_GRID_GAP, out);
 }
 
+/* A word of a title, where it is an abbreviation; NULL: it is a word. */
+static const char *abbreviation(const char *word, size_t length)
+{
+	static const char *const known[] = {"API", "CPU", "CUDA", "GPU", "HLO", "NN"};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i]) == length && strncasecmp(known[i], word, length) == 0)
+			return known[i];
+	return NULL;
+}
+
+/* "nn_modules" as "NN modules". */
+static void print_words(const char *title, FILE *out)
+{
+	for (const char *word = title; *word;) {
+		const size_t length = strcspn(word, "_");
+		const char *known = abbreviation(word, length);
+
+		if (known)
+			fputs(known, out);
+		else
+			fprintf(out, "%c%.*s",
+			        word == title ? toupper((unsigned char)*word) : *word,
+			        length ? (int)length - 1 : 0, word + 1);
+		word += length;
+		if (*word == '_')
+			putc(' ', out);
+		word += *word == '_';
+	}
+}
+
 /* "busiest_kernels" as "Busiest kernels", and what they are sorted by: "Busiest kernels, by total".
  */
 static void print_title(const struct gt_rendering *rendering, const struct gt_grid *grid, FILE *out)
 {
 	const struct gt_rows *rows = &grid->rows;
-	const char *title = grid->section->title;
 	const bool ordered = gt_section_row_count(grid->section) > 1;
 
 	fputs(rendering->colour ? BOLD : "", out);
-	putc(toupper((unsigned char)*title), out);
-	while (*title && *++title)
-		putc(*title == '_' ? ' ' : *title, out);
+	print_words(grid->section->title, out);
 	fputs(rendering->colour ? PLAIN : "", out);
 	for (size_t i = 0; ordered && i < rows->sorted_by_count; i++) {
 		char *label = gt_heading_label(grid->section, rows->sorted_by[i]);

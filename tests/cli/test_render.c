@@ -158,6 +158,28 @@ Test(render, leaves_details_out_of_text_unless_asked)
 	}
 }
 
+Test(render, writes_titles_as_words_and_abbreviations)
+{
+	static const char *const titles[][2] = {{"nn_modules", "NN modules"},
+	                                        {"hlo", "HLO"},
+	                                        {"top_api_calls", "Top API calls"},
+	                                        {"a", "A"}};
+
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+		const struct gt_rendering rendering = {.limit = 9};
+		struct gt_result result;
+		char *text;
+
+		fill(&result);
+		result.sections.rows[0].title = titles[i][0];
+		text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+		cr_expect(eq(int, strncmp(text, titles[i][1], strlen(titles[i][1])), 0), "%s",
+		          text);
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
 Test(render, shows_plain_sections_whole_and_without_headings)
 {
 	const struct gt_sort sort = {.keys = {{"kernel", GT_SORT_ASCENDING}}, .count = 1};
