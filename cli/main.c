@@ -87,6 +87,7 @@ static void show_report_help(const struct gt_report *report)
 static int no_help(const char *word)
 {
 	enum { MOST = 64 };
+	const struct gt_alias *alias = gt_alias_find(word);
 	const char *names[MOST + 1] = {NULL};
 	const char *nearest;
 	size_t count = 0;
@@ -97,7 +98,9 @@ static int no_help(const char *word)
 	for (size_t i = 0; i < gt_report_count && count < MOST; i++)
 		names[count++] = gt_reports[i]->name;
 	nearest = gt_nearest(word, names);
-	if (nearest)
+	if (alias && alias->text)
+		gt_say("no report '%s': %s", word, alias->text);
+	else if (nearest)
 		gt_say("no command or report '%s'; did you mean %s?", word, nearest);
 	else
 		gt_say("no command or report '%s'; see gputrace --help and gputrace report --list",
