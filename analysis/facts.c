@@ -108,6 +108,8 @@ static void see_calls(struct gt_facts *facts)
 		    !gt_timed(call->flags, call->start_ns, call->end_ns))
 			continue;
 		add(amount, (uint64_t)(call->end_ns - call->start_ns), 0);
+		if (amount->count == 1 || call->end_ns > amount->end_ns)
+			amount->end_ns = call->end_ns;
 		of_function[call->function] += (uint64_t)(call->end_ns - call->start_ns);
 		take_most(amount, gt_trace_text(trace, call->function),
 		          of_function[call->function]);

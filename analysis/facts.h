@@ -22,6 +22,7 @@ struct gt_amount {
 	uint64_t bytes;
 	const char *most; /* the function or kind that took most of the time; NULL: none */
 	uint64_t most_ns; /* how much */
+	gt_time end_ns;   /* of API calls: when the last of them returned */
 };
 
 /* "28 calls, most of the time in cuLibraryLoadData"; of an amount of calls. */

@@ -175,18 +175,34 @@ static bool is_held_down(const struct gt_facts *facts, gt_id device, struct sent
 	           share(worst.total_ns, sampled_ns(facts)).text, gt_throttle_help(why));
 }
 
+/* What shows the recording without its warm-up, where a tenth of it or more comes after that. */
+static void name_end_of_loading(const struct gt_facts *facts, char *text, size_t size)
+{
+	const gt_time start_ns = facts->view->trace->start_ns;
+	const uint64_t after_ns = (uint64_t)(facts->view->end_ns - facts->loads.end_ns);
+	const int64_t past_ns = facts->loads.end_ns - start_ns;
+
+	if (past_ns <= 0 || !is_share(after_ns, gt_facts_duration_ns(facts), 10))
+		snprintf(text, size, "look at --from");
+	else
+		snprintf(text, size, "leave it out: --from %lldms is after the last of these calls",
+		         (long long)((past_ns + 999999) / 1000000));
+}
+
 static bool loads_much(const struct gt_facts *facts, struct sentence *sentence)
 {
 	const struct gt_amount *loads = &facts->loads;
+	char from[96];
 
 	if (!is_share(loads->total_ns, gt_facts_duration_ns(facts), 5))
 		return false;
+	name_end_of_loading(facts, from, sizeof(from));
 	return say(sentence,
 	           "Loading code took %s, %s of the recording (%s): first "
-	           "launches of kernels pay for it. Warm up before measuring, or look at --from.",
+	           "launches of kernels pay for it. Warm up before measuring, or %s.",
 	           ns(loads->total_ns).text,
 	           share(loads->total_ns, gt_facts_duration_ns(facts)).text,
-	           gt_amount_calls(loads).text);
+	           gt_amount_calls(loads).text, from);
 }
 
 /* The first call makes the context, whatever it asks for: a few calls prove nothing. */

@@ -25,27 +25,24 @@ struct gt_filter_args {
 
 /* clang-format off */
 #define GT_FILTER_OPTIONS(type, field) \
-	OPT_TEXT("from", 0, type, field.from, "TIME", \
-	         "Leave out what starts before TIME: 2.5s counts from the start of the recording, " \
-	         "-500ms from its end"), \
+	{OPT("from", 0, TEXT, type, field.from, "TIME", \
+	     "What starts at TIME or later: 2.5s after its start, or -500ms, from its end"), .group = "Only a part of the recording"}, \
 	OPT_TEXT("to", 0, type, field.to, "TIME", \
-	         "Leave out what starts at TIME or later, which counts in the same way"), \
+	         "What starts before TIME"), \
 	OPT_LIST("process", 0, type, field.processes, "PROCESS", \
-	         "Show these processes only: ids or names of programs, with commas between them"), \
+	         "These processes: ids or names of programs, with commas between"), \
 	OPT_LIST("device", 0, type, field.devices, "GPU", \
-	         "Show work on these GPUs only: numbers as reports show them, the beginning of a UUID " \
-	         "or a part of a name, with commas between them"), \
+	         "These GPUs: numbers, beginnings of UUIDs or parts of names, with commas between"), \
 	OPT_LIST("stream", 0, type, field.streams, "NUMBER", \
-	         "Show work on these streams only: numbers as reports show them, with commas between " \
-	         "them"), \
+	         "These streams: numbers, with commas between"), \
 	OPT_LIST("kernel", 0, type, field.kernels, "REGEX", \
-	         "Show kernels only whose short, full or mangled name matches this regular expression " \
-	         "(POSIX extended); may be given again, to match either"), \
+	         "Kernels whose short, full or mangled name matches (POSIX extended); may be given " \
+	         "again, to match either"), \
 	OPT_LIST("range", 0, type, field.ranges, "PATH", \
-	         "Show what was asked for inside these NVTX ranges only: a path as train/step, a name, " \
-	         "or a regular expression (POSIX extended) that matches in a path; may be given again"), \
+	         "What was asked for in such NVTX ranges: a path as train/step, a name, or a " \
+	         "regular expression for paths; may be given again"), \
 	OPT_TEXT("skip", 0, type, field.skip, "N", \
-	         "Leave out the first N of the ranges, of each path on each thread")
+	         "Without the first N of these ranges, of each path on each thread")
 /* clang-format on */
 
 /* Makes the filter, which must be empty, of what was given. */

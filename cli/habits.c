@@ -40,6 +40,17 @@ static const struct kind kinds[] = {
 	{0},
 };
 
+struct column {
+	const char *words;
+	const char *name;
+};
+
+#define SORT(words, name) {words, name},
+static const struct column columns[] = {
+#include "cli/habits.def"
+	{0},
+};
+
 struct traced {
 	const char *words;
 	bool recorded;
@@ -201,5 +212,13 @@ const char *gt_format_alias(const char *word)
 	for (const struct kind *kind = kinds; kind->words; kind++)
 		if (fits(kind->words, word, FNM_CASEFOLD))
 			return kind->format;
+	return NULL;
+}
+
+const char *gt_column_alias(const char *word)
+{
+	for (const struct column *column = columns; column->words; column++)
+		if (fits(column->words, word, FNM_CASEFOLD))
+			return column->name;
 	return NULL;
 }

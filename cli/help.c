@@ -3,13 +3,22 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/columns.h"
 #include "cli/option.h"
+#include "cli/terminal.h"
 
-enum { HELP_INDENT = 29, HELP_WIDTH = 80 };
+enum {
+	HELP_WIDTH = 80,   /* where nothing says how wide a page is */
+	HELP_INDENT = 29,  /* of what explains an option or a column; */
+	LIST_INDENT = 13,  /* a report, a format or a command; */
+	NARROW_INDENT = 8, /* anything, on a page that is narrower than */
+	NARROW = 60,
+};
 
 static bool has_word(const char *text, const char *word)
 {
@@ -48,27 +57,76 @@ char *gt_option_text(const struct gt_option *option)
 	return text;
 }
 
-static void print_option(const struct gt_option *option, FILE *out)
+/* Columns of the page: help goes to standard output, by a pager or not. */
+static size_t page_width(void)
+{
+	return gt_page_width(STDOUT_FILENO, HELP_WIDTH);
+}
+
+/* What is named on the left is explained behind it; on a narrow page, below it. */
+static void print_entry(const char *left, size_t indent, const char *text, FILE *out)
+{
+	const size_t width = page_width();
+	const size_t begin = width < NARROW ? NARROW_INDENT : indent;
+
+	fprintf(out, "%-*s", (int)begin, left);
+	if (strlen(left) >= begin)
+		fprintf(out, "\n%*s", (int)begin, "");
+	gt_print_wrapped(text, width, begin, out);
+	putc('\n', out);
+}
+
+/* "  -o, --output FILE" */
+static void name_option(const struct gt_option *option, char *text, size_t size)
+{
+	char letter[] = "-x, ";
+
+	letter[1] = option->letter;
+	snprintf(text, size, "  %-4s--%s%s%s", option->letter ? letter : "", option->name,
+	         option->value ? " " : "", option->value ? option->value : "");
+}
+
+static void print_option(const struct gt_option *option, size_t indent, FILE *out)
 {
 	char *text = gt_option_text(option);
 	char left[64];
 
-	snprintf(left, sizeof(left), "--%s%s%s", option->name, option->value ? " " : "",
-	         option->value ? option->value : "");
-	fprintf(out, option->letter ? "  -%c, " : "      ", option->letter);
-	fprintf(out, "%-*s ", HELP_INDENT - 7, left);
-	if (strlen(left) > HELP_INDENT - 7)
-		fprintf(out, "\n%*s", HELP_INDENT, "");
-	gt_print_wrapped(text, HELP_WIDTH, HELP_INDENT, out);
-	putc('\n', out);
+	name_option(option, left, sizeof(left));
+	print_entry(left, indent, text, out);
 	free(text);
+}
+
+/* Where the explanations of options begin: behind the longest name that leaves room for them. */
+static size_t indent_of(const struct gt_option *options)
+{
+	size_t indent = 0;
+
+	for (; options->name; options++) {
+		char left[64];
+		size_t length;
+
+		name_option(options, left, sizeof(left));
+		length = strlen(left) + strlen("  ");
+		if (length > indent && length <= HELP_INDENT)
+			indent = length;
+	}
+	return indent > LIST_INDENT ? indent : LIST_INDENT;
 }
 
 void gt_help_entry(const char *name, const char *text, FILE *out)
 {
-	fprintf(out, "  %-*s ", HELP_INDENT - 3, name);
-	gt_print_wrapped(text, HELP_WIDTH, HELP_INDENT, out);
-	putc('\n', out);
+	char left[64];
+
+	snprintf(left, sizeof(left), "  %s", name);
+	print_entry(left, HELP_INDENT, text, out);
+}
+
+void gt_help_short_entry(const char *name, const char *text, FILE *out)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "  %s", name);
+	print_entry(left, LIST_INDENT, text, out);
 }
 
 void gt_help_text(const char *text, FILE *out)
@@ -77,7 +135,7 @@ void gt_help_text(const char *text, FILE *out)
 		const size_t length = strcspn(text, "\n");
 		char *line = strndup(text, length);
 
-		gt_print_wrapped(line, *line == ' ' ? 0 : HELP_WIDTH, 0, out);
+		gt_print_wrapped(line, *line == ' ' ? 0 : page_width(), 0, out);
 		putc('\n', out);
 		free(line);
 		text += length + (text[length] == '\n');
@@ -86,7 +144,14 @@ void gt_help_text(const char *text, FILE *out)
 
 void gt_options_help(const struct gt_option *options, FILE *out)
 {
-	for (; options->name; options++)
-		print_option(options, out);
-	print_option(&gt_help_option, out);
+	const size_t indent = indent_of(options);
+
+	if (!options->group)
+		fputs("Options:\n", out);
+	for (const struct gt_option *option = options; option->name; option++) {
+		if (option->group)
+			fprintf(out, "%s%s:\n", option == options ? "" : "\n", option->group);
+		print_option(option, indent, out);
+	}
+	print_option(&gt_help_option, indent, out);
 }

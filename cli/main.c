@@ -12,46 +12,82 @@
 #include "cli/habits.h"
 #include "cli/help.h"
 #include "cli/option.h"
+#include "cli/pager.h"
 #include "cli/report_help.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 
 static void print_help(FILE *out)
 {
-	fputs("usage: gputrace COMMAND [OPTION...] [OPERAND...]\n\n"
-	      "Shows what a program does on NVIDIA GPUs.\n\nCommands:\n",
-	      out);
+	gt_help_text("usage: gputrace COMMAND [OPTION...] [OPERAND...]\n\n"
+	             "Shows what a program does on NVIDIA GPUs.\n\nCommands:\n",
+	             out);
 	for (size_t i = 0; i < gt_command_count; i++)
 		if (!gt_commands[i]->hidden)
-			fprintf(out, "  %-10s %s\n", gt_commands[i]->name, gt_commands[i]->summary);
-	fputs("\n"
-	      "In short: 'gputrace ./app' records a program, 'gputrace app.gputrace' shows the\n"
-	      "summary of a recording, 'gputrace kernels' a report on the newest one here.\n\n"
-	      "'gputrace COMMAND --help' explains a command, 'gputrace help REPORT' a report,\n"
-	      "'gputrace --version' prints the version.\n\n"
-	      "Exit status: 0 done, 1 could not be done, 2 the command line was not understood.\n"
-	      "'gputrace run' exits as the program does; 'gputrace run --help' says more.\n",
-	      out);
+			gt_help_short_entry(gt_commands[i]->name, gt_commands[i]->summary, out);
+	gt_help_text(
+		"\n"
+		"In short: 'gputrace ./app' records a program, 'gputrace app.gputrace' shows the "
+		"summary of a recording, 'gputrace kernels' a report on the newest one here.\n\n"
+		"'gputrace COMMAND --help' explains a command, 'gputrace help REPORT' a report, "
+		"'gputrace --version' prints the version. The manual: 'man gputrace', 'man "
+		"gputrace-run', 'man 5 gputrace-report'; where it is not installed, 'gputrace manual "
+		"gputrace.1 | man -l -'.\n\n"
+		"Exit status: 0 done, 1 could not be done, 2 the command line was not understood. "
+		"'gputrace run' exits as the program does; 'gputrace run --help' says more.\n",
+		out);
+}
+
+static void print_usage(const struct gt_command *command, FILE *out)
+{
+	char usage[256];
+
+	snprintf(usage, sizeof(usage), "usage: gputrace %s [OPTION...] %s\n\n%s.\n\n",
+	         command->name, command->operands, command->summary);
+	gt_help_text(usage, out);
 }
 
 static void print_command_help(const struct gt_command *command)
 {
-	printf("usage: gputrace %s [OPTION...] %s\n\n%s.\n\nOptions:\n", command->name,
-	       command->operands, command->summary);
-	gt_options_help(command->options, stdout);
+	struct gt_paged page;
+
+	gt_paged_open(&page);
+	print_usage(command, page.out);
 	if (command->list) {
-		printf("\n%s:\n", command->list_title);
-		command->list(gt_help_entry, stdout);
+		fprintf(page.out, "%s:\n", command->list_title);
+		command->list(gt_help_short_entry, page.out);
+		putc('\n', page.out);
 	}
+	gt_options_help(command->options, page.out);
 	if (command->details) {
-		putchar('\n');
-		gt_help_text(command->details, stdout);
+		putc('\n', page.out);
+		gt_help_text(command->details, page.out);
 	}
+	gt_paged_close(&page);
+}
+
+static void show_help(void)
+{
+	struct gt_paged page;
+
+	gt_paged_open(&page);
+	print_help(page.out);
+	gt_paged_close(&page);
+}
+
+static void show_report_help(const struct gt_report *report)
+{
+	struct gt_paged page;
+
+	gt_paged_open(&page);
+	gt_report_help(report, page.out);
+	gt_paged_close(&page);
 }
 
 static int no_help(const char *word)
 {
 	enum { MOST = 64 };
+	const struct gt_alias *alias = gt_alias_find(word);
 	const char *names[MOST + 1] = {NULL};
 	const char *nearest;
 	size_t count = 0;
@@ -62,7 +98,9 @@ static int no_help(const char *word)
 	for (size_t i = 0; i < gt_report_count && count < MOST; i++)
 		names[count++] = gt_reports[i]->name;
 	nearest = gt_nearest(word, names);
-	if (nearest)
+	if (alias && alias->text)
+		gt_say("no report '%s': %s", word, alias->text);
+	else if (nearest)
 		gt_say("no command or report '%s'; did you mean %s?", word, nearest);
 	else
 		gt_say("no command or report '%s'; see gputrace --help and gputrace report --list",
@@ -77,7 +115,7 @@ static int help(const char *name, const char *second)
 	const char *word = second ? second : name;
 
 	if (!word || strcmp(word, "help") == 0) {
-		print_help(stdout);
+		show_help();
 		return GT_EXIT_OK;
 	}
 	if (gt_report_find(word) || gt_verb_command(word, &command, NULL) < 0) {
@@ -85,7 +123,7 @@ static int help(const char *name, const char *second)
 
 		if (!report)
 			return no_help(word);
-		gt_report_help(report, stdout);
+		show_report_help(report);
 	} else {
 		print_command_help(command);
 	}

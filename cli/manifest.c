@@ -30,21 +30,27 @@ static char *copy_text(const char *text)
 	return copy;
 }
 
+void gt_instant_of_day(struct gt_instant *instant, const struct timespec *real)
+{
+	struct tm utc;
+	size_t length;
+
+	(void)gmtime_r(&real->tv_sec, &utc);
+	length = strftime(instant->utc, sizeof(instant->utc), "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(instant->utc + length, sizeof(instant->utc) - length, ".%09" PRId64 "Z",
+	         (int64_t)real->tv_nsec);
+}
+
 struct gt_instant gt_instant_now(void)
 {
 	struct gt_instant instant = {0};
 	struct timespec real;
 	struct timespec boot;
-	struct tm utc;
-	size_t length;
 
 	(void)clock_gettime(CLOCK_REALTIME, &real);
 	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
 	instant.boottime_ns = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec;
-	(void)gmtime_r(&real.tv_sec, &utc);
-	length = strftime(instant.utc, sizeof(instant.utc), "%Y-%m-%dT%H:%M:%S", &utc);
-	snprintf(instant.utc + length, sizeof(instant.utc) - length, ".%09" PRId64 "Z",
-	         (int64_t)real.tv_nsec);
+	gt_instant_of_day(&instant, &real);
 	return instant;
 }
 
@@ -374,6 +380,33 @@ void gt_manifests_release(struct gt_manifests *manifests)
 	gt_array_each(struct gt_manifest, manifest, &manifests->list)
 		gt_manifest_release(manifest);
 	gt_array_release(&manifests->list);
+}
+
+/* Whether it is a text of gt_instant_of_day, as far as texts of two times can be compared. */
+static bool is_of_day(const char *utc)
+{
+	static const char form[] = "0000-00-00T00:00:00.";
+
+	for (size_t i = 0; form[i]; i++)
+		if (form[i] == '0' ? utc[i] < '0' || utc[i] > '9' : utc[i] != form[i])
+			return false;
+	return true;
+}
+
+bool gt_manifests_begun(const char *folder, struct gt_instant *begun)
+{
+	struct gt_manifests manifests;
+	bool known = false;
+
+	(void)gt_manifests_load(&manifests, folder, NULL);
+	gt_array_each(const struct gt_manifest, manifest, &manifests.list) {
+		if (!is_of_day(manifest->start.utc))
+			continue;
+		*begun = manifest->start; /* the last one counts: they are in order */
+		known = true;
+	}
+	gt_manifests_release(&manifests);
+	return known;
 }
 
 char *gt_manifest_command(const struct gt_manifest *manifest)

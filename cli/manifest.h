@@ -10,6 +10,7 @@
 #include "cli/process.h"
 
 struct gt_error;
+struct timespec;
 
 /* One instant on the clock people read and on the timeline of the recording. */
 struct gt_instant {
@@ -47,6 +48,9 @@ struct gt_setting {
 
 struct gt_instant gt_instant_now(void);
 
+/* Only utc, of a time of CLOCK_REALTIME: these texts sort as the times do. */
+void gt_instant_of_day(struct gt_instant *instant, const struct timespec *real);
+
 /* Everything known before the program starts; command ends with NULL. */
 void gt_manifest_init(struct gt_manifest *manifest, char *const *command);
 void gt_manifest_release(struct gt_manifest *manifest);
@@ -83,6 +87,12 @@ struct gt_manifests {
  */
 int gt_manifests_load(struct gt_manifests *manifests, const char *folder, struct gt_error *err);
 void gt_manifests_release(struct gt_manifests *manifests);
+
+/*
+ * When the last of a recording's runs was started. False: no manifest says so, and *begun stays as
+ * it was.
+ */
+bool gt_manifests_begun(const char *folder, struct gt_instant *begun);
 
 /* The command line, words separated by blanks. The caller frees it. */
 char *gt_manifest_command(const struct gt_manifest *manifest);

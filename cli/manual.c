@@ -365,28 +365,40 @@ static void list_pages(FILE *out)
 	fputs(REPORTS_PAGE "\n", out);
 }
 
+/* Whether a word names a page: "gputrace-run.1", without its section, or as people call it. */
+static bool is_page(const char *word, const char *page, const char *short_name)
+{
+	const size_t length = strlen(page) - strlen(".1");
+
+	return strcmp(word, page) == 0 || strcmp(word, short_name) == 0 ||
+	       (strlen(word) == length && memcmp(word, page, length) == 0);
+}
+
+static const struct gt_command *command_of_page(const char *word)
+{
+	for (size_t i = 0; i < gt_command_count; i++) {
+		char page[64];
+
+		snprintf(page, sizeof(page), "gputrace-%s.1", gt_commands[i]->name);
+		if (!gt_commands[i]->hidden && is_page(word, page, gt_commands[i]->name))
+			return gt_commands[i];
+	}
+	return NULL;
+}
+
 int gt_manual_print(const char *page, FILE *out, struct gt_error *err)
 {
-	char name[64];
+	const struct gt_command *command = page ? command_of_page(page) : NULL;
 
-	if (!page) {
+	if (!page)
 		list_pages(out);
-		return 0;
-	}
-	if (strcmp(page, MAIN_PAGE) == 0) {
+	else if (command)
+		put_command(command, out);
+	else if (is_page(page, MAIN_PAGE, "gputrace"))
 		put_main(out);
-		return 0;
-	}
-	if (strcmp(page, REPORTS_PAGE) == 0) {
+	else if (strcmp(page, REPORTS_PAGE) == 0 || gt_habit_report(page))
 		put_reports(out);
-		return 0;
-	}
-	for (size_t i = 0; i < gt_command_count; i++) {
-		snprintf(name, sizeof(name), "gputrace-%s.1", gt_commands[i]->name);
-		if (gt_commands[i]->hidden || strcmp(name, page) != 0)
-			continue;
-		put_command(gt_commands[i], out);
-		return 0;
-	}
-	return gt_fail(err, EINVAL, "no page '%s'; gputrace manual names them", page);
+	else
+		return gt_fail(err, EINVAL, "no page '%s'; gputrace manual names them", page);
+	return 0;
 }

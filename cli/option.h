@@ -61,6 +61,7 @@ struct gt_option {
 	uint64_t least;             /* of a number; */
 	uint64_t most;              /* both 0: no limits */
 	const char *command; /* of the last row, which has no name: whose habits.def is asked */
+	const char *group; /* above it in --help, and those behind it; NULL: that of the last one */
 };
 
 /* The field's type is not checked: it must be the one beside the kind above. */

@@ -168,3 +168,24 @@ bool gt_pager_show(const char *command, const char *text, size_t size)
 	say_missing(command);
 	return false;
 }
+
+void gt_paged_open(struct gt_paged *page)
+{
+	*page = (struct gt_paged){0};
+	page->out = open_memstream(&page->text, &page->size);
+	if (!page->out)
+		page->out = stdout;
+}
+
+void gt_paged_close(struct gt_paged *page)
+{
+	const char *command = gt_pager_command();
+
+	if (page->out == stdout)
+		return;
+	(void)fclose(page->out);
+	if (!command || !gt_pager_is_needed(page->text, page->size) ||
+	    !gt_pager_show(command, page->text, page->size))
+		(void)fwrite(page->text, 1, page->size, stdout);
+	free(page->text);
+}

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * A text that is longer than the terminal, shown by the program that the user reads such texts with.
@@ -24,5 +25,16 @@ bool gt_pager_is_needed(const char *text, size_t size);
  * not, that is said, and nothing was shown.
  */
 bool gt_pager_show(const char *command, const char *text, size_t size);
+
+/* A text for standard output, written to out; once it is whole it is shown, by the pager if needed.
+ */
+struct gt_paged {
+	FILE *out;
+	char *text;
+	size_t size;
+};
+
+void gt_paged_open(struct gt_paged *page);
+void gt_paged_close(struct gt_paged *page);
 
 #endif

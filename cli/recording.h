@@ -60,9 +60,15 @@ bool gt_recording_is_program(const char *path);
 struct gt_wanted {
 	const char *what;         /* "recording", "recording or report" */
 	const char *const *names; /* of what is no recording, NULL at the end; NULL: none */
-	const char *see;          /* where all names are; NULL: the recordings here are told */
+	const char *see;          /* what shows the names of what is no recording; or NULL */
 	int code;                 /* to fail with */
 };
+
+/*
+ * The recordings of this folder whose names a word is a part of, as "a.gputrace, b.gputrace and 3
+ * more"; "": none is, or the chosen one is.
+ */
+void gt_recording_namesakes(const char *word, const char *chosen, char *text, size_t size);
 
 /* Fails with what was probably meant. */
 int gt_recording_missing(const char *word, const struct gt_wanted *wanted, struct gt_error *err);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/strings.h"
+#include "cli/manifest.h"
 #include "cli/process.h"
 #include "cli/recording.h"
 #include "cli/say.h"
@@ -22,10 +23,8 @@
 
 /* What a folder holds, as far as that says which recording is meant. */
 struct folder {
-	bool is_recording;       /* captures lie in it */
-	struct gt_words inside;  /* names of the recordings in it */
-	char *newest;            /* of them */
-	struct timespec changed; /* that one */
+	bool is_recording;      /* captures lie in it */
+	struct gt_words inside; /* names of the recordings in it */
 };
 
 /* NAME.old-1.gputrace is what "run --force" has put aside. */
@@ -36,25 +35,13 @@ static bool is_put_aside(const char *name)
 	return old && strspn(old + strlen(".old-"), "0123456789") > 0;
 }
 
-static bool is_later(const struct timespec *time, const struct timespec *than)
-{
-	return time->tv_sec != than->tv_sec ? time->tv_sec > than->tv_sec
-	                                    : time->tv_nsec > than->tv_nsec;
-}
-
 static void add_inside(struct folder *folder, DIR *dir, const char *name)
 {
 	struct stat status;
 
-	if (is_put_aside(name) || fstatat(dirfd(dir), name, &status, 0) < 0 ||
-	    !S_ISDIR(status.st_mode))
-		return;
-	gt_words_add(&folder->inside, name, strlen(name));
-	if (folder->newest && !is_later(&status.st_mtim, &folder->changed))
-		return;
-	free(folder->newest);
-	folder->newest = gt_recording_path(name, "");
-	folder->changed = status.st_mtim;
+	if (!is_put_aside(name) && fstatat(dirfd(dir), name, &status, 0) == 0 &&
+	    S_ISDIR(status.st_mode))
+		gt_words_add(&folder->inside, name, strlen(name));
 }
 
 static bool is_of_recording(const char *name)
@@ -85,7 +72,6 @@ static struct folder look(const char *path)
 static void folder_release(struct folder *folder)
 {
 	gt_words_release(&folder->inside);
-	free(folder->newest);
 }
 
 static bool holds_captures(const char *path)
@@ -196,38 +182,96 @@ static void name_some(struct gt_words *words, char *text, size_t size)
 		snprintf(text + length, size - length, " and %zu more", words->list.count - most);
 }
 
-int gt_recording_missing(const char *word, const struct gt_wanted *wanted, struct gt_error *err)
+/* Those whose names hold the word, however it is written; with a slash it is a path, and no part. */
+static void add_alike(struct gt_words *alike, const struct gt_words *inside, const char *word)
+{
+	gt_array_each(char *const, name, &inside->list) {
+		char *stem = gt_recording_stem(*name);
+
+		if (strlen(word) > 1 && strcasestr(stem, word))
+			gt_words_add(alike, *name, strlen(*name));
+		free(stem);
+	}
+}
+
+void gt_recording_namesakes(const char *word, const char *chosen, char *text, size_t size)
+{
+	struct folder here = look(".");
+	struct gt_words alike = {0};
+	bool is_chosen = false;
+
+	add_alike(&alike, &here.inside, word);
+	gt_array_each(char *const, name, &alike.list)
+		is_chosen = is_chosen || strcmp(*name, chosen) == 0;
+	*text = '\0';
+	if (!is_chosen)
+		name_some(&alike, text, size);
+	gt_words_release(&alike);
+	folder_release(&here);
+}
+
+/* What a slip may have been for. */
+static char *nearest(const struct gt_wanted *wanted, const struct gt_words *inside,
+                     const char *word)
 {
 	struct gt_words names = {0};
-	struct folder here = look(".");
-	const char *nearest;
-	char some[256];
-	int result;
+	const char *name;
+	char *copy;
 
 	for (size_t i = 0; wanted->names && wanted->names[i]; i++)
 		gt_words_add(&names, wanted->names[i], strlen(wanted->names[i]));
-	for (size_t i = 0; i < here.inside.list.count; i++)
-		gt_words_add(&names, here.inside.list.rows[i],
-		             strlen(here.inside.list.rows[i]) -
+	gt_array_each(char *const, inner, &inside->list)
+		gt_words_add(&names, *inner,
+		             strlen(*inner) -
 		                     (strchr(word, '.') ? 0 : strlen(GT_RECORDING_SUFFIX)));
-	nearest = gt_words_nearest(&names, word);
-	name_some(&here.inside, some, sizeof(some));
-	if (nearest)
-		result = gt_fail(err, wanted->code, "no %s '%s'; did you mean %s?", wanted->what,
-		                 word, nearest);
+	name = gt_words_nearest(&names, word);
+	copy = name ? gt_recording_path(name, "") : NULL;
+	gt_words_release(&names);
+	return copy;
+}
+
+/* What there is instead: nothing like the word is known. */
+static int say_what_is_here(const char *word, const struct gt_wanted *wanted,
+                            struct gt_words *inside, struct gt_error *err)
+{
+	const char *see = wanted->see ? wanted->see : "";
+	const char *also = wanted->see ? "; see " : "";
+	char some[256];
+
+	name_some(inside, some, sizeof(some));
+	if (strchr(word, '/'))
+		return gt_fail(err, wanted->code, "no %s '%s'%s%s", wanted->what, word, also, see);
+	if (*some)
+		return gt_fail(err, wanted->code, "no %s '%s'; this folder has %s%s%s",
+		               wanted->what, word, some, also, see);
+	return gt_fail(
+		err, wanted->code,
+		"no %s '%s', and no recording in this folder: gputrace run ./app makes one%s%s",
+		wanted->what, word, also, see);
+}
+
+int gt_recording_missing(const char *word, const struct gt_wanted *wanted, struct gt_error *err)
+{
+	struct folder here = look(".");
+	struct gt_words alike = {0};
+	char *slip = nearest(wanted, &here.inside, word);
+	char some[256];
+	int result;
+
+	add_alike(&alike, &here.inside, word);
+	name_some(&alike, some, sizeof(some));
+	if (slip || *some)
+		result = gt_fail(err, wanted->code, "no %s '%s'; did you mean %s%s?", wanted->what,
+		                 word, slip || alike.list.count == 1 ? "" : "one of ",
+		                 slip ? slip : some);
 	else if (!strchr(word, '/') && gt_process_find(word, NULL) == 0)
 		result = gt_fail(err, wanted->code,
 		                 "no %s '%s'; to record the program of that name: gputrace run %s",
 		                 wanted->what, word, word);
-	else if (wanted->see)
-		result = gt_fail(err, wanted->code, "no %s '%s'; see %s", wanted->what, word,
-		                 wanted->see);
-	else if (*some && !strchr(word, '/'))
-		result = gt_fail(err, wanted->code, "no %s '%s'; this folder has %s", wanted->what,
-		                 word, some);
 	else
-		result = gt_fail(err, wanted->code, "no %s '%s'", wanted->what, word);
-	gt_words_release(&names);
+		result = say_what_is_here(word, wanted, &here.inside, err);
+	free(slip);
+	gt_words_release(&alike);
 	folder_release(&here);
 	return result;
 }
@@ -255,18 +299,52 @@ int gt_recording_one(int count, char **words, struct gt_error *err)
 	return count > 1 ? gt_recording_second(words[1], err) : 0;
 }
 
+/* In a place: its path. The caller frees it. */
+static char *path_in(const char *place, const char *name)
+{
+	const bool here = strcmp(place, ".") == 0;
+	const size_t size = strlen(place) + strlen(name) + sizeof("/");
+	char *path = gt_allocate(size);
+
+	snprintf(path, size, "%s%s%s", here ? "" : place, here ? "" : "/", name);
+	return path;
+}
+
+/* As manifests say: a copy's files have other times. Without one, when its folder changed. */
+static struct gt_instant begun_at(const char *path)
+{
+	struct gt_instant begun = {0};
+	struct stat status;
+
+	if (!gt_manifests_begun(path, &begun) && stat(path, &status) == 0)
+		gt_instant_of_day(&begun, &status.st_mtim);
+	return begun;
+}
+
+/* Of several that were begun at the same moment, the last by name: always the same one. */
+static void choose_newest(const char *place, struct gt_words *inside, char **path)
+{
+	struct gt_instant newest = {0};
+
+	if (inside->list.count > 0)
+		qsort(inside->list.rows, inside->list.count, sizeof(*inside->list.rows), compare);
+	gt_array_each(char *const, name, &inside->list) {
+		char *other = path_in(place, *name);
+		const struct gt_instant begun = begun_at(other);
+		const bool newer = !*path || strcmp(begun.utc, newest.utc) >= 0;
+
+		free(newer ? *path : other);
+		*path = newer ? other : *path;
+		newest = newer ? begun : newest;
+	}
+}
+
 /* The recording in a folder, the newest of several. *path stays NULL when there is none. */
 static void choose_inside(const char *place, char **path)
 {
 	struct folder folder = look(place);
-	const bool here = strcmp(place, ".") == 0;
 
-	if (folder.newest) {
-		const size_t size = strlen(place) + strlen(folder.newest) + 2;
-
-		*path = gt_allocate(size);
-		snprintf(*path, size, "%s%s%s", here ? "" : place, here ? "" : "/", folder.newest);
-	}
+	choose_newest(place, &folder.inside, path);
 	if (folder.inside.list.count > 1)
 		gt_say("using %s, the newest of %zu recordings", *path, folder.inside.list.count);
 	folder_release(&folder);

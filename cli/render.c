@@ -3,16 +3,17 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parse.h"
+#include "cli/habits.h"
 #include "cli/option.h"
 #include "cli/rows.h"
 #include "cli/terminal.h"
-#include "cli/variable.h"
 #include "cli/words.h"
 
 /* A section of that column: one that is shown, else one that is not; NULL: there is none. */
@@ -44,22 +45,58 @@ static void add_headings(struct gt_words *words, const struct gt_section *sectio
 	}
 }
 
-static int unknown_column(const struct gt_named_result *results, size_t count, const char *name,
+/* The columns of the first table that is shown, as text names them; "" where there is none. */
+static void name_columns(const struct gt_rendering *rendering,
+                         const struct gt_named_result *results, size_t count, char *text,
+                         size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < count; i++)
+		gt_array_each(const struct gt_section, section, &results[i].result->sections) {
+			if (section->plain || !gt_rendering_shows(rendering, section))
+				continue;
+			for (size_t c = 0; c < section->heading_count && used < size; c++) {
+				char *label = gt_heading_label(section, c);
+
+				used += (size_t)snprintf(text + used, size - used, "%s%s",
+				                         c ? ", " : "", label);
+				free(label);
+			}
+			return;
+		}
+}
+
+/* One of the names of headings: as people call such a column, else by a slip. */
+static const char *nearest_column(struct gt_words *names, const char *name)
+{
+	const char *alias = gt_column_alias(name);
+
+	gt_array_each(char *const, known, &names->list)
+		if (alias && strcmp(*known, alias) == 0)
+			return alias;
+	return gt_words_nearest(names, name);
+}
+
+static int unknown_column(const struct gt_rendering *rendering,
+                          const struct gt_named_result *results, size_t count, const char *name,
                           struct gt_error *err)
 {
 	struct gt_words names = {0};
 	const char *nearest;
+	char all[512];
 	int result;
 
 	for (size_t i = 0; i < count; i++)
 		gt_array_each(const struct gt_section, section, &results[i].result->sections)
 			add_headings(&names, section);
-	nearest = gt_words_nearest(&names, name);
+	nearest = nearest_column(&names, name);
+	name_columns(rendering, results, count, all, sizeof(all));
 	if (nearest)
 		result = gt_fail(err, EINVAL, "no column '%s'; did you mean %s?", name, nearest);
 	else
-		result = gt_fail(err, EINVAL,
-		                 "no column '%s'; --csv shows the names of all columns", name);
+		result = gt_fail(err, EINVAL, "no column '%s'; there is: %s", name, all);
 	gt_words_release(&names);
 	return result;
 }
@@ -124,7 +161,7 @@ static int check_column(const struct gt_rendering *rendering, const struct gt_na
 	const struct gt_section *section = section_of(rendering, results, count, column);
 
 	if (!section)
-		return unknown_column(results, count, column, err);
+		return unknown_column(rendering, results, count, column, err);
 	if (!gt_rendering_shows(rendering, section))
 		return gt_fail(err, EINVAL,
 		               "column '%s' is in table %s, which is not shown: --section %s "
@@ -173,23 +210,9 @@ int gt_render(const struct gt_rendering *rendering, const struct gt_named_result
 	return 0;
 }
 
-static uint64_t wanted_width(FILE *out)
-{
-	const char *columns = gt_variable("COLUMNS");
-	uint64_t width = gt_terminal_size(fileno(out)).columns;
-
-	if (width > 0)
-		return width;
-	if (columns && gt_parse_count(columns, &width) == 0 && width > 0)
-		return width;
-	return GT_RENDER_WIDTH;
-}
-
 size_t gt_render_width(FILE *out)
 {
-	const uint64_t width = wanted_width(out);
-
-	return width < GT_RENDER_NARROWEST ? GT_RENDER_NARROWEST : (size_t)width;
+	return gt_page_width(fileno(out), GT_RENDER_WIDTH);
 }
 
 bool gt_render_in_colour(const char *when, FILE *out)

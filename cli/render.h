@@ -66,10 +66,7 @@ int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_
 int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
               size_t count, FILE *out, struct gt_error *err);
 
-enum {
-	GT_RENDER_NARROWEST = 40, /* columns of a page */
-	GT_RENDER_WIDTH = 120,    /* where nothing says how wide a page is */
-};
+enum { GT_RENDER_WIDTH = 120 }; /* of a page, where nothing says how wide it is */
 
 /* Columns of a page: of the terminal that out is, else what COLUMNS says, else GT_RENDER_WIDTH. */
 size_t gt_render_width(FILE *out);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/result.h"
 #include "base/array.h"
@@ -108,31 +109,39 @@ static void print_list(const struct gt_rendering *rendering, const struct gt_gri
 				print_list_line(rendering, grid, c, indent + GT_GRID_GAP, out);
 }
 
-/* "busiest_kernels" as "Busiest kernels", "hlo" as "HLO". */
+/* A word of a title, where it is an abbreviation; NULL: it is a word. */
+static const char *abbreviation(const char *word, size_t length)
+{
+	static const char *const known[] = {"API", "CPU", "CUDA", "GPU", "HLO", "NN"};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i]) == length && strncasecmp(known[i], word, length) == 0)
+			return known[i];
+	return NULL;
+}
+
+/* "nn_modules" as "NN modules". */
 static void print_words(const char *title, FILE *out)
 {
-	static const char *const capitals[] = {"hlo", "nn"};
+	for (const char *word = title; *word;) {
+		const size_t length = strcspn(word, "_");
+		const char *known = abbreviation(word, length);
 
-	for (bool first = true; *title; first = false) {
-		const size_t length = strcspn(title, "_");
-		bool short_form = false;
-
-		for (size_t i = 0; i < GT_COUNT_OF(capitals); i++)
-			short_form = short_form || (strlen(capitals[i]) == length &&
-			                            strncmp(title, capitals[i], length) == 0);
-		for (size_t i = 0; i < length; i++)
-			putc(short_form || (first && i == 0) ? toupper((unsigned char)title[i])
-			                                     : title[i],
-			     out);
-		title += length;
-		if (*title == '_') {
+		if (known)
+			fputs(known, out);
+		else
+			fprintf(out, "%c%.*s",
+			        word == title ? toupper((unsigned char)*word) : *word,
+			        length ? (int)length - 1 : 0, word + 1);
+		word += length;
+		if (*word == '_')
 			putc(' ', out);
-			title++;
-		}
+		word += *word == '_';
 	}
 }
 
-/* And what they are sorted by: "Busiest kernels, by total". */
+/* "busiest_kernels" as "Busiest kernels", and what they are sorted by: "Busiest kernels, by total".
+ */
 static void print_title(const struct gt_rendering *rendering, const struct gt_grid *grid, FILE *out)
 {
 	const struct gt_rows *rows = &grid->rows;

@@ -2,6 +2,7 @@
 #include "cli/report_help.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "analysis/parameter.h"
 #include "analysis/report.h"
@@ -40,15 +41,24 @@ static void print_parameters(const struct gt_report *report, FILE *out)
 	}
 }
 
+static void print_usage(const struct gt_report *report, FILE *out)
+{
+	char usage[512];
+
+	snprintf(
+		usage, sizeof(usage),
+		"usage: gputrace report [RECORDING] %s [OPTION...]\n\n%s.\n"
+		"Options are those of 'gputrace report --help'. Names are those of JSON and CSV.\n",
+		report->name, report->summary);
+	gt_help_text(usage, out);
+}
+
 void gt_report_help(const struct gt_report *report, FILE *out)
 {
 	struct gt_report_tables tables;
 
 	gt_report_tables_init(&tables, report);
-	fprintf(out,
-	        "usage: gputrace report [RECORDING] %s [OPTION...]\n\n%s.\n"
-	        "Options are those of 'gputrace report --help'. Names are those of JSON and CSV.\n",
-	        report->name, report->summary);
+	print_usage(report, out);
 	print_parameters(report, out);
 	gt_array_each(const struct gt_section, section, &tables.result.sections) {
 		fprintf(out, "\nColumns of %s:\n", section->title);

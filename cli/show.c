@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/recording.h"
+#include "cli/say.h"
 #include "exporters/exporter.h"
 
 const char *const gt_show_colours[] = {"auto", "always", "never", NULL};
@@ -80,20 +81,12 @@ static int show_on_terminal(const struct gt_rendering *rendering,
                             const struct gt_named_result *results, size_t count,
                             struct gt_error *err)
 {
-	const char *command = gt_pager_command();
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct gt_paged page;
 	int result;
 
-	if (!out)
-		return gt_fail(err, errno, "cannot show it: %s", gt_errno_text(errno));
-	result = gt_render(rendering, results, count, out, err);
-	(void)fclose(out);
-	if (result == 0 &&
-	    (!command || !gt_pager_is_needed(text, size) || !gt_pager_show(command, text, size)))
-		(void)fwrite(text, 1, size, stdout);
-	free(text);
+	gt_paged_open(&page);
+	result = gt_render(rendering, results, count, page.out, err);
+	gt_paged_close(&page);
 	return result;
 }
 
@@ -187,6 +180,16 @@ static int show_in_one(const struct gt_show_args *args, const struct gt_renderin
 	return result;
 }
 
+/* Programs that read one table stumble over several; what was asked for one by one is wanted so. */
+static void say_how_to_part(const struct gt_show_args *args, const struct parts *parts)
+{
+	if (args->sections.count > 0)
+		return;
+	gt_say("%zu tables, each behind a line '# REPORT TABLE': --section %s gives one alone, -o x.csv "
+	       "a file for each",
+	       parts->list.count, parts->list.rows[0].section->title);
+}
+
 int gt_show(const struct gt_show_args *args, const struct gt_rendering *rendering,
             const struct gt_named_result *results, size_t count, struct gt_error *err)
 {
@@ -204,6 +207,9 @@ int gt_show(const struct gt_show_args *args, const struct gt_rendering *renderin
 		result = write_parts(&parts, args, &chosen, count > 1, err);
 	else
 		result = show_in_one(args, &chosen, results, count, err);
+	if (result == 0 && chosen.style == GT_STYLE_CSV && parts.list.count > 1 &&
+	    !is_named(args, ".csv"))
+		say_how_to_part(args, &parts);
 	release_parts(&parts);
 	return result;
 }

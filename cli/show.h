@@ -6,6 +6,7 @@
 
 #include "cli/option.h"
 #include "cli/render.h"
+#include "cli/terminal.h"
 
 struct gt_error;
 
@@ -36,27 +37,27 @@ extern const char *const gt_show_colours[]; /* words for --color */
 
 /* clang-format off */
 #define GT_SHOW_OPTIONS(type, field) \
-	OPT_FLAG("json", 0, type, field.json, "Print JSON with raw values"), \
+	{OPT("json", 0, FLAG, type, field.json, NULL, "Print JSON with raw values"), \
+	 .group = "How it is shown"}, \
 	OPT_FLAG("csv", 0, type, field.csv, "Print CSV with raw values"), \
 	OPT_COUNT("limit", 'n', type, field.limit, "ROWS", \
-	          "Show so many rows of each table; default: 20 in text, all in JSON and CSV"), \
+	          "So many rows of each table; default: 20 in text, all in JSON and CSV"), \
 	OPT_LIST("section", 0, type, field.sections, "TABLE", \
-	         "Show this table only, by the name it has in JSON; may be given again"), \
+	         "This table only, by the name it has in JSON; may be given again"), \
 	OPT_TEXT("output", 'o', type, field.output, "FILE", \
 	         "Write to FILE instead of standard output (-): x.json gets JSON, x.csv CSV, where " \
 	         "several tables go into files of their own, x.TABLE.csv; x.txt gets text"), \
 	OPT_FLAG("force", 'f', type, field.force, "Overwrite an existing file"), \
 	OPT_FLAG("wide", 0, type, field.wide, \
-	         "Show every row and column, and names in full, however wide the text gets"), \
+	         "Every row and column, names in full, however wide the text gets"), \
 	{OPT("width", 0, COUNT, type, field.width, "COLUMNS", \
 	     "Fit text into so many columns; default: the terminal's, else COLUMNS, else 120"), \
-	 NULL, GT_RENDER_NARROWEST, 100000}, \
+	 NULL, GT_PAGE_NARROWEST, 100000}, \
 	OPT_CHOICE("color", 0, type, field.colour, "WHEN", gt_show_colours, \
-	           "Colour bad news: auto (default: on a terminal, unless NO_COLOR is set), always or " \
-	           "never"), \
+	           "Colour bad news: auto (on a terminal, unless NO_COLOR is set), always or never"), \
 	OPT_FLAG("no-pager", 0, type, field.no_pager, \
-	         "Print directly also what is longer than the terminal. Otherwise that is shown by " \
-	         "what GPUTRACE_PAGER or PAGER names, or by less -FRX")
+	         "Print directly what is longer than the terminal, too; else GPUTRACE_PAGER, PAGER " \
+	         "or less -FRX shows it")
 /* clang-format on */
 
 /* What was chosen. Fails with -EINVAL for what excludes each other. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/terminal.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/parse.h"
 #include "cli/variable.h"
 
 bool gt_terminal_obeys(int fd)
@@ -26,4 +28,23 @@ struct gt_terminal_size gt_terminal_size(int fd)
 	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &window) < 0)
 		return (struct gt_terminal_size){0};
 	return (struct gt_terminal_size){.rows = window.ws_row, .columns = window.ws_col};
+}
+
+static uint64_t wanted_width(int fd, size_t usual)
+{
+	const char *columns = gt_variable("COLUMNS");
+	uint64_t width = gt_terminal_size(fd).columns;
+
+	if (width > 0)
+		return width;
+	if (columns && gt_parse_count(columns, &width) == 0 && width > 0)
+		return width;
+	return usual;
+}
+
+size_t gt_page_width(int fd, size_t usual)
+{
+	const uint64_t width = wanted_width(fd, usual);
+
+	return width < GT_PAGE_NARROWEST ? GT_PAGE_NARROWEST : (size_t)width;
 }

@@ -21,4 +21,12 @@ struct gt_terminal_size {
 
 struct gt_terminal_size gt_terminal_size(int fd);
 
+/*
+ * Columns of a page: of the terminal that the descriptor is, else what COLUMNS says, else so many
+ * as are usual; GT_PAGE_NARROWEST at least.
+ */
+enum { GT_PAGE_NARROWEST = 40 };
+
+size_t gt_page_width(int fd, size_t usual);
+
 #endif

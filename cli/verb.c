@@ -37,6 +37,17 @@ static int unknown_command(const char *word, struct gt_error *err)
 	return gt_fail(err, EINVAL, "no command '%s'; see gputrace --help", word);
 }
 
+/* The same, where the name of a recording would do as well. */
+static int unknown_word(const char *word, struct gt_error *err)
+{
+	char alike[256];
+
+	gt_recording_namesakes(word, "", alike, sizeof(alike));
+	if (*alike && !nearest_command(word))
+		return gt_fail(err, EINVAL, "no command '%s'; this folder has %s", word, alike);
+	return unknown_command(word, err);
+}
+
 static bool is_recording(const char *word)
 {
 	char *path = gt_recording_find(word);
@@ -114,7 +125,7 @@ static int guess_program(const char *word, struct gt_verb *verb, struct gt_error
 	if (!nearest && access(word, F_OK) == 0)
 		return gt_fail(err, EINVAL, "no command '%s'; did you mean gputrace run %s%s?",
 		               word, gt_process_is_python(word) ? "python3 " : "./", word);
-	return unknown_command(word, err);
+	return unknown_word(word, err);
 }
 
 /* word begins with two dashes. */

@@ -67,12 +67,12 @@ static const struct gt_option options[] = {
 	OPT_FLAG(
 		"json", 0, struct args, json,
 		"Say in JSON what was written, on standard output; a trace in JSON is --format chrome"),
-	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when all went well"),
 	OPT_FLAG(
 		"verbose", 'v', struct args, verbose,
 		"Also print the address, a long one, at which Perfetto's UI unfolds what it is given"),
+	GT_FILTER_OPTIONS(struct args, filter),
 	OPT_END_OF("export"),
 };
 

@@ -20,8 +20,11 @@
 #include "cli/command.h"
 #include "cli/filter.h"
 #include "cli/habits.h"
+#include "cli/help.h"
 #include "cli/names.h"
 #include "cli/option.h"
+#include "cli/pager.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/recording.h"
@@ -48,22 +51,21 @@ struct args {
 static const char *const by_words[] = {GT_GROUP_WORDS, "path", "domain", NULL};
 
 static const struct gt_option options[] = {
-	OPT_FLAG("list", 'l', struct args, list, "List the reports and their parameters, and stop"),
-	GT_FILTER_OPTIONS(struct args, filter),
-	GT_NAMES_OPTION(struct args, names),
+	{OPT("list", 'l', FLAG, struct args, list, NULL,
+             "List the reports and their parameters; also with --json or --csv"),
+         .group = "What is told"},
 	OPT_CHOICE(
 		"by", 0, struct args, by, "WHAT", by_words,
-		"Group kernels by name (default), base, shape, stream, family, origin or range, and "
-		"NVTX ranges by path (default), name or domain; if no report is named, of "
-		"the one that can"),
+		"Group kernels by name (default), base, shape, stream, family, origin or range, NVTX "
+		"ranges by path (default), name or domain"),
 	OPT_FLAG("each", 0, struct args, each,
-                 "Show the figures of one NVTX range, with their spread over all of them: of the "
-                 "reports ranges and kernels; the report ranges, if none is named"),
+                 "Figures of one NVTX range, with their spread: reports ranges and kernels"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
-                 "Set a parameter of a report: --list shows which there are; may be given again"),
+                 "Set a parameter of a report: its --help names them; may be given again"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
-                 "Sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc choose, "
-                 "commas separate several"),
+                 "Sort by this column: COLUMN:asc or COLUMN:desc, commas separate several"),
+	GT_NAMES_OPTION(struct args, names),
+	GT_FILTER_OPTIONS(struct args, filter),
 	GT_SHOW_OPTIONS(struct args, show),
 	OPT_END_OF("report"),
 };
@@ -95,35 +97,100 @@ static void answers_release(struct answers *answers)
 	gt_array_release(&answers->list);
 }
 
-static void list_parameters(const struct gt_parameter *parameters, FILE *out)
-{
-	for (; parameters && parameters->name; parameters++)
-		fprintf(out, "  --set %s=%s\n               %s\n", parameters->name,
-		        parameters->initial, parameters->help);
-}
-
-static void list_reports(FILE *out)
-{
-	for (size_t i = 0; i < gt_report_count; i++) {
-		fprintf(out, "%-12s %s\n", gt_reports[i]->name, gt_reports[i]->summary);
-		list_parameters(gt_reports[i]->parameters, out);
-	}
-}
-
+/* The first clause of each summary: "report NAME --help" has all of it. */
 static void list_for_help(void (*entry)(const char *name, const char *text, FILE *out), FILE *out)
 {
 	for (size_t i = 0; i < gt_report_count; i++) {
+		const char *summary = gt_reports[i]->summary;
+		char *clause = strndup(summary, strcspn(summary, ":;"));
+
+		entry(gt_reports[i]->name, clause, out);
+		free(clause);
+	}
+}
+
+/* What --list shows as text. */
+static int print_list(const char *what, FILE *out, struct gt_error *err)
+{
+	(void)what;
+	(void)err;
+	for (size_t i = 0; i < gt_report_count; i++) {
 		const struct gt_parameter *parameter = gt_reports[i]->parameters;
 
-		entry(gt_reports[i]->name, gt_reports[i]->summary, out);
+		gt_help_short_entry(gt_reports[i]->name, gt_reports[i]->summary, out);
 		for (; parameter && parameter->name; parameter++) {
 			char setting[64];
 
 			snprintf(setting, sizeof(setting), "  --set %s=%s", parameter->name,
 			         parameter->initial);
-			entry(setting, parameter->help, out);
+			gt_help_entry(setting, parameter->help, out);
 		}
 	}
+	return 0;
+}
+
+static int list_as_text(const struct gt_show_args *args, struct gt_error *err)
+{
+	const struct gt_print_args print = {.output = args->output, .force = args->force};
+	struct gt_paged page;
+
+	if (args->output)
+		return gt_print(&print, print_list, NULL, err);
+	gt_paged_open(&page);
+	(void)print_list(NULL, page.out, err);
+	gt_paged_close(&page);
+	return 0;
+}
+
+/* The same for programs. */
+static void list_as_tables(struct gt_result *result)
+{
+	static const struct gt_heading reports[] = {
+		{"report", GT_UNIT_TEXT, "Name of the report"},
+		{"answers", GT_UNIT_TEXT, "What it is about"},
+	};
+	static const struct gt_heading parameters[] = {
+		{"report", GT_UNIT_TEXT, "Report that has the parameter"},
+		{"parameter", GT_UNIT_TEXT, "Name of the parameter"},
+		{"usual", GT_UNIT_TEXT, "What it is where it is not set"},
+		{"help", GT_UNIT_TEXT, "What it changes"},
+	};
+
+	gt_result_begin(result, "reports", reports, sizeof(reports) / sizeof(reports[0]));
+	for (size_t i = 0; i < gt_report_count; i++) {
+		gt_result_add_text(result, gt_reports[i]->name);
+		gt_result_add_text(result, gt_reports[i]->summary);
+	}
+	gt_result_begin(result, "parameters", parameters,
+	                sizeof(parameters) / sizeof(parameters[0]));
+	for (size_t i = 0; i < gt_report_count; i++) {
+		const struct gt_parameter *parameter = gt_reports[i]->parameters;
+
+		for (; parameter && parameter->name; parameter++) {
+			gt_result_add_text(result, gt_reports[i]->name);
+			gt_result_add_text(result, parameter->name);
+			gt_result_add_text(result, parameter->initial);
+			gt_result_add_text(result, parameter->help);
+		}
+	}
+}
+
+static int list_reports(const struct args *args, struct gt_error *err)
+{
+	struct gt_rendering rendering = {0};
+	struct gt_result result;
+	int failed = gt_show_style(&args->show, &rendering.style, err);
+
+	if (failed < 0)
+		return failed;
+	if (rendering.style == GT_STYLE_TEXT)
+		return list_as_text(&args->show, err);
+	gt_result_init(&result);
+	list_as_tables(&result);
+	failed = gt_show(&args->show, &rendering, &(struct gt_named_result){"list", &result}, 1,
+	                 err);
+	gt_result_release(&result);
+	return failed;
 }
 
 /* No report that was asked for has the parameter. */
@@ -339,6 +406,18 @@ static int take(struct answers *answers, const char *word, const char **recordin
 	return 0;
 }
 
+/* Somebody may have meant a recording by a word that is a report's: what is shown is of another. */
+static void say_namesakes(int count, char **words, const char *recording)
+{
+	for (int i = 0; i < count; i++) {
+		char namesakes[256];
+
+		gt_recording_namesakes(words[i], recording, namesakes, sizeof(namesakes));
+		if (*namesakes)
+			gt_say("'%s' is taken for the report, not for %s", words[i], namesakes);
+	}
+}
+
 /* The recording and the reports among the operands, in any order; without a report the usual one. */
 static int choose(struct answers *answers, int count, char **words, const char **recording,
                   const char *usual, struct gt_error *err)
@@ -439,18 +518,21 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 /* "report kernels --help": the columns of every report among the words. False when there is none. */
 static bool help_with_reports(int argc, char **argv)
 {
+	struct gt_paged page;
 	bool found = false;
 
+	gt_paged_open(&page);
 	for (int i = 0; i < argc; i++) {
 		const struct gt_report *report = gt_habit_report(argv[i]);
 
 		if (!report)
 			continue;
 		if (found)
-			putchar('\n');
-		gt_report_help(report, stdout);
+			putc('\n', page.out);
+		gt_report_help(report, page.out);
 		found = true;
 	}
+	gt_paged_close(&page);
 	return found;
 }
 
@@ -469,8 +551,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (left < 0)
 		return left;
 	if (args.list) {
-		list_reports(stdout);
-		return GT_EXIT_OK;
+		result = list_reports(&args, err);
+		return result < 0 ? result : GT_EXIT_OK;
 	}
 	result = gt_show_style(&args.show, &style, err);
 	if (result == 0)
@@ -484,6 +566,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = set(&answers, args.settings.texts[i], err);
 	if (result == 0)
 		result = gt_recording_choose(word, &recording, err);
+	if (result == 0 && !word)
+		say_namesakes(left, argv, recording);
 	if (result == 0)
 		result = report_on(&args, recording, style, &answers, err);
 	answers_release(&answers);
@@ -498,7 +582,7 @@ const struct gt_command gt_command_report = {
 	.details = GT_RECORDING_HELP
 	"\n"
 	"Without a REPORT the summary is shown; 'all' is every one of them.\n"
-	"'gputrace report REPORT --help' explains its columns.",
+	"'gputrace report REPORT --help' explains its columns and parameters.",
 	.list_title = "Reports",
 	.list = list_for_help,
 	.options = options,

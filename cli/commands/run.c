@@ -635,8 +635,8 @@ static uint64_t folder_bytes(const char *folder)
 	return bytes;
 }
 
-/* Ranks that begin when all others have ended are not known of yet: each end may be the last. */
-static void say_joined(const char *folder)
+/* How many runs have written into a recording. */
+static unsigned count_runs(const char *folder)
 {
 	struct gt_recording_files files;
 	unsigned runs = 0;
@@ -645,6 +645,14 @@ static void say_joined(const char *folder)
 		gt_array_each(const struct gt_recording_file, file, &files.list)
 			runs += gt_manifest_is_name(file->name);
 	gt_recording_files_release(&files);
+	return runs;
+}
+
+/* Ranks that begin when all others have ended are not known of yet: each end may be the last. */
+static void say_joined(const char *folder)
+{
+	const unsigned runs = count_runs(folder);
+
 	gt_say("%s holds %u run%s so far; what joins it later sums up again", folder, runs,
 	       runs == 1 ? "" : "s");
 }
@@ -787,6 +795,21 @@ static void finish_python(const struct run *run, const struct gt_salvage *salvag
 		gt_python_remove(run->folder);
 }
 
+/*
+ * The last of several runs sums up all of them. One that joins and ends while it does so is told
+ * that it was not the last: then it is summed up here, once more.
+ */
+static void conclude_for_all(struct run *run, const struct gt_salvage *salvage)
+{
+	unsigned runs;
+
+	do {
+		runs = count_runs(run->folder);
+		conclude_apart(run, salvage);
+	} while (run->args->join && gt_claim_is_last(&run->claim) &&
+	         count_runs(run->folder) > runs);
+}
+
 /* After the program: whatever fails here is said, and changes nothing about its exit status. */
 static void finish(struct run *run, const struct gt_ending *ending)
 {
@@ -807,7 +830,7 @@ static void finish(struct run *run, const struct gt_ending *ending)
 	if (!last)
 		conclude_before_others(run);
 	else
-		conclude_apart(run, &salvage);
+		conclude_for_all(run, &salvage);
 }
 
 static int not_runnable(int result, const struct gt_error *err)

@@ -65,8 +65,8 @@ static const struct gt_option options[] = {
          NULL, 0, MOST_PORT},
 	OPT_FLAG("no-browser", 0, struct args, no_browser,
                  "Open no browser, only print the address"),
-	GT_FILTER_OPTIONS(struct args, filter),
 	GT_NAMES_OPTION(struct args, names),
+	GT_FILTER_OPTIONS(struct args, filter),
 	OPT_END_OF("view"),
 };
 

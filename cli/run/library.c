@@ -47,6 +47,9 @@ int gt_library_find(char **path, struct gt_error *err)
 		               "cannot find " LIBRARY "; name it with GPUTRACE_INJECTION");
 	*path = realpath(beside, NULL);
 	return *path ? 0
-	             : gt_fail(err, errno, "cannot use %s: %s; GPUTRACE_INJECTION can name another",
+	             : gt_fail(err, errno,
+	                       "cannot record without gputrace's library, and %s cannot be used: %s; "
+	                       "a build without the CUDA toolkit has none, an installation has it "
+	                       "there, GPUTRACE_INJECTION can name another",
 	                       beside, gt_errno_text(errno));
 }

@@ -257,6 +257,31 @@ Test(findings, tell_of_start_up_and_of_loading_code)
 	end();
 }
 
+Test(findings, tell_where_warming_up_ended)
+{
+	begin(100000000);
+	trace_kernel(&trace, stream, shape, 100, 100000000);
+	trace_call(&trace, thread, "cuLibraryLoadData", 10, 9000010);
+	trace_call(&trace, thread, "cuLibraryLoadData", 80000000, 80000001);
+	trace_call(&trace, thread, "cudaGetDevice", 99000000, 99000001);
+	trace.api_calls.rows[0].kind = GT_API_MODULE;
+	trace.api_calls.rows[1].kind = GT_API_MODULE;
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("Loading code took 9.00 ms, 9.0% of the recording (2 calls, all in "
+	                     "cuLibraryLoadData): first launches of kernels pay for it. Warm up "
+	                     "before measuring, or leave it out: --from 81ms is after the last of "
+	                     "these calls."));
+	gt_result_release(&result);
+	/* Hardly anything comes after it. */
+	trace.api_calls.rows[1].start_ns = 95000000;
+	trace.api_calls.rows[1].end_ns = 95000001;
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("Loading code took 9.00 ms, 9.0% of the recording (2 calls, all in "
+	                     "cuLibraryLoadData): first launches of kernels pay for it. Warm up "
+	                     "before measuring, or look at --from."));
+	end();
+}
+
 Test(findings, tell_of_many_allocations_but_not_of_the_first)
 {
 	begin(1000);

@@ -8,7 +8,8 @@ A line is COMMAND => STATUS REGEX: COMMAND runs in a shell in a folder of its ow
 it, and REGEX must be found in what it prints (standard output, standard error) and the list of files it leaves
 ("left: a b"). "!REGEX" must not be found. A line "[WHAT]" says what is in the folder from there on:
 always an executable "app" that says what it was given and records a saxpy, a script train.py and a folder
-"out"; with [one] also saxpy.gputrace, with [several] also the newer copies.gputrace.
+"out"; with [one] also saxpy.gputrace, with [several] also copies.gputrace, which was recorded later, though its
+folder has the older date.
 """
 import os
 import pathlib
@@ -35,10 +36,10 @@ def fill(folder, what):
     (folder / "train.py").write_text("print('ran train')\n")
     if what in ("one", "several"):
         shutil.copytree(CAPTURES / "h200-saxpy.gputrace", folder / "saxpy.gputrace")
-        os.utime(folder / "saxpy.gputrace", (1, 1))
+        os.utime(folder / "saxpy.gputrace", (2, 2))
     if what == "several":
         shutil.copytree(CAPTURES / "h200-copies.gputrace", folder / "copies.gputrace")
-        os.utime(folder / "copies.gputrace", (2, 2))
+        os.utime(folder / "copies.gputrace", (1, 1))
 
 
 def left(folder):

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every command explains itself: on stdout, in 80 columns, with -h and "help", and errors where
-# they belong.
+# Every command explains itself: on stdout, in 80 columns or as many as COLUMNS says, with -h and
+# "help", and errors where they belong.
 set -eu
+unset COLUMNS
 gputrace=$1
 fail() {
 	echo "FAIL: $*" >&2
@@ -30,4 +31,21 @@ for command in $commands; do
 	[ "$lines" -eq 1 ] || fail "$command complains in $lines lines"
 	"$gputrace" "$command" 2>/dev/null && fail "$command is content without an operand"
 done
+
+# wide WORD...: the longest line of a help, in columns
+wide() {
+	"$gputrace" "$@" | awk 'length > most { most = length } END { print most }'
+}
+for words in --help "report --help" "run --help" "export --help" "report kernels --help" "report --list"; do
+	for columns in 40 60 100 140; do
+		# shellcheck disable=SC2086
+		found=$(COLUMNS=$columns wide $words)
+		[ "$found" -le "$columns" ] || fail "$words has $found columns where COLUMNS is $columns"
+	done
+	# shellcheck disable=SC2086
+	[ "$(COLUMNS=140 wide $words)" -gt 80 ] || fail "$words does not use the columns that there are"
+done
+[ "$("$gputrace" report --help | wc -l)" -le 84 ] || fail "report --help has become longer: explain it in report NAME --help"
+"$gputrace" report outliers --help | grep -q -- '--set factor=2' || fail "report NAME --help names no parameters"
+"$gputrace" --help | grep -q 'man gputrace' || fail "--help does not lead to the manual"
 exit 0

@@ -91,6 +91,12 @@ class Pager(unittest.TestCase):
         shown, _ = on_terminal("kernels", PAGER=MARKED, GPUTRACE_PAGER="/there/is/none")
         self.assertTrue(shown.startswith("gputrace: '/there/is/none', which GPUTRACE_PAGER names "), shown[:200])
 
+    def test_shows_help_that_is_longer_than_the_terminal(self):
+        shown, status = on_terminal("--help", PAGER=MARKED)
+        self.assertEqual(status, 0)
+        self.assertTrue(all(line.startswith("P:") for line in shown.splitlines()))
+        self.assertNotIn("P:", on_terminal("--help", PAGER=MARKED, rows=500)[0])
+
     def test_gets_the_interrupt_for_itself(self):
         shown, status = on_terminal("kernels", typed=b"\003",
                                     PAGER="trap 'echo heard' INT; echo ready; sleep 1; sed s/^/P:/")
@@ -119,6 +125,13 @@ class Page(unittest.TestCase):
     def test_is_as_wide_as_the_terminal(self):
         for columns in (60, 90):
             shown, _ = on_terminal("kernels", PAGER="cat", NO_COLOR="1", COLUMNS="200", columns=columns)
+            widest = max(len(line) for line in shown.splitlines())
+            self.assertLessEqual(widest, columns)
+            self.assertGreater(widest, columns - 15)
+
+    def test_of_help_is_as_wide_as_the_terminal(self):
+        for columns in (50, 130):
+            shown, _ = on_terminal("--help", PAGER="cat", COLUMNS="200", columns=columns)
             widest = max(len(line) for line in shown.splitlines())
             self.assertLessEqual(widest, columns)
             self.assertGreater(widest, columns - 15)

@@ -10,6 +10,7 @@
 #include "analysis/result.h"
 #include "base/error.h"
 #include "cli/option.h"
+#include "cli/terminal.h"
 #include "support/check.h"
 
 static const struct gt_heading kernel_headings[] = {
@@ -170,6 +171,28 @@ Test(render, leaves_details_out_of_text_unless_asked)
 		text = render(&renderings[i], &(struct gt_named_result){"x", &result}, 1);
 		cr_expect(eq(int, strstr(text, "Busiest kernels") != NULL, shown[i]));
 		cr_expect(eq(int, strstr(text, "Copies") != NULL, i < 2));
+		free(text);
+		gt_result_release(&result);
+	}
+}
+
+Test(render, writes_titles_as_words_and_abbreviations)
+{
+	static const char *const titles[][2] = {{"nn_modules", "NN modules"},
+	                                        {"hlo", "HLO"},
+	                                        {"top_api_calls", "Top API calls"},
+	                                        {"a", "A"}};
+
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+		const struct gt_rendering rendering = {.limit = 9};
+		struct gt_result result;
+		char *text;
+
+		fill(&result);
+		result.sections.rows[0].title = titles[i][0];
+		text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+		cr_expect(eq(int, strncmp(text, titles[i][1], strlen(titles[i][1])), 0), "%s",
+		          text);
 		free(text);
 		gt_result_release(&result);
 	}
@@ -611,7 +634,7 @@ Test(render, suggests_a_column)
 	static const char *const slips[][2] = {
 		{"totl", "no column 'totl'; did you mean total?"},
 		{"total_n", "no column 'total_n'; did you mean total_ns?"},
-		{"colour", "no column 'colour'; --csv shows the names of all columns"},
+		{"colour", "no column 'colour'; there is: kernel, calls, total, share"},
 	};
 	struct gt_result result;
 
@@ -685,9 +708,9 @@ Test(render, cuts_nothing_where_the_page_has_no_end)
 
 Test(render, leaves_a_name_something_on_the_narrowest_page)
 {
-	char *text = render_long_name(GT_RENDER_NARROWEST);
+	char *text = render_long_name(GT_PAGE_NARROWEST);
 
-	cr_expect(le(sz, longest_line(text), GT_RENDER_NARROWEST));
+	cr_expect(le(sz, longest_line(text), GT_PAGE_NARROWEST));
 	expect_in(text, "begin");
 	expect_in(text, "1 ns");
 	free(text);
