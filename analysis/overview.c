@@ -146,7 +146,7 @@ static void add_waits(struct gt_result *result, const struct gt_facts *facts)
 	if (waits->count == 0)
 		return;
 	gt_result_add_text(result, "waits");
-	gt_result_add_format(result, "%s of waiting for the GPU (%s)",
+	gt_result_add_format(result, "%s of the host (%s)",
 	                     gt_figure_ns((int64_t)waits->total_ns).text,
 	                     gt_amount_calls(waits).text);
 }
@@ -176,7 +176,12 @@ static void describe_host(const struct gt_gap_cause *cause, const struct gt_trac
 	gt_gap_cause_text(cause, trace, what, sizeof(what));
 	if (!*what)
 		return;
-	if (cause->kind == GT_GAP_CAUSE_NONE && cause->host_ns)
+	if (cause->kind == GT_GAP_CAUSE_GRAPH)
+		snprintf(text, size, "; %s", what);
+	else if (cause->kind == GT_GAP_CAUSE_LAUNCHED)
+		snprintf(text, size, "; what came next was %s for %s of it", what,
+		         gt_figure_ns(cause->host_ns).text);
+	else if (cause->kind == GT_GAP_CAUSE_NONE && cause->host_ns)
 		snprintf(text, size, "; the host meanwhile: in CUDA calls for %s of it",
 		         gt_figure_ns(cause->host_ns).text);
 	else if (cause->host_ns)
