@@ -371,7 +371,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	const struct gt_trace *trace = tally->trace;
 
 	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
-		gt_result_remark(
+		gt_result_remark_empty(
 			result,
 			"No GPU activity was recorded, so there is no idle time to speak of.");
 		return;

@@ -643,8 +643,9 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	bool is_cut = false;
 
 	if (trace->modules.count == 0) {
-		gt_result_remark(result, "No modules were recorded: not measured. Recordings made "
-		                         "before gputrace recorded modules have none.");
+		gt_result_remark_empty(result,
+		                       "No modules were recorded: not measured. Recordings made "
+		                       "before gputrace recorded modules have none.");
 		return;
 	}
 	gt_array_each(const struct gt_module, module, &trace->modules) {

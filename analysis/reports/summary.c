@@ -431,8 +431,8 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 	const struct gt_trace *trace = view->trace;
 
 	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
-		gt_result_remark(result, "No GPU activity was recorded%s.",
-		                 view->restriction ? " in this part of the recording" : "");
+		gt_result_remark_empty(result, "No GPU activity was recorded%s.",
+		                       view->restriction ? " in this part of the recording" : "");
 		return;
 	}
 	gt_remark_busy(result, NULL);

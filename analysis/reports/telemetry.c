@@ -252,7 +252,7 @@ static void add_remarks(struct gt_result *result, const struct gt_trace *trace)
 	gt_array_each(const struct gt_series, series, &trace->series)
 		samples += series->count;
 	if (samples == 0) {
-		gt_result_remark(
+		gt_result_remark_empty(
 			result,
 			"No telemetry was recorded: it was off (--telemetry off, or an older gputrace), NVML was "
 			"not there, or the program ended before the first sample.");
