@@ -223,12 +223,12 @@ static bool loads_much(const struct gt_facts *facts, struct sentence *sentence)
 
 	if (!is_share(loads->total_ns, gt_facts_duration_ns(facts), 5))
 		return false;
-	return say(sentence,
-	           "Loading code took %s, %s of the recording (%s): first "
-	           "launches of kernels pay for it. Warm up before measuring, or look at --from.",
-	           ns(loads->total_ns).text,
-	           share(loads->total_ns, gt_facts_duration_ns(facts)).text,
-	           gt_amount_calls(loads).text);
+	return say(
+		sentence,
+		"Loading code took %s, %s of the recording (%s): first launches pay for it. Warm "
+		"up, or use --from.",
+		ns(loads->total_ns).text, share(loads->total_ns, gt_facts_duration_ns(facts)).text,
+		gt_amount_calls(loads).text);
 }
 
 /* The first call makes the context, whatever it asks for: a few calls prove nothing. */

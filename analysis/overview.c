@@ -133,7 +133,8 @@ static void add_families(struct gt_result *result, const struct gt_trace *trace)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? ", " : "",
 		                         gt_family_name(shares[i].family),
 		                         gt_figure_percent(shares[i].percent).text);
-	if (!ran)
+	/* That all are of no family is no news. */
+	if (!ran || (ran == 1 && shares[0].family == GT_FAMILY_other))
 		return;
 	gt_result_add_text(result, "kernels");
 	gt_result_add_format(result, "%s", text);

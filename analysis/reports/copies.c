@@ -317,10 +317,7 @@ static void add_sizes(const struct gt_trace *trace, struct gt_result *result, st
 
 		gt_add_device(result, trace, total->route.device);
 		gt_result_add_text(result, gt_copy_kind_name(total->route.kind));
-		if (total->route.dst_kind)
-			gt_result_add_text(result, gt_memory_kind_name(total->route.dst_kind));
-		else
-			gt_result_add_unknown(result);
+		gt_add_host_memory(result, total->route.dst_kind);
 		gt_result_add_count(result, number ? (int64_t)1 << 2 * number : 0);
 		if (2 * (number + 1) < 63)
 			gt_result_add_count(result, (int64_t)1 << 2 * (number + 1));
@@ -345,22 +342,6 @@ static uint32_t size_class(gt_size bytes)
 	return number;
 }
 
-/* 0: neither end of the copy is memory of the host. */
-static uint32_t host_memory_of(const struct gt_copy *copy)
-{
-	switch (copy->kind) {
-	case GT_COPY_HOST_TO_DEVICE:
-	case GT_COPY_HOST_TO_ARRAY:
-	case GT_COPY_HOST_TO_HOST:
-		return copy->src_kind;
-	case GT_COPY_DEVICE_TO_HOST:
-	case GT_COPY_ARRAY_TO_HOST:
-		return copy->dst_kind;
-	default:
-		return 0;
-	}
-}
-
 static void count_copies(const struct gt_trace *trace, struct totals *copies, struct totals *sizes,
                          struct findings *findings)
 {
@@ -378,7 +359,7 @@ static void count_copies(const struct gt_trace *trace, struct totals *copies, st
 			.device = copy->device,
 			.kind = copy->kind,
 			.src_kind = size_class(copy->size_bytes),
-			.dst_kind = host_memory_of(copy),
+			.dst_kind = gt_copy_host_memory(copy),
 		};
 
 		if (!gt_timed(copy->flags, copy->start_ns, copy->end_ns)) {
