@@ -60,7 +60,7 @@ static void see_activity(struct gt_facts *facts)
 			.totals = &facts->gaps,
 			.device = (gt_id)i,
 		};
-	gt_activity_walk_init(&walk, facts->view->trace);
+	gt_activity_walk_init_whole(&walk, facts->view->trace);
 	while (gt_activity_next(&walk, &activity))
 		if (activity.device < count)
 			gt_idle_see(&facts->idle[activity.device], &activity);

@@ -70,6 +70,8 @@ static void add_recorded(struct gt_result *result, const struct gt_facts *facts)
 		used += (size_t)snprintf(text + used, TEXT_BYTES - used, " of %s",
 		                         gt_figure_bytes((int64_t)facts->copies.bytes).text);
 	used = add_amount(text, used, trace->fills.count, "fill", "fills");
+	used = add_amount(text, used, trace->graph_launches.count, "graph launch",
+	                  "graph launches");
 	used = add_amount(text, used, trace->api_calls.count, "CUDA call", "CUDA calls");
 	(void)add_amount(text, used, facts->failed.count, "failed call", "failed calls");
 	gt_result_add_text(result, "recorded");

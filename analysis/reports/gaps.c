@@ -156,7 +156,7 @@ static void walk(struct tally *tally)
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	gt_activity_walk_init(&walk, tally->trace);
+	gt_activity_walk_init_whole(&walk, tally->trace);
 	while (gt_activity_next(&walk, &activity)) {
 		gt_latency_see(&tally->latency, &activity);
 		if (activity.device >= tally->trace->devices.count)
@@ -219,6 +219,9 @@ static void add_activity(const struct gt_trace *trace, struct gt_result *result,
 		break;
 	case GT_ACTIVITY_FILL:
 		gt_result_add_text(result, "fill");
+		break;
+	case GT_ACTIVITY_GRAPH:
+		gt_result_add_text(result, "graph launch");
 		break;
 	}
 }
@@ -370,13 +373,15 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 {
 	const struct gt_trace *trace = tally->trace;
 
-	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
+	if (trace->kernels.count + trace->copies.count + trace->fills.count +
+	            trace->graph_traces.count ==
+	    0) {
 		gt_result_remark_empty(
 			result,
 			"No GPU activity was recorded, so there is no idle time to speak of.");
 		return;
 	}
-	gt_remark_busy(result, "busy_percent idle_percent");
+	gt_remark_busy(result, trace, "busy_percent idle_percent");
 	gt_result_remark_on(
 		result, "gaps duration_ns",
 		"A gap is time between the first and the last work of a GPU in which no "

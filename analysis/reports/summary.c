@@ -450,12 +450,14 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 	const struct gt_ledger_state *recording = &view->recording;
 	const struct gt_trace *trace = view->trace;
 
-	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
+	if (trace->kernels.count + trace->copies.count + trace->fills.count +
+	            trace->graph_traces.count ==
+	    0) {
 		gt_result_remark_empty(result, "No GPU activity was recorded%s.",
 		                       view->restriction ? " in this part of the recording" : "");
 		return;
 	}
-	gt_remark_busy(result, NULL);
+	gt_remark_busy(result, trace, NULL);
 	if (recording->lost || recording->sources_failed || recording->cut_short ||
 	    recording->unread || recording->running)
 		gt_result_remark(

@@ -387,6 +387,34 @@ Test(gaps, between_nodes_of_one_graph_launch_are_not_the_hosts)
 	scene_release(&scene);
 }
 
+Test(gaps, are_around_graphs_that_were_recorded_as_a_whole)
+{
+	struct scene scene;
+	gt_id call;
+
+	scene_init(&scene);
+	launch(&scene, 0, 100, 200);
+	call = trace_call(&scene.trace, scene.thread, "cudaGraphLaunch", 210, 290);
+	*gt_array_push(&scene.trace.graph_traces) = (struct gt_graph_trace){
+		.start_ns = TRACE_START_NS + 300,
+		.end_ns = TRACE_START_NS + 900,
+		.stream = scene.stream,
+		.device = 0,
+		.api_call = call,
+		.exec = GT_NONE,
+	};
+	launch(&scene, 910, 1000, 1100);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_count(&scene.result, "devices", 0, "busy_ns", 800);
+	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 2));
+	expect_words(&scene.result, "largest_gaps", 0, "after", "graph launch");
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaGraphLaunch");
+	expect_words(&scene.result, "largest_gaps", 1, "before", "graph launch");
+	cr_expect(has_remark(&scene.result, "Launches of graphs that were recorded as a whole"));
+	scene_release(&scene);
+}
+
 /* As damage leaves it: calls of a thread that overlap each other. */
 Test(gaps, count_no_moment_twice)
 {
