@@ -24,7 +24,7 @@ static const struct gt_heading function_headings[] = {
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},
 	{"thread_percent", GT_UNIT_PERCENT,
          "total_ns of the time from first to last call of each thread, all threads summed",
-         GT_WORTH_KEY},
+         GT_WORTH_KEY, .label = "thread_share"},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
 	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_ORDINARY},
 	{"min_ns", GT_UNIT_NS, "Shortest call", GT_WORTH_LITTLE},
