@@ -26,7 +26,7 @@ static void see(struct gt_busy *busy, enum gt_activity_type type, struct gt_inte
 		gt_cover_add(&busy->copies, interval);
 	} else {
 		gt_cover_add(&busy->kernels, interval);
-		busy->kernel_count++;
+		busy->kernel_count += type == GT_ACTIVITY_KERNEL;
 	}
 }
 
@@ -39,7 +39,7 @@ struct gt_busy *gt_busy_of_devices(const struct gt_view *view)
 
 	for (size_t i = 0; i < count; i++)
 		devices[i] = (struct gt_busy){0};
-	gt_activity_walk_init(&walk, view->trace);
+	gt_activity_walk_init_whole(&walk, view->trace);
 	while (gt_activity_next(&walk, &activity))
 		if (activity.device < count)
 			see(&devices[activity.device], activity.type, inside(view, &activity));
@@ -74,16 +74,21 @@ uint64_t gt_busy_overlap(const struct gt_busy *busy)
 void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
                  const struct gt_activity *activity)
 {
-	if (activity->type == GT_ACTIVITY_KERNEL)
+	if (activity->type == GT_ACTIVITY_KERNEL || activity->type == GT_ACTIVITY_GRAPH)
 		gt_cover_add(kernels, inside(view, activity));
 }
 
-void gt_remark_busy(struct gt_result *result, const char *columns)
+void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, const char *columns)
 {
 	gt_result_remark_on(result, columns,
 	                    "A GPU is busy while at least one recorded kernel runs, however small, "
 	                    "and idle else; shares are of the time of the recording, or of its "
 	                    "window.");
+	if (trace->graph_traces.count > 0)
+		gt_result_remark_on(
+			result, columns,
+			"Launches of graphs that were recorded as a whole count as busy "
+			"from their first node to their last.");
 }
 
 double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels)

@@ -10,8 +10,9 @@
 
 /*
  * How busy GPUs were, in one sense wherever it is said: a GPU is busy while at least one kernel
- * runs on it, and idle else; the shares are those of the view's window and add up to all of it.
- * What reaches out of the window counts as far as it is inside.
+ * runs on it, or a graph of which only the whole was recorded, and idle else; the shares are those
+ * of the view's window and add up to all of it. What reaches out of the window counts as far as it
+ * is inside.
  */
 struct gt_result;
 
@@ -43,7 +44,7 @@ void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
  * Says so under a report that speaks of it, where it shows one of the columns, which are as
  * gt_result_remark_on has them; NULL: in any case.
  */
-void gt_remark_busy(struct gt_result *result, const char *columns);
+void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, const char *columns);
 
 /* Busy time, the cover of kernels, in percent of the window; NAN when that is empty. */
 double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels);

@@ -39,8 +39,7 @@ struct gt_amount_calls gt_amount_calls(const struct gt_amount *amount)
 
 	if (amount->most)
 		snprintf(calls.text + used, sizeof(calls.text) - (size_t)used, ", %s in %s",
-		         amount->most_ns == amount->total_ns ? "all" : "most of the time",
-		         amount->most);
+		         amount->most_ns == amount->total_ns ? "all" : "most of it", amount->most);
 	return calls;
 }
 
@@ -58,13 +57,16 @@ static void see_activity(struct gt_facts *facts)
 			.largest_count = 1,
 			.parts = facts->view->trace->parts.rows,
 			.part_count = facts->view->trace->parts.count,
+			.totals = &facts->gaps,
+			.device = (gt_id)i,
 		};
-	gt_activity_walk_init(&walk, facts->view->trace);
+	gt_activity_walk_init_whole(&walk, facts->view->trace);
 	while (gt_activity_next(&walk, &activity))
 		if (activity.device < count)
 			gt_idle_see(&facts->idle[activity.device], &activity);
 	for (size_t i = 0; i < count; i++)
 		gt_idle_end(&facts->idle[i]);
+	gt_gap_totals_sort(&facts->gaps);
 }
 
 static bool loads_code(const char *function)
@@ -151,6 +153,7 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 {
 	*facts = (struct gt_facts){.view = view};
 	gt_thread_calls_init(&facts->calls, view->trace);
+	gt_gap_totals_init(&facts->gaps, &facts->calls);
 	gt_throttles_init(&facts->throttles, view->trace);
 	gt_variables_init(&facts->variables, view->trace);
 	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH);
@@ -166,6 +169,7 @@ void gt_facts_release(struct gt_facts *facts)
 		gt_idle_release(&facts->idle[i]);
 	gt_array_free(facts->busy);
 	gt_array_free(facts->idle);
+	gt_gap_totals_release(&facts->gaps);
 	gt_thread_calls_release(&facts->calls);
 	gt_throttles_release(&facts->throttles);
 	gt_variables_release(&facts->variables);

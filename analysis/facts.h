@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "analysis/busy.h"
+#include "analysis/gap_totals.h"
 #include "analysis/host_calls.h"
 #include "analysis/idle.h"
 #include "analysis/range_figures.h"
@@ -25,7 +26,7 @@ struct gt_amount {
 	gt_time end_ns;   /* of API calls: when the last of them returned */
 };
 
-/* "28 calls, most of the time in cuLibraryLoadData"; of an amount of calls. */
+/* "28 calls, most of it in cuLibraryLoadData"; of an amount of calls. */
 struct gt_amount_calls {
 	char text[160];
 };
@@ -36,6 +37,7 @@ struct gt_facts {
 	struct gt_busy *busy; /* by device */
 	struct gt_idle *idle; /* by device, with its longest gap */
 	struct gt_thread_calls calls;
+	struct gt_gap_totals gaps; /* those that took most first */
 	struct gt_throttles throttles;
 	struct gt_variables variables;
 	struct gt_range_totals ranges;          /* by path */

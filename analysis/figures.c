@@ -5,6 +5,7 @@
 
 #include "analysis/result.h"
 #include "model/labels.h"
+#include "model/names.h"
 #include "model/ranges.h"
 
 struct gt_figure gt_grouped(uint64_t count)
@@ -125,6 +126,29 @@ void gt_add_rounded(struct gt_result *result, double ns)
 void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time)
 {
 	gt_result_add_count(result, time - trace->start_ns);
+}
+
+uint32_t gt_copy_host_memory(const struct gt_copy *copy)
+{
+	switch (copy->kind) {
+	case GT_COPY_HOST_TO_DEVICE:
+	case GT_COPY_HOST_TO_ARRAY:
+	case GT_COPY_HOST_TO_HOST:
+		return copy->src_kind;
+	case GT_COPY_DEVICE_TO_HOST:
+	case GT_COPY_ARRAY_TO_HOST:
+		return copy->dst_kind;
+	default:
+		return 0;
+	}
+}
+
+void gt_add_host_memory(struct gt_result *result, uint32_t kind)
+{
+	if (kind)
+		gt_result_add_text(result, gt_memory_kind_name(kind));
+	else
+		gt_result_add_unknown(result);
 }
 
 bool gt_api_failed(const struct gt_api_call *call)

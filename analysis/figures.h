@@ -47,6 +47,12 @@ void gt_add_rounded(struct gt_result *result, double ns);
 /* A moment as the recording counts it: nanoseconds since it began. */
 void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time);
 
+/* The kind of the memory of the host that a copy reads or writes; 0: of neither end, or not known. */
+uint32_t gt_copy_host_memory(const struct gt_copy *copy);
+
+/* Its name; unknown when it is 0. */
+void gt_add_host_memory(struct gt_result *result, uint32_t kind);
+
 /*
  * Whether a call returned something other than success. "Not ready" is what a query answers
  * while the GPU still works (cudaErrorNotReady and CUDA_ERROR_NOT_READY are both 600): no error.

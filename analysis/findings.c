@@ -15,7 +15,7 @@
 #include "model/throttle.h"
 #include "model/view.h"
 
-enum { SENTENCE_BYTES = 400, MOST_DEVICES = 2 /* of which a rule is said */ };
+enum { SENTENCE_BYTES = 600, MOST_DEVICES = 2 /* of which a rule is said */ };
 
 static const struct gt_heading headings[] = {
 	{"report", GT_UNIT_TEXT, "The report that says more", GT_WORTH_KEY},
@@ -68,50 +68,92 @@ static long long number_of(const struct gt_facts *facts, gt_id device)
 	return (long long)gt_device_number(&facts->view->trace->devices.rows[device]);
 }
 
-/* Nanoseconds in gaps of less than a millisecond. */
-static uint64_t idle_in_small_gaps(const struct gt_idle *idle)
-{
-	uint64_t idle_ns = 0;
+/* " Meanwhile: cudaMalloc (71.2%), no CUDA call (20.1%)."; "" if nothing is known. */
+struct meanwhile {
+	char text[240];
+};
 
-	for (unsigned decade = 0; decade < 6; decade++)
-		idle_ns += idle->idle_of_decade[decade];
-	return idle_ns;
+/* What took a tenth of it or more, of the gaps that ended with launches. */
+static struct meanwhile meanwhile_of(const struct gt_facts *facts, gt_id device)
+{
+	const uint64_t gap_ns = facts->gaps.between_launches[device].total_ns;
+	struct meanwhile meanwhile = {""};
+	size_t used = 0;
+	char what[80];
+
+	gt_array_each(const struct gt_gap_total, total, &facts->gaps.all) {
+		if (total->device != device || total->kind == GT_GAP_CAUSE_GRAPH ||
+		    total->kind == GT_GAP_CAUSE_UNKNOWN || !is_share(total->total_ns, gap_ns, 10) ||
+		    used >= sizeof(meanwhile.text) / 2)
+			continue;
+		gt_gap_total_text(total, facts->view->trace, what, sizeof(what));
+		used += (size_t)snprintf(meanwhile.text + used, sizeof(meanwhile.text) - used,
+		                         "%s%s (%s)", used ? ", " : " Meanwhile: ", what,
+		                         share(total->total_ns, gap_ns).text);
+	}
+	if (used && used + 1 < sizeof(meanwhile.text))
+		snprintf(meanwhile.text + used, sizeof(meanwhile.text) - used, ".");
+	return meanwhile;
 }
 
-/* Many gaps, most no longer than a launch takes: the GPU is done before the next one is there. */
+/* Gaps no longer than a launch may take: the GPU is done before the next one is there. */
 static bool waits_for_launches(const struct gt_facts *facts, gt_id device,
                                struct sentence *sentence)
 {
-	const struct gt_idle *idle = &facts->idle[device];
-	const uint64_t span_ns = gt_idle_span_ns(idle);
+	const struct gt_gap_sum *gaps = &facts->gaps.between_launches[device];
+	const uint64_t span_ns = gt_idle_span_ns(&facts->idle[device]);
+	char length[96];
 
-	if (!is_share(gt_idle_ns(idle), span_ns, 30) || idle->gap_count < 100 ||
-	    !is_share(idle->short_count, idle->gap_count, 50) ||
-	    !is_share(idle_in_small_gaps(idle), gt_idle_ns(idle), 50))
+	if (!is_share(gaps->total_ns, span_ns, 30) || gaps->gaps < 100 ||
+	    !is_share(gaps->small_ns, gaps->total_ns, 50))
 		return false;
+	if (is_share(gaps->short_gaps, gaps->gaps, 50))
+		snprintf(length, sizeof(length), ", %s of them under 20 us",
+		         gt_grouped(gaps->short_gaps).text);
+	else
+		snprintf(length, sizeof(length), " of %s on average",
+		         ns(gaps->total_ns / gaps->gaps).text);
 	return say(sentence,
-	           "GPU %lld waited for launches %s of the time it was in use: %s gaps, %s of them "
-	           "under 20 us. Larger or fused kernels, or CUDA graphs, would keep it busy.",
-	           number_of(facts, device), share(gt_idle_ns(idle), span_ns).text,
-	           gt_grouped(idle->gap_count).text, gt_grouped(idle->short_count).text);
+	           "GPU %lld waited for launches %s of the time it was in use: %s gaps%s.%s Larger "
+	           "or fused kernels%s would keep it busy.",
+	           number_of(facts, device), share(gaps->total_ns, span_ns).text,
+	           gt_grouped(gaps->gaps).text, length, meanwhile_of(facts, device).text,
+	           facts->view->trace->graph_launches.count ? "" : ", or CUDA graphs,");
 }
 
 /* Gaps that are too long for launches to be the reason. */
 static bool is_left_alone(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
 {
-	const struct gt_idle *idle = &facts->idle[device];
-	const uint64_t span_ns = gt_idle_span_ns(idle);
-	const uint64_t idle_ns = gt_idle_ns(idle);
-	const uint64_t long_ns = idle_ns - idle_in_small_gaps(idle);
+	const struct gt_gap_sum *gaps = &facts->gaps.between_launches[device];
+	const uint64_t span_ns = gt_idle_span_ns(&facts->idle[device]);
+	const uint64_t long_ns = gaps->total_ns - gaps->small_ns;
 
-	if (!is_share(idle_ns, span_ns, 50) || !is_share(long_ns, idle_ns, 50))
+	if (!is_share(gaps->total_ns, span_ns, 50) || !is_share(long_ns, gaps->total_ns, 50))
 		return false;
-	return say(
-		sentence,
-		"Nothing ran on GPU %lld for %s of the time it was in use, %s of that in gaps over "
-		"1 ms: the program did something else.",
-		number_of(facts, device), share(idle_ns, span_ns).text,
-		share(long_ns, idle_ns).text);
+	return say(sentence,
+	           "Nothing ran on GPU %lld for %s of the time it was in use, %s of that in gaps "
+	           "over 1 ms.%s",
+	           number_of(facts, device), share(gaps->total_ns, span_ns).text,
+	           share(long_ns, gaps->total_ns).text, meanwhile_of(facts, device).text);
+}
+
+/* The host has no part in what passes between two nodes of one launch. */
+static bool idles_in_graphs(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
+{
+	const struct gt_idle *idle = &facts->idle[device];
+	const struct gt_gap_sum *others = &facts->gaps.between_launches[device];
+	const uint64_t gaps = idle->gap_count - others->gaps;
+	const uint64_t graph_ns = gt_idle_ns(idle) - others->total_ns;
+	const uint64_t span_ns = gt_idle_span_ns(idle);
+
+	if (gaps == 0 || !is_share(graph_ns, span_ns, 20))
+		return false;
+	return say(sentence,
+	           "Within launches of graphs nothing ran on GPU %lld for %s of the time it was in "
+	           "use: %s gaps of %s on average between nodes. Fewer, larger nodes, or branches "
+	           "that run side by side, would keep it busy.",
+	           number_of(facts, device), share(graph_ns, span_ns).text, gt_grouped(gaps).text,
+	           ns(graph_ns / gaps).text);
 }
 
 static bool begins_late(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
@@ -400,6 +442,7 @@ static const struct rule rules[] = {
 	{"telemetry", .of_device = is_held_down},
 	{"gaps", .of_device = waits_for_launches},
 	{"gaps", .of_device = is_left_alone},
+	{"gaps", .of_device = idles_in_graphs},
 	{"ranges", .of_recording = has_quiet_range},
 	{"ranges", .of_recording = has_gaps_in_range},
 	{"gaps", .of_device = begins_late},

@@ -1,46 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/host_calls.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/array.h"
 
+static bool is_of_thread(const struct gt_trace *trace, const struct gt_api_call *call)
+{
+	return call->thread < trace->threads.count && !(call->flags & GT_NESTED);
+}
+
 void gt_thread_calls_init(struct gt_thread_calls *calls, const struct gt_trace *trace)
 {
 	const size_t threads = trace->threads.count;
+	size_t *first = gt_allocate((threads + 2) * sizeof(*first));
+	size_t *next =
+		first + 1; /* by thread: where its next one goes, in the end that of its next */
 
+	for (size_t i = 0; i < threads + 2; i++)
+		first[i] = 0;
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
+		if (is_of_thread(trace, call))
+			next[call->thread + 1]++;
+	for (size_t i = 1; i < threads + 1; i++)
+		next[i] += next[i - 1];
 	*calls = (struct gt_thread_calls){
 		.trace = trace,
-		.first = gt_allocate(threads * sizeof(*calls->first)),
+		.rows = gt_allocate(next[threads] * sizeof(*calls->rows)),
+		.first = first,
 	};
-	for (size_t i = 0; i < threads; i++)
-		calls->first[i] = SIZE_MAX;
-	for (size_t i = trace->api_calls.count; i-- > 0;)
-		if (trace->api_calls.rows[i].thread < threads)
-			calls->first[trace->api_calls.rows[i].thread] = i;
+	for (size_t i = 0; i < trace->api_calls.count; i++)
+		if (is_of_thread(trace, &trace->api_calls.rows[i]))
+			calls->rows[next[trace->api_calls.rows[i].thread]++] = (gt_id)i;
 }
 
 void gt_thread_calls_release(struct gt_thread_calls *calls)
 {
+	gt_array_free(calls->rows);
 	gt_array_free(calls->first);
 	*calls = (struct gt_thread_calls){0};
 }
 
-/* The first row of api_calls that does not start before that time. */
-static size_t first_call_from(const struct gt_trace *trace, gt_time time)
+/* The first of the thread's calls that does not start before that time. */
+static size_t first_call_from(const struct gt_thread_calls *calls, gt_id thread, gt_time time)
 {
-	size_t low = 0;
-	size_t high = trace->api_calls.count;
+	size_t low = calls->first[thread];
+	size_t high = calls->first[thread + 1];
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (trace->api_calls.rows[middle].start_ns < time)
+		if (calls->trace->api_calls.rows[calls->rows[middle]].start_ns < time)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+struct gt_call_reach gt_thread_calls_reaching(const struct gt_thread_calls *calls,
+                                              struct gt_interval stretch, gt_id thread)
+{
+	const size_t inside = first_call_from(calls, thread, stretch.start_ns);
+	struct gt_call_reach reach = {inside, inside};
+
+	if (inside > calls->first[thread])
+		reach.first--;
+	while (reach.end < calls->first[thread + 1] &&
+	       calls->trace->api_calls.rows[calls->rows[reach.end]].start_ns < stretch.end_ns)
+		reach.end++;
+	return reach;
 }
 
 static gt_time overlap(struct gt_interval stretch, const struct gt_api_call *call)
@@ -95,29 +125,13 @@ static void consider(struct gt_host_calls *found, struct gt_interval stretch,
 	}
 }
 
-/*
- * The outermost calls of a thread follow each other, so of those entered before the stretch only
- * the last can reach into it.
- */
 struct gt_host_calls gt_host_calls_in(const struct gt_thread_calls *calls,
                                       struct gt_interval stretch, gt_id thread)
 {
-	const struct gt_trace *trace = calls->trace;
-	const struct gt_api_call *rows = trace->api_calls.rows;
-	const size_t first_inside = first_call_from(trace, stretch.start_ns);
+	const struct gt_call_reach reach = gt_thread_calls_reaching(calls, stretch, thread);
 	struct gt_host_calls found = {0};
 
-	for (size_t i = first_inside;
-	     i < trace->api_calls.count && rows[i].start_ns < stretch.end_ns; i++)
-		if (rows[i].thread == thread && !(rows[i].flags & GT_NESTED))
-			consider(&found, stretch, &rows[i]);
-	for (size_t i = first_inside; i > calls->first[thread]; i--) {
-		const struct gt_api_call *call = &rows[i - 1];
-
-		if (call->thread == thread && !(call->flags & GT_NESTED)) {
-			consider(&found, stretch, call);
-			break;
-		}
-	}
+	for (size_t i = reach.first; i < reach.end; i++)
+		consider(&found, stretch, &calls->trace->api_calls.rows[calls->rows[i]]);
 	return found;
 }

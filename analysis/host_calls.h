@@ -28,16 +28,29 @@ struct gt_host_calls {
 /* The one that took most of all that are told apart; NULL: there is none. */
 const struct gt_host_function *gt_host_calls_most(const struct gt_host_calls *calls);
 
-/* Where the calls of each thread begin, so that looking back ends. */
+/* The calls of each thread that are not inside others, in the order in which they were entered. */
 struct gt_thread_calls {
 	const struct gt_trace *trace;
-	size_t *first; /* by thread: its first row of api_calls */
+	gt_id *rows;   /* of api_calls, those of one thread after those of the one before it */
+	size_t *first; /* by thread, and one more: where its own begin in rows */
 };
 
 void gt_thread_calls_init(struct gt_thread_calls *calls, const struct gt_trace *trace);
 void gt_thread_calls_release(struct gt_thread_calls *calls);
 
-/* thread is a row of threads. A call that never returned lasts to the end of the stretch. */
+/*
+ * Those of a thread, a row of threads, that may reach into a stretch: of rows, from the first to
+ * one behind the last. Of what was entered before it that is the last alone, as the calls of a
+ * thread follow each other.
+ */
+struct gt_call_reach {
+	size_t first;
+	size_t end;
+};
+struct gt_call_reach gt_thread_calls_reaching(const struct gt_thread_calls *calls,
+                                              struct gt_interval stretch, gt_id thread);
+
+/* A call that never returned lasts to the end of the stretch. */
 struct gt_host_calls gt_host_calls_in(const struct gt_thread_calls *calls,
                                       struct gt_interval stretch, gt_id thread);
 

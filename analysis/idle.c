@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "analysis/gap_totals.h"
+
 static int by_length(const void *a, const void *b)
 {
 	const struct gt_gap *left = a;
@@ -53,6 +55,8 @@ static void count_gap(struct gt_idle *idle, const struct gt_gap *gap)
 	idle->gaps_of_decade[decade]++;
 	idle->idle_of_decade[decade] += gap_ns;
 	idle->idle_ns += gap_ns;
+	if (idle->totals)
+		gt_gap_totals_see(idle->totals, idle->device, gap);
 }
 
 /* Gaps come in order of time, and do not overlap. */

@@ -14,6 +14,8 @@
  * counted by their length, and the longest of them one by one.
  */
 
+struct gt_gap_totals;
+
 /* Nothing ran from the end of before to the start of after. */
 struct gt_gap {
 	gt_time start_ns;
@@ -27,12 +29,14 @@ enum {
 	GT_GAP_SHORT_NS = 20000, /* below this a gap is about as long as a launch takes */
 };
 
-/* Of one device; zero-initialise it but for largest_count and parts. */
+/* Of one device; zero-initialise it but for largest_count, parts and totals. */
 struct gt_idle {
 	size_t largest_count;            /* so many gaps are kept one by one */
 	const struct gt_interval *parts; /* in order: time outside of them is no gap */
 	size_t part_count;               /* 0: all the time is looked at */
 	size_t part;                     /* the first that is not over before the latest gap */
+	struct gt_gap_totals *totals;    /* also count each gap, as of device; NULL: none do */
+	gt_id device;
 	uint64_t idle_ns;
 	struct gt_cover cover;     /* of all that ran */
 	struct gt_activity latest; /* what ended last so far */

@@ -70,6 +70,8 @@ static void add_recorded(struct gt_result *result, const struct gt_facts *facts)
 		used += (size_t)snprintf(text + used, TEXT_BYTES - used, " of %s",
 		                         gt_figure_bytes((int64_t)facts->copies.bytes).text);
 	used = add_amount(text, used, trace->fills.count, "fill", "fills");
+	used = add_amount(text, used, trace->graph_launches.count, "graph launch",
+	                  "graph launches");
 	used = add_amount(text, used, trace->api_calls.count, "CUDA call", "CUDA calls");
 	(void)add_amount(text, used, facts->failed.count, "failed call", "failed calls");
 	gt_result_add_text(result, "recorded");
@@ -133,7 +135,8 @@ static void add_families(struct gt_result *result, const struct gt_trace *trace)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? ", " : "",
 		                         gt_family_name(shares[i].family),
 		                         gt_figure_percent(shares[i].percent).text);
-	if (!ran)
+	/* That all are of no family is no news. */
+	if (!ran || (ran == 1 && shares[0].family == GT_FAMILY_other))
 		return;
 	gt_result_add_text(result, "kernels");
 	gt_result_add_format(result, "%s", text);
@@ -146,7 +149,7 @@ static void add_waits(struct gt_result *result, const struct gt_facts *facts)
 	if (waits->count == 0)
 		return;
 	gt_result_add_text(result, "waits");
-	gt_result_add_format(result, "%s of waiting for the GPU (%s)",
+	gt_result_add_format(result, "%s of the host (%s)",
 	                     gt_figure_ns((int64_t)waits->total_ns).text,
 	                     gt_amount_calls(waits).text);
 }
@@ -176,7 +179,12 @@ static void describe_host(const struct gt_gap_cause *cause, const struct gt_trac
 	gt_gap_cause_text(cause, trace, what, sizeof(what));
 	if (!*what)
 		return;
-	if (cause->kind == GT_GAP_CAUSE_NONE && cause->host_ns)
+	if (cause->kind == GT_GAP_CAUSE_GRAPH)
+		snprintf(text, size, "; %s", what);
+	else if (cause->kind == GT_GAP_CAUSE_LAUNCHED)
+		snprintf(text, size, "; what came next was %s for %s of it", what,
+		         gt_figure_ns(cause->host_ns).text);
+	else if (cause->kind == GT_GAP_CAUSE_NONE && cause->host_ns)
 		snprintf(text, size, "; the host meanwhile: in CUDA calls for %s of it",
 		         gt_figure_ns(cause->host_ns).text);
 	else if (cause->host_ns)

@@ -9,7 +9,7 @@
 
 /*
  * GDDR and HBM move data on both edges of the clock that the driver reports, so a bus of w bits
- * moves 2 x clock x w / 8 bytes a second. H200: 2 x 3.201 GHz x 6144 / 8 = 4.9 TB/s.
+ * moves 2 x clock x w / 8 bytes a second. H200: 2 x 3.201 GHz x 6016 / 8 = 4.8 TB/s.
  */
 double gt_peak_of_memory(const struct gt_device *device)
 {

@@ -274,6 +274,25 @@ void gt_result_remark(struct gt_result *result, const char *fmt, ...)
 	*gt_array_push(&result->remarks) = (struct gt_remark){.text = text};
 }
 
+void gt_result_remark_empty(struct gt_result *result, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	char *text = format_text(fmt, args);
+	va_end(args);
+
+	*gt_array_push(&result->remarks) = (struct gt_remark){.text = text, .says_why_empty = true};
+}
+
+bool gt_result_says_why_empty(const struct gt_result *result)
+{
+	gt_array_each(const struct gt_remark, remark, &result->remarks)
+		if (remark->says_why_empty)
+			return true;
+	return false;
+}
+
 void gt_result_remark_on(struct gt_result *result, const char *columns, const char *fmt, ...)
 {
 	va_list args;

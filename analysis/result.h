@@ -77,6 +77,7 @@ struct gt_section {
 
 struct gt_remark {
 	char *text; /* owned */
+	bool says_why_empty;
 	/* Names of columns, blanks between them: text has it only where it shows one of them. */
 	const char *columns; /* constant; NULL: it is about more than columns */
 };
@@ -141,6 +142,13 @@ int gt_result_check(const struct gt_result *result, struct gt_error *err);
 /* A sentence shown under the tables. */
 __attribute__((format(printf, 2, 3))) void gt_result_remark(struct gt_result *result,
                                                             const char *fmt, ...);
+
+/* A sentence that says why the result has no rows, or hardly any. */
+__attribute__((format(printf, 2, 3))) void gt_result_remark_empty(struct gt_result *result,
+                                                                  const char *fmt, ...);
+
+/* Whether there is such a sentence. */
+bool gt_result_says_why_empty(const struct gt_result *result);
 
 /* A sentence about some columns: names, a constant, with blanks between them. */
 __attribute__((format(printf, 3, 4))) void

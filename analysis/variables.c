@@ -16,6 +16,14 @@ static int by_text(const void *a, const void *b)
 	return order ? order : (left->length > right->length) - (left->length < right->length);
 }
 
+/* Images of containers set it; NCCL does not read it. */
+static bool says_version(const char *line)
+{
+	static const char name[] = "NCCL_VERSION=";
+
+	return strncmp(line, name, sizeof(name) - 1) == 0;
+}
+
 void gt_variables_init(struct gt_variables *variables, const struct gt_trace *trace)
 {
 	size_t kept = 0;
@@ -27,7 +35,7 @@ void gt_variables_init(struct gt_variables *variables, const struct gt_trace *tr
 		while (*line) {
 			const size_t length = strcspn(line, "\n");
 
-			if (length > 0)
+			if (length > 0 && !says_version(line))
 				*gt_array_push(&variables->list) =
 					(struct gt_variable){line, length, 1};
 			line += length + (line[length] == '\n');

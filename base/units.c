@@ -128,5 +128,9 @@ struct gt_figure gt_figure_percent(double percent)
 
 struct gt_figure gt_figure_real(double real)
 {
-	return group_real(real, 2);
+	const double size = fabs(real);
+
+	if (real > 0 && real < 0.005)
+		return (struct gt_figure){"<0.01"};
+	return group_real(real, size < 100 ? 2 : size < 1000 ? 1 : 0);
 }

@@ -25,6 +25,6 @@ struct gt_figure gt_figure_bytes(int64_t bytes);          /* 1.05 MB */
 struct gt_figure gt_figure_binary(int64_t bytes);         /* 48 KiB, 1.50 MiB */
 struct gt_figure gt_figure_rate(double bytes_per_second); /* 3,350 GB/s */
 struct gt_figure gt_figure_percent(double percent);       /* 12.3%, <0.1% */
-struct gt_figure gt_figure_real(double real);             /* 1.50 */
+struct gt_figure gt_figure_real(double real);             /* 1.50, 131.9, 125,976 */
 
 #endif

@@ -248,9 +248,8 @@ static bool gathers_empty(const struct gt_rendering *rendering, const struct gt_
 	return shown > 1 && !(rendering->sections && rendering->sections->count > 0);
 }
 
-/* False: there are none. */
-static bool print_empty(const struct gt_rendering *rendering, const struct gt_result *result,
-                        const char *between, FILE *out)
+static void print_empty(const struct gt_rendering *rendering, const struct gt_result *result,
+                        FILE *out)
 {
 	char text[512];
 	size_t length = 0;
@@ -259,13 +258,9 @@ static bool print_empty(const struct gt_rendering *rendering, const struct gt_re
 		if (is_shown_empty(rendering, section) && length < sizeof(text))
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
 			                           length ? ", " : "(no rows in ", section->title);
-	if (length == 0)
-		return false;
 	if (length < sizeof(text))
 		snprintf(text + length, sizeof(text) - length, ")");
-	fputs(between, out);
 	print_paragraph(rendering, text, out);
-	return true;
 }
 
 static void print_missing(const struct gt_rendering *rendering, const struct missing *missing,
@@ -300,6 +295,50 @@ static bool has_remarks(const struct gt_result *result, const bool *is_shown)
 	return false;
 }
 
+/* What became of the tables of a result. */
+struct tables {
+	bool *is_shown; /* by remark: whether a column that it is about is */
+	bool any;       /* was printed */
+	bool has_empty; /* left to the line that names those without rows */
+};
+
+static struct tables print_tables(const struct gt_rendering *rendering,
+                                  const struct gt_result *result, const char **between,
+                                  struct missing *missing, FILE *out)
+{
+	const bool gathers = gathers_empty(rendering, result);
+	const size_t size = (result->remarks.count + 1) * sizeof(bool);
+	struct tables tables = {.is_shown = gt_allocate(size)};
+
+	memset(tables.is_shown, 0, size);
+	gt_array_each(const struct gt_section, section, &result->sections) {
+		if (!gt_rendering_shows(rendering, section))
+			continue;
+		if (gathers && is_shown_empty(rendering, section)) {
+			tables.has_empty = true;
+			continue;
+		}
+		fputs(*between, out);
+		print_section(rendering, result, section, tables.is_shown, missing, out);
+		*between = "\n";
+		tables.any = true;
+	}
+	return tables;
+}
+
+/* Where there are no rows at all, what is said of that comes first, or stands alone. */
+static void print_foot(const struct gt_rendering *rendering, const struct gt_result *result,
+                       const struct tables *tables, FILE *out)
+{
+	const bool says_why = !tables->any && gt_result_says_why_empty(result);
+
+	if (tables->any && tables->has_empty)
+		print_empty(rendering, result, out);
+	print_remarks(rendering, result, tables->is_shown, out);
+	if (!tables->any && tables->has_empty && !says_why)
+		print_empty(rendering, result, out);
+}
+
 void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, FILE *out)
 {
@@ -308,28 +347,17 @@ void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_
 
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_result *result = results[i].result;
-		const size_t size = (result->remarks.count + 1) * sizeof(bool);
-		const bool gathers = gathers_empty(rendering, result);
-		bool *is_shown = gt_allocate(size);
-		bool last;
+		const struct tables tables =
+			print_tables(rendering, result, &between, &missing, out);
+		const bool has_missing = i + 1 == count && (missing.columns || missing.names);
 
-		memset(is_shown, 0, size);
-		gt_array_each(const struct gt_section, section, &result->sections) {
-			if (!gt_rendering_shows(rendering, section) ||
-			    (gathers && is_shown_empty(rendering, section)))
-				continue;
+		if (has_missing || tables.has_empty || has_remarks(result, tables.is_shown)) {
 			fputs(between, out);
-			print_section(rendering, result, section, is_shown, &missing, out);
 			between = "\n";
 		}
-		if (gathers && print_empty(rendering, result, between, out))
-			between = "\n";
-		last = i + 1 == count;
-		if (has_remarks(result, is_shown) || (last && (missing.columns || missing.names)))
-			fputs(between, out);
-		if (last)
+		if (has_missing)
 			print_missing(rendering, &missing, out);
-		print_remarks(rendering, result, is_shown, out);
-		gt_array_free(is_shown);
+		print_foot(rendering, result, &tables, out);
+		gt_array_free(tables.is_shown);
 	}
 }

@@ -25,6 +25,7 @@
 FIND(kernel, kernels, GT_ACTIVITY_KERNEL)
 FIND(copy, copies, GT_ACTIVITY_COPY)
 FIND(fill, fills, GT_ACTIVITY_FILL)
+FIND(graph_trace, graph_traces, GT_ACTIVITY_GRAPH)
 
 static void move_head(struct gt_activity_walk *walk, enum gt_activity_type type, size_t row)
 {
@@ -40,6 +41,9 @@ static void move_head(struct gt_activity_walk *walk, enum gt_activity_type type,
 	case GT_ACTIVITY_FILL:
 		walk->ended[type] = !find_fill(walk->trace, row, head);
 		break;
+	case GT_ACTIVITY_GRAPH:
+		walk->ended[type] = !find_graph_trace(walk->trace, row, head);
+		break;
 	}
 }
 
@@ -49,6 +53,13 @@ void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace 
 	move_head(walk, GT_ACTIVITY_KERNEL, 0);
 	move_head(walk, GT_ACTIVITY_COPY, 0);
 	move_head(walk, GT_ACTIVITY_FILL, 0);
+	walk->ended[GT_ACTIVITY_GRAPH] = true;
+}
+
+void gt_activity_walk_init_whole(struct gt_activity_walk *walk, const struct gt_trace *trace)
+{
+	gt_activity_walk_init(walk, trace);
+	move_head(walk, GT_ACTIVITY_GRAPH, 0);
 }
 
 int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity)
@@ -97,6 +108,8 @@ gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity 
 		return trace->copies.rows[activity->row].stream;
 	case GT_ACTIVITY_FILL:
 		return trace->fills.rows[activity->row].stream;
+	case GT_ACTIVITY_GRAPH:
+		return trace->graph_traces.rows[activity->row].stream;
 	}
 	return GT_NONE;
 }

@@ -8,10 +8,17 @@
 
 /*
  * What GPUs did, kernels, copies and fills alike, one after the other in order of their start.
- * The three tables of a trace are sorted already, so walking them together needs no memory.
+ * Their tables of a trace are sorted already, so walking them together needs no memory.
  */
 
-enum gt_activity_type { GT_ACTIVITY_KERNEL, GT_ACTIVITY_COPY, GT_ACTIVITY_FILL };
+enum gt_activity_type {
+	GT_ACTIVITY_KERNEL,
+	GT_ACTIVITY_COPY,
+	GT_ACTIVITY_FILL,
+	GT_ACTIVITY_GRAPH, /* an execution of a graph of which only the whole was recorded */
+};
+
+enum { GT_ACTIVITY_TYPES = GT_ACTIVITY_GRAPH + 1 };
 
 struct gt_activity {
 	gt_time start_ns;
@@ -24,11 +31,18 @@ struct gt_activity {
 
 struct gt_activity_walk {
 	const struct gt_trace *trace;
-	struct gt_activity heads[3]; /* the next one of each type */
-	bool ended[3];
+	struct gt_activity heads[GT_ACTIVITY_TYPES]; /* the next one of each type */
+	bool ended[GT_ACTIVITY_TYPES];
 };
 
+/* Kernels, copies and fills. */
 void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace);
+
+/*
+ * Graphs that were recorded as a whole too: for what asks when a GPU had something to do, not what
+ * that was.
+ */
+void gt_activity_walk_init_whole(struct gt_activity_walk *walk, const struct gt_trace *trace);
 
 /* Returns 1 with the next activity that has times, or 0 at the end. */
 int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity);

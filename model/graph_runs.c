@@ -15,6 +15,8 @@ static gt_id node_of(const struct gt_trace *trace, const struct gt_activity *act
 		return trace->copies.rows[activity->row].node;
 	case GT_ACTIVITY_FILL:
 		return trace->fills.rows[activity->row].node;
+	case GT_ACTIVITY_GRAPH:
+		break;
 	}
 	return GT_NONE;
 }

@@ -47,6 +47,9 @@ struct gt_owners gt_owners_of(const struct gt_trace *trace, enum gt_activity_typ
 		launch = trace->fills.rows[row].api_call;
 		node = trace->fills.rows[row].node;
 		break;
+	case GT_ACTIVITY_GRAPH:
+		launch = trace->graph_traces.rows[row].api_call;
+		break;
 	}
 	return (struct gt_owners){
 		.launched = gt_owner_of_call(trace, launch),

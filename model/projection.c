@@ -91,6 +91,8 @@ static void count(const struct walk *walk, struct gt_projected *row,
 		row->fills++;
 		row->filled_bytes += walk->trace->fills.rows[activity->row].size_bytes;
 		break;
+	case GT_ACTIVITY_GRAPH:
+		break;
 	}
 }
 

@@ -169,6 +169,7 @@ static void see_work(struct cut *cut, struct busy_range *ranges, const struct gt
 		[GT_ACTIVITY_KERNEL] = GT_TABLE_kernels,
 		[GT_ACTIVITY_COPY] = GT_TABLE_copies,
 		[GT_ACTIVITY_FILL] = GT_TABLE_fills,
+		[GT_ACTIVITY_GRAPH] = GT_TABLE_graph_traces,
 	};
 	const struct gt_owners owners = gt_owners_of(cut->trace, activity->type, activity->row);
 	const gt_id range = gt_range_choice_of(&cut->chosen.ranges, owners.launched);

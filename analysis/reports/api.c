@@ -24,7 +24,7 @@ static const struct gt_heading function_headings[] = {
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},
 	{"thread_percent", GT_UNIT_PERCENT,
          "total_ns of the time from first to last call of each thread, all threads summed",
-         GT_WORTH_KEY},
+         GT_WORTH_KEY, .label = "thread_share"},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
 	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_ORDINARY},
 	{"min_ns", GT_UNIT_NS, "Shortest call", GT_WORTH_LITTLE},
@@ -262,7 +262,7 @@ static void add_failures(struct tally *tally, struct gt_result *result)
 static void add_remarks(const struct tally *tally, struct gt_result *result)
 {
 	if (tally->trace->api_calls.count == 0) {
-		gt_result_remark(result, "No API calls were recorded.");
+		gt_result_remark_empty(result, "No API calls were recorded.");
 		return;
 	}
 	gt_result_remark(result,

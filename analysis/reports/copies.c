@@ -18,14 +18,14 @@
 
 /* What all three tables say of the rate at which bytes moved. */
 #define RATE_HEADINGS                                                                                 \
-	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns"},                  \
+	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns", GT_WORTH_KEY},    \
 		{"traffic_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                \
 	         "What the link or memory moved: twice achieved where each byte is read and written", \
 	         GT_WORTH_LEAST},                                                                     \
 		{"peak_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                   \
 	         "Most that the link or memory can move, by the figures in peak_source",              \
 	         GT_WORTH_LITTLE},                                                                    \
-		{"efficiency_percent", GT_UNIT_PERCENT, "traffic of peak"},                           \
+		{"efficiency_percent", GT_UNIT_PERCENT, "traffic of peak", GT_WORTH_KEY},             \
 	{                                                                                             \
 		"peak_source", GT_UNIT_TEXT,                                                          \
 			"What the peak is worked out from, or why there is none", GT_WORTH_LEAST      \
@@ -34,14 +34,14 @@
 static const struct gt_heading copy_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU that made the copy", GT_WORTH_KEY},
 	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU", GT_WORTH_KEY},
-	{"source", GT_UNIT_TEXT, "Kind of memory that was read"},
-	{"destination", GT_UNIT_TEXT, "Kind of memory that was written"},
+	{"source", GT_UNIT_TEXT, "Kind of memory that was read", GT_WORTH_KEY},
+	{"destination", GT_UNIT_TEXT, "Kind of memory that was written", GT_WORTH_KEY},
 	{"from_device", GT_UNIT_TEXT, "For copies between GPUs: the one that was read",
          GT_WORTH_LITTLE},
 	{"to_device", GT_UNIT_TEXT, "For copies between GPUs: the one that was written",
          GT_WORTH_LITTLE},
-	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end", GT_WORTH_ORDINARY},
-	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end", GT_WORTH_LITTLE},
+	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU", GT_WORTH_KEY},
 	RATE_HEADINGS,
 };
@@ -49,8 +49,8 @@ static const struct gt_heading copy_headings[] = {
 static const struct gt_heading fill_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU that made the fill", GT_WORTH_KEY},
 	{"memory", GT_UNIT_TEXT, "Kind of memory that was filled", GT_WORTH_KEY},
-	{"calls", GT_UNIT_COUNT, "Fills that have a start and an end"},
-	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Fills that have a start and an end", GT_WORTH_LITTLE},
+	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU", GT_WORTH_KEY},
 	RATE_HEADINGS,
 };
@@ -58,14 +58,17 @@ static const struct gt_heading fill_headings[] = {
 static const struct gt_heading size_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU that made the copies", GT_WORTH_KEY},
 	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU", GT_WORTH_KEY},
+	{"host_memory", GT_UNIT_TEXT,
+         "Kind of the memory of the host that was read or written; not known where there is none",
+         GT_WORTH_KEY},
 	{"from_bytes", GT_UNIT_BINARY_BYTES, "Smallest size of the class", GT_WORTH_KEY},
 	{"below_bytes", GT_UNIT_BINARY_BYTES,
          "The class ends before this size: four times from_bytes", GT_WORTH_KEY},
 	{"calls", GT_UNIT_COUNT, "Copies of such a size", GT_WORTH_KEY},
-	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_ORDINARY},
-	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU"},
-	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
-	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns"},
+	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
+	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU", GT_WORTH_LITTLE},
+	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
+	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns", GT_WORTH_KEY},
 };
 
 /* What makes copies (or fills, or copies of one size class) one row. */
@@ -73,7 +76,7 @@ struct route {
 	gt_id device;
 	uint32_t kind;
 	uint32_t src_kind; /* of a fill: the kind of memory; of a size class: its number */
-	uint32_t dst_kind;
+	uint32_t dst_kind; /* of a size class: the kind of the host's memory, if any */
 	gt_id src_device;
 	gt_id dst_device;
 };
@@ -246,6 +249,8 @@ static int by_class(const void *a, const void *b)
 		return left->device > right->device ? 1 : -1;
 	if (left->kind != right->kind)
 		return left->kind > right->kind ? 1 : -1;
+	if (left->dst_kind != right->dst_kind)
+		return left->dst_kind > right->dst_kind ? 1 : -1;
 	return (left->src_kind > right->src_kind) - (left->src_kind < right->src_kind);
 }
 
@@ -312,6 +317,7 @@ static void add_sizes(const struct gt_trace *trace, struct gt_result *result, st
 
 		gt_add_device(result, trace, total->route.device);
 		gt_result_add_text(result, gt_copy_kind_name(total->route.kind));
+		gt_add_host_memory(result, total->route.dst_kind);
 		gt_result_add_count(result, number ? (int64_t)1 << 2 * number : 0);
 		if (2 * (number + 1) < 63)
 			gt_result_add_count(result, (int64_t)1 << 2 * (number + 1));
@@ -353,6 +359,7 @@ static void count_copies(const struct gt_trace *trace, struct totals *copies, st
 			.device = copy->device,
 			.kind = copy->kind,
 			.src_kind = size_class(copy->size_bytes),
+			.dst_kind = gt_copy_host_memory(copy),
 		};
 
 		if (!gt_timed(copy->flags, copy->start_ns, copy->end_ns)) {
@@ -381,7 +388,7 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result,
                         const struct findings *findings)
 {
 	if (trace->copies.count == 0 && trace->fills.count == 0) {
-		gt_result_remark(result, "No copies and no fills were recorded.");
+		gt_result_remark_empty(result, "No copies and no fills were recorded.");
 		return;
 	}
 	gt_result_remark_on(

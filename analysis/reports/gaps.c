@@ -5,6 +5,7 @@
 #include "analysis/busy.h"
 #include "analysis/figures.h"
 #include "analysis/gap_cause.h"
+#include "analysis/gap_totals.h"
 #include "analysis/host_calls.h"
 #include "analysis/idle.h"
 #include "analysis/latency.h"
@@ -41,13 +42,25 @@ static const struct gt_heading device_headings[] = {
 	{"mean_gap_ns", GT_UNIT_NS, "gap_ns / gaps", GT_WORTH_LITTLE},
 };
 
+static const struct gt_heading host_headings[] = {
+	{"device", GT_UNIT_TEXT, "GPU on which nothing ran", GT_WORTH_LITTLE},
+	{"gaps", GT_UNIT_COUNT, "Gaps in which that was so, for some of their time", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS,
+         "How long, all gaps together: the rows of a device add up to its gap_ns", GT_WORTH_KEY},
+	{"share_percent", GT_UNIT_PERCENT, "total_ns of gap_ns", GT_WORTH_KEY},
+	{"mean_ns", GT_UNIT_NS, "total_ns / gaps"},
+	{"host_call", GT_UNIT_TEXT,
+         "Call that the thread which asked for what came after was in, or what else was so",
+         GT_WORTH_NAME, .label = "meanwhile"},
+};
+
 static const struct gt_heading gap_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU on which nothing ran", GT_WORTH_KEY},
 	{"start_time_ns", GT_UNIT_TIME, "When the gap began, since the recording began",
          GT_WORTH_LITTLE},
 	{"duration_ns", GT_UNIT_NS, "How long nothing ran", GT_WORTH_KEY},
 	{"host_call_ns", GT_UNIT_NS,
-         "How much of the gap host_call took; where none is named, all calls of the thread",
+         "How much of the gap that was so; where it is no call, all calls of the thread",
          GT_WORTH_KEY, .label = "host_time"},
 	{"host_call", GT_UNIT_TEXT,
          "Call that took half of the gap or more, on the thread that asked for what came after",
@@ -97,6 +110,7 @@ struct tally {
 	struct gt_cover *kernels; /* by device: its busy time */
 	struct gt_idle *idle;     /* by device */
 	struct gt_thread_calls calls;
+	struct gt_gap_totals totals;
 	struct gt_latency latency;
 };
 
@@ -117,9 +131,12 @@ static void tally_init(struct tally *tally, const struct gt_view *view, uint64_t
 			.largest_count = largest < SIZE_MAX ? (size_t)largest : SIZE_MAX,
 			.parts = trace->parts.rows,
 			.part_count = trace->parts.count,
+			.totals = &tally->totals,
+			.device = (gt_id)i,
 		};
 	}
 	gt_thread_calls_init(&tally->calls, trace);
+	gt_gap_totals_init(&tally->totals, &tally->calls);
 	gt_latency_init(&tally->latency, trace);
 }
 
@@ -129,6 +146,7 @@ static void tally_release(struct tally *tally)
 		gt_idle_release(&tally->idle[i]);
 	gt_array_free(tally->kernels);
 	gt_array_free(tally->idle);
+	gt_gap_totals_release(&tally->totals);
 	gt_thread_calls_release(&tally->calls);
 	gt_latency_release(&tally->latency);
 }
@@ -138,7 +156,7 @@ static void walk(struct tally *tally)
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	gt_activity_walk_init(&walk, tally->trace);
+	gt_activity_walk_init_whole(&walk, tally->trace);
 	while (gt_activity_next(&walk, &activity)) {
 		gt_latency_see(&tally->latency, &activity);
 		if (activity.device >= tally->trace->devices.count)
@@ -202,6 +220,9 @@ static void add_activity(const struct gt_trace *trace, struct gt_result *result,
 	case GT_ACTIVITY_FILL:
 		gt_result_add_text(result, "fill");
 		break;
+	case GT_ACTIVITY_GRAPH:
+		gt_result_add_text(result, "graph launch");
+		break;
 	}
 }
 
@@ -219,6 +240,26 @@ static void add_host_call(const struct tally *tally, struct gt_result *result,
 	}
 	gt_result_add_count(result, cause.host_ns);
 	gt_result_add_format(result, "%s", text);
+}
+
+/* All gaps together: what the GPUs waited for. */
+static void add_waited_for(struct tally *tally, struct gt_result *result)
+{
+	gt_result_begin(result, "waited_for", host_headings, GT_COUNT_OF(host_headings));
+	gt_result_order(result, "total_ns");
+	gt_gap_totals_sort(&tally->totals);
+	gt_array_each(const struct gt_gap_total, total, &tally->totals.all) {
+		const uint64_t gap_ns = gt_idle_ns(&tally->idle[total->device]);
+		char text[256];
+
+		gt_gap_total_text(total, tally->trace, text, sizeof(text));
+		gt_add_device(result, tally->trace, total->device);
+		gt_result_add_count(result, (int64_t)total->gaps);
+		gt_result_add_count(result, (int64_t)total->total_ns);
+		gt_result_add_real(result, gt_percent((double)total->total_ns, (double)gap_ns));
+		gt_add_rounded(result, (double)total->total_ns / (double)total->gaps);
+		gt_result_add_format(result, "%s", text);
+	}
 }
 
 /* The longest gap of all that are not listed yet; NULL: there is none. */
@@ -332,13 +373,15 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 {
 	const struct gt_trace *trace = tally->trace;
 
-	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
-		gt_result_remark(
+	if (trace->kernels.count + trace->copies.count + trace->fills.count +
+	            trace->graph_traces.count ==
+	    0) {
+		gt_result_remark_empty(
 			result,
 			"No GPU activity was recorded, so there is no idle time to speak of.");
 		return;
 	}
-	gt_remark_busy(result, "busy_percent idle_percent");
+	gt_remark_busy(result, trace, "busy_percent idle_percent");
 	gt_result_remark_on(
 		result, "gaps duration_ns",
 		"A gap is time between the first and the last work of a GPU in which no "
@@ -383,6 +426,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	tally_init(&tally, view, arguments->values[LARGEST].number);
 	walk(&tally);
 	add_devices(&tally, result);
+	add_waited_for(&tally, result);
 	add_largest(&tally, result, arguments->values[LARGEST].number);
 	gt_result_begin(result, "gap_sizes", size_headings, GT_COUNT_OF(size_headings));
 	for (size_t i = 0; i < view->trace->devices.count; i++)

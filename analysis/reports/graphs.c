@@ -616,7 +616,7 @@ static void add_remarks(const struct graphs *graphs, struct gt_result *result)
 	uint64_t unknown = 0;
 
 	if (trace->graph_launches.count + trace->graph_execs.count + trace->graphs.count == 0) {
-		gt_result_remark(result, "No CUDA graph was recorded.");
+		gt_result_remark_empty(result, "No CUDA graph was recorded.");
 		return;
 	}
 	gt_array_each(const struct gt_graph_exec, exec, &trace->graph_execs)

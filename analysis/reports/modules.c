@@ -742,8 +742,9 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	bool has_no_call = false;
 
 	if (trace->modules.count == 0) {
-		gt_result_remark(result, "No modules were recorded: not measured. Recordings made "
-		                         "before gputrace recorded modules have none.");
+		gt_result_remark_empty(result,
+		                       "No modules were recorded: not measured. Recordings made "
+		                       "before gputrace recorded modules have none.");
 		return;
 	}
 	for (size_t i = 0; i < trace->modules.count; i++) {

@@ -209,9 +209,10 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	if (totals.rows.count > 0)
 		remark(&totals, result);
 	else
-		gt_result_remark(result, "No operations of frameworks were recorded: gputrace run "
-		                         "--pytorch modules names those of PyTorch, XLA names its "
-		                         "own.");
+		gt_result_remark_empty(result,
+		                       "No operations of frameworks were recorded: gputrace run "
+		                       "--pytorch modules names those of PyTorch, XLA names its "
+		                       "own.");
 	gt_operation_totals_release(&totals);
 	return 0;
 }

@@ -371,9 +371,11 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	bool measured = false;
 
 	if (tally->trace->kernels.count == 0) {
-		gt_result_remark(result, "No kernels were recorded.");
+		gt_result_remark_empty(result, "No kernels were recorded.");
 		return;
 	}
+	if (tally->outliers.count == 0)
+		gt_result_remark_empty(result, "No launch was an outlier.");
 	for (size_t i = 0; i < tally->trace->devices.count; i++)
 		measured |= gt_throttles_measured(&tally->throttles, (gt_id)i);
 	gt_result_remark(result,

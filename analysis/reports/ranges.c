@@ -327,8 +327,8 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 	const struct gt_trace *trace = totals->ranges.trace;
 
 	if (trace->ranges.count == 0) {
-		gt_result_remark(result, "No NVTX ranges were recorded%s.",
-		                 trace->marks.count > 0 ? ", only marks" : "");
+		gt_result_remark_empty(result, "No NVTX ranges were recorded%s.",
+		                       trace->marks.count > 0 ? ", only marks" : "");
 		return;
 	}
 	if (!gt_trace_has_calls(trace))

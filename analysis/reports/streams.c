@@ -265,7 +265,8 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	const struct gt_trace *trace = tally->trace;
 
 	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
-		gt_result_remark(result, "No GPU activity was recorded, so no stream was used.");
+		gt_result_remark_empty(result,
+		                       "No GPU activity was recorded, so no stream was used.");
 		return;
 	}
 	gt_result_remark(result,

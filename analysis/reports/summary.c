@@ -72,6 +72,8 @@ static const struct gt_heading top_api_headings[] = {
 
 static const struct gt_heading copy_headings[] = {
 	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU", GT_WORTH_KEY},
+	{"host_memory", GT_UNIT_TEXT,
+         "Kind of the memory of the host that was read or written; not known where there is none"},
 	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end"},
 	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU"},
@@ -118,12 +120,14 @@ static const struct gt_parameter parameters[] = {
 enum { TOP }; /* arguments, as above */
 
 enum {
-	COPY_KIND_COUNT = GT_COPY_PEER_TO_PEER + 1 /* 0: all kinds that are not known */
+	COPY_KIND_COUNT = GT_COPY_PEER_TO_PEER + 1,  /* 0: all kinds that are not known */
+	MEMORY_COUNT = GT_MEMORY_MANAGED_STATIC + 1, /* 0: none, and those */
 };
 
 /* Amounts of one function, kind or class. */
 struct total {
 	const char *name;
+	uint32_t host_memory; /* of copies */
 	uint64_t calls;
 	uint64_t bytes;
 	uint64_t total_ns;
@@ -142,6 +146,8 @@ static int by_total(const void *a, const void *b)
 
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
+	if (left->host_memory != right->host_memory)
+		return left->host_memory > right->host_memory ? 1 : -1;
 	return strcmp(left->name, right->name);
 }
 
@@ -342,28 +348,42 @@ static void add_top_api_calls(const struct gt_trace *trace, struct gt_result *re
 	free(totals);
 }
 
+static struct total *total_of_copy(struct total totals[COPY_KIND_COUNT][MEMORY_COUNT],
+                                   const struct gt_copy *copy)
+{
+	const uint32_t memory = gt_copy_host_memory(copy);
+
+	return &totals[copy->kind < COPY_KIND_COUNT ? copy->kind : 0]
+	              [memory < MEMORY_COUNT ? memory : 0];
+}
+
 static void add_copies(const struct gt_trace *trace, struct gt_result *result)
 {
-	struct total totals[COPY_KIND_COUNT] = {0};
+	struct total totals[COPY_KIND_COUNT][MEMORY_COUNT] = {0};
 
 	for (uint32_t kind = 0; kind < COPY_KIND_COUNT; kind++)
-		totals[kind].name = gt_copy_kind_name(kind);
+		for (uint32_t memory = 0; memory < MEMORY_COUNT; memory++)
+			totals[kind][memory] = (struct total){.name = gt_copy_kind_name(kind),
+			                                      .host_memory = memory};
 	gt_array_each(const struct gt_copy, copy, &trace->copies)
 		if (gt_timed(copy->flags, copy->start_ns, copy->end_ns))
-			count(&totals[copy->kind < COPY_KIND_COUNT ? copy->kind : 0],
-			      copy->start_ns, copy->end_ns, copy->size_bytes);
-	qsort(totals, COPY_KIND_COUNT, sizeof(totals[0]), by_total);
+			count(total_of_copy(totals, copy), copy->start_ns, copy->end_ns,
+			      copy->size_bytes);
+	qsort(totals, COPY_KIND_COUNT * MEMORY_COUNT, sizeof(totals[0][0]), by_total);
 	gt_result_begin(result, "copies", copy_headings, GT_COUNT_OF(copy_headings));
 	gt_result_order(result, "total_ns");
-	for (size_t i = 0; i < COPY_KIND_COUNT; i++) {
-		if (totals[i].calls == 0)
+	for (size_t i = 0; i < COPY_KIND_COUNT * MEMORY_COUNT; i++) {
+		const struct total *total = &totals[0][0] + i;
+
+		if (total->calls == 0)
 			continue;
-		gt_result_add_text(result, totals[i].name);
-		gt_result_add_count(result, (int64_t)totals[i].calls);
-		gt_result_add_count(result, (int64_t)totals[i].bytes);
-		gt_result_add_count(result, (int64_t)totals[i].total_ns);
-		gt_result_add_real(result, gt_bytes_per_second((double)totals[i].bytes,
-		                                               (double)totals[i].total_ns));
+		gt_result_add_text(result, total->name);
+		gt_add_host_memory(result, total->host_memory);
+		gt_result_add_count(result, (int64_t)total->calls);
+		gt_result_add_count(result, (int64_t)total->bytes);
+		gt_result_add_count(result, (int64_t)total->total_ns);
+		gt_result_add_real(result, gt_bytes_per_second((double)total->bytes,
+		                                               (double)total->total_ns));
 	}
 }
 
@@ -430,12 +450,14 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 	const struct gt_ledger_state *recording = &view->recording;
 	const struct gt_trace *trace = view->trace;
 
-	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
-		gt_result_remark(result, "No GPU activity was recorded%s.",
-		                 view->restriction ? " in this part of the recording" : "");
+	if (trace->kernels.count + trace->copies.count + trace->fills.count +
+	            trace->graph_traces.count ==
+	    0) {
+		gt_result_remark_empty(result, "No GPU activity was recorded%s.",
+		                       view->restriction ? " in this part of the recording" : "");
 		return;
 	}
-	gt_remark_busy(result, NULL);
+	gt_remark_busy(result, trace, NULL);
 	if (recording->lost || recording->sources_failed || recording->cut_short ||
 	    recording->unread || recording->running)
 		gt_result_remark(

@@ -180,10 +180,11 @@ static struct energy energy_of(const struct gt_measured *counter, const struct g
 {
 	struct energy energy = {0};
 
-	for (size_t i = 0; i < counter->count; i++) {
+	/* The counter counts also while nobody reads it: that power was watched is enough. */
+	for (size_t i = 0; i + 1 < counter->count; i++) {
 		double area; /* mW ns */
 
-		if (!gt_measured_watched(counter, i) || counter->values[i + 1] < counter->values[i])
+		if (counter->values[i + 1] < counter->values[i])
 			continue; /* the driver was loaded anew */
 		area = gt_measured_area(power, counter->times_ns[i], counter->times_ns[i + 1]);
 		if (isnan(area))
@@ -267,7 +268,7 @@ static void add_remarks(struct gt_result *result, const struct gt_trace *trace)
 	gt_array_each(const struct gt_series, series, &trace->series)
 		samples += series->count;
 	if (samples == 0) {
-		gt_result_remark(
+		gt_result_remark_empty(
 			result,
 			"No telemetry was recorded: it was off (--telemetry off, or an older gputrace), NVML was "
 			"not there, or the program ended before the first sample.");

@@ -468,7 +468,7 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
 	bool unlinked = false;
 
 	if (trace->syncs.count + trace->queries.count == 0) {
-		gt_result_remark(result, "No waits were recorded.");
+		gt_result_remark_empty(result, "No waits were recorded.");
 		return;
 	}
 	gt_array_each(const struct gt_sync, sync, &trace->syncs)

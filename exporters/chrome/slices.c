@@ -248,6 +248,8 @@ static size_t number_of(const struct gt_chrome *chrome, const struct gt_activity
 		return gt_ids_slice(&chrome->ids, GT_PLACED_copies, activity->row);
 	case GT_ACTIVITY_FILL:
 		return gt_ids_slice(&chrome->ids, GT_PLACED_fills, activity->row);
+	case GT_ACTIVITY_GRAPH: /* not walked here */
+		break;
 	}
 	return 0;
 }
@@ -271,6 +273,8 @@ static void put_slice(struct gt_chrome *chrome, const struct gt_activity *activi
 		break;
 	case GT_ACTIVITY_FILL:
 		add_fill(chrome, &placed, place, &trace->fills.rows[activity->row]);
+		break;
+	case GT_ACTIVITY_GRAPH:
 		break;
 	}
 	gt_chars_add(&chrome->out.chars, "}}");

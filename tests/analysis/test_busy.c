@@ -65,3 +65,54 @@ Test(busy, tells_kernels_copies_and_fills_apart)
 	cr_expect(eq(u64, devices[1].kernel_count, 1));
 	gt_array_free(devices);
 }
+
+static void add_graph_trace(gt_time start_ns, gt_time end_ns)
+{
+	*gt_array_push(&trace.graph_traces) = (struct gt_graph_trace){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.stream = streams[0],
+		.device = 0,
+		.api_call = GT_NONE,
+		.exec = GT_NONE,
+	};
+}
+
+/* Of what ran in it nothing is known: no kernel, and no copy, is counted. */
+Test(busy, is_a_gpu_while_a_graph_runs_that_was_recorded_as_a_whole)
+{
+	struct gt_busy *devices;
+
+	trace_kernel(&trace, streams[0], shape, 100, 120);
+	add_graph_trace(110, 200);
+	trace_copy(&trace, streams[0], GT_COPY_HOST_TO_DEVICE, 8, 150, 250);
+	devices = gt_busy_of_devices(&view);
+	cr_expect(eq(u64, devices[0].kernels.covered_ns, 100));
+	cr_expect(eq(u64, devices[0].all.covered_ns, 150));
+	cr_expect(eq(u64, devices[0].kernel_count, 1));
+	cr_expect(eq(u64, gt_busy_overlap(&devices[0]), 50));
+	gt_array_free(devices);
+}
+
+/* They are in order of their start, as the rows of each table are. */
+Test(busy, walks_graphs_only_where_they_are_asked_for)
+{
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+	const enum gt_activity_type types[] = {GT_ACTIVITY_GRAPH, GT_ACTIVITY_KERNEL,
+	                                       GT_ACTIVITY_GRAPH};
+
+	add_graph_trace(110, 200);
+	trace_kernel(&trace, streams[0], shape, 120, 130);
+	add_graph_trace(300, 400);
+	gt_activity_walk_init_whole(&walk, &trace);
+	for (size_t i = 0; i < GT_COUNT_OF(types); i++) {
+		cr_assert(eq(int, gt_activity_next(&walk, &activity), 1));
+		cr_expect(eq(int, activity.type, types[i]));
+	}
+	cr_expect(eq(int, gt_activity_next(&walk, &activity), 0));
+	gt_activity_walk_init(&walk, &trace);
+	cr_expect(eq(int, gt_activity_next(&walk, &activity), 1));
+	cr_expect(eq(int, activity.type, GT_ACTIVITY_KERNEL));
+	cr_expect(eq(int, gt_activity_next(&walk, &activity), 0));
+}

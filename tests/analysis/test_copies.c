@@ -253,6 +253,31 @@ Test(copies, without_end_or_duration_have_no_rate)
 	scene_release(&scene);
 }
 
+Test(copies, of_pinned_and_pageable_memory_are_apart_in_sizes)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 1024, 0, 30)->src_kind =
+		GT_MEMORY_PAGEABLE;
+	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 1024, 30, 40)->src_kind =
+		GT_MEMORY_PINNED;
+	trace_copy(&scene.trace, scene.stream, GT_COPY_DEVICE_TO_HOST, 1024, 40, 50)->dst_kind =
+		GT_MEMORY_PINNED;
+	trace_copy(&scene.trace, scene.stream, GT_COPY_DEVICE_TO_DEVICE, 1024, 50, 60);
+	run_report(&scene.result, "copies", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "sizes"), 4));
+	expect_words(&scene.result, "sizes", 0, "host_memory", "pageable");
+	expect_count(&scene.result, "sizes", 0, "total_ns", 30);
+	expect_words(&scene.result, "sizes", 1, "host_memory", "pinned");
+	expect_count(&scene.result, "sizes", 1, "total_ns", 10);
+	expect_words(&scene.result, "sizes", 2, "kind", "DtoH");
+	expect_words(&scene.result, "sizes", 2, "host_memory", "pinned");
+	expect_unknown(&scene.result, "sizes", 3, "host_memory");
+	scene_release(&scene);
+}
+
 Test(copies, of_an_empty_trace_are_none)
 {
 	struct gt_trace trace;

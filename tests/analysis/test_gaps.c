@@ -290,6 +290,163 @@ Test(gaps, tell_many_short_calls_from_none)
 	scene_release(&scene);
 }
 
+/* The row of waited_for that says so; fails when there is none. */
+static size_t waited_for(const struct scene *scene, const char *what)
+{
+	const size_t rows = row_count(&scene->result, "waited_for");
+	size_t row = 0;
+
+	while (row < rows &&
+	       strcmp(cell(&scene->result, "waited_for", row, "host_call")->text, what) != 0)
+		row++;
+	cr_assert(lt(sz, row, rows), "nothing waited for %s", what);
+	return row;
+}
+
+static void expect_waited_for(const struct scene *scene, const char *what, int64_t gaps,
+                              int64_t total_ns)
+{
+	const size_t row = waited_for(scene, what);
+
+	expect_count(&scene->result, "waited_for", row, "gaps", gaps);
+	expect_count(&scene->result, "waited_for", row, "total_ns", total_ns);
+	expect_count(&scene->result, "waited_for", row, "mean_ns", total_ns / gaps);
+}
+
+static int64_t sum_waited_for(const struct scene *scene)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < row_count(&scene->result, "waited_for"); i++)
+		sum_ns += cell(&scene->result, "waited_for", i, "total_ns")->count;
+	return sum_ns;
+}
+
+Test(gaps, add_up_by_what_the_host_did)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id other = trace_thread(&scene.trace, 0, 200);
+
+	launch(&scene, 0, 100, 200);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 150, 260);
+	trace_call(&scene.trace, other, "cudaFree", 200, 1000);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 270, 300);
+	launch(&scene, 560, 600, 700);
+	launch(&scene, 790, 800, 900);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	/* 200..600: malloc 60 and 30, launching 5, 35 on its way; 700..800: 5 and 5 more of these. */
+	expect_waited_for(&scene, "cudaMalloc", 1, 90);
+	expect_waited_for(&scene, "cudaLaunchKernel", 2, 10);
+	expect_waited_for(&scene, "launched but not started", 2, 40);
+	expect_waited_for(&scene, "no CUDA call", 2, 360);
+	expect_words(&scene.result, "waited_for", 0, "host_call", "no CUDA call");
+	expect_real(&scene.result, "waited_for", 0, "share_percent", 72);
+	cr_expect(eq(i64, sum_waited_for(&scene),
+	             cell(&scene.result, "devices", 0, "gap_ns")->count));
+	scene_release(&scene);
+}
+
+Test(gaps, before_work_that_was_asked_for_earlier_are_not_the_hosts)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 0, 100, 200);
+	launch(&scene, 50, 300, 400);
+	trace_call(&scene.trace, scene.thread, "cudaStreamSynchronize", 60, 900);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "launched but not started");
+	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 100);
+	expect_waited_for(&scene, "launched but not started", 1, 100);
+	cr_expect(eq(sz, row_count(&scene.result, "waited_for"), 1));
+	scene_release(&scene);
+}
+
+Test(gaps, between_nodes_of_one_graph_launch_are_not_the_hosts)
+{
+	struct scene scene;
+	gt_id call;
+
+	scene_init(&scene);
+	call = trace_call(&scene.trace, scene.thread, "cudaGraphLaunch", 0, 900);
+	scene.trace.api_calls.rows[call].kind = GT_API_GRAPH_LAUNCH;
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 200)->api_call = call;
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 230, 300)->api_call = call;
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 320, 400)->api_call = call;
+	launch(&scene, 910, 1000, 1100);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_words(&scene.result, "largest_gaps", 1, "host_call", "within one graph launch");
+	expect_waited_for(&scene, "within one graph launch", 2, 50);
+	expect_waited_for(&scene, "cudaGraphLaunch", 1, 500);
+	scene_release(&scene);
+}
+
+Test(gaps, are_around_graphs_that_were_recorded_as_a_whole)
+{
+	struct scene scene;
+	gt_id call;
+
+	scene_init(&scene);
+	launch(&scene, 0, 100, 200);
+	call = trace_call(&scene.trace, scene.thread, "cudaGraphLaunch", 210, 290);
+	*gt_array_push(&scene.trace.graph_traces) = (struct gt_graph_trace){
+		.start_ns = TRACE_START_NS + 300,
+		.end_ns = TRACE_START_NS + 900,
+		.stream = scene.stream,
+		.device = 0,
+		.api_call = call,
+		.exec = GT_NONE,
+	};
+	launch(&scene, 910, 1000, 1100);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_count(&scene.result, "devices", 0, "busy_ns", 800);
+	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 2));
+	expect_words(&scene.result, "largest_gaps", 0, "after", "graph launch");
+	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaGraphLaunch");
+	expect_words(&scene.result, "largest_gaps", 1, "before", "graph launch");
+	cr_expect(has_remark(&scene.result, "Launches of graphs that were recorded as a whole"));
+	scene_release(&scene);
+}
+
+/* As damage leaves it: calls of a thread that overlap each other. */
+Test(gaps, count_no_moment_twice)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 0, 100, 200);
+	trace_call(&scene.trace, scene.thread, "cudaMalloc", 210, 500);
+	trace_call(&scene.trace, scene.thread, "cudaFree", 220, 550);
+	trace_call(&scene.trace, scene.thread, "cudaFree", 300, 400);
+	launch(&scene, 560, 600, 700);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_waited_for(&scene, "cudaMalloc", 1, 290);
+	expect_waited_for(&scene, "cudaFree", 1, 50);
+	cr_expect(eq(i64, sum_waited_for(&scene), 400));
+	scene_release(&scene);
+}
+
+Test(gaps, of_which_nobody_is_known_say_so)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 200);
+	trace_kernel(&scene.trace, scene.stream, scene.shape, 300, 400);
+	run_report(&scene.result, "gaps", &scene.trace);
+
+	expect_waited_for(&scene, "not known", 1, 100);
+	scene_release(&scene);
+}
+
 Test(gaps, list_only_the_largest_of_many)
 {
 	struct scene scene;

@@ -165,6 +165,7 @@ Test(outliers, of_nothing_are_none)
 	run_report(&result, "outliers", &trace);
 	cr_expect(eq(sz, row_count(&result, "kernels"), 0));
 	cr_expect(eq(sz, row_count(&result, "outliers"), 0));
+	cr_expect(has_remark(&result, "No launch was an outlier."));
 	end();
 }
 

@@ -83,7 +83,7 @@ Test(overview, says_in_lines_what_the_tables_have_in_figures)
 	trace_ledger(&trace, process, "writer_cpu_ns", 2000);
 	trace_ledger(&trace, process, "callback_samples", 10);
 	trace_ledger(&trace, process, "callback_ns", 2840);
-	set_environment("NCCL_ALGO=Ring\nOMP_NUM_THREADS=4\n");
+	set_environment("NCCL_ALGO=Ring\nNCCL_VERSION=2.28\nOMP_NUM_THREADS=4\n");
 	run_report(&result, "summary", &trace);
 
 	expect_text(said("program"), "./app --fast");
@@ -92,8 +92,7 @@ Test(overview, says_in_lines_what_the_tables_have_in_figures)
 	            "NVIDIA H200, busy 140 us, 14.0% of the time; in use for 400 us, "
 	            "busy 35.0% of that; copies took 20.0 us, 10.0 us of it beside "
 	            "kernels");
-	expect_text(said("waits"),
-	            "55.0 us of waiting for the GPU (1 call, all in stream synchronize)");
+	expect_text(said("waits"), "55.0 us of the host (1 call, all in stream synchronize)");
 	expect_text(said("biggest gap"), "250 us on GPU 0, 160 us after the start; the host "
 	                                 "meanwhile: in CUDA calls for 1.00 us of it");
 	expect_text(said("environment"), "NCCL_ALGO=Ring, OMP_NUM_THREADS=4");
@@ -182,8 +181,55 @@ Test(findings, tell_of_a_gpu_that_is_left_alone)
 	expect_words(&result, "stands_out", 0, "report", "gaps");
 	expect_words(
 		&result, "stands_out", 0, "finding",
-		"Nothing ran on GPU 0 for 99.7% of the time it was in use, 100.0% of that in gaps over 1 ms: "
-		"the program did something else.");
+		"Nothing ran on GPU 0 for 99.7% of the time it was in use, 100.0% of that in gaps over "
+		"1 ms.");
+	end();
+}
+
+/* A launch of a graph by a call of so long, that ran two kernels with a gap of so long. */
+static void launch_graph(gt_time call_ns, gt_time return_ns, gt_time inner_gap_ns)
+{
+	const gt_id call = trace_call(&trace, thread, "cudaGraphLaunch", call_ns, return_ns);
+
+	trace.api_calls.rows[call].kind = GT_API_GRAPH_LAUNCH;
+	*gt_array_push(&trace.graph_launches) = (struct gt_graph_launch){
+		.start_ns = trace.api_calls.rows[call].start_ns,
+		.end_ns = trace.api_calls.rows[call].end_ns,
+		.thread = thread,
+		.context = GT_NONE,
+		.stream = stream,
+		.api_call = call,
+		.exec = GT_NONE,
+	};
+	trace_kernel(&trace, stream, shape, return_ns, return_ns + 1000)->api_call = call;
+	trace_kernel(&trace, stream, shape, return_ns + 1000 + inner_gap_ns,
+	             return_ns + 2000 + inner_gap_ns)
+		->api_call = call;
+}
+
+Test(findings, say_what_the_host_did_while_a_gpu_waited)
+{
+	begin(100000000);
+	for (gt_time i = 0; i < 101; i++)
+		launch_graph(i * 100000 + 10000, i * 100000 + 90000, 10);
+	run_report(&result, "summary", &trace);
+	/* 100 gaps of 97,990 ns: 80,000 in the call, the rest before it. */
+	cr_expect(stands_out(
+		"GPU 0 waited for launches 98.0% of the time it was in use: 100 gaps of 98.0 us on "
+		"average. Meanwhile: cudaGraphLaunch (81.6%), no CUDA call (18.4%). Larger or fused "
+		"kernels would keep it busy."));
+	end();
+}
+
+Test(findings, tell_gaps_within_graphs_from_waits_for_launches)
+{
+	begin(100000000);
+	for (gt_time i = 0; i < 101; i++)
+		launch_graph(i * 6000, i * 6000 + 100, 3000);
+	run_report(&result, "summary", &trace);
+	cr_expect(not(stands_out("GPU 0 waited for launches")));
+	cr_expect(stands_out("Within launches of graphs nothing ran on GPU 0 for 50.1% of the time "
+	                     "it was in use: 101 gaps of 3.00 us on average between nodes."));
 	end();
 }
 
@@ -294,7 +340,7 @@ Test(findings, tell_of_many_allocations_but_not_of_the_first)
 		trace_call(&trace, thread, "cudaFree", 510 + 10 * i, 511 + 10 * i);
 	run_report(&result, "summary", &trace);
 	cr_expect(stands_out("Allocating and freeing memory took 509 ns, 50.9% of the recording "
-	                     "(10 calls, most of the time in cudaMalloc)"));
+	                     "(10 calls, most of it in cudaMalloc)"));
 	end();
 }
 

@@ -147,6 +147,27 @@ Test(summary, adds_copies_up_by_kind)
 	scene_release(&scene);
 }
 
+Test(summary, tells_pinned_from_pageable_copies)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 100, 0, 10)->src_kind =
+		GT_MEMORY_PINNED;
+	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 100, 20, 40)->src_kind =
+		GT_MEMORY_PAGEABLE;
+	trace_copy(&scene.trace, scene.stream, GT_COPY_DEVICE_TO_DEVICE, 100, 50, 55);
+	run_report(&scene.result, "summary", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "copies"), 3));
+	expect_words(&scene.result, "copies", 0, "host_memory", "pageable");
+	expect_real(&scene.result, "copies", 0, "achieved_bytes_per_second", 5e9);
+	expect_words(&scene.result, "copies", 1, "host_memory", "pinned");
+	expect_real(&scene.result, "copies", 1, "achieved_bytes_per_second", 10e9);
+	expect_unknown(&scene.result, "copies", 2, "host_memory");
+	scene_release(&scene);
+}
+
 Test(summary, says_what_is_missing)
 {
 	struct scene scene;

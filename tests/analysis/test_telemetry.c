@@ -125,6 +125,23 @@ Test(telemetry, compares_the_energy_counter_with_the_samples_of_power)
 	expect_real(&result, "energy", 0, "mean_w", 460.0 / 3);
 }
 
+/* As NVML is asked: the energy at the begin, at the end, and once a second; power ten times. */
+Test(telemetry, takes_the_energy_of_all_the_time_in_which_power_was_watched)
+{
+	double power[13];
+	double energy[13];
+
+	for (int i = 0; i < 13; i++) {
+		power[i] = 100000;
+		energy[i] = i == 0 || i == 1 || i == 12 ? 10000.0 * i : NAN;
+	}
+	trace_counter(&trace, 0, "power_mw", GT_COUNTER_GAUGE, 0, SECOND / 10, power, 13);
+	trace_counter(&trace, 0, "energy_mj", GT_COUNTER_TOTAL, 0, SECOND / 10, energy, 13);
+	run_report(&result, "telemetry", &trace);
+	expect_count(&result, "energy", 0, "duration_ns", 1200000000);
+	expect_real(&result, "energy", 0, "energy_j", 120.0);
+}
+
 Test(telemetry, leaves_out_what_nobody_watched)
 {
 	double power[40];

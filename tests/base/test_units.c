@@ -66,5 +66,10 @@ Test(units, show_the_rest)
 	expect_text(gt_figure_percent(0.05).text, "0.1%");
 	expect_text(gt_figure_percent(0.049).text, "<0.1%");
 	expect_text(gt_figure_percent(0).text, "0.0%");
-	expect_text(gt_figure_real(1234.5).text, "1,234.50");
+	expect_text(gt_figure_real(1234567.5).text, "1,234,568");
+	expect_text(gt_figure_real(131.93).text, "131.9");
+	expect_text(gt_figure_real(1.5).text, "1.50");
+	expect_text(gt_figure_real(0.0005).text, "<0.01");
+	expect_text(gt_figure_real(0).text, "0.00");
+	expect_text(gt_figure_real(-2.5).text, "-2.50");
 }

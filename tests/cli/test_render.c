@@ -587,6 +587,47 @@ Test(render, leaves_out_remarks_on_columns_of_tables_that_are_not_shown)
 	}
 }
 
+/* Two tables, the first with as many rows as that. */
+static char *render_almost_empty(size_t rows, bool says_why)
+{
+	const struct gt_rendering rendering = {.style = GT_STYLE_TEXT, .limit = GT_LIMIT_NONE};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "kernels", kernel_headings, 4);
+	for (size_t i = 0; i < rows; i++)
+		add_kernel(&result, "gemm", 1, 2, 3);
+	gt_result_begin(&result, "copies", copy_headings, 5);
+	gt_result_remark(&result, "Times are CUPTI's.");
+	if (says_why)
+		gt_result_remark_empty(&result, "No %s was recorded.", "kernel");
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	gt_result_release(&result);
+	return text;
+}
+
+static void expect_almost_empty(size_t rows, bool says_why, const char *expected)
+{
+	char *text = render_almost_empty(rows, says_why);
+
+	expect_text(text, expected);
+	free(text);
+}
+
+Test(render, says_why_there_are_no_rows_and_nothing_before_it)
+{
+	expect_almost_empty(0, true, "Times are CUPTI's.\nNo kernel was recorded.\n");
+	expect_almost_empty(0, false, "Times are CUPTI's.\n(no rows in kernels, copies)\n");
+}
+
+Test(render, names_the_tables_without_rows_behind_those_with_some)
+{
+	expect_almost_empty(1, false,
+	                    "Kernels\ncalls  total  share  kernel\n    1   2 ns   3.0%  gemm\n\n"
+	                    "(no rows in copies)\nTimes are CUPTI's.\n");
+}
+
 Test(render, lists_the_cells_of_a_table_that_always_has_one_row)
 {
 	for (int single = 0; single < 2; single++) {

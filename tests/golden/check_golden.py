@@ -105,6 +105,7 @@ def facts_of(gputrace, recording):
                   for row in kernels["kernels"] if row["calls"]},
         "shapes": shape_facts(kernels["launch_shapes"]),
         "idle": chosen(gaps["devices"], ["device", *IDLE, "busy_ns"]),
+        "waited_for": chosen(gaps["waited_for"], ["host_call", "gaps", "total_ns"]),
         "latency": chosen(gaps["launch_latency"],
                           ["launches", "calls", "min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"]),
         "summary": chosen(summary["recording"], ["duration_ns", "kernels", "copies", "copied_bytes", "fills",

@@ -106,7 +106,7 @@ static void see_activities(struct load *load)
 	struct gt_activity activity;
 
 	memset(begun, 0, trace->api_calls.count * sizeof(*begun));
-	gt_activity_walk_init(&walk, trace);
+	gt_activity_walk_init_whole(&walk, trace);
 	while (gt_activity_next(&walk, &activity)) {
 		struct gpu_load *gpu;
 
@@ -114,7 +114,7 @@ static void see_activities(struct load *load)
 			continue;
 		gpu = &load->gpus[activity.device];
 		gpu->busy_line = 0;
-		if (activity.type == GT_ACTIVITY_KERNEL)
+		if (activity.type == GT_ACTIVITY_KERNEL || activity.type == GT_ACTIVITY_GRAPH)
 			see_kernel(load, gpu, &activity);
 		if (activity.api_call >= trace->api_calls.count || begun[activity.api_call])
 			continue;
