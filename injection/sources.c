@@ -80,6 +80,16 @@ void gt_want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_Call
 		gt_router_want(&session->router, route, domain, id);
 }
 
+void gt_want_known(struct gt_session *session, gt_knows_call *knows)
+{
+	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++) {
+		if (knows(false, id))
+			gt_want(session, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+		if (knows(true, id))
+			gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, id);
+	}
+}
+
 void gt_want_call(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                   const char *name)
 {

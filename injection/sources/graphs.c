@@ -284,11 +284,9 @@ static const CUpti_CallbackIdResource wanted[] = {
 	CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
 };
 
-static void want_calls(struct gt_session *session, CUpti_CallbackDomain domain)
+static bool is_known(bool driver, CUpti_CallbackId id)
 {
-	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++)
-		if (gt_graph_call_find(domain == CUPTI_CB_DOMAIN_DRIVER_API, id))
-			gt_want(session, domain, id);
+	return gt_graph_call_find(driver, id) != NULL;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
@@ -298,8 +296,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	(void)state;
 	(void)err;
-	want_calls(session, CUPTI_CB_DOMAIN_RUNTIME_API);
-	want_calls(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	gt_want_known(session, is_known);
 	if (!cupti->cuptiGetGraphId || !cupti->cuptiGetGraphNodeId || !cupti->cuptiGetGraphExecId) {
 		gt_note(session, "graphs",
 		        "this libcupti does not tell graphs and their nodes apart: only that "
