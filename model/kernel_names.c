@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "model/name_parts.h"
 #include "model/name_patterns.h"
 
@@ -26,8 +27,6 @@ static const struct gt_name_pattern origin_patterns[] = {
 #include "model/origins.def"
 };
 
-#define COUNT(patterns) (sizeof(patterns) / sizeof((patterns)[0]))
-
 /* Behind the return type, which a template's name begins with. */
 static const char *function_of(const char *full_name)
 {
@@ -50,13 +49,13 @@ static enum gt_kernel_origin unmatched(const char *full_name)
 
 enum gt_family gt_family_of(const char *short_name)
 {
-	return (enum gt_family)gt_name_match(family_patterns, COUNT(family_patterns), short_name,
-	                                     GT_FAMILY_other);
+	return (enum gt_family)gt_name_match(family_patterns, GT_COUNT_OF(family_patterns),
+	                                     short_name, GT_FAMILY_other);
 }
 
 enum gt_kernel_origin gt_origin_of(const char *full_name)
 {
-	return (enum gt_kernel_origin)gt_name_match(origin_patterns, COUNT(origin_patterns),
+	return (enum gt_kernel_origin)gt_name_match(origin_patterns, GT_COUNT_OF(origin_patterns),
 	                                            function_of(full_name), unmatched(full_name));
 }
 
