@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/search.h"
 
 void gt_thread_calls_init(struct gt_thread_calls *calls, const struct gt_trace *trace)
 {
@@ -26,21 +27,18 @@ void gt_thread_calls_release(struct gt_thread_calls *calls)
 	*calls = (struct gt_thread_calls){0};
 }
 
+static int call_to_time(const void *row, const void *wanted)
+{
+	const struct gt_api_call *call = row;
+	const gt_time *time = wanted;
+
+	return (call->start_ns > *time) - (call->start_ns < *time);
+}
+
 /* The first row of api_calls that does not start before that time. */
 static size_t first_call_from(const struct gt_trace *trace, gt_time time)
 {
-	size_t low = 0;
-	size_t high = trace->api_calls.count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (trace->api_calls.rows[middle].start_ns < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gt_count_before(&trace->api_calls, &time, call_to_time);
 }
 
 static gt_time overlap(struct gt_interval stretch, const struct gt_api_call *call)
