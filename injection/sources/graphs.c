@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "injection/cupti/cupti.h"
@@ -15,35 +16,20 @@
 
 enum { END_OF_GRAPH, END_OF_EXEC, END_OF_NODE }; /* the kinds of the record graph_end */
 
-static uint32_t graph_id(const struct gt_cupti *cupti, CUgraph graph)
-{
-	uint32_t id = 0;
-
-	return graph && cupti->cuptiGetGraphId &&
-	                       cupti->cuptiGetGraphId(graph, &id) == CUPTI_SUCCESS
-	               ? id
-	               : 0;
-}
-
-static uint64_t node_id(const struct gt_cupti *cupti, CUgraphNode node)
-{
-	uint64_t id = 0;
-
-	return node && cupti->cuptiGetGraphNodeId &&
-	                       cupti->cuptiGetGraphNodeId(node, &id) == CUPTI_SUCCESS
-	               ? id
-	               : 0;
-}
-
-static uint32_t exec_id(const struct gt_cupti *cupti, CUgraphExec exec)
-{
-	uint32_t id = 0;
-
-	return exec && cupti->cuptiGetGraphExecId &&
-	                       cupti->cuptiGetGraphExecId(exec, &id) == CUPTI_SUCCESS
-	               ? id
-	               : 0;
-}
+/* What CUPTI calls a graph, a node or an executable graph; 0: there is none, or it does not say. */
+#define NUMBER_OF(name, handle_type, number_type, ask)                                             \
+	static number_type name(const struct gt_cupti *cupti, handle_type handle)                  \
+	{                                                                                          \
+		number_type number = 0;                                                            \
+		const bool known =                                                                 \
+			handle && cupti->ask && cupti->ask(handle, &number) == CUPTI_SUCCESS;      \
+                                                                                                   \
+		return known ? number : 0;                                                         \
+	}
+NUMBER_OF(graph_id, CUgraph, uint32_t, cuptiGetGraphId)
+NUMBER_OF(node_id, CUgraphNode, uint64_t, cuptiGetGraphNodeId)
+NUMBER_OF(exec_id, CUgraphExec, uint32_t, cuptiGetGraphExecId)
+#undef NUMBER_OF
 
 /* ---- calls ---- */
 
