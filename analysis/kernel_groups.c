@@ -8,9 +8,8 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "model/families.h"
+#include "model/kernel_names.h"
 #include "model/labels.h"
-#include "model/origins.h"
 #include "model/owners.h"
 #include "model/short_name.h"
 

@@ -8,7 +8,7 @@
 #include "analysis/groups.h"
 #include "base/strings.h"
 #include "model/activity.h"
-#include "model/origins.h"
+#include "model/kernel_names.h"
 #include "model/owners.h"
 #include "model/projection.h"
 #include "model/short_name.h"

@@ -32,6 +32,19 @@ static int64_t median_of_three(int64_t a, int64_t b, int64_t c)
 	return a > b ? a : b;
 }
 
+/* Brings what is smaller than the pivot before what is larger; left and right end where they met. */
+static void part(int64_t **left, int64_t **right, int64_t pivot)
+{
+	do {
+		while (**left < pivot)
+			++*left;
+		while (**right > pivot)
+			--*right;
+		if (*left <= *right)
+			swap((*left)++, (*right)--);
+	} while (*left <= *right);
+}
+
 /*
  * Puts the value that sorting would put at position into its place, smaller ones before and
  * larger ones after it (Hoare's selection). When the halves stay lopsided,
@@ -49,14 +62,7 @@ static int64_t select_at(int64_t *values, size_t count, size_t position)
 		int64_t *left = first;
 		int64_t *right = last;
 
-		do {
-			while (*left < pivot)
-				left++;
-			while (*right > pivot)
-				right--;
-			if (left <= right)
-				swap(left++, right--);
-		} while (left <= right);
+		part(&left, &right, pivot);
 		if (right < target)
 			first = left;
 		if (target < left)

@@ -238,44 +238,36 @@ static int list(struct gt_collection *collection, const char *path, struct gt_er
 	                               : list_file(collection, path, err);
 }
 
+static void release_capture(struct gt_capture *capture)
+{
+	free(capture->path);
+	free(capture->arena_path);
+#define KEPT(record, list) gt_array_release(&capture->list);
+#include "collector/kept.def"
+	gt_array_release(&capture->strings);
+	gt_known_release(&capture->shapes);
+	gt_array_release(&capture->raw_shapes);
+	gt_array_release(&capture->raw_ledger);
+	gt_array_release(&capture->clocks);
+	gt_array_release(&capture->raw_series);
+	gt_known_release(&capture->series_places);
+	gt_known_release(&capture->series_numbers);
+	gt_known_release(&capture->ledger_names);
+	gt_array_release(&capture->raw_given_names);
+	gt_known_release(&capture->devices);
+	gt_known_release(&capture->contexts);
+	gt_known_release(&capture->streams);
+	gt_known_release(&capture->threads);
+	gt_known_release(&capture->events);
+	gt_array_release(&capture->handles);
+	gt_known_release(&capture->handle_places);
+	gt_array_release(&capture->segments);
+}
+
 static void release(struct gt_collection *collection)
 {
-	gt_array_each(struct gt_capture, capture, &collection->captures) {
-		free(capture->path);
-		free(capture->arena_path);
-		gt_array_release(&capture->strings);
-		gt_known_release(&capture->shapes);
-		gt_array_release(&capture->raw_shapes);
-		gt_array_release(&capture->raw_threads);
-		gt_array_release(&capture->raw_notes);
-		gt_array_release(&capture->raw_devices);
-		gt_array_release(&capture->raw_ledger);
-		gt_array_release(&capture->clocks);
-		gt_array_release(&capture->raw_handles);
-		gt_array_release(&capture->raw_counters);
-		gt_array_release(&capture->raw_series);
-		gt_known_release(&capture->series_places);
-		gt_known_release(&capture->series_numbers);
-		gt_known_release(&capture->ledger_names);
-		gt_array_release(&capture->raw_own_calls);
-		gt_array_release(&capture->raw_graph_ends);
-		gt_array_release(&capture->raw_unloads);
-		gt_array_release(&capture->raw_functions);
-		gt_array_release(&capture->raw_range_begins);
-		gt_array_release(&capture->raw_range_ends);
-		gt_array_release(&capture->raw_range_data);
-		gt_array_release(&capture->raw_payload_schemas);
-		gt_array_release(&capture->raw_payload_entries);
-		gt_array_release(&capture->raw_given_names);
-		gt_known_release(&capture->devices);
-		gt_known_release(&capture->contexts);
-		gt_known_release(&capture->streams);
-		gt_known_release(&capture->threads);
-		gt_known_release(&capture->events);
-		gt_array_release(&capture->handles);
-		gt_known_release(&capture->handle_places);
-		gt_array_release(&capture->segments);
-	}
+	gt_array_each(struct gt_capture, capture, &collection->captures)
+		release_capture(capture);
 	gt_array_release(&collection->captures);
 	gt_array_release(&collection->rolls);
 	gt_left_notes_release(&collection->left_notes);

@@ -73,57 +73,79 @@ static void take_cupti_version(struct gt_decoder *decoder, const struct gt_text 
 	trace->cupti = gt_strings_add(trace->strings, text);
 }
 
-static void take_api(struct gt_capture *capture, const char *said)
+static bool says(const struct gt_text *text, const char *word)
 {
-	capture->api_known = true;
-	capture->api_recorded = strcmp(said, "none") != 0;
+	return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
 }
+
+static void take_api(struct gt_decoder *decoder, const struct gt_text *value)
+{
+	decoder->capture->api_known = true;
+	decoder->capture->api_recorded = !says(value, "none");
+}
+
+static void take_end(struct gt_decoder *decoder, const struct gt_text *value)
+{
+	if (says(value, GT_META_END_CLEAN))
+		decoder->capture->clean = true;
+	else
+		decoder->capture->died = true;
+}
+
+/* What becomes of the value is one member of the process or the trace. */
+#define TAKE(name, member, reader)                                                                 \
+	static void take_##name(struct gt_decoder *decoder, const struct gt_text *value)           \
+	{                                                                                          \
+		struct gt_trace *trace = decoder->collection->trace;                               \
+		struct gt_process *process = &trace->processes.rows[decoder->capture->process];    \
+                                                                                                   \
+		(void)process;                                                                     \
+		member = reader;                                                                   \
+	}
+TAKE(tool, trace->tool_version, text_of(decoder, value))
+TAKE(host, process->host, text_of(decoder, value))
+TAKE(boot_id, decoder->capture->boot, text_of(decoder, value))
+TAKE(kernel, process->kernel_release, text_of(decoder, value))
+TAKE(machine, process->architecture, text_of(decoder, value))
+TAKE(cpus, process->cpus, (gt_count)number_of(value))
+TAKE(pid, process->pid, (gt_count)number_of(value))
+TAKE(parent_pid, process->parent_pid, (gt_count)number_of(value))
+TAKE(started, process->started_ticks, number_of(value))
+TAKE(program, process->name, file_of(decoder, value))
+TAKE(command, process->command, command_of(decoder, value))
+TAKE(cupti_path, trace->cupti, text_of(decoder, value))
+TAKE(environment, process->environment, text_of(decoder, value))
+#undef TAKE
 
 static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
                       const struct gt_text *value)
 {
-	struct gt_trace *trace = decoder->collection->trace;
-	struct gt_process *process = &trace->processes.rows[decoder->capture->process];
-	char word[32];
-	char said[16];
+	static const struct {
+		const char *key;
+		void (*take)(struct gt_decoder *decoder, const struct gt_text *value);
+	} known[] = {
+		{GT_META_TOOL, take_tool},
+		{GT_META_HOST, take_host},
+		{GT_META_BOOT_ID, take_boot_id},
+		{GT_META_KERNEL, take_kernel},
+		{GT_META_MACHINE, take_machine},
+		{GT_META_CPUS, take_cpus},
+		{GT_META_PID, take_pid},
+		{GT_META_PPID, take_parent_pid},
+		{GT_META_STARTED, take_started},
+		{GT_META_PROGRAM, take_program},
+		{GT_META_COMMAND, take_command},
+		{GT_META_CUPTI_PATH, take_cupti_path},
+		{GT_META_CUPTI_VERSION, take_cupti_version},
+		{GT_META_DRIVER, take_driver},
+		{GT_META_ENVIRONMENT, take_environment},
+		{GT_META_API, take_api},
+		{GT_META_END, take_end},
+	};
 
-	snprintf(word, sizeof(word), "%.*s", (int)key->size, key->bytes);
-	snprintf(said, sizeof(said), "%.*s", (int)value->size, value->bytes);
-	if (strcmp(word, GT_META_TOOL) == 0)
-		trace->tool_version = text_of(decoder, value);
-	else if (strcmp(word, GT_META_HOST) == 0)
-		process->host = text_of(decoder, value);
-	else if (strcmp(word, GT_META_BOOT_ID) == 0)
-		decoder->capture->boot = text_of(decoder, value);
-	else if (strcmp(word, GT_META_KERNEL) == 0)
-		process->kernel_release = text_of(decoder, value);
-	else if (strcmp(word, GT_META_MACHINE) == 0)
-		process->architecture = text_of(decoder, value);
-	else if (strcmp(word, GT_META_CPUS) == 0)
-		process->cpus = (gt_count)number_of(value);
-	else if (strcmp(word, GT_META_PID) == 0)
-		process->pid = (gt_count)number_of(value);
-	else if (strcmp(word, GT_META_PPID) == 0)
-		process->parent_pid = (gt_count)number_of(value);
-	else if (strcmp(word, GT_META_STARTED) == 0)
-		process->started_ticks = number_of(value);
-	else if (strcmp(word, GT_META_PROGRAM) == 0)
-		process->name = file_of(decoder, value);
-	else if (strcmp(word, GT_META_COMMAND) == 0)
-		process->command = command_of(decoder, value);
-	else if (strcmp(word, GT_META_CUPTI_PATH) == 0)
-		trace->cupti = text_of(decoder, value);
-	else if (strcmp(word, GT_META_CUPTI_VERSION) == 0)
-		take_cupti_version(decoder, value);
-	else if (strcmp(word, GT_META_DRIVER) == 0)
-		take_driver(decoder, value);
-	else if (strcmp(word, GT_META_ENVIRONMENT) == 0)
-		process->environment = text_of(decoder, value);
-	else if (strcmp(word, GT_META_API) == 0)
-		take_api(decoder->capture, said);
-	else if (strcmp(word, GT_META_END) == 0)
-		*(strcmp(said, GT_META_END_CLEAN) == 0 ? &decoder->capture->clean
-		                                       : &decoder->capture->died) = true;
+	for (size_t i = 0; i < GT_COUNT_OF(known); i++)
+		if (says(key, known[i].key))
+			known[i].take(decoder, value);
 }
 
 /* The number before the last "-" of a text of so many bytes, which is cut there; false: none. */

@@ -303,29 +303,18 @@ static void add_rows(struct gt_decoder *decoder, const struct gt_kind *kind, uin
 
 /* ---- what becomes no rows of its own: one function for each kind ---- */
 
-#define KEEP(name, list)                                                                           \
+#define KEPT(name, list)                                                                           \
 	static void gt_decode_##name(struct gt_decoder *decoder, const void *record)               \
 	{                                                                                          \
 		*gt_array_push(&decoder->capture->list) =                                          \
 			*(const struct gt_record_##name *)record;                                  \
 	}
+#include "collector/kept.def"
 
-KEEP(clock, clocks)
-KEEP(thread, raw_threads)
-KEEP(device, raw_devices)
-KEEP(note, raw_notes)
-KEEP(handle, raw_handles)
-KEEP(given_name, raw_given_names)
-KEEP(counter, raw_counters)
-KEEP(own_call, raw_own_calls)
-KEEP(graph_end, raw_graph_ends)
-KEEP(module_unload, raw_unloads)
-KEEP(function, raw_functions)
-KEEP(range_begin, raw_range_begins)
-KEEP(range_end, raw_range_ends)
-KEEP(range_data, raw_range_data)
-KEEP(payload_schema, raw_payload_schemas)
-KEEP(payload_entry, raw_payload_entries)
+static void gt_decode_clock(struct gt_decoder *decoder, const void *record)
+{
+	*gt_array_push(&decoder->capture->clocks) = *(const struct gt_record_clock *)record;
+}
 
 static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 {

@@ -55,29 +55,16 @@ struct gt_capture {
 	gt_string boot;              /* of the machine it is from, 0: not known */
 	gt_array(gt_string) strings; /* by the capture's string id */
 	struct gt_known shapes;      /* rows of launch_shapes by the capture's shape id */
+#define KEPT(record, list) gt_array(struct gt_record_##record) list;
+#include "collector/kept.def"
 	gt_array(struct gt_record_shape) raw_shapes;
-	gt_array(struct gt_record_thread) raw_threads;
-	gt_array(struct gt_record_note) raw_notes;
-	gt_array(struct gt_record_device) raw_devices;
 	gt_array(struct gt_record_ledger) raw_ledger; /* the last value of each name */
 	struct gt_known ledger_names;                 /* rows of it by name */
 	gt_array(struct gt_record_clock) clocks;
-	gt_array(struct gt_record_handle) raw_handles;
-	gt_array(struct gt_record_counter) raw_counters;
 	gt_array(struct gt_raw_series) raw_series;
 	uint64_t chunks_left_out; /* they would have taken too much memory */
 	uint64_t chunks_damaged;  /* their contents do not fit their kind */
 	uint64_t bytes_damaged;   /* of its file, which had to be skipped */
-	gt_array(struct gt_record_own_call) raw_own_calls;
-	gt_array(struct gt_record_graph_end) raw_graph_ends;
-	gt_array(struct gt_record_module_unload) raw_unloads;
-	gt_array(struct gt_record_function) raw_functions;
-	gt_array(struct gt_record_range_begin) raw_range_begins;
-	gt_array(struct gt_record_range_end) raw_range_ends;
-	gt_array(struct gt_record_range_data) raw_range_data;
-	gt_array(struct gt_record_payload_schema) raw_payload_schemas;
-	gt_array(struct gt_record_payload_entry) raw_payload_entries;
-	gt_array(struct gt_record_given_name) raw_given_names;
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */
 	struct gt_known devices;        /* by ordinal */

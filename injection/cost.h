@@ -12,7 +12,7 @@ struct gt_session;
 struct gt_cost {
 	uint64_t writer_ns;
 	uint64_t flusher_ns;
-	uint64_t sources_ns[GT_MAX_SOURCES]; /* of their own threads */
+	uint64_t sources_ns[GT_SOURCE_COUNT]; /* of their own threads */
 };
 
 /* Measures it; the sum in nanoseconds. Of a thread that has ended it is what was measured last. */

@@ -24,14 +24,14 @@ struct gt_graph_facts {
 	CUgraphExec exec; /* of an instantiation: once it has returned without an error */
 	CUgraph graph;
 	CUgraphNode node;
-	uint64_t stream; /* CUstream as a number; 0: the default stream */
+	uint64_t stream; /* CUstream as a number, or one of GT_STREAM_... */
 	uint32_t options;
 	int32_t outcome; /* CUgraphExecUpdateResult, once the call has returned */
 };
 
 struct gt_graph_call {
 	enum gt_graph_call_kind kind;
-	uint64_t default_stream; /* that NULL stands for: gt_sync_call's */
+	uint64_t default_stream; /* that NULL stands for: GT_STREAM_... */
 	void (*read)(const CUpti_CallbackData *data, struct gt_graph_facts *facts);
 };
 

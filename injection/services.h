@@ -43,6 +43,10 @@ void gt_each_call(struct gt_session *session, gt_use_call *use);
 /* In start: callbacks that the source that is being started is to hear. */
 void gt_want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
+/* The same of all API calls that a list of calls knows: gt_sync_call_find, gt_graph_call_find. */
+typedef bool gt_knows_call(bool driver, CUpti_CallbackId id);
+void gt_want_known(struct gt_session *session, gt_knows_call *knows);
+
 /* The same of an API call whose records it names: the name stands in gt_call. */
 void gt_want_call(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                   const char *name);

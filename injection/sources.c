@@ -23,13 +23,9 @@ static const struct gt_source *const all_sources[] = {
 #include "injection/sources.def"
 };
 
-enum { SOURCE_COUNT = sizeof(all_sources) / sizeof(all_sources[0]) };
-
-_Static_assert(SOURCE_COUNT <= GT_MAX_SOURCES, "the session has room for every source");
-
 const struct gt_source *const *gt_sources_all(uint32_t *count)
 {
-	*count = SOURCE_COUNT;
+	*count = GT_SOURCE_COUNT;
 	return all_sources;
 }
 
@@ -84,6 +80,16 @@ void gt_want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_Call
 		gt_router_want(&session->router, route, domain, id);
 }
 
+void gt_want_known(struct gt_session *session, gt_knows_call *knows)
+{
+	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++) {
+		if (knows(false, id))
+			gt_want(session, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+		if (knows(true, id))
+			gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, id);
+	}
+}
+
 void gt_want_call(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                   const char *name)
 {
@@ -97,8 +103,10 @@ void gt_want_nested(struct gt_session *session)
 {
 	struct gt_route *route = own_route(session);
 
-	if (route)
-		route->levels = GT_ROUTER_LEVELS;
+	if (route && !gt_router_nest(&session->router, route))
+		gt_note(session, session->sources.starting->source->name,
+		        "another source hears of calls inside calls, which one can: it hears of "
+		        "the outermost alone");
 }
 
 static void note_failure(struct gt_session *session, const struct gt_member *member,

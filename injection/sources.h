@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "injection/source.h"
+#include "injection/thread.h"
 
 struct gt_session;
 
@@ -16,8 +17,6 @@ struct gt_session;
  * The sources of a session with what belongs to each. All of it is the starting thread's, then the
  * writer thread's, but for what a source's own thread waits for.
  */
-
-#define GT_MAX_SOURCES 16
 
 /* What a source's own thread waits with. */
 struct gt_waiter {
@@ -43,7 +42,7 @@ struct gt_member {
 };
 
 struct gt_sources {
-	struct gt_member members[GT_MAX_SOURCES];
+	struct gt_member members[GT_SOURCE_COUNT];
 	uint32_t count;
 	struct gt_member *starting; /* the one whose start runs */
 	bool cuda_up;               /* they have been told */

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "injection/call_parameters.h"
+
 /* NOLINTBEGIN(readability-identifier-naming): CUPTI calls the structs of parameters so */
 /* Calls that take nothing. */
 typedef void cudaDeviceSynchronize_v3020_params;
@@ -22,27 +24,9 @@ SAME_PARAMETERS(cudaSignalExternalSemaphoresAsync)
 SAME_PARAMETERS(cudaWaitExternalSemaphoresAsync)
 /* NOLINTEND(readability-identifier-naming) */
 
-/* NULL is the default stream that the call was compiled for; two handles name one or the other. */
-static uint64_t stream_of(CUstream stream, uint64_t default_stream)
-{
-	if (!stream)
-		return default_stream;
-	return stream == CU_STREAM_LEGACY ? GT_SYNC_STREAM_LEGACY : (uintptr_t)stream;
-}
-
 static uint64_t event_of(CUevent event)
 {
 	return (uintptr_t)event;
-}
-
-/* The program's variable holds the event only once the call has returned without an error. */
-static uint64_t created_event(const CUpti_CallbackData *data, const CUevent *event)
-{
-	const int *result = data->functionReturnValue;
-
-	if (data->callbackSite != CUPTI_API_EXIT || !result || *result != 0 || !event)
-		return 0;
-	return (uintptr_t)*event;
 }
 
 static enum gt_sync_waits copy_waits(enum cudaMemcpyKind direction)
@@ -103,11 +87,11 @@ static unsigned read_batch(const CUstreamBatchMemOpParams *operations, unsigned 
 }
 
 /* How a member is read into the fact: the words of sync_calls.def. */
-#define STREAM(member)       facts->stream = stream_of(params->member, facts->stream);
-#define LEGACY_STREAM        facts->stream = GT_SYNC_STREAM_LEGACY;
+#define STREAM(member)       facts->stream = gt_stream_of(params->member, facts->stream);
+#define LEGACY_STREAM        facts->stream = GT_STREAM_LEGACY;
 #define EVENT(member)        facts->event = event_of(params->member);
 #define SECOND_EVENT(member) facts->second_event = event_of(params->member);
-#define CREATED(member)      facts->event = created_event(data, params->member);
+#define CREATED(member)      facts->event = (uintptr_t)gt_made_at(data, params->member);
 #define CONTEXT(member)      facts->context = (uintptr_t)params->member;
 #define ADDRESS(member)      facts->address = params->member;
 #define FUNCTION(member)     facts->address = (uintptr_t)params->member;
@@ -122,10 +106,6 @@ static unsigned read_batch(const CUstreamBatchMemOpParams *operations, unsigned 
 #define BATCH(number, array) filled = read_batch(params->array, params->number, facts, max);
 #define NOTHING
 
-/*
- * read_CALL for every call. Names are pasted together before they are passed on: cuda.h defines
- * cuEventDestroy as cuEventDestroy_v2, and so on.
- */
 #define READER(name, params_type, members)                                                         \
 	static unsigned name(const CUpti_CallbackData *data, struct gt_sync_facts *facts,          \
 	                     unsigned max)                                                         \
@@ -138,15 +118,6 @@ static unsigned read_batch(const CUstreamBatchMemOpParams *operations, unsigned 
 		(void)max;                                                                         \
 		members return filled;                                                             \
 	}
-#define RUNTIME(call, kind, members) READER(read_##call, call##_params, members)
-#define DRIVER(call, kind, members)  READER(read_##call, call##_params, members)
-#define RUNTIME_STREAM(call, per_thread, kind, members)                                            \
-	READER(read_##call, call##_params, members)                                                \
-	READER(read_##per_thread, per_thread##_params, members)
-#define DRIVER_STREAM(call, per_thread, kind, members)                                             \
-	READER(read_##call, call##_params, members)                                                \
-	READER(read_##per_thread, per_thread##_params, members)
-#include "injection/sync_calls.def"
 
 /* What calls of each kind do. */
 enum {
@@ -174,31 +145,15 @@ enum {
 	DOES_CAPTURE_END = 0,
 };
 
-#define ROW(id, reader, sync_kind, stream)                                                         \
-	[id] = {.kind = GT_SYNC_##sync_kind,                                                       \
-	        .flags = DOES_##sync_kind,                                                         \
-	        .default_stream = GT_SYNC_STREAM_##stream,                                         \
-	        .read = (reader)},
+#define ROW(reader, sync_kind, stream)                                                             \
+	{                                                                                          \
+		.kind = GT_SYNC_##sync_kind, .flags = DOES_##sync_kind,                            \
+		.default_stream = GT_STREAM_##stream, .read = (reader)                             \
+	}
 
-static const struct gt_sync_call runtime_calls[] = {
-#define DRIVER(call, kind, members)
-#define DRIVER_STREAM(call, per_thread, kind, members)
-#define RUNTIME(call, kind, members) ROW(CUPTI_RUNTIME_TRACE_CBID_##call, read_##call, kind, NONE)
-#define RUNTIME_STREAM(call, per_thread, kind, members)                                            \
-	ROW(CUPTI_RUNTIME_TRACE_CBID_##call, read_##call, kind, LEGACY)                            \
-	ROW(CUPTI_RUNTIME_TRACE_CBID_##per_thread, read_##per_thread, kind, PER_THREAD)
-#include "injection/sync_calls.def"
-};
-
-static const struct gt_sync_call driver_calls[] = {
-#define RUNTIME(call, kind, members)
-#define RUNTIME_STREAM(call, per_thread, kind, members)
-#define DRIVER(call, kind, members) ROW(CUPTI_DRIVER_TRACE_CBID_##call, read_##call, kind, NONE)
-#define DRIVER_STREAM(call, per_thread, kind, members)                                             \
-	ROW(CUPTI_DRIVER_TRACE_CBID_##call, read_##call, kind, LEGACY)                             \
-	ROW(CUPTI_DRIVER_TRACE_CBID_##per_thread, read_##per_thread, kind, PER_THREAD)
-#include "injection/sync_calls.def"
-};
+#define CALL  struct gt_sync_call
+#define CALLS "injection/sync_calls.def"
+#include "injection/call_tables.inc"
 
 static const enum gt_sync_waits waits_of_kind[] = {
 #define SYNC_KIND(name, number, words, waits_host)                                                 \
@@ -208,11 +163,7 @@ static const enum gt_sync_waits waits_of_kind[] = {
 
 const struct gt_sync_call *gt_sync_call_find(bool driver, CUpti_CallbackId id)
 {
-	const struct gt_sync_call *calls = driver ? driver_calls : runtime_calls;
-	const size_t count = driver ? sizeof(driver_calls) / sizeof(driver_calls[0])
-	                            : sizeof(runtime_calls) / sizeof(runtime_calls[0]);
-
-	return id < count && calls[id].read ? &calls[id] : NULL;
+	return listed_call(driver, id);
 }
 
 unsigned gt_sync_call_read(const struct gt_sync_call *call, const CUpti_CallbackData *data,

@@ -35,15 +35,11 @@ enum gt_sync_waits {
 	GT_SYNC_WAITS_ALWAYS,
 };
 
-#define GT_SYNC_STREAM_LEGACY     UINT64_C(0) /* the default stream of the context */
-#define GT_SYNC_STREAM_PER_THREAD UINT64_C(2) /* the default stream of the calling thread */
-#define GT_SYNC_STREAM_NONE       UINT64_MAX  /* the call names no stream */
-
 /* Handles are the program's own, as numbers; 0 where the call names none. */
 struct gt_sync_facts {
 	enum gt_sync_kind kind;
 	enum gt_sync_waits waits; /* whether the host waits */
-	uint64_t stream;          /* or one of GT_SYNC_STREAM_... */
+	uint64_t stream;          /* or one of GT_STREAM_... */
 	uint64_t event;           /* of EVENT_ELAPSED_TIME: the later one */
 	uint64_t second_event;    /* of EVENT_ELAPSED_TIME: the earlier one */
 	uint64_t context;         /* only if the call names one; else it is the current one */

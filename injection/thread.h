@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct gt_slot;
@@ -26,17 +27,27 @@ int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context);
 /* Says what the calling thread is from now on. */
 void gt_thread_enter(enum gt_thread_role role);
 
-#define GT_ROUTER_SOURCES 6 /* sources that hear callbacks */
-#define GT_ROUTER_LEVELS  4 /* calls inside calls that one can hear of */
-#define GT_HELD_SLOTS     4 /* full slots that a thread keeps for the open records in them */
+/* Lines of sources.def: each can hear callbacks. */
+enum {
+	GT_SOURCE_COUNT = 0
+#define SOURCE(name) +1
+#include "injection/sources.def"
+};
 
-/* What a thread is in the middle of: injection/cupti/router.c. */
+#define GT_ROUTER_LEVELS 4 /* calls inside calls that one of them can hear of */
+#define GT_HELD_SLOTS    4 /* full slots that a thread keeps for the open records in them */
+
+/*
+ * What a thread is in the middle of: injection/cupti/router.c. By places of the router, which
+ * those have first whose calls come most often.
+ */
 struct gt_frames {
-	uint32_t active;                    /* the router's, when this was last looked at */
+	uint32_t times;                     /* recording began, when this was last looked at */
 	uint32_t count;                     /* of calls */
-	uint16_t depths[GT_ROUTER_SOURCES]; /* of calls that each source wants */
 	uint32_t correlation;               /* of the outermost call that was last entered */
-	void *keep[GT_ROUTER_LEVELS][GT_ROUTER_SOURCES];
+	uint8_t depths[GT_SOURCE_COUNT];    /* of calls that each source wants; wraps */
+	void *keep[GT_SOURCE_COUNT];        /* from the outermost of them */
+	void *nested[GT_ROUTER_LEVELS - 1]; /* from calls inside calls of the one that hears them */
 };
 
 /* What a thread has of the arena: injection/emit.h. */
@@ -59,6 +70,10 @@ struct gt_own {
 	struct gt_frames frames;
 	_Alignas(64) struct gt_emitter emitter;
 };
+
+/* As many sources keep what they want in the first line as may keep something in each launch. */
+_Static_assert(offsetof(struct gt_own, frames.keep) + 2 * sizeof(void *) <= 64,
+               "what a launch touches is in the first cache line");
 
 /* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
 extern __thread struct gt_own gt_own

@@ -471,6 +471,14 @@ static void follow_around(struct cut *cut, gt_id range)
 	}
 }
 
+/* The same for all rows of a table that stay and name a range. */
+#define FOLLOW_AROUND(cut, table)                                                                  \
+	do {                                                                                       \
+		for (size_t i = 0; i < (cut)->trace->table.count; i++)                             \
+			if ((cut)->chosen->stays[GT_TABLE_##table][i])                             \
+				follow_around(cut, (cut)->trace->table.rows[i].range);             \
+	} while (0)
+
 static void keep_paths(struct cut *cut)
 {
 	const struct gt_trace *trace = cut->trace;
@@ -483,15 +491,9 @@ static void keep_paths(struct cut *cut)
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		if (chosen[i])
 			follow_around(cut, trace->ranges.rows[i].parent);
-	for (size_t i = 0; i < trace->api_calls.count; i++)
-		if (cut->chosen->stays[GT_TABLE_api_calls][i])
-			follow_around(cut, trace->api_calls.rows[i].range);
-	for (size_t i = 0; i < trace->marks.count; i++)
-		if (cut->chosen->stays[GT_TABLE_marks][i])
-			follow_around(cut, trace->marks.rows[i].range);
-	for (size_t i = 0; i < trace->graph_nodes.count; i++)
-		if (cut->chosen->stays[GT_TABLE_graph_nodes][i])
-			follow_around(cut, trace->graph_nodes.rows[i].range);
+	FOLLOW_AROUND(cut, api_calls);
+	FOLLOW_AROUND(cut, marks);
+	FOLLOW_AROUND(cut, graph_nodes);
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		cut->chosen->around[i] = cut->chosen->around[i] && !chosen[i];
 	gt_array_free(chosen);

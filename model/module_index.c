@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/module_index.h"
+#include "base/search.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -69,18 +70,8 @@ static const struct gt_module *module_of(const struct gt_module_index *index,
 /* How many entries come before all that are loaded later than that. */
 static size_t end_of(const struct gt_module_index *index, const struct gt_module_entry *wanted)
 {
-	size_t low = 0;
-	size_t high = index->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (by_place(&index->entries[middle], wanted) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gt_search(index->entries, index->count, sizeof(*index->entries), wanted, by_place,
+	                 1);
 }
 
 /* The modules that a kernel may be of: those of its context and name that are there then. */

@@ -25,36 +25,48 @@ static bool is_operator(const struct gt_name *name, size_t at)
 	return before == '-' || ends_word(name, at, "operator") || ends_word(name, at, "operator>");
 }
 
+/* Brackets that are open. */
+struct opened {
+	uint32_t at[GT_NAME_DEPTH];
+	size_t depth;
+};
+
+static bool open_bracket(struct opened *opened, size_t at)
+{
+	if (opened->depth == GT_NAME_DEPTH)
+		return false;
+	opened->at[opened->depth++] = (uint32_t)at;
+	return true;
+}
+
+/* opening: what it closes. A > that closes nothing is one of (a)>(b), whose brackets are round. */
+static bool close_bracket(struct gt_name *name, struct opened *opened, size_t at, char opening)
+{
+	if (opened->depth == 0 || name->text[opened->at[opened->depth - 1]] != opening)
+		return opening == '<';
+	name->partner[opened->at[--opened->depth]] = (uint32_t)at;
+	return true;
+}
+
 static bool match(struct gt_name *name)
 {
 	static const char opening[] = "<([{";
 	static const char closing[] = ">)]}";
-	uint32_t open[GT_NAME_DEPTH];
-	size_t depth = 0;
+	struct opened opened = {.depth = 0};
+	bool sound = true;
 
-	for (size_t at = 0; at < name->length; at++) {
+	for (size_t at = 0; sound && at < name->length; at++) {
 		const char letter = name->text[at];
-		const char *kind = strchr(closing, letter);
+		const char *closed = strchr(closing, letter);
 
 		if ((letter == '<' || letter == '>') && is_operator(name, at))
 			continue;
-		if (strchr(opening, letter)) {
-			if (depth == GT_NAME_DEPTH)
-				return false;
-			open[depth++] = (uint32_t)at;
-			continue;
-		}
-		if (!kind)
-			continue;
-		if (depth == 0 || name->text[open[depth - 1]] != opening[kind - closing]) {
-			/* (a)>(b), whose brackets are round. */
-			if (letter == '>')
-				continue;
-			return false;
-		}
-		name->partner[open[--depth]] = (uint32_t)at;
+		if (strchr(opening, letter))
+			sound = open_bracket(&opened, at);
+		else if (closed)
+			sound = close_bracket(name, &opened, at, opening[closed - closing]);
 	}
-	return depth == 0;
+	return sound && opened.depth == 0;
 }
 
 bool gt_name_init(struct gt_name *name, const char *text)

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "model/families.h"
+#include "model/kernel_names.h"
 #include "model/name_patterns.h"
-#include "model/origins.h"
 
 #define MODULE    "nn.Module: "
 #define BACKWARD  " backward"

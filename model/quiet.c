@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/quiet.h"
 
+#include "base/search.h"
 #include "model/activity.h"
 
 /* Times of a trace are not negative: no gap begins earlier, and all of them fit into 64 bits. */
@@ -37,24 +38,23 @@ void gt_quiet_release(struct gt_quiet *quiet)
 	gt_array_release(&quiet->gaps);
 }
 
+static int gap_to_time(const void *row, const void *wanted)
+{
+	const struct gt_quiet_gap *gap = row;
+	const gt_time *at_ns = wanted;
+
+	return (gap->start_ns > *at_ns) - (gap->start_ns < *at_ns);
+}
+
 /* Quiet time before a moment. */
 static uint64_t quiet_before(const struct gt_quiet *quiet, gt_time at_ns)
 {
+	const size_t before = gt_count_before(&quiet->gaps, &at_ns, gap_to_time);
 	const struct gt_quiet_gap *gap;
-	size_t low = 0;
-	size_t high = quiet->gaps.count;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (quiet->gaps.rows[middle].start_ns < at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (before == 0)
 		return 0;
-	gap = &quiet->gaps.rows[low - 1];
+	gap = &quiet->gaps.rows[before - 1];
 	return gap->before_ns +
 	       (uint64_t)((at_ns < gap->end_ns ? at_ns : gap->end_ns) - gap->start_ns);
 }

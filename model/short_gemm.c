@@ -221,6 +221,8 @@ static void read_direction(struct gemm *gemm, const char *word)
 {
 	static const char *const directions[] = {" fprop", " dgrad", " wgrad"};
 
+	if (strcmp(word, "bprop") == 0)
+		gemm->direction = " bprop";
 	for (size_t i = 0; i < GT_COUNT_OF(directions); i++)
 		if (ends(word, directions[i] + 1)) {
 			gemm->direction = directions[i];
@@ -231,20 +233,11 @@ static void read_direction(struct gemm *gemm, const char *word)
 		}
 }
 
-static void read_word(struct gemm *gemm, const char *word, size_t number)
+/* nvjet says the type with the first letter of a word, the others with a word of its own. */
+static void read_type(struct gemm *gemm, const char *word)
 {
 	const bool jets = gemm->library && strcmp(gemm->library, "nvjet") == 0;
 
-	if (read_library(gemm, word, number) || read_tile(gemm, word) || read_layout(gemm, word) ||
-	    read_kind(gemm, word))
-		return;
-	for (size_t i = 0; i < GT_COUNT_OF(kinds) && !gemm->kind; i++)
-		if (ends(word, kinds[i]))
-			gemm->kind = kinds[i];
-	if (strcmp(word, "bprop") == 0)
-		gemm->direction = " bprop";
-	read_direction(gemm, word);
-	gemm->sparse = gemm->sparse || strcmp(word, "sparse") == 0;
 	if (jets && !gemm->type && strlen(word) >= 3)
 		for (size_t i = 0; i < GT_COUNT_OF(jet_letters); i++)
 			if (jet_letters[i].letter == word[0])
@@ -253,6 +246,19 @@ static void read_word(struct gemm *gemm, const char *word, size_t number)
 		gemm->type = type_of(word);
 		gemm->type_is_written = true;
 	}
+}
+
+static void read_word(struct gemm *gemm, const char *word, size_t number)
+{
+	if (read_library(gemm, word, number) || read_tile(gemm, word) || read_layout(gemm, word) ||
+	    read_kind(gemm, word))
+		return;
+	for (size_t i = 0; i < GT_COUNT_OF(kinds) && !gemm->kind; i++)
+		if (ends(word, kinds[i]))
+			gemm->kind = kinds[i];
+	read_direction(gemm, word);
+	gemm->sparse = gemm->sparse || strcmp(word, "sparse") == 0;
+	read_type(gemm, word);
 	read_extra(gemm, word);
 }
 

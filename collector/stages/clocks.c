@@ -308,26 +308,37 @@ static void convert_series(struct gt_trace *trace, const struct gt_raw_series *r
 	}
 }
 
-/* What stage ranges makes rows of. */
-static void convert_ranges(struct gt_capture *capture, struct line *host,
-                           struct gt_process *process)
+/* The times of records that are kept as they are. */
+static void convert_records(const struct gt_record_info *info, void *records, size_t count,
+                            struct lines *lines)
 {
-	gt_array_each(struct gt_record_range_begin, begin, &capture->raw_range_begins) {
-		const gt_time time_ns = convert(host, (gt_time)begin->time_ns);
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		struct line *line = line_of(lines, info->fields[i].role);
+		uint8_t *at = (uint8_t *)records + info->fields[i].offset;
 
-		begin->time_ns = (uint64_t)time_ns;
-		widen(process, time_ns, time_ns);
-	}
-	gt_array_each(struct gt_record_range_end, end, &capture->raw_range_ends) {
-		const gt_time time_ns = convert(host, (gt_time)end->time_ns);
+		for (size_t row = 0; line && row < count; row++, at += info->size) {
+			gt_time time;
 
-		end->time_ns = (uint64_t)time_ns;
-		widen(process, time_ns, time_ns);
+			memcpy(&time, at, sizeof(time));
+			time = convert(line, time);
+			memcpy(at, &time, sizeof(time));
+		}
 	}
-	gt_array_each(struct gt_record_range_data, data, &capture->raw_range_data)
-		data->time_ns = (uint64_t)convert(host, (gt_time)data->time_ns);
-	gt_array_each(struct gt_record_given_name, name, &capture->raw_given_names)
-		name->time_ns = (uint64_t)convert(host, (gt_time)name->time_ns);
+}
+
+static void convert_kept(struct gt_capture *capture, struct lines *lines,
+                         struct gt_process *process)
+{
+#define KEPT(record, list)                                                                         \
+	convert_records(gt_record_info(GT_RECORD_##record), capture->list.rows,                    \
+	                capture->list.count, lines);
+#include "collector/kept.def"
+	convert_records(gt_record_info(GT_RECORD_given_name), capture->raw_given_names.rows,
+	                capture->raw_given_names.count, lines);
+	gt_array_each(const struct gt_record_range_begin, begin, &capture->raw_range_begins)
+		widen(process, (gt_time)begin->time_ns, (gt_time)begin->time_ns);
+	gt_array_each(const struct gt_record_range_end, end, &capture->raw_range_ends)
+		widen(process, (gt_time)end->time_ns, (gt_time)end->time_ns);
 }
 
 static void remark(struct gt_collection *collection, const struct gt_capture *capture,
@@ -397,16 +408,7 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 		                &lines, process);
 	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
 		convert_series(trace, raw, &lines, process);
-	gt_array_each(struct gt_record_handle, handle, &capture->raw_handles)
-		handle->time_ns =
-			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)handle->time_ns);
-	gt_array_each(struct gt_record_graph_end, end, &capture->raw_graph_ends)
-		end->time_ns =
-			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)end->time_ns);
-	gt_array_each(struct gt_record_module_unload, unload, &capture->raw_unloads)
-		unload->time_ns =
-			(uint64_t)convert(&lines.of[GT_ROLE_host_time], (gt_time)unload->time_ns);
-	convert_ranges(capture, &lines.of[GT_ROLE_host_time], process);
+	convert_kept(capture, &lines, process);
 	remark(collection, capture, &lines, left_out);
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
 	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "collector/kinds.h"
 #include "collector/rows.h"
 #include "collector/stage.h"
@@ -40,22 +41,14 @@ static void sort(struct gt_capture *capture)
 static const struct gt_record_handle *find(const struct gt_capture *capture, uint64_t handle,
                                            gt_time time_ns)
 {
+	const struct gt_record_handle wanted = {.handle = handle, .time_ns = (uint64_t)time_ns};
 	const struct gt_record_handle *rows = capture->raw_handles.rows;
-	size_t low = 0;
-	size_t high = capture->raw_handles.count;
+	const size_t made = gt_count_up_to(&capture->raw_handles, &wanted, by_handle_and_time);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (rows[middle].handle < handle ||
-		    (rows[middle].handle == handle && (gt_time)rows[middle].time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0 && rows[low - 1].handle == handle)
-		return &rows[low - 1];
-	return low < capture->raw_handles.count && rows[low].handle == handle ? &rows[low] : NULL;
+	if (made > 0 && rows[made - 1].handle == handle)
+		return &rows[made - 1];
+	return made < capture->raw_handles.count && rows[made].handle == handle ? &rows[made]
+	                                                                        : NULL;
 }
 
 gt_id gt_row_of_stream_handle(struct gt_trace *trace, struct gt_capture *capture,

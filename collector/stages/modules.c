@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "collector/stage.h"
 
 /*
@@ -113,20 +114,14 @@ static void init(struct join *join, struct gt_trace *trace)
 /* The first loading of a thread that was done at that time or later; NULL: none was. */
 static struct loading *first_from(const struct join *join, gt_id thread, gt_time time_ns)
 {
-	size_t low = thread < join->trace->threads.count ? join->first[thread] : GT_NONE;
-	size_t high = join->count;
+	const struct loading wanted = {.thread = thread, .at = time_ns};
+	size_t row;
 
-	if (low == GT_NONE)
+	if (thread >= join->trace->threads.count || join->first[thread] == GT_NONE)
 		return NULL;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (join->loadings[middle].thread == thread && join->loadings[middle].at < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < join->count && join->loadings[low].thread == thread ? &join->loadings[low]
+	row = gt_search(join->loadings, join->count, sizeof(*join->loadings), &wanted,
+	                by_thread_and_time, 0);
+	return row < join->count && join->loadings[row].thread == thread ? &join->loadings[row]
 	                                                                 : NULL;
 }
 
@@ -355,21 +350,13 @@ static int by_name_and_time(const void *a, const void *b)
 static const struct named *find_loaded(const struct named *all, size_t count,
                                        const struct named *wanted)
 {
-	size_t low = 0;
-	size_t high = count;
+	const size_t loaded = gt_search(all, count, sizeof(*all), wanted, by_name_and_time, 1);
+	const struct named *last = loaded ? &all[loaded - 1] : NULL;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (by_name_and_time(&all[middle], wanted) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || all[low - 1].process != wanted->process ||
-	    all[low - 1].cupti_id != wanted->cupti_id || all[low - 1].context != wanted->context)
-		return NULL;
-	return &all[low - 1];
+	return last && last->process == wanted->process && last->cupti_id == wanted->cupti_id &&
+	                       last->context == wanted->context
+	               ? last
+	               : NULL;
 }
 
 static void end_modules(struct gt_collection *collection)

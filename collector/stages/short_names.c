@@ -7,8 +7,7 @@
 #include "base/strings.h"
 #include "collector/stage.h"
 #include "model/distinct_names.h"
-#include "model/families.h"
-#include "model/origins.h"
+#include "model/kernel_names.h"
 #include "model/short_gemm.h"
 #include "model/short_name.h"
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "collector/captures.h"
 #include "collector/stage.h"
 #include "model/stream_order.h"
@@ -121,23 +122,24 @@ static int by_handle(const void *a, const void *b)
 	return (left->row > right->row) - (left->row < right->row); /* made in order of time */
 }
 
+static int by_handle_and_time(const void *a, const void *b)
+{
+	const struct life *left = a;
+	const struct life *right = b;
+
+	if (left->first != right->first)
+		return left->first < right->first ? -1 : 1;
+	return (left->from_ns > right->from_ns) - (left->from_ns < right->from_ns);
+}
+
 /* The last life of a handle that began by then; NULL: it was still its first event. */
 static const struct life *find_life(const struct lives *lives, gt_id first, gt_time time_ns)
 {
-	const struct life *rows = lives->list.rows;
-	size_t low = 0;
-	size_t high = lives->list.count;
+	const struct life wanted = {.first = first, .from_ns = time_ns};
+	const size_t began = gt_count_up_to(&lives->list, &wanted, by_handle_and_time);
+	const struct life *last = began ? &lives->list.rows[began - 1] : NULL;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (rows[middle].first < first ||
-		    (rows[middle].first == first && rows[middle].from_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && rows[low - 1].first == first ? &rows[low - 1] : NULL;
+	return last && last->first == first ? last : NULL;
 }
 
 /* Queries were counted over a while: the event is the one that the handle stood for at first. */

@@ -3,32 +3,26 @@
 #include "exporters/chrome/events.h"
 #include "model/view.h"
 
+static gt_time earlier(gt_time base_ns, gt_time start_ns)
+{
+	return gt_ids_time_is_sound(start_ns) && start_ns < base_ns ? start_ns : base_ns;
+}
+
 /* Nothing that is written is earlier. */
 static gt_time find_base(const struct gt_trace *trace)
 {
 	gt_time base_ns = trace->start_ns;
 
 	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
-		if (gt_ids_time_is_sound(call->start_ns) && call->start_ns < base_ns)
-			base_ns = call->start_ns;
+		base_ns = earlier(base_ns, call->start_ns);
 	gt_array_each(const struct gt_range, range, &trace->ranges)
-		if (gt_ids_time_is_sound(range->start_ns) && range->start_ns < base_ns)
-			base_ns = range->start_ns;
+		base_ns = earlier(base_ns, range->start_ns);
 	gt_array_each(const struct gt_mark, mark, &trace->marks)
-		if (gt_ids_time_is_sound(mark->start_ns) && mark->start_ns < base_ns)
-			base_ns = mark->start_ns;
-	for (enum gt_placed_table table = 0; table < GT_PLACED_TABLES; table++)
-		switch (table) {
+		base_ns = earlier(base_ns, mark->start_ns);
 #define PLACED(name, plural)                                                                       \
-	case GT_PLACED_##plural:                                                                   \
-		gt_array_each(const struct gt_##name, row, &trace->plural)                         \
-			if (gt_ids_time_is_sound(row->start_ns) && row->start_ns < base_ns)        \
-				base_ns = row->start_ns;                                           \
-		break;
+	gt_array_each(const struct gt_##name, row, &trace->plural)                                 \
+		base_ns = earlier(base_ns, row->start_ns);
 #include "exporters/perfetto/placed.def"
-		case GT_PLACED_TABLES:
-			break;
-		}
 	return base_ns > 0 ? base_ns : 0;
 }
 

@@ -9,10 +9,9 @@
 #include "exporters/perfetto/nodes.h"
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
-#include "model/families.h"
+#include "model/kernel_names.h"
 #include "model/module_index.h"
 #include "model/occupancy.h"
-#include "model/origins.h"
 #include "model/short_name.h"
 
 enum {

@@ -12,15 +12,16 @@
 #include "injection/thread.h"
 
 #define MEASURE_EVERY 256
-#define SOURCE_BITS   ((1u << GT_ROUTER_SOURCES) - 1)
-#define NAME_SHIFT    8 /* of a call's name in wants */
+#define TIMES_SHIFT   32 /* of how often recording began in active */
+
+_Static_assert(GT_SOURCE_COUNT <= TIMES_SHIFT, "every source has a bit");
 
 /* What most calls do without, out of the way of what every call runs through. */
 #define RARE __attribute__((cold, noinline))
 
 uint32_t gt_call_correlation(void)
 {
-	for (uint32_t i = 0; i < GT_ROUTER_SOURCES; i++)
+	for (uint32_t i = 0; i < GT_SOURCE_COUNT; i++)
 		if (gt_own.frames.depths[i] > 0)
 			return gt_own.frames.correlation;
 	return 0;
@@ -28,7 +29,7 @@ uint32_t gt_call_correlation(void)
 
 size_t gt_router_memory(void)
 {
-	return sizeof(uint32_t[CUPTI_CB_DOMAIN_SIZE][GT_ROUTER_IDS]);
+	return sizeof(struct gt_wants[CUPTI_CB_DOMAIN_SIZE][GT_ROUTER_IDS]);
 }
 
 void gt_router_init(struct gt_router *router, struct gt_session *session, void *zeroed_memory)
@@ -70,46 +71,64 @@ static void leave_nothing(struct gt_session *session, void *state, struct gt_cal
 	(void)kept;
 }
 
+/* A call inside others that the source wants, which it hears of as well. */
+static __attribute__((noinline)) void enter_nested(struct gt_router *router,
+                                                   const struct gt_route *route, uint32_t depth,
+                                                   struct gt_call call)
+{
+	call.depth = (uint8_t)depth;
+	gt_own.frames.nested[depth - 1] = route->hears.enter(router->session, route->state, call);
+}
+
+static __attribute__((noinline)) void leave_nested(struct gt_router *router,
+                                                   const struct gt_route *route, uint32_t depth,
+                                                   struct gt_call call)
+{
+	call.depth = (uint8_t)depth;
+	route->hears.leave(router->session, route->state, call, gt_own.frames.nested[depth - 1]);
+}
+
 static inline void enter(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
 	const uint32_t depth = gt_own.frames.depths[i]++;
 
-	if (depth >= route->levels)
+	if (depth > 0) {
+		if (depth < route->levels)
+			enter_nested(router, route, depth, call);
 		return;
-	if (depth == 0)
-		gt_own.frames.correlation = call.data->correlationId;
-	call.depth = (uint8_t)depth;
-	gt_own.frames.keep[depth][i] = route->hears.enter(router->session, route->state, call);
+	}
+	gt_own.frames.correlation = call.data->correlationId;
+	gt_own.frames.keep[i] = route->hears.enter(router->session, route->state, call);
 }
 
 static inline void leave(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
-	uint32_t depth = gt_own.frames.depths[i];
+	const uint32_t depth = gt_own.frames.depths[i];
 
 	if (depth == 0)
 		return; /* the call began before recording did */
-	gt_own.frames.depths[i] = (uint16_t)--depth;
-	if (depth >= route->levels)
-		return;
-	call.depth = (uint8_t)depth;
-	route->hears.leave(router->session, route->state, call, gt_own.frames.keep[depth][i]);
+	gt_own.frames.depths[i] = (uint8_t)(depth - 1);
+	if (depth == 1)
+		route->hears.leave(router->session, route->state, call, gt_own.frames.keep[i]);
+	else if (depth <= route->levels)
+		leave_nested(router, route, depth - 1, call);
 }
 
 static inline void enter_all(struct gt_router *router, uint32_t sources, struct gt_call call)
 {
 	do
-		enter(router, first_of(sources), call);
-	while (sources &= sources - 1);
+		enter(router, last_of(sources), call);
+	while (sources &= ~(1u << last_of(sources)));
 }
 
 /* The other way round, so that the source that was called last sees the least of the others. */
 static inline void leave_all(struct gt_router *router, uint32_t sources, struct gt_call call)
 {
 	do
-		leave(router, last_of(sources), call);
-	while (sources &= ~(1u << last_of(sources)));
+		leave(router, first_of(sources), call);
+	while (sources &= sources - 1);
 }
 
 /* One call in MEASURE_EVERY is timed from outside: what a callback itself costs. */
@@ -130,7 +149,7 @@ static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_Call
 	for (; sources; sources &= sources - 1) {
 		const uint32_t i = first_of(sources);
 		const struct gt_route *route = &router->routes[i];
-		void *kept = gt_own.frames.depths[i] ? gt_own.frames.keep[0][i] : NULL;
+		void *kept = gt_own.frames.depths[i] ? gt_own.frames.keep[i] : NULL;
 
 		if (route->hears.event)
 			route->hears.event(router->session, route->state, domain, id, data, kept);
@@ -139,11 +158,11 @@ static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_Call
 }
 
 /* The calls that the thread was in when recording ended have returned since. */
-static RARE void begin_anew(const struct gt_router *router, uint32_t active)
+static RARE void begin_anew(const struct gt_router *router, uint32_t times)
 {
 	const int saved = errno;
 
-	gt_own.frames = (struct gt_frames){.active = active, .count = gt_own.frames.count};
+	gt_own.frames = (struct gt_frames){.times = times, .count = gt_own.frames.count};
 	gt_emit_abandon(router->session);
 	errno = saved;
 }
@@ -162,7 +181,7 @@ static uint32_t counted_route(const struct gt_router *router)
 static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
-	void *kept = gt_own.frames.keep[0][i];
+	void *kept = gt_own.frames.keep[i];
 
 	if (!kept || !gt_is_recorded(router->session))
 		return false;
@@ -174,9 +193,10 @@ static void pass_enter(struct gt_router *router, uint32_t i, struct gt_call call
 {
 	const uint32_t depth = gt_own.frames.depths[i]++;
 
-	if (depth < GT_ROUTER_LEVELS)
-		gt_own.frames.keep[depth][i] = NULL;
-	if (depth == 0 && gt_thread_is_ours())
+	if (depth > 0)
+		return;
+	gt_own.frames.keep[i] = NULL;
+	if (gt_thread_is_ours())
 		gt_own_call_enter(router->session, call.data->correlationId);
 }
 
@@ -221,22 +241,23 @@ __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_Callb
 {
 	struct gt_router *router = context;
 	/* Pairs with the release in gt_router_activate. */
-	const uint32_t active = atomic_load_explicit(&router->active, memory_order_acquire);
+	const uint64_t active = atomic_load_explicit(&router->active, memory_order_acquire);
+	const uint32_t times = (uint32_t)(active >> TIMES_SHIFT);
 	struct gt_call call = {.data = data, .id = (uint16_t)id};
-	uint32_t wants;
+	const struct gt_wants *wants;
 	uint32_t sources;
 
 	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS)
 		return;
-	wants = router->wants[domain][id];
-	sources = wants & active & SOURCE_BITS;
-	call.name = wants >> NAME_SHIFT;
+	wants = &router->wants[domain][id];
+	sources = wants->routes & (uint32_t)active;
+	call.name = wants->name;
 	if (sources == 0 || gt_thread_is_ours()) {
 		pass_by(router, call);
 		return;
 	}
-	if (gt_own.frames.active != active)
-		begin_anew(router, active);
+	if (gt_own.frames.times != times)
+		begin_anew(router, times);
 	call.driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
 	if (!call.driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API)
 		tell_all(router, sources, domain, id, data);
@@ -293,7 +314,7 @@ struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler
 {
 	struct gt_route *route = &router->routes[router->count];
 
-	if (router->count == GT_ROUTER_SOURCES)
+	if (router->count == GT_SOURCE_COUNT)
 		return NULL;
 	router->count++;
 	*route = (struct gt_route){.hears = *handler, .state = state, .levels = 1};
@@ -302,6 +323,15 @@ struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler
 	if (!handler->leave)
 		route->hears.leave = leave_nothing;
 	return route;
+}
+
+bool gt_router_nest(struct gt_router *router, struct gt_route *route)
+{
+	for (uint32_t i = 0; i < router->count; i++)
+		if (&router->routes[i] != route && router->routes[i].levels > 1)
+			return false;
+	route->levels = GT_ROUTER_LEVELS;
+	return true;
 }
 
 uint32_t gt_route_bit(const struct gt_router *router, const struct gt_route *route)
@@ -315,23 +345,23 @@ void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_Call
 	const uint32_t bit = gt_route_bit(router, route);
 
 	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS ||
-	    router->wants[domain][id] & bit)
+	    router->wants[domain][id].routes & bit)
 		return;
-	router->wants[domain][id] |= bit;
+	router->wants[domain][id].routes |= bit;
 	route->wanted++;
 }
 
 void gt_router_name(struct gt_router *router, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                     uint32_t name)
 {
-	if (domain < CUPTI_CB_DOMAIN_SIZE && id < GT_ROUTER_IDS && name < GT_ROUTER_NAMES)
-		router->wants[domain][id] |= name << NAME_SHIFT;
+	if (domain < CUPTI_CB_DOMAIN_SIZE && id < GT_ROUTER_IDS)
+		router->wants[domain][id].name = name;
 }
 
 static void enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes,
                    CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-	const uint32_t sources = router->wants[domain][id] & SOURCE_BITS;
+	const uint32_t sources = router->wants[domain][id].routes;
 
 	if (sources == 0 ||
 	    cupti->cuptiEnableCallback(yes, router->subscriber, domain, id) != CUPTI_SUCCESS ||
@@ -352,10 +382,9 @@ void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bo
 
 void gt_router_activate(struct gt_router *router, uint32_t routes)
 {
-	const uint32_t before = atomic_load_explicit(&router->active, memory_order_relaxed);
-	const uint32_t times = (before >> GT_ROUTER_SOURCES) + (routes != 0);
+	const uint64_t before = atomic_load_explicit(&router->active, memory_order_relaxed);
+	const uint64_t times = (before >> TIMES_SHIFT) + (routes != 0);
 
 	/* Pairs with the acquire in on_callback. */
-	atomic_store_explicit(&router->active, times << GT_ROUTER_SOURCES | routes,
-	                      memory_order_release);
+	atomic_store_explicit(&router->active, times << TIMES_SHIFT | routes, memory_order_release);
 }

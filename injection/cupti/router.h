@@ -25,8 +25,7 @@ struct gt_session;
  * from ours.
  */
 
-#define GT_ROUTER_IDS   4096       /* callback ids of one domain */
-#define GT_ROUTER_NAMES (1u << 24) /* strings of names of calls are smaller */
+#define GT_ROUTER_IDS 4096 /* callback ids of one domain */
 
 /* An API call that is entered or returns. Two registers: it is passed by value. */
 struct gt_call {
@@ -68,23 +67,29 @@ struct gt_handler {
 struct gt_route {
 	_Alignas(64) struct gt_handler hears;
 	void *state;
-	uint32_t levels;  /* of calls inside calls that it hears of; 1: the outermost alone */
+	uint32_t levels;  /* of calls inside calls that it hears of: 1, GT_ROUTER_LEVELS for one */
 	uint32_t wanted;  /* callbacks */
 	uint32_t enabled; /* of them that CUPTI gives */
 	bool names; /* it named calls: those that nobody hears are counted where it would hear them */
 };
 
+/* Of a callback. */
+struct gt_wants {
+	uint32_t routes; /* their bits */
+	uint32_t name;   /* string of an API call's name, 0: none */
+};
+
 struct gt_router {
 	struct gt_session *session;
-	uint32_t (*wants)[GT_ROUTER_IDS]; /* by domain and id: bits of the sources, and the name */
+	struct gt_wants (*wants)[GT_ROUTER_IDS]; /* by domain and id */
 	/*
-	 * Bit n: source n hears callbacks now. Above the bits of the sources it is counted how often
-	 * recording began, so that a thread notices that the calls it was in have long returned.
+	 * Bit n: route n hears callbacks now. The upper half counts how often recording began, so
+	 * that a thread notices that the calls it was in have long returned.
 	 */
-	_Atomic uint32_t active;
+	_Atomic uint64_t active;
 	uint32_t count;
 	CUpti_SubscriberHandle subscriber;
-	struct gt_route routes[GT_ROUTER_SOURCES];
+	struct gt_route routes[GT_SOURCE_COUNT];
 };
 
 size_t gt_router_memory(void);
@@ -94,9 +99,16 @@ void gt_router_init(struct gt_router *router, struct gt_session *session, void *
 int gt_router_subscribe(struct gt_router *router, const struct gt_cupti *cupti,
                         struct gt_error *err);
 
-/* A place for a source, or NULL when there is none left. */
+/*
+ * A place for a source, or NULL when there is none left. A call is told at its entry from the last
+ * place to the first, and at its return from the first to the last: who is first sees the least of
+ * the others in it, and what a thread keeps for it is where all else is that a call touches.
+ */
 struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler *handler,
                                void *state);
+
+/* It is also to hear of calls inside calls that it wants; false: another one does already. */
+bool gt_router_nest(struct gt_router *router, struct gt_route *route);
 
 /* An id that is out of range is nobody's. */
 void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_CallbackDomain domain,

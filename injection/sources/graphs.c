@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -32,35 +33,20 @@ struct graphs {
 
 enum { END_OF_GRAPH, END_OF_EXEC, END_OF_NODE }; /* the kinds of the record graph_end */
 
-static uint32_t graph_id(const struct gt_cupti *cupti, CUgraph graph)
-{
-	uint32_t id = 0;
-
-	return graph && cupti->cuptiGetGraphId &&
-	                       cupti->cuptiGetGraphId(graph, &id) == CUPTI_SUCCESS
-	               ? id
-	               : 0;
-}
-
-static uint64_t node_id(const struct gt_cupti *cupti, CUgraphNode node)
-{
-	uint64_t id = 0;
-
-	return node && cupti->cuptiGetGraphNodeId &&
-	                       cupti->cuptiGetGraphNodeId(node, &id) == CUPTI_SUCCESS
-	               ? id
-	               : 0;
-}
-
-static uint32_t exec_id(const struct gt_cupti *cupti, CUgraphExec exec)
-{
-	uint32_t id = 0;
-
-	return exec && cupti->cuptiGetGraphExecId &&
-	                       cupti->cuptiGetGraphExecId(exec, &id) == CUPTI_SUCCESS
-	               ? id
-	               : 0;
-}
+/* What CUPTI calls a graph, a node or an executable graph; 0: there is none, or it does not say. */
+#define NUMBER_OF(name, handle_type, number_type, ask)                                             \
+	static number_type name(const struct gt_cupti *cupti, handle_type handle)                  \
+	{                                                                                          \
+		number_type number = 0;                                                            \
+		const bool known =                                                                 \
+			handle && cupti->ask && cupti->ask(handle, &number) == CUPTI_SUCCESS;      \
+                                                                                                   \
+		return known ? number : 0;                                                         \
+	}
+NUMBER_OF(graph_id, CUgraph, uint32_t, cuptiGetGraphId)
+NUMBER_OF(node_id, CUgraphNode, uint64_t, cuptiGetGraphNodeId)
+NUMBER_OF(exec_id, CUgraphExec, uint32_t, cuptiGetGraphExecId)
+#undef NUMBER_OF
 
 /* ---- which launches are recorded node by node ---- */
 
@@ -362,11 +348,9 @@ static const CUpti_CallbackIdResource wanted[] = {
 	CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
 };
 
-static void want_calls(struct gt_session *session, CUpti_CallbackDomain domain)
+static bool is_known(bool driver, CUpti_CallbackId id)
 {
-	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++)
-		if (gt_graph_call_find(domain == CUPTI_CB_DOMAIN_DRIVER_API, id))
-			gt_want(session, domain, id);
+	return gt_graph_call_find(driver, id) != NULL;
 }
 
 static void note_samples(struct gt_session *session)
@@ -392,8 +376,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	(void)state;
 	(void)err;
-	want_calls(session, CUPTI_CB_DOMAIN_RUNTIME_API);
-	want_calls(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	gt_want_known(session, is_known);
 	note_samples(session);
 	if (!cupti->cuptiGetGraphId || !cupti->cuptiGetGraphNodeId || !cupti->cuptiGetGraphExecId) {
 		gt_note(session, "graphs",

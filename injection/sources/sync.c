@@ -232,11 +232,9 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 	gt_emit_commit();
 }
 
-static void want_calls(struct gt_session *session, CUpti_CallbackDomain domain)
+static bool is_known(bool driver, CUpti_CallbackId id)
 {
-	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++)
-		if (gt_sync_call_find(domain == CUPTI_CB_DOMAIN_DRIVER_API, id))
-			gt_want(session, domain, id);
+	return gt_sync_call_find(driver, id) != NULL;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
@@ -246,8 +244,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	(void)state;
 	(void)err;
-	want_calls(session, CUPTI_CB_DOMAIN_RUNTIME_API);
-	want_calls(session, CUPTI_CB_DOMAIN_DRIVER_API);
+	gt_want_known(session, is_known);
 	if (cupti->cuptiGetContextId && cupti->cuptiGetStreamIdEx)
 		gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED);
 	return 0;

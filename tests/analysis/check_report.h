@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/error.h"
@@ -32,6 +33,21 @@ static inline void run_report(struct gt_result *result, const char *name,
 	const struct gt_view view = gt_view_of(trace);
 
 	run_report_on(result, name, &view);
+}
+
+/* With one parameter set, as --set takes it. */
+static inline void run_report_with(struct gt_result *result, const char *name,
+                                   const struct gt_trace *trace, const char *setting)
+{
+	const struct gt_report *report = gt_report_find(name);
+	const struct gt_view view = gt_view_of(trace);
+	struct gt_arguments arguments;
+
+	cr_assert(report != NULL, "there is no report %s", name);
+	gt_result_init(result);
+	gt_arguments_init(&arguments, report->parameters);
+	cr_assert(eq(int, gt_arguments_set(&arguments, report->parameters, setting, NULL), 0));
+	cr_assert(eq(int, gt_report_run(report, &view, &arguments, result, NULL), 0));
 }
 
 static inline size_t row_count(const struct gt_result *result, const char *title)

@@ -3,8 +3,7 @@
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "base/strings.h"
-#include "model/families.h"
-#include "model/origins.h"
+#include "model/kernel_names.h"
 #include "model/throttle.h"
 
 /* One process with one stream on each of two GPUs. */

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
 #include "base/strings.h"
-#include "model/origins.h"
+#include "model/kernel_names.h"
+#include "support/scene.h"
 
-static struct gt_trace trace;
 static struct gt_result result;
-static gt_id process;
-static gt_id thread;
-static gt_id device;
-static gt_id stream;
-static gt_id shape;
 
 static void begin(void)
 {
-	trace_init(&trace, 10000);
-	process = trace_process(&trace, "app", 100);
-	thread = trace_thread(&trace, process, 7);
-	device = trace_device(&trace);
-	stream = trace_stream(&trace, process, device);
-	shape = trace_shape(&trace, "gemm", 1, 32);
+	scene_begin(10000);
 }
 
 static void end(void)
@@ -32,12 +22,7 @@ TestSuite(ops, .init = begin, .fini = end);
 /* A kernel that ran so long, asked for inside a range. */
 static struct gt_kernel *launch(gt_id range, gt_time call_ns, gt_time start_ns, gt_time duration_ns)
 {
-	const gt_id call = trace_call_in(&trace, range, "cudaLaunchKernel", call_ns, call_ns + 5);
-	struct gt_kernel *kernel =
-		trace_kernel(&trace, stream, shape, start_ns, start_ns + duration_ns);
-
-	kernel->api_call = call;
-	return kernel;
+	return scene_launch(range, call_ns, start_ns, start_ns + duration_ns);
 }
 
 /* The row of a table whose first two cells are these, "-" for one that is not known. */

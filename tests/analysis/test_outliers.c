@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
-#include "analysis/parameter.h"
 #include "model/names.h"
 #include "model/throttle.h"
+#include "support/scene.h"
 
-static struct gt_trace trace;
 static struct gt_result result;
-static gt_id process;
-static gt_id device;
-static gt_id stream;
-static gt_id shape;
 
 static void begin(void)
 {
-	trace_init(&trace, 100000000);
-	process = trace_process(&trace, "app", 100);
-	device = trace_device(&trace);
-	stream = trace_stream(&trace, process, device);
-	shape = trace_shape(&trace, "gemm", 1, 32);
+	scene_begin(100000000);
 }
 
 static void end(void)
@@ -32,18 +23,6 @@ static void add_usual(int count, gt_time start_ns)
 	for (gt_time i = 0; i < count; i++)
 		trace_kernel(&trace, stream, shape, start_ns + i * 100000,
 		             start_ns + i * 100000 + 10000);
-}
-
-static void run_with(const char *setting)
-{
-	const struct gt_report *report = gt_report_find("outliers");
-	const struct gt_view view = gt_view_of(&trace);
-	struct gt_arguments arguments;
-
-	gt_result_init(&result);
-	gt_arguments_init(&arguments, report->parameters);
-	cr_assert(eq(int, gt_arguments_set(&arguments, report->parameters, setting, NULL), 0));
-	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &result, NULL), 0));
 }
 
 Test(outliers, take_twice_the_median_and_more)
@@ -86,7 +65,7 @@ Test(outliers, are_what_the_settings_say)
 		add_usual(11, 0);
 		trace_kernel(&trace, stream, shape, 3000000, 3020000);
 		trace_kernel(&trace, stream, shape, 4000000, 4090000);
-		run_with(cases[i].setting);
+		run_report_with(&result, "outliers", &trace, cases[i].setting);
 		cr_expect(eq(sz, row_count(&result, "outliers"), cases[i].outliers), "%s",
 		          cases[i].setting);
 		end();

@@ -3,48 +3,19 @@
 #include "analysis/parameter.h"
 #include "model/filter.h"
 #include "model/names.h"
+#include "support/scene.h"
 
-static struct gt_trace trace;
 static struct gt_result result;
-static gt_id process;
-static gt_id thread;
-static gt_id device;
-static gt_id stream;
-static gt_id shape;
 
 static void begin(void)
 {
-	trace_init(&trace, 10000);
-	process = trace_process(&trace, "app", 100);
-	thread = trace_thread(&trace, process, 7);
-	device = trace_device(&trace);
-	stream = trace_stream(&trace, process, device);
-	shape = trace_shape(&trace, "gemm", 1, 32);
+	scene_begin(10000);
 }
 
 static void end(void)
 {
 	gt_result_release(&result);
 	gt_trace_release(&trace);
-}
-
-static void run_with(const char *setting)
-{
-	const struct gt_report *report = gt_report_find("ranges");
-	const struct gt_view view = gt_view_of(&trace);
-	struct gt_arguments arguments;
-
-	gt_arguments_init(&arguments, report->parameters);
-	cr_assert(eq(int, gt_arguments_set(&arguments, report->parameters, setting, NULL), 0));
-	gt_result_init(&result);
-	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &result, NULL), 0));
-}
-
-static void launch(gt_id range, gt_time call_ns, gt_time start_ns, gt_time end_ns)
-{
-	const gt_id call = trace_call_in(&trace, range, "cudaLaunchKernel", call_ns, call_ns + 5);
-
-	trace_kernel(&trace, stream, shape, start_ns, end_ns)->api_call = call;
 }
 
 /* train has two steps of 100 and 300 ns, each with a forward, and a checkpoint. */
@@ -58,10 +29,10 @@ static void train(void)
 	const gt_id save = trace_range(&trace, thread, outer, "checkpoint", 700, 900);
 	gt_id copying;
 
-	launch(forward, 120, 1000, 1100);
-	launch(first, 160, 1150, 1200);
-	launch(again, 320, 1300, 1500);
-	launch(again, 330, 1600, 1700);
+	scene_launch(forward, 120, 1000, 1100);
+	scene_launch(first, 160, 1150, 1200);
+	scene_launch(again, 320, 1300, 1500);
+	scene_launch(again, 330, 1600, 1700);
 	copying = trace_call_in(&trace, save, "cudaMemcpyAsync", 710, 720);
 	trace_copy(&trace, stream, GT_COPY_DEVICE_TO_HOST, 5000, 2000, 2500)->api_call = copying;
 }
@@ -153,7 +124,7 @@ Test(ranges, show_what_one_of_them_takes_where_that_is_asked_for)
 {
 	begin();
 	train();
-	run_with("each=yes");
+	run_report_with(&result, "ranges", &trace, "each=yes");
 	cr_expect(not(gt_result_find(&result, "each")->detail));
 	end();
 }
@@ -163,7 +134,7 @@ Test(ranges, by_name_are_counted_wherever_they_stand)
 	begin();
 	train();
 	(void)trace_range(&trace, thread, GT_NONE, "forward", 2000, 2050);
-	run_with("by=name");
+	run_report_with(&result, "ranges", &trace, "by=name");
 	cr_assert(eq(sz, row_count(&result, "ranges"), 4));
 	for (size_t i = 0; i < 4; i++)
 		if (strcmp(cell(&result, "ranges", i, "range")->text, "forward") == 0)
@@ -183,8 +154,8 @@ Test(ranges, by_domain_are_those_of_one_library)
 	const gt_id reduce = trace_range(&trace, thread, GT_NONE, "reduce", 2000, 6000);
 
 	trace.ranges.rows[reduce].domain = domain;
-	launch(reduce, 2010, 7000, 7100);
-	run_with("by=domain");
+	scene_launch(reduce, 2010, 7000, 7100);
+	run_report_with(&result, "ranges", &trace, "by=domain");
 	cr_assert(eq(sz, row_count(&result, "ranges"), 2));
 	expect_words(&result, "ranges", 0, "domain", "NCCL");
 	expect_count(&result, "ranges", 0, "ranges", 1);
@@ -203,7 +174,7 @@ Test(ranges, that_are_open_have_no_wall_time)
 
 	trace.ranges.rows[open].end_ns = 0;
 	trace.ranges.rows[open].flags = GT_UNFINISHED;
-	launch(open, 120, 1000, 1100);
+	scene_launch(open, 120, 1000, 1100);
 	run_report(&result, "ranges", &trace);
 	expect_count(&result, "ranges", 0, "ranges", 1);
 	expect_count(&result, "ranges", 0, "open", 1);

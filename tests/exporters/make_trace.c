@@ -568,61 +568,46 @@ static void add_counter(struct gt_trace *trace)
 	trace->counters.rows[trace->counters.count - 1].unit = sample_text(trace, "items");
 }
 
-/*
- * NVTX: a range that is open at the end, steps in it whose work runs later, two ranges that overlap
- * and one around them on another thread, a mark, names given to a stream and a GPU, and a graph
- * that was captured in one range and launched in another one.
- */
-static void make_ranges(struct gt_trace *trace, struct facts *facts)
-{
-	static const char answers[] =
-		"  \"select count(*) from slice where category = 'nvtx' and name = 'step'\": 2,\n"
-		"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
-		" s.category = 'nvtx' and s.name = 'forward/1' and p.name = 'step'\": 2,\n"
-		"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
-		" s.category = 'api' and p.category = 'nvtx'\": 6,\n"
-		"  \"select dur from slice where category = 'nvtx' and name = 'train'\": -1,\n"
-		"  \"select count(distinct track_id) from slice where name glob 'async*'\": 2,\n"
-		"  \"select extract_arg(arg_set_id, 'debug.payload') from slice"
-		" where name = 'async 1'\": 2.5,\n"
-		"  \"select extract_arg(arg_set_id, 'debug.domain') from slice"
-		" where name = 'async 1'\": \"NCCL\",\n"
-		"  \"select extract_arg(arg_set_id, 'debug.color') from slice"
-		" where name = 'async 1'\": \"#76b900\",\n"
-		"  \"select dur from slice where name = 'loss'\": 0,\n"
-		"  \"select count(*) from slice s join track t on t.id = s.track_id where"
-		" s.category = 'nvtx_gpu' and t.name = 'GPU 0 stream 7: copies ranges'\": 6,\n"
-		"  \"select dur from slice where category = 'nvtx_gpu' and name = 'step'"
-		" order by ts\": 10000,\n"
-		"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
-		" s.category = 'nvtx_gpu' and s.name = 'forward/1' and p.name = 'step'\": 2,\n"
-		"  \"select count(*) from gpu_slice where extract_arg(arg_set_id, 'range') ="
-		" 'train/step/forward\\\\/1'\": 2,\n"
-		"  \"select count(*) from gpu_slice where extract_arg(arg_set_id, 'range') ="
-		" 'train/replay' and extract_arg(arg_set_id, 'captured_in') = 'train/step'\": 3,\n"
-		"  \"select group_concat(c.value, ' ') from counter c join counter_track t"
-		" on t.id = c.track_id where t.name = 'queue length'\": \"1.0 2.0 4.0\",\n"
-		"  \"select unit from counter_track where name = 'queue length'\": \"items\",\n"
-		"  \"select name from gpu_track where name glob 'Stream*'\":"
-		" \"Stream 7: copies\",\n"
-		"  \"select name from gpu\": \"NVIDIA H200 #0: trainer\"";
-	gt_id other;
-	gt_id train;
-	gt_id call;
+static const char ranges_answers[] =
+	"  \"select count(*) from slice where category = 'nvtx' and name = 'step'\": 2,\n"
+	"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
+	" s.category = 'nvtx' and s.name = 'forward/1' and p.name = 'step'\": 2,\n"
+	"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
+	" s.category = 'api' and p.category = 'nvtx'\": 6,\n"
+	"  \"select dur from slice where category = 'nvtx' and name = 'train'\": -1,\n"
+	"  \"select count(distinct track_id) from slice where name glob 'async*'\": 2,\n"
+	"  \"select extract_arg(arg_set_id, 'debug.payload') from slice"
+	" where name = 'async 1'\": 2.5,\n"
+	"  \"select extract_arg(arg_set_id, 'debug.domain') from slice"
+	" where name = 'async 1'\": \"NCCL\",\n"
+	"  \"select extract_arg(arg_set_id, 'debug.color') from slice"
+	" where name = 'async 1'\": \"#76b900\",\n"
+	"  \"select dur from slice where name = 'loss'\": 0,\n"
+	"  \"select count(*) from slice s join track t on t.id = s.track_id where"
+	" s.category = 'nvtx_gpu' and t.name = 'GPU 0 stream 7: copies ranges'\": 6,\n"
+	"  \"select dur from slice where category = 'nvtx_gpu' and name = 'step'"
+	" order by ts\": 10000,\n"
+	"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
+	" s.category = 'nvtx_gpu' and s.name = 'forward/1' and p.name = 'step'\": 2,\n"
+	"  \"select count(*) from gpu_slice where extract_arg(arg_set_id, 'range') ="
+	" 'train/step/forward\\\\/1'\": 2,\n"
+	"  \"select count(*) from gpu_slice where extract_arg(arg_set_id, 'range') ="
+	" 'train/replay' and extract_arg(arg_set_id, 'captured_in') = 'train/step'\": 3,\n"
+	"  \"select group_concat(c.value, ' ') from counter c join counter_track t"
+	" on t.id = c.track_id where t.name = 'queue length'\": \"1.0 2.0 4.0\",\n"
+	"  \"select unit from counter_track where name = 'queue length'\": \"items\",\n"
+	"  \"select name from gpu_track where name glob 'Stream*'\":"
+	" \"Stream 7: copies\",\n"
+	"  \"select name from gpu\": \"NVIDIA H200 #0: trainer\"";
 
-	make_launches(trace, facts, 0);
-	trace->streams.rows[0].name = sample_text(trace, "copies");
-	trace->devices.rows[0].label = sample_text(trace, "trainer");
-	other = sample_thread(trace, 0, 4243);
-	train = sample_range(trace, 0, GT_NONE, "train", SAMPLE_START + 1000, 0);
-	trace->ranges.rows[train].flags = GT_UNFINISHED;
-	make_step(trace, train, SAMPLE_START + 10000);
-	make_step(trace, train, SAMPLE_START + 60000);
+/* Two ranges that overlap on a thread, with a domain, a colour and a payload. */
+static void add_started_ranges(struct gt_trace *trace, gt_id thread)
+{
 	*gt_array_push(&trace->domains) =
 		(struct gt_domain){.process = 0, .name = sample_text(trace, "NCCL")};
 	for (gt_time i = 0; i < 2; i++) {
 		const gt_id range =
-			sample_range(trace, other, i ? trace->ranges.count - 1 : GT_NONE,
+			sample_range(trace, thread, i ? trace->ranges.count - 1 : GT_NONE,
 		                     i ? "async 2" : "async 1", SAMPLE_START + 120000 + 1000 * i,
 		                     SAMPLE_START + 125000 + 1000 * i);
 
@@ -632,13 +617,13 @@ static void make_ranges(struct gt_trace *trace, struct facts *facts)
 		trace->ranges.rows[range].payload = 0x4004000000000000;
 		trace->ranges.rows[range].color = 0xff76b900;
 	}
-	*gt_array_push(&trace->marks) = (struct gt_mark){
-		.start_ns = SAMPLE_START + 15000,
-		.end_ns = SAMPLE_START + 15000,
-		.range = 1,
-		.domain = GT_NONE,
-		.text = sample_text(trace, "loss"),
-	};
+}
+
+/* A graph whose node was captured in range 1, launched in another one: three kernels. */
+static void add_replay(struct gt_trace *trace, gt_id train)
+{
+	gt_id call;
+
 	(void)sample_range(trace, 0, train, "replay", SAMPLE_START + 130000, SAMPLE_START + 140000);
 	*gt_array_push(&trace->graph_nodes) = (struct gt_graph_node){
 		.made_ns = SAMPLE_START + 29000, .range = 1, .shape = GT_NONE};
@@ -655,6 +640,35 @@ static void make_ranges(struct gt_trace *trace, struct facts *facts)
 	}
 	(void)sample_call(trace, 0, "cudaDeviceSynchronize", SAMPLE_START + 141000,
 	                  SAMPLE_START + 160000);
+}
+
+/*
+ * NVTX: a range that is open at the end, steps in it whose work runs later, two ranges that overlap
+ * and one around them on another thread, a mark, names given to a stream and a GPU, and a graph
+ * that was captured in one range and launched in another one.
+ */
+static void make_ranges(struct gt_trace *trace, struct facts *facts)
+{
+	gt_id other;
+	gt_id train;
+
+	make_launches(trace, facts, 0);
+	trace->streams.rows[0].name = sample_text(trace, "copies");
+	trace->devices.rows[0].label = sample_text(trace, "trainer");
+	other = sample_thread(trace, 0, 4243);
+	train = sample_range(trace, 0, GT_NONE, "train", SAMPLE_START + 1000, 0);
+	trace->ranges.rows[train].flags = GT_UNFINISHED;
+	make_step(trace, train, SAMPLE_START + 10000);
+	make_step(trace, train, SAMPLE_START + 60000);
+	add_started_ranges(trace, other);
+	*gt_array_push(&trace->marks) = (struct gt_mark){
+		.start_ns = SAMPLE_START + 15000,
+		.end_ns = SAMPLE_START + 15000,
+		.range = 1,
+		.domain = GT_NONE,
+		.text = sample_text(trace, "loss"),
+	};
+	add_replay(trace, train);
 	add_counter(trace);
 	facts->kernels = 5;
 	facts->threads = 2;
@@ -662,7 +676,7 @@ static void make_ranges(struct gt_trace *trace, struct facts *facts)
 	facts->samples = 2 * 3 + 1; /* as for copies */
 	facts->first_ns = SAMPLE_START + 1000;
 	facts->last_ns = SAMPLE_START + 160000;
-	facts->answers = answers_of(NULL, 0, answers);
+	facts->answers = answers_of(NULL, 0, ranges_answers);
 	trace->end_ns = SAMPLE_START + 170000;
 }
 

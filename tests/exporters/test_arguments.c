@@ -8,8 +8,7 @@
 #include "base/strings.h"
 #include "exporters/read.h"
 #include "exporters/sample.h"
-#include "model/families.h"
-#include "model/origins.h"
+#include "model/kernel_names.h"
 
 enum { KERNEL_IID = 19, LAUNCH = 21, KERNELS = 1000, ARG_NAMES = 1001 };
 

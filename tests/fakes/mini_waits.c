@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "injection/call_parameters.h"
 #include "injection/sync_calls.h"
 
 enum { KINDS = 32, HANDLES = 256, KERNELS = 4096, MAX_FACTS = 8 };
@@ -59,9 +60,9 @@ static void expect(struct handles *known, uint64_t handle)
 
 static void count_fact(const struct gt_sync_facts *facts)
 {
-	const int own_stream = facts->stream != GT_SYNC_STREAM_LEGACY &&
-	                       facts->stream != GT_SYNC_STREAM_PER_THREAD &&
-	                       facts->stream != GT_SYNC_STREAM_NONE;
+	const int own_stream = facts->stream != GT_STREAM_LEGACY &&
+	                       facts->stream != GT_STREAM_PER_THREAD &&
+	                       facts->stream != GT_STREAM_NONE;
 
 	state.facts[facts->kind]++;
 	expect(&state.streams, own_stream ? facts->stream : 0);

@@ -47,7 +47,7 @@ static bool is_wanted(CUpti_CallbackDomain domain, const char *const *names, siz
 {
 	for (size_t id = 1; id < count; id++)
 		if (strcmp(names[id], name) == 0)
-			return recorder.session->router.wants[domain][id] != 0;
+			return recorder.session->router.wants[domain][id].routes != 0;
 	cr_assert(false, "%s", name);
 	return false;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "injection/sync_calls.h"
+#include "injection/call_parameters.h"
 #include "support/check.h"
 
 static CUgraphExec const exec = (CUgraphExec)0xec00;
@@ -83,12 +83,12 @@ Test(graph_calls, says_which_graph_is_launched_into_which_stream)
 	cr_expect(eq(u64, facts.stream, 0x5000));
 	facts = DRIVER_FACTS(cuGraphLaunch, NULL, exec, NULL);
 	cr_expect(eq(ptr, facts.exec, exec));
-	cr_expect(eq(u64, facts.stream, GT_SYNC_STREAM_LEGACY));
+	cr_expect(eq(u64, facts.stream, GT_STREAM_LEGACY));
 	facts = DRIVER_FACTS(cuGraphLaunch_ptsz, NULL, exec, NULL);
 	cr_expect(eq(ptr, facts.exec, exec));
-	cr_expect(eq(u64, facts.stream, GT_SYNC_STREAM_PER_THREAD));
+	cr_expect(eq(u64, facts.stream, GT_STREAM_PER_THREAD));
 	facts = DRIVER_FACTS(cuGraphUpload, NULL, exec, CU_STREAM_LEGACY);
-	cr_expect(eq(u64, facts.stream, GT_SYNC_STREAM_LEGACY));
+	cr_expect(eq(u64, facts.stream, GT_STREAM_LEGACY));
 }
 
 Test(graph_calls, knows_an_executable_graph_only_when_it_was_made)

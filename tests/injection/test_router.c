@@ -187,10 +187,10 @@ Test(router, tells_each_source_as_if_it_were_alone)
 	gt_router_want(router, a, DRIVER, 7);
 	gt_router_want(router, b, DRIVER, 7);
 	gt_router_activate(router, 3);
-	/* In order at the entry, the other way round at the return. */
+	/* The first is the nearest to what the call does. */
 	enter(RUNTIME, 5);
 	leave(RUNTIME, 5);
-	expect_heard("Ea5.0 Eb5.0 Lb5.0=5 La5.0=5 ");
+	expect_heard("Eb5.0 Ea5.0 La5.0=5 Lb5.0=5 ");
 	/* 7 is the outermost that a wants; for b it is inside 6. */
 	enter(RUNTIME, 6);
 	enter(DRIVER, 7);
@@ -207,7 +207,7 @@ Test(router, tells_of_calls_inside_calls_where_that_is_wanted)
 {
 	struct gt_route *a = add("a");
 
-	a->levels = GT_ROUTER_LEVELS;
+	cr_assert(gt_router_nest(router, a));
 	gt_router_want(router, a, DRIVER, 7);
 	gt_router_activate(router, 1);
 	for (int i = 0; i < GT_ROUTER_LEVELS + 2; i++)
@@ -459,11 +459,11 @@ Test(router, says_in_which_call_an_event_happens)
 	gt_router_want(router, a, RUNTIME, 8);
 	gt_router_want(router, a, DRIVER, 7);
 	gt_router_want(router, b, DRIVER, 7);
-	a->levels = GT_ROUTER_LEVELS;
+	cr_assert(gt_router_nest(router, a));
 	gt_router_activate(router, 3);
 	enter(RUNTIME, 8);
 	enter(DRIVER, 7);
-	expect_heard("Ea8.0 Ea7.1 Eb7.0 ");
+	expect_heard("Ea8.0 Eb7.0 Ea7.1 ");
 	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RESOURCE, 3, "x");
 	expect_heard("Va3/3:x=8 Vb3/3:x=7 ");
 	leave(DRIVER, 7);
@@ -487,7 +487,7 @@ Test(router, knows_the_correlation_id_of_the_call_that_an_event_happens_in)
 
 	gt_router_want(router, a, RUNTIME, 8);
 	gt_router_want(router, a, DRIVER, 7);
-	a->levels = GT_ROUTER_LEVELS;
+	cr_assert(gt_router_nest(router, a));
 	gt_router_activate(router, 1);
 	cr_expect(eq(u32, gt_call_correlation(), 0));
 	cupti.callback(cupti.context, CUPTI_CB_DOMAIN_RUNTIME_API, 8, &outer);
@@ -551,11 +551,34 @@ Test(router, measures_one_call_in_256)
 	cr_expect(gt(u64, recorder_count(&recorder, GT_LEDGER_callback_ns), 0));
 }
 
-Test(router, has_so_many_places)
+Test(router, has_a_place_for_every_source_there_is)
 {
-	for (int i = 0; i < GT_ROUTER_SOURCES; i++)
-		cr_expect(ne(ptr, add("a"), NULL));
+	struct gt_route *last = NULL;
+	uint32_t count;
+
+	(void)gt_sources_all(&count);
+	for (uint32_t i = 0; i < count; i++) {
+		last = add("a");
+		cr_assert(ne(ptr, last, NULL));
+		gt_router_want(router, last, DRIVER, 7);
+	}
 	cr_expect(eq(ptr, add("a"), NULL));
+	gt_router_activate(router, gt_route_bit(router, last));
+	enter(DRIVER, 7);
+	leave(DRIVER, 7);
+	expect_heard("Ea7.0 La7.0=7 ");
+}
+
+/* What a thread keeps of calls inside calls is kept for one source. */
+Test(router, tells_one_source_alone_of_calls_inside_calls)
+{
+	struct gt_route *a = add("a");
+	struct gt_route *b = add("b");
+
+	cr_expect(gt_router_nest(router, a));
+	cr_expect(gt_router_nest(router, a), "it may ask twice");
+	cr_expect(not(gt_router_nest(router, b)));
+	cr_expect(eq(u32, b->levels, 1));
 }
 
 Test(router, says_why_it_cannot_subscribe)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "injection/call_parameters.h"
 #include "support/check.h"
 
 #define MAX_FACTS 4
@@ -159,7 +160,7 @@ Test(sync_calls, a_null_stream_is_the_threads_own_only_in_calls_compiled_for_tha
 
 		if (!call)
 			continue;
-		cr_expect(eq(int, call->default_stream == GT_SYNC_STREAM_PER_THREAD, by_name), "%s",
+		cr_expect(eq(int, call->default_stream == GT_STREAM_PER_THREAD, by_name), "%s",
 		          name);
 		per_thread += by_name;
 	}
@@ -218,7 +219,7 @@ Test(sync_calls, an_event_is_waited_for)
 {
 	struct gt_sync_facts expected = {.kind = GT_SYNC_EVENT_SYNCHRONIZE,
 	                                 .waits = GT_SYNC_WAITS_ALWAYS,
-	                                 .stream = GT_SYNC_STREAM_NONE,
+	                                 .stream = GT_STREAM_NONE,
 	                                 .event = 0xe000};
 
 	expect_same(RUNTIME_FACT(cudaEventSynchronize_v3020, event), expected);
@@ -229,7 +230,7 @@ Test(sync_calls, a_context_is_waited_for_also_without_parameters)
 {
 	struct gt_sync_facts expected = {.kind = GT_SYNC_CONTEXT_SYNCHRONIZE,
 	                                 .waits = GT_SYNC_WAITS_ALWAYS,
-	                                 .stream = GT_SYNC_STREAM_NONE};
+	                                 .stream = GT_STREAM_NONE};
 
 	expect_same(BARE_FACT(false, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020),
 	            expected);
@@ -249,7 +250,7 @@ Test(sync_calls, a_stream_waits_for_an_event)
 	expect_same(RUNTIME_FACT(cudaStreamWaitEvent_ptsz_v7000, stream, event, 1), expected);
 	expect_same(DRIVER_FACT(cuStreamWaitEvent, stream, event, 1), expected);
 	expect_same(DRIVER_FACT(cuStreamWaitEvent_ptsz, stream, event, 1), expected);
-	expected.stream = GT_SYNC_STREAM_NONE;
+	expected.stream = GT_STREAM_NONE;
 	expected.context = 0xc000;
 	expected.flags = 0;
 	expect_same(DRIVER_FACT(cuCtxWaitEvent, (CUcontext)0xc000, event), expected);
@@ -274,7 +275,7 @@ Test(sync_calls, an_event_is_recorded_in_a_stream)
 Test(sync_calls, two_events_are_compared_whatever_the_version)
 {
 	struct gt_sync_facts expected = {.kind = GT_SYNC_EVENT_ELAPSED_TIME,
-	                                 .stream = GT_SYNC_STREAM_NONE,
+	                                 .stream = GT_STREAM_NONE,
 	                                 .event = 0xe000,
 	                                 .second_event = 0xe100};
 	const cudaEventElapsedTime_v12080_params before_cuda_13 = {NULL, earlier, event};
@@ -291,11 +292,11 @@ Test(sync_calls, queries_ask_and_do_not_wait)
 {
 	expect_same(RUNTIME_FACT(cudaEventQuery_v3020, event),
 	            (struct gt_sync_facts){.kind = GT_SYNC_EVENT_QUERY,
-	                                   .stream = GT_SYNC_STREAM_NONE,
+	                                   .stream = GT_STREAM_NONE,
 	                                   .event = 0xe000});
 	expect_same(DRIVER_FACT(cuEventQuery, event),
 	            (struct gt_sync_facts){.kind = GT_SYNC_EVENT_QUERY,
-	                                   .stream = GT_SYNC_STREAM_NONE,
+	                                   .stream = GT_STREAM_NONE,
 	                                   .event = 0xe000});
 	expect_same(RUNTIME_FACT(cudaStreamQuery_v3020, stream),
 	            (struct gt_sync_facts){.kind = GT_SYNC_STREAM_QUERY, .stream = 0x5000});
@@ -415,7 +416,7 @@ Test(sync_calls, a_long_batch_is_cut_and_says_how_long_it_was)
 	cr_assert(eq(uint, said.count, MAX_FACTS));
 	cr_expect(eq(u64, said.facts[MAX_FACTS - 1].address, 0xa004));
 	cr_expect(eq(u64, said.facts[MAX_FACTS - 1].value, 4));
-	cr_expect(eq(u64, said.facts[MAX_FACTS - 1].stream, GT_SYNC_STREAM_PER_THREAD));
+	cr_expect(eq(u64, said.facts[MAX_FACTS - 1].stream, GT_STREAM_PER_THREAD));
 	cr_expect(eq(u32, said.facts[MAX_FACTS - 1].count, 20));
 }
 
@@ -464,7 +465,7 @@ Test(sync_calls, copies_fills_and_frees_of_the_driver_wait_as_documented)
 	expect_same(DRIVER_FACT(cuMemFree_v2, 0xadd0),
 	            (struct gt_sync_facts){.kind = GT_SYNC_BLOCKING_FREE,
 	                                   .waits = GT_SYNC_WAITS_SOMETIMES,
-	                                   .stream = GT_SYNC_STREAM_NONE,
+	                                   .stream = GT_STREAM_NONE,
 	                                   .address = 0xadd0});
 }
 
@@ -496,7 +497,7 @@ Test(sync_calls, a_created_event_is_known_when_the_call_returned_without_error)
 {
 	expect_same(created(CUPTI_API_EXIT, 0, event),
 	            (struct gt_sync_facts){.kind = GT_SYNC_EVENT_CREATE,
-	                                   .stream = GT_SYNC_STREAM_NONE,
+	                                   .stream = GT_STREAM_NONE,
 	                                   .event = 0xe000,
 	                                   .flags = CU_EVENT_DISABLE_TIMING});
 	cr_expect(eq(u64, created(CUPTI_API_ENTER, 0, event).event, 0));
@@ -506,7 +507,7 @@ Test(sync_calls, a_created_event_is_known_when_the_call_returned_without_error)
 Test(sync_calls, a_destroyed_event_is_named_by_both_versions)
 {
 	const struct gt_sync_facts expected = {
-		.kind = GT_SYNC_EVENT_DESTROY, .stream = GT_SYNC_STREAM_NONE, .event = 0xe000};
+		.kind = GT_SYNC_EVENT_DESTROY, .stream = GT_STREAM_NONE, .event = 0xe000};
 
 	expect_same(RUNTIME_FACT(cudaEventDestroy_v3020, event), expected);
 	expect_same(DRIVER_FACT(cuEventDestroy, event), expected);

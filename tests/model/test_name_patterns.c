@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/origins.h"
+#include "model/kernel_names.h"
 #include "support/check.h"
 
 /* Whether a pattern alone fits a name. */

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "model/families.h"
-#include "model/origins.h"
+#include "model/kernel_names.h"
 #include "support/check.h"
 
 static void expect_read(const char *domain, const char *text, enum gt_operation_kind kind,

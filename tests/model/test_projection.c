@@ -3,25 +3,14 @@
 
 #include "model/names.h"
 #include "support/check.h"
-#include "support/trace.h"
+#include "support/scene.h"
 
-static struct gt_trace trace;
 static struct gt_ranges ranges;
 static struct gt_projection projection;
-static gt_id process;
-static gt_id thread;
-static gt_id device;
-static gt_id stream;
-static gt_id shape;
 
 static void begin(void)
 {
-	trace_init(&trace, 10000);
-	process = trace_process(&trace, "app", 100);
-	thread = trace_thread(&trace, process, 7);
-	device = trace_device(&trace);
-	stream = trace_stream(&trace, process, device);
-	shape = trace_shape(&trace, "gemm", 1, 32);
+	scene_begin(10000);
 }
 
 static void end(void)

@@ -8,8 +8,7 @@
 #include "base/array.h"
 #include "base/demangle.h"
 #include "base/strings.h"
-#include "model/families.h"
-#include "model/origins.h"
+#include "model/kernel_names.h"
 #include "support/check.h"
 
 /* Real kernels: mangled name, short name, family, origin, with tabs between them. */

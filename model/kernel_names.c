@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/origins.h"
+#include "model/kernel_names.h"
 
 #include <string.h>
 
+#include "base/array.h"
 #include "model/name_parts.h"
 #include "model/name_patterns.h"
 
-static const char *const names[] = {
+static const char *const family_names[] = {
+#define FAMILY(name, text) [GT_FAMILY_##name] = (text),
+#include "model/families.def"
+};
+
+static const struct gt_name_pattern family_patterns[] = {
+#define PATTERN(family, pattern) {pattern, GT_FAMILY_##family},
+#include "model/families.def"
+};
+
+static const char *const origin_names[] = {
 #define ORIGIN(name, text) [GT_ORIGIN_##name] = (text),
 #include "model/origins.def"
 };
 
-static const struct gt_name_pattern patterns[] = {
+static const struct gt_name_pattern origin_patterns[] = {
 #define PATTERN(origin, pattern) {pattern, GT_ORIGIN_##origin},
 #include "model/origins.def"
 };
@@ -36,15 +47,24 @@ static enum gt_kernel_origin unmatched(const char *full_name)
 	                                                                  : GT_ORIGIN_unknown;
 }
 
+enum gt_family gt_family_of(const char *short_name)
+{
+	return (enum gt_family)gt_name_match(family_patterns, GT_COUNT_OF(family_patterns),
+	                                     short_name, GT_FAMILY_other);
+}
+
 enum gt_kernel_origin gt_origin_of(const char *full_name)
 {
-	const size_t count = sizeof(patterns) / sizeof(patterns[0]);
+	return (enum gt_kernel_origin)gt_name_match(origin_patterns, GT_COUNT_OF(origin_patterns),
+	                                            function_of(full_name), unmatched(full_name));
+}
 
-	return (enum gt_kernel_origin)gt_name_match(patterns, count, function_of(full_name),
-	                                            unmatched(full_name));
+const char *gt_family_name(uint32_t family)
+{
+	return family_names[family < GT_FAMILY_COUNT ? family : GT_FAMILY_other];
 }
 
 const char *gt_origin_name(uint32_t origin)
 {
-	return names[origin < GT_ORIGIN_COUNT ? origin : GT_ORIGIN_unknown];
+	return origin_names[origin < GT_ORIGIN_COUNT ? origin : GT_ORIGIN_unknown];
 }
