@@ -217,7 +217,7 @@ static bool is_held_down(const struct gt_facts *facts, gt_id device, struct sent
 	           share(worst.total_ns, sampled_ns(facts)).text, gt_throttle_help(why));
 }
 
-/* What shows the recording without its warm-up, where a tenth of it or more comes after that. */
+/* What shows the recording from the last of these calls on, if that is a tenth of it or more. */
 static void name_end_of_loading(const struct gt_facts *facts, char *text, size_t size)
 {
 	const gt_time start_ns = facts->view->trace->start_ns;
@@ -227,7 +227,7 @@ static void name_end_of_loading(const struct gt_facts *facts, char *text, size_t
 	if (past_ns <= 0 || !is_share(after_ns, gt_facts_duration_ns(facts), 10))
 		snprintf(text, size, "look at --from");
 	else
-		snprintf(text, size, "leave it out: --from %lldms is after the last of these calls",
+		snprintf(text, size, "leave it out: --from %lldms",
 		         (long long)((past_ns + 999999) / 1000000));
 }
 

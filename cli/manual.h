@@ -11,7 +11,10 @@ struct gt_error;
  * a page for each command and gputrace-report.5 with the columns of every report.
  */
 
-/* page NULL: the names of all, a line each. -EINVAL when there is no page of that name. */
+/*
+ * page NULL: the names of all, a line each; also without its section, "run" for gputrace-run.1, the
+ * name of a report for gputrace-report.5. -EINVAL when there is no page of that name.
+ */
 int gt_manual_print(const char *page, FILE *out, struct gt_error *err);
 
 #endif

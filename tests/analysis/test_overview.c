@@ -315,8 +315,7 @@ Test(findings, tell_where_warming_up_ended)
 	run_report(&result, "summary", &trace);
 	cr_expect(stands_out("Loading code took 9.00 ms, 9.0% of the recording (2 calls, all in "
 	                     "cuLibraryLoadData): first launches of kernels pay for it. Warm up "
-	                     "before measuring, or leave it out: --from 81ms is after the last of "
-	                     "these calls."));
+	                     "before measuring, or leave it out: --from 81ms."));
 	gt_result_release(&result);
 	/* Hardly anything comes after it. */
 	trace.api_calls.rows[1].start_ns = 95000000;
