@@ -62,9 +62,9 @@ struct gt_capture {
 	struct gt_known ledger_names;                 /* rows of it by name */
 	gt_array(struct gt_record_clock) clocks;
 	gt_array(struct gt_raw_series) raw_series;
-	uint64_t chunks_left_out; /* they would have taken too much memory */
-	uint64_t chunks_damaged;  /* their contents do not fit their kind */
-	uint64_t bytes_damaged;   /* of its file, which had to be skipped */
+	uint64_t chunks_left_out;       /* they would have taken too much memory */
+	uint64_t chunks_damaged;        /* their contents do not fit their kind */
+	uint64_t bytes_damaged;         /* of its file, which had to be skipped */
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */
 	struct gt_known devices;        /* by ordinal */
