@@ -241,7 +241,7 @@ static bool loads_much(const struct gt_facts *facts, struct sentence *sentence)
 	name_end_of_loading(facts, from, sizeof(from));
 	return say(sentence,
 	           "Loading code took %s, %s of the recording (%s): first "
-	           "launches of kernels pay for it. Warm up before measuring, or %s.",
+	           "launches pay for it. Warm up, or %s.",
 	           ns(loads->total_ns).text,
 	           share(loads->total_ns, gt_facts_duration_ns(facts)).text,
 	           gt_amount_calls(loads).text, from);
