@@ -155,7 +155,7 @@ static void add_table(const struct gt_operation_totals *totals, struct gt_result
 {
 	gt_result_begin(result, table->title, table->headings, table->count);
 	gt_array_each(const struct gt_operation_total, row, &totals->rows)
-		if (row->kind == table->kind)
+		if (row->kind == table->kind && (row->calls || row->inclusive_ns))
 			add_row(totals, result, row);
 }
 
