@@ -14,29 +14,30 @@
 #include "model/view.h"
 
 /* Of each operation, behind what it is called. */
-#define FIGURES                                                                                                 \
-	{"calls", GT_UNIT_COUNT,                                                                                \
-	 "How often its range began; of what graphs run, how often they were launched",                         \
-	 GT_WORTH_LITTLE},                                                                                      \
-		{"own_ns", GT_UNIT_NS,                                                                          \
-	         "GPU time of what it asked for itself: sum of end - start of kernels, copies "                 \
-	         "and fills",                                                                                   \
-	         GT_WORTH_KEY},                                                                                 \
-		{"share_percent", GT_UNIT_PERCENT,                                                              \
-	         "own_ns of the time of all kernels, copies and fills", GT_WORTH_KEY},                          \
-		{"inclusive_ns", GT_UNIT_NS,                                                                    \
-	         "own_ns, and that of the others of this table that were called inside"},                       \
-		{"mean_ns", GT_UNIT_NS, "GPU time of a call, with what is inside, on average"},                 \
-		{"median_ns", GT_UNIT_NS, "Half of the calls took no more", GT_WORTH_LITTLE},                   \
-		{"min_ns", GT_UNIT_NS, "Least", GT_WORTH_LEAST},                                                \
-		{"max_ns", GT_UNIT_NS, "Most", GT_WORTH_LEAST},                                                 \
-		{"launches", GT_UNIT_COUNT, "Kernels, copies and fills of own_ns",                              \
-	         GT_WORTH_LITTLE},                                                                              \
-		{"launches_each", GT_UNIT_REAL, "launches / calls", GT_WORTH_LITTLE},                           \
-	{                                                                                                       \
-		"idle_ns", GT_UNIT_NS,                                                                          \
-			"GPU idle between first start and last end of its calls; not known of what graphs run", \
-			GT_WORTH_LITTLE                                                                         \
+#define FIGURES                                                                                    \
+	{"calls", GT_UNIT_COUNT,                                                                   \
+	 "How often its range began; of what graphs run, how often they were launched",            \
+	 GT_WORTH_LITTLE},                                                                         \
+		{"own_ns", GT_UNIT_NS,                                                             \
+	         "GPU time of what it asked for itself: sum of end - start of kernels, copies "    \
+	         "and fills",                                                                      \
+	         GT_WORTH_KEY},                                                                    \
+		{"share_percent", GT_UNIT_PERCENT,                                                 \
+	         "own_ns of the time of all kernels, copies and fills", GT_WORTH_KEY},             \
+		{"inclusive_ns", GT_UNIT_NS,                                                       \
+	         "own_ns, and that of the others of this table that were called inside"},          \
+		{"mean_ns", GT_UNIT_NS, "GPU time of a call, with what is inside, on average"},    \
+		{"median_ns", GT_UNIT_NS, "Half of the calls took no more", GT_WORTH_LITTLE},      \
+		{"min_ns", GT_UNIT_NS, "Least", GT_WORTH_LEAST},                                   \
+		{"max_ns", GT_UNIT_NS, "Most", GT_WORTH_LEAST},                                    \
+		{"launches", GT_UNIT_COUNT, "Kernels, copies and fills of own_ns",                 \
+	         GT_WORTH_LITTLE},                                                                 \
+		{"launches_each", GT_UNIT_REAL, "launches / calls", GT_WORTH_LITTLE},              \
+	{                                                                                          \
+		"idle_ns", GT_UNIT_NS,                                                             \
+			"GPU idle between first start and last end of its calls; not known of "    \
+			"what graphs run",                                                         \
+			GT_WORTH_LITTLE                                                            \
 	}
 
 static const struct gt_heading module_headings[] = {
