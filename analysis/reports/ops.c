@@ -35,8 +35,8 @@
 		{"launches_each", GT_UNIT_REAL, "launches / calls", GT_WORTH_LITTLE},              \
 	{                                                                                          \
 		"idle_ns", GT_UNIT_NS,                                                             \
-			"Time in which nothing ran on the GPU between the first start and the "    \
-			"last end of calls; not known of what graphs run",                         \
+			"GPU idle between first start and last end of its calls; not known of "    \
+			"what graphs run",                                                         \
 			GT_WORTH_LITTLE                                                            \
 	}
 
@@ -59,8 +59,7 @@ static const struct gt_heading op_headings[] = {
 
 static const struct gt_heading hlo_headings[] = {
 	{"instruction", GT_UNIT_TEXT,
-         "Instruction of HLO; without ranges of XLA's, kernel that is called as it is. Not known of "
-         "calls of libraries then",
+         "Instruction of HLO, without XLA's ranges its kernel; not known of calls of libraries then",
          GT_WORTH_NAME},
 	{"category", GT_UNIT_TEXT,
          "What sort of an instruction it is, as its text, its name or its kernel tells"},
@@ -155,7 +154,7 @@ static void add_table(const struct gt_operation_totals *totals, struct gt_result
 {
 	gt_result_begin(result, table->title, table->headings, table->count);
 	gt_array_each(const struct gt_operation_total, row, &totals->rows)
-		if (row->kind == table->kind)
+		if (row->kind == table->kind && (row->calls || row->inclusive_ns))
 			add_row(totals, result, row);
 }
 

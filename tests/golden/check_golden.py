@@ -84,12 +84,31 @@ def graph_facts(report):
     return {"graphs": {"runs": runs, "share": chosen(report["share"], ["kernels", "kernel_ns"])}} if runs else {}
 
 
+def operation_facts(report):
+    """What frameworks called, if any did: whose each row is, and what it took."""
+    whose = {"nn_modules": ["module", "direction"], "ops": ["op", "direction", "forward_op"],
+             "hlo": ["instruction", "category", "hlo_module", "kernel"]}
+    tables = {name: sorted(chosen(report[name], [*columns, "calls", "launches", "own_ns", "inclusive_ns"]),
+                           key=json.dumps)
+              for name, columns in whose.items() if report[name]}
+    return {"operations": tables} if tables else {}
+
+
+def range_facts(report):
+    """Of ranges that asked the GPU for something, and how many there are in all."""
+    if not report["ranges"]:
+        return {}
+    rows = chosen([row for row in report["ranges"] if row["gpu_ns"]],
+                  ["range", "ranges", "gpu_ns", "kernels", "copies", "fills"])
+    return {"ranges": {"paths": len(report["ranges"]), "busy": sorted(rows, key=json.dumps)}}
+
+
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
     said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
-                          "summary", "graphs"))
-    kernels, copies, api, gaps, summary, graphs = said["reports"]
+                          "summary", "graphs", "ops", "ranges"))
+    kernels, copies, api, gaps, summary, graphs, ops, ranges = said["reports"]
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -116,6 +135,8 @@ def facts_of(gputrace, recording):
         "api": summed(api["functions"], "function", ["calls", "errors"]),
         "errors": summed(api["errors"], "result", ["calls"]),
         **graph_facts(graphs),
+        **operation_facts(ops),
+        **range_facts(ranges),
         "notes": [row["text"] for row in info["notes"]],
         "export": {name: trace[name] for name in
                    ("gpu_slices", "api_slices", "arrows", "skipped")},

@@ -11,7 +11,7 @@ ENGINE = "autograd::engine::evaluate_function: "
 OPTIMIZER = "Optimizer.step#"
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 CALLS = ("cuda_runtime", "cuda_driver")
-SHOWN = ("cpu_op", "python_function", "user_annotation")
+SHOWN = ("cpu_op", "user_annotation")
 
 
 def chains_of(shown, calls):
@@ -49,9 +49,11 @@ class Owners:
         self.names = names
         self.threads = collections.defaultdict(lambda: ([], []))
         for event in events:
-            if event.get("ph") == "X" and event.get("cat") in SHOWN:
+            if event.get("ph") != "X":
+                continue
+            if event.get("cat") in SHOWN or event["name"] in names:
                 self.threads[event["tid"]][0].append(event)
-            elif event.get("ph") == "X" and event.get("cat") in CALLS:
+            elif event.get("cat") in CALLS:
                 self.threads[event["tid"]][1].append(event)
         self.modules = {}  # by sequence number: that of the last forward operation that began with it
         self.numbers = {}  # by id of an event of backward
