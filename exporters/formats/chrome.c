@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "exporters/chrome/events.h"
+#include "model/module_index.h"
 #include "model/view.h"
 
 /* Nothing that is written is earlier. */
@@ -17,6 +18,13 @@ static gt_time find_base(const struct gt_trace *trace)
 	gt_array_each(const struct gt_mark, mark, &trace->marks)
 		if (gt_ids_time_is_sound(mark->start_ns) && mark->start_ns < base_ns)
 			base_ns = mark->start_ns;
+	gt_array_each(const struct gt_module, module, &trace->modules)
+		if (gt_ids_time_is_sound(gt_module_began(module)) &&
+		    gt_module_began(module) < base_ns)
+			base_ns = gt_module_began(module);
+	gt_array_each(const struct gt_jit, jit, &trace->jits)
+		if (gt_ids_time_is_sound(jit->start_ns) && jit->start_ns < base_ns)
+			base_ns = jit->start_ns;
 	for (enum gt_placed_table table = 0; table < GT_PLACED_TABLES; table++)
 		switch (table) {
 #define PLACED(name, plural)                                                                       \
@@ -51,6 +59,7 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
 	gt_ranges_init(&chrome.ranges, view->trace);
 	gt_chrome_write_ranges(&chrome);
 	gt_chrome_write_calls(&chrome);
+	gt_chrome_write_modules(&chrome);
 	gt_chrome_write_slices(&chrome);
 	gt_chrome_write_foot(&chrome);
 	gt_ranges_release(&chrome.ranges);
