@@ -84,12 +84,27 @@ def graph_facts(report):
     return {"graphs": {"runs": runs, "share": chosen(report["share"], ["kernels", "kernel_ns"])}} if runs else {}
 
 
+def module_facts(report):
+    """What loading GPU code cost and what ran of it, where that was recorded."""
+    if not report["modules"]:
+        return {}
+    return {"modules": {
+        "processes": chosen(report["processes"], ["modules", "different", "size_bytes", "reading_ns", "load_ns",
+                                                  "functions_ns", "not_measured", "jit_ns", "calls"]),
+        "modules": chosen(report["modules"], ["hash", "load_ns", "call", "size_bytes", "arch", "functions",
+                                              "functions_used", "kernels", "kernel_ns", "file"]),
+        "calls": chosen(report["calls"], ["call", "calls", "modules", "load_ns", "functions_ns", "call_ns"]),
+        "functions": chosen(report["functions"], ["module", "kernels", "registers", "compiled_registers",
+                                                  "shared_bytes", "local_bytes", "full_name", "source"]),
+    }}
+
+
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
     said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
-                          "summary", "graphs"))
-    kernels, copies, api, gaps, summary, graphs = said["reports"]
+                          "summary", "graphs", "modules"))
+    kernels, copies, api, gaps, summary, graphs, modules = said["reports"]
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -115,6 +130,7 @@ def facts_of(gputrace, recording):
         "api": summed(api["functions"], "function", ["calls", "errors"]),
         "errors": summed(api["errors"], "result", ["calls"]),
         **graph_facts(graphs),
+        **module_facts(modules),
         "notes": [row["text"] for row in info["notes"]],
         "export": {name: trace[name] for name in
                    ("gpu_slices", "api_slices", "arrows", "skipped")},
