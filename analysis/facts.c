@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/module_calls.h"
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/names.h"
@@ -69,23 +70,12 @@ static void see_activity(struct gt_facts *facts)
 	gt_gap_totals_sort(&facts->gaps);
 }
 
-static bool loads_code(const char *function)
-{
-	static const char *const begins[] = {"cuLibraryLoad", "cuModuleLoad", "cudaLibraryLoad"};
-
-	for (size_t i = 0; i < GT_COUNT_OF(begins); i++)
-		if (strncmp(function, begins[i], strlen(begins[i])) == 0)
-			return true;
-	return false;
-}
-
 /* The sort that a call counts as; NULL: none. */
 static struct gt_amount *amount_of(struct gt_facts *facts, const struct gt_api_call *call)
 {
 	if (call->kind == GT_API_ALLOCATE || call->kind == GT_API_FREE)
 		return &facts->memory;
-	if (call->kind == GT_API_MODULE &&
-	    loads_code(gt_trace_text(facts->view->trace, call->function)))
+	if (gt_call_takes_code(facts->view->trace, call))
 		return &facts->loads;
 	return NULL;
 }
@@ -159,6 +149,7 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH);
 	see_activity(facts);
 	see_calls(facts);
+	facts->loading_ns = gt_loading_ns(facts->view);
 	see_waits(facts);
 	see_copies(facts);
 }

@@ -43,7 +43,8 @@ struct gt_facts {
 	struct gt_range_totals ranges;          /* by path */
 	struct gt_amount failed;                /* API calls that failed */
 	const struct gt_api_call *first_failed; /* NULL: none */
-	struct gt_amount loads;                 /* API calls that load code */
+	struct gt_amount loads;                 /* API calls that take code in */
+	uint64_t loading_ns;                    /* all that loading code took; 0: not known */
 	struct gt_amount memory;                /* API calls that allocate or free */
 	struct gt_amount waits;                 /* of the host */
 	struct gt_amount copies;                /* all with times */

@@ -236,7 +236,7 @@ static bool loads_much(const struct gt_facts *facts, struct sentence *sentence)
 	const struct gt_amount *loads = &facts->loads;
 	char from[96];
 
-	if (!is_share(loads->total_ns, gt_facts_duration_ns(facts), 5))
+	if (facts->loading_ns > 0 || !is_share(loads->total_ns, gt_facts_duration_ns(facts), 5))
 		return false;
 	name_end_of_loading(facts, from, sizeof(from));
 	return say(sentence,
@@ -245,6 +245,24 @@ static bool loads_much(const struct gt_facts *facts, struct sentence *sentence)
 	           ns(loads->total_ns).text,
 	           share(loads->total_ns, gt_facts_duration_ns(facts)).text,
 	           gt_amount_calls(loads).text, from);
+}
+
+/* Where modules were recorded: most of it may be in launches. */
+static bool loads_many_modules(const struct gt_facts *facts, struct sentence *sentence)
+{
+	const struct gt_amount *loads = &facts->loads;
+	struct gt_amount_calls calls = {.text = "no calls"};
+
+	if (!is_share(facts->loading_ns, gt_facts_duration_ns(facts), 5))
+		return false;
+	if (loads->count)
+		calls = gt_amount_calls(loads);
+	return say(sentence,
+	           "Loading code took %s, %s of the recording; calls that take it in took %s (%s), "
+	           "and first launches load it. Warm up, or look at --from.",
+	           ns(facts->loading_ns).text,
+	           share(facts->loading_ns, gt_facts_duration_ns(facts)).text,
+	           ns(loads->total_ns).text, calls.text);
 }
 
 /* The first call makes the context, whatever it asks for: a few calls prove nothing. */
@@ -447,6 +465,7 @@ static const struct rule rules[] = {
 	{"ranges", .of_recording = has_gaps_in_range},
 	{"gaps", .of_device = begins_late},
 	{"api", .of_recording = loads_much},
+	{"modules", .of_recording = loads_many_modules},
 	{"api", .of_recording = allocates_much},
 	{"waits", .of_recording = waits_much},
 	{"copies", .of_device = copies_alone},

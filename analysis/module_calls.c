@@ -37,11 +37,17 @@ static struct gt_module_call *row_of(struct gt_module_calls *calls, gt_id call)
 }
 
 /* Calls about modules load them or unload them. */
+bool gt_call_takes_code(const struct gt_trace *trace, const struct gt_api_call *call)
+{
+	return call->kind == GT_API_MODULE &&
+	       !strstr(gt_trace_text(trace, call->function), "Unload");
+}
+
 static bool hands_over(const struct gt_trace *trace, const struct gt_api_call *call)
 {
-	return call->kind == GT_API_MODULE && call->thread < trace->threads.count &&
+	return call->thread < trace->threads.count &&
 	       gt_timed(call->flags, call->start_ns, call->end_ns) &&
-	       !strstr(gt_trace_text(trace, call->function), "Unload");
+	       gt_call_takes_code(trace, call);
 }
 
 /* A call of the runtime's makes one of the driver's: the outer one counts. */
@@ -105,6 +111,37 @@ void gt_module_calls_init(struct gt_module_calls *calls, const struct gt_view *v
 	see_readers(calls, view->trace);
 	see_modules(calls, view);
 	see_functions(calls, view->trace);
+}
+
+double gt_module_load_in(const struct gt_view *view, const struct gt_module *module)
+{
+	const double since_start_ns = (double)(module->loaded_ns - view->start_ns);
+
+	if (isnan(module->load_ns) || module->loaded_ns < view->start_ns ||
+	    module->loaded_ns > view->end_ns)
+		return 0;
+	return module->load_ns < since_start_ns ? module->load_ns : since_start_ns;
+}
+
+uint64_t gt_loading_ns(const struct gt_view *view)
+{
+	const struct gt_trace *trace = view->trace;
+	struct gt_module_calls calls;
+	double all_ns = 0;
+
+	if (trace->modules.count == 0 || view->by_work)
+		return 0;
+	gt_module_calls_init(&calls, view);
+	gt_array_each(const struct gt_module_call, call, &calls.list)
+		if (call->reads)
+			all_ns += (double)gt_module_call_ns(trace, call->call);
+	gt_array_each(const struct gt_module, module, &trace->modules)
+		all_ns += gt_module_load_in(view, module);
+	gt_array_each(const struct gt_overhead, overhead, &trace->overheads)
+		if (gt_overhead_loads_functions(overhead))
+			all_ns += (double)(overhead->end_ns - overhead->start_ns);
+	gt_module_calls_release(&calls);
+	return (uint64_t)all_ns;
 }
 
 void gt_module_calls_release(struct gt_module_calls *calls)

@@ -33,6 +33,18 @@ struct gt_module_calls {
 void gt_module_calls_init(struct gt_module_calls *calls, const struct gt_view *view);
 void gt_module_calls_release(struct gt_module_calls *calls);
 
+/* Whether a call hands GPU code over: it loads a module or a library of them, or links one. */
+bool gt_call_takes_code(const struct gt_trace *trace, const struct gt_api_call *call);
+
+/* So much of a loading as is in the view. */
+double gt_module_load_in(const struct gt_view *view, const struct gt_module *module);
+
+/*
+ * All that loading GPU code took in a view: reading it, loading modules and functions of them. 0
+ * where that was not recorded, or some of the work is chosen, whose it was is not known.
+ */
+uint64_t gt_loading_ns(const struct gt_view *view);
+
 /* Start to end; 0 for one that did not return. */
 gt_time gt_module_call_ns(const struct gt_trace *trace, gt_id call);
 

@@ -2,6 +2,7 @@
 #include "model/module_index.h"
 #include "base/search.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,13 @@ const char *gt_module_arch(const struct gt_module *module, char text[GT_MODULE_A
 		snprintf(text, GT_MODULE_ARCH_SIZE, "sm_%u%s", module->arch,
 		         module->traits & GT_MODULE_ONE_ARCH ? "a" : "");
 	return text;
+}
+
+gt_time gt_module_began(const struct gt_module *module)
+{
+	/* The collector made the time from differences of sound ones. */
+	return isnan(module->load_ns) ? module->loaded_ns
+	                              : module->loaded_ns - (gt_time)module->load_ns;
 }
 
 static int by_place(const void *a, const void *b)

@@ -11,6 +11,9 @@ enum { GT_MODULE_ARCH_SIZE = 20 };
 /* "sm_90a": what its machine code is for, "" where that is not known. Returns text. */
 const char *gt_module_arch(const struct gt_module *module, char text[GT_MODULE_ARCH_SIZE]);
 
+/* When its loading began, at the earliest; when it had been loaded where that is not known. */
+gt_time gt_module_began(const struct gt_module *module);
+
 /*
  * Which function of which module a kernel is an execution of. Kernels name their function and their
  * context alone; where several modules of the context have a function of that name at that time,

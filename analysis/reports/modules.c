@@ -225,14 +225,6 @@ struct sum {
 	gt_time functions_ns;
 };
 
-static void add_load(struct sum *sum, const struct tally *tally, const struct gt_module *module)
-{
-	const double since_start_ns = (double)(module->loaded_ns - tally->view->start_ns);
-
-	sum->load_ns += module->load_ns;
-	sum->load_in_view_ns += module->load_ns < since_start_ns ? module->load_ns : since_start_ns;
-}
-
 static void add_to_sum(struct sum *sum, const struct tally *tally, size_t id)
 {
 	const struct gt_module *module = &tally->trace->modules.rows[id];
@@ -246,7 +238,8 @@ static void add_to_sum(struct sum *sum, const struct tally *tally, size_t id)
 	if (isnan(module->load_ns))
 		sum->not_measured++;
 	else
-		add_load(sum, tally, module);
+		sum->load_ns += module->load_ns;
+	sum->load_in_view_ns += gt_module_load_in(tally->view, module);
 	if (isnan(sum->jit_ns))
 		sum->jit_ns = module->jit_ns;
 	else if (!isnan(module->jit_ns))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "exporters/chrome/events.h"
+#include "model/module_index.h"
 #include "model/view.h"
 
 static gt_time earlier(gt_time base_ns, gt_time start_ns)
@@ -19,6 +20,10 @@ static gt_time find_base(const struct gt_trace *trace)
 		base_ns = earlier(base_ns, range->start_ns);
 	gt_array_each(const struct gt_mark, mark, &trace->marks)
 		base_ns = earlier(base_ns, mark->start_ns);
+	gt_array_each(const struct gt_module, module, &trace->modules)
+		base_ns = earlier(base_ns, gt_module_began(module));
+	gt_array_each(const struct gt_jit, jit, &trace->jits)
+		base_ns = earlier(base_ns, jit->start_ns);
 #define PLACED(name, plural)                                                                       \
 	gt_array_each(const struct gt_##name, row, &trace->plural)                                 \
 		base_ns = earlier(base_ns, row->start_ns);
@@ -45,6 +50,7 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
 	gt_ranges_init(&chrome.ranges, view->trace);
 	gt_chrome_write_ranges(&chrome);
 	gt_chrome_write_calls(&chrome);
+	gt_chrome_write_modules(&chrome);
 	gt_chrome_write_slices(&chrome);
 	gt_chrome_write_foot(&chrome);
 	gt_ranges_release(&chrome.ranges);

@@ -314,16 +314,49 @@ Test(findings, tell_where_warming_up_ended)
 	trace.api_calls.rows[1].kind = GT_API_MODULE;
 	run_report(&result, "summary", &trace);
 	cr_expect(stands_out("Loading code took 9.00 ms, 9.0% of the recording (2 calls, all in "
-	                     "cuLibraryLoadData): first launches of kernels pay for it. Warm up "
-	                     "before measuring, or leave it out: --from 81ms."));
+	                     "cuLibraryLoadData): first launches pay for it. Warm up, "
+	                     "or leave it out: --from 81ms."));
 	gt_result_release(&result);
 	/* Hardly anything comes after it. */
 	trace.api_calls.rows[1].start_ns = 95000000;
 	trace.api_calls.rows[1].end_ns = 95000001;
 	run_report(&result, "summary", &trace);
 	cr_expect(stands_out("Loading code took 9.00 ms, 9.0% of the recording (2 calls, all in "
-	                     "cuLibraryLoadData): first launches of kernels pay for it. Warm up "
-	                     "before measuring, or look at --from."));
+	                     "cuLibraryLoadData): first launches pay for it. Warm up, "
+	                     "or look at --from."));
+	end();
+}
+
+static void load_module(gt_id call, gt_time loaded_ns, double load_ns)
+{
+	*gt_array_push(&trace.modules) = (struct gt_module){
+		.loaded_ns = TRACE_START_NS + loaded_ns,
+		.load_ns = load_ns,
+		.process = process,
+		.thread = thread,
+		.api_call = call,
+	};
+}
+
+/* With lazy loading launches take most of it. */
+Test(findings, tell_of_modules_that_launches_loaded)
+{
+	begin(1000);
+	trace_kernel(&trace, stream, shape, 200, 1000);
+	trace_call(&trace, thread, "cuLibraryLoadData", 10, 30);
+	trace.api_calls.rows[0].kind = GT_API_MODULE;
+	load_module(trace_call(&trace, thread, "cuLaunchKernel", 40, 100), 60, 20);
+	load_module(GT_NONE, 90, 9);
+	run_report(&result, "summary", &trace);
+	cr_expect(eq(sz, row_count(&result, "stands_out"), 0));
+	gt_result_release(&result);
+	trace.modules.rows[1].load_ns = 10;
+	run_report(&result, "summary", &trace);
+	cr_assert(eq(sz, row_count(&result, "stands_out"), 1));
+	expect_words(&result, "stands_out", 0, "report", "modules");
+	cr_expect(
+		stands_out("Loading code took 50 ns, 5.0% of the recording; calls that take it in "
+	                   "took 20 ns (1 call, all in cuLibraryLoadData)"));
 	end();
 }
 

@@ -94,10 +94,24 @@ Test(cubin, without_lineinfo_knows_no_lines_and_has_no_ptx)
 {
 	load("sample_75.cubin");
 	cr_expect(eq(u32, cubin.arch, 75));
+	cr_expect(not(facts.one_arch));
 	cr_assert(eq(sz, facts.functions.count, 4));
 	cr_expect(eq(u32, function("plain")->line, 0));
 	cr_expect(eq(u64, function("_Z5scaleIfEvPT_S0_i")->shared_bytes, 1024));
 	cr_expect(eq(u64, facts.ptx_bytes, 0));
+}
+
+/* PTX for sm_75, which the driver compiles for the very GPU: kept while samples/modules ran. */
+Test(cubin, that_the_driver_made_says_so_too)
+{
+	load("driver_90a.cubin");
+	cr_expect(eq(u32, cubin.arch, 90));
+	cr_expect(facts.one_arch);
+	cr_expect(eq(u32, facts.ptx_arch, 75));
+	cr_assert(eq(sz, facts.functions.count, 1));
+	cr_expect(eq(u32, function("jitted")->registers, 10));
+	cr_expect(eq(u64, function("jitted")->code_bytes, 512));
+	cr_expect(eq(u64, function("jitted")->constant_bytes, 536));
 }
 
 /* All rows of a function become rows of code that was inlined into it. */

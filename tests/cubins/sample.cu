@@ -3,6 +3,8 @@
  * What the cubins beside it are made of, in a folder /src, so that no other path is in them:
  *   nvcc -cubin -arch=sm_90 -lineinfo -o sample_90.cubin /src/sample.cu
  *   nvcc -cubin -arch=sm_75 -o sample_75.cubin /src/sample.cu
+ * driver_90a.cubin is what the driver of an H200 (580.159.04) made of the PTX in samples/modules.cu.
+ *
  * ptxas says of sm_90 (--resource-usage): scale<float> 11 registers, 1024 bytes smem; scale<double>
  * 14 and 2048; stack 38 and 256 bytes cumulative stack size; plain 10.
  */

@@ -215,7 +215,12 @@ static inline void sample_overhead(struct gt_trace *trace, gt_id process, uint32
                                    gt_time start_ns, gt_time end_ns)
 {
 	*gt_array_push(&trace->overheads) = (struct gt_overhead){
-		.start_ns = start_ns, .end_ns = end_ns, .process = process, .kind = kind};
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.process = process,
+		.api_call = GT_NONE,
+		.kind = kind,
+	};
 }
 
 /* Of a process and thread that are rows 0, into context 0. NAN: its load time is not known. */

@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -399,4 +400,62 @@ Test(chrome, says_what_came_with_ranges_and_marks)
 	            "\"tid\":51,\"ts\":2.500,\"s\":\"t\",\"args\":{\"kind\":\"nvtx\","
 	            "\"domain\":\"NCCL\",\"category\":\"train\",\"payload\":1.5,"
 	            "\"color\":\"#00ff00\"}}");
+}
+
+/* They need not lie in the calls of their thread. */
+Test(chrome, shows_code_that_was_loaded_and_compiled_as_asynchronous_events)
+{
+	const gt_id call = sample_call(&trace, 0, "cuModuleLoadData", SAMPLE_START + 1000,
+	                               SAMPLE_START + 9500);
+
+	*gt_array_push(&trace.modules) = (struct gt_module){
+		.loaded_ns = SAMPLE_START + 9000,
+		.load_ns = 7500,
+		.jit_ns = 5000,
+		.size_bytes = 4096,
+		.hash = 0xabc,
+		.process = 0,
+		.thread = 0,
+		.arch = 90,
+		.function_count = 2,
+		.traits = GT_MODULE_ONE_ARCH,
+	};
+	*gt_array_push(&trace.modules) = (struct gt_module){
+		.loaded_ns = SAMPLE_START + 9300, .load_ns = NAN, .jit_ns = NAN, .thread = 0};
+	*gt_array_push(&trace.modules) = (struct gt_module){
+		.loaded_ns = SAMPLE_START + 9400, .load_ns = NAN, .jit_ns = NAN, .thread = GT_NONE};
+	*gt_array_push(&trace.jits) = (struct gt_jit){.start_ns = SAMPLE_START + 2000,
+	                                              .end_ns = SAMPLE_START + 7000,
+	                                              .api_call = call,
+	                                              .entry = 1,
+	                                              .operation = 3};
+	write_all();
+	expect_line("{\"ph\":\"b\",\"cat\":\"cuda_module\",\"name\":\"load module\",\"id\":1,"
+	            "\"pid\":50,\"tid\":51,\"ts\":1.500,\"args\":{\"bytes\":4096,\"functions\":2,"
+	            "\"module\":\"0000000000000abc\",\"arch\":\"sm_90a\",\"jit_ns\":5000}}");
+	expect_line("{\"ph\":\"e\",\"cat\":\"cuda_module\",\"name\":\"load module\",\"id\":1,"
+	            "\"pid\":50,\"tid\":51,\"ts\":9.000}");
+	expect_line("{\"ph\":\"i\",\"cat\":\"cuda_module\",\"name\":\"load module\",\"pid\":50,"
+	            "\"tid\":51,\"ts\":9.300,\"s\":\"t\",\"args\":{\"bytes\":0,\"functions\":0}}");
+	expect_line("\"cat\":\"cuda_compilation\",\"name\":\"compile\",\"id\":1,\"pid\":50,"
+	            "\"tid\":51,\"ts\":2.000,\"args\":{\"what\":\"PTX to cubin\"}}");
+	cr_expect(eq(u64, counts.skipped, 1));
+}
+
+Test(chrome, leaves_out_what_was_loaded_before_the_window)
+{
+	const struct gt_export_options options = {.compression = GT_COMPRESSION_DEFAULT};
+	struct gt_view view;
+
+	*gt_array_push(&trace.modules) = (struct gt_module){
+		.loaded_ns = SAMPLE_START + 100, .load_ns = 50, .jit_ns = NAN, .thread = 0};
+	sample_finish(&trace, SAMPLE_START + 900000);
+	view = gt_view_of(&trace);
+	view.start_ns = SAMPLE_START + 101;
+	write_as(&view, &options);
+	expect_nothing_of("cuda_module");
+	view.start_ns = SAMPLE_START;
+	free(json);
+	write_as(&view, &options);
+	expect_line("cuda_module");
 }

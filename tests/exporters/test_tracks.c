@@ -597,26 +597,32 @@ Test(overheads, that_overlap_get_tracks_of_one_name)
 	struct gt_trace trace;
 	struct file file;
 	struct slices slices;
+	const struct slice *overheads = slices.rows + 1; /* the call comes first */
 
 	gt_trace_init(&trace);
 	sample_process(&trace, "app", 5);
 	for (gt_time i = 0; i < 3; i++)
 		sample_overhead(&trace, 0, 1 << 16, SAMPLE_START + 100 * i,
 		                SAMPLE_START + 100 * i + 150);
-	trace.overheads.rows[2].tid = 77;
+	sample_thread(&trace, 0, 77);
+	for (unsigned i = 1; i < 3; i++)
+		trace.overheads.rows[i].tid = 1982484480; /* half a pthread_t */
+	trace.overheads.rows[2].api_call =
+		sample_call(&trace, 0, "cudaMalloc", SAMPLE_START + 1000, SAMPLE_START + 1100);
 	sample_finish(&trace, SAMPLE_START + 2000);
 	file = export(&trace, true);
 	slices = read_slices(&file);
-	cr_assert(slices.count == 3);
+	cr_assert(slices.count == 4);
 	for (unsigned i = 0; i < 3; i++) {
-		cr_expect(strcmp(slices.rows[i].track, "CUPTI overhead") == 0);
-		cr_expect(strcmp(slices.rows[i].name, "buffer flush") == 0);
-		cr_expect(slices.rows[i].start_ns == 100 * i);
-		cr_expect(slices.rows[i].end_ns == 100 * i + 150);
+		cr_expect(strcmp(overheads[i].track, "CUPTI overhead") == 0);
+		cr_expect(strcmp(overheads[i].name, "buffer flush") == 0);
+		cr_expect(overheads[i].start_ns == 100 * i);
+		cr_expect(overheads[i].end_ns == 100 * i + 150);
 	}
-	cr_expect(slices.rows[0].sequence != slices.rows[1].sequence);
-	cr_expect(slices.rows[0].sequence == slices.rows[2].sequence, "the first is free again");
-	expect_number(&file, &slices.rows[2], "thread", 77);
+	cr_expect(overheads[0].sequence != overheads[1].sequence);
+	cr_expect(overheads[0].sequence == overheads[2].sequence, "the first is free again");
+	expect_number(&file, &overheads[2], "thread", 77);
+	expect_no_annotation(&file, &overheads[1], "thread");
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

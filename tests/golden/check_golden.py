@@ -103,12 +103,27 @@ def range_facts(report):
     return {"ranges": {"paths": len(report["ranges"]), "busy": sorted(rows, key=json.dumps)}}
 
 
+def module_facts(report):
+    """What loading GPU code cost and what ran of it, where that was recorded."""
+    if not report["modules"]:
+        return {}
+    return {"modules": {
+        "processes": chosen(report["processes"], ["modules", "different", "size_bytes", "reading_ns", "load_ns",
+                                                  "functions_ns", "not_measured", "jit_ns", "calls"]),
+        "modules": chosen(report["modules"], ["hash", "load_ns", "call", "size_bytes", "arch", "functions",
+                                              "functions_used", "kernels", "kernel_ns", "file"]),
+        "calls": chosen(report["calls"], ["call", "calls", "modules", "load_ns", "functions_ns", "call_ns"]),
+        "functions": chosen(report["functions"], ["module", "kernels", "registers", "compiled_registers",
+                                                  "shared_bytes", "local_bytes", "full_name", "source"]),
+    }}
+
+
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
     said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
-                          "summary", "graphs", "ops", "ranges"))
-    kernels, copies, api, gaps, summary, graphs, ops, ranges = said["reports"]
+                          "summary", "graphs", "ops", "ranges", "modules"))
+    kernels, copies, api, gaps, summary, graphs, ops, ranges, modules = said["reports"]
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -137,6 +152,7 @@ def facts_of(gputrace, recording):
         **graph_facts(graphs),
         **operation_facts(ops),
         **range_facts(ranges),
+        **module_facts(modules),
         "notes": [row["text"] for row in info["notes"]],
         "export": {name: trace[name] for name in
                    ("gpu_slices", "api_slices", "arrows", "skipped")},

@@ -40,13 +40,6 @@ static int by_start(const void *a, const void *b)
 	return (left->module > right->module) - (left->module < right->module);
 }
 
-static gt_time start_of(const struct gt_module *module)
-{
-	/* Later stages made the time from differences of sound ones. */
-	return isnan(module->load_ns) ? module->loaded_ns
-	                              : module->loaded_ns - (gt_time)module->load_ns;
-}
-
 static struct gt_annotation number(struct gt_names *names, const char *name, int64_t value)
 {
 	return (struct gt_annotation){GT_VALUE_NUMBER, gt_names_add(names, name), value};
@@ -116,7 +109,7 @@ static void write_modules(struct gt_perfetto *perfetto)
 	gt_threads_init(&loads.threads, perfetto, "module", "CUDA modules");
 	for (size_t i = 0; i < trace->modules.count; i++) {
 		const struct gt_module *module = &trace->modules.rows[i];
-		const gt_time start_ns = start_of(module);
+		const gt_time start_ns = gt_module_began(module);
 
 		if (!is_shown(perfetto, module))
 			continue;

@@ -4,7 +4,20 @@
 #include "exporters/perfetto/writer.h"
 #include "model/names.h"
 
-/* Overheads happen at the same time on several threads, and CUPTI does not always say on which. */
+/*
+ * Overheads happen at the same time on several threads. CUPTI's numbers of threads are its own: the
+ * thread is told by the call that it was in last, where there is one.
+ */
+
+/* 0: not known. */
+static gt_count thread_of(const struct gt_trace *trace, const struct gt_overhead *overhead)
+{
+	const gt_id thread = overhead->api_call < trace->api_calls.count
+	                             ? trace->api_calls.rows[overhead->api_call].thread
+	                             : GT_NONE;
+
+	return thread < trace->threads.count ? trace->threads.rows[thread].tid : 0;
+}
 
 static void put_overhead(struct gt_lanes *lanes, const struct gt_overhead *overhead)
 {
@@ -12,14 +25,14 @@ static void put_overhead(struct gt_lanes *lanes, const struct gt_overhead *overh
 	const struct gt_annotation thread = {
 		.type = GT_VALUE_NUMBER,
 		.name = gt_names_add(names, "thread"),
-		.number = overhead->tid,
+		.number = thread_of(lanes->perfetto->trace, overhead),
 	};
 	const struct gt_slice slice = {
 		.start_ns = overhead->start_ns,
 		.end_ns = overhead->end_ns,
 		.name = gt_names_add(names, gt_overhead_kind_name(overhead->kind)),
 		.annotations = &thread,
-		.annotation_count = overhead->tid != 0,
+		.annotation_count = thread.number != 0,
 	};
 
 	gt_lanes_put(lanes, &slice);
