@@ -146,7 +146,7 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 	gt_gap_totals_init(&facts->gaps, &facts->calls);
 	gt_throttles_init(&facts->throttles, view->trace);
 	gt_variables_init(&facts->variables, view->trace);
-	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH);
+	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH, GT_FOLD_AUTO);
 	see_activity(facts);
 	see_calls(facts);
 	facts->loading_ns = gt_loading_ns(facts->view);

@@ -263,10 +263,11 @@ static void put_in_order(struct gt_range_totals *totals)
 }
 
 void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_trace *trace,
-                          enum gt_ranges_by by)
+                          enum gt_ranges_by by, enum gt_fold fold)
 {
 	*totals = (struct gt_range_totals){.by = by};
-	gt_ranges_init(&totals->ranges, trace);
+	gt_range_folds_init(&totals->folds, trace, fold);
+	gt_ranges_init_folded(&totals->ranges, trace, &totals->folds);
 	group_ranges(totals);
 	if (trace->ranges.count == 0)
 		return;
@@ -282,6 +283,7 @@ void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_trace 
 void gt_range_totals_release(struct gt_range_totals *totals)
 {
 	gt_ranges_release(&totals->ranges);
+	gt_range_folds_release(&totals->folds);
 	gt_array_free(totals->group_of);
 	gt_array_free(totals->domains);
 	gt_array_free(totals->rows);

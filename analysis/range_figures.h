@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/spread.h"
+#include "model/range_folds.h"
 #include "model/ranges.h"
 
 /*
@@ -49,6 +50,7 @@ struct gt_range_figures {
 
 struct gt_range_totals {
 	struct gt_ranges ranges;
+	struct gt_range_folds folds;
 	enum gt_ranges_by by;
 	size_t count;                  /* groups */
 	gt_id *group_of;               /* by row of ranges */
@@ -59,7 +61,7 @@ struct gt_range_totals {
 
 /* The trace must outlive it. */
 void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_trace *trace,
-                          enum gt_ranges_by by);
+                          enum gt_ranges_by by, enum gt_fold fold);
 void gt_range_totals_release(struct gt_range_totals *totals);
 
 /* What a group is called. */

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "model/filter.h"
 #include "model/known.h"
+#include "model/range_folds.h"
 #include "model/range_words.h"
 
 enum { MOST_STEPS = 1 << 8 }; /* past named ranges that have ended */
@@ -57,14 +58,15 @@ static void find_named(struct gt_range_choice *choice, const bool *paths)
 }
 
 /* Counts those of one path on one thread, in the order in which they began. */
-static void skip_first(struct gt_range_choice *choice, uint64_t most)
+static void skip_first(struct gt_range_choice *choice, const struct gt_ranges *ranges,
+                       uint64_t most)
 {
-	const struct gt_trace *trace = choice->ranges.trace;
+	const struct gt_trace *trace = ranges->trace;
 	struct gt_known counts = {0};
 
-	for (gt_id i = 0; most > 0 && i < trace->ranges.count; i++) {
+	for (gt_id i = 0; i < trace->ranges.count; i++) {
 		const uint64_t key =
-			(uint64_t)choice->ranges.path_of[i] << 32 | trace->ranges.rows[i].thread;
+			(uint64_t)ranges->path_of[i] << 32 | trace->ranges.rows[i].thread;
 		gt_id seen;
 
 		if (!choice->named[i])
@@ -77,6 +79,26 @@ static void skip_first(struct gt_range_choice *choice, uint64_t most)
 		choice->skipped[i] = (seen == GT_NONE ? 0 : seen) < most;
 	}
 	gt_known_release(&counts);
+}
+
+/* What is chosen as one, "step #", is skipped as one. */
+static void skip(struct gt_range_choice *choice, const struct gt_filter *filter)
+{
+	struct gt_range_folds folds;
+	struct gt_ranges ranges;
+	bool folded = false;
+
+	gt_array_each(struct gt_range_word *const, word, &filter->ranges)
+		folded = folded || gt_range_word_is_folded(*word);
+	if (!folded) {
+		skip_first(choice, &choice->ranges, filter->skip);
+		return;
+	}
+	gt_range_folds_init(&folds, choice->ranges.trace, GT_FOLD_YES);
+	gt_ranges_init_folded(&ranges, choice->ranges.trace, &folds);
+	skip_first(choice, &ranges, filter->skip);
+	gt_ranges_release(&ranges);
+	gt_range_folds_release(&folds);
 }
 
 void gt_range_choice_init(struct gt_range_choice *choice, const struct gt_trace *trace,
@@ -96,7 +118,8 @@ void gt_range_choice_init(struct gt_range_choice *choice, const struct gt_trace 
 	gt_array_each(struct gt_range_word *const, word, &filter->ranges)
 		(void)gt_range_word_match(*word, &choice->ranges, paths);
 	find_named(choice, paths);
-	skip_first(choice, filter->skip);
+	if (filter->skip > 0)
+		skip(choice, filter);
 	gt_array_free(paths);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/range_folds.h"
 
 struct gt_range_word *gt_range_word_new(const char *text)
 {
@@ -73,9 +74,39 @@ static bool match_regex(const struct gt_range_word *word, const struct gt_ranges
 	return found;
 }
 
+/* A path, else the name, of ranges that reports show as one: "train/step #". */
+static bool match_folded(const struct gt_range_word *word, const struct gt_ranges *ranges,
+                         bool *paths)
+{
+	char text[GT_RANGE_PATH_BYTES];
+	bool found = false;
+
+	if (!gt_range_word_is_folded(word))
+		return false;
+	for (gt_id i = 0; i < ranges->paths.count; i++) {
+		gt_range_path_text(ranges, i, text);
+		if (gt_fold_fits(word->text, text))
+			found = paths[i] = true;
+	}
+	if (found)
+		return true;
+	for (gt_id i = 0; i < ranges->paths.count; i++) {
+		gt_range_name_text(ranges->trace, ranges->names.rows[ranges->paths.rows[i].name],
+		                   text);
+		if (gt_fold_fits(word->text, text))
+			found = paths[i] = true;
+	}
+	return found;
+}
+
+bool gt_range_word_is_folded(const struct gt_range_word *word)
+{
+	return strchr(word->text, GT_FOLD_SIGN) != NULL;
+}
+
 bool gt_range_word_match(const struct gt_range_word *word, const struct gt_ranges *ranges,
                          bool *paths)
 {
 	return match_path(word, ranges, paths) || match_name(word, ranges, paths) ||
-	       match_regex(word, ranges, paths);
+	       match_folded(word, ranges, paths) || match_regex(word, ranges, paths);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "model/range_folds.h"
 
 #define UNKNOWN GT_NONE       /* path_of before a row was looked at */
 #define BEGUN   (GT_NONE - 1) /* path_of while what is around the row is looked at */
@@ -50,13 +51,20 @@ static gt_string domain_of(const struct gt_trace *trace, const struct gt_range *
 
 static gt_id add_name(struct gt_ranges *ranges, gt_string domain, gt_string text)
 {
+	const struct gt_range_folds *folds = ranges->folds;
+	const uint32_t folded =
+		folds && text < folds->count && folds->first[text] ? folds->varies[text] : 0;
+
+	if (folded)
+		text = folds->first[text];
+
 	const uint64_t key = (uint64_t)domain << 32 | text;
 	gt_id row = gt_known_find(&ranges->name_rows, key);
 
 	if (row != GT_NONE)
 		return row;
 	row = (gt_id)ranges->names.count;
-	*gt_array_push(&ranges->names) = (struct gt_range_name){domain, text};
+	*gt_array_push(&ranges->names) = (struct gt_range_name){domain, text, folded};
 	gt_known_add(&ranges->name_rows, key, row);
 	return row;
 }
@@ -152,11 +160,18 @@ static void find_path(struct gt_ranges *ranges, gt_id row, size_t *placed)
 
 void gt_ranges_init(struct gt_ranges *ranges, const struct gt_trace *trace)
 {
+	gt_ranges_init_folded(ranges, trace, NULL);
+}
+
+void gt_ranges_init_folded(struct gt_ranges *ranges, const struct gt_trace *trace,
+                           const struct gt_range_folds *folds)
+{
 	const size_t count = trace->ranges.count;
 	size_t placed = 0;
 
 	*ranges = (struct gt_ranges){
 		.trace = trace,
+		.folds = folds,
 		.path_of = gt_allocate(count * sizeof(*ranges->path_of)),
 		.order = gt_allocate(count * sizeof(*ranges->order)),
 		.around = gt_allocate(count * sizeof(*ranges->around)),
@@ -210,8 +225,13 @@ size_t gt_range_name_text(const struct gt_trace *trace, struct gt_range_name nam
 {
 	const char *domain = gt_trace_text(trace, name.domain);
 	const char *own = gt_trace_text(trace, name.text);
+	char folded[GT_RANGE_NAME_BYTES];
 	size_t used = 0;
 
+	if (name.folded) {
+		gt_fold_text(own, name.folded, folded, sizeof(folded));
+		own = folded;
+	}
 	if (*domain) {
 		used = add_escaped(text, used, GT_RANGE_NAME_BYTES / 2, domain);
 		text[used++] = GT_RANGE_DOMAIN;

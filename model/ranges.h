@@ -35,6 +35,7 @@ enum {
 struct gt_range_name {
 	gt_string domain; /* name of it, 0 for the default one */
 	gt_string text;
+	gt_count folded; /* its numbers that differ in those that are one name with it, 0: none are */
 };
 
 struct gt_range_path {
@@ -44,8 +45,11 @@ struct gt_range_path {
 };
 
 /* All ranges of a trace, which must outlive it and not change. */
+struct gt_range_folds;
+
 struct gt_ranges {
 	const struct gt_trace *trace;
+	const struct gt_range_folds *folds; /* NULL: none */
 	gt_array(struct gt_range_name) names;
 	gt_array(struct gt_range_path) paths; /* the outer before the inner */
 	gt_id *path_of;                       /* by row of ranges: row of paths */
@@ -58,6 +62,10 @@ struct gt_ranges {
 };
 
 void gt_ranges_init(struct gt_ranges *ranges, const struct gt_trace *trace);
+
+/* The same with one name for those that are folded; the folds must outlive it. */
+void gt_ranges_init_folded(struct gt_ranges *ranges, const struct gt_trace *trace,
+                           const struct gt_range_folds *folds);
 void gt_ranges_release(struct gt_ranges *ranges);
 
 /* When a range ended; INT64_MAX for one that did not. */

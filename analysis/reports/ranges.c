@@ -115,10 +115,14 @@ static const struct gt_parameter parameters[] = {
 	{"by", GT_PARAMETER_CHOICE, "path", "What ranges are counted together by", gt_ranges_words},
 	{"each", GT_PARAMETER_CHOICE, "no",
          "Whether text shows the figures of one range, with their spread", each_words},
+	{"fold", GT_PARAMETER_CHOICE, "auto",
+         "Whether names that differ in numbers alone are one, with # for the numbers; auto: where "
+         "there are 32 or more that mostly come once",
+         gt_fold_words},
 	{0},
 };
 
-enum { BY, EACH }; /* arguments, as above */
+enum { BY, EACH, FOLD }; /* arguments, as above */
 
 static void add_text(const struct gt_range_totals *totals, struct gt_result *result, gt_id group)
 {
@@ -336,6 +340,12 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 		                         "inside which range is not known.");
 	else
 		remark_rest(trace, result);
+	if (totals->folds.names > 0)
+		gt_result_remark(result,
+		                 "%s names that differ in numbers alone are counted as %s, with # "
+		                 "for the numbers; --set fold=no shows each.",
+		                 gt_grouped(totals->folds.names).text,
+		                 gt_grouped(totals->folds.into).text);
 	gt_result_remark(
 		result,
 		"Wall time is the host's, from begin to end. Times on the GPU are those of what was "
@@ -350,7 +360,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	struct gt_range_totals totals;
 
 	(void)err;
-	gt_range_totals_init(&totals, view->trace, gt_ranges_by(arguments->values[BY].text));
+	gt_range_totals_init(&totals, view->trace, gt_ranges_by(arguments->values[BY].text),
+	                     gt_fold_of(arguments->values[FOLD].text));
 	add_groups(&totals, result);
 	add_each(&totals, result);
 	if (!each)

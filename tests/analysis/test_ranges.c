@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
 #include "analysis/check_report.h"
 #include "analysis/parameter.h"
 #include "model/filter.h"
 #include "model/names.h"
+#include "model/range_folds.h"
 #include "support/scene.h"
 
 static struct gt_result result;
@@ -213,6 +216,64 @@ Test(ranges, that_launched_nothing_took_no_gpu_time_and_have_no_span)
 	end();
 }
 
+/* So many steps, of which each has a number and, where that is given, comes twice. */
+static void number_steps(int steps, bool twice)
+{
+	const gt_id outer = trace_range(&trace, thread, GT_NONE, "train", 0, 10000);
+
+	for (int i = 0; i < steps * (twice + 1); i++) {
+		char name[32];
+		gt_id step;
+
+		snprintf(name, sizeof(name), "step %d of epoch 1", i % steps);
+		step = trace_range(&trace, thread, outer, name, 100 * i, 100 * i + 50);
+		(void)trace_range(&trace, thread, step, "forward", 100 * i, 100 * i + 10);
+	}
+}
+
+Test(ranges, that_are_numbered_are_one)
+{
+	begin();
+	number_steps(GT_FOLD_MANY, false);
+	run_report(&result, "ranges", &trace);
+	cr_assert(eq(sz, row_count(&result, "ranges"), 3));
+	expect_words(&result, "ranges", 1, "range", "train/step # of epoch 1");
+	expect_count(&result, "ranges", 1, "ranges", GT_FOLD_MANY);
+	expect_count(&result, "ranges", 1, "wall_ns", 50 * GT_FOLD_MANY);
+	expect_words(&result, "ranges", 2, "range", "train/step # of epoch 1/forward");
+	cr_expect(has_remark(&result, "32 names that differ in numbers alone are counted as 1"));
+	end();
+}
+
+Test(ranges, that_are_few_or_come_again_keep_their_numbers)
+{
+	begin();
+	number_steps(GT_FOLD_MANY - 1, false);
+	run_report(&result, "ranges", &trace);
+	cr_expect(eq(sz, row_count(&result, "ranges"), 1 + 2 * (GT_FOLD_MANY - 1)));
+	end();
+	begin();
+	number_steps(GT_FOLD_MANY, true);
+	run_report(&result, "ranges", &trace);
+	cr_expect(eq(sz, row_count(&result, "ranges"), 1 + 2 * GT_FOLD_MANY));
+	end();
+}
+
+Test(ranges, keep_or_lose_their_numbers_where_that_is_asked_for)
+{
+	begin();
+	number_steps(GT_FOLD_MANY, false);
+	run_with("fold=no");
+	cr_expect(eq(sz, row_count(&result, "ranges"), 1 + 2 * GT_FOLD_MANY));
+	end();
+	begin();
+	number_steps(2, true);
+	run_with("fold=yes");
+	cr_expect(eq(sz, row_count(&result, "ranges"), 3));
+	expect_count(&result, "ranges", 1, "ranges", 4);
+	end();
+}
+
 /* What --range leaves of the trace. */
 static void run_chosen(const char *range)
 {
@@ -257,6 +318,33 @@ Test(ranges, that_are_chosen_count_as_idle_only_when_nothing_ran_that_others_ask
 	/* 1000..1100 of the first, 1300..1700 of the second. */
 	expect_count(&result, "ranges", 0, "span_ns", 500);
 	expect_count(&result, "ranges", 0, "idle_ns", 60);
+	end();
+}
+
+Test(ranges, are_chosen_as_they_are_shown_without_numbers)
+{
+	begin();
+	number_steps(GT_FOLD_MANY, false);
+	run_chosen("train/step # of epoch 1/forward");
+	cr_assert(eq(sz, row_count(&result, "ranges"), 1));
+	expect_count(&result, "ranges", 0, "ranges", GT_FOLD_MANY);
+	end();
+}
+
+Test(ranges, that_are_chosen_without_numbers_are_skipped_together)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	begin();
+	number_steps(5, false);
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, "step # of epoch #", NULL), 0));
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_SKIP, "2", NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	cr_expect(eq(sz, trace.ranges.count, 1 + 2 * 3)); /* train is around them */
+	gt_filter_release(&filter);
+	gt_result_init(&result);
 	end();
 }
 
