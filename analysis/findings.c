@@ -401,17 +401,17 @@ static bool has_quiet_range(const struct gt_facts *facts, struct sentence *sente
 {
 	const gt_id path = worst_path(facts, quiet_of);
 	char text[GT_RANGE_PATH_BYTES];
+	uint64_t ranges;
 	struct lost lost;
 
 	if (path == GT_NONE || facts->view->trace->kernels.count == 0)
 		return false;
+	ranges = facts->ranges.rows[path].ranges;
 	lost = quiet_of(&facts->ranges.rows[path]);
-	return say(sentence,
-	           "In range %s no GPU had anything to do for %s, %s of the time of %s %s.",
+	return say(sentence, "In range %s no GPU had anything to do for %s, %s of its time%s%s%s.",
 	           end_of_path(facts, path, text), ns(lost.lost_ns).text,
-	           share(lost.lost_ns, lost.whole_ns).text,
-	           gt_grouped(facts->ranges.rows[path].ranges).text,
-	           facts->ranges.rows[path].ranges == 1 ? "range" : "such ranges");
+	           share(lost.lost_ns, lost.whole_ns).text, ranges == 1 ? "" : " (",
+	           ranges == 1 ? "" : gt_grouped(ranges).text, ranges == 1 ? "" : " such ranges)");
 }
 
 static bool has_gaps_in_range(const struct gt_facts *facts, struct sentence *sentence)

@@ -185,7 +185,7 @@ static void describe_host(const struct gt_gap_cause *cause, const struct gt_trac
 		snprintf(text, size, "; what came next was %s for %s of it", what,
 		         gt_figure_ns(cause->host_ns).text);
 	else if (cause->kind == GT_GAP_CAUSE_NONE && cause->host_ns)
-		snprintf(text, size, "; the host meanwhile: in CUDA calls for %s of it",
+		snprintf(text, size, "; the host meanwhile: no CUDA call but for %s of it",
 		         gt_figure_ns(cause->host_ns).text);
 	else if (cause->host_ns)
 		snprintf(text, size, "; the host meanwhile: %s, %s of it", what,

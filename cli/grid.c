@@ -99,6 +99,12 @@ bool gt_grid_is_wrapped(const struct gt_grid *grid, size_t column)
 	       (worth == GT_WORTH_PROSE || (worth == GT_WORTH_NAME && grid->wraps_name));
 }
 
+static bool is_wrapped_prose(const struct gt_grid *grid, size_t column)
+{
+	return gt_grid_is_wrapped(grid, column) &&
+	       heading_of(grid, column)->worth == GT_WORTH_PROSE;
+}
+
 static void column_init(struct gt_grid *grid, size_t heading)
 {
 	const struct gt_section *section = grid->section;
@@ -218,15 +224,16 @@ static unsigned rank_of(const struct gt_grid *grid, size_t column)
 	return RANK_ORDINARY;
 }
 
-/* What a line takes when names take at most so much each. */
+/* What a line takes when names take at most so much each; prose is wrapped to what is left. */
 static size_t line_width(const struct gt_grid *grid, size_t most)
 {
 	size_t width = GT_GRID_GAP * (grid->count - 1);
 
 	for (size_t c = 0; c < grid->count; c++) {
 		const size_t wide = grid->columns[c].width;
+		const size_t least = is_wrapped_prose(grid, c) ? NARROW_NAME : most;
 
-		width += is_name(grid, c) && wide > most ? most : wide;
+		width += is_name(grid, c) && wide > least ? least : wide;
 	}
 	return width;
 }

@@ -32,7 +32,7 @@ static const struct gt_heading device_headings[] = {
 static const struct gt_heading stream_headings[] = {
 	{"stream", GT_UNIT_TEXT, "CUPTI's number of the stream", GT_WORTH_KEY},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
-	{"process", GT_UNIT_TEXT, "Process that it belongs to", GT_WORTH_NAME},
+	{"process", GT_UNIT_TEXT, "Process that it belongs to", GT_WORTH_KEY},
 	{"priority", GT_UNIT_COUNT, "Lower is more urgent", GT_WORTH_LEAST},
 	{"kernels", GT_UNIT_COUNT, "Executions with times", GT_WORTH_KEY},
 	{"copies", GT_UNIT_COUNT, "Copies with times", GT_WORTH_LITTLE},
@@ -269,9 +269,10 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		                       "No GPU activity was recorded, so no stream was used.");
 		return;
 	}
-	gt_result_remark(result,
-	                 "Kernels of a graph count on the stream that CUPTI names for them, "
-	                 "also where they ran at the same time.");
+	if (tally->trace->graph_launches.count > 0)
+		gt_result_remark(
+			result, "Kernels of a graph count on the stream that CUPTI names for them, "
+				"also where they ran at the same time.");
 	if (tally->on_no_stream)
 		gt_result_remark(result, "%s activities are on no known stream and in no row.",
 		                 gt_grouped(tally->on_no_stream).text);

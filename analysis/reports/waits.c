@@ -33,8 +33,8 @@ static const struct gt_heading wait_headings[] = {
 };
 
 static const struct gt_heading object_headings[] = {
-	{"thread", GT_UNIT_TEXT, "Who waited: name and thread id", GT_WORTH_NAME},
-	{"kind", GT_UNIT_TEXT, "How", GT_WORTH_KEY},
+	{"thread", GT_UNIT_TEXT, "Who waited: name and thread id", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "How", GT_WORTH_NAME},
 	{"stream", GT_UNIT_TEXT,
          "On which stream: CUPTI's number; of an event's record the stream it was made on",
          GT_WORTH_KEY},
@@ -55,15 +55,15 @@ static const struct gt_heading query_headings[] = {
 };
 
 static const struct gt_heading dependency_headings[] = {
-	{"from_stream", GT_UNIT_TEXT, "Stream whose work had to be done first", GT_WORTH_KEY},
-	{"to_stream", GT_UNIT_TEXT, "Stream that waited for it", GT_WORTH_KEY},
+	{"from_stream", GT_UNIT_TEXT, "Stream whose work had to be done first", GT_WORTH_NAME},
+	{"to_stream", GT_UNIT_TEXT, "Stream that waited for it", GT_WORTH_NAME},
 	{"kind", GT_UNIT_TEXT, "Through what", GT_WORTH_NAME},
-	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for", GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
 	{"held", GT_UNIT_COUNT, "Of them, those that really held work back", GT_WORTH_KEY},
 	{"held_ns", GT_UNIT_NS,
          "Sum of end of the awaited work - moment at which what waited could have gone on",
          GT_WORTH_KEY},
-	{"max_held_ns", GT_UNIT_NS, "Longest of these"},
+	{"max_held_ns", GT_UNIT_NS, "Longest of these", GT_WORTH_LITTLE},
 };
 
 static const struct gt_parameter parameters[] = {

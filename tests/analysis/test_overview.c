@@ -94,7 +94,7 @@ Test(overview, says_in_lines_what_the_tables_have_in_figures)
 	            "kernels");
 	expect_text(said("waits"), "55.0 us of the host (1 call, all in stream synchronize)");
 	expect_text(said("biggest gap"), "250 us on GPU 0, 160 us after the start; the host "
-	                                 "meanwhile: in CUDA calls for 1.00 us of it");
+	                                 "meanwhile: no CUDA call but for 1.00 us of it");
 	expect_text(said("environment"), "NCCL_ALGO=Ring, OMP_NUM_THREADS=4");
 	expect_text(said("cost"), "starting to record took 3.00 ms, gputrace's own threads 2.00 us "
 	                          "of processor time, 284 ns in each CUDA call");
@@ -443,7 +443,7 @@ Test(findings, tell_of_a_range_in_which_no_gpu_has_anything_to_do)
 	add_steps();
 	run_report(&result, "summary", &trace);
 	cr_expect(stands_out("In range step/data no GPU had anything to do for 600 us, 100.0% of "
-	                     "the time of 2 such ranges"));
+	                     "its time (2 such ranges)"));
 	cr_expect(not(stands_out("In range step no GPU")), "what lies in it says more");
 	end();
 }

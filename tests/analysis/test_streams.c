@@ -68,6 +68,25 @@ Test(streams, tell_what_each_did_and_what_ran_beside_it)
 	end();
 }
 
+Test(streams, tell_of_graphs_only_where_there_are_any)
+{
+	for (int graphs = 0; graphs < 2; graphs++) {
+		begin();
+		trace_kernel(&trace, first, shape, 100, 300);
+		if (graphs)
+			*gt_array_push(&trace.graph_launches) = (struct gt_graph_launch){
+				.thread = GT_NONE,
+				.context = GT_NONE,
+				.stream = first,
+				.api_call = GT_NONE,
+				.exec = GT_NONE,
+			};
+		run_report(&result, "streams", &trace);
+		cr_expect(eq(int, has_remark(&result, "Kernels of a graph count"), graphs));
+		end();
+	}
+}
+
 Test(streams, that_touch_do_not_overlap)
 {
 	begin();

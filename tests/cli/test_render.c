@@ -888,6 +888,33 @@ Test(render, wraps_remarks_and_the_prose_of_a_last_column)
 	gt_result_release(&result);
 }
 
+/* Prose takes what is left: no column need go for it, though all its cells be the same. */
+Test(render, leaves_out_no_column_for_prose_that_is_wrapped)
+{
+	static const struct gt_heading headings[] = {
+		{"topic", GT_UNIT_TEXT, "About"},
+		{"note", GT_UNIT_TEXT, "What", GT_WORTH_PROSE},
+	};
+	const struct gt_rendering rendering = {.limit = UINT64_MAX, .width = 40};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "notes", headings, 2);
+	gt_result_add_text(&result, "gaps");
+	gt_result_add_text(&result, "one two three four five six seven eight nine ten");
+	gt_result_add_text(&result, "gaps");
+	gt_result_add_text(&result, "eleven");
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	expect_text(text, "Notes\n"
+	                  "topic  note\n"
+	                  "gaps   one two three four five six seven\n"
+	                  "       eight nine ten\n"
+	                  "gaps   eleven\n");
+	free(text);
+	gt_result_release(&result);
+}
+
 Test(render, keeps_the_column_that_rows_are_sorted_by)
 {
 	const struct gt_sort sort = {.keys = {{.column = "shared"}}, .count = 1};
