@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "injection/api_calls.h"
 #include "injection/call_parameters.h"
 #include "support/check.h"
 
@@ -120,6 +121,21 @@ Test(memory_calls, knows_every_call_about_memory_by_its_name)
 {
 	cr_expect(ge(uint, expect_all_known(false, runtime_names), 30));
 	cr_expect(ge(uint, expect_all_known(true, driver_names), 45));
+}
+
+/* So that what was allocated has the ranges around its call. */
+Test(memory_calls, that_make_or_end_something_are_api_calls_of_that_kind)
+{
+	for (CUpti_CallbackId id = 1; id < 2048; id++) {
+		const char *name = id >= 1024 ? driver_names[id % 1024] : runtime_names[id];
+		const struct gt_memory_call *call = gt_memory_call_find(id >= 1024, id % 1024);
+		const struct gt_api_call_line *line = call ? gt_api_call_find(name) : NULL;
+
+		if (!call || call->kind >= GT_MEMORY_CALL_SET_POOL)
+			continue;
+		cr_assert(line != NULL, "%s is no API call that is recorded", name);
+		expect_text(line->kind, call->kind >= GT_MEMORY_CALL_FREE ? "FREE" : "ALLOCATE");
+	}
 }
 
 Test(memory_calls, knows_nothing_of_other_calls)
