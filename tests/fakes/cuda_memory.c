@@ -9,7 +9,7 @@
 struct allocation {
 	char *address;
 	size_t size;
-	CUpti_ActivityMemoryKind kind; /* DEVICE or PINNED */
+	CUpti_ActivityMemoryKind kind; /* DEVICE, also of what is managed, or PINNED */
 	struct allocation *next;
 };
 
@@ -18,7 +18,7 @@ static struct allocation *allocations; /* fake_cuda.lock */
 /* What a copy costs on the pretended links: 50 GB/s to the host, 2 TB/s on the device. */
 enum { COPY_DELAY_NS = 2000, COPY_LEAST_NS = 1000 };
 
-static CUresult allocate(size_t size, CUpti_ActivityMemoryKind kind, void **address)
+CUresult fake_allocate(size_t size, CUpti_ActivityMemoryKind kind, void **address)
 {
 	const CUresult result = fake_usable();
 	struct allocation *allocation;
@@ -45,7 +45,7 @@ static CUresult allocate(size_t size, CUpti_ActivityMemoryKind kind, void **addr
 	return CUDA_SUCCESS;
 }
 
-static CUresult release(const void *address, CUpti_ActivityMemoryKind kind)
+CUresult fake_release(const void *address, CUpti_ActivityMemoryKind kind)
 {
 	struct allocation **link = &allocations;
 	struct allocation *found = NULL;
@@ -71,7 +71,7 @@ static CUresult release(const void *address, CUpti_ActivityMemoryKind kind)
 /* As the real one: memory goes when the work of the context is done. */
 static CUresult wait_and_release(const void *address, CUpti_ActivityMemoryKind kind)
 {
-	const CUresult result = release(address, kind);
+	const CUresult result = fake_release(address, kind);
 
 	if (result == CUDA_SUCCESS && address)
 		fake_wait_for_context();
@@ -102,7 +102,34 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 	CUresult result;
 
 	API_BEGIN(cuMemAlloc_v2, address, size);
-	result = allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
+	result = fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
+	if (result == CUDA_SUCCESS)
+		*address = (CUdeviceptr)(uintptr_t)memory;
+	API_END(result);
+}
+
+/* Rows are padded to 512 bytes. */
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                            unsigned element_bytes)
+{
+	void *memory = NULL;
+	CUresult result;
+
+	API_BEGIN(cuMemAllocPitch_v2, address, pitch, width, height, element_bytes);
+	*pitch = (width + 511) / 512 * 512;
+	result = fake_allocate(*pitch * height, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
+	if (result == CUDA_SUCCESS)
+		*address = (CUdeviceptr)(uintptr_t)memory;
+	API_END(result);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
+{
+	void *memory = NULL;
+	CUresult result;
+
+	API_BEGIN(cuMemAllocManaged, address, size, flags);
+	result = fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
 	if (result == CUDA_SUCCESS)
 		*address = (CUdeviceptr)(uintptr_t)memory;
 	API_END(result);
@@ -118,13 +145,13 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 CUresult cuMemHostAlloc(void **address, size_t size, unsigned int flags)
 {
 	API_BEGIN(cuMemHostAlloc, address, size, flags);
-	API_END(allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address));
+	API_END(fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address));
 }
 
 CUresult cuMemAllocHost_v2(void **address, size_t size)
 {
 	API_BEGIN(cuMemAllocHost_v2, address, size);
-	API_END(allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address));
+	API_END(fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address));
 }
 
 CUresult cuMemFreeHost(void *address)

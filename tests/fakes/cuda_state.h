@@ -50,6 +50,10 @@ int fake_has_passed(uint64_t end_ns);
 /* Until everything queued in the current context has ended. */
 void fake_wait_for_context(void);
 
+/* cuda_memory.c: memory of a kind, and its end; nothing ends with an address of 0. */
+CUresult fake_allocate(size_t size, CUpti_ActivityMemoryKind kind, void **address);
+CUresult fake_release(const void *address, CUpti_ActivityMemoryKind kind);
+
 /* cuda_sync.c: the host's functions that should have returned by then, and have not. */
 int fake_host_pending(uint64_t end_ns);
 void fake_host_wait(uint64_t end_ns);

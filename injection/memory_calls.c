@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/memory_calls.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "injection/call_parameters.h"
+
+/* NOLINTNEXTLINE(readability-identifier-naming): CUPTI calls the structs of parameters so */
+typedef cuMemHostAlloc_params cuMemHostAlloc_v2_params;
+
+/* Levels of a mipmap that is as wide as any: no more are counted. */
+#define MOST_LEVELS 32u
+
+struct extent {
+	uint64_t width; /* 0 of a height or a depth: it has no such dimension */
+	uint64_t height;
+	uint64_t depth;
+};
+
+static uint64_t at_least_one(uint64_t number)
+{
+	return number ? number : 1;
+}
+
+/* All levels, each half as wide, high and deep as the one before it. */
+static uint64_t elements_of(struct extent extent, uint32_t levels)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t level = 0; level < levels && level < MOST_LEVELS; level++)
+		sum += at_least_one(extent.width >> level) * at_least_one(extent.height >> level) *
+		       at_least_one(extent.depth >> level);
+	return sum;
+}
+
+static uint64_t channel_bytes(CUarray_format format)
+{
+	switch ((unsigned)format) {
+	case CU_AD_FORMAT_UNSIGNED_INT8:
+	case CU_AD_FORMAT_SIGNED_INT8:
+		return 1;
+	case CU_AD_FORMAT_UNSIGNED_INT16:
+	case CU_AD_FORMAT_SIGNED_INT16:
+	case CU_AD_FORMAT_HALF:
+		return 2;
+	case CU_AD_FORMAT_UNSIGNED_INT32:
+	case CU_AD_FORMAT_SIGNED_INT32:
+	case CU_AD_FORMAT_FLOAT:
+		return 4;
+	default: /* blocks and planes: what they take is not told by their format alone */
+		return 0;
+	}
+}
+
+static uint64_t described_bytes(const CUDA_ARRAY_DESCRIPTOR *array)
+{
+	const struct extent extent = {array ? array->Width : 0, array ? array->Height : 0, 0};
+
+	return array ? channel_bytes(array->Format) * array->NumChannels * elements_of(extent, 1)
+	             : 0;
+}
+
+static uint64_t described_3d_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, uint32_t levels)
+{
+	struct extent extent;
+
+	if (!array)
+		return 0;
+	extent = (struct extent){array->Width, array->Height, array->Depth};
+	return channel_bytes(array->Format) * array->NumChannels * elements_of(extent, levels);
+}
+
+static uint64_t array_bytes(const struct cudaChannelFormatDesc *element, struct extent extent,
+                            uint32_t levels)
+{
+	if (!element)
+		return 0;
+	return (uint64_t)(element->x + element->y + element->z + element->w) / 8 *
+	       elements_of(extent, levels);
+}
+
+/* Rows as the call asks for them; as it made them once it has returned. */
+static uint64_t pitched_bytes(const CUpti_CallbackData *data, uint64_t width, uint64_t rows,
+                              const size_t *pitch)
+{
+	return (pitch && gt_has_returned_well(data) ? *pitch : width) * rows;
+}
+
+static uint64_t pitched_3d_bytes(const CUpti_CallbackData *data, struct cudaExtent extent,
+                                 const struct cudaPitchedPtr *made)
+{
+	return pitched_bytes(data, extent.width, extent.height * extent.depth,
+	                     made ? &made->pitch : NULL);
+}
+
+/* The first three are switches of 32 bits, the others amounts of 64. */
+static uint64_t attribute_value(unsigned attribute, const void *value)
+{
+	uint32_t small = 0;
+	uint64_t large = 0;
+
+	if (!value)
+		return 0;
+	if (attribute >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
+		memcpy(&large, value, sizeof(large));
+		return large;
+	}
+	memcpy(&small, value, sizeof(small));
+	return small;
+}
+
+/* The runtime's and the driver's structs have the same numbers in it. */
+static uint32_t place_of(unsigned type, int id)
+{
+	return type == CU_MEM_LOCATION_TYPE_DEVICE && id >= 0 ? (uint32_t)id + 1 : 0;
+}
+
+/* How a member is read into the fact: the words of memory_calls.def. */
+#define ADDRESS(member)      facts->address = (uintptr_t)params->member;
+#define MADE_ADDRESS(member) facts->address = (uintptr_t)gt_made_at(data, params->member);
+#define HANDLE(member)       facts->handle = (uintptr_t)params->member;
+#define MADE_HANDLE(member)  facts->handle = (uintptr_t)gt_made_at(data, params->member);
+#define BYTES(member)        facts->size_bytes = params->member;
+#define VALUE(member)        facts->value = (uintptr_t)params->member;
+#define STREAM(member)       facts->stream = gt_stream_of(params->member, facts->stream);
+#define FLAGS(member)        facts->options = (uint32_t)params->member;
+#define DEVICE(member)       facts->place_plus_one = (uint32_t)params->member + 1;
+#define PROPERTIES(member)                                                                         \
+	if (params->member)                                                                        \
+		facts->place_plus_one =                                                            \
+			place_of(params->member->location.type, params->member->location.id);
+#define MULTICAST(member)                                                                          \
+	if (params->member)                                                                        \
+		facts->size_bytes = params->member->size;
+#define EXTERNAL(member) MULTICAST(member)
+#define PITCHED(width, height, pitch)                                                              \
+	facts->size_bytes = pitched_bytes(data, params->width, params->height, params->pitch);
+#define PITCHED_3D(extent, made)                                                                   \
+	facts->size_bytes = pitched_3d_bytes(data, params->extent, params->made);
+#define ARRAY(element, wide, high)                                                                 \
+	facts->size_bytes =                                                                        \
+		array_bytes(params->element, (struct extent){params->wide, params->high, 0}, 1);
+#define ARRAY_3D(element, size, levels)                                                            \
+	facts->size_bytes = array_bytes(params->element,                                           \
+	                                (struct extent){params->size.width, params->size.height,   \
+	                                                params->size.depth},                       \
+	                                levels);
+#define DESCRIBED(member)            facts->size_bytes = described_bytes(params->member);
+#define DESCRIBED_3D(member, levels) facts->size_bytes = described_3d_bytes(params->member, levels);
+#define ATTRIBUTE(attribute, member)                                                               \
+	facts->options = (uint32_t)params->attribute;                                              \
+	facts->value = attribute_value(params->attribute, params->member);
+
+#define READER(name, params_type, members)                                                         \
+	static void name(const CUpti_CallbackData *data, struct gt_memory_facts *facts)            \
+	{                                                                                          \
+		const params_type *params = data->functionParams;                                  \
+                                                                                                   \
+		members                                                                            \
+	}
+
+#define ROW(reader, memory_kind, stream)                                                           \
+	{                                                                                          \
+		.kind = GT_MEMORY_CALL_##memory_kind, .default_stream = GT_STREAM_##stream,        \
+		.read = (reader)                                                                   \
+	}
+
+#define CALL  struct gt_memory_call
+#define CALLS "injection/memory_calls.def"
+#include "injection/call_tables.inc"
+
+const struct gt_memory_call *gt_memory_call_find(bool driver, CUpti_CallbackId id)
+{
+	return listed_call(driver, id);
+}
+
+void gt_memory_call_read(const struct gt_memory_call *call, const CUpti_CallbackData *data,
+                         struct gt_memory_facts *facts)
+{
+	*facts = (struct gt_memory_facts){.stream = call->default_stream};
+	if (data->functionParams)
+		call->read(data, facts);
+}
+
+bool gt_memory_call_is_empty(const struct gt_memory_call *call, const struct gt_memory_facts *facts)
+{
+	return (call->kind == GT_MEMORY_CALL_FREE || call->kind == GT_MEMORY_CALL_FREE_ORDERED ||
+	        call->kind == GT_MEMORY_CALL_FREE_HOST ||
+	        call->kind == GT_MEMORY_CALL_DESTROY_ARRAY) &&
+	       facts->address == 0 && facts->handle == 0;
+}

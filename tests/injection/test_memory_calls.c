@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/memory_calls.h"
+
+#include <string.h>
+
+#include "injection/api_calls.h"
+#include "injection/call_parameters.h"
+#include "support/check.h"
+
+static CUstream const stream = (CUstream)0x5000;
+static CUmemoryPool const pool = (CUmemoryPool)0x9000;
+static const int ok = 0;
+static const int failed = 2;
+
+static struct gt_memory_facts read_call(bool driver, CUpti_CallbackId id, const void *params,
+                                        const int *result)
+{
+	const struct gt_memory_call *call = gt_memory_call_find(driver, id);
+	const CUpti_CallbackData data = {.callbackSite = result ? CUPTI_API_EXIT : CUPTI_API_ENTER,
+	                                 .functionReturnValue = (void *)(uintptr_t)result,
+	                                 .functionParams = params};
+	struct gt_memory_facts facts;
+
+	memset(&facts, 0xaa, sizeof(facts));
+	cr_assert(ne(ptr, (void *)(uintptr_t)call, NULL), "callback id %u", id);
+	gt_memory_call_read(call, &data, &facts);
+	return facts;
+}
+
+#define RUNTIME_FACTS(call, result, ...)                                                           \
+	read_call(false, CUPTI_RUNTIME_TRACE_CBID_##call, &(call##_params){__VA_ARGS__}, result)
+#define DRIVER_FACTS(call, result, ...)                                                            \
+	read_call(true, CUPTI_DRIVER_TRACE_CBID_##call, &(call##_params){__VA_ARGS__}, result)
+
+/* Names of callback ids, from CUPTI's own headers. */
+static const char *const runtime_names[1024] = {
+#include "fakes/runtime_names.inc"
+};
+static const char *const driver_names[1024] = {
+#include "fakes/driver_names.inc"
+};
+
+static bool has_one_of(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (strstr(name, *words))
+			return true;
+	return false;
+}
+
+/* By their names: what is about memory, without what only asks or is a node of a graph. */
+static bool is_about_memory(const char *name)
+{
+	static const char *const words[] = {"Malloc",
+	                                    "cudaFree",
+	                                    "HostAlloc",
+	                                    "HostRegister",
+	                                    "HostUnregister",
+	                                    "cuMemAlloc",
+	                                    "cuMemFree",
+	                                    "ArrayCreate",
+	                                    "cuArray3DCreate",
+	                                    "ArrayDestroy",
+	                                    "cuMemCreate",
+	                                    "cuMemRelease",
+	                                    "AddressReserve",
+	                                    "AddressFree",
+	                                    "IpcOpenMem",
+	                                    "IpcCloseMem",
+	                                    "PoolCreate",
+	                                    "PoolDestroy",
+	                                    "PoolSetAttr",
+	                                    "PoolTrim",
+	                                    "PoolImport",
+	                                    "cuMemUnmap",
+	                                    "SetMemPool",
+	                                    "MulticastCreate",
+	                                    "MulticastBind",
+	                                    "MappedBuffer",
+	                                    "PeerAccess",
+	                                    "MemImport",
+	                                    "MemRetain",
+	                                    "ImportExternal",
+	                                    "DestroyExternalMemory",
+	                                    NULL};
+	static const char *const others[] = {"Graph",
+	                                     "cu64",
+	                                     "CanAccess",
+	                                     "CompressibleMem",
+	                                     "cudaMemSetMemPool",
+	                                     "cuMemSetMemPool",
+	                                     "ExternalSemaphore",
+	                                     NULL};
+	static const char *const replaced[] = {
+		"cuMemAlloc",    "cuMemAllocPitch", "cuMemFree", "cuMemAllocHost",
+		"cuArrayCreate", "cuArray3DCreate", NULL};
+
+	for (const char *const *it = replaced; *it; it++)
+		if (strcmp(name, *it) == 0)
+			return false;
+	return has_one_of(name, words) && !has_one_of(name, others);
+}
+
+static unsigned expect_all_known(bool driver, const char *const *names)
+{
+	unsigned found = 0;
+
+	for (CUpti_CallbackId id = 1; id < 1024; id++) {
+		const char *name = names[id] ? names[id] : "";
+
+		if (!is_about_memory(name))
+			continue;
+		cr_expect(ne(ptr, (void *)(uintptr_t)gt_memory_call_find(driver, id), NULL), "%s",
+		          name);
+		found++;
+	}
+	return found;
+}
+
+Test(memory_calls, knows_every_call_about_memory_by_its_name)
+{
+	cr_expect(ge(uint, expect_all_known(false, runtime_names), 30));
+	cr_expect(ge(uint, expect_all_known(true, driver_names), 45));
+}
+
+/* So that what was allocated has the ranges around its call. */
+Test(memory_calls, that_make_or_end_something_are_api_calls_of_that_kind)
+{
+	for (CUpti_CallbackId id = 1; id < 2048; id++) {
+		const char *name = id >= 1024 ? driver_names[id % 1024] : runtime_names[id];
+		const struct gt_memory_call *call = gt_memory_call_find(id >= 1024, id % 1024);
+		const struct gt_api_call_line *line = call ? gt_api_call_find(name) : NULL;
+
+		if (!call || call->kind >= GT_MEMORY_CALL_SET_POOL)
+			continue;
+		cr_assert(line != NULL, "%s is no API call that is recorded", name);
+		expect_text(line->kind, call->kind >= GT_MEMORY_CALL_FREE ? "FREE" : "ALLOCATE");
+	}
+}
+
+Test(memory_calls, knows_nothing_of_other_calls)
+{
+	cr_expect(gt_memory_call_find(true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) == NULL);
+	cr_expect(gt_memory_call_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020) == NULL);
+	cr_expect(gt_memory_call_find(true, CUPTI_DRIVER_TRACE_CBID_cuMemAlloc) == NULL, "32 bits");
+	cr_expect(gt_memory_call_find(true, UINT32_MAX) == NULL);
+}
+
+Test(memory_calls, tell_an_address_only_when_there_is_one)
+{
+	CUdeviceptr made = 0x7000;
+	struct gt_memory_facts facts = DRIVER_FACTS(cuMemAlloc_v2, NULL, &made, 4096);
+
+	cr_expect(eq(u64, facts.address, 0));
+	cr_expect(eq(u64, facts.size_bytes, 4096));
+	cr_expect(eq(u64, facts.stream, GT_STREAM_NONE));
+	facts = DRIVER_FACTS(cuMemAlloc_v2, &failed, &made, 4096);
+	cr_expect(eq(u64, facts.address, 0));
+	facts = DRIVER_FACTS(cuMemAlloc_v2, &ok, &made, 4096);
+	cr_expect(eq(u64, facts.address, 0x7000));
+	facts = DRIVER_FACTS(cuMemAlloc_v2, &failed, NULL, 4096);
+	cr_expect(eq(u64, facts.address, 0));
+}
+
+Test(memory_calls, tell_the_pool_and_the_stream_of_what_is_ordered)
+{
+	void *made = (void *)0x7000;
+	struct gt_memory_facts facts =
+		RUNTIME_FACTS(cudaMallocFromPoolAsync_v11020, &ok, &made, 512, pool, stream);
+
+	cr_expect(eq(u64, facts.address, 0x7000));
+	cr_expect(eq(u64, facts.handle, 0x9000));
+	cr_expect(eq(u64, facts.size_bytes, 512));
+	cr_expect(eq(u64, facts.stream, 0x5000));
+	facts = DRIVER_FACTS(cuMemFreeAsync, NULL, 0x7000, NULL);
+	cr_expect(eq(u64, facts.address, 0x7000));
+	cr_expect(eq(u64, facts.stream, GT_STREAM_LEGACY));
+	facts = DRIVER_FACTS(cuMemFreeAsync_ptsz, NULL, 0x7000, NULL);
+	cr_expect(eq(u64, facts.stream, GT_STREAM_PER_THREAD));
+}
+
+Test(memory_calls, count_padded_rows_as_they_were_made)
+{
+	void *made = (void *)0x7000;
+	size_t pitch = 512;
+	struct cudaPitchedPtr pitched = {.ptr = made, .pitch = 1024};
+	struct gt_memory_facts facts =
+		RUNTIME_FACTS(cudaMallocPitch_v3020, NULL, &made, &pitch, 100, 10);
+
+	cr_expect(eq(u64, facts.size_bytes, 1000), "before it is known");
+	facts = RUNTIME_FACTS(cudaMallocPitch_v3020, &ok, &made, &pitch, 100, 10);
+	cr_expect(eq(u64, facts.size_bytes, 5120));
+	facts = RUNTIME_FACTS(cudaMalloc3D_v3020, &ok, &pitched, {100, 10, 3});
+	cr_expect(eq(u64, facts.size_bytes, 30720));
+	cr_expect(eq(u64, facts.address, 0x7000));
+}
+
+Test(memory_calls, count_the_elements_of_arrays)
+{
+	const struct cudaChannelFormatDesc half4 = {16, 16, 16, 16, cudaChannelFormatKindFloat};
+	const CUDA_ARRAY3D_DESCRIPTOR mipmap = {
+		.Width = 8, .Height = 4, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 2};
+	const CUDA_ARRAY_DESCRIPTOR blocks = {
+		.Width = 8, .Height = 8, .Format = CU_AD_FORMAT_BC1_UNORM, .NumChannels = 4};
+	CUarray made = (CUarray)0xa000;
+	CUmipmappedArray mipmapped = (CUmipmappedArray)0xa100;
+	cudaArray_t array = (cudaArray_t)0xa200;
+	struct gt_memory_facts facts =
+		RUNTIME_FACTS(cudaMallocArray_v3020, &ok, &array, &half4, 100, 0, 0);
+
+	cr_expect(eq(u64, facts.handle, 0xa200));
+	cr_expect(eq(u64, facts.address, 0));
+	cr_expect(eq(u64, facts.size_bytes, 800));
+	facts = DRIVER_FACTS(cuMipmappedArrayCreate, &ok, &mipmapped, &mipmap, 3);
+	/* 8 x 4, 4 x 2 and 2 x 1 of 8 bytes. */
+	cr_expect(eq(u64, facts.size_bytes, (32 + 8 + 2) * 8));
+	facts = DRIVER_FACTS(cuMipmappedArrayCreate, &ok, &mipmapped, &mipmap, UINT32_MAX);
+	cr_expect(eq(u64, facts.size_bytes, (32 + 8 + 2 + 29) * 8),
+	          "as many levels as there can be");
+	facts = DRIVER_FACTS(cuArrayCreate_v2, &ok, &made, &blocks);
+	cr_expect(eq(u64, facts.size_bytes, 0), "what blocks take is not known");
+	facts = DRIVER_FACTS(cuArrayCreate_v2, &failed, NULL, NULL);
+	cr_expect(eq(u64, facts.size_bytes, 0));
+}
+
+Test(memory_calls, tell_the_device_of_physical_memory)
+{
+	const CUmemAllocationProp on_third = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 2}};
+	const CUmemAllocationProp on_host = {.location = {CU_MEM_LOCATION_TYPE_HOST, 2}};
+	CUmemGenericAllocationHandle made = 0x1234;
+	struct gt_memory_facts facts = DRIVER_FACTS(cuMemCreate, &ok, &made, 2 << 20, &on_third, 0);
+
+	cr_expect(eq(u64, facts.handle, 0x1234));
+	cr_expect(eq(u32, facts.place_plus_one, 3));
+	cr_expect(eq(u32, DRIVER_FACTS(cuMemCreate, &ok, &made, 1, &on_host, 0).place_plus_one, 0));
+	cr_expect(eq(u32, DRIVER_FACTS(cuMemCreate, &ok, &made, 1, NULL, 0).place_plus_one, 0));
+	facts = DRIVER_FACTS(cuMemMap, NULL, 0x10000, 2 << 20, 4096, 0x1234, 0);
+	cr_expect(eq(u64, facts.address, 0x10000));
+	cr_expect(eq(u64, facts.handle, 0x1234));
+	cr_expect(eq(u64, facts.value, 4096));
+}
+
+Test(memory_calls, tell_the_attribute_of_a_pool_with_its_width)
+{
+	uint64_t threshold = UINT64_C(0x100000000);
+	uint32_t reuse[2] = {1, 0xdeadbeef};
+	struct gt_memory_facts facts = DRIVER_FACTS(cuMemPoolSetAttribute, NULL, pool,
+	                                            CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold);
+
+	cr_expect(eq(u32, facts.options, 4));
+	cr_expect(eq(u64, facts.value, threshold));
+	facts = DRIVER_FACTS(cuMemPoolSetAttribute, NULL, pool,
+	                     CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, reuse);
+	cr_expect(eq(u64, facts.value, 1));
+	facts = DRIVER_FACTS(cuMemPoolSetAttribute, NULL, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+	                     NULL);
+	cr_expect(eq(u64, facts.value, 0));
+}
+
+Test(memory_calls, that_free_nothing_are_told_from_those_that_do)
+{
+	const struct gt_memory_call *release =
+		gt_memory_call_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020);
+	const struct gt_memory_call *allocate =
+		gt_memory_call_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020);
+
+	cr_expect(gt_memory_call_is_empty(release, &(struct gt_memory_facts){0}));
+	cr_expect(not(gt_memory_call_is_empty(release, &(struct gt_memory_facts){.address = 1})));
+	cr_expect(not(gt_memory_call_is_empty(allocate, &(struct gt_memory_facts){0})));
+}
