@@ -83,7 +83,7 @@ static struct meanwhile meanwhile_of(const struct gt_facts *facts, gt_id device)
 
 	gt_array_each(const struct gt_gap_total, total, &facts->gaps.all) {
 		if (total->device != device || total->kind == GT_GAP_CAUSE_GRAPH ||
-		    total->kind == GT_GAP_CAUSE_UNKNOWN || !is_share(total->total_ns, gap_ns, 10) ||
+		    total->kind == GT_GAP_CAUSE_UNKNOWN || !is_share(total->total_ns, gap_ns, 20) ||
 		    used >= sizeof(meanwhile.text) / 2)
 			continue;
 		gt_gap_total_text(total, facts->view->trace, what, sizeof(what));
@@ -115,7 +115,7 @@ static bool waits_for_launches(const struct gt_facts *facts, gt_id device,
 		         ns(gaps->total_ns / gaps->gaps).text);
 	return say(sentence,
 	           "GPU %lld waited for launches %s of the time it was in use: %s gaps%s.%s Larger "
-	           "or fused kernels%s would keep it busy.",
+	           "or fused kernels%s help.",
 	           number_of(facts, device), share(gaps->total_ns, span_ns).text,
 	           gt_grouped(gaps->gaps).text, length, meanwhile_of(facts, device).text,
 	           facts->view->trace->graph_launches.count ? "" : ", or CUDA graphs,");

@@ -263,12 +263,12 @@ Test(ranges, keep_or_lose_their_numbers_where_that_is_asked_for)
 {
 	begin();
 	number_steps(GT_FOLD_MANY, false);
-	run_with("fold=no");
+	run_report_with(&result, "ranges", &trace, "fold=no");
 	cr_expect(eq(sz, row_count(&result, "ranges"), 1 + 2 * GT_FOLD_MANY));
 	end();
 	begin();
 	number_steps(2, true);
-	run_with("fold=yes");
+	run_report_with(&result, "ranges", &trace, "fold=yes");
 	cr_expect(eq(sz, row_count(&result, "ranges"), 3));
 	expect_count(&result, "ranges", 1, "ranges", 4);
 	end();

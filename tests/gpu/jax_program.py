@@ -46,8 +46,10 @@ def instructions_of(folder):
             if event.get("ph") != "X" or event["pid"] not in devices or (event["pid"], event["tid"]) not in lanes:
                 continue
             args = event.get("args", {})
-            module = args.get("hlo_module", "").split("(")[0]
-            row = owned.setdefault(f"{module} {args['hlo_op']}" if args.get("hlo_op") else "", [0, 0.0])
+            module, name = args.get("hlo_module", "").split("(")[0], args.get("hlo_op", "")
+            # It does not look into command buffers.
+            named = name and not name.startswith("command_buffer")
+            row = owned.setdefault(f"{module} {name}" if named else "", [0, 0.0])
             row[0] += 1
             row[1] += event["dur"]
     return owned
