@@ -115,11 +115,12 @@ void gt_module_calls_init(struct gt_module_calls *calls, const struct gt_view *v
 
 double gt_module_load_in(const struct gt_view *view, const struct gt_module *module)
 {
-	const double since_start_ns = (double)(module->loaded_ns - view->start_ns);
+	double since_start_ns;
 
 	if (isnan(module->load_ns) || module->loaded_ns < view->start_ns ||
 	    module->loaded_ns > view->end_ns)
 		return 0;
+	since_start_ns = (double)(module->loaded_ns - view->start_ns);
 	return module->load_ns < since_start_ns ? module->load_ns : since_start_ns;
 }
 

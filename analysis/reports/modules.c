@@ -727,39 +727,56 @@ static void add_compilations(const struct gt_trace *trace, struct gt_result *res
 			add_compilation(trace, result, operation, entry);
 }
 
-static void add_remarks(const struct tally *tally, struct gt_result *result)
+/* What is the case for some of the modules. */
+struct traits {
+	bool is_kept;
+	bool is_cut;
+	bool has_no_call;
+	bool has_jit;
+};
+
+static struct traits traits_of(const struct tally *tally)
 {
 	const struct gt_trace *trace = tally->trace;
-	bool is_kept = false;
-	bool is_cut = false;
-	bool has_no_call = false;
+	struct traits all = {0};
 
-	if (trace->modules.count == 0) {
+	for (size_t i = 0; i < trace->modules.count; i++) {
+		const struct gt_module *module = &trace->modules.rows[i];
+
+		all.has_no_call |= is_unrecorded(tally, i);
+		all.has_jit |= (module->traits & GT_MODULE_JIT) != 0;
+		all.is_kept |= (module->traits & GT_MODULE_KEPT) != 0;
+		all.is_cut |=
+			module->traits & GT_MODULE_CUT && !*gt_trace_text(trace, module->file);
+	}
+	return all;
+}
+
+static void add_remarks(const struct tally *tally, struct gt_result *result)
+{
+	const struct traits all = traits_of(tally);
+
+	if (tally->trace->modules.count == 0) {
 		gt_result_remark_empty(result,
 		                       "No modules were recorded: not measured. Recordings made "
 		                       "before gputrace recorded modules have none.");
 		return;
 	}
-	for (size_t i = 0; i < trace->modules.count; i++) {
-		const struct gt_module *module = &trace->modules.rows[i];
-
-		has_no_call = has_no_call || is_unrecorded(tally, i);
-		is_kept = is_kept || module->traits & GT_MODULE_KEPT;
-		is_cut = is_cut ||
-		         (module->traits & GT_MODULE_CUT && !*gt_trace_text(trace, module->file));
-	}
 	gt_result_remark(result,
 	                 "Load times are from the begin of the call, or the end of what the thread "
 	                 "did before, to the moment when the module was there: at most that.");
-	if (has_no_call)
+	if (all.has_no_call)
 		gt_result_remark(
 			result, "Modules without a call were loaded in calls that are not recorded "
 				"or not chosen; run --api all records all.");
-	if (!is_kept)
+	if (!all.has_jit)
+		gt_result_remark(result, "Compilations were not recorded: how much of it they "
+		                         "took is not known (GPUTRACE_KINDS).");
+	if (!all.is_kept)
 		gt_result_remark(result,
 		                 "What functions take is known of those that were launched; of "
 		                 "all of them, with source lines, after run --keep-modules.");
-	if (is_cut)
+	if (all.is_cut)
 		gt_result_remark(result,
 		                 "Of modules with more than 2,048 functions the others were "
 		                 "not noted: kernels of these are of no known module.");

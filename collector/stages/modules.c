@@ -159,7 +159,7 @@ static void sweep_begin(struct sweep *sweep, const struct join *join)
 
 static bool is_after(const struct span *span, const struct loading *loading)
 {
-	return span->start_ns && span->end_ns <= loading->at;
+	return span->start_ns && span->end_ns >= 0 && span->end_ns <= loading->at;
 }
 
 static void decide(const struct sweep *sweep, struct loading *loading)

@@ -95,16 +95,17 @@ static void load(CUmodule module)
 	fake_tell_resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, module->context, NULL, &data);
 }
 
+/* As on an H200: the record is of what comes after the module is there. */
 void fake_function_load(CUfunction function, CUcontext context)
 {
 	struct fake_activity overhead = {
 		.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
 		.subkind = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING,
 		.context = context,
-		.start_ns = fake_realtime_ns(),
 	};
 
 	load(function->module);
+	overhead.start_ns = fake_realtime_ns();
 	overhead.end_ns = fake_realtime_ns() + 1;
 	fake_tell(&overhead);
 }
