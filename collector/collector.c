@@ -267,6 +267,7 @@ static void release(struct gt_collection *collection)
 		gt_array_release(&capture->raw_payload_schemas);
 		gt_array_release(&capture->raw_payload_entries);
 		gt_array_release(&capture->raw_given_names);
+		gt_array_release(&capture->raw_told_memory);
 		gt_known_release(&capture->devices);
 		gt_known_release(&capture->contexts);
 		gt_known_release(&capture->streams);

@@ -78,6 +78,7 @@ struct gt_capture {
 	gt_array(struct gt_record_payload_schema) raw_payload_schemas;
 	gt_array(struct gt_record_payload_entry) raw_payload_entries;
 	gt_array(struct gt_record_given_name) raw_given_names;
+	gt_array(struct gt_record_told_memory) raw_told_memory;
 	struct gt_known series_places;  /* raw_series by number and clock */
 	struct gt_known series_numbers; /* by number: the first */
 	struct gt_known devices;        /* by ordinal */

@@ -328,6 +328,8 @@ static void convert_ranges(struct gt_capture *capture, struct line *host,
 		data->time_ns = (uint64_t)convert(host, (gt_time)data->time_ns);
 	gt_array_each(struct gt_record_given_name, name, &capture->raw_given_names)
 		name->time_ns = (uint64_t)convert(host, (gt_time)name->time_ns);
+	gt_array_each(struct gt_record_told_memory, told, &capture->raw_told_memory)
+		told->time_ns = (uint64_t)convert(host, (gt_time)told->time_ns);
 }
 
 static void remark(struct gt_collection *collection, const struct gt_capture *capture,
