@@ -253,7 +253,6 @@ static void release_capture(struct gt_capture *capture)
 	gt_known_release(&capture->series_places);
 	gt_known_release(&capture->series_numbers);
 	gt_known_release(&capture->ledger_names);
-	gt_array_release(&capture->raw_given_names);
 	gt_known_release(&capture->devices);
 	gt_known_release(&capture->contexts);
 	gt_known_release(&capture->streams);

@@ -16,6 +16,17 @@ enum gt_range_step {
 	GT_RANGE_STEP_LATER_MARK = 5,
 };
 
+/* Field kind of told_memory records. */
+enum gt_told_memory {
+	GT_TOLD_HEAP = 0,
+	GT_TOLD_HEAP_END = 1,
+	GT_TOLD_HEAP_RESET = 2,
+	GT_TOLD_REGION = 3,
+	GT_TOLD_REGION_SIZE = 4,
+	GT_TOLD_REGION_END = 5,
+	GT_TOLD_REGION_NAME = 6,
+};
+
 /* Field level, where nobody counts. */
 #define GT_LEVEL_UNKNOWN UINT32_MAX
 

@@ -122,7 +122,8 @@ struct gt_record_info {
 static inline bool gt_record_is_nvtx(uint32_t kind)
 {
 	return kind == GT_RECORD_range_begin || kind == GT_RECORD_range_end ||
-	       kind == GT_RECORD_given_name || kind == GT_RECORD_payload_schema;
+	       kind == GT_RECORD_given_name || kind == GT_RECORD_payload_schema ||
+	       kind == GT_RECORD_told_memory;
 }
 
 /* NULL for a kind that is not a record with fields, or not known. */

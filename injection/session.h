@@ -66,9 +66,12 @@ struct gt_session {
 	dev_t capture_device; /* which file the capture is */
 	ino_t capture_inode;
 
-	_Atomic uint32_t phase;  /* enum gt_session_phase */
+	/* What each call of NVTX reads lies in one cache line, which is rarely written to. */
+	_Alignas(64) _Atomic uint32_t phase; /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
-	sem_t followed;          /* it has */
+	struct gt_nvtx nvtx;     /* outlives the session in the child of a fork */
+
+	sem_t followed;      /* the writer thread has made of it what was wanted */
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */
 	_Atomic bool cuda_starts; /* or has started, or has failed to */
 	_Atomic bool cuda_up; /* CUPTI asked for a buffer: flushing is safe, the driver answers */
@@ -86,7 +89,6 @@ struct gt_session {
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */
 
-	struct gt_nvtx nvtx; /* outlives the session in the child of a fork */
 	struct gt_notes notes;
 	struct gt_roll_share roll;
 	struct gt_flusher flusher;

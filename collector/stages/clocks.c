@@ -333,8 +333,6 @@ static void convert_kept(struct gt_capture *capture, struct lines *lines,
 	convert_records(gt_record_info(GT_RECORD_##record), capture->list.rows,                    \
 	                capture->list.count, lines);
 #include "collector/kept.def"
-	convert_records(gt_record_info(GT_RECORD_given_name), capture->raw_given_names.rows,
-	                capture->raw_given_names.count, lines);
 	gt_array_each(const struct gt_record_range_begin, begin, &capture->raw_range_begins)
 		widen(process, (gt_time)begin->time_ns, (gt_time)begin->time_ns);
 	gt_array_each(const struct gt_record_range_end, end, &capture->raw_range_ends)

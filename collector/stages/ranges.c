@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "collector/nvtx_memory.h"
 #include "collector/nvtx_names.h"
 #include "collector/payloads.h"
 #include "collector/rows.h"
@@ -561,6 +562,7 @@ static void init_sources(struct walk *walk, struct gt_collection *collection)
 
 		add_starts(walk, (uint32_t)i, capture);
 		gt_nvtx_names_init(&source->names, walk->trace, capture);
+		gt_nvtx_memory_add(&source->names);
 		gt_payloads_init(&source->payloads, &source->names, capture);
 		source->rows = gt_allocate((capture->raw_range_begins.count + 1) * sizeof(gt_id));
 	}

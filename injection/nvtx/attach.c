@@ -139,8 +139,8 @@ static void open_other(struct gt_session *session, NvtxGetExportTableFunc_t firs
 	next->get_export_table = first;
 	if (initialize)
 		make_tables(next);
-	next->hears = initialize && initialize(get_export_table);
-	if (!next->hears)
+	session->nvtx.others_hear = initialize && initialize(get_export_table);
+	if (!session->nvtx.others_hear)
 		note_refusal(session, path);
 }
 

@@ -18,11 +18,12 @@
  */
 
 /* Domains whose levels a thread counts. */
-#define LEVELS 15
+#define LEVELS 14
 
 /* One cache line. */
 struct own {
 	_Alignas(64) uint32_t order;
+	uint32_t is_program_s; /* the thread is none of ours; 0: that was not asked yet */
 	uint32_t levels[LEVELS];
 };
 
@@ -44,10 +45,44 @@ struct event {
 	size_t data_count;
 };
 
-static bool is_recorded(const struct gt_session *session, uint32_t domain)
+/*
+ * Field by field: compilers clear a struct of this size by an instruction that takes longer to
+ * begin than all of these.
+ */
+static inline struct event event_in(uint32_t domain)
+{
+	struct event event;
+
+	event.id = 0;
+	event.payload = 0;
+	event.kind = GT_RANGE_STEP_STACK;
+	event.domain = domain;
+	event.level = GT_LEVEL_UNKNOWN;
+	event.registered = 0;
+	event.category = 0;
+	event.payload_type = 0;
+	event.color = 0;
+	event.text.narrow = NULL;
+	event.text.wide = NULL;
+	event.text.size = 0;
+	event.text.cut = false;
+	event.data = NULL;
+	event.data_count = 0;
+	return event;
+}
+
+/* Our threads say that they are before they do anything, and no thread becomes one later. */
+__attribute__((cold, noinline)) static bool ask_whose_thread(void)
+{
+	own.is_program_s = !gt_thread_is_ours();
+	return own.is_program_s;
+}
+
+/* What is asked for lies in the line that the event touches anyway. */
+static inline bool is_recorded(const struct gt_session *session, uint32_t domain)
 {
 	return domain != GT_DOMAIN_UNWANTED && gt_session_is(session, GT_SESSION_RECORDING) &&
-	       !gt_thread_is_ours();
+	       (own.is_program_s || ask_whose_thread());
 }
 
 /* Numbers of handles that were given out; anything else is from somewhere else. */
@@ -271,7 +306,7 @@ static int pop_event(struct gt_session *session, struct event *event)
 
 static int pop(struct gt_session *session, uint32_t domain)
 {
-	struct event event = {.domain = domain};
+	struct event event = event_in(domain);
 
 	return pop_event(session, &event);
 }
@@ -292,14 +327,11 @@ static nvtxRangeId_t start(struct gt_session *session, struct event *event, nvtx
 
 static void end(struct gt_session *session, uint32_t domain, nvtxRangeId_t id)
 {
-	const struct event event = {
-		.kind = GT_RANGE_STEP_ID,
-		.id = id,
-		.domain = domain,
-		.level = GT_LEVEL_UNKNOWN,
-	};
+	struct event event = event_in(domain);
 
-	if (is_recorded(session, event.domain))
+	event.kind = GT_RANGE_STEP_ID;
+	event.id = id;
+	if (is_recorded(session, domain))
 		emit_end(session, &event);
 }
 
@@ -326,7 +358,7 @@ static void name(enum gt_named kind, uint64_t number, const char *text, const wc
 /* Calls what another injection library put into this place. */
 #define PASS_ON(name, ...)                                                                         \
 	do {                                                                                       \
-		if (nvtx->next.hears && nvtx->next.slots.name)                                     \
+		if (nvtx->others_hear && nvtx->next.slots.name)                                    \
 			nvtx->next.slots.name(__VA_ARGS__);                                        \
 	} while (0)
 
@@ -372,7 +404,9 @@ static const nvtxEventAttributes_t *other_attributes(const struct gt_nvtx *nvtx,
 static void on_MarkA(const char *message)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
+	struct event event = event_in(nvtx->default_domain);
+
+	event.text = gt_nvtx_narrow(message);
 
 	mark(session, &event);
 	PASS_ON(MarkA, message);
@@ -381,7 +415,9 @@ static void on_MarkA(const char *message)
 static void on_MarkW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
+	struct event event = event_in(nvtx->default_domain);
+
+	event.text = gt_nvtx_wide(message);
 
 	mark(session, &event);
 	PASS_ON(MarkW, message);
@@ -390,7 +426,7 @@ static void on_MarkW(const wchar_t *message)
 static void on_DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = domain_of(nvtx, domain)};
+	struct event event = event_in(domain_of(nvtx, domain));
 	nvtxEventAttributes_t copy;
 
 	read_attributes(nvtx, &event, attributes);
@@ -402,7 +438,7 @@ static void on_DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes
 static void on_MarkEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain};
+	struct event event = event_in(nvtx->default_domain);
 	nvtxEventAttributes_t copy;
 
 	read_attributes(nvtx, &event, attributes);
@@ -413,7 +449,10 @@ static void on_MarkEx(const nvtxEventAttributes_t *attributes)
 __attribute__((hot)) static int on_RangePushA(const char *message)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
+	struct event event = event_in(nvtx->default_domain);
+
+	event.text = gt_nvtx_narrow(message);
+
 	const int level = push(session, &event);
 
 	PASS_ON(RangePushA, message);
@@ -423,7 +462,10 @@ __attribute__((hot)) static int on_RangePushA(const char *message)
 static int on_RangePushW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
+	struct event event = event_in(nvtx->default_domain);
+
+	event.text = gt_nvtx_wide(message);
+
 	const int level = push(session, &event);
 
 	PASS_ON(RangePushW, message);
@@ -434,7 +476,7 @@ __attribute__((hot)) static int on_DomainRangePushEx(nvtxDomainHandle_t domain,
                                                      const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = domain_of(nvtx, domain)};
+	struct event event = event_in(domain_of(nvtx, domain));
 	nvtxEventAttributes_t copy;
 	int level;
 
@@ -448,7 +490,7 @@ __attribute__((hot)) static int on_DomainRangePushEx(nvtxDomainHandle_t domain,
 __attribute__((hot)) static int on_RangePushEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain};
+	struct event event = event_in(nvtx->default_domain);
 	nvtxEventAttributes_t copy;
 	int level;
 
@@ -481,12 +523,14 @@ __attribute__((hot)) static int on_DomainRangePop(nvtxDomainHandle_t domain)
  * as an id is one of a kind in the process.
  */
 #define START_OTHER(name, ...)                                                                     \
-	(nvtx->next.hears && nvtx->next.slots.name ? nvtx->next.slots.name(__VA_ARGS__) : 0)
+	(nvtx->others_hear && nvtx->next.slots.name ? nvtx->next.slots.name(__VA_ARGS__) : 0)
 
 static nvtxRangeId_t on_RangeStartA(const char *message)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_narrow(message)};
+	struct event event = event_in(nvtx->default_domain);
+
+	event.text = gt_nvtx_narrow(message);
 
 	return start(session, &event, START_OTHER(RangeStartA, message));
 }
@@ -494,7 +538,9 @@ static nvtxRangeId_t on_RangeStartA(const char *message)
 static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain, .text = gt_nvtx_wide(message)};
+	struct event event = event_in(nvtx->default_domain);
+
+	event.text = gt_nvtx_wide(message);
 
 	return start(session, &event, START_OTHER(RangeStartW, message));
 }
@@ -502,7 +548,7 @@ static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
 static nvtxRangeId_t on_RangeStartEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = nvtx->default_domain};
+	struct event event = event_in(nvtx->default_domain);
 	nvtxEventAttributes_t copy;
 
 	read_attributes(nvtx, &event, attributes);
@@ -514,7 +560,7 @@ static nvtxRangeId_t on_DomainRangeStartEx(nvtxDomainHandle_t domain,
                                            const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = {.domain = domain_of(nvtx, domain)};
+	struct event event = event_in(domain_of(nvtx, domain));
 	nvtxEventAttributes_t copy;
 
 	read_attributes(nvtx, &event, attributes);
@@ -686,7 +732,7 @@ static nvtxDomainHandle_t create_domain(const char *text, const wchar_t *wide, v
 static nvtxDomainHandle_t on_DomainCreateA(const char *text)
 {
 	SESSION;
-	void *other = nvtx->next.hears && nvtx->next.slots.DomainCreateA
+	void *other = nvtx->others_hear && nvtx->next.slots.DomainCreateA
 	                      ? nvtx->next.slots.DomainCreateA(text)
 	                      : NULL;
 
@@ -697,7 +743,7 @@ static nvtxDomainHandle_t on_DomainCreateA(const char *text)
 static nvtxDomainHandle_t on_DomainCreateW(const wchar_t *text)
 {
 	SESSION;
-	void *other = nvtx->next.hears && nvtx->next.slots.DomainCreateW
+	void *other = nvtx->others_hear && nvtx->next.slots.DomainCreateW
 	                      ? nvtx->next.slots.DomainCreateW(text)
 	                      : NULL;
 
@@ -737,7 +783,7 @@ static nvtxStringHandle_t on_DomainRegisterStringA(nvtxDomainHandle_t domain, co
 {
 	SESSION;
 	void *other =
-		nvtx->next.hears && nvtx->next.slots.DomainRegisterStringA
+		nvtx->others_hear && nvtx->next.slots.DomainRegisterStringA
 			? nvtx->next.slots.DomainRegisterStringA(other_domain(nvtx, domain), text)
 			: NULL;
 
@@ -749,7 +795,7 @@ static nvtxStringHandle_t on_DomainRegisterStringW(nvtxDomainHandle_t domain, co
 {
 	SESSION;
 	void *other =
-		nvtx->next.hears && nvtx->next.slots.DomainRegisterStringW
+		nvtx->others_hear && nvtx->next.slots.DomainRegisterStringW
 			? nvtx->next.slots.DomainRegisterStringW(other_domain(nvtx, domain), text)
 			: NULL;
 
@@ -869,7 +915,7 @@ static nvtxResourceHandle_t on_DomainResourceCreate(nvtxDomainHandle_t domain,
 
 	(void)session;
 	name_resource(attributes);
-	if (nvtx->next.hears && nvtx->next.slots.DomainResourceCreate)
+	if (nvtx->others_hear && nvtx->next.slots.DomainResourceCreate)
 		keep_other(nvtx, GT_NVTX_RESOURCE, number,
 		           nvtx->next.slots.DomainResourceCreate(other_domain(nvtx, domain),
 		                                                 attributes));
@@ -939,7 +985,7 @@ static nvtxSyncUser_t on_DomainSyncUserCreate(nvtxDomainHandle_t domain,
 	(void)session;
 	name_sync((uint32_t)owner, number, "acquire", &text);
 	name_sync((uint32_t)owner, number + 1, "release", &text);
-	if (nvtx->next.hears && nvtx->next.slots.DomainSyncUserCreate)
+	if (nvtx->others_hear && nvtx->next.slots.DomainSyncUserCreate)
 		keep_other(nvtx, GT_NVTX_STRING, number,
 		           nvtx->next.slots.DomainSyncUserCreate(other_domain(nvtx, domain),
 		                                                 attributes));

@@ -8,6 +8,7 @@
 
 #include "injection/inject.h"
 #include "injection/nvtx/deferred.h"
+#include "injection/nvtx/memory.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/payloads.h"
 #include "injection/nvtx/texts.h"
@@ -416,6 +417,16 @@ static const struct function counter_functions[] = {
 	FUNCTION(nvtxCounterBatchSubmit, on_counter_batch),
 };
 
+static const struct function memory_functions[] = {
+	FUNCTION(nvtxMemHeapRegister, gt_nvtx_heap_register),
+	FUNCTION(nvtxMemHeapUnregister, gt_nvtx_heap_unregister),
+	FUNCTION(nvtxMemHeapReset, gt_nvtx_heap_reset),
+	FUNCTION(nvtxMemRegionsRegister, gt_nvtx_regions_register),
+	FUNCTION(nvtxMemRegionsResize, gt_nvtx_regions_resize),
+	FUNCTION(nvtxMemRegionsUnregister, gt_nvtx_regions_unregister),
+	FUNCTION(nvtxMemRegionsName, gt_nvtx_regions_name),
+};
+
 /* An older NVTX has fewer slots; what stays empty does nothing. */
 static int fill(const nvtxExtModuleInfo_t *module, const struct function *functions, size_t count)
 {
@@ -437,6 +448,9 @@ static int attach(const nvtxExtModuleInfo_t *module)
 	case NVTX_EXT_COUNTERS_MODULEID:
 		return fill(module, counter_functions,
 		            sizeof(counter_functions) / sizeof(counter_functions[0]));
+	case NVTX_EXT_MODULEID_MEM:
+		return fill(module, memory_functions,
+		            sizeof(memory_functions) / sizeof(memory_functions[0]));
 	default: /* others there may be */
 		return 0;
 	}

@@ -38,7 +38,6 @@ struct gt_nvtx_slots {
 struct gt_nvtx_next {
 	_Atomic uint32_t phase;                       /* it is looked for once */
 	_Atomic uint32_t opener;                      /* thread id of who does, 0: nobody */
-	bool hears;                                   /* it wants calls */
 	const void *(*get_export_table)(uint32_t id); /* of the NVTX that attached first */
 	struct gt_nvtx_slots slots;
 	NvtxFunctionPointer *tables[GT_NVTX_MODULES][GT_NVTX_ENTRIES + 1];
@@ -62,11 +61,15 @@ struct gt_nvtx_clock {
 enum { GT_NVTX_CLOCKS = 32 };
 
 struct gt_nvtx {
+	/* What each call reads stands first: session.h says why. */
 	_Atomic uint32_t given[3]; /* how many numbers of each enum gt_nvtx_handle are given out */
-	_Atomic uint64_t ranges;   /* ids of started ranges that are */
-	uint8_t *names;            /* names that are given; NULL: none are kept */
+	uint32_t default_domain;   /* 0, or GT_DOMAIN_UNWANTED */
+	bool others_hear;          /* there is another library, next, that wants calls */
+	uint8_t apart[64];         /* from what calls write */
+
+	_Atomic uint64_t ranges; /* ids of started ranges that are given out */
+	uint8_t *names;          /* names that are given; NULL: none are kept */
 	_Atomic uint64_t name_bytes;
-	uint32_t default_domain; /* 0, or GT_DOMAIN_UNWANTED; beside what each call reads */
 	struct gt_nvtx_next next;
 	struct gt_nvtx_schema *schemas;   /* GT_NVTX_SCHEMAS of them; NULL: none are kept */
 	struct gt_nvtx_counter *counters; /* GT_NVTX_COUNTERS */

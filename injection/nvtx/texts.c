@@ -14,17 +14,11 @@ static bool continues(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-struct gt_nvtx_text gt_nvtx_narrow(const char *text)
+struct gt_nvtx_text gt_nvtx_cut(const char *text)
 {
-	struct gt_nvtx_text result = {.narrow = text};
+	struct gt_nvtx_text result = {.narrow = text, .size = GT_NVTX_TEXT_MAX, .cut = true};
 
-	if (!text)
-		return result;
-	result.size = (uint32_t)strnlen(text, GT_NVTX_TEXT_MAX + 1);
-	result.cut = result.size > GT_NVTX_TEXT_MAX;
-	if (!result.cut)
-		return result;
-	for (result.size--; result.size > 0 && continues(text[result.size]); result.size--)
+	for (; result.size > 0 && continues(text[result.size]); result.size--)
 		;
 	return result;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <wchar.h>
 
 /* A text of the program on its way behind a record: at most so many bytes of it. */
@@ -17,8 +18,20 @@ struct gt_nvtx_text {
 	bool cut;            /* it was longer */
 };
 
-struct gt_nvtx_text gt_nvtx_narrow(const char *text);
+/* As much of a text that is too long as is taken of it. */
+__attribute__((cold)) struct gt_nvtx_text gt_nvtx_cut(const char *text);
 struct gt_nvtx_text gt_nvtx_wide(const wchar_t *text);
+
+/* Here, as each push of a range does it. */
+static inline struct gt_nvtx_text gt_nvtx_narrow(const char *text)
+{
+	struct gt_nvtx_text result = {.narrow = text};
+
+	if (!text)
+		return result;
+	result.size = (uint32_t)strnlen(text, GT_NVTX_TEXT_MAX + 1);
+	return result.size > GT_NVTX_TEXT_MAX ? gt_nvtx_cut(text) : result;
+}
 
 /* Writes its bytes, text->size of them. */
 void gt_nvtx_copy_text(uint8_t *out, const struct gt_nvtx_text *text);

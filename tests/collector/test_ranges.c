@@ -344,6 +344,55 @@ Test(ranges, share_a_trace_with_those_of_other_processes)
 	cr_expect(eq(sz, trace.domains.count, 2));
 }
 
+/* What the program says of memory: a heap at 100, regions of it, and what is no proper use. */
+static void tell(uint64_t time, uint32_t kind, uint64_t handle, uint64_t heap, uint64_t bytes)
+{
+	recording_add(&recording, told_memory, .time_ns = time, .kind = kind, .handle = handle,
+	              .address = handle, .heap = heap, .size_bytes = bytes);
+}
+
+static void expect_region(gt_id row, uint64_t bytes, gt_time end_ns, gt_id heap)
+{
+	const struct gt_memory_region *region = &trace.memory_regions.rows[row];
+
+	cr_expect(eq(u64, region->size_bytes, bytes), "row %u", row);
+	cr_expect(eq(i64, region->end_ns, end_ns), "row %u", row);
+	cr_expect(eq(u32, region->heap, heap), "row %u", row);
+}
+
+Test(ranges, stand_beside_memory_that_ends_with_its_heap)
+{
+	tell(2000, GT_TOLD_HEAP, 100, 0, 50);
+	tell(2001, GT_TOLD_REGION, 100, 100, 10);
+	tell(2002, GT_TOLD_REGION, 120, 100, 5);
+	tell(2003, GT_TOLD_REGION_SIZE, 120, 0, 7);
+	tell(2004, GT_TOLD_REGION_END, 100, 0, 0);
+	tell(2005, GT_TOLD_HEAP_RESET, 100, 0, 0);
+	tell(2006, GT_TOLD_REGION, 120, 100, 9);
+	tell(2007, GT_TOLD_HEAP_END, 100, 0, 0);
+	read_it();
+	cr_assert(eq(sz, trace.memory_regions.count, 4));
+	expect_region(0, 50, 2007, GT_NONE);
+	expect_region(1, 10, 2004, 0);
+	expect_region(2, 7, 2005, 0);
+	expect_region(3, 9, 2007, 0);
+}
+
+Test(ranges, stand_beside_memory_of_which_nonsense_is_told)
+{
+	tell(2000, GT_TOLD_REGION_END, 5, 0, 0);
+	tell(2001, GT_TOLD_HEAP_END, 6, 0, 0);
+	tell(2002, GT_TOLD_REGION, 7, 999, 1);
+	tell(2003, GT_TOLD_REGION, 7, 0, 2);
+	tell(2004, 77, 7, 0, 3);
+	tell(2005, GT_TOLD_HEAP_RESET, 0, 0, 0);
+	tell(2006, GT_TOLD_REGION_SIZE, 7, 0, 4);
+	read_it();
+	cr_assert(eq(sz, trace.memory_regions.count, 2));
+	expect_region(0, 1, 2003, GT_NONE);
+	expect_region(1, 2, 2005, GT_NONE);
+}
+
 Test(ranges, name_a_device_of_which_nothing_else_is_said_yet)
 {
 	recording_end(&recording, true);

@@ -17,6 +17,7 @@
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+#include <nvtx3/nvToolsExtMem.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
 #include <nvtx3/nvToolsExtSemanticsTime.h>
@@ -36,6 +37,7 @@
  *   payloads   structs, enums, arrays and texts as extended payloads
  *   counters   a counter, and a group of two
  *   later      events and samples with times of their own
+ *   memory     a heap and regions
  *   lock       what a lock of the program's own does
  *   cuda       starts CUDA, names what it has and launches two kernels in ranges
  *   load FILE  loads a library that calls NVTX itself (nvtx_library.c)
@@ -538,6 +540,70 @@ static void told_later(void)
 	CALL(nvtxRangePop());
 }
 
+/* A pool with three regions of it, one of which is named, grows and goes; and one in no heap. */
+static void memory(void)
+{
+	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("memory"));
+	const nvtxMemVirtualRangeDesc_t whole = {4096, (void *)0x10000};
+	const nvtxMemVirtualRangeDesc_t parts[] = {
+		{100, (void *)0x10000}, {200, (void *)0x10100}, {300, (void *)0x10400}};
+	const nvtxMemVirtualRangeDesc_t larger = {500, (void *)0x10100};
+	const nvtxMemVirtualRangeDesc_t other = {7, (void *)0x90000};
+	const nvtxMemHeapDesc_t heap = {.extCompatID = NVTX_EXT_COMPATID_MEM,
+	                                .structSize = sizeof(heap),
+	                                .usage = NVTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR,
+	                                .type = NVTX_MEM_TYPE_VIRTUAL_ADDRESS,
+	                                .typeSpecificDescSize = sizeof(whole),
+	                                .typeSpecificDesc = &whole,
+	                                .messageType = NVTX_MESSAGE_TYPE_ASCII,
+	                                .message.ascii = "the pool"};
+	const nvtxMemHeapDesc_t odd = {.extCompatID = 1, .message.ascii = (void *)1};
+	nvtxMemHeapHandle_t pool = CALL(nvtxMemHeapRegister(domain, &heap));
+	nvtxMemRegionsRegisterBatch_t batch = {.extCompatID = NVTX_EXT_COMPATID_MEM,
+	                                       .structSize = sizeof(batch),
+	                                       .regionType = NVTX_MEM_TYPE_VIRTUAL_ADDRESS,
+	                                       .heap = pool,
+	                                       .regionCount = 3,
+	                                       .regionDescElementSize = sizeof(parts[0]),
+	                                       .regionDescElements = parts};
+	const nvtxMemRegionsResizeBatch_t resize = {.extCompatID = NVTX_EXT_COMPATID_MEM,
+	                                            .structSize = sizeof(resize),
+	                                            .regionType = NVTX_MEM_TYPE_VIRTUAL_ADDRESS,
+	                                            .regionDescCount = 1,
+	                                            .regionDescElementSize = sizeof(larger),
+	                                            .regionDescElements = &larger};
+	const nvtxMemRegionNameDesc_t name = {.regionRefType = NVTX_MEM_REGION_REF_TYPE_POINTER,
+	                                      .nameType = NVTX_MESSAGE_TYPE_ASCII,
+	                                      .region.pointer = parts[1].ptr,
+	                                      .name.ascii = "weights"};
+	const nvtxMemRegionsNameBatch_t names = {.extCompatID = NVTX_EXT_COMPATID_MEM,
+	                                         .structSize = sizeof(names),
+	                                         .regionCount = 1,
+	                                         .regionElementSize = sizeof(name),
+	                                         .regionElements = &name};
+	const nvtxMemRegionRef_t gone = {.pointer = parts[0].ptr};
+	const nvtxMemRegionsUnregisterBatch_t unregister = {
+		.extCompatID = NVTX_EXT_COMPATID_MEM,
+		.structSize = sizeof(unregister),
+		.refType = NVTX_MEM_REGION_REF_TYPE_POINTER,
+		.refCount = 1,
+		.refElementSize = sizeof(gone),
+		.refElements = &gone};
+
+	if (nvtxMemHeapRegister(domain, &odd) || nvtxMemHeapRegister(domain, NULL))
+		fail("what is no heap has a handle");
+	nvtxMemRegionsRegister(domain, &batch);
+	atomic_fetch_add(&calls, 3); /* one for each */
+	CALL(nvtxMemRegionsName(domain, &names));
+	CALL(nvtxMemRegionsResize(domain, &resize));
+	CALL(nvtxMemRegionsUnregister(domain, &unregister));
+	CALL(nvtxMemHeapUnregister(domain, pool));
+	batch.heap = NVTX_MEM_HEAP_HANDLE_PROCESS_WIDE;
+	batch.regionCount = 1;
+	batch.regionDescElements = &other;
+	CALL(nvtxMemRegionsRegister(domain, &batch));
+}
+
 /* A lock of the program's own: a failed and a successful attempt, inside a range. */
 static void lock(void)
 {
@@ -695,6 +761,8 @@ static int run_word(const char *word)
 		told_later();
 	else if (strcmp(word, "lock") == 0)
 		lock();
+	else if (strcmp(word, "memory") == 0)
+		memory();
 	else if (strcmp(word, "cuda") == 0)
 		cuda();
 	else if (strcmp(word, "fork") == 0)

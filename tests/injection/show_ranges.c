@@ -96,6 +96,19 @@ static void print_counters(const struct gt_trace *trace)
 	}
 }
 
+static void print_memory(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_memory_region, row, &trace->memory_regions) {
+		printf("{\"table\": \"memory\", \"heap\": %" PRId32 ", \"address\": %" PRIu64
+		       ", \"bytes\": %" PRIu64 ", \"is_heap\": %" PRIu32 ", \"ended\": %d",
+		       (int32_t)row->heap, row->address, row->size_bytes, row->is_heap,
+		       row->end_ns >= row->start_ns);
+		print_text("name", gt_trace_text(trace, row->name));
+		print_text("domain", gt_trace_text(trace, trace->domains.rows[row->domain].name));
+		printf("}\n");
+	}
+}
+
 static void print_calls(const struct gt_trace *trace)
 {
 	gt_array_each(const struct gt_api_call, row, &trace->api_calls) {
@@ -119,6 +132,7 @@ int main(int argc, char **argv)
 	print_names(&trace);
 	print_ranges(&trace);
 	print_counters(&trace);
+	print_memory(&trace);
 	print_calls(&trace);
 	gt_trace_release(&trace);
 	return 0;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_NVTX_MEMORY_H
+#define GT_INJECTION_NVTX_MEMORY_H
+
+#define NVTX_NO_IMPL
+#include <nvtx3/nvToolsExtMem.h>
+
+/*
+ * What a program tells NVTX of its own memory: heaps, regions of them and their names. What may be
+ * done with them, which is for tools that check accesses, is not recorded.
+ */
+nvtxMemHeapHandle_t gt_nvtx_heap_register(nvtxDomainHandle_t domain, const nvtxMemHeapDesc_t *what);
+void gt_nvtx_heap_unregister(nvtxDomainHandle_t domain, nvtxMemHeapHandle_t heap);
+void gt_nvtx_heap_reset(nvtxDomainHandle_t domain, nvtxMemHeapHandle_t heap);
+void gt_nvtx_regions_register(nvtxDomainHandle_t domain, const nvtxMemRegionsRegisterBatch_t *what);
+void gt_nvtx_regions_resize(nvtxDomainHandle_t domain, const nvtxMemRegionsResizeBatch_t *what);
+void gt_nvtx_regions_unregister(nvtxDomainHandle_t domain,
+                                const nvtxMemRegionsUnregisterBatch_t *what);
+void gt_nvtx_regions_name(nvtxDomainHandle_t domain, const nvtxMemRegionsNameBatch_t *what);
+
+#endif
