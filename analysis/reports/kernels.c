@@ -581,7 +581,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	const size_t kernels = tally->trace->kernels.count;
 
 	if (kernels == 0) {
-		gt_result_remark_empty(result, "No kernels were recorded.");
+		gt_remark_no_kernels(result, tally->trace);
 		return;
 	}
 	if (tally->unfinished)
