@@ -184,7 +184,7 @@ static void begin(struct walk *walk, const struct gt_activity *activity)
 	struct stream *stream = &walk->streams[item.stream];
 
 	advance(walk, device, activity->start_ns);
-	device->running[KERNELS] += activity->type == GT_ACTIVITY_KERNEL;
+	device->running[KERNELS] += gt_activity_is_work(activity->type);
 	device->running[COPIES] += activity->type == GT_ACTIVITY_COPY;
 	if (stream->running++ == 0)
 		begin_stream(walk, item.stream, device, stream);
@@ -215,13 +215,13 @@ static void end_first(struct walk *walk)
 	advance(walk, device, item.activity.end_ns);
 
 	const struct gt_beside beside = {
-		.kernels_ns = elapsed(device, &item, KERNELS, type == GT_ACTIVITY_KERNEL),
+		.kernels_ns = elapsed(device, &item, KERNELS, gt_activity_is_work(type)),
 		.copies_ns = elapsed(device, &item, COPIES, type == GT_ACTIVITY_COPY),
 		.streams_ns = elapsed(device, &item, STREAMS, true),
 		.processes_ns = elapsed(device, &item, PROCESSES, true),
 	};
 
-	device->running[KERNELS] -= type == GT_ACTIVITY_KERNEL;
+	device->running[KERNELS] -= gt_activity_is_work(type);
 	device->running[COPIES] -= type == GT_ACTIVITY_COPY;
 	if (--stream->running == 0)
 		end_stream(walk, item.stream, device, stream);
@@ -292,7 +292,7 @@ void gt_beside_walk(struct gt_beside_totals *totals, const struct gt_view *view,
 	struct gt_activity activity;
 
 	walk_init(&walk);
-	gt_activity_walk_init(&activities, view->trace);
+	gt_activity_walk_init_whole(&activities, view->trace);
 	while (gt_activity_next(&activities, &activity)) {
 		if (activity.device >= view->trace->devices.count)
 			continue;

@@ -18,7 +18,7 @@ enum { GT_BESIDE_PAIRS = 32 }; /* streams that run at a time and are told apart 
 
 /* What ran on the GPU while an activity did, other than itself; as far as it is in the window. */
 struct gt_beside {
-	uint64_t kernels_ns;   /* a kernel */
+	uint64_t kernels_ns;   /* a kernel, or a graph that was recorded as a whole */
 	uint64_t copies_ns;    /* a copy */
 	uint64_t streams_ns;   /* anything on another stream */
 	uint64_t processes_ns; /* anything of another process */

@@ -74,8 +74,18 @@ uint64_t gt_busy_overlap(const struct gt_busy *busy)
 void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
                  const struct gt_activity *activity)
 {
-	if (activity->type == GT_ACTIVITY_KERNEL || activity->type == GT_ACTIVITY_GRAPH)
+	if (gt_activity_is_work(activity->type))
 		gt_cover_add(kernels, inside(view, activity));
+}
+
+void gt_remark_whole_graphs(struct gt_result *result, const struct gt_trace *trace,
+                            const char *columns)
+{
+	if (trace->graph_traces.count > 0)
+		gt_result_remark_on(
+			result, columns,
+			"Launches of graphs that were recorded as a whole count as busy "
+			"from their first node to their last.");
 }
 
 void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, const char *columns)
@@ -84,11 +94,7 @@ void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, cons
 	                    "A GPU is busy while at least one recorded kernel runs, however small, "
 	                    "and idle else; shares are of the time of the recording, or of its "
 	                    "window.");
-	if (trace->graph_traces.count > 0)
-		gt_result_remark_on(
-			result, columns,
-			"Launches of graphs that were recorded as a whole count as busy "
-			"from their first node to their last.");
+	gt_remark_whole_graphs(result, trace, columns);
 }
 
 double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels)

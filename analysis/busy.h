@@ -46,6 +46,10 @@ void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
  */
 void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, const char *columns);
 
+/* What of it is about graphs, where any were recorded as a whole. */
+void gt_remark_whole_graphs(struct gt_result *result, const struct gt_trace *trace,
+                            const char *columns);
+
 /* Busy time, the cover of kernels, in percent of the window; NAN when that is empty. */
 double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels);
 

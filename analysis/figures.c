@@ -128,6 +128,16 @@ void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_ti
 	gt_result_add_count(result, time - trace->start_ns);
 }
 
+void gt_remark_no_kernels(struct gt_result *result, const struct gt_trace *trace)
+{
+	if (trace->graph_traces.count == 0)
+		gt_result_remark_empty(result, "No kernels were recorded.");
+	else
+		gt_result_remark_empty(result,
+		                       "No kernels were recorded: launches of CUDA graphs were, "
+		                       "each as a whole (run --graphs graph).");
+}
+
 uint32_t gt_copy_host_memory(const struct gt_copy *copy)
 {
 	switch (copy->kind) {

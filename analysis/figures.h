@@ -47,6 +47,9 @@ void gt_add_rounded(struct gt_result *result, double ns);
 /* A moment as the recording counts it: nanoseconds since it began. */
 void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time);
 
+/* Says that there are no kernels in the trace, and what there is of graphs instead. */
+void gt_remark_no_kernels(struct gt_result *result, const struct gt_trace *trace);
+
 /* The kind of the memory of the host that a copy reads or writes; 0: of neither end, or not known. */
 uint32_t gt_copy_host_memory(const struct gt_copy *copy);
 

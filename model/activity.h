@@ -20,6 +20,12 @@ enum gt_activity_type {
 
 enum { GT_ACTIVITY_TYPES = GT_ACTIVITY_GRAPH + 1 };
 
+/* A kernel, or a graph in which kernels may have run: what a GPU is busy with. */
+static inline bool gt_activity_is_work(enum gt_activity_type type)
+{
+	return type == GT_ACTIVITY_KERNEL || type == GT_ACTIVITY_GRAPH;
+}
+
 struct gt_activity {
 	gt_time start_ns;
 	gt_time end_ns;

@@ -148,8 +148,8 @@ enum { BY, EACH }; /* arguments, as above */
 static const struct gt_heading shape_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU it ran on", GT_WORTH_KEY},
-	{"grid", GT_UNIT_TEXT, "Blocks of the grid: x, y, z", GT_WORTH_ORDINARY},
-	{"block", GT_UNIT_TEXT, "Threads of a block: x, y, z", GT_WORTH_ORDINARY},
+	{"grid", GT_UNIT_TEXT, "Blocks of the grid: x, y, z", GT_WORTH_KEY},
+	{"block", GT_UNIT_TEXT, "Threads of a block: x, y, z", GT_WORTH_KEY},
 	{"cluster", GT_UNIT_TEXT, "Blocks of a cluster: x, y, z; not known without clusters",
          GT_WORTH_LEAST},
 	{"registers", GT_UNIT_COUNT, "Registers of a thread", GT_WORTH_LITTLE},
@@ -157,11 +157,11 @@ static const struct gt_heading shape_headings[] = {
          "Shared memory of a block that the kernel declares", GT_WORTH_LITTLE},
 	{"shared_dynamic_bytes", GT_UNIT_BINARY_BYTES,
          "Shared memory of a block that the launch asked for", GT_WORTH_LITTLE},
-	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_ORDINARY},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start of these executions", GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
 	{"occupancy_percent", GT_UNIT_PERCENT,
-         "Theoretical: warps that fit on a multiprocessor of those it can hold"},
+         "Theoretical: warps that fit on a multiprocessor of those it can hold", GT_WORTH_KEY},
 	{"limited_by", GT_UNIT_TEXT, "What keeps more blocks from fitting on a multiprocessor",
          GT_WORTH_LITTLE},
 	{"waves_per_sm", GT_UNIT_REAL,
@@ -580,7 +580,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	const size_t kernels = tally->trace->kernels.count;
 
 	if (kernels == 0) {
-		gt_result_remark_empty(result, "No kernels were recorded.");
+		gt_remark_no_kernels(result, tally->trace);
 		return;
 	}
 	if (tally->unfinished)

@@ -371,7 +371,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	bool measured = false;
 
 	if (tally->trace->kernels.count == 0) {
-		gt_result_remark_empty(result, "No kernels were recorded.");
+		gt_remark_no_kernels(result, tally->trace);
 		return;
 	}
 	if (tally->outliers.count == 0)

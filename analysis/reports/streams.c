@@ -70,7 +70,8 @@ struct use {
 	uint64_t kernels;
 	uint64_t copies;
 	uint64_t fills;
-	struct gt_cover kernel_cover;
+	uint64_t graphs;              /* recorded as a whole */
+	struct gt_cover kernel_cover; /* these too */
 	struct gt_cover copy_cover;
 	uint64_t hidden_copy_ns;
 };
@@ -89,7 +90,7 @@ static void see_starts(struct tally *tally)
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	gt_activity_walk_init(&walk, tally->trace);
+	gt_activity_walk_init_whole(&walk, tally->trace);
 	while (gt_activity_next(&walk, &activity)) {
 		const gt_id stream = gt_activity_stream(tally->trace, &activity);
 		struct gt_interval interval = {activity.start_ns, activity.end_ns};
@@ -103,7 +104,8 @@ static void see_starts(struct tally *tally)
 		tally->uses[stream].kernels += activity.type == GT_ACTIVITY_KERNEL;
 		tally->uses[stream].copies += activity.type == GT_ACTIVITY_COPY;
 		tally->uses[stream].fills += activity.type == GT_ACTIVITY_FILL;
-		if (activity.type == GT_ACTIVITY_KERNEL)
+		tally->uses[stream].graphs += activity.type == GT_ACTIVITY_GRAPH;
+		if (gt_activity_is_work(activity.type))
 			(void)gt_cover_add(&tally->uses[stream].kernel_cover, interval);
 		if (activity.type == GT_ACTIVITY_COPY)
 			(void)gt_cover_add(&tally->uses[stream].copy_cover, interval);
@@ -122,7 +124,7 @@ static void see_end(void *context, const struct gt_activity *activity,
 
 static uint64_t uses_of(const struct use *use)
 {
-	return use->kernels + use->copies + use->fills;
+	return use->kernels + use->copies + use->fills + use->graphs;
 }
 
 /* By row of devices: streams on which something ran. The caller frees it. */
@@ -264,11 +266,14 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 {
 	const struct gt_trace *trace = tally->trace;
 
-	if (trace->kernels.count + trace->copies.count + trace->fills.count == 0) {
+	if (trace->kernels.count + trace->copies.count + trace->fills.count +
+	            trace->graph_traces.count ==
+	    0) {
 		gt_result_remark_empty(result,
 		                       "No GPU activity was recorded, so no stream was used.");
 		return;
 	}
+	gt_remark_whole_graphs(result, trace, "busy_ns busy_percent");
 	if (tally->trace->graph_launches.count > 0)
 		gt_result_remark(
 			result, "Kernels of a graph count on the stream that CUPTI names for them, "

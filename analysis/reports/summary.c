@@ -73,11 +73,12 @@ static const struct gt_heading top_api_headings[] = {
 static const struct gt_heading copy_headings[] = {
 	{"kind", GT_UNIT_TEXT, "Direction: H host, D device, A array, P another GPU", GT_WORTH_KEY},
 	{"host_memory", GT_UNIT_TEXT,
-         "Kind of the memory of the host that was read or written; not known where there is none"},
-	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end"},
+         "Kind of the memory of the host that was read or written; not known where there is none",
+         GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Copies that have a start and an end", GT_WORTH_LITTLE},
 	{"bytes", GT_UNIT_BYTES, "Sum of their sizes"},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start on the GPU"},
-	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns"},
+	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns", GT_WORTH_KEY},
 };
 
 static const struct gt_heading process_headings[] = {

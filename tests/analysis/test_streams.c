@@ -68,6 +68,33 @@ Test(streams, tell_what_each_did_and_what_ran_beside_it)
 	end();
 }
 
+Test(streams, are_busy_while_a_graph_runs_that_was_recorded_as_a_whole)
+{
+	begin();
+	*gt_array_push(&trace.graph_traces) = (struct gt_graph_trace){
+		.start_ns = TRACE_START_NS + 100,
+		.end_ns = TRACE_START_NS + 300,
+		.stream = first,
+		.device = 0,
+		.api_call = GT_NONE,
+		.exec = GT_NONE,
+	};
+	trace_copy(&trace, second, GT_COPY_HOST_TO_DEVICE, 8, 250, 350);
+	run_report(&result, "streams", &trace);
+
+	cr_assert(eq(sz, row_count(&result, "streams"), 2));
+	expect_count(&result, "streams", 0, "kernels", 0);
+	expect_count(&result, "streams", 0, "busy_ns", 200);
+	expect_count(&result, "streams", 1, "hidden_copy_ns", 50);
+	expect_count(&result, "devices", 0, "overlap_ns", 50);
+	end();
+	begin();
+	*gt_array_push(&trace.graph_traces) = (struct gt_graph_trace){.flags = GT_UNFINISHED};
+	run_report(&result, "kernels", &trace);
+	cr_expect(has_remark(&result, "No kernels were recorded: launches of CUDA graphs were"));
+	end();
+}
+
 Test(streams, tell_of_graphs_only_where_there_are_any)
 {
 	for (int graphs = 0; graphs < 2; graphs++) {

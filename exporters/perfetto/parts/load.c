@@ -114,7 +114,7 @@ static void see_activities(struct load *load)
 			continue;
 		gpu = &load->gpus[activity.device];
 		gpu->busy_line = 0;
-		if (activity.type == GT_ACTIVITY_KERNEL || activity.type == GT_ACTIVITY_GRAPH)
+		if (gt_activity_is_work(activity.type))
 			see_kernel(load, gpu, &activity);
 		if (activity.api_call >= trace->api_calls.count || begun[activity.api_call])
 			continue;
