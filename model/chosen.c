@@ -250,6 +250,37 @@ static bool graph_call_stays(const struct cut *cut, const struct gt_graph_call *
 	return is_of_process(cut, graph_call->thread, GT_NONE);
 }
 
+/* Whose context, stream or GPU stays; the host's memory is its process's. */
+static bool is_there(const struct cut *cut, gt_id context, gt_id stream, gt_id device)
+{
+	return is_kept(cut, GT_TABLE_contexts, context) && is_kept(cut, GT_TABLE_streams, stream) &&
+	       is_kept(cut, GT_TABLE_devices, device);
+}
+
+static bool memory_call_stays(const struct cut *cut, const struct gt_memory_call *memory_call,
+                              size_t row)
+{
+	(void)row;
+	return is_of_process(cut, memory_call->thread, memory_call->context) &&
+	       is_there(cut, memory_call->context, memory_call->stream, memory_call->place) &&
+	       is_call_in_range(cut, memory_call->api_call);
+}
+
+/* Memory that was there for a while of the window, whenever it was allocated. */
+static bool allocation_stays(const struct cut *cut, const struct gt_allocation *allocation,
+                             size_t row)
+{
+	const bool ended = !(allocation->flags & GT_UNFINISHED);
+
+	(void)row;
+	if (cut->window->given && (allocation->start_ns >= cut->window->to_ns ||
+	                           (ended && allocation->end_ns <= cut->window->from_ns)))
+		return false;
+	return is_kept(cut, GT_TABLE_processes, allocation->process) &&
+	       is_there(cut, allocation->context, allocation->stream, allocation->device) &&
+	       is_in_range(cut, (struct gt_owner){allocation->range, allocation->start_ns});
+}
+
 static int compare_wide(const void *a, const void *b)
 {
 	const gt_wide left = *(const gt_wide *)a;

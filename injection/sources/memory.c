@@ -89,6 +89,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	(void)state;
 	(void)err;
+	if (!gt_settings_of(session)->memory)
+		return 0;
 	gt_want_known(session, is_known);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	return 0;

@@ -3,6 +3,8 @@
  * A program that gets memory in every way that the fakes know, gives most of it back, and says in
  * one line of JSON what it had, in the order in which it asked: the number of the kind of
  * format/memory_kinds.def, the bytes, and whether it was given back.
+ *
+ *   app_memory [PAIRS]   with a number: so much memory of a pool and nothing else
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,19 +132,35 @@ static void of_the_runtime(void)
 	MUST(cudaFree, NULL);
 }
 
-int main(void)
+/* In the order of a stream, one after the other. */
+static void pairs(long count)
+{
+	for (long i = 0; i < count; i++) {
+		CUdeviceptr memory = 0;
+
+		MUST(cuMemAllocAsync, &memory, 512, NULL);
+		had(ALLOCATE_ORDERED, 512, 1);
+		MUST(cuMemFreeAsync, memory, NULL);
+	}
+}
+
+int main(int argc, char **argv)
 {
 	CUcontext context;
 
 	MUST(cuInit, 0);
 	MUST(cuCtxCreate, &context, NULL, 0, 0);
 	printf("{\"had\": [");
-	simple();
-	ordered();
-	of_the_host();
-	mapped();
-	others();
-	of_the_runtime();
+	if (argc > 1) {
+		pairs(strtol(argv[1], NULL, 10));
+	} else {
+		simple();
+		ordered();
+		of_the_host();
+		mapped();
+		others();
+		of_the_runtime();
+	}
 	printf("], ");
 	app_print_calls();
 	printf("}\n");

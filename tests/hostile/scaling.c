@@ -14,6 +14,7 @@
 #include "format/ranges.h"
 #include "format/series.h"
 #include "hostile/everything.h"
+#include "model/memory.h"
 #include "model/sync.h"
 #include "support/recording.h"
 
@@ -160,6 +161,20 @@ static void add_handles(struct recording *recording, uint32_t count)
 	         .event = UINT64_MAX);
 }
 
+/* Mappings side by side, each call to unmap of more than there are; an address again and again. */
+static void add_memory(struct recording *recording, uint32_t count)
+{
+	ADD_MANY(recording, memory_call, count, .start_ns = 1510 + 100ull * i,
+	         .end_ns = 1520 + 100ull * i, .kind = GT_MEMORY_CALL_MAP, .thread = 100,
+	         .address = 4096ull * (i % 64 + 1), .size_bytes = 4096, .handle = 1 + i % 7);
+	ADD_MANY(recording, memory_call, count, .start_ns = 1530 + 100ull * i,
+	         .end_ns = 1540 + 100ull * i, .kind = GT_MEMORY_CALL_UNMAP, .thread = 100,
+	         .address = 4096ull * (i % 64 + 1), .size_bytes = UINT64_MAX);
+	ADD_MANY(recording, memory_call, count, .start_ns = 1550 + 100ull * i,
+	         .end_ns = 1560 + 100ull * i, .kind = GT_MEMORY_CALL_ALLOCATE, .thread = 100,
+	         .address = 1 + i % 3, .context = CONTEXT);
+}
+
 static void add_ledger(struct recording *recording, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -270,6 +285,7 @@ static const struct crowd crowds[] = {
 	{"lives of an event", add_events, 5000, false},
 	{"events", add_distinct_events, 5000, false},
 	{"handles", add_handles, 5000, false},
+	{"memory", add_memory, 5000, false},
 	{"ledger classes", add_ledger, 5000, false},
 	{"samples out of order", add_samples, 4096, false},
 	{"counters", add_counters, 4000, false},

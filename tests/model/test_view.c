@@ -407,6 +407,76 @@ Test(view, lets_rows_go_with_what_they_name)
 	scene_release(&scene);
 }
 
+/* Memory of stream's context, from a call at that moment; end_ns 0: it stays. */
+static void add_memory(struct scene *scene, size_t stream, gt_time start_ns, gt_time end_ns)
+{
+	struct gt_trace *trace = &scene->trace;
+	const gt_id context = trace->streams.rows[scene->streams[stream]].context;
+
+	*gt_array_push(&trace->memory_calls) = (struct gt_memory_call){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + start_ns + 5,
+		.thread = scene->threads[process_of(scene, stream)],
+		.context = context,
+		.stream = GT_NONE,
+		.place = GT_NONE,
+		.api_call = GT_NONE,
+	};
+	*gt_array_push(&trace->allocations) = (struct gt_allocation){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = end_ns ? TRACE_START_NS + end_ns : 0,
+		.process = process_of(scene, stream),
+		.device = trace->contexts.rows[context].device,
+		.context = context,
+		.stream = GT_NONE,
+		.made_by = (gt_id)trace->memory_calls.count - 1,
+		.ended_by = GT_NONE,
+		.range = GT_NONE,
+		.size_bytes = (gt_size)start_ns,
+		.flags = end_ns ? 0 : GT_UNFINISHED,
+	};
+}
+
+Test(view, keeps_memory_that_was_there_in_the_window)
+{
+	struct scene scene;
+	const struct gt_trace *trace = &scene.trace;
+
+	scene_init(&scene);
+	add_memory(&scene, 0, 10, 150); /* freed before */
+	add_memory(&scene, 0, 20, 250); /* freed in it */
+	add_memory(&scene, 0, 30, 0);   /* never freed */
+	add_memory(&scene, 0, 210, 900);
+	add_memory(&scene, 0, 400, 900); /* allocated after */
+	choose(&scene, GT_FILTER_FROM, "200ns");
+	choose(&scene, GT_FILTER_TO, "300ns");
+	cut(&scene);
+	cr_assert(eq(sz, trace->allocations.count, 3));
+	cr_expect(eq(u64, trace->allocations.rows[0].size_bytes, 20));
+	cr_expect(eq(u64, trace->allocations.rows[1].size_bytes, 30));
+	cr_expect(eq(u64, trace->allocations.rows[2].size_bytes, 210));
+	cr_assert(eq(sz, trace->memory_calls.count, 1), "what was called in it");
+	cr_expect(eq(u32, trace->allocations.rows[2].made_by, 0));
+	cr_expect(eq(u32, trace->allocations.rows[0].made_by, GT_NONE));
+	scene_release(&scene);
+}
+
+Test(view, keeps_memory_of_chosen_processes_and_devices)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	for (size_t i = 0; i < 3; i++)
+		add_memory(&scene, i, 10 + (gt_time)i, 0);
+	choose(&scene, GT_FILTER_PROCESS, "second");
+	choose(&scene, GT_FILTER_DEVICE, "1");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.allocations.count, 1));
+	cr_expect(eq(u64, scene.trace.allocations.rows[0].size_bytes, 12));
+	cr_expect(eq(sz, scene.trace.memory_calls.count, 1));
+	scene_release(&scene);
+}
+
 /* A wait for all of a context is one for each of its streams. */
 Test(view, keeps_waits_for_all_streams_of_a_context)
 {
