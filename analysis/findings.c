@@ -108,7 +108,7 @@ static bool waits_for_launches(const struct gt_facts *facts, gt_id device,
 	    !is_share(gaps->small_ns, gaps->total_ns, 50))
 		return false;
 	if (is_share(gaps->short_gaps, gaps->gaps, 50))
-		snprintf(length, sizeof(length), ", %s of them under 20 us",
+		snprintf(length, sizeof(length), ", %s under 20 us",
 		         gt_grouped(gaps->short_gaps).text);
 	else
 		snprintf(length, sizeof(length), " of %s on average",

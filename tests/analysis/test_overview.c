@@ -167,8 +167,8 @@ Test(findings, tell_of_a_gpu_that_waits_for_launches)
 	run_report(&result, "summary", &trace);
 	expect_words(&result, "stands_out", 0, "report", "gaps");
 	expect_words(&result, "stands_out", 0, "finding",
-	             "GPU 0 waited for launches 59.8% of the time it was in use: 100 gaps, 100 of "
-	             "them under 20 us. Larger or fused kernels, or CUDA graphs, help.");
+	             "GPU 0 waited for launches 59.8% of the time it was in use: 100 gaps, 100 "
+	             "under 20 us. Larger or fused kernels, or CUDA graphs, help.");
 	end();
 }
 
