@@ -61,8 +61,17 @@ enum gt_record_kind {
 #define FIELD(record, role, name, number, coding, help)
 #define END(name)
 #include "format/records.def"
-	GT_RECORD_KIND_COUNT
 };
+
+/* As large as the largest number, whatever order they stand in. */
+union gt_record_numbers {
+#define RECORD(name, number, becomes, into, help) char up_to_##name[(number) + 1];
+#define FIELD(record, role, name, number, coding, help)
+#define END(name)
+#include "format/records.def"
+};
+
+enum { GT_RECORD_KIND_COUNT = sizeof(union gt_record_numbers) };
 /* clang-format on */
 
 enum gt_becomes { GT_BECOMES_row, GT_BECOMES_state, GT_BECOMES_fact, GT_BECOMES_piece };
