@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "exporters/perfetto/writer.h"
+#include "model/operations.h"
 #include "model/ranges.h"
 #include "model/said.h"
 
@@ -64,6 +65,18 @@ static void annotate(struct gt_perfetto *perfetto, struct gt_slice *slice,
 	add_text(perfetto, slice, annotations, "data", said->data);
 }
 
+uint32_t gt_range_slice_name(struct gt_perfetto *perfetto, const struct gt_range *range)
+{
+	const struct gt_trace *trace = perfetto->trace;
+	const gt_string domain =
+		range->domain < trace->domains.count ? trace->domains.rows[range->domain].name : 0;
+	const struct gt_operation operation =
+		gt_operation_of(gt_trace_text(trace, domain), gt_trace_text(trace, range->text));
+
+	return operation.kind == GT_OPERATION_OP ? gt_names_add(&perfetto->names, operation.name)
+	                                         : gt_names_of(&perfetto->names, range->text);
+}
+
 struct gt_slice gt_range_slice(struct gt_perfetto *perfetto, const struct gt_range *range,
                                struct gt_annotation *annotations)
 {
@@ -71,12 +84,14 @@ struct gt_slice gt_range_slice(struct gt_perfetto *perfetto, const struct gt_ran
 	struct gt_slice slice = {
 		.start_ns = range->start_ns,
 		.end_ns = gt_range_end(range),
-		.name = gt_names_of(&perfetto->names, range->text),
+		.name = gt_range_slice_name(perfetto, range),
 		.nested = true,
 		.is_range = true,
 	};
 
 	annotate(perfetto, &slice, annotations, &said);
+	if (slice.name != gt_names_of(&perfetto->names, range->text))
+		add_text(perfetto, &slice, annotations, "text", range->text);
 	return slice;
 }
 

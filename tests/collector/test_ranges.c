@@ -344,6 +344,33 @@ Test(ranges, share_a_trace_with_those_of_other_processes)
 	cr_expect(eq(sz, trace.domains.count, 2));
 }
 
+/* The thread's count goes on, its time does not. */
+Test(ranges, that_are_told_later_neither_hold_others_nor_end_them)
+{
+	push_at(MAIN, 2000, 0, 0, "outer");
+	recording_add(&recording, range_begin, .time_ns = 1500, .order = ++orders[0], .id = 5,
+	              .level = GT_LEVEL_UNKNOWN, .text = text("told"), .kind = GT_RANGE_STEP_LATER,
+	              .thread = MAIN);
+	recording_add(&recording, range_end, .time_ns = 2008, .order = ++orders[0], .id = 5,
+	              .level = GT_LEVEL_UNKNOWN, .kind = GT_RANGE_STEP_LATER, .thread = MAIN);
+	recording_add(&recording, range_begin, .time_ns = 2003, .order = ++orders[0],
+	              .level = GT_LEVEL_UNKNOWN, .text = text("told mark"),
+	              .kind = GT_RANGE_STEP_LATER_MARK, .thread = MAIN);
+	push_at(MAIN, 2004, 0, 1, "inner");
+	pop_at(MAIN, 2006, 0, 1);
+	pop_at(MAIN, 2010, 0, 0);
+	read_it();
+	expect_span("told", 1500, 2008);
+	expect_span("outer", 2000, 2010);
+	expect_span("inner", 2004, 2006);
+	cr_expect(eq(u32, range("told")->parent, GT_NONE));
+	cr_expect(eq(u32, range("outer")->parent, GT_NONE));
+	cr_assert(eq(sz, trace.marks.count, 1));
+	cr_expect(eq(u32, trace.marks.rows[0].range, GT_NONE));
+	cr_expect(eq(u64, ledger_of(&trace, "ranges_torn"), 0));
+	cr_expect(eq(u64, ledger_of(&trace, "ranges_unopened"), 0));
+}
+
 /* What the program says of memory: a heap at 100, regions of it, and what is no proper use. */
 static void tell(uint64_t time, uint32_t kind, uint64_t handle, uint64_t heap, uint64_t bytes)
 {

@@ -582,6 +582,8 @@ static const char ranges_answers[] =
 	" where name = 'async 1'\": \"NCCL\",\n"
 	"  \"select extract_arg(arg_set_id, 'debug.color') from slice"
 	" where name = 'async 1'\": \"#76b900\",\n"
+	"  \"select group_concat(extract_arg(arg_set_id, 'debug.text'), ' ') from slice"
+	" where name = 'aten::mm'\": \"aten::mm, op_id = 4 aten::mm, seq = 2, op_id = 9\",\n"
 	"  \"select dur from slice where name = 'loss'\": 0,\n"
 	"  \"select count(*) from slice s join track t on t.id = s.track_id where"
 	" s.category = 'nvtx_gpu' and t.name = 'GPU 0 stream 7: copies ranges'\": 6,\n"
@@ -668,6 +670,11 @@ static void make_ranges(struct gt_trace *trace, struct facts *facts)
 		.domain = GT_NONE,
 		.text = sample_text(trace, "loss"),
 	};
+	for (gt_time i = 0; i < 2; i++)
+		(void)sample_range(trace, other, GT_NONE,
+		                   i ? "aten::mm, seq = 2, op_id = 9" : "aten::mm, op_id = 4",
+		                   SAMPLE_START + 127000 + 1000 * i,
+		                   SAMPLE_START + 127500 + 1000 * i);
 	add_replay(trace, train);
 	add_counter(trace);
 	facts->kernels = 5;
