@@ -258,8 +258,8 @@ static bool loads_many_modules(const struct gt_facts *facts, struct sentence *se
 	if (loads->count)
 		calls = gt_amount_calls(loads);
 	return say(sentence,
-	           "Loading code took %s, %s of the recording; calls that take it in took %s (%s), "
-	           "and first launches load it. Warm up, or look at --from.",
+	           "Loading code took %s, %s of the recording: %s in calls that take it in (%s), "
+	           "the rest in first launches. Warm up, or use --from.",
 	           ns(facts->loading_ns).text,
 	           share(facts->loading_ns, gt_facts_duration_ns(facts)).text,
 	           ns(loads->total_ns).text, calls.text);
@@ -386,16 +386,6 @@ static gt_id worst_path(const struct gt_facts *facts,
 	return worst;
 }
 
-enum { PATH_BYTES = 120 }; /* of a path in a sentence, its end */
-
-static const char *end_of_path(const struct gt_facts *facts, gt_id path,
-                               char text[GT_RANGE_PATH_BYTES])
-{
-	const size_t length = gt_range_path_text(&facts->ranges.ranges, path, text);
-
-	return length > PATH_BYTES ? text + length - PATH_BYTES : text;
-}
-
 /* While the host was in these ranges the GPUs waited for it. */
 static bool has_quiet_range(const struct gt_facts *facts, struct sentence *sentence)
 {
@@ -408,8 +398,9 @@ static bool has_quiet_range(const struct gt_facts *facts, struct sentence *sente
 		return false;
 	ranges = facts->ranges.rows[path].ranges;
 	lost = quiet_of(&facts->ranges.rows[path]);
+	gt_range_brief_text(&facts->ranges.ranges, path, text);
 	return say(sentence, "In range %s no GPU had anything to do for %s, %s of its time%s%s%s.",
-	           end_of_path(facts, path, text), ns(lost.lost_ns).text,
+	           text, ns(lost.lost_ns).text,
 	           share(lost.lost_ns, lost.whole_ns).text, ranges == 1 ? "" : " (",
 	           ranges == 1 ? "" : gt_grouped(ranges).text, ranges == 1 ? "" : " such ranges)");
 }
@@ -420,13 +411,15 @@ static bool has_gaps_in_range(const struct gt_facts *facts, struct sentence *sen
 	char text[GT_RANGE_PATH_BYTES];
 	struct lost lost;
 
-	if (path == GT_NONE)
+	/* The finding above says it in other words. */
+	if (path == GT_NONE || path == worst_path(facts, quiet_of))
 		return false;
 	lost = gaps_of(&facts->ranges.rows[path]);
+	gt_range_brief_text(&facts->ranges.ranges, path, text);
 	return say(sentence,
 	           "Between the first and the last work of range %s the GPU was idle for %s, %s of "
 	           "that time: it waits for launches.",
-	           end_of_path(facts, path, text), ns(lost.lost_ns).text,
+	           text, ns(lost.lost_ns).text,
 	           share(lost.lost_ns, lost.whole_ns).text);
 }
 

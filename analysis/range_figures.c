@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/range_figures.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/groups.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "model/operations.h"
 #include "model/projection.h"
 #include "model/quiet.h"
 #include "model/timed.h"
@@ -289,6 +292,30 @@ void gt_range_totals_release(struct gt_range_totals *totals)
 	gt_array_free(totals->rows);
 	gt_array_free(totals->order);
 	*totals = (struct gt_range_totals){0};
+}
+
+enum { BRIEF_BYTES = 60 };
+
+void gt_range_brief_text(const struct gt_ranges *ranges, gt_id path, char text[GT_RANGE_PATH_BYTES])
+{
+	const struct gt_range_name *name = &ranges->names.rows[ranges->paths.rows[path].name];
+	const struct gt_operation operation =
+		gt_operation_of(gt_trace_text(ranges->trace, name->domain),
+	                        gt_trace_text(ranges->trace, name->text));
+	const char *direction = gt_direction_name(GT_DIRECTION_BACKWARD);
+	size_t length;
+
+	if (operation.kind != GT_OPERATION_NONE) {
+		const bool is_backward = operation.kind == GT_OPERATION_MODULE &&
+		                         operation.direction == GT_DIRECTION_BACKWARD;
+
+		snprintf(text, GT_RANGE_PATH_BYTES, "%s%s%s", operation.name,
+		         is_backward ? " " : "", is_backward ? direction : "");
+		return;
+	}
+	length = gt_range_path_text(ranges, path, text);
+	if (length > BRIEF_BYTES)
+		memmove(text, text + length - BRIEF_BYTES, BRIEF_BYTES + 1);
 }
 
 void gt_range_totals_text(const struct gt_range_totals *totals, gt_id group,

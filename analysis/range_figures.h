@@ -68,4 +68,11 @@ void gt_range_totals_release(struct gt_range_totals *totals);
 void gt_range_totals_text(const struct gt_range_totals *totals, gt_id group,
                           char text[GT_RANGE_PATH_BYTES]);
 
+/*
+ * A path for a place with little room: where the innermost range is a framework's, what that calls
+ * it ("blocks.0", "blocks.0 backward", "loop_add_fusion"), else the end of the path.
+ */
+void gt_range_brief_text(const struct gt_ranges *ranges, gt_id path,
+                         char text[GT_RANGE_PATH_BYTES]);
+
 #endif

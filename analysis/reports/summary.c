@@ -499,7 +499,7 @@ static void add_top_range(const struct gt_range_totals *totals, struct gt_result
 	const struct gt_range_figures *row = &totals->rows[path];
 	char text[GT_RANGE_PATH_BYTES];
 
-	gt_range_totals_text(totals, path, text);
+	gt_range_brief_text(&totals->ranges, path, text);
 	gt_result_add_count(result, (int64_t)row->ranges);
 	if (row->wall.spread.count > 0)
 		gt_result_add_count(result, row->wall.spread.total);

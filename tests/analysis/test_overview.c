@@ -354,8 +354,8 @@ Test(findings, tell_of_modules_that_launches_loaded)
 	cr_assert(eq(sz, row_count(&result, "stands_out"), 1));
 	expect_words(&result, "stands_out", 0, "report", "modules");
 	cr_expect(
-		stands_out("Loading code took 50 ns, 5.0% of the recording; calls that take it in "
-	                   "took 20 ns (1 call, all in cuLibraryLoadData)"));
+		stands_out("Loading code took 50 ns, 5.0% of the recording: 20 ns in calls that "
+	                   "take it in (1 call, all in cuLibraryLoadData)"));
 	end();
 }
 

@@ -100,7 +100,9 @@ def range_facts(report):
         return {}
     rows = chosen([row for row in report["ranges"] if row["gpu_ns"]],
                   ["range", "ranges", "gpu_ns", "kernels", "copies", "fills"])
-    return {"ranges": {"paths": len(report["ranges"]), "busy": sorted(rows, key=json.dumps)}}
+    # Of many the longest stand for all.
+    rows.sort(key=lambda row: (-row["gpu_ns"], row["range"]))
+    return {"ranges": {"paths": len(report["ranges"]), "busy_paths": len(rows), "longest": rows[:40]}}
 
 
 def module_facts(report):
