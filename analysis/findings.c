@@ -400,9 +400,9 @@ static bool has_quiet_range(const struct gt_facts *facts, struct sentence *sente
 	lost = quiet_of(&facts->ranges.rows[path]);
 	gt_range_brief_text(&facts->ranges.ranges, path, text);
 	return say(sentence, "In range %s no GPU had anything to do for %s, %s of its time%s%s%s.",
-	           text, ns(lost.lost_ns).text,
-	           share(lost.lost_ns, lost.whole_ns).text, ranges == 1 ? "" : " (",
-	           ranges == 1 ? "" : gt_grouped(ranges).text, ranges == 1 ? "" : " such ranges)");
+	           text, ns(lost.lost_ns).text, share(lost.lost_ns, lost.whole_ns).text,
+	           ranges == 1 ? "" : " (", ranges == 1 ? "" : gt_grouped(ranges).text,
+	           ranges == 1 ? "" : " such ranges)");
 }
 
 static bool has_gaps_in_range(const struct gt_facts *facts, struct sentence *sentence)
@@ -419,8 +419,7 @@ static bool has_gaps_in_range(const struct gt_facts *facts, struct sentence *sen
 	return say(sentence,
 	           "Between the first and the last work of range %s the GPU was idle for %s, %s of "
 	           "that time: it waits for launches.",
-	           text, ns(lost.lost_ns).text,
-	           share(lost.lost_ns, lost.whole_ns).text);
+	           text, ns(lost.lost_ns).text, share(lost.lost_ns, lost.whole_ns).text);
 }
 
 /* Variables of the environment that nobody wants by accident. */

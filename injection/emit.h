@@ -60,7 +60,8 @@ static inline void *gt_emit_begin(struct gt_session *session, uint32_t kind, siz
 	return entry + 1;
 }
 
-/* Fetches a line that is to be written: for this processor alone, which gcc's builtin does not say. */
+/* Fetches a line that is to be written: for this processor alone, which gcc's builtin does not say.
+ */
 static inline void gt_prefetch_to_write(const uint8_t *at)
 {
 #ifdef __x86_64__

@@ -353,9 +353,8 @@ Test(findings, tell_of_modules_that_launches_loaded)
 	run_report(&result, "summary", &trace);
 	cr_assert(eq(sz, row_count(&result, "stands_out"), 1));
 	expect_words(&result, "stands_out", 0, "report", "modules");
-	cr_expect(
-		stands_out("Loading code took 50 ns, 5.0% of the recording: 20 ns in calls that "
-	                   "take it in (1 call, all in cuLibraryLoadData)"));
+	cr_expect(stands_out("Loading code took 50 ns, 5.0% of the recording: 20 ns in calls that "
+	                     "take it in (1 call, all in cuLibraryLoadData)"));
 	end();
 }
 
