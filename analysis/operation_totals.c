@@ -544,8 +544,8 @@ static void name_kernels(struct work *work)
 		if (*best == GT_NONE || used->duration_ns > work->used.rows[*best].duration_ns)
 			*best = i;
 	}
-	for (gt_id i = 0; i < totals->rows.count; i++) {
-		struct gt_operation_total *row = &totals->rows.rows[i];
+	gt_array_each(struct gt_operation_total, row, &totals->rows) {
+		const gt_id i = (gt_id)(row - totals->rows.rows);
 		const struct gt_launch_shape *launch;
 
 		if (most[i] == GT_NONE)

@@ -771,7 +771,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 				"or not chosen; run --api all records all.");
 	if (!all.has_jit)
 		gt_result_remark(result, "Compilations were not recorded: how much of it they "
-		                         "took is not known (GPUTRACE_KINDS).");
+		                         "took is not known (run --keep-modules).");
 	if (!all.is_kept)
 		gt_result_remark(result,
 		                 "What functions take is known of those that were launched; of "

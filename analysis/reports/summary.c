@@ -370,10 +370,10 @@ static void add_copies(const struct gt_trace *trace, struct gt_result *result)
 		if (gt_timed(copy->flags, copy->start_ns, copy->end_ns))
 			count(total_of_copy(totals, copy), copy->start_ns, copy->end_ns,
 			      copy->size_bytes);
-	qsort(totals, COPY_KIND_COUNT * MEMORY_COUNT, sizeof(totals[0][0]), by_total);
+	qsort(totals, (size_t)COPY_KIND_COUNT * MEMORY_COUNT, sizeof(totals[0][0]), by_total);
 	gt_result_begin(result, "copies", copy_headings, GT_COUNT_OF(copy_headings));
 	gt_result_order(result, "total_ns");
-	for (size_t i = 0; i < COPY_KIND_COUNT * MEMORY_COUNT; i++) {
+	for (size_t i = 0; i < (size_t)COPY_KIND_COUNT * MEMORY_COUNT; i++) {
 		const struct total *total = &totals[0][0] + i;
 
 		if (total->calls == 0)

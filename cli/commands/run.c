@@ -121,7 +121,8 @@ static const struct gt_option options[] = {
                  "ones take less disk while the program runs"),
 	OPT_FLAG("keep-modules", 0, struct args, keep_modules,
                  "Keep the GPU code that is loaded (cubins) in the recording, each once, at most 4G for "
-                 "each process, so that reports know its functions; loading it then takes longer"),
+                 "each process, so that reports know its functions, and record how long compiling "
+                 "it took; loading it then takes longer"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this file as libcupti, NVIDIA's library for tools; by default the one that fits "
                  "the driver is looked for"),

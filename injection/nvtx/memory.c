@@ -143,9 +143,9 @@ void gt_nvtx_regions_register(nvtxDomainHandle_t domain, const nvtxMemRegionsReg
 			facts.handle = facts.address;
 		else
 			facts.handle = new_handle();
-		if (what->regionHandleElementsOut) // NOLINTNEXTLINE(performance-no-int-to-ptr)
-			what->regionHandleElementsOut[i] =
-				(nvtxMemRegionHandle_t)(uintptr_t)facts.handle;
+		if (what->regionHandleElementsOut)
+			memcpy(&what->regionHandleElementsOut[i], &facts.handle,
+			       sizeof(what->regionHandleElementsOut[i]));
 		emit(domain, facts, NULL);
 	}
 }

@@ -137,6 +137,9 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	activity->wanted = read_kinds(session, gt_settings_of(session)->kinds);
 	if (gt_settings_of(session)->graphs == GT_GRAPHS_SETTING_GRAPH)
 		activity->wanted |= 1u << GT_ACTIVITY_graph_trace;
+	if (gt_settings_of(session)->keep_modules_bytes)
+		activity->wanted |=
+			1u << GT_ACTIVITY_jit; /* who asks for modules asks for all of them */
 	set_attributes(cupti);
 	result = cupti->cuptiActivityRegisterCallbacks(request, complete);
 	if (result == CUPTI_SUCCESS)
