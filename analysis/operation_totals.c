@@ -27,14 +27,14 @@ static gt_id add_row(struct gt_operation_totals *totals, const struct gt_operati
 {
 	char key[3 * sizeof(((struct gt_operation *)0)->name) + 8];
 	const size_t before = gt_strings_count(totals->keys);
-	struct gt_operation_total *row;
 	uint32_t id;
 
 	snprintf(key, sizeof(key), "%d%d%s\n%s\n%s", (int)of->kind, (int)of->direction, of->around,
 	         of->name, of->kernel);
 	id = gt_strings_add(totals->keys, key);
 	if (gt_strings_count(totals->keys) > before) {
-		row = gt_array_push(&totals->rows);
+		struct gt_operation_total *row = gt_array_push(&totals->rows);
+
 		*row = (struct gt_operation_total){.kind = of->kind, .direction = of->direction};
 		row->name = word_of(totals, of->name);
 		row->around = word_of(totals, of->around);
@@ -545,13 +545,13 @@ static void name_kernels(struct work *work)
 			*best = i;
 	}
 	gt_array_each(struct gt_operation_total, row, &totals->rows) {
-		const gt_id i = (gt_id)(row - totals->rows.rows);
+		const gt_id best = most[row - totals->rows.rows];
 		const struct gt_launch_shape *launch;
 
-		if (most[i] == GT_NONE)
+		if (best >= work->used.count)
 			continue;
-		launch = &trace->launch_shapes.rows[work->used.rows[most[i]].shape];
-		row->kernel = gt_shape_name(trace, work->used.rows[most[i]].shape);
+		launch = &trace->launch_shapes.rows[work->used.rows[best].shape];
+		row->kernel = gt_shape_name(trace, work->used.rows[best].shape);
 		if (row->category == GT_HLO_custom_call && launch->origin != GT_ORIGIN_xla)
 			row->category = gt_hlo_category_of_kernel(launch->family, launch->origin);
 	}

@@ -358,12 +358,13 @@ static void add_hash(struct gt_result *result, const struct gt_module *module)
 /* What its code is for, and what that was made from. */
 static void add_arches(struct gt_result *result, const struct gt_module *module)
 {
-	char text[GT_MODULE_ARCH_SIZE];
+	if (module->arch) {
+		char text[GT_MODULE_ARCH_SIZE];
 
-	if (module->arch)
 		gt_result_add_format(result, "%s", gt_module_arch(module, text));
-	else
+	} else {
 		gt_result_add_unknown(result);
+	}
 	if (module->ptx_arch)
 		gt_result_add_format(result, "compute_%u", module->ptx_arch);
 	else

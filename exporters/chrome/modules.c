@@ -43,18 +43,21 @@ static void end(struct gt_chrome *chrome, const char *category, const char *name
 static void add_module_args(struct gt_chrome *chrome, const struct gt_module *module)
 {
 	struct gt_chars *chars = &chrome->out.chars;
-	char arch[GT_MODULE_ARCH_SIZE];
-	char hash[32];
 
 	gt_chars_add(chars, ",\"args\":{\"bytes\":");
 	gt_chars_add_number(chars, (int64_t)module->size_bytes);
 	gt_chrome_add_number(chars, "functions", module->function_count);
 	if (module->hash) {
+		char hash[32];
+
 		snprintf(hash, sizeof(hash), "%016" PRIx64, module->hash);
 		gt_chrome_add_text(chars, "module", hash);
 	}
-	if (module->arch)
+	if (module->arch) {
+		char arch[GT_MODULE_ARCH_SIZE];
+
 		gt_chrome_add_text(chars, "arch", gt_module_arch(module, arch));
+	}
 	if (!isnan(module->jit_ns))
 		gt_chrome_add_number(chars, "jit_ns", (int64_t)module->jit_ns);
 	if (*gt_trace_text(chrome->trace, module->file))

@@ -55,16 +55,19 @@ static size_t annotate(struct gt_perfetto *perfetto, const struct gt_module *mod
                        struct gt_annotation *annotations)
 {
 	struct gt_names *names = &perfetto->names;
-	char arch[GT_MODULE_ARCH_SIZE];
 	size_t count = 0;
-	char value[32];
 
 	if (module->hash) {
+		char value[32];
+
 		snprintf(value, sizeof(value), "%016" PRIx64, module->hash);
 		annotations[count++] = text(names, "module", value);
 	}
-	if (module->arch)
+	if (module->arch) {
+		char arch[GT_MODULE_ARCH_SIZE];
+
 		annotations[count++] = text(names, "arch", gt_module_arch(module, arch));
+	}
 	annotations[count++] = number(names, "size_bytes", (int64_t)module->size_bytes);
 	annotations[count++] = number(names, "functions", module->function_count);
 	if (!isnan(module->jit_ns))
