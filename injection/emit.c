@@ -15,19 +15,13 @@
 
 #define CLOSE_TRIES 100000
 
-/*
- * Slots that may be full before the writer is woken for them: it looks after them by itself at each
- * flush interval, and waking it takes the program's thread microseconds. The lowest free slot is
- * taken first, so that the place of one says how many are in use.
- */
-#define UNHURRIED_SLOTS 16
-
+/* The lowest free slot is taken first, so that the place of one says how many are in use. */
 static bool is_urgent(const struct gt_session *session, const struct gt_slot *slot)
 {
 	const struct gt_arena *arena = &session->arena;
 	const uint32_t first = arena->header->slot_count - GT_RECORD_SLOTS - GT_DISCARD_SLOTS;
 
-	return slot >= &arena->slots[first + UNHURRIED_SLOTS];
+	return slot >= &arena->slots[first + GT_UNHURRIED_SLOTS];
 }
 
 static void hand_over(struct gt_session *session, struct gt_slot *slot, uint32_t used)

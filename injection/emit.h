@@ -31,6 +31,12 @@ struct gt_session;
  * end is still 0.
  */
 
+/*
+ * Slots of records that may be full before the writer is woken for them: it looks after them by
+ * itself at each flush interval, and waking it takes the program's thread microseconds.
+ */
+#define GT_UNHURRIED_SLOTS 16
+
 /* Ahead of the next record: two cache lines, more than most take. */
 #define GT_PREFETCH_BYTES 128
 

@@ -101,9 +101,30 @@ Test(emit, errno_stays_what_it_was_when_a_slot_is_full)
 	/* The writer cannot be told any more: sem_post fails and says so in errno. */
 	sem_init(&recorder.session->writer_thread.work, 0, SEM_VALUE_MAX);
 	errno = EDOM;
-	for (uint32_t i = 0; i <= CALLS_OF_A_SLOT; i++)
+	for (uint32_t i = 0; i <= (GT_UNHURRIED_SLOTS + 1) * CALLS_OF_A_SLOT; i++)
 		emit(i);
 	cr_expect(eq(int, errno, EDOM));
+}
+
+static int posts(void)
+{
+	int value = 0;
+
+	(void)sem_getvalue(&recorder.session->writer_thread.work, &value);
+	return value;
+}
+
+Test(emit, the_writer_is_woken_when_many_slots_are_full)
+{
+	const int before = posts();
+
+	/* The record that finds a slot full hands that one over. */
+	for (uint32_t i = 0; i <= GT_UNHURRIED_SLOTS * CALLS_OF_A_SLOT; i++)
+		emit(i);
+	cr_expect(eq(int, posts(), before));
+	for (uint32_t i = 0; i < CALLS_OF_A_SLOT; i++)
+		emit(i);
+	cr_expect(eq(int, posts(), before + 1));
 }
 
 Test(emit, a_slot_stays_while_a_record_in_it_is_open)
