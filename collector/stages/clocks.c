@@ -314,9 +314,10 @@ static void convert_records(const struct gt_record_info *info, void *records, si
 {
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		struct line *line = line_of(lines, info->fields[i].role);
-		uint8_t *at = (uint8_t *)records + info->fields[i].offset;
 
-		for (size_t row = 0; line && row < count; row++, at += info->size) {
+		for (size_t row = 0; line && row < count; row++) {
+			uint8_t *at =
+				(uint8_t *)records + row * info->size + info->fields[i].offset;
 			gt_time time;
 
 			memcpy(&time, at, sizeof(time));
