@@ -109,12 +109,6 @@ void gt_critical_paths_free(struct gt_critical_paths *paths)
 	gt_array_free(paths);
 }
 
-static bool runs_itself(gt_count type)
-{
-	return type == GT_GRAPH_NODE_KERNEL || type == GT_GRAPH_NODE_MEMCPY ||
-	       type == GT_GRAPH_NODE_MEMSET;
-}
-
 static void add_places(struct path *path, const gt_id *nodes, const double *times_ns)
 {
 	const struct gt_trace *trace = path->paths->trace;
@@ -131,7 +125,7 @@ static void add_places(struct path *path, const gt_id *nodes, const double *time
 			.parent = GT_NONE,
 			.own_ns = times_ns[nodes[i]],
 			.last = GT_NONE,
-			.width = runs_itself(node->type),
+			.width = gt_graph_node_runs(node->type),
 		};
 		path->paths->places[original] = (gt_id)i;
 	}

@@ -138,21 +138,6 @@ void gt_remark_no_kernels(struct gt_result *result, const struct gt_trace *trace
 		                       "each as a whole (run --graphs graph).");
 }
 
-uint32_t gt_copy_host_memory(const struct gt_copy *copy)
-{
-	switch (copy->kind) {
-	case GT_COPY_HOST_TO_DEVICE:
-	case GT_COPY_HOST_TO_ARRAY:
-	case GT_COPY_HOST_TO_HOST:
-		return copy->src_kind;
-	case GT_COPY_DEVICE_TO_HOST:
-	case GT_COPY_ARRAY_TO_HOST:
-		return copy->dst_kind;
-	default:
-		return 0;
-	}
-}
-
 void gt_add_host_memory(struct gt_result *result, uint32_t kind)
 {
 	if (kind)

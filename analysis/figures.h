@@ -50,10 +50,7 @@ void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_ti
 /* Says that there are no kernels in the trace, and what there is of graphs instead. */
 void gt_remark_no_kernels(struct gt_result *result, const struct gt_trace *trace);
 
-/* The kind of the memory of the host that a copy reads or writes; 0: of neither end, or not known. */
-uint32_t gt_copy_host_memory(const struct gt_copy *copy);
-
-/* Its name; unknown when it is 0. */
+/* The name of gt_copy_host_memory; unknown when it is 0. */
 void gt_add_host_memory(struct gt_result *result, uint32_t kind);
 
 /*

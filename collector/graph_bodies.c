@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 
 /* When the activities of a launch that name its call ran. */
 struct window {
@@ -135,22 +136,30 @@ static void see_outside(struct bodies *bodies, struct work work)
 		bodies->outside[exec].is_late = true;
 }
 
+static int first_to_time(const void *row, const void *wanted)
+{
+	const struct window *window = row;
+	const gt_time *time_ns = wanted;
+
+	return (window->first_ns > *time_ns) - (window->first_ns < *time_ns);
+}
+
+static int last_to_time(const void *row, const void *wanted)
+{
+	const struct window *window = row;
+	const gt_time *time_ns = wanted;
+
+	return (window->last_ns > *time_ns) - (window->last_ns < *time_ns);
+}
+
 /* The first of the windows whose first, or last, activity starts after that time. */
 static size_t first_after(const struct bodies *bodies, gt_id exec, gt_time time_ns, bool by_last)
 {
-	size_t low = bodies->first_windows[exec];
-	size_t high = bodies->first_windows[exec + 1];
+	const size_t first = bodies->first_windows[exec];
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct window *window = &bodies->windows[middle];
-
-		if ((by_last ? window->last_ns : window->first_ns) <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first + gt_search(&bodies->windows[first], bodies->first_windows[exec + 1] - first,
+	                         sizeof(*bodies->windows), &time_ns,
+	                         by_last ? last_to_time : first_to_time, 1);
 }
 
 static void link(struct bodies *bodies, struct work work)

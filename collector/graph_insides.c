@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "model/graph.h"
 
 struct number {
@@ -55,21 +56,12 @@ static int by_member(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* The first of sorted members that is above's, or would come after them. */
-static size_t first_of(const struct member *members, size_t count, gt_id above)
+static int member_to_above(const void *row, const void *wanted)
 {
-	size_t low = 0;
-	size_t high = count;
+	const struct member *member = row;
+	const gt_id *above = wanted;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (members[middle].above < above)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (member->above > *above) - (member->above < *above);
 }
 
 static void find_members(struct search *search)
@@ -94,14 +86,13 @@ static void find_members(struct search *search)
 static void push_insides(struct search *search, size_t first_node, size_t end_node)
 {
 	const struct member *graphs = search->graphs.rows;
-	const size_t count = search->graphs.count;
 
 	for (size_t n = end_node; n-- > first_node;) {
 		const gt_id node = search->nodes.rows[n].row;
-		const size_t first = first_of(graphs, count, node);
+		const size_t first = gt_count_before(&search->graphs, &node, member_to_above);
 		size_t end = first;
 
-		while (end < count && graphs[end].above == node)
+		while (end < search->graphs.count && graphs[end].above == node)
 			end++;
 		while (end-- > first)
 			*gt_array_push(&search->waiting) = graphs[end].row;
@@ -119,7 +110,7 @@ static size_t end_of_graph(const struct search *search, size_t first, gt_id grap
 static gt_wide number_graph(struct search *search, gt_id graph, gt_wide next)
 {
 	const struct gt_trace *trace = search->insides->trace;
-	const size_t first = first_of(search->nodes.rows, search->nodes.count, graph);
+	const size_t first = gt_count_before(&search->nodes, &graph, member_to_above);
 	const size_t end = end_of_graph(search, first, graph);
 
 	for (size_t i = first; i < end; i++) {
@@ -135,7 +126,7 @@ static gt_wide number_graph(struct search *search, gt_id graph, gt_wide next)
 
 static void number_exec(struct search *search, gt_id top)
 {
-	const size_t first = first_of(search->nodes.rows, search->nodes.count, top);
+	const size_t first = gt_count_before(&search->nodes, &top, member_to_above);
 	const size_t end = end_of_graph(search, first, top);
 	gt_wide next;
 
@@ -165,14 +156,6 @@ static const struct number *find_number(const struct gt_graph_insides *insides, 
 	                         by_number);
 }
 
-static bool runs_itself(const struct gt_trace *trace, gt_id node)
-{
-	const gt_count type = trace->graph_nodes.rows[node].type;
-
-	return type == GT_GRAPH_NODE_KERNEL || type == GT_GRAPH_NODE_MEMCPY ||
-	       type == GT_GRAPH_NODE_MEMSET;
-}
-
 static void check(const struct gt_graph_insides *insides, gt_id stream, gt_wide number,
                   bool *is_wrong)
 {
@@ -181,7 +164,7 @@ static void check(const struct gt_graph_insides *insides, gt_id stream, gt_wide 
 	                             number)
 		       : NULL;
 
-	if (found && !runs_itself(insides->trace, found->node))
+	if (found && !gt_graph_node_runs(insides->trace->graph_nodes.rows[found->node].type))
 		is_wrong[found->exec] = true;
 }
 

@@ -2,6 +2,9 @@
 #ifndef GT_MODEL_GRAPH_H
 #define GT_MODEL_GRAPH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* What the columns "kind" and "type" of CUDA graphs, their nodes and calls say. */
 
 /* How a graph was made. The values are not in any file. */
@@ -39,6 +42,13 @@ enum gt_graph_node_type {
 	GT_GRAPH_NODE_CONDITIONAL = 13,
 	GT_GRAPH_NODE_TYPES, /* how many there are */
 };
+
+/* Whether a node of a type runs on the GPU by itself, and so has times. */
+static inline bool gt_graph_node_runs(uint32_t type)
+{
+	return type == GT_GRAPH_NODE_KERNEL || type == GT_GRAPH_NODE_MEMCPY ||
+	       type == GT_GRAPH_NODE_MEMSET;
+}
 
 /* The end of what: column "kind" of the records graph_end. */
 enum gt_graph_end { GT_GRAPH_END_GRAPH, GT_GRAPH_END_EXEC, GT_GRAPH_END_NODE };

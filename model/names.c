@@ -85,3 +85,18 @@ const char *gt_end_name(uint32_t ended)
 	}
 	return "unknown";
 }
+
+uint32_t gt_copy_host_memory(const struct gt_copy *copy)
+{
+	switch (copy->kind) {
+	case GT_COPY_HOST_TO_DEVICE:
+	case GT_COPY_HOST_TO_ARRAY:
+	case GT_COPY_HOST_TO_HOST:
+		return copy->src_kind;
+	case GT_COPY_DEVICE_TO_HOST:
+	case GT_COPY_ARRAY_TO_HOST:
+		return copy->dst_kind;
+	default:
+		return 0;
+	}
+}

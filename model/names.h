@@ -45,4 +45,9 @@ const char *gt_result_name(int32_t result, int driver_api);
 /* How the recording of a process ended (enum gt_end), for people; "unknown" for any other value. */
 const char *gt_end_name(uint32_t ended);
 
+struct gt_copy;
+
+/* The kind of the memory of the host that a copy reads or writes; 0: of neither end, or not known. */
+uint32_t gt_copy_host_memory(const struct gt_copy *copy);
+
 #endif

@@ -225,9 +225,10 @@ size_t gt_range_name_text(const struct gt_trace *trace, struct gt_range_name nam
 {
 	const char *domain = gt_trace_text(trace, name.domain);
 	const char *own = gt_trace_text(trace, name.text);
-	char folded[GT_RANGE_NAME_BYTES] = "";
+	char folded[GT_RANGE_NAME_BYTES];
 	size_t used = 0;
 
+	folded[0] = '\0';
 	if (name.folded) {
 		gt_fold_text(own, name.folded, folded, sizeof(folded));
 		own = folded;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "collector/graph_bodies.h"
 #include "collector/graph_insides.h"
 #include "collector/graph_node_types.h"
@@ -432,24 +433,17 @@ static gt_id find_holder(const struct linker *linker, gt_id process, uint64_t ha
                          gt_time time_ns)
 {
 	const struct holder asked = {.handle = handle, .made_ns = time_ns, .process = process};
-	const struct holder *rows = linker->holders.rows;
-	size_t low = 0;
-	size_t high = linker->holders.count;
+	const size_t before = gt_count_up_to(&linker->holders, &asked, by_handle);
+	const struct holder *last;
+	gt_time end_ns;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (by_handle(&rows[middle], &asked) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || rows[low - 1].handle != handle || rows[low - 1].process != process)
+	if (!linker->holders.rows || before == 0)
 		return GT_NONE;
-
-	const gt_time end_ns = linker->trace->graph_execs.rows[rows[low - 1].exec].end_ns;
-
-	return end_ns && end_ns < time_ns ? GT_NONE : rows[low - 1].exec;
+	last = &linker->holders.rows[before - 1];
+	if (last->handle != handle || last->process != process)
+		return GT_NONE;
+	end_ns = linker->trace->graph_execs.rows[last->exec].end_ns;
+	return end_ns && end_ns < time_ns ? GT_NONE : last->exec;
 }
 
 static gt_id find_unknown(struct linker *linker, struct ids *ids, gt_id process, uint64_t handle)

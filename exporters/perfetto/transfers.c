@@ -39,29 +39,13 @@ static void size_text(uint64_t bytes, char *text, size_t size)
 	snprintf(text, size, "%.*f %s", unit > 0, value, units[unit]);
 }
 
-/* The memory of the host that a copy reads or writes, 0 for none. */
-static uint32_t host_memory(const struct gt_copy *copy)
-{
-	switch (copy->kind) {
-	case GT_COPY_HOST_TO_DEVICE:
-	case GT_COPY_HOST_TO_ARRAY:
-	case GT_COPY_HOST_TO_HOST:
-		return copy->src_kind;
-	case GT_COPY_DEVICE_TO_HOST:
-	case GT_COPY_ARRAY_TO_HOST:
-		return copy->dst_kind;
-	default:
-		return 0;
-	}
-}
-
 /*
  * "HtoD pinned 4.0 MiB". Viewers cut titles from the right: they begin with what tells them apart.
  * They also colour by the title without its figures: each direction has colours of its own.
  */
 static void title_of(const struct gt_copy *copy, char *title, size_t size)
 {
-	const uint32_t memory = host_memory(copy);
+	const uint32_t memory = gt_copy_host_memory(copy);
 	char bytes[SIZE_SIZE];
 
 	size_text(copy->size_bytes, bytes, sizeof(bytes));
