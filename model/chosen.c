@@ -267,18 +267,32 @@ static bool memory_call_stays(const struct cut *cut, const struct gt_memory_call
 }
 
 /* Memory that was there for a while of the window, whenever it was allocated. */
+static bool was_there(const struct gt_window *window, gt_time start_ns, gt_time end_ns,
+                      gt_count flags)
+{
+	const bool ended = !(flags & GT_UNFINISHED);
+
+	return !window->given || (start_ns < window->to_ns && (!ended || end_ns > window->from_ns));
+}
+
 static bool allocation_stays(const struct cut *cut, const struct gt_allocation *allocation,
                              size_t row)
 {
-	const bool ended = !(allocation->flags & GT_UNFINISHED);
-
 	(void)row;
-	if (cut->window->given && (allocation->start_ns >= cut->window->to_ns ||
-	                           (ended && allocation->end_ns <= cut->window->from_ns)))
+	if (!was_there(cut->window, allocation->start_ns, allocation->end_ns, allocation->flags))
 		return false;
 	return is_kept(cut, GT_TABLE_processes, allocation->process) &&
 	       is_there(cut, allocation->context, allocation->stream, allocation->device) &&
 	       is_in_range(cut, (struct gt_owner){allocation->range, allocation->start_ns});
+}
+
+static bool pool_block_stays(const struct cut *cut, const struct gt_pool_block *block, size_t row)
+{
+	(void)row;
+	return was_there(cut->window, block->start_ns, block->end_ns, block->flags) &&
+	       is_kept(cut, GT_TABLE_pools, block->pool) &&
+	       is_there(cut, GT_NONE, block->stream, GT_NONE) &&
+	       is_in_range(cut, (struct gt_owner){block->range, block->start_ns});
 }
 
 static int compare_wide(const void *a, const void *b)
