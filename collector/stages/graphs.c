@@ -7,6 +7,7 @@
 #include "collector/graph_bodies.h"
 #include "collector/graph_insides.h"
 #include "collector/graph_node_types.h"
+#include "collector/graph_ranges.h"
 #include "collector/stage.h"
 #include "model/graph.h"
 
@@ -785,17 +786,6 @@ static void remark_unknown(struct gt_collection *collection, const struct linker
 	}
 }
 
-/* Clones have the ranges of what they are clones of, whatever thread made them so. */
-static void link_ranges(struct gt_trace *trace)
-{
-	gt_array_each(struct gt_graph_node, node, &trace->graph_nodes) {
-		const gt_id call = trace->graph_nodes.rows[node->origin].api_call;
-
-		if (call < trace->api_calls.count)
-			node->range = trace->api_calls.rows[call].range;
-	}
-}
-
 static void release(struct linker *linker)
 {
 	for (size_t i = 0; i < linker->trace->processes.count; i++) {
@@ -840,7 +830,7 @@ static void link_all(struct linker *linker, struct gt_collection *collection)
 	linker->insides = gt_graph_insides_new(linker->trace);
 	link_kernels(linker);
 	gt_graph_bodies_link(linker->trace);
-	link_ranges(linker->trace);
+	gt_graph_ranges_link(linker->trace);
 	merge_traces(linker);
 	link_traces(linker);
 	number_unknown(linker->trace);
