@@ -35,8 +35,8 @@ struct handle {
 
 struct finder {
 	const struct gt_trace *trace;
-	gt_id *pools;      /* the answer */
-	gt_id *rank;       /* by row of allocations: row of places; GT_NONE: without an address */
+	gt_id *pools; /* the answer */
+	gt_id *rank;  /* by row of allocations: row of places; GT_NONE: without an address */
 	struct number_set live; /* rows of places */
 	gt_array(struct place) places;
 	struct gt_index *handles;
@@ -124,8 +124,8 @@ static void sort_places(struct finder *finder)
 
 		finder->rank[i] = GT_NONE;
 		if (has_place(allocation))
-			*gt_array_push(&finder->places) = (struct place){
-				allocation->address, allocation->process, (gt_id)i};
+			*gt_array_push(&finder->places) =
+				(struct place){allocation->address, allocation->process, (gt_id)i};
 	}
 	if (finder->places.count > 1)
 		qsort(finder->places.rows, finder->places.count, sizeof(*finder->places.rows),
@@ -173,7 +173,8 @@ static gt_id allocation_at(const struct finder *finder, gt_id process, uint64_t 
 		return GT_NONE;
 	row = finder->places.rows[found].row;
 	allocation = &finder->trace->allocations.rows[row];
-	return allocation->process == process && address - allocation->address < allocation->size_bytes
+	return allocation->process == process &&
+	                       address - allocation->address < allocation->size_bytes
 	               ? row
 	               : GT_NONE;
 }
@@ -185,8 +186,7 @@ static void see_block(struct finder *finder, const struct gt_memory_step *step)
 
 	if (step->ends)
 		return;
-	row = allocation_at(finder, finder->trace->pools.rows[block->pool].process,
-	                    block->address);
+	row = allocation_at(finder, finder->trace->pools.rows[block->pool].process, block->address);
 	if (row != GT_NONE && finder->trace->allocations.rows[row].kind == GT_MEMORY_CALL_MAP)
 		row = *physical_of(finder, &finder->trace->allocations.rows[row]);
 	if (row != GT_NONE && finder->pools[row] == GT_NONE)
