@@ -191,8 +191,7 @@ static void group_range(struct gt_operation_totals *totals, gt_id i, gt_id tied)
 static gt_id process_of_range(const struct gt_trace *trace, gt_id range)
 {
 	const gt_id thread = trace->ranges.rows[range].thread;
-	const gt_id process =
-		thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
+	const gt_id process = gt_trace_thread_process(trace, thread);
 
 	return process < trace->processes.count ? process : GT_NONE;
 }
