@@ -4,8 +4,8 @@
  * are rounded, pieces that come from cudaMalloc are divided into blocks, blocks that are given back
  * stay in the pool and are joined with their neighbours, and a trim gives whole pieces back.
  * Threads get and give back blocks of made-up sizes, and the pool counts for itself what a
- * recording must show. A second, small pool of pinned memory leaves one block out at the end. Usage:
- * pool [BLOCKS [THREADS]]
+ * recording must show. A second, small pool of pinned memory leaves one block out at the end.
+ * Usage: pool [BLOCKS [THREADS]]
  */
 #include <algorithm>
 #include <atomic>
