@@ -183,7 +183,7 @@ static void take(struct gt_session *session, struct gt_record_cuda_pool pool, bo
 	if (!*announced && !was_used(reading))
 		return;
 	if (!*announced) {
-		pool.time_ns = now_ns;
+		pool.time_ns = gt_stamp();
 		announce(session, pool);
 	}
 	*announced = true;

@@ -6,6 +6,7 @@
  *
  *   app_memory [PAIRS]   with a number: so much memory of a pool and nothing else
  *   app_memory graph     a graph that allocates, launched three times
+ *   app_memory managed   managed memory, which goes to the GPU and back once CUPTI is ready for it
  *   app_memory pools     memory of pools, which stays for a while
  */
 #include <stdio.h>
@@ -199,6 +200,22 @@ static void of_pools(void)
 	nanosleep(&pause, NULL);
 }
 
+static void managed(void)
+{
+	const CUmemLocation gpu = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+	const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST};
+	const struct timespec pause = {.tv_nsec = 300000000};
+	CUdeviceptr memory = 0;
+
+	MUST(cuMemAllocManaged, &memory, 1 << 20, CU_MEM_ATTACH_GLOBAL);
+	had(ALLOCATE_MANAGED, 1 << 20, 1);
+	nanosleep(&pause, NULL);
+	MUST(cuMemAdvise, memory, 1 << 20, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, gpu);
+	MUST(cuMemPrefetchAsync, memory, 1 << 20, gpu, 0, NULL);
+	MUST(cuMemPrefetchAsync, memory, 1 << 20, host, 0, NULL);
+	MUST(cuMemFree, memory);
+}
+
 int main(int argc, char **argv)
 {
 	CUcontext context;
@@ -208,6 +225,8 @@ int main(int argc, char **argv)
 	printf("{\"had\": [");
 	if (argc > 1 && strcmp(argv[1], "graph") == 0) {
 		of_a_graph();
+	} else if (argc > 1 && strcmp(argv[1], "managed") == 0) {
+		managed();
 	} else if (argc > 1 && strcmp(argv[1], "pools") == 0) {
 		of_pools();
 	} else if (argc > 1) {

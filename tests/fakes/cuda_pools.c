@@ -243,10 +243,38 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes)
 	API_END(fake_usable());
 }
 
+/* All of it moves, as if it had been used on the other side, where the first page faults. */
+static void migrate(CUdeviceptr address, size_t size, int to_device)
+{
+	struct fake_activity moved = {
+		.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+		.subkind = to_device
+	                           ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD
+	                           : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+		.bytes = size,
+		.value = CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_USER,
+		.graph_node = address,
+		.src_kind = (uint8_t)to_device,
+		.dst_kind = (uint8_t)!to_device,
+		.start_ns = fake_realtime_ns(),
+	};
+	struct fake_activity fault = moved;
+
+	moved.end_ns = moved.start_ns + size / 50;
+	fake_tell(&moved);
+	fault.subkind = to_device ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT
+	                          : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT;
+	fault.bytes = 1;
+	fault.value = CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_WRITE;
+	fault.src_kind = 0;
+	fake_tell(&fault);
+}
+
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t size, CUmemLocation location,
                                unsigned flags, CUstream stream)
 {
 	API_BEGIN(cuMemPrefetchAsync_v2, address, size, location, flags, stream);
+	migrate(address, size, location.type == CU_MEM_LOCATION_TYPE_DEVICE);
 	API_END(fake_usable());
 }
 
