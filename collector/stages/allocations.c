@@ -404,6 +404,7 @@ static struct gt_allocation row_of(const struct gt_trace *trace, const struct li
 		.backed_by = life->backed_by,
 		.launch = life->launch,
 		.range = range_of(trace, call->api_call),
+		.library = call->library,
 		.kind = launch ? GT_MEMORY_CALL_ALLOCATE_NODE : call->kind,
 		.flags = (call->flags & (GT_SALVAGED | GT_DRIVER_API)) |
 	                 (life->end_ns ? 0 : GT_UNFINISHED),
