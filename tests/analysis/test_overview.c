@@ -522,7 +522,7 @@ Test(overview, says_how_much_memory_was_allocated)
 Test(overview, says_nothing_of_memory_that_is_little)
 {
 	begin(1000000);
-	allocate(1507548200, 100, 5000);
+	allocate(1000000000, 100, 5000);
 	run_report(&result, "summary", &trace);
 	expect_text(said("memory"), "");
 	end();
