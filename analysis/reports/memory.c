@@ -10,6 +10,7 @@
 #include "analysis/memory_account.h"
 #include "analysis/memory_failures.h"
 #include "analysis/memory_growth.h"
+#include "analysis/memory_managed.h"
 #include "analysis/memory_origins.h"
 #include "analysis/memory_pools.h"
 #include "analysis/memory_totals.h"
@@ -817,6 +818,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_leaks(&page);
 	add_ranges(&page);
 	add_pools(&page);
+	gt_add_placed(result, view->trace);
 	add_executables(&page);
 	add_account(&page);
 	add_remarks(&page);

@@ -354,10 +354,12 @@ Test(memory, of_a_gpu_adds_up_to_what_nvml_says)
 	cr_expect(eq(i64, claimed("peak", "library"), 64));
 	cr_expect(eq(i64, claimed("peak", "program"), 8));
 	cr_expect(eq(i64, claimed("peak", "other processes"), 700));
-	cr_expect(eq(i64, claimed("peak", "unclaimed"), 5000 - 1000 - 64 - 8 - 700));
+	/* At first 2,000 of which pool, NCCL and program had 1,072 and others nothing. */
+	cr_expect(eq(i64, claimed("peak", "contexts, modules"), 2000 - 1072));
+	cr_expect(eq(i64, claimed("peak", "unclaimed"), 5000 - 1072 - 928 - 700));
 	cr_expect(eq(i64, claimed("end", "device total"), 4000));
 	cr_expect(eq(i64, claimed("end", "library"), -2), "it was freed");
-	cr_expect(eq(i64, claimed("end", "unclaimed"), 4000 - 1000 - 8 - 600));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 4000 - 1008 - 928 - 600));
 	end();
 }
 
@@ -379,6 +381,7 @@ Test(memory, of_a_pool_that_only_has_statistics_is_taken_off_its_librarys)
 	cr_expect(eq(i64, claimed("end", "framework, cached"), 700));
 	cr_expect(eq(i64, claimed("end", "library"), 10));
 	cr_expect(eq(i64, claimed("end", "program"), 8));
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), -1), "NVML was asked once");
 	cr_expect(eq(i64, claimed("end", "unclaimed"), 2000 - 1018));
 	end();
 }
@@ -414,6 +417,35 @@ Test(memory, of_compiled_programs_is_what_their_compiler_says)
 	expect_count(&result, "executables", 0, "total_bytes", 117);
 	expect_count(&result, "executables", 0, "temporary_bytes", 7);
 	expect_unknown(&result, "executables", 0, "code_bytes");
+	end();
+}
+
+static void place(gt_count kind, gt_count advice, uint64_t location, gt_id on, gt_time start_ns)
+{
+	const gt_id call =
+		trace_call(&trace, thread, "cudaMemPrefetchAsync", start_ns, start_ns + 5);
+	struct gt_memory_call *row = trace_memory_call(&trace, call, kind, 4096, 0);
+
+	row->options = advice;
+	row->value = location;
+	row->place = on;
+}
+
+Test(memory, that_is_managed_is_placed_by_calls)
+{
+	scene_begin(1000);
+	place(GT_MEMORY_CALL_PREFETCH, 0, 1, device, 10);
+	place(GT_MEMORY_CALL_PREFETCH, 0, 1, device, 20);
+	place(GT_MEMORY_CALL_ADVISE, 3, 2, GT_NONE, 30);
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "placed"), 2));
+	expect_words(&result, "placed", 0, "what", "prefetch");
+	expect_words(&result, "placed", 0, "to", "0: NVIDIA H200");
+	expect_count(&result, "placed", 0, "calls", 2);
+	expect_count(&result, "placed", 0, "bytes", 8192);
+	expect_count(&result, "placed", 0, "total_ns", 10);
+	expect_words(&result, "placed", 1, "what", "advise: preferred location");
+	expect_words(&result, "placed", 1, "to", "host");
 	end();
 }
 
