@@ -64,7 +64,7 @@ Test(memory, of_a_gpu_has_its_peak_when_it_was_and_what_is_left)
 	expect_count(&result, "devices", 0, "kept", 1);
 	expect_count(&result, "devices", 0, "kept_bytes", 30);
 	expect_real(&result, "devices", 0, "calls_per_second", 5);
-	expect_real(&result, "devices", 0, "bytes_per_second", 1032);
+	expect_real(&result, "devices", 0, "allocated_bytes_per_second", 1032);
 	end();
 }
 
