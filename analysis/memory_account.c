@@ -330,9 +330,31 @@ static double unclaimed_at_first(const struct book *book)
 	return rest;
 }
 
+/* Of all contexts on the device; NAN where one is not measured. */
+static double contexts_measured(const struct book *book)
+{
+	double bytes = 0;
+	bool found = false;
+
+	gt_array_each(const struct gt_context, context, &book->trace->contexts) {
+		if (context->device != book->device)
+			continue;
+		bytes += context->memory_bytes;
+		found = true;
+	}
+	return found ? bytes : NAN;
+}
+
 /* What modules take that are loaded later is mostly in what contexts have taken by then. */
 static void add_contexts(struct book *book)
 {
+	const double measured = contexts_measured(book);
+
+	if (!isnan(measured)) {
+		(void)add_line(book, GT_ACCOUNT_CONTEXTS, measured,
+		               "NVML, of the process, when first read, - what it had allocated");
+		return;
+	}
 	add_measured(book, GT_ACCOUNT_CONTEXTS, unclaimed_at_first(book),
 	             "estimated: in use when NVML was first asked, and claimed by nobody");
 }

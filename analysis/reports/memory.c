@@ -18,6 +18,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/memory.h"
 #include "model/memory_carriers.h"
 #include "model/names.h"
 #include "model/range_folds.h"
@@ -757,10 +758,9 @@ static void remark_recorded(struct gt_result *result, const struct gt_trace *tra
 			"No calls that allocate or free memory were recorded: the program made none, "
 			"recording them was off (GPUTRACE_MEMORY=0), or an older gputrace recorded.");
 	if (trace->pools.count == 0)
-		gt_result_remark(result,
-		                 "No program or framework told of its pools: memory that a "
-		                 "framework caches is its allocations here (run --memory, or "
-		                 "include/gputrace/gputrace.h, tells more).");
+		gt_result_remark(
+			result,
+			"No allocator told of its pools: memory that a framework caches is its allocations here (run --allocators, or include/gputrace/gputrace.h, tells more).");
 	if (!has_sampled(trace, "memory_used_bytes"))
 		gt_result_remark_on(result, "claim used_bytes",
 		                    "The device total was not measured: no telemetry was "
@@ -768,9 +768,21 @@ static void remark_recorded(struct gt_result *result, const struct gt_trace *tra
 		                    "unclaimed.");
 }
 
+static void remark_managed(struct gt_result *result, const struct gt_trace *trace)
+{
+	bool has_managed = false;
+
+	gt_array_each(const struct gt_allocation, allocation, &trace->allocations)
+		has_managed |= allocation->kind == GT_MEMORY_CALL_ALLOCATE_MANAGED;
+	if (has_managed && trace->unified_events.count == 0)
+		gt_result_remark(result, "Where managed memory was, and when it moved, was not "
+		                         "recorded (GPUTRACE_UNIFIED_MEMORY=1 does).");
+}
+
 static void add_remarks(const struct page *page)
 {
 	remark_recorded(page->result, page->trace);
+	remark_managed(page->result, page->trace);
 	if (has_kept(page->trace))
 		gt_result_remark(
 			page->result,
@@ -826,6 +838,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_leaks(&page);
 	add_ranges(&page);
 	add_pools(&page);
+	gt_add_managed(result, view->trace);
+	gt_add_moved(result, &page.ranges, page.top);
 	gt_add_placed(result, view->trace);
 	add_executables(&page);
 	add_account(&page);

@@ -3,6 +3,7 @@
 
 #include "analysis/check_report.h"
 #include "base/strings.h"
+#include "model/names.h"
 #include "model/pool.h"
 #include "support/scene.h"
 
@@ -386,6 +387,20 @@ Test(memory, of_a_pool_that_only_has_statistics_is_taken_off_its_librarys)
 	end();
 }
 
+Test(memory, of_contexts_is_what_was_measured_where_it_was)
+{
+	const double used[] = {2000, 5000};
+
+	scene_begin(1000);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100, 100, used, 2);
+	trace.contexts.rows[0].memory_bytes = 1234;
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10, 0);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), 1234));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 5000 - 2234));
+	end();
+}
+
 Test(memory, without_nvml_nobody_says_what_is_unclaimed)
 {
 	scene_begin(1000);
@@ -446,6 +461,54 @@ Test(memory, that_is_managed_is_placed_by_calls)
 	expect_count(&result, "placed", 0, "total_ns", 10);
 	expect_words(&result, "placed", 1, "what", "advise: preferred location");
 	expect_words(&result, "placed", 1, "to", "host");
+	end();
+}
+
+static void happen(gt_count kind, uint64_t address, gt_wide value, gt_time start_ns)
+{
+	*gt_array_push(&trace.unified_events) = (struct gt_unified_event){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + start_ns + 10,
+		.address = address,
+		.value = value,
+		.process = process,
+		.source = kind == GT_UNIFIED_TO_HOST || kind == GT_UNIFIED_GPU_FAULT ? device
+	                                                                             : GT_NONE,
+		.target = kind == GT_UNIFIED_TO_GPU ? device : GT_NONE,
+		.kind = kind,
+		.detail = 1,
+	};
+}
+
+Test(memory, that_is_managed_moves_to_and_fro)
+{
+	scene_begin(1000);
+	allocate(GT_MEMORY_CALL_ALLOCATE_MANAGED, GT_NONE, 0x1000, 1, 200)->address = 0x10000;
+	allocate(GT_MEMORY_CALL_ALLOCATE_MANAGED, GT_NONE, 0x2000, 300, 0)->address = 0x10000;
+	happen(GT_UNIFIED_TO_GPU, 0x10000, 0x1000, 20);
+	happen(GT_UNIFIED_TO_GPU, 0x11000, 0x1000, 400);
+	happen(GT_UNIFIED_TO_HOST, 0x10000, 0x800, 500);
+	happen(GT_UNIFIED_GPU_FAULT, 0x11000, 7, 600);
+	happen(GT_UNIFIED_THRASHING, 0x90000, 0x1000, 700);
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "managed"), 4));
+	expect_words(&result, "managed", 0, "what", "migration to the GPU");
+	expect_words(&result, "managed", 0, "cause", "asked for");
+	expect_words(&result, "managed", 0, "from", "host");
+	expect_words(&result, "managed", 0, "to", "GPU 0");
+	expect_count(&result, "managed", 0, "events", 2);
+	expect_count(&result, "managed", 0, "bytes", 0x2000);
+	expect_unknown(&result, "managed", 0, "faults");
+	expect_words(&result, "managed", 3, "what", "fault of the GPU");
+	expect_words(&result, "managed", 3, "cause", "read");
+	expect_count(&result, "managed", 3, "faults", 7);
+	cr_assert(eq(sz, row_count(&result, "moved"), 2));
+	expect_count(&result, "moved", 0, "size_bytes", 0x2000);
+	expect_count(&result, "moved", 0, "to_gpu_bytes", 0x1000);
+	expect_count(&result, "moved", 0, "to_host_bytes", 0x800);
+	expect_real(&result, "moved", 0, "times", 0.75);
+	expect_count(&result, "moved", 0, "gpu_faults", 7);
+	expect_count(&result, "moved", 1, "to_gpu_bytes", 0x1000);
 	end();
 }
 
