@@ -160,12 +160,9 @@ static gt_id pool_of_record(struct maker *maker, struct gt_capture *capture,
 
 static void name_counters(struct gt_trace *trace, size_t series, gt_id pool)
 {
-	gt_array_each(struct gt_counter, counter, &trace->counters) {
-		if (counter->series != series)
-			continue;
-		counter->pool = pool;
-		counter->device = trace->pools.rows[pool].device;
-	}
+	gt_array_each(struct gt_counter, counter, &trace->counters)
+		if (counter->series == series)
+			counter->pool = pool;
 }
 
 static void read_records(struct maker *maker, struct gt_capture *capture)

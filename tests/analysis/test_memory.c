@@ -480,7 +480,7 @@ static void happen(gt_count kind, uint64_t address, gt_wide value, gt_time start
 	};
 }
 
-Test(memory, that_is_managed_moves_to_and_fro)
+Test(memory, that_is_managed_moves_back_and_forth)
 {
 	scene_begin(1000);
 	allocate(GT_MEMORY_CALL_ALLOCATE_MANAGED, GT_NONE, 0x1000, 1, 200)->address = 0x10000;

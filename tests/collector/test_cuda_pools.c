@@ -8,7 +8,10 @@
 #include "support/check.h"
 #include "support/recording.h"
 
-/* Covers STAGE(cuda_pools) and STAGE(contexts): CUDA's pools, and what contexts take. */
+/*
+ * Covers STAGE(cuda_pools): CUDA's pools and their counters.
+ * Covers STAGE(contexts): what contexts take.
+ */
 
 static struct recording recording;
 static struct gt_trace trace;
