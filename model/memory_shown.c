@@ -448,7 +448,7 @@ static void mark_sampled_peak(struct maker *maker, uint32_t group)
 
 static bool is_in_use(const struct gt_trace *trace, const struct gt_counter *counter)
 {
-	return strcmp(gt_trace_text(trace, counter->name), "bytes_in_use") == 0;
+	return strcmp(gt_trace_text(trace, counter->name), GT_MEMORY_IN_USE) == 0;
 }
 
 static void add_counter(struct maker *maker, gt_id row, const struct gt_series *series)
@@ -487,7 +487,8 @@ static void add_counters(struct maker *maker)
 	for (gt_id i = 0; i < trace->counters.count; i++) {
 		const struct gt_series *series = series_of(trace, &trace->counters.rows[i]);
 
-		if (series)
+		if (series &&
+		    gt_memory_counter_has_line(gt_trace_text(trace, trace->counters.rows[i].name)))
 			add_counter(maker, i, series);
 	}
 }

@@ -24,6 +24,7 @@ enum {
 	GT_MEMORY_MARKED_ALL = 20000,
 	GT_MEMORY_MARKED_MOST = 5000,
 	GT_MEMORY_NAME_SIZE = 320,
+	GT_MEMORY_LINES_OF_A_KIND = 1 << 16,
 };
 
 /* Memory that is shown together: of a process on one GPU, on the host, or of one pool. */
@@ -101,6 +102,19 @@ static inline bool gt_memory_line_is_shown(const struct gt_memory_line *line)
 /* Whether its values are bytes; else they are counted. */
 bool gt_memory_line_is_bytes(const struct gt_memory_shown *shown,
                              const struct gt_memory_line *line);
+
+/* Whether lines of a group with it are drawn to one scale. */
+bool gt_memory_line_is_to_scale(const struct gt_memory_shown *shown,
+                                const struct gt_memory_line *line);
+
+/* Among the lines of its group, from 1. */
+int32_t gt_memory_line_rank(const struct gt_memory_shown *shown, const struct gt_memory_line *line);
+
+/* What a pool says of itself is named as in struct gputrace_pool_stats: its bytes in use. */
+#define GT_MEMORY_IN_USE "bytes_in_use"
+
+/* Whether what a pool says under that name is shown as a line. */
+bool gt_memory_counter_has_line(const char *name);
 
 /* "GPU 0 memory", "Host memory", "GPU 0 memory: pool". gpu: the number that the device has there. */
 void gt_memory_group_name(const struct gt_memory_shown *shown, uint32_t group, uint32_t gpu,

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/units.h"
 #include "model/memory_shown.h"
 #include "model/names.h"
@@ -44,17 +45,92 @@ void gt_memory_group_name(const struct gt_memory_shown *shown, uint32_t group, u
 		         pool_name(shown, row));
 }
 
-/* Of what a pool says of itself: "bytes_reserved" is "reserved" to people, who see the unit. */
-static void counter_words(const char *counter, char words[96])
-{
-	static const char beginning[] = "bytes_";
-	const size_t skip =
-		strncmp(counter, beginning, sizeof(beginning) - 1) == 0 ? sizeof(beginning) - 1 : 0;
+/*
+ * What a pool says of itself, in the order of its lines. To scale are those that are parts of each
+ * other; limits are not, which would leave no room for them. What was the most so far has no line:
+ * it shows in the lines whose most it is.
+ */
+static const struct pool_counter {
+	const char *name;
+	const char *words; /* NULL: no line */
+	bool to_scale;
+} pool_counters[] = {
+	{GT_MEMORY_IN_USE, "in use", true},
+	{"bytes_reserved", "reserved", true},
+	{"cached", "cached", true},
+	{"free", "free", true},
+	{"bytes_requested", "requested", true},
+	{"largest_free_block", "largest free block", true},
+	{"limit", "limit", false},
+	{"bytes_reservable_limit", "limit of what it reserves", false},
+	{"num_allocs", "allocations", false},
+	{"num_frees", "frees", false},
+	{"num_segments", "segments", false},
+	{"num_reserve_calls", "calls that asked CUDA for more", false},
+	{"num_splits", "splits", false},
+	{"num_trims", "trims", false},
+	{"num_failed", "failed allocations", false},
+	{"peak_bytes_in_use", NULL, false},
+	{"peak_bytes_reserved", NULL, false},
+	{"largest_alloc", NULL, false},
+};
 
-	snprintf(words, 96, "%s", counter + skip);
-	for (char *at = words; *at; at++)
-		if (*at == '_')
-			*at = ' ';
+/* Its place in the list; behind its end for one that is not there. */
+static size_t find_counter(const char *name)
+{
+	size_t at = 0;
+
+	while (at < GT_COUNT_OF(pool_counters) && strcmp(pool_counters[at].name, name) != 0)
+		at++;
+	return at;
+}
+
+bool gt_memory_counter_has_line(const char *name)
+{
+	const size_t at = find_counter(name);
+
+	return at == GT_COUNT_OF(pool_counters) || pool_counters[at].words;
+}
+
+static const char *counter_name(const struct gt_memory_shown *shown,
+                                const struct gt_memory_line *line)
+{
+	return gt_trace_text(shown->trace, shown->trace->counters.rows[line->counter].name);
+}
+
+static void counter_words(const char *name, char words[96])
+{
+	const size_t at = find_counter(name);
+
+	if (at < GT_COUNT_OF(pool_counters) && pool_counters[at].words) {
+		snprintf(words, 96, "%s", pool_counters[at].words);
+		return;
+	}
+	snprintf(words, 96, "%s", name);
+	for (char *letter = words; *letter; letter++)
+		if (*letter == '_')
+			*letter = ' ';
+}
+
+bool gt_memory_line_is_to_scale(const struct gt_memory_shown *shown,
+                                const struct gt_memory_line *line)
+{
+	size_t at;
+
+	if (line->is != GT_MEMORY_LINE_COUNTER)
+		return true;
+	at = find_counter(counter_name(shown, line));
+	return at < GT_COUNT_OF(pool_counters) && pool_counters[at].to_scale;
+}
+
+int32_t gt_memory_line_rank(const struct gt_memory_shown *shown, const struct gt_memory_line *line)
+{
+	const size_t place = line->is == GT_MEMORY_LINE_COUNTER
+	                             ? find_counter(counter_name(shown, line))
+	                             : line->kind;
+
+	return (int32_t)line->is * GT_MEMORY_LINES_OF_A_KIND +
+	       (int32_t)(place % GT_MEMORY_LINES_OF_A_KIND) + 1;
 }
 
 /* Where a pool tells what is in use, its blocks are another way to know. */
@@ -62,9 +138,7 @@ static bool tells_use(const struct gt_memory_shown *shown, uint32_t group)
 {
 	gt_array_each(const struct gt_memory_line, line, &shown->lines)
 		if (line->group == group && line->is == GT_MEMORY_LINE_COUNTER &&
-		    strcmp(gt_trace_text(shown->trace,
-		                         shown->trace->counters.rows[line->counter].name),
-		           "bytes_in_use") == 0)
+		    strcmp(counter_name(shown, line), GT_MEMORY_IN_USE) == 0)
 			return true;
 	return false;
 }
@@ -73,9 +147,7 @@ static void pool_line_words(const struct gt_memory_shown *shown, const struct gt
                             char words[96])
 {
 	if (line->is == GT_MEMORY_LINE_COUNTER)
-		counter_words(gt_trace_text(shown->trace,
-		                            shown->trace->counters.rows[line->counter].name),
-		              words);
+		counter_words(counter_name(shown, line), words);
 	else
 		snprintf(words, 96, tells_use(shown, line->group) ? "in blocks" : "in use");
 }

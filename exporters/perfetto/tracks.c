@@ -215,7 +215,7 @@ static void add_flow(struct gt_track *track, const struct gt_slice *slice)
 	if (slice->flow_ends) {
 		event.terminating_flow_ids = &flow;
 		event.n_terminating_flow_ids = 1;
-		track->perfetto->counts.arrows++;
+		track->perfetto->counts.host_arrows++;
 	} else {
 		event.flow_ids = &flow;
 		event.n_flow_ids = 1;

@@ -737,45 +737,45 @@ static const char memory_answers[] = "  \"" MEMORY_LINE(
 																																				    "  \"" MEMORY_LINE(
 																																					    "GPU 0 caching allocator: reserved") "\": \"1000 2000\",\n"
 																																										 "  \"" MEMORY_LINE(
-																																											 "GPU 0 caching allocator: num allocs") "\": \"1 2 3\",\n"
-																																																"  \"select count(*) from counter_track where name glob '*num failed'\": 0,\n"
-																																																"  \"select unit from counter_track where name = 'GPU 0 in use'\": \"bytes\",\n"
-																																																"  \"select p.name from track t join track p on p.id = t.parent_id"
-																																																" where t.name = 'Host in use'\": \"Host memory\",\n"
-																																																"  \"select ts from slice where name = 'peak: 1.48 KiB'\": 1000030100,\n"
-																																																"  \"" MEMORY_MARK(
-																																																	"allocations",
-																																																	"peak: 1.48 KiB") "\": 2,\n"
-																																																			  "  \"" MEMORY_MARK(
-																																																				  "bytes",
-																																																				  "peak: 800 B") "\": 800,\n"
-																																																						 "  \"" MEMORY_MARK(
-																																																							 "never_freed",
-																																																							 "pinned memory 2 KiB") "\": 1,\n"
-																																																										"  \"" MEMORY_MARK(
-																																																											"at_peak",
-																																																											"device memory 1,000 B") "\": 1,\n"
-																																																														 "  \"" MEMORY_MARK(
-																																																															 "library",
-																																																															 "device memory 1,000 B") "\": \"libnccl.so.2\",\n"
-																																																																		  "  \"" MEMORY_MARK(
-																																																																			  "range",
-																																																																			  "device memory 1,000 B") "\": \"load/weights\",\n"
-																																																																						   "  \"" MEMORY_MARK(
-																																																																							   "result",
-																																																																							   "failed: device memory 12 GiB") "\":"
-																																																																											   " \"cudaErrorMemoryAllocation\",\n"
-																																																																											   "  \"" MEMORY_MARK(
-																																																																												   "in_use_bytes",
-																																																																												   "failed: device memory 12 GiB") "\": 1512,\n"
-																																																																																   "  \"" MEMORY_MARK(
-																																																																																	   "requested_bytes",
-																																																																																	   "allocate 100 B") "\": 90,\n"
-																																																																																			     "  \"select b.name from flow f join slice a on a.id = f.slice_out join slice b on"
-																																																																																			     " b.id = f.slice_in where a.name = 'device memory 1,000 B'\": \"free 1,000 B\",\n"
-																																																																																			     "  \"select extract_arg(arg_set_id, 'debug.memory') || ' ' ||"
-																																																																																			     " extract_arg(arg_set_id, 'debug.bytes') from slice where category = 'api' and"
-																																																																																			     " name = 'failed: cudaMalloc'\": \"device memory 12884901888\"";
+																																											 "GPU 0 caching allocator: allocations") "\": \"1 2 3\",\n"
+																																																 "  \"select count(*) from counter_track where name glob '*failed allocations'\": 0,\n"
+																																																 "  \"select unit from counter_track where name = 'GPU 0 in use'\": \"bytes\",\n"
+																																																 "  \"select p.name from track t join track p on p.id = t.parent_id"
+																																																 " where t.name = 'Host in use'\": \"Host memory\",\n"
+																																																 "  \"select ts from slice where name = 'peak: 1.48 KiB'\": 1000030100,\n"
+																																																 "  \"" MEMORY_MARK(
+																																																	 "allocations",
+																																																	 "peak: 1.48 KiB") "\": 2,\n"
+																																																			   "  \"" MEMORY_MARK(
+																																																				   "bytes",
+																																																				   "peak: 800 B") "\": 800,\n"
+																																																						  "  \"" MEMORY_MARK(
+																																																							  "never_freed",
+																																																							  "pinned memory 2 KiB") "\": 1,\n"
+																																																										 "  \"" MEMORY_MARK(
+																																																											 "at_peak",
+																																																											 "device memory 1,000 B") "\": 1,\n"
+																																																														  "  \"" MEMORY_MARK(
+																																																															  "library",
+																																																															  "device memory 1,000 B") "\": \"libnccl.so.2\",\n"
+																																																																		   "  \"" MEMORY_MARK(
+																																																																			   "range",
+																																																																			   "device memory 1,000 B") "\": \"load/weights\",\n"
+																																																																						    "  \"" MEMORY_MARK(
+																																																																							    "result",
+																																																																							    "failed: device memory 12 GiB") "\":"
+																																																																											    " \"cudaErrorMemoryAllocation\",\n"
+																																																																											    "  \"" MEMORY_MARK(
+																																																																												    "in_use_bytes",
+																																																																												    "failed: device memory 12 GiB") "\": 1512,\n"
+																																																																																    "  \"" MEMORY_MARK(
+																																																																																	    "requested_bytes",
+																																																																																	    "allocate 100 B") "\": 90,\n"
+																																																																																			      "  \"select b.name from flow f join slice a on a.id = f.slice_out join slice b on"
+																																																																																			      " b.id = f.slice_in where a.name = 'device memory 1,000 B'\": \"free 1,000 B\",\n"
+																																																																																			      "  \"select extract_arg(arg_set_id, 'debug.memory') || ' ' ||"
+																																																																																			      " extract_arg(arg_set_id, 'debug.bytes') from slice where category = 'api' and"
+																																																																																			      " name = 'failed: cudaMalloc'\": \"device memory 12884901888\"";
 
 /* Every kind of line, memory that is freed and some that is not, one that failed, and a pool. */
 static void make_memory(struct gt_trace *trace, struct facts *facts)
@@ -961,16 +961,18 @@ static int write_facts(const char *path, const struct facts *facts,
 	fprintf(out,
 	        "{\"gpu_slices\": %llu, \"api_slices\": %llu, \"arrows\": %llu, \"skipped\": %llu,\n"
 	        " \"range_slices\": %llu, \"memory_marks\": %llu, \"memory_values\": %llu,\n"
+	        " \"host_arrows\": %llu,\n"
 	        " \"contexts\": %u, \"processes\": %u, \"threads\": %u, \"kernels\": %u, \"gpus\": %u,\n"
 	        " \"open_slices\": %u, \"waits\": %u, \"samples\": %u, \"error_calls\": %u,\n"
 	        " \"first_ns\": %lld, \"last_ns\": %lld,\n \"answers\": %s}\n",
 	        (unsigned long long)counts->gpu_slices, (unsigned long long)counts->api_slices,
 	        (unsigned long long)counts->arrows, (unsigned long long)counts->skipped,
 	        (unsigned long long)counts->range_slices, (unsigned long long)counts->memory_marks,
-	        (unsigned long long)counts->memory_values, facts->contexts, facts->processes,
-	        facts->threads, facts->kernels, facts->gpus, facts->open_slices, facts->waits,
-	        facts->samples, facts->error_calls, (long long)facts->first_ns,
-	        (long long)facts->last_ns, facts->answers ? facts->answers : "{}");
+	        (unsigned long long)counts->memory_values, (unsigned long long)counts->host_arrows,
+	        facts->contexts, facts->processes, facts->threads, facts->kernels, facts->gpus,
+	        facts->open_slices, facts->waits, facts->samples, facts->error_calls,
+	        (long long)facts->first_ns, (long long)facts->last_ns,
+	        facts->answers ? facts->answers : "{}");
 	return fclose(out);
 }
 

@@ -108,7 +108,7 @@ Test(memory, leads_from_an_allocation_to_its_end)
 	file = export(&trace, true);
 	cr_expect(eq(uint, count_events(&file, FLOW), 2));
 	cr_expect(eq(uint, count_events(&file, FLOW_END), 2));
-	cr_expect(eq(u64, file.counts.arrows, 2));
+	cr_expect(eq(u64, file.counts.host_arrows, 2));
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

@@ -267,3 +267,30 @@ Test(memory_picked, picks_the_largest_those_at_the_peak_and_those_never_freed)
 	cr_expect(lt(sz, count_picked(count, picked), 15000));
 	gt_array_free(picked);
 }
+
+Test(memory_shown, puts_what_a_pool_says_in_order_and_most_of_it_to_one_scale)
+{
+	static const char *const names[] = {"limit", "bytes_reserved", "peak_bytes_in_use",
+	                                    "bytes_in_use", "arena_bytes"};
+	const double value = 100;
+	const struct gt_memory_line *limit;
+
+	scene_begin(1000);
+	trace_pool(&trace, process, device, "torch");
+	for (size_t i = 0; i < GT_COUNT_OF(names); i++) {
+		trace_counter(&trace, GT_NONE, names[i], GT_COUNTER_GAUGE, 30, 10, &value, 1);
+		trace.counters.rows[i].pool = 0;
+	}
+	show();
+	limit = find_line("GPU 3 torch: limit");
+	cr_expect(eq(sz, shown.lines.count, 4));
+	cr_expect(gt_memory_line_rank(&shown, find_line("GPU 3 torch: in use")) <
+	          gt_memory_line_rank(&shown, find_line("GPU 3 torch: reserved")));
+	cr_expect(gt_memory_line_rank(&shown, find_line("GPU 3 torch: reserved")) <
+	          gt_memory_line_rank(&shown, limit));
+	cr_expect(gt_memory_line_rank(&shown, limit) <
+	          gt_memory_line_rank(&shown, find_line("GPU 3 torch: arena bytes")));
+	cr_expect(gt_memory_line_is_to_scale(&shown, find_line("GPU 3 torch: reserved")));
+	cr_expect(eq(int, gt_memory_line_is_to_scale(&shown, limit), false));
+	end();
+}

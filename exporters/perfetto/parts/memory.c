@@ -16,10 +16,7 @@
  * allocations and their ends, and below it how much is in use as lines, reserved beside used.
  */
 
-enum {
-	ANNOTATIONS = 16,
-	LINES_MAX = 1 << 24, /* of one sort: places among those of a group */
-};
+enum { ANNOTATIONS = 16 };
 
 struct memory {
 	struct gt_perfetto *perfetto;
@@ -286,8 +283,8 @@ static void put_line(struct memory *memory, uint32_t number)
 		.number = number,
 		.name = name,
 		.unit = is_bytes ? GT_VALUE_UNIT_BYTES : GT_VALUE_UNIT_COUNT,
-		.share_scale = is_bytes ? scale : NULL,
-		.rank = (int32_t)line->is * LINES_MAX + (int32_t)(number % LINES_MAX) + 1,
+		.share_scale = gt_memory_line_is_to_scale(&memory->shown, line) ? scale : NULL,
+		.rank = gt_memory_line_rank(&memory->shown, line),
 	};
 	struct gt_values values;
 
@@ -303,14 +300,11 @@ static void put_line(struct memory *memory, uint32_t number)
 			gt_values_put(&values, point->time_ns, point->value);
 }
 
-/* The total first, then what it is made of, whatever came first in the recording. */
 static void put_lines(struct memory *memory)
 {
-	for (int is = GT_MEMORY_LINE_TOTAL; is <= GT_MEMORY_LINE_COUNTER; is++)
-		for (uint32_t i = 0; i < memory->shown.lines.count; i++)
-			if ((int)memory->shown.lines.rows[i].is == is &&
-			    gt_memory_line_is_shown(&memory->shown.lines.rows[i]))
-				put_line(memory, i);
+	for (uint32_t i = 0; i < memory->shown.lines.count; i++)
+		if (gt_memory_line_is_shown(&memory->shown.lines.rows[i]))
+			put_line(memory, i);
 }
 
 static void start(struct memory *memory)
