@@ -310,6 +310,7 @@ void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_co
 		.name = gt_strings_add(trace->strings, name),
 		.unit = gt_strings_add(trace->strings, "u"),
 		.device = device,
+		.pool = GT_NONE,
 		.kind = kind,
 		.series = (gt_count)place,
 	};
