@@ -718,27 +718,18 @@ static void add_pool(struct gt_trace *trace)
 	"select extract_arg(arg_set_id, 'debug." arg "') from slice"                               \
 	" where category = 'memory' and name = '" name "'"
 
-/* clang-format off: it takes the macros for continued lines */
-static const char memory_answers[] = "  \"" MEMORY_LINE(
-	"GPU 0 in use") "\": \"0 1000 1512 512 0\",\n"
-	"  \"" MEMORY_LINE(
-	"GPU 0 in use: device memory") "\": \"0 1000 0\",\n"
-	"  \"" MEMORY_LINE(
-	"GPU 0 in use: memory of a pool") "\": \"0 512 0\",\n"
-	"  \"" MEMORY_LINE(
-	"GPU 0 managed memory") "\": \"0 4096\",\n"
-	"  \"" MEMORY_LINE(
-	"GPU 0 another process''s memory") "\": \"0 64\",\n"
-	"  \"" MEMORY_LINE(
-	"Host in use") "\": \"0 2048\",\n"
-	"  \"" MEMORY_LINE(
-	"GPU 0 caching allocator: in blocks") "\": \"0 300 700 800 400 100\",\n"
-	"  \"" MEMORY_LINE(
-	"GPU 0 caching allocator: in use") "\": \"300 700 100\",\n"
-	"  \"" MEMORY_LINE(
-	"GPU 0 caching allocator: reserved") "\": \"1000 2000\",\n"
-	"  \"" MEMORY_LINE(
-	"GPU 0 caching allocator: allocations") "\": \"1 2 3\",\n"
+/* clang-format off */
+static const char memory_answers[] =
+	"  \"" MEMORY_LINE("GPU 0 in use") "\": \"0 1000 1512 512 0\",\n"
+	"  \"" MEMORY_LINE("GPU 0 in use: device memory") "\": \"0 1000 0\",\n"
+	"  \"" MEMORY_LINE("GPU 0 in use: memory of a pool") "\": \"0 512 0\",\n"
+	"  \"" MEMORY_LINE("GPU 0 managed memory") "\": \"0 4096\",\n"
+	"  \"" MEMORY_LINE("GPU 0 another process''s memory") "\": \"0 64\",\n"
+	"  \"" MEMORY_LINE("Host in use") "\": \"0 2048\",\n"
+	"  \"" MEMORY_LINE("GPU 0 caching allocator: in blocks") "\": \"0 300 700 800 400 100\",\n"
+	"  \"" MEMORY_LINE("GPU 0 caching allocator: in use") "\": \"300 700 100\",\n"
+	"  \"" MEMORY_LINE("GPU 0 caching allocator: reserved") "\": \"1000 2000\",\n"
+	"  \"" MEMORY_LINE("GPU 0 caching allocator: allocations") "\": \"1 2 3\",\n"
 	"  \"select count(*) from counter_track where name glob '*failed allocations'\": 0,\n"
 	"  \"select unit from counter_track where name = 'GPU 0 in use'\": \"bytes\",\n"
 	"  \"include perfetto module viz.summary.track_event; select group_concat(name, ', ') from"
@@ -748,34 +739,16 @@ static const char memory_answers[] = "  \"" MEMORY_LINE(
 	"  \"select p.name from track t join track p on p.id = t.parent_id"
 	" where t.name = 'Host in use'\": \"Host memory\",\n"
 	"  \"select ts from slice where name = 'peak: 1.48 KiB'\": 1000030100,\n"
-	"  \"" MEMORY_MARK(
-	"allocations",
-	"peak: 1.48 KiB") "\": 2,\n"
-	"  \"" MEMORY_MARK(
-	"bytes",
-	"peak: 800 B") "\": 800,\n"
-	"  \"" MEMORY_MARK(
-	"never_freed",
-	"pinned memory 2 KiB") "\": 1,\n"
-	"  \"" MEMORY_MARK(
-	"at_peak",
-	"device memory 1,000 B") "\": 1,\n"
-	"  \"" MEMORY_MARK(
-	"library",
-	"device memory 1,000 B") "\": \"libnccl.so.2\",\n"
-	"  \"" MEMORY_MARK(
-	"range",
-	"device memory 1,000 B") "\": \"load/weights\",\n"
-	"  \"" MEMORY_MARK(
-	"result",
-	"failed: device memory 12 GiB") "\":"
+	"  \"" MEMORY_MARK("allocations", "peak: 1.48 KiB") "\": 2,\n"
+	"  \"" MEMORY_MARK("bytes", "peak: 800 B") "\": 800,\n"
+	"  \"" MEMORY_MARK("never_freed", "pinned memory 2 KiB") "\": 1,\n"
+	"  \"" MEMORY_MARK("at_peak", "device memory 1,000 B") "\": 1,\n"
+	"  \"" MEMORY_MARK("library", "device memory 1,000 B") "\": \"libnccl.so.2\",\n"
+	"  \"" MEMORY_MARK("range", "device memory 1,000 B") "\": \"load/weights\",\n"
+	"  \"" MEMORY_MARK("result", "failed: device memory 12 GiB") "\":"
 	" \"cudaErrorMemoryAllocation\",\n"
-	"  \"" MEMORY_MARK(
-	"in_use_bytes",
-	"failed: device memory 12 GiB") "\": 1512,\n"
-	"  \"" MEMORY_MARK(
-	"requested_bytes",
-	"allocate 100 B") "\": 90,\n"
+	"  \"" MEMORY_MARK("in_use_bytes", "failed: device memory 12 GiB") "\": 1512,\n"
+	"  \"" MEMORY_MARK("requested_bytes", "allocate 100 B") "\": 90,\n"
 	"  \"select b.name from flow f join slice a on a.id = f.slice_out join slice b on"
 	" b.id = f.slice_in where a.name = 'device memory 1,000 B'\": \"free 1,000 B\",\n"
 	"  \"select extract_arg(arg_set_id, 'debug.memory') || ' ' ||"
