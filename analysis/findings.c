@@ -300,9 +300,9 @@ static bool runs_out(const struct gt_facts *facts, gt_id device, struct sentence
 	           "%s allocation%s on GPU %lld failed: the first asked for %s when %s of %s were "
 	           "allocated.",
 	           gt_grouped(count).text, count == 1 ? "" : "s", number_of(facts, device),
-	           gt_figure_bytes((int64_t)trace->memory_calls.rows[first->call].size_bytes).text,
-	           gt_figure_bytes((int64_t)first->live_bytes).text,
-	           gt_figure_bytes((int64_t)trace->devices.rows[device].memory_bytes).text);
+	           gt_figure_binary((int64_t)trace->memory_calls.rows[first->call].size_bytes).text,
+	           gt_figure_binary((int64_t)first->live_bytes).text,
+	           gt_figure_binary((int64_t)trace->devices.rows[device].memory_bytes).text);
 }
 
 static bool waits_much(const struct gt_facts *facts, struct sentence *sentence)

@@ -10,6 +10,7 @@
 #include "model/memory_libraries.h"
 #include "model/memory_owned.h"
 #include "model/memory_use.h"
+#include "model/pool.h"
 #include "model/view.h"
 
 /* What is found while lines are made. */
@@ -23,8 +24,9 @@ struct book {
 	double *handed;  /* by pool: of its blocks */
 	bool *told;      /* by pool: it has blocks, at any time */
 	double ordered;  /* memory of CUDA's pools that is in use */
-	double graphs;
+	double graphs;   /* memory of graphs that is */
 	double program;
+	gt_time at_ns;
 };
 
 const char *gt_account_item_name(enum gt_account_item item)
@@ -38,8 +40,7 @@ const char *gt_account_item_name(enum gt_account_item item)
 		[GT_ACCOUNT_GRAPHS] = "graphs",
 		[GT_ACCOUNT_LIBRARY] = "library",
 		[GT_ACCOUNT_PROGRAM] = "program",
-		[GT_ACCOUNT_CONTEXTS] = "contexts",
-		[GT_ACCOUNT_MODULES] = "modules",
+		[GT_ACCOUNT_CONTEXTS] = "contexts, modules",
 		[GT_ACCOUNT_OTHERS] = "other processes",
 		[GT_ACCOUNT_RESERVED] = "driver reserved",
 		[GT_ACCOUNT_UNCLAIMED] = "unclaimed",
@@ -86,7 +87,7 @@ static void see_allocation(struct book *book, gt_id row)
 	const gt_id pool = book->carriers[row];
 	struct gt_memory_library library;
 
-	if (bytes == 0 || !gt_memory_is_there(book->trace, allocation, book->account->at_ns))
+	if (bytes == 0 || !gt_memory_is_there(book->trace, allocation, book->at_ns))
 		return;
 	library = gt_memory_library_of(gt_trace_text(book->trace, allocation->library));
 	if (pool != GT_NONE)
@@ -107,7 +108,7 @@ static void see_blocks(struct book *book)
 		if (block->pool >= book->trace->pools.count)
 			continue;
 		book->told[block->pool] = true;
-		if (gt_memory_block_is_out(block, book->account->at_ns))
+		if (gt_memory_block_is_out(block, book->at_ns))
 			book->handed[block->pool] += (double)block->size_bytes;
 	}
 }
@@ -134,7 +135,7 @@ static void add_pool(struct book *book, gt_id pool)
 {
 	static const char statistics[] = "the pool's own statistics";
 	static const char blocks[] = "the pool's blocks";
-	const gt_time at_ns = book->account->at_ns;
+	const gt_time at_ns = book->at_ns;
 	const double said_used = gt_pool_told(book->trace, pool, "bytes_in_use", at_ns);
 	const double said_reserved = gt_pool_told(book->trace, pool, "bytes_reserved", at_ns);
 	const double used = book->told[pool] ? book->handed[pool] : said_used;
@@ -157,7 +158,10 @@ static void add_pool(struct book *book, gt_id pool)
 	line->pool = pool;
 }
 
-/* Of CUDA's own pools on the device, what they say they have reserved; NAN: nobody asked them. */
+/*
+ * Of CUDA's own pools on the device, that of graphs too, what they say they have reserved; NAN:
+ * nobody asked them.
+ */
 static double reserved_by_cuda(const struct book *book)
 {
 	double sum = NAN;
@@ -166,9 +170,9 @@ static double reserved_by_cuda(const struct book *book)
 		const struct gt_pool *pool = &book->trace->pools.rows[i];
 		double bytes;
 
-		if (!pool->handle || pool->device != book->device)
+		if (pool->teller != GT_POOL_OF_CUDA || pool->device != book->device)
 			continue;
-		bytes = gt_pool_told(book->trace, (gt_id)i, "bytes_reserved", book->account->at_ns);
+		bytes = gt_pool_told(book->trace, (gt_id)i, "bytes_reserved", book->at_ns);
 		if (!isnan(bytes))
 			sum = isnan(sum) ? bytes : sum + bytes;
 	}
@@ -180,17 +184,18 @@ static void add_ordered(struct book *book)
 	const double reserved = reserved_by_cuda(book);
 
 	add_some(book, GT_ACCOUNT_ORDERED_IN_USE, book->ordered, "CUDA's calls");
+	add_some(book, GT_ACCOUNT_GRAPHS, book->graphs, "CUDA's calls");
 	if (!isnan(reserved))
-		add_some(book, GT_ACCOUNT_ORDERED_CACHED, reserved - book->ordered,
+		add_some(book, GT_ACCOUNT_ORDERED_CACHED, reserved - book->ordered - book->graphs,
 		         "the pools' own statistics - what is in use");
-	else if (book->ordered > 0)
+	else if (book->ordered + book->graphs > 0)
 		(void)add_line(book, GT_ACCOUNT_ORDERED_CACHED, NAN, "not measured");
 }
 
 static void add_pools(struct book *book)
 {
 	for (size_t i = 0; i < book->trace->pools.count; i++)
-		if (!book->trace->pools.rows[i].handle &&
+		if (book->trace->pools.rows[i].teller != GT_POOL_OF_CUDA &&
 		    book->trace->pools.rows[i].device == book->device)
 			add_pool(book, (gt_id)i);
 }
@@ -211,7 +216,6 @@ static void see_all(struct book *book)
 	see_blocks(book);
 	add_pools(book);
 	add_ordered(book);
-	add_some(book, GT_ACCOUNT_GRAPHS, book->graphs, "CUDA's calls");
 	(void)add_line(book, GT_ACCOUNT_PROGRAM, book->program, "CUDA's calls");
 	gt_array_free(book->carried);
 	gt_array_free(book->handed);
@@ -230,9 +234,9 @@ static double sampled(const struct book *book, const char *name, gt_time *sample
 		return NAN;
 	values = gt_measured_of(book->trace, counter);
 	for (size_t i = 0; i < values.count; i++) {
-		const gt_time away = values.times_ns[i] > book->account->at_ns
-		                             ? values.times_ns[i] - book->account->at_ns
-		                             : book->account->at_ns - values.times_ns[i];
+		const gt_time away = values.times_ns[i] > book->at_ns
+		                             ? values.times_ns[i] - book->at_ns
+		                             : book->at_ns - values.times_ns[i];
 
 		if (away >= nearest)
 			continue;
@@ -250,14 +254,109 @@ static void add_measured(struct book *book, enum gt_account_item item, double by
 	(void)add_line(book, item, bytes, isnan(bytes) ? "not measured" : source);
 }
 
-static void add_rest(struct book *book, double total)
+static double claimed(const struct gt_account *account)
 {
-	double claimed = 0;
+	double sum = 0;
 
-	gt_array_each(const struct gt_account_line, line, &book->account->lines)
+	gt_array_each(const struct gt_account_line, line, &account->lines)
 		if (line->item != GT_ACCOUNT_TOTAL && !isnan(line->bytes))
-			claimed += line->bytes;
-	add_measured(book, GT_ACCOUNT_UNCLAIMED, total - claimed, "the total - all lines above");
+			sum += line->bytes;
+	return sum;
+}
+
+/* Some of NVML's samples; NAN: not measured. */
+struct samples {
+	double total; /* with what is reserved */
+	double others;
+	double reserved;
+	gt_time time_ns; /* of the total; 0: there is none */
+};
+
+static double or_0(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+static struct samples sample(const struct book *book)
+{
+	struct samples samples;
+	gt_time other_ns = 0;
+
+	samples.time_ns = 0;
+	samples.total = sampled(book, "memory_used_bytes", &samples.time_ns);
+	samples.others = sampled(book, "others_memory_bytes", &other_ns);
+	samples.reserved = sampled(book, "memory_reserved_bytes", &other_ns);
+	samples.total += or_0(samples.reserved);
+	return samples;
+}
+
+/* When NVML was asked first; 0: it was not. */
+static gt_time first_sample_ns(const struct book *book)
+{
+	const struct gt_counter *counter =
+		gt_counter_find(book->trace, book->device, "memory_used_bytes");
+	struct gt_measured values = {0};
+	gt_time at_ns = 0;
+
+	if (counter)
+		values = gt_measured_of(book->trace, counter);
+	if (values.count)
+		at_ns = values.times_ns[0];
+	gt_measured_release(&values);
+	return at_ns;
+}
+
+/*
+ * What was in use when NVML was first asked and nobody claimed then: contexts, the modules loaded
+ * so far, and what other processes have that NVML does not list. NAN: that was not earlier.
+ */
+static double unclaimed_at_first(const struct book *book)
+{
+	const gt_time first_ns = first_sample_ns(book);
+	struct gt_account account = {.at_ns = first_ns};
+	struct book earlier = *book;
+	struct samples samples;
+	double rest;
+
+	if (first_ns == 0 || first_ns >= book->account->sampled_ns)
+		return NAN;
+	earlier.account = &account;
+	earlier.at_ns = first_ns;
+	earlier.ordered = earlier.graphs = earlier.program = 0;
+	samples = sample(&earlier);
+	see_all(&earlier);
+	rest = samples.total - claimed(&account) - or_0(samples.others) - or_0(samples.reserved);
+	gt_account_release(&account);
+	return rest;
+}
+
+/* Of all contexts on the device; NAN where one is not measured. */
+static double contexts_measured(const struct book *book)
+{
+	double bytes = 0;
+	bool found = false;
+
+	gt_array_each(const struct gt_context, context, &book->trace->contexts) {
+		if (context->device != book->device)
+			continue;
+		bytes += context->memory_bytes;
+		found = true;
+	}
+	return found ? bytes : NAN;
+}
+
+/* What modules take that are loaded later is mostly in what contexts have taken by then. */
+static void add_contexts(struct book *book)
+{
+	const double measured = contexts_measured(book);
+
+	if (!isnan(measured)) {
+		(void)add_line(book, GT_ACCOUNT_CONTEXTS, measured,
+		               "NVML, of the process, when first read, - what it had allocated");
+		return;
+	}
+	add_measured(book, GT_ACCOUNT_CONTEXTS, unclaimed_at_first(book),
+	             "estimated: in use when NVML was first asked, and claimed by nobody");
 }
 
 void gt_account_init(struct gt_account *account, const struct gt_view *view, const gt_id *carriers,
@@ -269,23 +368,21 @@ void gt_account_init(struct gt_account *account, const struct gt_view *view, con
 		.trace = view->trace,
 		.carriers = carriers,
 		.device = device,
+		.at_ns = at_ns,
 	};
-	double used;
-	double reserved;
-	double others;
-	gt_time other_ns = 0;
+	struct samples samples;
 
 	*account = (struct gt_account){.at_ns = at_ns};
-	used = sampled(&book, "memory_used_bytes", &account->sampled_ns);
-	reserved = sampled(&book, "memory_reserved_bytes", &other_ns);
-	others = sampled(&book, "others_memory_bytes", &other_ns);
-	add_measured(&book, GT_ACCOUNT_TOTAL, used + (isnan(reserved) ? 0 : reserved), "NVML");
+	samples = sample(&book);
+	account->sampled_ns = samples.time_ns;
+	add_measured(&book, GT_ACCOUNT_TOTAL, samples.total, "NVML");
 	see_all(&book);
-	add_measured(&book, GT_ACCOUNT_CONTEXTS, NAN, "measured when they were made");
-	add_measured(&book, GT_ACCOUNT_OTHERS, others, "NVML");
-	if (!isnan(reserved))
-		add_measured(&book, GT_ACCOUNT_RESERVED, reserved, "NVML");
-	add_rest(&book, account->lines.rows[0].bytes);
+	add_contexts(&book);
+	add_measured(&book, GT_ACCOUNT_OTHERS, samples.others, "NVML");
+	if (!isnan(samples.reserved))
+		add_measured(&book, GT_ACCOUNT_RESERVED, samples.reserved, "NVML");
+	add_measured(&book, GT_ACCOUNT_UNCLAIMED, samples.total - claimed(account),
+	             "the total - all lines above");
 }
 
 void gt_account_release(struct gt_account *account)

@@ -22,10 +22,9 @@ enum gt_account_item {
 	GT_ACCOUNT_ORDERED_CACHED,
 	GT_ACCOUNT_GRAPHS, /* memory of nodes of graphs */
 	GT_ACCOUNT_LIBRARY,
-	GT_ACCOUNT_PROGRAM, /* any other allocation */
-	GT_ACCOUNT_CONTEXTS,
-	GT_ACCOUNT_MODULES,
-	GT_ACCOUNT_OTHERS, /* other processes */
+	GT_ACCOUNT_PROGRAM,  /* any other allocation */
+	GT_ACCOUNT_CONTEXTS, /* and the modules in them */
+	GT_ACCOUNT_OTHERS,   /* other processes */
 	GT_ACCOUNT_RESERVED,
 	GT_ACCOUNT_UNCLAIMED, /* total - all claims; may be below 0 */
 };

@@ -143,7 +143,7 @@ static void add_families(struct gt_result *result, const struct gt_trace *trace)
 	gt_result_add_format(result, "%s", text);
 }
 
-/* "at most 180 MB (0.1%) on GPU 0, 67.2 MB at the end, 60.0 MB of it never freed" */
+/* "at most 171 MiB (0.1%) on GPU 0, 64.1 MiB at the end, 60.0 MiB of it never freed" */
 static size_t add_allocated(char *text, size_t used, const struct gt_facts *facts, size_t device)
 {
 	const struct gt_trace *trace = facts->view->trace;
@@ -161,12 +161,12 @@ static size_t add_allocated(char *text, size_t used, const struct gt_facts *fact
 		snprintf(kept, sizeof(kept), ", never freed");
 	else if (total->kept)
 		snprintf(kept, sizeof(kept), ", %s of it never freed",
-		         gt_figure_bytes((int64_t)total->kept).text);
+		         gt_figure_binary((int64_t)total->kept).text);
 	return used +
 	       (size_t)snprintf(text + used, left, "%sat most %s%s on GPU %lld, %s at the end%s",
-	                        used ? "; " : "", gt_figure_bytes((int64_t)total->peak).text, share,
-	                        (long long)gt_device_number(&trace->devices.rows[device]),
-	                        gt_figure_bytes((int64_t)total->now).text, kept);
+	                        used ? "; " : "", gt_figure_binary((int64_t)total->peak).text,
+	                        share, (long long)gt_device_number(&trace->devices.rows[device]),
+	                        gt_figure_binary((int64_t)total->now).text, kept);
 }
 
 /* A hundredth of the GPU's memory, or more: less is no news. */

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,8 +25,8 @@ struct gt_waiter {
 	const struct gt_source *source;
 	void *state;
 	pthread_t thread;
-	bool runs;   /* the thread was made */
-	bool hung;   /* and did not come back */
+	_Atomic bool runs; /* the thread was made: it can be woken, from any thread */
+	bool hung;         /* and did not come back */
 	sem_t wake;  /* the session's phase has changed */
 	sem_t ended; /* the thread is about to end */
 };

@@ -10,6 +10,7 @@
 #include "analysis/memory_account.h"
 #include "analysis/memory_failures.h"
 #include "analysis/memory_growth.h"
+#include "analysis/memory_managed.h"
 #include "analysis/memory_origins.h"
 #include "analysis/memory_pools.h"
 #include "analysis/memory_totals.h"
@@ -17,6 +18,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/memory.h"
 #include "model/memory_carriers.h"
 #include "model/names.h"
 #include "model/range_folds.h"
@@ -25,23 +27,24 @@
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
-	{"peak_bytes", GT_UNIT_BYTES, "Most that was allocated on it at one time, by CUDA's calls",
-         GT_WORTH_KEY},
+	{"peak_bytes", GT_UNIT_BINARY_BYTES,
+         "Most that was allocated on it at one time, by CUDA's calls", GT_WORTH_KEY},
 	{"peak_time_ns", GT_UNIT_TIME, "When that was first reached, since the recording began",
          GT_WORTH_KEY},
 	{"peak_percent", GT_UNIT_PERCENT, "peak_bytes of the memory that the GPU has"},
-	{"now_bytes", GT_UNIT_BYTES, "Allocated at the end of the recording, or of its window",
-         GT_WORTH_KEY},
+	{"now_bytes", GT_UNIT_BINARY_BYTES,
+         "Allocated at the end of the recording, or of its window", GT_WORTH_KEY},
 	{"allocations", GT_UNIT_COUNT, "Made in that time", GT_WORTH_KEY},
-	{"allocated_bytes", GT_UNIT_BYTES, "Sum of their sizes"},
-	{"largest_bytes", GT_UNIT_BYTES, "Largest of all that were there", GT_WORTH_LITTLE},
+	{"allocated_bytes", GT_UNIT_BINARY_BYTES, "Sum of their sizes"},
+	{"largest_bytes", GT_UNIT_BINARY_BYTES, "Largest of all that were there", GT_WORTH_LITTLE},
 	{"frees", GT_UNIT_COUNT, "Allocations that ended in that time", GT_WORTH_LITTLE},
 	{"calls_per_second", GT_UNIT_REAL, "allocations and frees / time", GT_WORTH_LITTLE},
-	{"bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "allocated_bytes / time", GT_WORTH_LITTLE},
+	{"allocated_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "allocated_bytes / time",
+         GT_WORTH_LITTLE},
 	{"failed", GT_UNIT_COUNT, "Calls that were to allocate on it and failed", GT_WORTH_ORDINARY,
          true},
 	{"kept", GT_UNIT_COUNT, "Allocations that the program never freed"},
-	{"kept_bytes", GT_UNIT_BYTES, "Sum of their sizes"},
+	{"kept_bytes", GT_UNIT_BINARY_BYTES, "Sum of their sizes"},
 };
 
 static const struct gt_heading kind_headings[] = {
@@ -51,19 +54,20 @@ static const struct gt_heading kind_headings[] = {
 	{"counts", GT_UNIT_TEXT,
          "Where its bytes count: on the GPU, on the host, on either, or in other rows",
          GT_WORTH_ORDINARY},
-	{"peak_bytes", GT_UNIT_BYTES, "Most that was there at one time", GT_WORTH_KEY},
+	{"peak_bytes", GT_UNIT_BINARY_BYTES, "Most that was there at one time", GT_WORTH_KEY},
 	{"peak_time_ns", GT_UNIT_TIME, "When that was first reached, since the recording began"},
-	{"now_bytes", GT_UNIT_BYTES, "There at the end of the recording, or of its window",
+	{"now_bytes", GT_UNIT_BINARY_BYTES, "There at the end of the recording, or of its window",
          GT_WORTH_KEY},
 	{"now", GT_UNIT_COUNT, "In so many", GT_WORTH_LITTLE},
 	{"allocations", GT_UNIT_COUNT, "Made in that time", GT_WORTH_KEY},
-	{"allocated_bytes", GT_UNIT_BYTES, "Sum of their sizes"},
-	{"largest_bytes", GT_UNIT_BYTES, "Largest of all that were there"},
+	{"allocated_bytes", GT_UNIT_BINARY_BYTES, "Sum of their sizes"},
+	{"largest_bytes", GT_UNIT_BINARY_BYTES, "Largest of all that were there"},
 	{"frees", GT_UNIT_COUNT, "That ended in that time", GT_WORTH_LITTLE},
 	{"calls_per_second", GT_UNIT_REAL, "allocations and frees / time", GT_WORTH_LITTLE},
-	{"bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "allocated_bytes / time", GT_WORTH_LITTLE},
+	{"allocated_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "allocated_bytes / time",
+         GT_WORTH_LITTLE},
 	{"kept", GT_UNIT_COUNT, "That the program never freed", GT_WORTH_LITTLE},
-	{"kept_bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_LITTLE},
+	{"kept_bytes", GT_UNIT_BINARY_BYTES, "Sum of their sizes", GT_WORTH_LITTLE},
 	{"process", GT_UNIT_TEXT, "Whose they are", GT_WORTH_LESSER_NAME},
 };
 
@@ -71,19 +75,21 @@ static const struct gt_heading pool_headings[] = {
 	{"pool", GT_UNIT_TEXT, "Name that its owner gave it", GT_WORTH_NAME},
 	{"teller", GT_UNIT_TEXT, "Who told of it", GT_WORTH_LITTLE},
 	{"device", GT_UNIT_TEXT, "GPU whose memory it hands out", GT_WORTH_LITTLE},
-	{"in_use_bytes", GT_UNIT_BYTES,
+	{"in_use_bytes", GT_UNIT_BINARY_BYTES,
          "Handed out at the end of the recording, or of its window, as the pool rounds it",
          GT_WORTH_KEY},
-	{"peak_in_use_bytes", GT_UNIT_BYTES, "Most that was handed out at one time", GT_WORTH_KEY},
-	{"reserved_bytes", GT_UNIT_BYTES, "That it has from CUDA, at the end", GT_WORTH_KEY},
-	{"peak_reserved_bytes", GT_UNIT_BYTES, "Most that it had at one time"},
-	{"cached_bytes", GT_UNIT_BYTES, "Reserved and in use by nobody, at the end"},
+	{"peak_in_use_bytes", GT_UNIT_BINARY_BYTES, "Most that was handed out at one time",
+         GT_WORTH_KEY},
+	{"reserved_bytes", GT_UNIT_BINARY_BYTES, "That it has from CUDA, at the end", GT_WORTH_KEY},
+	{"peak_reserved_bytes", GT_UNIT_BINARY_BYTES, "Most that it had at one time"},
+	{"cached_bytes", GT_UNIT_BINARY_BYTES, "Reserved and in use by nobody, at the end"},
 	{"fragmentation_percent", GT_UNIT_PERCENT,
          "1 - largest free piece / all free pieces, at the end", GT_WORTH_KEY},
-	{"largest_free_bytes", GT_UNIT_BYTES, "Largest free piece, at the end", GT_WORTH_LITTLE},
+	{"largest_free_bytes", GT_UNIT_BINARY_BYTES, "Largest free piece, at the end",
+         GT_WORTH_LITTLE},
 	{"worst_percent", GT_UNIT_PERCENT, "Most fragmentation of all samples of its statistics"},
 	{"worst_time_ns", GT_UNIT_TIME, "When that was, since the recording began", GT_WORTH_LEAST},
-	{"requested_bytes", GT_UNIT_BYTES, "Of what is in use, as it was asked for",
+	{"requested_bytes", GT_UNIT_BINARY_BYTES, "Of what is in use, as it was asked for",
          GT_WORTH_LITTLE},
 	{"waste_percent", GT_UNIT_PERCENT, "Of in_use_bytes, what nobody asked for: rounding"},
 	{"allocations", GT_UNIT_COUNT, "Calls that handed out a block", GT_WORTH_LITTLE},
@@ -93,7 +99,8 @@ static const struct gt_heading pool_headings[] = {
 	{"trims", GT_UNIT_COUNT, "Times that it gave memory back to CUDA", GT_WORTH_LEAST},
 	{"failed", GT_UNIT_COUNT, "Calls that found no memory", GT_WORTH_LITTLE, true},
 	{"segments", GT_UNIT_COUNT, "Pieces that it has from CUDA, at the end", GT_WORTH_LEAST},
-	{"limit_bytes", GT_UNIT_BYTES, "That it may have or hand out at most", GT_WORTH_LEAST},
+	{"limit_bytes", GT_UNIT_BINARY_BYTES, "That it may have or hand out at most",
+         GT_WORTH_LEAST},
 	{"source", GT_UNIT_TEXT, "What the figures are made of", GT_WORTH_LITTLE},
 };
 
@@ -101,7 +108,7 @@ static const struct gt_heading account_headings[] = {
 	{"moment", GT_UNIT_TEXT, "peak: when most was in use; end: the last that is known",
          GT_WORTH_KEY},
 	{"claim", GT_UNIT_TEXT, "Whose memory it is", GT_WORTH_KEY},
-	{"bytes", GT_UNIT_BYTES, "How much", GT_WORTH_KEY},
+	{"bytes", GT_UNIT_BINARY_BYTES, "How much", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "Of the device total", GT_WORTH_KEY},
 	{"name", GT_UNIT_TEXT, "Of the pool or the library", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
@@ -111,9 +118,9 @@ static const struct gt_heading account_headings[] = {
 
 /* Memory by where it comes from. */
 #define ORIGIN                                                                                     \
-	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},                              \
+	{"bytes", GT_UNIT_BINARY_BYTES, "Sum of their sizes", GT_WORTH_KEY},                       \
 		{"count", GT_UNIT_COUNT, "Allocations, or blocks of a pool", GT_WORTH_KEY},        \
-		{"largest_bytes", GT_UNIT_BYTES, "Largest of them", GT_WORTH_LITTLE},              \
+		{"largest_bytes", GT_UNIT_BINARY_BYTES, "Largest of them", GT_WORTH_LITTLE},       \
 		{"memory", GT_UNIT_TEXT, "Kind of allocation, or pool", GT_WORTH_KEY},             \
 		{"range", GT_UNIT_TEXT, "Path, or name, of the NVTX range they were asked for in", \
 	         GT_WORTH_NAME},                                                                   \
@@ -142,13 +149,15 @@ static const struct gt_heading leak_headings[] = {
 static const struct gt_heading failure_headings[] = {
 	{"time_ns", GT_UNIT_TIME, "When the call was entered, since the recording began",
          GT_WORTH_KEY},
-	{"size_bytes", GT_UNIT_BYTES, "That it asked for", GT_WORTH_KEY},
+	{"size_bytes", GT_UNIT_BINARY_BYTES, "That it asked for", GT_WORTH_KEY},
 	{"result", GT_UNIT_TEXT, "What it returned", GT_WORTH_KEY},
 	{"call", GT_UNIT_TEXT, "API call", GT_WORTH_ORDINARY},
 	{"memory", GT_UNIT_TEXT, "Kind of memory", GT_WORTH_LITTLE},
-	{"live_bytes", GT_UNIT_BYTES, "Allocated on that GPU then, by CUDA's calls", GT_WORTH_KEY},
-	{"used_bytes", GT_UNIT_BYTES, "In use there by all processes, as NVML last said before it"},
-	{"left_bytes", GT_UNIT_BYTES, "Memory of the GPU - used_bytes"},
+	{"live_bytes", GT_UNIT_BINARY_BYTES, "Allocated on that GPU then, by CUDA's calls",
+         GT_WORTH_KEY},
+	{"used_bytes", GT_UNIT_BINARY_BYTES,
+         "In use there by all processes, as NVML last said before it"},
+	{"left_bytes", GT_UNIT_BINARY_BYTES, "Memory of the GPU - used_bytes"},
 	{"sampled_ns", GT_UNIT_NS, "How long before the call NVML said so", GT_WORTH_LITTLE},
 	{"range", GT_UNIT_TEXT, "Path of NVTX ranges it was made in", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU it was to be on", GT_WORTH_LITTLE},
@@ -159,28 +168,29 @@ static const struct gt_heading range_headings[] = {
 	{"memory", GT_UNIT_TEXT, "all on the GPU, by CUDA's calls, or the blocks of a pool",
          GT_WORTH_ORDINARY},
 	{"ranges", GT_UNIT_COUNT, "How many of this path there were", GT_WORTH_ORDINARY},
-	{"kept_bytes", GT_UNIT_BYTES, "Asked for inside and still there at the end of the range",
-         GT_WORTH_KEY},
+	{"kept_bytes", GT_UNIT_BINARY_BYTES,
+         "Asked for inside and still there at the end of the range", GT_WORTH_KEY},
 	{"kept", GT_UNIT_COUNT, "In so many", GT_WORTH_LITTLE},
-	{"peak_bytes", GT_UNIT_BYTES, "Most that was in use while one was open", GT_WORTH_KEY},
-	{"rise_bytes", GT_UNIT_BYTES, "Most that this was above what was in use when it began",
+	{"peak_bytes", GT_UNIT_BINARY_BYTES, "Most that was in use while one was open",
          GT_WORTH_KEY},
+	{"rise_bytes", GT_UNIT_BINARY_BYTES,
+         "Most that this was above what was in use when it began", GT_WORTH_KEY},
 	{"asked", GT_UNIT_COUNT, "Allocations, or blocks, that were asked for inside",
          GT_WORTH_LITTLE},
-	{"asked_bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_ORDINARY},
+	{"asked_bytes", GT_UNIT_BINARY_BYTES, "Sum of their sizes", GT_WORTH_ORDINARY},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading executable_headings[] = {
 	{"executable", GT_UNIT_TEXT, "Module of HLO", GT_WORTH_NAME},
-	{"total_bytes", GT_UNIT_BYTES,
+	{"total_bytes", GT_UNIT_BINARY_BYTES,
          "Arguments, results, temporary memory and code, without results that lie in arguments",
          GT_WORTH_KEY},
-	{"argument_bytes", GT_UNIT_BYTES, "Of its arguments", GT_WORTH_KEY},
-	{"output_bytes", GT_UNIT_BYTES, "Of its results", GT_WORTH_KEY},
-	{"temporary_bytes", GT_UNIT_BYTES, "That it needs while it runs", GT_WORTH_KEY},
-	{"alias_bytes", GT_UNIT_BYTES, "Of results that lie in arguments", GT_WORTH_LITTLE},
-	{"code_bytes", GT_UNIT_BYTES, "Of its code", GT_WORTH_LITTLE},
+	{"argument_bytes", GT_UNIT_BINARY_BYTES, "Of its arguments", GT_WORTH_KEY},
+	{"output_bytes", GT_UNIT_BINARY_BYTES, "Of its results", GT_WORTH_KEY},
+	{"temporary_bytes", GT_UNIT_BINARY_BYTES, "That it needs while it runs", GT_WORTH_KEY},
+	{"alias_bytes", GT_UNIT_BINARY_BYTES, "Of results that lie in arguments", GT_WORTH_LITTLE},
+	{"code_bytes", GT_UNIT_BINARY_BYTES, "Of its code", GT_WORTH_LITTLE},
 	{"time_ns", GT_UNIT_TIME, "When it was told of, since the recording began",
          GT_WORTH_LITTLE},
 	{"device", GT_UNIT_TEXT, "GPU it runs on; not known: any", GT_WORTH_LITTLE},
@@ -748,10 +758,9 @@ static void remark_recorded(struct gt_result *result, const struct gt_trace *tra
 			"No calls that allocate or free memory were recorded: the program made none, "
 			"recording them was off (GPUTRACE_MEMORY=0), or an older gputrace recorded.");
 	if (trace->pools.count == 0)
-		gt_result_remark(result,
-		                 "No program or framework told of its pools: memory that a "
-		                 "framework caches is its allocations here (run --memory, or "
-		                 "include/gputrace/gputrace.h, tells more).");
+		gt_result_remark(
+			result,
+			"No allocator told of its pools: memory that a framework caches is its allocations here (run --allocators, or include/gputrace/gputrace.h, tells more).");
 	if (!has_sampled(trace, "memory_used_bytes"))
 		gt_result_remark_on(result, "claim used_bytes",
 		                    "The device total was not measured: no telemetry was "
@@ -759,9 +768,21 @@ static void remark_recorded(struct gt_result *result, const struct gt_trace *tra
 		                    "unclaimed.");
 }
 
+static void remark_managed(struct gt_result *result, const struct gt_trace *trace)
+{
+	bool has_managed = false;
+
+	gt_array_each(const struct gt_allocation, allocation, &trace->allocations)
+		has_managed |= allocation->kind == GT_MEMORY_CALL_ALLOCATE_MANAGED;
+	if (has_managed && trace->unified_events.count == 0)
+		gt_result_remark(result, "Where managed memory was, and when it moved, was not "
+		                         "recorded (GPUTRACE_UNIFIED_MEMORY=1 does).");
+}
+
 static void add_remarks(const struct page *page)
 {
 	remark_recorded(page->result, page->trace);
+	remark_managed(page->result, page->trace);
 	if (has_kept(page->trace))
 		gt_result_remark(
 			page->result,
@@ -817,6 +838,9 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_leaks(&page);
 	add_ranges(&page);
 	add_pools(&page);
+	gt_add_managed(result, view->trace);
+	gt_add_moved(result, &page.ranges, page.top);
+	gt_add_placed(result, view->trace);
 	add_executables(&page);
 	add_account(&page);
 	add_remarks(&page);

@@ -367,6 +367,7 @@ static void add_counters(struct gt_collection *collection, struct gt_capture *ca
 			.process = capture->process,
 			.device = raw->device ? gt_row_of_device(trace, capture, raw->device - 1)
 		                              : GT_NONE,
+			.pool = GT_NONE,
 			.kind = raw->kind,
 			.series = (gt_count)series->place,
 			.place = raw->place,

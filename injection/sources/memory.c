@@ -61,6 +61,8 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 		record->context = call.data->contextUid; /* the first call of all makes one */
 	record->result = (int32_t)gt_call_result(call);
 	record->end_ns = gt_stamp();
+	if (record->result)
+		gt_ask_reading(session);
 	gt_emit_close(session, record);
 }
 

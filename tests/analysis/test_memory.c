@@ -3,7 +3,8 @@
 
 #include "analysis/check_report.h"
 #include "base/strings.h"
-#include "model/filter.h"
+#include "model/names.h"
+#include "model/pool.h"
 #include "support/scene.h"
 
 static struct gt_result result;
@@ -64,7 +65,7 @@ Test(memory, of_a_gpu_has_its_peak_when_it_was_and_what_is_left)
 	expect_count(&result, "devices", 0, "kept", 1);
 	expect_count(&result, "devices", 0, "kept_bytes", 30);
 	expect_real(&result, "devices", 0, "calls_per_second", 5);
-	expect_real(&result, "devices", 0, "bytes_per_second", 1032);
+	expect_real(&result, "devices", 0, "allocated_bytes_per_second", 1032);
 	end();
 }
 
@@ -233,7 +234,7 @@ Test(memory, of_pools_is_told_by_their_statistics)
 
 	scene_begin(1000);
 	pool = trace_pool(&trace, process, device, "cache");
-	trace.pools.rows[pool].teller = GT_TELLER_PYTORCH;
+	trace.pools.rows[pool].teller = GT_POOL_OF_PYTORCH;
 	tell(pool, "largest_free_block_bytes", GT_COUNTER_GAUGE, largest, 3);
 	tell(pool, "free", GT_COUNTER_GAUGE, free_bytes, 3);
 	tell(pool, "bytes_in_use", GT_COUNTER_GAUGE, in_use, 3);
@@ -354,10 +355,12 @@ Test(memory, of_a_gpu_adds_up_to_what_nvml_says)
 	cr_expect(eq(i64, claimed("peak", "library"), 64));
 	cr_expect(eq(i64, claimed("peak", "program"), 8));
 	cr_expect(eq(i64, claimed("peak", "other processes"), 700));
-	cr_expect(eq(i64, claimed("peak", "unclaimed"), 5000 - 1000 - 64 - 8 - 700));
+	/* At first 2,000 of which pool, NCCL and program had 1,072 and others nothing. */
+	cr_expect(eq(i64, claimed("peak", "contexts, modules"), 2000 - 1072));
+	cr_expect(eq(i64, claimed("peak", "unclaimed"), 5000 - 1072 - 928 - 700));
 	cr_expect(eq(i64, claimed("end", "device total"), 4000));
 	cr_expect(eq(i64, claimed("end", "library"), -2), "it was freed");
-	cr_expect(eq(i64, claimed("end", "unclaimed"), 4000 - 1000 - 8 - 600));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 4000 - 1008 - 928 - 600));
 	end();
 }
 
@@ -379,7 +382,22 @@ Test(memory, of_a_pool_that_only_has_statistics_is_taken_off_its_librarys)
 	cr_expect(eq(i64, claimed("end", "framework, cached"), 700));
 	cr_expect(eq(i64, claimed("end", "library"), 10));
 	cr_expect(eq(i64, claimed("end", "program"), 8));
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), -1), "NVML was asked once");
 	cr_expect(eq(i64, claimed("end", "unclaimed"), 2000 - 1018));
+	end();
+}
+
+Test(memory, of_contexts_is_what_was_measured_where_it_was)
+{
+	const double used[] = {2000, 5000};
+
+	scene_begin(1000);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100, 100, used, 2);
+	trace.contexts.rows[0].memory_bytes = 1234;
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10, 0);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), 1234));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 5000 - 2234));
 	end();
 }
 
@@ -414,6 +432,83 @@ Test(memory, of_compiled_programs_is_what_their_compiler_says)
 	expect_count(&result, "executables", 0, "total_bytes", 117);
 	expect_count(&result, "executables", 0, "temporary_bytes", 7);
 	expect_unknown(&result, "executables", 0, "code_bytes");
+	end();
+}
+
+static void place(gt_count kind, gt_count advice, uint64_t location, gt_id on, gt_time start_ns)
+{
+	const gt_id call =
+		trace_call(&trace, thread, "cudaMemPrefetchAsync", start_ns, start_ns + 5);
+	struct gt_memory_call *row = trace_memory_call(&trace, call, kind, 4096, 0);
+
+	row->options = advice;
+	row->value = location;
+	row->place = on;
+}
+
+Test(memory, that_is_managed_is_placed_by_calls)
+{
+	scene_begin(1000);
+	place(GT_MEMORY_CALL_PREFETCH, 0, 1, device, 10);
+	place(GT_MEMORY_CALL_PREFETCH, 0, 1, device, 20);
+	place(GT_MEMORY_CALL_ADVISE, 3, 2, GT_NONE, 30);
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "placed"), 2));
+	expect_words(&result, "placed", 0, "what", "prefetch");
+	expect_words(&result, "placed", 0, "to", "0: NVIDIA H200");
+	expect_count(&result, "placed", 0, "calls", 2);
+	expect_count(&result, "placed", 0, "bytes", 8192);
+	expect_count(&result, "placed", 0, "total_ns", 10);
+	expect_words(&result, "placed", 1, "what", "advise: preferred location");
+	expect_words(&result, "placed", 1, "to", "host");
+	end();
+}
+
+static void happen(gt_count kind, uint64_t address, gt_wide value, gt_time start_ns)
+{
+	*gt_array_push(&trace.unified_events) = (struct gt_unified_event){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + start_ns + 10,
+		.address = address,
+		.value = value,
+		.process = process,
+		.source = kind == GT_UNIFIED_TO_HOST || kind == GT_UNIFIED_GPU_FAULT ? device
+	                                                                             : GT_NONE,
+		.target = kind == GT_UNIFIED_TO_GPU ? device : GT_NONE,
+		.kind = kind,
+		.detail = 1,
+	};
+}
+
+Test(memory, that_is_managed_moves_to_and_fro)
+{
+	scene_begin(1000);
+	allocate(GT_MEMORY_CALL_ALLOCATE_MANAGED, GT_NONE, 0x1000, 1, 200)->address = 0x10000;
+	allocate(GT_MEMORY_CALL_ALLOCATE_MANAGED, GT_NONE, 0x2000, 300, 0)->address = 0x10000;
+	happen(GT_UNIFIED_TO_GPU, 0x10000, 0x1000, 20);
+	happen(GT_UNIFIED_TO_GPU, 0x11000, 0x1000, 400);
+	happen(GT_UNIFIED_TO_HOST, 0x10000, 0x800, 500);
+	happen(GT_UNIFIED_GPU_FAULT, 0x11000, 7, 600);
+	happen(GT_UNIFIED_THRASHING, 0x90000, 0x1000, 700);
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "managed"), 4));
+	expect_words(&result, "managed", 0, "what", "migration to the GPU");
+	expect_words(&result, "managed", 0, "cause", "asked for");
+	expect_words(&result, "managed", 0, "from", "host");
+	expect_words(&result, "managed", 0, "to", "GPU 0");
+	expect_count(&result, "managed", 0, "events", 2);
+	expect_count(&result, "managed", 0, "bytes", 0x2000);
+	expect_unknown(&result, "managed", 0, "faults");
+	expect_words(&result, "managed", 3, "what", "fault of the GPU");
+	expect_words(&result, "managed", 3, "cause", "read");
+	expect_count(&result, "managed", 3, "faults", 7);
+	cr_assert(eq(sz, row_count(&result, "moved"), 2));
+	expect_count(&result, "moved", 0, "size_bytes", 0x2000);
+	expect_count(&result, "moved", 0, "to_gpu_bytes", 0x1000);
+	expect_count(&result, "moved", 0, "to_host_bytes", 0x800);
+	expect_real(&result, "moved", 0, "times", 0.75);
+	expect_count(&result, "moved", 0, "gpu_faults", 7);
+	expect_count(&result, "moved", 1, "to_gpu_bytes", 0x1000);
 	end();
 }
 

@@ -511,10 +511,10 @@ Test(overview, says_how_much_memory_was_allocated)
 {
 	begin(1000000);
 	allocate(15075482009, 100, 5000);
-	allocate(2000000, 200, 0);
+	allocate(2097152, 200, 0);
 	run_report(&result, "summary", &trace);
 	expect_text(said("memory"),
-	            "at most 15.1 GB (10.0%) on GPU 0, 2.00 MB at the end, never freed");
+	            "at most 14.0 GiB (10.0%) on GPU 0, 2 MiB at the end, never freed");
 	cr_expect(not(stands_out("1 allocation")));
 	end();
 }
@@ -533,11 +533,11 @@ Test(overview, finds_allocations_that_failed)
 	gt_id call;
 
 	begin(1000000);
-	allocate(3000000, 100, 0);
+	allocate(3145728, 100, 0);
 	call = trace_call(&trace, thread, "cudaMalloc", 200, 205);
-	trace_memory_call(&trace, call, GT_MEMORY_CALL_ALLOCATE, 200000000000, 2)->place = device;
+	trace_memory_call(&trace, call, GT_MEMORY_CALL_ALLOCATE, 214748364800, 2)->place = device;
 	run_report(&result, "summary", &trace);
-	cr_expect(stands_out("1 allocation on GPU 0 failed: the first asked for 200 GB when 3.00 "
-	                     "MB of 151 GB were allocated."));
+	cr_expect(stands_out("1 allocation on GPU 0 failed: the first asked for 200 GiB when 3 "
+	                     "MiB of 140 GiB were allocated."));
 	end();
 }
