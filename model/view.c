@@ -195,7 +195,6 @@ static void keep_whole(struct gt_trace *trace)
 
 	for (size_t i = 0; i < trace->devices.count; i++)
 		latest[i] = GT_NONE;
-	trace->whole.has_calls = trace->api_calls.count > 0;
 	gt_activity_walk_init(&walk, trace);
 	while (gt_activity_next(&walk, &activity)) {
 		const gt_id device = activity.device;
@@ -261,6 +260,7 @@ static int apply(struct cut *cut, struct gt_error *err)
 	if (!has_something(cut))
 		return gt_fail(err, ENODATA, "nothing of the recording is in %s",
 		               cut->filter->text);
+	cut->trace->whole.has_calls = gt_trace_recorded_calls(cut->trace);
 	find_parts(cut);
 	mark_around(cut);
 	shrink_all(cut);

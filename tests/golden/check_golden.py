@@ -252,6 +252,21 @@ def check_slices(gputrace, recording, rows, folder):
     return [f"GPU slices: {len(imported)} imported, {len(written)} written, such as {pairs[:1]}"]
 
 
+def check_memory(gputrace, recording, rows):
+    """The most that was in use of each GPU, as the lines of the trace have it and as the report does."""
+    report = json.loads(run(gputrace, "report", "--json", recording, "memory"))
+    reported = {f"GPU {row['device'].split(':')[0]} in use": row["peak_bytes"]
+                for row in report["devices"] if row["peak_bytes"]}
+    drawn = {row["line"]: row["bytes"] for row in rows if row["memory"] == row["line"].replace("in use", "memory")
+             and row["line"].startswith("GPU")}
+    kinds = {}
+    for row in rows:
+        if row["line"].startswith("GPU") and " in use: " in row["line"]:
+            total = row["line"].split(":")[0]
+            kinds[total] = kinds.get(total, 0) + row["bytes"]
+    return differences(reported, drawn, "memory.sql") + differences(drawn, kinds, "memory.sql, kinds")
+
+
 def check_queries(gputrace, engine, recording, trace):
     """viewer-assets/sql, asked of the trace, against the reports of the same names."""
     queries = sorted(SQL.glob("*.sql"))
@@ -265,7 +280,8 @@ def check_queries(gputrace, engine, recording, trace):
         "api": summed(rows["api.sql"], "function", ["calls", "errors"]),
     }
     found = [f"{path.name} is compared with nothing" for path in queries
-             if path.stem not in answers]
+             if path.stem not in answers and path.stem != "memory"]
+    found += check_memory(gputrace, recording, rows["memory.sql"])
     for name, answer in answers.items():
         found += differences(facts[name], answer, f"{name}.sql")
     return found + check_slices(gputrace, recording, rows[slices.name], trace.parent)
