@@ -61,6 +61,7 @@ struct args {
 	uint64_t flush_interval_ns; /* 0: not given */
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
+	bool hazards;
 	bool keep_modules;
 	bool no_nvtx;
 	bool force;
@@ -123,6 +124,9 @@ static const struct gt_option options[] = {
                  "Keep the GPU code that is loaded (cubins) in the recording, each once, at most 4G for "
                  "each process, so that reports know its functions, and record how long compiling "
                  "it took; loading it then takes longer"),
+	OPT_FLAG("hazards", 0, struct args, hazards,
+                 "Record which memory copies and fills touch, so that report hazards finds what "
+                 "streams do to the same memory in no order; what that costs is not measured yet"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this file as libcupti, NVIDIA's library for tools; by default the one that fits "
                  "the driver is looked for"),
@@ -399,6 +403,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
 	if (args->keep_modules && !gt_environment_find(environment, "GPUTRACE_KEEP_MODULES"))
 		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
+	if (args->hazards)
+		gt_environment_set(environment, "GPUTRACE_ACCESSES", "1");
 	if (args->graphs)
 		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	set_number(environment, "GPUTRACE_GRAPH_SAMPLE", args->graph_sample, "");
