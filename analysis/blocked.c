@@ -73,18 +73,22 @@ static const struct gt_heading device_headings[] = {
 static const struct gt_heading avoidable_headings[] = {
 	{"why", GT_UNIT_TEXT, "What makes them avoidable", GT_WORTH_NAME},
 	{"function", GT_UNIT_TEXT, "API call, or how it waits where that is not recorded",
-         GT_WORTH_NAME},
+         GT_WORTH_LESSER_NAME},
 	{"calls", GT_UNIT_COUNT, "Such calls", GT_WORTH_KEY},
 	{"blocked_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},
 	{"emptied", GT_UNIT_COUNT, "Of them, those that emptied the GPU", GT_WORTH_LITTLE},
 	{"gap_ns", GT_UNIT_NS, "Of these: how long the GPU ran nothing", GT_WORTH_KEY},
 	{"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE},
-	{"bytes", GT_UNIT_BYTES, "Of small reads: all that was read", GT_WORTH_LITTLE},
+	{"bytes", GT_UNIT_BYTES, "Of small reads and of pageable copies: all that was copied",
+         GT_WORTH_LITTLE},
 	{"at_ns", GT_UNIT_TIME, "When the longest was entered", GT_WORTH_LEAST},
-	{"range", GT_UNIT_TEXT, "Path of the innermost NVTX range around the call",
-         GT_WORTH_LESSER_NAME},
-	{"op", GT_UNIT_TEXT, "Innermost operation of a framework around the call", GT_WORTH_DATA},
-	{"evidence", GT_UNIT_TEXT, "What the recording shows of it; of the longest call",
+	{"where", GT_UNIT_TEXT,
+         "Innermost operation of a framework around the call, else path of the innermost range",
+         GT_WORTH_NAME},
+	{"range", GT_UNIT_TEXT, "Path of the innermost NVTX range around the longest call",
+         GT_WORTH_DATA},
+	{"evidence", GT_UNIT_TEXT,
+         "Of the longest call: how long it took for what, or what the thread asked for next",
          GT_WORTH_PROSE},
 };
 
@@ -388,9 +392,10 @@ static void add_devices(const struct shown *shown, const struct gt_host_waits *w
 static const char *const reasons[GT_WAIT_REASONS] = {
 	[GT_WAIT_NEEDED] = "",
 	[GT_WAIT_SMALL_READ] = "small read",
-	[GT_WAIT_IDLE] = "nothing to wait for",
-	[GT_WAIT_SAME_STREAM] = "before more work",
-	[GT_WAIT_OTHER_STREAM] = "before another stream",
+	[GT_WAIT_PAGEABLE] = "pageable copy",
+	[GT_WAIT_IDLE] = "nothing new",
+	[GT_WAIT_SAME_STREAM] = "then more work",
+	[GT_WAIT_OTHER_STREAM] = "then other stream",
 };
 
 static void add_evidence(const struct shown *shown, const struct figures *figures)
@@ -405,25 +410,17 @@ static void add_evidence(const struct shown *shown, const struct figures *figure
 
 	switch (wait->reason) {
 	case GT_WAIT_SMALL_READ:
-		gt_result_add_format(result, "the host waited %s to read %s",
-		                     gt_figure_ns(wait->blocked_ns).text,
+	case GT_WAIT_PAGEABLE:
+		gt_result_add_format(result, "%s for %s", gt_figure_ns(wait->blocked_ns).text,
 		                     gt_figure_bytes(wait->bytes).text);
 		return;
 	case GT_WAIT_IDLE:
-		gt_result_add_text(result,
-		                   "nothing was asked for since the thread waited for it before");
+		gt_result_add_text(result, wait->outcome == GT_WAIT_NOTHING ? "nothing was given"
+		                                                            : "waited for before");
 		return;
 	case GT_WAIT_SAME_STREAM:
-		gt_result_add_format(result,
-		                     "%s followed %s later, in the same stream, which keeps the "
-		                     "order by itself; no copy to or from the host was waited for",
-		                     next, gt_figure_ns(wait->host_ns).text);
-		return;
 	case GT_WAIT_OTHER_STREAM:
-		gt_result_add_format(result,
-		                     "%s followed %s later, in another stream, which an event can "
-		                     "order; no copy to or from the host was waited for",
-		                     next, gt_figure_ns(wait->host_ns).text);
+		gt_result_add_format(result, "%s %s later", next, gt_figure_ns(wait->host_ns).text);
 		return;
 	case GT_WAIT_NEEDED:
 	case GT_WAIT_REASONS:
@@ -444,10 +441,16 @@ static void add_avoidable_row(const struct shown *shown, const struct figures *f
 	gt_result_add_count_if(result, shown->has_gaps, (int64_t)figures->emptied);
 	gt_result_add_count_if(result, shown->has_gaps, figures->gap_ns);
 	gt_result_add_count(result, figures->max_ns);
-	gt_result_add_count_if(result, figures->group.reason == GT_WAIT_SMALL_READ, figures->bytes);
+	gt_result_add_count_if(result,
+	                       figures->group.reason == GT_WAIT_SMALL_READ ||
+	                               figures->group.reason == GT_WAIT_PAGEABLE,
+	                       figures->bytes);
 	gt_add_moment(result, trace, trace->syncs.rows[figures->longest->sync].start_ns);
-	add_path(shown, figures->group.path);
-	add_op(shown, figures->group.op);
+	if (figures->group.op)
+		add_op(shown, figures->group.op);
+	else
+		add_path(shown, figures->group.path);
+	add_path(shown, gt_ranges_path(&shown->ranges, figures->longest->owner.range));
 	add_evidence(shown, figures);
 }
 
@@ -457,16 +460,16 @@ static void add_avoidable(const struct shown *shown, const struct gt_host_waits 
 
 	table_init(&table);
 	gt_array_each(const struct gt_host_wait, wait, &waits->list) {
-		const struct group group = {
-			.function = function_of(shown, wait),
-			.path = gt_ranges_path(&shown->ranges, wait->owner.range),
-			.op = op_of(shown, &wait->owner),
-			.device = GT_NONE,
-			.reason = wait->reason,
-		};
+		struct group group = no_group;
 
-		if (wait->reason != GT_WAIT_NEEDED)
-			count(&table, &group, wait);
+		if (wait->reason == GT_WAIT_NEEDED)
+			continue;
+		group.function = function_of(shown, wait);
+		group.reason = wait->reason;
+		group.op = op_of(shown, &wait->owner);
+		if (!group.op)
+			group.path = gt_ranges_path(&shown->ranges, wait->owner.range);
+		count(&table, &group, wait);
 	}
 	sort(&table);
 	begin(shown, "avoidable", avoidable_headings, GT_COUNT_OF(avoidable_headings));

@@ -110,18 +110,6 @@ static void index_accesses(struct finder *finder)
 			finder->launch_streams[launch->api_call] = launch->stream;
 }
 
-static bool writes(gt_count kind)
-{
-	switch (kind) {
-#define ACCESS_KIND(name, number, words, write)                                                    \
-	case number:                                                                               \
-		return write;
-#include "format/access_kinds.def"
-	default:
-		return false;
-	}
-}
-
 /* False: the access is in too many rows, or its size makes no sense. */
 static bool add_access(struct finder *finder, const struct gt_access *access)
 {
@@ -139,7 +127,7 @@ static bool add_access(struct finder *finder, const struct gt_access *access)
 		*gt_array_push(&finder->touches) = (struct touch){
 			.address = access->address + row * access->pitch,
 			.size_bytes = (uint64_t)access->size_bytes,
-			.writes = writes(access->kind),
+			.writes = gt_access_writes(access->kind),
 		};
 	return true;
 }

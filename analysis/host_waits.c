@@ -428,6 +428,23 @@ static const struct gt_copy *small_read(const struct finder *finder, const struc
 	return copy;
 }
 
+/* The copy from pageable memory that was waited for, where the thread had asked for it. */
+static const struct gt_copy *pageable_copy(const struct finder *finder, const struct gt_sync *sync,
+                                           const struct gt_edge *edge)
+{
+	const struct gt_trace *trace = finder->trace;
+	const struct gt_copy *copy;
+
+	if (edge->from_table != GT_TABLE_copies)
+		return NULL;
+	copy = &trace->copies.rows[edge->from_row];
+	return copy->src_kind == GT_MEMORY_PAGEABLE && is_of_devices(copy->dst_kind) &&
+	                       copy->api_call < trace->api_calls.count &&
+	                       trace->api_calls.rows[copy->api_call].thread == sync->thread
+	               ? copy
+	               : NULL;
+}
+
 /*
  * More work came next, and no copy between host and device was under way that the wait could have
  * been for: for its result, or to use the host's side of it again.
@@ -460,6 +477,7 @@ static enum gt_wait_reason reason_of(struct finder *finder, struct gt_host_wait 
 	const gt_time latest_ns = is_plain(sync->kind) ? latest_wait(finder, sync) : 0;
 	const bool again = edge && has_waited_for(finder, sync->thread, edge);
 	const struct gt_copy *read = edge ? small_read(finder, sync, edge) : NULL;
+	const struct gt_copy *pageable = edge ? pageable_copy(finder, sync, edge) : NULL;
 
 	if (sync->result != 0)
 		return GT_WAIT_NEEDED;
@@ -471,6 +489,10 @@ static enum gt_wait_reason reason_of(struct finder *finder, struct gt_host_wait 
 	if (read) {
 		wait->bytes = (int64_t)read->size_bytes;
 		return GT_WAIT_SMALL_READ;
+	}
+	if (pageable) {
+		wait->bytes = (int64_t)pageable->size_bytes;
+		return GT_WAIT_PAGEABLE;
 	}
 	return is_plain(sync->kind) ? followed_by(finder, wait, edge, latest_ns) : GT_WAIT_NEEDED;
 }

@@ -26,9 +26,10 @@ enum gt_wait_outcome {
 
 /* Why the program could do without a wait, as far as what is recorded tells. */
 enum gt_wait_reason {
-	GT_WAIT_NEEDED,       /* nothing says so */
-	GT_WAIT_SMALL_READ,   /* the host stopped to read a few bytes */
-	GT_WAIT_IDLE,         /* nothing had been asked for since an earlier wait */
+	GT_WAIT_NEEDED,     /* nothing says so */
+	GT_WAIT_SMALL_READ, /* the host stopped to read a few bytes */
+	GT_WAIT_PAGEABLE, /* for a copy from memory that is not pinned, which it asked for itself */
+	GT_WAIT_IDLE,     /* nothing had been asked for since an earlier wait */
 	GT_WAIT_SAME_STREAM,  /* more work for the same stream followed, which waits by itself */
 	GT_WAIT_OTHER_STREAM, /* work for another stream followed, which could wait for an event */
 	GT_WAIT_REASONS,
@@ -43,7 +44,7 @@ struct gt_host_wait {
 	int64_t busy_ns; /* of that: the GPU ran kernels; with a device alone, as idle_ns */
 	int64_t idle_ns; /* of that: the GPU ran nothing */
 	int64_t gap_ns;  /* with emptied: from when the GPU ran dry to the next work's begin */
-	int64_t bytes;   /* of SMALL_READ */
+	int64_t bytes;   /* of SMALL_READ and PAGEABLE */
 	int64_t host_ns; /* of SAME_STREAM and OTHER_STREAM: from its return to the call next_call */
 	gt_id next_call; /* GT_NONE: none */
 	enum gt_wait_outcome outcome;

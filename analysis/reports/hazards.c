@@ -26,8 +26,7 @@ static const struct gt_heading hazard_headings[] = {
 	{"kind", GT_UNIT_TEXT, "What is in no order", GT_WORTH_NAME},
 	{"times", GT_UNIT_COUNT, "Pairs of such uses", GT_WORTH_KEY},
 	{"overlapped", GT_UNIT_COUNT,
-         "Of them, those that ran at the same time in this run, or used memory after the call that "
-         "freed it; the others only could",
+         "Of them, those that ran at the same time, or used memory after the call that freed it",
          GT_WORTH_KEY, true},
 	{"earlier", GT_UNIT_TEXT, "Use that the host asked for first", GT_WORTH_NAME},
 	{"earlier_stream", GT_UNIT_TEXT, "Stream that it was given to", GT_WORTH_KEY, false,
@@ -318,7 +317,7 @@ static void add_cover(struct gt_result *result, const struct gt_hazard_cover *co
 	         cover->ordered_calls);
 }
 
-static void add_remarks(struct gt_result *result, const struct gt_hazards *hazards)
+static void add_remarks(struct gt_result *result, const struct gt_hazards *hazards, bool by_work)
 {
 	const struct gt_hazard_cover *cover = &hazards->cover;
 	const uint64_t known = cover->known_kernels + cover->known_copies + cover->known_fills;
@@ -329,6 +328,13 @@ static void add_remarks(struct gt_result *result, const struct gt_hazards *hazar
 		                       "It is not known what memory the work uses: gputrace run "
 		                       "--hazards records it of copies and fills, and programs say "
 		                       "it of kernels through NVTX (docs/reports/hazards.md).");
+		return;
+	}
+	if (by_work) {
+		gt_result_remark_empty(result,
+		                       "What puts work in order may be other work: hazards are "
+		                       "looked for without --device, --stream, --kernel and "
+		                       "--range alone.");
 		return;
 	}
 	if (hazards->list.count == 0)
@@ -364,13 +370,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 		hazards.list.count = 0;
 	add_hazards(result, view->trace, &hazards, arguments->values[TOP].number);
 	add_cover(result, &hazards.cover);
-	if (view->by_work)
-		gt_result_remark_empty(result,
-		                       "What puts work in order may be other work: hazards are "
-		                       "looked for without --device, --stream, --kernel and "
-		                       "--range alone.");
-	else
-		add_remarks(result, &hazards);
+	add_remarks(result, &hazards, view->by_work);
 	gt_hazards_release(&hazards);
 	return 0;
 }
