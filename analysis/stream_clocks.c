@@ -186,18 +186,38 @@ static void tell_host(struct gt_clocks *clocks, gt_id process, const uint32_t *c
 	clocks->versions[process]++;
 }
 
+/* What each stream of a process was given so far: no clock of its streams knows of more. */
+static void merge_all(const struct gt_clocks *clocks, uint32_t *into, gt_id process)
+{
+	for (uint32_t i = 0; i < clocks->count; i++)
+		if (clocks->streams[i].process == process && clock_of(clocks, i)[i] > into[i])
+			into[i] = clock_of(clocks, i)[i];
+}
+
+static bool has_other_contexts(const struct gt_clocks *clocks, gt_id process, gt_id context)
+{
+	for (uint32_t i = 0; i < clocks->count; i++)
+		if (clocks->streams[i].process == process && clocks->streams[i].context != context)
+			return true;
+	return false;
+}
+
 /* The same of all that its streams were given, or those of one context. */
 static void tell_host_all(struct gt_clocks *clocks, gt_id process, gt_id context)
 {
+	uint32_t *host;
+
 	if (process >= clocks->trace->processes.count)
 		return;
-	for (uint32_t i = 0; i < clocks->count; i++) {
-		if (clocks->streams[i].process != process ||
-		    (context != GT_NONE && clocks->streams[i].context != context))
-			continue;
-		merge(clocks, clocks->hosts + process * clocks->count, clock_of(clocks, i));
-	}
+	host = clocks->hosts + process * clocks->count;
 	clocks->versions[process]++;
+	if (context == GT_NONE || !has_other_contexts(clocks, process, context)) {
+		merge_all(clocks, host, process);
+		return;
+	}
+	for (uint32_t i = 0; i < clocks->count; i++)
+		if (clocks->streams[i].context == context)
+			merge(clocks, host, clock_of(clocks, i));
 }
 
 struct gt_clock_point gt_clocks_give(struct gt_clocks *clocks, gt_id stream)
@@ -249,9 +269,7 @@ static void keep(struct gt_clocks *clocks, uint32_t **kept, uint32_t slot, gt_id
 		memcpy(*kept, clock_of(clocks, slot), clocks->count * sizeof(**kept));
 		return;
 	}
-	for (uint32_t i = 0; i < clocks->count; i++)
-		if (clocks->streams[i].process == process)
-			merge(clocks, *kept, clock_of(clocks, i));
+	merge_all(clocks, *kept, process);
 }
 
 static void record(struct gt_clocks *clocks, const struct gt_sync *sync)
@@ -263,6 +281,15 @@ static void record(struct gt_clocks *clocks, const struct gt_sync *sync)
 	keep(clocks, &clocks->recorded[sync->event], slot_of(clocks, sync->stream), process);
 	if (clocks->asked_event[sync->event] > 0)
 		tell_host(clocks, process, clocks->recorded[sync->event]);
+}
+
+/* Whoever waits for it has done so. */
+static void forget(struct gt_clocks *clocks, gt_id event)
+{
+	if (event >= clocks->trace->events.count)
+		return;
+	free(clocks->recorded[event]);
+	clocks->recorded[event] = NULL;
 }
 
 /* NULL: nothing is known of a record. */
@@ -374,6 +401,9 @@ void gt_clocks_sync(struct gt_clocks *clocks, gt_id row)
 	case GT_SYNC_EVENT_CREATE:
 		if (sync->event < clocks->trace->events.count)
 			clocks->created[sync->event] = true;
+		return;
+	case GT_SYNC_EVENT_DESTROY:
+		forget(clocks, sync->event);
 		return;
 	case GT_SYNC_EVENT_RECORD:
 		record(clocks, sync);
