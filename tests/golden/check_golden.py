@@ -120,12 +120,25 @@ def module_facts(report):
     }}
 
 
+def wait_facts(report):
+    """What waits of the host cost, where there were any, and which could go."""
+    if not report["blocked"]:
+        return {}
+    figures = ["calls", "blocked_ns", "busy_ns", "idle_ns", "at_once", "emptied", "gap_ns"]
+    return {"waits": {
+        "blocked": chosen(report["blocked"], ["function", *figures]),
+        "ops": chosen(report["blocked_ops"], ["op", *figures]),
+        "avoidable": chosen(report["avoidable"], ["why", "function", "where", "calls", "blocked_ns", "gap_ns", "bytes"]),
+        "events": chosen(report["events"], ["events", "single_use", "records", "unused_records"]),
+    }}
+
+
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
     said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
-                          "summary", "graphs", "ops", "ranges", "modules"))
-    kernels, copies, api, gaps, summary, graphs, ops, ranges, modules = said["reports"]
+                          "summary", "graphs", "ops", "ranges", "modules", "waits"))
+    kernels, copies, api, gaps, summary, graphs, ops, ranges, modules, waits = said["reports"]
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -155,6 +168,7 @@ def facts_of(gputrace, recording):
         **operation_facts(ops),
         **range_facts(ranges),
         **module_facts(modules),
+        **wait_facts(waits),
         "notes": [row["text"] for row in info["notes"]],
         "export": {name: trace[name] for name in
                    ("gpu_slices", "api_slices", "arrows", "skipped")},
