@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/critical_path.h"
+#include "model/graph_path.h"
 #include "analysis/figures.h"
 #include "analysis/graph_others.h"
 #include "analysis/parameter.h"
