@@ -97,7 +97,21 @@ static struct item item_at(const struct gt_path *path, gt_id item)
 
 gt_id gt_path_call_of(const struct gt_path *path, gt_id item)
 {
-	return item_at(path, item).api_call;
+	const struct gt_trace *trace = path->trace;
+	const struct gt_step step = gt_path_step(path, item);
+
+	switch (step.table) {
+	case GT_TABLE_kernels:
+		return trace->kernels.rows[step.row].api_call;
+	case GT_TABLE_copies:
+		return trace->copies.rows[step.row].api_call;
+	case GT_TABLE_fills:
+		return trace->fills.rows[step.row].api_call;
+	case GT_TABLE_graph_traces:
+		return trace->graph_traces.rows[step.row].api_call;
+	default:
+		return item;
+	}
 }
 
 gt_id gt_path_last_of_launch(const struct gt_path *path, gt_id api_call)
@@ -110,17 +124,6 @@ gt_id gt_path_last_of_launch(const struct gt_path *path, gt_id api_call)
 static bool is_call(const struct gt_path *path, gt_id item)
 {
 	return item < path->first[CALLS + 1];
-}
-
-gt_time gt_path_time(const struct gt_path *path, gt_point point)
-{
-	const struct item item = item_at(path, point / 2);
-
-	if (point % 2 == 0)
-		return item.start_ns;
-	if (!(item.flags & GT_UNFINISHED))
-		return item.end_ns;
-	return path->trace->end_ns > item.start_ns ? path->trace->end_ns : item.start_ns;
 }
 
 bool gt_path_has(const struct gt_path *path, gt_id item)
@@ -165,7 +168,8 @@ static bool has_extras(const struct gt_path *path, gt_point point)
 
 struct gt_path_edges gt_path_edges_to(const struct gt_path *path, gt_point to)
 {
-	struct gt_path_edges edges = {.path = path, .to = to, .extra = SIZE_MAX};
+	struct gt_path_edges edges = {
+		.path = path, .to = to, .to_ns = gt_path_time(path, to), .extra = SIZE_MAX};
 
 	if (has_extras(path, to))
 		edges.extra = gt_count_before(&path->extras, &to, by_to);
@@ -175,11 +179,13 @@ struct gt_path_edges gt_path_edges_to(const struct gt_path *path, gt_point to)
 /* The call that asked for work: the outermost. */
 static gt_id asked_by(const struct gt_path *path, gt_id item)
 {
-	const gt_id call = item_at(path, item).api_call;
+	gt_id call = gt_path_call_of(path, item);
 
 	if (call >= path->trace->api_calls.count)
 		return GT_NONE;
-	return path->outer && path->outer[call] != GT_NONE ? path->outer[call] : call;
+	if (path->outer && path->outer[call] != GT_NONE)
+		call = path->outer[call];
+	return path->trace->api_calls.rows[call].start_ns > 0 ? call : GT_NONE;
 }
 
 /* The edge that goes without saying; GT_POINT_NONE: there is no such. */
@@ -205,12 +211,11 @@ static struct gt_path_edge plain_edge(const struct gt_path *path, gt_point to, u
 }
 
 /* Calls and work are timed by two clocks, which are allowed to be apart. */
-static bool is_in_time(const struct gt_path *path, const struct gt_path_edge *edge, gt_point to)
+static bool is_in_time(const struct gt_path *path, const struct gt_path_edge *edge, gt_time to_ns)
 {
 	const bool is_mixed = edge->kind == GT_PATH_LAUNCH || edge->kind == GT_PATH_WAIT;
 
-	return gt_path_time(path, edge->from) <=
-	       gt_path_time(path, to) + (is_mixed ? path->bound_ns : 0);
+	return edge->from_ns <= to_ns + (is_mixed ? path->bound_ns : 0);
 }
 
 bool gt_path_next_edge(struct gt_path_edges *edges, struct gt_path_edge *edge)
@@ -219,15 +224,18 @@ bool gt_path_next_edge(struct gt_path_edges *edges, struct gt_path_edge *edge)
 
 	while (edges->step < 2) {
 		*edge = plain_edge(path, edges->to, edges->step++);
-		if (edge->from != GT_POINT_NONE && gt_path_has(path, edge->from / 2) &&
-		    is_in_time(path, edge, edges->to))
+		if (edge->from == GT_POINT_NONE)
+			continue;
+		edge->from_ns = gt_path_time(path, edge->from);
+		if (is_in_time(path, edge, edges->to_ns))
 			return true;
 	}
 	while (edges->extra < path->extras.count &&
 	       path->extras.rows[edges->extra].to == edges->to) {
 		const struct gt_path_extra *extra = &path->extras.rows[edges->extra++];
 
-		*edge = (struct gt_path_edge){extra->from, extra->kind, extra->assumed};
+		*edge = (struct gt_path_edge){extra->from, gt_path_time(path, extra->from),
+		                              extra->kind, extra->assumed};
 		return true;
 	}
 	return false;
@@ -245,8 +253,7 @@ bool gt_path_held_by(const struct gt_path *path, gt_point point, struct gt_path_
 
 	while (gt_path_next_edge(&edges, &next)) {
 		const gt_time at_ns =
-			gt_path_time(path, next.from) +
-			(next.kind == GT_PATH_WAIT ? 0 : path->typical_ns[next.kind]);
+			next.from_ns + (next.kind == GT_PATH_WAIT ? 0 : path->typical_ns[next.kind]);
 
 		if (at_ns <= latest_ns)
 			continue;
@@ -259,12 +266,13 @@ bool gt_path_held_by(const struct gt_path *path, gt_point point, struct gt_path_
 void gt_path_add_edge(struct gt_path *path, gt_id from, gt_point to, enum gt_path_edge_kind kind,
                       bool assumed)
 {
-	const struct gt_path_edge edge = {2 * from + 1, kind, assumed};
+	struct gt_path_edge edge = {.from = 2 * from + 1, .kind = kind, .assumed = assumed};
 
 	if (from == GT_NONE || from == to / 2 || !gt_path_has(path, from) ||
 	    !gt_path_has(path, to / 2))
 		return;
-	if (!is_in_time(path, &edge, to)) {
+	edge.from_ns = gt_path_time(path, edge.from);
+	if (!is_in_time(path, &edge, gt_path_time(path, to))) {
 		path->against_time++;
 		return;
 	}
@@ -384,7 +392,7 @@ static bool is_clear(const struct gt_path *path, gt_point to, struct gt_path_edg
 	gt_time second_ns = INT64_MIN;
 
 	while (gt_path_next_edge(&edges, &edge)) {
-		const gt_time at_ns = gt_path_time(path, edge.from);
+		const gt_time at_ns = edge.from_ns;
 
 		if (at_ns > latest_ns) {
 			second_ns = latest_ns;
@@ -397,6 +405,14 @@ static bool is_clear(const struct gt_path *path, gt_point to, struct gt_path_edg
 	*lag_ns = gt_path_time(path, to) - latest_ns;
 	return latest_ns != INT64_MIN && *lag_ns >= 0 &&
 	       (second_ns == INT64_MIN || latest_ns - second_ns > CLEAR_NS);
+}
+
+/* What takes longer than this is not usual, however often it is so. */
+static gt_time most_of(enum gt_path_edge_kind kind)
+{
+	enum { LAUNCH_MOST_NS = 20000, OTHER_MOST_NS = 10000 };
+
+	return kind == GT_PATH_LAUNCH ? LAUNCH_MOST_NS : OTHER_MOST_NS;
 }
 
 /* Medians of those that are clear, from all over the trace. */
@@ -427,6 +443,8 @@ static void find_typical(struct gt_path *path)
 			continue;
 		qsort(kinds[i].values, kinds[i].count, sizeof(kinds[i].values[0]), by_value);
 		path->typical_ns[i] = kinds[i].values[kinds[i].count / 2];
+		if (path->typical_ns[i] > most_of((enum gt_path_edge_kind)i))
+			path->typical_ns[i] = most_of((enum gt_path_edge_kind)i);
 	}
 	gt_array_free(kinds);
 }
@@ -439,8 +457,12 @@ void gt_path_init(struct gt_path *path, const struct gt_trace *trace, bool assum
 	                         .assumes = assume,
 	                         .bound_ns = (gt_time)gt_trace_clock_bound(trace)};
 	for (size_t i = 0; i < GT_PATH_TABLES; i++) {
+		const struct gt_table table = gt_trace_table(trace, tables[i]);
+
 		path->first[i] = count;
-		count += gt_trace_table(trace, tables[i]).row_count;
+		path->rows[i] = table.rows;
+		path->row_sizes[i] = table.row_size;
+		count += table.row_count;
 	}
 	path->first[GT_PATH_TABLES] = count;
 	path->earlier = gt_allocate((count + 1) * sizeof(*path->earlier));

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "model/stream_order.h"
@@ -70,6 +71,7 @@ struct gt_path_extra {
 
 struct gt_path_edge {
 	gt_point from;
+	gt_time from_ns;
 	enum gt_path_edge_kind kind;
 	bool assumed;
 };
@@ -79,6 +81,8 @@ enum { GT_PATH_TABLES = 5 }; /* whose rows are items */
 struct gt_path {
 	const struct gt_trace *trace;
 	size_t first[GT_PATH_TABLES + 1]; /* item of the first row of each; the last: how many */
+	const uint8_t *rows[GT_PATH_TABLES]; /* of each; they begin with start_ns and end_ns */
+	size_t row_sizes[GT_PATH_TABLES];
 	gt_id *earlier;                   /* by item: the one before it on thread or stream */
 	gt_id *outer;                     /* by row of api_calls: it is inside of; NULL: none is */
 	gt_id *last_of_launch; /* by row of api_calls: of a launch of a graph what ended last */
@@ -107,7 +111,20 @@ struct gt_step gt_path_step(const struct gt_path *path, gt_id item);
 gt_id gt_path_call_of(const struct gt_path *path, gt_id item);
 
 /* When a point was; what a process did not finish it did to the end of the recording. */
-gt_time gt_path_time(const struct gt_path *path, gt_point point);
+static inline gt_time gt_path_time(const struct gt_path *path, gt_point point)
+{
+	const gt_id item = point / 2;
+	size_t table = 0;
+	gt_time times_ns[2];
+
+	while (table + 1 < GT_PATH_TABLES && item >= path->first[table + 1])
+		table++;
+	memcpy(times_ns, path->rows[table] + (item - path->first[table]) * path->row_sizes[table],
+	       sizeof(times_ns));
+	if (point % 2 == 0 || times_ns[1] >= times_ns[0] || table > 0)
+		return times_ns[point % 2];
+	return path->trace->end_ns > times_ns[0] ? path->trace->end_ns : times_ns[0];
+}
 
 /* Whether an item has times, and is in no other one. */
 bool gt_path_has(const struct gt_path *path, gt_id item);
@@ -119,6 +136,7 @@ gt_id gt_path_process(const struct gt_path *path, gt_id item);
 struct gt_path_edges {
 	const struct gt_path *path;
 	gt_point to;
+	gt_time to_ns;
 	unsigned step;
 	size_t extra;
 };

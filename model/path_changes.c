@@ -15,6 +15,7 @@ struct ordering {
 	gt_array(gt_point) open;
 	gt_point *order;
 	size_t count;
+	bool circles; /* see struct gt_path_changes */
 };
 
 /* What is open already waits for this point, as clocks have it: that edge goes nowhere. */
@@ -27,6 +28,8 @@ static void open_earlier(struct ordering *ordering, gt_point point)
 	while (gt_path_next_edge(&edges, &edge))
 		if (ordering->states[edge.from] == NEW)
 			*gt_array_push(&ordering->open) = edge.from;
+		else if (ordering->states[edge.from] == OPEN)
+			ordering->circles = true;
 }
 
 static void order_to(struct ordering *ordering, gt_point point)
@@ -47,6 +50,32 @@ static void order_to(struct ordering *ordering, gt_point point)
 	}
 }
 
+/*
+ * Which of the edges to a point, counted from 0, held it: found once, as it takes all of them.
+ * Those of joins with very many edges are looked for each time.
+ */
+enum { HELD_BY_NONE = 0xff, HELD_BY_LATER = 0xfe };
+
+static bool is_same(const struct gt_path_edge *left, const struct gt_path_edge *right)
+{
+	return left->from == right->from && left->kind == right->kind;
+}
+
+static uint8_t hold_of(const struct gt_path *path, gt_point point)
+{
+	struct gt_path_edges edges;
+	struct gt_path_edge held;
+	struct gt_path_edge edge;
+	unsigned number = 0;
+
+	if (!gt_path_has(path, point / 2) || !gt_path_held_by(path, point, &held))
+		return HELD_BY_NONE;
+	edges = gt_path_edges_to(path, point);
+	while (gt_path_next_edge(&edges, &edge) && !is_same(&edge, &held))
+		number++;
+	return number < HELD_BY_LATER ? (uint8_t)number : HELD_BY_LATER;
+}
+
 void gt_path_changes_init(struct gt_path_changes *changes, const struct gt_path *path)
 {
 	const size_t points = gt_path_points(path);
@@ -60,11 +89,14 @@ void gt_path_changes_init(struct gt_path_changes *changes, const struct gt_path 
 	for (gt_point point = 0; point < points; point++)
 		if (ordering.states[point] == NEW && gt_path_has(path, point / 2))
 			order_to(&ordering, point);
-	gt_array_free(ordering.states);
+	for (gt_point point = 0; point < points; point++)
+		ordering.states[point] = hold_of(path, point);
 	gt_array_release(&ordering.open);
 	*changes = (struct gt_path_changes){
 		.path = path,
 		.order = ordering.order,
+		.circles = ordering.circles,
+		.holds = ordering.states,
 		.count = ordering.count,
 		.times_ns = gt_allocate((points + 1) * sizeof(*changes->times_ns)),
 	};
@@ -73,35 +105,58 @@ void gt_path_changes_init(struct gt_path_changes *changes, const struct gt_path 
 void gt_path_changes_release(struct gt_path_changes *changes)
 {
 	gt_array_free(changes->order);
+	gt_array_free(changes->holds);
 	gt_array_free(changes->times_ns);
 	*changes = (struct gt_path_changes){0};
 }
 
 /* ---- what edges take ---- */
 
-/* The edge that held a point, and how long after it that was. */
-struct hold {
-	struct gt_path_edge edge;
-	gt_time lag_ns;
+/* The edges to a point with what they take, or the next few of them where there are many. */
+enum { AT_ONCE = 16 };
+
+struct taking {
+	struct gt_path_edges edges;
+	struct gt_path_edge rows[AT_ONCE];
+	size_t count;
+	struct gt_path_edge held; /* the one that held the point */
+	gt_time lag_ns;           /* how long after it that was */
 };
 
-static bool find_hold(const struct gt_path *path, gt_point to, struct hold *hold)
+static void take_more(struct taking *taking)
 {
-	if (!gt_path_held_by(path, to, &hold->edge))
+	taking->count = 0;
+	while (taking->count < AT_ONCE &&
+	       gt_path_next_edge(&taking->edges, &taking->rows[taking->count]))
+		taking->count++;
+}
+
+/* False: it waits for nothing. */
+static bool take(const struct gt_path_changes *changes, gt_point to, struct taking *taking)
+{
+	const uint8_t number = changes->holds[to];
+
+	if (number == HELD_BY_NONE)
 		return false;
-	hold->lag_ns = gt_path_time(path, to) - gt_path_time(path, hold->edge.from);
+	taking->edges = gt_path_edges_to(changes->path, to);
+	take_more(taking);
+	if (number < AT_ONCE)
+		taking->held = taking->rows[number];
+	else
+		(void)gt_path_held_by(changes->path, to, &taking->held);
+	taking->lag_ns = taking->edges.to_ns - taking->held.from_ns;
 	return true;
 }
 
-static gt_time weight_of(const struct gt_path *path, gt_point to, const struct gt_path_edge *edge,
-                         const struct hold *hold)
+static gt_time weight_of(const struct taking *taking, const struct gt_path_edge *edge)
 {
-	const gt_time lag_ns = gt_path_time(path, to) - gt_path_time(path, edge->from);
+	const gt_time lag_ns = taking->edges.to_ns - edge->from_ns;
 	/* A call that waited: what it takes itself is what it took once it had waited. */
-	const gt_time usual_ns =
-		edge->kind == GT_PATH_CALL ? hold->lag_ns : path->typical_ns[edge->kind];
+	const gt_time usual_ns = edge->kind == GT_PATH_CALL
+	                                 ? taking->lag_ns
+	                                 : taking->edges.path->typical_ns[edge->kind];
 
-	if (edge->from == hold->edge.from && edge->kind == hold->edge.kind)
+	if (is_same(edge, &taking->held))
 		return lag_ns;
 	return lag_ns < usual_ns ? lag_ns : usual_ns;
 }
@@ -148,23 +203,29 @@ static gt_time new_time(const struct gt_path_changes *changes, gt_point to,
                         const struct gt_path_change *change)
 {
 	const struct gt_path *path = changes->path;
-	struct gt_path_edges edges = gt_path_edges_to(path, to);
-	struct gt_path_edge edge;
-	struct hold hold;
+	struct taking taking;
 	gt_time latest_ns = INT64_MIN;
 
-	if (!find_hold(path, to, &hold))
+	/* Nothing but its begin comes before the end of work. */
+	if (to % 2 && to / 2 >= path->first[1])
+		return changes->times_ns[to - 1] +
+		       (is_free_work(path, to, change)
+		                ? 0
+		                : gt_path_time(path, to) - gt_path_time(path, to - 1));
+	if (!take(changes, to, &taking))
 		return gt_path_time(path, to);
-	while (gt_path_next_edge(&edges, &edge)) {
-		gt_time at_ns = changes->times_ns[edge.from];
+	for (; taking.count > 0; take_more(&taking))
+		for (size_t i = 0; i < taking.count; i++) {
+			const struct gt_path_edge *edge = &taking.rows[i];
+			gt_time at_ns = changes->times_ns[edge->from];
 
-		if (is_gone(path, to, &edge, change))
-			continue;
-		if (!takes_no_time(path, to, &edge, change))
-			at_ns += weight_of(path, to, &edge, &hold);
-		if (at_ns > latest_ns)
-			latest_ns = at_ns;
-	}
+			if (is_gone(path, to, edge, change))
+				continue;
+			if (!takes_no_time(path, to, edge, change))
+				at_ns += weight_of(&taking, edge);
+			if (at_ns > latest_ns)
+				latest_ns = at_ns;
+		}
 	return latest_ns;
 }
 
@@ -173,7 +234,7 @@ void gt_path_changes_run(struct gt_path_changes *changes, const struct gt_path_c
 	static const struct gt_path_change none = {.shapes = NULL};
 	const size_t points = gt_path_points(changes->path);
 
-	for (gt_point point = 0; point < points; point++)
+	for (gt_point point = 0; point < points && changes->circles; point++)
 		changes->times_ns[point] = gt_path_time(changes->path, point);
 	for (size_t i = 0; i < changes->count; i++)
 		changes->times_ns[changes->order[i]] =
@@ -184,20 +245,19 @@ void gt_path_changes_run(struct gt_path_changes *changes, const struct gt_path_c
 
 static void push_back(struct gt_path_changes *changes, gt_point to)
 {
-	const struct gt_path *path = changes->path;
-	struct gt_path_edges edges = gt_path_edges_to(path, to);
-	struct gt_path_edge edge;
-	struct hold hold;
+	struct taking taking;
 
-	if (changes->times_ns[to] == INT64_MAX || !find_hold(path, to, &hold))
+	if (changes->times_ns[to] == INT64_MAX || !take(changes, to, &taking))
 		return;
-	while (gt_path_next_edge(&edges, &edge)) {
-		const gt_time latest_ns =
-			changes->times_ns[to] - weight_of(path, to, &edge, &hold);
+	for (; taking.count > 0; take_more(&taking))
+		for (size_t i = 0; i < taking.count; i++) {
+			gt_time *earlier_ns = &changes->times_ns[taking.rows[i].from];
+			const gt_time latest_ns =
+				changes->times_ns[to] - weight_of(&taking, &taking.rows[i]);
 
-		if (latest_ns < changes->times_ns[edge.from])
-			changes->times_ns[edge.from] = latest_ns;
-	}
+			if (latest_ns < *earlier_ns)
+				*earlier_ns = latest_ns;
+		}
 }
 
 void gt_path_changes_slack(struct gt_path_changes *changes)

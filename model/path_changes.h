@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "model/path.h"
 
@@ -24,6 +25,8 @@ struct gt_path_changes {
 	const struct gt_path *path;
 	gt_point *order; /* every point behind those it waits for */
 	size_t count;    /* of them */
+	uint8_t *holds;  /* by point: which of its edges held it; see path_changes.c */
+	bool circles;    /* edges that go nowhere, as points wait for each other by the clocks */
 	gt_time *times_ns; /* by point: of the change that was run last */
 };
 

@@ -125,7 +125,7 @@ static const char *const yes_no[] = {"yes", "no", NULL};
 
 static const struct gt_parameter parameters[] = {
 	{"top", GT_PARAMETER_ROWS, "20", "Members, names, kernels and ranges that are listed"},
-	{"kernels", GT_PARAMETER_COUNT, "5",
+	{"kernels", GT_PARAMETER_COUNT, "3",
          "Kernels, those with most time on the path, for which it is asked what if they took none"},
 	{"kernel", GT_PARAMETER_TEXT, "",
          "Kernels, by a regular expression, for which that is asked together"},
@@ -503,7 +503,7 @@ static void add_top_kernels(struct figures *figures, struct gt_result *result,
 
 static void add_waits_gone(struct figures *figures, struct gt_result *result)
 {
-	enum { MOST = 3 };
+	enum { MOST = 2 };
 	const struct gt_path_account *account = &figures->account;
 
 	for (size_t i = 0; i < account->waits.count && i < MOST; i++) {
@@ -525,7 +525,7 @@ static void add_changes(struct figures *figures, struct gt_result *result,
 	if (figures->account.spans.list.count == 0)
 		return;
 	gt_result_add_text(result, "as it is");
-	add_change(figures, result, length_of(figures, NULL));
+	add_change(figures, result, figures->account.lasts_ns);
 	if (regex)
 		add_fitting(figures, result, arguments->values[KERNEL].text, regex);
 	add_top_kernels(figures, result, kernels, arguments->values[KERNELS].number);

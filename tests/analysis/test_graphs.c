@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
-#include "analysis/critical_path.h"
+#include "model/graph_path.h"
 #include "base/strings.h"
 #include "model/graph.h"
 
