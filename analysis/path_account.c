@@ -62,7 +62,8 @@ gt_id gt_path_range_of(const struct gt_path_account *account, const struct gt_pa
 		thread = trace->api_calls.rows[member->item].thread;
 	if (thread >= trace->threads.count)
 		return range_of_item(account, member->item);
-	return range_at(account, thread, member->start_ns + (member->end_ns - member->start_ns) / 2);
+	return range_at(account, thread,
+	                member->start_ns + (member->end_ns - member->start_ns) / 2);
 }
 
 /* Ranges are in order of their begin. */
@@ -151,8 +152,8 @@ static int by_length(const void *a, const void *b)
 static void trim(struct gt_path_account *account, uint64_t longest)
 {
 	if (account->longest.count > 1)
-		qsort(account->longest.rows, account->longest.count,
-		      sizeof(*account->longest.rows), by_length);
+		qsort(account->longest.rows, account->longest.count, sizeof(*account->longest.rows),
+		      by_length);
 	if (account->longest.count > longest)
 		account->longest.count = (size_t)longest;
 }
@@ -163,8 +164,7 @@ static void note_longest(struct seeing *seeing, const struct gt_path_member *mem
 	struct gt_path_account *account = seeing->account;
 
 	*gt_array_push(&account->longest) = *member;
-	if (seeing->longest < SIZE_MAX / 2 &&
-	    account->longest.count > 2 * seeing->longest + SOME)
+	if (seeing->longest < SIZE_MAX / 2 && account->longest.count > 2 * seeing->longest + SOME)
 		trim(account, seeing->longest);
 }
 
@@ -186,8 +186,7 @@ static void note_wait(struct seeing *seeing, const struct gt_path_member *member
 	const size_t number = gt_index_add(seeing->functions, &call->function);
 
 	if (number == account->waits.count)
-		*gt_array_push(&account->waits) =
-			(struct gt_path_wait){.function = call->function};
+		*gt_array_push(&account->waits) = (struct gt_path_wait){.function = call->function};
 	account->waits.rows[number].calls++;
 	account->waits.rows[number].call_ns +=
 		gt_path_time(&account->path, 2 * member->item + 1) - call->start_ns;
@@ -272,8 +271,8 @@ static void walk(struct gt_path_account *account, uint64_t longest)
 	}
 	trim(account, longest);
 	if (account->by_name.count > 1)
-		qsort(account->by_name.rows, account->by_name.count,
-		      sizeof(*account->by_name.rows), by_total);
+		qsort(account->by_name.rows, account->by_name.count, sizeof(*account->by_name.rows),
+		      by_total);
 	if (account->waits.count > 1)
 		qsort(account->waits.rows, account->waits.count, sizeof(*account->waits.rows),
 		      by_wait);

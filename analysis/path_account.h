@@ -13,7 +13,8 @@
 
 struct gt_index;
 
-/* What the paths of a view are made of: their stretches by kind, by name, by range, and the longest. */
+/* What the paths of a view are made of: their stretches by kind, by name, by range, and the
+ * longest. */
 
 /* What stretches are counted together by. */
 struct gt_path_key {
@@ -70,9 +71,9 @@ struct gt_path_account {
 	struct gt_path_kind_total by_kind[GT_PATH_KINDS];
 	gt_array(struct gt_path_total) by_name; /* longest first */
 	struct gt_index *names;
-	gt_time *by_range_ns;     /* by path of ranges; the last: in none */
-	gt_time *gpu_by_range_ns; /* of that kernels, graphs, copies and fills */
-	gt_array(struct gt_path_wait) waits; /* longest first */
+	gt_time *by_range_ns;                    /* by path of ranges; the last: in none */
+	gt_time *gpu_by_range_ns;                /* of that kernels, graphs, copies and fills */
+	gt_array(struct gt_path_wait) waits;     /* longest first */
 	gt_array(struct gt_path_member) longest; /* so many as were asked for, longest first */
 	uint64_t members;                        /* all of them */
 	struct gt_path_span_total *of_span;
@@ -91,8 +92,9 @@ struct gt_path_key gt_path_key_of(const struct gt_path_account *account,
                                   const struct gt_path_member *member);
 
 /*
- * The range that a stretch is counted for: of work and calls that in which they were asked for, of the
- * program's own time the innermost that was open on its thread in the middle of it. GT_NONE: none.
+ * The range that a stretch is counted for: of work and calls that in which they were asked for, of
+ * the program's own time the innermost that was open on its thread in the middle of it. GT_NONE:
+ * none.
  */
 gt_id gt_path_range_of(const struct gt_path_account *account, const struct gt_path_member *member);
 

@@ -18,8 +18,8 @@ struct gt_report {
 	/* What can be set, ending with a row without a name; NULL: nothing. */
 	const struct gt_parameter *parameters;
 	/*
-	 * It wants to see all there is of the time of chosen ranges, whoever asked for it: where no other
-	 * report is asked for, ranges are GT_CHOSEN and nothing is taken out for them.
+	 * It wants to see all there is of the time of chosen ranges, whoever asked for it: where no
+	 * other report is asked for, ranges are GT_CHOSEN and nothing is taken out for them.
 	 */
 	bool marks_ranges;
 	/*

@@ -46,7 +46,7 @@ struct path {
 	struct place *places;
 	size_t count;
 	gt_array(struct gt_graph_edge) edges; /* sorted by from */
-	size_t *first_edges;         /* by place; one more than there are */
+	size_t *first_edges;                  /* by place; one more than there are */
 	gt_id *queue;
 	struct gt_critical_path found;
 };
@@ -178,7 +178,8 @@ static void add_edges_to(struct path *path, const gt_id *place_of_number, size_t
 		const size_t number = gt_index_add(path->index, &key);
 
 		if (number < numbers && place_of_number[number] != to)
-			*gt_array_push(&path->edges) = (struct gt_graph_edge){place_of_number[number], to};
+			*gt_array_push(&path->edges) =
+				(struct gt_graph_edge){place_of_number[number], to};
 	}
 }
 
@@ -401,7 +402,7 @@ struct passage {
 	const struct path *path;
 	size_t *first_inside; /* by place, and one more: where the places inside it begin */
 	gt_id *inside;
-	gt_id *seen; /* by place and end: for which place it was asked last */
+	gt_id *seen;          /* by place and end: for which place it was asked last */
 	gt_array(gt_id) left; /* ends that are still to be asked */
 };
 

@@ -72,7 +72,8 @@ struct item {
 };
 
 #define WORK_ITEM(row)                                                                             \
-	((struct item){(row)->start_ns, (row)->end_ns, (row)->flags, (row)->api_call, (row)->stream})
+	((struct item){(row)->start_ns, (row)->end_ns, (row)->flags, (row)->api_call,              \
+	               (row)->stream})
 
 static struct item item_at(const struct gt_path *path, gt_id item)
 {
@@ -252,8 +253,8 @@ bool gt_path_held_by(const struct gt_path *path, gt_point point, struct gt_path_
 	gt_time latest_ns = INT64_MIN;
 
 	while (gt_path_next_edge(&edges, &next)) {
-		const gt_time at_ns =
-			next.from_ns + (next.kind == GT_PATH_WAIT ? 0 : path->typical_ns[next.kind]);
+		const gt_time at_ns = next.from_ns +
+		                      (next.kind == GT_PATH_WAIT ? 0 : path->typical_ns[next.kind]);
 
 		if (at_ns <= latest_ns)
 			continue;
@@ -321,8 +322,7 @@ static void add_calls(struct gt_path *path)
 		path->outer = gt_allocate(trace->api_calls.count * sizeof(*path->outer));
 	for (gt_id i = 0; i < trace->api_calls.count; i++) {
 		const struct gt_api_call *call = &trace->api_calls.rows[i];
-		const gt_id thread =
-			call->thread < trace->threads.count ? call->thread : GT_NONE;
+		const gt_id thread = call->thread < trace->threads.count ? call->thread : GT_NONE;
 		const gt_id before = thread == GT_NONE ? GT_NONE : latest[thread];
 		const bool is_inside = call->flags & GT_NESTED && before != GT_NONE &&
 		                       gt_path_time(path, 2 * before + 1) >= call->start_ns;
@@ -362,8 +362,8 @@ static void find_last_of_launches(struct gt_path *path)
 		                      ? &path->last_of_launch[call]
 		                      : NULL;
 
-		if (last && (*last == GT_NONE || gt_path_time(path, 2 * item + 1) >
-		                                         gt_path_time(path, 2 * *last + 1)))
+		if (last && (*last == GT_NONE ||
+		             gt_path_time(path, 2 * item + 1) > gt_path_time(path, 2 * *last + 1)))
 			*last = item;
 	}
 	gt_array_free(launches);
@@ -531,7 +531,8 @@ static enum gt_path_kind kind_of_call(const struct gt_path *path, gt_id item)
 	                                                                    : GT_PATH_OF_CALL;
 }
 
-/* What is usual goes by its own name; what is longer by far is a delay, but for the call's own time. */
+/* What is usual goes by its own name; what is longer by far is a delay, but for the call's own
+ * time. */
 static bool is_long(gt_time lag_ns, gt_time typical_ns)
 {
 	enum { MANY = 4, SOME_NS = 20000 };
@@ -554,22 +555,21 @@ static void tell_launch(struct walk *walk, gt_id item, const struct gt_path_edge
 			handed_ns = entered_ns;
 		if (is_long(start_ns - handed_ns, typical_ns))
 			tell(walk, handed_ns + typical_ns,
-			     (struct gt_path_member){.kind = GT_PATH_OF_DELAY, .item = item,
-			                             .freed = GT_NONE});
+			     (struct gt_path_member){
+				     .kind = GT_PATH_OF_DELAY, .item = item, .freed = GT_NONE});
 	}
 	tell(walk, handed_ns,
 	     (struct gt_path_member){.kind = GT_PATH_OF_LAUNCH, .item = item, .freed = GT_NONE});
 	tell(walk, entered_ns,
-	     (struct gt_path_member){.kind = GT_PATH_OF_CALL, .item = edge->from / 2,
-	                             .freed = GT_NONE});
+	     (struct gt_path_member){
+		     .kind = GT_PATH_OF_CALL, .item = edge->from / 2, .freed = GT_NONE});
 }
 
 static void tell_edge(struct walk *walk, gt_point to, const struct gt_path_edge *edge)
 {
 	const struct gt_path *path = walk->path;
 	const gt_time from_ns = gt_path_time(path, edge->from);
-	struct gt_path_member member = {
-		.item = to / 2, .freed = GT_NONE, .assumed = edge->assumed};
+	struct gt_path_member member = {.item = to / 2, .freed = GT_NONE, .assumed = edge->assumed};
 
 	switch (edge->kind) {
 	case GT_PATH_LAUNCH:
@@ -594,10 +594,10 @@ static void tell_edge(struct walk *walk, gt_point to, const struct gt_path_edge 
 	case GT_PATH_NODE:
 	case GT_PATH_ROOM:
 	case GT_PATH_EDGE_KINDS:
-		member.kind = is_long(gt_path_time(path, to) - from_ns,
-		                      path->typical_ns[GT_PATH_STREAM])
-		                      ? GT_PATH_OF_DELAY
-		                      : GT_PATH_OF_ORDER;
+		member.kind =
+			is_long(gt_path_time(path, to) - from_ns, path->typical_ns[GT_PATH_STREAM])
+				? GT_PATH_OF_DELAY
+				: GT_PATH_OF_ORDER;
 		member.freed = edge->from / 2;
 		break;
 	}
@@ -612,7 +612,9 @@ void gt_path_walk(const struct gt_path *path, gt_point from, struct gt_interval 
 
 	/* After the last call of a thread the program goes on by itself. */
 	tell(&walk, gt_path_time(path, from),
-	     (struct gt_path_member){.kind = GT_PATH_OF_HOST, .item = from / 2, .freed = GT_NONE,
+	     (struct gt_path_member){.kind = GT_PATH_OF_HOST,
+	                             .item = from / 2,
+	                             .freed = GT_NONE,
 	                             .is_after = true});
 	/* Where clocks are wrong the way may go in circles: it is no longer than all points. */
 	for (size_t left = gt_path_points(path); left > 0; left--) {

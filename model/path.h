@@ -14,13 +14,13 @@
 /*
  * What waited for what, from one end of a trace to the other: API calls in the order of their
  * threads, work on GPUs in the order of its streams and graphs, and what ties both together. Each
- * call and each piece of work is an item with two points, its begin and its end. A point comes after
- * one or several others, and the one that it really waited for is the one that was there last: going
- * back from the last point of all, from each to the one it waited for, gives the path that set the
- * time. Calls inside other calls are parts of these.
+ * call and each piece of work is an item with two points, its begin and its end. A point comes
+ * after one or several others, and the one that it really waited for is the one that was there
+ * last: going back from the last point of all, from each to the one it waited for, gives the path
+ * that set the time. Calls inside other calls are parts of these.
  *
- * 8 bytes for each call and piece of work, and 12 for each edge that is not program or stream order;
- * changes of it (model/path_changes.h) take 40 more.
+ * 8 bytes for each call and piece of work, and 12 for each edge that is not program or stream
+ * order; changes of it (model/path_changes.h) take 40 more.
  */
 
 /* Why a point comes after another. */
@@ -28,13 +28,14 @@ enum gt_path_edge_kind {
 	GT_PATH_PROGRAM, /* a thread entered a call after it had returned from the one before */
 	GT_PATH_CALL,    /* a call returned after it was entered */
 	GT_PATH_LAUNCH,  /* work began after the call that asked for it was entered */
-	GT_PATH_STREAM,  /* work began after what was before it in its stream, or that stream's rules */
-	GT_PATH_EVENT,   /* a stream waited for another one, through an event or a value */
-	GT_PATH_NODE,    /* a node of a graph ran after another one */
-	GT_PATH_WORK,    /* work ended after it began */
-	GT_PATH_WAIT,    /* a call returned after work that it waited for had ended */
-	GT_PATH_THREAD,  /* a thread went on after another one had; always assumed */
-	GT_PATH_ROOM,    /* work began when other work made room on the GPU; always assumed */
+	GT_PATH_STREAM, /* work began after what was before it in its stream, or that stream's rules
+	                 */
+	GT_PATH_EVENT,  /* a stream waited for another one, through an event or a value */
+	GT_PATH_NODE,   /* a node of a graph ran after another one */
+	GT_PATH_WORK,   /* work ended after it began */
+	GT_PATH_WAIT,   /* a call returned after work that it waited for had ended */
+	GT_PATH_THREAD, /* a thread went on after another one had; always assumed */
+	GT_PATH_ROOM,   /* work began when other work made room on the GPU; always assumed */
 	GT_PATH_EDGE_KINDS,
 };
 
@@ -80,14 +81,14 @@ enum { GT_PATH_TABLES = 5 }; /* whose rows are items */
 
 struct gt_path {
 	const struct gt_trace *trace;
-	size_t first[GT_PATH_TABLES + 1]; /* item of the first row of each; the last: how many */
+	size_t first[GT_PATH_TABLES + 1];    /* item of the first row of each; the last: how many */
 	const uint8_t *rows[GT_PATH_TABLES]; /* of each; they begin with start_ns and end_ns */
 	size_t row_sizes[GT_PATH_TABLES];
-	gt_id *earlier;                   /* by item: the one before it on thread or stream */
-	gt_id *outer;                     /* by row of api_calls: it is inside of; NULL: none is */
+	gt_id *earlier;        /* by item: the one before it on thread or stream */
+	gt_id *outer;          /* by row of api_calls: it is inside of; NULL: none is */
 	gt_id *last_of_launch; /* by row of api_calls: of a launch of a graph what ended last */
-	gt_array(struct gt_path_extra) extras; /* by to */
-	uint64_t *has_extras;                  /* a bit for each point */
+	gt_array(struct gt_path_extra) extras;  /* by to */
+	uint64_t *has_extras;                   /* a bit for each point */
 	gt_time typical_ns[GT_PATH_EDGE_KINDS]; /* of edges that nothing else hid */
 	gt_time bound_ns;                       /* how far the clocks may be apart */
 	uint64_t against_time; /* edges that the clocks contradict, which are left out */
@@ -152,7 +153,7 @@ struct gt_path_member {
 	gt_time start_ns;
 	gt_time end_ns;
 	enum gt_path_kind kind;
-	gt_id item;    /* that it is a part of, or that waited; of HOST the call after it, or before */
+	gt_id item; /* that it is a part of, or that waited; of HOST the call after it, or before */
 	gt_id freed;   /* of RETURN, ORDER: the item whose end ended the wait; else GT_NONE */
 	bool assumed;  /* no recorded edge leads to it from what was before */
 	bool is_after; /* of HOST: the item is the call before it */
@@ -160,8 +161,8 @@ struct gt_path_member {
 
 /*
  * Goes back from a point, which is taken to be at end_ns, to a moment, and tells each stretch, the
- * last first. They touch each other, but for the first that may begin later: nothing is known of what
- * was before.
+ * last first. They touch each other, but for the first that may begin later: nothing is known of
+ * what was before.
  */
 typedef void gt_path_see(void *context, const struct gt_path_member *member);
 void gt_path_walk(const struct gt_path *path, gt_point from, struct gt_interval window,

@@ -10,9 +10,10 @@
 /* ---- threads that hand over to each other ---- */
 
 /*
- * A thread that made no call for long may have waited for another one: for the one that returned from a
- * call last before the thread went on, if that took most of the time and did nothing since. The first
- * call of a thread comes after whatever another one had returned from last: who made it is not recorded.
+ * A thread that made no call for long may have waited for another one: for the one that returned
+ * from a call last before the thread went on, if that took most of the time and did nothing since.
+ * The first call of a thread comes after whatever another one had returned from last: who made it
+ * is not recorded.
  */
 struct threads {
 	struct gt_path *path;
@@ -117,9 +118,9 @@ struct running {
 
 /* What runs side by side on one GPU: kernels, or copies in one direction. */
 struct room {
-	struct gt_minima ends; /* by place; INT64_MAX: it is free */
+	struct gt_minima ends;          /* by place; INT64_MAX: it is free */
 	gt_array(struct running) items; /* by place: what runs there */
-	gt_id last; /* what ended last of all that is through; GT_NONE */
+	gt_id last;                     /* what ended last of all that is through; GT_NONE */
 	gt_time last_ns;
 };
 
@@ -127,9 +128,8 @@ enum { ROOMS = 16 }; /* of a device: kernels, then copies by kind */
 
 static size_t room_of(const struct gt_trace *trace, const struct gt_activity *activity)
 {
-	const gt_count kind = activity->type == GT_ACTIVITY_COPY
-	                              ? trace->copies.rows[activity->row].kind
-	                              : 0;
+	const gt_count kind =
+		activity->type == GT_ACTIVITY_COPY ? trace->copies.rows[activity->row].kind : 0;
 
 	return (size_t)activity->device * ROOMS + (kind < ROOMS ? kind : 0);
 }
@@ -204,12 +204,11 @@ void gt_path_add_room(struct gt_path *path)
 	gt_activity_walk_init(&walk, trace);
 	while (gt_activity_next(&walk, &activity)) {
 		const gt_id item = gt_path_item(
-			path, (struct gt_step){activity.type == GT_ACTIVITY_KERNEL
-		                                       ? GT_TABLE_kernels
-		                                       : activity.type == GT_ACTIVITY_COPY
-		                                                 ? GT_TABLE_copies
-		                                                 : GT_TABLE_fills,
-		                               activity.row});
+			path,
+			(struct gt_step){activity.type == GT_ACTIVITY_KERNEL ? GT_TABLE_kernels
+		                         : activity.type == GT_ACTIVITY_COPY ? GT_TABLE_copies
+		                                                             : GT_TABLE_fills,
+		                         activity.row});
 		struct room *room;
 
 		if (activity.device >= trace->devices.count)

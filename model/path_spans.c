@@ -47,7 +47,8 @@ static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trac
 			continue;
 		spans->of_range[row] = (gt_id)spans->list.count;
 		*gt_array_push(&spans->list) = (struct gt_path_span){
-			.window = {range->start_ns, end_ns < trace->end_ns ? end_ns : trace->end_ns},
+			.window = {range->start_ns,
+		                   end_ns < trace->end_ns ? end_ns : trace->end_ns},
 			.end = GT_POINT_NONE,
 			.before = GT_POINT_NONE,
 			.host = GT_POINT_NONE,
@@ -200,8 +201,8 @@ void gt_path_spans_last(const struct gt_path_spans *spans, const struct gt_path 
 
 	for (size_t i = 0; i < spans->list.count; i++) {
 		const struct gt_path_span *span = &spans->list.rows[i];
-		const gt_time end_ns = span->range == GT_NONE ? INT64_MIN
-		                                              : gt_range_end(&ranges[span->range]);
+		const gt_time end_ns =
+			span->range == GT_NONE ? INT64_MIN : gt_range_end(&ranges[span->range]);
 
 		/* Until all are seen: when it ends. */
 		lasts_ns[i] = span->range == GT_NONE || end_ns > path->trace->end_ns

@@ -158,9 +158,9 @@ struct group {
 	gt_id stream;
 	size_t first;
 	size_t end;
-	gt_id last;               /* what of those before it ended last; GT_NONE: nothing */
-	gt_array(gt_id) before;   /* what of those before it nothing of their own waits for */
-	gt_array(gt_id) ends;     /* the same of this one */
+	gt_id last;                  /* what of those before it ended last; GT_NONE: nothing */
+	gt_array(gt_id) before;      /* what of those before it nothing of their own waits for */
+	gt_array(gt_id) ends;        /* the same of this one */
 	gt_array(uint8_t) has_later; /* by step: something of this group waits for it */
 };
 
@@ -178,8 +178,8 @@ static bool is_known(struct streams *streams, const struct group *group)
 	bool known = true;
 
 	for (size_t i = group->first; i < group->end; i++) {
-		const gt_id node = node_of(
-			streams->trace, gt_stream_order_at(&streams->order, group->stream, i));
+		const gt_id node = node_of(streams->trace,
+		                           gt_stream_order_at(&streams->order, group->stream, i));
 
 		known = known && node != GT_NONE && streams->item_of_node[node] == GT_NONE;
 		if (known)
@@ -191,8 +191,8 @@ static bool is_known(struct streams *streams, const struct group *group)
 static void forget(struct streams *streams, const struct group *group)
 {
 	for (size_t i = group->first; i < group->end; i++) {
-		const gt_id node = node_of(
-			streams->trace, gt_stream_order_at(&streams->order, group->stream, i));
+		const gt_id node = node_of(streams->trace,
+		                           gt_stream_order_at(&streams->order, group->stream, i));
 
 		if (node != GT_NONE)
 			streams->item_of_node[node] = GT_NONE;
@@ -216,13 +216,11 @@ static void add_nodes(struct streams *streams, struct group *group)
 {
 	for (size_t i = group->first; i < group->end; i++) {
 		const gt_id item = item_at(streams, group->stream, i);
-		const gt_id node = node_of(streams->trace,
-		                           gt_path_step(streams->path, item));
+		const gt_id node = node_of(streams->trace, gt_path_step(streams->path, item));
 		bool is_root = true;
 
 		for (size_t e = streams->first_edge[node]; e < streams->first_edge[node + 1]; e++) {
-			const gt_id from =
-				streams->item_of_node[streams->edges.list.rows[e].from];
+			const gt_id from = streams->item_of_node[streams->edges.list.rows[e].from];
 
 			if (from == GT_NONE)
 				continue;
@@ -261,11 +259,10 @@ static void add_unknown(struct streams *streams, struct group *group)
 		gt_path_add_edge(streams->path, latest, 2 * item, GT_PATH_NODE, true);
 	}
 	for (size_t i = 0; i + 1 < group->end - group->first; i++)
-		group->has_later.rows[i] = end_of(streams, item_at(streams, group->stream,
-		                                                   group->first + i)) <=
-		                           gt_path_time(streams->path,
-		                                        2 * item_at(streams, group->stream,
-		                                                    group->end - 1));
+		group->has_later.rows[i] =
+			end_of(streams, item_at(streams, group->stream, group->first + i)) <=
+			gt_path_time(streams->path,
+		                     2 * item_at(streams, group->stream, group->end - 1));
 }
 
 static void note_ends(struct streams *streams, struct group *group)
@@ -359,7 +356,8 @@ static bool is_default(const struct gt_trace *trace, gt_id stream)
 	       trace->contexts.rows[row->context].null_stream == row->number;
 }
 
-/* Work on the default stream comes after all that was given to blocking streams, and before the rest. */
+/* Work on the default stream comes after all that was given to blocking streams, and before the
+ * rest. */
 static void order_by_default(struct streams *streams, const struct given *list, size_t count,
                              gt_id *last)
 {
@@ -428,9 +426,9 @@ static void add_default_of(struct streams *streams, gt_id context, gt_id *last)
 		    !follows_default(streams, i))
 			continue;
 		for (size_t step = 0; step < count; step++)
-			*gt_array_push(&list) = (struct given){
-				gt_stream_order_given(&streams->order, i, step), i,
-				item_at(streams, i, step)};
+			*gt_array_push(&list) =
+				(struct given){gt_stream_order_given(&streams->order, i, step), i,
+			                       item_at(streams, i, step)};
 	}
 	if (list.count > 1)
 		qsort(list.rows, list.count, sizeof(*list.rows), by_given);

@@ -9,8 +9,8 @@ struct waits {
 	struct gt_path *path;
 	const struct gt_trace *trace;
 	struct gt_stream_order order;
-	size_t *given;         /* by stream: steps that were given before the wait at hand */
-	size_t *awaited;       /* by stream: steps of them that an earlier wait was for */
+	size_t *given;   /* by stream: steps that were given before the wait at hand */
+	size_t *awaited; /* by stream: steps of them that an earlier wait was for */
 };
 
 static bool is_call(const struct gt_trace *trace, gt_id api_call)
@@ -22,8 +22,7 @@ static bool is_call(const struct gt_trace *trace, gt_id api_call)
 static gt_id awaited_item(const struct waits *waits, struct gt_step step)
 {
 	const gt_id item = gt_path_item(waits->path, step);
-	const gt_id last =
-		gt_path_last_of_launch(waits->path, gt_path_call_of(waits->path, item));
+	const gt_id last = gt_path_last_of_launch(waits->path, gt_path_call_of(waits->path, item));
 
 	return last == GT_NONE ? item : last;
 }
@@ -31,9 +30,8 @@ static gt_id awaited_item(const struct waits *waits, struct gt_step step)
 /* The point at which the host went on after a wait; GT_POINT_NONE: its call is not there. */
 static gt_point return_of(const struct waits *waits, gt_id row)
 {
-	const gt_id call = row < waits->trace->syncs.count
-	                           ? waits->trace->syncs.rows[row].api_call
-	                           : GT_NONE;
+	const gt_id call =
+		row < waits->trace->syncs.count ? waits->trace->syncs.rows[row].api_call : GT_NONE;
 
 	if (!is_call(waits->trace, call))
 		return GT_POINT_NONE;
@@ -72,9 +70,9 @@ static void add_linked(struct waits *waits, const struct gt_edge *edge)
 }
 
 /*
- * A wait for a whole context is one for the last work of each of its streams: of those that were given
- * something since the last such wait. A free may wait likewise, which is assumed where it returned
- * after work that had not ended when it was entered.
+ * A wait for a whole context is one for the last work of each of its streams: of those that were
+ * given something since the last such wait. A free may wait likewise, which is assumed where it
+ * returned after work that had not ended when it was entered.
  */
 static void add_for_context(struct waits *waits, gt_id row)
 {

@@ -22,15 +22,15 @@ struct gt_stream_order {
 	const struct gt_trace *trace;
 	size_t *ends;    /* by stream: one past its last step */
 	uint32_t *steps; /* table in the upper two bits, row below */
-	gt_id *into;     /* by row of api_calls: stream a graph was launched into; NULL: not asked */
+	gt_id *into; /* by row of api_calls: stream a graph was launched into; NULL: not asked */
 };
 
 /* wanted: by row of streams; NULL: all. The rows must not move while the order is used. */
 void gt_stream_order_init(struct gt_stream_order *order, const struct gt_trace *trace,
                           const bool *wanted);
 /*
- * The same of all streams, with graphs that were recorded as a whole, and with the work of a graph on
- * the stream that it was launched into, wherever CUPTI says that its nodes ran.
+ * The same of all streams, with graphs that were recorded as a whole, and with the work of a graph
+ * on the stream that it was launched into, wherever CUPTI says that its nodes ran.
  */
 void gt_stream_order_init_whole(struct gt_stream_order *order, const struct gt_trace *trace);
 void gt_stream_order_release(struct gt_stream_order *order);

@@ -24,8 +24,7 @@ static const struct gt_heading path_headings[] = {
 	{"process", GT_UNIT_TEXT, "Process whose time it is", GT_WORTH_NAME},
 	{"ranges", GT_UNIT_COUNT, "Chosen ranges; unknown where the path is that of the whole run"},
 	{"length_ns", GT_UNIT_NS,
-         "From the first to the last thing that is known of the process; of ranges from their begin "
-         "to the end of all that was asked for inside, summed",
+         "From the first to the last thing known of it; of ranges to the end of their work, summed",
          GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "length_ns of a range, on average"},
 	{"path_ns", GT_UNIT_NS, "Sum of the stretches of the path: what of length_ns is explained"},
@@ -62,8 +61,7 @@ static const struct gt_heading kernel_headings[] = {
 	{"on_path_ns", GT_UNIT_NS, "Their time", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "on_path_ns of length_ns", GT_WORTH_KEY},
 	{"slack_ns", GT_UNIT_NS,
-         "Least of those off the path: so much later it could end without a later end of all; "
-         "unknown where all are on the path",
+         "Least of those off the path: so much later they could end, and nothing change",
          GT_WORTH_KEY},
 	{"kernel", GT_UNIT_TEXT, "Name of the kernel", GT_WORTH_NAME},
 };
@@ -73,7 +71,8 @@ static const struct gt_heading range_headings[] = {
          GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "total_ns of length_ns", GT_WORTH_KEY},
 	{"gpu_ns", GT_UNIT_NS, "Of total_ns, kernels, graphs, copies and fills"},
-	{"range", GT_UNIT_TEXT, "Path of the innermost NVTX range; unknown: in none", GT_WORTH_NAME},
+	{"range", GT_UNIT_TEXT, "Path of the innermost NVTX range; unknown: in none",
+         GT_WORTH_NAME},
 };
 
 static const struct gt_heading wait_headings[] = {
@@ -96,7 +95,8 @@ static const struct gt_heading member_headings[] = {
 	{"duration_ns", GT_UNIT_NS, "How long it took", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "duration_ns of length_ns"},
 	{"kind", GT_UNIT_TEXT, "What the time went into", GT_WORTH_KEY},
-	{"basis", GT_UNIT_TEXT, "recorded, or assumed: nobody recorded the edge", GT_WORTH_ORDINARY},
+	{"basis", GT_UNIT_TEXT, "recorded, or assumed: nobody recorded the edge",
+         GT_WORTH_ORDINARY},
 	{"where", GT_UNIT_TEXT, "Thread, or stream"},
 	{"name", GT_UNIT_TEXT,
          "Kernel, kind of copy or API call; of the program's own time the call after it",
@@ -115,7 +115,8 @@ static const struct gt_heading span_headings[] = {
 	{"order_ns", GT_UNIT_NS, "On its path: between work on the GPU, and delays of it"},
 	{"calls_ns", GT_UNIT_NS, "On its path: API calls"},
 	{"host_ns", GT_UNIT_NS, "On its path: the program's own time", GT_WORTH_KEY},
-	{"waits_ns", GT_UNIT_NS, "On its path: returns from waits, and waits for what is not known"},
+	{"waits_ns", GT_UNIT_NS,
+         "On its path: returns from waits, and waits for what is not known"},
 	{"certain_percent", GT_UNIT_PERCENT, "Of length_ns, what no assumed edge comes after",
          GT_WORTH_LITTLE},
 	{"range", GT_UNIT_TEXT, "Path of the range", GT_WORTH_NAME},
@@ -315,8 +316,8 @@ static void find_slack(struct figures *figures)
 static void see_kernel(const struct figures *figures, struct kernel *kernels, gt_id row)
 {
 	const struct gt_kernel *kernel = &figures->trace->kernels.rows[row];
-	const gt_id item = gt_path_item(&figures->account.path,
-	                                (struct gt_step){GT_TABLE_kernels, row});
+	const gt_id item =
+		gt_path_item(&figures->account.path, (struct gt_step){GT_TABLE_kernels, row});
 	struct kernel *found;
 	gt_time slack_ns;
 
@@ -574,9 +575,8 @@ static void add_where(const struct figures *figures, struct gt_result *result, g
 	const struct gt_trace *trace = figures->trace;
 	const struct gt_step step = gt_path_step(&figures->account.path, item);
 	const gt_id stream = stream_of(trace, step);
-	const gt_id thread = step.table == GT_TABLE_api_calls
-	                             ? trace->api_calls.rows[step.row].thread
-	                             : GT_NONE;
+	const gt_id thread =
+		step.table == GT_TABLE_api_calls ? trace->api_calls.rows[step.row].thread : GT_NONE;
 
 	if (stream < trace->streams.count)
 		gt_result_add_format(result, "stream %u", trace->streams.rows[stream].number);
@@ -644,10 +644,10 @@ static void add_empty_remarks(const struct figures *figures, struct gt_result *r
 {
 	if (figures->account.spans.list.count > 0)
 		return;
-	gt_result_remark_empty(result,
-	                       figures->account.spans.of_range
-	                               ? "Nothing was called in the chosen ranges that was recorded."
-	                               : "Neither API calls nor work on a GPU were recorded.");
+	gt_result_remark_empty(
+		result, figures->account.spans.of_range
+				? "Nothing was called in the chosen ranges that was recorded."
+				: "Neither API calls nor work on a GPU were recorded.");
 }
 
 static void add_remarks(const struct figures *figures, struct gt_result *result)
@@ -656,30 +656,34 @@ static void add_remarks(const struct figures *figures, struct gt_result *result)
 
 	add_empty_remarks(figures, result);
 	if (figures->trace->api_calls.count == 0)
-		gt_result_remark(result, "No API calls were recorded: why work began when it did is "
-		                         "known of the order of its stream alone.");
+		gt_result_remark(result,
+		                 "No API calls were recorded: why work began when it did is "
+		                 "known of the order of its stream alone.");
 	if (account->path.against_time > 0)
 		gt_result_remark(result,
 		                 "%s edges are left out: by the clocks, what waited began before "
 		                 "what it waited for had ended.",
 		                 gt_grouped(account->path.against_time).text);
 	if (account->spans.empty > 0)
-		gt_result_remark(result, "%s chosen ranges in which nothing was called have no path.",
+		gt_result_remark(result,
+		                 "%s chosen ranges in which nothing was called have no path.",
 		                 gt_grouped(account->spans.empty).text);
 	if (account->spans.of_range && figures->trace->whole.cut)
 		gt_result_remark(result,
 		                 "Other reports were asked for together with this one: what other "
 		                 "threads did in the chosen ranges is not seen.");
-	gt_result_remark_on(result, "certain_ns assumed_ns",
-	                    account->path.assumes
-	                            ? "Threads that hand over to each other, frees and pageable "
-	                              "copies that wait, and work that waits for room on the GPU are "
-	                              "assumed from their times; --set assume=no leaves that out."
-	                            : "Nothing is assumed: what a thread waited for outside of CUDA "
-	                              "is its own time.");
+	gt_result_remark_on(
+		result, "certain_ns assumed_ns",
+		account->path.assumes
+			? "Threads that hand over to each other, frees and pageable "
+			  "copies that wait, and work that waits for room on the GPU are "
+			  "assumed from their times; --set assume=no leaves that out."
+			: "Nothing is assumed: what a thread waited for outside of CUDA "
+			  "is its own time.");
 	if (figures->trace->processes.count > 1)
-		gt_result_remark(result, "Each process has a path of its own: what one waited for in "
-		                         "another one is not recorded.");
+		gt_result_remark(result,
+		                 "Each process has a path of its own: what one waited for in "
+		                 "another one is not recorded.");
 	gt_result_remark_on(result, "saved_ns",
 	                    "A change is what the recorded order of things would have taken: what "
 	                    "the program would have done otherwise is not known.");

@@ -123,7 +123,7 @@ static void tell(void *context, const struct gt_path_member *member)
 	(void)context;
 	memcpy(so_far, text, sizeof(so_far));
 	snprintf(text, sizeof(text), "%c%s%g-%g%s%.900s", "KGCLOAHRWD"[member->kind],
-	         member->assumed ? "?" : "", (double)(member->start_ns - TRACE_START_NS) / 1000,
+	         member -> assumed ? "?" : "", (double)(member->start_ns - TRACE_START_NS) / 1000,
 	         (double)(member->end_ns - TRACE_START_NS) / 1000, *so_far ? " " : "", so_far);
 }
 
@@ -133,7 +133,8 @@ static void walk_of(gt_id number)
 
 	gt_path_spans_init(&spans, &path);
 	cr_assert(lt(sz, number, spans.list.count));
-	gt_path_walk(&path, spans.list.rows[number].end, spans.list.rows[number].window, tell, NULL);
+	gt_path_walk(&path, spans.list.rows[number].end, spans.list.rows[number].window, tell,
+	             NULL);
 	gt_path_spans_release(&spans);
 }
 
@@ -179,11 +180,11 @@ static double slack_of(gt_id row)
 	for (gt_point i = 0; i < gt_path_points(&path); i++)
 		changes.times_ns[i] = TRACE_START_NS + US(200);
 	gt_path_changes_slack(&changes);
-	slack_us = (double)changes.times_ns[2 * gt_path_item(&path, (struct gt_step){
-									    GT_TABLE_kernels,
-									    row}) +
-	                                    1] /
-	           1000;
+	slack_us =
+		(double)changes
+			.times_ns[2 * gt_path_item(&path, (struct gt_step){GT_TABLE_kernels, row}) +
+	                          1] /
+		1000;
 	gt_path_changes_release(&changes);
 	return slack_us;
 }
@@ -395,12 +396,19 @@ static void run_diamond(gt_count type_of_last)
 	const gt_id launch = call("cudaGraphLaunch", 0, 10);
 	gt_id originals[4];
 
-	*gt_array_push(&trace.graphs) = (struct gt_graph){
-		.process = process, .thread = thread, .api_call = GT_NONE, .original = GT_NONE,
-		.parent = GT_NONE, .exec = GT_NONE, .number = 1};
-	*gt_array_push(&trace.graph_execs) = (struct gt_graph_exec){
-		.process = process, .thread = thread, .api_call = GT_NONE, .graph = 0,
-		.instantiation = GT_NONE, .number = 2};
+	*gt_array_push(&trace.graphs) = (struct gt_graph){.process = process,
+	                                                  .thread = thread,
+	                                                  .api_call = GT_NONE,
+	                                                  .original = GT_NONE,
+	                                                  .parent = GT_NONE,
+	                                                  .exec = GT_NONE,
+	                                                  .number = 1};
+	*gt_array_push(&trace.graph_execs) = (struct gt_graph_exec){.process = process,
+	                                                            .thread = thread,
+	                                                            .api_call = GT_NONE,
+	                                                            .graph = 0,
+	                                                            .instantiation = GT_NONE,
+	                                                            .number = 2};
 	for (size_t i = 0; i < 4; i++)
 		originals[i] = node_in(0, GT_NONE, GT_NONE);
 	for (size_t i = 0; i < 4; i++)
@@ -475,8 +483,8 @@ Test(path, has_launches_for_nothing)
 	run_two_threads();
 	gt_path_init(&path, &trace, true);
 	/* 8 us each from the entry to the kernel. */
-	cr_expect(epsilon_eq(dbl, lasts(&(struct gt_path_change){.launches = true}), 325 - 16,
-	                     1e-9));
+	cr_expect(
+		epsilon_eq(dbl, lasts(&(struct gt_path_change){.launches = true}), 325 - 16, 1e-9));
 }
 
 Test(path, does_not_hold_the_host_in_a_wait_that_is_gone)
@@ -494,10 +502,10 @@ Test(path, does_not_hold_the_host_in_a_wait_that_is_gone)
 		dbl,
 		lasts(&(struct gt_path_change){.wait_in = trace.api_calls.rows[sync].function}),
 		122, 28.01));
-	cr_expect(lt(dbl,
-	             lasts(&(struct gt_path_change){
-			     .wait_in = trace.api_calls.rows[sync].function}),
-	             150));
+	cr_expect(
+		lt(dbl,
+	           lasts(&(struct gt_path_change){.wait_in = trace.api_calls.rows[sync].function}),
+	           150));
 }
 
 Test(path, has_copies_beside_all_else)

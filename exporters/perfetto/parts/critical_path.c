@@ -11,10 +11,10 @@
 #include "model/short_name.h"
 
 /*
- * The path that set the time, of each process on a track of its own below it, or of the chosen ranges. What a
- * thread did by itself, calls and what is between them, is one slice. A path has at most so many slices
- * for its length: what is shorter is drawn together with what comes next to it, under the name of the
- * longest of them.
+ * The path that set the time, of each process on a track of its own below it, or of the chosen
+ * ranges. What a thread did by itself, calls and what is between them, is one slice. A path has at
+ * most so many slices for its length: what is shorter is drawn together with what comes next to it,
+ * under the name of the longest of them.
  */
 enum { MOST_SLICES = 50000 };
 
@@ -167,14 +167,13 @@ static void find(struct drawing *drawing)
 			continue;
 		drawing->first = drawing->list.count;
 		drawing->process = span->process;
-		drawing->least_ns =
-			(span->window.end_ns - span->window.start_ns) / MOST_SLICES;
+		drawing->least_ns = (span->window.end_ns - span->window.start_ns) / MOST_SLICES;
 		gt_path_walk(&drawing->path, span->end, span->window, see, drawing);
 	}
 	gt_path_spans_release(&spans);
 }
 
-/* Where nothing ran on a GPU there is nothing to explain. */
+/* Where nothing ran on a GPU there is nothing to explain; files without calls are to be small. */
 static bool has_work(const struct gt_trace *trace)
 {
 	return trace->kernels.count + trace->copies.count + trace->fills.count +
@@ -188,7 +187,7 @@ void gt_perfetto_write_critical_path(struct gt_perfetto *perfetto)
 	struct drawing drawing = {.perfetto = perfetto};
 	struct gt_lanes *lanes;
 
-	if (!has_work(trace))
+	if (perfetto->ids.without_calls || !has_work(trace))
 		return;
 	lanes = gt_allocate(trace->processes.count * sizeof(*lanes));
 	gt_path_init(&drawing.path, trace, true);
