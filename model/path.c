@@ -478,6 +478,7 @@ void gt_path_init(struct gt_path *path, const struct gt_trace *trace, bool assum
 	if (!assume)
 		return;
 	gt_path_add_room(path);
+	gt_path_add_unlinked(path);
 	gt_path_sort_extras(path);
 }
 

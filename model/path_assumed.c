@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/minima.h"
+#include "base/search.h"
 #include "model/activity.h"
 #include "model/path_edges.h"
 
@@ -226,4 +228,87 @@ void gt_path_add_room(struct gt_path *path)
 		gt_array_release(&rooms[i].items);
 	}
 	gt_array_free(rooms);
+}
+
+/* ---- waits of which it is not known for what ---- */
+
+struct end {
+	gt_time end_ns;
+	gt_id item;
+};
+
+static int by_end(const void *a, const void *b)
+{
+	const struct end *left = a;
+	const struct end *right = b;
+
+	if (left->end_ns != right->end_ns)
+		return left->end_ns < right->end_ns ? -1 : 1;
+	return (left->item > right->item) - (left->item < right->item);
+}
+
+/* Recordings of before waits were read, and with waits left out. */
+static bool is_unlinked(const struct gt_path *path, gt_id call)
+{
+	enum { LONG_WAIT_NS = 20000 };
+	const struct gt_api_call *row = &path->trace->api_calls.rows[call];
+	struct gt_path_edge edge;
+
+	return row->kind == GT_API_SYNCHRONIZE && !(row->flags & GT_UNFINISHED) &&
+	       row->end_ns - row->start_ns > LONG_WAIT_NS && gt_path_has(path, call) &&
+	       gt_path_held_by(path, 2 * call + 1, &edge) && edge.kind == GT_PATH_CALL;
+}
+
+/* It ended in the call, and the call returned soon after. */
+static void link_wait(struct gt_path *path, const struct end *ends, size_t count, gt_id call)
+{
+	enum { SOON_NS = 100000 };
+	const struct gt_api_call *row = &path->trace->api_calls.rows[call];
+	const struct end wanted = {.end_ns = row->end_ns, .item = GT_NONE};
+	const gt_id process = gt_path_process(path, call);
+	size_t at = gt_search(ends, count, sizeof(*ends), &wanted, by_end, 1);
+
+	for (; at > 0 && ends[at - 1].end_ns > row->start_ns &&
+	       row->end_ns - ends[at - 1].end_ns <= SOON_NS;
+	     at--) {
+		const gt_id asked = gt_path_call_of(path, ends[at - 1].item);
+
+		if (gt_path_process(path, ends[at - 1].item) != process || asked > call)
+			continue;
+		gt_path_add_edge(path, ends[at - 1].item, 2 * call + 1, GT_PATH_WAIT, true);
+		return;
+	}
+}
+
+static struct end *find_ends(const struct gt_path *path, size_t *count)
+{
+	const gt_id first = (gt_id)path->trace->api_calls.count;
+	const gt_id all = (gt_id)(gt_path_points(path) / 2);
+	struct end *ends = gt_allocate((all - first + 1) * sizeof(*ends));
+
+	*count = 0;
+	for (gt_id item = first; item < all; item++)
+		if (gt_path_has(path, item))
+			ends[(*count)++] = (struct end){gt_path_time(path, 2 * item + 1), item};
+	if (*count > 1)
+		qsort(ends, *count, sizeof(*ends), by_end);
+	return ends;
+}
+
+void gt_path_add_unlinked(struct gt_path *path)
+{
+	gt_array(gt_id) calls = {0};
+	struct end *ends;
+	size_t count;
+
+	for (gt_id call = 0; call < path->trace->api_calls.count; call++)
+		if (is_unlinked(path, call))
+			*gt_array_push(&calls) = call;
+	if (calls.count > 0) {
+		ends = find_ends(path, &count);
+		gt_array_each(const gt_id, call, &calls)
+			link_wait(path, ends, count, *call);
+		gt_array_free(ends);
+	}
+	gt_array_release(&calls);
 }

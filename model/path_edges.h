@@ -20,8 +20,12 @@ void gt_path_add_streams(struct gt_path *path);
 /* What calls and streams waited for. */
 void gt_path_add_waits(struct gt_path *path);
 
-/* What nobody recorded: threads that hand over to each other; once extras are in order, room. */
+/*
+ * What nobody recorded: threads that hand over to each other; once extras are in order, room on the
+ * GPU, and what waits were for of which that is not known.
+ */
 void gt_path_add_threads(struct gt_path *path);
 void gt_path_add_room(struct gt_path *path);
+void gt_path_add_unlinked(struct gt_path *path);
 
 #endif

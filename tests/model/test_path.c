@@ -340,6 +340,15 @@ Test(path, does_not_take_a_busy_neighbour_for_what_a_thread_waited_for)
 	expect_path("A0-5 H5-200 A200-205");
 }
 
+Test(path, assumes_what_a_wait_was_for_that_is_linked_to_nothing)
+{
+	const gt_id launch = call("cudaLaunchKernel", 0, 5);
+
+	call("cudaEventSynchronize", 10, 103);
+	kernel(stream, launch, 8, 100);
+	expect_path("L0-8 K8-100 R?100-103");
+}
+
 Test(path, assumes_that_work_waited_for_room)
 {
 	const gt_id other = add_stream();
