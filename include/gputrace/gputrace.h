@@ -107,6 +107,14 @@ struct gputrace_api {
 	void (*pool_stats)(uint64_t pool, const struct gputrace_pool_stats *stats);
 	void (*pool_pull)(uint64_t pool, gputrace_pull *pull, void *user, uint64_t interval_ns);
 	void (*executable)(const struct gputrace_executable *executable);
+	/*
+	 * The same of a block that was handed out, or given back, some time ago, on whatever
+	 * thread: in nanoseconds of CLOCK_BOOTTIME. A library whose struct_size ends before has
+	 * them not.
+	 */
+	void (*block_alloc_at)(uint64_t pool, const void *address, uint64_t bytes,
+	                       uint64_t requested, void *stream, uint64_t time_ns);
+	void (*block_free_at)(uint64_t pool, const void *address, void *stream, uint64_t time_ns);
 };
 
 typedef const struct gputrace_api *gputrace_get_api_function(uint32_t version);
