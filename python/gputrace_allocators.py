@@ -93,7 +93,7 @@ class Library:
         get_api.restype, get_api.argtypes = pointer, [ctypes.c_uint32]
         table = get_api(API_VERSION)
         if not table:
-            raise LookupError("%s has other functions than these files" % path)
+            raise OSError("nothing is recorded, or this version is not known")
         api = Api.from_address(table)
         self.pool_create, self.pool_stats = api.pool_create, api.pool_stats
         self.executable = api.executable
@@ -241,7 +241,10 @@ class Sampler:
                 for reader in self.readers:
                     reader.end()
             self.pid = 0
-            if self.count:
+            if not self.library:
+                notes.add("No library that records pools was found in the program: of allocators "
+                          "nothing is recorded")
+            elif self.count:
                 notes.add("Allocators were asked %d times, which took %.1f us on average and %.1f "
                           "us at most" % (self.count, self.total_ns / self.count / 1e3,
                                           self.longest_ns / 1e3))

@@ -270,6 +270,13 @@ class Apart(Told):
                              CUDA_INJECTION64_PATH=str(library), STUB_INJECTS=injects)
             self.assertEqual((said, self.lines), ("well\n", []))
         self.assertEqual(len([note for note in self.notes() if "way to the recording: AttributeError" in note]), 1)
+        self.assertEqual(len([note for note in self.notes() if note.startswith("No library that records")]), 3)
+
+    def test_a_library_that_records_later_is_told_from_then_on(self):
+        begins = self.folder / "begins"
+        self.tell("import torch\ntorch.cuda.memory.caching_allocator_alloc(1)\n" + NOW
+                  + f"open({str(begins)!r}, 'w').close()\n" + NOW, TOLD_POOLS_LATER=str(begins))
+        self.assertEqual(len(self.stats()), 2)
 
     def test_what_is_not_recorded_is_not_told(self):
         self.tell("import torch\ntorch.cuda.memory.caching_allocator_alloc(1)\n" + NOW, TOLD_POOLS_REFUSES="1")
