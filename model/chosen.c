@@ -324,6 +324,8 @@ static bool overhead_stays(const struct cut *cut, const struct gt_overhead *over
 static bool counter_stays(const struct cut *cut, const struct gt_counter *counter, size_t row)
 {
 	(void)row;
+	if (counter->pool < cut->trace->pools.count)
+		return cut->chosen->stays[GT_TABLE_pools][counter->pool];
 	if (counter->device < cut->trace->devices.count)
 		return cut->chosen->stays[GT_TABLE_devices][counter->device];
 	return is_kept(cut, GT_TABLE_processes, counter->process);
