@@ -124,6 +124,7 @@ class Events:
         self.torch = torch
         self.last = {}  # by device
         self.counted = {}  # by device: allocations when they were read
+        self.last_ns = {}  # by device: of what was told last
 
     def start(self):
         """Without the stacks of calls, which would cost the most."""
@@ -142,7 +143,7 @@ class Events:
         for device, pool, allocations in pools:
             self.counted[device] = allocations
             if device < len(traces):
-                self.tell(library, pool, self.new_of(device, traces[device]))
+                self.tell(library, pool, device, self.new_of(device, traces[device]))
 
     def new_of(self, device, events):
         """The list's end behind what was read last."""
@@ -158,16 +159,27 @@ class Events:
         notes.add("PyTorch forgot events of its blocks before they were read: some are missing")
         return events
 
-    def tell(self, library, pool, events):
-        """Their times are those of the wall clock, the recording's of CLOCK_BOOTTIME."""
-        apart_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.time_ns()
+    def tell(self, library, pool, device, events):
+        """Their times are microseconds of the wall clock, the library's are of CLOCK_MONOTONIC.
+
+        Of several in one microsecond the order is told by nanoseconds.
+        """
+        apart_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - time.time_ns()
+        last_ns = self.last_ns.get(device, 0)
         for event in events:
-            if event["action"] == "alloc":
+            action = event["action"]
+            if action not in ("alloc", "free_requested"):
+                continue
+            at_ns = 1000 * event["time_us"]
+            # The clock may be set back, but not by as little as this.
+            last_ns = last_ns + 1 if 0 <= last_ns - at_ns < 10 ** 6 else at_ns
+            if action == "alloc":
                 library.block_alloc_at(pool, event["addr"], event["size"], event["size"],
-                                       event["stream"], 1000 * event["time_us"] + apart_ns)
-            elif event["action"] == "free_requested":
+                                       event["stream"], last_ns + apart_ns)
+            else:
                 library.block_free_at(pool, event["addr"], event["stream"],
-                                      1000 * event["time_us"] + apart_ns)
+                                      last_ns + apart_ns)
+        self.last_ns[device] = last_ns
 
 
 class Reader:

@@ -135,9 +135,9 @@ struct gputrace_api {
 	void (*pool_pull)(uint64_t pool, gputrace_pull *pull, void *user, uint64_t interval_ns);
 	void (*executable)(const struct gputrace_executable *executable);
 	/*
-	 * The same of a block that was handed out, or given back, some time ago, on whatever
-	 * thread: in nanoseconds of CLOCK_BOOTTIME. A library whose struct_size ends before has
-	 * them not.
+	 * Of a block that was handed out, or given back, some time ago, on a thread that is not
+	 * known. time_ns: of CLOCK_MONOTONIC. These two are not in every table of this version:
+	 * where struct_size ends before them they are missing.
 	 */
 	void (*block_alloc_at)(uint64_t pool, const void *address, uint64_t bytes,
 	                       uint64_t requested, void *stream, uint64_t time_ns);
@@ -262,6 +262,28 @@ static inline void gputrace_block_free_on(uint64_t pool, const void *address, vo
 static inline void gputrace_block_free(uint64_t pool, const void *address)
 {
 	gputrace_block_free_on(pool, address, GPUTRACE_NO_STREAM);
+}
+
+/*
+ * The same of what was some time ago, on whatever thread: time_ns is of CLOCK_MONOTONIC. Of one
+ * address they are told in the order in which they were.
+ */
+static inline void gputrace_block_alloc_at(uint64_t pool, const void *address, uint64_t bytes,
+                                           uint64_t requested, void *stream, uint64_t time_ns)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (api && api->struct_size >= sizeof(*api))
+		api->block_alloc_at(pool, address, bytes, requested, stream, time_ns);
+}
+
+static inline void gputrace_block_free_at(uint64_t pool, const void *address, void *stream,
+                                          uint64_t time_ns)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (api && api->struct_size >= sizeof(*api))
+		api->block_free_at(pool, address, stream, time_ns);
 }
 
 /* Nothing is known yet. */

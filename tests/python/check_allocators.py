@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gputrace run --allocators brings into programs in Python, with stubs of torch and jax beside this file.
 
-    tests/python/check_allocators.py GPUTRACE [GROUP...]    groups: Sampled Blocks Executables Apart Asked
+    tests/python/check_allocators.py GPUTRACE [GROUP...]    groups: Sampled Blocks Executables Apart Kept Asked
 
 What is told goes to tests/fakes/told_pools.c, in place of the injection library.
 """
@@ -18,6 +18,7 @@ from case import FAKES, GPUTRACE, HERE, NEW, Case
 
 HEADER = HERE.parent.parent / "include" / "gputrace" / "gputrace.h"
 TOLD = FAKES / "told_pools.so"
+SHOWS = [FAKES.parent / "bin" / name for name in ("show_rows", "show_ranges")]
 BEGIN = f"import sys, time; sys.path.insert(0, {str(HERE)!r})\n"
 # What a program that knows of gputrace may do: the figures of this moment.
 NOW = "sys.modules['gputrace_allocators'].sample()\n"
@@ -183,7 +184,7 @@ class Blocks(Told):
 
     def test_have_their_own_times(self):
         said = self.tell("import torch\nmemory = torch.cuda.memory\n"
-                         "now = lambda: print(time.clock_gettime_ns(time.CLOCK_BOOTTIME))\n"
+                         "now = lambda: print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))\n"
                          "now(); address = memory.caching_allocator_alloc(1000)\n"
                          "now(); time.sleep(0.05); now(); memory.caching_allocator_delete(address)\n"
                          "now(); print(address)\n")
@@ -318,6 +319,76 @@ class Apart(Told):
             self.tell(text, asked=asked, STUB_VERSION=number)
             self.assertTrue(self.pools())
             self.assertTrue([note for note in self.notes() if number + " is not among the versions" in note])
+
+
+@unittest.skipUnless(TOLD.exists() and all(show.exists() for show in SHOWS), "the fakes are not built")
+class Kept(Case):
+    """What is told is in the recording, with a CUDA of our own (tests/fakes)."""
+
+    def record(self, words, text, **more):
+        program = self.write("main.py", BEGIN + text)
+        done = subprocess.run([GPUTRACE, "run", "--allocators", words, "--allocator-interval", "1h", "--telemetry", "off",
+                               "-o", "x", sys.executable, program], cwd=self.folder, capture_output=True, text=True,
+                              env=self.clean(LD_LIBRARY_PATH=str(FAKES), FAKE_CUPTI="", STUB_LOG=str(self.log),
+                                             STUB_LIBRARY=str(FAKES / "nvtx_torch.so"), **more), check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("--allocators", done.stderr)
+        return done.stdout
+
+    def rows(self, show, *words):
+        shown = subprocess.run([show, self.folder / "x.gputrace", *words], capture_output=True, text=True, check=True)
+        return [json.loads(line) for line in shown.stdout.splitlines()]
+
+    def table(self, name):
+        return self.rows(SHOWS[0], name)
+
+    def counters(self):
+        return {row["name"]: row["values"] for row in self.rows(SHOWS[1]) if row["table"] == "counters"}
+
+    def test_of_pytorch(self):
+        seen = [eval(line) for line in self.record("pytorch", Sampled.TWO, STUB_DEVICES="1").splitlines()]
+        pool, = self.table("pools")
+        self.assertEqual((pool["name"], pool["teller"], pool["place"], pool["device"]), (POOL, 1, 0, 0))
+        counters = self.counters()
+        for name, of in (("num_allocs", "allocation.all.allocated"), ("num_frees", "allocation.all.freed"),
+                         ("bytes_in_use", "allocated_bytes.all.current"), ("bytes_requested", "requested_bytes.all.current"),
+                         ("bytes_reserved", "reserved_bytes.all.current")):
+            self.assertEqual(counters[name], [stats[of] for stats in seen] + [seen[-1][of]], name)
+        self.assertNotIn("num_splits", counters)
+        notes = subprocess.run([GPUTRACE, "info", "x"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        self.assertIn("its allocator is asked for its figures", notes)
+        self.assertIn("Allocators were asked 3 times", notes)
+
+    def test_of_blocks_of_pytorch(self):
+        self.record("pytorch-blocks", "import torch\nmemory = torch.cuda.memory\n"
+                    "kept = [memory.caching_allocator_alloc(100 * size) for size in range(1, 4)]\n"
+                    "memory.caching_allocator_delete(kept[1])\n" + NOW +
+                    "for turn in range(500):\n"
+                    "    memory.caching_allocator_delete(memory.caching_allocator_alloc(700))\n")
+        blocks = self.table("pool_blocks")
+        self.assertEqual(len(blocks), 503)
+        self.assertEqual([block["requested_bytes"] for block in blocks], [100, 200, 300] + [700] * 500)
+        self.assertEqual([at for at, block in enumerate(blocks) if block["flags"] & 1], [0, 2])
+        self.assertEqual({block["thread"] for block in blocks}, {None})
+        ended = [block for block in blocks if block["end_ns"]]
+        self.assertTrue(all(block["start_ns"] <= block["end_ns"] for block in ended))
+        ledger = subprocess.run([GPUTRACE, "info", "x", "--json"], cwd=self.folder, capture_output=True, text=True,
+                                check=True).stdout
+        self.assertFalse([row for row in json.loads(ledger)["ledger"] if row["class"].startswith("blocks_") and row["count"]])
+
+    def test_of_jax(self):
+        self.record("jax", "import jax\ndevice, other = jax.local_devices()\ndevice.alloc(1000)\n"
+                    "jax.xla_bridge.backends()['cuda'].compile('jit_step', [device])\n")
+        self.assertEqual([(pool["name"], pool["teller"], pool["device"]) for pool in self.table("pools")],
+                         [("JAX BFC allocator", 2, 0), ("JAX BFC allocator", 2, 1)])
+        row, = self.table("executables")
+        self.assertEqual([row[name] for name in ("name", "device", "argument_bytes", "output_bytes", "temporary_bytes",
+                                                 "alias_bytes", "code_bytes")],
+                         ["jit_step", 0, 4096, 1024, 65536, 512, 9000])
+
+    def test_without_pools_nothing_is(self):
+        self.record("pytorch", Sampled.TWO, GPUTRACE_POOLS="0")
+        self.assertEqual(self.table("pools"), [])
 
 
 class Asked(Case):

@@ -90,8 +90,10 @@ class Client:
 def _init_backend(platform):
     if platform == "cpu":
         return Client("cpu", [])
-    if os.environ.get("STUB_INJECTS"):
-        import ctypes
+    import ctypes
+    if os.environ.get("STUB_LIBRARY"):
+        ctypes.CDLL(os.environ["STUB_LIBRARY"]).nvtx_torch_launch(b"first")
+    elif os.environ.get("STUB_INJECTS"):
         ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"])
     return Client("gpu", [Device(0), Device(1)])
 
