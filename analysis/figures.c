@@ -156,10 +156,7 @@ gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call)
 {
 	if (api_call >= trace->api_calls.count)
 		return GT_NONE;
-
-	const gt_id thread = trace->api_calls.rows[api_call].thread;
-
-	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
+	return gt_trace_thread_process(trace, trace->api_calls.rows[api_call].thread);
 }
 
 gt_id gt_stream_device(const struct gt_trace *trace, gt_id stream)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/search.h"
 
 static bool is_of_thread(const struct gt_trace *trace, const struct gt_api_call *call)
 {
@@ -42,21 +43,27 @@ void gt_thread_calls_release(struct gt_thread_calls *calls)
 	*calls = (struct gt_thread_calls){0};
 }
 
-/* The first of the thread's calls that does not start before that time. */
-static size_t first_call_from(const struct gt_thread_calls *calls, gt_id thread, gt_time time)
+struct moment {
+	const struct gt_trace *trace;
+	gt_time time_ns;
+};
+
+static int by_start(const void *row, const void *wanted)
 {
-	size_t low = calls->first[thread];
-	size_t high = calls->first[thread + 1];
+	const struct moment *moment = wanted;
+	const gt_time start_ns = moment->trace->api_calls.rows[*(const gt_id *)row].start_ns;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
+	return (start_ns > moment->time_ns) - (start_ns < moment->time_ns);
+}
 
-		if (calls->trace->api_calls.rows[calls->rows[middle]].start_ns < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+/* The first of the thread's calls that does not start before that time. */
+static size_t first_call_from(const struct gt_thread_calls *calls, gt_id thread, gt_time time_ns)
+{
+	const struct moment moment = {calls->trace, time_ns};
+	const size_t first = calls->first[thread];
+
+	return first + gt_search(calls->rows + first, calls->first[thread + 1] - first,
+	                         sizeof(*calls->rows), &moment, by_start, 0);
 }
 
 struct gt_call_reach gt_thread_calls_reaching(const struct gt_thread_calls *calls,

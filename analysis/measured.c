@@ -6,6 +6,7 @@
 
 #include "analysis/spread.h"
 #include "base/array.h"
+#include "base/search.h"
 
 #define GAP_STEPS 10 /* a step so many times as long as usual was not watched */
 
@@ -91,21 +92,21 @@ double gt_measured_mean(const struct gt_measured *measured)
 	return measured->count ? measured->values[0] : NAN;
 }
 
-/* The last value at or before a time, of which there must be one. */
+static int by_time(const void *row, const void *wanted)
+{
+	const gt_time left = *(const gt_time *)row;
+	const gt_time right = *(const gt_time *)wanted;
+
+	return (left > right) - (left < right);
+}
+
+/* The last value at or before a time, or the first; there must be one. */
 static size_t last_before(const struct gt_measured *measured, gt_time time_ns)
 {
-	size_t first = 0;
-	size_t end = measured->count;
+	const size_t count = gt_search(measured->times_ns, measured->count,
+	                               sizeof(*measured->times_ns), &time_ns, by_time, 1);
 
-	while (end - first > 1) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (measured->times_ns[middle] <= time_ns)
-			first = middle;
-		else
-			end = middle;
-	}
-	return first;
+	return count > 0 ? count - 1 : 0;
 }
 
 /* The area from the beginning of a step to a time in it. */

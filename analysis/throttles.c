@@ -2,6 +2,7 @@
 #include "analysis/throttles.h"
 
 #include "analysis/measured.h"
+#include "base/search.h"
 
 static void add_span(struct gt_throttled *device, const struct gt_throttle_span *span)
 {
@@ -70,28 +71,26 @@ bool gt_throttles_measured(const struct gt_throttles *throttles, gt_id device)
 	return device < throttles->device_count && throttles->devices[device].measured;
 }
 
+static int by_start(const void *row, const void *wanted)
+{
+	const struct gt_throttle_span *span = row;
+	const gt_time time_ns = *(const gt_time *)wanted;
+
+	return (span->start_ns > time_ns) - (span->start_ns < time_ns);
+}
+
 uint64_t gt_throttles_at(const struct gt_throttles *throttles, gt_id device, gt_time time_ns)
 {
 	const struct gt_throttled *found;
-	size_t first = 0;
-	size_t end;
+	size_t begun;
 
 	if (!gt_throttles_measured(throttles, device))
 		return 0;
 	found = &throttles->devices[device];
-	end = found->spans.count;
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-		const struct gt_throttle_span *span = &found->spans.rows[middle];
-
-		if (time_ns < span->start_ns)
-			end = middle;
-		else if (time_ns >= span->end_ns)
-			first = middle + 1;
-		else
-			return span->reasons;
-	}
-	return 0;
+	begun = gt_count_up_to(&found->spans, &time_ns, by_start);
+	return begun > 0 && time_ns < found->spans.rows[begun - 1].end_ns
+	               ? found->spans.rows[begun - 1].reasons
+	               : 0;
 }
 
 struct gt_throttle_sum gt_throttles_sum(const struct gt_throttles *throttles, gt_id device,

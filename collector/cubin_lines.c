@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/search.h"
 #include "collector/cubin.h"
 
 /*
@@ -157,23 +158,23 @@ static void begin_sequence(struct lines *lines)
 	lines->inlined = 0;
 }
 
-/* Relocations are few, one a function; they mostly stand in the order of the section. */
+static int by_offset(const void *a, const void *b)
+{
+	const struct address *left_one = a;
+	const struct address *right_one = b;
+
+	return (left_one->offset > right_one->offset) - (left_one->offset < right_one->offset);
+}
+
+/* Relocations are few, one a function. */
 static void set_address(struct lines *lines, uint64_t offset)
 {
-	size_t low = 0;
-	size_t high = lines->addresses.count;
+	const struct address wanted = {.offset = offset};
+	const size_t place = gt_count_before(&lines->addresses, &wanted, by_offset);
 
 	lines->function = NULL;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (lines->addresses.rows[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < lines->addresses.count && lines->addresses.rows[low].offset == offset)
-		lines->function = lines->addresses.rows[low].function;
+	if (place < lines->addresses.count && lines->addresses.rows[place].offset == offset)
+		lines->function = lines->addresses.rows[place].function;
 }
 
 static void run_extended(struct lines *lines, struct cursor *cursor)
@@ -276,14 +277,6 @@ static void read_units(struct lines *lines, const struct gt_cubin_section *secti
 		while (!cursor.failed && left(&cursor) > 0)
 			run_opcode(lines, &cursor);
 	}
-}
-
-static int by_offset(const void *a, const void *b)
-{
-	const struct address *left_one = a;
-	const struct address *right_one = b;
-
-	return (left_one->offset > right_one->offset) - (left_one->offset < right_one->offset);
 }
 
 static void read_relocations(struct lines *lines, const struct gt_cubin_facts *facts,

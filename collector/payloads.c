@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 #include "collector/nvtx_names.h"
@@ -628,28 +629,22 @@ static bool is_of(const struct gt_record_range_data *row, const struct gt_payloa
 	       row->time_ns == event->time_ns;
 }
 
+static int of_event(const void *a, const void *b)
+{
+	const struct gt_record_range_data *left = a;
+	const struct gt_payload_event *right = b;
+
+	if (left->thread != right->tid)
+		return left->thread < right->tid ? -1 : 1;
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
 /* The first row of the event, or the end. */
 static size_t find(const struct gt_payloads *payloads, const struct gt_payload_event *event)
 {
-	const struct gt_record_range_data wanted = {
-		.thread = event->tid, .time_ns = event->time_ns, .order = event->order};
-	const struct gt_record_range_data *rows = payloads->capture->raw_range_data.rows;
-	size_t low = 0;
-	size_t high = payloads->capture->raw_range_data.count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct gt_record_range_data *row = &rows[middle];
-		const bool before = row->thread != wanted.thread     ? row->thread < wanted.thread
-		                    : row->time_ns != wanted.time_ns ? row->time_ns < wanted.time_ns
-		                                                     : row->order < wanted.order;
-
-		if (before)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return gt_count_before(&payloads->capture->raw_range_data, event, of_event);
 }
 
 /* What is sent without a message is called as the first of its payloads is. */

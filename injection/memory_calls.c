@@ -9,6 +9,39 @@
 /* NOLINTNEXTLINE(readability-identifier-naming): CUPTI calls the structs of parameters so */
 typedef cuMemHostAlloc_params cuMemHostAlloc_v2_params;
 
+/*
+ * Calls that CUDA 13 replaced, which programs of earlier toolkits make: its headers have their
+ * callback ids, and their parameters in a file that needs another one that is not there.
+ */
+struct advice_params {
+	const void *devPtr;
+	size_t count;
+	enum cudaMemoryAdvise advice;
+	int device;
+};
+
+struct prefetch_params {
+	const void *devPtr;
+	size_t count;
+	int dstDevice;
+	cudaStream_t stream;
+};
+
+struct add_node_params {
+	cudaGraphNode_t *pGraphNode;
+	cudaGraph_t graph;
+	const cudaGraphNode_t *pDependencies;
+	size_t numDependencies;
+	struct cudaGraphNodeParams *nodeParams;
+};
+
+/* NOLINTBEGIN(readability-identifier-naming): likewise */
+typedef struct advice_params cudaMemAdvise_v8000_params;
+typedef struct prefetch_params cudaMemPrefetchAsync_v8000_params;
+typedef struct prefetch_params cudaMemPrefetchAsync_ptsz_v8000_params;
+typedef struct add_node_params cudaGraphAddNode_v12020_params;
+/* NOLINTEND(readability-identifier-naming) */
+
 /* Levels of a mipmap that is as wide as any: no more are counted. */
 #define MOST_LEVELS 32u
 
@@ -116,6 +149,46 @@ static uint32_t place_of(unsigned type, int id)
 	return type == CU_MEM_LOCATION_TYPE_DEVICE && id >= 0 ? (uint32_t)id + 1 : 0;
 }
 
+/* Where memory is to be: the host has no ordinal, the type tells it. */
+static void read_location(struct gt_memory_facts *facts, unsigned type, int id)
+{
+	facts->place_plus_one = place_of(type, id);
+	facts->value = type;
+}
+
+/* As calls before CUDA 12.2 name it. */
+static void read_target(struct gt_memory_facts *facts, int device)
+{
+	read_location(facts, device < 0 ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE,
+	              device);
+}
+
+/* Of a batch of more members than this the bytes are not told: it is time of the program's. */
+#define MOST_MEMBERS 4096u
+
+static uint64_t sum_of(const size_t *sizes, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count && count <= MOST_MEMBERS; i++)
+		sum += sizes[i];
+	return sum;
+}
+
+/* The runtime's types of nodes have the driver's numbers. */
+static uint32_t node_kind(unsigned type)
+{
+	if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		return GT_MEMORY_CALL_ALLOCATE_NODE;
+	return type == CU_GRAPH_NODE_TYPE_MEM_FREE ? GT_MEMORY_CALL_FREE_NODE : 0;
+}
+
+/* The address of what a node allocates is known once the call has returned. */
+static uint64_t node_address(const CUpti_CallbackData *data, uint64_t address)
+{
+	return gt_has_returned_well(data) ? address : 0;
+}
+
 /* How a member is read into the fact: the words of memory_calls.def. */
 #define ADDRESS(member)      facts->address = (uintptr_t)params->member;
 #define MADE_ADDRESS(member) facts->address = (uintptr_t)gt_made_at(data, params->member);
@@ -151,6 +224,37 @@ static uint32_t place_of(unsigned type, int id)
 #define ATTRIBUTE(attribute, member)                                                               \
 	facts->options = (uint32_t)params->attribute;                                              \
 	facts->value = attribute_value(params->attribute, params->member);
+#define LOCATION(member)                                                                           \
+	read_location(facts, (unsigned)params->member.type, (int)params->member.id);
+#define LOCATION_AT(member)                                                                        \
+	if (params->member)                                                                        \
+		read_location(facts, (unsigned)params->member->type, (int)params->member->id);
+#define GOES_TO(member) read_target(facts, (int)params->member);
+#define BATCH(addresses, sizes, number)                                                            \
+	if (params->number && params->addresses && params->sizes) {                                \
+		facts->address = (uintptr_t)params->addresses[0];                                  \
+		facts->size_bytes = sum_of(params->sizes, params->number);                         \
+	}
+#define PLACES(locations, number)                                                                  \
+	if (params->number == 1 && params->locations)                                              \
+		read_location(facts, (unsigned)params->locations[0].type,                          \
+		              (int)params->locations[0].id);
+#define ALLOCATES(node)                                                                            \
+	facts->address = node_address(data, (uintptr_t)(node).dptr);                               \
+	facts->size_bytes = (node).bytesize;                                                       \
+	facts->place_plus_one = place_of((unsigned)(node).poolProps.location.type,                 \
+	                                 (int)(node).poolProps.location.id);
+#define ALLOC_NODE(member)                                                                         \
+	if (params->member) {                                                                      \
+		ALLOCATES(*params->member)                                                         \
+	}
+#define NODE(member)                                                                               \
+	facts->kind = node_kind(params->member ? (unsigned)params->member->type : 0);              \
+	if (facts->kind == GT_MEMORY_CALL_ALLOCATE_NODE) {                                         \
+		ALLOCATES(params->member->alloc)                                                   \
+	} else if (facts->kind == GT_MEMORY_CALL_FREE_NODE) {                                      \
+		facts->address = (uintptr_t)params->member->free.dptr;                             \
+	}
 
 #define READER(name, params_type, members)                                                         \
 	static void name(const CUpti_CallbackData *data, struct gt_memory_facts *facts)            \
@@ -178,15 +282,22 @@ const struct gt_memory_call *gt_memory_call_find(bool driver, CUpti_CallbackId i
 void gt_memory_call_read(const struct gt_memory_call *call, const CUpti_CallbackData *data,
                          struct gt_memory_facts *facts)
 {
-	*facts = (struct gt_memory_facts){.stream = call->default_stream};
+	*facts = (struct gt_memory_facts){.stream = call->default_stream, .kind = call->kind};
 	if (data->functionParams)
 		call->read(data, facts);
 }
 
-bool gt_memory_call_is_empty(const struct gt_memory_call *call, const struct gt_memory_facts *facts)
+bool gt_memory_call_is_empty(const struct gt_memory_facts *facts)
 {
-	return (call->kind == GT_MEMORY_CALL_FREE || call->kind == GT_MEMORY_CALL_FREE_ORDERED ||
-	        call->kind == GT_MEMORY_CALL_FREE_HOST ||
-	        call->kind == GT_MEMORY_CALL_DESTROY_ARRAY) &&
-	       facts->address == 0 && facts->handle == 0;
+	switch (facts->kind) {
+	case 0:
+		return true;
+	case GT_MEMORY_CALL_FREE:
+	case GT_MEMORY_CALL_FREE_ORDERED:
+	case GT_MEMORY_CALL_FREE_HOST:
+	case GT_MEMORY_CALL_DESTROY_ARRAY:
+		return facts->address == 0 && facts->handle == 0;
+	default:
+		return false;
+	}
 }

@@ -27,6 +27,7 @@ struct gt_memory_facts {
 	uint64_t stream;         /* or one of GT_STREAM_... */
 	uint32_t place_plus_one; /* ordinal of the device that the call names, 0: it names none */
 	uint32_t options;
+	uint32_t kind; /* enum gt_memory_call_kind; 0: it turned out to be about no memory */
 };
 
 struct gt_memory_call {
@@ -45,8 +46,7 @@ const struct gt_memory_call *gt_memory_call_find(bool driver, CUpti_CallbackId i
 void gt_memory_call_read(const struct gt_memory_call *call, const CUpti_CallbackData *data,
                          struct gt_memory_facts *facts);
 
-/* Whether it ends nothing: a call to free NULL. */
-bool gt_memory_call_is_empty(const struct gt_memory_call *call,
-                             const struct gt_memory_facts *facts);
+/* Whether it is about no memory, or ends nothing: a call to free NULL. */
+bool gt_memory_call_is_empty(const struct gt_memory_facts *facts);
 
 #endif

@@ -138,6 +138,11 @@ int64_t gt_device_number(const struct gt_device *device)
 	return device->index >= 0 ? (int64_t)device->index : (int64_t)device->ordinal;
 }
 
+gt_id gt_trace_thread_process(const struct gt_trace *trace, gt_id thread)
+{
+	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
+}
+
 gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream)
 {
 	if (stream >= trace->streams.count)

@@ -199,8 +199,9 @@ uint64_t gt_trace_clock_bound(const struct gt_trace *trace);
 /* The number people know a GPU by: its machine's where that is known, else its process's. */
 int64_t gt_device_number(const struct gt_device *device);
 
-/* GT_NONE when the row names no stream or context. */
+/* GT_NONE when there is no such row. */
 gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream);
+gt_id gt_trace_thread_process(const struct gt_trace *trace, gt_id thread);
 
 /*
  * The process of a row of any table (GT_TABLE_...), by the declared references of its columns;

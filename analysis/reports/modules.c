@@ -290,10 +290,7 @@ static void sum_calls(const struct tally *tally, struct sum *sums)
 
 	gt_array_each(const struct gt_module_call, call, &tally->calls.list) {
 		const gt_id thread = trace->api_calls.rows[call->call].thread;
-		struct sum *sum =
-			sum_of(tally, sums,
-		               thread < trace->threads.count ? trace->threads.rows[thread].process
-		                                             : GT_NONE);
+		struct sum *sum = sum_of(tally, sums, gt_trace_thread_process(trace, thread));
 
 		sum->calls++;
 		if (call->reads)

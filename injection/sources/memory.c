@@ -21,7 +21,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	if (!what)
 		return NULL;
 	gt_memory_call_read(what, call.data, &facts);
-	if (gt_memory_call_is_empty(what, &facts))
+	if (gt_memory_call_is_empty(&facts))
 		return NULL;
 	record = gt_emit_begin(session, GT_RECORD_memory_call, sizeof(*record));
 	if (!record)
@@ -35,7 +35,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 		.correlation = call.data->correlationId,
 		.context = call.data->contextUid,
 		.place = facts.place_plus_one,
-		.kind = what->kind,
+		.kind = facts.kind,
 		.options = facts.options,
 		.flags = call.driver ? GT_RECORD_DRIVER_API : 0,
 		.start_ns = gt_stamp(),

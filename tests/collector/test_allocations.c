@@ -127,6 +127,53 @@ Test(allocations, of_handles_end_with_the_last_of_them)
 	cr_expect(eq(u32, rows[0].ended_by, 3));
 }
 
+Test(allocations, of_physical_memory_end_with_the_last_mapping)
+{
+	const struct gt_allocation *rows;
+
+	ADD(CREATE, 2000, 2010, .handle = HANDLE, .size_bytes = 0x2000, .place = 1);
+	ADD(MAP, 2100, 2110, .address = 0x10000, .size_bytes = 0x1000, .handle = HANDLE);
+	ADD(MAP, 2200, 2210, .address = 0x20000, .size_bytes = 0x1000, .handle = HANDLE);
+	ADD(RELEASE, 2300, 2310, .handle = HANDLE);
+	ADD(CREATE, 2400, 2410, .handle = HANDLE, .size_bytes = 0x3000); /* the number again */
+	ADD(UNMAP, 2500, 2510, .address = 0x10000, .size_bytes = 0x1000);
+	ADD(UNMAP, 2600, 2610, .address = 0x20000, .size_bytes = 0x1000);
+	rows = collect_rows(4);
+	cr_expect(eq(u64, rows[0].size_bytes, 0x2000));
+	cr_expect(eq(u32, rows[0].ended_by, 6));
+	cr_expect(eq(u32, rows[1].backed_by, 0));
+	cr_expect(eq(u32, rows[2].backed_by, 0));
+	cr_expect(eq(u32, rows[0].backed_by, GT_NONE));
+	cr_expect(eq(u32, rows[3].flags, GT_UNFINISHED));
+}
+
+Test(allocations, that_are_retained_by_address_stay_the_same_memory)
+{
+	const struct gt_allocation *rows;
+
+	ADD(CREATE, 2000, 2010, .handle = HANDLE, .size_bytes = 0x1000);
+	ADD(MAP, 2100, 2110, .address = 0x10000, .size_bytes = 0x1000, .handle = HANDLE);
+	ADD(RELEASE, 2200, 2210, .handle = HANDLE);
+	ADD(RETAIN, 2300, 2310, .handle = HANDLE + 1, .address = 0x10000);
+	ADD(UNMAP, 2400, 2410, .address = 0x10000, .size_bytes = 0x1000);
+	ADD(RELEASE, 2500, 2510, .handle = HANDLE + 1);
+	rows = collect_rows(2);
+	cr_expect(eq(u32, rows[0].ended_by, 5));
+	cr_expect(eq(u32, rows[1].ended_by, 4));
+}
+
+Test(allocations, of_a_pool_of_the_host_are_on_no_device)
+{
+	const struct gt_allocation *rows;
+
+	ADD(CREATE_POOL, 2000, 2010, .handle = HANDLE);
+	recording_add(&recording, memory_call, .kind = GT_MEMORY_CALL_ALLOCATE_ORDERED,
+	              .start_ns = 2100, .end_ns = 2110, .thread = THREAD, .context = CONTEXT,
+	              .stream = UINT64_MAX, .address = ADDRESS, .handle = HANDLE, .size_bytes = 64);
+	rows = collect_rows(2);
+	cr_expect(eq(u32, rows[1].device, GT_NONE));
+}
+
 Test(allocations, that_lie_side_by_side_are_unmapped_together)
 {
 	const struct gt_allocation *rows;

@@ -484,3 +484,20 @@ Test(graphs, name_the_ranges_that_were_open_where_their_nodes_were_captured)
 	expect_text(range_of(node_with(EXEC_NODE)->range), "forward");
 	expect_text(range_of(node_with(NODE + 2)->range), "backward");
 }
+
+/* As autograd's thread launches while the one that captures waits in backward(). */
+Test(graphs, name_the_range_of_the_thread_that_captures_where_another_has_none)
+{
+	push_range("forward", THREAD, 1, 2050, 2280);
+	push_range("backward", THREAD, 3, 2290, 2390);
+	push_range("replay", THREAD, 5, 3900, 4100);
+	add_capture();
+	instantiate(EXEC, HANDLE, EXEC_NODE, 3000, 10);
+	launch(HANDLE, EXEC, EXEC_NODE, 4000, 11);
+	finish();
+	cr_assert(eq(sz, trace.kernels.count, 3));
+	for (gt_id i = 0; i < 3; i++)
+		expect_text(range_of(gt_owner_of(&trace, GT_ACTIVITY_KERNEL, i).range),
+		            i == 2 ? "backward" : "forward");
+	expect_text(range_of(node_with(NODE + 2)->range), "backward");
+}

@@ -3,7 +3,8 @@
 """Captures a training step with torch.cuda.graph and replays it: graph_capture.py [REPLAYS]
 
 Forward is launched by the thread that captures, backward by autograd's own thread, and a branch of the
-forward pass on a second stream. The losses of the first and the last replay are printed.
+forward pass on a second stream. The parts of a step are ranges of torch.cuda.nvtx, which the thread that
+captures pushes. The losses of the first and the last replay are printed.
 """
 import os
 import sys
@@ -42,10 +43,14 @@ def main():
     x, target = torch.randn(2, BATCH, WIDTH).cuda()
 
     def step():
-        optimizer.zero_grad(set_to_none=True)
-        loss = nn.functional.mse_loss(model(x), target)
-        loss.backward()
-        optimizer.step()
+        with torch.cuda.nvtx.range("step"):
+            optimizer.zero_grad(set_to_none=True)
+            with torch.cuda.nvtx.range("forward"):
+                loss = nn.functional.mse_loss(model(x), target)
+            with torch.cuda.nvtx.range("backward"):
+                loss.backward()
+            with torch.cuda.nvtx.range("optimizer"):
+                optimizer.step()
         return loss
 
     # As PyTorch wants it: on a stream of its own before the capture.
@@ -57,7 +62,7 @@ def main():
     torch.cuda.current_stream().wait_stream(warm)
 
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.nvtx.range("capture"), torch.cuda.graph(graph):
         loss = step()
     graph.replay()
     print(f"first loss {loss.item():.6f}")

@@ -48,7 +48,7 @@ static bool has_one_of(const char *name, const char *const *words)
 	return false;
 }
 
-/* By their names: what is about memory, without what only asks or is a node of a graph. */
+/* By their names: what is about memory, without what only asks. */
 static bool is_about_memory(const char *name)
 {
 	static const char *const words[] = {"Malloc",
@@ -82,15 +82,17 @@ static bool is_about_memory(const char *name)
 	                                    "MemRetain",
 	                                    "ImportExternal",
 	                                    "DestroyExternalMemory",
+	                                    "MemAdvise",
+	                                    "MemPrefetch",
+	                                    "MemDiscard",
+	                                    "GraphAddNode",
+	                                    "GraphAddMemAlloc",
+	                                    "GraphAddMemFree",
+	                                    "GraphMemTrim",
+	                                    "MulticastUnbind",
 	                                    NULL};
-	static const char *const others[] = {"Graph",
-	                                     "cu64",
-	                                     "CanAccess",
-	                                     "CompressibleMem",
-	                                     "cudaMemSetMemPool",
-	                                     "cuMemSetMemPool",
-	                                     "ExternalSemaphore",
-	                                     NULL};
+	static const char *const others[] = {
+		"NodeGetParams", "cu64", "CanAccess", "CompressibleMem", "ExternalSemaphore", NULL};
 	static const char *const replaced[] = {
 		"cuMemAlloc",    "cuMemAllocPitch", "cuMemFree", "cuMemAllocHost",
 		"cuArrayCreate", "cuArray3DCreate", NULL};
@@ -131,7 +133,9 @@ Test(memory_calls, that_make_or_end_something_are_api_calls_of_that_kind)
 		const struct gt_memory_call *call = gt_memory_call_find(id >= 1024, id % 1024);
 		const struct gt_api_call_line *line = call ? gt_api_call_find(name) : NULL;
 
-		if (!call || call->kind >= GT_MEMORY_CALL_SET_POOL)
+		if (!call || call->kind >= GT_MEMORY_CALL_SET_POOL ||
+		    call->kind == GT_MEMORY_CALL_ALLOCATE_NODE ||
+		    call->kind == GT_MEMORY_CALL_FREE_NODE) /* calls about graphs */
 			continue;
 		cr_assert(line != NULL, "%s is no API call that is recorded", name);
 		expect_text(line->kind, call->kind >= GT_MEMORY_CALL_FREE ? "FREE" : "ALLOCATE");
@@ -259,12 +263,84 @@ Test(memory_calls, tell_the_attribute_of_a_pool_with_its_width)
 
 Test(memory_calls, that_free_nothing_are_told_from_those_that_do)
 {
-	const struct gt_memory_call *release =
-		gt_memory_call_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020);
-	const struct gt_memory_call *allocate =
-		gt_memory_call_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020);
+	struct gt_memory_facts facts = RUNTIME_FACTS(cudaFree_v3020, NULL, NULL);
 
-	cr_expect(gt_memory_call_is_empty(release, &(struct gt_memory_facts){0}));
-	cr_expect(not(gt_memory_call_is_empty(release, &(struct gt_memory_facts){.address = 1})));
-	cr_expect(not(gt_memory_call_is_empty(allocate, &(struct gt_memory_facts){0})));
+	cr_expect(gt_memory_call_is_empty(&facts));
+	facts = RUNTIME_FACTS(cudaFree_v3020, NULL, (void *)0x7000);
+	cr_expect(not(gt_memory_call_is_empty(&facts)));
+	facts = RUNTIME_FACTS(cudaMalloc_v3020, NULL, NULL, 0);
+	cr_expect(not(gt_memory_call_is_empty(&facts)));
+}
+
+Test(memory_calls, tell_what_nodes_of_graphs_allocate_and_free)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS node = {.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1},
+	                                   .bytesize = 4096,
+	                                   .dptr = 0x7000};
+	CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+	                         .alloc = {.bytesize = 512, .dptr = 0x8000}};
+	struct cudaGraphNodeParams free_node = {.type = cudaGraphNodeTypeMemFree,
+	                                        .free = {.dptr = (void *)0x8000}};
+	struct gt_memory_facts facts =
+		DRIVER_FACTS(cuGraphAddMemAllocNode, NULL, NULL, NULL, NULL, 0, &node);
+
+	cr_expect(eq(u64, facts.size_bytes, 4096));
+	cr_expect(eq(u64, facts.address, 0), "not before it has returned");
+	facts = DRIVER_FACTS(cuGraphAddMemAllocNode, &ok, NULL, NULL, NULL, 0, &node);
+	cr_expect(eq(u64, facts.address, 0x7000));
+	cr_expect(eq(u32, facts.place_plus_one, 2));
+	facts = DRIVER_FACTS(cuGraphAddNode_v2, &ok, NULL, NULL, NULL, NULL, 0, &any);
+	cr_expect(eq(u32, facts.kind, GT_MEMORY_CALL_ALLOCATE_NODE));
+	cr_expect(eq(u64, facts.address, 0x8000));
+	cr_expect(eq(u64, facts.size_bytes, 512));
+	facts = RUNTIME_FACTS(cudaGraphAddNode_v12030, NULL, NULL, NULL, NULL, NULL, 0, &free_node);
+	cr_expect(eq(u32, facts.kind, GT_MEMORY_CALL_FREE_NODE));
+	cr_expect(eq(u64, facts.address, 0x8000));
+	any.type = CU_GRAPH_NODE_TYPE_KERNEL;
+	facts = DRIVER_FACTS(cuGraphAddNode_v2, NULL, NULL, NULL, NULL, NULL, 0, &any);
+	cr_expect(gt_memory_call_is_empty(&facts));
+	facts = DRIVER_FACTS(cuGraphAddNode_v2, NULL, NULL, NULL, NULL, NULL, 0, NULL);
+	cr_expect(gt_memory_call_is_empty(&facts));
+}
+
+/* As CUDA 12 has its parameters. */
+struct prefetch {
+	const void *address;
+	size_t size;
+	int device;
+	cudaStream_t stream;
+};
+
+Test(memory_calls, tell_where_managed_memory_is_to_be)
+{
+	const CUmemLocation gpu = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1};
+	CUmemLocation node = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 1};
+	CUdeviceptr addresses[] = {0x7000, 0x9000};
+	size_t sizes[] = {4096, 512};
+	size_t first = 0;
+	struct gt_memory_facts facts =
+		DRIVER_FACTS(cuMemPrefetchAsync_v2, NULL, 0x7000, 4096, gpu, 0, stream);
+
+	cr_expect(eq(u64, facts.address, 0x7000));
+	cr_expect(eq(u64, facts.size_bytes, 4096));
+	cr_expect(eq(u64, facts.stream, 0x5000));
+	cr_expect(eq(u32, facts.place_plus_one, 2));
+	cr_expect(eq(u64, facts.value, CU_MEM_LOCATION_TYPE_DEVICE));
+	facts = read_call(false, CUPTI_RUNTIME_TRACE_CBID_cudaMemPrefetchAsync_v8000,
+	                  &(struct prefetch){(void *)0x7000, 4096, cudaCpuDeviceId, NULL}, NULL);
+	cr_expect(eq(u32, facts.place_plus_one, 0));
+	cr_expect(eq(u64, facts.value, CU_MEM_LOCATION_TYPE_HOST));
+	cr_expect(eq(u64, facts.stream, GT_STREAM_LEGACY));
+	facts = DRIVER_FACTS(cuMemAdvise_v2, NULL, 0x7000, 4096,
+	                     CU_MEM_ADVISE_SET_PREFERRED_LOCATION, node);
+	cr_expect(eq(u32, facts.options, 3));
+	cr_expect(eq(u32, facts.place_plus_one, 0));
+	cr_expect(eq(u64, facts.value, CU_MEM_LOCATION_TYPE_HOST_NUMA));
+	facts = DRIVER_FACTS(cuMemPrefetchBatchAsync, NULL, addresses, sizes, 2, &node, &first, 1,
+	                     0, stream);
+	cr_expect(eq(u64, facts.address, 0x7000));
+	cr_expect(eq(u64, facts.size_bytes, 4608));
+	cr_expect(eq(u64, facts.value, CU_MEM_LOCATION_TYPE_HOST_NUMA));
+	facts = DRIVER_FACTS(cuMemDiscardBatchAsync, NULL, NULL, NULL, 0, 0, stream);
+	cr_expect(eq(u64, facts.size_bytes, 0));
 }

@@ -310,9 +310,87 @@ void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_co
 		.name = gt_strings_add(trace->strings, name),
 		.unit = gt_strings_add(trace->strings, "u"),
 		.device = device,
+		.pool = GT_NONE,
 		.kind = kind,
 		.series = (gt_count)place,
 	};
+}
+
+struct gt_memory_call *trace_memory_call(struct gt_trace *trace, gt_id api_call, gt_count kind,
+                                         gt_size bytes, gt_code result)
+{
+	const struct gt_api_call *call = &trace->api_calls.rows[api_call];
+	struct gt_memory_call *row = gt_array_push(&trace->memory_calls);
+
+	*row = (struct gt_memory_call){
+		.start_ns = call->start_ns,
+		.end_ns = call->end_ns,
+		.size_bytes = bytes,
+		.thread = call->thread,
+		.context = GT_NONE,
+		.stream = GT_NONE,
+		.place = GT_NONE,
+		.api_call = api_call,
+		.kind = kind,
+		.result = result,
+	};
+	expect_order(IN_ORDER(&trace->memory_calls));
+	return row;
+}
+
+struct gt_allocation *trace_allocation(struct gt_trace *trace, gt_id api_call, gt_id device,
+                                       gt_count kind, gt_size bytes, gt_time end_ns)
+{
+	const struct gt_memory_call *call = trace_memory_call(trace, api_call, kind, bytes, 0);
+	struct gt_allocation *allocation = gt_array_push(&trace->allocations);
+
+	*allocation = (struct gt_allocation){
+		.start_ns = call->start_ns,
+		.end_ns = end_ns ? TRACE_START_NS + end_ns : 0,
+		.size_bytes = bytes,
+		.process = trace->threads.rows[call->thread].process,
+		.device = device,
+		.context = GT_NONE,
+		.stream = GT_NONE,
+		.made_by = LATEST(&trace->memory_calls),
+		.ended_by = GT_NONE,
+		.range = trace->api_calls.rows[api_call].range,
+		.kind = kind,
+		.flags = end_ns ? 0 : GT_UNFINISHED,
+	};
+	expect_order(IN_ORDER(&trace->allocations));
+	return allocation;
+}
+
+gt_id trace_pool(struct gt_trace *trace, gt_id process, gt_id device, const char *name)
+{
+	*gt_array_push(&trace->pools) = (struct gt_pool){
+		.start_ns = trace->start_ns,
+		.process = process,
+		.device = device,
+		.name = text(trace, name),
+		.number = (gt_count)trace->pools.count,
+	};
+	return LATEST(&trace->pools);
+}
+
+struct gt_pool_block *trace_block(struct gt_trace *trace, gt_id pool, gt_size bytes,
+                                  gt_time start_ns, gt_time end_ns)
+{
+	struct gt_pool_block *block = gt_array_push(&trace->pool_blocks);
+
+	*block = (struct gt_pool_block){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = end_ns ? TRACE_START_NS + end_ns : 0,
+		.size_bytes = bytes,
+		.pool = pool,
+		.thread = GT_NONE,
+		.stream = GT_NONE,
+		.range = GT_NONE,
+		.flags = end_ns ? 0 : GT_UNFINISHED,
+	};
+	expect_order(IN_ORDER(&trace->pool_blocks));
+	return block;
 }
 
 void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value)

@@ -69,6 +69,23 @@ struct gt_mark *trace_mark(struct gt_trace *trace, gt_id thread, gt_id range, co
 void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_count kind,
                    gt_time start_ns, gt_time step_ns, const double *values, size_t count);
 
+/* What an API call asked for of memory, also one that failed. kind: enum gt_memory_call_kind. */
+struct gt_memory_call *trace_memory_call(struct gt_trace *trace, gt_id api_call, gt_count kind,
+                                         gt_size bytes, gt_code result);
+
+/*
+ * Memory that an API call took; end_ns 0: it was never freed. device GT_NONE: the host's. There
+ * when the call returned.
+ */
+struct gt_allocation *trace_allocation(struct gt_trace *trace, gt_id api_call, gt_id device,
+                                       gt_count kind, gt_size bytes, gt_time end_ns);
+
+gt_id trace_pool(struct gt_trace *trace, gt_id process, gt_id device, const char *name);
+
+/* end_ns 0: it was never given back. */
+struct gt_pool_block *trace_block(struct gt_trace *trace, gt_id pool, gt_size bytes,
+                                  gt_time start_ns, gt_time end_ns);
+
 void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value);
 
 #endif

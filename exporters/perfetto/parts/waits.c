@@ -30,7 +30,7 @@ static gt_id process_of(const struct gt_trace *trace, const struct gt_sync *sync
 		return trace->contexts.rows[sync->context].process;
 	if (sync->api_call < trace->api_calls.count)
 		thread = trace->api_calls.rows[sync->api_call].thread;
-	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
+	return gt_trace_thread_process(trace, thread);
 }
 
 /* process: GT_NONE for a wait whose thread is known. */
