@@ -16,6 +16,12 @@ import unittest
 
 from case import FAKES, GPUTRACE, HERE, NEW, Case
 
+GPU = HERE.parent / "gpu"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(GPU))
+
+import pool_moments  # noqa: E402
+
 HEADER = HERE.parent.parent / "include" / "gputrace" / "gputrace.h"
 TOLD = FAKES / "told_pools.so"
 SHOWS = [FAKES.parent / "bin" / name for name in ("show_rows", "show_ranges")]
@@ -23,6 +29,7 @@ BEGIN = f"import sys, time; sys.path.insert(0, {str(HERE)!r})\n"
 # What a program that knows of gputrace may do: the figures of this moment.
 NOW = "sys.modules['gputrace_allocators'].sample()\n"
 POOL = "PyTorch caching allocator"
+REPORTS = subprocess.run([GPUTRACE, "report", "--help"], capture_output=True, text=True, check=True).stdout
 Pool = collections.namedtuple("Pool", "fits place device teller name")
 
 
@@ -358,6 +365,27 @@ class Kept(Case):
         notes = subprocess.run([GPUTRACE, "info", "x"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
         self.assertIn("its allocator is asked for its figures", notes)
         self.assertIn("Allocators were asked 3 times", notes)
+
+    def report_until(self, time_ns):
+        said = subprocess.run([GPUTRACE, "report", "x", "memory", "--json", "--to", f"{time_ns}ns"], cwd=self.folder,
+                              capture_output=True, text=True, check=True).stdout
+        return json.loads(said)["pools"]
+
+    @unittest.skipUnless("\n  memory " in REPORTS, "there is no report of memory")
+    def test_of_pytorch_agree_with_the_report_at_each_moment(self):
+        """As tests/gpu/torch_memory.py has it, which the mapping of the figures comes from."""
+        said = self.record("pytorch", f"sys.path.insert(0, {str(GPU)!r})\n"
+                           "import torch, torch_memory\nfrom pool_moments import Moments\n"
+                           "memory, moments = torch.cuda.memory, Moments()\n"
+                           "ask = lambda: [torch_memory.figures(0)]\n"
+                           "first = memory.caching_allocator_alloc(1000)\nmoments.take('one', ask)\n"
+                           "rest = [memory.caching_allocator_alloc(size << 20) for size in (1, 3, 30)]\n"
+                           "moments.take('three more', ask)\n"
+                           "memory.caching_allocator_delete(rest[1])\nmemory.empty_cache()\n"
+                           "moments.take('one less', ask)\nmoments.say()\n", STUB_DEVICES="1")
+        subprocess.run([GPUTRACE, "export", "-q", "-o", "x.json", "x"], cwd=self.folder, check=True)
+        zero_ns = json.loads((self.folder / "x.json").read_text())["baseTimeNanoseconds"]
+        self.assertEqual(pool_moments.compare(pool_moments.read(said)["moments"], zero_ns, self.report_until), (30, []))
 
     def test_of_blocks_of_pytorch(self):
         self.record("pytorch-blocks", "import torch\nmemory = torch.cuda.memory\n"
