@@ -32,6 +32,7 @@ FIGURES = ("num_allocs", "num_frees", "bytes_in_use", "bytes_requested", "peak_b
 
 INTERVAL_S = 0.1
 UNITS = (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0))
+THREAD = "gputrace-python"  # as long as a name can be
 MOST_FAILURES = 10  # in a row: what fails so often is not asked again
 MOST_EXIT_S = 0.5  # that the program's end waits for a sample that is being taken
 
@@ -122,6 +123,17 @@ class Library:
         self.executable(self.address(executable))
 
 
+def name_thread():
+    """What the recording, and top, call it."""
+    try:
+        import _thread
+
+        with open("/proc/self/task/%d/comm" % _thread.get_native_id(), "w") as file:
+            file.write(THREAD)
+    except OSError:
+        pass
+
+
 class Seldom:
     """When to do again what takes long, by how long it took."""
 
@@ -178,6 +190,7 @@ class Sampler:
         try:
             import signal
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            name_thread()
             while not stopped.acquire(timeout=self.interval_s):
                 self.sample()
         except Exception as error:

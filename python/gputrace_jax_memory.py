@@ -77,7 +77,7 @@ class Reader:
         self.sampler = sampler
         self.notes = notes
         self.seldom = Seldom()
-        self.told = {}  # executables by id: fingerprints
+        self.told = {}  # executables by id: fingerprints; None: they cannot be asked
         self.name = pool_name()
         self.pid = None
 
@@ -94,8 +94,12 @@ class Reader:
         for client in clients:
             for device in client.local_devices():
                 self.read_device(sampler, device)
-        if clients and self.seldom.is_due(now):
-            self.read_executables(sampler, clients)
+        try:
+            if clients and self.told is not None and self.seldom.is_due(now):
+                self.read_executables(sampler, clients)
+        except Exception as error:
+            self.told = None
+            notes.failed("executables are no longer recorded", error)
 
     def end(self):
         pass

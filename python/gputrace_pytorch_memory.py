@@ -233,8 +233,12 @@ class Reader:
             if pool:
                 sampler.library.tell_stats(pool, figures)
                 pools.append((device, pool, figures["num_allocs"]))
-        if self.events and pools:
-            self.events.read(sampler.library, pools, now)
+        try:
+            if self.events and pools:
+                self.events.read(sampler.library, pools, now)
+        except Exception as error:
+            self.events = None
+            notes.failed("blocks are no longer recorded", error)
 
     def look(self, now):
         """Segments with their blocks; none: not now, or they cost too much."""

@@ -272,6 +272,23 @@ class Apart(Told):
                               name + "'s memory is not asked for any more"])
             self.assertEqual(self.lines, [])
 
+    def test_figures_go_on_where_the_rest_fails(self):
+        for asked, text, fails, note in (
+                ("pytorch-blocks", "import torch\ntorch.cuda.memory.caching_allocator_alloc(1)\n", "times",
+                 "PyTorch's blocks are no longer recorded: KeyError: 'time_us'"),
+                ("jax", "import jax\njax.local_devices()\n", "executables",
+                 "JAX's executables are no longer recorded: RuntimeError: no executables today")):
+            self.tell(text + NOW * 12, asked=asked, STUB_FAIL=fails)
+            self.assertEqual(len(self.stats()), 13)
+            self.assertIn(note, self.notes())
+
+    def test_the_thread_has_a_name(self):
+        said = self.tell("import glob, torch\ntorch.cuda.init()\nend = time.monotonic() + 20\n"
+                         "names = lambda: [open(name).read().strip() for name in glob.glob('/proc/self/task/*/comm')]\n"
+                         "while 'gputrace-python' not in names() and time.monotonic() < end:\n    time.sleep(0.01)\n"
+                         "print('gputrace-python' in names())\n")
+        self.assertEqual(said, "True\n")
+
     def test_without_the_library_nothing_is_told(self):
         for library, injects in ((TOLD, ""), (FAKES / "nvtx_other.so", "1"), (HERE / "none.so", "")):
             said = self.tell("import torch\ntorch.cuda.memory.caching_allocator_alloc(1)\n" + NOW + "print('well')\n",

@@ -79,6 +79,8 @@ class Client:
         return list(self.devices)
 
     def live_executables(self):
+        if os.environ.get("STUB_FAIL") == "executables":
+            raise RuntimeError("no executables today")
         return list(self.executables)
 
     def compile(self, name, devices):
