@@ -21,7 +21,7 @@ from gputrace_allocators import JAX, UNKNOWN, Seldom
 from gputrace_imports import version_of, when_imported
 from gputrace_notes import Notes
 
-# What was made for them, and the last whose sources were read.
+# Of jax: what was made for them, and the last whose sources were read.
 OLDEST = (0, 4)
 NEWEST = (0, 11)
 

@@ -9,8 +9,8 @@
   cached                  reserved_bytes - allocated_bytes
   free                    reserved_bytes - active_bytes: without what still waits for a stream
   num_segments            segment.current
-  num_reserve_calls       num_device_alloc, before 2.4 segment.allocated
-  num_trims               num_device_free, before 2.4 segment.freed
+  num_reserve_calls       num_device_alloc, where it is missing segment.allocated
+  num_trims               num_device_free, where it is missing segment.freed
   num_failed              num_ooms
 
 The largest free block is not among them and comes from torch.cuda.memory_snapshot(), which takes
@@ -23,7 +23,7 @@ from gputrace_allocators import PYTORCH, UNKNOWN, Seldom
 from gputrace_imports import version_of, when_imported
 from gputrace_notes import Notes
 
-# What was made for them, and the last whose sources were read.
+# Of torch: what was made for them, and the last whose documentation was read.
 OLDEST = (2, 3)
 NEWEST = (2, 11)
 
@@ -117,6 +117,10 @@ class PrivatePools:
                       "in use" % (pool, device, reserved, in_use))
 
 
+def key_of(event):
+    return event.get("time_us"), event["action"], event.get("addr"), event["size"]
+
+
 class Events:
     """PyTorch's own record of blocks, as far as it was not read before."""
 
@@ -147,14 +151,14 @@ class Events:
 
     def new_of(self, device, events):
         """The list's end behind what was read last."""
-        keys = [(event.get("time_us"), event["action"], event.get("addr"), event["size"])
-                for event in events]
-        last = self.last.get(device, [])
-        self.last[device] = keys[-LAST_KEPT:]
+        last = self.last.get(device)
+        self.last[device] = [key_of(event) for event in events[-LAST_KEPT:]]
         if not last:
             return events
-        for end in range(len(keys), 0, -1):
-            if keys[max(0, end - len(last)):end] == last:
+        for end in range(len(events), 0, -1):
+            # Most are told from the last by their own key alone.
+            if key_of(events[end - 1]) == last[-1] and last == [
+                    key_of(event) for event in events[max(0, end - len(last)):end]]:
                 return events[end:]
         notes.add("PyTorch forgot events of its blocks before they were read: some are missing")
         return events

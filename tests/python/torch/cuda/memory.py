@@ -187,7 +187,7 @@ def _snapshot(device=None):
     return _C._cuda_memorySnapshot(None)
 
 
-if NUMBER >= (2, 10):
+if NUMBER >= (2, 11):
     def memory_snapshot(mempool_id=None, include_traces=True):
         return _C._cuda_memorySnapshot(mempool_id)["segments"]
 else:
