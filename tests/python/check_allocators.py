@@ -46,14 +46,14 @@ FIGURES = fields("figures", "gputrace_pool_stats")
 class Told(Case):
     asked = "pytorch"
 
-    def tell(self, text, *arguments, asked=None, **more):
+    def tell(self, text, *arguments, asked=None, words="", **more):
         """Runs a program; it must end well and say nothing else than it prints."""
         told = self.folder / "told"
         told.unlink(missing_ok=True)
         program = self.write("main.py", BEGIN + text)
         settings = {"GPUTRACE_ALLOCATORS": asked or self.asked, "GPUTRACE_ALLOCATOR_INTERVAL": "3600s",
                     "CUDA_INJECTION64_PATH": str(TOLD), "TOLD_POOLS": str(told), "STUB_INJECTS": "1"}
-        said = self.stub(program, *arguments, words="", **dict(settings, **more))
+        said = self.stub(program, *arguments, words=words, **dict(settings, **more))
         self.lines = told.read_text().splitlines() if told.exists() else []
         return said
 
@@ -281,6 +281,13 @@ class Apart(Told):
             self.tell(text + NOW * 12, asked=asked, STUB_FAIL=fails)
             self.assertEqual(len(self.stats()), 13)
             self.assertIn(note, self.notes())
+
+    def test_go_together_with_ranges(self):
+        self.tell("import model, torch\ntorch.cuda.memory.caching_allocator_alloc(1)\n"
+                  "model.step(model.Net(), torch.optim.AdamW())\n" + NOW, words="modules")
+        self.assertIn("nn.Module: first.proj", self.texts("push"))
+        self.assertEqual(len(self.stats()), 2)
+        self.assertEqual(len([note for note in self.notes() if note.startswith("PyTorch 2.11")]), 2)
 
     def test_the_thread_has_a_name(self):
         said = self.tell("import glob, torch\ntorch.cuda.init()\nend = time.monotonic() + 20\n"
