@@ -144,6 +144,11 @@ struct gputrace_api {
 	void (*block_free_at)(uint64_t pool, const void *address, void *stream, uint64_t time_ns);
 };
 
+/* Whether there is a table, and the function in it. */
+#define GPUTRACE_HAS(api, function)                                                                \
+	((api) &&                                                                                  \
+	 (api)->struct_size >= offsetof(struct gputrace_api, function) + sizeof((api)->function))
+
 typedef const struct gputrace_api *gputrace_get_api_function(uint32_t version);
 
 #ifndef GPUTRACE_DISABLE
@@ -273,7 +278,7 @@ static inline void gputrace_block_alloc_at(uint64_t pool, const void *address, u
 {
 	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
 
-	if (api && api->struct_size >= sizeof(*api))
+	if (GPUTRACE_HAS(api, block_alloc_at))
 		api->block_alloc_at(pool, address, bytes, requested, stream, time_ns);
 }
 
@@ -282,7 +287,7 @@ static inline void gputrace_block_free_at(uint64_t pool, const void *address, vo
 {
 	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
 
-	if (api && api->struct_size >= sizeof(*api))
+	if (GPUTRACE_HAS(api, block_free_at))
 		api->block_free_at(pool, address, stream, time_ns);
 }
 
