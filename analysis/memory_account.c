@@ -7,10 +7,10 @@
 
 #include "analysis/measured.h"
 #include "analysis/memory_pools.h"
+#include "model/memory.h"
 #include "model/memory_libraries.h"
 #include "model/memory_owned.h"
 #include "model/memory_use.h"
-#include "model/memory.h"
 #include "model/view.h"
 
 /* What is found while lines are made. */
