@@ -37,6 +37,8 @@ void gt_layout_fill(struct gt_activity_layout *layout, uint32_t cupti_version)
 	                              .width = sizeof(((raw_##name *)NULL)->member)};
 #include "format/activity.def"
 
-	if (cupti_version < GT_CUPTI_13_0)
+	if (cupti_version < GT_CUPTI_13_0) {
 		layout->places[GT_RAW_kernel_device_launched] = (struct gt_raw_place){0};
+		layout->places[GT_RAW_unified_processors] = (struct gt_raw_place){0};
+	}
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/cupti/raw_records.h"
 
+#include "injection/cupti/cupti.h"
+#include "injection/cupti/layout.h"
 #include "injection/recorder.h"
 
 /* A buffer of records as CUPTI walks through it, each so many bytes after the one before. */
@@ -96,4 +98,17 @@ Test(raw_records, after_one_that_CUPTI_cannot_read_are_counted_as_lost_once)
 	last = CUPTI_ERROR_INVALID_KIND;
 	walk();
 	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_unknown_records), 1));
+}
+
+/* An arena with fields outside of its records is taken for damaged, and nobody salvages it. */
+Test(raw_records, lie_inside_their_sizes_in_every_cupti)
+{
+	static const uint32_t versions[] = {
+		0, 18, GT_CUPTI_12_4, GT_CUPTI_12_8, GT_CUPTI_12_9, GT_CUPTI_13_0, UINT32_MAX};
+	struct gt_activity_layout layout;
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		gt_layout_fill(&layout, versions[i]);
+		cr_expect(eq(int, gt_activity_layout_check(&layout), 0), "version %u", versions[i]);
+	}
 }
