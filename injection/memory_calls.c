@@ -229,6 +229,13 @@ static uint64_t node_address(const CUpti_CallbackData *data, uint64_t address)
 #define LOCATION_AT(member)                                                                        \
 	if (params->member)                                                                        \
 		read_location(facts, (unsigned)params->member->type, (int)params->member->id);
+#define ACCESS(list, number)                                                                       \
+	facts->value = params->number;                                                             \
+	if (params->number == 1 && params->list) {                                                 \
+		facts->place_plus_one = place_of((unsigned)params->list[0].location.type,          \
+		                                 (int)params->list[0].location.id);                \
+		facts->options = (uint32_t)params->list[0].flags;                                  \
+	}
 #define GOES_TO(member) read_target(facts, (int)params->member);
 #define BATCH(addresses, sizes, number)                                                            \
 	if (params->number && params->addresses && params->sizes) {                                \

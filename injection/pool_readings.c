@@ -198,6 +198,7 @@ static void take_made(struct gt_session *session, struct gt_pool_readings *readi
 
 	if (series >= GT_POOL_SERIES_END)
 		return;
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): a handle */
 	reading = read_pool(readings, (CUmemoryPool)(uintptr_t)pool->handle);
 	take(session,
 	     (struct gt_record_cuda_pool){.handle = pool->handle,

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	}
 	CHECK(cudaStreamSynchronize(stream));
 	took_s = now_s() - begin_s;
-	printf("pairs=%zu\nseconds=%.3f\ncalls_per_second=%.0f\n", pairs, took_s,
+	printf("pairs=%zu\nseconds=%.3f\ncalls_per_second=%.1f\n", pairs, took_s,
 	       2 * (double)pairs / took_s);
 	return 0;
 }

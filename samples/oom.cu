@@ -9,17 +9,12 @@
 
 int main(int argc, char **argv)
 {
-	size_t free_bytes = 0;
+	const size_t bytes = argument(argc, argv, 1, (size_t)1 << 30);
 	size_t total_bytes = 0;
 	size_t left_bytes = 0;
 	std::vector<void *> blocks;
 	cudaError_t result;
 	void *block = NULL;
-
-	CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-	/* Some forty blocks, whatever is free. */
-	const size_t bytes =
-		argument(argc, argv, 1, free_bytes / 40 / (2 << 20) * (2 << 20) + (2 << 20));
 
 	while ((result = cudaMalloc(&block, bytes)) == cudaSuccess && blocks.size() < 100000)
 		blocks.push_back(block);
@@ -31,7 +26,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	(void)cudaGetLastError();
-	printf("block_bytes=%zu\nblocks=%zu\nalive_bytes=%zu\nleft_bytes=%zu\n", bytes,
-	       blocks.size(), blocks.size() * bytes, left_bytes);
+	printf("block_bytes=%zu\nblocks=%zu\nalive_bytes=%zu\nleft_gb=%.3f\n", bytes, blocks.size(),
+	       blocks.size() * bytes, (double)left_bytes / 1e9);
 	return 0;
 }

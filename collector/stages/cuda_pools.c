@@ -76,22 +76,24 @@ static gt_id add_pool(struct maker *maker, struct gt_pool pool)
 static gt_id pool_of_device(struct maker *maker, struct key key, gt_time start_ns)
 {
 	const size_t number = gt_index_add(maker->keys, &key);
-	struct gt_pool *pool;
+	struct gt_trace *trace = maker->trace;
+	gt_id row;
 
-	if (number == maker->rows.count)
-		*gt_array_push(&maker->rows) =
-			add_pool(maker, (struct gt_pool){
-						.start_ns = start_ns,
-						.process = key.process,
-						.device = key.device,
-						.name = gt_strings_add(maker->trace->strings,
-		                                                       names[key.kind]),
-						.place = GT_POOL_DEVICE,
-					});
-	pool = &maker->trace->pools.rows[maker->rows.rows[number]];
-	if (start_ns < pool->start_ns)
-		pool->start_ns = start_ns;
-	return maker->rows.rows[number];
+	if (number < maker->rows.count) {
+		row = maker->rows.rows[number];
+		if (start_ns < trace->pools.rows[row].start_ns)
+			trace->pools.rows[row].start_ns = start_ns;
+		return row;
+	}
+	row = add_pool(maker, (struct gt_pool){
+				      .start_ns = start_ns,
+				      .process = key.process,
+				      .device = key.device,
+				      .name = gt_strings_add(trace->strings, names[key.kind]),
+				      .place = GT_POOL_DEVICE,
+			      });
+	*gt_array_push(&maker->rows) = row;
+	return row;
 }
 
 static void add_made(struct maker *maker, const struct gt_allocation *allocation)

@@ -5,6 +5,7 @@
  * format/memory_kinds.def, the bytes, and whether it was given back.
  *
  *   app_memory [PAIRS]   with a number: so much memory of a pool and nothing else
+ *   app_memory fails     asks for too much, after a while
  *   app_memory graph     a graph that allocates, launched three times
  *   app_memory managed   managed memory, which goes to the GPU and back once CUPTI is ready for it
  *   app_memory pools     memory of pools, which stays for a while
@@ -200,6 +201,17 @@ static void of_pools(void)
 	nanosleep(&pause, NULL);
 }
 
+static void fails(void)
+{
+	const struct timespec pause = {.tv_nsec = 200000000};
+	CUdeviceptr memory = 0;
+
+	nanosleep(&pause, NULL);
+	if (cuMemAlloc(&memory, (size_t)1 << 60) == CUDA_SUCCESS)
+		app_fail("cuMemAlloc", 0);
+	nanosleep(&pause, NULL);
+}
+
 static void managed(void)
 {
 	const CUmemLocation gpu = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
@@ -227,6 +239,8 @@ int main(int argc, char **argv)
 		of_a_graph();
 	} else if (argc > 1 && strcmp(argv[1], "managed") == 0) {
 		managed();
+	} else if (argc > 1 && strcmp(argv[1], "fails") == 0) {
+		fails();
 	} else if (argc > 1 && strcmp(argv[1], "pools") == 0) {
 		of_pools();
 	} else if (argc > 1) {

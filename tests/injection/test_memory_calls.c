@@ -82,6 +82,7 @@ static bool is_about_memory(const char *name)
 	                                    "MemRetain",
 	                                    "ImportExternal",
 	                                    "DestroyExternalMemory",
+	                                    "SetAccess",
 	                                    "MemAdvise",
 	                                    "MemPrefetch",
 	                                    "MemDiscard",
@@ -242,6 +243,26 @@ Test(memory_calls, tell_the_device_of_physical_memory)
 	cr_expect(eq(u64, facts.address, 0x10000));
 	cr_expect(eq(u64, facts.handle, 0x1234));
 	cr_expect(eq(u64, facts.value, 4096));
+}
+
+Test(memory_calls, tell_which_gpu_may_access_a_mapping)
+{
+	const CUmemAccessDesc descriptions[] = {
+		{.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1},
+	         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+		{.location = {CU_MEM_LOCATION_TYPE_DEVICE, 2}},
+	};
+	struct gt_memory_facts facts =
+		DRIVER_FACTS(cuMemSetAccess, NULL, 0x10000, 4096, descriptions, 1);
+
+	cr_expect(eq(u64, facts.address, 0x10000));
+	cr_expect(eq(u64, facts.size_bytes, 4096));
+	cr_expect(eq(u32, facts.place_plus_one, 2));
+	cr_expect(eq(u32, facts.options, 3));
+	facts = DRIVER_FACTS(cuMemPoolSetAccess, NULL, pool, descriptions, 2);
+	cr_expect(eq(u64, facts.handle, 0x9000));
+	cr_expect(eq(u64, facts.value, 2));
+	cr_expect(eq(u32, facts.place_plus_one, 0), "several");
 }
 
 Test(memory_calls, tell_the_attribute_of_a_pool_with_its_width)
