@@ -300,6 +300,7 @@ static void find_slack(struct figures *figures)
 	const struct gt_path *path = &figures->account.path;
 
 	for (gt_id item = 0; item < gt_path_points(path) / 2; item++) {
+		const gt_point begin = 2 * item;
 		const gt_id span = gt_path_has(path, item)
 		                           ? gt_path_span_of(&figures->account.spans, path, item)
 		                           : GT_NONE;
@@ -307,8 +308,8 @@ static void find_slack(struct figures *figures)
 			span == GT_NONE ? INT64_MAX
 					: figures->account.spans.list.rows[span].window.end_ns;
 
-		figures->changes.times_ns[2 * item] = latest_ns;
-		figures->changes.times_ns[2 * item + 1] = latest_ns;
+		figures->changes.times_ns[begin] = latest_ns;
+		figures->changes.times_ns[begin + 1] = latest_ns;
 	}
 	gt_path_changes_slack(&figures->changes);
 }
@@ -318,6 +319,7 @@ static void see_kernel(const struct figures *figures, struct kernel *kernels, gt
 	const struct gt_kernel *kernel = &figures->trace->kernels.rows[row];
 	const gt_id item =
 		gt_path_item(&figures->account.path, (struct gt_step){GT_TABLE_kernels, row});
+	const gt_point end = 2 * item + 1;
 	struct kernel *found;
 	gt_time slack_ns;
 
@@ -325,7 +327,7 @@ static void see_kernel(const struct figures *figures, struct kernel *kernels, gt
 	    gt_path_span_of(&figures->account.spans, &figures->account.path, item) == GT_NONE)
 		return;
 	found = &kernels[gt_kernel_group_of(&figures->account.kernels, kernel)];
-	slack_ns = figures->changes.times_ns[2 * item + 1];
+	slack_ns = figures->changes.times_ns[end];
 	found->calls++;
 	found->total_ns += kernel->end_ns - kernel->start_ns;
 	if (gt_path_account_has(&figures->account, item)) {
