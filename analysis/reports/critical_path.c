@@ -401,11 +401,7 @@ static void add_ranges(const struct figures *figures, struct gt_result *result)
 	struct range *ranges = gt_allocate((paths + 1) * sizeof(*ranges));
 	size_t used = 0;
 
-	if (paths == 0) {
-		gt_array_free(ranges);
-		return;
-	}
-	for (size_t i = 0; i <= paths; i++)
+	for (size_t i = 0; paths > 0 && i <= paths; i++)
 		if (account->by_range_ns[i] > 0)
 			ranges[used++] = (struct range){i < paths ? (gt_id)i : GT_NONE,
 			                                account->by_range_ns[i],
@@ -633,10 +629,8 @@ static void add_spans(const struct figures *figures, struct gt_result *result)
 {
 	const size_t count = figures->account.spans.list.count;
 
-	if (!figures->account.spans.of_range)
-		return;
 	gt_result_begin(result, "each", span_headings, GT_COUNT_OF(span_headings));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; figures->account.spans.of_range && i < count; i++)
 		add_span(figures, result, i);
 }
 
@@ -739,7 +733,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_critical_path = {
 	.name = "critical-path",
-	.summary = "The chain that set the time, and what if a part of it were not there",
+	.summary = "The chain that set the time, and what-ifs",
 	.parameters = parameters,
 	.marks_ranges = true,
 	.run = run,
