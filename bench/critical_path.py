@@ -30,6 +30,11 @@ CLASSES = {
 STEP = "ProfilerStep"
 
 
+def name_of(number):
+    """HTA looks for names that contain one: all are of one length."""
+    return f"{STEP}#{number:05}"
+
+
 def train(steps, after_step, named):
     """Steps of a small transformer; named(i) is the range around step i."""
     import torch
@@ -58,7 +63,7 @@ def work_under_kineto(steps, trace):
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
                  experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)) as profiler:
         # Names as torch.profiler's own schedule gives them, which HTA looks for.
-        train(steps, lambda: None, lambda number: torch.profiler.record_function(f"{STEP}#{number}"))
+        train(steps, lambda: None, lambda number: torch.profiler.record_function(name_of(number)))
     profiler.export_chrome_trace(trace)
 
 
@@ -79,10 +84,11 @@ def read_hta(folder, trace, numbers):
     read.decode_symbol_ids(use_shorten_name=False)
     shares = {}
     for number in numbers:
-        graph, done = CriticalPathAnalysis.critical_path_analysis(read, 0, STEP, number)
-        if not done:
+        # There is one of the host, and one of the GPU: the step is from the begin of the first to the end of both.
+        found = CriticalPathAnalysis.critical_path_analysis(read, 0, name_of(number), (0, 1))
+        if not found or not found[1]:
             sys.exit(f"critical_path: HTA found no path of step {number}")
-        rows = graph.get_critical_path_breakdown()
+        rows = found[0].get_critical_path_breakdown()
         # Times of a trace are microseconds.
         shares[number] = {name: float(rows[rows.bound_by == name].duration.sum()) / 1e3 for name in CLASSES}
     return shares
