@@ -158,6 +158,7 @@ static void add_path(const struct figures *figures, struct gt_result *result, gt
 	uint64_t ranges = 0;
 	uint64_t spans = 0;
 	uint64_t assumed = 0;
+	uint64_t stretches = 0;
 	gt_time length_ns = 0;
 	gt_time told_ns = 0;
 	gt_time certain_ns = 0;
@@ -173,6 +174,7 @@ static void add_path(const struct figures *figures, struct gt_result *result, gt
 		told_ns += account->of_span[i].told_ns;
 		certain_ns += account->of_span[i].certain_ns;
 		assumed += account->of_span[i].assumed;
+		stretches += account->of_span[i].stretches;
 	}
 	if (spans == 0)
 		return;
@@ -187,7 +189,7 @@ static void add_path(const struct figures *figures, struct gt_result *result, gt
 	gt_result_add_count(result, certain_ns);
 	gt_result_add_real(result, gt_percent((double)certain_ns, (double)length_ns));
 	gt_result_add_count(result, (int64_t)assumed);
-	gt_result_add_count(result, (int64_t)account->members);
+	gt_result_add_count(result, (int64_t)stretches);
 }
 
 static void add_paths(const struct figures *figures, struct gt_result *result)
