@@ -221,6 +221,7 @@ static void see(void *context, const struct gt_path_member *member)
 	seeing->span->by_kind_ns[member->kind] += lasts_ns;
 	seeing->span->told_ns += lasts_ns;
 	seeing->span->assumed += member->assumed;
+	seeing->span->stretches++;
 	if (seeing->span->assumed == 0)
 		seeing->span->certain_ns += lasts_ns;
 	account->members++;

@@ -44,6 +44,7 @@ struct gt_path_span_total {
 	gt_time told_ns;    /* of all kinds */
 	gt_time certain_ns; /* up to the end, since the last that nobody recorded */
 	uint64_t assumed;   /* edges of the path that nobody recorded */
+	uint64_t stretches;
 };
 
 /* Calls on the path that waited for work. */

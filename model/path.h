@@ -19,8 +19,8 @@
  * last: going back from the last point of all, from each to the one it waited for, gives the path
  * that set the time. Calls inside other calls are parts of these.
  *
- * 8 bytes for each call and piece of work, and 12 for each edge that is not program or stream
- * order; changes of it (model/path_changes.h) take 40 more.
+ * 4 bytes for each call and piece of work, and 12 for each edge that is not program or stream
+ * order; changes of it (model/path_changes.h) take 26 more.
  */
 
 /* Why a point comes after another. */
@@ -28,14 +28,13 @@ enum gt_path_edge_kind {
 	GT_PATH_PROGRAM, /* a thread entered a call after it had returned from the one before */
 	GT_PATH_CALL,    /* a call returned after it was entered */
 	GT_PATH_LAUNCH,  /* work began after the call that asked for it was entered */
-	GT_PATH_STREAM, /* work began after what was before it in its stream, or that stream's rules
-	                 */
-	GT_PATH_EVENT,  /* a stream waited for another one, through an event or a value */
-	GT_PATH_NODE,   /* a node of a graph ran after another one */
-	GT_PATH_WORK,   /* work ended after it began */
-	GT_PATH_WAIT,   /* a call returned after work that it waited for had ended */
-	GT_PATH_THREAD, /* a thread went on after another one had; always assumed */
-	GT_PATH_ROOM,   /* work began when other work made room on the GPU; always assumed */
+	GT_PATH_STREAM,  /* work began after what was before it in its stream */
+	GT_PATH_EVENT,   /* a stream waited for another one, through an event or a value */
+	GT_PATH_NODE,    /* a node of a graph ran after another one */
+	GT_PATH_WORK,    /* work ended after it began */
+	GT_PATH_WAIT,    /* a call returned after work that it waited for had ended */
+	GT_PATH_THREAD,  /* a thread went on after another one had; always assumed */
+	GT_PATH_ROOM,    /* work began when other work made room on the GPU; always assumed */
 	GT_PATH_EDGE_KINDS,
 };
 

@@ -158,6 +158,7 @@ static void add_path(const struct figures *figures, struct gt_result *result, gt
 	uint64_t ranges = 0;
 	uint64_t spans = 0;
 	uint64_t assumed = 0;
+	uint64_t stretches = 0;
 	gt_time length_ns = 0;
 	gt_time told_ns = 0;
 	gt_time certain_ns = 0;
@@ -173,6 +174,7 @@ static void add_path(const struct figures *figures, struct gt_result *result, gt
 		told_ns += account->of_span[i].told_ns;
 		certain_ns += account->of_span[i].certain_ns;
 		assumed += account->of_span[i].assumed;
+		stretches += account->of_span[i].stretches;
 	}
 	if (spans == 0)
 		return;
@@ -187,7 +189,7 @@ static void add_path(const struct figures *figures, struct gt_result *result, gt
 	gt_result_add_count(result, certain_ns);
 	gt_result_add_real(result, gt_percent((double)certain_ns, (double)length_ns));
 	gt_result_add_count(result, (int64_t)assumed);
-	gt_result_add_count(result, (int64_t)account->members);
+	gt_result_add_count(result, (int64_t)stretches);
 }
 
 static void add_paths(const struct figures *figures, struct gt_result *result)
@@ -300,6 +302,7 @@ static void find_slack(struct figures *figures)
 	const struct gt_path *path = &figures->account.path;
 
 	for (gt_id item = 0; item < gt_path_points(path) / 2; item++) {
+		const gt_point begin = 2 * item;
 		const gt_id span = gt_path_has(path, item)
 		                           ? gt_path_span_of(&figures->account.spans, path, item)
 		                           : GT_NONE;
@@ -307,8 +310,8 @@ static void find_slack(struct figures *figures)
 			span == GT_NONE ? INT64_MAX
 					: figures->account.spans.list.rows[span].window.end_ns;
 
-		figures->changes.times_ns[2 * item] = latest_ns;
-		figures->changes.times_ns[2 * item + 1] = latest_ns;
+		figures->changes.times_ns[begin] = latest_ns;
+		figures->changes.times_ns[begin + 1] = latest_ns;
 	}
 	gt_path_changes_slack(&figures->changes);
 }
@@ -318,6 +321,7 @@ static void see_kernel(const struct figures *figures, struct kernel *kernels, gt
 	const struct gt_kernel *kernel = &figures->trace->kernels.rows[row];
 	const gt_id item =
 		gt_path_item(&figures->account.path, (struct gt_step){GT_TABLE_kernels, row});
+	const gt_point end = 2 * item + 1;
 	struct kernel *found;
 	gt_time slack_ns;
 
@@ -325,7 +329,7 @@ static void see_kernel(const struct figures *figures, struct kernel *kernels, gt
 	    gt_path_span_of(&figures->account.spans, &figures->account.path, item) == GT_NONE)
 		return;
 	found = &kernels[gt_kernel_group_of(&figures->account.kernels, kernel)];
-	slack_ns = figures->changes.times_ns[2 * item + 1];
+	slack_ns = figures->changes.times_ns[end];
 	found->calls++;
 	found->total_ns += kernel->end_ns - kernel->start_ns;
 	if (gt_path_account_has(&figures->account, item)) {
@@ -399,11 +403,7 @@ static void add_ranges(const struct figures *figures, struct gt_result *result)
 	struct range *ranges = gt_allocate((paths + 1) * sizeof(*ranges));
 	size_t used = 0;
 
-	if (paths == 0) {
-		gt_array_free(ranges);
-		return;
-	}
-	for (size_t i = 0; i <= paths; i++)
+	for (size_t i = 0; paths > 0 && i <= paths; i++)
 		if (account->by_range_ns[i] > 0)
 			ranges[used++] = (struct range){i < paths ? (gt_id)i : GT_NONE,
 			                                account->by_range_ns[i],
@@ -631,10 +631,8 @@ static void add_spans(const struct figures *figures, struct gt_result *result)
 {
 	const size_t count = figures->account.spans.list.count;
 
-	if (!figures->account.spans.of_range)
-		return;
 	gt_result_begin(result, "each", span_headings, GT_COUNT_OF(span_headings));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; figures->account.spans.of_range && i < count; i++)
 		add_span(figures, result, i);
 }
 
@@ -737,7 +735,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_critical_path = {
 	.name = "critical-path",
-	.summary = "The chain that set the time, and what if a part of it were not there",
+	.summary = "The chain that set the time, and what-ifs",
 	.parameters = parameters,
 	.marks_ranges = true,
 	.run = run,

@@ -232,5 +232,7 @@ Test(critical_path, is_one_for_each_process)
 	cr_assert(eq(sz, row_count(&result, "paths"), 2));
 	expect_count(&result, "paths", 0, "length_ns", US(200));
 	expect_count(&result, "paths", 1, "length_ns", US(100));
+	expect_count(&result, "paths", 0, "stretches", 6);
+	expect_count(&result, "paths", 1, "stretches", 1);
 	cr_expect(has_remark(&result, "Each process has a path of its own"));
 }

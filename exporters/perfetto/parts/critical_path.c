@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "exporters/perfetto/tracks.h"
@@ -115,16 +116,18 @@ static void put(struct drawing *drawing, struct gt_lanes *lanes, const struct dr
 	char text[64];
 	const char *name = name_of(drawing, &drawn->member, text, sizeof(text));
 
-	annotations[count++] = (struct gt_annotation){
-		.type = GT_VALUE_TEXT,
-		.name = gt_names_add(names, "kind"),
-		.number = gt_names_add(names, gt_path_kind_name(drawn->member.kind)),
-	};
-	annotations[count++] = (struct gt_annotation){
-		.type = GT_VALUE_TEXT,
-		.name = gt_names_add(names, "basis"),
-		.number = gt_names_add(names, drawn->member.assumed ? "assumed" : "recorded"),
-	};
+	if (strcmp(name, gt_path_kind_name(drawn->member.kind)) != 0)
+		annotations[count++] = (struct gt_annotation){
+			.type = GT_VALUE_TEXT,
+			.name = gt_names_add(names, "kind"),
+			.number = gt_names_add(names, gt_path_kind_name(drawn->member.kind)),
+		};
+	if (drawn->member.assumed)
+		annotations[count++] = (struct gt_annotation){
+			.type = GT_VALUE_TEXT,
+			.name = gt_names_add(names, "basis"),
+			.number = gt_names_add(names, "assumed"),
+		};
 	if (call)
 		annotations[count++] = (struct gt_annotation){
 			.type = GT_VALUE_TEXT,
