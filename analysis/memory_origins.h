@@ -62,8 +62,8 @@ void gt_memory_origins_init(struct gt_memory_origins *origins, const struct gt_r
 void gt_memory_origins_release(struct gt_memory_origins *origins);
 
 /* Rows of allocations and of pool_blocks. */
-void gt_memory_origins_add(struct gt_memory_origins *origins, gt_id allocation);
-void gt_memory_origins_add_block(struct gt_memory_origins *origins, gt_id block);
+void gt_memory_origins_add(struct gt_memory_origins *origins, gt_id row);
+void gt_memory_origins_add_block(struct gt_memory_origins *origins, gt_id row);
 
 /*
  * All memory on a device at a moment. In place of allocations that carry blocks these blocks, and

@@ -791,10 +791,6 @@ static void add_remarks(const struct page *page)
 			has_ended(page->trace) ? ""
 					       : "; not all processes had ended cleanly, and may "
 						 "have been about to");
-	if (page->view->by_work)
-		gt_result_remark(page->result,
-		                 "Devices, streams, kernels or ranges were chosen: memory that "
-		                 "others hold is in no figure, but in what NVML says.");
 }
 
 static void page_init(struct page *page, const struct gt_view *view,
