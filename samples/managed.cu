@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Managed memory that the GPU and the host write to in turns, so that it goes to and fro; then it is
- * advised and prefetched. Never more than a quarter of the GPU's free memory.
- * Usage: managed [BYTES] [TURNS]
+ * Managed memory that the GPU and the host write to in turns, so that it moves back and forth; then
+ * it is advised and prefetched. Never more than a quarter of the GPU's free memory. Usage: managed
+ * [BYTES] [TURNS]
  */
 #include "samples/check.h"
 

@@ -61,6 +61,7 @@ struct args {
 	uint64_t flush_interval_ns; /* 0: not given */
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
+	bool hazards;
 	bool keep_modules;
 	bool unified_memory;
 	bool memory_pools;
@@ -134,6 +135,9 @@ static const struct gt_option options[] = {
                  "--telemetry says"),
 	OPT_FLAG("memory-libraries", 0, struct args, memory_libraries,
                  "Record which shared object asked for memory, from the stack of the thread"),
+	OPT_FLAG("hazards", 0, struct args, hazards,
+                 "Record which memory copies and fills touch, so that report hazards finds what "
+                 "streams do to the same memory in no order; what that costs is not measured yet"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this file as libcupti, NVIDIA's library for tools; by default the one that fits "
                  "the driver is looked for"),
@@ -410,6 +414,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
 	if (args->keep_modules && !gt_environment_find(environment, "GPUTRACE_KEEP_MODULES"))
 		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
+	if (args->hazards)
+		gt_environment_set(environment, "GPUTRACE_ACCESSES", "1");
 	if (args->graphs)
 		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	set_number(environment, "GPUTRACE_GRAPH_SAMPLE", args->graph_sample, "");
@@ -420,7 +426,7 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 	if (args->unified_memory)
 		gt_environment_set(environment, "GPUTRACE_UNIFIED_MEMORY", "1");
 	if (args->memory_pools)
-		gt_environment_set(environment, "GPUTRACE_POOLS", "1");
+		gt_environment_set(environment, "GPUTRACE_CUDA_POOLS", "1");
 	if (args->memory_libraries)
 		gt_environment_set(environment, "GPUTRACE_MEMORY_LIBRARIES", "1");
 	if (args->verbose)

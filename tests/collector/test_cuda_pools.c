@@ -4,7 +4,6 @@
 #include "collector/collect.h"
 #include "format/series.h"
 #include "model/memory.h"
-#include "model/pool.h"
 #include "support/check.h"
 #include "support/recording.h"
 
@@ -85,7 +84,7 @@ Test(cuda_pools, are_those_that_are_made_and_those_that_are_used)
 	expect_text(gt_trace_text(&trace, rows[2].name), "default pool");
 	cr_expect(eq(u32, rows[2].device, trace.contexts.rows[0].device));
 	for (unsigned i = 0; i < 3; i++) {
-		cr_expect(eq(u32, rows[i].teller, GT_POOL_OF_CUDA));
+		cr_expect(eq(u32, rows[i].teller, GT_TELLER_CUDA));
 		cr_expect(eq(u32, rows[i].number, i + 1));
 	}
 }
