@@ -38,7 +38,7 @@ struct gt_memory_origin {
 	gt_count cached; /* 1: what carries has and nobody uses; its origin is that pool */
 };
 
-struct gt_memory_group {
+struct gt_memory_sum {
 	struct gt_memory_origin origin;
 	uint64_t bytes;
 	uint64_t count;
@@ -53,7 +53,7 @@ struct gt_memory_origins {
 	const gt_id *carriers; /* gt_memory_carriers */
 	enum gt_memory_by by;
 	struct gt_index *index;
-	gt_array(struct gt_memory_group) groups;
+	gt_array(struct gt_memory_sum) groups;
 };
 
 /* What it is given must outlive it. */
