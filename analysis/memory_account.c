@@ -189,7 +189,8 @@ static void add_ordered(struct book *book)
 		add_some(book, GT_ACCOUNT_ORDERED_CACHED, reserved - book->ordered - book->graphs,
 		         "the pools' own statistics - what is in use");
 	else if (book->ordered + book->graphs > 0)
-		(void)add_line(book, GT_ACCOUNT_ORDERED_CACHED, NAN, "not measured");
+		(void)add_line(book, GT_ACCOUNT_ORDERED_CACHED, NAN,
+		               "not measured: run --memory-pools");
 }
 
 static void add_pools(struct book *book)

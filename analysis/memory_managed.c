@@ -74,15 +74,24 @@ static bool is_move(gt_count kind)
 	       kind == GT_UNIFIED_BETWEEN_GPUS;
 }
 
+static struct total *total_of(struct totals *totals, const struct key *key)
+{
+	const size_t number = gt_index_add(totals->index, key);
+
+	if (number < totals->rows.count)
+		return &totals->rows.rows[number];
+
+	struct total *fresh = gt_array_push(&totals->rows);
+
+	*fresh = (struct total){.key = *key};
+	return fresh;
+}
+
 static void see(struct totals *totals, const struct gt_unified_event *event)
 {
 	const struct key key = {event->kind, event->detail, event->source, event->target};
-	const size_t number = gt_index_add(totals->index, &key);
-	struct total *total;
+	struct total *total = total_of(totals, &key);
 
-	if (number == totals->rows.count)
-		*gt_array_push(&totals->rows) = (struct total){.key = key};
-	total = &totals->rows.rows[number];
 	total->events++;
 	total->value += event->value;
 	if (event->end_ns > event->start_ns)
@@ -103,13 +112,11 @@ static int by_value(const void *a, const void *b)
 
 static void add_cause(struct gt_result *result, const struct key *key)
 {
-	if (key->detail == 0)
-		gt_result_add_unknown(result);
-	else if (is_fault(key->kind))
+	if (is_fault(key->kind) && key->detail)
 		gt_result_add_text(result, gt_unified_access_name(key->detail));
-	else if (is_move(key->kind))
+	else if (is_move(key->kind) && key->detail)
 		gt_result_add_text(result, gt_migration_cause_name(key->detail));
-	else if (key->kind == GT_UNIFIED_REMOTE_MAPPING)
+	else if (key->kind == GT_UNIFIED_REMOTE_MAPPING && key->detail)
 		gt_result_add_text(result, gt_remote_cause_name(key->detail));
 	else
 		gt_result_add_unknown(result);
@@ -229,21 +236,22 @@ static struct moved *find(const struct moves *moves, const struct gt_trace *trac
 {
 	struct moved wanted = {
 		.process = event->process, .address = event->address, .start_ns = INT64_MAX};
-	size_t count = gt_count_up_to(&moves->rows, &wanted, by_place);
-	struct moved *moved;
+	const struct moved *rows = moves->rows.rows;
+	size_t before = rows ? gt_count_up_to(&moves->rows, &wanted, by_place) : 0;
+	const struct moved *moved;
 
-	if (count == 0)
+	if (before == 0)
 		return NULL;
-	wanted.address = moves->rows.rows[count - 1].address;
+	wanted.address = rows[before - 1].address;
 	wanted.start_ns = event->start_ns;
-	count = gt_count_up_to(&moves->rows, &wanted, by_place);
-	if (count == 0)
+	before = gt_count_up_to(&moves->rows, &wanted, by_place);
+	if (before == 0)
 		return NULL;
-	moved = &moves->rows.rows[count - 1];
+	moved = &rows[before - 1];
 	return moved->process == event->process && moved->address == wanted.address &&
 	                       event->address - moved->address <
 	                               trace->allocations.rows[moved->row].size_bytes
-	               ? moved
+	               ? &moves->rows.rows[before - 1]
 	               : NULL;
 }
 

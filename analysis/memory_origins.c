@@ -41,18 +41,18 @@ void gt_memory_origins_release(struct gt_memory_origins *origins)
 	origins->index = NULL;
 }
 
-static struct gt_memory_group *group_of(struct gt_memory_origins *origins,
-                                        const struct gt_memory_origin *origin)
+static struct gt_memory_sum *group_of(struct gt_memory_origins *origins,
+                                      const struct gt_memory_origin *origin)
 {
 	const size_t number = gt_index_add(origins->index, origin);
 
 	if (number == origins->groups.count)
-		*gt_array_push(&origins->groups) = (struct gt_memory_group){
+		*gt_array_push(&origins->groups) = (struct gt_memory_sum){
 			.origin = *origin, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
 	return &origins->groups.rows[number];
 }
 
-static void count(struct gt_memory_group *group, uint64_t bytes, gt_time begin_ns)
+static void count(struct gt_memory_sum *group, uint64_t bytes, gt_time begin_ns)
 {
 	group->bytes += bytes;
 	group->count++;
@@ -180,8 +180,8 @@ void gt_memory_origins_add_there(struct gt_memory_origins *origins, gt_id device
 
 static int by_bytes(const void *a, const void *b)
 {
-	const struct gt_memory_group *left = a;
-	const struct gt_memory_group *right = b;
+	const struct gt_memory_sum *left = a;
+	const struct gt_memory_sum *right = b;
 
 	if (left->bytes != right->bytes)
 		return left->bytes < right->bytes ? 1 : -1;

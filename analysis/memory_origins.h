@@ -38,7 +38,7 @@ struct gt_memory_origin {
 	gt_count cached; /* 1: what carries has and nobody uses; its origin is that pool */
 };
 
-struct gt_memory_group {
+struct gt_memory_sum {
 	struct gt_memory_origin origin;
 	uint64_t bytes;
 	uint64_t count;
@@ -53,7 +53,7 @@ struct gt_memory_origins {
 	const gt_id *carriers; /* gt_memory_carriers */
 	enum gt_memory_by by;
 	struct gt_index *index;
-	gt_array(struct gt_memory_group) groups;
+	gt_array(struct gt_memory_sum) groups;
 };
 
 /* What it is given must outlive it. */
@@ -62,8 +62,8 @@ void gt_memory_origins_init(struct gt_memory_origins *origins, const struct gt_r
 void gt_memory_origins_release(struct gt_memory_origins *origins);
 
 /* Rows of allocations and of pool_blocks. */
-void gt_memory_origins_add(struct gt_memory_origins *origins, gt_id allocation);
-void gt_memory_origins_add_block(struct gt_memory_origins *origins, gt_id block);
+void gt_memory_origins_add(struct gt_memory_origins *origins, gt_id row);
+void gt_memory_origins_add_block(struct gt_memory_origins *origins, gt_id row);
 
 /*
  * All memory on a device at a moment. In place of allocations that carry blocks these blocks, and

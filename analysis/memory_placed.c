@@ -49,6 +49,19 @@ static bool places(gt_count kind)
 	       kind == GT_MEMORY_CALL_DISCARD || kind == GT_MEMORY_CALL_DISCARD_PREFETCH;
 }
 
+static struct total *total_of(struct totals *totals, const struct key *key)
+{
+	const size_t number = gt_index_add(totals->index, key);
+
+	if (number < totals->rows.count)
+		return &totals->rows.rows[number];
+
+	struct total *fresh = gt_array_push(&totals->rows);
+
+	*fresh = (struct total){.key = *key};
+	return fresh;
+}
+
 static void see(struct totals *totals, const struct gt_memory_call *call)
 {
 	const struct key key = {
@@ -57,12 +70,8 @@ static void see(struct totals *totals, const struct gt_memory_call *call)
 		.location = (uint32_t)call->value,
 		.device = call->place,
 	};
-	const size_t number = gt_index_add(totals->index, &key);
-	struct total *total;
+	struct total *total = total_of(totals, &key);
 
-	if (number == totals->rows.count)
-		*gt_array_push(&totals->rows) = (struct total){.key = key};
-	total = &totals->rows.rows[number];
 	total->calls++;
 	total->bytes += call->size_bytes;
 	total->failed += call->result != 0;

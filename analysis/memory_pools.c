@@ -62,10 +62,14 @@ static int by_time(const void *row, const void *wanted)
 double gt_pool_told(const struct gt_trace *trace, gt_id pool, const char *name, gt_time at_ns)
 {
 	struct gt_measured values = measured(trace, pool, name);
-	const size_t count = gt_search(values.times_ns, values.count, sizeof(*values.times_ns),
-	                               &at_ns, by_time, 1);
-	const double value = count ? values.values[count - 1] : NAN;
+	double value = NAN;
 
+	if (values.count) {
+		const size_t count = gt_search(values.times_ns, values.count,
+		                               sizeof(*values.times_ns), &at_ns, by_time, 1);
+
+		value = count ? values.values[count - 1] : NAN;
+	}
 	gt_measured_release(&values);
 	return value;
 }

@@ -482,7 +482,7 @@ static void add_range(const struct page *page, const struct gt_memory_origin *or
 }
 
 /* The cells of ORIGIN. */
-static void add_origin(const struct page *page, const struct gt_memory_group *group)
+static void add_origin(const struct page *page, const struct gt_memory_sum *group)
 {
 	const struct gt_memory_origin *origin = &group->origin;
 	const gt_string name = origin->pool < page->trace->pools.count
@@ -511,7 +511,7 @@ static void add_there(const struct page *page, gt_id device, gt_time at_ns)
 	gt_memory_origins_init(&origins, &page->ranges, page->carriers, page->by);
 	gt_memory_origins_add_there(&origins, device, at_ns);
 	gt_memory_origins_sort(&origins);
-	gt_array_each(const struct gt_memory_group, group, &origins.groups)
+	gt_array_each(const struct gt_memory_sum, group, &origins.groups)
 		all += group->bytes;
 	for (size_t i = 0; i < origins.groups.count && i < page->top; i++) {
 		gt_result_add_real(page->result,
@@ -547,7 +547,7 @@ static void add_leaks(const struct page *page)
 	gt_result_order(page->result, "bytes");
 	gt_result_top(page->result, origins.groups.count, page->top);
 	for (size_t i = 0; i < origins.groups.count && i < page->top; i++) {
-		const struct gt_memory_group *group = &origins.groups.rows[i];
+		const struct gt_memory_sum *group = &origins.groups.rows[i];
 
 		add_origin(page, group);
 		gt_add_moment(page->result, page->trace, group->first_ns);
@@ -791,10 +791,6 @@ static void add_remarks(const struct page *page)
 			has_ended(page->trace) ? ""
 					       : "; not all processes had ended cleanly, and may "
 						 "have been about to");
-	if (page->view->by_work)
-		gt_result_remark(page->result,
-		                 "Devices, streams, kernels or ranges were chosen: memory that "
-		                 "others hold is in no figure, but in what NVML says.");
 }
 
 static void page_init(struct page *page, const struct gt_view *view,
