@@ -27,8 +27,8 @@ struct gt_waiter {
 	pthread_t thread;
 	_Atomic bool runs; /* the thread was made: it can be woken, from any thread */
 	bool hung;         /* and did not come back */
-	sem_t wake;  /* the session's phase has changed */
-	sem_t ended; /* the thread is about to end */
+	sem_t wake;        /* the session's phase has changed */
+	sem_t ended;       /* the thread is about to end */
 };
 
 struct gt_member {
