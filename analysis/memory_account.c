@@ -7,10 +7,10 @@
 
 #include "analysis/measured.h"
 #include "analysis/memory_pools.h"
+#include "model/memory.h"
 #include "model/memory_libraries.h"
 #include "model/memory_owned.h"
 #include "model/memory_use.h"
-#include "model/pool.h"
 #include "model/view.h"
 
 /* What is found while lines are made. */
@@ -170,7 +170,7 @@ static double reserved_by_cuda(const struct book *book)
 		const struct gt_pool *pool = &book->trace->pools.rows[i];
 		double bytes;
 
-		if (pool->teller != GT_POOL_OF_CUDA || pool->device != book->device)
+		if (pool->teller != GT_TELLER_CUDA || pool->device != book->device)
 			continue;
 		bytes = gt_pool_told(book->trace, (gt_id)i, "bytes_reserved", book->at_ns);
 		if (!isnan(bytes))
@@ -195,7 +195,7 @@ static void add_ordered(struct book *book)
 static void add_pools(struct book *book)
 {
 	for (size_t i = 0; i < book->trace->pools.count; i++)
-		if (book->trace->pools.rows[i].teller != GT_POOL_OF_CUDA &&
+		if (book->trace->pools.rows[i].teller != GT_TELLER_CUDA &&
 		    book->trace->pools.rows[i].device == book->device)
 			add_pool(book, (gt_id)i);
 }

@@ -37,7 +37,7 @@ static const struct gt_heading moved_headings[] = {
          GT_WORTH_KEY},
 	{"gpu_faults", GT_UNIT_COUNT, "Faults of GPUs in it", GT_WORTH_ORDINARY},
 	{"host_faults", GT_UNIT_COUNT, "Faults of the host in it", GT_WORTH_ORDINARY},
-	{"thrashing", GT_UNIT_COUNT, "How often pages of it were found to go to and fro",
+	{"thrashing", GT_UNIT_COUNT, "How often pages of it were found to go back and forth",
          GT_WORTH_LITTLE, true},
 	{"time_ns", GT_UNIT_TIME, "When it was made, since the recording began", GT_WORTH_LITTLE},
 	{"range", GT_UNIT_TEXT, "Path of NVTX ranges it was made in", GT_WORTH_NAME},

@@ -258,6 +258,7 @@ static void release_capture(struct gt_capture *capture)
 	gt_known_release(&capture->streams);
 	gt_known_release(&capture->threads);
 	gt_known_release(&capture->events);
+	gt_known_release(&capture->pools);
 	gt_array_release(&capture->handles);
 	gt_known_release(&capture->handle_places);
 	gt_array_release(&capture->segments);

@@ -66,6 +66,24 @@ gt_id gt_row_of_thread(struct gt_trace *trace, struct gt_capture *capture, uint3
 	return row;
 }
 
+gt_id gt_row_of_pool(struct gt_trace *trace, struct gt_capture *capture, uint32_t number)
+{
+	gt_id row = gt_known_find(&capture->pools, number);
+
+	if (row != GT_NONE)
+		return row;
+	row = (gt_id)trace->pools.count;
+	*gt_array_push(&trace->pools) = (struct gt_pool){
+		.process = capture->process,
+		.device = GT_NONE,
+		.number = number,
+		.place = UINT32_MAX,
+		.teller = UINT32_MAX,
+	};
+	gt_known_add(&capture->pools, number, row);
+	return row;
+}
+
 gt_id gt_row_of_event(struct gt_trace *trace, struct gt_capture *capture, uint64_t handle)
 {
 	gt_id row = gt_known_find(&capture->events, handle);

@@ -21,6 +21,9 @@ gt_id gt_row_of_stream(struct gt_trace *trace, struct gt_capture *capture, uint3
 gt_id gt_row_of_event(struct gt_trace *trace, struct gt_capture *capture, uint64_t handle);
 gt_id gt_row_of_thread(struct gt_trace *trace, struct gt_capture *capture, uint32_t tid);
 
+/* Likewise of pools. Of one whose record is lost neither place nor teller is known: all bits set. */
+gt_id gt_row_of_pool(struct gt_trace *trace, struct gt_capture *capture, uint32_t number);
+
 /* A call that names a stream by its handle. */
 struct gt_handle_call {
 	uint64_t handle;

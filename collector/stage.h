@@ -72,6 +72,7 @@ struct gt_capture {
 	struct gt_known streams;        /* by context << 32 | stream */
 	struct gt_known threads;        /* by tid */
 	struct gt_known events;         /* by handle */
+	struct gt_known pools;          /* by number */
 	gt_array(uint64_t) handles; /* of streams; until stage handles a column stream of a record
 	                               with handles holds its place here */
 	struct gt_known handle_places; /* by handle */

@@ -121,6 +121,9 @@ uint32_t gt_call_correlation(void);
  */
 void gt_want_nodes(struct gt_session *session, uint32_t correlation);
 
+/* The source's run is to begin, if it has not: see runs_when_asked. */
+void gt_want_thread(struct gt_session *session, const struct gt_source *source);
+
 /* Memory for CUPTI's records: a slot of the arena. */
 struct gt_buffer {
 	uint8_t *bytes; /* zeroed; NULL: none is free */

@@ -438,10 +438,14 @@ static void cover_arena(const struct gt_session *session)
 	errno = saved;
 }
 
-/* What the process knows of NVTX stays; all else was the parent's, and nothing uses it here. */
+/*
+ * What the process knows of NVTX and of its pools stays; all else was the parent's, and nothing
+ * uses it here.
+ */
 static void renew(struct gt_session *session)
 {
 	const struct gt_nvtx nvtx = session->nvtx;
+	const struct gt_pools pools = session->pools;
 	const pthread_key_t thread_end = session->thread_end;
 	const bool emits = session->emits;
 
@@ -449,6 +453,7 @@ static void renew(struct gt_session *session)
 	gt_own.emitter = (struct gt_emitter){0};
 	memset(session, 0, sizeof(*session));
 	session->nvtx = nvtx;
+	session->pools = pools;
 	session->thread_end = thread_end;
 	session->emits = emits;
 }
@@ -463,6 +468,7 @@ bool gt_session_forget(struct gt_session *session)
 	gt_own.frames = (struct gt_frames){0};
 	gt_roll_forget(session);
 	gt_nvtx_forget(&session->nvtx);
+	gt_pools_forget(&session->pools);
 	if (before == GT_SESSION_OFF || before == GT_SESSION_FORGOTTEN)
 		return false;
 	gt_capture_file_forget(session);

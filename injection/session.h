@@ -20,6 +20,7 @@
 #include "injection/interner.h"
 #include "injection/notes.h"
 #include "injection/nvtx/nvtx.h"
+#include "injection/pools.h"
 #include "injection/roll.h"
 #include "injection/sources.h"
 #include "injection/writer_thread.h"
@@ -70,6 +71,7 @@ struct gt_session {
 	_Alignas(64) _Atomic uint32_t phase; /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
 	struct gt_nvtx nvtx;     /* outlives the session in the child of a fork */
+	struct gt_pools pools;   /* likewise */
 
 	sem_t followed;      /* the writer thread has made of it what was wanted */
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */

@@ -66,6 +66,9 @@ struct gt_source {
 	void (*run)(struct gt_session *session, void *state, struct gt_waiter *waiter);
 	uint64_t end_ns; /* that the program's end may be held up by run; 0: a second */
 
+	/* run begins when it has asked for that (gt_want_thread), whether CUDA is up or not. */
+	bool runs_when_asked;
+
 	/* After the last tick, only if it was started. */
 	void (*stop)(struct gt_session *session, void *state);
 

@@ -237,14 +237,23 @@ uint64_t gt_sources_tick(struct gt_session *session)
 	return next;
 }
 
+static void end_run(void *context)
+{
+	struct gt_waiter *waiter = context;
+
+	gt_emit_hand_over(waiter->session);
+	sem_post(&waiter->ended);
+}
+
+/* A source that calls functions of the program's may come back from one by the end of the thread. */
 static void *run(void *context)
 {
 	struct gt_waiter *waiter = context;
 
 	gt_thread_enter(GT_THREAD_SOURCE);
+	pthread_cleanup_push(end_run, waiter);
 	waiter->source->run(waiter->session, waiter->state, waiter);
-	gt_emit_hand_over(waiter->session);
-	sem_post(&waiter->ended);
+	pthread_cleanup_pop(1);
 	return NULL;
 }
 
@@ -257,6 +266,7 @@ static void start_thread(struct gt_session *session, struct gt_member *member)
 {
 	struct gt_waiter *waiter = &member->waiter;
 
+	waiter->tried = true;
 	waiter->session = session;
 	waiter->source = member->source;
 	waiter->state = member->state;
@@ -281,7 +291,32 @@ void gt_sources_cuda_up(struct gt_session *session)
 			continue;
 		if (member->source->cuda_up)
 			member->source->cuda_up(session, member->state);
-		if (member->source->run && !gt_session_is_ending(session))
+		if (member->source->run && !member->source->runs_when_asked &&
+		    !gt_session_is_ending(session))
+			start_thread(session, member);
+	}
+}
+
+void gt_want_thread(struct gt_session *session, const struct gt_source *source)
+{
+	for (uint32_t i = 0; i < session->sources.count; i++) {
+		struct gt_member *member = &session->sources.members[i];
+
+		if (member->source != source ||
+		    atomic_exchange_explicit(&member->wants_thread, true, memory_order_relaxed))
+			continue;
+		sem_post(&session->writer_thread.work);
+	}
+}
+
+void gt_sources_start_threads(struct gt_session *session)
+{
+	for (uint32_t i = 0; i < session->sources.count; i++) {
+		struct gt_member *member = &session->sources.members[i];
+
+		if (atomic_load_explicit(&member->wants_thread, memory_order_relaxed) &&
+		    !member->waiter.tried &&
+		    (member->phase == GT_SOURCE_READY || member->phase == GT_SOURCE_RECORDING))
 			start_thread(session, member);
 	}
 }

@@ -26,6 +26,7 @@ struct gt_waiter {
 	void *state;
 	pthread_t thread;
 	_Atomic bool runs; /* the thread was made: it can be woken, from any thread */
+	bool tried;        /* or could not be */
 	bool hung;         /* and did not come back */
 	sem_t wake;        /* the session's phase has changed */
 	sem_t ended;       /* the thread is about to end */
@@ -40,6 +41,7 @@ struct gt_member {
 	bool unheard;           /* it does, and there was no route left */
 	uint64_t due_ns;        /* of its next tick, gt_now; UINT64_MAX: none */
 	struct gt_waiter waiter;
+	_Atomic bool wants_thread;
 };
 
 struct gt_sources {
@@ -72,6 +74,9 @@ uint64_t gt_sources_tick(struct gt_session *session);
 
 /* Tells all, once, that CUDA is up, and starts the threads of those that have one. */
 void gt_sources_cuda_up(struct gt_session *session);
+
+/* Writer thread: starts the threads of those that have asked for theirs. */
+void gt_sources_start_threads(struct gt_session *session);
 
 /* Wakes their threads, which look at the session's phase. */
 void gt_sources_wake(struct gt_session *session);

@@ -151,6 +151,7 @@ static uint64_t turn(struct gt_session *session)
 	gt_names_keep(session);
 	if (gt_session_cuda_is_up(session))
 		gt_sources_cuda_up(session);
+	gt_sources_start_threads(session);
 	due_ns = gt_sources_tick(session);
 	gt_emit_hand_over(session); /* what sources emitted on this thread */
 	gt_notes_write(session);

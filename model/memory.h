@@ -28,6 +28,17 @@ enum gt_memory_space {
 	GT_MEMORY_SPACE_EXTERNAL,
 };
 
+/* Where the memory of a pool is, and who told of it; the numbers are those of captures. */
+enum gt_pool_place {
+#define POOL_PLACE(name, number, words) GT_POOL_##name = (number),
+#include "format/pool_kinds.def"
+};
+
+enum gt_pool_teller {
+#define POOL_TELLER(name, number, words) GT_TELLER_##name = (number),
+#include "format/pool_kinds.def"
+};
+
 /* TELLS and NONE for a number that is no kind. */
 enum gt_memory_does gt_memory_does(uint32_t kind);
 enum gt_memory_space gt_memory_space(uint32_t kind);

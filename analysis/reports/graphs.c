@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/critical_path.h"
 #include "analysis/figures.h"
 #include "analysis/graph_others.h"
 #include "analysis/parameter.h"
@@ -13,6 +12,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/graph.h"
+#include "model/graph_path.h"
 #include "model/graph_runs.h"
 #include "model/names.h"
 #include "model/short_name.h"

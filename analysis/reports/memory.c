@@ -776,7 +776,7 @@ static void remark_managed(struct gt_result *result, const struct gt_trace *trac
 		has_managed |= allocation->kind == GT_MEMORY_CALL_ALLOCATE_MANAGED;
 	if (has_managed && trace->unified_events.count == 0)
 		gt_result_remark(result, "Where managed memory was, and when it moved, was not "
-		                         "recorded (GPUTRACE_UNIFIED_MEMORY=1 does).");
+		                         "recorded (run --unified-memory does).");
 }
 
 static void add_remarks(const struct page *page)

@@ -104,6 +104,18 @@ static void add_total(struct gt_result *result, const struct gt_measured *measur
 	gt_result_add_real(result, time_ns > 0 ? difference * 1e9 / time_ns : NAN);
 }
 
+/* "activations: bytes_in_use" of a pool; of all else its name alone. */
+static void add_name(struct gt_result *result, const struct gt_trace *trace,
+                     const struct gt_counter *counter)
+{
+	if (counter->pool < trace->pools.count)
+		gt_result_add_format(result, "%s: %s",
+		                     gt_trace_text(trace, trace->pools.rows[counter->pool].name),
+		                     gt_trace_text(trace, counter->name));
+	else
+		gt_add_string(result, trace, counter->name);
+}
+
 /* Returns whether there was anything to show of it. */
 static bool add_counter(struct gt_result *result, const struct gt_trace *trace,
                         const struct gt_counter *counter)
@@ -112,7 +124,7 @@ static bool add_counter(struct gt_result *result, const struct gt_trace *trace,
 	const size_t count = measured.count;
 
 	gt_add_device(result, trace, counter->device);
-	gt_add_string(result, trace, counter->name);
+	add_name(result, trace, counter);
 	gt_add_string(result, trace, counter->unit);
 	gt_result_add_count(result, (int64_t)count);
 	if (count == 0 || counter->kind == GT_COUNTER_MASK)
@@ -129,7 +141,7 @@ static bool add_counter(struct gt_result *result, const struct gt_trace *trace,
 	return count > 0;
 }
 
-/* What programs count themselves, through NVTX. */
+/* What programs count themselves, through NVTX, or say of their pools of memory. */
 static void add_own_counters(struct gt_result *result, const struct gt_trace *trace)
 {
 	gt_array_each(const struct gt_counter, counter, &trace->counters)

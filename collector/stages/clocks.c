@@ -338,6 +338,10 @@ static void convert_kept(struct gt_capture *capture, struct lines *lines,
 		widen(process, (gt_time)begin->time_ns, (gt_time)begin->time_ns);
 	gt_array_each(const struct gt_record_range_end, end, &capture->raw_range_ends)
 		widen(process, (gt_time)end->time_ns, (gt_time)end->time_ns);
+	gt_array_each(const struct gt_record_block_begin, begin, &capture->raw_block_begins)
+		widen(process, (gt_time)begin->time_ns, (gt_time)begin->time_ns);
+	gt_array_each(const struct gt_record_block_end, end, &capture->raw_block_ends)
+		widen(process, (gt_time)end->time_ns, (gt_time)end->time_ns);
 }
 
 static void remark(struct gt_collection *collection, const struct gt_capture *capture,
@@ -433,7 +437,7 @@ static void check(struct gt_collection *collection, const struct gt_capture *cap
 {
 	if (capture->clocks.count == 0 &&
 	    (has_gpu_work(capture) || gt_capture_count(capture, GT_RECORD_api_call) ||
-	     capture->raw_range_begins.count))
+	     capture->raw_range_begins.count || capture->raw_block_begins.count))
 		gt_collection_note(collection, capture->process, "clocks",
 		                   "%s holds no clock reading: nothing in it can be placed in time",
 		                   capture->name);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collector/stage.h"
+#include "model/index.h"
 #include "model/memory_owned.h"
 
 /*
@@ -15,28 +16,65 @@
  * what that had reserved is not known.
  */
 
-struct reading {
-	gt_time time_ns;
-	double bytes; /* NAN: there is none */
+/* What is known of a process on a GPU. */
+struct share {
+	gt_id context;    /* that it made there last */
+	size_t contexts;  /* how many */
+	gt_time time_ns;  /* of the first reading of what it had */
+	double bytes;     /* what it had then, NAN: there is no reading */
+	double allocated; /* of that, what it had allocated; NAN: not known */
 };
 
-/* Of what the process had on the GPU. */
-static struct reading first_reading(const struct gt_trace *trace, gt_id process, gt_id device)
+struct key {
+	uint32_t process;
+	uint32_t device;
+};
+
+struct shares {
+	struct gt_index *keys;
+	gt_array(struct share) list; /* by number of the key */
+};
+
+static struct share *share_of(struct shares *shares, gt_id process, gt_id device)
 {
-	struct reading first = {.bytes = NAN};
+	const struct key key = {process, device};
+	const size_t number = gt_index_add(shares->keys, &key);
 
-	gt_array_each(const struct gt_counter, counter, &trace->counters) {
-		const struct gt_series *series;
+	if (number == shares->list.count)
+		*gt_array_push(&shares->list) = (struct share){.context = GT_NONE, .bytes = NAN};
+	return &shares->list.rows[number];
+}
 
-		if (counter->process != process || counter->device != device ||
-		    strcmp(gt_trace_text(trace, counter->name), "process_memory_bytes") != 0)
+static void count_contexts(struct gt_trace *trace, struct shares *shares)
+{
+	for (size_t i = 0; i < trace->contexts.count; i++) {
+		struct gt_context *context = &trace->contexts.rows[i];
+		struct share *share;
+
+		context->memory_bytes = NAN;
+		if (context->device == GT_NONE)
 			continue;
-		series = &trace->series.rows[counter->series];
-		for (size_t i = 0; i < series->count && isnan(first.bytes); i++)
-			first = (struct reading){series->times_ns[i],
-			                         series->columns[counter->place][i]};
+		share = share_of(shares, context->process, context->device);
+		share->context = (gt_id)i;
+		share->contexts++;
 	}
-	return first;
+}
+
+static void find_first(const struct gt_series *series, size_t place, struct share *share)
+{
+	for (size_t i = 0; i < series->count && isnan(share->bytes); i++) {
+		share->time_ns = series->times_ns[i];
+		share->bytes = series->columns[place][i];
+	}
+}
+
+static void find_readings(const struct gt_trace *trace, struct shares *shares)
+{
+	gt_array_each(const struct gt_counter, counter, &trace->counters)
+		if (counter->device != GT_NONE &&
+		    strcmp(gt_trace_text(trace, counter->name), "process_memory_bytes") == 0)
+			find_first(&trace->series.rows[counter->series], counter->place,
+			           share_of(shares, counter->process, counter->device));
 }
 
 /* Of one that was begun before a moment: whether it says nothing of what was reserved then. */
@@ -48,52 +86,41 @@ static bool hides_memory(const struct gt_allocation *allocation)
 	       owner == GT_MEMORY_OF_MANAGER;
 }
 
-/* What was allocated on the GPU at that time; NAN: not known. */
-static double allocated_at(const struct gt_trace *trace, gt_id process, gt_id device,
-                           gt_time time_ns)
+static void add_allocated(const struct gt_trace *trace, struct shares *shares)
 {
-	double bytes = 0;
-
 	gt_array_each(const struct gt_allocation, allocation, &trace->allocations) {
-		if (allocation->start_ns > time_ns)
-			break;
-		if (allocation->process != process || allocation->device != device)
+		struct share *share;
+
+		if (allocation->device == GT_NONE)
+			continue;
+		share = share_of(shares, allocation->process, allocation->device);
+		if (isnan(share->bytes) || allocation->start_ns > share->time_ns)
 			continue;
 		if (hides_memory(allocation))
-			return NAN;
-		if (!allocation->end_ns || allocation->end_ns > time_ns)
-			bytes += (double)gt_memory_bytes_on(allocation, device);
+			share->allocated = NAN;
+		else if (!allocation->end_ns || allocation->end_ns > share->time_ns)
+			share->allocated +=
+				(double)gt_memory_bytes_on(allocation, allocation->device);
 	}
-	return bytes;
-}
-
-static bool is_alone(const struct gt_trace *trace, const struct gt_context *context)
-{
-	size_t count = 0;
-
-	gt_array_each(const struct gt_context, other, &trace->contexts)
-		count += other->process == context->process && other->device == context->device;
-	return count == 1;
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
+	struct shares shares = {.keys = gt_index_new(sizeof(struct key))};
 
 	(void)err;
-	gt_array_each(struct gt_context, context, &trace->contexts) {
-		struct reading reading;
-		double bytes;
+	count_contexts(trace, &shares);
+	find_readings(trace, &shares);
+	add_allocated(trace, &shares);
+	gt_array_each(const struct share, share, &shares.list) {
+		const double bytes = share->bytes - share->allocated;
 
-		context->memory_bytes = NAN;
-		if (context->device == GT_NONE || !is_alone(trace, context))
-			continue;
-		reading = first_reading(trace, context->process, context->device);
-		bytes = reading.bytes -
-		        allocated_at(trace, context->process, context->device, reading.time_ns);
-		if (bytes >= 0)
-			context->memory_bytes = bytes;
+		if (share->contexts == 1 && bytes >= 0)
+			trace->contexts.rows[share->context].memory_bytes = bytes;
 	}
+	gt_array_release(&shares.list);
+	gt_index_free(shares.keys);
 	return 0;
 }
 

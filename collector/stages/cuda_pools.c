@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "base/search.h"
 #include "base/strings.h"
 #include "collector/rows.h"
 #include "collector/stage.h"
 #include "model/index.h"
 #include "model/memory.h"
-#include "model/pool.h"
 
 /*
  * CUDA's own pools as rows of pools: those that the program made or imported, and of each GPU the
@@ -24,11 +25,21 @@ struct key {
 	uint32_t kind;
 };
 
+/* A pool that the program made had a handle from some moment on. */
+struct holder {
+	uint64_t handle;
+	gt_time start_ns;
+	gt_id process;
+	gt_id pool;
+};
+
 struct maker {
 	struct gt_trace *trace;
-	struct gt_index *keys; /* of those of GPUs */
-	gt_array(gt_id) rows;  /* of pools, by number of the key */
-	gt_count *last;        /* number of the last pool, by process */
+	struct gt_index *keys;           /* of those of GPUs */
+	gt_array(gt_id) rows;            /* of pools, by number of the key */
+	gt_array(struct holder) holders; /* of handles, in the order of by_handle */
+	gt_id *of_series;                /* pool that is sampled in it, GT_NONE: none */
+	gt_count *last;                  /* number of the last pool, by process */
 };
 
 static const char *const names[] = {
@@ -55,7 +66,7 @@ static gt_id add_pool(struct maker *maker, struct gt_pool pool)
 {
 	struct gt_trace *trace = maker->trace;
 
-	pool.teller = GT_POOL_OF_CUDA;
+	pool.teller = GT_TELLER_CUDA;
 	pool.number = pool.process < trace->processes.count ? ++maker->last[pool.process] : 0;
 	*gt_array_push(&trace->pools) = pool;
 	return (gt_id)(trace->pools.count - 1);
@@ -85,32 +96,45 @@ static gt_id pool_of_device(struct maker *maker, struct key key, gt_time start_n
 
 static void add_made(struct maker *maker, const struct gt_allocation *allocation)
 {
-	(void)add_pool(maker, (struct gt_pool){
-				      .start_ns = allocation->start_ns,
-				      .end_ns = allocation->end_ns,
-				      .handle = allocation->handle,
-				      .process = allocation->process,
-				      .device = allocation->device,
-				      .name = gt_strings_add(maker->trace->strings, ""),
-				      .place = allocation->device == GT_NONE ? GT_POOL_HOST
-	                                                                     : GT_POOL_DEVICE,
-			      });
+	const gt_id pool =
+		add_pool(maker, (struct gt_pool){
+					.start_ns = allocation->start_ns,
+					.end_ns = allocation->end_ns,
+					.handle = allocation->handle,
+					.process = allocation->process,
+					.device = allocation->device,
+					.name = gt_strings_add(maker->trace->strings, ""),
+					.place = allocation->device == GT_NONE ? GT_POOL_HOST
+	                                                                       : GT_POOL_DEVICE,
+				});
+
+	*gt_array_push(&maker->holders) = (struct holder){allocation->handle, allocation->start_ns,
+	                                                  allocation->process, pool};
+}
+
+static int by_handle(const void *a, const void *b)
+{
+	const struct holder *left = a;
+	const struct holder *right = b;
+
+	if (left->process != right->process)
+		return left->process < right->process ? -1 : 1;
+	if (left->handle != right->handle)
+		return left->handle < right->handle ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
 /* The pool that had a handle at a moment, GT_NONE: none that the program made. */
-static gt_id holder_of(const struct gt_trace *trace, gt_id process, uint64_t handle, gt_time at_ns)
+static gt_id holder_of(const struct maker *maker, const struct holder *wanted)
 {
-	gt_id found = GT_NONE;
+	const size_t count = gt_count_up_to(&maker->holders, wanted, by_handle);
+	const struct holder *holder = count ? &maker->holders.rows[count - 1] : NULL;
+	const struct gt_pool *pool = holder ? &maker->trace->pools.rows[holder->pool] : NULL;
 
-	for (gt_id row = 0; row < trace->pools.count && handle; row++) {
-		const struct gt_pool *pool = &trace->pools.rows[row];
-
-		if (pool->teller == GT_POOL_OF_CUDA && pool->process == process &&
-		    pool->handle == handle && pool->start_ns <= at_ns &&
-		    (!pool->end_ns || at_ns <= pool->end_ns))
-			found = row;
-	}
-	return found;
+	return holder && holder->process == wanted->process && holder->handle == wanted->handle &&
+	                       (!pool->end_ns || wanted->start_ns <= pool->end_ns)
+	               ? holder->pool
+	               : GT_NONE;
 }
 
 /* What lies in the default pool or belongs to graphs shows that these are there. */
@@ -142,6 +166,9 @@ static void add_all_made(struct maker *maker)
 		    allocation->kind == GT_MEMORY_CALL_IMPORT_POOL)
 			add_made(maker, allocation);
 	}
+	if (maker->holders.count)
+		qsort(maker->holders.rows, maker->holders.count, sizeof(*maker->holders.rows),
+		      by_handle);
 }
 
 static gt_id pool_of_record(struct maker *maker, struct gt_capture *capture,
@@ -150,22 +177,13 @@ static gt_id pool_of_record(struct maker *maker, struct gt_capture *capture,
 	struct key key = {.process = capture->process, .kind = raw->kind};
 
 	if (raw->kind == MADE)
-		return holder_of(maker->trace, capture->process, raw->handle,
-		                 (gt_time)raw->time_ns);
+		return holder_of(maker, &(struct holder){.handle = raw->handle,
+		                                         .start_ns = (gt_time)raw->time_ns,
+		                                         .process = capture->process});
 	if (raw->kind > GRAPHS || !raw->device)
 		return GT_NONE;
 	key.device = gt_row_of_device(maker->trace, capture, raw->device - 1);
 	return pool_of_device(maker, key, (gt_time)raw->time_ns);
-}
-
-static void name_counters(struct gt_trace *trace, size_t series, gt_id pool)
-{
-	gt_array_each(struct gt_counter, counter, &trace->counters) {
-		if (counter->series != series)
-			continue;
-		counter->pool = pool;
-		counter->device = trace->pools.rows[pool].device;
-	}
 }
 
 static void read_records(struct maker *maker, struct gt_capture *capture)
@@ -178,7 +196,7 @@ static void read_records(struct maker *maker, struct gt_capture *capture)
 			continue;
 		if (raw->kind != MADE)
 			maker->trace->pools.rows[pool].handle = raw->handle;
-		name_counters(maker->trace, capture->raw_series.rows[series].place, pool);
+		maker->of_series[capture->raw_series.rows[series].place] = pool;
 	}
 }
 
@@ -188,12 +206,20 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 
 	(void)err;
 	maker.keys = gt_index_new(sizeof(struct key));
+	maker.of_series = gt_allocate((maker.trace->series.count + 1) * sizeof(*maker.of_series));
+	for (size_t i = 0; i < maker.trace->series.count; i++)
+		maker.of_series[i] = GT_NONE;
 	find_last(&maker);
 	add_all_made(&maker);
 	add_found(&maker);
 	gt_array_each(struct gt_capture, capture, &collection->captures)
 		read_records(&maker, capture);
+	gt_array_each(struct gt_counter, counter, &maker.trace->counters)
+		if (maker.of_series[counter->series] != GT_NONE)
+			counter->pool = maker.of_series[counter->series];
+	gt_array_free(maker.of_series);
 	gt_array_free(maker.last);
+	gt_array_release(&maker.holders);
 	gt_array_release(&maker.rows);
 	gt_index_free(maker.keys);
 	return 0;

@@ -329,6 +329,22 @@ static void add_notes(struct gt_trace *trace, const struct gt_capture *capture)
 		};
 }
 
+/* While rows of devices are still those of the capture. When a pool ends is for stage pools. */
+static void describe_pools(struct gt_trace *trace, struct gt_capture *capture)
+{
+	gt_array_each(const struct gt_record_pool, raw, &capture->raw_pools) {
+		const gt_id row = gt_row_of_pool(trace, capture, raw->number);
+		struct gt_pool *pool = &trace->pools.rows[row];
+
+		pool->start_ns = (gt_time)raw->time_ns;
+		pool->device =
+			raw->device ? gt_row_of_device(trace, capture, raw->device - 1) : GT_NONE;
+		pool->name = gt_capture_string(capture, raw->name);
+		pool->place = raw->place;
+		pool->teller = raw->teller;
+	}
+}
+
 /* The first series with a number, whatever its clock. */
 static const struct gt_raw_series *find_series(struct gt_capture *capture, uint32_t number)
 {
@@ -367,7 +383,7 @@ static void add_counters(struct gt_collection *collection, struct gt_capture *ca
 			.process = capture->process,
 			.device = raw->device ? gt_row_of_device(trace, capture, raw->device - 1)
 		                              : GT_NONE,
-			.pool = GT_NONE,
+			.pool = raw->pool ? gt_row_of_pool(trace, capture, raw->pool) : GT_NONE,
 			.kind = raw->kind,
 			.series = (gt_count)series->place,
 			.place = raw->place,
@@ -392,6 +408,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		resolve_shapes(trace, capture, &shapes);
 		resolve_columns(collection, capture, &shapes);
 		name_threads(trace, capture);
+		describe_pools(trace, capture);
 		add_notes(trace, capture);
 		gt_array_each(const struct gt_record_device, raw, &capture->raw_devices)
 			merge_device(trace, capture, raw);

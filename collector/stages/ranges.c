@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collector/nvtx_memory.h"
 #include "collector/nvtx_names.h"
@@ -16,7 +18,7 @@
  * popped, so that a lost one spoils no other. Whose partner is missing is counted, not guessed.
  *
  * Ranges that are open on a thread are a list in the order in which they began, of all domains: its
- * last is the parent of the next, and where API calls are made.
+ * last is the parent of the next, and where API calls are made and blocks of pools handed out.
  */
 
 /* A begin of one capture, on its way to its row. */
@@ -48,6 +50,22 @@ struct link {
 
 struct source;
 
+/* A table in the order of time whose rows are things that threads did, each in a range. */
+struct deeds {
+	uint8_t *rows; /* they begin with start_ns */
+	size_t row_size;
+	size_t count;
+	size_t thread; /* offsets of columns */
+	size_t range;
+	size_t threads;   /* of the trace when they were sorted */
+	size_t *ends;     /* by thread: where those of it end in by_thread */
+	gt_id *by_thread; /* rows, by thread and time */
+	size_t next;      /* of those of the thread at hand */
+	size_t end;
+};
+
+enum { CALLS, BLOCKS, DEEDS };
+
 struct walk {
 	struct gt_trace *trace;
 	struct gt_capture *capture;
@@ -64,8 +82,7 @@ struct walk {
 	uint64_t torn;
 	uint64_t unopened;
 	uint64_t work_left_ns; /* of GT_MOST_WORK_NS */
-	size_t *call_ends;     /* by thread: where its calls end */
-	gt_id *calls;          /* rows of api_calls, by thread and time */
+	struct deeds deeds[DEEDS];
 };
 
 /* ---- in which order ---- */
@@ -410,28 +427,59 @@ static void end_step(struct walk *walk, const struct step *step)
 		pop(walk, end);
 }
 
-/* Calls that a thread made before its next event, or after its last. */
-static void place_calls(struct walk *walk, size_t *call, size_t end, gt_time until_ns)
+static gt_time time_of(const uint8_t *row)
 {
-	for (; *call < end; (*call)++) {
-		struct gt_api_call *made = &walk->trace->api_calls.rows[walk->calls[*call]];
+	gt_time start_ns;
 
-		if (made->start_ns >= until_ns)
+	memcpy(&start_ns, row, sizeof(start_ns));
+	return start_ns;
+}
+
+static uint8_t *next_deed(const struct deeds *deeds)
+{
+	return deeds->rows + deeds->by_thread[deeds->next] * deeds->row_size;
+}
+
+/* What a thread did before its next event, or after its last. */
+static void place(struct walk *walk, gt_time until_ns)
+{
+	struct deeds *deeds = walk->deeds;
+
+	for (;;) {
+		struct deeds *first = NULL;
+		gt_id range;
+
+		for (size_t i = 0; i < DEEDS; i++)
+			if (deeds[i].next < deeds[i].end &&
+			    (!first || time_of(next_deed(&deeds[i])) < time_of(next_deed(first))))
+				first = &deeds[i];
+		if (!first || time_of(next_deed(first)) >= until_ns)
 			return;
-		made->range = innermost(walk, made->start_ns);
+		range = innermost(walk, time_of(next_deed(first)));
+		memcpy(next_deed(first) + first->range, &range, sizeof(range));
+		first->next++;
 	}
+}
+
+static void begin_thread(struct walk *walk, gt_id thread)
+{
+	for (size_t i = 0; i < DEEDS; i++) {
+		struct deeds *deeds = &walk->deeds[i];
+		/* Where the thread is one that only a range's end names it did nothing else. */
+		const bool known = thread < deeds->threads;
+
+		deeds->next = known && thread ? deeds->ends[thread - 1] : 0;
+		deeds->end = known ? deeds->ends[thread] : 0;
+	}
+	walk->last = GT_NONE;
+	walk->life++;
 }
 
 static void walk_thread(struct walk *walk, const struct step *steps, size_t count)
 {
-	const gt_id thread = steps[0].thread;
-	const size_t end = walk->call_ends[thread];
-	size_t call = thread ? walk->call_ends[thread - 1] : 0;
-
-	walk->last = GT_NONE;
-	walk->life++;
+	begin_thread(walk, steps[0].thread);
 	for (size_t i = 0; i < count; i++) {
-		place_calls(walk, &call, end, steps[i].time_ns);
+		place(walk, steps[i].time_ns);
 		/* Each thread counts from 1: this one has the id of one that is gone. */
 		if (i > 0 && steps[i].order <= steps[i - 1].order) {
 			walk->last = GT_NONE;
@@ -442,7 +490,7 @@ static void walk_thread(struct walk *walk, const struct step *steps, size_t coun
 		else
 			begin_step(walk, &steps[i]);
 	}
-	place_calls(walk, &call, end, INT64_MAX);
+	place(walk, INT64_MAX);
 }
 
 static struct step *make_steps(struct walk *walk, size_t *count)
@@ -513,27 +561,54 @@ static void walk_capture(struct walk *walk)
 	free(steps);
 }
 
-/* The calls of each thread in the order of time, which the table has. */
-static void sort_calls(struct walk *walk)
+static gt_id thread_of(const struct deeds *deeds, size_t row)
 {
-	const struct gt_trace *trace = walk->trace;
-	const size_t threads = trace->threads.count;
-	size_t *ends = gt_allocate((threads + 1) * sizeof(*ends));
+	gt_id thread;
 
+	memcpy(&thread, deeds->rows + row * deeds->row_size + deeds->thread, sizeof(thread));
+	return thread;
+}
+
+/* Those of each thread in the order of time, which the table has. */
+static void sort_deeds(struct deeds *deeds, size_t threads)
+{
+	size_t sum = 0;
+
+	deeds->threads = threads;
+	deeds->ends = gt_allocate((threads + 1) * sizeof(*deeds->ends));
+	deeds->by_thread = gt_allocate((deeds->count + 1) * sizeof(*deeds->by_thread));
 	for (size_t i = 0; i < threads; i++)
-		ends[i] = 0;
-	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
-		if (call->thread < threads)
-			ends[call->thread]++;
-	for (size_t i = 0, sum = 0; i < threads; i++) {
-		sum += ends[i];
-		ends[i] = sum - ends[i]; /* for now where the calls of the thread begin */
+		deeds->ends[i] = 0;
+	for (size_t i = 0; i < deeds->count; i++)
+		if (thread_of(deeds, i) < threads)
+			deeds->ends[thread_of(deeds, i)]++;
+	for (size_t i = 0; i < threads; i++) {
+		sum += deeds->ends[i];
+		deeds->ends[i] = sum - deeds->ends[i]; /* for now where those of the thread begin */
 	}
-	walk->calls = gt_allocate((trace->api_calls.count + 1) * sizeof(*walk->calls));
-	for (size_t i = 0; i < trace->api_calls.count; i++)
-		if (trace->api_calls.rows[i].thread < threads)
-			walk->calls[ends[trace->api_calls.rows[i].thread]++] = (gt_id)i;
-	walk->call_ends = ends;
+	for (size_t i = 0; i < deeds->count; i++)
+		if (thread_of(deeds, i) < threads)
+			deeds->by_thread[deeds->ends[thread_of(deeds, i)]++] = (gt_id)i;
+}
+
+#define DEEDS_OF(trace, name, plural)                                                              \
+	{                                                                                          \
+		.rows = (uint8_t *)(trace)->plural.rows, .row_size = sizeof(struct gt_##name),     \
+		.count = (trace)->plural.count, .thread = offsetof(struct gt_##name, thread),      \
+		.range = offsetof(struct gt_##name, range),                                        \
+	}
+
+static void make_deeds(struct walk *walk)
+{
+	const struct deeds all[DEEDS] = {
+		[CALLS] = DEEDS_OF(walk->trace, api_call, api_calls),
+		[BLOCKS] = DEEDS_OF(walk->trace, pool_block, pool_blocks),
+	};
+
+	for (size_t i = 0; i < DEEDS; i++) {
+		walk->deeds[i] = all[i];
+		sort_deeds(&walk->deeds[i], walk->trace->threads.count);
+	}
 }
 
 static void make_rows(struct walk *walk)
@@ -586,7 +661,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	init_sources(&walk, collection);
 	make_rows(&walk);
 	fill_rows(&walk);
-	sort_calls(&walk);
+	make_deeds(&walk);
 	for (size_t i = 0; i < collection->captures.count; i++) {
 		walk.capture = &collection->captures.rows[i];
 		walk.rows = walk.sources[i].rows;
@@ -599,8 +674,10 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	gt_array_release(&walk.ranges);
 	gt_array_release(&walk.marks);
 	free(walk.links);
-	free(walk.calls);
-	free(walk.call_ends);
+	for (size_t i = 0; i < DEEDS; i++) {
+		gt_array_free(walk.deeds[i].by_thread);
+		gt_array_free(walk.deeds[i].ends);
+	}
 	return 0;
 }
 

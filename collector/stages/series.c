@@ -51,8 +51,8 @@ static bool are_alike(const struct gt_trace *trace, const struct member *a, cons
 		const struct gt_counter *right = &trace->counters.rows[b->first + i];
 
 		if (left->device == GT_NONE || left->device != right->device ||
-		    left->name != right->name || left->place != right->place ||
-		    left->kind != right->kind)
+		    left->pool != right->pool || left->name != right->name ||
+		    left->place != right->place || left->kind != right->kind)
 			return false;
 	}
 	return true;

@@ -5,9 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef GPUTRACE_DISABLE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#endif
+
 /*
  * What a program can tell gputrace while it runs. Nothing is linked: the functions look for the
- * library that `gputrace run` loads into a program, and do nothing where there is none.
+ * library that `gputrace run` loads into a program, and do nothing where there is none. C11, C++11
+ * and later, gcc and clang on Linux; a glibc before 2.34 wants -ldl. With GPUTRACE_DISABLE defined
+ * before this file is included nothing of it is left in the program.
  *
  * An allocator that takes memory from CUDA in large pieces and hands out small ones says so here,
  * since CUDA knows of the large pieces alone:
@@ -19,8 +28,17 @@
  *     gputrace_block_free(id, address);
  *     gputrace_pool_destroy(id);
  *
- * Every function may be called from any thread, blocks nobody, keeps nothing of what it is given
- * but what it copies, and reports no error: what cannot be recorded is counted in the recording.
+ * A block is told of when the program has it, and that it is given back before another thread can
+ * get it: then every address is free before it is handed out again, whatever threads do at the
+ * same time. No lock is needed around these calls.
+ *
+ * Every function may be called from any thread, whether CUDA has started or not, blocks nobody (but
+ * gputrace_pool_destroy and gputrace_pool_pull, see there), keeps nothing of what it is given but
+ * what it copies, and reports no error: what cannot be recorded is counted in the recording. None
+ * may be called from signal handlers or from within malloc.
+ *
+ * Where nobody records, a call of gputrace_block_alloc is one test of its first argument, which is
+ * 0.
  */
 
 #ifdef __cplusplus
@@ -52,6 +70,9 @@ struct gputrace_pool {
 
 #define GPUTRACE_UNKNOWN UINT64_MAX
 
+/* Of a block: nothing is said of the stream that it is for. NULL is the default stream. */
+#define GPUTRACE_NO_STREAM ((void *)UINTPTR_MAX)
+
 /* How a pool is filled at one moment. GPUTRACE_UNKNOWN: not known. Bytes where nothing is said. */
 struct gputrace_pool_stats {
 	size_t struct_size;
@@ -75,10 +96,13 @@ struct gputrace_pool_stats {
 	uint64_t num_failed; /* calls that found no memory */
 };
 
-/* Fills in stats when it is asked to; on a thread of gputrace's, not before it is done. */
+/*
+ * Fills in stats, of which all but struct_size is GPUTRACE_UNKNOWN, when it is asked to; on a
+ * thread of gputrace's, one pool after the other. What it leaves is not known.
+ */
 typedef void gputrace_pull(uint64_t pool, struct gputrace_pool_stats *stats, void *user);
 
-/* What a program of XLA's needs, as XLA's compiler says. Bytes. */
+/* What a program of XLA's needs, as XLA's compiler says. Bytes; GPUTRACE_UNKNOWN: not known. */
 struct gputrace_executable {
 	size_t struct_size;
 	const char *name;
@@ -93,7 +117,8 @@ struct gputrace_executable {
 
 /*
  * The functions of the library as one table: gputrace_get_api(GPUTRACE_API_VERSION), NULL where
- * that version is not known. The inline functions below are the way to them.
+ * that version is not known or nothing is recorded. The inline functions below are the way to them.
+ * A pool of 0 is none; later versions of the table are longer.
  */
 #define GPUTRACE_API_VERSION 1
 
@@ -101,15 +126,176 @@ struct gputrace_api {
 	size_t struct_size;
 	uint64_t (*pool_create)(const struct gputrace_pool *pool); /* 0: not recorded */
 	void (*pool_destroy)(uint64_t pool);
+	/* requested: 0, it is not told. stream: CUstream, or GPUTRACE_NO_STREAM */
 	void (*block_alloc)(uint64_t pool, const void *address, uint64_t bytes, uint64_t requested,
 	                    void *stream);
 	void (*block_free)(uint64_t pool, const void *address, void *stream);
 	void (*pool_stats)(uint64_t pool, const struct gputrace_pool_stats *stats);
+	/* pull: NULL, no more. interval_ns: 0, a tenth of a second; a millisecond at least */
 	void (*pool_pull)(uint64_t pool, gputrace_pull *pull, void *user, uint64_t interval_ns);
 	void (*executable)(const struct gputrace_executable *executable);
 };
 
 typedef const struct gputrace_api *gputrace_get_api_function(uint32_t version);
+
+#ifndef GPUTRACE_DISABLE
+/*
+ * The table; NULL: nobody records; its own address: nobody has looked yet. One for each program or
+ * shared object that includes this file.
+ */
+extern const void *gputrace_found __attribute__((weak, visibility("hidden")));
+const void *gputrace_found __attribute__((weak, visibility("hidden"))) = &gputrace_found;
+
+static inline const struct gputrace_api *gputrace_ask(void *library)
+{
+	void *const symbol = library ? dlsym(library, "gputrace_get_api") : NULL;
+	gputrace_get_api_function *get_api;
+
+	if (!symbol)
+		return NULL;
+	memcpy(&get_api, &symbol, sizeof(get_api));
+	return get_api(GPUTRACE_API_VERSION);
+}
+
+/* The library that a variable names, for CUDA or NVTX to load. It is another tool's? Then not. */
+static inline void *gputrace_open(const char *variable)
+{
+	const char *const path = getenv(variable);
+	const char *const slash = path ? strrchr(path, '/') : NULL;
+
+	if (!path || !*path || getauxval(AT_SECURE))
+		return NULL;
+	return dlopen(path, strstr(slash ? slash : path, "gputrace") ? RTLD_LAZY
+	                                                             : RTLD_LAZY | RTLD_NOLOAD);
+}
+
+__attribute__((cold, noinline, unused)) static const struct gputrace_api *gputrace_look(void)
+{
+	const struct gputrace_api *api = gputrace_ask(dlopen(NULL, RTLD_LAZY)); /* linked with it */
+
+	if (!api)
+		api = gputrace_ask(gputrace_open("CUDA_INJECTION64_PATH"));
+	if (!api)
+		api = gputrace_ask(gputrace_open("NVTX_INJECTION64_PATH"));
+	__atomic_store_n(&gputrace_found, (const void *)api, __ATOMIC_RELEASE);
+	return api;
+}
+#endif
+
+/* NULL where nobody records. */
+static inline const struct gputrace_api *gputrace_table(void)
+{
+#ifdef GPUTRACE_DISABLE
+	return NULL;
+#else
+	const void *const found = __atomic_load_n(&gputrace_found, __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(found == &gputrace_found, 0))
+		return gputrace_look();
+	return (const struct gputrace_api *)found;
+#endif
+}
+
+/* Whether somebody records: what is not told needs not be worked out. */
+static inline int gputrace_is_recorded(void)
+{
+	return gputrace_table() != NULL;
+}
+
+/* The pool's id for all calls below; 0: it is not recorded, and these do nothing. */
+static inline uint64_t gputrace_pool_create(const struct gputrace_pool *pool)
+{
+	const struct gputrace_api *api = gputrace_table();
+
+#ifndef GPUTRACE_DISABLE
+	if (!api) /* CUDA may have loaded the library since somebody looked last */
+		api = gputrace_look();
+#endif
+	return api ? api->pool_create(pool) : 0;
+}
+
+/*
+ * The pool is gone, with all blocks that it has out. Waits for the function that gputrace_pool_pull
+ * registered if that is running: it is not called any more when this returns. So hold no lock that
+ * it takes; it may itself call this.
+ */
+static inline void gputrace_pool_destroy(uint64_t pool)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (api)
+		api->pool_destroy(pool);
+}
+
+/* The pool handed out so many bytes; in the other form, of which so many were asked for. */
+static inline void gputrace_block_alloc_on(uint64_t pool, const void *address, uint64_t bytes,
+                                           uint64_t requested, void *stream)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (api)
+		api->block_alloc(pool, address, bytes, requested, stream);
+}
+
+static inline void gputrace_block_alloc(uint64_t pool, const void *address, uint64_t bytes)
+{
+	gputrace_block_alloc_on(pool, address, bytes, 0, GPUTRACE_NO_STREAM);
+}
+
+/* The block that begins at the address is about to be given back. */
+static inline void gputrace_block_free_on(uint64_t pool, const void *address, void *stream)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (api)
+		api->block_free(pool, address, stream);
+}
+
+static inline void gputrace_block_free(uint64_t pool, const void *address)
+{
+	gputrace_block_free_on(pool, address, GPUTRACE_NO_STREAM);
+}
+
+/* Nothing is known yet. */
+static inline void gputrace_pool_stats_init(struct gputrace_pool_stats *stats)
+{
+	unsigned char *const bytes = (unsigned char *)stats;
+
+	for (size_t i = 0; i < sizeof(*stats); i++)
+		bytes[i] = 0xff; /* GPUTRACE_UNKNOWN */
+	stats->struct_size = sizeof(*stats);
+}
+
+/* How the pool is filled now. */
+static inline void gputrace_pool_stats_push(uint64_t pool, const struct gputrace_pool_stats *stats)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (api)
+		api->pool_stats(pool, stats);
+}
+
+/*
+ * The same, asked for every so many nanoseconds: 0, ten times a second; a millisecond at least.
+ * What was registered before is not called any more; NULL: nothing is. Waits as
+ * gputrace_pool_destroy does.
+ */
+static inline void gputrace_pool_pull(uint64_t pool, gputrace_pull *pull, void *user,
+                                      uint64_t interval_ns)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (api)
+		api->pool_pull(pool, pull, user, interval_ns);
+}
+
+static inline void gputrace_executable_add(const struct gputrace_executable *executable)
+{
+	const struct gputrace_api *const api = gputrace_table();
+
+	if (api)
+		api->executable(executable);
+}
 
 #ifdef __cplusplus
 }

@@ -14,9 +14,9 @@ static bool continues(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-struct gt_nvtx_text gt_nvtx_cut(const char *text)
+struct gt_nvtx_text gt_nvtx_cut(const char *text, uint32_t size)
 {
-	struct gt_nvtx_text result = {.narrow = text, .size = GT_NVTX_TEXT_MAX, .cut = true};
+	struct gt_nvtx_text result = {.narrow = text, .size = size, .cut = true};
 
 	for (; result.size > 0 && continues(text[result.size]); result.size--)
 		;

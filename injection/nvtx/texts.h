@@ -18,8 +18,8 @@ struct gt_nvtx_text {
 	bool cut;            /* it was longer */
 };
 
-/* As much of a text that is too long as is taken of it. */
-__attribute__((cold)) struct gt_nvtx_text gt_nvtx_cut(const char *text);
+/* As much of a text that is longer as fits into so many bytes: whole characters. */
+__attribute__((cold)) struct gt_nvtx_text gt_nvtx_cut(const char *text, uint32_t size);
 struct gt_nvtx_text gt_nvtx_wide(const wchar_t *text);
 
 /* Here, as each push of a range does it. */
@@ -30,7 +30,7 @@ static inline struct gt_nvtx_text gt_nvtx_narrow(const char *text)
 	if (!text)
 		return result;
 	result.size = (uint32_t)strnlen(text, GT_NVTX_TEXT_MAX + 1);
-	return result.size > GT_NVTX_TEXT_MAX ? gt_nvtx_cut(text) : result;
+	return result.size > GT_NVTX_TEXT_MAX ? gt_nvtx_cut(text, GT_NVTX_TEXT_MAX) : result;
 }
 
 /* Writes its bytes, text->size of them. */

@@ -150,7 +150,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		return 0;
 	gt_nvml_load();
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-	if (gt_settings_of(session)->pools) {
+	if (gt_settings_of(session)->cuda_pools) {
 		gt_want(session, CUPTI_CB_DOMAIN_RESOURCE,
 		        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 		gt_want_known(session, is_about_pools);
@@ -325,7 +325,7 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 	if (!gt_settings_of(session)->telemetry_interval_ns || !open_all(session, telemetry))
 		return;
 	telemetry->reads_pools =
-		gt_settings_of(session)->pools && gt_pool_readings_open(&telemetry->pools);
+		gt_settings_of(session)->cuda_pools && gt_pool_readings_open(&telemetry->pools);
 	while (gt_wait_next(waiter, wait_ns))
 		wait_ns = turn(session, telemetry);
 	if (telemetry->cost_ns <= LAST_NS)

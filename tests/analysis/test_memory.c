@@ -4,7 +4,6 @@
 #include "analysis/check_report.h"
 #include "base/strings.h"
 #include "model/names.h"
-#include "model/pool.h"
 #include "support/scene.h"
 
 static struct gt_result result;
@@ -234,7 +233,7 @@ Test(memory, of_pools_is_told_by_their_statistics)
 
 	scene_begin(1000);
 	pool = trace_pool(&trace, process, device, "cache");
-	trace.pools.rows[pool].teller = GT_POOL_OF_PYTORCH;
+	trace.pools.rows[pool].teller = GT_TELLER_PYTORCH;
 	tell(pool, "largest_free_block_bytes", GT_COUNTER_GAUGE, largest, 3);
 	tell(pool, "free", GT_COUNTER_GAUGE, free_bytes, 3);
 	tell(pool, "bytes_in_use", GT_COUNTER_GAUGE, in_use, 3);
@@ -480,7 +479,7 @@ static void happen(gt_count kind, uint64_t address, gt_wide value, gt_time start
 	};
 }
 
-Test(memory, that_is_managed_moves_to_and_fro)
+Test(memory, that_is_managed_moves_back_and_forth)
 {
 	scene_begin(1000);
 	allocate(GT_MEMORY_CALL_ALLOCATE_MANAGED, GT_NONE, 0x1000, 1, 200)->address = 0x10000;

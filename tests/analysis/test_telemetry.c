@@ -50,6 +50,18 @@ Test(telemetry, says_how_a_level_is_distributed)
 	expect_unknown(&result, "counters", 0, "difference");
 }
 
+Test(telemetry, names_the_pool_that_a_counter_is_about)
+{
+	const gt_id pool = trace_pool(&trace, 0, 0, "activations");
+
+	trace_counter(&trace, GT_NONE, "bytes_in_use", GT_COUNTER_GAUGE, 0, SECOND, VALUES(1, 2));
+	trace.counters.rows[0].pool = pool;
+	run_report(&result, "telemetry", &trace);
+	cr_assert(eq(sz, row_count(&result, "counters"), 1));
+	expect_words(&result, "counters", 0, "counter", "activations: bytes_in_use");
+	expect_unknown(&result, "counters", 0, "device");
+}
+
 Test(telemetry, weighs_a_mean_by_time)
 {
 	/* 10 for two seconds, then 20 for one: what is missing in between changes nothing. */

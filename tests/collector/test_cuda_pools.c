@@ -4,11 +4,13 @@
 #include "collector/collect.h"
 #include "format/series.h"
 #include "model/memory.h"
-#include "model/pool.h"
 #include "support/check.h"
 #include "support/recording.h"
 
-/* Covers STAGE(cuda_pools) and STAGE(contexts): CUDA's pools, and what contexts take. */
+/*
+ * Covers STAGE(cuda_pools): CUDA's pools and their counters.
+ * Covers STAGE(contexts): what contexts take.
+ */
 
 static struct recording recording;
 static struct gt_trace trace;
@@ -82,7 +84,7 @@ Test(cuda_pools, are_those_that_are_made_and_those_that_are_used)
 	expect_text(gt_trace_text(&trace, rows[2].name), "default pool");
 	cr_expect(eq(u32, rows[2].device, trace.contexts.rows[0].device));
 	for (unsigned i = 0; i < 3; i++) {
-		cr_expect(eq(u32, rows[i].teller, GT_POOL_OF_CUDA));
+		cr_expect(eq(u32, rows[i].teller, GT_TELLER_CUDA));
 		cr_expect(eq(u32, rows[i].number, i + 1));
 	}
 }

@@ -696,8 +696,8 @@ static size_t count_strings(uint32_t *last_id)
 /* A counter whose name lies behind it; the text is where and so long as it says. */
 static void add_counter(struct gt_slot *slot, uint32_t at, uint16_t size)
 {
-	struct gt_record_counter *counter =
-		add_entry(&test, slot, GT_RECORD_counter, sizeof(*counter) + 20);
+	struct gt_record_counter *counter = add_entry(&test, slot, GT_RECORD_counter,
+	                                              sizeof(*counter) + 24); /* a multiple of 8 */
 
 	counter->name = GT_TEXT_BEHIND | at;
 	memcpy((uint8_t *)counter + sizeof(*counter), &size, sizeof(size));
@@ -714,7 +714,7 @@ Test(drain, gives_texts_behind_a_record_an_id)
 
 	add_counter(slot, behind, 8);
 	add_counter(slot, behind, 0);
-	add_counter(slot, behind, 19);    /* longer than what is there */
+	add_counter(slot, behind, 23);    /* longer than what is there */
 	add_counter(slot, 0x7fffffff, 8); /* outside */
 	drain_slot(slot);
 	counters = read_all(GT_RECORD_counter, &count);

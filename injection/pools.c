@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/pools.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define GPUTRACE_DISABLE /* types alone: this is what the functions call */
+#include "include/gputrace/gputrace.h"
+#include "injection/inject.h"
+#include "injection/nvtx/texts.h"
+#include "injection/services.h"
+#include "injection/session.h"
+#include "injection/source.h"
+#include "injection/wait.h"
+
+#define NAME_BYTES      256        /* kept of a pool's name */
+#define FIRST_SERIES    4096       /* below are those of telemetry and of NVTX */
+#define LONGEST_WAIT_NS 100000000u /* after which pulls that were registered meanwhile are seen */
+#define USUAL_PULL_NS   100000000u
+#define LEAST_PULL_NS   1000000u
+#define OVER_NS         10000000u /* that a pull is waited for, before it is looked at again */
+
+enum gt_pools_note { NOTED_FULL, NOTED_SERIES };
+
+enum stat {
+#define POOL_STAT(name, unit, kind, help) STAT_##name,
+#include "injection/pool_stats.def"
+	STAT_COUNT
+};
+
+/* Members of the struct lie in the order of the list, behind its size. */
+#define POOL_STAT(name, unit, kind, help)                                                          \
+	_Static_assert(offsetof(struct gputrace_pool_stats, name) ==                               \
+	                       sizeof(size_t) + STAT_##name * sizeof(uint64_t),                    \
+	               #name);
+#include "injection/pool_stats.def"
+
+enum { LEVEL = 0, TOTAL = 1 }; /* kinds, as counter records have them */
+
+#define BYTE  "bytes"
+#define COUNT ""
+
+static const struct column {
+	const char *name;
+	const char *unit;
+	const char *help;
+	uint32_t kind;
+} columns[STAT_COUNT] = {
+#define POOL_STAT(name, unit, kind, help) {#name, unit, help, kind},
+#include "injection/pool_stats.def"
+};
+
+struct gt_pool_entry {
+	/* Number of the pool << 32, and which columns of its series were announced; 0: it is free. */
+	_Atomic uint64_t state;
+	uint32_t place;
+	uint32_t teller;
+	uint32_t device_plus_one;
+	uint32_t name_size;
+	char name[NAME_BYTES];
+	/* Guarded by the lock. */
+	gputrace_pull *pull; /* NULL: none */
+	void *user;
+	uint64_t interval_ns;
+	uint64_t due_ns; /* gt_now */
+};
+
+extern const struct gt_source gt_source_pools;
+
+/* An id that a program gets: the entry's place and one, and the pool's number. */
+static uint64_t id_of(uint32_t place_plus_one, uint32_t number)
+{
+	return (uint64_t)place_plus_one << 32 | number;
+}
+
+static uint32_t number_of(uint64_t id)
+{
+	return (uint32_t)id;
+}
+
+static uint32_t number_in(const struct gt_pool_entry *entry)
+{
+	return (uint32_t)(atomic_load_explicit(&entry->state, memory_order_acquire) >> 32);
+}
+
+/* The entry of a pool that is there; NULL: it is gone, or there was none left for it. */
+static struct gt_pool_entry *entry_of(const struct gt_pools *pools, uint64_t id)
+{
+	const uint64_t place = id >> 32;
+
+	if (place == 0 || place > GT_POOLS_KEPT ||
+	    number_in(&pools->entries[place - 1]) != number_of(id))
+		return NULL;
+	return &pools->entries[place - 1];
+}
+
+static void note_once(struct gt_session *session, enum gt_pools_note what, const char *text)
+{
+	const uint32_t bit = 1u << what;
+
+	if (!(atomic_fetch_or_explicit(&session->pools.noted, bit, memory_order_relaxed) & bit))
+		gt_note(session, "pools", text);
+}
+
+/* A struct of a caller that may have been compiled with another version: what it lacks stays. */
+static void read_struct(void *to, size_t size, const void *from)
+{
+	size_t said;
+
+	memcpy(&said, from, sizeof(said));
+	memcpy(to, from, said < size ? said : size);
+}
+
+/* ---- records ---- */
+
+static void emit_pool(struct gt_session *session, const struct gt_pool_entry *entry,
+                      uint32_t number)
+{
+	const struct gt_nvtx_text name = {.narrow = entry->name, .size = entry->name_size};
+	const size_t behind = name.size ? GT_TEXT_BYTES(name.size) : 0;
+	struct gt_record_pool *record =
+		gt_emit_begin(session, GT_RECORD_pool, sizeof(*record) + behind);
+
+	if (!record)
+		return;
+	*record = (struct gt_record_pool){
+		.number = number,
+		.place = entry->place,
+		.teller = entry->teller,
+		.device = entry->device_plus_one,
+		.name = gt_nvtx_put_text(record, sizeof(*record), &name),
+		.time_ns = gt_stamp_in_order(),
+	};
+	gt_emit_commit();
+}
+
+static void emit_pool_end(struct gt_session *session, uint32_t number)
+{
+	struct gt_record_pool_end *record =
+		gt_emit_begin(session, GT_RECORD_pool_end, sizeof(*record));
+
+	if (!record)
+		return;
+	record->number = number;
+	record->time_ns = gt_stamp_in_order();
+	gt_emit_commit();
+}
+
+__attribute__((hot)) static void block_alloc(uint64_t pool, const void *address, uint64_t bytes,
+                                             uint64_t requested, void *stream)
+{
+	struct gt_session *session = gt_session_get();
+	struct gt_record_block_begin *record;
+
+	if (pool == 0 || !gt_session_is(session, GT_SESSION_RECORDING))
+		return;
+	record = gt_emit_begin(session, GT_RECORD_block_begin, sizeof(*record));
+	if (!record)
+		return;
+	record->address = (uintptr_t)address;
+	record->size_bytes = bytes;
+	record->requested_bytes = requested == GPUTRACE_UNKNOWN ? 0 : requested;
+	record->stream = (uintptr_t)stream;
+	record->pool = number_of(pool);
+	record->thread = 0;
+	record->flags = 0;
+	record->time_ns = gt_stamp_in_order();
+	gt_emit_commit();
+}
+
+__attribute__((hot)) static void block_free(uint64_t pool, const void *address, void *stream)
+{
+	struct gt_session *session = gt_session_get();
+	struct gt_record_block_end *record;
+
+	if (pool == 0 || !gt_session_is(session, GT_SESSION_RECORDING))
+		return;
+	record = gt_emit_begin(session, GT_RECORD_block_end, sizeof(*record));
+	if (!record)
+		return;
+	record->address = (uintptr_t)address;
+	record->stream = (uintptr_t)stream;
+	record->pool = number_of(pool);
+	record->thread = 0;
+	record->flags = 0;
+	record->time_ns = gt_stamp_in_order();
+	gt_emit_commit();
+}
+
+static void executable(const struct gputrace_executable *what)
+{
+	struct gt_session *session = gt_session_get();
+	struct gputrace_executable all;
+	struct gt_record_executable *record;
+	struct gt_nvtx_text name;
+
+	if (!what || !gt_is_recording(session))
+		return;
+	memset(&all, 0xff, sizeof(all)); /* GPUTRACE_UNKNOWN, and any device */
+	all.name = NULL;
+	read_struct(&all, sizeof(all), what);
+	name = gt_nvtx_narrow(all.name);
+	record = gt_emit_begin(session, GT_RECORD_executable,
+	                       sizeof(*record) + (name.size ? GT_TEXT_BYTES(name.size) : 0));
+	if (!record)
+		return;
+	*record = (struct gt_record_executable){
+		.argument_bytes = all.argument_bytes,
+		.output_bytes = all.output_bytes,
+		.temporary_bytes = all.temporary_bytes,
+		.alias_bytes = all.alias_bytes,
+		.code_bytes = all.code_bytes,
+		.device = all.device < 0 ? 0 : (uint32_t)all.device + 1,
+		.name = gt_nvtx_put_text(record, sizeof(*record), &name),
+		.start_ns = gt_stamp(),
+	};
+	record->end_ns = record->start_ns;
+	gt_emit_commit();
+}
+
+/* ---- pools ---- */
+
+/* Whether there is, or may be, a session that they belong to: not in the child of one with CUDA. */
+static bool is_kept(const struct gt_session *session)
+{
+	return !gt_session_is(session, GT_SESSION_FORGOTTEN);
+}
+
+static void fill_entry(struct gt_pool_entry *entry, const struct gputrace_pool *pool)
+{
+	struct gt_nvtx_text name = gt_nvtx_narrow(pool->name);
+
+	if (name.size > NAME_BYTES)
+		name = gt_nvtx_cut(pool->name, NAME_BYTES);
+	gt_nvtx_copy_text((uint8_t *)entry->name, &name);
+	entry->name_size = name.size;
+	entry->place = pool->place;
+	entry->teller = pool->teller;
+	entry->device_plus_one = pool->device < 0 ? 0 : (uint32_t)pool->device + 1;
+	entry->pull = NULL;
+}
+
+/* Puts the pool into a free place; 0: there is none, else the place and one. */
+static uint32_t keep(struct gt_pools *pools, const struct gputrace_pool *pool, uint32_t number)
+{
+	uint32_t place = 0;
+
+	pthread_mutex_lock(&pools->lock);
+	while (place < GT_POOLS_KEPT && number_in(&pools->entries[place]) != 0)
+		place++;
+	if (place < GT_POOLS_KEPT) {
+		fill_entry(&pools->entries[place], pool);
+		/* Pairs with the acquire in number_in. */
+		atomic_store_explicit(&pools->entries[place].state, (uint64_t)number << 32,
+		                      memory_order_release);
+		if (place >= atomic_load_explicit(&pools->used, memory_order_relaxed))
+			atomic_store_explicit(&pools->used, place + 1, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&pools->lock);
+	return place < GT_POOLS_KEPT ? place + 1 : 0;
+}
+
+static uint64_t pool_create(const struct gputrace_pool *what)
+{
+	struct gt_session *session = gt_session_get();
+	struct gt_pools *pools = &session->pools;
+	struct gputrace_pool pool = {.device = -1};
+	struct gt_pool_entry entry;
+	const int saved = errno;
+	uint32_t number;
+	uint32_t place;
+
+	if (!what || !is_kept(session))
+		return 0;
+	read_struct(&pool, sizeof(pool), what);
+	number = atomic_fetch_add_explicit(&pools->given, 1, memory_order_relaxed) + 1;
+	place = keep(pools, &pool, number);
+	if (place == 0)
+		note_once(session, NOTED_FULL,
+		          "the program has more than 1024 pools at a time: of the others "
+		          "there are no statistics");
+	fill_entry(&entry, &pool);
+	emit_pool(session, &entry, number);
+	errno = saved;
+	return id_of(place, number);
+}
+
+/* With the lock, which is given up meanwhile: until no pull of the pool runs. */
+static void wait_for_pull(struct gt_pools *pools, uint32_t number)
+{
+	/* A pull that ends its own pool does not wait for itself. */
+	while (pools->pulling == number && !gt_thread_is_ours()) {
+		pools->waiting++;
+		pthread_mutex_unlock(&pools->lock);
+		(void)gt_wait(&pools->pulled, OVER_NS);
+		pthread_mutex_lock(&pools->lock);
+		pools->waiting--;
+	}
+}
+
+static void pool_destroy(uint64_t pool)
+{
+	struct gt_session *session = gt_session_get();
+	struct gt_pools *pools = &session->pools;
+	const int saved = errno;
+	struct gt_pool_entry *entry;
+
+	if (pool == 0 || !is_kept(session))
+		return;
+	pthread_mutex_lock(&pools->lock);
+	entry = entry_of(pools, pool);
+	if (entry) {
+		entry->pull = NULL;
+		atomic_store_explicit(&entry->state, 0, memory_order_release);
+	}
+	wait_for_pull(pools, number_of(pool));
+	pthread_mutex_unlock(&pools->lock);
+	emit_pool_end(session, number_of(pool));
+	errno = saved;
+}
+
+/* ---- statistics ---- */
+
+/* A text behind a record that has some already; moves the end of what there is. */
+static uint32_t add_text(void *record, size_t *bytes, const char *text)
+{
+	const size_t size = strlen(text);
+	const uint32_t place = gt_emit_text(record, *bytes, text, size);
+
+	*bytes += GT_TEXT_BYTES(size);
+	return place;
+}
+
+static void announce(struct gt_session *session, uint32_t number, uint32_t stat)
+{
+	const struct column *column = &columns[stat];
+	const size_t texts = GT_TEXT_BYTES(strlen(column->name)) +
+	                     GT_TEXT_BYTES(strlen(column->unit)) +
+	                     GT_TEXT_BYTES(strlen(column->help));
+	size_t bytes = sizeof(struct gt_record_counter);
+	struct gt_record_counter *record = gt_emit_begin(session, GT_RECORD_counter, bytes + texts);
+
+	if (!record)
+		return;
+	*record = (struct gt_record_counter){
+		.series = FIRST_SERIES + number - 1,
+		.place = stat,
+		.kind = column->kind,
+		.pool = number,
+	};
+	record->name = add_text(record, &bytes, column->name);
+	record->unit = add_text(record, &bytes, column->unit);
+	record->help = add_text(record, &bytes, column->help);
+	gt_emit_commit();
+}
+
+/* Which of these columns nobody has announced of the pool; they count as announced from now on. */
+static uint32_t claim(struct gt_pool_entry *entry, uint32_t number, uint32_t known)
+{
+	uint64_t state = atomic_load_explicit(&entry->state, memory_order_relaxed);
+
+	do {
+		if (state >> 32 != number)
+			return 0;
+		if ((known & ~(uint32_t)state) == 0)
+			return 0;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&entry->state, &state, state | known, memory_order_relaxed, memory_order_relaxed));
+	return known & ~(uint32_t)state;
+}
+
+static void emit_stats(struct gt_session *session, uint64_t pool, const uint64_t values[STAT_COUNT])
+{
+	const uint32_t number = number_of(pool);
+	struct gt_pool_entry *entry = entry_of(&session->pools, pool);
+	union {
+		struct gt_sample sample;
+		uint8_t bytes[sizeof(struct gt_sample) + STAT_COUNT * sizeof(double)];
+	} row = {.sample = {.time_ns = gt_now(),
+	                    .series = (uint16_t)(FIRST_SERIES + number - 1),
+	                    .clock = GT_SERIES_HOST,
+	                    .columns = STAT_COUNT}};
+	uint32_t known = 0;
+
+	if (!entry)
+		return;
+	if (number > UINT16_MAX - FIRST_SERIES) {
+		note_once(session, NOTED_SERIES,
+		          "the program has made more pools than there are series for: of later "
+		          "ones there are no statistics");
+		return;
+	}
+	for (uint32_t i = 0; i < STAT_COUNT; i++) {
+		known |= (uint32_t)(values[i] != GPUTRACE_UNKNOWN) << i;
+		row.sample.values[i] = values[i] == GPUTRACE_UNKNOWN ? NAN : (double)values[i];
+	}
+	if (known == 0)
+		return;
+	for (uint32_t left = claim(entry, number, known); left; left &= left - 1)
+		announce(session, number, (uint32_t)__builtin_ctz(left));
+	gt_emit_sample(session, &row.sample);
+}
+
+static void read_stats(const struct gputrace_pool_stats *stats, uint64_t values[STAT_COUNT])
+{
+	struct gputrace_pool_stats all;
+
+	memset(&all, 0xff, sizeof(all)); /* GPUTRACE_UNKNOWN */
+	read_struct(&all, sizeof(all), stats);
+	memcpy(values, &all.num_allocs, STAT_COUNT * sizeof(*values));
+}
+
+static void pool_stats(uint64_t pool, const struct gputrace_pool_stats *stats)
+{
+	struct gt_session *session = gt_session_get();
+	uint64_t values[STAT_COUNT];
+
+	if (pool == 0 || !stats || !gt_is_recording(session))
+		return;
+	read_stats(stats, values);
+	emit_stats(session, pool, values);
+}
+
+/* ---- pulls ---- */
+
+static void pool_pull(uint64_t pool, gputrace_pull *pull, void *user, uint64_t interval_ns)
+{
+	struct gt_session *session = gt_session_get();
+	struct gt_pools *pools = &session->pools;
+	const int saved = errno;
+	struct gt_pool_entry *entry;
+
+	if (pool == 0 || !is_kept(session))
+		return;
+	pthread_mutex_lock(&pools->lock);
+	entry = entry_of(pools, pool);
+	if (entry) {
+		entry->pull = NULL;
+		wait_for_pull(pools, number_of(pool));
+		entry = entry_of(pools, pool); /* it may have been destroyed meanwhile */
+	}
+	if (entry) {
+		entry->user = user;
+		entry->interval_ns = interval_ns ? interval_ns : USUAL_PULL_NS;
+		if (entry->interval_ns < LEAST_PULL_NS)
+			entry->interval_ns = LEAST_PULL_NS;
+		entry->due_ns = 0;
+		entry->pull = pull;
+	}
+	pthread_mutex_unlock(&pools->lock);
+	if (entry && pull)
+		gt_want_thread(session, &gt_source_pools);
+	errno = saved;
+}
+
+/* The program's function may end the thread, as Python does with threads that outlive it. */
+static void end_pull(void *context)
+{
+	struct gt_pools *pools = context;
+
+	pthread_mutex_lock(&pools->lock);
+	pools->pulling = 0;
+	for (uint32_t i = 0; i < pools->waiting; i++)
+		sem_post(&pools->pulled);
+	pthread_mutex_unlock(&pools->lock);
+}
+
+static void call(struct gt_pools *pools, gputrace_pull *pull, uint64_t pool,
+                 struct gputrace_pool_stats *stats, void *user)
+{
+	memset(stats, 0xff, sizeof(*stats)); /* GPUTRACE_UNKNOWN */
+	stats->struct_size = sizeof(*stats);
+	pthread_cleanup_push(end_pull, pools);
+	pull(pool, stats, user);
+	pthread_cleanup_pop(1);
+	stats->struct_size = sizeof(*stats);
+}
+
+/* Asks the pool if it is due; returns when it is next, gt_now. */
+static uint64_t ask(struct gt_session *session, uint32_t place)
+{
+	struct gt_pools *pools = &session->pools;
+	struct gt_pool_entry *entry = &pools->entries[place];
+	const uint64_t now_ns = gt_now();
+	struct gputrace_pool_stats stats;
+	gputrace_pull *pull;
+	uint64_t next_ns = UINT64_MAX;
+	uint64_t pool;
+	void *user;
+
+	pthread_mutex_lock(&pools->lock);
+	pool = id_of(place + 1, number_in(entry));
+	pull = entry->pull;
+	user = entry->user;
+	if (pull && entry->due_ns > now_ns) {
+		next_ns = entry->due_ns;
+		pull = NULL;
+	} else if (pull) {
+		/* One that comes late makes those after it no later. */
+		entry->due_ns += entry->interval_ns;
+		if (entry->due_ns <= now_ns)
+			entry->due_ns = now_ns + entry->interval_ns;
+		next_ns = entry->due_ns;
+		pools->pulling = number_of(pool);
+	}
+	pthread_mutex_unlock(&pools->lock);
+	if (pull) {
+		call(pools, pull, pool, &stats, user);
+		pool_stats(pool, &stats);
+	}
+	return next_ns;
+}
+
+uint64_t gt_pools_pull(struct gt_session *session)
+{
+	const uint32_t used = atomic_load_explicit(&session->pools.used, memory_order_relaxed);
+	uint64_t next_ns = UINT64_MAX;
+	uint64_t now_ns;
+
+	for (uint32_t i = 0; i < used && gt_is_recording(session); i++) {
+		const uint64_t own_ns = ask(session, i);
+
+		if (own_ns < next_ns)
+			next_ns = own_ns;
+	}
+	now_ns = gt_now();
+	if (next_ns <= now_ns)
+		return 0;
+	return next_ns - now_ns < LONGEST_WAIT_NS ? next_ns - now_ns : LONGEST_WAIT_NS;
+}
+
+/* ---- sessions ---- */
+
+static void init_locks(struct gt_pools *pools)
+{
+	pthread_mutex_init(&pools->lock, NULL);
+	sem_init(&pools->pulled, 0, 0);
+	pools->pulling = pools->waiting = 0;
+}
+
+void gt_pools_forget(struct gt_pools *pools)
+{
+	if (pools->entries)
+		init_locks(pools);
+}
+
+/* The pools that the parent of this process had are this one's too. */
+static void replay(struct gt_session *session)
+{
+	struct gt_pools *pools = &session->pools;
+	const uint32_t used = atomic_load_explicit(&pools->used, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < used; i++) {
+		struct gt_pool_entry *entry = &pools->entries[i];
+		const uint32_t number = number_in(entry);
+
+		if (number == 0)
+			continue;
+		atomic_store_explicit(&entry->state, (uint64_t)number << 32, memory_order_relaxed);
+		emit_pool(session, entry, number);
+		if (entry->pull)
+			gt_want_thread(session, &gt_source_pools);
+	}
+}
+
+void gt_pools_start(struct gt_session *session)
+{
+	struct gt_pools *pools = &session->pools;
+	void *memory;
+
+	if (pools->entries) {
+		replay(session);
+		return;
+	}
+	memory = mmap(NULL, GT_POOLS_KEPT * sizeof(*pools->entries), PROT_READ | PROT_WRITE,
+	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return;
+	init_locks(pools);
+	pools->entries = memory;
+}
+
+/* ---- the table ---- */
+
+static const struct gputrace_api api = {
+	.struct_size = sizeof(api),
+	.pool_create = pool_create,
+	.pool_destroy = pool_destroy,
+	.block_alloc = block_alloc,
+	.block_free = block_free,
+	.pool_stats = pool_stats,
+	.pool_pull = pool_pull,
+	.executable = executable,
+};
+
+/* NOLINTBEGIN(readability-identifier-naming): gputrace.h looks for this name */
+__attribute__((visibility("default"))) gputrace_get_api_function gputrace_get_api;
+
+const struct gputrace_api *gputrace_get_api(uint32_t version)
+{
+	const struct gt_session *session = gt_session_get();
+	const int saved = errno;
+	bool is_there;
+
+	gt_session_must_begin(false);
+	is_there = version == GPUTRACE_API_VERSION && session->settings.pools &&
+	           gt_is_recorded(session) && session->pools.entries;
+	errno = saved;
+	return is_there ? &api : NULL;
+}
+/* NOLINTEND(readability-identifier-naming) */
