@@ -446,18 +446,14 @@ static void mark_sampled_peak(struct maker *maker, uint32_t group)
 	}
 }
 
-static bool is_in_use(const struct gt_trace *trace, const struct gt_counter *counter)
-{
-	return strcmp(gt_trace_text(trace, counter->name), GT_MEMORY_IN_USE) == 0;
-}
-
 static void add_counter(struct maker *maker, gt_id row, const struct gt_series *series)
 {
 	const struct gt_trace *trace = maker->trace;
 	const struct gt_counter *counter = &trace->counters.rows[row];
 	const double *values = series->columns[counter->place];
 	const uint32_t group = group_of(maker, group_of_pool(trace, counter->pool));
-	const bool has_peak = maker->shown->peaks[group].bytes > 0 || !is_in_use(trace, counter);
+	const bool has_peak = maker->shown->peaks[group].bytes > 0 ||
+	                      !gt_memory_counter_is_in_use(gt_trace_text(trace, counter->name));
 	const uint32_t number =
 		add_line(maker->shown, &(struct gt_memory_line){.is = GT_MEMORY_LINE_COUNTER,
 	                                                        .group = group,

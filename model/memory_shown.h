@@ -110,8 +110,8 @@ bool gt_memory_line_is_to_scale(const struct gt_memory_shown *shown,
 /* Among the lines of its group, from 1. */
 int32_t gt_memory_line_rank(const struct gt_memory_shown *shown, const struct gt_memory_line *line);
 
-/* What a pool says of itself is named as in struct gputrace_pool_stats: its bytes in use. */
-#define GT_MEMORY_IN_USE "bytes_in_use"
+/* Whether what a pool says under that name is how much of it is in use. */
+bool gt_memory_counter_is_in_use(const char *name);
 
 /* Whether what a pool says under that name is shown as a line. */
 bool gt_memory_counter_has_line(const char *name);

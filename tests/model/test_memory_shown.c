@@ -294,3 +294,22 @@ Test(memory_shown, puts_what_a_pool_says_in_order_and_most_of_it_to_one_scale)
 	cr_expect(eq(int, gt_memory_line_is_to_scale(&shown, limit), false));
 	end();
 }
+
+Test(memory_shown, knows_what_cudas_pools_say_by_their_words)
+{
+	const double values[] = {10, 20};
+
+	scene_begin(1000);
+	trace_pool(&trace, process, device, "default pool");
+	trace_counter(&trace, device, "pool_used_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	trace_counter(&trace, device, "pool_reserved_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	trace_counter(&trace, device, "pool_used_high_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	gt_array_each(struct gt_counter, counter, &trace.counters)
+		counter->pool = 0;
+	show();
+	expect_line("GPU 3 default pool: in use", "30=10 40=20");
+	expect_line("GPU 3 default pool: reserved", "30=10 40=20");
+	cr_expect(eq(sz, shown.lines.count, 2));
+	expect_marks("40 peak: 20 B");
+	end();
+}
