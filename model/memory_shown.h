@@ -23,7 +23,7 @@ struct gt_view;
 enum {
 	GT_MEMORY_MARKED_ALL = 20000,
 	GT_MEMORY_MARKED_MOST = 5000,
-	GT_MEMORY_NAME_SIZE = 320,
+	GT_MEMORY_NAME_SIZE = 352,
 	GT_MEMORY_LINES_OF_A_KIND = 1 << 16,
 };
 
@@ -84,6 +84,7 @@ struct gt_memory_shown {
 	gt_array(struct gt_memory_line) lines;
 	gt_array(struct gt_memory_mark) marks; /* in order of time */
 	struct gt_memory_in_use *peaks;        /* by group; bytes 0: nothing was in use */
+	bool *has_twin; /* by group: another pool of its process has its name and GPU */
 };
 
 /* Whether a trace has anything to show. */

@@ -20,15 +20,19 @@ static void place_name(const struct gt_memory_group *group, uint32_t gpu, char n
 		snprintf(name, 32, "GPU %u", gpu);
 }
 
-static const char *pool_name(const struct gt_memory_shown *shown,
-                             const struct gt_memory_group *group)
+/* "caching allocator", with its number where another one has that name, or it has none. */
+static void pool_name(const struct gt_memory_shown *shown, uint32_t group, char name[200])
 {
-	const char *name =
-		group->pool < shown->trace->pools.count
-			? gt_trace_text(shown->trace, shown->trace->pools.rows[group->pool].name)
-			: "";
+	const gt_id row = shown->groups.rows[group].pool;
+	const struct gt_pool *pool = &shown->trace->pools.rows[row];
+	const char *given = gt_trace_text(shown->trace, pool->name);
 
-	return *name ? name : "pool";
+	if (!*given)
+		snprintf(name, 200, "pool %u", pool->number);
+	else if (shown->has_twin[group])
+		snprintf(name, 200, "%.180s %u", given, pool->number);
+	else
+		snprintf(name, 200, "%.180s", given);
 }
 
 void gt_memory_group_name(const struct gt_memory_shown *shown, uint32_t group, uint32_t gpu,
@@ -36,13 +40,15 @@ void gt_memory_group_name(const struct gt_memory_shown *shown, uint32_t group, u
 {
 	const struct gt_memory_group *row = &shown->groups.rows[group];
 	char place[32];
+	char pool[200];
 
 	place_name(row, gpu, place);
-	if (row->pool == GT_NONE)
+	if (row->pool == GT_NONE) {
 		snprintf(name, GT_MEMORY_NAME_SIZE, "%s memory", place);
-	else
-		snprintf(name, GT_MEMORY_NAME_SIZE, "%s memory: %.200s", place,
-		         pool_name(shown, row));
+		return;
+	}
+	pool_name(shown, group, pool);
+	snprintf(name, GT_MEMORY_NAME_SIZE, "%s memory: %s", place, pool);
 }
 
 static const char in_use[] = "in use";
@@ -180,6 +186,7 @@ void gt_memory_line_name(const struct gt_memory_shown *shown, const struct gt_me
 {
 	const struct gt_memory_group *group = &shown->groups.rows[line->group];
 	char place[32];
+	char pool[200];
 	char words[96];
 
 	place_name(group, gpu, place);
@@ -197,9 +204,9 @@ void gt_memory_line_name(const struct gt_memory_shown *shown, const struct gt_me
 		break;
 	case GT_MEMORY_LINE_BLOCKS:
 	case GT_MEMORY_LINE_COUNTER:
+		pool_name(shown, line->group, pool);
 		pool_line_words(shown, line, words);
-		snprintf(name, GT_MEMORY_NAME_SIZE, "%s %.180s: %s", place, pool_name(shown, group),
-		         words);
+		snprintf(name, GT_MEMORY_NAME_SIZE, "%s %s: %s", place, pool, words);
 		break;
 	}
 }

@@ -313,3 +313,26 @@ Test(memory_shown, knows_what_cudas_pools_say_by_their_words)
 	expect_marks("40 peak: 20 B");
 	end();
 }
+
+Test(memory_shown, tells_pools_of_one_name_apart)
+{
+	static const char *const names[] = {"torch", "torch", "", "other"};
+	static const char *const wanted[] = {"GPU 3 memory: torch 5", "GPU 3 memory: torch 6",
+	                                     "GPU 3 memory: pool 7", "GPU 3 memory: other"};
+
+	scene_begin(1000);
+	for (gt_count i = 0; i < GT_COUNT_OF(names); i++) {
+		const gt_id pool = trace_pool(&trace, process, device, names[i]);
+
+		trace.pools.rows[pool].number = 5 + i;
+		trace_block(&trace, pool, 512, 10 + i, 0);
+	}
+	show();
+	for (uint32_t i = 0; i < GT_COUNT_OF(wanted); i++) {
+		char name[GT_MEMORY_NAME_SIZE];
+
+		gt_memory_group_name(&shown, i, 3, name);
+		expect_text(name, wanted[i]);
+	}
+	end();
+}
