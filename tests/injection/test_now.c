@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/now.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "support/check.h"
@@ -43,6 +46,44 @@ Test(now, never_goes_back)
 		cr_assert(ge(u64, now, before));
 		before = now;
 	}
+}
+
+struct turns {
+	_Atomic uint32_t turn; /* whose it is: 0 or 1 */
+	uint64_t last;         /* reading of the other */
+	uint32_t backward;
+};
+
+static void take_turns(struct turns *turns, uint32_t own)
+{
+	for (int i = 0; i < 20000; i++) {
+		uint64_t stamp;
+
+		while (atomic_load_explicit(&turns->turn, memory_order_acquire) != own)
+			sched_yield();
+		stamp = gt_stamp_in_order();
+		turns->backward += stamp < turns->last;
+		turns->last = stamp;
+		atomic_store_explicit(&turns->turn, 1 - own, memory_order_release);
+	}
+}
+
+static void *take_second_turns(void *turns)
+{
+	take_turns(turns, 1);
+	return NULL;
+}
+
+Test(now, never_goes_back_from_one_thread_to_another_that_waited_for_it)
+{
+	struct turns turns = {0};
+	pthread_t second;
+
+	gt_now_init();
+	cr_assert(eq(int, pthread_create(&second, NULL, take_second_turns, &turns), 0));
+	take_turns(&turns, 0);
+	pthread_join(second, NULL);
+	cr_expect(eq(u32, turns.backward, 0));
 }
 
 Test(now, is_what_a_stamp_says_in_nanoseconds)

@@ -139,6 +139,14 @@ static void hang(struct gt_session *session, void *state, struct gt_waiter *wait
 		(void)pause();
 }
 
+static void end_thread(struct gt_session *session, void *state, struct gt_waiter *waiter)
+{
+	(void)session;
+	(void)state;
+	(void)waiter;
+	pthread_exit(NULL);
+}
+
 static CUptiResult enable(uint32_t yes, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                           CUpti_CallbackId id)
 {
@@ -185,6 +193,14 @@ static const struct gt_source with_thread = {
 	.name = "a", .state_size = sizeof(struct own), .start = start_a, .run = run, .stop = stop};
 static const struct gt_source that_hangs = {
 	.name = "a", .state_size = sizeof(struct own), .start = start_a, .run = hang, .stop = stop};
+
+static const struct gt_source with_late_thread = {.name = "a",
+                                                  .state_size = sizeof(struct own),
+                                                  .start = start_a,
+                                                  .run = run,
+                                                  .runs_when_asked = true};
+static const struct gt_source that_ends = {
+	.name = "a", .state_size = sizeof(struct own), .start = start_a, .run = end_thread};
 
 static void make(void)
 {
@@ -344,6 +360,39 @@ Test(sources, have_threads_that_end_with_the_program)
 	gt_sources_stop(recorder.session);
 	cr_expect(eq(u32, own(0)->turns, turns));
 	expect_said("start a, stop a, ");
+}
+
+Test(sources, that_ask_for_their_thread_get_it_then)
+{
+	start_all(&with_late_thread, NULL);
+	gt_sources_cuda_up(recorder.session);
+	gt_sources_start_threads(recorder.session);
+	cr_expect(not(sources->members[0].waiter.runs), "nobody asked");
+	gt_want_thread(recorder.session, &with_late_thread);
+	gt_want_thread(recorder.session, &with_late_thread);
+	gt_want_thread(recorder.session, &a);
+	cr_expect(not(sources->members[0].waiter.runs), "that is the writer thread's");
+	gt_sources_start_threads(recorder.session);
+	gt_sources_start_threads(recorder.session);
+	while (__atomic_load_n(&own(0)->turns, __ATOMIC_SEQ_CST) == 0)
+		usleep(1000);
+	atomic_store(&recorder.session->phase, GT_SESSION_STOPPING);
+	gt_sources_end_threads(recorder.session);
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_sources_failed), 0));
+}
+
+/* As one does in which Python ends. */
+Test(sources, whose_thread_ends_by_itself_are_not_waited_for)
+{
+	uint64_t began_ns;
+
+	start_all(&that_ends, NULL);
+	gt_sources_cuda_up(recorder.session);
+	atomic_store(&recorder.session->phase, GT_SESSION_STOPPING);
+	began_ns = gt_now();
+	gt_sources_end_threads(recorder.session);
+	cr_expect(lt(u64, gt_now() - began_ns, 1000000000));
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_sources_failed), 0));
 }
 
 Test(sources, have_threads_that_pause_while_nothing_is_recorded)

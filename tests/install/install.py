@@ -18,7 +18,7 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 CPACK = CMAKE.parent / "cpack"
 RECORDING = pathlib.Path(__file__).resolve().parent.parent / "golden" / "captures" / "h200-saxpy.gputrace"
 
-FILES = ("bin/gputrace", "lib/libgputrace-injection.so", "share/man/man1/gputrace.1",
+FILES = ("bin/gputrace", "lib/libgputrace-injection.so", "include/gputrace/gputrace.h", "share/man/man1/gputrace.1",
          "share/man/man1/gputrace-run.1", "share/man/man1/gputrace-report.1", "share/man/man5/gputrace-report.5",
          "share/bash-completion/completions/gputrace", "share/fish/vendor_completions.d/gputrace.fish",
          "share/doc/gputrace/README.md", "share/doc/gputrace/LICENSE", "share/doc/gputrace/docs/reports/kernels.md")
@@ -55,6 +55,19 @@ class Case(unittest.TestCase):
         # The library that CUDA would load into the program is that of the tree.
         said = output(gputrace, "run", "printenv", "CUDA_INJECTION64_PATH", cwd=self.top, env=environment)
         self.assertEqual(said, f"{root.resolve()}/lib/libgputrace-injection.so\n")
+        if shutil.which("cc"):
+            self.check_header(root, gputrace, environment)
+
+    def check_header(self, root, gputrace, environment):
+        """What is compiled against the tree's header finds the tree's library."""
+        program = self.top / "program"
+        (self.top / "program.c").write_text("#include <gputrace/gputrace.h>\n"
+                                            "int main(void) { return gputrace_is_recorded(); }\n")
+        output("cc", "-I", root / "include", "-o", program, self.top / "program.c", "-ldl")
+        output(program, cwd=self.top, env=environment)
+        done = subprocess.run([gputrace, "run", "-q", "-o", "P", program], cwd=self.top, env=environment,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
 
 
 class Install(Case):

@@ -5,7 +5,6 @@
  * be in the ledger; then recording is switched off and on meanwhile, and no more may be there than
  * were made. Under the thread sanitizer it is the test of injection/'s own threads.
  */
-#include <dirent.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include "injection/services.h"
 #include "injection/session.h"
+#include "stress/folder.h"
 #include "stress/stress.h"
 
 enum {
@@ -95,22 +95,6 @@ static uint64_t calls_of(struct gt_session *session)
 	MUST(gt_session_disarm(session, LIMIT_NS));
 	MUST(gt_session_arm(session, LIMIT_NS));
 	return ledger(session, GT_LEDGER_api_calls);
-}
-
-static void remove_all(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-	char path[512];
-
-	MUST(dir);
-	while ((entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		if (entry->d_name[0] != '.')
-			unlink(path);
-	}
-	closedir(dir);
-	rmdir(folder);
 }
 
 int main(void)
