@@ -446,18 +446,14 @@ static void mark_sampled_peak(struct maker *maker, uint32_t group)
 	}
 }
 
-static bool is_in_use(const struct gt_trace *trace, const struct gt_counter *counter)
-{
-	return strcmp(gt_trace_text(trace, counter->name), GT_MEMORY_IN_USE) == 0;
-}
-
 static void add_counter(struct maker *maker, gt_id row, const struct gt_series *series)
 {
 	const struct gt_trace *trace = maker->trace;
 	const struct gt_counter *counter = &trace->counters.rows[row];
 	const double *values = series->columns[counter->place];
 	const uint32_t group = group_of(maker, group_of_pool(trace, counter->pool));
-	const bool has_peak = maker->shown->peaks[group].bytes > 0 || !is_in_use(trace, counter);
+	const bool has_peak = maker->shown->peaks[group].bytes > 0 ||
+	                      !gt_memory_counter_is_in_use(gt_trace_text(trace, counter->name));
 	const uint32_t number =
 		add_line(maker->shown, &(struct gt_memory_line){.is = GT_MEMORY_LINE_COUNTER,
 	                                                        .group = group,
@@ -493,6 +489,41 @@ static void add_counters(struct maker *maker)
 	}
 }
 
+/* What two pools would be one for whoever reads their names. */
+struct looks {
+	gt_id process;
+	gt_id device;
+	gt_string name;
+};
+
+/* Readers of a trace put tracks together that have one name. */
+static void find_twins(struct gt_memory_shown *shown)
+{
+	struct gt_index *known = gt_index_new(sizeof(struct looks));
+	const size_t count = shown->groups.count;
+	uint32_t *first = gt_allocate((count + 1) * sizeof(*first));
+
+	shown->has_twin = gt_allocate((count + 1) * sizeof(*shown->has_twin));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gt_memory_group *group = &shown->groups.rows[i];
+		struct looks looks = {.process = group->process, .device = group->device};
+		const size_t before = gt_index_count(known);
+		size_t number;
+
+		shown->has_twin[i] = false;
+		if (group->pool == GT_NONE)
+			continue;
+		looks.name = shown->trace->pools.rows[group->pool].name;
+		number = gt_index_add(known, &looks);
+		if (number < before)
+			shown->has_twin[i] = shown->has_twin[first[number]] = true;
+		else
+			first[number] = i;
+	}
+	gt_array_free(first);
+	gt_index_free(known);
+}
+
 static void allocate(struct maker *maker)
 {
 	const size_t count = maker->shown->groups.count + 1;
@@ -521,6 +552,7 @@ void gt_memory_shown_init(struct gt_memory_shown *shown, const struct gt_view *v
 	find_parts(&maker);
 	find_other_groups(&maker);
 	allocate(&maker);
+	find_twins(shown);
 	look(&maker);
 	maker.allocations =
 		gt_memory_pick(view->trace->allocations.count, span_of_allocation, &maker);
@@ -545,5 +577,7 @@ void gt_memory_shown_release(struct gt_memory_shown *shown)
 	gt_array_release(&shown->lines);
 	gt_array_release(&shown->marks);
 	gt_array_free(shown->peaks);
+	gt_array_free(shown->has_twin);
 	shown->peaks = NULL;
+	shown->has_twin = NULL;
 }

@@ -23,7 +23,7 @@ struct gt_view;
 enum {
 	GT_MEMORY_MARKED_ALL = 20000,
 	GT_MEMORY_MARKED_MOST = 5000,
-	GT_MEMORY_NAME_SIZE = 320,
+	GT_MEMORY_NAME_SIZE = 352,
 	GT_MEMORY_LINES_OF_A_KIND = 1 << 16,
 };
 
@@ -84,6 +84,7 @@ struct gt_memory_shown {
 	gt_array(struct gt_memory_line) lines;
 	gt_array(struct gt_memory_mark) marks; /* in order of time */
 	struct gt_memory_in_use *peaks;        /* by group; bytes 0: nothing was in use */
+	bool *has_twin; /* by group: another pool of its process has its name and GPU */
 };
 
 /* Whether a trace has anything to show. */
@@ -110,8 +111,8 @@ bool gt_memory_line_is_to_scale(const struct gt_memory_shown *shown,
 /* Among the lines of its group, from 1. */
 int32_t gt_memory_line_rank(const struct gt_memory_shown *shown, const struct gt_memory_line *line);
 
-/* What a pool says of itself is named as in struct gputrace_pool_stats: its bytes in use. */
-#define GT_MEMORY_IN_USE "bytes_in_use"
+/* Whether what a pool says under that name is how much of it is in use. */
+bool gt_memory_counter_is_in_use(const char *name);
 
 /* Whether what a pool says under that name is shown as a line. */
 bool gt_memory_counter_has_line(const char *name);

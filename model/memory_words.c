@@ -20,15 +20,19 @@ static void place_name(const struct gt_memory_group *group, uint32_t gpu, char n
 		snprintf(name, 32, "GPU %u", gpu);
 }
 
-static const char *pool_name(const struct gt_memory_shown *shown,
-                             const struct gt_memory_group *group)
+/* "caching allocator", with its number where another one has that name, or it has none. */
+static void pool_name(const struct gt_memory_shown *shown, uint32_t group, char name[200])
 {
-	const char *name =
-		group->pool < shown->trace->pools.count
-			? gt_trace_text(shown->trace, shown->trace->pools.rows[group->pool].name)
-			: "";
+	const gt_id row = shown->groups.rows[group].pool;
+	const struct gt_pool *pool = &shown->trace->pools.rows[row];
+	const char *given = gt_trace_text(shown->trace, pool->name);
 
-	return *name ? name : "pool";
+	if (!*given)
+		snprintf(name, 200, "pool %u", pool->number);
+	else if (shown->has_twin[group])
+		snprintf(name, 200, "%.180s %u", given, pool->number);
+	else
+		snprintf(name, 200, "%.180s", given);
 }
 
 void gt_memory_group_name(const struct gt_memory_shown *shown, uint32_t group, uint32_t gpu,
@@ -36,17 +40,22 @@ void gt_memory_group_name(const struct gt_memory_shown *shown, uint32_t group, u
 {
 	const struct gt_memory_group *row = &shown->groups.rows[group];
 	char place[32];
+	char pool[200];
 
 	place_name(row, gpu, place);
-	if (row->pool == GT_NONE)
+	if (row->pool == GT_NONE) {
 		snprintf(name, GT_MEMORY_NAME_SIZE, "%s memory", place);
-	else
-		snprintf(name, GT_MEMORY_NAME_SIZE, "%s memory: %.200s", place,
-		         pool_name(shown, row));
+		return;
+	}
+	pool_name(shown, group, pool);
+	snprintf(name, GT_MEMORY_NAME_SIZE, "%s memory: %s", place, pool);
 }
 
+static const char in_use[] = "in use";
+
 /*
- * What a pool says of itself, in the order of its lines. To scale are those that are parts of each
+ * What a pool says of itself, in the order of its lines: one that tells of itself as in struct
+ * gputrace_pool_stats, CUDA's own pools as CUDA does. To scale are those that are parts of each
  * other; limits are not, which would leave no room for them. What was the most so far has no line:
  * it shows in the lines whose most it is.
  */
@@ -55,14 +64,17 @@ static const struct pool_counter {
 	const char *words; /* NULL: no line */
 	bool to_scale;
 } pool_counters[] = {
-	{GT_MEMORY_IN_USE, "in use", true},
+	{"bytes_in_use", in_use, true},
+	{"pool_used_bytes", in_use, true},
 	{"bytes_reserved", "reserved", true},
+	{"pool_reserved_bytes", "reserved", true},
 	{"cached", "cached", true},
 	{"free", "free", true},
 	{"bytes_requested", "requested", true},
 	{"largest_free_block", "largest free block", true},
 	{"limit", "limit", false},
 	{"bytes_reservable_limit", "limit of what it reserves", false},
+	{"pool_release_threshold_bytes", "release threshold", false},
 	{"num_allocs", "allocations", false},
 	{"num_frees", "frees", false},
 	{"num_segments", "segments", false},
@@ -73,6 +85,8 @@ static const struct pool_counter {
 	{"peak_bytes_in_use", NULL, false},
 	{"peak_bytes_reserved", NULL, false},
 	{"largest_alloc", NULL, false},
+	{"pool_used_high_bytes", NULL, false},
+	{"pool_reserved_high_bytes", NULL, false},
 };
 
 /* Its place in the list; behind its end for one that is not there. */
@@ -90,6 +104,13 @@ bool gt_memory_counter_has_line(const char *name)
 	const size_t at = find_counter(name);
 
 	return at == GT_COUNT_OF(pool_counters) || pool_counters[at].words;
+}
+
+bool gt_memory_counter_is_in_use(const char *name)
+{
+	const size_t at = find_counter(name);
+
+	return at < GT_COUNT_OF(pool_counters) && pool_counters[at].words == in_use;
 }
 
 static const char *counter_name(const struct gt_memory_shown *shown,
@@ -138,7 +159,7 @@ static bool tells_use(const struct gt_memory_shown *shown, uint32_t group)
 {
 	gt_array_each(const struct gt_memory_line, line, &shown->lines)
 		if (line->group == group && line->is == GT_MEMORY_LINE_COUNTER &&
-		    strcmp(counter_name(shown, line), GT_MEMORY_IN_USE) == 0)
+		    gt_memory_counter_is_in_use(counter_name(shown, line)))
 			return true;
 	return false;
 }
@@ -149,7 +170,7 @@ static void pool_line_words(const struct gt_memory_shown *shown, const struct gt
 	if (line->is == GT_MEMORY_LINE_COUNTER)
 		counter_words(counter_name(shown, line), words);
 	else
-		snprintf(words, 96, tells_use(shown, line->group) ? "in blocks" : "in use");
+		snprintf(words, 96, "%s", tells_use(shown, line->group) ? "in blocks" : in_use);
 }
 
 bool gt_memory_line_is_bytes(const struct gt_memory_shown *shown, const struct gt_memory_line *line)
@@ -165,6 +186,7 @@ void gt_memory_line_name(const struct gt_memory_shown *shown, const struct gt_me
 {
 	const struct gt_memory_group *group = &shown->groups.rows[line->group];
 	char place[32];
+	char pool[200];
 	char words[96];
 
 	place_name(group, gpu, place);
@@ -182,9 +204,9 @@ void gt_memory_line_name(const struct gt_memory_shown *shown, const struct gt_me
 		break;
 	case GT_MEMORY_LINE_BLOCKS:
 	case GT_MEMORY_LINE_COUNTER:
+		pool_name(shown, line->group, pool);
 		pool_line_words(shown, line, words);
-		snprintf(name, GT_MEMORY_NAME_SIZE, "%s %.180s: %s", place, pool_name(shown, group),
-		         words);
+		snprintf(name, GT_MEMORY_NAME_SIZE, "%s %s: %s", place, pool, words);
 		break;
 	}
 }

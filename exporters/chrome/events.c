@@ -21,6 +21,21 @@ void gt_chrome_add_text(struct gt_chars *chars, const char *key, const char *tex
 	gt_chars_add_quoted(chars, text);
 }
 
+void gt_chrome_begin(struct gt_chrome *chrome, const char *phase, const char *category,
+                     const char *name, uint64_t id)
+{
+	struct gt_chars *chars = &chrome->out.chars;
+
+	gt_chars_add(chars, ",\n{\"ph\":\"");
+	gt_chars_add(chars, phase);
+	gt_chars_add(chars, "\",\"cat\":\"");
+	gt_chars_add(chars, category);
+	gt_chars_add(chars, "\"");
+	gt_chrome_add_text(chars, "name", *name ? name : "(no name)");
+	if (id)
+		gt_chrome_add_number(chars, "id", (int64_t)id);
+}
+
 void gt_chrome_add_path(struct gt_chrome *chrome, const char *key, gt_id range)
 {
 	const gt_id path = gt_ranges_path(&chrome->ranges, range);

@@ -43,6 +43,13 @@ void gt_chrome_write_modules(struct gt_chrome *chrome);
 /* How much memory is in use; allocations and their ends. */
 void gt_chrome_write_memory(struct gt_chrome *chrome);
 
+/*
+ * An event up to its name, which is in no event empty. id: tells asynchronous ones apart, 0 for
+ * others.
+ */
+void gt_chrome_begin(struct gt_chrome *chrome, const char *phase, const char *category,
+                     const char *name, uint64_t id);
+
 /* Members of an object that begin with a comma. */
 void gt_chrome_add_number(struct gt_chars *chars, const char *key, int64_t number);
 void gt_chrome_add_text(struct gt_chars *chars, const char *key, const char *text);

@@ -23,18 +23,6 @@ static uint32_t gpu_of(const struct gt_chrome *chrome, const struct gt_memory_sh
 	return device < chrome->trace->devices.count ? chrome->ids.gpus[device] : 0;
 }
 
-static void begin(struct gt_chrome *chrome, const char *phase, const char *name)
-{
-	struct gt_chars *chars = &chrome->out.chars;
-
-	gt_chars_add(chars, ",\n{\"ph\":\"");
-	gt_chars_add(chars, phase);
-	gt_chars_add(chars, "\",\"cat\":\"");
-	gt_chars_add(chars, category);
-	gt_chars_add(chars, "\"");
-	gt_chrome_add_text(chars, "name", name);
-}
-
 /* False: it is of no process, or has no time. */
 static bool is_shown(const struct gt_chrome *chrome, const struct gt_memory_shown *shown,
                      uint32_t group, gt_time time_ns)
@@ -54,7 +42,7 @@ static void put_value(struct gt_chrome *chrome, const char *name, struct gt_plac
 {
 	struct gt_chars *chars = &chrome->out.chars;
 
-	begin(chrome, "C", name);
+	gt_chrome_begin(chrome, "C", category, name, 0);
 	gt_chrome_add_place(chrome, place, point->time_ns, INT64_MAX);
 	gt_chars_add(chars, ",\"args\":{\"");
 	gt_chars_add(chars, key);
@@ -182,7 +170,7 @@ static void put_mark(struct gt_chrome *chrome, const struct gt_memory_shown *sho
 		return;
 	}
 	gt_memory_mark_name(shown, mark, name);
-	begin(chrome, "i", name);
+	gt_chrome_begin(chrome, "i", category, name, 0);
 	gt_chrome_add_place(chrome, place_of(chrome, shown, mark->group), mark->time_ns, INT64_MAX);
 	gt_chars_add(&chrome->out.chars, ",\"s\":\"p\"");
 	add_args(chrome, shown, mark);

@@ -15,25 +15,10 @@
  * need not lie in the calls there, and viewers give them rows of their own.
  */
 
-static void begin(struct gt_chrome *chrome, const char *phase, const char *category,
-                  const char *name, size_t id)
-{
-	struct gt_chars *chars = &chrome->out.chars;
-
-	gt_chars_add(chars, ",\n{\"ph\":\"");
-	gt_chars_add(chars, phase);
-	gt_chars_add(chars, "\",\"cat\":\"");
-	gt_chars_add(chars, category);
-	gt_chars_add(chars, "\"");
-	gt_chrome_add_text(chars, "name", name);
-	if (id)
-		gt_chrome_add_number(chars, "id", (int64_t)id);
-}
-
 static void end(struct gt_chrome *chrome, const char *category, const char *name, size_t id,
                 struct gt_place place, gt_time end_ns)
 {
-	begin(chrome, "e", category, name, id);
+	gt_chrome_begin(chrome, "e", category, name, id);
 	gt_chrome_add_place(chrome, place, end_ns, INT64_MAX);
 	gt_chars_add(&chrome->out.chars, "}");
 	gt_chrome_pass(&chrome->out);
@@ -72,7 +57,7 @@ static void put_module(struct gt_chrome *chrome, const struct gt_module *module,
 	const struct gt_place place = gt_places_of_thread(&chrome->places, module->thread);
 	const bool is_mark = isnan(module->load_ns);
 
-	begin(chrome, is_mark ? "i" : "b", category, name, is_mark ? 0 : id);
+	gt_chrome_begin(chrome, is_mark ? "i" : "b", category, name, is_mark ? 0 : id);
 	gt_chrome_add_place(chrome, place, gt_module_began(module), INT64_MAX);
 	if (is_mark)
 		gt_chars_add(&chrome->out.chars, ",\"s\":\"t\"");
@@ -96,7 +81,7 @@ static void put_compilation(struct gt_chrome *chrome, const struct gt_jit *jit, 
 	const struct gt_place place = gt_places_of_thread(&chrome->places, thread);
 	const char *name = gt_jit_operation_name(jit->operation);
 
-	begin(chrome, "b", category, name, id);
+	gt_chrome_begin(chrome, "b", category, name, id);
 	gt_chrome_add_place(chrome, place, jit->start_ns, INT64_MAX);
 	gt_chars_add(&chrome->out.chars, ",\"args\":{\"what\":");
 	gt_chars_add_quoted(&chrome->out.chars, gt_jit_entry_name(jit->entry));

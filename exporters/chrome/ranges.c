@@ -49,23 +49,6 @@ static void add_said(struct gt_chrome *chrome, const struct gt_said *said)
 	add_known_text(chrome, "data", said->data);
 }
 
-/* An event up to its place. id: of an asynchronous one, 0 for others. */
-static void begin(struct gt_chrome *chrome, const char *phase, const char *category, gt_string name,
-                  uint64_t id)
-{
-	struct gt_chars *chars = &chrome->out.chars;
-	const char *text = gt_trace_text(chrome->trace, name);
-
-	gt_chars_add(chars, ",\n{\"ph\":\"");
-	gt_chars_add(chars, phase);
-	gt_chars_add(chars, "\",\"cat\":\"");
-	gt_chars_add(chars, category);
-	gt_chars_add(chars, "\"");
-	gt_chrome_add_text(chars, "name", *text ? text : "(no name)");
-	if (id)
-		gt_chrome_add_number(chars, "id", (int64_t)id);
-}
-
 static bool is_shown(const struct gt_chrome *chrome, gt_id thread, gt_time start_ns)
 {
 	return gt_ids_has_thread(&chrome->ids, thread) && gt_ids_time_is_sound(start_ns);
@@ -86,13 +69,14 @@ static void put_async(struct gt_chrome *chrome, const struct gt_range *range, gt
 {
 	const struct gt_place place = gt_places_of_thread(&chrome->places, range->thread);
 	const gt_time end_ns = gt_range_end(range);
+	const char *text = gt_trace_text(chrome->trace, range->text);
 
-	begin(chrome, "b", "user_annotation", range->text, (uint64_t)row + 1);
+	gt_chrome_begin(chrome, "b", "user_annotation", text, (uint64_t)row + 1);
 	gt_chrome_add_place(chrome, place, range->start_ns, INT64_MAX);
 	add_range_args(chrome, range, row);
 	if (end_ns == INT64_MAX)
 		return;
-	begin(chrome, "e", "user_annotation", range->text, (uint64_t)row + 1);
+	gt_chrome_begin(chrome, "e", "user_annotation", text, (uint64_t)row + 1);
 	gt_chrome_add_place(chrome, place, end_ns > range->start_ns ? end_ns : range->start_ns,
 	                    INT64_MAX);
 	gt_chars_add(&chrome->out.chars, "}");
@@ -101,8 +85,9 @@ static void put_async(struct gt_chrome *chrome, const struct gt_range *range, gt
 static void put_range(struct gt_chrome *chrome, const struct gt_range *range, gt_id row)
 {
 	const gt_time end_ns = gt_range_end(range);
+	const char *text = gt_trace_text(chrome->trace, range->text);
 
-	begin(chrome, end_ns == INT64_MAX ? "B" : "X", "user_annotation", range->text, 0);
+	gt_chrome_begin(chrome, end_ns == INT64_MAX ? "B" : "X", "user_annotation", text, 0);
 	gt_chrome_add_place(chrome, gt_places_of_thread(&chrome->places, range->thread),
 	                    range->start_ns,
 	                    end_ns > range->start_ns ? end_ns : range->start_ns + 1);
@@ -134,7 +119,8 @@ static void put_mark(struct gt_chrome *chrome, const struct gt_mark *mark)
 {
 	const struct gt_said said = gt_said_of_mark(mark);
 
-	begin(chrome, "i", "user_annotation", mark->text, 0);
+	gt_chrome_begin(chrome, "i", "user_annotation", gt_trace_text(chrome->trace, mark->text),
+	                0);
 	gt_chrome_add_place(chrome, gt_places_of_thread(&chrome->places, mark->thread),
 	                    mark->start_ns, INT64_MAX);
 	gt_chars_add(&chrome->out.chars, ",\"s\":\"t\",\"args\":{\"kind\":\"nvtx\"");
@@ -148,10 +134,10 @@ static void put_projected(struct gt_chrome *chrome, const struct gt_projected *r
                           struct gt_place place, bool nests)
 {
 	const struct gt_trace *trace = chrome->trace;
-	const gt_string name = trace->ranges.rows[row->group].text;
+	const char *name = gt_trace_text(trace, trace->ranges.rows[row->group].text);
 	const uint64_t id = trace->ranges.count + row->group + 1;
 
-	begin(chrome, nests ? "X" : "b", "gpu_user_annotation", name, nests ? 0 : id);
+	gt_chrome_begin(chrome, nests ? "X" : "b", "gpu_user_annotation", name, nests ? 0 : id);
 	gt_chrome_add_place(chrome, place, row->span.start_ns,
 	                    nests ? row->span.end_ns : INT64_MAX);
 	gt_chars_add(&chrome->out.chars, ",\"args\":{\"stream\":");
@@ -159,7 +145,7 @@ static void put_projected(struct gt_chrome *chrome, const struct gt_projected *r
 	gt_chrome_add_path(chrome, "path", row->group);
 	gt_chars_add(&chrome->out.chars, "}}");
 	if (!nests) {
-		begin(chrome, "e", "gpu_user_annotation", name, id);
+		gt_chrome_begin(chrome, "e", "gpu_user_annotation", name, id);
 		gt_chrome_add_place(chrome, place, row->span.end_ns, INT64_MAX);
 		gt_chars_add(&chrome->out.chars, "}");
 	}

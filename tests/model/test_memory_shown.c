@@ -294,3 +294,45 @@ Test(memory_shown, puts_what_a_pool_says_in_order_and_most_of_it_to_one_scale)
 	cr_expect(eq(int, gt_memory_line_is_to_scale(&shown, limit), false));
 	end();
 }
+
+Test(memory_shown, knows_what_cudas_pools_say_by_their_words)
+{
+	const double values[] = {10, 20};
+
+	scene_begin(1000);
+	trace_pool(&trace, process, device, "default pool");
+	trace_counter(&trace, device, "pool_used_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	trace_counter(&trace, device, "pool_reserved_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	trace_counter(&trace, device, "pool_used_high_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	gt_array_each(struct gt_counter, counter, &trace.counters)
+		counter->pool = 0;
+	show();
+	expect_line("GPU 3 default pool: in use", "30=10 40=20");
+	expect_line("GPU 3 default pool: reserved", "30=10 40=20");
+	cr_expect(eq(sz, shown.lines.count, 2));
+	expect_marks("40 peak: 20 B");
+	end();
+}
+
+Test(memory_shown, tells_pools_of_one_name_apart)
+{
+	static const char *const names[] = {"torch", "torch", "", "other"};
+	static const char *const wanted[] = {"GPU 3 memory: torch 5", "GPU 3 memory: torch 6",
+	                                     "GPU 3 memory: pool 7", "GPU 3 memory: other"};
+
+	scene_begin(1000);
+	for (gt_count i = 0; i < GT_COUNT_OF(names); i++) {
+		const gt_id pool = trace_pool(&trace, process, device, names[i]);
+
+		trace.pools.rows[pool].number = 5 + i;
+		trace_block(&trace, pool, 512, 10 + i, 0);
+	}
+	show();
+	for (uint32_t i = 0; i < GT_COUNT_OF(wanted); i++) {
+		char name[GT_MEMORY_NAME_SIZE];
+
+		gt_memory_group_name(&shown, i, 3, name);
+		expect_text(name, wanted[i]);
+	}
+	end();
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "exporters/perfetto/annotations.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/values.h"
 #include "exporters/perfetto/writer.h"
@@ -28,38 +29,6 @@ struct memory {
 	uint64_t block_flows;
 };
 
-/* The annotations of one mark, being made. */
-struct list {
-	struct gt_names *names;
-	struct gt_annotation rows[ANNOTATIONS];
-	size_t count;
-};
-
-static void add(struct list *list, const char *name, int type, int64_t number)
-{
-	struct gt_annotation *row = &list->rows[list->count++];
-
-	*row = (struct gt_annotation){.name = gt_names_add(list->names, name), .number = number};
-	row->type = type;
-}
-
-static void add_number(struct list *list, const char *name, uint64_t number)
-{
-	add(list, name, GT_VALUE_NUMBER, number <= INT64_MAX ? (int64_t)number : INT64_MAX);
-}
-
-static void add_text(struct list *list, const char *name, const char *text)
-{
-	if (*text)
-		add(list, name, GT_VALUE_TEXT, gt_names_add(list->names, text));
-}
-
-static void add_address(struct list *list, const char *name, uint64_t address)
-{
-	if (address)
-		add(list, name, GT_VALUE_ADDRESS, (int64_t)address);
-}
-
 static uint32_t gpu_of(const struct memory *memory, uint32_t group)
 {
 	const gt_id device = memory->shown.groups.rows[group].device;
@@ -68,23 +37,23 @@ static uint32_t gpu_of(const struct memory *memory, uint32_t group)
 	                                                       : 0;
 }
 
-static void add_thread(const struct memory *memory, struct list *list, gt_id thread)
+static void add_thread(const struct memory *memory, struct gt_annotations *list, gt_id thread)
 {
 	const struct gt_trace *trace = memory->perfetto->trace;
 
 	if (thread < trace->threads.count)
-		add_number(list, "thread", trace->threads.rows[thread].tid);
+		gt_annotations_add_size(list, "thread", trace->threads.rows[thread].tid);
 }
 
-static void add_stream(const struct memory *memory, struct list *list, gt_id stream)
+static void add_stream(const struct memory *memory, struct gt_annotations *list, gt_id stream)
 {
 	const struct gt_trace *trace = memory->perfetto->trace;
 
 	if (stream < trace->streams.count)
-		add_number(list, "stream", trace->streams.rows[stream].number);
+		gt_annotations_add_size(list, "stream", trace->streams.rows[stream].number);
 }
 
-static void add_range(const struct memory *memory, struct list *list, gt_id range)
+static void add_range(const struct memory *memory, struct gt_annotations *list, gt_id range)
 {
 	const gt_id path = gt_ranges_path(&memory->ranges, range);
 	char text[GT_RANGE_PATH_BYTES];
@@ -92,22 +61,22 @@ static void add_range(const struct memory *memory, struct list *list, gt_id rang
 	if (path == GT_NONE)
 		return;
 	gt_range_path_text(&memory->ranges, path, text);
-	add_text(list, "range", text);
+	gt_annotations_add_text(list, "range", text);
 }
 
 /* How long it was there, and what makes it worth looking at. */
-static void add_life(struct list *list, const struct gt_memory_mark *mark)
+static void add_life(struct gt_annotations *list, const struct gt_memory_mark *mark)
 {
 	if (mark->lived_ns == INT64_MAX)
-		add_number(list, "never_freed", 1);
+		gt_annotations_add_size(list, "never_freed", 1);
 	else
-		add_number(list, "lived_ns", (uint64_t)mark->lived_ns);
+		gt_annotations_add_size(list, "lived_ns", (uint64_t)mark->lived_ns);
 	if (mark->at_peak)
-		add_number(list, "at_peak", 1);
+		gt_annotations_add_size(list, "at_peak", 1);
 }
 
 /* The call, as far as filters left it. */
-static void add_call(const struct memory *memory, struct list *list, gt_id row)
+static void add_call(const struct memory *memory, struct gt_annotations *list, gt_id row)
 {
 	const struct gt_trace *trace = memory->perfetto->trace;
 	const struct gt_memory_call *call =
@@ -116,41 +85,41 @@ static void add_call(const struct memory *memory, struct list *list, gt_id row)
 	if (!call)
 		return;
 	if (call->api_call < trace->api_calls.count)
-		add_text(list, "function",
-		         gt_trace_text(trace, trace->api_calls.rows[call->api_call].function));
+		gt_annotations_add_string(list, "function",
+		                          trace->api_calls.rows[call->api_call].function);
 	add_thread(memory, list, call->thread);
 	add_stream(memory, list, call->stream);
 }
 
-static void annotate_allocation(const struct memory *memory, struct list *list,
+static void annotate_allocation(const struct memory *memory, struct gt_annotations *list,
                                 const struct gt_memory_mark *mark)
 {
 	const struct gt_trace *trace = memory->perfetto->trace;
 	const struct gt_allocation *row = &trace->allocations.rows[mark->row];
 	const bool begins = mark->is == GT_MEMORY_MARK_BEGIN;
 
-	add_text(list, "kind", gt_memory_call_name(row->kind));
+	gt_annotations_add_text(list, "kind", gt_memory_call_name(row->kind));
 	if (row->size_bytes > 0)
-		add_number(list, "bytes", row->size_bytes);
-	add_address(list, "address", row->address);
-	add_address(list, "handle", row->handle);
+		gt_annotations_add_size(list, "bytes", row->size_bytes);
+	gt_annotations_add_address(list, "address", row->address);
+	gt_annotations_add_address(list, "handle", row->handle);
 	add_life(list, mark);
 	add_call(memory, list, begins ? row->made_by : row->ended_by);
 	if (begins) {
-		add_text(list, "library", gt_trace_text(trace, row->library));
+		gt_annotations_add_string(list, "library", row->library);
 		add_range(memory, list, row->range);
 	}
 }
 
-static void annotate_block(const struct memory *memory, struct list *list,
+static void annotate_block(const struct memory *memory, struct gt_annotations *list,
                            const struct gt_memory_mark *mark)
 {
 	const struct gt_pool_block *row = &memory->perfetto->trace->pool_blocks.rows[mark->row];
 
-	add_number(list, "bytes", row->size_bytes);
+	gt_annotations_add_size(list, "bytes", row->size_bytes);
 	if (row->requested_bytes > 0)
-		add_number(list, "requested_bytes", row->requested_bytes);
-	add_address(list, "address", row->address);
+		gt_annotations_add_size(list, "requested_bytes", row->requested_bytes);
+	gt_annotations_add_address(list, "address", row->address);
 	add_life(list, mark);
 	if (mark->is != GT_MEMORY_MARK_BEGIN)
 		return;
@@ -159,7 +128,7 @@ static void annotate_block(const struct memory *memory, struct list *list,
 	add_range(memory, list, row->range);
 }
 
-static void annotate_failure(const struct memory *memory, struct list *list,
+static void annotate_failure(const struct memory *memory, struct gt_annotations *list,
                              const struct gt_memory_mark *mark)
 {
 	const struct gt_trace *trace = memory->perfetto->trace;
@@ -167,28 +136,29 @@ static void annotate_failure(const struct memory *memory, struct list *list,
 	const bool is_driver = (call->flags & GT_DRIVER_API) != 0;
 	const char *result = gt_result_name(call->result, is_driver);
 
-	add_text(list, "kind", gt_memory_call_name(call->kind));
+	gt_annotations_add_text(list, "kind", gt_memory_call_name(call->kind));
 	if (call->size_bytes > 0)
-		add_number(list, "bytes", call->size_bytes);
-	add(list, "code", GT_VALUE_NUMBER, call->result);
-	add_text(list, "result", result ? result : "");
-	add_number(list, "in_use_bytes", mark->in_use_bytes);
+		gt_annotations_add_size(list, "bytes", call->size_bytes);
+	gt_annotations_add_number(list, "code", call->result);
+	gt_annotations_add_text(list, "result", result ? result : "");
+	gt_annotations_add_size(list, "in_use_bytes", mark->in_use_bytes);
 	add_call(memory, list, mark->row);
 	if (call->api_call < trace->api_calls.count)
 		add_range(memory, list, trace->api_calls.rows[call->api_call].range);
 }
 
-static void annotate_peak(const struct memory *memory, struct list *list,
+static void annotate_peak(const struct memory *memory, struct gt_annotations *list,
                           const struct gt_memory_mark *mark)
 {
 	const struct gt_memory_in_use *peak = &memory->shown.peaks[mark->group];
 
-	add_number(list, "bytes", peak->bytes);
+	gt_annotations_add_size(list, "bytes", peak->bytes);
 	if (peak->count > 0)
-		add_number(list,
-		           memory->shown.groups.rows[mark->group].pool == GT_NONE ? "allocations"
-		                                                                  : "blocks",
-		           peak->count);
+		gt_annotations_add_size(list,
+		                        memory->shown.groups.rows[mark->group].pool == GT_NONE
+		                                ? "allocations"
+		                                : "blocks",
+		                        peak->count);
 }
 
 /* Leads from an allocation, or a block, to its end, where both have marks. */
@@ -207,7 +177,7 @@ static void add_flow(const struct memory *memory, const struct gt_memory_mark *m
 }
 
 static void describe_mark(struct memory *memory, const struct gt_memory_mark *mark,
-                          struct list *list, struct gt_slice *slice)
+                          struct gt_annotations *list, struct gt_slice *slice)
 {
 	switch (mark->is) {
 	case GT_MEMORY_MARK_BEGIN:
@@ -247,12 +217,13 @@ static void put_mark(struct memory *memory, const struct gt_memory_mark *mark)
 	struct gt_perfetto *perfetto = memory->perfetto;
 	struct gt_track *track = &memory->tracks[mark->group];
 	const uint64_t uuid = uuid_of(memory, mark->group);
-	struct list list = {.names = &perfetto->names};
+	struct gt_annotation annotations[ANNOTATIONS];
+	struct gt_annotations list = {.names = &perfetto->names, .rows = annotations};
 	struct gt_slice slice = {
 		.start_ns = mark->time_ns,
 		.end_ns = mark->time_ns,
 		.instant = true,
-		.annotations = list.rows,
+		.annotations = annotations,
 	};
 	char name[GT_MEMORY_NAME_SIZE];
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "exporters/perfetto/annotations.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
 #include "model/module_index.h"
@@ -40,42 +41,28 @@ static int by_start(const void *a, const void *b)
 	return (left->module > right->module) - (left->module < right->module);
 }
 
-static struct gt_annotation number(struct gt_names *names, const char *name, int64_t value)
-{
-	return (struct gt_annotation){GT_VALUE_NUMBER, gt_names_add(names, name), value};
-}
-
-static struct gt_annotation text(struct gt_names *names, const char *name, const char *value)
-{
-	return (struct gt_annotation){GT_VALUE_TEXT, gt_names_add(names, name),
-	                              gt_names_add(names, value)};
-}
-
 static size_t annotate(struct gt_perfetto *perfetto, const struct gt_module *module,
                        struct gt_annotation *annotations)
 {
-	struct gt_names *names = &perfetto->names;
-	size_t count = 0;
+	struct gt_annotations list = {.names = &perfetto->names, .rows = annotations};
 
 	if (module->hash) {
 		char value[32];
 
 		snprintf(value, sizeof(value), "%016" PRIx64, module->hash);
-		annotations[count++] = text(names, "module", value);
+		gt_annotations_add_text(&list, "module", value);
 	}
 	if (module->arch) {
 		char arch[GT_MODULE_ARCH_SIZE];
 
-		annotations[count++] = text(names, "arch", gt_module_arch(module, arch));
+		gt_annotations_add_text(&list, "arch", gt_module_arch(module, arch));
 	}
-	annotations[count++] = number(names, "size_bytes", (int64_t)module->size_bytes);
-	annotations[count++] = number(names, "functions", module->function_count);
+	gt_annotations_add_size(&list, "size_bytes", module->size_bytes);
+	gt_annotations_add_number(&list, "functions", module->function_count);
 	if (!isnan(module->jit_ns))
-		annotations[count++] = number(names, "jit_ns", (int64_t)module->jit_ns);
-	if (module->file)
-		annotations[count++] =
-			text(names, "file", gt_trace_text(perfetto->trace, module->file));
-	return count;
+		gt_annotations_add_number(&list, "jit_ns", (int64_t)module->jit_ns);
+	gt_annotations_add_string(&list, "file", module->file);
+	return list.count;
 }
 
 static void put_module(struct loads *loads, const struct load *load)
@@ -132,7 +119,8 @@ static void write_modules(struct gt_perfetto *perfetto)
 static void put_compilation(struct gt_lanes *lanes, const struct gt_jit *jit)
 {
 	struct gt_names *names = &lanes->perfetto->names;
-	const struct gt_annotation what = text(names, "what", gt_jit_entry_name(jit->entry));
+	struct gt_annotation what;
+	struct gt_annotations list = {.names = names, .rows = &what};
 	const struct gt_slice slice = {
 		.start_ns = jit->start_ns,
 		.end_ns = jit->end_ns,
@@ -141,6 +129,7 @@ static void put_compilation(struct gt_lanes *lanes, const struct gt_jit *jit)
 		.annotation_count = 1,
 	};
 
+	gt_annotations_add_text(&list, "what", gt_jit_entry_name(jit->entry));
 	gt_lanes_put(lanes, &slice);
 }
 
