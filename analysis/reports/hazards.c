@@ -31,7 +31,7 @@ static const struct gt_heading hazard_headings[] = {
 	{"earlier", GT_UNIT_TEXT, "Use that the host asked for first, with its stream",
          GT_WORTH_NAME},
 	{"later", GT_UNIT_TEXT, "The other one, with its stream", GT_WORTH_NAME},
-	{"order_by", GT_UNIT_TEXT, "What would put them in order", GT_WORTH_LESSER_NAME},
+	{"order_by", GT_UNIT_TEXT, "What would put them in order"},
 	{"earlier_stream", GT_UNIT_TEXT, "Stream that the earlier one was given to", GT_WORTH_DATA},
 	{"later_stream", GT_UNIT_TEXT, "Stream that the later one was given to", GT_WORTH_DATA},
 	{"bytes", GT_UNIT_BYTES, "That both use, in the pair with most", GT_WORTH_LITTLE},
