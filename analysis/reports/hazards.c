@@ -28,15 +28,15 @@ static const struct gt_heading hazard_headings[] = {
 	{"overlapped", GT_UNIT_COUNT,
          "Of them, those that ran at the same time, or used memory after the call that freed it",
          GT_WORTH_KEY, true},
-	{"earlier", GT_UNIT_TEXT, "Use that the host asked for first", GT_WORTH_NAME},
-	{"earlier_stream", GT_UNIT_TEXT, "Stream that it was given to", GT_WORTH_KEY, false,
-         "in_stream"},
-	{"later", GT_UNIT_TEXT, "The other one", GT_WORTH_NAME},
-	{"later_stream", GT_UNIT_TEXT, "Stream that it was given to", GT_WORTH_KEY, false,
-         "in_stream"},
+	{"earlier", GT_UNIT_TEXT, "Use that the host asked for first, with its stream",
+         GT_WORTH_NAME},
+	{"later", GT_UNIT_TEXT, "The other one, with its stream", GT_WORTH_NAME},
+	{"order_by", GT_UNIT_TEXT, "What would put them in order"},
+	{"earlier_stream", GT_UNIT_TEXT, "Stream that the earlier one was given to", GT_WORTH_DATA},
+	{"later_stream", GT_UNIT_TEXT, "Stream that the later one was given to", GT_WORTH_DATA},
 	{"bytes", GT_UNIT_BYTES, "That both use, in the pair with most", GT_WORTH_LITTLE},
 	{"address", GT_UNIT_TEXT, "Of the first byte that both use, in the first pair",
-         GT_WORTH_LEAST},
+         GT_WORTH_DATA},
 	{"earlier_range", GT_UNIT_TEXT, "NVTX range that it was asked for in",
          GT_WORTH_LESSER_NAME},
 	{"later_range", GT_UNIT_TEXT, "NVTX range that the other one was asked for in",
@@ -47,10 +47,9 @@ static const struct gt_heading hazard_headings[] = {
          GT_WORTH_DATA},
 	{"later_thread", GT_UNIT_TEXT, "Thread that asked for the other one, in the first pair",
          GT_WORTH_DATA},
-	{"earlier_at_ns", GT_UNIT_TIME, "When it was asked for, in the first pair", GT_WORTH_LEAST},
+	{"earlier_at_ns", GT_UNIT_TIME, "When it was asked for, in the first pair", GT_WORTH_DATA},
 	{"later_at_ns", GT_UNIT_TIME, "When the other one was asked for, in the first pair",
-         GT_WORTH_LEAST},
-	{"order_by", GT_UNIT_TEXT, "What would put them in order", GT_WORTH_PROSE},
+         GT_WORTH_DATA},
 };
 
 static const struct gt_heading cover_headings[] = {
@@ -226,22 +225,26 @@ static void add_order_by(struct gt_result *result, const struct gt_trace *trace,
 	label_of(trace, hazard->later.stream, later, sizeof(later));
 	if (hazard->kind == GT_HAZARD_USE_AFTER_FREE &&
 	    hazard->earlier.table == GT_TABLE_memory_calls)
-		gt_result_add_text(result, "free it after its last use");
+		gt_result_add_text(result, "free it later");
 	else if (hazard->kind == GT_HAZARD_USE_AFTER_FREE)
-		gt_result_add_format(result,
-		                     "record an event in stream %s after the use, and let stream "
-		                     "%s wait for it before the free; or free it in stream %s",
-		                     earlier, later, earlier);
-	else if (hazard->kind == GT_HAZARD_USE_BEFORE_ALLOCATION)
-		gt_result_add_format(result,
-		                     "record an event in stream %s after the allocation, and let "
-		                     "stream %s wait for it",
-		                     earlier, later);
+		gt_result_add_format(result, "event from %s to %s, or free it in %s", earlier,
+		                     later, earlier);
 	else
-		gt_result_add_format(result,
-		                     "record an event in stream %s after the first, and let stream "
-		                     "%s wait for it before the second",
-		                     earlier, later);
+		gt_result_add_format(result, "event from %s to %s", earlier, later);
+}
+
+/* "fill (13)"; a free of no stream is what it is called. */
+static void add_side(struct gt_result *result, const struct rows *rows, const struct side *side)
+{
+	const char *what = gt_strings_get(rows->words, side->what);
+	char stream[GT_LABEL_BYTES];
+
+	if (side->stream >= rows->trace->streams.count) {
+		gt_result_add_format(result, "%s", what);
+		return;
+	}
+	gt_stream_label(rows->trace, side->stream, stream, sizeof(stream));
+	gt_result_add_format(result, "%s (%s)", what, stream);
 }
 
 static void add_row(struct gt_result *result, const struct rows *rows, const struct row *row)
@@ -252,9 +255,10 @@ static void add_row(struct gt_result *result, const struct rows *rows, const str
 	gt_result_add_text(result, gt_hazard_name((enum gt_hazard_kind)row->key.kind));
 	gt_result_add_count(result, (int64_t)row->times);
 	gt_result_add_count(result, (int64_t)row->happened);
-	gt_result_add_format(result, "%s", gt_strings_get(rows->words, row->key.earlier.what));
+	add_side(result, rows, &row->key.earlier);
+	add_side(result, rows, &row->key.later);
+	add_order_by(result, trace, first);
 	gt_add_stream(result, trace, row->key.earlier.stream);
-	gt_result_add_format(result, "%s", gt_strings_get(rows->words, row->key.later.what));
 	gt_add_stream(result, trace, row->key.later.stream);
 	gt_result_add_count(result,
 	                    row->most_bytes < INT64_MAX ? (int64_t)row->most_bytes : INT64_MAX);
@@ -267,7 +271,6 @@ static void add_row(struct gt_result *result, const struct rows *rows, const str
 	add_thread(result, trace, first->later.api_call);
 	gt_add_moment(result, trace, first->earlier.given_ns);
 	gt_add_moment(result, trace, first->later.given_ns);
-	add_order_by(result, trace, first);
 }
 
 static void add_hazards(struct gt_result *result, const struct gt_trace *trace,
