@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define GPUTRACE_DISABLE /* types alone: this is what the functions call */
+#define GPUTRACE_NO_IMPL /* types alone: this is what the functions call */
 #include "include/gputrace/gputrace.h"
 #include "injection/inject.h"
 #include "injection/nvtx/texts.h"
