@@ -147,6 +147,8 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 	gt_throttles_init(&facts->throttles, view->trace);
 	gt_variables_init(&facts->variables, view->trace);
 	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH, GT_FOLD_AUTO);
+	gt_memory_totals_init(&facts->allocated, view);
+	gt_memory_failures_init(&facts->not_allocated, view);
 	see_activity(facts);
 	see_calls(facts);
 	facts->loading_ns = gt_loading_ns(facts->view);
@@ -165,6 +167,8 @@ void gt_facts_release(struct gt_facts *facts)
 	gt_throttles_release(&facts->throttles);
 	gt_variables_release(&facts->variables);
 	gt_range_totals_release(&facts->ranges);
+	gt_memory_totals_release(&facts->allocated);
+	gt_memory_failures_release(&facts->not_allocated);
 }
 
 uint64_t gt_facts_duration_ns(const struct gt_facts *facts)

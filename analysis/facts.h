@@ -8,6 +8,8 @@
 #include "analysis/gap_totals.h"
 #include "analysis/host_calls.h"
 #include "analysis/idle.h"
+#include "analysis/memory_failures.h"
+#include "analysis/memory_totals.h"
 #include "analysis/range_figures.h"
 #include "analysis/throttles.h"
 #include "analysis/variables.h"
@@ -40,7 +42,9 @@ struct gt_facts {
 	struct gt_gap_totals gaps; /* those that took most first */
 	struct gt_throttles throttles;
 	struct gt_variables variables;
-	struct gt_range_totals ranges;          /* by path */
+	struct gt_range_totals ranges; /* by path */
+	struct gt_memory_totals allocated;
+	struct gt_memory_failures not_allocated;
 	struct gt_amount failed;                /* API calls that failed */
 	const struct gt_api_call *first_failed; /* NULL: none */
 	struct gt_amount loads;                 /* API calls that take code in */

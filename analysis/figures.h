@@ -50,6 +50,9 @@ void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_ti
 /* Says that there are no kernels in the trace, and what there is of graphs instead. */
 void gt_remark_no_kernels(struct gt_result *result, const struct gt_trace *trace);
 
+/* Why there are no API calls in the trace, as the beginning of a sentence: recorded, or chosen. */
+const char *gt_no_calls(const struct gt_trace *trace);
+
 /* The name of gt_copy_host_memory; unknown when it is 0. */
 void gt_add_host_memory(struct gt_result *result, uint32_t kind);
 

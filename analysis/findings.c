@@ -281,6 +281,30 @@ static bool allocates_much(const struct gt_facts *facts, struct sentence *senten
 		gt_amount_calls(memory).text);
 }
 
+/* Of calls that were to allocate on a GPU. */
+static bool runs_out(const struct gt_facts *facts, gt_id device, struct sentence *sentence)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	const struct gt_memory_failure *first = NULL;
+	uint64_t count = 0;
+
+	gt_array_each(const struct gt_memory_failure, failure, &facts->not_allocated.rows) {
+		if (failure->device != device)
+			continue;
+		if (count++ == 0)
+			first = failure;
+	}
+	if (!first)
+		return false;
+	return say(sentence,
+	           "%s allocation%s on GPU %lld failed: the first asked for %s when %s of %s were "
+	           "allocated.",
+	           gt_grouped(count).text, count == 1 ? "" : "s", number_of(facts, device),
+	           gt_figure_binary((int64_t)trace->memory_calls.rows[first->call].size_bytes).text,
+	           gt_figure_binary((int64_t)first->live_bytes).text,
+	           gt_figure_binary((int64_t)trace->devices.rows[device].memory_bytes).text);
+}
+
 static bool waits_much(const struct gt_facts *facts, struct sentence *sentence)
 {
 	const struct gt_amount *waits = &facts->waits;
@@ -448,6 +472,7 @@ static bool is_slowed_by_environment(const struct gt_facts *facts, struct senten
 /* In the order in which they are said. */
 static const struct rule rules[] = {
 	{"api", .of_recording = has_failures},
+	{"memory", .of_device = runs_out},
 	{"api", .of_recording = is_slowed_by_environment},
 	{"telemetry", .of_device = is_held_down},
 	{"gaps", .of_device = waits_for_launches},

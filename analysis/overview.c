@@ -16,6 +16,7 @@
 
 enum {
 	MOST_DEVICES = 8, /* with a line each */
+	MOST_MEMORY = 2,  /* GPUs whose memory is spoken of */
 	MOST_NOTES = 5,
 	COMMAND_BYTES = 200, /* shown of a command line */
 	TEXT_BYTES = 600,
@@ -140,6 +141,66 @@ static void add_families(struct gt_result *result, const struct gt_trace *trace)
 		return;
 	gt_result_add_text(result, "kernels");
 	gt_result_add_format(result, "%s", text);
+}
+
+/* "at most 171 MiB (0.1%) on GPU 0, 64.1 MiB at the end, 60.0 MiB of it never freed" */
+static size_t add_allocated(char *text, size_t used, const struct gt_facts *facts, size_t device)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	const struct gt_memory_total *total = &facts->allocated.of_device[device];
+	const size_t left = used < TEXT_BYTES ? TEXT_BYTES - used : 0;
+	const gt_size size_bytes = trace->devices.rows[device].memory_bytes;
+	char share[64] = "";
+	char kept[96] = "";
+
+	if (size_bytes)
+		snprintf(
+			share, sizeof(share), " (%s)",
+			gt_figure_percent(gt_percent((double)total->peak, (double)size_bytes)).text);
+	if (total->kept && total->kept == total->now)
+		snprintf(kept, sizeof(kept), ", never freed");
+	else if (total->kept)
+		snprintf(kept, sizeof(kept), ", %s of it never freed",
+		         gt_figure_binary((int64_t)total->kept).text);
+	return used +
+	       (size_t)snprintf(text + used, left, "%sat most %s%s on GPU %lld, %s at the end%s",
+	                        used ? "; " : "", gt_figure_binary((int64_t)total->peak).text,
+	                        share, (long long)gt_device_number(&trace->devices.rows[device]),
+	                        gt_figure_binary((int64_t)total->now).text, kept);
+}
+
+/* A hundredth of the GPU's memory, or more: less is no news. */
+static bool has_much(const struct gt_facts *facts, size_t device)
+{
+	return facts->allocated.of_device[device].peak > 0 &&
+	       facts->allocated.of_device[device].peak >=
+	               facts->view->trace->devices.rows[device].memory_bytes / 100;
+}
+
+static void add_memory(struct gt_result *result, const struct gt_facts *facts)
+{
+	char text[TEXT_BYTES] = "";
+	size_t used = 0;
+	size_t said = 0;
+	size_t more = 0;
+
+	for (size_t i = 0; i < facts->allocated.device_count; i++) {
+		if (!has_much(facts, i))
+			continue;
+		if (said < MOST_MEMORY)
+			used = add_allocated(text, used, facts, i);
+		else
+			more++;
+		said++;
+	}
+	if (said == 0)
+		return;
+	gt_result_add_text(result, "memory");
+	if (more)
+		gt_result_add_format(result, "%s; %s more GPUs: see report memory", text,
+		                     gt_grouped(more).text);
+	else
+		gt_result_add_format(result, "%s", text);
 }
 
 static void add_waits(struct gt_result *result, const struct gt_facts *facts)
@@ -302,6 +363,7 @@ void gt_add_overview(struct gt_result *result, const struct gt_facts *facts)
 	add_recorded(result, facts);
 	add_devices(result, facts);
 	add_families(result, trace);
+	add_memory(result, facts);
 	add_waits(result, facts);
 	add_longest_gap(result, facts);
 	add_environment(result, facts);

@@ -35,13 +35,16 @@ struct gt_export_options {
 
 /* What was written, for the user and for tests that compare it with what an importer read. */
 struct gt_export_counts {
-	uint64_t gpu_slices;   /* kernels, copies, fills on GPU tracks */
-	uint64_t api_slices;   /* API calls on thread tracks */
-	uint64_t range_slices; /* NVTX's ranges and marks, and ranges once more above GPUs */
-	uint64_t arrows;    /* from a call to what it launched, from work to what waited for it */
-	uint64_t bytes;     /* of the file */
-	uint64_t raw_bytes; /* before compression */
-	uint64_t skipped;   /* rows that could not be placed in time */
+	uint64_t gpu_slices;    /* kernels, copies, fills on GPU tracks */
+	uint64_t api_slices;    /* API calls on thread tracks */
+	uint64_t range_slices;  /* NVTX's ranges and marks, and ranges once more above GPUs */
+	uint64_t memory_marks;  /* where memory was allocated and freed, failures and peaks */
+	uint64_t memory_values; /* of the lines that say how much is in use */
+	uint64_t arrows;      /* from a call to what it launched, from work to what waited for it */
+	uint64_t host_arrows; /* between slices of the host: from an allocation to its end */
+	uint64_t bytes;       /* of the file */
+	uint64_t raw_bytes;   /* before compression */
+	uint64_t skipped;     /* rows that could not be placed in time */
 };
 
 /* One file format that what a view shows can be written as. To add one: see formats.def. */

@@ -10,7 +10,14 @@
 enum {
 	OBJECT_THREAD = 2,   /* CUPTI_ACTIVITY_OBJECT_THREAD */
 	ON_HOST = INT32_MAX, /* device of a graph */
-	COPY_ASYNC = 1,      /* CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, the same bit as for memset */
+	UNIFIED_HTOD = 1,    /* CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_... */
+	UNIFIED_DTOH = 2,
+	UNIFIED_GPU_FAULT = 4,
+	UNIFIED_THRASHING = 5,
+	UNIFIED_THROTTLING = 6,
+	UNIFIED_REMOTE_MAP = 7,
+	UNIFIED_DTOD = 8,
+	COPY_ASYNC = 1, /* CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, the same bit as for memset */
 };
 
 /* A field that is taken as it stands. */
@@ -125,6 +132,37 @@ static bool translate_graph_trace(const struct gt_translator *translator, const 
 	trace->device = device + 1;
 	trace->context = GET32(graph_trace, context_id);
 	trace->stream = GET32(graph_trace, stream_id);
+	return true;
+}
+
+/* What has no end ends when it began: it is not open. Ids of the host have all bits set. */
+static bool translate_unified(const struct gt_translator *translator, const uint8_t *raw,
+                              void *record)
+{
+	struct gt_record_unified_event *event = record;
+
+	if (event->start_ns && !event->end_ns) {
+		event->end_ns = event->start_ns;
+		event->flags &= ~(uint32_t)GT_RECORD_UNFINISHED;
+	}
+	switch (event->kind) {
+	case UNIFIED_HTOD:
+	case UNIFIED_DTOH:
+	case UNIFIED_DTOD:
+	case UNIFIED_REMOTE_MAP:
+		event->target = GET32(unified, target) + 1;
+		event->source = GET32(unified, source) + 1;
+		break;
+	case UNIFIED_GPU_FAULT:
+	case UNIFIED_THROTTLING:
+		event->source = GET32(unified, source) + 1;
+		break;
+	case UNIFIED_THRASHING:
+		event->processors = GET(unified, processors);
+		break;
+	default:
+		break;
+	}
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #include "injection/cost.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "injection/session.h"
@@ -28,7 +29,7 @@ uint64_t gt_cost_measure(struct gt_session *session)
 	for (uint32_t i = 0; i < session->sources.count; i++) {
 		const struct gt_waiter *waiter = &session->sources.members[i].waiter;
 
-		if (waiter->runs)
+		if (atomic_load_explicit(&waiter->runs, memory_order_acquire))
 			measure(waiter->thread, &cost->sources_ns[i]);
 		sum += cost->sources_ns[i];
 	}

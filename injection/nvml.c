@@ -198,9 +198,12 @@ static void read_memory(struct gt_nvml *nvml, struct gt_nvml_device *device, int
 {
 	struct gt_nvml_memory memory = {.version = MEMORY_VERSION};
 
-	if (nvml->nvmlDeviceGetMemoryInfo_v2 &&
-	    nvml->nvmlDeviceGetMemoryInfo_v2(device->handle, &memory) == 0)
-		values[GT_NVML_memory_used_bytes] = (int64_t)memory.used_bytes;
+	if (!nvml->nvmlDeviceGetMemoryInfo_v2 ||
+	    nvml->nvmlDeviceGetMemoryInfo_v2(device->handle, &memory) != 0)
+		return;
+	values[GT_NVML_memory_used_bytes] = (int64_t)memory.used_bytes;
+	values[GT_NVML_memory_free_bytes] = (int64_t)memory.free_bytes;
+	values[GT_NVML_memory_reserved_bytes] = (int64_t)memory.reserved_bytes;
 }
 
 static void read_throttle(struct gt_nvml *nvml, struct gt_nvml_device *device, int64_t *values)
@@ -339,13 +342,21 @@ static bool listed_before(const struct process_list *list, unsigned row)
 	return false;
 }
 
+/* In both lists with the same memory, if at all. */
+static void tell_own(struct gt_nvml *nvml, const struct gt_nvml_process *process, int64_t *values)
+{
+	nvml->listed = true;
+	if (process->used_bytes <= INT64_MAX)
+		values[GT_NVML_process_memory_bytes] = (int64_t)process->used_bytes;
+}
+
 /*
  * Others are all processes but this one, also those of the same recording. Nothing is told while
  * the own id has never been in a list: the ids are then the host's, and who is who is not known.
  * The lists of version 2 are asked for because version 3's rows had another size for a while
  * (drivers 535.43 to 535.86).
  */
-static void read_others_memory(struct gt_nvml *nvml, struct gt_nvml_device *device, int64_t *values)
+static void read_processes(struct gt_nvml *nvml, struct gt_nvml_device *device, int64_t *values)
 {
 	struct process_list list = {.count = 0};
 	uint64_t bytes = 0;
@@ -358,7 +369,7 @@ static void read_others_memory(struct gt_nvml *nvml, struct gt_nvml_device *devi
 		const struct gt_nvml_process *process = &list.rows[i];
 
 		if (process->pid == nvml->pid)
-			nvml->listed = true;
+			tell_own(nvml, process, values);
 		else if (!process->pid || process->used_bytes > INT64_MAX)
 			known = false;
 		else if (!listed_before(&list, i))
@@ -419,7 +430,7 @@ static const struct reading {
 	{read_throttle, 0},
 	[READING_PCIE] = {read_pcie, 0},
 	{read_errors, SECOND_NS},             /* seldom anything but 0 */
-	{read_others_memory, SECOND_NS},      /* walks every process on the GPU */
+	{read_processes, SECOND_NS},          /* walks every process on the GPU */
 	{read_others_utilization, SECOND_NS}, /* the driver itself samples no faster */
 };
 

@@ -93,6 +93,13 @@ bool gt_is_activity_recorded(const struct gt_session *session, unsigned activity
 void gt_tell_cuda_is_up(struct gt_session *session);
 
 /*
+ * Asks the sources that read something at intervals for a reading now, or tells one of them, on its
+ * own thread, that somebody did. Asking again within 10 ms does nothing.
+ */
+void gt_ask_reading(struct gt_session *session);
+bool gt_is_reading_asked(struct gt_session *session);
+
+/*
  * Asks for what CUPTI has finished to be fetched, and waits for it, at most limit_ns; not at all
  * where nothing can have been finished yet or fetching hangs.
  */

@@ -257,6 +257,11 @@ static void *run(void *context)
 	return NULL;
 }
 
+static bool is_running(const struct gt_waiter *waiter)
+{
+	return atomic_load_explicit(&waiter->runs, memory_order_acquire);
+}
+
 static void start_thread(struct gt_session *session, struct gt_member *member)
 {
 	struct gt_waiter *waiter = &member->waiter;
@@ -267,8 +272,10 @@ static void start_thread(struct gt_session *session, struct gt_member *member)
 	waiter->state = member->state;
 	sem_init(&waiter->wake, 0, 0);
 	sem_init(&waiter->ended, 0, 0);
-	waiter->runs = gt_thread_start(&waiter->thread, run, waiter) == 0;
-	if (!waiter->runs)
+	/* Pairs with the acquire in is_running. */
+	atomic_store_explicit(&waiter->runs, gt_thread_start(&waiter->thread, run, waiter) == 0,
+	                      memory_order_release);
+	if (!is_running(waiter))
 		note_failure(session, member, "the program's limits leave no room for its thread");
 }
 
@@ -321,8 +328,9 @@ bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns)
 
 		if (gt_session_is_ending(waiter->session))
 			return false;
-		/* Woken, the phase is looked at again. */
-		if (gt_wait(&waiter->wake, paused ? FOR_EVER_NS : interval_ns))
+		/* Woken, the phase is looked at again, and whether a reading was asked for. */
+		if (gt_wait(&waiter->wake, paused ? FOR_EVER_NS : interval_ns) &&
+		    !atomic_load_explicit(&waiter->session->reading_asked, memory_order_relaxed))
 			continue;
 		if (gt_session_is(waiter->session, GT_SESSION_RECORDING))
 			return true;
@@ -332,7 +340,7 @@ bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns)
 void gt_sources_wake(struct gt_session *session)
 {
 	for (uint32_t i = 0; i < session->sources.count; i++)
-		if (session->sources.members[i].waiter.runs)
+		if (is_running(&session->sources.members[i].waiter))
 			sem_post(&session->sources.members[i].waiter.wake);
 }
 
@@ -343,7 +351,7 @@ void gt_sources_end_threads(struct gt_session *session)
 		struct gt_member *member = &session->sources.members[i];
 		const uint64_t end_ns = member->source->end_ns;
 
-		if (!member->waiter.runs ||
+		if (!is_running(&member->waiter) ||
 		    gt_wait(&member->waiter.ended, end_ns ? end_ns : END_NS))
 			continue;
 		member->waiter.hung = true;

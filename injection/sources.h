@@ -25,11 +25,11 @@ struct gt_waiter {
 	const struct gt_source *source;
 	void *state;
 	pthread_t thread;
-	bool runs;   /* the thread was made */
-	bool tried;  /* or could not be */
-	bool hung;   /* and did not come back */
-	sem_t wake;  /* the session's phase has changed */
-	sem_t ended; /* the thread is about to end */
+	_Atomic bool runs; /* the thread was made: it can be woken, from any thread */
+	bool tried;        /* or could not be */
+	bool hung;         /* and did not come back */
+	sem_t wake;        /* the session's phase has changed */
+	sem_t ended;       /* the thread is about to end */
 };
 
 struct gt_member {

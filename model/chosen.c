@@ -266,6 +266,14 @@ static bool memory_call_stays(const struct cut *cut, const struct gt_memory_call
 	       is_call_in_range(cut, memory_call->api_call);
 }
 
+static bool access_stays(const struct cut *cut, const struct gt_access *access, size_t row)
+{
+	(void)row;
+	return is_of_process(cut, access->thread, access->context) &&
+	       is_there(cut, access->context, access->stream, GT_NONE) &&
+	       is_call_in_range(cut, access->api_call);
+}
+
 /* Memory that was there for a while of the window, whenever it was allocated. */
 static bool was_there(const struct gt_window *window, gt_time start_ns, gt_time end_ns,
                       gt_count flags)

@@ -128,6 +128,18 @@ gt_time gt_memory_begin(const struct gt_trace *trace, const struct gt_allocation
 	return call && call->end_ns > allocation->start_ns ? call->end_ns : allocation->start_ns;
 }
 
+bool gt_memory_is_there(const struct gt_trace *trace, const struct gt_allocation *allocation,
+                        gt_time at_ns)
+{
+	return gt_memory_begin(trace, allocation) <= at_ns &&
+	       (allocation->flags & GT_UNFINISHED || allocation->end_ns > at_ns);
+}
+
+bool gt_memory_block_is_out(const struct gt_pool_block *block, gt_time at_ns)
+{
+	return block->start_ns <= at_ns && (block->flags & GT_UNFINISHED || block->end_ns > at_ns);
+}
+
 void gt_memory_use_init(struct gt_memory_use *use, const struct gt_view *view)
 {
 	const struct gt_trace *trace = view->trace;

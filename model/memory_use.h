@@ -69,6 +69,11 @@ struct gt_memory_use {
  */
 gt_time gt_memory_begin(const struct gt_trace *trace, const struct gt_allocation *allocation);
 
+/* Whether it was there at a moment; of a block whether it was handed out. */
+bool gt_memory_is_there(const struct gt_trace *trace, const struct gt_allocation *allocation,
+                        gt_time at_ns);
+bool gt_memory_block_is_out(const struct gt_pool_block *block, gt_time at_ns);
+
 /*
  * Of a view's rows and window: what was there before the window begins with it, what ends after it
  * does not end. The view and its trace must outlive it. 40 bytes a row, and the time to sort them.

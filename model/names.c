@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "model/graph.h"
+#include "model/memory.h"
 #include "model/sync.h"
 #include "model/trace.h"
 

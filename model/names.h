@@ -32,6 +32,18 @@ enum gt_memory_kind {
 	GT_MEMORY_MANAGED_STATIC = 7,
 };
 
+/* CUpti_ActivityUnifiedMemoryCounterKind */
+enum gt_unified_kind {
+	GT_UNIFIED_TO_GPU = 1,
+	GT_UNIFIED_TO_HOST = 2,
+	GT_UNIFIED_HOST_FAULT = 3,
+	GT_UNIFIED_GPU_FAULT = 4,
+	GT_UNIFIED_THRASHING = 5,
+	GT_UNIFIED_THROTTLING = 6,
+	GT_UNIFIED_REMOTE_MAPPING = 7,
+	GT_UNIFIED_BETWEEN_GPUS = 8,
+};
+
 /* For each NAMES(set) of names.def: const char *gt_<set>_name(uint32_t value). */
 #define NAMES(set) const char *gt_##set##_name(uint32_t value);
 #include "model/names.def"

@@ -8,9 +8,12 @@
 
 enum { ROW_BITS = 30 };
 
-static const size_t tables[] = {GT_TABLE_kernels, GT_TABLE_copies, GT_TABLE_fills};
+static const size_t tables[] = {GT_TABLE_kernels, GT_TABLE_copies, GT_TABLE_fills,
+                                GT_TABLE_graph_traces};
 
-/* What the three tables have in common. */
+enum { PLAIN_TABLES = 3, WHOLE_TABLES }; /* the first of them */
+
+/* What the tables have in common. */
 struct activity {
 	gt_time start_ns;
 	gt_time end_ns;
@@ -28,8 +31,10 @@ static struct activity activity_at(const struct gt_trace *trace, size_t table, s
 		return ACTIVITY(&trace->kernels.rows[row]);
 	case GT_TABLE_copies:
 		return ACTIVITY(&trace->copies.rows[row]);
-	default:
+	case GT_TABLE_fills:
 		return ACTIVITY(&trace->fills.rows[row]);
+	default:
+		return ACTIVITY(&trace->graph_traces.rows[row]);
 	}
 }
 
@@ -55,16 +60,28 @@ static gt_time given_ns(const struct gt_trace *trace, const struct activity *act
 	               : activity->start_ns;
 }
 
+static gt_id stream_of(const struct gt_stream_order *order, const struct activity *activity)
+{
+	const gt_id into = order->into && activity->api_call < order->trace->api_calls.count
+	                           ? order->into[activity->api_call]
+	                           : GT_NONE;
+
+	return into == GT_NONE ? activity->stream : into;
+}
+
 /* Every activity of a wanted stream, in order of its start for each table. */
 static void each(const struct gt_trace *trace, const bool *wanted,
                  void (*use)(struct gt_stream_order *, gt_id stream, uint32_t packed),
                  struct gt_stream_order *order)
 {
-	for (uint32_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
+	const uint32_t table_count = order->into ? WHOLE_TABLES : PLAIN_TABLES;
+
+	for (uint32_t t = 0; t < table_count; t++) {
 		const size_t count = row_count(trace, tables[t]);
 
 		for (size_t row = 0; row < count; row++) {
-			const gt_id stream = activity_at(trace, tables[t], row).stream;
+			const struct activity activity = activity_at(trace, tables[t], row);
+			const gt_id stream = stream_of(order, &activity);
 
 			if (stream < trace->streams.count && (!wanted || wanted[stream]))
 				use(order, stream, t << ROW_BITS | (uint32_t)row);
@@ -113,14 +130,13 @@ static void sort(struct gt_stream_order *order, size_t first, size_t end)
 	}
 }
 
-void gt_stream_order_init(struct gt_stream_order *order, const struct gt_trace *trace,
-                          const bool *wanted)
+static void init(struct gt_stream_order *order, const bool *wanted)
 {
+	const struct gt_trace *trace = order->trace;
 	const size_t streams = trace->streams.count;
 	size_t total = 0;
 
-	*order = (struct gt_stream_order){.trace = trace,
-	                                  .ends = gt_allocate(streams * sizeof(*order->ends))};
+	order->ends = gt_allocate(streams * sizeof(*order->ends));
 	memset(order->ends, 0, streams * sizeof(*order->ends));
 	each(trace, wanted, count_step, order);
 	for (size_t i = 0; i < streams; i++) {
@@ -135,10 +151,32 @@ void gt_stream_order_init(struct gt_stream_order *order, const struct gt_trace *
 		sort(order, i ? order->ends[i - 1] : 0, order->ends[i]);
 }
 
+void gt_stream_order_init(struct gt_stream_order *order, const struct gt_trace *trace,
+                          const bool *wanted)
+{
+	*order = (struct gt_stream_order){.trace = trace};
+	init(order, wanted);
+}
+
+void gt_stream_order_init_whole(struct gt_stream_order *order, const struct gt_trace *trace)
+{
+	*order = (struct gt_stream_order){
+		.trace = trace,
+		.into = gt_allocate((trace->api_calls.count + 1) * sizeof(*order->into)),
+	};
+	memset(order->into, 0xff, (trace->api_calls.count + 1) * sizeof(*order->into));
+	gt_array_each(const struct gt_graph_launch, launch, &trace->graph_launches)
+		if (launch->api_call < trace->api_calls.count &&
+		    launch->stream < trace->streams.count)
+			order->into[launch->api_call] = launch->stream;
+	init(order, NULL);
+}
+
 void gt_stream_order_release(struct gt_stream_order *order)
 {
 	gt_array_free(order->ends);
 	gt_array_free(order->steps);
+	gt_array_free(order->into);
 	*order = (struct gt_stream_order){0};
 }
 

@@ -14,7 +14,7 @@
  * edges of a trace are what comes on top of that. 4 bytes for each activity of a chosen stream.
  */
 struct gt_step {
-	size_t table; /* GT_TABLE_kernels, GT_TABLE_copies or GT_TABLE_fills */
+	size_t table; /* GT_TABLE_kernels, copies or fills; graph_traces, if whole */
 	gt_id row;
 };
 
@@ -22,11 +22,17 @@ struct gt_stream_order {
 	const struct gt_trace *trace;
 	size_t *ends;    /* by stream: one past its last step */
 	uint32_t *steps; /* table in the upper two bits, row below */
+	gt_id *into; /* by row of api_calls: stream a graph was launched into; NULL: not asked */
 };
 
 /* wanted: by row of streams; NULL: all. The rows must not move while the order is used. */
 void gt_stream_order_init(struct gt_stream_order *order, const struct gt_trace *trace,
                           const bool *wanted);
+/*
+ * The same of all streams, with graphs that were recorded as a whole, and with the work of a graph
+ * on the stream that it was launched into, wherever CUPTI says that its nodes ran.
+ */
+void gt_stream_order_init_whole(struct gt_stream_order *order, const struct gt_trace *trace);
 void gt_stream_order_release(struct gt_stream_order *order);
 
 /* How many steps a stream has; 0 for one that was not wanted. */

@@ -123,6 +123,11 @@ bool gt_trace_has_calls(const struct gt_trace *trace)
 	return trace->whole.cut ? trace->whole.has_calls : trace->api_calls.count > 0;
 }
 
+bool gt_trace_recorded_calls(const struct gt_trace *trace)
+{
+	return trace->whole.has_calls || trace->api_calls.count > 0;
+}
+
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace)
 {
 	uint64_t bound_ns = 0;

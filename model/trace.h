@@ -38,6 +38,7 @@ enum gt_activity_flag {
 	GT_CUT = 128,       /* its text was longer */
 	GT_AROUND =
 		256, /* a range that a filter left for the paths of those in it: it is not chosen */
+	GT_CHOSEN = 512, /* a range that a filter names, which took nothing out for it */
 };
 
 /* How a range of NVTX is begun and ended. The values are not in any file. */
@@ -116,10 +117,10 @@ struct gt_stretch {
 	gt_id device;
 };
 
-/* What a recording had before a filter by ranges took rows out of it. */
+/* What a recording had before a filter took rows out of it. */
 struct gt_whole {
-	bool cut;                         /* false: nobody did, the rest is not filled in */
-	bool has_calls;                   /* API calls were recorded */
+	bool has_calls;                   /* API calls; false without a filter */
+	bool cut;                         /* by ranges: else work is not filled in */
 	gt_array(struct gt_stretch) work; /* when GPUs ran anything, in order of their start */
 };
 
@@ -190,8 +191,11 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 /* Adds a row: what a process counted of a class. GT_NONE: nobody knows which process. */
 void gt_trace_add_ledger(struct gt_trace *trace, gt_id process, const char *name, uint64_t value);
 
-/* Whether API calls were recorded at all, also where ranges were chosen that made none. */
+/* Whether what API calls asked for is known, also where ranges were chosen that made none. */
 bool gt_trace_has_calls(const struct gt_trace *trace);
+
+/* Whether API calls were recorded at all, also where any filter left none. */
+bool gt_trace_recorded_calls(const struct gt_trace *trace);
 
 /* The worst reading of the clocks: host and GPU times are related to within so many ns. */
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace);

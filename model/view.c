@@ -195,7 +195,6 @@ static void keep_whole(struct gt_trace *trace)
 
 	for (size_t i = 0; i < trace->devices.count; i++)
 		latest[i] = GT_NONE;
-	trace->whole.has_calls = trace->api_calls.count > 0;
 	gt_activity_walk_init(&walk, trace);
 	while (gt_activity_next(&walk, &activity)) {
 		const gt_id device = activity.device;
@@ -261,6 +260,7 @@ static int apply(struct cut *cut, struct gt_error *err)
 	if (!has_something(cut))
 		return gt_fail(err, ENODATA, "nothing of the recording is in %s",
 		               cut->filter->text);
+	cut->trace->whole.has_calls = gt_trace_recorded_calls(cut->trace);
 	find_parts(cut);
 	mark_around(cut);
 	shrink_all(cut);
@@ -289,10 +289,22 @@ struct gt_view gt_view_of(const struct gt_trace *trace)
 	};
 }
 
+static void mark_chosen(struct gt_trace *trace, const struct gt_filter *filter)
+{
+	struct gt_range_choice choice;
+
+	gt_range_choice_init(&choice, trace, filter);
+	for (size_t i = 0; choice.given && i < trace->ranges.count; i++)
+		if (choice.named[i] && !choice.skipped[i])
+			trace->ranges.rows[i].flags |= GT_CHOSEN;
+	gt_range_choice_release(&choice);
+}
+
 int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_filter *filter,
                 struct gt_error *err)
 {
 	struct gt_view made = gt_view_of(trace);
+	struct gt_filter rest = *filter;
 	struct cut cut = {.trace = trace, .filter = filter};
 	int result = 0;
 
@@ -301,6 +313,12 @@ int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_fi
 		result = gt_filter_check(filter, trace, err);
 		if (result == 0)
 			result = set_window(&made, &cut, err);
+		if (result == 0 && filter->marks_ranges) {
+			mark_chosen(trace, filter);
+			rest.ranges.count = 0;
+			rest.skip = 0;
+			cut.filter = &rest;
+		}
 		if (result == 0)
 			result = apply(&cut, err);
 		made.by_work = cut.chosen.by_work;

@@ -48,6 +48,7 @@ struct gt_view gt_view_of(const struct gt_trace *trace);
  * - With ranges, what was asked for inside a chosen one, or captured inside it as part of a graph,
  *   with the calls, waits, marks and ranges that were made inside. Queries, which are counted
  *   together, go. Ranges around others stay, as GT_AROUND.
+ *   With marks_ranges nothing goes for them: the chosen ranges are GT_CHOSEN.
  * - Devices, streams and processes that are not chosen go, except devices that copies name.
  * - The ledger and the notes: they are always of the whole recording.
  * A column that named a row that went is GT_NONE.

@@ -262,7 +262,7 @@ static void add_failures(struct tally *tally, struct gt_result *result)
 static void add_remarks(const struct tally *tally, struct gt_result *result)
 {
 	if (tally->trace->api_calls.count == 0) {
-		gt_result_remark_empty(result, "No API calls were recorded.");
+		gt_result_remark_empty(result, "%s.", gt_no_calls(tally->trace));
 		return;
 	}
 	gt_result_remark(result,

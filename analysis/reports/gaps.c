@@ -390,8 +390,8 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	if (trace->api_calls.count == 0)
 		gt_result_remark_on(
 			result, "host_call p50_ns",
-			"No API calls were recorded: what the host did in a gap and how long "
-			"launches took is not known.");
+			"%s: what the host did in a gap and how long launches took is not known.",
+			gt_no_calls(trace));
 	if (trace->clocks.count > 0)
 		gt_result_remark_on(
 			result, "host_call p50_ns",

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/critical_path.h"
 #include "analysis/figures.h"
 #include "analysis/graph_others.h"
 #include "analysis/parameter.h"
@@ -13,6 +12,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/graph.h"
+#include "model/graph_path.h"
 #include "model/graph_runs.h"
 #include "model/names.h"
 #include "model/short_name.h"
@@ -629,8 +629,10 @@ static void add_remarks(const struct graphs *graphs, struct gt_result *result)
 		                 unknown == 1 ? " consists" : "s consist");
 	remark_wholes(trace, result);
 	if (trace->graph_launches.count > 0 && trace->api_calls.count == 0)
-		gt_result_remark(result, "API calls are not in the recording: what a launch ran, "
-		                         "and how long its call took, is not measured.");
+		gt_result_remark(result,
+		                 "%s: what a launch ran, and how long its call took, is not "
+		                 "measured.",
+		                 gt_no_calls(trace));
 	if (trace->graph_nodes.count > 0 && trace->graph_dependencies.count == 0)
 		gt_result_remark(result, "Dependencies of nodes are not in the recording: "
 		                         "critical_ns, lost_ns and width are not measured.");

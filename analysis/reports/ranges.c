@@ -336,8 +336,9 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 		return;
 	}
 	if (!gt_trace_has_calls(trace))
-		gt_result_remark(result, "No API calls were recorded: which work was asked for "
-		                         "inside which range is not known.");
+		gt_result_remark(result,
+		                 "%s: which work was asked for inside which range is not known.",
+		                 gt_no_calls(trace));
 	else
 		remark_rest(trace, result);
 	if (totals->folds.names > 0)

@@ -3,16 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/blocked.h"
+#include "analysis/event_use.h"
 #include "analysis/figures.h"
 #include "analysis/groups.h"
+#include "analysis/host_waits.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
+#include "analysis/stream_dependencies.h"
 #include "base/array.h"
 #include "model/index.h"
 #include "model/names.h"
-#include "model/stream_order.h"
 #include "model/sync.h"
 #include "model/timed.h"
 #include "model/trace.h"
@@ -54,24 +57,14 @@ static const struct gt_heading query_headings[] = {
 	{"calls", GT_UNIT_COUNT, "How often", GT_WORTH_KEY},
 };
 
-static const struct gt_heading dependency_headings[] = {
-	{"from_stream", GT_UNIT_TEXT, "Stream whose work had to be done first", GT_WORTH_NAME},
-	{"to_stream", GT_UNIT_TEXT, "Stream that waited for it", GT_WORTH_NAME},
-	{"kind", GT_UNIT_TEXT, "Through what", GT_WORTH_NAME},
-	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
-	{"held", GT_UNIT_COUNT, "Of them, those that really held work back", GT_WORTH_KEY},
-	{"held_ns", GT_UNIT_NS,
-         "Sum of end of the awaited work - moment at which what waited could have gone on",
-         GT_WORTH_KEY},
-	{"max_held_ns", GT_UNIT_NS, "Longest of these", GT_WORTH_LITTLE},
-};
-
 static const struct gt_parameter parameters[] = {
-	{"top", GT_PARAMETER_ROWS, "20", "Rows of what was waited on, the longest waits first"},
+	{"top", GT_PARAMETER_ROWS, "20", "Rows of each table, the longest waits first"},
+	{"small", GT_PARAMETER_COUNT, "4096",
+         "Bytes up to which a copy to the host is a small read"},
 	{0},
 };
 
-enum { TOP }; /* arguments, as above */
+enum { TOP, SMALL }; /* arguments, as above */
 
 enum { KINDS = 64 }; /* numbers of kinds that are known are below it */
 
@@ -346,138 +339,52 @@ static void add_queries(const struct gt_trace *trace, struct gt_result *result)
 	gt_index_free(index);
 }
 
-/* ---- dependencies between streams ---- */
-
-struct pair {
-	gt_id from;
-	gt_id to;
-	uint32_t kind;
-};
-
-struct held {
-	uint64_t calls;
-	uint64_t held;
-	int64_t total_ns;
-	int64_t max_ns;
-};
-
-static gt_id stream_of(const struct gt_trace *trace, gt_count table, gt_id row)
+static bool are_unlinked(const struct gt_trace *trace)
 {
-	if (table == GT_TABLE_kernels && row < trace->kernels.count)
-		return trace->kernels.rows[row].stream;
-	if (table == GT_TABLE_copies && row < trace->copies.count)
-		return trace->copies.rows[row].stream;
-	if (table == GT_TABLE_fills && row < trace->fills.count)
-		return trace->fills.rows[row].stream;
-	return GT_NONE;
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		if (sync->record == GT_NONE &&
+		    (sync->kind == GT_SYNC_STREAM_WAIT_EVENT || sync->kind == GT_SYNC_WAIT_VALUE))
+			return true;
+	return false;
 }
 
-/* When what waited could have begun: asked for, and what was before it on its stream done. */
-static gt_time could_begin(const struct gt_trace *trace, const struct gt_stream_order *order,
-                           const struct gt_sync *sync, gt_id stream)
+static uint64_t count_unknown(const struct gt_host_waits *waits)
 {
-	const size_t place = gt_stream_order_from(order, stream, sync->start_ns);
-	gt_time begin_ns = sync->start_ns;
+	uint64_t unknown = 0;
 
-	if (place > 0) {
-		gt_time start_ns;
-		gt_time end_ns;
-
-		gt_step_times(trace, gt_stream_order_at(order, stream, place - 1), &start_ns,
-		              &end_ns);
-		if (end_ns > begin_ns)
-			begin_ns = end_ns;
-	}
-	return begin_ns;
+	gt_array_each(const struct gt_host_wait, wait, &waits->list)
+		unknown += wait->outcome == GT_WAIT_UNKNOWN;
+	return unknown;
 }
 
-static void count_edge(const struct gt_trace *trace, const struct gt_stream_order *order,
-                       const struct gt_edge *edge, struct held *held)
+static void add_remarks(const struct gt_trace *trace, const struct gt_host_waits *waits,
+                        struct gt_result *result)
 {
-	const struct gt_step from = {edge->from_table, edge->from_row};
-	const gt_id stream = stream_of(trace, edge->to_table, edge->to_row);
-	gt_time start_ns;
-	gt_time end_ns;
-	int64_t held_ns;
-
-	held->calls++;
-	gt_step_times(trace, from, &start_ns, &end_ns);
-	if (edge->sync >= trace->syncs.count || end_ns <= 0)
-		return;
-	held_ns = end_ns - could_begin(trace, order, &trace->syncs.rows[edge->sync], stream);
-	if (held_ns <= 0)
-		return;
-	held->held++;
-	held->total_ns += held_ns;
-	if (held_ns > held->max_ns)
-		held->max_ns = held_ns;
-}
-
-/* An edge between streams of which both ends are in the view. */
-static bool is_between_streams(const struct gt_trace *trace, const struct gt_edge *edge,
-                               struct pair *pair)
-{
-	*pair = (struct pair){
-		.from = stream_of(trace, edge->from_table, edge->from_row),
-		.to = stream_of(trace, edge->to_table, edge->to_row),
-		.kind = edge->sync < trace->syncs.count ? trace->syncs.rows[edge->sync].kind : 0,
-	};
-	return edge->kind == GT_EDGE_EVENT && pair->from != GT_NONE && pair->to != GT_NONE;
-}
-
-static void add_dependencies(const struct gt_trace *trace, struct gt_result *result)
-{
-	struct gt_index *index = gt_index_new(sizeof(struct pair));
-	struct held *held = gt_allocate((trace->edges.count + 1) * sizeof(*held));
-	struct gt_stream_order order;
-
-	gt_stream_order_init(&order, trace, NULL);
-	gt_array_each(const struct gt_edge, edge, &trace->edges) {
-		struct pair pair;
-		size_t known;
-		size_t number;
-
-		if (!is_between_streams(trace, edge, &pair))
-			continue;
-		known = gt_index_count(index);
-		number = gt_index_add(index, &pair);
-		if (number == known)
-			held[number] = (struct held){0};
-		count_edge(trace, &order, edge, &held[number]);
-	}
-	gt_result_begin(result, "dependencies", dependency_headings,
-	                GT_COUNT_OF(dependency_headings));
-	for (size_t i = 0; i < gt_index_count(index); i++) {
-		const struct pair *pair = gt_index_key(index, i);
-
-		gt_add_stream(result, trace, pair->from);
-		gt_add_stream(result, trace, pair->to);
-		gt_result_add_text(result, gt_sync_kind_name(pair->kind));
-		gt_result_add_count(result, (int64_t)held[i].calls);
-		gt_result_add_count(result, (int64_t)held[i].held);
-		gt_result_add_count(result, held[i].total_ns);
-		gt_result_add_count(result, held[i].max_ns);
-	}
-	gt_stream_order_release(&order);
-	gt_array_free(held);
-	gt_index_free(index);
-}
-
-static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
-{
-	bool unlinked = false;
+	const uint64_t unknown = count_unknown(waits);
 
 	if (trace->syncs.count + trace->queries.count == 0) {
 		gt_result_remark_empty(result, "No waits were recorded.");
 		return;
 	}
-	gt_array_each(const struct gt_sync, sync, &trace->syncs)
-		unlinked |= sync->record == GT_NONE && (sync->kind == GT_SYNC_STREAM_WAIT_EVENT ||
-		                                        sync->kind == GT_SYNC_WAIT_VALUE);
 	gt_result_remark_on(result, "total_ns",
 	                    "A call that may wait counts whole, also where it did not wait; copies "
 	                    "of pageable memory may wait without being listed here.");
-	if (unlinked)
+	if (unknown > 0)
+		gt_result_remark_on(result, "at_once emptied",
+		                    "What %s of %s waits waited for is not known: frees, functions "
+		                    "of the host, other processes, or work that is not in the "
+		                    "recording; they count as blocked alone.",
+		                    gt_grouped(unknown).text, gt_grouped(waits->list.count).text);
+	if (!waits->has_calls && waits->list.count > 0)
+		gt_result_remark_on(
+			result, "why emptied",
+			"API calls were not recorded: what the host asked for next, and "
+			"so which waits emptied a GPU or could go, is not known.");
+	if (waits->has_managed)
+		gt_result_remark_on(result, "why",
+		                    "The program has managed memory, which the host reads without "
+		                    "a call: which waits before more work could go is not said.");
+	if (are_unlinked(trace))
 		gt_result_remark_on(
 			result, "held",
 			"Some waits are linked to nothing: what they wait for was recorded before "
@@ -488,18 +395,25 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
+	const uint64_t top = arguments->values[TOP].number;
+	struct gt_host_waits waits;
+
 	(void)err;
+	gt_host_waits_init(&waits, view, arguments->values[SMALL].number);
 	add_kinds(view->trace, result);
-	add_objects(view, result, arguments->values[TOP].number);
+	gt_add_blocked(result, view, &waits, top);
+	add_objects(view, result, top);
 	add_queries(view->trace, result);
-	add_dependencies(view->trace, result);
-	add_remarks(view->trace, result);
+	gt_add_event_use(result, view->trace);
+	gt_add_stream_dependencies(result, view->trace);
+	add_remarks(view->trace, &waits, result);
+	gt_host_waits_release(&waits);
 	return 0;
 }
 
 const struct gt_report gt_report_waits = {
 	.name = "waits",
-	.summary = "Who waited for what and how long; which stream held another one back",
+	.summary = "What waits cost and which could go; which stream held another one back",
 	.parameters = parameters,
 	.run = run,
 };

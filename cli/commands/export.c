@@ -252,7 +252,10 @@ static const struct gt_heading headings[] = {
 	{"gpu_slices", GT_UNIT_COUNT, "Kernels, copies and fills"},
 	{"api_slices", GT_UNIT_COUNT, "API calls"},
 	{"range_slices", GT_UNIT_COUNT, "NVTX ranges and marks, and ranges above streams"},
+	{"memory_marks", GT_UNIT_COUNT, "Allocations and their ends, failures and peaks"},
+	{"memory_values", GT_UNIT_COUNT, "Values of memory in use"},
 	{"arrows", GT_UNIT_COUNT, "From an API call to what it launched"},
+	{"host_arrows", GT_UNIT_COUNT, "From an allocation to its end"},
 	{"skipped", GT_UNIT_COUNT, "Rows that could not be placed in time"},
 	{"file_bytes", GT_UNIT_BYTES, "Size of the file"},
 };
@@ -271,7 +274,10 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_add_count(&result, (int64_t)counts->gpu_slices);
 	gt_result_add_count(&result, (int64_t)counts->api_slices);
 	gt_result_add_count(&result, (int64_t)counts->range_slices);
+	gt_result_add_count(&result, (int64_t)counts->memory_marks);
+	gt_result_add_count(&result, (int64_t)counts->memory_values);
 	gt_result_add_count(&result, (int64_t)counts->arrows);
+	gt_result_add_count(&result, (int64_t)counts->host_arrows);
 	gt_result_add_count(&result, (int64_t)counts->skipped);
 	gt_result_add_count(&result, (int64_t)counts->bytes);
 	gt_render_json(&rendering, &(struct gt_named_result){"export", &result}, 1, stdout);

@@ -61,7 +61,11 @@ struct args {
 	uint64_t flush_interval_ns; /* 0: not given */
 	uint64_t telemetry_ns;      /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
+	bool hazards;
 	bool keep_modules;
+	bool unified_memory;
+	bool memory_pools;
+	bool memory_libraries;
 	bool no_nvtx;
 	bool force;
 	bool join;
@@ -123,6 +127,17 @@ static const struct gt_option options[] = {
                  "Keep the GPU code that is loaded (cubins) in the recording, each once, at most 4G for "
                  "each process, so that reports know its functions, and record how long compiling "
                  "it took; loading it then takes longer"),
+	OPT_FLAG("unified-memory", 0, struct args, unified_memory,
+                 "Record what happens to managed memory: migrations, page faults, thrashing, "
+                 "throttling and remote mappings. What it costs is not measured yet"),
+	OPT_FLAG("memory-pools", 0, struct args, memory_pools,
+                 "Read what CUDA's memory pools and graphs have reserved and use as often as "
+                 "--telemetry says"),
+	OPT_FLAG("memory-libraries", 0, struct args, memory_libraries,
+                 "Record which shared object asked for memory, from the stack of the thread"),
+	OPT_FLAG("hazards", 0, struct args, hazards,
+                 "Record which memory copies and fills touch, so that report hazards finds what "
+                 "streams do to the same memory in no order; what that costs is not measured yet"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this file as libcupti, NVIDIA's library for tools; by default the one that fits "
                  "the driver is looked for"),
@@ -399,6 +414,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
 	if (args->keep_modules && !gt_environment_find(environment, "GPUTRACE_KEEP_MODULES"))
 		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
+	if (args->hazards)
+		gt_environment_set(environment, "GPUTRACE_ACCESSES", "1");
 	if (args->graphs)
 		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	set_number(environment, "GPUTRACE_GRAPH_SAMPLE", args->graph_sample, "");
@@ -406,6 +423,12 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_NVTX_DOMAINS", args->nvtx_domains);
 	if (args->no_nvtx_domains)
 		gt_environment_set(environment, "GPUTRACE_NVTX_NO_DOMAINS", args->no_nvtx_domains);
+	if (args->unified_memory)
+		gt_environment_set(environment, "GPUTRACE_UNIFIED_MEMORY", "1");
+	if (args->memory_pools)
+		gt_environment_set(environment, "GPUTRACE_CUDA_POOLS", "1");
+	if (args->memory_libraries)
+		gt_environment_set(environment, "GPUTRACE_MEMORY_LIBRARIES", "1");
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;

@@ -6,6 +6,7 @@
 #include "collector/graph_memory.h"
 #include "collector/stage.h"
 #include "model/index.h"
+#include "model/known.h"
 #include "model/memory.h"
 
 /*
@@ -33,6 +34,7 @@ struct life {
 	gt_id physical;  /* likewise its life; GT_NONE: not known */
 	gt_id launch;    /* that allocated it, GT_NONE: none did */
 	gt_id device;
+	uint64_t handle;   /* of the call, or of the pool that was the device's then */
 	uint32_t mappings; /* of physical memory, that are there */
 	bool released;     /* of physical memory: by its last handle, while it is mapped */
 };
@@ -55,6 +57,7 @@ struct linker {
 	struct gt_index *keys;
 	gt_array(struct holder) holders; /* by number of the key */
 	gt_array(struct life) lives;
+	struct gt_known pools; /* that devices were given, by process and device: rows of calls */
 	struct gt_graph_memories graphs;
 };
 
@@ -124,6 +127,42 @@ static gt_id device_of(struct linker *linker, gt_id process, const struct gt_mem
 	}
 	return call->place != GT_NONE ? call->place
 	                              : device_of_context(linker->trace, call->context);
+}
+
+static uint64_t device_key(gt_id process, gt_id device)
+{
+	return (uint64_t)process << 32 | device;
+}
+
+/* From now on what names no pool comes from this one, on that device. */
+static void use_pool(struct linker *linker, gt_id row, gt_id process)
+{
+	const gt_id device = linker->trace->memory_calls.rows[row].place;
+	const uint64_t key = device_key(process, device);
+
+	if (device == GT_NONE)
+		return;
+	if (gt_known_find(&linker->pools, key) == GT_NONE)
+		gt_known_add(&linker->pools, key, row);
+	else
+		gt_known_set(&linker->pools, key, row);
+}
+
+/* Of what is ordered in a stream and names no pool: the device's; 0 is its default pool. */
+static uint64_t handle_of(struct linker *linker, gt_id process, const struct gt_memory_call *call,
+                          gt_id device)
+{
+	const gt_id row = call->kind == GT_MEMORY_CALL_ALLOCATE_ORDERED && !call->handle
+	                          ? gt_known_find(&linker->pools, device_key(process, device))
+	                          : GT_NONE;
+	const uint64_t handle =
+		row == GT_NONE ? call->handle : linker->trace->memory_calls.rows[row].handle;
+
+	/* A pool that the program made, or the default pool again. */
+	return call->handle || life_of_handle(linker, process, GT_MEMORY_SPACE_POOL, handle) !=
+	                               GT_NONE
+	               ? handle
+	               : 0;
 }
 
 static void finish(struct linker *linker, gt_id row, gt_time time_ns, gt_id ended_by)
@@ -211,6 +250,7 @@ static void make(struct linker *linker, gt_id row, gt_id process)
 	if (call->kind == GT_MEMORY_CALL_RETAIN && retain(linker, process, call))
 		return;
 	life.device = device_of(linker, process, call);
+	life.handle = handle_of(linker, process, call, life.device);
 	if (space == GT_MEMORY_SPACE_MAPPING)
 		back(linker, process, call->handle, &life);
 	*holder_of(linker, process, space, number) =
@@ -302,6 +342,8 @@ static void follow(struct linker *linker, const struct moment *moment)
 		return;
 	if (memory)
 		launch(linker, memory, process);
+	else if (trace->memory_calls.rows[moment->row].kind == GT_MEMORY_CALL_USE_POOL)
+		use_pool(linker, moment->row, process);
 	else if (!moment->ends)
 		make(linker, moment->row, process);
 	else if (gt_memory_space(trace->memory_calls.rows[moment->row].kind) ==
@@ -329,7 +371,8 @@ static int by_moment(const void *a, const void *b)
 static bool did_something(const struct gt_memory_call *call)
 {
 	return call->result == 0 && !(call->flags & (GT_UNFINISHED | GT_GRAPH_NODE)) &&
-	       gt_memory_does(call->kind) != GT_MEMORY_TELLS &&
+	       (gt_memory_does(call->kind) != GT_MEMORY_TELLS ||
+	        call->kind == GT_MEMORY_CALL_USE_POOL) &&
 	       call->kind != GT_MEMORY_CALL_ALLOCATE_NODE && call->kind != GT_MEMORY_CALL_FREE_NODE;
 }
 
@@ -393,7 +436,7 @@ static struct gt_allocation row_of(const struct gt_trace *trace, const struct li
 		.start_ns = life->start_ns,
 		.end_ns = life->end_ns,
 		.address = call->address,
-		.handle = call->handle,
+		.handle = launch ? call->handle : life->handle,
 		.size_bytes = call->size_bytes,
 		.process = process_of(trace, call->thread),
 		.device = life->device,
@@ -404,6 +447,7 @@ static struct gt_allocation row_of(const struct gt_trace *trace, const struct li
 		.backed_by = life->backed_by,
 		.launch = life->launch,
 		.range = range_of(trace, call->api_call),
+		.library = call->library,
 		.kind = launch ? GT_MEMORY_CALL_ALLOCATE_NODE : call->kind,
 		.flags = (call->flags & (GT_SALVAGED | GT_DRIVER_API)) |
 	                 (life->end_ns ? 0 : GT_UNFINISHED),
@@ -447,6 +491,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	gt_array_release(&linker.graphs.list);
 	gt_array_release(&linker.lives);
 	gt_array_release(&linker.holders);
+	gt_known_release(&linker.pools);
 	gt_index_free(linker.keys);
 	return 0;
 }

@@ -40,6 +40,9 @@ void gt_chrome_write_slices(struct gt_chrome *chrome);
 /* GPU code that was loaded and compiled. */
 void gt_chrome_write_modules(struct gt_chrome *chrome);
 
+/* How much memory is in use; allocations and their ends. */
+void gt_chrome_write_memory(struct gt_chrome *chrome);
+
 /* Members of an object that begin with a comma. */
 void gt_chrome_add_number(struct gt_chars *chars, const char *key, int64_t number);
 void gt_chrome_add_text(struct gt_chars *chars, const char *key, const char *text);

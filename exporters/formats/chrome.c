@@ -51,6 +51,7 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
 	gt_chrome_write_ranges(&chrome);
 	gt_chrome_write_calls(&chrome);
 	gt_chrome_write_modules(&chrome);
+	gt_chrome_write_memory(&chrome);
 	gt_chrome_write_slices(&chrome);
 	gt_chrome_write_foot(&chrome);
 	gt_ranges_release(&chrome.ranges);

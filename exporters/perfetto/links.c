@@ -134,3 +134,17 @@ void gt_links_syncs(struct gt_links *links, const struct gt_ids *ids)
 {
 	sort(links, ids, ids->trace->api_calls.count, ids->trace->syncs.count, sync);
 }
+
+static struct link memory(const struct gt_ids *ids, size_t item)
+{
+	const gt_id call = ids->trace->memory_calls.rows[item].api_call;
+
+	return call < ids->trace->api_calls.count
+	               ? (struct link){.row = call, .number = (uint32_t)item}
+	               : no_link;
+}
+
+void gt_links_memory(struct gt_links *links, const struct gt_ids *ids)
+{
+	sort(links, ids, ids->trace->api_calls.count, ids->trace->memory_calls.count, memory);
+}

@@ -30,6 +30,9 @@ void gt_links_stream_waits(struct gt_links *links, const struct gt_ids *ids);
 /* By row of api_calls: the rows of syncs that it made. */
 void gt_links_syncs(struct gt_links *links, const struct gt_ids *ids);
 
+/* By row of api_calls: the rows of memory_calls that it is. */
+void gt_links_memory(struct gt_links *links, const struct gt_ids *ids);
+
 void gt_links_release(struct gt_links *links);
 
 static inline struct gt_slices gt_links_of(const struct gt_links *links, size_t row)

@@ -14,6 +14,7 @@ enum {
 	RANGE_CATEGORY = 2, /* of that of NVTX's ranges, where there are any */
 	ANNOTATIONS_MAX = 16,
 	STACKS_MAX = 64,
+	BY_RANK = 3, /* ordering of the tracks below one */
 };
 
 static const char range_category[] = "nvtx";
@@ -204,6 +205,25 @@ static void add_arrows(struct gt_track *track, const struct gt_slice *slice)
 	track->perfetto->counts.arrows += slice->launched.count + slice->awaited.count;
 }
 
+/* Where an arrow ends it is counted. */
+static void add_flow(struct gt_track *track, const struct gt_slice *slice)
+{
+	uint64_t flow = slice->flow;
+	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+	uint8_t *at;
+
+	if (slice->flow_ends) {
+		event.terminating_flow_ids = &flow;
+		event.n_terminating_flow_ids = 1;
+		track->perfetto->counts.host_arrows++;
+	} else {
+		event.flow_ids = &flow;
+		event.n_flow_ids = 1;
+	}
+	at = reserve(track, perfetto__track_event__get_packed_size(&event));
+	commit(track, at + perfetto__track_event__pack(&event, at));
+}
+
 /* Ends the slices that are over at time_ns, the inner ones first. */
 static void end_slices(struct gt_track *track, gt_time time_ns)
 {
@@ -278,6 +298,8 @@ void gt_track_put(struct gt_track *track, const struct gt_slice *slice)
 	commit(track, gt_put_varint(gt_put_varint(at, wire->name_tag), slice->name));
 	if (slice->annotation_count > 0)
 		add_annotations(track, slice);
+	if (slice->flow)
+		add_flow(track, slice);
 	gt_sequence_put(&track->sequence, slice->start_ns, wire->event_tag, track->message.rows,
 	                track->message.count);
 	open_slice(track, slice);
@@ -291,20 +313,37 @@ void gt_track_finish(struct gt_track *track)
 	gt_array_release(&track->message);
 }
 
-/* parent_uuid: 0 for a track below nothing. */
-static void describe_track(struct gt_perfetto *perfetto, uint64_t uuid, uint64_t parent_uuid,
-                           const char *name)
+/* parent_uuid: 0 for a track below nothing. ordering: 0 leaves that to viewers. */
+static void describe_ordered(struct gt_perfetto *perfetto, uint64_t uuid, uint64_t parent_uuid,
+                             const char *name, uint32_t ordering)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 
 	track.has_uuid = 1;
+	track.has_child_ordering = ordering != 0;
+	track.child_ordering = ordering;
 	track.uuid = uuid;
 	track.has_parent_uuid = parent_uuid != 0;
 	track.parent_uuid = parent_uuid;
 	track.name = gt_borrow(name);
 	packet.track_descriptor = &track;
 	gt_sequence_add(&perfetto->descriptions, &packet);
+}
+
+static void describe_track(struct gt_perfetto *perfetto, uint64_t uuid, uint64_t parent_uuid,
+                           const char *name)
+{
+	describe_ordered(perfetto, uuid, parent_uuid, name, 0);
+}
+
+uint64_t gt_track_describe_group(struct gt_perfetto *perfetto, uint64_t parent_uuid,
+                                 const char *kind, uint64_t number, const char *name)
+{
+	const uint64_t uuid = gt_ids_track_uuid(parent_uuid, kind, number);
+
+	describe_ordered(perfetto, uuid, parent_uuid, name, BY_RANK);
+	return uuid;
 }
 
 void gt_threads_init(struct gt_threads *threads, struct gt_perfetto *perfetto, const char *category,

@@ -43,6 +43,9 @@ struct gt_slice {
 	size_t annotation_count;
 	struct gt_slices launched; /* arrows lead to them */
 	struct gt_slices awaited;  /* arrows come from them */
+	uint64_t flow; /* an arrow between slices of the host, as gt_perfetto_add_flows gives it; 0:
+	                  none */
+	bool flow_ends; /* the arrow ends here; else it begins */
 };
 
 /* What is the same in all events, looked up and packed once. */
@@ -84,6 +87,13 @@ struct gt_track {
 /* Starts the sequence of a track that the file describes, or will. */
 void gt_track_start(struct gt_track *track, struct gt_perfetto *perfetto, uint64_t uuid,
                     const char *category);
+
+/*
+ * Describes a track below another one, whose further tracks stand in the order of their ranks.
+ * Returns its uuid.
+ */
+uint64_t gt_track_describe_group(struct gt_perfetto *perfetto, uint64_t parent_uuid,
+                                 const char *kind, uint64_t number, const char *name);
 
 /* Slices come in order of their start. */
 void gt_track_put(struct gt_track *track, const struct gt_slice *slice);

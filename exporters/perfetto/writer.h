@@ -24,6 +24,7 @@ struct gt_perfetto {
 	struct gt_export_counts counts;
 	gt_array(const char *) groups; /* of lines, see lines.h; borrowed */
 	gt_time base_ns;               /* where the clocks of all sequences begin */
+	uint64_t flows;                /* arrows between slices of the host, numbers given out */
 	uint32_t sequences;            /* numbers given out */
 };
 
@@ -41,6 +42,15 @@ void gt_perfetto_write_last_clock(struct gt_perfetto *perfetto);
 /* A new sequence whose events are on track_uuid (0: each says its own). */
 void gt_perfetto_start(struct gt_perfetto *perfetto, struct gt_sequence *sequence,
                        uint64_t track_uuid);
+
+/* Numbers for so many arrows between slices of the host: this one and those behind it. */
+static inline uint64_t gt_perfetto_add_flows(struct gt_perfetto *perfetto, uint64_t count)
+{
+	const uint64_t first = perfetto->flows + 1;
+
+	perfetto->flows += count;
+	return first;
+}
 
 /* A row without a time to show it at. */
 static inline void gt_perfetto_skip(struct gt_perfetto *perfetto)

@@ -24,6 +24,20 @@ static const struct {
 #include "injection/cupti/kinds.def"
 };
 
+/* Counters of managed memory. */
+static const CUpti_ActivityUnifiedMemoryCounterKind unified_kinds[] = {
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP,
+	CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD,
+};
+
+enum { UNIFIED_KINDS = sizeof(unified_kinds) / sizeof(unified_kinds[0]) };
+
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
 _Static_assert((int)KIND_COUNT == (int)GT_ACTIVITY_COUNT,
@@ -33,6 +47,8 @@ struct activity {
 	uint32_t wanted;  /* bit n: kinds[n], of GT_ACTIVITY n, is to be recorded */
 	uint32_t refused; /* bit n: kinds[n] could not be enabled, and that is noted */
 	bool graphs_noted;
+	bool armed;          /* recording is on */
+	bool unified_is_set; /* CUPTI has been told which counters of managed memory */
 	uint8_t last_resort[GT_DISCARD_BYTES]; /* never read */
 };
 
@@ -140,6 +156,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	if (gt_settings_of(session)->keep_modules_bytes)
 		activity->wanted |=
 			1u << GT_ACTIVITY_jit; /* who asks for modules asks for all of them */
+	if (gt_settings_of(session)->unified_memory)
+		activity->wanted |= 1u << GT_ACTIVITY_unified;
 	set_attributes(cupti);
 	result = cupti->cuptiActivityRegisterCallbacks(request, complete);
 	if (result == CUPTI_SUCCESS)
@@ -178,10 +196,12 @@ static int arm(struct gt_session *session, void *state, struct gt_error *err)
 	struct activity *activity = state;
 	uint32_t enabled = 0;
 
+	activity->armed = true;
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		CUptiResult result;
 
-		if (!(activity->wanted & 1u << i))
+		if (!(activity->wanted & 1u << i) ||
+		    (i == GT_ACTIVITY_unified && !activity->unified_is_set))
 			continue;
 		result = gt_cupti_of(session)->cuptiActivityEnable(kinds[i].kind);
 		if (result == CUPTI_SUCCESS) {
@@ -197,8 +217,9 @@ static int arm(struct gt_session *session, void *state, struct gt_error *err)
 
 static void disarm(struct gt_session *session, void *state)
 {
-	const struct activity *activity = state;
+	struct activity *activity = state;
 
+	activity->armed = false;
 	for (size_t i = 0; i < KIND_COUNT; i++)
 		if (activity->wanted & 1u << i)
 			(void)gt_cupti_of(session)->cuptiActivityDisable(kinds[i].kind);
@@ -225,6 +246,44 @@ static bool cannot_trace(CUptiResult result)
 	return false;
 }
 
+/* Of all GPUs. */
+static CUptiResult set_unified(const struct gt_cupti *cupti)
+{
+	CUpti_ActivityUnifiedMemoryCounterConfig configs[UNIFIED_KINDS];
+
+	for (uint32_t i = 0; i < UNIFIED_KINDS; i++)
+		configs[i] = (CUpti_ActivityUnifiedMemoryCounterConfig){
+			.scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES,
+			.kind = unified_kinds[i],
+			.enable = 1,
+		};
+	return cupti->cuptiActivityConfigureUnifiedMemoryCounter
+	               ? cupti->cuptiActivityConfigureUnifiedMemoryCounter(configs, UNIFIED_KINDS)
+	               : CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
+}
+
+/* CUPTI takes this only once the driver is initialised, and before the kind is enabled. */
+static void begin_unified(struct gt_session *session, struct activity *activity)
+{
+	const struct gt_cupti *cupti = gt_cupti_of(session);
+	CUptiResult result;
+	char text[256];
+
+	if (!(activity->wanted & 1u << GT_ACTIVITY_unified))
+		return;
+	result = set_unified(cupti);
+	activity->unified_is_set = result == CUPTI_SUCCESS;
+	if (result == CUPTI_SUCCESS && activity->armed)
+		result = cupti->cuptiActivityEnable(kinds[GT_ACTIVITY_unified].kind);
+	if (result == CUPTI_SUCCESS)
+		return;
+	snprintf(text, sizeof(text),
+	         "what happens to managed memory is not recorded: CUPTI says %s",
+	         gt_cupti_text(cupti, result));
+	gt_count(session, GT_LEDGER_sources_failed, 1);
+	gt_note(session, "activity", text);
+}
+
 /*
  * From Blackwell on the GPU takes the times of kernels itself, which costs the program less. CUPTI
  * wants the driver to be initialised first, and no call from inside its callbacks.
@@ -235,7 +294,7 @@ static void cuda_up(struct gt_session *session, void *state)
 	CUptiResult result;
 	char text[256];
 
-	(void)state;
+	begin_unified(session, state);
 	if (!cupti->cuptiActivityEnableHWTrace)
 		return;
 	result = cupti->cuptiActivityEnableHWTrace(1);

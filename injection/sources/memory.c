@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
+#include "injection/askers.h"
 #include "injection/memory_calls.h"
 #include "injection/services.h"
 #include "injection/source.h"
 
 /*
- * What memory the program has, from the parameters of the calls that allocate and free it. A call is
- * written when it is entered, so that a process that dies in it leaves it behind; what it made is
- * known when it returns. Which call ended what another one made is for the collector to find out.
+ * What memory the program has, from the parameters of the calls that allocate and free it. A call
+ * is written when it is entered, so that a process that dies in it leaves it behind; what it made
+ * is known when it returns, and where it is asked for which shared object asked. Which call ended
+ * what another one made is for the collector to find out.
  */
+
+/* Between readings of the mappings; doubled each time, as most objects are loaded early. */
+#define FIRST_NS    10000000u
+#define INTERVAL_NS 1000000000u
+
+struct memory {
+	uint64_t interval_ns; /* 0: who asks is not recorded */
+	struct gt_askers askers;
+};
 
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
 	const struct gt_memory_call *what = gt_memory_call_find(call.driver, call.id);
+	const struct memory *memory = state;
 	struct gt_record_memory_call *record;
 	struct gt_memory_facts facts;
 
-	(void)state;
 	if (!what)
 		return NULL;
 	gt_memory_call_read(what, call.data, &facts);
@@ -37,6 +48,9 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 		.place = facts.place_plus_one,
 		.kind = facts.kind,
 		.options = facts.options,
+		.library = memory->interval_ns
+	                           ? gt_askers_find(&memory->askers, call.data->functionParams)
+	                           : 0,
 		.flags = call.driver ? GT_RECORD_DRIVER_API : 0,
 		.start_ns = gt_stamp(),
 	};
@@ -61,6 +75,8 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 		record->context = call.data->contextUid; /* the first call of all makes one */
 	record->result = (int32_t)gt_call_result(call);
 	record->end_ns = gt_stamp();
+	if (record->result)
+		gt_ask_reading(session);
 	gt_emit_close(session, record);
 }
 
@@ -84,20 +100,38 @@ static bool is_known(bool driver, CUpti_CallbackId id)
 	return gt_memory_call_find(driver, id) != NULL;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	(void)state;
+	struct memory *memory = state;
+
 	(void)err;
 	if (!gt_settings_of(session)->memory)
 		return 0;
+	if (gt_settings_of(session)->memory_libraries) {
+		memory->interval_ns = FIRST_NS;
+		gt_askers_read(session, &memory->askers);
+	}
 	gt_want_known(session, is_known);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	return 0;
 }
 
+static uint64_t tick(struct gt_session *session, void *state)
+{
+	struct memory *memory = state;
+	const uint64_t interval_ns = memory->interval_ns;
+
+	if (!interval_ns)
+		return 0;
+	gt_askers_read(session, &memory->askers);
+	memory->interval_ns = interval_ns * 2 < INTERVAL_NS ? interval_ns * 2 : INTERVAL_NS;
+	return interval_ns;
+}
+
 const struct gt_source gt_source_memory = {
 	.name = "memory",
+	.state_size = sizeof(struct memory),
 	.start = start,
+	.tick = tick,
 	.hears = {.enter = enter, .leave = leave, .event = event},
 };

@@ -5,23 +5,27 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "injection/counters.h"
 #include "injection/cupti/cupti.h"
 #include "injection/driver.h"
+#include "injection/memory_calls.h"
 #include "injection/nvml.h"
+#include "injection/pool_readings.h"
 #include "injection/services.h"
 #include "injection/source.h"
 
 /*
  * Power, clocks, temperature and their like of the GPUs on which the process has a context, read
  * over and over on a thread of its own. GPUs that it could use and does not are left to those who
- * do: of eight processes on eight GPUs each reads one.
+ * do: of eight processes on eight GPUs each reads one. What CUDA's own pools have is read beside,
+ * where that is asked for.
  */
 
 #define MOST_GPUS 64
 #define LAST_NS   5000000u   /* a reading that took longer is not made at the program's end */
 #define END_NS    100000000u /* NVML's calls can hang */
+#define ASKED_NS  10000000u  /* readings that somebody asks for lie so far apart */
 
 struct gpu {
 	struct gt_nvml_device device;
@@ -31,34 +35,32 @@ struct gpu {
 
 struct telemetry {
 	_Atomic uint64_t used; /* bit n: there is or was a context on the GPU of that ordinal */
+	struct gt_pool_readings pools;
 	/* All others are the thread's. */
 	struct gt_driver driver;
 	struct gt_nvml nvml;
 	struct gpu gpus[MOST_GPUS]; /* by ordinal */
 	uint64_t due_ns;            /* of the next sample, gt_now */
 	uint64_t cost_ns;           /* what the last one of all GPUs took */
+	uint64_t sampled_ns;        /* when it began */
+	bool reads_pools;
 	bool unknown_noted;
 	bool unmeasured_noted;
 };
 
 enum { LEVEL = 0, TOTAL = 1, REASONS = 2 }; /* kinds, as counter records have them */
 
-#define MILLIWATT       "mW"
-#define MILLIJOULE      "mJ"
-#define MEGAHERTZ       "MHz"
-#define CELSIUS         "C"
-#define PERCENT         "%"
-#define BYTE            "bytes"
-#define BYTE_PER_SECOND "bytes/s"
+#define MILLIWATT       GT_MILLIWATT
+#define MILLIJOULE      GT_MILLIJOULE
+#define MEGAHERTZ       GT_MEGAHERTZ
+#define CELSIUS         GT_CELSIUS
+#define PERCENT         GT_PERCENT
+#define BYTE            GT_BYTES
+#define BYTE_PER_SECOND GT_BYTES_PER_SECOND
 #define COUNT           ""
 #define BITS            ""
 
-static const struct counter {
-	const char *name;
-	const char *unit;
-	const char *help;
-	uint32_t kind;
-} counters[] = {
+static const struct gt_counter_words counters[] = {
 #define COUNTER(name, unit, kind, help) {#name, unit, help, kind},
 #include "injection/telemetry_counters.def"
 };
@@ -66,27 +68,78 @@ static const struct counter {
 /* Which need more than one sample, or more than a sample to be told. */
 static bool comes_later(size_t counter)
 {
-	return counter == GT_NVML_pcie_tx_bytes_per_second ||
+	return counter == GT_NVML_process_memory_bytes ||
+	       counter == GT_NVML_pcie_tx_bytes_per_second ||
 	       counter == GT_NVML_pcie_rx_bytes_per_second ||
 	       counter == GT_NVML_others_memory_bytes ||
 	       counter == GT_NVML_others_utilization_percent;
 }
 
-/* The program's thread, which is making a context. */
+static uint32_t ordinal_of(struct gt_session *session, CUcontext context)
+{
+	uint32_t ordinal = MOST_GPUS;
+
+	return gt_cupti_of(session)->cuptiGetDeviceId(context, &ordinal) == CUPTI_SUCCESS
+	               ? ordinal
+	               : MOST_GPUS;
+}
+
+/* The program's thread, which is making a context or ends one, with which pools may go. */
 static void hear(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
                  CUpti_CallbackId id, const void *data, void *kept)
 {
 	const CUpti_ResourceData *resource = data;
 	struct telemetry *telemetry = state;
-	uint32_t ordinal = MOST_GPUS;
+	uint32_t ordinal;
 
 	(void)domain;
-	(void)id;
 	(void)kept;
-	if (gt_cupti_of(session)->cuptiGetDeviceId(resource->context, &ordinal) == CUPTI_SUCCESS &&
-	    ordinal < MOST_GPUS)
+	if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+		gt_pool_readings_end_all(&telemetry->pools);
+		return;
+	}
+	ordinal = ordinal_of(session, resource->context);
+	if (ordinal < MOST_GPUS)
 		atomic_fetch_or_explicit(&telemetry->used, UINT64_C(1) << ordinal,
 		                         memory_order_relaxed);
+}
+
+/* Before a pool is destroyed: it must not be asked any more. */
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
+{
+	const struct gt_memory_call *what = gt_memory_call_find(call.driver, call.id);
+	struct telemetry *telemetry = state;
+	struct gt_memory_facts facts;
+
+	(void)session;
+	if (!what || what->kind != GT_MEMORY_CALL_DESTROY_POOL)
+		return NULL;
+	gt_memory_call_read(what, call.data, &facts);
+	gt_pool_readings_end(&telemetry->pools, facts.handle);
+	return NULL;
+}
+
+static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
+{
+	const struct gt_memory_call *what = gt_memory_call_find(call.driver, call.id);
+	struct telemetry *telemetry = state;
+	struct gt_memory_facts facts;
+
+	(void)session;
+	(void)kept;
+	if (!what || what->kind != GT_MEMORY_CALL_CREATE_POOL)
+		return;
+	gt_memory_call_read(what, call.data, &facts);
+	if (facts.handle)
+		gt_pool_readings_add(&telemetry->pools, facts.handle, facts.place_plus_one);
+}
+
+static bool is_about_pools(bool driver, CUpti_CallbackId id)
+{
+	const struct gt_memory_call *what = gt_memory_call_find(driver, id);
+
+	return what && (what->kind == GT_MEMORY_CALL_CREATE_POOL ||
+	                what->kind == GT_MEMORY_CALL_DESTROY_POOL);
 }
 
 static int start(struct gt_session *session, void *state, struct gt_error *err)
@@ -97,38 +150,12 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		return 0;
 	gt_nvml_load();
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	if (gt_settings_of(session)->cuda_pools) {
+		gt_want(session, CUPTI_CB_DOMAIN_RESOURCE,
+		        CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+		gt_want_known(session, is_about_pools);
+	}
 	return 0;
-}
-
-/* A text behind a record that has some already; moves the end of what there is. */
-static uint32_t add_text(void *record, size_t *bytes, const char *text)
-{
-	const size_t size = strlen(text);
-	const uint32_t place = gt_emit_text(record, *bytes, text, size);
-
-	*bytes += GT_TEXT_BYTES(size);
-	return place;
-}
-
-static void announce(struct gt_session *session, uint32_t ordinal, uint32_t place)
-{
-	const struct counter *counter = &counters[place];
-	const size_t texts = GT_TEXT_BYTES(strlen(counter->name)) +
-	                     GT_TEXT_BYTES(strlen(counter->unit)) +
-	                     GT_TEXT_BYTES(strlen(counter->help));
-	size_t bytes = sizeof(struct gt_record_counter);
-	struct gt_record_counter *record = gt_emit_begin(session, GT_RECORD_counter, bytes + texts);
-
-	if (!record)
-		return;
-	record->series = ordinal + 1;
-	record->place = place;
-	record->name = add_text(record, &bytes, counter->name);
-	record->unit = add_text(record, &bytes, counter->unit);
-	record->help = add_text(record, &bytes, counter->help);
-	record->kind = counter->kind;
-	record->device = ordinal + 1;
-	gt_emit_commit();
 }
 
 /* Once for each GPU that is in use. */
@@ -144,7 +171,10 @@ static void get_to_know(struct gt_session *session, struct telemetry *telemetry,
 	            gt_nvml_find(&telemetry->nvml, uuid, &gpu->device) == 0;
 	if (gpu->read) {
 		for (uint32_t i = 0; i < GT_NVML_COUNTER_COUNT; i++)
-			announce(session, ordinal, i);
+			gt_counter_announce(session, &counters[i],
+			                    (struct gt_counter_place){.series = ordinal + 1,
+			                                              .place = i,
+			                                              .device = ordinal + 1});
 	} else if (!telemetry->unknown_noted) {
 		telemetry->unknown_noted = true;
 		gt_note(session, "telemetry", "NVML does not know a GPU that the program uses");
@@ -209,9 +239,16 @@ static void sample_all(struct gt_session *session, struct telemetry *telemetry)
 	const uint64_t used = atomic_load_explicit(&telemetry->used, memory_order_relaxed);
 	const uint64_t before_ns = gt_now();
 
-	for (uint32_t i = 0; i < MOST_GPUS; i++)
-		if (used >> i & 1)
-			sample(session, telemetry, i);
+	for (uint32_t i = 0; i < MOST_GPUS; i++) {
+		if (!(used >> i & 1))
+			continue;
+		sample(session, telemetry, i);
+		if (telemetry->reads_pools)
+			gt_pool_readings_take_of(session, &telemetry->pools, i);
+	}
+	if (telemetry->reads_pools)
+		gt_pool_readings_take(session, &telemetry->pools);
+	telemetry->sampled_ns = before_ns;
 	telemetry->cost_ns = gt_now() - before_ns;
 }
 
@@ -237,18 +274,25 @@ static uint64_t watch_all(struct telemetry *telemetry, bool now)
 	return next_ns;
 }
 
+/* An allocation has failed: what there is at that moment is worth a sample of its own. */
+static bool is_asked(struct gt_session *session, const struct telemetry *telemetry)
+{
+	return gt_is_reading_asked(session) && gt_now() - telemetry->sampled_ns >= ASKED_NS;
+}
+
 /* What is due; returns how long nothing is. */
 static uint64_t turn(struct gt_session *session, struct telemetry *telemetry)
 {
 	const uint64_t interval_ns = gt_settings_of(session)->telemetry_interval_ns;
 	const bool due = gt_now() >= telemetry->due_ns;
+	const bool asked = is_asked(session, telemetry);
 	uint64_t watch_ns;
 	uint64_t wait_ns;
 	uint64_t now_ns;
 
-	if (due)
+	if (due || asked)
 		sample_all(session, telemetry);
-	watch_ns = watch_all(telemetry, !due);
+	watch_ns = watch_all(telemetry, !due && !asked);
 	now_ns = gt_now();
 	if (due) {
 		/* A sample that comes late makes those after it no later. */
@@ -283,6 +327,8 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 
 	if (!gt_settings_of(session)->telemetry_interval_ns || !open_all(session, telemetry))
 		return;
+	telemetry->reads_pools =
+		gt_settings_of(session)->cuda_pools && gt_pool_readings_open(&telemetry->pools);
 	while (gt_wait_next(waiter, wait_ns))
 		wait_ns = turn(session, telemetry);
 	if (telemetry->cost_ns <= LAST_NS)
@@ -295,5 +341,5 @@ const struct gt_source gt_source_telemetry = {
 	.start = start,
 	.run = run,
 	.end_ns = END_NS,
-	.hears = {.event = hear},
+	.hears = {.enter = enter, .leave = leave, .event = hear},
 };

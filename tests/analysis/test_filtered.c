@@ -269,3 +269,51 @@ Test(filtered, options_restrict_each_other)
 	expect_part((struct option[]){{GT_FILTER_KERNEL, "^solve"}, {GT_FILTER_FROM, "8us"}}, 2,
 	            &(struct part){.has = of_kernel_in_window, .kernels_only = true});
 }
+
+/* Reports on a program whose calls the window leaves out, and on one that was recorded without
+ * calls. */
+static void expect_remarks_on_calls(const char *name, const char *about, bool with_graph)
+{
+	struct gt_error err = {0};
+	struct gt_trace trace;
+	struct gt_result result;
+	struct gt_filter filter;
+	struct gt_view view;
+	gt_id stream;
+	gt_id process;
+
+	trace_init(&trace, 10000);
+	process = trace_process(&trace, "app", 100);
+	stream = trace_stream(&trace, process, trace_device(&trace));
+	trace_kernel(&trace, stream, trace_shape(&trace, "gemm", 1, 32), 5000, 6000)->api_call =
+		trace_call(&trace, trace_thread(&trace, process, 100), "cudaLaunchKernel", 10, 20);
+	if (with_graph)
+		*gt_array_push(&trace.graph_launches) =
+			(struct gt_graph_launch){.start_ns = TRACE_START_NS + 5000,
+		                                 .thread = 0,
+		                                 .context = GT_NONE,
+		                                 .stream = GT_NONE,
+		                                 .api_call = GT_NONE,
+		                                 .exec = GT_NONE};
+	gt_filter_init(&filter);
+	cr_assert(gt_filter_add(&filter, GT_FILTER_FROM, "4us", &err) == 0);
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, &err), 0), "%s", err.text);
+	run_report_on(&result, name, &view);
+	cr_expect(has_remark(&result, "No API calls are in what was chosen"), "%s", name);
+	cr_expect(eq(int, has_remark(&result, "No API calls were recorded"), false), "%s", name);
+	cr_expect(has_remark(&result, about), "%s", name);
+	gt_result_release(&result);
+	trace.whole.has_calls = false;
+	run_report_on(&result, name, &view);
+	cr_expect(has_remark(&result, "No API calls were recorded"), "%s", name);
+	gt_result_release(&result);
+	gt_filter_release(&filter);
+	gt_trace_release(&trace);
+}
+
+Test(filtered, calls_that_a_window_leaves_out_are_not_said_to_be_unrecorded)
+{
+	expect_remarks_on_calls("api", "chosen.", false);
+	expect_remarks_on_calls("gaps", "what the host did in a gap", false);
+	expect_remarks_on_calls("graphs", "what a launch ran", true);
+}

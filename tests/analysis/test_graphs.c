@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
-#include "analysis/critical_path.h"
 #include "base/strings.h"
 #include "model/graph.h"
+#include "model/graph_path.h"
 
 static struct gt_trace trace;
 static struct gt_result result;

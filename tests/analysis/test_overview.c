@@ -3,6 +3,7 @@
 
 #include "analysis/check_report.h"
 #include "base/strings.h"
+#include "model/memory.h"
 #include "model/names.h"
 #include "model/sync.h"
 #include "model/throttle.h"
@@ -496,5 +497,47 @@ Test(overview, has_no_ranges_where_there_are_none)
 	trace_kernel(&trace, stream, shape, 600, 700);
 	run_report(&result, "summary", &trace);
 	cr_expect(gt_result_find(&result, "top_ranges")->detail);
+	end();
+}
+
+static void allocate(gt_size bytes, gt_time start_ns, gt_time end_ns)
+{
+	const gt_id call = trace_call(&trace, thread, "cudaMalloc", start_ns, start_ns + 5);
+
+	trace_allocation(&trace, call, device, GT_MEMORY_CALL_ALLOCATE, bytes, end_ns);
+}
+
+Test(overview, says_how_much_memory_was_allocated)
+{
+	begin(1000000);
+	allocate(15075482009, 100, 5000);
+	allocate(2097152, 200, 0);
+	run_report(&result, "summary", &trace);
+	expect_text(said("memory"),
+	            "at most 14.0 GiB (10.0%) on GPU 0, 2 MiB at the end, never freed");
+	cr_expect(not(stands_out("1 allocation")));
+	end();
+}
+
+Test(overview, says_nothing_of_memory_that_is_little)
+{
+	begin(1000000);
+	allocate(1000000000, 100, 5000);
+	run_report(&result, "summary", &trace);
+	expect_text(said("memory"), "");
+	end();
+}
+
+Test(overview, finds_allocations_that_failed)
+{
+	gt_id call;
+
+	begin(1000000);
+	allocate(3145728, 100, 0);
+	call = trace_call(&trace, thread, "cudaMalloc", 200, 205);
+	trace_memory_call(&trace, call, GT_MEMORY_CALL_ALLOCATE, 214748364800, 2)->place = device;
+	run_report(&result, "summary", &trace);
+	cr_expect(stands_out("1 allocation on GPU 0 failed: the first asked for 200 GiB when 3 "
+	                     "MiB of 140 GiB were allocated."));
 	end();
 }

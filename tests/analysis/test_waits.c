@@ -2,6 +2,8 @@
 #include "analysis/check_report.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "model/memory.h"
+#include "model/names.h"
 #include "model/sync.h"
 
 static struct gt_trace trace;
@@ -176,4 +178,300 @@ Test(waits, are_remarked_when_there_are_none)
 {
 	run_report(&result, "waits", &trace);
 	cr_expect(has_remark(&result, "No waits"));
+}
+
+/* ---- what waits cost ---- */
+
+/* A kernel of the first stream, asked for by a call of 5 ns. */
+static gt_id add_work(gt_id stream, gt_time call_ns, gt_time start_ns, gt_time end_ns)
+{
+	const gt_id call = trace_call(&trace, thread, "cudaLaunchKernel", call_ns, call_ns + 5);
+
+	if (trace.launch_shapes.count == 0)
+		trace_shape(&trace, "k", 1, 32);
+	trace_kernel(&trace, stream, 0, start_ns, end_ns)->api_call = call;
+	return (gt_id)trace.kernels.count - 1;
+}
+
+/* A wait with its call; table and row: what it waited for, as stage waits links it. */
+static struct gt_sync *add_wait(enum gt_sync_kind kind, const char *function, gt_time start_ns,
+                                gt_time end_ns, size_t table, gt_id row)
+{
+	const gt_id call = trace_call(&trace, thread, function, start_ns, end_ns);
+	struct gt_sync *sync = add_sync(kind, first, start_ns, end_ns);
+
+	sync->api_call = call;
+	sync->context = trace.streams.rows[first].context;
+	*gt_array_push(&trace.edges) = (struct gt_edge){
+		.from_table = (gt_count)table,
+		.from_row = row,
+		.to_table = GT_TABLE_syncs,
+		.to_row = (gt_id)trace.syncs.count - 1,
+		.sync = (gt_id)trace.syncs.count - 1,
+		.kind = GT_EDGE_HOST,
+	};
+	return sync;
+}
+
+static void add_synchronize(gt_time start_ns, gt_time end_ns, gt_id kernel)
+{
+	add_wait(GT_SYNC_STREAM_SYNCHRONIZE, "cudaStreamSynchronize", start_ns, end_ns,
+	         GT_TABLE_kernels, kernel);
+}
+
+Test(waits, tell_what_the_gpu_did_meanwhile)
+{
+	add_synchronize(110, 1010, add_work(first, 100, 210, 1000));
+	run_report(&result, "waits", &trace);
+	expect_words(&result, "blocked", 0, "function", "cudaStreamSynchronize");
+	expect_count(&result, "blocked", 0, "blocked_ns", 900);
+	expect_count(&result, "blocked", 0, "busy_ns", 790);
+	expect_count(&result, "blocked", 0, "idle_ns", 110);
+	expect_count(&result, "meanwhile", 0, "busy_ns", 790);
+	expect_count(&result, "meanwhile", 0, "copying_ns", 0);
+	expect_count(&result, "meanwhile", 0, "idle_ns", 110);
+	expect_count(&result, "blocked", 0, "emptied", 0);
+}
+
+Test(waits, that_emptied_the_gpu_pay_for_the_gap)
+{
+	add_synchronize(110, 1010, add_work(first, 100, 200, 1000));
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "emptied", 1);
+	expect_count(&result, "blocked", 0, "gap_ns", 600);
+}
+
+/* The second kernel was asked for before the first was waited for, and began after it. */
+Test(waits, that_left_the_gpu_something_to_do_emptied_nothing)
+{
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+
+	add_work(second, 105, 1300, 1400);
+	add_synchronize(120, 1010, kernel);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "emptied", 0);
+	expect_count(&result, "blocked", 0, "gap_ns", 0);
+}
+
+Test(waits, charge_a_gap_once)
+{
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+
+	add_synchronize(110, 1010, kernel);
+	add_synchronize(1020, 1030, kernel);
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "calls", 2);
+	expect_count(&result, "blocked", 0, "emptied", 1);
+	expect_count(&result, "blocked", 0, "gap_ns", 600);
+	expect_count(&result, "blocked", 0, "at_once", 1);
+}
+
+Test(waits, for_work_that_was_done_cost_nothing)
+{
+	add_synchronize(5000, 5010, add_work(first, 100, 200, 1000));
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "at_once", 1);
+	expect_count(&result, "blocked", 0, "emptied", 0);
+	cr_expect(eq(sz, row_count(&result, "avoidable"), 0), "it was waited for once");
+}
+
+/* It waited for something that is not recorded, such as a function of the host. */
+Test(waits, that_took_long_for_work_that_was_done_are_not_explained)
+{
+	add_synchronize(5000, 65000, add_work(first, 100, 200, 1000));
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "at_once", 0);
+	cr_expect(has_remark(&result, "What 1 of 1 waits waited for is not known"));
+}
+
+Test(waits, for_what_had_been_waited_for_are_avoidable)
+{
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+
+	add_synchronize(110, 1010, kernel);
+	add_synchronize(1020, 1030, kernel);
+	add_synchronize(1040, 1055, kernel);
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "avoidable"), 1));
+	expect_words(&result, "avoidable", 0, "why", "nothing new");
+	expect_count(&result, "avoidable", 0, "calls", 2);
+	expect_count(&result, "avoidable", 0, "blocked_ns", 25);
+	expect_count(&result, "avoidable", 0, "at_ns", 1040);
+}
+
+Test(waits, right_before_more_work_of_the_stream_are_avoidable)
+{
+	add_synchronize(110, 1010, add_work(first, 100, 200, 1000));
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "avoidable"), 1));
+	expect_words(&result, "avoidable", 0, "why", "then more work");
+	expect_count(&result, "avoidable", 0, "gap_ns", 600);
+	cr_expect(strstr(cell(&result, "avoidable", 0, "evidence")->text,
+	                 "cudaLaunchKernel 490 ns later") != NULL);
+}
+
+Test(waits, before_work_of_another_stream_could_be_events)
+{
+	add_synchronize(110, 1010, add_work(first, 100, 200, 1000));
+	add_work(second, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "avoidable"), 1));
+	expect_words(&result, "avoidable", 0, "why", "then other stream");
+}
+
+/* The host reads what the copy brought, or fills what the copy took. */
+Test(waits, for_a_copy_of_the_hosts_memory_are_needed)
+{
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+	const gt_id call = trace_call(&trace, thread, "cudaMemcpyAsync", 108, 109);
+
+	trace_copy(&trace, first, GT_COPY_HOST_TO_DEVICE, 100000, 1000, 1100)->api_call = call;
+	add_synchronize(110, 1110, kernel);
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	cr_expect(eq(sz, row_count(&result, "avoidable"), 0));
+}
+
+Test(waits, before_a_time_is_read_are_needed)
+{
+	add_synchronize(110, 1010, add_work(first, 100, 200, 1000));
+	add_sync(GT_SYNC_EVENT_ELAPSED_TIME, GT_NONE, 1020, 1021);
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	cr_expect(eq(sz, row_count(&result, "avoidable"), 0));
+}
+
+Test(waits, are_not_called_avoidable_where_the_host_reads_managed_memory)
+{
+	*gt_array_push(&trace.allocations) =
+		(struct gt_allocation){.kind = GT_MEMORY_CALL_ALLOCATE_MANAGED};
+	add_synchronize(110, 1010, add_work(first, 100, 200, 1000));
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	cr_expect(eq(sz, row_count(&result, "avoidable"), 0));
+	cr_expect(has_remark(&result, "managed memory"));
+}
+
+/* As .item() does: a copy of some bytes, and a wait for it. */
+static void read_little(gt_size bytes, gt_time from_ns)
+{
+	const gt_id call = trace_call(&trace, thread, "cudaMemcpyAsync", from_ns, from_ns + 5);
+
+	trace_copy(&trace, first, GT_COPY_DEVICE_TO_HOST, bytes, from_ns + 300, from_ns + 400)
+		->api_call = call;
+	add_wait(GT_SYNC_STREAM_SYNCHRONIZE, "cudaStreamSynchronize", from_ns + 10, from_ns + 450,
+	         GT_TABLE_copies, (gt_id)trace.copies.count - 1);
+}
+
+Test(waits, for_a_few_bytes_are_small_reads)
+{
+	read_little(4, 100);
+	read_little(4096, 1100);
+	read_little(4097, 2100);
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "avoidable"), 1));
+	expect_words(&result, "avoidable", 0, "why", "small read");
+	expect_count(&result, "avoidable", 0, "calls", 2);
+	expect_count(&result, "avoidable", 0, "bytes", 4100);
+	expect_count(&result, "avoidable", 0, "blocked_ns", 880);
+	gt_result_release(&result);
+	run_report_with(&result, "waits", &trace, "small=4");
+	expect_count(&result, "avoidable", 0, "calls", 1);
+}
+
+Test(waits, for_a_copy_from_pageable_memory_are_told_apart)
+{
+	for (int i = 0; i < 2; i++) {
+		const gt_time from_ns = 100 + 1000 * i;
+		const gt_id call =
+			trace_call(&trace, thread, "cudaMemcpyAsync", from_ns, from_ns + 5);
+		struct gt_copy *row = trace_copy(&trace, first, GT_COPY_HOST_TO_DEVICE, 65536,
+		                                 from_ns + 300, from_ns + 400);
+
+		row->api_call = call;
+		if (i == 0)
+			row->src_kind = GT_MEMORY_PAGEABLE;
+		add_wait(GT_SYNC_STREAM_SYNCHRONIZE, "cudaStreamSynchronize", from_ns + 10,
+		         from_ns + 450, GT_TABLE_copies, (gt_id)trace.copies.count - 1);
+	}
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "avoidable"), 1));
+	expect_words(&result, "avoidable", 0, "why", "pageable copy");
+	expect_count(&result, "avoidable", 0, "calls", 1);
+	expect_count(&result, "avoidable", 0, "bytes", 65536);
+}
+
+Test(waits, are_summed_up_by_range_and_operation)
+{
+	const gt_id range = trace_range(&trace, thread, GT_NONE, "aten::item, seq = 3", 50, 5000);
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+
+	add_synchronize(110, 1010, kernel);
+	trace.api_calls.rows[trace.syncs.rows[0].api_call].range = range;
+	add_synchronize(6000, 6010, kernel);
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "blocked_ranges"), 1));
+	expect_words(&result, "blocked_ranges", 0, "range", "aten::item, seq = 3");
+	expect_count(&result, "blocked_ranges", 0, "blocked_ns", 900);
+	cr_assert(eq(sz, row_count(&result, "blocked_ops"), 1));
+	expect_words(&result, "blocked_ops", 0, "op", "aten::item");
+	expect_count(&result, "blocked", 0, "calls", 2);
+}
+
+Test(waits, without_api_calls_say_what_is_not_known)
+{
+	add_sync(GT_SYNC_STREAM_SYNCHRONIZE, first, 100, 1000);
+	run_report(&result, "waits", &trace);
+	expect_words(&result, "blocked", 0, "function", "stream synchronize");
+	expect_unknown(&result, "blocked", 0, "emptied");
+	expect_unknown(&result, "blocked", 0, "gap_ns");
+	cr_expect(has_remark(&result, "API calls were not recorded"));
+}
+
+/* ---- events ---- */
+
+static void add_event_call(enum gt_sync_kind kind, gt_id event, gt_time start_ns)
+{
+	add_sync(kind, first, start_ns, start_ns + 1)->event = event;
+}
+
+Test(waits, count_events_that_are_made_for_one_record_and_records_for_nobody)
+{
+	for (gt_count i = 0; i < 3; i++)
+		*gt_array_push(&trace.events) = (struct gt_event){
+			.process = process, .number = i + 1, .handle = 16 + i, .records = 1};
+	trace.events.rows[2].records = 3;
+	add_event_call(GT_SYNC_EVENT_CREATE, 0, 10);
+	add_event_call(GT_SYNC_EVENT_RECORD, 0, 20);
+	add_event_call(GT_SYNC_STREAM_WAIT_EVENT, 0, 30);
+	add_event_call(GT_SYNC_EVENT_DESTROY, 0, 40);
+	add_event_call(GT_SYNC_EVENT_CREATE, 1, 50);
+	add_event_call(GT_SYNC_EVENT_RECORD, 1, 60);
+	add_event_call(GT_SYNC_EVENT_DESTROY, 1, 70);
+	for (int i = 0; i < 3; i++)
+		add_event_call(GT_SYNC_EVENT_RECORD, 2, 80 + i);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "events", 0, "events", 3);
+	expect_count(&result, "events", 0, "created", 2);
+	expect_count(&result, "events", 0, "single_use", 2);
+	expect_count(&result, "events", 0, "records", 5);
+	expect_count(&result, "events", 0, "waits", 1);
+	expect_count(&result, "events", 0, "unused_records", 4);
+}
+
+/* An elapsed time is read from both of its events. */
+Test(waits, count_an_elapsed_time_for_both_events)
+{
+	for (gt_count i = 0; i < 2; i++)
+		*gt_array_push(&trace.events) = (struct gt_event){
+			.process = process, .number = i + 1, .handle = 16 + i, .records = 1};
+	add_event_call(GT_SYNC_EVENT_RECORD, 0, 10);
+	add_event_call(GT_SYNC_EVENT_RECORD, 1, 20);
+	add_event_call(GT_SYNC_EVENT_ELAPSED_TIME, 1, 30);
+	trace.syncs.rows[2].value = 16;
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "events", 0, "unused_records", 0);
 }

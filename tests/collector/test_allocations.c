@@ -162,6 +162,26 @@ Test(allocations, that_are_retained_by_address_stay_the_same_memory)
 	cr_expect(eq(u32, rows[1].ended_by, 4));
 }
 
+Test(allocations, that_name_no_pool_come_from_the_one_that_the_device_was_given)
+{
+	const struct gt_allocation *rows;
+
+#define ORDERED(at, where)                                                                         \
+	recording_add(&recording, memory_call, .kind = GT_MEMORY_CALL_ALLOCATE_ORDERED,            \
+	              .start_ns = (at), .end_ns = (at) + 10, .thread = THREAD, .context = CONTEXT, \
+	              .stream = UINT64_MAX, .address = (where), .size_bytes = 64)
+	ADD(CREATE_POOL, 2000, 2010, .handle = HANDLE, .place = 1);
+	ORDERED(2100, ADDRESS);
+	ADD(USE_POOL, 2200, 2210, .handle = HANDLE, .place = 1);
+	ORDERED(2300, ADDRESS + 64);
+	ADD(USE_POOL, 2400, 2410, .handle = HANDLE + 1, .place = 1); /* that nobody made: its own */
+	ORDERED(2500, ADDRESS + 128);
+	rows = collect_rows(4);
+	cr_expect(eq(u64, rows[1].handle, 0));
+	cr_expect(eq(u64, rows[2].handle, HANDLE));
+	cr_expect(eq(u64, rows[3].handle, 0));
+}
+
 Test(allocations, of_a_pool_of_the_host_are_on_no_device)
 {
 	const struct gt_allocation *rows;

@@ -687,16 +687,218 @@ static void make_ranges(struct gt_trace *trace, struct facts *facts)
 	trace->end_ns = SAMPLE_START + 170000;
 }
 
+/* What a pool says of itself, at 20, 40, 60 and 80 us. */
+static void add_pool(struct gt_trace *trace)
+{
+	static const char *const names[] = {"bytes_in_use", "bytes_reserved", "num_allocs",
+	                                    "num_failed"};
+	static const double values[][4] = {
+		{300, 700, 700, 100}, {1000, 1000, NAN, 2000}, {1, 2, 2, 3}, {0, 0, 0, 0}};
+	const gt_id pool = sample_pool(trace, 0, "caching allocator");
+	struct gt_series *series = sample_series(trace, 4, 4, 20000);
+
+	for (unsigned i = 0; i < 4; i++) {
+		memcpy(series->columns[i], values[i], sizeof(values[i]));
+		sample_counter(trace, names[i], GT_COUNTER_GAUGE, 0, i);
+		trace->counters.rows[trace->counters.count - 1].pool = pool;
+		if (i < 2)
+			trace->counters.rows[trace->counters.count - 1].unit =
+				sample_text(trace, "bytes");
+	}
+	sample_block(trace, pool, 300, SAMPLE_START + 15000, SAMPLE_START + 70000);
+	sample_block(trace, pool, 400, SAMPLE_START + 30000, SAMPLE_START + 65000);
+	sample_block(trace, pool, 100, SAMPLE_START + 62000, 0)->requested_bytes = 90;
+}
+
+#define MEMORY_LINE(name)                                                                          \
+	"select group_concat(cast(c.value as int), ' ') from (select c.value from"                 \
+	" counter c join counter_track t on t.id = c.track_id where t.name = '" name "'"           \
+	" order by c.ts, c.id) c"
+#define MEMORY_MARK(arg, name)                                                                     \
+	"select extract_arg(arg_set_id, 'debug." arg "') from slice"                               \
+	" where category = 'memory' and name = '" name "'"
+
+/* clang-format off */
+static const char memory_answers[] =
+	"  \"" MEMORY_LINE("GPU 0 in use") "\": \"0 1000 1512 512 0\",\n"
+	"  \"" MEMORY_LINE("GPU 0 in use: device memory") "\": \"0 1000 0\",\n"
+	"  \"" MEMORY_LINE("GPU 0 in use: memory of a pool") "\": \"0 512 0\",\n"
+	"  \"" MEMORY_LINE("GPU 0 managed memory") "\": \"0 4096\",\n"
+	"  \"" MEMORY_LINE("GPU 0 another process''s memory") "\": \"0 64\",\n"
+	"  \"" MEMORY_LINE("Host in use") "\": \"0 2048\",\n"
+	"  \"" MEMORY_LINE("GPU 0 caching allocator: in blocks") "\": \"0 300 700 800 400 100\",\n"
+	"  \"" MEMORY_LINE("GPU 0 caching allocator: in use") "\": \"300 700 100\",\n"
+	"  \"" MEMORY_LINE("GPU 0 caching allocator: reserved") "\": \"1000 2000\",\n"
+	"  \"" MEMORY_LINE("GPU 0 caching allocator: allocations") "\": \"1 2 3\",\n"
+	"  \"select count(*) from counter_track where name glob '*failed allocations'\": 0,\n"
+	"  \"select unit from counter_track where name = 'GPU 0 in use'\": \"bytes\",\n"
+	"  \"include perfetto module viz.summary.track_event; select group_concat(name, ', ') from"
+	" (select name from _track_event_tracks_ordered_groups where y_axis_share_key = 'memory 0'"
+	" order by order_id)\": \"GPU 0 in use, GPU 0 in use: device memory,"
+	" GPU 0 in use: memory of a pool, GPU 0 managed memory, GPU 0 another process's memory\",\n"
+	"  \"select p.name from track t join track p on p.id = t.parent_id"
+	" where t.name = 'Host in use'\": \"Host memory\",\n"
+	"  \"select ts from slice where name = 'peak: 1.48 KiB'\": 1000030100,\n"
+	"  \"" MEMORY_MARK("allocations", "peak: 1.48 KiB") "\": 2,\n"
+	"  \"" MEMORY_MARK("bytes", "peak: 800 B") "\": 800,\n"
+	"  \"" MEMORY_MARK("never_freed", "pinned memory 2 KiB") "\": 1,\n"
+	"  \"" MEMORY_MARK("at_peak", "device memory 1,000 B") "\": 1,\n"
+	"  \"" MEMORY_MARK("library", "device memory 1,000 B") "\": \"libnccl.so.2\",\n"
+	"  \"" MEMORY_MARK("range", "device memory 1,000 B") "\": \"load/weights\",\n"
+	"  \"" MEMORY_MARK("result", "failed: device memory 12 GiB") "\":"
+	" \"cudaErrorMemoryAllocation\",\n"
+	"  \"" MEMORY_MARK("in_use_bytes", "failed: device memory 12 GiB") "\": 1512,\n"
+	"  \"" MEMORY_MARK("requested_bytes", "allocate 100 B") "\": 90,\n"
+	"  \"select b.name from flow f join slice a on a.id = f.slice_out join slice b on"
+	" b.id = f.slice_in where a.name = 'device memory 1,000 B'\": \"free 1,000 B\",\n"
+	"  \"select extract_arg(arg_set_id, 'debug.memory') || ' ' ||"
+	" extract_arg(arg_set_id, 'debug.bytes') from slice where category = 'api' and"
+	" name = 'failed: cudaMalloc'\": \"device memory 12884901888\"";
+/* clang-format on */
+
+/* Every kind of line, memory that is freed and some that is not, one that failed, and a pool. */
+static void make_memory(struct gt_trace *trace, struct facts *facts)
+{
+	struct gt_allocation *row;
+	gt_id load;
+
+	make_launches(trace, facts, 0);
+	load = sample_range(trace, 0, GT_NONE, "load", SAMPLE_START + 1000, SAMPLE_START + 90000);
+	load = sample_range(trace, 0, load, "weights", SAMPLE_START + 2000, SAMPLE_START + 80000);
+	row = sample_allocation(trace, GT_MEMORY_CALL_ALLOCATE, 1000, SAMPLE_START + 10000,
+	                        SAMPLE_START + 50000);
+	row->library = sample_text(trace, "libnccl.so.2");
+	row->range = load;
+	row = sample_allocation(trace, GT_MEMORY_CALL_ALLOCATE_MANAGED, 4096, SAMPLE_START + 11000,
+	                        0);
+	row = sample_allocation(trace, GT_MEMORY_CALL_ALLOCATE_HOST, 2048, SAMPLE_START + 12000, 0);
+	row->device = GT_NONE;
+	row = sample_allocation(trace, GT_MEMORY_CALL_OPEN_IPC, 64, SAMPLE_START + 13000, 0);
+	row = sample_allocation(trace, GT_MEMORY_CALL_ALLOCATE_ORDERED, 512, SAMPLE_START + 30000,
+	                        SAMPLE_START + 60000);
+	sample_memory_call(trace, "cudaMalloc", GT_MEMORY_CALL_ALLOCATE, 12ull << 30,
+	                   SAMPLE_START + 40000)
+		->result = 2;
+	sample_last_call(trace)->result = 2;
+	sample_memory_call(trace, "cudaFree", GT_MEMORY_CALL_FREE, 0, SAMPLE_START + 50000);
+	trace->allocations.rows[0].ended_by = (gt_id)trace->memory_calls.count - 1;
+	sample_memory_call(trace, "cudaFreeAsync", GT_MEMORY_CALL_FREE_ORDERED, 0,
+	                   SAMPLE_START + 60000);
+	trace->allocations.rows[4].ended_by = (gt_id)trace->memory_calls.count - 1;
+	add_pool(trace);
+	trace->end_ns = SAMPLE_START + 100000;
+	facts->contexts = 0;
+	facts->error_calls = 1;
+	facts->first_ns = SAMPLE_START + 1000;
+	facts->last_ns = SAMPLE_START + 90000;
+	facts->answers = answers_of(NULL, 0, memory_answers);
+}
+
+/*
+ * What a damaged recording can hold: nothing of it may be refused by the importer, or hang the
+ * exporter.
+ */
+static void make_memory_damaged(struct gt_trace *trace, struct facts *facts)
+{
+	static const gt_time times[] = {INT64_MIN,       -5,       0, SAMPLE_START + 5000,
+	                                INT64_MAX - 200, INT64_MAX};
+	struct gt_allocation *row;
+
+	make_launches(trace, facts, 3);
+	for (unsigned i = 0; i < 36; i++) {
+		row = gt_array_push(&trace->allocations);
+		*row = (struct gt_allocation){
+			.start_ns = times[i / 6],
+			.end_ns = times[i % 6],
+			.size_bytes = UINT64_MAX - i,
+			.process = i % 5 ? 0 : GT_NONE,
+			.device = i % 3 ? 0 : 77,
+			.made_by = i,
+			.ended_by = 1000 + i,
+			.range = 99,
+			.kind = i,
+			.flags = i % 7 ? 0 : GT_UNFINISHED,
+		};
+		sample_block(trace, i % 4, i ? UINT64_MAX : 0, times[i % 6], times[i / 6]);
+		*gt_array_push(&trace->memory_calls) =
+			(struct gt_memory_call){.start_ns = times[i / 6],
+		                                .end_ns = times[i % 6],
+		                                .size_bytes = UINT64_MAX,
+		                                .thread = i % 2 ? 0 : 55,
+		                                .api_call = i,
+		                                .kind = i,
+		                                .result = (int32_t)i % 3};
+	}
+	sample_pool(trace, GT_NONE, "");
+	sample_pool(trace, 88, "of no GPU");
+	facts->first_ns =
+		SAMPLE_START; /* what seems to have been there before is there from the start */
+}
+
+enum { MANY = 1000000 };
+
+/* A million allocations of 64 KiB and one of 1 GiB, which is the peak with those around it. */
+static void make_memory_many(struct gt_trace *trace, struct facts *facts)
+{
+	make_launches(trace, facts, 1);
+	for (unsigned i = 0; i < MANY; i++) {
+		struct gt_allocation *row = gt_array_push(&trace->allocations);
+		const gt_time start_ns = SAMPLE_START + 10000 + (gt_time)i * 1000;
+
+		*row = (struct gt_allocation){
+			.start_ns = start_ns,
+			.end_ns = start_ns + 9500,
+			.address = 0x7f0000000000 + ((uint64_t)i << 16),
+			.size_bytes = i == 654321 ? 1 << 30 : 1 << 16,
+			.made_by = GT_NONE,
+			.ended_by = GT_NONE,
+			.range = GT_NONE,
+			.kind = GT_MEMORY_CALL_ALLOCATE,
+			.flags = i % 100000 == 7 ? GT_UNFINISHED : 0,
+		};
+	}
+	trace->end_ns = SAMPLE_START + 10000 + (gt_time)MANY * 1000 + 20000;
+	/* Of the marks the last one is of the last that was never freed. */
+	facts->last_ns = SAMPLE_START + 10000 + (gt_time)900007 * 1000;
+	facts->answers =
+		"{\"select cast(max(c.value) as int) from counter c join counter_track t on t.id = c.track_id"
+		" where t.name = 'GPU 0 in use'\": 1074790400,\n"
+		"  \"select cast(c.value as int) from counter c join counter_track t on t.id = c.track_id"
+		" where t.name = 'GPU 0 in use' order by c.ts desc limit 1\": 655360,\n"
+		"  \"select count(*) between 20000 and 30002 from counter c join counter_track t"
+		" on t.id = c.track_id where t.name = 'GPU 0 in use'\": 1,\n"
+		"  \"select ts from slice where name = 'peak: 1.00 GiB'\": 1654331000,\n"
+		"  \"select count(*) from slice where category = 'memory' and"
+		" extract_arg(arg_set_id, 'debug.never_freed') = 1\": 10,\n"
+		"  \"select count(*) from slice where category = 'memory' and"
+		" extract_arg(arg_set_id, 'debug.at_peak') = 1 and name glob 'device*'\": 17,\n"
+		"  \"select count(*) < 12000 from slice where category = 'memory'\": 1}";
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct gt_trace *trace, struct facts *facts);
 } cases[] = {
-	{"empty", make_empty},         {"plain", make_plain},           {"loop", make_loop},
-	{"crowd", make_crowd},         {"unfinished", make_unfinished}, {"errors", make_errors},
-	{"graph", make_graph},         {"giant", make_giant},           {"nested", make_nested},
-	{"twins", make_twins},         {"waits", make_waits},           {"quiet", make_quiet},
-	{"telemetry", make_telemetry}, {"copies", make_copies},         {"load", make_load},
-	{"ranges", make_ranges},       {"modules", make_modules},
+	{"empty", make_empty},
+	{"plain", make_plain},
+	{"loop", make_loop},
+	{"crowd", make_crowd},
+	{"unfinished", make_unfinished},
+	{"errors", make_errors},
+	{"graph", make_graph},
+	{"giant", make_giant},
+	{"nested", make_nested},
+	{"twins", make_twins},
+	{"waits", make_waits},
+	{"quiet", make_quiet},
+	{"telemetry", make_telemetry},
+	{"copies", make_copies},
+	{"load", make_load},
+	{"ranges", make_ranges},
+	{"modules", make_modules},
+	{"memory", make_memory},
+	{"memory-damaged", make_memory_damaged},
+	{"memory-many", make_memory_many},
 };
 
 /* Compressed as the format does it by itself, or not at all. */
@@ -737,16 +939,19 @@ static int write_facts(const char *path, const struct facts *facts,
 	}
 	fprintf(out,
 	        "{\"gpu_slices\": %llu, \"api_slices\": %llu, \"arrows\": %llu, \"skipped\": %llu,\n"
-	        " \"range_slices\": %llu,\n"
+	        " \"range_slices\": %llu, \"memory_marks\": %llu, \"memory_values\": %llu,\n"
+	        " \"host_arrows\": %llu,\n"
 	        " \"contexts\": %u, \"processes\": %u, \"threads\": %u, \"kernels\": %u, \"gpus\": %u,\n"
 	        " \"open_slices\": %u, \"waits\": %u, \"samples\": %u, \"error_calls\": %u,\n"
 	        " \"first_ns\": %lld, \"last_ns\": %lld,\n \"answers\": %s}\n",
 	        (unsigned long long)counts->gpu_slices, (unsigned long long)counts->api_slices,
 	        (unsigned long long)counts->arrows, (unsigned long long)counts->skipped,
-	        (unsigned long long)counts->range_slices, facts->contexts, facts->processes,
-	        facts->threads, facts->kernels, facts->gpus, facts->open_slices, facts->waits,
-	        facts->samples, facts->error_calls, (long long)facts->first_ns,
-	        (long long)facts->last_ns, facts->answers ? facts->answers : "{}");
+	        (unsigned long long)counts->range_slices, (unsigned long long)counts->memory_marks,
+	        (unsigned long long)counts->memory_values, (unsigned long long)counts->host_arrows,
+	        facts->contexts, facts->processes, facts->threads, facts->kernels, facts->gpus,
+	        facts->open_slices, facts->waits, facts->samples, facts->error_calls,
+	        (long long)facts->first_ns, (long long)facts->last_ns,
+	        facts->answers ? facts->answers : "{}");
 	return fclose(out);
 }
 

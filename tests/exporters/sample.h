@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/strings.h"
+#include "model/memory.h"
 #include "model/names.h"
 #include "model/trace.h"
 
@@ -243,6 +244,76 @@ static inline struct gt_module *sample_module(struct gt_trace *trace, gt_wide ha
 	return module;
 }
 
+/* A call about memory by thread 0 in context 0, with its API call: it lasts 100 ns. */
+static inline struct gt_memory_call *sample_memory_call(struct gt_trace *trace,
+                                                        const char *function, gt_count kind,
+                                                        gt_size bytes, gt_time start_ns)
+{
+	struct gt_memory_call *row = gt_array_push(&trace->memory_calls);
+
+	*row = (struct gt_memory_call){
+		.start_ns = start_ns,
+		.end_ns = start_ns + 100,
+		.address = 0x7f0000000000 + trace->memory_calls.count * 0x1000,
+		.size_bytes = bytes,
+		.stream = GT_NONE,
+		.place = GT_NONE,
+		.api_call = sample_call(trace, 0, function, start_ns, start_ns + 100),
+		.kind = kind,
+	};
+	return row;
+}
+
+/* What that call made, on device 0; it is there until a call at end_ns, 0: to the end. */
+static inline struct gt_allocation *sample_allocation(struct gt_trace *trace, gt_count kind,
+                                                      gt_size bytes, gt_time start_ns,
+                                                      gt_time end_ns)
+{
+	const struct gt_memory_call *call =
+		sample_memory_call(trace, "cudaMalloc", kind, bytes, start_ns);
+	struct gt_allocation *row = gt_array_push(&trace->allocations);
+
+	*row = (struct gt_allocation){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.address = call->address,
+		.size_bytes = bytes,
+		.stream = GT_NONE,
+		.made_by = (gt_id)trace->memory_calls.count - 1,
+		.ended_by = GT_NONE,
+		.range = GT_NONE,
+		.kind = kind,
+		.flags = end_ns ? 0 : GT_UNFINISHED,
+	};
+	return row;
+}
+
+static inline gt_id sample_pool(struct gt_trace *trace, gt_id device, const char *name)
+{
+	*gt_array_push(&trace->pools) =
+		(struct gt_pool){.device = device, .name = sample_text(trace, name), .number = 1};
+	return (gt_id)trace->pools.count - 1;
+}
+
+/* end_ns 0: it was out at the end. */
+static inline struct gt_pool_block *sample_block(struct gt_trace *trace, gt_id pool, gt_size bytes,
+                                                 gt_time start_ns, gt_time end_ns)
+{
+	struct gt_pool_block *row = gt_array_push(&trace->pool_blocks);
+
+	*row = (struct gt_pool_block){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.address = 0x7f1000000000 + trace->pool_blocks.count * 0x1000,
+		.size_bytes = bytes,
+		.pool = pool,
+		.stream = GT_NONE,
+		.range = GT_NONE,
+		.flags = end_ns ? 0 : GT_UNFINISHED,
+	};
+	return row;
+}
+
 /* A series with so many samples, one each period from period_ns on. */
 static inline struct gt_series *sample_series(struct gt_trace *trace, size_t columns,
                                               size_t samples, gt_time period_ns)
@@ -265,6 +336,7 @@ static inline void sample_counter(struct gt_trace *trace, const char *name,
 		.name = sample_text(trace, name),
 		.help = sample_text(trace, "What it is"),
 		.device = device,
+		.pool = GT_NONE,
 		.kind = kind,
 		.series = (uint32_t)trace->series.count - 1,
 		.place = place,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits),
- * Covers PART(overheads), Covers PART(ranges), Covers PART(modules): slices on tracks of the host.
+ * Covers PART(overheads), Covers PART(ranges), Covers PART(modules), Covers PART(critical_path):
+ * slices on tracks of the host.
  */
 #include "support/check.h"
 
@@ -101,7 +102,7 @@ static void end_slice(struct slices *slices, uint64_t sequence, gt_time time_ns)
 }
 
 /* All slices in the order of the file. */
-static struct slices read_slices(const struct file *file)
+static struct slices read_all_slices(const struct file *file)
 {
 	struct slices slices = {.count = 0};
 	struct bytes rest = all(file);
@@ -123,6 +124,19 @@ static struct slices read_slices(const struct file *file)
 		if (number_in(message_in(packet, TRACK_EVENT), 9) != BEGIN)
 			end_slice(&slices, sequence, times_ns[sequence]);
 	}
+	return slices;
+}
+
+/* But for those of the critical path, which are of what the others show. */
+static struct slices read_slices(const struct file *file)
+{
+	struct slices slices = read_all_slices(file);
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < slices.count; i++)
+		if (strcmp(slices.rows[i].category, "path") != 0)
+			slices.rows[kept++] = slices.rows[i];
+	slices.count = kept;
 	return slices;
 }
 
@@ -299,6 +313,44 @@ Test(graphs, are_slices_of_their_process_with_what_their_launches_ran)
 	expect_number(&file, slice, "nodes", 2);
 	expect_number(&file, slice, "kernels", 1);
 	expect_number(&file, slice, "kernels_copies_fills", 2);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(critical_path, is_a_track_of_its_process)
+{
+	static const struct {
+		gt_time start_ns;
+		gt_time end_ns;
+		const char *kind;
+	} expected[] = {
+		{100, 250, "launch latency"},          {250, 900, "kernels"},
+		{900, 950, "between work on the GPU"}, {950, 1800, "kernels"},
+		{1800, 1900, "return from a wait"},
+	};
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+	unsigned found = 0;
+
+	make_waits(&trace);
+	file = export(&trace, true);
+	slices = read_all_slices(&file);
+	for (unsigned i = 0; i < slices.count; i++) {
+		const struct slice *slice = &slices.rows[i];
+
+		if (strcmp(slice->category, "path") != 0)
+			continue;
+		cr_assert(found < 5);
+		cr_expect(strcmp(slice->track, "Critical path") == 0);
+		cr_expect(slice->start_ns == expected[found].start_ns);
+		cr_expect(slice->end_ns == expected[found].end_ns);
+		expect_annotation_text(&file, slice, "kind", expected[found].kind);
+		expect_annotation_text(&file, slice, "basis", "recorded");
+		found++;
+	}
+	cr_expect(found == 5);
+	cr_expect(strcmp(find_slice(&slices, "step()")->category, "path") == 0);
 	free(file.bytes);
 	gt_trace_release(&trace);
 }
@@ -909,8 +961,10 @@ Test(counters, of_programs_are_lines_below_their_process)
 		if (number_in(event, 9) != 4)
 			continue;
 		cr_assert(count < 2);
-		cr_assert(find(event, 44, &value));
-		memcpy(&seen[count++], &value.value, sizeof(double));
+		if (find(event, 30, &value)) /* whole numbers */
+			seen[count++] = (double)value.value;
+		else if (find(event, 44, &value))
+			memcpy(&seen[count++], &value.value, sizeof(double));
 	}
 	cr_expect(count == 2 && seen[0] == 2.5 && seen[1] == 4.0);
 	cr_expect(eq(u64, file.counts.skipped, 0));

@@ -5,9 +5,14 @@
  * format/memory_kinds.def, the bytes, and whether it was given back.
  *
  *   app_memory [PAIRS]   with a number: so much memory of a pool and nothing else
+ *   app_memory graph     a graph that allocates, launched three times
+ *   app_memory managed   managed memory, which goes to the GPU and back once CUPTI is ready for it
+ *   app_memory pools     memory of pools, which stays for a while
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "fakes/app_calls.h"
 #include "fakes/fake.h"
@@ -144,6 +149,73 @@ static void pairs(long count)
 	}
 }
 
+/* Captured and added by hand; the first is freed in the graph, the second by the program. */
+static void of_a_graph(void)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS asked = {.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+	                                    .bytesize = 8192};
+	CUdeviceptr inner = 0;
+	CUgraphNode node;
+	CUgraphExec exec;
+	CUstream stream;
+	CUgraph graph;
+
+	MUST(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+	MUST(cuStreamBeginCapture, stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	MUST(cuMemAllocAsync, &inner, 4096, stream);
+	MUST(cuMemFreeAsync, inner, stream);
+	MUST(cuStreamEndCapture, stream, &graph);
+	MUST(cuGraphAddMemAllocNode, &node, graph, NULL, 0, &asked);
+	MUST(cuGraphInstantiateWithFlags, &exec, graph, 0);
+	for (int i = 0; i < 3; i++) {
+		MUST(cuGraphLaunch, exec, stream);
+		had(ALLOCATE_NODE, 4096, 1);
+		had(ALLOCATE_NODE, 8192, i < 2);
+		MUST(cuStreamSynchronize, stream);
+		if (i < 2)
+			MUST(cuMemFreeAsync, asked.dptr, stream);
+	}
+}
+
+/* Long enough for several samples. */
+static void of_pools(void)
+{
+	const CUmemPoolProps properties = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+	const struct timespec pause = {.tv_nsec = 150000000};
+	uint64_t threshold = 64 << 20;
+	CUdeviceptr pieces[2] = {0, 0};
+	CUmemoryPool pool = NULL;
+
+	MUST(cuMemPoolCreate, &pool, &properties);
+	had(CREATE_POOL, 0, 1);
+	MUST(cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold);
+	MUST(cuMemAllocFromPoolAsync, &pieces[0], 3 << 20, pool, NULL);
+	had(ALLOCATE_ORDERED, 3 << 20, 1);
+	MUST(cuMemAllocAsync, &pieces[1], 1 << 20, NULL);
+	had(ALLOCATE_ORDERED, 1 << 20, 0);
+	nanosleep(&pause, NULL);
+	MUST(cuMemFreeAsync, pieces[0], NULL);
+	nanosleep(&pause, NULL);
+	MUST(cuMemPoolDestroy, pool);
+	nanosleep(&pause, NULL);
+}
+
+static void managed(void)
+{
+	const CUmemLocation gpu = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+	const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST};
+	const struct timespec pause = {.tv_nsec = 300000000};
+	CUdeviceptr memory = 0;
+
+	MUST(cuMemAllocManaged, &memory, 1 << 20, CU_MEM_ATTACH_GLOBAL);
+	had(ALLOCATE_MANAGED, 1 << 20, 1);
+	nanosleep(&pause, NULL);
+	MUST(cuMemAdvise, memory, 1 << 20, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, gpu);
+	MUST(cuMemPrefetchAsync, memory, 1 << 20, gpu, 0, NULL);
+	MUST(cuMemPrefetchAsync, memory, 1 << 20, host, 0, NULL);
+	MUST(cuMemFree, memory);
+}
+
 int main(int argc, char **argv)
 {
 	CUcontext context;
@@ -151,7 +223,13 @@ int main(int argc, char **argv)
 	MUST(cuInit, 0);
 	MUST(cuCtxCreate, &context, NULL, 0, 0);
 	printf("{\"had\": [");
-	if (argc > 1) {
+	if (argc > 1 && strcmp(argv[1], "graph") == 0) {
+		of_a_graph();
+	} else if (argc > 1 && strcmp(argv[1], "managed") == 0) {
+		managed();
+	} else if (argc > 1 && strcmp(argv[1], "pools") == 0) {
+		of_pools();
+	} else if (argc > 1) {
 		pairs(strtol(argv[1], NULL, 10));
 	} else {
 		simple();

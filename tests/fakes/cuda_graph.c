@@ -97,15 +97,25 @@ void fake_frontier_join(struct fake_frontier *frontier, const struct fake_fronti
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 }
 
-void fake_graph_capture(CUgraph graph, CUstream stream, const struct fake_activity *kernel)
+static void capture(CUgraph graph, CUstream stream, const struct CUgraphNode_st *added)
 {
-	const struct CUgraphNode_st added = {.type = CU_GRAPH_NODE_TYPE_KERNEL, .work = *kernel};
 	CUgraphNode node = NULL;
 
-	(void)add(&node, graph, stream->frontier.nodes, stream->frontier.count, &added);
+	(void)add(&node, graph, stream->frontier.nodes, stream->frontier.count, added);
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	stream->frontier = (struct fake_frontier){.nodes = {node}, .count = 1};
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
+}
+
+void fake_graph_capture(CUgraph graph, CUstream stream, const struct fake_activity *kernel)
+{
+	capture(graph, stream,
+	        &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_KERNEL, .work = *kernel});
+}
+
+void fake_graph_capture_memory(CUgraph graph, CUstream stream, CUgraphNodeType type)
+{
+	capture(graph, stream, &(struct CUgraphNode_st){.type = type});
 }
 
 CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
@@ -182,6 +192,29 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode
 	API_BEGIN(cuGraphAddEmptyNode, node, graph, dependencies, count);
 	API_END(add(node, graph, dependencies, count,
 	            &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_EMPTY}));
+}
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *asked)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphAddMemAllocNode, node, graph, dependencies, count, asked);
+	if (asked && asked->bytesize) {
+		asked->dptr = fake_graph_address(asked->bytesize);
+		result = add(node, graph, dependencies, count,
+		             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC});
+	}
+	API_END(result);
+}
+
+CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                               size_t count, CUdeviceptr address)
+{
+	API_BEGIN(cuGraphAddMemFreeNode, node, graph, dependencies, count, address);
+	API_END(address ? add(node, graph, dependencies, count,
+	                      &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_FREE})
+	                : CUDA_ERROR_INVALID_VALUE);
 }
 
 /* ---- copies of graphs ---- */

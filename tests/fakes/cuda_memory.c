@@ -71,8 +71,10 @@ CUresult fake_release(const void *address, CUpti_ActivityMemoryKind kind)
 /* As the real one: memory goes when the work of the context is done. */
 static CUresult wait_and_release(const void *address, CUpti_ActivityMemoryKind kind)
 {
-	const CUresult result = fake_release(address, kind);
+	CUresult result;
 
+	fake_pool_take_back(address);
+	result = fake_release(address, kind);
 	if (result == CUDA_SUCCESS && address)
 		fake_wait_for_context();
 	return result;

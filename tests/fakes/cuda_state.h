@@ -74,8 +74,15 @@ CUgraph fake_graph_new(void);
 /* A launch into a stream that is being captured: a node after all that the stream had before. */
 void fake_graph_capture(CUgraph graph, CUstream stream, const struct fake_activity *kernel);
 
+/* The same of a call that allocates or frees memory: type of its node. */
+void fake_graph_capture_memory(CUgraph graph, CUstream stream, CUgraphNodeType type);
+
 /* What the stream gets next also comes after these. */
 void fake_frontier_join(struct fake_frontier *frontier, const struct fake_frontier *other);
+
+/* cuda_pools.c: an address of a node, and what happens when memory that may be of a pool is freed. */
+CUdeviceptr fake_graph_address(size_t size);
+void fake_pool_take_back(const void *address);
 
 /* cuda_modules.c: what happens at the first launch of a function. */
 void fake_function_load(CUfunction function, CUcontext context);

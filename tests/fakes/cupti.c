@@ -20,6 +20,7 @@ static atomic_uchar kinds[CUPTI_ACTIVITY_KIND_COUNT];
 static _Atomic(CUpti_TimestampCallbackFunc) timestamp;
 static atomic_int system_thread_ids;
 static atomic_uint flushes;
+static atomic_int unified_configured;
 static atomic_int flushing;
 
 static _Atomic(const struct fake_driver *) driver; /* NULL until there is a libcuda */
@@ -125,6 +126,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 	if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT ||
 	    kind == CUPTI_ACTIVITY_KIND_MODULE)
 		return CUPTI_ERROR_INVALID_KIND;
+	if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !atomic_load(&unified_configured))
+		return CUPTI_ERROR_INVALID_OPERATION;
 	if (fake_script.enable_fail & (UINT64_C(1) << kind))
 		return CUPTI_ERROR_NOT_SUPPORTED;
 	before = atomic_exchange(&kinds[kind], 1);
@@ -327,6 +330,16 @@ CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 }
 
 /* Blackwell alone has it, once the driver is initialised. */
+CUptiResult
+cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *configs,
+                                           uint32_t count)
+{
+	if (!configs || !count)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	atomic_store(&unified_configured, 1);
+	return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityEnableHWTrace(uint8_t enable)
 {
 	const struct fake_driver *cuda = atomic_load(&driver);

@@ -45,6 +45,9 @@ size_t fake_record_size(CUpti_ActivityKind kind)
 		return sizeof(CUpti_ActivityOverhead3);
 	case CUPTI_ACTIVITY_KIND_JIT:
 		return sizeof(CUpti_ActivityJit2);
+	case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+		return version >= V13_0 ? sizeof(CUpti_ActivityUnifiedMemoryCounter3)
+		                        : sizeof(CUpti_ActivityUnifiedMemoryCounter2);
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
 		return version >= V12_8 ? sizeof(CUpti_ActivityGraphTrace2)
 		                        : sizeof(CUpti_ActivityGraphTrace);
@@ -187,6 +190,24 @@ static void add_jit(const struct fake_activity *activity)
 	fake_buffers_add(&record, fake_record_size(activity->kind), 0, 0, 0);
 }
 
+static void add_unified(const struct fake_activity *activity)
+{
+	CUpti_ActivityUnifiedMemoryCounter3 record = {
+		.kind = activity->kind,
+		.counterKind = (CUpti_ActivityUnifiedMemoryCounterKind)activity->subkind,
+		.value = activity->bytes,
+		.start = fake_cupti_time(activity->start_ns),
+		.end = activity->end_ns ? fake_cupti_time(activity->end_ns) : 0,
+		.address = activity->graph_node,
+		.srcId = activity->src_kind ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID : 0,
+		.dstId = activity->dst_kind ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID : 0,
+		.processId = (uint32_t)getpid(),
+		.flags = activity->value,
+	};
+
+	fake_buffers_add(&record, fake_record_size(activity->kind), 0, 0, 0);
+}
+
 static void add_graph_trace(const struct fake_activity *activity)
 {
 	CUpti_ActivityGraphTrace2 record = {
@@ -310,6 +331,9 @@ void fake_record_activity(const struct fake_activity *activity)
 		break;
 	case CUPTI_ACTIVITY_KIND_JIT:
 		add_jit(activity);
+		break;
+	case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+		add_unified(activity);
 		break;
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
 		add_graph_trace(activity);

@@ -27,6 +27,7 @@ static const struct word kinds[] = {
 	{"synchronization", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
 	{"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
 	{"jit", CUPTI_ACTIVITY_KIND_JIT},
+	{"unified", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER},
 	{"graph_trace", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
 	{NULL, 0},
 };

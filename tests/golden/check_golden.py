@@ -94,6 +94,26 @@ def operation_facts(report):
     return {"operations": tables} if tables else {}
 
 
+def path_facts(report):
+    """What the path that set the time is made of, and what it would be without some of it."""
+    return {"path": {
+        "paths": chosen(report["paths"], ["ranges", "length_ns", "path_ns", "certain_ns", "assumed", "stretches"]),
+        "by_kind": {row["kind"]: [row["stretches"], row["total_ns"], row["assumed_ns"]] for row in report["by_kind"]},
+        "kernels": {row["kernel"]: [row["on_path"], row["on_path_ns"], row["slack_ns"]]
+                    for row in report["kernels"] if row["on_path"]},
+        "what_if": {row["change"]: row["length_ns"] for row in report["what_if"]},
+        "waits": {row["function"]: [row["calls"], row["call_ns"], row["return_ns"]] for row in report["waits"]},
+    }}
+
+
+def path_holds(path):
+    """It has no hole, and no change makes it longer."""
+    length_ns = sum(row["length_ns"] for row in path["paths"])
+    return (sum(row["path_ns"] for row in path["paths"]) == length_ns ==
+            sum(kind[1] for kind in path["by_kind"].values()) and
+            all(0 <= changed_ns <= length_ns for changed_ns in path["what_if"].values()))
+
+
 def range_facts(report):
     """Of ranges that asked the GPU for something, and how many there are in all."""
     if not report["ranges"]:
@@ -120,12 +140,25 @@ def module_facts(report):
     }}
 
 
+def wait_facts(report):
+    """What waits of the host cost, where there were any, and which could go."""
+    if not report["blocked"]:
+        return {}
+    figures = ["calls", "blocked_ns", "busy_ns", "idle_ns", "at_once", "emptied", "gap_ns"]
+    return {"waits": {
+        "blocked": chosen(report["blocked"], ["function", *figures]),
+        "ops": chosen(report["blocked_ops"], ["op", *figures]),
+        "avoidable": chosen(report["avoidable"], ["why", "function", "where", "calls", "blocked_ns", "gap_ns", "bytes"]),
+        "events": chosen(report["events"], ["events", "single_use", "records", "unused_records"]),
+    }}
+
+
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
     said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
-                          "summary", "graphs", "ops", "ranges", "modules"))
-    kernels, copies, api, gaps, summary, graphs, ops, ranges, modules = said["reports"]
+                          "summary", "graphs", "ops", "ranges", "modules", "waits", "critical-path"))
+    kernels, copies, api, gaps, summary, graphs, ops, ranges, modules, waits, path = said["reports"]
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -155,6 +188,8 @@ def facts_of(gputrace, recording):
         **operation_facts(ops),
         **range_facts(ranges),
         **module_facts(modules),
+        **wait_facts(waits),
+        **path_facts(path),
         "notes": [row["text"] for row in info["notes"]],
         "export": {name: trace[name] for name in
                    ("gpu_slices", "api_slices", "arrows", "skipped")},
@@ -220,6 +255,8 @@ def check_facts(gputrace, recording):
     actual["tables"] = {table: rows for table, rows in actual["tables"].items()
                         if rows or table in expected["tables"]}
     found = differences(expected, actual) + check_exported(gputrace, recording, actual)
+    if not path_holds(actual["path"]):
+        found.append("path: it does not add up to the time, or a change makes it longer")
     if not identity_holds(actual["ledger"]):
         found.append("ledger: launches are not the sum of their classes")
     return found
@@ -252,6 +289,21 @@ def check_slices(gputrace, recording, rows, folder):
     return [f"GPU slices: {len(imported)} imported, {len(written)} written, such as {pairs[:1]}"]
 
 
+def check_memory(gputrace, recording, rows):
+    """The most that was in use of each GPU, as the lines of the trace have it and as the report does."""
+    report = json.loads(run(gputrace, "report", "--json", recording, "memory"))
+    reported = {f"GPU {row['device'].split(':')[0]} in use": row["peak_bytes"]
+                for row in report["devices"] if row["peak_bytes"]}
+    drawn = {row["line"]: row["bytes"] for row in rows if row["memory"] == row["line"].replace("in use", "memory")
+             and row["line"].startswith("GPU")}
+    kinds = {}
+    for row in rows:
+        if row["line"].startswith("GPU") and " in use: " in row["line"]:
+            total = row["line"].split(":")[0]
+            kinds[total] = kinds.get(total, 0) + row["bytes"]
+    return differences(reported, drawn, "memory.sql") + differences(drawn, kinds, "memory.sql, kinds")
+
+
 def check_queries(gputrace, engine, recording, trace):
     """viewer-assets/sql, asked of the trace, against the reports of the same names."""
     queries = sorted(SQL.glob("*.sql"))
@@ -265,7 +317,8 @@ def check_queries(gputrace, engine, recording, trace):
         "api": summed(rows["api.sql"], "function", ["calls", "errors"]),
     }
     found = [f"{path.name} is compared with nothing" for path in queries
-             if path.stem not in answers]
+             if path.stem not in answers and path.stem != "memory"]
+    found += check_memory(gputrace, recording, rows["memory.sql"])
     for name, answer in answers.items():
         found += differences(facts[name], answer, f"{name}.sql")
     return found + check_slices(gputrace, recording, rows[slices.name], trace.parent)

@@ -175,6 +175,28 @@ static void add_memory(struct recording *recording, uint32_t count)
 	         .address = 1 + i % 3, .context = CONTEXT);
 }
 
+/* Fills of pieces of memory that overlap, on more streams than have a clock, with events between
+ * them. */
+static void add_uses(struct recording *recording, uint32_t count)
+{
+	add_calls(recording, count);
+	ADD_MANY(recording, handle, 600, .time_ns = 1000 + i, .handle = 4096 + i,
+	         .context = CONTEXT, .stream = i + 100);
+	ADD_MANY(recording, fill, count, WORK_TIMES(i), .size_bytes = 4096, .context = CONTEXT,
+	         .stream = i % 600 + 100, .memory_kind = 3);
+	ADD_MANY(recording, access, count, .start_ns = 1500 + 100ull * i,
+	         .end_ns = 1500 + 100ull * i, .correlation = i + 1, .thread = 100,
+	         .context = CONTEXT, .stream = 4096 + i % 600, .kind = 3,
+	         .address = 4096 + 64ull * (i * 7919 % count), .size_bytes = 4096, .rows = 1);
+	ADD_MANY(recording, sync_call, count, .start_ns = 1510 + 100ull * i,
+	         .end_ns = 1520 + 100ull * i, .context = CONTEXT, .thread = 100,
+	         .kind = i % 2 ? GT_SYNC_STREAM_WAIT_EVENT : GT_SYNC_EVENT_RECORD,
+	         .stream = 4096 + i % 600, .event = 1 + i % 1000);
+	ADD_MANY(recording, sync_call, count, .start_ns = 1530 + 100ull * i,
+	         .end_ns = 1540 + 100ull * i, .context = CONTEXT, .thread = 100,
+	         .kind = GT_SYNC_CONTEXT_SYNCHRONIZE, .stream = UINT64_MAX, .event = UINT64_MAX);
+}
+
 static void add_ledger(struct recording *recording, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -286,6 +308,7 @@ static const struct crowd crowds[] = {
 	{"events", add_distinct_events, 5000, false},
 	{"handles", add_handles, 5000, false},
 	{"memory", add_memory, 5000, false},
+	{"uses of memory", add_uses, 4000, false},
 	{"ledger classes", add_ledger, 5000, false},
 	{"samples out of order", add_samples, 4096, false},
 	{"counters", add_counters, 4000, false},

@@ -149,7 +149,13 @@ function compareCounts(facts) {
   equal('ranges', value(
     `select count(*) as n from slice where category in ('nvtx', 'nvtx_gpu')`),
     facts.range_slices ?? 0);
-  equal('arrows', value('select count(*) as n from flow'), facts.arrows);
+  equal('marks of memory', value(`select count(*) as n from slice where category = 'memory'`),
+    facts.memory_marks ?? 0);
+  equal('values of memory', value(`select count(*) as n from counter c
+    join track t on t.id = c.track_id join track p on p.id = t.parent_id
+    where p.name glob '* memory*'`), facts.memory_values ?? 0);
+  equal('arrows', value('select count(*) as n from flow'),
+    facts.arrows + (facts.host_arrows ?? 0));
 }
 
 if (options.counts) compareCounts(JSON.parse(fs.readFileSync(options.counts, 'utf8')));

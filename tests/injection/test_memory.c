@@ -10,10 +10,12 @@ extern const struct gt_source gt_source_memory;
 #define HEARS gt_source_memory.hears
 
 static struct recorder recorder;
+static void *state; /* as zeroed as the session's is */
 
 static void make(void)
 {
 	recorder_init(&recorder);
+	state = zeroed(gt_source_memory.state_size);
 	atomic_store(&recorder.session->phase, GT_SESSION_RECORDING);
 }
 
@@ -25,7 +27,7 @@ static void *enter(CUpti_CallbackId id, const void *params, uint32_t correlation
 	                                 .functionParams = params,
 	                                 .correlationId = correlation};
 
-	return HEARS.enter(recorder.session, NULL,
+	return HEARS.enter(recorder.session, state,
 	                   (struct gt_call){.data = &data, .id = (uint16_t)id, .driver = 1});
 }
 
@@ -36,7 +38,7 @@ static void leave(CUpti_CallbackId id, const void *params, int result, void *kep
 	                                 .contextUid = 3,
 	                                 .functionReturnValue = &result};
 
-	HEARS.leave(recorder.session, NULL,
+	HEARS.leave(recorder.session, state,
 	            (struct gt_call){.data = &data, .id = (uint16_t)id, .driver = 1}, kept);
 }
 

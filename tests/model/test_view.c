@@ -477,6 +477,39 @@ Test(view, keeps_memory_of_chosen_processes_and_devices)
 	scene_release(&scene);
 }
 
+static void add_access(struct scene *scene, size_t stream, gt_time at_ns)
+{
+	struct gt_trace *trace = &scene->trace;
+
+	*gt_array_push(&trace->accesses) = (struct gt_access){
+		.start_ns = TRACE_START_NS + at_ns,
+		.end_ns = TRACE_START_NS + at_ns,
+		.address = (gt_wide)at_ns,
+		.thread = scene->threads[process_of(scene, stream)],
+		.context = trace->streams.rows[scene->streams[stream]].context,
+		.stream = scene->streams[stream],
+		.api_call = GT_NONE,
+	};
+}
+
+Test(view, keeps_accesses_of_chosen_streams_and_of_the_window)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	for (gt_time at_ns = 100; at_ns < 400; at_ns += 100)
+		for (size_t stream = 0; stream < 3; stream++)
+			add_access(&scene, stream, at_ns + (gt_time)stream);
+	choose(&scene, GT_FILTER_FROM, "200ns");
+	choose(&scene, GT_FILTER_TO, "300ns");
+	choose(&scene, GT_FILTER_PROCESS, "second");
+	choose(&scene, GT_FILTER_DEVICE, "1");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.accesses.count, 1));
+	cr_expect(eq(u64, scene.trace.accesses.rows[0].address, 202));
+	scene_release(&scene);
+}
+
 /* A wait for all of a context is one for each of its streams. */
 Test(view, keeps_waits_for_all_streams_of_a_context)
 {

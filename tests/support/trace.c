@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/trace.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -86,8 +87,11 @@ gt_id trace_device(struct gt_trace *trace)
 
 gt_id trace_stream(struct gt_trace *trace, gt_id process, gt_id device)
 {
-	*gt_array_push(&trace->contexts) = (struct gt_context){
-		.process = process, .device = device, .number = 1, .null_stream = 7};
+	*gt_array_push(&trace->contexts) = (struct gt_context){.process = process,
+	                                                       .device = device,
+	                                                       .number = 1,
+	                                                       .null_stream = 7,
+	                                                       .memory_bytes = NAN};
 	*gt_array_push(&trace->streams) = (struct gt_stream){
 		.context = LATEST(&trace->contexts), .number = (gt_count)trace->streams.count + 6};
 	return LATEST(&trace->streams);

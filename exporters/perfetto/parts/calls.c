@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "exporters/perfetto/links.h"
+#include "exporters/perfetto/memory_calls.h"
 #include "exporters/perfetto/range_slices.h"
 #include "exporters/perfetto/results.h"
 #include "exporters/perfetto/syncs.h"
@@ -18,6 +19,7 @@ struct calls {
 	struct gt_links launched;
 	struct gt_links awaited;
 	struct gt_links syncs;
+	struct gt_links memory;
 	struct gt_results results;
 };
 
@@ -48,10 +50,23 @@ static size_t annotate_sync(struct calls *calls, size_t row, struct gt_annotatio
 	                         annotations);
 }
 
+/* A call that is about several pieces of memory is described by the first. */
+static size_t annotate_memory(struct calls *calls, size_t row, struct gt_annotation *annotations)
+{
+	const struct gt_slices memory = gt_links_of(&calls->memory, row);
+	const struct gt_trace *trace = calls->perfetto->trace;
+
+	if (memory.count == 0)
+		return 0;
+	return gt_memory_call_annotate(calls->perfetto,
+	                               &trace->memory_calls.rows[memory.numbers[0]], annotations);
+}
+
 static void put_call(struct calls *calls, size_t row)
 {
 	const struct gt_api_call *call = &calls->perfetto->trace->api_calls.rows[row];
-	struct gt_annotation annotations[GT_RESULT_ANNOTATIONS + GT_SYNC_ANNOTATIONS];
+	struct gt_annotation annotations[GT_RESULT_ANNOTATIONS + GT_SYNC_ANNOTATIONS +
+	                                 GT_MEMORY_CALL_ANNOTATIONS];
 	struct gt_slice slice = {
 		.start_ns = call->start_ns,
 		.end_ns = call->flags & GT_UNFINISHED ? INT64_MAX : call->end_ns,
@@ -64,6 +79,7 @@ static void put_call(struct calls *calls, size_t row)
 
 	slice.annotation_count = gt_results_annotate(&calls->results, call, annotations);
 	slice.annotation_count += annotate_sync(calls, row, annotations + slice.annotation_count);
+	slice.annotation_count += annotate_memory(calls, row, annotations + slice.annotation_count);
 	gt_track_put(gt_threads_get(&calls->threads, call->thread), &slice);
 	calls->perfetto->counts.api_slices++;
 }
@@ -117,10 +133,12 @@ void gt_perfetto_write_calls(struct gt_perfetto *perfetto)
 	gt_links_launched(&calls.launched, &perfetto->ids);
 	gt_links_host_waits(&calls.awaited, &perfetto->ids);
 	gt_links_syncs(&calls.syncs, &perfetto->ids);
+	gt_links_memory(&calls.memory, &perfetto->ids);
 	put_all(&calls);
 	gt_threads_finish(&calls.threads);
 	gt_links_release(&calls.launched);
 	gt_links_release(&calls.awaited);
 	gt_links_release(&calls.syncs);
+	gt_links_release(&calls.memory);
 	gt_array_free(calls.nest);
 }

@@ -126,6 +126,8 @@ static void add_counters(struct telemetry *telemetry, char (*names)[NAME_SIZE])
 		const struct unit *unit = unit_of(gt_trace_text(trace, counter->name));
 		struct target target = {.counter = counter, .scale = unit->scale, .line = GT_NONE};
 
+		if (counter->pool < trace->pools.count)
+			continue; /* of the part memory */
 		if (counter->device == GT_NONE && counter->process < trace->processes.count)
 			continue; /* of the part counters */
 		if (!is_shown(trace, counter)) {

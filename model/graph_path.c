@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/critical_path.h"
+#include "model/graph_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,19 +39,14 @@ struct place {
 	bool on_path;
 };
 
-struct edge {
-	gt_id from;
-	gt_id to;
-};
-
 /* A path in the making. */
 struct path {
 	struct gt_critical_paths *paths;
 	struct gt_index *index;
 	struct place *places;
 	size_t count;
-	gt_array(struct edge) edges; /* sorted by from */
-	size_t *first_edges;         /* by place; one more than there are */
+	gt_array(struct gt_graph_edge) edges; /* sorted by from */
+	size_t *first_edges;                  /* by place; one more than there are */
 	gt_id *queue;
 	struct gt_critical_path found;
 };
@@ -123,7 +118,7 @@ static void add_places(struct path *path, const gt_id *nodes, const double *time
 			.graph = trace->graph_nodes.rows[original].graph,
 			.origin = origin_of(trace, nodes[i]),
 			.parent = GT_NONE,
-			.own_ns = times_ns[nodes[i]],
+			.own_ns = times_ns ? times_ns[nodes[i]] : 0,
 			.last = GT_NONE,
 			.width = gt_graph_node_runs(node->type),
 		};
@@ -164,8 +159,8 @@ static uint32_t find_parents(struct path *path)
 
 static int by_from(const void *a, const void *b)
 {
-	const struct edge *left = a;
-	const struct edge *right = b;
+	const struct gt_graph_edge *left = a;
+	const struct gt_graph_edge *right = b;
 
 	if (left->from != right->from)
 		return left->from < right->from ? -1 : 1;
@@ -183,14 +178,15 @@ static void add_edges_to(struct path *path, const gt_id *place_of_number, size_t
 		const size_t number = gt_index_add(path->index, &key);
 
 		if (number < numbers && place_of_number[number] != to)
-			*gt_array_push(&path->edges) = (struct edge){place_of_number[number], to};
+			*gt_array_push(&path->edges) =
+				(struct gt_graph_edge){place_of_number[number], to};
 	}
 }
 
 /* Each edge once: clones may have brought those of their originals with them. */
 static void sort_edges(struct path *path)
 {
-	struct edge *rows = path->edges.rows;
+	struct gt_graph_edge *rows = path->edges.rows;
 	size_t kept = 0;
 	size_t at = 0;
 
@@ -356,19 +352,35 @@ static void forget_places(struct path *path)
 	}
 }
 
+static void path_init(struct path *path, struct gt_critical_paths *paths, size_t count)
+{
+	*path = (struct path){
+		.paths = paths,
+		.index = gt_index_new(sizeof(struct key)),
+		.places = gt_allocate(count * sizeof(*path->places)),
+		.count = count,
+		.first_edges = gt_allocate((count + 1) * sizeof(*path->first_edges)),
+		.queue = gt_allocate(count * sizeof(*path->queue)),
+	};
+}
+
+static void path_release(struct path *path)
+{
+	forget_places(path);
+	gt_index_free(path->index);
+	gt_array_free(path->places);
+	gt_array_release(&path->edges);
+	gt_array_free(path->first_edges);
+	gt_array_free(path->queue);
+}
+
 struct gt_critical_path gt_critical_path_of(struct gt_critical_paths *paths, const gt_id *nodes,
                                             size_t count, const double *times_ns, bool *on_path)
 {
-	struct path path = {
-		.paths = paths,
-		.index = gt_index_new(sizeof(struct key)),
-		.places = gt_allocate(count * sizeof(*path.places)),
-		.count = count,
-		.first_edges = gt_allocate((count + 1) * sizeof(*path.first_edges)),
-		.queue = gt_allocate(count * sizeof(*path.queue)),
-	};
+	struct path path;
 	uint32_t deepest;
 
+	path_init(&path, paths, count);
 	add_places(&path, nodes, times_ns);
 	deepest = find_parents(&path);
 	add_edges(&path);
@@ -379,11 +391,146 @@ struct gt_critical_path gt_critical_path_of(struct gt_critical_paths *paths, con
 	for (uint32_t depth = 0; depth <= deepest; depth++)
 		mark(&path, depth, on_path);
 	path.found.dependencies = path.edges.count;
-	forget_places(&path);
-	gt_index_free(path.index);
-	gt_array_free(path.places);
-	gt_array_release(&path.edges);
-	gt_array_free(path.first_edges);
-	gt_array_free(path.queue);
+	path_release(&path);
 	return path.found;
+}
+
+/* ---- what waits for what, of nodes that run ---- */
+
+/* The ends of a node: what does not run, or has others inside, is passed through. */
+struct passage {
+	const struct path *path;
+	size_t *first_inside; /* by place, and one more: where the places inside it begin */
+	gt_id *inside;
+	gt_id *seen;          /* by place and end: for which place it was asked last */
+	gt_array(gt_id) left; /* ends that are still to be asked */
+};
+
+enum { BEGIN, END }; /* a place twice: before and after what is inside of it */
+
+static void passage_init(struct passage *passage, const struct path *path)
+{
+	size_t sum = 0;
+
+	*passage = (struct passage){
+		.path = path,
+		.first_inside = gt_allocate((path->count + 1) * sizeof(*passage->first_inside)),
+		.inside = gt_allocate(path->count * sizeof(*passage->inside)),
+		.seen = gt_allocate(2 * path->count * sizeof(*passage->seen)),
+	};
+	memset(passage->first_inside, 0, (path->count + 1) * sizeof(*passage->first_inside));
+	memset(passage->seen, 0xff, 2 * path->count * sizeof(*passage->seen));
+	for (size_t i = 0; i < path->count; i++)
+		if (path->places[i].parent != GT_NONE)
+			passage->first_inside[path->places[i].parent]++;
+	for (size_t i = 0; i <= path->count; i++) {
+		const size_t own = passage->first_inside[i];
+
+		passage->first_inside[i] = sum;
+		sum += own;
+	}
+	for (gt_id i = 0; i < path->count; i++)
+		if (path->places[i].parent != GT_NONE)
+			passage->inside[passage->first_inside[path->places[i].parent]++] = i;
+	for (size_t i = path->count; i > 0; i--)
+		passage->first_inside[i] = passage->first_inside[i - 1];
+	passage->first_inside[0] = 0;
+}
+
+static void passage_release(struct passage *passage)
+{
+	gt_array_free(passage->first_inside);
+	gt_array_free(passage->inside);
+	gt_array_free(passage->seen);
+	gt_array_release(&passage->left);
+}
+
+/* Asks for one end of a place on behalf of another one, once. */
+static void ask(struct passage *passage, gt_id place, unsigned end, gt_id whom)
+{
+	gt_id *seen = &passage->seen[2 * place + end];
+
+	if (*seen == whom)
+		return;
+	*seen = whom;
+	*gt_array_push(&passage->left) = 2 * place + end;
+}
+
+/* What the begin of a place waits for; edges are in the order of to here. */
+static void ask_before(struct passage *passage, const struct gt_graph_edge *by_to,
+                       const size_t *first_to, gt_id place, gt_id whom)
+{
+	for (size_t i = first_to[place]; i < first_to[place + 1]; i++)
+		ask(passage, by_to[i].from, END, whom);
+	if (passage->path->places[place].parent != GT_NONE)
+		ask(passage, passage->path->places[place].parent, BEGIN, whom);
+}
+
+static int by_to(const void *a, const void *b)
+{
+	const struct gt_graph_edge *left = a;
+	const struct gt_graph_edge *right = b;
+
+	if (left->to != right->to)
+		return left->to < right->to ? -1 : 1;
+	return (left->from > right->from) - (left->from < right->from);
+}
+
+static void pass(struct passage *passage, const struct gt_graph_edge *rows, const size_t *first_to,
+                 gt_id place, struct gt_graph_edges *edges)
+{
+	const struct path *path = passage->path;
+
+	ask_before(passage, rows, first_to, place, place);
+	while (passage->left.count > 0) {
+		const gt_id end = passage->left.rows[--passage->left.count];
+		const gt_id at = end / 2;
+		const uint32_t type =
+			path->paths->trace->graph_nodes.rows[path->places[at].node].type;
+
+		if (end % 2 == END && gt_graph_node_runs(type)) {
+			*gt_array_push(&edges->list) = (struct gt_graph_edge){at, place};
+			continue;
+		}
+		if (end % 2 == END)
+			for (size_t i = passage->first_inside[at];
+			     i < passage->first_inside[at + 1]; i++)
+				ask(passage, passage->inside[i], END, place);
+		ask_before(passage, rows, first_to, at, place);
+	}
+}
+
+static void pass_all(struct path *path, struct gt_graph_edges *edges)
+{
+	struct passage passage;
+	size_t *first_to = gt_allocate((path->count + 1) * sizeof(*first_to));
+	size_t at = 0;
+
+	if (path->edges.count > 1)
+		qsort(path->edges.rows, path->edges.count, sizeof(*path->edges.rows), by_to);
+	for (gt_id place = 0; place <= path->count; place++) {
+		while (at < path->edges.count && path->edges.rows[at].to < place)
+			at++;
+		first_to[place] = at;
+	}
+	passage_init(&passage, path);
+	for (gt_id place = 0; place < path->count; place++)
+		if (gt_graph_node_runs(
+			    path->paths->trace->graph_nodes.rows[path->places[place].node].type))
+			pass(&passage, path->edges.rows, first_to, place, edges);
+	passage_release(&passage);
+	gt_array_free(first_to);
+}
+
+void gt_graph_edges_add(struct gt_critical_paths *paths, const gt_id *nodes, size_t count,
+                        struct gt_graph_edges *edges)
+{
+	struct path path;
+
+	path_init(&path, paths, count);
+	add_places(&path, nodes, NULL);
+	(void)find_parents(&path);
+	add_edges(&path);
+	pass_all(&path, edges);
+	path_release(&path);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_CRITICAL_PATH_H
-#define GT_ANALYSIS_CRITICAL_PATH_H
+#ifndef GT_MODEL_GRAPH_PATH_H
+#define GT_MODEL_GRAPH_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "model/trace.h"
 
 /*
@@ -22,6 +23,16 @@ struct gt_critical_path {
 	uint64_t dependencies; /* between the nodes; 0: all may run at once, or nobody told of them */
 };
 
+/* Places of nodes in a list. */
+struct gt_graph_edge {
+	gt_id from;
+	gt_id to;
+};
+
+struct gt_graph_edges {
+	gt_array(struct gt_graph_edge) list;
+};
+
 struct gt_critical_paths *gt_critical_paths_new(const struct gt_trace *trace);
 void gt_critical_paths_free(struct gt_critical_paths *paths);
 
@@ -32,5 +43,12 @@ void gt_critical_paths_free(struct gt_critical_paths *paths);
  */
 struct gt_critical_path gt_critical_path_of(struct gt_critical_paths *paths, const gt_id *nodes,
                                             size_t count, const double *times_ns, bool *on_path);
+
+/*
+ * Which of the nodes that run on the GPU wait for which, through those that do not, into and out of
+ * child graphs and conditional nodes: added to the edges, each once. The nodes are as above.
+ */
+void gt_graph_edges_add(struct gt_critical_paths *paths, const gt_id *nodes, size_t count,
+                        struct gt_graph_edges *edges);
 
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_COVERED_H
+#define GT_ANALYSIS_COVERED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/intervals.h"
+#include "model/view.h"
+
+/*
+ * When a GPU ran something, kept: stretches in order of time that neither overlap nor touch, so
+ * that it can be asked again and again how much of a time was covered, and what came after it.
+ * Where only the sum is wanted, struct gt_cover does without memory.
+ */
+struct gt_covered_stretch {
+	gt_time start_ns;
+	gt_time end_ns;
+	uint64_t before_ns; /* covered before it */
+	gt_id asked_by;     /* API call of what began it; GT_NONE: not known */
+};
+
+struct gt_covered {
+	gt_array(struct gt_covered_stretch) stretches;
+};
+
+/* In the order of their start; one that ends before it starts is empty. */
+void gt_covered_add(struct gt_covered *covered, struct gt_interval interval, gt_id asked_by);
+void gt_covered_release(struct gt_covered *covered);
+
+/* How much of a time is covered, in nanoseconds. */
+uint64_t gt_covered_within(const struct gt_covered *covered, struct gt_interval interval);
+
+/* How many of the stretches begin at that moment or before. */
+size_t gt_covered_begun(const struct gt_covered *covered, gt_time time_ns);
+
+/* Of one GPU. */
+struct gt_covered_device {
+	struct gt_covered kernels; /* and graphs that were recorded as a whole: busy */
+	struct gt_covered all;     /* copies and fills too */
+};
+
+/*
+ * One for each device of the trace; the caller gives them to gt_covered_devices_release. Where a
+ * filter chose ranges, all has the work of the others as well, and kernels that of the chosen ones.
+ */
+struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace);
+void gt_covered_devices_release(struct gt_covered_device *devices, const struct gt_trace *trace);
+
+#endif

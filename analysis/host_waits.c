@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/host_waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/covered.h"
+#include "analysis/host_calls.h"
+#include "analysis/idle.h"
+#include "base/search.h"
+#include "model/index.h"
+#include "model/memory.h"
+#include "model/names.h"
+#include "model/stream_order.h"
+#include "model/sync.h"
+#include "model/timed.h"
+
+enum { MOST_ROWS = 64 }; /* of syncs that are looked at after a wait */
+
+/* A copy that the host may have something to do with, and no call waited for by itself. */
+struct host_copy {
+	gt_id context;
+	gt_time given_ns;
+};
+
+/* All that is looked up for each wait. */
+struct finder {
+	const struct gt_view *view;
+	const struct gt_trace *trace;
+	struct gt_covered_device *devices;
+	struct gt_thread_calls calls;
+	struct gt_stream_order order;
+	gt_id *edge_of_sync;   /* the edge to it from what ended last; GT_NONE: none */
+	gt_id *stream_of_call; /* of the work that a call asked for; GT_NONE: it asked for none */
+	size_t *charged;       /* by device: stretches whose gap behind has been charged */
+	gt_array(struct host_copy) host_copies; /* by context and time */
+	struct gt_index *waited;                /* what a thread has waited for */
+	struct gt_index *subjects;
+	gt_array(gt_time) latest_ns; /* by subject: when the latest wait for it returned */
+	gt_time bound_ns;
+	uint64_t small_bytes;
+	bool has_managed;
+};
+
+/* ---- what is looked up ---- */
+
+static gt_time end_of_step(const struct gt_trace *trace, gt_count table, gt_id row)
+{
+	gt_time start_ns;
+	gt_time end_ns;
+
+	gt_step_times(trace, (struct gt_step){table, row}, &start_ns, &end_ns);
+	return end_ns;
+}
+
+static bool is_step(const struct gt_trace *trace, gt_count table, gt_id row)
+{
+	return (table == GT_TABLE_kernels && row < trace->kernels.count) ||
+	       (table == GT_TABLE_copies && row < trace->copies.count) ||
+	       (table == GT_TABLE_fills && row < trace->fills.count);
+}
+
+/* A blocking copy of several pieces has several edges. */
+static void find_edges(struct finder *finder)
+{
+	const struct gt_trace *trace = finder->trace;
+
+	finder->edge_of_sync = gt_allocate(trace->syncs.count * sizeof(*finder->edge_of_sync));
+	for (size_t i = 0; i < trace->syncs.count; i++)
+		finder->edge_of_sync[i] = GT_NONE;
+	for (gt_id i = 0; i < trace->edges.count; i++) {
+		const struct gt_edge *edge = &trace->edges.rows[i];
+		const struct gt_edge *other;
+
+		if (edge->kind != GT_EDGE_HOST || edge->sync >= trace->syncs.count ||
+		    !is_step(trace, edge->from_table, edge->from_row))
+			continue;
+		other = finder->edge_of_sync[edge->sync] == GT_NONE
+		                ? NULL
+		                : &trace->edges.rows[finder->edge_of_sync[edge->sync]];
+		if (!other || end_of_step(trace, edge->from_table, edge->from_row) >
+		                      end_of_step(trace, other->from_table, other->from_row))
+			finder->edge_of_sync[edge->sync] = i;
+	}
+}
+
+static void see_work(struct finder *finder, gt_id api_call, gt_id stream)
+{
+	if (api_call < finder->trace->api_calls.count)
+		finder->stream_of_call[api_call] = stream;
+}
+
+static void find_work(struct finder *finder)
+{
+	const struct gt_trace *trace = finder->trace;
+
+	finder->stream_of_call =
+		gt_allocate(trace->api_calls.count * sizeof(*finder->stream_of_call));
+	for (size_t i = 0; i < trace->api_calls.count; i++)
+		finder->stream_of_call[i] = GT_NONE;
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
+		see_work(finder, kernel->api_call, kernel->stream);
+	gt_array_each(const struct gt_copy, copy, &trace->copies)
+		see_work(finder, copy->api_call, copy->stream);
+	gt_array_each(const struct gt_fill, fill, &trace->fills)
+		see_work(finder, fill->api_call, fill->stream);
+	gt_array_each(const struct gt_graph_launch, launch, &trace->graph_launches)
+		see_work(finder, launch->api_call, launch->stream);
+	gt_array_each(const struct gt_graph_trace, graph, &trace->graph_traces)
+		see_work(finder, graph->api_call, graph->stream);
+}
+
+static bool is_of_devices(gt_count kind)
+{
+	return kind == GT_MEMORY_DEVICE || kind == GT_MEMORY_ARRAY ||
+	       kind == GT_MEMORY_DEVICE_STATIC;
+}
+
+static int by_context_and_time(const void *a, const void *b)
+{
+	const struct host_copy *left = a;
+	const struct host_copy *right = b;
+
+	if (left->context != right->context)
+		return left->context < right->context ? -1 : 1;
+	return (left->given_ns > right->given_ns) - (left->given_ns < right->given_ns);
+}
+
+/* Those of blocking calls are left out: when the call returned the host was done with them. */
+static void find_host_copies(struct finder *finder)
+{
+	const struct gt_trace *trace = finder->trace;
+	bool *blocking = gt_allocate(trace->api_calls.count * sizeof(*blocking));
+
+	memset(blocking, 0, trace->api_calls.count * sizeof(*blocking));
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		if (sync->kind == GT_SYNC_BLOCKING_COPY && sync->api_call < trace->api_calls.count)
+			blocking[sync->api_call] = true;
+	gt_array_each(const struct gt_copy, copy, &trace->copies) {
+		const bool called = copy->api_call < trace->api_calls.count;
+
+		if ((is_of_devices(copy->src_kind) && is_of_devices(copy->dst_kind)) ||
+		    (called && blocking[copy->api_call]) || copy->stream >= trace->streams.count)
+			continue;
+		*gt_array_push(&finder->host_copies) = (struct host_copy){
+			.context = trace->streams.rows[copy->stream].context,
+			.given_ns = called ? trace->api_calls.rows[copy->api_call].start_ns
+		                           : copy->start_ns,
+		};
+	}
+	gt_array_free(blocking);
+	if (finder->host_copies.count > 1)
+		qsort(finder->host_copies.rows, finder->host_copies.count,
+		      sizeof(*finder->host_copies.rows), by_context_and_time);
+}
+
+static bool copied_between(const struct finder *finder, gt_id context, gt_time from_ns,
+                           gt_time to_ns)
+{
+	const struct host_copy from = {context, from_ns};
+	const struct host_copy to = {context, to_ns};
+
+	if (finder->host_copies.count == 0)
+		return false;
+	return gt_count_before(&finder->host_copies, &from, by_context_and_time) <
+	       gt_count_before(&finder->host_copies, &to, by_context_and_time);
+}
+
+static bool has_managed(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_allocation, allocation, &trace->allocations)
+		if (allocation->kind == GT_MEMORY_CALL_ALLOCATE_MANAGED)
+			return true;
+	return false;
+}
+
+static void finder_init(struct finder *finder, const struct gt_view *view, uint64_t small_bytes)
+{
+	const struct gt_trace *trace = view->trace;
+
+	*finder = (struct finder){
+		.view = view,
+		.trace = trace,
+		.devices = gt_covered_devices(trace),
+		.charged = gt_allocate(trace->devices.count * sizeof(*finder->charged)),
+		.bound_ns = (gt_time)gt_trace_clock_bound(trace),
+		.small_bytes = small_bytes,
+		.has_managed = has_managed(trace),
+	};
+	for (size_t i = 0; i < trace->devices.count; i++)
+		finder->charged[i] = 0;
+	gt_thread_calls_init(&finder->calls, trace);
+	gt_stream_order_init(&finder->order, trace, NULL);
+	find_edges(finder);
+	find_work(finder);
+	find_host_copies(finder);
+}
+
+static void finder_release(struct finder *finder)
+{
+	gt_covered_devices_release(finder->devices, finder->trace);
+	gt_thread_calls_release(&finder->calls);
+	gt_stream_order_release(&finder->order);
+	gt_array_free(finder->edge_of_sync);
+	gt_array_free(finder->stream_of_call);
+	gt_array_free(finder->charged);
+	gt_array_release(&finder->host_copies);
+	gt_array_release(&finder->latest_ns);
+}
+
+/* ---- one wait ---- */
+
+static const struct gt_edge *edge_of(const struct finder *finder, gt_id sync)
+{
+	const gt_id edge = finder->edge_of_sync[sync];
+
+	return edge == GT_NONE ? NULL : &finder->trace->edges.rows[edge];
+}
+
+static gt_id device_of_edge(const struct gt_trace *trace, const struct gt_edge *edge)
+{
+	if (edge->from_table == GT_TABLE_kernels)
+		return trace->kernels.rows[edge->from_row].device;
+	if (edge->from_table == GT_TABLE_copies)
+		return trace->copies.rows[edge->from_row].device;
+	return trace->fills.rows[edge->from_row].device;
+}
+
+static gt_id device_of(const struct finder *finder, const struct gt_sync *sync,
+                       const struct gt_edge *edge)
+{
+	const struct gt_trace *trace = finder->trace;
+	const gt_id device = edge ? device_of_edge(trace, edge) : GT_NONE;
+
+	if (device < trace->devices.count)
+		return device;
+	return sync->context < trace->contexts.count ? trace->contexts.rows[sync->context].device
+	                                             : GT_NONE;
+}
+
+static bool is_plain(gt_count kind)
+{
+	return kind == GT_SYNC_STREAM_SYNCHRONIZE || kind == GT_SYNC_CONTEXT_SYNCHRONIZE ||
+	       kind == GT_SYNC_EVENT_SYNCHRONIZE;
+}
+
+/* Whether the GPU, or the stream, had been given anything before. */
+static bool was_given_any(const struct finder *finder, const struct gt_sync *sync, gt_id device)
+{
+	if (sync->kind == GT_SYNC_STREAM_SYNCHRONIZE && sync->stream < finder->trace->streams.count)
+		return gt_stream_order_from(&finder->order, sync->stream, sync->start_ns) > 0;
+	if (device >= finder->trace->devices.count)
+		return true;
+	return gt_covered_begun(&finder->devices[device].all, sync->end_ns) > 0;
+}
+
+/*
+ * What takes long although all that is recorded was done waits for something else: a function of
+ * the host, a value, another process.
+ */
+static enum gt_wait_outcome outcome_of(const struct finder *finder, const struct gt_host_wait *wait)
+{
+	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
+	const struct gt_edge *edge = edge_of(finder, wait->sync);
+	const bool at_once = wait->blocked_ns < GT_GAP_SHORT_NS;
+
+	if (sync->result != 0)
+		return GT_WAIT_UNKNOWN;
+	if (edge && end_of_step(finder->trace, edge->from_table, edge->from_row) > sync->start_ns)
+		return GT_WAIT_BLOCKED;
+	if (edge)
+		return at_once ? GT_WAIT_DONE : GT_WAIT_UNKNOWN;
+	if (is_plain(sync->kind) && sync->kind != GT_SYNC_EVENT_SYNCHRONIZE && at_once &&
+	    !finder->view->by_work && !was_given_any(finder, sync, wait->device))
+		return GT_WAIT_NOTHING;
+	return GT_WAIT_UNKNOWN;
+}
+
+/*
+ * Whether the GPU ran dry in the wait, and nobody had asked for more when the host came back. A gap
+ * is charged once, to the first wait that made it.
+ */
+static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
+{
+	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
+	const struct gt_covered *all = &finder->devices[wait->device].all;
+	const size_t begun = gt_covered_begun(all, sync->end_ns);
+	const struct gt_covered_stretch *last;
+	const struct gt_covered_stretch *next;
+
+	if (begun == 0 || begun >= all->stretches.count || begun <= finder->charged[wait->device])
+		return;
+	last = &all->stretches.rows[begun - 1];
+	next = &all->stretches.rows[begun];
+	if (last->end_ns > sync->end_ns + finder->bound_ns || last->end_ns <= sync->start_ns ||
+	    next->asked_by >= finder->trace->api_calls.count ||
+	    finder->trace->api_calls.rows[next->asked_by].start_ns < sync->end_ns)
+		return;
+	finder->charged[wait->device] = begun;
+	wait->emptied = true;
+	wait->gap_ns = next->start_ns - last->end_ns;
+}
+
+static void see_gpu(struct finder *finder, struct gt_host_wait *wait)
+{
+	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
+	const struct gt_interval inside = {sync->start_ns, sync->end_ns};
+	const struct gt_covered_device *device;
+
+	if (wait->device >= finder->trace->devices.count)
+		return;
+	device = &finder->devices[wait->device];
+	wait->busy_ns = (int64_t)gt_covered_within(&device->kernels, inside);
+	wait->idle_ns = wait->blocked_ns - (int64_t)gt_covered_within(&device->all, inside);
+	charge_gap(finder, wait);
+}
+
+/* ---- what could be left out ---- */
+
+/* What a thread waited for. */
+struct awaited {
+	gt_id thread;
+	gt_count table;
+	gt_id row;
+};
+
+/* Whether the thread had waited for the same thing before. */
+static bool has_waited_for(struct finder *finder, gt_id thread, const struct gt_edge *edge)
+{
+	const struct awaited awaited = {thread, edge->from_table, edge->from_row};
+	const size_t known = gt_index_count(finder->waited);
+
+	return gt_index_add(finder->waited, &awaited) < known;
+}
+
+/* What waits of one thread are about: each is told apart from those for other streams. */
+struct subject {
+	gt_id thread;
+	gt_count kind;
+	gt_id context;
+	gt_id stream;
+};
+
+static gt_id stream_of(const struct gt_trace *trace, const struct gt_sync *sync)
+{
+	return sync->stream == GT_NONE && sync->record < trace->syncs.count
+	               ? trace->syncs.rows[sync->record].stream
+	               : sync->stream;
+}
+
+/* When the thread's wait for the same thing before this one returned; 0: it is the first. */
+static gt_time latest_wait(struct finder *finder, const struct gt_sync *sync)
+{
+	const struct subject subject = {
+		.thread = sync->thread,
+		.kind = sync->kind,
+		.context = sync->context,
+		.stream = stream_of(finder->trace, sync),
+	};
+	const size_t number = gt_index_add(finder->subjects, &subject);
+	gt_time latest_ns;
+
+	if (number == finder->latest_ns.count)
+		*gt_array_push(&finder->latest_ns) = 0;
+	latest_ns = finder->latest_ns.rows[number];
+	finder->latest_ns.rows[number] = sync->end_ns;
+	return latest_ns;
+}
+
+static bool is_bookkeeping(const struct gt_trace *trace, const struct gt_api_call *call)
+{
+	const char *function = gt_trace_text(trace, call->function);
+
+	return call->kind == GT_API_OTHER ||
+	       (call->kind == GT_API_EVENT &&
+	        (strstr(function, "EventRecord") || strstr(function, "EventCreate")));
+}
+
+/* The next call of the thread that is about work; GT_NONE: there is none, or it is not known. */
+static gt_id next_call(const struct finder *finder, const struct gt_sync *sync)
+{
+	const struct gt_trace *trace = finder->trace;
+	const struct gt_interval rest = {sync->end_ns, sync->end_ns};
+	size_t at;
+
+	if (sync->thread >= trace->threads.count)
+		return GT_NONE;
+	at = gt_thread_calls_reaching(&finder->calls, rest, sync->thread).end;
+	for (; at < finder->calls.first[sync->thread + 1]; at++)
+		if (!is_bookkeeping(trace, &trace->api_calls.rows[finder->calls.rows[at]]))
+			return finder->calls.rows[at];
+	return GT_NONE;
+}
+
+/*
+ * Whether the thread read the time between two events before it went on: the wait was for that. Of
+ * what other threads did meanwhile no more than some rows are looked at.
+ */
+static bool was_to_measure(const struct gt_trace *trace, gt_id row, gt_time until_ns)
+{
+	const gt_id thread = trace->syncs.rows[row].thread;
+
+	for (size_t i = row + 1; i < trace->syncs.count && i <= row + (size_t)MOST_ROWS; i++) {
+		const struct gt_sync *sync = &trace->syncs.rows[i];
+
+		if (sync->start_ns >= until_ns)
+			return false;
+		if (sync->thread == thread && sync->kind == GT_SYNC_EVENT_ELAPSED_TIME)
+			return true;
+	}
+	return false;
+}
+
+/* The copy to the host that was waited for, where it is a small one of the thread's own. */
+static const struct gt_copy *small_read(const struct finder *finder, const struct gt_sync *sync,
+                                        const struct gt_edge *edge)
+{
+	const struct gt_trace *trace = finder->trace;
+	const struct gt_copy *copy;
+
+	if (edge->from_table != GT_TABLE_copies)
+		return NULL;
+	copy = &trace->copies.rows[edge->from_row];
+	if ((copy->kind != GT_COPY_DEVICE_TO_HOST && copy->kind != GT_COPY_ARRAY_TO_HOST) ||
+	    copy->size_bytes > finder->small_bytes || copy->api_call >= trace->api_calls.count ||
+	    trace->api_calls.rows[copy->api_call].thread != sync->thread)
+		return NULL;
+	return copy;
+}
+
+/* The copy from pageable memory that was waited for, where the thread had asked for it. */
+static const struct gt_copy *pageable_copy(const struct finder *finder, const struct gt_sync *sync,
+                                           const struct gt_edge *edge)
+{
+	const struct gt_trace *trace = finder->trace;
+	const struct gt_copy *copy;
+
+	if (edge->from_table != GT_TABLE_copies)
+		return NULL;
+	copy = &trace->copies.rows[edge->from_row];
+	return copy->src_kind == GT_MEMORY_PAGEABLE && is_of_devices(copy->dst_kind) &&
+	                       copy->api_call < trace->api_calls.count &&
+	                       trace->api_calls.rows[copy->api_call].thread == sync->thread
+	               ? copy
+	               : NULL;
+}
+
+/*
+ * More work came next, and no copy between host and device was under way that the wait could have
+ * been for: for its result, or to use the host's side of it again.
+ */
+static enum gt_wait_reason followed_by(struct finder *finder, struct gt_host_wait *wait,
+                                       const struct gt_edge *edge, gt_time latest_ns)
+{
+	const struct gt_trace *trace = finder->trace;
+	const struct gt_sync *sync = &trace->syncs.rows[wait->sync];
+	const gt_id next = next_call(finder, sync);
+	const gt_id stream = next < trace->api_calls.count ? finder->stream_of_call[next] : GT_NONE;
+	gt_id awaited;
+
+	if (stream >= trace->streams.count || finder->has_managed || trace->whole.cut ||
+	    was_to_measure(trace, wait->sync, trace->api_calls.rows[next].start_ns) ||
+	    copied_between(finder, trace->streams.rows[stream].context, latest_ns, sync->end_ns))
+		return GT_WAIT_NEEDED;
+	awaited = edge->from_table == GT_TABLE_kernels  ? trace->kernels.rows[edge->from_row].stream
+	          : edge->from_table == GT_TABLE_copies ? trace->copies.rows[edge->from_row].stream
+	                                                : trace->fills.rows[edge->from_row].stream;
+	wait->next_call = next;
+	wait->host_ns = trace->api_calls.rows[next].start_ns - sync->end_ns;
+	return awaited == stream ? GT_WAIT_SAME_STREAM : GT_WAIT_OTHER_STREAM;
+}
+
+static enum gt_wait_reason reason_of(struct finder *finder, struct gt_host_wait *wait)
+{
+	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
+	const struct gt_edge *edge = edge_of(finder, wait->sync);
+	const gt_time latest_ns = is_plain(sync->kind) ? latest_wait(finder, sync) : 0;
+	const bool again = edge && has_waited_for(finder, sync->thread, edge);
+	const struct gt_copy *read = edge ? small_read(finder, sync, edge) : NULL;
+	const struct gt_copy *pageable = edge ? pageable_copy(finder, sync, edge) : NULL;
+
+	if (sync->result != 0)
+		return GT_WAIT_NEEDED;
+	if (wait->outcome == GT_WAIT_NOTHING ||
+	    (again && wait->outcome == GT_WAIT_DONE && is_plain(sync->kind)))
+		return GT_WAIT_IDLE;
+	if (wait->outcome != GT_WAIT_BLOCKED)
+		return GT_WAIT_NEEDED;
+	if (read) {
+		wait->bytes = (int64_t)read->size_bytes;
+		return GT_WAIT_SMALL_READ;
+	}
+	if (pageable) {
+		wait->bytes = (int64_t)pageable->size_bytes;
+		return GT_WAIT_PAGEABLE;
+	}
+	return is_plain(sync->kind) ? followed_by(finder, wait, edge, latest_ns) : GT_WAIT_NEEDED;
+}
+
+static void add_wait(struct finder *finder, struct gt_host_waits *waits, gt_id row)
+{
+	const struct gt_trace *trace = finder->trace;
+	const struct gt_sync *sync = &trace->syncs.rows[row];
+	struct gt_host_wait *wait = gt_array_push(&waits->list);
+
+	*wait = (struct gt_host_wait){
+		.sync = row,
+		.device = device_of(finder, sync, edge_of(finder, row)),
+		.function = sync->api_call < trace->api_calls.count
+	                            ? trace->api_calls.rows[sync->api_call].function
+	                            : 0,
+		.owner = gt_owner_of_call(trace, sync->api_call),
+		.blocked_ns = sync->end_ns - sync->start_ns,
+		.next_call = GT_NONE,
+	};
+	see_gpu(finder, wait);
+	wait->outcome = outcome_of(finder, wait);
+	wait->reason = reason_of(finder, wait);
+}
+
+void gt_host_waits_init(struct gt_host_waits *waits, const struct gt_view *view,
+                        uint64_t small_bytes)
+{
+	const struct gt_trace *trace = view->trace;
+	struct finder finder;
+
+	finder_init(&finder, view, small_bytes);
+	finder.waited = gt_index_new(sizeof(struct awaited));
+	finder.subjects = gt_index_new(sizeof(struct subject));
+	*waits = (struct gt_host_waits){
+		.has_calls = gt_trace_has_calls(trace),
+		.has_gaps = gt_trace_has_calls(trace) && !trace->whole.cut,
+		.has_managed = finder.has_managed,
+	};
+	for (gt_id row = 0; row < trace->syncs.count; row++) {
+		const struct gt_sync *sync = &trace->syncs.rows[row];
+
+		if (gt_sync_waits_host(sync->kind) &&
+		    gt_timed(sync->flags, sync->start_ns, sync->end_ns))
+			add_wait(&finder, waits, row);
+	}
+	gt_index_free(finder.waited);
+	gt_index_free(finder.subjects);
+	finder_release(&finder);
+}
+
+void gt_host_waits_release(struct gt_host_waits *waits)
+{
+	gt_array_release(&waits->list);
+}

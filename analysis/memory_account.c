@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/memory_account.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "analysis/measured.h"
+#include "analysis/memory_pools.h"
+#include "model/memory.h"
+#include "model/memory_libraries.h"
+#include "model/memory_owned.h"
+#include "model/memory_use.h"
+#include "model/view.h"
+
+/* What is found while lines are made. */
+struct book {
+	struct gt_account *account;
+	const struct gt_view *view;
+	const struct gt_trace *trace;
+	const gt_id *carriers;
+	gt_id device;
+	double *carried; /* by pool: of its carriers */
+	double *handed;  /* by pool: of its blocks */
+	bool *told;      /* by pool: it has blocks, at any time */
+	double ordered;  /* memory of CUDA's pools that is in use */
+	double graphs;   /* memory of graphs that is */
+	double program;
+	gt_time at_ns;
+};
+
+const char *gt_account_item_name(enum gt_account_item item)
+{
+	static const char *const names[] = {
+		[GT_ACCOUNT_TOTAL] = "device total",
+		[GT_ACCOUNT_POOL_IN_USE] = "framework, in use",
+		[GT_ACCOUNT_POOL_CACHED] = "framework, cached",
+		[GT_ACCOUNT_ORDERED_IN_USE] = "CUDA's pools, in use",
+		[GT_ACCOUNT_ORDERED_CACHED] = "CUDA's pools, cached",
+		[GT_ACCOUNT_GRAPHS] = "graphs",
+		[GT_ACCOUNT_LIBRARY] = "library",
+		[GT_ACCOUNT_PROGRAM] = "program",
+		[GT_ACCOUNT_CONTEXTS] = "contexts, modules",
+		[GT_ACCOUNT_OTHERS] = "other processes",
+		[GT_ACCOUNT_RESERVED] = "driver reserved",
+		[GT_ACCOUNT_UNCLAIMED] = "unclaimed",
+	};
+
+	return names[item];
+}
+
+static struct gt_account_line *add_line(struct book *book, enum gt_account_item item, double bytes,
+                                        const char *source)
+{
+	struct gt_account_line *line = gt_array_push(&book->account->lines);
+
+	*line = (struct gt_account_line){
+		.item = item, .pool = GT_NONE, .bytes = bytes, .source = source};
+	return line;
+}
+
+/* What nobody has of it needs no line. */
+static void add_some(struct book *book, enum gt_account_item item, double bytes, const char *source)
+{
+	if (bytes > 0)
+		(void)add_line(book, item, bytes, source);
+}
+
+static struct gt_account_line *line_of_library(struct book *book, struct gt_memory_library library)
+{
+	gt_array_each(struct gt_account_line, line, &book->account->lines)
+		if (line->item == GT_ACCOUNT_LIBRARY && strcmp(line->name, library.name) == 0)
+			return line;
+
+	struct gt_account_line *line =
+		add_line(book, GT_ACCOUNT_LIBRARY, 0, "CUDA's calls, by who asked");
+
+	line->name = library.name;
+	line->keeps = library.keeps;
+	return line;
+}
+
+static void see_allocation(struct book *book, gt_id row)
+{
+	const struct gt_allocation *allocation = &book->trace->allocations.rows[row];
+	const double bytes = (double)gt_memory_bytes_on(allocation, book->device);
+	const gt_id pool = book->carriers[row];
+	struct gt_memory_library library;
+
+	if (bytes == 0 || !gt_memory_is_there(book->trace, allocation, book->at_ns))
+		return;
+	library = gt_memory_library_of(gt_trace_text(book->trace, allocation->library));
+	if (pool != GT_NONE)
+		book->carried[pool] += bytes;
+	else if (gt_memory_owner(allocation) == GT_MEMORY_OF_POOL)
+		book->ordered += bytes;
+	else if (gt_memory_owner(allocation) == GT_MEMORY_OF_GRAPH)
+		book->graphs += bytes;
+	else if (library.name)
+		line_of_library(book, library)->bytes += bytes;
+	else
+		book->program += bytes;
+}
+
+static void see_blocks(struct book *book)
+{
+	gt_array_each(const struct gt_pool_block, block, &book->trace->pool_blocks) {
+		if (block->pool >= book->trace->pools.count)
+			continue;
+		book->told[block->pool] = true;
+		if (gt_memory_block_is_out(block, book->at_ns))
+			book->handed[block->pool] += (double)block->size_bytes;
+	}
+}
+
+/*
+ * What a pool has reserved and whose carriers are not known is in what its own library, or the
+ * program, allocated.
+ */
+static void take_off(struct book *book, double bytes)
+{
+	gt_array_each(struct gt_account_line, line, &book->account->lines) {
+		double part;
+
+		if (!line->keeps)
+			continue;
+		part = fmin(bytes, line->bytes);
+		line->bytes -= part;
+		bytes -= part;
+	}
+	book->program = fmax(0, book->program - bytes);
+}
+
+static void add_pool(struct book *book, gt_id pool)
+{
+	static const char statistics[] = "the pool's own statistics";
+	static const char blocks[] = "the pool's blocks";
+	const gt_time at_ns = book->at_ns;
+	const double said_used = gt_pool_told(book->trace, pool, "bytes_in_use", at_ns);
+	const double said_reserved = gt_pool_told(book->trace, pool, "bytes_reserved", at_ns);
+	const double used = book->told[pool] ? book->handed[pool] : said_used;
+	double reserved = book->carried[pool];
+	struct gt_account_line *line;
+
+	if (said_reserved > reserved) {
+		take_off(book, said_reserved - reserved);
+		reserved = said_reserved;
+	}
+	if (!(reserved > 0) && !(used > 0))
+		return;
+	line = add_line(book, GT_ACCOUNT_POOL_IN_USE, used, book->told[pool] ? blocks : statistics);
+	line->pool = pool;
+	if (isnan(used))
+		line->source = "not told";
+	line = add_line(book, GT_ACCOUNT_POOL_CACHED, fmax(0, reserved - (used > 0 ? used : 0)),
+	                book->carried[pool] < said_reserved ? statistics
+	                                                    : "CUDA's calls - what is in use");
+	line->pool = pool;
+}
+
+/*
+ * Of CUDA's own pools on the device, that of graphs too, what they say they have reserved; NAN:
+ * nobody asked them.
+ */
+static double reserved_by_cuda(const struct book *book)
+{
+	double sum = NAN;
+
+	for (size_t i = 0; i < book->trace->pools.count; i++) {
+		const struct gt_pool *pool = &book->trace->pools.rows[i];
+		double bytes;
+
+		if (pool->teller != GT_TELLER_CUDA || pool->device != book->device)
+			continue;
+		bytes = gt_pool_told(book->trace, (gt_id)i, "bytes_reserved", book->at_ns);
+		if (!isnan(bytes))
+			sum = isnan(sum) ? bytes : sum + bytes;
+	}
+	return sum;
+}
+
+static void add_ordered(struct book *book)
+{
+	const double reserved = reserved_by_cuda(book);
+
+	add_some(book, GT_ACCOUNT_ORDERED_IN_USE, book->ordered, "CUDA's calls");
+	add_some(book, GT_ACCOUNT_GRAPHS, book->graphs, "CUDA's calls");
+	if (!isnan(reserved))
+		add_some(book, GT_ACCOUNT_ORDERED_CACHED, reserved - book->ordered - book->graphs,
+		         "the pools' own statistics - what is in use");
+	else if (book->ordered + book->graphs > 0)
+		(void)add_line(book, GT_ACCOUNT_ORDERED_CACHED, NAN, "not measured");
+}
+
+static void add_pools(struct book *book)
+{
+	for (size_t i = 0; i < book->trace->pools.count; i++)
+		if (book->trace->pools.rows[i].teller != GT_TELLER_CUDA &&
+		    book->trace->pools.rows[i].device == book->device)
+			add_pool(book, (gt_id)i);
+}
+
+static void see_all(struct book *book)
+{
+	const size_t pools = book->trace->pools.count;
+
+	book->carried = gt_allocate((pools + 1) * sizeof(*book->carried));
+	book->handed = gt_allocate((pools + 1) * sizeof(*book->handed));
+	book->told = gt_allocate((pools + 1) * sizeof(*book->told));
+	for (size_t i = 0; i <= pools; i++) {
+		book->carried[i] = book->handed[i] = 0;
+		book->told[i] = false;
+	}
+	for (size_t i = 0; i < book->trace->allocations.count; i++)
+		see_allocation(book, (gt_id)i);
+	see_blocks(book);
+	add_pools(book);
+	add_ordered(book);
+	(void)add_line(book, GT_ACCOUNT_PROGRAM, book->program, "CUDA's calls");
+	gt_array_free(book->carried);
+	gt_array_free(book->handed);
+	gt_array_free(book->told);
+}
+
+/* The value next to a moment, and when it was read; NAN: none. */
+static double sampled(const struct book *book, const char *name, gt_time *sampled_ns)
+{
+	const struct gt_counter *counter = gt_counter_find(book->trace, book->device, name);
+	struct gt_measured values;
+	double value = NAN;
+	gt_time nearest = INT64_MAX;
+
+	if (!counter)
+		return NAN;
+	values = gt_measured_of(book->trace, counter);
+	for (size_t i = 0; i < values.count; i++) {
+		const gt_time away = values.times_ns[i] > book->at_ns
+		                             ? values.times_ns[i] - book->at_ns
+		                             : book->at_ns - values.times_ns[i];
+
+		if (away >= nearest)
+			continue;
+		nearest = away;
+		value = values.values[i];
+		*sampled_ns = values.times_ns[i];
+	}
+	gt_measured_release(&values);
+	return value;
+}
+
+static void add_measured(struct book *book, enum gt_account_item item, double bytes,
+                         const char *source)
+{
+	(void)add_line(book, item, bytes, isnan(bytes) ? "not measured" : source);
+}
+
+static double claimed(const struct gt_account *account)
+{
+	double sum = 0;
+
+	gt_array_each(const struct gt_account_line, line, &account->lines)
+		if (line->item != GT_ACCOUNT_TOTAL && !isnan(line->bytes))
+			sum += line->bytes;
+	return sum;
+}
+
+/* Some of NVML's samples; NAN: not measured. */
+struct samples {
+	double total; /* with what is reserved */
+	double others;
+	double reserved;
+	gt_time time_ns; /* of the total; 0: there is none */
+};
+
+static double or_0(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+static struct samples sample(const struct book *book)
+{
+	struct samples samples;
+	gt_time other_ns = 0;
+
+	samples.time_ns = 0;
+	samples.total = sampled(book, "memory_used_bytes", &samples.time_ns);
+	samples.others = sampled(book, "others_memory_bytes", &other_ns);
+	samples.reserved = sampled(book, "memory_reserved_bytes", &other_ns);
+	samples.total += or_0(samples.reserved);
+	return samples;
+}
+
+/* When NVML was asked first; 0: it was not. */
+static gt_time first_sample_ns(const struct book *book)
+{
+	const struct gt_counter *counter =
+		gt_counter_find(book->trace, book->device, "memory_used_bytes");
+	struct gt_measured values = {0};
+	gt_time at_ns = 0;
+
+	if (counter)
+		values = gt_measured_of(book->trace, counter);
+	if (values.count)
+		at_ns = values.times_ns[0];
+	gt_measured_release(&values);
+	return at_ns;
+}
+
+/*
+ * What was in use when NVML was first asked and nobody claimed then: contexts, the modules loaded
+ * so far, and what other processes have that NVML does not list. NAN: that was not earlier.
+ */
+static double unclaimed_at_first(const struct book *book)
+{
+	const gt_time first_ns = first_sample_ns(book);
+	struct gt_account account = {.at_ns = first_ns};
+	struct book earlier = *book;
+	struct samples samples;
+	double rest;
+
+	if (first_ns == 0 || first_ns >= book->account->sampled_ns)
+		return NAN;
+	earlier.account = &account;
+	earlier.at_ns = first_ns;
+	earlier.ordered = earlier.graphs = earlier.program = 0;
+	samples = sample(&earlier);
+	see_all(&earlier);
+	rest = samples.total - claimed(&account) - or_0(samples.others) - or_0(samples.reserved);
+	gt_account_release(&account);
+	return rest;
+}
+
+/* Of all contexts on the device; NAN where one is not measured. */
+static double contexts_measured(const struct book *book)
+{
+	double bytes = 0;
+	bool found = false;
+
+	gt_array_each(const struct gt_context, context, &book->trace->contexts) {
+		if (context->device != book->device)
+			continue;
+		bytes += context->memory_bytes;
+		found = true;
+	}
+	return found ? bytes : NAN;
+}
+
+/* What modules take that are loaded later is mostly in what contexts have taken by then. */
+static void add_contexts(struct book *book)
+{
+	const double measured = contexts_measured(book);
+
+	if (!isnan(measured)) {
+		(void)add_line(book, GT_ACCOUNT_CONTEXTS, measured,
+		               "NVML, of the process, when first read, - what it had allocated");
+		return;
+	}
+	add_measured(book, GT_ACCOUNT_CONTEXTS, unclaimed_at_first(book),
+	             "estimated: in use when NVML was first asked, and claimed by nobody");
+}
+
+void gt_account_init(struct gt_account *account, const struct gt_view *view, const gt_id *carriers,
+                     gt_id device, gt_time at_ns)
+{
+	struct book book = {
+		.account = account,
+		.view = view,
+		.trace = view->trace,
+		.carriers = carriers,
+		.device = device,
+		.at_ns = at_ns,
+	};
+	struct samples samples;
+
+	*account = (struct gt_account){.at_ns = at_ns};
+	samples = sample(&book);
+	account->sampled_ns = samples.time_ns;
+	add_measured(&book, GT_ACCOUNT_TOTAL, samples.total, "NVML");
+	see_all(&book);
+	add_contexts(&book);
+	add_measured(&book, GT_ACCOUNT_OTHERS, samples.others, "NVML");
+	if (!isnan(samples.reserved))
+		add_measured(&book, GT_ACCOUNT_RESERVED, samples.reserved, "NVML");
+	add_measured(&book, GT_ACCOUNT_UNCLAIMED, samples.total - claimed(account),
+	             "the total - all lines above");
+}
+
+void gt_account_release(struct gt_account *account)
+{
+	gt_array_release(&account->lines);
+}
+
+double gt_account_sum(const struct gt_account *account, enum gt_account_item item)
+{
+	double sum = NAN;
+
+	gt_array_each(const struct gt_account_line, line, &account->lines)
+		if (line->item == item && !isnan(line->bytes))
+			sum = isnan(sum) ? line->bytes : sum + line->bytes;
+	return sum;
+}
+
+gt_time gt_account_peak_ns(const struct gt_view *view, gt_id device)
+{
+	const struct gt_counter *counter =
+		gt_counter_find(view->trace, device, "memory_used_bytes");
+	struct gt_measured values = {0};
+	double most = -1;
+	gt_time at_ns = 0;
+
+	if (counter)
+		values = gt_measured_of(view->trace, counter);
+	for (size_t i = 0; i < values.count; i++) {
+		if (values.values[i] <= most)
+			continue;
+		most = values.values[i];
+		at_ns = values.times_ns[i];
+	}
+	gt_measured_release(&values);
+	return at_ns;
+}
+
+gt_time gt_account_last_ns(const struct gt_view *view, gt_id device)
+{
+	const struct gt_counter *counter =
+		gt_counter_find(view->trace, device, "memory_used_bytes");
+	struct gt_measured values = {0};
+	gt_time at_ns = 0;
+
+	if (counter)
+		values = gt_measured_of(view->trace, counter);
+	if (values.count)
+		at_ns = values.times_ns[values.count - 1];
+	gt_measured_release(&values);
+	return at_ns;
+}

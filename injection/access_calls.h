@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_ACCESS_CALLS_H
+#define GT_INJECTION_ACCESS_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+/*
+ * Which memory API calls copy and fill, read from the parameters that CUPTI's callbacks carry; its
+ * records of copies and fills have no addresses. Nothing here keeps state.
+ */
+
+enum gt_access_kind {
+#define ACCESS_KIND(name, number, words, writes) GT_ACCESS_##name = (number),
+#include "format/access_kinds.def"
+};
+
+/* Rows of so many bytes, each pitch bytes behind the one before; one row has no pitch. */
+struct gt_access_fact {
+	enum gt_access_kind kind;
+	uint32_t rows;
+	uint64_t address;
+	uint64_t size_bytes;
+	uint64_t pitch;
+};
+
+enum { GT_ACCESSES_MOST = 2 }; /* of a call */
+
+struct gt_access_facts {
+	uint64_t stream; /* or one of GT_STREAM_... */
+	unsigned count;
+	struct gt_access_fact list[GT_ACCESSES_MOST];
+};
+
+struct gt_access_call {
+	uint64_t default_stream;
+	void (*read)(const CUpti_CallbackData *data, struct gt_access_facts *facts);
+};
+
+/* NULL: the call copies and fills nothing that is listed. */
+const struct gt_access_call *gt_access_call_find(bool driver, CUpti_CallbackId id);
+
+/* What is empty is left out. */
+void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
+                         struct gt_access_facts *facts);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
+#include "injection/access_calls.h"
+#include "injection/services.h"
+#include "injection/source.h"
+
+/*
+ * Which memory copies and fills touch, from the parameters of the calls that ask for them: one
+ * record for what is read and one for what is written, at the entry of the call. What the call
+ * returns, and whether it made a node of a graph, its own records say.
+ */
+
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
+{
+	const struct gt_access_call *what = gt_access_call_find(call.driver, call.id);
+	struct gt_access_facts facts;
+	uint64_t now;
+
+	(void)state;
+	if (!what)
+		return NULL;
+	gt_access_call_read(what, call.data, &facts);
+	now = gt_stamp();
+	for (unsigned i = 0; i < facts.count; i++) {
+		const struct gt_access_fact *fact = &facts.list[i];
+		struct gt_record_access *record =
+			gt_emit_begin(session, GT_RECORD_access, sizeof(*record));
+
+		if (!record)
+			return NULL;
+		*record = (struct gt_record_access){
+			.start_ns = now,
+			.end_ns = now,
+			.address = fact->address,
+			.size_bytes = fact->size_bytes,
+			.pitch = fact->pitch,
+			.stream = facts.stream,
+			.correlation = call.data->correlationId,
+			.context = call.data->contextUid,
+			.rows = fact->rows,
+			.kind = fact->kind,
+			.flags = call.driver ? GT_RECORD_DRIVER_API : 0,
+		};
+		gt_emit_commit();
+	}
+	return NULL;
+}
+
+static bool is_known(bool driver, CUpti_CallbackId id)
+{
+	return gt_access_call_find(driver, id) != NULL;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	(void)state;
+	(void)err;
+	if (gt_settings_of(session)->accesses)
+		gt_want_known(session, is_known);
+	return 0;
+}
+
+const struct gt_source gt_source_accesses = {
+	.name = "accesses",
+	.start = start,
+	.hears = {.enter = enter},
+};

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/check_report.h"
+#include "base/error.h"
+#include "model/filter.h"
+#include "support/scene.h"
+
+static struct gt_result result;
+
+#define US(time) ((gt_time)(time)*1000)
+
+static void make(void)
+{
+	scene_begin(US(1000));
+}
+
+static void drop(void)
+{
+	gt_result_release(&result);
+	gt_trace_release(&trace);
+}
+
+TestSuite(critical_path, .init = make, .fini = drop);
+
+static gt_id call_in(gt_id range, const char *function, double start, double end)
+{
+	return trace_call_in(&trace, range, function, US(start), US(end));
+}
+
+static void kernel(gt_id of_stream, gt_id asked, gt_id of_shape, double start, double end)
+{
+	trace_kernel(&trace, of_stream, of_shape, US(start), US(end))->api_call = asked;
+}
+
+static void wait_for(gt_id asked, gt_id row)
+{
+	*gt_array_push(&trace.syncs) = (struct gt_sync){
+		.start_ns = trace.api_calls.rows[asked].start_ns,
+		.end_ns = trace.api_calls.rows[asked].end_ns,
+		.thread = thread,
+		.stream = stream,
+		.event = GT_NONE,
+		.record = GT_NONE,
+		.api_call = asked,
+		.kind = 3,
+	};
+	*gt_array_push(&trace.edges) = (struct gt_edge){
+		.from_table = GT_TABLE_kernels,
+		.from_row = row,
+		.to_table = GT_TABLE_syncs,
+		.to_row = (gt_id)trace.syncs.count - 1,
+		.sync = (gt_id)trace.syncs.count - 1,
+		.kind = GT_EDGE_HOST,
+	};
+}
+
+/*
+ * A step: gemm of 92 us, and beside it on another stream one of 40 us; the host waits for gemm,
+ * works for 18 us and launches once more.
+ */
+static void run_step(void)
+{
+	const gt_id side = (gt_id)trace.streams.count;
+	const gt_id other = trace_shape(&trace, "aside", 1, 32);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, US(130));
+	gt_id first;
+	gt_id second;
+	gt_id last;
+
+	*gt_array_push(&trace.streams) = (struct gt_stream){
+		.context = trace.streams.rows[stream].context, .number = 9, .flags = 2};
+	first = call_in(step, "cudaLaunchKernel", 0, 5);
+	second = call_in(step, "cudaLaunchKernel", 6, 11);
+	kernel(stream, first, shape, 8, 100);
+	kernel(side, second, other, 14, 54);
+	wait_for(call_in(step, "cudaStreamSynchronize", 12, 102), 0);
+	last = call_in(step, "cudaLaunchKernel", 120, 125);
+	kernel(stream, last, shape, 128, 200);
+}
+
+static size_t row_of(const char *section, const char *heading, const char *words)
+{
+	for (size_t i = 0; i < row_count(&result, section); i++)
+		if (strcmp(cell(&result, section, i, heading)->text, words) == 0)
+			return i;
+	cr_fatal("%s has no %s %s", section, heading, words);
+	return 0;
+}
+
+static void expect_kind(const char *kind, gt_time us)
+{
+	const size_t row = row_of("by_kind", "kind", kind);
+
+	expect_count(&result, "by_kind", row, "total_ns", US(us));
+}
+
+Test(critical_path, adds_up_to_the_time)
+{
+	gt_time sum_ns = 0;
+
+	run_step();
+	run_report(&result, "critical-path", &trace);
+	cr_assert(eq(sz, row_count(&result, "paths"), 1));
+	expect_count(&result, "paths", 0, "length_ns", US(200));
+	expect_count(&result, "paths", 0, "path_ns", US(200));
+	expect_count(&result, "paths", 0, "certain_ns", US(200));
+	expect_count(&result, "paths", 0, "assumed", 0);
+	expect_unknown(&result, "paths", 0, "ranges");
+	expect_kind("kernels", 92 + 72);
+	expect_kind("launch latency", 8 + 8);
+	expect_kind("return from a wait", 2);
+	expect_kind("program's own time", 18);
+	for (size_t i = 0; i < row_count(&result, "by_kind"); i++)
+		sum_ns += cell(&result, "by_kind", i, "total_ns")->count;
+	cr_expect(eq(i64, sum_ns, US(200)));
+}
+
+Test(critical_path, says_which_kernels_are_on_it_and_how_late_others_could_be)
+{
+	size_t row;
+
+	run_step();
+	run_report(&result, "critical-path", &trace);
+	row = row_of("kernels", "kernel", "gemm");
+	expect_count(&result, "kernels", row, "on_path", 2);
+	expect_count(&result, "kernels", row, "on_path_ns", US(164));
+	expect_real(&result, "kernels", row, "share_percent", 82.0);
+	expect_unknown(&result, "kernels", row, "slack_ns");
+	row = row_of("kernels", "kernel", "aside");
+	expect_count(&result, "kernels", row, "on_path", 0);
+	/* Nothing waits for it but the end. */
+	expect_count(&result, "kernels", row, "slack_ns", US(200 - 54));
+}
+
+Test(critical_path, runs_again_with_a_kernel_that_takes_no_time)
+{
+	size_t row;
+
+	run_step();
+	run_report(&result, "critical-path", &trace);
+	row = row_of("what_if", "change", "gemm takes no time");
+	/* The host would be through at 40: what runs beside it leads then. */
+	expect_count(&result, "what_if", row, "length_ns", US(54));
+	expect_count(&result, "what_if", row, "saved_ns", US(146));
+	expect_real(&result, "what_if", row, "saved_percent", 73.0);
+	row = row_of("what_if", "change", "as it is");
+	expect_count(&result, "what_if", row, "saved_ns", 0);
+}
+
+Test(critical_path, runs_again_with_kernels_by_their_names)
+{
+	size_t row;
+
+	run_step();
+	run_report_with(&result, "critical-path", &trace, "kernel=^asi");
+	row = row_of("what_if", "change", "kernels that fit ^asi take no time");
+	expect_count(&result, "what_if", row, "saved_ns", 0);
+}
+
+Test(critical_path, refuses_what_is_no_regular_expression)
+{
+	const struct gt_report *report = gt_report_find("critical-path");
+	const struct gt_view view = gt_view_of(&trace);
+	struct gt_arguments arguments;
+	struct gt_error err = {0};
+
+	gt_arguments_init(&arguments, report->parameters);
+	cr_assert(eq(int, gt_arguments_set(&arguments, report->parameters, "kernel=(", NULL), 0));
+	gt_result_init(&result);
+	cr_expect(lt(int, gt_report_run(report, &view, &arguments, &result, &err), 0));
+	cr_expect(ne(ptr, strstr(err.text, "no regular expression"), NULL));
+}
+
+Test(critical_path, says_which_waits_it_goes_through)
+{
+	run_step();
+	run_report(&result, "critical-path", &trace);
+	cr_assert(eq(sz, row_count(&result, "waits"), 1));
+	expect_words(&result, "waits", 0, "function", "cudaStreamSynchronize");
+	expect_count(&result, "waits", 0, "calls", 1);
+	expect_count(&result, "waits", 0, "call_ns", US(90));
+	expect_count(&result, "waits", 0, "return_ns", US(2));
+}
+
+Test(critical_path, of_each_range_goes_on_to_the_end_of_its_work)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	run_step();
+	gt_filter_init(&filter);
+	filter.marks_ranges = true;
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, "step", NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	run_report_on(&result, "critical-path", &view);
+	expect_count(&result, "paths", 0, "ranges", 1);
+	expect_count(&result, "paths", 0, "length_ns", US(200));
+	cr_assert(eq(sz, row_count(&result, "each"), 1));
+	expect_count(&result, "each", 0, "kernels_ns", US(164));
+	expect_count(&result, "each", 0, "host_ns", US(18));
+	expect_words(&result, "each", 0, "range", "step");
+	expect_words(&result, "by_range", 0, "range", "step");
+	expect_count(&result, "by_range", 0, "total_ns", US(200));
+	gt_filter_release(&filter);
+}
+
+Test(critical_path, lists_the_longest_members_first)
+{
+	run_step();
+	run_report_with(&result, "critical-path", &trace, "top=2");
+	cr_assert(eq(sz, row_count(&result, "longest_members"), 2));
+	expect_count(&result, "longest_members", 0, "duration_ns", US(92));
+	expect_count(&result, "longest_members", 1, "duration_ns", US(72));
+	expect_words(&result, "longest_members", 0, "name", "gemm");
+	expect_words(&result, "longest_members", 0, "basis", "recorded");
+}
+
+Test(critical_path, says_why_there_is_none)
+{
+	run_report(&result, "critical-path", &trace);
+	cr_expect(gt_result_says_why_empty(&result));
+	cr_expect(zero(sz, row_count(&result, "paths")));
+}
+
+Test(critical_path, is_one_for_each_process)
+{
+	const gt_id neighbour = trace_process(&trace, "other", 200);
+	const gt_id its_thread = trace_thread(&trace, neighbour, 201);
+
+	run_step();
+	trace_call(&trace, its_thread, "cudaMalloc", US(300), US(400));
+	run_report(&result, "critical-path", &trace);
+	cr_assert(eq(sz, row_count(&result, "paths"), 2));
+	expect_count(&result, "paths", 0, "length_ns", US(200));
+	expect_count(&result, "paths", 1, "length_ns", US(100));
+	cr_expect(has_remark(&result, "Each process has a path of its own"));
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/access_calls.h"
+
+#include <string.h>
+
+#include "injection/call_parameters.h"
+#include "support/check.h"
+
+static CUstream const stream = (CUstream)0x5000;
+static void *const here = (void *)0x10000;
+static void *const there = (void *)0x20000;
+
+static struct gt_access_facts read_call(bool driver, CUpti_CallbackId id, const void *params)
+{
+	const struct gt_access_call *call = gt_access_call_find(driver, id);
+	const CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER, .functionParams = params};
+	struct gt_access_facts facts;
+
+	memset(&facts, 0xaa, sizeof(facts));
+	cr_assert(ne(ptr, (void *)(uintptr_t)call, NULL), "callback id %u", id);
+	gt_access_call_read(call, &data, &facts);
+	return facts;
+}
+
+#define RUNTIME_FACTS(call, ...)                                                                   \
+	read_call(false, CUPTI_RUNTIME_TRACE_CBID_##call, &(call##_params){__VA_ARGS__})
+#define DRIVER_FACTS(call, ...)                                                                    \
+	read_call(true, CUPTI_DRIVER_TRACE_CBID_##call, &(call##_params){__VA_ARGS__})
+
+/* Names of callback ids, from CUPTI's own headers. */
+static const char *const runtime_names[1024] = {
+#include "fakes/runtime_names.inc"
+};
+static const char *const driver_names[1024] = {
+#include "fakes/driver_names.inc"
+};
+
+static void expect_fact(const struct gt_access_facts *facts, unsigned number,
+                        struct gt_access_fact expected)
+{
+	const struct gt_access_fact *fact = &facts->list[number];
+
+	cr_assert(gt(u32, facts->count, number));
+	cr_expect(eq(u32, fact->kind, expected.kind));
+	cr_expect(eq(u64, fact->address, expected.address));
+	cr_expect(eq(u64, fact->size_bytes, expected.size_bytes));
+	cr_expect(eq(u64, fact->pitch, expected.pitch));
+	cr_expect(eq(u32, fact->rows, expected.rows));
+}
+
+Test(access_calls, read_both_sides_of_a_copy)
+{
+	const struct gt_access_facts facts =
+		RUNTIME_FACTS(cudaMemcpyAsync_v3020, here, there, 4096, cudaMemcpyDefault, stream);
+
+	cr_assert(eq(u32, facts.count, 2));
+	cr_expect(eq(u64, facts.stream, 0x5000));
+	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_COPY_FROM, 1, 0x20000, 4096, 0});
+	expect_fact(&facts, 1, (struct gt_access_fact){GT_ACCESS_COPY_TO, 1, 0x10000, 4096, 0});
+}
+
+Test(access_calls, read_rows_with_what_is_between_them)
+{
+	const struct gt_access_facts facts = RUNTIME_FACTS(cudaMemcpy2D_v3020, here, 512, there,
+	                                                   100, 100, 8, cudaMemcpyHostToDevice);
+
+	cr_assert(eq(u32, facts.count, 2));
+	cr_expect(eq(u64, facts.stream, GT_STREAM_LEGACY));
+	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_COPY_FROM, 1, 0x20000, 800, 0});
+	expect_fact(&facts, 1, (struct gt_access_fact){GT_ACCESS_COPY_TO, 8, 0x10000, 100, 512});
+}
+
+Test(access_calls, read_fills_in_bytes)
+{
+	struct gt_access_facts facts = DRIVER_FACTS(cuMemsetD32Async, 0x10000, 7, 16, stream);
+
+	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_FILL, 1, 0x10000, 64, 0});
+	facts = DRIVER_FACTS(cuMemsetD2D16_v2, 0x10000, 256, 7, 16, 3);
+	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_FILL, 3, 0x10000, 32, 256});
+	facts = RUNTIME_FACTS(cudaMemset_ptds_v7000, here, 0, 64);
+	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_FILL, 1, 0x10000, 64, 0});
+	cr_expect(eq(u64, facts.stream, GT_STREAM_PER_THREAD));
+}
+
+Test(access_calls, leave_out_what_has_no_address_or_is_empty)
+{
+	struct gt_access_facts facts =
+		RUNTIME_FACTS(cudaMemcpyToSymbol_v3020, here, there, 64, 0, cudaMemcpyDefault);
+
+	cr_assert(eq(u32, facts.count, 1));
+	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_COPY_FROM, 1, 0x20000, 64, 0});
+	facts = RUNTIME_FACTS(cudaMemset_v3020, here, 0, 0);
+	cr_expect(eq(u32, facts.count, 0));
+	facts = RUNTIME_FACTS(cudaMemset2D_v3020, here, 512, 0, 64, 0);
+	cr_expect(eq(u32, facts.count, 0));
+	facts = RUNTIME_FACTS(cudaMemset_v3020, NULL, 0, 64);
+	cr_expect(eq(u32, facts.count, 0));
+}
+
+Test(access_calls, read_a_described_copy_where_it_begins)
+{
+	const CUDA_MEMCPY2D copy = {
+		.srcXInBytes = 8,
+		.srcY = 2,
+		.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+		.srcDevice = 0x10000,
+		.srcPitch = 256,
+		.dstMemoryType = CU_MEMORYTYPE_HOST,
+		.dstHost = there,
+		.dstPitch = 64,
+		.WidthInBytes = 64,
+		.Height = 4,
+	};
+	const CUDA_MEMCPY2D of_array = {
+		.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+		.dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+		.dstDevice = 0x30000,
+		.WidthInBytes = 64,
+		.Height = 1,
+	};
+	struct gt_access_facts facts = DRIVER_FACTS(cuMemcpy2DAsync_v2, &copy, stream);
+
+	cr_assert(eq(u32, facts.count, 2));
+	expect_fact(&facts, 0,
+	            (struct gt_access_fact){GT_ACCESS_COPY_FROM, 4, 0x10000 + 2 * 256 + 8, 64,
+	                                    256});
+	expect_fact(&facts, 1, (struct gt_access_fact){GT_ACCESS_COPY_TO, 1, 0x20000, 256, 0});
+	facts = DRIVER_FACTS(cuMemcpy2D_v2, &of_array);
+	cr_assert(eq(u32, facts.count, 1));
+	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_COPY_TO, 1, 0x30000, 64, 0});
+	facts = DRIVER_FACTS(cuMemcpy2D_v2, NULL);
+	cr_expect(eq(u32, facts.count, 0));
+}
+
+static bool has_one_of(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (strstr(name, *words))
+			return true;
+	return false;
+}
+
+/* Copies and fills by their names, but for those that the list says are not there. */
+static bool touches_memory(const char *name)
+{
+	static const char *const words[] = {"Memcpy", "Memset", NULL};
+	static const char *const others[] = {"3D",     "Batch", "Node",           "Array", "cu64",
+	                                     "AtoH",   "HtoA",  "AtoD",           "DtoA",  "AtoA",
+	                                     "Params", "Graph", "WithAttributes", NULL};
+
+	return has_one_of(name, words) && !has_one_of(name, others);
+}
+
+/* A call of CUDA 3.1, which a later one of the same name replaced, or one without parameters. */
+static bool is_replaced(const char *name)
+{
+	static const char *const first[] = {"cuMemcpyHtoD",
+	                                    "cuMemcpyDtoH",
+	                                    "cuMemcpyDtoD",
+	                                    "cuMemcpyHtoDAsync",
+	                                    "cuMemcpyDtoHAsync",
+	                                    "cuMemcpyDtoDAsync",
+	                                    "cuMemcpy2D",
+	                                    "cuMemcpy2DUnaligned",
+	                                    "cuMemcpy2DAsync",
+	                                    "cuMemsetD8",
+	                                    "cuMemsetD16",
+	                                    "cuMemsetD32",
+	                                    "cuMemsetD2D8",
+	                                    "cuMemsetD2D16",
+	                                    "cuMemsetD2D32",
+	                                    "cuMemcpy_v2",
+	                                    NULL};
+
+	for (size_t i = 0; first[i]; i++)
+		if (strcmp(name, first[i]) == 0)
+			return true;
+	return false;
+}
+
+Test(access_calls, know_every_call_that_copies_or_fills)
+{
+	size_t seen = 0;
+
+	for (CUpti_CallbackId id = 0; id < 1024; id++) {
+		const char *names[] = {runtime_names[id], driver_names[id]};
+
+		for (int driver = 0; driver < 2; driver++) {
+			if (!names[driver] || !touches_memory(names[driver]) ||
+			    is_replaced(names[driver]))
+				continue;
+			seen++;
+			cr_expect(gt_access_call_find(driver, id) != NULL, "%s is not listed",
+			          names[driver]);
+		}
+	}
+	cr_expect(gt(sz, seen, 60));
+	cr_expect(gt_access_call_find(true, CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2) == NULL);
+	cr_expect(gt_access_call_find(true, 100000) == NULL);
+}
