@@ -23,6 +23,14 @@ _Static_assert(offsetof(CUpti_ActivityOverhead3, correlationId) ==
                        offsetof(CUpti_ActivityOverhead2, correlationId),
                "so is an overhead record");
 
+/* What the records of an older CUPTI do not reach to reads as 0. */
+static struct gt_raw_place place_in(uint32_t record_bytes, size_t offset, size_t width)
+{
+	if (offset + width > record_bytes)
+		return (struct gt_raw_place){0};
+	return (struct gt_raw_place){.offset = (uint16_t)offset, .width = (uint16_t)width};
+}
+
 void gt_layout_fill(struct gt_activity_layout *layout, uint32_t cupti_version)
 {
 	layout->cupti_version = cupti_version;
@@ -33,8 +41,8 @@ void gt_layout_fill(struct gt_activity_layout *layout, uint32_t cupti_version)
 		layout->sizes[GT_ACTIVITY_##name] = sizeof(before);
 #define RAW(name, field, member)                                                                   \
 	layout->places[GT_RAW_##name##_##field] =                                                  \
-		(struct gt_raw_place){.offset = offsetof(raw_##name, member),                      \
-	                              .width = sizeof(((raw_##name *)NULL)->member)};
+		place_in(layout->sizes[GT_ACTIVITY_##name], offsetof(raw_##name, member),          \
+	                 sizeof(((raw_##name *)NULL)->member));
 #include "format/activity.def"
 
 	if (cupti_version < GT_CUPTI_13_0)
