@@ -99,19 +99,24 @@ static double fragmentation(double largest, double all)
 	return all > 0 && largest >= 0 ? 100 * (1 - largest / all) : NAN;
 }
 
-/* Sample by sample, where both figures are of the same samples. */
-static void find_worst(const struct gt_view *view, gt_id pool, const char *all_name,
-                       struct gt_pool_figures *figures)
+/* Of samples that have both figures: the largest free piece may be told more rarely. */
+static void find_fragmentation(const struct gt_view *view, gt_id pool, const char *all_name,
+                               struct gt_pool_figures *figures)
 {
 	struct gt_measured largest = measured(view->trace, pool, "largest_free_block");
 	struct gt_measured all = measured(view->trace, pool, all_name);
+	size_t at = 0; /* in all */
 
-	for (size_t i = 0; i < largest.count && i < all.count; i++) {
-		const double percent = fragmentation(largest.values[i], all.values[i]);
+	for (size_t i = 0; i < largest.count; i++) {
+		double percent;
 
-		if (largest.times_ns[i] != all.times_ns[i] || isnan(percent))
+		while (at < all.count && all.times_ns[at] < largest.times_ns[i])
+			at++;
+		if (at == all.count || all.times_ns[at] != largest.times_ns[i])
 			continue;
-		if (figures->worst_fragmentation_percent >= percent)
+		percent = fragmentation(largest.values[i], all.values[at]);
+		figures->fragmentation_percent = percent;
+		if (isnan(percent) || figures->worst_fragmentation_percent >= percent)
 			continue;
 		figures->worst_fragmentation_percent = percent;
 		figures->worst_ns = largest.times_ns[i];
@@ -141,13 +146,11 @@ static void take_levels(const struct gt_view *view, gt_id pool, struct gt_pool_f
 	if (isnan(figures->cached))
 		figures->cached = reserved.last - in_use.last;
 	figures->largest_free = told(view, pool, "largest_free_block").last;
-	figures->fragmentation_percent =
-		fragmentation(figures->largest_free, told(view, pool, all_name).last);
 	figures->limit = told(view, pool, "limit").last;
 	if (isnan(figures->limit))
 		figures->limit = told(view, pool, "bytes_reservable_limit").last;
 	figures->segments = told(view, pool, "num_segments").last;
-	find_worst(view, pool, all_name, figures);
+	find_fragmentation(view, pool, all_name, figures);
 }
 
 static void take_statistics(const struct gt_view *view, gt_id pool, struct gt_pool_figures *figures)

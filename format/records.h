@@ -88,6 +88,9 @@ enum gt_record_flag {
 	GT_RECORD_CUT = 128, /* its text was longer */
 };
 
+/* In fields of the role thread: not known. */
+#define GT_RECORD_NO_THREAD UINT32_MAX
+
 /* The bits of the field "traits" of modules. In files: never change or reuse one. */
 enum gt_record_module_trait {
 	GT_RECORD_MODULE_KEPT = 1,      /* its cubin is in the recording */

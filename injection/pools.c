@@ -23,6 +23,7 @@
 #define LONGEST_WAIT_NS 100000000u /* after which pulls that were registered meanwhile are seen */
 #define USUAL_PULL_NS   100000000u
 #define LEAST_PULL_NS   1000000u
+#define SEEN_FOR_NS     1000000000u
 #define OVER_NS         10000000u /* that a pull is waited for, before it is looked at again */
 
 enum gt_pools_note { NOTED_FULL, NOTED_SERIES };
@@ -146,10 +147,16 @@ static void emit_pool_end(struct gt_session *session, uint32_t number)
 	gt_emit_commit();
 }
 
-__attribute__((hot)) static void block_alloc(uint64_t pool, const void *address, uint64_t bytes,
-                                             uint64_t requested, void *stream)
+/* A begin or an end that is told now, or, with a time, some time ago on whatever thread. */
+__attribute__((always_inline)) static inline uint64_t stamp_of(const uint64_t *stamp)
 {
-	struct gt_session *session = gt_session_get();
+	return stamp ? *stamp : gt_stamp_in_order();
+}
+
+__attribute__((always_inline)) static inline void
+begin_block(struct gt_session *session, uint64_t pool, const struct gt_record_block_begin *block,
+            const uint64_t *stamp)
+{
 	struct gt_record_block_begin *record;
 
 	if (pool == 0 || !gt_session_is(session, GT_SESSION_RECORDING))
@@ -157,20 +164,17 @@ __attribute__((hot)) static void block_alloc(uint64_t pool, const void *address,
 	record = gt_emit_begin(session, GT_RECORD_block_begin, sizeof(*record));
 	if (!record)
 		return;
-	record->address = (uintptr_t)address;
-	record->size_bytes = bytes;
-	record->requested_bytes = requested == GPUTRACE_UNKNOWN ? 0 : requested;
-	record->stream = (uintptr_t)stream;
+	*record = *block;
 	record->pool = number_of(pool);
-	record->thread = 0;
-	record->flags = 0;
-	record->time_ns = gt_stamp_in_order();
+	record->thread = stamp ? GT_RECORD_NO_THREAD : 0;
+	record->time_ns = stamp_of(stamp);
 	gt_emit_commit();
 }
 
-__attribute__((hot)) static void block_free(uint64_t pool, const void *address, void *stream)
+__attribute__((always_inline)) static inline void end_block(struct gt_session *session,
+                                                            uint64_t pool, const void *address,
+                                                            void *stream, const uint64_t *stamp)
 {
-	struct gt_session *session = gt_session_get();
 	struct gt_record_block_end *record;
 
 	if (pool == 0 || !gt_session_is(session, GT_SESSION_RECORDING))
@@ -181,10 +185,88 @@ __attribute__((hot)) static void block_free(uint64_t pool, const void *address, 
 	record->address = (uintptr_t)address;
 	record->stream = (uintptr_t)stream;
 	record->pool = number_of(pool);
-	record->thread = 0;
+	record->thread = stamp ? GT_RECORD_NO_THREAD : 0;
 	record->flags = 0;
-	record->time_ns = gt_stamp_in_order();
+	record->time_ns = stamp_of(stamp);
 	gt_emit_commit();
+}
+
+__attribute__((always_inline)) static inline struct gt_record_block_begin
+block_of(const void *address, uint64_t bytes, uint64_t requested, void *stream)
+{
+	return (struct gt_record_block_begin){
+		.address = (uintptr_t)address,
+		.size_bytes = bytes,
+		.requested_bytes = requested == GPUTRACE_UNKNOWN ? 0 : requested,
+		.stream = (uintptr_t)stream,
+	};
+}
+
+__attribute__((hot)) static void block_alloc(uint64_t pool, const void *address, uint64_t bytes,
+                                             uint64_t requested, void *stream)
+{
+	const struct gt_record_block_begin block = block_of(address, bytes, requested, stream);
+
+	begin_block(gt_session_get(), pool, &block, NULL);
+}
+
+__attribute__((hot)) static void block_free(uint64_t pool, const void *address, void *stream)
+{
+	end_block(gt_session_get(), pool, address, stream, NULL);
+}
+
+/*
+ * What gt_stamp would have said at a time of CLOCK_MONOTONIC that has passed. Both clocks began at
+ * one value and go at rates that hardly change, which their readings now tell; these are kept for a
+ * while, since two of them differ by more than what lies between two blocks.
+ */
+static uint64_t stamp_at(struct gt_pools *pools, uint64_t monotonic_ns)
+{
+	const uint64_t now_ns = gt_now();
+	const uint64_t start_ns = gt_ticks.ns;
+	uint64_t elapsed_ns;
+	uint64_t monotonic_elapsed_ns;
+	uint64_t at_ns;
+
+	if (gt_now_is_monotonic())
+		return monotonic_ns < now_ns ? monotonic_ns : now_ns;
+	pthread_mutex_lock(&pools->lock);
+	if (pools->seen_ns == 0 || now_ns - pools->seen_ns > SEEN_FOR_NS) {
+		pools->seen_monotonic_ns = gt_monotonic();
+		pools->seen_ns = gt_now();
+	}
+	elapsed_ns = pools->seen_ns - start_ns;
+	monotonic_elapsed_ns = pools->seen_monotonic_ns - start_ns;
+	pthread_mutex_unlock(&pools->lock);
+	if (monotonic_ns <= start_ns || monotonic_elapsed_ns == 0)
+		return gt_ticks.ticks;
+	at_ns = start_ns + (uint64_t)((gt_wide_product)(monotonic_ns - start_ns) * elapsed_ns /
+	                              monotonic_elapsed_ns);
+	return gt_ticks_at(&gt_ticks, at_ns < now_ns ? at_ns : now_ns);
+}
+
+static void block_alloc_at(uint64_t pool, const void *address, uint64_t bytes, uint64_t requested,
+                           void *stream, uint64_t time_ns)
+{
+	struct gt_session *session = gt_session_get();
+	const struct gt_record_block_begin block = block_of(address, bytes, requested, stream);
+	uint64_t stamp;
+
+	if (pool == 0 || !gt_is_recording(session))
+		return;
+	stamp = stamp_at(&session->pools, time_ns);
+	begin_block(session, pool, &block, &stamp);
+}
+
+static void block_free_at(uint64_t pool, const void *address, void *stream, uint64_t time_ns)
+{
+	struct gt_session *session = gt_session_get();
+	uint64_t stamp;
+
+	if (pool == 0 || !gt_is_recording(session))
+		return;
+	stamp = stamp_at(&session->pools, time_ns);
+	end_block(session, pool, address, stream, &stamp);
 }
 
 static void executable(const struct gputrace_executable *what)
@@ -564,6 +646,8 @@ static const struct gputrace_api api = {
 	.pool_stats = pool_stats,
 	.pool_pull = pool_pull,
 	.executable = executable,
+	.block_alloc_at = block_alloc_at,
+	.block_free_at = block_free_at,
 };
 
 /* NOLINTBEGIN(readability-identifier-naming): gputrace.h looks for this name */

@@ -28,6 +28,9 @@ struct gt_pools {
 	uint32_t pulling; /* number of the pool whose pull runs, 0: none does */
 	uint32_t waiting; /* threads that wait for its end */
 	sem_t pulled;
+	/* One moment on two clocks, for times that are told later: gt_now and CLOCK_MONOTONIC. */
+	uint64_t seen_ns; /* 0: not yet */
+	uint64_t seen_monotonic_ns;
 };
 
 #define GT_POOLS_KEPT 1024 /* pools that are there at one time */

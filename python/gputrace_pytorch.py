@@ -17,6 +17,9 @@ The program must not notice: whatever goes wrong here is swallowed and noted in 
 import os
 import sys
 
+from gputrace_imports import version_of, when_imported
+from gputrace_notes import Notes
+
 # Of torch: what was made for them, and the last whose sources were read.
 OLDEST = (2, 3)
 NEWEST = (2, 11)
@@ -29,7 +32,6 @@ OPTIMIZER = "Optimizer: "
 WRAPPERS = frozenset(("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"))
 PARALLEL = frozenset(("DataParallel", "DistributedDataParallel"))
 
-MOST_NOTES = 20
 MOST_TENSORS = 64  # of a module's result that are looked at
 TAGGED = "gputrace"  # in the metadata of a node of autograd that has its range
 
@@ -43,78 +45,7 @@ def is_compiling():
     return False
 
 
-class Notes:
-    """Sentences for the recording: in a file beside its captures, a line each, each said once."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.said = set()
-
-    def add(self, sentence):
-        try:
-            line = " ".join(str(sentence).split())[:400]
-            if line in self.said or len(self.said) >= MOST_NOTES:
-                return
-            self.said.add(line)
-            name = "%s-%d.notes" % (os.uname().nodename, os.getpid())
-            descriptor = os.open(os.path.join(self.folder, name),
-                                 os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-            try:
-                os.write(descriptor, (line + "\n").encode("utf-8", "replace"))
-            finally:
-                os.close(descriptor)
-        except Exception:  # the note is lost, the program goes on
-            pass
-
-    def failed(self, what, error):
-        self.add("PyTorch's %s: %s: %s" % (what, type(error).__name__, error))
-
-
-notes = Notes("")
-
-
-class Finder:
-    """Finds torch as the other finders of sys.meta_path do, and tells when it is imported."""
-
-    def __init__(self, imported):
-        self.imported = imported
-        self.looking = False
-
-    def find_spec(self, name, path=None, target=None):
-        if name != "torch" or self.looking:
-            return None
-        self.looking = True
-        try:
-            for finder in list(sys.meta_path):
-                find_spec = getattr(finder, "find_spec", None)
-                spec = find_spec(name, path, target) if find_spec else None
-                if spec is not None:
-                    self.follow(spec.loader)
-                    return spec
-        finally:
-            self.looking = False
-        return None
-
-    def follow(self, loader):
-        """The loader stays what it is but for this one call, which puts itself out of the way."""
-        execute = getattr(loader, "exec_module", None)
-
-        def exec_module(module):
-            execute(module)
-            if module.__name__ != "torch":
-                return
-            try:
-                del loader.exec_module
-                sys.meta_path.remove(self)
-            except Exception:
-                pass
-            self.imported(module)
-
-        try:
-            if execute is not None:
-                loader.exec_module = exec_module
-        except Exception as error:
-            notes.failed("import", error)
+notes = Notes("PyTorch's ")
 
 
 class Ranges:
@@ -515,15 +446,6 @@ def hide():
                 function.__code__ = skipped(function.__code__)
 
 
-def version_of(torch):
-    """(2, 11) of "2.11.0+cu130"; (0, 0) of what is no version."""
-    try:
-        parts = str(torch.__version__).split(".")
-        return int(parts[0]), int("".join(digit for digit in parts[1] if digit.isdigit()) or 0)
-    except Exception:
-        return 0, 0
-
-
 def annotate(torch, words):
     """What is on in the end, in words for the note."""
     global is_compiling, modules
@@ -559,10 +481,4 @@ def imported(torch):
 
 def wait():
     """Called by sitecustomize, from the archive in the recording's folder."""
-    notes.folder = os.path.dirname(os.path.dirname(__file__))
-    if not os.environ.get("GPUTRACE_PYTORCH"):
-        return
-    if "torch" in sys.modules:  # a .pth file of site-packages imported it
-        imported(sys.modules["torch"])
-    else:
-        sys.meta_path.insert(0, Finder(imported))
+    when_imported("torch", imported)

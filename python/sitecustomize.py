@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first thing that a Python below `gputrace run --pytorch` runs: it has gputrace_pytorch wait
-for torch and gives way to the program's own sitecustomize, as if this file had never been there.
+"""The first thing that a Python below `gputrace run` with --pytorch or --allocators runs: it has
+what was asked for wait for the packages that it is about, and gives way to the program's own
+sitecustomize, as if this file had never been there.
 
 Any Python may come by here, also one that the program starts for other ends: this file is read by
 all of them from 2.7 on, says nothing and never fails by itself.
@@ -16,14 +17,17 @@ def leave_path():
     sys.path_importer_cache.pop(place, None)
 
 
-def wait_for_torch():
+def wait_for_packages():
+    """Each variable that is set, and not empty, has its file wait for what the program imports."""
     if sys.version_info < (3, 8):
         return
-    try:
-        import gputrace_pytorch
-        gputrace_pytorch.wait()
-    except Exception:  # the program must not notice
-        pass
+    for variable, name in (("GPUTRACE_PYTORCH", "gputrace_pytorch"),
+                           ("GPUTRACE_ALLOCATORS", "gputrace_allocators")):
+        try:
+            if os.environ.get(variable):
+                __import__(name).wait()
+        except Exception:  # the program must not notice
+            pass
 
 
 def find_next():
@@ -58,7 +62,7 @@ def run_next_of_old():
             found[0].close()
 
 
-wait_for_torch()
+wait_for_packages()
 leave_path()
 if sys.version_info < (3, 5):
     run_next_of_old()

@@ -84,7 +84,7 @@ static const struct gt_heading pool_headings[] = {
 	{"peak_reserved_bytes", GT_UNIT_BINARY_BYTES, "Most that it had at one time"},
 	{"cached_bytes", GT_UNIT_BINARY_BYTES, "Reserved and in use by nobody, at the end"},
 	{"fragmentation_percent", GT_UNIT_PERCENT,
-         "1 - largest free piece / all free pieces, at the end", GT_WORTH_KEY},
+         "1 - largest free piece / all free pieces, when that was told last", GT_WORTH_KEY},
 	{"largest_free_bytes", GT_UNIT_BINARY_BYTES, "Largest free piece, at the end",
          GT_WORTH_LITTLE},
 	{"worst_percent", GT_UNIT_PERCENT, "Most fragmentation of all samples of its statistics"},

@@ -58,9 +58,11 @@ struct args {
 	const char *nvtx_domains;
 	const char *no_nvtx_domains;
 	const char *pytorch;
-	uint64_t flush_interval_ns; /* 0: not given */
-	uint64_t telemetry_ns;      /* 0: not given */
-	uint64_t buffer_bytes;      /* 0: not given */
+	const char *allocators;
+	uint64_t allocator_interval_ns; /* 0: not given */
+	uint64_t flush_interval_ns;     /* 0: not given */
+	uint64_t telemetry_ns;          /* 0: not given */
+	uint64_t buffer_bytes;          /* 0: not given */
 	bool hazards;
 	bool keep_modules;
 	bool unified_memory;
@@ -114,6 +116,12 @@ static const struct gt_option options[] = {
 		"pytorch", 0, struct args, pytorch, "WHAT",
 		"Name what PyTorch does, forward and backward, by NVTX ranges, which slows the program "
 		"down: ops, shapes (ops with sizes of operands) or modules; commas separate several"),
+	OPT_TEXT("allocators", 0, struct args, allocators, "WHOSE",
+                 "Ask allocators of programs in Python how full they are: pytorch, jax, or "
+                 "pytorch-blocks, which also has PyTorch keep each block's times, and costs more; "
+                 "commas separate several"),
+	OPT_DURATION("allocator-interval", 0, struct args, allocator_interval_ns, "TIME", 10000000,
+                     3600000000000, "With --allocators: ask this often, 10ms to 1h; default 100ms"),
 	OPT_INTERVAL("telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
                      "Read power, clocks, temperature and the like of each GPU in use this often, "
                      "10ms to 1h, or off; default 100ms"),
@@ -154,8 +162,8 @@ struct run {
 	char *folder;
 	char *exported; /* NULL with --no-export and --join */
 	struct gt_claim claim;
-	bool replace;     /* NAME.perfetto may be, as the folder may */
-	char pytorch[32]; /* the words of --pytorch, "": none */
+	bool replace; /* NAME.perfetto may be, as the folder may */
+	struct gt_python python;
 	struct gt_manifest manifest;
 	struct gt_environment environment;
 	struct gt_listener listener;
@@ -419,6 +427,7 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 	if (args->graphs)
 		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	set_number(environment, "GPUTRACE_GRAPH_SAMPLE", args->graph_sample, "");
+	set_number(environment, "GPUTRACE_ALLOCATOR_INTERVAL", args->allocator_interval_ns, "ns");
 	if (args->nvtx_domains)
 		gt_environment_set(environment, "GPUTRACE_NVTX_DOMAINS", args->nvtx_domains);
 	if (args->no_nvtx_domains)
@@ -435,20 +444,25 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 }
 
 /* Of the option, else of the environment. */
-static int read_pytorch(struct run *run, struct gt_error *err)
+static const char *list_of(const struct run *run, const char *option, const char *name)
 {
-	const char *list = run->args->pytorch;
+	return option ? option : gt_environment_find(&run->environment, name);
+}
 
-	if (!list)
-		list = gt_environment_find(&run->environment, "GPUTRACE_PYTORCH");
-	if (!list || !*list)
-		return 0;
-	if (run->args->no_nvtx)
+static int read_python(struct run *run, struct gt_error *err)
+{
+	const char *pytorch = list_of(run, run->args->pytorch, "GPUTRACE_PYTORCH");
+	const char *allocators = list_of(run, run->args->allocators, "GPUTRACE_ALLOCATORS");
+	int result = gt_python_set_pytorch(&run->python, pytorch, err);
+
+	if (result == 0)
+		result = gt_python_set_allocators(&run->python, allocators, err);
+	if (result == 0 && *run->python.pytorch && run->args->no_nvtx)
 		return gt_fail(
 			err, EINVAL,
 			"--pytorch and --no-nvtx exclude each other: what is named is named by "
 			"NVTX ranges");
-	return gt_python_words(list, run->pytorch, sizeof(run->pytorch), err);
+	return result;
 }
 
 /* What was there before hears of NVTX's calls through ours. */
@@ -528,8 +542,8 @@ static int set_folder(struct run *run, struct gt_error *err)
 	setting = without_patterns(path);
 	gt_environment_set(&run->environment, "GPUTRACE_OUTPUT", setting);
 	free(setting);
-	if (*run->pytorch)
-		result = gt_python_add(&run->environment, path, run->pytorch, err);
+	if (gt_python_is_wanted(&run->python))
+		result = gt_python_add(&run->environment, path, &run->python, err);
 	free(path);
 	add_settings(run);
 	return result;
@@ -541,7 +555,7 @@ static void undo(struct run *run)
 	struct gt_error err = {0};
 
 	gt_manifest_remove(&run->manifest, run->folder);
-	if (*run->pytorch)
+	if (gt_python_is_wanted(&run->python))
 		gt_python_remove(run->folder);
 	if (gt_claim_drop(&run->claim, &err) < 0)
 		gt_say("%s", err.text);
@@ -565,7 +579,7 @@ static int prepare(struct run *run, struct gt_error *err)
 	gt_environment_init(&run->environment);
 	result = set_options(&run->environment, run->args, err);
 	if (result == 0)
-		result = read_pytorch(run, err);
+		result = read_python(run, err);
 	if (result == 0)
 		result = set_library(&run->environment, !run->args->no_nvtx, err);
 	if (result == 0)
@@ -810,11 +824,13 @@ static void conclude_apart(struct run *run, const struct gt_salvage *salvage)
 /* What still runs, here or in another run, may start a Python yet. */
 static void finish_python(const struct run *run, const struct gt_salvage *salvage, bool last)
 {
-	if (!*run->pytorch)
+	const char *why;
+
+	if (!gt_python_is_wanted(&run->python))
 		return;
-	if (!gt_python_was_heard(run->folder))
-		gt_say("--pytorch: no process imported torch where gputrace could see it: either "
-		       "none did, or it ran as python -I, -E or -S, or without PYTHONPATH");
+	why = gt_python_unheard(&run->python, run->folder);
+	if (why)
+		gt_say("%s", why);
 	if (last && salvage->running == 0)
 		gt_python_remove(run->folder);
 }

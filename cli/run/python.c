@@ -2,6 +2,7 @@
 #include "cli/run/python.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,12 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "cli/gputrace_allocators.h"
+#include "cli/gputrace_imports.h"
+#include "cli/gputrace_jax_memory.h"
+#include "cli/gputrace_notes.h"
 #include "cli/gputrace_pytorch.h"
+#include "cli/gputrace_pytorch_memory.h"
 #include "cli/output.h"
 #include "cli/recording.h"
 #include "cli/run/archive.h"
@@ -18,51 +24,97 @@
 #include "cli/sitecustomize.h"
 #include "format/recording.h"
 
+#define FILE_OF(name)                                                                              \
+	{                                                                                          \
+#name ".py", gt_##name, sizeof(gt_##name) - 1                                      \
+	}
+
 static const struct gt_archive_file files[] = {
-	{"sitecustomize.py", gt_sitecustomize, sizeof(gt_sitecustomize) - 1},
-	{"gputrace_pytorch.py", gt_gputrace_pytorch, sizeof(gt_gputrace_pytorch) - 1},
+	FILE_OF(sitecustomize),           FILE_OF(gputrace_allocators), FILE_OF(gputrace_imports),
+	FILE_OF(gputrace_jax_memory),     FILE_OF(gputrace_notes),      FILE_OF(gputrace_pytorch),
+	FILE_OF(gputrace_pytorch_memory),
+};
+
+/* What may be typed, and the word that the files know it by. */
+struct word {
+	const char *typed;
+	const char *word;
 };
 
 /* Ours, and nsys's for the same. */
-static const struct {
-	const char *typed;
-	const char *word;
-} words_of[] = {
+static const struct word pytorch_words[] = {
 	{"ops", "ops"},
 	{"shapes", "shapes"},
 	{"modules", "modules"},
 	{"autograd-nvtx", "ops"},
 	{"autograd-shapes-nvtx", "shapes"},
+	{NULL, NULL},
 };
 
-static const char *find_word(const char *typed, size_t length)
+static const struct word allocator_words[] = {
+	{"pytorch", "pytorch"},
+	{"pytorch-blocks", "pytorch-blocks"},
+	{"jax", "jax"},
+	{NULL, NULL},
+};
+
+static const char *find_word(const struct word *words, const char *typed, size_t length)
 {
-	for (size_t i = 0; i < sizeof(words_of) / sizeof(words_of[0]); i++)
-		if (strlen(words_of[i].typed) == length &&
-		    strncmp(words_of[i].typed, typed, length) == 0)
-			return words_of[i].word;
+	for (const struct word *word = words; word->typed; word++)
+		if (strlen(word->typed) == length && strncmp(word->typed, typed, length) == 0)
+			return word->word;
 	return NULL;
 }
 
-int gt_python_words(const char *list, char *words, int size, struct gt_error *err)
+/* -EINVAL, and what it was about in *wrong: a word is none of them, or does not fit. */
+static int take_words(const struct word *known, const char *list, char *text, size_t size,
+                      const char **wrong)
 {
-	int used = 0;
+	size_t used = 0;
 
-	for (;;) {
+	if (!list || !*list)
+		return 0;
+	for (*wrong = list;; *wrong = ++list) {
 		const size_t length = strcspn(list, ",");
-		const char *word = find_word(list, length);
+		const char *word = find_word(known, list, length);
 
-		if (!word || used >= size)
-			return gt_fail(err, EINVAL,
-			               "--pytorch takes ops, shapes and modules, or several with "
-			               "commas between them, not '%.*s'",
-			               (int)length, list);
-		used += snprintf(words + used, (size_t)(size - used), "%s%s", used ? "," : "",
-		                 word);
-		if (!list[length])
+		if (!word || used + 1 + strlen(word) >= size)
+			return -EINVAL;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", word);
+		list += length;
+		if (!*list)
 			return 0;
-		list += length + 1;
 	}
+}
+
+int gt_python_set_pytorch(struct gt_python *python, const char *list, struct gt_error *err)
+{
+	const char *wrong;
+
+	if (take_words(pytorch_words, list, python->pytorch, sizeof(python->pytorch), &wrong) == 0)
+		return 0;
+	return gt_fail(err, EINVAL,
+	               "--pytorch takes ops, shapes and modules, or several with commas between "
+	               "them, not '%.*s'",
+	               (int)strcspn(wrong, ","), wrong);
+}
+
+int gt_python_set_allocators(struct gt_python *python, const char *list, struct gt_error *err)
+{
+	const char *wrong;
+
+	if (take_words(allocator_words, list, python->allocators, sizeof(python->allocators),
+	               &wrong) == 0)
+		return 0;
+	return gt_fail(err, EINVAL,
+	               "--allocators takes pytorch, pytorch-blocks and jax, or several with commas "
+	               "between them, not '%.*s'",
+	               (int)strcspn(wrong, ","), wrong);
+}
+
+bool gt_python_is_wanted(const struct gt_python *python)
+{
+	return *python->pytorch || *python->allocators;
 }
 
 static int write_archive(const char *path, struct gt_error *err)
@@ -92,22 +144,29 @@ static void lead_to(struct gt_environment *environment, const char *path)
 	free(text);
 }
 
-int gt_python_add(struct gt_environment *environment, const char *folder, const char *words,
-                  struct gt_error *err)
+static void set_words(struct gt_environment *environment, const char *name, const char *words)
+{
+	if (*words)
+		gt_environment_set(environment, name, words);
+}
+
+int gt_python_add(struct gt_environment *environment, const char *folder,
+                  const struct gt_python *python, struct gt_error *err)
 {
 	char *path;
 	int result;
 
 	if (strchr(folder, ':'))
 		return gt_fail(err, EINVAL,
-		               "--pytorch cannot record into %s: PYTHONPATH has no way to write a "
-		               "colon; choose another name with --output",
-		               folder);
+		               "%s cannot record into %s: PYTHONPATH has no way to write a colon; "
+		               "choose another name with --output",
+		               *python->pytorch ? "--pytorch" : "--allocators", folder);
 	path = gt_recording_path(folder, "/" GT_PYTHON_ARCHIVE);
 	result = write_archive(path, err);
 	if (result == 0) {
 		lead_to(environment, path);
-		gt_environment_set(environment, "GPUTRACE_PYTORCH", words);
+		set_words(environment, "GPUTRACE_PYTORCH", python->pytorch);
+		set_words(environment, "GPUTRACE_ALLOCATORS", python->allocators);
 	}
 	free(path);
 	return result;
@@ -121,7 +180,7 @@ void gt_python_remove(const char *folder)
 	free(path);
 }
 
-bool gt_python_was_heard(const char *folder)
+const char *gt_python_unheard(const struct gt_python *python, const char *folder)
 {
 	struct gt_recording_files found = {0};
 	bool heard = false;
@@ -130,5 +189,12 @@ bool gt_python_was_heard(const char *folder)
 	gt_array_each(const struct gt_recording_file, file, &found.list)
 		heard = heard || gt_has_suffix(file->name, GT_NOTES_SUFFIX);
 	gt_recording_files_release(&found);
-	return heard;
+	if (heard)
+		return NULL;
+#define WHY                                                                                        \
+	" where gputrace could see it: either none did, or it ran as python -I, -E or -S, or "     \
+	"without PYTHONPATH"
+	return *python->pytorch ? "--pytorch: no process imported torch" WHY
+	                        : "--allocators: no process imported torch or jax" WHY;
+#undef WHY
 }

@@ -281,8 +281,9 @@ static void add_row(struct walk *walk, const struct life *life)
 	struct gt_capture *capture = &walk->collection->captures.rows[life->capture];
 	const struct gt_record_block_begin *begin = &capture->raw_block_begins.rows[life->begin];
 	const gt_id pool = gt_row_of_pool(walk->trace, capture, begin->pool);
+	const bool known = begin->thread && begin->thread != GT_RECORD_NO_THREAD;
 	const gt_id thread =
-		begin->thread ? gt_row_of_thread(walk->trace, capture, begin->thread) : GT_NONE;
+		known ? gt_row_of_thread(walk->trace, capture, begin->thread) : GT_NONE;
 	const gt_id stream = stream_of(walk->trace, capture, begin, pool);
 
 	*gt_array_push(&walk->trace->pool_blocks) = (struct gt_pool_block){

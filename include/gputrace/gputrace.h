@@ -134,7 +134,20 @@ struct gputrace_api {
 	/* pull: NULL, no more. interval_ns: 0, a tenth of a second; a millisecond at least */
 	void (*pool_pull)(uint64_t pool, gputrace_pull *pull, void *user, uint64_t interval_ns);
 	void (*executable)(const struct gputrace_executable *executable);
+	/*
+	 * Of a block that was handed out, or given back, some time ago, on a thread that is not
+	 * known. time_ns: of CLOCK_MONOTONIC. These two are not in every table of this version:
+	 * where struct_size ends before them they are missing.
+	 */
+	void (*block_alloc_at)(uint64_t pool, const void *address, uint64_t bytes,
+	                       uint64_t requested, void *stream, uint64_t time_ns);
+	void (*block_free_at)(uint64_t pool, const void *address, void *stream, uint64_t time_ns);
 };
+
+/* Whether there is a table, and the function in it. */
+#define GPUTRACE_HAS(api, function)                                                                \
+	((api) &&                                                                                  \
+	 (api)->struct_size >= offsetof(struct gputrace_api, function) + sizeof((api)->function))
 
 typedef const struct gputrace_api *gputrace_get_api_function(uint32_t version);
 
@@ -255,6 +268,28 @@ static inline void gputrace_block_free_on(uint64_t pool, const void *address, vo
 static inline void gputrace_block_free(uint64_t pool, const void *address)
 {
 	gputrace_block_free_on(pool, address, GPUTRACE_NO_STREAM);
+}
+
+/*
+ * The same of what was some time ago, on whatever thread: time_ns is of CLOCK_MONOTONIC. Of one
+ * address they are told in the order in which they were.
+ */
+static inline void gputrace_block_alloc_at(uint64_t pool, const void *address, uint64_t bytes,
+                                           uint64_t requested, void *stream, uint64_t time_ns)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (GPUTRACE_HAS(api, block_alloc_at))
+		api->block_alloc_at(pool, address, bytes, requested, stream, time_ns);
+}
+
+static inline void gputrace_block_free_at(uint64_t pool, const void *address, void *stream,
+                                          uint64_t time_ns)
+{
+	const struct gputrace_api *const api = pool ? gputrace_table() : NULL;
+
+	if (GPUTRACE_HAS(api, block_free_at))
+		api->block_free_at(pool, address, stream, time_ns);
 }
 
 /* Nothing is known yet. */

@@ -224,6 +224,23 @@ Test(memory, rises_in_ranges_and_what_they_keep_is_their_growth)
 	end();
 }
 
+Test(memory, of_pools_is_fragmented_as_samples_say_that_have_the_largest_piece)
+{
+	const double largest[] = {NAN, 10, NAN};
+	const double free_bytes[] = {100, 100, 60};
+	gt_id pool;
+
+	scene_begin(1000);
+	pool = trace_pool(&trace, process, device, "cache");
+	tell(pool, "largest_free_block", GT_COUNTER_GAUGE, largest, 3);
+	tell(pool, "free", GT_COUNTER_GAUGE, free_bytes, 3);
+	run_report(&result, "memory", &trace);
+	expect_real(&result, "pools", 0, "fragmentation_percent", 90);
+	expect_real(&result, "pools", 0, "worst_percent", 90);
+	expect_count(&result, "pools", 0, "worst_time_ns", 200);
+	end();
+}
+
 Test(memory, of_pools_is_told_by_their_statistics)
 {
 	const double largest[] = {50, 10, 30};

@@ -28,6 +28,7 @@
  *   pull         statistics that are asked for, for a third of a second; says how often they were
  *   destroy      pools that are destroyed while they are asked
  *   many         more pools than gputrace keeps at a time
+ *   later        a block in a range that is told of after it was given back, around one that is not
  *   executable   two programs of XLA's
  *   fork         a child that hands out blocks too
  *   child-cuda   a child that starts CUDA, with a pool of its parent's
@@ -254,6 +255,34 @@ static void pull_stats(void)
 	gputrace_pool_destroy(pool);
 }
 
+static uint64_t monotonic(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void later(void)
+{
+	const uint64_t pool = create("later", GPUTRACE_POOL_HOST, -1);
+	uint64_t begin_ns;
+	uint64_t end_ns;
+
+	begin_ns = monotonic();
+	sleep_ms(5);
+	take(pool, 0x2000, 256);
+	sleep_ms(5);
+	end_ns = monotonic();
+	nvtxRangePushA("told");
+	sleep_ms(5);
+	gputrace_block_alloc_at(pool, at(0x1000), 512, 500, GPUTRACE_NO_STREAM, begin_ns);
+	gputrace_block_free_at(pool, at(0x1000), GPUTRACE_NO_STREAM, end_ns);
+	nvtxRangePop();
+	atomic_fetch_add(&allocs, 1);
+	atomic_fetch_add(&frees, 1);
+}
+
 /* Ends its pool itself, the third time. */
 static void end_itself(uint64_t pool, struct gputrace_pool_stats *stats, void *user)
 {
@@ -386,6 +415,8 @@ static void run_word(const char *word)
 		destroy();
 	else if (strcmp(word, "many") == 0)
 		many();
+	else if (strcmp(word, "later") == 0)
+		later();
 	else if (strcmp(word, "executable") == 0)
 		executables();
 	else if (strcmp(word, "fork") == 0)

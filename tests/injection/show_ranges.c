@@ -90,7 +90,7 @@ static void print_counters(const struct gt_trace *trace)
 			printf("%s%" PRId64, i ? ", " : "", series->times_ns[i]);
 		printf("], \"values\": [");
 		for (size_t i = 0; i < series->count; i++)
-			printf(isnan(series->columns[row->place][i]) ? "%snull" : "%s%g",
+			printf(isnan(series->columns[row->place][i]) ? "%snull" : "%s%.17g",
 			       i ? ", " : "", series->columns[row->place][i]);
 		printf("]}\n");
 	}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of torch as python/gputrace_pytorch.py touches, for tests without PyTorch.
+"""As much of torch as the files of python/ touch, for tests without PyTorch.
 
 Names, signatures and the order of calls are those of PyTorch 2.11's sources (torch/nn/modules/module.py,
 torch/optim/optimizer.py, torch/autograd/profiler.py, torch/csrc/autograd/engine.cpp). Backward runs on
