@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/cupti/raw_records.h"
 
+#include "injection/cupti/layout.h"
 #include "injection/recorder.h"
 
 /* A buffer of records as CUPTI walks through it, each so many bytes after the one before. */
@@ -96,4 +97,17 @@ Test(raw_records, after_one_that_CUPTI_cannot_read_are_counted_as_lost_once)
 	last = CUPTI_ERROR_INVALID_KIND;
 	walk();
 	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_unknown_records), 1));
+}
+
+/* Structs grow: what is new in one must not be read behind the end of an older one. */
+Test(raw_records, of_every_cupti_have_their_fields_inside)
+{
+	static const uint32_t versions[] = {0, GT_CUPTI_13_0 - 1, GT_CUPTI_13_0, UINT32_MAX};
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		struct gt_activity_layout layout = {0};
+
+		gt_layout_fill(&layout, versions[i]);
+		cr_expect(eq(int, gt_activity_layout_check(&layout), 0), "version %u", versions[i]);
+	}
 }
