@@ -50,7 +50,7 @@ def table(groups, loops, columns):
     for name, group in groups.items():
         bases = [row["ns"] for row in group["base"] if row]
         added = [added_of(group, variant) for variant, _ in columns]
-        base = f"{statistics.median(bases):.3g}" if bases else "-"
+        base = f"{statistics.median(bases):.1f}" if bases else "-"
         lines.append(f"| {name} | {min(len(values) for values in added)} | {base} | "
                      f"{' | '.join(cell_of(values) for values in added)} | {loops[name][3]} |")
     return "\n".join(lines)

@@ -17,7 +17,7 @@ static uint32_t add_text(void *record, size_t *bytes, const char *text)
 }
 
 void gt_counter_announce(struct gt_session *session, const struct gt_counter_words *words,
-                         uint32_t series, uint32_t place, uint32_t device)
+                         struct gt_counter_place place)
 {
 	const size_t texts = GT_TEXT_BYTES(strlen(words->name)) +
 	                     GT_TEXT_BYTES(strlen(words->unit)) +
@@ -27,12 +27,15 @@ void gt_counter_announce(struct gt_session *session, const struct gt_counter_wor
 
 	if (!record)
 		return;
-	record->series = series;
-	record->place = place;
+	*record = (struct gt_record_counter){
+		.series = place.series,
+		.place = place.place,
+		.kind = words->kind,
+		.device = place.device,
+		.pool = place.pool,
+	};
 	record->name = add_text(record, &bytes, words->name);
 	record->unit = add_text(record, &bytes, words->unit);
 	record->help = add_text(record, &bytes, words->help);
-	record->kind = words->kind;
-	record->device = device;
 	gt_emit_commit();
 }

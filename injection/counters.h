@@ -23,8 +23,16 @@ struct gt_counter_words {
 #define GT_BYTES            "bytes"
 #define GT_BYTES_PER_SECOND "bytes/s"
 
-/* Emits the record of one column. device: its ordinal plus one, 0: it is about none. */
+/* Which column it is, and of what. */
+struct gt_counter_place {
+	uint32_t series;
+	uint32_t place;
+	uint32_t device; /* ordinal plus one, 0: it is about none */
+	uint32_t pool;   /* number of a pool that the program told of, 0: likewise */
+};
+
+/* Emits the record of one column. */
 void gt_counter_announce(struct gt_session *session, const struct gt_counter_words *words,
-                         uint32_t series, uint32_t place, uint32_t device);
+                         struct gt_counter_place place);
 
 #endif

@@ -150,7 +150,8 @@ static void announce(struct gt_session *session, struct gt_record_cuda_pool pool
 		gt_emit_commit();
 	}
 	for (uint32_t i = 0; i < COLUMNS; i++)
-		gt_counter_announce(session, &words[i], pool.series, i, 0);
+		gt_counter_announce(session, &words[i],
+		                    (struct gt_counter_place){.series = pool.series, .place = i});
 }
 
 static void emit(struct gt_session *session, uint32_t series, uint64_t time_ns,

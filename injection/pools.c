@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define GPUTRACE_DISABLE /* types alone: this is what the functions call */
+#define GPUTRACE_NO_IMPL /* types alone: this is what the functions call */
 #include "include/gputrace/gputrace.h"
+#include "injection/counters.h"
 #include "injection/inject.h"
 #include "injection/nvtx/texts.h"
 #include "injection/services.h"
@@ -42,15 +43,10 @@ enum stat {
 
 enum { LEVEL = 0, TOTAL = 1 }; /* kinds, as counter records have them */
 
-#define BYTE  "bytes"
+#define BYTE  GT_BYTES
 #define COUNT ""
 
-static const struct column {
-	const char *name;
-	const char *unit;
-	const char *help;
-	uint32_t kind;
-} columns[STAT_COUNT] = {
+static const struct gt_counter_words columns[STAT_COUNT] = {
 #define POOL_STAT(name, unit, kind, help) {#name, unit, help, kind},
 #include "injection/pool_stats.def"
 };
@@ -407,39 +403,6 @@ static void pool_destroy(uint64_t pool)
 
 /* ---- statistics ---- */
 
-/* A text behind a record that has some already; moves the end of what there is. */
-static uint32_t add_text(void *record, size_t *bytes, const char *text)
-{
-	const size_t size = strlen(text);
-	const uint32_t place = gt_emit_text(record, *bytes, text, size);
-
-	*bytes += GT_TEXT_BYTES(size);
-	return place;
-}
-
-static void announce(struct gt_session *session, uint32_t number, uint32_t stat)
-{
-	const struct column *column = &columns[stat];
-	const size_t texts = GT_TEXT_BYTES(strlen(column->name)) +
-	                     GT_TEXT_BYTES(strlen(column->unit)) +
-	                     GT_TEXT_BYTES(strlen(column->help));
-	size_t bytes = sizeof(struct gt_record_counter);
-	struct gt_record_counter *record = gt_emit_begin(session, GT_RECORD_counter, bytes + texts);
-
-	if (!record)
-		return;
-	*record = (struct gt_record_counter){
-		.series = FIRST_SERIES + number - 1,
-		.place = stat,
-		.kind = column->kind,
-		.pool = number,
-	};
-	record->name = add_text(record, &bytes, column->name);
-	record->unit = add_text(record, &bytes, column->unit);
-	record->help = add_text(record, &bytes, column->help);
-	gt_emit_commit();
-}
-
 /* Which of these columns nobody has announced of the pool; they count as announced from now on. */
 static uint32_t claim(struct gt_pool_entry *entry, uint32_t number, uint32_t known)
 {
@@ -482,8 +445,14 @@ static void emit_stats(struct gt_session *session, uint64_t pool, const uint64_t
 	}
 	if (known == 0)
 		return;
-	for (uint32_t left = claim(entry, number, known); left; left &= left - 1)
-		announce(session, number, (uint32_t)__builtin_ctz(left));
+	for (uint32_t left = claim(entry, number, known); left; left &= left - 1) {
+		const uint32_t stat = (uint32_t)__builtin_ctz(left);
+
+		gt_counter_announce(session, &columns[stat],
+		                    (struct gt_counter_place){.series = row.sample.series,
+		                                              .place = stat,
+		                                              .pool = number});
+	}
 	gt_emit_sample(session, &row.sample);
 }
 

@@ -441,7 +441,7 @@ static uint8_t *next_deed(const struct deeds *deeds)
 }
 
 /* What a thread did before its next event, or after its last. */
-static void place(struct walk *walk, gt_time until_ns)
+static void place_deeds(struct walk *walk, gt_time until_ns)
 {
 	struct deeds *deeds = walk->deeds;
 
@@ -479,7 +479,7 @@ static void walk_thread(struct walk *walk, const struct step *steps, size_t coun
 {
 	begin_thread(walk, steps[0].thread);
 	for (size_t i = 0; i < count; i++) {
-		place(walk, steps[i].time_ns);
+		place_deeds(walk, steps[i].time_ns);
 		/* Each thread counts from 1: this one has the id of one that is gone. */
 		if (i > 0 && steps[i].order <= steps[i - 1].order) {
 			walk->last = GT_NONE;
@@ -490,7 +490,7 @@ static void walk_thread(struct walk *walk, const struct step *steps, size_t coun
 		else
 			begin_step(walk, &steps[i]);
 	}
-	place(walk, INT64_MAX);
+	place_deeds(walk, INT64_MAX);
 }
 
 static struct step *make_steps(struct walk *walk, size_t *count)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef GPUTRACE_DISABLE
+#if !defined(GPUTRACE_DISABLE) && !defined(GPUTRACE_NO_IMPL)
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@
  * What a program can tell gputrace while it runs. Nothing is linked: the functions look for the
  * library that `gputrace run` loads into a program, and do nothing where there is none. C11, C++11
  * and later, gcc and clang on Linux; a glibc before 2.34 wants -ldl. With GPUTRACE_DISABLE defined
- * before this file is included nothing of it is left in the program.
+ * before this file is included nothing of it is left in the program, and with GPUTRACE_NO_IMPL
+ * there are types alone.
  *
  * An allocator that takes memory from CUDA in large pieces and hands out small ones says so here,
  * since CUDA knows of the large pieces alone:
@@ -37,8 +38,7 @@
  * what it copies, and reports no error: what cannot be recorded is counted in the recording. None
  * may be called from signal handlers or from within malloc.
  *
- * Where nobody records, a call of gputrace_block_alloc is one test of its first argument, which is
- * 0.
+ * Where nobody records the id of each pool is 0, and telling of a block is one test of that.
  */
 
 #ifdef __cplusplus
@@ -151,6 +151,7 @@ struct gputrace_api {
 
 typedef const struct gputrace_api *gputrace_get_api_function(uint32_t version);
 
+#ifndef GPUTRACE_NO_IMPL
 #ifndef GPUTRACE_DISABLE
 /*
  * The table; NULL: nobody records; its own address: nobody has looked yet. One for each program or
@@ -331,6 +332,8 @@ static inline void gputrace_executable_add(const struct gputrace_executable *exe
 	if (api)
 		api->executable(executable);
 }
+
+#endif /* GPUTRACE_NO_IMPL */
 
 #ifdef __cplusplus
 }

@@ -171,7 +171,10 @@ static void get_to_know(struct gt_session *session, struct telemetry *telemetry,
 	            gt_nvml_find(&telemetry->nvml, uuid, &gpu->device) == 0;
 	if (gpu->read) {
 		for (uint32_t i = 0; i < GT_NVML_COUNTER_COUNT; i++)
-			gt_counter_announce(session, &counters[i], ordinal + 1, i, ordinal + 1);
+			gt_counter_announce(session, &counters[i],
+			                    (struct gt_counter_place){.series = ordinal + 1,
+			                                              .place = i,
+			                                              .device = ordinal + 1});
 	} else if (!telemetry->unknown_noted) {
 		telemetry->unknown_noted = true;
 		gt_note(session, "telemetry", "NVML does not know a GPU that the program uses");

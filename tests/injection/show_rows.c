@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +27,10 @@ static void print_cell(const struct gt_trace *trace, const struct gt_column *col
 		return;
 	case GT_COLUMN_real:
 		memcpy(&real, at, sizeof(real));
-		printf("%.17g", real);
+		if (isnan(real))
+			printf("null");
+		else
+			printf("%.17g", real);
 		return;
 	case GT_COLUMN_code:
 		memcpy(&code, at, sizeof(code));

@@ -12,7 +12,7 @@
 #include "stress/folder.h"
 #include "stress/stress.h"
 
-#define GPUTRACE_DISABLE /* types alone: the library is part of this program */
+#define GPUTRACE_NO_IMPL /* types alone: the library is part of this program */
 #include "include/gputrace/gputrace.h"
 
 gputrace_get_api_function gputrace_get_api;
@@ -108,6 +108,7 @@ int main(void)
 {
 	struct gt_session *session = gt_session_get();
 	char folder[] = "/tmp/gputrace-stress-XXXXXX";
+	int alive = ALIVE;
 	pthread_t switcher;
 
 	MUST(mkdtemp(folder));
@@ -119,12 +120,16 @@ int main(void)
 	run(use_blocks);
 	MUST(atomic_load(&session->arena.header->ledger[GT_LEDGER_records_lost]) == 0);
 
+	/* As long as it is asked all others are looked at every millisecond. */
+	api->pool_pull(shared, pull, &alive, 1);
+	while (atomic_load(&asked) == 0)
+		usleep(1000);
 	run(use_pools);
-	MUST(atomic_load(&asked) > 0);
 	MUST(pthread_create(&switcher, NULL, switch_off_and_on, session) == 0);
 	run(use_pools);
 	run(use_blocks);
 	MUST(pthread_join(switcher, NULL) == 0);
+	api->pool_destroy(shared);
 	gt_session_stop(session);
 	remove_all(folder);
 	return 0;
