@@ -211,6 +211,36 @@ bool gt_emit_is_kept(struct gt_session *session, const void *record)
 	return false;
 }
 
+/* A text behind a record that has some already; moves the end of what there is. */
+static uint32_t add_text(void *record, size_t *bytes, const char *text)
+{
+	const size_t size = strlen(text);
+	const uint32_t place = gt_emit_text(record, *bytes, text, size);
+
+	*bytes += GT_TEXT_BYTES(size);
+	return place;
+}
+
+void gt_emit_column(struct gt_session *session, const struct gt_column *column)
+{
+	const size_t texts = GT_TEXT_BYTES(strlen(column->name)) +
+	                     GT_TEXT_BYTES(strlen(column->unit)) +
+	                     GT_TEXT_BYTES(strlen(column->help));
+	size_t bytes = sizeof(struct gt_record_counter);
+	struct gt_record_counter *record = gt_emit_begin(session, GT_RECORD_counter, bytes + texts);
+
+	if (!record)
+		return;
+	record->series = column->series;
+	record->place = column->place;
+	record->name = add_text(record, &bytes, column->name);
+	record->unit = add_text(record, &bytes, column->unit);
+	record->help = add_text(record, &bytes, column->help);
+	record->kind = column->kind;
+	record->device = column->device;
+	gt_emit_commit();
+}
+
 void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample)
 {
 	const size_t size = sizeof(*sample) + sample->columns * sizeof(sample->values[0]);

@@ -108,6 +108,20 @@ static inline void gt_emit_close(struct gt_session *session, const void *record)
 		gt_emit_close_held(session, record);
 }
 
+/* What a column of a series is: a counter record. Texts are copied. */
+struct gt_column {
+	uint32_t series;
+	uint32_t place;
+	uint32_t kind;   /* as counter records have it */
+	uint32_t device; /* CUDA's ordinal plus one; 0: none */
+	const char *name;
+	const char *unit;
+	const char *help;
+};
+
+/* To be told before the first sample of its series. */
+void gt_emit_column(struct gt_session *session, const struct gt_column *column);
+
 /* One sample of a series, with its values. */
 void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample);
 

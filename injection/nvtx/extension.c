@@ -27,7 +27,7 @@
 
 #define COUNTERS      1024 /* a power of two */
 #define MOST_COLUMNS  GT_NVTX_ENTRIES_KEPT
-#define FIRST_SERIES  1024 /* below are those of telemetry */
+#define FIRST_SERIES  1024 /* below are those of telemetry and of hardware counters */
 
 #define MOST_OF_BATCH (1u << 16) /* samples of one call */
 

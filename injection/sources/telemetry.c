@@ -100,35 +100,20 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	return 0;
 }
 
-/* A text behind a record that has some already; moves the end of what there is. */
-static uint32_t add_text(void *record, size_t *bytes, const char *text)
-{
-	const size_t size = strlen(text);
-	const uint32_t place = gt_emit_text(record, *bytes, text, size);
-
-	*bytes += GT_TEXT_BYTES(size);
-	return place;
-}
-
 static void announce(struct gt_session *session, uint32_t ordinal, uint32_t place)
 {
 	const struct counter *counter = &counters[place];
-	const size_t texts = GT_TEXT_BYTES(strlen(counter->name)) +
-	                     GT_TEXT_BYTES(strlen(counter->unit)) +
-	                     GT_TEXT_BYTES(strlen(counter->help));
-	size_t bytes = sizeof(struct gt_record_counter);
-	struct gt_record_counter *record = gt_emit_begin(session, GT_RECORD_counter, bytes + texts);
+	const struct gt_column column = {
+		.series = ordinal + 1,
+		.place = place,
+		.kind = counter->kind,
+		.device = ordinal + 1,
+		.name = counter->name,
+		.unit = counter->unit,
+		.help = counter->help,
+	};
 
-	if (!record)
-		return;
-	record->series = ordinal + 1;
-	record->place = place;
-	record->name = add_text(record, &bytes, counter->name);
-	record->unit = add_text(record, &bytes, counter->unit);
-	record->help = add_text(record, &bytes, counter->help);
-	record->kind = counter->kind;
-	record->device = ordinal + 1;
-	gt_emit_commit();
+	gt_emit_column(session, &column);
 }
 
 /* Once for each GPU that is in use. */
