@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/sampled.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "model/activity.h"
+
+/* One thing that ran; and of it and all that began before, that which ends last. */
+struct piece {
+	gt_time start_ns;
+	gt_time end_ns;
+	gt_id kernel; /* GT_NONE: it is none */
+	size_t longest;
+};
+
+/* What ran on one GPU. */
+struct work {
+	gt_array(struct piece) pieces; /* in order of their start */
+	gt_time *ends_ns;              /* of all of them, sorted */
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const gt_time left = *(const gt_time *)a;
+	const gt_time right = *(const gt_time *)b;
+
+	return (left > right) - (left < right);
+}
+
+static int by_start(const void *row, const void *wanted)
+{
+	return by_time(&((const struct piece *)row)->start_ns, wanted);
+}
+
+static void add_piece(struct work *work, const struct gt_activity *activity)
+{
+	const size_t at = work->pieces.count;
+	struct piece *piece = gt_array_push(&work->pieces);
+
+	*piece = (struct piece){
+		.start_ns = activity->start_ns,
+		.end_ns = activity->end_ns,
+		.kernel = activity->type == GT_ACTIVITY_KERNEL ? activity->row : GT_NONE,
+		.longest = at,
+	};
+	if (at > 0) {
+		const size_t before = work->pieces.rows[at - 1].longest;
+
+		if (work->pieces.rows[before].end_ns > piece->end_ns)
+			piece->longest = before;
+	}
+}
+
+static void work_init(struct work *work, const struct gt_trace *trace, gt_id device)
+{
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	*work = (struct work){0};
+	gt_activity_walk_init_whole(&walk, trace);
+	while (gt_activity_next(&walk, &activity))
+		if (activity.device == device && activity.end_ns > activity.start_ns)
+			add_piece(work, &activity);
+	work->ends_ns = gt_allocate(work->pieces.count * sizeof(*work->ends_ns));
+	for (size_t i = 0; i < work->pieces.count; i++)
+		work->ends_ns[i] = work->pieces.rows[i].end_ns;
+	qsort(work->ends_ns, work->pieces.count, sizeof(*work->ends_ns), by_time);
+}
+
+static void work_release(struct work *work)
+{
+	gt_array_release(&work->pieces);
+	gt_array_free(work->ends_ns);
+}
+
+/* Whose the time is, and the kernel if it is one's. */
+static enum gt_sampled_place place_of(const struct work *work, gt_time start_ns, gt_time end_ns,
+                                      gt_id *kernel)
+{
+	const size_t begun = gt_count_before(&work->pieces, &end_ns, by_start);
+	const size_t ended = gt_search(work->ends_ns, work->pieces.count, sizeof(*work->ends_ns),
+	                               &start_ns, by_time, 1);
+	const struct piece *piece;
+
+	if (begun <= ended)
+		return GT_SAMPLED_IDLE;
+	/* Of those that had begun by its end only one has not ended by its start: the last to end. */
+	piece = &work->pieces.rows[work->pieces.rows[begun - 1].longest];
+	if (begun - ended > 1 || piece->kernel == GT_NONE || piece->start_ns > start_ns ||
+	    piece->end_ns < end_ns)
+		return GT_SAMPLED_SHARED;
+	*kernel = piece->kernel;
+	return GT_SAMPLED_KERNEL;
+}
+
+/* A gap has nothing but its length. */
+static bool is_gap(const struct gt_sampled *sampled, size_t sample)
+{
+	const struct gt_series *series = sampled->series;
+
+	for (size_t i = 0; i < series->column_count; i++)
+		if (i != sampled->span->place && !isnan(series->columns[i][sample]))
+			return false;
+	return true;
+}
+
+static void place_samples(struct gt_sampled *sampled, const struct work *work)
+{
+	const struct gt_series *series = sampled->series;
+
+	for (size_t i = 0; i < series->count; i++) {
+		const double length_ns = gt_sampled_length(sampled, i);
+
+		sampled->kernels[i] = GT_NONE;
+		if (is_gap(sampled, i))
+			sampled->places[i] = GT_SAMPLED_GAP;
+		else if (length_ns <= 0)
+			sampled->places[i] = GT_SAMPLED_SHARED;
+		else
+			sampled->places[i] = (uint8_t)place_of(
+				work, series->times_ns[i],
+				series->times_ns[i] + (gt_time)length_ns, &sampled->kernels[i]);
+	}
+}
+
+bool gt_sampled_init(struct gt_sampled *sampled, const struct gt_trace *trace,
+                     const struct gt_counter *span)
+{
+	const struct gt_series *series;
+	struct work work;
+
+	if (span->kind != GT_COUNTER_SPAN || span->device >= trace->devices.count ||
+	    span->series >= trace->series.count ||
+	    span->place >= trace->series.rows[span->series].column_count)
+		return false;
+	series = &trace->series.rows[span->series];
+	*sampled = (struct gt_sampled){
+		.trace = trace,
+		.series = series,
+		.span = span,
+		.places = gt_allocate(series->count * sizeof(*sampled->places)),
+		.kernels = gt_allocate(series->count * sizeof(*sampled->kernels)),
+	};
+	work_init(&work, trace, span->device);
+	place_samples(sampled, &work);
+	work_release(&work);
+	return true;
+}
+
+void gt_sampled_release(struct gt_sampled *sampled)
+{
+	gt_array_free(sampled->places);
+	gt_array_free(sampled->kernels);
+	*sampled = (struct gt_sampled){0};
+}
+
+double gt_sampled_length(const struct gt_sampled *sampled, size_t sample)
+{
+	const double length_ns = sampled->series->columns[sampled->span->place][sample];
+
+	/* A day: what a damaged recording says may be anything. */
+	return length_ns > 0 && length_ns < 86400e9 ? length_ns : 0;
+}
+
+bool gt_is_sampled(const struct gt_counter *counter)
+{
+	return counter->kind == GT_COUNTER_SPAN || counter->kind == GT_COUNTER_SUM ||
+	       counter->kind == GT_COUNTER_MEAN;
+}
+
+bool gt_sampled_has(const struct gt_sampled *sampled, const struct gt_counter *counter)
+{
+	return counter->series == sampled->span->series &&
+	       counter->device == sampled->span->device && counter->kind != GT_COUNTER_SPAN &&
+	       gt_is_sampled(counter) && counter->place < sampled->series->column_count;
+}
+
+const char *gt_sampled_group(const char *name)
+{
+	static const struct {
+		const char *name;
+		const char *group;
+	} known[] = {
+#define COUNTER(name, unit, kind, set, group, metric, help) {#name, group},
+#include "format/pm_counters.def"
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(known[i].name, name) == 0)
+			return known[i].group;
+	return "Metrics";
+}
