@@ -121,9 +121,10 @@ static void place_samples(struct gt_sampled *sampled, const struct work *work)
 		else if (length_ns <= 0)
 			sampled->places[i] = GT_SAMPLED_SHARED;
 		else
-			sampled->places[i] = (uint8_t)place_of(
-				work, series->times_ns[i],
-				series->times_ns[i] + (gt_time)length_ns, &sampled->kernels[i]);
+			sampled->places[i] =
+				(uint8_t)place_of(work, series->times_ns[i],
+			                          series->times_ns[i] + (gt_time)length_ns,
+			                          &sampled->kernels[i]);
 	}
 }
 

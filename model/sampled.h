@@ -10,9 +10,9 @@
 
 /*
  * Hardware counters that a GPU sampled of itself: series whose column GT_COUNTER_SPAN says how long
- * each sample is. What a sample counted belongs to a kernel only when it lies wholly in one execution
- * of it and nothing else, no kernel, copy, fill or graph, ran on the GPU at any time of the sample;
- * other samples are nobody's.
+ * each sample is. What a sample counted belongs to a kernel only when it lies wholly in one
+ * execution of it and nothing else, no kernel, copy, fill or graph, ran on the GPU at any time of
+ * the sample; other samples are nobody's.
  */
 
 enum gt_sampled_place {
@@ -27,12 +27,12 @@ struct gt_sampled {
 	const struct gt_series *series;
 	const struct gt_counter *span;
 	uint8_t *places; /* of each sample: enum gt_sampled_place */
-	gt_id *kernels;  /* of each sample: the row of kernels, GT_NONE where it is not one kernel's */
+	gt_id *kernels; /* of each sample: the row of kernels, GT_NONE where it is not one kernel's */
 };
 
 /*
- * Reads the series of a counter, a row of the trace. False, and nothing to release, when it is not a
- * GPU's column of lengths. What filters took out of the trace is not seen to have run.
+ * Reads the series of a counter, a row of the trace. False, and nothing to release, when it is not
+ * a GPU's column of lengths. What filters took out of the trace is not seen to have run.
  */
 bool gt_sampled_init(struct gt_sampled *sampled, const struct gt_trace *trace,
                      const struct gt_counter *span);

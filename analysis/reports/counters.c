@@ -31,8 +31,7 @@ static const struct gt_heading counter_headings[] = {
          "Time of samples with above percent or more: of 100 percent where the unit is %, else of "
          "max",
          GT_WORTH_ORDINARY},
-	{"above_percent", GT_UNIT_PERCENT, "above_ns of the time of all samples",
-         GT_WORTH_LITTLE},
+	{"above_percent", GT_UNIT_PERCENT, "above_ns of the time of all samples", GT_WORTH_LITTLE},
 	{"total", GT_UNIT_REAL, "In all samples together, without the \"/s\" of the unit",
          GT_WORTH_LITTLE},
 };
@@ -64,9 +63,9 @@ static const struct gt_heading kernel_headings[] = {
 
 /* The counters behind these columns, in their order; the first two are sums. */
 static const char *const roles[] = {
-	"dram_read_bytes",      "dram_write_bytes",      "dram_throughput_percent",
-	"sm_active_percent",    "warps_active_percent",  "tensor_active_percent",
-	"fma_active_percent",   "l2_hit_percent",
+	"dram_read_bytes",    "dram_write_bytes",     "dram_throughput_percent",
+	"sm_active_percent",  "warps_active_percent", "tensor_active_percent",
+	"fma_active_percent", "l2_hit_percent",
 };
 
 enum { ROLES = sizeof(roles) / sizeof(roles[0]) };
@@ -150,7 +149,7 @@ static void tally_release(struct tally *tally)
 
 /* The values of a counter by sample: rates of sums, all others as they are. */
 struct values {
-	double *all;   /* sorted once they are all there */
+	double *all; /* sorted once they are all there */
 	size_t count;
 	double total;   /* of sums */
 	double area;    /* values times nanoseconds */
@@ -188,8 +187,8 @@ static double time_above(const struct gt_sampled *sampled, const struct gt_count
 
 	for (size_t i = 0; i < sampled->series->count; i++) {
 		const double length_ns = gt_sampled_length(sampled, i);
-		const double value = counter->kind == GT_COUNTER_SUM ? column[i] * 1e9 / length_ns
-		                                                     : column[i];
+		const double value =
+			counter->kind == GT_COUNTER_SUM ? column[i] * 1e9 / length_ns : column[i];
 
 		if (length_ns > 0 && isfinite(value) && value >= least)
 			time_ns += length_ns;
@@ -203,8 +202,8 @@ static void add_figures(struct gt_result *result, const struct tally *tally,
 {
 	const double most = values->all[values->count - 1];
 	const bool is_share = strcmp(gt_trace_text(tally->trace, counter->unit), "%") == 0;
-	const double above_ns = time_above(sampled, counter,
-	                                   tally->above_percent / 100 * (is_share ? 100 : most));
+	const double above_ns =
+		time_above(sampled, counter, tally->above_percent / 100 * (is_share ? 100 : most));
 
 	gt_result_add_real(result, values->area / values->time_ns);
 	gt_result_add_real(result, gt_rank_of(values->all, values->count, 50));
@@ -312,9 +311,8 @@ static void add_role(struct gt_result *result, const struct group *group, size_t
 	const struct sum *sum = &group->sums[role];
 	const bool is_rate = role < 2;
 
-	gt_result_add_real(result, sum->time_ns > 0
-	                                   ? sum->value / sum->time_ns * (is_rate ? 1e9 : 1)
-	                                   : NAN);
+	gt_result_add_real(
+		result, sum->time_ns > 0 ? sum->value / sum->time_ns * (is_rate ? 1e9 : 1) : NAN);
 }
 
 static void add_kernel(struct gt_result *result, const struct tally *tally,
@@ -323,8 +321,8 @@ static void add_kernel(struct gt_result *result, const struct tally *tally,
 	gt_result_add_text(result, tally->groups.labels[group->number]);
 	gt_result_add_count(result, (int64_t)group->samples);
 	gt_add_rounded(result, group->time_ns);
-	gt_result_add_real(result, gt_percent(group->time_ns,
-	                                      (double)tally->busy_ns[group->number]));
+	gt_result_add_real(result,
+	                   gt_percent(group->time_ns, (double)tally->busy_ns[group->number]));
 	for (size_t role = 0; role < ROLES; role++)
 		add_role(result, group, role);
 }
@@ -419,9 +417,10 @@ static void add_remarks(struct gt_result *result, const struct tally *tally, boo
 	if (cut)
 		gt_result_remark(result, "No sample is given to a kernel: of what else ran a part "
 		                         "was left out by the options.");
-	gt_result_remark(result, "A sample belongs to a kernel when it lies wholly in one execution "
-	                         "of it and nothing else ran; kernels shorter than two samples "
-	                         "have hardly any. Counters are the GPU's, whoever used it.");
+	gt_result_remark(result,
+	                 "A sample belongs to a kernel when it lies wholly in one execution "
+	                 "of it and nothing else ran; kernels shorter than two samples "
+	                 "have hardly any. Counters are the GPU's, whoever used it.");
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,

@@ -142,7 +142,8 @@ static void add_counters(struct gt_result *result, const struct gt_trace *trace)
 		size_t used = 0;
 
 		gt_array_each(const struct gt_counter, counter, &trace->counters) {
-			if (counter->device != device || gt_is_sampled(counter) || add_counter(result, trace, counter))
+			if (counter->device != device || gt_is_sampled(counter) ||
+			    add_counter(result, trace, counter))
 				continue;
 			if (used < sizeof(names))
 				used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",

@@ -62,7 +62,7 @@ struct args {
 	uint64_t telemetry_ns;      /* 0: not given */
 	const char *counters;
 	uint64_t counter_interval_ns; /* 0: not given */
-	uint64_t buffer_bytes;      /* 0: not given */
+	uint64_t buffer_bytes;        /* 0: not given */
 	bool keep_modules;
 	bool no_nvtx;
 	bool force;
@@ -115,13 +115,13 @@ static const struct gt_option options[] = {
 	OPT_INTERVAL("telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
                      "Read power, clocks, temperature and the like of each GPU in use this often, "
                      "10ms to 1h, or off; default 100ms"),
-	OPT_MAYBE("counters", 0, struct args, counters, "SET",
-                 "Sample hardware counters of each GPU in use: a set (default, memory, compute, links, "
-                 "clocks), counters or CUPTI's metrics, commas between several. They slow the "
-                 "program down and need the right to read them. Alone: default"),
+	OPT_MAYBE(
+		"counters", 0, struct args, counters, "SET",
+		"Sample hardware counters of each GPU in use: a set (default, memory, compute, links, "
+		"clocks), counters or CUPTI's metrics, commas between several. They slow the "
+		"program down and need the right to read them. Alone: default"),
 	OPT_DURATION("counter-interval", 0, struct args, counter_interval_ns, "TIME", 20000,
-                     10000000,
-                     "With --counters: sample this often, 20us to 10ms; default 100us"),
+                     10000000, "With --counters: sample this often, 20us to 10ms; default 100us"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
                      3600000000000,
                      "Fetch finished records from CUPTI this often, 1ms to 1h; default 100ms"),

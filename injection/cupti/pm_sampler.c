@@ -461,8 +461,8 @@ static void tell_sample(struct gt_pm_sampler *sampler, size_t number, gt_pm_use 
 /* What is complete and was not told. Returns whether there may be more in the image later. */
 static bool tell_all(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
 {
-	struct gt_pm_pm_data_info info = PARAMS(pm_data_info, .image = sampler->data.bytes,
-	                                        .bytes = sampler->data.size);
+	struct gt_pm_pm_data_info info =
+		PARAMS(pm_data_info, .image = sampler->data.bytes, .bytes = sampler->data.size);
 
 	if (sampler->pm->cuptiPmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS)
 		return false;

@@ -69,8 +69,8 @@ struct gt_pm_sampler {
 	struct gt_pm_block config;
 	struct gt_pm_block data;
 	bool runs;
-	bool begun;          /* the first sample since the start has been left out */
-	size_t told;         /* samples in data that were told */
+	bool begun;           /* the first sample since the start has been left out */
+	size_t told;          /* samples in data that were told */
 	uint64_t last_end_ns; /* of the last sample that was told; 0: none */
 };
 

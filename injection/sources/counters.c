@@ -184,8 +184,8 @@ static void note_missing(struct gt_session *session, uint32_t ordinal,
                          enum gt_pm_outcome outcome, const char *why)
 {
 	char text[256];
-	size_t used = (size_t)snprintf(text, sizeof(text), "not sampled on GPU %u, as %s:",
-	                               ordinal, why);
+	size_t used =
+		(size_t)snprintf(text, sizeof(text), "not sampled on GPU %u, as %s:", ordinal, why);
 	const size_t before = used;
 
 	for (size_t i = 0; i < count; i++)
@@ -205,8 +205,7 @@ static uint32_t kind_of(const char *metric)
 	const char *dot = strchr(metric, '.');
 
 	return dot && !strchr(dot + 1, '.') && strncmp(dot, ".pct", 4) != 0 &&
-	                       strncmp(dot, ".ratio", 6) != 0 &&
-	                       strncmp(dot, ".max_rate", 9) != 0
+	                       strncmp(dot, ".ratio", 6) != 0 && strncmp(dot, ".max_rate", 9) != 0
 	               ? SUM
 	               : MEAN;
 }

@@ -13,8 +13,8 @@
 #include "fakes/cupti_state.h"
 
 /*
- * The fake libcupti: PM sampling and the profiler's host functions. Samples lie one behind the other
- * from the start on, and their values follow from how long the GPU ran something in them.
+ * The fake libcupti: PM sampling and the profiler's host functions. Samples lie one behind the
+ * other from the start on, and their values follow from how long the GPU ran something in them.
  */
 
 #define MOST_METRICS 64
@@ -33,8 +33,8 @@ static const struct metric {
 	{"dram__bytes_write.sum", "bytes", "# of bytes written to DRAM", 1, 0, 0},
 	{"dram__throughput.avg.pct_of_peak_sustained_elapsed", "percent", "DRAM throughput", 80, 0,
          1},
-	{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "percent", "# of cycles with a warp",
-         100, 0, 1},
+	{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "percent",
+         "# of cycles with a warp", 100, 0, 1},
 	{"sm__warps_active.avg.pct_of_peak_sustained_elapsed", "percent", "# of warps resident", 50,
          0, 1},
 	{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "percent",
@@ -390,8 +390,8 @@ CUptiResult cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInf
 	return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiPmSamplingCounterDataGetSampleInfo(
-	CUpti_PmSampling_CounterData_GetSampleInfo_Params *params)
+CUptiResult
+cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleInfo_Params *params)
 {
 	const struct image *image;
 

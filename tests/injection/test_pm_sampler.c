@@ -18,16 +18,14 @@ static void check(const char *member, size_t ours, size_t theirs)
 	cr_expect(eq(sz, ours, theirs), "%s", member);
 }
 
-Test(pm_sampler, has_the_structs_of_the_headers)
-{
+Test(pm_sampler, has_the_structs_of_the_headers){
 #define STRUCT(name, theirs)                                                                       \
 	{                                                                                          \
 		typedef theirs wanted;                                                             \
 		check(#theirs, sizeof(struct gt_pm_##name), sizeof(wanted));
 #define MEMBER(name, type, member, theirs)                                                         \
 	check(#theirs, offsetof(struct gt_pm_##name, member), offsetof(wanted, theirs));           \
-	check(#theirs, sizeof(((struct gt_pm_##name *)0)->member),                                 \
-	      sizeof(((wanted *)0)->theirs));
+	check(#theirs, sizeof(((struct gt_pm_##name *)0)->member), sizeof(((wanted *)0)->theirs));
 #define END(name, last) }
 #include "injection/cupti/pm_structs.def"
 }

@@ -14,7 +14,8 @@
 /*
  * What was sampled of the GPUs: gauges and totals as lines, masks as slices, one for each time
  * that a bit was set. Hardware counters are lines too, sums as rates; the time of samples that were
- * lost is a slice, as a line cannot be interrupted. Several processes may have sampled the same GPU: what they saw is one line.
+ * lost is a slice, as a line cannot be interrupted. Several processes may have sampled the same
+ * GPU: what they saw is one line.
  */
 
 enum { NAME_SIZE = 96, REASONS = 64 };
@@ -53,7 +54,7 @@ struct gaps {
 /* Where the values of a counter go. */
 struct target {
 	const struct gt_counter *counter;
-	double scale; /* of a sum: of its rate in a second */
+	double scale;  /* of a sum: of its rate in a second */
 	uint32_t line; /* GT_NONE for a mask */
 };
 
