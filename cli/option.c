@@ -369,6 +369,13 @@ static int follow(struct parser *parser, const struct gt_habit *habit, const str
 	return result < 0 ? result : taken;
 }
 
+static bool takes_value(const struct gt_option *option, const struct gt_typed *typed)
+{
+	if (option->kind == GT_OPTION_MAYBE)
+		return typed->name && typed->value;
+	return option->kind != GT_OPTION_FLAG;
+}
+
 /* Returns enum taken, or negative. */
 static int take_own(struct parser *parser, const struct gt_option *option,
                     const struct gt_typed *typed, struct gt_error *err)
@@ -383,12 +390,11 @@ static int take_own(struct parser *parser, const struct gt_option *option,
 		result = store_flag(option, typed->value, parser->args, err);
 		return result < 0 ? result : TOOK_REST;
 	}
-	if (option->kind == GT_OPTION_MAYBE && typed->name && typed->value)
+	if (takes_value(option, typed)) {
 		taken = (int)value_of(typed, &value);
-	else if (option->kind != GT_OPTION_FLAG && option->kind != GT_OPTION_MAYBE)
-		taken = (int)value_of(typed, &value);
-	if (option->kind != GT_OPTION_FLAG && option->kind != GT_OPTION_MAYBE && !value)
-		return gt_fail(err, EINVAL, "--%s needs a value", option->name);
+		if (!value)
+			return gt_fail(err, EINVAL, "--%s needs a value", option->name);
+	}
 	result = store(option, value, parser->args, err);
 	return result < 0 ? result : taken;
 }

@@ -86,7 +86,7 @@ static enum gt_sampled_place place_of(const struct work *work, gt_time start_ns,
 	                               &start_ns, by_time, 1);
 	const struct piece *piece;
 
-	if (begun <= ended)
+	if (begun == 0 || begun <= ended || !work->pieces.rows)
 		return GT_SAMPLED_IDLE;
 	/* Of those that had begun by its end only one has not ended by its start: the last to end. */
 	piece = &work->pieces.rows[work->pieces.rows[begun - 1].longest];

@@ -446,7 +446,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_counters = {
 	.name = "counters",
-	.summary = "Hardware counters of each GPU over time, and what they were in each kernel",
+	.summary = "Hardware counters of GPUs over time and by kernel",
 	.parameters = parameters,
 	.run = run,
 };

@@ -280,6 +280,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_telemetry = {
 	.name = "telemetry",
-	.summary = "Power, clocks, temperature and energy of each GPU, and what kept it slow",
+	.summary = "Power, clocks and energy of each GPU, and what kept it slow",
 	.run = run,
 };
