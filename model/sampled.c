@@ -55,20 +55,28 @@ static void add_piece(struct work *work, const struct gt_activity *activity)
 	}
 }
 
-static void work_init(struct work *work, const struct gt_trace *trace, gt_id device)
+/* Of every GPU, by row of devices. */
+static struct work *gather_work(const struct gt_trace *trace)
 {
+	struct work *works = gt_allocate(trace->devices.count * sizeof(*works));
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	*work = (struct work){0};
+	for (size_t i = 0; i < trace->devices.count; i++)
+		works[i] = (struct work){0};
 	gt_activity_walk_init_whole(&walk, trace);
 	while (gt_activity_next(&walk, &activity))
-		if (activity.device == device && activity.end_ns > activity.start_ns)
-			add_piece(work, &activity);
-	work->ends_ns = gt_allocate(work->pieces.count * sizeof(*work->ends_ns));
-	for (size_t i = 0; i < work->pieces.count; i++)
-		work->ends_ns[i] = work->pieces.rows[i].end_ns;
-	qsort(work->ends_ns, work->pieces.count, sizeof(*work->ends_ns), by_time);
+		if (activity.device < trace->devices.count && activity.end_ns > activity.start_ns)
+			add_piece(&works[activity.device], &activity);
+	for (size_t i = 0; i < trace->devices.count; i++) {
+		struct work *work = &works[i];
+
+		work->ends_ns = gt_allocate(work->pieces.count * sizeof(*work->ends_ns));
+		for (size_t j = 0; j < work->pieces.count; j++)
+			work->ends_ns[j] = work->pieces.rows[j].end_ns;
+		qsort(work->ends_ns, work->pieces.count, sizeof(*work->ends_ns), by_time);
+	}
+	return works;
 }
 
 static void work_release(struct work *work)
@@ -128,35 +136,82 @@ static void place_samples(struct gt_sampled *sampled, const struct work *work)
 	}
 }
 
-bool gt_sampled_init(struct gt_sampled *sampled, const struct gt_trace *trace,
-                     const struct gt_counter *span)
+/* Whether it is a GPU's column of lengths. */
+static bool is_length(const struct gt_trace *trace, const struct gt_counter *counter)
 {
-	const struct gt_series *series;
-	struct work work;
-
-	if (span->kind != GT_COUNTER_SPAN || span->device >= trace->devices.count ||
-	    span->series >= trace->series.count ||
-	    span->place >= trace->series.rows[span->series].column_count)
-		return false;
-	series = &trace->series.rows[span->series];
-	*sampled = (struct gt_sampled){
-		.trace = trace,
-		.series = series,
-		.span = span,
-		.places = gt_allocate(series->count * sizeof(*sampled->places)),
-		.kernels = gt_allocate(series->count * sizeof(*sampled->kernels)),
-	};
-	work_init(&work, trace, span->device);
-	place_samples(sampled, &work);
-	work_release(&work);
-	return true;
+	return counter->kind == GT_COUNTER_SPAN && counter->device < trace->devices.count &&
+	       counter->series < trace->series.count &&
+	       counter->place < trace->series.rows[counter->series].column_count;
 }
 
-void gt_sampled_release(struct gt_sampled *sampled)
+/* Of several columns of lengths that a damaged recording gives a series the first one counts. */
+static void find_series(struct gt_sampled_list *list, const struct gt_trace *trace)
 {
-	gt_array_free(sampled->places);
-	gt_array_free(sampled->kernels);
-	*sampled = (struct gt_sampled){0};
+	gt_array_each(const struct gt_counter, counter, &trace->counters) {
+		const struct gt_series *series;
+
+		if (!is_length(trace, counter) || list->of_series[counter->series] != SIZE_MAX)
+			continue;
+		series = &trace->series.rows[counter->series];
+		list->of_series[counter->series] = list->count;
+		list->rows[list->count++] = (struct gt_sampled){
+			.series = series,
+			.span = counter,
+			.places = gt_allocate(series->count * sizeof(uint8_t)),
+			.kernels = gt_allocate(series->count * sizeof(gt_id)),
+		};
+	}
+}
+
+static void place_all(struct gt_sampled_list *list, const struct gt_trace *trace)
+{
+	struct work *works = gather_work(trace);
+
+	for (size_t i = 0; i < list->count; i++)
+		place_samples(&list->rows[i], &works[list->rows[i].span->device]);
+	for (size_t i = 0; i < trace->devices.count; i++)
+		work_release(&works[i]);
+	gt_array_free(works);
+}
+
+void gt_sampled_list_init(struct gt_sampled_list *list, const struct gt_trace *trace)
+{
+	*list = (struct gt_sampled_list){
+		.rows = gt_allocate(trace->series.count * sizeof(*list->rows)),
+		.of_series = gt_allocate(trace->series.count * sizeof(*list->of_series)),
+		.series_count = trace->series.count,
+	};
+	for (size_t i = 0; i < trace->series.count; i++)
+		list->of_series[i] = SIZE_MAX;
+	find_series(list, trace);
+	if (list->count > 0)
+		place_all(list, trace);
+}
+
+void gt_sampled_list_release(struct gt_sampled_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		gt_array_free(list->rows[i].places);
+		gt_array_free(list->rows[i].kernels);
+	}
+	gt_array_free(list->rows);
+	gt_array_free(list->of_series);
+	*list = (struct gt_sampled_list){0};
+}
+
+const struct gt_sampled *gt_sampled_of(const struct gt_sampled_list *list,
+                                       const struct gt_counter *counter)
+{
+	const struct gt_sampled *sampled;
+
+	if (counter->kind == GT_COUNTER_SPAN || !gt_is_sampled(counter) ||
+	    counter->series >= list->series_count || list->of_series[counter->series] == SIZE_MAX)
+		return NULL;
+	sampled = &list->rows[list->of_series[counter->series]];
+	return sampled->span->device == counter->device &&
+	                       counter->place < sampled->series->column_count
+	               ? sampled
+	               : NULL;
 }
 
 double gt_sampled_length(const struct gt_sampled *sampled, size_t sample)
@@ -171,13 +226,6 @@ bool gt_is_sampled(const struct gt_counter *counter)
 {
 	return counter->kind == GT_COUNTER_SPAN || counter->kind == GT_COUNTER_SUM ||
 	       counter->kind == GT_COUNTER_MEAN;
-}
-
-bool gt_sampled_has(const struct gt_sampled *sampled, const struct gt_counter *counter)
-{
-	return counter->series == sampled->span->series &&
-	       counter->device == sampled->span->device && counter->kind != GT_COUNTER_SPAN &&
-	       gt_is_sampled(counter) && counter->place < sampled->series->column_count;
 }
 
 const char *gt_sampled_group(const char *name)

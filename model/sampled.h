@@ -22,27 +22,32 @@ enum gt_sampled_place {
 	GT_SAMPLED_SHARED, /* several things ran, or one for a part of it */
 };
 
+/* One series of one GPU. */
 struct gt_sampled {
-	const struct gt_trace *trace;
 	const struct gt_series *series;
 	const struct gt_counter *span;
 	uint8_t *places; /* of each sample: enum gt_sampled_place */
 	gt_id *kernels; /* of each sample: the row of kernels, GT_NONE where it is not one kernel's */
 };
 
-/*
- * Reads the series of a counter, a row of the trace. False, and nothing to release, when it is not
- * a GPU's column of lengths. What filters took out of the trace is not seen to have run.
- */
-bool gt_sampled_init(struct gt_sampled *sampled, const struct gt_trace *trace,
-                     const struct gt_counter *span);
-void gt_sampled_release(struct gt_sampled *sampled);
+/* All of a trace. What filters took out of it is not seen to have run. */
+struct gt_sampled_list {
+	struct gt_sampled *rows;
+	size_t count;
+	size_t *of_series; /* by number of the series: its row here, SIZE_MAX: it has none */
+	size_t series_count;
+};
+
+/* The trace must outlive the list and not change. */
+void gt_sampled_list_init(struct gt_sampled_list *list, const struct gt_trace *trace);
+void gt_sampled_list_release(struct gt_sampled_list *list);
+
+/* Where the values of a hardware counter of the trace are; NULL: it is none, or has no lengths. */
+const struct gt_sampled *gt_sampled_of(const struct gt_sampled_list *list,
+                                       const struct gt_counter *counter);
 
 /* Nanoseconds that a sample lasts; 0 where that is not known. */
 double gt_sampled_length(const struct gt_sampled *sampled, size_t sample);
-
-/* Whether a counter is another column of the same series. */
-bool gt_sampled_has(const struct gt_sampled *sampled, const struct gt_counter *counter);
 
 /* Whether a counter is one that hardware sampled, or the length of its samples. */
 bool gt_is_sampled(const struct gt_counter *counter);

@@ -110,8 +110,7 @@ struct group {
 struct tally {
 	const struct gt_trace *trace;
 	double above_percent;
-	struct gt_sampled *sampled; /* one for each GPU and process that sampled it */
-	size_t count;
+	struct gt_sampled_list sampled;
 	struct gt_kernel_groups groups;
 	struct group *kernels; /* by number of the group */
 	uint64_t *busy_ns;     /* likewise: how long they ran */
@@ -123,7 +122,6 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace, uint64
 	*tally = (struct tally){
 		.trace = trace,
 		.above_percent = (double)above,
-		.sampled = gt_allocate(trace->counters.count * sizeof(*tally->sampled)),
 	};
 	gt_kernel_groups_init(&tally->groups, trace, GT_BY_NAME);
 	tally->kernels = gt_allocate(tally->groups.count * sizeof(*tally->kernels));
@@ -132,16 +130,12 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace, uint64
 		tally->kernels[i] = (struct group){.number = i};
 		tally->busy_ns[i] = 0;
 	}
-	gt_array_each(const struct gt_counter, counter, &trace->counters)
-		if (gt_sampled_init(&tally->sampled[tally->count], trace, counter))
-			tally->count++;
+	gt_sampled_list_init(&tally->sampled, trace);
 }
 
 static void tally_release(struct tally *tally)
 {
-	for (size_t i = 0; i < tally->count; i++)
-		gt_sampled_release(&tally->sampled[i]);
-	gt_array_free(tally->sampled);
+	gt_sampled_list_release(&tally->sampled);
 	gt_array_free(tally->kernels);
 	gt_array_free(tally->busy_ns);
 	gt_kernel_groups_release(&tally->groups);
@@ -239,29 +233,35 @@ static void add_counter(struct gt_result *result, const struct tally *tally,
 static void add_counters(struct gt_result *result, const struct tally *tally)
 {
 	gt_result_begin(result, "counters", counter_headings, GT_COUNT_OF(counter_headings));
-	for (size_t i = 0; i < tally->count; i++)
-		gt_array_each(const struct gt_counter, counter, &tally->trace->counters)
-			if (gt_sampled_has(&tally->sampled[i], counter))
-				add_counter(result, tally, &tally->sampled[i], counter);
+	gt_array_each(const struct gt_counter, counter, &tally->trace->counters) {
+		const struct gt_sampled *sampled = gt_sampled_of(&tally->sampled, counter);
+
+		if (sampled)
+			add_counter(result, tally, sampled, counter);
+	}
 }
 
-/* The counter of a role in the series; NULL: it was not sampled. */
-static const struct gt_counter *find_role(const struct tally *tally,
-                                          const struct gt_sampled *sampled, size_t role)
+/* Which of the roles a counter has; ROLES: none. */
+static size_t role_of(const struct gt_trace *trace, const struct gt_counter *counter)
 {
-	gt_array_each(const struct gt_counter, counter, &tally->trace->counters)
-		if (gt_sampled_has(sampled, counter) &&
-		    strcmp(gt_trace_text(tally->trace, counter->name), roles[role]) == 0)
-			return counter;
-	return NULL;
+	size_t role = 0;
+
+	while (role < ROLES && strcmp(gt_trace_text(trace, counter->name), roles[role]) != 0)
+		role++;
+	return role;
 }
 
-static void gather_role(struct tally *tally, const struct gt_sampled *sampled, size_t role)
+static struct group *group_of(const struct tally *tally, gt_id kernel)
 {
-	const struct gt_counter *counter = find_role(tally, sampled, role);
+	const struct gt_kernel *row = &tally->trace->kernels.rows[kernel];
 
-	if (!counter)
-		return;
+	return &tally->kernels[gt_kernel_group_of(&tally->groups, row)];
+}
+
+/* What a counter was in the samples that are one kernel's. */
+static void gather_role(struct tally *tally, const struct gt_sampled *sampled,
+                        const struct gt_counter *counter, size_t role)
+{
 	tally->measured[role] = true;
 	for (size_t i = 0; i < sampled->series->count; i++) {
 		const double value = sampled->series->columns[counter->place][i];
@@ -270,30 +270,36 @@ static void gather_role(struct tally *tally, const struct gt_sampled *sampled, s
 
 		if (sampled->kernels[i] == GT_NONE || !isfinite(value))
 			continue;
-		sum = &tally->kernels[gt_kernel_group_of(
-					      &tally->groups,
-					      &tally->trace->kernels.rows[sampled->kernels[i]])]
-		               .sums[role];
+		sum = &group_of(tally, sampled->kernels[i])->sums[role];
 		sum->value += counter->kind == GT_COUNTER_SUM ? value : value * length_ns;
 		sum->time_ns += length_ns;
 	}
 }
 
-static void gather(struct tally *tally, const struct gt_sampled *sampled)
+static void gather_times(struct tally *tally, const struct gt_sampled *sampled)
 {
 	for (size_t i = 0; i < sampled->series->count; i++) {
-		const gt_id kernel = sampled->kernels[i];
 		struct group *group;
 
-		if (kernel == GT_NONE)
+		if (sampled->kernels[i] == GT_NONE)
 			continue;
-		group = &tally->kernels[gt_kernel_group_of(&tally->groups,
-		                                           &tally->trace->kernels.rows[kernel])];
+		group = group_of(tally, sampled->kernels[i]);
 		group->samples++;
 		group->time_ns += gt_sampled_length(sampled, i);
 	}
-	for (size_t role = 0; role < ROLES; role++)
-		gather_role(tally, sampled, role);
+}
+
+static void gather(struct tally *tally)
+{
+	for (size_t i = 0; i < tally->sampled.count; i++)
+		gather_times(tally, &tally->sampled.rows[i]);
+	gt_array_each(const struct gt_counter, counter, &tally->trace->counters) {
+		const struct gt_sampled *sampled = gt_sampled_of(&tally->sampled, counter);
+		const size_t role = role_of(tally->trace, counter);
+
+		if (sampled && role < ROLES)
+			gather_role(tally, sampled, counter, role);
+	}
 }
 
 static int by_time(const void *a, const void *b)
@@ -344,7 +350,8 @@ static void add_kernels(struct gt_result *result, struct tally *tally, uint64_t 
 	gt_result_top(result, count, most);
 }
 
-static void add_coverage_of(struct gt_result *result, const struct gt_sampled *sampled)
+static void add_coverage_of(struct gt_result *result, const struct gt_trace *trace,
+                            const struct gt_sampled *sampled)
 {
 	double times_ns[GT_SAMPLED_SHARED + 1] = {0};
 	size_t counts[GT_SAMPLED_SHARED + 1] = {0};
@@ -359,7 +366,7 @@ static void add_coverage_of(struct gt_result *result, const struct gt_sampled *s
 		if (sampled->places[i] != GT_SAMPLED_GAP)
 			lengths[samples++] = llround(length_ns);
 	}
-	gt_add_device(result, sampled->trace, sampled->span->device);
+	gt_add_device(result, trace, sampled->span->device);
 	gt_result_add_count(result, (int64_t)samples);
 	gt_result_add_count_if(result, samples > 0,
 	                       samples ? gt_percentile(lengths, samples, 50) : 0);
@@ -375,8 +382,8 @@ static void add_coverage_of(struct gt_result *result, const struct gt_sampled *s
 
 static void add_coverage(struct gt_result *result, const struct tally *tally)
 {
-	for (size_t i = 0; i < tally->count; i++)
-		add_coverage_of(result, &tally->sampled[i]);
+	for (size_t i = 0; i < tally->sampled.count; i++)
+		add_coverage_of(result, tally->trace, &tally->sampled.rows[i]);
 }
 
 /* What the source of counters noted: what stood in its way. */
@@ -401,8 +408,8 @@ static void add_remarks(struct gt_result *result, const struct tally *tally, boo
 		"l2_hit_percent";
 	bool all = true;
 
-	remark_notes(result, tally->trace, tally->count == 0);
-	if (tally->count == 0) {
+	remark_notes(result, tally->trace, tally->sampled.count == 0);
+	if (tally->sampled.count == 0) {
 		if (!gt_result_says_why_empty(result))
 			gt_result_remark_empty(result, "No hardware counters were recorded: "
 			                               "gputrace run --counters samples them.");
@@ -431,15 +438,14 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	(void)err;
 	tally_init(&tally, view->trace, arguments->values[ABOVE].number);
 	add_counters(result, &tally);
-	for (size_t i = 0; i < tally.count; i++)
-		gather(&tally, &tally.sampled[i]);
+	gather(&tally);
 	gt_result_begin(result, "kernels", kernel_headings, GT_COUNT_OF(kernel_headings));
 	if (!view->by_work)
 		add_kernels(result, &tally, arguments->values[KERNELS].number);
 	gt_result_begin(result, "coverage", coverage_headings, GT_COUNT_OF(coverage_headings));
 	if (!view->by_work)
 		add_coverage(result, &tally);
-	add_remarks(result, &tally, view->by_work && tally.count > 0);
+	add_remarks(result, &tally, view->by_work && tally.sampled.count > 0);
 	tally_release(&tally);
 	return 0;
 }

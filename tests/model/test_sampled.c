@@ -38,14 +38,17 @@ static void expect_places(gt_id device, const double *values, const enum gt_samp
 {
 	const struct trace_column column = {"dram_read_bytes", "bytes", GT_COUNTER_SUM, values};
 	const gt_id row = trace_sampled(&trace, device, 0, 100, &column, 1, count);
-	struct gt_sampled sampled;
+	const struct gt_sampled *sampled;
+	struct gt_sampled_list list;
 
-	cr_assert(gt_sampled_init(&sampled, &trace, &trace.counters.rows[row]));
+	gt_sampled_list_init(&list, &trace);
+	sampled = gt_sampled_of(&list, &trace.counters.rows[row + 1]);
+	cr_assert(ne(ptr, (void *)sampled, NULL));
 	for (size_t i = 0; i < count; i++) {
-		cr_expect(eq(int, sampled.places[i], (int)places[i]), "sample %zu", i);
-		cr_expect(eq(u32, sampled.kernels[i], kernels[i]), "sample %zu", i);
+		cr_expect(eq(int, sampled->places[i], (int)places[i]), "sample %zu", i);
+		cr_expect(eq(u32, sampled->kernels[i], kernels[i]), "sample %zu", i);
 	}
-	gt_sampled_release(&sampled);
+	gt_sampled_list_release(&list);
 }
 
 Test(sampled, is_a_kernel_s_when_it_lies_in_it_alone)
@@ -108,16 +111,18 @@ Test(sampled, has_counters_of_hardware_alone)
 	static const double values[] = {1};
 	const struct trace_column column = {"dram_read_bytes", "bytes", GT_COUNTER_SUM, values};
 	const gt_id row = trace_sampled(&trace, 0, 0, 100, &column, 1, 1);
-	struct gt_sampled sampled;
+	struct gt_sampled_list list;
 
 	trace_counter(&trace, 0, "power_mw", GT_COUNTER_GAUGE, 0, 100, values, 1);
-	cr_expect(not(gt_sampled_init(&sampled, &trace, &trace.counters.rows[row + 1])));
-	cr_expect(not(gt_sampled_init(&sampled, &trace, &trace.counters.rows[row + 2])));
-	cr_assert(gt_sampled_init(&sampled, &trace, &trace.counters.rows[row]));
-	cr_expect(gt_sampled_has(&sampled, &trace.counters.rows[row + 1]));
-	cr_expect(not(gt_sampled_has(&sampled, &trace.counters.rows[row])));
-	cr_expect(not(gt_sampled_has(&sampled, &trace.counters.rows[row + 2])));
-	gt_sampled_release(&sampled);
+	trace_counter(&trace, 0, "without_length", GT_COUNTER_SUM, 0, 100, values, 1);
+	gt_sampled_list_init(&list, &trace);
+	cr_assert(eq(sz, list.count, 1));
+	cr_expect(eq(ptr, (void *)gt_sampled_of(&list, &trace.counters.rows[row]), NULL));
+	cr_expect(eq(ptr, (void *)gt_sampled_of(&list, &trace.counters.rows[row + 1]),
+	             (void *)&list.rows[0]));
+	cr_expect(eq(ptr, (void *)gt_sampled_of(&list, &trace.counters.rows[row + 2]), NULL));
+	cr_expect(eq(ptr, (void *)gt_sampled_of(&list, &trace.counters.rows[row + 3]), NULL));
+	gt_sampled_list_release(&list);
 	expect_text(gt_sampled_group("dram_read_bytes"), "DRAM");
 	expect_text(gt_sampled_group("lts__t_sectors.sum"), "Metrics");
 }
@@ -129,16 +134,18 @@ Test(sampled, believes_no_length_that_cannot_be)
 	static const double lengths[] = {NAN, -5, 0, 1e300};
 	const struct trace_column column = {"dram_read_bytes", "bytes", GT_COUNTER_SUM, values};
 	const gt_id row = trace_sampled(&trace, 0, 0, 100, &column, 1, 4);
-	struct gt_sampled sampled;
+	struct gt_sampled_list list;
 
 	for (size_t i = 0; i < 4; i++)
 		trace.series.rows[trace.counters.rows[row].series].columns[0][i] = lengths[i];
-	cr_assert(gt_sampled_init(&sampled, &trace, &trace.counters.rows[row]));
+	gt_sampled_list_init(&list, &trace);
 	for (size_t i = 0; i < 4; i++) {
-		cr_expect(eq(dbl, gt_sampled_length(&sampled, i), 0));
-		cr_expect(eq(int, sampled.places[i], GT_SAMPLED_SHARED));
+		cr_expect(eq(dbl, gt_sampled_length(&list.rows[0], i), 0));
+		cr_expect(eq(int, list.rows[0].places[i], GT_SAMPLED_SHARED));
 	}
-	gt_sampled_release(&sampled);
+	gt_sampled_list_release(&list);
 	trace.counters.rows[row].place = 77;
-	cr_expect(not(gt_sampled_init(&sampled, &trace, &trace.counters.rows[row])));
+	gt_sampled_list_init(&list, &trace);
+	cr_expect(eq(sz, list.count, 0));
+	gt_sampled_list_release(&list);
 }
