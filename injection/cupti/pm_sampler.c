@@ -15,7 +15,7 @@
 
 enum { RANGE_OF_PM = 1 }; /* CUPTI_PROFILER_TYPE_PM_SAMPLING */
 enum { API_OF_PM = 3 };   /* CUPTI_PROFILER_PM_SAMPLING */
-enum { TIME_INTERVAL = 1, KEEP_OLDEST = 0, DATA_FULL = 1 };
+enum { CLOCK_INTERVAL = 0, TIME_INTERVAL = 1, KEEP_OLDEST = 0, DATA_FULL = 1 };
 enum { UNSUPPORTED = 1, DISABLED = 2 };
 
 /* The size that CUPTI wants to know: up to the end of the last member. */
@@ -306,6 +306,21 @@ static int choose(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, si
 	return 0;
 }
 
+/*
+ * Turing and the A100 sample after so many cycles of a clock that varies, not after so much time:
+ * the interval is then as good as that clock is the GPU's. Samples have their times either way.
+ */
+static CUptiResult set_config(struct gt_pm_sampler *sampler, struct gt_pm_pm_config *config)
+{
+	CUptiResult result = sampler->pm->cuptiPmSamplingSetConfig(config);
+
+	if (result == CUPTI_SUCCESS || reason_of(result) || sampler->clock_khz == 0)
+		return result;
+	config->trigger = CLOCK_INTERVAL;
+	config->interval = sampler->interval_ns * sampler->clock_khz / 1000000;
+	return sampler->pm->cuptiPmSamplingSetConfig(config);
+}
+
 /* The GPU's counters are ours from here on. */
 static int enable(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
@@ -319,7 +334,7 @@ static int enable(struct gt_pm_sampler *sampler, struct gt_error *err)
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiPmSamplingEnable", result, err);
 	sampler->object = config.sampler = params.sampler;
-	result = sampler->pm->cuptiPmSamplingSetConfig(&config);
+	result = set_config(sampler, &config);
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiPmSamplingSetConfig", result, err);
 	return 0;
@@ -353,16 +368,27 @@ static int make_data(struct gt_pm_sampler *sampler, struct gt_error *err)
 	return 0;
 }
 
+static int initialise(const struct gt_pm_sampler *sampler, struct gt_error *err)
+{
+	struct gt_pm_profiler_initialize params = PARAMS(profiler_initialize, .reserved = NULL);
+	CUptiResult result;
+
+	if (sampler->pm->initialised)
+		return 0;
+	result = sampler->pm->cuptiProfilerInitialize(&params);
+	if (result != CUPTI_SUCCESS)
+		return refuse(sampler, "cuptiProfilerInitialize", result, err);
+	sampler->pm->initialised = true;
+	return 0;
+}
+
 int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_pm_wanted *wanted,
                   size_t count, struct gt_error *err)
 {
-	struct gt_pm_profiler_initialize params = PARAMS(profiler_initialize, .reserved = NULL);
-	const CUptiResult said = sampler->pm->cuptiProfilerInitialize(&params);
-	int result;
+	int result = initialise(sampler, err);
 
-	if (said != CUPTI_SUCCESS)
-		return refuse(sampler, "cuptiProfilerInitialize", said, err);
-	result = check_support(sampler, device, err);
+	if (result == 0)
+		result = check_support(sampler, device, err);
 	if (result == 0)
 		result = ask_availability(sampler, err);
 	if (result == 0)

@@ -30,6 +30,7 @@ struct gt_error;
 /* libcupti's functions. */
 struct gt_pm {
 	const struct gt_cupti *cupti;
+	bool initialised; /* CUPTI's part for this: once in a process */
 #define CALL(function, params) CUptiResult (*function)(struct gt_pm_##params * params);
 #include "injection/cupti/pm_calls.def"
 };
@@ -58,9 +59,10 @@ struct gt_pm_block {
 
 /* One GPU's; zeroed before gt_pm_prepare. */
 struct gt_pm_sampler {
-	const struct gt_pm *pm;
+	struct gt_pm *pm;
 	uint32_t device;
 	uint64_t interval_ns;
+	uint64_t clock_khz; /* of the GPU, for those that cannot sample by time; 0: not known */
 	const char *metrics[GT_PM_METRICS]; /* that are sampled */
 	size_t count;
 	void *host;

@@ -257,6 +257,7 @@ static void get_to_know(struct gt_session *session, struct counters *counters, u
 	struct gt_pm_wanted wanted[GT_PM_METRICS];
 	struct gt_error err = {0};
 	CUdevice device = 0;
+	int clock_khz = 0;
 
 	for (size_t i = 0; i < counters->count; i++)
 		wanted[i] = (struct gt_pm_wanted){.metric = counters->asked[i].metric};
@@ -266,8 +267,14 @@ static void get_to_know(struct gt_session *session, struct counters *counters, u
 		.device = ordinal,
 		.interval_ns = gt_settings_of(session)->counter_interval_ns,
 	};
-	if (counters->driver.get(&device, (int)ordinal) != CUDA_SUCCESS)
+	if (counters->driver.get(&device, (int)ordinal) != CUDA_SUCCESS) {
+		note_once(session, counters, "no counters of a GPU: the driver does not know it");
 		return;
+	}
+	if (counters->driver.attribute(&clock_khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device) ==
+	            CUDA_SUCCESS &&
+	    clock_khz > 0)
+		gpu->sampler.clock_khz = (uint64_t)clock_khz;
 	if (gt_pm_prepare(&gpu->sampler, device, wanted, counters->count, &err) < 0) {
 		note_once(session, counters, err.text);
 		return;

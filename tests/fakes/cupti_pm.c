@@ -260,15 +260,20 @@ CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *params)
 CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 {
 	CUpti_PmSampling_Object *sampler = params ? params->pPmSamplingObject : NULL;
+	const int by_time =
+		params && params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
 
 	if (!KNOWS(params, CUpti_PmSampling_SetConfig_Params) || !sampler || !sampler->enabled ||
 	    params->configSize < sizeof(size_t) || params->hardwareBufferSize == 0 ||
-	    params->samplingInterval == 0 ||
-	    params->triggerMode != CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL)
+	    params->samplingInterval == 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (by_time && fake_script.pm_by_clock)
+		return CUPTI_ERROR_NOT_SUPPORTED;
 	if (passes_of(params->pConfig) != 1)
 		return CUPTI_ERROR_NOT_SUPPORTED;
 	sampler->interval_ns = params->samplingInterval;
+	if (!by_time)
+		sampler->interval_ns = params->samplingInterval * 100 / 198;
 	sampler->configured = 1;
 	return CUPTI_SUCCESS;
 }

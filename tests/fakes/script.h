@@ -40,6 +40,7 @@
 	NUMBER(pm_error,     0,       "what cuptiPmSamplingEnable answers, a CUptiResult")                  \
 	NUMBER(pm_unsupported, 0,     "GPUs have no PM sampling: 1 architecture, 2 vGPU, 3 vGPU not allowed, 4 WSL") \
 	NUMBER(pm_chip,      0,       "1: GPUs are of a chip that CUPTI does not know")                     \
+	NUMBER(pm_by_clock,  0,       "1: GPUs sample after so many cycles, not after so much time")        \
 	NUMBER(pm_room,      16,      "so many metrics fit into one pass")                                  \
 	NUMBER(pm_overflow,  0,       "at the so many-th decoding the hardware's buffer was full")          \
 	NUMBER(pm_decode_fail, 0,     "the so many-th decoding, and all later ones, fail")                  \
