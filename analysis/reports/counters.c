@@ -324,7 +324,7 @@ static void add_role(struct gt_result *result, const struct group *group, size_t
 static void add_kernel(struct gt_result *result, const struct tally *tally,
                        const struct group *group)
 {
-	gt_result_add_text(result, tally->groups.labels[group->number]);
+	gt_result_add_format(result, "%s", tally->groups.labels[group->number]);
 	gt_result_add_count(result, (int64_t)group->samples);
 	gt_add_rounded(result, group->time_ns);
 	gt_result_add_real(result,
