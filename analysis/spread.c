@@ -150,3 +150,23 @@ int64_t gt_percentile(int64_t *values, size_t count, double percent)
 
 	return select_at(values, count, rank > 0 ? rank - 1 : 0);
 }
+
+static int by_value(const void *a, const void *b)
+{
+	const double left = *(const double *)a;
+	const double right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+void gt_sort_reals(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), by_value);
+}
+
+double gt_rank_of(const double *sorted, size_t count, double percent)
+{
+	const size_t rank = (size_t)ceil(percent / 100 * (double)count);
+
+	return sorted[rank > 0 ? rank - 1 : 0];
+}

@@ -30,4 +30,8 @@ struct gt_spread gt_spread_of_group(const struct gt_groups *groups, size_t group
  */
 int64_t gt_percentile(int64_t *values, size_t count, double percent);
 
+/* The same of numbers, none of them NAN, that gt_sort_reals has sorted. */
+void gt_sort_reals(double *values, size_t count);
+double gt_rank_of(const double *sorted, size_t count, double percent);
+
 #endif

@@ -82,8 +82,10 @@ static void name_option(const struct gt_option *option, char *text, size_t size)
 	char letter[] = "-x, ";
 
 	letter[1] = option->letter;
-	snprintf(text, size, "  %-4s--%s%s%s", option->letter ? letter : "", option->name,
-	         option->value ? " " : "", option->value ? option->value : "");
+	snprintf(text, size, "  %-4s--%s%s%s%s", option->letter ? letter : "", option->name,
+	         option->value ? gt_option_before_value(option) : "",
+	         option->value ? option->value : "",
+	         option->value ? gt_option_behind_value(option) : "");
 }
 
 static void print_option(const struct gt_option *option, size_t indent, FILE *out)

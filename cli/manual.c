@@ -155,9 +155,11 @@ static void put_option(const struct gt_option *option, FILE *out)
 	put(option->name, out);
 	fputs("\\fR", out);
 	if (option->value) {
-		fputs(" \\fI", out);
+		fputs(gt_option_before_value(option), out);
+		fputs("\\fI", out);
 		put(option->value, out);
 		fputs("\\fR", out);
+		fputs(gt_option_behind_value(option), out);
 	}
 	putc('\n', out);
 	text = gt_option_text(option);

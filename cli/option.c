@@ -89,6 +89,16 @@ static int unknown_letter(char letter, const char *word, struct gt_error *err)
 	return gt_fail(err, EINVAL, "unknown option '-%c'; see --help", letter);
 }
 
+const char *gt_option_before_value(const struct gt_option *option)
+{
+	return option->kind == GT_OPTION_MAYBE ? "[=" : " ";
+}
+
+const char *gt_option_behind_value(const struct gt_option *option)
+{
+	return option->kind == GT_OPTION_MAYBE ? "]" : "";
+}
+
 /* What the text of a number should look like. */
 static const char *describe(enum gt_option_kind kind)
 {
@@ -252,7 +262,8 @@ static int store(const struct gt_option *option, const char *text, void *args, s
 		*(bool *)field = true;
 		return 0;
 	case GT_OPTION_TEXT:
-		*(const char **)field = text;
+	case GT_OPTION_MAYBE:
+		*(const char **)field = text ? text : "";
 		return 0;
 	case GT_OPTION_COUNT:
 	case GT_OPTION_SIZE:
@@ -358,6 +369,13 @@ static int follow(struct parser *parser, const struct gt_habit *habit, const str
 	return result < 0 ? result : taken;
 }
 
+static bool takes_value(const struct gt_option *option, const struct gt_typed *typed)
+{
+	if (option->kind == GT_OPTION_MAYBE)
+		return typed->name && typed->value;
+	return option->kind != GT_OPTION_FLAG;
+}
+
 /* Returns enum taken, or negative. */
 static int take_own(struct parser *parser, const struct gt_option *option,
                     const struct gt_typed *typed, struct gt_error *err)
@@ -372,10 +390,11 @@ static int take_own(struct parser *parser, const struct gt_option *option,
 		result = store_flag(option, typed->value, parser->args, err);
 		return result < 0 ? result : TOOK_REST;
 	}
-	if (option->kind != GT_OPTION_FLAG)
+	if (takes_value(option, typed)) {
 		taken = (int)value_of(typed, &value);
-	if (option->kind != GT_OPTION_FLAG && !value)
-		return gt_fail(err, EINVAL, "--%s needs a value", option->name);
+		if (!value)
+			return gt_fail(err, EINVAL, "--%s needs a value", option->name);
+	}
 	result = store(option, value, parser->args, err);
 	return result < 0 ? result : taken;
 }

@@ -11,6 +11,7 @@ struct gt_error;
 enum gt_option_kind {
 	GT_OPTION_FLAG,     /* bool */
 	GT_OPTION_TEXT,     /* const char * */
+	GT_OPTION_MAYBE,    /* const char *: --name=TEXT, or --name alone, which gives "" */
 	GT_OPTION_COUNT,    /* uint64_t */
 	GT_OPTION_SIZE,     /* uint64_t, bytes; K, M and G are understood */
 	GT_OPTION_DURATION, /* uint64_t, nanoseconds; given with a unit */
@@ -64,6 +65,10 @@ struct gt_option {
 	const char *group; /* above it in --help, and those behind it; NULL: that of the last one */
 };
 
+/* What --help and the manual put between its name and that of its value, and behind that. */
+const char *gt_option_before_value(const struct gt_option *option);
+const char *gt_option_behind_value(const struct gt_option *option);
+
 /* The field's type is not checked: it must be the one beside the kind above. */
 #define OPT(name, letter, kind, type, field, value, help)                                          \
 	name, letter, GT_OPTION_##kind, offsetof(type, field), value, help
@@ -73,6 +78,8 @@ struct gt_option {
 	{OPT(name, letter, FLAG, type, field, NULL, help)}
 #define OPT_TEXT(name, letter, type, field, value, help) \
 	{OPT(name, letter, TEXT, type, field, value, help)}
+#define OPT_MAYBE(name, letter, type, field, value, help) \
+	{OPT(name, letter, MAYBE, type, field, value, help)}
 #define OPT_COUNT(name, letter, type, field, value, help) \
 	{OPT(name, letter, COUNT, type, field, value, help)}
 #define OPT_SIZE(name, letter, type, field, value, least, most, help) \

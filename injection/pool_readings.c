@@ -6,7 +6,7 @@
 #include <semaphore.h>
 #include <stddef.h>
 
-#include "injection/counters.h"
+#include "injection/columns.h"
 #include "injection/services.h"
 #include "injection/wait.h"
 
@@ -15,11 +15,15 @@ enum { FREE, FILLING, LIVE };
 /* Who destroys a pool waits so long at most. */
 enum { MOST_WAITS = 200, WAIT_NS = 100000 };
 
-enum { DEFAULT_SERIES = GT_POOL_SERIES, GRAPH_SERIES = 576, MADE_SERIES = 640 };
+enum {
+	DEFAULT_SERIES = GT_SERIES_CUDA_POOLS,
+	GRAPH_SERIES = DEFAULT_SERIES + 64,
+	MADE_SERIES = GRAPH_SERIES + 64,
+};
 
 enum { USED, USED_HIGH, RESERVED, RESERVED_HIGH, THRESHOLD, COLUMNS };
 
-static const struct gt_counter_words words[COLUMNS] = {
+static const struct gt_column_words words[COLUMNS] = {
 	{"pool_used_bytes", GT_BYTES, "Memory of the pool that is handed out", 0},
 	{"pool_used_high_bytes", GT_BYTES, "The most of it that was handed out", 0},
 	{"pool_reserved_bytes", GT_BYTES, "Memory of the device that the pool has", 0},
@@ -150,8 +154,8 @@ static void announce(struct gt_session *session, struct gt_record_cuda_pool pool
 		gt_emit_commit();
 	}
 	for (uint32_t i = 0; i < COLUMNS; i++)
-		gt_counter_announce(session, &words[i],
-		                    (struct gt_counter_place){.series = pool.series, .place = i});
+		gt_column_announce(session, &words[i],
+		                   (struct gt_column_place){.series = pool.series, .place = i});
 }
 
 static void emit(struct gt_session *session, uint32_t series, uint64_t time_ns,
@@ -197,7 +201,7 @@ static void take_made(struct gt_session *session, struct gt_pool_readings *readi
 	const uint32_t series = MADE_SERIES + pool->number;
 	struct reading reading;
 
-	if (series >= GT_POOL_SERIES_END)
+	if (series >= GT_SERIES_NVTX)
 		return;
 	/* NOLINTNEXTLINE(performance-no-int-to-ptr): a handle */
 	reading = read_pool(readings, (CUmemoryPool)(uintptr_t)pool->handle);

@@ -17,10 +17,8 @@ struct gt_session;
  * call that destroys it waits until ours is done, which takes microseconds.
  */
 
-#define GT_MOST_POOLS      64 /* of the program's that are there at once; of more some are not read */
-#define GT_MOST_POOL_GPUS  64
-#define GT_POOL_SERIES     512 /* first number of a series of theirs */
-#define GT_POOL_SERIES_END 1024
+#define GT_MOST_POOLS     64 /* of the program's that are there at once; of more some are not read */
+#define GT_MOST_POOL_GPUS 64
 
 /* What a pool is, field kind of its record. In files: never change or reuse one. */
 enum gt_read_pool_kind { GT_READ_POOL_DEFAULT, GT_READ_POOL_MADE, GT_READ_POOL_GRAPHS };

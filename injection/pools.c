@@ -10,7 +10,7 @@
 
 #define GPUTRACE_NO_IMPL /* types alone: this is what the functions call */
 #include "include/gputrace/gputrace.h"
-#include "injection/counters.h"
+#include "injection/columns.h"
 #include "injection/inject.h"
 #include "injection/nvtx/texts.h"
 #include "injection/services.h"
@@ -19,7 +19,6 @@
 #include "injection/wait.h"
 
 #define NAME_BYTES      256        /* kept of a pool's name */
-#define FIRST_SERIES    4096       /* below are those of telemetry and of NVTX */
 #define LONGEST_WAIT_NS 100000000u /* after which pulls that were registered meanwhile are seen */
 #define USUAL_PULL_NS   100000000u
 #define LEAST_PULL_NS   1000000u
@@ -46,7 +45,7 @@ enum { LEVEL = 0, TOTAL = 1 }; /* kinds, as counter records have them */
 #define BYTE  GT_BYTES
 #define COUNT ""
 
-static const struct gt_counter_words columns[STAT_COUNT] = {
+static const struct gt_column_words columns[STAT_COUNT] = {
 #define POOL_STAT(name, unit, kind, help) {#name, unit, help, kind},
 #include "injection/pool_stats.def"
 };
@@ -426,14 +425,14 @@ static void emit_stats(struct gt_session *session, uint64_t pool, const uint64_t
 		struct gt_sample sample;
 		uint8_t bytes[sizeof(struct gt_sample) + STAT_COUNT * sizeof(double)];
 	} row = {.sample = {.time_ns = gt_now(),
-	                    .series = (uint16_t)(FIRST_SERIES + number - 1),
+	                    .series = (uint16_t)(GT_SERIES_POOLS + number - 1),
 	                    .clock = GT_SERIES_HOST,
 	                    .columns = STAT_COUNT}};
 	uint32_t known = 0;
 
 	if (!entry)
 		return;
-	if (number > UINT16_MAX - FIRST_SERIES) {
+	if (number > UINT16_MAX - GT_SERIES_POOLS) {
 		note_once(session, NOTED_SERIES,
 		          "the program has made more pools than there are series for: of later "
 		          "ones there are no statistics");
@@ -448,10 +447,10 @@ static void emit_stats(struct gt_session *session, uint64_t pool, const uint64_t
 	for (uint32_t left = claim(entry, number, known); left; left &= left - 1) {
 		const uint32_t stat = (uint32_t)__builtin_ctz(left);
 
-		gt_counter_announce(session, &columns[stat],
-		                    (struct gt_counter_place){.series = row.sample.series,
-		                                              .place = stat,
-		                                              .pool = number});
+		gt_column_announce(session, &columns[stat],
+		                   (struct gt_column_place){.series = row.sample.series,
+		                                            .place = stat,
+		                                            .pool = number});
 	}
 	gt_emit_sample(session, &row.sample);
 }

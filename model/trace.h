@@ -91,6 +91,9 @@ enum gt_counter_kind {
 	GT_COUNTER_GAUGE, /* as it is at the time of the sample */
 	GT_COUNTER_TOTAL, /* counts up; differences are what happened between two samples */
 	GT_COUNTER_MASK,  /* bits */
+	GT_COUNTER_SPAN,  /* nanoseconds that the sample lasts, which begins at its time */
+	GT_COUNTER_SUM,   /* how much there was in the sample */
+	GT_COUNTER_MEAN,  /* mean over the sample */
 };
 
 struct gt_interval {

@@ -3,15 +3,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/measured.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/spread.h"
 #include "analysis/throttles.h"
 #include "base/array.h"
+#include "model/sampled.h"
 #include "model/throttle.h"
 #include "model/trace.h"
 #include "model/view.h"
@@ -59,31 +60,15 @@ static const struct gt_heading throttle_headings[] = {
 	{"meaning", GT_UNIT_TEXT, "What it says", GT_WORTH_PROSE},
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const double left = *(const double *)a;
-	const double right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-/* The smallest value that at least so many percent of all do not exceed; of sorted values. */
-static double rank_of(const double *sorted, size_t count, double percent)
-{
-	const size_t rank = (size_t)ceil(percent / 100 * (double)count);
-
-	return sorted[rank > 0 ? rank - 1 : 0];
-}
-
 static void add_levels(struct gt_result *result, struct gt_measured *measured)
 {
 	const double mean = gt_measured_mean(measured);
 
-	qsort(measured->values, measured->count, sizeof(*measured->values), by_value);
+	gt_sort_reals(measured->values, measured->count);
 	gt_result_add_real(result, measured->values[0]);
-	gt_result_add_real(result, rank_of(measured->values, measured->count, 5));
-	gt_result_add_real(result, rank_of(measured->values, measured->count, 50));
-	gt_result_add_real(result, rank_of(measured->values, measured->count, 95));
+	gt_result_add_real(result, gt_rank_of(measured->values, measured->count, 5));
+	gt_result_add_real(result, gt_rank_of(measured->values, measured->count, 50));
+	gt_result_add_real(result, gt_rank_of(measured->values, measured->count, 95));
 	gt_result_add_real(result, measured->values[measured->count - 1]);
 	gt_result_add_real(result, mean);
 	gt_result_add_unknowns(result, 2);
@@ -169,7 +154,8 @@ static void add_counters(struct gt_result *result, const struct gt_trace *trace)
 		size_t used = 0;
 
 		gt_array_each(const struct gt_counter, counter, &trace->counters) {
-			if (counter->device != device || add_counter(result, trace, counter))
+			if (counter->device != device || gt_is_sampled(counter) ||
+			    add_counter(result, trace, counter))
 				continue;
 			if (used < sizeof(names))
 				used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
@@ -277,8 +263,9 @@ static void add_remarks(struct gt_result *result, const struct gt_trace *trace)
 {
 	size_t samples = 0;
 
-	gt_array_each(const struct gt_series, series, &trace->series)
-		samples += series->count;
+	gt_array_each(const struct gt_counter, counter, &trace->counters)
+		if (!gt_is_sampled(counter) && counter->series < trace->series.count)
+			samples += trace->series.rows[counter->series].count;
 	if (samples == 0) {
 		gt_result_remark_empty(
 			result,
@@ -305,6 +292,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_telemetry = {
 	.name = "telemetry",
-	.summary = "Power, clocks, temperature and energy of each GPU, and what kept it slow",
+	.summary = "Power, clocks and energy of each GPU, and what kept it slow",
 	.run = run,
 };

@@ -62,7 +62,9 @@ struct args {
 	uint64_t allocator_interval_ns; /* 0: not given */
 	uint64_t flush_interval_ns;     /* 0: not given */
 	uint64_t telemetry_ns;          /* 0: not given */
-	uint64_t buffer_bytes;          /* 0: not given */
+	const char *counters;
+	uint64_t counter_interval_ns; /* 0: not given */
+	uint64_t buffer_bytes;        /* 0: not given */
 	bool hazards;
 	bool keep_modules;
 	bool unified_memory;
@@ -125,6 +127,13 @@ static const struct gt_option options[] = {
 	OPT_INTERVAL("telemetry", 0, struct args, telemetry_ns, "TIME", 10000000, 3600000000000,
                      "Read power, clocks, temperature and the like of each GPU in use this often, "
                      "10ms to 1h, or off; default 100ms"),
+	OPT_MAYBE(
+		"counters", 0, struct args, counters, "SET",
+		"Sample hardware counters of each GPU in use: a set (default, memory, compute, links, "
+		"clocks), counters or CUPTI's metrics, commas between several. They slow the "
+		"program down and need the right to read them. Alone: default"),
+	OPT_DURATION("counter-interval", 0, struct args, counter_interval_ns, "TIME", 20000,
+                     10000000, "With --counters: sample this often, 20us to 10ms; default 100us"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
                      3600000000000,
                      "Fetch finished records from CUPTI this often, 1ms to 1h; default 100ms"),
@@ -418,6 +427,10 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_TELEMETRY", "off");
 	else
 		set_number(environment, "GPUTRACE_TELEMETRY", args->telemetry_ns, "ns");
+	if (args->counters)
+		gt_environment_set(environment, "GPUTRACE_COUNTERS",
+		                   *args->counters ? args->counters : "default");
+	set_number(environment, "GPUTRACE_COUNTER_INTERVAL", args->counter_interval_ns, "ns");
 	if (args->api)
 		gt_environment_set(environment, "GPUTRACE_API", args->api);
 	if (args->keep_modules && !gt_environment_find(environment, "GPUTRACE_KEEP_MODULES"))

@@ -57,7 +57,7 @@ static bool takes_next(const struct gt_line *line, const struct gt_typed *typed,
 		return false;
 	if (habit)
 		return habit->values;
-	return *option && (*option)->value;
+	return *option && (*option)->value && (*option)->kind != GT_OPTION_MAYBE;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "injection/columns.h"
 #include "injection/inject.h"
 #include "injection/nvtx/deferred.h"
 #include "injection/nvtx/memory.h"
@@ -27,7 +28,6 @@
 
 #define COUNTERS      1024 /* a power of two */
 #define MOST_COLUMNS  GT_NVTX_ENTRIES_KEPT
-#define FIRST_SERIES  1024 /* below are those of telemetry */
 
 #define MOST_OF_BATCH (1u << 16) /* samples of one call */
 
@@ -262,10 +262,11 @@ static uint64_t on_counter_register(nvtxDomainHandle_t domain, const nvtxCounter
 	number = atomic_fetch_add_explicit(&nvtx->counters_given, 1, memory_order_relaxed) + 1;
 	id = what->counterId ? what->counterId : NVTX_COUNTER_ID_DYNAMIC_START + number;
 	counter = is_wanted(domain) ? counter_of(nvtx, id, true) : NULL;
-	if (!counter || number > UINT16_MAX - FIRST_SERIES - 1 || !gt_nvtx_fill(&counter->filled))
+	if (!counter || number > GT_SERIES_POOLS - 1 - GT_SERIES_NVTX ||
+	    !gt_nvtx_fill(&counter->filled))
 		return id;
 	schema = gt_nvtx_schema(nvtx, what->schemaId);
-	counter->series = (uint16_t)(FIRST_SERIES + number);
+	counter->series = (uint16_t)(GT_SERIES_NVTX + number);
 	counter->clock = gt_nvtx_clock_of(what->semantics);
 	lay_out(counter, schema, what->schemaId);
 	if (counter->columns == 0)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "injection/counters.h"
+#include "injection/columns.h"
 #include "injection/cupti/cupti.h"
 #include "injection/driver.h"
 #include "injection/memory_calls.h"
@@ -60,7 +60,7 @@ enum { LEVEL = 0, TOTAL = 1, REASONS = 2 }; /* kinds, as counter records have th
 #define COUNT           ""
 #define BITS            ""
 
-static const struct gt_counter_words counters[] = {
+static const struct gt_column_words counters[] = {
 #define COUNTER(name, unit, kind, help) {#name, unit, help, kind},
 #include "injection/telemetry_counters.def"
 };
@@ -171,10 +171,11 @@ static void get_to_know(struct gt_session *session, struct telemetry *telemetry,
 	            gt_nvml_find(&telemetry->nvml, uuid, &gpu->device) == 0;
 	if (gpu->read) {
 		for (uint32_t i = 0; i < GT_NVML_COUNTER_COUNT; i++)
-			gt_counter_announce(session, &counters[i],
-			                    (struct gt_counter_place){.series = ordinal + 1,
-			                                              .place = i,
-			                                              .device = ordinal + 1});
+			gt_column_announce(
+				session, &counters[i],
+				(struct gt_column_place){.series = GT_SERIES_TELEMETRY + ordinal,
+			                                 .place = i,
+			                                 .device = ordinal + 1});
 	} else if (!telemetry->unknown_noted) {
 		telemetry->unknown_noted = true;
 		gt_note(session, "telemetry", "NVML does not know a GPU that the program uses");
@@ -188,7 +189,7 @@ static void emit(struct gt_session *session, uint32_t ordinal, uint64_t time_ns,
 		struct gt_sample sample;
 		uint8_t bytes[sizeof(struct gt_sample) + GT_NVML_COUNTER_COUNT * sizeof(double)];
 	} row = {.sample = {.time_ns = time_ns,
-	                    .series = (uint16_t)(ordinal + 1),
+	                    .series = (uint16_t)(GT_SERIES_TELEMETRY + ordinal),
 	                    .clock = GT_SERIES_HOST,
 	                    .columns = GT_NVML_COUNTER_COUNT}};
 

@@ -20,6 +20,7 @@ struct args {
 	uint64_t interval_ns;
 	const char *output;
 	const char *colour;
+	const char *extra;
 	struct gt_sort sort;
 };
 
@@ -33,6 +34,7 @@ static const struct gt_option options[] = {
 	OPT_TEXT("output", 'o', struct args, output, "FILE", "Write here"),
 	OPT_CHOICE("colour", 'c', struct args, colour, "COLOUR", colours,
                    "The colour of everything that is printed, which is worth more than one line"),
+	OPT_MAYBE("extra", 'x', struct args, extra, "WHAT", "More"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN", "Sort by it"),
 	OPT_END,
 };
@@ -49,6 +51,24 @@ Test(option, fills_the_struct_and_leaves_operands)
 	expect_text(argv[0], "a.gtc");
 	expect_text(argv[1], "-b");
 	expect_text(argv[2], "--");
+}
+
+Test(option, may_leave_out_a_value)
+{
+	char *with[] = {"--extra=much", "operand"};
+	char *without[] = {"--extra", "operand"};
+	char *letter[] = {"-xq", "operand"};
+	struct args args = {0};
+
+	cr_assert(eq(int, gt_options_parse(options, &args, 2, with, NULL), 1));
+	expect_text(args.extra, "much");
+	cr_assert(eq(int, gt_options_parse(options, &args, 2, without, NULL), 1));
+	expect_text(args.extra, "");
+	expect_text(without[0], "operand");
+	args = (struct args){0};
+	cr_assert(eq(int, gt_options_parse(options, &args, 2, letter, NULL), 1));
+	expect_text(args.extra, "");
+	cr_expect(args.quiet);
 }
 
 Test(option, reads_every_kind)

@@ -543,6 +543,46 @@ static void make_telemetry(struct gt_trace *trace, struct facts *facts)
 		"  \"select unit from gpu_counter_track where name = 'power'\": \"W\"");
 }
 
+/* Hardware counters of two GPUs; of one the samples of some time were lost. */
+static void make_counters(struct gt_trace *trace, struct facts *facts)
+{
+	static const struct value_fact reads[] = {
+		{"dram read", 10000, "100"}, {"dram read", 29000, "100"},
+		{"dram read", 30000, "300"}, {"dram read", 59000, "300"},
+		{"dram read", 60000, "200"}, {"dram read", 99000, "200"},
+	};
+	static const double rates[] = {100, 100, 300, 300, NAN, 200, 200, 200};
+
+	make_launches(trace, facts, 1);
+	sample_device(trace, 2, 1);
+	facts->gpus = 3;
+	trace->end_ns = SAMPLE_START + 100000;
+	for (gt_id device = 0; device < 2; device++) {
+		struct gt_series *series = sample_series(trace, 3, 8, 10000);
+
+		for (unsigned i = 0; i < 8; i++) {
+			series->columns[0][i] = 10000;
+			series->columns[1][i] = device ? rates[i] * 10000 : 5e4;
+			series->columns[2][i] = device ? rates[i] / 4 : 7;
+		}
+		sample_counter(trace, "sample_ns", GT_COUNTER_SPAN, device, 0);
+		sample_counter(trace, device ? "dram_read_bytes" : "pcie_read_bytes",
+		               GT_COUNTER_SUM, device, 1);
+		sample_counter(trace, device ? "dram_throughput_percent" : "sm_active_percent",
+		               GT_COUNTER_MEAN, device, 2);
+	}
+	facts->samples = 2 * 6 + 2 * 2;
+	facts->last_ns = SAMPLE_START + 60000;
+	facts->answers = answers_of(
+		reads, sizeof(reads) / sizeof(reads[0]),
+		"  \"select count(*) from slice s join track t on t.id = s.track_id where"
+		" s.category = 'gap' and t.name = 'Counters not sampled, GPU #2' and"
+		" s.ts = 1000050000 and s.dur = 10000\": 1,\n"
+		"  \"select count(distinct group_id) from gpu_counter_group"
+		" where name in ('DRAM', 'SM', 'PCIe')\": 3,\n"
+		"  \"select unit from gpu_counter_track where name = 'dram throughput'\": \"%\"");
+}
+
 /* A step with a launch inside forward, and a copy in the step itself. */
 static void make_step(struct gt_trace *trace, gt_id train, gt_time at_ns)
 {
@@ -892,6 +932,7 @@ static const struct {
 	{"waits", make_waits},
 	{"quiet", make_quiet},
 	{"telemetry", make_telemetry},
+	{"counters", make_counters},
 	{"copies", make_copies},
 	{"load", make_load},
 	{"ranges", make_ranges},

@@ -319,6 +319,47 @@ Test(lines, hold_a_sampled_value_until_the_next_one)
 	gt_trace_release(&trace);
 }
 
+/* 200 bytes in each nanosecond, 400, a gap, 100; a share beside it. */
+Test(lines, show_hardware_counters_as_rates_in_groups_of_their_own)
+{
+	static const double lengths[] = {100, 50, 50, 100};
+	static const double bytes[] = {20000, 20000, NAN, 10000};
+	static const double shares[] = {40, 80, NAN, 20};
+	struct gt_trace trace;
+	struct gt_series *series;
+	struct file file;
+	struct values values;
+	struct bytes counters;
+	struct field field;
+
+	make_gpu(&trace);
+	series = sample_series(&trace, 3, 4, 100);
+	fill_column(series, 0, lengths);
+	fill_column(series, 1, bytes);
+	fill_column(series, 2, shares);
+	sample_counter(&trace, "sample_ns", GT_COUNTER_SPAN, 0, 0);
+	sample_counter(&trace, "dram_read_bytes", GT_COUNTER_SUM, 0, 1);
+	sample_counter(&trace, "warps_active_percent", GT_COUNTER_MEAN, 0, 2);
+	sample_finish(&trace, SAMPLE_START + 5000);
+	file = export(&trace, true);
+	values = read_values(&file);
+	expect_shown(&values, 2, "dram read", 100, 200);
+	expect_shown(&values, 2, "dram read", 200, 400);
+	expect_shown(&values, 2, "dram read", 400, 100);
+	expect_shown(&values, 2, "warps active", 200, 80);
+	counters = message_in(find_descriptor(&file, 0), 2);
+	cr_assert(find_nth(counters, 1, 0, &field));
+	cr_expect(number_in(field.bytes, 7) == 10 && number_in(field.bytes, 8) == 22, "GB/s");
+	cr_assert(not(find_nth(counters, 1, 2, &field)));
+	cr_assert(find_nth(counters, 6, 0, &field));
+	cr_expect(text_is(field.bytes, 2, "DRAM"));
+	cr_expect(number_in(field.bytes, 1) >= 100, "not the compute plugin's group");
+	cr_assert(find_nth(counters, 6, 1, &field));
+	cr_expect(text_is(field.bytes, 2, "SM"));
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
 Test(lines, join_what_two_processes_sampled_of_one_gpu)
 {
 	static const double first[] = {1000, 1000};

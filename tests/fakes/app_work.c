@@ -33,6 +33,7 @@ struct plan {
 	uint64_t graph_kernels;
 	uint64_t graph_launches;
 	uint64_t errors; /* calls that fail */
+	uint64_t gpus;   /* that get a context; the work is on the first */
 	uint64_t sleep_ms;
 	uint64_t linger_ms; /* that an exit handler takes, after gputrace's or before it */
 	uint64_t execs;     /* how often to start itself again at the end */
@@ -44,7 +45,7 @@ struct plan {
 	const char *count_file; /* launches that returned, kept up to date in a mapped file */
 };
 
-static struct plan plan = {.names = 1, .bytes = 4096, .end = "return"};
+static struct plan plan = {.names = 1, .gpus = 1, .bytes = 4096, .end = "return"};
 static CUstream streams[MAX_STREAMS];
 static CUcontext context;
 static CUmodule module;
@@ -71,6 +72,15 @@ static void start(void)
 	MUST(cuInit, 0);
 	MUST(cuCtxCreate, &context, NULL, 0, 0);
 	MUST(cuModuleLoadData, &module, "fake image");
+}
+
+static void use_other_gpus(void)
+{
+	for (uint64_t i = 1; i < plan.gpus; i++) {
+		CUcontext other;
+
+		MUST(cuDevicePrimaryCtxRetain, &other, (CUdevice)i);
+	}
 }
 
 static void launch(const char *name, unsigned blocks, unsigned threads, CUstream stream)
@@ -429,7 +439,7 @@ static void usage(void)
 	            "  [--errors N] [--sleep-ms N] [--execs N] [--driver] [--pinned] [--no-sync]\n"
 	            "  [--no-cuda] [--count-file FILE] [--end return=N|exit=N|_exit=N|abort|segv|\n"
 	            "  kill|term|wait|spin|exit_spin|fork|fork_cuda|fork_work|exec]\n"
-	            "  [--user ID] [--linger-ms N]\n",
+	            "  [--user ID] [--linger-ms N] [--gpus N]\n",
 	            stderr);
 	exit(2);
 }
@@ -458,6 +468,7 @@ static int read_number(const char *word, const char *value)
 		{"--fills", &plan.fills},       {"--errors", &plan.errors},
 		{"--sleep-ms", &plan.sleep_ms}, {"--execs", &plan.execs},
 		{"--user", &plan.user},         {"--linger-ms", &plan.linger_ms},
+		{"--gpus", &plan.gpus},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -509,6 +520,7 @@ int main(int argc, char **argv)
 		app_fail("setuid", errno);
 	if (!no_cuda) {
 		start();
+		use_other_gpus();
 		make_streams();
 		if (plan.threads)
 			launch_from_threads();

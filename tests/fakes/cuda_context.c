@@ -52,10 +52,35 @@ CUresult fake_stream(CUstream handle, CUstream *stream)
 	return result;
 }
 
+/* A stretch that is over, for those who ask of times in the past. */
+static void remember(struct fake_busy *busy)
+{
+	if ((busy->past_count & (busy->past_count - 1)) == 0)
+		busy->past = realloc(busy->past, 2 * (busy->past_count + 1) * sizeof(*busy->past));
+	if (!busy->past)
+		fake_die("no memory");
+	busy->past[busy->past_count].from_ns = busy->from_ns;
+	busy->past[busy->past_count++].until_ns = busy->until_ns;
+}
+
+/* Of the stretches that are over, the time behind now_ns. */
+static uint64_t busy_since(const struct fake_busy *busy, uint64_t now_ns)
+{
+	uint64_t busy_ns = 0;
+
+	for (size_t i = busy->past_count; i > 0 && now_ns < busy->past[i - 1].until_ns; i--) {
+		const uint64_t from_ns = busy->past[i - 1].from_ns;
+
+		busy_ns += busy->past[i - 1].until_ns - (now_ns > from_ns ? now_ns : from_ns);
+	}
+	return busy_ns;
+}
+
 /* With the lock held. What was busy or not until now does not change any more. */
 static void count_busy(struct fake_busy *busy, uint64_t now_ns, const struct fake_activity *work)
 {
 	if (busy->until_ns <= now_ns) {
+		remember(busy);
 		busy->before_ns += busy->until_ns - busy->from_ns;
 		busy->from_ns = work->start_ns;
 		busy->until_ns = work->end_ns;
@@ -73,7 +98,7 @@ uint64_t fake_cuda_busy_ns(CUdevice device, uint64_t now_ns, int *busy)
 
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	*busy = state->from_ns <= now_ns && now_ns < state->until_ns;
-	busy_ns = state->before_ns;
+	busy_ns = state->before_ns - busy_since(state, now_ns);
 	if (now_ns > state->from_ns)
 		busy_ns += (*busy ? now_ns : state->until_ns) - state->from_ns;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);

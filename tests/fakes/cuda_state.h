@@ -13,6 +13,11 @@ struct fake_busy {
 	uint64_t before_ns; /* busy time before from_ns */
 	uint64_t from_ns;   /* the last time without a gap; until_ns may be in the future */
 	uint64_t until_ns;
+	struct {
+		uint64_t from_ns;
+		uint64_t until_ns;
+	} * past; /* those before it, in order */
+	size_t past_count;
 };
 
 struct fake_cuda {

@@ -36,7 +36,15 @@
 	NUMBER(others_percent, 0,     "how busy another process keeps GPU 0")                               \
 	NUMBER(host_pids,    0,       "1: NVML tells processes by other numbers, as inside a container")    \
 	NUMBER(pcie_bits,    64,      "size of NVML's counters of bytes over PCIe, 32 or 64")              \
-	NUMBER(nvml_hang,    0,       "NVML's so many-th reading of a GPU, and all later ones, hang")
+	NUMBER(nvml_hang,    0,       "NVML's so many-th reading of a GPU, and all later ones, hang")      \
+	NUMBER(pm_error,     0,       "what cuptiPmSamplingEnable answers, a CUptiResult")                  \
+	NUMBER(pm_unsupported, 0,     "GPUs have no PM sampling: 1 architecture, 2 vGPU, 3 vGPU not allowed, 4 WSL") \
+	NUMBER(pm_chip,      0,       "1: GPUs are of a chip that CUPTI does not know")                     \
+	NUMBER(pm_by_clock,  0,       "1: GPUs sample after so many cycles, not after so much time")        \
+	NUMBER(pm_room,      16,      "so many metrics fit into one pass")                                  \
+	NUMBER(pm_overflow,  0,       "at the so many-th decoding the hardware's buffer was full")          \
+	NUMBER(pm_decode_fail, 0,     "the so many-th decoding, and all later ones, fail")                  \
+	NUMBER(pm_hang,      0,       "the so many-th decoding, and all later ones, hang")
 
 /* What NVML answers NVML_ERROR_NOT_SUPPORTED to: nvml_fail=power+ecc. */
 #define SCRIPT_NVML_FAILURES                                                                                \

@@ -128,6 +128,25 @@ Test(settings, know_an_interval_and_off)
 	cr_expect(eq(int, complaints.count, 1));
 }
 
+Test(settings, keep_the_interval_of_counters_in_its_bounds)
+{
+	struct complaints complaints;
+
+	cr_expect(eq(u64, read_one("GPUTRACE_COUNTERS=default", &complaints).counter_interval_ns,
+	             100000));
+	expect_text(read_one("GPUTRACE_COUNTERS=memory", &complaints).counters, "memory");
+	cr_expect(eq(u64,
+	             read_one("GPUTRACE_COUNTER_INTERVAL=20us", &complaints).counter_interval_ns,
+	             20000));
+	cr_expect(eq(int, complaints.count, 0));
+	cr_expect(eq(u64,
+	             read_one("GPUTRACE_COUNTER_INTERVAL=19us", &complaints).counter_interval_ns,
+	             20000));
+	cr_expect(eq(int, complaints.count, 1));
+	cr_expect(eq(u64, read_one("GPUTRACE_COUNTER_INTERVAL=1s", &complaints).counter_interval_ns,
+	             10000000));
+}
+
 Test(settings, keep_the_default_of_what_cannot_be_read_and_say_so)
 {
 	static const struct {

@@ -51,10 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(settings.telemetry_interval_ns == 0 ||
 	     (settings.telemetry_interval_ns >= 10000000 &&
 	      settings.telemetry_interval_ns <= 3600000000000));
+	must(settings.counter_interval_ns >= 20000 && settings.counter_interval_ns <= 10000000);
 	must(settings.api >= GT_API_SETTING_NONE && settings.api <= GT_API_SETTING_ALL);
 	must(settings.output && settings.cupti && settings.injection);
 	must((settings.verbose | settings.disable | 1) == 1);
-	must(complaints <= count + 4);
+	must(complaints <= count + 6);
 	must(gt_settings_text(environment, text, size / 2) <= size / 2);
 	free(text);
 	free(lines);

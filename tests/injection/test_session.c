@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,6 +18,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "format/recording.h"
+#include "format/series.h"
 #include "injection/services.h"
 #include "support/capture.h"
 #include "support/check.h"
@@ -196,6 +198,91 @@ Test(session, records_only_while_it_is_armed)
 	gt_session_stop(session);
 	cr_expect(eq(sz, count(GT_RECORD_kernel), 5 + 4 + 1));
 	cr_expect(eq(sz, count(GT_RECORD_api_call), CALLS_OF_A_BEGINNING + 6 + 5 + 2));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
+}
+
+enum { SERIES_OF_COUNTERS = 512 };
+
+/* Samples of the first GPU's hardware counters. */
+struct sampled {
+	size_t samples;
+	size_t gaps;
+	uint64_t longest_ns; /* between the end of a sample and the next one */
+};
+
+static void add_samples(struct sampled *sampled, const struct gt_chunk *chunk, uint64_t *end_ns)
+{
+	struct gt_samples samples = {.count = chunk->header.count};
+
+	cr_assert(eq(int, gt_series_peek(chunk->payload, chunk->header.raw, &samples), 0));
+	if (samples.series != SERIES_OF_COUNTERS)
+		return;
+	samples.times_ns = calloc(samples.count, sizeof(*samples.times_ns));
+	samples.values = calloc((size_t)samples.count * samples.columns, sizeof(double));
+	cr_assert(eq(int, gt_series_decode(chunk->payload, chunk->header.raw, &samples), 0));
+	cr_expect(eq(int, samples.clock, GT_SERIES_CUPTI));
+	for (uint32_t i = 0; i < samples.count; i++) {
+		const double *values = &samples.values[(size_t)i * samples.columns];
+
+		if (*end_ns && samples.times_ns[i] - *end_ns > sampled->longest_ns)
+			sampled->longest_ns = samples.times_ns[i] - *end_ns;
+		*end_ns = samples.times_ns[i] + (uint64_t)values[0];
+		sampled->samples++;
+		sampled->gaps += isnan(values[1]);
+	}
+	free(samples.times_ns);
+	free(samples.values);
+}
+
+static struct sampled read_sampled(void)
+{
+	struct gt_content content = {0};
+	struct sampled sampled = {0};
+	void *scratch = malloc(GT_CHUNK_MAX_RAW);
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	uint64_t end_ns = 0;
+
+	each_file(map_capture, &content);
+	cr_assert(eq(int, capture_read(&reader, content.bytes, content.size, scratch), 0));
+	while (gt_reader_next(&reader, &chunk) > 0)
+		if (chunk.header.kind == GT_RECORD_SERIES)
+			add_samples(&sampled, &chunk, &end_ns);
+	gt_unload(&content);
+	free(scratch);
+	return sampled;
+}
+
+/* Covers SOURCE(counters). What was not to be recorded is no gap: nobody wanted it. */
+Test(session, samples_counters_only_while_it_is_armed)
+{
+	struct sampled sampled;
+
+	start("GPUTRACE_COUNTERS=memory");
+	use_cuda();
+	launch(1);
+	usleep(200000);
+	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	usleep(200000);
+	cr_assert(gt_session_arm(session, LIMIT_NS));
+	usleep(200000);
+	gt_session_stop(session);
+	sampled = read_sampled();
+	/* 0.4 s, every 100 us, but for the beginning and what a busy machine takes */
+	cr_expect(ge(sz, sampled.samples, 1000));
+	cr_expect(le(sz, sampled.samples, 8000));
+	cr_expect(eq(sz, sampled.gaps, 0));
+	cr_expect(ge(u64, sampled.longest_ns, 190000000));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
+}
+
+Test(session, ends_well_while_counters_are_not_sampled)
+{
+	start("GPUTRACE_COUNTERS=memory");
+	use_cuda();
+	usleep(100000);
+	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	gt_session_stop(session);
 	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
 }
 

@@ -320,6 +320,41 @@ void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_co
 	};
 }
 
+static void add_column(struct gt_trace *trace, gt_id device, size_t series, size_t place,
+                       const struct trace_column *column)
+{
+	*gt_array_push(&trace->counters) = (struct gt_counter){
+		.name = gt_strings_add(trace->strings, column->name),
+		.unit = gt_strings_add(trace->strings, column->unit),
+		.device = device,
+		.kind = column->kind,
+		.series = (gt_count)series,
+		.place = (gt_count)place,
+	};
+}
+
+gt_id trace_sampled(struct gt_trace *trace, gt_id device, gt_time start_ns, gt_time step_ns,
+                    const struct trace_column *columns, size_t column_count, size_t count)
+{
+	const struct trace_column length = {"sample_ns", "ns", GT_COUNTER_SPAN, NULL};
+	const size_t place = gt_trace_add_series(trace, column_count + 1);
+	const gt_id first = (gt_id)trace->counters.count;
+	struct gt_series *series = &trace->series.rows[place];
+
+	gt_series_reserve(series, count);
+	series->count = count;
+	for (size_t i = 0; i < count; i++) {
+		series->times_ns[i] = TRACE_START_NS + start_ns + (gt_time)i * step_ns;
+		series->columns[0][i] = (double)step_ns;
+		for (size_t j = 0; j < column_count; j++)
+			series->columns[j + 1][i] = columns[j].values[i];
+	}
+	add_column(trace, device, place, 0, &length);
+	for (size_t j = 0; j < column_count; j++)
+		add_column(trace, device, place, j + 1, &columns[j]);
+	return first;
+}
+
 struct gt_memory_call *trace_memory_call(struct gt_trace *trace, gt_id api_call, gt_count kind,
                                          gt_size bytes, gt_code result)
 {

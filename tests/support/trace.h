@@ -69,6 +69,21 @@ struct gt_mark *trace_mark(struct gt_trace *trace, gt_id thread, gt_id range, co
 void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_count kind,
                    gt_time start_ns, gt_time step_ns, const double *values, size_t count);
 
+/* A column of samples; values of each. */
+struct trace_column {
+	const char *name;
+	const char *unit;
+	gt_count kind; /* enum gt_counter_kind */
+	const double *values;
+};
+
+/*
+ * Hardware counters of a device in one series, sample_ns before them: samples one behind the other
+ * from that moment on. Returns the row of counters of sample_ns.
+ */
+gt_id trace_sampled(struct gt_trace *trace, gt_id device, gt_time start_ns, gt_time step_ns,
+                    const struct trace_column *columns, size_t column_count, size_t count);
+
 /* What an API call asked for of memory, also one that failed. kind: enum gt_memory_call_kind. */
 struct gt_memory_call *trace_memory_call(struct gt_trace *trace, gt_id api_call, gt_count kind,
                                          gt_size bytes, gt_code result);

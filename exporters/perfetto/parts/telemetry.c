@@ -8,11 +8,14 @@
 #include "exporters/perfetto/lines.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
+#include "model/sampled.h"
 #include "model/throttle.h"
 
 /*
  * What was sampled of the GPUs: gauges and totals as lines, masks as slices, one for each time
- * that a bit was set. Several processes may have sampled the same GPU: what they saw is one line.
+ * that a bit was set. Hardware counters are lines too, sums as rates; the time of samples that were
+ * lost is a slice, as a line cannot be interrupted. Several processes may have sampled the same
+ * GPU: what they saw is one line.
  */
 
 enum { NAME_SIZE = 96, REASONS = 64 };
@@ -42,16 +45,23 @@ struct throttle {
 	char name[NAME_SIZE]; /* "": nothing was sampled */
 };
 
+/* The times of one GPU for which samples of its hardware counters were lost. */
+struct gaps {
+	struct gt_lanes lanes;
+	char name[NAME_SIZE]; /* "": there was none */
+};
+
 /* Where the values of a counter go. */
 struct target {
 	const struct gt_counter *counter;
-	double scale;
+	double scale;  /* of a sum: of its rate in a second */
 	uint32_t line; /* GT_NONE for a mask */
 };
 
 /* A series while it is walked: its counters, and how far it is. */
 struct walk {
 	gt_array(struct target) targets;
+	const struct gt_counter *span; /* length of the samples; NULL: they have none */
 	size_t next;
 };
 
@@ -60,6 +70,7 @@ struct telemetry {
 	struct gt_lines lines;
 	struct walk *walks;         /* by number of the series */
 	struct throttle *throttles; /* by row of devices */
+	struct gaps *gaps;          /* likewise */
 };
 
 static const struct unit *unit_of(const char *name)
@@ -103,16 +114,17 @@ static uint32_t add_line(struct telemetry *telemetry, const struct gt_counter *c
                          const struct unit *unit, char name[NAME_SIZE])
 {
 	const struct gt_trace *trace = telemetry->perfetto->trace;
+	const char *counted = gt_trace_text(trace, counter->name);
 	const struct gt_line line = {
 		.device = counter->device,
-		.group = "Telemetry",
+		.group = gt_is_sampled(counter) ? gt_sampled_group(counted) : "Telemetry",
 		.name = name,
 		.help = gt_trace_text(trace, counter->help),
 		.unit = unit->unit,
-		.per = unit->per,
+		.per = counter->kind == GT_COUNTER_SUM ? GT_MEASURE_SECOND : unit->per,
 	};
 
-	name_line(gt_trace_text(trace, counter->name), unit, name);
+	name_line(counted, unit, name);
 	return gt_lines_add(&telemetry->lines, &line);
 }
 
@@ -132,6 +144,10 @@ static void add_counters(struct telemetry *telemetry, char (*names)[NAME_SIZE])
 			continue; /* of the part counters */
 		if (!is_shown(trace, counter)) {
 			gt_perfetto_skip(telemetry->perfetto);
+			continue;
+		}
+		if (counter->kind == GT_COUNTER_SPAN) {
+			telemetry->walks[counter->series].span = counter;
 			continue;
 		}
 		if (counter->kind == GT_COUNTER_MASK)
@@ -215,6 +231,48 @@ static void sink(struct queue *queue, size_t at, size_t series)
 	queue->series[at] = series;
 }
 
+static void put_gap(struct telemetry *telemetry, gt_id device, gt_time start_ns, gt_time end_ns)
+{
+	struct gt_perfetto *perfetto = telemetry->perfetto;
+	struct gaps *gaps = &telemetry->gaps[device];
+	const struct gt_slice slice = {
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.name = gt_names_add(&perfetto->names, "samples lost"),
+	};
+
+	if (!*gaps->name) {
+		snprintf(gaps->name, sizeof(gaps->name), "Counters not sampled, GPU #%u",
+		         perfetto->ids.gpus[device]);
+		gt_lanes_init(&gaps->lanes, perfetto, 0, "gap", gaps->name);
+	}
+	gt_lanes_put(&gaps->lanes, &slice);
+}
+
+/* A sample of hardware counters, whose sums are shown as rates; one without any is a gap. */
+static void put_sampled(struct telemetry *telemetry, const struct gt_series *series,
+                        const struct walk *walk, size_t sample)
+{
+	const double length_ns = series->columns[walk->span->place][sample];
+	const gt_time start_ns = series->times_ns[sample];
+	bool measured = false;
+
+	if (!(length_ns > 0 && length_ns < 0x1p62) ||
+	    !gt_ids_time_is_sound(start_ns + (gt_time)length_ns)) {
+		gt_perfetto_skip(telemetry->perfetto);
+		return;
+	}
+	gt_array_each(const struct target, target, &walk->targets) {
+		const double value = series->columns[target->counter->place][sample];
+		const bool sums = target->counter->kind == GT_COUNTER_SUM;
+
+		measured = measured || !isnan(value);
+		put_value(telemetry, target, start_ns, sums ? value * 1e9 / length_ns : value);
+	}
+	if (!measured)
+		put_gap(telemetry, walk->span->device, start_ns, start_ns + (gt_time)length_ns);
+}
+
 static void put_sample(struct telemetry *telemetry, size_t number)
 {
 	const struct gt_series *series = &telemetry->perfetto->trace->series.rows[number];
@@ -223,6 +281,10 @@ static void put_sample(struct telemetry *telemetry, size_t number)
 
 	if (!gt_ids_time_is_sound(series->times_ns[sample])) {
 		gt_perfetto_skip(telemetry->perfetto);
+		return;
+	}
+	if (walk->span) {
+		put_sampled(telemetry, series, walk, sample);
 		return;
 	}
 	gt_array_each(const struct target, target, &walk->targets)
@@ -261,11 +323,14 @@ static void start(struct telemetry *telemetry, struct gt_perfetto *perfetto)
 		.perfetto = perfetto,
 		.walks = gt_allocate(trace->series.count * sizeof(*telemetry->walks)),
 		.throttles = gt_allocate(trace->devices.count * sizeof(*telemetry->throttles)),
+		.gaps = gt_allocate(trace->devices.count * sizeof(*telemetry->gaps)),
 	};
 	for (size_t i = 0; i < trace->series.count; i++)
 		telemetry->walks[i] = (struct walk){0};
-	for (size_t i = 0; i < trace->devices.count; i++)
+	for (size_t i = 0; i < trace->devices.count; i++) {
 		telemetry->throttles[i] = (struct throttle){0};
+		telemetry->gaps[i] = (struct gaps){0};
+	}
 	gt_lines_init(&telemetry->lines, perfetto);
 }
 
@@ -279,11 +344,13 @@ static void finish(struct telemetry *telemetry)
 
 		set_reasons(telemetry->perfetto, throttle, 0, trace->end_ns);
 		gt_lanes_finish(&throttle->lanes);
+		gt_lanes_finish(&telemetry->gaps[i].lanes);
 	}
 	for (size_t i = 0; i < trace->series.count; i++)
 		gt_array_release(&telemetry->walks[i].targets);
 	gt_array_free(telemetry->walks);
 	gt_array_free(telemetry->throttles);
+	gt_array_free(telemetry->gaps);
 }
 
 void gt_perfetto_write_telemetry(struct gt_perfetto *perfetto)

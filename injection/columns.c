@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "injection/counters.h"
+#include "injection/columns.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -16,8 +16,8 @@ static uint32_t add_text(void *record, size_t *bytes, const char *text)
 	return place;
 }
 
-void gt_counter_announce(struct gt_session *session, const struct gt_counter_words *words,
-                         struct gt_counter_place place)
+void gt_column_announce(struct gt_session *session, const struct gt_column_words *words,
+                        struct gt_column_place place)
 {
 	const size_t texts = GT_TEXT_BYTES(strlen(words->name)) +
 	                     GT_TEXT_BYTES(strlen(words->unit)) +

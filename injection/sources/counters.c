@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "injection/columns.h"
+#include "injection/cupti/cupti.h"
+#include "injection/cupti/pm_sampler.h"
+#include "injection/driver.h"
+#include "injection/services.h"
+#include "injection/source.h"
+#include "injection/wait.h"
+
+/*
+ * Hardware counters of the GPUs on which the process has a context: one sampler each, on a thread
+ * of its own, which starts them, decodes what they have sampled and emits it. Off unless
+ * GPUTRACE_COUNTERS names some.
+ *
+ * A sample stands at the time at which it begins, in CUPTI's clock; its first column says how long
+ * it is. One in which nothing but that was measured is a gap: the samples of that time were lost.
+ */
+
+#define MOST_GPUS     64
+#define END_NS        500000000u  /* that the program's end may be held up */
+#define TURN_NS       2000000000u /* waiting for the other thread, which may hang in CUPTI */
+#define IDLE_NS       2000000u    /* while no GPU is in use */
+#define LEAST_WAIT_NS 5000000u    /* between two decodings */
+#define MOST_WAIT_NS  50000000u
+#define WAIT_SAMPLES  512 /* that a GPU takes meanwhile */
+#define TEXT_BYTES    2048
+#define HELP_BYTES    240
+
+enum { SPAN = 3, SUM = 4, MEAN = 5 }; /* kinds, as counter records have them */
+
+static const struct known {
+	const char *name;
+	const char *unit;
+	const char *set;
+	const char *metric;
+	uint32_t kind;
+} all_known[] = {
+#define COUNTER(name, unit, kind, set, group, metric, help) {#name, unit, #set, metric, kind},
+#include "format/pm_counters.def"
+};
+
+enum { KNOWN = sizeof(all_known) / sizeof(all_known[0]) };
+
+/* One that was asked for, by name, as part of a set, or as CUPTI calls it. */
+struct asked {
+	const char *metric;
+	const struct known *known; /* NULL: it was asked for as CUPTI calls it */
+};
+
+enum gpu_phase { UNSEEN = 0, LEFT_OUT, READY, SAMPLING };
+
+struct gpu {
+	enum gpu_phase phase;
+	bool overflow_noted;
+	struct gt_pm_sampler sampler;
+};
+
+struct counters {
+	_Atomic uint64_t used; /* bit n: there is or was a context on the GPU of that ordinal */
+	struct gt_pm pm;
+	struct gt_driver driver;
+	char text[TEXT_BYTES]; /* the setting, cut at its commas */
+	struct asked asked[GT_PM_METRICS];
+	size_t count;
+	/* Guards all below: they are the thread's, and the writer thread's in arm and disarm. */
+	sem_t turn;
+	bool armed;
+	char noted[256]; /* the sentence about the last GPU that was left out */
+	struct gpu gpus[MOST_GPUS];
+};
+
+/* The program's thread, which is making a context. */
+static void hear(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+                 CUpti_CallbackId id, const void *data, void *kept)
+{
+	const CUpti_ResourceData *resource = data;
+	struct counters *counters = state;
+	uint32_t ordinal = MOST_GPUS;
+
+	(void)domain;
+	(void)id;
+	(void)kept;
+	if (gt_cupti_of(session)->cuptiGetDeviceId(resource->context, &ordinal) == CUPTI_SUCCESS &&
+	    ordinal < MOST_GPUS)
+		atomic_fetch_or_explicit(&counters->used, UINT64_C(1) << ordinal,
+		                         memory_order_relaxed);
+}
+
+static void ask_for(struct counters *counters, const char *metric, const struct known *known)
+{
+	for (size_t i = 0; i < counters->count; i++)
+		if (strcmp(counters->asked[i].metric, metric) == 0)
+			return;
+	if (counters->count < GT_PM_METRICS)
+		counters->asked[counters->count++] = (struct asked){metric, known};
+}
+
+/* False for a word that is neither a set, nor a counter, nor can be a metric of CUPTI's. */
+static bool take_word(struct counters *counters, const char *word)
+{
+	const bool all = strcmp(word, "default") == 0;
+	bool found = false;
+
+	for (size_t i = 0; i < KNOWN; i++) {
+		const struct known *known = &all_known[i];
+
+		if (!all && strcmp(word, known->set) != 0 && strcmp(word, known->name) != 0)
+			continue;
+		ask_for(counters, known->metric, known);
+		found = true;
+	}
+	if (found || !strstr(word, "__"))
+		return found;
+	ask_for(counters, word, NULL);
+	return true;
+}
+
+/* The words between the commas. */
+static void read_setting(struct gt_session *session, struct counters *counters)
+{
+	char note[256];
+	char *rest = NULL;
+
+	(void)snprintf(counters->text, sizeof(counters->text), "%s",
+	               gt_settings_of(session)->counters);
+	for (char *word = strtok_r(counters->text, ",", &rest); word;
+	     word = strtok_r(NULL, ",", &rest)) {
+		if (take_word(counters, word))
+			continue;
+		(void)snprintf(note, sizeof(note),
+		               "'%.100s' is no set of counters (default, memory, compute, links, "
+		               "clocks), no counter and no metric",
+		               word);
+		gt_note(session, "counters", note);
+	}
+}
+
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	struct counters *counters = state;
+
+	if (!*gt_settings_of(session)->counters)
+		return 0;
+	sem_init(&counters->turn, 0, 1);
+	read_setting(session, counters);
+	if (counters->count == 0)
+		return gt_fail(err, EINVAL, "no hardware counters: GPUTRACE_COUNTERS names none");
+	if (!gt_pm_open(&counters->pm, gt_cupti_of(session)))
+		return gt_fail(err, ENOTSUP,
+		               "no hardware counters: they need the CUPTI of CUDA 12.6 or later, "
+		               "and this one is version %u",
+		               gt_cupti_of(session)->version);
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	return 0;
+}
+
+/* Equal sentences about several GPUs, but for their number, are said once. */
+static void note_once(struct gt_session *session, struct counters *counters, const char *sentence)
+{
+	const char *why = strchr(sentence, ':');
+
+	why = why ? why : sentence;
+	if (strcmp(counters->noted, why) == 0)
+		return;
+	(void)snprintf(counters->noted, sizeof(counters->noted), "%s", why);
+	gt_count(session, GT_LEDGER_sources_failed, 1);
+	gt_note(session, "counters", sentence);
+}
+
+/* Names those that are not sampled, for one of the reasons. */
+static void note_missing(struct gt_session *session, uint32_t ordinal,
+                         const struct gt_pm_wanted *wanted, size_t count,
+                         enum gt_pm_outcome outcome, const char *why)
+{
+	char text[256];
+	size_t used =
+		(size_t)snprintf(text, sizeof(text), "not sampled on GPU %u, as %s:", ordinal, why);
+	const size_t before = used;
+
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].outcome == outcome && used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
+			                         used > before ? "," : "", wanted[i].metric);
+	if (used > before)
+		gt_note(session, "counters", text);
+}
+
+/*
+ * A count of CUPTI's that grows with the time that is sampled has one word behind its name; what
+ * is a rate or a share of a peak has more, or none.
+ */
+static uint32_t kind_of(const char *metric)
+{
+	const char *dot = strchr(metric, '.');
+
+	return dot && !strchr(dot + 1, '.') && strncmp(dot, ".pct", 4) != 0 &&
+	                       strncmp(dot, ".ratio", 6) != 0 && strncmp(dot, ".max_rate", 9) != 0
+	               ? SUM
+	               : MEAN;
+}
+
+static const struct known *known_of(const struct counters *counters, const char *metric)
+{
+	for (size_t i = 0; i < counters->count; i++)
+		if (counters->asked[i].metric == metric)
+			return counters->asked[i].known;
+	return NULL;
+}
+
+/* What each column is, in the names of the list where it has one, else as CUPTI tells it. */
+static void announce(struct gt_session *session, const struct counters *counters,
+                     const struct gt_pm_sampler *sampler)
+{
+	struct gt_column_place place = {
+		.series = GT_SERIES_COUNTERS + sampler->device,
+		.device = sampler->device + 1,
+	};
+	struct gt_column_words words = {
+		.kind = SPAN,
+		.name = "sample_ns",
+		.unit = "ns",
+		.help = "Length of the sample, which begins at its time",
+	};
+
+	gt_column_announce(session, &words, place);
+	for (size_t i = 0; i < sampler->count; i++) {
+		const struct known *known = known_of(counters, sampler->metrics[i]);
+		struct gt_pm_property property = {"", ""};
+		char help[HELP_BYTES];
+
+		(void)gt_pm_property_of(sampler, sampler->metrics[i], &property);
+		(void)snprintf(help, sizeof(help), "%s: %s", sampler->metrics[i], property.help);
+		place.place = (uint32_t)i + 1;
+		words.kind = known ? known->kind : kind_of(sampler->metrics[i]);
+		words.name = known ? known->name : sampler->metrics[i];
+		words.unit = known ? known->unit : property.unit;
+		words.help = known ? sampler->metrics[i] : help;
+		if (!known || *property.help)
+			words.help = help;
+		gt_column_announce(session, &words, place);
+	}
+}
+
+/* Once for each GPU that is in use. */
+static void get_to_know(struct gt_session *session, struct counters *counters, uint32_t ordinal)
+{
+	struct gpu *gpu = &counters->gpus[ordinal];
+	struct gt_pm_wanted wanted[GT_PM_METRICS];
+	struct gt_error err = {0};
+	CUdevice device = 0;
+	int clock_khz = 0;
+
+	for (size_t i = 0; i < counters->count; i++)
+		wanted[i] = (struct gt_pm_wanted){.metric = counters->asked[i].metric};
+	gpu->phase = LEFT_OUT;
+	gpu->sampler = (struct gt_pm_sampler){
+		.pm = &counters->pm,
+		.device = ordinal,
+		.interval_ns = gt_settings_of(session)->counter_interval_ns,
+	};
+	if (counters->driver.get(&device, (int)ordinal) != CUDA_SUCCESS) {
+		note_once(session, counters, "no counters of a GPU: the driver does not know it");
+		return;
+	}
+	if (counters->driver.attribute(&clock_khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device) ==
+	            CUDA_SUCCESS &&
+	    clock_khz > 0)
+		gpu->sampler.clock_khz = (uint64_t)clock_khz;
+	if (gt_pm_prepare(&gpu->sampler, device, wanted, counters->count, &err) < 0) {
+		note_once(session, counters, err.text);
+		return;
+	}
+	gpu->phase = READY;
+	note_missing(session, ordinal, wanted, counters->count, GT_PM_UNKNOWN,
+	             "its chip has no counters of these names");
+	note_missing(session, ordinal, wanted, counters->count, GT_PM_NO_ROOM,
+	             "one pass of the hardware has no room for them beside the others");
+	announce(session, counters, &gpu->sampler);
+}
+
+struct emission {
+	struct gt_session *session;
+	const struct gt_pm_sampler *sampler;
+};
+
+static void emit(void *context, const struct gt_pm_sample *sample)
+{
+	const struct emission *emission = context;
+	const size_t count = emission->sampler->count;
+	union {
+		struct gt_sample sample;
+		uint8_t bytes[sizeof(struct gt_sample) + (GT_PM_METRICS + 1) * sizeof(double)];
+	} row = {.sample = {.time_ns = sample->start_ns,
+	                    .series = (uint16_t)(GT_SERIES_COUNTERS + emission->sampler->device),
+	                    .clock = GT_SERIES_CUPTI,
+	                    .columns = (uint8_t)(count + 1)}};
+
+	row.sample.values[0] = (double)(sample->end_ns - sample->start_ns);
+	for (size_t i = 0; i < count; i++)
+		row.sample.values[i + 1] = sample->values ? sample->values[i] : NAN;
+	gt_emit_sample(emission->session, &row.sample);
+}
+
+static void begin(struct gt_session *session, struct counters *counters, struct gpu *gpu)
+{
+	struct gt_error err = {0};
+
+	if (gt_pm_start(&gpu->sampler, &err) == 0) {
+		gpu->phase = SAMPLING;
+		return;
+	}
+	note_once(session, counters, err.text);
+	gt_pm_release(&gpu->sampler);
+	gpu->phase = LEFT_OUT;
+}
+
+/* Fetches what there is. A full buffer takes no more samples until they are begun anew. */
+static void fetch(struct gt_session *session, struct counters *counters, struct gpu *gpu)
+{
+	struct emission emission = {session, &gpu->sampler};
+	const int result = gt_pm_decode(&gpu->sampler, emit, &emission);
+	char note[256];
+
+	if (result == 0)
+		return;
+	if (result > 0 && !gpu->overflow_noted) {
+		gpu->overflow_noted = true;
+		(void)snprintf(note, sizeof(note),
+		               "samples of GPU %u were lost, as the hardware's buffer was full: "
+		               "gaps are in its series. Choose a longer --counter-interval or "
+		               "fewer counters",
+		               gpu->sampler.device);
+		gt_note(session, "counters", note);
+	}
+	if (result < 0) {
+		(void)snprintf(note, sizeof(note),
+		               "the counters of GPU %u end early: CUPTI cannot decode them",
+		               gpu->sampler.device);
+		note_once(session, counters, note);
+		gt_pm_release(&gpu->sampler);
+		gpu->phase = LEFT_OUT;
+		return;
+	}
+	if (gpu->sampler.runs) {
+		gt_pm_stop(&gpu->sampler);
+		begin(session, counters, gpu);
+	}
+}
+
+/* What was sampled until now is fetched; nothing is between this and the next beginning. */
+static void pause_sampling(struct gt_session *session, struct counters *counters, struct gpu *gpu)
+{
+	if (gpu->phase != SAMPLING)
+		return;
+	gt_pm_stop(&gpu->sampler);
+	fetch(session, counters, gpu);
+	if (gpu->phase == SAMPLING)
+		gpu->phase = READY;
+	gpu->sampler.last_end_ns = 0;
+}
+
+static bool take_turn(struct counters *counters)
+{
+	return gt_wait(&counters->turn, TURN_NS);
+}
+
+static int arm(struct gt_session *session, void *state, struct gt_error *err)
+{
+	struct counters *counters = state;
+
+	(void)err;
+	if (!*gt_settings_of(session)->counters || !take_turn(counters))
+		return 0;
+	counters->armed = true;
+	sem_post(&counters->turn);
+	return 0;
+}
+
+static void disarm(struct gt_session *session, void *state)
+{
+	struct counters *counters = state;
+
+	if (!*gt_settings_of(session)->counters || !take_turn(counters))
+		return;
+	counters->armed = false;
+	for (uint32_t i = 0; i < MOST_GPUS; i++)
+		pause_sampling(session, counters, &counters->gpus[i]);
+	sem_post(&counters->turn);
+}
+
+static void work_on(struct gt_session *session, struct counters *counters, uint32_t ordinal)
+{
+	struct gpu *gpu = &counters->gpus[ordinal];
+
+	if (gpu->phase == UNSEEN)
+		get_to_know(session, counters, ordinal);
+	if (gpu->phase == SAMPLING)
+		fetch(session, counters, gpu);
+	else if (gpu->phase == READY)
+		begin(session, counters, gpu);
+}
+
+/* What is due; returns how long nothing is. */
+static uint64_t turn(struct gt_session *session, struct counters *counters)
+{
+	const uint64_t used = atomic_load_explicit(&counters->used, memory_order_relaxed);
+	const uint64_t wait_ns = gt_settings_of(session)->counter_interval_ns * WAIT_SAMPLES;
+
+	if (!used)
+		return IDLE_NS;
+	if (!take_turn(counters))
+		return LEAST_WAIT_NS;
+	for (uint32_t i = 0; i < MOST_GPUS && counters->armed; i++)
+		if (used >> i & 1)
+			work_on(session, counters, i);
+	sem_post(&counters->turn);
+	if (wait_ns < LEAST_WAIT_NS)
+		return LEAST_WAIT_NS;
+	return wait_ns < MOST_WAIT_NS ? wait_ns : MOST_WAIT_NS;
+}
+
+static void run(struct gt_session *session, void *state, struct gt_waiter *waiter)
+{
+	struct counters *counters = state;
+	uint64_t wait_ns = 0;
+
+	if (!*gt_settings_of(session)->counters)
+		return;
+	if (!gt_driver_open(&counters->driver)) {
+		gt_note(session, "counters", "the driver told nothing about its devices");
+		return;
+	}
+	while (gt_wait_next(waiter, wait_ns))
+		wait_ns = turn(session, counters);
+	if (!take_turn(counters))
+		return;
+	for (uint32_t i = 0; i < MOST_GPUS; i++) {
+		pause_sampling(session, counters, &counters->gpus[i]);
+		if (counters->gpus[i].phase == READY)
+			gt_pm_release(&counters->gpus[i].sampler);
+		counters->gpus[i].phase = LEFT_OUT;
+	}
+	sem_post(&counters->turn);
+}
+
+const struct gt_source gt_source_counters = {
+	.name = "counters",
+	.state_size = sizeof(struct counters),
+	.start = start,
+	.arm = arm,
+	.disarm = disarm,
+	.run = run,
+	.end_ns = END_NS,
+	.hears = {.event = hear},
+};

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_target.h>
+
+#include "fakes/cupti_state.h"
+
+/*
+ * The fake libcupti: PM sampling and the profiler's host functions. Samples lie one behind the
+ * other from the start on, and their values follow from how long the GPU ran something in them.
+ */
+
+#define MOST_METRICS 64
+#define MOST_DEVICES 8
+#define SECOND       UINT64_C(1000000000)
+
+static const struct metric {
+	const char *name;
+	const char *unit;
+	const char *description;
+	double busy; /* for each nanosecond in which the GPU runs something */
+	double all;  /* for each nanosecond */
+	int percent; /* the value is a share: not what the sample has, but what a nanosecond has */
+} metrics[] = {
+	{"dram__bytes_read.sum", "bytes", "# of bytes read from DRAM", 2, 0, 0},
+	{"dram__bytes_write.sum", "bytes", "# of bytes written to DRAM", 1, 0, 0},
+	{"dram__throughput.avg.pct_of_peak_sustained_elapsed", "percent", "DRAM throughput", 80, 0,
+         1},
+	{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "percent",
+         "# of cycles with a warp", 100, 0, 1},
+	{"sm__warps_active.avg.pct_of_peak_sustained_elapsed", "percent", "# of warps resident", 50,
+         0, 1},
+	{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "percent",
+         "# of cycles where the tensor pipe was active", 25, 0, 1},
+	{"lts__t_sector_hit_rate.pct", "percent", "proportion of L2 sector lookups that hit", 0, 30,
+         1},
+	{"pcie__read_bytes.sum", "bytes", "# of bytes read over PCIe", 0, 1, 0},
+	{"pcie__write_bytes.sum", "bytes", "# of bytes written over PCIe", 0, 2, 0},
+	{"gpc__cycles_elapsed.avg", "cycles", "# of cycles elapsed on GPC", 0, 1.98, 0},
+	{"lts__t_sectors.sum", "sectors", "# of L2 sectors", 0.5, 0, 0},
+};
+
+struct CUpti_Profiler_Host_Object {
+	const struct metric *metrics[MOST_METRICS];
+	size_t count;
+};
+
+struct CUpti_PmSampling_Object {
+	size_t device;
+	int enabled;
+	int configured;
+	int running;
+	int stuck;         /* its buffer was full: nothing is sampled until it is started anew */
+	int first;         /* its next sample spans back to the start of the process */
+	uint64_t start_ns; /* of the next sample, CLOCK_REALTIME */
+	uint64_t stop_ns;  /* when sampling was stopped */
+	uint64_t interval_ns;
+};
+
+struct image_sample {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	size_t device;
+};
+
+struct image {
+	uint64_t room;
+	uint64_t count;
+	struct image_sample samples[];
+};
+
+static CUpti_PmSampling_Object samplers[MOST_DEVICES];
+static atomic_uint decodes;
+
+/* As the real one: what the caller does not say it has, it does not have. */
+#define KNOWS(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)
+
+static uint64_t busy_until(size_t device, uint64_t now_ns)
+{
+	uint64_t (*ask)(CUdevice device, uint64_t now_ns, int *busy) = NULL;
+	void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	int busy;
+
+	if (cuda)
+		*(void **)&ask = dlsym(cuda, "fake_cuda_busy_ns");
+	return ask ? ask((CUdevice)device, now_ns, &busy) : 0;
+}
+
+static const struct metric *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		if (strcmp(metrics[i].name, name) == 0)
+			return &metrics[i];
+	return NULL;
+}
+
+CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
+{
+	return KNOWS(params, CUpti_Profiler_Initialize_Params) ? CUPTI_SUCCESS
+	                                                       : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params *params)
+{
+	const CUpti_Profiler_Support_Level yes = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+	const CUpti_Profiler_Support_Level no = CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED;
+
+	if (!KNOWS(params, CUpti_Profiler_DeviceSupported_Params) ||
+	    params->api != CUPTI_PROFILER_PM_SAMPLING)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->isSupported = fake_script.pm_unsupported ? no : yes;
+	params->architecture = fake_script.pm_unsupported == 1 ? no : yes;
+	params->sli = params->confidentialCompute = params->cmp = yes;
+	params->wsl = fake_script.pm_unsupported == 4 ? no : yes;
+	params->vGpu = fake_script.pm_unsupported == 2 ? no : yes;
+	if (fake_script.pm_unsupported == 3)
+		params->vGpu = CUPTI_PROFILER_CONFIGURATION_DISABLED;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
+{
+	if (!KNOWS(params, CUpti_Device_GetChipName_Params) ||
+	    params->deviceIndex >= fake_script.devices)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->pChipName = fake_script.pm_chip ? "GX999" : "GH100";
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *params)
+{
+	if (!KNOWS(params, CUpti_Profiler_Host_Initialize_Params) || !params->pChipName ||
+	    params->profilerType != CUPTI_PROFILER_TYPE_PM_SAMPLING ||
+	    strcmp(params->pChipName, "GH100") != 0)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->pHostObject = calloc(1, sizeof(*params->pHostObject));
+	return params->pHostObject ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
+}
+
+CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *params)
+{
+	if (!KNOWS(params, CUpti_Profiler_Host_Deinitialize_Params) || !params->pHostObject)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	free(params->pHostObject);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult
+cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Params *params)
+{
+	const struct metric *metric;
+
+	if (!KNOWS(params, CUpti_Profiler_Host_GetMetricProperties_Params) ||
+	    !params->pHostObject || !params->pMetricName)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	metric = find(params->pMetricName);
+	if (!metric)
+		return CUPTI_ERROR_INVALID_METRIC_NAME;
+	params->pDescription = metric->description;
+	params->pHwUnit = "fake";
+	params->pDimUnit = metric->unit;
+	params->metricType = CUPTI_METRIC_TYPE_COUNTER;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *params)
+{
+	CUpti_Profiler_Host_Object *host = params ? params->pHostObject : NULL;
+
+	if (!KNOWS(params, CUpti_Profiler_Host_ConfigAddMetrics_Params) || !host ||
+	    params->numMetrics > MOST_METRICS - host->count)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	for (size_t i = 0; i < params->numMetrics; i++)
+		if (!find(params->ppMetricNames[i]))
+			return CUPTI_ERROR_INVALID_PARAMETER;
+	for (size_t i = 0; i < params->numMetrics; i++)
+		host->metrics[host->count++] = find(params->ppMetricNames[i]);
+	return CUPTI_SUCCESS;
+}
+
+/* The image is the number of metrics. */
+CUptiResult
+cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params *params)
+{
+	if (!KNOWS(params, CUpti_Profiler_Host_GetConfigImageSize_Params) || !params->pHostObject)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->configImageSize = sizeof(size_t);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *params)
+{
+	if (!KNOWS(params, CUpti_Profiler_Host_GetConfigImage_Params) || !params->pHostObject ||
+	    params->configImageSize < sizeof(size_t))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	memcpy(params->pConfigImage, &params->pHostObject->count, sizeof(size_t));
+	return CUPTI_SUCCESS;
+}
+
+static size_t passes_of(const uint8_t *config)
+{
+	size_t count;
+
+	memcpy(&count, config, sizeof(count));
+	return (count + fake_script.pm_room - 1) / fake_script.pm_room;
+}
+
+CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *params)
+{
+	if (!KNOWS(params, CUpti_Profiler_Host_GetNumOfPasses_Params) ||
+	    params->configImageSize < sizeof(size_t))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->numOfPasses = passes_of(params->pConfigImage);
+	return CUPTI_SUCCESS;
+}
+
+/* 16 bytes that say nothing. */
+CUptiResult
+cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params *params)
+{
+	if (!KNOWS(params, CUpti_PmSampling_GetCounterAvailability_Params) ||
+	    params->deviceIndex >= fake_script.devices)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (params->pCounterAvailabilityImage)
+		memset(params->pCounterAvailabilityImage, 0, 16);
+	params->counterAvailabilityImageSize = 16;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *params)
+{
+	if (!KNOWS(params, CUpti_PmSampling_Enable_Params) ||
+	    params->deviceIndex >= fake_script.devices)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (fake_script.pm_error)
+		return (CUptiResult)fake_script.pm_error;
+	if (samplers[params->deviceIndex].enabled)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	samplers[params->deviceIndex] =
+		(CUpti_PmSampling_Object){.device = params->deviceIndex, .enabled = 1};
+	params->pPmSamplingObject = &samplers[params->deviceIndex];
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *params)
+{
+	if (!KNOWS(params, CUpti_PmSampling_Disable_Params) || !params->pPmSamplingObject)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*params->pPmSamplingObject = (CUpti_PmSampling_Object){0};
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
+{
+	CUpti_PmSampling_Object *sampler = params ? params->pPmSamplingObject : NULL;
+	const int by_time =
+		params && params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+
+	if (!KNOWS(params, CUpti_PmSampling_SetConfig_Params) || !sampler || !sampler->enabled ||
+	    params->configSize < sizeof(size_t) || params->hardwareBufferSize == 0 ||
+	    params->samplingInterval == 0)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (by_time && fake_script.pm_by_clock)
+		return CUPTI_ERROR_NOT_SUPPORTED;
+	if (passes_of(params->pConfig) != 1)
+		return CUPTI_ERROR_NOT_SUPPORTED;
+	sampler->interval_ns = params->samplingInterval;
+	if (!by_time)
+		sampler->interval_ns = params->samplingInterval * 100 / 198;
+	sampler->configured = 1;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *params)
+{
+	CUpti_PmSampling_Object *sampler = params ? params->pPmSamplingObject : NULL;
+
+	if (!KNOWS(params, CUpti_PmSampling_Start_Params) || !sampler)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (!sampler->configured || sampler->running)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	sampler->running = sampler->first = 1;
+	sampler->stuck = 0;
+	sampler->start_ns = fake_realtime_ns();
+	sampler->stop_ns = UINT64_MAX;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *params)
+{
+	CUpti_PmSampling_Object *sampler = params ? params->pPmSamplingObject : NULL;
+
+	if (!KNOWS(params, CUpti_PmSampling_Stop_Params) || !sampler)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (!sampler->running)
+		return CUPTI_ERROR_INVALID_OPERATION;
+	sampler->running = 0;
+	sampler->stop_ns = fake_realtime_ns();
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params *params)
+{
+	if (!KNOWS(params, CUpti_PmSampling_GetCounterDataSize_Params) ||
+	    !params->pPmSamplingObject || params->maxSamples == 0)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->counterDataSize =
+		sizeof(struct image) + params->maxSamples * sizeof(struct image_sample);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingCounterDataImageInitialize(
+	CUpti_PmSampling_CounterDataImage_Initialize_Params *params)
+{
+	struct image *image;
+
+	if (!KNOWS(params, CUpti_PmSampling_CounterDataImage_Initialize_Params) ||
+	    !params->pPmSamplingObject || params->counterDataSize < sizeof(struct image))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	image = (struct image *)(void *)params->pCounterData;
+	image->count = 0;
+	image->room =
+		(params->counterDataSize - sizeof(struct image)) / sizeof(struct image_sample);
+	return CUPTI_SUCCESS;
+}
+
+static void add_sample(CUpti_PmSampling_Object *sampler, struct image *image)
+{
+	struct image_sample *sample = &image->samples[image->count++];
+
+	sample->device = sampler->device;
+	sample->start_ns = sampler->start_ns;
+	sample->end_ns = sampler->start_ns + sampler->interval_ns;
+	if (sampler->first)
+		sample->start_ns -= 10 * SECOND;
+	sampler->first = 0;
+	sampler->start_ns = sample->end_ns;
+}
+
+static void hang_as_told(unsigned number)
+{
+	if (fake_script.pm_hang && number >= fake_script.pm_hang)
+		for (;;)
+			(void)pause();
+}
+
+CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params)
+{
+	CUpti_PmSampling_Object *sampler = params ? params->pPmSamplingObject : NULL;
+	const unsigned number = atomic_fetch_add(&decodes, 1) + 1;
+	uint64_t until_ns = fake_realtime_ns();
+	struct image *image;
+
+	if (!KNOWS(params, CUpti_PmSampling_DecodeData_Params) || !sampler)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	hang_as_told(number);
+	if (fake_script.pm_decode_fail && number >= fake_script.pm_decode_fail)
+		return CUPTI_ERROR_UNKNOWN;
+	image = (struct image *)(void *)params->pCounterDataImage;
+	if (until_ns > sampler->stop_ns)
+		until_ns = sampler->stop_ns;
+	params->overflow = 0;
+	params->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+	if (fake_script.pm_overflow && number == fake_script.pm_overflow) {
+		params->overflow = 1;
+		sampler->stuck = 1;
+	}
+	while (!sampler->stuck && sampler->start_ns + sampler->interval_ns <= until_ns) {
+		if (image->count == image->room) {
+			params->decodeStopReason =
+				CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+			break;
+		}
+		add_sample(sampler, image);
+	}
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params *params)
+{
+	const struct image *image;
+
+	if (!KNOWS(params, CUpti_PmSampling_GetCounterDataInfo_Params))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	image = (const struct image *)(const void *)params->pCounterDataImage;
+	params->numTotalSamples = image->room;
+	params->numPopulatedSamples = params->numCompletedSamples = image->count;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult
+cuptiPmSamplingCounterDataGetSampleInfo(CUpti_PmSampling_CounterData_GetSampleInfo_Params *params)
+{
+	const struct image *image;
+
+	if (!KNOWS(params, CUpti_PmSampling_CounterData_GetSampleInfo_Params))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	image = (const struct image *)(const void *)params->pCounterDataImage;
+	if (params->sampleIndex >= image->count)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->startTimestamp = fake_cupti_time(image->samples[params->sampleIndex].start_ns);
+	params->endTimestamp = fake_cupti_time(image->samples[params->sampleIndex].end_ns);
+	return CUPTI_SUCCESS;
+}
+
+static double value_of(const struct metric *metric, const struct image_sample *sample)
+{
+	const double busy_ns = (double)(busy_until(sample->device, sample->end_ns) -
+	                                busy_until(sample->device, sample->start_ns));
+	const double all_ns = (double)(sample->end_ns - sample->start_ns);
+	const double value = metric->busy * busy_ns + metric->all * all_ns;
+
+	return metric->percent ? value / all_ns : value;
+}
+
+CUptiResult
+cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params *params)
+{
+	const struct image *image;
+
+	if (!KNOWS(params, CUpti_Profiler_Host_EvaluateToGpuValues_Params) || !params->pHostObject)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	image = (const struct image *)(const void *)params->pCounterDataImage;
+	if (params->rangeIndex >= image->count)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	for (size_t i = 0; i < params->numMetrics; i++) {
+		const struct metric *metric = find(params->ppMetricNames[i]);
+
+		if (!metric)
+			return CUPTI_ERROR_INVALID_METRIC_NAME;
+		params->pMetricValues[i] = value_of(metric, &image->samples[params->rangeIndex]);
+	}
+	return CUPTI_SUCCESS;
+}
