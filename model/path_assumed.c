@@ -19,14 +19,16 @@
  */
 struct threads {
 	struct gt_path *path;
-	gt_id *latest; /* by row of threads: its last call */
-	gt_id *next;   /* by row of threads: the next of its process; GT_NONE: none */
-	gt_id *first;  /* by row of processes: the first of its threads that made a call */
+	gt_id *latest; /* by row of threads: its last call; GT_NONE: none yet */
+	gt_id *newer;  /* by row of threads: of its process who called next after it; GT_NONE */
+	gt_id *older;  /* by row of threads: who called last before it */
+	gt_id *newest; /* by row of processes: the thread that called last */
 };
 
 enum {
 	LONG_NS = 50000, /* a wait for another thread is longer than calls that follow each other */
 	MOST_OF_IT = 4,
+	LOOKED_AT = 64, /* threads that called last: more are not looked at */
 };
 
 /* Of the other threads the call that returned last before a moment. */
@@ -36,11 +38,9 @@ static gt_id last_of_others(const struct threads *threads, gt_id thread, gt_time
 	const gt_id process = trace->threads.rows[thread].process;
 	gt_id latest = GT_NONE;
 	gt_time latest_ns = 0;
+	gt_id other = process < trace->processes.count ? threads->newest[process] : GT_NONE;
 
-	if (process >= trace->processes.count)
-		return GT_NONE;
-	for (gt_id other = threads->first[process]; other != GT_NONE;
-	     other = threads->next[other]) {
+	for (int i = 0; i < LOOKED_AT && other != GT_NONE; i++, other = threads->older[other]) {
 		const gt_id call = threads->latest[other];
 		const gt_time end_ns = gt_path_time(threads->path, 2 * call + 1);
 
@@ -72,17 +72,35 @@ static void see_call(struct threads *threads, gt_id call)
 		gt_path_add_edge(threads->path, other, 2 * call, GT_PATH_THREAD, true);
 }
 
+static void take_out(struct threads *threads, gt_id thread, gt_id *newest)
+{
+	const gt_id newer = threads->newer[thread];
+	const gt_id older = threads->older[thread];
+
+	*(newer == GT_NONE ? newest : &threads->older[newer]) = older;
+	if (older != GT_NONE)
+		threads->newer[older] = newer;
+}
+
 static void note_call(struct threads *threads, gt_id call)
 {
 	const struct gt_trace *trace = threads->path->trace;
 	const gt_id thread = trace->api_calls.rows[call].thread;
 	const gt_id process = trace->threads.rows[thread].process;
+	const bool known = threads->latest[thread] != GT_NONE;
+	gt_id *newest;
 
-	if (threads->latest[thread] == GT_NONE && process < trace->processes.count) {
-		threads->next[thread] = threads->first[process];
-		threads->first[process] = thread;
-	}
 	threads->latest[thread] = call;
+	if (process >= trace->processes.count || threads->newest[process] == thread)
+		return;
+	newest = &threads->newest[process];
+	if (known)
+		take_out(threads, thread, newest);
+	threads->newer[thread] = GT_NONE;
+	threads->older[thread] = *newest;
+	if (*newest != GT_NONE)
+		threads->newer[*newest] = thread;
+	*newest = thread;
 }
 
 void gt_path_add_threads(struct gt_path *path)
@@ -92,13 +110,13 @@ void gt_path_add_threads(struct gt_path *path)
 	struct threads threads = {
 		.path = path,
 		.latest = gt_allocate(count * sizeof(*threads.latest)),
-		.next = gt_allocate(count * sizeof(*threads.next)),
-		.first = gt_allocate((trace->processes.count + 1) * sizeof(*threads.first)),
+		.newer = gt_allocate(count * sizeof(*threads.newer)),
+		.older = gt_allocate(count * sizeof(*threads.older)),
+		.newest = gt_allocate((trace->processes.count + 1) * sizeof(*threads.newest)),
 	};
 
 	memset(threads.latest, 0xff, count * sizeof(*threads.latest));
-	memset(threads.next, 0xff, count * sizeof(*threads.next));
-	memset(threads.first, 0xff, (trace->processes.count + 1) * sizeof(*threads.first));
+	memset(threads.newest, 0xff, (trace->processes.count + 1) * sizeof(*threads.newest));
 	for (gt_id call = 0; call < trace->api_calls.count; call++) {
 		if (trace->api_calls.rows[call].thread >= trace->threads.count ||
 		    !gt_path_has(path, call))
@@ -107,14 +125,15 @@ void gt_path_add_threads(struct gt_path *path)
 		note_call(&threads, call);
 	}
 	gt_array_free(threads.latest);
-	gt_array_free(threads.next);
-	gt_array_free(threads.first);
+	gt_array_free(threads.newer);
+	gt_array_free(threads.older);
+	gt_array_free(threads.newest);
 }
 
 /* ---- room on the GPU ---- */
 
 struct running {
-	gt_id item; /* GT_NONE: the place is free */
+	gt_id item;
 	gt_time end_ns;
 };
 
@@ -122,6 +141,7 @@ struct running {
 struct room {
 	struct gt_minima ends;          /* by place; INT64_MAX: it is free */
 	gt_array(struct running) items; /* by place: what runs there */
+	gt_array(size_t) free;          /* places where nothing does */
 	gt_id last;                     /* what ended last of all that is through; GT_NONE */
 	gt_time last_ns;
 };
@@ -147,18 +167,16 @@ static void leave(struct room *room, gt_time at_ns)
 			room->last = room->items.rows[place].item;
 			room->last_ns = room->items.rows[place].end_ns;
 		}
-		room->items.rows[place].item = GT_NONE;
+		*gt_array_push(&room->free) = place;
 		gt_minima_set(&room->ends, place, INT64_MAX);
 	}
 }
 
 static void enter(struct room *room, gt_id item, gt_time end_ns)
 {
-	size_t place = 0;
+	const size_t place =
+		room->free.count ? room->free.rows[--room->free.count] : room->items.count;
 
-	/* Few run at a time. */
-	while (place < room->items.count && room->items.rows[place].item != GT_NONE)
-		place++;
 	gt_minima_set(&room->ends, place, end_ns);
 	if (place == room->items.count)
 		(void)gt_array_push(&room->items);
@@ -226,6 +244,7 @@ void gt_path_add_room(struct gt_path *path)
 	for (size_t i = 0; i < count; i++) {
 		gt_minima_release(&rooms[i].ends);
 		gt_array_release(&rooms[i].items);
+		gt_array_release(&rooms[i].free);
 	}
 	gt_array_free(rooms);
 }

@@ -402,33 +402,41 @@ static bool follows_default(const struct streams *streams, gt_id stream)
 	       (flags == STREAM_NOT_KNOWN && streams->path->assumes);
 }
 
-static void add_default_of(struct streams *streams, gt_id context, gt_id *last)
+/* A stream that waits for the default stream of its context, and that one for it; or that one. */
+struct follower {
+	gt_id context;
+	gt_id stream;
+};
+
+static int by_context(const void *a, const void *b)
+{
+	const struct follower *left = a;
+	const struct follower *right = b;
+
+	if (left->context != right->context)
+		return left->context < right->context ? -1 : 1;
+	return (left->stream > right->stream) - (left->stream < right->stream);
+}
+
+/* Of one context. */
+static void add_default_of(struct streams *streams, const struct follower *followers, size_t count,
+                           gt_id *last)
 {
 	gt_array(struct given) list = {0};
-	size_t used = 0;
 	bool has_default = false;
 
-	for (gt_id i = 0; i < streams->trace->streams.count; i++) {
-		const size_t count = gt_stream_order_count(&streams->order, i);
-
-		if (streams->trace->streams.rows[i].context != context || count == 0 ||
-		    !follows_default(streams, i))
-			continue;
-		used++;
-		has_default = has_default || is_default(streams->trace, i);
-	}
-	if (used < 2 || !has_default)
+	for (size_t i = 0; i < count; i++)
+		has_default = has_default || is_default(streams->trace, followers[i].stream);
+	if (count < 2 || !has_default)
 		return;
-	for (gt_id i = 0; i < streams->trace->streams.count; i++) {
-		const size_t count = gt_stream_order_count(&streams->order, i);
+	for (size_t i = 0; i < count; i++) {
+		const gt_id stream = followers[i].stream;
+		const size_t steps = gt_stream_order_count(&streams->order, stream);
 
-		if (streams->trace->streams.rows[i].context != context ||
-		    !follows_default(streams, i))
-			continue;
-		for (size_t step = 0; step < count; step++)
+		for (size_t step = 0; step < steps; step++)
 			*gt_array_push(&list) =
-				(struct given){gt_stream_order_given(&streams->order, i, step), i,
-			                       item_at(streams, i, step)};
+				(struct given){gt_stream_order_given(&streams->order, stream, step),
+			                       stream, item_at(streams, stream, step)};
 	}
 	if (list.count > 1)
 		qsort(list.rows, list.count, sizeof(*list.rows), by_given);
@@ -438,12 +446,29 @@ static void add_default_of(struct streams *streams, gt_id context, gt_id *last)
 
 static void add_default(struct streams *streams)
 {
-	const size_t count = streams->trace->streams.count;
+	const struct gt_trace *trace = streams->trace;
+	const size_t count = trace->streams.count;
 	gt_id *last = gt_allocate((count + 1) * sizeof(*last));
+	gt_array(struct follower) followers = {0};
+	size_t next;
 
 	memset(last, 0xff, (count + 1) * sizeof(*last));
-	for (gt_id i = 0; i < streams->trace->contexts.count; i++)
-		add_default_of(streams, i, last);
+	for (gt_id i = 0; i < count; i++)
+		if (trace->streams.rows[i].context < trace->contexts.count &&
+		    gt_stream_order_count(&streams->order, i) > 0 && follows_default(streams, i))
+			*gt_array_push(&followers) =
+				(struct follower){trace->streams.rows[i].context, i};
+	if (followers.count > 1)
+		qsort(followers.rows, followers.count, sizeof(*followers.rows), by_context);
+	for (size_t first = 0; first < followers.count; first = next) {
+		for (next = first + 1;
+		     next < followers.count &&
+		     followers.rows[next].context == followers.rows[first].context;
+		     next++)
+			continue;
+		add_default_of(streams, &followers.rows[first], next - first, last);
+	}
+	gt_array_release(&followers);
 	gt_array_free(last);
 }
 

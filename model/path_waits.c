@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <string.h>
 
+#include "base/minima.h"
 #include "model/names.h"
 #include "model/path_edges.h"
 #include "model/sync.h"
@@ -9,8 +11,13 @@ struct waits {
 	struct gt_path *path;
 	const struct gt_trace *trace;
 	struct gt_stream_order order;
-	size_t *given;   /* by stream: steps that were given before the wait at hand */
-	size_t *awaited; /* by stream: steps of them that an earlier wait was for */
+	/* By stream: */
+	size_t *given;          /* steps that were given before the wait at hand */
+	struct gt_minima nexts; /* when the step after these was given; INT64_MAX: there is none */
+	bool *is_new;           /* it is in the list of its context */
+	gt_id *next_new;        /* in that list */
+	/* By context: */
+	gt_id *first_new; /* a stream that was given something since a wait for it; GT_NONE */
 };
 
 static bool is_call(const struct gt_trace *trace, gt_id api_call)
@@ -69,6 +76,45 @@ static void add_linked(struct waits *waits, const struct gt_edge *edge)
 	gt_path_add_edge(waits->path, awaited_item(waits, from), to, GT_PATH_EVENT, false);
 }
 
+static void find_next(struct waits *waits, gt_id stream)
+{
+	const size_t step = waits->given[stream];
+	const bool has_one = step < gt_stream_order_count(&waits->order, stream);
+
+	gt_minima_set(&waits->nexts, stream,
+	              has_one ? gt_stream_order_given(&waits->order, stream, step) : INT64_MAX);
+}
+
+/* Waits come in the order of time. */
+static void see_given(struct waits *waits, gt_time until_ns)
+{
+	size_t stream;
+
+	while ((stream = gt_minima_find(&waits->nexts, until_ns - 1)) < waits->nexts.count) {
+		const gt_id context = waits->trace->streams.rows[stream].context;
+
+		waits->given[stream]++;
+		find_next(waits, (gt_id)stream);
+		if (waits->is_new[stream] || context >= waits->trace->contexts.count)
+			continue;
+		waits->is_new[stream] = true;
+		waits->next_new[stream] = waits->first_new[context];
+		waits->first_new[context] = (gt_id)stream;
+	}
+}
+
+/* The last that a stream was given. */
+static void add_for_stream(struct waits *waits, gt_id stream, gt_point to,
+                           const struct gt_sync *sync, bool assumed)
+{
+	const gt_id item = awaited_item(waits, gt_stream_order_at(&waits->order, stream,
+	                                                          waits->given[stream] - 1));
+	const gt_time end_ns = gt_path_time(waits->path, 2 * item + 1);
+
+	if (!assumed || (end_ns > sync->start_ns && end_ns <= sync->end_ns))
+		gt_path_add_edge(waits->path, item, to, GT_PATH_WAIT, assumed);
+}
+
 /*
  * A wait for a whole context is one for the last work of each of its streams: of those that were
  * given something since the last such wait. A free may wait likewise, which is assumed where it
@@ -77,27 +123,17 @@ static void add_linked(struct waits *waits, const struct gt_edge *edge)
 static void add_for_context(struct waits *waits, gt_id row)
 {
 	const struct gt_sync *sync = &waits->trace->syncs.rows[row];
-	const bool assumed = sync->kind == GT_SYNC_BLOCKING_FREE;
 	const gt_point to = return_of(waits, row);
+	gt_id stream;
 
-	for (gt_id i = 0; i < waits->trace->streams.count && to != GT_POINT_NONE; i++) {
-		const size_t count = gt_stream_order_count(&waits->order, i);
-		gt_id item;
-
-		if (waits->trace->streams.rows[i].context != sync->context)
-			continue;
-		while (waits->given[i] < count &&
-		       gt_stream_order_given(&waits->order, i, waits->given[i]) < sync->start_ns)
-			waits->given[i]++;
-		if (waits->given[i] == waits->awaited[i])
-			continue;
-		item = awaited_item(waits,
-		                    gt_stream_order_at(&waits->order, i, waits->given[i] - 1));
-		if (assumed && (gt_path_time(waits->path, 2 * item + 1) <= sync->start_ns ||
-		                gt_path_time(waits->path, 2 * item + 1) > sync->end_ns))
-			continue;
-		gt_path_add_edge(waits->path, item, to, GT_PATH_WAIT, assumed);
-		waits->awaited[i] = waits->given[i];
+	if (to == GT_POINT_NONE || sync->context >= waits->trace->contexts.count)
+		return;
+	see_given(waits, sync->start_ns);
+	stream = waits->first_new[sync->context];
+	waits->first_new[sync->context] = GT_NONE;
+	for (; stream != GT_NONE; stream = waits->next_new[stream]) {
+		waits->is_new[stream] = false;
+		add_for_stream(waits, stream, to, sync, sync->kind == GT_SYNC_BLOCKING_FREE);
 	}
 }
 
@@ -124,24 +160,33 @@ static void add_own_copies(struct waits *waits)
 
 static void waits_init(struct waits *waits, struct gt_path *path)
 {
-	const size_t streams = path->trace->streams.count + 1;
+	const size_t streams = path->trace->streams.count;
+	const size_t contexts = path->trace->contexts.count;
 
 	*waits = (struct waits){
 		.path = path,
 		.trace = path->trace,
-		.given = gt_allocate(streams * sizeof(*waits->given)),
-		.awaited = gt_allocate(streams * sizeof(*waits->awaited)),
+		.given = gt_allocate((streams + 1) * sizeof(*waits->given)),
+		.is_new = gt_allocate((streams + 1) * sizeof(*waits->is_new)),
+		.next_new = gt_allocate((streams + 1) * sizeof(*waits->next_new)),
+		.first_new = gt_allocate((contexts + 1) * sizeof(*waits->first_new)),
 	};
-	memset(waits->given, 0, streams * sizeof(*waits->given));
-	memset(waits->awaited, 0, streams * sizeof(*waits->awaited));
+	memset(waits->given, 0, (streams + 1) * sizeof(*waits->given));
+	memset(waits->is_new, 0, (streams + 1) * sizeof(*waits->is_new));
+	memset(waits->first_new, 0xff, (contexts + 1) * sizeof(*waits->first_new));
 	gt_stream_order_init_whole(&waits->order, path->trace);
+	for (gt_id i = 0; i < streams; i++)
+		find_next(waits, i);
 }
 
 static void waits_release(struct waits *waits)
 {
 	gt_stream_order_release(&waits->order);
+	gt_minima_release(&waits->nexts);
 	gt_array_free(waits->given);
-	gt_array_free(waits->awaited);
+	gt_array_free(waits->is_new);
+	gt_array_free(waits->next_new);
+	gt_array_free(waits->first_new);
 }
 
 void gt_path_add_waits(struct gt_path *path)

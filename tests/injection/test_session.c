@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "format/recording.h"
 #include "format/series.h"
+#include "injection/columns.h"
 #include "injection/services.h"
 #include "support/capture.h"
 #include "support/check.h"
@@ -201,7 +202,7 @@ Test(session, records_only_while_it_is_armed)
 	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
 }
 
-enum { SERIES_OF_COUNTERS = 512 };
+enum { SERIES_OF_COUNTERS = GT_SERIES_COUNTERS };
 
 /* Samples of the first GPU's hardware counters. */
 struct sampled {
