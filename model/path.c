@@ -402,9 +402,10 @@ static bool is_clear(const struct gt_path *path, gt_point to, struct gt_path_edg
 			second_ns = at_ns;
 		}
 	}
+	if (latest_ns == INT64_MIN)
+		return false;
 	*lag_ns = gt_path_time(path, to) - latest_ns;
-	return latest_ns != INT64_MIN && *lag_ns >= 0 &&
-	       (second_ns == INT64_MIN || latest_ns - second_ns > CLEAR_NS);
+	return *lag_ns >= 0 && (second_ns == INT64_MIN || latest_ns - second_ns > CLEAR_NS);
 }
 
 /* What takes longer than this is not usual, however often it is so. */

@@ -99,9 +99,12 @@ static void hear(struct gt_session *session, void *state, CUpti_CallbackDomain d
 		return;
 	}
 	ordinal = ordinal_of(session, resource->context);
-	if (ordinal < MOST_GPUS)
-		atomic_fetch_or_explicit(&telemetry->used, UINT64_C(1) << ordinal,
-		                         memory_order_relaxed);
+	if (ordinal < MOST_GPUS &&
+	    !(atomic_fetch_or_explicit(&telemetry->used, UINT64_C(1) << ordinal,
+	                               memory_order_relaxed) >>
+	              ordinal &
+	      1))
+		gt_ask_reading(session); /* how it is before the program does anything there */
 }
 
 /* Before a pool is destroyed: it must not be asked any more. */
@@ -249,7 +252,8 @@ static void sample_all(struct gt_session *session, struct telemetry *telemetry)
 	}
 	if (telemetry->reads_pools)
 		gt_pool_readings_take(session, &telemetry->pools);
-	telemetry->sampled_ns = before_ns;
+	if (used)
+		telemetry->sampled_ns = before_ns;
 	telemetry->cost_ns = gt_now() - before_ns;
 }
 
