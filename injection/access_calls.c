@@ -74,20 +74,13 @@ static void add_described(struct gt_access_facts *facts, const CUDA_MEMCPY2D *co
 #define FILLED_ROWS(at, pitch, width, height) IN_ROWS(FILL, at, pitch, width, height)
 #define DESCRIBED(member)                     add_described(facts, params->member);
 
-#define READER(name, params_type, members)                                                         \
-	static void name(const CUpti_CallbackData *data, struct gt_access_facts *facts)            \
-	{                                                                                          \
-		const params_type *params = data->functionParams;                                  \
-                                                                                                   \
-		members                                                                            \
-	}
-
 #define ROW(reader, what, stream)                                                                  \
 	{                                                                                          \
 		.default_stream = GT_STREAM_##stream, .read = (reader)                             \
 	}
 
 #define CALL  struct gt_access_call
+#define FACTS struct gt_access_facts
 #define CALLS "injection/access_calls.def"
 #include "injection/call_tables.inc"
 

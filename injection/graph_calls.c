@@ -55,16 +55,6 @@ static int32_t outcome_at(const CUpti_CallbackData *data, const void *where)
 #define OUTCOME(member) facts->outcome = outcome_at(data, params->member);
 #define NOTHING
 
-#define READER(name, params_type, members)                                                         \
-	static void name(const CUpti_CallbackData *data, struct gt_graph_facts *facts)             \
-	{                                                                                          \
-		const params_type *params = data->functionParams;                                  \
-                                                                                                   \
-		(void)params;                                                                      \
-		(void)facts;                                                                       \
-		members                                                                            \
-	}
-
 #define ROW(reader, graph_kind, stream)                                                            \
 	{                                                                                          \
 		.kind = GT_GRAPH_CALL_##graph_kind, .default_stream = GT_STREAM_##stream,          \
@@ -72,6 +62,7 @@ static int32_t outcome_at(const CUpti_CallbackData *data, const void *where)
 	}
 
 #define CALL  struct gt_graph_call
+#define FACTS struct gt_graph_facts
 #define CALLS "injection/graph_calls.def"
 #include "injection/call_tables.inc"
 

@@ -263,14 +263,6 @@ static uint64_t node_address(const CUpti_CallbackData *data, uint64_t address)
 		facts->address = (uintptr_t)params->member->free.dptr;                             \
 	}
 
-#define READER(name, params_type, members)                                                         \
-	static void name(const CUpti_CallbackData *data, struct gt_memory_facts *facts)            \
-	{                                                                                          \
-		const params_type *params = data->functionParams;                                  \
-                                                                                                   \
-		members                                                                            \
-	}
-
 #define ROW(reader, memory_kind, stream)                                                           \
 	{                                                                                          \
 		.kind = GT_MEMORY_CALL_##memory_kind, .default_stream = GT_STREAM_##stream,        \
@@ -278,6 +270,7 @@ static uint64_t node_address(const CUpti_CallbackData *data, uint64_t address)
 	}
 
 #define CALL  struct gt_memory_call
+#define FACTS struct gt_memory_facts
 #define CALLS "injection/memory_calls.def"
 #include "injection/call_tables.inc"
 
