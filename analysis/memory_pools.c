@@ -12,26 +12,11 @@
 #include "model/memory_use.h"
 #include "model/view.h"
 
-/* What CUDA's own pools call what others call so. */
-static const struct {
-	const char *name;
-	const char *cudas;
-} cudas_names[] = {
-	{"bytes_in_use", "pool_used_bytes"},
-	{"peak_bytes_in_use", "pool_used_high_bytes"},
-	{"bytes_reserved", "pool_reserved_bytes"},
-	{"peak_bytes_reserved", "pool_reserved_high_bytes"},
-};
-
 /* Fields that have no unit in their name may have it behind that. */
 static bool is_called(const char *counter, const char *name)
 {
 	const size_t length = strlen(name);
 
-	for (size_t i = 0; i < GT_COUNT_OF(cudas_names); i++)
-		if (strcmp(name, cudas_names[i].name) == 0 &&
-		    strcmp(counter, cudas_names[i].cudas) == 0)
-			return true;
 	return strncmp(counter, name, length) == 0 &&
 	       (!counter[length] || strcmp(counter + length, "_bytes") == 0);
 }

@@ -24,12 +24,12 @@ enum {
 enum { USED, USED_HIGH, RESERVED, RESERVED_HIGH, THRESHOLD, COLUMNS };
 
 static const struct gt_column_words words[COLUMNS] = {
-	{"pool_used_bytes", GT_BYTES, "Memory of the pool that is handed out", 0},
-	{"pool_used_high_bytes", GT_BYTES, "The most of it that was handed out", 0},
-	{"pool_reserved_bytes", GT_BYTES, "Memory of the device that the pool has", 0},
-	{"pool_reserved_high_bytes", GT_BYTES, "The most that it had", 0},
-	{"pool_release_threshold_bytes", GT_BYTES,
-         "So much the pool keeps when the program waits for the GPU", 0},
+	{"bytes_in_use", GT_BYTES, "Memory of the pool that is handed out", 0},
+	{"peak_bytes_in_use", GT_BYTES, "The most of it that was handed out", 0},
+	{"bytes_reserved", GT_BYTES, "Memory of the device that the pool has", 0},
+	{"peak_bytes_reserved", GT_BYTES, "The most that it had", 0},
+	{"release_threshold", GT_BYTES, "So much the pool keeps when the program waits for the GPU",
+         0},
 };
 
 void gt_pool_readings_add(struct gt_pool_readings *readings, uint64_t handle, uint32_t device)

@@ -54,8 +54,8 @@ void gt_memory_group_name(const struct gt_memory_shown *shown, uint32_t group, u
 static const char in_use[] = "in use";
 
 /*
- * What a pool says of itself, in the order of its lines: one that tells of itself as in struct
- * gputrace_pool_stats, CUDA's own pools as CUDA does. To scale are those that are parts of each
+ * What a pool says of itself, in the order of its lines: as in struct gputrace_pool_stats, and what
+ * CUDA's own pools have beside. To scale are those that are parts of each
  * other; limits are not, which would leave no room for them. What was the most so far has no line:
  * it shows in the lines whose most it is.
  */
@@ -65,16 +65,14 @@ static const struct pool_counter {
 	bool to_scale;
 } pool_counters[] = {
 	{"bytes_in_use", in_use, true},
-	{"pool_used_bytes", in_use, true},
 	{"bytes_reserved", "reserved", true},
-	{"pool_reserved_bytes", "reserved", true},
 	{"cached", "cached", true},
 	{"free", "free", true},
 	{"bytes_requested", "requested", true},
 	{"largest_free_block", "largest free block", true},
 	{"limit", "limit", false},
 	{"bytes_reservable_limit", "limit of what it reserves", false},
-	{"pool_release_threshold_bytes", "release threshold", false},
+	{"release_threshold", "release threshold", false},
 	{"num_allocs", "allocations", false},
 	{"num_frees", "frees", false},
 	{"num_segments", "segments", false},
@@ -85,8 +83,6 @@ static const struct pool_counter {
 	{"peak_bytes_in_use", NULL, false},
 	{"peak_bytes_reserved", NULL, false},
 	{"largest_alloc", NULL, false},
-	{"pool_used_high_bytes", NULL, false},
-	{"pool_reserved_high_bytes", NULL, false},
 };
 
 /* Its place in the list; behind its end for one that is not there. */

@@ -89,16 +89,21 @@ static void add_total(struct gt_result *result, const struct gt_measured *measur
 	gt_result_add_real(result, time_ns > 0 ? difference * 1e9 / time_ns : NAN);
 }
 
-/* "activations: bytes_in_use" of a pool; of all else its name alone. */
+/* "activations: bytes_in_use" of a pool, "pool 2: ..." of one without a name; of all else its name.
+ */
 static void add_name(struct gt_result *result, const struct gt_trace *trace,
                      const struct gt_counter *counter)
 {
-	if (counter->pool < trace->pools.count)
-		gt_result_add_format(result, "%s: %s",
-		                     gt_trace_text(trace, trace->pools.rows[counter->pool].name),
-		                     gt_trace_text(trace, counter->name));
+	const struct gt_pool *pool =
+		counter->pool < trace->pools.count ? &trace->pools.rows[counter->pool] : NULL;
+	const char *name = gt_trace_text(trace, counter->name);
+
+	if (pool && pool->name)
+		gt_result_add_format(result, "%s: %s", gt_trace_text(trace, pool->name), name);
+	else if (pool)
+		gt_result_add_format(result, "pool %u: %s", pool->number, name);
 	else
-		gt_add_string(result, trace, counter->name);
+		gt_result_add_text(result, name);
 }
 
 /* Returns whether there was anything to show of it. */

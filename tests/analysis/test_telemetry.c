@@ -62,6 +62,17 @@ Test(telemetry, names_the_pool_that_a_counter_is_about)
 	expect_unknown(&result, "counters", 0, "device");
 }
 
+Test(telemetry, numbers_the_pool_that_has_no_name)
+{
+	const gt_id pool = trace_pool(&trace, 0, 0, "");
+
+	trace.pools.rows[pool].number = 3;
+	trace_counter(&trace, GT_NONE, "bytes_in_use", GT_COUNTER_GAUGE, 0, SECOND, VALUES(1, 2));
+	trace.counters.rows[0].pool = pool;
+	run_report(&result, "telemetry", &trace);
+	expect_words(&result, "counters", 0, "counter", "pool 3: bytes_in_use");
+}
+
 Test(telemetry, weighs_a_mean_by_time)
 {
 	/* 10 for two seconds, then 20 for one: what is missing in between changes nothing. */

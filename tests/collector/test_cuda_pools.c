@@ -94,8 +94,8 @@ Test(cuda_pools, have_their_counters)
 	ADD(CREATE_POOL, 2000, .handle = HANDLE, .place = 1);
 	ADD(DESTROY_POOL, 2300, .handle = HANDLE);
 	ADD(CREATE_POOL, 2400, .handle = HANDLE, .place = 1); /* another one */
-	add_series(SERIES, STRING_NEXT, "pool_used_bytes", 2500, 64);
-	add_series(DEFAULT_SERIES, STRING_NEXT + 1, "pool_used_bytes", 2500, 128);
+	add_series(SERIES, STRING_NEXT, "bytes_in_use", 2500, 64);
+	add_series(DEFAULT_SERIES, STRING_NEXT + 1, "bytes_in_use", 2500, 128);
 	add_series(7, STRING_NEXT + 2, "something_else", 2500, 1);
 	recording_add(&recording, cuda_pool, .time_ns = 2500, .handle = HANDLE, .series = SERIES,
 	              .device = 1, .kind = 1);

@@ -301,9 +301,9 @@ Test(memory_shown, knows_what_cudas_pools_say_by_their_words)
 
 	scene_begin(1000);
 	trace_pool(&trace, process, device, "default pool");
-	trace_counter(&trace, device, "pool_used_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
-	trace_counter(&trace, device, "pool_reserved_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
-	trace_counter(&trace, device, "pool_used_high_bytes", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	trace_counter(&trace, device, "bytes_in_use", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	trace_counter(&trace, device, "bytes_reserved", GT_COUNTER_GAUGE, 30, 10, values, 2);
+	trace_counter(&trace, device, "peak_bytes_in_use", GT_COUNTER_GAUGE, 30, 10, values, 2);
 	gt_array_each(struct gt_counter, counter, &trace.counters)
 		counter->pool = 0;
 	show();
