@@ -119,7 +119,7 @@ static bool add_access(struct finder *finder, const struct gt_access *access)
 			? (rows - 1) * access->pitch
 			: 0;
 
-	if (rows == 0 || rows > ROWS_MOST || access->size_bytes <= 0 || (rows > 1 && last == 0) ||
+	if (rows == 0 || rows > ROWS_MOST || access->size_bytes == 0 || (rows > 1 && last == 0) ||
 	    access->address > UINT64_MAX - last ||
 	    access->address + last > UINT64_MAX - (uint64_t)access->size_bytes)
 		return false;

@@ -346,7 +346,7 @@ static void mark_row(struct maker *maker, const struct gt_memory_step *step, boo
 	                                               : 0;
 }
 
-static void mark(struct maker *maker, const struct gt_memory_step *step)
+static void add_marks(struct maker *maker, const struct gt_memory_step *step)
 {
 	const uint32_t group = maker->parts[step->holder].group;
 	const bool is_block = maker->use.holders.rows[step->holder].pool != GT_NONE;
@@ -420,7 +420,7 @@ static void draw(struct maker *maker)
 		mark_failures(maker, step.time_ns);
 		follow(maker, &step);
 		put_lines(maker, &step);
-		mark(maker, &step);
+		add_marks(maker, &step);
 	}
 	mark_failures(maker, INT64_MAX);
 	end_lines(maker);

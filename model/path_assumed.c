@@ -317,17 +317,17 @@ static struct end *find_ends(const struct gt_path *path, size_t *count)
 void gt_path_add_unlinked(struct gt_path *path)
 {
 	gt_array(gt_id) calls = {0};
-	struct end *ends;
-	size_t count;
 
 	for (gt_id call = 0; call < path->trace->api_calls.count; call++)
 		if (is_unlinked(path, call))
 			*gt_array_push(&calls) = call;
 	if (calls.count > 0) {
-		ends = find_ends(path, &count);
+		size_t count;
+		struct end *ends = find_ends(path, &count);
+
 		gt_array_each(const gt_id, call, &calls)
 			link_wait(path, ends, count, *call);
 		gt_array_free(ends);
 	}
-	gt_array_release(&calls);
+	gt_array_free(calls.rows);
 }

@@ -81,10 +81,10 @@ gt_id gt_path_span_of(const struct gt_path_spans *spans, const struct gt_path *p
 {
 	const struct gt_trace *trace = path->trace;
 	gt_id call;
-	gt_id process;
 
 	if (spans->of_process) {
-		process = gt_path_process(path, item);
+		const gt_id process = gt_path_process(path, item);
+
 		return process < trace->processes.count ? spans->of_process[process] : GT_NONE;
 	}
 	call = gt_path_call_of(path, item);

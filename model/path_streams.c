@@ -391,7 +391,7 @@ static void order_by_default(struct streams *streams, const struct given *list, 
 	}
 	gt_array_each(const gt_id, other, &touched)
 		last[*other] = GT_NONE;
-	gt_array_release(&touched);
+	gt_array_free(touched.rows);
 }
 
 static bool follows_default(const struct streams *streams, gt_id stream)
@@ -441,7 +441,7 @@ static void add_default_of(struct streams *streams, const struct follower *follo
 	if (list.count > 1)
 		qsort(list.rows, list.count, sizeof(*list.rows), by_given);
 	order_by_default(streams, list.rows, list.count, last);
-	gt_array_release(&list);
+	gt_array_free(list.rows);
 }
 
 static void add_default(struct streams *streams)
@@ -461,14 +461,13 @@ static void add_default(struct streams *streams)
 	if (followers.count > 1)
 		qsort(followers.rows, followers.count, sizeof(*followers.rows), by_context);
 	for (size_t first = 0; first < followers.count; first = next) {
-		for (next = first + 1;
-		     next < followers.count &&
-		     followers.rows[next].context == followers.rows[first].context;
-		     next++)
-			continue;
+		next = first + 1;
+		while (next < followers.count &&
+		       followers.rows[next].context == followers.rows[first].context)
+			next++;
 		add_default_of(streams, &followers.rows[first], next - first, last);
 	}
-	gt_array_release(&followers);
+	gt_array_free(followers.rows);
 	gt_array_free(last);
 }
 

@@ -467,13 +467,14 @@ static void add_account(const struct page *page)
 
 static void add_range(const struct page *page, const struct gt_memory_origin *origin)
 {
-	char path[GT_RANGE_PATH_BYTES];
-	char name[GT_RANGE_NAME_BYTES];
-
 	if (origin->path != GT_NONE) {
+		char path[GT_RANGE_PATH_BYTES];
+
 		gt_range_path_text(&page->ranges, origin->path, path);
 		gt_result_add_format(page->result, "%s", path);
 	} else if (origin->name != GT_NONE) {
+		char name[GT_RANGE_NAME_BYTES];
+
 		gt_range_name_text(page->trace, page->ranges.names.rows[origin->name], name);
 		gt_result_add_format(page->result, "%s", name);
 	} else {

@@ -303,7 +303,7 @@ static gt_id device_of_launch(const struct gt_trace *trace, const struct gt_grap
 }
 
 /* What one launch makes of one address, or ends there. */
-static void launch(struct linker *linker, const struct gt_graph_memory *memory, gt_id process)
+static void launch_nodes(struct linker *linker, const struct gt_graph_memory *memory, gt_id process)
 {
 	const struct gt_trace *trace = linker->trace;
 	const gt_id call = memory->made_by == GT_NONE ? memory->ended_by : memory->made_by;
@@ -341,7 +341,7 @@ static void follow(struct linker *linker, const struct moment *moment)
 	if (process == GT_NONE)
 		return;
 	if (memory)
-		launch(linker, memory, process);
+		launch_nodes(linker, memory, process);
 	else if (trace->memory_calls.rows[moment->row].kind == GT_MEMORY_CALL_USE_POOL)
 		use_pool(linker, moment->row, process);
 	else if (!moment->ends)

@@ -312,7 +312,7 @@ static void emit(void *context, const struct gt_pm_sample *sample)
 	gt_emit_sample(emission->session, &row.sample);
 }
 
-static void begin(struct gt_session *session, struct counters *counters, struct gpu *gpu)
+static void begin_sampling(struct gt_session *session, struct counters *counters, struct gpu *gpu)
 {
 	struct gt_error err = {0};
 
@@ -354,7 +354,7 @@ static void fetch(struct gt_session *session, struct counters *counters, struct 
 	}
 	if (gpu->sampler.runs) {
 		gt_pm_stop(&gpu->sampler);
-		begin(session, counters, gpu);
+		begin_sampling(session, counters, gpu);
 	}
 }
 
@@ -408,7 +408,7 @@ static void work_on(struct gt_session *session, struct counters *counters, uint3
 	if (gpu->phase == SAMPLING)
 		fetch(session, counters, gpu);
 	else if (gpu->phase == READY)
-		begin(session, counters, gpu);
+		begin_sampling(session, counters, gpu);
 }
 
 /* What is due; returns how long nothing is. */
