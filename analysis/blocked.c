@@ -288,28 +288,63 @@ static void add_figures(const struct shown *shown, const struct figures *figures
 	gt_result_add_count(result, figures->max_ns);
 }
 
-static void add_functions(const struct shown *shown, const struct gt_host_waits *waits)
+/* A table of what the waits have in common. */
+struct section {
+	const char *name;
+	const struct gt_heading *headings;
+	size_t count;
+	/* False: the wait is in no row. */
+	bool (*group_of)(const struct shown *shown, const struct gt_host_wait *wait,
+	                 struct group *group);
+	void (*add_group)(const struct shown *shown, const struct group *group);
+};
+
+static bool group_function(const struct shown *shown, const struct gt_host_wait *wait,
+                           struct group *group)
 {
-	struct table table;
-
-	table_init(&table);
-	gt_array_each(const struct gt_host_wait, wait, &waits->list) {
-		struct group group = no_group;
-
-		group.function = function_of(shown, wait);
-		count(&table, &group, wait);
-	}
-	sort(&table);
-	begin(shown, "blocked", function_headings, GT_COUNT_OF(function_headings));
-	for (size_t i = 0; i < table.list.count && i < shown->top; i++) {
-		add_function(shown, table.list.rows[i].group.function);
-		add_figures(shown, &table.list.rows[i]);
-	}
-	gt_result_top(shown->result, table.list.count, shown->top);
-	table_release(&table);
+	group->function = function_of(shown, wait);
+	return true;
 }
 
-static void add_ranges(const struct shown *shown, const struct gt_host_waits *waits)
+static void add_group_function(const struct shown *shown, const struct group *group)
+{
+	add_function(shown, group->function);
+}
+
+static bool group_range(const struct shown *shown, const struct gt_host_wait *wait,
+                        struct group *group)
+{
+	group->path = gt_ranges_path(&shown->ranges, wait->owner.range);
+	return group->path != GT_NONE;
+}
+
+static void add_group_path(const struct shown *shown, const struct group *group)
+{
+	add_path(shown, group->path);
+}
+
+static bool group_op(const struct shown *shown, const struct gt_host_wait *wait,
+                     struct group *group)
+{
+	group->op = op_of(shown, &wait->owner);
+	return group->op != 0;
+}
+
+static void add_group_op(const struct shown *shown, const struct group *group)
+{
+	add_op(shown, group->op);
+}
+
+static const struct section sections[] = {
+	{"blocked", function_headings, GT_COUNT_OF(function_headings), group_function,
+         add_group_function},
+	{"blocked_ranges", range_headings, GT_COUNT_OF(range_headings), group_range,
+         add_group_path},
+	{"blocked_ops", op_headings, GT_COUNT_OF(op_headings), group_op, add_group_op},
+};
+
+static void add_section(const struct shown *shown, const struct gt_host_waits *waits,
+                        const struct section *section)
 {
 	struct table table;
 
@@ -317,36 +352,13 @@ static void add_ranges(const struct shown *shown, const struct gt_host_waits *wa
 	gt_array_each(const struct gt_host_wait, wait, &waits->list) {
 		struct group group = no_group;
 
-		group.path = gt_ranges_path(&shown->ranges, wait->owner.range);
-		if (group.path != GT_NONE)
+		if (section->group_of(shown, wait, &group))
 			count(&table, &group, wait);
 	}
 	sort(&table);
-	begin(shown, "blocked_ranges", range_headings, GT_COUNT_OF(range_headings));
+	begin(shown, section->name, section->headings, section->count);
 	for (size_t i = 0; i < table.list.count && i < shown->top; i++) {
-		add_path(shown, table.list.rows[i].group.path);
-		add_figures(shown, &table.list.rows[i]);
-	}
-	gt_result_top(shown->result, table.list.count, shown->top);
-	table_release(&table);
-}
-
-static void add_ops(const struct shown *shown, const struct gt_host_waits *waits)
-{
-	struct table table;
-
-	table_init(&table);
-	gt_array_each(const struct gt_host_wait, wait, &waits->list) {
-		struct group group = no_group;
-
-		group.op = op_of(shown, &wait->owner);
-		if (group.op)
-			count(&table, &group, wait);
-	}
-	sort(&table);
-	begin(shown, "blocked_ops", op_headings, GT_COUNT_OF(op_headings));
-	for (size_t i = 0; i < table.list.count && i < shown->top; i++) {
-		add_op(shown, table.list.rows[i].group.op);
+		section->add_group(shown, &table.list.rows[i].group);
 		add_figures(shown, &table.list.rows[i]);
 	}
 	gt_result_top(shown->result, table.list.count, shown->top);
@@ -488,9 +500,8 @@ void gt_add_blocked(struct gt_result *result, const struct gt_view *view,
 	gt_range_folds_init(&shown.folds, view->trace, GT_FOLD_AUTO);
 	gt_ranges_init_folded(&shown.ranges, view->trace, &shown.folds);
 	find_ops(&shown);
-	add_functions(&shown, waits);
-	add_ranges(&shown, waits);
-	add_ops(&shown, waits);
+	for (size_t i = 0; i < GT_COUNT_OF(sections); i++)
+		add_section(&shown, waits, &sections[i]);
 	add_devices(&shown, waits);
 	add_avoidable(&shown, waits);
 	gt_strings_free(shown.ops);

@@ -92,19 +92,24 @@ double gt_measured_mean(const struct gt_measured *measured)
 	return measured->count ? measured->values[0] : NAN;
 }
 
-static int by_time(const void *row, const void *wanted)
+/* How many values are of that time or of before. */
+static size_t count_until(const struct gt_measured *measured, gt_time time_ns)
 {
-	const gt_time left = *(const gt_time *)row;
-	const gt_time right = *(const gt_time *)wanted;
+	return gt_search(measured->times_ns, measured->count, sizeof(*measured->times_ns), &time_ns,
+	                 gt_by_i64, 1);
+}
 
-	return (left > right) - (left < right);
+double gt_measured_at(const struct gt_measured *measured, gt_time time_ns)
+{
+	const size_t count = count_until(measured, time_ns);
+
+	return count > 0 ? measured->values[count - 1] : NAN;
 }
 
 /* The last value at or before a time, or the first; there must be one. */
 static size_t last_before(const struct gt_measured *measured, gt_time time_ns)
 {
-	const size_t count = gt_search(measured->times_ns, measured->count,
-	                               sizeof(*measured->times_ns), &time_ns, by_time, 1);
+	const size_t count = count_until(measured, time_ns);
 
 	return count > 0 ? count - 1 : 0;
 }

@@ -29,6 +29,9 @@ bool gt_measured_watched(const struct gt_measured *measured, size_t i);
 const struct gt_counter *gt_counter_find(const struct gt_trace *trace, gt_id device,
                                          const char *name);
 
+/* The last value at that time or before it, NAN: there is none. */
+double gt_measured_at(const struct gt_measured *measured, gt_time time_ns);
+
 /* A mean over time, the values joined by straight lines; NAN without values. */
 double gt_measured_mean(const struct gt_measured *measured);
 

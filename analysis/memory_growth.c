@@ -109,14 +109,6 @@ static uint64_t most_of(const struct line *line, size_t from, size_t to)
 	return most;
 }
 
-static int by_time(const void *row, const void *wanted)
-{
-	const gt_time left = *(const gt_time *)row;
-	const gt_time right = *(const gt_time *)wanted;
-
-	return (left > right) - (left < right);
-}
-
 static struct gt_memory_growth *growth_of(struct finder *finder, gt_id path, uint32_t line)
 {
 	const struct key key = {path, line};
@@ -140,8 +132,8 @@ static void see_range_on(struct finder *finder, const struct gt_range *range, gt
 {
 	const struct line *line = &finder->lines.rows[number];
 	const gt_time end_ns = gt_range_end(range);
-	const size_t from = gt_count_up_to(&line->times, &range->start_ns, by_time);
-	const size_t to = gt_count_up_to(&line->times, &end_ns, by_time);
+	const size_t from = gt_count_up_to(&line->times, &range->start_ns, gt_by_i64);
+	const size_t to = gt_count_up_to(&line->times, &end_ns, gt_by_i64);
 	const uint64_t before = from ? line->values.rows[from - 1] : 0;
 	const uint64_t inside = most_of(line, from, to);
 	const uint64_t peak = inside > before ? inside : before;
@@ -152,12 +144,6 @@ static void see_range_on(struct finder *finder, const struct gt_range *range, gt
 		growth->peak_bytes = peak;
 	if (peak - before > growth->rise_bytes)
 		growth->rise_bytes = peak - before;
-}
-
-static gt_id process_of(const struct gt_trace *trace, const struct gt_range *range)
-{
-	return range->thread < trace->threads.count ? trace->threads.rows[range->thread].process
-	                                            : GT_NONE;
 }
 
 static void see_ranges(struct finder *finder)
@@ -173,7 +159,7 @@ static void see_ranges(struct finder *finder)
 		for (uint32_t line = 0; line < finder->lines.count; line++) {
 			const struct scope *scope = gt_index_key(finder->scopes, line);
 
-			if (scope->process == process_of(trace, range))
+			if (scope->process == gt_trace_thread_process(trace, range->thread))
 				see_range_on(finder, range, path, line);
 		}
 	}

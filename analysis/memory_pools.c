@@ -8,7 +8,6 @@
 #include "analysis/measured.h"
 #include "analysis/memory_totals.h"
 #include "base/array.h"
-#include "base/search.h"
 #include "model/memory_use.h"
 #include "model/view.h"
 
@@ -36,25 +35,11 @@ static struct gt_measured measured(const struct gt_trace *trace, gt_id pool, con
 	return counter ? gt_measured_of(trace, counter) : (struct gt_measured){0};
 }
 
-static int by_time(const void *row, const void *wanted)
-{
-	const gt_time left = *(const gt_time *)row;
-	const gt_time right = *(const gt_time *)wanted;
-
-	return (left > right) - (left < right);
-}
-
 double gt_pool_told(const struct gt_trace *trace, gt_id pool, const char *name, gt_time at_ns)
 {
 	struct gt_measured values = measured(trace, pool, name);
-	double value = NAN;
+	const double value = gt_measured_at(&values, at_ns);
 
-	if (values.count) {
-		const size_t count = gt_search(values.times_ns, values.count,
-		                               sizeof(*values.times_ns), &at_ns, by_time, 1);
-
-		value = count ? values.values[count - 1] : NAN;
-	}
 	gt_measured_release(&values);
 	return value;
 }

@@ -38,4 +38,13 @@ static inline size_t gt_search(const void *rows, size_t count, size_t row_size, 
 #define gt_count_up_to(array, wanted, compare)                                                     \
 	gt_search((array)->rows, (array)->count, sizeof(*(array)->rows), wanted, compare, 1)
 
+/* Compares rows of i64, times among them, with one that is wanted. */
+static inline int gt_by_i64(const void *row, const void *wanted)
+{
+	const int64_t value = *(const int64_t *)row;
+	const int64_t limit = *(const int64_t *)wanted;
+
+	return (value > limit) - (value < limit);
+}
+
 #endif

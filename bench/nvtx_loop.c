@@ -3,45 +3,25 @@
  * Pushes and pops ranges of NVTX and says what time on a processor a pair takes, the work between
  * them counted in: the same whether a tool is attached or not. One line of JSON.
  * Usage: nvtx_loop SHAPE PAIRS STEPS BYTES
- *   SHAPE  narrow: a text in the default domain; attributes: a text, a category, a color and a
- * number in a domain; registered: a registered string in a domain STEPS  of arithmetic between two
- * pairs BYTES  of memory that is read between two pairs, so that caches are the program's
+ *   SHAPE  narrow: a text in the default domain
+ *          attributes: a text, a category, a color and a number in a domain
+ *          registered: a registered string in a domain
+ *   STEPS  of arithmetic between two pairs
+ *   BYTES  of memory that is read between two pairs, so that caches are the program's
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <nvtx3/nvToolsExt.h>
+
+#include "bench/loop_work.h"
 
 #define WARM_PAIRS 1000
 
 static nvtxDomainHandle_t domain;
 static nvtxEventAttributes_t event;
-static unsigned char *memory;
-static size_t memory_bytes;
-static volatile uint64_t sink;
-
-/* Of this thread on a processor: other programs of the machine do not count. */
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static void work(uint64_t steps)
-{
-	uint64_t value = sink;
-
-	for (uint64_t i = 0; i < steps; i++)
-		value = value * 6364136223846793005u + 1442695040888963407u;
-	for (size_t i = 0; i < memory_bytes; i += 64)
-		value += memory[i];
-	sink = value;
-}
 
 static int64_t run(int narrow, uint64_t pairs, uint64_t steps)
 {

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/loop_work.h"
 #include "include/gputrace/gputrace.h"
 
 #define WARM_PAIRS 1000
@@ -20,29 +20,6 @@
 enum shape { NONE, PLAIN, STREAM };
 
 static uint64_t pool;
-static unsigned char *memory;
-static size_t memory_bytes;
-static volatile uint64_t sink;
-
-/* Of this thread on a processor: other programs of the machine do not count. */
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static void work(uint64_t steps)
-{
-	uint64_t value = sink;
-
-	for (uint64_t i = 0; i < steps; i++)
-		value = value * 6364136223846793005u + 1442695040888963407u;
-	for (size_t i = 0; i < memory_bytes; i += 64)
-		value += memory[i];
-	sink = value;
-}
 
 static int64_t run(enum shape shape, uint64_t pairs, uint64_t steps)
 {

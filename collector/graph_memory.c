@@ -32,11 +32,6 @@ struct finder {
 	struct gt_graph_memories *memories;
 };
 
-static gt_id process_of(const struct gt_trace *trace, gt_id thread)
-{
-	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
-}
-
 static uint64_t call_key(gt_id process, uint32_t correlation)
 {
 	return (uint64_t)process << 32 | correlation;
@@ -60,7 +55,7 @@ static void know_calls(const struct gt_trace *trace, struct gt_known *calls)
 {
 	for (size_t i = 0; i < trace->memory_calls.count; i++) {
 		const struct gt_memory_call *call = &trace->memory_calls.rows[i];
-		const gt_id process = process_of(trace, call->thread);
+		const gt_id process = gt_trace_thread_process(trace, call->thread);
 		const uint64_t key = call_key(process, call->correlation);
 
 		if (made_node(call) && process != GT_NONE && gt_known_find(calls, key) == GT_NONE)

@@ -3,6 +3,7 @@
 
 #include "model/graph.h"
 #include "model/open_ranges.h"
+#include "model/owners.h"
 
 /* For a node that a thread made which has no range open. */
 static gt_id range_of_capture(const struct gt_trace *trace, const struct gt_open_ranges *open,
@@ -16,11 +17,6 @@ static gt_id range_of_capture(const struct gt_trace *trace, const struct gt_open
 	return gt_open_range(open, graph->thread, node->made_ns);
 }
 
-static gt_id range_of_call(const struct gt_trace *trace, gt_id call)
-{
-	return call < trace->api_calls.count ? trace->api_calls.rows[call].range : GT_NONE;
-}
-
 void gt_graph_ranges_link(struct gt_trace *trace)
 {
 	struct gt_open_ranges open;
@@ -28,7 +24,7 @@ void gt_graph_ranges_link(struct gt_trace *trace)
 	gt_open_ranges_init(&open, trace);
 	gt_array_each(struct gt_graph_node, node, &trace->graph_nodes) {
 		const struct gt_graph_node *origin = &trace->graph_nodes.rows[node->origin];
-		const gt_id range = range_of_call(trace, origin->api_call);
+		const gt_id range = gt_owner_of_call(trace, origin->api_call).range;
 
 		node->range = range < trace->ranges.count ? range
 		                                          : range_of_capture(trace, &open, origin);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "injection/services.h"
 
 #define PAGE_BYTES   ((uintptr_t)4096)
@@ -141,41 +142,38 @@ void gt_askers_read(struct gt_session *session, struct gt_askers *askers)
 
 /* ---- looking one up ---- */
 
+static int code_by_end(const void *row, const void *word)
+{
+	const uintptr_t end = ((const struct gt_code *)row)->end;
+
+	return (end > *(const uintptr_t *)word) - (end < *(const uintptr_t *)word);
+}
+
 /* What the word points into; NULL: no code. */
 static const struct gt_code *code_at(const struct gt_mappings *mappings, uint32_t count,
                                      uintptr_t word)
 {
-	uint32_t low = 0;
-	uint32_t high = count;
+	const struct gt_code *code = mappings->code;
+	const size_t at = gt_search(code, count, sizeof(*code), &word, code_by_end, 1);
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
+	return at < count && code[at].start <= word ? &code[at] : NULL;
+}
 
-		if (mappings->code[middle].end <= word)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && mappings->code[low].start <= word ? &mappings->code[low] : NULL;
+static int memory_by_end(const void *row, const void *address)
+{
+	const uintptr_t end = ((const struct gt_memory_range *)row)->end;
+
+	return (end > *(const uintptr_t *)address) - (end < *(const uintptr_t *)address);
 }
 
 /* The end of the memory around an address, as far as it was one mapping; 0: not known. */
 static uintptr_t end_of_memory(const struct gt_mappings *mappings, uint32_t count,
                                uintptr_t address)
 {
-	uint32_t low = 0;
-	uint32_t high = count;
+	const struct gt_memory_range *memory = mappings->memory;
+	const size_t at = gt_search(memory, count, sizeof(*memory), &address, memory_by_end, 1);
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (mappings->memory[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && mappings->memory[low].start <= address ? mappings->memory[low].end
-	                                                             : 0;
+	return at < count && memory[at].start <= address ? memory[at].end : 0;
 }
 
 /*

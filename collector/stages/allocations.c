@@ -8,6 +8,7 @@
 #include "model/index.h"
 #include "model/known.h"
 #include "model/memory.h"
+#include "model/owners.h"
 
 /*
  * Which call ended what another one made: memory, and what stands for some. An address comes again
@@ -77,11 +78,6 @@ static struct holder *holder_of(struct linker *linker, gt_id process, enum gt_me
 	if (place == linker->holders.count)
 		*gt_array_push(&linker->holders) = (struct holder){.life = GT_NONE};
 	return &linker->holders.rows[place];
-}
-
-static gt_id process_of(const struct gt_trace *trace, gt_id thread)
-{
-	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
 }
 
 static gt_id device_of_context(const struct gt_trace *trace, gt_id context)
@@ -336,7 +332,7 @@ static void follow(struct linker *linker, const struct moment *moment)
 		moment->of_graph ? &linker->graphs.list.rows[moment->row] : NULL;
 	const gt_id thread = memory ? trace->graph_launches.rows[memory->launch].thread
 	                            : trace->memory_calls.rows[moment->row].thread;
-	const gt_id process = process_of(trace, thread);
+	const gt_id process = gt_trace_thread_process(trace, thread);
 
 	if (process == GT_NONE)
 		return;
@@ -421,11 +417,6 @@ static int by_start(const void *a, const void *b)
 	return (left->launch > right->launch) - (left->launch < right->launch);
 }
 
-static gt_id range_of(const struct gt_trace *trace, gt_id api_call)
-{
-	return api_call < trace->api_calls.count ? trace->api_calls.rows[api_call].range : GT_NONE;
-}
-
 static struct gt_allocation row_of(const struct gt_trace *trace, const struct life *life)
 {
 	const struct gt_memory_call *call = &trace->memory_calls.rows[life->made_by];
@@ -438,7 +429,7 @@ static struct gt_allocation row_of(const struct gt_trace *trace, const struct li
 		.address = call->address,
 		.handle = launch ? call->handle : life->handle,
 		.size_bytes = call->size_bytes,
-		.process = process_of(trace, call->thread),
+		.process = gt_trace_thread_process(trace, call->thread),
 		.device = life->device,
 		.context = launch ? launch->context : call->context,
 		.stream = launch ? launch->stream : call->stream,
@@ -446,7 +437,7 @@ static struct gt_allocation row_of(const struct gt_trace *trace, const struct li
 		.ended_by = life->ended_by,
 		.backed_by = life->backed_by,
 		.launch = life->launch,
-		.range = range_of(trace, call->api_call),
+		.range = gt_owner_of_call(trace, call->api_call).range,
 		.library = call->library,
 		.kind = launch ? GT_MEMORY_CALL_ALLOCATE_NODE : call->kind,
 		.flags = (call->flags & (GT_SALVAGED | GT_DRIVER_API)) |
