@@ -339,6 +339,14 @@ static bool counter_stays(const struct cut *cut, const struct gt_counter *counte
 	return is_kept(cut, GT_TABLE_processes, counter->process);
 }
 
+/* What was measured of a launch goes where the launch goes. */
+static bool kernel_counter_stays(const struct cut *cut,
+                                 const struct gt_kernel_counter *kernel_counter, size_t row)
+{
+	(void)row;
+	return is_kept(cut, GT_TABLE_kernels, kernel_counter->kernel);
+}
+
 /* What has no time is 0 there, and no recording goes back to when the machine was started. */
 static bool in_window(const struct cut *cut, const uint8_t *row)
 {

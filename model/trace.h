@@ -38,7 +38,8 @@ enum gt_activity_flag {
 	GT_CUT = 128,       /* its text was longer */
 	GT_AROUND =
 		256, /* a range that a filter left for the paths of those in it: it is not chosen */
-	GT_CHOSEN = 512, /* a range that a filter names, which took nothing out for it */
+	GT_CHOSEN = 512,    /* a range that a filter names, which took nothing out for it */
+	GT_PROFILED = 1024, /* a kernel that was replayed for its counters: its time is no figure */
 };
 
 /* How a range of NVTX is begun and ended. The values are not in any file. */
