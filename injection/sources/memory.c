@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "injection/askers.h"
@@ -16,6 +17,9 @@
 /* Between readings of the mappings; doubled each time, as most objects are loaded early. */
 #define FIRST_NS    10000000u
 #define INTERVAL_NS 1000000000u
+
+/* That a call that failed waits for a reading of the GPU's memory. */
+#define READING_NS 20000000u
 
 struct memory {
 	uint64_t interval_ns; /* 0: who asks is not recorded */
@@ -63,6 +67,7 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	const struct gt_memory_call *what = gt_memory_call_find(call.driver, call.id);
 	struct gt_record_memory_call *record = kept;
 	struct gt_memory_facts facts;
+	bool failed;
 
 	(void)state;
 	if (!record || !what)
@@ -75,9 +80,10 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 		record->context = call.data->contextUid; /* the first call of all makes one */
 	record->result = (int32_t)gt_call_result(call);
 	record->end_ns = gt_stamp();
-	if (record->result)
-		gt_ask_reading(session);
+	failed = record->result != 0;
 	gt_emit_close(session, record);
+	if (failed)
+		gt_await_reading(session, READING_NS); /* before the program gives anything back */
 }
 
 /* A node of a graph was made in the call: its stream is being captured, and nothing is allocated. */
