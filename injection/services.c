@@ -111,23 +111,25 @@ void gt_tell_cuda_is_up(struct gt_session *session)
 		sem_post(&session->writer_thread.work);
 }
 
+#define ASKED_NS UINT64_C(10000000)
+
 void gt_ask_reading(struct gt_session *session)
 {
-	if (gt_readings_ask(&session->readings))
-		gt_sources_wake(session);
-}
+	const uint64_t now_ns = gt_now();
+	const uint64_t asked_ns =
+		atomic_load_explicit(&session->reading_asked_ns, memory_order_relaxed);
 
-void gt_await_reading(struct gt_session *session, uint64_t limit_ns)
-{
-	if (!gt_readings_ask_to_wait(&session->readings))
+	if (now_ns - asked_ns < ASKED_NS)
 		return;
+	atomic_store_explicit(&session->reading_asked_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&session->reading_asked, true, memory_order_release);
 	gt_sources_wake(session);
-	gt_readings_wait(&session->readings, limit_ns);
 }
 
-struct gt_readings *gt_readings_of(struct gt_session *session)
+bool gt_is_reading_asked(struct gt_session *session)
 {
-	return &session->readings;
+	return atomic_load_explicit(&session->reading_asked, memory_order_relaxed) &&
+	       atomic_exchange_explicit(&session->reading_asked, false, memory_order_acquire);
 }
 
 bool gt_is_recording(const struct gt_session *session)

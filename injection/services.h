@@ -14,7 +14,6 @@
 #include "injection/now.h"
 
 struct gt_cupti;
-struct gt_readings;
 struct gt_session;
 struct gt_source;
 struct gt_waiter;
@@ -94,15 +93,11 @@ bool gt_is_activity_recorded(const struct gt_session *session, unsigned activity
 void gt_tell_cuda_is_up(struct gt_session *session);
 
 /*
- * Asks the source that reads something at intervals for a reading now. Asking again within 10 ms
- * does nothing. The other one also waits until it was made, at most limit_ns; it does not where
- * nothing is read, where a reading took longer before, or when that has happened 64 times.
+ * Asks the sources that read something at intervals for a reading now, or tells one of them, on its
+ * own thread, that somebody did. Asking again within 10 ms does nothing.
  */
 void gt_ask_reading(struct gt_session *session);
-void gt_await_reading(struct gt_session *session, uint64_t limit_ns);
-
-/* For the source that reads. */
-struct gt_readings *gt_readings_of(struct gt_session *session);
+bool gt_is_reading_asked(struct gt_session *session);
 
 /*
  * Asks for what CUPTI has finished to be fetched, and waits for it, at most limit_ns; not at all

@@ -179,7 +179,6 @@ static void prepare(struct gt_session *session)
 			(uint32_t)session->settings.graph_sample;
 	gt_arena_publish(&session->arena);
 	sem_init(&session->followed, 0, 0);
-	gt_readings_init(&session->readings);
 	pthread_mutex_init(&session->turn, NULL);
 	gt_flusher_init(&session->flusher);
 	gt_writer_thread_init(&session->writer_thread);

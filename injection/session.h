@@ -21,7 +21,6 @@
 #include "injection/notes.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/pools.h"
-#include "injection/readings.h"
 #include "injection/roll.h"
 #include "injection/sources.h"
 #include "injection/writer_thread.h"
@@ -76,8 +75,10 @@ struct gt_session {
 
 	sem_t followed;      /* the writer thread has made of it what was wanted */
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */
-	_Atomic bool cuda_starts;    /* or has started, or has failed to */
-	struct gt_readings readings; /* of those that read at intervals, before that is over */
+	_Atomic bool cuda_starts; /* or has started, or has failed to */
+	_Atomic bool
+		reading_asked; /* of those that read at intervals, before the interval is over */
+	_Atomic uint64_t reading_asked_ns; /* when it was last, gt_now */
 	_Atomic bool cuda_up; /* CUPTI asked for a buffer: flushing is safe, the driver answers */
 	_Atomic uint32_t activities; /* that CUPTI records: 1 << enum gt_activity */
 

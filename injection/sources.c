@@ -330,7 +330,7 @@ bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns)
 			return false;
 		/* Woken, the phase is looked at again, and whether a reading was asked for. */
 		if (gt_wait(&waiter->wake, paused ? FOR_EVER_NS : interval_ns) &&
-		    !atomic_load_explicit(&waiter->session->readings.asked, memory_order_relaxed))
+		    !atomic_load_explicit(&waiter->session->reading_asked, memory_order_relaxed))
 			continue;
 		if (gt_session_is(waiter->session, GT_SESSION_RECORDING))
 			return true;

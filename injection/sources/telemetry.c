@@ -12,7 +12,6 @@
 #include "injection/memory_calls.h"
 #include "injection/nvml.h"
 #include "injection/pool_readings.h"
-#include "injection/readings.h"
 #include "injection/services.h"
 #include "injection/source.h"
 
@@ -26,7 +25,7 @@
 #define MOST_GPUS 64
 #define LAST_NS   5000000u   /* a reading that took longer is not made at the program's end */
 #define END_NS    100000000u /* NVML's calls can hang */
-#define ASKED_NS  10000000u  /* readings that somebody asks for and does not wait for */
+#define ASKED_NS  10000000u  /* readings that somebody asks for lie so far apart */
 
 struct gpu {
 	struct gt_nvml_device device;
@@ -281,11 +280,9 @@ static uint64_t watch_all(struct telemetry *telemetry, bool now)
 }
 
 /* An allocation has failed: what there is at that moment is worth a sample of its own. */
-static bool is_asked(struct gt_session *session, const struct telemetry *telemetry,
-                     uint32_t *waiting)
+static bool is_asked(struct gt_session *session, const struct telemetry *telemetry)
 {
-	return gt_readings_take(gt_readings_of(session), waiting) &&
-	       (*waiting > 0 || gt_now() - telemetry->sampled_ns >= ASKED_NS);
+	return gt_is_reading_asked(session) && gt_now() - telemetry->sampled_ns >= ASKED_NS;
 }
 
 /* What is due; returns how long nothing is. */
@@ -293,15 +290,13 @@ static uint64_t turn(struct gt_session *session, struct telemetry *telemetry)
 {
 	const uint64_t interval_ns = gt_settings_of(session)->telemetry_interval_ns;
 	const bool due = gt_now() >= telemetry->due_ns;
-	uint32_t waiting;
-	const bool asked = is_asked(session, telemetry, &waiting);
+	const bool asked = is_asked(session, telemetry);
 	uint64_t watch_ns;
 	uint64_t wait_ns;
 	uint64_t now_ns;
 
 	if (due || asked)
 		sample_all(session, telemetry);
-	gt_readings_tell(gt_readings_of(session), waiting);
 	watch_ns = watch_all(telemetry, !due && !asked);
 	now_ns = gt_now();
 	if (due) {
@@ -339,10 +334,8 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 		return;
 	telemetry->reads_pools =
 		gt_settings_of(session)->cuda_pools && gt_pool_readings_open(&telemetry->pools);
-	gt_readings_serve(gt_readings_of(session), true);
 	while (gt_wait_next(waiter, wait_ns))
 		wait_ns = turn(session, telemetry);
-	gt_readings_serve(gt_readings_of(session), false);
 	if (telemetry->cost_ns <= LAST_NS)
 		sample_all(session, telemetry);
 }
