@@ -162,8 +162,7 @@ static json_t *json_of_manifest(const struct gt_manifest *manifest)
 	(void)json_object_set_new(root, "host", gt_json_text(manifest->host));
 	(void)json_object_set_new(root, "boot_id", gt_json_text(manifest->boot_id));
 	if (*manifest->calibration)
-		(void)json_object_set_new(root, "calibration",
-		                          gt_json_text(manifest->calibration));
+		(void)json_object_set_new(root, "calibration", gt_json_text(manifest->calibration));
 	(void)json_object_set_new(root, "start", json_of_instant(&manifest->start));
 	(void)json_object_set_new(root, "end",
 	                          manifest->ended ? json_of_instant(&manifest->end) : json_null());

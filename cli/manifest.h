@@ -30,7 +30,7 @@ struct gt_manifest {
 	char *tool_version;
 	char *folder; /* in which the program was started */
 	char *host;
-	char *boot_id; /* tells machines and their boots apart */
+	char *boot_id;     /* tells machines and their boots apart */
 	char *calibration; /* its file of ceilings in the folder; "": it has none */
 	gt_array(char *) command;
 	gt_array(struct gt_setting) settings; /* in force for the injection library */

@@ -22,11 +22,11 @@ struct gt_error;
 /* One ceiling, measured or not. */
 struct gt_calibrated {
 	enum gt_ceiling_name name;
-	char peer[48];  /* UUID of the other GPU of a link between two; "": none */
-	double value;   /* in the unit of model/ceilings.def; NAN: not measured */
-	double spread;  /* of repeated measurements, as a share of the value; NAN: one alone */
-	double sm_mhz;  /* clock of the multiprocessors meanwhile; NAN: not measured */
-	char how[160];  /* by which instruction or call; of what was not measured why */
+	char peer[48]; /* UUID of the other GPU of a link between two; "": none */
+	double value;  /* in the unit of model/ceilings.def; NAN: not measured */
+	double spread; /* of repeated measurements, as a share of the value; NAN: one alone */
+	double sm_mhz; /* clock of the multiprocessors meanwhile; NAN: not measured */
+	char how[160]; /* by which instruction or call; of what was not measured why */
 };
 
 /* One GPU. Texts: "" is not known; numbers: 0. */

@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 
-#define LEAST_NS  5e6             /* of a launch that is timed: events are good for about 1 us */
-#define WITHIN    0.01            /* measurements that differ by less are stable */
-#define MOST_NS   INT64_C(700000000)
+#define LEAST_NS    5e6  /* of a launch that is timed: events are good for about 1 us */
+#define WITHIN      0.01 /* measurements that differ by less are stable */
+#define MOST_NS     INT64_C(700000000)
 #define MOST_ROUNDS (1u << 30)
 
 int64_t gt_bench_now_ns(void)
@@ -153,7 +153,8 @@ static int choose_rounds(struct repeated *repeated, struct gt_error *err)
 	double ns = 0;
 	int result = 0;
 
-	for (repeated->rounds = 1; result == 0 && ns < LEAST_NS && repeated->rounds < MOST_ROUNDS;) {
+	for (repeated->rounds = 1;
+	     result == 0 && ns < LEAST_NS && repeated->rounds < MOST_ROUNDS;) {
 		result = time_one(repeated, &ns, err);
 		if (result == 0 && ns < LEAST_NS)
 			repeated->rounds *= 2;
@@ -175,9 +176,8 @@ static int choose_grid(struct repeated *repeated, struct gt_error *err)
 		                                           (int)kernel->threads, 0),
 		                       err, "the GPU's occupancy is not known");
 	repeated->grid = (unsigned)(blocks * bench->sm_count);
-	repeated->work = kernel->fixed > 0
-	                         ? kernel->fixed
-	                         : kernel->per_thread * kernel->threads * repeated->grid;
+	repeated->work = kernel->fixed > 0 ? kernel->fixed
+	                                   : kernel->per_thread * kernel->threads * repeated->grid;
 	return result;
 }
 
@@ -208,7 +208,8 @@ int gt_bench_rate(struct gt_bench *bench, const struct gt_bench_kernel *kernel,
                   struct gt_calibrated *row, struct gt_error *err)
 {
 	struct repeated repeated = {.bench = bench, .kernel = kernel};
-	int result = gt_bench_function(bench, kernel->file, kernel->symbol, &repeated.function, err);
+	int result =
+		gt_bench_function(bench, kernel->file, kernel->symbol, &repeated.function, err);
 
 	if (result == 0)
 		result = choose_grid(&repeated, err);

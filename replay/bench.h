@@ -45,8 +45,8 @@ struct gt_bench_kernel {
 };
 
 /* What can be said of the kernels of a file on this GPU: NULL when they run, or why they do not. */
-const char *gt_bench_refuses(const struct gt_bench *bench, enum gt_kernels file,
-                             char *text, size_t size);
+const char *gt_bench_refuses(const struct gt_bench *bench, enum gt_kernels file, char *text,
+                             size_t size);
 
 /* The kernel of that name; the file is loaded when it is first asked for. */
 int gt_bench_function(struct gt_bench *bench, enum gt_kernels file, const char *symbol,

@@ -50,7 +50,8 @@ static int prepare(struct gt_bench *bench, struct gt_error *err)
 	bench->capability = calibration->cc_major * 10 + calibration->cc_minor;
 	why = gt_bench_refuses(bench, GT_KERNELS_plain, text, sizeof(text));
 	if (why)
-		return gt_fail(err, ENOTSUP, "%s, of compute capability %u.%u, cannot be measured: %s",
+		return gt_fail(err, ENOTSUP,
+		               "%s, of compute capability %u.%u, cannot be measured: %s",
 		               calibration->device, calibration->cc_major, calibration->cc_minor,
 		               why);
 	result = gt_gpu_alloc_pinned(&bench->gpu, sizeof(*bench->spent), &spent, err);
@@ -103,8 +104,8 @@ static int measure_all(struct gt_bench *bench, struct gt_error *err)
 	if (result == 0)
 		result = gt_measure_launches(bench, err);
 	if (result == 0 && bench->out->list.count > 0)
-		qsort(bench->out->list.rows, bench->out->list.count,
-		      sizeof(*bench->out->list.rows), by_name);
+		qsort(bench->out->list.rows, bench->out->list.count, sizeof(*bench->out->list.rows),
+		      by_name);
 	return result;
 }
 

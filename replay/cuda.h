@@ -7,8 +7,8 @@
 struct gt_error;
 
 /*
- * The CUDA driver of this machine, opened at run time: gputrace is not linked with it, since most of
- * what it does needs none.
+ * The CUDA driver of this machine, opened at run time: gputrace is not linked with it, since most
+ * of what it does needs none.
  */
 struct gt_cuda {
 	void *library;

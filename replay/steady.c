@@ -19,8 +19,8 @@ int gt_steady_measure(const struct gt_steady_plan *plan, struct gt_steady *stead
 	double last[GT_STEADY_LAST] = {0};
 
 	do {
-		const int result = plan->measure(plan->context,
-		                                 &last[found.count % GT_STEADY_LAST], err);
+		const int result =
+			plan->measure(plan->context, &last[found.count % GT_STEADY_LAST], err);
 
 		if (result < 0)
 			return result;

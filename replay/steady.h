@@ -10,14 +10,14 @@ struct gt_error;
 
 /*
  * Measuring until it is stable: again and again, until the last GT_STEADY_LAST values differ by no
- * more than is wanted, or it took long enough. What came before (clocks that rise, caches that fill)
- * is forgotten.
+ * more than is wanted, or it took long enough. What came before (clocks that rise, caches that
+ * fill) is forgotten.
  */
 enum { GT_STEADY_LAST = 7 };
 
 struct gt_steady_plan {
-	double within;     /* of the largest: the smallest may be less by this share */
-	int64_t most_ns;   /* begins no further measurement after so long, but makes GT_STEADY_LAST */
+	double within;   /* of the largest: the smallest may be less by this share */
+	int64_t most_ns; /* begins no further measurement after so long, but makes GT_STEADY_LAST */
 	/* One value, above 0, or negative with err set, which ends it. */
 	int (*measure)(void *context, double *value, struct gt_error *err);
 	int64_t (*now_ns)(void *context);

@@ -10,7 +10,8 @@ int gt_measure(const struct gt_measure_plan *plan, struct gt_calibrations *calib
 {
 	(void)plan;
 	(void)calibrations;
-	return gt_fail(err, ENOTSUP,
-	               "this build of gputrace cannot measure: there was no CUDA toolkit when it was "
-	               "made");
+	return gt_fail(
+		err, ENOTSUP,
+		"this build of gputrace cannot measure: there was no CUDA toolkit when it was "
+		"made");
 }

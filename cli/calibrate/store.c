@@ -56,8 +56,7 @@ static void name_file(const struct gt_calibration *calibration, char *name, size
 {
 	size_t length;
 
-	snprintf(name, size, "%s",
-	         *calibration->uuid ? calibration->uuid : calibration->device);
+	snprintf(name, size, "%s", *calibration->uuid ? calibration->uuid : calibration->device);
 	length = strlen(name);
 	for (size_t i = 0; i < length; i++)
 		if (!isalnum((unsigned char)name[i]) && name[i] != '-')

@@ -8,9 +8,9 @@
 #include "model/calibration.h"
 #include "model/data_sheet.h"
 
-static const struct gt_heading gpu_headings[] = {
-	{"gpu", GT_UNIT_COUNT, "Number of the row, which the other tables name", GT_WORTH_KEY},
-	{"device", GT_UNIT_TEXT, "Product name", GT_WORTH_KEY},
+static const struct gt_heading device_headings[] = {
+	{"device", GT_UNIT_COUNT, "Number that the other tables name it by", GT_WORTH_KEY},
+	{"name", GT_UNIT_TEXT, "Product name", GT_WORTH_KEY},
 	{"compute_capability", GT_UNIT_TEXT, "Major and minor version"},
 	{"sm_count", GT_UNIT_COUNT, "Multiprocessors"},
 	{"sm_mhz", GT_UNIT_REAL, "Clock of the multiprocessors at its peak"},
@@ -23,17 +23,22 @@ static const struct gt_heading gpu_headings[] = {
 };
 
 #define COMMON_BEFORE                                                                              \
-	{"gpu", GT_UNIT_COUNT, "Row of gpus", GT_WORTH_KEY},                                       \
-	{"ceiling", GT_UNIT_TEXT, "What of", GT_WORTH_KEY}
+	{"device", GT_UNIT_COUNT, "Number in devices", GT_WORTH_KEY},                              \
+	{                                                                                          \
+		"ceiling", GT_UNIT_TEXT, "What of", GT_WORTH_KEY                                   \
+	}
 
 #define COMMON_BEHIND                                                                              \
 	{"spread_percent", GT_UNIT_PERCENT,                                                        \
 	 "By which the last seven measurements differed, of the value"},                           \
-	{"data_sheet_percent", GT_UNIT_PERCENT,                                                    \
-	 "Of what the GPU could do by its clocks and widths, as the driver tells them"},           \
-	{"sm_mhz", GT_UNIT_REAL, "Clock of the multiprocessors meanwhile", GT_WORTH_LITTLE},       \
-	{"how", GT_UNIT_TEXT, "By which instruction or call; of what was not measured why",        \
-	 GT_WORTH_PROSE}
+		{"data_sheet_percent", GT_UNIT_PERCENT,                                            \
+	         "Of what the GPU could do by its clocks and widths, as the driver tells them"},   \
+		{"sm_mhz", GT_UNIT_REAL, "Clock of the multiprocessors meanwhile",                 \
+	         GT_WORTH_LITTLE},                                                                 \
+	{                                                                                          \
+		"how", GT_UNIT_TEXT, "By which instruction or call; of what was not measured why", \
+			GT_WORTH_PROSE                                                             \
+	}
 
 static const struct gt_heading rate_headings[] = {
 	COMMON_BEFORE,
@@ -45,7 +50,7 @@ static const struct gt_heading rate_headings[] = {
 static const struct gt_heading arithmetic_headings[] = {
 	COMMON_BEFORE,
 	{"tflops", GT_UNIT_REAL,
-	 "The most that was measured, 10^12 FLOP/s; a multiplication with an addition is two"},
+         "The most that was measured, 10^12 FLOP/s; a multiplication with an addition is two"},
 	COMMON_BEHIND,
 };
 
@@ -75,9 +80,9 @@ static void add_known(struct gt_result *result, const char *text)
 		gt_result_add_unknown(result);
 }
 
-static void add_gpus(struct gt_result *result, const struct gt_calibrations *calibrations)
+static void add_devices(struct gt_result *result, const struct gt_calibrations *calibrations)
 {
-	gt_result_begin(result, "gpus", gpu_headings, GT_COUNT_OF(gpu_headings));
+	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
 	for (size_t i = 0; i < calibrations->list.count; i++) {
 		const struct gt_calibration *one = &calibrations->list.rows[i];
 
@@ -127,8 +132,8 @@ static void add_ceiling(struct gt_result *result, const struct gt_calibrations *
 		                                                       : ceiling->value);
 	gt_result_add_real(result, 100 * ceiling->spread);
 	if (strcmp(unit, "ns") != 0) {
-		gt_result_add_real(result, data_sheet_percent(&calibrations->list.rows[row],
-		                                              ceiling));
+		gt_result_add_real(result,
+		                   data_sheet_percent(&calibrations->list.rows[row], ceiling));
 		gt_result_add_real(result, ceiling->sm_mhz);
 	}
 	if (isfinite(ceiling->value))
@@ -148,7 +153,7 @@ static void add_ceilings(struct gt_result *result, const struct gt_calibrations 
 
 void gt_calibrate_fill(struct gt_result *result, const struct gt_calibrations *calibrations)
 {
-	add_gpus(result, calibrations);
+	add_devices(result, calibrations);
 	gt_result_begin(result, "rates", rate_headings, GT_COUNT_OF(rate_headings));
 	gt_result_whole(result);
 	add_ceilings(result, calibrations, "bytes/s");

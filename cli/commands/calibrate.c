@@ -133,8 +133,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (status < 0)
 		return status;
 	gt_result_init(&result);
-	status = args.stored ? load_stored(&calibrations, err)
-	                     : measure(&args, &calibrations, err);
+	status = args.stored ? load_stored(&calibrations, err) : measure(&args, &calibrations, err);
 	if (status == 0) {
 		gt_calibrate_fill(&result, &calibrations);
 		status = gt_result_check(&result, err);

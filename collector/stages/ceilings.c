@@ -10,10 +10,10 @@
 
 /*
  * What the GPUs of the recording can do at most becomes rows of ceilings: of each GPU what gputrace
- * calibrate measured of it and gputrace run put into the recording, what was measured of another GPU
- * of its model and came with gputrace, and what follows from its clocks and widths. Links to the
- * host and to other GPUs, and launches, depend on more than the GPU's model: of these, only what was
- * measured here counts.
+ * calibrate measured of it and gputrace run put into the recording, what was measured of another
+ * GPU of its model and came with gputrace, and what follows from its clocks and widths. Links to
+ * the host and to other GPUs, and launches, depend on more than the GPU's model: of these, only
+ * what was measured here counts.
  */
 
 static const char *const units[GT_CEILINGS] = {

@@ -5,9 +5,9 @@
 #include "replay/bench.h"
 
 /*
- * Arithmetic: each instruction that a GPU may reach its peak by is tried, and the fastest one counts.
- * FLOP of a thread in a round: chains x links x 2 of replay/kernels/plain.cu, and tiles x turns x
- * 2 x M x N x K / 32 of mma.cuh, / 128 of wgmma90a.cu.
+ * Arithmetic: each instruction that a GPU may reach its peak by is tried, and the fastest one
+ * counts. FLOP of a thread in a round: chains x links x 2 of replay/kernels/plain.cu, and tiles x
+ * turns x 2 x M x N x K / 32 of mma.cuh, / 128 of wgmma90a.cu.
  */
 struct candidate {
 	enum gt_ceiling_name name;

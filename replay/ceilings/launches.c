@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
  */
 
 enum {
-	LAUNCHES = 101,          /* of a measurement, whose median counts */
+	LAUNCHES = 101,           /* of a measurement, whose median counts */
 	PATIENCE_NS = 1000000000, /* a kernel that has not begun by then never will */
 };
 
@@ -48,6 +49,8 @@ static int launch_once(const struct launching *launching, int64_t *ns, struct gt
 	while (result == 0 && !*launching->flag && seen_ns - begun_ns < PATIENCE_NS)
 		seen_ns = gt_bench_now_ns();
 	*ns = gt_bench_now_ns() - begun_ns;
+	if (result == 0 && !*launching->flag)
+		return gt_fail(err, ETIMEDOUT, "a kernel was launched and did not begin");
 	return result < 0 ? result : gt_gpu_wait(&launching->bench->gpu, err);
 }
 

@@ -77,10 +77,10 @@ static int both_ways(struct gt_bench *bench, CUdeviceptr device, void *host, boo
 	const CUdeviceptr address = (CUdeviceptr)(uintptr_t)host;
 	const struct gt_calibrated row = {.how = "cuMemcpyAsync of 256 MiB"};
 	struct copying copying = {.bench = bench, .from = address, .to = device};
-	int result = add(&copying,
-	                 pinned ? GT_CEILING_pcie_to_device_pinned
-	                        : GT_CEILING_pcie_to_device_pageable,
-	                 row, !pinned, err);
+	int result =
+		add(&copying,
+	            pinned ? GT_CEILING_pcie_to_device_pinned : GT_CEILING_pcie_to_device_pageable,
+	            row, !pinned, err);
 
 	copying.from = device;
 	copying.to = address;
@@ -162,14 +162,25 @@ static int measure_peers(struct gt_bench *bench, CUdeviceptr device, struct gt_e
 	return result;
 }
 
+static bool wants_host(const struct gt_bench *bench)
+{
+	return gt_bench_wants(bench, GT_CEILING_pcie_to_device_pinned) ||
+	       gt_bench_wants(bench, GT_CEILING_pcie_to_host_pinned) ||
+	       gt_bench_wants(bench, GT_CEILING_pcie_to_device_pageable) ||
+	       gt_bench_wants(bench, GT_CEILING_pcie_to_host_pageable);
+}
+
 int gt_measure_links(struct gt_bench *bench, struct gt_error *err)
 {
+	const bool peers = gt_bench_wants(bench, GT_CEILING_peer_copy);
 	CUdeviceptr device = 0;
-	int result = gt_gpu_alloc(&bench->gpu, BYTES, &device, err);
+	int result = 0;
 
-	if (result == 0)
+	if (peers || wants_host(bench))
+		result = gt_gpu_alloc(&bench->gpu, BYTES, &device, err);
+	if (result == 0 && wants_host(bench))
 		result = measure_host(bench, device, err);
-	if (result == 0 && gt_bench_wants(bench, GT_CEILING_peer_copy))
+	if (result == 0 && peers)
 		result = measure_peers(bench, device, err);
 	return result;
 }

@@ -9,7 +9,7 @@
  * L2 cache; each way of reading, writing or copying is tried, and the fastest one counts.
  */
 
-#define MOST_BYTES   ((size_t)2 << 30) /* of a buffer */
+#define MOST_BYTES   ((size_t)2 << 30)                   /* of a buffer */
 #define STEP_BYTES   ((size_t)GT_BENCH_THREADS * 8 * 16) /* of a block at a time */
 #define SHARED_BYTES (16.0 * 16) /* that a thread of gt_shared reads in a round */
 
@@ -98,11 +98,10 @@ static int measure_driver(void *context, double *value, struct gt_error *err)
 	int result = gt_gpu_start_timer(gpu, err);
 
 	for (int i = 0; result == 0 && i < DRIVER_TIMES; i++) {
-		code = work->copies
-		               ? gpu->cuda->copy(buffers->to, buffers->from, buffers->bytes,
-		                                 gpu->stream)
-		               : gpu->cuda->set_words(buffers->to, 0x5ced5ced, buffers->bytes / 4,
-		                                      gpu->stream);
+		code = work->copies ? gpu->cuda->copy(buffers->to, buffers->from, buffers->bytes,
+		                                      gpu->stream)
+		                    : gpu->cuda->set_words(buffers->to, 0x5ced5ced,
+		                                           buffers->bytes / 4, gpu->stream);
 		result = gt_cuda_check(gpu->cuda, code, err, "memory cannot be copied or set");
 	}
 	if (result == 0)
@@ -171,7 +170,8 @@ static int measure_l2(struct gt_bench *bench, const struct buffers *buffers, str
 	if (!gt_bench_wants(bench, GT_CEILING_l2_read))
 		return 0;
 	if (bytes == 0) {
-		gt_bench_leave_out(bench, GT_CEILING_l2_read, "the driver does not say how large it is");
+		gt_bench_leave_out(bench, GT_CEILING_l2_read,
+		                   "the driver does not say how large it is");
 		return 0;
 	}
 	kernel.count = bytes / 16;

@@ -2,11 +2,11 @@
 #ifndef GT_REPLAY_MMA_CUH
 #define GT_REPLAY_MMA_CUH
 
-#include "kernel.cuh"
+#include "replay/kernels/kernel.cuh"
 
 /*
- * Tensor cores by mma.sync, whose operands are in registers of a warp: each warp multiplies the same
- * operands into TILES sums that do not wait for each other, TURNS times each in a round.
+ * Tensor cores by mma.sync, whose operands are in registers of a warp: each warp multiplies the
+ * same operands into TILES sums that do not wait for each other, TURNS times each in a round.
  */
 #define TILES 8
 #define TURNS 8

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mma.cuh"
+#include "replay/kernels/mma.cuh"
 
 /* Tensor cores from Ampere on. */
 
@@ -27,9 +27,10 @@ MMA_KERNEL(gt_mma_m16n8k8_tf32, TF32S, 4, 2, m16n8k8_tf32)
 
 static __device__ __forceinline__ void m8n8k4_fp64(double *sums, double a, double b)
 {
-	asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-	             : "+d"(sums[0]), "+d"(sums[1])
-	             : "d"(a), "d"(b));
+	asm volatile(
+		"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+		: "+d"(sums[0]), "+d"(sums[1])
+		: "d"(a), "d"(b));
 }
 
 KERNEL(gt_mma_m8n8k4_fp64)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mma.cuh"
+#include "replay/kernels/mma.cuh"
 
 /* Tensor cores from Ada on. */
 

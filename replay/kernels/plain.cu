@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <cuda_fp16.h>
 
-#include "kernel.cuh"
+#include "replay/kernels/kernel.cuh"
 
 /* Memory, caches, arithmetic without tensor cores and launches: for every GPU. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernel.cuh"
+#include "replay/kernels/kernel.cuh"
 
 /*
  * Tensor cores of Hopper by wgmma, four warps at a time with both operands in shared memory: what
@@ -7,8 +7,8 @@
  * Instructions"). It exists on compute capability 9.0 alone.
  */
 
-#define STEPS     4   /* instructions through a row of 128 bytes, 32 bytes each */
-#define TURNS     4   /* through all rows in a round */
+#define STEPS     4 /* instructions through a row of 128 bytes, 32 bytes each */
+#define TURNS     4 /* through all rows in a round */
 #define A_BYTES   (64 * 128)
 #define B_BYTES   (256 * 128)
 #define ROW_GROUP 1024 /* bytes of 8 rows */
@@ -43,9 +43,9 @@ static __device__ __forceinline__ unsigned long long descriptor(const void *tile
 	             : "l"(a), "l"(b))
 
 #define WGMMA_KERNEL(name, values, instruction, more)                                              \
-	extern "C" __global__ void __launch_bounds__(128, 2) name(                                 \
-		const uint4 *from, uint4 *to, unsigned long long count, unsigned rounds,           \
-		struct spent *spent)                                                               \
+	extern "C" __global__ void __launch_bounds__(128, 2)                                       \
+		name(const uint4 *from, uint4 *to, unsigned long long count, unsigned rounds,      \
+	             struct spent *spent)                                                          \
 	{                                                                                          \
 		__shared__ __align__(1024) unsigned tiles[(A_BYTES + B_BYTES) / 4];                \
 		const struct spent begun = begin();                                                \
