@@ -40,10 +40,13 @@ static double arithmetic(const struct gt_device *device, enum gt_ceiling_name na
 	return 0;
 }
 
-/* Two transfers in a cycle: of all memory that GPUs have had since GDDR3. */
+/*
+ * GDDR and HBM move data on both edges of the clock that the driver reports, so a bus of w bits
+ * moves 2 x clock x w / 8 bytes a second. H200: 2 x 3.201 GHz x 6016 / 8 = 4.8 TB/s.
+ */
 static double memory(const struct gt_device *device)
 {
-	return device->memory_clock_khz * 1e3 * 2 * device->memory_bus_bits / 8;
+	return 2e3 * device->memory_clock_khz * (device->memory_bus_bits / 8.0);
 }
 
 /* 32 banks of 4 bytes each in a cycle (CUDA C++ Programming Guide, "Shared Memory"). */
@@ -53,23 +56,24 @@ static double shared_memory(const struct gt_device *device)
 }
 
 /*
- * Bytes of one lane in a second and direction: transfers in a second and what their coding leaves
- * (PCI Express Base Specification: 8b/10b, from generation 3 on 128b/130b, in generation 6 flits
- * of 256 bytes with 242 of them for packets). What packets' headers take is not taken off.
+ * In one direction. PCI Express Base Specification: transfers a second of one lane, a bit each, and
+ * how much of them is data. 1 and 2 send 8 bits as 10, 3 to 5 send 128 as 130, 6 sends flits of 256
+ * bytes of which 236 carry packets (the rest is link layer, checksum and error correction).
  */
-static double lane(uint32_t generation)
+static double pcie(const struct gt_device *device)
 {
-	static const double bytes[] = {
-		0,
-		2.5e9 / 8 * 8 / 10,
-		5e9 / 8 * 8 / 10,
-		8e9 / 8 * 128 / 130,
-		16e9 / 8 * 128 / 130,
-		32e9 / 8 * 128 / 130,
-		64e9 / 8 * 242 / 256,
+	static const struct {
+		double transfers;
+		double data;
+	} lanes[] = {
+		[1] = {2.5e9, 8.0 / 10},   [2] = {5e9, 8.0 / 10},     [3] = {8e9, 128.0 / 130},
+		[4] = {16e9, 128.0 / 130}, [5] = {32e9, 128.0 / 130}, [6] = {64e9, 236.0 / 256},
 	};
+	const size_t generation = device->pcie_generation;
 
-	return generation < GT_COUNT_OF(bytes) ? bytes[generation] : 0;
+	if (generation >= GT_COUNT_OF(lanes))
+		return 0;
+	return lanes[generation].transfers * lanes[generation].data / 8 * device->pcie_width;
 }
 
 static double value_of(const struct gt_device *device, enum gt_ceiling_name name)
@@ -85,7 +89,7 @@ static double value_of(const struct gt_device *device, enum gt_ceiling_name name
 	case GT_CEILING_pcie_to_host_pinned:
 	case GT_CEILING_pcie_to_device_pageable:
 	case GT_CEILING_pcie_to_host_pageable:
-		return lane(device->pcie_generation) * device->pcie_width;
+		return pcie(device);
 	case GT_CEILING_fp64:
 	case GT_CEILING_fp32:
 	case GT_CEILING_fp16:

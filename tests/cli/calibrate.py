@@ -47,6 +47,30 @@ class Calibrate(unittest.TestCase):
         self.assertTrue(device["name"] and device["driver"] and device["date"], device)
         self.assertEqual(list(pathlib.Path(self.folder.name).iterdir()), [], "a part is not kept")
 
+    def test_goes_along_with_recordings(self):
+        uuid = json.loads(self.run_it("--ceiling", "fp64", "--json").stdout)["devices"][0]["uuid"]
+        folder = pathlib.Path(self.folder.name)
+        stored = folder / "gputrace" / "calibrations" / f"{uuid}.json"
+        stored.parent.mkdir(parents=True)
+        before = self.rows_of_ceilings("before")
+        ceilings = [{"name": "fp32", "value": 6e13}, {"name": "dram_copy", "value": 4e12}]
+        stored.write_text(json.dumps({"version": 1, "calibrations": [
+            {"uuid": uuid, "ceilings": ceilings}, {"uuid": "GPU-other", "ceilings": ceilings}]}))
+        self.assertEqual(self.rows_of_ceilings("after"), before + 2)
+        file, = (folder / "after.gputrace").glob("*.calibration")
+        manifest = json.loads((folder / "after.gputrace" / "manifest.json").read_text())
+        self.assertEqual(manifest["calibration"], file.name)
+        self.assertNotIn("calibration", (folder / "before.gputrace" / "manifest.json").read_text())
+
+    def rows_of_ceilings(self, name):
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(FAKES), XDG_DATA_HOME=self.folder.name)
+        for words in (["run", "-q", "--no-export", "-o", name, FAKES / "bin" / "app_work", "--launches", "3"],
+                      ["info", name, "--section", "tables", "--json"]):
+            done = subprocess.run([GPUTRACE, *words], env=environment, cwd=self.folder.name,
+                                  timeout=100, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        return {row["table"]: row["rows"] for row in json.loads(done.stdout)["tables"]}["ceilings"]
+
     def test_chooses_gpus(self):
         both = json.loads(self.run_it("--ceiling", "fp64", "--json", script="devices=2").stdout)
         self.assertEqual(len(both["devices"]), 2)

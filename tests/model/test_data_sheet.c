@@ -20,7 +20,7 @@ static const struct gt_device h200 = {
 	.sm_count = 132,
 	.sm_clock_khz = 1980000,
 	.memory_clock_khz = 3201000,
-	.memory_bus_bits = 6144,
+	.memory_bus_bits = 6016,
 	.pcie_generation = 5,
 	.pcie_width = 16,
 };
@@ -30,7 +30,7 @@ Test(data_sheet, says_what_the_h200s_says)
 	struct gt_device boosted = h200;
 
 	boosted.sm_clock_khz = 1830000;
-	cr_expect(near(gt_data_sheet(&h200, GT_CEILING_dram_read), 4.8e12, 0.03));
+	cr_expect(near(gt_data_sheet(&h200, GT_CEILING_dram_read), 4.8e12, 0.01));
 	cr_expect(near(gt_data_sheet(&h200, GT_CEILING_fp64), 33.5e12, 0.01));
 	cr_expect(near(gt_data_sheet(&h200, GT_CEILING_fp32), 67e12, 0.01));
 	cr_expect(near(gt_data_sheet(&h200, GT_CEILING_tensor_fp64), 67e12, 0.01));
