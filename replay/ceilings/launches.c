@@ -65,6 +65,7 @@ static int by_size(const void *a, const void *b)
 static int measure(void *context, double *value, struct gt_error *err)
 {
 	int64_t times[LAUNCHES];
+	int64_t median;
 	int result = 0;
 
 	for (int i = 0; result == 0 && i < LAUNCHES; i++)
@@ -72,7 +73,8 @@ static int measure(void *context, double *value, struct gt_error *err)
 	if (result < 0)
 		return result;
 	qsort(times, LAUNCHES, sizeof(times[0]), by_size);
-	*value = (double)times[LAUNCHES / 2];
+	median = times[LAUNCHES / 2];
+	*value = (double)median;
 	return 0;
 }
 
@@ -92,7 +94,7 @@ static int add(struct launching *launching, enum gt_ceiling_name name, const cha
 static int make_graph(struct launching *launching, struct gt_error *err)
 {
 	const struct gt_cuda *cuda = launching->bench->gpu.cuda;
-	const CUstream stream = launching->bench->gpu.stream;
+	CUstream stream = launching->bench->gpu.stream;
 	CUgraph graph = NULL;
 	CUresult code = cuda->capture_begin(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 	int result = 0;
