@@ -172,6 +172,7 @@ Test(memory, that_was_never_freed_is_a_leak_that_the_exit_mends)
 Test(memory, that_could_not_be_had_comes_with_what_was_there)
 {
 	const double used[] = {5000, 6000, 7000};
+	size_t failed;
 	gt_id call;
 
 	scene_begin(10000);
@@ -179,6 +180,7 @@ Test(memory, that_could_not_be_had_comes_with_what_was_there)
 	allocate(GT_MEMORY_CALL_ALLOCATE, device, 100, 10, 50);
 	allocate(GT_MEMORY_CALL_ALLOCATE, device, 70, 20, 0);
 	call = trace_call(&trace, thread, "cudaMalloc", 250, 260);
+	failed = trace.memory_calls.count;
 	trace_memory_call(&trace, call, GT_MEMORY_CALL_ALLOCATE, 1 << 20, 2)->place = device;
 	allocate(GT_MEMORY_CALL_ALLOCATE, device, 900, 300, 0);
 	run_report(&result, "memory", &trace);
@@ -191,6 +193,12 @@ Test(memory, that_could_not_be_had_comes_with_what_was_there)
 	expect_count(&result, "failures", 0, "used_bytes", 6000);
 	expect_count(&result, "failures", 0, "left_bytes", 150754820096 - 6000);
 	expect_count(&result, "failures", 0, "sampled_ns", 50);
+	trace.memory_calls.rows[failed].left_bytes = 4096;
+	gt_result_release(&result);
+	run_report(&result, "memory", &trace);
+	expect_count(&result, "failures", 0, "used_bytes", 150754820096 - 4096);
+	expect_count(&result, "failures", 0, "left_bytes", 4096);
+	expect_count(&result, "failures", 0, "sampled_ns", 0);
 	cr_assert(eq(sz, row_count(&result, "at_failure"), 1));
 	expect_count(&result, "at_failure", 0, "bytes", 70);
 	end();
