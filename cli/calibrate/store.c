@@ -15,14 +15,15 @@
 #include "base/path.h"
 #include "cli/output.h"
 #include "cli/recording.h"
+#include "cli/variable.h"
 #include "format/recording.h"
 
 #define SUFFIX ".json"
 
 int gt_store_folder(char *path, size_t size, struct gt_error *err)
 {
-	const char *data = getenv("XDG_DATA_HOME"); // NOLINT(concurrency-mt-unsafe)
-	const char *home = getenv("HOME");          // NOLINT(concurrency-mt-unsafe)
+	const char *data = gt_variable("XDG_DATA_HOME");
+	const char *home = gt_variable("HOME");
 
 	/* One that is not absolute is to be ignored, says the specification. */
 	if (data && *data == '/')

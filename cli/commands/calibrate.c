@@ -25,7 +25,7 @@ struct args {
 static const struct gt_option options[] = {
 	OPT_LIST("device", 0, struct args, devices, "GPU",
                  "Only this GPU: its number, as CUDA counts, or its UUID; may be given again"),
-	OPT_LIST("ceiling", 0, struct args, ceilings, "NAME",
+	OPT_LIST("ceiling", 0, struct args, ceilings, "CEILING",
                  "Measure this one only, and keep nothing; may be given again"),
 	OPT_FLAG("stored", 0, struct args, stored,
                  "Measure nothing, and show what was measured before on this user's account"),
