@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/profiled.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,8 +85,9 @@ static void count_launches(struct table *table)
 {
 	gt_array_each(const struct gt_profiled_launch, launch, &table->trace->profiled_launches) {
 		const size_t number = group_of(table, launch->kernel);
-		struct group *group = &table->groups.rows[number];
+		struct group *group = table->groups.rows + number;
 
+		assert(number < table->groups.count && table->groups.rows);
 		group->launches++;
 		group->passes = launch->passes > group->passes ? launch->passes : group->passes;
 		if (launch->end_ns > launch->start_ns)
@@ -103,6 +105,7 @@ static void count_value(struct table *table, const struct gt_kernel_counter *cou
 	if (number == table->cells.count)
 		*gt_array_push(&table->cells) = (struct cell){
 			.group = group, .counter = counter, .least = INFINITY, .most = -INFINITY};
+	assert(number < table->cells.count && table->cells.rows);
 	cell = &table->cells.rows[number];
 	cell->count++;
 	cell->sum += counter->value;

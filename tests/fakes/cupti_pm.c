@@ -431,7 +431,8 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
 
 	if (!KNOWS(params, CUpti_Profiler_Host_EvaluateToGpuValues_Params) || !params->pHostObject)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (fake_range_evaluate(params))
+	if (fake_range_evaluate(params->pCounterDataImage, params->rangeIndex,
+	                        params->ppMetricNames, params->numMetrics, params->pMetricValues))
 		return CUPTI_SUCCESS;
 	image = (const struct image *)(const void *)params->pCounterDataImage;
 	if (params->rangeIndex >= image->count)

@@ -242,14 +242,14 @@ static double value_of(const char *metric, const struct range *range)
 	return strstr(metric, "pct") ? 50 : 1;
 }
 
-int fake_range_evaluate(const CUpti_Profiler_Host_EvaluateToGpuValues_Params *params)
+int fake_range_evaluate(const uint8_t *image, size_t range, const char **metrics, size_t count,
+                        double *values)
 {
-	const struct ranges *image = (const struct ranges *)(const void *)params->pCounterDataImage;
+	const struct ranges *ranges = (const struct ranges *)(const void *)image;
 
-	if (image->magic != MAGIC)
+	if (ranges->magic != MAGIC)
 		return 0;
-	for (size_t i = 0; i < params->numMetrics && params->rangeIndex < image->count; i++)
-		params->pMetricValues[i] =
-			value_of(params->ppMetricNames[i], &image->ranges[params->rangeIndex]);
+	for (size_t i = 0; i < count && range < ranges->count; i++)
+		values[i] = value_of(metrics[i], &ranges->ranges[range]);
 	return 1;
 }
