@@ -75,41 +75,56 @@ static double place_y(const struct gt_chart *chart, double value)
 	return place(value, chart->from_y, chart->to_y, BOTTOM, TOP);
 }
 
-/* "1 T", "100 G": of powers of ten. */
-static void write_power(double value, FILE *out)
+/* "1 T", "100 G": a power of ten. */
+static void write_power(int exponent, FILE *out)
 {
 	static const char prefixes[] = " KMGTPE";
-	const double exponent = round(log10(value));
-	const int thousands = exponent >= 3 ? (int)(exponent / 3) : 0;
+	const int thousands = exponent / 3;
 
-	if (thousands == 0 || thousands >= (int)sizeof(prefixes) - 1)
-		fprintf(out, "%.4g", value);
+	if (exponent < 3 || thousands >= (int)sizeof(prefixes) - 1)
+		fprintf(out, "%.4g", pow(10, exponent));
 	else
-		fprintf(out, "%.0f %c", value / pow(1000, thousands), prefixes[thousands]);
+		fprintf(out, "%.0f %c", pow(10, exponent % 3), prefixes[thousands]);
+}
+
+static void draw_column(const struct gt_chart *chart, int exponent, FILE *out)
+{
+	const double x = place_x(chart, pow(10, exponent));
+
+	fprintf(out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>", x, TOP, BOTTOM);
+	fprintf(out, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", x,
+	        BOTTOM + 17);
+	write_power(exponent, out);
+	fputs("</text>\n", out);
+}
+
+static void draw_row(const struct gt_chart *chart, int exponent, FILE *out)
+{
+	const double y = place_y(chart, pow(10, exponent));
+
+	fprintf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, y, RIGHT);
+	fprintf(out, "<text class=\"small\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">", LEFT - 8,
+	        y + 4);
+	write_power(exponent, out);
+	fputs("</text>\n", out);
+}
+
+static int first_power(double value)
+{
+	return (int)ceil(log10(value) - 1e-9);
+}
+
+static int last_power(double value)
+{
+	return (int)floor(log10(value) + 1e-9);
 }
 
 static void draw_grid(const struct gt_chart *chart, FILE *out)
 {
-	for (double at = pow(10, ceil(log10(chart->from_x) - 1e-9)); at <= chart->to_x * 1.0001;
-	     at *= 10) {
-		const double x = place_x(chart, at);
-
-		fprintf(out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>", x, TOP, BOTTOM);
-		fprintf(out, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", x,
-		        BOTTOM + 17);
-		write_power(at, out);
-		fputs("</text>\n", out);
-	}
-	for (double at = pow(10, ceil(log10(chart->from_y) - 1e-9)); at <= chart->to_y * 1.0001;
-	     at *= 10) {
-		const double y = place_y(chart, at);
-
-		fprintf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, y, RIGHT);
-		fprintf(out, "<text class=\"small\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">",
-		        LEFT - 8, y + 4);
-		write_power(at, out);
-		fputs("</text>\n", out);
-	}
+	for (int i = first_power(chart->from_x); i <= last_power(chart->to_x); i++)
+		draw_column(chart, i, out);
+	for (int i = first_power(chart->from_y); i <= last_power(chart->to_y); i++)
+		draw_row(chart, i, out);
 	fprintf(out, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
 }
 
