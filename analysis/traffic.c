@@ -24,7 +24,7 @@ const char *gt_traffic_source_name(enum gt_traffic_source source)
 /* ---- what is known of single launches ---- */
 
 /* What a counter of a launch is to these figures. */
-enum role { ROLE_TIME, ROLE_READ, ROLE_WRITE, ROLE_FLOPS };
+enum role { ROLE_TIME, ROLE_READ, ROLE_WRITE, ROLE_FLOPS, ROLE_TENSOR };
 
 static const struct counter_role {
 	const char *name;
@@ -36,6 +36,7 @@ static const struct counter_role {
 #define READ(name)               {#name, ROLE_READ, GT_FLOPS_UNSAID, 0},
 #define WRITE(name)              {#name, ROLE_WRITE, GT_FLOPS_UNSAID, 0},
 #define FLOPS(name, kind, flops) {#name, ROLE_FLOPS, GT_FLOPS_##kind, flops},
+#define TENSOR(name)             {#name, ROLE_TENSOR, GT_FLOPS_UNSAID, 0},
 #include "analysis/traffic_counters.def"
 };
 
@@ -60,7 +61,12 @@ static struct gt_traffic_launch *new_launch(struct gt_traffic_facts *facts, gt_i
 
 	gt_known_add(&facts->launch_rows, kernel, (gt_id)facts->launches.count);
 	launch = gt_array_push(&facts->launches);
-	*launch = (struct gt_traffic_launch){NAN, NAN, NAN, {0}};
+	*launch = (struct gt_traffic_launch){
+		.time_ns = NAN,
+		.read_bytes = NAN,
+		.write_bytes = NAN,
+		.tensor_percent = NAN,
+	};
 	return launch;
 }
 
@@ -86,6 +92,9 @@ static void add_counter(struct gt_traffic_facts *facts, const struct gt_kernel_c
 		break;
 	case ROLE_FLOPS:
 		gt_flops_add(&launch->flops, role->kind, counter->value * role->flops);
+		break;
+	case ROLE_TENSOR:
+		launch->tensor_percent = counter->value;
 		break;
 	}
 }
@@ -185,7 +194,9 @@ static void add_launch(struct gt_traffic_facts *facts, struct gt_traffic *traffi
 		return;
 	add_bytes(&traffic->parts[GT_TRAFFIC_COUNTED], 1, time_ns, time_ns, launch->read_bytes,
 	          launch->write_bytes);
-	add_flops(&traffic->parts[GT_TRAFFIC_COUNTED], 1, time_ns, &launch->flops);
+	traffic->tensor_percent = fmax(traffic->tensor_percent, launch->tensor_percent);
+	if (launch->tensor_percent == 0)
+		add_flops(&traffic->parts[GT_TRAFFIC_COUNTED], 1, time_ns, &launch->flops);
 }
 
 static void add_launches(struct gt_traffic_facts *facts, const struct gt_sampled_groups *groups,
@@ -296,6 +307,7 @@ static void add_inside(struct gt_traffic *outer, const struct gt_traffic *inner)
 	outer->timed += inner->timed;
 	outer->time_ns += inner->time_ns;
 	outer->profiled += inner->profiled;
+	outer->tensor_percent = fmax(outer->tensor_percent, inner->tensor_percent);
 	for (size_t i = 0; i < GT_TRAFFIC_UNKNOWN; i++) {
 		const struct gt_traffic_part *part = &inner->parts[i];
 
@@ -311,7 +323,8 @@ struct gt_traffic *gt_traffic_of(struct gt_traffic_facts *facts,
 {
 	struct gt_traffic *traffics = gt_allocate(count * sizeof(*traffics));
 
-	memset(traffics, 0, count * sizeof(*traffics));
+	for (size_t i = 0; i < count; i++)
+		traffics[i] = (struct gt_traffic){.tensor_percent = NAN};
 	add_launches(facts, groups, traffics);
 	add_declared(facts, groups, traffics);
 	for (size_t i = 0; i < facts->sampled.count && !facts->by_work; i++)
@@ -455,8 +468,12 @@ const char *gt_traffic_why(const struct gt_traffic_facts *facts, const struct gt
 const char *gt_traffic_why_no_flops(const struct gt_traffic_facts *facts,
                                     const struct gt_traffic *traffic)
 {
+	if (traffic->tensor_percent > 0)
+		return "tensor cores worked, whose operations are not counted: a payload can "
+		       "declare them";
 	if (facts->trace->kernel_counters.count > 0 && traffic->profiled > 0)
-		return "operations were not among the counters of its launches: run "
-		       "--kernel-counters=memory,flops counts them beside bytes";
-	return "run --kernel-counters=memory,flops counts them";
+		return "they were not among the counters of its launches, or whether tensor cores "
+		       "worked was not: run "
+		       "--kernel-counters=memory,flops,tensor_active_percent has both";
+	return "run --kernel-counters=memory,flops,tensor_active_percent counts them";
 }

@@ -39,12 +39,13 @@ struct gt_traffic_part {
 	struct gt_flops_sum flops;
 };
 
-/* Of a group of kernels. Zeroed: of none. */
+/* Of a group of kernels. */
 struct gt_traffic {
 	uint64_t calls; /* executions */
 	uint64_t timed; /* of them those whose duration is known, */
 	double time_ns; /* all together: of profiled launches as their counters say */
 	uint64_t profiled;
+	double tensor_percent; /* the most that tensor cores worked in one; NAN: not counted */
 	struct gt_traffic_part parts[GT_TRAFFIC_UNKNOWN];
 };
 
@@ -80,7 +81,8 @@ struct gt_traffic_launch {
 	double time_ns;
 	double read_bytes;
 	double write_bytes;
-	struct gt_flops_sum flops;
+	struct gt_flops_sum flops; /* without those of tensor cores, */
+	double tensor_percent;     /* which worked so much of the time */
 };
 
 /* All that figures of a trace are made of. */

@@ -37,6 +37,7 @@ static void profile(double bytes, double fused)
 	scene_count("dram_read_bytes", bytes / 2);
 	scene_count("dram_write_bytes", bytes / 2);
 	scene_count("fp32_fma", fused);
+	scene_count("tensor_active_percent", 0);
 }
 
 Test(roofline, finds_memory_where_that_is_nearer)
@@ -89,20 +90,36 @@ Test(roofline, says_what_was_not_measured)
 	report();
 	expect_unknown(&result, "kernels", 0, "intensity");
 	expect_unknown(&result, "kernels", 0, "roof");
-	expect_words(
-		&result, "kernels", 0, "source",
-		"operations were not measured: run --kernel-counters=memory,flops counts them");
+	expect_words(&result, "kernels", 0, "source",
+	             "operations were not measured: run "
+	             "--kernel-counters=memory,flops,tensor_active_percent counts them");
 }
 
 Test(roofline, names_a_ceiling_that_is_missing)
 {
 	profile(2e9, 1e9);
-	scene_count("tensor_fp16_ops", 1e9);
+	scene_count("fp64_add", 1e9);
 	report();
 	expect_real(&result, "kernels", 0, "flops", 3e9);
 	expect_unknown(&result, "kernels", 0, "roof");
 	expect_words(&result, "kernels", 0, "source",
-	             "no ceiling of tensor_fp16: gputrace calibrate measures it");
+	             "no ceiling of fp64: gputrace calibrate measures it");
+}
+
+Test(roofline, knows_no_operations_where_tensor_cores_may_have_worked)
+{
+	profile(2e9, 1e9);
+	trace.kernel_counters.rows[trace.kernel_counters.count - 1].value = 40;
+	report();
+	expect_unknown(&result, "kernels", 0, "flops");
+	expect_unknown(&result, "kernels", 0, "roof");
+	cr_expect(strstr(cell(&result, "kernels", 0, "source")->text,
+	                 "tensor cores worked, whose operations are not counted") != NULL);
+	trace.kernel_counters.count--;
+	report();
+	expect_unknown(&result, "kernels", 0, "flops");
+	cr_expect(strstr(cell(&result, "kernels", 0, "source")->text,
+	                 "whether tensor cores worked was not") != NULL);
 }
 
 Test(roofline, wants_the_precision_of_declared_operations)
