@@ -14,7 +14,10 @@
 #include "model/timed.h"
 #include "model/trace.h"
 
-enum { KINDS = 64 }; /* numbers of kinds of waits that are known are below it */
+enum {
+	KINDS = 64,     /* numbers of kinds of waits that are known are below it */
+	SOME_WORK = 20, /* kernels, copies and fills: with fewer a stream more changes little */
+};
 
 static void add(struct gt_amount *amount, uint64_t duration_ns, uint64_t bytes)
 {
@@ -42,6 +45,73 @@ struct gt_amount_calls gt_amount_calls(const struct gt_amount *amount)
 		snprintf(calls.text + used, sizeof(calls.text) - (size_t)used, ", %s in %s",
 		         amount->most_ns == amount->total_ns ? "all" : "most of it", amount->most);
 	return calls;
+}
+
+static bool is_default_stream(const struct gt_trace *trace, gt_id stream)
+{
+	const struct gt_stream *row =
+		stream < trace->streams.count ? &trace->streams.rows[stream] : NULL;
+
+	return row && row->context < trace->contexts.count &&
+	       trace->contexts.rows[row->context].null_stream == row->number;
+}
+
+/* What kernels and copies covered together between the first kernel and the last. */
+static void see_overlap(const struct gt_facts *facts, struct gt_cover *covers,
+                        const struct gt_activity *activity)
+{
+	const struct gt_cover *kernels = &facts->busy[activity->device].kernels;
+	struct gt_interval when = {activity->start_ns, activity->end_ns};
+
+	if (activity->type == GT_ACTIVITY_FILL || !kernels->begun)
+		return;
+	when.start_ns = when.start_ns > kernels->start_ns ? when.start_ns : kernels->start_ns;
+	when.end_ns = when.end_ns < kernels->end_ns ? when.end_ns : kernels->end_ns;
+	(void)gt_cover_add(&covers[activity->device], when);
+}
+
+static void see_streams(struct gt_facts *facts, const struct gt_activity *activity)
+{
+	const struct gt_trace *trace = facts->view->trace;
+
+	if (is_default_stream(trace, gt_activity_stream(trace, activity)))
+		facts->of_default_stream[activity->device]++;
+	else
+		facts->of_other_streams[activity->device]++;
+}
+
+static uint64_t *new_counts(size_t count)
+{
+	uint64_t *counts = gt_allocate(count * sizeof(*counts));
+
+	memset(counts, 0, count * sizeof(*counts));
+	return counts;
+}
+
+/* Device by device: where it ran, and which copies ran beside nothing. */
+static void see_placing(struct gt_facts *facts)
+{
+	const size_t count = facts->view->trace->devices.count;
+	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	memset(covers, 0, count * sizeof(*covers));
+	facts->alone_ns = new_counts(count);
+	facts->of_default_stream = new_counts(count);
+	facts->of_other_streams = new_counts(count);
+	gt_activity_walk_init_whole(&walk, facts->view->trace);
+	while (gt_activity_next(&walk, &activity)) {
+		if (activity.device >= count)
+			continue;
+		see_overlap(facts, covers, &activity);
+		see_streams(facts, &activity);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (covers[i].covered_ns > facts->busy[i].kernels.covered_ns)
+			facts->alone_ns[i] =
+				covers[i].covered_ns - facts->busy[i].kernels.covered_ns;
+	gt_array_free(covers);
 }
 
 /* Device by device: what ran, and the gaps between. */
@@ -149,7 +219,11 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH, GT_FOLD_AUTO);
 	gt_memory_totals_init(&facts->allocated, view);
 	gt_memory_failures_init(&facts->not_allocated, view);
+	gt_host_waits_init(&facts->host_waits, view, GT_SMALL_READ_BYTES);
+	gt_shape_totals_init(&facts->shapes, view->trace);
+	facts->covered = gt_covered_devices(view->trace);
 	see_activity(facts);
+	see_placing(facts);
 	see_calls(facts);
 	facts->loading_ns = gt_loading_ns(facts->view);
 	see_waits(facts);
@@ -169,9 +243,21 @@ void gt_facts_release(struct gt_facts *facts)
 	gt_range_totals_release(&facts->ranges);
 	gt_memory_totals_release(&facts->allocated);
 	gt_memory_failures_release(&facts->not_allocated);
+	gt_host_waits_release(&facts->host_waits);
+	gt_shape_totals_release(&facts->shapes);
+	gt_covered_devices_release(facts->covered, facts->view->trace);
+	gt_array_free(facts->alone_ns);
+	gt_array_free(facts->of_default_stream);
+	gt_array_free(facts->of_other_streams);
 }
 
 uint64_t gt_facts_duration_ns(const struct gt_facts *facts)
 {
 	return gt_view_lasts_ns(facts->view);
+}
+
+bool gt_facts_on_default_stream(const struct gt_facts *facts, gt_id device)
+{
+	return facts->of_default_stream[device] >= SOME_WORK &&
+	       facts->of_other_streams[device] == 0;
 }
