@@ -9,7 +9,11 @@
 #include "analysis/facts.h"
 #include "model/view.h"
 
-enum { TEXT_BYTES = 800, VALUE_BYTES = 200 };
+enum {
+	TEXT_BYTES = 800,
+	VALUE_BYTES = 200,
+	MOST_DEVICES = 256, /* that rules are asked for, each of which looks at all there is */
+};
 
 #define ADVICE(name) extern const struct gt_advice_rule gt_advice_##name;
 #include "analysis/advice/advice.def"
@@ -120,13 +124,17 @@ long long gt_advice_gpu(const struct gt_facts *facts, gt_id device)
 
 static void ask(struct gt_advice *advice, const struct gt_advice_rule *rule)
 {
+	const size_t devices = advice->facts->view->trace->devices.count;
+
 	advice->rule = rule;
 	advice->device = GT_NONE;
 	if (rule->of_recording) {
 		rule->of_recording(advice->facts, advice);
 		return;
 	}
-	for (size_t i = 0; i < advice->facts->view->trace->devices.count; i++) {
+	if (devices > MOST_DEVICES)
+		gt_advice_unasked(advice, "there are more GPUs than are looked at: choose some");
+	for (size_t i = 0; i < devices && i < MOST_DEVICES; i++) {
 		advice->device = (gt_id)i;
 		rule->of_device(advice->facts, (gt_id)i, advice);
 	}

@@ -63,6 +63,7 @@ struct gt_advice_row {
 	const char *report; /* that says more: the rule's, unless it says otherwise; constant */
 	gt_id device;       /* GT_NONE: the recording */
 	char *text;         /* owned */
+	const char *hint;   /* what to do, where report summary has no room for it; NULL: none */
 	struct gt_gain gain;
 	size_t asked; /* how many rows were there before it */
 	gt_array(struct gt_evidence) evidence;

@@ -11,6 +11,7 @@ enum {
 	LEAST_PERCENT = 5,         /* of the window: a fifth less of that is one percent */
 	LEAST_KERNEL_PERCENT = 10, /* of the GPU's kernels, where replays lengthen the window */
 	IN_USE_PERCENT = 60,
+	MOST_SHAPES = 1000, /* that are looked at: so many take so much in no sound recording */
 };
 
 static bool is_heavy(const struct gt_facts *facts, const struct gt_shape_total *total)
@@ -28,13 +29,15 @@ void gt_heavy_shapes(const struct gt_facts *facts, struct gt_advice *advice,
                      void (*look)(const struct gt_heavy *heavy, struct gt_advice *advice))
 {
 	const struct gt_trace *trace = facts->view->trace;
+	size_t seen = 0;
 
-	for (size_t i = 0; i < facts->shapes.count; i++) {
+	for (size_t i = 0; i < facts->shapes.count && seen < MOST_SHAPES; i++) {
 		const struct gt_shape_total *total = &facts->shapes.rows[i];
 		struct gt_heavy heavy;
 
 		if (!is_heavy(facts, total))
 			continue;
+		seen++;
 		heavy = (struct gt_heavy){
 			.facts = facts,
 			.total = total,
@@ -99,7 +102,7 @@ double gt_heavy_cycles(const struct gt_heavy *heavy)
 	const double most = ns * 1e-6 * heavy->device->sm_clock_khz;
 
 	/* Without its own counter no more than the peak clock has of that time. */
-	if (heavy->device->sm_count == 0 || (isnan(cycles) && !(most > 0)))
+	if (heavy->device->sm_count == 0 || !(isnan(cycles) ? most > 0 : cycles > 0))
 		return NAN;
 	return (isnan(cycles) ? most : cycles) * heavy->device->sm_count;
 }

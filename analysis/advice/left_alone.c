@@ -22,10 +22,11 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	row = gt_advise(
 		advice, GT_ADVICE_CHANGE,
 		"Nothing ran on GPU %lld for %s of the time it was in use, %s of that in gaps "
-		"over 1 ms.%s What can be done before, or while it works, need not keep it waiting.",
+		"over 1 ms.%s",
 		gt_advice_gpu(facts, device), gt_advice_share(gaps->total_ns, span_ns).text,
 		gt_advice_share(long_ns, gaps->total_ns).text,
 		gt_meanwhile_of(&facts->gaps, device).text);
+	row->hint = "What can be done before, or while it works, need not keep it waiting.";
 	gt_advice_cite(row, "gaps", "devices", "gap_ns", "%s",
 	               gt_advice_ns(gt_idle_ns(&facts->idle[device])).text);
 	if (gaps->gaps == facts->idle[device].gap_count) /* that table has those in graphs too */

@@ -11,8 +11,9 @@
 #include "model/view.h"
 
 enum {
-	LEAST_TIMES = 10,  /* once is chance: kernels that run are not interrupted */
-	LEAST_PERCENT = 2, /* of the window */
+	LEAST_TIMES = 10,    /* once is chance: kernels that run are not interrupted */
+	LEAST_PERCENT = 2,   /* of the window */
+	MOST_STREAMS = 1000, /* each is compared with all others */
 };
 
 /* What is looked up for each kernel. */
@@ -76,12 +77,13 @@ static bool has_own_order(const struct gt_trace *trace, gt_id stream)
 	return stream < trace->streams.count && trace->streams.rows[stream].flags == NON_BLOCKING;
 }
 
-static bool has_priorities(const struct gt_trace *trace)
+/* Whether the streams of a GPU have more than one. */
+static bool has_priorities(const struct gt_trace *trace, gt_id device)
 {
 	const struct gt_stream *first = NULL;
 
 	for (gt_id i = 0; i < trace->streams.count; i++) {
-		if (!has_own_order(trace, i))
+		if (!has_own_order(trace, i) || gt_stream_device(trace, i) != device)
 			continue;
 		if (first && trace->streams.rows[i].priority != first->priority)
 			return true;
@@ -179,8 +181,12 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	struct inverted inverted;
 	struct gt_advice_row *row;
 
-	if (!has_priorities(trace))
+	if (!has_priorities(trace, device))
 		return;
+	if (trace->streams.count > MOST_STREAMS) {
+		gt_advice_unasked(advice, "there are more streams than are looked at");
+		return;
+	}
 	inverted = inverted_of(trace, device);
 	if (inverted.times < LEAST_TIMES ||
 	    !gt_is_share(inverted.waited_ns, gt_facts_duration_ns(facts), LEAST_PERCENT))

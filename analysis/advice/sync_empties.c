@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/host_waits.h"
@@ -38,7 +40,7 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	const struct emptied emptied = emptied_by_waits(facts, device);
 	const uint64_t duration_ns = gt_facts_duration_ns(facts);
 	struct gt_advice_row *row;
-	const bool avoidable = emptied.avoidable > 0;
+	char avoidable[80] = "";
 	const char *function;
 
 	if (!facts->host_waits.has_gaps)
@@ -46,16 +48,17 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	if (emptied.waits < LEAST_WAITS || !gt_is_share(emptied.gap_ns, duration_ns, LEAST_PERCENT))
 		return;
 	function = gt_trace_text(facts->view->trace, emptied.longest->function);
+	if (emptied.avoidable)
+		snprintf(avoidable, sizeof(avoidable), " (%s of them avoidable)",
+		         gt_grouped(emptied.avoidable).text);
 	row = gt_advise(advice, GT_ADVICE_CHANGE,
-	                "GPU %lld ran dry in %s waits of the host and had nothing to do for %s, "
-	                "until what was asked for after them began; the longest was in %s. Ask for "
-	                "the next work before waiting, or let a stream wait for an event.%s%s%s",
-	                gt_advice_gpu(facts, device), gt_grouped(emptied.waits).text,
+	                "GPU %lld ran dry in %s waits of the host%s and had nothing to do for %s "
+	                "until its next work; the longest was in %s.",
+	                gt_advice_gpu(facts, device), gt_grouped(emptied.waits).text, avoidable,
 	                gt_advice_ns(emptied.gap_ns).text,
-	                *function ? function : "a call that is not recorded", avoidable ? " " : "",
-	                avoidable ? gt_grouped(emptied.avoidable).text : "",
-	                avoidable ? " of these waits the program could do without." : "");
-	if (avoidable)
+	                *function ? function : "a call that is not recorded");
+	row->hint = "Ask for the next work before waiting, or let a stream wait for an event.";
+	if (emptied.avoidable)
 		gt_advice_cite(row, "waits", "avoidable", "emptied", "%s",
 		               gt_grouped(emptied.avoidable).text);
 	gt_advice_cite(row, "waits", "meanwhile", "emptied", "%s", gt_grouped(emptied.waits).text);

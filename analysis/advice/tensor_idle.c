@@ -57,7 +57,7 @@ static void say_idle(const struct gt_heavy *heavy, struct gt_advice *advice, dou
 
 	(void)gt_heavy_cite_time(heavy, row);
 	gt_heavy_cite(heavy, row, GT_SHAPE_tensor_active_percent);
-	if (is_fp32(heavy) && gain > 0)
+	if (is_fp32(heavy) && gain > 0 && gain < 1)
 		gt_heavy_gain(heavy, row, gain,
 		              "time of the kernel, times 1 - peak of FP32 / peak of TF32");
 }

@@ -61,7 +61,7 @@ static double lost_ns(const struct gt_facts *facts, gt_id device, uint64_t reaso
 
 		if (span->reasons & reason)
 			sum_ns += (double)gt_covered_within(&facts->covered[device].kernels, when) *
-			          (1 - fmin(mhz / peak_mhz, 1));
+			          (1 - fmax(0, fmin(mhz / peak_mhz, 1)));
 	}
 	gt_measured_release(&measured);
 	return sum_ns;

@@ -33,7 +33,7 @@ static void look_at_accesses(const struct gt_heavy *heavy, struct gt_advice *adv
 	const double cycles = gt_heavy_cycles(heavy);
 	struct gt_advice_row *row;
 
-	if (!(each > COALESCED_SECTORS) ||
+	if (!(each > COALESCED_SECTORS) || isinf(each) ||
 	    !(sectors / SECTORS_A_CYCLE * 100 >= cycles * LEAST_PERCENT))
 		return;
 	row = gt_advise(advice, GT_ADVICE_CHANGE,

@@ -73,7 +73,8 @@ static void add_row(struct gt_result *result, const struct gt_advice *advice, si
 		gt_result_add_unknown(result);
 	else
 		gt_add_device(result, advice->facts->view->trace, row->device);
-	gt_result_add_format(result, "%s", row->text);
+	gt_result_add_format(result, "%s%s%s", row->text, row->hint ? " " : "",
+	                     row->hint ? row->hint : "");
 }
 
 static void add_advice(struct gt_result *result, const struct gt_advice *advice)
