@@ -15,8 +15,9 @@
 #include "model/trace.h"
 
 enum {
-	KINDS = 64,     /* numbers of kinds of waits that are known are below it */
-	SOME_WORK = 20, /* kernels, copies and fills: with fewer a stream more changes little */
+	KINDS = 64,      /* numbers of kinds of waits that are known are below it */
+	SOME_CALLS = 10, /* that allocate, or copies: rules say nothing of fewer */
+	SOME_WORK = 20,  /* kernels, copies and fills: with fewer a stream more changes little */
 };
 
 static void add(struct gt_amount *amount, uint64_t duration_ns, uint64_t bytes)
@@ -88,42 +89,26 @@ static uint64_t *new_counts(size_t count)
 	return counts;
 }
 
-/* Device by device: where it ran, and which copies ran beside nothing. */
-static void see_placing(struct gt_facts *facts)
+/* Who asks when kernels ran: that takes memory for each of them. */
+static bool wants_work(const struct gt_facts *facts)
 {
-	const size_t count = facts->view->trace->devices.count;
-	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
+	const struct gt_trace *trace = facts->view->trace;
 
-	memset(covers, 0, count * sizeof(*covers));
+	return facts->memory.count >= SOME_CALLS || trace->copies.count >= SOME_CALLS ||
+	       trace->counters.count > 0;
+}
+
+/* All that is kept by device; to be filled. */
+static void init_devices(struct gt_facts *facts, size_t count)
+{
+	facts->busy = gt_busy_of_devices(facts->view);
 	facts->alone_ns = new_counts(count);
 	facts->of_default_stream = new_counts(count);
 	facts->of_other_streams = new_counts(count);
-	gt_activity_walk_init_whole(&walk, facts->view->trace);
-	while (gt_activity_next(&walk, &activity)) {
-		if (activity.device >= count)
-			continue;
-		see_overlap(facts, covers, &activity);
-		see_streams(facts, &activity);
-	}
-	for (size_t i = 0; i < count; i++)
-		if (covers[i].covered_ns > facts->busy[i].kernels.covered_ns)
-			facts->alone_ns[i] =
-				covers[i].covered_ns - facts->busy[i].kernels.covered_ns;
-	gt_array_free(covers);
-}
-
-/* Device by device: what ran, and the gaps between. */
-static void see_activity(struct gt_facts *facts)
-{
-	const size_t count = facts->view->trace->devices.count;
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
-
-	facts->busy = gt_busy_of_devices(facts->view);
 	facts->idle = gt_allocate(count * sizeof(*facts->idle));
-	for (size_t i = 0; i < count; i++)
+	facts->work = gt_allocate(count * sizeof(*facts->work));
+	for (size_t i = 0; i < count; i++) {
+		facts->work[i] = (struct gt_covered){0};
 		facts->idle[i] = (struct gt_idle){
 			.largest_count = 1,
 			.parts = facts->view->trace->parts.rows,
@@ -131,13 +116,40 @@ static void see_activity(struct gt_facts *facts)
 			.totals = &facts->gaps,
 			.device = (gt_id)i,
 		};
+	}
+}
+
+/* Device by device: what ran and where, the gaps between, and which copies ran beside nothing. */
+static void see_activity(struct gt_facts *facts)
+{
+	const size_t count = facts->view->trace->devices.count;
+	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
+	const bool keeps_work = wants_work(facts);
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	memset(covers, 0, count * sizeof(*covers));
+	init_devices(facts, count);
 	gt_activity_walk_init_whole(&walk, facts->view->trace);
-	while (gt_activity_next(&walk, &activity))
-		if (activity.device < count)
-			gt_idle_see(&facts->idle[activity.device], &activity);
-	for (size_t i = 0; i < count; i++)
+	while (gt_activity_next(&walk, &activity)) {
+		if (activity.device >= count)
+			continue;
+		gt_idle_see(&facts->idle[activity.device], &activity);
+		see_overlap(facts, covers, &activity);
+		see_streams(facts, &activity);
+		if (keeps_work && gt_activity_is_work(activity.type))
+			gt_covered_add(&facts->work[activity.device],
+			               (struct gt_interval){activity.start_ns, activity.end_ns},
+			               activity.api_call);
+	}
+	for (size_t i = 0; i < count; i++) {
 		gt_idle_end(&facts->idle[i]);
+		if (covers[i].covered_ns > facts->busy[i].kernels.covered_ns)
+			facts->alone_ns[i] =
+				covers[i].covered_ns - facts->busy[i].kernels.covered_ns;
+	}
 	gt_gap_totals_sort(&facts->gaps);
+	gt_array_free(covers);
 }
 
 /* The sort that a call counts as; NULL: none. */
@@ -219,12 +231,11 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH, GT_FOLD_AUTO);
 	gt_memory_totals_init(&facts->allocated, view);
 	gt_memory_failures_init(&facts->not_allocated, view);
-	gt_host_waits_init(&facts->host_waits, view, GT_SMALL_READ_BYTES);
+	if (view->trace->syncs.count)
+		gt_host_waits_init(&facts->host_waits, view, GT_SMALL_READ_BYTES);
 	gt_shape_totals_init(&facts->shapes, view->trace);
-	facts->covered = gt_covered_devices(view->trace);
-	see_activity(facts);
-	see_placing(facts);
 	see_calls(facts);
+	see_activity(facts);
 	facts->loading_ns = gt_loading_ns(facts->view);
 	see_waits(facts);
 	see_copies(facts);
@@ -232,8 +243,11 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 
 void gt_facts_release(struct gt_facts *facts)
 {
-	for (size_t i = 0; i < facts->view->trace->devices.count; i++)
+	for (size_t i = 0; i < facts->view->trace->devices.count; i++) {
 		gt_idle_release(&facts->idle[i]);
+		gt_covered_release(&facts->work[i]);
+	}
+	gt_array_free(facts->work);
 	gt_array_free(facts->busy);
 	gt_array_free(facts->idle);
 	gt_gap_totals_release(&facts->gaps);
@@ -243,9 +257,9 @@ void gt_facts_release(struct gt_facts *facts)
 	gt_range_totals_release(&facts->ranges);
 	gt_memory_totals_release(&facts->allocated);
 	gt_memory_failures_release(&facts->not_allocated);
-	gt_host_waits_release(&facts->host_waits);
+	if (facts->view->trace->syncs.count)
+		gt_host_waits_release(&facts->host_waits);
 	gt_shape_totals_release(&facts->shapes);
-	gt_covered_devices_release(facts->covered, facts->view->trace);
 	gt_array_free(facts->alone_ns);
 	gt_array_free(facts->of_default_stream);
 	gt_array_free(facts->of_other_streams);

@@ -50,7 +50,7 @@ struct gt_facts {
 	struct gt_memory_totals allocated;
 	struct gt_memory_failures not_allocated;
 	struct gt_host_waits host_waits;
-	struct gt_covered_device *covered; /* by device */
+	struct gt_covered *work; /* by device: when it was busy; empty where no rule asks */
 	struct gt_shape_totals shapes;
 	/* By device, of copies between the first kernel and the last: time in which no kernel ran. */
 	uint64_t *alone_ns;

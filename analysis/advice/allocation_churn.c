@@ -48,7 +48,7 @@ static uint64_t covered_on_all(const struct gt_facts *facts, struct gt_interval 
 	uint64_t most_ns = 0;
 
 	for (size_t i = 0; i < facts->view->trace->devices.count; i++) {
-		const uint64_t ns = gt_covered_within(&facts->covered[i].kernels, when);
+		const uint64_t ns = gt_covered_within(&facts->work[i], when);
 
 		if (ns > most_ns)
 			most_ns = ns;

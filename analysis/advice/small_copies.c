@@ -36,7 +36,7 @@ static uint64_t own_ns(const struct gt_facts *facts, const struct gt_copy *copy)
 	call_ns = (uint64_t)(call->end_ns - call->start_ns);
 	if (copy->flags & GT_ASYNC)
 		return call_ns;
-	return call_ns - gt_covered_within(&facts->covered[copy->device].kernels,
+	return call_ns - gt_covered_within(&facts->work[copy->device],
 	                                   (struct gt_interval){call->start_ns, call->end_ns});
 }
 

@@ -60,7 +60,7 @@ static double lost_ns(const struct gt_facts *facts, gt_id device, uint64_t reaso
 		const double mhz = gt_measured_at(&measured, span->start_ns);
 
 		if (span->reasons & reason)
-			sum_ns += (double)gt_covered_within(&facts->covered[device].kernels, when) *
+			sum_ns += (double)gt_covered_within(&facts->work[device], when) *
 			          (1 - fmax(0, fmin(mhz / peak_mhz, 1)));
 	}
 	gt_measured_release(&measured);
