@@ -128,6 +128,11 @@ static void ask(struct gt_advice *advice, const struct gt_advice_rule *rule)
 
 	advice->rule = rule;
 	advice->device = GT_NONE;
+	if (rule->undisturbed && advice->facts->shapes.has_profiled) {
+		gt_advice_unasked(advice, "launches were profiled, and time passed otherwise: "
+		                          "record without --kernel-counters");
+		return;
+	}
 	if (rule->of_recording) {
 		rule->of_recording(advice->facts, advice);
 		return;

@@ -80,6 +80,9 @@ struct gt_advice_rule {
 	const char *summary; /* what it looks for, one line without a full stop */
 	const char *report;  /* that says more */
 	bool apart;          /* report summary leaves it to report advice */
+	/* It goes by how time passes, which launches that are run several times for counters
+	 * change. */
+	bool undisturbed;
 	/* One of the two: asked once, or for each device. */
 	void (*of_recording)(const struct gt_facts *facts, struct gt_advice *advice);
 	void (*of_device)(const struct gt_facts *facts, gt_id device, struct gt_advice *advice);

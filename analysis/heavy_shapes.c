@@ -69,7 +69,7 @@ void gt_heavy_cite(const struct gt_heavy *heavy, struct gt_advice_row *row,
 	if (heavy->total->sampled)
 		gt_advice_cite(row, "counters", "kernels", name, "%s: %s", heavy->name, value.text);
 	else
-		gt_advice_cite(row, "export", "kernel_counters", "value", "%s of %s: %s", name,
+		gt_advice_cite(row, "counters", "profiled_counters", "mean", "%s of %s: %s", name,
 		               heavy->name, value.text);
 }
 

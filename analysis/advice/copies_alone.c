@@ -39,5 +39,6 @@ const struct gt_advice_rule gt_advice_copies_alone = {
 	.name = "copies_alone",
 	.summary = "Copies that run while no kernel does",
 	.report = "copies",
+	.undisturbed = true,
 	.of_device = look,
 };

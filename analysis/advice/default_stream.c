@@ -37,5 +37,6 @@ const struct gt_advice_rule gt_advice_default_stream = {
 	.name = "default_stream",
 	.summary = "Kernels and copies that are all on the default stream",
 	.report = "streams",
+	.undisturbed = true,
 	.of_device = look,
 };

@@ -31,5 +31,6 @@ const struct gt_advice_rule gt_advice_graph_gaps = {
 	.name = "graph_gaps",
 	.summary = "Gaps between the nodes of a graph",
 	.report = "gaps",
+	.undisturbed = true,
 	.of_device = look,
 };

@@ -27,5 +27,6 @@ const struct gt_advice_rule gt_advice_late_start = {
 	.name = "late_start",
 	.summary = "A recording that begins long before the GPU is used",
 	.report = "gaps",
+	.undisturbed = true,
 	.of_device = look,
 };

@@ -52,5 +52,6 @@ const struct gt_advice_rule gt_advice_launch_bound = {
 	.name = "launch_bound",
 	.summary = "A GPU that is done before the next launch is there",
 	.report = "gaps",
+	.undisturbed = true,
 	.of_device = look,
 };

@@ -41,5 +41,6 @@ const struct gt_advice_rule gt_advice_left_alone = {
 	.name = "left_alone",
 	.summary = "A GPU that has nothing to do for long",
 	.report = "gaps",
+	.undisturbed = true,
 	.of_device = look,
 };

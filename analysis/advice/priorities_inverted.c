@@ -217,5 +217,6 @@ const struct gt_advice_rule gt_advice_priorities_inverted = {
 	.name = "priorities_inverted",
 	.summary = "Kernels of urgent streams that wait while less urgent ones begin",
 	.report = "streams",
+	.undisturbed = true,
 	.of_device = look,
 };

@@ -55,5 +55,6 @@ const struct gt_advice_rule gt_advice_quiet_range = {
 	.name = "quiet_range",
 	.summary = "A range of the program in which no GPU has anything to do",
 	.report = "ranges",
+	.undisturbed = true,
 	.of_recording = look,
 };

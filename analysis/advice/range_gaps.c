@@ -30,5 +30,6 @@ const struct gt_advice_rule gt_advice_range_gaps = {
 	.name = "range_gaps",
 	.summary = "A range of the program whose work has gaps",
 	.report = "ranges",
+	.undisturbed = true,
 	.of_recording = look,
 };

@@ -72,5 +72,6 @@ const struct gt_advice_rule gt_advice_sync_empties = {
 	.name = "sync_empties",
 	.summary = "Waits of the host in which the GPU runs out of work",
 	.report = "waits",
+	.undisturbed = true,
 	.of_device = look,
 };

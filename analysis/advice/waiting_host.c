@@ -26,5 +26,6 @@ const struct gt_advice_rule gt_advice_waiting_host = {
 	.name = "waiting_host",
 	.summary = "A program that goes as fast as the GPU",
 	.report = "waits",
+	.undisturbed = true,
 	.of_recording = look,
 };

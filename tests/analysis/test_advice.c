@@ -75,6 +75,17 @@ Test(advice, on_launches_is_not_given_for_waits)
 	done();
 }
 
+Test(advice, on_launches_is_not_given_for_replays)
+{
+	scene_begin(5000000);
+	add_kernels(101, 15);
+	trace.kernels.rows[50].flags = GT_PROFILED;
+	ask();
+	expect_silence("launch_bound");
+	cr_expect(ne(ptr, strstr(not_asked("launch_bound"), "launches were profiled"), NULL));
+	done();
+}
+
 Test(advice, is_silent_of_a_gpu_that_is_busy)
 {
 	scene_begin(1100000);
