@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs with a fault that report advice has a rule for, and the same without it: faults NAME [without].
- * Without a name it lists them. Prints a line of JSON with how long the program took from its first work to its last.
+ * Programs with a fault that report advice has a rule for, and the same without it: faults NAME
+ * [without]. Without a name it lists them. Prints a line of JSON with how long the program took
+ * from its first work to its last.
  */
 #include <cstdint>
 #include <cstdio>
@@ -61,7 +62,8 @@ __global__ void spin_alone(int us)
 __global__ void chase(const uint32_t *next, uint32_t *out, size_t count, int steps)
 {
 	extern __shared__ char room[];
-	uint32_t at = (uint32_t)((blockIdx.x * (size_t)blockDim.x + threadIdx.x) * 2654435761u % count);
+	uint32_t at =
+		(uint32_t)((blockIdx.x * (size_t)blockDim.x + threadIdx.x) * 2654435761u % count);
 
 	if (steps < 0)
 		room[threadIdx.x] = 1;
@@ -86,7 +88,8 @@ __global__ void read_apart(const uint32_t *from, uint32_t *out, size_t count, si
 
 	for (size_t round = 0; round < 64; round++)
 		sum += from[((size_t)(blockIdx.x * (size_t)blockDim.x + threadIdx.x) * stride +
-		             round * threads) % count];
+		             round * threads) %
+		            count];
 	if (sum == 0xdeadbeef)
 		*out = sum;
 }
