@@ -40,7 +40,7 @@ static size_t counter_of(const char *name)
 
 static void add(struct sum *sums, gt_id shape, size_t counter, double value, double weight)
 {
-	struct sum *sum = &sums[shape * GT_SHAPE_COUNTERS + counter];
+	struct sum *sum = &sums[(size_t)shape * GT_SHAPE_COUNTERS + counter];
 
 	sum->value += value * weight;
 	sum->weight += weight;
