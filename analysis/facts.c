@@ -57,14 +57,24 @@ static bool is_default_stream(const struct gt_trace *trace, gt_id stream)
 	       trace->contexts.rows[row->context].null_stream == row->number;
 }
 
-/* What kernels and copies covered together between the first kernel and the last. */
+/* Between the host and a GPU: copies inside of a GPU need its memory as kernels do. */
+static bool is_host_copy(const struct gt_trace *trace, const struct gt_activity *activity)
+{
+	const gt_count kind = trace->copies.rows[activity->row].kind;
+
+	return kind == GT_COPY_HOST_TO_DEVICE || kind == GT_COPY_DEVICE_TO_HOST ||
+	       kind == GT_COPY_HOST_TO_ARRAY || kind == GT_COPY_ARRAY_TO_HOST;
+}
+
+/* What kernels and copies of the host covered together between the first kernel and the last. */
 static void see_overlap(const struct gt_facts *facts, struct gt_cover *covers,
                         const struct gt_activity *activity)
 {
 	const struct gt_cover *kernels = &facts->busy[activity->device].kernels;
 	struct gt_interval when = {activity->start_ns, activity->end_ns};
 
-	if (activity->type == GT_ACTIVITY_FILL || !kernels->begun)
+	if (activity->type == GT_ACTIVITY_FILL || !kernels->begun ||
+	    (activity->type == GT_ACTIVITY_COPY && !is_host_copy(facts->view->trace, activity)))
 		return;
 	when.start_ns = when.start_ns > kernels->start_ns ? when.start_ns : kernels->start_ns;
 	when.end_ns = when.end_ns < kernels->end_ns ? when.end_ns : kernels->end_ns;

@@ -52,7 +52,7 @@ struct gt_facts {
 	struct gt_host_waits host_waits;
 	struct gt_covered *work; /* by device: when it was busy; empty where no rule asks */
 	struct gt_shape_totals shapes;
-	/* By device, of copies between the first kernel and the last: time in which no kernel ran. */
+	/* By device, of the host's copies between first and last kernel: time without a kernel. */
 	uint64_t *alone_ns;
 	uint64_t *of_default_stream; /* by device: kernels, copies and fills on default streams */
 	uint64_t *of_other_streams;  /* by device: and on others, or on ones that are not known */
@@ -77,8 +77,8 @@ uint64_t gt_facts_duration_ns(const struct gt_facts *facts);
 bool gt_facts_on_default_stream(const struct gt_facts *facts, gt_id device);
 
 /* How to say what overlapping these copies would bring. */
-#define GT_ALONE_HOW                                                                               \
-	"copies between the first and the last kernel while none ran, or the kernels' time if "    \
+#define GT_ALONE_HOW                                                                                        \
+	"copies of the host between the first and the last kernel while none ran, or the kernels' time if " \
 	"that is less"
 
 #endif

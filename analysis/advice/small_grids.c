@@ -28,8 +28,8 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 		return;
 	row = gt_advise(
 		advice, GT_ADVICE_CHANGE,
-		"%s has %s %s for the %u multiprocessors of GPU %lld, and nothing ran beside "
-		"it. More blocks, or kernels that do not need each other on several streams, "
+		"%s has %s %s for the %u multiprocessors of GPU %lld, and hardly anything ran "
+		"beside it. More blocks, or kernels that do not need each other on several streams, "
 		"would use the rest.",
 		heavy->name, gt_grouped((uint64_t)blocks).text,
 		gt_plural((uint64_t)blocks, "block", "blocks"), heavy->device->sm_count,

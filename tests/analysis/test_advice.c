@@ -336,6 +336,19 @@ Test(advice, on_copies_is_not_given_where_nothing_could_run_beside_them)
 	done();
 }
 
+Test(advice, on_copies_is_not_given_for_those_inside_of_a_gpu)
+{
+	scene_begin(2000000);
+	add_copying_steps(20, GT_MEMORY_DEVICE);
+	leave_default_stream();
+	for (size_t i = 0; i < trace.copies.count; i++)
+		trace.copies.rows[i].kind = GT_COPY_DEVICE_TO_DEVICE;
+	ask();
+	expect_silence("copies_alone");
+	expect_silence("default_stream");
+	done();
+}
+
 Test(advice, on_copies_is_not_given_where_they_overlap)
 {
 	const int steps = 20;
