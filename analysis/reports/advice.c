@@ -186,6 +186,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_advice = {
 	.name = "advice",
-	.summary = "What could be done to make the program faster, and what that would bring",
+	.summary = "What could be faster, why, and what that would bring",
 	.run = run,
 };
