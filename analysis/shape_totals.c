@@ -176,6 +176,7 @@ void gt_shape_totals_init(struct gt_shape_totals *totals, const struct gt_trace 
 	*totals = (struct gt_shape_totals){
 		.rows = gt_allocate(trace->launch_shapes.count * sizeof(*totals->rows)),
 		.count = trace->launch_shapes.count,
+		.has_profiled = trace->profiled_launches.count > 0,
 		.device_ns = gt_allocate(trace->devices.count * sizeof(*totals->device_ns)),
 	};
 	memset(totals->device_ns, 0, trace->devices.count * sizeof(*totals->device_ns));

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analysis/check_advice.h"
+#include "analysis/shape_totals.h"
 #include "base/strings.h"
 #include "model/ceilings.h"
 #include "model/kernel_names.h"
@@ -20,6 +21,23 @@ static void begin(gt_count blocks, gt_count threads)
 static struct gt_launch_shape *launched(void)
 {
 	return &trace.launch_shapes.rows[shape];
+}
+
+/* Counters that rules go by are those that run --kernel-counters reads. */
+Test(advice, goes_by_counters_that_there_are)
+{
+	static const char *const known[] = {
+#define COUNTER(name, unit, sets, metric, help) #name,
+#include "format/kernel_counters.def"
+	};
+
+	for (int i = 0; i < GT_SHAPE_COUNTERS; i++) {
+		bool found = false;
+
+		for (size_t j = 0; j < GT_COUNT_OF(known); j++)
+			found |= strcmp(known[j], gt_shape_counter_name(i)) == 0;
+		cr_expect(found, "there is no counter %s", gt_shape_counter_name(i));
+	}
 }
 
 /* What a hardware counter said of the kernel's launch. */
@@ -324,6 +342,34 @@ Test(advice, on_tensor_cores_says_what_to_measure_of_fp32_alone)
 		gt_strings_add(trace.strings, "gemm 128x64 tn tf32 (cutlass sm80)");
 	ask_again();
 	expect_silence("tensor_idle");
+	done();
+}
+
+/* Whether a report has that table and column. */
+static bool has_column(const char *report, const char *table, const char *column)
+{
+	const struct gt_section *section;
+	struct gt_result result;
+	bool found = false;
+
+	run_report(&result, report, &trace);
+	section = gt_result_find(&result, table);
+	for (size_t i = 0; section && i < section->heading_count; i++)
+		found |= strcmp(section->headings[i].name, column) == 0;
+	gt_result_release(&result);
+	return found;
+}
+
+Test(advice, names_where_counters_are_shown)
+{
+	begin(13200, 256);
+	measure("dram_throughput_percent", 90);
+	ask();
+	cr_assert(eq(sz, row_count(&advice, "evidence"), 2));
+	for (size_t i = 0; i < 2; i++)
+		cr_expect(has_column(cell(&advice, "evidence", i, "report")->text,
+		                     cell(&advice, "evidence", i, "table")->text,
+		                     cell(&advice, "evidence", i, "column")->text));
 	done();
 }
 

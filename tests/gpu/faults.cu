@@ -351,7 +351,7 @@ static void bank_conflicts(bool faulty)
 
 static void memory_roof(bool faulty)
 {
-	const size_t bytes = faulty ? (size_t)4 << 30 : (size_t)8 << 20; /* or in the L2 cache */
+	const size_t bytes = faulty ? (size_t)512 << 20 : (size_t)8 << 20; /* or in the L2 cache */
 	uint4 *from = (uint4 *)on_device(bytes);
 	uint4 *to = (uint4 *)on_device(bytes);
 
