@@ -29,6 +29,7 @@
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/recording.h"
+#include "cli/run/calibration.h"
 #include "cli/run/claim.h"
 #include "cli/run/environment.h"
 #include "cli/run/library.h"
@@ -665,6 +666,7 @@ static void undo(struct run *run)
 	struct gt_error err = {0};
 
 	gt_manifest_remove(&run->manifest, run->folder);
+	gt_calibration_remove(run->folder, run->manifest.calibration);
 	if (gt_python_is_wanted(&run->python))
 		gt_python_remove(run->folder);
 	if (gt_claim_drop(&run->claim, &err) < 0)
@@ -679,6 +681,17 @@ static void listen_to(struct run *run)
 		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.name);
 	else
 		gt_environment_unset(&run->environment, "GPUTRACE_RUN");
+}
+
+/* The program runs without it all the same. */
+static void add_calibration(struct run *run)
+{
+	char name[NAME_MAX + 1];
+	struct gt_error err = {0};
+
+	if (gt_calibration_add(run->folder, name, sizeof(name), &err) < 0)
+		gt_say("%s", err.text);
+	gt_manifest_set_calibration(&run->manifest, name);
 }
 
 /* Everything before the program; nothing is left behind when it fails. */
@@ -701,6 +714,8 @@ static int prepare(struct run *run, struct gt_error *err)
 	result = check_settings(run, err);
 	if (result == 0)
 		result = set_folder(run, err);
+	if (result == 0)
+		add_calibration(run);
 	if (result == 0)
 		result = gt_manifest_save(&run->manifest, run->folder, err);
 	if (result == 0)
