@@ -29,7 +29,7 @@ for command in $commands; do
 	status=0
 	lines=$("$gputrace" "$command" --no-such-option 2>&1 >/dev/null | wc -l) || status=$?
 	[ "$lines" -eq 1 ] || fail "$command complains in $lines lines"
-	"$gputrace" "$command" 2>/dev/null && fail "$command is content without an operand"
+	[ "$command" = calibrate ] || ! "$gputrace" "$command" >/dev/null 2>&1 || fail "$command is content without an operand"
 done
 
 # wide WORD...: the longest line of a help, in columns
