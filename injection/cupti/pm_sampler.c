@@ -196,11 +196,14 @@ bool gt_pm_property_of(const struct gt_pm_sampler *sampler, const char *metric,
 	return true;
 }
 
-/* One by one: a name that CUPTI does not know makes it refuse all that come with it. */
-static bool add_metric(const struct gt_pm_sampler *sampler, const char *metric)
+/*
+ * All in one call: what comes in calls of its own CUPTI puts into passes of its own. A call that it
+ * refuses leaves the host object of no use.
+ */
+static bool add_metrics(struct gt_pm_sampler *sampler)
 {
-	struct gt_pm_host_add params =
-		PARAMS(host_add, .host = sampler->host, .metrics = &metric, .count = 1);
+	struct gt_pm_host_add params = PARAMS(host_add, .host = sampler->host,
+	                                      .metrics = sampler->metrics, .count = sampler->count);
 
 	return sampler->pm->cuptiProfilerHostConfigAddMetrics(&params) == CUPTI_SUCCESS;
 }
@@ -233,75 +236,91 @@ static size_t count_passes(struct gt_pm_sampler *sampler)
 	return params.passes;
 }
 
-/* A host object that has the sampler's metrics and nothing else. */
-static int begin_again(struct gt_pm_sampler *sampler, struct gt_error *err)
+/*
+ * A host object that has the sampler's metrics and nothing else. Passes that they need together, 0
+ * when CUPTI does not know one of them; negative: there can be none for this GPU.
+ */
+static int schedule(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
 	int result;
 
 	end_host(sampler);
 	result = begin_host(sampler, err);
-	for (size_t i = 0; i < sampler->count && result == 0; i++)
-		(void)add_metric(sampler, sampler->metrics[i]);
-	return result;
+	if (result < 0)
+		return result;
+	return add_metrics(sampler) ? (int)count_passes(sampler) : 0;
 }
 
-static void add_known(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, size_t count)
+/* Whether the metric can be sampled when it is added to those that were taken before. */
+static int try_metric(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted,
+                      struct gt_error *err)
 {
-	struct gt_pm_property property;
+	int passes = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		wanted[i].outcome = GT_PM_UNKNOWN;
-		if (!gt_pm_property_of(sampler, wanted[i].metric, &property))
-			continue;
-		if (sampler->count == GT_PM_METRICS) {
-			wanted[i].outcome = GT_PM_NO_ROOM;
-			continue;
-		}
-		if (!add_metric(sampler, wanted[i].metric))
-			continue;
-		wanted[i].outcome = GT_PM_TAKEN;
-		sampler->metrics[sampler->count++] = wanted[i].metric;
+	if (sampler->count < GT_PM_METRICS) {
+		sampler->metrics[sampler->count++] = wanted->metric;
+		passes = schedule(sampler, err);
+		sampler->count -= passes != 1;
 	}
+	wanted->outcome = passes == 1 ? GT_PM_TAKEN : GT_PM_NO_ROOM;
+	return passes;
 }
 
-/* All at once would take several passes: as many of them, in order, as fit into one. */
+/* A metric that CUPTI does not take with others may be one that it does not know at all. */
+static int tell_apart(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted,
+                      struct gt_error *err)
+{
+	const size_t count = sampler->count;
+	const char *first = sampler->metrics[0];
+	int passes;
+
+	sampler->metrics[0] = wanted->metric;
+	sampler->count = 1;
+	passes = schedule(sampler, err);
+	if (passes == 0)
+		wanted->outcome = GT_PM_UNKNOWN;
+	sampler->metrics[0] = first;
+	sampler->count = count;
+	return passes;
+}
+
+/*
+ * In order, as many as fit into one pass. It takes some milliseconds for each, as CUPTI has no way
+ * to take back a metric.
+ */
 static int fit_into_pass(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, size_t count,
                          struct gt_error *err)
 {
-	int result = 0;
+	bool taken = false; /* one of those that stand in for each other */
 
 	sampler->count = 0;
-	for (size_t i = 0; i < count && result == 0; i++) {
-		if (wanted[i].outcome != GT_PM_TAKEN)
+	for (size_t i = 0; i < count; i++) {
+		int passes;
+
+		if (wanted[i].instead && taken) {
+			wanted[i].outcome = GT_PM_UNUSED;
 			continue;
-		sampler->metrics[sampler->count++] = wanted[i].metric;
-		result = begin_again(sampler, err);
-		if (result < 0 || count_passes(sampler) == 1)
-			continue;
-		wanted[i].outcome = GT_PM_NO_ROOM;
-		sampler->count--;
+		}
+		passes = try_metric(sampler, &wanted[i], err);
+		taken = passes == 1;
+		if (passes == 0)
+			passes = tell_apart(sampler, &wanted[i], err);
+		if (passes < 0)
+			return passes;
 	}
-	return result < 0 ? result : begin_again(sampler, err);
+	return sampler->count > 0 ? schedule(sampler, err) : 0;
 }
 
 static int choose(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, size_t count,
                   struct gt_error *err)
 {
-	int result = begin_host(sampler, err);
+	const int passes = fit_into_pass(sampler, wanted, count, err);
 
-	if (result < 0)
-		return result;
-	add_known(sampler, wanted, count);
-	if (sampler->count > 0 && count_passes(sampler) != 1)
-		result = fit_into_pass(sampler, wanted, count, err);
-	if (result < 0)
-		return result;
+	if (passes < 0)
+		return passes;
 	if (sampler->count == 0)
 		return gt_fail(err, ENOTSUP,
 		               "no counters of GPU %u: it has none of those that were asked for",
-		               sampler->device);
-	if (!make_config(sampler))
-		return gt_fail(err, ENOMEM, "no counters of GPU %u: they cannot be scheduled",
 		               sampler->device);
 	return 0;
 }

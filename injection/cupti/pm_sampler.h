@@ -45,10 +45,12 @@ enum gt_pm_outcome {
 	GT_PM_TAKEN,
 	GT_PM_UNKNOWN, /* the chip has none of that name */
 	GT_PM_NO_ROOM, /* it does not fit into one pass with those before it */
+	GT_PM_UNUSED,  /* one that it stands in for is sampled */
 };
 
 struct gt_pm_wanted {
 	const char *metric; /* as long as the sampler lives */
+	bool instead;       /* of the one before it in the list, where that one cannot be sampled */
 	enum gt_pm_outcome outcome;
 };
 

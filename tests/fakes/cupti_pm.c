@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,8 @@ static const struct metric {
          0, 1},
 	{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "percent",
          "# of cycles where the tensor pipe was active", 25, 0, 1},
-	{"lts__t_sector_hit_rate.pct", "percent", "proportion of L2 sector lookups that hit", 0, 30,
-         1},
+	{"LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct", "percent",
+         "proportion of L2 sector lookups that hit", 0, 30, 1},
 	{"pcie__read_bytes.sum", "bytes", "# of bytes read over PCIe", 0, 1, 0},
 	{"pcie__write_bytes.sum", "bytes", "# of bytes written over PCIe", 0, 2, 0},
 	{"gpc__cycles_elapsed.avg", "cycles", "# of cycles elapsed on GPC", 0, 1.98, 0},
@@ -50,6 +51,13 @@ static const struct metric {
 struct CUpti_Profiler_Host_Object {
 	const struct metric *metrics[MOST_METRICS];
 	size_t count;
+	size_t calls; /* in which they came */
+	int broken;   /* by a call that was refused */
+};
+
+struct config {
+	size_t count;
+	size_t calls;
 };
 
 struct CUpti_PmSampling_Object {
@@ -78,6 +86,8 @@ struct image {
 
 static CUpti_PmSampling_Object samplers[MOST_DEVICES];
 static atomic_uint decodes;
+static pid_t sampling_pid;
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
 
 /* As the real one: what the caller does not say it has, it does not have. */
 #define KNOWS(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)
@@ -170,6 +180,7 @@ cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Par
 	return CUPTI_SUCCESS;
 }
 
+/* As the real one: it is of no use after a name that it does not know. */
 CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *params)
 {
 	CUpti_Profiler_Host_Object *host = params ? params->pHostObject : NULL;
@@ -177,45 +188,56 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetri
 	if (!KNOWS(params, CUpti_Profiler_Host_ConfigAddMetrics_Params) || !host ||
 	    params->numMetrics > MOST_METRICS - host->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (host->broken)
+		return CUPTI_ERROR_UNKNOWN;
 	for (size_t i = 0; i < params->numMetrics; i++)
 		if (!find(params->ppMetricNames[i]))
-			return CUPTI_ERROR_INVALID_PARAMETER;
+			host->broken = 1;
+	if (host->broken)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	host->calls++;
 	for (size_t i = 0; i < params->numMetrics; i++)
 		host->metrics[host->count++] = find(params->ppMetricNames[i]);
 	return CUPTI_SUCCESS;
 }
 
-/* The image is the number of metrics. */
+/* The image says how many metrics there are, and in how many calls they came. */
 CUptiResult
 cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_GetConfigImageSize_Params) || !params->pHostObject)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	params->configImageSize = sizeof(size_t);
+	params->configImageSize = sizeof(struct config);
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *params)
 {
+	struct config config;
+
 	if (!KNOWS(params, CUpti_Profiler_Host_GetConfigImage_Params) || !params->pHostObject ||
-	    params->configImageSize < sizeof(size_t))
+	    params->configImageSize < sizeof(config))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	memcpy(params->pConfigImage, &params->pHostObject->count, sizeof(size_t));
+	config = (struct config){params->pHostObject->count, params->pHostObject->calls};
+	memcpy(params->pConfigImage, &config, sizeof(config));
 	return CUPTI_SUCCESS;
 }
 
+/* As the real one: what comes in a call of its own has a pass of its own. */
 static size_t passes_of(const uint8_t *config)
 {
-	size_t count;
+	struct config of;
+	size_t passes;
 
-	memcpy(&count, config, sizeof(count));
-	return (count + fake_script.pm_room - 1) / fake_script.pm_room;
+	memcpy(&of, config, sizeof(of));
+	passes = (of.count + fake_script.pm_room - 1) / fake_script.pm_room;
+	return of.calls > passes ? of.calls : passes;
 }
 
 CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_GetNumOfPasses_Params) ||
-	    params->configImageSize < sizeof(size_t))
+	    params->configImageSize < sizeof(struct config))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	params->numOfPasses = passes_of(params->pConfigImage);
 	return CUPTI_SUCCESS;
@@ -264,7 +286,7 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 		params && params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
 
 	if (!KNOWS(params, CUpti_PmSampling_SetConfig_Params) || !sampler || !sampler->enabled ||
-	    params->configSize < sizeof(size_t) || params->hardwareBufferSize == 0 ||
+	    params->configSize < sizeof(struct config) || params->hardwareBufferSize == 0 ||
 	    params->samplingInterval == 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (by_time && fake_script.pm_by_clock)
@@ -278,6 +300,23 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 	return CUPTI_SUCCESS;
 }
 
+/*
+ * As the real one: what it has made for sampling ends the program when it is unmade at work. Not so
+ * in a forked child, nor while a call hangs: what the real one does then is not known.
+ */
+static void end_sampling(void)
+{
+	for (size_t i = 0; i < MOST_DEVICES; i++)
+		if (samplers[i].running && sampling_pid == getpid() && !fake_script.pm_hang)
+			abort();
+}
+
+static void register_end(void)
+{
+	sampling_pid = getpid();
+	(void)atexit(end_sampling);
+}
+
 CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *params)
 {
 	CUpti_PmSampling_Object *sampler = params ? params->pPmSamplingObject : NULL;
@@ -286,6 +325,7 @@ CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *params)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (!sampler->configured || sampler->running)
 		return CUPTI_ERROR_INVALID_OPERATION;
+	(void)pthread_once(&begun, register_end);
 	sampler->running = sampler->first = 1;
 	sampler->stuck = 0;
 	sampler->start_ns = fake_realtime_ns();
