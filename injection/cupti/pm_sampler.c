@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
-#include <sys/mman.h>
 
 #include "base/error.h"
 #include "injection/cupti/cupti.h"
@@ -13,8 +12,7 @@
 #define IMAGE_SAMPLES  1024               /* that are decoded at a time */
 #define ROUNDS         64                 /* of decoding, in one call */
 
-enum { RANGE_OF_PM = 1 }; /* CUPTI_PROFILER_TYPE_PM_SAMPLING */
-enum { API_OF_PM = 3 };   /* CUPTI_PROFILER_PM_SAMPLING */
+enum { API_OF_PM = 3 }; /* CUPTI_PROFILER_PM_SAMPLING */
 enum { CLOCK_INTERVAL = 0, TIME_INTERVAL = 1, KEEP_OLDEST = 0, DATA_FULL = 1 };
 enum { UNSUPPORTED = 1, DISABLED = 2 };
 
@@ -32,7 +30,7 @@ enum { UNSUPPORTED = 1, DISABLED = 2 };
 
 bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti)
 {
-	bool whole = true;
+	bool whole = gt_profiler_open(&pm->profiler, cupti->handle);
 
 	pm->cupti = cupti;
 	/* POSIX gives functions out as void pointers; C has no cast for that. */
@@ -41,26 +39,6 @@ bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti)
 	whole = whole && pm->function;
 #include "injection/cupti/pm_calls.def"
 	return whole;
-}
-
-/* Memory of our own: how much is needed CUPTI alone knows. */
-static bool take(struct gt_pm_block *block, size_t size)
-{
-	void *at = MAP_FAILED;
-
-	if (size > 0)
-		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
-		return false;
-	*block = (struct gt_pm_block){at, size};
-	return true;
-}
-
-static void give_back(struct gt_pm_block *block)
-{
-	if (block->bytes)
-		(void)munmap(block->bytes, block->size);
-	*block = (struct gt_pm_block){0};
 }
 
 /* What an answer of CUPTI means for who runs the program; NULL: nothing that has a name. */
@@ -110,10 +88,10 @@ static int refuse(const struct gt_pm_sampler *sampler, const char *call, CUptiRe
 /* CUPTI's own verdict, where it has one. */
 static int check_support(const struct gt_pm_sampler *sampler, CUdevice device, struct gt_error *err)
 {
-	struct gt_pm_device_supported params =
-		PARAMS(device_supported, .device = device, .api = API_OF_PM);
+	struct gt_profiler_device_supported params =
+		GT_PROFILER_PARAMS(device_supported, .device = device, .api = API_OF_PM);
 
-	if (sampler->pm->cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS ||
+	if (sampler->pm->profiler.cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS ||
 	    (params.supported != UNSUPPORTED && params.supported != DISABLED))
 		return 0;
 	if (params.vgpu == DISABLED)
@@ -140,184 +118,43 @@ static int check_support(const struct gt_pm_sampler *sampler, CUdevice device, s
  */
 static int ask_availability(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
-	struct gt_pm_pm_availability params = PARAMS(pm_availability, .device = sampler->device);
-	CUptiResult result = sampler->pm->cuptiPmSamplingGetCounterAvailability(&params);
+	const CUptiResult result = (CUptiResult)gt_profiler_availability(
+		&sampler->pm->profiler, sampler->device, &sampler->availability);
 
-	if (result == CUPTI_SUCCESS && take(&sampler->availability, params.bytes)) {
-		params.image = sampler->availability.bytes;
-		result = sampler->pm->cuptiPmSamplingGetCounterAvailability(&params);
-	}
-	if (result == CUPTI_SUCCESS)
-		return 0;
-	give_back(&sampler->availability);
-	return reason_of(result) ? refuse(sampler, "", result, err) : 0;
+	return result != CUPTI_SUCCESS && reason_of(result) ? refuse(sampler, "", result, err) : 0;
 }
 
-static void end_host(struct gt_pm_sampler *sampler)
+static int name_chip(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
-	struct gt_pm_host_deinitialize params = PARAMS(host_deinitialize, .host = sampler->host);
-
-	if (sampler->host)
-		(void)sampler->pm->cuptiProfilerHostDeinitialize(&params);
-	sampler->host = NULL;
-}
-
-static int begin_host(struct gt_pm_sampler *sampler, struct gt_error *err)
-{
-	struct gt_pm_chip_name chip = PARAMS(chip_name, .device = sampler->device);
-	struct gt_pm_host_initialize params = PARAMS(host_initialize, .type = RANGE_OF_PM);
-	CUptiResult result = sampler->pm->cuptiDeviceGetChipName(&chip);
+	struct gt_profiler_chip_name params =
+		GT_PROFILER_PARAMS(chip_name, .device = sampler->device);
+	const CUptiResult result =
+		(CUptiResult)sampler->pm->profiler.cuptiDeviceGetChipName(&params);
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiDeviceGetChipName", result, err);
-	params.chip = chip.name;
-	params.availability = sampler->availability.bytes;
-	result = sampler->pm->cuptiProfilerHostInitialize(&params);
-	if (result != CUPTI_SUCCESS)
-		return gt_fail(err, ENOTSUP,
-		               "no counters of GPU %u: this libcupti does not know the chip %s",
-		               sampler->device, chip.name ? chip.name : "that it has");
-	sampler->host = params.host;
+	sampler->chip = (struct gt_chip){
+		.profiler = &sampler->pm->profiler,
+		.name = params.name,
+		.way = GT_CHIP_SAMPLES,
+		.availability = sampler->availability.bytes,
+	};
 	return 0;
 }
 
-bool gt_pm_property_of(const struct gt_pm_sampler *sampler, const char *metric,
-                       struct gt_pm_property *property)
-{
-	struct gt_pm_host_properties params =
-		PARAMS(host_properties, .host = sampler->host, .metric = metric);
-
-	if (sampler->pm->cuptiProfilerHostGetMetricProperties(&params) != CUPTI_SUCCESS)
-		return false;
-	*property = (struct gt_pm_property){
-		.unit = params.unit ? params.unit : "",
-		.help = params.description ? params.description : "",
-	};
-	return true;
-}
-
-/*
- * All in one call: what comes in calls of its own CUPTI puts into passes of its own. A call that it
- * refuses leaves the host object of no use.
- */
-static bool add_metrics(struct gt_pm_sampler *sampler)
-{
-	struct gt_pm_host_add params = PARAMS(host_add, .host = sampler->host,
-	                                      .metrics = sampler->metrics, .count = sampler->count);
-
-	return sampler->pm->cuptiProfilerHostConfigAddMetrics(&params) == CUPTI_SUCCESS;
-}
-
-static bool make_config(struct gt_pm_sampler *sampler)
-{
-	struct gt_pm_host_config_size size = PARAMS(host_config_size, .host = sampler->host);
-	struct gt_pm_host_config config = PARAMS(host_config, .host = sampler->host);
-
-	give_back(&sampler->config);
-	if (sampler->pm->cuptiProfilerHostGetConfigImageSize(&size) != CUPTI_SUCCESS ||
-	    !take(&sampler->config, size.bytes))
-		return false;
-	config.bytes = sampler->config.size;
-	config.image = sampler->config.bytes;
-	return sampler->pm->cuptiProfilerHostGetConfigImage(&config) == CUPTI_SUCCESS;
-}
-
-/* Passes that the metrics need together; 0: CUPTI does not say. */
-static size_t count_passes(struct gt_pm_sampler *sampler)
-{
-	struct gt_pm_host_passes params = PARAMS(host_passes, .bytes = 0);
-
-	if (!make_config(sampler))
-		return 0;
-	params.bytes = sampler->config.size;
-	params.image = sampler->config.bytes;
-	if (sampler->pm->cuptiProfilerHostGetNumOfPasses(&params) != CUPTI_SUCCESS)
-		return 0;
-	return params.passes;
-}
-
-/*
- * A host object that has the sampler's metrics and nothing else. Passes that they need together, 0
- * when CUPTI does not know one of them; negative: there can be none for this GPU.
- */
-static int schedule(struct gt_pm_sampler *sampler, struct gt_error *err)
-{
-	int result;
-
-	end_host(sampler);
-	result = begin_host(sampler, err);
-	if (result < 0)
-		return result;
-	return add_metrics(sampler) ? (int)count_passes(sampler) : 0;
-}
-
-/* Whether the metric can be sampled when it is added to those that were taken before. */
-static int try_metric(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted,
-                      struct gt_error *err)
-{
-	int passes = 0;
-
-	if (sampler->count < GT_PM_METRICS) {
-		sampler->metrics[sampler->count++] = wanted->metric;
-		passes = schedule(sampler, err);
-		sampler->count -= passes != 1;
-	}
-	wanted->outcome = passes == 1 ? GT_PM_TAKEN : GT_PM_NO_ROOM;
-	return passes;
-}
-
-/* A metric that CUPTI does not take with others may be one that it does not know at all. */
-static int tell_apart(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted,
-                      struct gt_error *err)
-{
-	const size_t count = sampler->count;
-	const char *first = sampler->metrics[0];
-	int passes;
-
-	sampler->metrics[0] = wanted->metric;
-	sampler->count = 1;
-	passes = schedule(sampler, err);
-	if (passes == 0)
-		wanted->outcome = GT_PM_UNKNOWN;
-	sampler->metrics[0] = first;
-	sampler->count = count;
-	return passes;
-}
-
-/*
- * In order, as many as fit into one pass. It takes some milliseconds for each, as CUPTI has no way
- * to take back a metric.
- */
-static int fit_into_pass(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, size_t count,
-                         struct gt_error *err)
-{
-	bool taken = false; /* one of those that stand in for each other */
-
-	sampler->count = 0;
-	for (size_t i = 0; i < count; i++) {
-		int passes;
-
-		if (wanted[i].instead && taken) {
-			wanted[i].outcome = GT_PM_UNUSED;
-			continue;
-		}
-		passes = try_metric(sampler, &wanted[i], err);
-		taken = passes == 1;
-		if (passes == 0)
-			passes = tell_apart(sampler, &wanted[i], err);
-		if (passes < 0)
-			return passes;
-	}
-	return sampler->count > 0 ? schedule(sampler, err) : 0;
-}
-
-static int choose(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, size_t count,
+static int choose(struct gt_pm_sampler *sampler, struct gt_metric_wanted *wanted, size_t count,
                   struct gt_error *err)
 {
-	const int passes = fit_into_pass(sampler, wanted, count, err);
+	const int result = name_chip(sampler, err);
 
-	if (passes < 0)
-		return passes;
+	if (result < 0)
+		return result;
+	if (gt_chip_fit(&sampler->chip, wanted, count, sampler->metrics, GT_PM_METRICS,
+	                &sampler->count) < 0)
+		return gt_fail(err, ENOTSUP,
+		               "no counters of GPU %u: this libcupti does not know the chip %s",
+		               sampler->device,
+		               sampler->chip.name ? sampler->chip.name : "that it has");
 	if (sampler->count == 0)
 		return gt_fail(err, ENOTSUP,
 		               "no counters of GPU %u: it has none of those that were asked for",
@@ -345,9 +182,10 @@ static int enable(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
 	struct gt_pm_pm_enable params = PARAMS(pm_enable, .device = sampler->device);
 	struct gt_pm_pm_config config =
-		PARAMS(pm_config, .bytes = sampler->config.size, .image = sampler->config.bytes,
-	               .buffer_bytes = HARDWARE_BYTES, .interval = sampler->interval_ns,
-	               .trigger = TIME_INTERVAL, .append = KEEP_OLDEST);
+		PARAMS(pm_config, .bytes = sampler->chip.config.size,
+	               .image = sampler->chip.config.bytes, .buffer_bytes = HARDWARE_BYTES,
+	               .interval = sampler->interval_ns, .trigger = TIME_INTERVAL,
+	               .append = KEEP_OLDEST);
 	CUptiResult result = sampler->pm->cuptiPmSamplingEnable(&params);
 
 	if (result != CUPTI_SUCCESS)
@@ -378,7 +216,7 @@ static int make_data(struct gt_pm_sampler *sampler, struct gt_error *err)
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiPmSamplingGetCounterDataSize", result, err);
-	if (!take(&sampler->data, params.bytes))
+	if (!gt_image_take(&sampler->data, params.bytes))
 		return gt_fail(err, ENOMEM, "no counters of GPU %u: there is no memory for them",
 		               sampler->device);
 	result = clear_data(sampler);
@@ -389,19 +227,13 @@ static int make_data(struct gt_pm_sampler *sampler, struct gt_error *err)
 
 static int initialise(const struct gt_pm_sampler *sampler, struct gt_error *err)
 {
-	struct gt_pm_profiler_initialize params = PARAMS(profiler_initialize, .reserved = NULL);
-	CUptiResult result;
+	const CUptiResult result = (CUptiResult)gt_profiler_initialise(&sampler->pm->profiler);
 
-	if (sampler->pm->initialised)
-		return 0;
-	result = sampler->pm->cuptiProfilerInitialize(&params);
-	if (result != CUPTI_SUCCESS)
-		return refuse(sampler, "cuptiProfilerInitialize", result, err);
-	sampler->pm->initialised = true;
-	return 0;
+	return result == CUPTI_SUCCESS ? 0
+	                               : refuse(sampler, "cuptiProfilerInitialize", result, err);
 }
 
-int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_pm_wanted *wanted,
+int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_metric_wanted *wanted,
                   size_t count, struct gt_error *err)
 {
 	int result = initialise(sampler, err);
@@ -450,23 +282,23 @@ void gt_pm_release(struct gt_pm_sampler *sampler)
 	if (sampler->object)
 		(void)sampler->pm->cuptiPmSamplingDisable(&params);
 	sampler->object = NULL;
-	end_host(sampler);
-	give_back(&sampler->availability);
-	give_back(&sampler->config);
-	give_back(&sampler->data);
+	gt_chip_release(&sampler->chip);
+	gt_image_release(&sampler->availability);
+	gt_image_release(&sampler->data);
 	sampler->count = 0;
 }
 
 static void evaluate(struct gt_pm_sampler *sampler, size_t number, double *values)
 {
-	struct gt_pm_host_evaluate params =
-		PARAMS(host_evaluate, .host = sampler->host, .image = sampler->data.bytes,
-	               .bytes = sampler->data.size, .sample = number, .metrics = sampler->metrics,
-	               .count = sampler->count, .values = values);
+	struct gt_profiler_host_evaluate params =
+		GT_PROFILER_PARAMS(host_evaluate, .host = sampler->chip.host,
+	                           .image = sampler->data.bytes, .bytes = sampler->data.size,
+	                           .sample = number, .metrics = sampler->metrics,
+	                           .count = sampler->count, .values = values);
 
 	for (size_t i = 0; i < sampler->count; i++)
 		values[i] = NAN;
-	(void)sampler->pm->cuptiProfilerHostEvaluateToGpuValues(&params);
+	(void)sampler->pm->profiler.cuptiProfilerHostEvaluateToGpuValues(&params);
 }
 
 /* The time in which there should have been samples, and of which none came. */

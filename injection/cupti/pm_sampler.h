@@ -8,6 +8,10 @@
 
 #include <cupti.h>
 
+#include "cupti/chip.h"
+#include "cupti/image.h"
+#include "cupti/profiler.h"
+
 struct gt_cupti;
 struct gt_error;
 
@@ -30,7 +34,7 @@ struct gt_error;
 /* libcupti's functions. */
 struct gt_pm {
 	const struct gt_cupti *cupti;
-	bool initialised; /* CUPTI's part for this: once in a process */
+	struct gt_profiler profiler;
 #define CALL(function, params) CUptiResult (*function)(struct gt_pm_##params * params);
 #include "injection/cupti/pm_calls.def"
 };
@@ -40,25 +44,6 @@ bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti);
 
 #define GT_PM_METRICS 63 /* of one sampler */
 
-/* What became of a metric that was asked for. */
-enum gt_pm_outcome {
-	GT_PM_TAKEN,
-	GT_PM_UNKNOWN, /* the chip has none of that name */
-	GT_PM_NO_ROOM, /* it does not fit into one pass with those before it */
-	GT_PM_UNUSED,  /* one that it stands in for is sampled */
-};
-
-struct gt_pm_wanted {
-	const char *metric; /* as long as the sampler lives */
-	bool instead;       /* of the one before it in the list, where that one cannot be sampled */
-	enum gt_pm_outcome outcome;
-};
-
-struct gt_pm_block {
-	uint8_t *bytes;
-	size_t size;
-};
-
 /* One GPU's; zeroed before gt_pm_prepare. */
 struct gt_pm_sampler {
 	struct gt_pm *pm;
@@ -67,30 +52,22 @@ struct gt_pm_sampler {
 	uint64_t clock_khz; /* of the GPU, for those that cannot sample by time; 0: not known */
 	const char *metrics[GT_PM_METRICS]; /* that are sampled */
 	size_t count;
-	void *host;
+	struct gt_chip chip; /* with the metrics that are sampled */
 	void *object;
-	struct gt_pm_block availability;
-	struct gt_pm_block config;
-	struct gt_pm_block data;
+	struct gt_image availability;
+	struct gt_image data;
 	bool runs;
 	bool begun;           /* the first sample since the start has been left out */
 	size_t told;          /* samples in data that were told */
 	uint64_t last_end_ns; /* of the last sample that was told; 0: none */
 };
 
-/* What CUPTI tells of a metric; texts are CUPTI's. False: it knows none of that name. */
-struct gt_pm_property {
-	const char *unit;
-	const char *help;
-};
-bool gt_pm_property_of(const struct gt_pm_sampler *sampler, const char *metric,
-                       struct gt_pm_property *property);
-
 /*
- * Chooses what can be sampled of what is wanted and takes the GPU's counters. 0, or a negative
- * errno value and a sentence that says what stands against it and what to do.
+ * Chooses what can be sampled of what is wanted, whose texts live as long as the sampler, and takes
+ * the GPU's counters. 0, or a negative errno value and a sentence that says what stands against it
+ * and what to do.
  */
-int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_pm_wanted *wanted,
+int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_metric_wanted *wanted,
                   size_t count, struct gt_error *err);
 
 /* The same for its beginning, at any time after gt_pm_prepare or gt_pm_stop. */

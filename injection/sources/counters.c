@@ -209,24 +209,9 @@ static void note_once(struct gt_session *session, struct counters *counters, con
 	gt_note(session, "counters", sentence);
 }
 
-/*
- * Why neither this one nor any that stands in for it is sampled; GT_PM_TAKEN: one is. The reason is
- * that of the one for which there was no room, where the chip has one.
- */
-static enum gt_pm_outcome outcome_of(const struct gt_pm_wanted *wanted, size_t count, size_t first)
-{
-	enum gt_pm_outcome outcome = wanted[first].outcome;
-
-	for (size_t i = first + 1; i < count && wanted[i].instead; i++)
-		if (wanted[i].outcome == GT_PM_TAKEN ||
-		    (wanted[i].outcome == GT_PM_NO_ROOM && outcome == GT_PM_UNKNOWN))
-			outcome = wanted[i].outcome;
-	return outcome;
-}
-
 /* Names those that are not sampled, for one of the reasons. */
 static void note_missing(struct gt_session *session, const struct counters *counters,
-                         const struct gt_pm_wanted *wanted, enum gt_pm_outcome outcome,
+                         const struct gt_metric_wanted *wanted, enum gt_metric_outcome outcome,
                          const char *why)
 {
 	char text[256];
@@ -236,7 +221,7 @@ static void note_missing(struct gt_session *session, const struct counters *coun
 	for (size_t i = 0; i < counters->count; i++) {
 		const struct asked *asked = &counters->asked[i];
 
-		if (asked->instead || outcome_of(wanted, counters->count, i) != outcome ||
+		if (asked->instead || gt_metric_outcome_of(wanted, counters->count, i) != outcome ||
 		    used >= sizeof(text))
 			continue;
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
@@ -248,18 +233,18 @@ static void note_missing(struct gt_session *session, const struct counters *coun
 }
 
 static void note_all_missing(struct gt_session *session, const struct counters *counters,
-                             const struct gt_pm_wanted *wanted, uint32_t ordinal)
+                             const struct gt_metric_wanted *wanted, uint32_t ordinal)
 {
 	char why[128];
 
 	(void)snprintf(why, sizeof(why), "not sampled on GPU %u, as its chip cannot count them",
 	               ordinal);
-	note_missing(session, counters, wanted, GT_PM_UNKNOWN, why);
+	note_missing(session, counters, wanted, GT_METRIC_UNKNOWN, why);
 	(void)snprintf(why, sizeof(why),
 	               "not sampled on GPU %u, as one pass of the hardware has no room for them "
 	               "beside the others",
 	               ordinal);
-	note_missing(session, counters, wanted, GT_PM_NO_ROOM, why);
+	note_missing(session, counters, wanted, GT_METRIC_NO_ROOM, why);
 }
 
 /*
@@ -302,10 +287,10 @@ static void announce(struct gt_session *session, const struct counters *counters
 	gt_column_announce(session, &words, place);
 	for (size_t i = 0; i < sampler->count; i++) {
 		const struct known *known = known_of(counters, sampler->metrics[i]);
-		struct gt_pm_property property = {"", ""};
+		struct gt_metric_property property = {"", "", ""};
 		char help[HELP_BYTES];
 
-		(void)gt_pm_property_of(sampler, sampler->metrics[i], &property);
+		(void)gt_chip_property_of(&sampler->chip, sampler->metrics[i], &property);
 		(void)snprintf(help, sizeof(help), "%s: %s", sampler->metrics[i], property.help);
 		place.place = (uint32_t)i + 1;
 		words.kind = known ? known->kind : kind_of(sampler->metrics[i]);
@@ -322,14 +307,14 @@ static void announce(struct gt_session *session, const struct counters *counters
 static void get_to_know(struct gt_session *session, struct counters *counters, uint32_t ordinal)
 {
 	struct gpu *gpu = &counters->gpus[ordinal];
-	struct gt_pm_wanted wanted[MOST_ASKED];
+	struct gt_metric_wanted wanted[MOST_ASKED];
 	struct gt_error err = {0};
 	CUdevice device = 0;
 	int clock_khz = 0;
 
 	for (size_t i = 0; i < counters->count; i++)
-		wanted[i] = (struct gt_pm_wanted){.metric = counters->asked[i].metric,
-		                                  .instead = counters->asked[i].instead};
+		wanted[i] = (struct gt_metric_wanted){.metric = counters->asked[i].metric,
+		                                      .instead = counters->asked[i].instead};
 	gpu->phase = LEFT_OUT;
 	gpu->sampler = (struct gt_pm_sampler){
 		.pm = &counters->pm,

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,11 +49,16 @@ static const struct metric {
 	{"lts__t_sectors.sum", "sectors", "# of L2 sectors", 0.5, 0, 0},
 };
 
+enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
+
 struct CUpti_Profiler_Host_Object {
 	const struct metric *metrics[MOST_METRICS];
 	size_t count;
 	size_t calls; /* in which they came */
 	int broken;   /* by a call that was refused */
+	char texts[METRICS][96];
+	const char *names[METRICS];
+	const char *form;
 };
 
 struct config {
@@ -103,10 +109,29 @@ static uint64_t busy_until(size_t device, uint64_t now_ns)
 	return ask ? ask((CUdevice)device, now_ns, &busy) : 0;
 }
 
+/* Length of a metric's name without what it is a form of: up to the dot behind its two underscores.
+ */
+static size_t base_length(const char *name)
+{
+	const char *words = strstr(name, "__");
+
+	return words ? (size_t)(words - name) + strcspn(words, ".") : strlen(name);
+}
+
 static const struct metric *find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+	for (size_t i = 0; i < METRICS; i++)
 		if (strcmp(metrics[i].name, name) == 0)
+			return &metrics[i];
+	return NULL;
+}
+
+/* With or without its form. */
+static const struct metric *find_base(const char *name)
+{
+	for (size_t i = 0; i < METRICS; i++)
+		if (base_length(metrics[i].name) == base_length(name) &&
+		    strncmp(metrics[i].name, name, base_length(name)) == 0)
 			return &metrics[i];
 	return NULL;
 }
@@ -147,7 +172,7 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
 CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_Initialize_Params) || !params->pChipName ||
-	    params->profilerType != CUPTI_PROFILER_TYPE_PM_SAMPLING ||
+	    params->profilerType >= CUPTI_PROFILER_TYPE_PROFILER_INVALID ||
 	    strcmp(params->pChipName, "GH100") != 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	params->pHostObject = calloc(1, sizeof(*params->pHostObject));
@@ -162,6 +187,61 @@ CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Param
 	return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params *params)
+{
+	static const char *const chips[] = {"GA100", "GH100"};
+
+	if (!KNOWS(params, CUpti_Profiler_Host_GetSupportedChips_Params))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->ppChipNames = chips;
+	params->numChips = sizeof(chips) / sizeof(chips[0]);
+	return CUPTI_SUCCESS;
+}
+
+static CUpti_MetricType type_of(const struct metric *metric)
+{
+	if (strstr(metric->name, "__throughput"))
+		return CUPTI_METRIC_TYPE_THROUGHPUT;
+	return strcmp(metric->name + base_length(metric->name), ".pct") == 0
+	               ? CUPTI_METRIC_TYPE_RATIO
+	               : CUPTI_METRIC_TYPE_COUNTER;
+}
+
+/* Metrics have one form each here. */
+CUptiResult cuptiProfilerHostGetBaseMetrics(CUpti_Profiler_Host_GetBaseMetrics_Params *params)
+{
+	CUpti_Profiler_Host_Object *host = params ? params->pHostObject : NULL;
+
+	if (!KNOWS(params, CUpti_Profiler_Host_GetBaseMetrics_Params) || !host)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->numMetrics = 0;
+	params->ppMetricNames = host->names;
+	for (size_t i = 0; i < METRICS; i++) {
+		if (type_of(&metrics[i]) != params->metricType)
+			continue;
+		(void)snprintf(host->texts[i], sizeof(host->texts[i]), "%.*s",
+		               (int)base_length(metrics[i].name), metrics[i].name);
+		host->names[params->numMetrics++] = host->texts[i];
+	}
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetSubMetrics(CUpti_Profiler_Host_GetSubMetrics_Params *params)
+{
+	CUpti_Profiler_Host_Object *host = params ? params->pHostObject : NULL;
+	const struct metric *metric;
+
+	if (!KNOWS(params, CUpti_Profiler_Host_GetSubMetrics_Params) || !host)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	metric = find_base(params->pMetricName);
+	if (!metric)
+		return CUPTI_ERROR_INVALID_METRIC_NAME;
+	host->form = metric->name + base_length(metric->name);
+	params->ppSubMetrics = &host->form;
+	params->numOfSubmetrics = 1;
+	return CUPTI_SUCCESS;
+}
+
 CUptiResult
 cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Params *params)
 {
@@ -170,7 +250,7 @@ cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Par
 	if (!KNOWS(params, CUpti_Profiler_Host_GetMetricProperties_Params) ||
 	    !params->pHostObject || !params->pMetricName)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	metric = find(params->pMetricName);
+	metric = find_base(params->pMetricName);
 	if (!metric)
 		return CUPTI_ERROR_INVALID_METRIC_NAME;
 	params->pDescription = metric->description;
