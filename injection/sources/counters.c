@@ -362,9 +362,9 @@ static void emit(void *context, const struct gt_pm_sample *sample)
 }
 
 /*
- * What CUPTI samples with it makes at the first use, and unmakes at the end of the process in the
- * opposite order: a sampler that is then at work ends the program with abort(). All is to be given
- * back before that.
+ * CUPTI loads a library for metrics at the first use. What that library's exit handlers have freed
+ * it frees once more when a host object is given back, which ends the program with abort(): all is
+ * to be given back before they run.
  */
 static void end_before_cupti(struct counters *counters)
 {

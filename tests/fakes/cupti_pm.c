@@ -92,7 +92,7 @@ struct image {
 
 static CUpti_PmSampling_Object samplers[MOST_DEVICES];
 static atomic_uint decodes;
-static pid_t sampling_pid;
+static atomic_int unmade; /* by its exit handler */
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
 
 /* As the real one: what the caller does not say it has, it does not have. */
@@ -169,20 +169,34 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
 	return CUPTI_SUCCESS;
 }
 
+static void unmake(void)
+{
+	atomic_store(&unmade, 1);
+}
+
+static void register_end(void)
+{
+	(void)atexit(unmake);
+}
+
 CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_Initialize_Params) || !params->pChipName ||
 	    params->profilerType >= CUPTI_PROFILER_TYPE_PROFILER_INVALID ||
 	    strcmp(params->pChipName, "GH100") != 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	(void)pthread_once(&begun, register_end);
 	params->pHostObject = calloc(1, sizeof(*params->pHostObject));
 	return params->pHostObject ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
 }
 
+/* As the real one: what its exit handler has freed it frees once more, which ends the program. */
 CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_Deinitialize_Params) || !params->pHostObject)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (atomic_load(&unmade))
+		abort();
 	free(params->pHostObject);
 	return CUPTI_SUCCESS;
 }
@@ -380,23 +394,6 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 	return CUPTI_SUCCESS;
 }
 
-/*
- * As the real one: what it has made for sampling ends the program when it is unmade at work. Not so
- * in a forked child, nor while a call hangs: what the real one does then is not known.
- */
-static void end_sampling(void)
-{
-	for (size_t i = 0; i < MOST_DEVICES; i++)
-		if (samplers[i].running && sampling_pid == getpid() && !fake_script.pm_hang)
-			abort();
-}
-
-static void register_end(void)
-{
-	sampling_pid = getpid();
-	(void)atexit(end_sampling);
-}
-
 CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *params)
 {
 	CUpti_PmSampling_Object *sampler = params ? params->pPmSamplingObject : NULL;
@@ -405,7 +402,6 @@ CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *params)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (!sampler->configured || sampler->running)
 		return CUPTI_ERROR_INVALID_OPERATION;
-	(void)pthread_once(&begun, register_end);
 	sampler->running = sampler->first = 1;
 	sampler->stuck = 0;
 	sampler->start_ns = fake_realtime_ns();
