@@ -253,7 +253,7 @@ int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_metr
 	return result;
 }
 
-int gt_pm_start(struct gt_pm_sampler *sampler, struct gt_error *err)
+static int begin(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
 	struct gt_pm_pm_start params = PARAMS(pm_start, .sampler = sampler->object);
 	const CUptiResult result = sampler->pm->cuptiPmSamplingStart(&params);
@@ -263,6 +263,37 @@ int gt_pm_start(struct gt_pm_sampler *sampler, struct gt_error *err)
 	sampler->runs = true;
 	sampler->begun = false;
 	return 0;
+}
+
+static void disable(struct gt_pm_sampler *sampler)
+{
+	struct gt_pm_pm_disable params = PARAMS(pm_disable, .sampler = sampler->object);
+
+	if (sampler->object)
+		(void)sampler->pm->cuptiPmSamplingDisable(&params);
+	sampler->object = NULL;
+}
+
+/* CUPTI does not start a sampler again whose buffer was full: a new one takes its place. */
+static int begin_anew(struct gt_pm_sampler *sampler, struct gt_error *err)
+{
+	int result;
+
+	disable(sampler);
+	result = enable(sampler, err);
+	if (result == 0)
+		result = make_data(sampler, err);
+	return result < 0 ? result : begin(sampler, err);
+}
+
+int gt_pm_start(struct gt_pm_sampler *sampler, struct gt_error *err)
+{
+	int result = begin(sampler, err);
+
+	if (result < 0 && sampler->was_full)
+		result = begin_anew(sampler, err);
+	sampler->was_full = false;
+	return result;
 }
 
 void gt_pm_stop(struct gt_pm_sampler *sampler)
@@ -276,12 +307,8 @@ void gt_pm_stop(struct gt_pm_sampler *sampler)
 
 void gt_pm_release(struct gt_pm_sampler *sampler)
 {
-	struct gt_pm_pm_disable params = PARAMS(pm_disable, .sampler = sampler->object);
-
 	gt_pm_stop(sampler);
-	if (sampler->object)
-		(void)sampler->pm->cuptiPmSamplingDisable(&params);
-	sampler->object = NULL;
+	disable(sampler);
 	gt_chip_release(&sampler->chip);
 	gt_image_release(&sampler->availability);
 	gt_image_release(&sampler->data);
@@ -370,5 +397,6 @@ int gt_pm_decode(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
 		if (params.stopped != DATA_FULL || result != CUPTI_SUCCESS)
 			break;
 	}
+	sampler->was_full = sampler->was_full || overflowed;
 	return overflowed;
 }

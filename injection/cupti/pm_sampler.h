@@ -57,6 +57,7 @@ struct gt_pm_sampler {
 	struct gt_image availability;
 	struct gt_image data;
 	bool runs;
+	bool was_full;        /* the hardware's buffer, since the start */
 	bool begun;           /* the first sample since the start has been left out */
 	size_t told;          /* samples in data that were told */
 	uint64_t last_end_ns; /* of the last sample that was told; 0: none */

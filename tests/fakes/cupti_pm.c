@@ -71,7 +71,7 @@ struct CUpti_PmSampling_Object {
 	int enabled;
 	int configured;
 	int running;
-	int stuck;         /* its buffer was full: nothing is sampled until it is started anew */
+	int stuck;         /* its buffer was full: nothing is sampled until it is enabled anew */
 	int first;         /* its next sample spans back to the start of the process */
 	uint64_t start_ns; /* of the next sample, CLOCK_REALTIME */
 	uint64_t stop_ns;  /* when sampling was stopped */
@@ -402,8 +402,9 @@ CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *params)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (!sampler->configured || sampler->running)
 		return CUPTI_ERROR_INVALID_OPERATION;
+	if (sampler->stuck) /* as the real one */
+		return CUPTI_ERROR_UNKNOWN;
 	sampler->running = sampler->first = 1;
-	sampler->stuck = 0;
 	sampler->start_ns = fake_realtime_ns();
 	sampler->stop_ns = UINT64_MAX;
 	return CUPTI_SUCCESS;
