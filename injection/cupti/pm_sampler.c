@@ -4,13 +4,17 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "injection/cupti/cupti.h"
 
 #define HARDWARE_BYTES ((size_t)64 << 20) /* of the buffer that the GPU fills */
-#define IMAGE_SAMPLES  1024               /* that are decoded at a time */
-#define ROUNDS         64                 /* of decoding, in one call */
+#define IMAGE_BYTES    ((size_t)96 << 20) /* of decoded samples */
+#define LEAST_SAMPLES  1024               /* in an image, whatever their size */
+#define MOST_SAMPLES   8192
+#define LEAST_ROOM     256 /* for samples, in an image at the begin of a decoding */
+#define ROUNDS         64  /* of decoding, in one call */
 
 enum { API_OF_PM = 3 }; /* CUPTI_PROFILER_PM_SAMPLING */
 enum { CLOCK_INTERVAL = 0, TIME_INTERVAL = 1, KEEP_OLDEST = 0, DATA_FULL = 1 };
@@ -197,29 +201,75 @@ static int enable(struct gt_pm_sampler *sampler, struct gt_error *err)
 	return 0;
 }
 
-static CUptiResult clear_data(struct gt_pm_sampler *sampler)
+static CUptiResult initialise_image(const struct gt_pm_sampler *sampler,
+                                    const struct gt_image *image)
 {
 	struct gt_pm_pm_data_initialize params =
-		PARAMS(pm_data_initialize, .sampler = sampler->object, .bytes = sampler->data.size,
-	               .image = sampler->data.bytes);
+		PARAMS(pm_data_initialize, .sampler = sampler->object, .bytes = image->size,
+	               .image = image->bytes);
 
-	sampler->told = 0;
 	return sampler->pm->cuptiPmSamplingCounterDataImageInitialize(&params);
+}
+
+static bool is_empty(const struct gt_pm_sampler *sampler)
+{
+	struct gt_pm_pm_data_info info =
+		PARAMS(pm_data_info, .image = sampler->data.bytes, .bytes = sampler->data.size);
+
+	return sampler->pm->cuptiPmSamplingGetCounterDataInfo(&info) == CUPTI_SUCCESS &&
+	       info.populated == 0;
+}
+
+/*
+ * For each sample that there is room for CUPTI takes 42 us to initialise an image (H200), nearly as
+ * long as to decode one: what it has made once is copied.
+ */
+static CUptiResult clear_data(struct gt_pm_sampler *sampler)
+{
+	sampler->told = 0;
+	memcpy(sampler->data.bytes, sampler->empty.bytes, sampler->data.size);
+	return is_empty(sampler) ? CUPTI_SUCCESS : initialise_image(sampler, &sampler->data);
+}
+
+static CUptiResult ask_data_size(struct gt_pm_sampler *sampler, uint32_t samples, size_t *bytes)
+{
+	struct gt_pm_pm_data_size params =
+		PARAMS(pm_data_size, .sampler = sampler->object, .metrics = sampler->metrics,
+	               .count = sampler->count, .samples = samples);
+	const CUptiResult result = sampler->pm->cuptiPmSamplingGetCounterDataSize(&params);
+
+	*bytes = params.bytes;
+	return result;
+}
+
+/* As many samples as go into IMAGE_BYTES, 50 KB each for the whole default set. */
+static CUptiResult choose_data_size(struct gt_pm_sampler *sampler, size_t *bytes)
+{
+	CUptiResult result = ask_data_size(sampler, LEAST_SAMPLES, bytes);
+	size_t samples;
+
+	sampler->room = LEAST_SAMPLES;
+	if (result != CUPTI_SUCCESS || *bytes == 0)
+		return result;
+	samples = IMAGE_BYTES / (*bytes / LEAST_SAMPLES + 1);
+	if (samples > LEAST_SAMPLES)
+		sampler->room = samples < MOST_SAMPLES ? samples : MOST_SAMPLES;
+	return ask_data_size(sampler, (uint32_t)sampler->room, bytes);
 }
 
 static int make_data(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
-	struct gt_pm_pm_data_size params =
-		PARAMS(pm_data_size, .sampler = sampler->object, .metrics = sampler->metrics,
-	               .count = sampler->count, .samples = IMAGE_SAMPLES);
-	CUptiResult result = sampler->pm->cuptiPmSamplingGetCounterDataSize(&params);
+	size_t bytes;
+	CUptiResult result = choose_data_size(sampler, &bytes);
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiPmSamplingGetCounterDataSize", result, err);
-	if (!gt_image_take(&sampler->data, params.bytes))
+	if (!gt_image_take(&sampler->data, bytes) || !gt_image_take(&sampler->empty, bytes))
 		return gt_fail(err, ENOMEM, "no counters of GPU %u: there is no memory for them",
 		               sampler->device);
-	result = clear_data(sampler);
+	result = initialise_image(sampler, &sampler->empty);
+	if (result == CUPTI_SUCCESS)
+		result = clear_data(sampler);
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiPmSamplingCounterDataImageInitialize", result, err);
 	return 0;
@@ -362,41 +412,64 @@ static void tell_sample(struct gt_pm_sampler *sampler, size_t number, gt_pm_use 
 	use(context, &sample);
 }
 
-/* What is complete and was not told. Returns whether there may be more in the image later. */
-static bool tell_all(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
+/* What is complete and was not told. Returns how many samples that were, negative: none are known. */
+static int64_t tell_all(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
 {
 	struct gt_pm_pm_data_info info =
 		PARAMS(pm_data_info, .image = sampler->data.bytes, .bytes = sampler->data.size);
+	const size_t before = sampler->told;
 
 	if (sampler->pm->cuptiPmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS)
-		return false;
+		return -1;
 	while (sampler->told < info.completed)
 		tell_sample(sampler, sampler->told++, use, context);
-	return info.populated > info.completed;
+	return (int64_t)(sampler->told - before);
 }
 
-int gt_pm_decode(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
+/*
+ * A decoding that fills the image loses what comes next: it begins with room for twice as much as
+ * the last one brought.
+ */
+static bool has_room(const struct gt_pm_sampler *sampler)
+{
+	return sampler->told == 0 ||
+	       sampler->told + 2 * sampler->last_count + LEAST_ROOM <= sampler->room;
+}
+
+/* One decoding. Whether the image was full then; negative: CUPTI fails. */
+static int decode_once(struct gt_pm_sampler *sampler, bool *overflowed, gt_pm_use *use,
+                       void *context)
 {
 	struct gt_pm_pm_decode params =
 		PARAMS(pm_decode, .sampler = sampler->object, .image = sampler->data.bytes,
 	               .bytes = sampler->data.size);
+	CUptiResult result;
+	int64_t count;
+
+	if (!has_room(sampler) && clear_data(sampler) != CUPTI_SUCCESS)
+		return -EIO;
+	result = sampler->pm->cuptiPmSamplingDecodeData(&params);
+	*overflowed = *overflowed || params.overflow || result == CUPTI_ERROR_OUT_OF_MEMORY;
+	if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_OUT_OF_MEMORY)
+		return -EIO;
+	count = tell_all(sampler, use, context);
+	if (count < 0)
+		return -EIO;
+	sampler->last_count = (size_t)count;
+	if (params.stopped != DATA_FULL || result != CUPTI_SUCCESS)
+		return 0;
+	return clear_data(sampler) == CUPTI_SUCCESS ? 1 : -EIO;
+}
+
+int gt_pm_decode(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
+{
 	bool overflowed = false;
+	int full = 1;
 
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		const CUptiResult result = sampler->pm->cuptiPmSamplingDecodeData(&params);
-		bool unfinished;
-
-		overflowed = overflowed || params.overflow || result == CUPTI_ERROR_OUT_OF_MEMORY;
-		if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_OUT_OF_MEMORY)
-			return -EIO;
-		unfinished = tell_all(sampler, use, context);
-		if (params.stopped != DATA_FULL && unfinished)
-			break; /* the next call completes it */
-		if (clear_data(sampler) != CUPTI_SUCCESS)
-			return -EIO;
-		if (params.stopped != DATA_FULL || result != CUPTI_SUCCESS)
-			break;
-	}
+	for (unsigned i = 0; i < ROUNDS && full == 1; i++)
+		full = decode_once(sampler, &overflowed, use, context);
+	if (full < 0)
+		return full;
 	sampler->was_full = sampler->was_full || overflowed;
 	return overflowed;
 }

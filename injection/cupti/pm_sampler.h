@@ -56,10 +56,13 @@ struct gt_pm_sampler {
 	void *object;
 	struct gt_image availability;
 	struct gt_image data;
+	struct gt_image empty; /* the same without samples */
+	size_t room;           /* samples that an image can have */
 	bool runs;
 	bool was_full;        /* the hardware's buffer, since the start */
 	bool begun;           /* the first sample since the start has been left out */
 	size_t told;          /* samples in data that were told */
+	size_t last_count;    /* of them by the last decoding */
 	uint64_t last_end_ns; /* of the last sample that was told; 0: none */
 };
 

@@ -15,6 +15,7 @@
 #include "injection/cupti/pm_sampler.h"
 #include "injection/driver.h"
 #include "injection/inject.h"
+#include "injection/now.h"
 #include "injection/services.h"
 #include "injection/source.h"
 #include "injection/wait.h"
@@ -32,9 +33,9 @@
 #define END_NS        500000000u  /* that the program's end may be held up */
 #define TURN_NS       2000000000u /* waiting for the other thread, which may hang in CUPTI */
 #define IDLE_NS       2000000u    /* while no GPU is in use */
-#define LEAST_WAIT_NS 5000000u    /* between two decodings */
+#define LEAST_WAIT_NS 1000000u    /* between two decodings */
 #define MOST_WAIT_NS  50000000u
-#define WAIT_SAMPLES  512 /* that a GPU takes meanwhile */
+#define TURN_SAMPLES  128 /* that a GPU takes from one decoding to the next */
 #define TEXT_BYTES    2048
 #define HELP_BYTES    240
 
@@ -477,7 +478,9 @@ static void work_on(struct gt_session *session, struct counters *counters, uint3
 static uint64_t turn(struct gt_session *session, struct counters *counters)
 {
 	const uint64_t used = atomic_load_explicit(&counters->used, memory_order_relaxed);
-	const uint64_t wait_ns = gt_settings_of(session)->counter_interval_ns * WAIT_SAMPLES;
+	const uint64_t every_ns = gt_settings_of(session)->counter_interval_ns * TURN_SAMPLES;
+	const uint64_t due_ns = gt_now() + (every_ns < MOST_WAIT_NS ? every_ns : MOST_WAIT_NS);
+	uint64_t now_ns;
 
 	if (!used)
 		return IDLE_NS;
@@ -487,9 +490,8 @@ static uint64_t turn(struct gt_session *session, struct counters *counters)
 		if (used >> i & 1)
 			work_on(session, counters, i);
 	sem_post(&counters->turn);
-	if (wait_ns < LEAST_WAIT_NS)
-		return LEAST_WAIT_NS;
-	return wait_ns < MOST_WAIT_NS ? wait_ns : MOST_WAIT_NS;
+	now_ns = gt_now();
+	return now_ns + LEAST_WAIT_NS < due_ns ? due_ns - now_ns : LEAST_WAIT_NS;
 }
 
 static void run(struct gt_session *session, void *state, struct gt_waiter *waiter)

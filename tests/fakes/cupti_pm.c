@@ -493,6 +493,8 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params
 		if (image->count == image->room) {
 			params->decodeStopReason =
 				CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+			/* As the real one: samples behind it are lost. */
+			sampler->start_ns += 16 * sampler->interval_ns;
 			break;
 		}
 		add_sample(sampler, image);
