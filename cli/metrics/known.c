@@ -17,6 +17,17 @@ static const struct gt_known_counter samples[] = {
 #include "format/pm_counters.def"
 };
 
+/* Sets of the range profiler. */
+enum { DEFAULT = 1, MEMORY = 2, COMPUTE = 4, OCCUPANCY = 8, FLOPS = 16 };
+
+static const char *const sets_of_launches[] = {"default", "memory", "compute", "occupancy",
+                                               "flops"};
+
+static const struct gt_known_counter launches[] = {
+#define COUNTER(name, unit, sets, metric, help) {#name, unit, metric, help, sets, false},
+#include "format/kernel_counters.def"
+};
+
 const struct gt_known_list gt_known_lists[] = {
 	{
 		.option = "--counters",
@@ -26,6 +37,15 @@ const struct gt_known_list gt_known_lists[] = {
 		.set_count = GT_COUNT_OF(sets_of_samples),
 		.counters = samples,
 		.count = GT_COUNT_OF(samples),
+	},
+	{
+		.option = "--kernel-counters",
+		.counted = "launches",
+		.way = GT_CHIP_RANGES,
+		.sets = sets_of_launches,
+		.set_count = GT_COUNT_OF(sets_of_launches),
+		.counters = launches,
+		.count = GT_COUNT_OF(launches),
 	},
 };
 

@@ -45,8 +45,7 @@ bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti)
 	return whole;
 }
 
-/* What an answer of CUPTI means for who runs the program; NULL: nothing that has a name. */
-static const char *reason_of(CUptiResult result)
+const char *gt_pm_reason(CUptiResult result)
 {
 	switch ((int)result) {
 	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
@@ -81,7 +80,7 @@ static const char *reason_of(CUptiResult result)
 static int refuse(const struct gt_pm_sampler *sampler, const char *call, CUptiResult result,
                   struct gt_error *err)
 {
-	const char *reason = reason_of(result);
+	const char *reason = gt_pm_reason(result);
 
 	if (reason)
 		return gt_fail(err, ENOTSUP, "no counters of GPU %u: %s", sampler->device, reason);
@@ -89,31 +88,41 @@ static int refuse(const struct gt_pm_sampler *sampler, const char *call, CUptiRe
 	               gt_cupti_text(sampler->pm->cupti, result));
 }
 
+CUptiResult gt_pm_verdict(const struct gt_profiler_device_supported *answer)
+{
+	if (answer->supported != UNSUPPORTED && answer->supported != DISABLED)
+		return CUPTI_SUCCESS;
+	if (answer->vgpu == DISABLED)
+		return CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES;
+	if (answer->vgpu == UNSUPPORTED)
+		return CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED;
+	if (answer->confidential == UNSUPPORTED)
+		return CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED;
+	if (answer->mining == UNSUPPORTED)
+		return CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED;
+	if (answer->sli == UNSUPPORTED)
+		return CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED;
+	if (answer->wsl == UNSUPPORTED)
+		return CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED;
+	return CUPTI_ERROR_NOT_SUPPORTED;
+}
+
 /* CUPTI's own verdict, where it has one. */
 static int check_support(const struct gt_pm_sampler *sampler, CUdevice device, struct gt_error *err)
 {
 	struct gt_profiler_device_supported params =
 		GT_PROFILER_PARAMS(device_supported, .device = device, .api = API_OF_PM);
+	CUptiResult result;
 
-	if (sampler->pm->profiler.cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS ||
-	    (params.supported != UNSUPPORTED && params.supported != DISABLED))
+	if (sampler->pm->profiler.cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS)
 		return 0;
-	if (params.vgpu == DISABLED)
-		return refuse(sampler, "", CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
-		              err);
-	if (params.vgpu == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, err);
-	if (params.confidential == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, err);
-	if (params.mining == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, err);
-	if (params.sli == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, err);
-	if (params.wsl == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, err);
-	return gt_fail(err, ENOTSUP,
-	               "no counters of GPU %u: CUPTI cannot sample those of this architecture",
-	               sampler->device);
+	result = gt_pm_verdict(&params);
+	if (result == CUPTI_ERROR_NOT_SUPPORTED)
+		return gt_fail(err, ENOTSUP,
+		               "no counters of GPU %u: CUPTI cannot sample those of this "
+		               "architecture",
+		               sampler->device);
+	return result == CUPTI_SUCCESS ? 0 : refuse(sampler, "", result, err);
 }
 
 /*
@@ -125,7 +134,8 @@ static int ask_availability(struct gt_pm_sampler *sampler, struct gt_error *err)
 	const CUptiResult result = (CUptiResult)gt_profiler_availability(
 		&sampler->pm->profiler, sampler->device, &sampler->availability);
 
-	return result != CUPTI_SUCCESS && reason_of(result) ? refuse(sampler, "", result, err) : 0;
+	return result != CUPTI_SUCCESS && gt_pm_reason(result) ? refuse(sampler, "", result, err)
+	                                                       : 0;
 }
 
 static int name_chip(struct gt_pm_sampler *sampler, struct gt_error *err)
@@ -174,7 +184,7 @@ static CUptiResult set_config(struct gt_pm_sampler *sampler, struct gt_pm_pm_con
 {
 	CUptiResult result = sampler->pm->cuptiPmSamplingSetConfig(config);
 
-	if (result == CUPTI_SUCCESS || reason_of(result) || sampler->clock_khz == 0)
+	if (result == CUPTI_SUCCESS || gt_pm_reason(result) || sampler->clock_khz == 0)
 		return result;
 	config->trigger = CLOCK_INTERVAL;
 	config->interval = sampler->interval_ns * sampler->clock_khz / 1000000;

@@ -27,8 +27,8 @@ def tables(*words, **keywords):
     return json.loads(metrics("--json", *words, **keywords))
 
 
-def by_name(rows, column):
-    return {row[column]: row for row in rows}
+def by_name(rows, column, counted="samples"):
+    return {row[column]: row for row in rows if row["counted"] == counted}
 
 
 class Metrics(unittest.TestCase):
@@ -49,19 +49,26 @@ class Metrics(unittest.TestCase):
         sets = by_name(report["sets"], "option")
         self.assertEqual([sets["--counters=default"][name] for name in ("counters", "left_out", "passes")], [13, 3, 1])
         self.assertEqual([sets["--counters=memory"][name] for name in ("counters", "left_out", "passes")], [4, 0, 1])
+        self.assertEqual([sets["--counters=links"][name] for name in ("counters", "left_out")], [4, 2])
         self.assertNotIn("metrics", report)
+        launches = by_name(report["counters"], "counter", "launches")
+        self.assertEqual((launches["duration_ns"]["metric"], launches["duration_ns"]["sets"]),
+                         ("gpu__time_duration.sum", "default memory compute occupancy flops"))
+        default = by_name(report["sets"], "option", "launches")["--kernel-counters=default"]
+        self.assertEqual((default["left_out"], default["passes"]), (0, 1))
         self.assertTrue(tables("--gpu", "1", script="devices=2")["source"][0]["gpu"].startswith("1: "))
 
     def test_what_has_no_room_beside_the_others(self):
         report = tables(script="pm_room=2")
-        left_out = {row["counter"]: row["left_out"] for row in report["counters"]}
+        left_out = {name: row["left_out"] for name, row in by_name(report["counters"], "counter").items()}
         self.assertIsNone(left_out["dram_write_bytes"])
         self.assertEqual(left_out["sm_active_percent"], "no room in the pass")
         self.assertEqual(by_name(report["sets"], "set")["default"]["left_out"], 11)
 
     def test_words_are_looked_for_in_names_and_descriptions(self):
         report = tables("READ", "Dram")
-        self.assertEqual([row["counter"] for row in report["counters"]], ["dram_read_bytes"])
+        self.assertEqual([(row["counter"], row["counted"]) for row in report["counters"]],
+                         [("dram_read_bytes", "samples"), ("dram_read_bytes", "launches")])
         metric, = report["metrics"]
         self.assertEqual((metric["metric"], metric["type"], metric["unit"], metric["hardware"], metric["forms"],
                           metric["sampled_passes"], metric["launch_passes"]),
@@ -80,7 +87,7 @@ class Metrics(unittest.TestCase):
             alone = {"fakes": empty, "GPUTRACE_CUPTI": str(FAKES / "libcupti.so.13")}
             report = tables("--chip", "gh100", **alone)
             self.assertEqual((report["source"][0]["gpu"], report["source"][0]["chip"]), (None, "GH100"))
-            self.assertEqual(len(report["counters"]), 13)
+            self.assertEqual(len(by_name(report["counters"], "counter")), 13)
             self.assertIn("CUPTI knows GA100 GH100", metrics("--chip", "gh99", status=2, **alone))
             said = metrics(status=1, **alone)
             self.assertIn("this machine has no NVIDIA driver", said)
