@@ -157,6 +157,8 @@ static const struct gt_heading shape_headings[] = {
          "Shared memory of a block that the kernel declares", GT_WORTH_LITTLE},
 	{"shared_dynamic_bytes", GT_UNIT_BINARY_BYTES,
          "Shared memory of a block that the launch asked for", GT_WORTH_LITTLE},
+	{"local_bytes", GT_UNIT_BINARY_BYTES,
+         "Local memory of a thread: spilled registers, and arrays", GT_WORTH_LEAST},
 	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_ORDINARY},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start of these executions", GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
@@ -508,6 +510,7 @@ static void add_launch(struct gt_result *result, const struct gt_launch_shape *s
 	gt_result_add_count(result, shape->registers);
 	gt_result_add_count(result, (int64_t)shape->shared_static_bytes);
 	gt_result_add_count(result, (int64_t)shape->shared_dynamic_bytes);
+	gt_result_add_count(result, (int64_t)shape->local_per_thread_bytes);
 }
 
 static void add_occupancy(const struct gt_trace *trace, struct gt_result *result,
@@ -543,7 +546,7 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		if (use->shape < trace->launch_shapes.count)
 			add_launch(result, &trace->launch_shapes.rows[use->shape]);
 		else
-			gt_result_add_unknowns(result, 6);
+			gt_result_add_unknowns(result, 7);
 		gt_result_add_count(result, (int64_t)use->calls);
 		gt_result_add_count(result, (int64_t)use->total_ns);
 		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);

@@ -104,7 +104,7 @@ static int name_chip(const struct gt_range_profiler *profiler, struct gt_chip *c
 bool gt_range_property_of(const struct gt_range_profiler *profiler, const char *metric,
                           struct gt_metric_property *property)
 {
-	return gt_chip_property_of(&profiler->plans[GT_RANGE_KERNEL].chip, metric, property);
+	return gt_chip_property_of(&profiler->plan.chip, metric, property);
 }
 
 static int choose_metrics(const struct gt_range_profiler *profiler, struct gt_range_plan *plan,
@@ -186,10 +186,30 @@ static int make_data(const struct gt_range_profiler *profiler, struct gt_range_p
 	return 0;
 }
 
+/* In order, those that fit into one pass with those that were taken before. */
+static int fit_into_pass(const struct gt_range_profiler *profiler, struct gt_range_plan *plan,
+                         struct gt_error *err)
+{
+	const size_t count = plan->count;
+
+	plan->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		plan->metrics[plan->count++] = plan->metrics[i];
+		if (schedule(profiler, plan, err) < 0 || plan->passes != 1)
+			plan->count--;
+	}
+	if (plan->count == 0)
+		return gt_fail(err, ENOTSUP,
+		               "no counters of graphs on GPU %u: none of those that were asked for "
+		               "fits into one pass, and a graph is run once",
+		               profiler->device);
+	return schedule(profiler, plan, err);
+}
+
 int gt_range_prepare(struct gt_range_profiler *profiler, CUcontext context, CUdevice device,
                      const struct gt_range_wanted *wanted, struct gt_error *err)
 {
-	struct gt_range_plan *plan = &profiler->plans[GT_RANGE_KERNEL];
+	struct gt_range_plan *plan = &profiler->plan;
 	int result = initialise(profiler, err);
 
 	if (result == 0)
@@ -197,40 +217,14 @@ int gt_range_prepare(struct gt_range_profiler *profiler, CUcontext context, CUde
 	if (result == 0)
 		result = choose_metrics(profiler, plan, wanted, err);
 	if (result == 0)
-		result = schedule(profiler, plan, err);
+		result = profiler->mode == GT_RANGE_GRAPH ? fit_into_pass(profiler, plan, err)
+		                                          : schedule(profiler, plan, err);
 	if (result == 0)
 		result = enable(profiler, context, err);
 	if (result == 0)
 		result = make_data(profiler, plan, err);
 	if (result < 0)
 		gt_range_release(profiler);
-	return result;
-}
-
-/* In order, those that fit into one pass with those that were taken before. */
-int gt_range_prepare_graphs(struct gt_range_profiler *profiler, struct gt_error *err)
-{
-	const struct gt_range_plan *all = &profiler->plans[GT_RANGE_KERNEL];
-	struct gt_range_plan *plan = &profiler->plans[GT_RANGE_GRAPH];
-	int result = 0;
-
-	plan->count = 0;
-	for (size_t i = 0; i < all->count; i++) {
-		plan->metrics[plan->count++] = all->metrics[i];
-		if (schedule(profiler, plan, err) < 0 || plan->passes != 1)
-			plan->count--;
-	}
-	if (plan->count == 0)
-		result = gt_fail(err, ENOTSUP,
-		                 "no counters of graphs on GPU %u: none of those that were asked "
-		                 "for fits into one pass, and a graph is run once",
-		                 profiler->device);
-	if (result == 0)
-		result = schedule(profiler, plan, err);
-	if (result == 0)
-		result = make_data(profiler, plan, err);
-	if (result < 0)
-		forget(plan);
 	return result;
 }
 
@@ -264,21 +258,19 @@ static void stop(const struct gt_range_profiler *profiler)
 	(void)profiler->ranges->cuptiRangeProfilerStop(&params);
 }
 
-int gt_range_begin(struct gt_range_profiler *profiler, enum gt_range_mode mode,
-                   struct gt_error *err)
+int gt_range_begin(struct gt_range_profiler *profiler, struct gt_error *err)
 {
 	struct gt_range_start start = PARAMS(start, .reserved = NULL);
 	struct gt_range_push push = PARAMS(push, .name = "launch");
 	const char *call;
 	CUptiResult result;
 
-	profiler->mode = mode;
-	result = configure(profiler, &profiler->plans[mode], &call);
+	result = configure(profiler, &profiler->plan, &call);
 	if (result == CUPTI_SUCCESS) {
 		call = "cuptiRangeProfilerStart";
 		result = profiler->ranges->cuptiRangeProfilerStart(&start);
 	}
-	if (result == CUPTI_SUCCESS && mode == GT_RANGE_GRAPH) {
+	if (result == CUPTI_SUCCESS && profiler->mode == GT_RANGE_GRAPH) {
 		call = "cuptiRangeProfilerPushRange";
 		result = profiler->ranges->cuptiRangeProfilerPushRange(&push);
 		if (result != CUPTI_SUCCESS)
@@ -325,7 +317,7 @@ static CUptiResult collect(const struct gt_range_profiler *profiler, const char 
 
 int gt_range_end(struct gt_range_profiler *profiler, double *values, struct gt_error *err)
 {
-	struct gt_range_plan *plan = &profiler->plans[profiler->mode];
+	struct gt_range_plan *plan = &profiler->plan;
 	struct gt_range_data_info info = {.size = SIZE_OF_range_data_info,
 	                                  .image = plan->data.bytes,
 	                                  .bytes = plan->data.size};
@@ -350,8 +342,6 @@ void gt_range_release(struct gt_range_profiler *profiler)
 	if (profiler->object)
 		(void)profiler->ranges->cuptiRangeProfilerDisable(&params);
 	profiler->object = NULL;
-	for (size_t i = 0; i < GT_RANGE_MODES; i++) {
-		forget(&profiler->plans[i]);
-		profiler->plans[i].count = 0;
-	}
+	forget(&profiler->plan);
+	profiler->plan.count = 0;
 }
