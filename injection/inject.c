@@ -72,6 +72,12 @@ void gt_session_must_begin(bool with_cuda)
 	errno = saved;
 }
 
+void gt_session_end_before(void)
+{
+	if (watches_forks)
+		atexit(at_exit);
+}
+
 /*
  * The CUDA driver calls this once, inside the program's first CUDA call, for the library that
  * CUDA_INJECTION64_PATH names. 1 means that all went well; the program never hears of trouble.
@@ -87,9 +93,8 @@ int InitializeInjection(void)
 		return 1;
 	gt_session_must_begin(true);
 	gt_session_start_cuda(&session);
-	/* Again, so that it comes before what CUDA itself does at the end. */
-	if (watches_forks)
-		atexit(at_exit);
+	/* Before what CUDA itself does at the end. */
+	gt_session_end_before();
 	errno = saved;
 	return 1;
 }

@@ -10,4 +10,10 @@
  */
 void gt_session_must_begin(bool with_cuda);
 
+/*
+ * Has the recording end, at the end of the process, before whatever was registered for that until
+ * now: libraries that do not bear to be at work then. Any thread.
+ */
+void gt_session_end_before(void);
+
 #endif

@@ -15,11 +15,7 @@ struct gt_error;
 #define GT_CUPTI_12_9 27u
 #define GT_CUPTI_13_0 130000u
 
-/*
- * libcupti, opened at run time: a copy that the process has mapped already is preferred, since
- * a second one records nothing and says nothing; then the one whose soname fits the driver,
- * then the places where toolkits and Python packages keep it.
- */
+/* libcupti, opened at run time: which one cupti/library.h says. */
 struct gt_cupti {
 	void *handle;
 	char path[PATH_MAX];

@@ -4,17 +4,19 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
-#include <sys/mman.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "injection/cupti/cupti.h"
 
 #define HARDWARE_BYTES ((size_t)64 << 20) /* of the buffer that the GPU fills */
-#define IMAGE_SAMPLES  1024               /* that are decoded at a time */
-#define ROUNDS         64                 /* of decoding, in one call */
+#define IMAGE_BYTES    ((size_t)96 << 20) /* of decoded samples */
+#define LEAST_SAMPLES  1024               /* in an image, whatever their size */
+#define MOST_SAMPLES   8192
+#define LEAST_ROOM     256 /* for samples, in an image at the begin of a decoding */
+#define ROUNDS         64  /* of decoding, in one call */
 
-enum { RANGE_OF_PM = 1 }; /* CUPTI_PROFILER_TYPE_PM_SAMPLING */
-enum { API_OF_PM = 3 };   /* CUPTI_PROFILER_PM_SAMPLING */
+enum { API_OF_PM = 3 }; /* CUPTI_PROFILER_PM_SAMPLING */
 enum { CLOCK_INTERVAL = 0, TIME_INTERVAL = 1, KEEP_OLDEST = 0, DATA_FULL = 1 };
 enum { UNSUPPORTED = 1, DISABLED = 2 };
 
@@ -32,7 +34,7 @@ enum { UNSUPPORTED = 1, DISABLED = 2 };
 
 bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti)
 {
-	bool whole = true;
+	bool whole = gt_profiler_open(&pm->profiler, cupti->handle);
 
 	pm->cupti = cupti;
 	/* POSIX gives functions out as void pointers; C has no cast for that. */
@@ -41,25 +43,6 @@ bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti)
 	whole = whole && pm->function;
 #include "injection/cupti/pm_calls.def"
 	return whole;
-}
-
-bool gt_pm_take(struct gt_pm_block *block, size_t size)
-{
-	void *at = MAP_FAILED;
-
-	if (size > 0)
-		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
-		return false;
-	*block = (struct gt_pm_block){at, size};
-	return true;
-}
-
-void gt_pm_give_back(struct gt_pm_block *block)
-{
-	if (block->bytes)
-		(void)munmap(block->bytes, block->size);
-	*block = (struct gt_pm_block){0};
 }
 
 const char *gt_pm_reason(CUptiResult result)
@@ -105,7 +88,7 @@ static int refuse(const struct gt_pm_sampler *sampler, const char *call, CUptiRe
 	               gt_cupti_text(sampler->pm->cupti, result));
 }
 
-CUptiResult gt_pm_verdict(const struct gt_pm_device_supported *answer)
+CUptiResult gt_pm_verdict(const struct gt_profiler_device_supported *answer)
 {
 	if (answer->supported != UNSUPPORTED && answer->supported != DISABLED)
 		return CUPTI_SUCCESS;
@@ -127,11 +110,11 @@ CUptiResult gt_pm_verdict(const struct gt_pm_device_supported *answer)
 /* CUPTI's own verdict, where it has one. */
 static int check_support(const struct gt_pm_sampler *sampler, CUdevice device, struct gt_error *err)
 {
-	struct gt_pm_device_supported params =
-		PARAMS(device_supported, .device = device, .api = API_OF_PM);
+	struct gt_profiler_device_supported params =
+		GT_PROFILER_PARAMS(device_supported, .device = device, .api = API_OF_PM);
 	CUptiResult result;
 
-	if (sampler->pm->cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS)
+	if (sampler->pm->profiler.cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS)
 		return 0;
 	result = gt_pm_verdict(&params);
 	if (result == CUPTI_ERROR_NOT_SUPPORTED)
@@ -148,168 +131,47 @@ static int check_support(const struct gt_pm_sampler *sampler, CUdevice device, s
  */
 static int ask_availability(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
-	struct gt_pm_pm_availability params = PARAMS(pm_availability, .device = sampler->device);
-	CUptiResult result = sampler->pm->cuptiPmSamplingGetCounterAvailability(&params);
+	const CUptiResult result = (CUptiResult)gt_profiler_availability(
+		&sampler->pm->profiler, sampler->device, &sampler->availability);
 
-	if (result == CUPTI_SUCCESS && gt_pm_take(&sampler->availability, params.bytes)) {
-		params.image = sampler->availability.bytes;
-		result = sampler->pm->cuptiPmSamplingGetCounterAvailability(&params);
-	}
-	if (result == CUPTI_SUCCESS)
-		return 0;
-	gt_pm_give_back(&sampler->availability);
-	return gt_pm_reason(result) ? refuse(sampler, "", result, err) : 0;
+	return result != CUPTI_SUCCESS && gt_pm_reason(result) ? refuse(sampler, "", result, err)
+	                                                       : 0;
 }
 
-static void end_host(struct gt_pm_sampler *sampler)
+static int name_chip(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
-	struct gt_pm_host_deinitialize params = PARAMS(host_deinitialize, .host = sampler->host);
-
-	if (sampler->host)
-		(void)sampler->pm->cuptiProfilerHostDeinitialize(&params);
-	sampler->host = NULL;
-}
-
-static int begin_host(struct gt_pm_sampler *sampler, struct gt_error *err)
-{
-	struct gt_pm_chip_name chip = PARAMS(chip_name, .device = sampler->device);
-	struct gt_pm_host_initialize params = PARAMS(host_initialize, .type = RANGE_OF_PM);
-	CUptiResult result = sampler->pm->cuptiDeviceGetChipName(&chip);
+	struct gt_profiler_chip_name params =
+		GT_PROFILER_PARAMS(chip_name, .device = sampler->device);
+	const CUptiResult result =
+		(CUptiResult)sampler->pm->profiler.cuptiDeviceGetChipName(&params);
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiDeviceGetChipName", result, err);
-	params.chip = chip.name;
-	params.availability = sampler->availability.bytes;
-	result = sampler->pm->cuptiProfilerHostInitialize(&params);
-	if (result != CUPTI_SUCCESS)
-		return gt_fail(err, ENOTSUP,
-		               "no counters of GPU %u: this libcupti does not know the chip %s",
-		               sampler->device, chip.name ? chip.name : "that it has");
-	sampler->host = params.host;
+	sampler->chip = (struct gt_chip){
+		.profiler = &sampler->pm->profiler,
+		.name = params.name,
+		.way = GT_CHIP_SAMPLES,
+		.availability = sampler->availability.bytes,
+	};
 	return 0;
 }
 
-bool gt_pm_property_of(const struct gt_pm_sampler *sampler, const char *metric,
-                       struct gt_pm_property *property)
-{
-	struct gt_pm_host_properties params =
-		PARAMS(host_properties, .host = sampler->host, .metric = metric);
-
-	if (sampler->pm->cuptiProfilerHostGetMetricProperties(&params) != CUPTI_SUCCESS)
-		return false;
-	*property = (struct gt_pm_property){
-		.unit = params.unit ? params.unit : "",
-		.help = params.description ? params.description : "",
-	};
-	return true;
-}
-
-/* One by one: a name that CUPTI does not know makes it refuse all that come with it. */
-static bool add_metric(const struct gt_pm_sampler *sampler, const char *metric)
-{
-	struct gt_pm_host_add params =
-		PARAMS(host_add, .host = sampler->host, .metrics = &metric, .count = 1);
-
-	return sampler->pm->cuptiProfilerHostConfigAddMetrics(&params) == CUPTI_SUCCESS;
-}
-
-static bool make_config(struct gt_pm_sampler *sampler)
-{
-	struct gt_pm_host_config_size size = PARAMS(host_config_size, .host = sampler->host);
-	struct gt_pm_host_config config = PARAMS(host_config, .host = sampler->host);
-
-	gt_pm_give_back(&sampler->config);
-	if (sampler->pm->cuptiProfilerHostGetConfigImageSize(&size) != CUPTI_SUCCESS ||
-	    !gt_pm_take(&sampler->config, size.bytes))
-		return false;
-	config.bytes = sampler->config.size;
-	config.image = sampler->config.bytes;
-	return sampler->pm->cuptiProfilerHostGetConfigImage(&config) == CUPTI_SUCCESS;
-}
-
-/* Passes that the metrics need together; 0: CUPTI does not say. */
-static size_t count_passes(struct gt_pm_sampler *sampler)
-{
-	struct gt_pm_host_passes params = PARAMS(host_passes, .bytes = 0);
-
-	if (!make_config(sampler))
-		return 0;
-	params.bytes = sampler->config.size;
-	params.image = sampler->config.bytes;
-	if (sampler->pm->cuptiProfilerHostGetNumOfPasses(&params) != CUPTI_SUCCESS)
-		return 0;
-	return params.passes;
-}
-
-/* A host object that has the sampler's metrics and nothing else. */
-static int begin_again(struct gt_pm_sampler *sampler, struct gt_error *err)
-{
-	int result;
-
-	end_host(sampler);
-	result = begin_host(sampler, err);
-	for (size_t i = 0; i < sampler->count && result == 0; i++)
-		(void)add_metric(sampler, sampler->metrics[i]);
-	return result;
-}
-
-static void add_known(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, size_t count)
-{
-	struct gt_pm_property property;
-
-	for (size_t i = 0; i < count; i++) {
-		wanted[i].outcome = GT_PM_UNKNOWN;
-		if (!gt_pm_property_of(sampler, wanted[i].metric, &property))
-			continue;
-		if (sampler->count == GT_PM_METRICS) {
-			wanted[i].outcome = GT_PM_NO_ROOM;
-			continue;
-		}
-		if (!add_metric(sampler, wanted[i].metric))
-			continue;
-		wanted[i].outcome = GT_PM_TAKEN;
-		sampler->metrics[sampler->count++] = wanted[i].metric;
-	}
-}
-
-/* All at once would take several passes: as many of them, in order, as fit into one. */
-static int fit_into_pass(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, size_t count,
-                         struct gt_error *err)
-{
-	int result = 0;
-
-	sampler->count = 0;
-	for (size_t i = 0; i < count && result == 0; i++) {
-		if (wanted[i].outcome != GT_PM_TAKEN)
-			continue;
-		sampler->metrics[sampler->count++] = wanted[i].metric;
-		result = begin_again(sampler, err);
-		if (result < 0 || count_passes(sampler) == 1)
-			continue;
-		wanted[i].outcome = GT_PM_NO_ROOM;
-		sampler->count--;
-	}
-	return result < 0 ? result : begin_again(sampler, err);
-}
-
-static int choose(struct gt_pm_sampler *sampler, struct gt_pm_wanted *wanted, size_t count,
+static int choose(struct gt_pm_sampler *sampler, struct gt_metric_wanted *wanted, size_t count,
                   struct gt_error *err)
 {
-	int result = begin_host(sampler, err);
+	const int result = name_chip(sampler, err);
 
 	if (result < 0)
 		return result;
-	add_known(sampler, wanted, count);
-	if (sampler->count > 0 && count_passes(sampler) != 1)
-		result = fit_into_pass(sampler, wanted, count, err);
-	if (result < 0)
-		return result;
+	if (gt_chip_fit(&sampler->chip, wanted, count, sampler->metrics, GT_PM_METRICS,
+	                &sampler->count) < 0)
+		return gt_fail(err, ENOTSUP,
+		               "no counters of GPU %u: this libcupti does not know the chip %s",
+		               sampler->device,
+		               sampler->chip.name ? sampler->chip.name : "that it has");
 	if (sampler->count == 0)
 		return gt_fail(err, ENOTSUP,
 		               "no counters of GPU %u: it has none of those that were asked for",
-		               sampler->device);
-	if (!make_config(sampler))
-		return gt_fail(err, ENOMEM, "no counters of GPU %u: they cannot be scheduled",
 		               sampler->device);
 	return 0;
 }
@@ -334,9 +196,10 @@ static int enable(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
 	struct gt_pm_pm_enable params = PARAMS(pm_enable, .device = sampler->device);
 	struct gt_pm_pm_config config =
-		PARAMS(pm_config, .bytes = sampler->config.size, .image = sampler->config.bytes,
-	               .buffer_bytes = HARDWARE_BYTES, .interval = sampler->interval_ns,
-	               .trigger = TIME_INTERVAL, .append = KEEP_OLDEST);
+		PARAMS(pm_config, .bytes = sampler->chip.config.size,
+	               .image = sampler->chip.config.bytes, .buffer_bytes = HARDWARE_BYTES,
+	               .interval = sampler->interval_ns, .trigger = TIME_INTERVAL,
+	               .append = KEEP_OLDEST);
 	CUptiResult result = sampler->pm->cuptiPmSamplingEnable(&params);
 
 	if (result != CUPTI_SUCCESS)
@@ -348,29 +211,75 @@ static int enable(struct gt_pm_sampler *sampler, struct gt_error *err)
 	return 0;
 }
 
-static CUptiResult clear_data(struct gt_pm_sampler *sampler)
+static CUptiResult initialise_image(const struct gt_pm_sampler *sampler,
+                                    const struct gt_image *image)
 {
 	struct gt_pm_pm_data_initialize params =
-		PARAMS(pm_data_initialize, .sampler = sampler->object, .bytes = sampler->data.size,
-	               .image = sampler->data.bytes);
+		PARAMS(pm_data_initialize, .sampler = sampler->object, .bytes = image->size,
+	               .image = image->bytes);
 
-	sampler->told = 0;
 	return sampler->pm->cuptiPmSamplingCounterDataImageInitialize(&params);
+}
+
+static bool is_empty(const struct gt_pm_sampler *sampler)
+{
+	struct gt_pm_pm_data_info info =
+		PARAMS(pm_data_info, .image = sampler->data.bytes, .bytes = sampler->data.size);
+
+	return sampler->pm->cuptiPmSamplingGetCounterDataInfo(&info) == CUPTI_SUCCESS &&
+	       info.populated == 0;
+}
+
+/*
+ * For each sample that there is room for CUPTI takes 42 us to initialise an image (H200), nearly as
+ * long as to decode one: what it has made once is copied.
+ */
+static CUptiResult clear_data(struct gt_pm_sampler *sampler)
+{
+	sampler->told = 0;
+	memcpy(sampler->data.bytes, sampler->empty.bytes, sampler->data.size);
+	return is_empty(sampler) ? CUPTI_SUCCESS : initialise_image(sampler, &sampler->data);
+}
+
+static CUptiResult ask_data_size(struct gt_pm_sampler *sampler, uint32_t samples, size_t *bytes)
+{
+	struct gt_pm_pm_data_size params =
+		PARAMS(pm_data_size, .sampler = sampler->object, .metrics = sampler->metrics,
+	               .count = sampler->count, .samples = samples);
+	const CUptiResult result = sampler->pm->cuptiPmSamplingGetCounterDataSize(&params);
+
+	*bytes = params.bytes;
+	return result;
+}
+
+/* As many samples as go into IMAGE_BYTES, 50 KB each for the whole default set. */
+static CUptiResult choose_data_size(struct gt_pm_sampler *sampler, size_t *bytes)
+{
+	CUptiResult result = ask_data_size(sampler, LEAST_SAMPLES, bytes);
+	size_t samples;
+
+	sampler->room = LEAST_SAMPLES;
+	if (result != CUPTI_SUCCESS || *bytes == 0)
+		return result;
+	samples = IMAGE_BYTES / (*bytes / LEAST_SAMPLES + 1);
+	if (samples > LEAST_SAMPLES)
+		sampler->room = samples < MOST_SAMPLES ? samples : MOST_SAMPLES;
+	return ask_data_size(sampler, (uint32_t)sampler->room, bytes);
 }
 
 static int make_data(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
-	struct gt_pm_pm_data_size params =
-		PARAMS(pm_data_size, .sampler = sampler->object, .metrics = sampler->metrics,
-	               .count = sampler->count, .samples = IMAGE_SAMPLES);
-	CUptiResult result = sampler->pm->cuptiPmSamplingGetCounterDataSize(&params);
+	size_t bytes;
+	CUptiResult result = choose_data_size(sampler, &bytes);
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiPmSamplingGetCounterDataSize", result, err);
-	if (!gt_pm_take(&sampler->data, params.bytes))
+	if (!gt_image_take(&sampler->data, bytes) || !gt_image_take(&sampler->empty, bytes))
 		return gt_fail(err, ENOMEM, "no counters of GPU %u: there is no memory for them",
 		               sampler->device);
-	result = clear_data(sampler);
+	result = initialise_image(sampler, &sampler->empty);
+	if (result == CUPTI_SUCCESS)
+		result = clear_data(sampler);
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiPmSamplingCounterDataImageInitialize", result, err);
 	return 0;
@@ -378,19 +287,13 @@ static int make_data(struct gt_pm_sampler *sampler, struct gt_error *err)
 
 static int initialise(const struct gt_pm_sampler *sampler, struct gt_error *err)
 {
-	struct gt_pm_profiler_initialize params = PARAMS(profiler_initialize, .reserved = NULL);
-	CUptiResult result;
+	const CUptiResult result = (CUptiResult)gt_profiler_initialise(&sampler->pm->profiler);
 
-	if (sampler->pm->initialised)
-		return 0;
-	result = sampler->pm->cuptiProfilerInitialize(&params);
-	if (result != CUPTI_SUCCESS)
-		return refuse(sampler, "cuptiProfilerInitialize", result, err);
-	sampler->pm->initialised = true;
-	return 0;
+	return result == CUPTI_SUCCESS ? 0
+	                               : refuse(sampler, "cuptiProfilerInitialize", result, err);
 }
 
-int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_pm_wanted *wanted,
+int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_metric_wanted *wanted,
                   size_t count, struct gt_error *err)
 {
 	int result = initialise(sampler, err);
@@ -410,7 +313,7 @@ int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_pm_w
 	return result;
 }
 
-int gt_pm_start(struct gt_pm_sampler *sampler, struct gt_error *err)
+static int begin(struct gt_pm_sampler *sampler, struct gt_error *err)
 {
 	struct gt_pm_pm_start params = PARAMS(pm_start, .sampler = sampler->object);
 	const CUptiResult result = sampler->pm->cuptiPmSamplingStart(&params);
@@ -420,6 +323,37 @@ int gt_pm_start(struct gt_pm_sampler *sampler, struct gt_error *err)
 	sampler->runs = true;
 	sampler->begun = false;
 	return 0;
+}
+
+static void disable(struct gt_pm_sampler *sampler)
+{
+	struct gt_pm_pm_disable params = PARAMS(pm_disable, .sampler = sampler->object);
+
+	if (sampler->object)
+		(void)sampler->pm->cuptiPmSamplingDisable(&params);
+	sampler->object = NULL;
+}
+
+/* CUPTI does not start a sampler again whose buffer was full: a new one takes its place. */
+static int begin_anew(struct gt_pm_sampler *sampler, struct gt_error *err)
+{
+	int result;
+
+	disable(sampler);
+	result = enable(sampler, err);
+	if (result == 0)
+		result = make_data(sampler, err);
+	return result < 0 ? result : begin(sampler, err);
+}
+
+int gt_pm_start(struct gt_pm_sampler *sampler, struct gt_error *err)
+{
+	int result = begin(sampler, err);
+
+	if (result < 0 && sampler->was_full)
+		result = begin_anew(sampler, err);
+	sampler->was_full = false;
+	return result;
 }
 
 void gt_pm_stop(struct gt_pm_sampler *sampler)
@@ -433,29 +367,25 @@ void gt_pm_stop(struct gt_pm_sampler *sampler)
 
 void gt_pm_release(struct gt_pm_sampler *sampler)
 {
-	struct gt_pm_pm_disable params = PARAMS(pm_disable, .sampler = sampler->object);
-
 	gt_pm_stop(sampler);
-	if (sampler->object)
-		(void)sampler->pm->cuptiPmSamplingDisable(&params);
-	sampler->object = NULL;
-	end_host(sampler);
-	gt_pm_give_back(&sampler->availability);
-	gt_pm_give_back(&sampler->config);
-	gt_pm_give_back(&sampler->data);
+	disable(sampler);
+	gt_chip_release(&sampler->chip);
+	gt_image_release(&sampler->availability);
+	gt_image_release(&sampler->data);
 	sampler->count = 0;
 }
 
 static void evaluate(struct gt_pm_sampler *sampler, size_t number, double *values)
 {
-	struct gt_pm_host_evaluate params =
-		PARAMS(host_evaluate, .host = sampler->host, .image = sampler->data.bytes,
-	               .bytes = sampler->data.size, .sample = number, .metrics = sampler->metrics,
-	               .count = sampler->count, .values = values);
+	struct gt_profiler_host_evaluate params =
+		GT_PROFILER_PARAMS(host_evaluate, .host = sampler->chip.host,
+	                           .image = sampler->data.bytes, .bytes = sampler->data.size,
+	                           .sample = number, .metrics = sampler->metrics,
+	                           .count = sampler->count, .values = values);
 
 	for (size_t i = 0; i < sampler->count; i++)
 		values[i] = NAN;
-	(void)sampler->pm->cuptiProfilerHostEvaluateToGpuValues(&params);
+	(void)sampler->pm->profiler.cuptiProfilerHostEvaluateToGpuValues(&params);
 }
 
 /* The time in which there should have been samples, and of which none came. */
@@ -492,40 +422,64 @@ static void tell_sample(struct gt_pm_sampler *sampler, size_t number, gt_pm_use 
 	use(context, &sample);
 }
 
-/* What is complete and was not told. Returns whether there may be more in the image later. */
-static bool tell_all(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
+/* What is complete and was not told. Returns how many samples that were, negative: none are known. */
+static int64_t tell_all(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
 {
 	struct gt_pm_pm_data_info info =
 		PARAMS(pm_data_info, .image = sampler->data.bytes, .bytes = sampler->data.size);
+	const size_t before = sampler->told;
 
 	if (sampler->pm->cuptiPmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS)
-		return false;
+		return -1;
 	while (sampler->told < info.completed)
 		tell_sample(sampler, sampler->told++, use, context);
-	return info.populated > info.completed;
+	return (int64_t)(sampler->told - before);
 }
 
-int gt_pm_decode(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
+/*
+ * A decoding that fills the image loses what comes next: it begins with room for twice as much as
+ * the last one brought.
+ */
+static bool has_room(const struct gt_pm_sampler *sampler)
+{
+	return sampler->told == 0 ||
+	       sampler->told + 2 * sampler->last_count + LEAST_ROOM <= sampler->room;
+}
+
+/* One decoding. Whether the image was full then; negative: CUPTI fails. */
+static int decode_once(struct gt_pm_sampler *sampler, bool *overflowed, gt_pm_use *use,
+                       void *context)
 {
 	struct gt_pm_pm_decode params =
 		PARAMS(pm_decode, .sampler = sampler->object, .image = sampler->data.bytes,
 	               .bytes = sampler->data.size);
+	CUptiResult result;
+	int64_t count;
+
+	if (!has_room(sampler) && clear_data(sampler) != CUPTI_SUCCESS)
+		return -EIO;
+	result = sampler->pm->cuptiPmSamplingDecodeData(&params);
+	*overflowed = *overflowed || params.overflow || result == CUPTI_ERROR_OUT_OF_MEMORY;
+	if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_OUT_OF_MEMORY)
+		return -EIO;
+	count = tell_all(sampler, use, context);
+	if (count < 0)
+		return -EIO;
+	sampler->last_count = (size_t)count;
+	if (params.stopped != DATA_FULL || result != CUPTI_SUCCESS)
+		return 0;
+	return clear_data(sampler) == CUPTI_SUCCESS ? 1 : -EIO;
+}
+
+int gt_pm_decode(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
+{
 	bool overflowed = false;
+	int full = 1;
 
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		const CUptiResult result = sampler->pm->cuptiPmSamplingDecodeData(&params);
-		bool unfinished;
-
-		overflowed = overflowed || params.overflow || result == CUPTI_ERROR_OUT_OF_MEMORY;
-		if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_OUT_OF_MEMORY)
-			return -EIO;
-		unfinished = tell_all(sampler, use, context);
-		if (params.stopped != DATA_FULL && unfinished)
-			break; /* the next call completes it */
-		if (clear_data(sampler) != CUPTI_SUCCESS)
-			return -EIO;
-		if (params.stopped != DATA_FULL || result != CUPTI_SUCCESS)
-			break;
-	}
+	for (unsigned i = 0; i < ROUNDS && full == 1; i++)
+		full = decode_once(sampler, &overflowed, use, context);
+	if (full < 0)
+		return full;
+	sampler->was_full = sampler->was_full || overflowed;
 	return overflowed;
 }

@@ -8,6 +8,10 @@
 
 #include <cupti.h>
 
+#include "cupti/chip.h"
+#include "cupti/image.h"
+#include "cupti/profiler.h"
+
 struct gt_cupti;
 struct gt_error;
 
@@ -30,7 +34,7 @@ struct gt_error;
 /* libcupti's functions. */
 struct gt_pm {
 	const struct gt_cupti *cupti;
-	bool initialised; /* CUPTI's part for this: once in a process */
+	struct gt_profiler profiler;
 #define CALL(function, params) CUptiResult (*function)(struct gt_pm_##params * params);
 #include "injection/cupti/pm_calls.def"
 };
@@ -40,27 +44,6 @@ bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti);
 
 #define GT_PM_METRICS 63 /* of one sampler */
 
-/* What became of a metric that was asked for. */
-enum gt_pm_outcome {
-	GT_PM_TAKEN,
-	GT_PM_UNKNOWN, /* the chip has none of that name */
-	GT_PM_NO_ROOM, /* it does not fit into one pass with those before it */
-};
-
-struct gt_pm_wanted {
-	const char *metric; /* as long as the sampler lives */
-	enum gt_pm_outcome outcome;
-};
-
-struct gt_pm_block {
-	uint8_t *bytes;
-	size_t size;
-};
-
-/* Memory of our own: how much is needed CUPTI alone knows. */
-bool gt_pm_take(struct gt_pm_block *block, size_t size);
-void gt_pm_give_back(struct gt_pm_block *block);
-
 /* What an answer of CUPTI means for who runs the program; NULL: nothing that has a name. */
 const char *gt_pm_reason(CUptiResult result);
 
@@ -68,7 +51,7 @@ const char *gt_pm_reason(CUptiResult result);
  * What CUPTI's answer about a GPU comes down to: CUPTI_SUCCESS where it names nothing that stands
  * against counters, CUPTI_ERROR_NOT_SUPPORTED where it is the architecture.
  */
-CUptiResult gt_pm_verdict(const struct gt_pm_device_supported *answer);
+CUptiResult gt_pm_verdict(const struct gt_profiler_device_supported *answer);
 
 /* One GPU's; zeroed before gt_pm_prepare. */
 struct gt_pm_sampler {
@@ -78,30 +61,26 @@ struct gt_pm_sampler {
 	uint64_t clock_khz; /* of the GPU, for those that cannot sample by time; 0: not known */
 	const char *metrics[GT_PM_METRICS]; /* that are sampled */
 	size_t count;
-	void *host;
+	struct gt_chip chip; /* with the metrics that are sampled */
 	void *object;
-	struct gt_pm_block availability;
-	struct gt_pm_block config;
-	struct gt_pm_block data;
+	struct gt_image availability;
+	struct gt_image data;
+	struct gt_image empty; /* the same without samples */
+	size_t room;           /* samples that an image can have */
 	bool runs;
+	bool was_full;        /* the hardware's buffer, since the start */
 	bool begun;           /* the first sample since the start has been left out */
 	size_t told;          /* samples in data that were told */
+	size_t last_count;    /* of them by the last decoding */
 	uint64_t last_end_ns; /* of the last sample that was told; 0: none */
 };
 
-/* What CUPTI tells of a metric; texts are CUPTI's. False: it knows none of that name. */
-struct gt_pm_property {
-	const char *unit;
-	const char *help;
-};
-bool gt_pm_property_of(const struct gt_pm_sampler *sampler, const char *metric,
-                       struct gt_pm_property *property);
-
 /*
- * Chooses what can be sampled of what is wanted and takes the GPU's counters. 0, or a negative
- * errno value and a sentence that says what stands against it and what to do.
+ * Chooses what can be sampled of what is wanted, whose texts live as long as the sampler, and takes
+ * the GPU's counters. 0, or a negative errno value and a sentence that says what stands against it
+ * and what to do.
  */
-int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_pm_wanted *wanted,
+int gt_pm_prepare(struct gt_pm_sampler *sampler, CUdevice device, struct gt_metric_wanted *wanted,
                   size_t count, struct gt_error *err);
 
 /* The same for its beginning, at any time after gt_pm_prepare or gt_pm_stop. */

@@ -11,19 +11,10 @@
 /* More than one, so that a launch that was not expected is noticed and takes no other's place. */
 #define MOST_RANGES 8
 
-enum { TYPE_OF_RANGES = 0 }; /* CUPTI_PROFILER_TYPE_RANGE_PROFILER */
-enum { API_OF_RANGES = 0 };  /* CUPTI_PROFILER_RANGE_PROFILING */
+enum { API_OF_RANGES = 0 }; /* CUPTI_PROFILER_RANGE_PROFILING */
 enum { AUTO_RANGE = 1, USER_RANGE = 2, KERNEL_REPLAY = 2, USER_REPLAY = 3 };
 
 /* The size that CUPTI wants to know: up to the end of the last member. */
-#define STRUCT(name, theirs)
-#define MEMBER(name, type, member, theirs)
-#define END(name, last)                                                                            \
-	enum {                                                                                     \
-		SIZE_OF_##name = offsetof(struct gt_pm_##name, last) +                             \
-		                 sizeof(((struct gt_pm_##name *)0)->last)                          \
-	};
-#include "injection/cupti/pm_structs.def"
 #define STRUCT(name, theirs)
 #define MEMBER(name, type, member, theirs)
 #define END(name, last)                                                                            \
@@ -33,18 +24,16 @@ enum { AUTO_RANGE = 1, USER_RANGE = 2, KERNEL_REPLAY = 2, USER_REPLAY = 3 };
 	};
 #include "injection/cupti/range_structs.def"
 
-#define HOST_PARAMS(name, ...) ((struct gt_pm_##name){.size = SIZE_OF_##name, __VA_ARGS__})
 #define PARAMS(name, ...)                                                                          \
 	((struct gt_range_##name){                                                                 \
 		.size = SIZE_OF_range_##name, .profiler = profiler->object, __VA_ARGS__})
 
 bool gt_ranges_open(struct gt_ranges *ranges, const struct gt_cupti *cupti)
 {
-	bool whole = true;
+	bool whole = gt_profiler_open(&ranges->profiler, cupti->handle);
 
 	ranges->cupti = cupti;
 	/* POSIX gives functions out as void pointers; C has no cast for that. */
-#define HOST CALL
 #define CALL(function, params)                                                                     \
 	*(void **)&ranges->function = dlsym(cupti->handle, #function);                             \
 	whole = whole && ranges->function;
@@ -67,27 +56,21 @@ static int refuse(const struct gt_range_profiler *profiler, const char *call, CU
 
 static int initialise(const struct gt_range_profiler *profiler, struct gt_error *err)
 {
-	struct gt_pm_profiler_initialize params = HOST_PARAMS(profiler_initialize, NULL);
-	CUptiResult result;
+	const CUptiResult result = (CUptiResult)gt_profiler_initialise(&profiler->ranges->profiler);
 
-	if (profiler->ranges->initialised)
-		return 0;
-	result = profiler->ranges->cuptiProfilerInitialize(&params);
-	if (result != CUPTI_SUCCESS)
-		return refuse(profiler, "cuptiProfilerInitialize", result, err);
-	profiler->ranges->initialised = true;
-	return 0;
+	return result == CUPTI_SUCCESS ? 0
+	                               : refuse(profiler, "cuptiProfilerInitialize", result, err);
 }
 
 /* CUPTI's own verdict, where it has one. */
 static int check_support(const struct gt_range_profiler *profiler, CUdevice device,
                          struct gt_error *err)
 {
-	struct gt_pm_device_supported params =
-		HOST_PARAMS(device_supported, .device = device, .api = API_OF_RANGES);
+	struct gt_profiler_device_supported params =
+		GT_PROFILER_PARAMS(device_supported, .device = device, .api = API_OF_RANGES);
 	CUptiResult result;
 
-	if (profiler->ranges->cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS)
+	if (profiler->ranges->profiler.cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS)
 		return 0;
 	result = gt_pm_verdict(&params);
 	if (result == CUPTI_ERROR_NOT_SUPPORTED)
@@ -97,143 +80,80 @@ static int check_support(const struct gt_range_profiler *profiler, CUdevice devi
 	return result == CUPTI_SUCCESS ? 0 : refuse(profiler, "", result, err);
 }
 
-static void end_host(const struct gt_ranges *ranges, void **host)
+static int name_chip(const struct gt_range_profiler *profiler, struct gt_chip *chip,
+                     struct gt_error *err)
 {
-	struct gt_pm_host_deinitialize params = HOST_PARAMS(host_deinitialize, .host = *host);
-
-	if (*host)
-		(void)ranges->cuptiProfilerHostDeinitialize(&params);
-	*host = NULL;
-}
-
-static int begin_host(const struct gt_range_profiler *profiler, void **host, struct gt_error *err)
-{
-	struct gt_pm_chip_name chip = HOST_PARAMS(chip_name, .device = profiler->device);
-	struct gt_pm_host_initialize params = HOST_PARAMS(host_initialize, .type = TYPE_OF_RANGES);
-	CUptiResult result = profiler->ranges->cuptiDeviceGetChipName(&chip);
+	struct gt_profiler_chip_name params =
+		GT_PROFILER_PARAMS(chip_name, .device = profiler->device);
+	const CUptiResult result =
+		(CUptiResult)profiler->ranges->profiler.cuptiDeviceGetChipName(&params);
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(profiler, "cuptiDeviceGetChipName", result, err);
-	params.chip = chip.name;
-	result = profiler->ranges->cuptiProfilerHostInitialize(&params);
-	if (result != CUPTI_SUCCESS)
+	*chip = (struct gt_chip){.profiler = &profiler->ranges->profiler,
+	                         .name = params.name,
+	                         .way = GT_CHIP_RANGES};
+	if (!gt_chip_begin(chip))
 		return gt_fail(err, ENOTSUP,
 		               "no kernel counters of GPU %u: this libcupti does not know the chip "
 		               "%s",
-		               profiler->device, chip.name ? chip.name : "that it has");
-	*host = params.host;
+		               profiler->device, params.name ? params.name : "that it has");
 	return 0;
 }
 
-static bool property_of(const struct gt_ranges *ranges, void *host, const char *metric,
-                        struct gt_pm_property *property)
-{
-	struct gt_pm_host_properties params =
-		HOST_PARAMS(host_properties, .host = host, .metric = metric);
-
-	if (ranges->cuptiProfilerHostGetMetricProperties(&params) != CUPTI_SUCCESS)
-		return false;
-	*property = (struct gt_pm_property){
-		.unit = params.unit ? params.unit : "",
-		.help = params.description ? params.description : "",
-	};
-	return true;
-}
-
 bool gt_range_property_of(const struct gt_range_profiler *profiler, const char *metric,
-                          struct gt_pm_property *property)
+                          struct gt_metric_property *property)
 {
-	return property_of(profiler->ranges, profiler->plan.host, metric, property);
-}
-
-/* All in one call: CUPTI schedules what comes in calls of its own into passes of its own. */
-static bool add_metrics(const struct gt_ranges *ranges, void *host, const char **metrics,
-                        size_t count)
-{
-	struct gt_pm_host_add params =
-		HOST_PARAMS(host_add, .host = host, .metrics = metrics, .count = count);
-
-	return ranges->cuptiProfilerHostConfigAddMetrics(&params) == CUPTI_SUCCESS;
-}
-
-/* One that CUPTI refuses leaves the host object of no use: it is ended. */
-static bool has_metric(const struct gt_range_profiler *profiler, void **host, const char *metric,
-                       struct gt_error *err)
-{
-	struct gt_pm_property property;
-	bool known;
-
-	if (!*host && begin_host(profiler, host, err) < 0)
-		return false;
-	known = property_of(profiler->ranges, *host, metric, &property) &&
-	        add_metrics(profiler->ranges, *host, &metric, 1);
-	if (!known)
-		end_host(profiler->ranges, host);
-	return known;
+	return gt_chip_property_of(&profiler->plan.chip, metric, property);
 }
 
 static int choose_metrics(const struct gt_range_profiler *profiler, struct gt_range_plan *plan,
                           const struct gt_range_wanted *wanted, struct gt_error *err)
 {
-	void *host = NULL;
-	const int result = begin_host(profiler, &host, err);
+	struct gt_chip chip;
+	const int result = name_chip(profiler, &chip, err);
 
-	for (size_t i = 0; i < wanted->count && result == 0; i++) {
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < wanted->count; i++) {
 		if (plan->count < GT_RANGE_METRICS &&
-		    has_metric(profiler, &host, wanted->metrics[i], err))
+		    gt_chip_schedule(&chip, &wanted->metrics[i], 1) > 0)
 			plan->metrics[plan->count++] = wanted->metrics[i];
 		else
 			wanted->unknown(wanted->context, wanted->metrics[i]);
 	}
-	end_host(profiler->ranges, &host);
-	if (result == 0 && plan->count == 0)
+	gt_chip_release(&chip);
+	if (plan->count == 0)
 		return gt_fail(err, ENOTSUP,
 		               "no kernel counters of GPU %u: it has none of those that were asked "
 		               "for",
 		               profiler->device);
-	return result;
+	return 0;
 }
 
-static bool make_config(const struct gt_ranges *ranges, struct gt_range_plan *plan)
+static void forget(struct gt_range_plan *plan)
 {
-	struct gt_pm_host_config_size size = HOST_PARAMS(host_config_size, .host = plan->host);
-	struct gt_pm_host_config config = HOST_PARAMS(host_config, .host = plan->host);
-	struct gt_pm_host_passes passes = HOST_PARAMS(host_passes, .bytes = 0);
-
-	if (ranges->cuptiProfilerHostGetConfigImageSize(&size) != CUPTI_SUCCESS ||
-	    !gt_pm_take(&plan->config, size.bytes))
-		return false;
-	config.bytes = passes.bytes = plan->config.size;
-	config.image = passes.image = plan->config.bytes;
-	if (ranges->cuptiProfilerHostGetConfigImage(&config) != CUPTI_SUCCESS ||
-	    ranges->cuptiProfilerHostGetNumOfPasses(&passes) != CUPTI_SUCCESS)
-		return false;
-	plan->passes = passes.passes;
-	return true;
-}
-
-static void forget(const struct gt_ranges *ranges, struct gt_range_plan *plan)
-{
-	end_host(ranges, &plan->host);
-	gt_pm_give_back(&plan->config);
-	gt_pm_give_back(&plan->data);
+	gt_chip_release(&plan->chip);
+	gt_image_release(&plan->data);
 }
 
 /* A host object and a configuration of the plan's metrics. */
 static int schedule(const struct gt_range_profiler *profiler, struct gt_range_plan *plan,
                     struct gt_error *err)
 {
+	int passes;
 	int result;
 
-	forget(profiler->ranges, plan);
-	result = begin_host(profiler, &plan->host, err);
+	forget(plan);
+	result = name_chip(profiler, &plan->chip, err);
 	if (result < 0)
 		return result;
-	if (!add_metrics(profiler->ranges, plan->host, plan->metrics, plan->count) ||
-	    !make_config(profiler->ranges, plan))
+	passes = gt_chip_schedule(&plan->chip, plan->metrics, plan->count);
+	if (passes <= 0)
 		return gt_fail(err, ENOTSUP,
 		               "no kernel counters of GPU %u: they cannot be scheduled",
 		               profiler->device);
+	plan->passes = (size_t)passes;
 	return 0;
 }
 
@@ -259,7 +179,7 @@ static int make_data(const struct gt_range_profiler *profiler, struct gt_range_p
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(profiler, "cuptiRangeProfilerGetCounterDataSize", result, err);
-	if (!gt_pm_take(&plan->data, params.bytes))
+	if (!gt_image_take(&plan->data, params.bytes))
 		return gt_fail(err, ENOMEM,
 		               "no kernel counters of GPU %u: there is no memory for them",
 		               profiler->device);
@@ -316,7 +236,7 @@ static CUptiResult configure(const struct gt_range_profiler *profiler,
 	struct gt_range_data_initialize image =
 		PARAMS(data_initialize, .bytes = plan->data.size, .image = plan->data.bytes);
 	struct gt_range_config config =
-		PARAMS(config, .bytes = plan->config.size, .image = plan->config.bytes,
+		PARAMS(config, .bytes = plan->chip.config.size, .image = plan->chip.config.bytes,
 	               .data_bytes = plan->data.size, .data = plan->data.bytes,
 	               .range = graph ? USER_RANGE : AUTO_RANGE,
 	               .replay = graph ? USER_REPLAY : KERNEL_REPLAY, .ranges = MOST_RANGES,
@@ -362,14 +282,15 @@ int gt_range_begin(struct gt_range_profiler *profiler, struct gt_error *err)
 static void evaluate(const struct gt_range_profiler *profiler, struct gt_range_plan *plan,
                      double *values)
 {
-	struct gt_pm_host_evaluate params =
-		HOST_PARAMS(host_evaluate, .host = plan->host, .image = plan->data.bytes,
-	                    .bytes = plan->data.size, .sample = 0, .metrics = plan->metrics,
-	                    .count = plan->count, .values = values);
+	struct gt_profiler_host_evaluate params =
+		GT_PROFILER_PARAMS(host_evaluate, .host = plan->chip.host,
+	                           .image = plan->data.bytes, .bytes = plan->data.size, .sample = 0,
+	                           .metrics = plan->metrics, .count = plan->count,
+	                           .values = values);
 
 	for (size_t i = 0; i < plan->count; i++)
 		values[i] = NAN;
-	(void)profiler->ranges->cuptiProfilerHostEvaluateToGpuValues(&params);
+	(void)profiler->ranges->profiler.cuptiProfilerHostEvaluateToGpuValues(&params);
 }
 
 /* Which call said no is in call. */
@@ -421,6 +342,6 @@ void gt_range_release(struct gt_range_profiler *profiler)
 	if (profiler->object)
 		(void)profiler->ranges->cuptiRangeProfilerDisable(&params);
 	profiler->object = NULL;
-	forget(profiler->ranges, &profiler->plan);
+	forget(&profiler->plan);
 	profiler->plan.count = 0;
 }

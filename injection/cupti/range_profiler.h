@@ -34,8 +34,7 @@
 /* libcupti's functions. */
 struct gt_ranges {
 	const struct gt_cupti *cupti;
-	bool initialised; /* CUPTI's part for this: once in a process */
-#define HOST(function, params) CUptiResult (*function)(struct gt_pm_##params * params);
+	struct gt_profiler profiler;
 #define CALL(function, params) CUptiResult (*function)(struct gt_range_##params * params);
 #include "injection/cupti/range_calls.def"
 };
@@ -51,10 +50,9 @@ enum gt_range_mode { GT_RANGE_KERNEL, GT_RANGE_GRAPH };
 struct gt_range_plan {
 	const char *metrics[GT_RANGE_METRICS]; /* texts are the caller's */
 	size_t count;
-	size_t passes; /* that they need together */
-	void *host;
-	struct gt_pm_block config;
-	struct gt_pm_block data;
+	size_t passes;       /* that they need together */
+	struct gt_chip chip; /* with these metrics */
+	struct gt_image data;
 };
 
 /* One context's; before gt_range_prepare the first three are set and all else is zeroed. */
@@ -86,7 +84,7 @@ int gt_range_prepare(struct gt_range_profiler *profiler, CUcontext context, CUde
 
 /* What CUPTI tells of a metric; texts are CUPTI's. False: it knows none of that name. */
 bool gt_range_property_of(const struct gt_range_profiler *profiler, const char *metric,
-                          struct gt_pm_property *property);
+                          struct gt_metric_property *property);
 
 /* What the context runs is counted from here to gt_range_end. The same as gt_range_prepare. */
 int gt_range_begin(struct gt_range_profiler *profiler, struct gt_error *err);

@@ -14,6 +14,8 @@
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/pm_sampler.h"
 #include "injection/driver.h"
+#include "injection/inject.h"
+#include "injection/now.h"
 #include "injection/services.h"
 #include "injection/source.h"
 #include "injection/wait.h"
@@ -31,9 +33,9 @@
 #define END_NS        500000000u  /* that the program's end may be held up */
 #define TURN_NS       2000000000u /* waiting for the other thread, which may hang in CUPTI */
 #define IDLE_NS       2000000u    /* while no GPU is in use */
-#define LEAST_WAIT_NS 5000000u    /* between two decodings */
+#define LEAST_WAIT_NS 1000000u    /* between two decodings */
 #define MOST_WAIT_NS  50000000u
-#define WAIT_SAMPLES  512 /* that a GPU takes meanwhile */
+#define TURN_SAMPLES  128 /* that a GPU takes from one decoding to the next */
 #define TEXT_BYTES    2048
 #define HELP_BYTES    240
 
@@ -52,10 +54,23 @@ static const struct known {
 
 enum { KNOWN = sizeof(all_known) / sizeof(all_known[0]) };
 
+/* What counts the same as one of these, on other chips. */
+static const struct other {
+	const char *name;
+	const char *metric;
+} all_others[] = {
+#define COUNTER(name, unit, kind, set, group, metric, help)
+#define INSTEAD(name, metric) {#name, metric},
+#include "format/pm_counters.def"
+};
+
+enum { OTHERS = sizeof(all_others) / sizeof(all_others[0]), MOST_ASKED = GT_PM_METRICS + OTHERS };
+
 /* One that was asked for, by name, as part of a set, or as CUPTI calls it. */
 struct asked {
 	const char *metric;
 	const struct known *known; /* NULL: it was asked for as CUPTI calls it */
+	bool instead;              /* of the one before it */
 };
 
 enum gpu_phase { UNSEEN = 0, LEFT_OUT, READY, SAMPLING };
@@ -71,11 +86,12 @@ struct counters {
 	struct gt_pm pm;
 	struct gt_driver driver;
 	char text[TEXT_BYTES]; /* the setting, cut at its commas */
-	struct asked asked[GT_PM_METRICS];
+	struct asked asked[MOST_ASKED];
 	size_t count;
 	/* Guards all below: they are the thread's, and the writer thread's in arm and disarm. */
 	sem_t turn;
 	bool armed;
+	bool ends_before_cupti;
 	char noted[256]; /* the sentence about the last GPU that was left out */
 	struct gpu gpus[MOST_GPUS];
 };
@@ -97,13 +113,28 @@ static void hear(struct gt_session *session, void *state, CUpti_CallbackDomain d
 		                         memory_order_relaxed);
 }
 
-static void ask_for(struct counters *counters, const char *metric, const struct known *known)
+static bool is_asked_for(const struct counters *counters, const char *metric)
 {
 	for (size_t i = 0; i < counters->count; i++)
 		if (strcmp(counters->asked[i].metric, metric) == 0)
-			return;
-	if (counters->count < GT_PM_METRICS)
-		counters->asked[counters->count++] = (struct asked){metric, known};
+			return true;
+	return false;
+}
+
+static void ask_for(struct counters *counters, struct asked asked)
+{
+	if (counters->count < MOST_ASKED)
+		counters->asked[counters->count++] = asked;
+}
+
+static void ask_for_known(struct counters *counters, const struct known *known)
+{
+	if (is_asked_for(counters, known->metric))
+		return;
+	ask_for(counters, (struct asked){known->metric, known, false});
+	for (size_t i = 0; i < OTHERS; i++)
+		if (strcmp(all_others[i].name, known->name) == 0)
+			ask_for(counters, (struct asked){all_others[i].metric, known, true});
 }
 
 /* False for a word that is neither a set, nor a counter, nor can be a metric of CUPTI's. */
@@ -117,12 +148,13 @@ static bool take_word(struct counters *counters, const char *word)
 
 		if (!all && strcmp(word, known->set) != 0 && strcmp(word, known->name) != 0)
 			continue;
-		ask_for(counters, known->metric, known);
+		ask_for_known(counters, known);
 		found = true;
 	}
 	if (found || !strstr(word, "__"))
 		return found;
-	ask_for(counters, word, NULL);
+	if (!is_asked_for(counters, word))
+		ask_for(counters, (struct asked){word, NULL, false});
 	return true;
 }
 
@@ -179,21 +211,41 @@ static void note_once(struct gt_session *session, struct counters *counters, con
 }
 
 /* Names those that are not sampled, for one of the reasons. */
-static void note_missing(struct gt_session *session, uint32_t ordinal,
-                         const struct gt_pm_wanted *wanted, size_t count,
-                         enum gt_pm_outcome outcome, const char *why)
+static void note_missing(struct gt_session *session, const struct counters *counters,
+                         const struct gt_metric_wanted *wanted, enum gt_metric_outcome outcome,
+                         const char *why)
 {
 	char text[256];
-	size_t used =
-		(size_t)snprintf(text, sizeof(text), "not sampled on GPU %u, as %s:", ordinal, why);
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s:", why);
 	const size_t before = used;
 
-	for (size_t i = 0; i < count; i++)
-		if (wanted[i].outcome == outcome && used < sizeof(text))
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
-			                         used > before ? "," : "", wanted[i].metric);
+	for (size_t i = 0; i < counters->count; i++) {
+		const struct asked *asked = &counters->asked[i];
+
+		if (asked->instead || gt_metric_outcome_of(wanted, counters->count, i) != outcome ||
+		    used >= sizeof(text))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
+		                         used > before ? "," : "",
+		                         asked->known ? asked->known->name : asked->metric);
+	}
 	if (used > before)
 		gt_note(session, "counters", text);
+}
+
+static void note_all_missing(struct gt_session *session, const struct counters *counters,
+                             const struct gt_metric_wanted *wanted, uint32_t ordinal)
+{
+	char why[128];
+
+	(void)snprintf(why, sizeof(why), "not sampled on GPU %u, as its chip cannot count them",
+	               ordinal);
+	note_missing(session, counters, wanted, GT_METRIC_UNKNOWN, why);
+	(void)snprintf(why, sizeof(why),
+	               "not sampled on GPU %u, as one pass of the hardware has no room for them "
+	               "beside the others",
+	               ordinal);
+	note_missing(session, counters, wanted, GT_METRIC_NO_ROOM, why);
 }
 
 /*
@@ -236,10 +288,10 @@ static void announce(struct gt_session *session, const struct counters *counters
 	gt_column_announce(session, &words, place);
 	for (size_t i = 0; i < sampler->count; i++) {
 		const struct known *known = known_of(counters, sampler->metrics[i]);
-		struct gt_pm_property property = {"", ""};
+		struct gt_metric_property property = {"", "", ""};
 		char help[HELP_BYTES];
 
-		(void)gt_pm_property_of(sampler, sampler->metrics[i], &property);
+		(void)gt_chip_property_of(&sampler->chip, sampler->metrics[i], &property);
 		(void)snprintf(help, sizeof(help), "%s: %s", sampler->metrics[i], property.help);
 		place.place = (uint32_t)i + 1;
 		words.kind = known ? known->kind : kind_of(sampler->metrics[i]);
@@ -256,13 +308,14 @@ static void announce(struct gt_session *session, const struct counters *counters
 static void get_to_know(struct gt_session *session, struct counters *counters, uint32_t ordinal)
 {
 	struct gpu *gpu = &counters->gpus[ordinal];
-	struct gt_pm_wanted wanted[GT_PM_METRICS];
+	struct gt_metric_wanted wanted[MOST_ASKED];
 	struct gt_error err = {0};
 	CUdevice device = 0;
 	int clock_khz = 0;
 
 	for (size_t i = 0; i < counters->count; i++)
-		wanted[i] = (struct gt_pm_wanted){.metric = counters->asked[i].metric};
+		wanted[i] = (struct gt_metric_wanted){.metric = counters->asked[i].metric,
+		                                      .instead = counters->asked[i].instead};
 	gpu->phase = LEFT_OUT;
 	gpu->sampler = (struct gt_pm_sampler){
 		.pm = &counters->pm,
@@ -282,10 +335,7 @@ static void get_to_know(struct gt_session *session, struct counters *counters, u
 		return;
 	}
 	gpu->phase = READY;
-	note_missing(session, ordinal, wanted, counters->count, GT_PM_UNKNOWN,
-	             "its chip has no counters of these names");
-	note_missing(session, ordinal, wanted, counters->count, GT_PM_NO_ROOM,
-	             "one pass of the hardware has no room for them beside the others");
+	note_all_missing(session, counters, wanted, ordinal);
 	announce(session, counters, &gpu->sampler);
 }
 
@@ -312,12 +362,25 @@ static void emit(void *context, const struct gt_pm_sample *sample)
 	gt_emit_sample(emission->session, &row.sample);
 }
 
+/*
+ * CUPTI loads a library for metrics at the first use. What that library's exit handlers have freed
+ * it frees once more when a host object is given back, which ends the program with abort(): all is
+ * to be given back before they run.
+ */
+static void end_before_cupti(struct counters *counters)
+{
+	if (!counters->ends_before_cupti)
+		gt_session_end_before();
+	counters->ends_before_cupti = true;
+}
+
 static void begin_sampling(struct gt_session *session, struct counters *counters, struct gpu *gpu)
 {
 	struct gt_error err = {0};
 
 	if (gt_pm_start(&gpu->sampler, &err) == 0) {
 		gpu->phase = SAMPLING;
+		end_before_cupti(counters);
 		return;
 	}
 	note_once(session, counters, err.text);
@@ -415,7 +478,9 @@ static void work_on(struct gt_session *session, struct counters *counters, uint3
 static uint64_t turn(struct gt_session *session, struct counters *counters)
 {
 	const uint64_t used = atomic_load_explicit(&counters->used, memory_order_relaxed);
-	const uint64_t wait_ns = gt_settings_of(session)->counter_interval_ns * WAIT_SAMPLES;
+	const uint64_t every_ns = gt_settings_of(session)->counter_interval_ns * TURN_SAMPLES;
+	const uint64_t due_ns = gt_now() + (every_ns < MOST_WAIT_NS ? every_ns : MOST_WAIT_NS);
+	uint64_t now_ns;
 
 	if (!used)
 		return IDLE_NS;
@@ -425,9 +490,8 @@ static uint64_t turn(struct gt_session *session, struct counters *counters)
 		if (used >> i & 1)
 			work_on(session, counters, i);
 	sem_post(&counters->turn);
-	if (wait_ns < LEAST_WAIT_NS)
-		return LEAST_WAIT_NS;
-	return wait_ns < MOST_WAIT_NS ? wait_ns : MOST_WAIT_NS;
+	now_ns = gt_now();
+	return now_ns + LEAST_WAIT_NS < due_ns ? due_ns - now_ns : LEAST_WAIT_NS;
 }
 
 static void run(struct gt_session *session, void *state, struct gt_waiter *waiter)

@@ -279,7 +279,7 @@ static void tell_metric(struct gt_session *session, const struct kernel_counters
                         const struct context *context, const char *metric, uint32_t number)
 {
 	const struct known *known = known_of(counters, metric);
-	struct gt_pm_property property = {"", ""};
+	struct gt_metric_property property = {"", "", ""};
 	size_t bytes = sizeof(struct gt_record_profiled_metric);
 	struct gt_record_profiled_metric *record;
 	const char *name = known ? known->name : metric;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,8 +42,8 @@ static const struct metric {
          0, 1},
 	{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "percent",
          "# of cycles where the tensor pipe was active", 25, 0, 1},
-	{"lts__t_sector_hit_rate.pct", "percent", "proportion of L2 sector lookups that hit", 0, 30,
-         1},
+	{"LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct", "percent",
+         "proportion of L2 sector lookups that hit", 0, 30, 1},
 	{"pcie__read_bytes.sum", "bytes", "# of bytes read over PCIe", 0, 1, 0},
 	{"pcie__write_bytes.sum", "bytes", "# of bytes written over PCIe", 0, 2, 0},
 	{"gpc__cycles_elapsed.avg", "cycles", "# of cycles elapsed on GPC", 0, 1.98, 0},
@@ -50,9 +52,21 @@ static const struct metric {
 #include "format/kernel_counters.def"
 };
 
+enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
+
 struct CUpti_Profiler_Host_Object {
 	const struct metric *metrics[MOST_METRICS];
 	size_t count;
+	size_t calls; /* in which they came */
+	int broken;   /* by a call that was refused */
+	char texts[METRICS][96];
+	const char *names[METRICS];
+	const char *form;
+};
+
+struct config {
+	size_t count;
+	size_t calls;
 };
 
 struct CUpti_PmSampling_Object {
@@ -60,7 +74,7 @@ struct CUpti_PmSampling_Object {
 	int enabled;
 	int configured;
 	int running;
-	int stuck;         /* its buffer was full: nothing is sampled until it is started anew */
+	int stuck;         /* its buffer was full: nothing is sampled until it is enabled anew */
 	int first;         /* its next sample spans back to the start of the process */
 	uint64_t start_ns; /* of the next sample, CLOCK_REALTIME */
 	uint64_t stop_ns;  /* when sampling was stopped */
@@ -81,6 +95,8 @@ struct image {
 
 static CUpti_PmSampling_Object samplers[MOST_DEVICES];
 static atomic_uint decodes;
+static atomic_int unmade; /* by its exit handler */
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
 
 /* As the real one: what the caller does not say it has, it does not have. */
 #define KNOWS(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)
@@ -96,10 +112,29 @@ static uint64_t busy_until(size_t device, uint64_t now_ns)
 	return ask ? ask((CUdevice)device, now_ns, &busy) : 0;
 }
 
+/* Length of a metric's name without what it is a form of: up to the dot behind its two underscores.
+ */
+static size_t base_length(const char *name)
+{
+	const char *words = strstr(name, "__");
+
+	return words ? (size_t)(words - name) + strcspn(words, ".") : strlen(name);
+}
+
 static const struct metric *find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+	for (size_t i = 0; i < METRICS; i++)
 		if (strcmp(metrics[i].name, name) == 0)
+			return &metrics[i];
+	return NULL;
+}
+
+/* With or without its form. */
+static const struct metric *find_base(const char *name)
+{
+	for (size_t i = 0; i < METRICS; i++)
+		if (base_length(metrics[i].name) == base_length(name) &&
+		    strncmp(metrics[i].name, name, base_length(name)) == 0)
 			return &metrics[i];
 	return NULL;
 }
@@ -138,21 +173,90 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
 	return CUPTI_SUCCESS;
 }
 
+static void unmake(void)
+{
+	atomic_store(&unmade, 1);
+}
+
+static void register_end(void)
+{
+	(void)atexit(unmake);
+}
+
 CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_Initialize_Params) || !params->pChipName ||
 	    params->profilerType >= CUPTI_PROFILER_TYPE_PROFILER_INVALID ||
 	    strcmp(params->pChipName, "GH100") != 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	(void)pthread_once(&begun, register_end);
 	params->pHostObject = calloc(1, sizeof(*params->pHostObject));
 	return params->pHostObject ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
 }
 
+/* As the real one: what its exit handler has freed it frees once more, which ends the program. */
 CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_Deinitialize_Params) || !params->pHostObject)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (atomic_load(&unmade))
+		abort();
 	free(params->pHostObject);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params *params)
+{
+	static const char *const chips[] = {"GA100", "GH100"};
+
+	if (!KNOWS(params, CUpti_Profiler_Host_GetSupportedChips_Params))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->ppChipNames = chips;
+	params->numChips = sizeof(chips) / sizeof(chips[0]);
+	return CUPTI_SUCCESS;
+}
+
+static CUpti_MetricType type_of(const struct metric *metric)
+{
+	if (strstr(metric->name, "__throughput"))
+		return CUPTI_METRIC_TYPE_THROUGHPUT;
+	return strcmp(metric->name + base_length(metric->name), ".pct") == 0
+	               ? CUPTI_METRIC_TYPE_RATIO
+	               : CUPTI_METRIC_TYPE_COUNTER;
+}
+
+/* Metrics have one form each here. */
+CUptiResult cuptiProfilerHostGetBaseMetrics(CUpti_Profiler_Host_GetBaseMetrics_Params *params)
+{
+	CUpti_Profiler_Host_Object *host = params ? params->pHostObject : NULL;
+
+	if (!KNOWS(params, CUpti_Profiler_Host_GetBaseMetrics_Params) || !host)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	params->numMetrics = 0;
+	params->ppMetricNames = host->names;
+	for (size_t i = 0; i < METRICS; i++) {
+		if (type_of(&metrics[i]) != params->metricType)
+			continue;
+		(void)snprintf(host->texts[i], sizeof(host->texts[i]), "%.*s",
+		               (int)base_length(metrics[i].name), metrics[i].name);
+		host->names[params->numMetrics++] = host->texts[i];
+	}
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerHostGetSubMetrics(CUpti_Profiler_Host_GetSubMetrics_Params *params)
+{
+	CUpti_Profiler_Host_Object *host = params ? params->pHostObject : NULL;
+	const struct metric *metric;
+
+	if (!KNOWS(params, CUpti_Profiler_Host_GetSubMetrics_Params) || !host)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	metric = find_base(params->pMetricName);
+	if (!metric)
+		return CUPTI_ERROR_INVALID_METRIC_NAME;
+	host->form = metric->name + base_length(metric->name);
+	params->ppSubMetrics = &host->form;
+	params->numOfSubmetrics = 1;
 	return CUPTI_SUCCESS;
 }
 
@@ -164,7 +268,7 @@ cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Par
 	if (!KNOWS(params, CUpti_Profiler_Host_GetMetricProperties_Params) ||
 	    !params->pHostObject || !params->pMetricName)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	metric = find(params->pMetricName);
+	metric = find_base(params->pMetricName);
 	if (!metric)
 		return CUPTI_ERROR_INVALID_METRIC_NAME;
 	params->pDescription = metric->description;
@@ -174,6 +278,7 @@ cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Par
 	return CUPTI_SUCCESS;
 }
 
+/* As the real one: it is of no use after a name that it does not know. */
 CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *params)
 {
 	CUpti_Profiler_Host_Object *host = params ? params->pHostObject : NULL;
@@ -181,45 +286,56 @@ CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetri
 	if (!KNOWS(params, CUpti_Profiler_Host_ConfigAddMetrics_Params) || !host ||
 	    params->numMetrics > MOST_METRICS - host->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (host->broken)
+		return CUPTI_ERROR_UNKNOWN;
 	for (size_t i = 0; i < params->numMetrics; i++)
 		if (!find(params->ppMetricNames[i]))
-			return CUPTI_ERROR_INVALID_PARAMETER;
+			host->broken = 1;
+	if (host->broken)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	host->calls++;
 	for (size_t i = 0; i < params->numMetrics; i++)
 		host->metrics[host->count++] = find(params->ppMetricNames[i]);
 	return CUPTI_SUCCESS;
 }
 
-/* The image is the number of metrics. */
+/* The image says how many metrics there are, and in how many calls they came. */
 CUptiResult
 cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_GetConfigImageSize_Params) || !params->pHostObject)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	params->configImageSize = sizeof(size_t);
+	params->configImageSize = sizeof(struct config);
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *params)
 {
+	struct config config;
+
 	if (!KNOWS(params, CUpti_Profiler_Host_GetConfigImage_Params) || !params->pHostObject ||
-	    params->configImageSize < sizeof(size_t))
+	    params->configImageSize < sizeof(config))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	memcpy(params->pConfigImage, &params->pHostObject->count, sizeof(size_t));
+	config = (struct config){params->pHostObject->count, params->pHostObject->calls};
+	memcpy(params->pConfigImage, &config, sizeof(config));
 	return CUPTI_SUCCESS;
 }
 
+/* As the real one: what comes in a call of its own has a pass of its own. */
 static size_t passes_of(const uint8_t *config)
 {
-	size_t count;
+	struct config of;
+	size_t passes;
 
-	memcpy(&count, config, sizeof(count));
-	return (count + fake_script.pm_room - 1) / fake_script.pm_room;
+	memcpy(&of, config, sizeof(of));
+	passes = (of.count + fake_script.pm_room - 1) / fake_script.pm_room;
+	return of.calls > passes ? of.calls : passes;
 }
 
 CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_GetNumOfPasses_Params) ||
-	    params->configImageSize < sizeof(size_t))
+	    params->configImageSize < sizeof(struct config))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	params->numOfPasses = passes_of(params->pConfigImage);
 	return CUPTI_SUCCESS;
@@ -268,7 +384,7 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 		params && params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
 
 	if (!KNOWS(params, CUpti_PmSampling_SetConfig_Params) || !sampler || !sampler->enabled ||
-	    params->configSize < sizeof(size_t) || params->hardwareBufferSize == 0 ||
+	    params->configSize < sizeof(struct config) || params->hardwareBufferSize == 0 ||
 	    params->samplingInterval == 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (by_time && fake_script.pm_by_clock)
@@ -290,8 +406,9 @@ CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *params)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (!sampler->configured || sampler->running)
 		return CUPTI_ERROR_INVALID_OPERATION;
+	if (sampler->stuck) /* as the real one */
+		return CUPTI_ERROR_UNKNOWN;
 	sampler->running = sampler->first = 1;
-	sampler->stuck = 0;
 	sampler->start_ns = fake_realtime_ns();
 	sampler->stop_ns = UINT64_MAX;
 	return CUPTI_SUCCESS;
@@ -380,6 +497,8 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *params
 		if (image->count == image->room) {
 			params->decodeStopReason =
 				CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+			/* As the real one: samples behind it are lost. */
+			sampler->start_ns += 16 * sampler->interval_ns;
 			break;
 		}
 		add_sample(sampler, image);

@@ -8,9 +8,6 @@
 
 #if __has_include(<cupti_pmsampling.h>) /* from CUDA 12.6 on */
 #include <cupti_pmsampling.h>
-#include <cupti_profiler_host.h>
-#include <cupti_profiler_target.h>
-#include <cupti_target.h>
 
 /* CUPTI's structs are declared once more in pm_structs.def: they must be those of its headers. */
 

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cupti/chip.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cupti/library.h"
+#include "cupti/profiler.h"
+#include "support/check.h"
+
+/* What the fake libcupti counts is in tests/fakes/cupti_pm.c; the toolkit's own is asked where it
+ * is. */
+
+#define READ  "dram__bytes_read.sum"
+#define WRITE "dram__bytes_write.sum"
+#define WARPS "sm__warps_active.avg.pct_of_peak_sustained_elapsed"
+#define HITS  "LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct"
+
+static struct gt_profiler profiler;
+
+static struct gt_chip chip_of(const char *library, const char *name, enum gt_chip_way way)
+{
+	char path[PATH_MAX];
+	struct gt_error err;
+	void *handle = gt_cupti_library_open(0, library, path, &err);
+
+	if (!handle || !gt_profiler_open(&profiler, handle))
+		cr_skip("no libcupti of CUDA 12.6 or later");
+	return (struct gt_chip){.profiler = &profiler, .name = name, .way = way};
+}
+
+static struct gt_chip fake_chip(const char *room)
+{
+	setenv("FAKE_CUPTI", room, 1);
+	return chip_of("", "GH100", GT_CHIP_SAMPLES);
+}
+
+Test(chip, schedules_metrics_together)
+{
+	struct gt_chip chip = fake_chip("pm_room=2");
+	const char *const metrics[] = {READ, WRITE, WARPS};
+
+	cr_expect(eq(int, gt_chip_schedule(&chip, metrics, 2), 1));
+	cr_expect(gt(sz, chip.config.size, 0));
+	cr_expect(eq(int, gt_chip_schedule(&chip, metrics, 3), 2));
+	gt_chip_release(&chip);
+	gt_chip_release(&chip);
+	cr_expect(eq(ptr, chip.host, NULL));
+}
+
+Test(chip, knows_what_it_does_not_have)
+{
+	const char *const metrics[] = {READ, "weather__temperature.avg"};
+	struct gt_chip chip = fake_chip("");
+
+	cr_expect(eq(int, gt_chip_schedule(&chip, metrics, 2), 0));
+	cr_expect(eq(int, gt_chip_schedule(&chip, metrics, 1), 1));
+	chip.name = "GX999";
+	cr_expect(eq(int, gt_chip_schedule(&chip, metrics, 1), -ENOTSUP));
+	gt_chip_release(&chip);
+}
+
+enum { WANTED = 6, MOST = 4 };
+
+/* Fits these into the chip's pass; what was taken, with commas between. */
+static void fit(struct gt_chip *chip, struct gt_metric_wanted wanted[WANTED], const char *expected)
+{
+	const char *taken[MOST];
+	char text[512] = "";
+	size_t count = 0;
+
+	cr_assert(eq(int, gt_chip_fit(chip, wanted, WANTED, taken, MOST, &count), 0));
+	for (size_t i = 0; i < count; i++)
+		strcat(strcat(text, i ? "," : ""), taken[i]);
+	expect_text(text, expected);
+}
+
+Test(chip, fits_what_has_room_and_what_stands_in_for_it)
+{
+	struct gt_metric_wanted wanted[WANTED] = {
+		{.metric = READ},
+		{.metric = "lts__average_t_sector_hit_rate_realtime.pct"},
+		{.metric = HITS, .instead = true},
+		{.metric = WRITE, .instead = true},
+		{.metric = "weather__temperature.avg"},
+		{.metric = WARPS},
+	};
+	struct gt_chip chip = fake_chip("pm_room=2");
+
+	fit(&chip, wanted, READ "," HITS);
+	cr_expect(eq(int, wanted[0].outcome, GT_METRIC_TAKEN));
+	cr_expect(eq(int, wanted[1].outcome, GT_METRIC_UNKNOWN));
+	cr_expect(eq(int, wanted[2].outcome, GT_METRIC_TAKEN));
+	cr_expect(eq(int, wanted[3].outcome, GT_METRIC_UNUSED));
+	cr_expect(eq(int, wanted[4].outcome, GT_METRIC_UNKNOWN));
+	cr_expect(eq(int, wanted[5].outcome, GT_METRIC_NO_ROOM));
+	cr_expect(eq(int, gt_metric_outcome_of(wanted, WANTED, 1), GT_METRIC_TAKEN));
+	cr_expect(eq(int, gt_metric_outcome_of(wanted, WANTED, 4), GT_METRIC_UNKNOWN));
+	gt_chip_release(&chip);
+}
+
+Test(chip, fits_no_more_than_there_is_a_place_for)
+{
+	struct gt_metric_wanted wanted[WANTED] = {
+		{.metric = READ},
+		{.metric = WRITE},
+		{.metric = WARPS},
+		{.metric = HITS},
+		{.metric = "pcie__read_bytes.sum"},
+		{.metric = "pcie__write_bytes.sum"},
+	};
+	struct gt_chip chip = fake_chip("");
+
+	fit(&chip, wanted, READ "," WRITE "," WARPS "," HITS);
+	cr_expect(eq(int, wanted[4].outcome, GT_METRIC_NO_ROOM));
+	cr_expect(eq(int, wanted[5].outcome, GT_METRIC_NO_ROOM));
+	gt_chip_release(&chip);
+}
+
+Test(chip, tells_what_each_metric_is)
+{
+	struct gt_chip chip = fake_chip("");
+	struct gt_metric_property property;
+	struct gt_metric_names names;
+
+	cr_assert(gt_chip_begin(&chip));
+	cr_assert(gt_chip_property_of(&chip, READ, &property));
+	expect_text(property.unit, "bytes");
+	expect_text(property.help, "# of bytes read from DRAM");
+	expect_text(property.hardware, "fake");
+	cr_expect(not(gt_chip_property_of(&chip, "weather__temperature.avg", &property)));
+	names = gt_chip_metrics(&chip, GT_METRIC_RATIO);
+	cr_assert(ge(sz, names.count, 1));
+	expect_text(names.names[0], "LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime");
+	names = gt_chip_forms(&chip, GT_METRIC_RATIO, names.names[0]);
+	cr_assert(eq(sz, names.count, 1));
+	expect_text(names.names[0], ".pct");
+	gt_chip_release(&chip);
+}
+
+#ifdef GT_TEST_CUPTI
+static const struct gt_metric_wanted of_default[] = {
+#define COUNTER(name, unit, kind, set, group, text, help) {.metric = text},
+#define INSTEAD(name, text)                               {.metric = text, .instead = true},
+#include "format/pm_counters.def"
+};
+
+enum { DEFAULT = sizeof(of_default) / sizeof(of_default[0]) };
+
+/* By the toolkit's own libcupti, which needs no GPU for it: all of the set fits into a pass. */
+Test(chip, of_the_h200_samples_the_whole_default_set)
+{
+	struct gt_chip chip = chip_of(GT_TEST_CUPTI, "GH100", GT_CHIP_SAMPLES);
+	struct gt_metric_wanted wanted[DEFAULT];
+	const char *taken[DEFAULT];
+	size_t count = 0;
+
+	memcpy(wanted, of_default, sizeof(wanted));
+	cr_assert(eq(int, gt_chip_fit(&chip, wanted, DEFAULT, taken, DEFAULT, &count), 0));
+	for (size_t i = 0; i < DEFAULT; i++)
+		if (!wanted[i].instead)
+			cr_expect(eq(int, gt_metric_outcome_of(wanted, DEFAULT, i),
+			             GT_METRIC_TAKEN),
+			          "%s", wanted[i].metric);
+	cr_expect(eq(int, gt_chip_schedule(&chip, taken, count), 1));
+	gt_chip_release(&chip);
+}
+#endif

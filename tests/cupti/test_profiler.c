@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cupti/profiler.h"
+
+#include <stddef.h>
+
+#include "support/check.h"
+
+#if __has_include(<cupti_pmsampling.h>) /* from CUDA 12.6 on */
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_target.h>
+
+/* CUPTI's structs are declared once more in structs.def: they must be those of its headers. */
+
+static void check(const char *member, size_t ours, size_t theirs)
+{
+	cr_expect(eq(sz, ours, theirs), "%s", member);
+}
+
+Test(profiler, has_the_structs_of_the_headers){
+#define STRUCT(name, theirs)                                                                       \
+	{                                                                                          \
+		typedef theirs wanted;                                                             \
+		check(#theirs, sizeof(struct gt_profiler_##name), sizeof(wanted));
+#define MEMBER(name, type, member, theirs)                                                         \
+	check(#theirs, offsetof(struct gt_profiler_##name, member), offsetof(wanted, theirs));     \
+	check(#theirs, sizeof(((struct gt_profiler_##name *)0)->member),                           \
+	      sizeof(((wanted *)0)->theirs));
+#define END(name, last) }
+#include "cupti/structs.def"
+}
+#endif
+
+Test(profiler, needs_each_of_its_functions)
+{
+	struct gt_profiler profiler;
+
+	/* Nobody has linked the test to libcupti: nothing is found. */
+	cr_expect(not(gt_profiler_open(&profiler, NULL)));
+	cr_expect(eq(ptr, (void *)(uintptr_t)profiler.cuptiProfilerHostInitialize, NULL));
+}
