@@ -36,6 +36,7 @@ static unsigned blocks_of_capability(unsigned major, unsigned minor)
 	case 75: /* TU10x */
 	case 86: /* GA10x */
 	case 87: /* Orin */
+	case 88:
 		return 16;
 	case 89:  /* AD10x */
 	case 101: /* Thor as CUDA 12 numbers it */
@@ -165,8 +166,11 @@ static void add_waves(struct gt_occupancy *occupancy, const struct gt_device *de
                       const struct gt_launch_shape *shape)
 {
 	const uint64_t grid = product(shape->grid_x, shape->grid_y, shape->grid_z);
-	const uint64_t resident = (uint64_t)occupancy->blocks_per_sm * device->sm_count;
+	const uint64_t cluster = product(shape->cluster_x, shape->cluster_y, shape->cluster_z);
+	uint64_t resident = (uint64_t)occupancy->blocks_per_sm * device->sm_count;
 
+	if (cluster)
+		resident -= resident % cluster;
 	if (grid == 0 || resident == 0)
 		return;
 	occupancy->waves_per_sm = (double)grid / (double)resident;
@@ -197,6 +201,60 @@ struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
 	occupancy.percent = 100.0 * occupancy.warps_per_sm / warps_of_sm;
 	add_waves(&occupancy, device, shape);
 	return occupancy;
+}
+
+double gt_last_wave_empty_percent(double waves)
+{
+	return waves > 0 ? 100 * (ceil(waves) - waves) : NAN;
+}
+
+double gt_tail_share(double waves)
+{
+	return waves > 1 ? 1 - waves / ceil(waves) : NAN;
+}
+
+/* KiB that shared memory can be configured to. CUDA C++ Programming Guide, as above. */
+static const uint16_t *shared_sizes(const struct gt_device *device)
+{
+	static const uint16_t volta[] = {8, 16, 32, 64, 96, 0};
+	static const uint16_t turing[] = {32, 64, 0};
+	static const uint16_t small[] = {8, 16, 32, 64, 100, 0};
+	static const uint16_t medium[] = {8, 16, 32, 64, 100, 132, 164, 0};
+	static const uint16_t large[] = {8, 16, 32, 64, 100, 132, 164, 196, 228, 0};
+
+	switch (device->cc_major) {
+	case 7:
+		return device->cc_minor == 5 ? turing : volta;
+	case 8: /* GA100 and Orin have more than the others */
+		return device->cc_minor == 0 || device->cc_minor == 7 ? medium : small;
+	case 9:
+	case 10:
+	case 11:
+		return large;
+	case 12:
+		return small;
+	default:
+		return NULL;
+	}
+}
+
+uint64_t gt_shared_configuration(const struct gt_device *device, uint64_t bytes)
+{
+	for (const uint16_t *size = shared_sizes(device); size && *size; size++)
+		if (bytes <= *size * UINT64_C(1024))
+			return *size * UINT64_C(1024);
+	return 0;
+}
+
+uint32_t gt_multiprocessors_of(const struct gt_trace *trace, uint32_t stream, uint32_t device)
+{
+	gt_id context = GT_NONE;
+
+	if (stream < trace->streams.count)
+		context = trace->streams.rows[stream].context;
+	if (context < trace->contexts.count && trace->contexts.rows[context].sm_count)
+		return trace->contexts.rows[context].sm_count;
+	return device < trace->devices.count ? trace->devices.rows[device].sm_count : 0;
 }
 
 uint32_t gt_launched_registers(uint32_t compiled)
