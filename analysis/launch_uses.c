@@ -138,21 +138,21 @@ void gt_add_size(struct gt_result *result, gt_count x, gt_count y, gt_count z)
 		gt_result_add_unknown(result);
 }
 
-void gt_add_launch(struct gt_result *result, const struct gt_trace *trace, gt_id row)
+void gt_add_launch(struct gt_result *result, const struct gt_trace *trace, gt_id shape)
 {
-	const struct gt_launch_shape *shape;
+	const struct gt_launch_shape *row;
 
-	if (row >= trace->launch_shapes.count) {
+	if (shape >= trace->launch_shapes.count) {
 		gt_result_add_unknowns(result, 6);
 		return;
 	}
-	shape = &trace->launch_shapes.rows[row];
-	gt_add_size(result, shape->grid_x, shape->grid_y, shape->grid_z);
-	gt_add_size(result, shape->block_x, shape->block_y, shape->block_z);
-	gt_add_size(result, shape->cluster_x, shape->cluster_y, shape->cluster_z);
-	gt_result_add_count(result, shape->registers);
-	gt_result_add_count(result, (int64_t)shape->shared_static_bytes);
-	gt_result_add_count(result, (int64_t)shape->shared_dynamic_bytes);
+	row = &trace->launch_shapes.rows[shape];
+	gt_add_size(result, row->grid_x, row->grid_y, row->grid_z);
+	gt_add_size(result, row->block_x, row->block_y, row->block_z);
+	gt_add_size(result, row->cluster_x, row->cluster_y, row->cluster_z);
+	gt_result_add_count(result, row->registers);
+	gt_result_add_count(result, (int64_t)row->shared_static_bytes);
+	gt_result_add_count(result, (int64_t)row->shared_dynamic_bytes);
 }
 
 void gt_add_occupancy(struct gt_result *result, const struct gt_occupancy *occupancy)
@@ -164,15 +164,15 @@ void gt_add_occupancy(struct gt_result *result, const struct gt_occupancy *occup
 		gt_result_add_text(result, gt_occupancy_limit_name(occupancy->limit));
 }
 
-void gt_add_names(struct gt_result *result, const struct gt_trace *trace, gt_id row)
+void gt_add_names(struct gt_result *result, const struct gt_trace *trace, gt_id shape)
 {
-	const struct gt_launch_shape *shape;
+	const struct gt_launch_shape *row;
 
-	if (row >= trace->launch_shapes.count) {
+	if (shape >= trace->launch_shapes.count) {
 		gt_result_add_unknowns(result, 2);
 		return;
 	}
-	shape = &trace->launch_shapes.rows[row];
-	gt_add_string(result, trace, gt_shape_string(trace, shape, GT_NAMES_FULL));
-	gt_add_string(result, trace, shape->name);
+	row = &trace->launch_shapes.rows[shape];
+	gt_add_string(result, trace, gt_shape_string(trace, row, GT_NAMES_FULL));
+	gt_add_string(result, trace, row->name);
 }

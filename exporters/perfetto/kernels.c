@@ -157,12 +157,20 @@ static void add_name_args(struct gt_args *args, const struct gt_trace *trace,
 		gt_args_add_text(args, GT_ARG_TILE, tile);
 }
 
-static void add_occupancy_args(struct gt_args *args, const struct gt_device *device,
-                               const struct gt_launch_shape *shape)
+static void add_occupancy_args(struct gt_args *args, const struct gt_trace *trace,
+                               const struct gt_placed *placed, const struct gt_launch_shape *shape)
 {
-	const struct gt_occupancy occupancy = gt_occupancy_of(device, shape);
+	struct gt_device device = trace->devices.rows[placed->device];
+	const gt_count all = device.sm_count;
+	struct gt_occupancy occupancy;
 
+	device.sm_count = gt_multiprocessors_of(trace, placed->stream, placed->device);
+	occupancy = gt_occupancy_of(&device, shape);
+	if (device.sm_count != all)
+		gt_args_add_int(args, GT_ARG_MULTIPROCESSORS, device.sm_count);
 	gt_args_add_real(args, GT_ARG_WAVES, gt_three_digits(occupancy.waves_per_sm));
+	gt_args_add_real(args, GT_ARG_LAST_WAVE_EMPTY,
+	                 gt_three_digits(gt_last_wave_empty_percent(occupancy.waves_per_sm)));
 	gt_args_add_real(args, GT_ARG_OCCUPANCY_PERCENT, occupancy.percent);
 	if (occupancy.limit == GT_LIMIT_UNKNOWN)
 		return;
@@ -214,7 +222,7 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 		gt_args_add_text(&args, GT_ARG_SOURCE, source);
 	add_size_args(&args, shape);
 	add_name_args(&args, trace, shape);
-	add_occupancy_args(&args, device, shape);
+	add_occupancy_args(&args, trace, placed, shape);
 	gt_args_add_text(&args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
 	gt_args_add_int(&args, GT_ARG_PROCESS_ID, process->pid);
 	gt_args_add_int(&args, GT_ARG_DEVICE, device->ordinal);
