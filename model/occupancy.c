@@ -28,6 +28,7 @@ struct capability {
 	uint64_t shared_unit; /* shared memory is given to a block in units of so many bytes */
 	unsigned partitions;  /* of a multiprocessor, each with its share of the registers */
 	unsigned blocks;      /* a multiprocessor holds; for devices whose row does not say */
+	unsigned barriers;    /* of a multiprocessor */
 };
 
 static unsigned blocks_of_capability(unsigned major, unsigned minor)
@@ -47,6 +48,27 @@ static unsigned blocks_of_capability(unsigned major, unsigned minor)
 	}
 }
 
+/*
+ * Barriers for each block that a multiprocessor holds; 0: they are no limit, which the toolkit's
+ * calculator knows from 9.0 on.
+ */
+static unsigned barriers_of_capability(unsigned major, unsigned minor)
+{
+	if (major < 9)
+		return 0;
+	if (major > 10)
+		return 1;
+	return major == 10 && minor == 1 ? 1 : 2; /* 10.1: Thor, as above */
+}
+
+static unsigned blocks_by_barriers(const struct gt_launch_shape *shape,
+                                   const struct capability *capability)
+{
+	if (capability->barriers == 0 || shape->barriers == 0)
+		return capability->blocks;
+	return capability->barriers / shape->barriers;
+}
+
 static bool capability_of(const struct gt_device *device, struct capability *capability)
 {
 	if (device->cc_major < OLDEST_MAJOR || device->cc_major > NEWEST_MAJOR)
@@ -58,6 +80,8 @@ static bool capability_of(const struct gt_device *device, struct capability *cap
 	                          ? device->max_blocks_per_sm
 	                          : blocks_of_capability(device->cc_major, device->cc_minor),
 	};
+	capability->barriers =
+		capability->blocks * barriers_of_capability(device->cc_major, device->cc_minor);
 	return true;
 }
 
@@ -150,6 +174,7 @@ static void find_smallest(struct gt_occupancy *occupancy)
 		{occupancy->blocks_by_blocks, GT_LIMIT_BLOCKS},
 		{occupancy->blocks_by_registers, GT_LIMIT_REGISTERS},
 		{occupancy->blocks_by_shared_memory, GT_LIMIT_SHARED_MEMORY},
+		{occupancy->blocks_by_barriers, GT_LIMIT_BARRIERS},
 	};
 
 	occupancy->blocks_per_sm = limits[0].blocks;
@@ -196,6 +221,7 @@ struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
 	occupancy.blocks_by_blocks = capability.blocks;
 	occupancy.blocks_by_registers = blocks_by_registers(device, shape, &capability, warps);
 	occupancy.blocks_by_shared_memory = blocks_by_shared_memory(device, shape, &capability);
+	occupancy.blocks_by_barriers = blocks_by_barriers(shape, &capability);
 	find_smallest(&occupancy);
 	occupancy.warps_per_sm = (unsigned)(occupancy.blocks_per_sm * warps);
 	occupancy.percent = 100.0 * occupancy.warps_per_sm / warps_of_sm;
@@ -275,6 +301,8 @@ const char *gt_occupancy_limit_name(enum gt_occupancy_limit limit)
 		return "shared memory";
 	case GT_LIMIT_BLOCKS:
 		return "blocks";
+	case GT_LIMIT_BARRIERS:
+		return "barriers";
 	}
 	return "unknown";
 }

@@ -15,6 +15,7 @@ enum gt_occupancy_limit {
 	GT_LIMIT_REGISTERS,
 	GT_LIMIT_SHARED_MEMORY,
 	GT_LIMIT_BLOCKS,
+	GT_LIMIT_BARRIERS,
 };
 
 /*
@@ -28,9 +29,10 @@ struct gt_occupancy {
 	unsigned blocks_by_registers;
 	unsigned blocks_by_shared_memory;
 	unsigned blocks_by_blocks;
-	unsigned blocks_per_sm; /* the smallest of them */
-	unsigned warps_per_sm;  /* blocks_per_sm x warps of a block */
-	double percent;         /* of the warps a multiprocessor can hold; NAN when unknown */
+	unsigned blocks_by_barriers; /* blocks_by_blocks where the shape does not say how many */
+	unsigned blocks_per_sm;      /* the smallest of them */
+	unsigned warps_per_sm;       /* blocks_per_sm x warps of a block */
+	double percent;              /* of the warps a multiprocessor can hold; NAN when unknown */
 	/*
 	 * Blocks of the grid / (blocks_per_sm x sm_count), of blocks in clusters / those of whole
 	 * clusters; NAN when unknown. Below 1 the launch does not fill the device, whatever the

@@ -140,13 +140,22 @@ static bool find_block(const struct gt_device *device, const struct gt_launch_sh
 	return change->threads != 0;
 }
 
+/* Blocks that fit however little they take of what can be less. */
+static unsigned most_blocks(const struct gt_occupancy *now)
+{
+	unsigned most = now->blocks_by_warps;
+
+	if (now->blocks_by_blocks < most)
+		most = now->blocks_by_blocks;
+	return now->blocks_by_barriers < most ? now->blocks_by_barriers : most;
+}
+
 size_t gt_occupancy_changes(const struct gt_device *device, const struct gt_launch_shape *shape,
                             struct gt_occupancy_change changes[GT_OCCUPANCY_CHANGES])
 {
 	const struct gt_occupancy now = gt_occupancy_of(device, shape);
 	struct wanted wanted = {.device = device, .shape = shape};
-	const unsigned most = now.blocks_by_warps < now.blocks_by_blocks ? now.blocks_by_warps
-	                                                                 : now.blocks_by_blocks;
+	const unsigned most = most_blocks(&now);
 	size_t count = 0;
 
 	if (now.limit == GT_LIMIT_UNKNOWN)

@@ -65,6 +65,9 @@ static const struct gt_heading launch_headings[] = {
 	{"blocks_by_shared_memory", GT_UNIT_COUNT, "By their shared memory alone", GT_WORTH_LEAST},
 	{"blocks_by_blocks", GT_UNIT_COUNT, "Blocks that a multiprocessor holds at most",
          GT_WORTH_LEAST},
+	{"blocks_by_barriers", GT_UNIT_COUNT,
+         "By their barriers alone; not known where the module was not kept or has none",
+         GT_WORTH_LEAST},
 	{"multiprocessors", GT_UNIT_COUNT,
          "That it could run on: fewer than the GPU has in a green context", GT_WORTH_LEAST},
 	{"raise", GT_UNIT_TEXT, "The first of the changes below", GT_WORTH_LESSER_NAME},
@@ -216,16 +219,18 @@ static void add_figures(struct gt_result *result, const struct gt_occupancy_chan
 	gt_result_add_count_if(result, change->threads > 0, change->threads);
 }
 
-static void add_limits(struct gt_result *result, const struct gt_occupancy *occupancy)
+static void add_limits(struct gt_result *result, const struct gt_occupancy *occupancy,
+                       gt_count barriers)
 {
 	if (occupancy->limit == GT_LIMIT_UNKNOWN) {
-		gt_result_add_unknowns(result, 4);
+		gt_result_add_unknowns(result, 5);
 		return;
 	}
 	gt_result_add_count(result, occupancy->blocks_by_warps);
 	gt_result_add_count(result, occupancy->blocks_by_registers);
 	gt_result_add_count(result, occupancy->blocks_by_shared_memory);
 	gt_result_add_count(result, occupancy->blocks_by_blocks);
+	gt_result_add_count_if(result, barriers > 0, occupancy->blocks_by_barriers);
 }
 
 static void add_times(struct gt_result *result, const struct tally *tally,
@@ -245,15 +250,16 @@ static void add_launch(struct gt_result *result, const struct tally *tally,
 	const struct gt_launch_use *use = launch->use;
 	const struct gt_occupancy *occupancy = &launch->occupancy;
 	const bool known = occupancy->limit != GT_LIMIT_UNKNOWN;
-	const gt_size configured =
-		use->shape < trace->launch_shapes.count
-			? trace->launch_shapes.rows[use->shape].shared_executed_bytes
-			: 0;
+	const struct gt_launch_shape none = {0};
+	const struct gt_launch_shape *shape = use->shape < trace->launch_shapes.count
+	                                              ? &trace->launch_shapes.rows[use->shape]
+	                                              : &none;
 
 	gt_result_add_text(result, gt_shape_name(trace, use->shape));
 	gt_add_device(result, trace, use->device);
 	gt_add_launch(result, trace, use->shape);
-	gt_result_add_count_if(result, configured > 0, (int64_t)configured);
+	gt_result_add_count_if(result, shape->shared_executed_bytes > 0,
+	                       (int64_t)shape->shared_executed_bytes);
 	add_times(result, tally, use);
 	gt_add_occupancy(result, occupancy);
 	gt_result_add_real(result, launch->achieved.percent);
@@ -263,7 +269,7 @@ static void add_launch(struct gt_result *result, const struct tally *tally,
 	gt_result_add_real(result, gt_last_wave_empty_percent(occupancy->waves_per_sm));
 	gt_add_rounded(result, launch->tail_ns);
 	gt_result_add_real(result, launch->change_count ? launch->changes[0].becomes.percent : NAN);
-	add_limits(result, occupancy);
+	add_limits(result, occupancy, shape->barriers);
 	gt_result_add_count_if(result, use->sm_count > 0, use->sm_count);
 	if (launch->change_count)
 		add_change(result, &launch->changes[0]);

@@ -136,6 +136,8 @@ static void add_size_args(struct gt_args *args, const struct gt_launch_shape *sh
 	if (shape->shared_executed_bytes)
 		gt_args_add_int(args, GT_ARG_SHARED_CONFIGURED,
 		                (int64_t)shape->shared_executed_bytes);
+	if (shape->barriers)
+		gt_args_add_int(args, GT_ARG_BARRIERS, shape->barriers);
 	gt_args_add_text(args, GT_ARG_CACHE_CONFIG, cache_config_name(shape->cache_config));
 	if (shape->cluster_x) {
 		gt_args_add_int(args, GT_ARG_CLUSTER_X, shape->cluster_x);
@@ -178,6 +180,8 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_trace *trac
 	gt_args_add_int(args, GT_ARG_LIMIT_REGISTERS, occupancy.blocks_by_registers);
 	gt_args_add_int(args, GT_ARG_LIMIT_SHARED, occupancy.blocks_by_shared_memory);
 	gt_args_add_int(args, GT_ARG_LIMIT_WARPS, occupancy.blocks_by_warps);
+	if (shape->barriers)
+		gt_args_add_int(args, GT_ARG_LIMIT_BARRIERS, occupancy.blocks_by_barriers);
 	gt_args_add_text(args, GT_ARG_LIMITED_BY, gt_occupancy_limit_name(occupancy.limit));
 	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
 }

@@ -14,6 +14,7 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <random>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,15 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bounded(const float *from, fl
 	keep<65536 / THREADS / BLOCKS, 0>(from, to, rounds);
 }
 
+/* Of so many barriers that a block has it takes all up to the last that it names. */
+template <int BARRIERS> __global__ void barred(const float *from, float *to, int rounds)
+{
+	if (rounds == 0)
+		return;
+	asm volatile("bar.sync %0, 32;" ::"n"(BARRIERS - 1));
+	to[threadIdx.x] = from[threadIdx.x];
+}
+
 typedef void (*Kernel)(const float *, float *, int);
 
 struct Function {
@@ -91,7 +101,8 @@ static std::vector<Function> all_functions(void)
 	add_capped(&kernels, std::make_integer_sequence<int, REGISTERS_COUNT>());
 	kernels.insert(kernels.end(), {bounded<1024, 1>, bounded<1024, 2>, bounded<768, 2>,
 	                               bounded<512, 3>, bounded<256, 5>, bounded<256, 8>,
-	                               bounded<128, 7>, bounded<64, 24>, bounded<32, 32>});
+	                               bounded<128, 7>, bounded<64, 24>, bounded<32, 32>, barred<1>,
+	                               barred<3>, barred<5>, barred<8>, barred<11>, barred<16>});
 	for (const Kernel kernel : kernels) {
 		Function function = {kernel, NULL, {}};
 
@@ -326,6 +337,9 @@ static void launch_busy(void)
 	              {3, 3 * sm_count, 512},
 	              {4, 4 * sm_count, 256}};
 
+	/* Sampling begins some time after the context. */
+	CHECK(cudaDeviceSynchronize());
+	sleep(1);
 	for (const auto &shape : shapes) {
 		const int shared = shared_for(shape.blocks);
 
@@ -338,6 +352,7 @@ static void launch_busy(void)
 		printf("{\"grid\": %d, \"percent\": %.3f}\n", shape.grid,
 		       100.0 * shape.blocks * (shape.threads / 32) / warps);
 	}
+	sleep(1);
 }
 
 int main(int argc, char **argv)

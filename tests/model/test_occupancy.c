@@ -223,6 +223,10 @@ Test(occupancy, names_what_limits_it)
 	cr_expect(epsilon_eq(dbl, gt_occupancy_of(&devices[H200], &grid).waves_per_sm,
 	                     100.0 / (132 * 2), 1e-9));
 	expect_text(gt_occupancy_limit_name(GT_LIMIT_SHARED_MEMORY), "shared memory");
+	blocks.block_x = 64;
+	blocks.barriers = 16; /* of the 64 of a multiprocessor */
+	cr_expect(eq(int, (int)gt_occupancy_of(&devices[H200], &blocks).limit, GT_LIMIT_BARRIERS));
+	cr_expect(eq(uint, gt_occupancy_of(&devices[H200], &blocks).blocks_per_sm, 4));
 }
 
 Test(occupancy, heeds_how_much_shared_memory_was_configured)
@@ -355,6 +359,7 @@ static struct gt_launch_shape random_shape(unsigned *state, const struct gt_devi
 
 	shape.shared_static_bytes = next(state, 2) ? next(state, 49153) : 0;
 	shape.shared_dynamic_bytes = next(state, 2) ? next(state, most) : 0;
+	shape.barriers = next(state, 2) ? 1 + next(state, 16) : 0;
 	return shape;
 }
 
@@ -388,7 +393,7 @@ static void compare(const struct gt_device *device, struct gt_launch_shape shape
 		.sharedSizeBytes = shape.shared_static_bytes,
 		.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN,
 		.maxDynamicSharedSizeBytes = shape.shared_dynamic_bytes,
-		.numBlockBarriers = 1,
+		.numBlockBarriers = shape.barriers ? (int)shape.barriers : 1,
 	};
 	cudaOccResult expected;
 
@@ -407,6 +412,8 @@ static void compare(const struct gt_device *device, struct gt_launch_shape shape
 		occupancy.blocks_per_sm == (unsigned)expected.activeBlocksPerMultiprocessor &&
 			occupancy.blocks_by_warps == (unsigned)expected.blockLimitWarps &&
 			occupancy.blocks_by_blocks == (unsigned)expected.blockLimitBlocks &&
+			(device->cc_major < 9 || shape.barriers == 0 ||
+	                 occupancy.blocks_by_barriers == (unsigned)expected.blockLimitBarriers) &&
 			(expected.blockLimitRegs == INT_MAX ||
 	                 occupancy.blocks_by_registers == (unsigned)expected.blockLimitRegs) &&
 			(expected.blockLimitSharedMem == INT_MAX ||

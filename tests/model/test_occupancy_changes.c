@@ -132,6 +132,17 @@ Test(occupancy_changes, name_the_block_that_fills_the_multiprocessor)
 	cr_expect(epsilon_eq(dbl, changes[0].becomes.waves_per_sm, 990.0 / 264, 1e-9));
 }
 
+/* 16 barriers of 64: four blocks, however few registers they have. */
+Test(occupancy_changes, are_other_blocks_where_barriers_are_the_limit)
+{
+	shape->barriers = 16;
+	shape->registers = 48;
+	cr_assert(eq(int, (int)now().limit, GT_LIMIT_BARRIERS));
+	cr_assert(eq(sz, find(), 1));
+	cr_expect(eq(int, (int)changes[0].kind, GT_CHANGE_BLOCK));
+	cr_expect(eq(uint, changes[0].becomes.warps_per_sm, 40));
+}
+
 /* Blocks of a warp: a multiprocessor holds 32 of them, half of its warps. */
 Test(occupancy_changes, name_larger_blocks_where_their_number_is_the_limit)
 {
