@@ -57,9 +57,8 @@ static void count_kernels(struct gt_launch_uses *uses, const struct gt_trace *tr
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
 		struct gt_launch_use *use = &uses->rows[uses->of_kernel[i]];
 
-		if (kernel->flags & GT_PROFILED) {
-			use->profiled++;
-		} else if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns)) {
+		use->profiled += (kernel->flags & GT_PROFILED) != 0;
+		if (gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns)) {
 			use->calls++;
 			use->total_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
 		}

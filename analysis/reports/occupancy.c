@@ -439,7 +439,7 @@ static void remark_achieved(struct gt_result *result, const struct tally *tally,
 		"--kernel-counters=occupancy measures it of single launches, run --counters "
 		"samples it of kernels that run for two samples and longer.",
 		gt_grouped(doubts->not_measured).text, gt_grouped(doubts->launches).text);
-	if (by_work)
+	if (by_work && tally->trace->series.count > 0)
 		gt_result_remark(result, "No sample is given to a kernel: of what else ran a part "
 		                         "was left out by the options.");
 	gt_array_each(const struct gt_note, note, &tally->trace->notes) {
