@@ -14,7 +14,11 @@
 #include "model/timed.h"
 #include "model/trace.h"
 
-enum { KINDS = 64 }; /* numbers of kinds of waits that are known are below it */
+enum {
+	KINDS = 64,      /* numbers of kinds of waits that are known are below it */
+	SOME_CALLS = 10, /* that allocate, or copies: rules say nothing of fewer */
+	SOME_WORK = 20,  /* kernels, copies and fills: with fewer a stream more changes little */
+};
 
 static void add(struct gt_amount *amount, uint64_t duration_ns, uint64_t bytes)
 {
@@ -44,16 +48,77 @@ struct gt_amount_calls gt_amount_calls(const struct gt_amount *amount)
 	return calls;
 }
 
-/* Device by device: what ran, and the gaps between. */
-static void see_activity(struct gt_facts *facts)
+static bool is_default_stream(const struct gt_trace *trace, gt_id stream)
 {
-	const size_t count = facts->view->trace->devices.count;
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
+	const struct gt_stream *row =
+		stream < trace->streams.count ? &trace->streams.rows[stream] : NULL;
 
+	return row && row->context < trace->contexts.count &&
+	       trace->contexts.rows[row->context].null_stream == row->number;
+}
+
+/* Between the host and a GPU: copies inside of a GPU need its memory as kernels do. */
+static bool is_host_copy(const struct gt_trace *trace, const struct gt_activity *activity)
+{
+	const gt_count kind = trace->copies.rows[activity->row].kind;
+
+	return kind == GT_COPY_HOST_TO_DEVICE || kind == GT_COPY_DEVICE_TO_HOST ||
+	       kind == GT_COPY_HOST_TO_ARRAY || kind == GT_COPY_ARRAY_TO_HOST;
+}
+
+/* What kernels and copies of the host covered together between the first kernel and the last. */
+static void see_overlap(const struct gt_facts *facts, struct gt_cover *covers,
+                        const struct gt_activity *activity)
+{
+	const struct gt_cover *kernels = &facts->busy[activity->device].kernels;
+	struct gt_interval when = {activity->start_ns, activity->end_ns};
+
+	if (activity->type == GT_ACTIVITY_FILL || !kernels->begun ||
+	    (activity->type == GT_ACTIVITY_COPY && !is_host_copy(facts->view->trace, activity)))
+		return;
+	when.start_ns = when.start_ns > kernels->start_ns ? when.start_ns : kernels->start_ns;
+	when.end_ns = when.end_ns < kernels->end_ns ? when.end_ns : kernels->end_ns;
+	(void)gt_cover_add(&covers[activity->device], when);
+}
+
+static void see_streams(struct gt_facts *facts, const struct gt_activity *activity)
+{
+	const struct gt_trace *trace = facts->view->trace;
+
+	if (is_default_stream(trace, gt_activity_stream(trace, activity)))
+		facts->of_default_stream[activity->device]++;
+	else
+		facts->of_other_streams[activity->device]++;
+}
+
+static uint64_t *new_counts(size_t count)
+{
+	uint64_t *counts = gt_allocate(count * sizeof(*counts));
+
+	memset(counts, 0, count * sizeof(*counts));
+	return counts;
+}
+
+/* Who asks when kernels ran: that takes memory for each of them. */
+static bool wants_work(const struct gt_facts *facts)
+{
+	const struct gt_trace *trace = facts->view->trace;
+
+	return facts->memory.count >= SOME_CALLS || trace->copies.count >= SOME_CALLS ||
+	       trace->counters.count > 0;
+}
+
+/* All that is kept by device; to be filled. */
+static void init_devices(struct gt_facts *facts, size_t count)
+{
 	facts->busy = gt_busy_of_devices(facts->view);
+	facts->alone_ns = new_counts(count);
+	facts->of_default_stream = new_counts(count);
+	facts->of_other_streams = new_counts(count);
 	facts->idle = gt_allocate(count * sizeof(*facts->idle));
-	for (size_t i = 0; i < count; i++)
+	facts->work = gt_allocate(count * sizeof(*facts->work));
+	for (size_t i = 0; i < count; i++) {
+		facts->work[i] = (struct gt_covered){0};
 		facts->idle[i] = (struct gt_idle){
 			.largest_count = 1,
 			.parts = facts->view->trace->parts.rows,
@@ -61,13 +126,40 @@ static void see_activity(struct gt_facts *facts)
 			.totals = &facts->gaps,
 			.device = (gt_id)i,
 		};
+	}
+}
+
+/* Device by device: what ran and where, the gaps between, and which copies ran beside nothing. */
+static void see_activity(struct gt_facts *facts)
+{
+	const size_t count = facts->view->trace->devices.count;
+	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
+	const bool keeps_work = wants_work(facts);
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	memset(covers, 0, count * sizeof(*covers));
+	init_devices(facts, count);
 	gt_activity_walk_init_whole(&walk, facts->view->trace);
-	while (gt_activity_next(&walk, &activity))
-		if (activity.device < count)
-			gt_idle_see(&facts->idle[activity.device], &activity);
-	for (size_t i = 0; i < count; i++)
+	while (gt_activity_next(&walk, &activity)) {
+		if (activity.device >= count)
+			continue;
+		gt_idle_see(&facts->idle[activity.device], &activity);
+		see_overlap(facts, covers, &activity);
+		see_streams(facts, &activity);
+		if (keeps_work && gt_activity_is_work(activity.type))
+			gt_covered_add(&facts->work[activity.device],
+			               (struct gt_interval){activity.start_ns, activity.end_ns},
+			               activity.api_call);
+	}
+	for (size_t i = 0; i < count; i++) {
 		gt_idle_end(&facts->idle[i]);
+		if (covers[i].covered_ns > facts->busy[i].kernels.covered_ns)
+			facts->alone_ns[i] =
+				covers[i].covered_ns - facts->busy[i].kernels.covered_ns;
+	}
 	gt_gap_totals_sort(&facts->gaps);
+	gt_array_free(covers);
 }
 
 /* The sort that a call counts as; NULL: none. */
@@ -149,8 +241,11 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH, GT_FOLD_AUTO);
 	gt_memory_totals_init(&facts->allocated, view);
 	gt_memory_failures_init(&facts->not_allocated, view);
-	see_activity(facts);
+	if (view->trace->syncs.count)
+		gt_host_waits_init(&facts->host_waits, view, GT_SMALL_READ_BYTES);
+	gt_shape_totals_init(&facts->shapes, view->trace);
 	see_calls(facts);
+	see_activity(facts);
 	facts->loading_ns = gt_loading_ns(facts->view);
 	see_waits(facts);
 	see_copies(facts);
@@ -158,8 +253,11 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 
 void gt_facts_release(struct gt_facts *facts)
 {
-	for (size_t i = 0; i < facts->view->trace->devices.count; i++)
+	for (size_t i = 0; i < facts->view->trace->devices.count; i++) {
 		gt_idle_release(&facts->idle[i]);
+		gt_covered_release(&facts->work[i]);
+	}
+	gt_array_free(facts->work);
 	gt_array_free(facts->busy);
 	gt_array_free(facts->idle);
 	gt_gap_totals_release(&facts->gaps);
@@ -169,9 +267,21 @@ void gt_facts_release(struct gt_facts *facts)
 	gt_range_totals_release(&facts->ranges);
 	gt_memory_totals_release(&facts->allocated);
 	gt_memory_failures_release(&facts->not_allocated);
+	if (facts->view->trace->syncs.count)
+		gt_host_waits_release(&facts->host_waits);
+	gt_shape_totals_release(&facts->shapes);
+	gt_array_free(facts->alone_ns);
+	gt_array_free(facts->of_default_stream);
+	gt_array_free(facts->of_other_streams);
 }
 
 uint64_t gt_facts_duration_ns(const struct gt_facts *facts)
 {
 	return gt_view_lasts_ns(facts->view);
+}
+
+bool gt_facts_on_default_stream(const struct gt_facts *facts, gt_id device)
+{
+	return facts->of_default_stream[device] >= SOME_WORK &&
+	       facts->of_other_streams[device] == 0;
 }

@@ -2,15 +2,19 @@
 #ifndef GT_ANALYSIS_FACTS_H
 #define GT_ANALYSIS_FACTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/busy.h"
+#include "analysis/covered.h"
 #include "analysis/gap_totals.h"
 #include "analysis/host_calls.h"
+#include "analysis/host_waits.h"
 #include "analysis/idle.h"
 #include "analysis/memory_failures.h"
 #include "analysis/memory_totals.h"
 #include "analysis/range_figures.h"
+#include "analysis/shape_totals.h"
 #include "analysis/throttles.h"
 #include "analysis/variables.h"
 
@@ -45,7 +49,14 @@ struct gt_facts {
 	struct gt_range_totals ranges; /* by path */
 	struct gt_memory_totals allocated;
 	struct gt_memory_failures not_allocated;
-	struct gt_amount failed;                /* API calls that failed */
+	struct gt_host_waits host_waits;
+	struct gt_covered *work; /* by device: when it was busy; empty where no rule asks */
+	struct gt_shape_totals shapes;
+	/* By device, of the host's copies between first and last kernel: time without a kernel. */
+	uint64_t *alone_ns;
+	uint64_t *of_default_stream; /* by device: kernels, copies and fills on default streams */
+	uint64_t *of_other_streams;  /* by device: and on others, or on ones that are not known */
+	struct gt_amount failed;     /* API calls that failed */
 	const struct gt_api_call *first_failed; /* NULL: none */
 	struct gt_amount loads;                 /* API calls that take code in */
 	uint64_t loading_ns;                    /* all that loading code took; 0: not known */
@@ -60,5 +71,14 @@ void gt_facts_release(struct gt_facts *facts);
 
 /* Of the window of the view. */
 uint64_t gt_facts_duration_ns(const struct gt_facts *facts);
+
+/* Whether all that ran on a GPU was on default streams of contexts, and that was not just a little.
+ */
+bool gt_facts_on_default_stream(const struct gt_facts *facts, gt_id device);
+
+/* How to say what overlapping these copies would bring. */
+#define GT_ALONE_HOW                                                                                        \
+	"copies of the host between the first and the last kernel while none ran, or the kernels' time if " \
+	"that is less"
 
 #endif

@@ -2,13 +2,13 @@
 #ifndef GT_ANALYSIS_FINDINGS_H
 #define GT_ANALYSIS_FINDINGS_H
 
-struct gt_facts;
+struct gt_advice;
 struct gt_result;
 
 /*
- * What stands out in a recording, one sentence each with its evidence and the report that has more
- * of it. To add one: a rule in the table at the end of findings.c.
+ * What stands out in a recording, one sentence each with its evidence, what it is worth and the
+ * report that has more of it: of the advice what is worth a line on the first page.
  */
-void gt_add_findings(struct gt_result *result, const struct gt_facts *facts);
+void gt_add_findings(struct gt_result *result, const struct gt_advice *advice);
 
 #endif

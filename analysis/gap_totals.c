@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/figures.h"
 #include "analysis/idle.h"
 #include "model/index.h"
 
-enum { SMALL_NS = 1000000 };
+enum {
+	SMALL_NS = 1000000,
+	MEANWHILE_PERCENT = 20, /* of the gaps: less is not named */
+};
 
 /* What tells totals apart; has no padding. */
 struct key {
@@ -75,14 +79,16 @@ static gt_time earlier(gt_time a, gt_time b)
 
 /*
  * Calls of a thread follow each other; where those of a damaged recording do not, a moment counts
- * for the one that was entered first.
+ * for the one that was entered first. Returns how long calls took that only wait.
  */
-static void add_calls(struct gt_gap_totals *totals, gt_id device, const struct gt_gap_host *host)
+static uint64_t add_calls(struct gt_gap_totals *totals, gt_id device,
+                          const struct gt_gap_host *host)
 {
 	const struct gt_interval asking = host->asking;
 	const struct gt_call_reach reach =
 		gt_thread_calls_reaching(totals->calls, asking, host->thread);
 	gt_time outside_ns = 0;
+	gt_time waited_ns = 0;
 	gt_time until = asking.start_ns;
 
 	for (size_t i = reach.first; i < reach.end; i++) {
@@ -97,19 +103,23 @@ static void add_calls(struct gt_gap_totals *totals, gt_id device, const struct g
 			continue;
 		add(totals, &(struct key){device, gt_gap_cause_of_call(call), call->function},
 		    end - start);
+		if (gt_gap_cause_of_call(call) == GT_GAP_CAUSE_WAIT)
+			waited_ns += end - start;
 		outside_ns += start - until;
 		until = end;
 	}
 	outside_ns += asking.end_ns - until;
 	add(totals, &(struct key){device, GT_GAP_CAUSE_NONE, 0}, outside_ns);
+	return (uint64_t)waited_ns;
 }
 
-static void sum_up(struct gt_gap_sum *sum, uint64_t gap_ns)
+static void sum_up(struct gt_gap_sum *sum, uint64_t gap_ns, uint64_t waited_ns)
 {
 	sum->gaps++;
 	sum->short_gaps += gap_ns < GT_GAP_SHORT_NS;
 	sum->total_ns += gap_ns;
 	sum->small_ns += gap_ns < SMALL_NS ? gap_ns : 0;
+	sum->unwaited_ns += gap_ns < SMALL_NS ? gap_ns - waited_ns : 0;
 }
 
 void gt_gap_totals_see(struct gt_gap_totals *totals, gt_id device, const struct gt_gap *gap)
@@ -122,12 +132,13 @@ void gt_gap_totals_see(struct gt_gap_totals *totals, gt_id device, const struct 
 		add(totals, &(struct key){device, GT_GAP_CAUSE_GRAPH, 0}, gap_ns);
 		return;
 	}
-	sum_up(&totals->between_launches[device], (uint64_t)gap_ns);
 	if (host.kind == GT_GAP_CAUSE_UNKNOWN) {
+		sum_up(&totals->between_launches[device], (uint64_t)gap_ns, 0);
 		add(totals, &(struct key){device, GT_GAP_CAUSE_UNKNOWN, 0}, gap_ns);
 		return;
 	}
-	add_calls(totals, device, &host);
+	sum_up(&totals->between_launches[device], (uint64_t)gap_ns,
+	       add_calls(totals, device, &host));
 	add(totals, &(struct key){device, GT_GAP_CAUSE_LAUNCHED, 0},
 	    gap->end_ns - host.asking.end_ns);
 }
@@ -161,4 +172,28 @@ void gt_gap_total_text(const struct gt_gap_total *total, const struct gt_trace *
 		snprintf(text, size, "not known");
 	else
 		gt_gap_cause_text(&cause, trace, text, size);
+}
+
+struct gt_meanwhile gt_meanwhile_of(const struct gt_gap_totals *totals, gt_id device)
+{
+	const double gap_ns = (double)totals->between_launches[device].total_ns;
+	struct gt_meanwhile meanwhile = {""};
+	size_t used = 0;
+	char what[80];
+
+	gt_array_each(const struct gt_gap_total, total, &totals->all) {
+		const double percent = gt_percent((double)total->total_ns, gap_ns);
+
+		if (total->device != device || total->kind == GT_GAP_CAUSE_GRAPH ||
+		    total->kind == GT_GAP_CAUSE_UNKNOWN || !(percent >= MEANWHILE_PERCENT) ||
+		    used >= sizeof(meanwhile.text) / 2)
+			continue;
+		gt_gap_total_text(total, totals->calls->trace, what, sizeof(what));
+		used += (size_t)snprintf(meanwhile.text + used, sizeof(meanwhile.text) - used,
+		                         "%s%s (%s)", used ? ", " : " Meanwhile: ", what,
+		                         gt_figure_percent(percent).text);
+	}
+	if (used && used + 1 < sizeof(meanwhile.text))
+		snprintf(meanwhile.text + used, sizeof(meanwhile.text) - used, ".");
+	return meanwhile;
 }

@@ -27,7 +27,8 @@ struct gt_gap_sum {
 	uint64_t gaps;
 	uint64_t short_gaps; /* of these: shorter than GT_GAP_SHORT_NS */
 	uint64_t total_ns;
-	uint64_t small_ns; /* of this: in gaps under a millisecond */
+	uint64_t small_ns;    /* of this: in gaps under a millisecond */
+	uint64_t unwaited_ns; /* of this: less what the thread that asked for what came next waited */
 };
 
 struct gt_gap_totals {
@@ -50,5 +51,14 @@ void gt_gap_totals_sort(struct gt_gap_totals *totals);
 /* "cudaMalloc", "waiting in cudaStreamSynchronize", ...: as gt_gap_cause_text has it. */
 void gt_gap_total_text(const struct gt_gap_total *total, const struct gt_trace *trace, char *text,
                        size_t size);
+
+/*
+ * " Meanwhile: cudaMalloc (71.2%), no CUDA call (20.1%).": what took a fifth or more of the gaps of
+ * a GPU that ended with launches, of totals that are sorted; "" if nothing is known.
+ */
+struct gt_meanwhile {
+	char text[240];
+};
+struct gt_meanwhile gt_meanwhile_of(const struct gt_gap_totals *totals, gt_id device);
 
 #endif

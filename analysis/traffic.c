@@ -469,11 +469,10 @@ const char *gt_traffic_why_no_flops(const struct gt_traffic_facts *facts,
                                     const struct gt_traffic *traffic)
 {
 	if (traffic->tensor_percent > 0)
-		return "tensor cores worked, whose operations are not counted: a payload can "
-		       "declare them";
+		return "those of tensor cores, which worked, are not counted: a payload can say "
+		       "them";
 	if (facts->trace->kernel_counters.count > 0 && traffic->profiled > 0)
-		return "they were not among the counters of its launches, or whether tensor cores "
-		       "worked was not: run "
-		       "--kernel-counters=memory,flops,tensor_active_percent has both";
-	return "run --kernel-counters=memory,flops,tensor_active_percent counts them";
+		return "its launches were profiled without: run "
+		       "--kernel-counters=memory,flops,tensor_active_percent";
+	return "run --kernel-counters=memory,flops,tensor_active_percent";
 }

@@ -158,6 +158,8 @@ static const struct gt_heading shape_headings[] = {
          "Shared memory of a block that the kernel declares", GT_WORTH_LITTLE},
 	{"shared_dynamic_bytes", GT_UNIT_BINARY_BYTES,
          "Shared memory of a block that the launch asked for", GT_WORTH_LITTLE},
+	{"local_bytes", GT_UNIT_BINARY_BYTES,
+         "Local memory of a thread: spilled registers, and arrays", GT_WORTH_LEAST},
 	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_ORDINARY},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start of these executions", GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
@@ -447,6 +449,11 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		gt_result_add_text(result, gt_shape_name(trace, use->shape));
 		gt_add_device(result, trace, use->device);
 		gt_add_launch(result, trace, use->shape);
+		if (use->shape < trace->launch_shapes.count)
+			gt_result_add_count(result, (int64_t)trace->launch_shapes.rows[use->shape]
+			                                    .local_per_thread_bytes);
+		else
+			gt_result_add_unknown(result);
 		gt_result_add_count(result, (int64_t)use->calls);
 		gt_result_add_count(result, (int64_t)use->total_ns);
 		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);

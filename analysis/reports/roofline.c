@@ -342,6 +342,13 @@ static void widen(double *from, double *to, double value)
 	*to = value > *to ? value : *to;
 }
 
+/* With room for a point on either side. */
+static void surround(double *from, double *to, double value)
+{
+	widen(from, to, value / 1.5);
+	widen(from, to, value * 1.5);
+}
+
 static void add_points(struct gt_result *result, struct gt_chart *chart,
                        const struct standings *standings, gt_id device, uint64_t most)
 {
@@ -367,8 +374,8 @@ static void add_points(struct gt_result *result, struct gt_chart *chart,
 			.y = standing->flops_per_second,
 			.weight = standing->traffic->time_ns / standings->total_ns,
 		};
-		widen(&chart->from_x, &chart->to_x, intensity_of(standing));
-		widen(&chart->from_y, &chart->to_y, standing->flops_per_second);
+		surround(&chart->from_x, &chart->to_x, intensity_of(standing));
+		surround(&chart->from_y, &chart->to_y, standing->flops_per_second);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/advice.h"
 #include "analysis/busy.h"
 #include "analysis/facts.h"
 #include "analysis/family_shares.h"
@@ -536,12 +537,15 @@ static void add_top_ranges(const struct gt_range_totals *totals, struct gt_resul
 /* What people read first; the tables of figures are behind it. */
 static void add_page(const struct gt_view *view, struct gt_result *result, uint64_t top)
 {
+	struct gt_advice advice;
 	struct gt_facts facts;
 
 	gt_facts_init(&facts, view);
+	gt_advice_init(&advice, &facts);
 	gt_add_overview(result, &facts);
-	gt_add_findings(result, &facts);
+	gt_add_findings(result, &advice);
 	add_top_ranges(&facts.ranges, result, top);
+	gt_advice_release(&advice);
 	gt_facts_release(&facts);
 }
 

@@ -145,7 +145,8 @@ static const struct gt_option options[] = {
 		"kernel-counters", 0, struct args, kernel_counters, "SET",
 		"Read hardware counters of single launches, which are run several times for that: a "
 		"set (default, memory, compute, occupancy, flops, all), counters or CUPTI's metrics, "
-		"commas between several. Times of these launches count in no figure. Alone: default"),
+		"commas between several; graphs: of launches of CUDA graphs instead. Times of these "
+		"launches count in no figure. Alone: default"),
 	OPT_TEXT("kernels", 0, struct args, kernels, "REGEX",
                  "With --kernel-counters: of kernels alone whose names match this extended regular "
                  "expression, as the compiler mangled them"),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,9 @@
 
 /*
  * What gputrace itself did in a program, on threads of its own, is in no figure of the program:
- * rows with a correlation id of one of its calls are taken out. Nothing names such rows yet.
+ * rows with a correlation id of one of its calls are taken out. So is the kernel with which CUPTI
+ * waits after a launch of a graph that was counted: it has the launch's id, and is in no graph.
+ * Nothing names such rows yet.
  */
 
 static int by_correlation(const void *a, const void *b)
@@ -85,6 +88,78 @@ static void cut_table(struct gt_collection *collection, size_t table)
 		*rows.count = cut.left;
 }
 
+/* Correlation ids of the launches of graphs that were counted in a capture, in order. */
+struct counted {
+	gt_array(uint32_t) ids;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t left = *(const uint32_t *)a;
+	const uint32_t right = *(const uint32_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void add_counted(struct counted *counted, const struct gt_trace *trace,
+                        const struct gt_segment *segment)
+{
+	for (size_t i = 0; i < segment->count; i++) {
+		const struct gt_profiled_launch *launch =
+			&trace->profiled_launches.rows[segment->first + i];
+
+		if (launch->kind != 0)
+			*gt_array_push(&counted->ids) = launch->correlation;
+	}
+}
+
+static bool is_cupti_s(const struct counted *counted, const struct gt_kernel *kernel)
+{
+	return kernel->graph == 0 && counted->ids.count > 0 &&
+	       bsearch(&kernel->correlation, counted->ids.rows, counted->ids.count,
+	               sizeof(uint32_t), by_number) != NULL;
+}
+
+/* Moves the kernels of a segment that stay behind those before it; returns how many that are. */
+static size_t cut_kernels(struct gt_trace *trace, struct gt_segment *segment,
+                          const struct counted *counted, size_t left)
+{
+	const size_t first = left;
+
+	for (size_t i = 0; i < segment->count; i++) {
+		const struct gt_kernel kernel = trace->kernels.rows[segment->first + i];
+
+		if (!is_cupti_s(counted, &kernel))
+			trace->kernels.rows[left++] = kernel;
+	}
+	segment->first = first;
+	segment->count = left - first;
+	return left;
+}
+
+static void cut_cupti_s(struct gt_collection *collection)
+{
+	struct gt_trace *trace = collection->trace;
+	struct counted counted = {{0}};
+	size_t left = 0;
+
+	if (trace->profiled_launches.count == 0)
+		return;
+	gt_array_each(struct gt_capture, capture, &collection->captures) {
+		counted.ids.count = 0;
+		gt_array_each(const struct gt_segment, segment, &capture->segments)
+			if (segment->kind == GT_RECORD_profiled_launch)
+				add_counted(&counted, trace, segment);
+		if (counted.ids.count > 1)
+			qsort(counted.ids.rows, counted.ids.count, sizeof(uint32_t), by_number);
+		gt_array_each(struct gt_segment, part, &capture->segments)
+			if (part->kind == GT_RECORD_kernel)
+				left = cut_kernels(trace, part, &counted, left);
+	}
+	trace->kernels.count = left;
+	gt_array_release(&counted.ids);
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	size_t calls = 0;
@@ -100,6 +175,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	}
 	for (size_t table = 0; calls > 0 && table < GT_TABLE_COUNT; table++)
 		cut_table(collection, table);
+	cut_cupti_s(collection);
 	return 0;
 }
 

@@ -143,8 +143,7 @@ static bool property_of(const struct gt_ranges *ranges, void *host, const char *
 bool gt_range_property_of(const struct gt_range_profiler *profiler, const char *metric,
                           struct gt_pm_property *property)
 {
-	return property_of(profiler->ranges, profiler->plans[GT_RANGE_KERNEL].host, metric,
-	                   property);
+	return property_of(profiler->ranges, profiler->plan.host, metric, property);
 }
 
 /* All in one call: CUPTI schedules what comes in calls of its own into passes of its own. */
@@ -267,10 +266,30 @@ static int make_data(const struct gt_range_profiler *profiler, struct gt_range_p
 	return 0;
 }
 
+/* In order, those that fit into one pass with those that were taken before. */
+static int fit_into_pass(const struct gt_range_profiler *profiler, struct gt_range_plan *plan,
+                         struct gt_error *err)
+{
+	const size_t count = plan->count;
+
+	plan->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		plan->metrics[plan->count++] = plan->metrics[i];
+		if (schedule(profiler, plan, err) < 0 || plan->passes != 1)
+			plan->count--;
+	}
+	if (plan->count == 0)
+		return gt_fail(err, ENOTSUP,
+		               "no counters of graphs on GPU %u: none of those that were asked for "
+		               "fits into one pass, and a graph is run once",
+		               profiler->device);
+	return schedule(profiler, plan, err);
+}
+
 int gt_range_prepare(struct gt_range_profiler *profiler, CUcontext context, CUdevice device,
                      const struct gt_range_wanted *wanted, struct gt_error *err)
 {
-	struct gt_range_plan *plan = &profiler->plans[GT_RANGE_KERNEL];
+	struct gt_range_plan *plan = &profiler->plan;
 	int result = initialise(profiler, err);
 
 	if (result == 0)
@@ -278,40 +297,14 @@ int gt_range_prepare(struct gt_range_profiler *profiler, CUcontext context, CUde
 	if (result == 0)
 		result = choose_metrics(profiler, plan, wanted, err);
 	if (result == 0)
-		result = schedule(profiler, plan, err);
+		result = profiler->mode == GT_RANGE_GRAPH ? fit_into_pass(profiler, plan, err)
+		                                          : schedule(profiler, plan, err);
 	if (result == 0)
 		result = enable(profiler, context, err);
 	if (result == 0)
 		result = make_data(profiler, plan, err);
 	if (result < 0)
 		gt_range_release(profiler);
-	return result;
-}
-
-/* In order, those that fit into one pass with those that were taken before. */
-int gt_range_prepare_graphs(struct gt_range_profiler *profiler, struct gt_error *err)
-{
-	const struct gt_range_plan *all = &profiler->plans[GT_RANGE_KERNEL];
-	struct gt_range_plan *plan = &profiler->plans[GT_RANGE_GRAPH];
-	int result = 0;
-
-	plan->count = 0;
-	for (size_t i = 0; i < all->count; i++) {
-		plan->metrics[plan->count++] = all->metrics[i];
-		if (schedule(profiler, plan, err) < 0 || plan->passes != 1)
-			plan->count--;
-	}
-	if (plan->count == 0)
-		result = gt_fail(err, ENOTSUP,
-		                 "no counters of graphs on GPU %u: none of those that were asked "
-		                 "for fits into one pass, and a graph is run once",
-		                 profiler->device);
-	if (result == 0)
-		result = schedule(profiler, plan, err);
-	if (result == 0)
-		result = make_data(profiler, plan, err);
-	if (result < 0)
-		forget(profiler->ranges, plan);
 	return result;
 }
 
@@ -345,21 +338,19 @@ static void stop(const struct gt_range_profiler *profiler)
 	(void)profiler->ranges->cuptiRangeProfilerStop(&params);
 }
 
-int gt_range_begin(struct gt_range_profiler *profiler, enum gt_range_mode mode,
-                   struct gt_error *err)
+int gt_range_begin(struct gt_range_profiler *profiler, struct gt_error *err)
 {
 	struct gt_range_start start = PARAMS(start, .reserved = NULL);
 	struct gt_range_push push = PARAMS(push, .name = "launch");
 	const char *call;
 	CUptiResult result;
 
-	profiler->mode = mode;
-	result = configure(profiler, &profiler->plans[mode], &call);
+	result = configure(profiler, &profiler->plan, &call);
 	if (result == CUPTI_SUCCESS) {
 		call = "cuptiRangeProfilerStart";
 		result = profiler->ranges->cuptiRangeProfilerStart(&start);
 	}
-	if (result == CUPTI_SUCCESS && mode == GT_RANGE_GRAPH) {
+	if (result == CUPTI_SUCCESS && profiler->mode == GT_RANGE_GRAPH) {
 		call = "cuptiRangeProfilerPushRange";
 		result = profiler->ranges->cuptiRangeProfilerPushRange(&push);
 		if (result != CUPTI_SUCCESS)
@@ -405,7 +396,7 @@ static CUptiResult collect(const struct gt_range_profiler *profiler, const char 
 
 int gt_range_end(struct gt_range_profiler *profiler, double *values, struct gt_error *err)
 {
-	struct gt_range_plan *plan = &profiler->plans[profiler->mode];
+	struct gt_range_plan *plan = &profiler->plan;
 	struct gt_range_data_info info = {.size = SIZE_OF_range_data_info,
 	                                  .image = plan->data.bytes,
 	                                  .bytes = plan->data.size};
@@ -430,8 +421,6 @@ void gt_range_release(struct gt_range_profiler *profiler)
 	if (profiler->object)
 		(void)profiler->ranges->cuptiRangeProfilerDisable(&params);
 	profiler->object = NULL;
-	for (size_t i = 0; i < GT_RANGE_MODES; i++) {
-		forget(profiler->ranges, &profiler->plans[i]);
-		profiler->plans[i].count = 0;
-	}
+	forget(profiler->ranges, &profiler->plan);
+	profiler->plan.count = 0;
 }

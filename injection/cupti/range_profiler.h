@@ -13,7 +13,8 @@
  * the begin and the end that are told here is counted. All that is known of that part of CUPTI is
  * here. CUPTI takes these calls on any thread, also in the callback of a launch (seen on an H200,
  * driver 580.159.04, CUPTI 13.0.1), and allocates in them; calls for one profiler come from one
- * thread at a time. A context has one profiler: a second one makes CUPTI crash.
+ * thread at a time. A context has one profiler, in one mode: a second one, or another mode, makes
+ * CUPTI crash.
  *
  * A kernel is replayed: CUPTI runs it as often as the counters need passes, puts the memory that it
  * changed back in between, and returns when that is done; its activity record has no times then.
@@ -44,25 +45,25 @@ bool gt_ranges_open(struct gt_ranges *ranges, const struct gt_cupti *cupti);
 
 #define GT_RANGE_METRICS 64 /* of one profiler */
 
-enum gt_range_mode { GT_RANGE_KERNEL, GT_RANGE_GRAPH, GT_RANGE_MODES };
+enum gt_range_mode { GT_RANGE_KERNEL, GT_RANGE_GRAPH };
 
-/* What is counted in a mode. */
+/* What is counted. */
 struct gt_range_plan {
 	const char *metrics[GT_RANGE_METRICS]; /* texts are the caller's */
-	size_t count;                          /* 0: not planned yet */
-	size_t passes;                         /* that they need together */
+	size_t count;
+	size_t passes; /* that they need together */
 	void *host;
 	struct gt_pm_block config;
 	struct gt_pm_block data;
 };
 
-/* One context's; zeroed before gt_range_prepare. */
+/* One context's; before gt_range_prepare the first three are set and all else is zeroed. */
 struct gt_range_profiler {
 	struct gt_ranges *ranges;
 	uint32_t device; /* ordinal of its GPU */
+	enum gt_range_mode mode;
 	void *object;
-	enum gt_range_mode mode; /* since gt_range_begin */
-	struct gt_range_plan plans[GT_RANGE_MODES];
+	struct gt_range_plan plan;
 };
 
 typedef void gt_range_unknown(void *context, const char *metric);
@@ -76,26 +77,23 @@ struct gt_range_wanted {
 
 /*
  * Takes the metrics that the chip has of those that are wanted, at most GT_RANGE_METRICS, tells of
- * each of the others, and makes the counters ready for kernels of the context. 0, or a negative
- * errno value and a sentence that says what stands against it and what to do.
+ * each of the others, and makes the counters ready for the context; of graphs the first of them
+ * that fit into one pass together. 0, or a negative errno value and a sentence that says what
+ * stands against it and what to do.
  */
 int gt_range_prepare(struct gt_range_profiler *profiler, CUcontext context, CUdevice device,
                      const struct gt_range_wanted *wanted, struct gt_error *err);
-
-/* The same for graphs, afterwards: the first of those metrics that fit into one pass together. */
-int gt_range_prepare_graphs(struct gt_range_profiler *profiler, struct gt_error *err);
 
 /* What CUPTI tells of a metric; texts are CUPTI's. False: it knows none of that name. */
 bool gt_range_property_of(const struct gt_range_profiler *profiler, const char *metric,
                           struct gt_pm_property *property);
 
 /* What the context runs is counted from here to gt_range_end. The same as gt_range_prepare. */
-int gt_range_begin(struct gt_range_profiler *profiler, enum gt_range_mode mode,
-                   struct gt_error *err);
+int gt_range_begin(struct gt_range_profiler *profiler, struct gt_error *err);
 
 /*
  * Ends that, once the launch has returned, and reads the values of the one launch that came in
- * between, one for each metric of the mode's plan, NAN where CUPTI has none. Returns how many
+ * between, one for each metric of the plan, NAN where CUPTI has none. Returns how many
  * launches there were (of none and of several there are no values), or a negative errno value and a
  * sentence.
  */

@@ -64,8 +64,7 @@ enum context_phase { UNSEEN = 0, LEFT_OUT, READY, GONE };
 struct context {
 	enum context_phase phase;
 	CUcontext handle;
-	uint32_t first_metrics[GT_RANGE_MODES]; /* numbers of each one's first one in the capture */
-	bool no_graphs;                         /* they cannot be counted */
+	uint32_t first_metric; /* number of its first one in the capture */
 	struct gt_range_profiler profiler;
 };
 
@@ -77,6 +76,7 @@ struct kernel_counters {
 	_Atomic uint64_t chosen;   /* launches that were, by name and range */
 	uint64_t first;
 	uint64_t end;
+	enum gt_launch_kind wanted; /* launches of these alone are profiled */
 	bool by_name;
 	regex_t names;
 	CUresult (*is_capturing)(CUstream stream, CUstreamCaptureStatus *status);
@@ -131,10 +131,23 @@ static bool take_word(struct kernel_counters *counters, const char *word)
 		ask_for(counters, all_known[i].metric, &all_known[i]);
 		found = true;
 	}
+	if (strcmp(word, "graphs") == 0) {
+		counters->wanted = GT_LAUNCH_GRAPH;
+		return true;
+	}
 	if (found || !strstr(word, "__"))
 		return found;
 	ask_for(counters, word, NULL);
 	return true;
+}
+
+/* Also what is read whatever was asked for: CUPTI's record of a replayed kernel has no times. */
+static void take_rest(struct kernel_counters *counters)
+{
+	if (counters->count == 0 && counters->wanted == GT_LAUNCH_GRAPH)
+		(void)take_word(counters, "default");
+	if (counters->count > 0)
+		(void)take_word(counters, "duration_ns");
 }
 
 /* The words between the commas. */
@@ -151,7 +164,7 @@ static void read_setting(struct gt_session *session, struct kernel_counters *cou
 			continue;
 		(void)snprintf(note, sizeof(note),
 		               "'%.100s' is no set of kernel counters (default, memory, compute, "
-		               "occupancy, flops, all), no counter and no metric",
+		               "occupancy, flops, all), no counter, no metric and not graphs",
 		               word);
 		gt_note(session, "kernel_counters", note);
 	}
@@ -194,11 +207,10 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		               "no kernel counters: GPUTRACE_COUNTERS has the GPU's counters "
 		               "sampled, and CUPTI gives them to one of both");
 	read_setting(session, counters);
+	take_rest(counters);
 	if (counters->count == 0)
 		return gt_fail(err, EINVAL,
 		               "no kernel counters: GPUTRACE_KERNEL_COUNTERS names none");
-	(void)take_word(counters,
-	                "duration_ns"); /* CUPTI's record of a replayed kernel has no times */
 	if (read_names(session, counters, err) < 0)
 		return -EINVAL;
 	if (!gt_ranges_open(&counters->ranges, gt_cupti_of(session)))
@@ -287,12 +299,17 @@ static void tell_metric(struct gt_session *session, const struct kernel_counters
 	gt_emit_commit();
 }
 
-static void tell_metrics(struct gt_session *session, struct kernel_counters *counters,
-                         struct context *context, enum gt_range_mode mode)
+static enum gt_range_mode mode_of(const struct kernel_counters *counters)
 {
-	const struct gt_range_plan *plan = &context->profiler.plans[mode];
+	return counters->wanted == GT_LAUNCH_GRAPH ? GT_RANGE_GRAPH : GT_RANGE_KERNEL;
+}
 
-	context->first_metrics[mode] = counters->metrics_told;
+static void tell_metrics(struct gt_session *session, struct kernel_counters *counters,
+                         struct context *context)
+{
+	const struct gt_range_plan *plan = &context->profiler.plan;
+
+	context->first_metric = counters->metrics_told;
 	for (size_t i = 0; i < plan->count; i++)
 		tell_metric(session, counters, context, plan->metrics[i], counters->metrics_told++);
 }
@@ -309,7 +326,9 @@ static void get_to_know(struct gt_session *session, struct kernel_counters *coun
 	*context = (struct context){
 		.phase = LEFT_OUT,
 		.handle = handle,
-		.profiler = {.ranges = &counters->ranges, .device = ordinal},
+		.profiler = {.ranges = &counters->ranges,
+	                     .device = ordinal,
+	                     .mode = mode_of(counters)},
 	};
 	if (gt_range_prepare(&context->profiler, handle, (CUdevice)ordinal, &wanted, &err) < 0) {
 		gt_count(session, GT_LEDGER_sources_failed, 1);
@@ -317,23 +336,7 @@ static void get_to_know(struct gt_session *session, struct kernel_counters *coun
 		return;
 	}
 	context->phase = READY;
-	tell_metrics(session, counters, context, GT_RANGE_KERNEL);
-}
-
-/* Whether launches of graphs can be counted in it; looked into at the first one. */
-static bool knows_graphs(struct gt_session *session, struct kernel_counters *counters,
-                         struct context *context)
-{
-	struct gt_error err = {0};
-
-	if (context->profiler.plans[GT_RANGE_GRAPH].count > 0 || context->no_graphs)
-		return !context->no_graphs;
-	context->no_graphs = gt_range_prepare_graphs(&context->profiler, &err) < 0;
-	if (context->no_graphs)
-		note_once(session, counters, err.text);
-	else
-		tell_metrics(session, counters, context, GT_RANGE_GRAPH);
-	return !context->no_graphs;
+	tell_metrics(session, counters, context);
 }
 
 /* The context's place, known or new; NULL: there is none left. */
@@ -356,7 +359,7 @@ static struct context *find_context(struct kernel_counters *counters, CUcontext 
 
 /* Ready to profile; NULL: its launches are not. */
 static struct context *ready_context(struct gt_session *session, struct kernel_counters *counters,
-                                     enum gt_launch_kind kind, CUcontext handle)
+                                     CUcontext handle)
 {
 	struct context *context = handle ? find_context(counters, handle) : NULL;
 
@@ -364,10 +367,7 @@ static struct context *ready_context(struct gt_session *session, struct kernel_c
 		return NULL;
 	if (context->phase == UNSEEN)
 		get_to_know(session, counters, context, handle);
-	if (context->phase != READY ||
-	    (kind == GT_LAUNCH_GRAPH && !knows_graphs(session, counters, context)))
-		return NULL;
-	return context;
+	return context->phase == READY ? context : NULL;
 }
 
 /* On the thread that ends the context: what CUPTI has for it goes before it does. */
@@ -431,7 +431,8 @@ static bool is_chosen(struct gt_session *session, struct kernel_counters *counte
 	const char *name = launch->kind == GT_LAUNCH_KERNEL ? call.data->symbolName : NULL;
 	uint64_t number;
 
-	if (atomic_load_explicit(&counters->chosen, memory_order_relaxed) + 1 >= counters->end ||
+	if (launch->kind != counters->wanted ||
+	    atomic_load_explicit(&counters->chosen, memory_order_relaxed) + 1 >= counters->end ||
 	    (*gt_settings_of(session)->launches_range && !gt_nvtx_watch_is_open(&nvtx->watch)) ||
 	    !has_name(counters, name) || is_captured(counters, launch))
 		return false;
@@ -496,7 +497,7 @@ static void end_turn(struct kernel_counters *counters)
 
 /* Returns the context whose profiler runs, NULL where the launch is not profiled. */
 static struct context *begin(struct gt_session *session, struct kernel_counters *counters,
-                             const struct gt_launch *launch, CUcontext handle)
+                             CUcontext handle)
 {
 	struct gt_error err = {0};
 	struct context *context;
@@ -512,11 +513,8 @@ static struct context *begin(struct gt_session *session, struct kernel_counters 
 	}
 	counters->began_ns = gt_stamp();
 	counters->began_at_ns = gt_now();
-	context = ready_context(session, counters, launch->kind, handle);
-	if (context &&
-	    gt_range_begin(&context->profiler,
-	                   launch->kind == GT_LAUNCH_GRAPH ? GT_RANGE_GRAPH : GT_RANGE_KERNEL,
-	                   &err) == 0)
+	context = ready_context(session, counters, handle);
+	if (context && gt_range_begin(&context->profiler, &err) == 0)
 		return context;
 	if (context) {
 		gt_count(session, GT_LEDGER_sources_failed, 1);
@@ -544,8 +542,7 @@ static void emit_value(struct gt_session *session, uint32_t correlation, uint32_
 static void emit(struct gt_session *session, struct kernel_counters *counters,
                  const struct context *context, uint32_t correlation, const double *values)
 {
-	const enum gt_range_mode mode = context->profiler.mode;
-	const struct gt_range_plan *plan = &context->profiler.plans[mode];
+	const struct gt_range_plan *plan = &context->profiler.plan;
 	struct gt_record_profiled_launch *record =
 		gt_emit_begin(session, GT_RECORD_profiled_launch, sizeof(*record));
 
@@ -559,12 +556,12 @@ static void emit(struct gt_session *session, struct kernel_counters *counters,
 		.end_ns = gt_stamp(),
 		.correlation = correlation,
 		.passes = (uint32_t)plan->passes,
-		.kind = mode == GT_RANGE_GRAPH,
+		.kind = counters->wanted == GT_LAUNCH_GRAPH,
 	};
 	gt_emit_commit();
 	for (size_t i = 0; i < plan->count; i++)
 		if (!isnan(values[i]))
-			emit_value(session, correlation, context->first_metrics[mode] + (uint32_t)i,
+			emit_value(session, correlation, context->first_metric + (uint32_t)i,
 			           values[i]);
 }
 
@@ -616,7 +613,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	if (!atomic_load_explicit(&counters->on, memory_order_acquire))
 		return NULL;
 	if (is_chosen(session, counters, &launch, call))
-		kept = begin(session, counters, &launch, call.data->context);
+		kept = begin(session, counters, call.data->context);
 	if (!kept)
 		kept = pass(session, counters);
 	errno = saved;

@@ -24,6 +24,7 @@ struct candidate {
 
 static const struct candidate candidates[] = {
 	{GT_CEILING_fp64, GT_KERNELS_plain, "gt_fp64", "fma.f64", CHAIN, GT_BENCH_THREADS},
+	{GT_CEILING_fp64, GT_KERNELS_plain, "gt_fp64_two", "fma.f64", CHAIN, GT_BENCH_THREADS},
 	{GT_CEILING_fp32, GT_KERNELS_plain, "gt_fp32", "fma.f32", CHAIN, GT_BENCH_THREADS},
 	{GT_CEILING_fp16, GT_KERNELS_plain, "gt_fp16", "fma.f16x2", 2 * CHAIN, GT_BENCH_THREADS},
 	{GT_CEILING_tensor_fp64, GT_KERNELS_mma80, "gt_mma_m8n8k4_fp64", "mma.sync m8n8k4",

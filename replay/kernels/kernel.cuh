@@ -74,4 +74,10 @@ static __device__ __forceinline__ unsigned operand(unsigned number, unsigned mas
 	return (scrambled(number) & mask) | base;
 }
 
+/* The bits of a number in which operands may differ. */
+static __device__ __forceinline__ unsigned difference(unsigned number, unsigned mask, unsigned base)
+{
+	return number & mask;
+}
+
 #endif

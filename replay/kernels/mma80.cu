@@ -37,16 +37,21 @@ KERNEL(gt_mma_m8n8k4_fp64)
 {
 	const struct spent begun = begin();
 	const double a = 0.5 + 1e-10 * scrambled(threadIdx.x);
-	const double b = 0.5 + 1e-10 * scrambled(threadIdx.x + 1);
+	unsigned number = threadIdx.x;
+	double b[TILES];
 	double sums[TILES][2] = {};
 	double sum = 0;
 
+	for (int i = 0; i < TILES; i++)
+		b[i] = 0.5 + 1e-10 * scrambled(threadIdx.x * TILES + i);
 	for (unsigned round = 0; round < rounds; round++)
 #pragma unroll
-		for (int turn = 0; turn < TURNS; turn++)
+		for (int turn = 0; turn < TURNS; turn++) {
+			number = number * 1664525u + 1013904223u;
 #pragma unroll
 			for (int i = 0; i < TILES; i++)
-				m8n8k4_fp64(sums[i], a, b);
+				m8n8k4_fp64(sums[i], a, changed(b[i], number));
+		}
 	for (int i = 0; i < TILES; i++)
 		sum += sums[i][0] + sums[i][1];
 	keep((unsigned)__double2loint(sum), to);

@@ -17,6 +17,7 @@ KERNEL(gt_mma_m16n8k16_fp64)
 	const struct spent begun = begin();
 	double a[8];
 	double b[4];
+	unsigned number = threadIdx.x;
 	double sums[TILES][4] = {};
 	double sum = 0;
 
@@ -26,10 +27,13 @@ KERNEL(gt_mma_m16n8k16_fp64)
 		b[i] = 0.5 + 1e-10 * scrambled(threadIdx.x * 12 + 8 + i);
 	for (unsigned round = 0; round < rounds; round++)
 #pragma unroll
-		for (int turn = 0; turn < TURNS; turn++)
+		for (int turn = 0; turn < TURNS; turn++) {
+			number = number * 1664525u + 1013904223u;
+			b[turn % 4] = changed(b[turn % 4], number);
 #pragma unroll
 			for (int i = 0; i < TILES; i++)
 				m16n8k16_fp64(sums[i], a, b);
+		}
 	for (int i = 0; i < TILES; i++)
 		sum += sums[i][0] + sums[i][1] + sums[i][2] + sums[i][3];
 	keep((unsigned)__double2loint(sum), to);

@@ -92,7 +92,7 @@ Test(roofline, says_what_was_not_measured)
 	expect_unknown(&result, "kernels", 0, "roof");
 	expect_words(&result, "kernels", 0, "source",
 	             "operations were not measured: run "
-	             "--kernel-counters=memory,flops,tensor_active_percent counts them");
+	             "--kernel-counters=memory,flops,tensor_active_percent");
 }
 
 Test(roofline, names_a_ceiling_that_is_missing)
@@ -114,12 +114,12 @@ Test(roofline, knows_no_operations_where_tensor_cores_may_have_worked)
 	expect_unknown(&result, "kernels", 0, "flops");
 	expect_unknown(&result, "kernels", 0, "roof");
 	cr_expect(strstr(cell(&result, "kernels", 0, "source")->text,
-	                 "tensor cores worked, whose operations are not counted") != NULL);
+	                 "those of tensor cores, which worked, are not counted") != NULL);
 	trace.kernel_counters.count--;
 	report();
 	expect_unknown(&result, "kernels", 0, "flops");
 	cr_expect(strstr(cell(&result, "kernels", 0, "source")->text,
-	                 "whether tensor cores worked was not") != NULL);
+	                 "its launches were profiled without") != NULL);
 }
 
 Test(roofline, wants_the_precision_of_declared_operations)

@@ -111,7 +111,10 @@ Test(kernel_counters, take_the_time_of_the_call_where_none_was_counted)
 Test(kernel_counters, leave_a_graph_s_kernels_as_they_ran)
 {
 	add_launch(2000, 9000, 2, 1);
-	recording_add_kernel(&recording, 2100, 2);
+	recording_add(&recording, kernel, .shape = SHAPE, .context = CONTEXT, .stream = STREAM,
+	              .correlation = 2, .start_ns = 2100, .end_ns = 2200, .graph = 3,
+	              .graph_node = 7);
+	recording_add_kernel(&recording, 2300, 2); /* CUPTI's own, with which it waits */
 	add_value(2, 0, 77);
 	finish();
 	cr_assert(eq(sz, trace.kernels.count, 1));

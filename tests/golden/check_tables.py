@@ -14,7 +14,7 @@ import sys
 CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
 WIDTHS = (40, 60, 80, 120, 200)
 PIPED = 120
-SUMMARY_LINES = 40  # at 80 columns: one page
+SUMMARY_LINES = 42  # at 80 columns: one page
 RANGES_LINES = 13   # more, where the program names what it does
 ROWS = 20           # of a table, where no number is asked for
 NAMES = ("kernel", "next")  # columns of kernels; a table has one of them, and it stands last
@@ -106,6 +106,18 @@ def check_full_names(gputrace, recording):
     return found
 
 
+def check_evidence(gputrace, recording):
+    """What report advice goes by is where it says: a report, a table with rows, a column; and no advice is without."""
+    advice = json.loads(run(gputrace, "report", recording, "advice", "--json"))
+    found = []
+    for row in advice["evidence"]:
+        table = json.loads(run(gputrace, "report", recording, row["report"], "--json")).get(row["table"])
+        if not table or row["column"] not in table[0]:
+            found.append(f"report {row['report']} has no column {row['column']} in rows of {row['table']}")
+    cited = {row["number"] for row in advice["evidence"]}
+    return found + [f"advice without evidence: {row['advice']}" for row in advice["advice"] if row["number"] not in cited]
+
+
 def check(gputrace, recording):
     reports = [line.split()[0] for line in run(gputrace, "report", "--list").splitlines()
                if not line.startswith(" ")]
@@ -122,7 +134,7 @@ def check(gputrace, recording):
     lines = run(gputrace, "report", recording, "--width=80").splitlines()
     if len(lines) > SUMMARY_LINES + RANGES_LINES * ("Top ranges" in lines):
         found.append(f"the summary takes {len(lines)} lines")
-    return found + check_full_names(gputrace, recording)
+    return found + check_full_names(gputrace, recording) + check_evidence(gputrace, recording)
 
 
 def main(gputrace, names):

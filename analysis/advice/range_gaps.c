@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/advice.h"
+#include "analysis/facts.h"
+#include "analysis/range_losses.h"
+
+static void look(const struct gt_facts *facts, struct gt_advice *advice)
+{
+	const gt_id path = gt_range_worst(facts, gt_range_gaps);
+	char text[GT_RANGE_PATH_BYTES];
+	struct gt_advice_row *row;
+	struct gt_range_loss loss;
+
+	/* quiet_range says it in other words. */
+	if (path == GT_NONE || path == gt_range_worst(facts, gt_range_quiet))
+		return;
+	loss = gt_range_gaps(&facts->ranges.rows[path]);
+	gt_range_brief_text(&facts->ranges.ranges, path, text);
+	row = gt_advise(advice, GT_ADVICE_CHANGE,
+	                "Between the first and the last work of range %s the GPU was idle for %s, "
+	                "%s of that time: it waits for the host.",
+	                text, gt_advice_ns(loss.lost_ns).text,
+	                gt_advice_share(loss.lost_ns, loss.whole_ns).text);
+	gt_advice_cite(row, "ranges", "ranges", "idle_ns", "%s", gt_advice_ns(loss.lost_ns).text);
+	gt_advice_cite(row, "ranges", "ranges", "span_ns", "%s", gt_advice_ns(loss.whole_ns).text);
+	gt_advice_gain(row, GT_GAIN_AT_MOST, loss.lost_ns,
+	               "idle time between the first and the last work of these ranges");
+}
+
+const struct gt_advice_rule gt_advice_range_gaps = {
+	.name = "range_gaps",
+	.summary = "A range of the program whose work has gaps",
+	.report = "ranges",
+	.undisturbed = true,
+	.of_recording = look,
+};

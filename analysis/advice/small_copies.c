@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/advice.h"
+#include "analysis/covered.h"
+#include "analysis/facts.h"
+#include "model/names.h"
+#include "model/timed.h"
+#include "model/trace.h"
+#include "model/view.h"
+
+enum {
+	/* What starts a copy takes longer than moving so little: 64 KiB take 1.2 us at 55 GB/s. */
+	MOST_BYTES = 65536,
+	LEAST_COPIES = 100,
+	LEAST_PERCENT = 2, /* of the window, in the calls that asked for them */
+};
+
+struct small {
+	uint64_t copies;
+	uint64_t bytes;
+	uint64_t gpu_ns;
+	uint64_t call_ns;
+};
+
+/* A blocking call waits for work before it, which is not the copy's fault. */
+static uint64_t own_ns(const struct gt_facts *facts, const struct gt_copy *copy)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	const struct gt_api_call *call;
+	uint64_t call_ns;
+
+	if (copy->api_call >= trace->api_calls.count)
+		return 0;
+	call = &trace->api_calls.rows[copy->api_call];
+	if (call->kind != GT_API_COPY || !gt_timed(call->flags, call->start_ns, call->end_ns))
+		return 0;
+	call_ns = (uint64_t)(call->end_ns - call->start_ns);
+	if (copy->flags & GT_ASYNC)
+		return call_ns;
+	return call_ns - gt_covered_within(&facts->work[copy->device],
+	                                   (struct gt_interval){call->start_ns, call->end_ns});
+}
+
+static struct small small_of(const struct gt_facts *facts, gt_id device)
+{
+	struct small small = {0};
+
+	gt_array_each(const struct gt_copy, copy, &facts->view->trace->copies) {
+		if (copy->device != device || copy->size_bytes > MOST_BYTES ||
+		    (copy->kind != GT_COPY_HOST_TO_DEVICE &&
+		     copy->kind != GT_COPY_DEVICE_TO_HOST) ||
+		    copy->graph || !gt_timed(copy->flags, copy->start_ns, copy->end_ns))
+			continue;
+		small.copies++;
+		small.bytes += copy->size_bytes;
+		small.gpu_ns += (uint64_t)(copy->end_ns - copy->start_ns);
+		small.call_ns += own_ns(facts, copy);
+	}
+	return small;
+}
+
+static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *advice)
+{
+	const struct small small = small_of(facts, device);
+	struct gt_advice_row *row;
+
+	if (small.copies < LEAST_COPIES ||
+	    !gt_is_share(small.call_ns, gt_facts_duration_ns(facts), LEAST_PERCENT))
+		return;
+	row = gt_advise(
+		advice, GT_ADVICE_CHANGE,
+		"%s copies of at most 64 KiB between the host and GPU %lld moved %s in all: "
+		"the calls took %s of the host without waiting for kernels, the copies %s. "
+		"Gather them into fewer, larger ones.",
+		gt_grouped(small.copies).text, gt_advice_gpu(facts, device),
+		gt_figure_bytes((int64_t)small.bytes).text, gt_advice_ns(small.call_ns).text,
+		gt_advice_ns(small.gpu_ns).text);
+	gt_advice_cite(row, "copies", "sizes", "calls", "%s", gt_grouped(small.copies).text);
+	gt_advice_cite(row, "copies", "sizes", "total_ns", "%s", gt_advice_ns(small.gpu_ns).text);
+	gt_advice_gain(row, GT_GAIN_AT_MOST, small.call_ns - small.call_ns / small.copies,
+	               "time in the calls while no kernel ran, of all but one of them");
+}
+
+const struct gt_advice_rule gt_advice_small_copies = {
+	.name = "small_copies",
+	.summary = "Many small copies between host and GPU",
+	.report = "copies",
+	.of_device = look,
+};

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/heavy_shapes.h"
+
+#include <math.h>
+
+#include "analysis/facts.h"
+#include "model/short_name.h"
+#include "model/view.h"
+
+enum {
+	LEAST_PERCENT = 5,         /* of the window: a fifth less of that is one percent */
+	LEAST_KERNEL_PERCENT = 10, /* of the GPU's kernels, where replays lengthen the window */
+	IN_USE_PERCENT = 60,
+	MOST_SHAPES = 1000, /* that are looked at: so many take so much in no sound recording */
+};
+
+static bool is_heavy(const struct gt_facts *facts, const struct gt_shape_total *total)
+{
+	if (total->device == GT_NONE)
+		return false;
+	if (gt_is_share(total->total_ns, gt_facts_duration_ns(facts), LEAST_PERCENT))
+		return true;
+	return facts->shapes.has_profiled &&
+	       gt_is_share(total->total_ns, facts->shapes.device_ns[total->device],
+	                   LEAST_KERNEL_PERCENT);
+}
+
+void gt_heavy_shapes(const struct gt_facts *facts, struct gt_advice *advice,
+                     void (*look)(const struct gt_heavy *heavy, struct gt_advice *advice))
+{
+	const struct gt_trace *trace = facts->view->trace;
+	size_t seen = 0;
+
+	for (size_t i = 0; i < facts->shapes.count && seen < MOST_SHAPES; i++) {
+		const struct gt_shape_total *total = &facts->shapes.rows[i];
+		struct gt_heavy heavy;
+
+		if (!is_heavy(facts, total))
+			continue;
+		seen++;
+		heavy = (struct gt_heavy){
+			.facts = facts,
+			.total = total,
+			.shape = &trace->launch_shapes.rows[i],
+			.device = &trace->devices.rows[total->device],
+			.name = gt_shape_name(trace, (gt_id)i),
+			.ns = total->total_ns,
+		};
+		heavy.occupancy = gt_occupancy_of(heavy.device, heavy.shape);
+		advice->device = total->device;
+		look(&heavy, advice);
+	}
+}
+
+struct gt_advice_row *gt_heavy_cite_time(const struct gt_heavy *heavy, struct gt_advice_row *row)
+{
+	gt_advice_cite(row, "kernels", "launch_shapes", "total_ns", "%s %ux%ux%u: %s", heavy->name,
+	               heavy->shape->grid_x, heavy->shape->grid_y, heavy->shape->grid_z,
+	               gt_advice_ns(heavy->ns).text);
+	return row;
+}
+
+void gt_heavy_cite(const struct gt_heavy *heavy, struct gt_advice_row *row,
+                   enum gt_shape_counter counter)
+{
+	const char *name = gt_shape_counter_name(counter);
+	const struct gt_figure value = gt_figure_real(heavy->total->counters[counter]);
+
+	if (heavy->total->sampled)
+		gt_advice_cite(row, "counters", "kernels", name, "%s: %s", heavy->name, value.text);
+	else
+		gt_advice_cite(row, "counters", "profiled_counters", "mean", "%s of %s: %s", name,
+		               heavy->name, value.text);
+}
+
+void gt_heavy_gain(const struct gt_heavy *heavy, struct gt_advice_row *row, double share,
+                   const char *how)
+{
+	gt_advice_gain(row, GT_GAIN_AT_MOST, (uint64_t)((double)heavy->ns * share + 0.5), how);
+}
+
+double gt_heavy_counter(const struct gt_heavy *heavy, enum gt_shape_counter counter)
+{
+	return heavy->total->counters[counter];
+}
+
+int gt_heavy_waits(const struct gt_heavy *heavy)
+{
+	const double dram = gt_heavy_counter(heavy, GT_SHAPE_dram_throughput_percent);
+	const double sm = gt_heavy_counter(heavy, GT_SHAPE_sm_throughput_percent);
+	const double memory = gt_heavy_counter(heavy, GT_SHAPE_memory_throughput_percent);
+
+	if (isnan(dram) || isnan(sm))
+		return -1;
+	return dram < IN_USE_PERCENT && sm < IN_USE_PERCENT && !(memory >= IN_USE_PERCENT);
+}
+
+double gt_heavy_cycles(const struct gt_heavy *heavy)
+{
+	const double cycles = gt_heavy_counter(heavy, GT_SHAPE_sm_active_cycles);
+	const double ns = gt_heavy_counter(heavy, GT_SHAPE_duration_ns);
+	const double most = ns * 1e-6 * heavy->device->sm_clock_khz;
+
+	/* Without its own counter no more than the peak clock has of that time. */
+	if (heavy->device->sm_count == 0 || !(isnan(cycles) ? most > 0 : cycles > 0))
+		return NAN;
+	return (isnan(cycles) ? most : cycles) * heavy->device->sm_count;
+}
