@@ -23,11 +23,13 @@ enum { SYMBOL_TYPE = 0xf, TYPE_FUNCTION = 2 };
  * FORMAT_SIZED, the size of what follows. NVIDIA's own tools show names for them (EIATTR_...).
  */
 enum {
+	FORMAT_BYTE = 2, /* the first of the 2 bytes is the value */
 	FORMAT_SIZED = 4,
 	ATTRIBUTE_MAX_THREADS = 0x05,    /* x, y, z */
 	ATTRIBUTE_WANTED_THREADS = 0x10, /* x, y, z of __cluster and reqntid */
 	ATTRIBUTE_MIN_STACK = 0x12,      /* symbol, bytes */
 	ATTRIBUTE_REGISTERS = 0x2f,      /* symbol, count */
+	ATTRIBUTE_BARRIERS = 0x4c,       /* of blocks */
 };
 
 struct reading {
@@ -123,6 +125,8 @@ static void read_attributes(struct reading *reading, const struct gt_cubin_secti
 			return;
 		if (at[0] == FORMAT_SIZED)
 			take_attribute(reading, function, at[1], at + 4, size);
+		else if (at[0] == FORMAT_BYTE && at[1] == ATTRIBUTE_BARRIERS && function)
+			function->barriers = at[2];
 		at += 4 + size;
 		left -= 4 + size;
 	}

@@ -30,6 +30,7 @@ struct gt_cubin_function {
 	uint32_t line;           /* 0: not known */
 	uint32_t registers;      /* 0: not known */
 	uint32_t max_threads;    /* of a block; 0: does not say */
+	uint32_t barriers;       /* of a block; 0: none, or does not say */
 };
 
 struct gt_cubin_facts {

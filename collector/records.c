@@ -323,6 +323,7 @@ static void gt_decode_context(struct gt_decoder *decoder, const void *record)
 	const gt_id row = gt_row_of_context(trace, decoder->capture, from->id, from->device);
 
 	trace->contexts.rows[row].null_stream = from->null_stream;
+	trace->contexts.rows[row].sm_count = from->sm_count;
 }
 
 static void gt_decode_stream(struct gt_decoder *decoder, const void *record)

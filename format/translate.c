@@ -186,6 +186,17 @@ static bool translate_device(const struct gt_translator *translator, const uint8
 	return GET(device, visible) != 0;
 }
 
+/* The number of multiprocessors is only set where the context is a green one. */
+static bool translate_context(const struct gt_translator *translator, const uint8_t *raw,
+                              void *record)
+{
+	struct gt_record_context *context = record;
+
+	if (GET(context, green))
+		context->sm_count = GET32(context, multiprocessors);
+	return true;
+}
+
 typedef bool translate(const struct gt_translator *translator, const uint8_t *raw, void *record);
 
 struct activity {

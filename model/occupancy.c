@@ -28,6 +28,7 @@ struct capability {
 	uint64_t shared_unit; /* shared memory is given to a block in units of so many bytes */
 	unsigned partitions;  /* of a multiprocessor, each with its share of the registers */
 	unsigned blocks;      /* a multiprocessor holds; for devices whose row does not say */
+	unsigned barriers;    /* of a multiprocessor */
 };
 
 static unsigned blocks_of_capability(unsigned major, unsigned minor)
@@ -36,6 +37,7 @@ static unsigned blocks_of_capability(unsigned major, unsigned minor)
 	case 75: /* TU10x */
 	case 86: /* GA10x */
 	case 87: /* Orin */
+	case 88:
 		return 16;
 	case 89:  /* AD10x */
 	case 101: /* Thor as CUDA 12 numbers it */
@@ -44,6 +46,27 @@ static unsigned blocks_of_capability(unsigned major, unsigned minor)
 	default:
 		return major == 12 ? 24 : 32;
 	}
+}
+
+/*
+ * Barriers for each block that a multiprocessor holds; 0: they are no limit, which the toolkit's
+ * calculator knows from 9.0 on.
+ */
+static unsigned barriers_of_capability(unsigned major, unsigned minor)
+{
+	if (major < 9)
+		return 0;
+	if (major > 10)
+		return 1;
+	return major == 10 && minor == 1 ? 1 : 2; /* 10.1: Thor, as above */
+}
+
+static unsigned blocks_by_barriers(const struct gt_launch_shape *shape,
+                                   const struct capability *capability)
+{
+	if (capability->barriers == 0 || shape->barriers == 0)
+		return capability->blocks;
+	return capability->barriers / shape->barriers;
 }
 
 static bool capability_of(const struct gt_device *device, struct capability *capability)
@@ -57,6 +80,8 @@ static bool capability_of(const struct gt_device *device, struct capability *cap
 	                          ? device->max_blocks_per_sm
 	                          : blocks_of_capability(device->cc_major, device->cc_minor),
 	};
+	capability->barriers =
+		capability->blocks * barriers_of_capability(device->cc_major, device->cc_minor);
 	return true;
 }
 
@@ -149,6 +174,7 @@ static void find_smallest(struct gt_occupancy *occupancy)
 		{occupancy->blocks_by_blocks, GT_LIMIT_BLOCKS},
 		{occupancy->blocks_by_registers, GT_LIMIT_REGISTERS},
 		{occupancy->blocks_by_shared_memory, GT_LIMIT_SHARED_MEMORY},
+		{occupancy->blocks_by_barriers, GT_LIMIT_BARRIERS},
 	};
 
 	occupancy->blocks_per_sm = limits[0].blocks;
@@ -165,8 +191,11 @@ static void add_waves(struct gt_occupancy *occupancy, const struct gt_device *de
                       const struct gt_launch_shape *shape)
 {
 	const uint64_t grid = product(shape->grid_x, shape->grid_y, shape->grid_z);
-	const uint64_t resident = (uint64_t)occupancy->blocks_per_sm * device->sm_count;
+	const uint64_t cluster = product(shape->cluster_x, shape->cluster_y, shape->cluster_z);
+	uint64_t resident = (uint64_t)occupancy->blocks_per_sm * device->sm_count;
 
+	if (cluster)
+		resident -= resident % cluster;
 	if (grid == 0 || resident == 0)
 		return;
 	occupancy->waves_per_sm = (double)grid / (double)resident;
@@ -192,11 +221,66 @@ struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
 	occupancy.blocks_by_blocks = capability.blocks;
 	occupancy.blocks_by_registers = blocks_by_registers(device, shape, &capability, warps);
 	occupancy.blocks_by_shared_memory = blocks_by_shared_memory(device, shape, &capability);
+	occupancy.blocks_by_barriers = blocks_by_barriers(shape, &capability);
 	find_smallest(&occupancy);
 	occupancy.warps_per_sm = (unsigned)(occupancy.blocks_per_sm * warps);
 	occupancy.percent = 100.0 * occupancy.warps_per_sm / warps_of_sm;
 	add_waves(&occupancy, device, shape);
 	return occupancy;
+}
+
+double gt_last_wave_empty_percent(double waves)
+{
+	return waves > 0 ? 100 * (ceil(waves) - waves) : NAN;
+}
+
+double gt_tail_share(double waves)
+{
+	return waves > 1 ? 1 - waves / ceil(waves) : NAN;
+}
+
+/* KiB that shared memory can be configured to. CUDA C++ Programming Guide, as above. */
+static const uint16_t *shared_sizes(const struct gt_device *device)
+{
+	static const uint16_t volta[] = {8, 16, 32, 64, 96, 0};
+	static const uint16_t turing[] = {32, 64, 0};
+	static const uint16_t small[] = {8, 16, 32, 64, 100, 0};
+	static const uint16_t medium[] = {8, 16, 32, 64, 100, 132, 164, 0};
+	static const uint16_t large[] = {8, 16, 32, 64, 100, 132, 164, 196, 228, 0};
+
+	switch (device->cc_major) {
+	case 7:
+		return device->cc_minor == 5 ? turing : volta;
+	case 8: /* GA100 and Orin have more than the others */
+		return device->cc_minor == 0 || device->cc_minor == 7 ? medium : small;
+	case 9:
+	case 10:
+	case 11:
+		return large;
+	case 12:
+		return small;
+	default:
+		return NULL;
+	}
+}
+
+uint64_t gt_shared_configuration(const struct gt_device *device, uint64_t bytes)
+{
+	for (const uint16_t *size = shared_sizes(device); size && *size; size++)
+		if (bytes <= *size * UINT64_C(1024))
+			return *size * UINT64_C(1024);
+	return 0;
+}
+
+uint32_t gt_multiprocessors_of(const struct gt_trace *trace, uint32_t stream, uint32_t device)
+{
+	gt_id context = GT_NONE;
+
+	if (stream < trace->streams.count)
+		context = trace->streams.rows[stream].context;
+	if (context < trace->contexts.count && trace->contexts.rows[context].sm_count)
+		return trace->contexts.rows[context].sm_count;
+	return device < trace->devices.count ? trace->devices.rows[device].sm_count : 0;
 }
 
 uint32_t gt_launched_registers(uint32_t compiled)
@@ -217,6 +301,8 @@ const char *gt_occupancy_limit_name(enum gt_occupancy_limit limit)
 		return "shared memory";
 	case GT_LIMIT_BLOCKS:
 		return "blocks";
+	case GT_LIMIT_BARRIERS:
+		return "barriers";
 	}
 	return "unknown";
 }

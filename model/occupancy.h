@@ -6,6 +6,7 @@
 
 struct gt_device;
 struct gt_launch_shape;
+struct gt_trace;
 
 /* What keeps more blocks from fitting on one multiprocessor at a time. */
 enum gt_occupancy_limit {
@@ -14,6 +15,7 @@ enum gt_occupancy_limit {
 	GT_LIMIT_REGISTERS,
 	GT_LIMIT_SHARED_MEMORY,
 	GT_LIMIT_BLOCKS,
+	GT_LIMIT_BARRIERS,
 };
 
 /*
@@ -27,12 +29,15 @@ struct gt_occupancy {
 	unsigned blocks_by_registers;
 	unsigned blocks_by_shared_memory;
 	unsigned blocks_by_blocks;
-	unsigned blocks_per_sm; /* the smallest of them */
-	unsigned warps_per_sm;  /* blocks_per_sm x warps of a block */
-	double percent;         /* of the warps a multiprocessor can hold; NAN when unknown */
+	unsigned blocks_by_barriers; /* blocks_by_blocks where the shape does not say how many */
+	unsigned blocks_per_sm;      /* the smallest of them */
+	unsigned warps_per_sm;       /* blocks_per_sm x warps of a block */
+	double percent;              /* of the warps a multiprocessor can hold; NAN when unknown */
 	/*
-	 * Blocks of the grid / (blocks_per_sm x sm_count); NAN when unknown. Below 1 the launch
-	 * does not fill the device, whatever the occupancy is.
+	 * Blocks of the grid / (blocks_per_sm x sm_count), of blocks in clusters / those of whole
+	 * clusters; NAN when unknown. Below 1 the launch does not fill the device, whatever the
+	 * occupancy is. With clusters it may be more: one lies on neighbouring multiprocessors, and
+	 * how many of them are neighbours the driver does not say.
 	 */
 	double waves_per_sm;
 	enum gt_occupancy_limit limit; /* the one that gives blocks_per_sm */
@@ -40,6 +45,31 @@ struct gt_occupancy {
 
 struct gt_occupancy gt_occupancy_of(const struct gt_device *device,
                                     const struct gt_launch_shape *shape);
+
+/*
+ * The last wave of a launch, which began when all others had ended if all blocks take equally long.
+ * Percent of the blocks it has room for that it has not; NAN when unknown.
+ */
+double gt_last_wave_empty_percent(double waves);
+
+/*
+ * Share of the launch's time that this room stands for: 1 - waves / waves rounded up, which blocks
+ * that could be spread evenly would save if all take equally long. NAN when unknown, and up to one
+ * wave: nothing comes after another one then.
+ */
+double gt_tail_share(double waves);
+
+/*
+ * The least shared memory of so many bytes and more that a multiprocessor can be configured to
+ * have; 0: it cannot have so much, or is not configured (before compute capability 7.0).
+ */
+uint64_t gt_shared_configuration(const struct gt_device *device, uint64_t bytes);
+
+/*
+ * Multiprocessors that work of a stream can run on: those of its context where that is a green one,
+ * else of the device; 0: not known.
+ */
+uint32_t gt_multiprocessors_of(const struct gt_trace *trace, uint32_t stream, uint32_t device);
 
 /*
  * Registers of a thread that launches take of code that was compiled for so many. CUPTI shows no

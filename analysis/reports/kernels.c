@@ -12,6 +12,7 @@
 #include "analysis/groups.h"
 #include "analysis/kernel_groups.h"
 #include "analysis/kernels_each.h"
+#include "analysis/launch_uses.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -172,24 +173,13 @@ static const struct gt_heading shape_headings[] = {
 	{"mangled_name", GT_UNIT_TEXT, "The same as the compiler mangled it", GT_WORTH_DATA},
 };
 
-/* Executions of one launch shape on one device. */
-struct use {
-	uint64_t calls;
-	uint64_t total_ns;
-	uint32_t shape;
-	uint32_t device;
-};
-
 /* Executions of a function that began while the clocks were held down. */
 struct slowed {
 	uint64_t calls;
 	bool known; /* some ran where that was sampled */
 };
 
-/*
- * All that the tables are made of. Uses lie in a matrix of shapes x devices, each with one more
- * row and column for kernels whose shape or device is not known.
- */
+/* All that the tables are made of. */
 struct tally {
 	const struct gt_trace *trace;
 	struct gt_kernel_groups groups;
@@ -201,23 +191,11 @@ struct tally {
 	uint64_t *first_of;       /* by group */
 	struct gt_throttles throttles;
 	uint64_t slowing; /* reasons that held when some kernel began */
-	struct use *uses;
-	size_t device_count;
-	size_t use_count;
+	struct gt_launch_uses uses;
 	uint64_t total_ns;
 	uint64_t unfinished;
 	uint64_t profiled;
 };
-
-static struct use *use_of(const struct tally *tally, const struct gt_kernel *kernel)
-{
-	const size_t shapes = tally->trace->launch_shapes.count;
-	const size_t shape = kernel->shape < shapes ? kernel->shape : shapes;
-	const size_t devices = tally->device_count - 1;
-	const size_t device = kernel->device < devices ? kernel->device : devices;
-
-	return &tally->uses[shape * tally->device_count + device];
-}
 
 static uint64_t *new_counts(size_t count)
 {
@@ -238,10 +216,7 @@ static void find_first(struct tally *tally)
 
 static void tally_init(struct tally *tally, const struct gt_trace *trace, enum gt_group_by by)
 {
-	*tally = (struct tally){
-		.trace = trace,
-		.device_count = trace->devices.count + 1,
-	};
+	*tally = (struct tally){.trace = trace};
 	gt_kernel_groups_init(&tally->groups, trace, by);
 	find_first(tally);
 	gt_groups_init(&tally->durations, tally->groups.count);
@@ -251,13 +226,7 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace, enum g
 	tally->slowed_of = gt_allocate(tally->groups.count * sizeof(*tally->slowed_of));
 	memset(tally->slowed_of, 0, tally->groups.count * sizeof(*tally->slowed_of));
 	gt_throttles_init(&tally->throttles, trace);
-	tally->use_count = (trace->launch_shapes.count + 1) * tally->device_count;
-	tally->uses = gt_allocate(tally->use_count * sizeof(*tally->uses));
-	for (size_t i = 0; i < tally->use_count; i++)
-		tally->uses[i] = (struct use){
-			.shape = (uint32_t)(i / tally->device_count),
-			.device = (uint32_t)(i % tally->device_count),
-		};
+	gt_launch_uses_init(&tally->uses, trace);
 }
 
 static void tally_release(struct tally *tally)
@@ -270,7 +239,7 @@ static void tally_release(struct tally *tally)
 	free(tally->unfinished_of);
 	free(tally->slowed_of);
 	free(tally->first_of);
-	free(tally->uses);
+	gt_launch_uses_release(&tally->uses);
 }
 
 static void count_slowed(struct tally *tally, const struct gt_kernel *kernel)
@@ -295,12 +264,8 @@ static bool is_first(const struct tally *tally, const struct gt_kernel *kernel)
 static void count_kernel(struct tally *tally, const struct gt_kernel *kernel)
 {
 	const size_t group = gt_kernel_group_of(&tally->groups, kernel);
-	const uint64_t duration_ns = (uint64_t)(kernel->end_ns - kernel->start_ns);
-	struct use *use = use_of(tally, kernel);
 
-	use->calls++;
-	use->total_ns += duration_ns;
-	tally->total_ns += duration_ns;
+	tally->total_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
 	count_slowed(tally, kernel);
 	gt_groups_expect(&tally->durations, group);
 	if (is_first(tally, kernel))
@@ -432,19 +397,6 @@ static void add_told(const struct gt_trace *trace, struct gt_result *result, gt_
 	gt_add_string(result, trace, shape->tile);
 }
 
-static void add_names(const struct gt_trace *trace, struct gt_result *result, gt_id row)
-{
-	const struct gt_launch_shape *shape;
-
-	if (row >= trace->launch_shapes.count) {
-		gt_result_add_unknowns(result, 2);
-		return;
-	}
-	shape = &trace->launch_shapes.rows[row];
-	gt_add_string(result, trace, gt_shape_string(trace, shape, GT_NAMES_FULL));
-	gt_add_string(result, trace, shape->name);
-}
-
 static void add_group(const struct tally *tally, struct gt_result *result,
                       const struct group_row *row)
 {
@@ -465,7 +417,7 @@ static void add_group(const struct tally *tally, struct gt_result *result,
 	gt_result_add_count_if(result, row->later.count > 0, row->later.median);
 	if (by == GT_BY_NAME || by == GT_BY_SHAPE) {
 		add_told(tally->trace, result, row->shape);
-		add_names(tally->trace, result, row->shape);
+		gt_add_names(result, tally->trace, row->shape);
 	}
 }
 
@@ -482,76 +434,32 @@ static void add_groups(const struct tally *tally, struct gt_result *result)
 	free(rows);
 }
 
-static int by_total_of_use(const void *a, const void *b)
-{
-	const struct use *left = a;
-	const struct use *right = b;
-
-	if (left->total_ns != right->total_ns)
-		return left->total_ns < right->total_ns ? 1 : -1;
-	if (left->shape != right->shape)
-		return left->shape > right->shape ? 1 : -1;
-	return (left->device > right->device) - (left->device < right->device);
-}
-
-static void add_size(struct gt_result *result, gt_count x, gt_count y, gt_count z)
-{
-	if (x)
-		gt_result_add_format(result, "%ux%ux%u", x, y, z);
-	else
-		gt_result_add_unknown(result);
-}
-
-static void add_launch(struct gt_result *result, const struct gt_launch_shape *shape)
-{
-	add_size(result, shape->grid_x, shape->grid_y, shape->grid_z);
-	add_size(result, shape->block_x, shape->block_y, shape->block_z);
-	add_size(result, shape->cluster_x, shape->cluster_y, shape->cluster_z);
-	gt_result_add_count(result, shape->registers);
-	gt_result_add_count(result, (int64_t)shape->shared_static_bytes);
-	gt_result_add_count(result, (int64_t)shape->shared_dynamic_bytes);
-	gt_result_add_count(result, (int64_t)shape->local_per_thread_bytes);
-}
-
-static void add_occupancy(const struct gt_trace *trace, struct gt_result *result,
-                          const struct use *use)
-{
-	struct gt_occupancy occupancy = {.percent = NAN, .waves_per_sm = NAN};
-
-	if (use->shape < trace->launch_shapes.count && use->device < trace->devices.count)
-		occupancy = gt_occupancy_of(&trace->devices.rows[use->device],
-		                            &trace->launch_shapes.rows[use->shape]);
-	gt_result_add_real(result, occupancy.percent);
-	if (occupancy.limit == GT_LIMIT_UNKNOWN)
-		gt_result_add_unknown(result);
-	else
-		gt_result_add_text(result, gt_occupancy_limit_name(occupancy.limit));
-	gt_result_add_real(result, occupancy.waves_per_sm);
-}
-
 static void add_uses(const struct tally *tally, struct gt_result *result)
 {
 	const struct gt_trace *trace = tally->trace;
 
-	qsort(tally->uses, tally->use_count, sizeof(*tally->uses), by_total_of_use);
 	gt_result_begin(result, "launch_shapes", shape_headings, GT_COUNT_OF(shape_headings));
 	gt_result_order(result, "total_ns");
-	for (size_t i = 0; i < tally->use_count; i++) {
-		const struct use *use = &tally->uses[i];
+	for (size_t i = 0; i < tally->uses.count; i++) {
+		const struct gt_launch_use *use = &tally->uses.rows[i];
+		const struct gt_occupancy occupancy = gt_launch_use_occupancy(trace, use);
 
 		if (use->calls == 0)
 			continue;
 		gt_result_add_text(result, gt_shape_name(trace, use->shape));
 		gt_add_device(result, trace, use->device);
+		gt_add_launch(result, trace, use->shape);
 		if (use->shape < trace->launch_shapes.count)
-			add_launch(result, &trace->launch_shapes.rows[use->shape]);
+			gt_result_add_count(result, (int64_t)trace->launch_shapes.rows[use->shape]
+			                                    .local_per_thread_bytes);
 		else
-			gt_result_add_unknowns(result, 7);
+			gt_result_add_unknown(result);
 		gt_result_add_count(result, (int64_t)use->calls);
 		gt_result_add_count(result, (int64_t)use->total_ns);
 		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);
-		add_occupancy(trace, result, use);
-		add_names(trace, result, use->shape);
+		gt_add_occupancy(result, &occupancy);
+		gt_result_add_real(result, occupancy.waves_per_sm);
+		gt_add_names(result, trace, use->shape);
 	}
 }
 

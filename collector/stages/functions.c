@@ -125,6 +125,7 @@ static void take_facts(struct reading *reading, gt_id module, const struct gt_cu
 		function->constant_bytes = from->constant_bytes;
 		function->registers = from->registers;
 		function->max_threads = from->max_threads;
+		function->barriers = from->barriers;
 		function->known = GT_FUNCTION_READ;
 		function->source_line = from->line;
 		if (from->line)
@@ -311,7 +312,18 @@ static void index_names(struct reading *reading)
 	}
 }
 
-/* What a launch says of its function. */
+/* What a launch says of its function, and what only the function says of the launch. */
+static void take_launch(struct gt_launch_shape *shape, struct gt_function *function)
+{
+	if (function->barriers > shape->barriers)
+		shape->barriers = function->barriers;
+	if (function->known != GT_FUNCTION_NOTED)
+		return;
+	function->shared_bytes = shape->shared_static_bytes;
+	function->local_bytes = shape->local_per_thread_bytes;
+	function->known = GT_FUNCTION_LAUNCHED;
+}
+
 static void take_launches(struct gt_trace *trace)
 {
 	struct gt_module_index index;
@@ -320,14 +332,10 @@ static void take_launches(struct gt_trace *trace)
 	for (size_t i = 0; index.count > 0 && i < trace->kernels.count; i++) {
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
 		const gt_id row = gt_module_index_find(&index, kernel);
-		const struct gt_launch_shape *shape;
 
-		if (row == GT_NONE || trace->functions.rows[row].known != GT_FUNCTION_NOTED)
-			continue;
-		shape = &trace->launch_shapes.rows[kernel->shape];
-		trace->functions.rows[row].shared_bytes = shape->shared_static_bytes;
-		trace->functions.rows[row].local_bytes = shape->local_per_thread_bytes;
-		trace->functions.rows[row].known = GT_FUNCTION_LAUNCHED;
+		if (row != GT_NONE)
+			take_launch(&trace->launch_shapes.rows[kernel->shape],
+			            &trace->functions.rows[row]);
 	}
 	gt_module_index_release(&index);
 }

@@ -14,7 +14,8 @@ enum { WORDS_SIZE = 64, NAME_SIZE = 160 };
 
 /* What is the same for all launches of a shape, made once. */
 struct gt_shape_words {
-	gt_id device; /* that the occupancy is of */
+	gt_id device;      /* that the occupancy is of */
+	gt_count sm_count; /* multiprocessors of it that the launch could run on */
 	struct gt_chars name;
 	struct gt_chars args;
 };
@@ -60,7 +61,7 @@ static void make_words(const struct gt_chrome *chrome, struct gt_shape_words *wo
 	const struct gt_device *device = &trace->devices.rows[words->device];
 	const uint32_t grid[] = {shape->grid_x, shape->grid_y, shape->grid_z};
 	const uint32_t block[] = {shape->block_x, shape->block_y, shape->block_z};
-	const double blocks_per_sm = (double)product(grid[0], grid[1], grid[2]) / device->sm_count;
+	const double blocks_per_sm = (double)product(grid[0], grid[1], grid[2]) / words->sm_count;
 	const double warps = ceil((double)product(block[0], block[1], block[2]) /
 	                          (device->warp_size ? device->warp_size : 1));
 
@@ -79,12 +80,15 @@ static void make_words(const struct gt_chrome *chrome, struct gt_shape_words *wo
 	                     estimated_occupancy(device, shape, blocks_per_sm));
 }
 
-static const struct gt_shape_words *words_of(struct gt_chrome *chrome, gt_id shape, gt_id device)
+static const struct gt_shape_words *words_of(struct gt_chrome *chrome, gt_id shape, gt_id device,
+                                             gt_id stream)
 {
+	const gt_count sm_count = gt_multiprocessors_of(chrome->trace, stream, device);
 	struct gt_shape_words *words = &chrome->shapes[shape];
 
-	if (words->device != device) {
+	if (words->device != device || words->sm_count != sm_count) {
 		words->device = device;
+		words->sm_count = sm_count;
 		make_words(chrome, words, shape);
 	}
 	return words;
@@ -164,7 +168,8 @@ static void add_ranges(struct gt_chrome *chrome, enum gt_activity_type type, gt_
 static void add_kernel(struct gt_chrome *chrome, const struct gt_placed *placed,
                        struct gt_place place, const struct gt_kernel *kernel)
 {
-	const struct gt_shape_words *words = words_of(chrome, kernel->shape, placed->device);
+	const struct gt_shape_words *words =
+		words_of(chrome, kernel->shape, placed->device, kernel->stream);
 	struct gt_chars *chars = &chrome->out.chars;
 
 	begin(chrome, "kernel");

@@ -136,6 +136,8 @@ static void add_size_args(struct gt_args *args, const struct gt_launch_shape *sh
 	if (shape->shared_executed_bytes)
 		gt_args_add_int(args, GT_ARG_SHARED_CONFIGURED,
 		                (int64_t)shape->shared_executed_bytes);
+	if (shape->barriers)
+		gt_args_add_int(args, GT_ARG_BARRIERS, shape->barriers);
 	gt_args_add_text(args, GT_ARG_CACHE_CONFIG, cache_config_name(shape->cache_config));
 	if (shape->cluster_x) {
 		gt_args_add_int(args, GT_ARG_CLUSTER_X, shape->cluster_x);
@@ -157,12 +159,20 @@ static void add_name_args(struct gt_args *args, const struct gt_trace *trace,
 		gt_args_add_text(args, GT_ARG_TILE, tile);
 }
 
-static void add_occupancy_args(struct gt_args *args, const struct gt_device *device,
-                               const struct gt_launch_shape *shape)
+static void add_occupancy_args(struct gt_args *args, const struct gt_trace *trace,
+                               const struct gt_placed *placed, const struct gt_launch_shape *shape)
 {
-	const struct gt_occupancy occupancy = gt_occupancy_of(device, shape);
+	struct gt_device device = trace->devices.rows[placed->device];
+	const gt_count all = device.sm_count;
+	struct gt_occupancy occupancy;
 
+	device.sm_count = gt_multiprocessors_of(trace, placed->stream, placed->device);
+	occupancy = gt_occupancy_of(&device, shape);
+	if (device.sm_count != all)
+		gt_args_add_int(args, GT_ARG_MULTIPROCESSORS, device.sm_count);
 	gt_args_add_real(args, GT_ARG_WAVES, gt_three_digits(occupancy.waves_per_sm));
+	gt_args_add_real(args, GT_ARG_LAST_WAVE_EMPTY,
+	                 gt_three_digits(gt_last_wave_empty_percent(occupancy.waves_per_sm)));
 	gt_args_add_real(args, GT_ARG_OCCUPANCY_PERCENT, occupancy.percent);
 	if (occupancy.limit == GT_LIMIT_UNKNOWN)
 		return;
@@ -170,6 +180,8 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_device *dev
 	gt_args_add_int(args, GT_ARG_LIMIT_REGISTERS, occupancy.blocks_by_registers);
 	gt_args_add_int(args, GT_ARG_LIMIT_SHARED, occupancy.blocks_by_shared_memory);
 	gt_args_add_int(args, GT_ARG_LIMIT_WARPS, occupancy.blocks_by_warps);
+	if (shape->barriers)
+		gt_args_add_int(args, GT_ARG_LIMIT_BARRIERS, occupancy.blocks_by_barriers);
 	gt_args_add_text(args, GT_ARG_LIMITED_BY, gt_occupancy_limit_name(occupancy.limit));
 	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
 }
@@ -214,7 +226,7 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 		gt_args_add_text(&args, GT_ARG_SOURCE, source);
 	add_size_args(&args, shape);
 	add_name_args(&args, trace, shape);
-	add_occupancy_args(&args, device, shape);
+	add_occupancy_args(&args, trace, placed, shape);
 	gt_args_add_text(&args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
 	gt_args_add_int(&args, GT_ARG_PROCESS_ID, process->pid);
 	gt_args_add_int(&args, GT_ARG_DEVICE, device->ordinal);

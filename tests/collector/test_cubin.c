@@ -64,6 +64,8 @@ Test(cubin, has_every_function_with_what_ptxas_says_it_takes)
 	cr_expect(eq(u32, function("_Z5scaleIfEvPT_S0_i")->registers, 11));
 	cr_expect(eq(u64, function("_Z5scaleIfEvPT_S0_i")->shared_bytes, 1024));
 	cr_expect(eq(u32, function("_Z5scaleIfEvPT_S0_i")->max_threads, 256));
+	cr_expect(eq(u32, function("_Z5scaleIfEvPT_S0_i")->barriers, 1));
+	cr_expect(eq(u32, function("plain")->barriers, 0));
 	cr_expect(eq(u32, function("_Z5scaleIdEvPT_S0_i")->registers, 14));
 	cr_expect(eq(u64, function("_Z5scaleIdEvPT_S0_i")->shared_bytes, 2048));
 	cr_expect(eq(u64, function("_Z5scaleIdEvPT_S0_i")->local_bytes, 0));

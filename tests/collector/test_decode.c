@@ -282,7 +282,7 @@ Test(decode, knows_streams_and_contexts_whenever_they_are_described)
 	              .stream = 9, .device = 1);
 	recording_add(&recording, stream, .id = 8, .context = 3, .priority = (uint32_t)-5,
 	              .flags = 2);
-	recording_add(&recording, context, .id = 3, .device = 1, .null_stream = 7);
+	recording_add(&recording, context, .id = 3, .device = 1, .null_stream = 7, .sm_count = 33);
 	recording_add(&recording, stream, .id = 8, .context = 4); /* the same number elsewhere */
 	recording_end(&recording, true);
 	trace = collect(&recording);
@@ -295,6 +295,8 @@ Test(decode, knows_streams_and_contexts_whenever_they_are_described)
 	cr_expect(eq(i32, trace.streams.rows[1].priority, 0));
 	cr_expect(eq(u32, trace.streams.rows[2].context, 1));
 	cr_expect(eq(u32, trace.contexts.rows[0].null_stream, 7));
+	cr_expect(eq(u32, trace.contexts.rows[0].sm_count, 33));
+	cr_expect(eq(u32, trace.contexts.rows[1].sm_count, 0));
 	cr_expect(eq(u32, trace.contexts.rows[0].device, 0));
 	cr_expect(eq(u32, trace.contexts.rows[1].device, GT_NONE));
 	cr_expect(eq(u32, trace.kernels.rows[0].stream, 0));

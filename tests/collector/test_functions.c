@@ -117,6 +117,25 @@ Test(functions, of_kept_modules_are_read_once_for_all_that_are_equal)
 	gt_trace_release(&trace);
 }
 
+/* Launches do not tell the barriers of a block. */
+Test(functions, of_kept_modules_tell_launches_their_barriers)
+{
+	enum { NAME = 50, SCALE = 9 };
+	struct gt_trace trace;
+
+	add_module(1, hash, GT_RECORD_MODULE_READ | GT_RECORD_MODULE_KEPT);
+	keep(hash, cubin.bytes, cubin.size);
+	recording_add_string(&recording, NAME, "_Z5scaleIfEvPT_S0_i");
+	recording_add(&recording, shape, .id = SCALE, .name = NAME, .registers = 16,
+	              .shared_static = 1024);
+	recording_add(&recording, kernel, .start_ns = 100000, .end_ns = 100010, .shape = SCALE,
+	              .context = CONTEXT, .stream = STREAM);
+	trace = done();
+	cr_assert(eq(sz, trace.kernels.count, 1));
+	cr_expect(eq(u32, trace.launch_shapes.rows[trace.kernels.rows[0].shape].barriers, 1));
+	gt_trace_release(&trace);
+}
+
 Test(functions, of_a_kept_module_that_is_another_are_those_that_were_noted)
 {
 	struct gt_trace trace;

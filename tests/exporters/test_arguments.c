@@ -118,6 +118,7 @@ Test(arguments, of_a_kernel_are_its_shape_and_what_that_leaves_unused)
 	shape->family = GT_FAMILY_gemm;
 	shape->origin = GT_ORIGIN_cublas;
 	shape->tile = gt_strings_add(trace.strings, "128x64");
+	shape->barriers = 4;
 	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
 	write();
 	expect_number(0, "grid_size", 4 * 2);
@@ -139,14 +140,28 @@ Test(arguments, of_a_kernel_are_its_shape_and_what_that_leaves_unused)
 	expect_number(0, "occupancy_limit_registers", 8);
 	expect_number(0, "occupancy_limit_shared_mem", 44);
 	expect_number(0, "occupancy_limit_blocks", 32);
+	expect_number(0, "occupancy_limit_barriers", 16);
+	expect_number(0, "barriers_per_block", 4);
 	expect_number(0, "sm__maximum_warps_avg_per_active_cycle", 32);
 	expect_real(0, "sm__maximum_warps_per_active_cycle_pct", 50);
 	expect_words(0, "occupancy_limited_by", "registers");
 	expect_real(0, "waves_per_multiprocessor", 0.00758); /* 8 / (8 x 132), three digits */
+	expect_real(0, "last_wave_empty_percent", 99.2);
 	expect_words(0, "process_name", "app");
 	expect_number(0, "process_id", 50);
 	expect_number(0, "device", 4);
 	expect_number(0, "stream", 13);
+}
+
+/* 8 blocks, of which 16 fit on one of 33 multiprocessors. */
+Test(arguments, of_a_kernel_in_a_green_context_are_of_its_multiprocessors)
+{
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 200);
+	trace.contexts.rows[trace.streams.rows[0].context].sm_count = 33;
+	write();
+	expect_number(0, "multiprocessors", 33);
+	expect_real(0, "waves_per_multiprocessor", 0.0152);
+	expect_real(0, "last_wave_empty_percent", 98.5);
 }
 
 Test(arguments, of_a_kernel_name_it_in_both_ways_and_its_architecture)

@@ -93,6 +93,14 @@ Test(chrome, shows_a_launch_as_pytorch_does)
 	cr_expect(counts.raw_bytes == strlen(json));
 }
 
+Test(chrome, counts_blocks_on_the_multiprocessors_of_a_green_context)
+{
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 4000, SAMPLE_START + 5234);
+	trace.contexts.rows[trace.streams.rows[0].context].sm_count = 33;
+	write_all();
+	cr_expect(strstr(json, "\"blocks per SM\":4,\"warps per SM\":16,") != NULL, "%s", json);
+}
+
 Test(chrome, names_copies_and_fills_by_their_memory)
 {
 	struct gt_copy *copy = sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, GT_NONE,

@@ -294,8 +294,13 @@ Test(drain, brings_the_other_kinds_across)
 	        add_numbered(slot, GT_ACTIVITY_device, GT_RAW_device_ordinal,
 	                     GT_RAW_device_visible + 1, 1),
 	        GT_RAW_device_visible, 0);
-	add_numbered(slot, GT_ACTIVITY_context, GT_RAW_context_id, GT_RAW_context_null_stream + 1,
-	             1);
+	add_numbered(slot, GT_ACTIVITY_context, GT_RAW_context_id,
+	             GT_RAW_context_multiprocessors + 1, 1);
+	/* what is no green context does not say how many multiprocessors it has */
+	put_raw(&test,
+	        add_numbered(slot, GT_ACTIVITY_context, GT_RAW_context_id,
+	                     GT_RAW_context_multiprocessors + 1, 1),
+	        GT_RAW_context_green, 0);
 	add_numbered(slot, GT_ACTIVITY_stream, GT_RAW_stream_id, GT_RAW_stream_flags + 1, 1);
 	drain_slot(slot);
 	syncs = read_all(GT_RECORD_sync, &counts[0]);
@@ -303,7 +308,7 @@ Test(drain, brings_the_other_kinds_across)
 	devices = read_all(GT_RECORD_device, &counts[2]);
 	contexts = read_all(GT_RECORD_context, &counts[3]);
 	streams = read_all(GT_RECORD_stream, &counts[4]);
-	cr_assert(counts[0] == 1 && counts[1] == 2 && counts[2] == 1 && counts[3] == 1 &&
+	cr_assert(counts[0] == 1 && counts[1] == 2 && counts[2] == 1 && counts[3] == 2 &&
 	          counts[4] == 1);
 	cr_expect(syncs[0].start_ns == 1 && syncs[0].end_ns == 2 && syncs[0].kind == 3 &&
 	          syncs[0].correlation == 4 && syncs[0].context == 5 && syncs[0].stream == 6 &&
@@ -319,7 +324,9 @@ Test(drain, brings_the_other_kinds_across)
 	          devices[0].max_blocks_per_sm == 11 && devices[0].registers_per_sm == 12 &&
 	          devices[0].registers_per_block == 13 && devices[0].shared_per_sm_bytes == 14 &&
 	          devices[0].copy_engines == 15);
-	cr_expect(contexts[0].id == 1 && contexts[0].device == 2 && contexts[0].null_stream == 3);
+	cr_expect(contexts[0].id == 1 && contexts[0].device == 2 && contexts[0].null_stream == 3 &&
+	          contexts[0].sm_count == 5);
+	cr_expect(eq(u32, contexts[1].sm_count, 0));
 	cr_expect(streams[0].id == 1 && streams[0].context == 2 && streams[0].priority == 3 &&
 	          streams[0].flags == 4);
 	free(syncs);

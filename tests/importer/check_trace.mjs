@@ -115,7 +115,7 @@ none('counters among those that belong to single kernels', `
 none('kernels whose occupancy is known without what limits it', `
   select s.id from gpu_slice s where ${arg('occupancy_limit_warps')} is not null and
     ifnull(${arg('occupancy_limited_by')}, '') not in
-      ('warps', 'registers', 'shared memory', 'blocks')`);
+      ('warps', 'registers', 'shared memory', 'blocks', 'barriers')`);
 none('slices of the host that reach out of the one around them', `
   select s.id from slice s join slice p on p.id = s.parent_id
   where s.dur >= 0 and p.dur >= 0 and s.ts + s.dur > p.ts + p.dur`);

@@ -5,6 +5,7 @@
 
 #include "model/trace.h"
 #include "support/check.h"
+#include "support/trace.h"
 
 #if __has_include(<cuda_occupancy.h>)
 #define HAVE_CUDA 1
@@ -119,6 +120,61 @@ static const struct gt_device devices[] = {
          .shared_per_block_bytes = 101376,
          .shared_reserved_bytes = 1024,
          .warp_size = 32},
+	{.cc_major = 8,
+         .cc_minor = 7,
+         .sm_count = 16,
+         .max_blocks_per_sm = 16, /* Orin */
+         .max_threads_per_sm = 1536,
+         .registers_per_sm = 65536,
+         .registers_per_block = 65536,
+         .shared_per_sm_bytes = 167936,
+         .shared_per_block_bytes = 166912,
+         .shared_reserved_bytes = 1024,
+         .warp_size = 32},
+	{.cc_major = 8,
+         .cc_minor = 8,
+         .sm_count = 16,
+         .max_blocks_per_sm = 16, /* an sm_88 */
+         .max_threads_per_sm = 1536,
+         .registers_per_sm = 65536,
+         .registers_per_block = 65536,
+         .shared_per_sm_bytes = 102400,
+         .shared_per_block_bytes = 101376,
+         .shared_reserved_bytes = 1024,
+         .warp_size = 32},
+	{.cc_major = 10,
+         .cc_minor = 3,
+         .sm_count = 148,
+         .max_blocks_per_sm = 32, /* B300 */
+         .max_threads_per_sm = 2048,
+         .registers_per_sm = 65536,
+         .registers_per_block = 65536,
+         .shared_per_sm_bytes = 233472,
+         .shared_per_block_bytes = 232448,
+         .shared_reserved_bytes = 1024,
+         .warp_size = 32},
+	{.cc_major = 11,
+         .cc_minor = 0,
+         .sm_count = 20,
+         .max_blocks_per_sm = 24, /* Thor */
+         .max_threads_per_sm = 1536,
+         .registers_per_sm = 65536,
+         .registers_per_block = 65536,
+         .shared_per_sm_bytes = 233472,
+         .shared_per_block_bytes = 232448,
+         .shared_reserved_bytes = 1024,
+         .warp_size = 32},
+	{.cc_major = 12,
+         .cc_minor = 1,
+         .sm_count = 48,
+         .max_blocks_per_sm = 24, /* GB10 */
+         .max_threads_per_sm = 1536,
+         .registers_per_sm = 65536,
+         .registers_per_block = 65536,
+         .shared_per_sm_bytes = 102400,
+         .shared_per_block_bytes = 101376,
+         .shared_reserved_bytes = 1024,
+         .warp_size = 32},
 };
 
 enum { DEVICE_COUNT = sizeof(devices) / sizeof(devices[0]), H200 = 7 };
@@ -167,6 +223,10 @@ Test(occupancy, names_what_limits_it)
 	cr_expect(epsilon_eq(dbl, gt_occupancy_of(&devices[H200], &grid).waves_per_sm,
 	                     100.0 / (132 * 2), 1e-9));
 	expect_text(gt_occupancy_limit_name(GT_LIMIT_SHARED_MEMORY), "shared memory");
+	blocks.block_x = 64;
+	blocks.barriers = 16; /* of the 64 of a multiprocessor */
+	cr_expect(eq(int, (int)gt_occupancy_of(&devices[H200], &blocks).limit, GT_LIMIT_BARRIERS));
+	cr_expect(eq(uint, gt_occupancy_of(&devices[H200], &blocks).blocks_per_sm, 4));
 }
 
 Test(occupancy, heeds_how_much_shared_memory_was_configured)
@@ -179,6 +239,55 @@ Test(occupancy, heeds_how_much_shared_memory_was_configured)
 	cr_expect(eq(uint, gt_occupancy_of(&devices[H200], &shape).blocks_per_sm, 4));
 	shape.shared_executed_bytes = 8 * 1024; /* less than one block: cannot be what it means */
 	cr_expect(eq(uint, gt_occupancy_of(&devices[H200], &shape).blocks_per_sm, 8));
+}
+
+/* 132 blocks at a time: 396 are three waves, 397 a fourth with 131 places that nobody has. */
+Test(occupancy, says_what_the_last_wave_leaves_empty)
+{
+	cr_expect(epsilon_eq(dbl, gt_last_wave_empty_percent(396.0 / 132), 0, 1e-9));
+	cr_expect(epsilon_eq(dbl, gt_tail_share(396.0 / 132), 0, 1e-9));
+	cr_expect(
+		epsilon_eq(dbl, gt_last_wave_empty_percent(397.0 / 132), 100 * 131.0 / 132, 1e-9));
+	cr_expect(epsilon_eq(dbl, gt_tail_share(397.0 / 132), 131.0 / 132 / 4, 1e-9));
+	cr_expect(epsilon_eq(dbl, gt_last_wave_empty_percent(0.25), 75, 1e-9));
+	/* nothing comes after another wave */
+	cr_expect(ne(int, isnan(gt_tail_share(0.25)), 0));
+	cr_expect(ne(int, isnan(gt_tail_share(1)), 0));
+	cr_expect(ne(int, isnan(gt_last_wave_empty_percent(NAN)), 0));
+	cr_expect(ne(int, isnan(gt_tail_share(NAN)), 0));
+}
+
+/* Two blocks of 100 KiB on each of 132 multiprocessors, in clusters of 16: 16 x 16 of 264. */
+Test(occupancy, counts_waves_in_whole_clusters)
+{
+	struct gt_launch_shape shape = shape_of(2560, 256, 32);
+
+	shape.shared_dynamic_bytes = 100 * 1024;
+	cr_expect(epsilon_eq(dbl, gt_occupancy_of(&devices[H200], &shape).waves_per_sm,
+	                     2560.0 / 264, 1e-9));
+	shape.cluster_x = 4;
+	shape.cluster_y = 4;
+	shape.cluster_z = 1;
+	cr_expect(epsilon_eq(dbl, gt_occupancy_of(&devices[H200], &shape).waves_per_sm, 10, 1e-9));
+	shape.cluster_x = 1000; /* none fits */
+	cr_expect(ne(int, isnan(gt_occupancy_of(&devices[H200], &shape).waves_per_sm), 0));
+}
+
+Test(occupancy, knows_the_multiprocessors_of_a_green_context)
+{
+	struct gt_trace trace;
+	gt_id process, device, stream;
+
+	trace_init(&trace, 1000);
+	process = trace_process(&trace, "app", 100);
+	device = trace_device(&trace);
+	stream = trace_stream(&trace, process, device);
+	cr_expect(eq(u32, gt_multiprocessors_of(&trace, stream, device), 132));
+	trace.contexts.rows[trace.streams.rows[stream].context].sm_count = 32;
+	cr_expect(eq(u32, gt_multiprocessors_of(&trace, stream, device), 32));
+	cr_expect(eq(u32, gt_multiprocessors_of(&trace, GT_NONE, device), 132));
+	cr_expect(eq(u32, gt_multiprocessors_of(&trace, GT_NONE, GT_NONE), 0));
+	gt_trace_release(&trace);
 }
 
 Test(occupancy, is_unknown_without_the_devices_limits)
@@ -250,6 +359,7 @@ static struct gt_launch_shape random_shape(unsigned *state, const struct gt_devi
 
 	shape.shared_static_bytes = next(state, 2) ? next(state, 49153) : 0;
 	shape.shared_dynamic_bytes = next(state, 2) ? next(state, most) : 0;
+	shape.barriers = next(state, 2) ? 1 + next(state, 16) : 0;
 	return shape;
 }
 
@@ -283,7 +393,7 @@ static void compare(const struct gt_device *device, struct gt_launch_shape shape
 		.sharedSizeBytes = shape.shared_static_bytes,
 		.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN,
 		.maxDynamicSharedSizeBytes = shape.shared_dynamic_bytes,
-		.numBlockBarriers = 1,
+		.numBlockBarriers = shape.barriers ? (int)shape.barriers : 1,
 	};
 	cudaOccResult expected;
 
@@ -302,6 +412,8 @@ static void compare(const struct gt_device *device, struct gt_launch_shape shape
 		occupancy.blocks_per_sm == (unsigned)expected.activeBlocksPerMultiprocessor &&
 			occupancy.blocks_by_warps == (unsigned)expected.blockLimitWarps &&
 			occupancy.blocks_by_blocks == (unsigned)expected.blockLimitBlocks &&
+			(device->cc_major < 9 || shape.barriers == 0 ||
+	                 occupancy.blocks_by_barriers == (unsigned)expected.blockLimitBarriers) &&
 			(expected.blockLimitRegs == INT_MAX ||
 	                 occupancy.blocks_by_registers == (unsigned)expected.blockLimitRegs) &&
 			(expected.blockLimitSharedMem == INT_MAX ||
@@ -340,6 +452,27 @@ Test(occupancy, knows_the_blocks_of_devices_that_do_not_say)
 		cr_assert(eq(int, cudaOccMaxBlocksPerMultiprocessor(&blocks, &properties), 0));
 		cr_expect(eq(uint, gt_occupancy_of(&device, &shape).blocks_by_blocks,
 		             (unsigned)blocks));
+	}
+}
+
+Test(occupancy, knows_what_shared_memory_can_be_configured_to)
+{
+	for (size_t i = 0; i < DEVICE_COUNT; i++) {
+		const cudaOccDeviceProp properties = properties_of(&devices[i]);
+		const struct gt_device *device = &devices[i];
+
+		for (size_t bytes = 1; bytes <= device->shared_per_sm_bytes + 1024; bytes += 512) {
+			size_t expected = bytes;
+
+			if (device->cc_major < 7 ||
+			    cudaOccAlignUpShmemSizeVoltaPlus(&expected, &properties) != 0)
+				expected = 0;
+			cr_expect(gt_shared_configuration(device, bytes) == expected,
+			          "%u.%u, %lu bytes: %lu, not %lu", device->cc_major,
+			          device->cc_minor, (unsigned long)bytes,
+			          (unsigned long)gt_shared_configuration(device, bytes),
+			          (unsigned long)expected);
+		}
 	}
 }
 
