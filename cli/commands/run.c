@@ -33,6 +33,7 @@
 #include "cli/run/listener.h"
 #include "cli/run/python.h"
 #include "cli/run/summary.h"
+#include "cli/run/topology.h"
 #include "cli/say.h"
 #include "cli/trace_file.h"
 #include "exporters/exporter.h"
@@ -878,6 +879,7 @@ static void finish(struct run *run, const struct gt_ending *ending)
 		gt_say("%s", err.text);
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
 		gt_say("%s", err.text);
+	gt_topology_record(run->folder);
 	last = !run->args->join || gt_claim_is_last(&run->claim);
 	finish_python(run, &salvage, last);
 	if (!last)
