@@ -21,7 +21,7 @@ double gt_peak_of_memory(const struct gt_device *device)
 	return 2 * hertz * bus_bytes;
 }
 
-double gt_peak_of_pcie(const struct gt_device *device)
+double gt_peak_of_pcie_link(unsigned generation, unsigned lane_count)
 {
 	/*
 	 * PCI Express Base Specification: transfers a second of one lane, a bit each, and how much
@@ -35,9 +35,13 @@ double gt_peak_of_pcie(const struct gt_device *device)
 		[1] = {2.5e9, 8.0 / 10},   [2] = {5e9, 8.0 / 10},     [3] = {8e9, 128.0 / 130},
 		[4] = {16e9, 128.0 / 130}, [5] = {32e9, 128.0 / 130}, [6] = {64e9, 236.0 / 256},
 	};
-	const size_t generation = device->pcie_generation;
 
-	if (generation == 0 || generation >= GT_COUNT_OF(lanes) || device->pcie_width == 0)
+	if (generation == 0 || generation >= GT_COUNT_OF(lanes) || lane_count == 0)
 		return NAN;
-	return lanes[generation].transfers * lanes[generation].data / 8 * device->pcie_width;
+	return lanes[generation].transfers * lanes[generation].data / 8 * lane_count;
+}
+
+double gt_peak_of_pcie(const struct gt_device *device)
+{
+	return gt_peak_of_pcie_link(device->pcie_generation, device->pcie_width);
 }

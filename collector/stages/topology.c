@@ -43,10 +43,13 @@ static void add_nodes(const struct machine *machine)
 		};
 }
 
+/* In a machine of one node everything is near that. */
 static gt_id node_of(const struct machine *machine, uint32_t number_plus_one)
 {
 	const struct gt_trace *trace = machine->trace;
 
+	if (!number_plus_one && trace->numa_nodes.count == machine->first_node + 1)
+		return (gt_id)machine->first_node;
 	for (size_t row = machine->first_node; row < trace->numa_nodes.count; row++)
 		if (number_plus_one && trace->numa_nodes.rows[row].number == number_plus_one - 1)
 			return (gt_id)row;

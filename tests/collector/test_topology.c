@@ -35,6 +35,7 @@ static void add_machine(void)
 	recording_add_string(&recording, TEXT_CPUS, "0-15");
 	recording_add_string(&recording, TEXT_PATH, "pci0000:16");
 	recording_add_string(&recording, TEXT_NOTE, "something is not known");
+	recording_add(&recording, numa_node, .number = 2);
 	recording_add(&recording, numa_node, .number = 3, .cpus = TEXT_CPUS, .memory_bytes = 4096);
 	recording_add(&recording, pci_device, .address = TEXT_FIRST, .uuid = TEXT_UUID,
 	              .index_plus_one = 1, .numa_node_plus_one = 4, .path = TEXT_PATH,
@@ -61,16 +62,16 @@ Test(topology, names_the_gpus_that_were_used)
 	store("node.topology");
 	trace = collect(&recording);
 	cr_expect(eq(sz, trace.processes.count, 1), "a machine is no process");
-	cr_assert(eq(sz, trace.numa_nodes.count, 1));
+	cr_assert(eq(sz, trace.numa_nodes.count, 2));
 	expect_text(gt_trace_text(&trace, trace.numa_nodes.rows[0].host), "node");
-	cr_expect(eq(u32, trace.numa_nodes.rows[0].number, 3));
+	cr_expect(eq(u32, trace.numa_nodes.rows[1].number, 3));
 	cr_assert(eq(sz, trace.pci_devices.count, 2));
 
 	const struct gt_pci_device *first = &trace.pci_devices.rows[0];
 	const struct gt_pci_device *second = &trace.pci_devices.rows[1];
 
 	cr_expect(eq(u32, first->device, 0));
-	cr_expect(eq(u32, first->numa_node, 0));
+	cr_expect(eq(u32, first->numa_node, 1));
 	cr_expect(eq(i32, first->index, 0));
 	cr_expect(eq(i32, first->nvlinks, 18));
 	cr_expect(eq(u32, second->device, GT_NONE));
@@ -122,7 +123,21 @@ Test(topology, of_two_machines_stay_apart)
 	cr_assert(eq(sz, trace.gpu_pairs.count, 2));
 	cr_expect(eq(u32, trace.gpu_pairs.rows[1].from, 2));
 	cr_expect(eq(u32, trace.gpu_pairs.rows[1].to, 3));
-	cr_expect(eq(u32, trace.pci_devices.rows[2].numa_node, 1));
+	cr_expect(eq(u32, trace.pci_devices.rows[2].numa_node, 3));
+	gt_trace_release(&trace);
+}
+
+Test(topology, of_one_node_has_everything_near_that)
+{
+	struct gt_trace trace;
+
+	recording_begin(&recording, "node");
+	recording_add_string(&recording, TEXT_FIRST, "0000:19:00.0");
+	recording_add(&recording, numa_node, .number = 0);
+	recording_add(&recording, pci_device, .address = TEXT_FIRST);
+	store("node.topology");
+	trace = collect(&recording);
+	cr_expect(eq(u32, trace.pci_devices.rows[0].numa_node, 0));
 	gt_trace_release(&trace);
 }
 
