@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/copy_nodes.h"
 #include "analysis/figures.h"
 #include "analysis/measured.h"
 #include "analysis/parameter.h"
@@ -66,6 +67,23 @@ static const struct gt_heading counted_headings[] = {
          "Of recorded copies this way, as far as they were in the time of the samples",
          GT_WORTH_ORDINARY},
 	{"source", GT_UNIT_TEXT, "What it was counted by, or what would count it", GT_WORTH_LITTLE},
+};
+
+static const struct gt_heading node_headings[] = {
+	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},
+	{"direction", GT_UNIT_TEXT, "Into the GPU or out of it", GT_WORTH_KEY},
+	{"host_memory", GT_UNIT_TEXT, "Kind of the host's memory", GT_WORTH_ORDINARY},
+	{"memory_node", GT_UNIT_COUNT, "NUMA node that it lies on", GT_WORTH_KEY},
+	{"gpu_node", GT_UNIT_COUNT, "NUMA node that the GPU is near", GT_WORTH_KEY},
+	{"thread_node", GT_UNIT_COUNT, "NUMA node that the thread ran on when it asked",
+         GT_WORTH_KEY},
+	{"far", GT_UNIT_TEXT, "What is on another node than the GPU", GT_WORTH_KEY},
+	{"copies", GT_UNIT_COUNT, "Copies that have a start and an end", GT_WORTH_LITTLE},
+	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},
+	{"bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / sum of end - start", GT_WORTH_KEY},
+	{"near_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
+         "Of the like copies whose memory is on the GPU's node, by any thread", GT_WORTH_ORDINARY},
+	{"thread", GT_UNIT_TEXT, "Who asked", GT_WORTH_NAME},
 };
 
 static const struct gt_parameter parameters[] = {
@@ -470,6 +488,93 @@ static bool add_all_counted(struct gt_result *result, struct flows *flows, doubl
 	return sampled;
 }
 
+/* ---- NUMA nodes ---- */
+
+static void add_node_number(struct gt_result *result, gt_code node)
+{
+	gt_result_add_count_if(result, node >= 0, node);
+}
+
+static void add_far(struct gt_result *result, const struct gt_copy_node *node)
+{
+	const bool memory = gt_is_far(node->memory_node, node->gpu_node);
+	const bool thread = gt_is_far(node->thread_node, node->gpu_node);
+
+	if (memory || thread)
+		gt_result_add_text(result, !thread   ? "memory"
+		                           : !memory ? "thread"
+		                                     : "memory, thread");
+	else if (node->memory_node < 0 || node->gpu_node < 0)
+		gt_result_add_unknown(result);
+	else
+		gt_result_add_text(result, "nothing");
+}
+
+static double rate_of(const struct gt_copy_node *node)
+{
+	return gt_bytes_per_second((double)node->bytes, (double)node->total_ns);
+}
+
+static void add_node(struct gt_result *result, const struct gt_trace *trace,
+                     const struct gt_copy_nodes *nodes, const struct gt_copy_node *node)
+{
+	gt_add_device(result, trace, node->device);
+	gt_result_add_text(result, node->to_gpu ? "to the GPU" : "to the host");
+	gt_add_host_memory(result, node->memory_kind);
+	add_node_number(result, node->memory_node);
+	add_node_number(result, node->gpu_node);
+	add_node_number(result, node->thread_node);
+	add_far(result, node);
+	gt_result_add_count(result, (int64_t)node->copies);
+	gt_result_add_count(result, (int64_t)node->bytes);
+	gt_result_add_real(result, rate_of(node));
+	gt_result_add_real(result, gt_near_rate(nodes, node));
+	gt_add_thread(result, trace, node->thread);
+}
+
+/* Far memory counts as slow below this share of what near memory had. */
+#define SLOW 0.9
+
+static void remark_slow(struct gt_result *result, const struct gt_copy_nodes *nodes)
+{
+	uint64_t bytes = 0;
+	uint64_t lost_ns = 0;
+
+	gt_array_each(const struct gt_copy_node, node, &nodes->list) {
+		const double near = gt_near_rate(nodes, node);
+
+		if (!gt_is_far(node->memory_node, node->gpu_node) || !(rate_of(node) < SLOW * near))
+			continue;
+		bytes += node->bytes;
+		lost_ns += node->total_ns - (uint64_t)((double)node->bytes * 1e9 / near);
+	}
+	if (bytes)
+		gt_result_remark(
+			result,
+			"%s were copied between GPUs and memory of the host on another NUMA node, "
+			"slower than from and to near memory; at its rate these copies had taken %s "
+			"less. Allocate the memory, and pin it, from a thread that runs near the GPU "
+			"(numactl, or the processors that report topology has).",
+			gt_figure_bytes((int64_t)bytes).text, gt_figure_ns((int64_t)lost_ns).text);
+}
+
+static void add_nodes(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct gt_copy_nodes nodes;
+
+	gt_copy_nodes_init(&nodes, trace);
+	gt_result_begin(result, "copy_nodes", node_headings, GT_COUNT_OF(node_headings));
+	gt_result_order(result, "bytes");
+	gt_array_each(const struct gt_copy_node, node, &nodes.list)
+		add_node(result, trace, &nodes, node);
+	remark_slow(result, &nodes);
+	if (trace->copy_places.count == 0 && trace->numa_nodes.count != 1 && trace->copies.count)
+		gt_result_remark(result,
+		                 "On which NUMA node the host's memory lies, and the threads run "
+		                 "that copy, was not measured (gputrace run --numa).");
+	gt_copy_nodes_release(&nodes);
+}
+
 static void add_remarks(const struct flows *flows, struct gt_result *result, bool sampled)
 {
 	if (flows->trace->devices.count == 0) {
@@ -510,6 +615,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_array_each(const struct flow, flow, &flows.all)
 		add_flow(result, view, flow);
 	sampled = add_all_counted(result, &flows, (double)arguments->values[BUSY].number);
+	add_nodes(view->trace, result);
 	add_remarks(&flows, result, sampled);
 	flows_release(&flows);
 	return 0;

@@ -67,6 +67,7 @@ struct args {
 	uint64_t counter_interval_ns; /* 0: not given */
 	uint64_t buffer_bytes;        /* 0: not given */
 	bool hazards;
+	bool numa;
 	bool keep_modules;
 	bool unified_memory;
 	bool memory_pools;
@@ -156,6 +157,9 @@ static const struct gt_option options[] = {
 	OPT_FLAG("hazards", 0, struct args, hazards,
                  "Record which memory copies and fills touch, so that report hazards finds what "
                  "streams do to the same memory in no order; what that costs is not measured yet"),
+	OPT_FLAG("numa", 0, struct args, numa,
+                 "Record on which processor copies are asked for, and on which NUMA node the host's "
+                 "memory lies, for report links; what that costs is not measured yet"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this file as libcupti, NVIDIA's library for tools; by default the one that fits "
                  "the driver is looked for"),
@@ -438,6 +442,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
 	if (args->hazards)
 		gt_environment_set(environment, "GPUTRACE_ACCESSES", "1");
+	if (args->numa)
+		gt_environment_set(environment, "GPUTRACE_NUMA", "1");
 	if (args->graphs)
 		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	set_number(environment, "GPUTRACE_GRAPH_SAMPLE", args->graph_sample, "");

@@ -241,3 +241,95 @@ Test(links, leave_out_managed_memory_and_copies_without_an_end)
 	cr_expect(has_remark(&result, "1 copies of managed memory"));
 	cr_expect(has_remark(&result, "1 copies have no end time"));
 }
+
+/* A copy of that many bytes in 100 us, asked for by a thread on one node, of memory on another. */
+static void copy_from_node(gt_code memory_node, gt_code thread_node, gt_size bytes,
+                           gt_time start_ns)
+{
+	const gt_id thread = trace_thread(&trace, 0, (gt_count)(70 + thread_node));
+	const gt_id call = trace_call(&trace, thread, "cudaMemcpyAsync", start_ns, start_ns + US);
+	struct gt_copy *copy = trace_copy(&trace, streams[0], GT_COPY_HOST_TO_DEVICE, bytes,
+	                                  start_ns, start_ns + 100 * US);
+
+	copy->api_call = call;
+	*gt_array_push(&trace.copy_places) = (struct gt_copy_place){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + start_ns,
+		.thread = thread,
+		.api_call = call,
+		.cpu_node = thread_node,
+		.memory_node = memory_node,
+	};
+}
+
+/* Both GPUs are near node 1. */
+static void place_gpus(void)
+{
+	trace_numa_node(&trace, 0);
+	trace_numa_node(&trace, 1);
+	for (size_t i = 0; i < 2; i++)
+		trace_pci_gpu(&trace, devices[i], 1, "");
+}
+
+Test(links, name_memory_and_threads_on_the_far_node)
+{
+	place_gpus();
+	copy_from_node(0, 0, 2000000, 0);
+	copy_from_node(0, 1, 1000000, 100 * US);
+	copy_from_node(1, 1, 4000000, 200 * US);
+	copy_from_node(1, 0, 3000000, 300 * US);
+	run_report(&result, "links", &trace);
+	cr_assert(eq(sz, row_count(&result, "copy_nodes"), 4));
+	expect_count(&result, "copy_nodes", 0, "memory_node", 1);
+	expect_words(&result, "copy_nodes", 0, "far", "nothing");
+	expect_words(&result, "copy_nodes", 1, "far", "thread");
+	expect_words(&result, "copy_nodes", 2, "far", "memory, thread");
+	expect_words(&result, "copy_nodes", 3, "far", "memory");
+	expect_words(&result, "copy_nodes", 2, "host_memory", "pinned");
+	expect_words(&result, "copy_nodes", 2, "direction", "to the GPU");
+	expect_words(&result, "copy_nodes", 2, "thread", " (70)");
+	expect_count(&result, "copy_nodes", 2, "gpu_node", 1);
+	expect_count(&result, "copy_nodes", 2, "thread_node", 0);
+	expect_real(&result, "copy_nodes", 2, "bytes_per_second", 20e9);
+	expect_real(&result, "copy_nodes", 2, "near_bytes_per_second", 35e9);
+	/* 3 MB took 200 us, and would have taken 86 at 35 GB/s. */
+	cr_expect(has_remark(&result, "3.00 MB were copied"));
+	cr_expect(has_remark(&result, "114 us less"));
+}
+
+Test(links, of_far_memory_that_is_not_slower_need_no_remark)
+{
+	place_gpus();
+	copy_from_node(0, 1, 3900000, 0);
+	copy_from_node(1, 1, 4000000, 200 * US);
+	run_report(&result, "links", &trace);
+	expect_words(&result, "copy_nodes", 1, "far", "memory");
+	cr_expect(not(has_remark(&result, "were copied between")));
+}
+
+Test(links, do_not_know_what_is_far_without_the_nodes)
+{
+	copy_from_node(0, 1, 1000000, 0);
+	copy_from_node(-1, -1, 500000, 200 * US);
+	run_report(&result, "links", &trace);
+	expect_unknown(&result, "copy_nodes", 0, "far");
+	expect_unknown(&result, "copy_nodes", 0, "gpu_node");
+	expect_unknown(&result, "copy_nodes", 1, "memory_node");
+	expect_unknown(&result, "copy_nodes", 1, "near_bytes_per_second");
+}
+
+Test(links, say_what_would_measure_nodes_where_there_are_several)
+{
+	place_gpus();
+	trace_copy(&trace, streams[0], GT_COPY_HOST_TO_DEVICE, 100, 0, 10);
+	run_report(&result, "links", &trace);
+	cr_expect(has_remark(&result, "gputrace run --numa"));
+}
+
+Test(links, of_a_machine_with_one_node_have_none_that_is_far)
+{
+	trace_numa_node(&trace, 0);
+	trace_copy(&trace, streams[0], GT_COPY_HOST_TO_DEVICE, 100, 0, 10);
+	run_report(&result, "links", &trace);
+	cr_expect(not(has_remark(&result, "gputrace run --numa")));
+}
