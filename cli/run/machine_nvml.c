@@ -323,8 +323,8 @@ static bool open_nvml(struct gt_machine *machine, struct nvml *nvml)
 
 	*nvml = (struct nvml){0};
 	if (!library) {
-		gt_machine_note(machine, "NVLink and GPUs' numbers are not known: "
-		                         "libnvidia-ml.so.1 cannot be loaded");
+		gt_machine_note(machine, "NVML is not there (libnvidia-ml.so.1 cannot be loaded): "
+		                         "NVLink and GPUs' numbers are not known");
 		return false;
 	}
 	/* POSIX gives functions out as void pointers; C has no cast for that. */
@@ -333,7 +333,7 @@ static bool open_nvml(struct gt_machine *machine, struct nvml *nvml)
 	if (nvml->nvmlInit_v2 && nvml->nvmlShutdown && nvml->nvmlDeviceGetCount_v2 &&
 	    nvml->nvmlDeviceGetHandleByIndex_v2 && nvml->nvmlInit_v2() == 0)
 		return true;
-	gt_machine_note(machine, "NVLink and GPUs' numbers are not known: NVML cannot start");
+	gt_machine_note(machine, "NVML cannot start: NVLink and GPUs' numbers are not known");
 	return false;
 }
 
@@ -382,6 +382,6 @@ int gt_machine_read_nvml(struct gt_machine *machine)
 	(void)nvml.nvmlShutdown();
 	if (found)
 		return 0;
-	gt_machine_note(machine, "NVLink and GPUs' numbers are not known: NVML shows no GPU");
+	gt_machine_note(machine, "NVML shows no GPU: NVLink and GPUs' numbers are not known");
 	return -ENODEV;
 }

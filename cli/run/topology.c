@@ -71,7 +71,7 @@ static void store_without_nvml(const char *path)
 
 	gt_machine_init(&machine);
 	gt_machine_note(&machine,
-	                "NVLink and GPUs' numbers are not known: NVML did not answer within %d s",
+	                "NVML did not answer within %d s: NVLink and GPUs' numbers are not known",
 	                GT_TOPOLOGY_SECONDS);
 	gt_machine_read_sysfs(&machine, SYSFS);
 	store(&machine, path);

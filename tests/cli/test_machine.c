@@ -176,7 +176,7 @@ Test(machine, says_why_it_knows_nothing_of_gpus)
 	cr_expect(lt(int, ask_nvml("nvml_fail=init"), 0));
 	cr_assert(eq(sz, machine.notes.count, 1));
 	expect_text(text(machine.notes.rows[0].text),
-	            "NVLink and GPUs' numbers are not known: NVML cannot start");
+	            "NVML cannot start: NVLink and GPUs' numbers are not known");
 }
 
 Test(machine, has_nodes_and_places_devices)
