@@ -41,8 +41,6 @@ struct use {
 
 /* What became of one event. */
 struct course {
-	bool created;
-	bool destroyed;
 	bool is_pending; /* the latest record has not been used yet */
 	bool queried;    /* at any time: queries are counted, so nobody knows about which record */
 	uint32_t unused;
@@ -68,12 +66,6 @@ static void use_earlier(const struct gt_trace *trace, struct gt_known *handles,
 static void see(struct course *course, struct use *use, uint32_t kind)
 {
 	switch (kind) {
-	case GT_SYNC_EVENT_CREATE:
-		course->created = true;
-		return;
-	case GT_SYNC_EVENT_DESTROY:
-		course->destroyed = true;
-		return;
 	case GT_SYNC_EVENT_RECORD:
 		use->records++;
 		course->unused += course->is_pending;
@@ -130,17 +122,18 @@ static void ask(const struct gt_trace *trace, struct course *courses, struct use
 static void sum_up(const struct gt_trace *trace, const struct course *courses, struct use *uses)
 {
 	for (gt_id i = 0; i < trace->events.count; i++) {
+		const struct gt_event *event = &trace->events.rows[i];
 		const struct course *course = &courses[i];
 		struct use *use;
 
 		if (!is_of_process(trace, i))
 			continue;
-		use = &uses[trace->events.rows[i].process];
+		use = &uses[event->process];
 		use->events++;
-		use->created += course->created;
-		use->destroyed += course->destroyed;
+		use->created += event->created_ns != 0;
+		use->destroyed += event->destroyed_ns != 0;
 		use->single_use +=
-			course->created && course->destroyed && trace->events.rows[i].records <= 1;
+			event->created_ns != 0 && event->destroyed_ns != 0 && event->records <= 1;
 		if (!course->queried)
 			use->unused_records += course->unused + course->is_pending;
 	}

@@ -49,7 +49,7 @@ struct cell {
 	gt_id reads[READS_KEPT];
 };
 
-enum step_kind { STEP_SYNC, STEP_ASK, STEP_ASKED, STEP_MAKE, STEP_USE, STEP_FREE };
+enum step_kind { STEP_SYNC, STEP_ASK, STEP_ASKED, STEP_FORGET, STEP_MAKE, STEP_USE, STEP_FREE };
 
 /* What the host did, in its order. row: of syncs, queries, uses; of MAKE and FREE of uses as well. */
 struct step {
@@ -408,6 +408,9 @@ static void add_syncs(struct finder *finder)
 		add_step(finder, trace->queries.rows[row].start_ns, STEP_ASK, row);
 		add_step(finder, trace->queries.rows[row].end_ns, STEP_ASKED, row);
 	}
+	for (gt_id row = 0; row < trace->events.count; row++)
+		if (trace->events.rows[row].destroyed_ns != 0)
+			add_step(finder, trace->events.rows[row].destroyed_ns, STEP_FORGET, row);
 }
 
 /* ---- pieces of memory ---- */
@@ -729,6 +732,9 @@ static void walk(struct finder *finder)
 		case STEP_ASKED:
 			gt_clocks_ask(&finder->clocks, &finder->trace->queries.rows[step->row],
 			              step->kind == STEP_ASK);
+			break;
+		case STEP_FORGET:
+			gt_clocks_forget(&finder->clocks, step->row);
 			break;
 		case STEP_MAKE:
 			step_make(finder, step->row);

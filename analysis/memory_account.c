@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/measured.h"
+#include "analysis/memory_modules.h"
 #include "analysis/memory_pools.h"
 #include "model/memory.h"
 #include "model/memory_libraries.h"
@@ -41,6 +42,7 @@ const char *gt_account_item_name(enum gt_account_item item)
 		[GT_ACCOUNT_LIBRARY] = "library",
 		[GT_ACCOUNT_PROGRAM] = "program",
 		[GT_ACCOUNT_CONTEXTS] = "contexts, modules",
+		[GT_ACCOUNT_MODULES] = "modules, later",
 		[GT_ACCOUNT_OTHERS] = "other processes",
 		[GT_ACCOUNT_RESERVED] = "driver reserved",
 		[GT_ACCOUNT_UNCLAIMED] = "unclaimed",
@@ -115,20 +117,25 @@ static void see_blocks(struct book *book)
 
 /*
  * What a pool has reserved and whose carriers are not known is in what its own library, or the
- * program, allocated.
+ * program, allocated. Returns how much of it is there: a pool's statistics are some time old, and
+ * what has been given back since is nobody's. All, where calls were not recorded.
  */
-static void take_off(struct book *book, double bytes)
+static double take_off(struct book *book, double bytes)
 {
-	gt_array_each(struct gt_account_line, line, &book->account->lines) {
-		double part;
+	double left = bytes;
+	double part;
 
+	gt_array_each(struct gt_account_line, line, &book->account->lines) {
 		if (!line->keeps)
 			continue;
-		part = fmin(bytes, line->bytes);
+		part = fmin(left, line->bytes);
 		line->bytes -= part;
-		bytes -= part;
+		left -= part;
 	}
-	book->program = fmax(0, book->program - bytes);
+	part = fmin(left, book->program);
+	book->program -= part;
+	left -= part;
+	return book->trace->memory_calls.count ? bytes - left : bytes;
 }
 
 static void add_pool(struct book *book, gt_id pool)
@@ -138,14 +145,14 @@ static void add_pool(struct book *book, gt_id pool)
 	const gt_time at_ns = book->at_ns;
 	const double said_used = gt_pool_told(book->trace, pool, "bytes_in_use", at_ns);
 	const double said_reserved = gt_pool_told(book->trace, pool, "bytes_reserved", at_ns);
-	const double used = book->told[pool] ? book->handed[pool] : said_used;
+	double used = book->told[pool] ? book->handed[pool] : said_used;
 	double reserved = book->carried[pool];
 	struct gt_account_line *line;
 
-	if (said_reserved > reserved) {
-		take_off(book, said_reserved - reserved);
-		reserved = said_reserved;
-	}
+	if (said_reserved > reserved)
+		reserved += take_off(book, said_reserved - reserved);
+	if (!book->told[pool] && used > reserved)
+		used = reserved;
 	if (!(reserved > 0) && !(used > 0))
 		return;
 	line = add_line(book, GT_ACCOUNT_POOL_IN_USE, used, book->told[pool] ? blocks : statistics);
@@ -291,20 +298,24 @@ static struct samples sample(const struct book *book)
 	return samples;
 }
 
-/* When NVML was asked first; 0: it was not. */
-static gt_time first_sample_ns(const struct book *book)
+struct reading {
+	gt_time at_ns; /* 0: there is none */
+	double value;
+};
+
+/* What NVML said when it was first asked for that. */
+static struct reading first_reading(const struct book *book, const char *name)
 {
-	const struct gt_counter *counter =
-		gt_counter_find(book->trace, book->device, "memory_used_bytes");
+	const struct gt_counter *counter = gt_counter_find(book->trace, book->device, name);
 	struct gt_measured values = {0};
-	gt_time at_ns = 0;
+	struct reading reading = {0};
 
 	if (counter)
 		values = gt_measured_of(book->trace, counter);
 	if (values.count)
-		at_ns = values.times_ns[0];
+		reading = (struct reading){values.times_ns[0], values.values[0]};
 	gt_measured_release(&values);
-	return at_ns;
+	return reading;
 }
 
 /*
@@ -313,7 +324,7 @@ static gt_time first_sample_ns(const struct book *book)
  */
 static double unclaimed_at_first(const struct book *book)
 {
-	const gt_time first_ns = first_sample_ns(book);
+	const gt_time first_ns = first_reading(book, "memory_used_bytes").at_ns;
 	struct gt_account account = {.at_ns = first_ns};
 	struct book earlier = *book;
 	struct samples samples;
@@ -346,18 +357,22 @@ static double contexts_measured(const struct book *book)
 	return found ? bytes : NAN;
 }
 
-/* What modules take that are loaded later is mostly in what contexts have taken by then. */
 static void add_contexts(struct book *book)
 {
 	const double measured = contexts_measured(book);
+	const struct reading first =
+		first_reading(book, isnan(measured) ? "memory_used_bytes" : "process_memory_bytes");
 
-	if (!isnan(measured)) {
+	if (!isnan(measured))
 		(void)add_line(book, GT_ACCOUNT_CONTEXTS, measured,
 		               "NVML, of the process, when first read, - what it had allocated");
-		return;
-	}
-	add_measured(book, GT_ACCOUNT_CONTEXTS, unclaimed_at_first(book),
-	             "estimated: in use when NVML was first asked, and claimed by nobody");
+	else
+		add_measured(book, GT_ACCOUNT_CONTEXTS, unclaimed_at_first(book),
+		             "estimated: in use when NVML was first asked, and claimed by nobody");
+	add_some(book, GT_ACCOUNT_MODULES,
+	         gt_memory_of_modules(book->view, book->device, first.at_ns, first.value,
+	                              book->account->sampled_ns),
+	         "NVML: what came to be in use, and is not allocated, while modules were loaded");
 }
 
 void gt_account_init(struct gt_account *account, const struct gt_view *view, const gt_id *carriers,

@@ -23,7 +23,8 @@ enum gt_account_item {
 	GT_ACCOUNT_GRAPHS, /* memory of nodes of graphs */
 	GT_ACCOUNT_LIBRARY,
 	GT_ACCOUNT_PROGRAM,  /* any other allocation */
-	GT_ACCOUNT_CONTEXTS, /* and the modules in them */
+	GT_ACCOUNT_CONTEXTS, /* and the modules in them when NVML was first asked */
+	GT_ACCOUNT_MODULES,  /* that were loaded later */
 	GT_ACCOUNT_OTHERS,   /* other processes */
 	GT_ACCOUNT_RESERVED,
 	GT_ACCOUNT_UNCLAIMED, /* total - all claims; may be below 0 */

@@ -59,7 +59,6 @@ void gt_clocks_init(struct gt_clocks *clocks, const struct gt_trace *trace, cons
 		.legacy = zeroed(trace->contexts.count, sizeof(*clocks->legacy)),
 		.changed = zeroed(trace->contexts.count, sizeof(*clocks->changed)),
 		.recorded = zeroed(trace->events.count, sizeof(*clocks->recorded)),
-		.created = zeroed(trace->events.count, sizeof(*clocks->created)),
 		.asked_event = zeroed(trace->events.count, sizeof(*clocks->asked_event)),
 		.lost = zeroed(trace->processes.count, sizeof(*clocks->lost)),
 	};
@@ -88,7 +87,6 @@ void gt_clocks_release(struct gt_clocks *clocks)
 	gt_array_free(clocks->legacy);
 	gt_array_free(clocks->changed);
 	gt_array_free(clocks->recorded);
-	gt_array_free(clocks->created);
 	gt_array_free(clocks->asked_event);
 	gt_array_free(clocks->lost);
 	*clocks = (struct gt_clocks){0};
@@ -283,8 +281,7 @@ static void record(struct gt_clocks *clocks, const struct gt_sync *sync)
 		tell_host(clocks, process, clocks->recorded[sync->event]);
 }
 
-/* Whoever waits for it has done so. */
-static void forget(struct gt_clocks *clocks, gt_id event)
+void gt_clocks_forget(struct gt_clocks *clocks, gt_id event)
 {
 	if (event >= clocks->trace->events.count)
 		return;
@@ -301,8 +298,8 @@ static const uint32_t *recorded_of(const struct gt_clocks *clocks, gt_id event)
 /* CUDA does not wait for an event that was made and never recorded. */
 static bool is_never_recorded(const struct gt_clocks *clocks, gt_id event)
 {
-	return event < clocks->trace->events.count && clocks->created[event] &&
-	       !clocks->recorded[event];
+	return event < clocks->trace->events.count &&
+	       clocks->trace->events.rows[event].created_ns != 0 && !clocks->recorded[event];
 }
 
 /* Of a stream without a clock all others are thought to wait. */
@@ -398,13 +395,6 @@ void gt_clocks_sync(struct gt_clocks *clocks, gt_id row)
 	if (sync->result != 0 || clocks->count == 0)
 		return;
 	switch (sync->kind) {
-	case GT_SYNC_EVENT_CREATE:
-		if (sync->event < clocks->trace->events.count)
-			clocks->created[sync->event] = true;
-		return;
-	case GT_SYNC_EVENT_DESTROY:
-		forget(clocks, sync->event);
-		return;
 	case GT_SYNC_EVENT_RECORD:
 		record(clocks, sync);
 		return;

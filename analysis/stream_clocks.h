@@ -52,7 +52,6 @@ struct gt_clocks {
 	uint64_t *legacy;      /* by context: version of its default stream */
 	size_t *changed;       /* by context: blocking streams with is_changed */
 	uint32_t **recorded;   /* by row of events: the clock at its last record; NULL: not seen */
-	bool *created;         /* by row of events: made while recording */
 	uint32_t *asked_event; /* by row of events: queries under way that are told that it has come
 	                        */
 	struct gt_known cells; /* by address: row of values */
@@ -77,6 +76,9 @@ void gt_clocks_order(struct gt_clocks *clocks, uint32_t slot, uint32_t after_slo
 /* A call that waits or orders work: of a wait of the host when it returns, else when it is entered.
  */
 void gt_clocks_sync(struct gt_clocks *clocks, gt_id row);
+
+/* The event is destroyed: whoever waits for it has done so. */
+void gt_clocks_forget(struct gt_clocks *clocks, gt_id event);
 
 /* The first and the last of some queries that were told that it is done. */
 void gt_clocks_ask(struct gt_clocks *clocks, const struct gt_query *query, bool begins);

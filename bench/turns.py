@@ -2,7 +2,7 @@
 """Rounds in which all variants live at once and measure in turns.
 
 A machine's own speed drifts between two processes that run one after the other by more than tools differ. So
-every variant is started, one after the other, and then sleeps in a read; in each turn every variant, in random
+every variant is started, all at once, and then sleeps in a read; in each turn every variant, in random
 order, works for one block while all others sleep. Differences are taken inside a turn, which takes a second.
 """
 import contextlib
@@ -45,16 +45,18 @@ class Player:
     def __init__(self, variant, folder, settings):
         self.variant, self.folder, self.settings = variant, folder, settings
         self.turns_us, self.failure = [], None
-        self.process = self.line = self.stream = self.pid = None
+        self.process = self.listener = self.line = self.stream = self.pid = None
 
     def start(self):
-        """Returns when the process is warm and waits for its first turn."""
         path = os.path.join(self.folder, "turns")
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(path)
-            listener.listen(1)
-            self.process = self.variant.start(self.folder, self.settings.arguments(path))
-            self.line = self.accept(listener)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(1)
+        self.process = self.variant.start(self.folder, self.settings.arguments(path))
+
+    def meet(self):
+        """Returns when the process is warm and waits for its first turn."""
+        self.line = self.accept(self.listener)
         self.stream = self.line.makefile("rw")
         self.pid = self.read(START_LIMIT_S)["pid"]
 
@@ -128,14 +130,15 @@ class Player:
                 if self.pid:
                     os.kill(self.pid, signal.SIGKILL)
                 self.process.kill()
-        for thing in (self.stream, self.line):
+        for thing in (self.stream, self.line, self.listener):
             if thing:
                 with contextlib.suppress(OSError):
                     thing.close()
 
 
 def start_players(variants, settings, order, allowed_failures, stack):
-    """The variants that wait for their turns, started one after the other in random order; and all."""
+    """The variants, which wait for their turns. They are started in random order and get warm at once, each on
+    whatever cores are free: a round takes as long as the slowest of them, and there can be many rounds."""
     players = []
     for variant in order.sample(variants, len(variants)):
         if len(variant.failures) > allowed_failures:
@@ -145,6 +148,8 @@ def start_players(variants, settings, order, allowed_failures, stack):
         stack.callback(player.close)
         player.attempt(player.start)
         players.append(player)
+    for player in players:
+        player.attempt(player.meet)
     return players
 
 

@@ -23,6 +23,14 @@ bool gt_driver_open(struct gt_driver *driver)
 	       find(library, "cuDeviceGetAttribute", &driver->attribute);
 }
 
+bool gt_driver_open_current(struct gt_driver_current *driver)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	return library && find(library, "cuCtxGetDevice", &driver->device) &&
+	       find(library, "cuMemGetInfo_v2", &driver->memory);
+}
+
 /* The bytes in groups of 4-2-2-2-6. */
 bool gt_driver_uuid(const struct gt_driver *driver, CUdevice device, char text[GT_UUID_BYTES])
 {

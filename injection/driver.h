@@ -9,7 +9,8 @@
 
 /*
  * What the CUDA driver tells of the GPUs that the process may use: its own functions, found in the
- * libcuda that the process has loaded. They are called on threads of ours alone, once CUDA is up.
+ * libcuda that the process has loaded. Where nothing else is said they are called on threads of
+ * ours alone, once CUDA is up.
  */
 struct gt_driver {
 	CUresult (*count)(int *count);
@@ -23,6 +24,16 @@ struct gt_driver {
 
 /* False when one of them is not there. */
 bool gt_driver_open(struct gt_driver *driver);
+
+/* What is asked inside of a call of the program's, on its thread, about the context that is current
+ * there. */
+struct gt_driver_current {
+	CUresult (*device)(CUdevice *device);
+	CUresult (*memory)(size_t *left_bytes, size_t *total_bytes);
+};
+
+/* Likewise; on a thread of ours. */
+bool gt_driver_open_current(struct gt_driver_current *driver);
 
 #define GT_UUID_BYTES 48 /* enough for one as text */
 

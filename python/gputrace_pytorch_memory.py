@@ -210,10 +210,20 @@ class Reader:
                 return
             if self.events:
                 self.events.start()
-            self.torch._C._cuda_attachOutOfMemoryObserver(self.found_no_memory)
+            self.observe()
             self.sampler.add(self)
+            notes.add("PyTorch %s in Python %d.%d: its allocator is asked for its figures%s"
+                      % ((self.torch.__version__,) + tuple(sys.version_info[:2])
+                         + (" and blocks" if self.events else "",)))
         except Exception as error:
             notes.failed("memory", error)
+
+    def observe(self):
+        """Without it all is recorded but what was free when memory ran out."""
+        try:
+            self.torch._C._cuda_attach_out_of_memory_observer(self.found_no_memory)
+        except Exception as error:
+            notes.failed("what is free when memory runs out", error)
 
     # -- while it runs --
 
@@ -280,9 +290,6 @@ def wait(sampler, blocks):
                           "(%d.%d to %d.%d): its figures may be missing or wrong"
                           % ((getattr(torch, "__version__", "of no version"),) + OLDEST + NEWEST))
             torch.cuda._lazy_call(Reader(torch, sampler, blocks).start)
-            notes.add("PyTorch %s in Python %d.%d: its allocator is asked for its figures%s"
-                      % ((torch.__version__,) + tuple(sys.version_info[:2])
-                         + (" and blocks" if blocks else "",)))
         except Exception as error:
             notes.failed("memory is missing", error)
 

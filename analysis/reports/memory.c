@@ -156,9 +156,10 @@ static const struct gt_heading failure_headings[] = {
 	{"live_bytes", GT_UNIT_BINARY_BYTES, "Allocated on that GPU then, by CUDA's calls",
          GT_WORTH_KEY},
 	{"used_bytes", GT_UNIT_BINARY_BYTES,
-         "In use there by all processes, as NVML last said before it"},
+         "In use there by all processes, as the driver said when the call failed; else NVML before it"},
 	{"left_bytes", GT_UNIT_BINARY_BYTES, "Memory of the GPU - used_bytes"},
-	{"sampled_ns", GT_UNIT_NS, "How long before the call NVML said so", GT_WORTH_LITTLE},
+	{"sampled_ns", GT_UNIT_NS,
+         "How long before the call NVML said so; 0: the driver did, at the call", GT_WORTH_LITTLE},
 	{"range", GT_UNIT_TEXT, "Path of NVTX ranges it was made in", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU it was to be on", GT_WORTH_LITTLE},
 };
@@ -562,7 +563,18 @@ static void add_leaks(const struct page *page)
 	gt_memory_origins_release(&origins);
 }
 
-/* used_bytes, left_bytes and sampled_ns: the last sample before the call. */
+/* used_bytes, left_bytes and sampled_ns: what was said at the call. */
+static void add_said(const struct page *page, const struct gt_memory_failure *failure)
+{
+	const uint64_t left = page->trace->memory_calls.rows[failure->call].left_bytes;
+	const uint64_t size = page->trace->devices.rows[failure->device].memory_bytes;
+
+	add_bytes(page->result, size ? (double)size - (double)left : NAN);
+	add_bytes(page->result, (double)left);
+	gt_result_add_count(page->result, 0);
+}
+
+/* The same from the last sample before the call. */
 static void add_nvml(const struct page *page, const struct gt_memory_failure *failure)
 {
 	const gt_time at_ns = page->trace->memory_calls.rows[failure->call].start_ns;
@@ -605,7 +617,10 @@ static void add_failure(const struct page *page, const struct gt_memory_failure 
 	gt_add_string(page->result, page->trace, api_call ? api_call->function : 0);
 	gt_result_add_text(page->result, gt_memory_call_name(call->kind));
 	gt_result_add_count_if(page->result, on_device, (int64_t)failure->live_bytes);
-	add_nvml(page, failure);
+	if (on_device && call->left_bytes > 0)
+		add_said(page, failure);
+	else
+		add_nvml(page, failure);
 	gt_add_range(page->result, &page->ranges, api_call ? api_call->range : GT_NONE);
 	gt_add_device(page->result, page->trace, failure->device);
 }

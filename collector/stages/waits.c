@@ -96,8 +96,10 @@ static void follow(struct gt_trace *trace, struct lives *lives, gt_id row)
 	switch (sync->kind) {
 	case GT_SYNC_EVENT_DESTROY:
 		lives->current[first] = GT_NONE;
+		event->destroyed_ns = sync->start_ns;
 		return;
 	case GT_SYNC_EVENT_CREATE:
+		event->created_ns = sync->start_ns;
 		return;
 	case GT_SYNC_EVENT_RECORD:
 		if (sync->result == 0) {
@@ -536,7 +538,7 @@ static void drop_captured(struct gt_trace *trace)
 	gt_array_free(captured);
 }
 
-/* Making and destroying an event orders nothing: their rows have done their work. */
+/* Making and destroying an event orders nothing: what their rows told is in the event's. */
 static void drop_lives(struct gt_trace *trace)
 {
 	bool *dropped = gt_allocate(trace->syncs.count * sizeof(*dropped));

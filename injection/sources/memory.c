@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "injection/askers.h"
+#include "injection/driver.h"
 #include "injection/memory_calls.h"
 #include "injection/services.h"
 #include "injection/source.h"
@@ -20,6 +23,8 @@
 struct memory {
 	uint64_t interval_ns; /* 0: who asks is not recorded */
 	struct gt_askers askers;
+	struct gt_driver_current driver;
+	_Atomic bool asks; /* the driver: it is there */
 };
 
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
@@ -58,13 +63,31 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	return record;
 }
 
+/*
+ * There was not enough memory: what is left, asked at once, since the program may go on by giving
+ * back what it has. One other call of the driver, in a call that failed.
+ */
+static uint64_t find_left(struct memory *memory, const struct gt_record_memory_call *record)
+{
+	CUdevice device;
+	size_t left_bytes;
+	size_t total_bytes;
+
+	if (record->result != CUDA_ERROR_OUT_OF_MEMORY || /* cudaErrorMemoryAllocation as well */
+	    !atomic_load_explicit(&memory->asks, memory_order_acquire) ||
+	    memory->driver.device(&device) != CUDA_SUCCESS ||
+	    (record->place && record->place != (uint32_t)device + 1) ||
+	    memory->driver.memory(&left_bytes, &total_bytes) != CUDA_SUCCESS)
+		return 0;
+	return left_bytes;
+}
+
 static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
 {
 	const struct gt_memory_call *what = gt_memory_call_find(call.driver, call.id);
 	struct gt_record_memory_call *record = kept;
 	struct gt_memory_facts facts;
 
-	(void)state;
 	if (!record || !what)
 		return;
 	gt_memory_call_read(what, call.data, &facts);
@@ -75,8 +98,10 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 		record->context = call.data->contextUid; /* the first call of all makes one */
 	record->result = (int32_t)gt_call_result(call);
 	record->end_ns = gt_stamp();
-	if (record->result)
+	if (record->result) {
+		record->left_bytes = find_left(state, record);
 		gt_ask_reading(session);
+	}
 	gt_emit_close(session, record);
 }
 
@@ -116,6 +141,14 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	return 0;
 }
 
+static void cuda_up(struct gt_session *session, void *state)
+{
+	struct memory *memory = state;
+
+	if (gt_settings_of(session)->memory && gt_driver_open_current(&memory->driver))
+		atomic_store_explicit(&memory->asks, true, memory_order_release);
+}
+
 static uint64_t tick(struct gt_session *session, void *state)
 {
 	struct memory *memory = state;
@@ -132,6 +165,7 @@ const struct gt_source gt_source_memory = {
 	.name = "memory",
 	.state_size = sizeof(struct memory),
 	.start = start,
+	.cuda_up = cuda_up,
 	.tick = tick,
 	.hears = {.enter = enter, .leave = leave, .event = event},
 };

@@ -263,10 +263,10 @@ Test(hazards, are_there_when_the_stream_waited_too_late)
 Test(hazards, are_there_when_the_event_was_never_recorded)
 {
 	add_event();
-	add_sync(GT_SYNC_EVENT_CREATE, GT_NONE, 50)->event = 0;
+	trace.events.rows[0].created_ns = 50;
 	fill(first, 100, MEMORY);
 	wait_for_event(second, 180);
-	trace.syncs.rows[1].record = GT_NONE;
+	trace.syncs.rows[0].record = GT_NONE;
 	copy(second, 200, MEMORY);
 	look(1);
 }

@@ -172,6 +172,7 @@ Test(memory, that_was_never_freed_is_a_leak_that_the_exit_mends)
 Test(memory, that_could_not_be_had_comes_with_what_was_there)
 {
 	const double used[] = {5000, 6000, 7000};
+	size_t failed;
 	gt_id call;
 
 	scene_begin(10000);
@@ -179,6 +180,7 @@ Test(memory, that_could_not_be_had_comes_with_what_was_there)
 	allocate(GT_MEMORY_CALL_ALLOCATE, device, 100, 10, 50);
 	allocate(GT_MEMORY_CALL_ALLOCATE, device, 70, 20, 0);
 	call = trace_call(&trace, thread, "cudaMalloc", 250, 260);
+	failed = trace.memory_calls.count;
 	trace_memory_call(&trace, call, GT_MEMORY_CALL_ALLOCATE, 1 << 20, 2)->place = device;
 	allocate(GT_MEMORY_CALL_ALLOCATE, device, 900, 300, 0);
 	run_report(&result, "memory", &trace);
@@ -191,6 +193,12 @@ Test(memory, that_could_not_be_had_comes_with_what_was_there)
 	expect_count(&result, "failures", 0, "used_bytes", 6000);
 	expect_count(&result, "failures", 0, "left_bytes", 150754820096 - 6000);
 	expect_count(&result, "failures", 0, "sampled_ns", 50);
+	trace.memory_calls.rows[failed].left_bytes = 4096;
+	gt_result_release(&result);
+	run_report(&result, "memory", &trace);
+	expect_count(&result, "failures", 0, "used_bytes", 150754820096 - 4096);
+	expect_count(&result, "failures", 0, "left_bytes", 4096);
+	expect_count(&result, "failures", 0, "sampled_ns", 0);
 	cr_assert(eq(sz, row_count(&result, "at_failure"), 1));
 	expect_count(&result, "at_failure", 0, "bytes", 70);
 	end();
@@ -414,6 +422,76 @@ Test(memory, of_contexts_is_what_was_measured_where_it_was)
 	run_report(&result, "memory", &trace);
 	cr_expect(eq(i64, claimed("end", "contexts, modules"), 1234));
 	cr_expect(eq(i64, claimed("end", "unclaimed"), 5000 - 2234));
+	end();
+}
+
+static void load_module(gt_time begin_ns, gt_time loaded_ns)
+{
+	*gt_array_push(&trace.modules) = (struct gt_module){
+		.process = process,
+		.context = 0,
+		.loaded_ns = TRACE_START_NS + loaded_ns,
+		.load_ns = (double)(loaded_ns - begin_ns),
+	};
+}
+
+#define MS 1000000
+
+Test(memory, of_modules_is_what_came_to_be_in_use_while_they_were_loaded)
+{
+	const double used[] = {2000, 2000, 7000, 9000, 9100};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 5);
+	load_module(220 * MS, 250 * MS);
+	load_module(260 * MS, 299 * MS);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 240 * MS, 0);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 2000, 350 * MS, 0);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), 2000));
+	cr_expect(eq(i64, claimed("end", "modules, later"), 4000));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 100), "no module was loaded at the last");
+	end();
+}
+
+/* NVML's first sample takes long: what the process had is read after what is in use. */
+Test(memory, of_modules_is_not_what_contexts_had_taken_by_then)
+{
+	const double used[] = {2000, 7500};
+	const double own[] = {6000, NAN};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 2);
+	trace_counter(&trace, device, "process_memory_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              own, 2);
+	trace.contexts.rows[0].memory_bytes = 6000;
+	load_module(100 * MS, 110 * MS);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 500, 120 * MS, 0);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), 6000));
+	cr_expect(eq(i64, claimed("end", "modules, later"), 1000));
+	end();
+}
+
+/* What its statistics say is older than the calls that gave it back. */
+Test(memory, of_a_pool_that_was_given_back_is_nobodys)
+{
+	const double used[] = {5000, 100};
+	gt_id pool;
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 500 * MS, 100 * MS,
+	              used, 2);
+	pool = trace_pool(&trace, process, device, "BFC");
+	tell_one(pool, "bytes_in_use", 300);
+	tell_one(pool, "bytes_reserved", 1000);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10 * MS, 550 * MS);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("peak", "framework, in use"), 300));
+	cr_expect(eq(i64, claimed("peak", "framework, cached"), 700));
+	cr_expect(eq(i64, claimed("end", "framework, in use"), -2));
 	end();
 }
 

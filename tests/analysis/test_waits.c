@@ -444,13 +444,13 @@ Test(waits, count_events_that_are_made_for_one_record_and_records_for_nobody)
 		*gt_array_push(&trace.events) = (struct gt_event){
 			.process = process, .number = i + 1, .handle = 16 + i, .records = 1};
 	trace.events.rows[2].records = 3;
-	add_event_call(GT_SYNC_EVENT_CREATE, 0, 10);
+	trace.events.rows[0].created_ns = 10;
+	trace.events.rows[0].destroyed_ns = 40;
+	trace.events.rows[1].created_ns = 50;
+	trace.events.rows[1].destroyed_ns = 70;
 	add_event_call(GT_SYNC_EVENT_RECORD, 0, 20);
 	add_event_call(GT_SYNC_STREAM_WAIT_EVENT, 0, 30);
-	add_event_call(GT_SYNC_EVENT_DESTROY, 0, 40);
-	add_event_call(GT_SYNC_EVENT_CREATE, 1, 50);
 	add_event_call(GT_SYNC_EVENT_RECORD, 1, 60);
-	add_event_call(GT_SYNC_EVENT_DESTROY, 1, 70);
 	for (int i = 0; i < 3; i++)
 		add_event_call(GT_SYNC_EVENT_RECORD, 2, 80 + i);
 	run_report(&result, "waits", &trace);

@@ -108,6 +108,10 @@ Test(waits, tell_events_apart_that_had_one_handle_after_the_other)
 	trace = collected();
 	cr_assert(eq(sz, trace.events.count, 2));
 	cr_assert(eq(sz, trace.syncs.count, 2)); /* lives order nothing */
+	cr_expect(eq(i64, trace.events.rows[0].created_ns, 0));
+	cr_expect(ne(i64, trace.events.rows[0].destroyed_ns, 0));
+	cr_expect(ne(i64, trace.events.rows[1].created_ns, 0));
+	cr_expect(eq(i64, trace.events.rows[1].destroyed_ns, 0));
 	cr_expect(eq(u32, trace.syncs.rows[0].event, 0));
 	cr_expect(eq(u32, trace.syncs.rows[1].event, 1));
 	cr_expect(eq(u32, trace.syncs.rows[1].record, GT_NONE));

@@ -201,14 +201,18 @@ static void of_pools(void)
 	nanosleep(&pause, NULL);
 }
 
+static size_t left_bytes; /* when there was not enough */
+
 static void fails(void)
 {
+	size_t total_bytes;
 	const struct timespec pause = {.tv_nsec = 200000000};
 	CUdeviceptr memory = 0;
 
 	nanosleep(&pause, NULL);
 	if (cuMemAlloc(&memory, (size_t)1 << 60) == CUDA_SUCCESS)
 		app_fail("cuMemAlloc", 0);
+	MUST(cuMemGetInfo, &left_bytes, &total_bytes);
 	nanosleep(&pause, NULL);
 }
 
@@ -253,7 +257,7 @@ int main(int argc, char **argv)
 		others();
 		of_the_runtime();
 	}
-	printf("], ");
+	printf("], \"left_bytes\": %zu, ", left_bytes);
 	app_print_calls();
 	printf("}\n");
 	return 0;

@@ -51,7 +51,7 @@ def _cuda_memorySnapshot(mempool_id):
             "device_traces": [list(device.events) for device in memory.devices]}
 
 
-def _cuda_attachOutOfMemoryObserver(observer):
+def _cuda_attach_out_of_memory_observer(observer):
     allocator().observers.append(observer)
 
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_MEMORY_MODULES_H
+#define GT_ANALYSIS_MEMORY_MODULES_H
+
+#include "model/trace.h"
+
+struct gt_view;
+
+/*
+ * Bytes of a GPU's memory that modules took which were loaded from one moment to another: by how
+ * much more was in use than was allocated, from each sample to the next between which one was
+ * loaded into a context there. CUDA itself takes some then, for its first kernel most of all, which
+ * is in it. 0: none was loaded, or NVML was not asked twice. from_bytes: what was in use at from_ns
+ * at least, where other readings of that sample came later; 0: there are none.
+ */
+double gt_memory_of_modules(const struct gt_view *view, gt_id device, gt_time from_ns,
+                            double from_bytes, gt_time to_ns);
+
+#endif
