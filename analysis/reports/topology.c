@@ -301,7 +301,7 @@ static int compare(uint64_t one, uint64_t other)
 
 static int by_place(const void *a, const void *b, void *context)
 {
-	const struct gt_trace *trace = context;
+	const struct gt_trace *trace = ((const struct tree *)context)->trace;
 	const struct gt_pci_device *one = &trace->pci_devices.rows[*(const gt_id *)a];
 	const struct gt_pci_device *other = &trace->pci_devices.rows[*(const gt_id *)b];
 	int order = compare(one->host, other->host);
@@ -350,7 +350,7 @@ static void add_tree(const struct gt_trace *trace, struct gt_result *result)
 	for (gt_id row = 0; row < trace->pci_devices.count; row++)
 		tree.rows[row] = row;
 	if (tree.count > 1)
-		qsort_r(tree.rows, tree.count, sizeof(gt_id), by_place, (void *)(uintptr_t)trace);
+		qsort_r(tree.rows, tree.count, sizeof(gt_id), by_place, &tree);
 	gt_result_begin(result, "tree", tree_headings, GT_COUNT_OF(tree_headings));
 	gt_result_whole(result);
 	add_machines(&tree);

@@ -128,7 +128,7 @@ static uint32_t generation_of(const char *speed)
 
 static uint32_t read_generation(const char *folder, const char *name)
 {
-	char line[TEXT];
+	char line[TEXT] = "";
 
 	read_line(line, sizeof(line), folder, name);
 	return generation_of(line);

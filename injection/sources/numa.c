@@ -46,11 +46,12 @@ static uint64_t size_of(const struct gt_access_fact *fact)
 static void add_side(struct pages *pages, struct side *side, const struct gt_access_fact *fact)
 {
 	*side = (struct side){.address = fact->address, .size_bytes = size_of(fact)};
-	for (unsigned i = 0; i < PAGES_OF_A_SIDE; i++)
-		/* Numbers, which the kernel looks up: nothing is read through them. */
-		pages->list[pages->count++] =
-			(void *)(uintptr_t)(side->address +
-		                            (side->size_bytes - 1) / (PAGES_OF_A_SIDE - 1) * i);
+	for (uint64_t i = 0; i < PAGES_OF_A_SIDE; i++) {
+		const uint64_t behind = (side->size_bytes - 1) / (PAGES_OF_A_SIDE - 1) * i;
+
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is read through it */
+		pages->list[pages->count++] = (void *)(uintptr_t)(side->address + behind);
+	}
 }
 
 static void note_refusal(struct gt_session *session, int code)
