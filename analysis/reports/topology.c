@@ -62,7 +62,16 @@ static const struct gt_heading pair_headings[] = {
 
 static const struct gt_heading matrix_headings[] = {
 	{"gpu", GT_UNIT_TEXT, "From this GPU", GT_WORTH_KEY},
-	TO_TEN(),
+	TO(0),
+	TO(1),
+	TO(2),
+	TO(3),
+	TO(4),
+	TO(5),
+	TO(6),
+	TO(7),
+	TO(8),
+	TO(9),
 	TO_TEN(1),
 	TO_TEN(2),
 	TO_TEN(3),

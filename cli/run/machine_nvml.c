@@ -181,10 +181,11 @@ static void read_affinity(struct gt_machine *machine, const struct nvml *nvml,
 {
 	unsigned long cpus[MOST_CPUS / WORD] = {0};
 	unsigned long nodes[MOST_NODES / WORD] = {0};
-	char text[1024];
 
 	if (nvml->nvmlDeviceGetCpuAffinity &&
 	    nvml->nvmlDeviceGetCpuAffinity(gpu->handle, MOST_CPUS / WORD, cpus) == 0) {
+		char text[1024];
+
 		print_set(text, sizeof(text), cpus, MOST_CPUS);
 		device->cpus = gt_strings_add(machine->strings, text);
 	}
