@@ -197,12 +197,16 @@ static const char *path_at(const struct tree *tree, size_t place)
 	return gt_trace_text(tree->trace, device_at(tree, place)->path);
 }
 
+/* Of a path that are looked at: no machine has bridges so deep, but a damaged file may. */
+enum { MOST_PARTS = 32 };
+
 /* How many parts the paths of all these devices begin with: sorted, the first and the last have. */
 static size_t shared_parts(const struct tree *tree, size_t first, size_t end)
 {
 	size_t parts = 0;
 
-	while (share_part(path_at(tree, first), path_at(tree, end - 1), parts))
+	while (parts < MOST_PARTS &&
+	       share_part(path_at(tree, first), path_at(tree, end - 1), parts))
 		parts++;
 	return parts;
 }
@@ -233,7 +237,7 @@ static void add_bridge(const struct tree *tree, const char *path, size_t parts)
  * The devices from first to before end, which have so many parts of their paths in common: the
  * bridge where they part, if there are several, and what hangs on it.
  */
-// NOLINTNEXTLINE(misc-no-recursion): paths have less than 64 parts, and each call has one more
+// NOLINTNEXTLINE(misc-no-recursion): each call has more parts, MOST_PARTS at most
 static void add_branch(struct tree *tree, size_t first, size_t end, size_t known)
 {
 	const size_t parts = shared_parts(tree, first, end);
@@ -368,14 +372,20 @@ static void add_tree(const struct gt_trace *trace, struct gt_result *result)
 
 /* ---- GPUs and GPUs ---- */
 
-static void add_gpu(struct gt_result *result, const struct gt_trace *trace, gt_id row)
+/* GPUs of several machines are called by these as well. */
+static bool several_machines(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_pci_device, device, &trace->pci_devices)
+		if (device->host != trace->pci_devices.rows[0].host)
+			return true;
+	return false;
+}
+
+static void add_gpu(struct gt_result *result, const struct gt_trace *trace, gt_id row, bool hosts)
 {
 	const struct gt_pci_device *device = &trace->pci_devices.rows[row];
-	bool hosts = false;
 	char name[32];
 
-	gt_array_each(const struct gt_pci_device, other, &trace->pci_devices)
-		hosts = hosts || other->host != device->host;
 	gt_result_add_format(result, "%s%s%s", hosts ? gt_trace_text(trace, device->host) : "",
 	                     hosts ? " " : "", gpu_name(device, name, sizeof(name)));
 }
@@ -405,12 +415,14 @@ enum { MOST_PAIRS = 6 };
 
 static void add_pairs(const struct gt_trace *trace, struct gt_result *result)
 {
+	const bool hosts = several_machines(trace);
+
 	gt_result_begin(result, "pairs", pair_headings, GT_COUNT_OF(pair_headings));
 	if (trace->gpu_pairs.count > MOST_PAIRS)
 		gt_result_detail(result);
 	gt_array_each(const struct gt_gpu_pair, pair, &trace->gpu_pairs) {
-		add_gpu(result, trace, pair->from);
-		add_gpu(result, trace, pair->to);
+		add_gpu(result, trace, pair->from, hosts);
+		add_gpu(result, trace, pair->to, hosts);
 		add_over(result, pair);
 		gt_result_add_count_if(result, pair->nvlinks >= 0, pair->nvlinks);
 		gt_result_add_real(result, pair->nvlinks > 0 ? gt_topology_pair_rate(pair) : NAN);
@@ -422,15 +434,6 @@ static void add_pairs(const struct gt_trace *trace, struct gt_result *result)
 		add_status(result, pair->writing);
 		add_status(result, pair->atomics);
 	}
-}
-
-static const struct gt_gpu_pair *pair_of(const struct gt_trace *trace, gt_id one, gt_id other)
-{
-	gt_array_each(const struct gt_gpu_pair, pair, &trace->gpu_pairs)
-		if ((pair->from == one && pair->to == other) ||
-		    (pair->from == other && pair->to == one))
-			return pair;
-	return NULL;
 }
 
 /* The short words that nvidia-smi topo -m has for levels. */
@@ -460,32 +463,6 @@ static void add_connection(struct gt_result *result, const struct gt_gpu_pair *p
 		gt_result_add_unknown(result);
 }
 
-/* The GPU of that number in the machine of another one; GT_NONE: there is none. */
-static gt_id numbered(const struct gt_trace *trace, gt_string host, gt_code number)
-{
-	for (gt_id row = 0; row < trace->pci_devices.count; row++) {
-		const struct gt_pci_device *device = &trace->pci_devices.rows[row];
-
-		if (device->kind == GT_PCI_GPU && device->host == host && device->index == number)
-			return row;
-	}
-	return GT_NONE;
-}
-
-static void add_line(const struct gt_trace *trace, struct gt_result *result, gt_id row, int columns)
-{
-	add_gpu(result, trace, row);
-	for (int number = 0; number < columns; number++) {
-		const gt_id other = numbered(trace, trace->pci_devices.rows[row].host, number);
-
-		if (other == row)
-			gt_result_add_text(result, "self");
-		else
-			add_connection(result,
-			               other == GT_NONE ? NULL : pair_of(trace, row, other));
-	}
-}
-
 static int columns_of(const struct gt_trace *trace)
 {
 	int columns = 0;
@@ -496,23 +473,89 @@ static int columns_of(const struct gt_trace *trace)
 	return columns < MOST_COLUMNS ? columns : MOST_COLUMNS;
 }
 
-static void add_matrix(const struct gt_trace *trace, struct gt_result *result)
+/* A cell for each GPU and each number that a GPU of its machine can have. */
+struct matrix {
+	const struct gt_trace *trace;
+	const struct gt_gpu_pair **cells; /* by row of pci_devices and number; NULL: not known */
+	int columns;
+};
+
+static const struct gt_gpu_pair **cell_of(const struct matrix *matrix, gt_id row, gt_id other)
+{
+	const gt_code number = matrix->trace->pci_devices.rows[other].index;
+
+	return number >= 0 && number < matrix->columns
+	               ? &matrix->cells[(size_t)row * (size_t)matrix->columns + (size_t)number]
+	               : NULL;
+}
+
+static void set_cell(struct matrix *matrix, gt_id row, gt_id other, const struct gt_gpu_pair *pair)
+{
+	const struct gt_gpu_pair **cell = cell_of(matrix, row, other);
+
+	if (cell)
+		*cell = pair;
+}
+
+static void matrix_init(struct matrix *matrix, const struct gt_trace *trace)
 {
 	const int columns = columns_of(trace);
+	const size_t count = trace->pci_devices.count * (size_t)columns;
 
-	gt_result_begin(result, "matrix", matrix_headings, 1 + (size_t)columns);
-	gt_result_whole(result);
-	if (trace->gpu_pairs.count == 0)
-		return;
+	*matrix = (struct matrix){
+		.trace = trace,
+		.cells = gt_allocate(count * sizeof(*matrix->cells)),
+		.columns = columns,
+	};
+	for (size_t i = 0; i < count; i++)
+		matrix->cells[i] = NULL;
+	gt_array_each(const struct gt_gpu_pair, pair, &trace->gpu_pairs) {
+		set_cell(matrix, pair->from, pair->to, pair);
+		set_cell(matrix, pair->to, pair->from, pair);
+	}
+}
+
+static void add_line(const struct matrix *matrix, struct gt_result *result, gt_id row, bool hosts)
+{
+	const struct gt_gpu_pair **cells = &matrix->cells[(size_t)row * (size_t)matrix->columns];
+
+	add_gpu(result, matrix->trace, row, hosts);
+	for (int number = 0; number < matrix->columns; number++) {
+		if (matrix->trace->pci_devices.rows[row].index == number)
+			gt_result_add_text(result, "self");
+		else
+			add_connection(result, cells[number]);
+	}
+}
+
+static void add_lines(const struct matrix *matrix, struct gt_result *result)
+{
+	const struct gt_trace *trace = matrix->trace;
+	const bool hosts = several_machines(trace);
+
 	for (gt_id row = 0; row < trace->pci_devices.count; row++)
 		if (trace->pci_devices.rows[row].kind == GT_PCI_GPU &&
 		    trace->pci_devices.rows[row].index >= 0)
-			add_line(trace, result, row, columns);
-	gt_result_remark(
-		result, "In matrix NV and a number are so many NVLinks, straight or through "
+			add_line(matrix, result, row, hosts);
+}
+
+static void add_matrix(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct matrix matrix;
+
+	matrix_init(&matrix, trace);
+	gt_result_begin(result, "matrix", matrix_headings, 1 + (size_t)matrix.columns);
+	gt_result_whole(result);
+	if (trace->gpu_pairs.count > 0) {
+		add_lines(&matrix, result);
+		gt_result_remark(
+			result,
+			"In matrix NV and a number are so many NVLinks, straight or through "
 			"NVSwitches; without NVLink it has what the ways over PCIe have in common: "
 			"PIX one switch, PXB several, PHB the host bridge, NODE the NUMA node, SYS "
 			"only the link between processors.");
+	}
+	gt_array_free(matrix.cells);
 }
 
 static void add_nodes(const struct gt_trace *trace, struct gt_result *result)

@@ -12,6 +12,12 @@
  * its PCI address.
  */
 
+/*
+ * More than any machine has. What a damaged file has beyond is left out: reports look at each
+ * device of a machine beside each other.
+ */
+enum { MOST_NODES = 1024, MOST_DEVICES = 4096, MOST_PAIRS = 8192 };
+
 struct machine {
 	struct gt_trace *trace;
 	const struct gt_capture *capture;
@@ -33,7 +39,11 @@ static gt_string host_of(struct gt_trace *trace, const struct gt_capture *captur
 
 static void add_nodes(const struct machine *machine)
 {
-	gt_array_each(const struct gt_record_numa_node, raw, &machine->capture->raw_numa_nodes)
+	const size_t count = machine->capture->raw_numa_nodes.count;
+
+	for (size_t i = 0; i < count && i < MOST_NODES; i++) {
+		const struct gt_record_numa_node *raw = &machine->capture->raw_numa_nodes.rows[i];
+
 		*gt_array_push(&machine->trace->numa_nodes) = (struct gt_numa_node){
 			.host = machine->host,
 			.number = raw->number,
@@ -41,6 +51,7 @@ static void add_nodes(const struct machine *machine)
 			.memory_bytes = raw->memory_bytes,
 			.distances = text_of(machine, raw->distances),
 		};
+	}
 }
 
 /* In a machine of one node everything is near that. */
@@ -82,7 +93,10 @@ static gt_code told(uint32_t value_plus_one)
 
 static void add_devices(const struct machine *machine)
 {
-	gt_array_each(const struct gt_record_pci_device, raw, &machine->capture->raw_pci_devices) {
+	const size_t count = machine->capture->raw_pci_devices.count;
+
+	for (size_t i = 0; i < count && i < MOST_DEVICES; i++) {
+		const struct gt_record_pci_device *raw = &machine->capture->raw_pci_devices.rows[i];
 		const gt_string uuid = text_of(machine, raw->uuid);
 		const gt_string address = text_of(machine, raw->address);
 
@@ -123,7 +137,10 @@ static gt_id device_at(const struct machine *machine, gt_string address)
 /* A pair of which one is not there says nothing. */
 static void add_pairs(const struct machine *machine)
 {
-	gt_array_each(const struct gt_record_gpu_pair, raw, &machine->capture->raw_gpu_pairs) {
+	const size_t count = machine->capture->raw_gpu_pairs.count;
+
+	for (size_t i = 0; i < count && i < MOST_PAIRS; i++) {
+		const struct gt_record_gpu_pair *raw = &machine->capture->raw_gpu_pairs.rows[i];
 		const gt_id from = device_at(machine, text_of(machine, raw->from));
 		const gt_id to = device_at(machine, text_of(machine, raw->to));
 
