@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/declared_accesses.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "analysis/payload_text.h"
 
 /* What is read of one struct so far: bits of has. */
 enum { HAS_ADDRESS = 1, HAS_BYTES = 2, HAS_MODE = 4, HAS_ALL = 7 };
@@ -14,47 +13,20 @@ struct reading {
 	unsigned has;
 };
 
-/* Behind the string that begins at the quote; the end of the text where it is cut off. */
-static const char *skip_string(const char *at)
-{
-	for (at++; *at && *at != '"'; at++)
-		if (*at == '\\' && at[1])
-			at++;
-	return *at ? at + 1 : at;
-}
-
-/* A number, or one in quotes, as addresses are; false: it is none. */
-static bool read_number(const char *at, uint64_t *number)
-{
-	char *end;
-
-	if (*at == '"')
-		at++;
-	if (*at < '0' || *at > '9')
-		return false;
-	*number = strtoull(at, &end, 0);
-	return *end == '"' || *end == ',' || *end == '}' || *end == ']';
-}
-
-static bool is_key(const char *at, const char *end, const char *key)
-{
-	return (size_t)(end - at) == strlen(key) + 2 && memcmp(at + 1, key, strlen(key)) == 0;
-}
-
 /* What stands behind a key. */
-static void read_member(struct reading *reading, const char *key, const char *end)
+static void read_member(struct reading *reading, const struct gt_payload_text *text)
 {
 	uint64_t number;
 
-	if (!read_number(end + 1, &number))
+	if (!gt_payload_number(text, &number))
 		return;
-	if (is_key(key, end, "gputrace.address")) {
+	if (gt_payload_is(text, "gputrace.address")) {
 		reading->declared.address = number;
 		reading->has |= HAS_ADDRESS;
-	} else if (is_key(key, end, "gputrace.bytes")) {
+	} else if (gt_payload_is(text, "gputrace.bytes")) {
 		reading->declared.size_bytes = number;
 		reading->has |= HAS_BYTES;
-	} else if (is_key(key, end, "gputrace.mode")) {
+	} else if (gt_payload_is(text, "gputrace.mode")) {
 		reading->declared.mode = (uint32_t)(number & GT_DECLARED_BOTH);
 		reading->has |= HAS_MODE;
 	}
@@ -69,23 +41,26 @@ static bool is_whole(const struct reading *reading)
 
 size_t gt_declared_read(const char *text, struct gt_declared *list, size_t most)
 {
+	struct gt_payload_text payload = {text};
 	struct reading reading = {.has = 0};
 	size_t count = 0;
 
-	while (*text && count < most) {
-		if (*text == '"') {
-			const char *end = skip_string(text);
-
-			if (*end == ':')
-				read_member(&reading, text, end);
-			text = end;
-			continue;
-		}
-		if (*text == '}' && is_whole(&reading))
-			list[count++] = reading.declared;
-		if (*text == '{' || *text == '}')
+	while (count < most) {
+		switch (gt_payload_next(&payload)) {
+		case GT_PAYLOAD_END:
+			return count;
+		case GT_PAYLOAD_MEMBER:
+			read_member(&reading, &payload);
+			break;
+		case GT_PAYLOAD_CLOSES:
+			if (is_whole(&reading))
+				list[count++] = reading.declared;
 			reading = (struct reading){.has = 0};
-		text++;
+			break;
+		case GT_PAYLOAD_OPENS:
+			reading = (struct reading){.has = 0};
+			break;
+		}
 	}
 	return count;
 }

@@ -97,7 +97,7 @@ static void see_calls(struct gt_facts *facts)
 				facts->first_failed = call;
 		}
 		if (!amount || call->flags & GT_NESTED || call->function >= size ||
-		    !gt_timed(call->flags, call->start_ns, call->end_ns))
+		    !gt_is_figure(call->flags, call->start_ns, call->end_ns))
 			continue;
 		add(amount, (uint64_t)(call->end_ns - call->start_ns), 0);
 		if (amount->count == 1 || call->end_ns > amount->end_ns)

@@ -135,6 +135,13 @@ void gt_add_rounded(struct gt_result *result, double ns)
 		gt_result_add_count(result, llround(ns));
 }
 
+void gt_add_bytes(struct gt_result *result, double bytes)
+{
+	const bool known = fabs(bytes) < 9e18;
+
+	gt_result_add_count_if(result, known, known ? llround(bytes) : 0);
+}
+
 void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time)
 {
 	gt_result_add_count(result, time - trace->start_ns);

@@ -47,6 +47,9 @@ void gt_add_string(struct gt_result *result, const struct gt_trace *trace, gt_st
 /* A mean or deviation in whole nanoseconds; unknown when it is NAN. */
 void gt_add_rounded(struct gt_result *result, double ns);
 
+/* Bytes that are a mean or a sum; unknown when they are NAN or no count can hold them. */
+void gt_add_bytes(struct gt_result *result, double bytes);
+
 /* A moment as the recording counts it: nanoseconds since it began. */
 void gt_add_moment(struct gt_result *result, const struct gt_trace *trace, gt_time time);
 

@@ -31,6 +31,11 @@ void gt_result_release(struct gt_result *result)
 	gt_array_each(struct gt_remark, remark, &result->remarks)
 		gt_array_free(remark->text);
 	gt_array_release(&result->remarks);
+	gt_array_each(struct gt_chart, chart, &result->charts) {
+		gt_array_release(&chart->lines);
+		gt_array_release(&chart->points);
+	}
+	gt_array_release(&result->charts);
 	free_texts(result->texts.rows, result->texts.count);
 	gt_array_release(&result->texts);
 }
@@ -142,6 +147,7 @@ static enum content content_of(enum gt_unit unit)
 	case GT_UNIT_BINARY_BYTES:
 		return COUNT;
 	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_FLOP_PER_SECOND:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		return REAL;
@@ -222,6 +228,26 @@ void gt_result_add_format(struct gt_result *result, const char *fmt, ...)
 
 	*gt_array_push(&result->texts) = text;
 	gt_result_add_text(result, text);
+}
+
+const char *gt_result_keep(struct gt_result *result, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	char *text = format_text(fmt, args);
+	va_end(args);
+
+	*gt_array_push(&result->texts) = text;
+	return text;
+}
+
+struct gt_chart *gt_result_add_chart(struct gt_result *result)
+{
+	struct gt_chart *chart = gt_array_push(&result->charts);
+
+	*chart = (struct gt_chart){0};
+	return chart;
 }
 
 void gt_result_add_count(struct gt_result *result, int64_t count)

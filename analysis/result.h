@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/chart.h"
 #include "base/array.h"
 
 struct gt_error;
@@ -23,6 +24,7 @@ enum gt_unit {
 	GT_UNIT_BYTES,            /* integer */
 	GT_UNIT_BINARY_BYTES,     /* integer, of what hardware counts in powers of two */
 	GT_UNIT_BYTES_PER_SECOND, /* real */
+	GT_UNIT_FLOP_PER_SECOND,  /* real */
 	GT_UNIT_PERCENT,          /* real, 0 to 100 */
 	GT_UNIT_REAL,             /* real, no unit */
 };
@@ -86,7 +88,8 @@ struct gt_result {
 	const char *wrong; /* what the report did wrong first, NULL: nothing; constant */
 	gt_array(struct gt_section) sections;
 	gt_array(struct gt_remark) remarks;
-	gt_array(char *) texts; /* made with gt_result_add_format; owned */
+	gt_array(struct gt_chart) charts; /* for who draws them; most reports have none */
+	gt_array(char *) texts;           /* made with gt_result_add_format; owned */
 };
 
 void gt_result_init(struct gt_result *result);
@@ -124,6 +127,14 @@ void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top);
 void gt_result_add_text(struct gt_result *result, const char *text);
 __attribute__((format(printf, 2, 3))) void gt_result_add_format(struct gt_result *result,
                                                                 const char *fmt, ...);
+
+/* A text of the result's own, for what is no cell. */
+__attribute__((format(printf, 2, 3))) const char *gt_result_keep(struct gt_result *result,
+                                                                 const char *fmt, ...);
+
+/* A chart without lines and points; valid until the next one. */
+struct gt_chart *gt_result_add_chart(struct gt_result *result);
+
 void gt_result_add_count(struct gt_result *result, int64_t count);
 void gt_result_add_real(struct gt_result *result, double real); /* NAN: not known */
 void gt_result_add_unknown(struct gt_result *result);

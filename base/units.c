@@ -118,6 +118,15 @@ struct gt_figure gt_figure_rate(double bytes_per_second)
 	return scaled(bytes_per_second, scales);
 }
 
+struct gt_figure gt_figure_flops(double flop_per_second)
+{
+	static const struct scale scales[] = {{1, " FLOP/s"},     {1e3, " KFLOP/s"},
+	                                      {1e6, " MFLOP/s"},  {1e9, " GFLOP/s"},
+	                                      {1e12, " TFLOP/s"}, {0}};
+
+	return scaled(flop_per_second, scales);
+}
+
 struct gt_figure gt_figure_percent(double percent)
 {
 	/* A little is not nothing. */

@@ -32,6 +32,8 @@ static struct gt_figure figure_of(const struct gt_cell *cell)
 		return gt_figure_binary(cell->count);
 	case GT_UNIT_BYTES_PER_SECOND:
 		return gt_figure_rate(cell->real);
+	case GT_UNIT_FLOP_PER_SECOND:
+		return gt_figure_flops(cell->real);
 	case GT_UNIT_PERCENT:
 		return gt_figure_percent(cell->real);
 	case GT_UNIT_REAL:
@@ -44,7 +46,8 @@ static struct gt_figure figure_of(const struct gt_cell *cell)
 
 static bool is_real(enum gt_unit unit)
 {
-	return unit == GT_UNIT_BYTES_PER_SECOND || unit == GT_UNIT_PERCENT || unit == GT_UNIT_REAL;
+	return unit == GT_UNIT_BYTES_PER_SECOND || unit == GT_UNIT_FLOP_PER_SECOND ||
+	       unit == GT_UNIT_PERCENT || unit == GT_UNIT_REAL;
 }
 
 static bool is_unknown(const struct gt_cell *cell)

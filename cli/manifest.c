@@ -78,6 +78,7 @@ void gt_manifest_init(struct gt_manifest *manifest, char *const *command)
 	manifest->folder = copy_text(getcwd(text, sizeof(text)) ? text : "");
 	manifest->host = copy_text(gethostname(text, sizeof(text)) == 0 ? text : "");
 	manifest->boot_id = first_line("/proc/sys/kernel/random/boot_id");
+	manifest->calibration = copy_text("");
 	for (; *command; command++)
 		*gt_array_push(&manifest->command) = copy_text(*command);
 	manifest->start = gt_instant_now();
@@ -89,6 +90,7 @@ void gt_manifest_release(struct gt_manifest *manifest)
 	free(manifest->folder);
 	free(manifest->host);
 	free(manifest->boot_id);
+	free(manifest->calibration);
 	for (size_t i = 0; i < manifest->command.count; i++)
 		free(manifest->command.rows[i]);
 	gt_array_release(&manifest->command);
@@ -104,6 +106,12 @@ void gt_manifest_add_setting(struct gt_manifest *manifest, const char *name, con
 {
 	*gt_array_push(&manifest->settings) =
 		(struct gt_setting){copy_text(name), copy_text(value)};
+}
+
+void gt_manifest_set_calibration(struct gt_manifest *manifest, const char *name)
+{
+	free(manifest->calibration);
+	manifest->calibration = copy_text(name);
 }
 
 static json_t *json_of_instant(const struct gt_instant *instant)
@@ -153,6 +161,8 @@ static json_t *json_of_manifest(const struct gt_manifest *manifest)
 	(void)json_object_set_new(root, "folder", gt_json_text(manifest->folder));
 	(void)json_object_set_new(root, "host", gt_json_text(manifest->host));
 	(void)json_object_set_new(root, "boot_id", gt_json_text(manifest->boot_id));
+	if (*manifest->calibration)
+		(void)json_object_set_new(root, "calibration", gt_json_text(manifest->calibration));
 	(void)json_object_set_new(root, "start", json_of_instant(&manifest->start));
 	(void)json_object_set_new(root, "end",
 	                          manifest->ended ? json_of_instant(&manifest->end) : json_null());
@@ -275,6 +285,7 @@ static void get_manifest(struct gt_manifest *manifest, const json_t *root)
 		.folder = get_text(root, "folder"),
 		.host = get_text(root, "host"),
 		.boot_id = get_text(root, "boot_id"),
+		.calibration = get_text(root, "calibration"),
 		.start = get_instant(root, "start"),
 		.end = get_instant(root, "end"),
 	};

@@ -30,7 +30,8 @@ struct gt_manifest {
 	char *tool_version;
 	char *folder; /* in which the program was started */
 	char *host;
-	char *boot_id; /* tells machines and their boots apart */
+	char *boot_id;     /* tells machines and their boots apart */
+	char *calibration; /* its file of ceilings in the folder; "": it has none */
 	gt_array(char *) command;
 	gt_array(struct gt_setting) settings; /* in force for the injection library */
 	struct gt_instant start;
@@ -57,6 +58,9 @@ void gt_manifest_release(struct gt_manifest *manifest);
 
 /* Copies both. */
 void gt_manifest_add_setting(struct gt_manifest *manifest, const char *name, const char *value);
+
+/* Copies the name of its file of ceilings. */
+void gt_manifest_set_calibration(struct gt_manifest *manifest, const char *name);
 
 /*
  * Writes it into a recording's folder, under a temporary name first: the first time as the first

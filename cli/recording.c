@@ -164,12 +164,19 @@ static bool is_manifest(const char *name)
 	        gt_has_suffix(name, ".partial"));
 }
 
+/* HOST-PID.calibration, or the temporary name of one. */
+static bool is_calibration(const char *name)
+{
+	return gt_has_suffix(name, GT_CALIBRATION_SUFFIX) ||
+	       (strstr(name, GT_CALIBRATION_SUFFIX ".") && gt_has_suffix(name, ".partial"));
+}
+
 /* What is in a recording before there is a capture, and stays without one. */
 static bool is_beside(const char *name)
 {
 	return is_manifest(name) || gt_has_suffix(name, GT_ROLL_SUFFIX) ||
 	       gt_has_suffix(name, GT_NOTES_SUFFIX) || gt_has_suffix(name, GT_TOPOLOGY_SUFFIX) ||
-	       strcmp(name, GT_PYTHON_ARCHIVE) == 0 ||
+	       is_calibration(name) || strcmp(name, GT_PYTHON_ARCHIVE) == 0 ||
 	       (strncmp(name, GT_PYTHON_ARCHIVE ".", sizeof(GT_PYTHON_ARCHIVE)) == 0 &&
 	        gt_has_suffix(name, ".partial"));
 }

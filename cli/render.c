@@ -170,6 +170,16 @@ static int check_column(const struct gt_rendering *rendering, const struct gt_na
 	return 0;
 }
 
+static int check_charts(const struct gt_named_result *results, size_t count, struct gt_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (results[i].result->charts.count > 0)
+			return 0;
+	return gt_fail(err, EINVAL,
+	               "there is no picture of this to write; gputrace report roofline -o x.svg "
+	               "writes one, of each GPU of a recording");
+}
+
 int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, struct gt_error *err)
 {
@@ -186,7 +196,7 @@ int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_
 	for (size_t i = 0; sections && i < sections->count; i++)
 		if (!has_section(results, count, sections->texts[i]))
 			return unknown_section(results, count, sections->texts[i], err);
-	return 0;
+	return rendering->style == GT_STYLE_SVG ? check_charts(results, count, err) : 0;
 }
 
 int gt_render(const struct gt_rendering *rendering, const struct gt_named_result *results,
@@ -205,6 +215,9 @@ int gt_render(const struct gt_rendering *rendering, const struct gt_named_result
 		break;
 	case GT_STYLE_CSV:
 		gt_render_csv(rendering, results, count, out);
+		break;
+	case GT_STYLE_SVG:
+		gt_render_svg(results, count, out);
 		break;
 	}
 	return 0;

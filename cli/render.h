@@ -15,9 +15,10 @@ struct gt_sort;
 
 /*
  * What reports found, written down: as aligned text with scaled units for people, or as JSON
- * or CSV with raw values for programs. The only place where a result becomes characters.
+ * or CSV with raw values for programs, or as a picture, SVG, of the charts that they have. The only
+ * place where a result becomes characters.
  */
-enum gt_style { GT_STYLE_TEXT, GT_STYLE_JSON, GT_STYLE_CSV };
+enum gt_style { GT_STYLE_TEXT, GT_STYLE_JSON, GT_STYLE_CSV, GT_STYLE_SVG };
 
 /*
  * No limit of rows was asked for: JSON and CSV have all, text the first GT_ROWS_SHOWN of a section,
@@ -51,8 +52,8 @@ bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_se
 uint64_t gt_rendering_limit(const struct gt_rendering *rendering, const struct gt_section *section);
 
 /*
- * Fails with -EINVAL when sort names a column that no section which is shown has, or sections one
- * that no result has.
+ * Fails with -EINVAL when sort names a column that no section which is shown has, sections one
+ * that no result has, and where a picture is wanted and no result has one.
  */
 int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, struct gt_error *err);
@@ -84,6 +85,9 @@ void gt_render_json(const struct gt_rendering *rendering, const struct gt_named_
                     size_t count, FILE *out);
 void gt_render_csv(const struct gt_rendering *rendering, const struct gt_named_result *results,
                    size_t count, FILE *out);
+
+/* All charts, one below the other. Readers who prefer it dark see it dark. */
+void gt_render_svg(const struct gt_named_result *results, size_t count, FILE *out);
 
 /* One section alone, with its header. */
 void gt_render_csv_section(const struct gt_rendering *rendering, const struct gt_section *section,

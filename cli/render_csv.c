@@ -40,6 +40,7 @@ static void write_cell(const struct gt_cell *cell, FILE *out)
 		fprintf(out, "%" PRId64, cell->count);
 		return;
 	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_FLOP_PER_SECOND:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		if (isfinite(cell->real))

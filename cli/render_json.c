@@ -23,6 +23,7 @@ static json_t *json_of_cell(const struct gt_cell *cell)
 	case GT_UNIT_BINARY_BYTES:
 		return json_integer(cell->count);
 	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_FLOP_PER_SECOND:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		return isfinite(cell->real) ? json_real(cell->real) : json_null();

@@ -30,6 +30,7 @@ struct unit_suffix {
 
 static const struct unit_suffix suffixes[] = {
 	{"_bytes_per_second", "rate"},
+	{"_flop_per_second", "flops"},
 	{"_bytes", "size"},
 	{"_percent", "share"},
 	{"_ns", "time"},
@@ -128,6 +129,7 @@ static int compare_values(const struct gt_cell *a, const struct gt_cell *b)
 	case GT_UNIT_BINARY_BYTES:
 		return (a->count > b->count) - (a->count < b->count);
 	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_FLOP_PER_SECOND:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		return compare_numbers(a->real, b->real);

@@ -60,6 +60,8 @@ int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct 
 		*style = GT_STYLE_JSON;
 	else if (args->csv || is_named(args, ".csv"))
 		*style = GT_STYLE_CSV;
+	else if (is_named(args, ".svg"))
+		*style = GT_STYLE_SVG;
 	else
 		*style = GT_STYLE_TEXT;
 	return *style == GT_STYLE_TEXT ? check_name(args->output, err) : 0;

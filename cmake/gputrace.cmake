@@ -71,13 +71,18 @@ function(gputrace_folder name)
   target_link_libraries(gputrace_${name} PUBLIC ${arg_LIBRARIES})
 endfunction()
 
+# gputrace_find_nvcc(): sets GPUTRACE_NVCC where there is one.
+function(gputrace_find_nvcc)
+  get_filename_component(cuda_root "${GPUTRACE_CUDA_INCLUDE}" DIRECTORY)
+  find_program(GPUTRACE_NVCC nvcc HINTS ${cuda_root}/bin $ENV{CUDA_HOME}/bin PATHS /usr/local/cuda/bin)
+endfunction()
+
 # gputrace_cuda_programs(TARGET [ALL] NAMES NAME... FOLDER DIR [DEPENDS FILE...] FLAGS FLAG...): the
 # target builds NAME.cu of this folder as DIR/NAME, by nvcc itself: CMake's own CUDA language would make
 # the toolkit a condition of configuring anything at all. Without nvcc there is no such target.
 function(gputrace_cuda_programs target)
   cmake_parse_arguments(arg "ALL" "FOLDER" "NAMES;DEPENDS;FLAGS" ${ARGN})
-  get_filename_component(cuda_root "${GPUTRACE_CUDA_INCLUDE}" DIRECTORY)
-  find_program(GPUTRACE_NVCC nvcc HINTS ${cuda_root}/bin $ENV{CUDA_HOME}/bin PATHS /usr/local/cuda/bin)
+  gputrace_find_nvcc()
   if(NOT GPUTRACE_NVCC)
     message(STATUS "nvcc was not found: no target ${target}")
     return()
@@ -98,15 +103,13 @@ function(gputrace_cuda_programs target)
   add_custom_target(${target} ${all} DEPENDS ${programs})
 endfunction()
 
+include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
+
 # gputrace_embed(HEADER VARIABLE FILE): a header with the file's bytes, and a zero, as an array of
 # char, made anew when the file changes.
 function(gputrace_embed header variable file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-  file(READ ${file} bytes HEX)
-  string(REGEX REPLACE "(..)" "0x\\1, " bytes "${bytes}")
-  string(REGEX REPLACE "((0x.., ){16})" "\\1\n" bytes "${bytes}")
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${header}
-    CONTENT "static const char ${variable}[] = {\n${bytes}0};\n")
+  gputrace_write_array(${PROJECT_BINARY_DIR}/generated/${header} ${variable} ${file})
 endfunction()
 
 # gputrace_without_tls(NAME LIBRARY): a target that stands in for what a static libmicrohttpd calls

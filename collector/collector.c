@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/strings.h"
 #include "base/watch.h"
+#include "collector/calibrations.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
 #include "format/recording.h"
@@ -136,6 +137,16 @@ static void add_machine(struct gt_collection *collection, const struct place *fo
 	machine->name = strrchr(machine->path, '/') + 1;
 }
 
+/* One that cannot be read is noted, too. */
+static void add_calibrations(struct gt_collection *collection, const struct place *folder,
+                             const char *name)
+{
+	struct gt_error why = {0};
+
+	if (gt_calibrations_read(&collection->calibrations, folder->fd, name, &why) < 0)
+		gt_collection_note(collection, GT_NONE, "calibration", "%s", why.text);
+}
+
 /* By name; the capture itself before what its arena stands for. */
 static int by_name(const void *a, const void *b)
 {
@@ -199,6 +210,8 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 			gt_left_notes_read(&collection->left_notes, folder.fd, entry->d_name);
 		else if (gt_has_suffix(entry->d_name, GT_TOPOLOGY_SUFFIX))
 			add_machine(collection, &folder, entry->d_name);
+		else if (gt_has_suffix(entry->d_name, GT_CALIBRATION_SUFFIX))
+			add_calibrations(collection, &folder, entry->d_name);
 	}
 	closedir(dir);
 	join_arenas(collection);
@@ -300,6 +313,7 @@ static void release(struct gt_collection *collection)
 	gt_array_release(&collection->machines);
 	gt_array_release(&collection->rolls);
 	gt_left_notes_release(&collection->left_notes);
+	gt_calibrations_release(&collection->calibrations);
 }
 
 int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt_watch *watch,

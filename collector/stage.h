@@ -11,6 +11,7 @@
 #include "format/recording.h"
 #include "format/records.h"
 #include "format/roll.h"
+#include "model/calibration.h"
 #include "model/known.h"
 #include "model/trace.h"
 
@@ -98,6 +99,7 @@ struct gt_collection {
 	gt_array(struct gt_host_roll) rolls;  /* that say something */
 	gt_array(struct gt_capture) machines; /* HOST.topology: of no process */
 	struct gt_left_notes left_notes;
+	struct gt_calibrations calibrations; /* that lie in the recording */
 };
 
 /* One step from captures to a trace. To add one: see stages.def. */

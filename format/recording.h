@@ -10,15 +10,16 @@ struct gt_error;
 
 /* Files of a recording folder: their names, and reading and writing them whole. */
 
-#define GT_RECORDING_SUFFIX ".gputrace"
-#define GT_CAPTURE_SUFFIX   ".capture"
-#define GT_ARENA_SUFFIX     ".arena"
-#define GT_NOTES_SUFFIX     ".notes"    /* HOST-PID.notes: see collector/stages/notes.c */
-#define GT_TOPOLOGY_SUFFIX  ".topology" /* HOST.topology: see collector/stages/topology.c */
-#define GT_MODULES_FOLDER   "modules"   /* in it, of kept modules, each by its content's hash */
-#define GT_CUBIN_SUFFIX     ".cubin"
-#define GT_MANIFEST_STEM    "manifest."     /* of every run's manifest: manifest.2.json, ... */
-#define GT_MANIFEST_NAME    "manifest.json" /* of the first run */
+#define GT_RECORDING_SUFFIX   ".gputrace"
+#define GT_CAPTURE_SUFFIX     ".capture"
+#define GT_ARENA_SUFFIX       ".arena"
+#define GT_NOTES_SUFFIX       ".notes"       /* HOST-PID.notes: see collector/stages/notes.c */
+#define GT_CALIBRATION_SUFFIX ".calibration" /* HOST-PID.calibration: collector/stages/ceilings.c */
+#define GT_TOPOLOGY_SUFFIX    ".topology"    /* HOST.topology: see collector/stages/topology.c */
+#define GT_MODULES_FOLDER     "modules" /* in it, of kept modules, each by its content's hash */
+#define GT_CUBIN_SUFFIX       ".cubin"
+#define GT_MANIFEST_STEM      "manifest."     /* of every run's manifest: manifest.2.json, ... */
+#define GT_MANIFEST_NAME      "manifest.json" /* of the first run */
 
 /*
  * Opens a file as openat() does, close-on-exec, but never waits and never touches what is no

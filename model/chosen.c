@@ -340,11 +340,21 @@ static bool counter_stays(const struct cut *cut, const struct gt_counter *counte
 }
 
 /* What was measured of a launch goes where the launch goes. */
+static bool profiled_launch_stays(const struct cut *cut,
+                                  const struct gt_profiled_launch *profiled_launch, size_t row)
+{
+	(void)row;
+	return is_kept(cut, GT_TABLE_processes, profiled_launch->process) &&
+	       is_kept(cut, GT_TABLE_kernels, profiled_launch->kernel) &&
+	       is_kept(cut, GT_TABLE_graph_launches, profiled_launch->graph_launch);
+}
+
 static bool kernel_counter_stays(const struct cut *cut,
                                  const struct gt_kernel_counter *kernel_counter, size_t row)
 {
 	(void)row;
-	return is_kept(cut, GT_TABLE_kernels, kernel_counter->kernel);
+	return is_kept(cut, GT_TABLE_kernels, kernel_counter->kernel) &&
+	       is_kept(cut, GT_TABLE_profiled_launches, kernel_counter->launch);
 }
 
 /* What has no time is 0 there, and no recording goes back to when the machine was started. */

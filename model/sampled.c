@@ -188,6 +188,107 @@ void gt_sampled_list_init(struct gt_sampled_list *list, const struct gt_trace *t
 		place_all(list, trace);
 }
 
+/* What of one GPU runs at the time of a sample. */
+struct sweep {
+	const struct gt_sampled_groups *groups;
+	gt_id device;
+	struct gt_activity_walk walk;
+	struct gt_activity next;              /* of the GPU, that has not begun yet */
+	bool ended;                           /* there is none */
+	gt_array(struct gt_activity) running; /* in order of their start */
+};
+
+static void sweep_next(struct sweep *sweep)
+{
+	do {
+		sweep->ended = gt_activity_next(&sweep->walk, &sweep->next) == 0;
+	} while (!sweep->ended && (sweep->next.device != sweep->device ||
+	                           sweep->next.end_ns <= sweep->next.start_ns));
+}
+
+/* Leaves in running what runs at any moment from start to end; samples come in order. */
+static void sweep_to(struct sweep *sweep, gt_time start_ns, gt_time end_ns)
+{
+	size_t kept = 0;
+
+	gt_array_each(const struct gt_activity, activity, &sweep->running)
+		if (activity->end_ns > start_ns)
+			sweep->running.rows[kept++] = *activity;
+	sweep->running.count = kept;
+	while (!sweep->ended && sweep->next.start_ns < end_ns) {
+		if (sweep->next.end_ns > start_ns)
+			*gt_array_push(&sweep->running) = sweep->next;
+		sweep_next(sweep);
+	}
+}
+
+static gt_id group_of(const struct sweep *sweep, const struct gt_activity *activity)
+{
+	return activity->type == GT_ACTIVITY_KERNEL ? sweep->groups->of_kernel[activity->row]
+	                                            : GT_NONE;
+}
+
+gt_id gt_sampled_common(const struct gt_sampled_groups *groups, gt_id a, gt_id b)
+{
+	while (a != b && a != GT_NONE && b != GT_NONE) {
+		gt_id *inner = a > b ? &a : &b;
+
+		*inner = groups->outer ? groups->outer[*inner] : GT_NONE;
+	}
+	return a == b ? a : GT_NONE;
+}
+
+static struct gt_sampled_owner owner_at(const struct sweep *sweep, gt_time start_ns, gt_time end_ns)
+{
+	struct gt_sampled_owner owner = {.group = GT_NONE};
+	gt_time until_ns = start_ns;
+
+	gt_array_each(const struct gt_activity, activity, &sweep->running) {
+		const gt_id group = group_of(sweep, activity);
+		const gt_time from_ns =
+			activity->start_ns > until_ns ? activity->start_ns : until_ns;
+		const gt_time to_ns = activity->end_ns < end_ns ? activity->end_ns : end_ns;
+
+		owner.group = activity == sweep->running.rows
+		                      ? group
+		                      : gt_sampled_common(sweep->groups, owner.group, group);
+		owner.work_ns +=
+			(double)(to_ns -
+		                 (activity->start_ns > start_ns ? activity->start_ns : start_ns));
+		if (to_ns > from_ns) {
+			owner.busy_ns += (double)(to_ns - from_ns);
+			until_ns = to_ns;
+		}
+	}
+	if (owner.group == GT_NONE)
+		owner.busy_ns = owner.work_ns = 0;
+	return owner;
+}
+
+struct gt_sampled_owner *gt_sampled_owners(const struct gt_sampled *sampled,
+                                           const struct gt_trace *trace,
+                                           const struct gt_sampled_groups *groups)
+{
+	const struct gt_series *series = sampled->series;
+	struct gt_sampled_owner *owners = gt_allocate(series->count * sizeof(*owners));
+	struct sweep sweep = {.groups = groups, .device = sampled->span->device};
+
+	gt_activity_walk_init_whole(&sweep.walk, trace);
+	sweep_next(&sweep);
+	for (size_t i = 0; i < series->count; i++) {
+		const gt_time start_ns = series->times_ns[i];
+		const gt_time end_ns = start_ns + (gt_time)gt_sampled_length(sampled, i);
+
+		owners[i] = (struct gt_sampled_owner){.group = GT_NONE};
+		if (sampled->places[i] == GT_SAMPLED_GAP || end_ns <= start_ns)
+			continue;
+		sweep_to(&sweep, start_ns, end_ns);
+		owners[i] = owner_at(&sweep, start_ns, end_ns);
+	}
+	gt_array_release(&sweep.running);
+	return owners;
+}
+
 void gt_sampled_list_release(struct gt_sampled_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {

@@ -46,6 +46,33 @@ void gt_sampled_list_release(struct gt_sampled_list *list);
 const struct gt_sampled *gt_sampled_of(const struct gt_sampled_list *list,
                                        const struct gt_counter *counter);
 
+/*
+ * What kernels are sorted into: groups, which may lie in one another, as NVTX ranges do. What is
+ * around a group has a smaller number than it.
+ */
+struct gt_sampled_groups {
+	const gt_id *of_kernel; /* by row of kernels; GT_NONE: it is in none */
+	const gt_id *outer; /* by group: the one around it, GT_NONE: none; NULL: no group has one */
+};
+
+/* The innermost group that both lie in, or both are; GT_NONE: there is none. */
+gt_id gt_sampled_common(const struct gt_sampled_groups *groups, gt_id a, gt_id b);
+
+/* Whose a sample is where one group may have run several things in it. */
+struct gt_sampled_owner {
+	gt_id group;    /* the innermost that all lies in that ran in the sample; GT_NONE: none */
+	double busy_ns; /* of the sample something of that ran */
+	double work_ns; /* the same, what ran beside each other counting in full */
+};
+
+/*
+ * The owner of each sample: a sample in which anything else than kernels of one group ran, or
+ * nothing did, is nobody's. The caller frees them with gt_array_free. The trace is that of the list.
+ */
+struct gt_sampled_owner *gt_sampled_owners(const struct gt_sampled *sampled,
+                                           const struct gt_trace *trace,
+                                           const struct gt_sampled_groups *groups);
+
 /* Nanoseconds that a sample lasts; 0 where that is not known. */
 double gt_sampled_length(const struct gt_sampled *sampled, size_t sample);
 

@@ -81,6 +81,7 @@ struct tally {
 	struct activity_of_thread *threads; /* and one more for calls of no known thread */
 	uint64_t not_ready;
 	uint64_t nested;
+	uint64_t profiled;
 	uint64_t unfinished;
 };
 
@@ -153,6 +154,10 @@ static void count_calls(struct tally *tally)
 	gt_array_each(const struct gt_api_call, call, &tally->trace->api_calls) {
 		const size_t function = function_of(tally, call);
 
+		if (call->flags & GT_PROFILED) {
+			tally->profiled++;
+			continue;
+		}
 		if (!gt_timed(call->flags, call->start_ns, call->end_ns)) {
 			tally->functions[function].unfinished++;
 			tally->unfinished++;
@@ -167,7 +172,7 @@ static void count_calls(struct tally *tally)
 	}
 	gt_groups_begin(&tally->durations);
 	gt_array_each(const struct gt_api_call, call, &tally->trace->api_calls)
-		if (gt_timed(call->flags, call->start_ns, call->end_ns))
+		if (gt_is_figure(call->flags, call->start_ns, call->end_ns))
 			gt_groups_add(&tally->durations, function_of(tally, call),
 			              call->end_ns - call->start_ns);
 }
@@ -280,6 +285,12 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 			result,
 			"%s queries returned \"not ready\", which is an answer and no error.",
 			gt_grouped(tally->not_ready).text);
+	if (tally->profiled)
+		gt_result_remark(
+			result,
+			"%s launches were held up for their counters (run --kernel-counters) and are "
+			"in no time.",
+			gt_grouped(tally->profiled).text);
 	if (tally->unfinished)
 		gt_result_remark(
 			result,

@@ -8,6 +8,7 @@
 #include "analysis/figures.h"
 #include "analysis/kernel_groups.h"
 #include "analysis/parameter.h"
+#include "analysis/profiled.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
@@ -408,11 +409,16 @@ static void add_remarks(struct gt_result *result, const struct tally *tally, boo
 		"l2_hit_percent";
 	bool all = true;
 
-	remark_notes(result, tally->trace, tally->sampled.count == 0);
+	remark_notes(result, tally->trace,
+	             tally->sampled.count + tally->trace->profiled_launches.count == 0);
+	if (tally->sampled.count == 0 && tally->trace->profiled_launches.count > 0)
+		return;
 	if (tally->sampled.count == 0) {
 		if (!gt_result_says_why_empty(result))
 			gt_result_remark_empty(result, "No hardware counters were recorded: "
-			                               "gputrace run --counters samples them.");
+			                               "gputrace run --counters samples them, "
+			                               "run --kernel-counters reads them of "
+			                               "single launches.");
 		return;
 	}
 	for (size_t role = 0; role < ROLES; role++)
@@ -445,7 +451,9 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_result_begin(result, "coverage", coverage_headings, GT_COUNT_OF(coverage_headings));
 	if (!view->by_work)
 		add_coverage(result, &tally);
+	gt_add_profiled(result, view->trace, &tally.groups);
 	add_remarks(result, &tally, view->by_work && tally.sampled.count > 0);
+	gt_remark_profiled(result, view->trace);
 	tally_release(&tally);
 	return 0;
 }

@@ -204,6 +204,7 @@ struct tally {
 	size_t use_count;
 	uint64_t total_ns;
 	uint64_t unfinished;
+	uint64_t profiled;
 };
 
 static struct use *use_of(const struct tally *tally, const struct gt_kernel *kernel)
@@ -309,8 +310,10 @@ static void count_kernel(struct tally *tally, const struct gt_kernel *kernel)
 static void count_kernels(struct tally *tally)
 {
 	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
-		if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns)) {
+		if (gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns)) {
 			count_kernel(tally, kernel);
+		} else if (kernel->flags & GT_PROFILED) {
+			tally->profiled++;
 		} else {
 			tally->unfinished++;
 			tally->unfinished_of[gt_kernel_group_of(&tally->groups, kernel)]++;
@@ -322,7 +325,7 @@ static void count_kernels(struct tally *tally)
 		const size_t group = gt_kernel_group_of(&tally->groups, kernel);
 		const int64_t duration_ns = kernel->end_ns - kernel->start_ns;
 
-		if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+		if (!gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		gt_groups_add(&tally->durations, group, duration_ns);
 		if (!is_first(tally, kernel))
@@ -372,7 +375,7 @@ static void count_shapes(const struct tally *tally, struct group_row *rows)
 		const size_t before = gt_index_count(seen);
 
 		if (kernel->shape < shapes &&
-		    gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+		    gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
 			rows[group].shapes += gt_index_add(seen, key) == before;
 	}
 	gt_index_free(seen);
@@ -589,6 +592,12 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 			"%s of %s kernels have no end time and are in no time: they ran or were "
 			"queued when their process ended.",
 			gt_grouped(tally->unfinished).text, gt_grouped(kernels).text);
+	if (tally->profiled)
+		gt_result_remark(
+			result,
+			"%s of %s kernels were run several times for their counters (run "
+			"--kernel-counters) and are in no time; report counters has what was counted.",
+			gt_grouped(tally->profiled).text, gt_grouped(kernels).text);
 	remark_slowed(tally, result);
 	gt_result_remark_on(result, "total_ns",
 	                    "Times are CUPTI's, from the first block's start to the last block's "

@@ -151,7 +151,7 @@ static void see_kernels(struct tally *tally)
 		}
 		tally->uses[function].kernels++;
 		tally->uses[function].shape = kernel->shape;
-		if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+		if (gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
 			tally->uses[function].kernel_ns +=
 				(uint64_t)(kernel->end_ns - kernel->start_ns);
 	}

@@ -95,7 +95,7 @@ struct tally {
 
 static bool is_timed(const struct gt_kernel *kernel)
 {
-	return gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns);
+	return gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns);
 }
 
 static size_t shape_of(const struct tally *tally, const struct gt_kernel *kernel)

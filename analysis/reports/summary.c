@@ -320,7 +320,7 @@ static void add_top_kernels(const struct gt_trace *trace, struct gt_result *resu
 	for (size_t i = 0; i < functions.count; i++)
 		totals[i].name = functions.names[i];
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
-		if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+		if (gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
 			count(&totals[gt_function_of(&functions, kernel->shape)], kernel->start_ns,
 			      kernel->end_ns, 0);
 	gt_result_begin(result, "top_kernels", top_kernel_headings,
@@ -340,7 +340,7 @@ static void add_top_api_calls(const struct gt_trace *trace, struct gt_result *re
 	for (size_t i = 1; i < size; i++)
 		totals[i].name = gt_trace_text(trace, (gt_string)i);
 	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
-		if (gt_timed(call->flags, call->start_ns, call->end_ns))
+		if (gt_is_figure(call->flags, call->start_ns, call->end_ns))
 			count(&totals[call->function < size ? call->function : 0], call->start_ns,
 			      call->end_ns, 0);
 	gt_result_begin(result, "top_api_calls", top_api_headings, GT_COUNT_OF(top_api_headings));

@@ -441,13 +441,13 @@ static bool ends_with_ledger(const struct answers *answers, enum gt_style style)
 
 /*
  * A ledger that is not clean is shown with every result: as a remark in each report of JSON,
- * once at the end of text, and on standard error with CSV, which has no place for it.
+ * once at the end of text, and on standard error with CSV and pictures, which have no place for it.
  */
 static void add_ledger(const char *sentence, enum gt_style style, struct answers *answers)
 {
 	const size_t count = answers->list.count;
 
-	if (style == GT_STYLE_CSV) {
+	if (style == GT_STYLE_CSV || style == GT_STYLE_SVG) {
 		gt_say("%s", sentence);
 		return;
 	}

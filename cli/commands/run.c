@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "base/parse.h"
 #include "base/path.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -27,6 +29,7 @@
 #include "cli/progress.h"
 #include "cli/reading.h"
 #include "cli/recording.h"
+#include "cli/run/calibration.h"
 #include "cli/run/claim.h"
 #include "cli/run/environment.h"
 #include "cli/run/library.h"
@@ -65,7 +68,11 @@ struct args {
 	uint64_t telemetry_ns;          /* 0: not given */
 	const char *counters;
 	uint64_t counter_interval_ns; /* 0: not given */
-	uint64_t buffer_bytes;        /* 0: not given */
+	const char *kernel_counters;
+	const char *kernels;
+	const char *launches;
+	const char *range;
+	uint64_t buffer_bytes; /* 0: not given */
 	bool hazards;
 	bool numa;
 	bool keep_modules;
@@ -136,6 +143,20 @@ static const struct gt_option options[] = {
 		"program down and need the right to read them. Alone: default"),
 	OPT_DURATION("counter-interval", 0, struct args, counter_interval_ns, "TIME", 20000,
                      10000000, "With --counters: sample this often, 20us to 10ms; default 100us"),
+	OPT_MAYBE(
+		"kernel-counters", 0, struct args, kernel_counters, "SET",
+		"Read hardware counters of single launches, which are run several times for that: a "
+		"set (default, memory, compute, occupancy, flops, all), counters or CUPTI's metrics, "
+		"commas between several. Times of these launches count in no figure. Alone: default"),
+	OPT_TEXT("kernels", 0, struct args, kernels, "REGEX",
+                 "With --kernel-counters: of kernels alone whose names match this extended regular "
+                 "expression, as the compiler mangled them"),
+	OPT_TEXT("launches", 0, struct args, launches, "FIRST:COUNT",
+                 "With --kernel-counters: COUNT launches of those that are chosen, from the FIRST on, "
+                 "in each process; default 1:100"),
+	OPT_TEXT("range", 0, struct args, range, "NAME",
+                 "With --kernel-counters: launches alone that are made while a range of NVTX of this "
+                 "name is open on any thread"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
                      3600000000000,
                      "Fetch finished records from CUPTI this often, 1ms to 1h; default 100ms"),
@@ -423,9 +444,82 @@ static int set_cupti(struct gt_environment *environment, const char *cupti, stru
 	return 0;
 }
 
+/* FIRST:COUNT, both from 1 on. */
+static int set_launches(struct gt_environment *environment, const char *text, struct gt_error *err)
+{
+	const char *colon = strchr(text, ':');
+	char first[32] = "";
+	uint64_t value = 0;
+
+	if (colon && (size_t)(colon - text) < sizeof(first))
+		memcpy(first, text, (size_t)(colon - text));
+	if (!colon || gt_parse_count(first, &value) < 0 || value == 0 ||
+	    gt_parse_count(colon + 1, &value) < 0 || value == 0)
+		return gt_fail(err, EINVAL,
+		               "--launches %s is not FIRST:COUNT, such as 1:10 for the first ten",
+		               text);
+	gt_environment_set(environment, "GPUTRACE_LAUNCHES_FIRST", first);
+	gt_environment_set(environment, "GPUTRACE_LAUNCHES_COUNT", colon + 1);
+	return 0;
+}
+
+static int check_kernels(const char *pattern, struct gt_error *err)
+{
+	regex_t regex;
+	char why[128];
+	const int result = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
+
+	if (result != 0) {
+		(void)regerror(result, &regex, why, sizeof(why));
+		return gt_fail(err, EINVAL, "--kernels %s is no regular expression: %s", pattern,
+		               why);
+	}
+	regfree(&regex);
+	return 0;
+}
+
+/* What goes with --kernel-counters, and what does not. */
+static int check_kernel_counters(const struct args *args, struct gt_error *err)
+{
+	const bool chosen = args->kernels || args->launches || args->range;
+
+	if (args->kernel_counters && args->counters)
+		return gt_fail(err, EINVAL,
+		               "--counters and --kernel-counters exclude each other: CUPTI gives a "
+		               "GPU's counters to sampling or to the replay of kernels");
+	if (chosen && !args->kernel_counters)
+		return gt_fail(err, EINVAL, "%s chooses launches for --kernel-counters",
+		               args->kernels    ? "--kernels"
+		               : args->launches ? "--launches"
+		                                : "--range");
+	if (args->range && args->no_nvtx)
+		return gt_fail(
+			err, EINVAL,
+			"--range and --no-nvtx exclude each other: the range is one of NVTX");
+	return args->kernels ? check_kernels(args->kernels, err) : 0;
+}
+
+static int set_kernel_counters(struct gt_environment *environment, const struct args *args,
+                               struct gt_error *err)
+{
+	const int result = check_kernel_counters(args, err);
+
+	if (result < 0 || !args->kernel_counters)
+		return result;
+	gt_environment_set(environment, "GPUTRACE_KERNEL_COUNTERS",
+	                   *args->kernel_counters ? args->kernel_counters : "default");
+	if (args->kernels)
+		gt_environment_set(environment, "GPUTRACE_KERNELS", args->kernels);
+	if (args->range)
+		gt_environment_set(environment, "GPUTRACE_LAUNCHES_RANGE", args->range);
+	return args->launches ? set_launches(environment, args->launches, err) : 0;
+}
+
 static int set_options(struct gt_environment *environment, const struct args *args,
                        struct gt_error *err)
 {
+	int result;
+
 	set_number(environment, "GPUTRACE_FLUSH_INTERVAL", args->flush_interval_ns, "ns");
 	set_number(environment, "GPUTRACE_BUFFER_SIZE", args->buffer_bytes, "");
 	if (args->telemetry_ns == GT_OPTION_OFF)
@@ -460,6 +554,9 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_MEMORY_LIBRARIES", "1");
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
+	result = set_kernel_counters(environment, args, err);
+	if (result < 0)
+		return result;
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;
 }
 
@@ -575,6 +672,7 @@ static void undo(struct run *run)
 	struct gt_error err = {0};
 
 	gt_manifest_remove(&run->manifest, run->folder);
+	gt_calibration_remove(run->folder, run->manifest.calibration);
 	if (gt_python_is_wanted(&run->python))
 		gt_python_remove(run->folder);
 	if (gt_claim_drop(&run->claim, &err) < 0)
@@ -589,6 +687,17 @@ static void listen_to(struct run *run)
 		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.name);
 	else
 		gt_environment_unset(&run->environment, "GPUTRACE_RUN");
+}
+
+/* The program runs without it all the same. */
+static void add_calibration(struct run *run)
+{
+	char name[NAME_MAX + 1];
+	struct gt_error err = {0};
+
+	if (gt_calibration_add(run->folder, name, sizeof(name), &err) < 0)
+		gt_say("%s", err.text);
+	gt_manifest_set_calibration(&run->manifest, name);
 }
 
 /* Everything before the program; nothing is left behind when it fails. */
@@ -611,6 +720,8 @@ static int prepare(struct run *run, struct gt_error *err)
 	result = check_settings(run, err);
 	if (result == 0)
 		result = set_folder(run, err);
+	if (result == 0)
+		add_calibration(run);
 	if (result == 0)
 		result = gt_manifest_save(&run->manifest, run->folder, err);
 	if (result == 0)

@@ -255,6 +255,12 @@ static struct search behind_commas(const struct search *search)
 	return behind;
 }
 
+static void offer_ceilings(const struct search *search)
+{
+#define CEILING(name, unit, group, help) offer(search, #name, "", help);
+#include "model/ceilings.def"
+}
+
 /* By what the option's value is called; of numbers, times and their like there is nothing. */
 static void offer_values(const struct search *search, const struct gt_option *option)
 {
@@ -269,6 +275,8 @@ static void offer_values(const struct search *search, const struct gt_option *op
 		offer_tables(&behind, PART_COLUMNS);
 	else if (strcmp(value, "TABLE") == 0)
 		offer_tables(search, PART_TITLES);
+	else if (strcmp(value, "CEILING") == 0)
+		offer_ceilings(search);
 	else if (strcmp(value, "NAME=VALUE") == 0)
 		offer_settings(search);
 	else if (strcmp(value, "FILE") == 0 || strcmp(value, "NAME") == 0 ||

@@ -9,9 +9,10 @@
 
 enum {
 	FIRST_GROUP =
-		100,  /* up to 7 are Perfetto's own; 6, compute, is for counters of kernels only */
-	FORWARDS = 2, /* a value holds from its time on */
-	BATCH = 64,   /* values in one packet */
+		100, /* up to 7 are Perfetto's own; 6, compute, is for counters of kernels only */
+	COMPUTE = 6,
+	FORWARDS = 2,   /* a value holds from its time on */
+	BATCH = 64,     /* values in one packet */
 	VALUE_MAX = 32, /* bytes of one, packed */
 };
 
@@ -58,12 +59,18 @@ static uint32_t group_id(struct gt_perfetto *perfetto, const char *name)
 	return FIRST_GROUP + (uint32_t)at;
 }
 
+static bool is_of_kernels(const struct gt_line *line)
+{
+	return line->group == GT_GROUP_KERNELS;
+}
+
 /* The lines of a GPU while they are being described. */
 struct description {
 	gt_array(Perfetto__GpuCounterSpec) specs;
 	gt_array(Perfetto__GpuCounterGroupSpec) groups;
 	uint32_t *ids;   /* of the lines, group after group */
 	uint32_t *units; /* two for each line */
+	uint32_t compute;
 };
 
 static void add_spec(struct description *description, const struct gt_line *line, uint32_t id)
@@ -84,6 +91,11 @@ static void add_spec(struct description *description, const struct gt_line *line
 	spec->n_numerator_units = line->unit != GT_MEASURE_NONE;
 	spec->denominator_units = &units[1];
 	spec->n_denominator_units = line->per != GT_MEASURE_NONE;
+	if (!is_of_kernels(line))
+		return;
+	description->compute = COMPUTE;
+	spec->groups = &description->compute;
+	spec->n_groups = 1;
 }
 
 /* Adds the group of a line with all of the GPU's lines in it, unless it is there. Returns how
@@ -105,7 +117,8 @@ static size_t add_group(struct gt_lines *lines, struct description *description,
 	group->counter_ids = ids;
 	for (uint32_t i = lines->gpus[of->device].first; i != GT_NONE;
 	     i = lines->rows.rows[i].next_line)
-		if (strcmp(lines->rows.rows[i].line.group, of->group) == 0)
+		if (!is_of_kernels(&lines->rows.rows[i].line) &&
+		    strcmp(lines->rows.rows[i].line.group, of->group) == 0)
 			ids[group->n_counter_ids++] = i;
 	return group->n_counter_ids;
 }
@@ -119,7 +132,9 @@ static void collect(struct gt_lines *lines, struct description *description, gt_
 		const struct gt_line *line = &lines->rows.rows[i].line;
 
 		add_spec(description, line, i);
-		id_count += add_group(lines, description, line, description->ids + id_count);
+		if (!is_of_kernels(line))
+			id_count +=
+				add_group(lines, description, line, description->ids + id_count);
 	}
 }
 
@@ -248,8 +263,8 @@ static void write_old_values(struct gt_lines *lines)
 	gt_array_each(const uint32_t, number, &lines->changed) {
 		struct gt_line_state *line = &lines->rows.rows[*number];
 
-		if (!isnan(line->value) && line->next != line->value &&
-		    line->written_ns < before_ns)
+		if (!is_of_kernels(&line->line) && !isnan(line->value) &&
+		    line->next != line->value && line->written_ns < before_ns)
 			add_value(lines, &values, *number, line->value, before_ns);
 	}
 	write_values(lines, &values, before_ns);
@@ -263,7 +278,7 @@ static void write_new_values(struct gt_lines *lines)
 		struct gt_line_state *line = &lines->rows.rows[*number];
 
 		line->changed = false;
-		if (line->next == line->value)
+		if (line->next == line->value && !is_of_kernels(&line->line))
 			continue; /* it stays as it was */
 		add_value(lines, &values, *number, line->next, lines->now_ns);
 		line->value = line->next;
@@ -299,7 +314,8 @@ static void write_last_values(struct gt_lines *lines, gt_time end_ns)
 	for (uint32_t i = 0; i < lines->rows.count; i++) {
 		const struct gt_line_state *line = &lines->rows.rows[i];
 
-		if (!isnan(line->value) && line->value != 0 && line->written_ns < end_ns)
+		if (!is_of_kernels(&line->line) && !isnan(line->value) && line->value != 0 &&
+		    line->written_ns < end_ns)
 			add_value(lines, &values, i, line->value, end_ns);
 	}
 	write_values(lines, &values, end_ns);

@@ -23,8 +23,11 @@ struct gt_perfetto;
 /* Perfetto's GpuCounterDescriptor.MeasureUnit. */
 enum gt_measure {
 	GT_MEASURE_NONE = 0,
+	GT_MEASURE_BYTE = 7,
 	GT_MEASURE_GIGABYTE = 10,
+	GT_MEASURE_HERTZ = 13,
 	GT_MEASURE_MEGAHERTZ = 15,
+	GT_MEASURE_NANOSECOND = 19,
 	GT_MEASURE_SECOND = 22,
 	GT_MEASURE_WATT = 29,
 	GT_MEASURE_JOULE = 31,
@@ -32,10 +35,17 @@ enum gt_measure {
 	GT_MEASURE_PERCENT = 37,
 };
 
+/*
+ * The group of counters of single kernels, which Perfetto has itself and whose page GPU Compute
+ * adds up what is in a kernel's time: a value stands at the kernel's start and 0 at its end, and
+ * nothing is written once more.
+ */
+#define GT_GROUP_KERNELS NULL
+
 /* What is said of a line. Texts are borrowed until gt_lines_describe. */
 struct gt_line {
 	gt_id device;      /* row of devices */
-	const char *group; /* a constant: the folder that viewers show it in */
+	const char *group; /* a constant: the folder that viewers show it in, or GT_GROUP_KERNELS */
 	const char *name;  /* no other line of the GPU may have it, whatever its group */
 	const char *help;
 	enum gt_measure unit;

@@ -43,8 +43,7 @@ bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti)
 	return whole;
 }
 
-/* Memory of our own: how much is needed CUPTI alone knows. */
-static bool take(struct gt_pm_block *block, size_t size)
+bool gt_pm_take(struct gt_pm_block *block, size_t size)
 {
 	void *at = MAP_FAILED;
 
@@ -56,15 +55,14 @@ static bool take(struct gt_pm_block *block, size_t size)
 	return true;
 }
 
-static void give_back(struct gt_pm_block *block)
+void gt_pm_give_back(struct gt_pm_block *block)
 {
 	if (block->bytes)
 		(void)munmap(block->bytes, block->size);
 	*block = (struct gt_pm_block){0};
 }
 
-/* What an answer of CUPTI means for who runs the program; NULL: nothing that has a name. */
-static const char *reason_of(CUptiResult result)
+const char *gt_pm_reason(CUptiResult result)
 {
 	switch ((int)result) {
 	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
@@ -99,7 +97,7 @@ static const char *reason_of(CUptiResult result)
 static int refuse(const struct gt_pm_sampler *sampler, const char *call, CUptiResult result,
                   struct gt_error *err)
 {
-	const char *reason = reason_of(result);
+	const char *reason = gt_pm_reason(result);
 
 	if (reason)
 		return gt_fail(err, ENOTSUP, "no counters of GPU %u: %s", sampler->device, reason);
@@ -107,31 +105,41 @@ static int refuse(const struct gt_pm_sampler *sampler, const char *call, CUptiRe
 	               gt_cupti_text(sampler->pm->cupti, result));
 }
 
+CUptiResult gt_pm_verdict(const struct gt_pm_device_supported *answer)
+{
+	if (answer->supported != UNSUPPORTED && answer->supported != DISABLED)
+		return CUPTI_SUCCESS;
+	if (answer->vgpu == DISABLED)
+		return CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES;
+	if (answer->vgpu == UNSUPPORTED)
+		return CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED;
+	if (answer->confidential == UNSUPPORTED)
+		return CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED;
+	if (answer->mining == UNSUPPORTED)
+		return CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED;
+	if (answer->sli == UNSUPPORTED)
+		return CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED;
+	if (answer->wsl == UNSUPPORTED)
+		return CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED;
+	return CUPTI_ERROR_NOT_SUPPORTED;
+}
+
 /* CUPTI's own verdict, where it has one. */
 static int check_support(const struct gt_pm_sampler *sampler, CUdevice device, struct gt_error *err)
 {
 	struct gt_pm_device_supported params =
 		PARAMS(device_supported, .device = device, .api = API_OF_PM);
+	CUptiResult result;
 
-	if (sampler->pm->cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS ||
-	    (params.supported != UNSUPPORTED && params.supported != DISABLED))
+	if (sampler->pm->cuptiProfilerDeviceSupported(&params) != CUPTI_SUCCESS)
 		return 0;
-	if (params.vgpu == DISABLED)
-		return refuse(sampler, "", CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
-		              err);
-	if (params.vgpu == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, err);
-	if (params.confidential == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, err);
-	if (params.mining == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, err);
-	if (params.sli == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, err);
-	if (params.wsl == UNSUPPORTED)
-		return refuse(sampler, "", CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, err);
-	return gt_fail(err, ENOTSUP,
-	               "no counters of GPU %u: CUPTI cannot sample those of this architecture",
-	               sampler->device);
+	result = gt_pm_verdict(&params);
+	if (result == CUPTI_ERROR_NOT_SUPPORTED)
+		return gt_fail(err, ENOTSUP,
+		               "no counters of GPU %u: CUPTI cannot sample those of this "
+		               "architecture",
+		               sampler->device);
+	return result == CUPTI_SUCCESS ? 0 : refuse(sampler, "", result, err);
 }
 
 /*
@@ -143,14 +151,14 @@ static int ask_availability(struct gt_pm_sampler *sampler, struct gt_error *err)
 	struct gt_pm_pm_availability params = PARAMS(pm_availability, .device = sampler->device);
 	CUptiResult result = sampler->pm->cuptiPmSamplingGetCounterAvailability(&params);
 
-	if (result == CUPTI_SUCCESS && take(&sampler->availability, params.bytes)) {
+	if (result == CUPTI_SUCCESS && gt_pm_take(&sampler->availability, params.bytes)) {
 		params.image = sampler->availability.bytes;
 		result = sampler->pm->cuptiPmSamplingGetCounterAvailability(&params);
 	}
 	if (result == CUPTI_SUCCESS)
 		return 0;
-	give_back(&sampler->availability);
-	return reason_of(result) ? refuse(sampler, "", result, err) : 0;
+	gt_pm_give_back(&sampler->availability);
+	return gt_pm_reason(result) ? refuse(sampler, "", result, err) : 0;
 }
 
 static void end_host(struct gt_pm_sampler *sampler)
@@ -210,9 +218,9 @@ static bool make_config(struct gt_pm_sampler *sampler)
 	struct gt_pm_host_config_size size = PARAMS(host_config_size, .host = sampler->host);
 	struct gt_pm_host_config config = PARAMS(host_config, .host = sampler->host);
 
-	give_back(&sampler->config);
+	gt_pm_give_back(&sampler->config);
 	if (sampler->pm->cuptiProfilerHostGetConfigImageSize(&size) != CUPTI_SUCCESS ||
-	    !take(&sampler->config, size.bytes))
+	    !gt_pm_take(&sampler->config, size.bytes))
 		return false;
 	config.bytes = sampler->config.size;
 	config.image = sampler->config.bytes;
@@ -314,7 +322,7 @@ static CUptiResult set_config(struct gt_pm_sampler *sampler, struct gt_pm_pm_con
 {
 	CUptiResult result = sampler->pm->cuptiPmSamplingSetConfig(config);
 
-	if (result == CUPTI_SUCCESS || reason_of(result) || sampler->clock_khz == 0)
+	if (result == CUPTI_SUCCESS || gt_pm_reason(result) || sampler->clock_khz == 0)
 		return result;
 	config->trigger = CLOCK_INTERVAL;
 	config->interval = sampler->interval_ns * sampler->clock_khz / 1000000;
@@ -359,7 +367,7 @@ static int make_data(struct gt_pm_sampler *sampler, struct gt_error *err)
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(sampler, "cuptiPmSamplingGetCounterDataSize", result, err);
-	if (!take(&sampler->data, params.bytes))
+	if (!gt_pm_take(&sampler->data, params.bytes))
 		return gt_fail(err, ENOMEM, "no counters of GPU %u: there is no memory for them",
 		               sampler->device);
 	result = clear_data(sampler);
@@ -432,9 +440,9 @@ void gt_pm_release(struct gt_pm_sampler *sampler)
 		(void)sampler->pm->cuptiPmSamplingDisable(&params);
 	sampler->object = NULL;
 	end_host(sampler);
-	give_back(&sampler->availability);
-	give_back(&sampler->config);
-	give_back(&sampler->data);
+	gt_pm_give_back(&sampler->availability);
+	gt_pm_give_back(&sampler->config);
+	gt_pm_give_back(&sampler->data);
 	sampler->count = 0;
 }
 

@@ -57,6 +57,19 @@ struct gt_pm_block {
 	size_t size;
 };
 
+/* Memory of our own: how much is needed CUPTI alone knows. */
+bool gt_pm_take(struct gt_pm_block *block, size_t size);
+void gt_pm_give_back(struct gt_pm_block *block);
+
+/* What an answer of CUPTI means for who runs the program; NULL: nothing that has a name. */
+const char *gt_pm_reason(CUptiResult result);
+
+/*
+ * What CUPTI's answer about a GPU comes down to: CUPTI_SUCCESS where it names nothing that stands
+ * against counters, CUPTI_ERROR_NOT_SUPPORTED where it is the architecture.
+ */
+CUptiResult gt_pm_verdict(const struct gt_pm_device_supported *answer);
+
 /* One GPU's; zeroed before gt_pm_prepare. */
 struct gt_pm_sampler {
 	struct gt_pm *pm;

@@ -275,12 +275,20 @@ static void read_attributes(const struct gt_nvtx *nvtx, struct event *event,
 
 /* ---- what they come down to ---- */
 
+static struct gt_nvtx_watched_text text_of(const struct event *event)
+{
+	return (struct gt_nvtx_watched_text){&event->text, event->registered};
+}
+
 /* The level of the new range, which is what NVTX's function returns. */
 static int push(struct gt_session *session, struct event *event)
 {
 	event->level = GT_LEVEL_UNKNOWN;
 	if (event->domain < LEVELS)
 		event->level = own.levels[event->domain]++;
+	if (session->nvtx.watches)
+		gt_nvtx_watch_push(&session->nvtx.watch, text_of(event),
+		                   (struct gt_nvtx_level){event->domain, event->level});
 	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 	return event->level == GT_LEVEL_UNKNOWN ? NVTX_NO_PUSH_POP_TRACKING : (int)event->level;
@@ -295,6 +303,9 @@ static int pop_event(struct gt_session *session, struct event *event)
 	if (domain < LEVELS && own.levels[domain] > 0) {
 		event->level = --own.levels[domain];
 		result = (int)event->level;
+		if (session->nvtx.watches)
+			gt_nvtx_watch_pop(&session->nvtx.watch,
+			                  (struct gt_nvtx_level){domain, event->level});
 	} else if (domain < LEVELS) {
 		event->kind = GT_RANGE_STEP_EMPTY;
 		result = -1;
@@ -320,6 +331,8 @@ static nvtxRangeId_t start(struct gt_session *session, struct event *event, nvtx
 		event->id =
 			atomic_fetch_add_explicit(&session->nvtx.ranges, 1, memory_order_relaxed) +
 			1;
+	if (session->nvtx.watches)
+		gt_nvtx_watch_start(&session->nvtx.watch, text_of(event), event->id);
 	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 	return event->id;
@@ -331,6 +344,8 @@ static void end(struct gt_session *session, uint32_t domain, nvtxRangeId_t id)
 
 	event.kind = GT_RANGE_STEP_ID;
 	event.id = id;
+	if (session->nvtx.watches)
+		gt_nvtx_watch_end(&session->nvtx.watch, id);
 	if (is_recorded(session, domain))
 		emit_end(session, &event);
 }
@@ -775,6 +790,11 @@ static nvtxStringHandle_t register_string(nvtxDomainHandle_t domain, const char 
 	};
 
 	gt_nvtx_give_name(session, &given);
+	if (nvtx->watches) {
+		const struct gt_nvtx_text said = text ? gt_nvtx_narrow(text) : gt_nvtx_wide(wide);
+
+		gt_nvtx_watch_register(&nvtx->watch, &said, number);
+	}
 	keep_other(nvtx, GT_NVTX_STRING, number, other);
 	return handle_of(number);
 }

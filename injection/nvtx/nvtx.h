@@ -12,6 +12,7 @@
 #include <nvtx3/nvToolsExtSync.h>
 
 #include "format/ranges.h"
+#include "injection/nvtx/watch.h"
 
 struct gt_nvtx_counter;
 struct gt_nvtx_schema;
@@ -65,6 +66,7 @@ struct gt_nvtx {
 	_Atomic uint32_t given[3]; /* how many numbers of each enum gt_nvtx_handle are given out */
 	uint32_t default_domain;   /* 0, or GT_DOMAIN_UNWANTED */
 	bool others_hear;          /* there is another library, next, that wants calls */
+	bool watches;              /* a name is watched: watch */
 	uint8_t apart[64];         /* from what calls write */
 
 	_Atomic uint64_t ranges; /* ids of started ranges that are given out */
@@ -80,7 +82,8 @@ struct gt_nvtx {
 	_Atomic uint32_t clocks_given;
 	_Atomic bool clock_noted;
 	char domains[GT_NVTX_DOMAINS_BYTES]; /* names with commas between them, "": none are given: */
-	bool domains_wanted;                 /* they alone are recorded; false: all others */
+	struct gt_nvtx_watch watch;
+	bool domains_wanted; /* they alone are recorded; false: all others */
 	bool named_late; /* the environment names this library since it was loaded, not before */
 };
 

@@ -290,7 +290,7 @@ Test(links, name_memory_and_threads_on_the_far_node)
 	expect_words(&result, "copy_nodes", 2, "thread", " (70)");
 	expect_count(&result, "copy_nodes", 2, "gpu_node", 1);
 	expect_count(&result, "copy_nodes", 2, "thread_node", 0);
-	expect_real(&result, "copy_nodes", 2, "bytes_per_second", 20e9);
+	expect_real(&result, "copy_nodes", 2, "achieved_bytes_per_second", 20e9);
 	expect_real(&result, "copy_nodes", 2, "near_bytes_per_second", 35e9);
 	/* 3 MB took 200 us, and would have taken 86 at 35 GB/s. */
 	cr_expect(has_remark(&result, "3.00 MB were copied"));

@@ -55,6 +55,8 @@ Test(units, keep_rates_in_gigabytes)
 	expect_text(gt_figure_rate(12.3e9).text, "12.3 GB/s");
 	expect_text(gt_figure_rate(4.3e12).text, "4,300 GB/s");
 	expect_text(gt_figure_rate(5e6).text, "5.00 MB/s");
+	expect_text(gt_figure_flops(989.4e12).text, "989 TFLOP/s");
+	expect_text(gt_figure_flops(61.2e12).text, "61.2 TFLOP/s");
 	expect_text(gt_figure_rate(1e300).text, "1e+291 GB/s");
 }
 

@@ -1010,3 +1010,67 @@ Test(render, leaves_out_a_lesser_name_before_it_cuts_any)
 	free(at_80);
 	free(at_52);
 }
+
+/* A picture with one line and one point, whose name must not end the text that it stands in. */
+static void add_picture(struct gt_result *result)
+{
+	struct gt_chart *chart = gt_result_add_chart(result);
+
+	chart->title = "Roofline";
+	chart->x_label = "FLOP / byte";
+	chart->y_label = "FLOP/s";
+	chart->from_x = 1;
+	chart->to_x = 100;
+	chart->from_y = 1e9;
+	chart->to_y = 1e13;
+	*gt_array_push(&chart->lines) = (struct gt_chart_line){.label = "memory",
+	                                                       .from_x = 1,
+	                                                       .from_y = 1e9,
+	                                                       .to_x = 10,
+	                                                       .to_y = 1e10,
+	                                                       .dashed = true};
+	*gt_array_push(&chart->points) = (struct gt_chart_point){
+		.label = "gemm<float, 4>", .figures = "1 & 2", .x = 10, .y = 1e11, .weight = 1};
+}
+
+Test(render, draws_charts)
+{
+	const struct gt_rendering rendering = {.style = GT_STYLE_SVG};
+	struct gt_result result;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	gt_result_init(&result);
+	add_picture(&result);
+	cr_assert(eq(int,
+	             gt_render(&rendering, &(struct gt_named_result){"roofline", &result}, 1, out,
+	                       NULL),
+	             0));
+	fclose(out);
+	cr_expect(strncmp(text, "<svg ", 5) == 0);
+	cr_expect(strstr(text, "gemm&lt;float, 4&gt;: 1 &amp; 2</title>") != NULL);
+	cr_expect(strstr(text, "gemm<") == NULL);
+	/* in the middle of both axes: (90 + 720) / 2 and (490 + 60) / 2 */
+	cr_expect(strstr(text, "cx=\"405.0\" cy=\"275.0\" r=\"16.0\"") != NULL);
+	cr_expect(strstr(text, "class=\"roof dashed\" d=\"M90.0 490.0L405.0 382.5\"") != NULL);
+	cr_expect(strstr(text, "prefers-color-scheme:dark") != NULL);
+	cr_expect(strcmp(text + size - strlen("</svg>\n"), "</svg>\n") == 0);
+	free(text);
+	gt_result_release(&result);
+}
+
+Test(render, has_no_picture_of_tables)
+{
+	const struct gt_rendering rendering = {.style = GT_STYLE_SVG};
+	struct gt_error err = {0};
+	struct gt_result result;
+
+	fill(&result);
+	cr_expect(eq(int,
+	             gt_render(&rendering, &(struct gt_named_result){"kernels", &result}, 1, stdout,
+	                       &err),
+	             -EINVAL));
+	cr_expect(strstr(err.text, "gputrace report roofline -o x.svg") != NULL);
+	gt_result_release(&result);
+}

@@ -265,6 +265,19 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 	API_END(check_device(device));
 }
 
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
+{
+	API_BEGIN(cuDeviceCanAccessPeer, can, device, peer);
+	*can = 0;
+	API_END(check_device(device));
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+	API_BEGIN(cuCtxEnablePeerAccess, peer, flags);
+	API_END(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+}
+
 CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
 {
 	API_BEGIN(cuDeviceGetPCIBusId, text, length, device);

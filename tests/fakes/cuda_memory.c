@@ -282,6 +282,32 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t siz
 	API_END(copy_inside(target, source, size, stream));
 }
 
+/* Which way it goes is told by what the addresses are of. */
+static CUresult copy_any(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
+{
+	void *to = (void *)(uintptr_t)target;
+	const void *from = (const void *)(uintptr_t)source;
+
+	if (kind_of(to, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+		return copy_out(to, source, size, stream, 1);
+	if (kind_of(from, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+		return copy_in(target, from, size, stream, 1);
+	return copy_inside(target, source, size, stream);
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
+{
+	API_BEGIN(cuMemcpyAsync, target, source, size, stream);
+	API_END(copy_any(target, source, size, stream));
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
+                           CUcontext source_context, size_t size, CUstream stream)
+{
+	API_BEGIN(cuMemcpyPeerAsync, target, target_context, source, source_context, size, stream);
+	API_END(copy_inside(target, source, size, stream));
+}
+
 static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstream handle,
                      int async)
 {
@@ -318,4 +344,10 @@ CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t size, C
 {
 	API_BEGIN(cuMemsetD8Async, target, value, size, stream);
 	API_END(fill(target, value, size, stream, 1));
+}
+/* Of a word, its lowest byte. */
+CUresult cuMemsetD32Async(CUdeviceptr target, unsigned int value, size_t count, CUstream stream)
+{
+	API_BEGIN(cuMemsetD32Async, target, value, count, stream);
+	API_END(fill(target, (unsigned char)value, count * 4, stream, 1));
 }

@@ -175,6 +175,18 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	API_END(result);
 }
 
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+                                                     size_t shared_bytes)
+{
+	CUresult result = function && threads > 0 ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuOccupancyMaxActiveBlocksPerMultiprocessor, blocks, function, threads,
+	          shared_bytes);
+	if (result == CUDA_SUCCESS)
+		*blocks = 2048 / threads;
+	API_END(result);
+}
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
 	CUresult result = function ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;

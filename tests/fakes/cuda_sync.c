@@ -124,6 +124,14 @@ CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 	API_END(result);
 }
 
+/* As the driver had it before CUDA 13, and still has. */
+#undef cuEventElapsedTime
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+	return cuEventElapsedTime_v2(milliseconds, start, end);
+}
+
 /* What is queued after this begins no sooner. */
 static void hold_back(CUstream stream, uint64_t until_ns)
 {

@@ -10,6 +10,7 @@
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
 
+#include "fakes/cupti_range.h"
 #include "fakes/cupti_state.h"
 
 /*
@@ -45,6 +46,8 @@ static const struct metric {
 	{"pcie__write_bytes.sum", "bytes", "# of bytes written over PCIe", 0, 2, 0},
 	{"gpc__cycles_elapsed.avg", "cycles", "# of cycles elapsed on GPC", 0, 1.98, 0},
 	{"lts__t_sectors.sum", "sectors", "# of L2 sectors", 0.5, 0, 0},
+#define COUNTER(name, unit, sets, metric, help) {metric, unit, help, 0, 0, 0},
+#include "format/kernel_counters.def"
 };
 
 struct CUpti_Profiler_Host_Object {
@@ -113,7 +116,8 @@ CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params *
 	const CUpti_Profiler_Support_Level no = CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED;
 
 	if (!KNOWS(params, CUpti_Profiler_DeviceSupported_Params) ||
-	    params->api != CUPTI_PROFILER_PM_SAMPLING)
+	    (params->api != CUPTI_PROFILER_PM_SAMPLING &&
+	     params->api != CUPTI_PROFILER_RANGE_PROFILING))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	params->isSupported = fake_script.pm_unsupported ? no : yes;
 	params->architecture = fake_script.pm_unsupported == 1 ? no : yes;
@@ -137,7 +141,7 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
 CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *params)
 {
 	if (!KNOWS(params, CUpti_Profiler_Host_Initialize_Params) || !params->pChipName ||
-	    params->profilerType != CUPTI_PROFILER_TYPE_PM_SAMPLING ||
+	    params->profilerType >= CUPTI_PROFILER_TYPE_PROFILER_INVALID ||
 	    strcmp(params->pChipName, "GH100") != 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	params->pHostObject = calloc(1, sizeof(*params->pHostObject));
@@ -427,6 +431,9 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
 
 	if (!KNOWS(params, CUpti_Profiler_Host_EvaluateToGpuValues_Params) || !params->pHostObject)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (fake_range_evaluate(params->pCounterDataImage, params->rangeIndex,
+	                        params->ppMetricNames, params->numMetrics, params->pMetricValues))
+		return CUPTI_SUCCESS;
 	image = (const struct image *)(const void *)params->pCounterDataImage;
 	if (params->rangeIndex >= image->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;

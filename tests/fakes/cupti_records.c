@@ -306,6 +306,13 @@ static void add_device(const struct fake_activity *activity)
 
 void fake_record_activity(const struct fake_activity *activity)
 {
+	struct fake_activity replayed = *activity;
+
+	if (activity->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fake_range_launch &&
+	    fake_range_launch(activity)) {
+		replayed.start_ns = replayed.end_ns = 0;
+		activity = &replayed;
+	}
 	if (!fake_cupti_enabled(activity->kind))
 		return;
 	/* A graph as a whole, or node by node. */

@@ -34,6 +34,12 @@ size_t fake_buffers_dropped(void); /* since the last call */
 void fake_buffers_promise_zeroed(int zeroed);
 void fake_buffers_per_thread(int per_thread);
 
+/*
+ * cupti_range.c, where the toolkit has range profiling: a kernel that was launched. 1: it is
+ * replayed, and CUPTI's record of it has no times.
+ */
+int fake_range_launch(const struct fake_activity *kernel) __attribute__((weak));
+
 /* cupti_callbacks.c */
 extern const struct fake_hooks fake_hooks;
 

@@ -48,7 +48,8 @@
 	NUMBER(pm_room,      16,      "so many metrics fit into one pass")                                  \
 	NUMBER(pm_overflow,  0,       "at the so many-th decoding the hardware's buffer was full")          \
 	NUMBER(pm_decode_fail, 0,     "the so many-th decoding, and all later ones, fail")                  \
-	NUMBER(pm_hang,      0,       "the so many-th decoding, and all later ones, hang")
+	NUMBER(pm_hang,      0,       "the so many-th decoding, and all later ones, hang")                  \
+	NUMBER(range_fail,   0,       "the so many-th cuptiRangeProfilerStart, and all later ones, fail")
 
 /* What NVML answers NVML_ERROR_NOT_SUPPORTED to: nvml_fail=power+ecc. */
 #define SCRIPT_NVML_FAILURES                                                                                \

@@ -107,14 +107,19 @@ static void drop(void)
 
 TestSuite(session, .init = make, .fini = drop);
 
-static void start(const char *setting)
+static void start_both(const char *setting, const char *other)
 {
-	char output[128];
+	static char output[128];
 	char *environment[] = {output, (char *)(uintptr_t)("GPUTRACE_CUPTI=" FAKE_CUPTI_PATH),
-	                       (char *)(uintptr_t)setting, NULL};
+	                       (char *)(uintptr_t)setting, (char *)(uintptr_t)other, NULL};
 
 	snprintf(output, sizeof(output), "GPUTRACE_OUTPUT=%s", folder);
 	gt_session_start(session, environment);
+}
+
+static void start(const char *setting)
+{
+	start_both(setting, NULL);
 }
 
 static void use_cuda(void)
@@ -127,12 +132,17 @@ static void use_cuda(void)
 	cr_assert(eq(int, cuModuleGetFunction(&kernel, module, "work"), CUDA_SUCCESS));
 }
 
+static void launch_into(CUstream stream)
+{
+	cr_assert(eq(int, cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL),
+	             CUDA_SUCCESS));
+}
+
 /* So many launches and one call that waits for them. */
 static void launch(int count)
 {
 	for (int i = 0; i < count; i++)
-		cr_assert(eq(int, cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL),
-		             CUDA_SUCCESS));
+		launch_into(NULL);
 	cr_assert(eq(int, cuCtxSynchronize(), CUDA_SUCCESS));
 }
 
@@ -495,4 +505,106 @@ Test(session, says_of_each_counter_what_it_counts_and_in_what)
 	}
 	free(counters);
 	gt_unload(&content);
+}
+
+/* Covers SOURCE(kernel_counters). */
+Test(session, reads_counters_of_the_launches_that_are_chosen)
+{
+	setenv("FAKE_CUPTI", "pm_room=8", 1);
+	start("GPUTRACE_KERNEL_COUNTERS=memory");
+	use_cuda();
+	launch(5);
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 5));
+	cr_expect(eq(sz, count(GT_RECORD_profiled_launch), 5));
+	cr_expect(eq(sz, count(GT_RECORD_profiled_metric), 15));
+	cr_expect(eq(sz, count(GT_RECORD_profiled_value), 5 * 15));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
+	cr_expect(eq(sz, count(GT_RECORD_note), 1)); /* what it cost */
+}
+
+Test(session, reads_no_counters_of_what_is_captured)
+{
+	CUstream stream;
+	CUgraph graph;
+	CUgraphExec exec;
+
+	start("GPUTRACE_KERNEL_COUNTERS=duration_ns");
+	use_cuda();
+	cr_assert(eq(int, cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS));
+	cr_assert(eq(int, cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+	             CUDA_SUCCESS));
+	launch_into(stream);
+	launch_into(NULL); /* while something is captured nothing is profiled */
+	cr_assert(eq(int, cuStreamEndCapture(stream, &graph), CUDA_SUCCESS));
+	launch_into(NULL);
+	cr_assert(eq(int, cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS));
+	cr_assert(eq(int, cuGraphLaunch(exec, stream), CUDA_SUCCESS));
+	cr_assert(eq(int, cuCtxSynchronize(), CUDA_SUCCESS));
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_profiled_launch), 2)); /* a kernel, and the graph */
+	cr_expect(eq(sz, count(GT_RECORD_profiled_value), 2));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
+}
+
+/* Who may not read them, and who finds that another profiler has them. */
+static void expect_no_kernel_counters(const char *script)
+{
+	setenv("FAKE_CUPTI", script, 1);
+	start("GPUTRACE_KERNEL_COUNTERS=default");
+	use_cuda();
+	launch(5);
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 5));
+	cr_expect(eq(sz, count(GT_RECORD_profiled_launch), 0));
+	cr_expect(eq(sz, count(GT_RECORD_note), 2)); /* why, and that no launch was profiled */
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 1));
+}
+
+Test(session, records_all_else_where_kernel_counters_may_not_be_read)
+{
+	expect_no_kernel_counters("pm_error=35");
+}
+
+Test(session, records_all_else_where_another_profiler_has_the_kernel_counters)
+{
+	expect_no_kernel_counters("range_fail=1");
+}
+
+Test(session, refuses_kernel_counters_beside_sampling)
+{
+	start_both("GPUTRACE_COUNTERS=memory", "GPUTRACE_KERNEL_COUNTERS=memory");
+	use_cuda();
+	launch(2);
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_profiled_launch), 0));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 1));
+}
+
+static void *launch_many(void *argument)
+{
+	(void)argument;
+	cr_assert(eq(int, cuCtxSetCurrent(context), CUDA_SUCCESS));
+	for (int i = 0; i < 200; i++)
+		launch_into(NULL);
+	return NULL;
+}
+
+/* CUPTI would count them with the others. */
+Test(session, profiles_one_launch_at_a_time)
+{
+	pthread_t threads[4];
+
+	start_both("GPUTRACE_KERNEL_COUNTERS=duration_ns", "GPUTRACE_LAUNCHES_COUNT=600");
+	use_cuda();
+	for (size_t i = 0; i < 4; i++)
+		cr_assert(eq(int, pthread_create(&threads[i], NULL, launch_many, NULL), 0));
+	for (size_t i = 0; i < 4; i++)
+		cr_assert(eq(int, pthread_join(threads[i], NULL), 0));
+	cr_assert(eq(int, cuCtxSynchronize(), CUDA_SUCCESS));
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 800));
+	cr_expect(eq(sz, count(GT_RECORD_profiled_launch), 600));
+	cr_expect(eq(sz, count(GT_RECORD_profiled_value), 600));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
 }

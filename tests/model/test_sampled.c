@@ -149,3 +149,60 @@ Test(sampled, believes_no_length_that_cannot_be)
 	cr_expect(eq(sz, list.count, 0));
 	gt_sampled_list_release(&list);
 }
+
+/* Groups 1 and 2 lie in 0, 3 in none. Kernels of 1, 2, 2 at the same time, 3, and a copy beside 1. */
+static void make_groups(void)
+{
+	static const gt_time starts_ns[] = {100, 250, 400, 430, 600, 700};
+	static const gt_time ends_ns[] = {200, 300, 460, 480, 650, 800};
+
+	for (size_t i = 0; i < 6; i++)
+		trace_kernel(&trace, streams[0], shape, starts_ns[i], ends_ns[i]);
+	trace_copy(&trace, streams[0], GT_COPY_HOST_TO_DEVICE, 8, 750, 760);
+}
+
+Test(sampled, gives_a_sample_to_the_group_that_all_lies_in)
+{
+	static const gt_id of_kernel[] = {1, 2, 2, 2, 3, 1};
+	static const gt_id outer[] = {GT_NONE, 0, 0, GT_NONE};
+	const struct gt_sampled_groups groups = {of_kernel, outer};
+	static const double values[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, NAN};
+	const struct trace_column column = {"dram_read_bytes", "bytes", GT_COUNTER_SUM, values};
+	struct gt_sampled_list list;
+	struct gt_sampled_owner *owners;
+
+	make_groups();
+	trace_sampled(&trace, 0, 0, 100, &column, 1, 10);
+	gt_sampled_list_init(&list, &trace);
+	owners = gt_sampled_owners(&list.rows[0], &trace, &groups);
+	cr_expect(eq(u32, owners[0].group, GT_NONE));
+	cr_expect(eq(u32, owners[1].group, 1));
+	cr_expect(eq(dbl, owners[1].busy_ns, 100));
+	cr_expect(eq(u32, owners[2].group, 2));
+	cr_expect(eq(dbl, owners[2].busy_ns, 50));
+	cr_expect(eq(u32, owners[3].group, GT_NONE));
+	/* two at once, of one group: 400 to 480, and 60 + 50 */
+	cr_expect(eq(u32, owners[4].group, 2));
+	cr_expect(eq(dbl, owners[4].busy_ns, 80));
+	cr_expect(eq(dbl, owners[4].work_ns, 110));
+	cr_expect(eq(u32, owners[6].group, 3));
+	cr_expect(eq(u32, owners[7].group, GT_NONE), "a copy ran too");
+	cr_expect(eq(dbl, owners[7].busy_ns, 0));
+	cr_expect(eq(u32, owners[9].group, GT_NONE), "it was lost");
+	gt_array_free(owners);
+	gt_sampled_list_release(&list);
+}
+
+Test(sampled, finds_what_two_groups_lie_in)
+{
+	static const gt_id outer[] = {GT_NONE, 0, 1, 0, GT_NONE};
+	const struct gt_sampled_groups nested = {NULL, outer};
+	const struct gt_sampled_groups flat = {NULL, NULL};
+
+	cr_expect(eq(u32, gt_sampled_common(&nested, 2, 3), 0));
+	cr_expect(eq(u32, gt_sampled_common(&nested, 2, 1), 1));
+	cr_expect(eq(u32, gt_sampled_common(&nested, 2, 4), GT_NONE));
+	cr_expect(eq(u32, gt_sampled_common(&nested, GT_NONE, 4), GT_NONE));
+	cr_expect(eq(u32, gt_sampled_common(&flat, 2, 2), 2));
+	cr_expect(eq(u32, gt_sampled_common(&flat, 2, 3), GT_NONE));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_LAUNCH_CALLS_H
+#define GT_INJECTION_LAUNCH_CALLS_H
+
+#include <stdbool.h>
+
+#include <cupti.h>
+
+/*
+ * The driver's API calls that launch kernels and graphs, as their callbacks tell of them: every
+ * launch of the runtime is one of them inside. Launches on several devices at once are left out,
+ * and those of CUDA 3.1 and earlier. Nothing here keeps state: from any thread and at any time.
+ */
+
+enum gt_launch_kind { GT_LAUNCH_KERNEL, GT_LAUNCH_GRAPH };
+
+struct gt_launch {
+	enum gt_launch_kind kind;
+	CUstream stream; /* as the call has it; NULL: the default stream, */
+	bool per_thread; /* which is that of the calling thread */
+};
+
+/* False: the call with this id launches nothing of the kind. data may be without parameters. */
+bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct gt_launch *launch);
+
+/* 1: the call begins to capture a stream into a graph, -1: it ends that, 0: neither. */
+int gt_capture_step(CUpti_CallbackId id);
+
+#endif

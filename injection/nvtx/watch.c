@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/nvtx/watch.h"
+
+#include <string.h>
+
+#include "injection/nvtx/texts.h"
+
+/* The outermost range of the name that the thread has pushed: those inside it open nothing anew. */
+static __thread struct {
+	bool is_open;
+	struct gt_nvtx_level at;
+} own __attribute__((tls_model("initial-exec")));
+
+bool gt_nvtx_watch_init(struct gt_nvtx_watch *watch, const char *name)
+{
+	const size_t size = strlen(name);
+
+	watch->size = 0;
+	if (size == 0 || size >= sizeof(watch->name))
+		return false;
+	memcpy(watch->name, name, size + 1);
+	watch->size = (uint32_t)size;
+	return true;
+}
+
+static bool is_name(const struct gt_nvtx_watch *watch, const struct gt_nvtx_text *text)
+{
+	uint8_t bytes[GT_WATCH_NAME_BYTES];
+
+	if (text->size != watch->size)
+		return false;
+	gt_nvtx_copy_text(bytes, text);
+	return memcmp(bytes, watch->name, watch->size) == 0;
+}
+
+static bool is_watched(const struct gt_nvtx_watch *watch, struct gt_nvtx_watched_text text)
+{
+	if (!text.registered)
+		return is_name(watch, text.text);
+	for (uint32_t i = 0; i < GT_WATCH_STRINGS; i++)
+		if (atomic_load_explicit(&watch->strings[i], memory_order_relaxed) ==
+		    text.registered)
+			return true;
+	return false;
+}
+
+void gt_nvtx_watch_register(struct gt_nvtx_watch *watch, const struct gt_nvtx_text *text,
+                            uint32_t number)
+{
+	if (!is_name(watch, text))
+		return;
+	for (uint32_t i = 0; i < GT_WATCH_STRINGS; i++) {
+		uint32_t none = 0;
+
+		if (atomic_compare_exchange_strong_explicit(&watch->strings[i], &none, number,
+		                                            memory_order_relaxed,
+		                                            memory_order_relaxed))
+			return;
+	}
+}
+
+void gt_nvtx_watch_push(struct gt_nvtx_watch *watch, struct gt_nvtx_watched_text text,
+                        struct gt_nvtx_level at)
+{
+	if (own.is_open || !is_watched(watch, text))
+		return;
+	own.is_open = true;
+	own.at = at;
+	atomic_fetch_add_explicit(&watch->open, 1, memory_order_relaxed);
+}
+
+void gt_nvtx_watch_pop(struct gt_nvtx_watch *watch, struct gt_nvtx_level at)
+{
+	if (!own.is_open || own.at.domain != at.domain || own.at.level != at.level)
+		return;
+	own.is_open = false;
+	atomic_fetch_sub_explicit(&watch->open, 1, memory_order_relaxed);
+}
+
+/* One for which there is no place is never open, as its end would not be known. */
+void gt_nvtx_watch_start(struct gt_nvtx_watch *watch, struct gt_nvtx_watched_text text, uint64_t id)
+{
+	if (!is_watched(watch, text))
+		return;
+	for (uint32_t i = 0; i < GT_WATCH_STARTED; i++) {
+		uint64_t none = 0;
+
+		if (atomic_compare_exchange_strong_explicit(&watch->started[i], &none, id,
+		                                            memory_order_relaxed,
+		                                            memory_order_relaxed)) {
+			atomic_fetch_add_explicit(&watch->open, 1, memory_order_relaxed);
+			return;
+		}
+	}
+}
+
+void gt_nvtx_watch_end(struct gt_nvtx_watch *watch, uint64_t id)
+{
+	for (uint32_t i = 0; i < GT_WATCH_STARTED; i++) {
+		uint64_t held = id;
+
+		if (id && atomic_compare_exchange_strong_explicit(&watch->started[i], &held, 0,
+		                                                  memory_order_relaxed,
+		                                                  memory_order_relaxed)) {
+			atomic_fetch_sub_explicit(&watch->open, 1, memory_order_relaxed);
+			return;
+		}
+	}
+}
+
+bool gt_nvtx_watch_is_open(struct gt_nvtx_watch *watch)
+{
+	return atomic_load_explicit(&watch->open, memory_order_relaxed) > 0;
+}

@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <regex.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "injection/call_parameters.h"
+#include "injection/cupti/cupti.h"
+#include "injection/cupti/range_profiler.h"
+#include "injection/launch_calls.h"
+#include "injection/nvtx/nvtx.h"
+#include "injection/nvtx/watch.h"
+#include "injection/services.h"
+#include "injection/source.h"
+#include "injection/wait.h"
+
+/*
+ * Hardware counters of single launches: CUPTI runs a chosen launch as often as the counters need
+ * passes, inside of the program's own call. One launch is profiled at a time, and no other one of
+ * the process goes to a GPU meanwhile, as it would be counted with it: threads that launch wait.
+ * Off unless GPUTRACE_KERNEL_COUNTERS names some.
+ *
+ * It is done in the driver's call, which every launch of the runtime has inside. What waits here
+ * waits a bounded time: where it is over, nothing is profiled any more and the program goes on.
+ */
+
+#define MOST_CONTEXTS 16
+#define TEXT_BYTES    2048
+#define TURN_NS       30000000000u /* for the thread whose launch is profiled */
+#define IDLE_NS       2000000000u  /* for launches that other threads are in the middle of */
+#define NAP_NS        20000
+
+enum { DEFAULT = 1, MEMORY = 2, COMPUTE = 4, OCCUPANCY = 8, FLOPS = 16, ALL = 31 };
+
+static const struct known {
+	const char *name;
+	const char *unit;
+	const char *metric;
+	uint32_t sets;
+} all_known[] = {
+#define COUNTER(name, unit, sets, metric, help) {#name, unit, metric, sets},
+#include "format/kernel_counters.def"
+};
+
+enum { KNOWN = sizeof(all_known) / sizeof(all_known[0]) };
+
+static const struct {
+	const char *name;
+	uint32_t bit;
+} sets[] = {{"default", DEFAULT},     {"memory", MEMORY}, {"compute", COMPUTE},
+            {"occupancy", OCCUPANCY}, {"flops", FLOPS},   {"all", ALL}};
+
+enum context_phase { UNSEEN = 0, LEFT_OUT, READY, GONE };
+
+struct context {
+	enum context_phase phase;
+	CUcontext handle;
+	uint32_t first_metrics[GT_RANGE_MODES]; /* numbers of each one's first one in the capture */
+	bool no_graphs;                         /* they cannot be counted */
+	struct gt_range_profiler profiler;
+};
+
+struct kernel_counters {
+	_Atomic bool on;
+	_Atomic bool busy;         /* a launch is being profiled: others wait */
+	_Atomic uint32_t inside;   /* launches that are not profiled and have not returned */
+	_Atomic uint32_t captures; /* into graphs that are under way */
+	_Atomic uint64_t chosen;   /* launches that were, by name and range */
+	uint64_t first;
+	uint64_t end;
+	bool by_name;
+	regex_t names;
+	CUresult (*is_capturing)(CUstream stream, CUstreamCaptureStatus *status);
+	char text[TEXT_BYTES]; /* the setting, cut at its commas */
+	const char *metrics[GT_RANGE_METRICS];
+	const struct known *known[GT_RANGE_METRICS]; /* NULL: asked for as CUPTI calls it */
+	size_t count;
+	/* Guards all below: held from the entry of a launch that is profiled to its return. */
+	sem_t turn;
+	struct gt_ranges ranges;
+	struct context contexts[MOST_CONTEXTS];
+	uint32_t metrics_told;
+	uint64_t began_ns;    /* of the launch that is being profiled, gt_stamp */
+	uint64_t began_at_ns; /* the same, gt_now */
+	/* Of all launches that were profiled: */
+	uint64_t launches;
+	uint64_t runs;
+	uint64_t held_ns;
+	char noted[256]; /* the last sentence, which is not said twice */
+};
+
+/* ---- what is asked for ---- */
+
+static void ask_for(struct kernel_counters *counters, const char *metric, const struct known *known)
+{
+	for (size_t i = 0; i < counters->count; i++)
+		if (strcmp(counters->metrics[i], metric) == 0)
+			return;
+	if (counters->count == GT_RANGE_METRICS)
+		return;
+	counters->metrics[counters->count] = metric;
+	counters->known[counters->count++] = known;
+}
+
+static uint32_t set_of(const char *word)
+{
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		if (strcmp(sets[i].name, word) == 0)
+			return sets[i].bit;
+	return 0;
+}
+
+/* False for a word that is neither a set, nor a counter, nor can be a metric of CUPTI's. */
+static bool take_word(struct kernel_counters *counters, const char *word)
+{
+	const uint32_t set = set_of(word);
+	bool found = false;
+
+	for (size_t i = 0; i < KNOWN; i++) {
+		if (!(all_known[i].sets & set) && strcmp(all_known[i].name, word) != 0)
+			continue;
+		ask_for(counters, all_known[i].metric, &all_known[i]);
+		found = true;
+	}
+	if (found || !strstr(word, "__"))
+		return found;
+	ask_for(counters, word, NULL);
+	return true;
+}
+
+/* The words between the commas. */
+static void read_setting(struct gt_session *session, struct kernel_counters *counters)
+{
+	char note[256];
+	char *rest = NULL;
+
+	(void)snprintf(counters->text, sizeof(counters->text), "%s",
+	               gt_settings_of(session)->kernel_counters);
+	for (char *word = strtok_r(counters->text, ",", &rest); word;
+	     word = strtok_r(NULL, ",", &rest)) {
+		if (take_word(counters, word))
+			continue;
+		(void)snprintf(note, sizeof(note),
+		               "'%.100s' is no set of kernel counters (default, memory, compute, "
+		               "occupancy, flops, all), no counter and no metric",
+		               word);
+		gt_note(session, "kernel_counters", note);
+	}
+}
+
+static int read_names(const struct gt_session *session, struct kernel_counters *counters,
+                      struct gt_error *err)
+{
+	const char *pattern = gt_settings_of(session)->kernels;
+
+	if (!*pattern)
+		return 0;
+	if (regcomp(&counters->names, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+		return gt_fail(err, EINVAL, "no kernel counters: '%.100s' is no regular expression",
+		               pattern);
+	counters->by_name = true;
+	return 0;
+}
+
+static void want(struct gt_session *session)
+{
+	const CUpti_CallbackData none = {.functionParams = NULL};
+	struct gt_launch launch;
+
+	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++)
+		if (gt_launch_read(id, &none, &launch) || gt_capture_step(id))
+			gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, id);
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+}
+
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	const struct gt_settings *settings = gt_settings_of(session);
+	struct kernel_counters *counters = state;
+
+	if (!*settings->kernel_counters)
+		return 0;
+	if (*settings->counters)
+		return gt_fail(err, EINVAL,
+		               "no kernel counters: GPUTRACE_COUNTERS has the GPU's counters "
+		               "sampled, and CUPTI gives them to one of both");
+	read_setting(session, counters);
+	if (counters->count == 0)
+		return gt_fail(err, EINVAL,
+		               "no kernel counters: GPUTRACE_KERNEL_COUNTERS names none");
+	(void)take_word(counters,
+	                "duration_ns"); /* CUPTI's record of a replayed kernel has no times */
+	if (read_names(session, counters, err) < 0)
+		return -EINVAL;
+	if (!gt_ranges_open(&counters->ranges, gt_cupti_of(session)))
+		return gt_fail(err, ENOTSUP,
+		               "no kernel counters: they need the CUPTI of CUDA 12.6 or later, and "
+		               "this one is version %u",
+		               gt_cupti_of(session)->version);
+	counters->first = settings->launches_first ? settings->launches_first : 1;
+	counters->end = counters->first + settings->launches_count;
+	sem_init(&counters->turn, 0, 1);
+	want(session);
+	atomic_store_explicit(&counters->on, true, memory_order_release);
+	return 0;
+}
+
+/* ---- notes ---- */
+
+static void note_once(struct gt_session *session, struct kernel_counters *counters,
+                      const char *sentence)
+{
+	if (strncmp(counters->noted, sentence, sizeof(counters->noted) - 1) == 0)
+		return;
+	(void)snprintf(counters->noted, sizeof(counters->noted), "%s", sentence);
+	gt_note(session, "kernel_counters", sentence);
+}
+
+/* Something hangs, or waits for what waits for it: the program comes first. */
+static void give_up(struct gt_session *session, struct kernel_counters *counters, const char *why)
+{
+	if (!atomic_exchange_explicit(&counters->on, false, memory_order_relaxed))
+		return;
+	gt_count(session, GT_LEDGER_sources_failed, 1);
+	gt_note(session, "kernel_counters", why);
+}
+
+/* ---- contexts ---- */
+
+static void note_unknown(void *context, const char *metric)
+{
+	char note[256];
+
+	(void)snprintf(note, sizeof(note),
+	               "not counted, as the chip has no counter of this name: %.150s", metric);
+	gt_note(context, "kernel_counters", note);
+}
+
+static const struct known *known_of(const struct kernel_counters *counters, const char *metric)
+{
+	for (size_t i = 0; i < counters->count; i++)
+		if (counters->metrics[i] == metric)
+			return counters->known[i];
+	return NULL;
+}
+
+/* A text behind a record that has some already; moves the end of what there is. */
+static uint32_t add_text(void *record, size_t *bytes, const char *text)
+{
+	const size_t size = strlen(text);
+	const uint32_t place = gt_emit_text(record, *bytes, text, size);
+
+	*bytes += GT_TEXT_BYTES(size);
+	return place;
+}
+
+static void tell_metric(struct gt_session *session, const struct kernel_counters *counters,
+                        const struct context *context, const char *metric, uint32_t number)
+{
+	const struct known *known = known_of(counters, metric);
+	struct gt_pm_property property = {"", ""};
+	size_t bytes = sizeof(struct gt_record_profiled_metric);
+	struct gt_record_profiled_metric *record;
+	const char *name = known ? known->name : metric;
+	const char *unit;
+
+	(void)gt_range_property_of(&context->profiler, metric, &property);
+	unit = known ? known->unit : property.unit;
+	record = gt_emit_begin(session, GT_RECORD_profiled_metric,
+	                       bytes + GT_TEXT_BYTES(strlen(name)) + GT_TEXT_BYTES(strlen(metric)) +
+	                               GT_TEXT_BYTES(strlen(unit)));
+	if (!record)
+		return;
+	*record = (struct gt_record_profiled_metric){.number = number};
+	record->name = add_text(record, &bytes, name);
+	record->metric = add_text(record, &bytes, metric);
+	record->unit = add_text(record, &bytes, unit);
+	gt_emit_commit();
+}
+
+static void tell_metrics(struct gt_session *session, struct kernel_counters *counters,
+                         struct context *context, enum gt_range_mode mode)
+{
+	const struct gt_range_plan *plan = &context->profiler.plans[mode];
+
+	context->first_metrics[mode] = counters->metrics_told;
+	for (size_t i = 0; i < plan->count; i++)
+		tell_metric(session, counters, context, plan->metrics[i], counters->metrics_told++);
+}
+
+static void get_to_know(struct gt_session *session, struct kernel_counters *counters,
+                        struct context *context, CUcontext handle)
+{
+	const struct gt_range_wanted wanted = {counters->metrics, counters->count, note_unknown,
+	                                       session};
+	struct gt_error err = {0};
+	uint32_t ordinal = 0;
+
+	(void)gt_cupti_of(session)->cuptiGetDeviceId(handle, &ordinal);
+	*context = (struct context){
+		.phase = LEFT_OUT,
+		.handle = handle,
+		.profiler = {.ranges = &counters->ranges, .device = ordinal},
+	};
+	if (gt_range_prepare(&context->profiler, handle, (CUdevice)ordinal, &wanted, &err) < 0) {
+		gt_count(session, GT_LEDGER_sources_failed, 1);
+		note_once(session, counters, err.text);
+		return;
+	}
+	context->phase = READY;
+	tell_metrics(session, counters, context, GT_RANGE_KERNEL);
+}
+
+/* Whether launches of graphs can be counted in it; looked into at the first one. */
+static bool knows_graphs(struct gt_session *session, struct kernel_counters *counters,
+                         struct context *context)
+{
+	struct gt_error err = {0};
+
+	if (context->profiler.plans[GT_RANGE_GRAPH].count > 0 || context->no_graphs)
+		return !context->no_graphs;
+	context->no_graphs = gt_range_prepare_graphs(&context->profiler, &err) < 0;
+	if (context->no_graphs)
+		note_once(session, counters, err.text);
+	else
+		tell_metrics(session, counters, context, GT_RANGE_GRAPH);
+	return !context->no_graphs;
+}
+
+/* The context's place, known or new; NULL: there is none left. */
+static struct context *find_context(struct kernel_counters *counters, CUcontext handle)
+{
+	struct context *free_one = NULL;
+
+	for (size_t i = 0; i < MOST_CONTEXTS; i++) {
+		struct context *context = &counters->contexts[i];
+
+		if (context->phase != UNSEEN && context->phase != GONE && context->handle == handle)
+			return context;
+		if (!free_one && (context->phase == UNSEEN || context->phase == GONE))
+			free_one = context;
+	}
+	if (free_one)
+		free_one->phase = UNSEEN;
+	return free_one;
+}
+
+/* Ready to profile; NULL: its launches are not. */
+static struct context *ready_context(struct gt_session *session, struct kernel_counters *counters,
+                                     enum gt_launch_kind kind, CUcontext handle)
+{
+	struct context *context = handle ? find_context(counters, handle) : NULL;
+
+	if (!context)
+		return NULL;
+	if (context->phase == UNSEEN)
+		get_to_know(session, counters, context, handle);
+	if (context->phase != READY ||
+	    (kind == GT_LAUNCH_GRAPH && !knows_graphs(session, counters, context)))
+		return NULL;
+	return context;
+}
+
+/* On the thread that ends the context: what CUPTI has for it goes before it does. */
+static void event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+                  CUpti_CallbackId id, const void *data, void *kept)
+{
+	const CUpti_ResourceData *resource = data;
+	struct kernel_counters *counters = state;
+
+	(void)session;
+	(void)domain;
+	(void)id;
+	(void)kept;
+	if (!gt_wait(&counters->turn, TURN_NS))
+		return;
+	for (size_t i = 0; i < MOST_CONTEXTS; i++) {
+		struct context *context = &counters->contexts[i];
+
+		if (context->phase == UNSEEN || context->handle != resource->context)
+			continue;
+		gt_range_release(&context->profiler);
+		context->phase = GONE;
+	}
+	sem_post(&counters->turn);
+}
+
+/* ---- which launches ---- */
+
+/*
+ * What is launched into a stream that is being captured runs later, as part of a graph; and while
+ * anything is captured, on whichever thread, what CUPTI does would make that fail.
+ */
+static bool is_captured(struct kernel_counters *counters, const struct gt_launch *launch)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	CUstream stream = launch->stream;
+
+	if (atomic_load_explicit(&counters->captures, memory_order_relaxed) > 0)
+		return true;
+	if (!stream && launch->per_thread)
+		stream = CU_STREAM_PER_THREAD;
+	if (!counters->is_capturing) {
+		void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+		if (library)
+			*(void **)&counters->is_capturing = dlsym(library, "cuStreamIsCapturing");
+	}
+	return !counters->is_capturing || counters->is_capturing(stream, &status) != CUDA_SUCCESS ||
+	       status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static bool has_name(const struct kernel_counters *counters, const char *name)
+{
+	return !counters->by_name || (name && regexec(&counters->names, name, 0, NULL, 0) == 0);
+}
+
+static bool is_chosen(struct gt_session *session, struct kernel_counters *counters,
+                      const struct gt_launch *launch, struct gt_call call)
+{
+	struct gt_nvtx *nvtx = gt_nvtx_of(session);
+	const char *name = launch->kind == GT_LAUNCH_KERNEL ? call.data->symbolName : NULL;
+	uint64_t number;
+
+	if (atomic_load_explicit(&counters->chosen, memory_order_relaxed) + 1 >= counters->end ||
+	    (*gt_settings_of(session)->launches_range && !gt_nvtx_watch_is_open(&nvtx->watch)) ||
+	    !has_name(counters, name) || is_captured(counters, launch))
+		return false;
+	number = atomic_fetch_add_explicit(&counters->chosen, 1, memory_order_relaxed) + 1;
+	return number >= counters->first && number < counters->end;
+}
+
+/* ---- a launch ---- */
+
+static void nap(void)
+{
+	const struct timespec time = {0, NAP_NS};
+
+	(void)nanosleep(&time, NULL);
+}
+
+/*
+ * A launch that is not profiled: it waits while one is. Whoever is about to profile says so first
+ * and then looks for launches inside, and this the other way round, so that one of both sees the
+ * other.
+ */
+static void *pass(struct gt_session *session, struct kernel_counters *counters)
+{
+	const uint64_t began_ns = gt_now();
+
+	while (atomic_load_explicit(&counters->on, memory_order_relaxed)) {
+		atomic_fetch_add(&counters->inside, 1);
+		if (!atomic_load(&counters->busy))
+			return counters;
+		atomic_fetch_sub(&counters->inside, 1);
+		if (gt_now() - began_ns > TURN_NS)
+			give_up(session, counters,
+			        "launches are not profiled any more: one took more than half a "
+			        "minute while another thread waited to launch");
+		else
+			nap();
+	}
+	return NULL;
+}
+
+/* No other launch goes to a GPU from here on; false: one does not come to an end. */
+static bool make_alone(struct kernel_counters *counters)
+{
+	const uint64_t began_ns = gt_now();
+
+	atomic_store(&counters->busy, true);
+	while (atomic_load(&counters->inside) > 0) {
+		if (gt_now() - began_ns > IDLE_NS) {
+			atomic_store(&counters->busy, false);
+			return false;
+		}
+		nap();
+	}
+	return true;
+}
+
+static void end_turn(struct kernel_counters *counters)
+{
+	atomic_store(&counters->busy, false);
+	sem_post(&counters->turn);
+}
+
+/* Returns the context whose profiler runs, NULL where the launch is not profiled. */
+static struct context *begin(struct gt_session *session, struct kernel_counters *counters,
+                             const struct gt_launch *launch, CUcontext handle)
+{
+	struct gt_error err = {0};
+	struct context *context;
+
+	if (!gt_wait(&counters->turn, TURN_NS))
+		return NULL;
+	if (!make_alone(counters)) {
+		note_once(session, counters,
+		          "a launch was not profiled, as another thread's launch did not return "
+		          "within two seconds");
+		sem_post(&counters->turn);
+		return NULL;
+	}
+	counters->began_ns = gt_stamp();
+	counters->began_at_ns = gt_now();
+	context = ready_context(session, counters, launch->kind, handle);
+	if (context &&
+	    gt_range_begin(&context->profiler,
+	                   launch->kind == GT_LAUNCH_GRAPH ? GT_RANGE_GRAPH : GT_RANGE_KERNEL,
+	                   &err) == 0)
+		return context;
+	if (context) {
+		gt_count(session, GT_LEDGER_sources_failed, 1);
+		note_once(session, counters, err.text);
+		gt_range_release(&context->profiler);
+		context->phase = LEFT_OUT;
+	}
+	end_turn(counters);
+	return NULL;
+}
+
+static void emit_value(struct gt_session *session, uint32_t correlation, uint32_t metric,
+                       double value)
+{
+	struct gt_record_profiled_value *record =
+		gt_emit_begin(session, GT_RECORD_profiled_value, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_profiled_value){
+		.correlation = correlation, .metric = metric, .value = value};
+	gt_emit_commit();
+}
+
+static void emit(struct gt_session *session, struct kernel_counters *counters,
+                 const struct context *context, uint32_t correlation, const double *values)
+{
+	const enum gt_range_mode mode = context->profiler.mode;
+	const struct gt_range_plan *plan = &context->profiler.plans[mode];
+	struct gt_record_profiled_launch *record =
+		gt_emit_begin(session, GT_RECORD_profiled_launch, sizeof(*record));
+
+	counters->launches++;
+	counters->runs += plan->passes;
+	counters->held_ns += gt_now() - counters->began_at_ns;
+	if (!record)
+		return;
+	*record = (struct gt_record_profiled_launch){
+		.start_ns = counters->began_ns,
+		.end_ns = gt_stamp(),
+		.correlation = correlation,
+		.passes = (uint32_t)plan->passes,
+		.kind = mode == GT_RANGE_GRAPH,
+	};
+	gt_emit_commit();
+	for (size_t i = 0; i < plan->count; i++)
+		if (!isnan(values[i]))
+			emit_value(session, correlation, context->first_metrics[mode] + (uint32_t)i,
+			           values[i]);
+}
+
+/* A launch that failed was none; several at once cannot be told apart. */
+static void end(struct gt_session *session, struct kernel_counters *counters,
+                struct context *context, struct gt_call call)
+{
+	double values[GT_RANGE_METRICS];
+	struct gt_error err = {0};
+	const int launches = gt_range_end(&context->profiler, values, &err);
+
+	if (launches == 1)
+		emit(session, counters, context, call.data->correlationId, values);
+	else if (launches > 1)
+		note_once(
+			session, counters,
+			"the counters of a launch are not known, as CUPTI counted others with it");
+	if (launches < 0) {
+		gt_count(session, GT_LEDGER_sources_failed, 1);
+		note_once(session, counters, err.text);
+		gt_range_release(&context->profiler);
+		context->phase = LEFT_OUT;
+	}
+	end_turn(counters);
+}
+
+/* A capture that fails to begin is none; one that is ended has ended, whatever became of it. */
+static void follow_capture(struct kernel_counters *counters, struct gt_call call)
+{
+	uint32_t open = atomic_load_explicit(&counters->captures, memory_order_relaxed);
+
+	if (gt_capture_step(call.id) > 0 && gt_call_result(call) == 0)
+		atomic_fetch_add_explicit(&counters->captures, 1, memory_order_relaxed);
+	while (gt_capture_step(call.id) < 0 && open > 0 &&
+	       !atomic_compare_exchange_weak_explicit(&counters->captures, &open, open - 1,
+	                                              memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
+{
+	struct kernel_counters *counters = state;
+	const int saved = errno;
+	struct gt_launch launch;
+	void *kept = NULL;
+
+	if (!gt_launch_read(call.id, call.data, &launch))
+		return gt_capture_step(call.id) ? &counters->captures : NULL;
+	if (!atomic_load_explicit(&counters->on, memory_order_acquire))
+		return NULL;
+	if (is_chosen(session, counters, &launch, call))
+		kept = begin(session, counters, &launch, call.data->context);
+	if (!kept)
+		kept = pass(session, counters);
+	errno = saved;
+	return kept;
+}
+
+static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
+{
+	struct kernel_counters *counters = state;
+	const int saved = errno;
+
+	if (kept == counters)
+		atomic_fetch_sub(&counters->inside, 1);
+	else if (kept == &counters->captures)
+		follow_capture(counters, call);
+	else if (kept)
+		end(session, counters, kept, call);
+	errno = saved;
+}
+
+/* ---- its end ---- */
+
+/* What was profiled, and what that cost; CUPTI's objects stay, as the driver may be gone by now. */
+static void stop(struct gt_session *session, void *state)
+{
+	struct kernel_counters *counters = state;
+	char note[256];
+
+	if (!*gt_settings_of(session)->kernel_counters || counters->count == 0)
+		return;
+	if (counters->launches == 0)
+		(void)snprintf(note, sizeof(note),
+		               "no launch was profiled, of %llu that were chosen by name and range",
+		               (unsigned long long)atomic_load(&counters->chosen));
+	else
+		(void)snprintf(
+			note, sizeof(note),
+			"%llu launches were profiled, and run %llu times for that, which held the "
+			"program up for %.0f ms: their times are in no figure, and others' "
+			"times beside them are disturbed",
+			(unsigned long long)counters->launches, (unsigned long long)counters->runs,
+			(double)counters->held_ns / 1e6);
+	gt_note(session, "kernel_counters", note);
+}
+
+const struct gt_source gt_source_kernel_counters = {
+	.name = "kernel_counters",
+	.state_size = sizeof(struct kernel_counters),
+	.start = start,
+	.stop = stop,
+	.hears = {.enter = enter, .leave = leave, .event = event},
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/ceilings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "replay/bench.h"
+#include "replay/driver_version.h"
+
+#define WARM_NS INT64_C(300000000) /* clocks rise when a GPU begins to work */
+
+static uint32_t count_of(const struct gt_gpu *gpu, CUdevice_attribute attribute)
+{
+	const int value = gt_gpu_attribute(gpu, attribute);
+
+	return value > 0 ? (uint32_t)value : 0;
+}
+
+static void describe(const struct gt_gpu *gpu, struct gt_calibration *calibration)
+{
+	int version = 0;
+
+	if (gpu->cuda->device_name(calibration->device, sizeof(calibration->device), gpu->device) !=
+	    CUDA_SUCCESS)
+		calibration->device[0] = '\0';
+	gt_gpu_uuid(gpu, calibration->uuid);
+	gt_driver_version(calibration->driver, sizeof(calibration->driver));
+	if (gpu->cuda->driver_version(&version) == CUDA_SUCCESS)
+		snprintf(calibration->cuda, sizeof(calibration->cuda), "%d.%d", version / 1000,
+		         version % 1000 / 10);
+	calibration->cc_major = count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+	calibration->cc_minor = count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+	calibration->sm_count = count_of(gpu, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+	calibration->sm_clock_khz = count_of(gpu, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+	calibration->memory_clock_khz = count_of(gpu, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+	calibration->memory_bus_bits = count_of(gpu, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+}
+
+static int prepare(struct gt_bench *bench, struct gt_error *err)
+{
+	const struct gt_calibration *calibration = bench->out;
+	char text[96];
+	void *spent = NULL;
+	const char *why;
+	int result;
+
+	bench->sm_count = (int)calibration->sm_count;
+	bench->capability = calibration->cc_major * 10 + calibration->cc_minor;
+	why = gt_bench_refuses(bench, GT_KERNELS_plain, text, sizeof(text));
+	if (why)
+		return gt_fail(err, ENOTSUP,
+		               "%s, of compute capability %u.%u, cannot be measured: %s",
+		               calibration->device, calibration->cc_major, calibration->cc_minor,
+		               why);
+	result = gt_gpu_alloc_pinned(&bench->gpu, sizeof(*bench->spent), &spent, err);
+	bench->spent = spent;
+	return result;
+}
+
+/* Until the clocks are up. */
+static int warm(struct gt_bench *bench, struct gt_error *err)
+{
+	const int64_t begun_ns = gt_bench_now_ns();
+	struct gt_bench_kernel kernel = {
+		.threads = GT_BENCH_THREADS,
+		.count = 1,
+	};
+	CUfunction function;
+	int result = gt_gpu_alloc(&bench->gpu, 1 << 16, &kernel.to, err);
+
+	if (result == 0)
+		result = gt_bench_function(bench, GT_KERNELS_plain, "gt_fp32", &function, err);
+	while (result == 0 && gt_bench_now_ns() - begun_ns < WARM_NS) {
+		result = gt_bench_launch(bench, function, &kernel, 8 * (unsigned)bench->sm_count,
+		                         1000, err);
+		if (result == 0)
+			result = gt_gpu_wait(&bench->gpu, err);
+	}
+	return result;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct gt_calibrated *left = a;
+	const struct gt_calibrated *right = b;
+
+	return (left->name > right->name) - (left->name < right->name);
+}
+
+static int measure_all(struct gt_bench *bench, struct gt_error *err)
+{
+	int result = prepare(bench, err);
+
+	if (result == 0)
+		result = warm(bench, err);
+	if (result == 0)
+		result = gt_measure_memory(bench, err);
+	if (result == 0)
+		result = gt_measure_links(bench, err);
+	if (result == 0)
+		result = gt_measure_arithmetic(bench, err);
+	if (result == 0)
+		result = gt_measure_launches(bench, err);
+	if (result == 0 && bench->out->list.count > 0)
+		qsort(bench->out->list.rows, bench->out->list.count, sizeof(*bench->out->list.rows),
+		      by_name);
+	return result;
+}
+
+int gt_ceilings_measure(const struct gt_cuda *cuda, int ordinal, const bool wanted[GT_CEILINGS],
+                        struct gt_calibration *calibration, struct gt_error *err)
+{
+	struct gt_bench bench = {.wanted = wanted, .out = calibration};
+	int result;
+
+	if (!gt_kernels_files[GT_KERNELS_plain].ptx)
+		return gt_fail(err, ENOTSUP,
+		               "this build of gputrace cannot measure: there was no nvcc, the CUDA "
+		               "compiler, when it was made");
+	result = gt_gpu_open(&bench.gpu, cuda, ordinal, err);
+	if (result < 0)
+		return result;
+	describe(&bench.gpu, calibration);
+	result = measure_all(&bench, err);
+	gt_gpu_close(&bench.gpu);
+	return result;
+}

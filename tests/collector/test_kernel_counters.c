@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/collect.h"
+#include "support/check.h"
+#include "support/recording.h"
+
+/*
+ * Covers STAGE(profiled): times of kernels that were run several times.
+ * Covers STAGE(kernel_counters): what was counted of which launch.
+ */
+
+static struct recording recording;
+static struct gt_trace trace;
+
+enum { NAME = STRING_NEXT, METRIC, UNIT, DURATION, DURATION_METRIC, NS };
+
+static void make(void)
+{
+	recording_init(&recording);
+	recording_begin(&recording, "node-1-1");
+	recording_add_basics(&recording, 1);
+	recording_add_string(&recording, NAME, "dram_read_bytes");
+	recording_add_string(&recording, METRIC, "dram__bytes_read.sum");
+	recording_add_string(&recording, UNIT, "bytes");
+	recording_add_string(&recording, DURATION, "duration_ns");
+	recording_add_string(&recording, DURATION_METRIC, "gpu__time_duration.sum");
+	recording_add_string(&recording, NS, "ns");
+	recording_add(&recording, profiled_metric, .number = 0, .name = NAME, .metric = METRIC,
+	              .unit = UNIT);
+	recording_add(&recording, profiled_metric, .number = 1, .name = DURATION,
+	              .metric = DURATION_METRIC, .unit = NS);
+}
+
+static void drop(void)
+{
+	gt_trace_release(&trace);
+	recording_release(&recording);
+}
+
+TestSuite(kernel_counters, .init = make, .fini = drop);
+
+static void finish(void)
+{
+	recording_end(&recording, true);
+	trace = collect(&recording);
+}
+
+/* The way CUPTI tells of a kernel that it has replayed: without times. */
+static void add_replayed(uint32_t correlation)
+{
+	recording_add(&recording, kernel, .shape = SHAPE, .context = CONTEXT, .stream = STREAM,
+	              .correlation = correlation, .flags = GT_RECORD_UNFINISHED);
+}
+
+static void add_launch(uint64_t start, uint64_t end, uint32_t correlation, uint32_t kind)
+{
+	recording_add_call(&recording, start + 10, correlation);
+	recording_add(&recording, profiled_launch, .start_ns = start, .end_ns = end,
+	              .correlation = correlation, .passes = 9, .kind = kind);
+}
+
+static void add_value(uint32_t correlation, uint32_t metric, double value)
+{
+	recording_add(&recording, profiled_value, .correlation = correlation, .metric = metric,
+	              .value = value);
+}
+
+static void expect_counter(size_t row, gt_id kernel, const char *name, double value)
+{
+	const struct gt_kernel_counter *counter = &trace.kernel_counters.rows[row];
+
+	cr_expect(eq(u32, counter->kernel, kernel));
+	expect_text(gt_trace_text(&trace, counter->name), name);
+	cr_expect(ieee_ulp_eq(dbl, counter->value, value, 1));
+}
+
+Test(kernel_counters, go_to_the_launch_with_their_correlation_id)
+{
+	recording_add_call(&recording, 1000, 1);
+	recording_add_kernel(&recording, 1100, 1);
+	add_launch(2000, 9000, 2, 0);
+	add_replayed(2);
+	add_value(2, 0, 4096);
+	add_value(2, 1, 500);
+	add_value(3, 0, 1); /* of a launch that nobody knows */
+	finish();
+	cr_assert(eq(sz, trace.kernels.count, 2));
+	cr_expect(eq(u32, trace.kernels.rows[0].flags & GT_PROFILED, 0));
+	cr_expect(ne(u32, trace.kernels.rows[1].flags & GT_PROFILED, 0));
+	cr_expect(eq(u32, trace.kernels.rows[1].flags & GT_UNFINISHED, 0));
+	cr_expect(eq(i64, trace.kernels.rows[1].end_ns, 9000));
+	cr_expect(eq(i64, trace.kernels.rows[1].start_ns, 8500));
+	cr_assert(eq(sz, trace.profiled_launches.count, 1));
+	cr_expect(eq(u32, trace.profiled_launches.rows[0].kernel, 1));
+	cr_expect(eq(u32, trace.profiled_launches.rows[0].passes, 9));
+	cr_assert(eq(sz, trace.kernel_counters.count, 2));
+	expect_counter(0, 1, "dram_read_bytes", 4096);
+	expect_counter(1, 1, "duration_ns", 500);
+	cr_expect(ne(u32, trace.api_calls.rows[1].flags & GT_PROFILED, 0));
+	cr_expect(eq(u64, ledger_of(&trace, "launches_timed"), 2));
+}
+
+Test(kernel_counters, take_the_time_of_the_call_where_none_was_counted)
+{
+	add_launch(2000, 9000, 2, 0);
+	add_replayed(2);
+	finish();
+	cr_expect(eq(i64, trace.kernels.rows[0].start_ns, 2000));
+	cr_expect(eq(i64, trace.kernels.rows[0].end_ns, 9000));
+}
+
+Test(kernel_counters, leave_a_graph_s_kernels_as_they_ran)
+{
+	add_launch(2000, 9000, 2, 1);
+	recording_add_kernel(&recording, 2100, 2);
+	add_value(2, 0, 77);
+	finish();
+	cr_assert(eq(sz, trace.kernels.count, 1));
+	cr_expect(eq(u32, trace.kernels.rows[0].flags & GT_PROFILED, 0));
+	cr_expect(eq(i64, trace.kernels.rows[0].start_ns, 2100));
+	cr_expect(eq(u32, trace.profiled_launches.rows[0].kernel, GT_NONE));
+	cr_assert(eq(sz, trace.kernel_counters.count, 1));
+	expect_counter(0, GT_NONE, "dram_read_bytes", 77);
+}
