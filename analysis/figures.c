@@ -73,6 +73,18 @@ void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id
 		gt_result_add_format(result, "%s", label);
 }
 
+void gt_add_thread(struct gt_result *result, const struct gt_trace *trace, gt_id thread)
+{
+	if (thread >= trace->threads.count) {
+		gt_result_add_unknown(result);
+		return;
+	}
+
+	const struct gt_thread *row = &trace->threads.rows[thread];
+
+	gt_result_add_format(result, "%s (%u)", gt_trace_text(trace, row->name), row->tid);
+}
+
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process)
 {
 	if (process >= trace->processes.count) {

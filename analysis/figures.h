@@ -35,6 +35,9 @@ void gt_add_stream(struct gt_result *result, const struct gt_trace *trace, gt_id
 /* "app (4711)", with several hosts "host app (4711)". */
 void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_id process);
 
+/* "worker (4712)"; unknown where it is not known. */
+void gt_add_thread(struct gt_result *result, const struct gt_trace *trace, gt_id thread);
+
 /* "train/step", the path of an NVTX range; unknown where there is none. */
 void gt_add_range(struct gt_result *result, const struct gt_ranges *ranges, gt_id range);
 

@@ -15,4 +15,7 @@ double gt_peak_of_memory(const struct gt_device *device);
 /* Bytes a second over the PCIe link in one direction, its line code already taken off. */
 double gt_peak_of_pcie(const struct gt_device *device);
 
+/* The same of a link of so many lanes; NAN when either number is 0 or not known. */
+double gt_peak_of_pcie_link(unsigned generation, unsigned lane_count);
+
 #endif

@@ -175,8 +175,8 @@ static bool is_calibration(const char *name)
 static bool is_beside(const char *name)
 {
 	return is_manifest(name) || gt_has_suffix(name, GT_ROLL_SUFFIX) ||
-	       gt_has_suffix(name, GT_NOTES_SUFFIX) || is_calibration(name) ||
-	       strcmp(name, GT_PYTHON_ARCHIVE) == 0 ||
+	       gt_has_suffix(name, GT_NOTES_SUFFIX) || gt_has_suffix(name, GT_TOPOLOGY_SUFFIX) ||
+	       is_calibration(name) || strcmp(name, GT_PYTHON_ARCHIVE) == 0 ||
 	       (strncmp(name, GT_PYTHON_ARCHIVE ".", sizeof(GT_PYTHON_ARCHIVE)) == 0 &&
 	        gt_has_suffix(name, ".partial"));
 }

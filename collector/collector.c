@@ -116,6 +116,27 @@ static void add_roll(struct gt_collection *collection, const struct place *folde
 	free(path);
 }
 
+/* What a machine is made of: a capture of no process. */
+static void add_machine(struct gt_collection *collection, const struct place *folder,
+                        const char *name)
+{
+	const size_t stem = strlen(name) - strlen(GT_TOPOLOGY_SUFFIX);
+	struct gt_capture *machine;
+	struct gt_error why = {0};
+
+	if (gt_check_file(folder->fd, name, &why) < 0) {
+		gt_collection_note(collection, GT_NONE, "topology", "%s was skipped: %s", name,
+		                   why.text);
+		return;
+	}
+	machine = gt_array_push(&collection->machines);
+	*machine = (struct gt_capture){
+		.path = join(folder->path, name, stem, GT_TOPOLOGY_SUFFIX),
+		.process = GT_NONE,
+	};
+	machine->name = strrchr(machine->path, '/') + 1;
+}
+
 /* One that cannot be read is noted, too. */
 static void add_calibrations(struct gt_collection *collection, const struct place *folder,
                              const char *name)
@@ -187,11 +208,16 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 			add_roll(collection, &folder, entry->d_name);
 		else if (gt_has_suffix(entry->d_name, GT_NOTES_SUFFIX))
 			gt_left_notes_read(&collection->left_notes, folder.fd, entry->d_name);
+		else if (gt_has_suffix(entry->d_name, GT_TOPOLOGY_SUFFIX))
+			add_machine(collection, &folder, entry->d_name);
 		else if (gt_has_suffix(entry->d_name, GT_CALIBRATION_SUFFIX))
 			add_calibrations(collection, &folder, entry->d_name);
 	}
 	closedir(dir);
 	join_arenas(collection);
+	if (collection->machines.count > 1)
+		qsort(collection->machines.rows, collection->machines.count,
+		      sizeof(struct gt_capture), by_name);
 	if (collection->captures.count > 0 || collection->rolls.count > 0)
 		return 0;
 	if (collection->trace->notes.count > 0)
@@ -281,7 +307,10 @@ static void release(struct gt_collection *collection)
 {
 	gt_array_each(struct gt_capture, capture, &collection->captures)
 		release_capture(capture);
+	gt_array_each(struct gt_capture, machine, &collection->machines)
+		release_capture(machine);
 	gt_array_release(&collection->captures);
+	gt_array_release(&collection->machines);
 	gt_array_release(&collection->rolls);
 	gt_left_notes_release(&collection->left_notes);
 	gt_calibrations_release(&collection->calibrations);

@@ -14,7 +14,6 @@ enum { ECC_CORRECTED = 0, ECC_UNCORRECTED = 1 };
 enum { ECC_SINCE_DRIVER = 0 };
 enum { PCIE_TX = 0, PCIE_RX = 1 };
 enum { FIELD_POWER_INSTANT = 186, FIELD_PCIE_TX_BYTES = 197, FIELD_PCIE_RX_BYTES = 198 };
-enum { TYPE_DOUBLE = 0, TYPE_UINT = 1, TYPE_ULONG = 2, TYPE_ULONGLONG = 3, TYPE_LONGLONG = 4 };
 enum { NOT_FOUND = 6 };
 
 enum { READING_PCIE = 7 }; /* where it stands among the readings */
@@ -22,7 +21,6 @@ enum { READING_PCIE = 7 }; /* where it stands among the readings */
 /* NVML writes a structure's size and version into its first field. */
 #define MEMORY_VERSION ((uint32_t)sizeof(struct gt_nvml_memory) | UINT32_C(2) << 24)
 
-_Static_assert(sizeof(struct gt_nvml_field) == 40, "nvmlFieldValue_t");
 _Static_assert(sizeof(struct gt_nvml_memory) == 40, "nvmlMemory_v2_t");
 _Static_assert(sizeof(struct gt_nvml_process) == 24, "nvmlProcessInfo_v2_t");
 _Static_assert(sizeof(struct gt_nvml_process_sample) == 32, "nvmlProcessUtilizationSample_t");
@@ -131,23 +129,13 @@ static bool read_fields(const struct gt_nvml *nvml, const struct gt_nvml_device 
 	return true;
 }
 
-static uint64_t field_value(const struct gt_nvml_field *field)
-{
-	if (field->type == TYPE_DOUBLE)
-		return field->value.real > 0 ? (uint64_t)field->value.real : 0;
-	return field->type == TYPE_ULONG || field->type == TYPE_ULONGLONG ||
-	                       field->type == TYPE_LONGLONG
-	               ? field->value.large
-	               : field->value.small;
-}
-
 static void read_power(struct gt_nvml *nvml, struct gt_nvml_device *device, int64_t *values)
 {
 	struct gt_nvml_field field = {.field = FIELD_POWER_INSTANT};
 	unsigned milliwatts;
 
 	if (read_fields(nvml, device, &field, 1))
-		values[GT_NVML_power_mw] = (int64_t)field_value(&field);
+		values[GT_NVML_power_mw] = (int64_t)gt_nvml_field_value(&field);
 	else if (nvml->nvmlDeviceGetPowerUsage &&
 	         nvml->nvmlDeviceGetPowerUsage(device->handle, &milliwatts) == 0)
 		values[GT_NVML_power_mw] = milliwatts;
@@ -252,8 +240,8 @@ static void ask_pcie_rates(const struct gt_nvml *nvml, const struct gt_nvml_devi
 
 static bool is_small(const struct gt_nvml_field *field)
 {
-	return field->type != TYPE_ULONG && field->type != TYPE_ULONGLONG &&
-	       field->type != TYPE_LONGLONG;
+	return field->type != GT_NVML_ULONG && field->type != GT_NVML_ULONGLONG &&
+	       field->type != GT_NVML_LONGLONG;
 }
 
 /* A counter of 32 bits begins again after 4 GiB: whether it can have done so more than once. */
@@ -277,7 +265,7 @@ static bool count_pcie(const struct gt_nvml *nvml, struct gt_nvml_device *device
 	if (device->pcie.small && may_have_passed(device, elapsed_ns))
 		device->pcie.passed = true;
 	for (int i = 0; i < 2; i++) {
-		const uint64_t counter = field_value(&fields[i]);
+		const uint64_t counter = gt_nvml_field_value(&fields[i]);
 		const uint64_t moved = counter - device->pcie.counters[i];
 
 		device->pcie.moved[i] += device->pcie.small ? (uint32_t)moved : moved;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/nvml_types.h"
+
 /*
  * NVML: what the driver's management library tells of a GPU. Toolkits do not always bring its
  * header, so the documented calls, layouts and numbers that are used are declared here, and
@@ -16,24 +18,6 @@
  */
 
 #define GT_NVML_NOT_MEASURED INT64_MIN
-
-typedef struct nvmlDevice_st *gt_nvml_handle;
-typedef int gt_nvml_result; /* nvmlReturn_t; 0: it worked */
-
-struct gt_nvml_field { /* nvmlFieldValue_t */
-	uint32_t field;
-	uint32_t scope;
-	int64_t time_us;
-	int64_t latency_us;
-	int32_t type; /* nvmlValueType_t: which of value holds */
-	gt_nvml_result result;
-	union {
-		double real;
-		uint32_t small;
-		uint64_t large;
-		int64_t signed_large;
-	} value;
-};
 
 struct gt_nvml_utilization { /* nvmlUtilization_t */
 	uint32_t gpu_percent;

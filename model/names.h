@@ -44,6 +44,12 @@ enum gt_unified_kind {
 	GT_UNIFIED_BETWEEN_GPUS = 8,
 };
 
+/* Column "kind" of pci_devices; the numbers are those of captures. */
+enum gt_pci_kind {
+	GT_PCI_GPU = 0,
+	GT_PCI_NETWORK = 1,
+};
+
 /* For each NAMES(set) of names.def: const char *gt_<set>_name(uint32_t value). */
 #define NAMES(set) const char *gt_##set##_name(uint32_t value);
 #include "model/names.def"

@@ -158,7 +158,7 @@ static struct path path_of_copy(const struct route *route)
 		/* Both ends lie in the same memory: it is read once and written once. */
 		return (struct path){.medium = MEDIUM_MEMORY, .passes = 2};
 	case GT_COPY_PEER_TO_PEER:
-		return (struct path){.why_unknown = "link between the GPUs was not measured"};
+		return (struct path){.why_unknown = "see report links"};
 	default:
 		return (struct path){.why_unknown = "not a copy to or from a GPU"};
 	}
@@ -409,8 +409,8 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result,
 	if (findings->peer)
 		gt_result_remark_on(
 			result, "efficiency_percent",
-			"Copies between GPUs have no efficiency: whether they go over NVLink, and "
-			"over how many links, is not in the recording.");
+			"Copies between GPUs have no efficiency here: report links has what is "
+			"between the two.");
 	if (findings->above_peak)
 		gt_result_remark_on(
 			result, "efficiency_percent",

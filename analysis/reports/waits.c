@@ -243,24 +243,12 @@ static int by_total(const void *a, const void *b)
 	return memcmp(&left->object, &right->object, sizeof(left->object));
 }
 
-static void add_thread(struct gt_result *result, const struct gt_trace *trace, gt_id thread)
-{
-	if (thread >= trace->threads.count) {
-		gt_result_add_unknown(result);
-		return;
-	}
-
-	const struct gt_thread *row = &trace->threads.rows[thread];
-
-	gt_result_add_format(result, "%s (%u)", gt_trace_text(trace, row->name), row->tid);
-}
-
 static void add_total(struct gt_result *result, const struct gt_view *view,
                       const struct total *total)
 {
 	const struct gt_trace *trace = view->trace;
 
-	add_thread(result, trace, total->object.thread);
+	gt_add_thread(result, trace, total->object.thread);
 	gt_result_add_text(result, gt_sync_kind_name(total->object.kind));
 	gt_add_stream(result, trace, total->object.stream);
 	if (total->object.event < trace->events.count) {
@@ -332,7 +320,7 @@ static void add_queries(const struct gt_trace *trace, struct gt_result *result)
 
 		gt_result_add_text(result, gt_sync_kind_name(asked->kind));
 		add_answer(result, asked->result);
-		add_thread(result, trace, asked->thread);
+		gt_add_thread(result, trace, asked->thread);
 		gt_result_add_count(result, (int64_t)counts[i]);
 	}
 	gt_array_free(counts);

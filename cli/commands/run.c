@@ -36,6 +36,7 @@
 #include "cli/run/listener.h"
 #include "cli/run/python.h"
 #include "cli/run/summary.h"
+#include "cli/run/topology.h"
 #include "cli/say.h"
 #include "cli/trace_file.h"
 #include "exporters/exporter.h"
@@ -73,6 +74,7 @@ struct args {
 	const char *range;
 	uint64_t buffer_bytes; /* 0: not given */
 	bool hazards;
+	bool numa;
 	bool keep_modules;
 	bool unified_memory;
 	bool memory_pools;
@@ -177,6 +179,9 @@ static const struct gt_option options[] = {
 	OPT_FLAG("hazards", 0, struct args, hazards,
                  "Record which memory copies and fills touch, so that report hazards finds what "
                  "streams do to the same memory in no order; what that costs is not measured yet"),
+	OPT_FLAG("numa", 0, struct args, numa,
+                 "Record on which processor copies are asked for, and on which NUMA node the host's "
+                 "memory lies, for report links; what that costs is not measured yet"),
 	OPT_TEXT("cupti", 0, struct args, cupti, "FILE",
                  "Use this file as libcupti, NVIDIA's library for tools; by default the one that fits "
                  "the driver is looked for"),
@@ -532,6 +537,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_KEEP_MODULES", KEPT_BYTES);
 	if (args->hazards)
 		gt_environment_set(environment, "GPUTRACE_ACCESSES", "1");
+	if (args->numa)
+		gt_environment_set(environment, "GPUTRACE_NUMA", "1");
 	if (args->graphs)
 		gt_environment_set(environment, "GPUTRACE_GRAPHS", args->graphs);
 	set_number(environment, "GPUTRACE_GRAPH_SAMPLE", args->graph_sample, "");
@@ -990,6 +997,7 @@ static void finish(struct run *run, const struct gt_ending *ending)
 		gt_say("%s", err.text);
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
 		gt_say("%s", err.text);
+	gt_topology_record(run->folder);
 	last = !run->args->join || gt_claim_is_last(&run->claim);
 	finish_python(run, &salvage, last);
 	if (!last)

@@ -73,12 +73,23 @@ static uint64_t room_of_places(const struct gt_trace *trace)
 	                           trace->threads.count + trace->events.count);
 }
 
+/* What a file about a machine holds. Other kinds are of a process, which it has not. */
+static bool is_of_machine(uint32_t kind)
+{
+	return kind == GT_RECORD_STRINGS || kind == GT_RECORD_note || kind == GT_RECORD_numa_node ||
+	       kind == GT_RECORD_pci_device || kind == GT_RECORD_gpu_pair;
+}
+
 static void decode_chunk(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 {
 	const struct gt_trace *trace = decoder->collection->trace;
 	const uint64_t before = room_of_places(trace);
 	uint64_t taken;
 
+	if (decoder->capture->process == GT_NONE && !is_of_machine(chunk->header.kind)) {
+		decoder->unknown++;
+		return;
+	}
 	if (chunk->header.kind == GT_RECORD_STRINGS)
 		decode_strings(decoder, chunk);
 	else if (chunk->header.kind == GT_RECORD_META)
@@ -327,6 +338,22 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	return capture->died || capture->running ? 0 : result;
 }
 
+/* What a machine is made of. One that cannot be read is missed by nothing else. */
+static void decode_machine(struct gt_decoder *decoder, struct gt_capture *machine)
+{
+	struct gt_content content;
+	struct gt_reader reader = {0};
+	struct gt_error why = {0};
+
+	decoder->capture = machine;
+	decoder->unknown = decoder->damaged = decoder->misnumbered = decoder->refused = 0;
+	if (decode_file(decoder, &content, &reader, &why) < 0)
+		leave_out(decoder, &why);
+	else
+		remark(decoder, &reader);
+	gt_unload(&content);
+}
+
 static uint64_t size_of(const char *path)
 {
 	struct stat status;
@@ -385,6 +412,8 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	};
 	const int result = decode_all(&decoder, err);
 
+	gt_array_each(struct gt_capture, machine, &collection->machines)
+		decode_machine(&decoder, machine);
 	free(decoder.scratch);
 	free(decoder.decompressor);
 	free(decoder.records);

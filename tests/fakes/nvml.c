@@ -8,16 +8,6 @@
 
 /* The fake libnvidia-ml: its start, and the calls that place a GPU in its machine. */
 
-typedef struct {
-	char busIdLegacy[16];
-	unsigned int domain;
-	unsigned int bus;
-	unsigned int device;
-	unsigned int pciDeviceId;
-	unsigned int pciSubSystemId;
-	char busId[32];
-} nvmlPciInfo_t;
-
 struct fake_nvml fake_nvml;
 
 /* FAKE_NVML_LOADED names a file that says which thread the library is loaded on. */
@@ -57,6 +47,8 @@ static int print(char *text, unsigned size, const char *value)
 int nvmlInit_v2(void)
 {
 	fake_script_read(&fake_nvml.script);
+	if (fake_nvml.script.nvml_fail & UINT64_C(1) << FAKE_NVML_init)
+		return NVML_ERROR_UNINITIALIZED;
 	if (!fake_nvml.start_ns)
 		fake_nvml.start_ns = fake_realtime_ns();
 	fake_nvml.users++;
@@ -159,7 +151,6 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 	return NVML_ERROR_NOT_FOUND;
 }
 
-int nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *info);
 int nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *info)
 {
 	const int result = fake_nvml_check(device);

@@ -26,6 +26,11 @@ enum {
 enum { NVML_CLOCK_GRAPHICS, NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO };
 
 enum {
+	NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON = 90,
+	NVML_FI_DEV_NVLINK_GET_SPEED = 164,
+	NVML_FI_DEV_C2C_LINK_COUNT = 170,
+	NVML_FI_DEV_C2C_LINK_GET_STATUS = 171,
+	NVML_FI_DEV_C2C_LINK_GET_MAX_BW = 172,
 	NVML_FI_DEV_POWER_AVERAGE = 185,
 	NVML_FI_DEV_POWER_INSTANT = 186,
 	NVML_FI_DEV_PCIE_COUNT_TX_BYTES = 197,
@@ -48,6 +53,16 @@ typedef struct {
 		unsigned long long ullVal;
 	} value;
 } nvmlFieldValue_t;
+
+typedef struct {
+	char busIdLegacy[16];
+	unsigned int domain;
+	unsigned int bus;
+	unsigned int device;
+	unsigned int pciDeviceId;
+	unsigned int pciSubSystemId;
+	char busId[32];
+} nvmlPciInfo_t;
 
 typedef struct {
 	unsigned int gpu;
@@ -88,6 +103,12 @@ extern struct fake_nvml fake_nvml;
 
 unsigned fake_nvml_index(nvmlDevice_t device);
 
+/* The same, or NOT_SUPPORTED where the script says so. */
+int fake_nvml_ask(nvmlDevice_t device, enum fake_nvml_failure failure);
+
+/* A field about what is between GPUs; -1: it is none of these. */
+int fake_nvml_read_link_field(nvmlDevice_t device, nvmlFieldValue_t *field);
+
 /* What every call answers before it looks at its arguments. */
 int fake_nvml_check(nvmlDevice_t device);
 
@@ -102,12 +123,14 @@ enum {
 	FAKE_OTHER_PID = 4194000,
 	FAKE_HOST_PIDS = 5000000, /* added to ids with host_pids=1 */
 };
+enum { FAKE_NVLINK_MB_S = 26562, FAKE_C2C_MB_S = 44700 }; /* of one link, one way */
 #define FAKE_RESERVED_BYTES (UINT64_C(700) << 20)
 #define FAKE_OWN_BYTES      (UINT64_C(512) << 20)
 
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
 int nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device);
+int nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *info);
 int nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values);
 int nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts);
 int nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long *millijoules);

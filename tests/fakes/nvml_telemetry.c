@@ -49,7 +49,7 @@ static void hang_as_told(void)
 			(void)pause();
 }
 
-static int check(nvmlDevice_t device, enum fake_nvml_failure failure)
+int fake_nvml_ask(nvmlDevice_t device, enum fake_nvml_failure failure)
 {
 	const int result = fake_nvml_check(device);
 
@@ -75,7 +75,10 @@ static int read_field(nvmlDevice_t device, nvmlFieldValue_t *field)
 {
 	const struct state state = state_of(device);
 	const int bytes = field->fieldId != NVML_FI_DEV_POWER_INSTANT;
+	const int of_link = fake_nvml_read_link_field(device, field);
 
+	if (of_link >= 0)
+		return of_link;
 	if (field->fieldId != NVML_FI_DEV_POWER_INSTANT &&
 	    field->fieldId != NVML_FI_DEV_PCIE_COUNT_TX_BYTES &&
 	    field->fieldId != NVML_FI_DEV_PCIE_COUNT_RX_BYTES)
@@ -93,7 +96,7 @@ static int read_field(nvmlDevice_t device, nvmlFieldValue_t *field)
 		field->value.ullVal = pcie_bytes(&state, FAKE_PCIE_RX_MB_S);
 	if (bytes && fake_nvml.script.pcie_bits != 64)
 		field->value.ullVal |= UINT64_MAX << 32;
-	return check(device, bytes ? FAKE_NVML_pcie_bytes : FAKE_NVML_power_instant);
+	return fake_nvml_ask(device, bytes ? FAKE_NVML_pcie_bytes : FAKE_NVML_power_instant);
 }
 
 int nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values)
@@ -118,7 +121,7 @@ int nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts)
 	const struct state state = state_of(device);
 
 	*milliwatts = (unsigned)(energy_of(&state) / (state.elapsed_ns ? state.elapsed_ns : 1));
-	return check(device, FAKE_NVML_power);
+	return fake_nvml_ask(device, FAKE_NVML_power);
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long *millijoules)
@@ -126,7 +129,7 @@ int nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long 
 	const struct state state = state_of(device);
 
 	*millijoules = energy_of(&state) / 1000000000;
-	return check(device, FAKE_NVML_energy);
+	return fake_nvml_ask(device, FAKE_NVML_energy);
 }
 
 static int throttled(const struct state *state)
@@ -156,7 +159,7 @@ int nvmlDeviceGetClockInfo(nvmlDevice_t device, int clock, unsigned int *mhz)
 		       1000;
 	else
 		*mhz = sm_mhz(&state);
-	return check(device, FAKE_NVML_clocks);
+	return fake_nvml_ask(device, FAKE_NVML_clocks);
 }
 
 /* One degree more for every 100 ms of work, and as far as 85. */
@@ -166,7 +169,7 @@ int nvmlDeviceGetTemperature(nvmlDevice_t device, int sensor, unsigned int *cels
 	const uint64_t warmed = state.busy_ns / 100000000;
 
 	*celsius = (unsigned)(warmed < 50 ? 35 + warmed : 85);
-	return sensor ? NVML_ERROR_INVALID_ARGUMENT : check(device, FAKE_NVML_temperature);
+	return sensor ? NVML_ERROR_INVALID_ARGUMENT : fake_nvml_ask(device, FAKE_NVML_temperature);
 }
 
 int nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *rates)
@@ -175,7 +178,7 @@ int nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *rates)
 
 	rates->gpu = state.busy ? 97 : 0;
 	rates->memory = state.busy ? 41 : 0;
-	return check(device, FAKE_NVML_utilization);
+	return fake_nvml_ask(device, FAKE_NVML_utilization);
 }
 
 static int has_other(nvmlDevice_t device)
@@ -191,7 +194,7 @@ int nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
 	memory->reserved = FAKE_RESERVED_BYTES;
 	memory->used = FAKE_OWN_BYTES + (has_other(device) ? fake_nvml.script.others_bytes : 0);
 	memory->free = FAKE_DEVICE_BYTES - memory->used;
-	return check(device, FAKE_NVML_memory);
+	return fake_nvml_ask(device, FAKE_NVML_memory);
 }
 
 int nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long *reasons)
@@ -199,7 +202,7 @@ int nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long lo
 	const struct state state = state_of(device);
 
 	*reasons = (state.busy ? 0 : 1) | (throttled(&state) ? fake_nvml.script.throttle : 0);
-	return check(device, FAKE_NVML_throttle);
+	return fake_nvml_ask(device, FAKE_NVML_throttle);
 }
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long *reasons)
@@ -214,7 +217,7 @@ int nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, int type, int counter,
 	const struct state state = state_of(device);
 
 	*errors = type ? 0 : 2 + state.elapsed_ns / 1000000000;
-	return counter ? NVML_ERROR_INVALID_ARGUMENT : check(device, FAKE_NVML_ecc);
+	return counter ? NVML_ERROR_INVALID_ARGUMENT : fake_nvml_ask(device, FAKE_NVML_ecc);
 }
 
 int nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int *replays)
@@ -222,7 +225,7 @@ int nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int *replays)
 	const struct state state = state_of(device);
 
 	*replays = (unsigned)(7 + state.elapsed_ns / 1000000000);
-	return check(device, FAKE_NVML_replays);
+	return fake_nvml_ask(device, FAKE_NVML_replays);
 }
 
 /* As slow as the real one. */
@@ -232,7 +235,7 @@ int nvmlDeviceGetPcieThroughput(nvmlDevice_t device, int direction, unsigned int
 
 	(void)nanosleep(&window, NULL);
 	*kb_per_second = 1000 * (direction ? FAKE_PCIE_RX_MB_S : FAKE_PCIE_TX_MB_S);
-	return check(device, FAKE_NVML_pcie_rate);
+	return fake_nvml_ask(device, FAKE_NVML_pcie_rate);
 }
 
 static unsigned pid_told(unsigned pid)
@@ -253,7 +256,7 @@ int nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *c
 	if (has_other(device))
 		processes[1] = (nvmlProcessInfo_v2_t){pid_told(FAKE_OTHER_PID),
 		                                      fake_nvml.script.others_bytes, ~0u, ~0u};
-	return check(device, FAKE_NVML_processes);
+	return fake_nvml_ask(device, FAKE_NVML_processes);
 }
 
 /* The other process draws as well. */
@@ -268,7 +271,7 @@ int nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int *
 	if (has_other(device))
 		processes[0] = (nvmlProcessInfo_v2_t){pid_told(FAKE_OTHER_PID),
 		                                      fake_nvml.script.others_bytes, ~0u, ~0u};
-	return check(device, FAKE_NVML_processes);
+	return fake_nvml_ask(device, FAKE_NVML_processes);
 }
 
 /* Who runs something at this moment, if the caller has not seen this moment yet. */
@@ -293,8 +296,8 @@ int nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationS
 		                                         0,
 		                                         0};
 	*count = rows;
-	if (check(device, FAKE_NVML_process_utilization) != NVML_SUCCESS)
-		return check(device, FAKE_NVML_process_utilization);
+	if (fake_nvml_ask(device, FAKE_NVML_process_utilization) != NVML_SUCCESS)
+		return fake_nvml_ask(device, FAKE_NVML_process_utilization);
 	if (!rows || since_us >= now_us)
 		return NVML_ERROR_NOT_FOUND;
 	if (room < rows)

@@ -37,6 +37,10 @@
 	NUMBER(host_pids,    0,       "1: NVML tells processes by other numbers, as inside a container")    \
 	NUMBER(pcie_bits,    64,      "size of NVML's counters of bytes over PCIe, 32 or 64")              \
 	NUMBER(nvml_hang,    0,       "NVML's so many-th reading of a GPU, and all later ones, hang")      \
+	NUMBER(numa_nodes,   1,       "NUMA nodes that NVML places the GPUs near, the first ones near the first") \
+	NUMBER(nvlinks,      0,       "NVLinks of each GPU that are up; one more is down")                  \
+	NUMBER(nvlink_ends,  0,       "where they lead: 0 to switches, 1 to the other GPU of its pair, 2 NVML does not say") \
+	NUMBER(c2c_links,    0,       "NVLink-C2C of each GPU to the host")                                 \
 	NUMBER(pm_error,     0,       "what cuptiPmSamplingEnable answers, a CUptiResult")                  \
 	NUMBER(pm_unsupported, 0,     "GPUs have no PM sampling: 1 architecture, 2 vGPU, 3 vGPU not allowed, 4 WSL") \
 	NUMBER(pm_chip,      0,       "1: GPUs are of a chip that CUPTI does not know")                     \
@@ -61,6 +65,11 @@
 	FAILURE(replays)                                                                                    \
 	FAILURE(pcie_bytes)                                                                                 \
 	FAILURE(pcie_rate)                                                                                  \
+	FAILURE(init)                                                                                       \
+	FAILURE(nvlink)                                                                                     \
+	FAILURE(p2p)                                                                                        \
+	FAILURE(ancestor)                                                                                   \
+	FAILURE(affinity)                                                                                   \
 	FAILURE(processes)                                                                                  \
 	FAILURE(process_utilization)
 /* clang-format on */

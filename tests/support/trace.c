@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/strings.h"
@@ -430,6 +431,56 @@ struct gt_pool_block *trace_block(struct gt_trace *trace, gt_id pool, gt_size by
 	};
 	expect_order(IN_ORDER(&trace->pool_blocks));
 	return block;
+}
+
+gt_id trace_numa_node(struct gt_trace *trace, gt_count number)
+{
+	char cpus[32];
+
+	snprintf(cpus, sizeof(cpus), "%u-%u", 16 * number, 16 * number + 15);
+	*gt_array_push(&trace->numa_nodes) = (struct gt_numa_node){
+		.host = text(trace, "host"),
+		.number = number,
+		.cpus = text(trace, cpus),
+		.memory_bytes = UINT64_C(1) << 39,
+	};
+	return LATEST(&trace->numa_nodes);
+}
+
+gt_id trace_pci_gpu(struct gt_trace *trace, gt_id device, gt_id numa_node, const char *path)
+{
+	const gt_id number = (gt_id)trace->pci_devices.count;
+	char address[32];
+
+	snprintf(address, sizeof(address), "0000:%02x:00.0", 0x19 + number);
+	*gt_array_push(&trace->pci_devices) = (struct gt_pci_device){
+		.device = device,
+		.numa_node = numa_node,
+		.host = text(trace, "host"),
+		.address = text(trace, address),
+		.path = text(trace, path),
+		.name = text(trace, "NVIDIA H200"),
+		.index = (gt_code)number,
+		.pcie_generation = 5,
+		.pcie_width = 16,
+		.most_pcie_generation = 5,
+		.most_pcie_width = 16,
+	};
+	return number;
+}
+
+struct gt_gpu_pair *trace_gpu_pair(struct gt_trace *trace, gt_id from, gt_id to, gt_code nvlinks)
+{
+	struct gt_gpu_pair *pair = gt_array_push(&trace->gpu_pairs);
+
+	*pair = (struct gt_gpu_pair){
+		.from = from,
+		.to = to,
+		.level = 50,
+		.nvlinks = nvlinks,
+		.nvlink_bytes_per_second = 25000000000,
+	};
+	return pair;
 }
 
 void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value)

@@ -101,6 +101,18 @@ gt_id trace_pool(struct gt_trace *trace, gt_id process, gt_id device, const char
 struct gt_pool_block *trace_block(struct gt_trace *trace, gt_id pool, gt_size bytes,
                                   gt_time start_ns, gt_time end_ns);
 
+/* A NUMA node of the machine, with processors of its own. */
+gt_id trace_numa_node(struct gt_trace *trace, gt_count number);
+
+/*
+ * What NVML says of a GPU of the machine, numbered in order: PCIe 5.0 x16, no NVLinks. device
+ * GT_NONE: nobody used it. path: bridges above it.
+ */
+gt_id trace_pci_gpu(struct gt_trace *trace, gt_id device, gt_id numa_node, const char *path);
+
+/* How two of these reach each other: over so many NVLinks of 25 GB/s, or PCIe alone. */
+struct gt_gpu_pair *trace_gpu_pair(struct gt_trace *trace, gt_id from, gt_id to, gt_code nvlinks);
+
 void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value);
 
 #endif
