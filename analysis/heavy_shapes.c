@@ -88,11 +88,16 @@ int gt_heavy_waits(const struct gt_heavy *heavy)
 {
 	const double dram = gt_heavy_counter(heavy, GT_SHAPE_dram_throughput_percent);
 	const double sm = gt_heavy_counter(heavy, GT_SHAPE_sm_throughput_percent);
-	const double memory = gt_heavy_counter(heavy, GT_SHAPE_memory_throughput_percent);
 
 	if (isnan(dram) || isnan(sm))
 		return -1;
-	return dram < IN_USE_PERCENT && sm < IN_USE_PERCENT && !(memory >= IN_USE_PERCENT);
+	return sm < IN_USE_PERCENT && !gt_heavy_uses_memory(heavy);
+}
+
+bool gt_heavy_uses_memory(const struct gt_heavy *heavy)
+{
+	return gt_heavy_counter(heavy, GT_SHAPE_dram_throughput_percent) >= IN_USE_PERCENT ||
+	       gt_heavy_counter(heavy, GT_SHAPE_memory_throughput_percent) >= IN_USE_PERCENT;
 }
 
 double gt_heavy_cycles(const struct gt_heavy *heavy)

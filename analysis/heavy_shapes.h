@@ -48,6 +48,9 @@ double gt_heavy_counter(const struct gt_heavy *heavy, enum gt_shape_counter coun
  */
 int gt_heavy_waits(const struct gt_heavy *heavy);
 
+/* Whether device memory, or any part of the way to it, was used to that; false: not measured. */
+bool gt_heavy_uses_memory(const struct gt_heavy *heavy);
+
 /*
  * Cycles of all multiprocessors together in which its blocks were there, of one launch; NAN: not
  * measured.

@@ -19,7 +19,8 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	row = gt_advise(advice, GT_ADVICE_CHANGE,
 	                "Within launches of graphs nothing ran on GPU %lld for %s of the time it "
 	                "was in use: %s gaps of %s on average between nodes. Fewer, larger nodes, "
-	                "or branches that run side by side, would keep it busy.",
+	                "no host functions between them, or branches that run side by side, would "
+	                "keep it busy.",
 	                gt_advice_gpu(facts, device), gt_advice_share(graph_ns, span_ns).text,
 	                gt_grouped(gaps).text, gt_advice_ns(graph_ns / gaps).text);
 	gt_advice_cite(row, "gaps", "waited_for", "total_ns", "within one graph launch: %s",

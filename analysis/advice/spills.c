@@ -22,8 +22,10 @@ static double sum_of(const struct gt_heavy *heavy, enum gt_shape_counter a, enum
 static struct gt_advice_row *cite(const struct gt_heavy *heavy, struct gt_advice_row *row)
 {
 	(void)gt_heavy_cite_time(heavy, row);
-	gt_advice_cite(row, "kernels", "launch_shapes", "local_bytes", "%s",
-	               gt_figure_binary((int64_t)heavy->shape->local_per_thread_bytes).text);
+	if (heavy->shape->local_per_thread_bytes > 0)
+		gt_advice_cite(
+			row, "kernels", "launch_shapes", "local_bytes", "%s",
+			gt_figure_binary((int64_t)heavy->shape->local_per_thread_bytes).text);
 	return row;
 }
 
@@ -35,7 +37,7 @@ static void say_measured(const struct gt_heavy *heavy, struct gt_advice *advice)
 		sum_of(heavy, GT_SHAPE_global_load_sectors, GT_SHAPE_global_store_sectors);
 	struct gt_advice_row *row;
 
-	if (local * 100 < (local + global) * LEAST_PERCENT)
+	if (local <= 0 || local * 100 < (local + global) * LEAST_PERCENT)
 		return;
 	row = cite(heavy,
 	           gt_advise(advice, GT_ADVICE_CHANGE,
@@ -58,8 +60,7 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 	const uint64_t all_ns = heavy->facts->shapes.device_ns[heavy->total->device];
 	const uint64_t bytes = heavy->shape->local_per_thread_bytes;
 
-	if (bytes == 0)
-		return;
+	/* CUPTI says of no launch on an H200 how much local memory it has: counters do. */
 	if (gt_shape_measured(heavy->total, wanted, GT_COUNT_OF(wanted)))
 		say_measured(heavy, advice);
 	else

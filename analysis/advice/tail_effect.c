@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
-#include <stdint.h>
-
 #include "analysis/advice.h"
 #include "analysis/heavy_shapes.h"
+#include "model/occupancy.h"
 #include "model/trace.h"
 
 enum {
@@ -18,7 +16,7 @@ enum {
 static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 {
 	const double waves = heavy->occupancy.waves_per_sm;
-	const double empty = 1 - waves / ceil(waves);
+	const double empty = gt_tail_share(waves);
 	struct gt_advice_row *row;
 
 	if (!(waves > 1 && waves < MOST_WAVES) || heavy->shape->cluster_x > 1 ||
@@ -30,7 +28,7 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 	                "one piece after the other, even that out.",
 	                heavy->name, gt_advice_gpu(heavy->facts, heavy->total->device),
 	                gt_figure_real(waves).text,
-	                gt_figure_percent(100 * (ceil(waves) - waves)).text);
+	                gt_figure_percent(gt_last_wave_empty_percent(waves)).text);
 	(void)gt_heavy_cite_time(heavy, row);
 	gt_advice_cite(row, "kernels", "launch_shapes", "waves_per_sm", "%s",
 	               gt_figure_real(waves).text);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collector/stage.h"
 #include "model/known.h"
@@ -21,6 +23,7 @@ struct place {
 struct finder {
 	struct gt_trace *trace;
 	gt_array(struct place) places; /* in the order of by_id */
+	gt_id *shapes;                 /* by launch shape: shape_like of it; GT_NONE: not asked */
 };
 
 static int by_id(const void *a, const void *b)
@@ -57,6 +60,42 @@ static struct gt_profiled_launch *launch_of(const struct finder *finder, gt_id p
 	return place ? &finder->trace->profiled_launches.rows[place->row] : NULL;
 }
 
+static bool is_like(const struct gt_launch_shape *row, const struct gt_launch_shape *wanted)
+{
+	struct gt_launch_shape same;
+
+	memcpy(&same, row, sizeof(same)); /* with what is between its members */
+	same.shared_executed_bytes = 0;
+	return row->shared_executed_bytes != 0 && memcmp(&same, wanted, sizeof(same)) == 0;
+}
+
+/*
+ * CUPTI's record of such a launch, where the function was not launched before, does not say how
+ * much shared memory was configured (seen with CUPTI 13.0 on an H200). What others that were
+ * launched the same way say stands for it: else they would not be counted together.
+ */
+static gt_id shape_like(const struct gt_trace *trace, gt_id row)
+{
+	const struct gt_launch_shape *wanted = &trace->launch_shapes.rows[row];
+
+	for (size_t i = 0; i < trace->launch_shapes.count && !wanted->shared_executed_bytes; i++)
+		if (is_like(&trace->launch_shapes.rows[i], wanted))
+			return (gt_id)i;
+	return row;
+}
+
+static void complete_shape(const struct finder *finder, struct gt_kernel *kernel)
+{
+	gt_id *like;
+
+	if (kernel->shape >= finder->trace->launch_shapes.count)
+		return;
+	like = &finder->shapes[kernel->shape];
+	if (*like == GT_NONE)
+		*like = shape_like(finder->trace, kernel->shape);
+	kernel->shape = *like;
+}
+
 /* Those of a graph ran once, and took the time that they take. */
 static void mark_kernels(const struct finder *finder)
 {
@@ -71,6 +110,7 @@ static void mark_kernels(const struct finder *finder)
 		if (!launch || launch->kind != 0)
 			continue;
 		kernel->flags |= GT_PROFILED;
+		complete_shape(finder, kernel);
 		launch->kernel = (gt_id)i;
 	}
 }
@@ -139,12 +179,16 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		return 0;
 	gt_array_each(struct gt_profiled_launch, launch, &trace->profiled_launches)
 		launch->kernel = launch->graph_launch = GT_NONE;
+	finder.shapes = gt_allocate(trace->launch_shapes.count * sizeof(*finder.shapes));
+	for (size_t i = 0; i < trace->launch_shapes.count; i++)
+		finder.shapes[i] = GT_NONE;
 	find_places(&finder);
 	mark_kernels(&finder);
 	mark_calls(&finder);
 	gt_array_each(const struct gt_capture, capture, &collection->captures)
 		add_values(&finder, capture);
 	gt_array_release(&finder.places);
+	gt_array_free(finder.shapes);
 	return 0;
 }
 

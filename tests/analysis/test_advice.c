@@ -96,7 +96,7 @@ Test(advice, is_silent_of_a_gpu_that_is_busy)
 	done();
 }
 
-/* Covers ADVICE(left_alone). Covers ADVICE(graph_gaps). Covers ADVICE(late_start). */
+/* Covers ADVICE(left_alone). Covers ADVICE(late_start). */
 Test(advice, on_a_gpu_left_alone_is_worth_the_long_gaps)
 {
 	scene_begin(100000000);
@@ -107,6 +107,39 @@ Test(advice, on_a_gpu_left_alone_is_worth_the_long_gaps)
 	expect_silence("launch_bound");
 	expect_silence("graph_gaps");
 	expect_silence("late_start");
+	done();
+}
+
+/* A graph of 101 kernels of 10 us each. */
+static void launch_graph(gt_time gap_us)
+{
+	const gt_id call = trace_call(&trace, thread, "cudaGraphLaunch", 0, 500);
+
+	trace.api_calls.rows[call].kind = GT_API_GRAPH_LAUNCH;
+	add_kernels(101, gap_us);
+	gt_array_each(struct gt_kernel, kernel, &trace.kernels)
+		kernel->api_call = call;
+}
+
+/* Covers ADVICE(graph_gaps). */
+Test(advice, on_gaps_within_a_graph_is_worth_these_gaps)
+{
+	scene_begin(10000000);
+	launch_graph(20);
+	ask();
+	expect_rule("graph_gaps", "change", "100 gaps of 20.0 us on average between nodes");
+	expect_gain("graph_gaps", "at most", 2000000);
+	expect_silence("launch_bound");
+	done();
+}
+
+/* As on an H200: nodes that need each other are 270 ns apart. */
+Test(advice, is_silent_of_the_gap_that_any_node_has)
+{
+	scene_begin(10000000);
+	launch_graph(2);
+	ask();
+	expect_silence("graph_gaps");
 	done();
 }
 

@@ -225,6 +225,27 @@ Test(advice, on_access_is_not_given_for_few_loads)
 	done();
 }
 
+/* Device memory that is at its most moves fewer sectors than a tenth of what the L1 caches do. */
+Test(advice, on_access_is_given_where_memory_is_used)
+{
+	static const char *const uses[] = {"dram_throughput_percent", "memory_throughput_percent"};
+
+	for (size_t i = 0; i < GT_COUNT_OF(uses); i++) {
+		begin(13200, 256);
+		measure("sm_active_cycles", 16e6);
+		measure("global_load_requests", 4325376);
+		measure("global_load_sectors", 4325376 * 32.0);
+		measure(uses[i], 59);
+		ask();
+		expect_silence("uncoalesced");
+		measure(uses[i], 61); /* mean with the 59 above: 60 */
+		ask_again();
+		expect_rule("uncoalesced", "change", "touches 32.00 sectors");
+		expect_gain("uncoalesced", "at most", 7000000);
+		done();
+	}
+}
+
 /* Covers ADVICE(spills). */
 Test(advice, on_spills_goes_by_what_is_loaded_and_stored)
 {
@@ -238,6 +259,31 @@ Test(advice, on_spills_goes_by_what_is_loaded_and_stored)
 	ask_again();
 	expect_rule("spills", "change", "33.1% of what work loads and stores");
 	expect_no_gain("spills");
+	done();
+}
+
+/* CUPTI says 0 of a kernel with an array of 1 KiB. */
+Test(advice, on_spills_does_not_need_to_know_how_much_local_memory_there_is)
+{
+	begin(13200, 256);
+	ask();
+	expect_silence("spills");
+	expect_text(not_asked("spills"),
+	            "no launches were profiled (run --kernel-counters=memory)");
+	measure("global_load_sectors", 0);
+	measure("global_store_sectors", 0);
+	measure("local_load_sectors", 0);
+	measure("local_store_sectors", 0);
+	ask_again();
+	expect_silence("spills");
+	measure("local_load_sectors", 2e8);
+	ask_again();
+	expect_rule("spills", "change", "100.0% of what work loads and stores");
+	expect_text(not_asked("spills"), "");
+	for (size_t i = 0; i < row_count(&advice, "evidence"); i++)
+		cr_expect(ne(int,
+		             strcmp(cell(&advice, "evidence", i, "column")->text, "local_bytes"),
+		             0));
 	done();
 }
 
@@ -285,7 +331,7 @@ static void begin_gemm(const char *name)
 	launched()->tile = gt_strings_add(trace.strings, "128x64");
 }
 
-static void add_ceiling(enum gt_ceiling_name name, double value)
+static void add_ceiling(enum gt_ceiling_name name, double value, gt_count source)
 {
 	*gt_array_push(&trace.ceilings) = (struct gt_ceiling){
 		.device = device,
@@ -293,7 +339,7 @@ static void add_ceiling(enum gt_ceiling_name name, double value)
 		.name = gt_strings_add(trace.strings, gt_ceiling_names[name]),
 		.value = value,
 		.spread = NAN,
-		.source = GT_CEILING_DATA_SHEET,
+		.source = source,
 	};
 }
 
@@ -307,8 +353,8 @@ Test(advice, on_tensor_cores_is_given_for_multiplications_that_leave_them_idle)
 	expect_rule("tensor_idle", "change",
 	            "tensor cores worked in 0.0% of its cycles. FP32 runs");
 	expect_no_gain("tensor_idle");
-	add_ceiling(GT_CEILING_fp32, 60e12);
-	add_ceiling(GT_CEILING_tensor_tf32, 480e12);
+	add_ceiling(GT_CEILING_fp32, 60e12, GT_CEILING_DATA_SHEET);
+	add_ceiling(GT_CEILING_tensor_tf32, 480e12, GT_CEILING_DATA_SHEET);
 	ask_again();
 	expect_gain("tensor_idle", "at most", 7000000);
 	done();
@@ -383,6 +429,30 @@ Test(advice, on_memory_at_its_roof_is_that_there_is_nothing_to_gain)
 	expect_gain("memory_roof", "at most", 800000);
 	forget();
 	measure("dram_throughput_percent", 84);
+	ask_again();
+	expect_silence("memory_roof");
+	done();
+}
+
+/* What copies gets less of the peak than what reads: 83.3 percent on an H200, which is all there
+ * is. */
+Test(advice, on_memory_goes_by_what_was_measured_for_such_traffic)
+{
+	begin(13200, 256);
+	measure("dram_throughput_percent", 83.3);
+	measure("dram_read_bytes", 16e9);
+	measure("dram_write_bytes", 16e9);
+	measure("duration_ns", 8000000);
+	ask();
+	expect_silence("memory_roof");
+	add_ceiling(GT_CEILING_dram_copy, 4.8e12, GT_CEILING_DATA_SHEET);
+	ask_again();
+	expect_silence("memory_roof");
+	add_ceiling(GT_CEILING_dram_copy, 4.25e12, GT_CEILING_SAME_MODEL);
+	ask_again();
+	expect_rule("memory_roof", "know", "at 94.1% of the rate that was measured");
+	expect_gain("memory_roof", "at most", 470588);
+	add_ceiling(GT_CEILING_dram_copy, 4.5e12, GT_CEILING_HERE);
 	ask_again();
 	expect_silence("memory_roof");
 	done();

@@ -99,6 +99,41 @@ Test(kernel_counters, go_to_the_launch_with_their_correlation_id)
 	cr_expect(eq(u64, ledger_of(&trace, "launches_timed"), 2));
 }
 
+enum { UNCONFIGURED = SHAPE + 1, CONFIGURED, OTHER, ALONE };
+
+static void add_shape(uint32_t id, uint32_t grid_x, uint32_t configured)
+{
+	recording_add(&recording, shape, .id = id, .name = STRING_KERNEL, .grid_x = grid_x,
+	              .grid_y = 1, .grid_z = 1, .block_x = 64, .block_y = 1, .block_z = 1,
+	              .registers = 18, .shared_executed = configured);
+}
+
+/* CUPTI does not say how shared memory was configured for a launch that it replayed. */
+Test(kernel_counters, are_of_the_shape_that_others_were_launched_with)
+{
+	static const uint32_t shapes[] = {UNCONFIGURED, CONFIGURED, OTHER, ALONE};
+
+	add_shape(UNCONFIGURED, 100, 0);
+	add_shape(OTHER, 200, 32768);
+	add_shape(CONFIGURED, 100, 32768);
+	add_shape(ALONE, 300, 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		if (i == 0 || i == 3)
+			add_launch(2000 + i * 1000, 2900 + i * 1000, 1 + i, 0);
+		else
+			recording_add_call(&recording, 2010 + i * 1000, 1 + i);
+		recording_add(&recording, kernel, .shape = shapes[i], .context = CONTEXT,
+		              .stream = STREAM, .correlation = 1 + i, .start_ns = 2100 + i * 1000,
+		              .end_ns = 2200 + i * 1000);
+	}
+	finish();
+	cr_assert(eq(sz, trace.kernels.count, 4));
+	cr_expect(ne(u32, trace.kernels.rows[0].flags & GT_PROFILED, 0));
+	cr_expect(eq(u32, trace.kernels.rows[0].shape, trace.kernels.rows[1].shape));
+	cr_expect(ne(u32, trace.kernels.rows[0].shape, trace.kernels.rows[2].shape));
+	cr_expect(eq(u32, trace.launch_shapes.rows[trace.kernels.rows[3].shape].grid_x, 300));
+}
+
 Test(kernel_counters, take_the_time_of_the_call_where_none_was_counted)
 {
 	add_launch(2000, 9000, 2, 0);

@@ -80,7 +80,7 @@ __global__ void fill_chain(uint32_t *next, size_t count)
 		next[i] = (uint32_t)((i * 2862933555777941757ull + 3037000493ull) % count);
 }
 
-/* Neighbours read what lies so many words apart. */
+/* Neighbours read what lies so many words apart; count: a power of two. */
 __global__ void read_apart(const uint32_t *from, uint32_t *out, size_t count, size_t stride)
 {
 	const size_t threads = (size_t)gridDim.x * blockDim.x;
@@ -88,8 +88,8 @@ __global__ void read_apart(const uint32_t *from, uint32_t *out, size_t count, si
 
 	for (size_t round = 0; round < 64; round++)
 		sum += from[((size_t)(blockIdx.x * (size_t)blockDim.x + threadIdx.x) * stride +
-		             round * threads) %
-		            count];
+		             round * threads) &
+		            (count - 1)];
 	if (sum == 0xdeadbeef)
 		*out = sum;
 }
@@ -283,6 +283,13 @@ static void small_grids(bool faulty)
 		spin<<<faulty ? 8 : 2 * sms, 128>>>(1000);
 }
 
+static void CUDART_CB work_20_us(void *nothing)
+{
+	(void)nothing;
+	work(0.02);
+}
+
+/* Functions of the host between the kernels of a graph, for which the GPU waits. */
 static void graph_gaps(bool faulty)
 {
 	const cudaStream_t stream = new_stream();
@@ -290,8 +297,11 @@ static void graph_gaps(bool faulty)
 	cudaGraphExec_t exec;
 
 	CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-	for (int i = 0; i < 200; i++)
-		spin<<<1, 32, 0, stream>>>(faulty ? 0 : 50);
+	for (int i = 0; i < 50; i++) {
+		spin<<<2 * sms, 32, 0, stream>>>(20);
+		if (faulty)
+			CHECK(cudaLaunchHostFunc(stream, work_20_us, NULL));
+	}
 	CHECK(cudaStreamEndCapture(stream, &graph));
 	CHECK(cudaGraphInstantiate(&exec, graph, 0));
 	for (int i = 0; i < 40; i++)
@@ -321,7 +331,7 @@ static void low_occupancy(bool faulty)
 
 static void uncoalesced(bool faulty)
 {
-	const size_t count = (size_t)1 << 26;
+	const size_t count = (size_t)1 << 22; /* in the L2 cache, far more than in the L1 cache */
 	uint32_t *from = (uint32_t *)on_device(count * sizeof(*from));
 
 	CHECK(cudaMemset(from, 0, count * sizeof(*from)));
@@ -335,7 +345,7 @@ static void spills(bool faulty)
 
 	for (int i = 0; i < 50; i++) {
 		if (faulty)
-			use_local<<<64 * sms, THREADS>>>(out, 256, 1000);
+			use_local<<<16 * sms, THREADS>>>(out, 256, 100);
 		else
 			use_registers<<<64 * sms, THREADS>>>(out, 20000);
 	}
