@@ -517,7 +517,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_result_begin(result, "roofs", roof_headings, GT_COUNT_OF(roof_headings));
 	for (gt_id i = 0; i < view->trace->devices.count; i++) {
 		add_ceilings_of(result, view->trace, i);
-		add_chart(result, &standings, i, most);
+		if (i < most)
+			add_chart(result, &standings, i, most);
 	}
 	add_remarks(result, &standings);
 	standings_release(&standings);

@@ -76,7 +76,7 @@ class Manual(unittest.TestCase):
             section = re.search(rf"(?s)\n\.SH {report}\n.*?\n\.SS {table}\n(.*?)(?:\n\.S[HS] |$)", page)
             self.assertIsNotNone(section, f"{report} {table}")
             self.assertIn(f"\n.B {column}\n", "\n" + section[1], f"{report} {table}")
-            self.assertIn(f"  {column} ", gputrace("report", report, "--help"))
+            self.assertRegex(gputrace("report", report, "--help"), rf"  {column}\s")
 
     def test_explains_every_column_of_info(self):
         page = plain("gputrace-info.1")
