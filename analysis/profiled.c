@@ -85,9 +85,10 @@ static void count_launches(struct table *table)
 {
 	gt_array_each(const struct gt_profiled_launch, launch, &table->trace->profiled_launches) {
 		const size_t number = group_of(table, launch->kernel);
-		struct group *group = table->groups.rows + number;
+		struct group *group;
 
 		assert(number < table->groups.count && table->groups.rows);
+		group = &table->groups.rows[number];
 		group->launches++;
 		group->passes = launch->passes > group->passes ? launch->passes : group->passes;
 		if (launch->end_ns > launch->start_ns)

@@ -37,8 +37,20 @@ static const struct counter_role {
 #define WRITE(name)              {#name, ROLE_WRITE, GT_FLOPS_UNSAID, 0},
 #define FLOPS(name, kind, flops) {#name, ROLE_FLOPS, GT_FLOPS_##kind, flops},
 #define TENSOR(name)             {#name, ROLE_TENSOR, GT_FLOPS_UNSAID, 0},
+#define TENSOR_FLOPS             FLOPS
 #include "analysis/traffic_counters.def"
 };
+
+/* Bits by enum gt_flops. */
+static const unsigned tensor_kinds = 0
+#define TIME(name)
+#define READ(name)
+#define WRITE(name)
+#define FLOPS(name, kind, flops)
+#define TENSOR(name)
+#define TENSOR_FLOPS(name, kind, flops) | 1U << GT_FLOPS_##kind
+#include "analysis/traffic_counters.def"
+	;
 
 static const struct counter_role *role_of(const char *name)
 {
@@ -179,6 +191,12 @@ static void add_flops(struct gt_traffic_part *part, uint64_t calls, double time_
 	gt_flops_add_all(&part->flops, flops);
 }
 
+/* Tensor cores did nothing in it, or all that they did was counted. */
+static bool flops_are_all(const struct gt_traffic_launch *launch)
+{
+	return launch->tensor_percent == 0 || (launch->flops.known & tensor_kinds) == tensor_kinds;
+}
+
 static void add_launch(struct gt_traffic_facts *facts, struct gt_traffic *traffic, gt_id kernel)
 {
 	const struct gt_traffic_launch *launch = launch_of(facts, kernel);
@@ -195,7 +213,7 @@ static void add_launch(struct gt_traffic_facts *facts, struct gt_traffic *traffi
 	add_bytes(&traffic->parts[GT_TRAFFIC_COUNTED], 1, time_ns, time_ns, launch->read_bytes,
 	          launch->write_bytes);
 	traffic->tensor_percent = fmax(traffic->tensor_percent, launch->tensor_percent);
-	if (launch->tensor_percent == 0)
+	if (flops_are_all(launch))
 		add_flops(&traffic->parts[GT_TRAFFIC_COUNTED], 1, time_ns, &launch->flops);
 }
 
@@ -469,8 +487,8 @@ const char *gt_traffic_why_no_flops(const struct gt_traffic_facts *facts,
                                     const struct gt_traffic *traffic)
 {
 	if (traffic->tensor_percent > 0)
-		return "those of tensor cores, which worked, are not counted: a payload can say "
-		       "them";
+		return "those of tensor cores, which worked, were not counted: run "
+		       "--kernel-counters=memory,flops where the GPU can, or a payload says them";
 	if (facts->trace->kernel_counters.count > 0 && traffic->profiled > 0)
 		return "its launches were profiled without: run "
 		       "--kernel-counters=memory,flops,tensor_active_percent";

@@ -81,7 +81,7 @@ struct gt_traffic_launch {
 	double time_ns;
 	double read_bytes;
 	double write_bytes;
-	struct gt_flops_sum flops; /* without those of tensor cores, */
+	struct gt_flops_sum flops; /* those of tensor cores only where they are known, */
 	double tensor_percent;     /* which worked so much of the time */
 };
 

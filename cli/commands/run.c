@@ -467,10 +467,11 @@ static int set_launches(struct gt_environment *environment, const char *text, st
 static int check_kernels(const char *pattern, struct gt_error *err)
 {
 	regex_t regex;
-	char why[128];
 	const int result = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
 
 	if (result != 0) {
+		char why[128];
+
 		(void)regerror(result, &regex, why, sizeof(why));
 		return gt_fail(err, EINVAL, "--kernels %s is no regular expression: %s", pattern,
 		               why);
@@ -721,10 +722,10 @@ static int prepare(struct run *run, struct gt_error *err)
 	result = check_settings(run, err);
 	if (result == 0)
 		result = set_folder(run, err);
-	if (result == 0)
+	if (result == 0) {
 		add_calibration(run);
-	if (result == 0)
 		result = gt_manifest_save(&run->manifest, run->folder, err);
+	}
 	if (result == 0)
 		listen_to(run);
 	if (result < 0)

@@ -101,14 +101,15 @@ static char *path_of(const char *folder, const char *name)
 int gt_calibration_add(const char *folder, char *name, size_t size, struct gt_error *err)
 {
 	struct gt_calibrations calibrations = {0};
-	char host[HOST_NAME_MAX + 1];
-	char *path;
 	int result = 0;
 
 	*name = '\0';
 	gt_store_load(&calibrations, NULL);
 	choose(&calibrations);
 	if (calibrations.list.count > 0) {
+		char host[HOST_NAME_MAX + 1];
+		char *path;
+
 		gt_host_name(host, sizeof(host));
 		snprintf(name, size, "%s-%d" GT_CALIBRATION_SUFFIX, host, (int)getpid());
 		path = path_of(folder, name);

@@ -496,7 +496,7 @@ static void end_turn(struct kernel_counters *counters)
 }
 
 /* Returns the context whose profiler runs, NULL where the launch is not profiled. */
-static struct context *begin(struct gt_session *session, struct kernel_counters *counters,
+static struct context *begin_launch(struct gt_session *session, struct kernel_counters *counters,
                              CUcontext handle)
 {
 	struct gt_error err = {0};
@@ -613,7 +613,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	if (!atomic_load_explicit(&counters->on, memory_order_acquire))
 		return NULL;
 	if (is_chosen(session, counters, &launch, call))
-		kept = begin(session, counters, call.data->context);
+		kept = begin_launch(session, counters, call.data->context);
 	if (!kept)
 		kept = pass(session, counters);
 	errno = saved;

@@ -93,14 +93,14 @@ static int measure_driver(void *context, double *value, struct gt_error *err)
 	const struct driver_work *work = context;
 	const struct gt_gpu *gpu = &work->bench->gpu;
 	const struct buffers *buffers = work->buffers;
-	CUresult code = CUDA_SUCCESS;
 	double ns = 0;
 	int result = gt_gpu_start_timer(gpu, err);
 
 	for (int i = 0; result == 0 && i < DRIVER_TIMES; i++) {
-		code = work->copies ? gpu->cuda->copy(buffers->to, buffers->from, buffers->bytes,
-		                                      gpu->stream)
-		                    : gpu->cuda->set_words(buffers->to, 0x5ced5ced,
+		const CUresult code =
+			work->copies ? gpu->cuda->copy(buffers->to, buffers->from, buffers->bytes,
+		                                       gpu->stream)
+				     : gpu->cuda->set_words(buffers->to, 0x5ced5ced,
 		                                           buffers->bytes / 4, gpu->stream);
 		result = gt_cuda_check(gpu->cuda, code, err, "memory cannot be copied or set");
 	}

@@ -114,12 +114,42 @@ Test(roofline, knows_no_operations_where_tensor_cores_may_have_worked)
 	expect_unknown(&result, "kernels", 0, "flops");
 	expect_unknown(&result, "kernels", 0, "roof");
 	cr_expect(strstr(cell(&result, "kernels", 0, "source")->text,
-	                 "those of tensor cores, which worked, are not counted") != NULL);
+	                 "those of tensor cores, which worked, were not counted") != NULL);
 	trace.kernel_counters.count--;
 	report();
 	expect_unknown(&result, "kernels", 0, "flops");
 	cr_expect(strstr(cell(&result, "kernels", 0, "source")->text,
 	                 "its launches were profiled without") != NULL);
+}
+
+/* What tensor cores did, of a launch in which they worked. */
+static void profile_tensor_cores(void)
+{
+	profile(2e9, 1e6);
+	trace.kernel_counters.rows[trace.kernel_counters.count - 1].value = 40;
+	scene_count("tensor_fp64_fma", 0);
+	scene_count("tensor_tf32_fma", 0);
+	scene_count("tensor_fp16_fma", 0);
+	scene_count("tensor_bf16_fma", 4e9);
+}
+
+Test(roofline, takes_operations_of_tensor_cores_where_all_were_counted)
+{
+	profile_tensor_cores();
+	scene_count("tensor_fp8_fma", 0);
+	scene_count("tensor_int8_fma", 7e9);
+	report();
+	expect_real(&result, "kernels", 0, "flops", 4e9 + 2e6);
+	expect_unknown(&result, "kernels", 0, "roof");
+	expect_words(&result, "kernels", 0, "source",
+	             "no ceiling of tensor_bf16: gputrace calibrate measures it");
+}
+
+Test(roofline, knows_no_operations_where_one_of_tensor_cores_was_not_counted)
+{
+	profile_tensor_cores();
+	report();
+	expect_unknown(&result, "kernels", 0, "flops");
 }
 
 Test(roofline, wants_the_precision_of_declared_operations)
