@@ -497,7 +497,7 @@ static void end_turn(struct kernel_counters *counters)
 
 /* Returns the context whose profiler runs, NULL where the launch is not profiled. */
 static struct context *begin_launch(struct gt_session *session, struct kernel_counters *counters,
-                             CUcontext handle)
+                                    CUcontext handle)
 {
 	struct gt_error err = {0};
 	struct context *context;

@@ -101,7 +101,7 @@ static int measure_driver(void *context, double *value, struct gt_error *err)
 			work->copies ? gpu->cuda->copy(buffers->to, buffers->from, buffers->bytes,
 		                                       gpu->stream)
 				     : gpu->cuda->set_words(buffers->to, 0x5ced5ced,
-		                                           buffers->bytes / 4, gpu->stream);
+		                                            buffers->bytes / 4, gpu->stream);
 		result = gt_cuda_check(gpu->cuda, code, err, "memory cannot be copied or set");
 	}
 	if (result == 0)
