@@ -48,7 +48,8 @@ const char *gt_gain_bound_name(enum gt_gain_bound bound)
 }
 
 /* Of so many bytes at most. The caller frees it with gt_array_free. */
-static char *written(size_t most, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static char *written(size_t most, const char *fmt,
+                                                           va_list args)
 {
 	char *text = gt_allocate(most);
 

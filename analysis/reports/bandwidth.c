@@ -331,7 +331,7 @@ struct parts {
 	size_t count;
 };
 
-enum { NO_DEVICE_YET = GT_NONE - 1 };
+#define NO_DEVICE_YET (GT_NONE - 1)
 
 static void parts_init(struct parts *parts, const struct gt_trace *trace, size_t count)
 {
