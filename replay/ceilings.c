@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "replay/bench.h"
@@ -55,6 +56,8 @@ static int prepare(struct gt_bench *bench, struct gt_error *err)
 		               calibration->device, calibration->cc_major, calibration->cc_minor,
 		               why);
 	result = gt_gpu_alloc_pinned(&bench->gpu, sizeof(*bench->spent), &spent, err);
+	if (result == 0)
+		memset(spent, 0, sizeof(*bench->spent));
 	bench->spent = spent;
 	return result;
 }

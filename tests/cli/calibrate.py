@@ -40,9 +40,7 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(list(rows), ["fp32", "tensor_bf16"])
         self.assertGreater(rows["fp32"]["tflops"], 0)
         self.assertEqual(rows["fp32"]["how"], "fma.f32")
-        # The fake's memory is what malloc() gives, which a sanitizer fills.
-        if "san" not in FAKES.parent.name:
-            self.assertIsNone(rows["fp32"]["sm_mhz"], "no kernel said at which clock it ran")
+        self.assertIsNone(rows["fp32"]["sm_mhz"], "no kernel said at which clock it ran")
         self.assertRegex(rows["tensor_bf16"]["how"], "mma")
         self.assertEqual(found["rates"], [])
         device, = found["devices"]

@@ -117,7 +117,7 @@ void fake_queue(CUstream stream, uint64_t delay_ns, uint64_t duration_ns,
 	now_ns = fake_realtime_ns();
 	activity->context = stream->context;
 	activity->stream = stream;
-	activity->start_ns = now_ns + delay_ns;
+	activity->start_ns = (stream->given_ns ? stream->given_ns : now_ns) + delay_ns;
 	if (activity->start_ns < stream->ready_ns)
 		activity->start_ns = stream->ready_ns;
 	activity->end_ns = activity->start_ns + duration_ns;

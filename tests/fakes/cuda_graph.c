@@ -492,6 +492,14 @@ static void run_nodes(CUstream stream, CUgraph graph, struct fake_activity *whol
 	}
 }
 
+/* A launch is given to the GPU at once, however long the host takes to queue its nodes. */
+static void give(CUstream stream, uint64_t given_ns)
+{
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	stream->given_ns = given_ns;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+}
+
 /* All its work but that of bodies carries the correlation id of this one call. */
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
 {
@@ -504,7 +512,9 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
 		struct fake_activity whole = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
 		                              .graph = exec->inside->id};
 
+		give(stream, fake_realtime_ns());
 		run_nodes(stream, exec->inside, &whole, false);
+		give(stream, 0);
 		if (whole.end_ns)
 			fake_tell(&whole);
 	}

@@ -31,6 +31,7 @@ struct CUstream_st {
 	uint32_t id; /* CUPTI's stream id, unique in its context */
 	uint32_t flags;
 	int priority;
+	uint64_t given_ns; /* when the launch came whose nodes are being queued, 0: none; lock */
 	uint64_t ready_ns; /* when everything queued so far will have ended; libcuda's lock */
 	uint64_t queued;   /* pieces of work so far; libcuda's lock */
 	uint64_t ends_ns[FAKE_QUEUE_DEPTH]; /* when the latest of them end, by number */
