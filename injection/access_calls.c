@@ -89,6 +89,11 @@ const struct gt_access_call *gt_access_call_find(bool driver, CUpti_CallbackId i
 	return listed_call(driver, id);
 }
 
+bool gt_access_call_is_known(bool driver, CUpti_CallbackId id)
+{
+	return gt_access_call_find(driver, id) != NULL;
+}
+
 void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
                          struct gt_access_facts *facts)
 {

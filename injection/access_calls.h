@@ -42,6 +42,9 @@ struct gt_access_call {
 /* NULL: the call copies and fills nothing that is listed. */
 const struct gt_access_call *gt_access_call_find(bool driver, CUpti_CallbackId id);
 
+/* Whether it does: gt_knows_call. */
+bool gt_access_call_is_known(bool driver, CUpti_CallbackId id);
+
 /* What is empty is left out. */
 void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
                          struct gt_access_facts *facts);

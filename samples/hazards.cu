@@ -5,11 +5,10 @@
  * is, and nobody looks at what is in it. With the word "ordered" events keep the order, and there
  * is nothing to find. Usage: hazards [ROUNDS] [ordered]
  */
-#include <nvtx3/nvToolsExt.h>
-#include <nvtx3/nvToolsExtPayload.h>
 #include <string.h>
 
 #include "samples/check.h"
+#include "samples/payload.h"
 
 /* What a kernel uses, as gputrace reads it: docs/reports/hazards.md. */
 struct access {
@@ -44,53 +43,26 @@ __global__ void take(const unsigned char *bytes, size_t count, unsigned char *su
 	sum[blockIdx.x * blockDim.x + threadIdx.x] = mine;
 }
 
-static nvtxPayloadSchemaEntry_t entry(uint64_t type, const char *name, size_t offset)
-{
-	nvtxPayloadSchemaEntry_t result = {};
-
-	result.type = type;
-	result.name = name;
-	result.offset = offset;
-	return result;
-}
-
 static void register_schema(void)
 {
 	const nvtxPayloadSchemaEntry_t entries[] = {
-		entry(NVTX_PAYLOAD_ENTRY_TYPE_ADDRESS, "gputrace.address",
-	              offsetof(struct access, address)),
-		entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "gputrace.bytes",
-	              offsetof(struct access, bytes)),
-		entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "gputrace.mode",
-	              offsetof(struct access, mode)),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_ADDRESS, "gputrace.address",
+	                      offsetof(struct access, address)),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "gputrace.bytes",
+	                      offsetof(struct access, bytes)),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "gputrace.mode",
+	                      offsetof(struct access, mode)),
 	};
-	nvtxPayloadSchemaAttr_t attributes = {};
 
-	attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
-	                       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-	                       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-	                       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-	                       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-	attributes.name = "gputrace.access";
-	attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-	attributes.entries = entries;
-	attributes.numEntries = sizeof(entries) / sizeof(entries[0]);
-	attributes.payloadStaticSize = sizeof(struct access);
 	domain = nvtxDomainCreateA("hazards");
-	schema = nvtxPayloadSchemaRegister(domain, &attributes);
+	schema = payload_schema(domain, "gputrace.access", entries,
+	                        sizeof(entries) / sizeof(entries[0]), sizeof(struct access));
 }
 
 /* A range around a launch that says what its kernel uses. */
 static void begin(const char *name, const struct access *access)
 {
-	nvtxEventAttributes_t event = {};
-
-	event.version = NVTX_VERSION;
-	event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-	event.messageType = NVTX_MESSAGE_TYPE_ASCII;
-	event.message.ascii = name;
-	NVTX_PAYLOAD_EVTATTR_SET(&event, schema, access, sizeof(*access));
-	nvtxDomainRangePushEx(domain, &event);
+	payload_push(domain, name, schema, access, sizeof(*access));
 }
 
 /* What one stream did is done before what the other one is given next: if it is to be so. */

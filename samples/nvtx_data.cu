@@ -6,9 +6,9 @@
  */
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCounters.h>
-#include <nvtx3/nvToolsExtPayload.h>
 
 #include "samples/check.h"
+#include "samples/payload.h"
 
 struct shape {
 	uint32_t rows;
@@ -26,33 +26,6 @@ __global__ void compute(float *values)
 	values[threadIdx.x] += 1;
 }
 
-static nvtxPayloadSchemaEntry_t entry(uint64_t type, const char *name)
-{
-	nvtxPayloadSchemaEntry_t result = {};
-
-	result.type = type;
-	result.name = name;
-	return result;
-}
-
-static uint64_t register_schema(nvtxDomainHandle_t domain, const char *name,
-                                const nvtxPayloadSchemaEntry_t *entries, size_t count, size_t size)
-{
-	nvtxPayloadSchemaAttr_t schema = {};
-
-	schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
-	                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-	                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-	                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-	                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-	schema.name = name;
-	schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-	schema.entries = entries;
-	schema.numEntries = count;
-	schema.payloadStaticSize = size;
-	return nvtxPayloadSchemaRegister(domain, &schema);
-}
-
 static uint64_t register_counter(nvtxDomainHandle_t domain, const char *name, uint64_t schema)
 {
 	nvtxCounterAttr_t counter = {};
@@ -67,17 +40,17 @@ int main(int argc, char **argv)
 {
 	const size_t steps = argument(argc, argv, 1, 50);
 	const nvtxPayloadSchemaEntry_t of_shape[] = {
-		entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "rows"),
-		entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "columns"),
-		entry(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "layout"),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "rows", 0),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "columns", 0),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "layout", 0),
 	};
 	const nvtxPayloadSchemaEntry_t of_work[] = {
-		entry(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "launches"),
-		entry(NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "share"),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "launches", 0),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "share", 0),
 	};
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("data");
-	const uint64_t shapes = register_schema(domain, "shape", of_shape, 3, sizeof(struct shape));
-	const uint64_t works = register_schema(domain, "work", of_work, 2, sizeof(struct work));
+	const uint64_t shapes = payload_schema(domain, "shape", of_shape, 3, sizeof(struct shape));
+	const uint64_t works = payload_schema(domain, "work", of_work, 2, sizeof(struct work));
 	const uint64_t memory = register_counter(domain, "memory", NVTX_PAYLOAD_ENTRY_TYPE_INT64);
 	const uint64_t work = register_counter(domain, "work", works);
 	float *values;

@@ -7,10 +7,9 @@
  */
 #include <cuda_bf16.h>
 #include <mma.h>
-#include <nvtx3/nvToolsExt.h>
-#include <nvtx3/nvToolsExtPayload.h>
 
 #include "samples/check.h"
+#include "samples/payload.h"
 
 /* What a kernel must move and compute, as gputrace reads it: docs/reports/bandwidth.md. */
 struct traffic {
@@ -157,51 +156,28 @@ __global__ void tensor(float *sums, size_t rounds)
 	sums[(size_t)blockIdx.x * THREADS + threadIdx.x] = all;
 }
 
-static nvtxPayloadSchemaEntry_t entry(const char *name, size_t offset)
-{
-	nvtxPayloadSchemaEntry_t result = {};
-
-	result.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
-	result.name = name;
-	result.offset = offset;
-	return result;
-}
-
 static void register_schema(void)
 {
 	const nvtxPayloadSchemaEntry_t entries[] = {
-		entry("gputrace.read_bytes", offsetof(struct traffic, read_bytes)),
-		entry("gputrace.write_bytes", offsetof(struct traffic, write_bytes)),
-		entry("gputrace.flops.fp32", offsetof(struct traffic, fp32_flops)),
-		entry("gputrace.flops.tensor_bf16", offsetof(struct traffic, bf16_flops)),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "gputrace.read_bytes",
+	                      offsetof(struct traffic, read_bytes)),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "gputrace.write_bytes",
+	                      offsetof(struct traffic, write_bytes)),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "gputrace.flops.fp32",
+	                      offsetof(struct traffic, fp32_flops)),
+		payload_entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "gputrace.flops.tensor_bf16",
+	                      offsetof(struct traffic, bf16_flops)),
 	};
-	nvtxPayloadSchemaAttr_t attributes = {};
 
-	attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
-	                       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-	                       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-	                       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-	                       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-	attributes.name = "gputrace.traffic";
-	attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-	attributes.entries = entries;
-	attributes.numEntries = sizeof(entries) / sizeof(entries[0]);
-	attributes.payloadStaticSize = sizeof(struct traffic);
 	domain = nvtxDomainCreateA("roofline");
-	schema = nvtxPayloadSchemaRegister(domain, &attributes);
+	schema = payload_schema(domain, "gputrace.traffic", entries,
+	                        sizeof(entries) / sizeof(entries[0]), sizeof(struct traffic));
 }
 
 /* A range around a launch that says what its kernel must do. */
 static void begin(const char *name, const struct traffic *traffic)
 {
-	nvtxEventAttributes_t event = {};
-
-	event.version = NVTX_VERSION;
-	event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-	event.messageType = NVTX_MESSAGE_TYPE_ASCII;
-	event.message.ascii = name;
-	NVTX_PAYLOAD_EVTATTR_SET(&event, schema, traffic, sizeof(*traffic));
-	nvtxDomainRangePushEx(domain, &event);
+	payload_push(domain, name, schema, traffic, sizeof(*traffic));
 }
 
 static void end(void)

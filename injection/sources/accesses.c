@@ -47,18 +47,13 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	return NULL;
 }
 
-static bool is_known(bool driver, CUpti_CallbackId id)
-{
-	return gt_access_call_find(driver, id) != NULL;
-}
-
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	(void)state;
 	(void)err;
 	if (gt_settings_of(session)->accesses)
-		gt_want_known(session, is_known);
+		gt_want_known(session, gt_access_call_is_known);
 	return 0;
 }
 

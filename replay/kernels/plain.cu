@@ -107,6 +107,18 @@ KERNEL(gt_shared)
 #define CHAINS 8  /* sums of a thread that do not wait for each other */
 #define LINKS  32 /* multiplications with addition of each in a round */
 
+/* Each sum a link further, over and over. */
+template <typename Sum, typename Link>
+static __device__ __forceinline__ void chain(Sum (&sums)[CHAINS], unsigned rounds, Link link)
+{
+	for (unsigned round = 0; round < rounds; round++)
+#pragma unroll
+		for (int number = 0; number < LINKS; number++)
+#pragma unroll
+			for (int i = 0; i < CHAINS; i++)
+				sums[i] = link(sums[i]);
+}
+
 KERNEL(gt_fp32)
 {
 	const struct spent begun = begin();
@@ -118,12 +130,7 @@ KERNEL(gt_fp32)
 #pragma unroll
 	for (int i = 0; i < CHAINS; i++)
 		sums[i] = (float)(threadIdx.x + i);
-	for (unsigned round = 0; round < rounds; round++)
-#pragma unroll
-		for (int link = 0; link < LINKS; link++)
-#pragma unroll
-			for (int i = 0; i < CHAINS; i++)
-				sums[i] = fmaf(sums[i], x, y);
+	chain(sums, rounds, [=](float held) { return fmaf(held, x, y); });
 #pragma unroll
 	for (int i = 0; i < CHAINS; i++)
 		sum += sums[i];
@@ -142,12 +149,7 @@ KERNEL(gt_fp64)
 #pragma unroll
 	for (int i = 0; i < CHAINS; i++)
 		sums[i] = (double)(threadIdx.x + i);
-	for (unsigned round = 0; round < rounds; round++)
-#pragma unroll
-		for (int link = 0; link < LINKS; link++)
-#pragma unroll
-			for (int i = 0; i < CHAINS; i++)
-				sums[i] = fma(sums[i], x, y);
+	chain(sums, rounds, [=](double held) { return fma(held, x, y); });
 #pragma unroll
 	for (int i = 0; i < CHAINS; i++)
 		sum += sums[i];
@@ -166,12 +168,7 @@ KERNEL(gt_fp64_two)
 #pragma unroll
 	for (int i = 0; i < CHAINS; i++)
 		sums[i] = (double)(threadIdx.x + i);
-	for (unsigned round = 0; round < rounds; round++)
-#pragma unroll
-		for (int link = 0; link < LINKS; link++)
-#pragma unroll
-			for (int i = 0; i < CHAINS; i++)
-				sums[i] = fma(sums[i], x, sums[i]);
+	chain(sums, rounds, [=](double held) { return fma(held, x, held); });
 #pragma unroll
 	for (int i = 0; i < CHAINS; i++)
 		sum += sums[i];
@@ -191,12 +188,7 @@ KERNEL(gt_fp16)
 #pragma unroll
 	for (int i = 0; i < CHAINS; i++)
 		sums[i] = __float2half2_rn((float)(threadIdx.x + i));
-	for (unsigned round = 0; round < rounds; round++)
-#pragma unroll
-		for (int link = 0; link < LINKS; link++)
-#pragma unroll
-			for (int i = 0; i < CHAINS; i++)
-				sums[i] = __hfma2(sums[i], x, y);
+	chain(sums, rounds, [=](__half2 held) { return __hfma2(held, x, y); });
 #pragma unroll
 	for (int i = 0; i < CHAINS; i++)
 		sum = __hadd2(sum, sums[i]);
