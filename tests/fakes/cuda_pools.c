@@ -254,8 +254,6 @@ static void migrate(CUdeviceptr address, size_t size, int to_device)
 		.bytes = size,
 		.value = CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_USER,
 		.graph_node = address,
-		.src_kind = (uint8_t)to_device,
-		.dst_kind = (uint8_t)!to_device,
 		.start_ns = fake_realtime_ns(),
 	};
 	struct fake_activity fault = moved;
@@ -264,9 +262,9 @@ static void migrate(CUdeviceptr address, size_t size, int to_device)
 	fake_tell(&moved);
 	fault.subkind = to_device ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT
 	                          : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT;
-	fault.bytes = 1;
+	/* Of the host's faults CUPTI tells where the program was. */
+	fault.bytes = to_device ? 1 : (uint64_t)(uintptr_t)&migrate;
 	fault.value = CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_WRITE;
-	fault.src_kind = 0;
 	fake_tell(&fault);
 }
 

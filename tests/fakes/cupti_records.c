@@ -199,8 +199,6 @@ static void add_unified(const struct fake_activity *activity)
 		.start = fake_cupti_time(activity->start_ns),
 		.end = activity->end_ns ? fake_cupti_time(activity->end_ns) : 0,
 		.address = activity->graph_node,
-		.srcId = activity->src_kind ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID : 0,
-		.dstId = activity->dst_kind ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID : 0,
 		.processId = (uint32_t)getpid(),
 		.flags = activity->value,
 	};
