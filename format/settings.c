@@ -171,6 +171,13 @@ static void limit_all(struct gt_settings *settings, void (*complain)(void *, con
 	limit(&settings->counter_interval_ns, 20000, 10000000,
 	      "GPUTRACE_COUNTER_INTERVAL must be 20us to 10ms; the nearest is used", complain,
 	      context);
+	if (settings->device_events_bytes)
+		limit(&settings->device_events_bytes, 1u << 20, 4ull << 30,
+		      "GPUTRACE_DEVICE_EVENTS must be 1M to 4G, or 0; the nearest is used",
+		      complain, context);
+	limit(&settings->device_events_interval_ns, 1000000, 10ull * 1000000000,
+	      "GPUTRACE_DEVICE_EVENTS_INTERVAL must be 1ms to 10s; the nearest is used", complain,
+	      context);
 	settings->buffer_bytes = (settings->buffer_bytes + 4095) & ~(uint64_t)4095;
 }
 

@@ -349,6 +349,17 @@ static bool profiled_launch_stays(const struct cut *cut,
 	       is_kept(cut, GT_TABLE_graph_launches, profiled_launch->graph_launch);
 }
 
+/* Whose kernel cannot be told goes where nothing is chosen by kernel or stream. */
+static bool device_event_stays(const struct cut *cut, const struct gt_device_event *device_event,
+                               size_t row)
+{
+	(void)row;
+	if (device_event->kernel != GT_NONE)
+		return is_kept(cut, GT_TABLE_kernels, device_event->kernel);
+	return !cut->chosen->by_work && is_kept(cut, GT_TABLE_processes, device_event->process) &&
+	       is_kept(cut, GT_TABLE_devices, device_event->device);
+}
+
 static bool kernel_counter_stays(const struct cut *cut,
                                  const struct gt_kernel_counter *kernel_counter, size_t row)
 {

@@ -42,6 +42,20 @@ enum gt_activity_flag {
 	GT_PROFILED = 1024, /* a kernel that was replayed for its counters: its time is no figure */
 };
 
+/* What a kernel told of itself (tables device_events). The values are not in any file. */
+enum gt_device_kind {
+	GT_DEVICE_RANGE,
+	GT_DEVICE_MARK,
+	GT_DEVICE_INT,  /* a value: a number with a sign */
+	GT_DEVICE_REAL, /* the bits of a double */
+};
+
+enum gt_device_event_flag {
+	GT_DEVICE_NO_END = 1,   /* of a range: no end was told of */
+	GT_DEVICE_NO_BEGIN = 2, /* of a range: its begin was lost, start_ns is the end's */
+	GT_DEVICE_BY_TIME = 4,  /* the kernel is told by time and launch shape alone */
+};
+
 /* How a range of NVTX is begun and ended. The values are not in any file. */
 enum gt_range_kind {
 	GT_RANGE_PUSHED, /* on one thread, inside the one that was pushed before it in its domain */
