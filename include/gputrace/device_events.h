@@ -17,7 +17,6 @@
 #include "device_layout.h"
 
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
-#define GPUTRACE_DEVICE_BOTH       static __host__ __device__ __forceinline__
 #define GPUTRACE_DEVICE_CALL       static __device__ __forceinline__
 #define GPUTRACE_DEVICE_RARE       static __device__ __noinline__
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
@@ -26,7 +25,6 @@
 #endif
 #else
 #include <string.h>
-#define GPUTRACE_DEVICE_BOTH static inline
 #define GPUTRACE_DEVICE_CALL static inline
 #define GPUTRACE_DEVICE_RARE static inline
 #define GPUTRACE_DEVICE_ONE_BY_ONE
@@ -37,17 +35,6 @@
 #ifndef GPUTRACE_DEVICE_WRITES
 #define GPUTRACE_DEVICE_WRITES 0
 #endif
-
-/* The id of a name: FNV-1a of 32 bits, folded to 28; never 0. */
-GPUTRACE_DEVICE_BOTH gputrace_u32 gputrace_device_id(const char *text)
-{
-	gputrace_u32 hash = 2166136261u;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	hash = (hash >> 28) ^ (hash & 0xfffffffu);
-	return hash ? hash : 1;
-}
 
 struct gputrace_writer {
 	/*
@@ -77,12 +64,13 @@ enum {
 	GPUTRACE_WRITER_RETRY = 64
 };
 
+#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
+
+/* Two clocks, read one right after the other. */
 struct gputrace_moment {
 	gputrace_u64 clock;
 	gputrace_u64 globaltimer;
 };
-
-#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
 
 /*
  * What only the GPU knows. The clock is read where the program says, as seen from the accesses
@@ -221,7 +209,11 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_threads(void)
 	       gputrace_device_threads_z();
 }
 
-#else /* a host that plays a kernel; before it includes this it declares what it makes of these */
+#else
+/*
+ * A host that plays a kernel. Before it includes this file it says what it makes of the clock and
+ * the special registers: tests/support/device_kernel.h.
+ */
 
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_add64(gputrace_u64 address, gputrace_u64 count)
 {
