@@ -61,7 +61,9 @@ enum {
 	GPUTRACE_WRITER_LOST_SHIFT = 9,
 	GPUTRACE_WRITER_PART_SHIFT = 41,
 	/* A writer that found the ring full tries again after so many events. A power of two. */
-	GPUTRACE_WRITER_RETRY = 64
+	GPUTRACE_WRITER_RETRY = 64,
+	/* A writer that closes a chunk as old as this writes the time once more. */
+	GPUTRACE_WRITER_AGE_CYCLES = 2000
 };
 
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
@@ -449,6 +451,24 @@ GPUTRACE_DEVICE_RARE gputrace_u64 gputrace_writer_turn(gputrace_u64 ring, gputra
 	return next + sizeof(struct gputrace_device_event);
 }
 
+/*
+ * What comes last in a chunk that has room: the time, so that the rate of the clock can be told of
+ * a kernel that is over soon. What next is after it.
+ */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_last(gputrace_u64 next)
+{
+	const gputrace_u64 chunk = next & ~(GPUTRACE_DEVICE_CHUNK_BYTES - 1ull);
+	const struct gputrace_moment moment = gputrace_device_moment();
+	const gputrace_u64 opened = gputrace_device_load64(
+		chunk + __builtin_offsetof(struct gputrace_device_chunk, clock));
+
+	if (moment.clock - opened < GPUTRACE_WRITER_AGE_CYCLES)
+		return next;
+	gputrace_writer_store(next, moment.clock, GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME),
+	                      moment.globaltimer);
+	return next + sizeof(struct gputrace_device_event);
+}
+
 #endif
 
 /*
@@ -537,7 +557,7 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_real(struct gputrace_writer *writer, g
 GPUTRACE_DEVICE_CALL void gputrace_writer_close(struct gputrace_writer *writer)
 {
 #if GPUTRACE_DEVICE_WRITES
-	const gputrace_u64 next = writer->next;
+	gputrace_u64 next = writer->next;
 	gputrace_u64 ring;
 
 	if (!next)
@@ -553,6 +573,8 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_close(struct gputrace_writer *writer)
 			gputrace_device_add64(GPUTRACE_RING_AT(ring, lost), lost);
 		return;
 	}
+	if (!gputrace_writer_is_full(next))
+		next = gputrace_writer_last(next);
 	gputrace_writer_give_back(ring, next);
 #else
 	(void)writer;

@@ -36,7 +36,9 @@ OPEN, CLOSED, STATE_BITS = 1, 2, 8
 RING = {"version": 0, "flags": 4, "chunks": 8, "states": 16, "chunk_count": 24, "next": 128, "lost": 136,
         "overwritten": 144}
 PART = 28  # of a chunk
-RETRY = 64  # as device_events.h
+# As device_events.h.
+RETRY = 64
+AGE_CYCLES = 2000
 
 ADDRESS_MASK = (1 << 47) - 1
 DRY = 1 << 47
@@ -283,6 +285,20 @@ CHUNK:
 	and.b64 at, next, {ADDRESS_MASK};
 	sub.s64 e, at, 1;
 	and.b64 chunk, e, {ADDRESS_MASK & ~(CHUNK_BYTES - 1)};
+	and.b64 e, at, {CHUNK_BYTES - 1};
+	setp.eq.u64 p, e, 0;
+	@p bra OVER;
+	mov.u64 clock, %clock64;
+	mov.u64 timer, %globaltimer;
+	ld.volatile.global.u64 e, [chunk+8];
+	sub.s64 e, clock, e;
+	setp.lt.u64 p, e, {AGE_CYCLES};
+	@p bra OVER;
+	and.b64 e, clock, {0xffffffff};
+	or.b64 e, e, {TIME << 32};
+	st.global.v2.u64 [at], {{e, timer}};
+	add.s64 at, at, 16;
+OVER:
 	sub.s64 e, at, chunk;
 	sub.s64 e, e, {HEADER_BYTES};
 	shr.u64 e, e, 4;

@@ -83,7 +83,7 @@ Test(device_writer, fills_in_who_it_is_and_what_happened)
 	cr_expect(eq(u32, chunk->events[5].tag, GPUTRACE_DEVICE_NONE));
 	for (size_t i = 1; i < 5; i++)
 		cr_expect(gt(u32, chunk->events[i].clock, chunk->events[i - 1].clock));
-	cr_expect(eq(u64, playing.moments, 1));
+	cr_expect(eq(u64, playing.moments, 2), "when it was opened, and when it was closed");
 }
 
 Test(device_writer, writes_nothing_where_nobody_records_or_it_does_not_lead)
@@ -185,7 +185,7 @@ Test(device_writer, reads_the_time_again_after_65536_cycles)
 	gputrace_writer_end(&writer, LOAD);
 	gputrace_writer_close(&writer);
 	events = memory.chunks[0].events;
-	cr_expect(eq(u32, memory.states[0], closed(7)));
+	cr_expect(eq(u32, memory.states[0], closed(8)));
 	cr_expect(eq(u32, kind_of(&events[1]), GPUTRACE_DEVICE_MARK));
 	cr_expect(eq(u32, kind_of(&events[2]), GPUTRACE_DEVICE_MARK | GPUTRACE_DEVICE_TIMED));
 	cr_expect(eq(u32, GPUTRACE_DEVICE_TAG_NAME(events[2].tag), LOAD));
@@ -196,7 +196,23 @@ Test(device_writer, reads_the_time_again_after_65536_cycles)
 	cr_expect(eq(u32, kind_of(&events[5]), GPUTRACE_DEVICE_INT));
 	cr_expect(eq(u64, events[5].value, 5));
 	cr_expect(eq(u32, kind_of(&events[6]), GPUTRACE_DEVICE_END | GPUTRACE_DEVICE_TIMED));
-	cr_expect(eq(u64, playing.moments, 4));
+	cr_expect(eq(u32, kind_of(&events[7]), GPUTRACE_DEVICE_TIME), "as it was closed");
+	cr_expect(eq(u64, playing.moments, 5));
+}
+
+Test(device_writer, ends_with_the_time_where_the_chunk_is_old_and_has_room)
+{
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, 2);
+	playing.clock += GPUTRACE_WRITER_AGE_CYCLES;
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[0], closed(3)));
+	cr_expect(eq(u32, kind_of(&memory.chunks[0].events[2]), GPUTRACE_DEVICE_TIME));
+	gputrace_writer_init(&writer, (uintptr_t)memory.ring, 1);
+	write_marks(&writer, FULL);
+	playing.clock += GPUTRACE_WRITER_AGE_CYCLES;
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[1], closed(FULL)));
 }
 
 Test(device_writer, puts_a_value_into_the_next_chunk_when_the_time_took_the_last_place)
