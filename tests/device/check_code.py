@@ -188,6 +188,15 @@ class Warnings(Case):
                 self.assertEqual(status, 0, said)
                 self.assertEqual(run(self.folder / "program")[0], 0)
 
+    def test_the_page_shows_what_compiles(self):
+        page = (TREE / "docs" / "device-events.md").read_text()
+        blocks = re.findall(r"```cuda\n(.*?)```", page, re.DOTALL)
+        self.assertEqual(len(blocks), 1)
+        source = self.folder / "first.cu"
+        source.write_text(blocks[0])
+        self.compile("-I", HEADERS.parent, "-std=c++11", "-Werror", "all-warnings", "-c", "-o", self.folder / "code.o",
+                     source)
+
     def test_a_name_that_is_too_long_is_refused(self):
         source = self.folder / "long.cu"
         for length, refused in (63, False), (64, True), (0, True):
