@@ -204,6 +204,8 @@ static void add_kernel(struct gt_chrome *chrome, const struct gt_placed *placed,
 	gt_chars_add_bytes(chars, words->name.text.rows, words->name.text.count);
 	add_slice(chrome, placed, place, kernel->correlation);
 	gt_chars_add_bytes(chars, words->args.text.rows, words->args.text.count);
+	if (kernel->flags & GT_PROFILED)
+		gt_chrome_add_number(chars, "profiled", 1);
 	add_graph(chrome, kernel->graph, kernel->graph_node);
 	add_ranges(chrome, GT_ACTIVITY_KERNEL, (gt_id)(kernel - chrome->trace->kernels.rows));
 }
