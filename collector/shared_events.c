@@ -211,12 +211,12 @@ static gt_id process_of(const struct shared *shared, const struct gt_sync *sync)
 }
 
 /* By the clocks of both, the one call had returned before the other was entered. */
-static bool is_before(const struct shared *shared, const struct gt_sync *first,
-                      const struct gt_sync *second)
+static bool is_before(const struct shared *shared, const struct gt_sync *earlier,
+                      const struct gt_sync *later)
 {
-	if (process_of(shared, first) == process_of(shared, second))
+	if (process_of(shared, earlier) == process_of(shared, later))
 		return true;
-	return first->end_ns > 0 && first->end_ns + shared->bound_ns <= second->start_ns;
+	return earlier->end_ns > 0 && earlier->end_ns + shared->bound_ns <= later->start_ns;
 }
 
 /*
