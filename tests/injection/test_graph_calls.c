@@ -149,6 +149,15 @@ Test(graph_calls, says_which_node_is_set)
 	cr_expect(eq(ptr, facts.node, node));
 }
 
+Test(graph_calls, says_which_node_of_a_graph_is_set)
+{
+	const struct gt_graph_facts facts =
+		DRIVER_FACTS(cuGraphMemcpyNodeSetParams, NULL, node, NULL);
+
+	cr_expect(eq(ptr, facts.exec, NULL));
+	cr_expect(eq(ptr, facts.node, node));
+}
+
 Test(graph_calls, without_parameters_say_nothing)
 {
 	const struct gt_graph_facts facts =
