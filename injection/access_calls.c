@@ -106,23 +106,21 @@ static void add_pitched(struct gt_access_facts *facts, enum gt_access_kind kind,
 	        (struct box){extent->height, extent->depth, slice_pitch});
 }
 
-/* With an array the extent is in its elements, whose size no parameter tells. */
-static void add_sides(struct gt_access_facts *facts, bool has_array,
-                      const struct cudaPitchedPtr *from, const struct cudaPos *from_place,
-                      const struct cudaPitchedPtr *to, const struct cudaPos *to_place,
-                      const struct cudaExtent *extent)
-{
-	if (has_array) {
-		facts->is_cut = true;
-		return;
-	}
-	add_pitched(facts, GT_ACCESS_COPY_FROM, from, from_place, extent);
-	add_pitched(facts, GT_ACCESS_COPY_TO, to, to_place, extent);
-}
-
+/*
+ * With an array the extent is in its elements, whose size no parameter tells. Two structs have the
+ * same names.
+ */
 #define ADD_SIDES(copy)                                                                            \
-	add_sides(facts, (copy)->srcArray || (copy)->dstArray, &(copy)->srcPtr, &(copy)->srcPos,   \
-	          &(copy)->dstPtr, &(copy)->dstPos, &(copy)->extent)
+	do {                                                                                       \
+		if ((copy)->srcArray || (copy)->dstArray) {                                        \
+			facts->is_cut = true;                                                      \
+			break;                                                                     \
+		}                                                                                  \
+		add_pitched(facts, GT_ACCESS_COPY_FROM, &(copy)->srcPtr, &(copy)->srcPos,          \
+		            &(copy)->extent);                                                      \
+		add_pitched(facts, GT_ACCESS_COPY_TO, &(copy)->dstPtr, &(copy)->dstPos,            \
+		            &(copy)->extent);                                                      \
+	} while (0)
 
 static void add_runtime_box(struct gt_access_facts *facts, const struct cudaMemcpy3DParms *copy)
 {

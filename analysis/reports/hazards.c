@@ -38,8 +38,7 @@ static const struct gt_heading hazard_headings[] = {
 	{"address", GT_UNIT_TEXT, "Of the first byte that both use, in the first pair",
          GT_WORTH_DATA},
 	{"earlier_node", GT_UNIT_COUNT,
-         "Of two nodes of one launch of a graph that which was made first: CUPTI's number in the "
-         "graph that the program made",
+         "Of two nodes of one launch that which was made first: its number in the program's graph",
          GT_WORTH_DATA},
 	{"later_node", GT_UNIT_COUNT, "The other one", GT_WORTH_DATA},
 	{"earlier_range", GT_UNIT_TEXT, "NVTX range that it was asked for in",

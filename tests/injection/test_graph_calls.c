@@ -57,6 +57,9 @@ static void expect_all_known(bool driver, const char *const *names)
 	                                    "GraphDestroyNode",
 	                                    "GraphRemoveDependencies",
 	                                    "GraphAddNode",
+	                                    "GraphMemcpyNodeSetParams",
+	                                    "GraphMemsetNodeSetParams",
+	                                    "GraphNodeSetParams",
 	                                    NULL};
 	static const char *const others[] = {"GraphExecGetFlags", "GraphExecDestroy", NULL};
 
