@@ -8,13 +8,6 @@
 #include "model/index.h"
 #include "model/timed.h"
 
-bool gt_device_is_timed(const struct gt_device_event *event)
-{
-	return event->kind == GT_DEVICE_RANGE && event->start_ns >= 0 &&
-	       event->end_ns >= event->start_ns &&
-	       !(event->flags & (GT_DEVICE_NO_END | GT_DEVICE_NO_BEGIN));
-}
-
 static const struct gt_kernel *kernel_of(const struct gt_trace *trace,
                                          const struct gt_device_launch *launch)
 {
@@ -128,14 +121,12 @@ static struct part *part_of(struct walk *walk, uint32_t name)
 static double value_of(const struct walk *walk, const struct gt_device_event *event)
 {
 	const struct gt_kernel *kernel = kernel_of(walk->phases->trace, walk->launch);
-	double real;
 
 	switch ((enum gt_device_kind)event->kind) {
 	case GT_DEVICE_INT:
 		return (double)(int64_t)event->value;
 	case GT_DEVICE_REAL:
-		memcpy(&real, &event->value, sizeof(real));
-		return real;
+		return gt_device_real(event);
 	case GT_DEVICE_MARK:
 		return kernel && kernel->start_ns > 0 ? (double)(event->start_ns - kernel->start_ns)
 		                                      : NAN;

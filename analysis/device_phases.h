@@ -73,9 +73,6 @@ struct gt_device_phases {
 void gt_device_phases_init(struct gt_device_phases *phases, const struct gt_trace *trace);
 void gt_device_phases_release(struct gt_device_phases *phases);
 
-/* Whether it is a range whose begin and end are known. */
-bool gt_device_is_timed(const struct gt_device_event *event);
-
 /* The function of a launch; the last one where its kernel is not known. */
 size_t gt_device_function(const struct gt_device_phases *phases,
                           const struct gt_device_launch *launch);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/device_phases.h"
+#include "model/time_bins.h"
 #include "model/timed.h"
 
 /* Phases that have a letter of their own; the others share one. */
@@ -111,12 +112,7 @@ static void weigh(struct drawing *drawing, uint8_t phase, const struct gt_device
 	const double to = (double)(event->end_ns - picture->start_ns) / drawing->column_ns;
 	double *weights = drawing->weights + phase * picture->columns;
 
-	for (size_t c = (size_t)from; c < picture->columns && (double)c < to; c++) {
-		const double begin = from > (double)c ? from : (double)c;
-		const double end = to < (double)(c + 1) ? to : (double)(c + 1);
-
-		weights[c] += sign * (end - begin);
-	}
+	gt_time_bins_add(weights, picture->columns, from, to, sign);
 }
 
 static void weigh_event(struct drawing *drawing, gt_id row)

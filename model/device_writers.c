@@ -2,6 +2,7 @@
 #include "model/device_writers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/index.h"
 
@@ -87,15 +88,17 @@ static void put_in_order(struct gt_device_writers *writers, const uint32_t *writ
 
 static void find_launches(struct gt_device_writers *writers)
 {
-	for (size_t i = 0; i < writers->rows.count; i++) {
-		const struct gt_device_writer *writer = &writers->rows.rows[i];
-		const struct gt_device_writer *before = i > 0 ? writer - 1 : NULL;
+	const struct gt_device_writer *before = NULL;
+	size_t next = 0;
 
+	gt_array_each(const struct gt_device_writer, writer, &writers->rows) {
 		if (!before || before->kernel != writer->kernel ||
 		    before->process != writer->process || before->device != writer->device)
 			*gt_array_push(&writers->launches) =
-				(struct gt_device_launch){.kernel = writer->kernel, .first = i};
+				(struct gt_device_launch){.kernel = writer->kernel, .first = next};
 		writers->launches.rows[writers->launches.count - 1].count++;
+		before = writer;
+		next++;
 	}
 }
 
@@ -129,4 +132,19 @@ void gt_device_writers_release(struct gt_device_writers *writers)
 	writers->order = NULL;
 	gt_array_release(&writers->rows);
 	gt_array_release(&writers->launches);
+}
+
+bool gt_device_is_timed(const struct gt_device_event *event)
+{
+	return event->kind == GT_DEVICE_RANGE && event->start_ns >= 0 &&
+	       event->end_ns >= event->start_ns &&
+	       !(event->flags & (GT_DEVICE_NO_END | GT_DEVICE_NO_BEGIN));
+}
+
+double gt_device_real(const struct gt_device_event *event)
+{
+	double real;
+
+	memcpy(&real, &event->value, sizeof(real));
+	return real;
 }

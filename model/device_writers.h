@@ -2,6 +2,7 @@
 #ifndef GT_MODEL_DEVICE_WRITERS_H
 #define GT_MODEL_DEVICE_WRITERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,12 @@ struct gt_device_writers {
 	/* In the order of the table kernels; those that are not known stand last. */
 	gt_array(struct gt_device_launch) launches;
 };
+
+/* Whether it is a range whose begin and end are known. */
+bool gt_device_is_timed(const struct gt_device_event *event);
+
+/* The value of an event of kind GT_DEVICE_REAL. */
+double gt_device_real(const struct gt_device_event *event);
 
 /* The trace must outlive the writers and not change. */
 void gt_device_writers_init(struct gt_device_writers *writers, const struct gt_trace *trace);

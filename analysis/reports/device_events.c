@@ -519,7 +519,16 @@ static void remark_events(struct gt_result *result, const struct gt_trace *trace
 
 static void remark_none(struct gt_result *result, const struct gt_view *view)
 {
-	if (view->restriction && view->trace->device_rings.count > 0)
+	uint64_t written = 0;
+
+	gt_array_each(const struct gt_device_ring, ring, &view->trace->device_rings)
+		written += ring->written;
+	if (written > 0 && !view->restriction)
+		gt_result_remark_empty(result,
+		                       "None of %s events that kernels told can be put on the "
+		                       "timeline: what gputrace info notes says why.",
+		                       gt_grouped(written).text);
+	else if (view->restriction && view->trace->device_rings.count > 0)
 		gt_result_remark_empty(result, "Nothing that was chosen told events.");
 	else if (view->trace->device_rings.count > 0)
 		gt_result_remark_empty(result, "No kernel told events. Those that include "

@@ -310,6 +310,12 @@ Test(device_events, says_how_to_get_them)
 	run_report(&result, "device-events", &trace);
 	cr_expect(has_remark(&result, "No kernel told events"));
 	drop();
+	scene_begin(1000);
+	*gt_array_push(&trace.device_rings) =
+		(struct gt_device_ring){.written = 1500, .without_kernel = 1500};
+	run_report(&result, "device-events", &trace);
+	cr_expect(has_remark(&result, "None of 1,500 events that kernels told can be put"));
+	drop();
 }
 
 Test(device_events, refuses_a_launch_that_is_not_there)
