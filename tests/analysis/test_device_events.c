@@ -296,6 +296,15 @@ Test(device_events, draws_nothing_by_itself_of_several_functions)
 	drop();
 }
 
+Test(device_events, are_named_in_the_summary)
+{
+	make_uneven();
+	run_report(&result, "summary", &trace);
+	cr_expect(has_remark(&result, "Kernels told 12 events of themselves: gputrace report "
+	                              "device-events."));
+	drop();
+}
+
 Test(device_events, says_how_to_get_them)
 {
 	scene_begin(1000);
