@@ -76,6 +76,13 @@ void gt_count_unrecorded(struct gt_session *session, const char *function);
 void gt_own_call_enter(struct gt_session *session, uint32_t correlation);
 void gt_own_call_leave(struct gt_session *session, const char *function);
 
+/*
+ * On a thread of ours: the correlation id of the last call of its own that any source would hear
+ * of, since it was forgotten; 0: of none.
+ */
+uint32_t gt_own_correlation(void);
+void gt_own_correlation_forget(void);
+
 /* Adds to a class of the ledger. */
 void gt_count(struct gt_session *session, enum gt_ledger_id id, uint64_t value);
 
