@@ -112,6 +112,9 @@ enum gt_device_verdict gt_device_chunk_read(const uint8_t *bytes,
 		.count = count,
 		.bytes = bytes,
 	};
+	/* Its header may come after its first events: no ticket is 0, nor a time. */
+	if (!closed && (chunk->globaltimer == 0 || chunk->threads == 0 || chunk->ticket == 0))
+		return GT_DEVICE_EMPTY;
 	return makes_sense(chunk, place) ? GT_DEVICE_FILLED : GT_DEVICE_BROKEN;
 }
 

@@ -204,11 +204,13 @@ static int fill(struct gt_device_ring *ring, struct gt_error *err)
 		.chunks = ring->chunks,
 		.states = ring->states,
 		.chunk_count = ring->chunk_count,
+		.next = ring->chunk_count, /* no ticket is 0 then */
 	};
 	const size_t bytes = bytes_of(ring->chunk_count) - GPUTRACE_DEVICE_CHUNK_BYTES;
 	CUresult code = ring->driver->set_bytes(ring->address, 0, bytes, ring->copying);
 	int result;
 
+	ring->next = first.next;
 	memcpy(ring->host->ring, &first, sizeof(first));
 	ring->host->address = ring->address;
 	if (code == CUDA_SUCCESS)
@@ -337,7 +339,7 @@ static void emit_ring(const struct gt_device_ring *ring)
 		.written = ring->written,
 		.lost = ring->lost + ring->dropped,
 		.overwritten = ring->overwritten,
-		.chunks = ring->next,
+		.chunks = ring->next - ring->chunk_count,
 		.chunk_count = ring->chunk_count,
 		.flags = ring->flags,
 	};

@@ -113,6 +113,13 @@ bool gt_is_reading_asked(struct gt_session *session);
 void gt_fetch(struct gt_session *session, uint64_t limit_ns);
 
 /*
+ * In run: what the thread does on GPUs until it releases it again is fetched at the end of the
+ * program, whose last flush waits for it, a bounded time.
+ */
+void gt_hold_last_flush(struct gt_session *session);
+void gt_release_last_flush(struct gt_session *session);
+
+/*
  * In run: waits so long, and longer while nothing is recorded. False: the thread is to end.
  */
 bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns);

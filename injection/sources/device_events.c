@@ -369,6 +369,7 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 
 	/* Else a capture that another thread began would forbid what this one does. */
 	(void)events->driver.exchange_capture(&relaxed);
+	gt_hold_last_flush(session);
 	while (gt_wait_next(waiter, 0)) {
 		(void)gt_wait(&events->work, pause_of(session));
 		answer_all(session, events);
@@ -376,6 +377,7 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 			look_after_all(session, events, false);
 	}
 	look_after_all(session, events, true);
+	gt_release_last_flush(session);
 }
 
 /* ---- threads of the program ---- */
