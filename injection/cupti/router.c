@@ -27,6 +27,16 @@ uint32_t gt_call_correlation(void)
 	return 0;
 }
 
+uint32_t gt_own_correlation(void)
+{
+	return gt_own.frames.correlation;
+}
+
+void gt_own_correlation_forget(void)
+{
+	gt_own.frames.correlation = 0;
+}
+
 size_t gt_router_memory(void)
 {
 	return sizeof(struct gt_wants[CUPTI_CB_DOMAIN_SIZE][GT_ROUTER_IDS]);
@@ -220,11 +230,14 @@ static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call
  * fork: then it is counted when it returns well, unless the record of its entry is in the capture
  * or will be.
  */
-static RARE void pass_by(struct gt_router *router, struct gt_call call)
+static RARE void pass_by(struct gt_router *router, CUpti_CallbackDomain domain, struct gt_call call)
 {
 	const int saved = errno;
 	const uint32_t i = counted_route(router);
 
+	if (gt_thread_is_ours() &&
+	    (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API))
+		gt_own.frames.correlation = call.data->correlationId;
 	if (call.name == 0 || i == router->count ||
 	    (!gt_thread_is_ours() && !gt_is_over(router->session)))
 		return;
@@ -253,7 +266,7 @@ __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_Callb
 	sources = wants->routes & (uint32_t)active;
 	call.name = wants->name;
 	if (sources == 0 || gt_thread_is_ours()) {
-		pass_by(router, call);
+		pass_by(router, domain, call);
 		return;
 	}
 	if (gt_own.frames.times != times)
