@@ -94,6 +94,10 @@ def registers(said):
     return found
 
 
+def closed(count):
+    return gputrace_device.CLOSED | count << gputrace_device.STATE_BITS
+
+
 class Budget(Case):
     """The compiler takes more registers than it needs where that costs it nothing: it is held to the budget."""
 
@@ -290,6 +294,116 @@ class Names(Case):
         self.assertEqual(gputrace_device.ring(), 0)
 
 
+class Ptx(unittest.TestCase):
+    """What the PTX for Triton does, on a thread that is played; the cases are those of test_device_writer.c."""
+
+    def ring(self, chunk_count=8, flags=0):
+        ring = ptx_machine.Ring(chunk_count, flags)
+        ring.start()
+        return ring
+
+    def test_it_fills_in_who_it_is_and_what_happened(self):
+        ring = self.ring()
+        for kind, value in (1, 0), (3, 0), (4, -5 & ptx_machine.MASK), (5, 0x3fe0000000000000), (2, 0):
+            ring.put(kind, value=value)
+        self.assertEqual(ring.chunk_state(0), gputrace_device.OPEN)
+        ring.close()
+        self.assertEqual(ring.chunk_state(0), closed(5))
+        timer, clock, *rest = ring.header(0)
+        self.assertEqual(timer, clock + ptx_machine.Machine.AHEAD)
+        self.assertEqual(rest, [77, 9, 0, 3 + 5 * 1, 10, 0, 256, 8, 0])
+        events = ring.events(0)
+        self.assertEqual([event[1:] for event in events[:6]], [
+            (7, 1, 0), (7, 3, 0), (7, 4, -5 & ptx_machine.MASK), (7, 5, 0x3fe0000000000000), (7, 2, 0), (0, 0, 0)])
+        self.assertGreater(events[0][0], clock)
+        self.assertTrue(all(events[place][0] > events[place - 1][0] for place in range(1, 5)))
+
+    def test_it_writes_nothing_where_nobody_records_or_it_does_not_lead(self):
+        ring = ptx_machine.Ring(8)
+        before = bytes(ring.machine.memory)
+        for thread, address in ("%tid.x", ring.BASE), ("%tid.z", ring.BASE), (None, 0):
+            ring.machine.special = dict(ptx_machine.Machine.SPECIAL)
+            if thread:
+                ring.machine.special[thread] = 1
+            ring.start(address)
+            self.assertEqual(ring.state, 0)
+            ring.put(3, times=30)
+            ring.close()
+        self.assertEqual(bytes(ring.machine.memory), before)
+
+    def test_it_goes_on_in_another_chunk(self):
+        ring = self.ring()
+        ring.set_chunk_state(1, closed(4))
+        ring.put(3, times=28)
+        self.assertEqual(ring.chunk_state(0), gputrace_device.OPEN)
+        ring.put(3, times=3)
+        ring.close()
+        self.assertEqual([ring.chunk_state(index) for index in range(4)], [closed(28), closed(4), closed(3), 0])
+        self.assertEqual((ring.header(2)[4], ring.header(2)[9]), (1, 10))
+        self.assertLess(ring.events(0)[27][0], ring.events(2)[0][0])
+
+    def test_it_closes_a_full_chunk(self):
+        ring = self.ring()
+        ring.put(3, times=28)
+        ring.close()
+        self.assertEqual((ring.chunk_state(0), ring.get("next")), (closed(28), 9))
+
+    def test_it_reads_the_time_again(self):
+        ring = self.ring()
+        ring.put(3, times=2)
+        ring.machine.clock += 65536
+        ring.put(3, times=2)
+        ring.machine.clock += 65536
+        ring.put(4, value=5)
+        ring.close()
+        events = ring.events(0)
+        self.assertEqual([event[2] for event in events[:8]], [3, 3, 3 | 8, 3, 6, 4, 6, 0])
+        self.assertEqual(ring.chunk_state(0), closed(7))
+        for place in 2, 4, 6:
+            self.assertEqual(events[place][3], events[place][0] + ptx_machine.Machine.AHEAD)
+        self.assertEqual((events[4][1], events[5][3]), (0, 5))
+
+    def test_a_value_goes_into_the_next_chunk_when_the_time_took_the_last_place(self):
+        ring = self.ring()
+        ring.put(3, times=27)
+        ring.machine.clock += 65536
+        ring.put(4, value=5)
+        ring.close()
+        self.assertEqual((ring.chunk_state(0), ring.chunk_state(1)), (closed(28), closed(1)))
+        self.assertEqual((ring.events(0)[27][2], ring.events(1)[0][2:]), (6, (4, 5)))
+
+    def test_it_counts_every_event_that_finds_no_room(self):
+        ring = self.ring(1)
+        ring.put(3, times=28 + 1000)
+        self.assertEqual((ring.chunk_state(0), ring.get("lost")), (closed(28), 960))
+        ring.close()
+        self.assertEqual(ring.get("lost"), 1000)
+        self.assertLessEqual(ring.get("next"), 2 + 8 * (1000 // 64 + 1))
+
+    def test_it_goes_on_when_there_is_room_again(self):
+        ring = self.ring(1)
+        ring.put(3, times=28 + 10)
+        ring.recycle(0)
+        ring.put(3, times=100)
+        ring.close()
+        self.assertEqual((ring.header(0)[4], ring.header(0)[10]), (1, 64))
+        self.assertEqual(28 + (ring.chunk_state(0) >> 8) + ring.get("lost"), 138)
+
+    def test_it_overwrites_what_is_closed(self):
+        ring = self.ring(2, flags=1)
+        ring.put(3, times=3 * 28 + 2)
+        ring.close()
+        self.assertEqual((ring.get("lost"), ring.get("overwritten")), (0, 56))
+        self.assertEqual((ring.chunk_state(0), ring.chunk_state(1)), (closed(28), closed(2)))
+        self.assertEqual((ring.header(1)[4], ring.events(1)[2]), (3, (0, 0, 0, 0)))
+
+    def test_addresses_that_are_too_large_are_left_alone(self):
+        ring = ptx_machine.Ring(8)
+        ring.set("chunks", 1 << 47)
+        ring.start()
+        self.assertEqual(ring.state, 0)
+
+
 class Triton(Case):
     def test_ptxas_takes_it(self):
         ptxas = pathlib.Path(NVCC).with_name("ptxas")
@@ -310,7 +424,7 @@ def main():
     parser.add_argument("group", nargs="*")
     arguments = parser.parse_args()
     NVCC, CC = shutil.which(arguments.nvcc or "nvcc"), arguments.cc
-    if not NVCC and arguments.group != ["Names"]:
+    if not NVCC and not set(arguments.group) <= {"Names", "Ptx"}:
         print("there is no nvcc")
         sys.exit(77)
     unittest.main(argv=[sys.argv[0], *arguments.group])
