@@ -451,7 +451,7 @@ static void renew(struct gt_session *session)
 	const bool emits = session->emits;
 
 	(void)munmap(session->memory, session->memory_bytes);
-	gt_own.emitter = (struct gt_emitter){0};
+	gt_emit_forget();
 	memset(session, 0, sizeof(*session));
 	session->nvtx = nvtx;
 	session->pools = pools;
@@ -467,7 +467,7 @@ bool gt_session_forget(struct gt_session *session)
 
 	/* The arena is not mapped here: nothing may look at it any more. */
 	gt_router_activate(&session->router, 0);
-	gt_own.frames = (struct gt_frames){0};
+	gt_own_leave_calls(0);
 	gt_roll_forget(session);
 	gt_nvtx_forget(&session->nvtx);
 	gt_pools_forget(&session->pools);

@@ -56,7 +56,7 @@ __device__ gputrace_u64 GPUTRACE_DEVICE_VARIABLE;
 namespace gputrace
 {
 
-/* FNV-1a; what gputrace_device_id works out, where the compiler has to. */
+/* FNV-1a: what gputrace_device_name_id works out, where the compiler has to. */
 GPUTRACE_HOST_DEVICE constexpr gputrace_u32 hash_of(const char *text, gputrace_u32 hash)
 {
 	return *text ? hash_of(text + 1, (hash ^ (unsigned char)*text) * 16777619u) : hash;

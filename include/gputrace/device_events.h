@@ -17,7 +17,6 @@
 #include "device_layout.h"
 
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
-#define GPUTRACE_DEVICE_BOTH       static __host__ __device__ __forceinline__
 #define GPUTRACE_DEVICE_CALL       static __device__ __forceinline__
 #define GPUTRACE_DEVICE_RARE       static __device__ __noinline__
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
@@ -26,7 +25,6 @@
 #endif
 #else
 #include <string.h>
-#define GPUTRACE_DEVICE_BOTH static inline
 #define GPUTRACE_DEVICE_CALL static inline
 #define GPUTRACE_DEVICE_RARE static inline
 #define GPUTRACE_DEVICE_ONE_BY_ONE
@@ -37,17 +35,6 @@
 #ifndef GPUTRACE_DEVICE_WRITES
 #define GPUTRACE_DEVICE_WRITES 0
 #endif
-
-/* The id of a name: FNV-1a of 32 bits, folded to 28; never 0. */
-GPUTRACE_DEVICE_BOTH gputrace_u32 gputrace_device_id(const char *text)
-{
-	gputrace_u32 hash = 2166136261u;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	hash = (hash >> 28) ^ (hash & 0xfffffffu);
-	return hash ? hash : 1;
-}
 
 struct gputrace_writer {
 	/*
@@ -74,15 +61,18 @@ enum {
 	GPUTRACE_WRITER_LOST_SHIFT = 9,
 	GPUTRACE_WRITER_PART_SHIFT = 41,
 	/* A writer that found the ring full tries again after so many events. A power of two. */
-	GPUTRACE_WRITER_RETRY = 64
+	GPUTRACE_WRITER_RETRY = 64,
+	/* A writer that closes a chunk as old as this writes the time once more. */
+	GPUTRACE_WRITER_AGE_CYCLES = 2000
 };
 
+#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
+
+/* Two clocks, read one right after the other. */
 struct gputrace_moment {
 	gputrace_u64 clock;
 	gputrace_u64 globaltimer;
 };
-
-#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
 
 /*
  * What only the GPU knows. The clock is read where the program says, as seen from the accesses
@@ -221,7 +211,11 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_threads(void)
 	       gputrace_device_threads_z();
 }
 
-#else /* a host that plays a kernel; before it includes this it declares what it makes of these */
+#else
+/*
+ * A host that plays a kernel. Before it includes this file it says what it makes of the clock and
+ * the special registers: tests/support/device_kernel.h.
+ */
 
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_add64(gputrace_u64 address, gputrace_u64 count)
 {
@@ -457,6 +451,24 @@ GPUTRACE_DEVICE_RARE gputrace_u64 gputrace_writer_turn(gputrace_u64 ring, gputra
 	return next + sizeof(struct gputrace_device_event);
 }
 
+/*
+ * What comes last in a chunk that has room: the time, so that the rate of the clock can be told of
+ * a kernel that is over soon. What next is after it.
+ */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_last(gputrace_u64 next)
+{
+	const gputrace_u64 chunk = next & ~(GPUTRACE_DEVICE_CHUNK_BYTES - 1ull);
+	const struct gputrace_moment moment = gputrace_device_moment();
+	const gputrace_u64 opened = gputrace_device_load64(
+		chunk + __builtin_offsetof(struct gputrace_device_chunk, clock));
+
+	if (moment.clock - opened < GPUTRACE_WRITER_AGE_CYCLES)
+		return next;
+	gputrace_writer_store(next, moment.clock, GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME),
+	                      moment.globaltimer);
+	return next + sizeof(struct gputrace_device_event);
+}
+
 #endif
 
 /*
@@ -545,7 +557,7 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_real(struct gputrace_writer *writer, g
 GPUTRACE_DEVICE_CALL void gputrace_writer_close(struct gputrace_writer *writer)
 {
 #if GPUTRACE_DEVICE_WRITES
-	const gputrace_u64 next = writer->next;
+	gputrace_u64 next = writer->next;
 	gputrace_u64 ring;
 
 	if (!next)
@@ -561,6 +573,8 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_close(struct gputrace_writer *writer)
 			gputrace_device_add64(GPUTRACE_RING_AT(ring, lost), lost);
 		return;
 	}
+	if (!gputrace_writer_is_full(next))
+		next = gputrace_writer_last(next);
 	gputrace_writer_give_back(ring, next);
 #else
 	(void)writer;

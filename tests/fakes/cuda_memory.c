@@ -329,6 +329,57 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdevic
 	API_END(copy_inside(target, source, size, stream));
 }
 
+/* One after the other, though the real one promises no order; a record for each. */
+static CUresult copy_all(const CUdeviceptr *targets, const CUdeviceptr *sources,
+                         const size_t *sizes, size_t count, CUstream stream)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = copy_any(targets[i], sources[i], sizes[i], stream);
+	return result;
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *targets, CUdeviceptr *sources, size_t *sizes,
+                               size_t count, CUmemcpyAttributes *attributes, size_t *firsts,
+                               size_t attribute_count, CUstream stream)
+{
+	API_BEGIN(cuMemcpyBatchAsync_v2, targets, sources, sizes, count, attributes, firsts,
+	          attribute_count, stream);
+	API_END(copy_all(targets, sources, sizes, count, stream));
+}
+
+/* Row by row, from and to pointers; one record. */
+static CUresult copy_box(const CUDA_MEMCPY3D *box, CUstream stream)
+{
+	const size_t slices = box->Height * box->Depth;
+
+	for (size_t i = 0; i < slices; i++) {
+		const size_t source_row = box->srcY + i % box->Height +
+		                          (box->srcZ + i / box->Height) * box->srcHeight;
+		const size_t target_row = box->dstY + i % box->Height +
+		                          (box->dstZ + i / box->Height) * box->dstHeight;
+
+		memmove((char *)(uintptr_t)box->dstDevice + target_row * box->dstPitch +
+		                box->dstXInBytes,
+		        (const char *)(uintptr_t)box->srcDevice + source_row * box->srcPitch +
+		                box->srcXInBytes,
+		        box->WidthInBytes);
+	}
+	return copy_inside(box->dstDevice, box->dstDevice, box->WidthInBytes * slices, stream);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *box, CUstream stream)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuMemcpy3DAsync_v2, box, stream);
+	if (box && box->srcMemoryType == CU_MEMORYTYPE_DEVICE &&
+	    box->dstMemoryType == CU_MEMORYTYPE_DEVICE)
+		result = copy_box(box, stream);
+	API_END(result);
+}
+
 static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstream handle,
                      int async)
 {
