@@ -89,11 +89,11 @@ Test(device_told, goes_from_records_to_the_files)
 	const struct gt_view view = gt_view_of(&trace);
 	struct file file = export(&trace, true);
 
-	cr_expect(eq(u64, file.counts.device_slices, 2 * BLOCKS));
+	cr_expect(eq(u64, file.counts.device_slices, 2ull * BLOCKS));
 	(void)find_track(&file, "SM 6");
 	free(file.bytes);
 	file = export_as(&view, "chrome", &options);
-	cr_expect(eq(u64, file.counts.device_slices, 2 * BLOCKS));
+	cr_expect(eq(u64, file.counts.device_slices, 2ull * BLOCKS));
 	cr_expect(has_text(&file, "\"args\":{\"name\":\"SM 6\"}"));
 	free(file.bytes);
 	gt_trace_release(&trace);
