@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 __thread struct gt_own gt_own __attribute__((tls_model("initial-exec")));
 
@@ -22,5 +23,15 @@ int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context)
 
 void gt_thread_enter(enum gt_thread_role role)
 {
-	gt_own.role = role;
+	gt_own.role = (uint8_t)role;
+	gt_own_leave_calls(0);
+}
+
+void gt_own_leave_calls(uint32_t times)
+{
+	gt_own.times = times;
+	gt_own.correlation = 0;
+	memset(gt_own.depths, 0, sizeof(gt_own.depths));
+	memset(gt_own.keep, 0, sizeof(gt_own.keep));
+	memset(gt_own.nested, 0, sizeof(gt_own.nested));
 }

@@ -159,6 +159,8 @@ function compareCounts(facts) {
   equal('values of memory', value(`select count(*) as n from counter c
     join track t on t.id = c.track_id join track p on p.id = t.parent_id
     where p.name glob '* memory*'`), facts.memory_values ?? 0);
+  equal('events of kernels', value(
+    `select count(*) as n from slice where category = 'device_event'`), facts.device_slices ?? 0);
   equal('arrows', value('select count(*) as n from flow'),
     facts.arrows + (facts.host_arrows ?? 0));
 }
