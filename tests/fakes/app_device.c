@@ -110,8 +110,8 @@ struct task {
 static void *play(void *context)
 {
 	const struct task *task = context;
-	const uint32_t name = gputrace_device_id("work");
-	const uint32_t step = gputrace_device_id("step");
+	const uint32_t name = gputrace_device_name_id("work");
+	const uint32_t step = gputrace_device_name_id("step");
 	struct gputrace_writer writer;
 
 	played.block = task->block;
