@@ -494,7 +494,7 @@ static CUmodule module_of(const struct gt_device_driver *driver, CUfunction func
 static uint64_t variable_of(const struct gt_device_driver *driver, CUfunction function)
 {
 	const struct own_call before = begin_own(driver);
-	const CUmodule module = module_of(driver, function);
+	CUmodule module = module_of(driver, function);
 	CUdeviceptr variable = 0;
 	size_t bytes = 0;
 

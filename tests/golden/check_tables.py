@@ -15,7 +15,7 @@ import sys
 CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
 WIDTHS = (40, 60, 80, 120, 200)
 PIPED = 120
-SUMMARY_LINES = 42  # at 80 columns: one page
+SUMMARY_LINES = 40  # at 80 columns: one page
 RANGES_LINES = 13   # more, where the program names what it does
 ROWS = 20           # of a table, where no number is asked for
 NAMES = ("kernel", "next")  # columns of kernels; a table has one of them
