@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "analysis/declared_accesses.h"
+#include "analysis/graph_hazards.h"
 #include "analysis/stream_clocks.h"
 #include "base/search.h"
 #include "model/access.h"
+#include "model/graph.h"
 #include "model/memory.h"
 #include "model/names.h"
 #include "model/owners.h"
@@ -17,18 +19,13 @@
 #include "model/timed.h"
 
 enum {
-	ROWS_MOST = 256,        /* of one access: what has more is not looked at */
+	ROWS_MOST = 4096,       /* of one access: what has more is not looked at, */
+	ROWS_ANYWAY = 256,      /* nor what has more than this, once there are */
+	TOUCHES_MOST = 1 << 21, /* so many stretches */
 	READS_KEPT = 4,         /* of a piece of memory, of different streams */
 	PAIRS_OF_USE = 32,      /* that one use is reported with */
 	VISITS_OF_USE = 64,     /* pieces that are looked at for each use, on average, */
 	VISITS_LEAST = 1 << 24, /* and in any case */
-};
-
-/* Bytes on end that a use touches. */
-struct touch {
-	uint64_t address;
-	uint64_t size_bytes;
-	bool writes;
 };
 
 struct use {
@@ -64,17 +61,22 @@ struct pair {
 	struct gt_hazard hazard;
 };
 
+/* Of a batch of copies the first one is taken for all: what each of them touches is not told. */
+enum told { TOLD_NOTHING, TOLD_ALL, TOLD_PART };
+
 struct finder {
 	const struct gt_trace *trace;
 	struct gt_hazards *hazards;
 	struct gt_clocks clocks;
 	gt_array(struct use) uses;
-	gt_array(struct touch) touches;
+	gt_array(struct gt_touch) touches;
 	gt_array(struct cell) cells;
 	gt_array(struct step) steps;
 	gt_id *first_access;   /* by row of api_calls: of accesses, GT_NONE: none */
 	gt_id *next_access;    /* by row of accesses: the next of its call */
 	gt_id *launch_streams; /* by row of api_calls: stream of a graph's launch; GT_NONE: none */
+	uint8_t *told;         /* by row of api_calls: enum told */
+	bool *was_updated;     /* by row of graph_execs: from another graph */
 	struct pair pairs[PAIRS_OF_USE];
 	size_t pair_count;
 	uint64_t visits_left;
@@ -88,6 +90,14 @@ static gt_id *no_ids(size_t count)
 
 	memset(ids, 0xff, (count + 1) * sizeof(*ids));
 	return ids;
+}
+
+static void *zeroed(size_t size)
+{
+	void *memory = gt_allocate(size + 1);
+
+	memset(memory, 0, size + 1);
+	return memory;
 }
 
 static void index_accesses(struct finder *finder)
@@ -104,6 +114,11 @@ static void index_accesses(struct finder *finder)
 		finder->next_access[row] = finder->first_access[call];
 		finder->first_access[call] = row;
 	}
+	finder->told = zeroed(trace->api_calls.count);
+	finder->was_updated = zeroed(trace->graph_execs.count);
+	gt_array_each(const struct gt_graph_call, call, &trace->graph_calls)
+		if (call->kind == GT_GRAPH_CALL_UPDATE && call->exec < trace->graph_execs.count)
+			finder->was_updated[call->exec] = true;
 	finder->launch_streams = no_ids(trace->api_calls.count);
 	gt_array_each(const struct gt_graph_launch, launch, &trace->graph_launches)
 		if (launch->api_call < trace->api_calls.count)
@@ -114,17 +129,17 @@ static void index_accesses(struct finder *finder)
 static bool add_access(struct finder *finder, const struct gt_access *access)
 {
 	const uint64_t rows = access->rows;
-	const uint64_t last =
-		rows > 1 && rows <= ROWS_MOST && access->pitch <= UINT64_MAX / ROWS_MOST
-			? (rows - 1) * access->pitch
-			: 0;
+	const uint64_t most = finder->touches.count < TOUCHES_MOST ? ROWS_MOST : ROWS_ANYWAY;
+	const uint64_t last = rows > 1 && rows <= most && access->pitch <= UINT64_MAX / ROWS_MOST
+	                              ? (rows - 1) * access->pitch
+	                              : 0;
 
-	if (rows == 0 || rows > ROWS_MOST || access->size_bytes == 0 || (rows > 1 && last == 0) ||
+	if (rows == 0 || rows > most || access->size_bytes == 0 || (rows > 1 && last == 0) ||
 	    access->address > UINT64_MAX - last ||
 	    access->address + last > UINT64_MAX - (uint64_t)access->size_bytes)
 		return false;
 	for (uint64_t row = 0; row < rows; row++)
-		*gt_array_push(&finder->touches) = (struct touch){
+		*gt_array_push(&finder->touches) = (struct gt_touch){
 			.address = access->address + row * access->pitch,
 			.size_bytes = (uint64_t)access->size_bytes,
 			.writes = gt_access_writes(access->kind),
@@ -140,6 +155,7 @@ static struct use *add_use(struct finder *finder, struct gt_hazard_use shown)
 	                              ? trace->streams.rows[shown.stream].context
 	                              : GT_NONE;
 
+	shown.node = GT_NONE;
 	*use = (struct use){
 		.shown = shown,
 		.process = context < trace->contexts.count ? trace->contexts.rows[context].process
@@ -218,35 +234,66 @@ static bool end_use(struct finder *finder, struct use *use)
 	return touches;
 }
 
-/* The call that says what it touches; GT_NONE: a later call may have changed it. */
-static gt_id saying_call(const struct gt_trace *trace, const struct work *work)
+/* Whether a later call changed what a node does, in a graph or in an executable one. */
+static bool was_changed(const struct finder *finder, gt_id node)
 {
+	enum { CLONES_MOST = 64 };
+	const struct gt_trace *trace = finder->trace;
+	const gt_id exec = trace->graph_nodes.rows[node].exec;
+
+	if (exec < trace->graph_execs.count && finder->was_updated[exec])
+		return true;
+	for (int i = 0; i < CLONES_MOST && node < trace->graph_nodes.count; i++) {
+		if (trace->graph_nodes.rows[node].changes > 0)
+			return true;
+		node = trace->graph_nodes.rows[node].original;
+	}
+	return false;
+}
+
+/* The call that says what it touches; GT_NONE: a later call may have changed it. */
+static gt_id saying_call(const struct finder *finder, const struct work *work)
+{
+	const struct gt_trace *trace = finder->trace;
 	gt_id origin;
 
 	if (!work->of_graph)
 		return work->api_call;
-	if (work->node >= trace->graph_nodes.count ||
-	    trace->graph_nodes.rows[work->node].changes > 0)
+	if (work->node >= trace->graph_nodes.count || was_changed(finder, work->node))
 		return GT_NONE;
 	origin = trace->graph_nodes.rows[work->node].origin;
 	return origin < trace->graph_nodes.count ? trace->graph_nodes.rows[origin].api_call
 	                                         : GT_NONE;
 }
 
+static bool add_accesses(struct finder *finder, gt_id call)
+{
+	bool known = true;
+
+	for (gt_id row = finder->first_access[call]; row != GT_NONE; row = finder->next_access[row])
+		known &= add_access(finder, &finder->trace->accesses.rows[row]);
+	return known;
+}
+
 /* A copy or a fill. Returns whether it is known what it touches. */
 static bool add_work(struct finder *finder, const struct work *work)
 {
-	const gt_id call = saying_call(finder->trace, work);
-	struct use *use = begin_use(finder, work);
+	const gt_id call = saying_call(finder, work);
+	struct use *use;
 	bool known = true;
 
+	if (!work->of_graph && call < finder->trace->api_calls.count &&
+	    finder->told[call] != TOLD_NOTHING)
+		return finder->told[call] == TOLD_ALL;
+	use = begin_use(finder, work);
 	if (!use)
 		return false;
 	if (call < finder->trace->api_calls.count)
-		for (gt_id row = finder->first_access[call]; row != GT_NONE;
-		     row = finder->next_access[row])
-			known &= add_access(finder, &finder->trace->accesses.rows[row]);
-	return end_use(finder, use) && known;
+		known = add_accesses(finder, call);
+	known &= end_use(finder, use);
+	if (!work->of_graph && call < finder->trace->api_calls.count)
+		finder->told[call] = known ? TOLD_ALL : TOLD_PART;
+	return known;
 }
 
 /* The innermost range that says what kernels use; GT_NONE: none does. */
@@ -280,7 +327,7 @@ static bool add_kernel(struct finder *finder, const struct gt_declared_accesses 
 	     range != GT_NONE && i < declared->first[range + 1]; i++) {
 		const struct gt_declared *said = &declared->list.rows[i];
 
-		*gt_array_push(&finder->touches) = (struct touch){
+		*gt_array_push(&finder->touches) = (struct gt_touch){
 			said->address, said->size_bytes, (said->mode & GT_DECLARED_WRITES) != 0};
 	}
 	return end_use(finder, use);
@@ -350,7 +397,7 @@ static void add_memory_use(struct finder *finder, const struct gt_allocation *al
 			      });
 	use->process = allocation->process;
 	*gt_array_push(&finder->touches) =
-		(struct touch){allocation->address, (uint64_t)allocation->size_bytes, true};
+		(struct gt_touch){allocation->address, (uint64_t)allocation->size_bytes, true};
 	use->count = 1;
 	finder->hazards->cover.ordered_calls += call->kind == GT_MEMORY_CALL_ALLOCATE_ORDERED ||
 	                                        call->kind == GT_MEMORY_CALL_FREE_ORDERED;
@@ -441,7 +488,7 @@ static void make_cells(struct finder *finder)
 
 	gt_array_each(const struct use, use, &finder->uses) {
 		for (size_t i = 0; i < use->count; i++) {
-			const struct touch *touch = &finder->touches.rows[use->first + i];
+			const struct gt_touch *touch = &finder->touches.rows[use->first + i];
 
 			add_cell(finder, use->process, touch->address);
 			add_cell(finder, use->process, touch->address + touch->size_bytes);
@@ -465,7 +512,7 @@ struct reach {
 };
 
 static struct reach reach_of(struct finder *finder, const struct use *use,
-                             const struct touch *touch)
+                             const struct gt_touch *touch)
 {
 	struct cell wanted = {.address = touch->address, .process = use->process};
 	struct reach reach;
@@ -595,7 +642,7 @@ static void keep_read(const struct finder *finder, struct cell *cell, gt_id row)
 	cell->reads[place] = row;
 }
 
-static void use_cell(struct finder *finder, gt_id row, const struct touch *touch, size_t at)
+static void use_cell(struct finder *finder, gt_id row, const struct gt_touch *touch, size_t at)
 {
 	const struct use *use = &finder->uses.rows[row];
 	struct cell *cell = &finder->cells.rows[at];
@@ -624,7 +671,7 @@ static void step_use(struct finder *finder, gt_id row)
 	if (gt_clocks_lost(&finder->clocks, use->process))
 		return;
 	for (size_t i = 0; i < use->count; i++) {
-		const struct touch *touch = &finder->touches.rows[use->first + i];
+		const struct gt_touch *touch = &finder->touches.rows[use->first + i];
 		const struct reach reach = reach_of(finder, use, touch);
 
 		for (size_t cell = reach.first; cell < reach.end; cell++)
@@ -749,6 +796,37 @@ static void walk(struct finder *finder)
 	}
 }
 
+static gt_id node_of(const struct gt_trace *trace, const struct gt_hazard_use *use)
+{
+	switch (use->table) {
+	case GT_TABLE_kernels:
+		return trace->kernels.rows[use->row].node;
+	case GT_TABLE_copies:
+		return trace->copies.rows[use->row].node;
+	case GT_TABLE_fills:
+		return trace->fills.rows[use->row].node;
+	default:
+		return GT_NONE;
+	}
+}
+
+/* What nodes of graphs did: the clocks of streams know of their launches alone. */
+static void find_in_graphs(struct finder *finder)
+{
+	gt_array(struct gt_node_use) uses = {0};
+
+	gt_array_each(const struct use, use, &finder->uses) {
+		struct gt_node_use node = {use->shown, use->first, use->count};
+
+		node.shown.node = node_of(finder->trace, &use->shown);
+		if (node.shown.node < finder->trace->graph_nodes.count && use->count > 0)
+			*gt_array_push(&uses) = node;
+	}
+	gt_graph_hazards_find(finder->hazards, finder->trace, uses.rows, uses.count,
+	                      finder->touches.rows);
+	gt_array_release(&uses);
+}
+
 void gt_hazards_init(struct gt_hazards *hazards, const struct gt_trace *trace)
 {
 	struct finder finder = {.trace = trace, .hazards = hazards};
@@ -764,6 +842,7 @@ void gt_hazards_init(struct gt_hazards *hazards, const struct gt_trace *trace)
 	if (finder.steps.count > 1)
 		qsort(finder.steps.rows, finder.steps.count, sizeof(*finder.steps.rows), by_time);
 	walk(&finder);
+	find_in_graphs(&finder);
 	hazards->has_unclocked = finder.clocks.has_unclocked;
 	for (gt_id i = 0; i < trace->processes.count; i++)
 		hazards->has_lost |= gt_clocks_lost(&finder.clocks, i);
@@ -775,6 +854,8 @@ void gt_hazards_init(struct gt_hazards *hazards, const struct gt_trace *trace)
 	gt_array_free(finder.first_access);
 	gt_array_free(finder.next_access);
 	gt_array_free(finder.launch_streams);
+	gt_array_free(finder.told);
+	gt_array_free(finder.was_updated);
 }
 
 void gt_hazards_release(struct gt_hazards *hazards)

@@ -31,14 +31,16 @@ struct gt_hazard_use {
 	gt_id stream;
 	gt_id api_call;
 	gt_time given_ns; /* when the host asked for it */
+	gt_id node;       /* of a graph, that it is a run of; GT_NONE: of none */
 };
 
 struct gt_hazard {
 	enum gt_hazard_kind kind;
-	struct gt_hazard_use earlier; /* that the host asked for first */
+	struct gt_hazard_use earlier; /* that the host asked for first; of nodes that made first */
 	struct gt_hazard_use later;
 	uint64_t address; /* of the first byte that both use */
 	uint64_t size_bytes;
+	bool in_graph; /* both are nodes of one launch, and none waits for the other */
 	bool happened; /* both ran at the same time, or memory was used after the call that freed it
 	                */
 };
@@ -55,7 +57,7 @@ struct gt_hazard_cover {
 };
 
 struct gt_hazards {
-	gt_array(struct gt_hazard) list; /* in the order of the later use */
+	gt_array(struct gt_hazard) list; /* in the order of the later use; in_graph last */
 	struct gt_hazard_cover cover;
 	bool cut_short; /* the memory is in so many pieces that not all were compared */
 	bool has_lost;  /* a process waits for values or semaphores that nobody is seen to write */

@@ -131,7 +131,9 @@ struct seeing {
 	struct gt_path_account *account;
 	struct gt_path_span_total *span;
 	uint64_t longest;
+	gt_id process;              /* whose path it is */
 	struct gt_index *functions; /* rows of waits */
+	struct gt_index *processes; /* rows of by_process */
 };
 
 static int by_length(const void *a, const void *b)
@@ -208,6 +210,21 @@ static void note_range(struct gt_path_account *account, const struct gt_path_mem
 		account->gpu_by_range_ns[number] += member->end_ns - member->start_ns;
 }
 
+static void note_process(struct seeing *seeing, const struct gt_path_member *member)
+{
+	struct gt_path_account *account = seeing->account;
+	const struct gt_path_processes of = {seeing->process,
+	                                     gt_path_process(&account->path, member->item)};
+	const size_t number = gt_index_add(seeing->processes, &of);
+	const gt_time lasts_ns = member->end_ns - member->start_ns;
+
+	if (number == account->by_process.count)
+		*gt_array_push(&account->by_process) = (struct gt_path_process_total){.of = of};
+	account->by_process.rows[number].stretches++;
+	account->by_process.rows[number].total_ns += lasts_ns;
+	account->by_process.rows[number].gpu_ns += is_on_gpu(member->kind) ? lasts_ns : 0;
+}
+
 static void see(void *context, const struct gt_path_member *member)
 {
 	struct seeing *seeing = context;
@@ -229,6 +246,7 @@ static void see(void *context, const struct gt_path_member *member)
 	note_longest(seeing, member);
 	note_name(account, member);
 	note_range(account, member);
+	note_process(seeing, member);
 	if (member->kind == GT_PATH_OF_RETURN)
 		note_wait(seeing, member);
 }
@@ -253,18 +271,32 @@ static int by_wait(const void *a, const void *b)
 	return (left->function > right->function) - (left->function < right->function);
 }
 
+static int by_process(const void *a, const void *b)
+{
+	const struct gt_path_process_total *left = a;
+	const struct gt_path_process_total *right = b;
+
+	if (left->of.path != right->of.path)
+		return left->of.path < right->of.path ? -1 : 1;
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	return (left->of.time > right->of.time) - (left->of.time < right->of.time);
+}
+
 static void walk(struct gt_path_account *account, uint64_t longest)
 {
 	struct seeing seeing = {
 		.account = account,
 		.longest = longest,
 		.functions = gt_index_new(sizeof(gt_string)),
+		.processes = gt_index_new(sizeof(struct gt_path_processes)),
 	};
 
 	for (size_t i = 0; i < account->spans.list.count; i++) {
 		const struct gt_path_span *span = &account->spans.list.rows[i];
 
 		seeing.span = &account->of_span[i];
+		seeing.process = span->process;
 		*seeing.span = (struct gt_path_span_total){.told_ns = 0};
 		gt_path_walk(&account->path, span->end, span->window, see, &seeing);
 		account->lasts_ns += span->window.end_ns - span->window.start_ns;
@@ -277,7 +309,11 @@ static void walk(struct gt_path_account *account, uint64_t longest)
 	if (account->waits.count > 1)
 		qsort(account->waits.rows, account->waits.count, sizeof(*account->waits.rows),
 		      by_wait);
+	if (account->by_process.count > 1)
+		qsort(account->by_process.rows, account->by_process.count,
+		      sizeof(*account->by_process.rows), by_process);
 	gt_index_free(seeing.functions);
+	gt_index_free(seeing.processes);
 }
 
 static void *zeroed(size_t size)
@@ -319,6 +355,7 @@ void gt_path_account_release(struct gt_path_account *account)
 	gt_array_free(account->first_range);
 	gt_index_free(account->names);
 	gt_array_release(&account->by_name);
+	gt_array_release(&account->by_process);
 	gt_array_release(&account->waits);
 	gt_array_release(&account->longest);
 	gt_array_free(account->by_range_ns);

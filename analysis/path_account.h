@@ -55,6 +55,17 @@ struct gt_path_wait {
 	gt_time return_ns; /* of that since the work had ended */
 };
 
+/* Stretches of one process on the path of one. */
+struct gt_path_process_total {
+	struct gt_path_processes {
+		gt_id path; /* whose path it is; GT_NONE: not known */
+		gt_id time; /* whose time it is */
+	} of;
+	uint64_t stretches;
+	gt_time total_ns;
+	gt_time gpu_ns; /* of that kernels, graphs, copies and fills */
+};
+
 struct gt_path_kind_total {
 	uint64_t stretches;
 	gt_time total_ns;
@@ -72,9 +83,10 @@ struct gt_path_account {
 	struct gt_path_kind_total by_kind[GT_PATH_KINDS];
 	gt_array(struct gt_path_total) by_name; /* longest first */
 	struct gt_index *names;
-	gt_time *by_range_ns;                    /* by path of ranges; the last: in none */
-	gt_time *gpu_by_range_ns;                /* of that kernels, graphs, copies and fills */
-	gt_array(struct gt_path_wait) waits;     /* longest first */
+	gt_time *by_range_ns;     /* by path of ranges; the last: in none */
+	gt_time *gpu_by_range_ns; /* of that kernels, graphs, copies and fills */
+	gt_array(struct gt_path_process_total) by_process; /* by path, then longest first */
+	gt_array(struct gt_path_wait) waits;               /* longest first */
 	gt_array(struct gt_path_member) longest; /* so many as were asked for, longest first */
 	uint64_t members;                        /* all of them */
 	struct gt_path_span_total *of_span;

@@ -91,8 +91,8 @@ gt_id gt_row_of_event(struct gt_trace *trace, struct gt_capture *capture, uint64
 	if (row != GT_NONE)
 		return row;
 	row = (gt_id)trace->events.count;
-	*gt_array_push(&trace->events) =
-		(struct gt_event){.process = capture->process, .handle = handle};
+	*gt_array_push(&trace->events) = (struct gt_event){
+		.process = capture->process, .handle = handle, .original = GT_NONE};
 	gt_known_add(&capture->events, handle, row);
 	return row;
 }

@@ -26,11 +26,12 @@ struct gt_access_fact {
 	uint64_t pitch;
 };
 
-enum { GT_ACCESSES_MOST = 2 }; /* of a call */
+enum { GT_ACCESSES_MOST = 128 }; /* of a call: 64 copies of a batch */
 
 struct gt_access_facts {
 	uint64_t stream; /* or one of GT_STREAM_... */
 	unsigned count;
+	bool is_cut; /* the call touches memory that is not in the list */
 	struct gt_access_fact list[GT_ACCESSES_MOST];
 };
 
@@ -45,7 +46,7 @@ const struct gt_access_call *gt_access_call_find(bool driver, CUpti_CallbackId i
 /* Whether it does: gt_knows_call. */
 bool gt_access_call_is_known(bool driver, CUpti_CallbackId id);
 
-/* What is empty is left out. */
+/* What is empty is left out. The list is filled up to count alone. */
 void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
                          struct gt_access_facts *facts);
 

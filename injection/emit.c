@@ -148,6 +148,17 @@ static bool make_room(struct gt_session *session, size_t size)
 	return take_slot(session);
 }
 
+bool gt_emit_has_plenty(const struct gt_session *session)
+{
+	uint32_t free_ones = 0;
+
+	for (uint32_t i = 0; i < session->arena.header->slot_count; i++)
+		free_ones += session->arena.slots[i].kind == GT_SLOT_RECORDS &&
+		             atomic_load_explicit(&session->arena.slots[i].state,
+		                                  memory_order_relaxed) == GT_SLOT_FREE;
+	return free_ones > GT_RECORD_SLOTS / 2;
+}
+
 static enum gt_ledger_id loss_of(uint32_t kind)
 {
 	if (kind == GT_RECORD_api_call)

@@ -127,6 +127,12 @@ static inline void gt_emit_close(struct gt_session *session, const void *record)
 		gt_emit_close_held(session, record);
 }
 
+/*
+ * For threads of ours that have much to record and can wait: whether half of the slots for records
+ * are free, so that the program's threads find one. Counts nothing.
+ */
+bool gt_emit_has_plenty(const struct gt_session *session);
+
 /* One sample of a series, with its values. */
 void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample);
 

@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "injection/call_parameters.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): CUPTI calls the structs of parameters so */
@@ -42,6 +45,14 @@ static enum gt_sync_waits copy_waits(enum cudaMemcpyKind direction)
 		break;
 	}
 	return GT_SYNC_WAITS_SOMETIMES;
+}
+
+/* What a handle between processes is known by in every process; 0: there is none. */
+static uint64_t handle_hash(const void *handle)
+{
+	const uint64_t hash = handle ? XXH3_64bits(handle, sizeof(CUipcEventHandle)) : 0;
+
+	return handle && hash == 0 ? 1 : hash;
 }
 
 /* One operation of a batch; false for barriers and the like, which wait for nothing of others. */
@@ -92,14 +103,17 @@ static unsigned read_batch(const CUstreamBatchMemOpParams *operations, unsigned 
 #define EVENT(member)        facts->event = event_of(params->member);
 #define SECOND_EVENT(member) facts->second_event = event_of(params->member);
 #define CREATED(member)      facts->event = (uintptr_t)gt_made_at(data, params->member);
-#define CONTEXT(member)      facts->context = (uintptr_t)params->member;
-#define ADDRESS(member)      facts->address = params->member;
-#define FUNCTION(member)     facts->address = (uintptr_t)params->member;
-#define VALUE(member)        facts->value = params->member;
-#define COUNT(member)        facts->count = params->member;
-#define FLAGS(member)        facts->flags = params->member;
-#define WAITS(how)           facts->waits = GT_SYNC_WAITS_##how;
-#define DIRECTION(member)    facts->waits = copy_waits(params->member);
+#define OPENED(member)       facts->value = handle_hash(&params->member);
+#define EXPORTED(member)                                                                           \
+	facts->value = gt_has_returned_well(data) ? handle_hash(params->member) : 0;
+#define CONTEXT(member)   facts->context = (uintptr_t)params->member;
+#define ADDRESS(member)   facts->address = params->member;
+#define FUNCTION(member)  facts->address = (uintptr_t)params->member;
+#define VALUE(member)     facts->value = params->member;
+#define COUNT(member)     facts->count = params->member;
+#define FLAGS(member)     facts->flags = params->member;
+#define WAITS(how)        facts->waits = GT_SYNC_WAITS_##how;
+#define DIRECTION(member) facts->waits = copy_waits(params->member);
 #define FREED(member)                                                                              \
 	facts->address = (uintptr_t)params->member;                                                \
 	facts->waits = facts->address ? GT_SYNC_WAITS_SOMETIMES : GT_SYNC_WAITS_NEVER;
@@ -139,6 +153,7 @@ enum {
 	DOES_BLOCKING_FREE = BLOCKS_TOO,
 	DOES_EVENT_CREATE = GT_SYNC_CALL_AT_EXIT,
 	DOES_EVENT_DESTROY = 0,
+	DOES_EVENT_EXPORT = GT_SYNC_CALL_AT_EXIT,
 	DOES_EVENT_QUERY = GT_SYNC_CALL_QUERIES,
 	DOES_STREAM_QUERY = GT_SYNC_CALL_QUERIES,
 	DOES_CAPTURE_BEGIN = 0,

@@ -44,7 +44,7 @@ struct gt_sync_facts {
 	uint64_t second_event;    /* of EVENT_ELAPSED_TIME: the earlier one */
 	uint64_t context;         /* only if the call names one; else it is the current one */
 	uint64_t address;         /* what is waited for, written or freed; the host's function */
-	uint64_t value;           /* what is waited for or written */
+	uint64_t value;           /* what is waited for or written; hash of a handle of an event */
 	uint32_t count;           /* semaphores of the call, operations of the batch */
 	uint32_t flags;           /* as the call takes them: CUstreamWaitValue_flags, ... */
 };

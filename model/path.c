@@ -211,10 +211,11 @@ static struct gt_path_edge plain_edge(const struct gt_path *path, gt_point to, u
 	return edge;
 }
 
-/* Calls and work are timed by two clocks, which are allowed to be apart. */
+/* Calls and work, and two processes, are timed by two clocks, which are allowed to be apart. */
 static bool is_in_time(const struct gt_path *path, const struct gt_path_edge *edge, gt_time to_ns)
 {
-	const bool is_mixed = edge->kind == GT_PATH_LAUNCH || edge->kind == GT_PATH_WAIT;
+	const bool is_mixed = edge->kind == GT_PATH_LAUNCH || edge->kind == GT_PATH_WAIT ||
+	                      edge->kind == GT_PATH_SHARED;
 
 	return edge->from_ns <= to_ns + (is_mixed ? path->bound_ns : 0);
 }
@@ -593,6 +594,7 @@ static void tell_edge(struct walk *walk, gt_point to, const struct gt_path_edge 
 		break;
 	case GT_PATH_STREAM:
 	case GT_PATH_EVENT:
+	case GT_PATH_SHARED:
 	case GT_PATH_NODE:
 	case GT_PATH_ROOM:
 	case GT_PATH_EDGE_KINDS:

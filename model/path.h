@@ -30,6 +30,7 @@ enum gt_path_edge_kind {
 	GT_PATH_LAUNCH,  /* work began after the call that asked for it was entered */
 	GT_PATH_STREAM,  /* work began after what was before it in its stream */
 	GT_PATH_EVENT,   /* a stream waited for another one, through an event or a value */
+	GT_PATH_SHARED,  /* the same of two processes, through an event that both have */
 	GT_PATH_NODE,    /* a node of a graph ran after another one */
 	GT_PATH_WORK,    /* work ended after it began */
 	GT_PATH_WAIT,    /* a call returned after work that it waited for had ended */
@@ -91,6 +92,7 @@ struct gt_path {
 	gt_time typical_ns[GT_PATH_EDGE_KINDS]; /* of edges that nothing else hid */
 	gt_time bound_ns;                       /* how far the clocks may be apart */
 	uint64_t against_time; /* edges that the clocks contradict, which are left out */
+	uint64_t shared;       /* edges between two processes */
 	bool assumes;          /* edges that nobody recorded are in it */
 };
 

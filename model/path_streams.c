@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/graph_path.h"
+#include "model/graph_order.h"
 
 /* What CUpti_ActivityStreamFlag says of streams. */
 enum {
@@ -18,10 +18,8 @@ struct streams {
 	const struct gt_trace *trace;
 	struct gt_stream_order order;
 	/* Of graphs: */
-	struct gt_critical_paths *paths;
-	struct gt_graph_edges edges; /* of all executable graphs, by rows of graph_nodes */
-	size_t *first_edge;          /* by row of graph_nodes, and one more: edges to it */
-	gt_id *item_of_node;         /* by row of graph_nodes: in the launch at hand; GT_NONE */
+	struct gt_graph_order nodes;
+	gt_id *item_of_node; /* by row of graph_nodes: in the launch at hand; GT_NONE */
 };
 
 static gt_id item_at(const struct streams *streams, gt_id stream, size_t step)
@@ -36,88 +34,13 @@ static gt_time end_of(const struct streams *streams, gt_id item)
 
 /* ---- graphs ---- */
 
-static int by_to(const void *a, const void *b)
-{
-	const struct gt_graph_edge *left = a;
-	const struct gt_graph_edge *right = b;
-
-	if (left->to != right->to)
-		return left->to < right->to ? -1 : 1;
-	return (left->from > right->from) - (left->from < right->from);
-}
-
-/* Edges of one executable graph, from places in a list to rows of graph_nodes. */
-static void add_exec(struct streams *streams, const gt_id *nodes, size_t count)
-{
-	const size_t first = streams->edges.list.count;
-
-	gt_graph_edges_add(streams->paths, nodes, count, &streams->edges);
-	for (size_t i = first; i < streams->edges.list.count; i++) {
-		struct gt_graph_edge *edge = &streams->edges.list.rows[i];
-
-		*edge = (struct gt_graph_edge){nodes[edge->from], nodes[edge->to]};
-	}
-}
-
-/* The nodes of each executable graph stand together once they are sorted by it. */
-struct member {
-	gt_id exec;
-	gt_id node;
-};
-
-static int by_exec(const void *a, const void *b)
-{
-	const struct member *left = a;
-	const struct member *right = b;
-
-	if (left->exec != right->exec)
-		return left->exec < right->exec ? -1 : 1;
-	return (left->node > right->node) - (left->node < right->node);
-}
-
-static void add_execs(struct streams *streams)
-{
-	const struct gt_trace *trace = streams->trace;
-	const size_t count = trace->graph_nodes.count;
-	struct member *members = gt_allocate((count + 1) * sizeof(*members));
-	gt_id *nodes = gt_allocate((count + 1) * sizeof(*nodes));
-	size_t used = 0;
-
-	for (gt_id i = 0; i < count; i++)
-		if (trace->graph_nodes.rows[i].exec < trace->graph_execs.count)
-			members[used++] = (struct member){trace->graph_nodes.rows[i].exec, i};
-	if (used > 1)
-		qsort(members, used, sizeof(*members), by_exec);
-	for (size_t i = 0; i < used; i++)
-		nodes[i] = members[i].node;
-	for (size_t first = 0, end; first < used; first = end) {
-		for (end = first; end < used && members[end].exec == members[first].exec; end++)
-			;
-		add_exec(streams, nodes + first, end - first);
-	}
-	gt_array_free(members);
-	gt_array_free(nodes);
-}
-
 static void graphs_init(struct streams *streams)
 {
-	const struct gt_trace *trace = streams->trace;
-	const size_t count = trace->graph_nodes.count;
-	size_t at = 0;
+	const size_t count = streams->trace->graph_nodes.count;
 
-	if (trace->graph_launches.count == 0)
+	if (streams->trace->graph_launches.count == 0)
 		return;
-	streams->paths = gt_critical_paths_new(trace);
-	add_execs(streams);
-	if (streams->edges.list.count > 1)
-		qsort(streams->edges.list.rows, streams->edges.list.count,
-		      sizeof(*streams->edges.list.rows), by_to);
-	streams->first_edge = gt_allocate((count + 1) * sizeof(*streams->first_edge));
-	for (gt_id node = 0; node <= count; node++) {
-		while (at < streams->edges.list.count && streams->edges.list.rows[at].to < node)
-			at++;
-		streams->first_edge[node] = at;
-	}
+	gt_graph_order_init(&streams->nodes, streams->trace);
 	streams->item_of_node = gt_allocate((count + 1) * sizeof(*streams->item_of_node));
 	memset(streams->item_of_node, 0xff, (count + 1) * sizeof(*streams->item_of_node));
 }
@@ -132,9 +55,7 @@ static void streams_init(struct streams *streams, struct gt_path *path)
 static void streams_release(struct streams *streams)
 {
 	gt_stream_order_release(&streams->order);
-	gt_critical_paths_free(streams->paths);
-	gt_array_release(&streams->edges.list);
-	gt_array_free(streams->first_edge);
+	gt_graph_order_release(&streams->nodes);
 	gt_array_free(streams->item_of_node);
 }
 
@@ -219,8 +140,10 @@ static void add_nodes(struct streams *streams, struct group *group)
 		const gt_id node = node_of(streams->trace, gt_path_step(streams->path, item));
 		bool is_root = true;
 
-		for (size_t e = streams->first_edge[node]; e < streams->first_edge[node + 1]; e++) {
-			const gt_id from = streams->item_of_node[streams->edges.list.rows[e].from];
+		for (size_t e = streams->nodes.first[node]; e < streams->nodes.first[node + 1];
+		     e++) {
+			const gt_id from =
+				streams->item_of_node[streams->nodes.edges.list.rows[e].from];
 
 			if (from == GT_NONE)
 				continue;

@@ -56,24 +56,40 @@ static bool is_there(const struct waits *waits, struct gt_step step)
 	       gt_path_item(waits->path, step) != GT_NONE;
 }
 
+/* Between two processes; one that is not known is no other one. */
+static bool is_shared(const struct waits *waits, gt_id from, gt_id to)
+{
+	const gt_id one = gt_path_process(waits->path, from);
+	const gt_id other = gt_path_process(waits->path, to);
+
+	return one != other && one != GT_NONE && other != GT_NONE;
+}
+
 static void add_linked(struct waits *waits, const struct gt_edge *edge)
 {
 	const struct gt_step from = {edge->from_table, edge->from_row};
-	gt_point to;
+	const struct gt_step to = {edge->to_table, edge->to_row};
+	const size_t known = waits->path->extras.count;
+	enum gt_path_edge_kind kind = GT_PATH_WAIT;
+	bool shared;
+	gt_point point;
+	gt_id item;
 
 	if (!is_there(waits, from))
 		return;
-	if (edge->to_table == GT_TABLE_syncs) {
-		to = return_of(waits, edge->to_row);
-		if (to != GT_POINT_NONE)
-			gt_path_add_edge(waits->path, awaited_item(waits, from), to, GT_PATH_WAIT,
-			                 false);
+	item = awaited_item(waits, from);
+	if (to.table == GT_TABLE_syncs)
+		point = return_of(waits, to.row);
+	else
+		point = is_there(waits, to) ? 2 * gt_path_item(waits->path, to) : GT_POINT_NONE;
+	if (point == GT_POINT_NONE)
 		return;
-	}
-	if (!is_there(waits, (struct gt_step){edge->to_table, edge->to_row}))
-		return;
-	to = 2 * gt_path_item(waits->path, (struct gt_step){edge->to_table, edge->to_row});
-	gt_path_add_edge(waits->path, awaited_item(waits, from), to, GT_PATH_EVENT, false);
+	shared = is_shared(waits, item, point / 2);
+	if (to.table != GT_TABLE_syncs)
+		kind = shared ? GT_PATH_SHARED : GT_PATH_EVENT;
+	gt_path_add_edge(waits->path, item, point, kind, false);
+	if (shared)
+		waits->path->shared += waits->path->extras.count - known;
 }
 
 static void find_next(struct waits *waits, gt_id stream)

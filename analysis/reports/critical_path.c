@@ -75,6 +75,15 @@ static const struct gt_heading range_headings[] = {
          GT_WORTH_NAME},
 };
 
+static const struct gt_heading process_headings[] = {
+	{"path_of", GT_UNIT_TEXT, "Process whose path it is", GT_WORTH_NAME},
+	{"process", GT_UNIT_TEXT, "Process whose stretches these are", GT_WORTH_NAME},
+	{"stretches", GT_UNIT_COUNT, "Members of the path that are its own"},
+	{"total_ns", GT_UNIT_NS, "Their sum: the rows of a path add up to its path_ns",
+         GT_WORTH_KEY},
+	{"gpu_ns", GT_UNIT_NS, "Of total_ns, kernels, graphs, copies and fills"},
+};
+
 static const struct gt_heading wait_headings[] = {
 	{"function", GT_UNIT_TEXT, "API call", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "Of them the path goes through the return", GT_WORTH_KEY},
@@ -102,6 +111,7 @@ static const struct gt_heading member_headings[] = {
          "Kernel, kind of copy or API call; of the program's own time the call after it",
          GT_WORTH_NAME},
 	{"range", GT_UNIT_TEXT, "Innermost NVTX range", GT_WORTH_LESSER_NAME},
+	{"process", GT_UNIT_TEXT, "Process whose stretch it is", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading span_headings[] = {
@@ -540,6 +550,28 @@ static void add_changes(struct figures *figures, struct gt_result *result,
 	add_waits_gone(figures, result);
 }
 
+/* ---- processes ---- */
+
+/* Where each path stays in its own process there is nothing to tell. */
+static void add_processes(const struct figures *figures, struct gt_result *result)
+{
+	const struct gt_path_account *account = &figures->account;
+	bool mixed = false;
+
+	gt_array_each(const struct gt_path_process_total, total, &account->by_process)
+		mixed = mixed || total->of.path != total->of.time;
+	gt_result_begin(result, "by_process", process_headings, GT_COUNT_OF(process_headings));
+	if (!mixed)
+		return;
+	gt_array_each(const struct gt_path_process_total, total, &account->by_process) {
+		gt_add_process(result, figures->trace, total->of.path);
+		gt_add_process(result, figures->trace, total->of.time);
+		gt_result_add_count(result, (int64_t)total->stretches);
+		gt_result_add_count(result, total->total_ns);
+		gt_result_add_count(result, total->gpu_ns);
+	}
+}
+
 /* ---- waits, members and spans ---- */
 
 static void add_waits(const struct figures *figures, struct gt_result *result)
@@ -603,6 +635,8 @@ static void add_members(const struct figures *figures, struct gt_result *result)
 		add_where(figures, result, member->item);
 		add_name(figures, result, &key);
 		gt_add_range(result, &account->ranges, gt_path_range_of(account, member));
+		gt_add_process(result, figures->trace,
+		               gt_path_process(&account->path, member->item));
 	}
 	gt_result_top(result, account->members, figures->top);
 }
@@ -648,6 +682,22 @@ static void add_empty_remarks(const struct figures *figures, struct gt_result *r
 				: "Neither API calls nor work on a GPU were recorded.");
 }
 
+static void add_process_remark(const struct figures *figures, struct gt_result *result)
+{
+	if (figures->trace->processes.count < 2)
+		return;
+	if (figures->account.path.shared > 0)
+		gt_result_remark(result,
+		                 "Each process has a path of its own. It goes over to another one "
+		                 "where an event that both have proves the wait (%s edges); other "
+		                 "waits between processes are not recorded.",
+		                 gt_grouped(figures->account.path.shared).text);
+	else
+		gt_result_remark(result,
+		                 "Each process has a path of its own: no event that two of them "
+		                 "have was recorded, and other waits between processes are not.");
+}
+
 static void add_remarks(const struct figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
@@ -678,10 +728,7 @@ static void add_remarks(const struct figures *figures, struct gt_result *result)
 			  "assumed from their times; --set assume=no leaves that out."
 			: "Nothing is assumed: what a thread waited for outside of CUDA "
 			  "is its own time.");
-	if (figures->trace->processes.count > 1)
-		gt_result_remark(result,
-		                 "Each process has a path of its own: what one waited for in "
-		                 "another one is not recorded.");
+	add_process_remark(figures, result);
 	gt_result_remark_on(result, "saved_ns",
 	                    "A change is what the recorded order of things would have taken: what "
 	                    "the program would have done otherwise is not known.");
@@ -720,6 +767,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_names(&figures, result);
 	add_kernels(&figures, kernels, result);
 	add_ranges(&figures, result);
+	add_processes(&figures, result);
 	add_waits(&figures, result);
 	add_members(&figures, result);
 	add_spans(&figures, result);

@@ -37,6 +37,10 @@ static const struct gt_heading hazard_headings[] = {
 	{"bytes", GT_UNIT_BYTES, "That both use, in the pair with most", GT_WORTH_LITTLE},
 	{"address", GT_UNIT_TEXT, "Of the first byte that both use, in the first pair",
          GT_WORTH_DATA},
+	{"earlier_node", GT_UNIT_COUNT,
+         "Of two nodes of one launch that which was made first: its number in the program's graph",
+         GT_WORTH_DATA},
+	{"later_node", GT_UNIT_COUNT, "The other one", GT_WORTH_DATA},
 	{"earlier_range", GT_UNIT_TEXT, "NVTX range that it was asked for in",
          GT_WORTH_LESSER_NAME},
 	{"later_range", GT_UNIT_TEXT, "NVTX range that the other one was asked for in",
@@ -75,6 +79,7 @@ struct side {
 	gt_id stream;
 	gt_string function;
 	gt_id path;
+	gt_id node; /* that the program made; GT_NONE: see struct gt_hazard_use */
 };
 
 struct key {
@@ -130,6 +135,29 @@ static struct gt_owner owner_of(const struct gt_trace *trace, const struct gt_ha
 	}
 }
 
+/* The node that the program made: executable graphs have clones of it. */
+static gt_id made_node(const struct gt_trace *trace, const struct gt_hazard_use *use)
+{
+	gt_id origin;
+
+	if (use->node >= trace->graph_nodes.count)
+		return GT_NONE;
+	origin = trace->graph_nodes.rows[use->node].origin;
+	return origin < trace->graph_nodes.count ? origin : use->node;
+}
+
+/* What asked for it: of a node what made it, else its call. */
+static gt_string function_of(const struct gt_trace *trace, const struct gt_hazard_use *use)
+{
+	const gt_id node = made_node(trace, use);
+
+	if (node != GT_NONE)
+		return trace->graph_nodes.rows[node].made_by;
+	return use->api_call < trace->api_calls.count
+	               ? trace->api_calls.rows[use->api_call].function
+	               : 0;
+}
+
 static struct side side_of(struct rows *rows, const struct gt_hazard_use *use)
 {
 	const struct gt_trace *trace = rows->trace;
@@ -139,9 +167,8 @@ static struct side side_of(struct rows *rows, const struct gt_hazard_use *use)
 	return (struct side){
 		.what = gt_strings_add(rows->words, name),
 		.stream = use->stream,
-		.function = use->api_call < trace->api_calls.count
-	                            ? trace->api_calls.rows[use->api_call].function
-	                            : 0,
+		.function = function_of(trace, use),
+		.node = made_node(trace, use),
 		.path = gt_ranges_path(&rows->ranges, owner_of(trace, use).range),
 	};
 }
@@ -215,12 +242,23 @@ static void label_of(const struct gt_trace *trace, gt_id stream, char *text, siz
 		(void)snprintf(text, size, "?");
 }
 
+static unsigned long long number_of(const struct gt_trace *trace, gt_id node)
+{
+	return trace->graph_nodes.rows[node].number;
+}
+
 static void add_order_by(struct gt_result *result, const struct gt_trace *trace,
                          const struct gt_hazard *hazard)
 {
 	char earlier[GT_LABEL_BYTES];
 	char later[GT_LABEL_BYTES];
 
+	if (hazard->in_graph) {
+		gt_result_add_format(result, "dependency of node %llu on node %llu",
+		                     number_of(trace, made_node(trace, &hazard->later)),
+		                     number_of(trace, made_node(trace, &hazard->earlier)));
+		return;
+	}
 	label_of(trace, hazard->earlier.stream, earlier, sizeof(earlier));
 	label_of(trace, hazard->later.stream, later, sizeof(later));
 	if (hazard->kind == GT_HAZARD_USE_AFTER_FREE &&
@@ -233,7 +271,7 @@ static void add_order_by(struct gt_result *result, const struct gt_trace *trace,
 		gt_result_add_format(result, "event from %s to %s", earlier, later);
 }
 
-/* "fill (13)"; a free of no stream is what it is called. */
+/* "fill (13)"; of a node "fill, node 4 (13)"; a free of no stream is what it is called. */
 static void add_side(struct gt_result *result, const struct rows *rows, const struct side *side)
 {
 	const char *what = gt_strings_get(rows->words, side->what);
@@ -244,7 +282,19 @@ static void add_side(struct gt_result *result, const struct rows *rows, const st
 		return;
 	}
 	gt_stream_label(rows->trace, side->stream, stream, sizeof(stream));
-	gt_result_add_format(result, "%s (%s)", what, stream);
+	if (side->node != GT_NONE)
+		gt_result_add_format(result, "%s, node %llu (%s)", what,
+		                     number_of(rows->trace, side->node), stream);
+	else
+		gt_result_add_format(result, "%s (%s)", what, stream);
+}
+
+static void add_node(struct gt_result *result, const struct gt_trace *trace, gt_id node)
+{
+	if (node == GT_NONE)
+		gt_result_add_unknown(result);
+	else
+		gt_result_add_count(result, (int64_t)number_of(trace, node));
 }
 
 static void add_row(struct gt_result *result, const struct rows *rows, const struct row *row)
@@ -263,6 +313,8 @@ static void add_row(struct gt_result *result, const struct rows *rows, const str
 	gt_result_add_count(result,
 	                    row->most_bytes < INT64_MAX ? (int64_t)row->most_bytes : INT64_MAX);
 	gt_result_add_format(result, "0x%llx", (unsigned long long)first->address);
+	add_node(result, trace, row->key.earlier.node);
+	add_node(result, trace, row->key.later.node);
 	add_path(result, &rows->ranges, row->key.earlier.path);
 	add_path(result, &rows->ranges, row->key.later.path);
 	gt_add_string(result, trace, row->key.earlier.function);

@@ -4,14 +4,17 @@
 
 #include "base/search.h"
 #include "collector/captures.h"
+#include "collector/shared_events.h"
 #include "collector/stage.h"
+#include "model/index.h"
 #include "model/stream_order.h"
 #include "model/sync.h"
 
 /*
  * Who waited for what: which record of an event a wait is about, and from that and the order of
  * the streams the edges, what could not go on before what was done. The order inside a stream
- * (model/stream_order.h) is not written down as edges.
+ * (model/stream_order.h) is not written down as edges. Of events that several processes have:
+ * collector/shared_events.h.
  */
 
 /* ---- events: a handle stands for one event after the other ---- */
@@ -57,8 +60,8 @@ static gt_id begin_life(struct gt_trace *trace, struct lives *lives, gt_id first
 	const struct gt_event event = trace->events.rows[first];
 	const gt_id row = (gt_id)trace->events.count;
 
-	*gt_array_push(&trace->events) =
-		(struct gt_event){.handle = event.handle, .process = event.process};
+	*gt_array_push(&trace->events) = (struct gt_event){
+		.handle = event.handle, .process = event.process, .original = GT_NONE};
 	if (trace->events.count > lives->record_capacity) {
 		lives->record_capacity = 2 * trace->events.count;
 		lives->record = gt_array_resize(lives->record, lives->record_capacity,
@@ -100,6 +103,8 @@ static void follow(struct gt_trace *trace, struct lives *lives, gt_id row)
 		return;
 	case GT_SYNC_EVENT_CREATE:
 		event->created_ns = sync->start_ns;
+		return;
+	case GT_SYNC_EVENT_EXPORT:
 		return;
 	case GT_SYNC_EVENT_RECORD:
 		if (sync->result == 0) {
@@ -167,20 +172,23 @@ struct cell {
 	gt_id waiting; /* the first wait since for which there was no write yet; GT_NONE: none */
 };
 
+/* An address means something in its process alone. */
+struct cell_key {
+	uint64_t address;
+	uint64_t process;
+};
+
 struct cells {
-	struct gt_known places; /* by address */
+	struct gt_index *keys;
 	gt_array(struct cell) list;
 };
 
-static struct cell *cell_at(struct cells *cells, uint64_t address)
+static struct cell *cell_at(struct cells *cells, const struct cell_key *key)
 {
-	gt_id place = gt_known_find(&cells->places, address);
+	const size_t place = gt_index_add(cells->keys, key);
 
-	if (place == GT_NONE) {
-		place = (gt_id)cells->list.count;
+	if (place == cells->list.count)
 		*gt_array_push(&cells->list) = (struct cell){GT_NONE, GT_NONE};
-		gt_known_add(&cells->places, address, place);
-	}
 	return &cells->list.rows[place];
 }
 
@@ -191,12 +199,15 @@ static struct cell *cell_at(struct cells *cells, uint64_t address)
 static void follow_value(struct gt_trace *trace, struct cells *cells, gt_id row)
 {
 	struct gt_sync *sync = &trace->syncs.rows[row];
+	const gt_id process = sync->context < trace->contexts.count
+	                              ? trace->contexts.rows[sync->context].process
+	                              : GT_NONE;
 	struct cell *cell;
 
 	if ((sync->kind != GT_SYNC_WAIT_VALUE && sync->kind != GT_SYNC_WRITE_VALUE) ||
 	    sync->result != 0 || sync->address == 0)
 		return;
-	cell = cell_at(cells, sync->address);
+	cell = cell_at(cells, &(struct cell_key){sync->address, process});
 	if (sync->kind == GT_SYNC_WRITE_VALUE) {
 		if (cell->waiting != GT_NONE)
 			trace->syncs.rows[cell->waiting].record = row;
@@ -212,11 +223,11 @@ static void follow_value(struct gt_trace *trace, struct cells *cells, gt_id row)
 
 static void follow_values(struct gt_trace *trace)
 {
-	struct cells cells = {.places = {0}};
+	struct cells cells = {.keys = gt_index_new(sizeof(struct cell_key))};
 
 	for (gt_id row = 0; row < trace->syncs.count; row++)
 		follow_value(trace, &cells, row);
-	gt_known_release(&cells.places);
+	gt_index_free(cells.keys);
 	gt_array_release(&cells.list);
 }
 
@@ -538,14 +549,15 @@ static void drop_captured(struct gt_trace *trace)
 	gt_array_free(captured);
 }
 
-/* Making and destroying an event orders nothing: what their rows told is in the event's. */
+/* Making, giving away and destroying an event order nothing: what they told is in its row. */
 static void drop_lives(struct gt_trace *trace)
 {
 	bool *dropped = gt_allocate(trace->syncs.count * sizeof(*dropped));
 
 	for (size_t i = 0; i < trace->syncs.count; i++)
 		dropped[i] = trace->syncs.rows[i].kind == GT_SYNC_EVENT_CREATE ||
-		             trace->syncs.rows[i].kind == GT_SYNC_EVENT_DESTROY;
+		             trace->syncs.rows[i].kind == GT_SYNC_EVENT_DESTROY ||
+		             trace->syncs.rows[i].kind == GT_SYNC_EVENT_EXPORT;
 	drop(trace, dropped);
 	gt_array_free(dropped);
 }
@@ -568,6 +580,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	follow_values(trace);
 	lives_release(&lives);
 	number_events(trace);
+	gt_shared_events_follow(trace);
 	drop_lives(trace);
 	wanted = gt_allocate(trace->streams.count * sizeof(*wanted));
 	memset(wanted, 0, trace->streams.count * sizeof(*wanted));

@@ -26,6 +26,16 @@ uint32_t gt_call_correlation(void)
 	return 0;
 }
 
+uint32_t gt_own_correlation(void)
+{
+	return gt_own.correlation;
+}
+
+void gt_own_correlation_forget(void)
+{
+	gt_own.correlation = 0;
+}
+
 size_t gt_router_memory(void)
 {
 	return sizeof(struct gt_wants[CUPTI_CB_DOMAIN_SIZE][GT_ROUTER_IDS]);
@@ -223,16 +233,23 @@ static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call
 	}
 }
 
+static bool is_of_call(CUpti_CallbackDomain domain)
+{
+	return domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+}
+
 /*
  * No source hears of the call. It is gputrace's own; or the program ends, or this is the child of a
  * fork: then it is counted when it returns well, unless the record of its entry is in the capture
  * or will be.
  */
-static RARE void pass_by(struct gt_router *router, struct gt_call call)
+static RARE void pass_by(struct gt_router *router, CUpti_CallbackDomain domain, struct gt_call call)
 {
 	const int saved = errno;
 	const uint32_t i = counted_route(router);
 
+	if (gt_thread_is_ours() && is_of_call(domain))
+		gt_own.correlation = call.data->correlationId;
 	if (call.name == 0 || i == router->count ||
 	    (!gt_thread_is_ours() && !gt_is_over(router->session)))
 		return;
@@ -269,11 +286,6 @@ static GT_HOT __attribute__((noinline)) void hear_leave(struct gt_router *router
 		leave_all(router, sources, call);
 }
 
-static bool is_of_call(CUpti_CallbackDomain domain)
-{
-	return domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
-}
-
 /* A callback that is none of an API call, or that nobody hears, or the thread's first. */
 static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain domain,
                              CUpti_CallbackId id, const void *data)
@@ -291,7 +303,7 @@ static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain doma
 	sources = wants->routes & (uint32_t)active;
 	call.callee = wants->callee;
 	if (sources == 0 || gt_thread_is_ours()) {
-		pass_by(router, call);
+		pass_by(router, domain, call);
 		return;
 	}
 	if (gt_own.times != times)

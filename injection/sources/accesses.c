@@ -7,13 +7,38 @@
 
 /*
  * Which memory copies and fills touch, from the parameters of the calls that ask for them: one
- * record for what is read and one for what is written, at the entry of the call. What the call
- * returns, and whether it made a node of a graph, its own records say.
+ * record for each stretch that is read or written, at the entry of the call. What the call returns,
+ * and whether it made a node of a graph, its own records say.
  */
+
+static bool put(struct gt_session *session, struct gt_call call, uint64_t now, uint64_t stream,
+                const struct gt_access_fact *fact)
+{
+	struct gt_record_access *record = gt_emit_begin(session, GT_RECORD_access, sizeof(*record));
+
+	if (!record)
+		return false;
+	*record = (struct gt_record_access){
+		.start_ns = now,
+		.end_ns = now,
+		.address = fact->address,
+		.size_bytes = fact->size_bytes,
+		.pitch = fact->pitch,
+		.stream = stream,
+		.correlation = call.data->correlationId,
+		.context = call.data->contextUid,
+		.rows = fact->rows,
+		.kind = fact->kind,
+		.flags = call.driver ? GT_RECORD_DRIVER_API : 0,
+	};
+	gt_emit_commit();
+	return true;
+}
 
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
 	const struct gt_access_call *what = gt_access_call_find(call.driver, call.id);
+	const struct gt_access_fact rest = {.kind = GT_ACCESS_COPY_TO};
 	struct gt_access_facts facts;
 	uint64_t now;
 
@@ -22,28 +47,11 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 		return NULL;
 	gt_access_call_read(what, call.data, &facts);
 	now = gt_stamp();
-	for (unsigned i = 0; i < facts.count; i++) {
-		const struct gt_access_fact *fact = &facts.list[i];
-		struct gt_record_access *record =
-			gt_emit_begin(session, GT_RECORD_access, sizeof(*record));
-
-		if (!record)
+	for (unsigned i = 0; i < facts.count; i++)
+		if (!put(session, call, now, facts.stream, &facts.list[i]))
 			return NULL;
-		*record = (struct gt_record_access){
-			.start_ns = now,
-			.end_ns = now,
-			.address = fact->address,
-			.size_bytes = fact->size_bytes,
-			.pitch = fact->pitch,
-			.stream = facts.stream,
-			.correlation = call.data->correlationId,
-			.context = call.data->contextUid,
-			.rows = fact->rows,
-			.kind = fact->kind,
-			.flags = call.driver ? GT_RECORD_DRIVER_API : 0,
-		};
-		gt_emit_commit();
-	}
+	if (facts.is_cut)
+		(void)put(session, call, now, facts.stream, &rest);
 	return NULL;
 }
 

@@ -234,5 +234,40 @@ Test(critical_path, is_one_for_each_process)
 	expect_count(&result, "paths", 1, "length_ns", US(100));
 	expect_count(&result, "paths", 0, "stretches", 6);
 	expect_count(&result, "paths", 1, "stretches", 1);
-	cr_expect(has_remark(&result, "Each process has a path of its own"));
+	cr_expect(has_remark(&result, "Each process has a path of its own: no event"));
+	cr_expect(zero(sz, row_count(&result, "by_process")));
+}
+
+/* Another process waits for gemm, which ended at 100 us, with a kernel of 60 us. */
+Test(critical_path, says_whose_time_it_is_where_a_process_waited_for_another)
+{
+	const gt_id neighbour = trace_process(&trace, "other", 200);
+	const gt_id its_thread = trace_thread(&trace, neighbour, 201);
+	const gt_id its_stream = trace_stream(&trace, neighbour, device);
+	const gt_id after = trace_shape(&trace, "after", 1, 32);
+	const gt_id first = trace_call(&trace, thread, "cudaLaunchKernel", 0, US(5));
+	const gt_id second = trace_call(&trace, its_thread, "cudaLaunchKernel", US(6), US(11));
+
+	kernel(stream, first, shape, 8, 100);
+	kernel(its_stream, second, after, 104, 164);
+	*gt_array_push(&trace.edges) = (struct gt_edge){
+		.from_table = GT_TABLE_kernels,
+		.from_row = 0,
+		.to_table = GT_TABLE_kernels,
+		.to_row = (gt_id)trace.kernels.count - 1,
+		.sync = GT_NONE,
+		.kind = GT_EDGE_EVENT,
+	};
+	run_report(&result, "critical-path", &trace);
+	cr_assert(eq(sz, row_count(&result, "by_process"), 3));
+	expect_words(&result, "by_process", 0, "path_of", "app (100)");
+	expect_words(&result, "by_process", 0, "process", "app (100)");
+	expect_words(&result, "by_process", 1, "path_of", "other (200)");
+	expect_words(&result, "by_process", 1, "process", "app (100)");
+	expect_count(&result, "by_process", 1, "gpu_ns", US(92));
+	expect_words(&result, "by_process", 2, "process", "other (200)");
+	expect_count(&result, "by_process", 2, "gpu_ns", US(60));
+	expect_count(&result, "by_process", 2, "total_ns", US(64));
+	expect_words(&result, "longest_members", 0, "kind", "kernels");
+	cr_expect(has_remark(&result, "proves the wait (1 edges)"));
 }

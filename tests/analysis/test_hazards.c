@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/access.h"
+#include "model/graph.h"
 #include "model/memory.h"
 #include "model/names.h"
 #include "model/sync.h"
@@ -640,6 +641,205 @@ Test(hazards, of_nodes_of_graphs_are_those_of_the_stream_of_the_launch)
 	gt_result_release(&result);
 	trace.graph_nodes.rows[node].changes = 1;
 	look(0);
+}
+
+/* ---- inside one launch of a graph ---- */
+
+/* A node made by a call that fills, or copies from, memory. */
+static gt_id add_node(const char *function, gt_time at_ns, uint64_t address, gt_count kind)
+{
+	const gt_id call = trace_call(&trace, thread, function, at_ns, at_ns + 5);
+	const gt_id node = trace_node(&trace, process, call);
+
+	trace.graph_nodes.rows[node].graph = 0;
+	trace.graph_nodes.rows[node].type =
+		kind == GT_ACCESS_FILL ? GT_GRAPH_NODE_MEMSET : GT_GRAPH_NODE_MEMCPY;
+	trace.graph_nodes.rows[node].made_by = gt_strings_add(trace.strings, function);
+	add_access(call, address, BYTES, kind);
+	return node;
+}
+
+static void depend(gt_id before, gt_id after)
+{
+	*gt_array_push(&trace.graph_dependencies) =
+		(struct gt_graph_dependency){.process = process, .before = before, .after = after};
+}
+
+/*
+ * Fills the memory, fills other memory beside that, and copies from the memory; and an executable
+ * graph of it, whose nodes are so many rows behind these.
+ */
+struct race {
+	gt_id fill;
+	gt_id beside;
+	gt_id copy;
+};
+
+enum { CLONES = 3 };
+
+static struct race add_graph(void)
+{
+	struct race race;
+
+	*gt_array_push(&trace.graphs) = (struct gt_graph){
+		.process = process, .original = GT_NONE, .parent = GT_NONE, .exec = GT_NONE};
+	*gt_array_push(&trace.graph_execs) = (struct gt_graph_exec){.process = process, .graph = 0};
+	race.fill = add_node("cudaMemsetAsync", 10, MEMORY, GT_ACCESS_FILL);
+	race.beside = add_node("cudaMemsetAsync", 20, MEMORY + 16 * BYTES, GT_ACCESS_FILL);
+	race.copy = add_node("cudaMemcpyAsync", 30, MEMORY + BYTES / 2, GT_ACCESS_COPY_FROM);
+	for (gt_id original = 0; original < CLONES; original++) {
+		struct gt_graph_node clone = trace.graph_nodes.rows[original];
+
+		clone.number = 100 + original;
+		clone.original = original;
+		clone.exec = 0;
+		clone.graph = GT_NONE;
+		clone.api_call = GT_NONE;
+		*gt_array_push(&trace.graph_nodes) = clone;
+	}
+	return race;
+}
+
+static void run_node(struct gt_fill *row, gt_id launch, gt_id node)
+{
+	row->api_call = launch;
+	row->node = node + CLONES;
+	row->graph_node = trace.graph_nodes.rows[node + CLONES].number;
+}
+
+static void launch_graph(const struct race *race, gt_time at_ns)
+{
+	const gt_id launch = trace_call(&trace, thread, "cudaGraphLaunch", at_ns, at_ns + 5);
+	struct gt_copy *copy;
+
+	*gt_array_push(&trace.graph_launches) =
+		(struct gt_graph_launch){.api_call = launch, .stream = first, .exec = 0};
+	run_node(trace_fill(&trace, first, BYTES, at_ns + 50, at_ns + 150), launch, race->fill);
+	run_node(trace_fill(&trace, first, BYTES, at_ns + 60, at_ns + 160), launch, race->beside);
+	copy = trace_copy(&trace, first, GT_COPY_DEVICE_TO_DEVICE, BYTES, at_ns + 100, at_ns + 200);
+	copy->api_call = launch;
+	copy->node = race->copy + CLONES;
+	copy->graph_node = trace.graph_nodes.rows[race->copy + CLONES].number;
+}
+
+Test(hazards, of_two_nodes_of_a_launch_that_do_not_wait_for_each_other)
+{
+	const struct race race = add_graph();
+
+	launch_graph(&race, 1000);
+	launch_graph(&race, 2000);
+	look(1);
+	expect_words(&result, "hazards", 0, "kind", "read after write");
+	expect_count(&result, "hazards", 0, "times", 2);
+	expect_count(&result, "hazards", 0, "overlapped", 2);
+	expect_count(&result, "hazards", 0, "bytes", BYTES / 2);
+	expect_count(&result, "hazards", 0, "earlier_node", race.fill + 1);
+	expect_count(&result, "hazards", 0, "later_node", race.copy + 1);
+	expect_words(&result, "hazards", 0, "earlier", "fill, node 1 (13)");
+	expect_words(&result, "hazards", 0, "later", "copy DtoD, node 3 (13)");
+	expect_words(&result, "hazards", 0, "earlier_call", "cudaMemsetAsync");
+	expect_words(&result, "hazards", 0, "later_call", "cudaMemcpyAsync");
+	expect_words(&result, "hazards", 0, "order_by", "dependency of node 3 on node 1");
+}
+
+Test(hazards, of_nodes_are_none_where_one_waits_for_the_other_through_a_third)
+{
+	const struct race race = add_graph();
+
+	depend(race.fill, race.beside);
+	depend(race.beside, race.copy);
+	launch_graph(&race, 1000);
+	look(0);
+}
+
+Test(hazards, of_nodes_are_none_where_the_later_made_runs_first)
+{
+	const struct race race = add_graph();
+
+	depend(race.copy, race.fill);
+	launch_graph(&race, 1000);
+	look(0);
+}
+
+Test(hazards, of_nodes_are_not_claimed_where_one_was_changed)
+{
+	const struct race race = add_graph();
+
+	launch_graph(&race, 1000);
+	trace.graph_nodes.rows[race.copy].changes = 1;
+	look(0);
+}
+
+Test(hazards, of_nodes_are_not_claimed_where_the_graph_was_updated)
+{
+	const struct race race = add_graph();
+
+	*gt_array_push(&trace.graph_calls) = (struct gt_graph_call){
+		.start_ns = TRACE_START_NS + 500,
+		.end_ns = TRACE_START_NS + 510,
+		.kind = GT_GRAPH_CALL_UPDATE,
+		.thread = thread,
+		.exec = 0,
+		.graph = GT_NONE,
+		.node = GT_NONE,
+		.api_call = GT_NONE,
+	};
+	launch_graph(&race, 1000);
+	look(0);
+}
+
+Test(hazards, of_nodes_are_not_claimed_where_a_node_waits_for_an_event)
+{
+	const struct race race = add_graph();
+
+	trace.graph_nodes.rows[race.beside + CLONES].type = GT_GRAPH_NODE_WAIT_EVENT;
+	launch_graph(&race, 1000);
+	look(0);
+}
+
+Test(hazards, of_nodes_that_only_read_are_none)
+{
+	const struct race race = add_graph();
+
+	trace.accesses.rows[0].kind = GT_ACCESS_COPY_FROM;
+	launch_graph(&race, 1000);
+	look(0);
+}
+
+/* ---- batches ---- */
+
+/* The copies of one call are in no order, but all of them are in that of the stream. */
+Test(hazards, of_a_batch_are_those_of_all_its_copies)
+{
+	const gt_id call = trace_call(&trace, thread, "cuMemcpyBatchAsync_v2", 10, 15);
+
+	add_access(call, 0x900000, BYTES, GT_ACCESS_COPY_FROM);
+	add_access(call, MEMORY, BYTES, GT_ACCESS_COPY_TO);
+	add_access(call, 0x910000, BYTES, GT_ACCESS_COPY_FROM);
+	add_access(call, MEMORY + BYTES, BYTES, GT_ACCESS_COPY_TO);
+	for (int i = 0; i < 2; i++)
+		trace_copy(&trace, first, GT_COPY_DEVICE_TO_DEVICE, BYTES, 100, 200)->api_call =
+			call;
+	copy(second, 50, MEMORY);
+	copy(second, 60, MEMORY + BYTES);
+	look(1);
+	expect_count(&result, "hazards", 0, "times", 2);
+	expect_count(&result, "covered", 0, "known", 4);
+}
+
+Test(hazards, of_a_batch_that_is_told_in_part_count_it_as_not_known)
+{
+	const gt_id call = trace_call(&trace, thread, "cuMemcpyBatchAsync_v2", 10, 15);
+
+	add_access(call, MEMORY, BYTES, GT_ACCESS_COPY_TO);
+	add_access(call, 0, 0, GT_ACCESS_COPY_TO);
+	trace.accesses.rows[1].rows = 0;
+	for (int i = 0; i < 2; i++)
+		trace_copy(&trace, first, GT_COPY_DEVICE_TO_DEVICE, BYTES, 100, 200)->api_call =
+			call;
+	look(0);
+	expect_count(&result, "covered", 0, "count", 2);
+	expect_count(&result, "covered", 0, "known", 0);
 }
 
 /* ---- values as an attacker writes them ---- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "collector/collect.h"
+#include "format/meta.h"
 #include "model/stream_order.h"
 #include "model/sync.h"
 #include "support/check.h"
@@ -351,4 +352,180 @@ Test(handles, stand_for_one_stream_after_the_other)
 	cr_expect(eq(u32, syncs[5].stream, GT_NONE));
 	gt_trace_release(&trace);
 	drop();
+}
+
+/* ---- events of two processes ---- */
+
+enum { HASH = 0x5eed, IMPORTED = 0xa000 };
+
+static void add_handle(enum gt_sync_kind kind, uint64_t at, uint64_t event, uint64_t hash)
+{
+	recording_add(&recording, sync_call, .start_ns = at, .end_ns = at, .stream = UINT64_MAX,
+	              .event = event, .value = hash, .kind = kind, .context = CONTEXT,
+	              .thread = 100);
+}
+
+/* The process at hand is whole; another one begins. */
+static void go_on_in(const char *name, uint32_t pid, const char *host)
+{
+	recording_end(&recording, true);
+	recording_begin(&recording, name);
+	recording_add_basics(&recording, pid);
+	if (host)
+		recording_add_meta(&recording, GT_META_HOST, host);
+	recording_add(&recording, handle, .time_ns = 1100, .handle = HANDLE, .context = CONTEXT,
+	              .stream = OTHER_STREAM);
+}
+
+/* The first gives its event away, works and records it at 2000; the second opens it. */
+static void add_both(const char *host)
+{
+	add_handle(GT_SYNC_EVENT_EXPORT, 1200, EVENT, HASH);
+	add_work(STREAM, 1900, 1);
+	add_sync(GT_SYNC_EVENT_RECORD, 2000, 0, EVENT);
+	go_on_in("node-2-2", 2, host);
+	add_handle(GT_SYNC_EVENT_CREATE, 1400, IMPORTED, HASH);
+}
+
+static const struct gt_sync *sync_of_kind(const struct gt_trace *trace, enum gt_sync_kind kind)
+{
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		if (sync->kind == kind)
+			return sync;
+	cr_fatal("no sync of kind %d", (int)kind);
+	return NULL;
+}
+
+Test(waits, in_one_process_are_for_a_record_in_another_where_both_have_the_event)
+{
+	struct gt_trace trace;
+	const struct gt_edge *edge;
+
+	add_both(NULL);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 2500, HANDLE, IMPORTED);
+	add_work(OTHER_STREAM, 2600, 2);
+	add_sync(GT_SYNC_EVENT_SYNCHRONIZE, 2700, UINT64_MAX, IMPORTED);
+	trace = collected();
+	cr_assert(eq(sz, trace.events.count, 2));
+	cr_expect(eq(u32, trace.events.rows[0].original, GT_NONE));
+	cr_expect(eq(u32, trace.events.rows[1].original, 0));
+	cr_assert(eq(sz, trace.syncs.count, 3)); /* giving an event away orders nothing */
+	cr_expect(eq(u32, sync_of_kind(&trace, GT_SYNC_STREAM_WAIT_EVENT)->record, 0));
+	cr_expect(eq(u32, sync_of_kind(&trace, GT_SYNC_STREAM_WAIT_EVENT)->generation, 1));
+	cr_assert(eq(sz, trace.edges.count, 2));
+	edge = &trace.edges.rows[0];
+	cr_expect(eq(u32, edge->kind, GT_EDGE_EVENT));
+	cr_expect(eq(u32, trace.kernels.rows[edge->from_row].correlation, 1));
+	cr_expect(eq(u32, trace.kernels.rows[edge->to_row].correlation, 2));
+	cr_expect(eq(u32, awaited(&trace, 1), 1));
+	gt_trace_release(&trace);
+}
+
+static void expect_unproven(struct gt_trace trace)
+{
+	cr_expect(eq(u32, sync_of_kind(&trace, GT_SYNC_STREAM_WAIT_EVENT)->record, GT_NONE));
+	cr_expect(eq(sz, trace.edges.count, 0));
+	gt_trace_release(&trace);
+}
+
+Test(waits, on_an_event_that_nobody_gave_away_are_for_nothing)
+{
+	add_work(STREAM, 1900, 1);
+	add_sync(GT_SYNC_EVENT_RECORD, 2000, 0, EVENT);
+	go_on_in("node-2-2", 2, NULL);
+	add_handle(GT_SYNC_EVENT_CREATE, 1400, EVENT, HASH); /* the same number means nothing */
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 2500, HANDLE, EVENT);
+	add_work(OTHER_STREAM, 2600, 2);
+	expect_unproven(collected());
+}
+
+Test(waits, on_an_event_of_another_machine_are_for_nothing)
+{
+	add_both("elsewhere");
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 2500, HANDLE, IMPORTED);
+	add_work(OTHER_STREAM, 2600, 2);
+	expect_unproven(collected());
+}
+
+Test(waits, closer_to_a_record_of_another_process_than_the_clocks_agree_are_for_nothing)
+{
+	add_both(NULL);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 2010, HANDLE, IMPORTED); /* the clocks: 50 ns each */
+	add_work(OTHER_STREAM, 2600, 2);
+	expect_unproven(collected());
+}
+
+Test(waits, during_which_another_process_may_record_the_event_are_for_nothing)
+{
+	add_handle(GT_SYNC_EVENT_EXPORT, 1200, EVENT, HASH);
+	add_work(STREAM, 1500, 1);
+	add_sync(GT_SYNC_EVENT_RECORD, 1600, 0, EVENT);
+	add_sync(GT_SYNC_EVENT_RECORD, 2510, 0, EVENT);
+	go_on_in("node-2-2", 2, NULL);
+	add_handle(GT_SYNC_EVENT_CREATE, 1400, IMPORTED, HASH);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 2500, HANDLE, IMPORTED);
+	add_work(OTHER_STREAM, 2600, 2);
+	expect_unproven(collected());
+}
+
+Test(waits, on_a_handle_that_two_events_have_are_for_nothing)
+{
+	add_handle(GT_SYNC_EVENT_EXPORT, 1150, EVENT + 1, HASH);
+	add_both(NULL);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 2500, HANDLE, IMPORTED);
+	add_work(OTHER_STREAM, 2600, 2);
+	expect_unproven(collected());
+}
+
+Test(waits, on_a_handle_that_another_event_had_before_are_for_the_one_that_has_it)
+{
+	struct gt_trace trace;
+
+	add_handle(GT_SYNC_EVENT_EXPORT, 1110, EVENT + 1, HASH);
+	add_sync(GT_SYNC_EVENT_DESTROY, 1120, UINT64_MAX, EVENT + 1);
+	add_both(NULL);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 2500, HANDLE, IMPORTED);
+	add_work(OTHER_STREAM, 2600, 2);
+	trace = collected();
+	cr_expect(ne(u32, sync_of_kind(&trace, GT_SYNC_STREAM_WAIT_EVENT)->record, GT_NONE));
+	cr_expect(eq(sz, trace.edges.count, 1));
+	gt_trace_release(&trace);
+}
+
+Test(waits, of_the_process_that_made_an_event_are_for_records_of_one_that_opened_it)
+{
+	struct gt_trace trace;
+	const struct gt_sync *wait;
+
+	add_handle(GT_SYNC_EVENT_EXPORT, 1200, EVENT, HASH);
+	add_sync(GT_SYNC_EVENT_SYNCHRONIZE, 2500, UINT64_MAX, EVENT);
+	go_on_in("node-2-2", 2, NULL);
+	add_handle(GT_SYNC_EVENT_CREATE, 1400, IMPORTED, HASH);
+	add_work(STREAM, 1900, 1);
+	add_sync(GT_SYNC_EVENT_RECORD, 2000, 0, IMPORTED);
+	trace = collected();
+	wait = sync_of_kind(&trace, GT_SYNC_EVENT_SYNCHRONIZE);
+	cr_assert(ne(u32, wait->record, GT_NONE));
+	cr_expect(eq(u32, trace.syncs.rows[wait->record].kind, GT_SYNC_EVENT_RECORD));
+	cr_expect(eq(u32, awaited(&trace, 0), 1));
+	gt_trace_release(&trace);
+}
+
+Test(waits, for_a_value_are_not_for_what_another_process_writes_to_the_same_address)
+{
+	struct gt_trace trace;
+
+	add_work(STREAM, 1900, 1);
+	recording_add(&recording, sync_call, .start_ns = 2000, .end_ns = 2004, .stream = 0,
+	              .address = 0x7000, .value = 1, .kind = GT_SYNC_WRITE_VALUE,
+	              .context = CONTEXT, .thread = 100);
+	go_on_in("node-2-2", 2, NULL);
+	recording_add(&recording, sync_call, .start_ns = 2500, .end_ns = 2504, .stream = HANDLE,
+	              .address = 0x7000, .value = 1, .kind = GT_SYNC_WAIT_VALUE, .context = CONTEXT,
+	              .thread = 100);
+	add_work(OTHER_STREAM, 2600, 2);
+	trace = collected();
+	cr_expect(eq(u32, sync_of_kind(&trace, GT_SYNC_WAIT_VALUE)->record, GT_NONE));
+	cr_expect(eq(sz, trace.edges.count, 0));
+	gt_trace_release(&trace);
 }

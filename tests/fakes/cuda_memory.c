@@ -104,7 +104,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 	CUresult result;
 
 	API_BEGIN(cuMemAlloc_v2, address, size);
-	result = fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
+	result = fake_usable_for(FAKE_CUDA_memory_alloc);
+	if (result == CUDA_SUCCESS && fake_cuda.script.most_bytes &&
+	    size > fake_cuda.script.most_bytes)
+		result = CUDA_ERROR_OUT_OF_MEMORY;
+	if (result == CUDA_SUCCESS)
+		result = fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
 	if (result == CUDA_SUCCESS)
 		*address = (CUdeviceptr)(uintptr_t)memory;
 	API_END(result);
@@ -146,8 +151,20 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 
 CUresult cuMemHostAlloc(void **address, size_t size, unsigned int flags)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_host_alloc);
+
 	API_BEGIN(cuMemHostAlloc, address, size, flags);
-	API_END(fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address));
+	API_END(usable == CUDA_SUCCESS
+	                ? fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address)
+	                : usable);
+}
+
+/* The same: all addresses are the host's. */
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned int flags)
+{
+	API_BEGIN(cuMemHostGetDevicePointer_v2, address, host, flags);
+	*address = (CUdeviceptr)(uintptr_t)host;
+	API_END(fake_usable_for(FAKE_CUDA_host_address));
 }
 
 CUresult cuMemAllocHost_v2(void **address, size_t size)
@@ -254,8 +271,10 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr target, const void *source, size_t size)
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t size, CUstream stream)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_copy_in);
+
 	API_BEGIN(cuMemcpyHtoDAsync_v2, target, source, size, stream);
-	API_END(copy_in(target, source, size, stream, 1));
+	API_END(usable == CUDA_SUCCESS ? copy_in(target, source, size, stream, 1) : usable);
 }
 
 CUresult cuMemcpyDtoH_v2(void *target, CUdeviceptr source, size_t size)
@@ -266,8 +285,10 @@ CUresult cuMemcpyDtoH_v2(void *target, CUdeviceptr source, size_t size)
 
 CUresult cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t size, CUstream stream)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_copy_out);
+
 	API_BEGIN(cuMemcpyDtoHAsync_v2, target, source, size, stream);
-	API_END(copy_out(target, source, size, stream, 1));
+	API_END(usable == CUDA_SUCCESS ? copy_out(target, source, size, stream, 1) : usable);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr target, CUdeviceptr source, size_t size)
@@ -308,6 +329,57 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdevic
 	API_END(copy_inside(target, source, size, stream));
 }
 
+/* One after the other, though the real one promises no order; a record for each. */
+static CUresult copy_all(const CUdeviceptr *targets, const CUdeviceptr *sources,
+                         const size_t *sizes, size_t count, CUstream stream)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = copy_any(targets[i], sources[i], sizes[i], stream);
+	return result;
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *targets, CUdeviceptr *sources, size_t *sizes,
+                               size_t count, CUmemcpyAttributes *attributes, size_t *firsts,
+                               size_t attribute_count, CUstream stream)
+{
+	API_BEGIN(cuMemcpyBatchAsync_v2, targets, sources, sizes, count, attributes, firsts,
+	          attribute_count, stream);
+	API_END(copy_all(targets, sources, sizes, count, stream));
+}
+
+/* Row by row, from and to pointers; one record. */
+static CUresult copy_box(const CUDA_MEMCPY3D *box, CUstream stream)
+{
+	const size_t slices = box->Height * box->Depth;
+
+	for (size_t i = 0; i < slices; i++) {
+		const size_t source_row = box->srcY + i % box->Height +
+		                          (box->srcZ + i / box->Height) * box->srcHeight;
+		const size_t target_row = box->dstY + i % box->Height +
+		                          (box->dstZ + i / box->Height) * box->dstHeight;
+
+		memmove((char *)(uintptr_t)box->dstDevice + target_row * box->dstPitch +
+		                box->dstXInBytes,
+		        (const char *)(uintptr_t)box->srcDevice + source_row * box->srcPitch +
+		                box->srcXInBytes,
+		        box->WidthInBytes);
+	}
+	return copy_inside(box->dstDevice, box->dstDevice, box->WidthInBytes * slices, stream);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *box, CUstream stream)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuMemcpy3DAsync_v2, box, stream);
+	if (box && box->srcMemoryType == CU_MEMORYTYPE_DEVICE &&
+	    box->dstMemoryType == CU_MEMORYTYPE_DEVICE)
+		result = copy_box(box, stream);
+	API_END(result);
+}
+
 static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstream handle,
                      int async)
 {
@@ -342,8 +414,10 @@ CUresult cuMemsetD8_v2(CUdeviceptr target, unsigned char value, size_t size)
 
 CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t size, CUstream stream)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_set_bytes);
+
 	API_BEGIN(cuMemsetD8Async, target, value, size, stream);
-	API_END(fill(target, value, size, stream, 1));
+	API_END(usable == CUDA_SUCCESS ? fill(target, value, size, stream, 1) : usable);
 }
 /* Of a word, its lowest byte. */
 CUresult cuMemsetD32Async(CUdeviceptr target, unsigned int value, size_t count, CUstream stream)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fakes/cuda_state.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 /*
  * What orders work: events, functions of the host, and values in memory. The times of work
@@ -15,12 +20,30 @@
 struct CUevent_st {
 	uint32_t id;
 	unsigned int flags;
-	uint64_t end_ns; /* when everything before it will have ended; 0: not recorded */
-	struct fake_capture *capture;  /* its latest record is part of; NULL: of none */
-	struct fake_frontier frontier; /* of that, when it was recorded */
+	uint64_t own_end_ns;
+	_Atomic uint64_t *shared_end_ns; /* instead, once another process may have the event */
+	int file;                        /* that it is in, of the process that made the event */
+	struct fake_capture *capture;    /* its latest record is part of; NULL: of none */
+	struct fake_frontier frontier;   /* of that, when it was recorded */
 };
 
 static _Atomic uint32_t last_event;
+
+/* When everything before an event will have ended; 0: it was not recorded. */
+static uint64_t end_of(const struct CUevent_st *event)
+{
+	return event->shared_end_ns
+	               ? atomic_load_explicit(event->shared_end_ns, memory_order_acquire)
+	               : event->own_end_ns;
+}
+
+static void set_end(struct CUevent_st *event, uint64_t end_ns)
+{
+	if (event->shared_end_ns)
+		atomic_store_explicit(event->shared_end_ns, end_ns, memory_order_release);
+	else
+		event->own_end_ns = end_ns;
+}
 
 CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
@@ -38,8 +61,90 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 CUresult cuEventDestroy_v2(CUevent event)
 {
 	API_BEGIN(cuEventDestroy_v2, event);
+	if (event->shared_end_ns)
+		(void)munmap((void *)(uintptr_t)event->shared_end_ns, sizeof(uint64_t));
+	if (event->file > 0)
+		(void)close(event->file);
 	free(event);
 	API_END(fake_usable());
+}
+
+/* What is in the bytes of a handle: where another process finds the event. */
+struct ipc_handle {
+	int pid;
+	int file;
+};
+
+static CUresult map_event(struct CUevent_st *event, int file)
+{
+	void *memory = mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	if (memory == MAP_FAILED)
+		return CUDA_ERROR_INVALID_HANDLE;
+	event->shared_end_ns = memory;
+	return CUDA_SUCCESS;
+}
+
+static CUresult export_event(CUevent event, CUipcEventHandle *handle)
+{
+	const CUresult result = fake_usable();
+	struct ipc_handle where = {.pid = (int)getpid()};
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!event || !handle || !(event->flags & CU_EVENT_INTERPROCESS))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (event->file <= 0) {
+		event->file = memfd_create("event", MFD_CLOEXEC);
+		if (event->file < 0 || ftruncate(event->file, sizeof(uint64_t)) != 0 ||
+		    map_event(event, event->file) != CUDA_SUCCESS)
+			fake_die("an event cannot be shared");
+		set_end(event, event->own_end_ns);
+	}
+	where.file = event->file;
+	memset(handle, 0, sizeof(*handle));
+	memcpy(handle, &where, sizeof(where));
+	return CUDA_SUCCESS;
+}
+
+CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
+{
+	API_BEGIN(cuIpcGetEventHandle, handle, event);
+	API_END(export_event(event, handle));
+}
+
+static CUresult open_event(CUevent *event, const CUipcEventHandle *handle)
+{
+	CUresult result = fake_usable();
+	struct CUevent_st *opened;
+	struct ipc_handle where;
+	char path[64];
+	int file;
+
+	memcpy(&where, handle, sizeof(where));
+	/* As the real one: a handle is for other processes. */
+	if (result != CUDA_SUCCESS || where.pid == (int)getpid())
+		return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_CONTEXT;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", where.pid, where.file);
+	file = open(path, O_RDWR | O_CLOEXEC);
+	if (file < 0)
+		return CUDA_ERROR_INVALID_HANDLE;
+	opened = calloc(1, sizeof(*opened));
+	opened->id = atomic_fetch_add(&last_event, 1) + 1;
+	opened->flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
+	result = map_event(opened, file);
+	(void)close(file);
+	if (result == CUDA_SUCCESS)
+		*event = opened;
+	else
+		free(opened);
+	return result;
+}
+
+CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
+{
+	API_BEGIN(cuIpcOpenEventHandle, event, handle);
+	API_END(open_event(event, &handle));
 }
 
 static CUresult record_event(CUevent event, CUstream handle)
@@ -59,7 +164,7 @@ static CUresult record_event(CUevent event, CUstream handle)
 		(void)pthread_mutex_unlock(&fake_cuda.lock);
 		return CUDA_SUCCESS;
 	}
-	event->end_ns = stream->ready_ns > now_ns ? stream->ready_ns : now_ns;
+	set_end(event, stream->ready_ns > now_ns ? stream->ready_ns : now_ns);
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 	return CUDA_SUCCESS;
 }
@@ -83,7 +188,7 @@ CUresult cuEventSynchronize(CUevent event)
 
 	API_BEGIN(cuEventSynchronize, event);
 	if (result == CUDA_SUCCESS) {
-		fake_wait_until(event->end_ns);
+		fake_wait_until(end_of(event));
 		fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, NULL,
 		               event->id, start_ns);
 	}
@@ -95,7 +200,7 @@ CUresult cuEventQuery(CUevent event)
 	CUresult result = event ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
 
 	API_BEGIN(cuEventQuery, event);
-	if (result == CUDA_SUCCESS && !fake_has_passed(event->end_ns))
+	if (result == CUDA_SUCCESS && !fake_has_passed(end_of(event)))
 		result = CUDA_ERROR_NOT_READY;
 	API_END(result);
 }
@@ -106,10 +211,10 @@ static CUresult elapsed(CUevent start, CUevent end)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!start || !end || !start->end_ns || !end->end_ns ||
+	if (!start || !end || !end_of(start) || !end_of(end) ||
 	    (start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
 		return CUDA_ERROR_INVALID_HANDLE;
-	return fake_has_passed(start->end_ns) && fake_has_passed(end->end_ns)
+	return fake_has_passed(end_of(start)) && fake_has_passed(end_of(end))
 	               ? CUDA_SUCCESS
 	               : CUDA_ERROR_NOT_READY;
 }
@@ -120,7 +225,7 @@ CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 
 	API_BEGIN(cuEventElapsedTime_v2, milliseconds, start, end);
 	if (result == CUDA_SUCCESS)
-		*milliseconds = (float)(((double)end->end_ns - (double)start->end_ns) / 1e6);
+		*milliseconds = (float)(((double)end_of(end) - (double)end_of(start)) / 1e6);
 	API_END(result);
 }
 
@@ -155,7 +260,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
 	if (result == CUDA_SUCCESS && event->capture)
 		fake_frontier_join(&stream->frontier, &event->frontier);
 	if (result == CUDA_SUCCESS && !event->capture) {
-		hold_back(stream, event->end_ns);
+		hold_back(stream, end_of(event));
 		fake_tell_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, stream,
 		               event->id, start_ns);
 	}

@@ -349,6 +349,30 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 	RUNTIME_END(keep(result));
 }
 
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaIpcGetEventHandle, v4010, handle, event);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuIpcGetEventHandle((CUipcEventHandle *)handle, event);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
+{
+	CUipcEventHandle given;
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaIpcOpenEventHandle, v4010, event, handle);
+	result = ready();
+	memcpy(&given, &handle, sizeof(given));
+	if (result == CUDA_SUCCESS)
+		result = cuIpcOpenEventHandle(event, given);
+	RUNTIME_END(keep(result));
+}
+
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
 	CUresult result;

@@ -57,6 +57,9 @@ static void expect_all_known(bool driver, const char *const *names)
 	                                    "GraphDestroyNode",
 	                                    "GraphRemoveDependencies",
 	                                    "GraphAddNode",
+	                                    "GraphMemcpyNodeSetParams",
+	                                    "GraphMemsetNodeSetParams",
+	                                    "GraphNodeSetParams",
 	                                    NULL};
 	static const char *const others[] = {"GraphExecGetFlags", "GraphExecDestroy", NULL};
 
@@ -146,6 +149,15 @@ Test(graph_calls, says_which_node_is_set)
 		DRIVER_FACTS(cuGraphExecKernelNodeSetParams_v2, NULL, exec, node, NULL);
 
 	cr_expect(eq(ptr, facts.exec, exec));
+	cr_expect(eq(ptr, facts.node, node));
+}
+
+Test(graph_calls, says_which_node_of_a_graph_is_set)
+{
+	const struct gt_graph_facts facts =
+		DRIVER_FACTS(cuGraphMemcpyNodeSetParams, NULL, node, NULL);
+
+	cr_expect(eq(ptr, facts.exec, NULL));
 	cr_expect(eq(ptr, facts.node, node));
 }
 

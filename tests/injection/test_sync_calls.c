@@ -504,6 +504,62 @@ Test(sync_calls, a_created_event_is_known_when_the_call_returned_without_error)
 	cr_expect(eq(u64, created(CUPTI_API_EXIT, CUDA_ERROR_OUT_OF_MEMORY, event).event, 0));
 }
 
+/* What giving an event away, or opening one, says at its return with that result. */
+static struct gt_sync_facts handed_over(bool driver, CUpti_CallbackId id, const void *params,
+                                        int result)
+{
+	const CUpti_CallbackData data = {.callbackSite = CUPTI_API_EXIT,
+	                                 .functionParams = params,
+	                                 .functionReturnValue = &result};
+	const struct gt_sync_call *call = gt_sync_call_find(driver, id);
+	struct gt_sync_facts facts;
+
+	cr_assert(ne(ptr, (void *)call, NULL));
+	cr_expect(eq(uint, call->flags, GT_SYNC_CALL_AT_EXIT));
+	cr_assert(eq(uint, gt_sync_call_read(call, &data, &facts, 1), 1));
+	return facts;
+}
+
+Test(sync_calls, an_event_that_is_opened_has_the_value_of_the_one_that_was_given_away)
+{
+	CUipcEventHandle handle = {.reserved = "where it is"};
+	cudaIpcEventHandle_t same;
+	CUevent opened = event;
+	struct gt_sync_facts given;
+	struct gt_sync_facts got;
+
+	memcpy(&same, &handle, sizeof(same));
+	given = handed_over(true, CUPTI_DRIVER_TRACE_CBID_cuIpcGetEventHandle,
+	                    &(cuIpcGetEventHandle_params){&handle, earlier}, 0);
+	cr_expect(eq(int, (int)given.kind, (int)GT_SYNC_EVENT_EXPORT));
+	cr_expect(eq(u64, given.event, 0xe100));
+	cr_expect(ne(u64, given.value, 0));
+	got = handed_over(false, CUPTI_RUNTIME_TRACE_CBID_cudaIpcOpenEventHandle_v4010,
+	                  &(cudaIpcOpenEventHandle_v4010_params){&opened, same}, 0);
+	expect_same(got, (struct gt_sync_facts){.kind = GT_SYNC_EVENT_CREATE,
+	                                        .stream = GT_STREAM_NONE,
+	                                        .event = 0xe000,
+	                                        .value = given.value});
+	got = handed_over(true, CUPTI_DRIVER_TRACE_CBID_cuIpcOpenEventHandle,
+	                  &(cuIpcOpenEventHandle_params){&opened, handle}, 0);
+	cr_expect(eq(u64, got.value, given.value));
+	handle.reserved[63] = 1;
+	got = handed_over(
+		false, CUPTI_RUNTIME_TRACE_CBID_cudaIpcGetEventHandle_v4010,
+		&(cudaIpcGetEventHandle_v4010_params){(cudaIpcEventHandle_t *)&handle, earlier}, 0);
+	cr_expect(ne(u64, got.value, given.value), "all 64 bytes count");
+}
+
+Test(sync_calls, a_handle_that_was_not_given_is_not_read)
+{
+	const struct gt_sync_facts facts =
+		handed_over(true, CUPTI_DRIVER_TRACE_CBID_cuIpcGetEventHandle,
+	                    &(cuIpcGetEventHandle_params){(CUipcEventHandle *)16, earlier},
+	                    CUDA_ERROR_INVALID_HANDLE);
+
+	cr_expect(eq(u64, facts.value, 0));
+}
+
 Test(sync_calls, a_destroyed_event_is_named_by_both_versions)
 {
 	const struct gt_sync_facts expected = {

@@ -191,6 +191,43 @@ static double slack_of(gt_id row)
 
 /* ---- what holds what ---- */
 
+/* Another process waited on its GPU for a kernel of this one, which ended 1 us later as the clocks
+ * have it. */
+static void run_two_processes(void)
+{
+	const gt_id other = trace_process(&trace, "other", 200);
+	const gt_id its_thread = trace_thread(&trace, other, 201);
+	const gt_id its_stream = trace_stream(&trace, other, device);
+	const gt_id launch = call("cudaLaunchKernel", 0, 5);
+	const gt_id before = kernel(stream, launch, 8, 100);
+	const gt_id second = call_on(its_thread, "cudaLaunchKernel", 20, 25);
+
+	order(before, kernel(its_stream, second, 99, 150));
+}
+
+Test(path, goes_over_to_another_process_that_was_waited_for)
+{
+	run_two_processes();
+	*gt_array_push(&trace.clocks) = (struct gt_clock){.bound_ns = 2000};
+	gt_path_init(&path, &trace, true);
+	cr_expect(eq(u64, path.shared, 1));
+	walk_of(0);
+	expect_text(text, "L0-8 K8-100");
+	text[0] = '\0';
+	walk_of(1); /* from its own first call on */
+	expect_text(text, "K20-99 K99-150");
+}
+
+Test(path, stays_in_its_process_where_the_clocks_contradict)
+{
+	run_two_processes();
+	gt_path_init(&path, &trace, true);
+	cr_expect(eq(u64, path.shared, 0));
+	cr_expect(eq(u64, path.against_time, 1));
+	walk_of(1);
+	expect_text(text, "L20-99 K99-150");
+}
+
 Test(path, leads_from_a_wait_through_the_kernel_to_its_launch)
 {
 	const gt_id launch = call("cudaLaunchKernel", 0, 5);

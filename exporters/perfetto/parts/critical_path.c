@@ -107,11 +107,22 @@ static const char *call_of(const struct drawing *drawing, const struct gt_path_m
 	               : NULL;
 }
 
+/* The process of a stretch where the path has gone over to another one; GT_NONE: it has not. */
+static gt_id other_process(const struct drawing *drawing, const struct drawn *drawn)
+{
+	const gt_id process = gt_path_process(&drawing->path, drawn->member.item);
+
+	return process != drawn->process && process < drawing->perfetto->trace->processes.count
+	               ? process
+	               : GT_NONE;
+}
+
 static void put(struct drawing *drawing, struct gt_lanes *lanes, const struct drawn *drawn)
 {
 	struct gt_names *names = &drawing->perfetto->names;
 	const char *call = call_of(drawing, &drawn->member);
-	struct gt_annotation annotations[4];
+	const gt_id other = other_process(drawing, drawn);
+	struct gt_annotation annotations[5];
 	size_t count = 0;
 	char text[64];
 	const char *name = name_of(drawing, &drawn->member, text, sizeof(text));
@@ -133,6 +144,12 @@ static void put(struct drawing *drawing, struct gt_lanes *lanes, const struct dr
 			.type = GT_VALUE_TEXT,
 			.name = gt_names_add(names, "call"),
 			.number = gt_names_add(names, call),
+		};
+	if (other != GT_NONE)
+		annotations[count++] = (struct gt_annotation){
+			.type = GT_VALUE_NUMBER,
+			.name = gt_names_add(names, "of_process"),
+			.number = drawing->perfetto->trace->processes.rows[other].pid,
 		};
 	if (drawn->stretches > 1)
 		annotations[count++] = (struct gt_annotation){
