@@ -8,6 +8,7 @@
 #include "analysis/measured.h"
 #include "analysis/memory_modules.h"
 #include "analysis/memory_pools.h"
+#include "model/known.h"
 #include "model/memory.h"
 #include "model/memory_libraries.h"
 #include "model/memory_owned.h"
@@ -24,6 +25,7 @@ struct book {
 	double *carried; /* by pool: of its carriers */
 	double *handed;  /* by pool: of its blocks */
 	bool *told;      /* by pool: it has blocks, at any time */
+	gt_id *wholes;   /* by pool: the one that it counts with, most often itself */
 	double ordered;  /* memory of CUDA's pools that is in use */
 	double graphs;   /* memory of graphs that is */
 	double program;
@@ -82,6 +84,36 @@ static struct gt_account_line *line_of_library(struct book *book, struct gt_memo
 	return line;
 }
 
+/* Who has a pool of a device. */
+static uint64_t owner_of(const struct gt_pool *pool)
+{
+	return (uint64_t)pool->process << 32 | pool->device;
+}
+
+/*
+ * A pool that is a part of another one counts with that: the pool of the same process and device of
+ * which PyTorch tells as a whole. By row of pools; without such a pool it stands for itself.
+ */
+static void find_wholes(struct book *book)
+{
+	const struct gt_trace *trace = book->trace;
+	struct gt_known wholes = {0};
+
+	for (gt_id row = 0; row < trace->pools.count; row++)
+		if (trace->pools.rows[row].teller == GT_TELLER_PYTORCH &&
+		    gt_known_find(&wholes, owner_of(&trace->pools.rows[row])) == GT_NONE)
+			gt_known_add(&wholes, owner_of(&trace->pools.rows[row]), row);
+	for (gt_id row = 0; row < trace->pools.count; row++) {
+		const struct gt_pool *pool = &trace->pools.rows[row];
+		const gt_id whole = pool->teller == GT_TELLER_PYTORCH_PART
+		                            ? gt_known_find(&wholes, owner_of(pool))
+		                            : GT_NONE;
+
+		book->wholes[row] = whole == GT_NONE ? row : whole;
+	}
+	gt_known_release(&wholes);
+}
+
 static void see_allocation(struct book *book, gt_id row)
 {
 	const struct gt_allocation *allocation = &book->trace->allocations.rows[row];
@@ -93,7 +125,7 @@ static void see_allocation(struct book *book, gt_id row)
 		return;
 	library = gt_memory_library_of(gt_trace_text(book->trace, allocation->library));
 	if (pool != GT_NONE)
-		book->carried[pool] += bytes;
+		book->carried[book->wholes[pool]] += bytes;
 	else if (gt_memory_owner(allocation) == GT_MEMORY_OF_POOL)
 		book->ordered += bytes;
 	else if (gt_memory_owner(allocation) == GT_MEMORY_OF_GRAPH)
@@ -107,11 +139,14 @@ static void see_allocation(struct book *book, gt_id row)
 static void see_blocks(struct book *book)
 {
 	gt_array_each(const struct gt_pool_block, block, &book->trace->pool_blocks) {
+		gt_id pool;
+
 		if (block->pool >= book->trace->pools.count)
 			continue;
-		book->told[block->pool] = true;
+		pool = book->wholes[block->pool];
+		book->told[pool] = true;
 		if (gt_memory_block_is_out(block, book->at_ns))
-			book->handed[block->pool] += (double)block->size_bytes;
+			book->handed[pool] += (double)block->size_bytes;
 	}
 }
 
@@ -204,7 +239,7 @@ static void add_pools(struct book *book)
 {
 	for (size_t i = 0; i < book->trace->pools.count; i++)
 		if (book->trace->pools.rows[i].teller != GT_TELLER_CUDA &&
-		    book->trace->pools.rows[i].device == book->device)
+		    book->trace->pools.rows[i].device == book->device && book->wholes[i] == i)
 			add_pool(book, (gt_id)i);
 }
 
@@ -215,6 +250,8 @@ static void see_all(struct book *book)
 	book->carried = gt_allocate((pools + 1) * sizeof(*book->carried));
 	book->handed = gt_allocate((pools + 1) * sizeof(*book->handed));
 	book->told = gt_allocate((pools + 1) * sizeof(*book->told));
+	book->wholes = gt_allocate((pools + 1) * sizeof(*book->wholes));
+	find_wholes(book);
 	for (size_t i = 0; i <= pools; i++) {
 		book->carried[i] = book->handed[i] = 0;
 		book->told[i] = false;
@@ -228,6 +265,7 @@ static void see_all(struct book *book)
 	gt_array_free(book->carried);
 	gt_array_free(book->handed);
 	gt_array_free(book->told);
+	gt_array_free(book->wholes);
 }
 
 /* The value next to a moment, and when it was read; NAN: none. */

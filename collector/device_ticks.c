@@ -85,7 +85,8 @@ static void find_rate(struct gt_ticks *ticks, const struct gt_rate *usual, uint3
 		end = end_of_sm(ticks, first);
 		last = &ticks->pairs.rows[end - 1];
 		ns_per_cycle = rate_between(begin->clock, begin->timer, last->clock, last->timer);
-		if (ns_per_cycle == 0 || last->timer - begin->timer < STEPS_ENOUGH * step_ns)
+		if (ns_per_cycle == 0 ||
+		    last->timer - begin->timer < (uint64_t)STEPS_ENOUGH * step_ns)
 			continue;
 		better = ticks->rate.baseline_ns == usual->baseline_ns ||
 		         last->timer - begin->timer > ticks->rate.baseline_ns;
@@ -233,7 +234,7 @@ uint64_t gt_ticks_timer(struct gt_ticks *ticks, uint32_t sm_number, uint64_t clo
 	if (away > 0 && knot + 1 < knots + sm->count)
 		near = fmin(near, fabs((double)((int64_t)knot[1].clock - (int64_t)clock)));
 	*doubt_ns = near * knot->ns_per_cycle * knot->doubt;
-	if (fabs(timer_ns) > (double)(GT_MOST_TIMER / 2))
+	if (fabs(timer_ns) > (double)GT_MOST_TIMER / 2)
 		return knot->timer;
 
 	const int64_t timer = (int64_t)knot->timer + llround(timer_ns);

@@ -2,31 +2,34 @@
 #include "collector/device_written.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "collector/stage.h"
 #include "model/index.h"
+#include "model/known.h"
 
 enum {
 	MOST_THREADS = 1024, /* of a block, and multiprocessors of a GPU, of every one there is */
 	MOST_SMS = 65536,
 	NO_CHUNK = -1,
+	MOST_CHUNKS = INT32_MAX,
 };
+
+#define BROKEN ((gt_id)MOST_CHUNKS)
 
 /* Turns of the half clock between two events: a month. More is damage. */
 #define MOST_TURNS 1048576.0
 
-struct key {
-	uint64_t ticket;
-	uint64_t context;
+/* The chunks of a context by their number, each the place in chunks or BROKEN. */
+struct tickets {
+	struct gt_known places;
 };
 
 struct maker {
 	struct gt_written *written;
 	const struct gt_capture *capture;
-	struct gt_index *keys;
-	gt_array(int32_t) places; /* by number of the key: the chunk, or NO_CHUNK */
-	int32_t *chunk_of;        /* by event */
+	struct gt_known contexts; /* places in tickets by CUPTI's id */
+	gt_array(struct tickets) tickets;
+	int32_t *chunk_of; /* by event; NO_CHUNK */
 };
 
 static bool makes_sense(const struct gt_record_device_chunk *raw)
@@ -36,20 +39,31 @@ static bool makes_sense(const struct gt_record_device_chunk *raw)
 	       raw->thread < raw->threads && raw->threads <= MOST_THREADS;
 }
 
+static struct gt_known *tickets_of(struct maker *maker, uint32_t context)
+{
+	gt_id place = gt_known_find(&maker->contexts, context);
+
+	if (place == GT_NONE) {
+		place = (gt_id)maker->tickets.count;
+		*gt_array_push(&maker->tickets) = (struct tickets){{0}};
+		gt_known_add(&maker->contexts, context, place);
+	}
+	return &maker->tickets.rows[place].places;
+}
+
 static void add_chunk(struct maker *maker, const struct gt_record_device_chunk *raw)
 {
-	const struct key key = {raw->ticket, raw->context};
-	const size_t place = gt_index_add(maker->keys, &key);
+	struct gt_known *tickets = tickets_of(maker, raw->context);
 	struct gt_written *written = maker->written;
 
-	if (place < maker->places.count)
+	if (gt_known_find(tickets, raw->ticket) != GT_NONE)
 		return; /* it came before */
-	if (!makes_sense(raw) || written->chunks.count >= INT32_MAX) {
+	if (!makes_sense(raw) || written->chunks.count >= MOST_CHUNKS) {
 		written->broken++;
-		*gt_array_push(&maker->places) = NO_CHUNK;
+		gt_known_add(tickets, raw->ticket, BROKEN);
 		return;
 	}
-	*gt_array_push(&maker->places) = (int32_t)written->chunks.count;
+	gt_known_add(tickets, raw->ticket, (gt_id)written->chunks.count);
 	*gt_array_push(&written->chunks) = (struct gt_written_chunk){
 		.globaltimer = raw->globaltimer,
 		.clock = raw->clock,
@@ -66,15 +80,11 @@ static void add_chunk(struct maker *maker, const struct gt_record_device_chunk *
 	};
 }
 
-/* The chunk of an event; events of one chunk mostly come one behind the other. */
 static int32_t find_chunk(struct maker *maker, const struct gt_record_device_event *event)
 {
-	const struct key key = {event->ticket, event->context};
-	const size_t place = gt_index_add(maker->keys, &key);
+	const gt_id place = gt_known_find(tickets_of(maker, event->context), event->ticket);
 
-	if (place == maker->places.count)
-		*gt_array_push(&maker->places) = NO_CHUNK;
-	return maker->places.rows[place];
+	return place < MOST_CHUNKS ? (int32_t)place : NO_CHUNK;
 }
 
 /* Which chunk each event is of, and which events each chunk has. */
@@ -134,26 +144,37 @@ static void place_events(struct maker *maker)
 
 /* ---- order ---- */
 
-static int by_numbers(const uint64_t *left, const uint64_t *right, size_t count)
+static int by_number(uint64_t left, uint64_t right)
 {
-	for (size_t i = 0; i < count; i++)
-		if (left[i] != right[i])
-			return left[i] < right[i] ? -1 : 1;
-	return 0;
+	return (left > right) - (left < right);
+}
+
+static int by_launch(const struct gt_written_chunk *left, const struct gt_written_chunk *right)
+{
+	int order = by_number(left->launch, right->launch);
+
+	if (!order)
+		order = by_number(left->context, right->context);
+	if (!order)
+		order = by_number(left->grid_id, right->grid_id);
+	if (!order)
+		order = by_number(left->blocks, right->blocks);
+	return order ? order : by_number(left->threads, right->threads);
 }
 
 static int by_writer(const void *a, const void *b)
 {
 	const struct gt_written_chunk *left = a;
 	const struct gt_written_chunk *right = b;
-	const uint64_t lefts[] = {left->launch, left->context,     left->grid_id,
-	                          left->blocks, left->threads,     left->block,
-	                          left->thread, left->globaltimer, left->part};
-	const uint64_t rights[] = {right->launch, right->context,     right->grid_id,
-	                           right->blocks, right->threads,     right->block,
-	                           right->thread, right->globaltimer, right->part};
+	int order = by_launch(left, right);
 
-	return by_numbers(lefts, rights, GT_COUNT_OF(lefts));
+	if (!order)
+		order = by_number(left->block, right->block);
+	if (!order)
+		order = by_number(left->thread, right->thread);
+	if (!order)
+		order = by_number(left->globaltimer, right->globaltimer);
+	return order ? order : by_number(left->part, right->part);
 }
 
 static void sort_chunks(struct gt_written *written)
@@ -163,16 +184,17 @@ static void sort_chunks(struct gt_written *written)
 		      by_writer);
 }
 
-static bool is_of_thread(const struct gt_written_chunk *chunk, const struct gt_written_chunk *next)
+static bool is_of_thread(const struct gt_written_chunk *before,
+                         const struct gt_written_chunk *chunk)
 {
-	return next->context == chunk->context && next->grid_id == chunk->grid_id &&
-	       next->blocks == chunk->blocks && next->threads == chunk->threads &&
-	       next->block == chunk->block && next->thread == chunk->thread;
+	return chunk->context == before->context && chunk->grid_id == before->grid_id &&
+	       chunk->blocks == before->blocks && chunk->threads == before->threads &&
+	       chunk->block == before->block && chunk->thread == before->thread;
 }
 
-bool gt_written_same(const struct gt_written_chunk *chunk, const struct gt_written_chunk *next)
+bool gt_written_same(const struct gt_written_chunk *before, const struct gt_written_chunk *chunk)
 {
-	return next->launch == chunk->launch && is_of_thread(chunk, next);
+	return chunk->launch == before->launch && is_of_thread(before, chunk);
 }
 
 /* A launch's numbers, as a key. */
@@ -239,7 +261,6 @@ void gt_written_init(struct gt_written *written, const struct gt_capture *captur
 	struct maker maker = {.written = written, .capture = capture};
 
 	*written = (struct gt_written){.broken = 0};
-	maker.keys = gt_index_new(sizeof(struct key));
 	maker.chunk_of = gt_allocate((capture->raw_device_events.count + 1) * sizeof(int32_t));
 	gt_array_each(const struct gt_record_device_chunk, raw, &capture->raw_device_chunks)
 		add_chunk(&maker, raw);
@@ -247,8 +268,10 @@ void gt_written_init(struct gt_written *written, const struct gt_capture *captur
 	place_events(&maker);
 	find_launches(written);
 	gt_array_free(maker.chunk_of);
-	gt_array_release(&maker.places);
-	gt_index_free(maker.keys);
+	gt_array_each(struct tickets, tickets, &maker.tickets)
+		gt_known_release(&tickets->places);
+	gt_array_release(&maker.tickets);
+	gt_known_release(&maker.contexts);
 }
 
 void gt_written_release(struct gt_written *written)

@@ -70,8 +70,8 @@ struct gt_written {
 void gt_written_init(struct gt_written *written, const struct gt_capture *capture);
 void gt_written_release(struct gt_written *written);
 
-/* Whether both were written by one thread of a launch, the first one before the second. */
-bool gt_written_same(const struct gt_written_chunk *chunk, const struct gt_written_chunk *next);
+/* Whether both were written by one thread of a launch. */
+bool gt_written_same(const struct gt_written_chunk *before, const struct gt_written_chunk *chunk);
 
 /* An event with what its half clock stands for. */
 struct gt_written_step {

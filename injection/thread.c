@@ -35,3 +35,24 @@ void gt_own_leave_calls(uint32_t times)
 	memset(gt_own.keep, 0, sizeof(gt_own.keep));
 	memset(gt_own.nested, 0, sizeof(gt_own.nested));
 }
+
+void gt_own_set_aside(struct gt_set_aside *calls)
+{
+	calls->times = gt_own.times;
+	calls->correlation = gt_own.correlation;
+	calls->role = gt_own.role;
+	memcpy(calls->depths, gt_own.depths, sizeof(calls->depths));
+	memcpy(calls->keep, gt_own.keep, sizeof(calls->keep));
+	memcpy(calls->nested, gt_own.nested, sizeof(calls->nested));
+	gt_thread_enter(GT_THREAD_SOURCE);
+}
+
+void gt_own_take_up(const struct gt_set_aside *calls)
+{
+	gt_own.times = calls->times;
+	gt_own.correlation = calls->correlation;
+	gt_own.role = calls->role;
+	memcpy(gt_own.depths, calls->depths, sizeof(calls->depths));
+	memcpy(gt_own.keep, calls->keep, sizeof(calls->keep));
+	memcpy(gt_own.nested, calls->nested, sizeof(calls->nested));
+}

@@ -79,6 +79,20 @@ _Static_assert(offsetof(struct gt_own, keep) + sizeof(void *) <= 64,
 extern __thread struct gt_own gt_own
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* What a thread of the program is in the middle of, while what it does is ours. */
+struct gt_set_aside {
+	uint32_t times;
+	uint32_t correlation;
+	uint8_t role;
+	uint8_t depths[GT_SOURCE_COUNT];
+	void *keep[GT_SOURCE_COUNT];
+	void *nested[GT_ROUTER_LEVELS - 1];
+};
+
+/* From here on calls of the calling thread are ours and nobody hears of them; and no longer. */
+void gt_own_set_aside(struct gt_set_aside *calls);
+void gt_own_take_up(const struct gt_set_aside *calls);
+
 /* It is in no call any more; recording has begun so many times. */
 void gt_own_leave_calls(uint32_t times);
 

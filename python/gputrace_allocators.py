@@ -23,6 +23,7 @@ UNKNOWN = 2 ** 64 - 1
 DEVICE_MEMORY = 0  # GPUTRACE_POOL_DEVICE
 PYTORCH = 1  # GPUTRACE_TELLER_PYTORCH
 JAX = 2
+PYTORCH_PART = 4
 
 # Of struct gputrace_pool_stats, in its order.
 FIGURES = ("num_allocs", "num_frees", "bytes_in_use", "bytes_requested", "peak_bytes_in_use",

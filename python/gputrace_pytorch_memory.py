@@ -15,11 +15,15 @@
 
 The largest free block is not among them and comes from torch.cuda.memory_snapshot(), which takes
 the longer the more blocks there are. Splits, limits and the largest allocation are not told.
+
+Private pools, of CUDA graphs and torch.cuda.MemPool, are pools of their own, with what snapshots
+say of their segments; their memory is in the figures of the device's pool as well.
 """
+import bisect
 import sys
 import time
 
-from gputrace_allocators import PYTORCH, UNKNOWN, Seldom
+from gputrace_allocators import PYTORCH, PYTORCH_PART, UNKNOWN, Seldom
 from gputrace_imports import version_of, when_imported
 from gputrace_notes import Notes
 
@@ -30,6 +34,8 @@ NEWEST = (2, 11)
 POOL = "PyTorch caching allocator"
 NATIVE = "native"  # the allocator's name where it is PyTorch's own
 DEFAULT_POOL = (0, 0)
+PRIVATE_POOL = "PyTorch private pool (%s, %s)"
+MOST_PRIVATE = 64  # of all devices: what programs make beyond that is in the device's pool alone
 
 # Events that PyTorch keeps with pytorch-blocks. They are read when half as many are new, since
 # reading takes as long for those that were read before; an allocation makes three, with its end.
@@ -91,25 +97,80 @@ def largest_free(segments):
     return largest
 
 
-class PrivatePools:
-    """Those of graphs and of torch.cuda.MemPool: their largest extents, for a note at the end.
+def pool_of(segment):
+    return tuple(segment.get("segment_pool_id", DEFAULT_POOL))
 
-    Their memory is in the figures of the device's pool.
-    """
+
+def figures_of_segments(segments):
+    """Of one private pool, at the moment of a snapshot; peaks and counts of calls are not told."""
+    total = sum(segment["total_size"] for segment in segments)
+    in_use = sum(segment["allocated_size"] for segment in segments)
+    active = sum(segment.get("active_size", segment["allocated_size"]) for segment in segments)
+    blocks = [block for segment in segments for block in segment["blocks"]]
+    requested = [block.get("requested_size", UNKNOWN) for block in blocks
+                 if block["state"] == "active_allocated"]
+    return {
+        "bytes_in_use": in_use,
+        "bytes_requested": UNKNOWN if UNKNOWN in requested else sum(requested),
+        "bytes_reserved": total,
+        "cached": total - in_use,
+        "free": total - active,
+        "largest_free_block": max([block["size"] for block in blocks
+                                   if block["state"] == "inactive"] or [0]),
+        "num_segments": len(segments),
+    }
+
+
+class PrivatePools:
+    """Those of graphs and of torch.cuda.MemPool, by device and PyTorch's id of the pool."""
 
     def __init__(self):
-        self.peaks = {}  # by device and pool: bytes reserved, and in use at that moment
+        self.peaks = {}  # bytes reserved, and in use at that moment: for a note at the end
+        self.numbers = {}  # pools of the recording; 0: not recorded
+        self.places = {}  # pools, by device, begin and end of a segment
 
-    def look(self, segments):
-        sums = {}
+    def look(self, sampler, segments):
+        """All that there are at a moment; a pool that is known and has no segment has nothing."""
+        found = {key: [] for key in self.numbers}
         for segment in segments:
-            pool = tuple(segment.get("segment_pool_id", DEFAULT_POOL))
+            pool = pool_of(segment)
             if pool != DEFAULT_POOL:
-                now = sums.setdefault((segment["device"], pool), [0, 0])
-                now[0] += segment["total_size"]
-                now[1] += segment["allocated_size"]
-        for key, now in sums.items():
+                found.setdefault((segment["device"], pool), []).append(segment)
+        for key, own in found.items():
+            figures = figures_of_segments(own)
+            now = [figures["bytes_reserved"], figures["bytes_in_use"]]
             self.peaks[key] = max(self.peaks.get(key, [0, 0]), now)
+            number = self.number(sampler, key)
+            if number:
+                sampler.library.tell_stats(number, figures)
+
+    def number(self, sampler, key):
+        if key not in self.numbers:
+            if len(self.numbers) == MOST_PRIVATE:
+                notes.add("PyTorch has more than %d private pools: the others are in the figures "
+                          "of their devices alone" % MOST_PRIVATE)
+                return 0
+            device, pool = key
+            self.numbers[key] = sampler.pool(PRIVATE_POOL % pool, PYTORCH_PART, device)
+        return self.numbers[key]
+
+    def place(self, segments):
+        """Where the segments of private pools are, as of a snapshot that comes with events.
+
+        What is gone stays until its place is another segment's: blocks that were given back are
+        told of later.
+        """
+        there = sorted((segment["device"], segment["address"],
+                        segment["address"] + segment["total_size"]) for segment in segments)
+        for device, begin, end in list(self.places):
+            at = bisect.bisect_left(there, (device, end))
+            if at and there[at - 1][0] == device and there[at - 1][2] > begin:
+                del self.places[device, begin, end]
+        for segment, place in zip(sorted(segments, key=lambda segment: (
+                segment["device"], segment["address"])), there):
+            if pool_of(segment) != DEFAULT_POOL:
+                self.places[place] = pool_of(segment)
+        return sorted(self.places.items())
 
     def tell(self):
         for (device, pool), (reserved, in_use) in sorted(self.peaks.items()):
@@ -121,11 +182,28 @@ def key_of(event):
     return event.get("time_us"), event["action"], event.get("addr"), event["size"]
 
 
+class Owners:
+    """Which pool of the recording a block of a device is of, by its address."""
+
+    def __init__(self, private, sampler, device, whole, places):
+        self.whole = whole
+        own = [(place, pool) for place, pool in places if place[0] == device]
+        self.begins = [place[1] for place, _ in own]
+        self.pools = [(place[2], private.number(sampler, (device, pool))) for place, pool in own]
+
+    def of(self, address):
+        at = bisect.bisect_right(self.begins, address) - 1
+        if at < 0 or address >= self.pools[at][0]:
+            return self.whole
+        return self.pools[at][1] or self.whole
+
+
 class Events:
     """PyTorch's own record of blocks, as far as it was not read before."""
 
-    def __init__(self, torch):
+    def __init__(self, torch, private):
         self.torch = torch
+        self.private = private
         self.last = {}  # by device
         self.counted = {}  # by device: allocations when they were read
         self.last_ns = {}  # by device: of what was told last
@@ -135,19 +213,23 @@ class Events:
         self.torch.cuda.memory._record_memory_history(
             "all", context=None, stacks="python", max_entries=EVENTS)
 
-    def read(self, library, pools, now):
+    def read(self, sampler, pools, now):
         """Of devices with their pools and allocations so far; what was read includes all devices."""
+        library = sampler.library
         if not library.takes_times:
             notes.add("PyTorch's blocks are not recorded: the library takes none with times")
             return
         new = max(allocations - self.counted.get(device, 0) for device, _, allocations in pools)
         if not now and EVENTS_OF_A_BLOCK * new < EVENTS // 2:
             return
-        traces = self.torch.cuda.memory._snapshot()["device_traces"]
+        snapshot = self.torch.cuda.memory._snapshot()
+        traces = snapshot["device_traces"]
+        places = self.private.place(snapshot["segments"])
         for device, pool, allocations in pools:
             self.counted[device] = allocations
             if device < len(traces):
-                self.tell(library, pool, device, self.new_of(device, traces[device]))
+                self.tell(library, Owners(self.private, sampler, device, pool, places), device,
+                          self.new_of(device, traces[device]))
 
     def new_of(self, device, events):
         """The list's end behind what was read last."""
@@ -163,7 +245,7 @@ class Events:
         notes.add("PyTorch forgot events of its blocks before they were read: some are missing")
         return events
 
-    def tell(self, library, pool, device, events):
+    def tell(self, library, owners, device, events):
         """Their times are microseconds of the wall clock, the library's are of CLOCK_MONOTONIC.
 
         Of several in one microsecond the order is told by nanoseconds.
@@ -177,6 +259,7 @@ class Events:
             at_ns = 1000 * event["time_us"]
             # The clock may be set back, but not by as little as this.
             last_ns = last_ns + 1 if 0 <= last_ns - at_ns < 10 ** 6 else at_ns
+            pool = owners.of(event["addr"])
             if action == "alloc":
                 library.block_alloc_at(pool, event["addr"], event["size"], event["size"],
                                        event["stream"], last_ns + apart_ns)
@@ -195,7 +278,7 @@ class Reader:
         self.notes = notes
         self.seldom = Seldom()
         self.private = PrivatePools()
-        self.events = Events(torch) if blocks else None
+        self.events = Events(torch, self.private) if blocks else None
         self.used = set()  # devices
 
     # -- at the start of CUDA --
@@ -230,7 +313,7 @@ class Reader:
     def read(self, sampler, now):
         if not self.torch.cuda.is_initialized():
             return
-        self.read_devices(sampler, largest_free(self.look(now)), now)
+        self.read_devices(sampler, largest_free(self.look(sampler, now)), now)
 
     def end(self):
         self.private.tell()
@@ -249,12 +332,12 @@ class Reader:
                 pools.append((device, pool, figures["num_allocs"]))
         try:
             if self.events and pools:
-                self.events.read(sampler.library, pools, now)
+                self.events.read(sampler, pools, now)
         except Exception as error:
             self.events = None
             notes.failed("blocks are no longer recorded", error)
 
-    def look(self, now):
+    def look(self, sampler, now):
         """Segments with their blocks; none: not now, or they cost too much."""
         if not self.seldom.is_due(now):
             return []
@@ -266,7 +349,7 @@ class Reader:
             return []  # all events that were kept would come with them
         else:
             segments = function()
-        self.private.look(segments)
+        self.private.look(sampler, segments)
         self.seldom.took(time.monotonic() - begin_s)
         return segments
 

@@ -20,11 +20,11 @@
  *
  * Where nobody records an event is one branch, with GPUTRACE_DISABLE defined it is nothing.
  */
-#include "device_events.h"
-
 #if !defined(__CUDACC_RTC__)
 #include "gputrace.h"
 #endif
+
+#include "device_events.h"
 
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
 #define GPUTRACE_HOST_DEVICE __host__ __device__
@@ -231,8 +231,7 @@ class writer
 class range
 {
       public:
-	__device__ __forceinline__ range(writer &events, gputrace_u32 name)
-	    : events(events), name(name)
+	__device__ __forceinline__ range(writer &by, gputrace_u32 id) : events(by), name(id)
 	{
 		events.begin(name);
 	}
@@ -247,7 +246,7 @@ class range
 
       private:
 	writer &events;
-	gputrace_u32 name;
+	const gputrace_u32 name;
 };
 
 #endif
@@ -264,7 +263,7 @@ class range
 	static_assert(sizeof(text) > 1 && sizeof(text) - 1 <= GPUTRACE_DEVICE_NAME_BYTES,          \
 	              "a name of device events is empty or too long");                             \
 	GPUTRACE_TELL_NAME(identifier, text)                                                       \
-	static constexpr gputrace_u32 identifier = gputrace::name_id(text)
+	__attribute__((unused)) static constexpr gputrace_u32 identifier = gputrace::name_id(text)
 
 #if defined(__CUDACC_RTC__) || defined(GPUTRACE_DISABLE)
 #define GPUTRACE_TELL_NAME(identifier, text)

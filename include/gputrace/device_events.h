@@ -17,9 +17,19 @@
 #include "device_layout.h"
 
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
-#define GPUTRACE_DEVICE_CALL       static __device__ __forceinline__
-#define GPUTRACE_DEVICE_RARE       static __device__ __noinline__
+#define GPUTRACE_DEVICE_CALL static __device__ __forceinline__
+/*
+ * What is rare: in place it takes the fewest registers. With GPUTRACE_DEVICE_CALLED defined it is a
+ * function that is called, which makes kernels with many events smaller.
+ */
+#ifdef GPUTRACE_DEVICE_CALLED
+#define GPUTRACE_DEVICE_RARE static __device__ __noinline__
+#else
+#define GPUTRACE_DEVICE_RARE static __device__ __forceinline__
+#endif
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
+/* What is made of the value is made here and takes no register before. */
+#define GPUTRACE_DEVICE_NOT_BEFORE(value) asm volatile("" : "+l"(value))
 #if !defined(GPUTRACE_DISABLE) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -28,12 +38,19 @@
 #define GPUTRACE_DEVICE_CALL static inline
 #define GPUTRACE_DEVICE_RARE static inline
 #define GPUTRACE_DEVICE_ONE_BY_ONE
+#define GPUTRACE_DEVICE_NOT_BEFORE(value)
 #if !defined(GPUTRACE_DISABLE) && defined(GPUTRACE_DEVICE_HOST)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
 #endif
 #ifndef GPUTRACE_DEVICE_WRITES
 #define GPUTRACE_DEVICE_WRITES 0
+#endif
+
+#if defined(__CUDACC_RTC__)
+#define GPUTRACE_DEVICE_OFFSET(type, member) ((gputrace_u64) & ((type *)0)->member)
+#else
+#define GPUTRACE_DEVICE_OFFSET(type, member) __builtin_offsetof(type, member)
 #endif
 
 struct gputrace_writer {
@@ -257,7 +274,7 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 
 /* Of the ring at that address. */
 #define GPUTRACE_RING_AT(ring, member)                                                             \
-	((ring) + __builtin_offsetof(struct gputrace_device_ring, member))
+	((ring) + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_ring, member))
 
 /* The ring's address, 0: nobody records. */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_ring(gputrace_u64 ring)
@@ -299,7 +316,7 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_give_back(gputrace_u64 ring, gputrace_
 	const gputrace_u64 first = gputrace_device_load64(GPUTRACE_RING_AT(ring, chunks));
 	const gputrace_u64 states = gputrace_device_load64(GPUTRACE_RING_AT(ring, states));
 	const gputrace_u64 events =
-		chunk + __builtin_offsetof(struct gputrace_device_chunk, events);
+		chunk + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, events);
 	const gputrace_u32 count =
 		(gputrace_u32)(next - events) / (gputrace_u32)sizeof(struct gputrace_device_event);
 
@@ -336,8 +353,9 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_part(gputrace_u64 next)
 	if (next & GPUTRACE_WRITER_DRY)
 		return (gputrace_u32)(next >> GPUTRACE_WRITER_PART_SHIFT &
 		                      GPUTRACE_WRITER_PART_MASK);
-	return 1 + gputrace_device_load32(next - GPUTRACE_DEVICE_CHUNK_BYTES +
-	                                  __builtin_offsetof(struct gputrace_device_chunk, part));
+	return 1 +
+	       gputrace_device_load32(next - GPUTRACE_DEVICE_CHUNK_BYTES +
+	                              GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, part));
 }
 
 /* How many events found no room since the last chunk. */
@@ -346,23 +364,29 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_lost(gputrace_u64 next)
 	return next & GPUTRACE_WRITER_DRY ? (gputrace_u32)(next >> GPUTRACE_WRITER_LOST_SHIFT) : 0;
 }
 
-/* Of a chunk that the writer has got; next is what it was before. */
+/* Fills in the header of a chunk that the writer has got; next is what it was before. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_head(gputrace_u64 chunk, gputrace_u64 ticket,
                                                gputrace_u64 next, struct gputrace_moment moment)
 {
 	gputrace_device_store(chunk, moment.globaltimer, moment.clock);
+	GPUTRACE_DEVICE_NOT_BEFORE(next);
+	gputrace_device_store(chunk + 48, ticket, gputrace_writer_lost(next));
 	gputrace_device_store(chunk + 16, gputrace_device_grid_id(),
 	                      gputrace_writer_pair(gputrace_device_sm(),
 	                                           gputrace_writer_part(next)));
 	gputrace_device_store(
 		chunk + 32, gputrace_writer_pair(gputrace_device_block(), gputrace_device_blocks()),
 		gputrace_writer_pair(gputrace_device_thread(), gputrace_device_threads()));
-	gputrace_device_store(chunk + 48, ticket, gputrace_writer_lost(next));
 }
 
-/* The device address of the chunk with that ticket when the writer gets it, or else 0. */
-GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_try(gputrace_u64 ring, gputrace_u64 ticket)
+/*
+ * Draws a ticket. The device address of the chunk with its number, with its header, when the writer
+ * gets it, or else 0.
+ */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_try(gputrace_u64 ring, gputrace_u64 next,
+                                                      struct gputrace_moment moment)
 {
+	const gputrace_u64 ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next), 1);
 	const gputrace_u32 index =
 		(gputrace_u32)ticket &
 		(gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) - 1);
@@ -371,7 +395,10 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_try(gputrace_u64 ring, gputrac
 	const gputrace_u64 state =
 		gputrace_device_load64(GPUTRACE_RING_AT(ring, states)) + (gputrace_u64)index * 4;
 
-	return gputrace_writer_claim(ring, state, chunk) ? chunk : 0;
+	if (!gputrace_writer_claim(ring, state, chunk))
+		return 0;
+	gputrace_writer_head(chunk, ticket, next, moment);
+	return chunk;
 }
 
 /*
@@ -381,29 +408,26 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_try(gputrace_u64 ring, gputrac
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_open(gputrace_u64 ring, gputrace_u64 next,
                                                        struct gputrace_moment moment)
 {
-	const gputrace_u64 full = next & GPUTRACE_WRITER_DRY ? 0 : next;
-	gputrace_u64 ticket = 0;
 	gputrace_u64 chunk = 0;
+	gputrace_u64 after;
 
 	if (gputrace_writer_lost(next) & (GPUTRACE_WRITER_RETRY - 1))
 		return next;
 	GPUTRACE_DEVICE_ONE_BY_ONE
-	for (int tries = 0; !chunk && tries < GPUTRACE_DEVICE_TRIES; tries++) {
-		ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next), 1);
-		chunk = gputrace_writer_try(ring, ticket);
-	}
-	if (chunk) {
-		gputrace_writer_head(chunk, ticket, next, moment);
-		next = chunk + __builtin_offsetof(struct gputrace_device_chunk, events);
-	} else if (full) {
-		next = GPUTRACE_WRITER_DRY |
-		       (gputrace_writer_part(next) & GPUTRACE_WRITER_PART_MASK)
-		               << GPUTRACE_WRITER_PART_SHIFT;
-	}
+	for (int tries = 0; !chunk && tries < GPUTRACE_DEVICE_TRIES; tries++)
+		chunk = gputrace_writer_try(ring, next, moment);
+	if (chunk)
+		after = chunk + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, events);
+	else if (next & GPUTRACE_WRITER_DRY)
+		after = next;
+	else
+		after = GPUTRACE_WRITER_DRY |
+		        (gputrace_writer_part(next) & GPUTRACE_WRITER_PART_MASK)
+		                << GPUTRACE_WRITER_PART_SHIFT;
 	/* The full one after that: its last stores have arrived meanwhile. */
-	if (full)
-		gputrace_writer_give_back(ring, full);
-	return next;
+	if (!(next & GPUTRACE_WRITER_DRY))
+		gputrace_writer_give_back(ring, next);
+	return after;
 }
 
 /* An event of a writer that is dry found no room. The count stays in its bits. */
@@ -460,7 +484,7 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_last(gputrace_u64 next)
 	const gputrace_u64 chunk = next & ~(GPUTRACE_DEVICE_CHUNK_BYTES - 1ull);
 	const struct gputrace_moment moment = gputrace_device_moment();
 	const gputrace_u64 opened = gputrace_device_load64(
-		chunk + __builtin_offsetof(struct gputrace_device_chunk, clock));
+		chunk + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, clock));
 
 	if (moment.clock - opened < GPUTRACE_WRITER_AGE_CYCLES)
 		return next;
@@ -501,7 +525,7 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gp
 		return;
 	clock = gputrace_device_clock();
 	slot = (gputrace_u32)(clock / GPUTRACE_DEVICE_TIME_CYCLES);
-	if (slot != writer->slot || gputrace_writer_is_full(writer->next)) {
+	if (__builtin_expect(slot != writer->slot || gputrace_writer_is_full(writer->next), 0)) {
 		writer->next = gputrace_writer_turn(writer->ring, writer->next, tag, value);
 		writer->slot = slot;
 		return;

@@ -57,6 +57,7 @@ enum gputrace_pool_teller {
 	GPUTRACE_TELLER_PROGRAM = 0,
 	GPUTRACE_TELLER_PYTORCH = 1,
 	GPUTRACE_TELLER_JAX = 2,
+	GPUTRACE_TELLER_PYTORCH_PART = 4, /* its memory is in PYTORCH's pool of the device too */
 };
 
 struct gputrace_pool {

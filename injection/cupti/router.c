@@ -28,12 +28,12 @@ uint32_t gt_call_correlation(void)
 
 uint32_t gt_own_correlation(void)
 {
-	return gt_own.frames.correlation;
+	return gt_own.correlation;
 }
 
 void gt_own_correlation_forget(void)
 {
-	gt_own.frames.correlation = 0;
+	gt_own.correlation = 0;
 }
 
 size_t gt_router_memory(void)
@@ -233,6 +233,11 @@ static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call
 	}
 }
 
+static bool is_of_call(CUpti_CallbackDomain domain)
+{
+	return domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+}
+
 /*
  * No source hears of the call. It is gputrace's own; or the program ends, or this is the child of a
  * fork: then it is counted when it returns well, unless the record of its entry is in the capture
@@ -243,9 +248,8 @@ static RARE void pass_by(struct gt_router *router, CUpti_CallbackDomain domain, 
 	const int saved = errno;
 	const uint32_t i = counted_route(router);
 
-	if (gt_thread_is_ours() &&
-	    (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API))
-		gt_own.frames.correlation = call.data->correlationId;
+	if (gt_thread_is_ours() && is_of_call(domain))
+		gt_own.correlation = call.data->correlationId;
 	if (call.name == 0 || i == router->count ||
 	    (!gt_thread_is_ours() && !gt_is_over(router->session)))
 		return;
@@ -280,11 +284,6 @@ static GT_HOT __attribute__((noinline)) void hear_leave(struct gt_router *router
 		leave(router, first_of(sources), call);
 	else
 		leave_all(router, sources, call);
-}
-
-static bool is_of_call(CUpti_CallbackDomain domain)
-{
-	return domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
 }
 
 /* A callback that is none of an API call, or that nobody hears, or the thread's first. */

@@ -454,19 +454,15 @@ static bool ask_patiently(struct gt_session *session, struct device_events *even
 
 /* What the driver is asked inside of a call of the program's is ours, and no call is heard of. */
 struct own_call {
-	struct gt_frames frames;
-	enum gt_thread_role role;
+	struct gt_set_aside calls;
 	CUstreamCaptureMode mode;
 };
 
 static struct own_call begin_own(const struct gt_device_driver *driver)
 {
-	struct own_call before = {.frames = gt_own.frames,
-	                          .role = gt_thread_role(),
-	                          .mode = CU_STREAM_CAPTURE_MODE_RELAXED};
+	struct own_call before = {.mode = CU_STREAM_CAPTURE_MODE_RELAXED};
 
-	gt_own.frames = (struct gt_frames){.times = before.frames.times};
-	gt_thread_enter(GT_THREAD_SOURCE);
+	gt_own_set_aside(&before.calls);
 	(void)driver->exchange_capture(&before.mode);
 	return before;
 }
@@ -476,8 +472,7 @@ static void end_own(const struct gt_device_driver *driver, const struct own_call
 	CUstreamCaptureMode mode = before->mode;
 
 	(void)driver->exchange_capture(&mode);
-	gt_thread_enter(before->role);
-	gt_own.frames = before->frames;
+	gt_own_take_up(&before->calls);
 }
 
 /* The module of a function, or of a kernel of no context under the same type. */

@@ -291,6 +291,36 @@ Test(memory, of_pools_is_told_by_their_statistics)
 	end();
 }
 
+/* A private pool's memory is in the figures of its device's pool: the account has it once. */
+Test(memory, of_a_pool_that_is_a_part_of_another_counts_once)
+{
+	gt_id whole;
+	gt_id part;
+	size_t lines = 0;
+
+	scene_begin(1000);
+	whole = trace_pool(&trace, process, device, "PyTorch caching allocator");
+	part = trace_pool(&trace, process, device, "PyTorch private pool (0, 1)");
+	trace.pools.rows[whole].teller = GT_TELLER_PYTORCH;
+	trace.pools.rows[part].teller = GT_TELLER_PYTORCH_PART;
+	tell_one(whole, "bytes_in_use", 700);
+	tell_one(whole, "bytes_reserved", 1000);
+	tell_one(part, "bytes_in_use", 200);
+	tell_one(part, "bytes_reserved", 300);
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "pools"), 2));
+	expect_words(&result, "pools", 1, "teller", "PyTorch, a part");
+	expect_count(&result, "pools", 1, "reserved_bytes", 300);
+	for (size_t i = 0; i < row_count(&result, "account"); i++) {
+		if (strncmp(cell(&result, "account", i, "claim")->text, "framework", 9) != 0)
+			continue;
+		lines++;
+		expect_words(&result, "account", i, "owner", "PyTorch caching allocator");
+	}
+	cr_expect(gt(sz, lines, 0));
+	end();
+}
+
 /* A segment of 1,000 bytes of which 400 lie between two blocks, and 100 behind these. */
 static gt_id add_pool_of_blocks(void)
 {

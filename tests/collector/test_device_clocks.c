@@ -2,8 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "collector/device.h"
+#include "collector/collect.h"
 #include "model/device_clocks.h"
+#include "support/device_recording.h"
 
 static struct recording recording;
 static struct gt_trace trace;

@@ -2,8 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "collector/device.h"
+#include "collector/collect.h"
 #include "model/device_clocks.h"
+#include "support/device_recording.h"
 
 enum {
 	OUTER = 77,
@@ -229,6 +230,76 @@ Test(device_events, follow_a_clock_that_slows_down)
 			le(dbl, fabs((double)event->start_ns - begin_ns - 500), (double)bound_ns));
 		cr_expect(
 			le(dbl, fabs((double)event->end_ns - begin_ns - 10500), (double)bound_ns));
+	}
+}
+
+static uint32_t random_state;
+
+static uint32_t random_below(uint32_t most)
+{
+	random_state = random_state * 1664525 + 1013904223;
+	return (random_state >> 8) % most;
+}
+
+/* A block that does one thing after the other, and reads %globaltimer a bit after its clock. */
+static void write_block(uint64_t grid_id, uint32_t block, double start_ns, uint32_t phases)
+{
+	const uint32_t sm = block * 7 % 132;
+	uint64_t read_ns = (uint64_t)start_ns; /* when it read %globaltimer */
+
+	recording_add(&recording, device_chunk, .ticket = ++tickets,
+	              .globaltimer = timer_at(&truth, start_ns + 20 + random_below(60)),
+	              .clock = clock_at(&truth, sm, start_ns), .grid_id = grid_id,
+	              .context = CONTEXT, .sm = sm, .block = block, .blocks = 40, .threads = 256);
+	for (uint32_t i = 0; i < 2 * phases; i++) {
+		const double time_ns = start_ns + 200 + 5000 * i;
+		const bool timed = (uint64_t)time_ns - read_ns > 37000 || i == 2 * phases - 1;
+
+		recording_add(&recording, device_event, .ticket = tickets, .sequence = i,
+		              .clock = (uint32_t)clock_at(&truth, sm, time_ns),
+		              .value =
+		                      timed ? timer_at(&truth, time_ns + 20 + random_below(60)) : 0,
+		              .context = CONTEXT,
+		              .tag = GPUTRACE_DEVICE_TAG(
+				      OUTER, (i % 2 ? GPUTRACE_DEVICE_END : GPUTRACE_DEVICE_BEGIN) |
+						     (timed ? GPUTRACE_DEVICE_TIMED : 0)));
+		read_ns = timed ? (uint64_t)time_ns : read_ns;
+	}
+}
+
+/* As a GPU is: kernels that calibrate begin and end at some distance of what they read. */
+Test(device_events, lie_in_their_kernel_within_a_microsecond)
+{
+	recording_add(&recording, shape, .id = SHAPE + 1, .name = STRING_KERNEL, .grid_x = 40,
+	              .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1);
+	for (uint32_t i = 0; i < 40; i++)
+		add_calibration(&recording, &truth, 1000000 + i,
+		                2000000 + 100000000ull * i + 32 * random_below(1000),
+		                2000 + 32 * random_below(40), 400 + random_below(300));
+	for (uint32_t i = 0; i < 100; i++) {
+		const uint64_t start_ns = 20000000 + 33000000ull * i;
+
+		recording_add(&recording, kernel, .start_ns = start_ns, .end_ns = start_ns + 150000,
+		              .correlation = 1 + i, .shape = SHAPE + 1, .context = CONTEXT,
+		              .stream = STREAM, .grid_id = 1 + i);
+		for (uint32_t block = 0; block < 40; block++)
+			write_block(1 + i, block, (double)start_ns + 1000 + random_below(2000),
+			            1 + random_below(14));
+	}
+	finish();
+	cr_assert(gt(sz, trace.device_events.count, 4000));
+	gt_array_each(const struct gt_device_event, event, &trace.device_events) {
+		const gt_time bound_ns = (gt_time)bound_of(event); /* at most 1 us */
+
+		cr_assert(lt(u32, event->kernel, 100));
+
+		const struct gt_kernel *kernel = &trace.kernels.rows[event->kernel];
+		const gt_time since_ns = event->start_ns - kernel->start_ns;
+
+		cr_expect(eq(u32, event->flags, 0));
+		cr_expect(ge(i64, since_ns, 1200 - bound_ns));
+		cr_expect(le(i64, event->end_ns, kernel->end_ns + bound_ns));
+		cr_expect(le(i64, llabs(event->end_ns - event->start_ns - 5000), 100), "2 %%");
 	}
 }
 

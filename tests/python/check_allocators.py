@@ -155,6 +155,48 @@ class Sampled(Told):
         self.assertIn("PyTorch's private pool (0, 3) of device 1 had up to 2097152 bytes, of which 1048576 were in use",
                       self.notes())
 
+    PRIVATE = ("import torch\nmemory = torch.cuda.memory\n"
+               "memory.caching_allocator_alloc(1000)\n"
+               "small = memory.caching_allocator_alloc(1000, 0, (0, 3))\n"
+               "memory.caching_allocator_alloc(3 << 20, 0, (0, 3))\n"
+               "memory.caching_allocator_alloc(700, 0, (5, 0))\n" + NOW)
+
+    def test_of_private_pools_are_their_own_and_in_the_device_s(self):
+        self.tell(self.PRIVATE + "memory.caching_allocator_delete(small)\n" + NOW)
+        self.assertEqual({pool.name: (pool.device, pool.teller) for pool in self.pools().values()},
+                         {POOL: (0, 1), "PyTorch private pool (0, 3)": (0, 4), "PyTorch private pool (5, 0)": (0, 4)})
+        numbers = {pool.name: number for number, pool in self.pools().items()}
+        private = self.stats(numbers["PyTorch private pool (0, 3)"])
+        # 1,024 bytes of a segment of 2 MiB, and 3 MiB of one of 4.
+        self.assertEqual(private[0], {"bytes_in_use": 1024 + (3 << 20), "bytes_requested": 1000 + (3 << 20),
+                                      "bytes_reserved": 6 << 20, "cached": (3 << 20) - 1024,
+                                      "free": (3 << 20) - 1024, "largest_free_block": (2 << 20) - 1024,
+                                      "num_segments": 2})
+        self.assertEqual((private[-1]["bytes_in_use"], private[-1]["largest_free_block"]), (3 << 20, 2 << 20))
+        self.assertEqual(self.stats(numbers["PyTorch private pool (5, 0)"])[0]["bytes_in_use"], 1024)
+        whole = self.stats(numbers[POOL])
+        self.assertEqual(whole[0]["bytes_in_use"], 1024 + 1024 + (3 << 20) + 1024)
+        self.assertEqual(whole[0]["bytes_reserved"], 10 << 20)
+
+    def test_of_a_private_pool_that_is_gone_are_none(self):
+        self.tell("import torch\nmemory = torch.cuda.memory\n"
+                  "block = memory.caching_allocator_alloc(1000, 0, (0, 3))\n" + NOW +
+                  "memory.caching_allocator_delete(block)\nmemory.empty_cache()\n" + NOW)
+        number, = [number for number, pool in self.pools().items() if pool.name != POOL]
+        self.assertEqual(self.stats(number)[0]["bytes_reserved"], 2 << 20)
+        self.assertEqual({self.stats(number)[-1][name] for name in ("bytes_reserved", "bytes_in_use", "num_segments")},
+                         {0})
+
+    def test_of_too_many_private_pools_are_in_the_device_s_alone(self):
+        self.tell("import torch\n"
+                  "for number in range(70):\n"
+                  "    torch.cuda.memory.caching_allocator_alloc(1000, 0, (0, number + 1))\n" + NOW)
+        self.assertEqual(len(self.pools()), 1 + 64)
+        self.assertIn("PyTorch has more than 64 private pools: the others are in the figures of their devices alone",
+                      self.notes())
+        self.assertEqual(self.stats(next(number for number, pool in self.pools().items() if pool.name == POOL))[0]
+                         ["bytes_reserved"], 70 * (2 << 20))
+
     def test_of_jax_are_the_figures_that_the_program_sees(self):
         said = self.tell("import jax\ndevice = jax.local_devices()[1]\ndevice.alloc(1000); device.alloc(5000)\n"
                          "device.free()\n" + NOW + "print(device.memory_stats())\n", asked="jax")
@@ -202,6 +244,19 @@ class Blocks(Told):
         slack = 5_000_000  # torch tells microseconds of another clock
         self.assertTrue(times[0] - slack <= int(begin) <= times[1] + slack, (times, begin))
         self.assertTrue(times[2] - slack <= int(end) <= times[3] + slack, (times, end))
+
+    def test_are_of_the_pool_that_their_segment_is_of(self):
+        self.tell("import torch\nmemory = torch.cuda.memory\n"
+                  "blocks = [memory.caching_allocator_alloc(size, 0, pool)\n"
+                  "          for size, pool in ((600, (0, 0)), (700, (0, 3)), (800, (5, 0)), (900, (0, 3)))]\n" + NOW +
+                  "memory.caching_allocator_delete(blocks[1]); memory.caching_allocator_delete(blocks[3])\n"
+                  "memory.empty_cache()\n" + NOW)
+        names = {str(number): pool.name for number, pool in self.pools().items()}
+        private = "PyTorch private pool (%d, %d)"
+        self.assertEqual([(names[row[1]], int(row[3])) for row in self.blocks() if row[0] == "alloc"],
+                         [(POOL, 600), (private % (0, 3), 700), (private % (5, 0), 800), (private % (0, 3), 900)])
+        # Their segment is gone by then.
+        self.assertEqual([names[row[1]] for row in self.blocks() if row[0] == "free"], [private % (0, 3)] * 2)
 
     def test_are_told_once_each(self):
         self.tell("import torch\nmemory = torch.cuda.memory\n"

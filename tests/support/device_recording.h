@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_TESTS_COLLECTOR_DEVICE_H
-#define GT_TESTS_COLLECTOR_DEVICE_H
+#ifndef GT_TESTS_SUPPORT_DEVICE_RECORDING_H
+#define GT_TESTS_SUPPORT_DEVICE_RECORDING_H
 
-#include "collector/collect.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "include/gputrace/device_layout.h"
+#include "support/recording.h"
 
 /*
  * Recordings of kernels that write events, as the injection library leaves them: calibrating
