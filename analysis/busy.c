@@ -91,8 +91,7 @@ void gt_remark_whole_graphs(struct gt_result *result, const struct gt_trace *tra
 void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, const char *columns)
 {
 	gt_result_remark_on(result, columns,
-	                    "A GPU is busy while at least one recorded kernel runs, however small, "
-	                    "and idle else; shares are of the time of the recording, or of its "
+	                    "A GPU is busy while a kernel runs; shares are of the recording or its "
 	                    "window.");
 	gt_remark_whole_graphs(result, trace, columns);
 }

@@ -3,6 +3,7 @@
 #define GT_ANALYSIS_CHART_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/array.h"
 
@@ -30,6 +31,30 @@ struct gt_chart {
 	double from_x, to_x, from_y, to_y; /* what it shows */
 	gt_array(struct gt_chart_line) lines;
 	gt_array(struct gt_chart_point) points; /* what matters most first */
+};
+
+/*
+ * Another sort of picture: rows, each with parts over time, of kinds that are the same in all rows.
+ * Texts are the result's or constant.
+ */
+struct gt_strip_kind {
+	const char *label;
+	const char *figures; /* that belong to it, for people */
+};
+
+struct gt_strip_part {
+	size_t row;
+	size_t kind;
+	double from_x, to_x;
+};
+
+struct gt_strips {
+	const char *title;
+	const char *x_label;
+	double to_x;                          /* what it shows begins at 0 */
+	gt_array(const char *) rows;          /* what each is called, from the top */
+	gt_array(struct gt_strip_kind) kinds; /* what matters most first */
+	gt_array(struct gt_strip_part) parts;
 };
 
 #endif

@@ -81,6 +81,21 @@ static void add_recorded(struct gt_result *result, const struct gt_facts *facts)
 	                     *text ? ": " : "", text);
 }
 
+/* Whether anything of the recording, or of its window, ran there, with or without times. */
+static bool was_used(const struct gt_trace *trace, gt_id device)
+{
+#define LOOK(table, plural)                                                                        \
+	gt_array_each(const struct gt_##table, row, &trace->plural)                                \
+		if (row->device == device)                                                         \
+			return true;
+	LOOK(kernel, kernels)
+	LOOK(copy, copies)
+	LOOK(fill, fills)
+	LOOK(graph_trace, graph_traces)
+#undef LOOK
+	return false;
+}
+
 static void add_device(struct gt_result *result, const struct gt_facts *facts, size_t number)
 {
 	const struct gt_trace *trace = facts->view->trace;
@@ -96,7 +111,10 @@ static void add_device(struct gt_result *result, const struct gt_facts *facts, s
 		name = "name not known";
 	gt_add_device_number(result, trace, (gt_id)number);
 	if (span_ns == 0) {
-		gt_result_add_format(result, "%s, nothing that ran on it has times", name);
+		gt_result_add_format(result, "%s, %s", name,
+		                     was_used(trace, (gt_id)number)
+		                             ? "nothing that ran on it has times"
+		                             : "nothing ran on it");
 		return;
 	}
 	if (copy_ns)
@@ -169,12 +187,14 @@ static size_t add_allocated(char *text, size_t used, const struct gt_facts *fact
 	                        gt_figure_binary((int64_t)total->now).text, kept);
 }
 
-/* A hundredth of the GPU's memory, or more: less is no news. */
+/* A hundredth of the GPU's memory, or more: less is no news, unless nothing else was done. */
 static bool has_much(const struct gt_facts *facts, size_t device)
 {
-	return facts->allocated.of_device[device].peak > 0 &&
-	       facts->allocated.of_device[device].peak >=
-	               facts->view->trace->devices.rows[device].memory_bytes / 100;
+	const struct gt_trace *trace = facts->view->trace;
+	const gt_size peak = facts->allocated.of_device[device].peak;
+
+	return peak > 0 && (peak >= trace->devices.rows[device].memory_bytes / 100 ||
+	                    !was_used(trace, (gt_id)device));
 }
 
 static void add_memory(struct gt_result *result, const struct gt_facts *facts)
@@ -231,9 +251,9 @@ static const struct gt_gap *longest_gap(const struct gt_facts *facts, size_t *de
 	return longest;
 }
 
-/* "; the host meanwhile: cuMemcpyHtoD, 138 us of it"; "" where it is not known. */
+/* "; meanwhile: cuMemcpyHtoD, 138 us of it"; "" where it is not known. */
 static void describe_host(const struct gt_gap_cause *cause, const struct gt_trace *trace,
-                          char *text, size_t size)
+                          int64_t gap_ns, char *text, size_t size)
 {
 	char what[256];
 
@@ -246,13 +266,13 @@ static void describe_host(const struct gt_gap_cause *cause, const struct gt_trac
 		snprintf(text, size, "; what came next was %s for %s of it", what,
 		         gt_figure_ns(cause->host_ns).text);
 	else if (cause->kind == GT_GAP_CAUSE_NONE && cause->host_ns)
-		snprintf(text, size, "; the host meanwhile: no CUDA call but for %s of it",
-		         gt_figure_ns(cause->host_ns).text);
+		snprintf(text, size, "; meanwhile no CUDA call for %s of it",
+		         gt_figure_ns(gap_ns - cause->host_ns).text);
 	else if (cause->host_ns)
-		snprintf(text, size, "; the host meanwhile: %s, %s of it", what,
+		snprintf(text, size, "; meanwhile: %s, %s of it", what,
 		         gt_figure_ns(cause->host_ns).text);
 	else
-		snprintf(text, size, "; the host meanwhile: %s", what);
+		snprintf(text, size, "; meanwhile: %s", what);
 }
 
 static void add_longest_gap(struct gt_result *result, const struct gt_facts *facts)
@@ -266,9 +286,9 @@ static void add_longest_gap(struct gt_result *result, const struct gt_facts *fac
 	if (!gap)
 		return;
 	cause = gt_gap_cause_of(&facts->calls, gap);
-	describe_host(&cause, trace, host, sizeof(host));
-	gt_result_add_text(result, "biggest gap");
-	gt_result_add_format(result, "%s on GPU %lld, %s after the start%s",
+	describe_host(&cause, trace, (int64_t)gt_gap_ns(gap), host, sizeof(host));
+	gt_result_add_text(result, "top gap");
+	gt_result_add_format(result, "%s on GPU %lld at %s%s",
 	                     gt_figure_ns((int64_t)gt_gap_ns(gap)).text,
 	                     (long long)gt_device_number(&trace->devices.rows[device]),
 	                     gt_figure_ns(gap->start_ns - trace->start_ns).text, host);
@@ -295,7 +315,7 @@ static void add_environment(struct gt_result *result, const struct gt_facts *fac
 	}
 	if (count == 0)
 		return;
-	gt_result_add_text(result, "environment");
+	gt_result_add_text(result, "variables");
 	if (shown < count)
 		gt_result_add_format(result, "%s, and %zu more: see gputrace info", text,
 		                     count - shown);
@@ -317,13 +337,12 @@ static void add_cost(struct gt_result *result, const struct gt_trace *trace)
 	(void)gt_trace_ledger(trace, "callback_samples", &samples);
 	(void)gt_trace_ledger(trace, "callback_ns", &callback_ns);
 	if (samples)
-		snprintf(calls, sizeof(calls), ", %s in each CUDA call",
+		snprintf(calls, sizeof(calls), ", %s a CUDA call",
 		         gt_figure_ns((int64_t)(callback_ns / samples)).text);
 	gt_result_add_text(result, "cost");
-	gt_result_add_format(
-		result, "starting to record took %s, gputrace's own threads %s of processor time%s",
-		gt_figure_ns((int64_t)arming_ns).text, gt_figure_ns((int64_t)writer_ns).text,
-		calls);
+	gt_result_add_format(result, "%s to start, %s in threads of its own%s",
+	                     gt_figure_ns((int64_t)arming_ns).text,
+	                     gt_figure_ns((int64_t)writer_ns).text, calls);
 }
 
 static bool is_among(const gt_string *texts, size_t count, gt_string text)
@@ -334,23 +353,52 @@ static bool is_among(const gt_string *texts, size_t count, gt_string text)
 	return false;
 }
 
+/* Sentences of one origin are one note. */
+static void add_note(struct gt_result *result, const struct gt_trace *trace, const gt_string *texts,
+                     size_t count)
+{
+	size_t size = 1;
+	size_t used = 0;
+	char *note;
+
+	for (size_t i = 0; i < count; i++)
+		size += strlen(gt_trace_text(trace, texts[i])) + 2;
+	note = gt_allocate(size);
+	note[0] = '\0';
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(note + used, size - used, "%s%s", i ? ". " : "",
+		                         gt_trace_text(trace, texts[i]));
+	gt_result_add_text(result, "note");
+	gt_result_add_format(result, "%s", note);
+	gt_array_free(note);
+}
+
 /* Processes of one program note the same things: each is said once. */
 static void add_notes(struct gt_result *result, const struct gt_trace *trace)
 {
+	const struct gt_note *last = NULL;
 	gt_string said[MOST_NOTES];
+	size_t first = 0; /* of those that are not added yet */
 	size_t count = 0;
 
 	gt_array_each(const struct gt_note, note, &trace->notes) {
 		if (is_among(said, count, note->text))
 			continue;
-		gt_result_add_text(result, "note");
+		if (first < count && (count == MOST_NOTES || note->process != last->process ||
+		                      note->topic != last->topic)) {
+			add_note(result, trace, said + first, count - first);
+			first = count;
+		}
 		if (count == MOST_NOTES) {
+			gt_result_add_text(result, "note");
 			gt_result_add_text(result, "there are more: see gputrace info");
 			return;
 		}
-		gt_result_add_text(result, gt_trace_text(trace, note->text));
 		said[count++] = note->text;
+		last = note;
 	}
+	if (first < count)
+		add_note(result, trace, said + first, count - first);
 }
 
 void gt_add_overview(struct gt_result *result, const struct gt_facts *facts)

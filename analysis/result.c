@@ -36,6 +36,12 @@ void gt_result_release(struct gt_result *result)
 		gt_array_release(&chart->points);
 	}
 	gt_array_release(&result->charts);
+	gt_array_each(struct gt_strips, strips, &result->strips) {
+		gt_array_release(&strips->rows);
+		gt_array_release(&strips->kinds);
+		gt_array_release(&strips->parts);
+	}
+	gt_array_release(&result->strips);
 	free_texts(result->texts.rows, result->texts.count);
 	gt_array_release(&result->texts);
 }
@@ -248,6 +254,14 @@ struct gt_chart *gt_result_add_chart(struct gt_result *result)
 
 	*chart = (struct gt_chart){0};
 	return chart;
+}
+
+struct gt_strips *gt_result_add_strips(struct gt_result *result)
+{
+	struct gt_strips *strips = gt_array_push(&result->strips);
+
+	*strips = (struct gt_strips){.title = NULL};
+	return strips;
 }
 
 void gt_result_add_count(struct gt_result *result, int64_t count)

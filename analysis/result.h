@@ -88,8 +88,9 @@ struct gt_result {
 	const char *wrong; /* what the report did wrong first, NULL: nothing; constant */
 	gt_array(struct gt_section) sections;
 	gt_array(struct gt_remark) remarks;
-	gt_array(struct gt_chart) charts; /* for who draws them; most reports have none */
-	gt_array(char *) texts;           /* made with gt_result_add_format; owned */
+	gt_array(struct gt_chart) charts;  /* for who draws them; most reports have none */
+	gt_array(struct gt_strips) strips; /* likewise */
+	gt_array(char *) texts;            /* made with gt_result_add_format; owned */
 };
 
 void gt_result_init(struct gt_result *result);
@@ -134,6 +135,9 @@ __attribute__((format(printf, 2, 3))) const char *gt_result_keep(struct gt_resul
 
 /* A chart without lines and points; valid until the next one. */
 struct gt_chart *gt_result_add_chart(struct gt_result *result);
+
+/* Strips without rows and parts; valid until the next ones. */
+struct gt_strips *gt_result_add_strips(struct gt_result *result);
 
 void gt_result_add_count(struct gt_result *result, int64_t count);
 void gt_result_add_real(struct gt_result *result, double real); /* NAN: not known */

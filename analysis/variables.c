@@ -16,12 +16,18 @@ static int by_text(const void *a, const void *b)
 	return order ? order : (left->length > right->length) - (left->length < right->length);
 }
 
-/* Images of containers set it; NCCL does not read it. */
-static bool says_version(const char *line)
+/*
+ * Images of containers set NCCL_VERSION, which NCCL does not read; PyTorch sets the folder of its
+ * compiler's cache itself.
+ */
+static bool is_no_setting(const char *line)
 {
-	static const char name[] = "NCCL_VERSION=";
+	static const char *const names[] = {"NCCL_VERSION=", "TORCHINDUCTOR_CACHE_DIR="};
 
-	return strncmp(line, name, sizeof(name) - 1) == 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(line, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
 }
 
 void gt_variables_init(struct gt_variables *variables, const struct gt_trace *trace)
@@ -35,7 +41,7 @@ void gt_variables_init(struct gt_variables *variables, const struct gt_trace *tr
 		while (*line) {
 			const size_t length = strcspn(line, "\n");
 
-			if (length > 0 && !says_version(line))
+			if (length > 0 && !is_no_setting(line))
 				*gt_array_push(&variables->list) =
 					(struct gt_variable){line, length, 1};
 			line += length + (line[length] == '\n');

@@ -171,6 +171,7 @@ static void add_launch(struct maker *maker, size_t i)
 		.shape = 1 + (uint32_t)noise(&maker->random, SHAPES),
 		.context = 1,
 		.stream = 7 + (uint32_t)stream,
+		.grid_id = (uint32_t)i + 1,
 	};
 	maker->stream_free_ns[stream] = start - BOOT_NS + took_ns;
 	maker->now_ns += 1200 + noise(&maker->random, 3000);

@@ -173,11 +173,12 @@ static int check_column(const struct gt_rendering *rendering, const struct gt_na
 static int check_charts(const struct gt_named_result *results, size_t count, struct gt_error *err)
 {
 	for (size_t i = 0; i < count; i++)
-		if (results[i].result->charts.count > 0)
+		if (results[i].result->charts.count + results[i].result->strips.count > 0)
 			return 0;
 	return gt_fail(err, EINVAL,
 	               "there is no picture of this to write; gputrace report roofline -o x.svg "
-	               "writes one, of each GPU of a recording");
+	               "writes one of each GPU of a recording, gputrace report device-events "
+	               "--kernel NAME -o x.svg one of a launch");
 }
 
 int gt_render_check(const struct gt_rendering *rendering, const struct gt_named_result *results,

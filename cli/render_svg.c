@@ -5,17 +5,18 @@
 #include "analysis/chart.h"
 #include "analysis/result.h"
 #include "cli/render.h"
+#include "cli/svg.h"
 
 /* Of one chart, in CSS pixels. The plot's own edges; the legend stands to its right. */
 enum {
-	WIDTH = 1100,
+	WIDTH = GT_SVG_WIDTH,
 	HEIGHT = 560,
-	LEFT = 90,
-	RIGHT = 720,
-	TOP = 60,
+	LEFT = GT_SVG_LEFT,
+	RIGHT = GT_SVG_RIGHT,
+	TOP = GT_SVG_TOP,
 	BOTTOM = 490,
-	LEGEND = 745,
-	LEGEND_LINE = 17,
+	LEGEND = GT_SVG_LEGEND,
+	LEGEND_LINE = GT_SVG_LEGEND_LINE,
 	LEGEND_LETTERS = 46, /* that fit into a line of it */
 	LEAST_RADIUS = 5,
 	MORE_RADIUS = 11, /* that a point of all the weight has more */
@@ -30,11 +31,14 @@ static const char style[] =
 	".roof{stroke:#3b6fd4;stroke-width:2;fill:none}.dashed{stroke-dasharray:6 4}"
 	".point{fill:#d9662b;fill-opacity:.75;stroke:#fff}"
 	".number{font-size:11px;text-anchor:middle;paint-order:stroke;stroke:#fff;stroke-width:3px}"
+	".kind0{fill:#3b6fd4}.kind1{fill:#d9662b}.kind2{fill:#2e9e6b}.kind3{fill:#b5489b}"
+	".kind4{fill:#c9a227}.kind5{fill:#3aa6b9}.kind6{fill:#8a6d5a}.kind7{fill:#7a5cc7}"
+	".kind8{fill:#d1495b}.kind9{fill:#7f8c8d}"
 	"@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}"
 	".small{fill:#9198a1}.grid{stroke:#2a313c}.roof{stroke:#6f9bf0}"
 	".point{fill:#f0883e;stroke:#0d1117}.number{stroke:#0d1117}}";
 
-static void write_text(const char *text, FILE *out)
+void gt_svg_text(const char *text, FILE *out)
 {
 	for (; *text; text++) {
 		switch (*text) {
@@ -131,14 +135,14 @@ static void draw_grid(const struct gt_chart *chart, FILE *out)
 static void draw_axes(const struct gt_chart *chart, FILE *out)
 {
 	fprintf(out, "<text class=\"title\" x=\"%d\" y=\"30\">", LEFT);
-	write_text(chart->title, out);
+	gt_svg_text(chart->title, out);
 	fprintf(out, "</text>\n<text text-anchor=\"middle\" x=\"%d\" y=\"%d\">", (LEFT + RIGHT) / 2,
 	        BOTTOM + 42);
-	write_text(chart->x_label, out);
+	gt_svg_text(chart->x_label, out);
 	fprintf(out,
 	        "</text>\n<text text-anchor=\"middle\" transform=\"translate(24 %d) rotate(-90)\">",
 	        (TOP + BOTTOM) / 2);
-	write_text(chart->y_label, out);
+	gt_svg_text(chart->y_label, out);
 	fputs("</text>\n", out);
 }
 
@@ -159,7 +163,7 @@ static void draw_line(const struct gt_chart *chart, const struct gt_chart_line *
 	        "transform=\"translate(%.1f %.1f) rotate(%.1f)\" dy=\"%d\">",
 	        level ? "end" : "middle", level ? to_x : (from_x + to_x) / 2,
 	        level ? to_y : (from_y + to_y) / 2, angle, line->dashed ? -6 : 14);
-	write_text(line->label, out);
+	gt_svg_text(line->label, out);
 	fputs("</text>\n", out);
 }
 
@@ -172,9 +176,9 @@ static void draw_point(const struct gt_chart *chart, size_t number, FILE *out)
 	const double radius = LEAST_RADIUS + MORE_RADIUS * sqrt(weight);
 
 	fprintf(out, "<g><title>");
-	write_text(point->label, out);
+	gt_svg_text(point->label, out);
 	fputs(": ", out);
-	write_text(point->figures, out);
+	gt_svg_text(point->figures, out);
 	fprintf(out, "</title><circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", x, y,
 	        radius);
 	fprintf(out, "<text class=\"number\" x=\"%.1f\" y=\"%.1f\">%zu</text></g>\n", x,
@@ -182,13 +186,13 @@ static void draw_point(const struct gt_chart *chart, size_t number, FILE *out)
 }
 
 /* Names can be long: what tells them apart stands at their beginning. */
-static void write_cut(const char *text, FILE *out)
+void gt_svg_cut(const char *text, FILE *out)
 {
 	char cut[LEGEND_LETTERS + 1];
 	size_t length = strlen(text);
 
 	if (length <= LEGEND_LETTERS) {
-		write_text(text, out);
+		gt_svg_text(text, out);
 		return;
 	}
 	/* A letter of several bytes goes as a whole. */
@@ -196,7 +200,7 @@ static void write_cut(const char *text, FILE *out)
 		length--;
 	memcpy(cut, text, length);
 	cut[length] = '\0';
-	write_text(cut, out);
+	gt_svg_text(cut, out);
 	fputs("...", out);
 }
 
@@ -212,18 +216,17 @@ static void draw_legend(const struct gt_chart *chart, FILE *out)
 		const struct gt_chart_point *point = &chart->points.rows[i];
 
 		fprintf(out, "<text x=\"%d\" y=\"%.0f\">%zu  ", LEGEND, y, i + 1);
-		write_cut(point->label, out);
+		gt_svg_cut(point->label, out);
 		fprintf(out, "</text>\n<text class=\"small\" x=\"%d\" y=\"%.0f\">", LEGEND + 22,
 		        y + LEGEND_LINE - 2);
-		write_text(point->figures, out);
+		gt_svg_text(point->figures, out);
 		fputs("</text>\n", out);
 		y += 2 * LEGEND_LINE + 4;
 	}
 }
 
-static void draw_chart(const struct gt_chart *chart, size_t number, FILE *out)
+static void draw_chart(const struct gt_chart *chart, FILE *out)
 {
-	fprintf(out, "<g transform=\"translate(0 %zu)\">\n", number * HEIGHT);
 	draw_axes(chart, out);
 	draw_grid(chart, out);
 	gt_array_each(const struct gt_chart_line, line, &chart->lines)
@@ -231,22 +234,47 @@ static void draw_chart(const struct gt_chart *chart, size_t number, FILE *out)
 	for (size_t i = chart->points.count; i-- > 0;)
 		draw_point(chart, i, out);
 	draw_legend(chart, out);
-	fputs("</g>\n", out);
+}
+
+static size_t height_of(const struct gt_result *result)
+{
+	size_t height = result->charts.count * HEIGHT;
+
+	gt_array_each(const struct gt_strips, strips, &result->strips)
+		height += gt_svg_strips_height(strips);
+	return height;
+}
+
+/* Draws the pictures of a result from y on, and returns where they end. */
+static size_t draw_result(const struct gt_result *result, size_t y, FILE *out)
+{
+	gt_array_each(const struct gt_chart, chart, &result->charts) {
+		fprintf(out, "<g transform=\"translate(0 %zu)\">\n", y);
+		draw_chart(chart, out);
+		fputs("</g>\n", out);
+		y += HEIGHT;
+	}
+	gt_array_each(const struct gt_strips, strips, &result->strips) {
+		fprintf(out, "<g transform=\"translate(0 %zu)\">\n", y);
+		gt_svg_strips(strips, out);
+		fputs("</g>\n", out);
+		y += gt_svg_strips_height(strips);
+	}
+	return y;
 }
 
 void gt_render_svg(const struct gt_named_result *results, size_t count, FILE *out)
 {
-	size_t charts = 0;
+	size_t height = 0;
+	size_t y = 0;
 
 	for (size_t i = 0; i < count; i++)
-		charts += results[i].result->charts.count;
+		height += height_of(results[i].result);
 	fprintf(out,
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%zu\" "
 	        "viewBox=\"0 0 %d %zu\" role=\"img\"><style>%s</style>\n",
-	        WIDTH, charts * HEIGHT, WIDTH, charts * HEIGHT, style);
-	charts = 0;
+	        WIDTH, height, WIDTH, height, style);
 	for (size_t i = 0; i < count; i++)
-		gt_array_each(const struct gt_chart, chart, &results[i].result->charts)
-			draw_chart(chart, charts++, out);
+		y = draw_result(results[i].result, y, out);
 	fputs("</svg>\n", out);
 }

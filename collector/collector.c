@@ -301,6 +301,7 @@ static void release_capture(struct gt_capture *capture)
 	gt_array_release(&capture->handles);
 	gt_known_release(&capture->handle_places);
 	gt_array_release(&capture->segments);
+	gt_array_release(&capture->own_kernels);
 }
 
 static void release(struct gt_collection *collection)

@@ -45,6 +45,13 @@ struct gt_raw_series {
 	size_t place;    /* of the trace's series */
 };
 
+/* A kernel of gputrace's own that read the GPU's clock: it is no row, but when it ran matters. */
+struct gt_own_kernel {
+	gt_time start_ns; /* of CUPTI's clock until stage clocks has run */
+	gt_time end_ns;
+	uint32_t correlation;
+};
+
 /* One capture file, with the arena beside it if there is one, on its way into the trace. */
 struct gt_capture {
 	char *path;
@@ -78,10 +85,11 @@ struct gt_capture {
 	                               with handles holds its place here */
 	struct gt_known handle_places; /* by handle */
 	gt_array(struct gt_segment) segments;
-	bool api_known;    /* it says whether API calls were asked for */
-	bool api_recorded; /* API calls were asked for */
-	bool clean;        /* the process wrote its end */
-	bool died;         /* a salvager wrote its end, or its arena was read here */
+	gt_array(struct gt_own_kernel) own_kernels; /* that raw_device_times are of */
+	bool api_known;                             /* it says whether API calls were asked for */
+	bool api_recorded;                          /* API calls were asked for */
+	bool clean;                                 /* the process wrote its end */
+	bool died; /* a salvager wrote its end, or its arena was read here */
 	bool running;
 };
 

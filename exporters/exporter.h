@@ -40,6 +40,7 @@ struct gt_export_counts {
 	uint64_t range_slices;  /* NVTX's ranges and marks, and ranges once more above GPUs */
 	uint64_t memory_marks;  /* where memory was allocated and freed, failures and peaks */
 	uint64_t memory_values; /* of the lines that say how much is in use */
+	uint64_t device_slices; /* ranges, marks and values that kernels told of themselves */
 	uint64_t arrows;      /* from a call to what it launched, from work to what waited for it */
 	uint64_t host_arrows; /* between slices of the host: from an allocation to its end */
 	uint64_t bytes;       /* of the file */

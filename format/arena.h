@@ -89,7 +89,10 @@ struct gt_slot {
 	 */
 	_Atomic uint32_t scanned;
 	char thread_name[16]; /* RECORDS: what the thread was called when it took the slot */
+	uint64_t padding;     /* a cache line each: a thread writes used with every record */
 };
+
+_Static_assert(sizeof(struct gt_slot) == 64, "no two slots share a cache line");
 
 /* Which string a name pointer of the process stood for when it was last seen. */
 struct gt_name {

@@ -17,3 +17,15 @@ const struct gt_api_call_line *gt_api_call_find(const char *name)
 			return strcmp(lines[i].kind, "NONE") ? &lines[i] : NULL;
 	return NULL;
 }
+
+bool gt_api_call_ends_context(const char *name)
+{
+	static const char *const prefixes[] = {"cudaDeviceReset", "cuCtxDestroy",
+	                                       "cuDevicePrimaryCtxRelease",
+	                                       "cuDevicePrimaryCtxReset"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}

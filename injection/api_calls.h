@@ -14,4 +14,7 @@ struct gt_api_call_line {
 /* The first line that fits a call of this name; NULL when none does, or one of kind NONE. */
 const struct gt_api_call_line *gt_api_call_find(const char *name);
 
+/* Whether a call of this name ends contexts, or may. */
+bool gt_api_call_ends_context(const char *name);
+
 #endif

@@ -31,26 +31,34 @@ static void hand_over(struct gt_session *session, struct gt_slot *slot, uint32_t
 		sem_post(&session->writer_thread.work);
 }
 
-static uint32_t used_of(const struct gt_emitter *emitter)
+/* Bytes of the slot that the thread has. */
+static uint32_t used_bytes(void)
 {
-	return (uint32_t)(GT_RECORD_BYTES - (emitter->end - emitter->next));
+	return (uint32_t)(GT_RECORD_BYTES - (gt_own.end - gt_own.next));
 }
 
 static void forget_slot(void)
 {
-	gt_own.emitter.slot = NULL;
-	gt_own.emitter.next = gt_own.emitter.end = NULL;
-	gt_own.emitter.open = 0;
+	gt_own.slot = NULL;
+	gt_own.next = gt_own.end = NULL;
+	gt_own.open = 0;
+}
+
+void gt_emit_forget(void)
+{
+	forget_slot();
+	memset(gt_own.held, 0, sizeof(gt_own.held));
+	memset(gt_own.held_open, 0, sizeof(gt_own.held_open));
 }
 
 /* Puts the full slot aside for the records that are open in it; false when too many are. */
 static bool hold(void)
 {
 	for (int i = 0; i < GT_HELD_SLOTS; i++) {
-		if (gt_own.emitter.held[i])
+		if (gt_own.held[i])
 			continue;
-		gt_own.emitter.held[i] = gt_own.emitter.slot;
-		gt_own.emitter.held_open[i] = (uint16_t)gt_own.emitter.open;
+		gt_own.held[i] = gt_own.slot;
+		gt_own.held_open[i] = gt_own.open;
 		forget_slot();
 		return true;
 	}
@@ -60,18 +68,18 @@ static bool hold(void)
 /* A held slot's used is what was committed last: it is handed over as it stands. */
 static void release(struct gt_session *session, int held)
 {
-	struct gt_slot *slot = gt_own.emitter.held[held];
+	struct gt_slot *slot = gt_own.held[held];
 
-	gt_own.emitter.held[held] = NULL;
+	gt_own.held[held] = NULL;
 	hand_over(session, slot, atomic_load_explicit(&slot->used, memory_order_relaxed));
 }
 
 void gt_emit_hand_over(struct gt_session *session)
 {
-	struct gt_slot *slot = gt_own.emitter.slot;
-	const uint32_t used = slot ? used_of(&gt_own.emitter) : 0;
+	struct gt_slot *slot = gt_own.slot;
+	const uint32_t used = slot ? used_bytes() : 0;
 
-	if (used == 0 || gt_own.emitter.open)
+	if (used == 0 || gt_own.open)
 		return;
 	forget_slot();
 	hand_over(session, slot, used);
@@ -79,9 +87,9 @@ void gt_emit_hand_over(struct gt_session *session)
 
 void gt_emit_abandon(struct gt_session *session)
 {
-	gt_own.emitter.open = 0;
+	gt_own.open = 0;
 	for (int i = 0; i < GT_HELD_SLOTS; i++)
-		if (gt_own.emitter.held[i])
+		if (gt_own.held[i])
 			release(session, i);
 }
 
@@ -96,8 +104,8 @@ static void end_thread(void *value)
 	if (!gt_session_has_arena(session))
 		return;
 	gt_emit_abandon(session);
-	if (gt_own.emitter.slot && used_of(&gt_own.emitter) == 0) {
-		struct gt_slot *slot = gt_own.emitter.slot;
+	if (gt_own.slot && used_bytes() == 0) {
+		struct gt_slot *slot = gt_own.slot;
 
 		forget_slot();
 		hand_over(session, slot, 0);
@@ -123,10 +131,10 @@ static bool take_slot(struct gt_session *session)
 	slot->tid = gt_thread_is_ours() ? 0 : (uint32_t)syscall(SYS_gettid);
 	prctl(PR_GET_NAME, slot->thread_name);
 	pthread_setspecific(session->thread_end, session);
-	gt_own.emitter.slot = slot;
-	gt_own.emitter.next = gt_slot_memory(&session->arena, slot);
-	gt_own.emitter.end = gt_own.emitter.next + slot->size;
-	gt_own.emitter.open = 0;
+	gt_own.slot = slot;
+	gt_own.next = gt_slot_memory(&session->arena, slot);
+	gt_own.end = gt_own.next + slot->size;
+	gt_own.open = 0;
 	return true;
 }
 
@@ -134,10 +142,21 @@ static bool make_room(struct gt_session *session, size_t size)
 {
 	if (!session->emits || size > sizeof(struct gt_entry) + GT_ENTRY_MAX_BYTES)
 		return false;
-	if (gt_own.emitter.slot && gt_own.emitter.open && !hold())
+	if (gt_own.slot && gt_own.open && !hold())
 		return false;
 	gt_emit_hand_over(session);
 	return take_slot(session);
+}
+
+bool gt_emit_has_plenty(const struct gt_session *session)
+{
+	uint32_t free_ones = 0;
+
+	for (uint32_t i = 0; i < session->arena.header->slot_count; i++)
+		free_ones += session->arena.slots[i].kind == GT_SLOT_RECORDS &&
+		             atomic_load_explicit(&session->arena.slots[i].state,
+		                                  memory_order_relaxed) == GT_SLOT_FREE;
+	return free_ones > GT_RECORD_SLOTS / 2;
 }
 
 static enum gt_ledger_id loss_of(uint32_t kind)
@@ -168,12 +187,12 @@ void gt_emit_close_held(struct gt_session *session, const void *record)
 	const int saved = errno;
 
 	for (int i = 0; i < GT_HELD_SLOTS; i++) {
-		const struct gt_slot *slot = gt_own.emitter.held[i];
+		const struct gt_slot *slot = gt_own.held[i];
 		const uint8_t *memory = slot ? gt_slot_memory(&session->arena, slot) : NULL;
 
 		if (!slot || (size_t)((const uint8_t *)record - memory) >= slot->size)
 			continue;
-		if (--gt_own.emitter.held_open[i] == 0)
+		if (--gt_own.held_open[i] == 0)
 			release(session, i);
 		break;
 	}

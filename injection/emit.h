@@ -37,8 +37,8 @@ struct gt_session;
  */
 #define GT_UNHURRIED_SLOTS 16
 
-/* Ahead of the next record: two cache lines, more than most take. */
-#define GT_PREFETCH_BYTES 128
+/* From where a record begins: three cache lines, which most records are shorter than. */
+#define GT_PREFETCH_BYTES 192
 
 /* Another slot for the calling thread when its own is full; false, and counted, if there is none. */
 __attribute__((cold)) bool gt_emit_make_room(struct gt_session *session, uint32_t kind,
@@ -46,25 +46,6 @@ __attribute__((cold)) bool gt_emit_make_room(struct gt_session *session, uint32_
 
 /* Closes a record in a slot that the thread has filled since. */
 __attribute__((cold)) void gt_emit_close_held(struct gt_session *session, const void *record);
-
-/*
- * Room for a record of a kind and what lies behind it, at most GT_ENTRY_MAX_BYTES together. NULL,
- * and counted in the ledger, when there is none.
- */
-static inline void *gt_emit_begin(struct gt_session *session, uint32_t kind, size_t bytes)
-{
-	const size_t whole = (bytes + 7) & ~(size_t)7;
-	const size_t size = sizeof(struct gt_entry) + whole;
-	struct gt_entry *entry;
-
-	if ((size_t)(gt_own.emitter.end - gt_own.emitter.next) < size &&
-	    !gt_emit_make_room(session, kind, size))
-		return NULL;
-	entry = (struct gt_entry *)gt_own.emitter.next;
-	*entry = (struct gt_entry){.kind = (uint16_t)kind, .bytes = (uint16_t)whole};
-	gt_own.emitter.next += size;
-	return entry + 1;
-}
 
 /* Fetches a line that is to be written: for this processor alone, which gcc's builtin does not say.
  */
@@ -77,36 +58,80 @@ static inline void gt_prefetch_to_write(const uint8_t *at)
 #endif
 }
 
+/* Whether the thread's slot has room for a record of so many bytes. */
+static inline bool gt_emit_has_room(size_t bytes)
+{
+	return (size_t)(gt_own.end - gt_own.next) >=
+	       sizeof(struct gt_entry) + ((bytes + 7) & ~(size_t)7);
+}
+
+/*
+ * Room for a record of a kind and what lies behind it, at most GT_ENTRY_MAX_BYTES together. NULL,
+ * and counted in the ledger, when there is none.
+ */
+static inline void *gt_emit_begin(struct gt_session *session, uint32_t kind, size_t bytes)
+{
+	const size_t whole = (bytes + 7) & ~(size_t)7;
+	const size_t size = sizeof(struct gt_entry) + whole;
+	struct gt_own *own = &gt_own;
+	struct gt_entry *entry;
+
+	if (!gt_emit_has_room(bytes) && !gt_emit_make_room(session, kind, size))
+		return NULL;
+	entry = (struct gt_entry *)own->next;
+	*entry = (struct gt_entry){.kind = (uint16_t)kind, .bytes = (uint16_t)whole};
+	own->next += size;
+	/* The writer had the slot last: by a later record its memory will be this thread's again. */
+	gt_prefetch_to_write((uint8_t *)entry + GT_PREFETCH_BYTES);
+	if (size > 64)
+		gt_prefetch_to_write((uint8_t *)entry + GT_PREFETCH_BYTES + 64);
+	return entry + 1;
+}
+
 /* Right after the record that was begun last is filled in. */
 static inline void gt_emit_commit(void)
 {
-	const uint8_t *begin = gt_own.emitter.end - GT_RECORD_BYTES;
+	const struct gt_own *own = &gt_own;
 
 	/* From here on a salvager sees it; pairs with the acquire of whoever drains the slot. */
-	atomic_store_explicit(&gt_own.emitter.slot->used, (uint32_t)(gt_own.emitter.next - begin),
+	atomic_store_explicit(&own->slot->used,
+	                      (uint32_t)(GT_RECORD_BYTES - (own->end - own->next)),
 	                      memory_order_release);
-	/* The writer had the slot last: by the next record its memory will be this thread's again. */
-	gt_prefetch_to_write(gt_own.emitter.next + GT_PREFETCH_BYTES);
-	gt_prefetch_to_write(gt_own.emitter.next + GT_PREFETCH_BYTES + 64);
 }
 
 /* The same for a record that goes on: it may be written to until gt_emit_close. */
 static inline void gt_emit_commit_open(void)
 {
-	gt_own.emitter.open++;
+	gt_own.open++;
 	gt_emit_commit();
+}
+
+/* Whether a record that the thread began is open in the slot that it has now. */
+static inline bool gt_emit_is_open(const void *record)
+{
+	return (size_t)(gt_own.end - (const uint8_t *)record) <= GT_RECORD_BYTES && gt_own.open;
+}
+
+/* Closes one for which that is so. */
+static inline void gt_emit_close_open(void)
+{
+	gt_own.open--;
 }
 
 /* On the thread that began it. */
 static inline void gt_emit_close(struct gt_session *session, const void *record)
 {
-	const size_t left = (size_t)(gt_own.emitter.end - (const uint8_t *)record);
-
-	if (left <= GT_RECORD_BYTES && gt_own.emitter.open)
-		gt_own.emitter.open--;
+	if (gt_emit_is_open(record))
+		gt_emit_close_open();
 	else
 		gt_emit_close_held(session, record);
 }
+
+/*
+ * For threads of ours that have much to record and can wait: whether half of the slots for records
+ * are free, so that the program's threads find one. Counts nothing.
+ */
+bool gt_emit_has_plenty(const struct gt_session *session);
 
 /* One sample of a series, with its values. */
 void gt_emit_sample(struct gt_session *session, const struct gt_sample *sample);
@@ -122,6 +147,9 @@ __attribute__((cold)) bool gt_emit_is_kept(struct gt_session *session, const voi
 
 /* All that the calling thread has open will not be closed any more. */
 void gt_emit_abandon(struct gt_session *session);
+
+/* In the child of a fork: the slots that the calling thread had are the parent's. */
+void gt_emit_forget(void);
 
 /*
  * Puts a text behind a record of record_bytes, which was begun with room for it: begin with

@@ -9,6 +9,8 @@
 #include "injection/wait.h"
 
 #define LIMIT_NS    5000000000u /* a flush that takes longer is given up */
+#define HELD_NS     6000000000u /* more than a source's thread may take at the end */
+#define LOOK_NS     10000000u
 #define GIVEN_UP_NS 1000000000u /* and one this long is not waited for again */
 
 void gt_flusher_init(struct gt_flusher *flusher)
@@ -47,6 +49,26 @@ static void flush_for_all(struct gt_session *session, uint32_t flag)
 		sem_post(&flusher->flushed);
 }
 
+void gt_hold_last_flush(struct gt_session *session)
+{
+	atomic_fetch_add(&session->flusher.held, 1);
+}
+
+void gt_release_last_flush(struct gt_session *session)
+{
+	atomic_fetch_sub(&session->flusher.held, 1);
+	sem_post(&session->flusher.work);
+}
+
+/* Threads of ours may be at their last work, which takes what it may take and no more. */
+static void wait_for_others(struct gt_flusher *flusher)
+{
+	const uint64_t began_ns = gt_now();
+
+	while (atomic_load(&flusher->held) > 0 && gt_now() - began_ns < HELD_NS)
+		(void)gt_wait(&flusher->work, LOOK_NS);
+}
+
 static void *run(void *context)
 {
 	struct gt_session *session = context;
@@ -60,6 +82,8 @@ static void *run(void *context)
 		flush_for_all(session, 0);
 	}
 	/* Once, at the very end: hands over unfinished records too, without times. */
+	if (gt_session_is_ending(session))
+		wait_for_others(flusher);
 	if (gt_session_is_ending(session))
 		flush_for_all(session, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	sem_post(&flusher->done);

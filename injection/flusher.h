@@ -22,6 +22,7 @@ struct gt_flusher {
 	_Atomic uint32_t asked;    /* how many flushes were asked for */
 	_Atomic uint32_t answered; /* so many of them are done */
 	_Atomic uint32_t waiting;  /* threads that wait for theirs */
+	_Atomic uint32_t held; /* threads of ours whose work on GPUs the last flush is to have */
 	_Atomic uint64_t began_ns; /* gt_now, 0: no flush is under way */
 	bool given_up;             /* of the writer thread: the flush that hangs is counted */
 };

@@ -23,6 +23,15 @@ struct gt_launch {
 /* False: the call with this id launches nothing of the kind. data may be without parameters. */
 bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct gt_launch *launch);
 
+/*
+ * The kernel that the call launches, or makes a node of a graph run: a CUfunction, or a CUkernel by
+ * the same type. NULL: it is about none. Of driver's calls.
+ */
+CUfunction gt_launch_function(CUpti_CallbackId id, const CUpti_CallbackData *data);
+
+/* Whether a call of the driver's is one that gt_launch_function reads. */
+bool gt_launch_names_kernel(CUpti_CallbackId id);
+
 /* 1: the call begins to capture a stream into a graph, -1: it ends that, 0: neither. */
 int gt_capture_step(CUpti_CallbackId id);
 

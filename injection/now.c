@@ -16,6 +16,17 @@ uint64_t gt_read_clock(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* In the thread's own cache line, which a call touches in any case, it is one line less. */
+uint64_t gt_stamp_first(void)
+{
+#ifdef __x86_64__
+	gt_own.reads_counter = gt_ticks.scale != 0;
+	if (gt_own.reads_counter)
+		return __builtin_ia32_rdtsc();
+#endif
+	return gt_monotonic();
+}
+
 #ifdef __x86_64__
 #include <cpuid.h>
 

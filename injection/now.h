@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "format/ticks.h"
+#include "injection/thread.h"
 
 /*
  * The clock of everything that the injection library times itself: API calls, telemetry, its own
@@ -34,6 +35,15 @@ static inline uint64_t gt_monotonic(void)
 	return gt_read_clock(CLOCK_MONOTONIC);
 }
 
+/* The same as gt_stamp, for a thread that does not know yet that it is the counter. */
+__attribute__((cold)) uint64_t gt_stamp_first(void);
+
+/* The calling thread knows already that gt_stamp reads the counter. */
+static inline bool gt_stamp_is_counter(void)
+{
+	return gt_own.reads_counter;
+}
+
 /*
  * A reading for a record: what fields of the role host_time hold in the arena. Not in order with
  * the instructions around it: what it is off by is less than a cache miss.
@@ -41,10 +51,10 @@ static inline uint64_t gt_monotonic(void)
 static inline uint64_t gt_stamp(void)
 {
 #ifdef __x86_64__
-	if (__builtin_expect(gt_ticks.scale != 0, 1))
+	if (__builtin_expect(gt_own.reads_counter, 1))
 		return __builtin_ia32_rdtsc();
 #endif
-	return gt_monotonic();
+	return gt_stamp_first();
 }
 
 /*

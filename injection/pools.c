@@ -11,6 +11,8 @@
 #define GPUTRACE_NO_IMPL /* types alone: this is what the functions call */
 #include "include/gputrace/gputrace.h"
 #include "injection/columns.h"
+#include "injection/device_names.h"
+#include "injection/device_rings.h"
 #include "injection/inject.h"
 #include "injection/nvtx/texts.h"
 #include "injection/services.h"
@@ -275,7 +277,7 @@ static void executable(const struct gputrace_executable *what)
 	struct gt_record_executable *record;
 	struct gt_nvtx_text name;
 
-	if (!what || !gt_is_recording(session))
+	if (!what || !session->pools.entries || !gt_is_recording(session))
 		return;
 	memset(&all, 0xff, sizeof(all)); /* GPUTRACE_UNKNOWN, and any device */
 	all.name = NULL;
@@ -301,10 +303,13 @@ static void executable(const struct gputrace_executable *what)
 
 /* ---- pools ---- */
 
-/* Whether there is, or may be, a session that they belong to: not in the child of one with CUDA. */
+/*
+ * Whether there is, or may be, a session that they belong to: not in the child of one with CUDA,
+ * nor where the table is there for device events alone.
+ */
 static bool is_kept(const struct gt_session *session)
 {
-	return !gt_session_is(session, GT_SESSION_FORGOTTEN);
+	return session->pools.entries && !gt_session_is(session, GT_SESSION_FORGOTTEN);
 }
 
 static void fill_entry(struct gt_pool_entry *entry, const struct gputrace_pool *pool)
@@ -636,6 +641,24 @@ void gt_pools_start(struct gt_session *session)
 
 /* ---- the table ---- */
 
+static uint32_t device_name(const char *text)
+{
+	const int saved = errno;
+	const uint32_t id = gt_device_names_add(gt_session_get(), text);
+
+	errno = saved;
+	return id;
+}
+
+static void *device_ring(void)
+{
+	const int saved = errno;
+	const uint64_t address = gt_device_ring_of_thread(gt_session_get());
+
+	errno = saved;
+	return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
+}
+
 static const struct gputrace_api api = {
 	.struct_size = sizeof(api),
 	.pool_create = pool_create,
@@ -647,6 +670,8 @@ static const struct gputrace_api api = {
 	.executable = executable,
 	.block_alloc_at = block_alloc_at,
 	.block_free_at = block_free_at,
+	.device_name = device_name,
+	.device_ring = device_ring,
 };
 
 /* NOLINTBEGIN(readability-identifier-naming): gputrace.h looks for this name */
@@ -659,8 +684,9 @@ const struct gputrace_api *gputrace_get_api(uint32_t version)
 	bool is_there;
 
 	gt_session_must_begin(false);
-	is_there = version == GPUTRACE_API_VERSION && session->settings.pools &&
-	           gt_is_recorded(session) && session->pools.entries;
+	is_there = version == GPUTRACE_API_VERSION && gt_is_recorded(session) &&
+	           ((session->settings.pools && session->pools.entries) ||
+	            session->settings.device_events_bytes);
 	errno = saved;
 	return is_there ? &api : NULL;
 }

@@ -76,6 +76,13 @@ void gt_count_unrecorded(struct gt_session *session, const char *function);
 void gt_own_call_enter(struct gt_session *session, uint32_t correlation);
 void gt_own_call_leave(struct gt_session *session, const char *function);
 
+/*
+ * On a thread of ours: the correlation id of the last call of its own that any source would hear
+ * of, since it was forgotten; 0: of none.
+ */
+uint32_t gt_own_correlation(void);
+void gt_own_correlation_forget(void);
+
 /* Adds to a class of the ledger. */
 void gt_count(struct gt_session *session, enum gt_ledger_id id, uint64_t value);
 
@@ -104,6 +111,13 @@ bool gt_is_reading_asked(struct gt_session *session);
  * where nothing can have been finished yet or fetching hangs.
  */
 void gt_fetch(struct gt_session *session, uint64_t limit_ns);
+
+/*
+ * In run: what the thread does on GPUs until it releases it again is fetched at the end of the
+ * program, whose last flush waits for it, a bounded time.
+ */
+void gt_hold_last_flush(struct gt_session *session);
+void gt_release_last_flush(struct gt_session *session);
 
 /*
  * In run: waits so long, and longer while nothing is recorded. False: the thread is to end.

@@ -439,21 +439,23 @@ static void cover_arena(const struct gt_session *session)
 }
 
 /*
- * What the process knows of NVTX and of its pools stays; all else was the parent's, and nothing
- * uses it here.
+ * What the process knows of NVTX, of its pools and of names stays; all else was the parent's, and
+ * nothing uses it here.
  */
 static void renew(struct gt_session *session)
 {
 	const struct gt_nvtx nvtx = session->nvtx;
 	const struct gt_pools pools = session->pools;
+	const struct gt_device_names device_names = session->device_names;
 	const pthread_key_t thread_end = session->thread_end;
 	const bool emits = session->emits;
 
 	(void)munmap(session->memory, session->memory_bytes);
-	gt_own.emitter = (struct gt_emitter){0};
+	gt_emit_forget();
 	memset(session, 0, sizeof(*session));
 	session->nvtx = nvtx;
 	session->pools = pools;
+	session->device_names = device_names;
 	session->thread_end = thread_end;
 	session->emits = emits;
 }
@@ -465,10 +467,11 @@ bool gt_session_forget(struct gt_session *session)
 
 	/* The arena is not mapped here: nothing may look at it any more. */
 	gt_router_activate(&session->router, 0);
-	gt_own.frames = (struct gt_frames){0};
+	gt_own_leave_calls(0);
 	gt_roll_forget(session);
 	gt_nvtx_forget(&session->nvtx);
 	gt_pools_forget(&session->pools);
+	gt_device_names_forget(&session->device_names);
 	if (before == GT_SESSION_OFF || before == GT_SESSION_FORGOTTEN)
 		return false;
 	gt_capture_file_forget(session);

@@ -16,6 +16,7 @@
 #include "injection/cost.h"
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/router.h"
+#include "injection/device_names.h"
 #include "injection/flusher.h"
 #include "injection/interner.h"
 #include "injection/notes.h"
@@ -72,6 +73,7 @@ struct gt_session {
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
 	struct gt_nvtx nvtx;     /* outlives the session in the child of a fork */
 	struct gt_pools pools;   /* likewise */
+	struct gt_device_names device_names; /* likewise */
 
 	sem_t followed;      /* the writer thread has made of it what was wanted */
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */

@@ -47,7 +47,10 @@ struct gt_source {
 	/* It needs no CUPTI: it starts with the session, maybe long before CUDA. */
 	bool alone;
 
-	/* Of those: on the thread that initialises CUDA, CUPTI is there from now on. */
+	/*
+	 * Of those: on the thread that initialises CUDA, CUPTI is there from now on. Says which
+	 * callbacks it wants.
+	 */
 	void (*cuda_starts)(struct gt_session *session, void *state);
 
 	/* Once, when CUDA is up: the driver and what needs it can be asked. */

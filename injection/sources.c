@@ -11,12 +11,14 @@
 #include "injection/session.h"
 #include "injection/thread.h"
 #include "injection/wait.h"
+#include "injection/writer_thread.h"
 
-#define NEVER        UINT64_MAX
-#define END_NS       1000000000u         /* that a source's thread has to end, if it does not say */
-#define FOR_EVER_NS  3600000000000000000 /* while nothing is recorded */
+#define NEVER          UINT64_MAX
+#define END_NS         1000000000u /* that a source's thread has to end, if it does not say */
+#define DRAIN_EVERY_NS 2000000u    /* while one ends */
+#define FOR_EVER_NS    3600000000000000000 /* while nothing is recorded */
 
-#define SOURCE(name) extern const struct gt_source gt_source_##name;
+#define SOURCE(name)   extern const struct gt_source gt_source_##name;
 #include "injection/sources.def"
 
 #define SOURCE(name) &gt_source_##name,
@@ -144,6 +146,16 @@ void gt_sources_start_alone(struct gt_session *session)
 			start(session, &session->sources.members[i]);
 }
 
+/* It may say which callbacks it wants. */
+static void tell_cuda_starts(struct gt_session *session, struct gt_member *member)
+{
+	session->sources.starting = member;
+	member->source->cuda_starts(session, member->state);
+	session->sources.starting = NULL;
+	if (member->unheard)
+		note_failure(session, member, "too many sources want callbacks");
+}
+
 void gt_sources_start(struct gt_session *session)
 {
 	for (uint32_t i = 0; i < session->sources.count; i++) {
@@ -152,7 +164,7 @@ void gt_sources_start(struct gt_session *session)
 		if (!member->tried)
 			start(session, member);
 		else if (member->phase != GT_SOURCE_OFF && member->source->cuda_starts)
-			member->source->cuda_starts(session, member->state);
+			tell_cuda_starts(session, member);
 	}
 }
 
@@ -344,6 +356,19 @@ void gt_sources_wake(struct gt_session *session)
 			sem_post(&session->sources.members[i].waiter.wake);
 }
 
+/* What the thread still records needs room, which the calling thread makes. */
+static bool wait_for_end(struct gt_session *session, struct gt_waiter *waiter, uint64_t limit_ns)
+{
+	const uint64_t began_ns = gt_now();
+
+	while (!gt_wait(&waiter->ended, DRAIN_EVERY_NS)) {
+		if (gt_now() - began_ns >= limit_ns)
+			return false;
+		gt_writer_thread_drain(session);
+	}
+	return true;
+}
+
 void gt_sources_end_threads(struct gt_session *session)
 {
 	gt_sources_wake(session);
@@ -352,7 +377,7 @@ void gt_sources_end_threads(struct gt_session *session)
 		const uint64_t end_ns = member->source->end_ns;
 
 		if (!is_running(&member->waiter) ||
-		    gt_wait(&member->waiter.ended, end_ns ? end_ns : END_NS))
+		    wait_for_end(session, &member->waiter, end_ns ? end_ns : END_NS))
 			continue;
 		member->waiter.hung = true;
 		note_failure(session, member, "its thread did not end with the program");

@@ -10,6 +10,12 @@
 struct gt_slot;
 
 /*
+ * What a kernel launch runs through: side by side in the library, and each in as few cache lines of
+ * code as it can be in.
+ */
+#define GT_HOT __attribute__((hot, aligned(64)))
+
+/*
  * gputrace's own threads in a traced program. They block all signals, so that the program's
  * handlers never run on them, and what they do with CUDA is not the program's.
  */
@@ -24,7 +30,7 @@ enum gt_thread_role {
 /* 0, or a positive errno value when a thread cannot be made. run begins with gt_thread_enter. */
 int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context);
 
-/* Says what the calling thread is from now on. */
+/* Says what the calling thread is from now on, which is in no call. */
 void gt_thread_enter(enum gt_thread_role role);
 
 /* Lines of sources.def: each can hear callbacks. */
@@ -38,50 +44,61 @@ enum {
 #define GT_HELD_SLOTS    4 /* full slots that a thread keeps for the open records in them */
 
 /*
- * What a thread is in the middle of: injection/cupti/router.c. By places of the router, which
- * those have first whose calls come most often.
+ * What is kept of each thread that calls CUDA. Static TLS, so it is small; and what a kernel launch
+ * touches of it is one cache line: the program has filled the caches with its own things since the
+ * call before, and each line of ours that is fetched again is time it loses.
  */
-struct gt_frames {
-	uint32_t times;                     /* recording began, when this was last looked at */
-	uint32_t count;                     /* of calls */
-	uint32_t correlation;               /* of the outermost call that was last entered */
+struct gt_own {
+	/* What it has of the arena: injection/emit.h. */
+	_Alignas(64) uint8_t *next; /* where the next entry goes; no slot: NULL */
+	uint8_t *end;               /* of the slot's memory */
+	struct gt_slot *slot;
+
+	/*
+	 * What it is in the middle of: injection/cupti/router.c. By places of the router, which
+	 * those have first whose calls come most often.
+	 */
+	uint32_t times;       /* recording began, when this was last looked at; ours: 0 */
+	uint32_t correlation; /* of the outermost call that was last entered */
+	uint16_t open;        /* records of the slot that are kept open */
+	uint8_t role;         /* enum gt_thread_role */
+	uint8_t count;        /* of calls, to measure some of them; wraps */
+	bool reads_counter;   /* it knows that gt_stamp reads the processor's */
 	uint8_t depths[GT_SOURCE_COUNT];    /* of calls that each source wants; wraps */
 	void *keep[GT_SOURCE_COUNT];        /* from the outermost of them */
 	void *nested[GT_ROUTER_LEVELS - 1]; /* from calls inside calls of the one that hears them */
-};
 
-/* What a thread has of the arena: injection/emit.h. */
-struct gt_emitter {
-	uint8_t *next; /* where the next entry goes; no slot: NULL */
-	uint8_t *end;  /* of the slot's memory */
-	struct gt_slot *slot;
-	uint32_t open; /* records of the slot that are kept open */
 	uint16_t held_open[GT_HELD_SLOTS];
 	struct gt_slot *held[GT_HELD_SLOTS]; /* NULL: free */
 };
 
-/*
- * What is kept of each thread that calls CUDA. Static TLS, so it is small; and what an API call
- * touches of it lies in two cache lines: the program has filled the caches with its own things
- * since the call before, and each line of ours that is fetched again is time it loses.
- */
-struct gt_own {
-	_Alignas(64) enum gt_thread_role role;
-	struct gt_frames frames;
-	_Alignas(64) struct gt_emitter emitter;
-};
-
-/* As many sources keep what they want in the first line as may keep something in each launch. */
-_Static_assert(offsetof(struct gt_own, frames.keep) + 2 * sizeof(void *) <= 64,
+_Static_assert(offsetof(struct gt_own, keep) + sizeof(void *) <= 64,
                "what a launch touches is in the first cache line");
 
 /* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
 extern __thread struct gt_own gt_own
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* What a thread of the program is in the middle of, while what it does is ours. */
+struct gt_set_aside {
+	uint32_t times;
+	uint32_t correlation;
+	uint8_t role;
+	uint8_t depths[GT_SOURCE_COUNT];
+	void *keep[GT_SOURCE_COUNT];
+	void *nested[GT_ROUTER_LEVELS - 1];
+};
+
+/* From here on calls of the calling thread are ours and nobody hears of them; and no longer. */
+void gt_own_set_aside(struct gt_set_aside *calls);
+void gt_own_take_up(const struct gt_set_aside *calls);
+
+/* It is in no call any more; recording has begun so many times. */
+void gt_own_leave_calls(uint32_t times);
+
 static inline enum gt_thread_role gt_thread_role(void)
 {
-	return gt_own.role;
+	return (enum gt_thread_role)gt_own.role;
 }
 
 static inline bool gt_thread_is_ours(void)

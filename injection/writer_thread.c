@@ -107,6 +107,12 @@ static void drain_all(struct gt_session *session)
 		drain_slot(session, slot);
 }
 
+void gt_writer_thread_drain(struct gt_session *session)
+{
+	if (gt_session_has_arena(session))
+		drain_all(session);
+}
+
 static void write_header(struct gt_session *session)
 {
 	_Atomic uint64_t *ledger = session->arena.header->ledger;

@@ -23,4 +23,7 @@ void gt_writer_thread_init(struct gt_writer_thread *thread);
 /* 0, or a positive errno value when the thread cannot be made. */
 int gt_writer_thread_start(struct gt_session *session);
 
+/* On that thread, while it waits for another one of ours: writes what has been handed over. */
+void gt_writer_thread_drain(struct gt_session *session);
+
 #endif

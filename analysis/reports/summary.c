@@ -460,6 +460,11 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 		return;
 	}
 	gt_remark_busy(result, trace, NULL);
+	if (trace->device_events.count > 0)
+		gt_result_remark(result,
+		                 "Kernels told %s events of themselves: gputrace report "
+		                 "device-events.",
+		                 gt_grouped(trace->device_events.count).text);
 	if (recording->lost || recording->sources_failed || recording->cut_short ||
 	    recording->unread || recording->running)
 		gt_result_remark(

@@ -254,6 +254,7 @@ static const struct gt_heading headings[] = {
 	{"range_slices", GT_UNIT_COUNT, "NVTX ranges and marks, and ranges above streams"},
 	{"memory_marks", GT_UNIT_COUNT, "Allocations and their ends, failures and peaks"},
 	{"memory_values", GT_UNIT_COUNT, "Values of memory in use"},
+	{"device_slices", GT_UNIT_COUNT, "Ranges, marks and values that kernels told"},
 	{"arrows", GT_UNIT_COUNT, "From an API call to what it launched"},
 	{"host_arrows", GT_UNIT_COUNT, "From an allocation to its end"},
 	{"skipped", GT_UNIT_COUNT, "Rows that could not be placed in time"},
@@ -276,6 +277,7 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_add_count(&result, (int64_t)counts->range_slices);
 	gt_result_add_count(&result, (int64_t)counts->memory_marks);
 	gt_result_add_count(&result, (int64_t)counts->memory_values);
+	gt_result_add_count(&result, (int64_t)counts->device_slices);
 	gt_result_add_count(&result, (int64_t)counts->arrows);
 	gt_result_add_count(&result, (int64_t)counts->host_arrows);
 	gt_result_add_count(&result, (int64_t)counts->skipped);

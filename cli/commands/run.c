@@ -48,6 +48,7 @@
 
 #define MOST_NUMBERS    100000 /* that %n tries */
 
+#define DEVICE_BYTES    "16M"
 #define KEPT_BYTES      "4G" /* of modules, in each process, where the environment does not say */
 
 #define PERFETTO_SUFFIX ".perfetto"
@@ -72,7 +73,10 @@ struct args {
 	const char *kernels;
 	const char *launches;
 	const char *range;
-	uint64_t buffer_bytes; /* 0: not given */
+	const char *device_events;
+	uint64_t device_interval_ns; /* 0: not given */
+	uint64_t buffer_bytes;       /* 0: not given */
+	bool device_events_last;
 	bool hazards;
 	bool numa;
 	bool keep_modules;
@@ -158,6 +162,17 @@ static const struct gt_option options[] = {
 	OPT_TEXT("range", 0, struct args, range, "NAME",
                  "With --kernel-counters: launches alone that are made while a range of NVTX of this "
                  "name is open on any thread"),
+	OPT_MAYBE(
+		"device-events", 0, struct args, device_events, "SIZE",
+		"Record the events that kernels write themselves (gputrace/device.cuh), through so "
+		"much memory of each GPU, 1M to 4G. Alone: " DEVICE_BYTES),
+	OPT_FLAG("device-events-last", 0, struct args, device_events_last,
+                 "With --device-events: where that memory is full keep the last events and not the "
+                 "first ones; they are copied out at the end alone"),
+	OPT_DURATION("device-events-interval", 0, struct args, device_interval_ns, "TIME", 1000000,
+                     10000000000,
+                     "With --device-events: copy them out this often, 1ms to 10s; "
+                     "default 10ms"),
 	OPT_DURATION("flush-interval", 0, struct args, flush_interval_ns, "TIME", 1000000,
                      3600000000000,
                      "Fetch finished records from CUPTI this often, 1ms to 1h; default 100ms"),
@@ -517,6 +532,30 @@ static int set_kernel_counters(struct gt_environment *environment, const struct 
 	return args->launches ? set_launches(environment, args->launches, err) : 0;
 }
 
+static int set_device_events(struct gt_environment *environment, const struct args *args,
+                             struct gt_error *err)
+{
+	static const char name[] = "GPUTRACE_DEVICE_EVENTS";
+	const char *size =
+		args->device_events && !*args->device_events ? DEVICE_BYTES : args->device_events;
+	uint64_t bytes = 0;
+
+	if (!size && !gt_environment_find(environment, name) &&
+	    (args->device_events_last || args->device_interval_ns))
+		return gt_fail(err, EINVAL, "%s goes with --device-events",
+		               args->device_events_last ? "--device-events-last"
+		                                        : "--device-events-interval");
+	if (size && (gt_parse_size(size, &bytes) < 0 || bytes < 1u << 20 || bytes > 4ull << 30))
+		return gt_fail(err, EINVAL,
+		               "--device-events=%s is no size from 1M to 4G, such as 64M", size);
+	if (size)
+		gt_environment_set(environment, name, size);
+	if (args->device_events_last)
+		gt_environment_set(environment, "GPUTRACE_DEVICE_EVENTS_LAST", "1");
+	set_number(environment, "GPUTRACE_DEVICE_EVENTS_INTERVAL", args->device_interval_ns, "ns");
+	return 0;
+}
+
 static int set_options(struct gt_environment *environment, const struct args *args,
                        struct gt_error *err)
 {
@@ -557,6 +596,8 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	result = set_kernel_counters(environment, args, err);
+	if (result == 0)
+		result = set_device_events(environment, args, err);
 	if (result < 0)
 		return result;
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;

@@ -334,6 +334,10 @@ static void convert_kept(struct gt_capture *capture, struct lines *lines,
 	convert_records(gt_record_info(GT_RECORD_##record), capture->list.rows,                    \
 	                capture->list.count, lines);
 #include "collector/kept.def"
+	gt_array_each(struct gt_own_kernel, kernel, &capture->own_kernels) {
+		kernel->start_ns = convert(&lines->of[GT_ROLE_cupti_time], kernel->start_ns);
+		kernel->end_ns = convert(&lines->of[GT_ROLE_cupti_time], kernel->end_ns);
+	}
 	gt_array_each(const struct gt_record_range_begin, begin, &capture->raw_range_begins)
 		widen(process, (gt_time)begin->time_ns, (gt_time)begin->time_ns);
 	gt_array_each(const struct gt_record_range_end, end, &capture->raw_range_ends)

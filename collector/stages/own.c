@@ -10,7 +10,8 @@
  * What gputrace itself did in a program, on threads of its own, is in no figure of the program:
  * rows with a correlation id of one of its calls are taken out. So is the kernel with which CUPTI
  * waits after a launch of a graph that was counted: it has the launch's id, and is in no graph.
- * Nothing names such rows yet.
+ * Nothing names such rows yet. When kernels ran that read the GPU's clock is kept for stage
+ * device_clocks.
  */
 
 static int by_correlation(const void *a, const void *b)
@@ -160,6 +161,33 @@ static void cut_cupti_s(struct gt_collection *collection)
 	gt_array_release(&counted.ids);
 }
 
+static void keep_kernels(const struct gt_trace *trace, struct gt_capture *capture,
+                         const struct gt_segment *segment, struct gt_known *wanted)
+{
+	for (size_t i = 0; i < segment->count; i++) {
+		const struct gt_kernel *kernel = &trace->kernels.rows[segment->first + i];
+
+		if (gt_known_find(wanted, kernel->correlation) != GT_NONE)
+			*gt_array_push(&capture->own_kernels) = (struct gt_own_kernel){
+				kernel->start_ns, kernel->end_ns, kernel->correlation};
+	}
+}
+
+static void keep_times(const struct gt_trace *trace, struct gt_capture *capture)
+{
+	struct gt_known wanted = {0};
+
+	if (capture->raw_device_times.count == 0)
+		return;
+	gt_array_each(const struct gt_record_device_time, time, &capture->raw_device_times)
+		if (time->correlation && gt_known_find(&wanted, time->correlation) == GT_NONE)
+			gt_known_add(&wanted, time->correlation, 0);
+	gt_array_each(const struct gt_segment, segment, &capture->segments)
+		if (segment->kind == GT_RECORD_kernel)
+			keep_kernels(trace, capture, segment, &wanted);
+	gt_known_release(&wanted);
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	size_t calls = 0;
@@ -172,6 +200,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 			qsort(capture->raw_own_calls.rows, count, sizeof(struct gt_record_own_call),
 			      by_correlation);
 		calls += count;
+		keep_times(collection->trace, capture);
 	}
 	for (size_t table = 0; calls > 0 && table < GT_TABLE_COUNT; table++)
 		cut_table(collection, table);

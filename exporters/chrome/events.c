@@ -98,6 +98,8 @@ static void put_call(struct gt_chrome *chrome, gt_id row)
 	gt_chrome_add_number(chars, "correlation", correlation);
 	if (gt_results_failed(call))
 		add_result(chars, call);
+	if (call->flags & GT_PROFILED)
+		gt_chrome_add_number(chars, "profiled", 1);
 	gt_chars_add(chars, "}}");
 	gt_chrome_pass(&chrome->out);
 	chrome->counts.api_slices++;

@@ -40,6 +40,9 @@ void gt_chrome_write_slices(struct gt_chrome *chrome);
 /* GPU code that was loaded and compiled. */
 void gt_chrome_write_modules(struct gt_chrome *chrome);
 
+/* What kernels told of themselves. */
+void gt_chrome_write_device_events(struct gt_chrome *chrome);
+
 /* How much memory is in use; allocations and their ends. */
 void gt_chrome_write_memory(struct gt_chrome *chrome);
 

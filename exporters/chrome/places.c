@@ -167,6 +167,18 @@ void gt_places_describe(struct gt_places *places)
 	describe_threads(places);
 }
 
+struct gt_place gt_places_of_multiprocessor(struct gt_places *places, gt_id device, gt_count sm)
+{
+	const struct gt_place place = {.pid = places->ids->gpus[device],
+	                               .tid = OWN_TIDS + places->tids++};
+	char name[32];
+
+	snprintf(name, sizeof(name), "SM %u", sm);
+	describe(places, place, "thread_name", "name", name, 0);
+	describe(places, place, "thread_sort_index", "sort_index", NULL, (int64_t)OWN_TIDS + sm);
+	return place;
+}
+
 /* The lane of the stream that is free, or a new one; none is free and there are many: the last. */
 static struct gt_lane_end *find_lane(struct gt_chrome_stream *stream, gt_time start_ns)
 {

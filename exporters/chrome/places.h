@@ -52,6 +52,9 @@ struct gt_place gt_places_of_thread(const struct gt_places *places, gt_id thread
 /* Of all that is about a stream as a whole. */
 struct gt_place gt_places_of_stream(const struct gt_places *places, gt_id stream, gt_id device);
 
+/* A thread of its own, below the streams of the GPU, for what was told on a multiprocessor. */
+struct gt_place gt_places_of_multiprocessor(struct gt_places *places, gt_id device, gt_count sm);
+
 /* Of a slice on a GPU. Slices come in order of their start. */
 struct gt_place gt_places_of_slice(struct gt_places *places, const struct gt_placed *placed);
 

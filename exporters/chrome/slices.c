@@ -119,13 +119,41 @@ static void begin(struct gt_chrome *chrome, const char *category)
 	gt_chars_add(&chrome->out.chars, "\"");
 }
 
+/* The call that launched it, in the same process; NULL: it is not known. */
+static const struct gt_api_call *call_of(const struct gt_trace *trace,
+                                         const struct gt_placed *placed)
+{
+	const struct gt_api_call *call;
+
+	if (placed->api_call >= trace->api_calls.count)
+		return NULL;
+	call = &trace->api_calls.rows[placed->api_call];
+	if (call->thread >= trace->threads.count ||
+	    trace->threads.rows[call->thread].process != placed->process)
+		return NULL;
+	return call;
+}
+
+/*
+ * CUPTI gives what runs in the body of a conditional node the number 0: it gets that of the launch
+ * which it was found to be of.
+ */
+static gt_count correlation_of(const struct gt_trace *trace, const struct gt_placed *placed,
+                               gt_count own)
+{
+	const struct gt_api_call *call = own ? NULL : call_of(trace, placed);
+
+	return call ? call->correlation : own;
+}
+
 /* Where and when, and the arguments that all slices have. */
 static void add_slice(struct gt_chrome *chrome, const struct gt_placed *placed,
                       struct gt_place place, gt_count correlation)
 {
 	const struct gt_trace *trace = chrome->trace;
 	const struct gt_stream *stream = &trace->streams.rows[placed->stream];
-	const int64_t number = gt_chrome_correlation(chrome, placed->process, correlation);
+	const int64_t number = gt_chrome_correlation(chrome, placed->process,
+	                                             correlation_of(trace, placed, correlation));
 	struct gt_chars *chars = &chrome->out.chars;
 
 	gt_chrome_add_place(chrome, place, placed->start_ns, placed->end_ns);
@@ -176,6 +204,8 @@ static void add_kernel(struct gt_chrome *chrome, const struct gt_placed *placed,
 	gt_chars_add_bytes(chars, words->name.text.rows, words->name.text.count);
 	add_slice(chrome, placed, place, kernel->correlation);
 	gt_chars_add_bytes(chars, words->args.text.rows, words->args.text.count);
+	if (kernel->flags & GT_PROFILED)
+		gt_chrome_add_number(chars, "profiled", 1);
 	add_graph(chrome, kernel->graph, kernel->graph_node);
 	add_ranges(chrome, GT_ACTIVITY_KERNEL, (gt_id)(kernel - chrome->trace->kernels.rows));
 }
@@ -229,12 +259,9 @@ static void put_arrow(struct gt_chrome *chrome, const struct gt_placed *placed,
                       struct gt_place place, size_t number)
 {
 	struct gt_chars *chars = &chrome->out.chars;
-	const struct gt_api_call *call;
+	const struct gt_api_call *call = call_of(chrome->trace, placed);
 
-	if (!gt_ids_has_call(&chrome->ids, placed->api_call))
-		return;
-	call = &chrome->trace->api_calls.rows[placed->api_call];
-	if (chrome->trace->threads.rows[call->thread].process != placed->process)
+	if (!call || !gt_ids_has_call(&chrome->ids, placed->api_call))
 		return;
 	add_arrow_end(chrome, "s", number, gt_places_of_thread(&chrome->places, call->thread),
 	              call->start_ns);

@@ -20,6 +20,8 @@ static gt_time find_base(const struct gt_trace *trace)
 		base_ns = earlier(base_ns, range->start_ns);
 	gt_array_each(const struct gt_mark, mark, &trace->marks)
 		base_ns = earlier(base_ns, mark->start_ns);
+	gt_array_each(const struct gt_device_event, event, &trace->device_events)
+		base_ns = earlier(base_ns, event->start_ns);
 	gt_array_each(const struct gt_module, module, &trace->modules)
 		base_ns = earlier(base_ns, gt_module_began(module));
 	gt_array_each(const struct gt_jit, jit, &trace->jits)
@@ -51,6 +53,7 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
 	gt_chrome_write_ranges(&chrome);
 	gt_chrome_write_calls(&chrome);
 	gt_chrome_write_modules(&chrome);
+	gt_chrome_write_device_events(&chrome);
 	gt_chrome_write_memory(&chrome);
 	gt_chrome_write_slices(&chrome);
 	gt_chrome_write_foot(&chrome);

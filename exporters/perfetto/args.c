@@ -43,6 +43,7 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_MADE_BY] = "made_by",
 	[GT_ARG_MADE_ON] = "made_on_thread",
 	[GT_ARG_FIRST_LAUNCH] = "first_launch",
+	[GT_ARG_PROFILED] = "profiled",
 	[GT_ARG_BYTES] = "bytes",
 	[GT_ARG_KIND] = "kind",
 	[GT_ARG_SRC] = "src",

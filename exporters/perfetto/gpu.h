@@ -26,7 +26,7 @@ enum { GT_COPY_KINDS = 11 }; /* CUPTI knows 1 to 10; 0 stands for any other */
 struct gt_gpu {
 	struct gt_perfetto *perfetto;
 	struct gt_sequence sequence;
-	struct gt_strings *titles; /* of copies and fills that the sequence knows */
+	struct gt_strings *titles; /* that were made and the sequence knows */
 	struct gt_first_launches first;
 	struct gt_links waits;     /* for slices on other streams, by number of the slice */
 	gt_array(uint8_t) message; /* one that waits for others, being made */
@@ -44,17 +44,20 @@ enum { GT_RANGE_ARGS = 2 };
 void gt_gpu_add_ranges(struct gt_gpu *gpu, enum gt_activity_type type, gt_id row,
                        struct gt_args *args);
 
-/* Interned numbers of titles, by the number of the text, from 1: kernels have the even ones, copies
- * and fills the odd ones. */
+/* Interned numbers of titles, by the number of the text, from 1: names of kernels have the even
+ * ones, titles that are made the odd ones. */
 static inline uint64_t gt_kernel_title_iid(uint32_t number)
 {
 	return 2 * (uint64_t)number;
 }
 
-static inline uint64_t gt_transfer_title_iid(uint32_t number)
+static inline uint64_t gt_made_title_iid(uint32_t number)
 {
 	return 2 * (uint64_t)number + 1;
 }
+
+/* The interned number of a title that was made, which the sequence is told of when it is new. */
+uint64_t gt_gpu_title(struct gt_gpu *gpu, const char *title);
 
 static inline uint32_t gt_copy_kind_known(uint32_t kind)
 {

@@ -26,12 +26,13 @@ enum {
 };
 
 /*
- * A launch shape on one stream: what its kernels have in common is interned, and what stays the
- * same in their packets is packed once.
+ * A launch shape on one stream, profiled or not: what its kernels have in common is interned, and
+ * what stays the same in their packets is packed once.
  */
 struct launch {
 	gt_id shape;
 	gt_id stream;
+	bool profiled;
 	uint32_t event_size;
 	uint32_t launch_size;
 	uint8_t event[EVENT_MAX]; /* fields of the event but id, duration and the launch message */
@@ -41,7 +42,7 @@ struct launch {
 struct gt_kernels {
 	struct gt_gpu *gpu;
 	gt_array(struct launch) launches; /* row + 1 is the interned number */
-	uint32_t *slots; /* launches by a hash of shape and stream; GT_NONE: free */
+	uint32_t *slots;                  /* launches by a hash of what they are; GT_NONE: free */
 	size_t slot_mask;
 	struct gt_texts names;
 	struct gt_module_index modules;
@@ -51,16 +52,18 @@ struct gt_kernels {
 };
 
 /* The slot that holds the launch, or the free one for it. */
-static uint32_t *slot_of(const struct gt_kernels *kernels, gt_id shape, gt_id stream)
+static uint32_t *slot_of(const struct gt_kernels *kernels, gt_id shape, gt_id stream, bool profiled)
 {
-	const uint64_t key = (uint64_t)shape << 32 | stream;
+	const uint64_t key = ((uint64_t)shape << 32 | stream) + profiled;
 	size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 32); /* Fibonacci hashing */
 
 	for (;; at++) {
 		uint32_t *slot = &kernels->slots[at & kernels->slot_mask];
+		const struct launch *launch =
+			*slot == GT_NONE ? NULL : &kernels->launches.rows[*slot];
 
-		if (*slot == GT_NONE || (kernels->launches.rows[*slot].shape == shape &&
-		                         kernels->launches.rows[*slot].stream == stream))
+		if (!launch || (launch->shape == shape && launch->stream == stream &&
+		                launch->profiled == profiled))
 			return slot;
 	}
 }
@@ -75,7 +78,7 @@ static void make_slots(struct gt_kernels *kernels, size_t count)
 	for (size_t i = 0; i < kernels->launches.count; i++) {
 		const struct launch *launch = &kernels->launches.rows[i];
 
-		*slot_of(kernels, launch->shape, launch->stream) = (uint32_t)i;
+		*slot_of(kernels, launch->shape, launch->stream, launch->profiled) = (uint32_t)i;
 	}
 }
 
@@ -201,11 +204,15 @@ static void write_source(const struct gt_kernels *kernels, const struct gt_place
 		         trace->functions.rows[row].source_line);
 }
 
-/* Tells the sequence about a launch, and its name with this number unless that is 0. */
+/*
+ * Tells the sequence about a launch, which has this number, and its name with the number new_name
+ * unless that is 0.
+ */
 static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
-                   const struct gt_launch_shape *shape, uint64_t iid, uint64_t new_name)
+                   const struct launch *launch, uint64_t iid, uint64_t new_name)
 {
 	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
+	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[launch->shape];
 	const struct gt_device *device = &trace->devices.rows[placed->device];
 	const struct gt_process *process = &trace->processes.rows[placed->process];
 	const char *mangled = gt_trace_text(trace, shape->name);
@@ -231,6 +238,8 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	gt_args_add_int(&args, GT_ARG_PROCESS_ID, process->pid);
 	gt_args_add_int(&args, GT_ARG_DEVICE, device->ordinal);
 	gt_args_add_int(&args, GT_ARG_STREAM, trace->streams.rows[placed->stream].number);
+	if (launch->profiled)
+		gt_args_add_int(&args, GT_ARG_PROFILED, 1);
 
 	snprintf(arch, sizeof(arch), "sm_%u%u", device->cc_major, device->cc_minor);
 	kernel.has_iid = 1;
@@ -281,35 +290,54 @@ static void pack(struct gt_kernels *kernels, struct launch *launch, const struct
 		(uint32_t)perfetto__compute_kernel_launch__pack(&message, launch->launch);
 }
 
+/* A launch that was profiled is called otherwise and so has another colour: its time is no figure. */
+static uint64_t profiled_title(struct gt_gpu *gpu, const char *name)
+{
+	static const char mark[] = "profiled: ";
+	const size_t size = sizeof(mark) + strlen(name);
+	char *title = gt_allocate(size);
+	uint64_t iid;
+
+	snprintf(title, size, "%s%s", mark, name);
+	iid = gt_gpu_title(gpu, title);
+	gt_array_free(title);
+	return iid;
+}
+
 static const struct launch *add_launch(struct gt_kernels *kernels, const struct gt_placed *placed,
-                                       gt_id shape_row)
+                                       gt_id shape_row, bool profiled)
 {
 	const struct gt_trace *trace = kernels->gpu->perfetto->trace;
 	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[shape_row];
 	const gt_string name = gt_shape_string(trace, shape, trace->names);
 	const size_t known_names = kernels->names.used.count;
-	const uint64_t name_iid = gt_kernel_title_iid(gt_texts_add(&kernels->names, name));
+	const uint64_t name_iid =
+		profiled ? profiled_title(kernels->gpu, gt_trace_text(trace, name))
+			 : gt_kernel_title_iid(gt_texts_add(&kernels->names, name));
 	const bool new_name = kernels->names.used.count > known_names;
 	struct launch *launch = gt_array_push(&kernels->launches);
 
 	launch->shape = shape_row;
 	launch->stream = placed->stream;
+	launch->profiled = profiled;
 	if (2 * kernels->launches.count > kernels->slot_mask)
 		make_slots(kernels, 2 * (kernels->slot_mask + 1));
-	*slot_of(kernels, shape_row, placed->stream) = (uint32_t)kernels->launches.count - 1;
-	intern(kernels, placed, shape, kernels->launches.count, new_name ? name_iid : 0);
+	*slot_of(kernels, shape_row, placed->stream, profiled) =
+		(uint32_t)kernels->launches.count - 1;
+	intern(kernels, placed, launch, kernels->launches.count, new_name ? name_iid : 0);
 	pack(kernels, launch, placed, shape, kernels->launches.count, name_iid);
 	return launch;
 }
 
 static const struct launch *find_launch(struct gt_kernels *kernels, const struct gt_placed *placed,
-                                        gt_id shape)
+                                        const struct gt_kernel *kernel)
 {
-	const uint32_t at = *slot_of(kernels, shape, placed->stream);
+	const bool profiled = (kernel->flags & GT_PROFILED) != 0;
+	const uint32_t at = *slot_of(kernels, kernel->shape, placed->stream, profiled);
 
 	if (at != GT_NONE)
 		return &kernels->launches.rows[at];
-	return add_launch(kernels, placed, shape);
+	return add_launch(kernels, placed, kernel->shape, profiled);
 }
 
 /*
@@ -344,8 +372,8 @@ static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t byte
 void gt_kernels_put(struct gt_kernels *kernels, const struct gt_placed *placed, size_t number,
                     gt_id row)
 {
-	const gt_id shape = kernels->gpu->perfetto->trace->kernels.rows[row].shape;
-	const struct launch *launch = find_launch(kernels, placed, shape);
+	const struct launch *launch =
+		find_launch(kernels, placed, &kernels->gpu->perfetto->trace->kernels.rows[row]);
 	uint8_t message[EVENT_MAX + LAUNCH_MAX + OWN_MAX + 6 * GT_VARINT_MAX];
 	uint8_t own[OWN_MAX];
 	const size_t own_size = pack_own(kernels, row, own);

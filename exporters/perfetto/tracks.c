@@ -313,9 +313,12 @@ void gt_track_finish(struct gt_track *track)
 	gt_array_release(&track->message);
 }
 
-/* parent_uuid: 0 for a track below nothing. ordering: 0 leaves that to viewers. */
-static void describe_ordered(struct gt_perfetto *perfetto, uint64_t uuid, uint64_t parent_uuid,
-                             const char *name, uint32_t ordering)
+/*
+ * parent_uuid: 0 for a track below nothing. ordering, of the tracks below it, and rank, among those
+ * of its parent: 0 leaves that to viewers.
+ */
+static void describe(struct gt_perfetto *perfetto, uint64_t uuid, uint64_t parent_uuid,
+                     const char *name, uint32_t ordering, int32_t rank)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -323,6 +326,8 @@ static void describe_ordered(struct gt_perfetto *perfetto, uint64_t uuid, uint64
 	track.has_uuid = 1;
 	track.has_child_ordering = ordering != 0;
 	track.child_ordering = ordering;
+	track.has_sibling_order_rank = rank != 0;
+	track.sibling_order_rank = rank;
 	track.uuid = uuid;
 	track.has_parent_uuid = parent_uuid != 0;
 	track.parent_uuid = parent_uuid;
@@ -334,7 +339,7 @@ static void describe_ordered(struct gt_perfetto *perfetto, uint64_t uuid, uint64
 static void describe_track(struct gt_perfetto *perfetto, uint64_t uuid, uint64_t parent_uuid,
                            const char *name)
 {
-	describe_ordered(perfetto, uuid, parent_uuid, name, 0);
+	describe(perfetto, uuid, parent_uuid, name, 0, 0);
 }
 
 uint64_t gt_track_describe_group(struct gt_perfetto *perfetto, uint64_t parent_uuid,
@@ -342,7 +347,16 @@ uint64_t gt_track_describe_group(struct gt_perfetto *perfetto, uint64_t parent_u
 {
 	const uint64_t uuid = gt_ids_track_uuid(parent_uuid, kind, number);
 
-	describe_ordered(perfetto, uuid, parent_uuid, name, BY_RANK);
+	describe(perfetto, uuid, parent_uuid, name, BY_RANK, 0);
+	return uuid;
+}
+
+uint64_t gt_track_describe_ranked(struct gt_perfetto *perfetto, uint64_t parent_uuid,
+                                  const char *kind, uint64_t number, const char *name, int32_t rank)
+{
+	const uint64_t uuid = gt_ids_track_uuid(parent_uuid, kind, number);
+
+	describe(perfetto, uuid, parent_uuid, name, 0, rank);
 	return uuid;
 }
 

@@ -95,6 +95,11 @@ void gt_track_start(struct gt_track *track, struct gt_perfetto *perfetto, uint64
 uint64_t gt_track_describe_group(struct gt_perfetto *perfetto, uint64_t parent_uuid,
                                  const char *kind, uint64_t number, const char *name);
 
+/* Describes a track of such a group. rank: among those of the group. Returns its uuid. */
+uint64_t gt_track_describe_ranked(struct gt_perfetto *perfetto, uint64_t parent_uuid,
+                                  const char *kind, uint64_t number, const char *name,
+                                  int32_t rank);
+
 /* Slices come in order of their start. */
 void gt_track_put(struct gt_track *track, const struct gt_slice *slice);
 

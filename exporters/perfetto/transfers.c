@@ -53,22 +53,6 @@ static void title_of(const struct gt_copy *copy, char *title, size_t size)
 	         memory ? gt_memory_kind_name(memory) : "", memory ? " " : "", bytes);
 }
 
-/* The number of a title, which the sequence is told of when it is new. */
-static uint64_t title_iid(struct gt_gpu *gpu, const char *title)
-{
-	const size_t known = gt_strings_count(gpu->titles);
-	const uint32_t number = gt_strings_add(gpu->titles, title);
-	Perfetto__InternedString text = gt_interned(gt_transfer_title_iid(number), title);
-	Perfetto__InternedString *list[] = {&text};
-	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
-
-	data.event_names = list;
-	data.n_event_names = 1;
-	if (number >= known)
-		gt_sequence_intern(&gpu->sequence, &data);
-	return gt_transfer_title_iid(number);
-}
-
 /* "pinned", or "device #3" for a copy between GPUs. */
 static const char *place_name(const struct gt_perfetto *perfetto, uint32_t kind, gt_id device,
                               char *text, size_t size)
@@ -144,7 +128,7 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_gpu_add_ranges(gpu, GT_ACTIVITY_COPY, (gt_id)(copy - gpu->perfetto->trace->copies.rows),
 	                  &args);
 	title_of(copy, title, sizeof(title));
-	put(gpu, placed, number, GT_STAGE_COPY, title_iid(gpu, title), &args);
+	put(gpu, placed, number, GT_STAGE_COPY, gt_gpu_title(gpu, title), &args);
 }
 
 void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
@@ -167,5 +151,5 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	                  (struct gt_node_of){fill->graph, fill->graph_node, fill->node}, made_by);
 	gt_gpu_add_ranges(gpu, GT_ACTIVITY_FILL, (gt_id)(fill - gpu->perfetto->trace->fills.rows),
 	                  &args);
-	put(gpu, placed, number, GT_STAGE_FILL, title_iid(gpu, title), &args);
+	put(gpu, placed, number, GT_STAGE_FILL, gt_gpu_title(gpu, title), &args);
 }

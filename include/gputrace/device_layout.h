@@ -10,10 +10,20 @@
  * writer is one thread of a kernel. It draws a ticket (atomic add to next), tries to make the chunk
  * with that number, modulo chunk_count, its own (compare and swap of its state from FREE to OPEN),
  * tries the next tickets when that is taken, fills in the header, and puts event behind event, each
- * with one store of 16 bytes. When the chunk is full, or the writer is done, it closes it: a fence,
- * and the state becomes CLOSED with the number of events. gputrace copies chunks out, sets the
- * bytes of those that are closed to zero and makes them FREE again; from open ones it takes what is
- * there, up to the first event of kind NONE. Whatever finds no room is counted in lost.
+ * with one store of 16 bytes. When the writer needs another chunk, or is done, it closes the one
+ * that it has: a fence, and the state becomes CLOSED with the number of events. gputrace copies
+ * chunks out, sets the bytes of those that are closed to zero, the header's too, and makes them
+ * FREE again after that; from open ones it takes what is there, up to the first event of kind NONE.
+ * Whatever finds no room is counted in lost.
+ *
+ * Between a writer's stores to an open chunk there is no order: one whose globaltimer, threads or
+ * ticket is 0 has no header yet, and another look at it finds more. The first ticket is
+ * chunk_count, so that none is 0. The chunk of a writer that ended without closing it stays OPEN;
+ * whoever knows that no kernel runs may free it. With GPUTRACE_DEVICE_OVERWRITE kernels take closed
+ * chunks themselves, so that gputrace frees none while one may run: it copies, and knows a chunk
+ * that it has seen before by its ticket.
+ *
+ * Times of the events of a chunk do not decrease and are not before the header's.
  *
  * Numbers in here are part of recordings and of compiled kernels: never change or reuse one; a
  * layout that differs has another version and another name of the variable.
@@ -42,8 +52,8 @@ enum {
 	GPUTRACE_DEVICE_TRIES = 8,         /* tickets that a writer draws before it gives up */
 	GPUTRACE_DEVICE_NAME_BYTES = 63,   /* of a name at most, without the zero */
 	/*
-	 * A writer reads %globaltimer again with the first event that comes so many cycles after it
-	 * did so last: in between times are told from the multiprocessor's clock.
+	 * A writer reads %globaltimer again with the first event in each stretch of so many cycles,
+	 * by %clock64: in between times are told from the multiprocessor's clock.
 	 */
 	GPUTRACE_DEVICE_TIME_CYCLES = 65536,
 };
@@ -112,8 +122,12 @@ struct gputrace_device_ring {
 	gputrace_u64 states;       /* device address of chunk_count numbers of 32 bits */
 	gputrace_u32 chunk_count;  /* a power of two */
 	gputrace_u32 reserved[25]; /* what follows is written by kernels: a cache line of its own */
-	gputrace_u64 next;         /* the next ticket */
-	gputrace_u64 lost; /* events for which there was no room, added when a writer closes */
+	gputrace_u64 next;         /* the next ticket; chunk_count at first */
+	/*
+	 * Events for which there was no room, those included that chunks tell of. Writers add to it
+	 * now and then and when they close: by then it is exact.
+	 */
+	gputrace_u64 lost;
 	gputrace_u64 overwritten; /* events */
 	gputrace_u64 reserved_too[13];
 };

@@ -17,7 +17,7 @@
  * library that `gputrace run` loads into a program, and do nothing where there is none. C11, C++11
  * and later, gcc and clang on Linux; a glibc before 2.34 wants -ldl. With GPUTRACE_DISABLE defined
  * before this file is included nothing of it is left in the program, and with GPUTRACE_NO_IMPL
- * there are types alone.
+ * there are types and gputrace_device_name_id alone.
  *
  * An allocator that takes memory from CUDA in large pieces and hands out small ones says so here,
  * since CUDA knows of the large pieces alone:
@@ -143,6 +143,12 @@ struct gputrace_api {
 	void (*block_alloc_at)(uint64_t pool, const void *address, uint64_t bytes,
 	                       uint64_t requested, void *stream, uint64_t time_ns);
 	void (*block_free_at)(uint64_t pool, const void *address, void *stream, uint64_t time_ns);
+	/*
+	 * Of events that kernels write: gputrace_device_name and gputrace_device_ring below. Again
+	 * not in every table of this version.
+	 */
+	uint32_t (*device_name)(const char *text);
+	void *(*device_ring)(void);
 };
 
 /* Whether there is a table, and the function in it. */
@@ -151,6 +157,22 @@ struct gputrace_api {
 	 (api)->struct_size >= offsetof(struct gputrace_api, function) + sizeof((api)->function))
 
 typedef const struct gputrace_api *gputrace_get_api_function(uint32_t version);
+
+/*
+ * The id that a name of device events has, on the host as in kernels: FNV-1a of its bytes, folded
+ * to 28 bits, and 1 in place of 0. 0: no name.
+ */
+static inline uint32_t gputrace_device_name_id(const char *text)
+{
+	uint32_t hash = 2166136261u;
+
+	if (!text)
+		return 0;
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 16777619u;
+	hash = (hash >> 28) ^ (hash & 0xfffffffu);
+	return hash ? hash : 1;
+}
 
 #ifndef GPUTRACE_NO_IMPL
 #ifndef GPUTRACE_DISABLE
@@ -332,6 +354,44 @@ static inline void gputrace_executable_add(const struct gputrace_executable *exe
 
 	if (api)
 		api->executable(executable);
+}
+
+/*
+ * gputrace_device_name_id, and the recording is told what it stands for; telling it again does
+ * nothing. UTF-8,
+ * 1 to 63 bytes. A name that is empty, too long, or whose id another name of the process has got
+ * is refused and counted in the recording; the id is that of the text all the same.
+ */
+static inline uint32_t gputrace_device_name(const char *text)
+{
+	const struct gputrace_api *api = gputrace_table();
+
+#ifndef GPUTRACE_DISABLE
+	if (!api) /* as in gputrace_pool_create */
+		api = gputrace_look();
+#endif
+	if (GPUTRACE_HAS(api, device_name))
+		(void)api->device_name(text);
+	return gputrace_device_name_id(text);
+}
+
+/*
+ * Device address of the ring of the calling thread's current context, a struct gputrace_device_ring
+ * (gputrace/device_layout.h), for kernels that get it as an argument: it is made if it is not there
+ * yet. The same for all calls as long as the context lives. NULL where nobody records device
+ * events, no context is current, or there is no memory left for it. Calls CUDA's driver: neither
+ * from functions that CUDA calls in streams, nor while the program destroys the context. A stream
+ * may be in the middle of being captured.
+ */
+static inline void *gputrace_device_ring(void)
+{
+	const struct gputrace_api *api = gputrace_table();
+
+#ifndef GPUTRACE_DISABLE
+	if (!api)
+		api = gputrace_look();
+#endif
+	return GPUTRACE_HAS(api, device_ring) ? api->device_ring() : (void *)0;
 }
 
 #endif /* GPUTRACE_NO_IMPL */

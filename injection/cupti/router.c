@@ -11,8 +11,7 @@
 #include "injection/services.h"
 #include "injection/thread.h"
 
-#define MEASURE_EVERY 256
-#define TIMES_SHIFT   32 /* of how often recording began in active */
+#define TIMES_SHIFT 32 /* of how often recording began in active */
 
 _Static_assert(GT_SOURCE_COUNT <= TIMES_SHIFT, "every source has a bit");
 
@@ -22,9 +21,19 @@ _Static_assert(GT_SOURCE_COUNT <= TIMES_SHIFT, "every source has a bit");
 uint32_t gt_call_correlation(void)
 {
 	for (uint32_t i = 0; i < GT_SOURCE_COUNT; i++)
-		if (gt_own.frames.depths[i] > 0)
-			return gt_own.frames.correlation;
+		if (gt_own.depths[i] > 0)
+			return gt_own.correlation;
 	return 0;
+}
+
+uint32_t gt_own_correlation(void)
+{
+	return gt_own.correlation;
+}
+
+void gt_own_correlation_forget(void)
+{
+	gt_own.correlation = 0;
 }
 
 size_t gt_router_memory(void)
@@ -72,51 +81,53 @@ static void leave_nothing(struct gt_session *session, void *state, struct gt_cal
 }
 
 /* A call inside others that the source wants, which it hears of as well. */
-static __attribute__((noinline)) void enter_nested(struct gt_router *router,
-                                                   const struct gt_route *route, uint32_t depth,
-                                                   struct gt_call call)
+static RARE void enter_nested(struct gt_router *router, const struct gt_route *route,
+                              uint32_t depth, struct gt_call call)
 {
 	call.depth = (uint8_t)depth;
-	gt_own.frames.nested[depth - 1] = route->hears.enter(router->session, route->state, call);
+	gt_own.nested[depth - 1] = route->enter(router->session, route->state, call);
 }
 
-static __attribute__((noinline)) void leave_nested(struct gt_router *router,
-                                                   const struct gt_route *route, uint32_t depth,
-                                                   struct gt_call call)
+static RARE void leave_nested(struct gt_router *router, const struct gt_route *route,
+                              uint32_t depth, struct gt_call call)
 {
 	call.depth = (uint8_t)depth;
-	route->hears.leave(router->session, route->state, call, gt_own.frames.nested[depth - 1]);
+	route->leave(router->session, route->state, call, gt_own.nested[depth - 1]);
 }
 
 static inline void enter(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
-	const uint32_t depth = gt_own.frames.depths[i]++;
+	struct gt_own *own = &gt_own;
+	const uint32_t depth = own->depths[i]++;
 
-	if (depth > 0) {
+	if (__builtin_expect(depth > 0, 0)) {
 		if (depth < route->levels)
 			enter_nested(router, route, depth, call);
 		return;
 	}
-	gt_own.frames.correlation = call.data->correlationId;
-	gt_own.frames.keep[i] = route->hears.enter(router->session, route->state, call);
+	own->correlation = call.data->correlationId;
+	own->keep[i] = route->enter(router->session, route->state, call);
 }
 
 static inline void leave(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
-	const uint32_t depth = gt_own.frames.depths[i];
+	struct gt_own *own = &gt_own;
+	const uint32_t depth = own->depths[i];
 
 	if (depth == 0)
 		return; /* the call began before recording did */
-	gt_own.frames.depths[i] = (uint8_t)(depth - 1);
-	if (depth == 1)
-		route->hears.leave(router->session, route->state, call, gt_own.frames.keep[i]);
+	own->depths[i] = (uint8_t)(depth - 1);
+	if (__builtin_expect(depth == 1, 1))
+		route->leave(router->session, route->state, call, own->keep[i]);
 	else if (depth <= route->levels)
 		leave_nested(router, route, depth - 1, call);
 }
 
-static inline void enter_all(struct gt_router *router, uint32_t sources, struct gt_call call)
+/* A call that several sources want, as most that are no launches. */
+static __attribute__((noinline)) void enter_all(struct gt_router *router, uint32_t sources,
+                                                struct gt_call call)
 {
 	do
 		enter(router, last_of(sources), call);
@@ -124,14 +135,20 @@ static inline void enter_all(struct gt_router *router, uint32_t sources, struct 
 }
 
 /* The other way round, so that the source that was called last sees the least of the others. */
-static inline void leave_all(struct gt_router *router, uint32_t sources, struct gt_call call)
+static __attribute__((noinline)) void leave_all(struct gt_router *router, uint32_t sources,
+                                                struct gt_call call)
 {
 	do
 		leave(router, first_of(sources), call);
 	while (sources &= sources - 1);
 }
 
-/* One call in MEASURE_EVERY is timed from outside: what a callback itself costs. */
+static bool are_several(uint32_t sources)
+{
+	return (sources & (sources - 1)) != 0;
+}
+
+/* One call of as many as gt_own.count counts is timed from outside: what a callback itself costs. */
 static RARE void enter_measured(struct gt_router *router, uint32_t sources, struct gt_call call)
 {
 	const uint64_t began_ns = gt_now();
@@ -149,10 +166,11 @@ static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_Call
 	for (; sources; sources &= sources - 1) {
 		const uint32_t i = first_of(sources);
 		const struct gt_route *route = &router->routes[i];
-		void *kept = gt_own.frames.depths[i] ? gt_own.frames.keep[i] : NULL;
+		void *kept = gt_own.depths[i] ? gt_own.keep[i] : NULL;
 
-		if (route->hears.event)
-			route->hears.event(router->session, route->state, domain, id, data, kept);
+		if (router->handlers[i]->event)
+			router->handlers[i]->event(router->session, route->state, domain, id, data,
+			                           kept);
 	}
 	errno = saved;
 }
@@ -162,7 +180,7 @@ static RARE void begin_anew(const struct gt_router *router, uint32_t times)
 {
 	const int saved = errno;
 
-	gt_own.frames = (struct gt_frames){.times = times, .count = gt_own.frames.count};
+	gt_own_leave_calls(times);
 	gt_emit_abandon(router->session);
 	errno = saved;
 }
@@ -181,21 +199,21 @@ static uint32_t counted_route(const struct gt_router *router)
 static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
-	void *kept = gt_own.frames.keep[i];
+	void *kept = gt_own.keep[i];
 
 	if (!kept || !gt_is_recorded(router->session))
 		return false;
-	route->hears.leave(router->session, route->state, call, kept);
+	route->leave(router->session, route->state, call, kept);
 	return gt_emit_is_kept(router->session, kept);
 }
 
 static void pass_enter(struct gt_router *router, uint32_t i, struct gt_call call)
 {
-	const uint32_t depth = gt_own.frames.depths[i]++;
+	const uint32_t depth = gt_own.depths[i]++;
 
 	if (depth > 0)
 		return;
-	gt_own.frames.keep[i] = NULL;
+	gt_own.keep[i] = NULL;
 	if (gt_thread_is_ours())
 		gt_own_call_enter(router->session, call.data->correlationId);
 }
@@ -204,7 +222,7 @@ static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call
 {
 	uint32_t result;
 
-	if (gt_own.frames.depths[i] == 0 || --gt_own.frames.depths[i] > 0)
+	if (gt_own.depths[i] == 0 || --gt_own.depths[i] > 0)
 		return;
 	result = gt_call_result(call);
 	if (gt_thread_is_ours()) {
@@ -215,16 +233,23 @@ static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call
 	}
 }
 
+static bool is_of_call(CUpti_CallbackDomain domain)
+{
+	return domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+}
+
 /*
  * No source hears of the call. It is gputrace's own; or the program ends, or this is the child of a
  * fork: then it is counted when it returns well, unless the record of its entry is in the capture
  * or will be.
  */
-static RARE void pass_by(struct gt_router *router, struct gt_call call)
+static RARE void pass_by(struct gt_router *router, CUpti_CallbackDomain domain, struct gt_call call)
 {
 	const int saved = errno;
 	const uint32_t i = counted_route(router);
 
+	if (gt_thread_is_ours() && is_of_call(domain))
+		gt_own.correlation = call.data->correlationId;
 	if (call.name == 0 || i == router->count ||
 	    (!gt_thread_is_ours() && !gt_is_over(router->session)))
 		return;
@@ -235,15 +260,40 @@ static RARE void pass_by(struct gt_router *router, struct gt_call call)
 	errno = saved;
 }
 
-/* hot: with the other functions of a call, side by side in the library. */
-__attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_CallbackDomain domain,
-                                                      CUpti_CallbackId id, const void *data)
+/*
+ * A launch is heard by one source by default: what it does without is behind a jump that is not
+ * taken.
+ */
+#define LIKELY(yes) __builtin_expect(!!(yes), 1)
+
+static GT_HOT __attribute__((noinline)) void hear_enter(struct gt_router *router, uint32_t sources,
+                                                        struct gt_call call)
 {
-	struct gt_router *router = context;
+	if (!LIKELY(++gt_own.count))
+		enter_measured(router, sources, call);
+	else if (LIKELY(!are_several(sources)))
+		enter(router, first_of(sources), call);
+	else
+		enter_all(router, sources, call);
+}
+
+static GT_HOT __attribute__((noinline)) void hear_leave(struct gt_router *router, uint32_t sources,
+                                                        struct gt_call call)
+{
+	if (LIKELY(!are_several(sources)))
+		leave(router, first_of(sources), call);
+	else
+		leave_all(router, sources, call);
+}
+
+/* A callback that is none of an API call, or that nobody hears, or the thread's first. */
+static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain domain,
+                             CUpti_CallbackId id, const void *data)
+{
 	/* Pairs with the release in gt_router_activate. */
 	const uint64_t active = atomic_load_explicit(&router->active, memory_order_acquire);
 	const uint32_t times = (uint32_t)(active >> TIMES_SHIFT);
-	struct gt_call call = {.data = data, .id = (uint16_t)id};
+	struct gt_call call = {.data = data};
 	const struct gt_wants *wants;
 	uint32_t sources;
 
@@ -251,22 +301,45 @@ __attribute__((hot)) static void CUPTIAPI on_callback(void *context, CUpti_Callb
 		return;
 	wants = &router->wants[domain][id];
 	sources = wants->routes & (uint32_t)active;
-	call.name = wants->name;
+	call.callee = wants->callee;
 	if (sources == 0 || gt_thread_is_ours()) {
-		pass_by(router, call);
+		pass_by(router, domain, call);
 		return;
 	}
-	if (gt_own.frames.times != times)
+	if (gt_own.times != times)
 		begin_anew(router, times);
-	call.driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-	if (!call.driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API)
+	if (!is_of_call(domain))
 		tell_all(router, sources, domain, id, data);
-	else if (call.data->callbackSite != CUPTI_API_ENTER)
-		leave_all(router, sources, call);
-	else if (++gt_own.frames.count % MEASURE_EVERY == 0)
-		enter_measured(router, sources, call);
+	else if (call.data->callbackSite == CUPTI_API_ENTER)
+		hear_enter(router, sources, call);
 	else
-		enter_all(router, sources, call);
+		hear_leave(router, sources, call);
+}
+
+static GT_HOT void CUPTIAPI on_callback(void *context, CUpti_CallbackDomain domain,
+                                        CUpti_CallbackId id, const void *data)
+{
+	struct gt_router *router = context;
+	/* Pairs with the release in gt_router_activate. */
+	const uint64_t active = atomic_load_explicit(&router->active, memory_order_acquire);
+	const struct gt_wants *wants;
+	struct gt_call call = {.data = data};
+	uint32_t sources;
+
+	if (!LIKELY(is_of_call(domain) && id < GT_ROUTER_IDS)) {
+		look_closer(router, domain, id, data);
+		return;
+	}
+	wants = &router->wants[domain][id];
+	sources = wants->routes & (uint32_t)active;
+	call.callee = wants->callee;
+	/* What a thread of ours knows of the times is never that. */
+	if (!LIKELY(sources && gt_own.times == (uint32_t)(active >> TIMES_SHIFT)))
+		look_closer(router, domain, id, data);
+	else if (call.data->callbackSite == CUPTI_API_ENTER)
+		hear_enter(router, sources, call);
+	else
+		hear_leave(router, sources, call);
 }
 
 /* The other subscriber's name, where this CUPTI tells it; "" otherwise. */
@@ -317,11 +390,13 @@ struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler
 	if (router->count == GT_SOURCE_COUNT)
 		return NULL;
 	router->count++;
-	*route = (struct gt_route){.hears = *handler, .state = state, .levels = 1};
-	if (!handler->enter)
-		route->hears.enter = enter_nothing;
-	if (!handler->leave)
-		route->hears.leave = leave_nothing;
+	router->handlers[route - router->routes] = handler;
+	*route = (struct gt_route){
+		.enter = handler->enter ? handler->enter : enter_nothing,
+		.leave = handler->leave ? handler->leave : leave_nothing,
+		.state = state,
+		.levels = 1,
+	};
 	return route;
 }
 
@@ -339,6 +414,13 @@ uint32_t gt_route_bit(const struct gt_router *router, const struct gt_route *rou
 	return 1u << (route - router->routes);
 }
 
+static void describe_call(struct gt_router *router, CUpti_CallbackDomain domain,
+                          CUpti_CallbackId id)
+{
+	router->wants[domain][id].callee.id = (uint16_t)id;
+	router->wants[domain][id].callee.driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+}
+
 void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_CallbackDomain domain,
                     CUpti_CallbackId id)
 {
@@ -348,14 +430,17 @@ void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_Call
 	    router->wants[domain][id].routes & bit)
 		return;
 	router->wants[domain][id].routes |= bit;
+	describe_call(router, domain, id);
 	route->wanted++;
 }
 
 void gt_router_name(struct gt_router *router, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                     uint32_t name)
 {
-	if (domain < CUPTI_CB_DOMAIN_SIZE && id < GT_ROUTER_IDS)
-		router->wants[domain][id].name = name;
+	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS)
+		return;
+	describe_call(router, domain, id);
+	router->wants[domain][id].callee.name = name;
 }
 
 static void enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes,
@@ -368,7 +453,8 @@ static void enable(struct gt_router *router, const struct gt_cupti *cupti, bool 
 	    !yes)
 		return;
 	for (uint32_t i = 0; i < router->count; i++)
-		router->routes[i].enabled += has_source(sources, i);
+		router->routes[i].enabled =
+			(uint16_t)(router->routes[i].enabled + has_source(sources, i));
 }
 
 void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes)

@@ -27,13 +27,26 @@ struct gt_session;
 
 #define GT_ROUTER_IDS 4096 /* callback ids of one domain */
 
-/* An API call that is entered or returns. Two registers: it is passed by value. */
-struct gt_call {
-	const CUpti_CallbackData *data;
+/* Which API call: what the router keeps of it, in one register. */
+struct gt_callee {
 	uint32_t name;  /* string of the call's name, 0: no source has named it */
 	uint16_t id;    /* CUpti_CallbackId */
 	uint8_t depth;  /* how many calls of those that this source wants it is inside of */
 	uint8_t driver; /* 1: of the driver's API, 0: of the runtime's */
+};
+
+/* An API call that is entered or returns. Two registers: it is passed by value. */
+struct gt_call {
+	const CUpti_CallbackData *data;
+	union {
+		struct gt_callee callee;
+		struct { /* the same */
+			uint32_t name;
+			uint16_t id;
+			uint8_t depth;
+			uint8_t driver;
+		};
+	};
 };
 
 /* What the call returned, cudaError_t or CUresult; 0 where CUPTI does not say. Once it returns. */
@@ -63,24 +76,26 @@ struct gt_handler {
 	              CUpti_CallbackId id, const void *data, void *kept);
 };
 
-/* One cache line, as what is before the routes: all that a call needs of the router is in two. */
+/* Half a cache line: what a call needs of the first route, and of the router, is in one. */
 struct gt_route {
-	_Alignas(64) struct gt_handler hears;
+	void *(*enter)(struct gt_session *session, void *state, struct gt_call call);
+	void (*leave)(struct gt_session *session, void *state, struct gt_call call, void *kept);
 	void *state;
-	uint32_t levels;  /* of calls inside calls that it hears of: 1, GT_ROUTER_LEVELS for one */
-	uint32_t wanted;  /* callbacks */
-	uint32_t enabled; /* of them that CUPTI gives */
+	uint8_t levels; /* of calls inside calls that it hears of: 1, GT_ROUTER_LEVELS for one */
 	bool names; /* it named calls: those that nobody hears are counted where it would hear them */
+	uint16_t wanted;  /* callbacks */
+	uint16_t enabled; /* of them that CUPTI gives */
 };
 
 /* Of a callback. */
 struct gt_wants {
-	uint32_t routes; /* their bits */
-	uint32_t name;   /* string of an API call's name, 0: none */
+	struct gt_callee callee; /* of an API call, at depth 0 */
+	uint32_t routes;         /* their bits */
+	uint32_t padding;        /* so that none is in two cache lines */
 };
 
 struct gt_router {
-	struct gt_session *session;
+	_Alignas(64) struct gt_session *session;
 	struct gt_wants (*wants)[GT_ROUTER_IDS]; /* by domain and id */
 	/*
 	 * Bit n: route n hears callbacks now. The upper half counts how often recording began, so
@@ -88,9 +103,14 @@ struct gt_router {
 	 */
 	_Atomic uint64_t active;
 	uint32_t count;
-	CUpti_SubscriberHandle subscriber;
 	struct gt_route routes[GT_SOURCE_COUNT];
+	const struct gt_handler
+		*handlers[GT_SOURCE_COUNT]; /* of the routes: who hears of the rest */
+	CUpti_SubscriberHandle subscriber;
 };
+
+_Static_assert(offsetof(struct gt_router, routes) + sizeof(struct gt_route) <= 64,
+               "what a launch touches is in one cache line");
 
 size_t gt_router_memory(void);
 void gt_router_init(struct gt_router *router, struct gt_session *session, void *zeroed_memory);
@@ -100,9 +120,10 @@ int gt_router_subscribe(struct gt_router *router, const struct gt_cupti *cupti,
                         struct gt_error *err);
 
 /*
- * A place for a source, or NULL when there is none left. A call is told at its entry from the last
- * place to the first, and at its return from the first to the last: who is first sees the least of
- * the others in it, and what a thread keeps for it is where all else is that a call touches.
+ * A place for a source, or NULL when there is none left; the handler is kept. A call is told at its
+ * entry from the last place to the first, and at its return from the first to the last: who is
+ * first sees the least of the others in it, and what a thread keeps for it is where all else is
+ * that a call touches.
  */
 struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler *handler,
                                void *state);

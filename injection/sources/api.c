@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
-#include <string.h>
 
 #include "injection/api_calls.h"
 #include "injection/services.h"
@@ -13,13 +12,11 @@
  * result when it returns, so that a process that dies inside it leaves it behind unfinished.
  */
 
-__attribute__((hot)) static void *enter(struct gt_session *session, void *state,
-                                        struct gt_call call)
+static inline void *begin(struct gt_session *session, struct gt_call call)
 {
 	struct gt_record_api_call *record =
 		gt_emit_begin(session, GT_RECORD_api_call, sizeof(*record));
 
-	(void)state;
 	if (!record)
 		return NULL;
 	record->end_ns = 0;
@@ -28,24 +25,52 @@ __attribute__((hot)) static void *enter(struct gt_session *session, void *state,
 	record->result = 0;
 	record->thread = 0;
 	record->flags =
-		(call.driver ? GT_RECORD_DRIVER_API : 0) | (call.depth ? GT_RECORD_NESTED : 0);
+		(uint32_t)call.driver * GT_RECORD_DRIVER_API | (call.depth ? GT_RECORD_NESTED : 0);
 	record->start_ns = gt_stamp();
 	gt_emit_commit_open();
 	return record;
 }
 
-__attribute__((hot)) static void leave(struct gt_session *session, void *state, struct gt_call call,
-                                       void *kept)
+/*
+ * The same for a thread that needs a slot first, or where the kernel's clock is read. With this
+ * apart, what a launch runs through has no call in it and needs no stack.
+ */
+static __attribute__((cold, noinline)) void *begin_slowly(struct gt_session *session,
+                                                          struct gt_call call)
+{
+	return begin(session, call);
+}
+
+static __attribute__((cold, noinline)) void
+end_slowly(struct gt_session *session, struct gt_call call, struct gt_record_api_call *record)
+{
+	record->result = (int32_t)gt_call_result(call);
+	record->end_ns = gt_stamp();
+	gt_emit_close(session, record);
+}
+
+GT_HOT static void *enter(struct gt_session *session, void *state, struct gt_call call)
+{
+	(void)state;
+	if (!gt_emit_has_room(sizeof(struct gt_record_api_call)) || !gt_stamp_is_counter())
+		return begin_slowly(session, call);
+	return begin(session, call);
+}
+
+GT_HOT static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
 {
 	struct gt_record_api_call *record = kept;
 
 	(void)state;
 	if (!record)
 		return;
-	if (call.data->functionReturnValue)
-		memcpy(&record->result, call.data->functionReturnValue, sizeof(record->result));
+	if (!gt_emit_is_open(record) || !gt_stamp_is_counter()) {
+		end_slowly(session, call, record);
+		return;
+	}
+	record->result = (int32_t)gt_call_result(call);
 	record->end_ns = gt_stamp();
-	gt_emit_close(session, record);
+	gt_emit_close_open();
 }
 
 /*

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
+#include "injection/api_calls.h"
 #include "injection/services.h"
 #include "injection/source.h"
 
@@ -21,22 +20,10 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	return NULL;
 }
 
-static bool ends_context(const char *name)
-{
-	static const char *const prefixes[] = {"cudaDeviceReset", "cuCtxDestroy",
-	                                       "cuDevicePrimaryCtxRelease",
-	                                       "cuDevicePrimaryCtxReset"};
-
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return false;
-}
-
 static void want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                  const char *name)
 {
-	if (ends_context(name))
+	if (gt_api_call_ends_context(name))
 		gt_want(session, domain, id);
 }
 

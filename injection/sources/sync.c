@@ -108,7 +108,7 @@ static bool is_same(const struct gt_record_query *query, const struct gt_record_
 /* The record in the thread's slot that counts such queries; NULL: none does yet. */
 static struct gt_record_query *find_query(const struct gt_record_query *asked)
 {
-	const struct gt_slot *slot = gt_own.emitter.slot;
+	const struct gt_slot *slot = gt_own.slot;
 
 	if (!slot)
 		return NULL;
@@ -124,7 +124,7 @@ static struct gt_record_query *find_query(const struct gt_record_query *asked)
 /* The slot in which the record was just begun is the one that is counted in from now on. */
 static void keep_query(struct gt_record_query *query)
 {
-	const struct gt_slot *slot = gt_own.emitter.slot;
+	const struct gt_slot *slot = gt_own.slot;
 	const uint64_t sequence = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
 
 	if (slot != counting.slot || sequence != counting.sequence)

@@ -55,6 +55,37 @@ static void forget(void)
 	trace.kernel_counters.count = 0;
 }
 
+/* What block 0, 1, ... told, one range on a multiprocessor each: it ends so many ms after 1 ms. */
+static void tell(const double *ends_ms, gt_count count)
+{
+	for (gt_count i = 0; i < count; i++)
+		trace_device_event(&trace, 0, GT_DEVICE_RANGE, "row", i, 1000000,
+		                   1000000 + (gt_time)(ends_ms[i] * 1e6));
+}
+
+/* Covers ADVICE(uneven_blocks): three of four multiprocessors are done after 2 of 8 ms. */
+Test(advice, on_uneven_blocks_is_worth_what_is_waited_for_the_last)
+{
+	const double uneven[] = {2, 2, 2, 8};
+	const double even[] = {8, 8, 8, 7.5};
+
+	begin(4, 256);
+	tell(uneven, 4);
+	ask();
+	/* 3 x 6 ms of four multiprocessors; 8 / 3.5 ms. */
+	expect_rule(
+		"uneven_blocks", "change",
+		"The multiprocessors of work are done 56.2% of its time before the last one is: "
+		"row takes 2.29 times as long");
+	expect_gain("uneven_blocks", "at most", 4500000);
+	done();
+	begin(4, 256);
+	tell(even, 4);
+	ask();
+	expect_silence("uneven_blocks");
+	done();
+}
+
 /* Covers ADVICE(tail_effect): an H200 holds 132 x 8 blocks of 256 threads. */
 Test(advice, on_a_tail_is_worth_the_room_in_the_last_wave)
 {

@@ -84,7 +84,8 @@ Test(overview, says_in_lines_what_the_tables_have_in_figures)
 	trace_ledger(&trace, process, "writer_cpu_ns", 2000);
 	trace_ledger(&trace, process, "callback_samples", 10);
 	trace_ledger(&trace, process, "callback_ns", 2840);
-	set_environment("NCCL_ALGO=Ring\nNCCL_VERSION=2.28\nOMP_NUM_THREADS=4\n");
+	set_environment("NCCL_ALGO=Ring\nNCCL_VERSION=2.28\nOMP_NUM_THREADS=4\n"
+	                "TORCHINDUCTOR_CACHE_DIR=/tmp/a\n");
 	run_report(&result, "summary", &trace);
 
 	expect_text(said("program"), "./app --fast");
@@ -94,11 +95,11 @@ Test(overview, says_in_lines_what_the_tables_have_in_figures)
 	            "busy 35.0% of that; copies took 20.0 us, 10.0 us of it beside "
 	            "kernels");
 	expect_text(said("waits"), "55.0 us of the host (1 call, all in stream synchronize)");
-	expect_text(said("biggest gap"), "250 us on GPU 0, 160 us after the start; the host "
-	                                 "meanwhile: no CUDA call but for 1.00 us of it");
-	expect_text(said("environment"), "NCCL_ALGO=Ring, OMP_NUM_THREADS=4");
-	expect_text(said("cost"), "starting to record took 3.00 ms, gputrace's own threads 2.00 us "
-	                          "of processor time, 284 ns in each CUDA call");
+	expect_text(said("top gap"),
+	            "250 us on GPU 0 at 160 us; meanwhile no CUDA call for 249 us of it");
+	expect_text(said("variables"), "NCCL_ALGO=Ring, OMP_NUM_THREADS=4");
+	expect_text(said("cost"),
+	            "3.00 ms to start, 2.00 us in threads of its own, 284 ns a CUDA call");
 	cr_expect(eq(sz, row_count(&result, "stands_out"), 0));
 	end();
 }
@@ -108,10 +109,10 @@ Test(overview, leaves_out_what_there_is_nothing_to_say_of)
 	begin(1000);
 	run_report(&result, "summary", &trace);
 	expect_text(said("recorded"), "1.00 us");
-	expect_text(said("GPU 0"), "NVIDIA H200, nothing that ran on it has times");
+	expect_text(said("GPU 0"), "NVIDIA H200, nothing ran on it");
 	expect_text(said("waits"), "");
-	expect_text(said("biggest gap"), "");
-	expect_text(said("environment"), "");
+	expect_text(said("top gap"), "");
+	expect_text(said("variables"), "");
 	expect_text(said("cost"), "");
 	expect_text(said("note"), "");
 	end();
@@ -129,7 +130,7 @@ Test(overview, bounds_what_others_wrote)
 	set_environment(long_text);
 	run_report(&result, "summary", &trace);
 	cr_expect(eq(sz, strlen(said("program")), 203));
-	expect_text(said("environment"), "NCCL_A=1, and 1 more: see gputrace info");
+	expect_text(said("variables"), "NCCL_A=1, and 1 more: see gputrace info");
 	end();
 }
 
@@ -142,14 +143,37 @@ Test(overview, says_each_note_once_and_not_all)
 		char note[32];
 
 		snprintf(note, sizeof(note), "note %d", i / 2);
-		*gt_array_push(&trace.notes) = (struct gt_note){
-			.process = process, .text = gt_strings_add(trace.strings, note)};
+		*gt_array_push(&trace.notes) =
+			(struct gt_note){.process = process,
+		                         .topic = gt_strings_add(trace.strings, note),
+		                         .text = gt_strings_add(trace.strings, note)};
 	}
 	run_report(&result, "summary", &trace);
 	for (size_t i = 0; i < row_count(&result, "overview"); i++)
 		notes += strcmp(cell(&result, "overview", i, "topic")->text, "note") == 0;
 	cr_expect(eq(sz, notes, 6));
 	expect_text(said("note"), "note 0");
+	end();
+}
+
+static void add_note(const char *topic, const char *text)
+{
+	*gt_array_push(&trace.notes) =
+		(struct gt_note){.process = process,
+	                         .topic = gt_strings_add(trace.strings, topic),
+	                         .text = gt_strings_add(trace.strings, text)};
+}
+
+Test(overview, says_what_one_source_noted_in_one_line)
+{
+	begin(1000);
+	add_note("python", "Blocks are recorded");
+	add_note("python", "They were asked for twice");
+	add_note("telemetry", "There is none");
+	run_report(&result, "summary", &trace);
+	expect_text(said("note"), "Blocks are recorded. They were asked for twice");
+	cr_expect(eq(sz, row_count(&result, "overview"), 5));
+	expect_words(&result, "overview", 4, "text", "There is none");
 	end();
 }
 
@@ -526,8 +550,19 @@ Test(overview, says_nothing_of_memory_that_is_little)
 {
 	begin(1000000);
 	allocate(1000000000, 100, 5000);
+	trace_kernel(&trace, stream, shape, 1000, 2000);
 	run_report(&result, "summary", &trace);
 	expect_text(said("memory"), "");
+	end();
+}
+
+Test(overview, says_how_little_memory_was_allocated_where_nothing_ran)
+{
+	begin(1000000);
+	allocate(134217728, 100, 5000);
+	run_report(&result, "summary", &trace);
+	expect_text(said("GPU 0"), "NVIDIA H200, nothing ran on it");
+	expect_text(said("memory"), "at most 128 MiB (0.1%) on GPU 0, 0 B at the end");
 	end();
 }
 

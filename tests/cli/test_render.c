@@ -1060,6 +1060,46 @@ Test(render, draws_charts)
 	gt_result_release(&result);
 }
 
+/* Behind a chart, two rows of one kind: the first ends where the second begins. */
+Test(render, draws_strips_below_charts)
+{
+	const struct gt_rendering rendering = {.style = GT_STYLE_SVG};
+	struct gt_result result;
+	struct gt_strips *strips;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	gt_result_init(&result);
+	add_picture(&result);
+	strips = gt_result_add_strips(&result);
+	strips->title = "gemm<float>, launch 1";
+	strips->x_label = "microseconds";
+	strips->to_x = 63;
+	*gt_array_push(&strips->rows) = "SM 0";
+	*gt_array_push(&strips->rows) = "SM 1";
+	*gt_array_push(&strips->kinds) = (struct gt_strip_kind){"load & wait", "12.5%"};
+	*gt_array_push(&strips->parts) = (struct gt_strip_part){0, 0, 0, 6.3};
+	*gt_array_push(&strips->parts) = (struct gt_strip_part){1, 0, 6.3, 12.6};
+	cr_assert(eq(int,
+	             gt_render(&rendering, &(struct gt_named_result){"device-events", &result}, 1,
+	                       out, NULL),
+	             0));
+	fclose(out);
+	/* the chart's 560, and 60 above, the legend's 38, which are more than two rows, and 60
+	 * below */
+	cr_expect(strstr(text, "height=\"718\"") != NULL);
+	cr_expect(strstr(text, "translate(0 560)") != NULL);
+	cr_expect(strstr(text, "gemm&lt;float&gt;, launch 1</text>") != NULL);
+	cr_expect(strstr(text, "load &amp; wait") != NULL);
+	cr_expect(strstr(text, "class=\"kind0\" x=\"90.00\" y=\"60.00\" width=\"63.00\"") != NULL);
+	cr_expect(strstr(text, "class=\"kind0\" x=\"153.00\" y=\"76.00\" width=\"63.00\"") != NULL);
+	cr_expect(strstr(text, ">60</text>") != NULL);
+	cr_expect(strstr(text, "SM 1</text>") != NULL);
+	free(text);
+	gt_result_release(&result);
+}
+
 Test(render, has_no_picture_of_tables)
 {
 	const struct gt_rendering rendering = {.style = GT_STYLE_SVG};

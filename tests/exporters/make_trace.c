@@ -915,6 +915,139 @@ static void make_memory_many(struct gt_trace *trace, struct facts *facts)
 		"  \"select count(*) < 12000 from slice where category = 'memory'\": 1}";
 }
 
+/* A mark, values, one of them told by two blocks, and a range without an end. */
+static void add_told(struct gt_trace *trace)
+{
+	struct gt_device_event *row;
+	const double real = 0.5;
+
+	sample_device_event(trace, GT_DEVICE_MARK, "ready", 5, 2, SAMPLE_START + 4900,
+	                    SAMPLE_START + 4900);
+	row = sample_device_event(trace, GT_DEVICE_INT, "depth", 5, 2, SAMPLE_START + 4950,
+	                          SAMPLE_START + 4950);
+	row->value = (uint64_t)-3;
+	row = sample_device_event(trace, GT_DEVICE_REAL, "loss", 5, 2, SAMPLE_START + 4960,
+	                          SAMPLE_START + 4960);
+	memcpy(&row->value, &real, sizeof(real));
+	row = sample_device_event(trace, GT_DEVICE_RANGE, "wait", 5, 2, SAMPLE_START + 4970,
+	                          SAMPLE_START + 4970);
+	row->flags = GT_DEVICE_NO_END | GT_DEVICE_BY_TIME;
+	sample_device_event(trace, GT_DEVICE_INT, "tiles done", 5, 2, SAMPLE_START + 4980,
+	                    SAMPLE_START + 4980);
+	sample_device_event(trace, GT_DEVICE_INT, "tiles done", 0, 3, SAMPLE_START + 4990,
+	                    SAMPLE_START + 4990);
+}
+
+static const char device_answers[] =
+	"{\"select count(*) from slice where category = 'device_event' and dur > 0\": 8,\n"
+	"  \"select count(*) from slice s join slice p on p.id = s.parent_id where"
+	" s.name = 'load' and p.name = 'tile' and s.dur = 600 and p.dur = 600\": 4,\n"
+	"  \"select group_concat(name, ', ') from (select distinct t.name from slice s"
+	" join track t on t.id = s.track_id where s.category = 'device_event'"
+	" order by t.name)\": \"SM 0, SM 5\",\n"
+	"  \"select count(distinct s.track_id) from slice s"
+	" where s.category = 'device_event'\": 3,\n"
+	"  \"select count(distinct s.track_id) from slice s where s.name = 'tile' and"
+	" extract_arg(s.arg_set_id, 'debug.block') in (0, 3)\": 1,\n"
+	"  \"select distinct p.name from slice s join track t on t.id = s.track_id"
+	" join track p on p.id = t.parent_id where s.category = 'device_event'\":"
+	" \"SMs of NVIDIA H200 #0 (device events)\",\n"
+	"  \"select distinct extract_arg(arg_set_id, 'debug.kernel') from slice"
+	" where name = 'tile'\": \"saxpy(int, float, float*, float*)\",\n"
+	"  \"select extract_arg(arg_set_id, 'debug.value') from slice"
+	" where name = 'depth'\": -3,\n"
+	"  \"select extract_arg(arg_set_id, 'debug.value') * 10 from slice"
+	" where name = 'loss'\": 5,\n"
+	"  \"select cast(c.value as int) from counter c join track t on t.id = c.track_id"
+	" join track p on p.id = t.parent_id where t.name = 'depth' and"
+	" p.name glob 'SMs of *'\": -3,\n"
+	"  \"select count(*) from track where name = 'tiles done'\": 0,\n"
+	"  \"select extract_arg(arg_set_id, 'debug.missing') from slice"
+	" where name = 'wait'\": \"its end\"}";
+
+/*
+ * Blocks 0 and 1 on SM 0 at the same time, block 2 on SM 5, block 3 on SM 0 behind block 0: each
+ * loads inside of a tile that ends when the load does.
+ */
+static void make_device_events(struct gt_trace *trace, struct facts *facts)
+{
+	static const struct {
+		gt_count sm;
+		gt_time start_ns;
+	} blocks[] = {{0, 3600}, {0, 3700}, {5, 3800}, {0, 4200}};
+
+	make_launches(trace, facts, 1);
+	for (gt_count i = 0; i < 4; i++) {
+		const gt_time start_ns = SAMPLE_START + blocks[i].start_ns;
+		const gt_id tile = (gt_id)trace->device_events.count;
+
+		sample_device_event(trace, GT_DEVICE_RANGE, "tile", blocks[i].sm, i, start_ns,
+		                    start_ns + 600);
+		sample_device_event(trace, GT_DEVICE_RANGE, "load", blocks[i].sm, i, start_ns,
+		                    start_ns + 600)
+			->parent = tile;
+	}
+	add_told(trace);
+	facts->answers = device_answers;
+}
+
+enum { MANY_EVENTS = 250000, EVENT_NS = 1000 };
+
+/* Two blocks load for the first half of a long launch and compute for the other, in small pieces. */
+static void make_device_events_many(struct gt_trace *trace, struct facts *facts)
+{
+	gt_time now_ns = SAMPLE_START + 3500;
+
+	make_launches(trace, facts, 1);
+	for (unsigned i = 0; i < MANY_EVENTS; i += 2) {
+		for (gt_count block = 0; block < 2; block++)
+			sample_device_event(trace, GT_DEVICE_RANGE,
+			                    i < MANY_EVENTS / 2 ? "load" : "compute", block, block,
+			                    now_ns, now_ns + EVENT_NS);
+		now_ns += EVENT_NS;
+	}
+	trace->kernels.rows[0].end_ns = now_ns;
+	trace->end_ns = now_ns;
+	facts->last_ns = now_ns;
+	facts->answers =
+		"{\"select count(*) from slice where category = 'device_event'\": 0,\n"
+		"  \"select name from track where name glob 'SMs of *'\":"
+		" \"SMs of NVIDIA H200 #0 (250000 device events, too many for slices)\",\n"
+		"  \"select cast(max(c.value) as int) from counter c join track t"
+		" on t.id = c.track_id where t.name = 'writers in load'\": 2,\n"
+		"  \"select count(*) < 10 from counter c join track t on t.id = c.track_id"
+		" where t.name = 'writers in load'\": 1,\n"
+		"  \"select cast(c.value as int) from counter c join track t on t.id = c.track_id"
+		" where t.name = 'writers in compute' order by c.ts desc limit 1\": 0,\n"
+		"  \"select cast(c.value as int) from counter c join track t on t.id = c.track_id"
+		" where t.name = 'writers in compute' and c.ts < 1100000000"
+		" order by c.ts desc limit 1\": 2}";
+}
+
+/* What a damaged recording can hold. */
+static void make_device_events_damaged(struct gt_trace *trace, struct facts *facts)
+{
+	static const gt_time times[] = {INT64_MIN,           -5,       0, SAMPLE_START + 4000,
+	                                SAMPLE_START + 5000, INT64_MAX};
+
+	make_launches(trace, facts, 1);
+	for (unsigned i = 0; i < 72; i++)
+		*gt_array_push(&trace->device_events) = (struct gt_device_event){
+			.start_ns = times[i / 12],
+			.end_ns = times[i % 5],
+			.value = UINT64_MAX - i,
+			.process = i % 5 ? 0 : GT_NONE,
+			.device = i % 7 ? 0 : 88,
+			.kernel = i % 3 ? 0 : 1000 + i,
+			.parent = i % 4 ? GT_NONE : i / 2,
+			.name = i % 6 ? 0 : 1000000,
+			.kind = i % 6,
+			.sm = i * 0x3000001,
+			.block = i % 9,
+			.flags = i % 8,
+		};
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct gt_trace *trace, struct facts *facts);
@@ -940,6 +1073,9 @@ static const struct {
 	{"memory", make_memory},
 	{"memory-damaged", make_memory_damaged},
 	{"memory-many", make_memory_many},
+	{"device-events", make_device_events},
+	{"device-events-many", make_device_events_many},
+	{"device-events-damaged", make_device_events_damaged},
 };
 
 /* Compressed as the format does it by itself, or not at all. */
@@ -981,7 +1117,7 @@ static int write_facts(const char *path, const struct facts *facts,
 	fprintf(out,
 	        "{\"gpu_slices\": %llu, \"api_slices\": %llu, \"arrows\": %llu, \"skipped\": %llu,\n"
 	        " \"range_slices\": %llu, \"memory_marks\": %llu, \"memory_values\": %llu,\n"
-	        " \"host_arrows\": %llu,\n"
+	        " \"host_arrows\": %llu, \"device_slices\": %llu,\n"
 	        " \"contexts\": %u, \"processes\": %u, \"threads\": %u, \"kernels\": %u, \"gpus\": %u,\n"
 	        " \"open_slices\": %u, \"waits\": %u, \"samples\": %u, \"error_calls\": %u,\n"
 	        " \"first_ns\": %lld, \"last_ns\": %lld,\n \"answers\": %s}\n",
@@ -989,10 +1125,10 @@ static int write_facts(const char *path, const struct facts *facts,
 	        (unsigned long long)counts->arrows, (unsigned long long)counts->skipped,
 	        (unsigned long long)counts->range_slices, (unsigned long long)counts->memory_marks,
 	        (unsigned long long)counts->memory_values, (unsigned long long)counts->host_arrows,
-	        facts->contexts, facts->processes, facts->threads, facts->kernels, facts->gpus,
-	        facts->open_slices, facts->waits, facts->samples, facts->error_calls,
-	        (long long)facts->first_ns, (long long)facts->last_ns,
-	        facts->answers ? facts->answers : "{}");
+	        (unsigned long long)counts->device_slices, facts->contexts, facts->processes,
+	        facts->threads, facts->kernels, facts->gpus, facts->open_slices, facts->waits,
+	        facts->samples, facts->error_calls, (long long)facts->first_ns,
+	        (long long)facts->last_ns, facts->answers ? facts->answers : "{}");
 	return fclose(out);
 }
 

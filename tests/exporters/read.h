@@ -210,4 +210,23 @@ static inline unsigned count_packets(const struct file *file, uint32_t number)
 	return count;
 }
 
+/* The descriptor of the track of that name; cr_assert that there is one. */
+static inline struct bytes find_track(const struct file *file, const char *name)
+{
+	for (unsigned i = 0; i < count_packets(file, TRACK_DESCRIPTOR); i++) {
+		const struct bytes track =
+			message_in(find_packet(file, TRACK_DESCRIPTOR, i), TRACK_DESCRIPTOR);
+
+		if (text_is(track, 2, name))
+			return track;
+	}
+	cr_assert(false, "no track %s", name);
+	return (struct bytes){0};
+}
+
+static inline bool has_text(const struct file *file, const char *text)
+{
+	return memmem(file->bytes, file->size, text, strlen(text)) != NULL;
+}
+
 #endif

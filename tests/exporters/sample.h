@@ -314,6 +314,27 @@ static inline struct gt_pool_block *sample_block(struct gt_trace *trace, gt_id p
 	return row;
 }
 
+/* What the first thread of a block of kernel 0 told, of process 0 on device 0. */
+static inline struct gt_device_event *sample_device_event(struct gt_trace *trace, gt_count kind,
+                                                          const char *name, gt_count sm,
+                                                          gt_count block, gt_time start_ns,
+                                                          gt_time end_ns)
+{
+	struct gt_device_event *row = gt_array_push(&trace->device_events);
+
+	*row = (struct gt_device_event){
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.parent = GT_NONE,
+		.name = sample_text(trace, name),
+		.kind = kind,
+		.sm = sm,
+		.block = block,
+		.sequence = (gt_count)trace->device_events.count - 1,
+	};
+	return row;
+}
+
 /* A series with so many samples, one each period from period_ns on. */
 static inline struct gt_series *sample_series(struct gt_trace *trace, size_t columns,
                                               size_t samples, gt_time period_ns)

@@ -10,7 +10,8 @@
 #include "exporters/sample.h"
 #include "model/kernel_names.h"
 
-enum { KERNEL_IID = 19, LAUNCH = 21, KERNELS = 1000, ARG_NAMES = 1001 };
+enum { KERNEL_IID = 19, NAME_IID = 20, LAUNCH = 21 };       /* of a slice */
+enum { EVENT_NAMES = 2, KERNELS = 1000, ARG_NAMES = 1001 }; /* tables of interned entries */
 
 static struct gt_trace trace;
 static struct file file;
@@ -209,6 +210,36 @@ Test(arguments, of_a_kernel_say_whether_it_is_the_first_of_its_function)
 		cr_expect(eq(int, has_own_argument(i, "first_launch"), first[i]), "slice %u", i);
 	cr_expect(number_in(argument(message_in(slice(0), LAUNCH), 3, "first_launch"), 3) == 1);
 	cr_expect(number_in(argument(message_in(slice(3), LAUNCH), 3, "graph"), 3) == 3);
+}
+
+/* A launch that was run several times for its counters has a title and an argument of its own. */
+Test(arguments, of_a_kernel_say_whether_it_was_profiled)
+{
+	static const bool profiled[] = {false, true, false, true};
+	struct field field;
+
+	for (unsigned i = 0; i < 4; i++)
+		if (profiled[i])
+			sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100 + 200 * i,
+			              SAMPLE_START + 200 + 200 * i)
+				->flags = GT_PROFILED;
+		else
+			sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100 + 200 * i,
+			              SAMPLE_START + 200 + 200 * i);
+	write();
+	for (unsigned i = 0; i < 4; i++) {
+		const struct bytes title = interned(EVENT_NAMES, number_in(slice(i), NAME_IID));
+		const struct bytes kernel = interned(KERNELS, number_in(slice(i), KERNEL_IID));
+		bool marked = false;
+
+		for (unsigned n = 0; find_nth(kernel, 5, n, &field); n++)
+			marked |= text_is(interned(ARG_NAMES, number_in(field.bytes, 1)), 2,
+			                  "profiled");
+		cr_expect(eq(int, marked, profiled[i]), "slice %u", i);
+		cr_expect(text_is(title, 2, profiled[i] ? "profiled: step()" : "step()"));
+	}
+	expect_number(1, "profiled", 1);
+	expect_number(1, "thread_count", 1024);
 }
 
 Test(arguments, of_a_copy_are_its_bytes_ends_and_rate)

@@ -93,6 +93,42 @@ Test(chrome, shows_a_launch_as_pytorch_does)
 	cr_expect(counts.raw_bytes == strlen(json));
 }
 
+/* What runs in the body of a conditional node has no number of its own, and another call's is kept.
+ */
+Test(chrome, gives_a_kernel_without_a_number_that_of_its_launch)
+{
+	const gt_id call =
+		sample_call(&trace, 0, "cudaGraphLaunch", SAMPLE_START + 1000, SAMPLE_START + 3500);
+
+	trace.api_calls.rows[call].correlation = 31;
+	sample_kernel(&trace, 0, 0, call, SAMPLE_START + 4000, SAMPLE_START + 5000)->correlation =
+		0;
+	sample_kernel(&trace, 0, 0, call, SAMPLE_START + 5000, SAMPLE_START + 6000)->correlation =
+		32;
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 6000, SAMPLE_START + 7000)->correlation =
+		0;
+	write_all();
+	expect_line("\"ts\":4.000,\"dur\":1.000,\"args\":{\"External id\":31,\"device\":2,"
+	            "\"context\":1,\"stream\":7,\"correlation\":31,");
+	expect_line("\"ts\":5.000,\"dur\":1.000,\"args\":{\"External id\":32,");
+	expect_line("\"ts\":6.000,\"dur\":1.000,\"args\":{\"External id\":0,");
+}
+
+Test(chrome, says_which_launches_were_profiled)
+{
+	const gt_id call =
+		sample_call(&trace, 0, "cuLaunchKernel", SAMPLE_START + 1000, SAMPLE_START + 9000);
+
+	sample_last_call(&trace)->flags = GT_DRIVER_API | GT_PROFILED;
+	sample_kernel(&trace, 0, 0, call, SAMPLE_START + 4000, SAMPLE_START + 5000)->flags =
+		GT_PROFILED;
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 10000, SAMPLE_START + 11000);
+	write_all();
+	expect_line("\"args\":{\"External id\":1,\"correlation\":1,\"profiled\":1}}");
+	expect_line("\"est. achieved occupancy %\":6,\"profiled\":1}}");
+	expect_line("\"est. achieved occupancy %\":6}}");
+}
+
 Test(chrome, counts_blocks_on_the_multiprocessors_of_a_green_context)
 {
 	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 4000, SAMPLE_START + 5234);

@@ -24,20 +24,6 @@ static void finish(void)
 	sample_finish(&trace, SAMPLE_START + 1000000);
 }
 
-/* The descriptor of the track of that name; cr_assert that there is one. */
-static struct bytes find_track(const struct file *file, const char *name)
-{
-	for (unsigned i = 0; i < count_packets(file, TRACK_DESCRIPTOR); i++) {
-		const struct bytes track =
-			message_in(find_packet(file, TRACK_DESCRIPTOR, i), TRACK_DESCRIPTOR);
-
-		if (text_is(track, 2, name))
-			return track;
-	}
-	cr_assert(false, "no track %s", name);
-	return (struct bytes){0};
-}
-
 static unsigned count_events(const struct file *file, uint32_t field)
 {
 	struct bytes rest = all(file);
@@ -58,11 +44,6 @@ static unsigned count_values(const struct file *file)
 	while (next_packet(&rest, &packet))
 		count += number_in(message_in(packet, TRACK_EVENT), TYPE) == TYPE_COUNTER;
 	return count;
-}
-
-static bool has_text(const struct file *file, const char *text)
-{
-	return memmem(file->bytes, file->size, text, strlen(text)) != NULL;
 }
 
 Test(memory, stands_below_its_process_in_order_and_to_one_scale)

@@ -601,6 +601,29 @@ Test(calls, say_the_number_and_the_name_of_what_went_wrong)
 	gt_trace_release(&trace);
 }
 
+Test(calls, say_that_they_were_held_up_to_be_profiled)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_thread(&trace, sample_process(&trace, "app", 5), 5);
+	add_call(&trace, "cuLaunchKernel", 100, 200);
+	sample_last_call(&trace)->flags = GT_DRIVER_API | GT_PROFILED;
+	add_call(&trace, "cuLaunchKernel", 300, 400);
+	sample_last_call(&trace)->flags = GT_DRIVER_API;
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	expect_number(&file, &slices.rows[0], "profiled", 1);
+	cr_expect(strcmp(slices.rows[0].name, "profiled: cuLaunchKernel") == 0);
+	expect_no_annotation(&file, &slices.rows[1], "profiled");
+	cr_expect(strcmp(slices.rows[1].name, "cuLaunchKernel") == 0);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
 Test(calls, that_failed_are_marks_on_a_track_of_their_own)
 {
 	struct gt_trace trace;

@@ -138,6 +138,15 @@ CUresult fake_usable(void)
 	return CUDA_SUCCESS;
 }
 
+CUresult fake_usable_for(enum fake_cuda_failure call)
+{
+	const CUresult usable = fake_usable();
+
+	if (usable != CUDA_SUCCESS)
+		return usable;
+	return fake_cuda.script.cuda_fail >> call & 1 ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+}
+
 static void after_fork(void)
 {
 	atomic_store(&fake_cuda.forked, !fake_cuda.script.fork_works);

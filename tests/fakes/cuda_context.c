@@ -270,6 +270,53 @@ CUresult cuCtxSetCurrent(CUcontext context)
 	API_END(result);
 }
 
+enum { MOST_PUSHED = 16 };
+
+static _Thread_local struct {
+	CUcontext contexts[MOST_PUSHED];
+	size_t count;
+} pushed; /* those that were current before */
+
+CUresult cuCtxPushCurrent_v2(CUcontext context)
+{
+	CUresult result = fake_usable_for(FAKE_CUDA_context_push);
+
+	API_BEGIN(cuCtxPushCurrent_v2, context);
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	if (result == CUDA_SUCCESS && !known(context))
+		result = CUDA_ERROR_INVALID_CONTEXT;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	if (pushed.count == MOST_PUSHED)
+		fake_die("more contexts were pushed than were popped");
+	if (result == CUDA_SUCCESS) {
+		pushed.contexts[pushed.count++] = current;
+		current = context;
+	}
+	API_END(result);
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *context)
+{
+	API_BEGIN(cuCtxPopCurrent_v2, context);
+	if (pushed.count == 0)
+		fake_die("a context is popped that was not pushed");
+	if (context)
+		*context = current;
+	current = pushed.contexts[--pushed.count];
+	API_END(fake_usable());
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	static _Thread_local CUstreamCaptureMode now = CU_STREAM_CAPTURE_MODE_GLOBAL;
+	const CUstreamCaptureMode wanted = *mode;
+
+	API_BEGIN(cuThreadExchangeStreamCaptureMode, mode);
+	*mode = now;
+	now = wanted;
+	API_END(fake_usable_for(FAKE_CUDA_exchange_capture));
+}
+
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
 	API_BEGIN(cuCtxGetCurrent, context);
@@ -346,8 +393,10 @@ static CUresult add_stream(CUstream *stream, unsigned int flags, int priority)
 
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_stream_create);
+
 	API_BEGIN(cuStreamCreate, stream, flags);
-	API_END(add_stream(stream, flags, 0));
+	API_END(usable == CUDA_SUCCESS ? add_stream(stream, flags, 0) : usable);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
@@ -395,6 +444,15 @@ CUresult cuStreamSynchronize(CUstream handle)
 	API_END(result);
 }
 
+static int hangs(CUstream stream)
+{
+	static atomic_ullong queries;
+	const uint64_t from = fake_cuda.script.copy_hang;
+
+	return from && stream->flags & CU_STREAM_NON_BLOCKING &&
+	       atomic_fetch_add(&queries, 1) + 1 >= from;
+}
+
 CUresult cuStreamQuery(CUstream handle)
 {
 	CUstream stream = NULL;
@@ -402,7 +460,7 @@ CUresult cuStreamQuery(CUstream handle)
 
 	API_BEGIN(cuStreamQuery, handle);
 	result = fake_stream(handle, &stream);
-	if (result == CUDA_SUCCESS && !fake_has_passed(stream->ready_ns))
+	if (result == CUDA_SUCCESS && (!fake_has_passed(stream->ready_ns) || hangs(stream)))
 		result = CUDA_ERROR_NOT_READY;
 	API_END(result);
 }

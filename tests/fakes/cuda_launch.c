@@ -36,6 +36,9 @@ static CUresult launch(CUstream handle, struct fake_activity *kernel)
 		return result;
 	if (!kernel->function)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (strcmp(kernel->function->name, "gputrace_device_time") == 0 &&
+	    fake_usable_for(FAKE_CUDA_time_launch) != CUDA_SUCCESS)
+		return CUDA_ERROR_UNKNOWN;
 	if (!shape_fits(kernel))
 		return CUDA_ERROR_INVALID_VALUE;
 	capture = fake_capture_of(stream);
@@ -54,14 +57,18 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 	cuLaunchKernel_params params = {function, grid_x,       grid_y, grid_z,    block_x, block_y,
 	                                block_z,  shared_bytes, stream, arguments, extra};
 	struct fake_activity kernel = {
-		.function = function,
+		.function = fake_function(function),
 		.grid = {grid_x, grid_y, grid_z},
 		.block = {block_x, block_y, block_z},
 		.shared_dynamic_bytes = shared_bytes,
 	};
 	struct fake_call call;
+	CUresult result;
 
 	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-	                "cuLaunchKernel", &params, function ? function->name : NULL);
-	API_END(launch(stream, &kernel));
+	                "cuLaunchKernel", &params, function ? kernel.function->name : NULL);
+	result = launch(stream, &kernel);
+	if (result == CUDA_SUCCESS)
+		fake_run_time_kernel(&kernel, arguments);
+	API_END(result);
 }

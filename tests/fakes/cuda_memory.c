@@ -104,7 +104,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 	CUresult result;
 
 	API_BEGIN(cuMemAlloc_v2, address, size);
-	result = fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
+	result = fake_usable_for(FAKE_CUDA_memory_alloc);
+	if (result == CUDA_SUCCESS && fake_cuda.script.most_bytes &&
+	    size > fake_cuda.script.most_bytes)
+		result = CUDA_ERROR_OUT_OF_MEMORY;
+	if (result == CUDA_SUCCESS)
+		result = fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
 	if (result == CUDA_SUCCESS)
 		*address = (CUdeviceptr)(uintptr_t)memory;
 	API_END(result);
@@ -146,8 +151,20 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 
 CUresult cuMemHostAlloc(void **address, size_t size, unsigned int flags)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_host_alloc);
+
 	API_BEGIN(cuMemHostAlloc, address, size, flags);
-	API_END(fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address));
+	API_END(usable == CUDA_SUCCESS
+	                ? fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, address)
+	                : usable);
+}
+
+/* The same: all addresses are the host's. */
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned int flags)
+{
+	API_BEGIN(cuMemHostGetDevicePointer_v2, address, host, flags);
+	*address = (CUdeviceptr)(uintptr_t)host;
+	API_END(fake_usable_for(FAKE_CUDA_host_address));
 }
 
 CUresult cuMemAllocHost_v2(void **address, size_t size)
@@ -254,8 +271,10 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr target, const void *source, size_t size)
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t size, CUstream stream)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_copy_in);
+
 	API_BEGIN(cuMemcpyHtoDAsync_v2, target, source, size, stream);
-	API_END(copy_in(target, source, size, stream, 1));
+	API_END(usable == CUDA_SUCCESS ? copy_in(target, source, size, stream, 1) : usable);
 }
 
 CUresult cuMemcpyDtoH_v2(void *target, CUdeviceptr source, size_t size)
@@ -266,8 +285,10 @@ CUresult cuMemcpyDtoH_v2(void *target, CUdeviceptr source, size_t size)
 
 CUresult cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t size, CUstream stream)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_copy_out);
+
 	API_BEGIN(cuMemcpyDtoHAsync_v2, target, source, size, stream);
-	API_END(copy_out(target, source, size, stream, 1));
+	API_END(usable == CUDA_SUCCESS ? copy_out(target, source, size, stream, 1) : usable);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr target, CUdeviceptr source, size_t size)
@@ -393,8 +414,10 @@ CUresult cuMemsetD8_v2(CUdeviceptr target, unsigned char value, size_t size)
 
 CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t size, CUstream stream)
 {
+	const CUresult usable = fake_usable_for(FAKE_CUDA_set_bytes);
+
 	API_BEGIN(cuMemsetD8Async, target, value, size, stream);
-	API_END(fill(target, value, size, stream, 1));
+	API_END(usable == CUDA_SUCCESS ? fill(target, value, size, stream, 1) : usable);
 }
 /* Of a word, its lowest byte. */
 CUresult cuMemsetD32Async(CUdeviceptr target, unsigned int value, size_t count, CUstream stream)

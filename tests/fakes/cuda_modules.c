@@ -17,9 +17,13 @@ struct CUmod_st {
 	const char *image; /* what libcupti is handed; never freed */
 	size_t size;
 	CUcontext context;
+	void *variable;     /* of device events, where the image is a text that names it */
 	_Atomic int loaded; /* libcupti was told */
 	CUfunction functions;
 };
+
+#define VARIABLE    "gputrace_device_ring_1"
+#define TIME_KERNEL "gputrace_device_time"
 
 static _Atomic uint32_t last_module;
 
@@ -87,7 +91,7 @@ static void load(CUmodule module)
 
 	if (atomic_exchange(&module->loaded, 1))
 		return;
-	if (strncmp(module->image, ".version", 8) == 0)
+	if (strncmp(module->image, ".version", 8) == 0 && !strstr(module->image, TIME_KERNEL))
 		compile(module);
 	take_time(fake_cuda.script.load_ns);
 	data.pCubin = module->image;
@@ -112,9 +116,11 @@ void fake_function_load(CUfunction function, CUcontext context)
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
-	const CUresult result = image ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+	CUresult result = image ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
 
 	API_BEGIN(cuModuleLoadData, module, image);
+	if (result == CUDA_SUCCESS && !is_cubin(image) && strstr(image, TIME_KERNEL))
+		result = fake_usable_for(FAKE_CUDA_time_module);
 	if (result == CUDA_SUCCESS) {
 		CUmodule made = calloc(1, sizeof(*made));
 
@@ -123,6 +129,10 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 		made->size = size_of(image);
 		/* The program may free it: what is loaded later is a copy. */
 		made->image = memcpy(calloc(1, made->size + 1), image, made->size);
+		if (!is_cubin(made->image) && strstr(made->image, VARIABLE) &&
+		    fake_allocate(sizeof(uint64_t), CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+		                  &made->variable) == CUDA_SUCCESS)
+			memset(made->variable, 0, sizeof(uint64_t));
 		*module = made;
 		if (!fake_cuda.script.lazy)
 			load(made);
@@ -173,6 +183,58 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 		(void)pthread_mutex_unlock(&fake_cuda.lock);
 	}
 	API_END(result);
+}
+
+CUfunction fake_function(CUfunction handle)
+{
+	return (CUfunction)((uintptr_t)handle & ~(uintptr_t)1);
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+	API_BEGIN(cuKernelGetFunction, function, kernel);
+	if (!((uintptr_t)kernel & 1))
+		API_END(CUDA_ERROR_INVALID_HANDLE);
+	*function = fake_function((CUfunction)kernel);
+	API_END(fake_usable());
+}
+
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
+{
+	API_BEGIN(cuFuncGetModule, module, function);
+	if ((uintptr_t)function & 1)
+		API_END(CUDA_ERROR_INVALID_HANDLE);
+	*module = function->module;
+	API_END(fake_usable_for(FAKE_CUDA_function_module));
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
+                              const char *name)
+{
+	CUresult result = fake_usable_for(FAKE_CUDA_module_global);
+
+	API_BEGIN(cuModuleGetGlobal_v2, address, bytes, module, name);
+	if (result == CUDA_SUCCESS && (!module->variable || strcmp(name, VARIABLE) != 0))
+		result = CUDA_ERROR_NOT_FOUND;
+	if (result == CUDA_SUCCESS && address)
+		*address = (CUdeviceptr)(uintptr_t)module->variable;
+	if (result == CUDA_SUCCESS && bytes)
+		*bytes = sizeof(uint64_t);
+	API_END(result);
+}
+
+/* As it would run: it reads the clock a little after it began and a little before it ended. */
+void fake_run_time_kernel(const struct fake_activity *kernel, void **arguments)
+{
+	enum { WITHIN_NS = 400, STEP_NS = 32 };
+	uint64_t *left;
+
+	if (strcmp(kernel->function->name, TIME_KERNEL) != 0 || !arguments)
+		return;
+	left = *(uint64_t **)arguments[0];
+	left[0] = (kernel->start_ns + WITHIN_NS + fake_cuda.script.gpu_clock) / STEP_NS * STEP_NS;
+	left[1] = (kernel->end_ns - WITHIN_NS + fake_cuda.script.gpu_clock) / STEP_NS * STEP_NS;
+	left[2] = STEP_NS;
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,

@@ -102,6 +102,15 @@ void fake_tell_sync(CUpti_ActivitySynchronizationType type, CUstream stream, uin
 /* What every call answers before it looks at its arguments. */
 CUresult fake_usable(void);
 
+/* The same of calls that a script can have fail. */
+CUresult fake_usable_for(enum fake_cuda_failure call);
+
+/* The function behind a handle of a function, or of a kernel of no context: that and one. */
+CUfunction fake_function(CUfunction handle);
+
+/* cuda_modules.c: what gputrace's kernel for the clock leaves at the address that it was given. */
+void fake_run_time_kernel(const struct fake_activity *kernel, void **arguments);
+
 /* Begins and ends a call of the driver API whose parameters the toolkit describes. */
 #define API_BEGIN(function, ...)                                                                   \
 	function##_params params = {__VA_ARGS__};                                                  \

@@ -39,6 +39,13 @@ static const struct word failures[] = {
 	{NULL, 0},
 };
 
+static const struct word cuda_failures[] = {
+#define FAILURE(name) {#name, FAKE_CUDA_##name},
+	SCRIPT_CUDA_FAILURES
+#undef FAILURE
+	{NULL, 0},
+};
+
 void fake_die(const char *fmt, ...)
 {
 	va_list args;
@@ -101,6 +108,8 @@ static void read_word(struct fake_script *script, const char *name, char *value)
 		script->enable_fail = bits_of(value, kinds);
 	else if (strcmp(name, "nvml_fail") == 0)
 		script->nvml_fail = bits_of(value, failures);
+	else if (strcmp(name, "cuda_fail") == 0)
+		script->cuda_fail = bits_of(value, cuda_failures);
 	else if (strcmp(name, "subscriber") == 0 && strcmp(value, "busy") == 0)
 		script->subscriber_busy = 1;
 	else

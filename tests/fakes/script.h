@@ -49,7 +49,26 @@
 	NUMBER(pm_overflow,  0,       "at the so many-th decoding the hardware's buffer was full")          \
 	NUMBER(pm_decode_fail, 0,     "the so many-th decoding, and all later ones, fail")                  \
 	NUMBER(pm_hang,      0,       "the so many-th decoding, and all later ones, hang")                  \
-	NUMBER(range_fail,   0,       "the so many-th cuptiRangeProfilerStart, and all later ones, fail")
+	NUMBER(range_fail,   0,       "the so many-th cuptiRangeProfilerStart, and all later ones, fail") \
+	NUMBER(most_bytes,   0,       "memory of a GPU comes in pieces of so many bytes at most; 0: in any")   \
+	NUMBER(gpu_clock,    109355,  "%globaltimer is so many nanoseconds ahead of CUPTI's clock")           \
+	NUMBER(copy_hang,    0,       "cuStreamQuery says that a stream that is not blocking has work, from the so many-th time on")
+
+/* Calls of the driver's that answer CUDA_ERROR_UNKNOWN: cuda_fail=copy_out+set_bytes. */
+#define SCRIPT_CUDA_FAILURES                                                                                \
+	FAILURE(memory_alloc)                                                                               \
+	FAILURE(host_alloc)                                                                                 \
+	FAILURE(host_address)                                                                               \
+	FAILURE(stream_create)                                                                              \
+	FAILURE(set_bytes)                                                                                  \
+	FAILURE(copy_in)                                                                                    \
+	FAILURE(copy_out)                                                                                   \
+	FAILURE(function_module)                                                                            \
+	FAILURE(module_global)                                                                              \
+	FAILURE(time_module)                                                                                \
+	FAILURE(time_launch)                                                                                \
+	FAILURE(context_push)                                                                               \
+	FAILURE(exchange_capture)
 
 /* What NVML answers NVML_ERROR_NOT_SUPPORTED to: nvml_fail=power+ecc. */
 #define SCRIPT_NVML_FAILURES                                                                                \
@@ -80,6 +99,12 @@ enum fake_nvml_failure {
 #undef FAILURE
 };
 
+enum fake_cuda_failure {
+#define FAILURE(name) FAKE_CUDA_##name,
+	SCRIPT_CUDA_FAILURES
+#undef FAILURE
+};
+
 struct fake_script {
 #define NUMBER(name, value, help) uint64_t name;
 	SCRIPT_NUMBERS
@@ -87,6 +112,7 @@ struct fake_script {
 	int subscriber_busy;  /* subscriber=busy: another tool has subscribed already */
 	uint64_t enable_fail; /* enable_fail=memset+memcpy: bits 1 << CUpti_ActivityKind */
 	uint64_t nvml_fail;   /* bits 1 << enum fake_nvml_failure */
+	uint64_t cuda_fail;   /* bits 1 << enum fake_cuda_failure */
 };
 
 void fake_script_read(struct fake_script *script);

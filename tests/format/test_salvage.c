@@ -433,7 +433,9 @@ Test(salvage, survives_an_arena_that_was_scribbled_on)
 		test_arena_copy(&process.test, &copy);
 		for (uint64_t i = next_random(&state) % 8; i < 8; i++) {
 			struct gt_slot *slots = copy.arena.slots;
-			const struct gt_slot *slot = &slots[next_random(&state) % 3];
+			/* the copy's own may have been scribbled on already */
+			const struct gt_slot *slot =
+				&process.test.arena.slots[next_random(&state) % 3];
 			uint8_t *const places[] = {
 				copy.memory + next_random(&state) % sizeof(struct gt_arena_header),
 				(uint8_t *)slots + next_random(&state) % (9 * sizeof(*slots)),

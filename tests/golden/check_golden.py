@@ -10,6 +10,7 @@
 
 A NAME is one of captures/NAME.gputrace, or a path that ends so.
 """
+import collections
 import json
 import pathlib
 import subprocess
@@ -28,6 +29,7 @@ SUFFIX = ".gputrace"
 OCCUPANCY, WAVES = "sm__maximum_warps_per_active_cycle_pct", "waves_per_multiprocessor"
 LIMITED_BY = "occupancy_limited_by"
 IDLE = ["span_ns", "active_ns", "gap_ns", "gaps"]
+PROFILED = "profiled: "  # so begin the titles of launches that were run several times for their counters
 PATIENCE_S = 100
 
 
@@ -153,12 +155,21 @@ def wait_facts(report):
     }}
 
 
+def profiled_facts(report):
+    """Which launches were run several times for their counters, if any were."""
+    rows = report["profiled"]
+    return {"profiled": {"launches": {row["kernel"]: row["launches"] for row in rows},
+                         "passes": {row["kernel"]: row["passes"] for row in rows},
+                         "counters": sorted(chosen(report["profiled_counters"], ["kernel", "counter", "unit", "mean"]),
+                                            key=json.dumps)}} if rows else {}
+
+
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
     said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
-                          "summary", "graphs", "ops", "ranges", "modules", "waits", "critical-path"))
-    kernels, copies, api, gaps, summary, graphs, ops, ranges, modules, waits, path = said["reports"]
+                          "summary", "graphs", "ops", "ranges", "modules", "waits", "critical-path", "counters"))
+    kernels, copies, api, gaps, summary, graphs, ops, ranges, modules, waits, path, counters = said["reports"]
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -191,6 +202,7 @@ def facts_of(gputrace, recording):
         **module_facts(modules),
         **wait_facts(waits),
         **path_facts(path),
+        **profiled_facts(counters),
         "notes": [row["text"] for row in info["notes"]],
         "export": {name: trace[name] for name in
                    ("gpu_slices", "api_slices", "arrows", "skipped")},
@@ -228,7 +240,13 @@ def check_exported(gputrace, recording, facts):
         slices = read_trace.read_slices(path.read_bytes())
     kernels = [row for row in slices if row.kernel]
     reported = {name: {**facts["kernels"][name], **times} for name, times in facts["times"].items()}
-    found = differences(reported, read_trace.spreads(kernels), "exported kernels")
+    # Launches that were profiled are shown, but their times are no figures.
+    timed = [row for row in kernels if "profiled" not in row.arguments]
+    found = differences(reported, read_trace.spreads(timed), "exported kernels")
+    counted = collections.Counter(row.name.removeprefix(PROFILED) for row in kernels if "profiled" in row.arguments)
+    found += [f"title and argument do not agree whether {row.name} was profiled" for row in kernels
+              if row.name.startswith(PROFILED) != ("profiled" in row.arguments)]
+    found += differences(facts.get("profiled", {}).get("launches", {}), dict(counted), "profiled kernels")
     idle = read_trace.idleness(slices)
     for gpu, row in zip(sorted(idle), facts["idle"]):
         found += differences({name: row[name] for name in IDLE}, idle[gpu], f"exported GPU {gpu}")

@@ -14,6 +14,7 @@
 #include "format/ranges.h"
 #include "format/series.h"
 #include "hostile/everything.h"
+#include "include/gputrace/device_layout.h"
 #include "model/memory.h"
 #include "model/sync.h"
 #include "support/recording.h"
@@ -294,6 +295,50 @@ static void add_payloads(struct recording *recording, uint32_t count)
 	ADD_MANY(recording, payload_entry, count, .schema = 1000, .type = 75, .place = i);
 }
 
+/* What calibrates: readings that agree, and from the middle on each that contradicts the last. */
+static void add_calibrations(struct recording *recording, uint32_t count)
+{
+	ADD_MANY(recording, kernel, count, WORK_TIMES(i), .shape = SHAPE, .context = CONTEXT,
+	         .stream = STREAM);
+	ADD_MANY(recording, own_call, count, .correlation = i + 1);
+	ADD_MANY(recording, device_time, count,
+	         .first_ns = 9020 + 100ull * i + i % 7 + i * i / count,
+	         .last_ns = 9030 + 100ull * i + i * i / count, .correlation = i + 1,
+	         .context = CONTEXT, .step_ns = 1);
+}
+
+/* Chunks that all are of launches of their own, which run at the same time as all kernels. */
+static void add_device_launches(struct recording *recording, uint32_t count)
+{
+	ADD_MANY(recording, kernel, count, .start_ns = 2000 + i, .end_ns = 10000000000 - i,
+	         .shape = SHAPE, .context = CONTEXT, .stream = STREAM, .correlation = 7 + i,
+	         .grid_id = i % 3);
+	recording_add(recording, kernel, .start_ns = 2000, .end_ns = 2100, .correlation = 5,
+	              .context = CONTEXT, .stream = STREAM, .shape = SHAPE);
+	recording_add(recording, device_time, .first_ns = 9010, .last_ns = 9090, .correlation = 5,
+	              .context = CONTEXT, .step_ns = 32);
+	ADD_MANY(recording, device_chunk, count, .ticket = i, .globaltimer = 100000 + i,
+	         .clock = 9 + i, .grid_id = i, .context = CONTEXT, .blocks = 4, .threads = 256);
+	ADD_MANY(recording, device_event, count, .ticket = i, .context = CONTEXT, .clock = 20 + i,
+	         .tag = GPUTRACE_DEVICE_TAG(i, GPUTRACE_DEVICE_BEGIN));
+}
+
+/* One thread that begins and never ends, and ends what it never began. */
+static void add_device_ranges(struct recording *recording, uint32_t count)
+{
+	recording_add(recording, kernel, .start_ns = 2000, .end_ns = 2100, .correlation = 5,
+	              .context = CONTEXT, .stream = STREAM, .shape = SHAPE);
+	recording_add(recording, device_time, .first_ns = 9010, .last_ns = 9090, .correlation = 5,
+	              .context = CONTEXT, .step_ns = 32);
+	ADD_MANY(recording, device_chunk, count / 20, .ticket = i,
+	         .globaltimer = 100000 + 1000ull * i, .clock = 2000ull * i, .context = CONTEXT,
+	         .blocks = 4, .threads = 256, .part = i);
+	ADD_MANY(recording, device_event, count, .ticket = i / 20, .context = CONTEXT,
+	         .sequence = i % 20, .clock = 100 * i,
+	         .tag = GPUTRACE_DEVICE_TAG(i,
+	                                    i % 2 ? GPUTRACE_DEVICE_BEGIN : GPUTRACE_DEVICE_END));
+}
+
 static const struct crowd crowds[] = {
 	{"streams", add_streams, 5000, false},
 	{"contexts", add_contexts, 5000, false},
@@ -315,6 +360,9 @@ static const struct crowd crowds[] = {
 	{"open ranges", add_open_ranges, 5000, false},
 	{"started ranges", add_started_ranges, 5000, false},
 	{"payloads", add_payloads, 2000, false},
+	{"calibrations", add_calibrations, 5000, false},
+	{"launches that write", add_device_launches, 2500, false},
+	{"ranges of a kernel", add_device_ranges, 5000, false},
 	{"captures", add_nothing, 250, true},
 };
 

@@ -357,8 +357,8 @@ Test(router, counts_the_calls_of_a_fork_s_child)
 
 static struct gt_slot *own_slot(void)
 {
-	cr_assert(ne(ptr, gt_own.emitter.slot, NULL));
-	return gt_own.emitter.slot;
+	cr_assert(ne(ptr, gt_own.slot, NULL));
+	return gt_own.slot;
 }
 
 /* As the writer does at the end; what is committed later lies behind. */

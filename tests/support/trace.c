@@ -299,6 +299,40 @@ struct gt_mark *trace_mark(struct gt_trace *trace, gt_id thread, gt_id range, co
 	return mark;
 }
 
+struct gt_device_event *trace_device_event(struct gt_trace *trace, gt_id kernel, gt_count kind,
+                                           const char *name, gt_count block, gt_time start_ns,
+                                           gt_time end_ns)
+{
+	struct gt_device_event *event = gt_array_push(&trace->device_events);
+
+	*event = (struct gt_device_event){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.process = gt_trace_stream_process(trace, trace->kernels.rows[kernel].stream),
+		.device = trace->kernels.rows[kernel].device,
+		.kernel = kernel,
+		.parent = GT_NONE,
+		.name = text(trace, name),
+		.kind = kind,
+		.sm = block % 4,
+		.block = block,
+		.sequence = (gt_count)trace->device_events.count - 1,
+	};
+	expect_order(IN_ORDER(&trace->device_events));
+	return event;
+}
+
+void trace_device_clock(struct gt_trace *trace, gt_id device, gt_wide bound_ns, gt_count step_ns)
+{
+	*gt_array_push(&trace->device_clocks) =
+		(struct gt_device_clock){.start_ns = trace->start_ns,
+	                                 .end_ns = trace->end_ns,
+	                                 .device = device,
+	                                 .bound_ns = bound_ns,
+	                                 .step_ns = step_ns,
+	                                 .kernels = 3};
+}
+
 void trace_counter(struct gt_trace *trace, gt_id device, const char *name, gt_count kind,
                    gt_time start_ns, gt_time step_ns, const double *values, size_t count)
 {

@@ -113,6 +113,17 @@ gt_id trace_pci_gpu(struct gt_trace *trace, gt_id device, gt_id numa_node, const
 /* How two of these reach each other: over so many NVLinks of 25 GB/s, or PCIe alone. */
 struct gt_gpu_pair *trace_gpu_pair(struct gt_trace *trace, gt_id from, gt_id to, gt_code nvlinks);
 
+/*
+ * What a thread of a kernel told: kind: enum gt_device_kind. Values and the range around it are
+ * filled in by the caller; a multiprocessor has the blocks whose number, modulo four, it is.
+ */
+struct gt_device_event *trace_device_event(struct gt_trace *trace, gt_id kernel, gt_count kind,
+                                           const char *name, gt_count block, gt_time start_ns,
+                                           gt_time end_ns);
+
+/* That times of such events are off by so much at most, and the clock goes on by so much. */
+void trace_device_clock(struct gt_trace *trace, gt_id device, gt_wide bound_ns, gt_count step_ns);
+
 void trace_ledger(struct gt_trace *trace, gt_id process, const char *name, gt_wide value);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "exporters/perfetto/annotations.h"
 #include "exporters/perfetto/links.h"
 #include "exporters/perfetto/memory_calls.h"
 #include "exporters/perfetto/range_slices.h"
@@ -23,18 +24,19 @@ struct calls {
 	struct gt_results results;
 };
 
-enum { NAME_SIZE = 256 };
+enum { NAME_SIZE = 256, PROFILED_ANNOTATIONS = 1 };
 
-/* A call that failed has another name and so another colour. */
+/* A call that failed, or was held up to be profiled, has another name and so another colour. */
 static uint32_t name_of(struct calls *calls, const struct gt_api_call *call)
 {
 	struct gt_names *names = &calls->perfetto->names;
 	const uint32_t function = gt_names_of(names, call->function);
 	char name[NAME_SIZE];
 
-	if (!gt_results_failed(call))
+	if (!gt_results_failed(call) && !(call->flags & GT_PROFILED))
 		return function;
-	snprintf(name, sizeof(name), "failed: %s", gt_names_text(names, function));
+	snprintf(name, sizeof(name), "%s: %s", gt_results_failed(call) ? "failed" : "profiled",
+	         gt_names_text(names, function));
 	return gt_names_add(names, name);
 }
 
@@ -62,11 +64,22 @@ static size_t annotate_memory(struct calls *calls, size_t row, struct gt_annotat
 	                               &trace->memory_calls.rows[memory.numbers[0]], annotations);
 }
 
+/* A launch that was held up for its counters. */
+static size_t annotate_profiled(struct calls *calls, const struct gt_api_call *call,
+                                struct gt_annotation *annotations)
+{
+	struct gt_annotations list = {.names = &calls->perfetto->names, .rows = annotations};
+
+	if (call->flags & GT_PROFILED)
+		gt_annotations_add_number(&list, "profiled", 1);
+	return list.count;
+}
+
 static void put_call(struct calls *calls, size_t row)
 {
 	const struct gt_api_call *call = &calls->perfetto->trace->api_calls.rows[row];
 	struct gt_annotation annotations[GT_RESULT_ANNOTATIONS + GT_SYNC_ANNOTATIONS +
-	                                 GT_MEMORY_CALL_ANNOTATIONS];
+	                                 GT_MEMORY_CALL_ANNOTATIONS + PROFILED_ANNOTATIONS];
 	struct gt_slice slice = {
 		.start_ns = call->start_ns,
 		.end_ns = call->flags & GT_UNFINISHED ? INT64_MAX : call->end_ns,
@@ -80,6 +93,8 @@ static void put_call(struct calls *calls, size_t row)
 	slice.annotation_count = gt_results_annotate(&calls->results, call, annotations);
 	slice.annotation_count += annotate_sync(calls, row, annotations + slice.annotation_count);
 	slice.annotation_count += annotate_memory(calls, row, annotations + slice.annotation_count);
+	slice.annotation_count +=
+		annotate_profiled(calls, call, annotations + slice.annotation_count);
 	gt_track_put(gt_threads_get(&calls->threads, call->thread), &slice);
 	calls->perfetto->counts.api_slices++;
 }

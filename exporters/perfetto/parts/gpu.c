@@ -132,6 +132,21 @@ static void intern_queues(struct gt_gpu *gpu)
 	}
 }
 
+uint64_t gt_gpu_title(struct gt_gpu *gpu, const char *title)
+{
+	const size_t known = gt_strings_count(gpu->titles);
+	const uint32_t number = gt_strings_add(gpu->titles, title);
+	Perfetto__InternedString text = gt_interned(gt_made_title_iid(number), title);
+	Perfetto__InternedString *list[] = {&text};
+	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
+
+	data.event_names = list;
+	data.n_event_names = 1;
+	if (number >= known)
+		gt_sequence_intern(&gpu->sequence, &data);
+	return gt_made_title_iid(number);
+}
+
 void gt_gpu_describe(const struct gt_gpu *gpu, const struct gt_placed *placed,
                      Perfetto__GpuRenderStageEvent *event)
 {

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_SAMPLES_DEVICE_PHASES_CUH
+#define GT_SAMPLES_DEVICE_PHASES_CUH
+
+/* A kernel in three phases, which tells of them and measures them itself. */
+#include "include/gputrace/device.cuh"
+
+enum {
+	PHASE_LOAD,
+	PHASE_COMPUTE,
+	PHASE_STORE,
+	PHASES,
+	PHASE_THREADS = 256,
+	PHASE_FLOATS = 16 /* of each thread in a round */
+};
+
+/* Sums over all blocks, by their first threads. */
+struct phase_sums {
+	unsigned long long cycles[PHASES];
+	unsigned long long kernel_cycles; /* from the first to the last round */
+	unsigned long long kernel_ns;     /* the same, by %globaltimer */
+};
+
+GPUTRACE_DEVICE_NAME(phase_load, "load");
+GPUTRACE_DEVICE_NAME(phase_compute, "compute");
+GPUTRACE_DEVICE_NAME(phase_store, "store");
+
+/* Events that each block writes in a launch, and the ranges that they make. */
+static inline size_t phase_events(size_t rounds)
+{
+	return 2 * PHASES * rounds;
+}
+
+static inline size_t phase_ranges(size_t rounds)
+{
+	return PHASES * rounds;
+}
+
+static __device__ __forceinline__ unsigned long long phase_globaltimer(void)
+{
+	unsigned long long ns;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+	return ns;
+}
+
+/* Begins and ends a phase as the thread that leads sees it. */
+struct phase_watch {
+	bool counts;
+	long long begin;
+	unsigned long long cycles[PHASES];
+
+	__device__ __forceinline__ void start()
+	{
+		if (counts)
+			begin = clock64();
+	}
+
+	__device__ __forceinline__ void stop(int phase)
+	{
+		if (counts)
+			cycles[phase] += (unsigned long long)(clock64() - begin);
+	}
+};
+
+/*
+ * in and out: PHASE_THREADS * PHASE_FLOATS numbers for each block and round. told: it writes
+ * events. measured: it adds to sums.
+ */
+template <bool told, bool measured>
+__global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned work,
+                          struct phase_sums *sums)
+{
+	__shared__ float tile[PHASE_THREADS];
+	const bool first = threadIdx.x == 0;
+	gputrace::writer events(told && first);
+	struct phase_watch watch = {measured && first, 0, {}};
+	const long long start = watch.counts ? clock64() : 0;
+	const unsigned long long start_ns = watch.counts ? phase_globaltimer() : 0;
+
+	for (unsigned round = 0; round < rounds; round++) {
+		const size_t at =
+			((size_t)blockIdx.x * rounds + round) * PHASE_THREADS * PHASE_FLOATS +
+			threadIdx.x;
+		float sum = 0;
+
+		events.begin(phase_load);
+		watch.start();
+		for (unsigned i = 0; i < PHASE_FLOATS; i++)
+			sum += in[at + i * PHASE_THREADS];
+		tile[threadIdx.x] = sum;
+		__syncthreads();
+		watch.stop(PHASE_LOAD);
+		events.end(phase_load);
+
+		events.begin(phase_compute);
+		watch.start();
+		for (unsigned i = 0; i < work; i++)
+			sum = sum * 0.5f + tile[(threadIdx.x + i) % PHASE_THREADS];
+		__syncthreads();
+		watch.stop(PHASE_COMPUTE);
+		events.end(phase_compute);
+
+		events.begin(phase_store);
+		watch.start();
+		for (unsigned i = 0; i < PHASE_FLOATS; i++)
+			out[at + i * PHASE_THREADS] = sum;
+		__syncthreads();
+		watch.stop(PHASE_STORE);
+		events.end(phase_store);
+	}
+	if (!watch.counts)
+		return;
+	for (int phase = 0; phase < PHASES; phase++)
+		atomicAdd(&sums->cycles[phase], watch.cycles[phase]);
+	atomicAdd(&sums->kernel_cycles, (unsigned long long)(clock64() - start));
+	atomicAdd(&sums->kernel_ns, phase_globaltimer() - start_ns);
+}
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* include/gputrace/device_events.h, as kernels run it, against rings in memory. */
+#include <pthread.h>
+
+#include "support/check.h"
+#include "support/device_kernel.h"
+
+enum { LOAD = 7, DEPTH = 9, CHUNKS = 8, FULL = GPUTRACE_DEVICE_EVENTS };
+
+static struct device_memory memory;
+static struct gputrace_writer writer;
+
+static void begin_kernel(uint32_t chunk_count, uint32_t flags)
+{
+	memory = device_memory_new(chunk_count, flags);
+	playing = (struct playing){
+		.clock = 100,
+		.clock_step = 1,
+		.grid_id = 77,
+		.sm = 3,
+		.block = 4,
+		.blocks = 6,
+		.thread = 32,
+		.threads = 128,
+	};
+	gputrace_writer_init(&writer, (uintptr_t)memory.ring, 1);
+}
+
+static void end_kernel(void)
+{
+	device_memory_free(&memory);
+}
+
+TestSuite(device_writer, .fini = end_kernel);
+
+static uint32_t closed(uint32_t count)
+{
+	return GPUTRACE_DEVICE_CLOSED | count << GPUTRACE_DEVICE_STATE_BITS;
+}
+
+static void write_marks(struct gputrace_writer *by, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		gputrace_writer_mark(by, LOAD);
+}
+
+static uint32_t kind_of(const struct gputrace_device_event *event)
+{
+	return GPUTRACE_DEVICE_TAG_KIND(event->tag);
+}
+
+Test(device_writer, fills_in_who_it_is_and_what_happened)
+{
+	const struct gputrace_device_chunk *chunk;
+
+	begin_kernel(CHUNKS, 0);
+	gputrace_writer_begin(&writer, LOAD);
+	gputrace_writer_mark(&writer, LOAD);
+	gputrace_writer_int(&writer, DEPTH, -5);
+	gputrace_writer_real(&writer, DEPTH, 0.5);
+	gputrace_writer_end(&writer, LOAD);
+	chunk = &memory.chunks[0];
+	cr_expect(eq(u32, memory.states[0], GPUTRACE_DEVICE_OPEN));
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[0], closed(5)));
+	cr_expect(eq(u64, chunk->grid_id, 77));
+	cr_expect(eq(u32, chunk->sm, 3));
+	cr_expect(eq(u32, chunk->part, 0));
+	cr_expect(eq(u32, chunk->block, 4));
+	cr_expect(eq(u32, chunk->blocks, 6));
+	cr_expect(eq(u32, chunk->thread, 32));
+	cr_expect(eq(u32, chunk->threads, 128));
+	cr_expect(eq(u64, chunk->ticket, CHUNKS), "the first ticket is not 0");
+	cr_expect(eq(u64, chunk->lost, 0));
+	cr_expect(eq(u64, chunk->globaltimer, chunk->clock + GLOBALTIMER_AHEAD));
+	cr_expect(eq(u32, chunk->events[0].tag, GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_BEGIN)));
+	cr_expect(eq(u32, chunk->events[1].tag, GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_MARK)));
+	cr_expect(eq(u32, chunk->events[2].tag, GPUTRACE_DEVICE_TAG(DEPTH, GPUTRACE_DEVICE_INT)));
+	cr_expect(eq(i64, (int64_t)chunk->events[2].value, -5));
+	cr_expect(eq(u32, chunk->events[3].tag, GPUTRACE_DEVICE_TAG(DEPTH, GPUTRACE_DEVICE_REAL)));
+	cr_expect(eq(u64, chunk->events[3].value, 0x3fe0000000000000));
+	cr_expect(eq(u32, chunk->events[4].tag, GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_END)));
+	cr_expect(eq(u32, chunk->events[5].tag, GPUTRACE_DEVICE_NONE));
+	for (size_t i = 1; i < 5; i++)
+		cr_expect(gt(u32, chunk->events[i].clock, chunk->events[i - 1].clock));
+	cr_expect(eq(u64, playing.moments, 2), "when it was opened, and when it was closed");
+}
+
+Test(device_writer, writes_nothing_where_nobody_records_or_it_does_not_lead)
+{
+	uint64_t variable = 0;
+
+	begin_kernel(CHUNKS, 0);
+	gputrace_writer_init(&writer, 0, 1);
+	write_marks(&writer, 100);
+	gputrace_writer_close(&writer);
+	gputrace_writer_init(&writer, (uintptr_t)&variable | GPUTRACE_WRITER_VARIABLE, 1);
+	write_marks(&writer, 100);
+	gputrace_writer_close(&writer);
+	gputrace_writer_init(&writer, (uintptr_t)memory.ring, 0);
+	write_marks(&writer, 100);
+	gputrace_writer_close(&writer);
+	memory.ring->version++;
+	gputrace_writer_init(&writer, (uintptr_t)memory.ring, 1);
+	write_marks(&writer, 100);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u64, memory.ring->next, CHUNKS));
+	cr_expect(eq(u64, memory.ring->lost, 0));
+	cr_expect(eq(u64, playing.moments, 0));
+}
+
+Test(device_writer, finds_the_ring_in_the_variable_of_the_module)
+{
+	uint64_t variable;
+
+	begin_kernel(CHUNKS, 0);
+	variable = (uintptr_t)memory.ring;
+	gputrace_writer_init(&writer, (uintptr_t)&variable | GPUTRACE_WRITER_VARIABLE, 1);
+	write_marks(&writer, FULL + 1);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u32, memory.states[1], GPUTRACE_DEVICE_OPEN));
+	/* gputrace leaves while the kernel runs */
+	variable = 0;
+	write_marks(&writer, FULL + 1);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[1], GPUTRACE_DEVICE_OPEN));
+	cr_expect(eq(u32, memory.states[2], GPUTRACE_DEVICE_FREE));
+}
+
+Test(device_writer, takes_no_chunk_before_its_first_event)
+{
+	begin_kernel(CHUNKS, 0);
+	gputrace_writer_close(&writer);
+	write_marks(&writer, 1);
+	cr_expect(eq(u64, memory.ring->next, CHUNKS));
+}
+
+Test(device_writer, goes_on_in_another_chunk)
+{
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, FULL);
+	cr_expect(eq(u32, memory.states[0], GPUTRACE_DEVICE_OPEN), "closed with what comes next");
+	write_marks(&writer, 3);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u32, memory.states[1], closed(3)));
+	cr_expect(eq(u32, memory.chunks[1].part, 1));
+	cr_expect(eq(u64, memory.chunks[1].ticket, CHUNKS + 1));
+	cr_expect(eq(u32, memory.states[2], GPUTRACE_DEVICE_FREE));
+}
+
+Test(device_writer, closes_a_full_chunk)
+{
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, FULL);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u64, memory.ring->next, CHUNKS + 1));
+}
+
+Test(device_writer, passes_over_chunks_that_are_taken)
+{
+	begin_kernel(CHUNKS, 0);
+	memory.states[0] = GPUTRACE_DEVICE_OPEN;
+	memory.states[1] = closed(4);
+	write_marks(&writer, 1);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[1], closed(4)));
+	cr_expect(eq(u32, memory.states[2], closed(1)));
+	cr_expect(eq(u64, memory.chunks[2].ticket, CHUNKS + 2));
+}
+
+Test(device_writer, reads_the_time_again_after_65536_cycles)
+{
+	const struct gputrace_device_event *events;
+
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, 2);
+	playing.clock += GPUTRACE_DEVICE_TIME_CYCLES;
+	write_marks(&writer, 2);
+	playing.clock += GPUTRACE_DEVICE_TIME_CYCLES;
+	gputrace_writer_int(&writer, DEPTH, 5);
+	/* so long that the lower half of the clock is as it was */
+	playing.clock += UINT64_C(1) << 32;
+	gputrace_writer_end(&writer, LOAD);
+	gputrace_writer_close(&writer);
+	events = memory.chunks[0].events;
+	cr_expect(eq(u32, memory.states[0], closed(8)));
+	cr_expect(eq(u32, kind_of(&events[1]), GPUTRACE_DEVICE_MARK));
+	cr_expect(eq(u32, kind_of(&events[2]), GPUTRACE_DEVICE_MARK | GPUTRACE_DEVICE_TIMED));
+	cr_expect(eq(u32, GPUTRACE_DEVICE_TAG_NAME(events[2].tag), LOAD));
+	cr_expect(eq(u64, events[2].value, events[2].clock + UINT64_C(1000000)));
+	cr_expect(eq(u32, kind_of(&events[3]), GPUTRACE_DEVICE_MARK));
+	cr_expect(eq(u32, events[4].tag, GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME)));
+	cr_expect(eq(u64, events[4].value, events[4].clock + UINT64_C(1000000)));
+	cr_expect(eq(u32, kind_of(&events[5]), GPUTRACE_DEVICE_INT));
+	cr_expect(eq(u64, events[5].value, 5));
+	cr_expect(eq(u32, kind_of(&events[6]), GPUTRACE_DEVICE_END | GPUTRACE_DEVICE_TIMED));
+	cr_expect(eq(u32, kind_of(&events[7]), GPUTRACE_DEVICE_TIME), "as it was closed");
+	cr_expect(eq(u64, playing.moments, 5));
+}
+
+Test(device_writer, ends_with_the_time_where_the_chunk_is_old_and_has_room)
+{
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, 2);
+	playing.clock += GPUTRACE_WRITER_AGE_CYCLES;
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[0], closed(3)));
+	cr_expect(eq(u32, kind_of(&memory.chunks[0].events[2]), GPUTRACE_DEVICE_TIME));
+	gputrace_writer_init(&writer, (uintptr_t)memory.ring, 1);
+	write_marks(&writer, FULL);
+	playing.clock += GPUTRACE_WRITER_AGE_CYCLES;
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[1], closed(FULL)));
+}
+
+Test(device_writer, puts_a_value_into_the_next_chunk_when_the_time_took_the_last_place)
+{
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, FULL - 1);
+	playing.clock += GPUTRACE_DEVICE_TIME_CYCLES;
+	gputrace_writer_int(&writer, DEPTH, 5);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u32, kind_of(&memory.chunks[0].events[FULL - 1]), GPUTRACE_DEVICE_TIME));
+	cr_expect(eq(u32, memory.states[1], closed(1)));
+	cr_expect(eq(u64, memory.chunks[1].events[0].value, 5));
+}
+
+Test(device_writer, leaves_what_opening_takes_out_of_a_range_that_begins)
+{
+	begin_kernel(CHUNKS, 0);
+	playing.clock_step = 10;
+	gputrace_writer_begin(&writer, LOAD);
+	cr_expect(eq(u64, memory.chunks[0].events[0].clock, memory.chunks[0].clock + 10));
+	write_marks(&writer, FULL - 1);
+	gputrace_writer_end(&writer, LOAD);
+	cr_expect(eq(u64, memory.chunks[1].events[0].clock, memory.chunks[1].clock));
+	gputrace_writer_close(&writer);
+}
+
+Test(device_writer, counts_every_event_that_finds_no_room)
+{
+	enum { MANY = 1000 };
+
+	begin_kernel(1, 0);
+	write_marks(&writer, FULL + MANY);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(ge(u64, memory.ring->lost, MANY - GPUTRACE_WRITER_RETRY));
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u64, memory.ring->lost, MANY));
+	/* tried once in 64 events, with no more tickets than are allowed */
+	cr_expect(le(u64, memory.ring->next,
+	             2 + (MANY / GPUTRACE_WRITER_RETRY + 1) * GPUTRACE_DEVICE_TRIES));
+}
+
+Test(device_writer, goes_on_when_there_is_room_again_and_says_what_is_missing)
+{
+	uint64_t written;
+
+	begin_kernel(1, 0);
+	write_marks(&writer, FULL + 10);
+	device_memory_recycle(&memory, 0);
+	write_marks(&writer, 100);
+	gputrace_writer_close(&writer);
+	written = memory.states[0] >> GPUTRACE_DEVICE_STATE_BITS;
+	cr_expect(eq(u64, memory.chunks[0].lost, GPUTRACE_WRITER_RETRY));
+	cr_expect(eq(u32, memory.chunks[0].part, 1));
+	cr_expect(eq(u64, FULL + written + memory.ring->lost, FULL + 110));
+}
+
+Test(device_writer, counts_on_where_its_own_count_ends)
+{
+	begin_kernel(1, 0);
+	memory.states[0] = GPUTRACE_DEVICE_OPEN;
+	/* 2^32 - 64 were lost and counted */
+	writer.next |= (UINT64_C(0xffffffff) - GPUTRACE_WRITER_RETRY + 1)
+	               << GPUTRACE_WRITER_LOST_SHIFT;
+	write_marks(&writer, 3 * GPUTRACE_WRITER_RETRY + 5);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u64, memory.ring->lost, 3 * GPUTRACE_WRITER_RETRY + 5));
+}
+
+Test(device_writer, overwrites_what_is_closed_and_counts_it)
+{
+	begin_kernel(2, GPUTRACE_DEVICE_OVERWRITE);
+	write_marks(&writer, 3 * FULL + 2);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u64, memory.ring->lost, 0));
+	cr_expect(eq(u64, memory.ring->overwritten, 2 * FULL));
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u32, memory.states[1], closed(2)));
+	cr_expect(eq(u32, memory.chunks[1].part, 3));
+	cr_expect(eq(u32, memory.chunks[1].events[2].tag, 0), "what was there before is gone");
+}
+
+Test(device_writer, overwrites_nothing_that_is_open)
+{
+	begin_kernel(1, GPUTRACE_DEVICE_OVERWRITE);
+	memory.states[0] = GPUTRACE_DEVICE_OPEN;
+	write_marks(&writer, 5);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u64, memory.ring->lost, 5));
+	cr_expect(eq(u64, memory.ring->overwritten, 0));
+}
+
+enum { THREADS = 4, EVENTS_OF_ONE = 20000 };
+
+static uint32_t threads_done;
+
+static void *play_thread(void *number)
+{
+	struct gputrace_writer own;
+
+	playing = (struct playing){.clock_step = 1,
+	                           .blocks = 1,
+	                           .thread = (uint32_t)(uintptr_t)number,
+	                           .threads = THREADS};
+	gputrace_writer_init(&own, (uintptr_t)memory.ring, 1);
+	for (uint32_t i = 0; i < EVENTS_OF_ONE; i++)
+		gputrace_writer_int(&own, DEPTH, i);
+	gputrace_writer_close(&own);
+	__atomic_fetch_add(&threads_done, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* The values of a closed chunk rise by one, as the thread wrote them; 0: they do not. */
+static uint64_t count_values(const struct gputrace_device_chunk *chunk, uint32_t count)
+{
+	uint64_t values = 0;
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (kind_of(&chunk->events[i]) != GPUTRACE_DEVICE_INT)
+			continue;
+		if (values && chunk->events[i].value != last + 1)
+			return 0;
+		last = chunk->events[i].value;
+		values++;
+	}
+	return values;
+}
+
+/* As gputrace does: the closed chunks are counted and given back. */
+static uint64_t read_closed(uint64_t *wrong)
+{
+	uint64_t read = 0;
+
+	for (uint32_t i = 0; i < memory.ring->chunk_count; i++) {
+		const uint32_t state = __atomic_load_n(&memory.states[i], __ATOMIC_ACQUIRE);
+		uint64_t values;
+
+		if (state <= GPUTRACE_DEVICE_OPEN)
+			continue;
+		values = count_values(&memory.chunks[i], state >> GPUTRACE_DEVICE_STATE_BITS);
+		*wrong += values == 0;
+		read += values;
+		device_memory_recycle(&memory, i);
+	}
+	return read;
+}
+
+Test(device_writer, loses_only_what_the_count_says_while_somebody_reads)
+{
+	pthread_t threads[THREADS];
+	uint64_t read = 0;
+	uint64_t wrong = 0;
+
+	begin_kernel(64, 0);
+	threads_done = 0;
+	for (uintptr_t i = 0; i < THREADS; i++)
+		cr_assert(eq(int, pthread_create(&threads[i], NULL, play_thread, (void *)i), 0));
+	while (__atomic_load_n(&threads_done, __ATOMIC_ACQUIRE) < THREADS)
+		read += read_closed(&wrong);
+	read += read_closed(&wrong);
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	cr_expect(eq(u64, wrong, 0));
+	cr_expect(eq(u64, read + memory.ring->lost, (uint64_t)THREADS * EVENTS_OF_ONE));
+	cr_expect(gt(u64, read, 0));
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/recording.h"
+#include "support/capture.h"
+
+/*
+ * Prints the records of a kind that a capture has, a line of JSON for each, numbers as they are:
+ * show_records CAPTURE KIND.
+ */
+
+static void print_record(const struct gt_record_info *info, const uint8_t *record)
+{
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		const struct gt_field *field = &info->fields[i];
+		uint64_t wide = 0;
+		uint32_t number = 0;
+
+		if (field->width == sizeof(wide))
+			memcpy(&wide, record + field->offset, sizeof(wide));
+		else
+			memcpy(&number, record + field->offset, sizeof(number));
+		printf("%s\"%s\": %" PRIu64, i ? ", " : "{", field->name, wide + number);
+	}
+	printf("}\n");
+}
+
+static const struct gt_record_info *find(const char *name, uint32_t *kind)
+{
+	for (*kind = 0; *kind < 1024; (*kind)++) {
+		const struct gt_record_info *info = gt_record_info(*kind);
+
+		if (info && strcmp(info->name, name) == 0)
+			return info;
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct gt_content content;
+	const struct gt_record_info *info;
+	uint32_t kind;
+	uint8_t *records;
+	size_t count;
+
+	if (argc != 3)
+		return 2;
+	info = find(argv[2], &kind);
+	if (!info || gt_load_file(&content, argv[1], NULL) < 0)
+		return 1;
+	records = read_records(content.bytes, content.size, kind, &count);
+	for (size_t i = 0; i < count; i++)
+		print_record(info, records + i * info->size);
+	free(records);
+	gt_unload(&content);
+	return 0;
+}
