@@ -109,19 +109,22 @@ class Budget(Case):
     def test_16_more_registers_are_enough(self):
         for architecture in known(NVCC):
             without = registers(self.cubin(architecture, "-DPLAIN")[1])
-            with_events = registers(self.cubin(architecture)[1])
+            _, said = self.cubin(architecture)
+            with_events = registers(said)
             self.assertEqual(set(without), set(KERNELS))
+            self.expect_no_spills(said)
             for kernel in KERNELS:
                 limit = max(without[kernel] + MORE_REGISTERS, FEW_REGISTERS)
                 print(f"sm_{architecture} {kernel}: {without[kernel]} registers, {with_events[kernel]} with events,"
                       f" {limit} allowed")
                 self.assertEqual(self.spilled(kernel, architecture, limit), 0, (architecture, kernel, limit))
 
-    def test_nothing_is_spilled_without_a_limit(self):
+    def expect_no_spills(self, said):
+        self.assertEqual(set(re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill", said)), {("0", "0")})
+
+    def test_called_as_a_function_it_spills_nothing(self):
         for architecture in known(NVCC):
-            for options in [], ["-DGPUTRACE_DEVICE_CALLED"]:
-                _, said = self.cubin(architecture, *options)
-                self.assertEqual(set(re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill", said)), {("0", "0")})
+            self.expect_no_spills(self.cubin(architecture, "-DGPUTRACE_DEVICE_CALLED")[1])
 
 
 class Disabled(Case):
