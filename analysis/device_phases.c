@@ -128,8 +128,9 @@ static double value_of(const struct walk *walk, const struct gt_device_event *ev
 	case GT_DEVICE_REAL:
 		return gt_device_real(event);
 	case GT_DEVICE_MARK:
-		return kernel && kernel->start_ns > 0 ? (double)(event->start_ns - kernel->start_ns)
-		                                      : NAN;
+		return kernel && kernel->start_ns > 0 && event->start_ns >= 0
+		               ? (double)(event->start_ns - kernel->start_ns)
+		               : NAN;
 	case GT_DEVICE_RANGE:
 		break;
 	}

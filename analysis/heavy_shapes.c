@@ -54,9 +54,18 @@ void gt_heavy_shapes(const struct gt_facts *facts, struct gt_advice *advice,
 
 struct gt_advice_row *gt_heavy_cite_time(const struct gt_heavy *heavy, struct gt_advice_row *row)
 {
-	gt_advice_cite(row, "kernels", "launch_shapes", "total_ns", "%s %ux%ux%u: %s", heavy->name,
-	               heavy->shape->grid_x, heavy->shape->grid_y, heavy->shape->grid_z,
-	               gt_advice_ns(heavy->ns).text);
+	const struct gt_shape_total *total = heavy->total;
+	const double each_ns = total->counters[GT_SHAPE_duration_ns];
+
+	/* Of launches that were profiled, the reports of kernels have no time. */
+	if (total->profiled && each_ns >= 0 && each_ns < 1e18)
+		gt_advice_cite(row, "counters", "profiled", "mean_ns", "%s %ux%ux%u: %s",
+		               heavy->name, heavy->shape->grid_x, heavy->shape->grid_y,
+		               heavy->shape->grid_z, gt_advice_ns((uint64_t)each_ns).text);
+	else
+		gt_advice_cite(row, "kernels", "launch_shapes", "total_ns", "%s %ux%ux%u: %s",
+		               heavy->name, heavy->shape->grid_x, heavy->shape->grid_y,
+		               heavy->shape->grid_z, gt_advice_ns(heavy->ns).text);
 	return row;
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/kernel_groups.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/units.h"
 #include "model/index.h"
 #include "model/trace.h"
 
@@ -181,4 +182,20 @@ void gt_remark_profiled(struct gt_result *result, const struct gt_trace *trace)
 	gt_array_each(const struct gt_note, note, &trace->notes)
 		if (strcmp(gt_trace_text(trace, note->topic), "kernel_counters") == 0)
 			gt_result_remark(result, "Noted: %s.", gt_trace_text(trace, note->text));
+}
+
+void gt_remark_held_up(struct gt_result *result, const struct gt_trace *trace)
+{
+	int64_t held_ns = 0;
+
+	gt_array_each(const struct gt_profiled_launch, launch, &trace->profiled_launches)
+		if (launch->end_ns > launch->start_ns)
+			held_ns += launch->end_ns - launch->start_ns;
+	if (trace->profiled_launches.count == 0)
+		return;
+	gt_result_remark(result,
+	                 "%s launches were held up for their counters (run --kernel-counters), %s "
+	                 "in all, which are in these times: take times from a recording without.",
+	                 gt_grouped(trace->profiled_launches.count).text,
+	                 gt_figure_ns(held_ns).text);
 }

@@ -16,4 +16,7 @@ void gt_add_profiled(struct gt_result *result, const struct gt_trace *trace,
 /* After the report's other remarks: what stood in the way of the counters of launches. */
 void gt_remark_profiled(struct gt_result *result, const struct gt_trace *trace);
 
+/* That a report's times have those in which launches were held up for their counters, if any were. */
+void gt_remark_held_up(struct gt_result *result, const struct gt_trace *trace);
+
 #endif

@@ -166,6 +166,7 @@ static void add_times(struct gt_shape_totals *totals, const struct gt_trace *tra
 		if (total->device == GT_NONE)
 			total->device = kernel->device;
 		total->calls++;
+		total->profiled += (kernel->flags & GT_PROFILED) != 0;
 		total->total_ns += ns;
 		totals->device_ns[kernel->device] += ns;
 	}

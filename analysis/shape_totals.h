@@ -20,6 +20,7 @@ enum gt_shape_counter {
 
 struct gt_shape_total {
 	uint64_t calls;    /* executions with times */
+	uint64_t profiled; /* of them */
 	uint64_t total_ns; /* of them; of those that were profiled as their counters say, if they do
 	                    */
 	gt_id device;      /* GPU of the first of them; GT_NONE: there is none */

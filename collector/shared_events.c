@@ -230,12 +230,16 @@ static gt_time read_until(const struct gt_sync *wait)
 	               : wait->start_ns;
 }
 
-/* Whether another process may have recorded the event after a wait was entered, and before it read
- * the event. */
+/*
+ * Whether another process may have recorded the event after a wait was entered, and before it read
+ * the event. A call in which it was recorded very often is not looked at to its end.
+ */
 static bool may_be_later(const struct shared *shared, const struct gt_sync *wait, gt_id event,
                          size_t next)
 {
+	enum { RECORDS_MOST = 1024 };
 	const gt_time until_ns = read_until(wait) + shared->bound_ns;
+	const size_t end = next + RECORDS_MOST;
 
 	for (; next < shared->records.count && shared->records.rows[next].event == event; next++) {
 		const struct gt_sync *record =
@@ -243,6 +247,8 @@ static bool may_be_later(const struct shared *shared, const struct gt_sync *wait
 
 		if (record->start_ns > until_ns)
 			return false;
+		if (next == end)
+			return true;
 		if (process_of(shared, record) != process_of(shared, wait))
 			return true;
 	}

@@ -37,11 +37,18 @@ static int by_place(const void *a, const void *b)
 	return 0;
 }
 
+/* No clock of ours is negative or near its end: what a damaged recording holds must not overflow. */
+static gt_time sound(gt_time time_ns)
+{
+	if (time_ns < 0)
+		return 0;
+	return time_ns < INT64_MAX / 2 ? time_ns : INT64_MAX / 2;
+}
+
 static void see(struct gt_device_writer *writer, const struct gt_device_event *event)
 {
-	/* No clock of ours is negative; what a damaged recording holds must not overflow. */
-	const gt_time start_ns = event->start_ns > 0 ? event->start_ns : 0;
-	const gt_time end_ns = event->end_ns > start_ns ? event->end_ns : start_ns;
+	const gt_time start_ns = sound(event->start_ns);
+	const gt_time end_ns = event->end_ns > start_ns ? sound(event->end_ns) : start_ns;
 
 	if (writer->count == 0 || start_ns < writer->start_ns)
 		writer->start_ns = start_ns;

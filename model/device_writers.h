@@ -17,7 +17,7 @@
 struct gt_device_writer {
 	size_t first; /* of its events: place in order */
 	size_t count;
-	gt_time start_ns; /* of the first and the last thing that it told */
+	gt_time start_ns; /* of the first and the last thing that it told: from 0 to INT64_MAX / 2 */
 	gt_time end_ns;
 	gt_id process;
 	gt_id device;

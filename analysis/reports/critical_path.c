@@ -9,6 +9,7 @@
 #include "analysis/figures.h"
 #include "analysis/parameter.h"
 #include "analysis/path_account.h"
+#include "analysis/profiled.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
@@ -703,6 +704,7 @@ static void add_remarks(const struct figures *figures, struct gt_result *result)
 	const struct gt_path_account *account = &figures->account;
 
 	add_empty_remarks(figures, result);
+	gt_remark_held_up(result, figures->trace);
 	if (figures->trace->api_calls.count == 0)
 		gt_result_remark(result,
 		                 "No API calls were recorded: why work began when it did is "

@@ -10,6 +10,7 @@
 #include "analysis/idle.h"
 #include "analysis/latency.h"
 #include "analysis/parameter.h"
+#include "analysis/profiled.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
@@ -382,6 +383,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		return;
 	}
 	gt_remark_busy(result, trace, "busy_percent idle_percent");
+	gt_remark_held_up(result, trace);
 	gt_result_remark_on(
 		result, "gaps duration_ns",
 		"A gap is time between the first and the last work of a GPU in which no "

@@ -26,17 +26,19 @@ static void put_event(struct gt_chrome *chrome, struct gt_place place,
                       const struct gt_device_writer *writer, gt_id row)
 {
 	const struct gt_device_event *event = &chrome->trace->device_events.rows[row];
-	const gt_time end_ns =
-		event->end_ns > event->start_ns ? event->end_ns : event->start_ns + 1;
 	const bool lasts = gt_device_is_timed(event);
+	gt_time end_ns = INT64_MAX;
 
-	if (!gt_ids_time_is_sound(event->start_ns) || !gt_ids_time_is_sound(end_ns)) {
+	if (!gt_ids_time_is_sound(event->start_ns) ||
+	    (lasts && !gt_ids_time_is_sound(event->end_ns))) {
 		chrome->counts.skipped++;
 		return;
 	}
+	if (lasts)
+		end_ns = event->end_ns > event->start_ns ? event->end_ns : event->start_ns + 1;
 	gt_chrome_begin(chrome, lasts ? "X" : "i", "device_event",
 	                gt_trace_text(chrome->trace, event->name), 0);
-	gt_chrome_add_place(chrome, place, event->start_ns, lasts ? end_ns : INT64_MAX);
+	gt_chrome_add_place(chrome, place, event->start_ns, end_ns);
 	gt_chars_add(&chrome->out.chars, lasts ? ",\"args\":{" : ",\"s\":\"t\",\"args\":{");
 	gt_chars_add(&chrome->out.chars, "\"block\":");
 	gt_chars_add_number(&chrome->out.chars, writer->block);

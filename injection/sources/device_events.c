@@ -263,8 +263,10 @@ static bool attach(struct gt_session *session, struct device_events *events,
 	if (*known == variable)
 		return true;
 	result = gt_device_ring_attach(ring, variable, &err);
-	if (result < 0)
+	if (result == -EAGAIN)
 		say(session, events, err.text);
+	else if (result < 0)
+		fail(session, events, ring, err.text);
 	*known = result == 0 || result == -EAGAIN ? variable : 0;
 	return result == 0;
 }
@@ -492,7 +494,7 @@ static CUmodule module_of(const struct gt_device_driver *driver, CUfunction func
 static uint64_t variable_of(const struct gt_device_driver *driver, CUfunction function)
 {
 	const struct own_call before = begin_own(driver);
-	const CUmodule module = module_of(driver, function);
+	CUmodule module = module_of(driver, function);
 	CUdeviceptr variable = 0;
 	size_t bytes = 0;
 
@@ -503,6 +505,16 @@ static uint64_t variable_of(const struct gt_device_driver *driver, CUfunction fu
 		variable = 0;
 	end_own(driver, &before);
 	return variable;
+}
+
+/* Whether asking once more for a ring of the context would change nothing. */
+static bool is_hopeless(struct device_events *events, CUcontext handle)
+{
+	const struct gt_device_ring *ring = find_ring(events, handle);
+
+	return atomic_load_explicit(&events->impatient, memory_order_relaxed) ||
+	       atomic_load_explicit(&events->noted, memory_order_relaxed) & NOTED_CONTEXTS ||
+	       (ring && !is_ready(ring));
 }
 
 /* A function that was not seen before. */
@@ -518,8 +530,7 @@ __attribute__((cold, noinline)) static void meet(struct gt_session *session,
 		return;
 	request.variable = variable_of(driver, function);
 	if (!request.variable || ask_patiently(session, events, &request) ||
-	    atomic_load_explicit(&events->impatient, memory_order_relaxed) ||
-	    find_ring(events, data->context))
+	    is_hopeless(events, data->context))
 		gt_device_functions_add(&events->functions, function, data->context);
 }
 

@@ -503,7 +503,18 @@ Test(advice, goes_by_samples_too)
 	done();
 }
 
-/* Profiled launches take as long as their counters say, and no more. */
+static void expect_evidence(const char *report, const char *table, const char *column)
+{
+	for (size_t i = 0; i < row_count(&advice, "evidence"); i++)
+		if (strcmp(cell(&advice, "evidence", i, "report")->text, report) == 0 &&
+		    strcmp(cell(&advice, "evidence", i, "table")->text, table) == 0 &&
+		    strcmp(cell(&advice, "evidence", i, "column")->text, column) == 0)
+			return;
+	cr_assert_fail("nothing goes by %s of table %s of report %s", column, table, report);
+}
+
+/* Profiled launches take as long as their counters say, and no more; report kernels has no time of
+ * them. */
 Test(advice, does_not_count_how_long_replays_took)
 {
 	begin(1056 + 106, 256);
@@ -513,6 +524,7 @@ Test(advice, does_not_count_how_long_replays_took)
 	measure("duration_ns", 1000000);
 	ask_again();
 	expect_gain("tail_effect", "at most", 449811);
+	expect_evidence("counters", "profiled", "mean_ns");
 	done();
 }
 

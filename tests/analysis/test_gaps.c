@@ -75,6 +75,26 @@ Test(gaps, are_where_neither_kernels_nor_copies_nor_fills_run)
 	scene_release(&scene);
 }
 
+Test(gaps, say_when_launches_were_held_up_for_their_counters)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	launch(&scene, 10, 100, 200);
+	run_report(&scene.result, "gaps", &scene.trace);
+	cr_expect(not(has_remark(&scene.result, "launches were held up")));
+	*gt_array_push(&scene.trace.profiled_launches) =
+		(struct gt_profiled_launch){.start_ns = 10, .end_ns = 200};
+	*gt_array_push(&scene.trace.profiled_launches) =
+		(struct gt_profiled_launch){.start_ns = 300, .end_ns = 400};
+	gt_result_release(&scene.result);
+	run_report(&scene.result, "gaps", &scene.trace);
+	cr_expect(has_remark(&scene.result,
+	                     "2 launches were held up for their counters (run "
+	                     "--kernel-counters), 290 ns in all, which are in these times"));
+	scene_release(&scene);
+}
+
 /* A GPU is idle when it is not busy, also while it copies: both are of the whole recording. */
 Test(gaps, have_a_busy_and_an_idle_time_that_are_all_of_the_recording)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What kernels told, the whole way: from records of a capture to the report and the files. */
 #include "analysis/check_report.h"
-#include "collector/device.h"
+#include "collector/collect.h"
 #include "exporters/read.h"
+#include "support/device_recording.h"
 
 enum { TILE = 77, LOAD = 78, STRING_TILE = STRING_NEXT, STRING_LOAD, BLOCKS = 4 };
 

@@ -20,7 +20,7 @@
 #include "include/gputrace/device_layout.h"
 #include "include/gputrace/gputrace.h"
 
-enum { MOST_WRITERS = 64, THREADS = 128, SMS = 132 };
+enum { MOST_WRITERS = 64, THREADS = 128, SMS = 132, GLOBALTIMER_AHEAD_NS = 109355 };
 
 /* What the thread plays. */
 static _Thread_local struct {
@@ -57,8 +57,18 @@ static inline gputrace_u64 gputrace_device_clock(void)
 	return clock_ns(CLOCK_MONOTONIC) * 2;
 }
 
-struct gputrace_moment;
-static inline struct gputrace_moment gputrace_device_moment(void);
+struct gputrace_moment {
+	gputrace_u64 clock;
+	gputrace_u64 globaltimer;
+};
+
+static inline struct gputrace_moment gputrace_device_moment(void)
+{
+	return (struct gputrace_moment){
+		.clock = gputrace_device_clock(),
+		.globaltimer = clock_ns(CLOCK_REALTIME) + GLOBALTIMER_AHEAD_NS,
+	};
+}
 
 static inline gputrace_u64 gputrace_device_grid_id(void)
 {
@@ -92,14 +102,6 @@ static inline gputrace_u32 gputrace_device_threads(void)
 
 #define GPUTRACE_DEVICE_HOST
 #include "include/gputrace/device_events.h"
-
-static inline struct gputrace_moment gputrace_device_moment(void)
-{
-	return (struct gputrace_moment){
-		.clock = gputrace_device_clock(),
-		.globaltimer = clock_ns(CLOCK_REALTIME) + 109355,
-	};
-}
 
 struct task {
 	uint32_t block;

@@ -92,7 +92,8 @@ static void put_event(struct telling *telling, struct gt_track *track, size_t pl
 		.annotations = annotations,
 	};
 
-	if (!gt_ids_time_is_sound(event->start_ns) || event->end_ns == INT64_MAX) {
+	if (!gt_ids_time_is_sound(event->start_ns) ||
+	    (!slice.instant && !gt_ids_time_is_sound(event->end_ns))) {
 		gt_perfetto_skip(perfetto);
 		return;
 	}
