@@ -83,13 +83,13 @@ enum {
 	GPUTRACE_WRITER_AGE_CYCLES = 2000
 };
 
-#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
-
 /* Two clocks, read one right after the other. */
 struct gputrace_moment {
 	gputrace_u64 clock;
 	gputrace_u64 globaltimer;
 };
+
+#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
 
 /*
  * What only the GPU knows. The clock is read where the program says, as seen from the accesses
@@ -230,8 +230,8 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_threads(void)
 
 #else
 /*
- * A host that plays a kernel. Before it includes this file it says what it makes of the clock and
- * the special registers: tests/support/device_kernel.h.
+ * A host that plays a kernel. Before it includes this file it declares what it makes of the clock
+ * and the special registers: tests/support/device_kernel.h.
  */
 
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_add64(gputrace_u64 address, gputrace_u64 count)

@@ -26,25 +26,13 @@ static _Thread_local struct playing playing;
 enum { GLOBALTIMER_AHEAD = 1000000 };
 
 #define GPUTRACE_DEVICE_HOST
-struct gputrace_moment {
-	gputrace_u64 clock;
-	gputrace_u64 globaltimer;
-};
+struct gputrace_moment;
+static inline struct gputrace_moment gputrace_device_moment(void);
 
 static inline gputrace_u64 gputrace_device_clock(void)
 {
 	playing.clock += playing.clock_step;
 	return playing.clock;
-}
-
-static inline struct gputrace_moment gputrace_device_moment(void)
-{
-	struct gputrace_moment moment;
-
-	playing.moments++;
-	moment.clock = gputrace_device_clock();
-	moment.globaltimer = moment.clock + GLOBALTIMER_AHEAD;
-	return moment;
 }
 
 static inline gputrace_u64 gputrace_device_grid_id(void)
@@ -78,6 +66,16 @@ static inline gputrace_u32 gputrace_device_threads(void)
 }
 
 #include "include/gputrace/device_events.h"
+
+static inline struct gputrace_moment gputrace_device_moment(void)
+{
+	struct gputrace_moment moment;
+
+	playing.moments++;
+	moment.clock = gputrace_device_clock();
+	moment.globaltimer = moment.clock + GLOBALTIMER_AHEAD;
+	return moment;
+}
 
 /* A ring, and its parts as what they are. */
 struct device_memory {
