@@ -510,7 +510,7 @@ static void expect_evidence(const char *report, const char *table, const char *c
 		    strcmp(cell(&advice, "evidence", i, "table")->text, table) == 0 &&
 		    strcmp(cell(&advice, "evidence", i, "column")->text, column) == 0)
 			return;
-	cr_assert_fail("nothing goes by %s of table %s of report %s", column, table, report);
+	cr_fatal("nothing goes by %s of table %s of report %s", column, table, report);
 }
 
 /* Profiled launches take as long as their counters say, and no more; report kernels has no time of
