@@ -232,6 +232,7 @@ Test(drain, brings_every_field_of_a_kernel_and_its_shape_across)
 		.shape = 1,
 		.graph_node = 123,
 		.graph = 124,
+		.grid_id = 125,
 		.flags = GT_RECORD_DEVICE_LAUNCHED,
 	};
 	const struct gt_record_shape expected_shape = {
