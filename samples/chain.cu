@@ -21,37 +21,26 @@
 #include <thread>
 
 #include "samples/check.h"
-
-/* Runs for so many nanoseconds of the GPU's clock. */
-static __device__ void burn(unsigned long long ns)
-{
-	unsigned long long start;
-	unsigned long long now;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-	do
-		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-	while (now - start < ns);
-}
+#include "samples/spend.cuh"
 
 __global__ void produce(unsigned long long ns)
 {
-	burn(ns);
+	spend(ns);
 }
 
 __global__ void consume(unsigned long long ns)
 {
-	burn(ns);
+	spend(ns);
 }
 
 __global__ void finish(unsigned long long ns)
 {
-	burn(ns);
+	spend(ns);
 }
 
 __global__ void beside(unsigned long long ns)
 {
-	burn(ns);
+	spend(ns);
 }
 
 __global__ void tiny(unsigned *counter)

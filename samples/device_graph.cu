@@ -6,6 +6,7 @@
  */
 #include "include/gputrace/device.cuh"
 #include "samples/check.h"
+#include "samples/spend.cuh"
 
 enum { BLOCKS = 4, THREADS = 64, WORK_NS = 20000 };
 
@@ -16,17 +17,12 @@ GPUTRACE_DEVICE_NAME(which, "which");
 __global__ void numbered(long long number, unsigned long long *blocks_done)
 {
 	gputrace::writer events(gputrace::leader::block);
-	unsigned long long start;
-	unsigned long long now;
 
 	events.value(which, number);
 	{
 		gputrace::range range(events, part);
 
-		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-		do {
-			asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-		} while (now - start < WORK_NS);
+		spend(WORK_NS);
 	}
 	if (threadIdx.x == 0)
 		atomicAdd(blocks_done, 1ull);

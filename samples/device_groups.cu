@@ -8,6 +8,7 @@
 
 #include "include/gputrace/device.cuh"
 #include "samples/check.h"
+#include "samples/spend.cuh"
 
 namespace groups = cooperative_groups;
 
@@ -16,17 +17,6 @@ enum { THREADS = 64, TILE = 16, WORK_NS = 5000 };
 GPUTRACE_DEVICE_NAME(step_name, "step");
 GPUTRACE_DEVICE_NAME(meet, "meet");
 GPUTRACE_DEVICE_NAME(tile_sum, "sum of the tile");
-
-static __device__ void spend(unsigned long long ns)
-{
-	unsigned long long start;
-	unsigned long long now;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-	do {
-		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-	} while (now - start < ns);
-}
 
 __global__ void meeting(unsigned steps, unsigned long long *met)
 {

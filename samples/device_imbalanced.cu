@@ -6,6 +6,7 @@
  */
 #include "include/gputrace/device.cuh"
 #include "samples/check.h"
+#include "samples/spend.cuh"
 
 enum { THREADS = 128, WORK_NS = 50000 };
 
@@ -17,14 +18,9 @@ __global__ void imbalanced(unsigned times, unsigned long long *blocks_done)
 	gputrace::writer events(gputrace::leader::warp);
 	const unsigned long long ns =
 		blockIdx.x == gridDim.x - 1 ? (unsigned long long)times * WORK_NS : WORK_NS;
-	unsigned long long start;
-	unsigned long long now;
 
 	events.begin(share);
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-	do {
-		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-	} while (now - start < ns);
+	spend(ns);
 	events.end(share);
 	events.mark(finished);
 	if (threadIdx.x == 0)

@@ -9,6 +9,7 @@
 
 #include "include/gputrace/device.cuh"
 #include "samples/check.h"
+#include "samples/spend.cuh"
 
 enum { WORK_NS = 200000 };
 
@@ -21,22 +22,6 @@ struct board {
 	volatile unsigned given; /* tasks so far */
 	volatile unsigned over;  /* there will be no more */
 };
-
-static __device__ unsigned long long globaltimer(void)
-{
-	unsigned long long ns;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-	return ns;
-}
-
-static __device__ void work(void)
-{
-	const unsigned long long start = globaltimer();
-
-	while (globaltimer() - start < WORK_NS)
-		;
-}
 
 /* One thread a block. */
 __global__ void stay(const struct board *board, unsigned long long *done)
@@ -65,7 +50,7 @@ __global__ void stay(const struct board *board, unsigned long long *done)
 		gputrace::range doing(events, task_range);
 
 		events.value(task_number, taken);
-		work();
+		spend(WORK_NS);
 		taken++;
 		atomicAdd(done, 1ull);
 	}

@@ -13,27 +13,16 @@
 #include <unistd.h>
 
 #include "samples/check.h"
-
-/* Runs for so many nanoseconds of the GPU's clock. */
-static __device__ void burn(unsigned long long ns)
-{
-	unsigned long long start;
-	unsigned long long now;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-	do
-		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-	while (now - start < ns);
-}
+#include "samples/spend.cuh"
 
 __global__ void produce(unsigned long long ns)
 {
-	burn(ns);
+	spend(ns);
 }
 
 __global__ void consume(unsigned long long ns)
 {
-	burn(ns);
+	spend(ns);
 }
 
 static const unsigned long long PRODUCE_NS = 3000000, CONSUME_NS = 5000000;

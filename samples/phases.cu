@@ -9,20 +9,9 @@
 #include <time.h>
 
 #include "samples/check.h"
+#include "samples/spend.cuh"
 
 enum { PHASES = 3, SLEEP_MS = 300 };
-
-/* Lasts as long as it is told, whatever the clock of the multiprocessors. */
-__device__ void spend(unsigned long long ns)
-{
-	unsigned long long now;
-	unsigned long long start;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-	do {
-		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-	} while (now - start < ns);
-}
 
 __global__ void load(unsigned long long *counter)
 {

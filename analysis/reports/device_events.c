@@ -208,16 +208,23 @@ static void add_percentiles(struct gt_result *result, int64_t *values, size_t co
 			gt_result_add_unknown(result);
 }
 
+/* What the rows of all three tables begin with. */
+static void add_name(struct gt_result *result, const struct tally *tally,
+                     const struct gt_device_name *name)
+{
+	gt_result_add_text(result, gt_trace_text(tally->trace, name->name));
+	gt_result_add_text(result, function_of(tally, name->function));
+	gt_result_add_count(result, (int64_t)name->count);
+	gt_result_add_count(result, (int64_t)name->launches);
+}
+
 static void add_range(struct gt_result *result, struct tally *tally, uint32_t number)
 {
 	const struct gt_device_name *name = &tally->phases.names.rows[number];
 	size_t count;
 	int64_t *values = gt_groups_get(&tally->durations, number, number, &count);
 
-	gt_result_add_text(result, gt_trace_text(tally->trace, name->name));
-	gt_result_add_text(result, function_of(tally, name->function));
-	gt_result_add_count(result, (int64_t)name->count);
-	gt_result_add_count(result, (int64_t)name->launches);
+	add_name(result, tally, name);
 	gt_result_add_count_if(result, count > 0, (int64_t)name->total_ns);
 	gt_result_add_count_if(result, count > 0, (int64_t)name->own_ns);
 	gt_add_rounded(result, ratio((double)name->total_ns, (double)count));
@@ -234,10 +241,7 @@ static void add_mark(struct gt_result *result, const struct tally *tally,
 {
 	const bool known = name->valued > 0;
 
-	gt_result_add_text(result, gt_trace_text(tally->trace, name->name));
-	gt_result_add_text(result, function_of(tally, name->function));
-	gt_result_add_count(result, (int64_t)name->count);
-	gt_result_add_count(result, (int64_t)name->launches);
+	add_name(result, tally, name);
 	gt_add_rounded(result, known ? name->least : NAN);
 	gt_add_rounded(result, ratio(name->sum, (double)name->valued));
 	gt_add_rounded(result, known ? name->most : NAN);
@@ -248,10 +252,7 @@ static void add_value(struct gt_result *result, const struct tally *tally,
 {
 	const bool known = name->valued > 0;
 
-	gt_result_add_text(result, gt_trace_text(tally->trace, name->name));
-	gt_result_add_text(result, function_of(tally, name->function));
-	gt_result_add_count(result, (int64_t)name->count);
-	gt_result_add_count(result, (int64_t)name->launches);
+	add_name(result, tally, name);
 	gt_result_add_real(result, known ? name->least : NAN);
 	gt_result_add_real(result, ratio(name->sum, (double)name->valued));
 	gt_result_add_real(result, known ? name->most : NAN);

@@ -652,8 +652,8 @@ static void stop(struct gt_session *session, void *state)
 		(void)snprintf(
 			note, sizeof(note),
 			"%llu launches were profiled, and run %llu times for that, which held the "
-			"program up for %.0f ms: their times are in no figure, and others' "
-			"times beside them are disturbed",
+			"program up for %.0f ms: their times are in no figure of kernels and "
+			"calls, and others' times beside them are disturbed",
 			(unsigned long long)counters->launches, (unsigned long long)counters->runs,
 			(double)counters->held_ns / 1e6);
 	gt_note(session, "kernel_counters", note);
