@@ -47,6 +47,7 @@ const char *gt_account_item_name(enum gt_account_item item)
 		[GT_ACCOUNT_MODULES] = "modules, later",
 		[GT_ACCOUNT_OTHERS] = "other processes",
 		[GT_ACCOUNT_RESERVED] = "driver reserved",
+		[GT_ACCOUNT_REPLAY] = "CUPTI, for counters",
 		[GT_ACCOUNT_UNCLAIMED] = "unclaimed",
 	};
 
@@ -435,6 +436,9 @@ void gt_account_init(struct gt_account *account, const struct gt_view *view, con
 	add_measured(&book, GT_ACCOUNT_OTHERS, samples.others, "NVML");
 	if (!isnan(samples.reserved))
 		add_measured(&book, GT_ACCOUNT_RESERVED, samples.reserved, "NVML");
+	if (gt_memory_is_replayed(book.trace, device, samples.time_ns))
+		add_some(&book, GT_ACCOUNT_REPLAY, samples.total - claimed(account),
+		         "what is left, as a launch was being run several times for its counters");
 	add_measured(&book, GT_ACCOUNT_UNCLAIMED, samples.total - claimed(account),
 	             "the total - all lines above");
 }

@@ -66,6 +66,20 @@ static bool was_loading(struct loadings *loadings, gt_time from_ns, gt_time to_n
 	       loadings->list.rows[loadings->next].begin_ns <= to_ns + READ_NS;
 }
 
+bool gt_memory_is_replayed(const struct gt_trace *trace, gt_id device, gt_time at_ns)
+{
+	gt_array_each(const struct gt_profiled_launch, launch, &trace->profiled_launches) {
+		const gt_id kernel = launch->kernel;
+
+		if (launch->start_ns > at_ns + READ_NS)
+			break;
+		if (launch->end_ns >= at_ns && (kernel >= trace->kernels.count ||
+		                                trace->kernels.rows[kernel].device == device))
+			return true;
+	}
+	return false;
+}
+
 static void live_init(struct live *live, const struct gt_view *view, gt_id device)
 {
 	*live = (struct live){.device = device};
@@ -95,6 +109,7 @@ double gt_memory_of_modules(const struct gt_view *view, gt_id device, gt_time fr
 	struct gt_measured used = {0};
 	struct live live;
 	double before = NAN;
+	gt_time before_ns = INT64_MIN;
 	double grown = 0;
 
 	find_loadings(&loadings, view->trace, device);
@@ -102,13 +117,17 @@ double gt_memory_of_modules(const struct gt_view *view, gt_id device, gt_time fr
 		used = gt_measured_of(view->trace, counter);
 	live_init(&live, view, device);
 	for (size_t i = 0; i < used.count && used.times_ns[i] <= to_ns; i++) {
-		const double least = used.times_ns[i] == from_ns ? from_bytes : 0;
-		const double rest = fmax(used.values[i], least) - live_at(&live, used.times_ns[i]);
+		const gt_time at_ns = used.times_ns[i];
+		const double least = at_ns == from_ns ? from_bytes : 0;
+		double rest;
 
-		if (i > 0 && used.times_ns[i - 1] >= from_ns &&
-		    was_loading(&loadings, used.times_ns[i - 1], used.times_ns[i]))
+		if (gt_memory_is_replayed(view->trace, device, at_ns))
+			continue;
+		rest = fmax(used.values[i], least) - live_at(&live, at_ns);
+		if (before_ns >= from_ns && was_loading(&loadings, before_ns, at_ns))
 			grown += rest - before;
 		before = rest;
+		before_ns = at_ns;
 	}
 	gt_memory_use_release(&live.use);
 	gt_measured_release(&used);

@@ -505,6 +505,31 @@ Test(memory, of_modules_is_not_what_contexts_had_taken_by_then)
 	end();
 }
 
+/* While a launch is run again CUPTI has copies of what it writes: that is of no module. */
+Test(memory, that_cupti_keeps_for_counters_is_of_no_module)
+{
+	const double used[] = {2000, 9000, 3000};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 3);
+	load_module(120 * MS, 130 * MS);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 500, 110 * MS, 0);
+	*gt_array_push(&trace.profiled_launches) = (struct gt_profiled_launch){
+		.start_ns = 150 * MS,
+		.end_ns = 250 * MS,
+		.kernel = GT_NONE,
+		.graph_launch = GT_NONE,
+		.api_call = GT_NONE,
+	};
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("peak", "CUPTI, for counters"), 6500));
+	cr_expect(eq(i64, claimed("peak", "unclaimed"), 0));
+	cr_expect(eq(i64, claimed("end", "modules, later"), 500));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 0));
+	end();
+}
+
 /* What its statistics say is older than the calls that gave it back. */
 Test(memory, of_a_pool_that_was_given_back_is_nobodys)
 {
