@@ -655,8 +655,10 @@ static void add_capture(struct builder *builder)
 	find_gpus(builder);
 	gt_array_each(const struct gt_written_launch, launch, &builder->written.launches)
 		add_launch(builder, launch);
-	gt_device_find_kernels(builder->trace, builder->launches.rows + builder->first_launch,
-	                       builder->launches.count - builder->first_launch);
+	if (builder->launches.count > builder->first_launch)
+		gt_device_find_kernels(builder->trace,
+		                       builder->launches.rows + builder->first_launch,
+		                       builder->launches.count - builder->first_launch);
 	add_rings(builder);
 	remark(builder);
 	gt_array_free(builder->gpus);

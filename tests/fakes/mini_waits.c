@@ -7,7 +7,7 @@
 #include "injection/call_parameters.h"
 #include "injection/sync_calls.h"
 
-enum { KINDS = 32, HANDLES = 256, KERNELS = 4096, MAX_FACTS = 8 };
+enum { KINDS = 64, HANDLES = 256, KERNELS = 4096, MAX_FACTS = 8 };
 
 struct handles {
 	uint64_t handles[HANDLES]; /* 0: a free place */
