@@ -233,6 +233,8 @@ Test(device_events, follow_a_clock_that_slows_down)
 	}
 }
 
+enum { LAUNCHES = 100 };
+
 static uint32_t random_state;
 
 static uint32_t random_below(uint32_t most)
@@ -246,6 +248,7 @@ static void write_block(uint64_t grid_id, uint32_t block, double start_ns, uint3
 {
 	const uint32_t sm = block * 7 % 132;
 	uint64_t read_ns = (uint64_t)start_ns; /* when it read %globaltimer */
+	struct gt_record_device_event written[GPUTRACE_DEVICE_EVENTS] = {0};
 
 	recording_add(&recording, device_chunk, .ticket = ++tickets,
 	              .globaltimer = timer_at(&truth, start_ns + 20 + random_below(60)),
@@ -255,16 +258,19 @@ static void write_block(uint64_t grid_id, uint32_t block, double start_ns, uint3
 		const double time_ns = start_ns + 200 + 5000 * i;
 		const bool timed = (uint64_t)time_ns - read_ns > 37000 || i == 2 * phases - 1;
 
-		recording_add(&recording, device_event, .ticket = tickets, .sequence = i,
-		              .clock = (uint32_t)clock_at(&truth, sm, time_ns),
-		              .value =
-		                      timed ? timer_at(&truth, time_ns + 20 + random_below(60)) : 0,
-		              .context = CONTEXT,
-		              .tag = GPUTRACE_DEVICE_TAG(
-				      OUTER, (i % 2 ? GPUTRACE_DEVICE_END : GPUTRACE_DEVICE_BEGIN) |
-						     (timed ? GPUTRACE_DEVICE_TIMED : 0)));
+		written[i] = (struct gt_record_device_event){
+			.ticket = tickets,
+			.sequence = i,
+			.clock = (uint32_t)clock_at(&truth, sm, time_ns),
+			.value = timed ? timer_at(&truth, time_ns + 20 + random_below(60)) : 0,
+			.context = CONTEXT,
+			.tag = GPUTRACE_DEVICE_TAG(
+				OUTER, (i % 2 ? GPUTRACE_DEVICE_END : GPUTRACE_DEVICE_BEGIN) |
+					       (timed ? GPUTRACE_DEVICE_TIMED : 0)),
+		};
 		read_ns = timed ? (uint64_t)time_ns : read_ns;
 	}
+	recording_add_records(&recording, GT_RECORD_device_event, written, 2 * phases);
 }
 
 /* Within the bound, which is at most 1 us; and as long as it was to be, within 2 %. */
@@ -275,7 +281,7 @@ static bool is_in_its_kernel(const struct gt_device_event *event)
 	const struct gt_kernel *kernel;
 	uint64_t bound_ns = 0;
 
-	if (event->kernel >= 100 || event->flags ||
+	if (event->kernel >= LAUNCHES || event->flags ||
 	    gt_device_bound(&clocks, event->start_ns, &bound_ns) < 0 || bound_ns > 1000)
 		return false;
 	kernel = &trace.kernels.rows[event->kernel];
@@ -295,7 +301,7 @@ Test(device_events, lie_in_their_kernel_within_a_microsecond)
 		add_calibration(&recording, &truth, 1000000 + i,
 		                2000000 + 100000000ull * i + 32 * random_below(1000),
 		                2000 + 32 * random_below(40), 400 + random_below(300));
-	for (uint32_t i = 0; i < 100; i++) {
+	for (uint32_t i = 0; i < LAUNCHES; i++) {
 		const uint64_t start_ns = 20000000 + 33000000ull * i;
 
 		recording_add(&recording, kernel, .start_ns = start_ns, .end_ns = start_ns + 150000,
