@@ -20,6 +20,6 @@ struct gt_device_drawn {
  * adds the tables without rows.
  */
 void gt_add_device_launch(struct gt_result *result, const struct gt_device_phases *phases,
-                          size_t launch, const struct gt_device_drawn *drawn);
+                          size_t launch, const struct gt_device_drawn *as);
 
 #endif
