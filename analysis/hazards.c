@@ -824,7 +824,7 @@ static void find_in_graphs(struct finder *finder)
 	}
 	gt_graph_hazards_find(finder->hazards, finder->trace, uses.rows, uses.count,
 	                      finder->touches.rows);
-	gt_array_release(&uses);
+	gt_array_free(uses.rows);
 }
 
 void gt_hazards_init(struct gt_hazards *hazards, const struct gt_trace *trace)

@@ -73,14 +73,14 @@ static inline void *gt_emit_begin(struct gt_session *session, uint32_t kind, siz
 {
 	const size_t whole = (bytes + 7) & ~(size_t)7;
 	const size_t size = sizeof(struct gt_entry) + whole;
-	struct gt_own *own = &gt_own;
+	struct gt_own *mine = &gt_own;
 	struct gt_entry *entry;
 
 	if (!gt_emit_has_room(bytes) && !gt_emit_make_room(session, kind, size))
 		return NULL;
-	entry = (struct gt_entry *)own->next;
+	entry = (struct gt_entry *)mine->next;
 	*entry = (struct gt_entry){.kind = (uint16_t)kind, .bytes = (uint16_t)whole};
-	own->next += size;
+	mine->next += size;
 	/* The writer had the slot last: by a later record its memory will be this thread's again. */
 	gt_prefetch_to_write((uint8_t *)entry + GT_PREFETCH_BYTES);
 	if (size > 64)
@@ -91,11 +91,11 @@ static inline void *gt_emit_begin(struct gt_session *session, uint32_t kind, siz
 /* Right after the record that was begun last is filled in. */
 static inline void gt_emit_commit(void)
 {
-	const struct gt_own *own = &gt_own;
+	const struct gt_own *mine = &gt_own;
 
 	/* From here on a salvager sees it; pairs with the acquire of whoever drains the slot. */
-	atomic_store_explicit(&own->slot->used,
-	                      (uint32_t)(GT_RECORD_BYTES - (own->end - own->next)),
+	atomic_store_explicit(&mine->slot->used,
+	                      (uint32_t)(GT_RECORD_BYTES - (mine->end - mine->next)),
 	                      memory_order_release);
 }
 

@@ -411,7 +411,7 @@ static gt_time time_of(const struct window *window, gt_time end_ns, uint64_t glo
 static void add_device(struct builder *builder, const struct point *points, size_t count,
                        const struct extent *extent)
 {
-	struct gt_interval asked = {0, 0};
+	struct gt_interval asked;
 	struct window *windows;
 
 	builder->device = points[0].device;

@@ -126,12 +126,13 @@ static void add_names(struct gt_known *known, const struct gt_capture *capture)
 static gt_string name_of(struct builder *builder, uint32_t number)
 {
 	gt_string name = number ? gt_known_find(&builder->names, number) : 0;
-	char text[16];
 
 	if (name != GT_NONE)
 		return name;
 	name = gt_known_find(&builder->told, number);
 	if (name == GT_NONE) {
+		char text[16];
+
 		snprintf(text, sizeof(text), "#%u", number);
 		name = gt_strings_add(builder->trace->strings, text);
 	}

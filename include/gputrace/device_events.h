@@ -279,7 +279,7 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 /* The ring's address, 0: nobody records. */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_ring(gputrace_u64 ring)
 {
-	return ring & GPUTRACE_WRITER_VARIABLE ? gputrace_device_load64(ring - 1) : ring;
+	return (ring & GPUTRACE_WRITER_VARIABLE) ? gputrace_device_load64(ring - 1) : ring;
 }
 
 /* Whether somebody records, in the layout that the writer knows. */
@@ -315,10 +315,10 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_give_back(gputrace_u64 ring, gputrace_
 	const gputrace_u64 chunk = (next - 1) & ~(GPUTRACE_DEVICE_CHUNK_BYTES - 1ull);
 	const gputrace_u64 first = gputrace_device_load64(GPUTRACE_RING_AT(ring, chunks));
 	const gputrace_u64 states = gputrace_device_load64(GPUTRACE_RING_AT(ring, states));
-	const gputrace_u64 events =
+	const gputrace_u64 begin =
 		chunk + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, events);
 	const gputrace_u32 count =
-		(gputrace_u32)(next - events) / (gputrace_u32)sizeof(struct gputrace_device_event);
+		(gputrace_u32)(next - begin) / (gputrace_u32)sizeof(struct gputrace_device_event);
 
 	gputrace_device_release32(states + (chunk - first) / GPUTRACE_DEVICE_CHUNK_BYTES * 4,
 	                          GPUTRACE_DEVICE_CLOSED | count << GPUTRACE_DEVICE_STATE_BITS);
@@ -361,7 +361,8 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_part(gputrace_u64 next)
 /* How many events found no room since the last chunk. */
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_lost(gputrace_u64 next)
 {
-	return next & GPUTRACE_WRITER_DRY ? (gputrace_u32)(next >> GPUTRACE_WRITER_LOST_SHIFT) : 0;
+	return (next & GPUTRACE_WRITER_DRY) ? (gputrace_u32)(next >> GPUTRACE_WRITER_LOST_SHIFT)
+	                                    : 0;
 }
 
 /* Fills in the header of a chunk that the writer has got; next is what it was before. */
