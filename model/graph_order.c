@@ -5,16 +5,6 @@
 
 #include "base/array.h"
 
-static int by_to(const void *a, const void *b)
-{
-	const struct gt_graph_edge *left = a;
-	const struct gt_graph_edge *right = b;
-
-	if (left->to != right->to)
-		return left->to < right->to ? -1 : 1;
-	return (left->from > right->from) - (left->from < right->from);
-}
-
 /* Edges of one executable graph, from places in a list to rows of graph_nodes. */
 static void add_exec(struct gt_graph_order *order, struct gt_critical_paths *paths,
                      const gt_id *nodes, size_t count)
@@ -79,7 +69,7 @@ void gt_graph_order_init(struct gt_graph_order *order, const struct gt_trace *tr
 	add_execs(order, trace);
 	if (order->edges.list.count > 1)
 		qsort(order->edges.list.rows, order->edges.list.count,
-		      sizeof(*order->edges.list.rows), by_to);
+		      sizeof(*order->edges.list.rows), gt_graph_edge_by_to);
 	order->first = gt_allocate((count + 1) * sizeof(*order->first));
 	for (gt_id node = 0; node <= count; node++) {
 		while (at < order->edges.list.count && order->edges.list.rows[at].to < node)

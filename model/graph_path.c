@@ -466,7 +466,7 @@ static void ask_before(struct passage *passage, const struct gt_graph_edge *by_t
 		ask(passage, passage->path->places[place].parent, BEGIN, whom);
 }
 
-static int by_to(const void *a, const void *b)
+int gt_graph_edge_by_to(const void *a, const void *b)
 {
 	const struct gt_graph_edge *left = a;
 	const struct gt_graph_edge *right = b;
@@ -507,7 +507,8 @@ static void pass_all(struct path *path, struct gt_graph_edges *edges)
 	size_t at = 0;
 
 	if (path->edges.count > 1)
-		qsort(path->edges.rows, path->edges.count, sizeof(*path->edges.rows), by_to);
+		qsort(path->edges.rows, path->edges.count, sizeof(*path->edges.rows),
+		      gt_graph_edge_by_to);
 	for (gt_id place = 0; place <= path->count; place++) {
 		while (at < path->edges.count && path->edges.rows[at].to < place)
 			at++;

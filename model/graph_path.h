@@ -29,6 +29,9 @@ struct gt_graph_edge {
 	gt_id to;
 };
 
+/* For qsort: by where they lead to, then by where they come from. */
+int gt_graph_edge_by_to(const void *a, const void *b);
+
 struct gt_graph_edges {
 	gt_array(struct gt_graph_edge) list;
 };
