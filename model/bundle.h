@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_BUNDLE_H
+#define GT_MODEL_BUNDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+struct gt_error;
+
+/*
+ * Launches that were taken out of a program, with all that running them again needs: a folder that
+ * stands alone. docs/bundles.md describes it.
+ *
+ *     bundle.json     what is described here; written last, so that a bundle without it is not
+ * whole blobs/HASH      contents, by XXH3-128 in 32 hexadecimal digits: one frame of zstd each
+ *     results/        what gputrace replay measured, one file a run
+ *
+ * A bundle holds one launch, or a sequence: steps in the order of the program's calls. Everything
+ * is named by its number in its list here. Texts of it come from a file that anybody may have
+ * changed: nothing is used as a path, an address or a size before it was checked.
+ */
+
+#define GT_BUNDLE_VERSION       1 /* of bundle.json */
+#define GT_BUNDLE_MANIFEST      "bundle.json"
+#define GT_BUNDLE_BLOBS         "blobs"
+#define GT_BUNDLE_RESULTS       "results"
+#define GT_BUNDLE_MOST_MANIFEST (64u << 20) /* bytes of bundle.json */
+
+enum { GT_BUNDLE_HASH_BYTES = 33 };
+
+/* Contents in blobs/. */
+struct gt_blob {
+	char hash[GT_BUNDLE_HASH_BYTES]; /* "": none was kept */
+	uint64_t size;                   /* bytes, uncompressed */
+};
+
+/* What sort of memory an allocation is of: word in bundle.json, what it is. */
+#define GT_BUNDLE_MEMORY_KINDS(KIND)                                                               \
+	KIND(device, "cudaMalloc and its like")                                                    \
+	KIND(pool, "stream-ordered, cudaMallocAsync")                                              \
+	KIND(managed, "cudaMallocManaged")                                                         \
+	KIND(mapped, "virtual memory, cuMemMap")                                                   \
+	KIND(host, "of the host, pinned, that the GPU sees")                                       \
+	KIND(variable, "a __device__ or __constant__ variable of a module")
+
+enum gt_bundle_memory_kind {
+#define KIND(name, help) GT_BUNDLE_MEMORY_##name,
+	GT_BUNDLE_MEMORY_KINDS(KIND)
+#undef KIND
+};
+
+/* A module: cubin, or PTX. */
+struct gt_bundle_module {
+	struct gt_blob image;
+	bool ptx;
+	uint32_t arch; /* 90 for sm_90; 0: not known */
+};
+
+/* A function, with what the driver says of it. */
+struct gt_bundle_function {
+	uint32_t module;
+	char *name; /* mangled, as in the module */
+	uint32_t registers;
+	uint32_t shared_bytes; /* static */
+	uint32_t local_bytes;  /* of a thread */
+	uint32_t constant_bytes;
+	uint32_t max_threads;       /* of a block */
+	uint32_t max_dynamic_bytes; /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+	int32_t carveout;           /* percent of shared memory wanted, -1: the driver's choice */
+	uint32_t cluster[3];        /* that it was compiled for; 0: none */
+	bool cluster_other;         /* NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
+	/* Where its parameters are in the block of parameters. */
+	gt_array(struct gt_bundle_parameter) parameters;
+};
+
+struct gt_bundle_parameter {
+	uint32_t offset;
+	uint32_t size;
+};
+
+/* An allocation, or a variable of a module, that the launches can reach. */
+struct gt_bundle_memory {
+	enum gt_bundle_memory_kind kind;
+	uint64_t address; /* on the GPU, in the program */
+	uint64_t size;
+	uint32_t module;       /* of a variable; UINT32_MAX */
+	char *name;            /* of a variable, mangled; ""; else who asked for it, where known */
+	struct gt_blob before; /* contents before the first step */
+	struct gt_blob after;  /* after the last one */
+	bool same;             /* the steps changed nothing of it: after is before */
+	bool pointers; /* something in it was taken for the address of other memory of these */
+};
+
+/* One pointer that was found: parameter of a step, or in memory. */
+struct gt_bundle_pointer {
+	uint32_t memory; /* in whose contents before; UINT32_MAX: in a step's parameters */
+	uint32_t step;   /* of parameters */
+	uint64_t offset; /* there, in bytes */
+	uint32_t target; /* number of the memory that it points into */
+	bool declared;   /* the parameter's size is that of an address; else any 8 aligned bytes */
+};
+
+struct gt_bundle_stream {
+	uint32_t number; /* CUPTI's id in the program */
+	int32_t priority;
+	bool nonblocking;
+};
+
+/* What a step does: word in bundle.json, what it is. */
+#define GT_BUNDLE_STEP_KINDS(KIND)                                                                 \
+	KIND(launch, "a kernel")                                                                   \
+	KIND(copy, "between memory of the bundle, or with its bytes from the host")                \
+	KIND(fill, "a memset")                                                                     \
+	KIND(record, "of an event")                                                                \
+	KIND(wait, "of a stream, for an event")                                                    \
+	KIND(host_wait, "of the program, for a stream, an event or the device")
+
+enum gt_bundle_step_kind {
+#define KIND(name, help) GT_BUNDLE_STEP_##name,
+	GT_BUNDLE_STEP_KINDS(KIND)
+#undef KIND
+};
+
+struct gt_bundle_step {
+	enum gt_bundle_step_kind kind;
+	uint32_t stream;
+	/* In the program, since the first step began; negative: not measured. */
+	int64_t start_ns; /* on the GPU */
+	int64_t end_ns;
+	int64_t call_ns; /* when the call was made */
+	/* launch */
+	uint32_t function;
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t cluster[3];   /* of the launch; 0: none was asked for */
+	uint32_t shared_bytes; /* dynamic */
+	bool cooperative;
+	bool programmatic; /* programmatic stream serialisation */
+	int32_t priority;
+	bool has_priority;
+	struct gt_blob parameters; /* the block, byte by byte */
+	/* copy and fill: addresses as in the program; from 0: bytes of the host's, in parameters */
+	uint64_t to;
+	uint64_t from;
+	uint64_t bytes; /* of a row */
+	uint64_t rows;
+	uint64_t to_pitch;
+	uint64_t from_pitch;
+	uint32_t value; /* of a fill */
+	uint32_t value_bytes;
+	/* record and wait: number of the event, counted from 0; UINT32_MAX: none */
+	uint32_t event;
+	char *range; /* path of the NVTX ranges that were open, "/" between; "" */
+};
+
+/* Where and when; texts: "" is not known, numbers: 0. */
+struct gt_bundle_origin {
+	char gputrace[24];
+	char date[40]; /* RFC 3339, UTC */
+	char host[72];
+	char program[256];
+	char device[96];
+	char uuid[48];
+	char driver[32];
+	uint32_t pid;
+	uint32_t correlation; /* CUPTI's, of the first step */
+	uint32_t cc_major;
+	uint32_t cc_minor;
+	uint32_t sm_count;
+	uint64_t memory_bytes;
+	uint32_t sm_clock_mhz; /* in the program, when it was captured; 0: not measured */
+	int64_t local_bytes; /* memory for local variables that the launch needed; -1: not known */
+	int64_t workspace_bytes; /* of reachable memory, what a library asked for; -1: not known */
+};
+
+struct gt_bundle {
+	char *folder;
+	struct gt_bundle_origin origin;
+	gt_array(struct gt_bundle_module) modules;
+	gt_array(struct gt_bundle_function) functions;
+	gt_array(struct gt_bundle_memory) memory; /* by address; none overlaps another */
+	gt_array(struct gt_bundle_pointer) pointers;
+	gt_array(struct gt_bundle_stream) streams;
+	gt_array(struct gt_bundle_step) steps;
+	gt_array(char *) missing; /* sentences: what was not captured and may matter */
+};
+
+/*
+ * Reads bundle.json of the folder and checks all that it says, but not the blobs. Fails in a
+ * sentence: -ENOENT no such folder, or no bundle.json: what captured it did not end; -EBADMSG what
+ * is in it; -ENOTSUP a later version. After a failure the bundle is empty.
+ */
+int gt_bundle_open(struct gt_bundle *bundle, const char *folder, struct gt_error *err);
+
+/* The same of a text in memory, whose blobs are in the folder. */
+int gt_bundle_parse(struct gt_bundle *bundle, const char *text, size_t size, const char *folder,
+                    struct gt_error *err);
+
+void gt_bundle_close(struct gt_bundle *bundle);
+
+/*
+ * Contents of a blob into bytes, of which there are blob->size. Their hash is compared. -ENOENT the
+ * file is missing, -EBADMSG it is cut, changed or of another size.
+ */
+int gt_bundle_read(const struct gt_bundle *bundle, const struct gt_blob *blob, void *bytes,
+                   struct gt_error *err);
+
+/* Reads every blob once and forgets it; how many were there. */
+int gt_bundle_check(const struct gt_bundle *bundle, size_t *blobs, struct gt_error *err);
+
+/* Bytes of all memory that running the bundle takes. */
+uint64_t gt_bundle_memory_bytes(const struct gt_bundle *bundle);
+
+/* The memory that the address lies in, or UINT32_MAX. */
+uint32_t gt_bundle_find(const struct gt_bundle *bundle, uint64_t address);
+
+#endif

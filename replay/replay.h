@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_REPLAY_REPLAY_H
+#define GT_REPLAY_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "replay/compare.h"
+
+struct gt_bundle;
+struct gt_cuda;
+struct gt_error;
+
+/*
+ * Runs the launches of a bundle again, in this process: times and verifies them. One bundle at a
+ * time, on one thread.
+ */
+
+/* What of the level-2 cache a timed run finds. */
+#define GT_L2_STATES(STATE)                                                                        \
+	STATE(cold, "nothing: it is overwritten before each run")                                  \
+	STATE(warm, "what the run before it left")                                                 \
+	STATE(as_is, "the inputs, which were restored just before")
+
+enum gt_l2_state {
+#define STATE(name, help) GT_L2_##name,
+	GT_L2_STATES(STATE)
+#undef STATE
+};
+
+enum gt_inputs { GT_INPUTS_recorded, GT_INPUTS_zero, GT_INPUTS_random };
+
+/* How the steps of a sequence are run. */
+#define GT_SEQUENCE_FORMS(FORM)                                                                    \
+	FORM(recorded, "with the gaps of the program, on its streams")                             \
+	FORM(back_to_back, "without the gaps")                                                     \
+	FORM(one_stream, "one after the other in one stream")                                      \
+	FORM(graph, "as one CUDA graph")
+
+enum gt_sequence_form {
+#define FORM(name, help) GT_SEQUENCE_##name,
+	GT_SEQUENCE_FORMS(FORM)
+#undef FORM
+};
+
+/* What is changed of the launches of a function; 0, or negative where 0 means something: as
+ * recorded. */
+struct gt_variant {
+	uint32_t block[3]; /* the grid follows: as many threads, rounded up */
+	uint32_t cluster[3];
+	int64_t shared_bytes;   /* dynamic; -1 */
+	int32_t carveout;       /* percent; -2: as recorded, -1: the driver's choice */
+	uint32_t max_registers; /* PTX is compiled again */
+	const char *module;     /* file with a cubin or PTX that has the function; NULL */
+};
+
+struct gt_element_choice {
+	uint32_t memory; /* number in the bundle; UINT32_MAX: all of them */
+	enum gt_element element;
+};
+
+struct gt_replay_options {
+	int device; /* ordinal */
+	enum gt_l2_state l2;
+	enum gt_inputs inputs;
+	enum gt_sequence_form form;
+	struct gt_variant variant;
+	double within;       /* relative error of the median that ends measuring */
+	int64_t most_ns;     /* time for measuring, in all */
+	uint32_t warm_ups;   /* at least */
+	uint32_t least_runs; /* timed */
+	uint32_t most_runs;
+	bool verify;
+	struct gt_tolerance tolerance;
+	const struct gt_element_choice *elements;
+	size_t element_count;
+	uint64_t zone_bytes; /* red zones before and behind each buffer; 0: none */
+	bool relocate;       /* at other addresses, where every pointer is known */
+	/* Of long work: share that is done (0 to 1) and what is being done; may be NULL. */
+	void (*progress)(void *context, double share, const char *what);
+	void *context;
+};
+
+/* Times of runs, of those that count. Nanoseconds. */
+struct gt_replay_times {
+	gt_array(double) ns; /* by when they were run */
+	double median;
+	double least;
+	double most;
+	double p05;
+	double p95;
+	double error;        /* standard error of the median, relative */
+	uint32_t thrown_out; /* runs with throttled clocks */
+	bool stable;
+	double events_median; /* by a pair of events, as a cross-check; NAN: not measured */
+	double sm_mhz;        /* median while it ran; NAN: not measured */
+	const char *clock;    /* what timed it: "CUPTI", "events" */
+};
+
+/* What became of one buffer that the steps change, or should. */
+struct gt_replay_buffer {
+	uint32_t memory;
+	bool guessed; /* the type of its elements */
+	bool wanted_known;
+	struct gt_comparison comparison;
+	uint64_t unwritten; /* bytes that were written in the program and not here */
+	uint64_t first_unwritten;
+	uint64_t outside;      /* bytes of its red zones that were changed */
+	int64_t first_outside; /* offset from the buffer's begin */
+	bool varies;           /* two runs with the same inputs gave different bytes */
+	uint64_t varying;      /* elements of these */
+};
+
+struct gt_replay_result {
+	struct gt_replay_times times;
+	double job_ns; /* in the program; NAN: not known */
+	double bytes;  /* least that it moves: buffers read once, written once; NAN */
+	gt_array(struct gt_replay_buffer) buffers;
+	uint32_t first_bad_step; /* of a sequence: wrote the first NaN or Inf; UINT32_MAX: none */
+	bool verified;           /* nothing differs and nothing was written outside */
+	bool at_addresses;       /* of the program */
+	uint32_t layouts;        /* that were tried until the addresses were free */
+	char fault[256];         /* the GPU's error, where the kernel could not run; "" */
+};
+
+/*
+ * Fails in a sentence: -ENOTSUP the GPU is of another architecture, -ENOMEM too little memory,
+ * -EADDRINUSE addresses are taken here: another process has others; -EIO the launch failed, with
+ * fault set; and as the bundle's blobs do. The result is then empty but for fault.
+ */
+int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
+                  const struct gt_replay_options *options, struct gt_replay_result *result,
+                  struct gt_error *err);
+void gt_replay_result_release(struct gt_replay_result *result);
+
+#endif
