@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
-#include "model/json_fields.h"
+#include "model/json_values.h"
 #include "model/shipped_calibrations.h"
 
 void gt_calibration_release(struct gt_calibration *calibration)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_MODEL_JSON_FIELDS_H
-#define GT_MODEL_JSON_FIELDS_H
+#ifndef GT_MODEL_JSON_VALUES_H
+#define GT_MODEL_JSON_VALUES_H
 
 #include <stddef.h>
 #include <stdint.h>

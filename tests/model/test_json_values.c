@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/json_fields.h"
+#include "model/json_values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static json_t *object_of(const char *text)
 	return object;
 }
 
-Test(json_fields, that_are_missing_or_of_another_type_are_not_known)
+Test(json_values, that_are_missing_or_of_another_type_are_not_known)
 {
 	json_t *object = object_of("{\"text\": 5, \"count\": \"x\", \"real\": true}");
 	char text[8] = "before";
@@ -31,7 +31,7 @@ Test(json_fields, that_are_missing_or_of_another_type_are_not_known)
 	json_decref(object);
 }
 
-Test(json_fields, that_do_not_fit_are_cut_between_characters_or_not_known)
+Test(json_values, that_do_not_fit_are_cut_between_characters_or_not_known)
 {
 	json_t *object =
 		object_of("{\"text\": \"ab\\u20accd\", \"count\": 4294967296, \"real\": -1}");
@@ -44,7 +44,7 @@ Test(json_fields, that_do_not_fit_are_cut_between_characters_or_not_known)
 	json_decref(object);
 }
 
-Test(json_fields, that_are_not_known_are_left_out)
+Test(json_values, that_are_not_known_are_left_out)
 {
 	json_t *object = json_object();
 	char *text;

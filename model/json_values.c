@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/json_fields.h"
+#include "model/json_values.h"
 
 #include <math.h>
 #include <stdio.h>
