@@ -12,12 +12,8 @@
 void gt_json_get_text(const json_t *object, const char *key, char *text, size_t size)
 {
 	const char *value = json_string_value(json_object_get(object, key));
-	size_t used = 0;
 
-	while (value && value[used] && used + gt_utf8_size(value + used) < size)
-		used += gt_utf8_size(value + used);
-	memcpy(text, value ? value : "", used);
-	text[used] = '\0';
+	gt_utf8_copy(text, size, value ? value : "");
 }
 
 uint32_t gt_json_get_count(const json_t *object, const char *key)
