@@ -26,7 +26,11 @@ struct args {
 	bool history;
 };
 
-#define VARIANT(field) replay.variants[GT_VARIANT_##field]
+#define VARIANT(field) replay.variants[GT_TUNE_##field]
+
+static const char *const l2_words[] = {GT_L2_WORDS, NULL};
+static const char *const inputs_words[] = {GT_INPUTS_WORDS, NULL};
+static const char *const form_words[] = {GT_FORM_WORDS, NULL};
 
 static const struct gt_option options[] = {
 	OPT_TEXT("launch", 0, struct args, launch, "LAUNCH",
@@ -36,13 +40,13 @@ static const struct gt_option options[] = {
                  "Run on this GPU: its number, as CUDA counts, or its UUID; default: the one that was "
                  "recorded on, else the first of its architecture"),
 	OPT_CHOICE(
-		"l2", 0, struct args, replay.l2, "STATE", gt_l2_words,
+		"l2", 0, struct args, replay.l2, "STATE", l2_words,
 		"What a run finds in the level-2 cache: nothing (cold, the default), what the run "
 		"before it left (warm), or the inputs that were restored just before (as-is)"),
-	OPT_CHOICE("inputs", 0, struct args, replay.inputs, "CONTENTS", gt_inputs_words,
+	OPT_CHOICE("inputs", 0, struct args, replay.inputs, "CONTENTS", inputs_words,
                    "What is in the buffers that it reads; default: what was recorded"),
 	OPT_CHOICE(
-		"form", 0, struct args, replay.form, "FORM", gt_form_words,
+		"form", 0, struct args, replay.form, "FORM", form_words,
 		"How the steps of a sequence follow each other: with the gaps of the program (recorded, "
 		"the default), without them, all on one stream, or as one CUDA graph"),
 	OPT_FLAG(
@@ -79,7 +83,7 @@ static const struct gt_option options[] = {
          .group = "What is tried beside it; may be given again, and all combinations are"},
 	OPT_LIST("cluster", 0, struct args, VARIANT(cluster), "BLOCKS",
                  "Clusters of so many blocks, as 2 or 2x2"),
-	OPT_LIST("shared", 0, struct args, VARIANT(shared), "BYTES",
+	OPT_LIST("shared", 0, struct args, VARIANT(shared_bytes), "BYTES",
                  "So much dynamic shared memory"),
 	OPT_LIST("carveout", 0, struct args, VARIANT(carveout), "PERCENT",
                  "Preferred share of the cache as shared memory, 0 to 100, or default"),
@@ -233,48 +237,55 @@ static int run_bundle(const struct args *args, const struct gt_replay_request *r
 	return status == 0 && failed ? GT_EXIT_LIMIT : status;
 }
 
-static int run_or_show(const struct args *args, const struct gt_replay_request *request,
-                       const char *word, struct gt_error *err)
+static int run_or_show(const struct args *args, const struct gt_limit *limit, const char *folder,
+                       struct gt_error *err)
 {
-	struct gt_limit limit = {.given = false};
-	char *folder = NULL;
-	int status = 0;
+	struct gt_replay_request request;
+	int status;
 
+	if (args->history)
+		return show_history(args, folder, err);
+	status = gt_replay_request_read(&request, &args->replay, err);
+	if (status < 0)
+		return status;
+	status = run_bundle(args, &request, limit, folder, err);
+	gt_replay_request_release(&request);
+	return status;
+}
+
+static int check(const struct args *args, int left, char **words, struct gt_limit *limit,
+                 struct gt_error *err)
+{
+	enum gt_style style;
+
+	if (left > 1)
+		return gt_fail(err, EINVAL,
+		               "'%s' is too much: gputrace replay runs one bundle, or one launch "
+		               "of a recording",
+		               words[1]);
 	if (args->history && args->fail_if)
 		return gt_fail(err, EINVAL, "--history runs nothing: it excludes --fail-if");
-	if (args->fail_if)
-		status = gt_limit_parse(&limit, args->fail_if, err);
-	if (status == 0)
-		status = gt_bundle_choose(word, args->launch, &folder, err);
-	if (status == 0)
-		status = args->history ? show_history(args, folder, err)
-		                       : run_bundle(args, request, &limit, folder, err);
-	free(folder);
-	return status;
+	if (args->fail_if && gt_limit_parse(limit, args->fail_if, err) < 0)
+		return -EINVAL;
+	return gt_show_style(&args->show, &style, err);
 }
 
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.show = GT_SHOW_ARGS_INIT, .replay = GT_REPLAY_ARGS_INIT};
 	const int left = gt_options_parse(options, &args, argc, argv, err);
-	struct gt_replay_request request;
-	enum gt_style style;
+	struct gt_limit limit = {.given = false};
+	char *folder = NULL;
 	int status;
 
 	if (left < 0)
 		return left;
-	if (left > 1)
-		return gt_fail(err, EINVAL,
-		               "'%s' is too much: gputrace replay runs one bundle, or one launch "
-		               "of a recording",
-		               argv[1]);
-	status = gt_show_style(&args.show, &style, err);
+	status = check(&args, left, argv, &limit, err);
 	if (status == 0)
-		status = gt_replay_request_read(&request, &args.replay, err);
-	if (status < 0)
-		return status;
-	status = run_or_show(&args, &request, left > 0 ? argv[0] : NULL, err);
-	gt_replay_request_release(&request);
+		status = gt_bundle_choose(left > 0 ? argv[0] : NULL, args.launch, &folder, err);
+	if (status == 0)
+		status = run_or_show(&args, &limit, folder, err);
+	free(folder);
 	return status;
 }
 

@@ -195,3 +195,11 @@ int gt_bundle_choose(const char *word, const char *launch, char **folder, struct
 	release_wanted(&wanted);
 	return result;
 }
+
+const struct gt_bundle_step *gt_first_launch(const struct gt_bundle *bundle)
+{
+	gt_array_each(const struct gt_bundle_step, step, &bundle->steps)
+		if (step->kind == GT_BUNDLE_STEP_launch)
+			return step;
+	return NULL;
+}

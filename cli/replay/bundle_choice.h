@@ -2,6 +2,8 @@
 #ifndef GT_CLI_REPLAY_BUNDLE_CHOICE_H
 #define GT_CLI_REPLAY_BUNDLE_CHOICE_H
 
+struct gt_bundle;
+struct gt_bundle_step;
 struct gt_error;
 
 /*
@@ -11,5 +13,8 @@ struct gt_error;
  * bundle. The caller frees *folder. Fails in the words of who typed it.
  */
 int gt_bundle_choose(const char *word, const char *launch, char **folder, struct gt_error *err);
+
+/* The first kernel of a bundle; NULL: it has none. */
+const struct gt_bundle_step *gt_first_launch(const struct gt_bundle *bundle);
 
 #endif

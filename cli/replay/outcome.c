@@ -87,6 +87,13 @@ void gt_outcome_release(struct gt_outcome *outcome)
 	gt_array_release(&outcome->buffers);
 }
 
+void gt_outcomes_release(struct gt_outcomes *outcomes)
+{
+	gt_array_each(struct gt_outcome, outcome, &outcomes->list)
+		gt_outcome_release(outcome);
+	gt_array_release(&outcomes->list);
+}
+
 bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *other)
 {
 	return strcmp(one->variant, other->variant) == 0 &&

@@ -27,7 +27,7 @@ struct gt_outcome_buffer {
 };
 
 struct gt_outcome {
-	char variant[160];    /* "as recorded", or what was changed: "block=256 shared=0" */
+	char variant[256];    /* "as recorded", or what was changed: "block=256 shared=0" */
 	char conditions[160]; /* what else the times depend on: "l2=cold inputs=recorded" */
 	char date[40];        /* RFC 3339, UTC */
 	char host[72];
@@ -65,6 +65,12 @@ struct gt_outcome {
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
 };
+
+struct gt_outcomes {
+	gt_array(struct gt_outcome) list; /* the first is as recorded */
+};
+
+void gt_outcomes_release(struct gt_outcomes *outcomes);
 
 #define GT_OUTCOME_AS_RECORDED "as recorded"
 

@@ -8,7 +8,7 @@
 
 #include "cli/option.h"
 #include "cli/replay/outcome.h"
-#include "cli/replay/variants.h"
+#include "replay/tune.h"
 
 struct gt_bundle;
 struct gt_error;
@@ -30,7 +30,7 @@ struct gt_replay_args {
 	struct gt_option_list elements;
 	uint64_t zone_bytes;
 	bool relocate;
-	struct gt_option_list variants[GT_VARIANT_WORD_COUNT];
+	struct gt_option_list variants[GT_TUNE_WORD_COUNT];
 	const char *tune;
 };
 
@@ -40,33 +40,32 @@ struct gt_replay_args {
 	}
 
 /* Words for --l2, --inputs and --form, in the order of the enums of replay/replay.h. */
-extern const char *const gt_l2_words[];
-extern const char *const gt_inputs_words[];
-extern const char *const gt_form_words[];
+#define GT_L2_WORDS     "cold", "warm", "as-is"
+#define GT_INPUTS_WORDS "recorded", "zero", "random"
+#define GT_FORM_WORDS   "recorded", "back-to-back", "one-stream", "graph"
+
+enum { GT_REPLAY_MOST_VARIANTS = 256 }; /* beside launches as recorded, of either kind */
 
 /* What the words mean. */
 struct gt_replay_request {
 	const struct gt_replay_args *args;
 	struct gt_replay_options options; /* of launches as recorded; without device and elements */
-	struct gt_variants variants;      /* the first is as recorded */
+	struct gt_tune_space asked;       /* variants that options name; each must run */
+	struct gt_tune_space tuned;       /* of --tune */
 	char conditions[160];             /* that the times depend on */
 };
 
-/* What was typed must outlive the request. -EINVAL: it makes no sense. */
+/*
+ * What was typed must outlive the request. -EINVAL: it makes no sense; -ENOTSUP: this build cannot
+ * run launches again.
+ */
 int gt_replay_request_read(struct gt_replay_request *request, const struct gt_replay_args *args,
                            struct gt_error *err);
 void gt_replay_request_release(struct gt_replay_request *request);
 
-struct gt_outcomes {
-	gt_array(struct gt_outcome) list; /* the first is as recorded */
-};
-
-void gt_outcomes_release(struct gt_outcomes *outcomes);
-
 /*
  * Runs the launches again in each variant. Fails where they cannot be run as recorded, as
- * gt_replay_run does; a variant that cannot be run has that as its outcome. -ENOTSUP: this build
- * cannot. Where addresses are taken in this process, it begins again as another one: then this does
+ * gt_replay_run does; a variant that cannot be run has that as its outcome. Where addresses are taken in this process, it begins again as another one: then this does
  * not return.
  */
 int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,

@@ -14,6 +14,7 @@
 #include "cli/manifest.h"
 #include "cli/progress.h"
 #include "cli/replay/again.h"
+#include "cli/replay/best.h"
 #include "cli/replay/request.h"
 #include "cli/say.h"
 #include "model/bundle.h"
@@ -22,11 +23,13 @@
 #include "replay/cuda.h"
 #include "replay/describe.h"
 #include "replay/gpu_state.h"
+#include "replay/variant.h"
 
 /* Launches being run again on a GPU. */
 struct session {
 	const struct gt_replay_request *request;
 	const struct gt_bundle *bundle;
+	struct gt_outcomes *outcomes;
 	struct gt_cuda cuda;
 	struct gt_replay_options options;
 	gt_array(struct gt_element_choice) elements;
@@ -243,12 +246,12 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 }
 
 static void begin_outcome(struct gt_outcome *outcome, const struct session *session,
-                          const struct gt_variant_row *row)
+                          const struct gt_variant *variant)
 {
 	const struct gt_calibration *gpu = &session->gpu;
 
 	gt_outcome_init(outcome);
-	snprintf(outcome->variant, sizeof(outcome->variant), "%s", row->text);
+	gt_variant_describe(variant, outcome->variant);
 	snprintf(outcome->conditions, sizeof(outcome->conditions), "%s",
 	         session->request->conditions);
 	snprintf(outcome->date, sizeof(outcome->date), "%s", gt_instant_now().utc);
@@ -258,31 +261,86 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 	snprintf(outcome->driver, sizeof(outcome->driver), "%s", gpu->driver);
 	gt_host_name(outcome->host, sizeof(outcome->host));
 	outcome->others_plus_one = (uint64_t)(session->others + 1);
-	outcome->tuned = row->tuned;
 	outcome->roof = session->roof;
 }
 
-static int run_variant(struct session *session, const struct gt_variant_row *row,
+static int run_variant(struct session *session, const struct gt_variant *variant,
                        struct gt_outcome *outcome, struct gt_error *err)
 {
 	struct gt_replay_result result = {0};
 	int failed;
 
-	begin_outcome(outcome, session, row);
-	session->options.variant = row->variant;
-	session->variant = row->text;
+	begin_outcome(outcome, session, variant);
+	session->options.variant = *variant;
+	session->variant = outcome->variant;
 	session->what[0] = '\0';
 	failed = gt_replay_run(session->bundle, &session->cuda, &session->options, &result, err);
 	if (failed == 0)
 		add_result(outcome, session, &result);
+	else
+		snprintf(outcome->failure, sizeof(outcome->failure), "%s", err->text);
 	gt_replay_result_release(&result);
+	return failed;
+}
+
+/* Of variants that options name; what one fails of is its outcome. */
+static void run_asked(struct session *session)
+{
+	const struct gt_tune_space *asked = &session->request->asked;
+	const size_t count = asked->axis_count > 0 ? gt_tune_count(asked) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_variant variant = gt_tune_configuration(asked, i);
+		struct gt_error ignored = {0};
+
+		(void)run_variant(session, &variant, gt_array_push(&session->outcomes->list),
+		                  &ignored);
+	}
+}
+
+/* For a search: the launch as recorded has been measured. */
+static int measure(void *context, const struct gt_variant *variant, double *ns, bool *verified,
+                   struct gt_error *err)
+{
+	struct session *session = context;
+	struct gt_outcome *outcome = session->outcomes->list.rows;
+	int result = 0;
+
+	if (gt_variant_changes(variant)) {
+		outcome = gt_array_push(&session->outcomes->list);
+		result = run_variant(session, variant, outcome, err);
+		outcome->tuned = true;
+	}
+	*ns = outcome->median_ns;
+	*verified = outcome->verified || !outcome->checked;
+	return result;
+}
+
+static int search(struct session *session, struct gt_error *err)
+{
+	const struct gt_tune_plan plan = {
+		.space = &session->request->tuned,
+		.most = GT_REPLAY_MOST_VARIANTS,
+		.measure = measure,
+		.context = session,
+	};
+	struct gt_tune_result result = {0};
+	int failed;
+
+	if (plan.space->axis_count == 0)
+		return 0;
+	failed = gt_tune_search(&plan, &result, err);
+	if (failed == 0 && result.best < result.rows.count)
+		gt_best_keep(session->bundle, session->outcomes->list.rows,
+		             &result.rows.rows[result.best]);
+	gt_tune_result_release(&result);
 	return failed;
 }
 
 /* As another process there may be room; where there was none in many, that is said too. */
 static int try_elsewhere(struct gt_error *err)
 {
-	struct gt_error first = *err;
+	const struct gt_error first = *err;
 
 	gt_begin_again();
 	return gt_fail(err, EADDRINUSE,
@@ -291,27 +349,20 @@ static int try_elsewhere(struct gt_error *err)
 	               first.text, gt_begun_again() + 1);
 }
 
-/* As recorded it must run; what a variant fails of is its outcome. */
-static int run_all(struct session *session, struct gt_outcomes *outcomes, struct gt_error *err)
+/* As recorded it must run. */
+static int run_all(struct session *session, struct gt_error *err)
 {
-	gt_array_each(const struct gt_variant_row, row, &session->request->variants.list) {
-		struct gt_outcome *outcome = gt_array_push(&outcomes->list);
-		struct gt_error problem = {0};
-		const int result = run_variant(session, row, outcome, &problem);
+	const struct gt_variant recorded = gt_variant_recorded();
+	int result = run_variant(session, &recorded, gt_array_push(&session->outcomes->list), err);
 
-		if (result == 0)
-			continue;
-		if (outcomes->list.count == 1) {
-			*err = problem;
-			return result;
-		}
-		snprintf(outcome->failure, sizeof(outcome->failure), "%s", problem.text);
-	}
-	return 0;
+	if (result < 0)
+		return result;
+	run_asked(session);
+	return search(session, err);
 }
 
 /* On one GPU, which nobody else measures on meanwhile. */
-static int run_locked(struct session *session, struct gt_outcomes *outcomes, struct gt_error *err)
+static int run_locked(struct session *session, struct gt_error *err)
 {
 	const int lock = gt_gpu_lock(session->gpu.uuid, err);
 	int result;
@@ -321,7 +372,7 @@ static int run_locked(struct session *session, struct gt_outcomes *outcomes, str
 	look_for_others(session);
 	find_roof(session);
 	gt_progress_begin(&session->progress, false, "running launches again");
-	result = run_all(session, outcomes, err);
+	result = run_all(session, err);
 	gt_progress_end(&session->progress);
 	gt_gpu_unlock(lock);
 	return result;
@@ -331,7 +382,11 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
                       struct gt_outcomes *outcomes, struct gt_error *err)
 {
 	struct session session = {
-		.request = request, .bundle = bundle, .options = request->options};
+		.request = request,
+		.bundle = bundle,
+		.outcomes = outcomes,
+		.options = request->options,
+	};
 	int result = read_elements(&session, err);
 
 	session.options.progress = tell;
@@ -341,7 +396,7 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 	if (result == 0)
 		result = choose_device(&session, err);
 	if (result == 0)
-		result = run_locked(&session, outcomes, err);
+		result = run_locked(&session, err);
 	if (result == -EADDRINUSE)
 		result = try_elsewhere(err);
 	gt_array_release(&session.elements);

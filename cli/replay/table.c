@@ -9,7 +9,8 @@
 #include "analysis/figures.h"
 #include "analysis/result.h"
 #include "base/demangle.h"
-#include "cli/replay/request.h"
+#include "cli/replay/bundle_choice.h"
+#include "cli/replay/outcome.h"
 #include "cli/replay/results.h"
 #include "model/bundle.h"
 
@@ -153,18 +154,13 @@ static void add_extent(struct gt_result *result, const uint32_t extent[3])
 
 /* ---- the launch ---- */
 
-static const struct gt_bundle_step *first_launch(const struct gt_bundle *bundle, int64_t *count)
+static int64_t count_launches(const struct gt_bundle *bundle)
 {
-	const struct gt_bundle_step *first = NULL;
+	int64_t count = 0;
 
-	*count = 0;
-	gt_array_each(const struct gt_bundle_step, step, &bundle->steps) {
-		if (step->kind != GT_BUNDLE_STEP_launch)
-			continue;
-		if (++*count == 1)
-			first = step;
-	}
-	return first;
+	gt_array_each(const struct gt_bundle_step, step, &bundle->steps)
+		count += step->kind == GT_BUNDLE_STEP_launch;
+	return count;
 }
 
 static void add_kernel(struct gt_result *result, const char *mangled)
@@ -191,10 +187,9 @@ static void add_launch(struct gt_result *result, const struct gt_bundle *bundle,
                        const struct gt_outcome *outcome)
 {
 	const struct gt_bundle_origin *origin = &bundle->origin;
-	int64_t count;
-	const struct gt_bundle_step *step = first_launch(bundle, &count);
+	const struct gt_bundle_step *step = gt_first_launch(bundle);
 
-	gt_result_add_count(result, count);
+	gt_result_add_count(result, count_launches(bundle));
 	if (step)
 		add_shape(result, bundle, step);
 	else

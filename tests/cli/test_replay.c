@@ -18,9 +18,9 @@
 #include "cli/replay/request.h"
 #include "cli/replay/results.h"
 #include "cli/replay/table.h"
+#include "replay/variant.h"
 #include "support/check.h"
-
-/* ---- variants ---- */
+#include "support/folder.h"
 
 static struct gt_option_list one(const char *text)
 {
@@ -30,106 +30,6 @@ static struct gt_option_list one(const char *text)
 static struct gt_option_list two(const char *text, const char *other)
 {
 	return (struct gt_option_list){.texts = {text, other}, .count = 2};
-}
-
-Test(variants, are_all_combinations_beside_the_launch_as_recorded)
-{
-	const struct gt_option_list lists[GT_VARIANT_WORD_COUNT] = {
-		[GT_VARIANT_block] = two("256", "16x8"),
-		[GT_VARIANT_shared] = two("0", "48K"),
-		[GT_VARIANT_module] = one("build/new.cubin"),
-	};
-	struct gt_variants variants;
-	const struct gt_variant_row *rows;
-
-	gt_variants_init(&variants);
-	cr_assert(eq(int, gt_variants_add(&variants, lists, NULL), 0));
-	cr_assert(eq(sz, variants.list.count, 5));
-	rows = variants.list.rows;
-	expect_text(rows[0].text, "as recorded");
-	cr_expect(eq(u32, rows[0].variant.block[0], 0));
-	cr_expect(eq(i64, rows[0].variant.shared_bytes, -1));
-	cr_expect(eq(i32, rows[0].variant.carveout, -2));
-	expect_text(rows[1].text, "block=256 shared=0 module=new.cubin");
-	expect_text(rows[4].text, "block=16x8 shared=48K module=new.cubin");
-	cr_expect(eq(u32, rows[4].variant.block[0], 16));
-	cr_expect(eq(u32, rows[4].variant.block[1], 8));
-	cr_expect(eq(u32, rows[4].variant.block[2], 1));
-	cr_expect(eq(i64, rows[4].variant.shared_bytes, 49152));
-	expect_text(rows[4].variant.module, "build/new.cubin");
-	cr_expect(eq(int, rows[4].tuned, false));
-	gt_variants_release(&variants);
-}
-
-Test(variants, of_a_space_are_marked)
-{
-	struct gt_variants variants;
-
-	gt_variants_init(&variants);
-	cr_assert(eq(int,
-	             gt_variants_add_space(&variants,
-	                                   "block=64,128  max-registers=32,64,255 carveout=default",
-	                                   NULL),
-	             0));
-	cr_assert(eq(sz, variants.list.count, 7));
-	expect_text(variants.list.rows[6].text, "block=128 max-registers=255 carveout=default");
-	cr_expect(eq(u32, variants.list.rows[6].variant.max_registers, 255));
-	cr_expect(eq(i32, variants.list.rows[6].variant.carveout, -1));
-	cr_expect(variants.list.rows[6].tuned);
-	gt_variants_release(&variants);
-}
-
-Test(variants, that_make_no_sense_are_refused)
-{
-	static const char *const spaces[] = {
-		"",
-		"block",
-		"block=",
-		"block=,",
-		"warps=4",
-		"block=0",
-		"block=2048",
-		"block=64x64",
-		"block=1x2x3x4",
-		"block=x",
-		"cluster=32",
-		"shared=2G",
-		"carveout=101",
-		"carveout=auto",
-		"max-registers=256",
-		"block=64 block=128",
-		"max-registers=8",
-		"block=6 4",
-	};
-
-	for (size_t i = 0; i < GT_COUNT_OF(spaces); i++) {
-		struct gt_variants variants;
-		struct gt_error err = {0};
-
-		gt_variants_init(&variants);
-		cr_expect(eq(int, gt_variants_add_space(&variants, spaces[i], &err), -EINVAL), "%s",
-		          spaces[i]);
-		cr_expect(eq(sz, variants.list.count, 1), "%s", spaces[i]);
-		cr_expect(ne(int, err.text[0], '\0'), "%s", spaces[i]);
-		gt_variants_release(&variants);
-	}
-}
-
-Test(variants, are_not_too_many)
-{
-	struct gt_option_list lists[GT_VARIANT_WORD_COUNT] = {0};
-	struct gt_variants variants;
-	struct gt_error err = {0};
-
-	for (size_t i = 0; i < 32; i++) {
-		lists[GT_VARIANT_block].texts[i] = "64";
-		lists[GT_VARIANT_shared].texts[i] = "0";
-	}
-	lists[GT_VARIANT_block].count = lists[GT_VARIANT_shared].count = 32;
-	gt_variants_init(&variants);
-	cr_expect(eq(int, gt_variants_add(&variants, lists, &err), -EINVAL));
-	expect_text(err.text, "these are more than the 256 variants that are tried at once");
-	gt_variants_release(&variants);
 }
 
 /* ---- what was typed ---- */
@@ -145,7 +45,7 @@ Test(request, has_defaults)
 	cr_expect(ge(u32, request.options.warm_ups, 3));
 	cr_expect(ge(u32, request.options.least_runs, 10));
 	cr_expect(eq(i64, request.options.most_ns, 2000000000));
-	cr_expect(eq(i32, request.options.variant.carveout, -2));
+	cr_expect(eq(i32, request.options.variant.carveout, GT_CARVEOUT_RECORDED));
 	expect_text(request.conditions, "l2=cold inputs=recorded form=recorded");
 	gt_replay_request_release(&request);
 }
@@ -204,8 +104,46 @@ Test(request, is_refused_in_a_sentence)
 	wrong.verify = wrong.no_verify = true;
 	expect_refused(wrong, "--verify and --no-verify exclude each other");
 	wrong = args;
-	wrong.variants[GT_VARIANT_block] = one("2000");
-	expect_refused(wrong, "block takes threads, as 256 or 16x16, and not '2000'");
+	wrong.variants[GT_TUNE_block] = one("64,128");
+	expect_refused(wrong, "--block takes one value, and may be given again; it is '64,128'");
+}
+
+Test(request, has_all_combinations_of_variants)
+{
+	struct gt_replay_args args = GT_REPLAY_ARGS_INIT;
+	struct gt_replay_request request;
+	char text[GT_VARIANT_TEXT];
+	struct gt_variant last;
+
+	args.variants[GT_TUNE_block] = two("256", "16x8");
+	args.variants[GT_TUNE_shared_bytes] = two("0", "48K");
+	args.variants[GT_TUNE_module] = one("build/new, and other.cubin");
+	args.tune = "block=64,128";
+	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
+	cr_assert(eq(sz, gt_tune_count(&request.asked), 4));
+	cr_assert(eq(sz, gt_tune_count(&request.tuned), 2));
+	last = gt_tune_configuration(&request.asked, 3);
+	cr_expect(eq(u32, last.block[0], 16));
+	cr_expect(eq(u32, last.block[1], 8));
+	cr_expect(eq(i64, last.shared_bytes, 49152));
+	expect_text(last.module, "build/new, and other.cubin");
+	gt_variant_describe(&last, text);
+	cr_expect(ne(ptr, strstr(text, "block=16x8"), NULL), "%s", text);
+	gt_replay_request_release(&request);
+}
+
+Test(request, has_no_more_variants_than_can_be_waited_for)
+{
+	struct gt_replay_args args = GT_REPLAY_ARGS_INIT;
+	struct gt_replay_request request;
+
+	args.variants[GT_TUNE_module].count = 32;
+	args.variants[GT_TUNE_shared_bytes].count = 32;
+	for (size_t i = 0; i < 32; i++) {
+		args.variants[GT_TUNE_module].texts[i] = "a.cubin";
+		args.variants[GT_TUNE_shared_bytes].texts[i] = "0";
+	}
+	cr_expect(eq(int, gt_replay_request_read(&request, &args, NULL), -EINVAL));
 }
 
 /* ---- --fail-if ---- */
@@ -287,10 +225,7 @@ static void make_folder(void)
 
 static void remove_folder(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_expect(eq(int, system(command), 0));
+	cr_expect(folder_remove(folder));
 }
 
 TestSuite(results, .init = make_folder, .fini = remove_folder);
