@@ -260,7 +260,7 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 	snprintf(outcome->uuid, sizeof(outcome->uuid), "%s", gpu->uuid);
 	snprintf(outcome->driver, sizeof(outcome->driver), "%s", gpu->driver);
 	gt_host_name(outcome->host, sizeof(outcome->host));
-	outcome->others_plus_one = (uint64_t)(session->others + 1);
+	outcome->others_plus_one = session->others < 0 ? 0 : (uint64_t)session->others + 1;
 	outcome->roof = session->roof;
 }
 
