@@ -97,7 +97,7 @@ int gt_ceilings_measure(const struct gt_cuda *cuda, int ordinal, const bool want
 	result = gt_gpu_open(&bench.gpu, cuda, ordinal, err);
 	if (result < 0)
 		return result;
-	gt_gpu_describe(&bench.gpu, calibration);
+	gt_gpu_tell(&bench.gpu, calibration);
 	result = measure_all(&bench, err);
 	gt_gpu_close(&bench.gpu);
 	return result;

@@ -14,7 +14,7 @@ static uint32_t count_of(const struct gt_gpu *gpu, CUdevice_attribute attribute)
 	return value > 0 ? (uint32_t)value : 0;
 }
 
-void gt_gpu_describe(const struct gt_gpu *gpu, struct gt_calibration *calibration)
+void gt_gpu_tell(const struct gt_gpu *gpu, struct gt_calibration *calibration)
 {
 	int version = 0;
 

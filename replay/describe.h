@@ -9,6 +9,6 @@ struct gt_gpu;
  * Fills in what the driver says of the GPU and of itself. No context is needed: cuda and device of
  * the GPU are enough.
  */
-void gt_gpu_describe(const struct gt_gpu *gpu, struct gt_calibration *calibration);
+void gt_gpu_tell(const struct gt_gpu *gpu, struct gt_calibration *calibration);
 
 #endif

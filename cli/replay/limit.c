@@ -66,8 +66,10 @@ bool gt_limit_is_crossed(const struct gt_limit *limit, const struct gt_outcome *
 		                 : "it was not timed");
 		return true;
 	}
-	if (!of_job)
+	if (!of_job && strcmp(newest->variant, outcome->variant) == 0)
 		snprintf(what, sizeof(what), "the result of %.19s", newest->date);
+	else if (!of_job)
+		snprintf(what, sizeof(what), "%.80s", newest->variant);
 	if (outcome->median_ns <= before_ns * (1 + limit->share))
 		return false;
 	say(sentence, size, limit, outcome, before_ns, what);

@@ -14,7 +14,6 @@
 #include "cli/manifest.h"
 #include "cli/progress.h"
 #include "cli/replay/again.h"
-#include "cli/replay/best.h"
 #include "cli/replay/request.h"
 #include "cli/say.h"
 #include "model/bundle.h"
@@ -95,7 +94,7 @@ static int best_device(const struct session *session)
 
 		if (session->cuda.device_get(&gpu.device, i) != CUDA_SUCCESS)
 			continue;
-		gt_gpu_describe(&gpu, &found);
+		gt_gpu_tell(&gpu, &found);
 		if (*found.uuid && strcmp(found.uuid, origin->uuid) == 0)
 			return i;
 		if (fits || found.cc_major != origin->cc_major ||
@@ -124,7 +123,7 @@ static int choose_device(struct session *session, struct gt_error *err)
 	                       session->cuda.device_get(&gpu.device, session->options.device), err,
 	                       "the GPU cannot be used");
 	if (result == 0)
-		gt_gpu_describe(&gpu, &session->gpu);
+		gt_gpu_tell(&gpu, &session->gpu);
 	return result;
 }
 
@@ -330,9 +329,6 @@ static int search(struct session *session, struct gt_error *err)
 	if (plan.space->axis_count == 0)
 		return 0;
 	failed = gt_tune_search(&plan, &result, err);
-	if (failed == 0 && result.best < result.rows.count)
-		gt_best_keep(session->bundle, session->outcomes->list.rows,
-		             &result.rows.rows[result.best]);
 	gt_tune_result_release(&result);
 	return failed;
 }
