@@ -64,6 +64,8 @@ struct gt_outcome {
 	uint32_t first_bad_step; /* wrote the first NaN or Inf; UINT32_MAX: none */
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
+	char no_cupti[256];  /* why CUPTI did not time it */
+	char no_poison[160]; /* why it is not known what was written */
 };
 
 struct gt_outcomes {

@@ -21,8 +21,7 @@ const char *const inputs_words[] = {"recorded", "zero", "random", NULL};
 const char *const form_words[] = {"recorded", "back-to-back", "one-stream", "graph", NULL};
 
 /* The words in the order of replay/replay.h's. */
-_Static_assert((int)GT_L2_cold == 0 && (int)GT_L2_warm == 1 && (int)GT_L2_as_is == 2,
-               "l2_words");
+_Static_assert((int)GT_L2_cold == 0 && (int)GT_L2_warm == 1 && (int)GT_L2_as_is == 2, "l2_words");
 _Static_assert((int)GT_INPUTS_zero == 1 && (int)GT_INPUTS_random == 2, "inputs_words");
 _Static_assert((int)GT_SEQUENCE_back_to_back == 1 && (int)GT_SEQUENCE_one_stream == 2 &&
                        (int)GT_SEQUENCE_graph == 3,
@@ -98,8 +97,8 @@ static void describe(struct gt_replay_request *request)
 	const struct gt_replay_options *options = &request->options;
 
 	snprintf(request->conditions, sizeof(request->conditions), "l2=%s inputs=%s form=%s%s",
-	         l2_words[options->l2], inputs_words[options->inputs],
-	         form_words[options->form], options->relocate ? " relocated" : "");
+	         l2_words[options->l2], inputs_words[options->inputs], form_words[options->form],
+	         options->relocate ? " relocated" : "");
 }
 
 static const char *const tune_words[GT_TUNE_WORD_COUNT] = {
@@ -122,9 +121,8 @@ static int read_value(struct gt_tune_axis *axis, const char *text, struct gt_err
 		*gt_array_push(&axis->values) = variant;
 		return 0;
 	}
-	if (strpbrk(text, ",; =") ||
-	    (size_t)snprintf(word, sizeof(word), "%s=%s", tune_words[axis->word], text) >=
-	            sizeof(word))
+	if (strpbrk(text, ",; =") || (size_t)snprintf(word, sizeof(word), "%s=%s",
+	                                              tune_words[axis->word], text) >= sizeof(word))
 		return gt_fail(err, EINVAL,
 		               "--%s takes one value, and may be given again; it is '%s'",
 		               tune_words[axis->word], text);

@@ -65,8 +65,8 @@ void gt_replay_request_release(struct gt_replay_request *request);
 
 /*
  * Runs the launches again in each variant. Fails where they cannot be run as recorded, as
- * gt_replay_run does; a variant that cannot be run has that as its outcome. Where addresses are taken in this process, it begins again as another one: then this does
- * not return.
+ * gt_replay_run does; a variant that cannot be run has that as its outcome. Where addresses are
+ * taken in this process, it begins again as another one: then this does not return.
  */
 int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
                       struct gt_outcomes *outcomes, struct gt_error *err);

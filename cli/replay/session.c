@@ -19,6 +19,8 @@
 #include "model/bundle.h"
 #include "model/calibration.h"
 #include "model/trace.h"
+
+#include "replay/bench.h"
 #include "replay/cuda.h"
 #include "replay/describe.h"
 #include "replay/gpu_state.h"
@@ -34,7 +36,13 @@ struct session {
 	gt_array(struct gt_element_choice) elements;
 	struct gt_calibration gpu; /* what the driver says of it */
 	struct gt_roof roof;
+	struct gt_gpu_state state;
 	int others; /* processes; negative: not known */
+	struct {
+		int64_t asked_ns; /* 0: never */
+		bool throttled;
+		double sm_mhz;
+	} reading; /* of state */
 	struct gt_progress progress;
 	const char *variant; /* being run */
 	char what[96];       /* being done, as it was told last */
@@ -157,11 +165,7 @@ static void find_roof(struct session *session)
 
 static void look_for_others(struct session *session)
 {
-	struct gt_gpu_state state;
-
-	gt_gpu_state_open(&state, session->gpu.uuid);
-	session->others = gt_gpu_state_others(&state);
-	gt_gpu_state_close(&state);
+	session->others = gt_gpu_state_others(&session->state);
 	if (session->others > 0)
 		gt_say("%d other process%s ha%s a context on GPU %d: what %s on it shows in the "
 		       "times",
@@ -171,6 +175,41 @@ static void look_for_others(struct session *session)
 }
 
 /* ---- running ---- */
+
+/*
+ * NVML takes its time to answer, in which the GPU would idle and its clocks fall: short runs share
+ * an answer.
+ */
+static void read_state(struct session *session)
+{
+	enum { PAUSE_NS = 5000000 };
+	const int64_t now_ns = gt_bench_now_ns();
+	uint64_t reasons;
+	unsigned mhz;
+
+	if (session->reading.asked_ns && now_ns - session->reading.asked_ns < PAUSE_NS)
+		return;
+	session->reading.throttled = gt_gpu_state_slowed(&session->state, &reasons) && reasons;
+	mhz = gt_gpu_state_sm_mhz(&session->state);
+	session->reading.sm_mhz = mhz ? (double)mhz : (double)NAN;
+	session->reading.asked_ns = gt_bench_now_ns();
+}
+
+static bool is_throttled(void *context)
+{
+	struct session *session = context;
+
+	read_state(session);
+	return session->reading.throttled;
+}
+
+static double sm_mhz(void *context)
+{
+	struct session *session = context;
+
+	read_state(session);
+	return session->reading.sm_mhz;
+}
 
 static void tell(void *context, double share, const char *what)
 {
@@ -211,7 +250,7 @@ static void add_buffers(struct gt_outcome *outcome, const struct gt_bundle *bund
 			         memory->name ? memory->name : "");
 		}
 		outcome->mismatches += buffer->comparison.mismatches;
-		outcome->unwritten += buffer->unwritten;
+		outcome->unwritten += buffer->unwritten + buffer->untouched;
 		outcome->outside += buffer->outside;
 		outcome->varying += buffer->varying;
 	}
@@ -241,6 +280,8 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->first_bad_step = result->first_bad_step;
 	outcome->moved = !result->at_addresses;
 	outcome->layouts = result->layouts + gt_begun_again();
+	snprintf(outcome->no_cupti, sizeof(outcome->no_cupti), "%s", times->no_cupti);
+	snprintf(outcome->no_poison, sizeof(outcome->no_poison), "%s", result->no_poison);
 	add_buffers(outcome, session->bundle, result);
 }
 
@@ -365,11 +406,13 @@ static int run_locked(struct session *session, struct gt_error *err)
 
 	if (lock < 0)
 		return lock;
+	gt_gpu_state_open(&session->state, session->gpu.uuid);
 	look_for_others(session);
 	find_roof(session);
 	gt_progress_begin(&session->progress, false, "running launches again");
 	result = run_all(session, err);
 	gt_progress_end(&session->progress);
+	gt_gpu_state_close(&session->state);
 	gt_gpu_unlock(lock);
 	return result;
 }
@@ -386,6 +429,8 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 	int result = read_elements(&session, err);
 
 	session.options.progress = tell;
+	session.options.throttled = is_throttled;
+	session.options.sm_mhz = sm_mhz;
 	session.options.context = &session;
 	if (result == 0)
 		result = gt_gpu_open_driver(&session.cuda, err);

@@ -75,6 +75,10 @@ static const struct gt_heading buffer_headings[] = {
 	{"recorded_infinities", GT_UNIT_COUNT, "Of the recorded contents", GT_WORTH_LEAST},
 	{"unwritten_bytes", GT_UNIT_COUNT, "Written in the program, and not here",
          .alarming = true},
+	{"untouched_bytes", GT_UNIT_COUNT,
+         "Beside written ones, and written neither in the program nor here", GT_WORTH_LITTLE,
+         .alarming = true},
+	{"zone_bytes", GT_UNIT_COUNT, "Red zones around it that were watched", GT_WORTH_LEAST},
 	{"outside_bytes", GT_UNIT_COUNT, "Of the red zones around it that were written",
          .alarming = true},
 	{"varies", GT_UNIT_COUNT, "Elements in which two runs differed", .alarming = true},
@@ -298,6 +302,8 @@ static void add_buffer_verdict(struct gt_result *result, const struct gt_replay_
 	    (long long)found->first_outside);
 	SAY(found->unwritten, "%snot written from byte %llu on", used ? "; " : "",
 	    (unsigned long long)found->first_unwritten);
+	SAY(found->untouched, "%snever written from byte %llu on", used ? "; " : "",
+	    (unsigned long long)found->first_untouched);
 	SAY(found->varies, "%sdiffers from run to run", used ? "; " : "");
 	SAY(found->wanted_known && found->comparison.mismatches && !found->unwritten &&
 	            !found->varies,
@@ -327,8 +333,10 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	gt_result_add_count(result, (int64_t)comparison->got_values.infinities);
 	gt_result_add_count_if(result, known, (int64_t)comparison->wanted_values.nans);
 	gt_result_add_count_if(result, known, (int64_t)comparison->wanted_values.infinities);
-	gt_result_add_count_if(result, known, (int64_t)found->unwritten);
-	gt_result_add_count(result, (int64_t)found->outside);
+	gt_result_add_count_if(result, found->written_known, (int64_t)found->unwritten);
+	gt_result_add_count_if(result, found->written_known, (int64_t)found->untouched);
+	gt_result_add_count(result, (int64_t)found->zone_bytes);
+	gt_result_add_count_if(result, found->zone_bytes > 0, (int64_t)found->outside);
 	gt_result_add_count(result,
 	                    (int64_t)(found->varies && !found->varying ? 1 : found->varying));
 	gt_result_add_real(result, comparison->got_values.least);
@@ -382,6 +390,12 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (!isfinite(first->job_ns))
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "its time in the program was not recorded");
+	if (*first->no_cupti)
+		gt_result_remark(result, "timed by %s and not by CUPTI: %s", first->clock,
+		                 first->no_cupti);
+	if (*first->no_poison)
+		gt_result_remark_on(result, "unwritten_bytes untouched_bytes",
+		                    "what was written is not known: %s", first->no_poison);
 	if (first->first_bad_step != UINT32_MAX)
 		gt_result_remark(result, "step %u of the sequence wrote the first NaN or infinity",
 		                 first->first_bad_step);

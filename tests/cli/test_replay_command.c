@@ -43,17 +43,19 @@ int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
 	if (engine.medians[run] > 0)
 		median = engine.medians[run];
 	options->progress(options->context, 0.5, "timing");
+	cr_expect(not(options->throttled(options->context)));
+	cr_expect(ne(dbl, options->sm_mhz(options->context), 0), "not known is no number");
 	*result = (struct gt_replay_result){
 		.times = {.median = median,
-		          .least = median - 100,
-		          .most = median + 300,
-		          .p05 = median - 50,
-		          .p95 = median + 50,
-		          .error = 0.001,
-		          .stable = true,
-		          .events_median = NAN,
-		          .sm_mhz = 1980,
-		          .clock = "CUPTI"},
+	                  .least = median - 100,
+	                  .most = median + 300,
+	                  .p05 = median - 50,
+	                  .p95 = median + 50,
+	                  .error = 0.001,
+	                  .stable = true,
+	                  .events_median = NAN,
+	                  .sm_mhz = 1980,
+	                  .clock = "CUPTI"},
 		.job_ns = 10000,
 		.bytes = 3072,
 		.first_bad_step = UINT32_MAX,
@@ -67,11 +69,13 @@ int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
 		.memory = BUNDLE_Y,
 		.guessed = true,
 		.wanted_known = true,
+		.written_known = true,
+		.zone_bytes = 4096,
 		.comparison = {.element = GT_ELEMENT_f32,
-		               .elements = 256,
-		               .mismatches = engine.wrong[run] ? 3 : 0,
-		               .first_count = engine.wrong[run] ? 1 : 0,
-		               .first = {{12, 7, 8}}},
+	                       .elements = 256,
+	                       .mismatches = engine.wrong[run] ? 3 : 0,
+	                       .first_count = engine.wrong[run] ? 1 : 0,
+	                       .first = {{12, 7, 8}}},
 	};
 	return 0;
 }
@@ -293,7 +297,8 @@ Test(replay, guards_a_launch_against_its_past)
 	history = shown("history");
 	cr_assert(eq(sz, json_array_size(history), 4));
 	cr_expect(eq(dbl, real_of(history, 1, "median_ns"), 11200));
-	cr_expect(epsilon_eq(dbl, real_of(history, 1, "change_percent"), 100 * 800 / 10400.0, 1e-6));
+	cr_expect(
+		epsilon_eq(dbl, real_of(history, 1, "change_percent"), 100 * 800 / 10400.0, 1e-6));
 	json_decref(history);
 }
 
