@@ -35,7 +35,7 @@ static const struct gt_heading time_headings[] = {
 	{"variant", GT_UNIT_TEXT, "What was changed of the launches", GT_WORTH_KEY},
 	{"median_ns", GT_UNIT_NS, "Of the runs that count", GT_WORTH_KEY},
 	{"spread_percent", GT_UNIT_PERCENT, "From the 5th to the 95th percentile, of the median"},
-	{"least_ns", GT_UNIT_NS, "Shortest run"},
+	{"least_ns", GT_UNIT_NS, "Shortest run", GT_WORTH_LITTLE},
 	{"p05_ns", GT_UNIT_NS, "5th percentile", GT_WORTH_LEAST},
 	{"p95_ns", GT_UNIT_NS, "95th percentile", GT_WORTH_LITTLE},
 	{"most_ns", GT_UNIT_NS, "Longest run", GT_WORTH_LEAST},
@@ -47,8 +47,8 @@ static const struct gt_heading time_headings[] = {
 	{"peak_percent", GT_UNIT_PERCENT, "Of what the GPU's memory can do at most"},
 	{"job_ns", GT_UNIT_NS, "In the program"},
 	{"job_percent", GT_UNIT_REAL, "By which the median is longer than in the program, per cent",
-         .label = "against job, %"},
-	{"speed_up", GT_UNIT_REAL, "Median as recorded, by this median"},
+         GT_WORTH_KEY, .label = "against job, %"},
+	{"speed_up", GT_UNIT_REAL, "Median as recorded, by this median", GT_WORTH_KEY},
 	{"error_percent", GT_UNIT_PERCENT, "Standard error of the median, of it", GT_WORTH_LITTLE},
 	{"stable", GT_UNIT_TEXT, "Whether that is as small as --within wants", GT_WORTH_LEAST},
 	{"events_ns", GT_UNIT_NS, "Median by a pair of events", GT_WORTH_LEAST},
@@ -63,10 +63,11 @@ static const struct gt_heading buffer_headings[] = {
 	{"memory", GT_UNIT_COUNT, "Number of the buffer in the bundle", GT_WORTH_KEY},
 	{"bytes", GT_UNIT_BYTES, "Its size"},
 	{"element", GT_UNIT_TEXT, "Type of its elements"},
-	{"type_from", GT_UNIT_TEXT, "Who says so: given, or guessed from its contents"},
+	{"type_from", GT_UNIT_TEXT, "Who says so: given, or guessed from its contents",
+         GT_WORTH_KEY, .label = "type"},
 	{"elements", GT_UNIT_COUNT, "That were compared", GT_WORTH_LITTLE},
 	{"mismatches", GT_UNIT_COUNT, "Elements outside of the tolerance", .alarming = true},
-	{"differing", GT_UNIT_COUNT, "Elements whose bits differ", GT_WORTH_LITTLE},
+	{"differing", GT_UNIT_COUNT, "Elements whose bits differ", GT_WORTH_LEAST},
 	{"worst_relative", GT_UNIT_REAL, "Largest difference, of the recorded value",
          GT_WORTH_LITTLE},
 	{"nans", GT_UNIT_COUNT, "Elements that are no number", .alarming = true},
@@ -289,8 +290,10 @@ static void add_times(struct gt_result *result, const struct gt_outcome *outcome
 
 /* ---- outputs ---- */
 
-static void add_buffer_verdict(struct gt_result *result, const struct gt_replay_buffer *found)
+/* With the type: a column that is the same in all rows is left out of narrow pages. */
+static void add_buffer_verdict(struct gt_result *result, const struct gt_outcome_buffer *buffer)
 {
+	const struct gt_replay_buffer *found = &buffer->found;
 	char text[256] = "";
 	size_t used = 0;
 
@@ -310,7 +313,8 @@ static void add_buffer_verdict(struct gt_result *result, const struct gt_replay_
 	    "%sdiffers", used ? "; " : "");
 	SAY(!found->wanted_known, "%snothing recorded to compare with", used ? "; " : "");
 #undef SAY
-	gt_result_add_format(result, "%s", used ? text : "as recorded");
+	gt_result_add_format(result, "%s; %s%s", used ? text : "as recorded", buffer->element,
+	                     found->guessed ? ", guessed" : "");
 }
 
 static void add_buffer(struct gt_result *result, const struct gt_outcome *outcome,
@@ -345,7 +349,7 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	gt_result_add_real(result, known ? comparison->wanted_values.mean : NAN);
 	gt_result_add_format(result, "0x%llx", (unsigned long long)buffer->address);
 	add_known(result, buffer->name);
-	add_buffer_verdict(result, found);
+	add_buffer_verdict(result, buffer);
 }
 
 static void add_mismatches(struct gt_result *result, const struct gt_outcome *outcome,
@@ -390,6 +394,10 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (!isfinite(first->job_ns))
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "its time in the program was not recorded");
+	if (first->thrown_out)
+		gt_result_remark(result,
+		                 "%u runs as recorded do not count: the GPU's clocks were held down",
+		                 (unsigned)first->thrown_out);
 	if (*first->no_cupti)
 		gt_result_remark(result, "timed by %s and not by CUPTI: %s", first->clock,
 		                 first->no_cupti);
