@@ -395,9 +395,9 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "its time in the program was not recorded");
 	if (first->thrown_out)
-		gt_result_remark(result,
-		                 "%u runs as recorded do not count: the GPU's clocks were held down",
-		                 (unsigned)first->thrown_out);
+		gt_result_remark(
+			result, "%u runs as recorded do not count: the GPU's clocks were held down",
+			(unsigned)first->thrown_out);
 	if (*first->no_cupti)
 		gt_result_remark(result, "timed by %s and not by CUPTI: %s", first->clock,
 		                 first->no_cupti);
