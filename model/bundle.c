@@ -467,11 +467,10 @@ static uint64_t bytes_around(struct reader *reader, const struct gt_bundle_point
 		if (pointer->memory < bundle->memory.count)
 			return bundle->memory.rows[pointer->memory].size;
 		refuse(reader, "there is no memory %u", pointer->memory);
-	} else if (pointer->step < bundle->steps.count &&
-	           bundle->steps.rows[pointer->step].kind == GT_BUNDLE_STEP_launch) {
+	} else if (pointer->step < bundle->steps.count) {
 		return bundle->steps.rows[pointer->step].parameters.size;
 	} else {
-		refuse(reader, "step %u is no launch", pointer->step);
+		refuse(reader, "it is in no memory and no step");
 	}
 	return 0;
 }

@@ -135,6 +135,7 @@ struct gt_replay_result {
 	bool verified;           /* nothing differs and nothing was written outside */
 	bool at_addresses;       /* of the program */
 	uint32_t layouts;        /* that were tried until the addresses were free */
+	char guessed[256];       /* what is not sure of memory that was moved; "" */
 	char no_poison[160];     /* why it is not known what was written; "" */
 	char fault[256];         /* the GPU's error, where the kernel could not run; "" */
 };

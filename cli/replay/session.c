@@ -20,7 +20,7 @@
 #include "model/calibration.h"
 #include "model/trace.h"
 
-#include "replay/bench.h"
+#include "replay/gpu.h"
 #include "replay/cuda.h"
 #include "replay/describe.h"
 #include "replay/gpu_state.h"
@@ -183,7 +183,7 @@ static void look_for_others(struct session *session)
 static void read_state(struct session *session)
 {
 	enum { PAUSE_NS = 5000000 };
-	const int64_t now_ns = gt_bench_now_ns();
+	const int64_t now_ns = gt_gpu_now_ns();
 	uint64_t reasons;
 	unsigned mhz;
 
@@ -192,7 +192,7 @@ static void read_state(struct session *session)
 	session->reading.throttled = gt_gpu_state_slowed(&session->state, &reasons) && reasons;
 	mhz = gt_gpu_state_sm_mhz(&session->state);
 	session->reading.sm_mhz = mhz ? (double)mhz : (double)NAN;
-	session->reading.asked_ns = gt_bench_now_ns();
+	session->reading.asked_ns = gt_gpu_now_ns();
 }
 
 static bool is_throttled(void *context)
