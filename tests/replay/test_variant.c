@@ -43,10 +43,8 @@ static struct scene scene(void)
 
 static int launch(struct scene *scene)
 {
-	const struct gt_variant_subject subject = {&scene->function, &scene->code, &scene->step,
-	                                           &scene->limits};
-
-	return gt_variant_launch(&scene->variant, &subject, &scene->launch, &scene->err);
+	return gt_variant_launch(&scene->variant, &scene->function, &scene->code, &scene->step,
+	                         &scene->limits, &scene->launch, &scene->err);
 }
 
 static void expect_refused(struct scene *scene, int code, const char *sentence)
