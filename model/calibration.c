@@ -25,16 +25,11 @@ void gt_calibrations_release(struct gt_calibrations *calibrations)
 	gt_array_release(&calibrations->list);
 }
 
-/* As many whole characters as fit. */
 static void get_text(const json_t *object, const char *key, char *text, size_t size)
 {
 	const char *value = json_string_value(json_object_get(object, key));
-	size_t used = 0;
 
-	while (value && value[used] && used + gt_utf8_size(value + used) < size)
-		used += gt_utf8_size(value + used);
-	memcpy(text, value ? value : "", used);
-	text[used] = '\0';
+	gt_utf8_copy(text, size, value ? value : "");
 }
 
 static uint32_t get_count(const json_t *object, const char *key)
