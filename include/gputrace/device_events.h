@@ -29,6 +29,8 @@
 #define GPUTRACE_DEVICE_RARE static __device__ __forceinline__
 #endif
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
+/* Ways that came here with other values go on as one: the compiler does not write the rest twice. */
+#define GPUTRACE_DEVICE_TOGETHER(value) asm volatile("" : "+l"(value))
 #if !defined(GPUTRACE_DISABLE) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -37,6 +39,7 @@
 #define GPUTRACE_DEVICE_CALL static inline
 #define GPUTRACE_DEVICE_RARE static inline
 #define GPUTRACE_DEVICE_ONE_BY_ONE
+#define GPUTRACE_DEVICE_TOGETHER(value)
 #if !defined(GPUTRACE_DISABLE) && defined(GPUTRACE_DEVICE_HOST)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -711,18 +714,13 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_change(struct gputrace_writer *writer,
 	return place.run != 0;
 }
 
-/* An event without a value that finds its chunk full. */
-GPUTRACE_DEVICE_CALL void gputrace_writer_put_behind(struct gputrace_writer *writer,
-                                                     gputrace_u32 tag, int begins)
+/* An event without a value in a chunk that has room. */
+GPUTRACE_DEVICE_CALL void gputrace_writer_put_here(struct gputrace_writer *writer, gputrace_u32 tag,
+                                                   struct gputrace_moment moment)
 {
-	struct gputrace_moment moment = gputrace_device_moment();
-
-	if (!gputrace_writer_change(writer, &moment))
-		return;
-	if (begins) /* what comes before is none of the range's */
-		moment = gputrace_device_moment();
 	gputrace_writer_store(writer->next, moment.clock, tag, moment.globaltimer);
 	writer->next += sizeof(struct gputrace_device_event);
+	writer->slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
 }
 
 /* A value that comes in another slot, or finds its chunk full. */
@@ -811,48 +809,61 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gp
 }
 
 /*
- * An event that has no value: the time has its place. Where nobody records: one branch. What a new
- * chunk takes is no part of a range that begins with it, nor of one that ends.
+ * An event that has no value: the time has its place. Where nobody records: one branch. Nothing but
+ * the test for room comes before the clock.
  */
 GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writer,
-                                                    gputrace_u32 name, gputrace_u32 kind)
+                                                    gputrace_u32 tag)
 {
 #if GPUTRACE_DEVICE_WRITES
-	const gputrace_u32 tag = GPUTRACE_DEVICE_TAG(name, kind | GPUTRACE_DEVICE_TIMED);
-	struct gputrace_moment moment;
-
 	writer->is_value = 0;
-	/* 0 is a multiple as well: this is the only test that comes before the clock. */
-	if (!gputrace_writer_is_full(writer->next)) {
-		moment = gputrace_device_moment();
-		gputrace_writer_store(writer->next, moment.clock, tag, moment.globaltimer);
-		writer->next += sizeof(struct gputrace_device_event);
-		writer->slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
+	if (!gputrace_writer_is_full(writer->next)) { /* nor 0, which is a multiple as well */
+		gputrace_writer_put_here(writer, tag, gputrace_device_moment());
 	} else if (__builtin_expect(writer->next != 0, 0)) {
-		gputrace_writer_put_behind(writer, tag, kind == GPUTRACE_DEVICE_BEGIN);
+		struct gputrace_moment moment = gputrace_device_moment();
+
+		if (gputrace_writer_change(writer, &moment))
+			gputrace_writer_put_here(writer, tag, moment);
 	}
 #else
 	(void)writer;
-	(void)name;
-	(void)kind;
+	(void)tag;
 #endif
 }
 
-/* name: an id, 0: none. */
+/* name: an id, 0: none. What comes before the range, a new chunk as well, is none of its time. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_begin(struct gputrace_writer *writer, gputrace_u32 name)
 {
-	gputrace_writer_put_timed(writer, name, GPUTRACE_DEVICE_BEGIN);
+#if GPUTRACE_DEVICE_WRITES
+	writer->is_value = 0;
+	if (__builtin_expect(gputrace_writer_is_full(writer->next) && writer->next, 0)) {
+		struct gputrace_moment moment = gputrace_device_moment();
+
+		(void)gputrace_writer_change(writer, &moment);
+	}
+	GPUTRACE_DEVICE_TOGETHER(writer->next);
+	if (!gputrace_writer_is_full(writer->next))
+		gputrace_writer_put_here(writer,
+		                         GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_BEGIN |
+		                                                           GPUTRACE_DEVICE_TIMED),
+		                         gputrace_device_moment());
+#else
+	(void)writer;
+	(void)name;
+#endif
 }
 
 /* The innermost range of that name that this writer began. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_end(struct gputrace_writer *writer, gputrace_u32 name)
 {
-	gputrace_writer_put_timed(writer, name, GPUTRACE_DEVICE_END);
+	gputrace_writer_put_timed(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_END |
+	                                                                    GPUTRACE_DEVICE_TIMED));
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_mark(struct gputrace_writer *writer, gputrace_u32 name)
 {
-	gputrace_writer_put_timed(writer, name, GPUTRACE_DEVICE_MARK);
+	gputrace_writer_put_timed(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_MARK |
+	                                                                    GPUTRACE_DEVICE_TIMED));
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_int(struct gputrace_writer *writer, gputrace_u32 name,
