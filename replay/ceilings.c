@@ -65,7 +65,7 @@ static int prepare(struct gt_bench *bench, struct gt_error *err)
 /* Until the clocks are up. */
 static int warm(struct gt_bench *bench, struct gt_error *err)
 {
-	const int64_t begun_ns = gt_bench_now_ns();
+	const int64_t begun_ns = gt_gpu_now_ns();
 	struct gt_bench_kernel kernel = {
 		.threads = GT_BENCH_THREADS,
 		.count = 1,
@@ -75,7 +75,7 @@ static int warm(struct gt_bench *bench, struct gt_error *err)
 
 	if (result == 0)
 		result = gt_bench_function(bench, GT_KERNELS_plain, "gt_fp32", &function, err);
-	while (result == 0 && gt_bench_now_ns() - begun_ns < WARM_NS) {
+	while (result == 0 && gt_gpu_now_ns() - begun_ns < WARM_NS) {
 		result = gt_bench_launch(bench, function, &kernel, 8 * (unsigned)bench->sm_count,
 		                         1000, err);
 		if (result == 0)

@@ -46,12 +46,12 @@ static int measure_by_events(void *context, double *value, struct gt_error *err)
 static int measure_by_host(void *context, double *value, struct gt_error *err)
 {
 	const struct copying *copying = context;
-	const int64_t begun_ns = gt_bench_now_ns();
+	const int64_t begun_ns = gt_gpu_now_ns();
 	int result = copy(copying, err);
 
 	if (result == 0)
 		result = gt_gpu_wait(&copying->bench->gpu, err);
-	*value = (double)BYTES / (double)(gt_bench_now_ns() - begun_ns) * 1e9;
+	*value = (double)BYTES / (double)(gt_gpu_now_ns() - begun_ns) * 1e9;
 	return result;
 }
 
