@@ -199,12 +199,12 @@ static int choose_launch(struct gt_steps *steps, size_t number, struct gt_error 
 	const bool varied =
 		is_varied(steps, number) && gt_variant_changes(&steps->options->variant);
 	struct gt_variant_code code = {0};
-	int result = varied ? read_code(steps, step->function, &code, err) : 0;
+	const struct gt_variant_subject subject = {function, &code, step, &limits};
+	const int result = varied ? read_code(steps, step->function, &code, err) : 0;
 
-	return result < 0
-	               ? result
-	               : gt_variant_launch(varied ? &steps->options->variant : &recorded, function,
-	                                   &code, step, &limits, &steps->ready[number].launch, err);
+	return result < 0 ? result
+	                  : gt_variant_launch(varied ? &steps->options->variant : &recorded,
+	                                      &subject, &steps->ready[number].launch, err);
 }
 
 static int set_attribute(const struct gt_steps *steps, uint32_t function,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,14 +102,14 @@ static bool parse_value(struct gt_variant *variant, enum gt_tune_word word, char
 	return parse_number(word, text, &number) && set_number(variant, word, number);
 }
 
-static bool same(const struct gt_variant *one, const struct gt_variant *other)
+static bool same(const struct gt_variant *there, const struct gt_variant *value)
 {
-	return memcmp(one->block, other->block, sizeof(one->block)) == 0 &&
-	       memcmp(one->cluster, other->cluster, sizeof(one->cluster)) == 0 &&
-	       one->shared_bytes == other->shared_bytes && one->carveout == other->carveout &&
-	       one->max_registers == other->max_registers &&
-	       (one->module == other->module ||
-	        (one->module && other->module && strcmp(one->module, other->module) == 0));
+	return memcmp(there->block, value->block, sizeof(there->block)) == 0 &&
+	       memcmp(there->cluster, value->cluster, sizeof(there->cluster)) == 0 &&
+	       there->shared_bytes == value->shared_bytes && there->carveout == value->carveout &&
+	       there->max_registers == value->max_registers &&
+	       (there->module == value->module ||
+	        (there->module && value->module && strcmp(there->module, value->module) == 0));
 }
 
 static int add_value(struct gt_tune_axis *axis, const struct gt_variant *value,
@@ -176,10 +177,10 @@ static int read_value(struct gt_tune_axis *axis, char *text, struct gt_error *er
 {
 	struct gt_variant value = gt_variant_recorded();
 	char *dots = axis->word == GT_TUNE_module ? NULL : strstr(text, "..");
-	char shown[64] = "";
+	char shown[64];
 	struct range range;
 
-	strncat(shown, text, sizeof(shown) - 1);
+	snprintf(shown, sizeof(shown), "%s", text);
 	if (!dots)
 		return parse_value(&value, axis->word, text) ? add_value(axis, &value, err)
 		                                             : refuse_value(axis, shown, err);

@@ -269,20 +269,27 @@ static int refuse_cooperative(const struct change *change)
 		(unsigned long long)blocks, (unsigned long long)resident);
 }
 
-int gt_variant_launch(const struct gt_variant *variant, const struct gt_bundle_function *function,
-                      const struct gt_variant_code *code, const struct gt_bundle_step *step,
-                      const struct gt_variant_limits *limits, struct gt_variant_launch *launch,
-                      struct gt_error *err)
+int gt_variant_launch(const struct gt_variant *variant, const struct gt_variant_subject *subject,
+                      struct gt_variant_launch *launch, struct gt_error *err)
 {
 	static int (*const changes[])(const struct change *change) = {
 		change_block,    change_cluster,   change_shared,
 		change_carveout, change_registers, refuse_cooperative,
 	};
+	const struct gt_bundle_step *step = subject->step;
 	struct gt_variant_launch made = {
 		.shared_bytes = step->shared_bytes,
-		.carveout = function->carveout,
+		.carveout = subject->function->carveout,
 	};
-	const struct change change = {variant, function, code, step, limits, &made, err};
+	const struct change change = {
+		.variant = variant,
+		.function = subject->function,
+		.code = subject->code,
+		.step = step,
+		.limits = subject->limits,
+		.launch = &made,
+		.err = err,
+	};
 
 	memcpy(made.grid, step->grid, sizeof(made.grid));
 	memcpy(made.block, step->block, sizeof(made.block));

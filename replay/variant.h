@@ -56,16 +56,22 @@ struct gt_variant_launch {
 	uint64_t more_threads;  /* than recorded, since numbers of blocks were rounded up */
 };
 
+/* What is launched; nothing of it is NULL. */
+struct gt_variant_subject {
+	const struct gt_bundle_function *function;
+	const struct gt_variant_code *code;
+	const struct gt_bundle_step *step;
+	const struct gt_variant_limits *limits;
+};
+
 /*
  * The shape of one launch. Along each axis there are as many threads as recorded, rounded up to
  * whole blocks and, with a cluster that is changed, no further: blocks must then divide by it.
  * -EINVAL where the function does not allow it, -ENOTSUP where the GPU does not, in a sentence; the
  * launch is then left alone. What is as recorded is not refused.
  */
-int gt_variant_launch(const struct gt_variant *variant, const struct gt_bundle_function *function,
-                      const struct gt_variant_code *code, const struct gt_bundle_step *step,
-                      const struct gt_variant_limits *limits, struct gt_variant_launch *launch,
-                      struct gt_error *err);
+int gt_variant_launch(const struct gt_variant *variant, const struct gt_variant_subject *subject,
+                      struct gt_variant_launch *launch, struct gt_error *err);
 
 /* Nothing is changed. */
 struct gt_variant gt_variant_recorded(void);

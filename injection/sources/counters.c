@@ -474,6 +474,14 @@ static void work_on(struct gt_session *session, struct counters *counters, uint3
 		begin_sampling(session, counters, gpu);
 }
 
+/* With GPUTRACE_COUNTER_PAUSE. */
+static bool is_pause(struct gt_session *session)
+{
+	const uint64_t stretch_ns = gt_settings_of(session)->counter_pause_ns;
+
+	return stretch_ns && gt_monotonic() / stretch_ns % 2;
+}
+
 /* What is due; returns how long nothing is. */
 static uint64_t turn(struct gt_session *session, struct counters *counters)
 {
@@ -487,7 +495,11 @@ static uint64_t turn(struct gt_session *session, struct counters *counters)
 	if (!take_turn(counters))
 		return LEAST_WAIT_NS;
 	for (uint32_t i = 0; i < MOST_GPUS && counters->armed; i++)
-		if (used >> i & 1)
+		if (!(used >> i & 1))
+			continue;
+		else if (is_pause(session))
+			pause_sampling(session, counters, &counters->gpus[i]);
+		else
 			work_on(session, counters, i);
 	sem_post(&counters->turn);
 	now_ns = gt_now();

@@ -43,8 +43,10 @@ static struct scene scene(void)
 
 static int launch(struct scene *scene)
 {
-	return gt_variant_launch(&scene->variant, &scene->function, &scene->code, &scene->step,
-	                         &scene->limits, &scene->launch, &scene->err);
+	const struct gt_variant_subject subject = {&scene->function, &scene->code, &scene->step,
+	                                           &scene->limits};
+
+	return gt_variant_launch(&scene->variant, &subject, &scene->launch, &scene->err);
 }
 
 static void expect_refused(struct scene *scene, int code, const char *sentence)
