@@ -65,6 +65,7 @@ struct gt_outcome {
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
 	char no_cupti[256];  /* why CUPTI did not time it */
+	char guessed[256];   /* what is not sure of memory that was moved */
 	char no_poison[160]; /* why it is not known what was written */
 };
 

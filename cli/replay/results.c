@@ -113,8 +113,7 @@ static int write_file(const char *path, const struct gt_outcome *outcome, struct
 	if (result < 0)
 		return result;
 	text = gt_outcome_text(outcome);
-	(void)fputs(text ? text : "", output.file);
-	(void)fputc('\n', output.file);
+	(void)fputs(text, output.file);
 	free(text);
 	result = gt_output_commit(&output, err);
 	gt_output_release(&output);

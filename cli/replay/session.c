@@ -14,6 +14,7 @@
 #include "cli/manifest.h"
 #include "cli/progress.h"
 #include "cli/replay/again.h"
+#include "cli/replay/best.h"
 #include "cli/replay/request.h"
 #include "cli/say.h"
 #include "model/bundle.h"
@@ -281,6 +282,7 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->moved = !result->at_addresses;
 	outcome->layouts = result->layouts + gt_begun_again();
 	snprintf(outcome->no_cupti, sizeof(outcome->no_cupti), "%s", times->no_cupti);
+	snprintf(outcome->guessed, sizeof(outcome->guessed), "%s", result->guessed);
 	snprintf(outcome->no_poison, sizeof(outcome->no_poison), "%s", result->no_poison);
 	add_buffers(outcome, session->bundle, result);
 }
@@ -370,6 +372,9 @@ static int search(struct session *session, struct gt_error *err)
 	if (plan.space->axis_count == 0)
 		return 0;
 	failed = gt_tune_search(&plan, &result, err);
+	if (failed == 0 && result.best < result.rows.count)
+		gt_best_keep(session->bundle, session->outcomes->list.rows,
+		             &result.rows.rows[result.best]);
 	gt_tune_result_release(&result);
 	return failed;
 }

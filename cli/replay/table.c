@@ -410,6 +410,8 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (first->moved)
 		gt_result_remark(result,
 		                 "memory lies at other addresses than in the program (--relocate)");
+	if (*first->guessed)
+		gt_result_remark(result, "%s", first->guessed);
 	if (first->others_plus_one > 1)
 		gt_result_remark(result, "%u other process%s had a context on the GPU",
 		                 (unsigned)(first->others_plus_one - 1),

@@ -251,6 +251,7 @@ Test(replay, puts_variants_beside_the_launch_as_recorded)
 
 Test(replay, tunes_without_failing)
 {
+	char path[300];
 	json_t *times;
 	json_t *best;
 
@@ -264,6 +265,10 @@ Test(replay, tunes_without_failing)
 	times = shown("times");
 	cr_expect(eq(sz, json_array_size(times), 4));
 	json_decref(times);
+	snprintf(path, sizeof(path), "%s/gputrace/tuned.json", made.folder);
+	best = json_load_file(path, 0, NULL);
+	cr_assert(ne(ptr, best, NULL), "it is kept, whatever bundle it is of");
+	json_decref(best);
 	cr_expect(eq(int, replay("--history", NULL), GT_EXIT_OK));
 	best = shown("best");
 	cr_assert(eq(sz, json_array_size(best), 1));
