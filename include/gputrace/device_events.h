@@ -89,7 +89,7 @@ enum {
 	/* Chunks of a run at most, */
 	GPUTRACE_WRITER_RUN = 32,
 	/* and so that so many writers find room for one. */
-	GPUTRACE_WRITER_RUNS = 8192,
+	GPUTRACE_WRITER_RUNS = 2048,
 	/* A writer that found the ring full tries again after so many events. A power of two. */
 	GPUTRACE_WRITER_RETRY = 64,
 	/* A writer that closes a chunk as old as this writes the time after a value. */
