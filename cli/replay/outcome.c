@@ -56,6 +56,7 @@ static const struct field {
 	FIELD(FACT, stable),
 	FIELD(FACT, checked),
 	FIELD(FACT, verified),
+	FIELD(FACT, too_slow),
 #undef FIELD
 };
 

@@ -57,6 +57,7 @@ struct gt_outcome {
 	bool stable;
 	bool checked; /* its outputs were compared */
 	bool verified;
+	bool too_slow; /* for --fail-if */
 	/* Not kept. */
 	bool tuned; /* one of --tune: whatever comes of it is no failure */
 	gt_array(struct gt_outcome_buffer) buffers;

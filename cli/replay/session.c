@@ -167,7 +167,7 @@ static void find_roof(struct session *session)
 static void look_for_others(struct session *session)
 {
 	session->others = gt_gpu_state_others(&session->state);
-	if (session->others > 0)
+	if (session->others > 0 && gt_begun_again() == 0)
 		gt_say("%d other process%s ha%s a context on GPU %d: what %s on it shows in the "
 		       "times",
 		       session->others, session->others == 1 ? "" : "es",

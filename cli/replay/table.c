@@ -254,8 +254,9 @@ static void add_verdict(struct gt_result *result, const struct gt_outcome *outco
 		return;
 	}
 	speed = first ? speed_word(outcome, first) : "";
-	gt_result_add_format(result, "%s%s%s%s", speed, *speed ? ", " : "", output_word(outcome),
-	                     outcome->stable ? "" : "; not stable");
+	gt_result_add_format(result, "%s%s%s%s%s", speed, *speed ? ", " : "", output_word(outcome),
+	                     outcome->stable ? "" : "; not stable",
+	                     outcome->too_slow ? "; too slow for --fail-if" : "");
 }
 
 static void add_times(struct gt_result *result, const struct gt_outcome *outcome,
