@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* Whether bytes from the second of a character on are what they must be. */
 static bool continues(const unsigned char *at, size_t size)
@@ -33,4 +34,14 @@ size_t gt_utf8_size(const char *text)
 		return 4;
 	}
 	return 0;
+}
+
+void gt_utf8_copy(char *to, size_t size, const char *text)
+{
+	size_t used = 0;
+
+	while (gt_utf8_size(text + used) && used + gt_utf8_size(text + used) < size)
+		used += gt_utf8_size(text + used);
+	memcpy(to, text, used);
+	to[used] = '\0';
 }

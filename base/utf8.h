@@ -13,4 +13,7 @@
  */
 size_t gt_utf8_size(const char *text);
 
+/* Copies as many whole characters as fit, up to the first bytes that are no UTF-8. size: not 0. */
+void gt_utf8_copy(char *to, size_t size, const char *text);
+
 #endif

@@ -13,6 +13,7 @@
 #include "base/error.h"
 
 #define HOLD_TRIES 100
+#define HIGH_FD    500 /* the low numbers are the program's: it closes and replaces them */
 
 static const char *kind_of(mode_t mode)
 {
@@ -67,6 +68,16 @@ int gt_open_file(int folder, const char *path, int flags, struct gt_error *err)
 		return fd;
 	close(fd);
 	return result;
+}
+
+int gt_move_up(int fd)
+{
+	int up = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	if (up < 0)
+		up = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return up;
 }
 
 /* The next part of the file that is no hole, from *at on and before size: *at and its end. */

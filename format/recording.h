@@ -30,6 +30,12 @@ struct gt_error;
 int gt_open_file(int folder, const char *path, int flags, struct gt_error *err);
 
 /*
+ * A descriptor out of the program's way, never 0 to 2, which it may have closed on purpose; the
+ * one that was given is closed. Negative, with errno: there is none.
+ */
+int gt_move_up(int fd);
+
+/*
  * Whether that would refuse the path for what it is: -EBADMSG and the same sentence; 0 for a
  * regular file, and for one that cannot be looked at.
  */

@@ -20,7 +20,6 @@
 
 #define MAX_FOLDERS 1000 /* NAME.gputrace, NAME.2.gputrace, ... */
 #define HOLD_TRIES  10   /* folders that are gone again at once */
-#define HIGH_FD     500  /* the low numbers are the program's: it closes and replaces them */
 
 static int make_named_folder(struct gt_session *session)
 {
@@ -95,16 +94,6 @@ static int hold_folder(struct gt_session *session, int *fd, struct gt_error *err
 	if (held >= 0)
 		*fd = held;
 	return held < 0 && held != -EACCES && held != -ENOTDIR ? held : 0;
-}
-
-int gt_move_up(int fd)
-{
-	int up = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
-
-	if (up < 0)
-		up = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	close(fd);
-	return up;
 }
 
 static bool is_capture(const struct gt_session *session, int fd)

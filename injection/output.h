@@ -23,12 +23,6 @@ void gt_capture_file_remove(struct gt_session *session);
  */
 int gt_capture_file_write(struct gt_session *session, const void *data, size_t size);
 
-/*
- * A descriptor out of the program's way, never 0 to 2, which it may have closed on purpose; the
- * one that was given is closed. Negative, with errno: there is none.
- */
-int gt_move_up(int fd);
-
 /* In the child of a fork: closes its copy of the capture's descriptor. */
 void gt_capture_file_forget(struct gt_session *session);
 

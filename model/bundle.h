@@ -7,15 +7,17 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "format/bundle.h"
 
 struct gt_error;
+struct gt_sink;
 
 /*
  * Launches that were taken out of a program, with all that running them again needs: a folder that
  * stands alone. docs/bundles.md describes it.
  *
- *     bundle.json     what is described here; written last, so that a bundle without it is not
- * whole blobs/HASH      contents, by XXH3-128 in 32 hexadecimal digits: one frame of zstd each
+ *     bundle.json     what is described here; written last: without it nothing is whole
+ *     blobs/HASH      contents, by XXH3-128 in 32 hexadecimal digits: one frame of zstd each
  *     results/        what gputrace replay measured, one file a run
  *
  * A bundle holds one launch, or a sequence: steps in the order of the program's calls. Everything
@@ -23,33 +25,12 @@ struct gt_error;
  * changed: nothing is used as a path, an address or a size before it was checked.
  */
 
-#define GT_BUNDLE_VERSION       1 /* of bundle.json */
-#define GT_BUNDLE_MANIFEST      "bundle.json"
-#define GT_BUNDLE_BLOBS         "blobs"
-#define GT_BUNDLE_RESULTS       "results"
-#define GT_BUNDLE_MOST_MANIFEST (64u << 20) /* bytes of bundle.json */
-
-enum { GT_BUNDLE_HASH_BYTES = 33 };
+#define GT_BUNDLE_NONE UINT32_MAX /* no number of a list */
 
 /* Contents in blobs/. */
 struct gt_blob {
 	char hash[GT_BUNDLE_HASH_BYTES]; /* "": none was kept */
 	uint64_t size;                   /* bytes, uncompressed */
-};
-
-/* What sort of memory an allocation is of: word in bundle.json, what it is. */
-#define GT_BUNDLE_MEMORY_KINDS(KIND)                                                               \
-	KIND(device, "cudaMalloc and its like")                                                    \
-	KIND(pool, "stream-ordered, cudaMallocAsync")                                              \
-	KIND(managed, "cudaMallocManaged")                                                         \
-	KIND(mapped, "virtual memory, cuMemMap")                                                   \
-	KIND(host, "of the host, pinned, that the GPU sees")                                       \
-	KIND(variable, "a __device__ or __constant__ variable of a module")
-
-enum gt_bundle_memory_kind {
-#define KIND(name, help) GT_BUNDLE_MEMORY_##name,
-	GT_BUNDLE_MEMORY_KINDS(KIND)
-#undef KIND
 };
 
 /* A module: cubin, or PTX. */
@@ -109,21 +90,6 @@ struct gt_bundle_stream {
 	bool nonblocking;
 };
 
-/* What a step does: word in bundle.json, what it is. */
-#define GT_BUNDLE_STEP_KINDS(KIND)                                                                 \
-	KIND(launch, "a kernel")                                                                   \
-	KIND(copy, "between memory of the bundle, or with its bytes from the host")                \
-	KIND(fill, "a memset")                                                                     \
-	KIND(record, "of an event")                                                                \
-	KIND(wait, "of a stream, for an event")                                                    \
-	KIND(host_wait, "of the program, for a stream, an event or the device")
-
-enum gt_bundle_step_kind {
-#define KIND(name, help) GT_BUNDLE_STEP_##name,
-	GT_BUNDLE_STEP_KINDS(KIND)
-#undef KIND
-};
-
 struct gt_bundle_step {
 	enum gt_bundle_step_kind kind;
 	uint32_t stream;
@@ -142,7 +108,10 @@ struct gt_bundle_step {
 	int32_t priority;
 	bool has_priority;
 	struct gt_blob parameters; /* the block, byte by byte */
-	/* copy and fill: addresses as in the program; from 0: bytes of the host's, in parameters */
+	/*
+	 * copy and fill: addresses as in the program, rows inside of one memory. from 0: bytes of
+	 * the host's, in parameters, row after row; to 0: to the host, which nobody keeps.
+	 */
 	uint64_t to;
 	uint64_t from;
 	uint64_t bytes; /* of a row */
@@ -152,8 +121,8 @@ struct gt_bundle_step {
 	uint32_t value; /* of a fill */
 	uint32_t value_bytes;
 	/* record and wait: number of the event, counted from 0; UINT32_MAX: none */
-	uint32_t event;
-	char *range; /* path of the NVTX ranges that were open, "/" between; "" */
+	uint32_t event; /* fewer than steps */
+	char *range;    /* path of the NVTX ranges that were open, "/" between; "" */
 };
 
 /* Where and when; texts: "" is not known, numbers: 0. */
@@ -181,7 +150,7 @@ struct gt_bundle {
 	struct gt_bundle_origin origin;
 	gt_array(struct gt_bundle_module) modules;
 	gt_array(struct gt_bundle_function) functions;
-	gt_array(struct gt_bundle_memory) memory; /* by address; none overlaps another */
+	gt_array(struct gt_bundle_memory) memory; /* by address, none overlaps another */
 	gt_array(struct gt_bundle_pointer) pointers;
 	gt_array(struct gt_bundle_stream) streams;
 	gt_array(struct gt_bundle_step) steps;
@@ -208,10 +177,14 @@ void gt_bundle_close(struct gt_bundle *bundle);
 int gt_bundle_read(const struct gt_bundle *bundle, const struct gt_blob *blob, void *bytes,
                    struct gt_error *err);
 
+/* Gives the contents to a sink, in pieces, before their hash is known to be right. Fails as above. */
+int gt_bundle_give(const struct gt_bundle *bundle, const struct gt_blob *blob, struct gt_sink sink,
+                   struct gt_error *err);
+
 /* Reads every blob once and forgets it; how many were there. */
 int gt_bundle_check(const struct gt_bundle *bundle, size_t *blobs, struct gt_error *err);
 
-/* Bytes of all memory that running the bundle takes. */
+/* Bytes of all memory, without the variables, which modules bring. */
 uint64_t gt_bundle_memory_bytes(const struct gt_bundle *bundle);
 
 /* The memory that the address lies in, or UINT32_MAX. */

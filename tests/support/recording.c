@@ -13,6 +13,7 @@
 #include "format/chunk.h"
 #include "format/meta.h"
 #include "format/recording.h"
+#include "support/folder.h"
 
 static void must(int fact)
 {
@@ -26,29 +27,9 @@ void recording_init(struct recording *recording)
 	must(mkdtemp(recording->path) != NULL);
 }
 
-/* Folders of files in it, too; false: there is no such folder. */
-static int remove_folder(const char *path)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	char below[PATH_MAX];
-
-	if (!dir)
-		return 0;
-	while ((entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    unlinkat(dirfd(dir), entry->d_name, 0) == 0)
-			continue;
-		snprintf(below, sizeof(below), "%s/%s", path, entry->d_name);
-		(void)remove_folder(below);
-	}
-	closedir(dir);
-	return rmdir(path) == 0;
-}
-
 void recording_release(struct recording *recording)
 {
-	must(remove_folder(recording->path));
+	must(folder_remove(recording->path));
 	capture_release(&recording->capture);
 }
 

@@ -1,0 +1,667 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/path.h"
+#include "base/search.h"
+#include "format/recording.h"
+#include "model/json_fields.h"
+
+/*
+ * What no bundle has more of. Objects and lists bound the memory that a text takes when it is read;
+ * GPUs have 57 bits of addresses at most.
+ */
+#define MOST_OBJECTS  ((size_t)1 << 21)
+#define MOST_ADDRESS  ((uint64_t)1 << 57)
+#define MOST_BYTES    ((int64_t)1 << 57)
+#define MOST_IMAGE    ((int64_t)1 << 32)
+#define MOST_COUNT    ((int64_t)UINT32_MAX - 1)
+#define MOST_THREADS  1024 /* of a block */
+#define MOST_CLUSTERS 64   /* blocks of a cluster; GPUs have 16 at most */
+
+struct reader {
+	struct gt_json_reading reading;
+	struct gt_bundle *bundle;
+};
+
+typedef void add_entry(struct reader *reader, const json_t *object);
+
+#define FIELDS(reader, object, fields, row)                                                        \
+	gt_json_fields(&(reader)->reading, object, fields, GT_COUNT_OF(fields), row)
+
+#define refuse(reader, ...) (void)gt_json_refuse(&(reader)->reading, __VA_ARGS__)
+
+static const char *const memory_kinds[] = {
+#define KIND(name, help) #name,
+	GT_BUNDLE_MEMORY_KINDS(KIND)
+#undef KIND
+		NULL,
+};
+
+static const char *const step_kinds[] = {
+#define KIND(name, help) #name,
+	GT_BUNDLE_STEP_KINDS(KIND)
+#undef KIND
+		NULL,
+};
+
+static char *empty_text(void)
+{
+	char *text = gt_allocate(1);
+
+	*text = '\0';
+	return text;
+}
+
+/* Contents of most bytes at most; a member that is missing has none. */
+static void read_blob(struct reader *reader, const json_t *object, const char *key, int64_t most,
+                      struct gt_blob *blob)
+{
+	const json_t *value = json_object_get(object, key);
+	const char *hash = json_string_value(json_object_get(value, "hash"));
+	const json_t *size = json_object_get(value, "size");
+
+	if (!value)
+		return;
+	if (!hash || !gt_blob_is_hash(hash)) {
+		refuse(reader, "%s has no hash of 32 digits", key);
+		return;
+	}
+	if (!json_is_integer(size) || json_integer_value(size) < 0 ||
+	    json_integer_value(size) > most) {
+		refuse(reader, "%s has no size from 0 to %lld", key, (long long)most);
+		return;
+	}
+	blob->size = (uint64_t)json_integer_value(size);
+	memcpy(blob->hash, hash, sizeof(blob->hash));
+}
+
+static void read_list(struct reader *reader, const json_t *root, const char *key, const char *one,
+                      add_entry *add)
+{
+	const json_t *list = json_object_get(root, key);
+
+	if (reader->reading.result < 0)
+		return;
+	reader->reading.list = NULL;
+	if (list && !json_is_array(list))
+		refuse(reader, "%s is not a list", key);
+	reader->reading.list = one;
+	for (size_t i = 0; reader->reading.result == 0 && i < json_array_size(list); i++) {
+		const json_t *entry = json_array_get(list, i);
+
+		reader->reading.number = i;
+		if (json_is_object(entry) || json_is_string(entry))
+			add(reader, entry);
+		else
+			refuse(reader, "it is not an object");
+	}
+	reader->reading.list = NULL;
+}
+
+#define ORIGIN(name) GT_JSON_OTHER(struct gt_bundle_origin, name, CHARS)
+#define ORIGIN_NUMBER(name, kind, low, high)                                                       \
+	GT_JSON_NUMBER(struct gt_bundle_origin, name, kind, low, high)
+
+static const struct gt_json_field origin_fields[] = {
+	ORIGIN(gputrace),
+	ORIGIN(date),
+	ORIGIN(host),
+	ORIGIN(program),
+	ORIGIN(device),
+	ORIGIN(uuid),
+	ORIGIN(driver),
+	ORIGIN_NUMBER(pid, U32, 0, UINT32_MAX),
+	ORIGIN_NUMBER(correlation, U32, 0, UINT32_MAX),
+	ORIGIN_NUMBER(cc_major, U32, 0, 1000),
+	ORIGIN_NUMBER(cc_minor, U32, 0, 1000),
+	ORIGIN_NUMBER(sm_count, U32, 0, UINT32_MAX),
+	ORIGIN_NUMBER(memory_bytes, U64, 0, MOST_BYTES),
+	ORIGIN_NUMBER(sm_clock_mhz, U32, 0, UINT32_MAX),
+	ORIGIN_NUMBER(local_bytes, I64, -1, MOST_BYTES),
+	ORIGIN_NUMBER(workspace_bytes, I64, -1, MOST_BYTES),
+};
+
+static void read_origin(struct reader *reader, const json_t *root)
+{
+	const json_t *object = json_object_get(root, "origin");
+
+	reader->bundle->origin.local_bytes = -1;
+	reader->bundle->origin.workspace_bytes = -1;
+	if (object && !json_is_object(object))
+		refuse(reader, "origin is not an object");
+	FIELDS(reader, object, origin_fields, &reader->bundle->origin);
+}
+
+static const struct gt_json_field module_fields[] = {
+	GT_JSON_OTHER(struct gt_bundle_module, ptx, FLAG),
+	GT_JSON_NUMBER(struct gt_bundle_module, arch, U32, 0, 10000),
+};
+
+static void add_module(struct reader *reader, const json_t *object)
+{
+	struct gt_bundle_module *module = gt_array_push(&reader->bundle->modules);
+
+	*module = (struct gt_bundle_module){0};
+	FIELDS(reader, object, module_fields, module);
+	read_blob(reader, object, "image", MOST_IMAGE, &module->image);
+	if (module->image.size == 0)
+		refuse(reader, "it has no image");
+}
+
+#define PARAMETER(name, low, high) GT_JSON_NEEDED(struct gt_bundle_parameter, name, U32, low, high)
+
+static const struct gt_json_field parameter_fields[] = {
+	PARAMETER(offset, 0, GT_BUNDLE_MOST_PARAMETERS),
+	PARAMETER(size, 1, GT_BUNDLE_MOST_PARAMETERS),
+};
+
+static void add_parameters(struct reader *reader, const json_t *list,
+                           struct gt_bundle_function *function)
+{
+	if (list && !json_is_array(list))
+		refuse(reader, "parameters is not a list");
+	for (size_t i = 0; reader->reading.result == 0 && i < json_array_size(list); i++) {
+		struct gt_bundle_parameter *parameter = gt_array_push(&function->parameters);
+
+		*parameter = (struct gt_bundle_parameter){0};
+		FIELDS(reader, json_array_get(list, i), parameter_fields, parameter);
+		if (parameter->offset + parameter->size > GT_BUNDLE_MOST_PARAMETERS)
+			refuse(reader, "parameter %zu ends behind %d bytes", i,
+			       GT_BUNDLE_MOST_PARAMETERS);
+	}
+}
+
+#define FUNCTION(name, kind, low, high)                                                            \
+	GT_JSON_NUMBER(struct gt_bundle_function, name, kind, low, high)
+
+static const struct gt_json_field function_fields[] = {
+	GT_JSON_NEEDED(struct gt_bundle_function, module, U32, 0, MOST_COUNT),
+	GT_JSON_OTHER(struct gt_bundle_function, name, TEXT),
+	FUNCTION(registers, U32, 0, INT32_MAX),
+	FUNCTION(shared_bytes, U32, 0, INT32_MAX),
+	FUNCTION(local_bytes, U32, 0, INT32_MAX),
+	FUNCTION(constant_bytes, U32, 0, INT32_MAX),
+	FUNCTION(max_threads, U32, 0, INT32_MAX),
+	FUNCTION(max_dynamic_bytes, U32, 0, INT32_MAX),
+	FUNCTION(carveout, I32, -1, 100),
+	FUNCTION(cluster, TRIPLE, 0, MOST_CLUSTERS),
+	GT_JSON_OTHER(struct gt_bundle_function, cluster_other, FLAG),
+};
+
+static void add_function(struct reader *reader, const json_t *object)
+{
+	struct gt_bundle_function *function = gt_array_push(&reader->bundle->functions);
+
+	*function = (struct gt_bundle_function){.carveout = -1};
+	FIELDS(reader, object, function_fields, function);
+	if (!function->name)
+		function->name = empty_text();
+	if (!*function->name)
+		refuse(reader, "it has no name");
+	if (function->module >= reader->bundle->modules.count)
+		refuse(reader, "there is no module %u", function->module);
+	add_parameters(reader, json_object_get(object, "parameters"), function);
+}
+
+static const struct gt_json_field memory_fields[] = {
+	GT_JSON_KIND(struct gt_bundle_memory, kind, memory_kinds),
+	{.key = "address",
+         .type = GT_JSON_ADDRESS,
+         .needed = true,
+         .offset = offsetof(struct gt_bundle_memory, address)},
+	GT_JSON_NEEDED(struct gt_bundle_memory, size, U64, 1, MOST_BYTES),
+	GT_JSON_NUMBER(struct gt_bundle_memory, module, U32, 0, MOST_COUNT),
+	GT_JSON_OTHER(struct gt_bundle_memory, name, TEXT),
+	GT_JSON_OTHER(struct gt_bundle_memory, same, FLAG),
+	GT_JSON_OTHER(struct gt_bundle_memory, pointers, FLAG),
+};
+
+static void check_contents(struct reader *reader, const struct gt_bundle_memory *memory)
+{
+	if (*memory->before.hash && memory->before.size != memory->size)
+		refuse(reader, "before has %llu bytes of %llu",
+		       (unsigned long long)memory->before.size, (unsigned long long)memory->size);
+	if (*memory->after.hash && memory->after.size != memory->size)
+		refuse(reader, "after has %llu bytes of %llu",
+		       (unsigned long long)memory->after.size, (unsigned long long)memory->size);
+	if (memory->same && *memory->after.hash &&
+	    strcmp(memory->after.hash, memory->before.hash) != 0)
+		refuse(reader, "it stayed the same, but after is not before");
+}
+
+/* before: the memory that stands before it in the list, or NULL. */
+static void check_place(struct reader *reader, const struct gt_bundle_memory *memory,
+                        const struct gt_bundle_memory *before)
+{
+	if (memory->address == 0 || memory->address >= MOST_ADDRESS ||
+	    memory->size > MOST_ADDRESS - memory->address)
+		refuse(reader, "no GPU has its addresses");
+	else if (before && memory->address < before->address)
+		refuse(reader, "it is not in the order of addresses");
+	else if (before && memory->address < before->address + before->size)
+		refuse(reader, "it overlaps the memory before it");
+}
+
+static void add_memory(struct reader *reader, const json_t *object)
+{
+	struct gt_bundle *bundle = reader->bundle;
+	struct gt_bundle_memory *memory = gt_array_push(&bundle->memory);
+
+	*memory = (struct gt_bundle_memory){.module = GT_BUNDLE_NONE};
+	FIELDS(reader, object, memory_fields, memory);
+	if (!memory->name)
+		memory->name = empty_text();
+	read_blob(reader, object, "before", MOST_BYTES, &memory->before);
+	read_blob(reader, object, "after", MOST_BYTES, &memory->after);
+	check_contents(reader, memory);
+	check_place(reader, memory, bundle->memory.count > 1 ? memory - 1 : NULL);
+	if ((memory->kind == GT_BUNDLE_MEMORY_variable || memory->module != GT_BUNDLE_NONE) &&
+	    memory->module >= bundle->modules.count)
+		refuse(reader, "its module is not in the bundle");
+	if (memory->kind == GT_BUNDLE_MEMORY_variable && !*memory->name)
+		refuse(reader, "a variable without a name");
+}
+
+static const struct gt_json_field stream_fields[] = {
+	GT_JSON_NUMBER(struct gt_bundle_stream, number, U32, 0, UINT32_MAX),
+	GT_JSON_NUMBER(struct gt_bundle_stream, priority, I32, INT32_MIN, INT32_MAX),
+	GT_JSON_OTHER(struct gt_bundle_stream, nonblocking, FLAG),
+};
+
+static void add_stream(struct reader *reader, const json_t *object)
+{
+	struct gt_bundle_stream *stream = gt_array_push(&reader->bundle->streams);
+
+	*stream = (struct gt_bundle_stream){0};
+	FIELDS(reader, object, stream_fields, stream);
+}
+
+#define STEP(name, kind, low, high) GT_JSON_NUMBER(struct gt_bundle_step, name, kind, low, high)
+
+static const struct gt_json_field step_fields[] = {
+	GT_JSON_KIND(struct gt_bundle_step, kind, step_kinds),
+	GT_JSON_NEEDED(struct gt_bundle_step, stream, U32, 0, MOST_COUNT),
+	STEP(start_ns, I64, INT64_MIN, INT64_MAX),
+	STEP(end_ns, I64, INT64_MIN, INT64_MAX),
+	STEP(call_ns, I64, INT64_MIN, INT64_MAX),
+	STEP(function, U32, 0, MOST_COUNT),
+	STEP(grid, TRIPLE, 1, INT32_MAX),
+	STEP(block, TRIPLE, 1, MOST_THREADS),
+	STEP(cluster, TRIPLE, 0, MOST_CLUSTERS),
+	STEP(shared_bytes, U32, 0, INT32_MAX),
+	GT_JSON_OTHER(struct gt_bundle_step, cooperative, FLAG),
+	GT_JSON_OTHER(struct gt_bundle_step, programmatic, FLAG),
+	STEP(priority, I32, INT32_MIN, INT32_MAX),
+	GT_JSON_OTHER(struct gt_bundle_step, has_priority, FLAG),
+	GT_JSON_OTHER(struct gt_bundle_step, to, ADDRESS),
+	GT_JSON_OTHER(struct gt_bundle_step, from, ADDRESS),
+	STEP(bytes, U64, 1, MOST_BYTES),
+	STEP(rows, U64, 1, MOST_BYTES),
+	STEP(to_pitch, U64, 0, MOST_BYTES),
+	STEP(from_pitch, U64, 0, MOST_BYTES),
+	STEP(value, U32, 0, UINT32_MAX),
+	STEP(value_bytes, U32, 1, 4),
+	STEP(event, U32, 0, MOST_COUNT),
+	GT_JSON_OTHER(struct gt_bundle_step, range, TEXT),
+};
+
+static void check_launch(struct reader *reader, const struct gt_bundle_step *step)
+{
+	const struct gt_bundle_function *function;
+	const uint32_t *const block = step->block;
+	const uint32_t *const cluster = step->cluster;
+
+	if (step->function >= reader->bundle->functions.count) {
+		refuse(reader, "its function is not in the bundle");
+		return;
+	}
+	function = &reader->bundle->functions.rows[step->function];
+	gt_array_each(const struct gt_bundle_parameter, parameter, &function->parameters)
+		if (parameter->offset + parameter->size > step->parameters.size)
+			refuse(reader, "its parameters are cut");
+	if (step->parameters.size > GT_BUNDLE_MOST_PARAMETERS)
+		refuse(reader, "its parameters have more than %d bytes", GT_BUNDLE_MOST_PARAMETERS);
+	if (step->grid[0] == 0 || block[0] == 0)
+		refuse(reader, "it has no grid or no block");
+	else if (step->grid[1] > UINT16_MAX || step->grid[2] > UINT16_MAX)
+		refuse(reader, "no GPU runs a grid of its size");
+	else if ((uint64_t)block[0] * block[1] * block[2] > MOST_THREADS)
+		refuse(reader, "its blocks have more than %d threads", MOST_THREADS);
+	if ((cluster[0] && cluster[1] && cluster[2]) != (cluster[0] || cluster[1] || cluster[2]) ||
+	    (uint64_t)cluster[0] * cluster[1] * cluster[2] > MOST_CLUSTERS)
+		refuse(reader, "no GPU runs clusters of their size");
+}
+
+/* Rows inside of one memory of the bundle. */
+static void check_rows(struct reader *reader, const struct gt_bundle_step *step, uint64_t address,
+                       uint64_t pitch, const char *what)
+{
+	const uint32_t number = gt_bundle_find(reader->bundle, address);
+	const struct gt_bundle_memory *memory;
+	uint64_t left;
+
+	if (number == GT_BUNDLE_NONE) {
+		refuse(reader, "%s is in no memory of the bundle", what);
+		return;
+	}
+	memory = &reader->bundle->memory.rows[number];
+	left = memory->address + memory->size - address;
+	if (step->bytes == 0)
+		refuse(reader, "%s is of no bytes", what);
+	else if (step->rows > 1 && pitch < step->bytes)
+		refuse(reader, "%s has rows that overlap", what);
+	else if (step->bytes > left ||
+	         (step->rows > 1 && (left - step->bytes) / pitch < step->rows - 1))
+		refuse(reader, "%s ends behind its memory", what);
+}
+
+static void check_copy(struct reader *reader, const struct gt_bundle_step *step)
+{
+	if (step->from == 0 && step->to == 0)
+		refuse(reader, "it copies nothing of the GPU's");
+	if (step->to)
+		check_rows(reader, step, step->to, step->to_pitch, "to");
+	if (step->from)
+		check_rows(reader, step, step->from, step->from_pitch, "from");
+	else if (step->parameters.size / step->rows != step->bytes ||
+	         step->parameters.size % step->rows != 0)
+		refuse(reader, "the bytes that it copies from the host are not all there");
+}
+
+static void check_fill(struct reader *reader, const struct gt_bundle_step *step)
+{
+	check_rows(reader, step, step->to, step->to_pitch, "to");
+	if (step->value_bytes == 0 || step->value_bytes == 3)
+		refuse(reader, "value_bytes is not 1, 2 or 4");
+	else if (step->bytes % step->value_bytes != 0 || step->to % step->value_bytes != 0)
+		refuse(reader, "it does not fill whole values");
+}
+
+static void check_event(struct reader *reader, const struct gt_bundle_step *step)
+{
+	if (step->event == GT_BUNDLE_NONE && step->kind != GT_BUNDLE_STEP_host_wait)
+		refuse(reader, "it is about no event");
+}
+
+static void check_step(struct reader *reader, const struct gt_bundle_step *step)
+{
+	if (reader->reading.result < 0)
+		return;
+	if (step->stream >= reader->bundle->streams.count)
+		refuse(reader, "there is no stream %u", step->stream);
+	switch (step->kind) {
+	case GT_BUNDLE_STEP_launch:
+		check_launch(reader, step);
+		break;
+	case GT_BUNDLE_STEP_copy:
+		check_copy(reader, step);
+		break;
+	case GT_BUNDLE_STEP_fill:
+		check_fill(reader, step);
+		break;
+	case GT_BUNDLE_STEP_record:
+	case GT_BUNDLE_STEP_wait:
+	case GT_BUNDLE_STEP_host_wait:
+		check_event(reader, step);
+		break;
+	}
+}
+
+static void add_step(struct reader *reader, const json_t *object)
+{
+	struct gt_bundle_step *step = gt_array_push(&reader->bundle->steps);
+
+	*step = (struct gt_bundle_step){.start_ns = -1,
+	                                .end_ns = -1,
+	                                .call_ns = -1,
+	                                .function = GT_BUNDLE_NONE,
+	                                .rows = 1,
+	                                .event = GT_BUNDLE_NONE};
+	FIELDS(reader, object, step_fields, step);
+	if (!step->range)
+		step->range = empty_text();
+	read_blob(reader, object, "parameters", MOST_BYTES, &step->parameters);
+	check_step(reader, step);
+}
+
+static void check_events(struct reader *reader)
+{
+	const struct gt_bundle *bundle = reader->bundle;
+
+	reader->reading.list = "step";
+	for (size_t i = 0; i < bundle->steps.count; i++) {
+		const uint32_t event = bundle->steps.rows[i].event;
+
+		reader->reading.number = i;
+		if (event != GT_BUNDLE_NONE && event >= bundle->steps.count)
+			refuse(reader, "event %u of %zu steps", event, bundle->steps.count);
+	}
+	reader->reading.list = NULL;
+}
+
+#define POINTER(name, kind) GT_JSON_NUMBER(struct gt_bundle_pointer, name, kind, 0, MOST_COUNT)
+
+static const struct gt_json_field pointer_fields[] = {
+	POINTER(memory, U32),
+	POINTER(step, U32),
+	GT_JSON_NEEDED(struct gt_bundle_pointer, offset, U64, 0, MOST_BYTES),
+	GT_JSON_NEEDED(struct gt_bundle_pointer, target, U32, 0, MOST_COUNT),
+	GT_JSON_OTHER(struct gt_bundle_pointer, declared, FLAG),
+};
+
+/* Bytes of what a pointer stands in. */
+static uint64_t bytes_around(struct reader *reader, const struct gt_bundle_pointer *pointer)
+{
+	const struct gt_bundle *bundle = reader->bundle;
+
+	if (pointer->memory != GT_BUNDLE_NONE) {
+		if (pointer->memory < bundle->memory.count)
+			return bundle->memory.rows[pointer->memory].size;
+		refuse(reader, "there is no memory %u", pointer->memory);
+	} else if (pointer->step < bundle->steps.count) {
+		return bundle->steps.rows[pointer->step].parameters.size;
+	} else {
+		refuse(reader, "it is in no memory and no step");
+	}
+	return 0;
+}
+
+static void add_pointer(struct reader *reader, const json_t *object)
+{
+	struct gt_bundle_pointer *pointer = gt_array_push(&reader->bundle->pointers);
+	uint64_t bytes;
+
+	*pointer = (struct gt_bundle_pointer){.memory = GT_BUNDLE_NONE, .step = GT_BUNDLE_NONE};
+	FIELDS(reader, object, pointer_fields, pointer);
+	bytes = bytes_around(reader, pointer);
+	if (bytes < sizeof(uint64_t) || pointer->offset > bytes - sizeof(uint64_t))
+		refuse(reader, "it ends behind what it stands in");
+	if (pointer->target >= reader->bundle->memory.count)
+		refuse(reader, "there is no memory %u", pointer->target);
+}
+
+static void add_missing(struct reader *reader, const json_t *entry)
+{
+	const char *text = json_string_value(entry);
+	char *copy;
+
+	if (!text) {
+		refuse(reader, "it is not a text");
+		return;
+	}
+	copy = gt_allocate(strlen(text) + 1);
+	memcpy(copy, text, strlen(text) + 1);
+	*gt_array_push(&reader->bundle->missing) = copy;
+}
+
+static void read_root(struct reader *reader, const json_t *root)
+{
+	read_origin(reader, root);
+	read_list(reader, root, "modules", "module", add_module);
+	read_list(reader, root, "functions", "function", add_function);
+	read_list(reader, root, "memory", "memory", add_memory);
+	read_list(reader, root, "streams", "stream", add_stream);
+	read_list(reader, root, "steps", "step", add_step);
+	read_list(reader, root, "pointers", "pointer", add_pointer);
+	read_list(reader, root, "missing", "missing", add_missing);
+	check_events(reader);
+	if (reader->bundle->steps.count == 0)
+		refuse(reader, "it has no steps");
+}
+
+static bool has_too_much(const char *text, size_t size)
+{
+	size_t objects = 0;
+
+	for (size_t i = 0; i < size; i++)
+		objects += text[i] == '{' || text[i] == '[';
+	return size > GT_BUNDLE_MOST_MANIFEST || objects > MOST_OBJECTS;
+}
+
+static int parse(struct reader *reader, const char *text, size_t size)
+{
+	struct gt_json_reading *reading = &reader->reading;
+	json_error_t problem;
+	const json_t *version;
+	json_t *root;
+
+	if (size == 0)
+		return gt_json_refuse(reading, "it is empty");
+	if (has_too_much(text, size))
+		return gt_json_refuse(reading, "nothing that gputrace captures is as large");
+	root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
+	version = json_object_get(root, "version");
+	if (!root)
+		refuse(reader, "line %d, %s", problem.line, problem.text);
+	else if (!json_is_integer(version) || json_integer_value(version) < 1)
+		refuse(reader, "it has no version");
+	else if (json_integer_value(version) > GT_BUNDLE_VERSION)
+		reading->result = gt_fail(reading->err, ENOTSUP,
+		                          "%s was written by a newer gputrace", reading->file);
+	else
+		read_root(reader, root);
+	json_decref(root);
+	return reading->result;
+}
+
+int gt_bundle_parse(struct gt_bundle *bundle, const char *text, size_t size, const char *folder,
+                    struct gt_error *err)
+{
+	char file[PATH_MAX];
+	struct reader reader = {.reading = {.file = file, .err = err}, .bundle = bundle};
+	int result;
+
+	*bundle = (struct gt_bundle){0};
+	snprintf(file, sizeof(file), "%s/" GT_BUNDLE_MANIFEST, folder);
+	bundle->folder = gt_allocate(strlen(folder) + 1);
+	memcpy(bundle->folder, folder, strlen(folder) + 1);
+	result = parse(&reader, text, size);
+	if (result < 0)
+		gt_bundle_close(bundle);
+	return result;
+}
+
+static int load(struct gt_content *content, const char *path, struct gt_error *err)
+{
+	struct gt_error why = {0};
+	struct stat status;
+	int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, &why);
+	int result = fd < 0 ? fd : 0;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > GT_BUNDLE_MOST_MANIFEST)
+		result = gt_fail(&why, EBADMSG, "it has more than %u bytes",
+		                 GT_BUNDLE_MOST_MANIFEST);
+	if (result == 0)
+		result = gt_load_fd(content, fd, &why);
+	if (fd >= 0)
+		close(fd);
+	return result < 0 ? gt_fail(err, -result, "%s: %s", path, why.text) : 0;
+}
+
+int gt_bundle_open(struct gt_bundle *bundle, const char *folder, struct gt_error *err)
+{
+	struct gt_content content = {0};
+	char path[PATH_MAX];
+	int result;
+
+	*bundle = (struct gt_bundle){0};
+	if (strlen(folder) > sizeof(path) - 64)
+		return gt_fail(err, ENAMETOOLONG, "the path of the bundle is too long");
+	snprintf(path, sizeof(path), "%s/" GT_BUNDLE_MANIFEST, folder);
+	if (!gt_path_is_folder(folder))
+		return gt_fail(err, ENOENT, "there is no folder %s", folder);
+	if (access(path, F_OK) < 0)
+		return gt_fail(err, ENOENT,
+		               "%s is not whole: it has no " GT_BUNDLE_MANIFEST
+		               ", as what captured it did not end",
+		               folder);
+	result = load(&content, path, err);
+	if (result == 0)
+		result = gt_bundle_parse(bundle, (const char *)content.bytes, content.size, folder,
+		                         err);
+	gt_unload(&content);
+	return result;
+}
+
+void gt_bundle_close(struct gt_bundle *bundle)
+{
+	gt_array_each(struct gt_bundle_function, function, &bundle->functions) {
+		gt_array_free(function->name);
+		gt_array_release(&function->parameters);
+	}
+	gt_array_each(struct gt_bundle_memory, memory, &bundle->memory)
+		gt_array_free(memory->name);
+	gt_array_each(struct gt_bundle_step, step, &bundle->steps)
+		gt_array_free(step->range);
+	gt_array_each(char *, text, &bundle->missing)
+		gt_array_free(*text);
+	gt_array_release(&bundle->modules);
+	gt_array_release(&bundle->functions);
+	gt_array_release(&bundle->memory);
+	gt_array_release(&bundle->pointers);
+	gt_array_release(&bundle->streams);
+	gt_array_release(&bundle->steps);
+	gt_array_release(&bundle->missing);
+	gt_array_free(bundle->folder);
+	*bundle = (struct gt_bundle){0};
+}
+
+uint64_t gt_bundle_memory_bytes(const struct gt_bundle *bundle)
+{
+	uint64_t bytes = 0;
+
+	gt_array_each(const struct gt_bundle_memory, memory, &bundle->memory)
+		if (memory->kind != GT_BUNDLE_MEMORY_variable)
+			bytes += memory->size;
+	return bytes;
+}
+
+static int by_address(const void *row, const void *wanted)
+{
+	const uint64_t address = ((const struct gt_bundle_memory *)row)->address;
+	const uint64_t limit = *(const uint64_t *)wanted;
+
+	return (address > limit) - (address < limit);
+}
+
+uint32_t gt_bundle_find(const struct gt_bundle *bundle, uint64_t address)
+{
+	const size_t count = gt_count_up_to(&bundle->memory, &address, by_address);
+	const struct gt_bundle_memory *memory;
+
+	if (count == 0)
+		return GT_BUNDLE_NONE;
+	memory = &bundle->memory.rows[count - 1];
+	return address - memory->address < memory->size ? (uint32_t)(count - 1) : GT_BUNDLE_NONE;
+}
