@@ -4,8 +4,12 @@
 #include "base/bytes.h"
 #include "replay/compare.h"
 
-/* What a wanted byte is combined with: no bit pattern that contents are likely to differ by. */
-enum { POISON = 0xa5, SURE_RUN = 4 };
+/*
+ * What a wanted byte is combined with. The poison stays near to what is wanted: a kernel that reads
+ * it goes on much as it would, numbers that are counted down or looked up stay small, and floating
+ * point ones are changed by what is added to them, and so tell that they were read.
+ */
+enum { POISON = 0x01, SURE_RUN = 4 };
 
 void gt_poison(const void *wanted, void *bytes, size_t size)
 {

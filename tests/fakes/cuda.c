@@ -135,7 +135,7 @@ CUresult fake_usable(void)
 {
 	if (!atomic_load(&fake_cuda.ready) || atomic_load(&fake_cuda.forked))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	return CUDA_SUCCESS;
+	return atomic_load(&fake_cuda.fault) ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
 }
 
 CUresult fake_usable_for(enum fake_cuda_failure call)

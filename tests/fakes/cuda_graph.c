@@ -113,6 +113,12 @@ void fake_graph_capture(CUgraph graph, CUstream stream, const struct fake_activi
 	        &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_KERNEL, .work = *kernel});
 }
 
+void fake_graph_capture_work(CUgraph graph, CUstream stream, CUgraphNodeType type,
+                             const struct fake_activity *work)
+{
+	capture(graph, stream, &(struct CUgraphNode_st){.type = type, .work = *work});
+}
+
 void fake_graph_capture_memory(CUgraph graph, CUstream stream, CUgraphNodeType type)
 {
 	capture(graph, stream, &(struct CUgraphNode_st){.type = type});
@@ -451,10 +457,20 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
 	API_END(result);
 }
 
+/* A fill that was not captured is not made. */
 static void run_fill(CUstream stream, struct fake_activity *fill)
 {
+	if (fill->target)
+		fake_make(fill);
 	fake_queue(stream, fake_cuda.script.launch_ns, fake_cuda.script.kernel_ns / 2, fill);
 	fake_tell(fill);
+}
+
+static void run_copy(CUstream stream, struct fake_activity *copy)
+{
+	fake_make(copy);
+	fake_queue(stream, fake_cuda.script.launch_ns, fake_copy_ns(copy), copy);
+	fake_tell(copy);
 }
 
 static void widen(struct fake_activity *whole, const struct fake_activity *work)
@@ -483,6 +499,8 @@ static void run_nodes(CUstream stream, CUgraph graph, struct fake_activity *whol
 			fake_run_kernel(stream, &work);
 		else if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
 			run_fill(stream, &work);
+		else if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+			run_copy(stream, &work);
 		else if (node->type == CU_GRAPH_NODE_TYPE_HOST)
 			node->function(node->data);
 		widen(whole, &work);

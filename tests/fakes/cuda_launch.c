@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fakes/cuda_state.h"
+#include "fakes/cuda_kernels.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Launches. A kernel takes time and does nothing. */
+/* Launches. A kernel takes time; what it does, if anything, is in cuda_kernels.c. */
 
 static int shape_fits(const struct fake_activity *kernel)
 {
@@ -23,10 +23,12 @@ void fake_run_kernel(CUstream stream, struct fake_activity *kernel)
 		fake_function_load(kernel->function, stream->context);
 	kernel->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 	fake_queue(stream, fake_cuda.script.launch_ns, fake_cuda.script.kernel_ns, kernel);
+	fake_run_known(kernel);
 	fake_tell(kernel);
 }
 
-static CUresult launch(CUstream handle, struct fake_activity *kernel)
+static CUresult launch(CUstream handle, struct fake_activity *kernel, void **arguments,
+                       void **extra)
 {
 	const struct fake_capture *capture;
 	CUstream stream = NULL;
@@ -39,7 +41,7 @@ static CUresult launch(CUstream handle, struct fake_activity *kernel)
 	if (strcmp(kernel->function->name, "gputrace_device_time") == 0 &&
 	    fake_usable_for(FAKE_CUDA_time_launch) != CUDA_SUCCESS)
 		return CUDA_ERROR_UNKNOWN;
-	if (!shape_fits(kernel))
+	if (!shape_fits(kernel) || !fake_take_parameters(kernel, arguments, extra))
 		return CUDA_ERROR_INVALID_VALUE;
 	capture = fake_capture_of(stream);
 	if (capture)
@@ -67,8 +69,51 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 
 	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
 	                "cuLaunchKernel", &params, function ? kernel.function->name : NULL);
-	result = launch(stream, &kernel);
+	result = launch(stream, &kernel, arguments, extra);
 	if (result == CUDA_SUCCESS)
 		fake_run_time_kernel(&kernel, arguments);
+	API_END(result);
+}
+
+/* What the GPU cannot do, or cannot do together. */
+static int attributes_fit(const CUlaunchConfig *config)
+{
+	const unsigned grid[3] = {config->gridDimX, config->gridDimY, config->gridDimZ};
+	unsigned blocks = 1;
+
+	for (unsigned i = 0; i < config->numAttrs; i++) {
+		const CUlaunchAttribute *attribute = &config->attrs[i];
+		const unsigned cluster[3] = {attribute->value.clusterDim.x,
+		                             attribute->value.clusterDim.y,
+		                             attribute->value.clusterDim.z};
+
+		if (attribute->id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+			continue;
+		for (size_t j = 0; j < 3; j++) {
+			if (!cluster[j] || grid[j] % cluster[j])
+				return 0;
+			blocks *= cluster[j];
+		}
+	}
+	return blocks <= 16;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments,
+                          void **extra)
+{
+	cuLaunchKernelEx_params params = {config, function, arguments, extra};
+	struct fake_activity kernel = {
+		.function = fake_function(function),
+		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+		.shared_dynamic_bytes = config->sharedMemBytes,
+	};
+	struct fake_call call;
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+	                "cuLaunchKernelEx", &params, function ? kernel.function->name : NULL);
+	if (attributes_fit(config))
+		result = launch(config->hStream, &kernel, arguments, extra);
 	API_END(result);
 }

@@ -10,6 +10,8 @@ struct allocation {
 	char *address;
 	size_t size;
 	CUpti_ActivityMemoryKind kind; /* DEVICE, also of what is managed, or PINNED */
+	int managed;
+	CUdevice device; /* of the context that asked for it */
 	struct allocation *next;
 };
 
@@ -18,42 +20,25 @@ static struct allocation *allocations; /* fake_cuda.lock */
 /* What a copy costs on the pretended links: 50 GB/s to the host, 2 TB/s on the device. */
 enum { COPY_DELAY_NS = 2000, COPY_LEAST_NS = 1000 };
 
-CUresult fake_allocate(size_t size, CUpti_ActivityMemoryKind kind, void **address)
+void fake_adopt(void *address, size_t size, CUpti_ActivityMemoryKind kind)
 {
-	const CUresult result = fake_usable();
-	struct allocation *allocation;
+	struct allocation *allocation = calloc(1, sizeof(*allocation));
 
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (!size || !address)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (size > FAKE_DEVICE_BYTES)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	allocation = calloc(1, sizeof(*allocation));
-	allocation->address = aligned_alloc(512, (size + 511) / 512 * 512);
-	if (!allocation->address) {
-		free(allocation);
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
+	allocation->address = address;
 	allocation->size = size;
 	allocation->kind = kind;
-	*address = allocation->address;
+	allocation->device = fake_context() ? fake_context()->device : 0;
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	allocation->next = allocations;
 	allocations = allocation;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
-	return CUDA_SUCCESS;
 }
 
-CUresult fake_release(const void *address, CUpti_ActivityMemoryKind kind)
+int fake_disown(const void *address, CUpti_ActivityMemoryKind kind)
 {
 	struct allocation **link = &allocations;
-	struct allocation *found = NULL;
+	struct allocation *found;
 
-	if (fake_usable() != CUDA_SUCCESS)
-		return fake_usable();
-	if (!address)
-		return CUDA_SUCCESS;
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	while (*link && ((*link)->address != address || (*link)->kind != kind))
 		link = &(*link)->next;
@@ -61,15 +46,41 @@ CUresult fake_release(const void *address, CUpti_ActivityMemoryKind kind)
 	if (found)
 		*link = found->next;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
-	if (!found)
-		return CUDA_ERROR_INVALID_VALUE;
-	free(found->address);
 	free(found);
+	return found != NULL;
+}
+
+CUresult fake_allocate(size_t size, CUpti_ActivityMemoryKind kind, void **address)
+{
+	const CUresult result = fake_usable();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!size || !address)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (size > FAKE_DEVICE_BYTES)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*address = aligned_alloc(512, (size + 511) / 512 * 512);
+	if (!*address)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	fake_adopt(*address, size, kind);
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_release(void *address, CUpti_ActivityMemoryKind kind)
+{
+	if (fake_usable() != CUDA_SUCCESS)
+		return fake_usable();
+	if (!address)
+		return CUDA_SUCCESS;
+	if (!fake_disown(address, kind))
+		return CUDA_ERROR_INVALID_VALUE;
+	free(address);
 	return CUDA_SUCCESS;
 }
 
 /* As the real one: memory goes when the work of the context is done. */
-static CUresult wait_and_release(const void *address, CUpti_ActivityMemoryKind kind)
+static CUresult wait_and_release(void *address, CUpti_ActivityMemoryKind kind)
 {
 	CUresult result;
 
@@ -80,8 +91,7 @@ static CUresult wait_and_release(const void *address, CUpti_ActivityMemoryKind k
 	return result;
 }
 
-/* PAGEABLE for memory that CUDA did not hand out, UNKNOWN for a range that sticks out. */
-static CUpti_ActivityMemoryKind kind_of(const void *address, size_t size)
+CUpti_ActivityMemoryKind fake_kind_of(const void *address, size_t size)
 {
 	CUpti_ActivityMemoryKind kind = CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
 	const char *first = address;
@@ -96,6 +106,29 @@ static CUpti_ActivityMemoryKind kind_of(const void *address, size_t size)
 	}
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 	return kind;
+}
+
+int fake_find_memory(CUdeviceptr address, struct fake_memory *found)
+{
+	const char *at = (const char *)(uintptr_t)address;
+
+	*found = (struct fake_memory){.address = 0};
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (const struct allocation *it = allocations; it; it = it->next)
+		if (at >= it->address && at < it->address + it->size)
+			*found = (struct fake_memory){(CUdeviceptr)(uintptr_t)it->address, it->size,
+			                              it->kind, it->managed, it->device};
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return found->address != 0;
+}
+
+static void mark_managed(const void *address)
+{
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (struct allocation *it = allocations; it; it = it->next)
+		if (it->address == address)
+			it->managed = 1;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
@@ -137,16 +170,17 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
 
 	API_BEGIN(cuMemAllocManaged, address, size, flags);
 	result = fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
+		mark_managed(memory);
 		*address = (CUdeviceptr)(uintptr_t)memory;
+	}
 	API_END(result);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
 	API_BEGIN(cuMemFree_v2, address);
-	API_END(wait_and_release((const void *)(uintptr_t)address,
-	                         CUPTI_ACTIVITY_MEMORY_KIND_DEVICE));
+	API_END(wait_and_release((void *)(uintptr_t)address, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE));
 }
 
 CUresult cuMemHostAlloc(void **address, size_t size, unsigned int flags)
@@ -203,18 +237,44 @@ struct copy {
 	int async;
 };
 
-static uint64_t copy_ns(const struct copy *copy)
+uint64_t fake_copy_ns(const struct fake_activity *copy)
 {
 	const uint64_t bytes_per_us =
-		copy->kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? 2000000 : 50000;
+		copy->copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? 2000000 : 50000;
 
-	return COPY_LEAST_NS + copy->size * 1000 / bytes_per_us;
+	if (copy->kind == CUPTI_ACTIVITY_KIND_MEMSET)
+		return COPY_LEAST_NS + copy->bytes / 2000;
+	return COPY_LEAST_NS + copy->bytes * 1000 / bytes_per_us;
+}
+
+void fake_make(const struct fake_activity *work)
+{
+	if (work->kind == CUPTI_ACTIVITY_KIND_MEMSET)
+		memset(work->target, (int)work->value, work->bytes);
+	else
+		memmove(work->target, work->source, work->bytes);
+}
+
+/* In a stream that is captured, a node; else made at once, though its time is later. */
+static void add_work(CUstream stream, struct fake_activity *work, CUgraphNodeType type)
+{
+	const struct fake_capture *capture = fake_capture_of(stream);
+
+	if (capture) {
+		fake_graph_capture_work(fake_capture_graph(capture), stream, type, work);
+		return;
+	}
+	fake_make(work);
+	fake_queue(stream, COPY_DELAY_NS, fake_copy_ns(work), work);
+	fake_tell(work);
+	if (!work->async && work->kind == CUPTI_ACTIVITY_KIND_MEMCPY)
+		fake_wait_until(work->end_ns);
 }
 
 static CUresult make_copy(const struct copy *copy)
 {
-	const CUpti_ActivityMemoryKind target_kind = kind_of(copy->target, copy->size);
-	const CUpti_ActivityMemoryKind source_kind = kind_of(copy->source, copy->size);
+	const CUpti_ActivityMemoryKind target_kind = fake_kind_of(copy->target, copy->size);
+	const CUpti_ActivityMemoryKind source_kind = fake_kind_of(copy->source, copy->size);
 	const int to_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
 	const int from_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
 	struct fake_activity activity = {
@@ -224,6 +284,8 @@ static CUresult make_copy(const struct copy *copy)
 		.dst_kind = (uint8_t)target_kind,
 		.bytes = copy->size,
 		.async = (uint8_t)copy->async,
+		.target = copy->target,
+		.source = copy->source,
 	};
 	CUstream stream = NULL;
 	CUresult result = fake_stream(copy->stream, &stream);
@@ -233,13 +295,8 @@ static CUresult make_copy(const struct copy *copy)
 	if ((to_device && target_kind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE) ||
 	    (from_device && source_kind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!copy->size)
-		return CUDA_SUCCESS;
-	memmove(copy->target, copy->source, copy->size);
-	fake_queue(stream, COPY_DELAY_NS, copy_ns(copy), &activity);
-	fake_tell(&activity);
-	if (!copy->async)
-		fake_wait_until(activity.end_ns);
+	if (copy->size)
+		add_work(stream, &activity, CU_GRAPH_NODE_TYPE_MEMCPY);
 	return CUDA_SUCCESS;
 }
 
@@ -309,11 +366,18 @@ static CUresult copy_any(CUdeviceptr target, CUdeviceptr source, size_t size, CU
 	void *to = (void *)(uintptr_t)target;
 	const void *from = (const void *)(uintptr_t)source;
 
-	if (kind_of(to, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+	if (fake_kind_of(to, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
 		return copy_out(to, source, size, stream, 1);
-	if (kind_of(from, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+	if (fake_kind_of(from, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
 		return copy_in(target, from, size, stream, 1);
 	return copy_inside(target, source, size, stream);
+}
+
+CUresult cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t size)
+{
+	API_BEGIN(cuMemcpy, target, source, size);
+	memcpy((void *)(uintptr_t)target, (const void *)(uintptr_t)source, size);
+	API_END(fake_usable());
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
@@ -380,6 +444,19 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *box, CUstream stream)
 	API_END(result);
 }
 
+/* Row by row, in one piece of work each: addresses alone, whatever kinds of memory are named. */
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
+{
+	CUresult result = fake_usable();
+
+	API_BEGIN(cuMemcpy2DAsync_v2, copy, stream);
+	for (size_t row = 0; row < copy->Height && result == CUDA_SUCCESS; row++)
+		result = copy_any(copy->dstDevice + row * copy->dstPitch,
+		                  copy->srcDevice + row * copy->srcPitch, copy->WidthInBytes,
+		                  stream);
+	API_END(result);
+}
+
 static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstream handle,
                      int async)
 {
@@ -390,19 +467,17 @@ static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstr
 		.bytes = size,
 		.value = value,
 		.async = (uint8_t)async,
+		.target = memory,
 	};
 	CUstream stream = NULL;
 	CUresult result = fake_stream(handle, &stream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (kind_of(memory, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+	if (fake_kind_of(memory, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!size)
-		return CUDA_SUCCESS;
-	memset(memory, value, size);
-	fake_queue(stream, COPY_DELAY_NS, COPY_LEAST_NS + size / 2000, &activity);
-	fake_tell(&activity);
+	if (size)
+		add_work(stream, &activity, CU_GRAPH_NODE_TYPE_MEMSET);
 	return CUDA_SUCCESS;
 }
 
@@ -424,4 +499,11 @@ CUresult cuMemsetD32Async(CUdeviceptr target, unsigned int value, size_t count, 
 {
 	API_BEGIN(cuMemsetD32Async, target, value, count, stream);
 	API_END(fill(target, (unsigned char)value, count * 4, stream, 1));
+}
+
+/* The same. */
+CUresult cuMemsetD16Async(CUdeviceptr target, unsigned short value, size_t count, CUstream stream)
+{
+	API_BEGIN(cuMemsetD16Async, target, value, count, stream);
+	API_END(fill(target, (unsigned char)value, count * 2, stream, 1));
 }

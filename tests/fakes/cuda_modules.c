@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fakes/cuda_state.h"
+#include "fakes/cuda_kernels.h"
 
 #include <elf.h>
 #include <stdatomic.h>
@@ -45,6 +45,11 @@ static size_t size_of(const char *image)
 	sections = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
 	segments = header.e_phoff + (size_t)header.e_phnum * header.e_phentsize;
 	return sections > segments ? sections : segments;
+}
+
+const char *fake_module_image(CUmodule module)
+{
+	return module->image;
 }
 
 static void take_time(uint64_t ns)
@@ -114,11 +119,10 @@ void fake_function_load(CUfunction function, CUcontext context)
 	fake_tell(&overhead);
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
+static CUresult load_data(CUmodule *module, const void *image)
 {
 	CUresult result = image ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
 
-	API_BEGIN(cuModuleLoadData, module, image);
 	if (result == CUDA_SUCCESS && !is_cubin(image) && strstr(image, TIME_KERNEL))
 		result = fake_usable_for(FAKE_CUDA_time_module);
 	if (result == CUDA_SUCCESS) {
@@ -137,7 +141,21 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 		if (!fake_cuda.script.lazy)
 			load(made);
 	}
-	API_END(result);
+	return result;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	API_BEGIN(cuModuleLoadData, module, image);
+	API_END(load_data(module, image));
+}
+
+/* What is asked of the compiler changes nothing. */
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
+                            CUjit_option *options, void **values)
+{
+	API_BEGIN(cuModuleLoadDataEx, module, image, count, options, values);
+	API_END(load_data(module, image));
 }
 
 CUresult cuModuleUnload(CUmodule module)
@@ -151,6 +169,8 @@ CUresult cuModuleUnload(CUmodule module)
 		fake_tell_resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, module->context,
 		                   NULL, &data);
 	}
+	if (result == CUDA_SUCCESS)
+		fake_variables_drop(module);
 	API_END(result);
 }
 
@@ -208,18 +228,30 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
 	API_END(fake_usable_for(FAKE_CUDA_function_module));
 }
 
+static CUresult find_global(CUmodule module, const char *name, CUdeviceptr *address, size_t *bytes)
+{
+	size_t size = sizeof(uint64_t);
+	void *found = module->variable && strcmp(name, VARIABLE) == 0
+	                      ? module->variable
+	                      : fake_variable(module, name, &size);
+
+	if (!found)
+		return CUDA_ERROR_NOT_FOUND;
+	if (address)
+		*address = (CUdeviceptr)(uintptr_t)found;
+	if (bytes)
+		*bytes = size;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
                               const char *name)
 {
 	CUresult result = fake_usable_for(FAKE_CUDA_module_global);
 
 	API_BEGIN(cuModuleGetGlobal_v2, address, bytes, module, name);
-	if (result == CUDA_SUCCESS && (!module->variable || strcmp(name, VARIABLE) != 0))
-		result = CUDA_ERROR_NOT_FOUND;
-	if (result == CUDA_SUCCESS && address)
-		*address = (CUdeviceptr)(uintptr_t)module->variable;
-	if (result == CUDA_SUCCESS && bytes)
-		*bytes = sizeof(uint64_t);
+	if (result == CUDA_SUCCESS)
+		result = find_global(module, name, address, bytes);
 	API_END(result);
 }
 
@@ -249,16 +281,63 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 	API_END(result);
 }
 
+/* Of an H200, and of a function that nobody has changed. */
+static CUresult tell_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+	switch (attribute) {
+	case CU_FUNC_ATTRIBUTE_NUM_REGS:
+		*value = (int)function->registers;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+		*value = (int)function->shared_static_bytes;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+		*value = 1024;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+		*value = 49152 - (int)function->shared_static_bytes;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+		*value = -1;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+		*value = 90;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+	case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+	case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+	case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+		*value = 0;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+	CUresult result = function && !((uintptr_t)function & 1) ? fake_usable()
+	                                                         : CUDA_ERROR_INVALID_HANDLE;
+
+	API_BEGIN(cuFuncGetAttribute, value, attribute, function);
+	if (result == CUDA_SUCCESS && fake_cuda.script.lazy)
+		load(function->module);
+	if (result == CUDA_SUCCESS)
+		result = tell_attribute(value, attribute, function);
+	API_END(result);
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
 	CUresult result = function ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
 
-	API_BEGIN(cuFuncGetAttribute, value, attribute, function);
-	if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_NUM_REGS)
-		*value = (int)function->registers;
-	else if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
-		*value = (int)function->shared_static_bytes;
-	else if (result == CUDA_SUCCESS)
+	API_BEGIN(cuFuncSetAttribute, function, attribute, value);
+	if (result == CUDA_SUCCESS &&
+	    attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
+	    (value < 0 || (uint32_t)value + function->shared_static_bytes > 232448))
 		result = CUDA_ERROR_INVALID_VALUE;
 	API_END(result);
 }

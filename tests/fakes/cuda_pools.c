@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Memory that is not simply allocated: in the order of a stream, from a pool, physical and mapped,
- * registered, of another process; and arrays. Handles are structs, or numbers that nobody has had.
+ * Memory that is not simply allocated: in the order of a stream, from a pool, registered, of
+ * another process; and arrays. Handles are structs, or numbers that nobody has had.
  */
 
 /* Its memory is the host's; what is reserved stays reserved until it is trimmed. */
@@ -75,6 +75,18 @@ void fake_pool_take_back(const void *address)
 		free(found);
 	}
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
+}
+
+CUmemoryPool fake_pool_of(CUdeviceptr address)
+{
+	CUmemoryPool pool = NULL;
+
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (const struct piece *it = pieces; it; it = it->next)
+		if (it->address == address)
+			pool = it->pool;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return pool;
 }
 
 static int is_of_graph(CUdeviceptr address)
@@ -148,7 +160,7 @@ static CUresult give_back(CUdeviceptr address, CUstream handle)
 	if (is_of_graph(address))
 		return CUDA_SUCCESS;
 	fake_pool_take_back((const void *)(uintptr_t)address);
-	return fake_release((const void *)(uintptr_t)address, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+	return fake_release((void *)(uintptr_t)address, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
@@ -280,48 +292,6 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t size, CUmem_advise advice,
                         CUmemLocation location)
 {
 	API_BEGIN(cuMemAdvise_v2, address, size, advice, location);
-	API_END(fake_usable());
-}
-
-CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment,
-                             CUdeviceptr wanted, unsigned long long flags)
-{
-	API_BEGIN(cuMemAddressReserve, address, size, alignment, wanted, flags);
-	*address = (CUdeviceptr)(uintptr_t)aligned_alloc(2 << 20, size);
-	API_END(fake_usable());
-}
-
-CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
-{
-	API_BEGIN(cuMemAddressFree, address, size);
-	free((void *)(uintptr_t)address);
-	API_END(fake_usable());
-}
-
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
-                     const CUmemAllocationProp *properties, unsigned long long flags)
-{
-	API_BEGIN(cuMemCreate, handle, size, properties, flags);
-	*handle = atomic_fetch_add(&last_handle, 1);
-	API_END(fake_usable());
-}
-
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
-{
-	API_BEGIN(cuMemRelease, handle);
-	API_END(fake_usable());
-}
-
-CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
-                  CUmemGenericAllocationHandle handle, unsigned long long flags)
-{
-	API_BEGIN(cuMemMap, address, size, offset, handle, flags);
-	API_END(fake_usable());
-}
-
-CUresult cuMemUnmap(CUdeviceptr address, size_t size)
-{
-	API_BEGIN(cuMemUnmap, address, size);
 	API_END(fake_usable());
 }
 

@@ -25,6 +25,7 @@ struct fake_cuda {
 	struct fake_script script;
 	const struct fake_hooks *_Atomic hooks; /* NULL until libcupti is there */
 	_Atomic int ready;
+	_Atomic int fault;  /* a kernel reached for memory that is not there: nothing works */
 	_Atomic int forked; /* the process is a child of one that used CUDA: nothing works */
 	_Atomic uint32_t correlation;
 	CUcontext contexts;
@@ -57,7 +58,24 @@ void fake_wait_for_context(void);
 
 /* cuda_memory.c: memory of a kind, and its end; nothing ends with an address of 0. */
 CUresult fake_allocate(size_t size, CUpti_ActivityMemoryKind kind, void **address);
-CUresult fake_release(const void *address, CUpti_ActivityMemoryKind kind);
+CUresult fake_release(void *address, CUpti_ActivityMemoryKind kind);
+
+/* Memory that somebody else took counts as of that kind, until it is disowned: was there such? */
+void fake_adopt(void *address, size_t size, CUpti_ActivityMemoryKind kind);
+int fake_disown(const void *address, CUpti_ActivityMemoryKind kind);
+
+/* PAGEABLE for memory that CUDA did not hand out, UNKNOWN for a range that sticks out. */
+CUpti_ActivityMemoryKind fake_kind_of(const void *address, size_t size);
+
+/* The memory that an address lies in; 0: CUDA has none there. */
+struct fake_memory {
+	CUdeviceptr address;
+	size_t size;
+	CUpti_ActivityMemoryKind kind;
+	int managed;
+	CUdevice device;
+};
+int fake_find_memory(CUdeviceptr address, struct fake_memory *found);
 
 /* cuda_sync.c: the host's functions that should have returned by then, and have not. */
 int fake_host_pending(uint64_t end_ns);
@@ -70,6 +88,10 @@ CUgraph fake_capture_graph(const struct fake_capture *capture);
 /* The stream is to wait for an event of a capture, NULL: of none. Takes it into that capture. */
 CUresult fake_capture_join(CUstream stream, struct fake_capture *of_event);
 
+/* cuda_memory.c: how long a copy or fill takes, which makes it. */
+uint64_t fake_copy_ns(const struct fake_activity *copy);
+void fake_make(const struct fake_activity *work);
+
 /* cuda_launch.c: queues a kernel and tells libcupti of it. */
 void fake_run_kernel(CUstream stream, struct fake_activity *kernel);
 
@@ -79,6 +101,10 @@ CUgraph fake_graph_new(void);
 /* A launch into a stream that is being captured: a node after all that the stream had before. */
 void fake_graph_capture(CUgraph graph, CUstream stream, const struct fake_activity *kernel);
 
+/* The same of a copy or fill. */
+void fake_graph_capture_work(CUgraph graph, CUstream stream, CUgraphNodeType type,
+                             const struct fake_activity *work);
+
 /* The same of a call that allocates or frees memory: type of its node. */
 void fake_graph_capture_memory(CUgraph graph, CUstream stream, CUgraphNodeType type);
 
@@ -87,6 +113,7 @@ void fake_frontier_join(struct fake_frontier *frontier, const struct fake_fronti
 
 /* cuda_pools.c: an address of a node, and what happens when memory that may be of a pool is freed. */
 CUdeviceptr fake_graph_address(size_t size);
+CUmemoryPool fake_pool_of(CUdeviceptr address); /* NULL: the memory is of none */
 void fake_pool_take_back(const void *address);
 
 /* cuda_modules.c: what happens at the first launch of a function. */

@@ -98,6 +98,9 @@ struct fake_activity {
 	uint32_t subkind; /* CUpti_ActivitySynchronizationType or CUpti_ActivityOverheadKind */
 	uint32_t event;   /* id of the event waited for */
 	CUdevice device;  /* of a device record */
+	void *target;     /* of a copy or fill in a graph */
+	const void *source;
+	uint8_t parameters[64]; /* of a kernel that is known (cuda_kernels.h) */
 };
 
 /* A node; those of executable graphs are copies with ids of their own. */
