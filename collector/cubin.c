@@ -18,13 +18,8 @@
 enum { SYMBOL_BYTES = 24, AT_SYMBOL_INFO = 4, AT_SYMBOL_SECTION = 6, AT_SYMBOL_VALUE = 8 };
 enum { SYMBOL_TYPE = 0xf, TYPE_FUNCTION = 2 };
 
-/*
- * Attributes in the sections .nv.info: a format, a number, and 2 bytes that are a value or, with
- * FORMAT_SIZED, the size of what follows. NVIDIA's own tools show names for them (EIATTR_...).
- */
+/* Attributes in the sections .nv.info. NVIDIA's own tools show names for them (EIATTR_...). */
 enum {
-	FORMAT_BYTE = 2, /* the first of the 2 bytes is the value */
-	FORMAT_SIZED = 4,
 	ATTRIBUTE_MAX_THREADS = 0x05,    /* x, y, z */
 	ATTRIBUTE_WANTED_THREADS = 0x10, /* x, y, z of __cluster and reqntid */
 	ATTRIBUTE_MIN_STACK = 0x12,      /* symbol, bytes */
@@ -93,17 +88,19 @@ static void take_symbol_attribute(struct reading *reading, uint32_t attribute, c
 }
 
 static void take_attribute(struct reading *reading, struct gt_cubin_function *function,
-                           uint32_t attribute, const uint8_t *at, uint32_t size)
+                           const struct gt_cubin_attribute *attribute)
 {
+	const uint8_t *at = attribute->bytes;
 	uint64_t threads;
 
 	if (!function) {
-		if (size >= 8)
-			take_symbol_attribute(reading, attribute, at);
+		if (attribute->size >= 8)
+			take_symbol_attribute(reading, attribute->number, at);
 		return;
 	}
-	if ((attribute != ATTRIBUTE_MAX_THREADS && attribute != ATTRIBUTE_WANTED_THREADS) ||
-	    size < 12)
+	if ((attribute->number != ATTRIBUTE_MAX_THREADS &&
+	     attribute->number != ATTRIBUTE_WANTED_THREADS) ||
+	    attribute->size < 12)
 		return;
 	threads = (uint64_t)gt_get_u32(at) * gt_get_u32(at + 4);
 	if (threads && threads <= UINT32_MAX && gt_get_u32(at + 8) <= UINT32_MAX / threads)
@@ -116,19 +113,15 @@ static void read_attributes(struct reading *reading, const struct gt_cubin_secti
 {
 	const uint8_t *at = section->bytes;
 	uint64_t left = at && section->size <= reading->attributes_left ? section->size : 0;
+	struct gt_cubin_attribute attribute;
 
 	reading->attributes_left -= left;
-	while (left >= 4) {
-		const uint32_t size = at[0] == FORMAT_SIZED ? gt_get_u16(at + 2) : 0;
-
-		if (size > left - 4)
-			return;
-		if (at[0] == FORMAT_SIZED)
-			take_attribute(reading, function, at[1], at + 4, size);
-		else if (at[0] == FORMAT_BYTE && at[1] == ATTRIBUTE_BARRIERS && function)
-			function->barriers = at[2];
-		at += 4 + size;
-		left -= 4 + size;
+	while (gt_cubin_attribute_next(&at, &left, &attribute)) {
+		if (attribute.format == GT_CUBIN_SIZED)
+			take_attribute(reading, function, &attribute);
+		else if (attribute.format == GT_CUBIN_BYTE &&
+		         attribute.number == ATTRIBUTE_BARRIERS && function)
+			function->barriers = attribute.bytes[0];
 	}
 }
 

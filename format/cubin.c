@@ -47,11 +47,8 @@ enum { CLASS_64 = 2, LITTLE_ENDIAN_DATA = 1, MACHINE_CUDA = 190, NAMES_ELSEWHERE
  */
 enum { ABI_WIDE_FLAGS = 8, ONE_ARCH = 0x800, ONE_ARCH_WIDE = 0x8 };
 
-/*
- * The section .nv.compat is a list of attributes as .nv.info is: a format, a number and 2 bytes
- * that are a value or, with FORMAT_SIZED, the size of what follows. Compared for sm_75 to sm_121f.
- */
-enum { FORMAT_SIZED = 4, ATTRIBUTE_ARCHITECTURES = 9, ARCHITECTURES_ONE = 1, MOST_BYTES = 256 };
+/* Attributes of the section .nv.compat. Compared for sm_75 to sm_121f. */
+enum { ATTRIBUTE_ARCHITECTURES = 9, ARCHITECTURES_ONE = 1, MOST_BYTES = 256 };
 
 static bool is_inside(const struct gt_cubin *cubin, uint64_t offset, uint64_t size)
 {
@@ -156,23 +153,38 @@ bool gt_cubin_function(const struct gt_cubin_section *section, const char **name
 	return true;
 }
 
+bool gt_cubin_attribute_next(const uint8_t **at, uint64_t *left,
+                             struct gt_cubin_attribute *attribute)
+{
+	const uint8_t *from = *at;
+	const bool sized = *left >= 4 && from[0] == GT_CUBIN_SIZED;
+	const uint32_t size = sized ? gt_get_u16(from + 2) : 0;
+
+	if (*left < 4 || size > *left - 4)
+		return false;
+	*attribute = (struct gt_cubin_attribute){
+		.format = from[0],
+		.number = from[1],
+		.bytes = sized ? from + 4 : from + 2,
+		.size = sized ? size : 2,
+	};
+	*at = from + 4 + size;
+	*left -= 4 + (uint64_t)size;
+	return true;
+}
+
 bool gt_cubin_says_one_arch(const struct gt_cubin_section *section)
 {
 	const uint8_t *at = section->bytes;
 	uint64_t left = section->size < MOST_BYTES ? section->size : MOST_BYTES;
+	struct gt_cubin_attribute attribute;
 
 	if (!at || strcmp(section->name, ".nv.compat") != 0)
 		return false;
-	while (left >= 4) {
-		const uint32_t size = at[0] == FORMAT_SIZED ? gt_get_u16(at + 2) : 0;
-
-		if (at[1] == ATTRIBUTE_ARCHITECTURES && at[0] != FORMAT_SIZED)
-			return at[2] == ARCHITECTURES_ONE;
-		if (size > left - 4)
-			return false;
-		at += 4 + size;
-		left -= 4 + size;
-	}
+	while (gt_cubin_attribute_next(&at, &left, &attribute))
+		if (attribute.number == ATTRIBUTE_ARCHITECTURES &&
+		    attribute.format != GT_CUBIN_SIZED)
+			return attribute.bytes[0] == ARCHITECTURES_ONE;
 	return false;
 }
 

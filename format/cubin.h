@@ -54,6 +54,23 @@ bool gt_cubin_section(const struct gt_cubin *cubin, uint32_t number,
 bool gt_cubin_function(const struct gt_cubin_section *section, const char **name, size_t *size);
 
 /*
+ * One attribute of a list as .nv.info and .nv.compat hold: a format, a number, and 2 bytes that are
+ * a value or, with GT_CUBIN_SIZED, the size of what follows.
+ */
+struct gt_cubin_attribute {
+	uint32_t format;
+	uint32_t number;
+	const uint8_t *bytes; /* of its value */
+	uint32_t size;
+};
+
+enum { GT_CUBIN_BYTE = 2 /* the first of the 2 bytes is the value */, GT_CUBIN_SIZED = 4 };
+
+/* The next one, of which *at and *left are then past; false: the list ends, or is cut there. */
+bool gt_cubin_attribute_next(const uint8_t **at, uint64_t *left,
+                             struct gt_cubin_attribute *attribute);
+
+/*
  * Whether the section says that the code runs on its very architecture alone, as sm_90a does: from
  * CUDA 13 on no flag in the header does. What is for a family (sm_100f) is as what is for all.
  */

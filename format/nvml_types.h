@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * What calls of NVML take and give, for both who make some: the injection library, and gputrace run
- * when the program has ended. Toolkits do not always bring NVML's header.
+ * What calls of NVML take and give, for all who make some: the injection library, gputrace run when
+ * the program has ended, and who measures on a GPU. Toolkits do not always bring NVML's header.
  */
 
 typedef struct nvmlDevice_st *gt_nvml_handle;
@@ -28,6 +28,15 @@ struct gt_nvml_field { /* nvmlFieldValue_t */
 };
 
 _Static_assert(sizeof(struct gt_nvml_field) == 40, "nvmlFieldValue_t");
+
+struct gt_nvml_process { /* nvmlProcessInfo_v2_t */
+	uint32_t pid;
+	uint64_t used_bytes; /* all bits set: not known */
+	uint32_t gpu_instance;
+	uint32_t compute_instance;
+};
+
+_Static_assert(sizeof(struct gt_nvml_process) == 24, "nvmlProcessInfo_v2_t");
 
 enum gt_nvml_type { /* nvmlValueType_t */
 	            GT_NVML_DOUBLE = 0,

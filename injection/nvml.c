@@ -22,7 +22,6 @@ enum { READING_PCIE = 7 }; /* where it stands among the readings */
 #define MEMORY_VERSION ((uint32_t)sizeof(struct gt_nvml_memory) | UINT32_C(2) << 24)
 
 _Static_assert(sizeof(struct gt_nvml_memory) == 40, "nvmlMemory_v2_t");
-_Static_assert(sizeof(struct gt_nvml_process) == 24, "nvmlProcessInfo_v2_t");
 _Static_assert(sizeof(struct gt_nvml_process_sample) == 32, "nvmlProcessUtilizationSample_t");
 
 #define SECOND_NS INT64_C(1000000000)

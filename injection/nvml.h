@@ -32,13 +32,6 @@ struct gt_nvml_memory {   /* nvmlMemory_v2_t */
 	uint64_t used_bytes;
 };
 
-struct gt_nvml_process { /* nvmlProcessInfo_v2_t */
-	uint32_t pid;
-	uint64_t used_bytes; /* all bits set: not known */
-	uint32_t gpu_instance;
-	uint32_t compute_instance;
-};
-
 struct gt_nvml_process_sample { /* nvmlProcessUtilizationSample_t */
 	uint32_t pid;
 	uint64_t time_us;

@@ -73,15 +73,17 @@ static void read_blob(struct reader *reader, const json_t *object, const char *k
 
 	if (!value)
 		return;
-	if (!hash || !gt_blob_is_hash(hash))
+	if (!hash || !gt_blob_is_hash(hash)) {
 		refuse(reader, "%s has no hash of 32 digits", key);
-	else if (!json_is_integer(size) || json_integer_value(size) < 0 ||
-	         json_integer_value(size) > most)
+		return;
+	}
+	if (!json_is_integer(size) || json_integer_value(size) < 0 ||
+	    json_integer_value(size) > most) {
 		refuse(reader, "%s has no size from 0 to %lld", key, (long long)most);
-	else
-		blob->size = (uint64_t)json_integer_value(size);
-	if (reader->reading.result == 0)
-		memcpy(blob->hash, hash, sizeof(blob->hash));
+		return;
+	}
+	blob->size = (uint64_t)json_integer_value(size);
+	memcpy(blob->hash, hash, sizeof(blob->hash));
 }
 
 static void read_list(struct reader *reader, const json_t *root, const char *key, const char *one,
@@ -467,11 +469,10 @@ static uint64_t bytes_around(struct reader *reader, const struct gt_bundle_point
 		if (pointer->memory < bundle->memory.count)
 			return bundle->memory.rows[pointer->memory].size;
 		refuse(reader, "there is no memory %u", pointer->memory);
-	} else if (pointer->step < bundle->steps.count &&
-	           bundle->steps.rows[pointer->step].kind == GT_BUNDLE_STEP_launch) {
+	} else if (pointer->step < bundle->steps.count) {
 		return bundle->steps.rows[pointer->step].parameters.size;
 	} else {
-		refuse(reader, "step %u is no launch", pointer->step);
+		refuse(reader, "it is in no memory and no step");
 	}
 	return 0;
 }

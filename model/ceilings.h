@@ -8,6 +8,8 @@
 
 #include "model/trace.h"
 
+struct gt_calibrations;
+
 enum gt_ceiling_name {
 #define CEILING(name, unit, group, help) GT_CEILING_##name,
 #include "model/ceilings.def"
@@ -32,6 +34,13 @@ extern const char *const gt_ceiling_names[GT_CEILINGS];
 /* Of a GPU, and not of its links to others. */
 struct gt_ceiling_pair gt_ceilings_of(const struct gt_trace *trace, gt_id device,
                                       enum gt_ceiling_name name);
+
+/*
+ * Adds the rows of a GPU of the trace: what was measured of it, here; what was measured of another
+ * GPU of its model, shipped; and what follows from its clocks and widths.
+ */
+void gt_ceilings_add(struct gt_trace *trace, gt_id device, const struct gt_calibrations *here,
+                     const struct gt_calibrations *shipped);
 
 /* "measured here", "measured on the same model", "data sheet". */
 const char *gt_ceiling_source_name(unsigned source);

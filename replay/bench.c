@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 
@@ -15,18 +14,10 @@
 #define MOST_NS     INT64_C(700000000)
 #define MOST_ROUNDS (1u << 30)
 
-int64_t gt_bench_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int64_t now_ns(void *context)
 {
 	(void)context;
-	return gt_bench_now_ns();
+	return gt_gpu_now_ns();
 }
 
 bool gt_bench_wants(const struct gt_bench *bench, enum gt_ceiling_name name)

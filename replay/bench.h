@@ -69,9 +69,6 @@ int gt_bench_steady(struct gt_bench *bench,
                     int (*measure)(void *context, double *value, struct gt_error *err),
                     void *context, bool least, struct gt_calibrated *row, struct gt_error *err);
 
-/* CLOCK_MONOTONIC. */
-int64_t gt_bench_now_ns(void);
-
 bool gt_bench_wants(const struct gt_bench *bench, enum gt_ceiling_name name);
 
 /* Adds a row: what it took the value from, the better of it and what there is of that name. */

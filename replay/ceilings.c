@@ -2,42 +2,14 @@
 #include "replay/ceilings.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "replay/bench.h"
-#include "replay/driver_version.h"
+#include "replay/describe.h"
 
 #define WARM_NS INT64_C(300000000) /* clocks rise when a GPU begins to work */
-
-static uint32_t count_of(const struct gt_gpu *gpu, CUdevice_attribute attribute)
-{
-	const int value = gt_gpu_attribute(gpu, attribute);
-
-	return value > 0 ? (uint32_t)value : 0;
-}
-
-static void describe(const struct gt_gpu *gpu, struct gt_calibration *calibration)
-{
-	int version = 0;
-
-	if (gpu->cuda->device_name(calibration->device, sizeof(calibration->device), gpu->device) !=
-	    CUDA_SUCCESS)
-		calibration->device[0] = '\0';
-	gt_gpu_uuid(gpu, calibration->uuid);
-	gt_driver_version(calibration->driver, sizeof(calibration->driver));
-	if (gpu->cuda->driver_version(&version) == CUDA_SUCCESS)
-		snprintf(calibration->cuda, sizeof(calibration->cuda), "%d.%d", version / 1000,
-		         version % 1000 / 10);
-	calibration->cc_major = count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-	calibration->cc_minor = count_of(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-	calibration->sm_count = count_of(gpu, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-	calibration->sm_clock_khz = count_of(gpu, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-	calibration->memory_clock_khz = count_of(gpu, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-	calibration->memory_bus_bits = count_of(gpu, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-}
 
 static int prepare(struct gt_bench *bench, struct gt_error *err)
 {
@@ -65,7 +37,7 @@ static int prepare(struct gt_bench *bench, struct gt_error *err)
 /* Until the clocks are up. */
 static int warm(struct gt_bench *bench, struct gt_error *err)
 {
-	const int64_t begun_ns = gt_bench_now_ns();
+	const int64_t begun_ns = gt_gpu_now_ns();
 	struct gt_bench_kernel kernel = {
 		.threads = GT_BENCH_THREADS,
 		.count = 1,
@@ -75,7 +47,7 @@ static int warm(struct gt_bench *bench, struct gt_error *err)
 
 	if (result == 0)
 		result = gt_bench_function(bench, GT_KERNELS_plain, "gt_fp32", &function, err);
-	while (result == 0 && gt_bench_now_ns() - begun_ns < WARM_NS) {
+	while (result == 0 && gt_gpu_now_ns() - begun_ns < WARM_NS) {
 		result = gt_bench_launch(bench, function, &kernel, 8 * (unsigned)bench->sm_count,
 		                         1000, err);
 		if (result == 0)
@@ -125,7 +97,7 @@ int gt_ceilings_measure(const struct gt_cuda *cuda, int ordinal, const bool want
 	result = gt_gpu_open(&bench.gpu, cuda, ordinal, err);
 	if (result < 0)
 		return result;
-	describe(&bench.gpu, calibration);
+	gt_gpu_tell(&bench.gpu, calibration);
 	result = measure_all(&bench, err);
 	gt_gpu_close(&bench.gpu);
 	return result;

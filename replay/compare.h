@@ -38,7 +38,11 @@ enum gt_element {
 		GT_ELEMENT_COUNT,
 };
 
-/* How two elements may differ: |got - wanted| <= atol + rtol * |wanted|; both 0: not by a bit. */
+/*
+ * How two elements may differ: |got - wanted| <= atol + rtol * |wanted|, where a NaN equals a NaN
+ * and an infinity the same infinity. Both 0: not by a bit, so that -0 is not 0 and a NaN not one of
+ * another payload. Elements that are bytes may never differ.
+ */
 struct gt_tolerance {
 	double rtol;
 	double atol;
@@ -47,14 +51,14 @@ struct gt_tolerance {
 enum { GT_FIRST_MISMATCHES = 8 };
 
 struct gt_mismatch {
-	uint64_t offset; /* in bytes */
+	uint64_t offset; /* in bytes, of the element's first */
 	double wanted;   /* the element; NAN may be meant */
 	double got;
 };
 
 /* What the values of a buffer are. */
 struct gt_values {
-	uint64_t count;
+	uint64_t count; /* NaNs and infinities included */
 	uint64_t nans;
 	uint64_t infinities;
 	double least; /* of finite ones; NAN: there is none */
@@ -67,6 +71,7 @@ struct gt_comparison {
 	uint64_t elements;
 	uint64_t mismatches; /* elements outside of the tolerance */
 	uint64_t differing;  /* elements whose bits differ */
+	/* Of pairs of finite numbers; relative: to what is wanted, where that is not 0. */
 	double worst_absolute;
 	double worst_relative;
 	size_t first_count;
@@ -76,8 +81,8 @@ struct gt_comparison {
 };
 
 /*
- * Compares size bytes; what is left over of the last element is compared by its bits. A NaN equals
- * a NaN, an infinity the same infinity.
+ * Compares size bytes. What is left over of the last element is compared byte by byte: each counts
+ * as an element of its own among elements, mismatches and differing, and not among the values.
  */
 void gt_compare(const void *wanted, const void *got, size_t size, enum gt_element element,
                 struct gt_tolerance tolerance, struct gt_comparison *comparison);
@@ -87,7 +92,8 @@ void gt_values_of(const void *bytes, size_t size, enum gt_element element,
 
 /*
  * The type that the contents look like most, when nobody says: a guess, to be said with the word.
- * GT_ELEMENT_bytes where nothing fits.
+ * GT_ELEMENT_bytes where nothing fits, which is right of elements of one byte. From samples of the
+ * contents: it takes the same time whatever their size.
  */
 enum gt_element gt_element_guess(const void *bytes, size_t size);
 
@@ -103,12 +109,17 @@ size_t gt_element_size(enum gt_element element);
  */
 void gt_poison(const void *wanted, void *bytes, size_t size);
 
-/* Bytes that are still the poison, and where the first is. */
+/*
+ * Bytes that are still the poison, and where the first is: *first is left alone where there are
+ * none. A byte that was written with something wrong is the poison's by chance once in 256 times,
+ * so that fewer than four in a row count only where a sixteenth of all bytes are so.
+ */
 uint64_t gt_poison_left(const void *wanted, const void *got, size_t size, uint64_t *first);
 
+/* seed: another one gives another pattern; the same for filling and looking. */
 void gt_zone_fill(void *bytes, size_t size, uint64_t seed);
 
-/* Bytes that changed, and where the first and the last one are; 0: none. */
+/* Bytes that changed, and where the first and the last one are, which 0 leaves alone. */
 uint64_t gt_zone_changed(const void *bytes, size_t size, uint64_t seed, uint64_t *first,
                          uint64_t *last);
 

@@ -9,6 +9,7 @@
 #include "base/array.h"
 
 struct gt_bundle;
+struct gt_bundle_pointer;
 struct gt_error;
 
 /*
@@ -100,11 +101,17 @@ void gt_layout_release(struct gt_layout *layout);
 /* Pointers of a bundle by where they stand. */
 struct gt_relocation {
 	const struct gt_bundle *bundle;
-	gt_array(uint32_t) order; /* numbers of pointers, by memory, step, offset */
+	gt_array(const struct gt_bundle_pointer *) order; /* by memory, step, offset */
 };
 
 void gt_relocation_init(struct gt_relocation *relocation, const struct gt_bundle *bundle);
 void gt_relocation_release(struct gt_relocation *relocation);
+
+/* Contents in which pointers are rewritten. */
+struct gt_relocated {
+	void *bytes;
+	uint64_t size;
+};
 
 /*
  * Rewrites every known pointer into memory that moved, in contents before the first step of a
@@ -112,10 +119,10 @@ void gt_relocation_release(struct gt_relocation *relocation);
  * rewritten, or -EBADMSG where one does not point to what the bundle says; then nothing is changed.
  */
 int64_t gt_relocation_apply(const struct gt_relocation *relocation, const struct gt_layout *layout,
-                            uint32_t memory, uint32_t step, void *bytes, uint64_t size,
+                            uint32_t memory, uint32_t step, struct gt_relocated *contents,
                             struct gt_error *err);
 
-/* An address of the program, here: of the steps' copies and fills. 0 for 0. */
+/* An address of the program, here: of the steps' copies and fills. 0: not in the bundle. */
 uint64_t gt_layout_translate(const struct gt_layout *layout, const struct gt_bundle *bundle,
                              uint64_t address);
 

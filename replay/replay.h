@@ -68,7 +68,7 @@ struct gt_replay_options {
 	enum gt_sequence_form form;
 	struct gt_variant variant;
 	double within;       /* relative error of the median that ends measuring */
-	int64_t most_ns;     /* time for measuring, in all */
+	int64_t most_ns;     /* time for measuring, in all, once there are least_runs */
 	uint32_t warm_ups;   /* at least */
 	uint32_t least_runs; /* timed */
 	uint32_t most_runs;
@@ -78,6 +78,10 @@ struct gt_replay_options {
 	size_t element_count;
 	uint64_t zone_bytes; /* red zones before and behind each buffer; 0: none */
 	bool relocate;       /* at other addresses, where every pointer is known */
+	/* Whether clocks were held down since it was last asked, and what the SM clock is in MHz,
+	 * NAN: not known. Both are asked after each timed run; may be NULL. */
+	bool (*throttled)(void *context);
+	double (*sm_mhz)(void *context);
 	/* Of long work: share that is done (0 to 1) and what is being done; may be NULL. */
 	void (*progress)(void *context, double share, const char *what);
 	void *context;
@@ -97,6 +101,7 @@ struct gt_replay_times {
 	double events_median; /* by a pair of events, as a cross-check; NAN: not measured */
 	double sm_mhz;        /* median while it ran; NAN: not measured */
 	const char *clock;    /* what timed it: "CUPTI", "events" */
+	char no_cupti[256];   /* why it was not CUPTI; "" */
 };
 
 /* What became of one buffer that the steps change, or should. */
@@ -105,9 +110,17 @@ struct gt_replay_buffer {
 	bool guessed; /* the type of its elements */
 	bool wanted_known;
 	struct gt_comparison comparison;
+	/*
+	 * Whether it is known what was written: a run with other contents before it gave the same
+	 * ones. Where the kernel reads what it changes it is not.
+	 */
+	bool written_known;
 	uint64_t unwritten; /* bytes that were written in the program and not here */
 	uint64_t first_unwritten;
-	uint64_t outside;      /* bytes of its red zones that were changed */
+	uint64_t untouched; /* bytes beside written ones that were written neither there nor here */
+	uint64_t first_untouched;
+	uint64_t zone_bytes;   /* of its red zones; 0: it has none, and nothing was looked at */
+	uint64_t outside;      /* bytes of them that were changed */
 	int64_t first_outside; /* offset from the buffer's begin */
 	bool varies;           /* two runs with the same inputs gave different bytes */
 	uint64_t varying;      /* elements of these */
@@ -122,6 +135,8 @@ struct gt_replay_result {
 	bool verified;           /* nothing differs and nothing was written outside */
 	bool at_addresses;       /* of the program */
 	uint32_t layouts;        /* that were tried until the addresses were free */
+	char guessed[256];       /* what is not sure of memory that was moved; "" */
+	char no_poison[160];     /* why it is not known what was written; "" */
 	char fault[256];         /* the GPU's error, where the kernel could not run; "" */
 };
 

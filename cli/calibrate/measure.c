@@ -1,74 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/calibrate/measure.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/host.h"
-#include "base/parse.h"
+#include "cli/gpu_choice.h"
+#include "cli/gpu_lock.h"
 #include "cli/manifest.h"
 #include "cli/progress.h"
 #include "replay/ceilings.h"
 #include "replay/cuda.h"
 #include "replay/gpu.h"
 
-static bool is_number(const char *word, int ordinal)
+/* Every word means some GPU. */
+static int check(const struct gt_cuda *cuda, const struct gt_option_list *words,
+                 struct gt_error *err)
 {
-	uint64_t number;
+	int result = 0;
 
-	return gt_parse_count(word, &number) == 0 && number == (uint64_t)ordinal;
-}
+	for (size_t i = 0; result == 0 && i < words->count; i++) {
+		int ordinal;
 
-static bool is_uuid(const struct gt_cuda *cuda, const char *word, int ordinal)
-{
-	struct gt_gpu gpu = {.cuda = cuda};
-	char uuid[GT_GPU_UUID_BYTES];
-
-	if (cuda->device_get(&gpu.device, ordinal) != CUDA_SUCCESS)
-		return false;
-	gt_gpu_uuid(&gpu, uuid);
-	return *uuid && strcmp(word, uuid) == 0;
-}
-
-static bool means(const struct gt_cuda *cuda, const char *word, int ordinal)
-{
-	return is_number(word, ordinal) || is_uuid(cuda, word, ordinal);
+		result = gt_gpu_choose(cuda, words->texts[i], &ordinal, err);
+	}
+	return result;
 }
 
 static bool is_chosen(const struct gt_cuda *cuda, const struct gt_option_list *words, int ordinal)
 {
 	for (size_t i = 0; i < words->count; i++)
-		if (means(cuda, words->texts[i], ordinal))
+		if (gt_gpu_is_meant(cuda, words->texts[i], ordinal))
 			return true;
 	return words->count == 0;
 }
 
-/* Every word means some GPU. */
-static int check(const struct gt_cuda *cuda, const struct gt_option_list *words,
-                 struct gt_error *err)
-{
-	const int count = gt_cuda_count(cuda);
-
-	for (size_t i = 0; i < words->count; i++) {
-		bool known = false;
-
-		for (int ordinal = 0; ordinal < count; ordinal++)
-			known = known || means(cuda, words->texts[i], ordinal);
-		if (!known)
-			return gt_fail(err, EINVAL,
-			               "there is no GPU %s here: --device takes a number below %d "
-			               "or a UUID",
-			               words->texts[i], count);
-	}
-	return 0;
-}
-
-static int measure_one(const struct gt_cuda *cuda, int ordinal, const bool *wanted,
-                       struct gt_calibrations *calibrations, struct gt_error *err)
+static int measure_locked(const struct gt_cuda *cuda, int ordinal, const bool *wanted,
+                          struct gt_calibrations *calibrations, struct gt_error *err)
 {
 	struct gt_calibration calibration = {.gputrace = GPUTRACE_VERSION};
 	struct gt_progress progress = {0};
@@ -87,15 +55,29 @@ static int measure_one(const struct gt_cuda *cuda, int ordinal, const bool *want
 	return result;
 }
 
+static int measure_one(const struct gt_cuda *cuda, int ordinal, const bool *wanted,
+                       struct gt_calibrations *calibrations, struct gt_error *err)
+{
+	char uuid[GT_GPU_UUID_BYTES];
+	int lock;
+	int result;
+
+	gt_gpu_name(cuda, ordinal, uuid);
+	lock = gt_gpu_lock(uuid, err);
+	if (lock < 0)
+		return lock;
+	result = measure_locked(cuda, ordinal, wanted, calibrations, err);
+	gt_gpu_unlock(lock);
+	return result;
+}
+
 int gt_measure(const struct gt_measure_plan *plan, struct gt_calibrations *calibrations,
                struct gt_error *err)
 {
 	struct gt_cuda cuda;
 	int result;
 
-	/* A profiler that CUDA would load here would be measured too. */
-	(void)unsetenv("CUDA_INJECTION64_PATH"); // NOLINT(concurrency-mt-unsafe)
-	result = gt_cuda_open(&cuda, err);
+	result = gt_gpu_open_driver(&cuda, err);
 	if (result == 0)
 		result = check(&cuda, plan->devices, err);
 	for (int i = 0; result == 0 && i < gt_cuda_count(&cuda); i++)

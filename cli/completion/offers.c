@@ -22,6 +22,7 @@
 #include "cli/variable.h"
 #include "exporters/exporter.h"
 #include "format/recording.h"
+#include "replay/compare.h"
 
 /* Offers that are being collected for a line. */
 struct search {
@@ -261,6 +262,13 @@ static void offer_ceilings(const struct search *search)
 #include "model/ceilings.def"
 }
 
+static void offer_elements(const struct search *search)
+{
+#define ELEMENT(name, size) offer(search, #name, "", NULL);
+	GT_ELEMENTS(ELEMENT)
+#undef ELEMENT
+}
+
 /* By what the option's value is called; of numbers, times and their like there is nothing. */
 static void offer_values(const struct search *search, const struct gt_option *option)
 {
@@ -277,6 +285,8 @@ static void offer_values(const struct search *search, const struct gt_option *op
 		offer_tables(search, PART_TITLES);
 	else if (strcmp(value, "CEILING") == 0)
 		offer_ceilings(search);
+	else if (strcmp(value, "[MEMORY=]TYPE") == 0)
+		offer_elements(search);
 	else if (strcmp(value, "NAME=VALUE") == 0)
 		offer_settings(search);
 	else if (strcmp(value, "FILE") == 0 || strcmp(value, "NAME") == 0 ||

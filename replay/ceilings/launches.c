@@ -40,15 +40,15 @@ static int launch(const struct launching *launching, struct gt_error *err)
 
 static int launch_once(const struct launching *launching, int64_t *ns, struct gt_error *err)
 {
-	const int64_t begun_ns = gt_bench_now_ns();
+	const int64_t begun_ns = gt_gpu_now_ns();
 	int64_t seen_ns = begun_ns;
 	int result;
 
 	*launching->flag = 0;
 	result = launch(launching, err);
 	while (result == 0 && !*launching->flag && seen_ns - begun_ns < PATIENCE_NS)
-		seen_ns = gt_bench_now_ns();
-	*ns = gt_bench_now_ns() - begun_ns;
+		seen_ns = gt_gpu_now_ns();
+	*ns = gt_gpu_now_ns() - begun_ns;
 	if (result == 0 && !*launching->flag)
 		return gt_fail(err, ETIMEDOUT, "a kernel was launched and did not begin");
 	return result < 0 ? result : gt_gpu_wait(&launching->bench->gpu, err);

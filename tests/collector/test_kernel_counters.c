@@ -105,10 +105,11 @@ static void add_shape(uint32_t id, uint32_t grid_x, uint32_t configured)
 {
 	recording_add(&recording, shape, .id = id, .name = STRING_KERNEL, .grid_x = grid_x,
 	              .grid_y = 1, .grid_z = 1, .block_x = 64, .block_y = 1, .block_z = 1,
-	              .registers = 18, .shared_executed = configured);
+	              .registers = 18, .shared_executed = configured,
+	              .cache_config = configured != 0);
 }
 
-/* CUPTI does not say how shared memory was configured for a launch that it replayed. */
+/* CUPTI does not say how shared memory and caches were configured for a launch that it replayed. */
 Test(kernel_counters, are_of_the_shape_that_others_were_launched_with)
 {
 	static const uint32_t shapes[] = {UNCONFIGURED, CONFIGURED, OTHER, ALONE};

@@ -150,6 +150,32 @@ static void run_reciprocal(const struct fake_activity *kernel)
 		values[i] = values[i] == 0 ? INFINITY : 1 / values[i];
 }
 
+/* saxpy(int n, float a, const float *x, float *y): of bundles that tests make */
+static void run_saxpy(const struct fake_activity *kernel)
+{
+	const size_t count = elements(kernel, 0);
+	const float *x = reach(word(kernel, 8), count * sizeof(*x));
+	float *y = reach(word(kernel, 16), count * sizeof(*y));
+	float a;
+
+	memcpy(&a, kernel->parameters + 4, sizeof(a));
+	for (size_t i = 0; x && y && i < count; i++)
+		y[i] += a * x[i];
+}
+
+/* scale(float *const *table, int n): table[1] = factor * table[0] */
+static void run_scale_table(const struct fake_activity *kernel)
+{
+	const size_t count = elements(kernel, 8);
+	const uint64_t *table = reach(word(kernel, 0), 2 * sizeof(*table));
+	const float *factor = fake_variable(kernel->function->module, "factor", NULL);
+	const float *from = table ? reach(table[0], count * sizeof(*from)) : NULL;
+	float *to = table ? reach(table[1], count * sizeof(*to)) : NULL;
+
+	for (size_t i = 0; from && to && factor && i < count; i++)
+		to[i] = *factor * from[i];
+}
+
 /* replay_fault(void): writes to no memory of the GPU's */
 static void run_fault(const struct fake_activity *kernel)
 {
@@ -166,6 +192,8 @@ static const struct fake_known_kernel known[] = {
 	{"replay_vary", {8, 4}, run_vary},
 	{"replay_reciprocal", {8, 4}, run_reciprocal},
 	{"replay_fault", {0}, run_fault},
+	{"_Z5saxpyifPKfPf", {4, 4, 8, 8}, run_saxpy},
+	{"_Z5scalePKPfi", {8, 4}, run_scale_table},
 };
 
 const struct fake_known_kernel *fake_known_kernel(const char *name)

@@ -444,6 +444,19 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *box, CUstream stream)
 	API_END(result);
 }
 
+/* Row by row, in one piece of work each: addresses alone, whatever kinds of memory are named. */
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
+{
+	CUresult result = fake_usable();
+
+	API_BEGIN(cuMemcpy2DAsync_v2, copy, stream);
+	for (size_t row = 0; row < copy->Height && result == CUDA_SUCCESS; row++)
+		result = copy_any(copy->dstDevice + row * copy->dstPitch,
+		                  copy->srcDevice + row * copy->srcPitch, copy->WidthInBytes,
+		                  stream);
+	API_END(result);
+}
+
 static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstream handle,
                      int async)
 {
@@ -486,4 +499,11 @@ CUresult cuMemsetD32Async(CUdeviceptr target, unsigned int value, size_t count, 
 {
 	API_BEGIN(cuMemsetD32Async, target, value, count, stream);
 	API_END(fill(target, (unsigned char)value, count * 4, stream, 1));
+}
+
+/* The same. */
+CUresult cuMemsetD16Async(CUdeviceptr target, unsigned short value, size_t count, CUstream stream)
+{
+	API_BEGIN(cuMemsetD16Async, target, value, count, stream);
+	API_END(fill(target, (unsigned char)value, count * 2, stream, 1));
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Memory that is not simply allocated: in the order of a stream, from a pool, registered, of another
- * process; and arrays. Handles are structs, or numbers that nobody has had.
+ * Memory that is not simply allocated: in the order of a stream, from a pool, registered, of
+ * another process; and arrays. Handles are structs, or numbers that nobody has had.
  */
 
 /* Its memory is the host's; what is reserved stays reserved until it is trimmed. */

@@ -4,6 +4,7 @@
 
     train_transformer.py                  just that
     train_transformer.py --steps N        for so many steps
+    train_transformer.py --large          with kernels that memory has to do with, each step in a range of NVTX
     train_transformer.py --profile FILE   under torch.profiler; FILE gets, as JSON, what it counted
     train_transformer.py --ops FILE       the same; FILE gets what each operation and each module took
 """
@@ -54,7 +55,12 @@ class Model(nn.Module):
         return self.head(self.blocks(self.words(text) + self.places))
 
 
-def train(steps):
+def grow():
+    global BATCH, LENGTH, WIDTH, HEADS, LAYERS
+    BATCH, LENGTH, WIDTH, HEADS, LAYERS = 16, 1024, 1024, 16, 4
+
+
+def train(steps, ranges=False):
     torch.manual_seed(20)
     torch.use_deterministic_algorithms(True)
     model = Model().cuda()
@@ -66,6 +72,8 @@ def train(steps):
     for place in range(LENGTH):
         texts[:, :, place + 1] = (texts[:, :, place] * 5 + 17) % WORDS
     for step in range(steps):
+        if ranges:
+            torch.cuda.nvtx.range_push("step")
         text = texts[step].pin_memory().cuda(non_blocking=True)
         scores = model(text[:, :-1])
         loss = error(scores.reshape(-1, WORDS), text[:, 1:].reshape(-1))
@@ -73,17 +81,22 @@ def train(steps):
         loss.backward()
         optimizer.step()
         print(f"step {step} loss {loss.item():.9f}")
+        if ranges:
+            torch.cuda.nvtx.range_pop()
     torch.cuda.synchronize()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--profile", metavar="FILE")
     parser.add_argument("--ops", metavar="FILE")
     args = parser.parse_args()
+    if args.large:
+        grow()
     if not args.profile and not args.ops:
-        train(args.steps)
+        train(args.steps, args.large)
         return
     import torch_profile
 

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/replay/outcome.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "model/json_values.h"
+
+enum { VERSION = 1 };
+
+enum kind { TEXT, REAL, COUNT, FACT };
+
+/* What is kept of an outcome. */
+static const struct field {
+	const char *name;
+	enum kind kind;
+	size_t offset;
+	size_t size; /* of a text */
+} fields[] = {
+#define FIELD(kind, name)                                                                          \
+	{                                                                                          \
+#name, kind, offsetof(struct gt_outcome, name),                                    \
+			sizeof(((struct gt_outcome *)NULL)->name)                                  \
+	}
+	FIELD(TEXT, date),
+	FIELD(TEXT, variant),
+	FIELD(TEXT, conditions),
+	FIELD(TEXT, device),
+	FIELD(TEXT, uuid),
+	FIELD(TEXT, driver),
+	FIELD(TEXT, host),
+	FIELD(TEXT, gputrace),
+	FIELD(TEXT, clock),
+	FIELD(TEXT, failure),
+	FIELD(REAL, median_ns),
+	FIELD(REAL, least_ns),
+	FIELD(REAL, most_ns),
+	FIELD(REAL, p05_ns),
+	FIELD(REAL, p95_ns),
+	FIELD(REAL, error),
+	FIELD(REAL, events_ns),
+	FIELD(REAL, sm_mhz),
+	FIELD(REAL, job_ns),
+	FIELD(REAL, bytes),
+	FIELD(COUNT, runs),
+	FIELD(COUNT, thrown_out),
+	FIELD(COUNT, others_plus_one),
+	FIELD(COUNT, mismatches),
+	FIELD(COUNT, unwritten),
+	FIELD(COUNT, outside),
+	FIELD(COUNT, varying),
+	FIELD(FACT, stable),
+	FIELD(FACT, checked),
+	FIELD(FACT, verified),
+	FIELD(FACT, too_slow),
+#undef FIELD
+};
+
+static void *at(struct gt_outcome *outcome, const struct field *field)
+{
+	return (char *)outcome + field->offset;
+}
+
+static const void *look_at(const struct gt_outcome *outcome, const struct field *field)
+{
+	return (const char *)outcome + field->offset;
+}
+
+void gt_outcome_init(struct gt_outcome *outcome)
+{
+	*outcome = (struct gt_outcome){
+		.roof = {GT_CEILINGS, NAN, NAN, 0},
+		.first_bad_step = UINT32_MAX,
+	};
+	for (size_t i = 0; i < GT_COUNT_OF(fields); i++)
+		if (fields[i].kind == REAL)
+			*(double *)at(outcome, &fields[i]) = NAN;
+}
+
+void gt_outcome_release(struct gt_outcome *outcome)
+{
+	gt_array_release(&outcome->buffers);
+}
+
+void gt_outcomes_release(struct gt_outcomes *outcomes)
+{
+	gt_array_each(struct gt_outcome, outcome, &outcomes->list)
+		gt_outcome_release(outcome);
+	gt_array_release(&outcomes->list);
+}
+
+bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *other)
+{
+	return strcmp(one->variant, other->variant) == 0 &&
+	       strcmp(one->conditions, other->conditions) == 0 &&
+	       strcmp(one->device, other->device) == 0 && strcmp(one->uuid, other->uuid) == 0;
+}
+
+static void set(json_t *root, const struct gt_outcome *outcome, const struct field *field)
+{
+	const void *value = look_at(outcome, field);
+
+	switch (field->kind) {
+	case TEXT:
+		gt_json_set_text(root, field->name, value);
+		break;
+	case REAL:
+		gt_json_set_real(root, field->name, *(const double *)value);
+		break;
+	case COUNT:
+		(void)json_object_set_new(root, field->name,
+		                          json_integer((json_int_t) * (const uint64_t *)value));
+		break;
+	case FACT:
+		(void)json_object_set_new(root, field->name, json_boolean(*(const bool *)value));
+		break;
+	}
+}
+
+char *gt_outcome_text(const struct gt_outcome *outcome)
+{
+	json_t *root = json_object();
+
+	(void)json_object_set_new(root, "version", json_integer(VERSION));
+	for (size_t i = 0; i < GT_COUNT_OF(fields); i++)
+		set(root, outcome, &fields[i]);
+	return gt_json_file_text(root);
+}
+
+static void get(struct gt_outcome *outcome, const struct field *field, const json_t *root)
+{
+	const json_t *value = json_object_get(root, field->name);
+	void *to = at(outcome, field);
+
+	switch (field->kind) {
+	case TEXT:
+		gt_json_get_text(root, field->name, to, field->size);
+		break;
+	case REAL:
+		*(double *)to = gt_json_get_real(root, field->name);
+		break;
+	case COUNT:
+		if (json_integer_value(value) > 0)
+			*(uint64_t *)to = (uint64_t)json_integer_value(value);
+		break;
+	case FACT:
+		*(bool *)to = json_is_true(value);
+		break;
+	}
+}
+
+int gt_outcome_parse(struct gt_outcome *outcome, const char *text, size_t size, const char *what,
+                     struct gt_error *err)
+{
+	json_error_t problem;
+	json_t *root = json_loadb(text, size, 0, &problem);
+	int result = 0;
+
+	gt_outcome_init(outcome);
+	if (!root)
+		result = gt_fail(err, EBADMSG, "%s is damaged at line %d: %s", what, problem.line,
+		                 problem.text);
+	else if (!json_is_string(json_object_get(root, "variant")))
+		result = gt_fail(err, EBADMSG, "%s is not what gputrace replay writes", what);
+	else if (json_integer_value(json_object_get(root, "version")) > VERSION)
+		result = gt_fail(err, EBADMSG, "%s was written by a newer gputrace", what);
+	for (size_t i = 0; result == 0 && i < GT_COUNT_OF(fields); i++)
+		get(outcome, &fields[i], root);
+	json_decref(root);
+	return result;
+}

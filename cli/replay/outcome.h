@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_REPLAY_OUTCOME_H
+#define GT_CLI_REPLAY_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/roofs.h"
+#include "base/array.h"
+#include "replay/replay.h"
+
+struct gt_error;
+
+/*
+ * What running the launches of a bundle again came to, in one variant: what is shown, and kept in
+ * the bundle. Texts: "" is not known; reals: NAN.
+ */
+
+/* A buffer that the launches change, or should. Not kept. */
+struct gt_outcome_buffer {
+	struct gt_replay_buffer found;
+	const char *element; /* constant */
+	uint64_t address;
+	uint64_t bytes;
+	char name[96];
+};
+
+struct gt_outcome {
+	char variant[256];    /* "as recorded", or what was changed: "block=256 shared=0" */
+	char conditions[160]; /* what else the times depend on: "l2=cold inputs=recorded" */
+	char date[40];        /* RFC 3339, UTC */
+	char host[72];
+	char gputrace[24];
+	char device[96];
+	char uuid[48];
+	char driver[32];
+	char clock[16];    /* what timed it */
+	char failure[512]; /* why there are no figures */
+	double median_ns;
+	double least_ns;
+	double most_ns;
+	double p05_ns;
+	double p95_ns;
+	double error; /* standard error of the median, relative */
+	double events_ns;
+	double sm_mhz;
+	double job_ns; /* in the program */
+	double bytes;  /* that it moves at least */
+	uint64_t runs;
+	uint64_t thrown_out;      /* with throttled clocks */
+	uint64_t others_plus_one; /* processes that used the GPU as well; 0: not known */
+	uint64_t mismatches;      /* of all buffers, as the next three */
+	uint64_t unwritten;
+	uint64_t outside;
+	uint64_t varying;
+	bool stable;
+	bool checked; /* its outputs were compared */
+	bool verified;
+	bool too_slow; /* for --fail-if */
+	/* Not kept. */
+	bool tuned; /* one of --tune: whatever comes of it is no failure */
+	gt_array(struct gt_outcome_buffer) buffers;
+	struct gt_roof roof;     /* of device memory */
+	uint32_t first_bad_step; /* wrote the first NaN or Inf; UINT32_MAX: none */
+	bool moved;              /* at other addresses than in the program */
+	uint32_t layouts;
+	char no_cupti[256];  /* why CUPTI did not time it */
+	char guessed[256];   /* what is not sure of memory that was moved */
+	char no_poison[160]; /* why it is not known what was written */
+};
+
+struct gt_outcomes {
+	gt_array(struct gt_outcome) list; /* the first is as recorded */
+};
+
+void gt_outcomes_release(struct gt_outcomes *outcomes);
+
+#define GT_OUTCOME_AS_RECORDED "as recorded"
+
+enum { GT_OUTCOME_MOST_SIZE = 1 << 16 }; /* of a file */
+
+/* All that is not known. */
+void gt_outcome_init(struct gt_outcome *outcome);
+void gt_outcome_release(struct gt_outcome *outcome);
+
+/* Whether two differ in what was measured on nothing but time. */
+bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *other);
+
+/* The text of a file. The caller frees it. */
+char *gt_outcome_text(const struct gt_outcome *outcome);
+
+/* -EBADMSG for what is no such file, in a sentence that calls it what. */
+int gt_outcome_parse(struct gt_outcome *outcome, const char *text, size_t size, const char *what,
+                     struct gt_error *err);
+
+#endif

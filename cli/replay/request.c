@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/replay/request.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/replay/limit.h"
+
+enum { LEAST_RUNS = 10, MOST_RUNS = 20000 };
+
+#define WITHIN 0.002 /* of the median, that its standard error may be */
+#define RTOL   0.0
+#define ATOL   0.0
+
+const char *const l2_words[] = {"cold", "warm", "as-is", NULL};
+const char *const inputs_words[] = {"recorded", "zero", "random", NULL};
+const char *const form_words[] = {"recorded", "back-to-back", "one-stream", "graph", NULL};
+
+/* The words in the order of replay/replay.h's. */
+_Static_assert((int)GT_L2_cold == 0 && (int)GT_L2_warm == 1 && (int)GT_L2_as_is == 2, "l2_words");
+_Static_assert((int)GT_INPUTS_zero == 1 && (int)GT_INPUTS_random == 2, "inputs_words");
+_Static_assert((int)GT_SEQUENCE_back_to_back == 1 && (int)GT_SEQUENCE_one_stream == 2 &&
+                       (int)GT_SEQUENCE_graph == 3,
+               "form_words");
+
+/* The parser took no other words; NULL is the first. */
+static unsigned place_of(const char *word, const char *const *words)
+{
+	unsigned place = 0;
+
+	while (word && words[place] && strcmp(words[place], word) != 0)
+		place++;
+	return place;
+}
+
+/* A number that is not negative, as 0.001 or 1e-3. */
+static int read_real(const char *text, const char *option, double *value, struct gt_error *err)
+{
+	char *end;
+	double number;
+
+	if (!text)
+		return 0;
+	number = strtod(text, &end);
+	if (end == text || *end || !(number >= 0) || !isfinite(number) ||
+	    strspn(text, "0123456789.eE+-") != strlen(text))
+		return gt_fail(err, EINVAL, "%s takes a number as 0.001 or 1e-3, and not '%s'",
+		               option, text);
+	*value = number;
+	return 0;
+}
+
+static int read_within(const char *text, double *within, struct gt_error *err)
+{
+	if (!text || (gt_percent_parse(text, within) && *within > 0))
+		return 0;
+	return gt_fail(err, EINVAL, "--within takes a share of the median, as 0.5%%, and not '%s'",
+	               text);
+}
+
+static int read_options(struct gt_replay_options *options, const struct gt_replay_args *args,
+                        struct gt_error *err)
+{
+	int result;
+
+	*options = (struct gt_replay_options){
+		.l2 = (enum gt_l2_state)place_of(args->l2, l2_words),
+		.inputs = (enum gt_inputs)place_of(args->inputs, inputs_words),
+		.form = (enum gt_sequence_form)place_of(args->form, form_words),
+		.variant = gt_variant_recorded(),
+		.within = WITHIN,
+		.most_ns = (int64_t)args->time_ns,
+		.warm_ups = (uint32_t)args->warm_ups,
+		.least_runs = args->runs ? (uint32_t)args->runs : LEAST_RUNS,
+		.most_runs = args->runs ? (uint32_t)args->runs : MOST_RUNS,
+		.verify = !args->no_verify,
+		.tolerance = {RTOL, ATOL},
+		.zone_bytes = args->zone_bytes,
+		.relocate = args->relocate,
+	};
+	if (args->verify && args->no_verify)
+		return gt_fail(err, EINVAL, "--verify and --no-verify exclude each other");
+	result = read_within(args->within, &options->within, err);
+	if (result == 0)
+		result = read_real(args->rtol, "--rtol", &options->tolerance.rtol, err);
+	if (result == 0)
+		result = read_real(args->atol, "--atol", &options->tolerance.atol, err);
+	return result;
+}
+
+static void describe(struct gt_replay_request *request)
+{
+	const struct gt_replay_options *options = &request->options;
+
+	snprintf(request->conditions, sizeof(request->conditions), "l2=%s inputs=%s form=%s%s",
+	         l2_words[options->l2], inputs_words[options->inputs], form_words[options->form],
+	         options->relocate ? " relocated" : "");
+}
+
+static const char *const tune_words[GT_TUNE_WORD_COUNT] = {
+#define WORD(name, field, help) name,
+	GT_TUNE_WORDS(WORD)
+#undef WORD
+};
+
+/* Adds what one option says: values as those of a space, but a file of any name. */
+static int read_value(struct gt_tune_axis *axis, const char *text, struct gt_error *err)
+{
+	struct gt_tune_space space = {.axis_count = 0};
+	char word[256];
+	int result;
+
+	if (axis->word == GT_TUNE_module) {
+		struct gt_variant variant = gt_variant_recorded();
+
+		variant.module = text;
+		*gt_array_push(&axis->values) = variant;
+		return 0;
+	}
+	if (strpbrk(text, ",; =") || (size_t)snprintf(word, sizeof(word), "%s=%s",
+	                                              tune_words[axis->word], text) >= sizeof(word))
+		return gt_fail(err, EINVAL,
+		               "--%s takes one value, and may be given again; it is '%s'",
+		               tune_words[axis->word], text);
+	result = gt_tune_space_parse(&space, word, err);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < space.axes[0].values.count; i++)
+		*gt_array_push(&axis->values) = space.axes[0].values.rows[i];
+	gt_tune_space_release(&space);
+	return 0;
+}
+
+static int read_asked(struct gt_tune_space *asked,
+                      const struct gt_option_list lists[GT_TUNE_WORD_COUNT], struct gt_error *err)
+{
+	int result = 0;
+
+	for (unsigned word = 0; result == 0 && word < GT_TUNE_WORD_COUNT; word++) {
+		struct gt_tune_axis *axis = &asked->axes[asked->axis_count];
+
+		if (lists[word].count == 0)
+			continue;
+		asked->axis_count++;
+		axis->word = (enum gt_tune_word)word;
+		for (size_t i = 0; result == 0 && i < lists[word].count; i++)
+			result = read_value(axis, lists[word].texts[i], err);
+	}
+	if (result == 0 && asked->axis_count > 0 && gt_tune_count(asked) > GT_REPLAY_MOST_VARIANTS)
+		result = gt_fail(err, EINVAL,
+		                 "these are %zu variants, and %d are run at once at most",
+		                 gt_tune_count(asked), GT_REPLAY_MOST_VARIANTS);
+	return result;
+}
+
+int gt_replay_request_read(struct gt_replay_request *request, const struct gt_replay_args *args,
+                           struct gt_error *err)
+{
+	int result;
+
+	*request = (struct gt_replay_request){.args = args};
+	result = read_options(&request->options, args, err);
+	if (result == 0)
+		result = read_asked(&request->asked, args->variants, err);
+	if (result == 0 && args->tune)
+		result = gt_tune_space_parse(&request->tuned, args->tune, err);
+	if (result == 0)
+		describe(request);
+	else
+		gt_replay_request_release(request);
+	return result;
+}
+
+void gt_replay_request_release(struct gt_replay_request *request)
+{
+	gt_tune_space_release(&request->asked);
+	gt_tune_space_release(&request->tuned);
+}

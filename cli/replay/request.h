@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_REPLAY_REQUEST_H
+#define GT_CLI_REPLAY_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/option.h"
+#include "cli/replay/outcome.h"
+#include "replay/tune.h"
+
+struct gt_bundle;
+struct gt_error;
+
+/* The options of gputrace replay that say how launches are run again, as they were typed. */
+struct gt_replay_args {
+	const char *device; /* NULL: the one that fits best */
+	const char *l2;
+	const char *inputs;
+	const char *form;
+	const char *within;
+	uint64_t time_ns;
+	uint64_t runs; /* 0: until it is stable */
+	uint64_t warm_ups;
+	bool verify; /* --verify and --no-verify */
+	bool no_verify;
+	const char *rtol;
+	const char *atol;
+	struct gt_option_list elements;
+	uint64_t zone_bytes;
+	bool relocate;
+	struct gt_option_list variants[GT_TUNE_WORD_COUNT];
+	const char *tune;
+};
+
+#define GT_REPLAY_ARGS_INIT                                                                        \
+	{                                                                                          \
+		.time_ns = 2000000000, .warm_ups = 3, .zone_bytes = 4096                           \
+	}
+
+/* Words for --l2, --inputs and --form, in the order of the enums of replay/replay.h. */
+#define GT_L2_WORDS     "cold", "warm", "as-is"
+#define GT_INPUTS_WORDS "recorded", "zero", "random"
+#define GT_FORM_WORDS   "recorded", "back-to-back", "one-stream", "graph"
+
+enum { GT_REPLAY_MOST_VARIANTS = 256 }; /* beside launches as recorded, of either kind */
+
+/* What the words mean. */
+struct gt_replay_request {
+	const struct gt_replay_args *args;
+	struct gt_replay_options options; /* of launches as recorded; without device and elements */
+	struct gt_tune_space asked;       /* variants that options name; each must run */
+	struct gt_tune_space tuned;       /* of --tune */
+	char conditions[160];             /* that the times depend on */
+};
+
+/*
+ * What was typed must outlive the request. -EINVAL: it makes no sense; -ENOTSUP: this build cannot
+ * run launches again.
+ */
+int gt_replay_request_read(struct gt_replay_request *request, const struct gt_replay_args *args,
+                           struct gt_error *err);
+void gt_replay_request_release(struct gt_replay_request *request);
+
+/*
+ * Runs the launches again in each variant. Fails where they cannot be run as recorded, as
+ * gt_replay_run does; a variant that cannot be run has that as its outcome. Where addresses are
+ * taken in this process, it begins again as another one: then this does not return.
+ */
+int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
+                      struct gt_outcomes *outcomes, struct gt_error *err);
+
+#endif

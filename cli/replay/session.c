@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/host.h"
+#include "base/parse.h"
+#include "base/strings.h"
+#include "cli/calibrate/store.h"
+#include "cli/gpu_choice.h"
+#include "cli/gpu_lock.h"
+#include "cli/manifest.h"
+#include "cli/progress.h"
+#include "cli/replay/again.h"
+#include "cli/replay/best.h"
+#include "cli/replay/request.h"
+#include "cli/say.h"
+#include "model/bundle.h"
+#include "model/calibration.h"
+#include "model/trace.h"
+
+#include "replay/gpu.h"
+#include "replay/cuda.h"
+#include "replay/describe.h"
+#include "replay/gpu_state.h"
+#include "replay/variant.h"
+
+/* Launches being run again on a GPU. */
+struct session {
+	const struct gt_replay_request *request;
+	const struct gt_bundle *bundle;
+	struct gt_outcomes *outcomes;
+	struct gt_cuda cuda;
+	struct gt_replay_options options;
+	gt_array(struct gt_element_choice) elements;
+	struct gt_calibration gpu; /* what the driver says of it */
+	struct gt_roof roof;
+	struct gt_gpu_state state;
+	int others; /* processes; negative: not known */
+	struct {
+		int64_t asked_ns; /* 0: never */
+		bool throttled;
+		double sm_mhz;
+	} reading; /* of state */
+	struct gt_progress progress;
+	const char *variant; /* being run */
+	char what[96];       /* being done, as it was told last */
+};
+
+/* ---- what was typed ---- */
+
+/* [MEMORY=]TYPE; MEMORY as the table buffers numbers them. */
+static int read_element(const char *text, size_t memories, struct gt_element_choice *choice,
+                        struct gt_error *err)
+{
+	const char *equals = strchr(text, '=');
+	const char *type = equals ? equals + 1 : text;
+	char digits[24];
+	uint64_t memory = UINT32_MAX;
+
+	snprintf(digits, sizeof(digits), "%.*s", equals ? (int)(equals - text) : 0, text);
+	if (equals && (gt_parse_count(digits, &memory) < 0 || memory >= memories))
+		return gt_fail(err, EINVAL,
+		               "--element %s: the bundle's memory is numbered from 0 to %zu", text,
+		               memories ? memories - 1 : 0);
+	choice->memory = (uint32_t)memory;
+	if (gt_element_parse(type, &choice->element))
+		return 0;
+#define ELEMENT(name, size) " " #name
+	return gt_fail(err, EINVAL, "--element does not know '%s'; it takes" GT_ELEMENTS(ELEMENT),
+	               type);
+#undef ELEMENT
+}
+
+static int read_elements(struct session *session, struct gt_error *err)
+{
+	const struct gt_option_list *list = &session->request->args->elements;
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < list->count; i++)
+		result = read_element(list->texts[i], session->bundle->memory.count,
+		                      gt_array_push(&session->elements), err);
+	session->options.elements = session->elements.rows;
+	session->options.element_count = session->elements.count;
+	return result;
+}
+
+/* ---- the GPU ---- */
+
+/* The one that was recorded on; else the first of its architecture; else the first. */
+static int best_device(const struct session *session)
+{
+	const struct gt_bundle_origin *origin = &session->bundle->origin;
+	const int count = gt_cuda_count(&session->cuda);
+	int best = 0;
+	bool fits = false;
+
+	for (int i = 0; i < count; i++) {
+		struct gt_calibration found = {0};
+		struct gt_gpu gpu = {.cuda = &session->cuda};
+
+		if (session->cuda.device_get(&gpu.device, i) != CUDA_SUCCESS)
+			continue;
+		gt_gpu_tell(&gpu, &found);
+		if (*found.uuid && strcmp(found.uuid, origin->uuid) == 0)
+			return i;
+		if (fits || found.cc_major != origin->cc_major ||
+		    found.cc_minor != origin->cc_minor)
+			continue;
+		best = i;
+		fits = true;
+	}
+	return best;
+}
+
+static int choose_device(struct session *session, struct gt_error *err)
+{
+	const char *word = session->request->args->device;
+	struct gt_gpu gpu = {.cuda = &session->cuda};
+	int result;
+
+	if (word) {
+		result = gt_gpu_choose(&session->cuda, word, &session->options.device, err);
+		if (result < 0)
+			return result;
+	} else {
+		session->options.device = best_device(session);
+	}
+	result = gt_cuda_check(&session->cuda,
+	                       session->cuda.device_get(&gpu.device, session->options.device), err,
+	                       "the GPU cannot be used");
+	if (result == 0)
+		gt_gpu_tell(&gpu, &session->gpu);
+	return result;
+}
+
+/* The ceiling of its memory, by what reports take it from. */
+static void find_roof(struct session *session)
+{
+	const struct gt_calibration *gpu = &session->gpu;
+	struct gt_calibrations here = {0};
+	struct gt_calibrations shipped = {0};
+	struct gt_trace trace;
+
+	gt_trace_init(&trace);
+	gt_store_load(&here, NULL);
+	gt_calibrations_add_shipped(&shipped);
+	*gt_array_push(&trace.devices) = (struct gt_device){
+		.name = gt_strings_add(trace.strings, gpu->device),
+		.uuid = gt_strings_add(trace.strings, gpu->uuid),
+		.cc_major = gpu->cc_major,
+		.cc_minor = gpu->cc_minor,
+		.sm_count = gpu->sm_count,
+		.sm_clock_khz = gpu->sm_clock_khz,
+		.memory_clock_khz = gpu->memory_clock_khz,
+		.memory_bus_bits = gpu->memory_bus_bits,
+	};
+	gt_ceilings_add(&trace, 0, &here, &shipped);
+	session->roof = gt_roof_of_memory(&trace, 0, NAN, NAN);
+	gt_calibrations_release(&here);
+	gt_calibrations_release(&shipped);
+	gt_trace_release(&trace);
+}
+
+static void look_for_others(struct session *session)
+{
+	session->others = gt_gpu_state_others(&session->state);
+	if (session->others > 0 && gt_begun_again() == 0)
+		gt_say("%d other process%s ha%s a context on GPU %d: what %s on it shows in the "
+		       "times",
+		       session->others, session->others == 1 ? "" : "es",
+		       session->others == 1 ? "s" : "ve", session->options.device,
+		       session->others == 1 ? "it runs" : "they run");
+}
+
+/* ---- running ---- */
+
+/*
+ * NVML takes its time to answer, in which the GPU would idle and its clocks fall: short runs share
+ * an answer.
+ */
+static void read_state(struct session *session)
+{
+	enum { PAUSE_NS = 5000000 };
+	const int64_t now_ns = gt_gpu_now_ns();
+	uint64_t reasons;
+	unsigned mhz;
+
+	if (session->reading.asked_ns && now_ns - session->reading.asked_ns < PAUSE_NS)
+		return;
+	session->reading.throttled = gt_gpu_state_slowed(&session->state, &reasons) && reasons;
+	mhz = gt_gpu_state_sm_mhz(&session->state);
+	session->reading.sm_mhz = mhz ? (double)mhz : (double)NAN;
+	session->reading.asked_ns = gt_gpu_now_ns();
+}
+
+static bool is_throttled(void *context)
+{
+	struct session *session = context;
+
+	read_state(session);
+	return session->reading.throttled;
+}
+
+static double sm_mhz(void *context)
+{
+	struct session *session = context;
+
+	read_state(session);
+	return session->reading.sm_mhz;
+}
+
+static void tell(void *context, double share, const char *what)
+{
+	enum { STEPS = 1000 };
+	struct session *session = context;
+
+	if (strcmp(what, session->what) != 0) {
+		snprintf(session->what, sizeof(session->what), "%s", what);
+		gt_progress_begin(&session->progress, false, "%s: %s", session->variant, what);
+	}
+	if (share >= 0 && share <= 1)
+		gt_watch_tell(gt_progress_watch(&session->progress), (uint64_t)(share * STEPS),
+		              STEPS);
+}
+
+static const char *element_name(enum gt_element element)
+{
+	return element < GT_ELEMENT_COUNT ? gt_element_name(element) : "unknown";
+}
+
+static void add_buffers(struct gt_outcome *outcome, const struct gt_bundle *bundle,
+                        const struct gt_replay_result *result)
+{
+	gt_array_each(const struct gt_replay_buffer, buffer, &result->buffers) {
+		struct gt_outcome_buffer *added = gt_array_push(&outcome->buffers);
+
+		*added = (struct gt_outcome_buffer){
+			.found = *buffer,
+			.element = element_name(buffer->comparison.element),
+		};
+		if (buffer->memory < bundle->memory.count) {
+			const struct gt_bundle_memory *memory =
+				&bundle->memory.rows[buffer->memory];
+
+			added->address = memory->address;
+			added->bytes = memory->size;
+			snprintf(added->name, sizeof(added->name), "%s",
+			         memory->name ? memory->name : "");
+		}
+		outcome->mismatches += buffer->comparison.mismatches;
+		outcome->unwritten += buffer->unwritten + buffer->untouched;
+		outcome->outside += buffer->outside;
+		outcome->varying += buffer->varying;
+	}
+}
+
+static void add_result(struct gt_outcome *outcome, const struct session *session,
+                       const struct gt_replay_result *result)
+{
+	const struct gt_replay_times *times = &result->times;
+
+	outcome->median_ns = times->median;
+	outcome->least_ns = times->least;
+	outcome->most_ns = times->most;
+	outcome->p05_ns = times->p05;
+	outcome->p95_ns = times->p95;
+	outcome->error = times->error;
+	outcome->events_ns = times->events_median;
+	outcome->sm_mhz = times->sm_mhz;
+	outcome->runs = times->ns.count;
+	outcome->thrown_out = times->thrown_out;
+	outcome->stable = times->stable;
+	snprintf(outcome->clock, sizeof(outcome->clock), "%s", times->clock ? times->clock : "");
+	outcome->job_ns = result->job_ns;
+	outcome->bytes = result->bytes;
+	outcome->checked = session->options.verify;
+	outcome->verified = session->options.verify && result->verified;
+	outcome->first_bad_step = result->first_bad_step;
+	outcome->moved = !result->at_addresses;
+	outcome->layouts = result->layouts + gt_begun_again();
+	snprintf(outcome->no_cupti, sizeof(outcome->no_cupti), "%s", times->no_cupti);
+	snprintf(outcome->guessed, sizeof(outcome->guessed), "%s", result->guessed);
+	snprintf(outcome->no_poison, sizeof(outcome->no_poison), "%s", result->no_poison);
+	add_buffers(outcome, session->bundle, result);
+}
+
+static void begin_outcome(struct gt_outcome *outcome, const struct session *session,
+                          const struct gt_variant *variant)
+{
+	const struct gt_calibration *gpu = &session->gpu;
+
+	gt_outcome_init(outcome);
+	gt_variant_describe(variant, outcome->variant);
+	snprintf(outcome->conditions, sizeof(outcome->conditions), "%s",
+	         session->request->conditions);
+	snprintf(outcome->date, sizeof(outcome->date), "%s", gt_instant_now().utc);
+	snprintf(outcome->gputrace, sizeof(outcome->gputrace), "%s", GPUTRACE_VERSION);
+	snprintf(outcome->device, sizeof(outcome->device), "%s", gpu->device);
+	snprintf(outcome->uuid, sizeof(outcome->uuid), "%s", gpu->uuid);
+	snprintf(outcome->driver, sizeof(outcome->driver), "%s", gpu->driver);
+	gt_host_name(outcome->host, sizeof(outcome->host));
+	outcome->others_plus_one = session->others < 0 ? 0 : (uint64_t)session->others + 1;
+	outcome->roof = session->roof;
+}
+
+static int run_variant(struct session *session, const struct gt_variant *variant,
+                       struct gt_outcome *outcome, struct gt_error *err)
+{
+	struct gt_replay_result result = {0};
+	int failed;
+
+	begin_outcome(outcome, session, variant);
+	session->options.variant = *variant;
+	session->variant = outcome->variant;
+	session->what[0] = '\0';
+	failed = gt_replay_run(session->bundle, &session->cuda, &session->options, &result, err);
+	if (failed == 0)
+		add_result(outcome, session, &result);
+	else
+		snprintf(outcome->failure, sizeof(outcome->failure), "%s", err->text);
+	gt_replay_result_release(&result);
+	return failed;
+}
+
+/* Of variants that options name; what one fails of is its outcome. */
+static void run_asked(struct session *session)
+{
+	const struct gt_tune_space *asked = &session->request->asked;
+	const size_t count = asked->axis_count > 0 ? gt_tune_count(asked) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_variant variant = gt_tune_configuration(asked, i);
+		struct gt_error ignored = {0};
+
+		(void)run_variant(session, &variant, gt_array_push(&session->outcomes->list),
+		                  &ignored);
+	}
+}
+
+/* For a search: the launch as recorded has been measured. */
+static int measure(void *context, const struct gt_variant *variant, double *ns, bool *verified,
+                   struct gt_error *err)
+{
+	struct session *session = context;
+	struct gt_outcome *outcome = session->outcomes->list.rows;
+	int result = 0;
+
+	if (gt_variant_changes(variant)) {
+		outcome = gt_array_push(&session->outcomes->list);
+		result = run_variant(session, variant, outcome, err);
+		outcome->tuned = true;
+	}
+	*ns = outcome->median_ns;
+	*verified = outcome->verified || !outcome->checked;
+	return result;
+}
+
+static int search(struct session *session, struct gt_error *err)
+{
+	const struct gt_tune_plan plan = {
+		.space = &session->request->tuned,
+		.most = GT_REPLAY_MOST_VARIANTS,
+		.measure = measure,
+		.context = session,
+	};
+	struct gt_tune_result result = {0};
+	int failed;
+
+	if (plan.space->axis_count == 0)
+		return 0;
+	failed = gt_tune_search(&plan, &result, err);
+	if (failed == 0 && result.best < result.rows.count)
+		gt_best_keep(session->bundle, session->outcomes->list.rows,
+		             &result.rows.rows[result.best]);
+	gt_tune_result_release(&result);
+	return failed;
+}
+
+/* As another process there may be room; where there was none in many, that is said too. */
+static int try_elsewhere(struct gt_error *err)
+{
+	const struct gt_error first = *err;
+
+	gt_begin_again();
+	return gt_fail(err, EADDRINUSE,
+	               "%.300s; so it was in %u processes, each with other addresses. --relocate "
+	               "runs the launch at others, where every pointer is known",
+	               first.text, gt_begun_again() + 1);
+}
+
+/* As recorded it must run. */
+static int run_all(struct session *session, struct gt_error *err)
+{
+	const struct gt_variant recorded = gt_variant_recorded();
+	int result = run_variant(session, &recorded, gt_array_push(&session->outcomes->list), err);
+
+	if (result < 0)
+		return result;
+	run_asked(session);
+	return search(session, err);
+}
+
+/* On one GPU, which nobody else measures on meanwhile. */
+static int run_locked(struct session *session, struct gt_error *err)
+{
+	const int lock = gt_gpu_lock(session->gpu.uuid, err);
+	int result;
+
+	if (lock < 0)
+		return lock;
+	gt_gpu_state_open(&session->state, session->gpu.uuid);
+	look_for_others(session);
+	find_roof(session);
+	gt_progress_begin(&session->progress, false, "running launches again");
+	result = run_all(session, err);
+	gt_progress_end(&session->progress);
+	gt_gpu_state_close(&session->state);
+	gt_gpu_unlock(lock);
+	return result;
+}
+
+int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
+                      struct gt_outcomes *outcomes, struct gt_error *err)
+{
+	struct session session = {
+		.request = request,
+		.bundle = bundle,
+		.outcomes = outcomes,
+		.options = request->options,
+	};
+	int result = read_elements(&session, err);
+
+	session.options.progress = tell;
+	session.options.throttled = is_throttled;
+	session.options.sm_mhz = sm_mhz;
+	session.options.context = &session;
+	if (result == 0)
+		result = gt_gpu_open_driver(&session.cuda, err);
+	if (result == 0)
+		result = choose_device(&session, err);
+	if (result == 0)
+		result = run_locked(&session, err);
+	if (result == -EADDRINUSE)
+		result = try_elsewhere(err);
+	gt_array_release(&session.elements);
+	return result;
+}

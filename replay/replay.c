@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/bundle.h"
+#include "replay/activity.h"
+#include "replay/measure.h"
+#include "replay/restored.h"
+#include "replay/steps.h"
+#include "replay/verify.h"
+
+/* A run over poison that takes so much longer than the others does not end. */
+#define POISON_TIMES    1000
+#define POISON_LEAST_NS 2000000000.0
+
+struct engine {
+	const struct gt_bundle *bundle;
+	const struct gt_replay_options *options;
+	struct gt_replay_result *result;
+	struct gt_activity *activity;
+	struct gt_gpu gpu;
+	struct gt_steps steps;
+	struct gt_restored restored;
+};
+
+/* ---- what the program says ---- */
+
+/* From the first begin to the last end of work in the program. */
+static double job_time(const struct gt_bundle *bundle)
+{
+	int64_t first_ns = INT64_MAX;
+	int64_t last_ns = -1;
+
+	gt_array_each(const struct gt_bundle_step, step, &bundle->steps) {
+		if (step->start_ns < 0 || step->end_ns < 0)
+			continue;
+		first_ns = step->start_ns < first_ns ? step->start_ns : first_ns;
+		last_ns = step->end_ns > last_ns ? step->end_ns : last_ns;
+	}
+	return last_ns > first_ns ? (double)(last_ns - first_ns) : NAN;
+}
+
+/* Whether all memory is reached by parameters that point to its begin: then it is used whole. */
+static bool is_whole(const struct gt_bundle *bundle, const uint8_t *parameters)
+{
+	gt_array_each(const struct gt_bundle_pointer, pointer, &bundle->pointers) {
+		uint64_t address;
+
+		if (pointer->memory != GT_BUNDLE_NONE)
+			return false;
+		memcpy(&address, parameters + pointer->offset, sizeof(address));
+		if (address != bundle->memory.rows[pointer->target].address)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The least that one launch moves: what it does not change is read once, what it changes is
+ * written once. Of memory that is used in part, as that of pools, no one knows.
+ */
+static double least_bytes(const struct gt_bundle *bundle)
+{
+	const struct gt_bundle_step *step = bundle->steps.rows;
+	uint8_t *parameters;
+	double bytes = 0;
+	bool whole;
+
+	if (bundle->steps.count != 1 || step->kind != GT_BUNDLE_STEP_launch)
+		return NAN;
+	parameters = gt_allocate(step->parameters.size + sizeof(uint64_t));
+	whole = step->parameters.hash[0] &&
+	        gt_bundle_read(bundle, &step->parameters, parameters, NULL) == 0 &&
+	        is_whole(bundle, parameters);
+	free(parameters);
+	gt_array_each(const struct gt_bundle_memory, memory, &bundle->memory)
+		if (memory->kind != GT_BUNDLE_MEMORY_variable)
+			bytes += (double)memory->size;
+	return whole ? bytes : NAN;
+}
+
+/* ---- the run ---- */
+
+static void tell(const struct engine *engine, const char *what)
+{
+	if (engine->options->progress)
+		engine->options->progress(engine->options->context, 0, what);
+}
+
+static int prepare(struct engine *engine, struct gt_error *err)
+{
+	const bool all = engine->options->l2 == GT_L2_as_is;
+	int result;
+
+	tell(engine, "loading");
+	result = gt_steps_load(&engine->steps, engine->bundle, &engine->gpu, engine->options, err);
+	if (result == 0)
+		result = gt_restored_open(&engine->restored, engine->bundle, &engine->gpu,
+		                          engine->steps.modules, engine->options, err);
+	if (result == 0)
+		result = gt_restored_load(&engine->restored, engine->options->inputs, all, err);
+	if (result == 0)
+		result = gt_steps_prepare(&engine->steps, &engine->restored, err);
+	return result;
+}
+
+static int verify(struct engine *engine, struct gt_error *err)
+{
+	const double most_ns = engine->result->times.most * POISON_TIMES;
+
+	if (!engine->options->verify)
+		return 0;
+	tell(engine, "verifying");
+	return gt_verify(&engine->steps, &engine->restored, engine->options,
+	                 (int64_t)fmax(most_ns, POISON_LEAST_NS), engine->result, err);
+}
+
+/* Whatever the GPU says once the steps run is the kernel's doing. */
+static int run(struct engine *engine, struct gt_error *err)
+{
+	struct gt_replay_result *result = engine->result;
+	struct gt_error why = {0};
+	int code = gt_replay_measure(&engine->steps, &engine->restored, engine->activity,
+	                             engine->options, &result->times, &why);
+
+	if (code == 0)
+		code = verify(engine, &why);
+	if (code == 0)
+		return 0;
+	gt_replay_result_release(result);
+	if (code == -EIO)
+		snprintf(result->fault, sizeof(result->fault), "%.255s", why.text);
+	return gt_fail(err, -code, "%s", why.text);
+}
+
+static void describe(struct engine *engine)
+{
+	struct gt_replay_result *result = engine->result;
+
+	result->job_ns = job_time(engine->bundle);
+	result->bytes = least_bytes(engine->bundle);
+	memcpy(result->guessed, engine->restored.guessed, sizeof(result->guessed));
+	result->layouts = engine->restored.layouts;
+	result->at_addresses = gt_layout_is_recorded(&engine->restored.layout, engine->bundle);
+}
+
+static int run_on_gpu(struct engine *engine, struct gt_error *err)
+{
+	int result = prepare(engine, err);
+
+	if (result == 0)
+		result = run(engine, err);
+	if (result == 0)
+		describe(engine);
+	if (engine->steps.bundle)
+		gt_steps_close(&engine->steps);
+	if (engine->restored.bundle)
+		gt_restored_close(&engine->restored);
+	return result;
+}
+
+int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
+                  const struct gt_replay_options *options, struct gt_replay_result *result,
+                  struct gt_error *err)
+{
+	struct engine engine = {.bundle = bundle, .options = options, .result = result};
+	char no_cupti[sizeof(result->times.no_cupti)] = "";
+	int code;
+
+	*result = (struct gt_replay_result){.first_bad_step = GT_BUNDLE_NONE};
+	engine.activity = gt_activity_start(cuda, no_cupti, sizeof(no_cupti));
+	code = gt_gpu_open(&engine.gpu, cuda, options->device, err);
+	if (code == 0) {
+		code = run_on_gpu(&engine, err);
+		gt_gpu_close(&engine.gpu);
+	}
+	gt_activity_stop(engine.activity);
+	if (code == 0 && no_cupti[0])
+		memcpy(result->times.no_cupti, no_cupti, sizeof(no_cupti));
+	return code;
+}
+
+void gt_replay_result_release(struct gt_replay_result *result)
+{
+	gt_array_release(&result->times.ns);
+	gt_array_release(&result->buffers);
+	*result = (struct gt_replay_result){.first_bad_step = GT_BUNDLE_NONE};
+}

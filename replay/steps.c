@@ -1,0 +1,693 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/steps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/cubin.h"
+#include "format/recording.h"
+#include "model/bundle.h"
+#include "replay/restored.h"
+#include "replay/variant.h"
+
+#define DEFAULT_SHARED_BYTES 49152u /* of a block, that no function has to ask for */
+#define LEGACY_STREAM        7u     /* CUPTI's number of the first context's default stream */
+
+struct gt_step_ready {
+	struct gt_variant_launch launch;
+	uint8_t *bytes; /* parameters, or what a copy has from the host or gives to it */
+	uint64_t to;
+	uint64_t from;
+	bool unrecorded; /* a wait for an event that no step before recorded: it holds nothing back */
+};
+
+/* ---- modules ---- */
+
+static unsigned capability_of(const struct gt_gpu *gpu)
+{
+	return (unsigned)(10 * gt_gpu_attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+	                  gt_gpu_attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+}
+
+/* A driver reads as far as the headers say: what they say has to be inside of the image. */
+static int check_cubin(const struct gt_gpu *gpu, const uint8_t *image, size_t size,
+                       struct gt_error *err)
+{
+	const unsigned here = capability_of(gpu);
+	struct gt_cubin cubin;
+	int result = gt_cubin_open(&cubin, image, size, err);
+
+	for (uint32_t i = 0; result == 0 && i < cubin.section_count; i++) {
+		struct gt_cubin_section section;
+
+		if (!gt_cubin_section(&cubin, i, &section))
+			result = gt_fail(err, EBADMSG, "section %u of a module lies outside of it",
+			                 i);
+	}
+	if (result == 0 && cubin.arch &&
+	    (cubin.arch / 10 != here / 10 || cubin.arch % 10 > here % 10))
+		result = gt_fail(err, ENOTSUP,
+		                 "the kernel was compiled for sm_%u, and this GPU is sm_%u: replay "
+		                 "it on a GPU of the same architecture",
+		                 cubin.arch, here);
+	return result;
+}
+
+/* sm_90 of ".target sm_90a", 0: there is none. */
+static unsigned target_of(const char *ptx)
+{
+	const char *target = strstr(ptx, ".target sm_");
+
+	return target ? (unsigned)strtoul(target + strlen(".target sm_"), NULL, 10) : 0;
+}
+
+static int check_ptx(const struct gt_gpu *gpu, const char *image, struct gt_error *err)
+{
+	const unsigned here = capability_of(gpu);
+	const unsigned target = target_of(image);
+
+	if (target > here)
+		return gt_fail(err, ENOTSUP,
+		               "the kernel's PTX is for sm_%u on, and this GPU is sm_%u", target,
+		               here);
+	return 0;
+}
+
+static int load_image(struct gt_steps *steps, uint32_t number, const uint8_t *image, size_t size,
+                      struct gt_error *err)
+{
+	const bool ptx = size < 4 || memcmp(image, "\177ELF", 4) != 0;
+	const bool varied = steps->varied != GT_BUNDLE_NONE &&
+	                    steps->bundle->functions.rows[steps->varied].module == number;
+	const uint32_t registers = varied ? steps->options->variant.max_registers : 0;
+	int result = ptx ? check_ptx(steps->gpu, (const char *)image, err)
+	                 : check_cubin(steps->gpu, image, size, err);
+
+	if (result == 0 && registers && !ptx)
+		return gt_fail(err, ENOTSUP,
+		               "the number of registers can be limited where PTX is compiled, and "
+		               "this module is machine code: give its PTX with --module");
+	return result < 0 ? result
+	                  : gt_gpu_load_with(steps->gpu, image, registers,
+	                                     "the driver does not take the kernel's module",
+	                                     &steps->modules[number], err);
+}
+
+static int load_blob(struct gt_steps *steps, uint32_t number, struct gt_error *err)
+{
+	const struct gt_blob *blob = &steps->bundle->modules.rows[number].image;
+	uint8_t *image = gt_allocate(blob->size + 1);
+	int result = gt_bundle_read(steps->bundle, blob, image, err);
+
+	image[blob->size] = '\0';
+	if (result == 0)
+		result = load_image(steps, number, image, blob->size, err);
+	free(image);
+	return result;
+}
+
+static int load_file(struct gt_steps *steps, uint32_t number, const char *path,
+                     struct gt_error *err)
+{
+	struct gt_content content = {0};
+	int result = gt_load_file(&content, path, err);
+	uint8_t *image;
+
+	if (result < 0)
+		return result;
+	image = gt_allocate(content.size + 1);
+	if (content.size)
+		memcpy(image, content.bytes, content.size);
+	image[content.size] = '\0';
+	result = load_image(steps, number, image, content.size, err);
+	free(image);
+	gt_unload(&content);
+	return result;
+}
+
+static int load_modules(struct gt_steps *steps, struct gt_error *err)
+{
+	const char *path = steps->options->variant.module;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < steps->bundle->modules.count; i++) {
+		const bool other = path && steps->varied != GT_BUNDLE_NONE &&
+		                   steps->bundle->functions.rows[steps->varied].module == i;
+
+		result = other ? load_file(steps, i, path, err) : load_blob(steps, i, err);
+	}
+	return result;
+}
+
+/* ---- functions ---- */
+
+static bool is_varied(const struct gt_steps *steps, size_t number)
+{
+	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
+
+	return step->kind == GT_BUNDLE_STEP_launch && step->function == steps->varied;
+}
+
+static uint32_t limit(const struct gt_steps *steps, CUdevice_attribute attribute)
+{
+	const int value = gt_gpu_attribute(steps->gpu, attribute);
+
+	return value > 0 ? (uint32_t)value : 0;
+}
+
+static struct gt_variant_limits limits_of(const struct gt_steps *steps)
+{
+	return (struct gt_variant_limits){
+		.cc_major = capability_of(steps->gpu) / 10,
+		.threads = limit(steps, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+		.block = {limit(steps, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+	                  limit(steps, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+	                  limit(steps, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
+		.grid = {limit(steps, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+	                 limit(steps, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+	                 limit(steps, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
+		.shared_bytes = limit(steps, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+	};
+}
+
+/* What the code says, of the bundle's module: the contents were read once already. */
+static int read_code(const struct gt_steps *steps, uint32_t function, struct gt_variant_code *code,
+                     struct gt_error *err)
+{
+	const struct gt_bundle_function *row = &steps->bundle->functions.rows[function];
+	const struct gt_blob *blob = &steps->bundle->modules.rows[row->module].image;
+	uint8_t *image = gt_allocate(blob->size + 1);
+	const int result = gt_bundle_read(steps->bundle, blob, image, err);
+
+	if (result == 0)
+		gt_variant_code_read(code, image, blob->size, row->name);
+	if (steps->options->variant.module)
+		code->ptx = true; /* whether it is was looked at when it was loaded */
+	free(image);
+	return result;
+}
+
+static int choose_launch(struct gt_steps *steps, size_t number, struct gt_error *err)
+{
+	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
+	const struct gt_bundle_function *function = &steps->bundle->functions.rows[step->function];
+	const struct gt_variant recorded = gt_variant_recorded();
+	const struct gt_variant_limits limits = limits_of(steps);
+	const bool varied =
+		is_varied(steps, number) && gt_variant_changes(&steps->options->variant);
+	struct gt_variant_code code = {0};
+	const struct gt_variant_subject subject = {function, &code, step, &limits};
+	const int result = varied ? read_code(steps, step->function, &code, err) : 0;
+
+	return result < 0 ? result
+	                  : gt_variant_launch(varied ? &steps->options->variant : &recorded,
+	                                      &subject, &steps->ready[number].launch, err);
+}
+
+static int set_attribute(const struct gt_steps *steps, uint32_t function,
+                         CUfunction_attribute attribute, int value, const char *what,
+                         struct gt_error *err)
+{
+	const struct gt_cuda *cuda = steps->gpu->cuda;
+
+	return gt_cuda_check(cuda, cuda->function_set(steps->functions[function], attribute, value),
+	                     err, what);
+}
+
+static int set_attributes(struct gt_steps *steps, size_t number, struct gt_error *err)
+{
+	const uint32_t function = steps->bundle->steps.rows[number].function;
+	const struct gt_bundle_function *row = &steps->bundle->functions.rows[function];
+	const struct gt_variant_launch *launch = &steps->ready[number].launch;
+	const uint32_t most = row->max_dynamic_bytes > launch->shared_bytes ? row->max_dynamic_bytes
+	                                                                    : launch->shared_bytes;
+	int result = 0;
+
+	if (most + row->shared_bytes > DEFAULT_SHARED_BYTES)
+		result = set_attribute(steps, function,
+		                       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)most,
+		                       "the GPU does not have so much shared memory", err);
+	if (result == 0 && launch->carveout != GT_CARVEOUT_DEFAULT)
+		result = set_attribute(steps, function,
+		                       CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+		                       launch->carveout, "shared memory cannot be divided so", err);
+	if (result == 0 && row->cluster_other)
+		result = set_attribute(steps, function,
+		                       CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,
+		                       "clusters of any size cannot be had", err);
+	return result;
+}
+
+static int find_function(struct gt_steps *steps, size_t number, struct gt_error *err)
+{
+	const uint32_t function = steps->bundle->steps.rows[number].function;
+	const struct gt_bundle_function *row = &steps->bundle->functions.rows[function];
+	const struct gt_cuda *cuda = steps->gpu->cuda;
+	char what[256];
+
+	snprintf(what, sizeof(what), "the module has no kernel %s", row->name);
+	return gt_cuda_check(cuda,
+	                     cuda->module_function(&steps->functions[function],
+	                                           steps->modules[row->module], row->name),
+	                     err, what);
+}
+
+static void choose_varied(struct gt_steps *steps)
+{
+	steps->varied = GT_BUNDLE_NONE;
+	gt_array_each(const struct gt_bundle_step, step, &steps->bundle->steps)
+		if (step->kind == GT_BUNDLE_STEP_launch && steps->varied == GT_BUNDLE_NONE)
+			steps->varied = step->function;
+}
+
+static void *zeroed(size_t count, size_t size)
+{
+	return memset(gt_allocate((count + 1) * size), 0, (count + 1) * size);
+}
+
+int gt_steps_load(struct gt_steps *steps, const struct gt_bundle *bundle, struct gt_gpu *gpu,
+                  const struct gt_replay_options *options, struct gt_error *err)
+{
+	int result;
+
+	*steps = (struct gt_steps){
+		.bundle = bundle,
+		.gpu = gpu,
+		.options = options,
+		.modules = zeroed(bundle->modules.count, sizeof(*steps->modules)),
+		.functions = zeroed(bundle->functions.count, sizeof(*steps->functions)),
+		.streams = zeroed(bundle->streams.count, sizeof(*steps->streams)),
+		.ready = zeroed(bundle->steps.count, sizeof(*steps->ready)),
+	};
+	choose_varied(steps);
+	result = load_modules(steps, err);
+	for (size_t i = 0; result == 0 && i < bundle->steps.count; i++) {
+		if (bundle->steps.rows[i].kind != GT_BUNDLE_STEP_launch)
+			continue;
+		result = find_function(steps, i, err);
+		if (result == 0)
+			result = choose_launch(steps, i, err);
+		if (result == 0)
+			result = set_attributes(steps, i, err);
+	}
+	if (result < 0)
+		gt_steps_close(steps);
+	return result;
+}
+
+/* ---- what each step needs ---- */
+
+static int make_streams(struct gt_steps *steps, struct gt_error *err)
+{
+	const bool one = steps->options->form == GT_SEQUENCE_one_stream;
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < steps->bundle->streams.count; i++) {
+		if (one || steps->bundle->streams.count == 1)
+			steps->streams[i] = steps->gpu->stream;
+		else
+			result = gt_gpu_add_stream(steps->gpu,
+			                           steps->bundle->streams.rows[i].priority,
+			                           &steps->streams[i], err);
+	}
+	return result;
+}
+
+static int make_events(struct gt_steps *steps, struct gt_error *err)
+{
+	int result = 0;
+
+	gt_array_each(const struct gt_bundle_step, step, &steps->bundle->steps)
+		if (step->event != GT_BUNDLE_NONE && step->event >= steps->event_count)
+			steps->event_count = (size_t)step->event + 1;
+	steps->events = zeroed(steps->event_count, sizeof(*steps->events));
+	for (size_t i = 0; result == 0 && i < steps->event_count; i++)
+		result = gt_gpu_take_event(steps->gpu, &steps->events[i], err);
+	return result;
+}
+
+static bool is_work(const struct gt_bundle_step *step)
+{
+	return step->kind == GT_BUNDLE_STEP_launch || step->kind == GT_BUNDLE_STEP_copy ||
+	       step->kind == GT_BUNDLE_STEP_fill;
+}
+
+static int make_ready(struct gt_steps *steps, const struct gt_restored *restored, size_t number,
+                      struct gt_error *err)
+{
+	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
+	struct gt_step_ready *ready = &steps->ready[number];
+
+	steps->work += is_work(step);
+	ready->to = gt_layout_translate(&restored->layout, steps->bundle, step->to);
+	ready->from = gt_layout_translate(&restored->layout, steps->bundle, step->from);
+	if (step->kind == GT_BUNDLE_STEP_copy && step->to == 0)
+		ready->bytes = zeroed(step->rows, step->bytes);
+	else if (step->parameters.hash[0])
+		ready->bytes = zeroed(step->parameters.size, 1);
+	if (!step->parameters.hash[0])
+		return 0;
+	return gt_restored_parameters(restored, (uint32_t)number, ready->bytes, err);
+}
+
+static void find_unrecorded(struct gt_steps *steps)
+{
+	bool *recorded = zeroed(steps->event_count, sizeof(*recorded));
+
+	for (size_t i = 0; i < steps->bundle->steps.count; i++) {
+		const struct gt_bundle_step *step = &steps->bundle->steps.rows[i];
+
+		if (step->event == GT_BUNDLE_NONE)
+			continue;
+		if (step->kind == GT_BUNDLE_STEP_record)
+			recorded[step->event] = true;
+		else
+			steps->ready[i].unrecorded = !recorded[step->event];
+	}
+	free(recorded);
+}
+
+static int make_graph(struct gt_steps *steps, struct gt_error *err);
+
+int gt_steps_prepare(struct gt_steps *steps, const struct gt_restored *restored,
+                     struct gt_error *err)
+{
+	int result = make_streams(steps, err);
+
+	if (result == 0)
+		result = make_events(steps, err);
+	for (size_t i = 0; result == 0 && i < steps->bundle->steps.count; i++)
+		result = make_ready(steps, restored, i, err);
+	find_unrecorded(steps);
+	if (result == 0 && steps->options->form == GT_SEQUENCE_graph)
+		result = make_graph(steps, err);
+	return result;
+}
+
+void gt_steps_close(struct gt_steps *steps)
+{
+	if (steps->exec)
+		(void)steps->gpu->cuda->exec_destroy(steps->exec);
+	for (size_t i = 0; steps->ready && i < steps->bundle->steps.count; i++)
+		free(steps->ready[i].bytes);
+	for (size_t i = 0; steps->events && i < steps->event_count; i++)
+		gt_gpu_give_event(steps->gpu, steps->events[i]);
+	free(steps->modules);
+	free(steps->functions);
+	free(steps->streams);
+	free(steps->events);
+	free(steps->ready);
+	*steps = (struct gt_steps){0};
+}
+
+/* ---- work ---- */
+
+enum { MOST_ATTRIBUTES = 4 };
+
+static unsigned launch_attributes(const struct gt_bundle_step *step,
+                                  const struct gt_variant_launch *launch,
+                                  CUlaunchAttribute attributes[MOST_ATTRIBUTES])
+{
+	unsigned count = 0;
+
+	if (launch->cluster[0]) {
+		attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		attributes[count].value.clusterDim.x = launch->cluster[0];
+		attributes[count].value.clusterDim.y = launch->cluster[1];
+		attributes[count++].value.clusterDim.z = launch->cluster[2];
+	}
+	if (step->cooperative) {
+		attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+		attributes[count++].value.cooperative = 1;
+	}
+	if (step->programmatic) {
+		attributes[count].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		attributes[count++].value.programmaticStreamSerializationAllowed = 1;
+	}
+	if (step->has_priority) {
+		attributes[count].id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+		attributes[count++].value.priority = step->priority;
+	}
+	return count;
+}
+
+static CUresult launch(const struct gt_steps *steps, size_t number, CUstream stream)
+{
+	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
+	const struct gt_step_ready *ready = &steps->ready[number];
+	CUlaunchAttribute attributes[MOST_ATTRIBUTES] = {0};
+	size_t size = step->parameters.size;
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, ready->bytes, CU_LAUNCH_PARAM_BUFFER_SIZE,
+	                 &size, CU_LAUNCH_PARAM_END};
+	const CUlaunchConfig config = {
+		.gridDimX = ready->launch.grid[0],
+		.gridDimY = ready->launch.grid[1],
+		.gridDimZ = ready->launch.grid[2],
+		.blockDimX = ready->launch.block[0],
+		.blockDimY = ready->launch.block[1],
+		.blockDimZ = ready->launch.block[2],
+		.sharedMemBytes = ready->launch.shared_bytes,
+		.hStream = stream,
+		.attrs = attributes,
+		.numAttrs = launch_attributes(step, &ready->launch, attributes),
+	};
+
+	return steps->gpu->cuda->launch_with(&config, steps->functions[step->function], NULL,
+	                                     size ? extra : NULL);
+}
+
+static CUresult copy(const struct gt_steps *steps, size_t number, CUstream stream)
+{
+	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
+	const struct gt_step_ready *ready = &steps->ready[number];
+	const CUdeviceptr host = (CUdeviceptr)(uintptr_t)ready->bytes;
+	const CUDA_MEMCPY2D rows = {
+		.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+		.srcDevice = step->from ? ready->from : host,
+		.srcPitch = step->from ? step->from_pitch : step->bytes,
+		.dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+		.dstDevice = step->to ? ready->to : host,
+		.dstPitch = step->to ? step->to_pitch : step->bytes,
+		.WidthInBytes = step->bytes,
+		.Height = step->rows,
+	};
+
+	if (step->rows > 1)
+		return steps->gpu->cuda->copy_rows(&rows, stream);
+	return steps->gpu->cuda->copy(rows.dstDevice, rows.srcDevice, step->bytes, stream);
+}
+
+static CUresult fill_row(const struct gt_cuda *cuda, const struct gt_bundle_step *step,
+                         CUdeviceptr to, CUstream stream)
+{
+	if (step->value_bytes == 4)
+		return cuda->set_words(to, step->value, step->bytes / 4, stream);
+	if (step->value_bytes == 2)
+		return cuda->set_halves(to, (unsigned short)step->value, step->bytes / 2, stream);
+	return cuda->set_bytes(to, (unsigned char)step->value, step->bytes, stream);
+}
+
+static CUresult fill(const struct gt_steps *steps, size_t number, CUstream stream)
+{
+	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
+	CUresult code = CUDA_SUCCESS;
+
+	for (uint64_t row = 0; code == CUDA_SUCCESS && row < step->rows; row++)
+		code = fill_row(steps->gpu->cuda, step,
+		                steps->ready[number].to + row * step->to_pitch, stream);
+	return code;
+}
+
+static int work(const struct gt_steps *steps, size_t number, CUstream stream, struct gt_error *err)
+{
+	const struct gt_cuda *cuda = steps->gpu->cuda;
+
+	switch (steps->bundle->steps.rows[number].kind) {
+	case GT_BUNDLE_STEP_launch:
+		return gt_cuda_check(cuda, launch(steps, number, stream), err,
+		                     "the kernel cannot be launched");
+	case GT_BUNDLE_STEP_copy:
+		return gt_cuda_check(cuda, copy(steps, number, stream), err,
+		                     "memory cannot be copied");
+	case GT_BUNDLE_STEP_fill:
+		return gt_cuda_check(cuda, fill(steps, number, stream), err,
+		                     "memory cannot be filled");
+	case GT_BUNDLE_STEP_record:
+	case GT_BUNDLE_STEP_wait:
+	case GT_BUNDLE_STEP_host_wait:
+		return 0;
+	}
+	return 0;
+}
+
+/* ---- order ---- */
+
+/* What the default stream is to streams that do not say that they are not blocking. */
+static bool is_legacy(const struct gt_steps *steps, size_t stream)
+{
+	return steps->bundle->streams.rows[stream].number == LEGACY_STREAM &&
+	       !steps->bundle->streams.rows[stream].nonblocking;
+}
+
+/* Every stream goes on when the one has come so far; GT_BUNDLE_NONE: when all have. */
+static int join(struct gt_steps *steps, uint32_t waited, struct gt_error *err)
+{
+	const size_t count = steps->bundle->streams.count;
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < count; i++)
+		if (i == waited || waited == GT_BUNDLE_NONE)
+			result = gt_gpu_order(steps->gpu, steps->streams[i], steps->gpu->stream,
+			                      err);
+	for (size_t i = 0; result == 0 && i < count; i++)
+		if (i != waited)
+			result = gt_gpu_order(steps->gpu, steps->gpu->stream, steps->streams[i],
+			                      err);
+	return result;
+}
+
+/* Work of the default stream and of blocking streams waits for each other. */
+static int order_legacy(struct gt_steps *steps, uint32_t stream, bool before, struct gt_error *err)
+{
+	const size_t count = steps->bundle->streams.count;
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < count; i++) {
+		const bool bound = i != stream && !steps->bundle->streams.rows[i].nonblocking &&
+		                   (is_legacy(steps, stream) || is_legacy(steps, i));
+
+		if (bound && before)
+			result = gt_gpu_order(steps->gpu, steps->streams[i], steps->streams[stream],
+			                      err);
+		else if (bound && is_legacy(steps, stream))
+			result = gt_gpu_order(steps->gpu, steps->streams[stream], steps->streams[i],
+			                      err);
+	}
+	return result;
+}
+
+/* What the program waited for, on the host or, where it is not to be waited for, by the streams. */
+static int host_wait(struct gt_steps *steps, const struct gt_bundle_step *step,
+                     struct gt_error *err)
+{
+	const struct gt_cuda *cuda = steps->gpu->cuda;
+	const bool of_event = step->event != GT_BUNDLE_NONE;
+	const bool of_stream = step->stream < steps->bundle->streams.count;
+	CUresult code = CUDA_SUCCESS;
+
+	if (steps->options->form != GT_SEQUENCE_recorded && !of_event)
+		return join(steps, of_stream ? step->stream : GT_BUNDLE_NONE, err);
+	if (steps->options->form != GT_SEQUENCE_recorded) {
+		for (size_t i = 0; code == CUDA_SUCCESS && i < steps->bundle->streams.count; i++)
+			code = cuda->stream_wait_event(steps->streams[i],
+			                               steps->events[step->event], 0);
+	} else if (of_event) {
+		code = cuda->event_wait(steps->events[step->event]);
+	} else {
+		for (size_t i = 0; code == CUDA_SUCCESS && i < steps->bundle->streams.count; i++)
+			if (i == step->stream || !of_stream)
+				code = cuda->stream_wait(steps->streams[i]);
+	}
+	return gt_cuda_check(cuda, code, err, "the GPU's work failed");
+}
+
+static int order(struct gt_steps *steps, const struct gt_bundle_step *step, struct gt_error *err)
+{
+	const struct gt_cuda *cuda = steps->gpu->cuda;
+
+	if (step->kind == GT_BUNDLE_STEP_host_wait)
+		return host_wait(steps, step, err);
+	if (step->event == GT_BUNDLE_NONE)
+		return 0;
+	if (step->kind == GT_BUNDLE_STEP_record)
+		return gt_cuda_check(cuda,
+		                     cuda->event_record(steps->events[step->event],
+		                                        steps->streams[step->stream]),
+		                     err, "an event cannot be recorded");
+	return gt_cuda_check(cuda,
+	                     cuda->stream_wait_event(steps->streams[step->stream],
+	                                             steps->events[step->event], 0),
+	                     err, "a stream cannot wait for an event");
+}
+
+/* Until the program made that call, counted from its first. */
+static void wait_for_call(const struct gt_steps *steps, size_t number, int64_t begun_ns)
+{
+	const int64_t first_ns = steps->bundle->steps.rows[0].call_ns;
+	const int64_t call_ns = steps->bundle->steps.rows[number].call_ns;
+
+	if (steps->options->form != GT_SEQUENCE_recorded || first_ns < 0 || call_ns < 0)
+		return;
+	while (gt_gpu_now_ns() - begun_ns < call_ns - first_ns)
+		;
+}
+
+static int run_step(struct gt_steps *steps, size_t number, struct gt_error *err)
+{
+	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
+	int result;
+
+	if (!is_work(step))
+		return steps->ready[number].unrecorded ? 0 : order(steps, step, err);
+	result = order_legacy(steps, step->stream, true, err);
+	if (result == 0)
+		result = work(steps, number, steps->streams[step->stream], err);
+	if (result == 0)
+		result = order_legacy(steps, step->stream, false, err);
+	return result;
+}
+
+/* All streams begin after the GPU's own, which goes on after all of them. */
+static int run_all(struct gt_steps *steps, struct gt_error *err)
+{
+	const int64_t begun_ns = gt_gpu_now_ns();
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < steps->bundle->streams.count; i++)
+		result = gt_gpu_order(steps->gpu, steps->gpu->stream, steps->streams[i], err);
+	for (size_t i = 0; result == 0 && i < steps->bundle->steps.count; i++) {
+		wait_for_call(steps, i, begun_ns);
+		result = run_step(steps, i, err);
+	}
+	for (size_t i = 0; result == 0 && i < steps->bundle->streams.count; i++)
+		result = gt_gpu_order(steps->gpu, steps->streams[i], steps->gpu->stream, err);
+	return result;
+}
+
+static int make_graph(struct gt_steps *steps, struct gt_error *err)
+{
+	const struct gt_cuda *cuda = steps->gpu->cuda;
+	CUgraph graph = NULL;
+	CUresult code =
+		cuda->capture_begin(steps->gpu->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+	int result = 0;
+
+	if (code == CUDA_SUCCESS) {
+		result = run_all(steps, err);
+		code = cuda->capture_end(steps->gpu->stream, &graph);
+	}
+	if (result == 0 && code == CUDA_SUCCESS)
+		code = cuda->graph_instantiate(&steps->exec, graph, 0);
+	if (graph)
+		(void)cuda->graph_destroy(graph);
+	return result < 0 ? result
+	                  : gt_cuda_check(cuda, code, err, "the steps cannot become a graph");
+}
+
+int gt_steps_run(struct gt_steps *steps, struct gt_error *err)
+{
+	const struct gt_cuda *cuda = steps->gpu->cuda;
+
+	if (!steps->exec)
+		return run_all(steps, err);
+	return gt_cuda_check(cuda, cuda->graph_launch(steps->exec, steps->gpu->stream), err,
+	                     "a graph cannot be launched");
+}
+
+int gt_steps_run_one(struct gt_steps *steps, size_t number, struct gt_error *err)
+{
+	return work(steps, number, steps->gpu->stream, err);
+}

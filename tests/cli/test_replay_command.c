@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "replay/replay.h"
+#include "support/bundle.h"
+#include "support/check.h"
+
+/*
+ * The command on an engine that plays: what it is asked for is kept, and what it answers is here.
+ * The driver is the fake one.
+ */
+
+extern const struct gt_command gt_command_replay;
+
+static struct {
+	struct gt_replay_options asked[16];
+	unsigned runs;
+	double medians[16]; /* 0: that of the one before; negative: it cannot be run */
+	bool wrong[16];     /* outputs */
+} engine;
+
+int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
+                  const struct gt_replay_options *options, struct gt_replay_result *result,
+                  struct gt_error *err)
+{
+	const unsigned run = engine.runs < 16 ? engine.runs++ : 15;
+	static double median = 10000;
+
+	cr_assert(ne(ptr, (void *)cuda, NULL));
+	cr_assert(ge(sz, bundle->steps.count, 1));
+	engine.asked[run] = *options;
+	if (engine.medians[run] < 0)
+		return gt_fail(err, ENOTSUP, "the function was compiled for blocks of 128");
+	if (engine.medians[run] > 0)
+		median = engine.medians[run];
+	options->progress(options->context, 0.5, "timing");
+	cr_expect(not(options->throttled(options->context)));
+	cr_expect(ne(dbl, options->sm_mhz(options->context), 0), "not known is no number");
+	*result = (struct gt_replay_result){
+		.times = {.median = median,
+	                  .least = median - 100,
+	                  .most = median + 300,
+	                  .p05 = median - 50,
+	                  .p95 = median + 50,
+	                  .error = 0.001,
+	                  .stable = true,
+	                  .events_median = NAN,
+	                  .sm_mhz = 1980,
+	                  .clock = "CUPTI"},
+		.job_ns = 10000,
+		.bytes = 3072,
+		.first_bad_step = UINT32_MAX,
+		.verified = options->verify && !engine.wrong[run],
+		.at_addresses = true,
+		.layouts = 1,
+	};
+	for (int i = 0; i < 12; i++)
+		*gt_array_push(&result->times.ns) = median;
+	*gt_array_push(&result->buffers) = (struct gt_replay_buffer){
+		.memory = BUNDLE_Y,
+		.guessed = true,
+		.wanted_known = true,
+		.written_known = true,
+		.zone_bytes = 4096,
+		.comparison = {.element = GT_ELEMENT_f32,
+	                       .elements = 256,
+	                       .mismatches = engine.wrong[run] ? 3 : 0,
+	                       .first_count = engine.wrong[run] ? 1 : 0,
+	                       .first = {{12, 7, 8}}},
+	};
+	return 0;
+}
+
+void gt_replay_result_release(struct gt_replay_result *result)
+{
+	gt_array_release(&result->times.ns);
+	gt_array_release(&result->buffers);
+}
+
+static struct test_bundle made;
+static char output[300];
+static struct gt_error problem;
+
+static void make(void)
+{
+	test_bundle_begin(&made);
+	test_bundle_add_launch(&made);
+	test_bundle_end(&made);
+	snprintf(output, sizeof(output), "%s/out.json", made.folder);
+	cr_assert(eq(int, setenv("XDG_DATA_HOME", made.folder, 1), 0));
+	cr_assert(eq(int, setenv("XDG_RUNTIME_DIR", made.folder, 1), 0));
+	cr_assert(eq(int, setenv("CUDA_INJECTION64_PATH", "/nowhere/profiler.so", 1), 0));
+}
+
+static void drop(void)
+{
+	test_bundle_release(&made);
+}
+
+TestSuite(replay, .init = make, .fini = drop);
+
+/* gputrace replay FOLDER WORD... -f -o OUTPUT; what it ends with. */
+static int replay(const char *word, ...)
+{
+	char texts[40][160];
+	char *words[44];
+	int count = 0;
+	va_list more;
+
+	words[count++] = made.folder;
+	va_start(more, word);
+	for (; word; word = va_arg(more, const char *)) {
+		snprintf(texts[count], sizeof(texts[count]), "%s", word);
+		words[count] = texts[count];
+		count++;
+	}
+	va_end(more);
+	words[count++] = (char[]){"-f"};
+	words[count++] = (char[]){"-o"};
+	words[count++] = output;
+	words[count] = NULL;
+	problem = (struct gt_error){0};
+	return gt_command_replay.run(count, words, &problem);
+}
+
+static json_t *shown(const char *table)
+{
+	json_t *root = json_load_file(output, 0, NULL);
+	json_t *rows = json_incref(json_object_get(root, table));
+
+	cr_assert(ne(ptr, rows, NULL), "%s has no table %s", output, table);
+	json_decref(root);
+	return rows;
+}
+
+static double real_of(const json_t *rows, size_t row, const char *key)
+{
+	return json_number_value(json_object_get(json_array_get(rows, row), key));
+}
+
+static const char *text_of(const json_t *rows, size_t row, const char *key)
+{
+	return json_string_value(json_object_get(json_array_get(rows, row), key));
+}
+
+Test(replay, shows_times_beside_the_job)
+{
+	json_t *times;
+	json_t *launch;
+
+	engine.medians[0] = 10200;
+	cr_assert(eq(int, replay(NULL), GT_EXIT_OK), "%s", problem.text);
+	times = shown("times");
+	cr_expect(eq(sz, json_array_size(times), 1));
+	expect_text(text_of(times, 0, "variant"), "as recorded");
+	cr_expect(eq(dbl, real_of(times, 0, "median_ns"), 10200));
+	cr_expect(epsilon_eq(dbl, real_of(times, 0, "job_percent"), 2, 1e-9));
+	cr_expect(epsilon_eq(dbl, real_of(times, 0, "bytes_per_second"), 3072 / 10200e-9, 1));
+	cr_expect(eq(dbl, real_of(times, 0, "runs"), 12));
+	expect_text(text_of(times, 0, "verdict"), "outputs as recorded");
+	json_decref(times);
+	launch = shown("launch");
+	expect_text(text_of(launch, 0, "block"), "128 x 1 x 1");
+	cr_expect(eq(dbl, real_of(launch, 0, "launches"), 1));
+	json_decref(launch);
+	cr_expect(eq(ptr, getenv("CUDA_INJECTION64_PATH"), NULL), "it would be traced itself");
+}
+
+Test(replay, passes_on_what_was_typed)
+{
+	cr_assert(eq(int,
+	             replay("--l2", "warm", "--inputs", "zero", "--form", "graph", "--within", "1%",
+	                    "--time", "3s", "--warm-ups", "7", "--no-verify", "--rtol", "0.5",
+	                    "--element", "bf16", "--element", "1=f32", "--red-zone", "512",
+	                    "--relocate", "--runs", "33", NULL),
+	             GT_EXIT_OK),
+	          "%s", problem.text);
+	cr_assert(eq(uint, engine.runs, 1));
+	cr_expect(eq(int, engine.asked[0].l2, GT_L2_warm));
+	cr_expect(eq(int, engine.asked[0].inputs, GT_INPUTS_zero));
+	cr_expect(eq(int, engine.asked[0].form, GT_SEQUENCE_graph));
+	cr_expect(eq(dbl, engine.asked[0].within, 0.01));
+	cr_expect(eq(i64, engine.asked[0].most_ns, 3000000000));
+	cr_expect(eq(u32, engine.asked[0].warm_ups, 7));
+	cr_expect(eq(u32, engine.asked[0].most_runs, 33));
+	cr_expect(not(engine.asked[0].verify));
+	cr_expect(eq(u64, engine.asked[0].zone_bytes, 512));
+	cr_expect(engine.asked[0].relocate);
+	cr_expect(eq(sz, engine.asked[0].element_count, 2));
+}
+
+Test(replay, refuses_elements_that_there_are_not)
+{
+	cr_expect(eq(int, replay("--element", "f33", NULL), -EINVAL));
+	expect_text(problem.text,
+	            "--element does not know 'f33'; it takes bytes i8 u8 i16 u16 i32 u32 i64 u64 "
+	            "f16 bf16 f32 f64 f8e4m3 f8e5m2");
+	cr_expect(eq(int, replay("--element", "2=f32", NULL), -EINVAL));
+	expect_text(problem.text, "--element 2=f32: the bundle's memory is numbered from 0 to 1");
+	cr_expect(eq(int, replay("--device", "7", NULL), -EINVAL));
+	cr_expect(eq(uint, engine.runs, 0));
+}
+
+Test(replay, ends_with_3_where_outputs_differ)
+{
+	json_t *rows;
+
+	engine.wrong[0] = true;
+	cr_expect(eq(int, replay(NULL), GT_EXIT_LIMIT));
+	rows = shown("buffers");
+	cr_expect(eq(dbl, real_of(rows, 0, "memory"), BUNDLE_Y));
+	expect_text(text_of(rows, 0, "element"), "f32");
+	expect_text(text_of(rows, 0, "type_from"), "guessed");
+	cr_expect(eq(dbl, real_of(rows, 0, "mismatches"), 3));
+	json_decref(rows);
+	rows = shown("mismatches");
+	cr_expect(eq(dbl, real_of(rows, 0, "offset_bytes"), 12));
+	json_decref(rows);
+	cr_expect(eq(int, replay("--no-verify", NULL), GT_EXIT_OK));
+}
+
+Test(replay, puts_variants_beside_the_launch_as_recorded)
+{
+	json_t *times;
+
+	engine.medians[0] = 10000;
+	engine.medians[1] = 8000;
+	engine.medians[2] = -1;
+	cr_expect(eq(int, replay("--block", "64", "--block", "256", NULL), GT_EXIT_LIMIT));
+	cr_assert(eq(uint, engine.runs, 3));
+	cr_expect(eq(u32, engine.asked[0].variant.block[0], 0));
+	cr_expect(eq(u32, engine.asked[1].variant.block[0], 64));
+	times = shown("times");
+	cr_assert(eq(sz, json_array_size(times), 3));
+	expect_text(text_of(times, 1, "variant"), "block=64");
+	cr_expect(eq(dbl, real_of(times, 1, "speed_up"), 1.25));
+	expect_text(text_of(times, 1, "verdict"), "faster, outputs as recorded");
+	expect_text(text_of(times, 2, "verdict"),
+	            "cannot be run: the function was compiled for blocks of 128");
+	json_decref(times);
+}
+
+Test(replay, tunes_without_failing)
+{
+	char path[300];
+	json_t *times;
+	json_t *best;
+
+	engine.medians[0] = 10000;
+	engine.medians[1] = -1;
+	engine.medians[2] = 5000;
+	engine.medians[3] = 4000;
+	engine.wrong[3] = true;
+	cr_expect(eq(int, replay("--tune", "block=64,128,256", NULL), GT_EXIT_OK), "%s",
+	          problem.text);
+	times = shown("times");
+	cr_expect(eq(sz, json_array_size(times), 4));
+	json_decref(times);
+	snprintf(path, sizeof(path), "%s/gputrace/tuned.json", made.folder);
+	best = json_load_file(path, 0, NULL);
+	cr_assert(ne(ptr, best, NULL), "it is kept, whatever bundle it is of");
+	json_decref(best);
+	cr_expect(eq(int, replay("--history", NULL), GT_EXIT_OK));
+	best = shown("best");
+	cr_assert(eq(sz, json_array_size(best), 1));
+	expect_text(text_of(best, 0, "variant"), "block=128");
+	cr_expect(eq(dbl, real_of(best, 0, "speed_up"), 2));
+	json_decref(best);
+}
+
+Test(replay, fails_as_the_engine_does)
+{
+	engine.medians[0] = -1;
+	cr_expect(eq(int, replay(NULL), -ENOTSUP));
+	expect_text(problem.text, "the function was compiled for blocks of 128");
+}
+
+Test(replay, guards_a_launch_against_its_past)
+{
+	json_t *history;
+
+	engine.medians[0] = 10000;
+	engine.medians[1] = 10400;
+	engine.medians[2] = 11200;
+	engine.medians[3] = 11200;
+	engine.medians[4] = 11200;
+	cr_expect(eq(int, replay("--fail-if", "slower:5%", NULL), GT_EXIT_OK));
+	cr_expect(eq(int, replay("--fail-if", "slower:5%", NULL), GT_EXIT_OK));
+	cr_expect(eq(int, replay("--fail-if", "slower:5%", NULL), GT_EXIT_LIMIT));
+	cr_expect(eq(int, replay("--fail-if", "slower:5%", NULL), GT_EXIT_LIMIT),
+	          "what was too slow is no measure for the next");
+	cr_expect(eq(int, replay("--fail-if", "slower:5%", "--l2", "warm", NULL), GT_EXIT_LIMIT),
+	          "under other conditions it is compared with the program");
+	cr_expect(eq(int, replay("--history", NULL), GT_EXIT_OK));
+	cr_expect(eq(uint, engine.runs, 5), "--history runs nothing");
+	history = shown("history");
+	cr_assert(eq(sz, json_array_size(history), 4));
+	cr_expect(eq(dbl, real_of(history, 1, "median_ns"), 11200));
+	cr_expect(
+		epsilon_eq(dbl, real_of(history, 1, "change_percent"), 100 * 800 / 10400.0, 1e-6));
+	json_decref(history);
+}
+
+Test(replay, guards_a_module_against_the_recorded_one)
+{
+	engine.medians[0] = 10000;
+	engine.medians[1] = 11000;
+	cr_expect(eq(int, replay("--module", "new.cubin", "--fail-if", "slower:5%", NULL),
+	             GT_EXIT_LIMIT));
+	expect_text(engine.asked[1].variant.module, "new.cubin");
+}
+
+Test(replay, says_when_nothing_was_kept)
+{
+	cr_expect(eq(int, replay("--history", NULL), -ENODATA));
+	cr_expect(eq(int, replay("--history", "--fail-if", "slower:5%", NULL), -EINVAL));
+	cr_expect(eq(int, replay("more", NULL), -EINVAL));
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/error.h"
+#include "replay/cuda.h"
+#include "replay/variant.h"
+#include "support/bundle.h"
+#include "support/check.h"
+
+/* Made-up bundles on the fake driver, whose known kernels (tests/fakes/cuda_kernels.c) do
+ * something. */
+
+#define IMAGE "fake kernels\nvariable factor 4\n"
+
+enum { SIZE = BUNDLE_ELEMENTS * sizeof(float) };
+
+static const struct gt_element_choice floats = {GT_BUNDLE_NONE, GT_ELEMENT_f32};
+
+struct made {
+	struct test_bundle on_disk;
+	struct gt_bundle bundle;
+	struct gt_cuda cuda;
+	struct gt_replay_options options;
+	struct gt_replay_result result;
+	struct gt_error err;
+};
+
+static void begin(struct made *made)
+{
+	*made = (struct made){0};
+	cr_assert(eq(int, gt_cuda_open(&made->cuda, &made->err), 0), "%s", made->err.text);
+	test_bundle_begin(&made->on_disk);
+	made->options = (struct gt_replay_options){
+		.variant = gt_variant_recorded(),
+		.within = 0.5,
+		.most_ns = 300000000,
+		.warm_ups = 1,
+		.least_runs = 3,
+		.most_runs = 16,
+		.verify = true,
+		.elements = &floats,
+		.element_count = 1,
+	};
+}
+
+static void set_image(struct made *made)
+{
+	struct gt_bundle_module *module = made->on_disk.bundle.modules.rows;
+
+	module->image = test_bundle_blob(&made->on_disk, IMAGE, sizeof(IMAGE) - 1);
+	module->ptx = true;
+}
+
+static int replay(struct made *made)
+{
+	test_bundle_end(&made->on_disk);
+	cr_assert(eq(int, gt_bundle_open(&made->bundle, made->on_disk.folder, &made->err), 0), "%s",
+	          made->err.text);
+	return gt_replay_run(&made->bundle, &made->cuda, &made->options, &made->result, &made->err);
+}
+
+static void end(struct made *made)
+{
+	gt_replay_result_release(&made->result);
+	gt_bundle_close(&made->bundle);
+	test_bundle_release(&made->on_disk);
+}
+
+/* One launch of a known kernel of (float *values, int n) on y, after which it has these values. */
+static void add_kernel(struct made *made, const char *name, const float after[BUNDLE_ELEMENTS])
+{
+	const struct {
+		uint64_t values;
+		int32_t n;
+		int32_t padding;
+	} block = {BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 0};
+	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 4}};
+	struct gt_bundle *bundle = &made->on_disk.bundle;
+
+	test_bundle_add_launch(&made->on_disk);
+	set_image(made);
+	bundle->functions.rows[0].name = (char *)(uintptr_t)name;
+	bundle->functions.rows[0].parameters.count = 2;
+	memcpy(bundle->functions.rows[0].parameters.rows, parameters, sizeof(parameters));
+	bundle->steps.rows[0].parameters = test_bundle_blob(&made->on_disk, &block, sizeof(block));
+	bundle->pointers.count = 1;
+	bundle->pointers.rows[0].offset = 0;
+	bundle->pointers.rows[0].target = BUNDLE_Y;
+	bundle->memory.rows[BUNDLE_Y].after = test_bundle_blob(&made->on_disk, after, SIZE);
+}
+
+static const struct gt_replay_buffer *buffer_of(const struct made *made, uint32_t memory)
+{
+	gt_array_each(const struct gt_replay_buffer, buffer, &made->result.buffers)
+		if (buffer->memory == memory)
+			return buffer;
+	cr_fatal("nothing is said of memory %u", memory);
+	return NULL;
+}
+
+Test(replay, gives_what_the_program_got)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(made.result.at_addresses);
+	cr_expect(eq(u32, made.result.layouts, 1));
+	cr_expect(eq(sz, made.result.buffers.count, 1));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->comparison.elements, BUNDLE_ELEMENTS));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->comparison.differing, 0));
+	/* It reads what it changes. */
+	cr_expect(not(buffer_of(&made, BUNDLE_Y)->written_known));
+	cr_expect(eq(dbl, made.result.job_ns, 5000));
+	cr_expect(eq(dbl, made.result.bytes, 2 * SIZE));
+	end(&made);
+}
+
+Test(replay, times_by_cupti_and_by_events)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	made.options.verify = false;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(str, (char *)made.result.times.clock, "CUPTI"), "%s",
+	          made.result.times.no_cupti);
+	/* The fake's kernels take 10 us, and 5 us from the launch on an idle stream. */
+	cr_expect(eq(dbl, made.result.times.median, 10000));
+	cr_expect(eq(dbl, made.result.times.error, 0));
+	cr_expect(made.result.times.stable);
+	cr_expect(ge(dbl, made.result.times.events_median, 10000));
+	cr_expect(ge(sz, made.result.times.ns.count, 3));
+	cr_expect(isnan(made.result.times.sm_mhz));
+	end(&made);
+}
+
+Test(replay, says_why_cupti_did_not_time)
+{
+	struct made made;
+
+	begin(&made);
+	(void)setenv("GPUTRACE_CUPTI", "/no/libcupti.so", 1);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(str, (char *)made.result.times.clock, "events"));
+	cr_expect(strstr(made.result.times.no_cupti, "/no/libcupti.so") != NULL);
+	cr_expect(ge(dbl, made.result.times.median, 10000));
+	end(&made);
+}
+
+static bool every_second(void *context)
+{
+	return ++*(int *)context % 2 == 0;
+}
+
+Test(replay, throws_out_runs_with_throttled_clocks)
+{
+	struct made made;
+	int asked = 0;
+
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	made.options.throttled = every_second;
+	made.options.context = &asked;
+	made.options.within = 0;
+	made.options.least_runs = made.options.most_runs = 8;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(u32, made.result.times.thrown_out, 4));
+	cr_expect(eq(sz, made.result.times.ns.count, 4));
+	end(&made);
+}
+
+Test(replay, runs_with_every_state_of_the_cache_and_with_other_inputs)
+{
+	for (int l2 = GT_L2_cold; l2 <= GT_L2_as_is; l2++) {
+		struct made made;
+
+		begin(&made);
+		test_bundle_add_launch(&made.on_disk);
+		set_image(&made);
+		made.options.l2 = (enum gt_l2_state)l2;
+		cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+		cr_expect(made.result.verified);
+		end(&made);
+	}
+	for (int inputs = GT_INPUTS_zero; inputs <= GT_INPUTS_random; inputs++) {
+		struct made made;
+
+		begin(&made);
+		test_bundle_add_launch(&made.on_disk);
+		set_image(&made);
+		made.options.inputs = (enum gt_inputs)inputs;
+		cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+		cr_expect(not(buffer_of(&made, BUNDLE_Y)->wanted_known));
+		/* 2 * x + y of zeroes; of x in any order, with y 1. */
+		cr_expect(eq(dbl, buffer_of(&made, BUNDLE_Y)->comparison.got_values.most,
+		             inputs == GT_INPUTS_zero ? 0 : 511));
+		end(&made);
+	}
+}
+
+Test(replay, finds_what_is_written_outside)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 1.5F;
+	begin(&made);
+	add_kernel(&made, "replay_spill", after);
+	made.on_disk.bundle.steps.rows[0].grid[0] = 3;
+	made.options.zone_bytes = 256;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.verified));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->outside, 4));
+	cr_expect(eq(i64, buffer_of(&made, BUNDLE_Y)->first_outside, SIZE));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->comparison.mismatches, 0));
+	end(&made);
+}
+
+Test(replay, finds_what_is_never_written)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = i % 2 == 0 ? 2.5F : 1.0F;
+	begin(&made);
+	add_kernel(&made, "replay_half", after);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(buffer_of(&made, BUNDLE_Y)->written_known);
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->untouched, SIZE / 2));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->first_untouched, 4));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->unwritten, 0));
+	end(&made);
+}
+
+/* The program had something there that the kernel does not write here. */
+Test(replay, finds_what_was_written_in_the_program_alone)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	begin(&made);
+	add_kernel(&made, "replay_half", after);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.verified));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->comparison.mismatches, BUNDLE_ELEMENTS / 2));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->comparison.first[0].offset, 4));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->unwritten, SIZE / 2));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->first_unwritten, 4));
+	end(&made);
+}
+
+Test(replay, finds_a_kernel_that_writes_something_else_each_time)
+{
+	const float after[BUNDLE_ELEMENTS] = {0};
+	struct made made;
+
+	begin(&made);
+	add_kernel(&made, "replay_vary", after);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(buffer_of(&made, BUNDLE_Y)->varies);
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->varying, BUNDLE_ELEMENTS));
+	cr_expect(not(buffer_of(&made, BUNDLE_Y)->written_known));
+	end(&made);
+}
+
+Test(replay, tells_of_a_fault_of_the_kernel)
+{
+	const float after[BUNDLE_ELEMENTS] = {0};
+	struct made made;
+
+	begin(&made);
+	add_kernel(&made, "replay_fault", after);
+	cr_expect(eq(int, replay(&made), -EIO));
+	cr_expect(strstr(made.result.fault, "CUDA_ERROR_ILLEGAL_ADDRESS") != NULL, "%s",
+	          made.result.fault);
+	cr_expect(eq(sz, made.result.buffers.count, 0));
+	end(&made);
+}
+
+Test(replay, runs_a_sequence_in_every_form)
+{
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_graph; form++) {
+		struct made made;
+
+		begin(&made);
+		test_bundle_add_sequence(&made.on_disk);
+		set_image(&made);
+		made.options.form = (enum gt_sequence_form)form;
+		cr_assert(eq(int, replay(&made), 0), "form %d: %s", form, made.err.text);
+		cr_expect(made.result.verified, "form %d", form);
+		cr_expect(eq(u64, buffer_of(&made, BUNDLE_Z)->comparison.differing, 0));
+		cr_expect(eq(str, (char *)made.result.times.clock, "CUPTI"), "form %d: %s", form,
+		          made.result.times.no_cupti);
+		/* Two kernels of 10 us, a copy and a fill. */
+		cr_expect(ge(dbl, made.result.times.median, 20000));
+		cr_expect(isnan(made.result.bytes));
+		cr_expect(eq(u32, made.result.first_bad_step, GT_BUNDLE_NONE));
+		end(&made);
+	}
+}
+
+Test(replay, names_the_step_that_wrote_the_first_infinity)
+{
+	const float factor = INFINITY;
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_sequence(&made.on_disk);
+	set_image(&made);
+	made.on_disk.bundle.memory.rows[BUNDLE_FACTOR].before =
+		test_bundle_blob(&made.on_disk, &factor, sizeof(factor));
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.verified));
+	cr_expect(eq(u32, made.result.first_bad_step, 5));
+	end(&made);
+}
+
+Test(replay, works_at_other_addresses_where_pointers_are_known)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	made.options.relocate = true;
+	made.options.zone_bytes = 4096;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(not(made.result.at_addresses));
+	cr_expect(eq(str, made.result.guessed, ""));
+	end(&made);
+}
+
+Test(replay, says_that_addresses_are_taken)
+{
+	struct made made;
+	void *other = mmap((void *)BUNDLE_X_ADDRESS, 4096, PROT_NONE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	cr_assert(ne(ptr, other, MAP_FAILED));
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	cr_expect(eq(int, replay(&made), -EADDRINUSE));
+	cr_expect(ne(str, made.err.text, ""));
+	end(&made);
+	(void)munmap(other, 4096);
+}
+
+Test(replay, tries_another_layout_when_what_is_beside_is_taken)
+{
+	struct made made;
+	void *other = mmap((void *)(BUNDLE_X_ADDRESS + (30 << 20)), 4096, PROT_NONE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	cr_assert(ne(ptr, other, MAP_FAILED));
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(gt(u32, made.result.layouts, 1));
+	cr_expect(made.result.verified);
+	end(&made);
+	(void)munmap(other, 4096);
+}
+
+Test(replay, refuses_another_architecture_and_broken_machine_code)
+{
+	static const char ptx[] = "//\n.version 8.7\n.target sm_100\n";
+	static const char cubin[] = "\177ELF and nothing more";
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	made.on_disk.bundle.modules.rows[0].image =
+		test_bundle_blob(&made.on_disk, ptx, sizeof(ptx) - 1);
+	cr_expect(eq(int, replay(&made), -ENOTSUP));
+	cr_expect(strstr(made.err.text, "sm_100") && strstr(made.err.text, "sm_90"), "%s",
+	          made.err.text);
+	end(&made);
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	made.on_disk.bundle.modules.rows[0].image =
+		test_bundle_blob(&made.on_disk, cubin, sizeof(cubin) - 1);
+	cr_expect(eq(int, replay(&made), -EBADMSG));
+	end(&made);
+}
+
+Test(replay, says_that_there_is_too_little_memory)
+{
+	struct made made;
+
+	(void)setenv("FAKE_CUPTI", "most_bytes=4096", 1);
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	cr_expect(eq(int, replay(&made), -ENOMEM));
+	cr_expect(strstr(made.err.text, "memory") != NULL, "%s", made.err.text);
+	end(&made);
+}
+
+Test(replay, changes_the_shape_of_the_launch)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	memcpy(made.options.variant.block, (const uint32_t[]){64, 1, 1}, 3 * sizeof(uint32_t));
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	end(&made);
+}
