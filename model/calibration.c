@@ -4,13 +4,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "model/json_values.h"
 #include "model/shipped_calibrations.h"
 
 void gt_calibration_release(struct gt_calibration *calibration)
@@ -23,29 +22,6 @@ void gt_calibrations_release(struct gt_calibrations *calibrations)
 	gt_array_each(struct gt_calibration, calibration, &calibrations->list)
 		gt_calibration_release(calibration);
 	gt_array_release(&calibrations->list);
-}
-
-static void get_text(const json_t *object, const char *key, char *text, size_t size)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	gt_utf8_copy(text, size, value ? value : "");
-}
-
-static uint32_t get_count(const json_t *object, const char *key)
-{
-	const json_int_t value = json_integer_value(json_object_get(object, key));
-
-	return value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
-}
-
-/* NAN for what is no number, or less than 0. */
-static double get_real(const json_t *object, const char *key)
-{
-	const json_t *number = json_object_get(object, key);
-	const double value = json_number_value(number);
-
-	return json_is_number(number) && value >= 0 ? value : NAN;
 }
 
 /* GT_CEILINGS: of a newer gputrace, or none. */
@@ -63,17 +39,17 @@ static void add_ceiling(struct gt_calibration *calibration, const json_t *object
 {
 	struct gt_calibrated ceiling = {
 		.name = name_of(object),
-		.value = get_real(object, "value"),
-		.spread = get_real(object, "spread"),
-		.sm_mhz = get_real(object, "sm_mhz"),
+		.value = gt_json_get_real(object, "value"),
+		.spread = gt_json_get_real(object, "spread"),
+		.sm_mhz = gt_json_get_real(object, "sm_mhz"),
 	};
 
 	if (ceiling.name == GT_CEILINGS)
 		return;
 	if (ceiling.value == 0)
 		ceiling.value = NAN;
-	get_text(object, "peer", ceiling.peer, sizeof(ceiling.peer));
-	get_text(object, "how", ceiling.how, sizeof(ceiling.how));
+	gt_json_get_text(object, "peer", ceiling.peer, sizeof(ceiling.peer));
+	gt_json_get_text(object, "how", ceiling.how, sizeof(ceiling.how));
 	*gt_array_push(&calibration->list) = ceiling;
 }
 
@@ -83,20 +59,20 @@ static void add_calibration(struct gt_calibrations *calibrations, const json_t *
 	const json_t *ceilings = json_object_get(object, "ceilings");
 
 	*added = (struct gt_calibration){
-		.cc_major = get_count(object, "cc_major"),
-		.cc_minor = get_count(object, "cc_minor"),
-		.sm_count = get_count(object, "sm_count"),
-		.sm_clock_khz = get_count(object, "sm_clock_khz"),
-		.memory_clock_khz = get_count(object, "memory_clock_khz"),
-		.memory_bus_bits = get_count(object, "memory_bus_bits"),
+		.cc_major = gt_json_get_count(object, "cc_major"),
+		.cc_minor = gt_json_get_count(object, "cc_minor"),
+		.sm_count = gt_json_get_count(object, "sm_count"),
+		.sm_clock_khz = gt_json_get_count(object, "sm_clock_khz"),
+		.memory_clock_khz = gt_json_get_count(object, "memory_clock_khz"),
+		.memory_bus_bits = gt_json_get_count(object, "memory_bus_bits"),
 	};
-	get_text(object, "device", added->device, sizeof(added->device));
-	get_text(object, "uuid", added->uuid, sizeof(added->uuid));
-	get_text(object, "driver", added->driver, sizeof(added->driver));
-	get_text(object, "cuda", added->cuda, sizeof(added->cuda));
-	get_text(object, "host", added->host, sizeof(added->host));
-	get_text(object, "date", added->date, sizeof(added->date));
-	get_text(object, "gputrace", added->gputrace, sizeof(added->gputrace));
+	gt_json_get_text(object, "device", added->device, sizeof(added->device));
+	gt_json_get_text(object, "uuid", added->uuid, sizeof(added->uuid));
+	gt_json_get_text(object, "driver", added->driver, sizeof(added->driver));
+	gt_json_get_text(object, "cuda", added->cuda, sizeof(added->cuda));
+	gt_json_get_text(object, "host", added->host, sizeof(added->host));
+	gt_json_get_text(object, "date", added->date, sizeof(added->date));
+	gt_json_get_text(object, "gputrace", added->gputrace, sizeof(added->gputrace));
 	for (size_t i = 0; i < json_array_size(ceilings); i++)
 		add_ceiling(added, json_array_get(ceilings, i));
 }
@@ -122,24 +98,6 @@ int gt_calibrations_parse(struct gt_calibrations *calibrations, const char *text
 	return result;
 }
 
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	if (*text)
-		(void)json_object_set_new(object, key, json_string(text));
-}
-
-static void set_count(json_t *object, const char *key, uint32_t count)
-{
-	if (count)
-		(void)json_object_set_new(object, key, json_integer(count));
-}
-
-static void set_real(json_t *object, const char *key, double value)
-{
-	if (isfinite(value))
-		(void)json_object_set_new(object, key, json_real(value));
-}
-
 static const char *const units[GT_CEILINGS] = {
 #define CEILING(name, unit, group, help) unit,
 #include "model/ceilings.def"
@@ -149,13 +107,13 @@ static json_t *json_of_ceiling(const struct gt_calibrated *ceiling)
 {
 	json_t *object = json_object();
 
-	set_text(object, "name", gt_ceiling_names[ceiling->name]);
-	set_text(object, "unit", units[ceiling->name]);
-	set_text(object, "peer", ceiling->peer);
-	set_real(object, "value", ceiling->value);
-	set_real(object, "spread", ceiling->spread);
-	set_real(object, "sm_mhz", ceiling->sm_mhz);
-	set_text(object, "how", ceiling->how);
+	gt_json_set_text(object, "name", gt_ceiling_names[ceiling->name]);
+	gt_json_set_text(object, "unit", units[ceiling->name]);
+	gt_json_set_text(object, "peer", ceiling->peer);
+	gt_json_set_real(object, "value", ceiling->value);
+	gt_json_set_real(object, "spread", ceiling->spread);
+	gt_json_set_real(object, "sm_mhz", ceiling->sm_mhz);
+	gt_json_set_text(object, "how", ceiling->how);
 	return object;
 }
 
@@ -164,19 +122,19 @@ static json_t *json_of_calibration(const struct gt_calibration *calibration)
 	json_t *object = json_object();
 	json_t *ceilings = json_array();
 
-	set_text(object, "device", calibration->device);
-	set_text(object, "uuid", calibration->uuid);
-	set_text(object, "driver", calibration->driver);
-	set_text(object, "cuda", calibration->cuda);
-	set_text(object, "host", calibration->host);
-	set_text(object, "date", calibration->date);
-	set_text(object, "gputrace", calibration->gputrace);
-	set_count(object, "cc_major", calibration->cc_major);
-	set_count(object, "cc_minor", calibration->cc_minor);
-	set_count(object, "sm_count", calibration->sm_count);
-	set_count(object, "sm_clock_khz", calibration->sm_clock_khz);
-	set_count(object, "memory_clock_khz", calibration->memory_clock_khz);
-	set_count(object, "memory_bus_bits", calibration->memory_bus_bits);
+	gt_json_set_text(object, "device", calibration->device);
+	gt_json_set_text(object, "uuid", calibration->uuid);
+	gt_json_set_text(object, "driver", calibration->driver);
+	gt_json_set_text(object, "cuda", calibration->cuda);
+	gt_json_set_text(object, "host", calibration->host);
+	gt_json_set_text(object, "date", calibration->date);
+	gt_json_set_text(object, "gputrace", calibration->gputrace);
+	gt_json_set_count(object, "cc_major", calibration->cc_major);
+	gt_json_set_count(object, "cc_minor", calibration->cc_minor);
+	gt_json_set_count(object, "sm_count", calibration->sm_count);
+	gt_json_set_count(object, "sm_clock_khz", calibration->sm_clock_khz);
+	gt_json_set_count(object, "memory_clock_khz", calibration->memory_clock_khz);
+	gt_json_set_count(object, "memory_bus_bits", calibration->memory_bus_bits);
 	gt_array_each(const struct gt_calibrated, ceiling, &calibration->list)
 		(void)json_array_append_new(ceilings, json_of_ceiling(ceiling));
 	(void)json_object_set_new(object, "ceilings", ceilings);
@@ -187,19 +145,12 @@ char *gt_calibrations_text(const struct gt_calibrations *calibrations)
 {
 	json_t *root = json_object();
 	json_t *list = json_array();
-	char *text;
-	char *copy;
 
 	(void)json_object_set_new(root, "version", json_integer(GT_CALIBRATION_VERSION));
 	gt_array_each(const struct gt_calibration, calibration, &calibrations->list)
 		(void)json_array_append_new(list, json_of_calibration(calibration));
 	(void)json_object_set_new(root, "calibrations", list);
-	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-	json_decref(root);
-	copy = gt_allocate((text ? strlen(text) : 0) + 2);
-	snprintf(copy, (text ? strlen(text) : 0) + 2, "%s\n", text ? text : "");
-	free(text);
-	return copy;
+	return gt_json_file_text(root);
 }
 
 const struct gt_calibration *gt_calibrations_find(const struct gt_calibrations *calibrations,

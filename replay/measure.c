@@ -254,8 +254,8 @@ static int run_all(struct measuring *measuring, bool *stable, struct gt_error *e
 		now = estimate(measuring, clock_of(measuring), &count);
 		*stable =
 			result == 0 && count >= options->least_runs && now.error <= options->within;
-	} while (result == 0 && !*stable && !out_of_time(measuring) &&
-	         measuring->samples.count < options->most_runs);
+	} while (result == 0 && !*stable && measuring->samples.count < options->most_runs &&
+	         (measuring->samples.count < options->least_runs || !out_of_time(measuring)));
 	return result;
 }
 

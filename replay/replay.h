@@ -68,7 +68,7 @@ struct gt_replay_options {
 	enum gt_sequence_form form;
 	struct gt_variant variant;
 	double within;       /* relative error of the median that ends measuring */
-	int64_t most_ns;     /* time for measuring, in all */
+	int64_t most_ns;     /* time for measuring, in all, once there are least_runs */
 	uint32_t warm_ups;   /* at least */
 	uint32_t least_runs; /* timed */
 	uint32_t most_runs;

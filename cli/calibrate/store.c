@@ -20,21 +20,29 @@
 
 #define SUFFIX ".json"
 
-int gt_store_folder(char *path, size_t size, struct gt_error *err)
+/* Something in gputrace's part of the user's data folder, whose things a sentence calls what. */
+static int name_data(const char *name, const char *what, char *path, size_t size,
+                     struct gt_error *err)
 {
 	const char *data = gt_variable("XDG_DATA_HOME");
 	const char *home = gt_variable("HOME");
 
 	/* One that is not absolute is to be ignored, says the specification. */
 	if (data && *data == '/')
-		snprintf(path, size, "%s/gputrace/calibrations", data);
+		snprintf(path, size, "%s/gputrace%s", data, name);
 	else if (home && *home == '/')
-		snprintf(path, size, "%s/.local/share/gputrace/calibrations", home);
+		snprintf(path, size, "%s/.local/share/gputrace%s", home, name);
 	else
 		return gt_fail(err, ENOENT,
-		               "there is no folder to keep calibrations in: neither "
-		               "XDG_DATA_HOME nor HOME names one");
+		               "there is no folder to keep %s in: neither XDG_DATA_HOME nor HOME "
+		               "names one",
+		               what);
 	return 0;
+}
+
+int gt_store_folder(char *path, size_t size, struct gt_error *err)
+{
+	return name_data("/calibrations", "calibrations", path, size, err);
 }
 
 /* Each folder on the way that is not there yet, for its owner alone. */
@@ -50,6 +58,19 @@ static int make_folders(const char *path, struct gt_error *err)
 		if (!slash)
 			return 0;
 	}
+}
+
+int gt_store_file(const char *name, char *path, size_t size, struct gt_error *err)
+{
+	char folder[PATH_MAX];
+	int result = name_data("", "results", folder, sizeof(folder), err);
+
+	if (result == 0)
+		result = make_folders(folder, err);
+	if (result == 0 && (size_t)snprintf(path, size, "%s/%s", folder, name) >= size)
+		result = gt_fail(err, ENAMETOOLONG, "cannot write into %s: %s", folder,
+		                 gt_errno_text(ENAMETOOLONG));
+	return result;
 }
 
 /* A UUID is letters, digits and dashes; whatever else the driver says cannot leave the folder. */

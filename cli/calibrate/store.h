@@ -18,6 +18,9 @@ struct gt_error;
 /* Writes that folder's path; -ENOENT: neither variable names a folder. */
 int gt_store_folder(char *path, size_t size, struct gt_error *err);
 
+/* Writes the path of another file beside that folder, which is made where it is not there yet. */
+int gt_store_file(const char *name, char *path, size_t size, struct gt_error *err);
+
 /* Keeps a calibration in place of what there is of its GPU, and writes the file's path. */
 int gt_store_save(const struct gt_calibration *calibration, char *path, size_t size,
                   struct gt_error *err);

@@ -151,13 +151,15 @@ static int show_history(const struct args *args, const char *folder, struct gt_e
 
 /* As recorded, a launch is guarded against its past, and what is tried beside it against that. */
 static bool is_too_slow(const struct gt_limit *limit, const struct gt_results *results,
-                        const struct gt_outcome *outcome, const struct gt_outcome *recorded)
+                        struct gt_outcome *outcome, const struct gt_outcome *recorded)
 {
 	const struct gt_outcome *earlier =
 		outcome == recorded ? gt_results_newest(results, outcome) : recorded;
 	char sentence[512];
 
-	if (!gt_limit_is_crossed(limit, outcome, earlier, sentence, sizeof(sentence)))
+	outcome->too_slow =
+		gt_limit_is_crossed(limit, outcome, earlier, sentence, sizeof(sentence));
+	if (!outcome->too_slow)
 		return false;
 	gt_say("%s", sentence);
 	return true;
@@ -165,12 +167,12 @@ static bool is_too_slow(const struct gt_limit *limit, const struct gt_results *r
 
 /* Says why the command ends with GT_EXIT_LIMIT; what --tune tried is no reason. */
 static bool has_failed(const struct gt_limit *limit, const struct gt_results *results,
-                       const struct gt_outcomes *outcomes)
+                       struct gt_outcomes *outcomes)
 {
 	const struct gt_outcome *recorded = outcomes->list.rows;
 	bool failed = false;
 
-	gt_array_each(const struct gt_outcome, outcome, &outcomes->list) {
+	gt_array_each(struct gt_outcome, outcome, &outcomes->list) {
 		if (outcome->tuned)
 			continue;
 		if (*outcome->failure) {
@@ -227,9 +229,9 @@ static int run_bundle(const struct args *args, const struct gt_replay_request *r
 	status = gt_replay_session(request, &bundle, &outcomes, err);
 	if (status == 0) {
 		gt_results_load(&results, folder, complain);
+		failed = has_failed(limit, &results, &outcomes);
 		keep(folder, &outcomes);
 		status = show_outcomes(args, &bundle, &outcomes, err);
-		failed = has_failed(limit, &results, &outcomes);
 	}
 	gt_outcomes_release(&outcomes);
 	gt_results_release(&results);

@@ -3,14 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
-#include "cli/json.h"
+#include "model/json_values.h"
 
 enum { VERSION = 1 };
 
@@ -58,6 +56,7 @@ static const struct field {
 	FIELD(FACT, stable),
 	FIELD(FACT, checked),
 	FIELD(FACT, verified),
+	FIELD(FACT, too_slow),
 #undef FIELD
 };
 
@@ -101,63 +100,48 @@ bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *othe
 	       strcmp(one->device, other->device) == 0 && strcmp(one->uuid, other->uuid) == 0;
 }
 
-static json_t *json_of(const struct gt_outcome *outcome, const struct field *field)
+static void set(json_t *root, const struct gt_outcome *outcome, const struct field *field)
 {
 	const void *value = look_at(outcome, field);
 
 	switch (field->kind) {
 	case TEXT:
-		return *(const char *)value ? gt_json_text(value) : NULL;
+		gt_json_set_text(root, field->name, value);
+		break;
 	case REAL:
-		return isfinite(*(const double *)value) ? json_real(*(const double *)value) : NULL;
+		gt_json_set_real(root, field->name, *(const double *)value);
+		break;
 	case COUNT:
-		return json_integer((json_int_t) * (const uint64_t *)value);
+		(void)json_object_set_new(root, field->name,
+		                          json_integer((json_int_t) * (const uint64_t *)value));
+		break;
 	case FACT:
-		return json_boolean(*(const bool *)value);
+		(void)json_object_set_new(root, field->name, json_boolean(*(const bool *)value));
+		break;
 	}
-	return NULL;
 }
 
 char *gt_outcome_text(const struct gt_outcome *outcome)
 {
 	json_t *root = json_object();
-	char *text;
 
 	(void)json_object_set_new(root, "version", json_integer(VERSION));
-	for (size_t i = 0; i < GT_COUNT_OF(fields); i++) {
-		json_t *value = json_of(outcome, &fields[i]);
-
-		if (value)
-			(void)json_object_set_new(root, fields[i].name, value);
-	}
-	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-	json_decref(root);
-	return text;
+	for (size_t i = 0; i < GT_COUNT_OF(fields); i++)
+		set(root, outcome, &fields[i]);
+	return gt_json_file_text(root);
 }
 
-/* As many whole characters as fit. */
-static void get_text(const json_t *value, char *text, size_t size)
+static void get(struct gt_outcome *outcome, const struct field *field, const json_t *root)
 {
-	const char *from = json_string_value(value);
-	size_t used = 0;
-
-	while (from && from[used] && used + gt_utf8_size(from + used) < size)
-		used += gt_utf8_size(from + used);
-	memcpy(text, from ? from : "", used);
-	text[used] = '\0';
-}
-
-static void get(struct gt_outcome *outcome, const struct field *field, const json_t *value)
-{
+	const json_t *value = json_object_get(root, field->name);
 	void *to = at(outcome, field);
 
 	switch (field->kind) {
 	case TEXT:
-		get_text(value, to, field->size);
+		gt_json_get_text(root, field->name, to, field->size);
 		break;
 	case REAL:
-		if (json_is_number(value) && json_number_value(value) >= 0)
-			*(double *)to = json_number_value(value);
+		*(double *)to = gt_json_get_real(root, field->name);
 		break;
 	case COUNT:
 		if (json_integer_value(value) > 0)
@@ -185,7 +169,7 @@ int gt_outcome_parse(struct gt_outcome *outcome, const char *text, size_t size, 
 	else if (json_integer_value(json_object_get(root, "version")) > VERSION)
 		result = gt_fail(err, EBADMSG, "%s was written by a newer gputrace", what);
 	for (size_t i = 0; result == 0 && i < GT_COUNT_OF(fields); i++)
-		get(outcome, &fields[i], json_object_get(root, fields[i].name));
+		get(outcome, &fields[i], root);
 	json_decref(root);
 	return result;
 }

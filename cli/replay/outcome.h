@@ -57,6 +57,7 @@ struct gt_outcome {
 	bool stable;
 	bool checked; /* its outputs were compared */
 	bool verified;
+	bool too_slow; /* for --fail-if */
 	/* Not kept. */
 	bool tuned; /* one of --tune: whatever comes of it is no failure */
 	gt_array(struct gt_outcome_buffer) buffers;
@@ -65,6 +66,7 @@ struct gt_outcome {
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
 	char no_cupti[256];  /* why CUPTI did not time it */
+	char guessed[256];   /* what is not sure of memory that was moved */
 	char no_poison[160]; /* why it is not known what was written */
 };
 

@@ -113,8 +113,7 @@ static int write_file(const char *path, const struct gt_outcome *outcome, struct
 	if (result < 0)
 		return result;
 	text = gt_outcome_text(outcome);
-	(void)fputs(text ? text : "", output.file);
-	(void)fputc('\n', output.file);
+	(void)fputs(text, output.file);
 	free(text);
 	result = gt_output_commit(&output, err);
 	gt_output_release(&output);
@@ -163,7 +162,8 @@ const struct gt_outcome *gt_results_newest(const struct gt_results *results,
 	for (size_t i = results->list.count; i-- > 0;) {
 		const struct gt_outcome *outcome = &results->list.rows[i].outcome;
 
-		if (isfinite(outcome->median_ns) && gt_outcome_same(outcome, like))
+		if (isfinite(outcome->median_ns) && !outcome->too_slow &&
+		    (outcome->verified || !outcome->checked) && gt_outcome_same(outcome, like))
 			return outcome;
 	}
 	return NULL;

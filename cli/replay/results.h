@@ -31,7 +31,10 @@ void gt_results_release(struct gt_results *results);
 /* Writes one and removes those that are then too many. */
 int gt_results_save(const char *bundle, const struct gt_outcome *outcome, struct gt_error *err);
 
-/* The newest that has figures and differs in nothing but time; NULL: there is none. */
+/*
+ * The newest that differs in nothing but time, has figures, and was neither too slow nor of wrong
+ * outputs: what one compares with. NULL: there is none.
+ */
 const struct gt_outcome *gt_results_newest(const struct gt_results *results,
                                            const struct gt_outcome *like);
 

@@ -14,6 +14,7 @@
 #include "cli/manifest.h"
 #include "cli/progress.h"
 #include "cli/replay/again.h"
+#include "cli/replay/best.h"
 #include "cli/replay/request.h"
 #include "cli/say.h"
 #include "model/bundle.h"
@@ -166,7 +167,7 @@ static void find_roof(struct session *session)
 static void look_for_others(struct session *session)
 {
 	session->others = gt_gpu_state_others(&session->state);
-	if (session->others > 0)
+	if (session->others > 0 && gt_begun_again() == 0)
 		gt_say("%d other process%s ha%s a context on GPU %d: what %s on it shows in the "
 		       "times",
 		       session->others, session->others == 1 ? "" : "es",
@@ -281,6 +282,7 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->moved = !result->at_addresses;
 	outcome->layouts = result->layouts + gt_begun_again();
 	snprintf(outcome->no_cupti, sizeof(outcome->no_cupti), "%s", times->no_cupti);
+	snprintf(outcome->guessed, sizeof(outcome->guessed), "%s", result->guessed);
 	snprintf(outcome->no_poison, sizeof(outcome->no_poison), "%s", result->no_poison);
 	add_buffers(outcome, session->bundle, result);
 }
@@ -370,6 +372,9 @@ static int search(struct session *session, struct gt_error *err)
 	if (plan.space->axis_count == 0)
 		return 0;
 	failed = gt_tune_search(&plan, &result, err);
+	if (failed == 0 && result.best < result.rows.count)
+		gt_best_keep(session->bundle, session->outcomes->list.rows,
+		             &result.rows.rows[result.best]);
 	gt_tune_result_release(&result);
 	return failed;
 }

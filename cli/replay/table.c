@@ -254,8 +254,9 @@ static void add_verdict(struct gt_result *result, const struct gt_outcome *outco
 		return;
 	}
 	speed = first ? speed_word(outcome, first) : "";
-	gt_result_add_format(result, "%s%s%s%s", speed, *speed ? ", " : "", output_word(outcome),
-	                     outcome->stable ? "" : "; not stable");
+	gt_result_add_format(result, "%s%s%s%s%s", speed, *speed ? ", " : "", output_word(outcome),
+	                     outcome->stable ? "" : "; not stable",
+	                     outcome->too_slow ? "; too slow for --fail-if" : "");
 }
 
 static void add_times(struct gt_result *result, const struct gt_outcome *outcome,
@@ -410,6 +411,8 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (first->moved)
 		gt_result_remark(result,
 		                 "memory lies at other addresses than in the program (--relocate)");
+	if (*first->guessed)
+		gt_result_remark(result, "%s", first->guessed);
 	if (first->others_plus_one > 1)
 		gt_result_remark(result, "%u other process%s had a context on the GPU",
 		                 (unsigned)(first->others_plus_one - 1),

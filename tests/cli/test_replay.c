@@ -307,6 +307,25 @@ Test(results, are_the_last_ten_of_each_variant)
 	gt_results_release(&results);
 }
 
+Test(results, are_compared_with_what_was_right)
+{
+	struct gt_outcome outcome = outcome_of(1000, NAN);
+	struct gt_results results;
+
+	save(1100, GT_OUTCOME_AS_RECORDED, 1);
+	outcome.too_slow = true;
+	snprintf(outcome.date, sizeof(outcome.date), "2026-01-02T03:04:05.000000006Z");
+	cr_assert(eq(int, gt_results_save(folder, &outcome, NULL), 0));
+	outcome.too_slow = false;
+	outcome.checked = true;
+	snprintf(outcome.date, sizeof(outcome.date), "2026-01-03T03:04:05.000000006Z");
+	cr_assert(eq(int, gt_results_save(folder, &outcome, NULL), 0));
+	gt_results_load(&results, folder, NULL);
+	cr_assert(eq(sz, results.list.count, 3));
+	cr_expect(eq(dbl, gt_results_newest(&results, &outcome)->median_ns, 1100));
+	gt_results_release(&results);
+}
+
 static unsigned complaints;
 
 static void complain(const char *sentence)

@@ -251,6 +251,7 @@ Test(replay, puts_variants_beside_the_launch_as_recorded)
 
 Test(replay, tunes_without_failing)
 {
+	char path[300];
 	json_t *times;
 	json_t *best;
 
@@ -264,6 +265,10 @@ Test(replay, tunes_without_failing)
 	times = shown("times");
 	cr_expect(eq(sz, json_array_size(times), 4));
 	json_decref(times);
+	snprintf(path, sizeof(path), "%s/gputrace/tuned.json", made.folder);
+	best = json_load_file(path, 0, NULL);
+	cr_assert(ne(ptr, best, NULL), "it is kept, whatever bundle it is of");
+	json_decref(best);
 	cr_expect(eq(int, replay("--history", NULL), GT_EXIT_OK));
 	best = shown("best");
 	cr_assert(eq(sz, json_array_size(best), 1));
@@ -287,13 +292,16 @@ Test(replay, guards_a_launch_against_its_past)
 	engine.medians[1] = 10400;
 	engine.medians[2] = 11200;
 	engine.medians[3] = 11200;
+	engine.medians[4] = 11200;
 	cr_expect(eq(int, replay("--fail-if", "slower:5%", NULL), GT_EXIT_OK));
 	cr_expect(eq(int, replay("--fail-if", "slower:5%", NULL), GT_EXIT_OK));
 	cr_expect(eq(int, replay("--fail-if", "slower:5%", NULL), GT_EXIT_LIMIT));
+	cr_expect(eq(int, replay("--fail-if", "slower:5%", NULL), GT_EXIT_LIMIT),
+	          "what was too slow is no measure for the next");
 	cr_expect(eq(int, replay("--fail-if", "slower:5%", "--l2", "warm", NULL), GT_EXIT_LIMIT),
 	          "under other conditions it is compared with the program");
 	cr_expect(eq(int, replay("--history", NULL), GT_EXIT_OK));
-	cr_expect(eq(uint, engine.runs, 4), "--history runs nothing");
+	cr_expect(eq(uint, engine.runs, 5), "--history runs nothing");
 	history = shown("history");
 	cr_assert(eq(sz, json_array_size(history), 4));
 	cr_expect(eq(dbl, real_of(history, 1, "median_ns"), 11200));

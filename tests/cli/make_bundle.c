@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/bundle.h"
+
+/*
+ * make_bundle FOLDER [WORD...]: a bundle that the fake driver can run: a launch of saxpy, or with
+ * the word
+ *   sequence  what tests/support/bundle.h has for one
+ *   wrong     it wrote something else in the program
+ *   spill     a kernel that writes behind its buffer
+ *   vary      a kernel that writes something else each time
+ *   high      at an address that no process has
+ *   newer     for an architecture that the fake GPU has not
+ */
+
+#define IMAGE "fake kernels\nvariable factor 4\n"
+#define NEWER "//\n.version 8.7\n.target sm_100\n"
+
+static bool has(char **words, const char *word)
+{
+	for (; *words; words++)
+		if (strcmp(*words, word) == 0)
+			return true;
+	return false;
+}
+
+/* One launch of a kernel of (float *values, int n), after which y has these values. */
+static void set_kernel(struct test_bundle *made, const char *name, uint32_t blocks)
+{
+	const struct {
+		uint64_t values;
+		int32_t n;
+		int32_t padding;
+	} block = {BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 0};
+	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 4}};
+	struct gt_bundle *bundle = &made->bundle;
+
+	bundle->functions.rows[0].name = (char *)(uintptr_t)name;
+	bundle->functions.rows[0].parameters.count = 2;
+	memcpy(bundle->functions.rows[0].parameters.rows, parameters, sizeof(parameters));
+	bundle->steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
+	bundle->steps.rows[0].grid[0] = blocks;
+	bundle->pointers.count = 1;
+	bundle->pointers.rows[0].offset = 0;
+	bundle->pointers.rows[0].target = BUNDLE_Y;
+}
+
+static void set_after(struct test_bundle *made, float value)
+{
+	float after[BUNDLE_ELEMENTS];
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = value;
+	made->bundle.memory.rows[BUNDLE_Y].after = test_bundle_blob(made, after, sizeof(after));
+}
+
+int main(int argc, char **argv)
+{
+	struct test_bundle made = {0};
+	struct gt_bundle *bundle = &made.bundle;
+
+	if (argc < 2)
+		return 2;
+	test_bundle_begin_at(&made, argv[1]);
+	if (has(argv, "sequence"))
+		test_bundle_add_sequence(&made);
+	else
+		test_bundle_add_launch(&made);
+	bundle->modules.rows[0].image = test_bundle_blob(&made, IMAGE, sizeof(IMAGE) - 1);
+	bundle->modules.rows[0].ptx = true;
+	if (has(argv, "wrong"))
+		set_after(&made, 7);
+	if (has(argv, "spill")) {
+		set_kernel(&made, "replay_spill", 3);
+		set_after(&made, 1.5F);
+	}
+	if (has(argv, "vary"))
+		set_kernel(&made, "replay_vary", 2);
+	if (has(argv, "high"))
+		bundle->memory.rows[BUNDLE_Y].address = UINT64_C(0x7ffffffff000);
+	if (has(argv, "newer"))
+		bundle->modules.rows[0].image = test_bundle_blob(&made, NEWER, sizeof(NEWER) - 1);
+	test_bundle_end(&made);
+	return 0;
+}

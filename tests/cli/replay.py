@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gputrace replay on a GPU that is not there: replay.py GPUTRACE MAKE_BUNDLE FAKES_FOLDER
+
+The fake driver knows a few kernels, which do what they are for and take 10 us.
+"""
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GPUTRACE, MAKE, FAKES = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(3))
+
+
+class Replay(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = dict(os.environ, LD_LIBRARY_PATH=str(FAKES), XDG_DATA_HOME=folder.name,
+                                XDG_RUNTIME_DIR=folder.name, ASAN_OPTIONS="detect_leaks=0")
+
+    def make(self, *words, name="bundle"):
+        bundle = self.folder / name
+        subprocess.run([MAKE, bundle, *words], check=True, timeout=60)
+        return bundle
+
+    def start(self, bundle, *words, script="", **settings):
+        return subprocess.Popen(
+            [GPUTRACE, "replay", bundle, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=dict(self.environment, FAKE_CUPTI=script, **settings), text=True)
+
+    def run_it(self, bundle, *words, script="", **settings):
+        process = self.start(bundle, *words, script=script, **settings)
+        out, err = process.communicate(timeout=100)
+        return process.returncode, out, err
+
+    def found(self, bundle, *words, status=0, **settings):
+        code, out, err = self.run_it(bundle, "--time", "200ms", "--within", "90%", "--json", *words, **settings)
+        self.assertEqual(code, status, err)
+        return json.loads(out)
+
+    def test_runs_a_launch_again(self):
+        bundle = self.make()
+        found = self.found(bundle, CUDA_INJECTION64_PATH="/nowhere/libinjection.so")
+        row, = found["times"]
+        self.assertEqual((row["variant"], row["clock"]), ("as recorded", "CUPTI"))
+        self.assertEqual(row["median_ns"], 10000)
+        self.assertGreaterEqual(row["runs"], 10)
+        self.assertEqual(row["verdict"], "outputs as recorded")
+        self.assertRegex(row["peak"], "^dram_copy, ")
+        buffer, = found["buffers"]
+        self.assertEqual((buffer["mismatches"], buffer["element"]), (0, "f32"))
+        self.assertEqual(len(list((bundle / "results").iterdir())), 1)
+
+    def test_says_what_is_wrong_with_outputs(self):
+        for word, column, verdict in (("wrong", "mismatches", "outputs differ"),
+                                      ("spill", "outside_bytes", "writes outside of its buffers"),
+                                      ("vary", "varies", "outputs differ from run to run")):
+            found = self.found(self.make(word, name=word), status=3)
+            self.assertEqual(found["times"][0]["verdict"], verdict)
+            self.assertGreater(max(row[column] or 0 for row in found["buffers"]), 0, word)
+            self.assertEqual(self.run_it(self.folder / word, "--no-verify")[0], 0)
+
+    def test_tries_variants_beside_it(self):
+        bundle = self.make()
+        found = self.found(bundle, "--block", "64", "--cluster", "2", "--cluster", "16", status=3)
+        rows = {row["variant"]: row["verdict"] for row in found["times"]}
+        self.assertEqual(list(rows), ["as recorded", "block=64 cluster=2", "block=64 cluster=16"])
+        self.assertRegex(rows["block=64 cluster=2"], "outputs as recorded")
+        self.assertRegex(rows["block=64 cluster=16"], "^cannot be run: ")
+        found = self.found(bundle, "--tune", "block=32..256*2 shared=0,1K")
+        self.assertEqual(len(found["times"]), 9)
+
+    def test_runs_a_sequence_in_every_form(self):
+        bundle = self.make("sequence")
+        for form in ("recorded", "back-to-back", "one-stream", "graph"):
+            found = self.found(bundle, "--form", form)
+            self.assertEqual(found["launch"][0]["launches"], 2)
+            self.assertEqual(found["times"][0]["verdict"], "outputs as recorded", form)
+        history = json.loads(self.run_it(bundle, "--history", "--json")[1])["history"]
+        self.assertEqual(len({row["conditions"] for row in history}), 4)
+
+    def test_guards_a_launch(self):
+        bundle = self.make()
+        self.found(bundle)
+        self.found(bundle, "--fail-if", "slower:5%")
+        code, _, err = self.run_it(bundle, "--fail-if", "slower:5%", script="kernel_ns=11000")
+        self.assertEqual(code, 3)
+        self.assertRegex(err, r"as recorded: 11\.0 us, which is 10\.0% slower than the result of ")
+        self.assertEqual(self.run_it(bundle, "--fail-if", "slower-than-job:300%")[0], 0)
+
+    def test_throws_out_what_ran_with_throttled_clocks(self):
+        bundle = self.make()
+        row, = self.found(bundle, "--runs", "20", script="throttle=64,throttle_ms=60")["times"]
+        self.assertEqual(row["runs"] + row["thrown_out"], 20)
+        self.assertGreater(row["sm_mhz"], 0)
+
+    def test_says_who_else_uses_the_gpu(self):
+        code, out, err = self.run_it(self.make(), script="others_bytes=1000000")
+        self.assertEqual(code, 0, err)
+        self.assertIn("1 other process has a context on GPU 0", err)
+        self.assertIn("1 other process had a context on the GPU", out)
+
+    def test_waits_for_another_that_measures(self):
+        bundle = self.make()
+        uuid = self.found(bundle)
+        lock, = (self.folder / "gputrace").glob("*.lock")
+        self.assertRegex(lock.name, "^GPU-[0-9a-f-]{36}.lock$", uuid)
+        with open(lock, "r+", encoding="ascii") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            for command in ("replay", "calibrate"):
+                words = [bundle] if command == "replay" else ["--ceiling", "fp32"]
+                process = subprocess.Popen(
+                    [GPUTRACE, command, *words], stderr=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL, env=self.environment, text=True)
+                line = process.stderr.readline()
+                if "this build of gputrace cannot measure" not in line:
+                    self.assertRegex(line, r"^gputrace: waiting for process \d+, which measures on GPU-")
+                    self.assertIsNone(process.poll())
+                process.terminate()
+                process.communicate(timeout=60)
+
+    def test_begins_again_where_addresses_are_taken(self):
+        begun = time.monotonic()
+        code, out, err = self.run_it(self.make("high"))
+        self.assertEqual((code, out), (1, ""))
+        self.assertRegex(err, r"^gputrace: .*; so it was in 7 processes, each with other addresses\. "
+                              r"--relocate runs the launch at others, where every pointer is known\n$")
+        self.assertLess(time.monotonic() - begun, 60)
+
+    def test_fails_in_a_sentence(self):
+        whole = self.make()
+        blob = max((whole / "blobs").iterdir(), key=lambda path: path.stat().st_size)
+        content = blob.read_bytes()
+        for change in (content[:-1], content[:5] + bytes([content[5] ^ 1]) + content[6:], b""):
+            blob.write_bytes(change)
+            self.expect_sentence(whole, blob.name)
+        blob.unlink()
+        self.expect_sentence(whole, blob.name)
+        blob.write_bytes(content)
+        manifest = (whole / "bundle.json").read_bytes()
+        (whole / "bundle.json").write_bytes(manifest[:-20])
+        self.expect_sentence(whole, "bundle.json")
+        (whole / "bundle.json").unlink()
+        self.expect_sentence(whole, "bundle.json")
+        shutil.rmtree(whole)
+        self.expect_sentence(self.make("newer"), "sm_100.*sm_90")
+        self.expect_sentence(self.make(name="much"), "memory", script="most_bytes=4096")
+
+    def expect_sentence(self, bundle, part, **settings):
+        code, out, err = self.run_it(bundle, **settings)
+        self.assertEqual((code, out), (1, ""), err)
+        self.assertRegex(err, r"^gputrace: [^\n]*\n$")
+        self.assertRegex(err, part)
+
+
+unittest.main()
