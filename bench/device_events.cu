@@ -5,10 +5,16 @@
  *   device_events [ROUNDS]
  *
  * clock_..., globaltimer_...: what reading them takes, and what they go on by.
- * event_..._cycles, _ns: an event in a chunk that has room, for one warp and for as many as fit.
- * steady_...: the same with the chunks that are taken and closed meanwhile.
- * first_..., next_...: the event that takes a writer's first chunk, and one that takes another and
- * closes the full one; off_...: an event where nobody records.
+ * event_...: an event in a chunk that has room; off_...: one where nobody records.
+ * steady_...: an event of a writer that has written hundreds, with the chunks that are taken and
+ * closed meanwhile.
+ * run_...: the event that goes on to the next chunk of a run; draw_...: the one that closes a run
+ * and takes another one.
+ * cold_...: the event that takes a writer's first chunk, as the first one of a kernel whose code is
+ * in no cache; first_...: the same of a later writer; close_...: its end.
+ * All but cold_... are of code that has run before, in cycles and nanoseconds, for one warp
+ * (..._one) and for as many as fit (..._all); of loops the same loop without events is subtracted,
+ * which takes empty_... for each event.
  * pipelined_...: samples/device_phases.cuh without calls, with them and nobody who records, and
  * with them and a ring, in turns; the ratios are medians over the rounds.
  */
@@ -19,10 +25,12 @@
 #include "samples/device_phases.cuh"
 
 enum {
-	IN_CHUNK = 24,    /* events behind the one that takes the chunk */
-	STEADY = 28 * 40, /* events of a writer, of 40 chunks */
+	IN_CHUNK = 24,    /* events that are timed in a chunk, behind the one that takes it */
+	PASSES = 32,      /* chunks in which they are */
+	COLD = 4,         /* of these, and of writers, that are not counted */
+	STEADY = 28 * 64, /* events of a writer, of two runs */
 	READINGS = 4096,  /* of a clock */
-	CHUNK_COUNT = 1 << 18,
+	CHUNK_COUNT = 1 << 20,
 	WARPS = 8, /* of a block */
 	PHASE_ROUNDS = 32,
 	PHASE_WORK = 4096,
@@ -30,11 +38,15 @@ enum {
 
 GPUTRACE_DEVICE_NAME(event_name, "event");
 
-/* Sums over the warps that measured. */
+/* What is measured, in cycles. */
+enum what { EVENT, EMPTY, STEADY_EVENT, RUN, DRAW, FIRST, CLOSE, COLD_FIRST, WHAT_COUNT };
+
+/* Sums over the warps that measured, and of what each of them counted. */
 struct figures {
 	unsigned long long warps;
-	unsigned long long first, in_chunk, next, steady; /* cycles */
-	unsigned long long cycles, ns;                    /* of the same time */
+	unsigned long long sums[WHAT_COUNT];
+	unsigned long long counts[WHAT_COUNT];
+	unsigned long long cycles, ns; /* of the same time */
 };
 
 static __device__ unsigned long long globaltimer()
@@ -45,39 +57,98 @@ static __device__ unsigned long long globaltimer()
 	return ns;
 }
 
+struct stopwatch {
+	unsigned sums[WHAT_COUNT];
+	unsigned counts[WHAT_COUNT];
+
+	__device__ __forceinline__ void add(enum what what, long long cycles, unsigned count)
+	{
+		sums[what] += (unsigned)cycles;
+		counts[what] += count;
+	}
+};
+
+/* Cycles of a loop of so many marks, or of none. */
+template <bool told>
+static __device__ __forceinline__ long long time_marks(gputrace::writer &events, int count)
+{
+	const long long begin = clock64();
+
+#pragma unroll 1
+	for (int i = 0; i < count; i++) {
+		if (told)
+			events.mark(event_name);
+		else
+			asm volatile("" ::: "memory");
+	}
+	return clock64() - begin;
+}
+
+/* Whether a writer that had so many chunks takes others: its runs are of 1, 1, 2, 4, 8 and 16. */
+static __device__ __forceinline__ bool draws(int part)
+{
+	return (part & (part - 1)) == 0;
+}
+
 /* ring 0: nobody records. */
 __global__ void events_of_a_warp(const void *ring, struct figures *figures)
 {
 	const unsigned long long begin_ns = globaltimer();
 	const long long begin = clock64();
+	struct stopwatch watch = {};
 	gputrace::writer events(ring, gputrace::leader::warp);
-	long long times[5];
+	long long steady = 0;
 
-	times[0] = clock64();
-	events.mark(event_name);
-	times[1] = clock64();
 #pragma unroll 1
-	for (int i = 0; i < IN_CHUNK; i++)
-		events.mark(event_name);
-	times[2] = clock64();
-	for (int i = IN_CHUNK + 1; i < GPUTRACE_DEVICE_EVENTS; i++)
-		events.mark(event_name);
-	times[3] = clock64();
-	events.mark(event_name);
-	times[4] = clock64();
-#pragma unroll 1
-	for (int i = 1; i < STEADY; i++)
-		events.mark(event_name);
-	const long long end = clock64();
+	for (int pass = 0; pass < PASSES; pass++) {
+		const long long start = clock64();
 
+		events.mark(event_name);
+		const long long taken = clock64() - start;
+		const long long told = time_marks<true>(events, IN_CHUNK);
+		const long long empty = time_marks<false>(events, IN_CHUNK);
+
+		time_marks<true>(events, GPUTRACE_DEVICE_EVENTS - 1 - IN_CHUNK);
+		if (pass == 0)
+			watch.add(COLD_FIRST, taken, 1);
+		if (pass < COLD)
+			continue;
+		if (draws(pass))
+			watch.add(DRAW, taken, 1);
+		else
+			watch.add(RUN, taken, 1);
+		watch.add(EVENT, told - empty, IN_CHUNK);
+		watch.add(EMPTY, empty, IN_CHUNK);
+	}
+#pragma unroll 1
+	for (int pass = 0; pass < 2; pass++)
+		steady = time_marks<true>(events, STEADY) - time_marks<false>(events, STEADY);
+	watch.add(STEADY_EVENT, steady, STEADY);
 	events.close();
+#pragma unroll 1
+	for (int pass = 0; pass <= COLD; pass++) {
+		gputrace::writer again(ring, gputrace::leader::warp);
+		const long long start = clock64();
+
+		again.mark(event_name);
+		const long long between = clock64();
+
+		again.close();
+		const long long end = clock64();
+
+		if (pass < COLD)
+			continue;
+		watch.add(FIRST, between - start, 1);
+		watch.add(CLOSE, end - between, 1);
+	}
 	if (threadIdx.x % 32)
 		return;
 	atomicAdd(&figures->warps, 1ull);
-	atomicAdd(&figures->first, (unsigned long long)(times[1] - times[0]));
-	atomicAdd(&figures->in_chunk, (unsigned long long)(times[2] - times[1]));
-	atomicAdd(&figures->next, (unsigned long long)(times[4] - times[3]));
-	atomicAdd(&figures->steady, (unsigned long long)(end - times[4]));
+#pragma unroll
+	for (int i = 0; i < WHAT_COUNT; i++) {
+		atomicAdd(&figures->sums[i], (unsigned long long)(int)watch.sums[i]);
+		atomicAdd(&figures->counts[i], (unsigned long long)watch.counts[i]);
+	}
 	atomicAdd(&figures->cycles, (unsigned long long)(clock64() - begin));
 	atomicAdd(&figures->ns, globaltimer() - begin_ns);
 }
@@ -177,19 +248,26 @@ static void measure_events(struct own_ring *ring, bool on, int blocks, int threa
 	CHECK(cudaFree(figures));
 	ns_a_cycle = (double)sums.ns / (double)sums.cycles;
 	const struct {
-		const char *what;
-		double cycles;
+		const char *name;
+		enum what what;
 	} rows[] = {
-		{on ? "event" : "off", (double)sums.in_chunk / IN_CHUNK},
-		{"steady", (double)sums.steady / (STEADY - 1)},
-		{"first", (double)sums.first},
-		{"next", (double)sums.next},
+		{on ? "event" : "off", EVENT},
+		{"empty", EMPTY},
+		{"steady", STEADY_EVENT},
+		{"run", RUN},
+		{"draw", DRAW},
+		{"first", FIRST},
+		{"close", CLOSE},
+		{"cold", COLD_FIRST},
 	};
 
-	for (int i = 0; i < (on ? 4 : 1); i++)
-		printf("%s_%s_cycles=%.1f\n%s_%s_ns=%.2f\n", rows[i].what, name,
-		       rows[i].cycles / (double)sums.warps, rows[i].what, name,
-		       rows[i].cycles / (double)sums.warps * ns_a_cycle);
+	for (size_t i = 0; i < (on ? sizeof(rows) / sizeof(rows[0]) : 1); i++) {
+		const double cycles = (double)(long long)sums.sums[rows[i].what] /
+		                      (double)sums.counts[rows[i].what];
+
+		printf("%s_%s_cycles=%.1f\n%s_%s_ns=%.2f\n", rows[i].name, name, cycles,
+		       rows[i].name, name, cycles * ns_a_cycle);
+	}
 	if (on)
 		printf("warps_%s=%llu\nlost_%s=%llu\nchunks_%s=%llu\n", name, sums.warps, name,
 		       (unsigned long long)ring_read(ring).lost, name,

@@ -58,7 +58,7 @@ static int note(struct gt_bundle_writer *writer, int code)
 
 static int tell(const struct gt_bundle_writer *writer, struct gt_error *err)
 {
-	if (writer->failed == EFBIG)
+	if (writer->too_large)
 		return gt_fail(err, EFBIG, "it takes more than the %llu bytes that it may take",
 		               (unsigned long long)writer->most);
 	if (writer->failed)
@@ -155,6 +155,7 @@ int gt_bundle_writer_open(struct gt_bundle_writer *writer, const char *folder, u
 	writer->blob = -1;
 	writer->bytes = 0;
 	writer->most = most;
+	writer->too_large = false;
 	result = make_folder(writer, folder);
 	if (result < 0)
 		return gt_fail(err, -result, "cannot make %s: %s", folder, gt_errno_text(-result));
@@ -201,7 +202,8 @@ static int compress(struct gt_bundle_writer *writer, ZSTD_inBuffer *input, bool 
 		                            end ? ZSTD_e_end : ZSTD_e_continue);
 		if (ZSTD_isError(left))
 			return -EINVAL; /* of another size than was said */
-		if (writer->bytes + writer->blob_bytes + output.pos > writer->most)
+		writer->too_large = writer->bytes + writer->blob_bytes + output.pos > writer->most;
+		if (writer->too_large)
 			return -EFBIG;
 		result = write_all(writer->blob, writer->out, output.pos);
 		if (result < 0)
@@ -323,13 +325,14 @@ static void put_character(struct gt_bundle_writer *writer, const char *text, siz
 {
 	char escaped[8];
 
-	if (size == 0)
+	if (size == 0) {
 		put(writer, GT_UTF8_REPLACEMENT, sizeof(GT_UTF8_REPLACEMENT) - 1);
-	else if (size > 1 || ((unsigned char)*text >= ' ' && *text != '"' && *text != '\\'))
+	} else if (size > 1 || ((unsigned char)*text >= ' ' && *text != '"' && *text != '\\')) {
 		put(writer, text, size);
-	else
-		put(writer, escaped,
-		    (size_t)snprintf(escaped, sizeof(escaped), "\\u%04x", (unsigned char)*text));
+	} else {
+		snprintf(escaped, sizeof(escaped), "\\u%04x", (unsigned char)*text);
+		put(writer, escaped, 6);
+	}
 }
 
 static void put_quoted(struct gt_bundle_writer *writer, const char *text)
@@ -404,9 +407,10 @@ void gt_bundle_text(struct gt_bundle_writer *writer, const char *key, const char
 void gt_bundle_number(struct gt_bundle_writer *writer, const char *key, int64_t value)
 {
 	char text[24];
+	const int size = snprintf(text, sizeof(text), "%lld", (long long)value);
 
 	put_key(writer, key);
-	put(writer, text, (size_t)snprintf(text, sizeof(text), "%lld", (long long)value));
+	put(writer, text, (size_t)size);
 }
 
 void gt_bundle_address(struct gt_bundle_writer *writer, const char *key, uint64_t value)
@@ -479,12 +483,12 @@ static void remove_blobs(struct gt_bundle_writer *writer)
 
 void gt_bundle_writer_drop(struct gt_bundle_writer *writer)
 {
-	char path[sizeof(writer->name) + 3];
-
 	end_blob(writer);
 	if (writer->folder < 0)
 		return;
 	if (has_folder(writer)) {
+		char path[sizeof(writer->name) + 3];
+
 		remove_blobs(writer);
 		(void)unlinkat(writer->folder, GT_BUNDLE_PART, 0);
 		snprintf(path, sizeof(path), "../%s", writer->name);

@@ -38,6 +38,7 @@ struct gt_bundle_writer {
 	uint64_t blob_bytes;
 	uint64_t bytes; /* that blobs took on disk */
 	uint64_t most;  /* that they may take; more fails with EFBIG */
+	bool too_large; /* they would have taken more */
 };
 
 /* Bytes of memory that a writer needs, aligned to 64. */

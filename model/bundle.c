@@ -73,15 +73,17 @@ static void read_blob(struct reader *reader, const json_t *object, const char *k
 
 	if (!value)
 		return;
-	if (!hash || !gt_blob_is_hash(hash))
+	if (!hash || !gt_blob_is_hash(hash)) {
 		refuse(reader, "%s has no hash of 32 digits", key);
-	else if (!json_is_integer(size) || json_integer_value(size) < 0 ||
-	         json_integer_value(size) > most)
+		return;
+	}
+	if (!json_is_integer(size) || json_integer_value(size) < 0 ||
+	    json_integer_value(size) > most) {
 		refuse(reader, "%s has no size from 0 to %lld", key, (long long)most);
-	else
-		blob->size = (uint64_t)json_integer_value(size);
-	if (reader->reading.result == 0)
-		memcpy(blob->hash, hash, sizeof(blob->hash));
+		return;
+	}
+	blob->size = (uint64_t)json_integer_value(size);
+	memcpy(blob->hash, hash, sizeof(blob->hash));
 }
 
 static void read_list(struct reader *reader, const json_t *root, const char *key, const char *one,

@@ -18,10 +18,11 @@
 /* Of zstd's window, as a power of 2: what a frame may take of memory, whatever it says. */
 #define MOST_WINDOW 24
 
-enum { PIECE = 1 << 17 };
+#define PIECE       ((size_t)1 << 17)
 
 /* A blob that is being read. */
 struct blob_reader {
+	struct gt_blob_hasher hasher;
 	const struct gt_blob *blob;
 	struct gt_sink sink;
 	char path[PATH_MAX];
@@ -31,7 +32,6 @@ struct blob_reader {
 	uint8_t *plain;
 	uint64_t size; /* that came out so far */
 	bool ended;    /* the frame has */
-	struct gt_blob_hasher hasher;
 	struct gt_error *err;
 };
 

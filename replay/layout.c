@@ -336,27 +336,28 @@ static void join_ranges(struct planner *planner)
 {
 	struct gt_layout *layout = planner->layout;
 	const uint32_t first = (uint32_t)planner->first_range;
-	gt_array(uint64_t) moves = {0};
+	const size_t count = layout->ranges.count - first;
+	uint64_t *moves;
 	uint64_t at = 0;
 
-	for (size_t i = first; i < layout->ranges.count; i++) {
-		*gt_array_push(&moves) = at - layout->ranges.rows[i].address;
-		at += layout->ranges.rows[i].size;
+	if (count == 0)
+		return;
+	moves = gt_allocate(count * sizeof(*moves));
+	for (size_t i = 0; i < count; i++) {
+		moves[i] = at - layout->ranges.rows[first + i].address;
+		at += layout->ranges.rows[first + i].size;
 	}
 	for (size_t i = planner->first_piece; i < layout->pieces.count; i++) {
-		layout->pieces.rows[i].address += moves.rows[layout->pieces.rows[i].range - first];
+		layout->pieces.rows[i].address += moves[layout->pieces.rows[i].range - first];
 		layout->pieces.rows[i].range = first;
 	}
 	for (size_t i = 0; i < planner->numbers.count; i++) {
-		place_of(planner, i)->address += moves.rows[place_of(planner, i)->range - first];
+		place_of(planner, i)->address += moves[place_of(planner, i)->range - first];
 		place_of(planner, i)->range = first;
 	}
-	if (moves.count) {
-		layout->ranges.count = first + 1;
-		layout->ranges.rows[first] =
-			(struct gt_layout_range){.size = at, .host = planner->host};
-	}
-	gt_array_release(&moves);
+	layout->ranges.count = first + 1;
+	layout->ranges.rows[first] = (struct gt_layout_range){.size = at, .host = planner->host};
+	gt_array_free(moves);
 }
 
 static void plan_kind_anywhere(struct planner *planner, bool alone)

@@ -11,7 +11,8 @@ enum {
 	PHASE_STORE,
 	PHASES,
 	PHASE_THREADS = 256,
-	PHASE_FLOATS = 16 /* of each thread in a round */
+	PHASE_FLOATS =
+		64 /* of each thread in a round: no phase is so short that reading clocks counts */
 };
 
 /* Sums over all blocks, by their first threads. */
@@ -86,6 +87,7 @@ __global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned
 
 		events.begin(phase_load);
 		watch.start();
+#pragma unroll 16
 		for (unsigned i = 0; i < PHASE_FLOATS; i++)
 			sum += in[at + i * PHASE_THREADS];
 		tile[threadIdx.x] = sum;
@@ -103,6 +105,7 @@ __global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned
 
 		events.begin(phase_store);
 		watch.start();
+#pragma unroll 16
 		for (unsigned i = 0; i < PHASE_FLOATS; i++)
 			out[at + i * PHASE_THREADS] = sum;
 		__syncthreads();

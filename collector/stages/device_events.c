@@ -36,6 +36,12 @@ enum { MOST_OPEN = 64 };
 /* Within so much time the half clock cannot have gone round: of one that makes 8 GHz. */
 #define UNTURNED_NS 500000000
 
+/*
+ * Cycles between two pairs of a writer's that its multiprocessor's clock is told by. Nearer ones
+ * say nothing more, as %globaltimer goes on in steps.
+ */
+#define PAIRS_APART 2000
+
 /* No event is so far from the readings that its time is told by: 100 days. */
 #define FAR_NS ((gt_time)100 * 86400 * 1000000000)
 
@@ -290,11 +296,15 @@ static void fit_ticks(struct builder *builder, const struct gt_written_launch *l
 		struct gt_written_reader reader =
 			gt_written_read(&builder->written, chunk, cycles_of(builder->gpu));
 		struct gt_written_step step;
+		uint64_t last_clock = chunk->clock;
 
 		gt_ticks_add(ticks, chunk->sm, chunk->clock, chunk->globaltimer);
-		while (gt_written_next(&reader, &step))
-			if (step.globaltimer)
-				gt_ticks_add(ticks, chunk->sm, step.clock, step.globaltimer);
+		while (gt_written_next(&reader, &step)) {
+			if (!step.globaltimer || step.clock - last_clock < PAIRS_APART)
+				continue;
+			gt_ticks_add(ticks, chunk->sm, step.clock, step.globaltimer);
+			last_clock = step.clock;
+		}
 	}
 	gt_ticks_fit(ticks, &builder->gpu->usual, builder->gpu->step_ns);
 }

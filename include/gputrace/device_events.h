@@ -7,10 +7,11 @@
  * hosts that play a kernel. device_layout.h says what is written, docs/device-events.md how to use
  * it.
  *
- * A writer is a struct of one thread's. It takes a chunk with its first event and gives it back
- * when it is closed; a kernel that ends without closing leaves the chunk open: its events are read
- * all the same, what it lost last (63 events at most) is not counted, and the chunk is missing from
- * the ring until nothing runs in the context.
+ * A writer is a struct of one thread's. It takes a chunk with its first event, later ones in runs
+ * of chunks that lie one behind the other, and gives them back when the run is full and when it is
+ * closed; a kernel that ends without closing leaves the run open: its events are read all the same,
+ * what it lost last (63 events at most) is not counted, and the chunks are missing from the ring
+ * until nothing runs in the context.
  *
  * With GPUTRACE_DISABLE defined the functions are there and do nothing.
  */
@@ -28,8 +29,8 @@
 #define GPUTRACE_DEVICE_RARE static __device__ __forceinline__
 #endif
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
-/* What is made of the value is made here and takes no register before. */
-#define GPUTRACE_DEVICE_NOT_BEFORE(value) asm volatile("" : "+l"(value))
+/* Ways that came here with other values go on as one: the compiler does not write the rest twice. */
+#define GPUTRACE_DEVICE_TOGETHER(value) asm volatile("" : "+l"(value))
 #if !defined(GPUTRACE_DISABLE) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -38,7 +39,7 @@
 #define GPUTRACE_DEVICE_CALL static inline
 #define GPUTRACE_DEVICE_RARE static inline
 #define GPUTRACE_DEVICE_ONE_BY_ONE
-#define GPUTRACE_DEVICE_NOT_BEFORE(value)
+#define GPUTRACE_DEVICE_TOGETHER(value)
 #if !defined(GPUTRACE_DISABLE) && defined(GPUTRACE_DEVICE_HOST)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -65,7 +66,14 @@ struct gputrace_writer {
 	 * and takes no register.
 	 */
 	gputrace_u64 ring;
-	gputrace_u32 slot; /* of 65536 cycles, in which %globaltimer was read last */
+	/*
+	 * Of the chunks that were taken together the number of those after the one at hand, and
+	 * from bit GPUTRACE_WRITER_RUN_SHIFT on how many they are.
+	 */
+	gputrace_u32 run;
+	/* For values alone: where none is written the compiler leaves both out. */
+	gputrace_u32 slot;     /* of 65536 cycles, in which %globaltimer was read last */
+	gputrace_u32 is_value; /* the last event was one */
 };
 
 #if GPUTRACE_DEVICE_WRITES
@@ -77,9 +85,14 @@ enum {
 	GPUTRACE_WRITER_VARIABLE = 1, /* of struct gputrace_writer, ring */
 	GPUTRACE_WRITER_LOST_SHIFT = 9,
 	GPUTRACE_WRITER_PART_SHIFT = 41,
+	GPUTRACE_WRITER_RUN_SHIFT = 8,
+	/* Chunks of a run at most, */
+	GPUTRACE_WRITER_RUN = 32,
+	/* and so that so many writers find room for one. */
+	GPUTRACE_WRITER_RUNS = 2048,
 	/* A writer that found the ring full tries again after so many events. A power of two. */
 	GPUTRACE_WRITER_RETRY = 64,
-	/* A writer that closes a chunk as old as this writes the time once more. */
+	/* A writer that closes a chunk as old as this writes the time after a value. */
 	GPUTRACE_WRITER_AGE_CYCLES = 2000
 };
 
@@ -140,12 +153,40 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_swap32(gputrace_u64 address,
 	return before;
 }
 
+/* The same of two at once, at a multiple of 8: whether both were as expected. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_swap64(gputrace_u64 address,
+                                                         gputrace_u64 expected, gputrace_u64 wanted)
+{
+	gputrace_u64 before;
+
+	asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
+	             : "=l"(before)
+	             : "l"(address), "l"(expected), "l"(wanted)
+	             : "memory");
+	return before;
+}
+
+/*
+ * What was stored before is there before this, and before what is stored later: the machine waits
+ * here for all of it. A fence of its own would throw away the level-1 cache as well.
+ */
 GPUTRACE_DEVICE_CALL void gputrace_device_release32(gputrace_u64 address, gputrace_u32 value)
 {
 	asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_load64(gputrace_u64 address)
+GPUTRACE_DEVICE_CALL void gputrace_device_set32(gputrace_u64 address, gputrace_u32 value)
+{
+	asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+GPUTRACE_DEVICE_CALL void gputrace_device_set64(gputrace_u64 address, gputrace_u64 value)
+{
+	asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
+/* What may change while the kernel runs. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_look64(gputrace_u64 address)
 {
 	gputrace_u64 value;
 
@@ -153,11 +194,20 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_load64(gputrace_u64 address)
 	return value;
 }
 
+/* What does not, or what the thread wrote itself: the level-1 cache will do. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_load64(gputrace_u64 address)
+{
+	gputrace_u64 value;
+
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+	return value;
+}
+
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_load32(gputrace_u64 address)
 {
 	gputrace_u32 value;
 
-	asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+	asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
 	return value;
 }
 
@@ -248,14 +298,37 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_swap32(gputrace_u64 address,
 	return expected;
 }
 
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_swap64(gputrace_u64 address,
+                                                         gputrace_u64 expected, gputrace_u64 wanted)
+{
+	(void)__atomic_compare_exchange_n((gputrace_u64 *)address, &expected, wanted, 0,
+	                                  __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	return expected;
+}
+
 GPUTRACE_DEVICE_CALL void gputrace_device_release32(gputrace_u64 address, gputrace_u32 value)
 {
 	__atomic_store_n((gputrace_u32 *)address, value, __ATOMIC_RELEASE);
 }
 
+GPUTRACE_DEVICE_CALL void gputrace_device_set32(gputrace_u64 address, gputrace_u32 value)
+{
+	__atomic_store_n((gputrace_u32 *)address, value, __ATOMIC_RELEASE);
+}
+
+GPUTRACE_DEVICE_CALL void gputrace_device_set64(gputrace_u64 address, gputrace_u64 value)
+{
+	__atomic_store_n((gputrace_u64 *)address, value, __ATOMIC_RELEASE);
+}
+
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_load64(gputrace_u64 address)
 {
 	return __atomic_load_n((const gputrace_u64 *)address, __ATOMIC_RELAXED);
+}
+
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_look64(gputrace_u64 address)
+{
+	return gputrace_device_load64(address);
 }
 
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_load32(gputrace_u64 address)
@@ -279,7 +352,7 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 /* The ring's address, 0: nobody records. */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_ring(gputrace_u64 ring)
 {
-	return (ring & GPUTRACE_WRITER_VARIABLE) ? gputrace_device_load64(ring - 1) : ring;
+	return (ring & GPUTRACE_WRITER_VARIABLE) ? gputrace_device_look64(ring - 1) : ring;
 }
 
 /* Whether somebody records, in the layout that the writer knows. */
@@ -294,7 +367,7 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_is_known(gputrace_u64 ring)
 /* Whether there is no room for another event. */
 GPUTRACE_DEVICE_CALL int gputrace_writer_is_full(gputrace_u64 next)
 {
-	return (next & (GPUTRACE_DEVICE_CHUNK_BYTES - 1)) == 0;
+	return ((gputrace_u32)next & (GPUTRACE_DEVICE_CHUNK_BYTES - 1)) == 0;
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_store(gputrace_u64 at, gputrace_u64 clock,
@@ -309,19 +382,46 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_pair(gputrace_u32 first, gputr
 	return first | (gputrace_u64)second << 32;
 }
 
-/* Gives back the chunk that the last event before that address is in. */
-GPUTRACE_DEVICE_CALL void gputrace_writer_give_back(gputrace_u64 ring, gputrace_u64 next)
+/* Chunks of the run after the one at hand, and how many they all are. */
+GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_left(gputrace_u32 run)
+{
+	return run & ((1u << GPUTRACE_WRITER_RUN_SHIFT) - 1);
+}
+
+GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_run(gputrace_u32 count)
+{
+	return count << GPUTRACE_WRITER_RUN_SHIFT | (count - 1);
+}
+
+/*
+ * Gives back the run of the chunk that the last event before that address is in: full chunks, that
+ * one, and those that were not needed.
+ */
+GPUTRACE_DEVICE_CALL void gputrace_writer_give_back(gputrace_u64 ring, gputrace_u64 next,
+                                                    gputrace_u32 run)
 {
 	const gputrace_u64 chunk = (next - 1) & ~(GPUTRACE_DEVICE_CHUNK_BYTES - 1ull);
 	const gputrace_u64 first = gputrace_device_load64(GPUTRACE_RING_AT(ring, chunks));
 	const gputrace_u64 states = gputrace_device_load64(GPUTRACE_RING_AT(ring, states));
 	const gputrace_u64 begin =
 		chunk + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, events);
-	const gputrace_u32 count =
+	gputrace_u32 count =
 		(gputrace_u32)(next - begin) / (gputrace_u32)sizeof(struct gputrace_device_event);
+	const gputrace_u64 state = states + (chunk - first) / GPUTRACE_DEVICE_CHUNK_BYTES * 4;
+	const gputrace_u64 end = state + (gputrace_u64)gputrace_writer_left(run) * 4;
 
-	gputrace_device_release32(states + (chunk - first) / GPUTRACE_DEVICE_CHUNK_BYTES * 4,
+	gputrace_device_release32(state,
 	                          GPUTRACE_DEVICE_CLOSED | count << GPUTRACE_DEVICE_STATE_BITS);
+	count = GPUTRACE_DEVICE_EVENTS;
+	GPUTRACE_DEVICE_ONE_BY_ONE
+	for (gputrace_u64 at = end - (run >> GPUTRACE_WRITER_RUN_SHIFT) * 4ull + 4; at <= end;
+	     at += 4) {
+		if (at == state)
+			count = 0;
+		else
+			gputrace_device_set32(at, GPUTRACE_DEVICE_CLOSED |
+			                                  count << GPUTRACE_DEVICE_STATE_BITS);
+	}
 }
 
 /* Makes the chunk with that state the writer's own; it did not get it: 0. */
@@ -347,88 +447,209 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_claim(gputrace_u64 ring, gputrace_u64 s
 	return 1;
 }
 
-/* How many chunks the writer had, when it has none or a full one. */
+/* How many chunks a writer had that is dry. */
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_part(gputrace_u64 next)
 {
-	if (next & GPUTRACE_WRITER_DRY)
-		return (gputrace_u32)(next >> GPUTRACE_WRITER_PART_SHIFT &
-		                      GPUTRACE_WRITER_PART_MASK);
-	return 1 +
-	       gputrace_device_load32(next - GPUTRACE_DEVICE_CHUNK_BYTES +
-	                              GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, part));
+	return (gputrace_u32)(next >> GPUTRACE_WRITER_PART_SHIFT & GPUTRACE_WRITER_PART_MASK);
 }
 
-/* How many events found no room since the last chunk. */
+/* next of a writer whose last chunk is full, without it. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_dry(gputrace_u64 next)
+{
+	const gputrace_u64 part =
+		gputrace_device_load32(next - GPUTRACE_DEVICE_CHUNK_BYTES +
+	                               GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, part));
+
+	return GPUTRACE_WRITER_DRY | ((part + 1) & GPUTRACE_WRITER_PART_MASK)
+	                                     << GPUTRACE_WRITER_PART_SHIFT;
+}
+
+/* How many events of a writer that is dry found no room since its last chunk. */
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_lost(gputrace_u64 next)
 {
-	return (next & GPUTRACE_WRITER_DRY) ? (gputrace_u32)(next >> GPUTRACE_WRITER_LOST_SHIFT)
-	                                    : 0;
+	return (gputrace_u32)(next >> GPUTRACE_WRITER_LOST_SHIFT);
 }
 
-/* Fills in the header of a chunk that the writer has got; next is what it was before. */
-GPUTRACE_DEVICE_CALL void gputrace_writer_head(gputrace_u64 chunk, gputrace_u64 ticket,
-                                               gputrace_u64 next, struct gputrace_moment moment)
+/*
+ * Fills in the headers of chunks that the writer has got, but for the time. next is what it was
+ * before. Part by part, as each takes registers of its own.
+ */
+GPUTRACE_DEVICE_CALL void gputrace_writer_head(gputrace_u64 chunk, gputrace_u32 count,
+                                               gputrace_u64 ticket, gputrace_u64 next)
+{
+	gputrace_u64 lost = gputrace_writer_lost(next);
+
+	GPUTRACE_DEVICE_ONE_BY_ONE
+	for (gputrace_u32 i = 0; i < count; i++, lost = 0)
+		gputrace_device_store(chunk + 48 + (gputrace_u64)i * GPUTRACE_DEVICE_CHUNK_BYTES,
+		                      ticket + i, lost);
+
+	const gputrace_u64 grid_id = gputrace_device_grid_id();
+	const gputrace_u32 sm = gputrace_device_sm();
+
+	GPUTRACE_DEVICE_ONE_BY_ONE
+	for (gputrace_u32 i = 0; i < count; i++)
+		gputrace_device_store(chunk + 16 + (gputrace_u64)i * GPUTRACE_DEVICE_CHUNK_BYTES,
+		                      grid_id,
+		                      gputrace_writer_pair(sm, gputrace_writer_part(next) + i));
+
+	const gputrace_u64 blocks =
+		gputrace_writer_pair(gputrace_device_block(), gputrace_device_blocks());
+	const gputrace_u64 threads =
+		gputrace_writer_pair(gputrace_device_thread(), gputrace_device_threads());
+
+	GPUTRACE_DEVICE_ONE_BY_ONE
+	for (gputrace_u32 i = 0; i < count; i++)
+		gputrace_device_store(chunk + 32 + (gputrace_u64)i * GPUTRACE_DEVICE_CHUNK_BYTES,
+		                      blocks, threads);
+}
+
+/* Begins with a chunk that has a header. What next is then. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_enter(gputrace_u64 chunk,
+                                                        struct gputrace_moment moment)
 {
 	gputrace_device_store(chunk, moment.globaltimer, moment.clock);
-	GPUTRACE_DEVICE_NOT_BEFORE(next);
-	gputrace_device_store(chunk + 48, ticket, gputrace_writer_lost(next));
-	gputrace_device_store(chunk + 16, gputrace_device_grid_id(),
-	                      gputrace_writer_pair(gputrace_device_sm(),
-	                                           gputrace_writer_part(next)));
-	gputrace_device_store(
-		chunk + 32, gputrace_writer_pair(gputrace_device_block(), gputrace_device_blocks()),
-		gputrace_writer_pair(gputrace_device_thread(), gputrace_device_threads()));
+	return chunk + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, events);
+}
+
+/* The number of a ticket's chunk, */
+GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_index(gputrace_u64 ring, gputrace_u64 ticket)
+{
+	return (gputrace_u32)ticket &
+	       (gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) - 1);
+}
+
+/* and its address. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_chunk(gputrace_u64 ring, gputrace_u64 ticket)
+{
+	return gputrace_device_load64(GPUTRACE_RING_AT(ring, chunks)) +
+	       (gputrace_u64)gputrace_writer_index(ring, ticket) * GPUTRACE_DEVICE_CHUNK_BYTES;
+}
+
+/* How many chunks a writer that had so many wants at once. */
+GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_wish(gputrace_u64 ring, gputrace_u32 part)
+{
+	const gputrace_u32 most =
+		gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) / GPUTRACE_WRITER_RUNS;
+	const gputrace_u32 wish = part < GPUTRACE_WRITER_RUN ? part : GPUTRACE_WRITER_RUN;
+
+	if (wish < 2 || most < 2 ||
+	    gputrace_device_load32(GPUTRACE_RING_AT(ring, flags)) & GPUTRACE_DEVICE_OVERWRITE)
+		return 1;
+	return wish < most ? wish : most;
 }
 
 /*
- * Draws a ticket. The device address of the chunk with its number, with its header, when the writer
- * gets it, or else 0.
+ * Makes free chunks the writer's own, from the first on as far as it gets them: pairs, two of which
+ * are asked for at once. count is even. The state behind the last one.
  */
-GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_try(gputrace_u64 ring, gputrace_u64 next,
-                                                      struct gputrace_moment moment)
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_claim_run(gputrace_u64 state, gputrace_u32 count)
 {
-	const gputrace_u64 ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next), 1);
-	const gputrace_u32 index =
-		(gputrace_u32)ticket &
-		(gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) - 1);
-	const gputrace_u64 chunk = gputrace_device_load64(GPUTRACE_RING_AT(ring, chunks)) +
-	                           (gputrace_u64)index * GPUTRACE_DEVICE_CHUNK_BYTES;
-	const gputrace_u64 state =
-		gputrace_device_load64(GPUTRACE_RING_AT(ring, states)) + (gputrace_u64)index * 4;
+	const gputrace_u64 open = gputrace_writer_pair(GPUTRACE_DEVICE_OPEN, GPUTRACE_DEVICE_OPEN);
 
-	if (!gputrace_writer_claim(ring, state, chunk))
-		return 0;
-	gputrace_writer_head(chunk, ticket, next, moment);
-	return chunk;
-}
-
-/*
- * next of a writer without a chunk, or with a full one, when it has tried to get one: the first
- * event's place; or the writer is dry.
- */
-GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_open(gputrace_u64 ring, gputrace_u64 next,
-                                                       struct gputrace_moment moment)
-{
-	gputrace_u64 chunk = 0;
-	gputrace_u64 after;
-
-	if (gputrace_writer_lost(next) & (GPUTRACE_WRITER_RETRY - 1))
-		return next;
 	GPUTRACE_DEVICE_ONE_BY_ONE
-	for (int tries = 0; !chunk && tries < GPUTRACE_DEVICE_TRIES; tries++)
-		chunk = gputrace_writer_try(ring, next, moment);
-	if (chunk)
-		after = chunk + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, events);
-	else if (next & GPUTRACE_WRITER_DRY)
-		after = next;
-	else
-		after = GPUTRACE_WRITER_DRY |
-		        (gputrace_writer_part(next) & GPUTRACE_WRITER_PART_MASK)
-		                << GPUTRACE_WRITER_PART_SHIFT;
-	/* The full one after that: its last stores have arrived meanwhile. */
-	if (!(next & GPUTRACE_WRITER_DRY))
-		gputrace_writer_give_back(ring, next);
-	return after;
+	for (; count; count -= 2) {
+		const gputrace_u64 was = gputrace_device_swap64(state, 0, open);
+		const gputrace_u64 was_next =
+			count > 2 ? gputrace_device_swap64(state + 8, 0, open) : 1;
+
+		if (was) {
+			if (!was_next)
+				gputrace_device_set64(state + 8, 0);
+			break;
+		}
+		state += 8;
+		if (was_next)
+			break;
+		state += 8;
+		count -= 2;
+	}
+	return state;
+}
+
+/* The state of a ticket's chunk. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_state(gputrace_u64 ring, gputrace_u64 ticket)
+{
+	return gputrace_device_load64(GPUTRACE_RING_AT(ring, states)) +
+	       (gputrace_u64)gputrace_writer_index(ring, ticket) * 4;
+}
+
+/* How many of so many chunks with that ticket and those behind it are the writer's now. */
+GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_claim_all(gputrace_u64 ring, gputrace_u64 ticket,
+                                                            gputrace_u32 count)
+{
+	const gputrace_u64 state = gputrace_writer_state(ring, ticket);
+
+	if (count > 1) {
+		const gputrace_u32 most =
+			gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) -
+			gputrace_writer_index(ring, ticket); /* not round the ring's end */
+		const gputrace_u64 end =
+			gputrace_writer_claim_run(state, (count < most ? count : most) & ~1u);
+
+		return (gputrace_u32)(end - gputrace_writer_state(ring, ticket)) / 4;
+	}
+	return gputrace_writer_claim(ring, state, gputrace_writer_chunk(ring, ticket)) ? 1 : 0;
+}
+
+/* The lower halves of a moment, which take fewer registers. */
+struct gputrace_recent {
+	gputrace_u32 clock;
+	gputrace_u32 globaltimer;
+};
+
+GPUTRACE_DEVICE_CALL struct gputrace_recent gputrace_writer_recent(struct gputrace_moment moment)
+{
+	struct gputrace_recent recent;
+
+	recent.clock = (gputrace_u32)moment.clock;
+	recent.globaltimer = (gputrace_u32)moment.globaltimer;
+	return recent;
+}
+
+/* The whole of it, less than four seconds later. */
+GPUTRACE_DEVICE_CALL struct gputrace_moment gputrace_writer_past(struct gputrace_recent recent)
+{
+	struct gputrace_moment moment = gputrace_device_moment();
+
+	moment.clock -= (gputrace_u32)moment.clock - recent.clock;
+	moment.globaltimer -= (gputrace_u32)moment.globaltimer - recent.globaltimer;
+	return moment;
+}
+
+/* A writer's chunks: next, and run, of struct gputrace_writer. */
+struct gputrace_place {
+	gputrace_u64 next;
+	gputrace_u32 run;
+};
+
+/* Chunks for a writer that is dry, with their headers: next is the first; run 0: there are none. */
+GPUTRACE_DEVICE_CALL struct gputrace_place gputrace_writer_search(gputrace_u64 ring,
+                                                                  gputrace_u64 next)
+{
+	/* Chunks that are asked for, and from bit 8 on how often one was tried to get. */
+	gputrace_u32 plan = gputrace_writer_wish(ring, gputrace_writer_part(next));
+	gputrace_u32 got = 0;
+	gputrace_u64 ticket = 0;
+	struct gputrace_place place = {0, 0};
+
+	GPUTRACE_DEVICE_ONE_BY_ONE
+	for (; !got && plan < GPUTRACE_DEVICE_TRIES << 8; plan = (plan & ~255u) + 257) {
+		gputrace_u32 count = plan & 255;
+
+		ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next), count);
+		if (count > 1) { /* from an even one on: two states are one number */
+			count -= (gputrace_u32)ticket & 1;
+			ticket += ticket & 1;
+		}
+		got = gputrace_writer_claim_all(ring, ticket, count);
+	}
+	if (!got)
+		return place;
+	place.next = gputrace_writer_chunk(ring, ticket);
+	place.run = gputrace_writer_run(got);
+	gputrace_writer_head(place.next, got, ticket, next);
+	return place;
 }
 
 /* An event of a writer that is dry found no room. The count stays in its bits. */
@@ -444,41 +665,85 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_lose(gputrace_u64 ring, gputra
 	return next + (1ull << GPUTRACE_WRITER_LOST_SHIFT);
 }
 
-/* An event that needs a chunk, or the time. What next is after it. */
-GPUTRACE_DEVICE_RARE gputrace_u64 gputrace_writer_turn(gputrace_u64 ring, gputrace_u64 next,
-                                                       gputrace_u32 tag, gputrace_u64 value)
+/*
+ * What a writer without a chunk, or whose run is full, has when it has tried to get others: next is
+ * the place of an event, or else that was counted as lost; 0: nobody records any more.
+ */
+GPUTRACE_DEVICE_RARE struct gputrace_place gputrace_writer_turn(gputrace_u64 ring,
+                                                                struct gputrace_place old)
 {
-	const gputrace_u32 kind = GPUTRACE_DEVICE_TAG_KIND(tag);
-	struct gputrace_moment moment = gputrace_device_moment();
+	struct gputrace_place place = {0, 0};
 
-	if (!gputrace_writer_is_full(next)) {
-		if (kind <= GPUTRACE_DEVICE_MARK) {
-			gputrace_writer_store(next, moment.clock, tag | GPUTRACE_DEVICE_TIMED,
-			                      moment.globaltimer);
-			return next + sizeof(struct gputrace_device_event);
-		}
-		gputrace_writer_store(next, moment.clock,
-		                      GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME),
-		                      moment.globaltimer);
-		next += sizeof(struct gputrace_device_event);
+	ring = gputrace_writer_ring(ring);
+	if (!ring)
+		return place;
+	if (!(old.next & GPUTRACE_WRITER_DRY)) {
+		const gputrace_u64 dry = gputrace_writer_dry(old.next);
+
+		gputrace_writer_give_back(ring, old.next, old.run);
+		old.next = dry;
 	}
-	if (gputrace_writer_is_full(next)) {
-		ring = gputrace_writer_ring(ring);
-		if (!ring)
-			return 0;
-		next = gputrace_writer_open(ring, next, moment);
-		if (gputrace_writer_is_full(next))
-			return gputrace_writer_lose(ring, next);
-		if (kind == GPUTRACE_DEVICE_BEGIN) /* what comes before is none of the range's */
-			moment.clock = gputrace_device_clock();
-	}
-	gputrace_writer_store(next, moment.clock, tag, value);
-	return next + sizeof(struct gputrace_device_event);
+	if (!(gputrace_writer_lost(old.next) & (GPUTRACE_WRITER_RETRY - 1)))
+		place = gputrace_writer_search(ring, old.next);
+	if (!place.run)
+		place.next = gputrace_writer_lose(ring, old.next);
+	return place;
 }
 
 /*
- * What comes last in a chunk that has room: the time, so that the rate of the clock can be told of
- * a kernel that is over soon. What next is after it.
+ * Of a writer whose chunk is full: goes on to the next one of its run, or turns to others. moment:
+ * when that began, before and after. Whether there is room now.
+ */
+GPUTRACE_DEVICE_CALL int gputrace_writer_change(struct gputrace_writer *writer,
+                                                struct gputrace_moment *moment)
+{
+	struct gputrace_place place;
+
+	place.next = writer->next;
+	place.run = writer->run;
+	if (gputrace_writer_left(place.run)) {
+		place.run--; /* it lies behind the full one */
+	} else {
+		const struct gputrace_recent recent = gputrace_writer_recent(*moment);
+
+		place = gputrace_writer_turn(writer->ring, place);
+		*moment = gputrace_writer_past(recent);
+	}
+	writer->run = place.run;
+	writer->next = place.run ? gputrace_writer_enter(place.next, *moment) : place.next;
+	return place.run != 0;
+}
+
+/* An event without a value in a chunk that has room. */
+GPUTRACE_DEVICE_CALL void gputrace_writer_put_here(struct gputrace_writer *writer, gputrace_u32 tag,
+                                                   struct gputrace_moment moment)
+{
+	gputrace_writer_store(writer->next, moment.clock, tag, moment.globaltimer);
+	writer->next += sizeof(struct gputrace_device_event);
+	writer->slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
+}
+
+/* A value that comes in another slot, or finds its chunk full. */
+GPUTRACE_DEVICE_CALL void gputrace_writer_put_late(struct gputrace_writer *writer, gputrace_u32 tag,
+                                                   gputrace_u64 value)
+{
+	struct gputrace_moment moment = gputrace_device_moment();
+
+	if (!gputrace_writer_is_full(writer->next)) {
+		gputrace_writer_store(writer->next, moment.clock,
+		                      GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME),
+		                      moment.globaltimer);
+		writer->next += sizeof(struct gputrace_device_event);
+	}
+	if (gputrace_writer_is_full(writer->next) && !gputrace_writer_change(writer, &moment))
+		return;
+	gputrace_writer_store(writer->next, moment.clock, tag, value);
+	writer->next += sizeof(struct gputrace_device_event);
+}
+
+/*
+ * What comes last in a chunk that has room, after a value: the time, so that the rate of the clock
+ * can be told of a kernel that is over soon. What next is after it.
  */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_last(gputrace_u64 next)
 {
@@ -506,7 +771,9 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_init(struct gputrace_writer *writer, g
 #if GPUTRACE_DEVICE_WRITES
 	writer->next = leads && gputrace_writer_is_known(ring) ? GPUTRACE_WRITER_DRY : 0;
 	writer->ring = ring;
+	writer->run = 0;
 	writer->slot = 0;
+	writer->is_value = 0;
 #else
 	(void)writer;
 	(void)ring;
@@ -514,7 +781,7 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_init(struct gputrace_writer *writer, g
 #endif
 }
 
-/* Where nobody records: one branch. */
+/* A value. Where nobody records: one branch. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gputrace_u32 tag,
                                               gputrace_u64 value)
 {
@@ -526,9 +793,10 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gp
 		return;
 	clock = gputrace_device_clock();
 	slot = (gputrace_u32)(clock / GPUTRACE_DEVICE_TIME_CYCLES);
+	writer->is_value = 1;
 	if (__builtin_expect(slot != writer->slot || gputrace_writer_is_full(writer->next), 0)) {
-		writer->next = gputrace_writer_turn(writer->ring, writer->next, tag, value);
 		writer->slot = slot;
+		gputrace_writer_put_late(writer, tag, value);
 		return;
 	}
 	gputrace_writer_store(writer->next, clock, tag, value);
@@ -540,21 +808,62 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gp
 #endif
 }
 
-/* name: an id, 0: none. */
+/*
+ * An event that has no value: the time has its place. Where nobody records: one branch. Nothing but
+ * the test for room comes before the clock.
+ */
+GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writer,
+                                                    gputrace_u32 tag)
+{
+#if GPUTRACE_DEVICE_WRITES
+	writer->is_value = 0;
+	if (!gputrace_writer_is_full(writer->next)) { /* nor 0, which is a multiple as well */
+		gputrace_writer_put_here(writer, tag, gputrace_device_moment());
+	} else if (__builtin_expect(writer->next != 0, 0)) {
+		struct gputrace_moment moment = gputrace_device_moment();
+
+		if (gputrace_writer_change(writer, &moment))
+			gputrace_writer_put_here(writer, tag, moment);
+	}
+#else
+	(void)writer;
+	(void)tag;
+#endif
+}
+
+/* name: an id, 0: none. What comes before the range, a new chunk as well, is none of its time. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_begin(struct gputrace_writer *writer, gputrace_u32 name)
 {
-	gputrace_writer_put(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_BEGIN), 0);
+#if GPUTRACE_DEVICE_WRITES
+	writer->is_value = 0;
+	if (__builtin_expect(gputrace_writer_is_full(writer->next) && writer->next, 0)) {
+		struct gputrace_moment moment = gputrace_device_moment();
+
+		(void)gputrace_writer_change(writer, &moment);
+	}
+	GPUTRACE_DEVICE_TOGETHER(writer->next);
+	if (!gputrace_writer_is_full(writer->next))
+		gputrace_writer_put_here(writer,
+		                         GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_BEGIN |
+		                                                           GPUTRACE_DEVICE_TIMED),
+		                         gputrace_device_moment());
+#else
+	(void)writer;
+	(void)name;
+#endif
 }
 
 /* The innermost range of that name that this writer began. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_end(struct gputrace_writer *writer, gputrace_u32 name)
 {
-	gputrace_writer_put(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_END), 0);
+	gputrace_writer_put_timed(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_END |
+	                                                                    GPUTRACE_DEVICE_TIMED));
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_mark(struct gputrace_writer *writer, gputrace_u32 name)
 {
-	gputrace_writer_put(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_MARK), 0);
+	gputrace_writer_put_timed(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_MARK |
+	                                                                    GPUTRACE_DEVICE_TIMED));
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_int(struct gputrace_writer *writer, gputrace_u32 name,
@@ -598,9 +907,9 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_close(struct gputrace_writer *writer)
 			gputrace_device_add64(GPUTRACE_RING_AT(ring, lost), lost);
 		return;
 	}
-	if (!gputrace_writer_is_full(next))
+	if (writer->is_value && !gputrace_writer_is_full(next))
 		next = gputrace_writer_last(next);
-	gputrace_writer_give_back(ring, next);
+	gputrace_writer_give_back(ring, next, writer->run);
 #else
 	(void)writer;
 #endif

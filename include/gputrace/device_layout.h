@@ -16,6 +16,12 @@
  * FREE again after that; from open ones it takes what is there, up to the first event of kind NONE.
  * Whatever finds no room is counted in lost.
  *
+ * A writer of many events may take a run of chunks that lie one behind the other, with as many
+ * tickets at once (atomic add of their number to next), and close them together: full ones, the one
+ * at hand and, with 0 events, those that it did not need. Tickets that are drawn and not used leave
+ * their chunks FREE. The headers of the run may be there before its chunks are written, all but
+ * globaltimer and clock.
+ *
  * Between a writer's stores to an open chunk there is no order: one whose globaltimer, threads or
  * ticket is 0 has no header yet, and another look at it finds more. The first ticket is
  * chunk_count, so that none is 0. The chunk of a writer that ended without closing it stays OPEN;
@@ -52,8 +58,9 @@ enum {
 	GPUTRACE_DEVICE_TRIES = 8,         /* tickets that a writer draws before it gives up */
 	GPUTRACE_DEVICE_NAME_BYTES = 63,   /* of a name at most, without the zero */
 	/*
-	 * A writer reads %globaltimer again with the first event in each stretch of so many cycles,
-	 * by %clock64: in between times are told from the multiprocessor's clock.
+	 * Values have no room for %globaltimer: the first one in each stretch of so many cycles, by
+	 * %clock64, that no reading of it was in yet has TIME before it. In between times are told
+	 * from the multiprocessor's clock. Writers of before did so with events of all kinds.
 	 */
 	GPUTRACE_DEVICE_TIME_CYCLES = 65536,
 };

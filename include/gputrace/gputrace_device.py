@@ -16,10 +16,11 @@
     kernel[grid](..., events.ring(), LOAD)
 
 The first thread of each block alone writes. A state is 64 bits. 0: nothing is written. Otherwise
-bits 0 to 46 are the address of the next event, at a multiple of the chunk's size the chunk is full,
-and bits 48 to 63 say in which 65536 cycles, modulo 65536, %globaltimer was read last. With bit 47
-set there is no chunk: bits 9 to 46 are the events that found no room, bits 48 to 63 how many chunks
-there were. device_layout.h has the rest; docs/device-events.md explains it.
+bits 0 to 46 are the address of the next event, at a multiple of the chunk's size the chunk is full;
+bits 54 to 59 are how many chunks were taken together, bits 48 to 53 how many of them come after the
+one at hand. With bit 47 set there is no chunk: bits 9 to 46 are the events that found no room, bits
+48 to 63 how many chunks there were. A value has the time before it, as an event of its own.
+device_layout.h has the rest; docs/device-events.md explains it.
 
 Without Triton the module has the names, the ring's address and the text of the PTX.
 """
@@ -38,27 +39,63 @@ RING = {"version": 0, "flags": 4, "chunks": 8, "states": 16, "chunk_count": 24, 
 PART = 28  # of a chunk
 # As device_events.h.
 RETRY = 64
-AGE_CYCLES = 2000
+RUN = 32
+RUNS = 2048
 
 ADDRESS_MASK = (1 << 47) - 1
 DRY = 1 << 47
 LOST_MASK = (1 << 38) - 1
+LEFT_SHIFT, RUN_SHIFT, RUN_MASK = 48, 54, 63
 
 REGISTERS = """
-	.reg .pred p, q, full, got;
-	.reg .b32 a, b, c, d, tag, low, part, index, was, tries;
-	.reg .b64 e, f, ring, next, at, old, clock, timer, slot, value, ticket, chunk, cell, lost;
+	.reg .pred p, q, got;
+	.reg .b32 a, b, c, d, tag, low, part, index, was, tries, count, run;
+	.reg .b64 e, f, ring, next, at, old, clock, timer, value, ticket, chunk, cell, lost;
 """
 
-# Gives the full chunk that ends at old back.
+# Gives back the chunks of the state next, whose last event ends at the address at: the one that it is in, full ones
+# before it, and those behind it that were not needed.
 GIVE_BACK = f"""
-	ld.volatile.global.u64 e, [ring+{RING["chunks"]}];
-	sub.s64 f, old, {CHUNK_BYTES};
-	sub.s64 f, f, e;
+	sub.s64 e, at, 1;
+	and.b64 e, e, {ADDRESS_MASK & ~(CHUNK_BYTES - 1)};
+	sub.s64 f, at, e;
+	sub.s64 f, f, {HEADER_BYTES};
+	shr.u64 f, f, 4;
+	cvt.u32.u64 count, f;
+	shl.b32 count, count, {STATE_BITS};
+	or.b32 count, count, {CLOSED};
+	ld.global.u64 f, [ring+{RING["chunks"]}];
+	sub.s64 f, e, f;
 	shr.u64 f, f, 7;
-	ld.volatile.global.u64 cell, [ring+{RING["states"]}];
+	ld.global.u64 cell, [ring+{RING["states"]}];
 	add.s64 cell, cell, f;
-	st.release.gpu.global.u32 [cell], {CLOSED | EVENTS << STATE_BITS};
+	st.release.gpu.global.u32 [cell], count;
+	mov.b64 old, cell;
+	shr.u64 e, next, {LEFT_SHIFT};
+	and.b64 e, e, {RUN_MASK};
+	cvt.u32.u64 a, e;
+	shr.u64 e, next, {RUN_SHIFT};
+	and.b64 e, e, {RUN_MASK};
+	cvt.u32.u64 run, e;
+	sub.s32 run, run, a;
+	sub.s32 run, run, 1;
+	mov.u32 b, {CLOSED | EVENTS << STATE_BITS};
+FULL:
+	setp.eq.u32 p, run, 0;
+	@p bra LEFT;
+	sub.s64 cell, cell, 4;
+	st.relaxed.gpu.global.u32 [cell], b;
+	sub.s32 run, run, 1;
+	bra FULL;
+LEFT:
+	setp.eq.u32 p, a, 0;
+	@p bra GIVEN;
+	add.s64 old, old, 4;
+	mov.u32 b, {CLOSED};
+	st.relaxed.gpu.global.u32 [old], b;
+	sub.s32 a, a, 1;
+	bra LEFT;
+GIVEN:
 """
 
 
@@ -90,8 +127,8 @@ START = "{" + REGISTERS + f"""
 	setp.ne.u32 p, a, 0;
 	setp.eq.or.u64 p, ring, 0, p;
 	@p bra DONE;
-	ld.volatile.global.u32 a, [ring+{RING["version"]}];
-	ld.volatile.global.u64 e, [ring+{RING["chunks"]}];
+	ld.global.u32 a, [ring+{RING["version"]}];
+	ld.global.u64 e, [ring+{RING["chunks"]}];
 	shr.u64 e, e, 47;
 	setp.ne.u32 p, a, 1;
 	setp.ne.or.u64 p, e, 0, p;
@@ -101,63 +138,23 @@ DONE:
 	mov.b64 $0, next;
 """ + "}"
 
-# $0 the state after it; $1 the state, $2 the ring's address, $3 the tag, in 64 bits, $4 the value.
-PUT = "{" + REGISTERS + f"""
-	mov.b64 next, $1;
-	setp.eq.u64 p, next, 0;
-	@p bra DONE;
-	mov.b64 e, $3;
-	cvt.u32.u64 tag, e;
-	mov.b64 value, $4;
-	mov.u64 clock, %clock64;
-	cvt.u32.u64 low, clock;
-	shl.b64 slot, clock, 32;
-	and.b64 slot, slot, {0xffff << 48};
-	and.b64 at, next, {ADDRESS_MASK};
-	and.b64 e, next, {CHUNK_BYTES - 1};
-	setp.eq.u64 full, e, 0;
-	and.b64 e, next, {0xffff << 48};
-	setp.ne.or.u64 p, e, slot, full;
-	@p bra TURN;
-	cvt.u64.u32 e, tag;
-	shl.b64 e, e, 32;
-	cvt.u64.u32 f, low;
-	or.b64 e, e, f;
-	st.global.v2.u64 [at], {{e, value}};
-	add.s64 next, next, 16;
-	bra DONE;
-
-TURN:
+# Another chunk for the state next, whose chunk is full or which has none: the next one of its run, or others. clock and
+# timer say when that began. Where there is none it goes to DONE, with the event counted.
+CHANGE = f"""
 	mov.b64 ring, $2;
-	mov.u64 clock, %clock64;
-	mov.u64 timer, %globaltimer;
-	cvt.u32.u64 low, clock;
-	shl.b64 slot, clock, 32;
-	and.b64 slot, slot, {0xffff << 48};
-	@full bra NONE;
-	and.b32 a, tag, 15;
-	setp.gt.u32 p, a, {MARK};
-	@p bra TIME;
-	or.b32 tag, tag, {TIMED};
-	mov.b64 value, timer;
-	bra LAST;
-
-TIME:
-	mov.b64 e, {TIME << 32};
-	cvt.u64.u32 f, low;
-	or.b64 e, e, f;
-	st.global.v2.u64 [at], {{e, timer}};
-	add.s64 at, at, 16;
-	and.b64 e, at, {CHUNK_BYTES - 1};
-	setp.ne.u64 p, e, 0;
-	@p bra LAST;
-	bra FILLED;
-
-NONE:
 	and.b64 e, next, {DRY};
+	setp.ne.u64 p, e, 0;
+	@p bra NONE;
+	and.b64 at, next, {ADDRESS_MASK};
+	shr.u64 e, next, {LEFT_SHIFT};
+	and.b64 e, e, {RUN_MASK};
 	setp.eq.u64 p, e, 0;
 	@p bra FILLED;
-	mov.b64 old, 0;
+	sub.s64 next, next, {1 << LEFT_SHIFT};
+	mov.b64 chunk, at;
+	bra ENTER;
+
+NONE:
 	shr.u64 e, next, 48;
 	cvt.u32.u64 part, e;
 	shr.u64 lost, next, 9;
@@ -168,30 +165,74 @@ NONE:
 	bra SEARCH;
 
 FILLED:
-	mov.b64 old, at;
-	ld.volatile.global.u32 part, [at+{PART - CHUNK_BYTES}];
+	ld.global.u32 part, [at+{PART - CHUNK_BYTES}];
 	add.s32 part, part, 1;
+{GIVE_BACK}
+	min.u32 a, part, 65535;
+	cvt.u64.u32 next, a;
+	shl.b64 next, next, 48;
+	or.b64 next, next, {DRY};
 	mov.b64 lost, 0;
 
 SEARCH:
 	mov.u32 tries, 0;
+	ld.global.u32 count, [ring+{RING["chunk_count"]}];
+	shr.u32 count, count, {RUNS.bit_length() - 1};
+	min.u32 count, count, {RUN};
+	min.u32 count, count, part;
+	ld.global.u32 a, [ring+{RING["flags"]}];
+	and.b32 a, a, 1;
+	setp.lt.u32 p, count, 2;
+	setp.ne.or.u32 p, a, 0, p;
+	@!p bra NEXT;
+	mov.u32 count, 1;
 NEXT:
-	atom.relaxed.gpu.global.add.u64 ticket, [ring+{RING["next"]}], 1;
-	ld.volatile.global.u32 a, [ring+{RING["chunk_count"]}];
-	sub.s32 a, a, 1;
+	cvt.u64.u32 e, count;
+	atom.relaxed.gpu.global.add.u64 ticket, [ring+{RING["next"]}], e;
 	cvt.u32.u64 index, ticket;
-	and.b32 index, index, a;
-	ld.volatile.global.u64 cell, [ring+{RING["states"]}];
+	setp.eq.u32 p, count, 1;
+	@p bra PLACE;
+	and.b32 a, index, 1;
+	sub.s32 count, count, a;
+	add.s32 index, index, a;
+	cvt.u64.u32 e, a;
+	add.s64 ticket, ticket, e;
+PLACE:
+	ld.global.u32 a, [ring+{RING["chunk_count"]}];
+	sub.s32 b, a, 1;
+	and.b32 index, index, b;
+	ld.global.u64 cell, [ring+{RING["states"]}];
 	mad.wide.u32 cell, index, 4, cell;
-	ld.volatile.global.u64 chunk, [ring+{RING["chunks"]}];
+	ld.global.u64 chunk, [ring+{RING["chunks"]}];
 	mad.wide.u32 chunk, index, {CHUNK_BYTES}, chunk;
+	setp.eq.u32 p, count, 1;
+	@p bra ONE;
+	sub.s32 a, a, index;
+	min.u32 count, count, a;
+	mov.u32 run, 0;
+PAIR:
+	add.s32 a, run, 1;
+	setp.lt.u32 p, a, count;
+	@!p bra PAIRED;
+	atom.relaxed.gpu.global.cas.b64 e, [cell], 0, {OPEN | OPEN << 32};
+	setp.ne.u64 p, e, 0;
+	@p bra PAIRED;
+	add.s32 run, run, 2;
+	add.s64 cell, cell, 8;
+	bra PAIR;
+PAIRED:
+	setp.eq.u32 p, run, 0;
+	@p bra TAKEN;
+	bra FOUND;
+ONE:
+	mov.u32 run, 1;
 	atom.relaxed.gpu.global.cas.b32 was, [cell], 0, {OPEN};
 	setp.eq.u32 got, was, 0;
 	@got bra FOUND;
 	and.b32 a, was, {(1 << STATE_BITS) - 1};
 	setp.ne.u32 p, a, {CLOSED};
 	@p bra TAKEN;
-	ld.volatile.global.u32 a, [ring+{RING["flags"]}];
+	ld.global.u32 a, [ring+{RING["flags"]}];
 	and.b32 a, a, 1;
 	setp.eq.u32 p, a, 0;
 	@p bra TAKEN;
@@ -211,16 +252,10 @@ ZERO:
 	@p bra ZERO;
 	bra FOUND;
 TAKEN:
+	mov.u32 count, 1;
 	add.s32 tries, tries, 1;
 	setp.lt.u32 p, tries, {TRIES};
 	@p bra NEXT;
-	setp.eq.u64 p, old, 0;
-	@p bra LOSE;
-	min.u32 part, part, 65535;
-	cvt.u64.u32 next, part;
-	shl.b64 next, next, 48;
-	or.b64 next, next, {DRY};
-{GIVE_BACK}
 LOSE:
 	add.s64 next, next, {1 << 9};
 	shr.u64 e, next, 9;
@@ -232,36 +267,116 @@ LOSE:
 	bra DONE;
 
 FOUND:
-	st.global.v2.u64 [chunk], {{timer, clock}};
+	cvt.u64.u32 next, run;
+	shl.b64 next, next, {RUN_SHIFT - LEFT_SHIFT};
+	cvt.u64.u32 e, run;
+	add.s64 next, next, e;
+	sub.s64 next, next, 1;
+	shl.b64 next, next, {LEFT_SHIFT};
+	or.b64 next, next, chunk;
+	mov.b64 at, chunk;
+HEAD:
 	mov.u64 e, %gridid;
 	mov.u32 a, %smid;
 	mov.b64 f, {{a, part}};
-	st.global.v2.u64 [chunk+16], {{e, f}};
+	st.global.v2.u64 [at+16], {{e, f}};
 {numbered("ctaid", "nctaid")}
 	mov.b64 e, {{a, b}};
 {numbered("tid", "ntid")}
 	mov.b64 f, {{a, b}};
-	st.global.v2.u64 [chunk+32], {{e, f}};
-	st.global.v2.u64 [chunk+48], {{ticket, lost}};
-	add.s64 at, chunk, {HEADER_BYTES};
-	setp.eq.u64 p, old, 0;
-	@p bra OPENED;
-{GIVE_BACK}
-OPENED:
-	and.b32 a, tag, 15;
-	setp.ne.u32 p, a, {BEGIN};
-	@p bra LAST;
-	mov.u64 clock, %clock64;
-	cvt.u32.u64 low, clock;
+	st.global.v2.u64 [at+32], {{e, f}};
+	st.global.v2.u64 [at+48], {{ticket, lost}};
+	add.s64 ticket, ticket, 1;
+	add.s32 part, part, 1;
+	mov.b64 lost, 0;
+	add.s64 at, at, {CHUNK_BYTES};
+	sub.s32 run, run, 1;
+	setp.ne.u32 p, run, 0;
+	@p bra HEAD;
+ENTER:
+	st.global.v2.u64 [chunk], {{timer, clock}};
+	add.s64 next, next, {HEADER_BYTES};
+"""
 
-LAST:
-	cvt.u64.u32 e, tag;
-	shl.b64 e, e, 32;
-	cvt.u64.u32 f, low;
-	or.b64 e, e, f;
-	st.global.v2.u64 [at], {{e, value}};
-	add.s64 at, at, 16;
-	or.b64 next, at, slot;
+# Whether the chunk of the state next has room, or there is none: with a state of 0 nothing is to be done.
+ROOM_OR_DONE = f"""
+	and.b64 e, next, {CHUNK_BYTES - 1};
+	setp.ne.u64 q, e, 0;
+	@q bra ROOM;
+	setp.eq.u64 p, next, 0;
+	@p bra DONE;
+"""
+
+CLOCKS = """
+	mov.u64 clock, %clock64;
+	mov.u64 timer, %globaltimer;
+"""
+
+
+def store(tag, value):
+    """One event at the state next, whose time is in clock."""
+    return f"""
+	and.b64 at, next, {ADDRESS_MASK};
+	and.b64 e, clock, {0xffffffff};
+	or.b64 e, e, {tag};
+	st.global.v2.u64 [at], {{e, {value}}};
+	add.s64 next, next, 16;
+"""
+
+
+# What a new chunk takes is before the range.
+PUT_BEGIN = "{" + REGISTERS + f"""
+	mov.b64 next, $1;
+{ROOM_OR_DONE}
+{CLOCKS}
+{CHANGE}
+ROOM:
+	mov.b64 f, $3;
+	shl.b64 f, f, 32;
+{CLOCKS}
+{store("f", "timer")}
+DONE:
+	mov.b64 $0, next;
+""" + "}"
+
+# ... or behind its end.
+PUT_TIMED = "{" + REGISTERS + f"""
+	mov.b64 next, $1;
+{ROOM_OR_DONE}
+{CLOCKS}
+{CHANGE}
+	bra STORE;
+ROOM:
+{CLOCKS}
+STORE:
+	mov.b64 f, $3;
+	shl.b64 f, f, 32;
+{store("f", "timer")}
+DONE:
+	mov.b64 $0, next;
+""" + "}"
+
+# $4 the value. The header of a chunk tells the time as well.
+PUT = "{" + REGISTERS + f"""
+	mov.b64 next, $1;
+	setp.eq.u64 p, next, 0;
+	@p bra DONE;
+{CLOCKS}
+	and.b64 e, next, {CHUNK_BYTES - 1};
+	setp.eq.u64 p, e, 0;
+	@p bra NOROOM;
+	mov.b64 f, {TIME << 32};
+{store("f", "timer")}
+	and.b64 e, next, {CHUNK_BYTES - 1};
+	setp.ne.u64 p, e, 0;
+	@p bra ROOM;
+NOROOM:
+{CHANGE}
+ROOM:
+	mov.b64 f, $3;
+	shl.b64 f, f, 32;
+	mov.b64 value, $4;
+{store("f", "value")}
 DONE:
 	mov.b64 $0, next;
 """ + "}"
@@ -283,34 +398,7 @@ CLOSE = "{" + REGISTERS + f"""
 	bra DONE;
 CHUNK:
 	and.b64 at, next, {ADDRESS_MASK};
-	sub.s64 e, at, 1;
-	and.b64 chunk, e, {ADDRESS_MASK & ~(CHUNK_BYTES - 1)};
-	and.b64 e, at, {CHUNK_BYTES - 1};
-	setp.eq.u64 p, e, 0;
-	@p bra OVER;
-	mov.u64 clock, %clock64;
-	mov.u64 timer, %globaltimer;
-	ld.volatile.global.u64 e, [chunk+8];
-	sub.s64 e, clock, e;
-	setp.lt.u64 p, e, {AGE_CYCLES};
-	@p bra OVER;
-	and.b64 e, clock, {0xffffffff};
-	or.b64 e, e, {TIME << 32};
-	st.global.v2.u64 [at], {{e, timer}};
-	add.s64 at, at, 16;
-OVER:
-	sub.s64 e, at, chunk;
-	sub.s64 e, e, {HEADER_BYTES};
-	shr.u64 e, e, 4;
-	cvt.u32.u64 a, e;
-	shl.b32 a, a, {STATE_BITS};
-	or.b32 a, a, {CLOSED};
-	ld.volatile.global.u64 e, [ring+{RING["chunks"]}];
-	sub.s64 f, chunk, e;
-	shr.u64 f, f, 7;
-	ld.volatile.global.u64 cell, [ring+{RING["states"]}];
-	add.s64 cell, cell, f;
-	st.release.gpu.global.u32 [cell], a;
+{GIVE_BACK}
 DONE:
 	mov.b64 $0, 0;
 """ + "}"
@@ -381,6 +469,7 @@ except ImportError:
 
 if triton:
     _START, _PUT, _CLOSE = tl.constexpr(START), tl.constexpr(PUT), tl.constexpr(CLOSE)
+    _PUT_BEGIN, _PUT_TIMED = tl.constexpr(PUT_BEGIN), tl.constexpr(PUT_TIMED)
 
     @triton.jit
     def start(ring):
@@ -389,21 +478,29 @@ if triton:
 
     @triton.jit
     def put(state, ring, tag, value):
-        """The state after an event; tag: the name's id times 16, and the kind; both of 64 bits, as the value."""
+        """The state after a value; tag: the name's id times 16, and the kind; both of 64 bits, as the value."""
         return tl.inline_asm_elementwise(_PUT, "=l,l,l,l,l", [state, ring.to(tl.int64), tag, value], dtype=tl.int64,
                                          is_pure=False, pack=1)
 
     @triton.jit
     def begin(state, ring, name):
-        return put(state, ring, tl.full([], name, tl.int64) * 16 + 1, tl.full([], 0, tl.int64))
+        return tl.inline_asm_elementwise(_PUT_BEGIN, "=l,l,l,l", [state, ring.to(tl.int64),
+                                                                  tl.full([], name, tl.int64) * 16 + 9],
+                                         dtype=tl.int64, is_pure=False, pack=1)
+
+    @triton.jit
+    def put_timed(state, ring, tag):
+        """The state after an event without a value."""
+        return tl.inline_asm_elementwise(_PUT_TIMED, "=l,l,l,l", [state, ring.to(tl.int64), tag], dtype=tl.int64,
+                                         is_pure=False, pack=1)
 
     @triton.jit
     def end(state, ring, name):
-        return put(state, ring, tl.full([], name, tl.int64) * 16 + 2, tl.full([], 0, tl.int64))
+        return put_timed(state, ring, tl.full([], name, tl.int64) * 16 + 10)
 
     @triton.jit
     def mark(state, ring, name):
-        return put(state, ring, tl.full([], name, tl.int64) * 16 + 3, tl.full([], 0, tl.int64))
+        return put_timed(state, ring, tl.full([], name, tl.int64) * 16 + 11)
 
     @triton.jit
     def value(state, ring, name, number):

@@ -8,13 +8,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
+#include "injection/access_calls.h"
 #include "injection/columns.h"
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/pm_sampler.h"
 #include "injection/driver.h"
 #include "injection/inject.h"
+#include "injection/launch_calls.h"
 #include "injection/now.h"
 #include "injection/services.h"
 #include "injection/source.h"
@@ -35,7 +38,9 @@
 #define IDLE_NS       2000000u    /* while no GPU is in use */
 #define LEAST_WAIT_NS 1000000u    /* between two decodings */
 #define MOST_WAIT_NS  50000000u
-#define TURN_SAMPLES  128 /* that a GPU takes from one decoding to the next */
+#define TURN_SAMPLES  128          /* that a GPU takes from one decoding to the next */
+#define BEGIN_NS      10000000000u /* that a thread of the program waits for sampling to begin */
+#define NAP_NS        500000
 #define TEXT_BYTES    2048
 #define HELP_BYTES    240
 
@@ -82,7 +87,9 @@ struct gpu {
 };
 
 struct counters {
-	_Atomic uint64_t used; /* bit n: there is or was a context on the GPU of that ordinal */
+	_Atomic uint64_t used;    /* bit n: there is or was a context on the GPU of that ordinal */
+	_Atomic uint64_t settled; /* of these: it is sampled, or left out */
+	_Atomic bool waits_no_more; /* it took too long once */
 	struct gt_pm pm;
 	struct gt_driver driver;
 	char text[TEXT_BYTES]; /* the setting, cut at its commas */
@@ -111,6 +118,41 @@ static void hear(struct gt_session *session, void *state, CUpti_CallbackDomain d
 	    ordinal < MOST_GPUS)
 		atomic_fetch_or_explicit(&counters->used, UINT64_C(1) << ordinal,
 		                         memory_order_relaxed);
+}
+
+/* Whether all GPUs in use are sampled, or left out. */
+static bool is_settled(struct counters *counters)
+{
+	const uint64_t used = atomic_load_explicit(&counters->used, memory_order_relaxed);
+
+	/* Pairs with the release in work_on. */
+	return (used & ~atomic_load_explicit(&counters->settled, memory_order_acquire)) == 0;
+}
+
+/*
+ * What a thread of the program launches, copies and fills waits until samples are taken: else the
+ * first ones would be missed, and a program that is over soon would end while CUPTI gets ready on
+ * our thread, in libraries whose exit handlers run before anything that we could stop it in (seen
+ * to crash a program, CUDA 13.0).
+ */
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
+{
+	struct counters *counters = state;
+	const struct timespec nap = {0, NAP_NS};
+	const uint64_t until_ns = gt_now() + BEGIN_NS;
+	const int kept = errno;
+
+	(void)call;
+	while (!is_settled(counters) &&
+	       !atomic_load_explicit(&counters->waits_no_more, memory_order_relaxed)) {
+		if (gt_now() > until_ns && !atomic_exchange(&counters->waits_no_more, true))
+			gt_note(session, "counters",
+			        "sampling took more than ten seconds to begin: what the program "
+			        "did meanwhile is not in the samples");
+		(void)nanosleep(&nap, NULL);
+	}
+	errno = kept;
+	return NULL;
 }
 
 static bool is_asked_for(const struct counters *counters, const char *metric)
@@ -178,6 +220,17 @@ static void read_setting(struct gt_session *session, struct counters *counters)
 	}
 }
 
+static void want(struct gt_session *session)
+{
+	const CUpti_CallbackData none = {.functionParams = NULL};
+	struct gt_launch launch;
+
+	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++)
+		if (gt_launch_read(id, &none, &launch) || gt_access_call_is_known(true, id))
+			gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, id);
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+}
+
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	struct counters *counters = state;
@@ -193,7 +246,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		               "no hardware counters: they need the CUPTI of CUDA 12.6 or later, "
 		               "and this one is version %u",
 		               gt_cupti_of(session)->version);
-	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	want(session);
 	return 0;
 }
 
@@ -304,6 +357,18 @@ static void announce(struct gt_session *session, const struct counters *counters
 	}
 }
 
+/*
+ * CUPTI loads a library for metrics at the first use. What that library's exit handlers have freed
+ * it frees once more when a host object is given back, which ends the program with abort(): all is
+ * to be given back before they run.
+ */
+static void end_before_cupti(struct counters *counters)
+{
+	if (!counters->ends_before_cupti)
+		gt_session_end_before();
+	counters->ends_before_cupti = true;
+}
+
 /* Once for each GPU that is in use. */
 static void get_to_know(struct gt_session *session, struct counters *counters, uint32_t ordinal)
 {
@@ -331,9 +396,11 @@ static void get_to_know(struct gt_session *session, struct counters *counters, u
 	    clock_khz > 0)
 		gpu->sampler.clock_khz = (uint64_t)clock_khz;
 	if (gt_pm_prepare(&gpu->sampler, device, wanted, counters->count, &err) < 0) {
+		end_before_cupti(counters);
 		note_once(session, counters, err.text);
 		return;
 	}
+	end_before_cupti(counters);
 	gpu->phase = READY;
 	note_all_missing(session, counters, wanted, ordinal);
 	announce(session, counters, &gpu->sampler);
@@ -360,18 +427,6 @@ static void emit(void *context, const struct gt_pm_sample *sample)
 	for (size_t i = 0; i < count; i++)
 		row.sample.values[i + 1] = sample->values ? sample->values[i] : NAN;
 	gt_emit_sample(emission->session, &row.sample);
-}
-
-/*
- * CUPTI loads a library for metrics at the first use. What that library's exit handlers have freed
- * it frees once more when a host object is given back, which ends the program with abort(): all is
- * to be given back before they run.
- */
-static void end_before_cupti(struct counters *counters)
-{
-	if (!counters->ends_before_cupti)
-		gt_session_end_before();
-	counters->ends_before_cupti = true;
 }
 
 static void begin_sampling(struct gt_session *session, struct counters *counters, struct gpu *gpu)
@@ -472,6 +527,8 @@ static void work_on(struct gt_session *session, struct counters *counters, uint3
 		fetch(session, counters, gpu);
 	else if (gpu->phase == READY)
 		begin_sampling(session, counters, gpu);
+	/* Pairs with the acquire in is_settled. */
+	atomic_fetch_or_explicit(&counters->settled, UINT64_C(1) << ordinal, memory_order_release);
 }
 
 /* With GPUTRACE_COUNTER_PAUSE. */
@@ -513,12 +570,13 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 
 	if (!*gt_settings_of(session)->counters)
 		return;
-	if (!gt_driver_open(&counters->driver)) {
+	if (gt_driver_open(&counters->driver))
+		while (gt_wait_next(waiter, wait_ns))
+			wait_ns = turn(session, counters);
+	else
 		gt_note(session, "counters", "the driver told nothing about its devices");
-		return;
-	}
-	while (gt_wait_next(waiter, wait_ns))
-		wait_ns = turn(session, counters);
+	/* Nobody waits for what will not begin any more; pairs with the acquire in is_settled. */
+	atomic_store_explicit(&counters->settled, UINT64_MAX, memory_order_release);
 	if (!take_turn(counters))
 		return;
 	for (uint32_t i = 0; i < MOST_GPUS; i++) {
@@ -538,5 +596,5 @@ const struct gt_source gt_source_counters = {
 	.disarm = disarm,
 	.run = run,
 	.end_ns = END_NS,
-	.hears = {.event = hear},
+	.hears = {.enter = enter, .event = hear},
 };

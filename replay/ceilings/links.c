@@ -144,6 +144,8 @@ static int measure_peers(struct gt_bench *bench, CUdeviceptr device, struct gt_e
 	const int count = gt_cuda_count(bench->gpu.cuda);
 	int result = 0;
 
+	if (count < 2)
+		gt_bench_leave_out(bench, GT_CEILING_peer_copy, "there is no other GPU");
 	for (int i = 0; result == 0 && i < count; i++) {
 		struct gt_gpu peer;
 
@@ -157,8 +159,6 @@ static int measure_peers(struct gt_bench *bench, CUdeviceptr device, struct gt_e
 		if (result == 0)
 			result = gt_gpu_select(&bench->gpu, err);
 	}
-	if (result == 0)
-		gt_bench_leave_out(bench, GT_CEILING_peer_copy, "there is no other GPU");
 	return result;
 }
 

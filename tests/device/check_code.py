@@ -311,15 +311,18 @@ class Ptx(unittest.TestCase):
             ring.put(kind, value=value)
         self.assertEqual(ring.chunk_state(0), gputrace_device.OPEN)
         ring.close()
-        self.assertEqual(ring.chunk_state(0), closed(5))
+        self.assertEqual(ring.chunk_state(0), closed(7))
         timer, clock, *rest = ring.header(0)
         self.assertEqual(timer, clock + ptx_machine.Machine.AHEAD)
         self.assertEqual(rest, [77, 9, 0, 3 + 5 * 1, 10, 0, 256, 8, 0])
         events = ring.events(0)
-        self.assertEqual([event[1:] for event in events[:6]], [
-            (7, 1, 0), (7, 3, 0), (7, 4, -5 & ptx_machine.MASK), (7, 5, 0x3fe0000000000000), (7, 2, 0), (0, 0, 0)])
+        self.assertEqual([event[1:3] for event in events[:8]],
+                         [(7, 1 | 8), (7, 3 | 8), (0, 6), (7, 4), (0, 6), (7, 5), (7, 2 | 8), (0, 0)])
+        for place in 0, 1, 2, 4, 6:
+            self.assertEqual(events[place][3], events[place][0] + ptx_machine.Machine.AHEAD)
+        self.assertEqual((events[3][3], events[5][3]), (-5 & ptx_machine.MASK, 0x3fe0000000000000))
         self.assertGreater(events[0][0], clock)
-        self.assertTrue(all(events[place][0] > events[place - 1][0] for place in range(1, 5)))
+        self.assertTrue(all(events[place][0] >= events[place - 1][0] for place in range(1, 7)))
 
     def test_it_writes_nothing_where_nobody_records_or_it_does_not_lead(self):
         ring = ptx_machine.Ring(8)
@@ -351,29 +354,61 @@ class Ptx(unittest.TestCase):
         ring.close()
         self.assertEqual((ring.chunk_state(0), ring.get("next")), (closed(28), 9))
 
-    def test_it_reads_the_time_again(self):
-        ring = self.ring()
-        ring.put(3, times=2)
-        ring.machine.clock += 65536
-        ring.put(3, times=2)
-        ring.machine.clock += 65536
-        ring.put(4, value=5)
-        ring.close()
-        events = ring.events(0)
-        self.assertEqual([event[2] for event in events[:8]], [3, 3, 3 | 8, 3, 6, 4, 6, 0])
-        self.assertEqual(ring.chunk_state(0), closed(7))
-        for place in 2, 4, 6:
-            self.assertEqual(events[place][3], events[place][0] + ptx_machine.Machine.AHEAD)
-        self.assertEqual((events[4][1], events[5][3]), (0, 5))
+    def test_what_a_new_chunk_takes_is_before_a_begin_and_behind_an_end(self):
+        for kind, later in (1, 1), (2, 0):
+            ring = self.ring()
+            ring.put(3, times=28)
+            ring.put(kind)
+            self.assertEqual(ring.events(1)[0][0], ring.header(1)[1] + later)
 
     def test_a_value_goes_into_the_next_chunk_when_the_time_took_the_last_place(self):
         ring = self.ring()
         ring.put(3, times=27)
-        ring.machine.clock += 65536
         ring.put(4, value=5)
         ring.close()
         self.assertEqual((ring.chunk_state(0), ring.chunk_state(1)), (closed(28), closed(1)))
         self.assertEqual((ring.events(0)[27][2], ring.events(1)[0][2:]), (6, (4, 5)))
+
+    def test_the_header_is_a_value_s_time_where_the_chunk_is_full(self):
+        ring = self.ring()
+        ring.put(3, times=28)
+        ring.put(4, value=5, times=2)
+        self.assertEqual([event[2] for event in ring.events(1)[:4]], [4, 6, 4, 0])
+        self.assertEqual(ring.events(1)[0][0], ring.header(1)[1])
+
+    def test_it_takes_runs_that_grow(self):
+        ring = self.ring(8 * gputrace_device.RUNS)
+        first = ring.get("next")
+        ring.put(3, times=11 * 28 + 5)  # in 1, 1, 2, 4 and 8
+        self.assertEqual(ring.get("next"), first + 16)
+        states = [ring.chunk_state(index) for index in range(17)]
+        self.assertEqual(states, [closed(28)] * 8 + [gputrace_device.OPEN] * 8 + [0])
+        ring.close()
+        states = [ring.chunk_state(index) for index in range(8, 17)]
+        self.assertEqual(states, [closed(28)] * 3 + [closed(5)] + [closed(0)] * 4 + [0])
+        for index in range(16):
+            timer, clock, *rest = ring.header(index)
+            self.assertEqual(rest, [77, 9, index, 8, 10, 0, 256, first + index, 0])
+            self.assertEqual(timer, clock + ptx_machine.Machine.AHEAD if index < 12 else 0)
+            self.assertTrue(index == 0 or index > 11 or clock > ring.events(index - 1)[27][0])
+
+    def test_a_run_ends_where_a_chunk_is_taken_and_at_the_end_of_the_ring(self):
+        ring = self.ring(8 * gputrace_device.RUNS)
+        first = ring.get("next")
+        ring.set_chunk_state(7, gputrace_device.OPEN)
+        ring.put(3, times=5 * 28)  # of four chunks two are there
+        self.assertEqual([ring.chunk_state(index) for index in range(4, 8)], [1, 1, 0, 1])
+        ring.set("next", 2 * first - 3)  # an odd one, and then two more
+        ring.put(3, times=2 * 28)
+        ring.close()
+        last = [ring.chunk_state(first + index) for index in (-3, -2, -1)]
+        self.assertEqual(last, [0, closed(28), closed(0)])
+        self.assertEqual((ring.chunk_state(5), ring.get("lost")), (closed(28), 0))
+
+    def test_a_ring_that_overwrites_has_no_runs(self):
+        ring = self.ring(8 * gputrace_device.RUNS, flags=1)
+        ring.put(3, times=10 * 28)
+        self.assertEqual(ring.get("next"), 8 * gputrace_device.RUNS + 10)
 
     def test_it_counts_every_event_that_finds_no_room(self):
         ring = self.ring(1)

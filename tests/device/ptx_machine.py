@@ -17,7 +17,8 @@ def inserted(text, *operands):
 def kernel_text(target):
     """A kernel with each piece of the PTX, one of them twice, as a compiler unrolls it."""
     pieces = [inserted(gputrace_device.START, "%state", "%ring")]
-    pieces += [inserted(gputrace_device.PUT, "%state", "%state", "%ring", "%tag", "%value")] * 2
+    for piece in gputrace_device.PUT_BEGIN, gputrace_device.PUT_TIMED, gputrace_device.PUT:
+        pieces += [inserted(piece, "%state", "%state", "%ring", "%tag", "%value")] * 2
     pieces.append(inserted(gputrace_device.CLOSE, "%ignored", "%state", "%ring"))
     version = {"sm_70": "6.0", "sm_75": "6.3", "sm_80": "7.0", "sm_90": "7.8", "sm_100": "8.6"}[target]
     return f""".version {version}
@@ -170,8 +171,12 @@ class Ring:
         self.state = self.machine.run(gputrace_device.START, ring)
 
     def put(self, kind, name=7, value=0, times=1):
+        piece = {1: gputrace_device.PUT_BEGIN, 2: gputrace_device.PUT_TIMED, 3: gputrace_device.PUT_TIMED,
+                 4: gputrace_device.PUT, 5: gputrace_device.PUT}[kind]
+        if kind < 4:
+            kind |= gputrace_device.TIMED
         for _ in range(times):
-            self.state = self.machine.run(gputrace_device.PUT, self.state, self.BASE, name << 4 | kind, value)
+            self.state = self.machine.run(piece, self.state, self.BASE, name << 4 | kind, value)
 
     def close(self):
         assert self.machine.run(gputrace_device.CLOSE, self.state, self.BASE) == 0

@@ -405,6 +405,30 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int pr
 	API_END(add_stream(stream, flags, priority));
 }
 
+CUresult cuStreamGetPriority(CUstream handle, int *priority)
+{
+	CUstream stream = NULL;
+	CUresult result;
+
+	API_BEGIN(cuStreamGetPriority, handle, priority);
+	result = fake_stream(handle, &stream);
+	if (result == CUDA_SUCCESS)
+		*priority = stream->priority;
+	API_END(result);
+}
+
+CUresult cuStreamGetFlags(CUstream handle, unsigned *flags)
+{
+	CUstream stream = NULL;
+	CUresult result;
+
+	API_BEGIN(cuStreamGetFlags, handle, flags);
+	result = fake_stream(handle, &stream);
+	if (result == CUDA_SUCCESS)
+		*flags = stream->flags;
+	API_END(result);
+}
+
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
 	CUstream stream = NULL;

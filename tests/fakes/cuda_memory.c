@@ -10,6 +10,8 @@ struct allocation {
 	char *address;
 	size_t size;
 	CUpti_ActivityMemoryKind kind; /* DEVICE, also of what is managed, or PINNED */
+	int managed;
+	CUdevice device; /* of the context that asked for it */
 	struct allocation *next;
 };
 
@@ -25,6 +27,7 @@ void fake_adopt(void *address, size_t size, CUpti_ActivityMemoryKind kind)
 	allocation->address = address;
 	allocation->size = size;
 	allocation->kind = kind;
+	allocation->device = fake_context() ? fake_context()->device : 0;
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	allocation->next = allocations;
 	allocations = allocation;
@@ -105,6 +108,29 @@ CUpti_ActivityMemoryKind fake_kind_of(const void *address, size_t size)
 	return kind;
 }
 
+int fake_find_memory(CUdeviceptr address, struct fake_memory *found)
+{
+	const char *at = (const char *)(uintptr_t)address;
+
+	*found = (struct fake_memory){.address = 0};
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (const struct allocation *it = allocations; it; it = it->next)
+		if (at >= it->address && at < it->address + it->size)
+			*found = (struct fake_memory){(CUdeviceptr)(uintptr_t)it->address, it->size,
+			                              it->kind, it->managed, it->device};
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return found->address != 0;
+}
+
+static void mark_managed(const void *address)
+{
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (struct allocation *it = allocations; it; it = it->next)
+		if (it->address == address)
+			it->managed = 1;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+}
+
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
 	void *memory = NULL;
@@ -144,8 +170,10 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags)
 
 	API_BEGIN(cuMemAllocManaged, address, size, flags);
 	result = fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
+		mark_managed(memory);
 		*address = (CUdeviceptr)(uintptr_t)memory;
+	}
 	API_END(result);
 }
 
@@ -343,6 +371,13 @@ static CUresult copy_any(CUdeviceptr target, CUdeviceptr source, size_t size, CU
 	if (fake_kind_of(from, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
 		return copy_in(target, from, size, stream, 1);
 	return copy_inside(target, source, size, stream);
+}
+
+CUresult cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t size)
+{
+	API_BEGIN(cuMemcpy, target, source, size);
+	memcpy((void *)(uintptr_t)target, (const void *)(uintptr_t)source, size);
+	API_END(fake_usable());
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)

@@ -281,17 +281,52 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 	API_END(result);
 }
 
+/* Of an H200, and of a function that nobody has changed. */
+static CUresult tell_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+	switch (attribute) {
+	case CU_FUNC_ATTRIBUTE_NUM_REGS:
+		*value = (int)function->registers;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+		*value = (int)function->shared_static_bytes;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+		*value = 1024;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+		*value = 49152 - (int)function->shared_static_bytes;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+		*value = -1;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+		*value = 90;
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+	case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+	case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+	case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+		*value = 0;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
-	CUresult result = function ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
+	CUresult result = function && !((uintptr_t)function & 1) ? fake_usable()
+	                                                         : CUDA_ERROR_INVALID_HANDLE;
 
 	API_BEGIN(cuFuncGetAttribute, value, attribute, function);
-	if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_NUM_REGS)
-		*value = (int)function->registers;
-	else if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
-		*value = (int)function->shared_static_bytes;
-	else if (result == CUDA_SUCCESS)
-		result = CUDA_ERROR_INVALID_VALUE;
+	if (result == CUDA_SUCCESS && fake_cuda.script.lazy)
+		load(function->module);
+	if (result == CUDA_SUCCESS)
+		result = tell_attribute(value, attribute, function);
 	API_END(result);
 }
 

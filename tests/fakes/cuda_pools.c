@@ -77,6 +77,18 @@ void fake_pool_take_back(const void *address)
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 }
 
+CUmemoryPool fake_pool_of(CUdeviceptr address)
+{
+	CUmemoryPool pool = NULL;
+
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	for (const struct piece *it = pieces; it; it = it->next)
+		if (it->address == address)
+			pool = it->pool;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return pool;
+}
+
 static int is_of_graph(CUdeviceptr address)
 {
 	int found = 0;

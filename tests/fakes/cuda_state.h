@@ -67,6 +67,16 @@ int fake_disown(const void *address, CUpti_ActivityMemoryKind kind);
 /* PAGEABLE for memory that CUDA did not hand out, UNKNOWN for a range that sticks out. */
 CUpti_ActivityMemoryKind fake_kind_of(const void *address, size_t size);
 
+/* The memory that an address lies in; 0: CUDA has none there. */
+struct fake_memory {
+	CUdeviceptr address;
+	size_t size;
+	CUpti_ActivityMemoryKind kind;
+	int managed;
+	CUdevice device;
+};
+int fake_find_memory(CUdeviceptr address, struct fake_memory *found);
+
 /* cuda_sync.c: the host's functions that should have returned by then, and have not. */
 int fake_host_pending(uint64_t end_ns);
 void fake_host_wait(uint64_t end_ns);
@@ -103,6 +113,7 @@ void fake_frontier_join(struct fake_frontier *frontier, const struct fake_fronti
 
 /* cuda_pools.c: an address of a node, and what happens when memory that may be of a pool is freed. */
 CUdeviceptr fake_graph_address(size_t size);
+CUmemoryPool fake_pool_of(CUdeviceptr address); /* NULL: the memory is of none */
 void fake_pool_take_back(const void *address);
 
 /* cuda_modules.c: what happens at the first launch of a function. */

@@ -152,6 +152,23 @@ static struct mapped *next_in(CUdeviceptr address, size_t size, size_t *index)
 	return NULL;
 }
 
+/* The handle is not to be used, only to be released. */
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+	const char *at = address;
+
+	API_BEGIN(cuMemRetainAllocationHandle, handle, address);
+	for (size_t i = 0; i < MOST_MAPPED; i++)
+		if (mapped[i].size && at >= mapped[i].address &&
+		    at < mapped[i].address + mapped[i].size)
+			result = fake_usable();
+	if (result == CUDA_SUCCESS)
+		*handle = (CUmemGenericAllocationHandle)(uintptr_t)calloc(
+			1, sizeof(struct physical));
+	API_END(result);
+}
+
 CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *access,
                         size_t count)
 {

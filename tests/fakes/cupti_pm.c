@@ -359,6 +359,7 @@ CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *params)
 	if (!KNOWS(params, CUpti_PmSampling_Enable_Params) ||
 	    params->deviceIndex >= fake_script.devices)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	(void)usleep(fake_script.pm_ready_ms * 1000);
 	if (fake_script.pm_error)
 		return (CUptiResult)fake_script.pm_error;
 	if (samplers[params->deviceIndex].enabled)

@@ -49,6 +49,7 @@
 	NUMBER(pm_overflow,  0,       "at the so many-th decoding the hardware's buffer was full")          \
 	NUMBER(pm_decode_fail, 0,     "the so many-th decoding, and all later ones, fail")                  \
 	NUMBER(pm_hang,      0,       "the so many-th decoding, and all later ones, hang")                  \
+	NUMBER(pm_ready_ms,  0,       "how long it takes until a GPU can be sampled")                       \
 	NUMBER(range_fail,   0,       "the so many-th cuptiRangeProfilerStart, and all later ones, fail") \
 	NUMBER(most_bytes,   0,       "memory of a GPU comes in pieces of so many bytes at most; 0: in any")   \
 	NUMBER(gpu_clock,    109355,  "%globaltimer is so many nanoseconds ahead of CUPTI's clock")           \

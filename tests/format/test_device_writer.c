@@ -73,17 +73,22 @@ Test(device_writer, fills_in_who_it_is_and_what_happened)
 	cr_expect(eq(u64, chunk->ticket, CHUNKS), "the first ticket is not 0");
 	cr_expect(eq(u64, chunk->lost, 0));
 	cr_expect(eq(u64, chunk->globaltimer, chunk->clock + GLOBALTIMER_AHEAD));
-	cr_expect(eq(u32, chunk->events[0].tag, GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_BEGIN)));
-	cr_expect(eq(u32, chunk->events[1].tag, GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_MARK)));
+	cr_expect(eq(u32, chunk->events[0].tag,
+	             GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_BEGIN | GPUTRACE_DEVICE_TIMED)));
+	cr_expect(eq(u32, chunk->events[1].tag,
+	             GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_MARK | GPUTRACE_DEVICE_TIMED)));
 	cr_expect(eq(u32, chunk->events[2].tag, GPUTRACE_DEVICE_TAG(DEPTH, GPUTRACE_DEVICE_INT)));
 	cr_expect(eq(i64, (int64_t)chunk->events[2].value, -5));
 	cr_expect(eq(u32, chunk->events[3].tag, GPUTRACE_DEVICE_TAG(DEPTH, GPUTRACE_DEVICE_REAL)));
 	cr_expect(eq(u64, chunk->events[3].value, 0x3fe0000000000000));
-	cr_expect(eq(u32, chunk->events[4].tag, GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_END)));
+	cr_expect(eq(u32, chunk->events[4].tag,
+	             GPUTRACE_DEVICE_TAG(LOAD, GPUTRACE_DEVICE_END | GPUTRACE_DEVICE_TIMED)));
 	cr_expect(eq(u32, chunk->events[5].tag, GPUTRACE_DEVICE_NONE));
 	for (size_t i = 1; i < 5; i++)
 		cr_expect(gt(u32, chunk->events[i].clock, chunk->events[i - 1].clock));
-	cr_expect(eq(u64, playing.moments, 2), "when it was opened, and when it was closed");
+	for (size_t i = 0; i < 5; i += i == 1 ? 3 : 1) /* those without a value */
+		cr_expect(eq(u64, chunk->events[i].value,
+		             chunk->events[i].clock + GLOBALTIMER_AHEAD));
 }
 
 Test(device_writer, writes_nothing_where_nobody_records_or_it_does_not_lead)
@@ -170,49 +175,56 @@ Test(device_writer, passes_over_chunks_that_are_taken)
 	cr_expect(eq(u64, memory.chunks[2].ticket, CHUNKS + 2));
 }
 
-Test(device_writer, reads_the_time_again_after_65536_cycles)
+Test(device_writer, tells_the_time_before_values_after_65536_cycles)
 {
 	const struct gputrace_device_event *events;
 
 	begin_kernel(CHUNKS, 0);
-	write_marks(&writer, 2);
-	playing.clock += GPUTRACE_DEVICE_TIME_CYCLES;
-	write_marks(&writer, 2);
-	playing.clock += GPUTRACE_DEVICE_TIME_CYCLES;
+	gputrace_writer_int(&writer, DEPTH, 4);
 	gputrace_writer_int(&writer, DEPTH, 5);
+	playing.clock += GPUTRACE_DEVICE_TIME_CYCLES;
+	write_marks(&writer, 1);
+	gputrace_writer_int(&writer, DEPTH, 6);
+	playing.clock += GPUTRACE_DEVICE_TIME_CYCLES;
+	gputrace_writer_int(&writer, DEPTH, 7);
 	/* so long that the lower half of the clock is as it was */
 	playing.clock += UINT64_C(1) << 32;
-	gputrace_writer_end(&writer, LOAD);
+	gputrace_writer_int(&writer, DEPTH, 8);
 	gputrace_writer_close(&writer);
 	events = memory.chunks[0].events;
-	cr_expect(eq(u32, memory.states[0], closed(8)));
-	cr_expect(eq(u32, kind_of(&events[1]), GPUTRACE_DEVICE_MARK));
+	cr_expect(eq(u32, memory.states[0], closed(9)));
+	cr_expect(eq(u32, kind_of(&events[0]), GPUTRACE_DEVICE_INT));
+	cr_expect(eq(u32, kind_of(&events[1]), GPUTRACE_DEVICE_INT));
 	cr_expect(eq(u32, kind_of(&events[2]), GPUTRACE_DEVICE_MARK | GPUTRACE_DEVICE_TIMED));
-	cr_expect(eq(u32, GPUTRACE_DEVICE_TAG_NAME(events[2].tag), LOAD));
-	cr_expect(eq(u64, events[2].value, events[2].clock + UINT64_C(1000000)));
-	cr_expect(eq(u32, kind_of(&events[3]), GPUTRACE_DEVICE_MARK));
+	cr_expect(eq(u32, kind_of(&events[3]), GPUTRACE_DEVICE_INT), "the mark told the time");
 	cr_expect(eq(u32, events[4].tag, GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME)));
 	cr_expect(eq(u64, events[4].value, events[4].clock + UINT64_C(1000000)));
-	cr_expect(eq(u32, kind_of(&events[5]), GPUTRACE_DEVICE_INT));
-	cr_expect(eq(u64, events[5].value, 5));
-	cr_expect(eq(u32, kind_of(&events[6]), GPUTRACE_DEVICE_END | GPUTRACE_DEVICE_TIMED));
-	cr_expect(eq(u32, kind_of(&events[7]), GPUTRACE_DEVICE_TIME), "as it was closed");
-	cr_expect(eq(u64, playing.moments, 5));
+	cr_expect(eq(u64, events[5].value, 7));
+	cr_expect(eq(u32, kind_of(&events[6]), GPUTRACE_DEVICE_TIME));
+	cr_expect(ge(u64, events[6].value - events[4].value, UINT64_C(1) << 32));
+	cr_expect(eq(u64, events[7].value, 8));
+	cr_expect(eq(u32, kind_of(&events[8]), GPUTRACE_DEVICE_TIME), "as it was closed");
 }
 
-Test(device_writer, ends_with_the_time_where_the_chunk_is_old_and_has_room)
+Test(device_writer, ends_with_the_time_where_a_value_was_last_and_the_chunk_is_old_and_has_room)
 {
 	begin_kernel(CHUNKS, 0);
-	write_marks(&writer, 2);
+	gputrace_writer_int(&writer, DEPTH, 1);
 	playing.clock += GPUTRACE_WRITER_AGE_CYCLES;
 	gputrace_writer_close(&writer);
-	cr_expect(eq(u32, memory.states[0], closed(3)));
-	cr_expect(eq(u32, kind_of(&memory.chunks[0].events[2]), GPUTRACE_DEVICE_TIME));
+	cr_expect(eq(u32, memory.states[0], closed(2)));
+	cr_expect(eq(u32, kind_of(&memory.chunks[0].events[1]), GPUTRACE_DEVICE_TIME));
 	gputrace_writer_init(&writer, (uintptr_t)memory.ring, 1);
-	write_marks(&writer, FULL);
+	write_marks(&writer, FULL - 1);
+	gputrace_writer_int(&writer, DEPTH, 1);
 	playing.clock += GPUTRACE_WRITER_AGE_CYCLES;
 	gputrace_writer_close(&writer);
 	cr_expect(eq(u32, memory.states[1], closed(FULL)));
+	gputrace_writer_init(&writer, (uintptr_t)memory.ring, 1);
+	write_marks(&writer, 2);
+	playing.clock += GPUTRACE_WRITER_AGE_CYCLES;
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[2], closed(2)));
 }
 
 Test(device_writer, puts_a_value_into_the_next_chunk_when_the_time_took_the_last_place)
@@ -233,10 +245,12 @@ Test(device_writer, leaves_what_opening_takes_out_of_a_range_that_begins)
 	begin_kernel(CHUNKS, 0);
 	playing.clock_step = 10;
 	gputrace_writer_begin(&writer, LOAD);
-	cr_expect(eq(u64, memory.chunks[0].events[0].clock, memory.chunks[0].clock + 10));
+	cr_expect(gt(u64, memory.chunks[0].events[0].clock, memory.chunks[0].clock + 10));
 	write_marks(&writer, FULL - 1);
 	gputrace_writer_end(&writer, LOAD);
 	cr_expect(eq(u64, memory.chunks[1].events[0].clock, memory.chunks[1].clock));
+	cr_expect(eq(u64, memory.chunks[1].clock, memory.chunks[0].events[FULL - 1].clock + 10),
+	          "of the end, before another chunk was taken");
 	gputrace_writer_close(&writer);
 }
 
@@ -305,6 +319,115 @@ Test(device_writer, overwrites_nothing_that_is_open)
 	cr_expect(eq(u64, memory.ring->overwritten, 0));
 }
 
+/* Chunks of a ring in which writers have runs of up to 8. */
+enum { MANY_CHUNKS = 8 * GPUTRACE_WRITER_RUNS };
+
+static void expect_states(uint32_t first, uint32_t end, uint32_t state)
+{
+	for (uint32_t i = first; i < end; i++)
+		cr_expect(eq(u32, memory.states[i], state), "chunk %u", i);
+}
+
+Test(device_writer, takes_runs_that_grow)
+{
+	begin_kernel(MANY_CHUNKS, 0);
+	write_marks(&writer, 11 * FULL + 5); /* in 1, 1, 2, 4 and 8 */
+	cr_expect(eq(u64, memory.ring->next, MANY_CHUNKS + 16));
+	expect_states(0, 8, closed(FULL));
+	expect_states(8, 16, GPUTRACE_DEVICE_OPEN);
+	gputrace_writer_close(&writer);
+	expect_states(8, 11, closed(FULL));
+	expect_states(11, 12, closed(5));
+	expect_states(12, 16, closed(0));
+	expect_states(16, 20, GPUTRACE_DEVICE_FREE);
+	for (uint32_t i = 0; i < 16; i++) {
+		const struct gputrace_device_chunk *chunk = &memory.chunks[i];
+
+		cr_expect(eq(u64, chunk->ticket, MANY_CHUNKS + i));
+		cr_expect(eq(u32, chunk->part, i));
+		cr_expect(eq(u64, chunk->grid_id, 77));
+		cr_expect(eq(u32, chunk->threads, 128));
+		cr_expect(eq(int, chunk->globaltimer != 0, i < 12));
+	}
+	for (uint32_t i = 1; i < 12; i++) {
+		cr_expect(gt(u64, memory.chunks[i].clock,
+		             memory.chunks[i - 1].events[FULL - 1].clock));
+		cr_expect(eq(u64, memory.chunks[i].clock, memory.chunks[i].events[0].clock));
+	}
+}
+
+Test(device_writer, ends_a_run_where_a_chunk_is_taken)
+{
+	begin_kernel(MANY_CHUNKS, 0);
+	memory.states[11] = GPUTRACE_DEVICE_OPEN;
+	write_marks(&writer, 9 * FULL);
+	expect_states(8, 10, GPUTRACE_DEVICE_OPEN);
+	expect_states(10, 11, GPUTRACE_DEVICE_FREE);
+	expect_states(12, 16, GPUTRACE_DEVICE_FREE);
+	memory.states[16] = closed(3);
+	write_marks(&writer, FULL + 1); /* the run of 8 that begins with it fails: one chunk */
+	gputrace_writer_close(&writer);
+	expect_states(8, 10, closed(FULL));
+	expect_states(10, 11, GPUTRACE_DEVICE_FREE);
+	expect_states(16, 17, closed(3));
+	expect_states(17, 24, GPUTRACE_DEVICE_FREE);
+	expect_states(24, 25, closed(1));
+	cr_expect(eq(u32, memory.chunks[24].part, 10));
+	cr_expect(eq(u64, memory.chunks[24].ticket, MANY_CHUNKS + 24));
+	cr_expect(eq(u64, memory.ring->lost, 0));
+}
+
+Test(device_writer, begins_runs_with_an_even_chunk)
+{
+	begin_kernel(MANY_CHUNKS, 0);
+	write_marks(&writer, 4 * FULL);
+	memory.ring->next++; /* another writer's */
+	write_marks(&writer, 3 * FULL);
+	gputrace_writer_close(&writer);
+	expect_states(4, 6, GPUTRACE_DEVICE_FREE);
+	expect_states(6, 8, closed(FULL)); /* of 4, without an odd one at either end */
+	cr_expect(eq(u64, memory.chunks[6].ticket, MANY_CHUNKS + 6));
+	expect_states(8, 9, GPUTRACE_DEVICE_FREE);
+	expect_states(10, 11, closed(FULL));
+	cr_expect(eq(u64, memory.ring->lost, 0));
+}
+
+Test(device_writer, goes_round_the_ring_s_end_with_another_run)
+{
+	begin_kernel(MANY_CHUNKS, 0);
+	write_marks(&writer, 4 * FULL);
+	memory.ring->next = 2 * MANY_CHUNKS - 2;
+	write_marks(&writer, 3 * FULL);
+	gputrace_writer_close(&writer);
+	expect_states(MANY_CHUNKS - 2, MANY_CHUNKS, closed(FULL));
+	expect_states(0, 4, closed(FULL));
+	cr_expect(eq(u64, memory.ring->lost, 0));
+}
+
+Test(device_writer, that_overwrites_takes_one_chunk_after_the_other)
+{
+	begin_kernel(MANY_CHUNKS, GPUTRACE_DEVICE_OVERWRITE);
+	write_marks(&writer, 20 * FULL);
+	cr_expect(eq(u64, memory.ring->next, MANY_CHUNKS + 20));
+	gputrace_writer_close(&writer);
+	expect_states(0, 20, closed(FULL));
+}
+
+Test(device_writer, leaves_a_run_when_gputrace_does)
+{
+	uint64_t variable;
+
+	begin_kernel(MANY_CHUNKS, 0);
+	variable = (uintptr_t)memory.ring;
+	gputrace_writer_init(&writer, (uintptr_t)&variable | GPUTRACE_WRITER_VARIABLE, 1);
+	write_marks(&writer, 4 * FULL);
+	variable = 0;
+	write_marks(&writer, 8 * FULL);
+	cr_expect(eq(u64, writer.next, 0));
+	gputrace_writer_close(&writer);
+	expect_states(2, 4, GPUTRACE_DEVICE_OPEN);
+}
+
 enum { THREADS = 4, EVENTS_OF_ONE = 20000 };
 
 static uint32_t threads_done;
@@ -353,21 +476,24 @@ static uint64_t read_closed(uint64_t *wrong)
 
 		if (state <= GPUTRACE_DEVICE_OPEN)
 			continue;
-		values = count_values(&memory.chunks[i], state >> GPUTRACE_DEVICE_STATE_BITS);
-		*wrong += values == 0;
-		read += values;
+		if (state != closed(0)) { /* of a run, and not needed */
+			values = count_values(&memory.chunks[i],
+			                      state >> GPUTRACE_DEVICE_STATE_BITS);
+			*wrong += values == 0;
+			read += values;
+		}
 		device_memory_recycle(&memory, i);
 	}
 	return read;
 }
 
-Test(device_writer, loses_only_what_the_count_says_while_somebody_reads)
+static void write_while_somebody_reads(uint32_t chunk_count)
 {
 	pthread_t threads[THREADS];
 	uint64_t read = 0;
 	uint64_t wrong = 0;
 
-	begin_kernel(64, 0);
+	begin_kernel(chunk_count, 0);
 	threads_done = 0;
 	for (uintptr_t i = 0; i < THREADS; i++)
 		cr_assert(eq(int, pthread_create(&threads[i], NULL, play_thread, (void *)i), 0));
@@ -379,4 +505,14 @@ Test(device_writer, loses_only_what_the_count_says_while_somebody_reads)
 	cr_expect(eq(u64, wrong, 0));
 	cr_expect(eq(u64, read + memory.ring->lost, (uint64_t)THREADS * EVENTS_OF_ONE));
 	cr_expect(gt(u64, read, 0));
+}
+
+Test(device_writer, loses_only_what_the_count_says_while_somebody_reads)
+{
+	write_while_somebody_reads(64);
+}
+
+Test(device_writer, with_runs_loses_only_what_the_count_says_while_somebody_reads)
+{
+	write_while_somebody_reads(4 * GPUTRACE_WRITER_RUNS);
 }

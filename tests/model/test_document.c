@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/bundle.h"
 #include "model/trace.h"
 #include "support/check.h"
 #include "support/document.h"
@@ -52,4 +53,15 @@ Test(document, of_the_tables_is_current)
 	fclose(out);
 	expect_document("tables.md", "tables", text);
 	free(text);
+}
+
+/* docs/bundles.md has the words of the lists of kinds. */
+Test(document, of_kinds_in_bundles_is_current)
+{
+#define KIND(name, help) "| `" #name "` | " help " |\n"
+	expect_document("bundles.md", "memory kinds",
+	                "\n| kind | what |\n| --- | --- |\n" GT_BUNDLE_MEMORY_KINDS(KIND) "\n");
+	expect_document("bundles.md", "step kinds",
+	                "\n| kind | what |\n| --- | --- |\n" GT_BUNDLE_STEP_KINDS(KIND) "\n");
+#undef KIND
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz/bundle_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/bundle.h"
+
+static void must(bool holds)
+{
+	if (!holds)
+		__builtin_trap();
+}
+
+static void check_blob(const struct gt_blob *blob)
+{
+	must(*blob->hash == '\0' || gt_blob_is_hash(blob->hash));
+	must(blob->size <= (uint64_t)1 << 57);
+}
+
+static void check_memory(const struct gt_bundle *bundle, size_t index)
+{
+	const struct gt_bundle_memory *memory = &bundle->memory.rows[index];
+
+	must(memory->size > 0 && memory->address > 0);
+	must(memory->address + memory->size > memory->address);
+	must(memory->module == GT_BUNDLE_NONE || memory->module < bundle->modules.count);
+	must(index == 0 || memory[-1].address + memory[-1].size <= memory->address);
+	must(gt_bundle_find(bundle, memory->address) == index);
+	must(gt_bundle_find(bundle, memory->address + memory->size - 1) == index);
+	must(memory->name != NULL);
+	check_blob(&memory->before);
+	check_blob(&memory->after);
+	must(*memory->before.hash == '\0' || memory->before.size == memory->size);
+	must(*memory->after.hash == '\0' || memory->after.size == memory->size);
+}
+
+static void check_rows(const struct gt_bundle *bundle, const struct gt_bundle_step *step,
+                       uint64_t address, uint64_t pitch)
+{
+	const struct gt_bundle_memory *memory;
+
+	if (address == 0)
+		return;
+	must(gt_bundle_find(bundle, address) != GT_BUNDLE_NONE);
+	memory = &bundle->memory.rows[gt_bundle_find(bundle, address)];
+	must((__uint128_t)address + (__uint128_t)pitch * (step->rows - 1) + step->bytes <=
+	     (__uint128_t)memory->address + memory->size);
+}
+
+static void check_launch(const struct gt_bundle *bundle, const struct gt_bundle_step *step)
+{
+	const struct gt_bundle_function *function;
+
+	must(step->function < bundle->functions.count);
+	function = &bundle->functions.rows[step->function];
+	must(function->module < bundle->modules.count && *function->name);
+	gt_array_each(const struct gt_bundle_parameter, parameter, &function->parameters)
+		must((uint64_t)parameter->offset + parameter->size <= step->parameters.size);
+	for (int i = 0; i < 3; i++)
+		must(step->grid[i] > 0 && step->block[i] > 0);
+	must(step->block[0] * step->block[1] * step->block[2] <= 1024);
+}
+
+static void check_step(const struct gt_bundle *bundle, const struct gt_bundle_step *step)
+{
+	must(step->stream < bundle->streams.count && step->range != NULL);
+	must(step->event == GT_BUNDLE_NONE || step->event < bundle->steps.count);
+	check_blob(&step->parameters);
+	if (step->kind == GT_BUNDLE_STEP_launch)
+		check_launch(bundle, step);
+	if (step->kind == GT_BUNDLE_STEP_copy || step->kind == GT_BUNDLE_STEP_fill) {
+		check_rows(bundle, step, step->to, step->to_pitch);
+		check_rows(bundle, step, step->from, step->from_pitch);
+	}
+}
+
+void check_bundle_facts(const struct gt_bundle *bundle)
+{
+	gt_array_each(const struct gt_bundle_module, module, &bundle->modules) {
+		must(gt_blob_is_hash(module->image.hash));
+		check_blob(&module->image);
+	}
+	for (size_t i = 0; i < bundle->memory.count; i++)
+		check_memory(bundle, i);
+	must(bundle->steps.count > 0);
+	gt_array_each(const struct gt_bundle_step, step, &bundle->steps)
+		check_step(bundle, step);
+	gt_array_each(const struct gt_bundle_pointer, pointer, &bundle->pointers) {
+		const uint64_t size = pointer->memory == GT_BUNDLE_NONE
+		                              ? bundle->steps.rows[pointer->step].parameters.size
+		                              : bundle->memory.rows[pointer->memory].size;
+
+		must(pointer->offset + 8 <= size && pointer->target < bundle->memory.count);
+	}
+	gt_array_each(char *, text, &bundle->missing)
+		must(*text != NULL && strlen(*text) < 1u << 30);
+	must(gt_bundle_memory_bytes(bundle) < (uint64_t)1 << 58);
+}
