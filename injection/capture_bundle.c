@@ -55,8 +55,8 @@ void gt_capture_folder(char *folder, size_t size, uint64_t number, const char *n
 	int used = snprintf(folder, size, "%d-%" PRIu64 "-", (int)getpid(), number);
 
 	for (size_t i = 0; i < length && i < MOST_NAME && (size_t)used + 1 < size; i++)
-		folder[used++] = isalnum((unsigned char)begin[i]) || begin[i] == '_' ? begin[i]
-		                                                                     : '_';
+		folder[used++] =
+			isalnum((unsigned char)begin[i]) || begin[i] == '_' ? begin[i] : '_';
 	folder[used] = '\0';
 }
 
@@ -257,9 +257,9 @@ static enum gt_reach_answer ask(void *context, uint64_t address, struct gt_reach
 		found->host = attributes.host ? attributes.host - (address - base) : 0;
 		return GT_REACH_FOUND;
 	}
-	found->kind = attributes.managed   ? GT_BUNDLE_MEMORY_managed
-	              : attributes.pool    ? GT_BUNDLE_MEMORY_pool
-	                                   : GT_BUNDLE_MEMORY_device;
+	found->kind = attributes.managed ? GT_BUNDLE_MEMORY_managed
+	              : attributes.pool  ? GT_BUNDLE_MEMORY_pool
+	                                 : GT_BUNDLE_MEMORY_device;
 	if (found->kind != GT_BUNDLE_MEMORY_managed && attributes.device != capture->device) {
 		(void)gt_fail(err, ENOTSUP, "it uses memory of another GPU, %d, at 0x%" PRIx64,
 		              attributes.device, (uint64_t)base);
@@ -302,8 +302,7 @@ static void add_variables(struct gt_launch_capture *capture)
 
 	capture->variables_left_out = 0;
 	for (uint32_t i = 0; i < capture->cubin.section_count; i++)
-		if (gt_cubin_section(&capture->cubin, i, &section) &&
-		    section.type == GT_ELF_SYMTAB)
+		if (gt_cubin_section(&capture->cubin, i, &section) && section.type == GT_ELF_SYMTAB)
 			add_variables_of(capture, &section);
 }
 
@@ -352,8 +351,8 @@ static int read_piece(struct gt_launch_capture *capture, const struct gt_reached
 		result = capture->driver->copy((CUdeviceptr)(uintptr_t)capture->staging,
 		                               memory->host + offset, size);
 	else
-		result = capture->driver->copy_out(capture->staging, memory->address + offset,
-		                                   size);
+		result =
+			capture->driver->copy_out(capture->staging, memory->address + offset, size);
 	(void)snprintf(what, sizeof(what), "%zu bytes at 0x%" PRIx64 " cannot be read", size,
 	               memory->address + offset);
 	return gt_capture_driver_check(capture->driver, result, what, err);
@@ -541,12 +540,10 @@ static void write_device(struct gt_launch_capture *capture)
 		gt_driver_uuid_text(&uuid, text);
 		gt_bundle_text(writer, "uuid", text);
 	}
-	gt_bundle_number(
-		writer, "cc_major",
-		device_attribute(capture, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
-	gt_bundle_number(
-		writer, "cc_minor",
-		device_attribute(capture, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+	gt_bundle_number(writer, "cc_major",
+	                 device_attribute(capture, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
+	gt_bundle_number(writer, "cc_minor",
+	                 device_attribute(capture, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
 	gt_bundle_number(writer, "sm_count",
 	                 device_attribute(capture, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 	if (capture->driver->device_memory(&bytes, capture->device) == CUDA_SUCCESS)
@@ -737,10 +734,11 @@ static void write_missing(struct gt_launch_capture *capture)
 	char text[320];
 
 	gt_bundle_begin_list(writer, "missing");
-	(void)snprintf(text, sizeof(text),
-	               "%u modules that were loaded have a function of this name: which of them was "
-	               "launched is not known, and the one that was loaded last was taken",
-	               capture->images);
+	(void)snprintf(
+		text, sizeof(text),
+		"%u modules that were loaded have a function of this name: which of them was "
+		"launched is not known, and the one that was loaded last was taken",
+		capture->images);
 	write_sentence(writer, capture->images > 1, text);
 	(void)snprintf(text, sizeof(text),
 	               "the launch has an attribute that is not replayed, CUlaunchAttributeID %d",

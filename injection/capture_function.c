@@ -44,9 +44,10 @@ static void read_attributes(struct gt_captured_function *function,
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		int value = wanted[i].attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
-		                    ? -1
-		                    : 0;
+		int value =
+			wanted[i].attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+				? -1
+				: 0;
 
 		(void)driver->function_attribute(&value, wanted[i].attribute, function->handle);
 		*wanted[i].value = value;
@@ -63,16 +64,16 @@ static int read_layout(struct gt_captured_function *function,
 	for (;; count++) {
 		size_t offset = 0;
 		size_t size = 0;
-		CUresult result = driver->function_parameter(function->handle, count, &offset, &size);
+		CUresult result =
+			driver->function_parameter(function->handle, count, &offset, &size);
 
 		if (result == CUDA_ERROR_INVALID_HANDLE)
 			result = driver->kernel_parameter((CUkernel)named, count, &offset, &size);
 		if (result == CUDA_ERROR_INVALID_VALUE)
 			break; /* behind the last */
 		if (result != CUDA_SUCCESS)
-			return gt_capture_driver_check(driver, result,
-			                               "the driver does not tell its parameters",
-			                               err);
+			return gt_capture_driver_check(
+				driver, result, "the driver does not tell its parameters", err);
 		if (count == GT_CAPTURE_PARAMETERS || offset > GT_BUNDLE_MOST_PARAMETERS ||
 		    size > GT_BUNDLE_MOST_PARAMETERS - offset)
 			return gt_fail(err, E2BIG, "it has more parameters than can be captured");

@@ -36,8 +36,8 @@ struct gt_launch_shape {
 	int32_t carveout; /* percent, -2: the launch does not say */
 	bool has_priority;
 	bool cooperative;
-	bool programmatic;       /* programmatic stream serialisation */
-	bool others;             /* it has attributes that are none of these, the first of which is: */
+	bool programmatic; /* programmatic stream serialisation */
+	bool others;       /* it has attributes that are none of these, the first of which is: */
 	CUlaunchAttributeID other;
 	void **parameters; /* one pointer each; NULL: in extra */
 	void **extra;

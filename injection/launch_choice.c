@@ -27,7 +27,8 @@ int gt_launch_choice_init(const struct gt_session *session, struct gt_launch_cho
 	if (!*names)
 		return 0;
 	if (regcomp(&choice->names, names, REG_EXTENDED | REG_NOSUB) != 0)
-		return gt_fail(err, EINVAL, "%s: '%.100s' is no regular expression", without, names);
+		return gt_fail(err, EINVAL, "%s: '%.100s' is no regular expression", without,
+		               names);
 	choice->by_name = true;
 	return 0;
 }

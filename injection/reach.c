@@ -148,8 +148,8 @@ int gt_reach_parameter(struct gt_reach *reach, const uint8_t *block, size_t offs
 		case GT_REACH_NOTHING:
 			break;
 		case GT_REACH_FOUND:
-			note_pointer(reach, &(struct gt_reach_pointer){
-						    GT_REACH_NONE, reach->last, at, size == 8});
+			note_pointer(reach, &(struct gt_reach_pointer){GT_REACH_NONE, reach->last,
+			                                               at, size == 8});
 			break;
 		case GT_REACH_REFUSED:
 			return err ? -err->code : -1;

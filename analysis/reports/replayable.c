@@ -22,8 +22,8 @@
 static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
 	{"launches", GT_UNIT_COUNT, "Executions of it", GT_WORTH_KEY},
-	{"nodes", GT_UNIT_COUNT, "Of them nodes of CUDA graphs, which are not captured by themselves",
-         GT_WORTH_KEY},
+	{"nodes", GT_UNIT_COUNT,
+         "Of them nodes of CUDA graphs, which are not captured by themselves", GT_WORTH_KEY},
 	{"captured", GT_UNIT_COUNT, "Of them captured: gputrace replay runs them again",
          GT_WORTH_KEY},
 	{"refused", GT_UNIT_COUNT, "Of them chosen to be captured, and refused", GT_WORTH_KEY},
@@ -51,8 +51,7 @@ static const struct gt_heading captured_headings[] = {
          GT_WORTH_ORDINARY},
 	{"duration_ns", GT_UNIT_NS, "How long it ran, after a pause of the GPU", GT_WORTH_KEY},
 	{"bytes", GT_UNIT_BYTES, "That its bundle takes on disk", GT_WORTH_KEY},
-	{"bundle", GT_UNIT_TEXT, "Its folder in launches/ of the recording",
-         GT_WORTH_LESSER_NAME},
+	{"bundle", GT_UNIT_TEXT, "Its folder in launches/ of the recording", GT_WORTH_LESSER_NAME},
 	{"reason", GT_UNIT_TEXT, "Why it was refused", GT_WORTH_PROSE},
 };
 
@@ -97,10 +96,10 @@ static bool has_clusters(const struct gt_trace *trace, const struct gt_kernel *k
 
 static bool is_cooperative(const struct gt_trace *trace, const struct gt_kernel *kernel)
 {
-	const char *name = kernel->api_call < trace->api_calls.count
-	                           ? gt_trace_text(trace,
-	                                           trace->api_calls.rows[kernel->api_call].function)
-	                           : "";
+	const char *name =
+		kernel->api_call < trace->api_calls.count
+			? gt_trace_text(trace, trace->api_calls.rows[kernel->api_call].function)
+			: "";
 
 	return strstr(name, "Cooperative") != NULL;
 }
@@ -262,9 +261,9 @@ static void add_launch(struct gt_result *result, const struct tally *tally,
 	const bool refused = is_refused(trace, launch);
 	const bool timed = kernel && gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns);
 
-	gt_result_add_text(
-		result, kernel ? tally->groups.labels[gt_kernel_group_of(&tally->groups, kernel)]
-		               : "");
+	gt_result_add_text(result,
+	                   kernel ? tally->groups.labels[gt_kernel_group_of(&tally->groups, kernel)]
+	                          : "");
 	gt_result_add_count_if(result, launch->process < trace->processes.count,
 	                       launch->process < trace->processes.count
 	                               ? trace->processes.rows[launch->process].pid
@@ -302,12 +301,14 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_launches(result, &tally, arguments->values[LAUNCHES].number);
 	add_kernels(result, &tally, arguments->values[KERNELS].number);
 	if (view->trace->captured_launches.count == 0)
-		gt_result_remark(result,
-		                 "No launch was captured: gputrace run --capture-kernels REGEX does, "
-		                 "and gputrace replay runs what was captured again.");
-	gt_result_remark(result, "What a launch uses cannot be told before it is captured: memory of "
-	                         "other GPUs and processes, textures and surfaces are refused "
-	                         "then, with the reason.");
+		gt_result_remark(
+			result,
+			"No launch was captured: gputrace run --capture-kernels REGEX does, "
+			"and gputrace replay runs what was captured again.");
+	gt_result_remark(result,
+	                 "What a launch uses cannot be told before it is captured: memory of "
+	                 "other GPUs and processes, textures and surfaces are refused "
+	                 "then, with the reason.");
 	tally_release(&tally);
 	return 0;
 }

@@ -549,10 +549,9 @@ static void set_kernel_counters(struct gt_environment *environment, const struct
 static int set_captures(struct gt_environment *environment, const struct args *args,
                         struct gt_error *err)
 {
-	const int result =
-		args->capture_kernels
-			? check_regex("--capture-kernels", args->capture_kernels, err)
-			: 0;
+	const int result = args->capture_kernels
+	                           ? check_regex("--capture-kernels", args->capture_kernels, err)
+	                           : 0;
 
 	if (result < 0 || !args->capture_kernels)
 		return result;

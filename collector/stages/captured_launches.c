@@ -37,9 +37,8 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	for (size_t i = 0; launches.count && i < trace->kernels.count; i++) {
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
 		const gt_id row = gt_known_find(
-			&launches,
-			number_of(gt_trace_process_of(trace, GT_TABLE_kernels, kernel),
-		                  kernel->correlation));
+			&launches, number_of(gt_trace_process_of(trace, GT_TABLE_kernels, kernel),
+		                             kernel->correlation));
 
 		if (kernel->correlation && row != GT_NONE)
 			trace->captured_launches.rows[row].kernel = (gt_id)i;

@@ -75,9 +75,9 @@ static void do_work(struct kernel_capture *state, uint32_t work)
 	CUcontext before;
 
 	state->err = (struct gt_error){0};
-	state->result = gt_capture_driver_check(
-		&state->driver, state->driver.context_push(capture->context),
-		"its context cannot be used", &state->err);
+	state->result = gt_capture_driver_check(&state->driver,
+	                                        state->driver.context_push(capture->context),
+	                                        "its context cannot be used", &state->err);
 	if (state->result < 0 || work == DROP) {
 		gt_capture_drop(capture);
 	} else {
@@ -134,8 +134,9 @@ static int have_done(struct gt_session *session, struct kernel_capture *kernels,
 			continue;
 		atomic_store_explicit(&kernels->abandoned, true, memory_order_relaxed);
 		atomic_store_explicit(&kernels->turn.on, false, memory_order_relaxed);
-		return gt_fail(err, ETIMEDOUT,
-		               "nothing got on for half a minute; no launches are captured any more");
+		return gt_fail(
+			err, ETIMEDOUT,
+			"nothing got on for half a minute; no launches are captured any more");
 	}
 	*err = kernels->err;
 	return kernels->result;
@@ -146,10 +147,9 @@ static void emit(struct gt_session *session, const struct gt_record_captured_lau
 {
 	const size_t bundle_size = strlen(bundle);
 	const size_t reason_size = strlen(reason);
-	struct gt_record_captured_launch *record =
-		gt_emit_begin(session, GT_RECORD_captured_launch,
-	                      sizeof(*record) + GT_TEXT_BYTES(bundle_size) +
-	                              GT_TEXT_BYTES(reason_size));
+	struct gt_record_captured_launch *record = gt_emit_begin(
+		session, GT_RECORD_captured_launch,
+		sizeof(*record) + GT_TEXT_BYTES(bundle_size) + GT_TEXT_BYTES(reason_size));
 
 	if (!record)
 		return;
@@ -343,9 +343,12 @@ static bool read_foreign(struct gt_call call, struct foreign_call *read)
 }
 
 static const CUpti_CallbackId foreign_calls[] = {
-	CUPTI_DRIVER_TRACE_CBID_cuTexObjectCreate,      CUPTI_DRIVER_TRACE_CBID_cuSurfObjectCreate,
-	CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2,  CUPTI_DRIVER_TRACE_CBID_cuMemPoolImportPointer,
-	CUPTI_DRIVER_TRACE_CBID_cuTexObjectDestroy,     CUPTI_DRIVER_TRACE_CBID_cuSurfObjectDestroy,
+	CUPTI_DRIVER_TRACE_CBID_cuTexObjectCreate,
+	CUPTI_DRIVER_TRACE_CBID_cuSurfObjectCreate,
+	CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuMemPoolImportPointer,
+	CUPTI_DRIVER_TRACE_CBID_cuTexObjectDestroy,
+	CUPTI_DRIVER_TRACE_CBID_cuSurfObjectDestroy,
 	CUPTI_DRIVER_TRACE_CBID_cuIpcCloseMemHandle,
 };
 
@@ -522,11 +525,12 @@ static void stop(struct gt_session *session, void *state)
 		               "no launch was captured, of %llu that were chosen by name and range",
 		               (unsigned long long)atomic_load(&kernels->choice.chosen));
 	else
-		(void)snprintf(note, sizeof(note),
-		               "%llu launches were captured into launches/, %.1f MiB, which held the "
-		               "program up for %.0f ms: what ran beside them is disturbed",
-		               (unsigned long long)kernels->count,
-		               (double)kernels->bytes / (1 << 20), (double)kernels->held_ns / 1e6);
+		(void)snprintf(
+			note, sizeof(note),
+			"%llu launches were captured into launches/, %.1f MiB, which held the "
+			"program up for %.0f ms: what ran beside them is disturbed",
+			(unsigned long long)kernels->count, (double)kernels->bytes / (1 << 20),
+			(double)kernels->held_ns / 1e6);
 	gt_note(session, "kernel_capture", note);
 }
 

@@ -285,8 +285,8 @@ static CUmodule module_of(struct gt_call call)
 }
 
 static const CUpti_CallbackId loading_calls[] = {
-	CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,          CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
-	CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
+	CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,        CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
+	CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,  CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
 	CUPTI_DRIVER_TRACE_CBID_cuModuleGetFunction,
 };
 
@@ -336,8 +336,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		modules->keep_bytes = KEPT_FOR_CAPTURES;
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
-	for (size_t i = 0; modules->captures && i < sizeof(loading_calls) / sizeof(loading_calls[0]);
-	     i++)
+	for (size_t i = 0;
+	     modules->captures && i < sizeof(loading_calls) / sizeof(loading_calls[0]); i++)
 		gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, loading_calls[i]);
 	return 0;
 }

@@ -150,7 +150,8 @@ static void change_input(struct arguments *arguments)
 	if (strcmp(how, "ipc") == 0)
 		MUST(cuIpcOpenMemHandle, &arguments->in, handle, 0);
 	else if (strcmp(how, "texture") == 0)
-		MUST(cuTexObjectCreate, (CUtexObject *)&arguments->in, &resource, &description, NULL);
+		MUST(cuTexObjectCreate, (CUtexObject *)&arguments->in, &resource, &description,
+		     NULL);
 }
 
 static void launch(CUfunction function, struct arguments *arguments)

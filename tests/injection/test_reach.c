@@ -56,8 +56,8 @@ static int parameters(const uint64_t *words, size_t count, size_t size)
 	struct gt_error err = {0};
 
 	for (size_t i = 0; i * size < count * 8; i++) {
-		const int result = gt_reach_parameter(reach, (const uint8_t *)words, i * size, size,
-		                                      &err);
+		const int result =
+			gt_reach_parameter(reach, (const uint8_t *)words, i * size, size, &err);
 
 		if (result < 0)
 			return result;
