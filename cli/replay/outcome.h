@@ -61,7 +61,8 @@ struct gt_outcome {
 	/* Not kept. */
 	bool tuned; /* one of --tune: whatever comes of it is no failure */
 	gt_array(struct gt_outcome_buffer) buffers;
-	struct gt_roof roof;     /* of device memory */
+	struct gt_roof roof; /* of device memory */
+	bool unchanged;      /* all memory was afterwards what it was before: nothing to compare */
 	uint32_t first_bad_step; /* wrote the first NaN or Inf; UINT32_MAX: none */
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
