@@ -151,7 +151,7 @@ int gt_pool_alloc(struct gt_pool *pool, uint64_t bytes, CUdeviceptr *address, st
 	block->requested = requested;
 	*address = block->address;
 	gputrace_block_alloc_on(pool->id, told_address(*address), rounded, requested,
-	                        GPUTRACE_NO_STREAM);
+	                        GPUTRACE_NO_STREAM); // NOLINT(performance-no-int-to-ptr)
 	pool->stats.num_allocs++;
 	pool->stats.bytes_in_use += rounded;
 	pool->stats.bytes_requested += requested;

@@ -133,7 +133,7 @@ struct gt_replay_result {
 	gt_array(struct gt_replay_buffer) buffers;
 	uint32_t first_bad_step; /* of a sequence: wrote the first NaN or Inf; UINT32_MAX: none */
 	bool verified;           /* nothing differs and nothing was written outside */
-	bool at_addresses;       /* of the program */
+	bool at_addresses;       /* of the program, but for variables, which modules bring */
 	uint32_t layouts;        /* that were tried until the addresses were free */
 	char guessed[256];       /* what is not sure of memory that was moved; "" */
 	char no_poison[160];     /* why it is not known what was written; "" */

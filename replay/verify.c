@@ -115,18 +115,19 @@ static void compare(const struct verifying *verifying, size_t number, const uint
 	gt_values_of(got, size, element, &buffer->comparison.got_values);
 }
 
-/* Of a memory that nothing should change only that it was changed. */
+/* Of a memory that nothing changed in the program only that it is changed here. */
 static int look_at(const struct verifying *verifying, size_t number, struct gt_error *err)
 {
-	const bool changes = gt_restored_changes(verifying->restored, number);
+	bool changes = gt_restored_changes(verifying->restored, number);
 	uint8_t *got = gt_allocate(size_of(verifying, number) + 1);
 	uint8_t *wanted = NULL;
 	int result = gt_restored_get(verifying->restored, number, got, err);
 
 	if (result == 0)
 		result = read_wanted(verifying, number, &wanted, err);
-	if (result == 0 &&
-	    (changes || (wanted && memcmp(wanted, got, size_of(verifying, number)) != 0)))
+	if (result == 0 && wanted && memcmp(wanted, got, size_of(verifying, number)) != 0)
+		changes = true;
+	if (result == 0 && changes)
 		compare(verifying, number, wanted, got);
 	if (result == 0 && changes) {
 		verifying->seen[number].first = got;

@@ -56,7 +56,7 @@ static void must(int result)
 	if (result == 0)
 		return;
 	fprintf(stderr, "%s\n", error.text);
-	exit(1);
+	exit(1); // NOLINT(concurrency-mt-unsafe): there is one thread
 }
 
 static void prepare(struct work *work)

@@ -282,6 +282,23 @@ Test(replay, finds_a_kernel_that_writes_something_else_each_time)
 	end(&made);
 }
 
+/* The program's launch wrote what was there already. */
+Test(replay, finds_that_also_in_memory_that_did_not_change_in_the_program)
+{
+	const float after[BUNDLE_ELEMENTS] = {0};
+	struct made made;
+
+	begin(&made);
+	add_kernel(&made, "replay_vary", after);
+	made.on_disk.bundle.memory.rows[BUNDLE_Y].same = true;
+	made.on_disk.bundle.memory.rows[BUNDLE_Y].after =
+		made.on_disk.bundle.memory.rows[BUNDLE_Y].before;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.verified));
+	cr_expect(buffer_of(&made, BUNDLE_Y)->varies);
+	end(&made);
+}
+
 Test(replay, tells_of_a_fault_of_the_kernel)
 {
 	const float after[BUNDLE_ELEMENTS] = {0};
@@ -314,6 +331,7 @@ Test(replay, runs_a_sequence_in_every_form)
 		cr_expect(ge(dbl, made.result.times.median, 20000));
 		cr_expect(isnan(made.result.bytes));
 		cr_expect(eq(u32, made.result.first_bad_step, GT_BUNDLE_NONE));
+		cr_expect(made.result.at_addresses);
 		end(&made);
 	}
 }
