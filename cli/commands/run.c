@@ -32,6 +32,7 @@
 #include "cli/run/calibration.h"
 #include "cli/run/claim.h"
 #include "cli/run/environment.h"
+#include "cli/run/job_times.h"
 #include "cli/run/library.h"
 #include "cli/run/listener.h"
 #include "cli/run/python.h"
@@ -963,6 +964,11 @@ static void summarise(const struct run *run, const struct gt_reading *reading,
 	gt_summary_print(&summary);
 }
 
+static void complain_of_bundle(const char *sentence)
+{
+	gt_say("%s", sentence);
+}
+
 /* Exports and tells; the first thing that fails is said and ends it. */
 static void conclude(struct run *run, const struct gt_salvage *salvage)
 {
@@ -986,6 +992,7 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 		goto failed;
 	if (gt_claim_keep(&run->claim, &err) < 0)
 		gt_say("%s", err.text);
+	gt_job_times_keep(&reading.trace, run->folder, complain_of_bundle);
 	if (run->exported)
 		result = export_view(run, &reading.view, &counts, &progress, &err);
 	if (!run->args->quiet)

@@ -274,7 +274,9 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->thrown_out = times->thrown_out;
 	outcome->stable = times->stable;
 	snprintf(outcome->clock, sizeof(outcome->clock), "%s", times->clock ? times->clock : "");
-	outcome->job_ns = result->job_ns;
+	outcome->job_launches = session->bundle->origin.job_launches;
+	outcome->job_ns = outcome->job_launches ? (double)session->bundle->origin.job_ns
+	                                        : result->job_ns;
 	outcome->bytes = result->bytes;
 	outcome->checked = session->options.verify;
 	outcome->verified = session->options.verify && result->verified;

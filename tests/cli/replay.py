@@ -135,6 +135,19 @@ class Replay(unittest.TestCase):
                               r"--relocate runs the launch at others, where every pointer is known\n$")
         self.assertLess(time.monotonic() - begun, 60)
 
+    def test_runs_what_a_program_launched(self):
+        cubin = pathlib.Path(__file__).resolve().parent.parent / "cubins" / "replay_90.cubin"
+        subprocess.run([GPUTRACE, "run", "-q", "--no-export", "--capture-kernels", ".", "-o", "app", "--",
+                        FAKES / "bin" / "app_replay", "--cubin", cubin, "--launches", "5"],
+                       env=self.environment, cwd=self.folder, check=True, timeout=100,
+                       stdout=subprocess.DEVNULL)
+        found = self.found(self.folder / "app.gputrace", "--launch", "replay_scale")
+        row, = found["times"]
+        self.assertEqual(row["verdict"], "outputs as recorded")
+        self.assertEqual((row["median_ns"], row["job_ns"]), (10000, 10000))
+        self.assertIn("time in the program: median of 4 launches of this kernel in this shape that "
+                      "were not captured", found["remarks"])
+
     def test_fails_in_a_sentence(self):
         whole = self.make()
         blob = max((whole / "blobs").iterdir(), key=lambda path: path.stat().st_size)
