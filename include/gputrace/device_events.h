@@ -175,9 +175,9 @@ GPUTRACE_DEVICE_CALL void gputrace_device_release32(gputrace_u64 address, gputra
 	asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-GPUTRACE_DEVICE_CALL void gputrace_device_set32(gputrace_u64 address, gputrace_u32 value)
+GPUTRACE_DEVICE_CALL void gputrace_device_release64(gputrace_u64 address, gputrace_u64 value)
 {
-	asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+	asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_device_set64(gputrace_u64 address, gputrace_u64 value)
@@ -311,9 +311,9 @@ GPUTRACE_DEVICE_CALL void gputrace_device_release32(gputrace_u64 address, gputra
 	__atomic_store_n((gputrace_u32 *)address, value, __ATOMIC_RELEASE);
 }
 
-GPUTRACE_DEVICE_CALL void gputrace_device_set32(gputrace_u64 address, gputrace_u32 value)
+GPUTRACE_DEVICE_CALL void gputrace_device_release64(gputrace_u64 address, gputrace_u64 value)
 {
-	__atomic_store_n((gputrace_u32 *)address, value, __ATOMIC_RELEASE);
+	__atomic_store_n((gputrace_u64 *)address, value, __ATOMIC_RELEASE);
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_device_set64(gputrace_u64 address, gputrace_u64 value)
@@ -394,6 +394,25 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_run(gputrace_u32 count)
 }
 
 /*
+ * The states of two chunks of a run, when it is given back: how many chunks there are before the
+ * one with so many events, and after it.
+ */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_closed(gputrace_u32 number, gputrace_u32 last,
+                                                         gputrace_u32 count)
+{
+	const gputrace_u32 first_count = number < last    ? GPUTRACE_DEVICE_EVENTS
+	                                 : number == last ? count
+	                                                  : 0;
+	const gputrace_u32 second_count = number + 1 < last    ? GPUTRACE_DEVICE_EVENTS
+	                                  : number + 1 == last ? count
+	                                                       : 0;
+
+	return gputrace_writer_pair(
+		GPUTRACE_DEVICE_CLOSED | first_count << GPUTRACE_DEVICE_STATE_BITS,
+		GPUTRACE_DEVICE_CLOSED | second_count << GPUTRACE_DEVICE_STATE_BITS);
+}
+
+/*
  * Gives back the run of the chunk that the last event before that address is in: full chunks, that
  * one, and those that were not needed.
  */
@@ -401,27 +420,29 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_give_back(gputrace_u64 ring, gputrace_
                                                     gputrace_u32 run)
 {
 	const gputrace_u64 chunk = (next - 1) & ~(GPUTRACE_DEVICE_CHUNK_BYTES - 1ull);
-	const gputrace_u64 first = gputrace_device_load64(GPUTRACE_RING_AT(ring, chunks));
-	const gputrace_u64 states = gputrace_device_load64(GPUTRACE_RING_AT(ring, states));
-	const gputrace_u64 begin =
-		chunk + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, events);
-	gputrace_u32 count =
-		(gputrace_u32)(next - begin) / (gputrace_u32)sizeof(struct gputrace_device_event);
-	const gputrace_u64 state = states + (chunk - first) / GPUTRACE_DEVICE_CHUNK_BYTES * 4;
-	const gputrace_u64 end = state + (gputrace_u64)gputrace_writer_left(run) * 4;
+	const gputrace_u32 count =
+		((gputrace_u32)next - (gputrace_u32)chunk -
+	         (gputrace_u32)GPUTRACE_DEVICE_OFFSET(struct gputrace_device_chunk, events)) /
+		(gputrace_u32)sizeof(struct gputrace_device_event);
+	const gputrace_u32 size = run >> GPUTRACE_WRITER_RUN_SHIFT;
+	const gputrace_u32 last = size - 1 - gputrace_writer_left(run);
+	const gputrace_u32 index =
+		(gputrace_u32)((chunk - gputrace_device_load64(GPUTRACE_RING_AT(ring, chunks))) /
+	                       GPUTRACE_DEVICE_CHUNK_BYTES) -
+		last;
+	const gputrace_u64 states =
+		gputrace_device_load64(GPUTRACE_RING_AT(ring, states)) + index * 4ull;
 
-	gputrace_device_release32(state,
-	                          GPUTRACE_DEVICE_CLOSED | count << GPUTRACE_DEVICE_STATE_BITS);
-	count = GPUTRACE_DEVICE_EVENTS;
-	GPUTRACE_DEVICE_ONE_BY_ONE
-	for (gputrace_u64 at = end - (run >> GPUTRACE_WRITER_RUN_SHIFT) * 4ull + 4; at <= end;
-	     at += 4) {
-		if (at == state)
-			count = 0;
-		else
-			gputrace_device_set32(at, GPUTRACE_DEVICE_CLOSED |
-			                                  count << GPUTRACE_DEVICE_STATE_BITS);
+	if (size < 2) {
+		gputrace_device_release32(states, GPUTRACE_DEVICE_CLOSED |
+		                                          count << GPUTRACE_DEVICE_STATE_BITS);
+		return;
 	}
+	/* Runs have pairs: one number of 64 bits. */
+	gputrace_device_release64(states, gputrace_writer_closed(0, last, count));
+	GPUTRACE_DEVICE_ONE_BY_ONE
+	for (gputrace_u32 i = 2; i < size; i += 2)
+		gputrace_device_set64(states + i * 4ull, gputrace_writer_closed(i, last, count));
 }
 
 /* Makes the chunk with that state the writer's own; it did not get it: 0. */
@@ -477,21 +498,26 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_lost(gputrace_u64 next)
 GPUTRACE_DEVICE_CALL void gputrace_writer_head(gputrace_u64 chunk, gputrace_u32 count,
                                                gputrace_u64 ticket, gputrace_u64 next)
 {
-	gputrace_u64 lost = gputrace_writer_lost(next);
-
-	GPUTRACE_DEVICE_ONE_BY_ONE
-	for (gputrace_u32 i = 0; i < count; i++, lost = 0)
-		gputrace_device_store(chunk + 48 + (gputrace_u64)i * GPUTRACE_DEVICE_CHUNK_BYTES,
-		                      ticket + i, lost);
-
+	gputrace_u32 lost = gputrace_writer_lost(next);
+	gputrace_u32 part = gputrace_writer_part(next);
 	const gputrace_u64 grid_id = gputrace_device_grid_id();
 	const gputrace_u32 sm = gputrace_device_sm();
+	gputrace_u64 at = chunk;
+	gputrace_u32 left = count;
 
 	GPUTRACE_DEVICE_ONE_BY_ONE
-	for (gputrace_u32 i = 0; i < count; i++)
-		gputrace_device_store(chunk + 16 + (gputrace_u64)i * GPUTRACE_DEVICE_CHUNK_BYTES,
-		                      grid_id,
-		                      gputrace_writer_pair(sm, gputrace_writer_part(next) + i));
+	for (; left; left--, at += GPUTRACE_DEVICE_CHUNK_BYTES, ticket++, part++, lost = 0) {
+		gputrace_device_store(at + 48, ticket, lost);
+		gputrace_device_store(at + 16, grid_id, gputrace_writer_pair(sm, part));
+		if (left == 1)
+			break;
+		left--;
+		at += GPUTRACE_DEVICE_CHUNK_BYTES;
+		ticket++;
+		part++;
+		gputrace_device_store(at + 48, ticket, 0);
+		gputrace_device_store(at + 16, grid_id, gputrace_writer_pair(sm, part));
+	}
 
 	const gputrace_u64 blocks =
 		gputrace_writer_pair(gputrace_device_block(), gputrace_device_blocks());
@@ -499,9 +525,14 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_head(gputrace_u64 chunk, gputrace_u32 
 		gputrace_writer_pair(gputrace_device_thread(), gputrace_device_threads());
 
 	GPUTRACE_DEVICE_ONE_BY_ONE
-	for (gputrace_u32 i = 0; i < count; i++)
-		gputrace_device_store(chunk + 32 + (gputrace_u64)i * GPUTRACE_DEVICE_CHUNK_BYTES,
-		                      blocks, threads);
+	for (; count; count--, chunk += GPUTRACE_DEVICE_CHUNK_BYTES) {
+		gputrace_device_store(chunk + 32, blocks, threads);
+		if (count == 1)
+			break;
+		count--;
+		chunk += GPUTRACE_DEVICE_CHUNK_BYTES;
+		gputrace_device_store(chunk + 32, blocks, threads);
+	}
 }
 
 /* Begins with a chunk that has a header. What next is then. */
@@ -540,29 +571,35 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_wish(gputrace_u64 ring, gputra
 }
 
 /*
- * Makes free chunks the writer's own, from the first on as far as it gets them: pairs, two of which
- * are asked for at once. count is even. The state behind the last one.
+ * Makes free chunks the writer's own, from the first on as far as it gets them: pairs, four of
+ * which are asked for at once. count is even. The state behind the last one.
  */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_claim_run(gputrace_u64 state, gputrace_u32 count)
 {
 	const gputrace_u64 open = gputrace_writer_pair(GPUTRACE_DEVICE_OPEN, GPUTRACE_DEVICE_OPEN);
 
 	GPUTRACE_DEVICE_ONE_BY_ONE
-	for (; count; count -= 2) {
+	while (count) {
 		const gputrace_u64 was = gputrace_device_swap64(state, 0, open);
-		const gputrace_u64 was_next =
+		const gputrace_u64 was_1 =
 			count > 2 ? gputrace_device_swap64(state + 8, 0, open) : 1;
+		const gputrace_u64 was_2 =
+			count > 4 ? gputrace_device_swap64(state + 16, 0, open) : 1;
+		const gputrace_u64 was_3 =
+			count > 6 ? gputrace_device_swap64(state + 24, 0, open) : 1;
+		const gputrace_u32 got = was ? 0 : was_1 ? 1 : was_2 ? 2 : was_3 ? 3 : 4;
 
-		if (was) {
-			if (!was_next)
-				gputrace_device_set64(state + 8, 0);
+		/* What was got behind one that was not. */
+		if (got < 1 && !was_1)
+			gputrace_device_set64(state + 8, 0);
+		if (got < 2 && !was_2)
+			gputrace_device_set64(state + 16, 0);
+		if (got < 3 && !was_3)
+			gputrace_device_set64(state + 24, 0);
+		state += got * 8ull;
+		if (got < 4)
 			break;
-		}
-		state += 8;
-		if (was_next)
-			break;
-		state += 8;
-		count -= 2;
+		count -= 8;
 	}
 	return state;
 }

@@ -152,6 +152,34 @@ Test(device_events, become_ranges_and_values_at_their_time)
 }
 
 /* Multiprocessors begin to count at different times; all blocks of the kernel begin at one. */
+/*
+ * Each event has a reading of %globaltimer, which goes on by 32 ns: ranges of 300 ns are as long as
+ * the multiprocessor's clock says.
+ */
+Test(device_events, that_all_have_the_time_are_as_fine_as_the_clock)
+{
+	enum { RANGES = 200 };
+	struct device_writer writer = writer_of(5, 3, 0);
+
+	calibrate();
+	add_launch(&recording, 1, 5000000, 5000000 + 500 * RANGES + 5000, 5);
+	for (uint32_t i = 0; i < RANGES; i++) {
+		const double start_ns = 5001000 + 500.0 * i;
+
+		if (i % (GPUTRACE_DEVICE_EVENTS / 2) == 0)
+			write_chunk(&writer, ++tickets, start_ns, 0);
+		write_event(&writer, start_ns, GPUTRACE_DEVICE_BEGIN | GPUTRACE_DEVICE_TIMED, OUTER,
+		            0);
+		write_event(&writer, start_ns + 300, GPUTRACE_DEVICE_END | GPUTRACE_DEVICE_TIMED,
+		            OUTER, 0);
+	}
+	finish();
+	cr_assert(eq(sz, trace.device_events.count, RANGES));
+	for (uint32_t i = 0; i < RANGES; i++)
+		expect_times(&trace.device_events.rows[i], 5001000 + 500.0 * i,
+		             5001300 + 500.0 * i);
+}
+
 Test(device_events, of_all_multiprocessors_lie_together)
 {
 	calibrate();

@@ -38,9 +38,9 @@ static uint32_t closed(uint32_t count)
 	return GPUTRACE_DEVICE_CLOSED | count << GPUTRACE_DEVICE_STATE_BITS;
 }
 
-static void write_marks(struct gputrace_writer *by, size_t count)
+static void write_marks(struct gputrace_writer *by, int count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		gputrace_writer_mark(by, LOAD);
 }
 
