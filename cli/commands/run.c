@@ -964,11 +964,6 @@ static void summarise(const struct run *run, const struct gt_reading *reading,
 	gt_summary_print(&summary);
 }
 
-static void complain_of_bundle(const char *sentence)
-{
-	gt_say("%s", sentence);
-}
-
 /* Exports and tells; the first thing that fails is said and ends it. */
 static void conclude(struct run *run, const struct gt_salvage *salvage)
 {
@@ -990,9 +985,9 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 	}
 	if (result < 0)
 		goto failed;
-	if (gt_claim_keep(&run->claim, &err) < 0)
+	if (gt_claim_keep(&run->claim, &err) < 0 ||
+	    gt_job_times_write(run->folder, &reading.trace, &err) < 0)
 		gt_say("%s", err.text);
-	gt_job_times_keep(&reading.trace, run->folder, complain_of_bundle);
 	if (run->exported)
 		result = export_view(run, &reading.view, &counts, &progress, &err);
 	if (!run->args->quiet)

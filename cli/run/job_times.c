@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run/job_times.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +12,8 @@
 #include "analysis/spread.h"
 #include "base/error.h"
 #include "cli/output.h"
-#include "model/bundle.h"
+#include "format/bundle.h"
+#include "format/recording.h"
 #include "model/timed.h"
 #include "model/trace.h"
 
@@ -112,12 +112,12 @@ static bool put(json_t *root, const struct job_time *time)
 {
 	json_t *steps = json_object_get(root, "steps");
 	json_t *origin = json_object_get(root, "origin");
+	json_t *step = json_array_get(steps, 0);
 
-	if (json_array_size(steps) != 1 || !json_is_object(origin))
+	if (json_array_size(steps) != 1 || !json_is_object(step) || !json_is_object(origin) ||
+	    json_object_get(step, "end_ns"))
 		return false;
 	if (time->own_ns >= 0) {
-		json_t *step = json_array_get(steps, 0);
-
 		(void)json_object_set_new(step, "start_ns", json_integer(0));
 		(void)json_object_set_new(step, "end_ns", json_integer(time->own_ns));
 	}
@@ -145,15 +145,17 @@ static int write_file(const char *path, const json_t *root, struct gt_error *err
 
 static int put_into(const char *path, const struct job_time *time, struct gt_error *err)
 {
-	json_error_t problem;
-	json_t *root = json_load_file(path, 0, &problem);
+	struct gt_content content = {0};
+	json_t *root;
 	int result = 0;
 
-	if (!root)
-		result = gt_fail(err, EBADMSG, "cannot read %s: %s", path, problem.text);
-	else if (put(root, time))
+	if (gt_load_file(&content, path, NULL) < 0)
+		return 0;
+	root = json_loadb((const char *)content.bytes, content.size, 0, NULL);
+	if (put(root, time))
 		result = write_file(path, root, err);
 	json_decref(root);
+	gt_unload(&content);
 	return result;
 }
 
@@ -167,27 +169,25 @@ static int keep(const struct gt_trace *trace, const struct times *times, const c
 
 	/* A name comes from a capture: it cannot lead out of the folder. */
 	if (!kernel || !*name || *name == '.' || strchr(name, '/') ||
-	    (size_t)snprintf(path, sizeof(path), "%s/launches/%s/" GT_BUNDLE_MANIFEST, recording,
-	                     name) >= sizeof(path))
+	    (size_t)snprintf(path, sizeof(path), "%s/" GT_LAUNCHES_FOLDER "/%s/" GT_BUNDLE_MANIFEST,
+	                     recording, name) >= sizeof(path))
 		return 0;
 	time = time_of(times, kernel);
 	return time.own_ns >= 0 || time.launches > 0 ? put_into(path, &time, err) : 0;
 }
 
-void gt_job_times_keep(const struct gt_trace *trace, const char *recording,
-                       void (*complain)(const char *sentence))
+int gt_job_times_write(const char *recording, const struct gt_trace *trace, struct gt_error *err)
 {
 	struct times times = {0};
+	int result = 0;
 
 	if (trace->captured_launches.count == 0)
-		return;
+		return 0;
 	list_shapes(&times, trace);
 	add_times(&times, trace);
-	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches) {
-		struct gt_error err = {0};
-
-		if (keep(trace, &times, recording, launch, &err) < 0)
-			complain(err.text);
-	}
+	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches)
+		if (result == 0)
+			result = keep(trace, &times, recording, launch, err);
 	release(&times);
+	return result;
 }
