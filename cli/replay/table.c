@@ -395,6 +395,15 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (!isfinite(first->job_ns))
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "its time in the program was not recorded");
+	else if (first->job_launches > 0)
+		gt_result_remark_on(result, "job_ns job_percent",
+		                    "time in the program: median of %u launches of this kernel in "
+		                    "this shape that were not captured",
+		                    first->job_launches);
+	else
+		gt_result_remark_on(result, "job_ns job_percent",
+		                    "time in the program: of the captured launch itself, which ran "
+		                    "after a pause of the GPU");
 	if (first->thrown_out)
 		gt_result_remark(
 			result, "%u runs as recorded do not count: the GPU's clocks were held down",
