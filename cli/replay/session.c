@@ -21,9 +21,9 @@
 #include "model/calibration.h"
 #include "model/trace.h"
 
-#include "replay/gpu.h"
 #include "replay/cuda.h"
 #include "replay/describe.h"
+#include "replay/gpu.h"
 #include "replay/gpu_state.h"
 #include "replay/variant.h"
 

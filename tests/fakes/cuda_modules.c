@@ -319,8 +319,8 @@ static CUresult tell_attribute(int *value, CUfunction_attribute attribute, CUfun
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
-	CUresult result = function && !((uintptr_t)function & 1) ? fake_usable()
-	                                                         : CUDA_ERROR_INVALID_HANDLE;
+	CUresult result =
+		function && !((uintptr_t)function & 1) ? fake_usable() : CUDA_ERROR_INVALID_HANDLE;
 
 	API_BEGIN(cuFuncGetAttribute, value, attribute, function);
 	if (result == CUDA_SUCCESS && fake_cuda.script.lazy)

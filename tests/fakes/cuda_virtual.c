@@ -164,8 +164,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 		    at < mapped[i].address + mapped[i].size)
 			result = fake_usable();
 	if (result == CUDA_SUCCESS)
-		*handle = (CUmemGenericAllocationHandle)(uintptr_t)calloc(
-			1, sizeof(struct physical));
+		*handle =
+			(CUmemGenericAllocationHandle)(uintptr_t)calloc(1, sizeof(struct physical));
 	API_END(result);
 }
 
