@@ -30,6 +30,12 @@ enum {
 	AT_SIZE = 32,
 	AT_LINK = 40,
 	AT_INFO = 44,
+
+	SYMBOL_BYTES = 24,
+	AT_SYMBOL_TYPE = 4, /* in its lower half */
+	AT_SYMBOL_SECTION = 6,
+	AT_SYMBOL_SIZE = 16,
+	SYMBOL_OBJECT = 1,
 };
 
 enum { CLASS_64 = 2, LITTLE_ENDIAN_DATA = 1, MACHINE_CUDA = 190, NAMES_ELSEWHERE = 0xffff };
@@ -179,6 +185,45 @@ bool gt_cubin_says_one_arch(const struct gt_cubin_section *section)
 		if (attribute.number == ATTRIBUTE_ARCHITECTURES &&
 		    attribute.format != GT_CUBIN_SIZED)
 			return attribute.bytes[0] == ARCHITECTURES_ONE;
+	return false;
+}
+
+/* Variables are in these sections; what else is in .nv.constantN belongs to functions. */
+static bool holds_variables(const struct gt_cubin_section *section, bool *constant)
+{
+	*constant = strcmp(section->name, ".nv.constant3") == 0;
+	return *constant || strcmp(section->name, ".nv.global") == 0 ||
+	       strcmp(section->name, ".nv.global.init") == 0;
+}
+
+static bool read_variable(const struct gt_cubin *cubin, const struct gt_cubin_section *names,
+                          const uint8_t *symbol, struct gt_cubin_variable *variable)
+{
+	const uint32_t name = gt_get_u32(symbol);
+	const uint32_t number = gt_get_u16(symbol + AT_SYMBOL_SECTION);
+	struct gt_cubin_section section;
+
+	variable->size = gt_get_u64(symbol + AT_SYMBOL_SIZE);
+	if ((symbol[AT_SYMBOL_TYPE] & 0xf) != SYMBOL_OBJECT || variable->size == 0 ||
+	    number >= cubin->section_count || name >= names->size ||
+	    !memchr(names->bytes + name, '\0', names->size - name) ||
+	    !gt_cubin_section(cubin, number, &section))
+		return false;
+	variable->name = (const char *)names->bytes + name;
+	return *variable->name && holds_variables(&section, &variable->constant);
+}
+
+bool gt_cubin_next_variable(const struct gt_cubin *cubin, const struct gt_cubin_section *table,
+                            uint64_t *next, struct gt_cubin_variable *variable)
+{
+	struct gt_cubin_section names;
+
+	if (!table->bytes || table->link >= cubin->section_count ||
+	    !gt_cubin_section(cubin, table->link, &names) || !names.bytes)
+		return false;
+	while (*next < table->size / SYMBOL_BYTES)
+		if (read_variable(cubin, &names, table->bytes + (*next)++ * SYMBOL_BYTES, variable))
+			return true;
 	return false;
 }
 

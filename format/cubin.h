@@ -76,6 +76,20 @@ bool gt_cubin_attribute_next(const uint8_t **at, uint64_t *left,
  */
 bool gt_cubin_says_one_arch(const struct gt_cubin_section *section);
 
+/* A __device__ or __constant__ variable, as its symbol says. */
+struct gt_cubin_variable {
+	const char *name; /* mangled, terminated */
+	uint64_t size;
+	bool constant;
+};
+
+/*
+ * The variables of a module, of a section that is a symbol table: next counts its symbols, from 0.
+ * False: there are no more.
+ */
+bool gt_cubin_next_variable(const struct gt_cubin *cubin, const struct gt_cubin_section *table,
+                            uint64_t *next, struct gt_cubin_variable *variable);
+
 /* The hash by which a cubin is kept and compared, and by which functions are noted: XXH3. */
 uint64_t gt_content_hash(const void *bytes, size_t size);
 

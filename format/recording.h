@@ -16,7 +16,8 @@ struct gt_error;
 #define GT_NOTES_SUFFIX       ".notes"       /* HOST-PID.notes: see collector/stages/notes.c */
 #define GT_CALIBRATION_SUFFIX ".calibration" /* HOST-PID.calibration: collector/stages/ceilings.c */
 #define GT_TOPOLOGY_SUFFIX    ".topology"    /* HOST.topology: see collector/stages/topology.c */
-#define GT_MODULES_FOLDER     "modules" /* in it, of kept modules, each by its content's hash */
+#define GT_MODULES_FOLDER     "modules"  /* in it, of kept modules, each by its content's hash */
+#define GT_LAUNCHES_FOLDER    "launches" /* in it, of captured launches, a bundle each */
 #define GT_CUBIN_SUFFIX       ".cubin"
 #define GT_MANIFEST_STEM      "manifest."     /* of every run's manifest: manifest.2.json, ... */
 #define GT_MANIFEST_NAME      "manifest.json" /* of the first run */

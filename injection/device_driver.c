@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/device_driver.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 
 #include "base/error.h"
+#include "injection/driver_calls.h"
 
-/* The functions stand in the struct one behind the other, in the order of the list. */
-static const struct call {
-	const char *symbol;
-	size_t offset;
-} calls[] = {
+static const struct gt_driver_call calls[] = {
 #define CALL(name, symbol, parameters) {symbol, offsetof(struct gt_device_driver, name)},
 #include "injection/device_calls.def"
 };
 
 int gt_device_driver_open(struct gt_device_driver *driver, struct gt_error *err)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		void *call = library ? dlsym(library, calls[i].symbol) : NULL;
-
-		if (!call)
-			return gt_fail(err, ENOTSUP, "no device events: the driver has no %s",
-			               calls[i].symbol);
-		*(void **)((char *)driver + calls[i].offset) = call;
-	}
-	return 0;
+	return gt_driver_calls_find(driver, calls, sizeof(calls) / sizeof(calls[0]),
+	                            "no device events", err);
 }
 
 int gt_device_driver_check(const struct gt_device_driver *driver, CUresult code, const char *what,

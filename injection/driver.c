@@ -32,18 +32,24 @@ bool gt_driver_open_current(struct gt_driver_current *driver)
 }
 
 /* The bytes in groups of 4-2-2-2-6. */
-bool gt_driver_uuid(const struct gt_driver *driver, CUdevice device, char text[GT_UUID_BYTES])
+void gt_driver_uuid_text(const CUuuid *uuid, char text[GT_UUID_BYTES])
 {
 	size_t used = (size_t)snprintf(text, GT_UUID_BYTES, "GPU-");
-	CUuuid uuid;
 
-	if (driver->uuid(&uuid, device) != CUDA_SUCCESS)
-		return false;
 	for (int i = 0; i < 16; i++) {
 		const char *dash = i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
 
 		used += (size_t)snprintf(text + used, GT_UUID_BYTES - used, "%s%02x", dash,
-		                         (unsigned char)uuid.bytes[i]);
+		                         (unsigned char)uuid->bytes[i]);
 	}
+}
+
+bool gt_driver_uuid(const struct gt_driver *driver, CUdevice device, char text[GT_UUID_BYTES])
+{
+	CUuuid uuid;
+
+	if (driver->uuid(&uuid, device) != CUDA_SUCCESS)
+		return false;
+	gt_driver_uuid_text(&uuid, text);
 	return true;
 }

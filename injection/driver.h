@@ -37,7 +37,10 @@ bool gt_driver_open_current(struct gt_driver_current *driver);
 
 #define GT_UUID_BYTES 48 /* enough for one as text */
 
-/* GPU- and so on, as nvidia-smi prints it; false when the driver does not tell. */
+/* GPU- and so on, as nvidia-smi prints it. */
+void gt_driver_uuid_text(const CUuuid *uuid, char text[GT_UUID_BYTES]);
+
+/* The same of a device; false when the driver does not tell. */
 bool gt_driver_uuid(const struct gt_driver *driver, CUdevice device, char text[GT_UUID_BYTES]);
 
 #endif

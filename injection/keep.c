@@ -20,12 +20,12 @@
 #define PART_BYTES ((size_t)8 << 20) /* that are written before the file is looked at again */
 
 /* Where the arena is: its path does not depend on the working folder, which a program changes. */
-static int path_of(const struct gt_session *session, const char *folder, char *path, size_t size)
+int gt_kept_path(const struct gt_session *session, const char *name, char *path, size_t size)
 {
 	const char *slash = strrchr(session->arena_path, '/');
 	const int length = slash ? (int)(slash - session->arena_path) : 0;
 
-	return snprintf(path, size, "%.*s/%s", length, session->arena_path, folder) < (int)size
+	return snprintf(path, size, "%.*s/%s", length, session->arena_path, name) < (int)size
 	               ? 0
 	               : -ENAMETOOLONG;
 }
@@ -85,7 +85,7 @@ static int write_file(int folder, const struct gt_kept_file *file)
 static int keep(const struct gt_session *session, const struct gt_kept_file *file)
 {
 	char path[PATH_MAX];
-	int result = path_of(session, file->folder, path, sizeof(path));
+	int result = gt_kept_path(session, file->folder, path, sizeof(path));
 	int folder;
 
 	if (result < 0)
@@ -110,7 +110,7 @@ bool gt_is_kept(const struct gt_session *session, const struct gt_kept_file *fil
 	struct stat status;
 	bool is_there;
 
-	if (path_of(session, file->folder, path, sizeof(path)) < 0)
+	if (gt_kept_path(session, file->folder, path, sizeof(path)) < 0)
 		return false;
 	snprintf(name, sizeof(name), "%s/%s", path, file->name);
 	is_there = lstat(name, &status) == 0 && S_ISREG(status.st_mode) &&

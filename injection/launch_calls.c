@@ -29,6 +29,102 @@ bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct 
 	}
 }
 
+/* What is asked for by members of the same names. */
+#define DESCRIBE(call, is_cooperative)                                                             \
+	case CUPTI_DRIVER_TRACE_CBID_##call:                                                       \
+	case CUPTI_DRIVER_TRACE_CBID_##call##_ptsz: {                                              \
+		const call##_params *params = data->functionParams;                                \
+                                                                                                   \
+		*shape = (struct gt_launch_shape){                                                 \
+			.function = params->f,                                                     \
+			.stream = params->hStream,                                                 \
+			.grid = {params->gridDimX, params->gridDimY, params->gridDimZ},            \
+			.block = {params->blockDimX, params->blockDimY, params->blockDimZ},        \
+			.shared_bytes = params->sharedMemBytes,                                    \
+			.carveout = -2,                                                            \
+			.cooperative = is_cooperative,                                             \
+			.parameters = params->kernelParams,                                        \
+		};                                                                                 \
+		break;                                                                             \
+	}
+
+/* Of CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, which CUDA 12.4 does not name. */
+#define ATTRIBUTE_CARVEOUT 14
+
+static void take_attribute(struct gt_launch_shape *shape, const CUlaunchAttribute *attribute)
+{
+	const CUlaunchAttributeValue *value = &attribute->value;
+
+	switch ((int)attribute->id) {
+	case CU_LAUNCH_ATTRIBUTE_IGNORE:
+		return;
+	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+		shape->cooperative = value->cooperative != 0;
+		return;
+	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+		shape->cluster[0] = value->clusterDim.x;
+		shape->cluster[1] = value->clusterDim.y;
+		shape->cluster[2] = value->clusterDim.z;
+		return;
+	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+		shape->programmatic = value->programmaticStreamSerializationAllowed != 0;
+		return;
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		shape->priority = value->priority;
+		shape->has_priority = true;
+		return;
+	case ATTRIBUTE_CARVEOUT: /* the first bytes of the value are it */
+		shape->carveout = value->cooperative;
+		return;
+	default:
+		if (!shape->others)
+			shape->other = attribute->id;
+		shape->others = true;
+		return;
+	}
+}
+
+static bool describe_config(struct gt_launch_shape *shape, const cuLaunchKernelEx_params *params)
+{
+	const CUlaunchConfig *config = params->config;
+
+	if (!config)
+		return false;
+	*shape = (struct gt_launch_shape){
+		.function = params->f,
+		.stream = config->hStream,
+		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+		.shared_bytes = config->sharedMemBytes,
+		.carveout = -2,
+		.parameters = params->kernelParams,
+		.extra = params->extra,
+	};
+	for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
+		take_attribute(shape, &config->attrs[i]);
+	return true;
+}
+
+bool gt_launch_describe(CUpti_CallbackId id, const CUpti_CallbackData *data,
+                        struct gt_launch_shape *shape)
+{
+	if (!data->functionParams)
+		return false;
+	switch (id) {
+		DESCRIBE(cuLaunchKernel, false)
+		DESCRIBE(cuLaunchCooperativeKernel, true)
+	case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+	case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+		return describe_config(shape, data->functionParams);
+	default: /* CUPTI's numbers, of which most are of other calls */
+		return false;
+	}
+	if (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel ||
+	    id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz)
+		shape->extra = ((const cuLaunchKernel_params *)data->functionParams)->extra;
+	return true;
+}
+
 /* Calls whose parameters name the function itself. */
 #define OF_LAUNCH(call)                                                                            \
 	case CUPTI_DRIVER_TRACE_CBID_##call:                                                       \

@@ -3,6 +3,7 @@
 #define GT_INJECTION_LAUNCH_CALLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <cupti.h>
 
@@ -22,6 +23,29 @@ struct gt_launch {
 
 /* False: the call with this id launches nothing of the kind. data may be without parameters. */
 bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct gt_launch *launch);
+
+/* What the call of a kernel's launch asks for. Pointers are the program's. */
+struct gt_launch_shape {
+	CUfunction function; /* or a CUkernel by the same type */
+	CUstream stream;
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t cluster[3]; /* 0: none is asked for */
+	uint32_t shared_bytes;
+	int32_t priority;
+	int32_t carveout; /* percent, -2: the launch does not say */
+	bool has_priority;
+	bool cooperative;
+	bool programmatic; /* programmatic stream serialisation */
+	bool others;       /* it has attributes that are none of these, the first of which is: */
+	CUlaunchAttributeID other;
+	void **parameters; /* one pointer each; NULL: in extra */
+	void **extra;
+};
+
+/* False: the call launches no kernel, or carries no parameters. */
+bool gt_launch_describe(CUpti_CallbackId id, const CUpti_CallbackData *data,
+                        struct gt_launch_shape *shape);
 
 /*
  * The kernel that the call launches, or makes a node of a graph run: a CUfunction, or a CUkernel by

@@ -162,6 +162,9 @@ struct gt_kept_file {
 
 bool gt_is_kept(const struct gt_session *session, const struct gt_kept_file *file);
 
+/* The path of a file or folder of the recording; 0, or -ENAMETOOLONG. */
+int gt_kept_path(const struct gt_session *session, const char *name, char *path, size_t size);
+
 /*
  * Puts it there, whole or not at all. Writes on the calling thread, which is kept calm meanwhile.
  * 0 or a negative errno value.

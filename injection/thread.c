@@ -44,7 +44,7 @@ void gt_own_set_aside(struct gt_set_aside *calls)
 	memcpy(calls->depths, gt_own.depths, sizeof(calls->depths));
 	memcpy(calls->keep, gt_own.keep, sizeof(calls->keep));
 	memcpy(calls->nested, gt_own.nested, sizeof(calls->nested));
-	gt_thread_enter(GT_THREAD_SOURCE);
+	gt_thread_enter(GT_THREAD_ASIDE);
 }
 
 void gt_own_take_up(const struct gt_set_aside *calls)

@@ -25,6 +25,7 @@ enum gt_thread_role {
 	GT_THREAD_WRITER,
 	GT_THREAD_FLUSHER,
 	GT_THREAD_SOURCE,
+	GT_THREAD_ASIDE, /* one of the program's, while what it does is ours: gt_own_set_aside */
 };
 
 /* 0, or a positive errno value when a thread cannot be made. run begins with gt_thread_enter. */
@@ -89,7 +90,11 @@ struct gt_set_aside {
 	void *nested[GT_ROUTER_LEVELS - 1];
 };
 
-/* From here on calls of the calling thread are ours and nobody hears of them; and no longer. */
+/*
+ * From here on calls of the calling thread are ours and nobody hears of them; and no longer. What
+ * they bring about is the program's: sources hear of resources, such as a module that is loaded as
+ * a function of it was asked for first.
+ */
 void gt_own_set_aside(struct gt_set_aside *calls);
 void gt_own_take_up(const struct gt_set_aside *calls);
 

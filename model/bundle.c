@@ -32,6 +32,7 @@
 struct reader {
 	struct gt_json_reading reading;
 	struct gt_bundle *bundle;
+	gt_array(uint32_t) parameter_bytes; /* by function: what its parameters take */
 };
 
 typedef void add_entry(struct reader *reader, const json_t *object);
@@ -169,6 +170,8 @@ static const struct gt_json_field parameter_fields[] = {
 static void add_parameters(struct reader *reader, const json_t *list,
                            struct gt_bundle_function *function)
 {
+	uint32_t bytes = 0;
+
 	if (list && !json_is_array(list))
 		refuse(reader, "parameters is not a list");
 	for (size_t i = 0; reader->reading.result == 0 && i < json_array_size(list); i++) {
@@ -179,7 +182,10 @@ static void add_parameters(struct reader *reader, const json_t *list,
 		if (parameter->offset + parameter->size > GT_BUNDLE_MOST_PARAMETERS)
 			refuse(reader, "parameter %zu ends behind %d bytes", i,
 			       GT_BUNDLE_MOST_PARAMETERS);
+		if (parameter->offset + parameter->size > bytes)
+			bytes = parameter->offset + parameter->size;
 	}
+	*gt_array_push(&reader->parameter_bytes) = bytes;
 }
 
 #define FUNCTION(name, kind, low, high)                                                            \
@@ -318,7 +324,6 @@ static const struct gt_json_field step_fields[] = {
 
 static void check_launch(struct reader *reader, const struct gt_bundle_step *step)
 {
-	const struct gt_bundle_function *function;
 	const uint32_t *const block = step->block;
 	const uint32_t *const cluster = step->cluster;
 
@@ -326,10 +331,8 @@ static void check_launch(struct reader *reader, const struct gt_bundle_step *ste
 		refuse(reader, "its function is not in the bundle");
 		return;
 	}
-	function = &reader->bundle->functions.rows[step->function];
-	gt_array_each(const struct gt_bundle_parameter, parameter, &function->parameters)
-		if (parameter->offset + parameter->size > step->parameters.size)
-			refuse(reader, "its parameters are cut");
+	if (reader->parameter_bytes.rows[step->function] > step->parameters.size)
+		refuse(reader, "its parameters are cut");
 	if (step->parameters.size > GT_BUNDLE_MOST_PARAMETERS)
 		refuse(reader, "its parameters have more than %d bytes", GT_BUNDLE_MOST_PARAMETERS);
 	if (step->grid[0] == 0 || block[0] == 0)
@@ -567,6 +570,7 @@ int gt_bundle_parse(struct gt_bundle *bundle, const char *text, size_t size, con
 	bundle->folder = gt_allocate(strlen(folder) + 1);
 	memcpy(bundle->folder, folder, strlen(folder) + 1);
 	result = parse(&reader, text, size);
+	gt_array_release(&reader.parameter_bytes);
 	if (result < 0)
 		gt_bundle_close(bundle);
 	return result;

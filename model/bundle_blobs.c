@@ -178,16 +178,31 @@ static int by_hash(const void *a, const void *b)
 {
 	const struct gt_blob *one = *(const struct gt_blob *const *)a;
 	const struct gt_blob *other = *(const struct gt_blob *const *)b;
-	const int order = strcmp(one->hash, other->hash);
 
-	return order ? order : (one->size > other->size) - (one->size < other->size);
+	return strcmp(one->hash, other->hash);
+}
+
+/* The same contents have one size. */
+static int check_sizes(const struct blob_list *list, struct gt_error *err)
+{
+	for (size_t i = 1; i < list->blobs.count; i++) {
+		const struct gt_blob *one = list->blobs.rows[i - 1];
+		const struct gt_blob *other = list->blobs.rows[i];
+
+		if (by_hash(&one, &other) == 0 && one->size != other->size)
+			return gt_fail(err, EBADMSG,
+			               GT_BUNDLE_MANIFEST " says two sizes of " GT_BUNDLE_BLOBS
+			                                  "/%s",
+			               one->hash);
+	}
+	return 0;
 }
 
 int gt_bundle_check(const struct gt_bundle *bundle, size_t *blobs, struct gt_error *err)
 {
 	struct blob_list list = {0};
 	size_t count = 0;
-	int result = 0;
+	int result;
 
 	gt_array_each(const struct gt_bundle_module, module, &bundle->modules)
 		add_blob(&list, &module->image);
@@ -199,6 +214,7 @@ int gt_bundle_check(const struct gt_bundle *bundle, size_t *blobs, struct gt_err
 		add_blob(&list, &step->parameters);
 	if (list.blobs.count)
 		qsort(list.blobs.rows, list.blobs.count, sizeof(*list.blobs.rows), by_hash);
+	result = check_sizes(&list, err);
 	for (size_t i = 0; result == 0 && i < list.blobs.count; i++) {
 		if (i > 0 && by_hash(&list.blobs.rows[i - 1], &list.blobs.rows[i]) == 0)
 			continue;

@@ -349,6 +349,16 @@ static bool profiled_launch_stays(const struct cut *cut,
 	       is_kept(cut, GT_TABLE_graph_launches, profiled_launch->graph_launch);
 }
 
+/* What was refused has no kernel, and goes where nothing is chosen by kernel or stream. */
+static bool captured_launch_stays(const struct cut *cut,
+                                  const struct gt_captured_launch *captured_launch, size_t row)
+{
+	(void)row;
+	if (captured_launch->kernel != GT_NONE)
+		return is_kept(cut, GT_TABLE_kernels, captured_launch->kernel);
+	return !cut->chosen->by_work && is_kept(cut, GT_TABLE_processes, captured_launch->process);
+}
+
 /* Whose kernel cannot be told goes where nothing is chosen by kernel or stream. */
 static bool device_event_stays(const struct cut *cut, const struct gt_device_event *device_event,
                                size_t row)

@@ -278,7 +278,7 @@ int gt_gpu_load_with(struct gt_gpu *gpu, const void *image, unsigned max_registe
                      const char *what, CUmodule *module, struct gt_error *err)
 {
 	CUjit_option option = CU_JIT_MAX_REGISTERS;
-	void *value = (void *)(uintptr_t)max_registers;
+	void *value = (void *)(uintptr_t)max_registers; // NOLINT(performance-no-int-to-ptr)
 	CUmodule loaded = NULL;
 	const int result = gt_cuda_check(
 		gpu->cuda,

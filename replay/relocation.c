@@ -52,6 +52,8 @@ static struct found find(const struct gt_relocation *relocation, uint32_t memory
 	const struct gt_bundle_pointer *wanted = &first;
 	const size_t begin = gt_count_before(&relocation->order, &wanted, by_place);
 
+	if (begin == relocation->order.count)
+		return (struct found){NULL, 0};
 	wanted = &last;
 	return (struct found){relocation->order.rows + begin,
 	                      gt_count_up_to(&relocation->order, &wanted, by_place) - begin};

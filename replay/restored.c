@@ -13,10 +13,16 @@
 
 #define SPARE_BYTES ((uint64_t)256 << 20) /* of the GPU's memory, that copies are not made in */
 
+/* Of the host's memory, that the GPU has at the same address. */
+static void *host_address(uint64_t address)
+{
+	return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
+}
+
 static int reserve_host(struct gt_restored *restored, uint32_t number, struct gt_error *err)
 {
 	const struct gt_layout_range *range = &restored->layout.ranges.rows[number];
-	void *mapped = mmap((void *)(uintptr_t)range->address, range->size, PROT_NONE,
+	void *mapped = mmap(host_address(range->address), range->size, PROT_NONE,
 	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 	                            (range->address ? MAP_FIXED_NOREPLACE : 0),
 	                    -1, 0);
@@ -47,7 +53,7 @@ static void unreserve(struct gt_restored *restored)
 {
 	gt_gpu_free_all(restored->gpu);
 	gt_array_each(struct gt_gpu_range, range, &restored->hosts)
-		(void)munmap((void *)(uintptr_t)range->address, range->bytes);
+		(void)munmap(host_address(range->address), range->bytes);
 	gt_array_release(&restored->hosts);
 }
 
@@ -65,7 +71,7 @@ static int reserve(struct gt_restored *restored, struct gt_error *err)
 static int map_host(struct gt_restored *restored, const struct gt_layout_piece *piece,
                     struct gt_error *err)
 {
-	void *address = (void *)(uintptr_t)piece->address;
+	void *address = host_address(piece->address);
 
 	if (mprotect(address, piece->size, PROT_READ | PROT_WRITE) != 0)
 		return gt_fail(err, errno, "memory of the host cannot be had: %s",

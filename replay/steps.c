@@ -389,8 +389,7 @@ int gt_steps_prepare(struct gt_steps *steps, const struct gt_restored *restored,
 
 void gt_steps_close(struct gt_steps *steps)
 {
-	if (steps->exec)
-		(void)steps->gpu->cuda->exec_destroy(steps->exec);
+	gt_commands_close(&steps->graph);
 	for (size_t i = 0; steps->ready && i < steps->bundle->steps.count; i++)
 		free(steps->ready[i].bytes);
 	for (size_t i = 0; steps->events && i < steps->event_count; i++)
@@ -659,32 +658,20 @@ static int run_all(struct gt_steps *steps, struct gt_error *err)
 
 static int make_graph(struct gt_steps *steps, struct gt_error *err)
 {
-	const struct gt_cuda *cuda = steps->gpu->cuda;
-	CUgraph graph = NULL;
-	CUresult code =
-		cuda->capture_begin(steps->gpu->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-	int result = 0;
+	int result = gt_commands_begin(&steps->graph, steps->gpu, steps->gpu->stream, err);
+	int ended;
 
-	if (code == CUDA_SUCCESS) {
-		result = run_all(steps, err);
-		code = cuda->capture_end(steps->gpu->stream, &graph);
-	}
-	if (result == 0 && code == CUDA_SUCCESS)
-		code = cuda->graph_instantiate(&steps->exec, graph, 0);
-	if (graph)
-		(void)cuda->graph_destroy(graph);
-	return result < 0 ? result
-	                  : gt_cuda_check(cuda, code, err, "the steps cannot become a graph");
+	if (result < 0)
+		return result;
+	result = run_all(steps, err);
+	ended = gt_commands_end(&steps->graph, result < 0, err);
+	return result < 0 ? result : ended;
 }
 
 int gt_steps_run(struct gt_steps *steps, struct gt_error *err)
 {
-	const struct gt_cuda *cuda = steps->gpu->cuda;
-
-	if (!steps->exec)
-		return run_all(steps, err);
-	return gt_cuda_check(cuda, cuda->graph_launch(steps->exec, steps->gpu->stream), err,
-	                     "a graph cannot be launched");
+	return steps->graph.exec ? gt_commands_run(&steps->graph, steps->gpu->stream, err)
+	                         : run_all(steps, err);
 }
 
 int gt_steps_run_one(struct gt_steps *steps, size_t number, struct gt_error *err)

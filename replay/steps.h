@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "replay/commands.h"
 #include "replay/gpu.h"
 #include "replay/replay.h"
 
@@ -25,7 +26,7 @@ struct gt_steps {
 	CUevent *events;   /* by number */
 	size_t event_count;
 	struct gt_step_ready *ready; /* by step */
-	CUgraphExec exec;            /* of the form graph */
+	struct gt_commands graph;    /* of the form graph */
 	size_t work;                 /* steps that are work of the GPU's */
 };
 

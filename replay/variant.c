@@ -184,9 +184,9 @@ static int refuse_rest(const struct change *change)
 	for (int i = 0; i < 3; i++)
 		if (launch->cluster[i] && launch->grid[i] % launch->cluster[i])
 			return gt_fail(change->err, EINVAL,
-			               "the grid would have %u blocks along %c, which clusters of "
-			               "%s do not divide",
-			               launch->grid[i], "xyz"[i], extent_of(launch->cluster).text);
+			               "clusters of %s do not divide the grid, which would be %u "
+			               "long along %c",
+			               extent_of(launch->cluster).text, launch->grid[i], "xyz"[i]);
 	return 0;
 }
 

@@ -12,11 +12,11 @@ struct gt_steps;
 
 /*
  * Runs the steps to see what they write: with red zones, twice with the same inputs, and once over
- * poison. Sets buffers, first_bad_step, verified and no_poison of the result. A run that takes
+ * poison. Sets buffers, first_bad_step, verified and no_poison of what was found. A run that takes
  * longer than most_ns over poison is given up, and the GPU with it.
  */
 int gt_verify(struct gt_steps *steps, struct gt_restored *restored,
               const struct gt_replay_options *options, int64_t most_ns,
-              struct gt_replay_result *result, struct gt_error *err);
+              struct gt_replay_result *found, struct gt_error *err);
 
 #endif

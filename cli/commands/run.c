@@ -71,6 +71,8 @@ struct args {
 	uint64_t counter_interval_ns; /* 0: not given */
 	const char *kernel_counters;
 	const char *kernels;
+	const char *capture_kernels;
+	uint64_t max_bytes; /* 0: not given */
 	const char *launches;
 	const char *range;
 	const char *device_events;
@@ -156,12 +158,19 @@ static const struct gt_option options[] = {
 	OPT_TEXT("kernels", 0, struct args, kernels, "REGEX",
                  "With --kernel-counters: of kernels alone whose names match this extended regular "
                  "expression, as the compiler mangled them"),
+	OPT_TEXT("capture-kernels", 0, struct args, capture_kernels, "REGEX",
+                 "Capture launches of kernels whose mangled names match this extended regular "
+                 "expression, with all that gputrace replay needs to run them again: code, "
+                 "parameters, and memory before and after. The program waits meanwhile"),
+	OPT_SIZE("max-bytes", 0, struct args, max_bytes, "SIZE", 1 << 20, (uint64_t)1 << 40,
+                 "With --capture-kernels: disk that they may take, of each process, 1M to 1T; "
+                 "default 4G"),
 	OPT_TEXT("launches", 0, struct args, launches, "FIRST:COUNT",
-                 "With --kernel-counters: COUNT launches of those that are chosen, from the FIRST on, "
-                 "in each process; default 1:100"),
+                 "With --kernel-counters or --capture-kernels: COUNT launches of those that are "
+                 "chosen, from the FIRST on, in each process; default 1:100, or 1:1 to capture"),
 	OPT_TEXT("range", 0, struct args, range, "NAME",
-                 "With --kernel-counters: launches alone that are made while a range of NVTX of this "
-                 "name is open on any thread"),
+                 "With these two: launches alone that are made while a range of NVTX of this name is "
+                 "open on any thread"),
 	OPT_MAYBE(
 		"device-events", 0, struct args, device_events, "SIZE",
 		"Record the events that kernels write themselves (gputrace/device.cuh), through so "
@@ -479,7 +488,7 @@ static int set_launches(struct gt_environment *environment, const char *text, st
 	return 0;
 }
 
-static int check_kernels(const char *pattern, struct gt_error *err)
+static int check_regex(const char *option, const char *pattern, struct gt_error *err)
 {
 	regex_t regex;
 	const int result = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
@@ -488,48 +497,90 @@ static int check_kernels(const char *pattern, struct gt_error *err)
 		char why[128];
 
 		(void)regerror(result, &regex, why, sizeof(why));
-		return gt_fail(err, EINVAL, "--kernels %s is no regular expression: %s", pattern,
+		return gt_fail(err, EINVAL, "%s %s is no regular expression: %s", option, pattern,
 		               why);
 	}
 	regfree(&regex);
 	return 0;
 }
 
-/* What goes with --kernel-counters, and what does not. */
-static int check_kernel_counters(const struct args *args, struct gt_error *err)
+/* What chooses launches goes with what does something with them. */
+static int check_choice(const struct args *args, struct gt_error *err)
 {
-	const bool chosen = args->kernels || args->launches || args->range;
-
-	if (args->kernel_counters && args->counters)
+	if (args->kernels && !args->kernel_counters)
+		return gt_fail(err, EINVAL, "--kernels chooses launches for --kernel-counters");
+	if ((args->launches || args->range) && !args->kernel_counters && !args->capture_kernels)
 		return gt_fail(err, EINVAL,
-		               "--counters and --kernel-counters exclude each other: CUPTI gives a "
-		               "GPU's counters to sampling or to the replay of kernels");
-	if (chosen && !args->kernel_counters)
-		return gt_fail(err, EINVAL, "%s chooses launches for --kernel-counters",
-		               args->kernels    ? "--kernels"
-		               : args->launches ? "--launches"
-		                                : "--range");
+		               "%s chooses launches for --kernel-counters or --capture-kernels",
+		               args->launches ? "--launches" : "--range");
+	if (args->max_bytes && !args->capture_kernels)
+		return gt_fail(err, EINVAL, "--max-bytes goes with --capture-kernels");
 	if (args->range && args->no_nvtx)
 		return gt_fail(
 			err, EINVAL,
 			"--range and --no-nvtx exclude each other: the range is one of NVTX");
-	return args->kernels ? check_kernels(args->kernels, err) : 0;
+	return 0;
 }
 
-static int set_kernel_counters(struct gt_environment *environment, const struct args *args,
-                               struct gt_error *err)
+/* What else goes with --kernel-counters, and what does not. */
+static int check_kernel_counters(const struct args *args, struct gt_error *err)
 {
-	const int result = check_kernel_counters(args, err);
+	if (args->kernel_counters && args->counters)
+		return gt_fail(err, EINVAL,
+		               "--counters and --kernel-counters exclude each other: CUPTI gives a "
+		               "GPU's counters to sampling or to the replay of kernels");
+	if (args->kernel_counters && args->capture_kernels)
+		return gt_fail(err, EINVAL,
+		               "--kernel-counters and --capture-kernels exclude each other: a "
+		               "launch is run several times, or captured");
+	return args->kernels ? check_regex("--kernels", args->kernels, err) : 0;
+}
 
-	if (result < 0 || !args->kernel_counters)
-		return result;
+static void set_kernel_counters(struct gt_environment *environment, const struct args *args)
+{
+	if (!args->kernel_counters)
+		return;
 	gt_environment_set(environment, "GPUTRACE_KERNEL_COUNTERS",
 	                   *args->kernel_counters ? args->kernel_counters : "default");
 	if (args->kernels)
 		gt_environment_set(environment, "GPUTRACE_KERNELS", args->kernels);
+}
+
+static int set_captures(struct gt_environment *environment, const struct args *args,
+                        struct gt_error *err)
+{
+	const int result = args->capture_kernels
+	                           ? check_regex("--capture-kernels", args->capture_kernels, err)
+	                           : 0;
+
+	if (result < 0 || !args->capture_kernels)
+		return result;
+	if (!*args->capture_kernels)
+		return gt_fail(err, EINVAL,
+		               "--capture-kernels needs a regular expression, such as '.' for all");
+	gt_environment_set(environment, "GPUTRACE_CAPTURE_KERNELS", args->capture_kernels);
+	set_number(environment, "GPUTRACE_CAPTURE_BYTES", args->max_bytes, "");
+	if (!args->launches)
+		gt_environment_set(environment, "GPUTRACE_LAUNCHES_COUNT", "1");
+	return 0;
+}
+
+/* Launches of which something more is recorded: which ones, and what. */
+static int set_chosen(struct gt_environment *environment, const struct args *args,
+                      struct gt_error *err)
+{
+	int result = check_kernel_counters(args, err);
+
+	if (result == 0)
+		result = check_choice(args, err);
+	if (result < 0)
+		return result;
+	set_kernel_counters(environment, args);
 	if (args->range)
 		gt_environment_set(environment, "GPUTRACE_LAUNCHES_RANGE", args->range);
-	return args->launches ? set_launches(environment, args->launches, err) : 0;
+	result = set_captures(environment, args, err);
+	return result == 0 && args->launches ? set_launches(environment, args->launches, err)
+	                                     : result;
 }
 
 static int set_device_events(struct gt_environment *environment, const struct args *args,
@@ -595,7 +646,7 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 		gt_environment_set(environment, "GPUTRACE_MEMORY_LIBRARIES", "1");
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
-	result = set_kernel_counters(environment, args, err);
+	result = set_chosen(environment, args, err);
 	if (result == 0)
 		result = set_device_events(environment, args, err);
 	if (result < 0)

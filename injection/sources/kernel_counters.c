@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
-#include <regex.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
-#include "injection/call_parameters.h"
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/range_profiler.h"
 #include "injection/launch_calls.h"
-#include "injection/nvtx/nvtx.h"
-#include "injection/nvtx/watch.h"
+#include "injection/launch_choice.h"
 #include "injection/services.h"
 #include "injection/source.h"
-#include "injection/wait.h"
 
 /*
  * Hardware counters of single launches: CUPTI runs a chosen launch as often as the counters need
@@ -35,9 +28,6 @@
 
 #define MOST_CONTEXTS 16
 #define TEXT_BYTES    2048
-#define TURN_NS       30000000000u /* for the thread whose launch is profiled */
-#define IDLE_NS       2000000000u  /* for launches that other threads are in the middle of */
-#define NAP_NS        20000
 
 enum { DEFAULT = 1, MEMORY = 2, COMPUTE = 4, OCCUPANCY = 8, FLOPS = 16, ALL = 31 };
 
@@ -69,23 +59,12 @@ struct context {
 };
 
 struct kernel_counters {
-	_Atomic bool on;
-	_Atomic bool busy;         /* a launch is being profiled: others wait */
-	_Atomic uint32_t inside;   /* launches that are not profiled and have not returned */
-	_Atomic uint32_t captures; /* into graphs that are under way */
-	_Atomic uint64_t chosen;   /* launches that were, by name and range */
-	uint64_t first;
-	uint64_t end;
-	enum gt_launch_kind wanted; /* launches of these alone are profiled */
-	bool by_name;
-	regex_t names;
-	CUresult (*is_capturing)(CUstream stream, CUstreamCaptureStatus *status);
+	struct gt_launch_choice choice;
 	char text[TEXT_BYTES]; /* the setting, cut at its commas */
 	const char *metrics[GT_RANGE_METRICS];
 	const struct known *known[GT_RANGE_METRICS]; /* NULL: asked for as CUPTI calls it */
 	size_t count;
-	/* Guards all below: held from the entry of a launch that is profiled to its return. */
-	sem_t turn;
+	struct gt_launch_turn turn; /* whoever has it, has all below */
 	struct gt_ranges ranges;
 	struct context contexts[MOST_CONTEXTS];
 	uint32_t metrics_told;
@@ -132,7 +111,7 @@ static bool take_word(struct kernel_counters *counters, const char *word)
 		found = true;
 	}
 	if (strcmp(word, "graphs") == 0) {
-		counters->wanted = GT_LAUNCH_GRAPH;
+		counters->choice.wanted = GT_LAUNCH_GRAPH;
 		return true;
 	}
 	if (found || !strstr(word, "__"))
@@ -144,7 +123,7 @@ static bool take_word(struct kernel_counters *counters, const char *word)
 /* Also what is read whatever was asked for: CUPTI's record of a replayed kernel has no times. */
 static void take_rest(struct kernel_counters *counters)
 {
-	if (counters->count == 0 && counters->wanted == GT_LAUNCH_GRAPH)
+	if (counters->count == 0 && counters->choice.wanted == GT_LAUNCH_GRAPH)
 		(void)take_word(counters, "default");
 	if (counters->count > 0)
 		(void)take_word(counters, "duration_ns");
@@ -170,31 +149,6 @@ static void read_setting(struct gt_session *session, struct kernel_counters *cou
 	}
 }
 
-static int read_names(const struct gt_session *session, struct kernel_counters *counters,
-                      struct gt_error *err)
-{
-	const char *pattern = gt_settings_of(session)->kernels;
-
-	if (!*pattern)
-		return 0;
-	if (regcomp(&counters->names, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-		return gt_fail(err, EINVAL, "no kernel counters: '%.100s' is no regular expression",
-		               pattern);
-	counters->by_name = true;
-	return 0;
-}
-
-static void want(struct gt_session *session)
-{
-	const CUpti_CallbackData none = {.functionParams = NULL};
-	struct gt_launch launch;
-
-	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++)
-		if (gt_launch_read(id, &none, &launch) || gt_capture_step(id))
-			gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, id);
-	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-}
-
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	const struct gt_settings *settings = gt_settings_of(session);
@@ -211,18 +165,17 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	if (counters->count == 0)
 		return gt_fail(err, EINVAL,
 		               "no kernel counters: GPUTRACE_KERNEL_COUNTERS names none");
-	if (read_names(session, counters, err) < 0)
+	if (gt_launch_choice_init(session, &counters->choice, settings->kernels,
+	                          "no kernel counters", err) < 0)
 		return -EINVAL;
 	if (!gt_ranges_open(&counters->ranges, gt_cupti_of(session)))
 		return gt_fail(err, ENOTSUP,
 		               "no kernel counters: they need the CUPTI of CUDA 12.6 or later, and "
 		               "this one is version %u",
 		               gt_cupti_of(session)->version);
-	counters->first = settings->launches_first ? settings->launches_first : 1;
-	counters->end = counters->first + settings->launches_count;
-	sem_init(&counters->turn, 0, 1);
-	want(session);
-	atomic_store_explicit(&counters->on, true, memory_order_release);
+	gt_launch_choice_want(session);
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	gt_launch_turn_init(&counters->turn);
 	return 0;
 }
 
@@ -238,12 +191,14 @@ static void note_once(struct gt_session *session, struct kernel_counters *counte
 }
 
 /* Something hangs, or waits for what waits for it: the program comes first. */
-static void give_up(struct gt_session *session, struct kernel_counters *counters, const char *why)
+static void give_up(void *context)
 {
-	if (!atomic_exchange_explicit(&counters->on, false, memory_order_relaxed))
-		return;
+	struct gt_session *session = context;
+
 	gt_count(session, GT_LEDGER_sources_failed, 1);
-	gt_note(session, "kernel_counters", why);
+	gt_note(session, "kernel_counters",
+	        "launches are not profiled any more: one took more than half a minute while "
+	        "another thread waited to launch");
 }
 
 /* ---- contexts ---- */
@@ -301,7 +256,7 @@ static void tell_metric(struct gt_session *session, const struct kernel_counters
 
 static enum gt_range_mode mode_of(const struct kernel_counters *counters)
 {
-	return counters->wanted == GT_LAUNCH_GRAPH ? GT_RANGE_GRAPH : GT_RANGE_KERNEL;
+	return counters->choice.wanted == GT_LAUNCH_GRAPH ? GT_RANGE_GRAPH : GT_RANGE_KERNEL;
 }
 
 static void tell_metrics(struct gt_session *session, struct kernel_counters *counters,
@@ -381,7 +336,7 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 	(void)domain;
 	(void)id;
 	(void)kept;
-	if (!gt_wait(&counters->turn, TURN_NS))
+	if (!gt_launch_turn_hold(&counters->turn))
 		return;
 	for (size_t i = 0; i < MOST_CONTEXTS; i++) {
 		struct context *context = &counters->contexts[i];
@@ -391,109 +346,10 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 		gt_range_release(&context->profiler);
 		context->phase = GONE;
 	}
-	sem_post(&counters->turn);
-}
-
-/* ---- which launches ---- */
-
-/*
- * What is launched into a stream that is being captured runs later, as part of a graph; and while
- * anything is captured, on whichever thread, what CUPTI does would make that fail.
- */
-static bool is_captured(struct kernel_counters *counters, const struct gt_launch *launch)
-{
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	CUstream stream = launch->stream;
-
-	if (atomic_load_explicit(&counters->captures, memory_order_relaxed) > 0)
-		return true;
-	if (!stream && launch->per_thread)
-		stream = CU_STREAM_PER_THREAD;
-	if (!counters->is_capturing) {
-		void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-		if (library)
-			*(void **)&counters->is_capturing = dlsym(library, "cuStreamIsCapturing");
-	}
-	return !counters->is_capturing || counters->is_capturing(stream, &status) != CUDA_SUCCESS ||
-	       status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-static bool has_name(const struct kernel_counters *counters, const char *name)
-{
-	return !counters->by_name || (name && regexec(&counters->names, name, 0, NULL, 0) == 0);
-}
-
-static bool is_chosen(struct gt_session *session, struct kernel_counters *counters,
-                      const struct gt_launch *launch, struct gt_call call)
-{
-	struct gt_nvtx *nvtx = gt_nvtx_of(session);
-	const char *name = launch->kind == GT_LAUNCH_KERNEL ? call.data->symbolName : NULL;
-	uint64_t number;
-
-	if (launch->kind != counters->wanted ||
-	    atomic_load_explicit(&counters->chosen, memory_order_relaxed) + 1 >= counters->end ||
-	    (*gt_settings_of(session)->launches_range && !gt_nvtx_watch_is_open(&nvtx->watch)) ||
-	    !has_name(counters, name) || is_captured(counters, launch))
-		return false;
-	number = atomic_fetch_add_explicit(&counters->chosen, 1, memory_order_relaxed) + 1;
-	return number >= counters->first && number < counters->end;
+	gt_launch_turn_give(&counters->turn);
 }
 
 /* ---- a launch ---- */
-
-static void nap(void)
-{
-	const struct timespec time = {0, NAP_NS};
-
-	(void)nanosleep(&time, NULL);
-}
-
-/*
- * A launch that is not profiled: it waits while one is. Whoever is about to profile says so first
- * and then looks for launches inside, and this the other way round, so that one of both sees the
- * other.
- */
-static void *pass(struct gt_session *session, struct kernel_counters *counters)
-{
-	const uint64_t began_ns = gt_now();
-
-	while (atomic_load_explicit(&counters->on, memory_order_relaxed)) {
-		atomic_fetch_add(&counters->inside, 1);
-		if (!atomic_load(&counters->busy))
-			return counters;
-		atomic_fetch_sub(&counters->inside, 1);
-		if (gt_now() - began_ns > TURN_NS)
-			give_up(session, counters,
-			        "launches are not profiled any more: one took more than half a "
-			        "minute while another thread waited to launch");
-		else
-			nap();
-	}
-	return NULL;
-}
-
-/* No other launch goes to a GPU from here on; false: one does not come to an end. */
-static bool make_alone(struct kernel_counters *counters)
-{
-	const uint64_t began_ns = gt_now();
-
-	atomic_store(&counters->busy, true);
-	while (atomic_load(&counters->inside) > 0) {
-		if (gt_now() - began_ns > IDLE_NS) {
-			atomic_store(&counters->busy, false);
-			return false;
-		}
-		nap();
-	}
-	return true;
-}
-
-static void end_turn(struct kernel_counters *counters)
-{
-	atomic_store(&counters->busy, false);
-	sem_post(&counters->turn);
-}
 
 /* Returns the context whose profiler runs, NULL where the launch is not profiled. */
 static struct context *begin_launch(struct gt_session *session, struct kernel_counters *counters,
@@ -502,13 +358,15 @@ static struct context *begin_launch(struct gt_session *session, struct kernel_co
 	struct gt_error err = {0};
 	struct context *context;
 
-	if (!gt_wait(&counters->turn, TURN_NS))
-		return NULL;
-	if (!make_alone(counters)) {
+	switch (gt_launch_turn_take(&counters->turn)) {
+	case GT_TURN_TAKEN:
+		break;
+	case GT_TURN_NOISY:
 		note_once(session, counters,
 		          "a launch was not profiled, as another thread's launch did not return "
 		          "within two seconds");
-		sem_post(&counters->turn);
+		return NULL;
+	case GT_TURN_LATE:
 		return NULL;
 	}
 	counters->began_ns = gt_stamp();
@@ -522,7 +380,7 @@ static struct context *begin_launch(struct gt_session *session, struct kernel_co
 		gt_range_release(&context->profiler);
 		context->phase = LEFT_OUT;
 	}
-	end_turn(counters);
+	gt_launch_turn_end(&counters->turn);
 	return NULL;
 }
 
@@ -556,7 +414,7 @@ static void emit(struct gt_session *session, struct kernel_counters *counters,
 		.end_ns = gt_stamp(),
 		.correlation = correlation,
 		.passes = (uint32_t)plan->passes,
-		.kind = counters->wanted == GT_LAUNCH_GRAPH,
+		.kind = counters->choice.wanted == GT_LAUNCH_GRAPH,
 	};
 	gt_emit_commit();
 	for (size_t i = 0; i < plan->count; i++)
@@ -585,20 +443,7 @@ static void end(struct gt_session *session, struct kernel_counters *counters,
 		gt_range_release(&context->profiler);
 		context->phase = LEFT_OUT;
 	}
-	end_turn(counters);
-}
-
-/* A capture that fails to begin is none; one that is ended has ended, whatever became of it. */
-static void follow_capture(struct kernel_counters *counters, struct gt_call call)
-{
-	uint32_t open = atomic_load_explicit(&counters->captures, memory_order_relaxed);
-
-	if (gt_capture_step(call.id) > 0 && gt_call_result(call) == 0)
-		atomic_fetch_add_explicit(&counters->captures, 1, memory_order_relaxed);
-	while (gt_capture_step(call.id) < 0 && open > 0 &&
-	       !atomic_compare_exchange_weak_explicit(&counters->captures, &open, open - 1,
-	                                              memory_order_relaxed, memory_order_relaxed))
-		;
+	gt_launch_turn_end(&counters->turn);
 }
 
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
@@ -606,16 +451,18 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	struct kernel_counters *counters = state;
 	const int saved = errno;
 	struct gt_launch launch;
+	uint64_t number;
 	void *kept = NULL;
 
 	if (!gt_launch_read(call.id, call.data, &launch))
-		return gt_capture_step(call.id) ? &counters->captures : NULL;
-	if (!atomic_load_explicit(&counters->on, memory_order_acquire))
+		return gt_capture_step(call.id) ? &counters->choice : NULL;
+	if (!atomic_load_explicit(&counters->turn.on, memory_order_acquire))
 		return NULL;
-	if (is_chosen(session, counters, &launch, call))
+	if (gt_launch_choice_ask(session, &counters->choice, &launch, call, &number) ==
+	    GT_LAUNCH_TAKEN)
 		kept = begin_launch(session, counters, call.data->context);
-	if (!kept)
-		kept = pass(session, counters);
+	if (!kept && gt_launch_turn_pass(&counters->turn, give_up, session))
+		kept = &counters->turn;
 	errno = saved;
 	return kept;
 }
@@ -625,10 +472,10 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	struct kernel_counters *counters = state;
 	const int saved = errno;
 
-	if (kept == counters)
-		atomic_fetch_sub(&counters->inside, 1);
-	else if (kept == &counters->captures)
-		follow_capture(counters, call);
+	if (kept == &counters->turn)
+		gt_launch_turn_leave(&counters->turn);
+	else if (kept == &counters->choice)
+		gt_launch_choice_follow(&counters->choice, call);
 	else if (kept)
 		end(session, counters, kept, call);
 	errno = saved;
@@ -647,7 +494,7 @@ static void stop(struct gt_session *session, void *state)
 	if (counters->launches == 0)
 		(void)snprintf(note, sizeof(note),
 		               "no launch was profiled, of %llu that were chosen by name and range",
-		               (unsigned long long)atomic_load(&counters->chosen));
+		               (unsigned long long)atomic_load(&counters->choice.chosen));
 	else
 		(void)snprintf(
 			note, sizeof(note),

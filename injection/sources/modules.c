@@ -10,7 +10,9 @@
 #include "format/activity.h"
 #include "format/cubin.h"
 #include "format/recording.h"
+#include "injection/call_parameters.h"
 #include "injection/cupti/cupti.h"
+#include "injection/kept_modules.h"
 #include "injection/services.h"
 #include "injection/source.h"
 
@@ -26,12 +28,28 @@
 /* More than this would take many slots of the arena; what is left out is said. */
 enum { FUNCTIONS_MAX = 2048 };
 
+#define KEPT_FOR_CAPTURES ((uint64_t)4 << 30) /* bytes, where launches are captured */
+
+enum { LOADINGS = 64, NO_ENTRY = UINT32_MAX };
+
+/* A call that is under way in which a module may be loaded. */
+struct loading {
+	_Atomic bool used;
+	uint32_t entry; /* of the module that was, NO_ENTRY */
+};
+
 struct modules {
+	bool captures; /* launches are captured: which module is which is followed */
+	struct loading loadings[LOADINGS];
+	_Atomic uint32_t entries; /* that are filled or being filled */
+	struct gt_kept_module kept[GT_KEPT_MODULES];
 	_Atomic uint32_t loaded;     /* so many have been, since the start */
 	_Atomic uint64_t kept_bytes; /* of the modules that were kept, */
 	_Atomic bool left_out;       /* and that one could not be was noted */
 	uint64_t keep_bytes;         /* at most */
 };
+
+extern const struct gt_source gt_source_modules;
 
 static void note_left_out(struct gt_session *session, struct modules *modules, const char *why)
 {
@@ -138,9 +156,43 @@ static uint32_t context_of(const struct gt_session *session, const CUpti_Resourc
 	return context;
 }
 
-static void load(struct gt_session *session, struct modules *modules, uint32_t context,
-                 const CUpti_ModuleResourceData *module)
+/* Notes a module for those who want its image. Returns its place, NO_ENTRY where there is none. */
+static uint32_t note_kept(struct modules *modules, CUcontext context, uint64_t hash,
+                          const CUpti_ModuleResourceData *module)
 {
+	uint32_t place;
+	struct gt_kept_module *kept;
+
+	if (!modules->captures ||
+	    atomic_load_explicit(&modules->entries, memory_order_relaxed) >= GT_KEPT_MODULES)
+		return NO_ENTRY;
+	place = atomic_fetch_add_explicit(&modules->entries, 1, memory_order_relaxed);
+	if (place >= GT_KEPT_MODULES)
+		return NO_ENTRY;
+	kept = &modules->kept[place];
+	kept->hash = hash;
+	kept->size = module->cubinSize;
+	kept->context = context;
+	kept->cupti_id = module->moduleId;
+	/* Pairs with the acquire of who looks for one. */
+	atomic_store_explicit(&kept->phase, GT_MODULE_KEPT, memory_order_release);
+	return place;
+}
+
+const struct gt_kept_module *gt_kept_modules(struct gt_session *session, uint32_t *count)
+{
+	const struct modules *modules = gt_source_state(session, &gt_source_modules);
+	const uint32_t entries = atomic_load_explicit(&modules->entries, memory_order_relaxed);
+
+	*count = entries < GT_KEPT_MODULES ? entries : GT_KEPT_MODULES;
+	return modules->kept;
+}
+
+static void load(struct gt_session *session, struct modules *modules,
+                 const CUpti_ResourceData *resource, struct loading *loading)
+{
+	const CUpti_ModuleResourceData *module = resource->resourceDescriptor;
+	const uint32_t context = context_of(session, resource);
 	/* Before anything else is done: what comes now is no part of the loading. */
 	struct gt_record_module read = {.loaded_ns = gt_stamp()};
 	struct gt_record_module *record;
@@ -156,12 +208,28 @@ static void load(struct gt_session *session, struct modules *modules, uint32_t c
 		read_cubin(session, module, &read);
 		read.traits |= keep(session, modules, module, read.hash);
 	}
+	if (read.traits & GT_RECORD_MODULE_KEPT) {
+		const uint32_t entry = note_kept(modules, resource->context, read.hash, module);
+
+		if (loading)
+			loading->entry = entry;
+	}
 	record = gt_emit_begin(session, GT_RECORD_module, sizeof(*record));
 	if (!record)
 		return;
 	*record = read;
 	record->noted_ns = gt_stamp();
 	gt_emit_commit();
+}
+
+static void forget_kept(struct modules *modules, CUcontext context, uint32_t cupti_id)
+{
+	uint32_t count = atomic_load_explicit(&modules->entries, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < count && i < GT_KEPT_MODULES; i++)
+		if (modules->kept[i].context == context && modules->kept[i].cupti_id == cupti_id)
+			atomic_store_explicit(&modules->kept[i].phase, GT_MODULE_UNLOADED,
+			                      memory_order_relaxed);
 }
 
 static void unload(struct gt_session *session, uint32_t context,
@@ -184,23 +252,93 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 	const CUpti_ModuleResourceData *module = resource->resourceDescriptor;
 
 	(void)domain;
-	(void)kept;
 	if (!module)
 		return;
-	if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
-		load(session, state, context_of(session, resource), module);
-	else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
+	if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
+		load(session, state, resource, kept);
+	} else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
+		forget_kept(state, resource->context, module->moduleId);
 		unload(session, context_of(session, resource), module);
+	}
+}
+
+/*
+ * The module that the call loaded, or a function of which it looked up, so that a loading in it is
+ * of that one; once it has returned. NULL: not known.
+ */
+static CUmodule module_of(struct gt_call call)
+{
+	switch (call.id) {
+	case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
+		return *((const cuModuleLoad_params *)call.data->functionParams)->module;
+	case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
+		return *((const cuModuleLoadData_params *)call.data->functionParams)->module;
+	case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
+		return *((const cuModuleLoadDataEx_params *)call.data->functionParams)->module;
+	case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
+		return *((const cuModuleLoadFatBinary_params *)call.data->functionParams)->module;
+	case CUPTI_DRIVER_TRACE_CBID_cuModuleGetFunction:
+		return ((const cuModuleGetFunction_params *)call.data->functionParams)->hmod;
+	default: /* CUPTI's numbers, of which most are of other calls */
+		return NULL;
+	}
+}
+
+static const CUpti_CallbackId loading_calls[] = {
+	CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,        CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
+	CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,  CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
+	CUPTI_DRIVER_TRACE_CBID_cuModuleGetFunction,
+};
+
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
+{
+	struct modules *modules = state;
+
+	(void)session;
+	(void)call;
+	for (size_t i = 0; i < LOADINGS; i++) {
+		struct loading *loading = &modules->loadings[i];
+		bool used = false;
+
+		if (!atomic_compare_exchange_strong_explicit(&loading->used, &used, true,
+		                                             memory_order_acquire,
+		                                             memory_order_relaxed))
+			continue;
+		loading->entry = NO_ENTRY;
+		return loading;
+	}
+	return NULL;
+}
+
+static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
+{
+	struct modules *modules = state;
+	struct loading *loading = kept;
+
+	(void)session;
+	if (!loading)
+		return;
+	if (loading->entry != NO_ENTRY && gt_call_result(call) == 0)
+		atomic_store_explicit(&modules->kept[loading->entry].handle, module_of(call),
+		                      memory_order_relaxed);
+	atomic_store_explicit(&loading->used, false, memory_order_release);
 }
 
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
+	const struct gt_settings *settings = gt_settings_of(session);
 	struct modules *modules = state;
 
 	(void)err;
-	modules->keep_bytes = gt_settings_of(session)->keep_modules_bytes;
+	modules->captures = *settings->capture_kernels != '\0';
+	modules->keep_bytes = settings->keep_modules_bytes;
+	if (modules->captures && modules->keep_bytes == 0)
+		modules->keep_bytes = KEPT_FOR_CAPTURES;
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+	for (size_t i = 0;
+	     modules->captures && i < sizeof(loading_calls) / sizeof(loading_calls[0]); i++)
+		gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, loading_calls[i]);
 	return 0;
 }
 
@@ -208,5 +346,5 @@ const struct gt_source gt_source_modules = {
 	.name = "modules",
 	.state_size = sizeof(struct modules),
 	.start = start,
-	.hears = {.event = event},
+	.hears = {.enter = enter, .leave = leave, .event = event},
 };

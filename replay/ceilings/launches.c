@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "replay/bench.h"
+#include "replay/commands.h"
 
 /*
  * Launch latency: from the call to when the host sees what the kernel's first thread stored in
@@ -20,7 +21,7 @@ struct launching {
 	struct gt_bench *bench;
 	volatile unsigned *flag; /* pinned */
 	CUfunction function;
-	CUgraphExec exec; /* NULL: the kernel is launched as it is */
+	struct gt_commands graph; /* without an exec the kernel is launched as it is */
 };
 
 static int launch(const struct launching *launching, struct gt_error *err)
@@ -31,11 +32,9 @@ static int launch(const struct launching *launching, struct gt_error *err)
 		.threads = 1,
 	};
 
-	if (!launching->exec)
+	if (!launching->graph.exec)
 		return gt_bench_launch(bench, launching->function, &kernel, 1, 1, err);
-	return gt_cuda_check(bench->gpu.cuda,
-	                     bench->gpu.cuda->graph_launch(launching->exec, bench->gpu.stream), err,
-	                     "a graph cannot be launched");
+	return gt_commands_run(&launching->graph, bench->gpu.stream, err);
 }
 
 static int launch_once(const struct launching *launching, int64_t *ns, struct gt_error *err)
@@ -93,21 +92,17 @@ static int add(struct launching *launching, enum gt_ceiling_name name, const cha
 
 static int make_graph(struct launching *launching, struct gt_error *err)
 {
-	const struct gt_cuda *cuda = launching->bench->gpu.cuda;
-	CUstream stream = launching->bench->gpu.stream;
-	CUgraph graph = NULL;
-	CUresult code = cuda->capture_begin(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-	int result = 0;
+	const struct gt_gpu *gpu = &launching->bench->gpu;
+	struct gt_commands graph;
+	int result = gt_commands_begin(&graph, gpu, gpu->stream, err);
+	int ended;
 
-	if (code == CUDA_SUCCESS) {
-		result = launch(launching, err);
-		code = cuda->capture_end(stream, &graph);
-	}
-	if (code == CUDA_SUCCESS)
-		code = cuda->graph_instantiate(&launching->exec, graph, 0);
-	if (graph)
-		(void)cuda->graph_destroy(graph);
-	return result < 0 ? result : gt_cuda_check(cuda, code, err, "a graph cannot be made");
+	if (result < 0)
+		return result;
+	result = launch(launching, err);
+	ended = gt_commands_end(&graph, result < 0, err);
+	launching->graph = graph;
+	return result < 0 ? result : ended;
 }
 
 static int measure_graph(struct launching *launching, struct gt_error *err)
@@ -117,8 +112,7 @@ static int measure_graph(struct launching *launching, struct gt_error *err)
 	if (result == 0)
 		result = add(launching, GT_CEILING_graph_launch_latency,
 		             "cuGraphLaunch of one kernel", err);
-	if (launching->exec)
-		(void)launching->bench->gpu.cuda->exec_destroy(launching->exec);
+	gt_commands_close(&launching->graph);
 	return result;
 }
 

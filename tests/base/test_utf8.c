@@ -31,3 +31,21 @@ Test(utf8, takes_nothing_else_for_a_character)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		cr_expect(eq(sz, gt_utf8_size(wrong[i]), 0), "number %zu", i);
 }
+
+Test(utf8, copies_whole_characters_alone)
+{
+	char text[5];
+
+	gt_utf8_copy(text, sizeof(text), "abc");
+	expect_text(text, "abc");
+	gt_utf8_copy(text, sizeof(text), "abcdef");
+	expect_text(text, "abcd");
+	gt_utf8_copy(text, sizeof(text), "abc\xc3\xa9");
+	expect_text(text, "abc");
+	gt_utf8_copy(text, sizeof(text),
+	             "a\xff"
+	             "b");
+	expect_text(text, "a");
+	gt_utf8_copy(text, 1, "a");
+	expect_text(text, "");
+}

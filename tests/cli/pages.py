@@ -40,7 +40,7 @@ def commands():
 
 
 def options(command):
-    return names_of(r"^ {2,6}(?:-., )?(--[a-z-]+)", gputrace(command, "--help"))
+    return names_of(r"^ {2,6}(?:-., )?(--[a-z0-9-]+)", gputrace(command, "--help"))
 
 
 def plain(page):
@@ -245,7 +245,7 @@ class Shells(unittest.TestCase):
 
     def check(self, shell):
         for line, words in (
-                ("gputrace rep", ["report"]),
+                ("gputrace repo", ["report"]),
                 ("gputrace info ", ["info", "my app.gputrace", "run:2.gputrace", "bin/"]),
                 ("gputrace info my", ["info", "my app.gputrace"]),
                 ("gputrace info ~/my", ["info", f"{self.folder}/my app.gputrace"]),

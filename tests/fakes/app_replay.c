@@ -139,6 +139,21 @@ static void launch_with_attributes(CUfunction function, struct arguments *argume
 	MUST(cuLaunchKernelEx, &config, function, arguments->all, NULL);
 }
 
+/* The input is memory of another process, or the number of a texture. */
+static void change_input(struct arguments *arguments)
+{
+	const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR,
+	                                     .res.linear.devPtr = arguments->in};
+	const CUDA_TEXTURE_DESC description = {0};
+	const CUipcMemHandle handle = {{0}};
+
+	if (strcmp(how, "ipc") == 0)
+		MUST(cuIpcOpenMemHandle, &arguments->in, handle, 0);
+	else if (strcmp(how, "texture") == 0)
+		MUST(cuTexObjectCreate, (CUtexObject *)&arguments->in, &resource, &description,
+		     NULL);
+}
+
 static void launch(CUfunction function, struct arguments *arguments)
 {
 	const int is_extra = strcmp(how, "extra") == 0;
@@ -203,7 +218,7 @@ static void usage(void)
 {
 	(void)fputs("usage: app_replay --cubin FILE [--kernel NAME] [--launches N] [--threads N]\n"
 	            "       [--memory device|managed|host|pool]\n"
-	            "       [--how plain|extra|kernel|attributes|captured]\n",
+	            "       [--how plain|extra|kernel|attributes|captured|ipc|texture]\n",
 	            stderr);
 	exit(2);
 }
@@ -253,6 +268,7 @@ int main(int argc, char **argv)
 		MUST(cuModuleGetGlobal, &address, &size, module, "replay_weights");
 		MUST(cuMemcpyHtoD, address, weights, sizeof(weights));
 	}
+	change_input(&arguments);
 	run(&task, &arguments);
 	printf("{\"pid\":%d,\"in\":%llu,\"out\":%llu,\"launches\":%lu,", (int)getpid(),
 	       arguments.in, arguments.out, launches * (threads + 1));

@@ -185,6 +185,7 @@ static void run_fault(const struct fake_activity *kernel)
 
 static const struct fake_known_kernel known[] = {
 	{"replay_scale", {8, 4, 4}, run_scale},
+	{"runtime_scale", {8, 4, 4}, run_scale},
 	{"replay_gather", {8, 8, 4, 4}, run_gather},
 	{"replay_weigh", {8, 8, 4}, run_weigh},
 	{"replay_spill", {8, 4}, run_spill},

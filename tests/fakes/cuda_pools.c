@@ -323,13 +323,29 @@ CUresult cuArrayDestroy(CUarray array)
 
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
 {
+	enum { BYTES = 1 << 16 };
+	void *memory = NULL;
+	CUresult result;
+
 	API_BEGIN(cuIpcOpenMemHandle_v2, address, handle, flags);
-	*address = atomic_fetch_add(&last_handle, 1) << 21;
+	result = fake_allocate(BYTES, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory);
+	if (result == CUDA_SUCCESS)
+		*address = (CUdeviceptr)(uintptr_t)memory;
+	API_END(result);
+}
+
+/* The number of a texture is the address that it is made of, as if it were memory. */
+CUresult cuTexObjectCreate(CUtexObject *texture, const CUDA_RESOURCE_DESC *resource,
+                           const CUDA_TEXTURE_DESC *description,
+                           const CUDA_RESOURCE_VIEW_DESC *view)
+{
+	API_BEGIN(cuTexObjectCreate, texture, resource, description, view);
+	*texture = resource->res.linear.devPtr;
 	API_END(fake_usable());
 }
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 {
 	API_BEGIN(cuIpcCloseMemHandle, address);
-	API_END(fake_usable());
+	API_END(fake_release((void *)(uintptr_t)address, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE));
 }

@@ -26,7 +26,7 @@ enum {
 	TILE = 64, /* elements along an edge of what a TMA descriptor brings at a time */
 	EDGE = 2048,
 	LARGE_SHARED = 96 << 10, /* more than a block has without asking */
-	PADDED = 250000, /* elements whose memory ends in the middle of what it is rounded up to */
+	PADDED = 750000, /* elements whose memory is rounded up to much more, which nobody has */
 	COLD_BYTES = 512 << 20,
 };
 
@@ -184,7 +184,7 @@ __global__ void tensor_map(const __grid_constant__ CUtensorMap map, float *out)
 #endif
 }
 
-/* Planted: one element behind the end is written. */
+/* Planted: one element behind the end is written, further than sizes are rounded up. */
 __global__ void outside(const float *x, float *out, int count)
 {
 	const size_t i = number();
@@ -192,7 +192,7 @@ __global__ void outside(const float *x, float *out, int count)
 	if (i < count)
 		out[i] = 2 * x[i];
 	if (i == 0)
-		out[count + 4] = 1;
+		out[count + 128] = 1;
 }
 
 /* Planted: the last hundred elements are forgotten. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of PyTorch and Triton that are captured and run again: replay_python.py NAME [LAUNCHES]. Without a name it
 lists them. Each is launched so often, one after the other, on the same inputs, in a range of NVTX that is called
-measured. Prints a regular expression that its kernel's name matches, and whether what it made is wrong.
+measured, the first time over what was made of other inputs. Prints a regular expression that its kernel's name matches, and whether what it made is wrong.
 """
 import sys
 
@@ -48,7 +48,7 @@ def attention_kernel(queries, keys, values, out, scale, length, WIDTH: tl.conste
 
 def elementwise():
     x, y, out = (torch.randn(ROWS, COLUMNS, device="cuda") for _ in range(3))
-    return "elementwise_kernel", lambda: torch.add(x, y, alpha=2, out=out), lambda: (out, x + 2 * y)
+    return "elementwise_kernel", lambda: torch.add(x, y, alpha=2, out=out), lambda: (out, x + 2 * y), (x, y)
 
 
 def layer_norm():
@@ -62,14 +62,14 @@ def layer_norm():
     def made():
         mean, variance = x.mean(1, keepdim=True), x.var(1, unbiased=False, keepdim=True)
         return kept["out"], (x - mean) / torch.sqrt(variance + 1e-5) * weight + bias
-    return "layer_norm_kernel", launch, made
+    return "layer_norm_kernel", launch, made, (x,)
 
 
 def softmax():
     x = torch.randn(ROWS, COLUMNS, device="cuda")
     out = torch.empty_like(x)
     return ("^softmax_kernel$", lambda: softmax_kernel[(ROWS,)](out, x, COLUMNS, BLOCK=triton.next_power_of_2(COLUMNS)),
-            lambda: (out, torch.softmax(x, 1)))
+            lambda: (out, torch.softmax(x, 1)), (x,))
 
 
 def attention():
@@ -80,13 +80,15 @@ def attention():
     def launch():
         attention_kernel[(LENGTH // 64, HEADS)](queries, keys, values, out, scale, LENGTH, WIDTH=WIDTH, BLOCK=64)
     return ("^attention_kernel$", launch,
-            lambda: (out, torch.nn.functional.scaled_dot_product_attention(queries, keys, values)))
+            lambda: (out, torch.nn.functional.scaled_dot_product_attention(queries, keys, values)),
+            (queries, keys, values))
 
 
 def gemm():
     a, b = torch.randn(2, 2048, 2048, device="cuda", dtype=torch.bfloat16)
     out = torch.empty_like(a)
-    return "gemm|nvjet|cutlass|xmma", lambda: torch.mm(a, b, out=out), lambda: (out, (a.float() @ b.float()).to(a.dtype))
+    return ("gemm|nvjet|cutlass|xmma", lambda: torch.mm(a, b, out=out),
+            lambda: (out, (a.float() @ b.float()).to(a.dtype)), (a, b))
 
 
 PROGRAMS = {program.__name__: program for program in (elementwise, layer_norm, softmax, attention, gemm)}
@@ -98,9 +100,11 @@ def main():
         return 0
     launches = int(sys.argv[2]) if len(sys.argv) > 2 else 40
     torch.manual_seed(5)
-    kernel, launch, made = PROGRAMS[sys.argv[1]]()
+    kernel, launch, made, inputs = PROGRAMS[sys.argv[1]]()
     for _ in range(3):  # compiles it, and lets libraries choose
         launch()
+    for tensor in inputs:
+        tensor.normal_()
     torch.cuda.synchronize()
     with torch.cuda.nvtx.range("measured"):
         for _ in range(launches):

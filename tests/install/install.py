@@ -18,7 +18,8 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 CPACK = CMAKE.parent / "cpack"
 RECORDING = pathlib.Path(__file__).resolve().parent.parent / "golden" / "captures" / "h200-saxpy.gputrace"
 
-FILES = ("bin/gputrace", "lib/libgputrace-injection.so", "include/gputrace/gputrace.h",
+FILES = ("bin/gputrace", "lib/libgputrace-injection.so", "lib/libgputrace-runtime.so",
+         "include/gputrace/gputrace.h", "include/gputrace/runtime.h",
          "include/gputrace/device.cuh", "include/gputrace/device_events.h", "include/gputrace/device_layout.h",
          "include/gputrace/gputrace_device.py", "share/man/man1/gputrace.1",
          "share/man/man1/gputrace-run.1", "share/man/man1/gputrace-report.1", "share/man/man5/gputrace-report.5",

@@ -278,6 +278,23 @@ Test(bundle, refuses_what_stands_behind_contents)
 	gt_unload(&good);
 }
 
+Test(bundle, refuses_contents_of_two_sizes)
+{
+	struct gt_error err = {0};
+	char want[200];
+	size_t blobs;
+
+	test_bundle_add_launch(&made);
+	made.bundle.memory.rows[BUNDLE_Y].after = made.bundle.memory.rows[BUNDLE_X].before;
+	made.bundle.modules.rows[0].image = made.bundle.memory.rows[BUNDLE_X].before;
+	made.bundle.modules.rows[0].image.size = 1025;
+	open_made();
+	cr_expect(eq(int, gt_bundle_check(&bundle, &blobs, &err), -EBADMSG));
+	snprintf(want, sizeof(want), "bundle.json says two sizes of blobs/%s",
+	         bundle.modules.rows[0].image.hash);
+	expect_text(err.text, want);
+}
+
 Test(bundle, has_no_contents_that_were_not_captured)
 {
 	struct gt_error err = {0};

@@ -166,9 +166,8 @@ Test(variant, of_a_cluster_has_to_divide_the_grid)
 	cr_assert(eq(int, launch(&one), 0), "%s", one.err.text);
 	cr_expect(eq(u32, one.launch.cluster[0], 4));
 	set(one.variant.cluster, 3, 1, 1);
-	expect_refused(
-		&one, EINVAL,
-		"the grid would have 1000 blocks along x, which clusters of 3 do not divide");
+	expect_refused(&one, EINVAL,
+	               "clusters of 3 do not divide the grid, which would be 1000 long along x");
 }
 
 Test(variant, of_a_block_is_refused_where_the_recorded_cluster_no_longer_divides)
@@ -178,7 +177,7 @@ Test(variant, of_a_block_is_refused_where_the_recorded_cluster_no_longer_divides
 	set(one.step.cluster, 8, 1, 1);
 	set(one.variant.block, 256, 1, 1);
 	expect_refused(&one, EINVAL,
-	               "the grid would have 500 blocks along x, which clusters of 8 do not divide");
+	               "clusters of 8 do not divide the grid, which would be 500 long along x");
 }
 
 Test(variant, of_a_cluster_is_refused_where_it_cannot_be)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/stage.h"
+#include "model/known.h"
+
+/*
+ * Which kernels were captured with all that running them again needs, by process and CUPTI's
+ * correlation id. The kernel ran once, as it would have; the time of the API call is no figure: it
+ * lasts as long as the memory took to copy.
+ */
+
+static uint64_t number_of(uint32_t process, uint32_t correlation)
+{
+	return (uint64_t)process << 32 | correlation;
+}
+
+static int run(struct gt_collection *collection, struct gt_error *err)
+{
+	struct gt_trace *trace = collection->trace;
+	struct gt_known launches = {0};
+
+	(void)err;
+	for (size_t i = 0; i < trace->captured_launches.count; i++) {
+		struct gt_captured_launch *launch = &trace->captured_launches.rows[i];
+		const uint64_t number = number_of(launch->process, launch->correlation);
+
+		launch->kernel = GT_NONE;
+		if (launch->correlation == 0 || launch->number == 0)
+			continue;
+		if (gt_known_find(&launches, number) == GT_NONE)
+			gt_known_add(&launches, number, (gt_id)i);
+		if (launch->api_call < trace->api_calls.count)
+			trace->api_calls.rows[launch->api_call].flags |= GT_PROFILED;
+	}
+	for (size_t i = 0; launches.count && i < trace->kernels.count; i++) {
+		const struct gt_kernel *kernel = &trace->kernels.rows[i];
+		const gt_id row = gt_known_find(
+			&launches, number_of(gt_trace_process_of(trace, GT_TABLE_kernels, kernel),
+		                             kernel->correlation));
+
+		if (kernel->correlation && row != GT_NONE)
+			trace->captured_launches.rows[row].kernel = (gt_id)i;
+	}
+	gt_known_release(&launches);
+	return 0;
+}
+
+const struct gt_stage gt_stage_captured_launches = {
+	.name = "captured_launches",
+	.run = run,
+};

@@ -1,0 +1,792 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/capture_bundle.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/host.h"
+#include "format/recording.h"
+#include "injection/driver.h"
+#include "injection/kept_modules.h"
+#include "injection/process.h"
+#include "injection/services.h"
+
+/* ---- its name ---- */
+
+/* Of an Itanium name the last of the names that it is nested in, before its template arguments. */
+static size_t short_name(const char *name, const char **begin)
+{
+	const char *at = name + 2;
+	size_t length = 0;
+
+	*begin = name;
+	if (strncmp(name, "_Z", 2) != 0)
+		return strlen(name);
+	at += strspn(at, "NKVL");
+	while (isdigit((unsigned char)*at)) {
+		size_t size = 0;
+
+		for (; isdigit((unsigned char)*at) && size < UINT16_MAX; at++)
+			size = size * 10 + (size_t)(*at - '0');
+		if (size == 0 || size > strlen(at))
+			break;
+		*begin = at;
+		length = size;
+		at += size;
+	}
+	return length ? length : strlen(name);
+}
+
+void gt_capture_folder(char *folder, size_t size, uint64_t number, const char *name)
+{
+	enum { MOST_NAME = 64 };
+	const char *begin;
+	const size_t length = short_name(name, &begin);
+	int used = snprintf(folder, size, "%d-%" PRIu64 "-", (int)getpid(), number);
+
+	for (size_t i = 0; i < length && i < MOST_NAME && (size_t)used + 1 < size; i++)
+		folder[used++] =
+			isalnum((unsigned char)begin[i]) || begin[i] == '_' ? begin[i] : '_';
+	folder[used] = '\0';
+}
+
+/* ---- the image of its module ---- */
+
+static void close_image(struct gt_launch_capture *capture)
+{
+	if (capture->image)
+		(void)munmap((void *)(uintptr_t)capture->image, capture->image_size);
+	capture->image = NULL;
+}
+
+static bool has_function(const struct gt_cubin *cubin, const char *wanted)
+{
+	struct gt_cubin_section section;
+	const char *name;
+	size_t size;
+
+	for (uint32_t i = 0; i < cubin->section_count; i++)
+		if (gt_cubin_section(cubin, i, &section) &&
+		    gt_cubin_function(&section, &name, &size) && size == strlen(wanted) &&
+		    memcmp(name, wanted, size) == 0)
+			return true;
+	return false;
+}
+
+/* The kept file of a module, where the function is in it; false: not. */
+static bool open_image(struct gt_launch_capture *capture, const struct gt_kept_module *module)
+{
+	char name[sizeof(GT_MODULES_FOLDER) + 17 + sizeof(GT_CUBIN_SUFFIX)];
+	char path[PATH_MAX];
+	struct stat status;
+	void *image = MAP_FAILED;
+	int fd;
+
+	(void)snprintf(name, sizeof(name), GT_MODULES_FOLDER "/%016" PRIx64 GT_CUBIN_SUFFIX,
+	               module->hash);
+	if (gt_kept_path(capture->session, name, path, sizeof(path)) < 0)
+		return false;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) == 0 && (uint64_t)status.st_size == module->size && status.st_size)
+		image = mmap(NULL, module->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	(void)close(fd);
+	if (image == MAP_FAILED)
+		return false;
+	close_image(capture);
+	capture->image = image;
+	capture->image_size = module->size;
+	return gt_cubin_open(&capture->cubin, image, module->size, NULL) == 0 &&
+	       has_function(&capture->cubin, capture->name);
+}
+
+/* The module itself, where it is known which one was loaded as it. */
+static bool find_known(struct gt_launch_capture *capture, const struct gt_kept_module *modules,
+                       uint32_t count)
+{
+	for (uint32_t i = count; i > 0; i--) {
+		const struct gt_kept_module *module = &modules[i - 1];
+
+		if (atomic_load_explicit(&module->phase, memory_order_acquire) == GT_MODULE_KEPT &&
+		    atomic_load_explicit(&module->handle, memory_order_relaxed) ==
+		            capture->function.module &&
+		    open_image(capture, module)) {
+			capture->images = 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Else the last that was loaded of those that have a function of the name. */
+static bool find_by_name(struct gt_launch_capture *capture, const struct gt_kept_module *modules,
+                         uint32_t count)
+{
+	const struct gt_kept_module *found = NULL;
+
+	for (uint32_t i = count; i > 0; i--) {
+		const struct gt_kept_module *module = &modules[i - 1];
+
+		if (atomic_load_explicit(&module->phase, memory_order_acquire) != GT_MODULE_KEPT ||
+		    module->context != capture->context ||
+		    atomic_load_explicit(&module->handle, memory_order_relaxed) ||
+		    (found && found->hash == module->hash) || !open_image(capture, module))
+			continue;
+		found = found ? found : module;
+		capture->images++;
+	}
+	return found && open_image(capture, found);
+}
+
+static int find_image(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	uint32_t count;
+	const struct gt_kept_module *modules = gt_kept_modules(capture->session, &count);
+
+	capture->images = 0;
+	if (find_known(capture, modules, count) || find_by_name(capture, modules, count))
+		return 0;
+	close_image(capture);
+	return gt_fail(err, ENOENT,
+	               "the code of its module is not in the recording: it was loaded before "
+	               "recording began, or did not fit");
+}
+
+/* ---- memory ---- */
+
+static bool is_foreign(const struct gt_launch_capture *capture, uint64_t value,
+                       enum gt_foreign_kind *kind)
+{
+	for (size_t i = 0; i < GT_CAPTURE_FOREIGN; i++) {
+		*kind = atomic_load_explicit(&capture->foreign[i].kind, memory_order_acquire);
+		if (*kind != GT_FOREIGN_NONE &&
+		    atomic_load_explicit(&capture->foreign[i].value, memory_order_relaxed) == value)
+			return true;
+	}
+	return false;
+}
+
+/* What the driver knows of memory that it has handed out. */
+struct attributes {
+	unsigned type;
+	int managed;
+	int device;
+	CUmemoryPool pool;
+	uint64_t host;
+};
+
+static bool read_attributes(const struct gt_capture_driver *driver, uint64_t address,
+                            struct attributes *attributes)
+{
+	CUpointer_attribute wanted[] = {
+		CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_IS_MANAGED,
+		CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+		CU_POINTER_ATTRIBUTE_HOST_POINTER,
+	};
+	void *values[] = {&attributes->type, &attributes->managed, &attributes->device,
+	                  &attributes->pool, &attributes->host};
+
+	memset(attributes, 0, sizeof(*attributes));
+	return driver->memory_attributes(sizeof(wanted) / sizeof(wanted[0]), wanted, values,
+	                                 address) == CUDA_SUCCESS &&
+	       attributes->type != 0;
+}
+
+static bool is_mapped(const struct gt_capture_driver *driver, uint64_t address)
+{
+	CUmemGenericAllocationHandle handle;
+
+	if (driver->memory_retain(&handle, (void *)(uintptr_t)address) != CUDA_SUCCESS)
+		return false;
+	(void)driver->memory_release(handle);
+	return true;
+}
+
+/* Pieces that are mapped side by side are one: what a pointer leads to may go on in the next. */
+static void widen(const struct gt_launch_capture *capture, struct gt_reached *found)
+{
+	const struct gt_capture_driver *driver = capture->driver;
+	CUdeviceptr base;
+	size_t size;
+
+	while (gt_reach_find(&capture->reach, found->address + found->size) == GT_REACH_NONE &&
+	       driver->memory_range(&base, &size, found->address + found->size) == CUDA_SUCCESS &&
+	       base == found->address + found->size && is_mapped(driver, base))
+		found->size += size;
+	while (gt_reach_find(&capture->reach, found->address - 1) == GT_REACH_NONE &&
+	       driver->memory_range(&base, &size, found->address - 1) == CUDA_SUCCESS &&
+	       base + size == found->address && is_mapped(driver, base)) {
+		found->address = base;
+		found->size += size;
+	}
+}
+
+static enum gt_reach_answer ask(void *context, uint64_t address, struct gt_reached *found,
+                                struct gt_error *err)
+{
+	const struct gt_launch_capture *capture = context;
+	const struct gt_capture_driver *driver = capture->driver;
+	struct attributes attributes;
+	enum gt_foreign_kind foreign;
+	CUdeviceptr base = 0;
+	size_t size = 0;
+
+	if (driver->memory_range(&base, &size, address) != CUDA_SUCCESS || size == 0 ||
+	    !read_attributes(driver, address, &attributes))
+		return GT_REACH_NOTHING;
+	found->address = base;
+	found->size = size;
+	if (is_foreign(capture, base, &foreign) && foreign == GT_FOREIGN_IPC) {
+		(void)gt_fail(err, ENOTSUP, "it uses memory of another process, at 0x%" PRIx64,
+		              (uint64_t)base);
+		return GT_REACH_REFUSED;
+	}
+	if (attributes.type == CU_MEMORYTYPE_HOST) {
+		found->kind = GT_BUNDLE_MEMORY_host;
+		found->host = attributes.host ? attributes.host - (address - base) : 0;
+		return GT_REACH_FOUND;
+	}
+	found->kind = attributes.managed ? GT_BUNDLE_MEMORY_managed
+	              : attributes.pool  ? GT_BUNDLE_MEMORY_pool
+	                                 : GT_BUNDLE_MEMORY_device;
+	if (found->kind != GT_BUNDLE_MEMORY_managed && attributes.device != capture->device) {
+		(void)gt_fail(err, ENOTSUP, "it uses memory of another GPU, %d, at 0x%" PRIx64,
+		              attributes.device, (uint64_t)base);
+		return GT_REACH_REFUSED;
+	}
+	if (found->kind == GT_BUNDLE_MEMORY_device && is_mapped(driver, base)) {
+		found->kind = GT_BUNDLE_MEMORY_mapped;
+		widen(capture, found);
+	}
+	return GT_REACH_FOUND;
+}
+
+static void add_variables_of(struct gt_launch_capture *capture,
+                             const struct gt_cubin_section *table)
+{
+	struct gt_cubin_variable variable;
+	uint64_t next = 0;
+
+	while (gt_cubin_next_variable(&capture->cubin, table, &next, &variable)) {
+		struct gt_reached memory = {.kind = GT_BUNDLE_MEMORY_variable,
+		                            .name = variable.name};
+		CUdeviceptr address = 0;
+		size_t size = 0;
+
+		if (capture->driver->module_global(&address, &size, capture->function.module,
+		                                   variable.name) != CUDA_SUCCESS) {
+			capture->variables_left_out++;
+			continue;
+		}
+		memory.address = address;
+		memory.size = size;
+		if (!gt_reach_add(&capture->reach, &memory))
+			capture->variables_left_out++;
+	}
+}
+
+static void add_variables(struct gt_launch_capture *capture)
+{
+	struct gt_cubin_section section;
+
+	capture->variables_left_out = 0;
+	for (uint32_t i = 0; i < capture->cubin.section_count; i++)
+		if (gt_cubin_section(&capture->cubin, i, &section) && section.type == GT_ELF_SYMTAB)
+			add_variables_of(capture, &section);
+}
+
+static int add_parameters(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	const struct gt_captured_function *function = &capture->function;
+	int result = 0;
+
+	for (uint32_t i = 0; i < function->parameter_count && result == 0; i++) {
+		const uint32_t offset = function->parameters[i].offset;
+		enum gt_foreign_kind kind;
+		uint64_t value;
+
+		memcpy(&value, function->block + offset, sizeof(value));
+		if (function->parameters[i].size == sizeof(value) &&
+		    is_foreign(capture, value, &kind) && kind != GT_FOREIGN_IPC)
+			return gt_fail(err, ENOTSUP, "its parameter %u is a %s object", i,
+			               kind == GT_FOREIGN_TEXTURE ? "texture" : "surface");
+		result = gt_reach_parameter(&capture->reach, function->block, offset,
+		                            function->parameters[i].size, err);
+	}
+	return result;
+}
+
+/* ---- contents ---- */
+
+static void get_on(const struct gt_launch_capture *capture)
+{
+	atomic_store_explicit(capture->alive_ns, gt_now(), memory_order_relaxed);
+}
+
+static int check_wanted(const struct gt_launch_capture *capture, struct gt_error *err)
+{
+	if (atomic_load_explicit(capture->abandoned, memory_order_relaxed))
+		return gt_fail(err, ECANCELED, "it took too long");
+	return 0;
+}
+
+static int read_piece(struct gt_launch_capture *capture, const struct gt_reached *memory,
+                      uint64_t offset, size_t size, struct gt_error *err)
+{
+	char what[128];
+	CUresult result;
+
+	if (memory->kind == GT_BUNDLE_MEMORY_host && memory->host)
+		result = capture->driver->copy((CUdeviceptr)(uintptr_t)capture->staging,
+		                               memory->host + offset, size);
+	else
+		result =
+			capture->driver->copy_out(capture->staging, memory->address + offset, size);
+	(void)snprintf(what, sizeof(what), "%zu bytes at 0x%" PRIx64 " cannot be read", size,
+	               memory->address + offset);
+	return gt_capture_driver_check(capture->driver, result, what, err);
+}
+
+/* The contents of one memory into a blob; before the launch also looks for pointers in them. */
+static int keep_memory(struct gt_launch_capture *capture, uint32_t number, bool before,
+                       struct gt_error *err)
+{
+	struct gt_reached *memory = &capture->reach.memory[number];
+	int result = gt_bundle_blob_begin(&capture->writer, memory->size, err);
+
+	for (uint64_t offset = 0; result == 0 && offset < memory->size;) {
+		const uint64_t rest = memory->size - offset;
+		const size_t size = rest < GT_CAPTURE_STAGING ? (size_t)rest : GT_CAPTURE_STAGING;
+
+		result = check_wanted(capture, err);
+		if (result == 0)
+			result = read_piece(capture, memory, offset, size, err);
+		if (result == 0 && before)
+			gt_reach_contents(&capture->reach, number, offset, capture->staging, size);
+		if (result == 0)
+			result = gt_bundle_blob_append(&capture->writer, capture->staging, size,
+			                               err);
+		offset += size;
+		get_on(capture);
+	}
+	if (result == 0)
+		result = gt_bundle_blob_end(&capture->writer,
+		                            before ? memory->before : memory->after, err);
+	return result;
+}
+
+static int keep_all(struct gt_launch_capture *capture, bool before, struct gt_error *err)
+{
+	int result = 0;
+
+	/* Memory that is found in the contents of memory stands behind it. */
+	for (uint32_t i = 0; i < capture->reach.count && result == 0; i++)
+		result = keep_memory(capture, i, before, err);
+	return result;
+}
+
+static int keep_code(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	int result = gt_bundle_blob(&capture->writer, capture->image, capture->image_size,
+	                            capture->image_blob, err);
+
+	if (result == 0 && capture->function.block_bytes)
+		result = gt_bundle_blob(&capture->writer, capture->function.block,
+		                        capture->function.block_bytes, capture->block_blob, err);
+	return result;
+}
+
+static int wait_for_device(const struct gt_launch_capture *capture, const char *when,
+                           struct gt_error *err)
+{
+	get_on(capture);
+	return gt_capture_driver_check(capture->driver, capture->driver->context_wait(), when, err);
+}
+
+static int open_bundle(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	char name[sizeof(GT_LAUNCHES_FOLDER) + sizeof(capture->folder) + 1];
+	char path[PATH_MAX];
+
+	(void)snprintf(name, sizeof(name), GT_LAUNCHES_FOLDER "/%s", capture->folder);
+	if (gt_kept_path(capture->session, name, path, sizeof(path)) < 0)
+		return gt_fail(err, ENAMETOOLONG, "the path of its bundle is too long");
+	return gt_bundle_writer_open(&capture->writer, path, capture->most, err);
+}
+
+/* Says what a limit is called where the user sets it. */
+static int explain(const struct gt_launch_capture *capture, int result, struct gt_error *err)
+{
+	if (result == -EFBIG)
+		return gt_fail(err, EFBIG,
+		               "it takes more than the %llu bytes of disk that are left of "
+		               "--max-bytes",
+		               (unsigned long long)capture->most);
+	return result;
+}
+
+static int begin(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	int result = gt_capture_driver_check(capture->driver,
+	                                     capture->driver->context_device(&capture->device),
+	                                     "its GPU is not known", err);
+
+	if (result == 0)
+		result = wait_for_device(capture, "the GPU failed before it", err);
+	if (result == 0)
+		result = find_image(capture, err);
+	if (result < 0)
+		return result;
+	gt_reach_begin(&capture->reach, ask, capture);
+	add_variables(capture);
+	result = add_parameters(capture, err);
+	if (result == 0)
+		result = open_bundle(capture, err);
+	if (result == 0)
+		result = keep_code(capture, err);
+	return result == 0 ? keep_all(capture, true, err) : result;
+}
+
+int gt_capture_before(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	const int result = begin(capture, err);
+
+	if (result < 0)
+		gt_capture_drop(capture);
+	return explain(capture, result, err);
+}
+
+void gt_capture_drop(struct gt_launch_capture *capture)
+{
+	if (capture->writer.folder >= 0)
+		gt_bundle_writer_drop(&capture->writer);
+	close_image(capture);
+}
+
+/* ---- what is written of it ---- */
+
+static void write_date(struct gt_bundle_writer *writer)
+{
+	const time_t now = time(NULL);
+	struct tm parts;
+	char text[40];
+
+	if (gmtime_r(&now, &parts) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts))
+		gt_bundle_text(writer, "date", text);
+}
+
+/* Of the kernel module: what nvidia-smi prints; nothing where there is no such file. */
+static void write_driver(struct gt_bundle_writer *writer)
+{
+	char text[32] = "";
+	const int fd = open("/sys/module/nvidia/version", O_RDONLY | O_CLOEXEC);
+	ssize_t size = 0;
+
+	if (fd < 0)
+		return;
+	size = read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (*text)
+		gt_bundle_text(writer, "driver", text);
+}
+
+static int device_attribute(const struct gt_launch_capture *capture, CUdevice_attribute attribute)
+{
+	int value = 0;
+
+	(void)capture->driver->device_attribute(&value, attribute, capture->device);
+	return value;
+}
+
+/* What threads can need of it at a time: of those that the launch has, as many as the GPU holds. */
+static int64_t local_bytes(const struct gt_launch_capture *capture)
+{
+	const struct gt_launch_shape *launch = &capture->launch;
+	const int64_t held =
+		(int64_t)device_attribute(capture, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
+		device_attribute(capture, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+	int64_t threads = 1;
+
+	for (size_t i = 0; i < 3; i++) {
+		threads *= launch->block[i];
+		threads = threads < held ? threads * launch->grid[i] : threads;
+	}
+	return capture->function.local_bytes * (threads < held ? threads : held);
+}
+
+static void write_device(struct gt_launch_capture *capture)
+{
+	struct gt_bundle_writer *writer = &capture->writer;
+	char text[96] = "";
+	size_t bytes = 0;
+	CUuuid uuid;
+
+	if (capture->driver->device_name(text, sizeof(text), capture->device) == CUDA_SUCCESS)
+		gt_bundle_text(writer, "device", text);
+	if (capture->driver->device_uuid(&uuid, capture->device) == CUDA_SUCCESS) {
+		gt_driver_uuid_text(&uuid, text);
+		gt_bundle_text(writer, "uuid", text);
+	}
+	gt_bundle_number(writer, "cc_major",
+	                 device_attribute(capture, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
+	gt_bundle_number(writer, "cc_minor",
+	                 device_attribute(capture, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+	gt_bundle_number(writer, "sm_count",
+	                 device_attribute(capture, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+	if (capture->driver->device_memory(&bytes, capture->device) == CUDA_SUCCESS)
+		gt_bundle_number(writer, "memory_bytes", (int64_t)bytes);
+	gt_bundle_number(writer, "local_bytes", local_bytes(capture));
+}
+
+static void write_origin(struct gt_launch_capture *capture)
+{
+	struct gt_bundle_writer *writer = &capture->writer;
+	char text[256];
+
+	gt_bundle_begin_object(writer, "origin");
+	gt_bundle_text(writer, "gputrace", GPUTRACE_VERSION);
+	write_date(writer);
+	gt_host_name(text, 72);
+	gt_bundle_text(writer, "host", text);
+	gt_process_program(text, sizeof(text));
+	gt_bundle_text(writer, "program", text);
+	write_driver(writer);
+	gt_bundle_number(writer, "pid", getpid());
+	gt_bundle_number(writer, "correlation", capture->correlation);
+	write_device(capture);
+	gt_bundle_end_object(writer);
+}
+
+static void write_module(struct gt_launch_capture *capture)
+{
+	struct gt_bundle_writer *writer = &capture->writer;
+
+	gt_bundle_begin_list(writer, "modules");
+	gt_bundle_begin_object(writer, NULL);
+	gt_bundle_contents(writer, "image", capture->image_blob, capture->image_size);
+	gt_bundle_flag(writer, "ptx", false);
+	gt_bundle_number(writer, "arch", capture->cubin.arch);
+	gt_bundle_end_object(writer);
+	gt_bundle_end_list(writer);
+}
+
+static void write_parameters(struct gt_bundle_writer *writer,
+                             const struct gt_captured_function *function)
+{
+	gt_bundle_begin_list(writer, "parameters");
+	for (uint32_t i = 0; i < function->parameter_count; i++) {
+		gt_bundle_begin_object(writer, NULL);
+		gt_bundle_number(writer, "offset", function->parameters[i].offset);
+		gt_bundle_number(writer, "size", function->parameters[i].size);
+		gt_bundle_end_object(writer);
+	}
+	gt_bundle_end_list(writer);
+}
+
+static void write_function(struct gt_launch_capture *capture)
+{
+	const struct gt_captured_function *function = &capture->function;
+	const uint32_t cluster[3] = {(uint32_t)function->cluster[0], (uint32_t)function->cluster[1],
+	                             (uint32_t)function->cluster[2]};
+	const int carveout =
+		capture->launch.carveout != -2 ? capture->launch.carveout : function->carveout;
+	struct gt_bundle_writer *writer = &capture->writer;
+
+	gt_bundle_begin_list(writer, "functions");
+	gt_bundle_begin_object(writer, NULL);
+	gt_bundle_number(writer, "module", 0);
+	gt_bundle_text(writer, "name", capture->name);
+	gt_bundle_number(writer, "registers", function->registers);
+	gt_bundle_number(writer, "shared_bytes", function->shared_bytes);
+	gt_bundle_number(writer, "local_bytes", function->local_bytes);
+	gt_bundle_number(writer, "constant_bytes", function->constant_bytes);
+	gt_bundle_number(writer, "max_threads", function->max_threads);
+	gt_bundle_number(writer, "max_dynamic_bytes", function->max_dynamic_bytes);
+	gt_bundle_number(writer, "carveout", carveout);
+	gt_bundle_triple(writer, "cluster", cluster);
+	gt_bundle_flag(writer, "cluster_other", function->cluster_other);
+	write_parameters(writer, function);
+	gt_bundle_end_object(writer);
+	gt_bundle_end_list(writer);
+}
+
+static const char *word_of(enum gt_bundle_memory_kind kind)
+{
+	static const char *const words[] = {
+#define KIND(name, help) [GT_BUNDLE_MEMORY_##name] = #name,
+		GT_BUNDLE_MEMORY_KINDS(KIND)
+#undef KIND
+	};
+
+	return words[kind];
+}
+
+static void write_memory(struct gt_bundle_writer *writer, const struct gt_reached *memory)
+{
+	const bool same = strcmp(memory->before, memory->after) == 0;
+
+	gt_bundle_begin_object(writer, NULL);
+	gt_bundle_text(writer, "kind", word_of(memory->kind));
+	gt_bundle_address(writer, "address", memory->address);
+	gt_bundle_number(writer, "size", (int64_t)memory->size);
+	if (memory->kind == GT_BUNDLE_MEMORY_variable)
+		gt_bundle_number(writer, "module", 0);
+	gt_bundle_text(writer, "name", memory->name);
+	gt_bundle_contents(writer, "before", memory->before, memory->size);
+	gt_bundle_contents(writer, "after", memory->after, memory->size);
+	gt_bundle_flag(writer, "same", same);
+	gt_bundle_flag(writer, "pointers", memory->pointers);
+	gt_bundle_end_object(writer);
+}
+
+/* In the order of addresses, by which pointers are numbered then. */
+static void write_all_memory(struct gt_launch_capture *capture)
+{
+	const struct gt_reach *reach = &capture->reach;
+
+	gt_bundle_begin_list(&capture->writer, "memory");
+	for (uint32_t i = 0; i < reach->count; i++)
+		write_memory(&capture->writer, &reach->memory[reach->by_address[i]]);
+	gt_bundle_end_list(&capture->writer);
+}
+
+static void write_pointers(struct gt_launch_capture *capture)
+{
+	uint32_t *places = (uint32_t *)(void *)capture->staging;
+	const struct gt_reach *reach = &capture->reach;
+	struct gt_bundle_writer *writer = &capture->writer;
+
+	for (uint32_t i = 0; i < reach->count; i++)
+		places[reach->by_address[i]] = i;
+	gt_bundle_begin_list(writer, "pointers");
+	for (uint32_t i = 0; i < reach->pointer_count; i++) {
+		const struct gt_reach_pointer *pointer = &reach->pointers[i];
+
+		gt_bundle_begin_object(writer, NULL);
+		if (pointer->memory == GT_REACH_NONE)
+			gt_bundle_number(writer, "step", 0);
+		else
+			gt_bundle_number(writer, "memory", places[pointer->memory]);
+		gt_bundle_number(writer, "offset", (int64_t)pointer->offset);
+		gt_bundle_number(writer, "target", places[pointer->target]);
+		gt_bundle_flag(writer, "declared", pointer->declared);
+		gt_bundle_end_object(writer);
+	}
+	gt_bundle_end_list(writer);
+}
+
+static void write_step(struct gt_launch_capture *capture)
+{
+	const struct gt_launch_shape *launch = &capture->launch;
+	struct gt_bundle_writer *writer = &capture->writer;
+
+	gt_bundle_begin_list(writer, "streams");
+	gt_bundle_begin_object(writer, NULL);
+	gt_bundle_number(writer, "number", capture->stream);
+	gt_bundle_number(writer, "priority", capture->stream_priority);
+	gt_bundle_flag(writer, "nonblocking", capture->stream_flags & CU_STREAM_NON_BLOCKING);
+	gt_bundle_end_object(writer);
+	gt_bundle_end_list(writer);
+	gt_bundle_begin_list(writer, "steps");
+	gt_bundle_begin_object(writer, NULL);
+	gt_bundle_text(writer, "kind", "launch");
+	gt_bundle_number(writer, "stream", 0);
+	gt_bundle_number(writer, "function", 0);
+	gt_bundle_triple(writer, "grid", launch->grid);
+	gt_bundle_triple(writer, "block", launch->block);
+	gt_bundle_triple(writer, "cluster", launch->cluster);
+	gt_bundle_number(writer, "shared_bytes", launch->shared_bytes);
+	gt_bundle_flag(writer, "cooperative", launch->cooperative);
+	gt_bundle_flag(writer, "programmatic", launch->programmatic);
+	gt_bundle_number(writer, "priority", launch->priority);
+	gt_bundle_flag(writer, "has_priority", launch->has_priority);
+	if (capture->function.block_bytes)
+		gt_bundle_contents(writer, "parameters", capture->block_blob,
+		                   capture->function.block_bytes);
+	gt_bundle_text(writer, "range", gt_settings_of(capture->session)->launches_range);
+	gt_bundle_end_object(writer);
+	gt_bundle_end_list(writer);
+}
+
+static void write_sentence(struct gt_bundle_writer *writer, bool holds, const char *sentence)
+{
+	if (holds)
+		gt_bundle_text(writer, NULL, sentence);
+}
+
+static void write_missing(struct gt_launch_capture *capture)
+{
+	const struct gt_reach *reach = &capture->reach;
+	struct gt_bundle_writer *writer = &capture->writer;
+	char text[320];
+
+	gt_bundle_begin_list(writer, "missing");
+	(void)snprintf(
+		text, sizeof(text),
+		"%u modules that were loaded have a function of this name: which of them was "
+		"launched is not known, and the one that was loaded last was taken",
+		capture->images);
+	write_sentence(writer, capture->images > 1, text);
+	(void)snprintf(text, sizeof(text),
+	               "the launch has an attribute that is not replayed, CUlaunchAttributeID %d",
+	               (int)capture->launch.other);
+	write_sentence(writer, capture->launch.others, text);
+	(void)snprintf(text, sizeof(text), "%u variables of its module have no contents here",
+	               capture->variables_left_out);
+	write_sentence(writer, capture->variables_left_out > 0, text);
+	(void)snprintf(text, sizeof(text), "memory that pointers in memory lead to: %s",
+	               reach->refused);
+	write_sentence(writer, reach->left_out & GT_REACH_FOREIGN, text);
+	write_sentence(writer, reach->left_out & GT_REACH_MANY_MEMORY,
+	               "it reaches more than 4096 pieces of memory, of which the rest is not here");
+	write_sentence(writer, reach->left_out & GT_REACH_MANY_POINTERS,
+	               "more than 65536 pointers were found, of which the rest is not listed: it "
+	               "cannot be run at other addresses");
+	write_sentence(writer, reach->left_out & GT_REACH_MANY_QUESTIONS,
+	               "too much looked like pointers: memory may be missing that some lead to");
+	write_sentence(writer, reach->left_out & GT_REACH_DEEP,
+	               "pointers that are more than eight pointers away were not followed");
+	write_sentence(writer, reach->left_out & GT_REACH_OVERLAP,
+	               "memory that overlaps other memory of the bundle in part is not here");
+	gt_bundle_end_list(writer);
+}
+
+static int end(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	int result = wait_for_device(capture, "the GPU failed in it", err);
+
+	if (result == 0)
+		result = keep_all(capture, false, err);
+	if (result < 0)
+		return result;
+	write_origin(capture);
+	write_module(capture);
+	write_function(capture);
+	write_all_memory(capture);
+	write_step(capture);
+	write_pointers(capture);
+	write_missing(capture);
+	capture->bytes = capture->writer.bytes;
+	return gt_bundle_writer_close(&capture->writer, err);
+}
+
+int gt_capture_after(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	const int result = end(capture, err);
+
+	gt_capture_drop(capture);
+	return explain(capture, result, err);
+}

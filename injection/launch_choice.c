@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/launch_choice.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "injection/nvtx/nvtx.h"
+#include "injection/nvtx/watch.h"
+#include "injection/services.h"
+#include "injection/wait.h"
+
+#define TURN_NS 30000000000u /* for the thread whose launch has the turn */
+#define IDLE_NS 2000000000u  /* for launches that other threads are in the middle of */
+#define NAP_NS  20000
+
+/* ---- which launches ---- */
+
+int gt_launch_choice_init(const struct gt_session *session, struct gt_launch_choice *choice,
+                          const char *names, const char *without, struct gt_error *err)
+{
+	const struct gt_settings *settings = gt_settings_of(session);
+
+	choice->first = settings->launches_first ? settings->launches_first : 1;
+	choice->end = choice->first + settings->launches_count;
+	if (!*names)
+		return 0;
+	if (regcomp(&choice->names, names, REG_EXTENDED | REG_NOSUB) != 0)
+		return gt_fail(err, EINVAL, "%s: '%.100s' is no regular expression", without,
+		               names);
+	choice->by_name = true;
+	return 0;
+}
+
+void gt_launch_choice_want(struct gt_session *session)
+{
+	const CUpti_CallbackData none = {.functionParams = NULL};
+	struct gt_launch launch;
+
+	for (uint32_t id = 1; id < GT_ROUTER_IDS; id++)
+		if (gt_launch_read(id, &none, &launch) || gt_capture_step(id))
+			gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, id);
+}
+
+/*
+ * What is launched into a stream that is being captured runs later, as part of a graph; and while
+ * anything is captured, on whichever thread, what is done with a launch would make that fail.
+ */
+static bool is_captured(struct gt_launch_choice *choice, const struct gt_launch *launch)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	CUstream stream = launch->stream;
+
+	if (atomic_load_explicit(&choice->captures, memory_order_relaxed) > 0)
+		return true;
+	if (!stream && launch->per_thread)
+		stream = CU_STREAM_PER_THREAD;
+	if (!choice->is_capturing) {
+		void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+		if (library)
+			*(void **)&choice->is_capturing = dlsym(library, "cuStreamIsCapturing");
+	}
+	return !choice->is_capturing || choice->is_capturing(stream, &status) != CUDA_SUCCESS ||
+	       status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static bool has_name(const struct gt_launch_choice *choice, const char *name)
+{
+	return !choice->by_name || (name && regexec(&choice->names, name, 0, NULL, 0) == 0);
+}
+
+enum gt_launch_answer gt_launch_choice_ask(struct gt_session *session,
+                                           struct gt_launch_choice *choice,
+                                           const struct gt_launch *launch, struct gt_call call,
+                                           uint64_t *number)
+{
+	struct gt_nvtx *nvtx = gt_nvtx_of(session);
+	const char *name = launch->kind == GT_LAUNCH_KERNEL ? call.data->symbolName : NULL;
+
+	if (launch->kind != choice->wanted ||
+	    atomic_load_explicit(&choice->chosen, memory_order_relaxed) + 1 >= choice->end ||
+	    (*gt_settings_of(session)->launches_range && !gt_nvtx_watch_is_open(&nvtx->watch)) ||
+	    !has_name(choice, name))
+		return GT_LAUNCH_OTHER;
+	if (is_captured(choice, launch))
+		return GT_LAUNCH_CAPTURED;
+	*number = atomic_fetch_add_explicit(&choice->chosen, 1, memory_order_relaxed) + 1;
+	return *number >= choice->first && *number < choice->end ? GT_LAUNCH_TAKEN
+	                                                         : GT_LAUNCH_OTHER;
+}
+
+void gt_launch_choice_follow(struct gt_launch_choice *choice, struct gt_call call)
+{
+	uint32_t open = atomic_load_explicit(&choice->captures, memory_order_relaxed);
+
+	if (gt_capture_step(call.id) > 0 && gt_call_result(call) == 0)
+		atomic_fetch_add_explicit(&choice->captures, 1, memory_order_relaxed);
+	while (gt_capture_step(call.id) < 0 && open > 0 &&
+	       !atomic_compare_exchange_weak_explicit(&choice->captures, &open, open - 1,
+	                                              memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/* ---- one at a time ---- */
+
+void gt_launch_turn_init(struct gt_launch_turn *turn)
+{
+	sem_init(&turn->turn, 0, 1);
+	atomic_store_explicit(&turn->on, true, memory_order_release);
+}
+
+static void nap(void)
+{
+	const struct timespec time = {0, NAP_NS};
+
+	(void)nanosleep(&time, NULL);
+}
+
+static bool is_late(const struct gt_launch_turn *turn, uint64_t began_ns)
+{
+	const uint64_t alive_ns = atomic_load_explicit(&turn->alive_ns, memory_order_relaxed);
+
+	return gt_now() - (alive_ns > began_ns ? alive_ns : began_ns) > TURN_NS;
+}
+
+/*
+ * Whoever takes the turn says so first and then looks for launches inside, and this the other way
+ * round, so that one of both sees the other.
+ */
+bool gt_launch_turn_pass(struct gt_launch_turn *turn, void (*late)(void *context), void *context)
+{
+	const uint64_t began_ns = gt_now();
+
+	while (atomic_load_explicit(&turn->on, memory_order_relaxed)) {
+		atomic_fetch_add(&turn->inside, 1);
+		if (!atomic_load(&turn->busy))
+			return true;
+		atomic_fetch_sub(&turn->inside, 1);
+		if (!is_late(turn, began_ns))
+			nap();
+		else if (atomic_exchange_explicit(&turn->on, false, memory_order_relaxed))
+			late(context);
+	}
+	return false;
+}
+
+void gt_launch_turn_leave(struct gt_launch_turn *turn)
+{
+	atomic_fetch_sub(&turn->inside, 1);
+}
+
+/* No other launch goes to a GPU from here on; false: one does not come to an end. */
+static bool make_alone(struct gt_launch_turn *turn)
+{
+	const uint64_t began_ns = gt_now();
+
+	atomic_store(&turn->busy, true);
+	while (atomic_load(&turn->inside) > 0) {
+		if (gt_now() - began_ns > IDLE_NS) {
+			atomic_store(&turn->busy, false);
+			return false;
+		}
+		nap();
+	}
+	return true;
+}
+
+bool gt_launch_turn_hold(struct gt_launch_turn *turn)
+{
+	return gt_wait(&turn->turn, TURN_NS);
+}
+
+void gt_launch_turn_give(struct gt_launch_turn *turn)
+{
+	sem_post(&turn->turn);
+}
+
+enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn)
+{
+	if (!gt_launch_turn_hold(turn))
+		return GT_TURN_LATE;
+	if (make_alone(turn))
+		return GT_TURN_TAKEN;
+	gt_launch_turn_give(turn);
+	return GT_TURN_NOISY;
+}
+
+void gt_launch_turn_end(struct gt_launch_turn *turn)
+{
+	atomic_store(&turn->busy, false);
+	gt_launch_turn_give(turn);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_INJECTION_LAUNCH_CHOICE_H
+#define GT_INJECTION_LAUNCH_CHOICE_H
+
+#include <regex.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "injection/cupti/router.h"
+#include "injection/launch_calls.h"
+
+struct gt_error;
+struct gt_session;
+
+/*
+ * Single launches that something is done with: which ones, by name, range and number, and that no
+ * other launch of the process goes to a GPU meanwhile. For sources that want the driver's launch
+ * calls (gt_launch_choice_want).
+ */
+struct gt_launch_choice {
+	enum gt_launch_kind wanted; /* launches of these alone */
+	bool by_name;
+	regex_t names;
+	uint64_t first; /* from 1 on, of those that names and range choose */
+	uint64_t end;
+	_Atomic uint64_t chosen;   /* launches that were, by name and range */
+	_Atomic uint32_t captures; /* of streams into graphs that are under way */
+	CUresult (*is_capturing)(CUstream stream, CUstreamCaptureStatus *status);
+};
+
+/*
+ * From the settings that kernel counters have too: numbers and range; names: the expression, "" for
+ * all. -EINVAL with a sentence that begins with without: it is none. In a source's start.
+ */
+int gt_launch_choice_init(const struct gt_session *session, struct gt_launch_choice *choice,
+                          const char *names, const char *without, struct gt_error *err);
+
+/* In start: the driver's calls that launch, and those that capture streams. */
+void gt_launch_choice_want(struct gt_session *session);
+
+/* Why a launch is not taken, or GT_LAUNCH_TAKEN. */
+enum gt_launch_answer {
+	GT_LAUNCH_TAKEN,
+	GT_LAUNCH_OTHER,    /* not of the name, range or number; or enough were */
+	GT_LAUNCH_CAPTURED, /* would be, but it, or something else, is captured into a graph */
+};
+
+/* At the entry of a launch; number: of those that are chosen, from 1, where it is taken. */
+enum gt_launch_answer gt_launch_choice_ask(struct gt_session *session,
+                                           struct gt_launch_choice *choice,
+                                           const struct gt_launch *launch, struct gt_call call,
+                                           uint64_t *number);
+
+/*
+ * At the return of a call that gt_capture_step knows. A capture that fails to begin is none; one
+ * that is ended has ended, whatever became of it.
+ */
+void gt_launch_choice_follow(struct gt_launch_choice *choice, struct gt_call call);
+
+/*
+ * One launch at a time: whoever has the turn is alone, others wait. What waits here waits a bounded
+ * time.
+ */
+struct gt_launch_turn {
+	_Atomic bool on;
+	_Atomic bool busy;       /* a launch has the turn: others wait */
+	_Atomic uint32_t inside; /* launches without the turn that have not returned */
+	_Atomic uint64_t
+		alive_ns; /* gt_now: whoever has the turn got on with it, 0: it does not say */
+	sem_t turn;       /* held from the entry of a launch that has the turn to its return */
+};
+
+enum gt_launch_taking {
+	GT_TURN_TAKEN,
+	GT_TURN_LATE,  /* another one had it for too long */
+	GT_TURN_NOISY, /* another thread's launch did not return within two seconds */
+};
+
+void gt_launch_turn_init(struct gt_launch_turn *turn);
+enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn);
+void gt_launch_turn_end(struct gt_launch_turn *turn);
+
+/*
+ * A launch without the turn: it waits while one has it. True: gt_launch_turn_leave at its return.
+ * Where one waits for half a minute nothing is done with launches any more: late is called, once.
+ */
+bool gt_launch_turn_pass(struct gt_launch_turn *turn, void (*late)(void *context), void *context);
+void gt_launch_turn_leave(struct gt_launch_turn *turn);
+
+/* For others than launches, which also may have to wait for the turn: a bounded time. */
+bool gt_launch_turn_hold(struct gt_launch_turn *turn);
+void gt_launch_turn_give(struct gt_launch_turn *turn);
+
+#endif

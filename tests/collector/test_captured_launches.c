@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/collect.h"
+#include "support/check.h"
+#include "support/recording.h"
+
+/* Covers STAGE(captured_launches): which kernels were captured, and which were refused. */
+
+static struct recording recording;
+static struct gt_trace trace;
+
+enum { BUNDLE = STRING_NEXT, REASON, NOTHING };
+
+static void make(void)
+{
+	recording_init(&recording);
+	recording_begin(&recording, "node-1-1");
+	recording_add_basics(&recording, 1);
+	recording_add_string(&recording, BUNDLE, "1-1-gemm");
+	recording_add_string(&recording, REASON, "it uses memory of another GPU");
+	recording_add_string(&recording, NOTHING, "");
+}
+
+static void drop(void)
+{
+	gt_trace_release(&trace);
+	recording_release(&recording);
+}
+
+TestSuite(captured_launches, .init = make, .fini = drop);
+
+static void add_kernel(uint64_t start, uint32_t correlation)
+{
+	recording_add_call(&recording, start, correlation);
+	recording_add(&recording, kernel, .start_ns = start + 100, .end_ns = start + 200,
+	              .shape = SHAPE, .context = CONTEXT, .stream = STREAM,
+	              .correlation = correlation);
+}
+
+Test(captured_launches, name_their_kernels)
+{
+	add_kernel(1000, 5);
+	add_kernel(2000, 6);
+	add_kernel(3000, 7);
+	recording_add(&recording, captured_launch, .start_ns = 2001, .end_ns = 2050,
+	              .correlation = 6, .context = CONTEXT, .number = 1, .bytes = 4096,
+	              .bundle = BUNDLE, .reason = NOTHING);
+	recording_add(&recording, captured_launch, .start_ns = 3001, .end_ns = 3050,
+	              .correlation = 7, .context = CONTEXT, .number = 2, .bundle = NOTHING,
+	              .reason = REASON);
+	recording_add(&recording, captured_launch, .start_ns = 4001, .end_ns = 4050,
+	              .correlation = 5, .context = CONTEXT, .bundle = NOTHING, .reason = REASON);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.captured_launches.count, 3));
+	const struct gt_captured_launch *rows = trace.captured_launches.rows;
+
+	cr_assert(lt(u32, rows[0].kernel, (gt_id)trace.kernels.count));
+	cr_expect(eq(u32, trace.kernels.rows[rows[0].kernel].correlation, 6));
+	cr_expect(eq(str, (char *)gt_trace_text(&trace, rows[0].bundle), "1-1-gemm"));
+	cr_expect(eq(u64, rows[0].bytes, 4096));
+	cr_expect(ne(u32, trace.api_calls.rows[rows[0].api_call].flags & GT_PROFILED, 0));
+	cr_expect(eq(u32, trace.kernels.rows[rows[0].kernel].flags & GT_PROFILED, 0));
+	cr_expect(eq(u32, trace.kernels.rows[rows[1].kernel].correlation, 7));
+	cr_expect(eq(str, (char *)gt_trace_text(&trace, rows[1].reason),
+	             "it uses memory of another GPU"));
+	cr_expect(eq(u32, rows[2].kernel, GT_NONE), "it was refused before it was counted");
+}

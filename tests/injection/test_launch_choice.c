@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "injection/capture_bundle.h"
+#include "injection/launch_choice.h"
+#include "support/check.h"
+
+static struct gt_launch_turn turn;
+static _Atomic int late;
+
+static void make(void)
+{
+	gt_launch_turn_init(&turn);
+	late = 0;
+}
+
+TestSuite(launch_choice, .init = make);
+
+static void note_late(void *context)
+{
+	(void)context;
+	late++;
+}
+
+Test(launch_choice, lets_launches_by_while_nobody_has_the_turn)
+{
+	cr_assert(gt_launch_turn_pass(&turn, note_late, NULL));
+	cr_assert(gt_launch_turn_pass(&turn, note_late, NULL));
+	gt_launch_turn_leave(&turn);
+	gt_launch_turn_leave(&turn);
+	cr_expect(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+	gt_launch_turn_end(&turn);
+	cr_expect(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+}
+
+Test(launch_choice, takes_no_turn_while_a_launch_does_not_return)
+{
+	cr_assert(gt_launch_turn_pass(&turn, note_late, NULL));
+	cr_expect(eq(int, gt_launch_turn_take(&turn), GT_TURN_NOISY));
+	gt_launch_turn_leave(&turn);
+	cr_expect(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+}
+
+static _Atomic bool passed;
+
+static void *launch(void *context)
+{
+	(void)context;
+	if (gt_launch_turn_pass(&turn, note_late, NULL))
+		gt_launch_turn_leave(&turn);
+	atomic_store(&passed, true);
+	return NULL;
+}
+
+Test(launch_choice, holds_launches_until_the_turn_ends)
+{
+	const struct timespec while_ns = {0, 20000000};
+	pthread_t thread;
+
+	cr_assert(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+	cr_assert(eq(int, pthread_create(&thread, NULL, launch, NULL), 0));
+	(void)nanosleep(&while_ns, NULL);
+	cr_expect(not(atomic_load(&passed)));
+	gt_launch_turn_end(&turn);
+	(void)pthread_join(thread, NULL);
+	cr_expect(atomic_load(&passed));
+	cr_expect(eq(int, late, 0));
+}
+
+Test(launch_choice, lets_everything_by_once_it_is_off)
+{
+	cr_assert(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+	atomic_store(&turn.on, false);
+	cr_expect(not(gt_launch_turn_pass(&turn, note_late, NULL)));
+}
+
+/* ---- folders of bundles ---- */
+
+static void expect_folder(const char *name, const char *end)
+{
+	char folder[192];
+	const char *dash;
+
+	gt_capture_folder(folder, sizeof(folder), 7, name);
+	dash = strchr(folder, '-');
+	cr_assert(ne(ptr, (void *)dash, NULL));
+	cr_expect(eq(str, (char *)dash, (char *)end), "%s", name);
+}
+
+Test(capture_folder, is_named_by_the_function)
+{
+	expect_folder("replay_scale", "-7-replay_scale");
+	expect_folder("_Z5scaleIfEvPT_S0_i", "-7-scale");
+	expect_folder("_ZN2at6native27unrolled_elementwise_kernelINS0_13BinaryFunctorIEEEvT_",
+	              "-7-unrolled_elementwise_kernel");
+}
+
+Test(capture_folder, is_a_name_of_one_folder_whatever_the_function_is_called)
+{
+	expect_folder("../../etc/passwd", "-7-______etc_passwd");
+	expect_folder("", "-7-");
+	expect_folder("_Z", "-7-_Z");
+	expect_folder("_Z99999999999999999999a", "-7-_Z99999999999999999999a");
+	expect_folder("_ZN3ab", "-7-_ZN3ab");
+}
