@@ -13,8 +13,8 @@
  * cold_...: the event that takes a writer's first chunk, as the first one of a kernel whose code is
  * in no cache; first_...: the same of a later writer; close_...: its end.
  * All but cold_... are of code that has run before, in cycles and nanoseconds, for one warp
- * (..._one) and for as many as fit (..._all); of loops the same loop without events is subtracted,
- * which takes empty_... for each event.
+ * (..._one) and for as many as fit (..._all). Between two events a thread computes; the same loop
+ * without events is subtracted, which takes empty_... for each event.
  * pipelined_...: samples/device_phases.cuh without calls, with them and nobody who records, and
  * with them and a ring, in turns; the ratios are medians over the rounds.
  */
@@ -28,6 +28,7 @@ enum {
 	IN_CHUNK = 24,    /* events that are timed in a chunk, behind the one that takes it */
 	PASSES = 32,      /* chunks in which they are */
 	COLD = 4,         /* of these, and of writers, that are not counted */
+	OPERATIONS = 32,  /* between two events */
 	STEADY = 28 * 64, /* events of a writer, of two runs */
 	READINGS = 4096,  /* of a clock */
 	CHUNK_COUNT = 1 << 20,
@@ -68,18 +69,23 @@ struct stopwatch {
 	}
 };
 
-/* Cycles of a loop of so many marks, or of none. */
+/*
+ * Cycles of a loop that computes, with a mark in each turn or without: what a mark adds to a warp
+ * that has something else to do. Each operation waits for the one before.
+ */
 template <bool told>
-static __device__ __forceinline__ long long time_marks(gputrace::writer &events, int count)
+static __device__ __forceinline__ long long time_marks(gputrace::writer &events, float &number,
+                                                       int count)
 {
 	const long long begin = clock64();
 
 #pragma unroll 1
 	for (int i = 0; i < count; i++) {
+#pragma unroll
+		for (int step = 0; step < OPERATIONS; step++)
+			asm volatile("fma.rn.f32 %0, %0, 0f3F000000, 0f3F800000;" : "+f"(number));
 		if (told)
 			events.mark(event_name);
-		else
-			asm volatile("" ::: "memory");
 	}
 	return clock64() - begin;
 }
@@ -97,6 +103,7 @@ __global__ void events_of_a_warp(const void *ring, struct figures *figures)
 	const long long begin = clock64();
 	struct stopwatch watch = {};
 	gputrace::writer events(ring, gputrace::leader::warp);
+	float number = (float)threadIdx.x;
 	long long steady = 0;
 
 #pragma unroll 1
@@ -105,10 +112,10 @@ __global__ void events_of_a_warp(const void *ring, struct figures *figures)
 
 		events.mark(event_name);
 		const long long taken = clock64() - start;
-		const long long told = time_marks<true>(events, IN_CHUNK);
-		const long long empty = time_marks<false>(events, IN_CHUNK);
+		const long long told = time_marks<true>(events, number, IN_CHUNK);
+		const long long empty = time_marks<false>(events, number, IN_CHUNK);
 
-		time_marks<true>(events, GPUTRACE_DEVICE_EVENTS - 1 - IN_CHUNK);
+		time_marks<true>(events, number, GPUTRACE_DEVICE_EVENTS - 1 - IN_CHUNK);
 		if (pass == 0)
 			watch.add(COLD_FIRST, taken, 1);
 		if (pass < COLD)
@@ -122,7 +129,7 @@ __global__ void events_of_a_warp(const void *ring, struct figures *figures)
 	}
 #pragma unroll 1
 	for (int pass = 0; pass < 2; pass++)
-		steady = time_marks<true>(events, STEADY) - time_marks<false>(events, STEADY);
+		steady = time_marks<true>(events, number, STEADY) - time_marks<false>(events, number, STEADY);
 	watch.add(STEADY_EVENT, steady, STEADY);
 	events.close();
 #pragma unroll 1
@@ -143,6 +150,8 @@ __global__ void events_of_a_warp(const void *ring, struct figures *figures)
 	}
 	if (threadIdx.x % 32)
 		return;
+	if (number < 0) /* never; but the compiler has to compute it */
+		figures->warps = 0;
 	atomicAdd(&figures->warps, 1ull);
 #pragma unroll
 	for (int i = 0; i < WHAT_COUNT; i++) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "replay/activity.h"
@@ -13,7 +14,10 @@
 #define WARM_NS     INT64_C(100000000) /* clocks rise when a GPU begins to work */
 #define PATIENCE_NS INT64_C(500000000) /* CUPTI tells of work that has ended by then, or never */
 
-enum { BATCH = 8 }; /* runs between two looks at the estimate */
+enum {
+	BATCH = 8,    /* runs between two looks at the estimate */
+	LEAD_INS = 2, /* right before a run with a warm cache, which finds what they left */
+};
 
 struct sample {
 	uint64_t from_ns; /* of CUPTI's clock: its work lies between the two */
@@ -22,6 +26,13 @@ struct sample {
 	double events_ns; /* by a pair of events */
 	double sm_mhz;
 	bool throttled;
+};
+
+/* What CUPTI told of, and room for as much. */
+struct activities {
+	const struct gt_activity_time *times;
+	size_t count;
+	struct gt_activity_time *found;
 };
 
 struct measuring {
@@ -64,6 +75,22 @@ static int prepare(const struct measuring *measuring, struct gt_error *err)
 	return result < 0 ? result : gt_gpu_wait(gpu, err);
 }
 
+/*
+ * In a program that launches a kernel again and again each launch finds what the one before left in
+ * the caches of data, constants and instructions. Restoring memory would come in between: so there
+ * are untimed runs between that and the timed one, which finds what these made of the memory.
+ */
+static int lead_in(const struct measuring *measuring, struct gt_error *err)
+{
+	int result = 0;
+
+	if (measuring->options->l2 != GT_L2_warm)
+		return 0;
+	for (int i = 0; result == 0 && i < LEAD_INS; i++)
+		result = gt_steps_run(measuring->steps, err);
+	return result;
+}
+
 static int run(const struct measuring *measuring, struct sample *sample, struct gt_error *err)
 {
 	const struct gt_gpu *gpu = measuring->steps->gpu;
@@ -74,7 +101,9 @@ static int run(const struct measuring *measuring, struct sample *sample, struct 
 		return result;
 	if (measuring->activity)
 		sample->from_ns = gt_activity_now_ns(measuring->activity);
-	result = gt_gpu_start_timer(gpu, err);
+	result = lead_in(measuring, err);
+	if (result == 0)
+		result = gt_gpu_start_timer(gpu, err);
 	if (result == 0)
 		result = gt_steps_run(measuring->steps, err);
 	if (result == 0)
@@ -96,42 +125,67 @@ static void ask_clocks(const struct measuring *measuring, struct sample *sample)
 
 /* ---- times by CUPTI ---- */
 
-/* From the first begin to the last end between the two, where as much work was done. */
-static double span_of(const struct sample *sample, const struct gt_activity_time *times,
-                      size_t count, size_t work)
+static int by_start(const void *a, const void *b)
 {
-	uint64_t first_ns = UINT64_MAX;
-	uint64_t last_ns = 0;
-	size_t found = 0;
+	const struct gt_activity_time *left = a;
+	const struct gt_activity_time *right = b;
+
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* What the GPU did between the two, into found, by when it began. Returns how much that is. */
+static size_t work_of(const struct sample *sample, const struct gt_activity_time *times,
+                      size_t count, struct gt_activity_time *found)
+{
+	size_t held = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t middle_ns =
 			times[i].start_ns + (times[i].end_ns - times[i].start_ns) / 2;
 
-		if (middle_ns < sample->from_ns || middle_ns > sample->until_ns)
-			continue;
-		first_ns = times[i].start_ns < first_ns ? times[i].start_ns : first_ns;
-		last_ns = times[i].end_ns > last_ns ? times[i].end_ns : last_ns;
-		found++;
+		if (middle_ns >= sample->from_ns && middle_ns <= sample->until_ns)
+			found[held++] = times[i];
 	}
-	return found < work || found == 0 ? NAN : (double)(last_ns - first_ns);
+	qsort(found, held, sizeof(*found), by_start);
+	return held;
+}
+
+/*
+ * From the first begin to the last end of a run's work, of which there is that much behind as much
+ * for each lead-in. NAN: not all of it is known yet.
+ */
+static double span_of(const struct activities *activities, const struct sample *sample, size_t work,
+                      size_t lead_ins)
+{
+	const size_t held =
+		work_of(sample, activities->times, activities->count, activities->found);
+	const struct gt_activity_time *own = activities->found + work * lead_ins;
+	uint64_t last_ns = 0;
+
+	if (work == 0 || held < work * (lead_ins + 1))
+		return NAN;
+	for (const struct gt_activity_time *time = own; time < activities->found + held; time++)
+		last_ns = time->end_ns > last_ns ? time->end_ns : last_ns;
+	return (double)(last_ns - own->start_ns);
 }
 
 /* Whether all of the samples from that one on have a time now. */
 static bool collect(const struct measuring *measuring, size_t first)
 {
-	const struct gt_activity_time *times;
+	const size_t lead_ins = measuring->options->l2 == GT_L2_warm ? LEAD_INS : 0;
+	struct activities activities;
 	bool all = true;
-	size_t count;
 
-	gt_activity_collect(measuring->activity, measuring->samples.rows[first].from_ns, &times,
-	                    &count);
+	gt_activity_collect(measuring->activity, measuring->samples.rows[first].from_ns,
+	                    &activities.times, &activities.count);
+	activities.found = gt_allocate((activities.count + 1) * sizeof(*activities.found));
 	for (size_t i = first; i < measuring->samples.count; i++) {
 		struct sample *sample = &measuring->samples.rows[i];
 
-		sample->ns = span_of(sample, times, count, measuring->steps->work);
+		sample->ns = span_of(&activities, sample, measuring->steps->work, lead_ins);
 		all = all && isfinite(sample->ns);
 	}
+	gt_array_free(activities.found);
 	return all;
 }
 

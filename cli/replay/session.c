@@ -275,8 +275,8 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->stable = times->stable;
 	snprintf(outcome->clock, sizeof(outcome->clock), "%s", times->clock ? times->clock : "");
 	outcome->job_launches = session->bundle->origin.job_launches;
-	outcome->job_ns = outcome->job_launches ? (double)session->bundle->origin.job_ns
-	                                        : result->job_ns;
+	outcome->job_ns =
+		outcome->job_launches ? (double)session->bundle->origin.job_ns : result->job_ns;
 	outcome->bytes = result->bytes;
 	/* Memory that is everywhere as it was before the launches tells nothing of what they do. */
 	outcome->unchanged = session->options.verify && result->buffers.count == 0;
@@ -383,18 +383,6 @@ static int search(struct session *session, struct gt_error *err)
 	return failed;
 }
 
-/* As another process there may be room; where there was none in many, that is said too. */
-static int try_elsewhere(struct gt_error *err)
-{
-	const struct gt_error first = *err;
-
-	gt_begin_again();
-	return gt_fail(err, EADDRINUSE,
-	               "%.300s; so it was in %u processes, each with other addresses. --relocate "
-	               "runs the launch at others, where every pointer is known",
-	               first.text, gt_begun_again() + 1);
-}
-
 /* As recorded it must run. */
 static int run_all(struct session *session, struct gt_error *err)
 {
@@ -426,6 +414,28 @@ static int run_locked(struct session *session, struct gt_error *err)
 	return result;
 }
 
+/*
+ * As another process there may be room; where there was none in many, the launch runs at other
+ * addresses, if every pointer is known: that is said with its figures.
+ */
+static int try_elsewhere(struct session *session, struct gt_error *err)
+{
+	const struct gt_error first = *err;
+	struct gt_error second = {0};
+	int result;
+
+	gt_begin_again();
+	gt_outcomes_release(session->outcomes);
+	session->options.relocate = true;
+	result = run_locked(session, &second);
+	if (result == 0)
+		return 0;
+	return gt_fail(err, EADDRINUSE,
+	               "%.200s; so it was in %u processes, each with other addresses. At others it "
+	               "cannot run: %.200s",
+	               first.text, gt_begun_again() + 1, second.text);
+}
+
 int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
                       struct gt_outcomes *outcomes, struct gt_error *err)
 {
@@ -448,7 +458,7 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 	if (result == 0)
 		result = run_locked(&session, err);
 	if (result == -EADDRINUSE)
-		result = try_elsewhere(err);
+		result = try_elsewhere(&session, err);
 	gt_array_release(&session.elements);
 	return result;
 }

@@ -31,6 +31,8 @@
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
 /* Ways that came here with other values go on as one: the compiler does not write the rest twice. */
 #define GPUTRACE_DEVICE_TOGETHER(value) asm volatile("" : "+l"(value))
+/* The compiler takes nothing that it knows of the value for granted from here on. */
+#define GPUTRACE_DEVICE_FORGET(value) asm("" : "+l"(value))
 #if !defined(GPUTRACE_DISABLE) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -40,6 +42,7 @@
 #define GPUTRACE_DEVICE_RARE static inline
 #define GPUTRACE_DEVICE_ONE_BY_ONE
 #define GPUTRACE_DEVICE_TOGETHER(value)
+#define GPUTRACE_DEVICE_FORGET(value)
 #if !defined(GPUTRACE_DISABLE) && defined(GPUTRACE_DEVICE_HOST)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -754,6 +757,11 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_change(struct gputrace_writer *writer,
 GPUTRACE_DEVICE_CALL void gputrace_writer_put_here(struct gputrace_writer *writer, gputrace_u32 tag,
                                                    struct gputrace_moment moment)
 {
+	/*
+	 * The topmost bit of the clock is 0, which the compiler does not know: so it reads all 64
+	 * bits. Reading the lower half alone takes 30 cycles longer (sm_90).
+	 */
+	tag |= (gputrace_u32)(moment.clock >> 63);
 	gputrace_writer_store(writer->next, moment.clock, tag, moment.globaltimer);
 	writer->next += sizeof(struct gputrace_device_event);
 	writer->slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
@@ -852,10 +860,13 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writ
                                                     gputrace_u32 tag)
 {
 #if GPUTRACE_DEVICE_WRITES
+	gputrace_u64 next = writer->next;
+
+	GPUTRACE_DEVICE_FORGET(next); /* else 0 would be written over 0, which takes longer */
 	writer->is_value = 0;
 	if (!gputrace_writer_is_full(writer->next)) { /* nor 0, which is a multiple as well */
 		gputrace_writer_put_here(writer, tag, gputrace_device_moment());
-	} else if (__builtin_expect(writer->next != 0, 0)) {
+	} else if (__builtin_expect(next != 0, 0)) {
 		struct gputrace_moment moment = gputrace_device_moment();
 
 		if (gputrace_writer_change(writer, &moment))
