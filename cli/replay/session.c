@@ -275,8 +275,8 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->stable = times->stable;
 	snprintf(outcome->clock, sizeof(outcome->clock), "%s", times->clock ? times->clock : "");
 	outcome->job_launches = session->bundle->origin.job_launches;
-	outcome->job_ns = outcome->job_launches ? (double)session->bundle->origin.job_ns
-	                                        : result->job_ns;
+	outcome->job_ns =
+		outcome->job_launches ? (double)session->bundle->origin.job_ns : result->job_ns;
 	outcome->bytes = result->bytes;
 	/* Memory that is everywhere as it was before the launches tells nothing of what they do. */
 	outcome->unchanged = session->options.verify && result->buffers.count == 0;
