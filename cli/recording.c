@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "base/path.h"
 #include "cli/manifest.h"
 #include "cli/run/python.h"
+#include "format/bundle.h"
 #include "format/recording.h"
 #include "format/roll.h"
 #include "format/salvage.h"
@@ -77,16 +79,17 @@ static int list_file(struct gt_recording_files *files, const char *path, struct 
 	return 0;
 }
 
-static bool is_modules(DIR *folder, const char *name)
+/* A folder of a recording's that is listed by what is in it. */
+static bool is_inner(DIR *folder, const char *name)
 {
 	struct stat status;
 
-	return strcmp(name, GT_MODULES_FOLDER) == 0 &&
+	return (strcmp(name, GT_MODULES_FOLDER) == 0 || strcmp(name, GT_LAUNCHES_FOLDER) == 0) &&
 	       fstatat(dirfd(folder), name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       S_ISDIR(status.st_mode);
 }
 
-/* What is in an open folder, each name behind a prefix; of folders in it only that of modules. */
+/* What is in an open folder, each name behind a prefix; folders in it but for a recording's own. */
 static void list_folder(struct gt_recording_files *files, DIR *folder, const char *prefix)
 {
 	const struct dirent *entry;
@@ -98,7 +101,7 @@ static void list_folder(struct gt_recording_files *files, DIR *folder, const cha
 
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    !(*prefix == '\0' && is_modules(folder, entry->d_name)))
+		    !(*prefix == '\0' && is_inner(folder, entry->d_name)))
 			add_file(files, name, (uint64_t)status.st_size);
 		free(name);
 	}
@@ -111,6 +114,32 @@ static DIR *open_modules(DIR *folder)
 	                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	return fd < 0 ? NULL : fdopendir(fd);
+}
+
+/* What is below the folder of captured launches, in order, links not followed; NULL: nothing is. */
+static FTS *walk_launches(const char *recording)
+{
+	char root[PATH_MAX];
+
+	snprintf(root, sizeof(root), "%s/" GT_LAUNCHES_FOLDER, recording);
+	if (!gt_path_is_folder(root))
+		return NULL;
+	return fts_open((char *[]){root, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+}
+
+static void list_launches(struct gt_recording_files *files, const char *recording)
+{
+	FTS *walk = walk_launches(recording);
+	const FTSENT *entry;
+
+	if (!walk)
+		return;
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else walks this */
+	while ((entry = fts_read(walk)))
+		if (entry->fts_level > 0 && entry->fts_info != FTS_D && entry->fts_info != FTS_DP)
+			add_file(files, entry->fts_path + strlen(recording) + 1,
+			         (uint64_t)entry->fts_statp->st_size);
+	(void)fts_close(walk);
 }
 
 int gt_recording_list(struct gt_recording_files *files, const char *path, struct gt_error *err)
@@ -129,6 +158,7 @@ int gt_recording_list(struct gt_recording_files *files, const char *path, struct
 		list_folder(files, modules, GT_MODULES_FOLDER "/");
 		(void)closedir(modules);
 	}
+	list_launches(files, path);
 	(void)closedir(folder);
 	if (files->list.count > 0)
 		qsort(files->list.rows, files->list.count, sizeof(*files->list.rows),
@@ -190,6 +220,24 @@ static bool is_module(const char *name)
 	       strncmp(strchr(slash, '.'), GT_CUBIN_SUFFIX, strlen(GT_CUBIN_SUFFIX)) == 0;
 }
 
+/* Of a captured launch: launches/NAME/bundle.json, and what lies in blobs/ and results/ beside it. */
+static bool is_of_bundle(const char *name)
+{
+	static const char *const folders[] = {GT_BUNDLE_BLOBS "/", GT_BUNDLE_RESULTS "/"};
+	const char *inside;
+
+	if (strncmp(name, GT_LAUNCHES_FOLDER "/", strlen(GT_LAUNCHES_FOLDER "/")) != 0)
+		return false;
+	inside = strchr(name + strlen(GT_LAUNCHES_FOLDER "/"), '/');
+	if (!inside++)
+		return false;
+	for (size_t i = 0; i < GT_COUNT_OF(folders); i++)
+		if (strncmp(inside, folders[i], strlen(folders[i])) == 0)
+			return !strchr(inside + strlen(folders[i]), '/');
+	return strncmp(inside, GT_BUNDLE_MANIFEST, strlen(GT_BUNDLE_MANIFEST)) == 0 &&
+	       !strchr(inside, '/');
+}
+
 /* A file of that name that we cannot have made, such as a folder, is somebody else's. */
 static bool is_ours(const char *folder, const char *name)
 {
@@ -200,7 +248,7 @@ static bool is_ours(const char *folder, const char *name)
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return false;
 	return is_beside(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
-	       gt_has_suffix(name, GT_ARENA_SUFFIX) || is_module(name);
+	       gt_has_suffix(name, GT_ARENA_SUFFIX) || is_module(name) || is_of_bundle(name);
 }
 
 static int check(const char *folder, const struct gt_recording_files *files, struct gt_error *err)
@@ -256,6 +304,21 @@ static void remove_modules(const char *folder)
 	(void)rmdir(path);
 }
 
+/* Likewise those of captured launches, each after what was in it. */
+static void remove_launches(const char *folder)
+{
+	FTS *walk = walk_launches(folder);
+	const FTSENT *entry;
+
+	if (!walk)
+		return;
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else walks this */
+	while ((entry = fts_read(walk)))
+		if (entry->fts_info == FTS_DP)
+			(void)rmdir(entry->fts_path);
+	(void)fts_close(walk);
+}
+
 static int remove_files(const char *folder, const struct gt_recording_files *files,
                         struct gt_error *err)
 {
@@ -268,6 +331,7 @@ static int remove_files(const char *folder, const struct gt_recording_files *fil
 			               gt_errno_text(errno));
 	}
 	remove_modules(folder);
+	remove_launches(folder);
 	if (rmdir(folder) < 0)
 		return gt_fail(err, errno, "cannot remove %s: %s", folder, gt_errno_text(errno));
 	return 0;

@@ -80,7 +80,10 @@ int gt_recording_second(const char *word, struct gt_error *err);
 /* The stem with a suffix. The caller frees it. */
 char *gt_recording_path(const char *stem, const char *suffix);
 
-/* The files of a folder, kept modules as modules/NAME; of a file: itself. */
+/*
+ * The files of a folder, kept modules as modules/NAME, those of captured launches as
+ * launches/NAME/...; of a file: itself.
+ */
 int gt_recording_list(struct gt_recording_files *files, const char *path, struct gt_error *err);
 void gt_recording_files_release(struct gt_recording_files *files);
 

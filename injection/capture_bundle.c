@@ -65,7 +65,7 @@ void gt_capture_folder(char *folder, size_t size, uint64_t number, const char *n
 static void close_image(struct gt_launch_capture *capture)
 {
 	if (capture->image)
-		(void)munmap((void *)(uintptr_t)capture->image, capture->image_size);
+		(void)munmap(capture->image, capture->image_size);
 	capture->image = NULL;
 }
 
@@ -203,10 +203,31 @@ static bool read_attributes(const struct gt_capture_driver *driver, uint64_t add
 	       attributes->type != 0;
 }
 
+/*
+ * The allocation that the address lies in. Of memory that the host has registered only the
+ * attributes may tell.
+ */
+static bool find_range(const struct gt_capture_driver *driver, uint64_t address, CUdeviceptr *base,
+                       size_t *size)
+{
+	CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+	                                CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+	void *values[] = {base, size};
+
+	*base = 0;
+	*size = 0;
+	if (driver->memory_range(base, size, address) == CUDA_SUCCESS && *size > 0)
+		return true;
+	return driver->memory_attributes(sizeof(wanted) / sizeof(wanted[0]), wanted, values,
+	                                 address) == CUDA_SUCCESS &&
+	       *size > 0 && address >= *base && address - *base < *size;
+}
+
 static bool is_mapped(const struct gt_capture_driver *driver, uint64_t address)
 {
 	CUmemGenericAllocationHandle handle;
 
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants it so */
 	if (driver->memory_retain(&handle, (void *)(uintptr_t)address) != CUDA_SUCCESS)
 		return false;
 	(void)driver->memory_release(handle);
@@ -242,7 +263,7 @@ static enum gt_reach_answer ask(void *context, uint64_t address, struct gt_reach
 	CUdeviceptr base = 0;
 	size_t size = 0;
 
-	if (driver->memory_range(&base, &size, address) != CUDA_SUCCESS || size == 0 ||
+	if (!find_range(driver, address, &base, &size) ||
 	    !read_attributes(driver, address, &attributes))
 		return GT_REACH_NOTHING;
 	found->address = base;

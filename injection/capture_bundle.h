@@ -52,7 +52,7 @@ struct gt_launch_capture {
 	CUdevice device;
 	uint64_t image_hash;
 	uint32_t images; /* kept modules that have a function of that name */
-	const uint8_t *image;
+	void *image;     /* mapped; NULL: none is */
 	size_t image_size;
 	struct gt_cubin cubin;
 	char image_blob[GT_BUNDLE_HASH_BYTES];

@@ -22,7 +22,7 @@ enum {
 	GT_REACH_POINTERS = 65536,
 	GT_REACH_DEPTH = 8,     /* pointers in memory that is further away are not followed */
 	GT_REACH_ASKED = 65536, /* addresses that are remembered to be in no memory */
-	GT_REACH_QUESTIONS = 4000000,
+	GT_REACH_QUESTIONS = 1000000,
 };
 
 #define GT_REACH_NONE UINT32_MAX

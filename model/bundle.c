@@ -129,6 +129,8 @@ static const struct gt_json_field origin_fields[] = {
 	ORIGIN_NUMBER(sm_count, U32, 0, UINT32_MAX),
 	ORIGIN_NUMBER(memory_bytes, U64, 0, MOST_BYTES),
 	ORIGIN_NUMBER(sm_clock_mhz, U32, 0, UINT32_MAX),
+	ORIGIN_NUMBER(job_ns, U64, 0, INT64_MAX),
+	ORIGIN_NUMBER(job_launches, U32, 0, UINT32_MAX),
 	ORIGIN_NUMBER(local_bytes, I64, -1, MOST_BYTES),
 	ORIGIN_NUMBER(workspace_bytes, I64, -1, MOST_BYTES),
 };

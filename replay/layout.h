@@ -122,6 +122,14 @@ int64_t gt_relocation_apply(const struct gt_relocation *relocation, const struct
                             uint32_t memory, uint32_t step, struct gt_relocated *contents,
                             struct gt_error *err);
 
+/*
+ * The same in contents after the last step: where an address was known before, whatever address of
+ * the bundle's memory is there now. Returns how many were rewritten.
+ */
+uint64_t gt_relocation_apply_after(const struct gt_relocation *relocation,
+                                   const struct gt_layout *layout, uint32_t memory,
+                                   struct gt_relocated *contents);
+
 /* An address of the program, here: of the steps' copies and fills. 0: not in the bundle. */
 uint64_t gt_layout_translate(const struct gt_layout *layout, const struct gt_bundle *bundle,
                              uint64_t address);

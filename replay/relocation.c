@@ -124,6 +124,34 @@ int64_t gt_relocation_apply(const struct gt_relocation *relocation, const struct
 	return rewritten;
 }
 
+uint64_t gt_relocation_apply_after(const struct gt_relocation *relocation,
+                                   const struct gt_layout *layout, uint32_t memory,
+                                   struct gt_relocated *contents)
+{
+	const struct found found = find(relocation, memory, 0);
+	uint8_t *bytes = contents->bytes;
+	uint64_t rewritten = 0;
+	uint64_t free_from = 0; /* behind the last address that was rewritten */
+
+	for (size_t i = 0; i < found.count; i++) {
+		const uint64_t offset = found.rows[i]->offset;
+		uint64_t address;
+		uint64_t here;
+
+		if (contents->size < sizeof(address) || offset < free_from ||
+		    offset > contents->size - sizeof(address))
+			continue;
+		address = gt_get_u64(bytes + offset);
+		here = gt_layout_translate(layout, relocation->bundle, address);
+		if (here == 0 || here == address)
+			continue;
+		gt_put_u64(bytes + offset, here);
+		free_from = offset + sizeof(address);
+		rewritten++;
+	}
+	return rewritten;
+}
+
 /* Whether anything but variables, which every process has elsewhere, is not where it was. */
 static bool any_moved(const struct gt_relocation *relocation, const struct gt_layout *layout)
 {

@@ -264,6 +264,19 @@ int gt_restored_before(const struct gt_restored *restored, size_t number, void *
 	                  : relocate(restored, (uint32_t)number, 0, bytes, memory->size, err);
 }
 
+int gt_restored_after(const struct gt_restored *restored, size_t number, void *bytes,
+                      struct gt_error *err)
+{
+	const struct gt_bundle_memory *memory = &restored->bundle->memory.rows[number];
+	struct gt_relocated contents = {bytes, memory->size};
+	const int result = gt_bundle_read(restored->bundle, &memory->after, bytes, err);
+
+	if (result == 0)
+		(void)gt_relocation_apply_after(&restored->relocation, &restored->layout,
+		                                (uint32_t)number, &contents);
+	return result;
+}
+
 int gt_restored_parameters(const struct gt_restored *restored, uint32_t step, void *bytes,
                            struct gt_error *err)
 {

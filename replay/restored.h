@@ -48,11 +48,16 @@ int gt_restored_load(struct gt_restored *restored, enum gt_inputs inputs, bool a
 /* Makes that of which it was kept as it was, in the GPU's stream. */
 int gt_restored_reset(const struct gt_restored *restored, struct gt_error *err);
 
-/* What is in the memory now, of which there are memory[number].size bytes; and before the steps. */
+/*
+ * What is in the memory now, of which there are memory[number].size bytes; before the steps; and
+ * what the program had after them, where that was kept. Known addresses are those of here.
+ */
 int gt_restored_get(const struct gt_restored *restored, size_t number, void *bytes,
                     struct gt_error *err);
 int gt_restored_before(const struct gt_restored *restored, size_t number, void *bytes,
                        struct gt_error *err);
+int gt_restored_after(const struct gt_restored *restored, size_t number, void *bytes,
+                      struct gt_error *err);
 
 /* Other bytes into the memory, until it is reset. */
 int gt_restored_put(const struct gt_restored *restored, size_t number, const void *bytes,

@@ -93,7 +93,7 @@ static int read_wanted(const struct verifying *verifying, size_t number, uint8_t
 		return 0;
 	*wanted = gt_allocate(memory->size + 1);
 	result = memory->same ? gt_restored_before(verifying->restored, number, *wanted, err)
-	                      : gt_bundle_read(verifying->bundle, &memory->after, *wanted, err);
+	                      : gt_restored_after(verifying->restored, number, *wanted, err);
 	return result;
 }
 

@@ -11,8 +11,9 @@ enum {
 	PHASE_STORE,
 	PHASES,
 	PHASE_THREADS = 256,
-	PHASE_FLOATS =
-		64 /* of each thread in a round: no phase is so short that reading clocks counts */
+	/* Of each thread in a round, and how often it stores them: every phase takes microseconds, */
+	PHASE_FLOATS = 64,
+	PHASE_STORES = 4 /* so that what an event takes is little of it. */
 };
 
 /* Sums over all blocks, by their first threads. */
@@ -49,6 +50,7 @@ static __device__ __forceinline__ unsigned long long phase_globaltimer(void)
 struct phase_watch {
 	bool counts;
 	long long begin;
+	long long end;
 	unsigned long long cycles[PHASES];
 
 	__device__ __forceinline__ void start()
@@ -57,10 +59,16 @@ struct phase_watch {
 			begin = clock64();
 	}
 
-	__device__ __forceinline__ void stop(int phase)
+	__device__ __forceinline__ void stop()
 	{
 		if (counts)
-			cycles[phase] += (unsigned long long)(clock64() - begin);
+			end = clock64();
+	}
+
+	/* Behind the event, which it is to be compared with. */
+	__device__ __forceinline__ void count(int phase)
+	{
+		cycles[phase] += (unsigned long long)(end - begin);
 	}
 };
 
@@ -75,7 +83,7 @@ __global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned
 	__shared__ float tile[PHASE_THREADS];
 	const bool first = threadIdx.x == 0;
 	gputrace::writer events(told && first);
-	struct phase_watch watch = {measured && first, 0, {}};
+	struct phase_watch watch = {measured && first, 0, 0, {}};
 	const long long start = watch.counts ? clock64() : 0;
 	const unsigned long long start_ns = watch.counts ? phase_globaltimer() : 0;
 
@@ -92,25 +100,29 @@ __global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned
 			sum += in[at + i * PHASE_THREADS];
 		tile[threadIdx.x] = sum;
 		__syncthreads();
-		watch.stop(PHASE_LOAD);
+		watch.stop();
 		events.end(phase_load);
+		watch.count(PHASE_LOAD);
 
 		events.begin(phase_compute);
 		watch.start();
 		for (unsigned i = 0; i < work; i++)
 			sum = sum * 0.5f + tile[(threadIdx.x + i) % PHASE_THREADS];
 		__syncthreads();
-		watch.stop(PHASE_COMPUTE);
+		watch.stop();
 		events.end(phase_compute);
+		watch.count(PHASE_COMPUTE);
 
 		events.begin(phase_store);
 		watch.start();
+		for (unsigned pass = 0; pass < PHASE_STORES; pass++)
 #pragma unroll 16
-		for (unsigned i = 0; i < PHASE_FLOATS; i++)
-			out[at + i * PHASE_THREADS] = sum;
+			for (unsigned i = 0; i < PHASE_FLOATS; i++)
+				((volatile float *)out)[at + i * PHASE_THREADS] = sum;
 		__syncthreads();
-		watch.stop(PHASE_STORE);
+		watch.stop();
 		events.end(phase_store);
+		watch.count(PHASE_STORE);
 	}
 	if (!watch.counts)
 		return;

@@ -28,9 +28,7 @@ static const struct gt_heading kernel_headings[] = {
          GT_WORTH_KEY},
 	{"refused", GT_UNIT_COUNT, "Of them chosen to be captured, and refused", GT_WORTH_KEY},
 	{"clusters", GT_UNIT_COUNT, "Of them launched in clusters of blocks", GT_WORTH_LITTLE},
-	{"cooperative", GT_UNIT_COUNT,
-         "Of them launched by a call for cooperative kernels; launches that ask for it by an "
-         "attribute are not told apart",
+	{"cooperative", GT_UNIT_COUNT, "Of them launched by a call for cooperative kernels",
          GT_WORTH_LITTLE},
 	{"profiled", GT_UNIT_COUNT, "Of them run several times for their counters",
          GT_WORTH_LITTLE},
@@ -66,6 +64,7 @@ enum { KERNELS, LAUNCHES }; /* arguments, as above */
 /* The kernels of one name. */
 struct group {
 	size_t number;
+	const char *label;
 	uint64_t launches;
 	uint64_t nodes;
 	uint64_t captured;
@@ -168,7 +167,8 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace)
 	gt_kernel_groups_init(&tally->groups, trace, GT_BY_NAME);
 	tally->all = gt_allocate(tally->groups.count * sizeof(*tally->all));
 	for (size_t i = 0; i < tally->groups.count; i++)
-		tally->all[i] = (struct group){.number = i, .reason = GT_NONE};
+		tally->all[i] = (struct group){
+			.number = i, .label = tally->groups.labels[i], .reason = GT_NONE};
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
 		count_kernel(tally, kernel);
 	for (size_t i = 0; i < trace->captured_launches.count; i++)
@@ -189,7 +189,7 @@ static int by_launches(const void *a, const void *b)
 
 	if (left->launches != right->launches)
 		return left->launches < right->launches ? 1 : -1;
-	return (left->number > right->number) - (left->number < right->number);
+	return strcmp(left->label, right->label);
 }
 
 static const char *full_name(const struct tally *tally, const struct group *group)
@@ -225,7 +225,7 @@ static void add_verdict(struct gt_result *result, const struct tally *tally,
 static void add_kernel(struct gt_result *result, const struct tally *tally,
                        const struct group *group)
 {
-	gt_result_add_text(result, tally->groups.labels[group->number]);
+	gt_result_add_format(result, "%s", group->label);
 	gt_result_add_count(result, (int64_t)group->launches);
 	gt_result_add_count(result, (int64_t)group->nodes);
 	gt_result_add_count(result, (int64_t)group->captured);
@@ -261,9 +261,9 @@ static void add_launch(struct gt_result *result, const struct tally *tally,
 	const bool refused = is_refused(trace, launch);
 	const bool timed = kernel && gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns);
 
-	gt_result_add_text(result,
-	                   kernel ? tally->groups.labels[gt_kernel_group_of(&tally->groups, kernel)]
-	                          : "");
+	gt_result_add_format(
+		result, "%s",
+		kernel ? tally->groups.labels[gt_kernel_group_of(&tally->groups, kernel)] : "");
 	gt_result_add_count_if(result, launch->process < trace->processes.count,
 	                       launch->process < trace->processes.count
 	                               ? trace->processes.rows[launch->process].pid

@@ -32,6 +32,7 @@
 #include "cli/run/calibration.h"
 #include "cli/run/claim.h"
 #include "cli/run/environment.h"
+#include "cli/run/job_times.h"
 #include "cli/run/library.h"
 #include "cli/run/listener.h"
 #include "cli/run/python.h"
@@ -984,7 +985,8 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 	}
 	if (result < 0)
 		goto failed;
-	if (gt_claim_keep(&run->claim, &err) < 0)
+	if (gt_claim_keep(&run->claim, &err) < 0 ||
+	    gt_job_times_write(run->folder, &reading.trace, &err) < 0)
 		gt_say("%s", err.text);
 	if (run->exported)
 		result = export_view(run, &reading.view, &counts, &progress, &err);

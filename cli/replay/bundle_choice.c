@@ -14,9 +14,8 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "cli/recording.h"
+#include "format/recording.h"
 #include "model/bundle.h"
-
-#define LAUNCHES "launches"
 
 enum { NAMED = 4 }; /* bundles of several that a sentence names */
 
@@ -119,7 +118,8 @@ static void look(struct found *found, const char *recording, const struct wanted
 	char folder[PATH_MAX];
 
 	*found = (struct found){0};
-	if ((size_t)snprintf(folder, sizeof(folder), "%s/" LAUNCHES, recording) >= sizeof(folder) ||
+	if ((size_t)snprintf(folder, sizeof(folder), "%s/" GT_LAUNCHES_FOLDER, recording) >=
+	            sizeof(folder) ||
 	    !gt_path_is_folder(folder) || gt_recording_list(&files, folder, NULL) < 0)
 		return;
 	gt_array_each(const struct gt_recording_file, file, &files.list) {

@@ -45,7 +45,7 @@ struct gt_outcome {
 	double error; /* standard error of the median, relative */
 	double events_ns;
 	double sm_mhz;
-	double job_ns; /* in the program */
+	double job_ns;         /* in the program */
 	double bytes;  /* that it moves at least */
 	uint64_t runs;
 	uint64_t thrown_out;      /* with throttled clocks */
@@ -61,10 +61,12 @@ struct gt_outcome {
 	/* Not kept. */
 	bool tuned; /* one of --tune: whatever comes of it is no failure */
 	gt_array(struct gt_outcome_buffer) buffers;
-	struct gt_roof roof;     /* of device memory */
+	struct gt_roof roof; /* of device memory */
+	bool unchanged;      /* all memory was afterwards what it was before: nothing to compare */
 	uint32_t first_bad_step; /* wrote the first NaN or Inf; UINT32_MAX: none */
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
+	uint32_t job_launches; /* whose median that is; 0: it is of the captured one itself */
 	char no_cupti[256];  /* why CUPTI did not time it */
 	char guessed[256];   /* what is not sure of memory that was moved */
 	char no_poison[160]; /* why it is not known what was written */

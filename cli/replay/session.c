@@ -274,10 +274,14 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->thrown_out = times->thrown_out;
 	outcome->stable = times->stable;
 	snprintf(outcome->clock, sizeof(outcome->clock), "%s", times->clock ? times->clock : "");
-	outcome->job_ns = result->job_ns;
+	outcome->job_launches = session->bundle->origin.job_launches;
+	outcome->job_ns = outcome->job_launches ? (double)session->bundle->origin.job_ns
+	                                        : result->job_ns;
 	outcome->bytes = result->bytes;
-	outcome->checked = session->options.verify;
-	outcome->verified = session->options.verify && result->verified;
+	/* Memory that is everywhere as it was before the launches tells nothing of what they do. */
+	outcome->unchanged = session->options.verify && result->buffers.count == 0;
+	outcome->checked = session->options.verify && !outcome->unchanged;
+	outcome->verified = outcome->checked && result->verified;
 	outcome->first_bad_step = result->first_bad_step;
 	outcome->moved = !result->at_addresses;
 	outcome->layouts = result->layouts + gt_begun_again();
@@ -354,7 +358,7 @@ static int measure(void *context, const struct gt_variant *variant, double *ns, 
 		outcome->tuned = true;
 	}
 	*ns = outcome->median_ns;
-	*verified = outcome->verified || !outcome->checked;
+	*verified = outcome->verified || !session->options.verify;
 	return result;
 }
 

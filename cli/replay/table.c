@@ -395,6 +395,15 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (!isfinite(first->job_ns))
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "its time in the program was not recorded");
+	else if (first->job_launches > 0)
+		gt_result_remark_on(result, "job_ns job_percent",
+		                    "time in the program: median of %u launches of this kernel in "
+		                    "this shape that were not captured",
+		                    first->job_launches);
+	else
+		gt_result_remark_on(result, "job_ns job_percent",
+		                    "time in the program: of the captured launch itself, which ran "
+		                    "after a pause of the GPU");
 	if (first->thrown_out)
 		gt_result_remark(
 			result, "%u runs as recorded do not count: the GPU's clocks were held down",
@@ -405,12 +414,18 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (*first->no_poison)
 		gt_result_remark_on(result, "unwritten_bytes untouched_bytes",
 		                    "what was written is not known: %s", first->no_poison);
+	if (first->unchanged)
+		gt_result_remark(result, "nothing was compared: what the launches write was in "
+		                         "their memory already, as of a launch of the same before "
+		                         "them; capture the first one");
 	if (first->first_bad_step != UINT32_MAX)
 		gt_result_remark(result, "step %u of the sequence wrote the first NaN or infinity",
 		                 first->first_bad_step);
 	if (first->moved)
-		gt_result_remark(result,
-		                 "memory lies at other addresses than in the program (--relocate)");
+		gt_result_remark(result, "%s at other addresses than in the program",
+		                 strstr(first->conditions, "relocated")
+		                         ? "all memory is"
+		                         : "variables of the modules are");
 	if (*first->guessed)
 		gt_result_remark(result, "%s", first->guessed);
 	if (first->others_plus_one > 1)

@@ -557,12 +557,12 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_chunk(gputrace_u64 ring, gputr
 	       (gputrace_u64)gputrace_writer_index(ring, ticket) * GPUTRACE_DEVICE_CHUNK_BYTES;
 }
 
-/* How many chunks a writer that had so many wants at once. */
+/* How many chunks a writer that had so many wants at once: 1, 2, 6, 18 and 32, where it may. */
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_wish(gputrace_u64 ring, gputrace_u32 part)
 {
 	const gputrace_u32 most =
 		gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) / GPUTRACE_WRITER_RUNS;
-	const gputrace_u32 wish = part < GPUTRACE_WRITER_RUN ? part : GPUTRACE_WRITER_RUN;
+	const gputrace_u32 wish = part < GPUTRACE_WRITER_RUN / 2 ? 2 * part : GPUTRACE_WRITER_RUN;
 
 	if (wish < 2 || most < 2 ||
 	    gputrace_device_load32(GPUTRACE_RING_AT(ring, flags)) & GPUTRACE_DEVICE_OVERWRITE)
@@ -672,13 +672,12 @@ GPUTRACE_DEVICE_CALL struct gputrace_place gputrace_writer_search(gputrace_u64 r
 
 	GPUTRACE_DEVICE_ONE_BY_ONE
 	for (; !got && plan < GPUTRACE_DEVICE_TRIES << 8; plan = (plan & ~255u) + 257) {
-		gputrace_u32 count = plan & 255;
+		const gputrace_u32 count = plan & 255;
 
-		ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next), count);
-		if (count > 1) { /* from an even one on: two states are one number */
-			count -= (gputrace_u32)ticket & 1;
+		/* Runs begin with an even one: two states are one number. */
+		ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next), count | (count > 1));
+		if (count > 1)
 			ticket += ticket & 1;
-		}
 		got = gputrace_writer_claim_all(ring, ticket, count);
 	}
 	if (!got)

@@ -17,10 +17,10 @@
  * Whatever finds no room is counted in lost.
  *
  * A writer of many events may take a run of chunks that lie one behind the other, with as many
- * tickets at once (atomic add of their number to next), and close them together: full ones, the one
- * at hand and, with 0 events, those that it did not need. Tickets that are drawn and not used leave
- * their chunks FREE. The headers of the run may be there before its chunks are written, all but
- * globaltimer and clock.
+ * tickets or more at once (atomic add of their number to next), and close them together: full ones,
+ * the one at hand and, with 0 events, those that it did not need. Tickets that are drawn and not
+ * used leave their chunks FREE. The headers of the run may be there before its chunks are written,
+ * all but globaltimer and clock.
  *
  * Between a writer's stores to an open chunk there is no order: one whose globaltimer, threads or
  * ticket is 0 has no header yet, and another look at it finds more. The first ticket is

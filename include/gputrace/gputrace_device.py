@@ -179,7 +179,8 @@ SEARCH:
 	ld.global.u32 count, [ring+{RING["chunk_count"]}];
 	shr.u32 count, count, {RUNS.bit_length() - 1};
 	min.u32 count, count, {RUN};
-	min.u32 count, count, part;
+	add.s32 a, part, part;
+	min.u32 count, count, a;
 	ld.global.u32 a, [ring+{RING["flags"]}];
 	and.b32 a, a, 1;
 	setp.lt.u32 p, count, 2;
@@ -187,13 +188,13 @@ SEARCH:
 	@!p bra NEXT;
 	mov.u32 count, 1;
 NEXT:
-	cvt.u64.u32 e, count;
+	or.b32 a, count, 1;
+	cvt.u64.u32 e, a;
 	atom.relaxed.gpu.global.add.u64 ticket, [ring+{RING["next"]}], e;
 	cvt.u32.u64 index, ticket;
 	setp.eq.u32 p, count, 1;
 	@p bra PLACE;
 	and.b32 a, index, 1;
-	sub.s32 count, count, a;
 	add.s32 index, index, a;
 	cvt.u64.u32 e, a;
 	add.s64 ticket, ticket, e;

@@ -135,6 +135,36 @@ class Replay(unittest.TestCase):
                               r"--relocate runs the launch at others, where every pointer is known\n$")
         self.assertLess(time.monotonic() - begun, 60)
 
+    def test_runs_what_a_program_launched(self):
+        cubin = pathlib.Path(__file__).resolve().parent.parent / "cubins" / "replay_90.cubin"
+        subprocess.run([GPUTRACE, "run", "-q", "--no-export", "--capture-kernels", ".", "-o", "app", "--",
+                        FAKES / "bin" / "app_replay", "--cubin", cubin, "--launches", "5"],
+                       env=self.environment, cwd=self.folder, check=True, timeout=100,
+                       stdout=subprocess.DEVNULL)
+        found = self.found(self.folder / "app.gputrace", "--launch", "replay_scale")
+        row, = found["times"]
+        self.assertEqual(row["verdict"], "outputs as recorded")
+        self.assertEqual((row["median_ns"], row["job_ns"]), (10000, 10000))
+        self.assertIn("time in the program: median of 4 launches of this kernel in this shape that "
+                      "were not captured", found["remarks"])
+
+    def test_is_replaced_with_its_recording(self):
+        bundle = self.make(name="app.gputrace/launches/71-1-saxpy")
+        (self.folder / "app.gputrace" / "node-1-1.capture").touch()
+        self.found(bundle)
+        words = [GPUTRACE, "run", "-q", "--no-export", "-f", "-o", "app", "--",
+                 FAKES / "bin" / "app_work", "--launches", "1"]
+        stranger = bundle / "blobs" / "more" / "thesis.txt"
+        stranger.parent.mkdir()
+        stranger.touch()
+        for status, left in ((125, True), (0, False)):
+            done = subprocess.run(words, env=self.environment, cwd=self.folder, timeout=100,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, bundle.exists()), (status, left), done.stderr)
+            self.assertEqual("thesis.txt, which gputrace did not write" in done.stderr, left)
+            if left:
+                shutil.rmtree(stranger.parent)
+
     def test_fails_in_a_sentence(self):
         whole = self.make()
         blob = max((whole / "blobs").iterdir(), key=lambda path: path.stat().st_size)

@@ -379,18 +379,21 @@ class Ptx(unittest.TestCase):
     def test_it_takes_runs_that_grow(self):
         ring = self.ring(8 * gputrace_device.RUNS)
         first = ring.get("next")
-        ring.put(3, times=11 * 28 + 5)  # in 1, 1, 2, 4 and 8
-        self.assertEqual(ring.get("next"), first + 16)
-        states = [ring.chunk_state(index) for index in range(17)]
-        self.assertEqual(states, [closed(28)] * 8 + [gputrace_device.OPEN] * 8 + [0])
+        places = [0, *range(2, 10), *range(12, 20)]
+        ring.put(3, times=11 * 28 + 5)  # in 1, 2, 6 and 8, each from an even one on
+        self.assertEqual(ring.get("next"), first + 20)
+        states = {index: state for index in range(24) if (state := ring.chunk_state(index))}
+        self.assertEqual(states, dict(zip(places, [closed(28)] * 9 + [gputrace_device.OPEN] * 8)))
         ring.close()
-        states = [ring.chunk_state(index) for index in range(8, 17)]
-        self.assertEqual(states, [closed(28)] * 3 + [closed(5)] + [closed(0)] * 4 + [0])
-        for index in range(16):
+        states = {index: state for index in range(24) if (state := ring.chunk_state(index))}
+        self.assertEqual(states, dict(zip(places, [closed(28)] * 11 + [closed(5)] + [closed(0)] * 5)))
+        last = 0
+        for part, index in enumerate(places):
             timer, clock, *rest = ring.header(index)
-            self.assertEqual(rest, [77, 9, index, 8, 10, 0, 256, first + index, 0])
-            self.assertEqual(timer, clock + ptx_machine.Machine.AHEAD if index < 12 else 0)
-            self.assertTrue(index == 0 or index > 11 or clock > ring.events(index - 1)[27][0])
+            self.assertEqual(rest, [77, 9, part, 8, 10, 0, 256, first + index, 0])
+            self.assertEqual(timer, clock + ptx_machine.Machine.AHEAD if part < 12 else 0)
+            self.assertTrue(part > 11 or clock > last)
+            last = ring.events(index)[27][0]
 
     def test_a_run_ends_where_a_chunk_is_taken_and_at_the_end_of_the_ring(self):
         ring = self.ring(8 * gputrace_device.RUNS)
@@ -402,7 +405,7 @@ class Ptx(unittest.TestCase):
         ring.put(3, times=2 * 28)
         ring.close()
         last = [ring.chunk_state(first + index) for index in (-3, -2, -1)]
-        self.assertEqual(last, [0, closed(28), closed(0)])
+        self.assertEqual(last, [0, closed(28), closed(28)])
         self.assertEqual((ring.chunk_state(5), ring.get("lost")), (closed(28), 0))
 
     def test_a_ring_that_overwrites_has_no_runs(self):

@@ -32,6 +32,41 @@ static int open_as(size_t size)
 	return gt_cubin_open(&cubin, content.bytes, size, NULL);
 }
 
+/* The variables of the cubin, in a text with a blank behind each: NAME:BYTES, c for constants. */
+static void list_variables(const char *path, char *text, size_t size)
+{
+	struct gt_cubin_section section;
+	struct gt_cubin_variable variable;
+	struct gt_content file = {0};
+	struct gt_cubin opened;
+	size_t used = 0;
+
+	*text = '\0';
+	cr_assert(eq(int, gt_load_file(&file, path, NULL), 0));
+	cr_assert(eq(int, gt_cubin_open(&opened, file.bytes, file.size, NULL), 0));
+	for (uint32_t i = 0; i < opened.section_count; i++) {
+		uint64_t next = 0;
+
+		if (!gt_cubin_section(&opened, i, &section) || section.type != GT_ELF_SYMTAB)
+			continue;
+		while (gt_cubin_next_variable(&opened, &section, &next, &variable))
+			used += (size_t)snprintf(text + used, size - used, "%s:%llu%s ",
+			                         variable.name, (unsigned long long)variable.size,
+			                         variable.constant ? "c" : "");
+	}
+	gt_unload(&file);
+}
+
+Test(cubin, has_variables_that_are_no_constants_of_functions)
+{
+	char text[256];
+
+	list_variables(GT_TEST_DATA "/cubins/replay_90.cubin", text, sizeof(text));
+	cr_expect(eq(str, text, "replay_weights:16c replay_launches:4 "));
+	list_variables(GT_TEST_DATA "/cubins/sample_90.cubin", text, sizeof(text));
+	cr_expect(eq(str, text, "table:256c "));
+}
+
 Test(cubin, has_a_section_of_code_for_every_function)
 {
 	struct gt_cubin_section section;

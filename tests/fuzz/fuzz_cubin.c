@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collector/cubin.h"
 
@@ -26,6 +27,23 @@ static void check(struct gt_cubin_text text, const struct gt_cubin *cubin)
 		must(text.text[i] != '\0');
 }
 
+static void check_variables(const struct gt_cubin *cubin)
+{
+	struct gt_cubin_section section;
+	struct gt_cubin_variable variable;
+
+	for (uint32_t i = 0; i < cubin->section_count; i++) {
+		uint64_t next = 0;
+
+		if (!gt_cubin_section(cubin, i, &section) || section.type != GT_ELF_SYMTAB)
+			continue;
+		while (gt_cubin_next_variable(cubin, &section, &next, &variable)) {
+			must(variable.size > 0);
+			check((struct gt_cubin_text){variable.name, strlen(variable.name)}, cubin);
+		}
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gt_cubin_facts facts;
@@ -45,5 +63,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must((function->line == 0) == (function->file.size == 0));
 	}
 	gt_cubin_facts_release(&facts);
+	check_variables(&cubin);
 	return 0;
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of PyTorch and Triton that are captured and run again: replay_python.py NAME [LAUNCHES]. Without a name it
 lists them. Each is launched so often, one after the other, on the same inputs, in a range of NVTX that is called
-measured, the first time over what was made of other inputs. Prints a regular expression that its kernel's name matches, and whether what it made is wrong.
+measured, the first time over what was made of other inputs. Prints a regular expression that its kernel's name
+matches, and how much of what it made is wrong.
 """
 import sys
 

@@ -64,9 +64,10 @@ static void print_launch(const struct gt_bundle *bundle)
 	const struct gt_bundle_function *function = &bundle->functions.rows[step->function];
 	const struct gt_bundle_stream *stream = &bundle->streams.rows[step->stream];
 
-	printf("{\"function\":\"%s\",\"image_bytes\":%" PRIu64 ",\"shared_bytes\":%u",
+	printf("{\"function\":\"%s\",\"image_bytes\":%" PRIu64
+	       ",\"shared_bytes\":%u,\"job_ns\":%" PRId64,
 	       function->name, bundle->modules.rows[function->module].image.size,
-	       step->shared_bytes);
+	       step->shared_bytes, step->start_ns == 0 ? step->end_ns : -1);
 	print_triple("grid", step->grid);
 	print_triple("block", step->block);
 	print_triple("cluster", step->cluster);

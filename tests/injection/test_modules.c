@@ -9,6 +9,7 @@
 #include "format/cubin.h"
 #include "format/recording.h"
 #include "injection/cupti/cupti.h"
+#include "injection/kept_modules.h"
 #include "injection/recorder.h"
 #include "injection/source.h"
 
@@ -21,6 +22,7 @@ enum { CONTEXT = 3, MODULE = 9 };
 static struct recorder recorder;
 static void *state;
 static struct gt_content cubin;
+static bool captures; /* launches are captured */
 static char folder[] = "/tmp/gputrace-modules-XXXXXX";
 
 static CUptiResult context_id(CUcontext context, uint32_t *id)
@@ -37,7 +39,8 @@ static void start(uint64_t keep_bytes)
 	recorder_init(&recorder);
 	recorder_add_sources(&recorder, sources, 1);
 	recorder.session->cupti.cuptiGetContextId = context_id;
-	recorder.session->settings = (struct gt_settings){.keep_modules_bytes = keep_bytes};
+	recorder.session->settings = (struct gt_settings){.keep_modules_bytes = keep_bytes,
+	                                                  .capture_kernels = captures ? "." : ""};
 	snprintf(recorder.session->arena_path, sizeof(recorder.session->arena_path), "%s/x.arena",
 	         folder);
 	state = gt_source_state(recorder.session, &gt_source_modules);
@@ -236,4 +239,45 @@ Test(modules, goes_on_where_nothing_can_be_written)
 	cr_expect(ne(u32, rows[0].traits & GT_RECORD_MODULE_NOT_KEPT, 0));
 	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_modules_not_kept), 1));
 	free(rows);
+}
+
+/* A call that loads a module, in which CUPTI tells of one. */
+static void load_in_call(CUmodule handle)
+{
+	CUmodule made = handle;
+	const cuModuleLoadData_params params = {.module = &made};
+	const CUresult result = CUDA_SUCCESS;
+	const CUpti_CallbackData data = {.functionParams = &params,
+	                                 .functionReturnValue = (void *)&result};
+	const struct gt_call call = {.data = &data,
+	                             .callee = {.id = CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
+	                                        .driver = 1}};
+	const CUpti_ModuleResourceData module = {
+		.moduleId = MODULE, .cubinSize = cubin.size, .pCubin = (const char *)cubin.bytes};
+	const CUpti_ResourceData resource = {.context = (CUcontext)0x100,
+	                                     .resourceDescriptor = (void *)&module};
+	void *kept = gt_source_modules.hears.enter(recorder.session, state, call);
+
+	gt_source_modules.hears.event(recorder.session, state, CUPTI_CB_DOMAIN_RESOURCE,
+	                              CUPTI_CBID_RESOURCE_MODULE_LOADED, &resource, kept);
+	gt_source_modules.hears.leave(recorder.session, state, call, kept);
+}
+
+Test(modules, knows_which_file_is_the_image_of_which_module_for_captures)
+{
+	const struct gt_kept_module *kept;
+	uint32_t count;
+
+	captures = true;
+	start(0);
+	load_in_call((CUmodule)0x1234);
+	tell(CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
+	kept = gt_kept_modules(recorder.session, &count);
+	cr_assert(eq(u32, count, 2));
+	cr_expect(eq(ptr, (void *)kept[0].handle, (void *)0x1234));
+	cr_expect(eq(ptr, (void *)kept[1].handle, NULL), "no call that says which it is");
+	cr_expect(eq(u64, kept[0].hash, gt_content_hash(cubin.bytes, cubin.size)));
+	cr_expect(eq(u32, kept[0].phase, GT_MODULE_KEPT));
+	tell(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
+	cr_expect(eq(u32, kept[0].phase, GT_MODULE_UNLOADED));
 }

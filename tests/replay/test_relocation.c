@@ -118,6 +118,32 @@ Test(relocation, refuses_addresses_that_overlap)
 	expect_text(err.text, "the address in memory 3, byte 4 overlaps the one before");
 }
 
+Test(relocation, rewrites_what_addresses_became_in_contents_afterwards)
+{
+	/* Changed places, as double buffers do; then one that is no address any more. */
+	uint64_t swapped[] = {BUNDLE_Z_ADDRESS, BUNDLE_Y_ADDRESS + 4};
+	uint64_t other[] = {17, BUNDLE_X_ADDRESS + 8};
+	struct gt_relocated contents = {swapped, sizeof(swapped)};
+
+	gt_layout_put(&layout, BUNDLE_Y, 0x600000);
+	gt_layout_put(&layout, BUNDLE_Z, 0x700000);
+	cr_expect(eq(u64, gt_relocation_apply_after(&relocation, &layout, BUNDLE_TABLE, &contents),
+	             2));
+	cr_expect(eq(u64, swapped[0], 0x700000));
+	cr_expect(eq(u64, swapped[1], 0x600004));
+	contents.bytes = other;
+	cr_expect(eq(u64, gt_relocation_apply_after(&relocation, &layout, BUNDLE_TABLE, &contents),
+	             0),
+	          "x did not move");
+	cr_expect(eq(u64, other[0], 17));
+	contents.size = 4;
+	cr_expect(eq(u64, gt_relocation_apply_after(&relocation, &layout, BUNDLE_TABLE, &contents),
+	             0));
+	contents.size = sizeof(swapped);
+	cr_expect(eq(u64, gt_relocation_apply_after(&relocation, &layout, BUNDLE_X, &contents), 0),
+	          "no address was known there");
+}
+
 Test(relocation, says_which_addresses_are_guessed)
 {
 	char text[256];

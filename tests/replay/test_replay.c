@@ -368,6 +368,25 @@ Test(replay, works_at_other_addresses_where_pointers_are_known)
 	end(&made);
 }
 
+Test(replay, compares_addresses_in_memory_that_moved_as_addresses)
+{
+	struct made made;
+	struct gt_bundle_memory *table;
+
+	begin(&made);
+	test_bundle_add_sequence(&made.on_disk);
+	set_image(&made);
+	table = &made.on_disk.bundle.memory.rows[BUNDLE_TABLE];
+	table->same = false;
+	table->after = table->before;
+	made.options.relocate = true;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_TABLE)->comparison.differing, 0));
+	cr_expect(made.result.verified);
+	cr_expect(ne(str, made.result.guessed, ""));
+	end(&made);
+}
+
 Test(replay, says_that_addresses_are_taken)
 {
 	struct made made;

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run/job_times.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "analysis/spread.h"
+#include "base/error.h"
+#include "cli/output.h"
+#include "format/bundle.h"
+#include "format/recording.h"
+#include "model/timed.h"
+#include "model/trace.h"
+
+/* What is put into a bundle. */
+struct job_time {
+	int64_t own_ns; /* negative: not known */
+	int64_t median_ns;
+	size_t launches; /* whose median it is */
+};
+
+/* Launches in one shape. */
+struct shape_times {
+	bool wanted; /* one of it was captured */
+	gt_array(int64_t) ns;
+};
+
+struct times {
+	struct shape_times *shapes; /* by row of launch_shapes */
+	size_t shape_count;
+	bool *captured; /* by kernel */
+};
+
+static struct shape_times *find(const struct times *times, gt_id shape)
+{
+	return shape < times->shape_count && times->shapes[shape].wanted ? &times->shapes[shape]
+	                                                                 : NULL;
+}
+
+static const struct gt_kernel *kernel_of(const struct gt_trace *trace,
+                                         const struct gt_captured_launch *launch)
+{
+	return launch->kernel < trace->kernels.count ? &trace->kernels.rows[launch->kernel] : NULL;
+}
+
+static void *allocate_zeroed(size_t size)
+{
+	return memset(gt_allocate(size + 1), 0, size);
+}
+
+/* Which kernels were captured, and in which shapes. */
+static void list_shapes(struct times *times, const struct gt_trace *trace)
+{
+	times->captured = allocate_zeroed(trace->kernels.count * sizeof(*times->captured));
+	times->shape_count = trace->launch_shapes.count;
+	times->shapes = allocate_zeroed(times->shape_count * sizeof(*times->shapes));
+	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches) {
+		const struct gt_kernel *kernel = kernel_of(trace, launch);
+
+		if (!kernel)
+			continue;
+		times->captured[launch->kernel] = true;
+		if (kernel->shape < times->shape_count)
+			times->shapes[kernel->shape].wanted = true;
+	}
+}
+
+static void add_times(struct times *times, const struct gt_trace *trace)
+{
+	for (size_t i = 0; i < trace->kernels.count; i++) {
+		const struct gt_kernel *kernel = &trace->kernels.rows[i];
+		struct shape_times *shape;
+
+		if (times->captured[i] ||
+		    !gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+			continue;
+		shape = find(times, kernel->shape);
+		if (shape)
+			*gt_array_push(&shape->ns) = kernel->end_ns - kernel->start_ns;
+	}
+}
+
+static void release(struct times *times)
+{
+	for (size_t i = 0; i < times->shape_count; i++)
+		gt_array_release(&times->shapes[i].ns);
+	gt_array_free(times->shapes);
+	gt_array_free(times->captured);
+}
+
+static struct job_time time_of(const struct times *times, const struct gt_kernel *kernel)
+{
+	struct shape_times *shape = find(times, kernel->shape);
+	struct job_time time = {.own_ns = -1};
+
+	if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+		time.own_ns = kernel->end_ns - kernel->start_ns;
+	if (!shape || shape->ns.count == 0)
+		return time;
+	time.launches = shape->ns.count;
+	time.median_ns = gt_spread_of(shape->ns.rows, shape->ns.count).median;
+	return time;
+}
+
+/* Into the description of one launch. False: it is not one. */
+static bool put(json_t *root, const struct job_time *time)
+{
+	json_t *steps = json_object_get(root, "steps");
+	json_t *origin = json_object_get(root, "origin");
+	json_t *step = json_array_get(steps, 0);
+
+	if (json_array_size(steps) != 1 || !json_is_object(step) || !json_is_object(origin) ||
+	    json_object_get(step, "end_ns"))
+		return false;
+	if (time->own_ns >= 0) {
+		(void)json_object_set_new(step, "start_ns", json_integer(0));
+		(void)json_object_set_new(step, "end_ns", json_integer(time->own_ns));
+	}
+	if (time->launches > 0) {
+		const size_t count = time->launches < UINT32_MAX ? time->launches : UINT32_MAX;
+
+		(void)json_object_set_new(origin, "job_ns", json_integer(time->median_ns));
+		(void)json_object_set_new(origin, "job_launches", json_integer((json_int_t)count));
+	}
+	return true;
+}
+
+static int write_file(const char *path, const json_t *root, struct gt_error *err)
+{
+	struct gt_output output = GT_OUTPUT_INIT;
+	int result = gt_output_open(&output, path, true, err);
+
+	if (result < 0)
+		return result;
+	(void)json_dumpf(root, output.file, JSON_INDENT(1));
+	result = gt_output_commit(&output, err);
+	gt_output_release(&output);
+	return result;
+}
+
+static int put_into(const char *path, const struct job_time *time, struct gt_error *err)
+{
+	struct gt_content content = {0};
+	json_t *root;
+	int result = 0;
+
+	if (gt_load_file(&content, path, NULL) < 0)
+		return 0;
+	root = json_loadb((const char *)content.bytes, content.size, 0, NULL);
+	if (put(root, time))
+		result = write_file(path, root, err);
+	json_decref(root);
+	gt_unload(&content);
+	return result;
+}
+
+static int keep(const struct gt_trace *trace, const struct times *times, const char *recording,
+                const struct gt_captured_launch *launch, struct gt_error *err)
+{
+	const struct gt_kernel *kernel = kernel_of(trace, launch);
+	const char *name = gt_trace_text(trace, launch->bundle);
+	struct job_time time;
+	char path[PATH_MAX];
+
+	/* A name comes from a capture: it cannot lead out of the folder. */
+	if (!kernel || !*name || *name == '.' || strchr(name, '/') ||
+	    (size_t)snprintf(path, sizeof(path), "%s/" GT_LAUNCHES_FOLDER "/%s/" GT_BUNDLE_MANIFEST,
+	                     recording, name) >= sizeof(path))
+		return 0;
+	time = time_of(times, kernel);
+	return time.own_ns >= 0 || time.launches > 0 ? put_into(path, &time, err) : 0;
+}
+
+int gt_job_times_write(const char *recording, const struct gt_trace *trace, struct gt_error *err)
+{
+	struct times times = {0};
+	int result = 0;
+
+	if (trace->captured_launches.count == 0)
+		return 0;
+	list_shapes(&times, trace);
+	add_times(&times, trace);
+	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches)
+		if (result == 0)
+			result = keep(trace, &times, recording, launch, err);
+	release(&times);
+	return result;
+}
