@@ -275,8 +275,9 @@ static CUresult make_copy(const struct copy *copy)
 {
 	const CUpti_ActivityMemoryKind target_kind = fake_kind_of(copy->target, copy->size);
 	const CUpti_ActivityMemoryKind source_kind = fake_kind_of(copy->source, copy->size);
-	const int to_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
-	const int from_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+	const int within_host = copy->kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOH;
+	const int to_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_DTOH && !within_host;
+	const int from_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_HTOD && !within_host;
 	struct fake_activity activity = {
 		.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
 		.copy_kind = (uint8_t)copy->kind,
@@ -366,6 +367,10 @@ static CUresult copy_any(CUdeviceptr target, CUdeviceptr source, size_t size, CU
 	void *to = (void *)(uintptr_t)target;
 	const void *from = (const void *)(uintptr_t)source;
 
+	if (fake_kind_of(to, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE &&
+	    fake_kind_of(from, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+		return make_copy(
+			&(struct copy){CUPTI_ACTIVITY_MEMCPY_KIND_HTOH, to, from, size, stream, 1});
 	if (fake_kind_of(to, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
 		return copy_out(to, source, size, stream, 1);
 	if (fake_kind_of(from, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)

@@ -298,12 +298,14 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t size, CUmem_advise advice,
 CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned flags)
 {
 	API_BEGIN(cuMemHostRegister_v2, address, size, flags);
+	fake_adopt(address, size, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
 	API_END(fake_usable());
 }
 
 CUresult cuMemHostUnregister(void *address)
 {
 	API_BEGIN(cuMemHostUnregister, address);
+	(void)fake_disown(address, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
 	API_END(fake_usable());
 }
 
