@@ -129,7 +129,8 @@ __global__ void events_of_a_warp(const void *ring, struct figures *figures)
 	}
 #pragma unroll 1
 	for (int pass = 0; pass < 2; pass++)
-		steady = time_marks<true>(events, number, STEADY) - time_marks<false>(events, number, STEADY);
+		steady = time_marks<true>(events, number, STEADY) -
+		         time_marks<false>(events, number, STEADY);
 	watch.add(STEADY_EVENT, steady, STEADY);
 	events.close();
 #pragma unroll 1
