@@ -50,13 +50,12 @@ static size_t short_name(const char *name, const char **begin)
 void gt_capture_folder(char *folder, size_t size, uint64_t number, const char *name)
 {
 	enum { MOST_NAME = 64 };
-	const char *begin;
-	const size_t length = short_name(name, &begin);
+	const char *text;
+	const size_t length = short_name(name, &text);
 	int used = snprintf(folder, size, "%d-%" PRIu64 "-", (int)getpid(), number);
 
 	for (size_t i = 0; i < length && i < MOST_NAME && (size_t)used + 1 < size; i++)
-		folder[used++] =
-			isalnum((unsigned char)begin[i]) || begin[i] == '_' ? begin[i] : '_';
+		folder[used++] = isalnum((unsigned char)text[i]) || text[i] == '_' ? text[i] : '_';
 	folder[used] = '\0';
 }
 

@@ -167,9 +167,10 @@ void gt_compare(const void *wanted, const void *got, size_t size, enum gt_elemen
 {
 	const size_t element_size = gt_element_size(element);
 	const size_t elements = size / element_size;
-	const struct pair pair = {wanted, got, element, element_size, tolerance, comparison};
+	struct pair pair = {wanted, got, element, element_size, tolerance, NULL};
 
 	*comparison = (struct gt_comparison){.element = element};
+	pair.out = comparison;
 	comparison->elements = elements + size % element_size;
 	if (size == 0 || memcmp(wanted, got, size) == 0) {
 		gt_values_of(wanted, size, element, &comparison->wanted_values);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "replay/activity.h"
@@ -206,13 +207,22 @@ static void take_times(struct measuring *measuring, size_t first)
 
 /* ---- all runs ---- */
 
+/* The double of a sample that lies there. */
+static double value_at(const struct sample *sample, size_t offset)
+{
+	double value;
+
+	memcpy(&value, (const char *)sample + offset, sizeof(value));
+	return value;
+}
+
 /* Of the samples that count one value each, in their order. */
 static size_t values_of(const struct measuring *measuring, size_t offset, double *values)
 {
 	size_t count = 0;
 
 	gt_array_each(const struct sample, sample, &measuring->samples) {
-		const double value = *(const double *)((const char *)sample + offset);
+		const double value = value_at(sample, offset);
 
 		if (!sample->throttled && isfinite(value))
 			values[count++] = value;
@@ -332,8 +342,7 @@ static void fill_in(const struct measuring *measuring, struct gt_replay_times *t
 	gt_array_each(const struct sample, sample, &measuring->samples) {
 		times->thrown_out += sample->throttled;
 		if (!sample->throttled)
-			*gt_array_push(&times->ns) =
-				*(const double *)((const char *)sample + offset);
+			*gt_array_push(&times->ns) = value_at(sample, offset);
 	}
 	if (measuring->no_cupti[0])
 		snprintf(times->no_cupti, sizeof(times->no_cupti), "%s", measuring->no_cupti);

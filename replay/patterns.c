@@ -87,8 +87,11 @@ void gt_zone_fill(void *bytes, size_t size, uint64_t seed)
 {
 	uint8_t word[8];
 
-	for (size_t i = 0; i < size; i += 8)
-		memcpy((uint8_t *)bytes + i, word, zone_bytes(seed, i, size, word));
+	for (size_t i = 0; i < size; i += 8) {
+		const size_t count = zone_bytes(seed, i, size, word);
+
+		memcpy((uint8_t *)bytes + i, word, count);
+	}
 }
 
 uint64_t gt_zone_changed(const void *bytes, size_t size, uint64_t seed, uint64_t *first,

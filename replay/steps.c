@@ -221,19 +221,19 @@ static int set_attributes(struct gt_steps *steps, size_t number, struct gt_error
 {
 	const uint32_t function = steps->bundle->steps.rows[number].function;
 	const struct gt_bundle_function *row = &steps->bundle->functions.rows[function];
-	const struct gt_variant_launch *launch = &steps->ready[number].launch;
-	const uint32_t most = row->max_dynamic_bytes > launch->shared_bytes ? row->max_dynamic_bytes
-	                                                                    : launch->shared_bytes;
+	const struct gt_variant_launch *wanted = &steps->ready[number].launch;
+	const uint32_t most = row->max_dynamic_bytes > wanted->shared_bytes ? row->max_dynamic_bytes
+	                                                                    : wanted->shared_bytes;
 	int result = 0;
 
 	if (most + row->shared_bytes > DEFAULT_SHARED_BYTES)
 		result = set_attribute(steps, function,
 		                       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)most,
 		                       "the GPU does not have so much shared memory", err);
-	if (result == 0 && launch->carveout != GT_CARVEOUT_DEFAULT)
+	if (result == 0 && wanted->carveout != GT_CARVEOUT_DEFAULT)
 		result = set_attribute(steps, function,
 		                       CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-		                       launch->carveout, "shared memory cannot be divided so", err);
+		                       wanted->carveout, "shared memory cannot be divided so", err);
 	if (result == 0 && row->cluster_other)
 		result = set_attribute(steps, function,
 		                       CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1,

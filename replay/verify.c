@@ -127,9 +127,8 @@ static int look_at(const struct verifying *verifying, size_t number, struct gt_e
 		result = read_wanted(verifying, number, &wanted, err);
 	if (result == 0 && wanted && memcmp(wanted, got, size_of(verifying, number)) != 0)
 		changes = true;
-	if (result == 0 && changes)
-		compare(verifying, number, wanted, got);
 	if (result == 0 && changes) {
+		compare(verifying, number, wanted, got);
 		verifying->seen[number].first = got;
 		got = NULL;
 	}

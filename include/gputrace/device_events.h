@@ -624,10 +624,10 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_claim_all(gputrace_u64 ring, g
 		const gputrace_u32 most =
 			gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) -
 			gputrace_writer_index(ring, ticket); /* not round the ring's end */
-		const gputrace_u64 end =
+		const gputrace_u64 behind =
 			gputrace_writer_claim_run(state, (count < most ? count : most) & ~1u);
 
-		return (gputrace_u32)(end - gputrace_writer_state(ring, ticket)) / 4;
+		return (gputrace_u32)(behind - gputrace_writer_state(ring, ticket)) / 4;
 	}
 	return gputrace_writer_claim(ring, state, gputrace_writer_chunk(ring, ticket)) ? 1 : 0;
 }

@@ -586,12 +586,11 @@ static uint64_t turn(struct gt_session *session, struct counters *counters)
 static void run(struct gt_session *session, void *state, struct gt_waiter *waiter)
 {
 	struct counters *counters = state;
-	uint64_t wait_ns = 0;
 
 	if (!*gt_settings_of(session)->counters)
 		return;
 	if (gt_driver_open(&counters->driver))
-		while (gt_wait_next(waiter, wait_ns))
+		for (uint64_t wait_ns = 0; gt_wait_next(waiter, wait_ns);)
 			wait_ns = turn(session, counters);
 	else
 		gt_note(session, "counters", "the driver told nothing about its devices");
