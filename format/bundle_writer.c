@@ -79,23 +79,6 @@ static bool has_folder(struct gt_bundle_writer *writer)
 	return false;
 }
 
-static int write_all(int fd, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-
-	while (size > 0) {
-		const ssize_t written = write(fd, at, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		at += written;
-		size -= (size_t)written;
-	}
-	return 0;
-}
-
 /* Makes every folder that the path names before its last part. */
 static void make_parents(char path[PATH_MAX])
 {
@@ -205,7 +188,7 @@ static int compress(struct gt_bundle_writer *writer, ZSTD_inBuffer *input, bool 
 		writer->too_large = writer->bytes + writer->blob_bytes + output.pos > writer->most;
 		if (writer->too_large)
 			return -EFBIG;
-		result = write_all(writer->blob, writer->out, output.pos);
+		result = gt_write_all(writer->blob, writer->out, output.pos);
 		if (result < 0)
 			return result;
 		writer->blob_bytes += output.pos;
@@ -300,7 +283,7 @@ static void flush_text(struct gt_bundle_writer *writer)
 		(void)note(writer, errno);
 		return;
 	}
-	result = write_all(fd, writer->text, writer->text_used);
+	result = gt_write_all(fd, writer->text, writer->text_used);
 	close(fd);
 	if (result < 0)
 		(void)note(writer, -result);
