@@ -13,7 +13,8 @@
  * stream is captured into a graph, what is captured has an order of its own.
  */
 
-enum { GT_ORDER_STREAMS = 16, GT_ORDER_NONE = UINT32_MAX };
+#define GT_ORDER_STREAMS 16
+#define GT_ORDER_NONE    UINT32_MAX /* no stream */
 
 /* The latest work with a buffer, by its number in its stream. */
 struct gt_order_uses {

@@ -30,7 +30,9 @@ enum { FUNCTIONS_MAX = 2048 };
 
 #define KEPT_FOR_CAPTURES ((uint64_t)4 << 30) /* bytes, where launches are captured */
 
-enum { LOADINGS = 64, NO_ENTRY = UINT32_MAX };
+enum { LOADINGS = 64 };
+
+#define NO_ENTRY UINT32_MAX
 
 /* A call that is under way in which a module may be loaded. */
 struct loading {
