@@ -51,13 +51,21 @@ class Join(unittest.TestCase):
             return False
 
     @staticmethod
-    def sums_up(run):
-        """It has been told that it is the last: it has begun the process that reads the recording."""
+    def readers(run):
+        """Processes of gputrace's that the run has begun."""
         try:
             children = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
-            return any(pathlib.Path(f"/proc/{child}/comm").read_text() == "gputrace\n" for child in children)
+            return {child for child in children if pathlib.Path(f"/proc/{child}/comm").read_text() == "gputrace\n"}
         except OSError:
-            return False
+            return set()
+
+    def sums_up(self, run):
+        """It has been told that it is the last: the process that reads the recording is there, and stays, as nobody takes
+        what it writes. The one that asks what the machine is made of goes."""
+        before = self.readers(run)
+        if before:
+            time.sleep(1)
+        return bool(before & self.readers(run))
 
     def test_sums_up_once_where_runs_end_together(self):
         go = self.folder / "go"

@@ -28,7 +28,7 @@ class Replay(unittest.TestCase):
 
     def make(self, *words, name="bundle"):
         bundle = self.folder / name
-        subprocess.run([MAKE, bundle, *words], check=True, timeout=60)
+        subprocess.run([MAKE, bundle, *words], check=True, timeout=60, env=self.environment)
         return bundle
 
     def start(self, bundle, *words, script="", **settings):
