@@ -10,6 +10,8 @@
 #include "base/array.h"
 #include "replay/replay.h"
 
+enum { GT_REPLAY_CONDITIONS_BYTES = 160 };
+
 struct gt_error;
 
 /*
@@ -27,9 +29,10 @@ struct gt_outcome_buffer {
 };
 
 struct gt_outcome {
-	char variant[256];    /* "as recorded", or what was changed: "block=256 shared=0" */
-	char conditions[160]; /* what else the times depend on: "l2=cold inputs=recorded" */
-	char date[40];        /* RFC 3339, UTC */
+	char variant[256]; /* "as recorded", or what was changed: "block=256 shared=0" */
+	char conditions[GT_REPLAY_CONDITIONS_BYTES]; /* what else the times depend on: "l2=cold
+	                                                inputs=recorded" */
+	char date[40];                               /* RFC 3339, UTC */
 	char host[72];
 	char gputrace[24];
 	char device[96];

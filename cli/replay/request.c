@@ -92,11 +92,10 @@ static int read_options(struct gt_replay_options *options, const struct gt_repla
 	return result;
 }
 
-static void describe(struct gt_replay_request *request)
+void gt_replay_conditions(const struct gt_replay_options *options,
+                          char text[GT_REPLAY_CONDITIONS_BYTES])
 {
-	const struct gt_replay_options *options = &request->options;
-
-	snprintf(request->conditions, sizeof(request->conditions), "l2=%s inputs=%s form=%s%s",
+	snprintf(text, GT_REPLAY_CONDITIONS_BYTES, "l2=%s inputs=%s form=%s%s",
 	         l2_words[options->l2], inputs_words[options->inputs], form_words[options->form],
 	         options->relocate ? " relocated" : "");
 }
@@ -168,9 +167,7 @@ int gt_replay_request_read(struct gt_replay_request *request, const struct gt_re
 		result = read_asked(&request->asked, args->variants, err);
 	if (result == 0 && args->tune)
 		result = gt_tune_space_parse(&request->tuned, args->tune, err);
-	if (result == 0)
-		describe(request);
-	else
+	if (result < 0)
 		gt_replay_request_release(request);
 	return result;
 }

@@ -52,8 +52,11 @@ struct gt_replay_request {
 	struct gt_replay_options options; /* of launches as recorded; without device and elements */
 	struct gt_tune_space asked;       /* variants that options name; each must run */
 	struct gt_tune_space tuned;       /* of --tune */
-	char conditions[160];             /* that the times depend on */
 };
+
+/* What the times depend on beside the variant: "l2=cold inputs=recorded form=recorded". */
+void gt_replay_conditions(const struct gt_replay_options *options,
+                          char text[GT_REPLAY_CONDITIONS_BYTES]);
 
 /*
  * What was typed must outlive the request. -EINVAL: it makes no sense; -ENOTSUP: this build cannot

@@ -298,8 +298,7 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 
 	gt_outcome_init(outcome);
 	gt_variant_describe(variant, outcome->variant);
-	snprintf(outcome->conditions, sizeof(outcome->conditions), "%s",
-	         session->request->conditions);
+	gt_replay_conditions(&session->options, outcome->conditions);
 	snprintf(outcome->date, sizeof(outcome->date), "%s", gt_instant_now().utc);
 	snprintf(outcome->gputrace, sizeof(outcome->gputrace), "%s", GPUTRACE_VERSION);
 	snprintf(outcome->device, sizeof(outcome->device), "%s", gpu->device);

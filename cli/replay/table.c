@@ -422,10 +422,7 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark(result, "step %u of the sequence wrote the first NaN or infinity",
 		                 first->first_bad_step);
 	if (first->moved)
-		gt_result_remark(result, "%s at other addresses than in the program",
-		                 strstr(first->conditions, "relocated")
-		                         ? "all memory is"
-		                         : "variables of the modules are");
+		gt_result_remark(result, "memory lies at other addresses than in the program");
 	if (*first->guessed)
 		gt_result_remark(result, "%s", first->guessed);
 	if (first->others_plus_one > 1)

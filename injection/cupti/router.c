@@ -302,12 +302,12 @@ static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain doma
 	wants = &router->wants[domain][id];
 	sources = wants->routes & (uint32_t)active;
 	call.callee = wants->callee;
-	if (sources && domain == CUPTI_CB_DOMAIN_RESOURCE && gt_thread_role() == GT_THREAD_ASIDE) {
-		tell_all(router, sources, domain, id, data);
-		return;
-	}
 	if (sources == 0 || gt_thread_is_ours()) {
-		pass_by(router, domain, call);
+		if (sources && domain == CUPTI_CB_DOMAIN_RESOURCE &&
+		    gt_thread_role() == GT_THREAD_ASIDE)
+			tell_all(router, sources, domain, id, data);
+		else
+			pass_by(router, domain, call);
 		return;
 	}
 	if (gt_own.times != times)

@@ -131,20 +131,12 @@ static bool is_settled(struct counters *counters)
 	return (used & ~atomic_load_explicit(&counters->settled, memory_order_acquire)) == 0;
 }
 
-/*
- * What a thread of the program launches, copies and fills waits until samples are taken: else the
- * first ones would be missed, and a program that is over soon would end while CUPTI gets ready on
- * our thread, in libraries whose exit handlers run before anything that we could stop it in (seen
- * to crash a program, CUDA 13.0).
- */
-static void *enter(struct gt_session *session, void *state, struct gt_call call)
+static void wait_until_settled(struct gt_session *session, struct counters *counters)
 {
-	struct counters *counters = state;
 	const struct timespec nap = {0, NAP_NS};
 	const uint64_t until_ns = gt_now() + BEGIN_NS;
 	const int kept = errno;
 
-	(void)call;
 	while (!is_settled(counters) &&
 	       !atomic_load_explicit(&counters->waits_no_more, memory_order_relaxed)) {
 		if (gt_now() > until_ns && !atomic_exchange(&counters->waits_no_more, true))
@@ -154,6 +146,21 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 		(void)nanosleep(&nap, NULL);
 	}
 	errno = kept;
+}
+
+/*
+ * What a thread of the program launches, copies and fills waits until samples are taken: else the
+ * first ones would be missed, and a program that is over soon would end while CUPTI gets ready on
+ * our thread, in libraries whose exit handlers run before anything that we could stop it in (seen
+ * to crash a program, CUDA 13.0).
+ */
+static void *enter(struct gt_session *session, void *state, struct gt_call call)
+{
+	struct counters *counters = state;
+
+	(void)call;
+	if (!is_settled(counters))
+		wait_until_settled(session, counters);
 	return NULL;
 }
 

@@ -13,9 +13,11 @@
  *   spill     a kernel that writes behind its buffer
  *   vary      a kernel that writes something else each time
  *   high      at an address that no process has
+ *   reached   and its parameters lead there
  *   newer     for an architecture that the fake GPU has not
  */
 
+#define HIGH  UINT64_C(0x7ffffffff000)
 #define IMAGE "fake kernels\nvariable factor 4\n"
 #define NEWER "//\n.version 8.7\n.target sm_100\n"
 
@@ -57,6 +59,19 @@ static void set_after(struct test_bundle *made, float value)
 	made->bundle.memory.rows[BUNDLE_Y].after = test_bundle_blob(made, after, sizeof(after));
 }
 
+/* The launch's parameters lead to where its memory was put. */
+static void pass_high(struct test_bundle *made)
+{
+	const struct {
+		int32_t n;
+		float a;
+		uint64_t x;
+		uint64_t y;
+	} block = {BUNDLE_ELEMENTS, 2, BUNDLE_X_ADDRESS, HIGH};
+
+	made->bundle.steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
+}
+
 int main(int argc, char **argv)
 {
 	struct test_bundle made = {0};
@@ -80,7 +95,9 @@ int main(int argc, char **argv)
 	if (has(argv, "vary"))
 		set_kernel(&made, "replay_vary", 2);
 	if (has(argv, "high"))
-		bundle->memory.rows[BUNDLE_Y].address = UINT64_C(0x7ffffffff000);
+		bundle->memory.rows[BUNDLE_Y].address = HIGH;
+	if (has(argv, "reached"))
+		pass_high(&made);
 	if (has(argv, "newer"))
 		bundle->modules.rows[0].image = test_bundle_blob(&made, NEWER, sizeof(NEWER) - 1);
 	test_bundle_end(&made);

@@ -135,6 +135,15 @@ class Replay(unittest.TestCase):
                               r"At others it cannot run: .*\n$")
         self.assertLess(time.monotonic() - begun, 60)
 
+    def test_goes_elsewhere_where_addresses_are_taken_and_pointers_are_known(self):
+        bundle = self.make("high", "reached")
+        code, out, err = self.run_it(bundle)
+        self.assertEqual(code, 0, err)
+        self.assertIn("memory lies at other addresses than in the program", out)
+        self.assertIn("outputs as recorded", out)
+        code, out, err = self.run_it(bundle, "--history", "--json")
+        self.assertTrue(all(row["conditions"].endswith(" relocated") for row in json.loads(out)["history"]), out)
+
     def test_runs_what_a_program_launched(self):
         cubin = pathlib.Path(__file__).resolve().parent.parent / "cubins" / "replay_90.cubin"
         subprocess.run([GPUTRACE, "run", "-q", "--no-export", "--capture-kernels", ".", "-o", "app", "--",

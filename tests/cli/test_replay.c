@@ -38,6 +38,7 @@ Test(request, has_defaults)
 {
 	const struct gt_replay_args args = GT_REPLAY_ARGS_INIT;
 	struct gt_replay_request request;
+	char conditions[GT_REPLAY_CONDITIONS_BYTES];
 
 	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
 	cr_expect(request.options.verify);
@@ -46,7 +47,8 @@ Test(request, has_defaults)
 	cr_expect(ge(u32, request.options.least_runs, 10));
 	cr_expect(eq(i64, request.options.most_ns, 2000000000));
 	cr_expect(eq(i32, request.options.variant.carveout, GT_CARVEOUT_RECORDED));
-	expect_text(request.conditions, "l2=cold inputs=recorded form=recorded");
+	gt_replay_conditions(&request.options, conditions);
+	expect_text(conditions, "l2=cold inputs=recorded form=recorded");
 	gt_replay_request_release(&request);
 }
 
@@ -54,6 +56,7 @@ Test(request, takes_what_was_typed)
 {
 	struct gt_replay_args args = GT_REPLAY_ARGS_INIT;
 	struct gt_replay_request request;
+	char conditions[GT_REPLAY_CONDITIONS_BYTES];
 
 	args.l2 = "as-is";
 	args.inputs = "random";
@@ -74,7 +77,8 @@ Test(request, takes_what_was_typed)
 	cr_expect(eq(u32, request.options.least_runs, 40));
 	cr_expect(eq(u32, request.options.most_runs, 40));
 	cr_expect(not(request.options.verify));
-	expect_text(request.conditions, "l2=as-is inputs=random form=graph relocated");
+	gt_replay_conditions(&request.options, conditions);
+	expect_text(conditions, "l2=as-is inputs=random form=graph relocated");
 	gt_replay_request_release(&request);
 }
 
