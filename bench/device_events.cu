@@ -15,6 +15,7 @@
  * All but cold_... are of code that has run before, in cycles and nanoseconds, for one warp
  * (..._one) and for as many as fit (..._all). Between two events a thread computes; the same loop
  * without events is subtracted, which takes empty_... for each event.
+ * range_...: how long a range is that has nothing in it, by its own events: what they add to one.
  * pipelined_...: samples/device_phases.cuh without calls, with them and nobody who records, and
  * with them and a ring, in turns; the ratios are medians over the rounds.
  */
@@ -33,6 +34,7 @@ enum {
 	READINGS = 4096,  /* of a clock */
 	CHUNK_COUNT = 1 << 20,
 	WARPS = 8, /* of a block */
+	EMPTY_RANGES = 4096,
 	PHASE_ROUNDS = 32,
 	PHASE_WORK = 4096,
 };
@@ -303,6 +305,56 @@ static void measure_clocks()
 		printf("globaltimer_step_ns=%llu\n", sums[3]);
 }
 
+__global__ void empty_ranges(const void *ring)
+{
+	gputrace::writer events(ring, gputrace::leader::warp);
+	float number = (float)threadIdx.x;
+
+#pragma unroll 1
+	for (int i = 0; i < EMPTY_RANGES; i++) {
+#pragma unroll
+		for (int step = 0; step < OPERATIONS; step++)
+			asm volatile("fma.rn.f32 %0, %0, 0f3F000000, 0f3F800000;" : "+f"(number));
+		events.begin(event_name);
+		events.end(event_name);
+	}
+	if (number < 0) /* never */
+		events.mark(event_name);
+}
+
+static double median(std::vector<double> numbers)
+{
+	std::sort(numbers.begin(), numbers.end());
+	return numbers[numbers.size() / 2];
+}
+
+/* Of all ranges whose two events are in one chunk. */
+static void measure_ranges(struct own_ring *ring, int blocks, int threads, const char *name)
+{
+	std::vector<struct gputrace_device_chunk> chunks;
+	std::vector<double> cycles;
+
+	for (int warm = 0; warm < 2; warm++) {
+		ring_empty(ring);
+		empty_ranges<<<blocks, threads>>>(ring->device);
+		CHECK(cudaGetLastError());
+		CHECK(cudaDeviceSynchronize());
+	}
+	chunks.resize(ring_read(ring).next - CHUNK_COUNT);
+	CHECK(cudaMemcpy(chunks.data(), ring->chunks, chunks.size() * sizeof(chunks[0]),
+	                 cudaMemcpyDeviceToHost));
+	for (const struct gputrace_device_chunk &chunk : chunks)
+		for (int i = 1; i < GPUTRACE_DEVICE_EVENTS; i++) {
+			const struct gputrace_device_event *events = chunk.events + i - 1;
+
+			if ((events[0].tag & 7) == GPUTRACE_DEVICE_BEGIN &&
+			    (events[1].tag & 7) == GPUTRACE_DEVICE_END)
+				cycles.push_back((gputrace_u32)(events[1].clock - events[0].clock));
+		}
+	printf("range_%s_cycles=%.1f\nranges_%s=%zu\n", name, median(cycles), name,
+	       cycles.size());
+}
+
 struct buffers {
 	float *in, *out;
 	cudaEvent_t begin, end;
@@ -329,12 +381,6 @@ static void set_variable(const void *ring)
 	const gputrace_u64 address = (gputrace_u64)ring;
 
 	CHECK(cudaMemcpyToSymbol(GPUTRACE_DEVICE_VARIABLE, &address, sizeof(address)));
-}
-
-static double median(std::vector<double> numbers)
-{
-	std::sort(numbers.begin(), numbers.end());
-	return numbers[numbers.size() / 2];
 }
 
 static void measure_pipelined(struct own_ring *ring, int multiprocessors, size_t rounds)
@@ -393,6 +439,8 @@ int main(int argc, char **argv)
 	measure_events(&ring, true, 1, 32, "one");
 	measure_events(&ring, false, device.multiProcessorCount * 4, WARPS * 32, "all");
 	measure_events(&ring, true, device.multiProcessorCount * 4, WARPS * 32, "all");
+	measure_ranges(&ring, 1, 32, "one");
+	measure_ranges(&ring, device.multiProcessorCount, WARPS * 32, "all");
 	measure_pipelined(&ring, device.multiProcessorCount, rounds);
 	CHECK(cudaFree(ring.device));
 	CHECK(cudaFree(ring.chunks));

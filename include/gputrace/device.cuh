@@ -144,7 +144,7 @@ class writer
 	__device__ __forceinline__ bool writes() const
 	{
 #if GPUTRACE_DEVICE_WRITES
-		return state.next != 0;
+		return gputrace_writer_writes(state.next) != 0;
 #else
 		return false;
 #endif

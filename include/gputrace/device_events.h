@@ -29,10 +29,6 @@
 #define GPUTRACE_DEVICE_RARE static __device__ __forceinline__
 #endif
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
-/* Ways that came here with other values go on as one: the compiler does not write the rest twice. */
-#define GPUTRACE_DEVICE_TOGETHER(value) asm volatile("" : "+l"(value))
-/* The compiler takes nothing that it knows of the value for granted from here on. */
-#define GPUTRACE_DEVICE_FORGET(value) asm("" : "+l"(value))
 #if !defined(GPUTRACE_DISABLE) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -41,8 +37,6 @@
 #define GPUTRACE_DEVICE_CALL static inline
 #define GPUTRACE_DEVICE_RARE static inline
 #define GPUTRACE_DEVICE_ONE_BY_ONE
-#define GPUTRACE_DEVICE_TOGETHER(value)
-#define GPUTRACE_DEVICE_FORGET(value)
 #if !defined(GPUTRACE_DISABLE) && defined(GPUTRACE_DEVICE_HOST)
 #define GPUTRACE_DEVICE_WRITES 1
 #endif
@@ -59,9 +53,10 @@
 
 struct gputrace_writer {
 	/*
-	 * 0: nothing is written. Otherwise the device address of the next event; at a multiple of
-	 * GPUTRACE_DEVICE_CHUNK_BYTES the chunk before it is full. With GPUTRACE_WRITER_DRY there
-	 * is no chunk: how many there were, and how many events found no room since the last one.
+	 * GPUTRACE_WRITER_IDLE: nothing is written. Otherwise the device address of the next event;
+	 * at a multiple of GPUTRACE_DEVICE_CHUNK_BYTES the chunk before it is full. With
+	 * GPUTRACE_WRITER_DRY there is no chunk: how many there were, and how many events found no
+	 * room since the last one.
 	 */
 	gputrace_u64 next;
 	/*
@@ -81,6 +76,8 @@ struct gputrace_writer {
 
 #if GPUTRACE_DEVICE_WRITES
 
+/* No address, and none at which a chunk ends: so the one branch of an event is not for it. */
+#define GPUTRACE_WRITER_IDLE      16ull
 #define GPUTRACE_WRITER_DRY       (1ull << 63)
 #define GPUTRACE_WRITER_PART_MASK 0x3fffffull /* 41 bits up */
 
@@ -222,6 +219,35 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 	             : "memory");
 }
 
+/*
+ * An event without a value at that address, if there is room: what next is then, and the slot. It is written as one piece so that no compiler makes a branch of it: a warp waits some
+ * 15 cycles for each (sm_90). Clocks that are not read under a predicate come by a way that takes
+ * 40 more.
+ */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next,
+                                                      gputrace_u32 tag, gputrace_u32 *slot)
+{
+	asm volatile("{\n\t"
+	             ".reg .pred room;\n\t"
+	             ".reg .b32 low, high, early, late;\n\t"
+	             ".reg .b64 clock, time;\n\t"
+	             "setp.ne.s32 room, %3, 0;\n\t"
+	             "@!room bra without;\n\t"
+	             "mov.u64 clock, %%clock64;\n\t"
+	             "mov.u64 time, %%globaltimer;\n\t"
+	             "mov.b64 {low, high}, clock;\n\t"
+	             "mov.b64 {early, late}, time;\n\t"
+	             "st.global.v4.u32 [%0], {low, %2, early, late};\n\t"
+	             "add.u64 %0, %0, 16;\n\t"
+	             "shf.r.wrap.b32 %1, low, high, 16;\n\t"
+	             "without:\n\t"
+	             "}"
+	             : "+l"(next), "+r"(*slot)
+	             : "r"(tag), "r"(room)
+	             : "memory");
+	return next;
+}
+
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_grid_id(void)
 {
 	gputrace_u64 value;
@@ -346,6 +372,20 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 	__atomic_store_n((gputrace_u64 *)(address + 8), high, __ATOMIC_RELAXED);
 }
 
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next,
+                                                      gputrace_u32 tag, gputrace_u32 *slot)
+{
+	struct gputrace_moment moment;
+
+	if (!room)
+		return next;
+	moment = gputrace_device_moment();
+	gputrace_device_store(next, (gputrace_u32)moment.clock | (gputrace_u64)tag << 32,
+	                      moment.globaltimer);
+	*slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
+	return next + sizeof(struct gputrace_device_event);
+}
+
 #endif
 
 /* Of the ring at that address. */
@@ -367,10 +407,22 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_is_known(gputrace_u64 ring)
 	       gputrace_device_load32(GPUTRACE_RING_AT(at, version)) == GPUTRACE_DEVICE_VERSION;
 }
 
-/* Whether there is no room for another event. */
+/* Whether this thread writes, or would if there was room. */
+GPUTRACE_DEVICE_CALL int gputrace_writer_writes(gputrace_u64 next)
+{
+	return next >= GPUTRACE_DEVICE_CHUNK_BYTES;
+}
+
+/* Whether it does, and there is no room for another event. */
 GPUTRACE_DEVICE_CALL int gputrace_writer_is_full(gputrace_u64 next)
 {
 	return ((gputrace_u32)next & (GPUTRACE_DEVICE_CHUNK_BYTES - 1)) == 0;
+}
+
+/* Whether it does, and there is. Without a branch. */
+GPUTRACE_DEVICE_CALL int gputrace_writer_has_room(gputrace_u64 next)
+{
+	return gputrace_writer_writes(next) & !gputrace_writer_is_full(next);
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_store(gputrace_u64 at, gputrace_u64 clock,
@@ -706,12 +758,12 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_lose(gputrace_u64 ring, gputra
 
 /*
  * What a writer without a chunk, or whose run is full, has when it has tried to get others: next is
- * the place of an event, or else that was counted as lost; 0: nobody records any more.
+ * the place of an event, or else that was counted as lost; idle: nobody records any more.
  */
 GPUTRACE_DEVICE_RARE struct gputrace_place gputrace_writer_turn(gputrace_u64 ring,
                                                                 struct gputrace_place old)
 {
-	struct gputrace_place place = {0, 0};
+	struct gputrace_place place = {GPUTRACE_WRITER_IDLE, 0};
 
 	ring = gputrace_writer_ring(ring);
 	if (!ring)
@@ -753,15 +805,13 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_change(struct gputrace_writer *writer,
 	return place.run != 0;
 }
 
-/* An event without a value in a chunk that has room. */
-GPUTRACE_DEVICE_CALL void gputrace_writer_put_here(struct gputrace_writer *writer, gputrace_u32 tag,
-                                                   struct gputrace_moment moment)
+/*
+ * An event without a value, in a chunk that has room: of a writer that goes on in another chunk for
+ * it.
+ */
+GPUTRACE_DEVICE_CALL void gputrace_writer_put_first(struct gputrace_writer *writer,
+                                                    gputrace_u32 tag, struct gputrace_moment moment)
 {
-	/*
-	 * The topmost bit of the clock is 0, which the compiler does not know: so it reads all 64
-	 * bits. Reading the lower half alone takes 30 cycles longer (sm_90).
-	 */
-	tag |= (gputrace_u32)(moment.clock >> 63);
 	gputrace_writer_store(writer->next, moment.clock, tag, moment.globaltimer);
 	writer->next += sizeof(struct gputrace_device_event);
 	writer->slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
@@ -813,7 +863,8 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_init(struct gputrace_writer *writer, g
                                                int leads)
 {
 #if GPUTRACE_DEVICE_WRITES
-	writer->next = leads && gputrace_writer_is_known(ring) ? GPUTRACE_WRITER_DRY : 0;
+	writer->next = leads && gputrace_writer_is_known(ring) ? GPUTRACE_WRITER_DRY
+	                                                       : GPUTRACE_WRITER_IDLE;
 	writer->ring = ring;
 	writer->run = 0;
 	writer->slot = 0;
@@ -833,7 +884,7 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gp
 	gputrace_u64 clock;
 	gputrace_u32 slot;
 
-	if (!writer->next)
+	if (!gputrace_writer_writes(writer->next))
 		return;
 	clock = gputrace_device_clock();
 	slot = (gputrace_u32)(clock / GPUTRACE_DEVICE_TIME_CYCLES);
@@ -853,24 +904,22 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gp
 }
 
 /*
- * An event that has no value: the time has its place. Where nobody records: one branch. Nothing but
- * the test for room comes before the clock.
+ * An event that has no value: the time has its place. Where nobody records: one branch. Nothing
+ * that takes time comes before the clock.
  */
 GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writer,
                                                     gputrace_u32 tag)
 {
 #if GPUTRACE_DEVICE_WRITES
-	gputrace_u64 next = writer->next;
+	const gputrace_u64 next = writer->next;
 
-	GPUTRACE_DEVICE_FORGET(next); /* else 0 would be written over 0, which takes longer */
 	writer->is_value = 0;
-	if (!gputrace_writer_is_full(writer->next)) { /* nor 0, which is a multiple as well */
-		gputrace_writer_put_here(writer, tag, gputrace_device_moment());
-	} else if (__builtin_expect(next != 0, 0)) {
+	writer->next = gputrace_device_put(gputrace_writer_has_room(next), next, tag, &writer->slot);
+	if (__builtin_expect(gputrace_writer_is_full(next), 0)) {
 		struct gputrace_moment moment = gputrace_device_moment();
 
 		if (gputrace_writer_change(writer, &moment))
-			gputrace_writer_put_here(writer, tag, moment);
+			gputrace_writer_put_first(writer, tag, moment);
 	}
 #else
 	(void)writer;
@@ -882,18 +931,18 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writ
 GPUTRACE_DEVICE_CALL void gputrace_writer_begin(struct gputrace_writer *writer, gputrace_u32 name)
 {
 #if GPUTRACE_DEVICE_WRITES
+	const gputrace_u32 tag =
+		GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_BEGIN | GPUTRACE_DEVICE_TIMED);
+	/* Known since the last event: nothing waits here to find it out. */
+	int room = gputrace_writer_has_room(writer->next);
+
 	writer->is_value = 0;
-	if (__builtin_expect(gputrace_writer_is_full(writer->next) && writer->next, 0)) {
+	if (__builtin_expect(gputrace_writer_is_full(writer->next), 0)) {
 		struct gputrace_moment moment = gputrace_device_moment();
 
-		(void)gputrace_writer_change(writer, &moment);
+		room = gputrace_writer_change(writer, &moment);
 	}
-	GPUTRACE_DEVICE_TOGETHER(writer->next);
-	if (!gputrace_writer_is_full(writer->next))
-		gputrace_writer_put_here(writer,
-		                         GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_BEGIN |
-		                                                           GPUTRACE_DEVICE_TIMED),
-		                         gputrace_device_moment());
+	writer->next = gputrace_device_put(room, writer->next, tag, &writer->slot);
 #else
 	(void)writer;
 	(void)name;
@@ -941,9 +990,9 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_close(struct gputrace_writer *writer)
 	gputrace_u64 next = writer->next;
 	gputrace_u64 ring;
 
-	if (!next)
+	if (!gputrace_writer_writes(next))
 		return;
-	writer->next = 0;
+	writer->next = GPUTRACE_WRITER_IDLE;
 	ring = gputrace_writer_ring(writer->ring);
 	if (!ring)
 		return;

@@ -119,7 +119,7 @@ static void *play(void *context)
 	played.block = task->block;
 	played.grid_id = task->launch + 1;
 	gputrace_writer_init(&writer, task->ring, 1);
-	if (!writer.next)
+	if (!gputrace_writer_writes(writer.next))
 		atomic_fetch_add(&unheard, 1);
 	gputrace_writer_begin(&writer, name);
 	for (uint64_t i = 0; i < events || never_closes; i++) {

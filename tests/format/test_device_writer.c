@@ -426,7 +426,7 @@ Test(device_writer, leaves_a_run_when_gputrace_does)
 	write_marks(&writer, 3 * FULL);
 	variable = 0;
 	write_marks(&writer, 8 * FULL);
-	cr_expect(eq(u64, writer.next, 0));
+	cr_expect(eq(u64, writer.next, GPUTRACE_WRITER_IDLE));
 	gputrace_writer_close(&writer);
 	expect_states(2, 4, GPUTRACE_DEVICE_OPEN);
 }
