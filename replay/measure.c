@@ -16,9 +16,17 @@
 #define PATIENCE_NS INT64_C(500000000) /* CUPTI tells of work that has ended by then, or never */
 
 enum {
-	BATCH = 8,    /* runs between two looks at the estimate */
-	LEAD_INS = 2, /* right before a run with a warm cache, which finds what they left */
+	BATCH = 8, /* runs between two looks at the estimate */
+	/*
+	 * Runs right before one with a warm cache, which finds what they left. A softmax over 32 MiB
+	 * took 3 % longer behind two than behind five or more (H200, 2026-11-23): lines of the
+	 * level-2 cache find their place only by and by. Long ones need no more than two.
+	 */
+	LEAST_LEAD_INS = 2,
+	MOST_LEAD_INS = 8,
 };
+
+#define LEAD_IN_NS 1e6 /* that they may take together, where there are more than the least */
 
 struct sample {
 	uint64_t from_ns; /* of CUPTI's clock: its work lies between the two */
@@ -43,6 +51,7 @@ struct measuring {
 	const struct gt_replay_options *options;
 	CUdeviceptr scratch; /* that is written before runs with a cold cache; 0: none */
 	size_t scratch_bytes;
+	size_t lead_ins;
 	int64_t begun_ns;
 	gt_array(struct sample) samples;
 	char no_cupti[256];
@@ -85,11 +94,16 @@ static int lead_in(const struct measuring *measuring, struct gt_error *err)
 {
 	int result = 0;
 
-	if (measuring->options->l2 != GT_L2_warm)
-		return 0;
-	for (int i = 0; result == 0 && i < LEAD_INS; i++)
+	for (size_t i = 0; result == 0 && i < measuring->lead_ins; i++)
 		result = gt_steps_run(measuring->steps, err);
 	return result;
+}
+
+static size_t lead_ins_for(double run_ns)
+{
+	const double count = LEAD_IN_NS / fmax(run_ns, 1);
+
+	return (size_t)fmin(fmax(count, LEAST_LEAD_INS), MOST_LEAD_INS);
 }
 
 static int run(const struct measuring *measuring, struct sample *sample, struct gt_error *err)
@@ -173,7 +187,6 @@ static double span_of(const struct activities *activities, const struct sample *
 /* Whether all of the samples from that one on have a time now. */
 static bool collect(const struct measuring *measuring, size_t first)
 {
-	const size_t lead_ins = measuring->options->l2 == GT_L2_warm ? LEAD_INS : 0;
 	struct activities activities;
 	bool all = true;
 
@@ -183,7 +196,8 @@ static bool collect(const struct measuring *measuring, size_t first)
 	for (size_t i = first; i < measuring->samples.count; i++) {
 		struct sample *sample = &measuring->samples.rows[i];
 
-		sample->ns = span_of(&activities, sample, measuring->steps->work, lead_ins);
+		sample->ns = span_of(&activities, sample, measuring->steps->work,
+		                     measuring->lead_ins);
 		all = all && isfinite(sample->ns);
 	}
 	gt_array_free(activities.found);
@@ -266,6 +280,7 @@ static int warm_up(struct measuring *measuring, struct gt_error *err)
 {
 	const int64_t most_ns = measuring->options->most_ns / 4;
 	const int64_t least_ns = most_ns < WARM_NS ? most_ns : WARM_NS;
+	double run_ns = INFINITY;
 	uint32_t count = 0;
 	int result = 0;
 
@@ -274,9 +289,12 @@ static int warm_up(struct measuring *measuring, struct gt_error *err)
 		struct sample sample;
 
 		result = run(measuring, &sample, err);
+		run_ns = fmin(run_ns, sample.events_ns);
 		count++;
 		tell(measuring, "warming up");
 	}
+	if (measuring->options->l2 == GT_L2_warm)
+		measuring->lead_ins = lead_ins_for(run_ns);
 	if (result == 0)
 		ask_clocks(measuring, &(struct sample){0}); /* what was before does not count */
 	return result;

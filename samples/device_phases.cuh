@@ -47,8 +47,8 @@ static __device__ __forceinline__ unsigned long long phase_globaltimer(void)
 }
 
 /*
- * Begins and ends a phase as the thread that leads sees it. Both clocks are read right before the
- * event's own, so that what reading them takes is not in one figure alone.
+ * Begins and ends a phase as the thread that leads sees it, inside of the range: an event that needs
+ * another chunk takes it before the range begins or after it has ended.
  */
 struct phase_watch {
 	bool counts;
@@ -96,8 +96,8 @@ __global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned
 			threadIdx.x;
 		float sum = 0;
 
-		watch.start();
 		events.begin(phase_load);
+		watch.start();
 #pragma unroll 16
 		for (unsigned i = 0; i < PHASE_FLOATS; i++)
 			sum += in[at + i * PHASE_THREADS];
@@ -107,8 +107,8 @@ __global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned
 		events.end(phase_load);
 		watch.count(PHASE_LOAD);
 
-		watch.start();
 		events.begin(phase_compute);
+		watch.start();
 		for (unsigned i = 0; i < work; i++)
 			sum = sum * 0.5f + tile[(threadIdx.x + i) % PHASE_THREADS];
 		__syncthreads();
@@ -116,8 +116,8 @@ __global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned
 		events.end(phase_compute);
 		watch.count(PHASE_COMPUTE);
 
-		watch.start();
 		events.begin(phase_store);
+		watch.start();
 		for (unsigned pass = 0; pass < PHASE_STORES; pass++)
 #pragma unroll 16
 			for (unsigned i = 0; i < PHASE_FLOATS; i++)
