@@ -351,8 +351,7 @@ static void measure_ranges(struct own_ring *ring, int blocks, int threads, const
 			    (events[1].tag & 7) == GPUTRACE_DEVICE_END)
 				cycles.push_back((gputrace_u32)(events[1].clock - events[0].clock));
 		}
-	printf("range_%s_cycles=%.1f\nranges_%s=%zu\n", name, median(cycles), name,
-	       cycles.size());
+	printf("range_%s_cycles=%.1f\nranges_%s=%zu\n", name, median(cycles), name, cycles.size());
 }
 
 struct buffers {

@@ -18,8 +18,8 @@
 enum {
 	BATCH = 8, /* runs between two looks at the estimate */
 	/*
-	 * Runs right before one with a warm cache, which finds what they left. A softmax over 32 MiB
-	 * took 3 % longer behind two than behind five or more (H200, 2026-11-23): lines of the
+	 * Runs right before one with a warm cache, which finds what they left. A softmax over 32
+	 * MiB took 3 % longer behind two than behind five or more (H200, 2026-11-23): lines of the
 	 * level-2 cache find their place only by and by. Long ones need no more than two.
 	 */
 	LEAST_LEAD_INS = 2,
@@ -196,8 +196,8 @@ static bool collect(const struct measuring *measuring, size_t first)
 	for (size_t i = first; i < measuring->samples.count; i++) {
 		struct sample *sample = &measuring->samples.rows[i];
 
-		sample->ns = span_of(&activities, sample, measuring->steps->work,
-		                     measuring->lead_ins);
+		sample->ns =
+			span_of(&activities, sample, measuring->steps->work, measuring->lead_ins);
 		all = all && isfinite(sample->ns);
 	}
 	gt_array_free(activities.found);

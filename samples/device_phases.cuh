@@ -47,8 +47,8 @@ static __device__ __forceinline__ unsigned long long phase_globaltimer(void)
 }
 
 /*
- * Begins and ends a phase as the thread that leads sees it, inside of the range: an event that needs
- * another chunk takes it before the range begins or after it has ended.
+ * Begins and ends a phase as the thread that leads sees it, inside of the range: an event that
+ * needs another chunk takes it before the range begins or after it has ended.
  */
 struct phase_watch {
 	bool counts;

@@ -220,12 +220,12 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 }
 
 /*
- * An event without a value at that address, if there is room: what next is then, and the slot. It is written as one piece so that no compiler makes a branch of it: a warp waits some
- * 15 cycles for each (sm_90). Clocks that are not read under a predicate come by a way that takes
- * 40 more.
+ * An event without a value at that address, if there is room: what next is then, and the slot. It
+ * is written as one piece so that no compiler makes a branch of it: a warp waits some 15 cycles for
+ * each (sm_90). Clocks that are not read under a predicate come by a way that takes 40 more.
  */
-GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next,
-                                                      gputrace_u32 tag, gputrace_u32 *slot)
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next, gputrace_u32 tag,
+                                                      gputrace_u32 *slot)
 {
 	asm volatile("{\n\t"
 	             ".reg .pred room;\n\t"
@@ -372,8 +372,8 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 	__atomic_store_n((gputrace_u64 *)(address + 8), high, __ATOMIC_RELAXED);
 }
 
-GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next,
-                                                      gputrace_u32 tag, gputrace_u32 *slot)
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next, gputrace_u32 tag,
+                                                      gputrace_u32 *slot)
 {
 	struct gputrace_moment moment;
 
@@ -914,7 +914,8 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writ
 	const gputrace_u64 next = writer->next;
 
 	writer->is_value = 0;
-	writer->next = gputrace_device_put(gputrace_writer_has_room(next), next, tag, &writer->slot);
+	writer->next =
+		gputrace_device_put(gputrace_writer_has_room(next), next, tag, &writer->slot);
 	if (__builtin_expect(gputrace_writer_is_full(next), 0)) {
 		struct gputrace_moment moment = gputrace_device_moment();
 
