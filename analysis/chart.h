@@ -52,6 +52,8 @@ struct gt_strips {
 	const char *title;
 	const char *x_label;
 	double to_x;                          /* what it shows begins at 0 */
+	const char *whole;                    /* what all of it is in, above the rows; or NULL */
+	double whole_to_x;                    /* it begins at 0 as well */
 	gt_array(const char *) rows;          /* what each is called, from the top */
 	gt_array(struct gt_strip_kind) kinds; /* what matters most first */
 	gt_array(struct gt_strip_part) parts;

@@ -193,6 +193,11 @@ static void add_chart(const struct drawn *drawn)
 	                               kernel_name(drawn), drawn->number + 1);
 	strips->x_label = "microseconds since it began";
 	strips->to_x = (double)(picture.end_ns - picture.start_ns) / 1e3;
+	if (drawn->kernel_ns >= 0) {
+		strips->whole = gt_result_keep(result, "%s, %s", kernel_name(drawn),
+		                               gt_figure_ns(drawn->kernel_ns).text);
+		strips->whole_to_x = fmin((double)drawn->kernel_ns / 1e3, strips->to_x);
+	}
 	gt_array_each(const struct gt_device_phase, phase, &picture.phases) {
 		const char *figures = gt_result_keep(
 			result, "%s",

@@ -27,7 +27,7 @@ static const char style[] =
 	"svg{color-scheme:light dark;background:#fff}"
 	"text{font:13px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2328}"
 	".title{font-size:16px;font-weight:600}.small{font-size:11px;fill:#59636e}"
-	".grid{stroke:#d1d9e0}.frame{stroke:#8b949e;fill:none}"
+	".grid{stroke:#d1d9e0}.frame{stroke:#8b949e;fill:none}.whole{fill:#8b949e;fill-opacity:.3}"
 	".roof{stroke:#3b6fd4;stroke-width:2;fill:none}.dashed{stroke-dasharray:6 4}"
 	".point{fill:#d9662b;fill-opacity:.75;stroke:#fff}"
 	".number{font-size:11px;text-anchor:middle;paint-order:stroke;stroke:#fff;stroke-width:3px}"

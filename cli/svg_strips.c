@@ -11,6 +11,7 @@ enum {
 	BELOW = 60, /* the plot: its axis */
 	LABEL = 11, /* that a label takes */
 	TICKS = 6,  /* about */
+	WHOLE = 15, /* height of what the rows are parts of */
 };
 
 static double row_height(const struct gt_strips *strips)
@@ -79,6 +80,21 @@ static void draw_axis(const struct gt_strips *strips, FILE *out)
 	fputs("</text>\n", out);
 }
 
+/* What all rows are parts of, between the title and the first. */
+static void draw_whole(const struct gt_strips *strips, FILE *out)
+{
+	if (!strips->whole)
+		return;
+	fprintf(out,
+	        "<rect class=\"whole\" x=\"%d\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>"
+	        "<text class=\"small\" x=\"%d\" y=\"%d\">",
+	        GT_SVG_LEFT, GT_SVG_TOP - WHOLE - 2,
+	        place(strips, strips->whole_to_x) - GT_SVG_LEFT, WHOLE, GT_SVG_LEFT + 6,
+	        GT_SVG_TOP - 6);
+	gt_svg_cut(strips->whole, out);
+	fputs("</text>\n", out);
+}
+
 /* As many labels as there is room for. */
 static void draw_labels(const struct gt_strips *strips, FILE *out)
 {
@@ -127,6 +143,7 @@ static void draw_legend(const struct gt_strips *strips, FILE *out)
 void gt_svg_strips(const struct gt_strips *strips, FILE *out)
 {
 	draw_axis(strips, out);
+	draw_whole(strips, out);
 	draw_labels(strips, out);
 	gt_array_each(const struct gt_strip_part, part, &strips->parts)
 		draw_part(strips, part, out);

@@ -1076,6 +1076,8 @@ Test(render, draws_strips_below_charts)
 	strips->title = "gemm<float>, launch 1";
 	strips->x_label = "microseconds";
 	strips->to_x = 63;
+	strips->whole = "gemm<float>, 42 us";
+	strips->whole_to_x = 42;
 	*gt_array_push(&strips->rows) = "SM 0";
 	*gt_array_push(&strips->rows) = "SM 1";
 	*gt_array_push(&strips->kinds) = (struct gt_strip_kind){"load & wait", "12.5%"};
@@ -1091,6 +1093,8 @@ Test(render, draws_strips_below_charts)
 	cr_expect(strstr(text, "height=\"718\"") != NULL);
 	cr_expect(strstr(text, "translate(0 560)") != NULL);
 	cr_expect(strstr(text, "gemm&lt;float&gt;, launch 1</text>") != NULL);
+	cr_expect(strstr(text, "class=\"whole\" x=\"90\" y=\"43\" width=\"420.00\"") != NULL);
+	cr_expect(strstr(text, "gemm&lt;float&gt;, 42 us</text>") != NULL);
 	cr_expect(strstr(text, "load &amp; wait") != NULL);
 	cr_expect(strstr(text, "class=\"kind0\" x=\"90.00\" y=\"60.00\" width=\"63.00\"") != NULL);
 	cr_expect(strstr(text, "class=\"kind0\" x=\"153.00\" y=\"76.00\" width=\"63.00\"") != NULL);

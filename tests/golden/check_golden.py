@@ -323,6 +323,14 @@ def check_memory(gputrace, recording, rows):
     return differences(reported, drawn, "memory.sql") + differences(drawn, kinds, "memory.sql, kinds")
 
 
+def check_device_events(gputrace, recording, rows):
+    """Ranges that kernels told of, as slices have them and as the report does."""
+    report = json.loads(run(gputrace, "report", "--json", recording, "device-events"))
+    reported, drawn = ({f"{row['kernel']}: {row['name']}": {name: row[name] for name in ("count", "total_ns")} for row in rows}
+                       for rows in (report["ranges"], rows))
+    return differences(reported, drawn, "device-events.sql")
+
+
 def check_queries(gputrace, engine, recording, trace):
     """viewer-assets/sql, asked of the trace, against the reports of the same names."""
     queries = sorted(SQL.glob("*.sql"))
@@ -336,8 +344,9 @@ def check_queries(gputrace, engine, recording, trace):
         "api": summed(rows["api.sql"], "function", ["calls", "errors"]),
     }
     found = [f"{path.name} is compared with nothing" for path in queries
-             if path.stem not in answers and path.stem != "memory"]
+             if path.stem not in answers and path.stem not in ("memory", "device-events")]
     found += check_memory(gputrace, recording, rows["memory.sql"])
+    found += check_device_events(gputrace, recording, rows["device-events.sql"])
     for name, answer in answers.items():
         found += differences(facts[name], answer, f"{name}.sql")
     return found + check_slices(gputrace, recording, rows[slices.name], trace.parent)
