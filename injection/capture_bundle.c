@@ -587,6 +587,8 @@ static void write_origin(struct gt_launch_capture *capture)
 	gt_bundle_number(writer, "pid", getpid());
 	gt_bundle_number(writer, "correlation", capture->correlation);
 	write_device(capture);
+	gt_bundle_number(writer, "workspace_bytes",
+	                 gt_capture_askers_name(&capture->askers, capture->asked, &capture->reach));
 	gt_bundle_end_object(writer);
 }
 
