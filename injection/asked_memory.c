@@ -21,6 +21,7 @@
  * Copied by the kernel, which tells where nothing can be read: what lies behind the page may be no
  * stack any more. Returns how many words there were.
  */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the kernel writes them */
 static size_t copy_stack(uintptr_t at, uintptr_t *words)
 {
 	const uintptr_t page_end = (at & ~(PAGE_BYTES - 1)) + PAGE_BYTES;

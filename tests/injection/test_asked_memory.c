@@ -127,44 +127,59 @@ Test(asked_memory, is_none_of_another_process)
 	cr_expect(not(gt_asked_call_is(true, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)));
 }
 
-/* ---- nothing behind the stack is read ---- */
+/* ---- the stack is read up to its end, and no further ---- */
 
+enum { PAGE = 4096, ROOM = 1 << 18, BEFORE = 64 };
+
+/* Of two pages on a stack of our own the call's parameters are near the end of the first one. */
 static struct {
 	ucontext_t here;
 	ucontext_t there;
-	char *stack;
+	char *pages;
+	size_t word; /* that is code, from the parameters on */
 	bool ended;
 } fiber;
 
 static void ask_at_the_end(void)
 {
 	static CUdeviceptr made = ADDRESS;
-	uintptr_t *last = (uintptr_t *)(void *)(fiber.stack + 2 * 4096 - 64);
+	uintptr_t *last = (uintptr_t *)(void *)(fiber.pages + PAGE - BEFORE);
 	cuMemAlloc_v2_params *parameters = (cuMemAlloc_v2_params *)(void *)last;
 
-	for (int i = 0; i < 8; i++)
-		last[i] = 0;
+	memset(last, 0, BEFORE);
 	parameters->dptr = &made;
-	last[7] = (uintptr_t)&make;
+	last[fiber.word] = (uintptr_t)&make;
 	return_from(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, last, CUDA_SUCCESS);
 	fiber.ended = true;
 }
 
-Test(asked_memory, is_known_by_the_stack_up_to_its_end)
+static void ask_on_pages(int protection, size_t word)
 {
-	fiber.stack = mmap(NULL, (1 << 20) + 3 * 4096, PROT_READ | PROT_WRITE,
-	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	cr_assert(ne(ptr, fiber.stack, MAP_FAILED));
-	fiber.stack += 1 << 18;
-	cr_assert(eq(int, mprotect(fiber.stack + 2 * 4096, 4096, PROT_NONE), 0));
+	char *memory = mmap(NULL, ROOM + (size_t)2 * PAGE, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert(ne(ptr, memory, MAP_FAILED));
+	fiber.pages = memory + ROOM;
+	fiber.word = word;
+	cr_assert(eq(int, mprotect(fiber.pages + PAGE, PAGE, protection), 0));
 	cr_assert(eq(int, getcontext(&fiber.there), 0));
-	fiber.there.uc_stack.ss_sp = fiber.stack - (1 << 18);
-	fiber.there.uc_stack.ss_size = (1 << 18) + 2 * 4096 - 512;
+	fiber.there.uc_stack.ss_sp = memory;
+	fiber.there.uc_stack.ss_size = ROOM + PAGE - 512;
 	fiber.there.uc_link = &fiber.here;
 	makecontext(&fiber.there, ask_at_the_end, 0);
 	cr_assert(eq(int, swapcontext(&fiber.here, &fiber.there), 0));
 	cr_expect(fiber.ended);
 	cr_expect(holds(ADDRESS, (uintptr_t)&make));
+}
+
+Test(asked_memory, is_known_by_the_stack_up_to_its_end)
+{
+	ask_on_pages(PROT_NONE, BEFORE / sizeof(uintptr_t) - 1);
+}
+
+Test(asked_memory, is_known_by_the_next_page_of_the_stack)
+{
+	ask_on_pages(PROT_READ | PROT_WRITE, BEFORE / sizeof(uintptr_t) + 3);
 }
 
 /* ---- names ---- */
