@@ -130,10 +130,7 @@ bool gt_asked_memory_find(const struct gt_asked_memory *asked, uint64_t address,
 
 enum change { NONE, GETS, GIVES_BACK };
 
-/*
- * Of another process's memory nothing is kept, nor is it wanted: inside of such calls of the
- * runtime are calls of the driver that who captures launches has to hear of.
- */
+/* Of another process's memory nothing is kept: launches that use it are not captured. */
 static enum change change_of(uint32_t kind)
 {
 	switch (kind) {

@@ -9,6 +9,8 @@
 
 #include "injection/cupti/router.h"
 
+struct gt_session;
+
 /*
  * Memory that the program has, with what may tell who asked for it: of the stack above the call's
  * parameters the words that can be addresses of code (see injection/askers.h, which says why, and
@@ -26,6 +28,9 @@ struct gt_asked {
 struct gt_asked_memory {
 	struct gt_asked rows[GT_ASKED_ROOM];
 };
+
+/* That of the process, while launches are captured; NULL: it is not kept. */
+const struct gt_asked_memory *gt_asked_memory_of(struct gt_session *session);
 
 /* Calls that get or give back memory that kernels can reach: for gt_want_known. */
 bool gt_asked_call_is(bool driver, CUpti_CallbackId id);

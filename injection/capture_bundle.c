@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "format/recording.h"
+#include "injection/asked_memory.h"
 #include "injection/driver.h"
 #include "injection/kept_modules.h"
 #include "injection/process.h"
@@ -599,7 +600,9 @@ static void write_origin(struct gt_launch_capture *capture)
 	gt_bundle_number(writer, "correlation", capture->correlation);
 	write_device(capture);
 	gt_bundle_number(writer, "workspace_bytes",
-	                 gt_capture_askers_name(&capture->askers, capture->asked, &capture->reach));
+	                 gt_capture_askers_name(&capture->askers,
+	                                        gt_asked_memory_of(capture->session),
+	                                        &capture->reach));
 	gt_bundle_end_object(writer);
 }
 

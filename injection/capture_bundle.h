@@ -9,7 +9,6 @@
 
 #include "format/bundle_writer.h"
 #include "format/cubin.h"
-#include "injection/asked_memory.h"
 #include "injection/capture_askers.h"
 #include "injection/capture_driver.h"
 #include "injection/capture_function.h"
@@ -38,10 +37,9 @@ struct gt_launch_capture {
 	struct gt_session *session;
 	const struct gt_capture_driver *driver;
 	const struct gt_foreign *foreign; /* GT_CAPTURE_FOREIGN */
-	const struct gt_asked_memory *asked;
-	_Atomic uint64_t *alive_ns; /* gt_now, whenever it gets on */
-	_Atomic bool *abandoned;    /* nobody waits for it any more */
-	char folder[192];           /* name of the bundle's */
+	_Atomic uint64_t *alive_ns;       /* gt_now, whenever it gets on */
+	_Atomic bool *abandoned;          /* nobody waits for it any more */
+	char folder[192];                 /* name of the bundle's */
 	CUcontext context;
 	uint32_t correlation;
 	uint32_t stream; /* CUPTI's number */

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "injection/asked_memory.h"
 #include "injection/capture_bundle.h"
 #include "injection/capture_driver.h"
 #include "injection/cupti/cupti.h"
@@ -50,7 +49,6 @@ struct kernel_capture {
 	_Atomic bool foreign_full;
 	_Atomic uint64_t refused;
 	struct gt_launch_capture *capture; /* memory of our own, from the start */
-	struct gt_asked_memory *asked;     /* likewise */
 	uint64_t bytes;                    /* of disk, of all bundles */
 	uint64_t count;                    /* bundles */
 	uint64_t number;                   /* of the launch that is being captured */
@@ -445,8 +443,6 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	struct gt_launch launch;
 	void *kept = NULL;
 
-	if (gt_asked_call_is(call.driver, call.id))
-		return &kernels->asked;
 	if (is_foreign_call(call.id))
 		return &kernels->foreign;
 	if (!gt_launch_read(call.id, call.data, &launch))
@@ -468,8 +464,6 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 		gt_launch_choice_follow(&kernels->choice, call);
 	else if (kept == &kernels->foreign)
 		follow_foreign(session, kernels, call);
-	else if (kept == &kernels->asked)
-		gt_asked_memory_follow(kernels->asked, call);
 	else if (kept)
 		end_capture(session, kernels, call);
 	errno = saved;
@@ -481,19 +475,16 @@ static int get_memory(struct gt_session *session, struct kernel_capture *kernels
                       struct gt_error *err)
 {
 	const size_t writer = gt_bundle_writer_memory();
-	const size_t capture = (sizeof(*kernels->capture) + 63) / 64 * 64;
-	uint8_t *memory = mmap(NULL, writer + capture + sizeof(*kernels->asked),
-	                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory = mmap(NULL, sizeof(*kernels->capture) + writer, PROT_READ | PROT_WRITE,
+	                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return gt_fail(err, ENOMEM, "no launches are captured: there is no memory for it");
 	kernels->capture = (struct gt_launch_capture *)(void *)(memory + writer);
-	kernels->asked = (struct gt_asked_memory *)(void *)(memory + writer + capture);
 	gt_bundle_writer_init(&kernels->capture->writer, memory);
 	kernels->capture->session = session;
 	kernels->capture->driver = &kernels->driver;
 	kernels->capture->foreign = kernels->foreign;
-	kernels->capture->asked = kernels->asked;
 	kernels->capture->alive_ns = &kernels->turn.alive_ns;
 	kernels->capture->abandoned = &kernels->abandoned;
 	return 0;
@@ -522,7 +513,6 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	gt_launch_choice_want(session);
 	for (size_t i = 0; i < sizeof(foreign_calls) / sizeof(foreign_calls[0]); i++)
 		gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, foreign_calls[i]);
-	gt_want_known(session, gt_asked_call_is);
 	gt_launch_turn_init(&kernels->turn);
 	return 0;
 }

@@ -119,7 +119,6 @@ Test(asked_memory, is_not_there_when_the_call_failed)
 	cr_expect(holds(ADDRESS, (uintptr_t)&make));
 }
 
-/* Calls inside of which others have to be heard. */
 Test(asked_memory, is_none_of_another_process)
 {
 	cr_expect(not(gt_asked_call_is(true, CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2)));
