@@ -18,7 +18,7 @@ static const char *const kinds[] = {
 #undef KIND
 };
 
-/* What is printed of so many: every how manieth. */
+/* show_bundle FOLDER MOST: so many floats of each memory, at even distances from the first on. */
 static size_t step_of(size_t count, size_t most)
 {
 	return count > most ? (count + most - 1) / most : 1;
