@@ -2,13 +2,10 @@
 #include "injection/askers.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/search.h"
+#include "injection/mapping_lines.h"
 #include "injection/services.h"
 
 #define PAGE_BYTES   ((uintptr_t)4096)
@@ -17,105 +14,27 @@
 
 /* ---- reading the mappings ---- */
 
-/* A line of /proc/self/maps. */
-struct line {
-	uintptr_t start;
-	uintptr_t end;
-	bool is_code;
-	bool is_writable;
-	const char *path; /* "": it has none */
+struct reading {
+	struct gt_session *session;
+	struct gt_mappings *mappings;
 };
 
-static const char *skip_words(const char *text, int words)
+static void add_line(void *context, const struct gt_mapping_line *line)
 {
-	while (words-- > 0) {
-		text += strcspn(text, " ");
-		text += strspn(text, " ");
-	}
-	return text;
-}
+	const struct reading *reading = context;
+	struct gt_mappings *mappings = reading->mappings;
 
-/* start-end rwxp offset device inode path */
-static bool read_line(const char *text, struct line *line)
-{
-	char *end = NULL;
-
-	line->start = (uintptr_t)strtoull(text, &end, 16);
-	if (end == text || *end != '-')
-		return false;
-	text = end + 1;
-	line->end = (uintptr_t)strtoull(text, &end, 16);
-	if (end == text || *end != ' ' || strlen(end) < 5)
-		return false;
-	line->is_writable = end[1] == 'r' && end[2] == 'w';
-	line->is_code = end[3] == 'x';
-	line->path = skip_words(text, 5);
-	return true;
-}
-
-/* CUDA's libraries and ours: they pass a call on, and ask for nothing themselves. */
-static bool is_passed_over(const char *path)
-{
-	static const char *const names[] = {"libcuda.so", "libcudart.so", "libcupti.so",
-	                                    "libgputrace-injection.so", "libcudadebugger.so"};
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
-static void add_line(struct gt_session *session, struct gt_mappings *mappings,
-                     const struct line *line)
-{
 	if (line->is_code && line->path[0] == '/' && mappings->code_count < GT_MOST_CODE)
 		mappings->code[mappings->code_count++] = (struct gt_code){
 			.start = line->start,
 			.end = line->end,
-			.object = is_passed_over(line->path) ? 0 : gt_intern(session, line->path),
+			.object = gt_is_passed_over(line->path)
+		                          ? 0
+		                          : gt_intern(reading->session, line->path),
 		};
 	if (line->is_writable && mappings->memory_count < GT_MOST_MEMORY)
 		mappings->memory[mappings->memory_count++] =
 			(struct gt_memory_range){line->start, line->end};
-}
-
-/* The whole lines of the text, which are cut at their ends; returns the bytes that are left over. */
-static size_t add_lines(struct gt_session *session, struct gt_mappings *mappings, char *text,
-                        size_t size)
-{
-	char *at = text;
-	char *end;
-
-	while ((end = memchr(at, '\n', size - (size_t)(at - text)))) {
-		struct line line;
-
-		*end = '\0';
-		if (read_line(at, &line))
-			add_line(session, mappings, &line);
-		at = end + 1;
-	}
-	memmove(text, at, size - (size_t)(at - text));
-	return size - (size_t)(at - text);
-}
-
-static bool read_all(struct gt_session *session, struct gt_askers *askers,
-                     struct gt_mappings *mappings)
-{
-	const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	size_t held = 0;
-	ssize_t got = 0;
-
-	if (fd < 0)
-		return false;
-	while (held < sizeof(askers->text) &&
-	       ((got = read(fd, askers->text + held, sizeof(askers->text) - held)) > 0 ||
-	        (got < 0 && errno == EINTR)))
-		if (got > 0)
-			held = add_lines(session, mappings, askers->text, held + (size_t)got);
-	(void)close(fd);
-	return got == 0;
 }
 
 /* Into the half that nobody is sent to, which readers may still be in: they see the version. */
@@ -132,7 +51,8 @@ void gt_askers_read(struct gt_session *session, struct gt_askers *askers)
 	atomic_thread_fence(memory_order_release);
 	mappings->code_count = 0;
 	mappings->memory_count = 0;
-	if (!read_all(session, askers, mappings))
+	if (!gt_mapping_lines_each(askers->text, sizeof(askers->text), add_line,
+	                           &(struct reading){session, mappings}))
 		mappings->code_count = 0;
 	atomic_store_explicit(&mappings->version, version + 2, memory_order_release);
 	/* Pairs with the acquire in gt_askers_find. */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "format/recording.h"
+#include "injection/asked_memory.h"
 #include "injection/driver.h"
 #include "injection/kept_modules.h"
 #include "injection/process.h"
@@ -176,6 +177,18 @@ static bool is_foreign(const struct gt_launch_capture *capture, uint64_t value,
 	return false;
 }
 
+/* Whether something that another process has lent begins in it: small memory comes with its block. */
+static bool is_lent(const struct gt_launch_capture *capture, uint64_t base, uint64_t size)
+{
+	for (size_t i = 0; i < GT_CAPTURE_FOREIGN; i++)
+		if (atomic_load_explicit(&capture->foreign[i].kind, memory_order_acquire) ==
+		            GT_FOREIGN_IPC &&
+		    atomic_load_explicit(&capture->foreign[i].value, memory_order_relaxed) - base <
+		            size)
+			return true;
+	return false;
+}
+
 /* What the driver knows of memory that it has handed out. */
 struct attributes {
 	unsigned type;
@@ -258,7 +271,6 @@ static enum gt_reach_answer ask(void *context, uint64_t address, struct gt_reach
 	const struct gt_launch_capture *capture = context;
 	const struct gt_capture_driver *driver = capture->driver;
 	struct attributes attributes;
-	enum gt_foreign_kind foreign;
 	CUdeviceptr base = 0;
 	size_t size = 0;
 
@@ -267,7 +279,7 @@ static enum gt_reach_answer ask(void *context, uint64_t address, struct gt_reach
 		return GT_REACH_NOTHING;
 	found->address = base;
 	found->size = size;
-	if (is_foreign(capture, base, &foreign) && foreign == GT_FOREIGN_IPC) {
+	if (is_lent(capture, base, size)) {
 		(void)gt_fail(err, ENOTSUP, "it uses memory of another process, at 0x%" PRIx64,
 		              (uint64_t)base);
 		return GT_REACH_REFUSED;
@@ -587,6 +599,10 @@ static void write_origin(struct gt_launch_capture *capture)
 	gt_bundle_number(writer, "pid", getpid());
 	gt_bundle_number(writer, "correlation", capture->correlation);
 	write_device(capture);
+	gt_bundle_number(writer, "workspace_bytes",
+	                 gt_capture_askers_name(&capture->askers,
+	                                        gt_asked_memory_of(capture->session),
+	                                        &capture->reach));
 	gt_bundle_end_object(writer);
 }
 

@@ -9,6 +9,7 @@
 
 #include "format/bundle_writer.h"
 #include "format/cubin.h"
+#include "injection/capture_askers.h"
 #include "injection/capture_driver.h"
 #include "injection/capture_function.h"
 #include "injection/launch_calls.h"
@@ -61,6 +62,7 @@ struct gt_launch_capture {
 	uint64_t bytes; /* that the bundle takes on disk */
 	struct gt_bundle_writer writer;
 	struct gt_reach reach;
+	struct gt_capture_askers askers;
 	uint8_t staging[GT_CAPTURE_STAGING];
 };
 

@@ -134,6 +134,10 @@ static int have_done(struct gt_session *session, struct kernel_capture *kernels,
 			continue;
 		atomic_store_explicit(&kernels->abandoned, true, memory_order_relaxed);
 		atomic_store_explicit(&kernels->turn.on, false, memory_order_relaxed);
+		gt_count(session, GT_LEDGER_sources_failed, 1);
+		gt_note(session, "kernel_capture",
+		        "launches are not captured any more: nothing got on with one for half a "
+		        "minute, as where work that does not end keeps the GPU busy");
 		return gt_fail(
 			err, ETIMEDOUT,
 			"nothing got on for half a minute; no launches are captured any more");

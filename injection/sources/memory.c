@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
+#include "base/error.h"
+#include "injection/asked_memory.h"
 #include "injection/askers.h"
 #include "injection/driver.h"
 #include "injection/memory_calls.h"
@@ -13,7 +17,8 @@
  * What memory the program has, from the parameters of the calls that allocate and free it. A call
  * is written when it is entered, so that a process that dies in it leaves it behind; what it made
  * is known when it returns, and where it is asked for which shared object asked. Which call ended
- * what another one made is for the collector to find out.
+ * what another one made is for the collector to find out. While launches are captured it is kept by
+ * address, too, who asked: for bundles, whether calls are recorded or not.
  */
 
 /* Between readings of the mappings; doubled each time, as most objects are loaded early. */
@@ -21,11 +26,21 @@
 #define INTERVAL_NS 1000000000u
 
 struct memory {
+	bool silent;          /* calls are not recorded */
 	uint64_t interval_ns; /* 0: who asks is not recorded */
 	struct gt_askers askers;
 	struct gt_driver_current driver;
 	_Atomic bool asks; /* the driver: it is there */
+	struct gt_asked_memory
+		*asked; /* memory of our own, from the start; NULL: nothing is captured */
 };
+
+extern const struct gt_source gt_source_memory;
+
+const struct gt_asked_memory *gt_asked_memory_of(struct gt_session *session)
+{
+	return ((const struct memory *)gt_source_state(session, &gt_source_memory))->asked;
+}
 
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
@@ -34,7 +49,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	struct gt_record_memory_call *record;
 	struct gt_memory_facts facts;
 
-	if (!what)
+	if (!what || memory->silent)
 		return NULL;
 	gt_memory_call_read(what, call.data, &facts);
 	if (gt_memory_call_is_empty(&facts))
@@ -82,12 +97,23 @@ static uint64_t find_left(struct memory *memory, const struct gt_record_memory_c
 	return left_bytes;
 }
 
+static void follow(struct gt_asked_memory *asked, struct gt_call call)
+{
+	const int saved = errno;
+
+	gt_asked_memory_follow(asked, call);
+	errno = saved;
+}
+
 static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
 {
 	const struct gt_memory_call *what = gt_memory_call_find(call.driver, call.id);
+	const struct memory *memory = state;
 	struct gt_record_memory_call *record = kept;
 	struct gt_memory_facts facts;
 
+	if (memory->asked)
+		follow(memory->asked, call);
 	if (!record || !what)
 		return;
 	gt_memory_call_read(what, call.data, &facts);
@@ -125,20 +151,37 @@ static bool is_known(bool driver, CUpti_CallbackId id)
 	return gt_memory_call_find(driver, id) != NULL;
 }
 
-static int start(struct gt_session *session, void *state, struct gt_error *err)
+static void start_recording(struct gt_session *session, struct memory *memory)
 {
-	struct memory *memory = state;
-
-	(void)err;
-	if (!gt_settings_of(session)->memory)
-		return 0;
 	if (gt_settings_of(session)->memory_libraries) {
 		memory->interval_ns = FIRST_NS;
 		gt_askers_read(session, &memory->askers);
 	}
 	gt_want_known(session, is_known);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+}
+
+static int start_asking(struct gt_session *session, struct memory *memory, struct gt_error *err)
+{
+	void *bytes = mmap(NULL, sizeof(*memory->asked), PROT_READ | PROT_WRITE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return gt_fail(err, ENOMEM, "there is no memory for who asks for memory");
+	memory->asked = bytes;
+	gt_want_known(session, gt_asked_call_is);
 	return 0;
+}
+
+static int start(struct gt_session *session, void *state, struct gt_error *err)
+{
+	const struct gt_settings *settings = gt_settings_of(session);
+	struct memory *memory = state;
+
+	memory->silent = !settings->memory;
+	if (!memory->silent)
+		start_recording(session, memory);
+	return *settings->capture_kernels ? start_asking(session, memory, err) : 0;
 }
 
 static void cuda_up(struct gt_session *session, void *state)

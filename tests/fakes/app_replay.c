@@ -4,6 +4,7 @@
  * it is told, and says in one line of JSON where the memory is. Element i of the input is i, and of
  * row r of a table r + i; there are 1024, of which kernels are told of 1000.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ enum { COUNT = 1000, ROOM = COUNT + 24, ROWS = 8, MOST_IMAGE = 8 << 20, MOST_BYT
 static const char *kernel = "scale";
 static const char *memory = "device";
 static const char *how = "plain";
+static const char *library; /* that gets device memory for it; NULL: it does so itself */
 static uint64_t launches = 3;
 static uint64_t threads; /* that launch the same beside it, into memory of their own */
 static char image[MOST_IMAGE];
@@ -31,6 +33,18 @@ static void read_image(const char *path)
 	if (!file || fread(image, 1, sizeof(image) - 1, file) == 0)
 		app_fail(path, errno);
 	(void)fclose(file);
+}
+
+/* Of a library that is there only since it was asked for. */
+static void get_of_library(CUdeviceptr *address, size_t size)
+{
+	void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	CUresult (*get)(CUdeviceptr * address, size_t size) = NULL;
+
+	if (opened)
+		*(void **)&get = dlsym(opened, "library_memory");
+	if (!get || get(address, size) != CUDA_SUCCESS)
+		app_fail(library, errno);
 }
 
 /* Of the kind that is asked for, filled by the host. */
@@ -48,6 +62,8 @@ static CUdeviceptr get_memory(const void *contents, size_t size)
 		return (CUdeviceptr)(uintptr_t)host;
 	} else if (strcmp(memory, "pool") == 0) {
 		MUST(cuMemAllocAsync, &address, size, stream);
+	} else if (library) {
+		get_of_library(&address, size);
 	} else {
 		MUST(cuMemAlloc, &address, size);
 	}
@@ -217,7 +233,7 @@ static void run(const struct task *task, struct arguments *arguments)
 static void usage(void)
 {
 	(void)fputs("usage: app_replay --cubin FILE [--kernel NAME] [--launches N] [--threads N]\n"
-	            "       [--memory device|managed|host|pool]\n"
+	            "       [--memory device|managed|host|pool] [--library FILE]\n"
 	            "       [--how plain|extra|kernel|attributes|captured|ipc|texture]\n",
 	            stderr);
 	exit(2);
@@ -234,6 +250,8 @@ static void read_words(int argc, char **argv)
 			memory = argv[i + 1];
 		else if (strcmp(argv[i], "--how") == 0)
 			how = argv[i + 1];
+		else if (strcmp(argv[i], "--library") == 0)
+			library = argv[i + 1];
 		else if (strcmp(argv[i], "--launches") == 0)
 			launches = strtoull(argv[i + 1], NULL, 10);
 		else if (strcmp(argv[i], "--threads") == 0)

@@ -58,9 +58,16 @@ def layer_norm():
     kept = {}
 
     def launch():
+        # Given back first, so that the allocator hands the same out again: else launches take turns between two outputs,
+        # and what a launch writes is further back in the level-2 cache than where it is run again.
+        kept.pop("out", None)
         kept["out"] = torch.nn.functional.layer_norm(x, (COLUMNS,), weight, bias)
+        kept.setdefault("address", kept["out"].data_ptr())
+        kept["moved"] = kept.get("moved", 0) + (kept["out"].data_ptr() != kept["address"])
 
     def made():
+        if kept["moved"]:
+            sys.exit(f"layer_norm: {kept['moved']} outputs lie elsewhere than the first one")
         mean, variance = x.mean(1, keepdim=True), x.var(1, unbiased=False, keepdim=True)
         return kept["out"], (x - mean) / torch.sqrt(variance + 1e-5) * weight + bias
     return "layer_norm_kernel", launch, made, (x,)

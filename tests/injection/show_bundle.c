@@ -7,7 +7,10 @@
 #include "base/error.h"
 #include "model/bundle.h"
 
-/* Prints the bundle of one launch as a line of JSON, memory as floats: show_bundle FOLDER. */
+/*
+ * Prints the bundle of one launch as a line of JSON, memory as floats: show_bundle FOLDER [MOST].
+ * Of larger memory so many at most, at even distances from the first on.
+ */
 
 static const char *const kinds[] = {
 #define KIND(name, help) #name,
@@ -15,21 +18,28 @@ static const char *const kinds[] = {
 #undef KIND
 };
 
-static int print_contents(const struct gt_bundle *bundle, const char *key,
-                          const struct gt_blob *blob, struct gt_error *err)
+/* show_bundle FOLDER MOST: so many floats of each memory, at even distances from the first on. */
+static size_t step_of(size_t count, size_t most)
 {
+	return count > most ? (count + most - 1) / most : 1;
+}
+
+static int print_contents(const struct gt_bundle *bundle, const char *key,
+                          const struct gt_blob *blob, size_t most, struct gt_error *err)
+{
+	const size_t count = blob->size / sizeof(float);
 	float *values = calloc(1, blob->size + 1);
 	const int result = gt_bundle_read(bundle, blob, values, err);
 
 	printf(",\"%s\":[", key);
-	for (size_t i = 0; result == 0 && i < blob->size / sizeof(*values); i++)
+	for (size_t i = 0; result == 0 && i < count; i += step_of(count, most))
 		printf("%s%.9g", i ? "," : "", (double)values[i]);
 	printf("]");
 	free(values);
 	return result;
 }
 
-static int print_memory(const struct gt_bundle *bundle, struct gt_error *err)
+static int print_memory(const struct gt_bundle *bundle, size_t most, struct gt_error *err)
 {
 	int result = 0;
 
@@ -44,9 +54,9 @@ static int print_memory(const struct gt_bundle *bundle, struct gt_error *err)
 		       memory->pointers ? "true" : "false");
 		/* Tables of pointers are no floats: what they hold shows in the pointers. */
 		if (!memory->pointers)
-			result = print_contents(bundle, "before", &memory->before, err);
+			result = print_contents(bundle, "before", &memory->before, most, err);
 		if (!memory->pointers && result == 0)
-			result = print_contents(bundle, "after", &memory->after, err);
+			result = print_contents(bundle, "after", &memory->after, most, err);
 		printf("}");
 	}
 	printf("]");
@@ -101,7 +111,8 @@ int main(int argc, char **argv)
 	struct gt_error err = {0};
 	struct gt_bundle bundle;
 	size_t blobs;
-	int result = argc == 2 ? gt_bundle_open(&bundle, argv[1], &err) : -1;
+	const size_t most = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+	int result = argc == 2 || most ? gt_bundle_open(&bundle, argv[1], &err) : -1;
 
 	if (result < 0) {
 		(void)fprintf(stderr, "show_bundle: %s\n", err.text);
@@ -110,7 +121,7 @@ int main(int argc, char **argv)
 	result = gt_bundle_check(&bundle, &blobs, &err);
 	if (result == 0) {
 		print_launch(&bundle);
-		result = print_memory(&bundle, &err);
+		result = print_memory(&bundle, most ? most : SIZE_MAX, &err);
 		printf("}\n");
 	}
 	if (result < 0)
