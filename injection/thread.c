@@ -31,8 +31,7 @@ void gt_own_leave_calls(uint32_t times)
 {
 	gt_own.times = times;
 	gt_own.correlation = 0;
-	memset(gt_own.depths, 0, sizeof(gt_own.depths));
-	memset(gt_own.keep, 0, sizeof(gt_own.keep));
+	memset(gt_own.heard, 0, sizeof(gt_own.heard));
 	memset(gt_own.nested, 0, sizeof(gt_own.nested));
 }
 
@@ -41,8 +40,7 @@ void gt_own_set_aside(struct gt_set_aside *calls)
 	calls->times = gt_own.times;
 	calls->correlation = gt_own.correlation;
 	calls->role = gt_own.role;
-	memcpy(calls->depths, gt_own.depths, sizeof(calls->depths));
-	memcpy(calls->keep, gt_own.keep, sizeof(calls->keep));
+	memcpy(calls->heard, gt_own.heard, sizeof(calls->heard));
 	memcpy(calls->nested, gt_own.nested, sizeof(calls->nested));
 	gt_thread_enter(GT_THREAD_ASIDE);
 }
@@ -52,7 +50,6 @@ void gt_own_take_up(const struct gt_set_aside *calls)
 	gt_own.times = calls->times;
 	gt_own.correlation = calls->correlation;
 	gt_own.role = calls->role;
-	memcpy(gt_own.depths, calls->depths, sizeof(calls->depths));
-	memcpy(gt_own.keep, calls->keep, sizeof(calls->keep));
+	memcpy(gt_own.heard, calls->heard, sizeof(calls->heard));
 	memcpy(gt_own.nested, calls->nested, sizeof(calls->nested));
 }

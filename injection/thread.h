@@ -44,6 +44,12 @@ enum {
 #define GT_ROUTER_LEVELS 4 /* calls inside calls that one of them can hear of */
 #define GT_HELD_SLOTS    4 /* full slots that a thread keeps for the open records in them */
 
+/* What a thread is in the middle of, of the calls that one source wants. */
+struct gt_heard {
+	void *keep;    /* from the outermost of them */
+	uint8_t depth; /* how many there are; wraps */
+};
+
 /*
  * What is kept of each thread that calls CUDA. Static TLS, so it is small; and what a kernel launch
  * touches of it is one cache line: the program has filled the caches with its own things since the
@@ -65,15 +71,14 @@ struct gt_own {
 	uint8_t role;         /* enum gt_thread_role */
 	uint8_t count;        /* of calls, to measure some of them; wraps */
 	bool reads_counter;   /* it knows that gt_stamp reads the processor's */
-	uint8_t depths[GT_SOURCE_COUNT];    /* of calls that each source wants; wraps */
-	void *keep[GT_SOURCE_COUNT];        /* from the outermost of them */
+	struct gt_heard heard[GT_SOURCE_COUNT];
 	void *nested[GT_ROUTER_LEVELS - 1]; /* from calls inside calls of the one that hears them */
 
 	uint16_t held_open[GT_HELD_SLOTS];
 	struct gt_slot *held[GT_HELD_SLOTS]; /* NULL: free */
 };
 
-_Static_assert(offsetof(struct gt_own, keep) + sizeof(void *) <= 64,
+_Static_assert(offsetof(struct gt_own, heard) + sizeof(struct gt_heard) <= 64,
                "what a launch touches is in the first cache line");
 
 /* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
@@ -85,8 +90,7 @@ struct gt_set_aside {
 	uint32_t times;
 	uint32_t correlation;
 	uint8_t role;
-	uint8_t depths[GT_SOURCE_COUNT];
-	void *keep[GT_SOURCE_COUNT];
+	struct gt_heard heard[GT_SOURCE_COUNT];
 	void *nested[GT_ROUTER_LEVELS - 1];
 };
 

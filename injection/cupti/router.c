@@ -21,7 +21,7 @@ _Static_assert(GT_SOURCE_COUNT <= TIMES_SHIFT, "every source has a bit");
 uint32_t gt_call_correlation(void)
 {
 	for (uint32_t i = 0; i < GT_SOURCE_COUNT; i++)
-		if (gt_own.depths[i] > 0)
+		if (gt_own.heard[i].depth > 0)
 			return gt_own.correlation;
 	return 0;
 }
@@ -99,7 +99,7 @@ static inline void enter(struct gt_router *router, uint32_t i, struct gt_call ca
 {
 	const struct gt_route *route = &router->routes[i];
 	struct gt_own *own = &gt_own;
-	const uint32_t depth = own->depths[i]++;
+	const uint32_t depth = own->heard[i].depth++;
 
 	if (__builtin_expect(depth > 0, 0)) {
 		if (depth < route->levels)
@@ -107,20 +107,20 @@ static inline void enter(struct gt_router *router, uint32_t i, struct gt_call ca
 		return;
 	}
 	own->correlation = call.data->correlationId;
-	own->keep[i] = route->enter(router->session, route->state, call);
+	own->heard[i].keep = route->enter(router->session, route->state, call);
 }
 
 static inline void leave(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
 	struct gt_own *own = &gt_own;
-	const uint32_t depth = own->depths[i];
+	const uint32_t depth = own->heard[i].depth;
 
 	if (depth == 0)
 		return; /* the call began before recording did */
-	own->depths[i] = (uint8_t)(depth - 1);
+	own->heard[i].depth = (uint8_t)(depth - 1);
 	if (__builtin_expect(depth == 1, 1))
-		route->leave(router->session, route->state, call, own->keep[i]);
+		route->leave(router->session, route->state, call, own->heard[i].keep);
 	else if (depth <= route->levels)
 		leave_nested(router, route, depth - 1, call);
 }
@@ -166,7 +166,7 @@ static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_Call
 	for (; sources; sources &= sources - 1) {
 		const uint32_t i = first_of(sources);
 		const struct gt_route *route = &router->routes[i];
-		void *kept = gt_own.depths[i] ? gt_own.keep[i] : NULL;
+		void *kept = gt_own.heard[i].depth ? gt_own.heard[i].keep : NULL;
 
 		if (router->handlers[i]->event)
 			router->handlers[i]->event(router->session, route->state, domain, id, data,
@@ -199,7 +199,7 @@ static uint32_t counted_route(const struct gt_router *router)
 static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
-	void *kept = gt_own.keep[i];
+	void *kept = gt_own.heard[i].keep;
 
 	if (!kept || !gt_is_recorded(router->session))
 		return false;
@@ -209,11 +209,11 @@ static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call cal
 
 static void pass_enter(struct gt_router *router, uint32_t i, struct gt_call call)
 {
-	const uint32_t depth = gt_own.depths[i]++;
+	const uint32_t depth = gt_own.heard[i].depth++;
 
 	if (depth > 0)
 		return;
-	gt_own.keep[i] = NULL;
+	gt_own.heard[i].keep = NULL;
 	if (gt_thread_is_ours())
 		gt_own_call_enter(router->session, call.data->correlationId);
 }
@@ -222,7 +222,7 @@ static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call
 {
 	uint32_t result;
 
-	if (gt_own.depths[i] == 0 || --gt_own.depths[i] > 0)
+	if (gt_own.heard[i].depth == 0 || --gt_own.heard[i].depth > 0)
 		return;
 	result = gt_call_result(call);
 	if (gt_thread_is_ours()) {
