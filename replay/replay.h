@@ -37,13 +37,23 @@ enum gt_inputs { GT_INPUTS_recorded, GT_INPUTS_zero, GT_INPUTS_random };
 	FORM(recorded, "with the gaps of the program, on its streams")                             \
 	FORM(back_to_back, "without the gaps")                                                     \
 	FORM(one_stream, "one after the other in one stream")                                      \
-	FORM(graph, "as one CUDA graph")
+	FORM(graph, "as one CUDA graph")                                                           \
+	FORM(priorities, "as recorded, but for the priorities of its streams")
 
 enum gt_sequence_form {
 #define FORM(name, help) GT_SEQUENCE_##name,
 	GT_SEQUENCE_FORMS(FORM)
 #undef FORM
 };
+
+/* Of a stream of the bundle, by its number in the program: of the form priorities. */
+struct gt_stream_priority {
+	uint32_t stream;
+	int32_t priority; /* lower ones go first; the driver takes the nearest that there is */
+};
+
+/* The first and the last that any GPU has, and beyond. */
+enum { GT_PRIORITY_FIRST = -1000, GT_PRIORITY_LAST = 1000 };
 
 /* What is changed of the launches of a function; 0, or negative where 0 means something: as
  * recorded. */
@@ -66,6 +76,8 @@ struct gt_replay_options {
 	enum gt_l2_state l2;
 	enum gt_inputs inputs;
 	enum gt_sequence_form form;
+	const struct gt_stream_priority *priorities; /* of streams that have others than recorded */
+	size_t priority_count;
 	struct gt_variant variant;
 	double within;       /* relative error of the median that ends measuring */
 	int64_t most_ns;     /* time for measuring, in all, once there are least_runs */

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "replay/replay.h"
 
-enum { GT_REPLAY_CONDITIONS_BYTES = 160 };
+enum { GT_REPLAY_CONDITIONS_BYTES = 256, GT_REPLAY_FORM_BYTES = 160 };
 
 struct gt_error;
 
@@ -62,7 +62,8 @@ struct gt_outcome {
 	bool verified;
 	bool too_slow; /* for --fail-if */
 	/* Not kept. */
-	bool tuned; /* one of --tune: whatever comes of it is no failure */
+	bool tuned; /* one of --tune or --form all: whatever comes of it is no failure */
+	char form[GT_REPLAY_FORM_BYTES]; /* "" in the first form that was run */
 	gt_array(struct gt_outcome_buffer) buffers;
 	struct gt_roof roof; /* of device memory */
 	bool unchanged;      /* all memory was afterwards what it was before: nothing to compare */
@@ -88,6 +89,15 @@ enum { GT_OUTCOME_MOST_SIZE = 1 << 16 }; /* of a file */
 /* All that is not known. */
 void gt_outcome_init(struct gt_outcome *outcome);
 void gt_outcome_release(struct gt_outcome *outcome);
+
+enum { GT_OUTCOME_LABEL_BYTES = 420 };
+
+/* What it is called beside others: its variant, and its form where that is not the first one's. */
+void gt_outcome_label(const struct gt_outcome *outcome, char text[GT_OUTCOME_LABEL_BYTES]);
+
+/* Of outcomes that were run together, the one as recorded in the form of that one; NULL: none. */
+const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
+                                             const struct gt_outcome *outcome);
 
 /* Whether two differ in what was measured on nothing but time. */
 bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *other);

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/replay/again.h"
 #include "cli/replay/best.h"
+#include "cli/replay/forms.h"
 #include "cli/replay/request.h"
 #include "cli/say.h"
 #include "model/bundle.h"
@@ -35,6 +36,7 @@ struct session {
 	struct gt_cuda cuda;
 	struct gt_replay_options options;
 	gt_array(struct gt_element_choice) elements;
+	struct gt_forms forms;
 	struct gt_calibration gpu; /* what the driver says of it */
 	struct gt_roof roof;
 	struct gt_gpu_state state;
@@ -45,8 +47,8 @@ struct session {
 		double sm_mhz;
 	} reading; /* of state */
 	struct gt_progress progress;
-	const char *variant; /* being run */
-	char what[96];       /* being done, as it was told last */
+	char variant[GT_OUTCOME_LABEL_BYTES]; /* being run */
+	char what[96];                        /* being done, as it was told last */
 };
 
 /* ---- what was typed ---- */
@@ -299,6 +301,9 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 	gt_outcome_init(outcome);
 	gt_variant_describe(variant, outcome->variant);
 	gt_replay_conditions(&session->options, outcome->conditions);
+	if (session->outcomes->list.count > 1 &&
+	    strcmp(outcome->conditions, session->outcomes->list.rows->conditions) != 0)
+		gt_replay_form(&session->options, outcome->form);
 	snprintf(outcome->date, sizeof(outcome->date), "%s", gt_instant_now().utc);
 	snprintf(outcome->gputrace, sizeof(outcome->gputrace), "%s", GPUTRACE_VERSION);
 	snprintf(outcome->device, sizeof(outcome->device), "%s", gpu->device);
@@ -317,7 +322,7 @@ static int run_variant(struct session *session, const struct gt_variant *variant
 
 	begin_outcome(outcome, session, variant);
 	session->options.variant = *variant;
-	session->variant = outcome->variant;
+	gt_outcome_label(outcome, session->variant);
 	session->what[0] = '\0';
 	failed = gt_replay_run(session->bundle, &session->cuda, &session->options, &result, err);
 	if (failed == 0)
@@ -382,15 +387,44 @@ static int search(struct session *session, struct gt_error *err)
 	return failed;
 }
 
+static void use_form(struct session *session, const struct gt_form *form)
+{
+	session->options.form = form->form;
+	session->options.priorities = form->priorities.rows;
+	session->options.priority_count = form->priorities.count;
+}
+
+/* In other forms than the first; what they fail of is their outcome. */
+static void run_forms(struct session *session)
+{
+	const struct gt_variant recorded = gt_variant_recorded();
+
+	for (size_t i = 1; i < session->forms.list.count; i++) {
+		const size_t first = session->outcomes->list.count;
+		struct gt_error ignored = {0};
+
+		use_form(session, &session->forms.list.rows[i]);
+		(void)run_variant(session, &recorded, gt_array_push(&session->outcomes->list),
+		                  &ignored);
+		run_asked(session);
+		for (size_t row = first; row < session->outcomes->list.count; row++)
+			session->outcomes->list.rows[row].tuned = session->request->all_forms;
+	}
+	use_form(session, &session->forms.list.rows[0]);
+}
+
 /* As recorded it must run. */
 static int run_all(struct session *session, struct gt_error *err)
 {
 	const struct gt_variant recorded = gt_variant_recorded();
-	int result = run_variant(session, &recorded, gt_array_push(&session->outcomes->list), err);
+	int result;
 
+	use_form(session, &session->forms.list.rows[0]);
+	result = run_variant(session, &recorded, gt_array_push(&session->outcomes->list), err);
 	if (result < 0)
 		return result;
 	run_asked(session);
+	run_forms(session);
 	return search(session, err);
 }
 
@@ -446,6 +480,8 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 	};
 	int result = read_elements(&session, err);
 
+	if (result == 0)
+		result = gt_forms_choose(&session.forms, request, bundle, err);
 	session.options.progress = tell;
 	session.options.throttled = is_throttled;
 	session.options.sm_mhz = sm_mhz;
@@ -459,5 +495,6 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 	if (result == -EADDRINUSE)
 		result = try_elsewhere(&session, err);
 	gt_array_release(&session.elements);
+	gt_forms_release(&session.forms);
 	return result;
 }

@@ -22,6 +22,9 @@ static const struct gt_heading launch_headings[] = {
 	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Shared memory of a block, static and dynamic"},
 	{"registers", GT_UNIT_COUNT, "Of a thread"},
 	{"memory_bytes", GT_UNIT_BYTES, "That the launches can reach"},
+	{"workspace_bytes", GT_UNIT_BYTES, "Of it, what a library asked for; null: not known"},
+	{"local_bytes", GT_UNIT_BINARY_BYTES,
+         "Memory for local variables that the first one needed; null: not known"},
 	{"recorded_on", GT_UNIT_TEXT, "GPU that it was recorded on"},
 	{"recorded", GT_UNIT_TEXT, "When, UTC"},
 	{"device", GT_UNIT_TEXT, "GPU that it was run on again"},
@@ -143,6 +146,14 @@ static void add_known(struct gt_result *result, const char *text)
 		gt_result_add_unknown(result);
 }
 
+static void add_label(struct gt_result *result, const struct gt_outcome *outcome)
+{
+	char label[GT_OUTCOME_LABEL_BYTES];
+
+	gt_outcome_label(outcome, label);
+	add_known(result, label);
+}
+
 /* By how much one is more than another. */
 static double more_percent(double one, double other)
 {
@@ -200,6 +211,8 @@ static void add_launch(struct gt_result *result, const struct gt_bundle *bundle,
 	else
 		gt_result_add_unknowns(result, 5);
 	gt_result_add_count(result, (int64_t)gt_bundle_memory_bytes(bundle));
+	gt_result_add_count_if(result, origin->workspace_bytes >= 0, origin->workspace_bytes);
+	gt_result_add_count_if(result, origin->local_bytes >= 0, origin->local_bytes);
 	add_known(result, origin->device);
 	gt_result_add_format(result, "%.19s", origin->date);
 	add_known(result, outcome->device);
@@ -265,7 +278,7 @@ static void add_times(struct gt_result *result, const struct gt_outcome *outcome
 	const double rate = gt_bytes_per_second(outcome->bytes, outcome->median_ns);
 	const bool timed = isfinite(outcome->median_ns);
 
-	add_known(result, outcome->variant);
+	add_label(result, outcome);
 	gt_add_rounded(result, outcome->median_ns);
 	gt_result_add_real(result,
 	                   gt_percent(outcome->p95_ns - outcome->p05_ns, outcome->median_ns));
@@ -325,7 +338,7 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	const struct gt_comparison *comparison = &found->comparison;
 	const bool known = found->wanted_known;
 
-	add_known(result, outcome->variant);
+	add_label(result, outcome);
 	gt_result_add_count(result, found->memory);
 	gt_result_add_count(result, (int64_t)buffer->bytes);
 	gt_result_add_text(result, buffer->element);
@@ -361,7 +374,7 @@ static void add_mismatches(struct gt_result *result, const struct gt_outcome *ou
 	for (size_t i = 0; i < comparison->first_count && i < GT_FIRST_MISMATCHES; i++) {
 		const struct gt_mismatch *mismatch = &comparison->first[i];
 
-		add_known(result, outcome->variant);
+		add_label(result, outcome);
 		gt_result_add_count(result, buffer->found.memory);
 		gt_result_add_count(result, (int64_t)mismatch->offset);
 		gt_result_add_real(result, mismatch->wanted);
@@ -404,6 +417,12 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "time in the program: of the captured launch itself, which ran "
 		                    "after a pause of the GPU");
+	if (bundle->origin.workspace_bytes < 0)
+		gt_result_remark_on(result, "workspace_bytes",
+		                    "how much of the memory a library asked for is not known");
+	if (bundle->origin.local_bytes < 0)
+		gt_result_remark_on(result, "local_bytes",
+		                    "how much memory its local variables needed is not known");
 	if (first->thrown_out)
 		gt_result_remark(
 			result, "%u runs as recorded do not count: the GPU's clocks were held down",

@@ -87,6 +87,18 @@ class Replay(unittest.TestCase):
         history = json.loads(self.run_it(bundle, "--history", "--json")[1])["history"]
         self.assertEqual(len({row["conditions"] for row in history}), 4)
 
+    def test_runs_all_forms_beside_each_other(self):
+        bundle = self.make("sequence")
+        found = self.found(bundle, "--form", "all", "--runs", "10")
+        rows = {row["variant"]: row["verdict"] for row in found["times"]}
+        self.assertEqual(list(rows), [
+            "as recorded", "form=back-to-back", "form=one-stream", "form=graph",
+            "form=priorities(7=first,13=last)", "form=priorities(13=first,7=last)"])
+        self.assertTrue(all("outputs as recorded" in verdict for verdict in rows.values()), rows)
+        self.assertEqual({row["variant"] for row in found["buffers"]}, set(rows))
+        found = self.found(bundle, "--form", "priorities", "--priority", "13=-1")
+        self.assertRegex(found["launch"][0]["conditions"], r"form=priorities\(13=-1\)$")
+
     def test_guards_a_launch(self):
         bundle = self.make()
         self.found(bundle)

@@ -60,7 +60,7 @@ Test(request, takes_what_was_typed)
 
 	args.l2 = "as-is";
 	args.inputs = "random";
-	args.form = "graph";
+	args.forms = one("graph");
 	args.within = "0.5%";
 	args.rtol = "1e-3";
 	args.atol = ".5";
@@ -70,6 +70,7 @@ Test(request, takes_what_was_typed)
 	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
 	cr_expect(eq(int, request.options.l2, GT_L2_as_is));
 	cr_expect(eq(int, request.options.inputs, GT_INPUTS_random));
+	cr_assert(eq(sz, request.form_count, 1));
 	cr_expect(eq(int, request.options.form, GT_SEQUENCE_graph));
 	cr_expect(eq(dbl, request.options.within, 0.005));
 	cr_expect(eq(dbl, request.options.tolerance.rtol, 1e-3));
@@ -79,6 +80,58 @@ Test(request, takes_what_was_typed)
 	cr_expect(not(request.options.verify));
 	gt_replay_conditions(&request.options, conditions);
 	expect_text(conditions, "l2=as-is inputs=random form=graph relocated");
+	gt_replay_request_release(&request);
+}
+
+Test(request, has_each_form_once)
+{
+	struct gt_replay_args args = GT_REPLAY_ARGS_INIT;
+	struct gt_replay_request request;
+
+	args.forms = two("graph", "graph");
+	args.forms.texts[args.forms.count++] = "recorded";
+	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
+	cr_assert(eq(sz, request.form_count, 2));
+	cr_expect(eq(int, request.forms[0], GT_SEQUENCE_graph));
+	cr_expect(eq(int, request.forms[1], GT_SEQUENCE_recorded));
+	cr_expect(not(request.all_forms));
+	gt_replay_request_release(&request);
+	args.forms = two("graph", "all");
+	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
+	cr_assert(eq(sz, request.form_count, GT_REPLAY_FORMS));
+	cr_expect(eq(int, request.forms[0], GT_SEQUENCE_recorded));
+	cr_expect(request.all_forms);
+	gt_replay_request_release(&request);
+}
+
+Test(request, names_priorities_in_the_conditions)
+{
+	struct gt_replay_args args = GT_REPLAY_ARGS_INIT;
+	struct gt_stream_priority many[64];
+	char conditions[GT_REPLAY_CONDITIONS_BYTES];
+	struct gt_replay_request request;
+
+	args.forms = one("priorities");
+	args.priorities = two("13=-5", "7=0");
+	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
+	cr_assert(eq(sz, request.priority_count, 2));
+	request.options.priorities = request.priorities;
+	request.options.priority_count = 2;
+	gt_replay_conditions(&request.options, conditions);
+	expect_text(conditions, "l2=cold inputs=recorded form=priorities(13=-5,7=0)");
+	for (uint32_t i = 0; i < 64; i++)
+		many[i] = (struct gt_stream_priority){UINT32_MAX - i,
+		                                      i ? GT_PRIORITY_LAST : GT_PRIORITY_FIRST};
+	request.options.priorities = many;
+	request.options.priority_count = 64;
+	gt_replay_conditions(&request.options, conditions);
+	cr_expect(eq(int,
+	             strncmp(conditions,
+	                     "l2=cold inputs=recorded form=priorities(4294967295=first,"
+	                     "4294967294=last,",
+	                     71),
+	             0));
+	cr_expect(eq(chr, conditions[strlen(conditions) - 1], ')'), "%s", conditions);
 	gt_replay_request_release(&request);
 }
 
@@ -110,6 +163,22 @@ Test(request, is_refused_in_a_sentence)
 	wrong = args;
 	wrong.variants[GT_TUNE_block] = one("64,128");
 	expect_refused(wrong, "--block takes one value, and may be given again; it is '64,128'");
+	wrong = args;
+	wrong.priorities = one("13=-5");
+	expect_refused(wrong, "--priority says what --form priorities tries: give that as well");
+	wrong.forms = one("priorities");
+	for (const char *const *text = (const char *const[]){"13", "13=", "=1", "13=--1", "13=1001",
+	                                                     "4294967296=1", NULL};
+	     *text; text++) {
+		char sentence[160];
+
+		wrong.priorities = one(*text);
+		snprintf(sentence, sizeof(sentence),
+		         "--priority takes a stream's number in the program and a priority, as "
+		         "13=-5, and not '%s'",
+		         *text);
+		expect_refused(wrong, sentence);
+	}
 }
 
 Test(request, has_all_combinations_of_variants)

@@ -315,7 +315,7 @@ Test(replay, tells_of_a_fault_of_the_kernel)
 
 Test(replay, runs_a_sequence_in_every_form)
 {
-	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_graph; form++) {
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_priorities; form++) {
 		struct made made;
 
 		begin(&made);
@@ -332,6 +332,46 @@ Test(replay, runs_a_sequence_in_every_form)
 		cr_expect(isnan(made.result.bytes));
 		cr_expect(eq(u32, made.result.first_bad_step, GT_BUNDLE_NONE));
 		cr_expect(made.result.at_addresses);
+		end(&made);
+	}
+}
+
+static struct {
+	struct gt_cuda cuda;
+	int priorities[8];
+	size_t count;
+} streams;
+
+static CUresult create_stream(CUstream *stream, unsigned flags, int priority)
+{
+	if (streams.count < 8)
+		streams.priorities[streams.count++] = priority;
+	return streams.cuda.stream_create_prior(stream, flags, priority);
+}
+
+Test(replay, gives_streams_other_priorities)
+{
+	static const struct gt_stream_priority given[] = {{13, GT_PRIORITY_LAST}, {99, 3}};
+
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_priorities; form++) {
+		struct made made;
+
+		if (form == GT_SEQUENCE_one_stream)
+			continue;
+		begin(&made);
+		test_bundle_add_sequence(&made.on_disk);
+		set_image(&made);
+		streams.cuda = made.cuda;
+		streams.count = 0;
+		made.cuda.stream_create_prior = create_stream;
+		made.options.form = (enum gt_sequence_form)form;
+		made.options.priorities = given;
+		made.options.priority_count = 2;
+		cr_assert(eq(int, replay(&made), 0), "form %d: %s", form, made.err.text);
+		cr_assert(eq(sz, streams.count, 2));
+		cr_expect(eq(int, streams.priorities[0], 0), "as recorded");
+		cr_expect(eq(int, streams.priorities[1],
+		             form == GT_SEQUENCE_priorities ? GT_PRIORITY_LAST : -5));
 		end(&made);
 	}
 }
