@@ -134,8 +134,11 @@ static int run(struct engine *engine, struct gt_error *err)
 	if (code == 0)
 		return 0;
 	gt_replay_result_release(result);
-	if (code == -EIO)
+	if (code == -EIO || code == -ETIMEDOUT)
 		snprintf(result->fault, sizeof(result->fault), "%.255s", why.text);
+	/* An error that stays; what does not end cannot be waited for. */
+	if (code == -ETIMEDOUT || gt_gpu_wait(&engine->gpu, NULL) < 0)
+		gt_gpu_abandon(&engine->gpu);
 	return gt_fail(err, -code, "%s", why.text);
 }
 
@@ -191,6 +194,7 @@ int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
 	code = gt_gpu_open(&engine.gpu, cuda, options->device, err);
 	if (code == 0) {
 		code = run_on_gpu(&engine, err);
+		result->spoiled = engine.gpu.context == NULL;
 		gt_gpu_close(&engine.gpu);
 	}
 	gt_activity_stop(engine.activity);

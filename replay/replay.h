@@ -81,6 +81,7 @@ struct gt_replay_options {
 	struct gt_variant variant;
 	double within;       /* relative error of the median that ends measuring */
 	int64_t most_ns;     /* time for measuring, in all, once there are least_runs */
+	int64_t most_run_ns; /* that the first run may take, which else never ends; 0: any time */
 	uint32_t warm_ups;   /* at least */
 	uint32_t least_runs; /* timed */
 	uint32_t most_runs;
@@ -150,12 +151,18 @@ struct gt_replay_result {
 	char guessed[256];       /* what is not sure of memory that was moved; "" */
 	char no_poison[160];     /* why it is not known what was written; "" */
 	char fault[256];         /* the GPU's error, where the kernel could not run; "" */
+	/*
+	 * The GPU does nothing more in this process: a kernel made it fail or does not end, be it
+	 * over poison alone. Another process has another context.
+	 */
+	bool spoiled;
 };
 
 /*
  * Fails in a sentence: -ENOTSUP the GPU is of another architecture, -ENOMEM too little memory,
- * -EADDRINUSE addresses are taken here: another process has others; -EIO the launch failed, with
- * fault set; and as the bundle's blobs do. The result is then empty but for fault.
+ * -EADDRINUSE addresses are taken here: another process has others; -EIO the launch failed and
+ * -ETIMEDOUT it did not end, with fault set; and as the bundle's blobs do. The result is then empty
+ * but for fault and spoiled.
  */
 int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
                   const struct gt_replay_options *options, struct gt_replay_result *result,

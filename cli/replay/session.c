@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -16,6 +17,7 @@
 #include "cli/replay/again.h"
 #include "cli/replay/best.h"
 #include "cli/replay/forms.h"
+#include "cli/replay/left.h"
 #include "cli/replay/request.h"
 #include "cli/say.h"
 #include "model/bundle.h"
@@ -37,6 +39,9 @@ struct session {
 	struct gt_replay_options options;
 	gt_array(struct gt_element_choice) elements;
 	struct gt_forms forms;
+	struct gt_left left; /* by the process before, of which taken outcomes were used */
+	size_t taken;
+	bool spoiled;              /* the GPU does nothing more in this process */
 	struct gt_calibration gpu; /* what the driver says of it */
 	struct gt_roof roof;
 	struct gt_gpu_state state;
@@ -169,7 +174,7 @@ static void find_roof(struct session *session)
 static void look_for_others(struct session *session)
 {
 	session->others = gt_gpu_state_others(&session->state);
-	if (session->others > 0 && gt_begun_again() == 0)
+	if (session->others > 0 && gt_begun_again() == 0 && session->left.outcomes.list.count == 0)
 		gt_say("%d other process%s ha%s a context on GPU %d: what %s on it shows in the "
 		       "times",
 		       session->others, session->others == 1 ? "" : "es",
@@ -314,22 +319,86 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 	outcome->roof = session->roof;
 }
 
+/* ---- other processes ---- */
+
+/* With the first so many outcomes; begin: gt_begin_again or gt_go_on_elsewhere. */
+static void leave(struct session *session, size_t outcomes,
+                  void (*begin)(const void *left, size_t size))
+{
+	struct gt_left left = {.outcomes = *session->outcomes,
+	                       .relocate = session->options.relocate};
+	size_t size = 0;
+	void *bytes;
+
+	left.outcomes.list.count = outcomes;
+	bytes = gt_left_pack(&left, &size);
+	gt_progress_end(&session->progress);
+	if (bytes)
+		begin(bytes, size);
+	free(bytes);
+	gt_progress_begin(&session->progress, false, "running launches again");
+}
+
+/* Whether the process before has run what comes next. */
+static bool was_run(struct session *session)
+{
+	struct gt_outcome *from;
+
+	if (session->taken >= session->left.outcomes.list.count)
+		return false;
+	from = &session->left.outcomes.list.rows[session->taken++];
+	*gt_array_push(&session->outcomes->list) = *from;
+	memset(&from->buffers, 0, sizeof(from->buffers));
+	return true;
+}
+
+static struct gt_outcome *last_outcome(const struct session *session)
+{
+	return gt_array_end(&session->outcomes->list) - 1;
+}
+
+/* What runs as recorded ends; of what is changed nobody knows. */
+static int64_t longest_run(const struct session *session)
+{
+	enum { TIMES = 1000 };
+	const double least_ns = 10e9;
+	const struct gt_outcomes *outcomes = session->outcomes;
+
+	if (outcomes->list.count < 2 || !isfinite(outcomes->list.rows->most_ns))
+		return 0;
+	return (int64_t)fmax(TIMES * outcomes->list.rows->most_ns, least_ns);
+}
+
+/* Adds what comes of it, if only why it cannot be run. */
 static int run_variant(struct session *session, const struct gt_variant *variant,
-                       struct gt_outcome *outcome, struct gt_error *err)
+                       struct gt_error *err)
 {
 	struct gt_replay_result result = {0};
+	struct gt_outcome *outcome;
 	int failed;
 
+	if (was_run(session))
+		return *last_outcome(session)->failure
+		               ? gt_fail(err, EIO, "%s", last_outcome(session)->failure)
+		               : 0;
+	if (session->spoiled)
+		leave(session, session->outcomes->list.count, gt_go_on_elsewhere);
+	outcome = gt_array_push(&session->outcomes->list);
 	begin_outcome(outcome, session, variant);
 	session->options.variant = *variant;
 	gt_outcome_label(outcome, session->variant);
 	session->what[0] = '\0';
+	session->options.most_run_ns = longest_run(session);
 	failed = gt_replay_run(session->bundle, &session->cuda, &session->options, &result, err);
 	if (failed == 0)
 		add_result(outcome, session, &result);
 	else
 		snprintf(outcome->failure, sizeof(outcome->failure), "%s", err->text);
+	session->spoiled |= result.spoiled;
 	gt_replay_result_release(&result);
+	/* In a process that went on, addresses that the one before had may be taken. */
+	if (failed == -EADDRINUSE && session->outcomes->list.count > 1)
+		leave(session, session->outcomes->list.count - 1, gt_begin_again);
 	return failed;
 }
 
@@ -343,8 +412,7 @@ static void run_asked(struct session *session)
 		const struct gt_variant variant = gt_tune_configuration(asked, i);
 		struct gt_error ignored = {0};
 
-		(void)run_variant(session, &variant, gt_array_push(&session->outcomes->list),
-		                  &ignored);
+		(void)run_variant(session, &variant, &ignored);
 	}
 }
 
@@ -357,8 +425,8 @@ static int measure(void *context, const struct gt_variant *variant, double *ns, 
 	int result = 0;
 
 	if (gt_variant_changes(variant)) {
-		outcome = gt_array_push(&session->outcomes->list);
-		result = run_variant(session, variant, outcome, err);
+		result = run_variant(session, variant, err);
+		outcome = last_outcome(session);
 		outcome->tuned = true;
 	}
 	*ns = outcome->median_ns;
@@ -404,8 +472,7 @@ static void run_forms(struct session *session)
 		struct gt_error ignored = {0};
 
 		use_form(session, &session->forms.list.rows[i]);
-		(void)run_variant(session, &recorded, gt_array_push(&session->outcomes->list),
-		                  &ignored);
+		(void)run_variant(session, &recorded, &ignored);
 		run_asked(session);
 		for (size_t row = first; row < session->outcomes->list.count; row++)
 			session->outcomes->list.rows[row].tuned = session->request->all_forms;
@@ -420,7 +487,7 @@ static int run_all(struct session *session, struct gt_error *err)
 	int result;
 
 	use_form(session, &session->forms.list.rows[0]);
-	result = run_variant(session, &recorded, gt_array_push(&session->outcomes->list), err);
+	result = run_variant(session, &recorded, err);
 	if (result < 0)
 		return result;
 	run_asked(session);
@@ -457,7 +524,7 @@ static int try_elsewhere(struct session *session, struct gt_error *err)
 	struct gt_error second = {0};
 	int result;
 
-	gt_begin_again();
+	gt_begin_again(NULL, 0);
 	gt_outcomes_release(session->outcomes);
 	session->options.relocate = true;
 	result = run_locked(session, &second);
@@ -467,6 +534,19 @@ static int try_elsewhere(struct session *session, struct gt_error *err)
 	               "%.200s; so it was in %u processes, each with other addresses. At others it "
 	               "cannot run: %.200s",
 	               first.text, gt_begun_again() + 1, second.text);
+}
+
+static int take_left(struct session *session, struct gt_error *err)
+{
+	void *bytes = NULL;
+	size_t size = 0;
+	int result = gt_take_left(&bytes, &size, err);
+
+	if (result == 0 && bytes)
+		result = gt_left_unpack(&session->left, bytes, size, err);
+	free(bytes);
+	session->options.relocate |= session->left.relocate;
+	return result;
 }
 
 int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
@@ -482,6 +562,8 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 
 	if (result == 0)
 		result = gt_forms_choose(&session.forms, request, bundle, err);
+	if (result == 0)
+		result = take_left(&session, err);
 	session.options.progress = tell;
 	session.options.throttled = is_throttled;
 	session.options.sm_mhz = sm_mhz;
@@ -496,5 +578,6 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 		result = try_elsewhere(&session, err);
 	gt_array_release(&session.elements);
 	gt_forms_release(&session.forms);
+	gt_left_release(&session.left);
 	return result;
 }

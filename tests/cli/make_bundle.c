@@ -12,6 +12,7 @@
  *   wrong     it wrote something else in the program
  *   spill     a kernel that writes behind its buffer
  *   vary      a kernel that writes something else each time
+ *   brittle   a kernel that faults in blocks of more than 512 threads
  *   high      at an address that no process has
  *   reached   and its parameters lead there
  *   newer     for an architecture that the fake GPU has not
@@ -94,6 +95,10 @@ int main(int argc, char **argv)
 	}
 	if (has(argv, "vary"))
 		set_kernel(&made, "replay_vary", 2);
+	if (has(argv, "brittle")) {
+		set_kernel(&made, "replay_brittle", 2);
+		set_after(&made, 2.5F);
+	}
 	if (has(argv, "high"))
 		bundle->memory.rows[BUNDLE_Y].address = HIGH;
 	if (has(argv, "reached"))

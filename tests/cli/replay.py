@@ -78,6 +78,29 @@ class Replay(unittest.TestCase):
         found = self.found(bundle, "--tune", "block=32..256*2 shared=0,1K")
         self.assertEqual(len(found["times"]), 9)
 
+    def test_goes_on_where_a_variant_faults(self):
+        bundle = self.make("brittle")
+        words = ["--runs", "10", "--block", "1024", "--block", "64", "--block", "768", "--tune", "block=32,1024,256"]
+        found = self.found(bundle, *words, status=3)
+        rows = {row["variant"]: row["verdict"] for row in found["times"][:4]}
+        self.assertEqual(list(rows), ["as recorded", "block=1024", "block=64", "block=768"])
+        self.assertRegex(rows["block=1024"], "^cannot be run: .*CUDA_ERROR_ILLEGAL_ADDRESS")
+        self.assertRegex(rows["block=64"], "outputs as recorded$")
+        self.assertRegex(rows["block=768"], "^cannot be run: .*CUDA_ERROR_ILLEGAL_ADDRESS")
+        self.assertEqual([row["variant"] for row in found["times"][4:]], ["block=32", "block=1024", "block=256"])
+        self.assertRegex(found["times"][6]["verdict"], "outputs as recorded$")
+        # Each result is kept once, and what was compared before the fault is still there.
+        self.assertEqual(len(list((bundle / "results").iterdir())), 7)
+        self.assertEqual([row["variant"] for row in found["buffers"]], ["as recorded", "block=64", "block=32", "block=256"])
+        found = self.found(bundle, "--runs", "10", "--tune", "block=1024,64")
+        self.assertEqual(len(found["times"]), 3)
+
+    def test_ends_where_what_was_left_cannot_be_read(self):
+        code, out, err = self.run_it(self.make(), GPUTRACE_REPLAY_LEFT="77")
+        self.assertEqual((code, out), (1, ""))
+        self.assertEqual(err, "gputrace: what the process before this one left cannot be read; GPUTRACE_REPLAY_LEFT "
+                              "is set by gputrace alone\n")
+
     def test_runs_a_sequence_in_every_form(self):
         bundle = self.make("sequence")
         for form in ("recorded", "back-to-back", "one-stream", "graph"):

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "cli/gpu_lock.h"
 #include "cli/replay/bundle_choice.h"
+#include "cli/replay/left.h"
 #include "cli/replay/limit.h"
 #include "cli/replay/outcome.h"
 #include "cli/replay/request.h"
@@ -447,6 +448,71 @@ Test(results, are_shown_newest_first_beside_the_one_before)
 	cr_expect(ne(int, gt_section_cell(history, 1, "change_percent")->unknown, 0));
 	gt_result_release(&result);
 	gt_results_release(&results);
+}
+
+/* ---- what one process leaves to the next ---- */
+
+static struct gt_left left_of_two(void)
+{
+	struct gt_left left = {.relocate = true};
+	struct gt_outcome outcome = outcome_of(10000, NAN);
+
+	*gt_array_push(&outcome.buffers) = (struct gt_outcome_buffer){
+		.found = {.memory = 3, .comparison = {.element = GT_ELEMENT_bf16}},
+		.bytes = 77,
+		.name = "y",
+	};
+	*gt_array_push(&outcome.buffers) = (struct gt_outcome_buffer){
+		.found = {.memory = 4, .comparison = {.element = GT_ELEMENT_COUNT}}};
+	*gt_array_push(&left.outcomes.list) = outcome;
+	outcome = outcome_of(NAN, NAN);
+	snprintf(outcome.failure, sizeof(outcome.failure), "the launch failed");
+	*gt_array_push(&left.outcomes.list) = outcome;
+	return left;
+}
+
+Test(left, is_taken_over_whole)
+{
+	struct gt_left left = left_of_two();
+	struct gt_left taken;
+	const struct gt_outcome *outcome;
+	size_t size = 0;
+	void *bytes = gt_left_pack(&left, &size);
+
+	cr_assert(eq(int, gt_left_unpack(&taken, bytes, size, NULL), 0));
+	cr_expect(taken.relocate);
+	cr_assert(eq(sz, taken.outcomes.list.count, 2));
+	outcome = &taken.outcomes.list.rows[0];
+	cr_expect(gt_outcome_same(outcome, &left.outcomes.list.rows[0]));
+	cr_expect(eq(dbl, outcome->median_ns, 10000));
+	cr_assert(eq(sz, outcome->buffers.count, 2));
+	expect_text(outcome->buffers.rows[0].element, "bf16");
+	expect_text(outcome->buffers.rows[0].name, "y");
+	cr_expect(eq(u64, outcome->buffers.rows[0].bytes, 77));
+	expect_text(outcome->buffers.rows[1].element, "unknown");
+	expect_text(taken.outcomes.list.rows[1].failure, "the launch failed");
+	cr_expect(eq(sz, taken.outcomes.list.rows[1].buffers.count, 0));
+	gt_left_release(&taken);
+	gt_left_release(&left);
+	free(bytes);
+}
+
+Test(left, is_refused_where_it_is_cut)
+{
+	struct gt_left left = left_of_two();
+	struct gt_left taken;
+	struct gt_error err = {0};
+	size_t size = 0;
+	uint8_t *bytes = gt_left_pack(&left, &size);
+
+	for (size_t cut = 0; cut < size; cut += cut < 100 ? 1 : 97)
+		cr_expect(eq(int, gt_left_unpack(&taken, bytes, cut, &err), -EBADMSG));
+	expect_text(err.text, "what the process before this one left is not whole");
+	cr_expect(eq(sz, taken.outcomes.list.count, 0));
+	bytes[0] ^= 1;
+	cr_expect(eq(int, gt_left_unpack(&taken, bytes, size, &err), -EBADMSG));
+	gt_left_release(&left);
+	free(bytes);
 }
 
 /* ---- which bundle ---- */

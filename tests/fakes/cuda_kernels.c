@@ -183,6 +183,17 @@ static void run_fault(const struct fake_activity *kernel)
 	(void)reach(16, 4);
 }
 
+/* replay_brittle(float *values, int count): 2.5, but a fault in blocks of more than 512 threads */
+static void run_brittle(const struct fake_activity *kernel)
+{
+	const size_t count = elements(kernel, 8);
+	const bool breaks = kernel->block[0] * kernel->block[1] * kernel->block[2] > 512;
+	float *values = reach(breaks ? 16 : word(kernel, 0), count * sizeof(*values));
+
+	for (size_t i = 0; values && i < count; i++)
+		values[i] = 2.5F;
+}
+
 static const struct fake_known_kernel known[] = {
 	{"replay_scale", {8, 4, 4}, run_scale},
 	{"runtime_scale", {8, 4, 4}, run_scale},
@@ -193,6 +204,7 @@ static const struct fake_known_kernel known[] = {
 	{"replay_vary", {8, 4}, run_vary},
 	{"replay_reciprocal", {8, 4}, run_reciprocal},
 	{"replay_fault", {0}, run_fault},
+	{"replay_brittle", {8, 4}, run_brittle},
 	{"_Z5saxpyifPKfPf", {4, 4, 8, 8}, run_saxpy},
 	{"_Z5scalePKPfi", {8, 4}, run_scale_table},
 };

@@ -65,6 +65,11 @@ static int replay(struct made *made)
 	return gt_replay_run(&made->bundle, &made->cuda, &made->options, &made->result, &made->err);
 }
 
+static int run_again(struct made *made)
+{
+	return gt_replay_run(&made->bundle, &made->cuda, &made->options, &made->result, &made->err);
+}
+
 static void end(struct made *made)
 {
 	gt_replay_result_release(&made->result);
@@ -310,6 +315,44 @@ Test(replay, tells_of_a_fault_of_the_kernel)
 	cr_expect(strstr(made.result.fault, "CUDA_ERROR_ILLEGAL_ADDRESS") != NULL, "%s",
 	          made.result.fault);
 	cr_expect(eq(sz, made.result.buffers.count, 0));
+	end(&made);
+}
+
+Test(replay, says_that_a_fault_stays_in_the_process)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	begin(&made);
+	add_kernel(&made, "replay_brittle", after);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.spoiled));
+	gt_replay_result_release(&made.result);
+	memcpy(made.options.variant.block, (const uint32_t[]){2048, 1, 1}, 3 * sizeof(uint32_t));
+	cr_expect(lt(int, run_again(&made), 0));
+	cr_expect(not(made.result.spoiled), "a launch that is refused breaks nothing");
+	memcpy(made.options.variant.block, (const uint32_t[]){1024, 1, 1}, 3 * sizeof(uint32_t));
+	cr_expect(eq(int, run_again(&made), -EIO));
+	cr_expect(made.result.spoiled);
+	made.options.variant = gt_variant_recorded();
+	cr_expect(lt(int, run_again(&made), 0), "nothing works any more");
+	end(&made);
+}
+
+Test(replay, gives_up_what_does_not_end)
+{
+	const float after[BUNDLE_ELEMENTS] = {0};
+	struct made made;
+
+	(void)setenv("FAKE_CUPTI", "kernel_ns=30000000000", 1);
+	begin(&made);
+	add_kernel(&made, "replay_half", after);
+	made.options.most_run_ns = 50000000;
+	cr_expect(eq(int, replay(&made), -ETIMEDOUT));
+	cr_expect(made.result.spoiled);
+	cr_expect(eq(str, made.result.fault, "the GPU's work has not ended in 0.1 s"));
 	end(&made);
 }
 
