@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "replay/compare.h"
+#include "replay/roles.h"
 
 struct gt_bundle;
 struct gt_cuda;
@@ -85,7 +86,9 @@ struct gt_replay_options {
 	uint32_t warm_ups;   /* at least */
 	uint32_t least_runs; /* timed */
 	uint32_t most_runs;
+	bool untimed; /* only verify: the process before has timed it */
 	bool verify;
+	struct gt_roles *roles; /* what is known of memory, and becomes so; may be NULL */
 	struct gt_tolerance tolerance;
 	const struct gt_element_choice *elements;
 	size_t element_count;
@@ -117,10 +120,11 @@ struct gt_replay_times {
 	char no_cupti[256];   /* why it was not CUPTI; "" */
 };
 
-/* What became of one buffer that the steps change, or should. */
+/* What became of one buffer that the steps write, or should. */
 struct gt_replay_buffer {
 	uint32_t memory;
-	bool guessed; /* the type of its elements */
+	enum gt_role role; /* of one that holds the same afterwards; unknown: it does not */
+	bool guessed;      /* the type of its elements */
 	bool wanted_known;
 	struct gt_comparison comparison;
 	/*
@@ -128,6 +132,7 @@ struct gt_replay_buffer {
 	 * ones. Where the kernel reads what it changes it is not.
 	 */
 	bool written_known;
+	uint64_t written;   /* bytes, of an output that holds the same afterwards; 0: not counted */
 	uint64_t unwritten; /* bytes that were written in the program and not here */
 	uint64_t first_unwritten;
 	uint64_t untouched; /* bytes beside written ones that were written neither there nor here */
@@ -150,7 +155,9 @@ struct gt_replay_result {
 	uint32_t layouts;        /* that were tried until the addresses were free */
 	char guessed[256];       /* what is not sure of memory that was moved; "" */
 	char no_poison[160];     /* why it is not known what was written; "" */
-	char fault[256];         /* the GPU's error, where the kernel could not run; "" */
+	uint32_t roles[GT_ROLE_COUNT]; /* of memory that is afterwards as before, how many have it */
+	char no_roles[160];            /* why those that are not known are not; "" */
+	char fault[256];               /* the GPU's error, where the kernel could not run; "" */
 	/*
 	 * The GPU does nothing more in this process: a kernel made it fail or does not end, be it
 	 * over poison alone. Another process has another context.

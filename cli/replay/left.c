@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "replay/compare.h"
+#include "replay/roles.h"
 
 /*
  * Structs as they are in memory: who reads them is this program, of which the sizes are checked all
@@ -20,6 +21,9 @@ struct head {
 	uint64_t buffer_bytes;
 	uint64_t outcome_count;
 	uint64_t relocate;
+	uint64_t unverified;
+	uint64_t role_bytes;
+	uint64_t role_count;
 };
 
 #define MARK "replay left 001"
@@ -40,6 +44,9 @@ void *gt_left_pack(const struct gt_left *left, size_t *size)
 		.buffer_bytes = sizeof(struct gt_outcome_buffer),
 		.outcome_count = left->outcomes.list.count,
 		.relocate = left->relocate,
+		.unverified = left->unverified,
+		.role_bytes = sizeof(struct gt_roles) + sizeof(struct gt_role_of),
+		.role_count = left->roles.list.count,
 	};
 	char *bytes = NULL;
 	FILE *out = open_memstream(&bytes, size);
@@ -47,6 +54,10 @@ void *gt_left_pack(const struct gt_left *left, size_t *size)
 	if (!out)
 		return NULL;
 	(void)fwrite(&head, sizeof(head), 1, out);
+	(void)fwrite(&left->roles, sizeof(left->roles), 1, out);
+	if (left->roles.list.count > 0)
+		(void)fwrite(left->roles.list.rows, sizeof(*left->roles.list.rows),
+		             left->roles.list.count, out);
 	gt_array_each(const struct gt_outcome, outcome, &left->outcomes.list) {
 		(void)fwrite(outcome, sizeof(*outcome), 1, out);
 		if (outcome->buffers.count > 0)
@@ -101,6 +112,24 @@ static bool take_outcome(struct reading *reading, struct gt_outcomes *outcomes)
 	       take_buffers(reading, gt_array_end(&outcomes->list) - 1, count);
 }
 
+static bool take_roles(struct reading *reading, struct gt_roles *roles, uint64_t count)
+{
+	struct gt_roles taken;
+
+	if (!take(reading, &taken, sizeof(taken)))
+		return false;
+	memset(&taken.list, 0, sizeof(taken.list));
+	*roles = taken;
+	for (uint64_t i = 0; i < count; i++) {
+		struct gt_role_of of;
+
+		if (!take(reading, &of, sizeof(of)) || of.role >= GT_ROLE_COUNT)
+			return false;
+		*gt_array_push(&roles->list) = of;
+	}
+	return true;
+}
+
 int gt_left_unpack(struct gt_left *left, const void *bytes, size_t size, struct gt_error *err)
 {
 	struct reading reading = {bytes, size};
@@ -109,9 +138,12 @@ int gt_left_unpack(struct gt_left *left, const void *bytes, size_t size, struct 
 	            memcmp(head.mark, MARK, sizeof(head.mark)) == 0 &&
 	            head.outcome_bytes == sizeof(struct gt_outcome) &&
 	            head.buffer_bytes == sizeof(struct gt_outcome_buffer) &&
+	            head.role_bytes == sizeof(struct gt_roles) + sizeof(struct gt_role_of) &&
 	            head.outcome_count <= MOST_OUTCOMES;
 
-	*left = (struct gt_left){.relocate = head.relocate != 0};
+	*left = (struct gt_left){.relocate = head.relocate != 0,
+	                         .unverified = head.unverified != 0};
+	good = good && take_roles(&reading, &left->roles, head.role_count);
 	for (uint64_t i = 0; good && i < head.outcome_count; i++)
 		good = take_outcome(&reading, &left->outcomes);
 	if (good && reading.left == 0)
@@ -123,5 +155,6 @@ int gt_left_unpack(struct gt_left *left, const void *bytes, size_t size, struct 
 void gt_left_release(struct gt_left *left)
 {
 	gt_outcomes_release(&left->outcomes);
+	gt_roles_release(&left->roles);
 	*left = (struct gt_left){0};
 }

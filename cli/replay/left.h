@@ -15,7 +15,9 @@ struct gt_error;
  */
 struct gt_left {
 	struct gt_outcomes outcomes;
-	bool relocate; /* memory cannot be had where it was */
+	bool relocate;   /* memory cannot be had where it was */
+	bool unverified; /* of the last outcome another process finds out more */
+	struct gt_roles roles;
 };
 
 /* As bytes, for the same program on the same machine. The caller frees them. */

@@ -65,8 +65,8 @@ struct gt_outcome {
 	bool tuned; /* one of --tune or --form all: whatever comes of it is no failure */
 	char form[GT_REPLAY_FORM_BYTES]; /* "" in the first form that was run */
 	gt_array(struct gt_outcome_buffer) buffers;
-	struct gt_roof roof; /* of device memory */
-	bool unchanged;      /* all memory was afterwards what it was before: nothing to compare */
+	struct gt_roof roof;     /* of device memory */
+	bool unchanged;          /* nothing is known to be written: nothing to compare */
 	uint32_t first_bad_step; /* wrote the first NaN or Inf; UINT32_MAX: none */
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
@@ -74,6 +74,8 @@ struct gt_outcome {
 	char no_cupti[256];    /* why CUPTI did not time it */
 	char guessed[256];     /* what is not sure of memory that was moved */
 	char no_poison[160];   /* why it is not known what was written */
+	uint32_t roles[GT_ROLE_COUNT]; /* of memory that is afterwards as before, how many have it */
+	char no_roles[160];            /* why those that are not known are not */
 };
 
 struct gt_outcomes {

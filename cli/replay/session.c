@@ -41,7 +41,8 @@ struct session {
 	struct gt_forms forms;
 	struct gt_left left; /* by the process before, of which taken outcomes were used */
 	size_t taken;
-	bool spoiled;              /* the GPU does nothing more in this process */
+	bool spoiled; /* the GPU does nothing more in this process */
+	struct gt_roles roles;
 	struct gt_calibration gpu; /* what the driver says of it */
 	struct gt_roof roof;
 	struct gt_gpu_state state;
@@ -264,8 +265,8 @@ static void add_buffers(struct gt_outcome *outcome, const struct gt_bundle *bund
 	}
 }
 
-static void add_result(struct gt_outcome *outcome, const struct session *session,
-                       const struct gt_replay_result *result)
+static void add_times(struct gt_outcome *outcome, const struct session *session,
+                      const struct gt_replay_result *result)
 {
 	const struct gt_replay_times *times = &result->times;
 
@@ -285,16 +286,26 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->job_ns =
 		outcome->job_launches ? (double)session->bundle->origin.job_ns : result->job_ns;
 	outcome->bytes = result->bytes;
-	/* Memory that is everywhere as it was before the launches tells nothing of what they do. */
-	outcome->unchanged = session->options.verify && result->buffers.count == 0;
-	outcome->checked = session->options.verify && !outcome->unchanged;
-	outcome->verified = outcome->checked && result->verified;
-	outcome->first_bad_step = result->first_bad_step;
 	outcome->moved = !result->at_addresses;
 	outcome->layouts = result->layouts + gt_begun_again();
 	snprintf(outcome->no_cupti, sizeof(outcome->no_cupti), "%s", times->no_cupti);
 	snprintf(outcome->guessed, sizeof(outcome->guessed), "%s", result->guessed);
+}
+
+/* In place of what is there. */
+static void add_outputs(struct gt_outcome *outcome, const struct session *session,
+                        const struct gt_replay_result *result)
+{
+	gt_array_release(&outcome->buffers);
+	outcome->mismatches = outcome->unwritten = outcome->outside = outcome->varying = 0;
+	/* What is not known to be written tells nothing of what the launches do. */
+	outcome->unchanged = session->options.verify && result->buffers.count == 0;
+	outcome->checked = session->options.verify && !outcome->unchanged;
+	outcome->verified = outcome->checked && result->verified;
+	outcome->first_bad_step = result->first_bad_step;
 	snprintf(outcome->no_poison, sizeof(outcome->no_poison), "%s", result->no_poison);
+	snprintf(outcome->no_roles, sizeof(outcome->no_roles), "%s", result->no_roles);
+	memcpy(outcome->roles, result->roles, sizeof(outcome->roles));
 	add_buffers(outcome, session->bundle, result);
 }
 
@@ -321,12 +332,15 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 
 /* ---- other processes ---- */
 
-/* With the first so many outcomes; begin: gt_begin_again or gt_go_on_elsewhere. */
-static void leave(struct session *session, size_t outcomes,
+/* With the first so many outcomes, of the last of which more may be found out; begin:
+ * gt_begin_again or gt_go_on_elsewhere. */
+static void leave(struct session *session, size_t outcomes, bool unverified,
                   void (*begin)(const void *left, size_t size))
 {
 	struct gt_left left = {.outcomes = *session->outcomes,
-	                       .relocate = session->options.relocate};
+	                       .relocate = session->options.relocate,
+	                       .unverified = unverified,
+	                       .roles = session->roles};
 	size_t size = 0;
 	void *bytes;
 
@@ -369,37 +383,81 @@ static int64_t longest_run(const struct session *session)
 	return (int64_t)fmax(TIMES * outcomes->list.rows->most_ns, least_ns);
 }
 
+/* The last outcome's: untimed where the process before timed it, and found its outputs in part. */
+static int run_once(struct session *session, const struct gt_variant *variant, bool untimed,
+                    struct gt_error *err)
+{
+	struct gt_outcome *outcome = last_outcome(session);
+	struct gt_replay_result result = {0};
+	int failed;
+
+	session->options.variant = *variant;
+	session->options.roles = &session->roles;
+	session->options.untimed = untimed;
+	session->options.most_run_ns = longest_run(session);
+	gt_outcome_label(outcome, session->variant);
+	session->what[0] = '\0';
+	failed = gt_replay_run(session->bundle, &session->cuda, &session->options, &result, err);
+	if (failed == 0 && !untimed)
+		add_times(outcome, session, &result);
+	if (failed == 0)
+		add_outputs(outcome, session, &result);
+	session->spoiled |= result.spoiled;
+	gt_replay_result_release(&result);
+	return failed;
+}
+
+/* As long as another process finds out more: what is not found then stays unknown. */
+static void verify_elsewhere(struct session *session)
+{
+	if (session->spoiled && session->roles.unfinished)
+		leave(session, session->outcomes->list.count, true, gt_go_on_elsewhere);
+}
+
+/* What the process before left undone of the last outcome that it left. */
+static void go_on_with(struct session *session, const struct gt_variant *variant)
+{
+	struct gt_error ignored = {0};
+
+	if (!session->left.unverified || session->taken < session->left.outcomes.list.count)
+		return;
+	session->left.unverified = false;
+	if (run_once(session, variant, true, &ignored) == -EADDRINUSE)
+		leave(session, session->outcomes->list.count, true, gt_begin_again);
+	verify_elsewhere(session);
+}
+
+static int run_new(struct session *session, const struct gt_variant *variant, struct gt_error *err)
+{
+	int failed;
+
+	if (session->spoiled)
+		leave(session, session->outcomes->list.count, false, gt_go_on_elsewhere);
+	if (session->outcomes->list.count > 0)
+		gt_roles_begin_variant(&session->roles);
+	begin_outcome(gt_array_push(&session->outcomes->list), session, variant);
+	failed = run_once(session, variant, false, err);
+	if (failed < 0)
+		snprintf(last_outcome(session)->failure, sizeof(last_outcome(session)->failure),
+		         "%s", err->text);
+	else
+		verify_elsewhere(session);
+	/* In a process that went on, addresses that the one before had may be taken. */
+	if (failed == -EADDRINUSE && session->outcomes->list.count > 1)
+		leave(session, session->outcomes->list.count - 1, false, gt_begin_again);
+	return failed;
+}
+
 /* Adds what comes of it, if only why it cannot be run. */
 static int run_variant(struct session *session, const struct gt_variant *variant,
                        struct gt_error *err)
 {
-	struct gt_replay_result result = {0};
-	struct gt_outcome *outcome;
-	int failed;
-
-	if (was_run(session))
-		return *last_outcome(session)->failure
-		               ? gt_fail(err, EIO, "%s", last_outcome(session)->failure)
-		               : 0;
-	if (session->spoiled)
-		leave(session, session->outcomes->list.count, gt_go_on_elsewhere);
-	outcome = gt_array_push(&session->outcomes->list);
-	begin_outcome(outcome, session, variant);
-	session->options.variant = *variant;
-	gt_outcome_label(outcome, session->variant);
-	session->what[0] = '\0';
-	session->options.most_run_ns = longest_run(session);
-	failed = gt_replay_run(session->bundle, &session->cuda, &session->options, &result, err);
-	if (failed == 0)
-		add_result(outcome, session, &result);
-	else
-		snprintf(outcome->failure, sizeof(outcome->failure), "%s", err->text);
-	session->spoiled |= result.spoiled;
-	gt_replay_result_release(&result);
-	/* In a process that went on, addresses that the one before had may be taken. */
-	if (failed == -EADDRINUSE && session->outcomes->list.count > 1)
-		leave(session, session->outcomes->list.count - 1, gt_begin_again);
-	return failed;
+	if (!was_run(session))
+		return run_new(session, variant, err);
+	go_on_with(session, variant);
+	return *last_outcome(session)->failure
+	               ? gt_fail(err, EIO, "%s", last_outcome(session)->failure)
+	               : 0;
 }
 
 /* Of variants that options name; what one fails of is its outcome. */
@@ -546,6 +604,8 @@ static int take_left(struct session *session, struct gt_error *err)
 		result = gt_left_unpack(&session->left, bytes, size, err);
 	free(bytes);
 	session->options.relocate |= session->left.relocate;
+	session->roles = session->left.roles;
+	session->left.roles = (struct gt_roles){0};
 	return result;
 }
 
@@ -579,5 +639,6 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 	gt_array_release(&session.elements);
 	gt_forms_release(&session.forms);
 	gt_left_release(&session.left);
+	gt_roles_release(&session.roles);
 	return result;
 }

@@ -77,6 +77,11 @@ static const struct gt_heading buffer_headings[] = {
 	{"infinities", GT_UNIT_COUNT, "Infinite elements", .alarming = true},
 	{"recorded_nans", GT_UNIT_COUNT, "Of the recorded contents", GT_WORTH_LITTLE},
 	{"recorded_infinities", GT_UNIT_COUNT, "Of the recorded contents", GT_WORTH_LEAST},
+	{"known_by", GT_UNIT_TEXT,
+         "What shows that it is written: contents, which change; or poison: runs over other contents, "
+         "as it holds the same afterwards",
+         GT_WORTH_LITTLE},
+	{"written_bytes", GT_UNIT_COUNT, "Of one that holds the same afterwards", GT_WORTH_LEAST},
 	{"unwritten_bytes", GT_UNIT_COUNT, "Written in the program, and not here",
          .alarming = true},
 	{"untouched_bytes", GT_UNIT_COUNT,
@@ -326,6 +331,8 @@ static void add_buffer_verdict(struct gt_result *result, const struct gt_outcome
 	            !found->varies,
 	    "%sdiffers", used ? "; " : "");
 	SAY(!found->wanted_known, "%snothing recorded to compare with", used ? "; " : "");
+	SAY(found->role != GT_ROLE_unknown, "%s",
+	    used ? "; it held that before" : "as recorded, which it held before");
 #undef SAY
 	gt_result_add_format(result, "%s; %s%s", used ? text : "as recorded", buffer->element,
 	                     found->guessed ? ", guessed" : "");
@@ -351,6 +358,8 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	gt_result_add_count(result, (int64_t)comparison->got_values.infinities);
 	gt_result_add_count_if(result, known, (int64_t)comparison->wanted_values.nans);
 	gt_result_add_count_if(result, known, (int64_t)comparison->wanted_values.infinities);
+	gt_result_add_text(result, found->role == GT_ROLE_unknown ? "contents" : "poison");
+	gt_result_add_count_if(result, found->written > 0, (int64_t)found->written);
 	gt_result_add_count_if(result, found->written_known, (int64_t)found->unwritten);
 	gt_result_add_count_if(result, found->written_known, (int64_t)found->untouched);
 	gt_result_add_count(result, (int64_t)found->zone_bytes);
@@ -396,6 +405,29 @@ static void add_tables_of_buffers(struct gt_result *result, const struct gt_outc
 
 /* ---- remarks ---- */
 
+/* Of memory that did not change. */
+static void remark_on_roles(struct gt_result *result, const struct gt_outcome *first)
+{
+	static const char *const words[] = {
+#define ROLE(name, help) help,
+		GT_ROLES(ROLE)
+#undef ROLE
+	};
+	char text[256] = "";
+	size_t used = 0;
+
+	for (unsigned i = 1; i <= GT_ROLE_COUNT; i++) {
+		const unsigned role = i % GT_ROLE_COUNT; /* what is not known at the end */
+
+		if (first->roles[role] > 0 && used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u %s",
+			                         used ? ", " : "", first->roles[role], words[role]);
+	}
+	if (used > 0)
+		gt_result_remark(result, "memory that holds the same afterwards: %s%s%s", text,
+		                 *first->no_roles ? "; " : "", first->no_roles);
+}
+
 static void remark_on_outcome(struct gt_result *result, const struct gt_outcome *first,
                               const struct gt_bundle *bundle)
 {
@@ -434,9 +466,11 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark_on(result, "unwritten_bytes untouched_bytes",
 		                    "what was written is not known: %s", first->no_poison);
 	if (first->unchanged)
-		gt_result_remark(result, "nothing was compared: what the launches write was in "
-		                         "their memory already, as of a launch of the same before "
-		                         "them; capture the first one");
+		gt_result_remark(result,
+		                 "nothing was compared: no memory changes, and of none it is known "
+		                 "that it is written; where a launch of the same came before, "
+		                 "capture the first");
+	remark_on_roles(result, first);
 	if (first->first_bad_step != UINT32_MAX)
 		gt_result_remark(result, "step %u of the sequence wrote the first NaN or infinity",
 		                 first->first_bad_step);

@@ -95,6 +95,30 @@ class Replay(unittest.TestCase):
         found = self.found(bundle, "--runs", "10", "--tune", "block=1024,64")
         self.assertEqual(len(found["times"]), 3)
 
+    def test_compares_what_was_there_before_the_launch(self):
+        bundle = self.make("again")
+        found = self.found(bundle, "--runs", "10", "--block", "256", "--block", "64", status=3)
+        rows = {row["variant"]: row["verdict"] for row in found["times"]}
+        self.assertEqual(rows["as recorded"], "outputs as recorded")
+        self.assertRegex(rows["block=256"], "outputs as recorded$")
+        self.assertRegex(rows["block=64"], "outputs not written$")
+        row = found["buffers"][0]
+        self.assertEqual((row["memory"], row["known_by"], row["written_bytes"], row["mismatches"], row["unwritten_bytes"]),
+                         (1, "poison", 512, 0, 0))
+        self.assertEqual(found["buffers"][2]["unwritten_bytes"], 512)
+        self.assertIn("memory that holds the same afterwards: 1 written with what was there, 1 neither read nor written",
+                      found["remarks"])
+
+    def test_finds_inputs_that_fault_in_other_processes(self):
+        bundle = self.make("pick")
+        found = self.found(bundle, "--runs", "10", "--tune", "block=64,128")
+        self.assertEqual([row["variant"] for row in found["times"]], ["as recorded", "block=64", "block=128"])
+        self.assertTrue(all("outputs as recorded" in row["verdict"] for row in found["times"]), found["times"])
+        self.assertEqual({row["known_by"] for row in found["buffers"]}, {"poison"})
+        self.assertEqual([row["written_bytes"] for row in found["buffers"]], [1024, 1024, 1024])
+        self.assertIn("memory that holds the same afterwards: 1 written with what was there, 1 read", found["remarks"])
+        self.assertEqual(len(list((bundle / "results").iterdir())), 3)
+
     def test_ends_where_what_was_left_cannot_be_read(self):
         code, out, err = self.run_it(self.make(), GPUTRACE_REPLAY_LEFT="77")
         self.assertEqual((code, out), (1, ""))
