@@ -285,7 +285,6 @@ static int try_set(struct gt_roles *roles, const struct gt_verifying *verifying,
 		return result;
 	result = gt_verifying_run(verifying, err);
 	if (result < 0) {
-		roles->faults++;
 		blame(&run);
 		return result;
 	}
@@ -317,7 +316,12 @@ static int restore(struct gt_roles *roles, const struct gt_verifying *verifying,
 bool gt_roles_has_more(struct gt_roles *roles, const struct gt_verifying *verifying)
 {
 	begin(roles, verifying);
-	return !roles->done && choose(roles) && may_run(roles);
+	if (roles->done || roles->faults > GT_ROLES_MOST_FAULTS)
+		return false;
+	gt_array_each(const struct gt_role_of, of, &roles->list)
+		if (of->role == GT_ROLE_output && of->bytes == 0)
+			return true;
+	return choose(roles) && may_run(roles);
 }
 
 int gt_roles_find(struct gt_roles *roles, const struct gt_verifying *verifying,
@@ -337,6 +341,7 @@ int gt_roles_find(struct gt_roles *roles, const struct gt_verifying *verifying,
 			break;
 		result = try_set(roles, verifying, next->set, err);
 	}
+	roles->faults += result < 0;
 	roles->unfinished = result < 0 && gt_roles_has_more(roles, verifying);
 	roles->done = !roles->unfinished;
 	return result;

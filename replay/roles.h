@@ -32,7 +32,7 @@ enum gt_role {
 
 enum {
 	GT_ROLES_MOST_RUNS = 16, /* over other bytes, of all that look for roles */
-	GT_ROLES_MOST_FAULTS = 4 /* of these; each costs a process */
+	GT_ROLES_MOST_FAULTS = 4 /* of these, until no more are made; each costs a process */
 };
 
 /* Of one memory. */
@@ -65,7 +65,7 @@ void gt_roles_release(struct gt_roles *roles);
 /* For a variant beside the first: what is known of memory stays, and is all that there will be. */
 void gt_roles_begin_variant(struct gt_roles *roles);
 
-/* Whether there is memory that may be asked still. */
+/* Whether there is memory that may be asked still, or an output of which no bytes are counted. */
 bool gt_roles_has_more(struct gt_roles *roles, const struct gt_verifying *verifying);
 
 /*

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/replay/again.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
@@ -60,11 +62,32 @@ static void release_words(struct words *words)
 	gt_array_release(&words->list);
 }
 
+/* With what the driver has open the GPU's work goes, also where that never ends. */
+static void close_devices_at_exec(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	const struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)) != NULL) {
+		char path[64] = "";
+		uint64_t file = 0;
+
+		if (gt_parse_count(entry->d_name, &file) < 0 || file > INT32_MAX ||
+		    readlinkat(dirfd(folder), entry->d_name, path, sizeof(path) - 1) < 0)
+			continue;
+		if (strncmp(path, "/dev/nvidia", strlen("/dev/nvidia")) == 0)
+			(void)fcntl((int)file, F_SETFD, FD_CLOEXEC);
+	}
+	if (folder)
+		(void)closedir(folder);
+}
+
 /* As another process; returns where it cannot. */
 static void become(void)
 {
 	struct words words = {0};
 
+	close_devices_at_exec();
 	read_words(&words);
 	*gt_array_push(&words.list) = NULL;
 	if (words.list.rows[0])

@@ -407,11 +407,16 @@ static int run_once(struct session *session, const struct gt_variant *variant, b
 	return failed;
 }
 
-/* As long as another process finds out more: what is not found then stays unknown. */
-static void verify_elsewhere(struct session *session)
+/*
+ * A process that cannot use the GPU any more does nothing else: it might not even end. Another one
+ * finds out more of the last outcome, where there is more.
+ */
+static void leave_spoiled(struct session *session)
 {
-	if (session->spoiled && session->roles.unfinished)
-		leave(session, session->outcomes->list.count, true, gt_go_on_elsewhere);
+	if (session->spoiled)
+		leave(session, session->outcomes->list.count,
+		      !*last_outcome(session)->failure && session->roles.unfinished,
+		      gt_go_on_elsewhere);
 }
 
 /* What the process before left undone of the last outcome that it left. */
@@ -424,15 +429,13 @@ static void go_on_with(struct session *session, const struct gt_variant *variant
 	session->left.unverified = false;
 	if (run_once(session, variant, true, &ignored) == -EADDRINUSE)
 		leave(session, session->outcomes->list.count, true, gt_begin_again);
-	verify_elsewhere(session);
+	leave_spoiled(session);
 }
 
 static int run_new(struct session *session, const struct gt_variant *variant, struct gt_error *err)
 {
 	int failed;
 
-	if (session->spoiled)
-		leave(session, session->outcomes->list.count, false, gt_go_on_elsewhere);
 	if (session->outcomes->list.count > 0)
 		gt_roles_begin_variant(&session->roles);
 	begin_outcome(gt_array_push(&session->outcomes->list), session, variant);
@@ -440,8 +443,8 @@ static int run_new(struct session *session, const struct gt_variant *variant, st
 	if (failed < 0)
 		snprintf(last_outcome(session)->failure, sizeof(last_outcome(session)->failure),
 		         "%s", err->text);
-	else
-		verify_elsewhere(session);
+	if (failed == 0 || session->outcomes->list.count > 1)
+		leave_spoiled(session);
 	/* In a process that went on, addresses that the one before had may be taken. */
 	if (failed == -EADDRINUSE && session->outcomes->list.count > 1)
 		leave(session, session->outcomes->list.count - 1, false, gt_begin_again);

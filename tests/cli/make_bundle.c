@@ -15,6 +15,7 @@
  *   brittle   a kernel that faults in blocks of more than 512 threads
  *   again     one that writes what is there already, in blocks of 128 threads at least
  *   pick      one that does so too, and faults of other inputs than these
+ *   behind    whose inputs lie behind its outputs
  *   high      at an address that no process has
  *   reached   and its parameters lead there
  *   newer     for an architecture that the fake GPU has not
@@ -81,7 +82,7 @@ static void set_again(struct test_bundle *made)
 }
 
 /* values[i] = 2 * indices[i], of which none may be 255. */
-static void set_pick(struct test_bundle *made)
+static void set_pick(struct test_bundle *made, bool behind)
 {
 	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
 	const struct {
@@ -89,7 +90,8 @@ static void set_pick(struct test_bundle *made)
 		uint64_t values;
 		int32_t count;
 		int32_t end;
-	} block = {BUNDLE_X_ADDRESS, BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 255};
+	} block = {behind ? BUNDLE_Y_ADDRESS : BUNDLE_X_ADDRESS,
+	           behind ? BUNDLE_X_ADDRESS : BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 255};
 	uint32_t indices[BUNDLE_ELEMENTS];
 	float values[BUNDLE_ELEMENTS];
 	struct gt_bundle *bundle = &made->bundle;
@@ -101,10 +103,10 @@ static void set_pick(struct test_bundle *made)
 	bundle->functions.rows[0].name = "replay_pick";
 	memcpy(bundle->functions.rows[0].parameters.rows, parameters, sizeof(parameters));
 	bundle->steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
-	bundle->pointers.rows[0].offset = 0;
-	bundle->pointers.rows[1].offset = 8;
-	set_same(made, BUNDLE_X, indices, sizeof(indices));
-	set_same(made, BUNDLE_Y, values, sizeof(values));
+	bundle->pointers.rows[0].offset = behind ? 8 : 0;
+	bundle->pointers.rows[1].offset = behind ? 0 : 8;
+	set_same(made, behind ? BUNDLE_Y : BUNDLE_X, indices, sizeof(indices));
+	set_same(made, behind ? BUNDLE_X : BUNDLE_Y, values, sizeof(values));
 }
 
 /* The launch's parameters lead to where its memory was put. */
@@ -149,7 +151,7 @@ int main(int argc, char **argv)
 	if (has(argv, "again"))
 		set_again(&made);
 	if (has(argv, "pick"))
-		set_pick(&made);
+		set_pick(&made, has(argv, "behind"));
 	if (has(argv, "high"))
 		bundle->memory.rows[BUNDLE_Y].address = HIGH;
 	if (has(argv, "reached"))

@@ -110,7 +110,10 @@ class Replay(unittest.TestCase):
                       found["remarks"])
 
     def test_finds_inputs_that_fault_in_other_processes(self):
-        bundle = self.make("pick")
+        for words in ("pick",), ("pick", "behind"):
+            self.expect_picked(self.make(*words, name="-".join(words)))
+
+    def expect_picked(self, bundle):
         found = self.found(bundle, "--runs", "10", "--tune", "block=64,128")
         self.assertEqual([row["variant"] for row in found["times"]], ["as recorded", "block=64", "block=128"])
         self.assertTrue(all("outputs as recorded" in row["verdict"] for row in found["times"]), found["times"])
