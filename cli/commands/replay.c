@@ -314,11 +314,14 @@ const struct gt_command gt_command_replay = {
 		"launches/PID-NUMBER-NAME, which stands alone and may be moved. Of a RECORDING with "
 		"one such launch, that is taken; without an operand, of the newest one here.\n\n"
 		"Memory is restored at the addresses of the program, the launch is run until its "
-		"median is stable, and what it wrote is compared with what it wrote in the program. "
+		"median is stable, and what it wrote is compared with what it wrote in the program; "
+		"what was there before already is found by runs over other contents. Where a variant "
+		"makes the GPU fail, the next one runs in another process. "
 		"Only one gputrace measures on a GPU at a time; another waits. Results are kept in "
 		"the bundle, the last ten of each variant.\n\n"
 		"Exit status: 3 when outputs are not what was recorded, when a variant that was asked "
-		"for cannot be run, or when --fail-if says so; what --tune tries never fails it.",
+		"for cannot be run, or when --fail-if says so; what --tune and --form all try never "
+		"fails it.",
 	.tables = make_tables,
 	.options = options,
 	.run = run,

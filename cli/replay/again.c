@@ -68,7 +68,7 @@ static void close_devices_at_exec(void)
 	DIR *folder = opendir("/proc/self/fd");
 	const struct dirent *entry;
 
-	while (folder && (entry = readdir(folder)) != NULL) {
+	while (folder && (entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe)
 		char path[64] = "";
 		uint64_t file = 0;
 
