@@ -334,13 +334,13 @@ static bool find_roles(const struct gt_verifying *verifying)
 static void add_same(const struct gt_verifying *verifying, size_t number)
 {
 	const struct gt_role_of *of = role_of(verifying, number);
-	uint8_t *before;
 
 	if (!of || verifying->seen[number].first ||
 	    (of->role != GT_ROLE_output && of->role != GT_ROLE_both))
 		return;
 	if (!gt_verifying_buffer(verifying, number)->wanted_known) {
-		before = gt_allocate(gt_verifying_size(verifying, number) + 1);
+		uint8_t *before = gt_allocate(gt_verifying_size(verifying, number) + 1);
+
 		if (gt_restored_before(verifying->restored, number, before, NULL) == 0)
 			gt_verifying_compare(verifying, number, before, before);
 		free(before);
