@@ -246,6 +246,8 @@ static int store_in_list(const struct gt_option *option, const char *text,
 {
 	const size_t most = sizeof(field->texts) / sizeof(field->texts[0]);
 
+	if (option->choices && store_choice(option, text, &text, err) < 0)
+		return -EINVAL;
 	if (field->count == most)
 		return gt_fail(err, EINVAL, "--%s can be given %zu times at most", option->name,
 		               most);

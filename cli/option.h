@@ -58,7 +58,7 @@ struct gt_option {
 	size_t offset;              /* of the field in the argument struct */
 	const char *value;          /* what --help calls the value, NULL for a flag */
 	const char *help;           /* one line, no full stop */
-	const char *const *choices; /* GT_OPTION_CHOICE: allowed words, NULL at the end */
+	const char *const *choices; /* of a choice, and a list: allowed words, NULL at the end */
 	uint64_t least;             /* of a number; */
 	uint64_t most;              /* both 0: no limits */
 	const char *command; /* of the last row, which has no name: whose habits.def is asked */

@@ -53,6 +53,7 @@ struct measuring {
 	size_t scratch_bytes;
 	size_t lead_ins;
 	int64_t begun_ns;
+	bool knows_end; /* a run has ended */
 	gt_array(struct sample) samples;
 	char no_cupti[256];
 };
@@ -106,7 +107,19 @@ static size_t lead_ins_for(double run_ns)
 	return (size_t)fmin(fmax(count, LEAST_LEAD_INS), MOST_LEAD_INS);
 }
 
-static int run(const struct measuring *measuring, struct sample *sample, struct gt_error *err)
+/* What was never seen to end may not. */
+static int wait_for_first(struct measuring *measuring, struct gt_error *err)
+{
+	const int64_t most_ns = measuring->options->most_run_ns;
+	int result = 0;
+
+	if (!measuring->knows_end && most_ns > 0)
+		result = gt_gpu_wait_for(measuring->steps->gpu, most_ns, err);
+	measuring->knows_end = true;
+	return result;
+}
+
+static int run(struct measuring *measuring, struct sample *sample, struct gt_error *err)
 {
 	const struct gt_gpu *gpu = measuring->steps->gpu;
 	int result = prepare(measuring, err);
@@ -121,6 +134,8 @@ static int run(const struct measuring *measuring, struct sample *sample, struct 
 		result = gt_gpu_start_timer(gpu, err);
 	if (result == 0)
 		result = gt_steps_run(measuring->steps, err);
+	if (result == 0)
+		result = wait_for_first(measuring, err);
 	if (result == 0)
 		result = gt_gpu_stop_timer(gpu, &sample->events_ns, err);
 	if (measuring->activity)

@@ -126,16 +126,21 @@ static int run(struct engine *engine, struct gt_error *err)
 {
 	struct gt_replay_result *result = engine->result;
 	struct gt_error why = {0};
-	int code = gt_replay_measure(&engine->steps, &engine->restored, engine->activity,
-	                             engine->options, &result->times, &why);
+	int code = 0;
 
+	if (!engine->options->untimed)
+		code = gt_replay_measure(&engine->steps, &engine->restored, engine->activity,
+		                         engine->options, &result->times, &why);
 	if (code == 0)
 		code = verify(engine, &why);
 	if (code == 0)
 		return 0;
 	gt_replay_result_release(result);
-	if (code == -EIO)
+	if (code == -EIO || code == -ETIMEDOUT)
 		snprintf(result->fault, sizeof(result->fault), "%.255s", why.text);
+	/* An error that stays; what does not end cannot be waited for. */
+	if (code == -ETIMEDOUT || gt_gpu_wait(&engine->gpu, NULL) < 0)
+		gt_gpu_abandon(&engine->gpu);
 	return gt_fail(err, -code, "%s", why.text);
 }
 
@@ -191,9 +196,12 @@ int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
 	code = gt_gpu_open(&engine.gpu, cuda, options->device, err);
 	if (code == 0) {
 		code = run_on_gpu(&engine, err);
+		result->spoiled = engine.gpu.context == NULL;
 		gt_gpu_close(&engine.gpu);
 	}
-	gt_activity_stop(engine.activity);
+	/* CUPTI may wait for what does not end. */
+	if (!result->spoiled)
+		gt_activity_stop(engine.activity);
 	if (code == 0 && no_cupti[0])
 		memcpy(result->times.no_cupti, no_cupti, sizeof(no_cupti));
 	return code;

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "replay/compare.h"
+#include "replay/roles.h"
 
 struct gt_bundle;
 struct gt_cuda;
@@ -37,13 +38,23 @@ enum gt_inputs { GT_INPUTS_recorded, GT_INPUTS_zero, GT_INPUTS_random };
 	FORM(recorded, "with the gaps of the program, on its streams")                             \
 	FORM(back_to_back, "without the gaps")                                                     \
 	FORM(one_stream, "one after the other in one stream")                                      \
-	FORM(graph, "as one CUDA graph")
+	FORM(graph, "as one CUDA graph")                                                           \
+	FORM(priorities, "as recorded, but for the priorities of its streams")
 
 enum gt_sequence_form {
 #define FORM(name, help) GT_SEQUENCE_##name,
 	GT_SEQUENCE_FORMS(FORM)
 #undef FORM
 };
+
+/* Of a stream of the bundle, by its number in the program: of the form priorities. */
+struct gt_stream_priority {
+	uint32_t stream;
+	int32_t priority; /* lower ones go first; the driver takes the nearest that there is */
+};
+
+/* The first and the last that any GPU has, and beyond. */
+enum { GT_PRIORITY_FIRST = -1000, GT_PRIORITY_LAST = 1000 };
 
 /* What is changed of the launches of a function; 0, or negative where 0 means something: as
  * recorded. */
@@ -66,13 +77,18 @@ struct gt_replay_options {
 	enum gt_l2_state l2;
 	enum gt_inputs inputs;
 	enum gt_sequence_form form;
+	const struct gt_stream_priority *priorities; /* of streams that have others than recorded */
+	size_t priority_count;
 	struct gt_variant variant;
 	double within;       /* relative error of the median that ends measuring */
 	int64_t most_ns;     /* time for measuring, in all, once there are least_runs */
+	int64_t most_run_ns; /* that the first run may take, which else never ends; 0: any time */
 	uint32_t warm_ups;   /* at least */
 	uint32_t least_runs; /* timed */
 	uint32_t most_runs;
+	bool untimed; /* only verify: the process before has timed it */
 	bool verify;
+	struct gt_roles *roles; /* what is known of memory, and becomes so; may be NULL */
 	struct gt_tolerance tolerance;
 	const struct gt_element_choice *elements;
 	size_t element_count;
@@ -104,10 +120,11 @@ struct gt_replay_times {
 	char no_cupti[256];   /* why it was not CUPTI; "" */
 };
 
-/* What became of one buffer that the steps change, or should. */
+/* What became of one buffer that the steps write, or should. */
 struct gt_replay_buffer {
 	uint32_t memory;
-	bool guessed; /* the type of its elements */
+	enum gt_role role; /* of one that holds the same afterwards; unknown: it does not */
+	bool guessed;      /* the type of its elements */
 	bool wanted_known;
 	struct gt_comparison comparison;
 	/*
@@ -115,6 +132,7 @@ struct gt_replay_buffer {
 	 * ones. Where the kernel reads what it changes it is not.
 	 */
 	bool written_known;
+	uint64_t written;   /* bytes, of an output that holds the same afterwards; 0: not counted */
 	uint64_t unwritten; /* bytes that were written in the program and not here */
 	uint64_t first_unwritten;
 	uint64_t untouched; /* bytes beside written ones that were written neither there nor here */
@@ -137,13 +155,21 @@ struct gt_replay_result {
 	uint32_t layouts;        /* that were tried until the addresses were free */
 	char guessed[256];       /* what is not sure of memory that was moved; "" */
 	char no_poison[160];     /* why it is not known what was written; "" */
-	char fault[256];         /* the GPU's error, where the kernel could not run; "" */
+	uint32_t roles[GT_ROLE_COUNT]; /* of memory that is afterwards as before, how many have it */
+	char no_roles[160];            /* why those that are not known are not; "" */
+	char fault[256];               /* the GPU's error, where the kernel could not run; "" */
+	/*
+	 * The GPU does nothing more in this process: a kernel made it fail or does not end, be it
+	 * over poison alone. Another process has another context.
+	 */
+	bool spoiled;
 };
 
 /*
  * Fails in a sentence: -ENOTSUP the GPU is of another architecture, -ENOMEM too little memory,
- * -EADDRINUSE addresses are taken here: another process has others; -EIO the launch failed, with
- * fault set; and as the bundle's blobs do. The result is then empty but for fault.
+ * -EADDRINUSE addresses are taken here: another process has others; -EIO the launch failed and
+ * -ETIMEDOUT it did not end, with fault set; and as the bundle's blobs do. The result is then empty
+ * but for fault and spoiled.
  */
 int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
                   const struct gt_replay_options *options, struct gt_replay_result *result,

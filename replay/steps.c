@@ -300,6 +300,18 @@ int gt_steps_load(struct gt_steps *steps, const struct gt_bundle *bundle, struct
 
 /* ---- what each step needs ---- */
 
+static int priority_of(const struct gt_steps *steps, size_t stream)
+{
+	const struct gt_bundle_stream *row = &steps->bundle->streams.rows[stream];
+	const struct gt_replay_options *options = steps->options;
+
+	for (size_t i = 0; options->form == GT_SEQUENCE_priorities && i < options->priority_count;
+	     i++)
+		if (options->priorities[i].stream == row->number)
+			return options->priorities[i].priority;
+	return row->priority;
+}
+
 static int make_streams(struct gt_steps *steps, struct gt_error *err)
 {
 	const bool one = steps->options->form == GT_SEQUENCE_one_stream;
@@ -309,8 +321,7 @@ static int make_streams(struct gt_steps *steps, struct gt_error *err)
 		if (one || steps->bundle->streams.count == 1)
 			steps->streams[i] = steps->gpu->stream;
 		else
-			result = gt_gpu_add_stream(steps->gpu,
-			                           steps->bundle->streams.rows[i].priority,
+			result = gt_gpu_add_stream(steps->gpu, priority_of(steps, i),
 			                           &steps->streams[i], err);
 	}
 	return result;
@@ -568,6 +579,13 @@ static int order_legacy(struct gt_steps *steps, uint32_t stream, bool before, st
 	return result;
 }
 
+/* Whether calls come when the program made them, and the host waits where it did. */
+static bool keeps_gaps(const struct gt_steps *steps)
+{
+	return steps->options->form == GT_SEQUENCE_recorded ||
+	       steps->options->form == GT_SEQUENCE_priorities;
+}
+
 /* What the program waited for, on the host or, where it is not to be waited for, by the streams. */
 static int host_wait(struct gt_steps *steps, const struct gt_bundle_step *step,
                      struct gt_error *err)
@@ -577,9 +595,9 @@ static int host_wait(struct gt_steps *steps, const struct gt_bundle_step *step,
 	const bool of_stream = step->stream < steps->bundle->streams.count;
 	CUresult code = CUDA_SUCCESS;
 
-	if (steps->options->form != GT_SEQUENCE_recorded && !of_event)
+	if (!keeps_gaps(steps) && !of_event)
 		return join(steps, of_stream ? step->stream : GT_BUNDLE_NONE, err);
-	if (steps->options->form != GT_SEQUENCE_recorded) {
+	if (!keeps_gaps(steps)) {
 		for (size_t i = 0; code == CUDA_SUCCESS && i < steps->bundle->streams.count; i++)
 			code = cuda->stream_wait_event(steps->streams[i],
 			                               steps->events[step->event], 0);
@@ -618,7 +636,7 @@ static void wait_for_call(const struct gt_steps *steps, size_t number, int64_t b
 	const int64_t first_ns = steps->bundle->steps.rows[0].call_ns;
 	const int64_t call_ns = steps->bundle->steps.rows[number].call_ns;
 
-	if (steps->options->form != GT_SEQUENCE_recorded || first_ns < 0 || call_ns < 0)
+	if (!keeps_gaps(steps) || first_ns < 0 || call_ns < 0)
 		return;
 	while (gt_gpu_now_ns() - begun_ns < call_ns - first_ns)
 		;

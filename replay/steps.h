@@ -40,7 +40,7 @@ int gt_steps_prepare(struct gt_steps *steps, const struct gt_restored *restored,
 
 /*
  * Puts all steps on the GPU, between what is in its stream now and what is put there later. The
- * form recorded takes as long as the program took.
+ * forms recorded and priorities take as long as the program took.
  */
 int gt_steps_run(struct gt_steps *steps, struct gt_error *err);
 

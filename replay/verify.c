@@ -6,36 +6,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "replay/restored.h"
-#include "replay/steps.h"
+#include "replay/verifying.h"
 
-enum {
-	SECTOR = 32,      /* bytes that are looked at together: of the GPU's memory */
-	HOLE_SECTORS = 8, /* that are not written between two that are: they belong to one output */
-};
-
-/* What is known of one memory while it is verified. */
-struct seen {
-	uint8_t *first;  /* contents after the first run; NULL: it changes nothing of it */
-	uint8_t *inside; /* of each byte, whether it is poisoned; NULL: none is */
-	uint8_t *poison;
-};
-
-struct verifying {
-	struct gt_steps *steps;
-	struct gt_restored *restored;
-	const struct gt_replay_options *options;
-	struct gt_replay_result *result;
-	const struct gt_bundle *bundle;
-	struct seen *seen; /* by memory */
-};
-
-static size_t size_of(const struct verifying *verifying, size_t number)
+size_t gt_verifying_size(const struct gt_verifying *verifying, size_t number)
 {
 	return verifying->bundle->memory.rows[number].size;
 }
 
-static struct gt_replay_buffer *find_buffer(const struct verifying *verifying, size_t number)
+struct gt_replay_buffer *gt_verifying_find(const struct gt_verifying *verifying, size_t number)
 {
 	gt_array_each(struct gt_replay_buffer, buffer, &verifying->result->buffers)
 		if (buffer->memory == number)
@@ -43,9 +21,9 @@ static struct gt_replay_buffer *find_buffer(const struct verifying *verifying, s
 	return NULL;
 }
 
-static struct gt_replay_buffer *buffer_of(const struct verifying *verifying, size_t number)
+struct gt_replay_buffer *gt_verifying_buffer(const struct gt_verifying *verifying, size_t number)
 {
-	struct gt_replay_buffer *buffer = find_buffer(verifying, number);
+	struct gt_replay_buffer *buffer = gt_verifying_find(verifying, number);
 
 	if (!buffer) {
 		buffer = gt_array_push(&verifying->result->buffers);
@@ -54,8 +32,8 @@ static struct gt_replay_buffer *buffer_of(const struct verifying *verifying, siz
 	return buffer;
 }
 
-static enum gt_element choose_element(const struct verifying *verifying, size_t number,
-                                      const uint8_t *bytes, bool *guessed)
+enum gt_element gt_verifying_element(const struct gt_verifying *verifying, size_t number,
+                                     const uint8_t *bytes, bool *guessed)
 {
 	const struct gt_replay_options *options = verifying->options;
 
@@ -65,10 +43,10 @@ static enum gt_element choose_element(const struct verifying *verifying, size_t 
 		    options->elements[i - 1].memory == GT_BUNDLE_NONE)
 			return options->elements[i - 1].element;
 	*guessed = true;
-	return gt_element_guess(bytes, size_of(verifying, number));
+	return gt_element_guess(bytes, gt_verifying_size(verifying, number));
 }
 
-static int run(const struct verifying *verifying, struct gt_error *err)
+static int run(const struct gt_verifying *verifying, struct gt_error *err)
 {
 	int result = gt_restored_reset(verifying->restored, err);
 
@@ -80,8 +58,8 @@ static int run(const struct verifying *verifying, struct gt_error *err)
 }
 
 /* Contents that the program had afterwards, where the same inputs were used. */
-static int read_wanted(const struct verifying *verifying, size_t number, uint8_t **wanted,
-                       struct gt_error *err)
+int gt_verifying_wanted(const struct gt_verifying *verifying, size_t number, uint8_t **wanted,
+                        struct gt_error *err)
 {
 	const struct gt_bundle_memory *memory = &verifying->bundle->memory.rows[number];
 	int result = 0;
@@ -97,13 +75,13 @@ static int read_wanted(const struct verifying *verifying, size_t number, uint8_t
 	return result;
 }
 
-static void compare(const struct verifying *verifying, size_t number, const uint8_t *wanted,
-                    const uint8_t *got)
+void gt_verifying_compare(const struct gt_verifying *verifying, size_t number,
+                          const uint8_t *wanted, const uint8_t *got)
 {
-	const size_t size = size_of(verifying, number);
-	struct gt_replay_buffer *buffer = buffer_of(verifying, number);
+	const size_t size = gt_verifying_size(verifying, number);
+	struct gt_replay_buffer *buffer = gt_verifying_buffer(verifying, number);
 	const enum gt_element element =
-		choose_element(verifying, number, wanted ? wanted : got, &buffer->guessed);
+		gt_verifying_element(verifying, number, wanted ? wanted : got, &buffer->guessed);
 
 	buffer->wanted_known = wanted != NULL;
 	if (wanted) {
@@ -116,19 +94,19 @@ static void compare(const struct verifying *verifying, size_t number, const uint
 }
 
 /* Of a memory that nothing changed in the program only that it is changed here. */
-static int look_at(const struct verifying *verifying, size_t number, struct gt_error *err)
+static int look_at(const struct gt_verifying *verifying, size_t number, struct gt_error *err)
 {
 	bool changes = gt_restored_changes(verifying->restored, number);
-	uint8_t *got = gt_allocate(size_of(verifying, number) + 1);
+	uint8_t *got = gt_allocate(gt_verifying_size(verifying, number) + 1);
 	uint8_t *wanted = NULL;
 	int result = gt_restored_get(verifying->restored, number, got, err);
 
 	if (result == 0)
-		result = read_wanted(verifying, number, &wanted, err);
-	if (result == 0 && wanted && memcmp(wanted, got, size_of(verifying, number)) != 0)
+		result = gt_verifying_wanted(verifying, number, &wanted, err);
+	if (result == 0 && wanted && memcmp(wanted, got, gt_verifying_size(verifying, number)) != 0)
 		changes = true;
 	if (result == 0 && changes) {
-		compare(verifying, number, wanted, got);
+		gt_verifying_compare(verifying, number, wanted, got);
 		verifying->seen[number].first = got;
 		got = NULL;
 	}
@@ -137,7 +115,7 @@ static int look_at(const struct verifying *verifying, size_t number, struct gt_e
 	return result;
 }
 
-static int look_at_zones(const struct verifying *verifying, size_t number, struct gt_error *err)
+static int look_at_zones(const struct gt_verifying *verifying, size_t number, struct gt_error *err)
 {
 	const struct gt_layout_place *at = &verifying->restored->layout.places.rows[number];
 	uint64_t changed = 0;
@@ -147,8 +125,8 @@ static int look_at_zones(const struct verifying *verifying, size_t number, struc
 
 	if (result < 0)
 		return result;
-	if (changed || find_buffer(verifying, number)) {
-		struct gt_replay_buffer *buffer = buffer_of(verifying, number);
+	if (changed || gt_verifying_find(verifying, number)) {
+		struct gt_replay_buffer *buffer = gt_verifying_buffer(verifying, number);
 
 		buffer->zone_bytes = at->before + at->behind;
 		buffer->outside = changed;
@@ -157,7 +135,7 @@ static int look_at_zones(const struct verifying *verifying, size_t number, struc
 	return 0;
 }
 
-static int first_run(const struct verifying *verifying, struct gt_error *err)
+static int first_run(const struct gt_verifying *verifying, struct gt_error *err)
 {
 	int result = gt_restored_fill_zones(verifying->restored, err);
 
@@ -180,184 +158,26 @@ static uint64_t differing(const uint8_t *one, const uint8_t *other, size_t size,
 	return count;
 }
 
-static int second_run(const struct verifying *verifying, struct gt_error *err)
+static int second_run(const struct gt_verifying *verifying, struct gt_error *err)
 {
 	int result = run(verifying, err);
 
 	for (size_t i = 0; result == 0 && i < verifying->bundle->memory.count; i++) {
 		const uint8_t *first = verifying->seen[i].first;
-		struct gt_replay_buffer *buffer = first ? buffer_of(verifying, i) : NULL;
+		struct gt_replay_buffer *buffer = first ? gt_verifying_buffer(verifying, i) : NULL;
 		uint8_t *got;
 
 		if (!first)
 			continue;
-		got = gt_allocate(size_of(verifying, i) + 1);
+		got = gt_allocate(gt_verifying_size(verifying, i) + 1);
 		result = gt_restored_get(verifying->restored, i, got, err);
 		if (result == 0)
-			buffer->varying = differing(first, got, size_of(verifying, i),
+			buffer->varying = differing(first, got, gt_verifying_size(verifying, i),
 			                            gt_element_size(buffer->comparison.element));
 		buffer->varies = buffer->varying > 0;
 		free(got);
 	}
 	return result;
-}
-
-/* ---- poison ---- */
-
-static size_t length(size_t size, size_t sector)
-{
-	return size - sector * SECTOR < SECTOR ? size - sector * SECTOR : SECTOR;
-}
-
-/*
- * What counts as an output: all of a memory of which half was changed; else sectors that were, and
- * holes between them that are not wide. Inputs that lie in the same memory are left alone.
- */
-static void choose_inside(uint8_t *inside, const uint8_t *before, const uint8_t *after, size_t size)
-{
-	const size_t sectors = (size + SECTOR - 1) / SECTOR;
-	size_t changed = 0;
-	size_t last = SIZE_MAX; /* that was changed */
-
-	memset(inside, 0, size);
-	for (size_t i = 0; i < sectors; i++) {
-		const size_t from =
-			last != SIZE_MAX && i - last <= HOLE_SECTORS ? last * SECTOR : i * SECTOR;
-
-		if (memcmp(before + i * SECTOR, after + i * SECTOR, length(size, i)) == 0)
-			continue;
-		memset(inside + from, 1, i * SECTOR + length(size, i) - from);
-		last = i;
-		changed++;
-	}
-	if (2 * changed >= sectors)
-		memset(inside, 1, size);
-}
-
-/* Pointers would lead anywhere. */
-static bool can_be_poisoned(const struct verifying *verifying, size_t number)
-{
-	const struct gt_replay_buffer *buffer = find_buffer(verifying, number);
-
-	return verifying->seen[number].first && !verifying->bundle->memory.rows[number].pointers &&
-	       buffer && !buffer->varies;
-}
-
-static int poison(const struct verifying *verifying, size_t number, struct gt_error *err)
-{
-	const size_t size = size_of(verifying, number);
-	struct seen *seen = &verifying->seen[number];
-	uint8_t *bytes = gt_allocate(size + 1);
-	uint8_t *wanted = NULL;
-	int result = gt_restored_before(verifying->restored, number, bytes, err);
-
-	if (result == 0)
-		result = read_wanted(verifying, number, &wanted, err);
-	if (result == 0) {
-		seen->inside = gt_allocate(size + 1);
-		seen->poison = gt_allocate(size + 1);
-		choose_inside(seen->inside, bytes, wanted ? wanted : seen->first, size);
-		gt_poison(seen->first, seen->poison, size);
-		for (size_t i = 0; i < size; i++)
-			if (seen->inside[i])
-				bytes[i] = seen->poison[i];
-		result = gt_restored_put(verifying->restored, number, bytes, err);
-	}
-	free(wanted);
-	free(bytes);
-	return result;
-}
-
-/* What became of the poison, element by element. */
-struct judged {
-	const uint8_t *before; /* what was there in the program, */
-	const uint8_t *after;  /* and afterwards */
-	const uint8_t *got;
-	size_t size;
-};
-
-static bool is_inside(const struct seen *seen, size_t at, size_t bytes)
-{
-	return seen->inside[at] && seen->inside[at + bytes - 1];
-}
-
-/* Elements that are not poison have to be what they were without it. */
-static void judge(struct gt_replay_buffer *buffer, const struct seen *seen,
-                  const struct judged *judged)
-{
-	const size_t element = gt_element_size(buffer->comparison.element);
-	struct gt_replay_buffer found = *buffer;
-
-	found.written_known = true;
-	for (size_t i = 0; i < judged->size && found.written_known; i += element) {
-		const size_t bytes = judged->size - i < element ? judged->size - i : element;
-		const bool left = is_inside(seen, i, bytes) &&
-		                  memcmp(judged->got + i, seen->poison + i, bytes) == 0;
-
-		if (!left) {
-			found.written_known = memcmp(judged->got + i, seen->first + i, bytes) == 0;
-		} else if (memcmp(judged->before + i, judged->after + i, bytes) != 0) {
-			found.first_unwritten = found.unwritten ? found.first_unwritten : i;
-			found.unwritten += bytes;
-		} else {
-			found.first_untouched = found.untouched ? found.first_untouched : i;
-			found.untouched += bytes;
-		}
-	}
-	if (found.written_known)
-		*buffer = found;
-}
-
-static int judge_poison(const struct verifying *verifying, size_t number, struct gt_error *err)
-{
-	const size_t size = size_of(verifying, number);
-	const struct seen *seen = &verifying->seen[number];
-	uint8_t *before = gt_allocate(size + 1);
-	uint8_t *got = gt_allocate(size + 1);
-	uint8_t *wanted = NULL;
-	int result = gt_restored_before(verifying->restored, number, before, err);
-
-	if (result == 0)
-		result = gt_restored_get(verifying->restored, number, got, err);
-	if (result == 0)
-		result = read_wanted(verifying, number, &wanted, err);
-	if (result == 0)
-		judge(buffer_of(verifying, number), seen,
-		      &(struct judged){before, wanted ? wanted : seen->first, got, size});
-	free(before);
-	free(got);
-	free(wanted);
-	return result;
-}
-
-/* What a kernel makes of poison may be anything: it may never end. */
-static int poisoned_run(const struct verifying *verifying, int64_t most_ns, struct gt_error *err)
-{
-	int result = gt_restored_reset(verifying->restored, err);
-
-	for (size_t i = 0; result == 0 && i < verifying->bundle->memory.count; i++)
-		if (can_be_poisoned(verifying, i))
-			result = poison(verifying, i, err);
-	if (result == 0)
-		result = gt_steps_run(verifying->steps, err);
-	if (result == 0)
-		result = gt_gpu_wait_for(verifying->steps->gpu, most_ns, err);
-	for (size_t i = 0; result == 0 && i < verifying->bundle->memory.count; i++)
-		if (verifying->seen[i].inside)
-			result = judge_poison(verifying, i, err);
-	return result;
-}
-
-static void try_poison(const struct verifying *verifying, int64_t most_ns)
-{
-	struct gt_error err = {0};
-
-	if (verifying->options->inputs != GT_INPUTS_recorded ||
-	    poisoned_run(verifying, most_ns, &err) == 0)
-		return;
-	snprintf(verifying->result->no_poison, sizeof(verifying->result->no_poison),
-	         "over other contents the run failed: %.110s", err.text);
-	gt_gpu_abandon(verifying->steps->gpu);
 }
 
 /* ---- sequences ---- */
@@ -368,14 +188,14 @@ static uint64_t not_finite(const struct gt_values *values)
 }
 
 /* How many there are in all that may change. */
-static int count_not_finite(const struct verifying *verifying, uint64_t *count,
+static int count_not_finite(const struct gt_verifying *verifying, uint64_t *count,
                             struct gt_error *err)
 {
 	int result = 0;
 
 	*count = 0;
 	gt_array_each(const struct gt_replay_buffer, buffer, &verifying->result->buffers) {
-		const size_t size = size_of(verifying, buffer->memory);
+		const size_t size = gt_verifying_size(verifying, buffer->memory);
 		uint8_t *got = gt_allocate(size + 1);
 		struct gt_values values = {0};
 
@@ -389,7 +209,7 @@ static int count_not_finite(const struct verifying *verifying, uint64_t *count,
 	return result;
 }
 
-static int find_bad_step(const struct verifying *verifying, struct gt_error *err)
+static int find_bad_step(const struct gt_verifying *verifying, struct gt_error *err)
 {
 	uint64_t before = 0;
 	uint64_t now = 0;
@@ -435,23 +255,48 @@ static bool is_verified(const struct gt_replay_result *result)
 	return true;
 }
 
+/* Memory that was asked, by what it was found to be. */
+static void count_roles(const struct gt_verifying *verifying)
+{
+	gt_array_each(const struct gt_role_of, of, &verifying->roles->list)
+		verifying->result->roles[of->role] += of->asked;
+}
+
+static int verify(struct gt_verifying *verifying, struct gt_error *err)
+{
+	int result = first_run(verifying, err);
+
+	if (result == 0)
+		result = second_run(verifying, err);
+	if (result == 0 && is_sequence(verifying->bundle) && has_not_finite(verifying->result))
+		result = find_bad_step(verifying, err);
+	if (result == 0 && verifying->options->inputs == GT_INPUTS_recorded) {
+		gt_verifying_poison(verifying);
+		count_roles(verifying);
+	}
+	return result;
+}
+
 int gt_verify(struct gt_steps *steps, struct gt_restored *restored,
               const struct gt_replay_options *options, int64_t most_ns,
               struct gt_replay_result *found, struct gt_error *err)
 {
 	const size_t count = steps->bundle->memory.count;
-	struct verifying verifying = {steps, restored, options, found, steps->bundle, NULL};
+	struct gt_roles roles = {0};
+	struct gt_verifying verifying = {
+		.steps = steps,
+		.restored = restored,
+		.options = options,
+		.result = found,
+		.bundle = steps->bundle,
+		.roles = options->roles ? options->roles : &roles,
+		.most_ns = most_ns,
+	};
 	int result;
 
 	verifying.seen = memset(gt_allocate((count + 1) * sizeof(*verifying.seen)), 0,
 	                        (count + 1) * sizeof(*verifying.seen));
-	result = first_run(&verifying, err);
-	if (result == 0)
-		result = second_run(&verifying, err);
-	if (result == 0 && is_sequence(steps->bundle) && has_not_finite(found))
-		result = find_bad_step(&verifying, err);
-	if (result == 0)
-		try_poison(&verifying, most_ns);
+	result = verify(&verifying, err);
 	found->verified = result == 0 && is_verified(found);
 	for (size_t i = 0; i < count; i++) {
 		free(verifying.seen[i].first);
@@ -459,5 +304,6 @@ int gt_verify(struct gt_steps *steps, struct gt_restored *restored,
 		free(verifying.seen[i].poison);
 	}
 	free(verifying.seen);
+	gt_roles_release(&roles);
 	return result;
 }

@@ -30,7 +30,7 @@ struct args {
 
 static const char *const l2_words[] = {GT_L2_WORDS, NULL};
 static const char *const inputs_words[] = {GT_INPUTS_WORDS, NULL};
-static const char *const form_words[] = {GT_FORM_WORDS, NULL};
+static const char *const form_words[] = {GT_FORM_WORDS, GT_FORM_ALL, NULL};
 
 static const struct gt_option options[] = {
 	OPT_TEXT("launch", 0, struct args, launch, "LAUNCH",
@@ -45,10 +45,15 @@ static const struct gt_option options[] = {
 		"before it left (warm), or the inputs that were restored just before (as-is)"),
 	OPT_CHOICE("inputs", 0, struct args, replay.inputs, "CONTENTS", inputs_words,
                    "What is in the buffers that it reads; default: what was recorded"),
-	OPT_CHOICE(
-		"form", 0, struct args, replay.form, "FORM", form_words,
-		"How the steps of a sequence follow each other: with the gaps of the program (recorded, "
-		"the default), without them, all on one stream, or as one CUDA graph"),
+	{OPT("form", 0, LIST, struct args, replay.forms, "FORM",
+             "How the steps of a sequence follow each other: with the gaps of the program (recorded, the "
+             "default), without them (back-to-back), all on one-stream, as one CUDA graph, as recorded "
+             "but with each stream in turn before the others (priorities), or all of these beside each "
+             "other; may be given again"),
+         .choices = form_words},
+	OPT_LIST("priority", 0, struct args, replay.priorities, "STREAM=N",
+                 "With --form priorities: this priority for the stream of this number in the program, and "
+                 "others as recorded; lower ones go first; may be given again"),
 	OPT_FLAG(
 		"relocate", 0, struct args, replay.relocate,
 		"Put memory at other addresses than in the program; every pointer to it must be known"),
@@ -151,8 +156,9 @@ static int show_history(const struct args *args, const char *folder, struct gt_e
 
 /* As recorded, a launch is guarded against its past, and what is tried beside it against that. */
 static bool is_too_slow(const struct gt_limit *limit, const struct gt_results *results,
-                        struct gt_outcome *outcome, const struct gt_outcome *recorded)
+                        struct gt_outcome *outcome, const struct gt_outcomes *outcomes)
 {
+	const struct gt_outcome *recorded = gt_outcome_recorded(outcomes, outcome);
 	const struct gt_outcome *earlier =
 		outcome == recorded ? gt_results_newest(results, outcome) : recorded;
 	char sentence[512];
@@ -169,22 +175,24 @@ static bool is_too_slow(const struct gt_limit *limit, const struct gt_results *r
 static bool has_failed(const struct gt_limit *limit, const struct gt_results *results,
                        struct gt_outcomes *outcomes)
 {
-	const struct gt_outcome *recorded = outcomes->list.rows;
 	bool failed = false;
 
 	gt_array_each(struct gt_outcome, outcome, &outcomes->list) {
+		char label[GT_OUTCOME_LABEL_BYTES];
+
 		if (outcome->tuned)
 			continue;
+		gt_outcome_label(outcome, label);
 		if (*outcome->failure) {
-			gt_say("%s cannot be run: %s", outcome->variant, outcome->failure);
+			gt_say("%s cannot be run: %s", label, outcome->failure);
 			failed = true;
 			continue;
 		}
 		if (outcome->checked && !outcome->verified) {
-			gt_say("%s: its outputs are not what was recorded", outcome->variant);
+			gt_say("%s: its outputs are not what was recorded", label);
 			failed = true;
 		}
-		failed |= is_too_slow(limit, results, outcome, recorded);
+		failed |= is_too_slow(limit, results, outcome, outcomes);
 	}
 	return failed;
 }
@@ -306,11 +314,14 @@ const struct gt_command gt_command_replay = {
 		"launches/PID-NUMBER-NAME, which stands alone and may be moved. Of a RECORDING with "
 		"one such launch, that is taken; without an operand, of the newest one here.\n\n"
 		"Memory is restored at the addresses of the program, the launch is run until its "
-		"median is stable, and what it wrote is compared with what it wrote in the program. "
+		"median is stable, and what it wrote is compared with what it wrote in the program; "
+		"what was there before already is found by runs over other contents. Where a variant "
+		"makes the GPU fail, the next one runs in another process. "
 		"Only one gputrace measures on a GPU at a time; another waits. Results are kept in "
 		"the bundle, the last ten of each variant.\n\n"
 		"Exit status: 3 when outputs are not what was recorded, when a variant that was asked "
-		"for cannot be run, or when --fail-if says so; what --tune tries never fails it.",
+		"for cannot be run, or when --fail-if says so; what --tune and --form all try never "
+		"fails it.",
 	.tables = make_tables,
 	.options = options,
 	.run = run,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -91,6 +92,27 @@ void gt_outcomes_release(struct gt_outcomes *outcomes)
 	gt_array_each(struct gt_outcome, outcome, &outcomes->list)
 		gt_outcome_release(outcome);
 	gt_array_release(&outcomes->list);
+}
+
+void gt_outcome_label(const struct gt_outcome *outcome, char text[GT_OUTCOME_LABEL_BYTES])
+{
+	const bool recorded = strcmp(outcome->variant, GT_OUTCOME_AS_RECORDED) == 0;
+
+	if (!*outcome->form)
+		snprintf(text, GT_OUTCOME_LABEL_BYTES, "%s", outcome->variant);
+	else
+		snprintf(text, GT_OUTCOME_LABEL_BYTES, "form=%s%s%s", outcome->form,
+		         recorded ? "" : " ", recorded ? "" : outcome->variant);
+}
+
+const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
+                                             const struct gt_outcome *outcome)
+{
+	gt_array_each(const struct gt_outcome, other, &outcomes->list)
+		if (strcmp(other->variant, GT_OUTCOME_AS_RECORDED) == 0 &&
+		    strcmp(other->conditions, outcome->conditions) == 0)
+			return other;
+	return NULL;
 }
 
 bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *other)

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "replay/replay.h"
 
-enum { GT_REPLAY_CONDITIONS_BYTES = 160 };
+enum { GT_REPLAY_CONDITIONS_BYTES = 256, GT_REPLAY_FORM_BYTES = 160 };
 
 struct gt_error;
 
@@ -62,10 +62,11 @@ struct gt_outcome {
 	bool verified;
 	bool too_slow; /* for --fail-if */
 	/* Not kept. */
-	bool tuned; /* one of --tune: whatever comes of it is no failure */
+	bool tuned; /* one of --tune or --form all: whatever comes of it is no failure */
+	char form[GT_REPLAY_FORM_BYTES]; /* "" in the first form that was run */
 	gt_array(struct gt_outcome_buffer) buffers;
-	struct gt_roof roof; /* of device memory */
-	bool unchanged;      /* all memory was afterwards what it was before: nothing to compare */
+	struct gt_roof roof;     /* of device memory */
+	bool unchanged;          /* nothing is known to be written: nothing to compare */
 	uint32_t first_bad_step; /* wrote the first NaN or Inf; UINT32_MAX: none */
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
@@ -73,6 +74,8 @@ struct gt_outcome {
 	char no_cupti[256];    /* why CUPTI did not time it */
 	char guessed[256];     /* what is not sure of memory that was moved */
 	char no_poison[160];   /* why it is not known what was written */
+	uint32_t roles[GT_ROLE_COUNT]; /* of memory that is afterwards as before, how many have it */
+	char no_roles[160];            /* why those that are not known are not */
 };
 
 struct gt_outcomes {
@@ -88,6 +91,15 @@ enum { GT_OUTCOME_MOST_SIZE = 1 << 16 }; /* of a file */
 /* All that is not known. */
 void gt_outcome_init(struct gt_outcome *outcome);
 void gt_outcome_release(struct gt_outcome *outcome);
+
+enum { GT_OUTCOME_LABEL_BYTES = 420 };
+
+/* What it is called beside others: its variant, and its form where that is not the first one's. */
+void gt_outcome_label(const struct gt_outcome *outcome, char text[GT_OUTCOME_LABEL_BYTES]);
+
+/* Of outcomes that were run together, the one as recorded in the form of that one; NULL: none. */
+const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
+                                             const struct gt_outcome *outcome);
 
 /* Whether two differ in what was measured on nothing but time. */
 bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *other);

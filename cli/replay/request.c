@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parse.h"
 #include "cli/replay/limit.h"
 
 enum { LEAST_RUNS = 10, MOST_RUNS = 20000 };
@@ -16,15 +17,16 @@ enum { LEAST_RUNS = 10, MOST_RUNS = 20000 };
 #define RTOL   0.0
 #define ATOL   0.0
 
-const char *const l2_words[] = {"cold", "warm", "as-is", NULL};
-const char *const inputs_words[] = {"recorded", "zero", "random", NULL};
-const char *const form_words[] = {"recorded", "back-to-back", "one-stream", "graph", NULL};
+const char *const l2_words[] = {GT_L2_WORDS, NULL};
+const char *const inputs_words[] = {GT_INPUTS_WORDS, NULL};
+const char *const form_words[] = {GT_FORM_WORDS, NULL};
 
 /* The words in the order of replay/replay.h's. */
 _Static_assert((int)GT_L2_cold == 0 && (int)GT_L2_warm == 1 && (int)GT_L2_as_is == 2, "l2_words");
 _Static_assert((int)GT_INPUTS_zero == 1 && (int)GT_INPUTS_random == 2, "inputs_words");
 _Static_assert((int)GT_SEQUENCE_back_to_back == 1 && (int)GT_SEQUENCE_one_stream == 2 &&
-                       (int)GT_SEQUENCE_graph == 3,
+                       (int)GT_SEQUENCE_graph == 3 && (int)GT_SEQUENCE_priorities == 4 &&
+                       GT_COUNT_OF(form_words) == GT_REPLAY_FORMS + 1,
                "form_words");
 
 /* The parser took no other words; NULL is the first. */
@@ -70,7 +72,6 @@ static int read_options(struct gt_replay_options *options, const struct gt_repla
 	*options = (struct gt_replay_options){
 		.l2 = (enum gt_l2_state)place_of(args->l2, l2_words),
 		.inputs = (enum gt_inputs)place_of(args->inputs, inputs_words),
-		.form = (enum gt_sequence_form)place_of(args->form, form_words),
 		.variant = gt_variant_recorded(),
 		.within = WITHIN,
 		.most_ns = (int64_t)args->time_ns,
@@ -92,11 +93,104 @@ static int read_options(struct gt_replay_options *options, const struct gt_repla
 	return result;
 }
 
+/* In the order in which they were given, each once; all of them in their own. */
+static void read_forms(struct gt_replay_request *request)
+{
+	const struct gt_option_list *list = &request->args->forms;
+	bool taken[GT_REPLAY_FORMS] = {false};
+
+	for (size_t i = 0; i < list->count; i++)
+		request->all_forms |= strcmp(list->texts[i], GT_FORM_ALL) == 0;
+	for (unsigned i = 0; request->all_forms && i < GT_REPLAY_FORMS; i++)
+		request->forms[request->form_count++] = (enum gt_sequence_form)i;
+	for (size_t i = 0; !request->all_forms && i < list->count; i++) {
+		const unsigned form = place_of(list->texts[i], form_words);
+
+		if (!taken[form])
+			request->forms[request->form_count++] = (enum gt_sequence_form)form;
+		taken[form] = true;
+	}
+	if (request->form_count == 0)
+		request->forms[request->form_count++] = GT_SEQUENCE_recorded;
+	request->options.form = request->forms[0];
+}
+
+/* STREAM=PRIORITY */
+static int read_priority(const char *text, struct gt_stream_priority *priority,
+                         struct gt_error *err)
+{
+	const char *equals = strchr(text, '=');
+	const bool negative = equals && equals[1] == '-';
+	uint64_t stream = 0;
+	uint64_t size = 0;
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%.*s", equals ? (int)(equals - text) : 0, text);
+	if (!equals || gt_parse_count(digits, &stream) < 0 || stream > UINT32_MAX ||
+	    gt_parse_count(equals + 1 + negative, &size) < 0 || size > GT_PRIORITY_LAST)
+		return gt_fail(err, EINVAL,
+		               "--priority takes a stream's number in the program and a priority, "
+		               "as 13=-5, and not '%s'",
+		               text);
+	*priority = (struct gt_stream_priority){(uint32_t)stream,
+	                                        negative ? -(int32_t)size : (int32_t)size};
+	return 0;
+}
+
+static int read_priorities(struct gt_replay_request *request, struct gt_error *err)
+{
+	const struct gt_option_list *list = &request->args->priorities;
+	bool wanted = false;
+	int result = 0;
+
+	for (size_t i = 0; i < request->form_count; i++)
+		wanted |= request->forms[i] == GT_SEQUENCE_priorities;
+	if (list->count > 0 && !wanted)
+		return gt_fail(err, EINVAL,
+		               "--priority says what --form priorities tries: give that as well");
+	if (list->count > GT_REPLAY_MOST_PRIORITIES)
+		return gt_fail(err, EINVAL, "--priority can be given %d times at most",
+		               GT_REPLAY_MOST_PRIORITIES);
+	for (size_t i = 0; result == 0 && i < list->count; i++)
+		result = read_priority(list->texts[i],
+		                       &request->priorities[request->priority_count++], err);
+	return result;
+}
+
+void gt_replay_form(const struct gt_replay_options *options, char text[GT_REPLAY_FORM_BYTES])
+{
+	size_t used = (size_t)snprintf(text, GT_REPLAY_FORM_BYTES, "%s", form_words[options->form]);
+
+	if (options->form != GT_SEQUENCE_priorities)
+		return;
+	for (size_t i = 0; i < options->priority_count; i++) {
+		const struct gt_stream_priority *priority = &options->priorities[i];
+		const size_t left = GT_REPLAY_FORM_BYTES - used;
+
+		if (left < sizeof(",4294967295=-1000)"))
+			break; /* of many streams the first ones tell */
+		used += (size_t)snprintf(text + used, left, "%s%u=", i ? "," : "(",
+		                         priority->stream);
+		if (priority->priority == GT_PRIORITY_FIRST)
+			used += (size_t)snprintf(text + used, GT_REPLAY_FORM_BYTES - used, "first");
+		else if (priority->priority == GT_PRIORITY_LAST)
+			used += (size_t)snprintf(text + used, GT_REPLAY_FORM_BYTES - used, "last");
+		else
+			used += (size_t)snprintf(text + used, GT_REPLAY_FORM_BYTES - used, "%d",
+			                         priority->priority);
+	}
+	if (options->priority_count > 0)
+		(void)snprintf(text + used, GT_REPLAY_FORM_BYTES - used, ")");
+}
+
 void gt_replay_conditions(const struct gt_replay_options *options,
                           char text[GT_REPLAY_CONDITIONS_BYTES])
 {
+	char form[GT_REPLAY_FORM_BYTES];
+
+	gt_replay_form(options, form);
 	snprintf(text, GT_REPLAY_CONDITIONS_BYTES, "l2=%s inputs=%s form=%s%s",
-	         l2_words[options->l2], inputs_words[options->inputs], form_words[options->form],
+	         l2_words[options->l2], inputs_words[options->inputs], form,
 	         options->relocate ? " relocated" : "");
 }
 
@@ -163,6 +257,9 @@ int gt_replay_request_read(struct gt_replay_request *request, const struct gt_re
 
 	*request = (struct gt_replay_request){.args = args};
 	result = read_options(&request->options, args, err);
+	read_forms(request);
+	if (result == 0)
+		result = read_priorities(request, err);
 	if (result == 0)
 		result = read_asked(&request->asked, args->variants, err);
 	if (result == 0 && args->tune)

@@ -18,7 +18,8 @@ struct gt_replay_args {
 	const char *device; /* NULL: the one that fits best */
 	const char *l2;
 	const char *inputs;
-	const char *form;
+	struct gt_option_list forms; /* none: as recorded */
+	struct gt_option_list priorities;
 	const char *within;
 	uint64_t time_ns;
 	uint64_t runs; /* 0: until it is stable */
@@ -42,17 +43,30 @@ struct gt_replay_args {
 /* Words for --l2, --inputs and --form, in the order of the enums of replay/replay.h. */
 #define GT_L2_WORDS     "cold", "warm", "as-is"
 #define GT_INPUTS_WORDS "recorded", "zero", "random"
-#define GT_FORM_WORDS   "recorded", "back-to-back", "one-stream", "graph"
+#define GT_FORM_WORDS   "recorded", "back-to-back", "one-stream", "graph", "priorities"
+#define GT_FORM_ALL     "all" /* another word for --form: each of them */
 
-enum { GT_REPLAY_MOST_VARIANTS = 256 }; /* beside launches as recorded, of either kind */
+enum {
+	GT_REPLAY_MOST_VARIANTS = 256, /* beside launches as recorded, of either kind */
+	GT_REPLAY_FORMS = 5,           /* words */
+	GT_REPLAY_MOST_PRIORITIES = 8, /* that are given */
+};
 
 /* What the words mean. */
 struct gt_replay_request {
 	const struct gt_replay_args *args;
 	struct gt_replay_options options; /* of launches as recorded; without device and elements */
-	struct gt_tune_space asked;       /* variants that options name; each must run */
-	struct gt_tune_space tuned;       /* of --tune */
+	enum gt_sequence_form forms[GT_REPLAY_FORMS]; /* to be run, the first one first */
+	size_t form_count;
+	bool all_forms; /* any of them, but for the first, may fail */
+	struct gt_stream_priority priorities[GT_REPLAY_MOST_PRIORITIES];
+	size_t priority_count;
+	struct gt_tune_space asked; /* variants that options name; each must run */
+	struct gt_tune_space tuned; /* of --tune */
 };
+
+/* The form by its word, with the priorities that it gives: "priorities(13=first,7=last)". */
+void gt_replay_form(const struct gt_replay_options *options, char text[GT_REPLAY_FORM_BYTES]);
 
 /* What the times depend on beside the variant: "l2=cold inputs=recorded form=recorded". */
 void gt_replay_conditions(const struct gt_replay_options *options,

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -15,6 +16,8 @@
 #include "cli/progress.h"
 #include "cli/replay/again.h"
 #include "cli/replay/best.h"
+#include "cli/replay/forms.h"
+#include "cli/replay/left.h"
 #include "cli/replay/request.h"
 #include "cli/say.h"
 #include "model/bundle.h"
@@ -35,6 +38,11 @@ struct session {
 	struct gt_cuda cuda;
 	struct gt_replay_options options;
 	gt_array(struct gt_element_choice) elements;
+	struct gt_forms forms;
+	struct gt_left left; /* by the process before, of which taken outcomes were used */
+	size_t taken;
+	bool spoiled; /* the GPU does nothing more in this process */
+	struct gt_roles roles;
 	struct gt_calibration gpu; /* what the driver says of it */
 	struct gt_roof roof;
 	struct gt_gpu_state state;
@@ -45,8 +53,8 @@ struct session {
 		double sm_mhz;
 	} reading; /* of state */
 	struct gt_progress progress;
-	const char *variant; /* being run */
-	char what[96];       /* being done, as it was told last */
+	char variant[GT_OUTCOME_LABEL_BYTES]; /* being run */
+	char what[96];                        /* being done, as it was told last */
 };
 
 /* ---- what was typed ---- */
@@ -167,7 +175,7 @@ static void find_roof(struct session *session)
 static void look_for_others(struct session *session)
 {
 	session->others = gt_gpu_state_others(&session->state);
-	if (session->others > 0 && gt_begun_again() == 0)
+	if (session->others > 0 && gt_begun_again() == 0 && session->left.outcomes.list.count == 0)
 		gt_say("%d other process%s ha%s a context on GPU %d: what %s on it shows in the "
 		       "times",
 		       session->others, session->others == 1 ? "" : "es",
@@ -257,8 +265,8 @@ static void add_buffers(struct gt_outcome *outcome, const struct gt_bundle *bund
 	}
 }
 
-static void add_result(struct gt_outcome *outcome, const struct session *session,
-                       const struct gt_replay_result *result)
+static void add_times(struct gt_outcome *outcome, const struct session *session,
+                      const struct gt_replay_result *result)
 {
 	const struct gt_replay_times *times = &result->times;
 
@@ -278,16 +286,26 @@ static void add_result(struct gt_outcome *outcome, const struct session *session
 	outcome->job_ns =
 		outcome->job_launches ? (double)session->bundle->origin.job_ns : result->job_ns;
 	outcome->bytes = result->bytes;
-	/* Memory that is everywhere as it was before the launches tells nothing of what they do. */
-	outcome->unchanged = session->options.verify && result->buffers.count == 0;
-	outcome->checked = session->options.verify && !outcome->unchanged;
-	outcome->verified = outcome->checked && result->verified;
-	outcome->first_bad_step = result->first_bad_step;
 	outcome->moved = !result->at_addresses;
 	outcome->layouts = result->layouts + gt_begun_again();
 	snprintf(outcome->no_cupti, sizeof(outcome->no_cupti), "%s", times->no_cupti);
 	snprintf(outcome->guessed, sizeof(outcome->guessed), "%s", result->guessed);
+}
+
+/* In place of what is there. */
+static void add_outputs(struct gt_outcome *outcome, const struct session *session,
+                        const struct gt_replay_result *result)
+{
+	gt_array_release(&outcome->buffers);
+	outcome->mismatches = outcome->unwritten = outcome->outside = outcome->varying = 0;
+	/* What is not known to be written tells nothing of what the launches do. */
+	outcome->unchanged = session->options.verify && result->buffers.count == 0;
+	outcome->checked = session->options.verify && !outcome->unchanged;
+	outcome->verified = outcome->checked && result->verified;
+	outcome->first_bad_step = result->first_bad_step;
 	snprintf(outcome->no_poison, sizeof(outcome->no_poison), "%s", result->no_poison);
+	snprintf(outcome->no_roles, sizeof(outcome->no_roles), "%s", result->no_roles);
+	memcpy(outcome->roles, result->roles, sizeof(outcome->roles));
 	add_buffers(outcome, session->bundle, result);
 }
 
@@ -299,6 +317,9 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 	gt_outcome_init(outcome);
 	gt_variant_describe(variant, outcome->variant);
 	gt_replay_conditions(&session->options, outcome->conditions);
+	if (session->outcomes->list.count > 1 &&
+	    strcmp(outcome->conditions, session->outcomes->list.rows->conditions) != 0)
+		gt_replay_form(&session->options, outcome->form);
 	snprintf(outcome->date, sizeof(outcome->date), "%s", gt_instant_now().utc);
 	snprintf(outcome->gputrace, sizeof(outcome->gputrace), "%s", GPUTRACE_VERSION);
 	snprintf(outcome->device, sizeof(outcome->device), "%s", gpu->device);
@@ -309,23 +330,137 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 	outcome->roof = session->roof;
 }
 
-static int run_variant(struct session *session, const struct gt_variant *variant,
-                       struct gt_outcome *outcome, struct gt_error *err)
+/* ---- other processes ---- */
+
+/* With the first so many outcomes, of the last of which more may be found out; begin:
+ * gt_begin_again or gt_go_on_elsewhere. */
+static void leave(struct session *session, size_t outcomes, bool unverified,
+                  void (*begin)(const void *left, size_t size))
 {
+	struct gt_left left = {.outcomes = *session->outcomes,
+	                       .relocate = session->options.relocate,
+	                       .unverified = unverified,
+	                       .roles = session->roles};
+	size_t size = 0;
+	void *bytes;
+
+	left.outcomes.list.count = outcomes;
+	bytes = gt_left_pack(&left, &size);
+	gt_progress_end(&session->progress);
+	if (bytes)
+		begin(bytes, size);
+	free(bytes);
+	gt_progress_begin(&session->progress, false, "running launches again");
+}
+
+/* Whether the process before has run what comes next. */
+static bool was_run(struct session *session)
+{
+	struct gt_outcome *from;
+
+	if (session->taken >= session->left.outcomes.list.count)
+		return false;
+	from = &session->left.outcomes.list.rows[session->taken++];
+	*gt_array_push(&session->outcomes->list) = *from;
+	memset(&from->buffers, 0, sizeof(from->buffers));
+	return true;
+}
+
+static struct gt_outcome *last_outcome(const struct session *session)
+{
+	return gt_array_end(&session->outcomes->list) - 1;
+}
+
+/* What runs as recorded ends; of what is changed nobody knows. */
+static int64_t longest_run(const struct session *session)
+{
+	enum { TIMES = 1000 };
+	const double least_ns = 10e9;
+	const struct gt_outcomes *outcomes = session->outcomes;
+
+	if (outcomes->list.count < 2 || !isfinite(outcomes->list.rows->most_ns))
+		return 0;
+	return (int64_t)fmax(TIMES * outcomes->list.rows->most_ns, least_ns);
+}
+
+/* The last outcome's: untimed where the process before timed it, and found its outputs in part. */
+static int run_once(struct session *session, const struct gt_variant *variant, bool untimed,
+                    struct gt_error *err)
+{
+	struct gt_outcome *outcome = last_outcome(session);
 	struct gt_replay_result result = {0};
 	int failed;
 
-	begin_outcome(outcome, session, variant);
 	session->options.variant = *variant;
-	session->variant = outcome->variant;
+	session->options.roles = &session->roles;
+	session->options.untimed = untimed;
+	session->options.most_run_ns = longest_run(session);
+	gt_outcome_label(outcome, session->variant);
 	session->what[0] = '\0';
 	failed = gt_replay_run(session->bundle, &session->cuda, &session->options, &result, err);
+	if (failed == 0 && !untimed)
+		add_times(outcome, session, &result);
 	if (failed == 0)
-		add_result(outcome, session, &result);
-	else
-		snprintf(outcome->failure, sizeof(outcome->failure), "%s", err->text);
+		add_outputs(outcome, session, &result);
+	session->spoiled |= result.spoiled;
 	gt_replay_result_release(&result);
 	return failed;
+}
+
+/*
+ * A process that cannot use the GPU any more does nothing else: it might not even end. Another one
+ * finds out more of the last outcome, where there is more.
+ */
+static void leave_spoiled(struct session *session)
+{
+	if (session->spoiled)
+		leave(session, session->outcomes->list.count,
+		      !*last_outcome(session)->failure && session->roles.unfinished,
+		      gt_go_on_elsewhere);
+}
+
+/* What the process before left undone of the last outcome that it left. */
+static void go_on_with(struct session *session, const struct gt_variant *variant)
+{
+	struct gt_error ignored = {0};
+
+	if (!session->left.unverified || session->taken < session->left.outcomes.list.count)
+		return;
+	session->left.unverified = false;
+	if (run_once(session, variant, true, &ignored) == -EADDRINUSE)
+		leave(session, session->outcomes->list.count, true, gt_begin_again);
+	leave_spoiled(session);
+}
+
+static int run_new(struct session *session, const struct gt_variant *variant, struct gt_error *err)
+{
+	int failed;
+
+	if (session->outcomes->list.count > 0)
+		gt_roles_begin_variant(&session->roles);
+	begin_outcome(gt_array_push(&session->outcomes->list), session, variant);
+	failed = run_once(session, variant, false, err);
+	if (failed < 0)
+		snprintf(last_outcome(session)->failure, sizeof(last_outcome(session)->failure),
+		         "%s", err->text);
+	if (failed == 0 || session->outcomes->list.count > 1)
+		leave_spoiled(session);
+	/* In a process that went on, addresses that the one before had may be taken. */
+	if (failed == -EADDRINUSE && session->outcomes->list.count > 1)
+		leave(session, session->outcomes->list.count - 1, false, gt_begin_again);
+	return failed;
+}
+
+/* Adds what comes of it, if only why it cannot be run. */
+static int run_variant(struct session *session, const struct gt_variant *variant,
+                       struct gt_error *err)
+{
+	if (!was_run(session))
+		return run_new(session, variant, err);
+	go_on_with(session, variant);
+	return *last_outcome(session)->failure
+	               ? gt_fail(err, EIO, "%s", last_outcome(session)->failure)
+	               : 0;
 }
 
 /* Of variants that options name; what one fails of is its outcome. */
@@ -338,8 +473,7 @@ static void run_asked(struct session *session)
 		const struct gt_variant variant = gt_tune_configuration(asked, i);
 		struct gt_error ignored = {0};
 
-		(void)run_variant(session, &variant, gt_array_push(&session->outcomes->list),
-		                  &ignored);
+		(void)run_variant(session, &variant, &ignored);
 	}
 }
 
@@ -352,8 +486,8 @@ static int measure(void *context, const struct gt_variant *variant, double *ns, 
 	int result = 0;
 
 	if (gt_variant_changes(variant)) {
-		outcome = gt_array_push(&session->outcomes->list);
-		result = run_variant(session, variant, outcome, err);
+		result = run_variant(session, variant, err);
+		outcome = last_outcome(session);
 		outcome->tuned = true;
 	}
 	*ns = outcome->median_ns;
@@ -382,15 +516,43 @@ static int search(struct session *session, struct gt_error *err)
 	return failed;
 }
 
+static void use_form(struct session *session, const struct gt_form *form)
+{
+	session->options.form = form->form;
+	session->options.priorities = form->priorities.rows;
+	session->options.priority_count = form->priorities.count;
+}
+
+/* In other forms than the first; what they fail of is their outcome. */
+static void run_forms(struct session *session)
+{
+	const struct gt_variant recorded = gt_variant_recorded();
+
+	for (size_t i = 1; i < session->forms.list.count; i++) {
+		const size_t first = session->outcomes->list.count;
+		struct gt_error ignored = {0};
+
+		use_form(session, &session->forms.list.rows[i]);
+		(void)run_variant(session, &recorded, &ignored);
+		run_asked(session);
+		for (size_t row = first; row < session->outcomes->list.count; row++)
+			session->outcomes->list.rows[row].tuned = session->request->all_forms;
+	}
+	use_form(session, &session->forms.list.rows[0]);
+}
+
 /* As recorded it must run. */
 static int run_all(struct session *session, struct gt_error *err)
 {
 	const struct gt_variant recorded = gt_variant_recorded();
-	int result = run_variant(session, &recorded, gt_array_push(&session->outcomes->list), err);
+	int result;
 
+	use_form(session, &session->forms.list.rows[0]);
+	result = run_variant(session, &recorded, err);
 	if (result < 0)
 		return result;
 	run_asked(session);
+	run_forms(session);
 	return search(session, err);
 }
 
@@ -423,7 +585,7 @@ static int try_elsewhere(struct session *session, struct gt_error *err)
 	struct gt_error second = {0};
 	int result;
 
-	gt_begin_again();
+	gt_begin_again(NULL, 0);
 	gt_outcomes_release(session->outcomes);
 	session->options.relocate = true;
 	result = run_locked(session, &second);
@@ -433,6 +595,21 @@ static int try_elsewhere(struct session *session, struct gt_error *err)
 	               "%.200s; so it was in %u processes, each with other addresses. At others it "
 	               "cannot run: %.200s",
 	               first.text, gt_begun_again() + 1, second.text);
+}
+
+static int take_left(struct session *session, struct gt_error *err)
+{
+	void *bytes = NULL;
+	size_t size = 0;
+	int result = gt_take_left(&bytes, &size, err);
+
+	if (result == 0 && bytes)
+		result = gt_left_unpack(&session->left, bytes, size, err);
+	free(bytes);
+	session->options.relocate |= session->left.relocate;
+	session->roles = session->left.roles;
+	session->left.roles = (struct gt_roles){0};
+	return result;
 }
 
 int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
@@ -446,6 +623,10 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 	};
 	int result = read_elements(&session, err);
 
+	if (result == 0)
+		result = gt_forms_choose(&session.forms, request, bundle, err);
+	if (result == 0)
+		result = take_left(&session, err);
 	session.options.progress = tell;
 	session.options.throttled = is_throttled;
 	session.options.sm_mhz = sm_mhz;
@@ -459,5 +640,8 @@ int gt_replay_session(const struct gt_replay_request *request, const struct gt_b
 	if (result == -EADDRINUSE)
 		result = try_elsewhere(&session, err);
 	gt_array_release(&session.elements);
+	gt_forms_release(&session.forms);
+	gt_left_release(&session.left);
+	gt_roles_release(&session.roles);
 	return result;
 }

@@ -22,6 +22,9 @@ static const struct gt_heading launch_headings[] = {
 	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Shared memory of a block, static and dynamic"},
 	{"registers", GT_UNIT_COUNT, "Of a thread"},
 	{"memory_bytes", GT_UNIT_BYTES, "That the launches can reach"},
+	{"workspace_bytes", GT_UNIT_BYTES, "Of it, what a library asked for; null: not known"},
+	{"local_bytes", GT_UNIT_BINARY_BYTES,
+         "Memory for local variables that the first one needed; null: not known"},
 	{"recorded_on", GT_UNIT_TEXT, "GPU that it was recorded on"},
 	{"recorded", GT_UNIT_TEXT, "When, UTC"},
 	{"device", GT_UNIT_TEXT, "GPU that it was run on again"},
@@ -74,6 +77,11 @@ static const struct gt_heading buffer_headings[] = {
 	{"infinities", GT_UNIT_COUNT, "Infinite elements", .alarming = true},
 	{"recorded_nans", GT_UNIT_COUNT, "Of the recorded contents", GT_WORTH_LITTLE},
 	{"recorded_infinities", GT_UNIT_COUNT, "Of the recorded contents", GT_WORTH_LEAST},
+	{"known_by", GT_UNIT_TEXT,
+         "What shows that it is written: contents, which change; or poison: runs over other contents, "
+         "as it holds the same afterwards",
+         GT_WORTH_LITTLE},
+	{"written_bytes", GT_UNIT_COUNT, "Of one that holds the same afterwards", GT_WORTH_LEAST},
 	{"unwritten_bytes", GT_UNIT_COUNT, "Written in the program, and not here",
          .alarming = true},
 	{"untouched_bytes", GT_UNIT_COUNT,
@@ -143,6 +151,14 @@ static void add_known(struct gt_result *result, const char *text)
 		gt_result_add_unknown(result);
 }
 
+static void add_label(struct gt_result *result, const struct gt_outcome *outcome)
+{
+	char label[GT_OUTCOME_LABEL_BYTES];
+
+	gt_outcome_label(outcome, label);
+	add_known(result, label);
+}
+
 /* By how much one is more than another. */
 static double more_percent(double one, double other)
 {
@@ -200,6 +216,8 @@ static void add_launch(struct gt_result *result, const struct gt_bundle *bundle,
 	else
 		gt_result_add_unknowns(result, 5);
 	gt_result_add_count(result, (int64_t)gt_bundle_memory_bytes(bundle));
+	gt_result_add_count_if(result, origin->workspace_bytes >= 0, origin->workspace_bytes);
+	gt_result_add_count_if(result, origin->local_bytes >= 0, origin->local_bytes);
 	add_known(result, origin->device);
 	gt_result_add_format(result, "%.19s", origin->date);
 	add_known(result, outcome->device);
@@ -265,7 +283,7 @@ static void add_times(struct gt_result *result, const struct gt_outcome *outcome
 	const double rate = gt_bytes_per_second(outcome->bytes, outcome->median_ns);
 	const bool timed = isfinite(outcome->median_ns);
 
-	add_known(result, outcome->variant);
+	add_label(result, outcome);
 	gt_add_rounded(result, outcome->median_ns);
 	gt_result_add_real(result,
 	                   gt_percent(outcome->p95_ns - outcome->p05_ns, outcome->median_ns));
@@ -313,6 +331,8 @@ static void add_buffer_verdict(struct gt_result *result, const struct gt_outcome
 	            !found->varies,
 	    "%sdiffers", used ? "; " : "");
 	SAY(!found->wanted_known, "%snothing recorded to compare with", used ? "; " : "");
+	SAY(found->role != GT_ROLE_unknown, "%s",
+	    used ? "; it held that before" : "as recorded, which it held before");
 #undef SAY
 	gt_result_add_format(result, "%s; %s%s", used ? text : "as recorded", buffer->element,
 	                     found->guessed ? ", guessed" : "");
@@ -325,7 +345,7 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	const struct gt_comparison *comparison = &found->comparison;
 	const bool known = found->wanted_known;
 
-	add_known(result, outcome->variant);
+	add_label(result, outcome);
 	gt_result_add_count(result, found->memory);
 	gt_result_add_count(result, (int64_t)buffer->bytes);
 	gt_result_add_text(result, buffer->element);
@@ -338,6 +358,8 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	gt_result_add_count(result, (int64_t)comparison->got_values.infinities);
 	gt_result_add_count_if(result, known, (int64_t)comparison->wanted_values.nans);
 	gt_result_add_count_if(result, known, (int64_t)comparison->wanted_values.infinities);
+	gt_result_add_text(result, found->role == GT_ROLE_unknown ? "contents" : "poison");
+	gt_result_add_count_if(result, found->written > 0, (int64_t)found->written);
 	gt_result_add_count_if(result, found->written_known, (int64_t)found->unwritten);
 	gt_result_add_count_if(result, found->written_known, (int64_t)found->untouched);
 	gt_result_add_count(result, (int64_t)found->zone_bytes);
@@ -361,7 +383,7 @@ static void add_mismatches(struct gt_result *result, const struct gt_outcome *ou
 	for (size_t i = 0; i < comparison->first_count && i < GT_FIRST_MISMATCHES; i++) {
 		const struct gt_mismatch *mismatch = &comparison->first[i];
 
-		add_known(result, outcome->variant);
+		add_label(result, outcome);
 		gt_result_add_count(result, buffer->found.memory);
 		gt_result_add_count(result, (int64_t)mismatch->offset);
 		gt_result_add_real(result, mismatch->wanted);
@@ -382,6 +404,29 @@ static void add_tables_of_buffers(struct gt_result *result, const struct gt_outc
 }
 
 /* ---- remarks ---- */
+
+/* Of memory that did not change. */
+static void remark_on_roles(struct gt_result *result, const struct gt_outcome *first)
+{
+	static const char *const words[] = {
+#define ROLE(name, help) help,
+		GT_ROLES(ROLE)
+#undef ROLE
+	};
+	char text[256] = "";
+	size_t used = 0;
+
+	for (unsigned i = 1; i <= GT_ROLE_COUNT; i++) {
+		const unsigned role = i % GT_ROLE_COUNT; /* what is not known at the end */
+
+		if (first->roles[role] > 0 && used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u %s",
+			                         used ? ", " : "", first->roles[role], words[role]);
+	}
+	if (used > 0)
+		gt_result_remark(result, "memory that holds the same afterwards: %s%s%s", text,
+		                 *first->no_roles ? "; " : "", first->no_roles);
+}
 
 static void remark_on_outcome(struct gt_result *result, const struct gt_outcome *first,
                               const struct gt_bundle *bundle)
@@ -404,6 +449,12 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "time in the program: of the captured launch itself, which ran "
 		                    "after a pause of the GPU");
+	if (bundle->origin.workspace_bytes < 0)
+		gt_result_remark_on(result, "workspace_bytes",
+		                    "how much of the memory a library asked for is not known");
+	if (bundle->origin.local_bytes < 0)
+		gt_result_remark_on(result, "local_bytes",
+		                    "how much memory its local variables needed is not known");
 	if (first->thrown_out)
 		gt_result_remark(
 			result, "%u runs as recorded do not count: the GPU's clocks were held down",
@@ -415,9 +466,11 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark_on(result, "unwritten_bytes untouched_bytes",
 		                    "what was written is not known: %s", first->no_poison);
 	if (first->unchanged)
-		gt_result_remark(result, "nothing was compared: what the launches write was in "
-		                         "their memory already, as of a launch of the same before "
-		                         "them; capture the first one");
+		gt_result_remark(result,
+		                 "nothing was compared: no memory changes, and of none it is known "
+		                 "that it is written; where a launch of the same came before, "
+		                 "capture the first");
+	remark_on_roles(result, first);
 	if (first->first_bad_step != UINT32_MAX)
 		gt_result_remark(result, "step %u of the sequence wrote the first NaN or infinity",
 		                 first->first_bad_step);

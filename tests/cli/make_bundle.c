@@ -12,6 +12,10 @@
  *   wrong     it wrote something else in the program
  *   spill     a kernel that writes behind its buffer
  *   vary      a kernel that writes something else each time
+ *   brittle   a kernel that faults in blocks of more than 512 threads
+ *   again     one that writes what is there already, in blocks of 128 threads at least
+ *   pick      one that does so too, and faults of other inputs than these
+ *   behind    whose inputs lie behind its outputs
  *   high      at an address that no process has
  *   reached   and its parameters lead there
  *   newer     for an architecture that the fake GPU has not
@@ -59,6 +63,52 @@ static void set_after(struct test_bundle *made, float value)
 	made->bundle.memory.rows[BUNDLE_Y].after = test_bundle_blob(made, after, sizeof(after));
 }
 
+static void set_same(struct test_bundle *made, size_t memory, const void *values, size_t size)
+{
+	struct gt_bundle_memory *row = &made->bundle.memory.rows[memory];
+
+	row->before = row->after = test_bundle_blob(made, values, size);
+	row->same = true;
+}
+
+static void set_again(struct test_bundle *made)
+{
+	float values[BUNDLE_ELEMENTS];
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		values[i] = i % 2 == 0 ? 2.5F : 1;
+	set_kernel(made, "replay_lazy", 2);
+	set_same(made, BUNDLE_Y, values, sizeof(values));
+}
+
+/* values[i] = 2 * indices[i], of which none may be 255. */
+static void set_pick(struct test_bundle *made, bool behind)
+{
+	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
+	const struct {
+		uint64_t indices;
+		uint64_t values;
+		int32_t count;
+		int32_t end;
+	} block = {behind ? BUNDLE_Y_ADDRESS : BUNDLE_X_ADDRESS,
+	           behind ? BUNDLE_X_ADDRESS : BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 255};
+	uint32_t indices[BUNDLE_ELEMENTS];
+	float values[BUNDLE_ELEMENTS];
+	struct gt_bundle *bundle = &made->bundle;
+
+	for (uint32_t i = 0; i < BUNDLE_ELEMENTS; i++) {
+		indices[i] = i % 255;
+		values[i] = 2 * (float)indices[i];
+	}
+	bundle->functions.rows[0].name = "replay_pick";
+	memcpy(bundle->functions.rows[0].parameters.rows, parameters, sizeof(parameters));
+	bundle->steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
+	bundle->pointers.rows[0].offset = behind ? 8 : 0;
+	bundle->pointers.rows[1].offset = behind ? 0 : 8;
+	set_same(made, behind ? BUNDLE_Y : BUNDLE_X, indices, sizeof(indices));
+	set_same(made, behind ? BUNDLE_X : BUNDLE_Y, values, sizeof(values));
+}
+
 /* The launch's parameters lead to where its memory was put. */
 static void pass_high(struct test_bundle *made)
 {
@@ -94,6 +144,14 @@ int main(int argc, char **argv)
 	}
 	if (has(argv, "vary"))
 		set_kernel(&made, "replay_vary", 2);
+	if (has(argv, "brittle")) {
+		set_kernel(&made, "replay_brittle", 2);
+		set_after(&made, 2.5F);
+	}
+	if (has(argv, "again"))
+		set_again(&made);
+	if (has(argv, "pick"))
+		set_pick(&made, has(argv, "behind"));
 	if (has(argv, "high"))
 		bundle->memory.rows[BUNDLE_Y].address = HIGH;
 	if (has(argv, "reached"))

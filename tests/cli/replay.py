@@ -78,6 +78,56 @@ class Replay(unittest.TestCase):
         found = self.found(bundle, "--tune", "block=32..256*2 shared=0,1K")
         self.assertEqual(len(found["times"]), 9)
 
+    def test_goes_on_where_a_variant_faults(self):
+        bundle = self.make("brittle")
+        words = ["--runs", "10", "--block", "1024", "--block", "64", "--block", "768", "--tune", "block=32,1024,256"]
+        found = self.found(bundle, *words, status=3)
+        rows = {row["variant"]: row["verdict"] for row in found["times"][:4]}
+        self.assertEqual(list(rows), ["as recorded", "block=1024", "block=64", "block=768"])
+        self.assertRegex(rows["block=1024"], "^cannot be run: .*CUDA_ERROR_ILLEGAL_ADDRESS")
+        self.assertRegex(rows["block=64"], "outputs as recorded$")
+        self.assertRegex(rows["block=768"], "^cannot be run: .*CUDA_ERROR_ILLEGAL_ADDRESS")
+        self.assertEqual([row["variant"] for row in found["times"][4:]], ["block=32", "block=1024", "block=256"])
+        self.assertRegex(found["times"][6]["verdict"], "outputs as recorded$")
+        # Each result is kept once, and what was compared before the fault is still there.
+        self.assertEqual(len(list((bundle / "results").iterdir())), 7)
+        self.assertEqual([row["variant"] for row in found["buffers"]], ["as recorded", "block=64", "block=32", "block=256"])
+        found = self.found(bundle, "--runs", "10", "--tune", "block=1024,64")
+        self.assertEqual(len(found["times"]), 3)
+
+    def test_compares_what_was_there_before_the_launch(self):
+        bundle = self.make("again")
+        found = self.found(bundle, "--runs", "10", "--block", "256", "--block", "64", status=3)
+        rows = {row["variant"]: row["verdict"] for row in found["times"]}
+        self.assertEqual(rows["as recorded"], "outputs as recorded")
+        self.assertRegex(rows["block=256"], "outputs as recorded$")
+        self.assertRegex(rows["block=64"], "outputs not written$")
+        row = found["buffers"][0]
+        self.assertEqual((row["memory"], row["known_by"], row["written_bytes"], row["mismatches"], row["unwritten_bytes"]),
+                         (1, "poison", 512, 0, 0))
+        self.assertEqual(found["buffers"][2]["unwritten_bytes"], 512)
+        self.assertIn("memory that holds the same afterwards: 1 written with what was there, 1 neither read nor written",
+                      found["remarks"])
+
+    def test_finds_inputs_that_fault_in_other_processes(self):
+        for words in ("pick",), ("pick", "behind"):
+            self.expect_picked(self.make(*words, name="-".join(words)))
+
+    def expect_picked(self, bundle):
+        found = self.found(bundle, "--runs", "10", "--tune", "block=64,128")
+        self.assertEqual([row["variant"] for row in found["times"]], ["as recorded", "block=64", "block=128"])
+        self.assertTrue(all("outputs as recorded" in row["verdict"] for row in found["times"]), found["times"])
+        self.assertEqual({row["known_by"] for row in found["buffers"]}, {"poison"})
+        self.assertEqual([row["written_bytes"] for row in found["buffers"]], [1024, 1024, 1024])
+        self.assertIn("memory that holds the same afterwards: 1 written with what was there, 1 read", found["remarks"])
+        self.assertEqual(len(list((bundle / "results").iterdir())), 3)
+
+    def test_ends_where_what_was_left_cannot_be_read(self):
+        code, out, err = self.run_it(self.make(), GPUTRACE_REPLAY_LEFT="77")
+        self.assertEqual((code, out), (1, ""))
+        self.assertEqual(err, "gputrace: what the process before this one left cannot be read; GPUTRACE_REPLAY_LEFT "
+                              "is set by gputrace alone\n")
+
     def test_runs_a_sequence_in_every_form(self):
         bundle = self.make("sequence")
         for form in ("recorded", "back-to-back", "one-stream", "graph"):
@@ -86,6 +136,18 @@ class Replay(unittest.TestCase):
             self.assertEqual(found["times"][0]["verdict"], "outputs as recorded", form)
         history = json.loads(self.run_it(bundle, "--history", "--json")[1])["history"]
         self.assertEqual(len({row["conditions"] for row in history}), 4)
+
+    def test_runs_all_forms_beside_each_other(self):
+        bundle = self.make("sequence")
+        found = self.found(bundle, "--form", "all", "--runs", "10")
+        rows = {row["variant"]: row["verdict"] for row in found["times"]}
+        self.assertEqual(list(rows), [
+            "as recorded", "form=back-to-back", "form=one-stream", "form=graph",
+            "form=priorities(7=first,13=last)", "form=priorities(13=first,7=last)"])
+        self.assertTrue(all("outputs as recorded" in verdict for verdict in rows.values()), rows)
+        self.assertEqual({row["variant"] for row in found["buffers"]}, set(rows))
+        found = self.found(bundle, "--form", "priorities", "--priority", "13=-1")
+        self.assertRegex(found["launch"][0]["conditions"], r"form=priorities\(13=-1\)$")
 
     def test_guards_a_launch(self):
         bundle = self.make()

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "cli/gpu_lock.h"
 #include "cli/replay/bundle_choice.h"
+#include "cli/replay/left.h"
 #include "cli/replay/limit.h"
 #include "cli/replay/outcome.h"
 #include "cli/replay/request.h"
@@ -60,7 +61,7 @@ Test(request, takes_what_was_typed)
 
 	args.l2 = "as-is";
 	args.inputs = "random";
-	args.form = "graph";
+	args.forms = one("graph");
 	args.within = "0.5%";
 	args.rtol = "1e-3";
 	args.atol = ".5";
@@ -70,6 +71,7 @@ Test(request, takes_what_was_typed)
 	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
 	cr_expect(eq(int, request.options.l2, GT_L2_as_is));
 	cr_expect(eq(int, request.options.inputs, GT_INPUTS_random));
+	cr_assert(eq(sz, request.form_count, 1));
 	cr_expect(eq(int, request.options.form, GT_SEQUENCE_graph));
 	cr_expect(eq(dbl, request.options.within, 0.005));
 	cr_expect(eq(dbl, request.options.tolerance.rtol, 1e-3));
@@ -79,6 +81,58 @@ Test(request, takes_what_was_typed)
 	cr_expect(not(request.options.verify));
 	gt_replay_conditions(&request.options, conditions);
 	expect_text(conditions, "l2=as-is inputs=random form=graph relocated");
+	gt_replay_request_release(&request);
+}
+
+Test(request, has_each_form_once)
+{
+	struct gt_replay_args args = GT_REPLAY_ARGS_INIT;
+	struct gt_replay_request request;
+
+	args.forms = two("graph", "graph");
+	args.forms.texts[args.forms.count++] = "recorded";
+	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
+	cr_assert(eq(sz, request.form_count, 2));
+	cr_expect(eq(int, request.forms[0], GT_SEQUENCE_graph));
+	cr_expect(eq(int, request.forms[1], GT_SEQUENCE_recorded));
+	cr_expect(not(request.all_forms));
+	gt_replay_request_release(&request);
+	args.forms = two("graph", "all");
+	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
+	cr_assert(eq(sz, request.form_count, GT_REPLAY_FORMS));
+	cr_expect(eq(int, request.forms[0], GT_SEQUENCE_recorded));
+	cr_expect(request.all_forms);
+	gt_replay_request_release(&request);
+}
+
+Test(request, names_priorities_in_the_conditions)
+{
+	struct gt_replay_args args = GT_REPLAY_ARGS_INIT;
+	struct gt_stream_priority many[64];
+	char conditions[GT_REPLAY_CONDITIONS_BYTES];
+	struct gt_replay_request request;
+
+	args.forms = one("priorities");
+	args.priorities = two("13=-5", "7=0");
+	cr_assert(eq(int, gt_replay_request_read(&request, &args, NULL), 0));
+	cr_assert(eq(sz, request.priority_count, 2));
+	request.options.priorities = request.priorities;
+	request.options.priority_count = 2;
+	gt_replay_conditions(&request.options, conditions);
+	expect_text(conditions, "l2=cold inputs=recorded form=priorities(13=-5,7=0)");
+	for (uint32_t i = 0; i < 64; i++)
+		many[i] = (struct gt_stream_priority){UINT32_MAX - i,
+		                                      i ? GT_PRIORITY_LAST : GT_PRIORITY_FIRST};
+	request.options.priorities = many;
+	request.options.priority_count = 64;
+	gt_replay_conditions(&request.options, conditions);
+	cr_expect(eq(int,
+	             strncmp(conditions,
+	                     "l2=cold inputs=recorded form=priorities(4294967295=first,"
+	                     "4294967294=last,",
+	                     71),
+	             0));
+	cr_expect(eq(chr, conditions[strlen(conditions) - 1], ')'), "%s", conditions);
 	gt_replay_request_release(&request);
 }
 
@@ -110,6 +164,22 @@ Test(request, is_refused_in_a_sentence)
 	wrong = args;
 	wrong.variants[GT_TUNE_block] = one("64,128");
 	expect_refused(wrong, "--block takes one value, and may be given again; it is '64,128'");
+	wrong = args;
+	wrong.priorities = one("13=-5");
+	expect_refused(wrong, "--priority says what --form priorities tries: give that as well");
+	wrong.forms = one("priorities");
+	for (const char *const *text = (const char *const[]){"13", "13=", "=1", "13=--1", "13=1001",
+	                                                     "4294967296=1", NULL};
+	     *text; text++) {
+		char sentence[160];
+
+		wrong.priorities = one(*text);
+		snprintf(sentence, sizeof(sentence),
+		         "--priority takes a stream's number in the program and a priority, as "
+		         "13=-5, and not '%s'",
+		         *text);
+		expect_refused(wrong, sentence);
+	}
 }
 
 Test(request, has_all_combinations_of_variants)
@@ -378,6 +448,71 @@ Test(results, are_shown_newest_first_beside_the_one_before)
 	cr_expect(ne(int, gt_section_cell(history, 1, "change_percent")->unknown, 0));
 	gt_result_release(&result);
 	gt_results_release(&results);
+}
+
+/* ---- what one process leaves to the next ---- */
+
+static struct gt_left left_of_two(void)
+{
+	struct gt_left left = {.relocate = true};
+	struct gt_outcome outcome = outcome_of(10000, NAN);
+
+	*gt_array_push(&outcome.buffers) = (struct gt_outcome_buffer){
+		.found = {.memory = 3, .comparison = {.element = GT_ELEMENT_bf16}},
+		.bytes = 77,
+		.name = "y",
+	};
+	*gt_array_push(&outcome.buffers) = (struct gt_outcome_buffer){
+		.found = {.memory = 4, .comparison = {.element = GT_ELEMENT_COUNT}}};
+	*gt_array_push(&left.outcomes.list) = outcome;
+	outcome = outcome_of(NAN, NAN);
+	snprintf(outcome.failure, sizeof(outcome.failure), "the launch failed");
+	*gt_array_push(&left.outcomes.list) = outcome;
+	return left;
+}
+
+Test(left, is_taken_over_whole)
+{
+	struct gt_left left = left_of_two();
+	struct gt_left taken;
+	const struct gt_outcome *outcome;
+	size_t size = 0;
+	void *bytes = gt_left_pack(&left, &size);
+
+	cr_assert(eq(int, gt_left_unpack(&taken, bytes, size, NULL), 0));
+	cr_expect(taken.relocate);
+	cr_assert(eq(sz, taken.outcomes.list.count, 2));
+	outcome = &taken.outcomes.list.rows[0];
+	cr_expect(gt_outcome_same(outcome, &left.outcomes.list.rows[0]));
+	cr_expect(eq(dbl, outcome->median_ns, 10000));
+	cr_assert(eq(sz, outcome->buffers.count, 2));
+	expect_text(outcome->buffers.rows[0].element, "bf16");
+	expect_text(outcome->buffers.rows[0].name, "y");
+	cr_expect(eq(u64, outcome->buffers.rows[0].bytes, 77));
+	expect_text(outcome->buffers.rows[1].element, "unknown");
+	expect_text(taken.outcomes.list.rows[1].failure, "the launch failed");
+	cr_expect(eq(sz, taken.outcomes.list.rows[1].buffers.count, 0));
+	gt_left_release(&taken);
+	gt_left_release(&left);
+	free(bytes);
+}
+
+Test(left, is_refused_where_it_is_cut)
+{
+	struct gt_left left = left_of_two();
+	struct gt_left taken;
+	struct gt_error err = {0};
+	size_t size = 0;
+	uint8_t *bytes = gt_left_pack(&left, &size);
+
+	for (size_t cut = 0; cut < size; cut += cut < 100 ? 1 : 97)
+		cr_expect(eq(int, gt_left_unpack(&taken, bytes, cut, &err), -EBADMSG));
+	expect_text(err.text, "what the process before this one left is not whole");
+	cr_expect(eq(sz, taken.outcomes.list.count, 0));
+	bytes[0] ^= 1;
+	cr_expect(eq(int, gt_left_unpack(&taken, bytes, size, &err), -EBADMSG));
+	gt_left_release(&left);
+	free(bytes);
 }
 
 /* ---- which bundle ---- */

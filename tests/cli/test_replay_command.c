@@ -23,6 +23,7 @@ extern const struct gt_command gt_command_replay;
 
 static struct {
 	struct gt_replay_options asked[16];
+	struct gt_stream_priority priorities[16][2];
 	unsigned runs;
 	double medians[16]; /* 0: that of the one before; negative: it cannot be run */
 	bool wrong[16];     /* outputs */
@@ -39,6 +40,8 @@ int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
 	cr_assert(ne(ptr, (void *)cuda, NULL));
 	cr_assert(ge(sz, bundle->steps.count, 1));
 	engine.asked[run] = *options;
+	for (size_t i = 0; i < options->priority_count && i < 2; i++)
+		engine.priorities[run][i] = options->priorities[i];
 	if (engine.medians[run] < 0)
 		return gt_fail(err, ENOTSUP, "the function was compiled for blocks of 128");
 	if (engine.medians[run] > 0)
@@ -93,15 +96,28 @@ static struct test_bundle made;
 static char output[300];
 static struct gt_error problem;
 
-static void make(void)
+/* What was described. */
+static void write_it(void)
 {
-	test_bundle_begin(&made);
-	test_bundle_add_launch(&made);
 	test_bundle_end(&made);
 	snprintf(output, sizeof(output), "%s/out.json", made.folder);
 	cr_assert(eq(int, setenv("XDG_DATA_HOME", made.folder, 1), 0));
 	cr_assert(eq(int, setenv("XDG_RUNTIME_DIR", made.folder, 1), 0));
+}
+
+static void make(void)
+{
+	test_bundle_begin(&made);
+	test_bundle_add_launch(&made);
+	write_it();
 	cr_assert(eq(int, setenv("CUDA_INJECTION64_PATH", "/nowhere/profiler.so", 1), 0));
+}
+
+static void make_sequence(void)
+{
+	test_bundle_begin(&made);
+	test_bundle_add_sequence(&made);
+	write_it();
 }
 
 static void drop(void)
@@ -110,6 +126,7 @@ static void drop(void)
 }
 
 TestSuite(replay, .init = make, .fini = drop);
+TestSuite(forms, .init = make_sequence, .fini = drop);
 
 /* gputrace replay FOLDER WORD... -f -o OUTPUT; what it ends with. */
 static int replay(const char *word, ...)
@@ -346,4 +363,133 @@ Test(replay, says_when_nothing_was_kept)
 	cr_expect(eq(int, replay("--history", NULL), -ENODATA));
 	cr_expect(eq(int, replay("--history", "--fail-if", "slower:5%", NULL), -EINVAL));
 	cr_expect(eq(int, replay("more", NULL), -EINVAL));
+}
+
+/* ---- forms ---- */
+
+Test(forms, are_rows_beside_each_other)
+{
+	static const char *const labels[] = {
+		"as recorded",
+		"form=back-to-back",
+		"form=one-stream",
+		"form=graph",
+		"form=priorities(7=first,13=last)",
+		"form=priorities(13=first,7=last)",
+	};
+	json_t *rows;
+
+	engine.medians[0] = 10000;
+	engine.medians[1] = 8000;
+	engine.medians[2] = -1;
+	engine.medians[3] = 5000;
+	engine.wrong[4] = true;
+	cr_expect(eq(int, replay("--form", "all", NULL), GT_EXIT_OK), "any of them may fail: %s",
+	          problem.text);
+	cr_assert(eq(uint, engine.runs, GT_COUNT_OF(labels)));
+	for (int i = 0; i <= GT_SEQUENCE_priorities; i++)
+		cr_expect(eq(int, engine.asked[i].form, i));
+	cr_expect(eq(int, engine.asked[5].form, GT_SEQUENCE_priorities));
+	cr_expect(eq(u32, engine.priorities[5][0].stream, 13));
+	cr_expect(eq(i32, engine.priorities[5][0].priority, GT_PRIORITY_FIRST));
+	cr_expect(eq(u32, engine.priorities[5][1].stream, 7));
+	cr_expect(eq(i32, engine.priorities[5][1].priority, GT_PRIORITY_LAST));
+	rows = shown("times");
+	cr_assert(eq(sz, json_array_size(rows), GT_COUNT_OF(labels)));
+	for (size_t i = 0; i < GT_COUNT_OF(labels); i++)
+		expect_text(text_of(rows, i, "variant"), labels[i]);
+	cr_expect(eq(dbl, real_of(rows, 3, "speed_up"), 2));
+	expect_text(text_of(rows, 3, "verdict"), "faster, outputs as recorded");
+	json_decref(rows);
+}
+
+Test(forms, that_are_named_must_run)
+{
+	engine.medians[1] = -1;
+	cr_expect(eq(int, replay("--form", "recorded", "--form", "graph", NULL), GT_EXIT_LIMIT));
+}
+
+Test(forms, are_combined_with_variants)
+{
+	json_t *rows;
+
+	cr_expect(eq(int, replay("--form", "graph", "--form", "recorded", "--block", "64", NULL),
+	             GT_EXIT_OK));
+	rows = shown("times");
+	cr_assert(eq(sz, json_array_size(rows), 4));
+	expect_text(text_of(rows, 0, "variant"), "as recorded");
+	expect_text(text_of(rows, 1, "variant"), "block=64");
+	expect_text(text_of(rows, 2, "variant"), "form=recorded");
+	expect_text(text_of(rows, 3, "variant"), "form=recorded block=64");
+	json_decref(rows);
+	rows = shown("launch");
+	expect_text(text_of(rows, 0, "conditions"), "l2=cold inputs=recorded form=graph");
+	json_decref(rows);
+}
+
+Test(forms, are_each_guarded_against_its_own_past)
+{
+	engine.medians[0] = 10000;
+	engine.medians[1] = 20000;
+	engine.medians[2] = 10000;
+	engine.medians[3] = 20000;
+	engine.medians[4] = 10000;
+	engine.medians[5] = 22000;
+	cr_expect(eq(int, replay("--form", "recorded", "--form", "one-stream", NULL), GT_EXIT_OK));
+	cr_expect(eq(int,
+	             replay("--form", "recorded", "--form", "one-stream", "--fail-if", "slower:5%",
+	                    NULL),
+	             GT_EXIT_OK),
+	          "it was so before");
+	cr_expect(eq(int,
+	             replay("--form", "recorded", "--form", "one-stream", "--fail-if", "slower:5%",
+	                    NULL),
+	             GT_EXIT_LIMIT));
+}
+
+Test(forms, take_priorities_of_streams_that_there_are)
+{
+	cr_expect(eq(int, replay("--form", "priorities", "--priority", "13=-5", NULL), GT_EXIT_OK));
+	cr_assert(eq(uint, engine.runs, 1));
+	cr_expect(eq(sz, engine.asked[0].priority_count, 1));
+	cr_expect(eq(i32, engine.priorities[0][0].priority, -5));
+	cr_expect(eq(int, replay("--form", "priorities", "--priority", "14=-5", NULL), -EINVAL));
+	expect_text(problem.text, "--priority: the bundle has no stream 14; bundle.json lists "
+	                          "those that it has");
+}
+
+Test(replay, has_no_priorities_in_one_stream)
+{
+	cr_expect(eq(int, replay("--form", "priorities", NULL), -EINVAL));
+	expect_text(problem.text, "--form priorities: all work of the bundle is in one stream, "
+	                          "which no other can go before");
+	cr_expect(eq(int, replay("--form", "all", NULL), GT_EXIT_OK));
+	cr_expect(eq(uint, engine.runs, 4), "all that there are");
+}
+
+static const json_t *cell_of(const json_t *rows, const char *key)
+{
+	return json_object_get(json_array_get(rows, 0), key);
+}
+
+Test(replay, shows_what_the_capture_knows_of_memory)
+{
+	json_t *rows;
+
+	cr_assert(eq(int, replay(NULL), GT_EXIT_OK));
+	rows = shown("launch");
+	cr_expect(ne(int, json_is_null(cell_of(rows, "workspace_bytes")), 0));
+	cr_expect(ne(int, json_is_null(cell_of(rows, "local_bytes")), 0));
+	json_decref(rows);
+	drop();
+	test_bundle_begin(&made);
+	test_bundle_add_launch(&made);
+	made.bundle.origin.workspace_bytes = 4096;
+	made.bundle.origin.local_bytes = 0;
+	write_it();
+	cr_assert(eq(int, replay(NULL), GT_EXIT_OK));
+	rows = shown("launch");
+	cr_expect(eq(dbl, real_of(rows, 0, "workspace_bytes"), 4096));
+	cr_expect(ne(int, json_is_integer(cell_of(rows, "local_bytes")), 0));
+	json_decref(rows);
 }

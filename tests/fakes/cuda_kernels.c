@@ -183,6 +183,41 @@ static void run_fault(const struct fake_activity *kernel)
 	(void)reach(16, 4);
 }
 
+/* replay_brittle(float *values, int count): 2.5, but a fault in blocks of more than 512 threads */
+static void run_brittle(const struct fake_activity *kernel)
+{
+	const size_t count = elements(kernel, 8);
+	const bool breaks = kernel->block[0] * kernel->block[1] * kernel->block[2] > 512;
+	float *values = reach(breaks ? 16 : word(kernel, 0), count * sizeof(*values));
+
+	for (size_t i = 0; values && i < count; i++)
+		values[i] = 2.5F;
+}
+
+/* replay_pick(const int *indices, float *values, int count, int end): a fault of an index >= end */
+static void run_pick(const struct fake_activity *kernel)
+{
+	const size_t count = elements(kernel, 16);
+	const uint32_t end = half(kernel, 20);
+	const uint32_t *indices = reach(word(kernel, 0), count * sizeof(*indices));
+	float *values = reach(word(kernel, 8), count * sizeof(*values));
+
+	for (size_t i = 0; indices && values && i < count; i++) {
+		if (indices[i] >= end) {
+			(void)reach(16, 4);
+			return;
+		}
+		values[i] = 2.0F * (float)indices[i];
+	}
+}
+
+/* replay_lazy(float *values, int count): 2.5 in every second, in blocks of 128 threads at least */
+static void run_lazy(const struct fake_activity *kernel)
+{
+	if (kernel->block[0] >= 128)
+		run_half(kernel);
+}
+
 static const struct fake_known_kernel known[] = {
 	{"replay_scale", {8, 4, 4}, run_scale},
 	{"runtime_scale", {8, 4, 4}, run_scale},
@@ -193,6 +228,9 @@ static const struct fake_known_kernel known[] = {
 	{"replay_vary", {8, 4}, run_vary},
 	{"replay_reciprocal", {8, 4}, run_reciprocal},
 	{"replay_fault", {0}, run_fault},
+	{"replay_brittle", {8, 4}, run_brittle},
+	{"replay_pick", {8, 8, 4, 4}, run_pick},
+	{"replay_lazy", {8, 4}, run_lazy},
 	{"_Z5saxpyifPKfPf", {4, 4, 8, 8}, run_saxpy},
 	{"_Z5scalePKPfi", {8, 4}, run_scale_table},
 };

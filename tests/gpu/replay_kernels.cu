@@ -221,6 +221,31 @@ __global__ void fixed_block(const float *x, float *out, int count)
 	if (i < count)
 		out[i] = 3 * x[i];
 }
+
+/* Stops the GPU where an index is none of x's. */
+__global__ void checked_gather(const int *indices, const float *x, float *out, int count)
+{
+	const size_t i = number();
+
+	if (i >= count)
+		return;
+	if (indices[i] >= count)
+		asm volatile("trap;");
+	out[i] = x[indices[i]];
+}
+
+/* Stops the GPU in blocks of more than 512 threads, and never ends in blocks of 32. */
+__global__ void breaking(const float *x, float *out, int count)
+{
+	const size_t i = number();
+
+	if (blockDim.x > 512)
+		asm volatile("trap;");
+	while (blockDim.x == 32)
+		asm volatile("nanosleep.u32 1000;");
+	if (i < count)
+		out[i] = 3 * x[i];
+}
 }
 
 /* ---- the host ---- */
@@ -491,6 +516,30 @@ static size_t run_fixed_block(const struct run *run)
 	return wrong_in(out, COUNT, [](size_t i) { return 3 * value_of(i); });
 }
 
+/* So many indices that the last one, which is even, is followed by one of nothing. */
+static size_t run_checked_gather(const struct run *run)
+{
+	const int count = COUNT - 1;
+	float *x = take_values(COUNT), *out = take(COUNT);
+	std::vector<int> indices(count);
+	int *there;
+
+	for (int i = 0; i < count; i++)
+		indices[i] = count - 1 - i;
+	CHECK(cudaMalloc(&there, count * sizeof(int)));
+	CHECK(cudaMemcpy(there, indices.data(), count * sizeof(int), cudaMemcpyHostToDevice));
+	repeat(run, [=] { checked_gather<<<blocks_of(count), THREADS>>>(there, x, out, count); });
+	return wrong_in(out, count, [=](size_t i) { return value_of(count - 1 - i); });
+}
+
+static size_t run_breaking(const struct run *run)
+{
+	float *x = take_values(COUNT), *out = take(COUNT);
+
+	repeat(run, [=] { breaking<<<blocks_of(COUNT), THREADS>>>(x, out, COUNT); });
+	return wrong_in(out, COUNT, [](size_t i) { return 3 * value_of(i); });
+}
+
 /* As cublas_api.h declares them; the library is opened at run time. */
 typedef int create_handle(void **handle);
 typedef int multiply(void *handle, int transpose_a, int transpose_b, int m, int n, int k,
@@ -556,6 +605,8 @@ static const struct program {
 	{"unwritten", "unwritten", run_unwritten},
 	{"varying", "varying", run_varying},
 	{"fixed_block", "fixed_block", run_fixed_block},
+	{"checked_gather", "checked_gather", run_checked_gather},
+	{"breaking", "breaking", run_breaking},
 	{"gemm", NULL, run_gemm},
 };
 

@@ -65,6 +65,11 @@ static int replay(struct made *made)
 	return gt_replay_run(&made->bundle, &made->cuda, &made->options, &made->result, &made->err);
 }
 
+static int run_again(struct made *made)
+{
+	return gt_replay_run(&made->bundle, &made->cuda, &made->options, &made->result, &made->err);
+}
+
 static void end(struct made *made)
 {
 	gt_replay_result_release(&made->result);
@@ -313,9 +318,47 @@ Test(replay, tells_of_a_fault_of_the_kernel)
 	end(&made);
 }
 
+Test(replay, says_that_a_fault_stays_in_the_process)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	begin(&made);
+	add_kernel(&made, "replay_brittle", after);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.spoiled));
+	gt_replay_result_release(&made.result);
+	memcpy(made.options.variant.block, (const uint32_t[]){2048, 1, 1}, 3 * sizeof(uint32_t));
+	cr_expect(lt(int, run_again(&made), 0));
+	cr_expect(not(made.result.spoiled), "a launch that is refused breaks nothing");
+	memcpy(made.options.variant.block, (const uint32_t[]){1024, 1, 1}, 3 * sizeof(uint32_t));
+	cr_expect(eq(int, run_again(&made), -EIO));
+	cr_expect(made.result.spoiled);
+	made.options.variant = gt_variant_recorded();
+	cr_expect(lt(int, run_again(&made), 0), "nothing works any more");
+	end(&made);
+}
+
+Test(replay, gives_up_what_does_not_end)
+{
+	const float after[BUNDLE_ELEMENTS] = {0};
+	struct made made;
+
+	(void)setenv("FAKE_CUPTI", "kernel_ns=30000000000", 1);
+	begin(&made);
+	add_kernel(&made, "replay_half", after);
+	made.options.most_run_ns = 50000000;
+	cr_expect(eq(int, replay(&made), -ETIMEDOUT));
+	cr_expect(made.result.spoiled);
+	cr_expect(eq(str, made.result.fault, "the GPU's work has not ended in 0.1 s"));
+	end(&made);
+}
+
 Test(replay, runs_a_sequence_in_every_form)
 {
-	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_graph; form++) {
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_priorities; form++) {
 		struct made made;
 
 		begin(&made);
@@ -332,6 +375,46 @@ Test(replay, runs_a_sequence_in_every_form)
 		cr_expect(isnan(made.result.bytes));
 		cr_expect(eq(u32, made.result.first_bad_step, GT_BUNDLE_NONE));
 		cr_expect(made.result.at_addresses);
+		end(&made);
+	}
+}
+
+static struct {
+	struct gt_cuda cuda;
+	int priorities[8];
+	size_t count;
+} streams;
+
+static CUresult create_stream(CUstream *stream, unsigned flags, int priority)
+{
+	if (streams.count < 8)
+		streams.priorities[streams.count++] = priority;
+	return streams.cuda.stream_create_prior(stream, flags, priority);
+}
+
+Test(replay, gives_streams_other_priorities)
+{
+	static const struct gt_stream_priority given[] = {{13, GT_PRIORITY_LAST}, {99, 3}};
+
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_priorities; form++) {
+		struct made made;
+
+		if (form == GT_SEQUENCE_one_stream)
+			continue;
+		begin(&made);
+		test_bundle_add_sequence(&made.on_disk);
+		set_image(&made);
+		streams.cuda = made.cuda;
+		streams.count = 0;
+		made.cuda.stream_create_prior = create_stream;
+		made.options.form = (enum gt_sequence_form)form;
+		made.options.priorities = given;
+		made.options.priority_count = 2;
+		cr_assert(eq(int, replay(&made), 0), "form %d: %s", form, made.err.text);
+		cr_assert(eq(sz, streams.count, 2));
+		cr_expect(eq(int, streams.priorities[0], 0), "as recorded");
+		cr_expect(eq(int, streams.priorities[1],
+		             form == GT_SEQUENCE_priorities ? GT_PRIORITY_LAST : -5));
 		end(&made);
 	}
 }
@@ -466,4 +549,209 @@ Test(replay, changes_the_shape_of_the_launch)
 	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
 	cr_expect(made.result.verified);
 	end(&made);
+}
+
+/* ---- memory that holds the same afterwards ---- */
+
+static void set_same(struct made *made, uint32_t memory, const float values[BUNDLE_ELEMENTS])
+{
+	struct gt_bundle_memory *row = &made->on_disk.bundle.memory.rows[memory];
+
+	row->before = row->after = test_bundle_blob(&made->on_disk, values, SIZE);
+	row->same = true;
+}
+
+/* What every second element is set to was there before. */
+static void add_half_again(struct made *made, const char *kernel)
+{
+	float values[BUNDLE_ELEMENTS];
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		values[i] = i % 2 == 0 ? 2.5F : 1.0F;
+	add_kernel(made, kernel, values);
+	set_same(made, BUNDLE_Y, values);
+}
+
+Test(roles, tell_what_is_written_with_what_was_there)
+{
+	struct made made;
+
+	begin(&made);
+	add_half_again(&made, "replay_half");
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_assert(eq(sz, made.result.buffers.count, 1));
+	cr_expect(eq(int, buffer_of(&made, BUNDLE_Y)->role, GT_ROLE_output));
+	cr_expect(buffer_of(&made, BUNDLE_Y)->wanted_known);
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->written, SIZE / 2));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->comparison.mismatches, 0));
+	cr_expect(made.result.verified);
+	cr_expect(eq(u32, made.result.roles[GT_ROLE_output], 1));
+	cr_expect(eq(u32, made.result.roles[GT_ROLE_none], 1), "x is left alone");
+	cr_expect(not(made.result.spoiled));
+	end(&made);
+}
+
+/* What a variant does not write is there all the same. */
+Test(roles, show_what_a_variant_does_not_write)
+{
+	struct gt_roles roles = {0};
+	struct made made;
+
+	begin(&made);
+	add_half_again(&made, "replay_lazy");
+	made.options.roles = &roles;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	gt_replay_result_release(&made.result);
+	gt_roles_begin_variant(&roles);
+	memcpy(made.options.variant.block, (const uint32_t[]){64, 1, 1}, 3 * sizeof(uint32_t));
+	cr_assert(eq(int, run_again(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.verified));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->unwritten, SIZE / 2));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->first_unwritten, 0));
+	gt_roles_release(&roles);
+	end(&made);
+}
+
+/* 1 / 1 is 1 */
+Test(roles, tell_what_is_written_and_read)
+{
+	float values[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		values[i] = 1;
+	begin(&made);
+	add_kernel(&made, "replay_reciprocal", values);
+	set_same(&made, BUNDLE_Y, values);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(u32, made.result.roles[GT_ROLE_both], 1));
+	cr_expect(eq(int, buffer_of(&made, BUNDLE_Y)->role, GT_ROLE_both));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->written, 0), "not counted");
+	cr_expect(made.result.verified);
+	end(&made);
+}
+
+/* y += 0 * x */
+Test(roles, do_not_tell_what_is_written_as_it_was_found)
+{
+	static const struct {
+		int32_t n;
+		float a;
+		uint64_t x;
+		uint64_t y;
+	} block = {BUNDLE_ELEMENTS, 0, BUNDLE_X_ADDRESS, BUNDLE_Y_ADDRESS};
+	float values[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		values[i] = 3;
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	set_same(&made, BUNDLE_Y, values);
+	made.on_disk.bundle.steps.rows[0].parameters =
+		test_bundle_blob(&made.on_disk, &block, sizeof(block));
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(u32, made.result.roles[GT_ROLE_none], 2));
+	cr_expect(eq(sz, made.result.buffers.count, 0));
+	end(&made);
+}
+
+static void add_pick(struct made *made, int32_t count, int32_t end)
+{
+	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
+	const struct {
+		uint64_t indices;
+		uint64_t values;
+		int32_t count;
+		int32_t end;
+	} block = {BUNDLE_X_ADDRESS, BUNDLE_Y_ADDRESS, count, end};
+	struct gt_bundle *bundle = &made->on_disk.bundle;
+	uint32_t indices[BUNDLE_ELEMENTS];
+	float values[BUNDLE_ELEMENTS];
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++) {
+		indices[i] = (uint32_t)(i % 255);
+		values[i] = 2.0F * (float)(i % 255);
+	}
+	test_bundle_add_launch(&made->on_disk);
+	set_image(made);
+	bundle->functions.rows[0].name = "replay_pick";
+	memcpy(bundle->functions.rows[0].parameters.rows, parameters, sizeof(parameters));
+	bundle->steps.rows[0].parameters = test_bundle_blob(&made->on_disk, &block, sizeof(block));
+	bundle->pointers.rows[0].offset = 0;
+	bundle->pointers.rows[1].offset = 8;
+	bundle->memory.rows[BUNDLE_X].before = bundle->memory.rows[BUNDLE_X].after =
+		test_bundle_blob(&made->on_disk, indices, sizeof(indices));
+	set_same(made, BUNDLE_Y, values);
+	made->options.element_count = 0;
+}
+
+Test(roles, tell_inputs_from_outputs)
+{
+	struct made made;
+
+	begin(&made);
+	add_pick(&made, BUNDLE_ELEMENTS, 256);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(int, buffer_of(&made, BUNDLE_Y)->role, GT_ROLE_output));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->written, SIZE));
+	cr_expect(eq(u32, made.result.roles[GT_ROLE_input], 1), "indices that are near to those");
+	cr_expect(made.result.verified);
+	end(&made);
+}
+
+/* 254 becomes 255, which there is not: another process knows then what not to ask. */
+Test(roles, are_found_elsewhere_where_a_run_faults)
+{
+	struct gt_roles roles = {0};
+	struct made made;
+
+	begin(&made);
+	add_pick(&made, BUNDLE_ELEMENTS, 255);
+	made.options.roles = &roles;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.spoiled);
+	cr_expect(ge(dbl, made.result.times.median, 10000), "what was measured is still known");
+	cr_expect(eq(u32, made.result.roles[GT_ROLE_unknown], 2));
+	cr_expect(strstr(made.result.no_roles, "ILLEGAL_ADDRESS") != NULL, "%s",
+	          made.result.no_roles);
+	cr_expect(roles.unfinished);
+	cr_expect(eq(u32, roles.runs, 1));
+	cr_expect(ne(u32, roles.list.rows[BUNDLE_X].set, roles.list.rows[BUNDLE_Y].set));
+	gt_roles_release(&roles);
+	end(&made);
+}
+
+Test(roles, are_asked_of_no_pointers_and_no_variables)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_sequence(&made.on_disk);
+	set_image(&made);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	for (unsigned i = 0; i < GT_ROLE_COUNT; i++)
+		cr_expect(eq(u32, made.result.roles[i], i == GT_ROLE_output), "x alone: role %u",
+		          i);
+	cr_expect(eq(int, buffer_of(&made, BUNDLE_X)->role, GT_ROLE_output), "the copy writes it");
+	cr_expect(made.result.verified);
+	end(&made);
+}
+
+Test(roles, are_not_asked_without_verifying_or_with_other_inputs)
+{
+	for (int i = 0; i < 2; i++) {
+		struct made made;
+
+		begin(&made);
+		add_half_again(&made, "replay_half");
+		made.options.verify = i == 0;
+		made.options.inputs = i == 0 ? GT_INPUTS_zero : GT_INPUTS_recorded;
+		cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+		for (unsigned role = 0; role < GT_ROLE_COUNT; role++)
+			cr_expect(eq(u32, made.result.roles[role], 0));
+		end(&made);
+	}
 }
