@@ -23,7 +23,7 @@ int gt_thread_start(pthread_t *thread, void *(*run)(void *), void *context)
 
 void gt_thread_enter(enum gt_thread_role role)
 {
-	gt_own.role = (uint8_t)role;
+	gt_own.role = role & 0x7f;
 	gt_own_leave_calls(0);
 }
 
@@ -51,7 +51,7 @@ void gt_own_take_up(const struct gt_set_aside *calls)
 {
 	gt_own.times = calls->times;
 	gt_own.correlation = calls->correlation;
-	gt_own.role = calls->role;
+	gt_own.role = (unsigned)calls->role & 0x7f;
 	memcpy(gt_own.depths, calls->depths, sizeof(calls->depths));
 	memcpy(gt_own.keep, calls->keep, sizeof(calls->keep));
 	memcpy(gt_own.nested, calls->nested, sizeof(calls->nested));

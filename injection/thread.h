@@ -62,9 +62,9 @@ struct gt_own {
 	uint32_t times;       /* recording began, when this was last looked at; ours: 0 */
 	uint32_t correlation; /* of the outermost call that was last entered */
 	uint16_t open;        /* records of the slot that are kept open */
-	uint8_t role;         /* enum gt_thread_role */
-	uint8_t count;        /* of calls, to measure some of them; wraps */
-	bool reads_counter;   /* it knows that gt_stamp reads the processor's */
+	uint8_t role : 7; /* enum gt_thread_role; one byte with what follows, for the line's sake */
+	bool reads_counter : 1;             /* it knows that gt_stamp reads the processor's */
+	uint8_t count;                      /* of calls, to measure some of them; wraps */
 	uint8_t depths[GT_SOURCE_COUNT];    /* of calls that each source wants; wraps */
 	void *keep[GT_SOURCE_COUNT];        /* from the outermost of them */
 	void *nested[GT_ROUTER_LEVELS - 1]; /* from calls inside calls of the one that hears them */
