@@ -188,8 +188,15 @@ static void add_filled(struct gt_access_facts *facts, uint64_t address, uint64_t
 	         height);
 }
 
+static void set_value(struct gt_access_facts *facts, uint32_t value, uint32_t bytes)
+{
+	facts->value = bytes == 1 ? value & UINT8_MAX : value;
+	facts->value_bytes = bytes;
+}
+
 /* The structs of runtime and driver have the same names; width is in elements. */
 #define ADD_FILLED(fill)                                                                           \
+	set_value(facts, (fill)->value, (fill)->elementSize);                                      \
 	add_filled(facts, (uintptr_t)(fill)->dst, (uint64_t)(fill)->width *(fill)->elementSize,    \
 	           (fill)->pitch, (fill)->height)
 
@@ -273,20 +280,22 @@ static void add_node(struct gt_access_facts *facts, const struct cudaGraphNodePa
 {
 	if (!node)
 		return;
-	if (node->type == cudaGraphNodeTypeMemcpy)
+	if (node->type == cudaGraphNodeTypeMemcpy) {
 		add_runtime_box(facts, &node->memcpy.copyParams);
-	else if (node->type == cudaGraphNodeTypeMemset)
+	} else if (node->type == cudaGraphNodeTypeMemset) {
 		ADD_FILLED(&node->memset);
+	}
 }
 
 static void add_driver_node(struct gt_access_facts *facts, const CUgraphNodeParams *node)
 {
 	if (!node)
 		return;
-	if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+	if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
 		add_driver_box(facts, &node->memcpy.copyParams);
-	else if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
+	} else if (node->type == CU_GRAPH_NODE_TYPE_MEMSET) {
 		ADD_FILLED(&node->memset);
+	}
 }
 
 /* How a member is read into the fact: the words of access_calls.def. */
@@ -305,6 +314,7 @@ static void add_driver_node(struct gt_access_facts *facts, const CUgraphNodePara
 #define FROM_ROWS(at, pitch, width, height)   IN_ROWS(COPY_FROM, at, pitch, width, height)
 #define TO_ROWS(at, pitch, width, height)     IN_ROWS(COPY_TO, at, pitch, width, height)
 #define FILLED_ROWS(at, pitch, width, height) IN_ROWS(FILL, at, pitch, width, height)
+#define VALUE(member, bytes)                  set_value(facts, (uint32_t)params->member, bytes);
 #define DESCRIBED(member)                     add_described(facts, params->member);
 #define BOX(member)                           add_runtime_box(facts, params->member);
 #define PEER_BOX(member)                      add_runtime_peer_box(facts, params->member);
@@ -312,8 +322,9 @@ static void add_driver_node(struct gt_access_facts *facts, const CUgraphNodePara
 #define DRIVER_PEER_BOX(member)               add_driver_peer_box(facts, params->member);
 #define FILLED_BOX(at, extent)                add_filled_box(facts, params->at, params->extent);
 #define FILLED_BY(member)                                                                          \
-	if (params->member)                                                                        \
-		ADD_FILLED(params->member);
+	if (params->member) {                                                                      \
+		ADD_FILLED(params->member);                                                        \
+	}
 #define BATCH(to, from, sizes, count)                                                              \
 	add_batch(facts, params->to, params->from, params->sizes, params->count);
 #define BOXES(list, count)        add_boxes(facts, params->list, params->count);
@@ -378,6 +389,8 @@ void gt_access_call_read(const struct gt_access_call *call, const CUpti_Callback
 	facts->stream = call->default_stream;
 	facts->count = 0;
 	facts->is_cut = false;
+	facts->value = 0;
+	facts->value_bytes = 0;
 	if (data->functionParams)
 		call->read(data, facts);
 }

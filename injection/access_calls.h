@@ -31,7 +31,9 @@ enum { GT_ACCESSES_MOST = 128 }; /* of a call: 64 copies of a batch */
 struct gt_access_facts {
 	uint64_t stream; /* or one of GT_STREAM_... */
 	unsigned count;
-	bool is_cut; /* the call touches memory that is not in the list */
+	bool is_cut;          /* the call touches memory that is not in the list */
+	uint32_t value;       /* with what a call fills, */
+	uint32_t value_bytes; /* and how many bytes of it that is; 0: it fills nothing */
 	struct gt_access_fact list[GT_ACCESSES_MOST];
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,6 +108,7 @@ static bool open_image(struct gt_launch_capture *capture, const struct gt_kept_m
 	close_image(capture);
 	capture->image = image;
 	capture->image_size = module->size;
+	capture->image_hash = module->hash;
 	return gt_cubin_open(&capture->cubin, image, module->size, NULL) == 0 &&
 	       has_function(&capture->cubin, capture->name);
 }
@@ -164,30 +166,6 @@ static int find_image(struct gt_launch_capture *capture, struct gt_error *err)
 }
 
 /* ---- memory ---- */
-
-static bool is_foreign(const struct gt_launch_capture *capture, uint64_t value,
-                       enum gt_foreign_kind *kind)
-{
-	for (size_t i = 0; i < GT_CAPTURE_FOREIGN; i++) {
-		*kind = atomic_load_explicit(&capture->foreign[i].kind, memory_order_acquire);
-		if (*kind != GT_FOREIGN_NONE &&
-		    atomic_load_explicit(&capture->foreign[i].value, memory_order_relaxed) == value)
-			return true;
-	}
-	return false;
-}
-
-/* Whether something that another process has lent begins in it: small memory comes with its block. */
-static bool is_lent(const struct gt_launch_capture *capture, uint64_t base, uint64_t size)
-{
-	for (size_t i = 0; i < GT_CAPTURE_FOREIGN; i++)
-		if (atomic_load_explicit(&capture->foreign[i].kind, memory_order_acquire) ==
-		            GT_FOREIGN_IPC &&
-		    atomic_load_explicit(&capture->foreign[i].value, memory_order_relaxed) - base <
-		            size)
-			return true;
-	return false;
-}
 
 /* What the driver knows of memory that it has handed out. */
 struct attributes {
@@ -279,7 +257,7 @@ static enum gt_reach_answer ask(void *context, uint64_t address, struct gt_reach
 		return GT_REACH_NOTHING;
 	found->address = base;
 	found->size = size;
-	if (is_lent(capture, base, size)) {
+	if (gt_foreign_is_lent(capture->foreign, base, size)) {
 		(void)gt_fail(err, ENOTSUP, "it uses memory of another process, at 0x%" PRIx64,
 		              (uint64_t)base);
 		return GT_REACH_REFUSED;
@@ -304,15 +282,24 @@ static enum gt_reach_answer ask(void *context, uint64_t address, struct gt_reach
 	return GT_REACH_FOUND;
 }
 
-static void add_variables_of(struct gt_launch_capture *capture,
-                             const struct gt_cubin_section *table)
+/* A copy or fill before may have had the memory, which was not known to be a variable's then. */
+static bool is_taken(const struct gt_launch_capture *capture, uint64_t address)
+{
+	const uint32_t found = gt_reach_find(&capture->reach, address);
+
+	return found != GT_REACH_NONE &&
+	       capture->reach.memory[found].kind != GT_BUNDLE_MEMORY_variable;
+}
+
+static int add_variables_of(struct gt_launch_capture *capture, uint32_t module,
+                            const struct gt_cubin_section *table, struct gt_error *err)
 {
 	struct gt_cubin_variable variable;
 	uint64_t next = 0;
 
 	while (gt_cubin_next_variable(&capture->cubin, table, &next, &variable)) {
-		struct gt_reached memory = {.kind = GT_BUNDLE_MEMORY_variable,
-		                            .name = variable.name};
+		struct gt_reached memory = {
+			.kind = GT_BUNDLE_MEMORY_variable, .name = variable.name, .module = module};
 		CUdeviceptr address = 0;
 		size_t size = 0;
 
@@ -321,21 +308,28 @@ static void add_variables_of(struct gt_launch_capture *capture,
 			capture->variables_left_out++;
 			continue;
 		}
+		if (is_taken(capture, address))
+			return gt_fail(err, ENOTSUP,
+			               "a step uses the variable %.100s before any launches a "
+			               "function of its module",
+			               variable.name);
 		memory.address = address;
 		memory.size = size;
 		if (!gt_reach_add(&capture->reach, &memory))
 			capture->variables_left_out++;
 	}
+	return 0;
 }
 
-static void add_variables(struct gt_launch_capture *capture)
+static int add_variables(struct gt_launch_capture *capture, uint32_t module, struct gt_error *err)
 {
 	struct gt_cubin_section section;
+	int result = 0;
 
-	capture->variables_left_out = 0;
-	for (uint32_t i = 0; i < capture->cubin.section_count; i++)
+	for (uint32_t i = 0; i < capture->cubin.section_count && result == 0; i++)
 		if (gt_cubin_section(&capture->cubin, i, &section) && section.type == GT_ELF_SYMTAB)
-			add_variables_of(capture, &section);
+			result = add_variables_of(capture, module, &section, err);
+	return result;
 }
 
 static int add_parameters(struct gt_launch_capture *capture, struct gt_error *err)
@@ -349,8 +343,9 @@ static int add_parameters(struct gt_launch_capture *capture, struct gt_error *er
 		uint64_t value;
 
 		memcpy(&value, function->block + offset, sizeof(value));
+		kind = gt_foreign_find(capture->foreign, value);
 		if (function->parameters[i].size == sizeof(value) &&
-		    is_foreign(capture, value, &kind) && kind != GT_FOREIGN_IPC)
+		    (kind == GT_FOREIGN_TEXTURE || kind == GT_FOREIGN_SURFACE))
 			return gt_fail(err, ENOTSUP, "its parameter %u is a %s object", i,
 			               kind == GT_FOREIGN_TEXTURE ? "texture" : "surface");
 		result = gt_reach_parameter(&capture->reach, function->block, offset,
@@ -418,26 +413,26 @@ static int keep_memory(struct gt_launch_capture *capture, uint32_t number, bool 
 	return result;
 }
 
-static int keep_all(struct gt_launch_capture *capture, bool before, struct gt_error *err)
+/* Of memory that no step before reached. What is found in its contents stands behind it. */
+static int keep_new(struct gt_launch_capture *capture, struct gt_error *err)
 {
 	int result = 0;
 
-	/* Memory that is found in the contents of memory stands behind it. */
-	for (uint32_t i = 0; i < capture->reach.count && result == 0; i++)
-		result = keep_memory(capture, i, before, err);
+	for (; capture->kept < capture->reach.count && result == 0; capture->kept++)
+		result = keep_memory(capture, capture->kept, true, err);
 	return result;
 }
 
-static int keep_code(struct gt_launch_capture *capture, struct gt_error *err)
+static int keep_after(struct gt_launch_capture *capture, struct gt_error *err)
 {
-	int result = gt_bundle_blob(&capture->writer, capture->image, capture->image_size,
-	                            capture->image_blob, err);
+	int result = 0;
 
-	if (result == 0 && capture->function.block_bytes)
-		result = gt_bundle_blob(&capture->writer, capture->function.block,
-		                        capture->function.block_bytes, capture->block_blob, err);
+	for (uint32_t i = 0; i < capture->reach.count && result == 0; i++)
+		result = keep_memory(capture, i, false, err);
 	return result;
 }
+
+/* ---- launches ---- */
 
 static int wait_for_device(const struct gt_launch_capture *capture, const char *when,
                            struct gt_error *err)
@@ -468,31 +463,340 @@ static int explain(const struct gt_launch_capture *capture, int result, struct g
 	return result;
 }
 
+static int device_attribute(const struct gt_launch_capture *capture, CUdevice_attribute attribute)
+{
+	int value = 0;
+
+	(void)capture->driver->device_attribute(&value, attribute, capture->device);
+	return value;
+}
+
+/* What threads can need of it at a time: of those that the launch has, as many as the GPU holds. */
+static int64_t local_bytes(const struct gt_launch_capture *capture)
+{
+	const struct gt_launch_shape *launch = &capture->step.launch;
+	const int64_t held =
+		(int64_t)device_attribute(capture, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
+		device_attribute(capture, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+	int64_t threads = 1;
+
+	for (size_t i = 0; i < 3; i++) {
+		threads *= launch->block[i];
+		threads = threads < held ? threads * launch->grid[i] : threads;
+	}
+	return capture->function.facts.local_bytes * (threads < held ? threads : held);
+}
+
+/* The module of the image that was found, which becomes the lists' with it. */
+static int add_module(struct gt_launch_capture *capture, uint32_t *number, struct gt_error *err)
+{
+	struct gt_capture_module module = {
+		.handle = capture->function.module,
+		.hash = capture->image_hash,
+		.image = capture->image,
+		.size = capture->image_size,
+		.arch = capture->cubin.arch,
+	};
+	int result;
+
+	*number = gt_capture_find_module(&capture->lists, module.handle, module.hash);
+	if (*number != GT_CAPTURE_NONE) {
+		close_image(capture);
+		return 0;
+	}
+	result = gt_bundle_blob(&capture->writer, module.image, module.size, module.blob, err);
+	if (result == 0)
+		result = gt_capture_add_module(&capture->lists, &module, err);
+	if (result < 0)
+		return result;
+	capture->image = NULL;
+	*number = (uint32_t)result;
+	return add_variables(capture, *number, err);
+}
+
+static int add_function(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	struct gt_capture_lists *lists = &capture->lists;
+	struct gt_capture_step *step = &capture->step;
+	struct gt_capture_code code = {.handle = capture->function.handle,
+	                               .facts = capture->function.facts};
+	int result;
+
+	if (step->launch.carveout != -2)
+		code.facts.carveout = step->launch.carveout;
+	step->function = gt_capture_find_function(lists, code.handle, code.facts.carveout);
+	if (step->function != GT_CAPTURE_NONE)
+		return 0;
+	result = find_image(capture, err);
+	code.images = capture->images;
+	if (result == 0)
+		result = add_module(capture, &code.module, err);
+	if (result == 0)
+		result = gt_capture_add_function(lists, &code, capture->name, &capture->function,
+		                                 err);
+	if (result >= 0)
+		step->function = (uint32_t)result;
+	return result < 0 ? result : 0;
+}
+
+/*
+ * What earlier steps may have written to memory that the launch's parameters lead to: tables of
+ * pointers that are made in the sequence. Large memory is not read again.
+ */
+static int look_again(struct gt_launch_capture *capture, uint32_t first_pointer,
+                      struct gt_error *err)
+{
+	struct gt_reach *reach = &capture->reach;
+	const uint32_t end = reach->pointer_count;
+	int result = 0;
+
+	for (uint32_t i = first_pointer; i < end && result == 0; i++) {
+		const uint32_t target = reach->pointers[i].target;
+		const struct gt_reached *memory = &reach->memory[target];
+
+		if (target >= capture->kept || memory->size > GT_CAPTURE_RESCAN)
+			continue;
+		result = check_wanted(capture, err);
+		if (result == 0)
+			result = read_piece(capture, memory, 0, memory->size, err);
+		if (result == 0)
+			gt_reach_written(reach, target, capture->staging, memory->size);
+		get_on(capture);
+	}
+	return result;
+}
+
+static int add_launch(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	const struct gt_captured_function *function = &capture->function;
+	const uint32_t first_pointer = capture->reach.pointer_count;
+	const int64_t local = local_bytes(capture);
+	int result = add_function(capture, err);
+
+	if (result == 0)
+		result = add_parameters(capture, err);
+	if (result == 0)
+		result = look_again(capture, first_pointer, err);
+	if (result == 0 && function->block_bytes)
+		result = gt_bundle_blob(&capture->writer, function->block, function->block_bytes,
+		                        capture->step.blob, err);
+	capture->step.blob_bytes = function->block_bytes;
+	capture->local_bytes = local > capture->local_bytes ? local : capture->local_bytes;
+	return result;
+}
+
+/* ---- copies and fills ---- */
+
+/* Bytes of the program, wherever the address came from: what is none of the host's is refused. */
+static int read_host(struct gt_launch_capture *capture, uint64_t address, size_t size,
+                     struct gt_error *err)
+{
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the program gave it as an address */
+	const struct iovec from = {(void *)(uintptr_t)address, size};
+	const struct iovec to = {capture->staging, size};
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)size)
+		return gt_fail(err, ENOTSUP,
+		               "a copy uses memory that neither the driver tells of nor the host "
+		               "can read, at 0x%" PRIx64,
+		               address);
+	return 0;
+}
+
+/* Pinned memory may be mapped so that the system does not read it. */
+static int read_pinned(const struct gt_launch_capture *capture, uint64_t address, size_t size,
+                       struct gt_error *err)
+{
+	const CUresult code =
+		capture->driver->copy((CUdeviceptr)(uintptr_t)capture->staging, address, size);
+
+	return gt_capture_driver_check(capture->driver, code,
+	                               "pinned memory that is copied cannot be read", err);
+}
+
+enum side_kind { SIDE_HOST, SIDE_PINNED, SIDE_MEMORY };
+
+/* One end of a copy or fill; what is the GPU's is among the memory then. */
+static int find_side(struct gt_launch_capture *capture, uint64_t address, bool is_fill,
+                     enum side_kind *side, struct gt_error *err)
+{
+	struct gt_reach *reach = &capture->reach;
+	const uint32_t known = gt_reach_find(reach, address);
+	struct gt_reached found = {.name = ""};
+
+	if (known != GT_REACH_NONE) {
+		const bool pinned = reach->memory[known].kind == GT_BUNDLE_MEMORY_host;
+
+		*side = pinned && !is_fill ? SIDE_PINNED : SIDE_MEMORY;
+		return 0;
+	}
+	*side = SIDE_HOST;
+	switch (ask(capture, address, &found, err)) {
+	case GT_REACH_NOTHING:
+		return 0;
+	case GT_REACH_REFUSED:
+		return -err->code;
+	case GT_REACH_FOUND:
+		break;
+	}
+	*side = SIDE_PINNED;
+	if (found.kind == GT_BUNDLE_MEMORY_host && !is_fill)
+		return 0;
+	*side = SIDE_MEMORY;
+	if (!gt_reach_add(reach, &found))
+		return gt_fail(err, ENOTSUP, "memory at 0x%" PRIx64 " overlaps other memory of it",
+		               address);
+	return 0;
+}
+
+/* Rows have to lie inside of one memory. */
+static int check_rows(const struct gt_launch_capture *capture, uint64_t address, uint64_t pitch,
+                      struct gt_error *err)
+{
+	const struct gt_capture_step *step = &capture->step;
+	const uint32_t number = gt_reach_find(&capture->reach, address);
+	uint64_t left = 0;
+
+	if (number != GT_REACH_NONE)
+		left = capture->reach.memory[number].address + capture->reach.memory[number].size -
+		       address;
+	if (step->bytes > left ||
+	    (step->rows > 1 && (pitch == 0 || (left - step->bytes) / pitch < step->rows - 1)))
+		return gt_fail(err, ENOTSUP, "a copy or fill goes beyond the memory at 0x%" PRIx64,
+		               address);
+	return 0;
+}
+
+/* What a copy has from the host, which may hold pointers. */
+static int keep_copied(struct gt_launch_capture *capture, enum side_kind side, struct gt_error *err)
+{
+	struct gt_capture_step *step = &capture->step;
+	int result = gt_bundle_blob_begin(&capture->writer, step->bytes, err);
+
+	for (uint64_t offset = 0; result == 0 && offset < step->bytes;) {
+		const uint64_t rest = step->bytes - offset;
+		const size_t size = rest < GT_CAPTURE_STAGING ? (size_t)rest : GT_CAPTURE_STAGING;
+
+		result = check_wanted(capture, err);
+		if (result == 0)
+			result = side == SIDE_PINNED
+			                 ? read_pinned(capture, step->from + offset, size, err)
+			                 : read_host(capture, step->from + offset, size, err);
+		if (result == 0)
+			gt_reach_brought(&capture->reach, offset, capture->staging, size);
+		if (result == 0)
+			result = gt_bundle_blob_append(&capture->writer, capture->staging, size,
+			                               err);
+		offset += size;
+		get_on(capture);
+	}
+	if (result == 0)
+		result = gt_bundle_blob_end(&capture->writer, step->blob, err);
+	step->blob_bytes = step->bytes;
+	step->from = 0;
+	return result;
+}
+
+/*
+ * Pinned memory is memory of the bundle where a launch before reaches it, and is written then; what
+ * is read of it is what the host has put there, which no step says. 1: the copy is none of the
+ * GPU's memory.
+ */
+static int add_copy(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	struct gt_capture_step *step = &capture->step;
+	const bool is_known = gt_reach_find(&capture->reach, step->to) != GT_REACH_NONE;
+	enum side_kind from = SIDE_HOST;
+	enum side_kind to = SIDE_HOST;
+	int result = find_side(capture, step->from, false, &from, err);
+
+	if (result == 0)
+		result = find_side(capture, step->to, false, &to, err);
+	if (result == 0 && to == SIDE_HOST)
+		result = read_host(capture, step->to, 1, err);
+	if (result == 0 && from == SIDE_HOST)
+		result = read_host(capture, step->from, 1, err);
+	if (result == 0 && from == SIDE_MEMORY)
+		result = check_rows(capture, step->from, 0, err);
+	if (to != SIDE_MEMORY && !is_known)
+		step->to = 0;
+	if (result == 0 && step->to)
+		result = check_rows(capture, step->to, 0, err);
+	if (result < 0 || from == SIDE_MEMORY)
+		return result;
+	return step->to ? keep_copied(capture, from, err) : 1;
+}
+
+static int add_fill(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	const struct gt_capture_step *step = &capture->step;
+	enum side_kind side = SIDE_HOST;
+	const int result = find_side(capture, step->to, true, &side, err);
+
+	if (result < 0)
+		return result;
+	if (side != SIDE_MEMORY)
+		return gt_fail(
+			err, ENOTSUP,
+			"a fill is of memory that the driver does not tell of, at 0x%" PRIx64,
+			step->to);
+	return check_rows(capture, step->to, step->to_pitch, err);
+}
+
+/* ---- steps ---- */
+
 static int begin(struct gt_launch_capture *capture, struct gt_error *err)
 {
 	int result = gt_capture_driver_check(capture->driver,
 	                                     capture->driver->context_device(&capture->device),
 	                                     "its GPU is not known", err);
 
-	if (result == 0)
-		result = wait_for_device(capture, "the GPU failed before it", err);
-	if (result == 0)
-		result = find_image(capture, err);
 	if (result < 0)
 		return result;
 	gt_reach_begin(&capture->reach, ask, capture);
-	add_variables(capture);
-	result = add_parameters(capture, err);
+	capture->kept = 0;
+	capture->variables_left_out = 0;
+	capture->local_bytes = 0;
+	return open_bundle(capture, err);
+}
+
+static int add_work(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	switch (capture->step.kind) {
+	case GT_BUNDLE_STEP_launch:
+		return add_launch(capture, err);
+	case GT_BUNDLE_STEP_copy:
+		return add_copy(capture, err);
+	case GT_BUNDLE_STEP_fill:
+		return add_fill(capture, err);
+	case GT_BUNDLE_STEP_record:
+	case GT_BUNDLE_STEP_wait:
+	case GT_BUNDLE_STEP_host_wait:
+		break;
+	}
+	return 0;
+}
+
+static int add_step(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	int result = wait_for_device(capture, "the GPU failed before it", err);
+
+	if (result == 0 && capture->writer.folder < 0)
+		result = begin(capture, err);
+	if (result < 0)
+		return result;
+	gt_reach_step(&capture->reach, capture->lists.step_count);
+	result = add_work(capture, err);
 	if (result == 0)
-		result = open_bundle(capture, err);
+		result = keep_new(capture, err);
 	if (result == 0)
-		result = keep_code(capture, err);
-	return result == 0 ? keep_all(capture, true, err) : result;
+		result = gt_capture_add_step(&capture->lists, &capture->step, err);
+	return result < 0 ? result : 0;
 }
 
 int gt_capture_before(struct gt_launch_capture *capture, struct gt_error *err)
 {
-	const int result = begin(capture, err);
+	const int result = add_step(capture, err);
 
 	if (result < 0)
 		gt_capture_drop(capture);
@@ -504,6 +808,7 @@ void gt_capture_drop(struct gt_launch_capture *capture)
 	if (capture->writer.folder >= 0)
 		gt_bundle_writer_drop(&capture->writer);
 	close_image(capture);
+	gt_capture_lists_empty(&capture->lists);
 }
 
 /* ---- what is written of it ---- */
@@ -535,30 +840,6 @@ static void write_driver(struct gt_bundle_writer *writer)
 		gt_bundle_text(writer, "driver", text);
 }
 
-static int device_attribute(const struct gt_launch_capture *capture, CUdevice_attribute attribute)
-{
-	int value = 0;
-
-	(void)capture->driver->device_attribute(&value, attribute, capture->device);
-	return value;
-}
-
-/* What threads can need of it at a time: of those that the launch has, as many as the GPU holds. */
-static int64_t local_bytes(const struct gt_launch_capture *capture)
-{
-	const struct gt_launch_shape *launch = &capture->launch;
-	const int64_t held =
-		(int64_t)device_attribute(capture, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
-		device_attribute(capture, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-	int64_t threads = 1;
-
-	for (size_t i = 0; i < 3; i++) {
-		threads *= launch->block[i];
-		threads = threads < held ? threads * launch->grid[i] : threads;
-	}
-	return capture->function.local_bytes * (threads < held ? threads : held);
-}
-
 static void write_device(struct gt_launch_capture *capture)
 {
 	struct gt_bundle_writer *writer = &capture->writer;
@@ -580,7 +861,7 @@ static void write_device(struct gt_launch_capture *capture)
 	                 device_attribute(capture, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 	if (capture->driver->device_memory(&bytes, capture->device) == CUDA_SUCCESS)
 		gt_bundle_number(writer, "memory_bytes", (int64_t)bytes);
-	gt_bundle_number(writer, "local_bytes", local_bytes(capture));
+	gt_bundle_number(writer, "local_bytes", capture->local_bytes);
 }
 
 static void write_origin(struct gt_launch_capture *capture)
@@ -597,66 +878,13 @@ static void write_origin(struct gt_launch_capture *capture)
 	gt_bundle_text(writer, "program", text);
 	write_driver(writer);
 	gt_bundle_number(writer, "pid", getpid());
-	gt_bundle_number(writer, "correlation", capture->correlation);
+	gt_bundle_number(writer, "correlation", capture->lists.steps[0].correlation);
 	write_device(capture);
 	gt_bundle_number(writer, "workspace_bytes",
 	                 gt_capture_askers_name(&capture->askers,
 	                                        gt_asked_memory_of(capture->session),
 	                                        &capture->reach));
 	gt_bundle_end_object(writer);
-}
-
-static void write_module(struct gt_launch_capture *capture)
-{
-	struct gt_bundle_writer *writer = &capture->writer;
-
-	gt_bundle_begin_list(writer, "modules");
-	gt_bundle_begin_object(writer, NULL);
-	gt_bundle_contents(writer, "image", capture->image_blob, capture->image_size);
-	gt_bundle_flag(writer, "ptx", false);
-	gt_bundle_number(writer, "arch", capture->cubin.arch);
-	gt_bundle_end_object(writer);
-	gt_bundle_end_list(writer);
-}
-
-static void write_parameters(struct gt_bundle_writer *writer,
-                             const struct gt_captured_function *function)
-{
-	gt_bundle_begin_list(writer, "parameters");
-	for (uint32_t i = 0; i < function->parameter_count; i++) {
-		gt_bundle_begin_object(writer, NULL);
-		gt_bundle_number(writer, "offset", function->parameters[i].offset);
-		gt_bundle_number(writer, "size", function->parameters[i].size);
-		gt_bundle_end_object(writer);
-	}
-	gt_bundle_end_list(writer);
-}
-
-static void write_function(struct gt_launch_capture *capture)
-{
-	const struct gt_captured_function *function = &capture->function;
-	const uint32_t cluster[3] = {(uint32_t)function->cluster[0], (uint32_t)function->cluster[1],
-	                             (uint32_t)function->cluster[2]};
-	const int carveout =
-		capture->launch.carveout != -2 ? capture->launch.carveout : function->carveout;
-	struct gt_bundle_writer *writer = &capture->writer;
-
-	gt_bundle_begin_list(writer, "functions");
-	gt_bundle_begin_object(writer, NULL);
-	gt_bundle_number(writer, "module", 0);
-	gt_bundle_text(writer, "name", capture->name);
-	gt_bundle_number(writer, "registers", function->registers);
-	gt_bundle_number(writer, "shared_bytes", function->shared_bytes);
-	gt_bundle_number(writer, "local_bytes", function->local_bytes);
-	gt_bundle_number(writer, "constant_bytes", function->constant_bytes);
-	gt_bundle_number(writer, "max_threads", function->max_threads);
-	gt_bundle_number(writer, "max_dynamic_bytes", function->max_dynamic_bytes);
-	gt_bundle_number(writer, "carveout", carveout);
-	gt_bundle_triple(writer, "cluster", cluster);
-	gt_bundle_flag(writer, "cluster_other", function->cluster_other);
-	write_parameters(writer, function);
-	gt_bundle_end_object(writer);
-	gt_bundle_end_list(writer);
 }
 
 static const char *word_of(enum gt_bundle_memory_kind kind)
@@ -679,7 +907,7 @@ static void write_memory(struct gt_bundle_writer *writer, const struct gt_reache
 	gt_bundle_address(writer, "address", memory->address);
 	gt_bundle_number(writer, "size", (int64_t)memory->size);
 	if (memory->kind == GT_BUNDLE_MEMORY_variable)
-		gt_bundle_number(writer, "module", 0);
+		gt_bundle_number(writer, "module", memory->module);
 	gt_bundle_text(writer, "name", memory->name);
 	gt_bundle_contents(writer, "before", memory->before, memory->size);
 	gt_bundle_contents(writer, "after", memory->after, memory->size);
@@ -713,7 +941,7 @@ static void write_pointers(struct gt_launch_capture *capture)
 
 		gt_bundle_begin_object(writer, NULL);
 		if (pointer->memory == GT_REACH_NONE)
-			gt_bundle_number(writer, "step", 0);
+			gt_bundle_number(writer, "step", pointer->step);
 		else
 			gt_bundle_number(writer, "memory", places[pointer->memory]);
 		gt_bundle_number(writer, "offset", (int64_t)pointer->offset);
@@ -721,39 +949,6 @@ static void write_pointers(struct gt_launch_capture *capture)
 		gt_bundle_flag(writer, "declared", pointer->declared);
 		gt_bundle_end_object(writer);
 	}
-	gt_bundle_end_list(writer);
-}
-
-static void write_step(struct gt_launch_capture *capture)
-{
-	const struct gt_launch_shape *launch = &capture->launch;
-	struct gt_bundle_writer *writer = &capture->writer;
-
-	gt_bundle_begin_list(writer, "streams");
-	gt_bundle_begin_object(writer, NULL);
-	gt_bundle_number(writer, "number", capture->stream);
-	gt_bundle_number(writer, "priority", capture->stream_priority);
-	gt_bundle_flag(writer, "nonblocking", capture->stream_flags & CU_STREAM_NON_BLOCKING);
-	gt_bundle_end_object(writer);
-	gt_bundle_end_list(writer);
-	gt_bundle_begin_list(writer, "steps");
-	gt_bundle_begin_object(writer, NULL);
-	gt_bundle_text(writer, "kind", "launch");
-	gt_bundle_number(writer, "stream", 0);
-	gt_bundle_number(writer, "function", 0);
-	gt_bundle_triple(writer, "grid", launch->grid);
-	gt_bundle_triple(writer, "block", launch->block);
-	gt_bundle_triple(writer, "cluster", launch->cluster);
-	gt_bundle_number(writer, "shared_bytes", launch->shared_bytes);
-	gt_bundle_flag(writer, "cooperative", launch->cooperative);
-	gt_bundle_flag(writer, "programmatic", launch->programmatic);
-	gt_bundle_number(writer, "priority", launch->priority);
-	gt_bundle_flag(writer, "has_priority", launch->has_priority);
-	if (capture->function.block_bytes)
-		gt_bundle_contents(writer, "parameters", capture->block_blob,
-		                   capture->function.block_bytes);
-	gt_bundle_text(writer, "range", gt_settings_of(capture->session)->launches_range);
-	gt_bundle_end_object(writer);
 	gt_bundle_end_list(writer);
 }
 
@@ -770,16 +965,7 @@ static void write_missing(struct gt_launch_capture *capture)
 	char text[320];
 
 	gt_bundle_begin_list(writer, "missing");
-	(void)snprintf(
-		text, sizeof(text),
-		"%u modules that were loaded have a function of this name: which of them was "
-		"launched is not known, and the one that was loaded last was taken",
-		capture->images);
-	write_sentence(writer, capture->images > 1, text);
-	(void)snprintf(text, sizeof(text),
-	               "the launch has an attribute that is not replayed, CUlaunchAttributeID %d",
-	               (int)capture->launch.other);
-	write_sentence(writer, capture->launch.others, text);
+	gt_capture_write_doubts(&capture->lists, writer);
 	(void)snprintf(text, sizeof(text), "%u variables of its module have no contents here",
 	               capture->variables_left_out);
 	write_sentence(writer, capture->variables_left_out > 0, text);
@@ -805,14 +991,13 @@ static int end(struct gt_launch_capture *capture, struct gt_error *err)
 	int result = wait_for_device(capture, "the GPU failed in it", err);
 
 	if (result == 0)
-		result = keep_all(capture, false, err);
+		result = keep_after(capture, err);
 	if (result < 0)
 		return result;
 	write_origin(capture);
-	write_module(capture);
-	write_function(capture);
+	gt_capture_write_code(&capture->lists, &capture->writer);
 	write_all_memory(capture);
-	write_step(capture);
+	gt_capture_write_steps(&capture->lists, capture->range, &capture->writer);
 	write_pointers(capture);
 	write_missing(capture);
 	capture->bytes = capture->writer.bytes;

@@ -30,17 +30,19 @@ static void read_attributes(struct gt_captured_function *function,
 		CUfunction_attribute attribute;
 		int *value;
 	} wanted[] = {
-		{CU_FUNC_ATTRIBUTE_NUM_REGS, &function->registers},
-		{CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &function->shared_bytes},
-		{CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &function->local_bytes},
-		{CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &function->constant_bytes},
-		{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &function->max_threads},
-		{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &function->max_dynamic_bytes},
-		{CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, &function->carveout},
-		{CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, &function->cluster[0]},
-		{CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, &function->cluster[1]},
-		{CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, &function->cluster[2]},
-		{CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, &function->cluster_other},
+		{CU_FUNC_ATTRIBUTE_NUM_REGS, &function->facts.registers},
+		{CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &function->facts.shared_bytes},
+		{CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &function->facts.local_bytes},
+		{CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &function->facts.constant_bytes},
+		{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &function->facts.max_threads},
+		{CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+	         &function->facts.max_dynamic_bytes},
+		{CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, &function->facts.carveout},
+		{CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, &function->facts.cluster[0]},
+		{CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, &function->facts.cluster[1]},
+		{CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, &function->facts.cluster[2]},
+		{CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+	         &function->facts.cluster_other},
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {

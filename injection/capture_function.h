@@ -21,9 +21,8 @@ struct gt_error;
 
 enum { GT_CAPTURE_PARAMETERS = 4096 }; /* of a function; the driver allows 32764 bytes */
 
-struct gt_captured_function {
-	CUfunction handle; /* of the context, whatever the call named */
-	CUmodule module;
+/* What the driver says of a function. */
+struct gt_function_facts {
 	int registers;
 	int shared_bytes;
 	int local_bytes;
@@ -33,11 +32,19 @@ struct gt_captured_function {
 	int carveout;
 	int cluster[3];
 	int cluster_other;
+};
+
+struct gt_captured_parameter {
+	uint32_t offset;
+	uint32_t size;
+};
+
+struct gt_captured_function {
+	CUfunction handle; /* of the context, whatever the call named */
+	CUmodule module;
+	struct gt_function_facts facts;
 	uint32_t parameter_count;
-	struct {
-		uint32_t offset;
-		uint32_t size;
-	} parameters[GT_CAPTURE_PARAMETERS];
+	struct gt_captured_parameter parameters[GT_CAPTURE_PARAMETERS];
 	uint32_t block_bytes;
 	uint8_t block[GT_BUNDLE_MOST_PARAMETERS + 4];
 };

@@ -47,15 +47,12 @@ void gt_launch_choice_want(struct gt_session *session)
  * What is launched into a stream that is being captured runs later, as part of a graph; and while
  * anything is captured, on whichever thread, what is done with a launch would make that fail.
  */
-static bool is_captured(struct gt_launch_choice *choice, const struct gt_launch *launch)
+bool gt_launch_choice_is_captured(struct gt_launch_choice *choice, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	CUstream stream = launch->stream;
 
 	if (atomic_load_explicit(&choice->captures, memory_order_relaxed) > 0)
 		return true;
-	if (!stream && launch->per_thread)
-		stream = CU_STREAM_PER_THREAD;
 	if (!choice->is_capturing) {
 		void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 
@@ -64,6 +61,11 @@ static bool is_captured(struct gt_launch_choice *choice, const struct gt_launch 
 	}
 	return !choice->is_capturing || choice->is_capturing(stream, &status) != CUDA_SUCCESS ||
 	       status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static CUstream stream_of(const struct gt_launch *launch)
+{
+	return !launch->stream && launch->per_thread ? CU_STREAM_PER_THREAD : launch->stream;
 }
 
 static bool has_name(const struct gt_launch_choice *choice, const char *name)
@@ -84,7 +86,7 @@ enum gt_launch_answer gt_launch_choice_ask(struct gt_session *session,
 	    (*gt_settings_of(session)->launches_range && !gt_nvtx_watch_is_open(&nvtx->watch)) ||
 	    !has_name(choice, name))
 		return GT_LAUNCH_OTHER;
-	if (is_captured(choice, launch))
+	if (gt_launch_choice_is_captured(choice, stream_of(launch)))
 		return GT_LAUNCH_CAPTURED;
 	*number = atomic_fetch_add_explicit(&choice->chosen, 1, memory_order_relaxed) + 1;
 	return *number >= choice->first && *number < choice->end ? GT_LAUNCH_TAKEN
@@ -170,6 +172,11 @@ static bool make_alone(struct gt_launch_turn *turn)
 bool gt_launch_turn_hold(struct gt_launch_turn *turn)
 {
 	return gt_wait(&turn->turn, TURN_NS);
+}
+
+bool gt_launch_turn_try(struct gt_launch_turn *turn)
+{
+	return sem_trywait(&turn->turn) == 0;
 }
 
 void gt_launch_turn_give(struct gt_launch_turn *turn)

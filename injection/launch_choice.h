@@ -47,6 +47,12 @@ enum gt_launch_answer {
 	GT_LAUNCH_CAPTURED, /* would be, but it, or something else, is captured into a graph */
 };
 
+/*
+ * Whether what goes into the stream is captured into a graph, or anything else is meanwhile:
+ * waiting for the GPU would make that fail. NULL: the default stream.
+ */
+bool gt_launch_choice_is_captured(struct gt_launch_choice *choice, CUstream stream);
+
 /* At the entry of a launch; number: of those that are chosen, from 1, where it is taken. */
 enum gt_launch_answer gt_launch_choice_ask(struct gt_session *session,
                                            struct gt_launch_choice *choice,
@@ -91,6 +97,7 @@ void gt_launch_turn_leave(struct gt_launch_turn *turn);
 
 /* For others than launches, which also may have to wait for the turn: a bounded time. */
 bool gt_launch_turn_hold(struct gt_launch_turn *turn);
+bool gt_launch_turn_try(struct gt_launch_turn *turn); /* without waiting */
 void gt_launch_turn_give(struct gt_launch_turn *turn);
 
 #endif

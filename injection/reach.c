@@ -21,9 +21,15 @@ void gt_reach_begin(struct gt_reach *reach, gt_reach_ask *ask, void *context)
 	reach->count = 0;
 	reach->pointer_count = 0;
 	reach->left_out = 0;
-	reach->questions = 0;
 	reach->last = 0;
 	reach->refused[0] = '\0';
+	gt_reach_step(reach, 0);
+}
+
+void gt_reach_step(struct gt_reach *reach, uint32_t step)
+{
+	reach->step = step;
+	reach->questions = 0;
 	memset(reach->nothing, 0, sizeof(reach->nothing));
 }
 
@@ -148,8 +154,11 @@ int gt_reach_parameter(struct gt_reach *reach, const uint8_t *block, size_t offs
 		case GT_REACH_NOTHING:
 			break;
 		case GT_REACH_FOUND:
-			note_pointer(reach, &(struct gt_reach_pointer){GT_REACH_NONE, reach->last,
-			                                               at, size == 8});
+			note_pointer(reach, &(struct gt_reach_pointer){.memory = GT_REACH_NONE,
+			                                               .step = reach->step,
+			                                               .target = reach->last,
+			                                               .offset = at,
+			                                               .declared = size == 8});
 			break;
 		case GT_REACH_REFUSED:
 			return err ? -err->code : -1;
@@ -158,10 +167,16 @@ int gt_reach_parameter(struct gt_reach *reach, const uint8_t *block, size_t offs
 	return 0;
 }
 
-void gt_reach_contents(struct gt_reach *reach, uint32_t memory, uint64_t offset,
-                       const uint8_t *bytes, size_t size)
+struct scan {
+	uint32_t depth; /* of what is found */
+	/* What is done with an address that leads to memory, which is reach->last; NULL: nothing. */
+	void (*note)(struct gt_reach *reach, uint32_t memory, uint64_t offset);
+	uint32_t memory;
+	uint64_t offset; /* of the bytes */
+};
+
+static void scan(struct gt_reach *reach, const struct scan *scan, const uint8_t *bytes, size_t size)
 {
-	const uint32_t depth = reach->memory[memory].depth + 1;
 	struct gt_error err = {0};
 
 	for (size_t at = 0; at + 8 <= size; at += 8) {
@@ -170,18 +185,56 @@ void gt_reach_contents(struct gt_reach *reach, uint32_t memory, uint64_t offset,
 
 		if (value < LEAST_ADDRESS || value >= MOST_ADDRESS)
 			continue;
-		if (depth > GT_REACH_DEPTH && gt_reach_find(reach, value) == GT_REACH_NONE) {
+		if (scan->depth > GT_REACH_DEPTH && gt_reach_find(reach, value) == GT_REACH_NONE) {
 			reach->left_out |= GT_REACH_DEEP;
 			continue;
 		}
-		answer = look_up(reach, value, depth, &err);
-		if (answer == GT_REACH_FOUND) {
-			reach->memory[memory].pointers = true;
-			note_pointer(reach, &(struct gt_reach_pointer){memory, reach->last,
-			                                               offset + at, false});
+		answer = look_up(reach, value, scan->depth, &err);
+		if (answer == GT_REACH_FOUND && scan->note) {
+			scan->note(reach, scan->memory, scan->offset + at);
 		} else if (answer == GT_REACH_REFUSED) {
 			reach->left_out |= GT_REACH_FOREIGN;
 			(void)snprintf(reach->refused, sizeof(reach->refused), "%.255s", err.text);
 		}
 	}
+}
+
+static void note_in_step(struct gt_reach *reach, uint32_t memory, uint64_t offset)
+{
+	note_pointer(reach, &(struct gt_reach_pointer){.memory = memory,
+	                                               .step = reach->step,
+	                                               .target = reach->last,
+	                                               .offset = offset});
+}
+
+static void note_in_memory(struct gt_reach *reach, uint32_t memory, uint64_t offset)
+{
+	reach->memory[memory].pointers = true;
+	note_in_step(reach, memory, offset);
+}
+
+void gt_reach_brought(struct gt_reach *reach, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+	const struct scan wanted = {
+		.note = note_in_step, .memory = GT_REACH_NONE, .offset = offset};
+
+	scan(reach, &wanted, bytes, size);
+}
+
+void gt_reach_written(struct gt_reach *reach, uint32_t memory, const uint8_t *bytes, size_t size)
+{
+	const struct scan wanted = {.depth = reach->memory[memory].depth + 1};
+
+	scan(reach, &wanted, bytes, size);
+}
+
+void gt_reach_contents(struct gt_reach *reach, uint32_t memory, uint64_t offset,
+                       const uint8_t *bytes, size_t size)
+{
+	const struct scan wanted = {.depth = reach->memory[memory].depth + 1,
+	                            .note = note_in_memory,
+	                            .memory = memory,
+	                            .offset = offset};
+
+	scan(reach, &wanted, bytes, size);
 }

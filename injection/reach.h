@@ -31,6 +31,7 @@ struct gt_reached {
 	uint64_t address;
 	uint64_t size;
 	enum gt_bundle_memory_kind kind;
+	uint32_t module;  /* of a variable: number that whoever added it gives */
 	uint32_t depth;   /* 0: a parameter points to it, or it is a variable */
 	const char *name; /* of a variable, which whoever added it keeps; else "" */
 	uint64_t host;    /* where the host reads it, of kind host */
@@ -42,6 +43,7 @@ struct gt_reached {
 /* Numbers of memory are in the order in which it was found. */
 struct gt_reach_pointer {
 	uint32_t memory; /* that it is in; GT_REACH_NONE: in the parameters */
+	uint32_t step;   /* of parameters: whose */
 	uint32_t target;
 	uint64_t offset;
 	bool declared;
@@ -73,6 +75,7 @@ struct gt_reach {
 	uint32_t count;
 	uint32_t pointer_count;
 	uint32_t left_out; /* enum gt_reach_left_out */
+	uint32_t step;     /* that parameters are of */
 	uint32_t questions;
 	uint32_t last; /* found last: pointers are often to the same memory */
 	char refused[256];
@@ -83,6 +86,12 @@ struct gt_reach {
 };
 
 void gt_reach_begin(struct gt_reach *reach, gt_reach_ask *ask, void *context);
+
+/*
+ * Parameters are of this step from now on; the program may have got memory since the one before it,
+ * so that what was none is asked for again.
+ */
+void gt_reach_step(struct gt_reach *reach, uint32_t step);
 
 /* Memory that is known without asking: a variable. False: no room, or it overlaps. */
 bool gt_reach_add(struct gt_reach *reach, const struct gt_reached *memory);
@@ -97,6 +106,18 @@ uint32_t gt_reach_find(const struct gt_reach *reach, uint64_t address);
  */
 int gt_reach_parameter(struct gt_reach *reach, const uint8_t *block, size_t offset, size_t size,
                        struct gt_error *err);
+
+/*
+ * A piece of what a step brings along, at an offset that is a multiple of 8: what may be an address
+ * counts as one of the step's parameters that is not declared.
+ */
+void gt_reach_brought(struct gt_reach *reach, uint64_t offset, const uint8_t *bytes, size_t size);
+
+/*
+ * A piece of what memory holds by now, which steps may have written: memory that it leads to is
+ * found, but no pointer noted, as nothing in the contents before stands for it.
+ */
+void gt_reach_written(struct gt_reach *reach, uint32_t memory, const uint8_t *bytes, size_t size);
 
 /*
  * A piece of the contents of memory, at an offset that is a multiple of 8. Memory that is found in

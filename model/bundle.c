@@ -299,7 +299,8 @@ static void add_stream(struct reader *reader, const json_t *object)
 
 static const struct gt_json_field step_fields[] = {
 	GT_JSON_KIND(struct gt_bundle_step, kind, step_kinds),
-	GT_JSON_NEEDED(struct gt_bundle_step, stream, U32, 0, MOST_COUNT),
+	STEP(stream, U32, 0, MOST_COUNT),
+	STEP(correlation, U32, 0, UINT32_MAX),
 	STEP(start_ns, I64, INT64_MIN, INT64_MAX),
 	STEP(end_ns, I64, INT64_MIN, INT64_MAX),
 	STEP(call_ns, I64, INT64_MIN, INT64_MAX),
@@ -403,7 +404,9 @@ static void check_step(struct reader *reader, const struct gt_bundle_step *step)
 {
 	if (reader->reading.result < 0)
 		return;
-	if (step->stream >= reader->bundle->streams.count)
+	if (step->stream == GT_BUNDLE_NONE && step->kind != GT_BUNDLE_STEP_host_wait)
+		refuse(reader, "it says no stream");
+	else if (step->stream != GT_BUNDLE_NONE && step->stream >= reader->bundle->streams.count)
 		refuse(reader, "there is no stream %u", step->stream);
 	switch (step->kind) {
 	case GT_BUNDLE_STEP_launch:
@@ -430,6 +433,7 @@ static void add_step(struct reader *reader, const json_t *object)
 	*step = (struct gt_bundle_step){.start_ns = -1,
 	                                .end_ns = -1,
 	                                .call_ns = -1,
+	                                .stream = GT_BUNDLE_NONE,
 	                                .function = GT_BUNDLE_NONE,
 	                                .rows = 1,
 	                                .event = GT_BUNDLE_NONE};

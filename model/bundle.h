@@ -92,8 +92,12 @@ struct gt_bundle_stream {
 
 struct gt_bundle_step {
 	enum gt_bundle_step_kind kind;
-	uint32_t stream;
-	/* In the program, since the first step began; negative: not measured. */
+	uint32_t stream;      /* GT_BUNDLE_NONE: the host waits for an event, or for all streams */
+	uint32_t correlation; /* CUPTI's, of the call that was captured; 0: not known */
+	/*
+	 * In the program, since the first step began: of a sequence since the first call of work
+	 * was made; negative: not measured.
+	 */
 	int64_t start_ns; /* on the GPU */
 	int64_t end_ns;
 	int64_t call_ns; /* when the call was made */

@@ -630,10 +630,19 @@ static int order(struct gt_steps *steps, const struct gt_bundle_step *step, stru
 	                     err, "a stream cannot wait for an event");
 }
 
+/* When the program made the first call of which that is known; negative: it is of none. */
+static int64_t first_call(const struct gt_bundle *bundle)
+{
+	gt_array_each(const struct gt_bundle_step, step, &bundle->steps)
+		if (step->call_ns >= 0)
+			return step->call_ns;
+	return -1;
+}
+
 /* Until the program made that call, counted from its first. */
 static void wait_for_call(const struct gt_steps *steps, size_t number, int64_t begun_ns)
 {
-	const int64_t first_ns = steps->bundle->steps.rows[0].call_ns;
+	const int64_t first_ns = first_call(steps->bundle);
 	const int64_t call_ns = steps->bundle->steps.rows[number].call_ns;
 
 	if (!keeps_gaps(steps) || first_ns < 0 || call_ns < 0)

@@ -40,11 +40,17 @@ static const struct gt_heading kernel_headings[] = {
 };
 
 static const struct gt_heading captured_headings[] = {
-	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+	{"kernel", GT_UNIT_TEXT, "Name; of a sequence the range that it is an occurrence of",
+         GT_WORTH_NAME},
 	{"process", GT_UNIT_COUNT, "Process id", GT_WORTH_LITTLE, .label = "pid"},
-	{"number", GT_UNIT_COUNT, "Of the launches that were chosen by name and range, from 1",
+	{"number", GT_UNIT_COUNT,
+         "Of the launches that were chosen by name and range, or of the range's occurrences, from 1",
          GT_WORTH_KEY},
-	{"held_ns", GT_UNIT_NS, "For which the program was held up", GT_WORTH_ORDINARY},
+	{"steps", GT_UNIT_COUNT, "Of a sequence: launches, copies, fills and what orders them",
+         GT_WORTH_ORDINARY},
+	{"held_ns", GT_UNIT_NS,
+         "For which the program was held up; of a sequence, how long it took so",
+         GT_WORTH_ORDINARY},
 	{"start_time_ns", GT_UNIT_TIME, "When it began on the GPU, since the recording began",
          GT_WORTH_ORDINARY},
 	{"duration_ns", GT_UNIT_NS, "How long it ran, after a pause of the GPU", GT_WORTH_KEY},
@@ -253,6 +259,21 @@ static void add_kernels(struct gt_result *result, const struct tally *tally, uin
 		add_kernel(result, tally, &tally->all[i]);
 }
 
+static void add_what(struct gt_result *result, const struct tally *tally,
+                     const struct gt_captured_launch *launch)
+{
+	const struct gt_kernel *kernel = kernel_of(tally->trace, launch);
+	const char *range = gt_trace_text(tally->trace, launch->range);
+
+	if (*range)
+		gt_result_add_format(result, "range %s", range);
+	else
+		gt_result_add_format(
+			result, "%s",
+			kernel ? tally->groups.labels[gt_kernel_group_of(&tally->groups, kernel)]
+			       : "");
+}
+
 static void add_launch(struct gt_result *result, const struct tally *tally,
                        const struct gt_captured_launch *launch)
 {
@@ -261,14 +282,14 @@ static void add_launch(struct gt_result *result, const struct tally *tally,
 	const bool refused = is_refused(trace, launch);
 	const bool timed = kernel && gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns);
 
-	gt_result_add_format(
-		result, "%s",
-		kernel ? tally->groups.labels[gt_kernel_group_of(&tally->groups, kernel)] : "");
+	add_what(result, tally, launch);
 	gt_result_add_count_if(result, launch->process < trace->processes.count,
 	                       launch->process < trace->processes.count
 	                               ? trace->processes.rows[launch->process].pid
 	                               : 0);
 	gt_result_add_count_if(result, launch->number > 0, (int64_t)launch->number);
+	gt_result_add_count_if(result, *gt_trace_text(trace, launch->range) != '\0',
+	                       (int64_t)launch->steps);
 	gt_result_add_count(result, launch->end_ns - launch->start_ns);
 	if (timed)
 		gt_add_moment(result, trace, kernel->start_ns);
@@ -303,8 +324,9 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	if (view->trace->captured_launches.count == 0)
 		gt_result_remark(
 			result,
-			"No launch was captured: gputrace run --capture-kernels REGEX does, "
-			"and gputrace replay runs what was captured again.");
+			"No launch was captured: gputrace run --capture-kernels REGEX does, and "
+			"--capture-sequence NAME of a range; gputrace replay runs what was "
+			"captured again.");
 	gt_result_remark(result,
 	                 "What a launch uses cannot be told before it is captured: memory of "
 	                 "other GPUs and processes, textures and surfaces are refused "

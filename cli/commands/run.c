@@ -36,6 +36,7 @@
 #include "cli/run/library.h"
 #include "cli/run/listener.h"
 #include "cli/run/python.h"
+#include "cli/run/sequence_times.h"
 #include "cli/run/summary.h"
 #include "cli/run/topology.h"
 #include "cli/say.h"
@@ -73,6 +74,7 @@ struct args {
 	const char *kernel_counters;
 	const char *kernels;
 	const char *capture_kernels;
+	const char *capture_sequence;
 	uint64_t max_bytes; /* 0: not given */
 	const char *launches;
 	const char *range;
@@ -163,12 +165,17 @@ static const struct gt_option options[] = {
                  "Capture launches of kernels whose mangled names match this extended regular "
                  "expression, with all that gputrace replay needs to run them again: code, "
                  "parameters, and memory before and after. The program waits meanwhile"),
+	OPT_TEXT("capture-sequence", 0, struct args, capture_sequence, "NAME",
+                 "Capture an occurrence of the NVTX range of this name as one sequence: all launches, "
+                 "copies, fills, records and waits that the process makes while it is open on any "
+                 "thread, with memory before and after"),
 	OPT_SIZE("max-bytes", 0, struct args, max_bytes, "SIZE", 1 << 20, (uint64_t)1 << 40,
-                 "With --capture-kernels: disk that they may take, of each process, 1M to 1T; "
+                 "With --capture-kernels or --capture-sequence: disk that they may take, of each process, 1M to 1T; "
                  "default 4G"),
 	OPT_TEXT("launches", 0, struct args, launches, "FIRST:COUNT",
                  "With --kernel-counters or --capture-kernels: COUNT launches of those that are "
-                 "chosen, from the FIRST on, in each process; default 1:100, or 1:1 to capture"),
+                 "chosen, from the FIRST on, in each process; default 1:100, or 1:1 to capture. With "
+                 "--capture-sequence: occurrences of the range"),
 	OPT_TEXT("range", 0, struct args, range, "NAME",
                  "With these two: launches alone that are made while a range of NVTX of this name is "
                  "open on any thread"),
@@ -510,16 +517,36 @@ static int check_choice(const struct args *args, struct gt_error *err)
 {
 	if (args->kernels && !args->kernel_counters)
 		return gt_fail(err, EINVAL, "--kernels chooses launches for --kernel-counters");
-	if ((args->launches || args->range) && !args->kernel_counters && !args->capture_kernels)
+	if (args->launches && !args->kernel_counters && !args->capture_kernels &&
+	    !args->capture_sequence)
 		return gt_fail(err, EINVAL,
-		               "%s chooses launches for --kernel-counters or --capture-kernels",
-		               args->launches ? "--launches" : "--range");
-	if (args->max_bytes && !args->capture_kernels)
-		return gt_fail(err, EINVAL, "--max-bytes goes with --capture-kernels");
-	if (args->range && args->no_nvtx)
-		return gt_fail(
-			err, EINVAL,
-			"--range and --no-nvtx exclude each other: the range is one of NVTX");
+		               "--launches chooses launches for --kernel-counters or "
+		               "--capture-kernels, or occurrences for --capture-sequence");
+	if (args->range && !args->kernel_counters && !args->capture_kernels)
+		return gt_fail(err, EINVAL,
+		               "--range chooses launches for --kernel-counters or "
+		               "--capture-kernels");
+	if (args->max_bytes && !args->capture_kernels && !args->capture_sequence)
+		return gt_fail(err, EINVAL,
+		               "--max-bytes goes with --capture-kernels or --capture-sequence");
+	if ((args->range || args->capture_sequence) && args->no_nvtx)
+		return gt_fail(err, EINVAL,
+		               "%s and --no-nvtx exclude each other: the range is one of NVTX",
+		               args->range ? "--range" : "--capture-sequence");
+	return 0;
+}
+
+static int check_capture_sequence(const struct args *args, struct gt_error *err)
+{
+	if (!args->capture_sequence)
+		return 0;
+	if (!*args->capture_sequence)
+		return gt_fail(err, EINVAL, "--capture-sequence needs the name of a range");
+	if (args->kernel_counters || args->capture_kernels)
+		return gt_fail(err, EINVAL,
+		               "--capture-sequence and %s exclude each other: a launch is captured "
+		               "by itself, in its sequence, or run several times",
+		               args->kernel_counters ? "--kernel-counters" : "--capture-kernels");
 	return 0;
 }
 
@@ -554,12 +581,16 @@ static int set_captures(struct gt_environment *environment, const struct args *a
 	                           ? check_regex("--capture-kernels", args->capture_kernels, err)
 	                           : 0;
 
-	if (result < 0 || !args->capture_kernels)
+	if (result < 0 || (!args->capture_kernels && !args->capture_sequence))
 		return result;
-	if (!*args->capture_kernels)
+	if (args->capture_kernels && !*args->capture_kernels)
 		return gt_fail(err, EINVAL,
 		               "--capture-kernels needs a regular expression, such as '.' for all");
-	gt_environment_set(environment, "GPUTRACE_CAPTURE_KERNELS", args->capture_kernels);
+	if (args->capture_kernels)
+		gt_environment_set(environment, "GPUTRACE_CAPTURE_KERNELS", args->capture_kernels);
+	else
+		gt_environment_set(environment, "GPUTRACE_CAPTURE_SEQUENCE",
+		                   args->capture_sequence);
 	set_number(environment, "GPUTRACE_CAPTURE_BYTES", args->max_bytes, "");
 	if (!args->launches)
 		gt_environment_set(environment, "GPUTRACE_LAUNCHES_COUNT", "1");
@@ -574,6 +605,8 @@ static int set_chosen(struct gt_environment *environment, const struct args *arg
 
 	if (result == 0)
 		result = check_choice(args, err);
+	if (result == 0)
+		result = check_capture_sequence(args, err);
 	if (result < 0)
 		return result;
 	set_kernel_counters(environment, args);
@@ -986,7 +1019,8 @@ static void conclude(struct run *run, const struct gt_salvage *salvage)
 	if (result < 0)
 		goto failed;
 	if (gt_claim_keep(&run->claim, &err) < 0 ||
-	    gt_job_times_write(run->folder, &reading.trace, &err) < 0)
+	    gt_job_times_write(run->folder, &reading.trace, &err) < 0 ||
+	    gt_sequence_times_write(run->folder, &reading.trace, &err) < 0)
 		gt_say("%s", err.text);
 	if (run->exported)
 		result = export_view(run, &reading.view, &counts, &progress, &err);

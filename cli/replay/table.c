@@ -440,6 +440,11 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (!isfinite(first->job_ns))
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "its time in the program was not recorded");
+	else if (first->job_launches > 0 && bundle->steps.count > 1)
+		gt_result_remark_on(result, "job_ns job_percent",
+		                    "time in the program: median of %u occurrences of the range "
+		                    "that were not captured",
+		                    first->job_launches);
 	else if (first->job_launches > 0)
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "time in the program: median of %u launches of this kernel in "

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run/job_times.h"
 
-#include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "analysis/spread.h"
-#include "base/error.h"
-#include "cli/output.h"
-#include "format/bundle.h"
-#include "format/recording.h"
+#include "cli/run/bundle_edit.h"
 #include "model/timed.h"
 #include "model/trace.h"
 
@@ -108,8 +102,9 @@ static struct job_time time_of(const struct times *times, const struct gt_kernel
 }
 
 /* Into the description of one launch. False: it is not one. */
-static bool put(json_t *root, const struct job_time *time)
+static bool put(json_t *root, void *context)
 {
+	const struct job_time *time = context;
 	json_t *steps = json_object_get(root, "steps");
 	json_t *origin = json_object_get(root, "origin");
 	json_t *step = json_array_get(steps, 0);
@@ -130,50 +125,18 @@ static bool put(json_t *root, const struct job_time *time)
 	return true;
 }
 
-static int write_file(const char *path, const json_t *root, struct gt_error *err)
-{
-	struct gt_output output = GT_OUTPUT_INIT;
-	int result = gt_output_open(&output, path, true, err);
-
-	if (result < 0)
-		return result;
-	(void)json_dumpf(root, output.file, JSON_INDENT(1));
-	result = gt_output_commit(&output, err);
-	gt_output_release(&output);
-	return result;
-}
-
-static int put_into(const char *path, const struct job_time *time, struct gt_error *err)
-{
-	struct gt_content content = {0};
-	json_t *root;
-	int result = 0;
-
-	if (gt_load_file(&content, path, NULL) < 0)
-		return 0;
-	root = json_loadb((const char *)content.bytes, content.size, 0, NULL);
-	if (put(root, time))
-		result = write_file(path, root, err);
-	json_decref(root);
-	gt_unload(&content);
-	return result;
-}
-
 static int keep(const struct gt_trace *trace, const struct times *times, const char *recording,
                 const struct gt_captured_launch *launch, struct gt_error *err)
 {
 	const struct gt_kernel *kernel = kernel_of(trace, launch);
-	const char *name = gt_trace_text(trace, launch->bundle);
 	struct job_time time;
-	char path[PATH_MAX];
 
-	/* A name comes from a capture: it cannot lead out of the folder. */
-	if (!kernel || !*name || *name == '.' || strchr(name, '/') ||
-	    (size_t)snprintf(path, sizeof(path), "%s/" GT_LAUNCHES_FOLDER "/%s/" GT_BUNDLE_MANIFEST,
-	                     recording, name) >= sizeof(path))
+	if (!kernel)
 		return 0;
 	time = time_of(times, kernel);
-	return time.own_ns >= 0 || time.launches > 0 ? put_into(path, &time, err) : 0;
+	if (time.own_ns < 0 && time.launches == 0)
+		return 0;
+	return gt_bundle_edit(recording, gt_trace_text(trace, launch->bundle), put, &time, err);
 }
 
 int gt_job_times_write(const char *recording, const struct gt_trace *trace, struct gt_error *err)

@@ -8,12 +8,21 @@
 /*
  * Which kernels were captured with all that running them again needs, by process and CUPTI's
  * correlation id. The kernel ran once, as it would have; the time of the API call is no figure: it
- * lasts as long as the memory took to copy.
+ * lasts as long as the memory took to copy. Of a sequence no kernel is told: its bundle tells them.
  */
 
 static uint64_t number_of(uint32_t process, uint32_t correlation)
 {
 	return (uint64_t)process << 32 | correlation;
+}
+
+/* All that was called meanwhile waited for memory to be copied. */
+static void mark_sequence(struct gt_trace *trace, const struct gt_captured_launch *sequence)
+{
+	gt_array_each(struct gt_api_call, call, &trace->api_calls)
+		if (call->start_ns >= sequence->start_ns && call->start_ns <= sequence->end_ns &&
+		    gt_trace_process_of(trace, GT_TABLE_api_calls, call) == sequence->process)
+			call->flags |= GT_PROFILED;
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -27,6 +36,10 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		const uint64_t number = number_of(launch->process, launch->correlation);
 
 		launch->kernel = GT_NONE;
+		if (*gt_trace_text(trace, launch->range)) {
+			mark_sequence(trace, launch);
+			continue;
+		}
 		if (launch->correlation == 0 || launch->number == 0)
 			continue;
 		if (gt_known_find(&launches, number) == GT_NONE)

@@ -303,15 +303,15 @@ static int pop_event(struct gt_session *session, struct event *event)
 	if (domain < LEVELS && own.levels[domain] > 0) {
 		event->level = --own.levels[domain];
 		result = (int)event->level;
-		if (session->nvtx.watches)
-			gt_nvtx_watch_pop(&session->nvtx.watch,
-			                  (struct gt_nvtx_level){domain, event->level});
 	} else if (domain < LEVELS) {
 		event->kind = GT_RANGE_STEP_EMPTY;
 		result = -1;
 	}
 	if (is_recorded(session, event->domain))
 		emit_end(session, event);
+	if (session->nvtx.watches && result >= 0)
+		gt_nvtx_watch_pop(&session->nvtx.watch,
+		                  (struct gt_nvtx_level){domain, event->level});
 	return result;
 }
 
@@ -344,10 +344,10 @@ static void end(struct gt_session *session, uint32_t domain, nvtxRangeId_t id)
 
 	event.kind = GT_RANGE_STEP_ID;
 	event.id = id;
-	if (session->nvtx.watches)
-		gt_nvtx_watch_end(&session->nvtx.watch, id);
 	if (is_recorded(session, domain))
 		emit_end(session, &event);
+	if (session->nvtx.watches)
+		gt_nvtx_watch_end(&session->nvtx.watch, id);
 }
 
 static void mark(struct gt_session *session, struct event *event)

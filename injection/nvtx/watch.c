@@ -11,6 +11,31 @@ static __thread struct {
 	struct gt_nvtx_level at;
 } own __attribute__((tls_model("initial-exec")));
 
+#define OCCURRENCE_SHIFT 32 /* of open: below it are the ranges */
+
+static void add_open(struct gt_nvtx_watch *watch)
+{
+	uint64_t open = atomic_load_explicit(&watch->open, memory_order_relaxed);
+	uint64_t more;
+
+	do {
+		const bool first = (uint32_t)open == 0;
+
+		more = open + 1 + (first ? (uint64_t)1 << OCCURRENCE_SHIFT : 0);
+	} while (!atomic_compare_exchange_weak_explicit(
+		&watch->open, &open, more, memory_order_acq_rel, memory_order_relaxed));
+}
+
+static void end_open(struct gt_nvtx_watch *watch)
+{
+	const uint64_t open = atomic_fetch_sub_explicit(&watch->open, 1, memory_order_acq_rel);
+	/* Pairs with the release in gt_nvtx_watch_tell. */
+	void (*ended)(void *, uint32_t) = atomic_load_explicit(&watch->ended, memory_order_acquire);
+
+	if ((uint32_t)open == 1 && ended)
+		ended(watch->context, (uint32_t)(open >> OCCURRENCE_SHIFT));
+}
+
 bool gt_nvtx_watch_init(struct gt_nvtx_watch *watch, const char *name)
 {
 	const size_t size = strlen(name);
@@ -66,7 +91,7 @@ void gt_nvtx_watch_push(struct gt_nvtx_watch *watch, struct gt_nvtx_watched_text
 		return;
 	own.is_open = true;
 	own.at = at;
-	atomic_fetch_add_explicit(&watch->open, 1, memory_order_relaxed);
+	add_open(watch);
 }
 
 void gt_nvtx_watch_pop(struct gt_nvtx_watch *watch, struct gt_nvtx_level at)
@@ -74,7 +99,7 @@ void gt_nvtx_watch_pop(struct gt_nvtx_watch *watch, struct gt_nvtx_level at)
 	if (!own.is_open || own.at.domain != at.domain || own.at.level != at.level)
 		return;
 	own.is_open = false;
-	atomic_fetch_sub_explicit(&watch->open, 1, memory_order_relaxed);
+	end_open(watch);
 }
 
 /* One for which there is no place is never open, as its end would not be known. */
@@ -88,7 +113,7 @@ void gt_nvtx_watch_start(struct gt_nvtx_watch *watch, struct gt_nvtx_watched_tex
 		if (atomic_compare_exchange_strong_explicit(&watch->started[i], &none, id,
 		                                            memory_order_relaxed,
 		                                            memory_order_relaxed)) {
-			atomic_fetch_add_explicit(&watch->open, 1, memory_order_relaxed);
+			add_open(watch);
 			return;
 		}
 	}
@@ -102,7 +127,7 @@ void gt_nvtx_watch_end(struct gt_nvtx_watch *watch, uint64_t id)
 		if (id && atomic_compare_exchange_strong_explicit(&watch->started[i], &held, 0,
 		                                                  memory_order_relaxed,
 		                                                  memory_order_relaxed)) {
-			atomic_fetch_sub_explicit(&watch->open, 1, memory_order_relaxed);
+			end_open(watch);
 			return;
 		}
 	}
@@ -110,5 +135,20 @@ void gt_nvtx_watch_end(struct gt_nvtx_watch *watch, uint64_t id)
 
 bool gt_nvtx_watch_is_open(struct gt_nvtx_watch *watch)
 {
-	return atomic_load_explicit(&watch->open, memory_order_relaxed) > 0;
+	return gt_nvtx_watch_occurrence(watch) > 0;
+}
+
+uint32_t gt_nvtx_watch_occurrence(struct gt_nvtx_watch *watch)
+{
+	const uint64_t open = atomic_load_explicit(&watch->open, memory_order_relaxed);
+
+	return (uint32_t)open ? (uint32_t)(open >> OCCURRENCE_SHIFT) : 0;
+}
+
+void gt_nvtx_watch_tell(struct gt_nvtx_watch *watch,
+                        void (*ended)(void *context, uint32_t occurrence), void *context)
+{
+	watch->context = context;
+	/* Pairs with the acquire in end_open. */
+	atomic_store_explicit(&watch->ended, ended, memory_order_release);
 }

@@ -22,7 +22,11 @@ enum {
 struct gt_nvtx_watch {
 	char name[GT_WATCH_NAME_BYTES];
 	uint32_t size;
-	_Atomic uint32_t open; /* ranges of the name */
+	_Atomic uint64_t open; /* ranges of the name; upper half: how often one was the first */
+	/* Once the last has ended, on the thread that ended it; occurrence: as below. NULL: nobody.
+	 */
+	void (*_Atomic ended)(void *context, uint32_t occurrence);
+	void *context;
 	_Atomic uint32_t strings[GT_WATCH_STRINGS];
 	_Atomic uint64_t started[GT_WATCH_STARTED]; /* ids */
 };
@@ -52,5 +56,15 @@ void gt_nvtx_watch_start(struct gt_nvtx_watch *watch, struct gt_nvtx_watched_tex
 void gt_nvtx_watch_end(struct gt_nvtx_watch *watch, uint64_t id);
 
 bool gt_nvtx_watch_is_open(struct gt_nvtx_watch *watch);
+
+/*
+ * The occurrence that is open, counted from 1: from when a range of the name opens to when none is
+ * open any more. 0: none is.
+ */
+uint32_t gt_nvtx_watch_occurrence(struct gt_nvtx_watch *watch);
+
+/* ended is to be called from now on. */
+void gt_nvtx_watch_tell(struct gt_nvtx_watch *watch,
+                        void (*ended)(void *context, uint32_t occurrence), void *context);
 
 #endif

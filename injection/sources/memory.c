@@ -181,7 +181,9 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	memory->silent = !settings->memory;
 	if (!memory->silent)
 		start_recording(session, memory);
-	return *settings->capture_kernels ? start_asking(session, memory, err) : 0;
+	if (!*settings->capture_kernels && !*settings->capture_sequence)
+		return 0;
+	return start_asking(session, memory, err);
 }
 
 static void cuda_up(struct gt_session *session, void *state)

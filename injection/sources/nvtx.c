@@ -12,11 +12,15 @@
 /* NOLINTNEXTLINE(readability-non-const-parameter): as gt_source has it */
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
+	const struct gt_settings *settings = gt_settings_of(session);
+
 	(void)state;
 	(void)err;
 	gt_nvtx_domains_init(session);
-	gt_nvtx_of(session)->watches = gt_nvtx_watch_init(&gt_nvtx_of(session)->watch,
-	                                                  gt_settings_of(session)->launches_range);
+	gt_nvtx_of(session)->watches =
+		gt_nvtx_watch_init(&gt_nvtx_of(session)->watch, *settings->capture_sequence
+	                                                                ? settings->capture_sequence
+	                                                                : settings->launches_range);
 	gt_nvtx_names_replay(session);
 	if (gt_nvtx_of(session)->named_late)
 		gt_nvtx_note_missed(session);

@@ -113,3 +113,17 @@ Test(replayable, knows_which_code_is_kept)
 	run_report(&result, "replayable", &trace);
 	expect_words(&result, "kernels", 0, "code", "kept");
 }
+
+Test(replayable, names_the_range_of_a_sequence)
+{
+	add_captured(GT_NONE, 2, "1-2-step", "");
+	trace.captured_launches.rows[0].range = text("step");
+	trace.captured_launches.rows[0].steps = 9;
+	add_captured(0, 1, "1-1-gemm", "");
+	(void)trace_kernel(&trace, stream, shape, 10, 20);
+	run_report(&result, "replayable", &trace);
+	cr_assert(eq(sz, row_count(&result, "captured"), 2));
+	expect_words(&result, "captured", 0, "kernel", "range step");
+	expect_count(&result, "captured", 0, "steps", 9);
+	expect_unknown(&result, "captured", 1, "steps");
+}

@@ -65,3 +65,23 @@ Test(captured_launches, name_their_kernels)
 	             "it uses memory of another GPU"));
 	cr_expect(eq(u32, rows[2].kernel, GT_NONE), "it was refused before it was counted");
 }
+
+Test(captured_launches, of_sequences_take_all_calls_out_of_times)
+{
+	recording_add_string(&recording, NOTHING + 1, "step");
+	add_kernel(1000, 5);
+	add_kernel(2000, 6);
+	add_kernel(3000, 7);
+	recording_add(&recording, captured_launch, .start_ns = 1500, .end_ns = 2900,
+	              .correlation = 6, .context = CONTEXT, .number = 1, .bytes = 4096, .steps = 1,
+	              .bundle = BUNDLE, .reason = NOTHING, .range = NOTHING + 1);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.captured_launches.count, 1));
+	cr_expect(eq(u32, trace.captured_launches.rows[0].kernel, GT_NONE));
+	cr_expect(eq(u32, trace.captured_launches.rows[0].steps, 1));
+	cr_assert(eq(sz, trace.api_calls.count, 3));
+	cr_expect(eq(u32, trace.api_calls.rows[0].flags & GT_PROFILED, 0));
+	cr_expect(ne(u32, trace.api_calls.rows[1].flags & GT_PROFILED, 0));
+	cr_expect(eq(u32, trace.api_calls.rows[2].flags & GT_PROFILED, 0));
+}

@@ -22,7 +22,7 @@ struct fake_capture;
 
 /* The nodes that what a stream is given next in a capture has to wait for. */
 struct fake_frontier {
-	CUgraphNode nodes[8];
+	CUgraphNode nodes[64];
 	uint32_t count;
 };
 

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import replay_bundles
-from replay_bundles import DAMAGES, apart, damaged, joined, move_memory, number_after, percent_off, read
+from replay_bundles import DAMAGES, apart, damaged, move_memory, number_after, percent_off, read
 
 MANIFEST = {
     "version": 1, "origin": {"cc_major": 9, "cc_minor": 0}, "modules": [{"arch": 90}],
@@ -63,46 +63,6 @@ class ReplayBundles(unittest.TestCase):
                     order.insert(end, order.pop(begin))
                     self.assertEqual([order.index(number) for number in range(size)],
                                      [number_after(number, begin, end) for number in range(size)])
-
-    def launch(self, name, address, before, after, table):
-        """A bundle of one launch, which changes memory at that address and reads a table that leads there."""
-        folder = self.folder / name
-        (folder / "blobs").mkdir(parents=True)
-        for text in before, after, "code":
-            (folder / "blobs" / text).write_text(text)
-        memory = [{"kind": "device", "address": hex(address), "size": 4, "before": {"hash": before, "size": 4},
-                   "after": {"hash": after, "size": 4}},
-                  {"kind": "device", "address": hex(table), "size": 8, "before": {"hash": "table", "size": 8}, "same": True}]
-        pointers = [{"step": 0, "offset": 0, "target": 1, "declared": True}, {"memory": 1, "offset": 0, "target": 0}]
-        if table < address:
-            memory.reverse()
-            for pointer in pointers:
-                pointer["target"] = 1 - pointer["target"]
-            pointers[1]["memory"] = 0
-        (folder / "bundle.json").write_text(json.dumps({
-            "version": 1, "origin": {}, "modules": [{"image": {"hash": "code", "size": 4}}],
-            "functions": [{"module": 0, "name": name}], "memory": memory, "pointers": pointers, "streams": [{"number": 7}],
-            "steps": [{"kind": "launch", "stream": 0, "function": 0, "start_ns": 5, "call_ns": 3}], "missing": []}))
-        return folder
-
-    def test_launches_one_after_the_other_are_a_sequence(self):
-        bundles = [self.launch("first", 0x5000, "a", "b", 0x7000), self.launch("second", 0x5000, "b", "c", 0x3000),
-                   self.launch("first-again", 0x9000, "d", "e", 0x7000)]
-        again = read(bundles[2])
-        again["functions"][0]["name"] = "first"
-        (bundles[2] / "bundle.json").write_text(json.dumps(again))
-        manifest = read(joined(bundles, self.folder / "joined"))
-        self.assertEqual([row["address"] for row in manifest["memory"]], ["0x3000", "0x5000", "0x7000", "0x9000"])
-        changed = manifest["memory"][1]
-        self.assertEqual((changed["before"]["hash"], changed["after"]["hash"], changed["same"]), ("a", "c", False))
-        self.assertTrue(manifest["memory"][0]["same"])
-        self.assertEqual(manifest["steps"], [{"kind": "launch", "stream": 0, "function": number} for number in (0, 1, 0)])
-        self.assertEqual(len(manifest["modules"]), 1)
-        # Each launch's own pointer, and those in tables that were seen first with that launch.
-        self.assertEqual([(row.get("step"), row.get("memory"), row["target"]) for row in manifest["pointers"]],
-                         [(0, None, 2), (None, 2, 1), (1, None, 0), (None, 0, 1), (2, None, 2)])
-        self.assertEqual(sorted(path.name for path in (self.folder / "joined" / "blobs").iterdir()),
-                         ["a", "b", "c", "code", "d", "e"])
 
     def test_runs_may_be_apart_by_a_hundredth_or_by_200_ns(self):
         self.assertEqual(apart([10000, 10150, 10100]), (150, 200.0))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/run-gpu-tests asks of `gputrace replay`: how far figures may be apart, bundles that something is wrong
-with, and launches that were captured one by one as a sequence.
+"""What scripts/run-gpu-tests asks of `gputrace replay`: how far figures may be apart, and bundles that something is
+wrong with.
 """
 import json
 import shutil
@@ -112,87 +112,6 @@ DAMAGES = {
     "it is of a newer version": (become_newer, r"newer"),
     "it is too large": (become_too_large, r"memory, of which"),
 }
-
-
-class Joined:
-    """Bundles of single launches, one after the other, become one of a sequence."""
-
-    def __init__(self, folder):
-        self.folder, self.manifest = folder, None
-        self.numbers = {}  # in the lists of the joined bundle, by what stands there
-        (folder / "blobs").mkdir(parents=True)
-
-    def number(self, name, key, row):
-        """Of that row of that list, which is added when it is not there yet."""
-        known = self.numbers.setdefault(name, {})
-        if key not in known:
-            known[key] = len(self.manifest[name])
-            self.manifest[name].append(row)
-        return known[key]
-
-    def add_function(self, manifest, function):
-        module = manifest["modules"][function["module"]]
-        number = self.number("modules", module["image"]["hash"], module)
-        return self.number("functions", (number, function["name"]), {**function, "module": number})
-
-    def add_memory(self, manifest, memory):
-        """What was there before the first launch that reaches it, and after the last one."""
-        if memory["kind"] == "variable":
-            image = manifest["modules"][memory["module"]]
-            memory = {**memory, "module": self.number("modules", image["image"]["hash"], image)}
-        number = self.number("memory", (memory["address"], memory["size"]), dict(memory))
-        mine = self.manifest["memory"][number]
-        mine["after"] = memory.get("after") or memory.get("before")
-        mine["same"] = mine["after"] == mine.get("before")
-        return number
-
-    def add(self, bundle):
-        manifest = read(bundle)
-        for blob in (bundle / "blobs").iterdir():
-            if not (self.folder / "blobs" / blob.name).exists():
-                shutil.copy(blob, self.folder / "blobs")
-        if not self.manifest:
-            lists = ("modules", "functions", "memory", "pointers", "streams", "steps", "missing")
-            self.manifest = {**manifest, **{name: [] for name in lists}}
-        before = len(self.manifest["memory"])
-        functions = [self.add_function(manifest, function) for function in manifest["functions"]]
-        memory = [self.add_memory(manifest, row) for row in manifest["memory"]]
-        streams = [self.number("streams", row["number"], row) for row in manifest["streams"]]
-        first = len(self.manifest["steps"])
-        for step in manifest["steps"]:
-            moved = {**step, "stream": streams[step["stream"]], "function": functions[step["function"]]}
-            self.manifest["steps"].append({key: value for key, value in moved.items() if not key.endswith("_ns")})
-        for pointer in manifest["pointers"]:
-            self.add_pointer(pointer, memory, first, before)
-
-    def add_pointer(self, pointer, memory, first, before):
-        """Of contents only those before the first launch that reaches them."""
-        moved = {**pointer, "target": memory[pointer["target"]]}
-        if "step" in pointer:
-            self.manifest["pointers"].append({**moved, "step": first + pointer["step"]})
-        elif memory[pointer["memory"]] >= before:
-            self.manifest["pointers"].append({**moved, "memory": memory[pointer["memory"]]})
-
-    def end(self):
-        """Memory by address, as a bundle has it."""
-        rows = self.manifest["memory"]
-        order = sorted(range(len(rows)), key=lambda number: int(rows[number]["address"], 16))
-        places = {number: place for place, number in enumerate(order)}
-        self.manifest["memory"] = [rows[number] for number in order]
-        for pointer in self.manifest["pointers"]:
-            for name in "target", "memory":
-                if name in pointer:
-                    pointer[name] = places[pointer[name]]
-        write(self.folder, self.manifest)
-        return self.folder
-
-
-def joined(bundles, folder):
-    """A bundle in that folder which holds the launches of all of them, in their order."""
-    made = Joined(folder)
-    for bundle in bundles:
-        made.add(bundle)
-    return made.end()
 
 
 def damaged(bundle, folder, damage):

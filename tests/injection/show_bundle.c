@@ -8,8 +8,9 @@
 #include "model/bundle.h"
 
 /*
- * Prints the bundle of one launch as a line of JSON, memory as floats: show_bundle FOLDER [MOST].
- * Of larger memory so many at most, at even distances from the first on.
+ * Prints the bundle of a launch, or of a sequence with its first launch, as a line of JSON, memory
+ * as floats: show_bundle FOLDER [MOST]. Of larger memory so many at most, at even distances from
+ * the first on.
  */
 
 static const char *const kinds[] = {
@@ -68,9 +69,18 @@ static void print_triple(const char *key, const uint32_t *values)
 	printf(",\"%s\":[%u,%u,%u]", key, values[0], values[1], values[2]);
 }
 
+static const struct gt_bundle_step *first_launch(const struct gt_bundle *bundle)
+{
+	const struct gt_bundle_step *step = bundle->steps.rows;
+
+	while (step->kind != GT_BUNDLE_STEP_launch)
+		step++;
+	return step;
+}
+
 static void print_launch(const struct gt_bundle *bundle)
 {
-	const struct gt_bundle_step *step = &bundle->steps.rows[0];
+	const struct gt_bundle_step *step = first_launch(bundle);
 	const struct gt_bundle_function *function = &bundle->functions.rows[step->function];
 	const struct gt_bundle_stream *stream = &bundle->streams.rows[step->stream];
 

@@ -75,9 +75,14 @@ Test(access_calls, read_fills_in_bytes)
 	struct gt_access_facts facts = DRIVER_FACTS(cuMemsetD32Async, 0x10000, 7, 16, stream);
 
 	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_FILL, 1, 0x10000, 64, 0});
+	cr_expect(eq(u32, facts.value, 7));
+	cr_expect(eq(u32, facts.value_bytes, 4));
 	facts = DRIVER_FACTS(cuMemsetD2D16_v2, 0x10000, 256, 7, 16, 3);
 	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_FILL, 3, 0x10000, 32, 256});
-	facts = RUNTIME_FACTS(cudaMemset_ptds_v7000, here, 0, 64);
+	cr_expect(eq(u32, facts.value_bytes, 2));
+	facts = RUNTIME_FACTS(cudaMemset_ptds_v7000, here, -1, 64);
+	cr_expect(eq(u32, facts.value, 255));
+	cr_expect(eq(u32, facts.value_bytes, 1));
 	expect_fact(&facts, 0, (struct gt_access_fact){GT_ACCESS_FILL, 1, 0x10000, 64, 0});
 	cr_expect(eq(u64, facts.stream, GT_STREAM_PER_THREAD));
 }

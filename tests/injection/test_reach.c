@@ -209,3 +209,36 @@ Test(reach, says_when_there_are_too_many_pointers)
 	cr_expect(eq(u32, reach->pointer_count, GT_REACH_POINTERS));
 	cr_expect(ne(u32, reach->left_out & GT_REACH_MANY_POINTERS, 0));
 }
+
+Test(reach, of_a_later_step_asks_again_and_says_whose_pointers_they_are)
+{
+	const uint64_t words[] = {SECOND + 8};
+
+	chain = false;
+	cr_assert(eq(int, parameters((const uint64_t[]){THIRD + 0x100000}, 1, 8), 0));
+	cr_expect(eq(u32, reach->count, 0));
+	chain = true; /* the program has got memory there */
+	gt_reach_step(reach, 3);
+	cr_assert(eq(int, parameters((const uint64_t[]){THIRD + 0x100000}, 1, 8), 0));
+	cr_assert(eq(u32, reach->count, 1));
+	cr_expect(eq(u32, reach->pointers[0].step, 3));
+	cr_expect(reach->pointers[0].declared);
+	gt_reach_brought(reach, 16, (const uint8_t *)words, sizeof(words));
+	cr_assert(eq(u32, reach->pointer_count, 2));
+	cr_expect(eq(u32, reach->pointers[1].memory, GT_REACH_NONE));
+	cr_expect(eq(u32, reach->pointers[1].step, 3));
+	cr_expect(eq(u64, reach->pointers[1].offset, 16));
+	cr_expect(not(reach->pointers[1].declared));
+}
+
+Test(reach, finds_what_steps_have_written_and_notes_no_pointer)
+{
+	const uint64_t words[] = {SECOND};
+
+	cr_assert(eq(int, parameters((const uint64_t[]){FIRST}, 1, 8), 0));
+	gt_reach_written(reach, 0, (const uint8_t *)words, sizeof(words));
+	cr_expect(eq(u32, reach->count, 2));
+	cr_expect(eq(u64, reach->memory[1].address, SECOND));
+	cr_expect(eq(u32, reach->pointer_count, 1));
+	cr_expect(not(reach->memory[0].pointers));
+}

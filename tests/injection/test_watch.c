@@ -60,6 +60,34 @@ Test(watch, knows_started_ranges_by_their_ids)
 	cr_expect(not(gt_nvtx_watch_is_open(&watch)));
 }
 
+static uint32_t ended;
+
+static void note_end(void *context, uint32_t occurrence)
+{
+	*(uint32_t *)context = occurrence;
+}
+
+Test(watch, counts_occurrences_and_tells_their_ends)
+{
+	const struct gt_nvtx_text text = gt_nvtx_narrow("step");
+
+	ended = 0;
+	gt_nvtx_watch_tell(&watch, note_end, &ended);
+	cr_expect(eq(u32, gt_nvtx_watch_occurrence(&watch), 0));
+	push("step", 1, 0);
+	gt_nvtx_watch_start(&watch, (struct gt_nvtx_watched_text){&text, 0}, 7);
+	cr_expect(eq(u32, gt_nvtx_watch_occurrence(&watch), 1));
+	pop(1, 0);
+	cr_expect(eq(u32, ended, 0), "one of them is still open");
+	cr_expect(eq(u32, gt_nvtx_watch_occurrence(&watch), 1));
+	gt_nvtx_watch_end(&watch, 7);
+	cr_expect(eq(u32, ended, 1));
+	push("step", 1, 0);
+	cr_expect(eq(u32, gt_nvtx_watch_occurrence(&watch), 2));
+	pop(1, 0);
+	cr_expect(eq(u32, ended, 2));
+}
+
 Test(watch, knows_registered_strings_by_their_numbers)
 {
 	const struct gt_nvtx_text text = gt_nvtx_narrow("step");

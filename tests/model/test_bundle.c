@@ -469,7 +469,7 @@ static const struct change changes[] = {
 	{SAXPY_STEP, "\"kind\":\"jump\",\n\"stream\":0,",
          IN "step 2: kind is \"jump\", which is not known here"},
 	{SAXPY_STEP, "\"kind\":\"launch\",\n\"stream\":2,", IN "step 2: there is no stream 2"},
-	{SAXPY_STEP, "\"kind\":\"launch\",", IN "step 2: stream is missing"},
+	{SAXPY_STEP, "\"kind\":\"launch\",", IN "step 2: it says no stream"},
 	{"\"function\":0", "\"function\":2", IN "step 2: its function is not in the bundle"},
 	{"\"function\":0,", "", IN "step 2: its function is not in the bundle"},
 	{"\"grid\":[2,1,1]", "\"grid\":[0,1,1]", IN "step 2: grid" NUMBER "1 to 2147483647"},

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run/sequence_times.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/spread.h"
+#include "base/array.h"
+#include "cli/run/bundle_edit.h"
+#include "model/known.h"
+#include "model/timed.h"
+#include "model/trace.h"
+
+#define MOST_PATH  1024 /* bytes of a path of ranges */
+#define MOST_DEPTH 32   /* ranges in it */
+
+/* What the GPU did for a call of the process. */
+enum work_kind { LAUNCH, COPY, FILL };
+
+struct work {
+	enum work_kind kind;
+	int64_t call_ns;
+	int64_t start_ns;
+	int64_t end_ns;
+	gt_id shape;    /* of a launch */
+	uint64_t bytes; /* of copies and fills */
+	bool counts;    /* its times are a figure */
+};
+
+struct interval {
+	int64_t start_ns;
+	int64_t end_ns;
+};
+
+/* Of one bundle. */
+struct sequence {
+	const struct gt_trace *trace;
+	const struct gt_captured_launch *launch;
+	gt_array(struct work) work; /* of the process, by call */
+	gt_array(struct interval)
+		occurrences;   /* of the range in it, but those that were captured */
+	struct gt_known calls; /* of api_calls, by correlation */
+};
+
+static gt_id process_of_thread(const struct gt_trace *trace, gt_id thread)
+{
+	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
+}
+
+/* ---- occurrences ---- */
+
+static bool is_captured(const struct sequence *sequence, const struct interval *interval)
+{
+	gt_array_each(const struct gt_captured_launch, launch, &sequence->trace->captured_launches)
+		if (launch->process == sequence->launch->process &&
+		    launch->start_ns <= interval->end_ns && launch->end_ns >= interval->start_ns)
+			return true;
+	return false;
+}
+
+/* Ranges come by their begin; those that overlap are one occurrence. */
+static void list_occurrences(struct sequence *sequence)
+{
+	const struct gt_trace *trace = sequence->trace;
+	const char *name = gt_trace_text(trace, sequence->launch->range);
+	gt_array(struct interval) all = {0};
+
+	gt_array_each(const struct gt_range, range, &trace->ranges) {
+		struct interval *last = all.count ? &all.rows[all.count - 1] : NULL;
+
+		if (strcmp(gt_trace_text(trace, range->text), name) != 0 ||
+		    process_of_thread(trace, range->thread) != sequence->launch->process ||
+		    !gt_timed(range->flags, range->start_ns, range->end_ns))
+			continue;
+		if (last && range->start_ns <= last->end_ns)
+			last->end_ns = range->end_ns > last->end_ns ? range->end_ns : last->end_ns;
+		else
+			*gt_array_push(&all) = (struct interval){range->start_ns, range->end_ns};
+	}
+	gt_array_each(const struct interval, interval, &all)
+		if (!is_captured(sequence, interval))
+			*gt_array_push(&sequence->occurrences) = *interval;
+	gt_array_release(&all);
+}
+
+/* ---- work ---- */
+
+static void add_work(struct sequence *sequence, gt_id api_call, struct work work)
+{
+	const struct gt_trace *trace = sequence->trace;
+	const struct gt_api_call *call;
+
+	if (api_call >= trace->api_calls.count)
+		return;
+	call = &trace->api_calls.rows[api_call];
+	if (process_of_thread(trace, call->thread) != sequence->launch->process)
+		return;
+	work.call_ns = call->start_ns;
+	*gt_array_push(&sequence->work) = work;
+}
+
+static int by_call(const void *a, const void *b)
+{
+	const struct work *left = a;
+	const struct work *right = b;
+
+	if (left->call_ns != right->call_ns)
+		return left->call_ns < right->call_ns ? -1 : 1;
+	return left->start_ns < right->start_ns ? -1 : left->start_ns > right->start_ns;
+}
+
+#define ADD(row, ...)                                                                              \
+	add_work(sequence, (row)->api_call,                                                        \
+	         (struct work){.start_ns = (row)->start_ns,                                        \
+	                       .end_ns = (row)->end_ns,                                            \
+	                       .counts =                                                           \
+	                               gt_is_figure((row)->flags, (row)->start_ns, (row)->end_ns), \
+	                       __VA_ARGS__})
+
+static void list_work(struct sequence *sequence)
+{
+	const struct gt_trace *trace = sequence->trace;
+
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
+		ADD(kernel, .kind = LAUNCH, .shape = kernel->shape);
+	gt_array_each(const struct gt_copy, copy, &trace->copies)
+		ADD(copy, .kind = COPY, .bytes = copy->size_bytes);
+	gt_array_each(const struct gt_fill, fill, &trace->fills)
+		ADD(fill, .kind = FILL, .bytes = fill->size_bytes);
+	if (sequence->work.count)
+		qsort(sequence->work.rows, sequence->work.count, sizeof(*sequence->work.rows),
+		      by_call);
+}
+
+/* The first whose call was made at that time or later. */
+static size_t first_at(const struct sequence *sequence, int64_t time_ns)
+{
+	size_t first = 0;
+	size_t end = sequence->work.count;
+
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (sequence->work.rows[middle].call_ns < time_ns)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/* ---- what the bundle says ---- */
+
+static int64_t number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static bool is_triple(const json_t *list, const gt_count values[3])
+{
+	for (size_t i = 0; i < 3; i++)
+		if (json_integer_value(json_array_get(list, i)) != (json_int_t)values[i])
+			return false;
+	return true;
+}
+
+static bool is_launch(const struct gt_trace *trace, const json_t *root, const json_t *step,
+                      const struct work *work)
+{
+	const json_t *function = json_array_get(json_object_get(root, "functions"),
+	                                        (size_t)number(step, "function"));
+	const char *name = json_string_value(json_object_get(function, "name"));
+	const struct gt_launch_shape *shape;
+
+	if (work->kind != LAUNCH || work->shape >= trace->launch_shapes.count || !name)
+		return false;
+	shape = &trace->launch_shapes.rows[work->shape];
+	return strcmp(gt_trace_text(trace, shape->name), name) == 0 &&
+	       is_triple(json_object_get(step, "grid"),
+	                 (gt_count[]){shape->grid_x, shape->grid_y, shape->grid_z}) &&
+	       is_triple(json_object_get(step, "block"),
+	                 (gt_count[]){shape->block_x, shape->block_y, shape->block_z});
+}
+
+static const char *kind_of(const json_t *step)
+{
+	const char *kind = json_string_value(json_object_get(step, "kind"));
+
+	return kind ? kind : "";
+}
+
+static bool is_work(const json_t *step)
+{
+	const char *kind = kind_of(step);
+
+	return strcmp(kind, "launch") == 0 || strcmp(kind, "copy") == 0 ||
+	       strcmp(kind, "fill") == 0;
+}
+
+static bool is_same(const struct gt_trace *trace, const json_t *root, const json_t *step,
+                    const struct work *work)
+{
+	const uint64_t bytes = (uint64_t)number(step, "bytes") * (uint64_t)number(step, "rows");
+
+	if (strcmp(kind_of(step), "launch") == 0)
+		return is_launch(trace, root, step, work);
+	return work->kind == (strcmp(kind_of(step), "copy") == 0 ? COPY : FILL) &&
+	       work->bytes == bytes;
+}
+
+/* ---- times ---- */
+
+/* Of the steps that are work, one row each. */
+struct times {
+	size_t occurrences;
+	gt_array(int64_t) spans; /* from the first begin to the last end */
+	struct step_times {
+		json_t *step;
+		gt_array(int64_t) start_ns;
+		gt_array(int64_t) end_ns;
+		gt_array(int64_t) call_ns;
+	} * steps;
+	size_t count;
+};
+
+static void times_init(struct times *times, const json_t *steps)
+{
+	const size_t bytes = (json_array_size(steps) + 1) * sizeof(*times->steps);
+
+	*times = (struct times){.steps = memset(gt_allocate(bytes), 0, bytes)};
+	for (size_t i = 0; i < json_array_size(steps); i++)
+		if (is_work(json_array_get(steps, i)))
+			times->steps[times->count++].step = json_array_get(steps, i);
+}
+
+static void times_release(struct times *times)
+{
+	for (size_t i = 0; i < times->count; i++) {
+		gt_array_release(&times->steps[i].start_ns);
+		gt_array_release(&times->steps[i].end_ns);
+		gt_array_release(&times->steps[i].call_ns);
+	}
+	gt_array_release(&times->spans);
+	gt_array_free(times->steps);
+}
+
+/* Whether the GPU did the same in it, all with times. */
+static bool fits(const struct sequence *sequence, const struct times *times, const json_t *root,
+                 const struct interval *occurrence, size_t first)
+{
+	const size_t end = first_at(sequence, occurrence->end_ns + 1);
+
+	if (times->count == 0 || end - first != times->count)
+		return false;
+	for (size_t i = 0; i < times->count; i++) {
+		const struct work *work = &sequence->work.rows[first + i];
+
+		if (!work->counts || !is_same(sequence->trace, root, times->steps[i].step, work))
+			return false;
+	}
+	return true;
+}
+
+static void add_occurrence(const struct sequence *sequence, struct times *times, const json_t *root,
+                           const struct interval *occurrence)
+{
+	const size_t first = first_at(sequence, occurrence->start_ns);
+	int64_t least_ns = INT64_MAX;
+	int64_t most_ns = INT64_MIN;
+
+	if (!fits(sequence, times, root, occurrence, first))
+		return;
+	times->occurrences++;
+	for (size_t i = 0; i < times->count; i++) {
+		const struct work *work = &sequence->work.rows[first + i];
+		const int64_t zero_ns = sequence->work.rows[first].call_ns;
+
+		*gt_array_push(&times->steps[i].start_ns) = work->start_ns - zero_ns;
+		*gt_array_push(&times->steps[i].end_ns) = work->end_ns - zero_ns;
+		*gt_array_push(&times->steps[i].call_ns) = work->call_ns - zero_ns;
+		least_ns = work->start_ns < least_ns ? work->start_ns : least_ns;
+		most_ns = work->end_ns > most_ns ? work->end_ns : most_ns;
+	}
+	*gt_array_push(&times->spans) = most_ns - least_ns;
+}
+
+static void put_median(json_t *step, const char *key, int64_t *values, size_t count)
+{
+	const int64_t median = gt_spread_of(values, count).median;
+
+	(void)json_object_set_new(step, key, json_integer(median > 0 ? median : 0));
+}
+
+static void put_times(struct times *times, json_t *root)
+{
+	json_t *origin = json_object_get(root, "origin");
+	json_t *missing = json_object_get(root, "missing");
+
+	if (times->occurrences == 0) {
+		(void)json_array_append_new(
+			missing,
+			json_string(
+				"the times of its steps: the recording has no other occurrence "
+				"of the range with the same launches, copies and fills, and the "
+				"captured one was held up"));
+		return;
+	}
+	for (size_t i = 0; i < times->count; i++) {
+		struct step_times *step = &times->steps[i];
+
+		put_median(step->step, "start_ns", step->start_ns.rows, times->occurrences);
+		put_median(step->step, "end_ns", step->end_ns.rows, times->occurrences);
+		put_median(step->step, "call_ns", step->call_ns.rows, times->occurrences);
+	}
+	put_median(origin, "job_ns", times->spans.rows, times->occurrences);
+	(void)json_object_set_new(origin, "job_launches",
+	                          json_integer((json_int_t)times->occurrences));
+}
+
+/* ---- ranges ---- */
+
+static void list_calls(struct sequence *sequence)
+{
+	const struct gt_trace *trace = sequence->trace;
+
+	for (size_t i = 0; i < trace->api_calls.count; i++) {
+		const struct gt_api_call *call = &trace->api_calls.rows[i];
+
+		if (call->start_ns >= sequence->launch->start_ns &&
+		    call->start_ns <= sequence->launch->end_ns &&
+		    process_of_thread(trace, call->thread) == sequence->launch->process &&
+		    gt_known_find(&sequence->calls, call->correlation) == GT_NONE)
+			gt_known_add(&sequence->calls, call->correlation, (gt_id)i);
+	}
+}
+
+/* From the outermost range to the one that the call was made in; false: it was in none. */
+static bool write_path(const struct gt_trace *trace, gt_id range, char path[MOST_PATH])
+{
+	gt_id inside[MOST_DEPTH];
+	size_t depth = 0;
+	size_t used = 0;
+
+	for (; range < trace->ranges.count && depth < MOST_DEPTH;
+	     range = trace->ranges.rows[range].parent)
+		inside[depth++] = range;
+	for (size_t i = depth; i > 0 && used < MOST_PATH; i--)
+		used += (size_t)snprintf(path + used, MOST_PATH - used, "%s%s", used ? "/" : "",
+		                         gt_trace_text(trace,
+		                                       trace->ranges.rows[inside[i - 1]].text));
+	return depth > 0;
+}
+
+static void put_range(struct sequence *sequence, json_t *step)
+{
+	const gt_id row = gt_known_find(&sequence->calls, (uint64_t)number(step, "correlation"));
+	char path[MOST_PATH];
+
+	if (row != GT_NONE &&
+	    write_path(sequence->trace, sequence->trace->api_calls.rows[row].range, path))
+		(void)json_object_set_new(step, "range", json_string(path));
+}
+
+/* ---- one bundle ---- */
+
+static bool put(json_t *root, void *context)
+{
+	struct sequence *sequence = context;
+	json_t *steps = json_object_get(root, "steps");
+	struct times times;
+
+	if (!json_is_object(json_object_get(root, "origin")) || !json_is_array(steps) ||
+	    !json_is_array(json_object_get(root, "missing")) || json_array_size(steps) == 0 ||
+	    json_object_get(json_array_get(steps, 0), "call_ns"))
+		return false;
+	times_init(&times, steps);
+	gt_array_each(const struct interval, occurrence, &sequence->occurrences)
+		add_occurrence(sequence, &times, root, occurrence);
+	put_times(&times, root);
+	times_release(&times);
+	for (size_t i = 0; i < json_array_size(steps); i++)
+		put_range(sequence, json_array_get(steps, i));
+	return true;
+}
+
+static int keep(const char *recording, const struct gt_trace *trace,
+                const struct gt_captured_launch *launch, struct gt_error *err)
+{
+	struct sequence sequence = {.trace = trace, .launch = launch};
+	int result;
+
+	list_occurrences(&sequence);
+	list_work(&sequence);
+	list_calls(&sequence);
+	result = gt_bundle_edit(recording, gt_trace_text(trace, launch->bundle), put, &sequence,
+	                        err);
+	gt_array_release(&sequence.occurrences);
+	gt_array_release(&sequence.work);
+	gt_known_release(&sequence.calls);
+	return result;
+}
+
+int gt_sequence_times_write(const char *recording, const struct gt_trace *trace,
+                            struct gt_error *err)
+{
+	int result = 0;
+
+	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches)
+		if (result == 0 && *gt_trace_text(trace, launch->range) &&
+		    *gt_trace_text(trace, launch->bundle))
+			result = keep(recording, trace, launch, err);
+	return result;
+}
