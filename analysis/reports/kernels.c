@@ -444,7 +444,7 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		const struct gt_launch_use *use = &tally->uses.rows[i];
 		const struct gt_occupancy occupancy = gt_launch_use_occupancy(trace, use);
 
-		if (use->calls == 0)
+		if (use->calls == 0 && use->profiled == 0)
 			continue;
 		gt_result_add_text(result, gt_shape_name(trace, use->shape));
 		gt_add_device(result, trace, use->device);
@@ -455,8 +455,9 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		else
 			gt_result_add_unknown(result);
 		gt_result_add_count(result, (int64_t)use->calls);
-		gt_result_add_count(result, (int64_t)use->total_ns);
-		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);
+		gt_result_add_count_if(result, use->calls > 0, (int64_t)use->total_ns);
+		gt_add_rounded(result,
+		               use->calls ? (double)use->total_ns / (double)use->calls : NAN);
 		gt_add_occupancy(result, &occupancy);
 		gt_result_add_real(result, occupancy.waves_per_sm);
 		gt_add_names(result, trace, use->shape);

@@ -534,6 +534,27 @@ static gt_id begin_priorities(int times)
 	gt_id low;
 
 	scene_begin(10000000);
+/* The row that evidence names is there, without times, where all launches of the shape were
+ * profiled. */
+Test(advice, on_profiled_launches_names_rows_that_there_are)
+{
+	struct gt_result kernels;
+
+	begin(1056 + 106, 256);
+	trace.kernels.rows[0].flags = GT_PROFILED;
+	measure("duration_ns", 1000000);
+	ask();
+	expect_evidence("kernels", "launch_shapes", "waves_per_sm");
+	run_report(&kernels, "kernels", &trace);
+	cr_assert(eq(sz, row_count(&kernels, "launch_shapes"), 1));
+	expect_real(&kernels, "launch_shapes", 0, "waves_per_sm", 1162.0 / 1056);
+	expect_count(&kernels, "launch_shapes", 0, "calls", 0);
+	expect_unknown(&kernels, "launch_shapes", 0, "total_ns");
+	expect_unknown(&kernels, "launch_shapes", 0, "mean_ns");
+	gt_result_release(&kernels);
+	done();
+}
+
 	low = trace_stream(&trace, process, device);
 	for (size_t i = 0; i < trace.streams.count; i++)
 		trace.streams.rows[i].flags = 2; /* non-blocking */
