@@ -90,7 +90,7 @@ static const struct gt_heading function_headings[] = {
 	{"compiled_registers", GT_UNIT_COUNT,
          "That the compiler says a thread needs; of kept modules", GT_WORTH_LITTLE},
 	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Shared memory that it declares"},
-	{"local_bytes", GT_UNIT_BINARY_BYTES, "Local memory of a thread"},
+	{"local_bytes", GT_UNIT_BINARY_BYTES, "Local memory of a thread, where it is known"},
 	{"constant_bytes", GT_UNIT_BINARY_BYTES,
          "Constant memory of its own, parameters included; of kept modules", GT_WORTH_LITTLE},
 	{"max_threads", GT_UNIT_COUNT, "Threads of a block it was compiled for; of kept modules",
@@ -659,7 +659,7 @@ static void add_function(const struct tally *tally, struct gt_result *result,
 	gt_result_add_count(result, trace->launch_shapes.rows[sum->use.shape].registers);
 	add_bytes(result, is_read && function->registers, function->registers);
 	add_bytes(result, known, function->shared_bytes);
-	add_bytes(result, known, function->local_bytes);
+	add_bytes(result, known && function->local_known, function->local_bytes);
 	add_bytes(result, is_read, function->constant_bytes);
 	add_bytes(result, is_read && function->max_threads, function->max_threads);
 	gt_result_add_count(result, (int64_t)function->code_bytes);

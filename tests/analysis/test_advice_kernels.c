@@ -282,6 +282,7 @@ Test(advice, on_spills_goes_by_what_is_loaded_and_stored)
 {
 	begin(13200, 256);
 	launched()->local_per_thread_bytes = 400;
+	launched()->local_known = 1;
 	measure_loads(4);
 	ask();
 	expect_silence("spills");
@@ -322,9 +323,14 @@ Test(advice, on_spills_says_what_to_measure_where_there_is_much_local_memory)
 {
 	begin(13200, 256);
 	launched()->local_per_thread_bytes = 64;
+	launched()->local_known = 1;
 	ask();
 	expect_rule("spills", "measure", "A thread of work has 64 B of local memory");
 	launched()->local_per_thread_bytes = 63;
+	ask_again();
+	expect_silence("spills");
+	launched()->local_per_thread_bytes = 64;
+	launched()->local_known = 0;
 	ask_again();
 	expect_silence("spills");
 	done();
@@ -528,12 +534,6 @@ Test(advice, does_not_count_how_long_replays_took)
 	done();
 }
 
-/* Two streams with a priority each, and kernels of 100 us on both. */
-static gt_id begin_priorities(int times)
-{
-	gt_id low;
-
-	scene_begin(10000000);
 /* The row that evidence names is there, without times, where all launches of the shape were
  * profiled. */
 Test(advice, on_profiled_launches_names_rows_that_there_are)
@@ -555,6 +555,12 @@ Test(advice, on_profiled_launches_names_rows_that_there_are)
 	done();
 }
 
+/* Two streams with a priority each, and kernels of 100 us on both. */
+static gt_id begin_priorities(int times)
+{
+	gt_id low;
+
+	scene_begin(10000000);
 	low = trace_stream(&trace, process, device);
 	for (size_t i = 0; i < trace.streams.count; i++)
 		trace.streams.rows[i].flags = 2; /* non-blocking */
