@@ -530,6 +530,40 @@ Test(memory, that_cupti_keeps_for_counters_is_of_no_module)
 	end();
 }
 
+/* A ring of device events takes memory that no call of the program's asked for. */
+Test(memory, that_gputrace_took_has_a_line_of_its_own)
+{
+	const double used[] = {2000, 9000, 3000};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 3);
+	load_module(120 * MS, 130 * MS);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 500, 110 * MS, 0);
+	*gt_array_push(&trace.device_rings) = (struct gt_device_ring){
+		.process = process,
+		.context = 0,
+		.bytes = 6000,
+		.made_ns = TRACE_START_NS + 150 * MS,
+		.gone_ns = TRACE_START_NS + 250 * MS,
+	};
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("peak", "gputrace's rings"), 6000));
+	cr_expect(eq(i64, claimed("peak", "modules, later"), 500), "not what the ring takes");
+	cr_expect(eq(i64, claimed("peak", "unclaimed"), 0));
+	cr_expect(eq(i64, claimed("end", "gputrace's rings"), -2), "its context has ended");
+	cr_expect(eq(i64, claimed("end", "modules, later"), 500));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 0));
+	end();
+	scene_begin(1000 * MS);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 500, 110 * MS, 0);
+	*gt_array_push(&trace.device_rings) =
+		(struct gt_device_ring){.process = process, .context = 0, .bytes = 6000};
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "gputrace's rings"), -2), "nobody knows since when");
+	end();
+}
+
 /* What its statistics say is older than the calls that gave it back. */
 Test(memory, of_a_pool_that_was_given_back_is_nobodys)
 {

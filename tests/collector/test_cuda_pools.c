@@ -124,6 +124,31 @@ Test(cuda_pools, contexts_take_what_the_process_has_and_did_not_allocate)
 	cr_expect(epsilon_eq(dbl, trace.contexts.rows[0].memory_bytes, 500000, 0));
 }
 
+/* Nor is a ring of device events theirs that was there by then. */
+Test(cuda_pools, contexts_do_not_take_what_gputrace_took)
+{
+	enum { CHUNKS = 100, RING = CHUNKS * (512 + 4) + 2 * 512 };
+
+	recording_add_string(&recording, STRING_NEXT, "process_memory_bytes");
+	recording_add(&recording, counter, .series = 1, .name = STRING_NEXT, .device = 1);
+	recording_add(&recording, device_ring, .context = CONTEXT, .made_ns = 2000,
+	              .chunk_count = CHUNKS);
+	add_sample(1, 2200, 500000 + RING);
+	finish();
+	cr_expect(epsilon_eq(dbl, trace.contexts.rows[0].memory_bytes, 500000, 0));
+}
+
+Test(cuda_pools, contexts_take_all_where_gputrace_took_something_later)
+{
+	recording_add_string(&recording, STRING_NEXT, "process_memory_bytes");
+	recording_add(&recording, counter, .series = 1, .name = STRING_NEXT, .device = 1);
+	recording_add(&recording, device_ring, .context = CONTEXT, .made_ns = 2300,
+	              .chunk_count = 100);
+	add_sample(1, 2200, 500000);
+	finish();
+	cr_expect(epsilon_eq(dbl, trace.contexts.rows[0].memory_bytes, 500000, 0));
+}
+
 Test(cuda_pools, of_which_nothing_is_known_contexts_memory_is_not_measured)
 {
 	recording_add_string(&recording, STRING_NEXT, "process_memory_bytes");
