@@ -18,7 +18,6 @@
  */
 
 #define HIGH  UINT64_C(0x7ffffffff000)
-#define IMAGE "fake kernels\nvariable factor 4\n"
 #define NEWER "//\n.version 8.7\n.target sm_100\n"
 
 static bool has(char **words, const char *word)
@@ -27,27 +26,6 @@ static bool has(char **words, const char *word)
 		if (strcmp(*words, word) == 0)
 			return true;
 	return false;
-}
-
-/* One launch of a kernel of (float *values, int n), after which y has these values. */
-static void set_kernel(struct test_bundle *made, const char *name, uint32_t blocks)
-{
-	const struct {
-		uint64_t values;
-		int32_t n;
-		int32_t padding;
-	} block = {BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 0};
-	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 4}};
-	struct gt_bundle *bundle = &made->bundle;
-
-	bundle->functions.rows[0].name = (char *)(uintptr_t)name;
-	bundle->functions.rows[0].parameters.count = 2;
-	memcpy(bundle->functions.rows[0].parameters.rows, parameters, sizeof(parameters));
-	bundle->steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
-	bundle->steps.rows[0].grid[0] = blocks;
-	bundle->pointers.count = 1;
-	bundle->pointers.rows[0].offset = 0;
-	bundle->pointers.rows[0].target = BUNDLE_Y;
 }
 
 static void set_after(struct test_bundle *made, float value)
@@ -84,16 +62,16 @@ int main(int argc, char **argv)
 		test_bundle_add_sequence(&made);
 	else
 		test_bundle_add_launch(&made);
-	bundle->modules.rows[0].image = test_bundle_blob(&made, IMAGE, sizeof(IMAGE) - 1);
-	bundle->modules.rows[0].ptx = true;
+	test_bundle_set_fakes(&made);
 	if (has(argv, "wrong"))
 		set_after(&made, 7);
 	if (has(argv, "spill")) {
-		set_kernel(&made, "replay_spill", 3);
+		test_bundle_set_kernel(&made, "replay_spill");
+		bundle->steps.rows[0].grid[0] = 3;
 		set_after(&made, 1.5F);
 	}
 	if (has(argv, "vary"))
-		set_kernel(&made, "replay_vary", 2);
+		test_bundle_set_kernel(&made, "replay_vary");
 	if (has(argv, "high"))
 		bundle->memory.rows[BUNDLE_Y].address = HIGH;
 	if (has(argv, "reached"))
