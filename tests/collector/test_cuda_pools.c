@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "format/series.h"
 #include "model/memory.h"
 #include "support/check.h"
@@ -12,23 +12,7 @@
  * Covers STAGE(contexts): what contexts take.
  */
 
-static struct recording recording;
-static struct gt_trace trace;
-
 enum { THREAD = 100, HANDLE = 0x9000, DEFAULT_HANDLE = 0xa000, SERIES = 640, DEFAULT_SERIES = 512 };
-
-static void make(void)
-{
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
-}
-
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
 
 TestSuite(cuda_pools, .init = make, .fini = drop);
 
@@ -36,12 +20,6 @@ TestSuite(cuda_pools, .init = make, .fini = drop);
 	recording_add(&recording, memory_call, .kind = GT_MEMORY_CALL_##what, .start_ns = (start), \
 	              .end_ns = (start) + 10, .thread = THREAD, .context = CONTEXT,                \
 	              .stream = UINT64_MAX, __VA_ARGS__)
-
-static void finish(void)
-{
-	recording_end(&recording, true);
-	trace = collect(&recording);
-}
 
 static void add_sample(uint32_t series, uint64_t at, double value)
 {

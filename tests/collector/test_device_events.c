@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "model/device_clocks.h"
 #include "support/device_recording.h"
 
@@ -18,8 +18,6 @@ enum {
 
 static const struct device_truth truth = {109355, 8, 32, 1.755};
 
-static struct recording recording;
-static struct gt_trace trace;
 static uint64_t tickets;
 
 static void tell_names(void)
@@ -39,28 +37,14 @@ static void calibrate(void)
 		                1600 + 32 * (i * 7 % 40), 300 + 16 * (i * 5 % 10));
 }
 
-static void make(void)
+static void prepare(void)
 {
 	tickets = 0;
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
+	make();
 	tell_names();
 }
 
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
-TestSuite(device_events, .init = make, .fini = drop);
-
-static void finish(void)
-{
-	recording_end(&recording, true);
-	trace = collect(&recording);
-}
+TestSuite(device_events, .init = prepare, .fini = drop);
 
 static struct device_writer writer_of(uint64_t grid_id, uint32_t sm, uint32_t block)
 {
