@@ -251,10 +251,7 @@ static void find_rates_between(struct builder *builder)
 		if (before != GT_NONE)
 			look_between(&builder->gpus[device], &builder->written.chunks.rows[before],
 			             chunk);
-		if (before == GT_NONE)
-			gt_known_add(&last, key, (gt_id)i);
-		else
-			gt_known_set(&last, key, (gt_id)i);
+		gt_known_set(&last, key, (gt_id)i);
 	}
 	gt_known_release(&last);
 	gt_array_free(wanted);
@@ -570,16 +567,13 @@ static void add_launch(struct builder *builder, const struct gt_written_launch *
 
 static gt_id find_ring(struct builder *builder, struct gt_known *known, uint32_t context)
 {
-	gt_id row = gt_known_find(known, context);
+	gt_id row;
 
-	if (row != GT_NONE)
-		return row;
-	row = (gt_id)builder->trace->device_rings.count;
-	*gt_array_push(&builder->trace->device_rings) = (struct gt_device_ring){
-		.process = builder->capture->process,
-		.context = context_of(builder, context),
-	};
-	gt_known_add(known, context, row);
+	if (gt_known_is_new(known, context, builder->trace->device_rings.count, &row))
+		*gt_array_push(&builder->trace->device_rings) = (struct gt_device_ring){
+			.process = builder->capture->process,
+			.context = context_of(builder, context),
+		};
 	return row;
 }
 
