@@ -137,10 +137,7 @@ static const struct gt_heading best_headings[] = {
 
 static void add_known(struct gt_result *result, const char *text)
 {
-	if (*text)
-		gt_result_add_text(result, gt_result_keep(result, "%s", text));
-	else
-		gt_result_add_unknown(result);
+	gt_result_add_copy(result, text);
 }
 
 /* By how much one is more than another. */
