@@ -142,13 +142,11 @@ static gt_id range_of(const struct finder *finder, struct gt_owner owner)
 static gt_id time_through(struct finder *finder, gt_id range, gt_id launch)
 {
 	const uint64_t key = (uint64_t)range << 32 | launch;
-	gt_id row = gt_known_find(&finder->times_through, key);
+	gt_id row;
 
-	if (row != GT_NONE)
-		return row;
-	row = (gt_id)finder->declarations->list.count;
-	*gt_array_push(&finder->declarations->list) = finder->said.rows[finder->of_range[range]];
-	gt_known_add(&finder->times_through, key, row);
+	if (gt_known_is_new(&finder->times_through, key, finder->declarations->list.count, &row))
+		*gt_array_push(&finder->declarations->list) =
+			finder->said.rows[finder->of_range[range]];
 	return row;
 }
 

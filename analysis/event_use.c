@@ -95,10 +95,7 @@ static void follow(const struct gt_trace *trace, struct course *courses, struct 
 		if (!is_of_process(trace, sync->event) || sync->result != 0)
 			continue;
 		event = &trace->events.rows[sync->event];
-		if (gt_known_find(&handles, key_of(event, event->handle)) == GT_NONE)
-			gt_known_add(&handles, key_of(event, event->handle), sync->event);
-		else
-			gt_known_set(&handles, key_of(event, event->handle), sync->event);
+		gt_known_set(&handles, key_of(event, event->handle), sync->event);
 		use_earlier(trace, &handles, courses, sync);
 		see(&courses[sync->event], &uses[event->process], sync->kind);
 	}

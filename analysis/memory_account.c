@@ -47,6 +47,7 @@ const char *gt_account_item_name(enum gt_account_item item)
 		[GT_ACCOUNT_MODULES] = "modules, later",
 		[GT_ACCOUNT_OTHERS] = "other processes",
 		[GT_ACCOUNT_RESERVED] = "driver reserved",
+		[GT_ACCOUNT_RINGS] = "gputrace's rings",
 		[GT_ACCOUNT_REPLAY] = "CUPTI, for counters",
 		[GT_ACCOUNT_UNCLAIMED] = "unclaimed",
 	};
@@ -263,6 +264,9 @@ static void see_all(struct book *book)
 	add_pools(book);
 	add_ordered(book);
 	(void)add_line(book, GT_ACCOUNT_PROGRAM, book->program, "CUDA's calls");
+	add_some(book, GT_ACCOUNT_RINGS,
+	         (double)gt_memory_of_rings(book->trace, GT_NONE, book->device, book->at_ns),
+	         "gputrace: what it took for device events");
 	gt_array_free(book->carried);
 	gt_array_free(book->handed);
 	gt_array_free(book->told);

@@ -27,6 +27,7 @@ enum gt_account_item {
 	GT_ACCOUNT_MODULES,  /* that were loaded later */
 	GT_ACCOUNT_OTHERS,   /* other processes */
 	GT_ACCOUNT_RESERVED,
+	GT_ACCOUNT_RINGS,     /* of device events: gputrace's own */
 	GT_ACCOUNT_REPLAY,    /* copies that CUPTI keeps of it while it runs a launch again */
 	GT_ACCOUNT_UNCLAIMED, /* total - all claims; may be below 0 */
 };

@@ -123,7 +123,8 @@ double gt_memory_of_modules(const struct gt_view *view, gt_id device, gt_time fr
 
 		if (gt_memory_is_replayed(view->trace, device, at_ns))
 			continue;
-		rest = fmax(used.values[i], least) - live_at(&live, at_ns);
+		rest = fmax(used.values[i], least) - live_at(&live, at_ns) -
+		       (double)gt_memory_of_rings(view->trace, GT_NONE, device, at_ns);
 		if (before_ns >= from_ns && was_loading(&loadings, before_ns, at_ns))
 			grown += rest - before;
 		before = rest;

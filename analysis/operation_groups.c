@@ -240,8 +240,6 @@ static gt_id *tie_backward(const struct gt_operation_totals *totals)
 		known = gt_known_find(&forward[process], operation.sequence);
 		if (operation.direction == GT_DIRECTION_BACKWARD)
 			tie(totals, tied, i, operation.name, known);
-		else if (known == GT_NONE)
-			gt_known_add(&forward[process], operation.sequence, i);
 		else
 			gt_known_set(&forward[process], operation.sequence, i);
 	}

@@ -76,12 +76,8 @@ static void use_kernel(struct work *work, gt_id group, gt_id shape, uint64_t dur
 		return;
 	key = (uint64_t)group << 32 |
 	      gt_shape_string(trace, &trace->launch_shapes.rows[shape], trace->names);
-	at = gt_known_find(&work->used_rows, key);
-	if (at == GT_NONE) {
-		at = (gt_id)work->used.count;
-		gt_known_add(&work->used_rows, key, at);
+	if (gt_known_is_new(&work->used_rows, key, work->used.count, &at))
 		*gt_array_push(&work->used) = (struct used_kernel){.group = group, .shape = shape};
-	}
 	work->used.rows[at].duration_ns += duration_ns;
 }
 
@@ -196,13 +192,9 @@ static void add_to_call(struct work *work, const struct gt_activity *activity, g
 		work->of_range[range] += duration_ns;
 		return;
 	}
-	at = gt_known_find(&work->run_rows, key);
-	if (at == GT_NONE) {
-		at = (gt_id)work->runs.count;
-		gt_known_add(&work->run_rows, key, at);
+	if (gt_known_is_new(&work->run_rows, key, work->runs.count, &at))
 		*gt_array_push(&work->runs) =
 			(struct run){.group = work->totals->scopes[range].group};
-	}
 	work->runs.rows[at].duration_ns += duration_ns;
 }
 

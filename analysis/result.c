@@ -236,6 +236,14 @@ void gt_result_add_format(struct gt_result *result, const char *fmt, ...)
 	gt_result_add_text(result, text);
 }
 
+void gt_result_add_copy(struct gt_result *result, const char *text)
+{
+	if (*text)
+		gt_result_add_format(result, "%s", text);
+	else
+		gt_result_add_unknown(result);
+}
+
 const char *gt_result_keep(struct gt_result *result, const char *fmt, ...)
 {
 	va_list args;

@@ -129,6 +129,9 @@ void gt_result_add_text(struct gt_result *result, const char *text);
 __attribute__((format(printf, 2, 3))) void gt_result_add_format(struct gt_result *result,
                                                                 const char *fmt, ...);
 
+/* A copy of a text that ends before the result; "" is not known. */
+void gt_result_add_copy(struct gt_result *result, const char *text);
+
 /* A text of the result's own, for what is no cell. */
 __attribute__((format(printf, 2, 3))) const char *gt_result_keep(struct gt_result *result,
                                                                  const char *fmt, ...);

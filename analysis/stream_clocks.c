@@ -357,13 +357,10 @@ static void write_value(struct gt_clocks *clocks, const struct gt_sync *sync)
 {
 	const gt_id process = process_of(clocks, sync);
 	const uint64_t key = key_of(process, sync->address);
-	gt_id place = gt_known_find(&clocks->cells, key);
+	gt_id place;
 
-	if (place == GT_NONE) {
-		place = (gt_id)clocks->values.count;
+	if (gt_known_is_new(&clocks->cells, key, clocks->values.count, &place))
 		*gt_array_push(&clocks->values) = NULL;
-		gt_known_add(&clocks->cells, key, place);
-	}
 	keep(clocks, &clocks->values.rows[place], slot_of(clocks, sync->stream), process);
 }
 

@@ -312,6 +312,42 @@ static size_t columns_of_word(const char *word, size_t bytes)
 	return columns;
 }
 
+/* "--name" or "--name=value", which people copy: also in brackets or quotes. */
+static bool is_option(const char *word)
+{
+	word += strspn(word, "([\"'");
+	return word[0] == '-' && word[1] == '-' && word[2] >= 'a' && word[2] <= 'z';
+}
+
+/* An option that the columns of its text have no room for, and the page has: it stands on a line of
+ * its own, as far to the right as it can. Not the first word, which would leave its line empty. */
+static bool print_option_apart(struct line *line, const char *word, size_t bytes)
+{
+	const size_t wide = columns_of_word(word, bytes);
+
+	if (!is_option(word) || line->column <= line->indent ||
+	    wide <= line->width - line->indent || wide > line->width)
+		return false;
+	fprintf(line->out, "\n%*s", (int)(line->width - wide), "");
+	(void)fwrite(word, 1, bytes, line->out);
+	line->column = line->width;
+	return true;
+}
+
+static void print_next(struct line *line, const char *text, size_t blanks, size_t bytes)
+{
+	const char *word = text + blanks;
+	const size_t wide = blanks + columns_of_word(word, bytes);
+
+	if (line->width > line->indent && print_option_apart(line, word, bytes))
+		return;
+	if (line->width && line->column > line->indent && line->column + wide > line->width)
+		print_break(line);
+	else
+		print_word(line, text, blanks);
+	print_word(line, word, bytes);
+}
+
 void gt_print_wrapped(const char *text, size_t width, size_t indent, FILE *out)
 {
 	struct line line = {.out = out, .width = width, .indent = indent, .column = indent};
@@ -319,13 +355,8 @@ void gt_print_wrapped(const char *text, size_t width, size_t indent, FILE *out)
 	while (*text) {
 		const size_t blanks = strspn(text, " ");
 		const size_t bytes = strcspn(text + blanks, " ");
-		const size_t wide = blanks + columns_of_word(text + blanks, bytes);
 
-		if (width && line.column > indent && line.column + wide > width)
-			print_break(&line);
-		else
-			print_word(&line, text, blanks);
-		print_word(&line, text + blanks, bytes);
+		print_next(&line, text, blanks, bytes);
 		text += blanks + bytes;
 	}
 }

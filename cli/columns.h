@@ -24,7 +24,9 @@ void gt_cut_texts(char **texts, size_t count, size_t columns);
 
 /*
  * Prints words on lines of at most width columns (0: one line), each but the first behind so many
- * blanks as indent says, which is also where the first begins. Ends without a line end.
+ * blanks as indent says, which is also where the first begins. An option ("--name=value") for which
+ * lines have no room behind these blanks begins further left, so that it stays whole. Ends without
+ * a line end.
  */
 void gt_print_wrapped(const char *text, size_t width, size_t indent, FILE *out);
 

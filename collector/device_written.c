@@ -41,13 +41,10 @@ static bool makes_sense(const struct gt_record_device_chunk *raw)
 
 static struct gt_known *tickets_of(struct maker *maker, uint32_t context)
 {
-	gt_id place = gt_known_find(&maker->contexts, context);
+	gt_id place;
 
-	if (place == GT_NONE) {
-		place = (gt_id)maker->tickets.count;
+	if (gt_known_is_new(&maker->contexts, context, maker->tickets.count, &place))
 		*gt_array_push(&maker->tickets) = (struct tickets){{0}};
-		gt_known_add(&maker->contexts, context, place);
-	}
 	return &maker->tickets.rows[place].places;
 }
 

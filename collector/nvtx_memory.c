@@ -67,14 +67,6 @@ static gt_id *last_inside(struct walk *walk, gt_id heap)
 	return heap == GT_NONE ? &walk->of_process : &walk->inside.rows[heap - walk->first];
 }
 
-static void set_row(struct gt_known *known, uint64_t handle, gt_id row)
-{
-	if (gt_known_find(known, handle) == GT_NONE)
-		gt_known_add(known, handle, row);
-	else
-		gt_known_set(known, handle, row);
-}
-
 static void add_row(struct walk *walk, const struct gt_record_told_memory *told)
 {
 	struct gt_trace *trace = walk->names->trace;
@@ -103,7 +95,7 @@ static void add_row(struct walk *walk, const struct gt_record_told_memory *told)
 		.type = told->type,
 		.usage = told->usage,
 	};
-	set_row(known, told->handle, row);
+	gt_known_set(known, told->handle, row);
 }
 
 static void end_heap(struct walk *walk, const struct gt_record_told_memory *told)

@@ -8,14 +8,6 @@
 #include "collector/stage.h"
 #include "format/ranges.h"
 
-static void put(struct gt_known *known, uint64_t number, gt_id value)
-{
-	if (gt_known_find(known, number) == GT_NONE)
-		gt_known_add(known, number, value);
-	else
-		gt_known_set(known, number, value);
-}
-
 static uint64_t key_of(uint32_t domain, uint32_t category)
 {
 	return (uint64_t)domain << 32 | category;
@@ -30,11 +22,12 @@ void gt_nvtx_names_init(struct gt_nvtx_names *names, struct gt_trace *trace,
 		const gt_string text = gt_capture_string(capture, name->text);
 
 		if (name->kind == GT_NAMED_STRING)
-			put(&names->strings, name->number, text);
+			gt_known_set(&names->strings, name->number, text);
 		else if (name->kind == GT_NAMED_DOMAIN)
-			put(&names->domain_texts, name->number, text);
+			gt_known_set(&names->domain_texts, name->number, text);
 		else if (name->kind == GT_NAMED_CATEGORY)
-			put(&names->categories, key_of(name->domain, (uint32_t)name->number), text);
+			gt_known_set(&names->categories,
+			             key_of(name->domain, (uint32_t)name->number), text);
 	}
 }
 
@@ -71,13 +64,9 @@ gt_id gt_nvtx_domain(struct gt_nvtx_names *names, uint32_t domain)
 	if (row != GT_NONE)
 		return row;
 	text = text_of_domain(names, domain);
-	row = gt_known_find(&names->domain_rows, text);
-	if (row == GT_NONE) {
-		row = (gt_id)names->trace->domains.count;
+	if (gt_known_is_new(&names->domain_rows, text, names->trace->domains.count, &row))
 		*gt_array_push(&names->trace->domains) =
 			(struct gt_domain){.process = names->capture->process, .name = text};
-		gt_known_add(&names->domain_rows, text, row);
-	}
 	gt_known_add(&names->domains, domain, row);
 	return row;
 }

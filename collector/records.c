@@ -117,14 +117,12 @@ static gt_id handle_of(const struct move *move, const struct gt_field *field, co
 {
 	struct gt_capture *capture = move->decoder->capture;
 	const uint64_t handle = load_u64(record, field);
-	gt_id place =
-		handle == UINT64_MAX ? GT_NONE : gt_known_find(&capture->handle_places, handle);
+	gt_id place;
 
-	if (place != GT_NONE || handle == UINT64_MAX)
-		return place;
-	place = (gt_id)capture->handles.count;
-	*gt_array_push(&capture->handles) = handle;
-	gt_known_add(&capture->handle_places, handle, place);
+	if (handle == UINT64_MAX)
+		return GT_NONE;
+	if (gt_known_is_new(&capture->handle_places, handle, capture->handles.count, &place))
+		*gt_array_push(&capture->handles) = handle;
 	return place;
 }
 

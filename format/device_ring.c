@@ -18,6 +18,13 @@ _Static_assert(sizeof(struct gputrace_device_ring) == 256, "two cache lines of 1
 #define WIDE(name)   gt_get_u64(bytes + FIELD(name))
 #define NUMBER(name) gt_get_u32(bytes + FIELD(name))
 
+uint64_t gt_device_ring_bytes(uint32_t chunk_count)
+{
+	/* Two chunks more: the ring itself, and what it takes to begin at a multiple of one. */
+	return (uint64_t)chunk_count * (GPUTRACE_DEVICE_CHUNK_BYTES + sizeof(uint32_t)) +
+	       2 * (uint64_t)GPUTRACE_DEVICE_CHUNK_BYTES;
+}
+
 static uint32_t kind_of(uint32_t state)
 {
 	return state & ((1u << GPUTRACE_DEVICE_STATE_BITS) - 1);

@@ -44,6 +44,9 @@ enum gt_device_verdict gt_device_chunk_read(const uint8_t *bytes,
                                             const struct gt_device_place *place,
                                             struct gt_device_chunk *chunk);
 
+/* Memory of the GPU that a ring of so many chunks takes. */
+uint64_t gt_device_ring_bytes(uint32_t chunk_count);
+
 struct gt_device_entry {
 	uint64_t value;
 	uint32_t clock;

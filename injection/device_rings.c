@@ -117,13 +117,6 @@ static int finish(const struct gt_device_ring *ring, CUstream stream, uint64_t l
 
 /* ---- making one ---- */
 
-static uint64_t bytes_of(uint32_t chunk_count)
-{
-	/* Two chunks more: the ring itself, and what it takes to begin at a multiple of one. */
-	return (uint64_t)chunk_count * (GPUTRACE_DEVICE_CHUNK_BYTES + sizeof(uint32_t)) +
-	       2 * (uint64_t)GPUTRACE_DEVICE_CHUNK_BYTES;
-}
-
 static size_t host_bytes(const struct gt_device_ring *ring)
 {
 	return sizeof(struct gt_device_host) + ring->chunk_count * sizeof(uint32_t);
@@ -144,6 +137,23 @@ static uint32_t chunks_in(uint64_t bytes)
 	return count;
 }
 
+/* Whose the memory is that the program's process has now. */
+static void emit_made(const struct gt_device_ring *ring)
+{
+	struct gt_record_device_ring *record =
+		gt_emit_begin(ring->session, GT_RECORD_device_ring, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_device_ring){
+		.context = ring->context,
+		.made_ns = gt_stamp(),
+		.chunk_count = ring->chunk_count,
+		.flags = ring->flags,
+	};
+	gt_emit_commit();
+}
+
 /* Half of it, and again, where there is not as much left. */
 static int take_device_memory(struct gt_device_ring *ring, uint64_t wanted_bytes,
                               struct gt_error *err)
@@ -153,12 +163,14 @@ static int take_device_memory(struct gt_device_ring *ring, uint64_t wanted_bytes
 	CUresult code;
 
 	ring->chunk_count = chunks_in(wanted_bytes);
-	while ((code = ring->driver->memory_alloc(&memory, bytes_of(ring->chunk_count))) ==
+	while ((code = ring->driver->memory_alloc(&memory,
+	                                          gt_device_ring_bytes(ring->chunk_count))) ==
 	               CUDA_ERROR_OUT_OF_MEMORY &&
 	       ring->chunk_count / 2 * chunk >= LEAST_BYTES)
 		ring->chunk_count /= 2;
 	if (code != CUDA_SUCCESS)
 		return check(ring, code, "no device events: memory on the GPU", err);
+	emit_made(ring);
 	ring->address = (memory + chunk - 1) / chunk * chunk;
 	ring->chunks = ring->address + chunk;
 	ring->states = ring->chunks + ring->chunk_count * chunk;
@@ -206,7 +218,7 @@ static int fill(struct gt_device_ring *ring, struct gt_error *err)
 		.chunk_count = ring->chunk_count,
 		.next = ring->chunk_count, /* no ticket is 0 then */
 	};
-	const size_t bytes = bytes_of(ring->chunk_count) - GPUTRACE_DEVICE_CHUNK_BYTES;
+	const size_t bytes = gt_device_ring_bytes(ring->chunk_count) - GPUTRACE_DEVICE_CHUNK_BYTES;
 	CUresult code = ring->driver->set_bytes(ring->address, 0, bytes, ring->copying);
 	int result;
 
@@ -628,6 +640,17 @@ void gt_device_ring_end_times(struct gt_device_ring *ring)
 	if (gt_device_ring_time(ring, 1, &err) == 0 && ring->times &&
 	    finish(ring, ring->timing, TIMES_NS, &err) == 0)
 		(void)gt_device_ring_time(ring, 0, &err);
+}
+
+void gt_device_ring_leave(struct gt_session *session, uint32_t context)
+{
+	struct gt_record_device_ring *record =
+		gt_emit_begin(session, GT_RECORD_device_ring, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_device_ring){.context = context, .gone_ns = gt_stamp()};
+	gt_emit_commit();
 }
 
 void gt_device_ring_release(struct gt_device_ring *ring)

@@ -91,6 +91,9 @@ int gt_device_ring_time(struct gt_device_ring *ring, uint32_t count, struct gt_e
 /* The same once more, at the end: waits a moment for it. */
 void gt_device_ring_end_times(struct gt_device_ring *ring);
 
+/* Records that the context of a ring is about to end, and the ring with it. Any thread. */
+void gt_device_ring_leave(struct gt_session *session, uint32_t context);
+
 /* Gives back what the context's end does not. */
 void gt_device_ring_release(struct gt_device_ring *ring);
 

@@ -12,6 +12,7 @@ struct json_t;
 /*
  * Members of JSON objects into members of structs, by a table that says what each may be. A file
  * that says something else is refused in a sentence: where it is, and what was expected there.
+ * Where that is taken for not known: json_values.h.
  */
 
 enum gt_json_type {

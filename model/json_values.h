@@ -9,7 +9,8 @@
 
 /*
  * Members of objects in files of JSON that anybody may have changed: what is missing or of another
- * type is not known, and what is not known is left out. object may be NULL when it is read.
+ * type is not known, and what is not known is left out. object may be NULL when it is read. Where a
+ * file is refused that says something else: json_fields.h.
  */
 
 /* As many whole characters as fit; "": not known. */

@@ -43,18 +43,36 @@ gt_id gt_known_find(struct gt_known *known, uint64_t number)
 	return known->entries[known->last].row;
 }
 
-void gt_known_add(struct gt_known *known, uint64_t number, gt_id row)
+/* With room for one more. */
+static struct gt_known_entry *entry_of(struct gt_known *known, uint64_t number)
 {
 	if (!known->entries || 2 * known->count > known->mask)
 		grow(known);
-	known->entries[place_of(known, number)] =
-		(struct gt_known_entry){.number = number, .row = row};
+	return &known->entries[place_of(known, number)];
+}
+
+void gt_known_add(struct gt_known *known, uint64_t number, gt_id row)
+{
+	*entry_of(known, number) = (struct gt_known_entry){.number = number, .row = row};
 	known->count++;
 }
 
 void gt_known_set(struct gt_known *known, uint64_t number, gt_id row)
 {
-	known->entries[place_of(known, number)].row = row;
+	struct gt_known_entry *entry = entry_of(known, number);
+
+	known->count += entry->row == GT_NONE;
+	*entry = (struct gt_known_entry){.number = number, .row = row};
+}
+
+bool gt_known_is_new(struct gt_known *known, uint64_t number, size_t next, gt_id *row)
+{
+	*row = gt_known_find(known, number);
+	if (*row != GT_NONE)
+		return false;
+	*row = (gt_id)next;
+	gt_known_add(known, number, *row);
+	return true;
 }
 
 void gt_known_release(struct gt_known *known)

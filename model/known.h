@@ -2,6 +2,7 @@
 #ifndef GT_MODEL_KNOWN_H
 #define GT_MODEL_KNOWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,8 +30,14 @@ gt_id gt_known_find(struct gt_known *known, uint64_t number);
 /* The number, which was not known, is this row from now on. */
 void gt_known_add(struct gt_known *known, uint64_t number, gt_id row);
 
-/* The number, which was known, is this row from now on. */
+/* The number is this row from now on, whether it was known or not. */
 void gt_known_set(struct gt_known *known, uint64_t number, gt_id row);
+
+/*
+ * Gives the row of a number. One that was not known is the next row of a table from now on, of
+ * which there are so many: returns true, and the caller adds it.
+ */
+bool gt_known_is_new(struct gt_known *known, uint64_t number, size_t next, gt_id *row);
 
 void gt_known_release(struct gt_known *known);
 

@@ -140,6 +140,19 @@ bool gt_memory_block_is_out(const struct gt_pool_block *block, gt_time at_ns)
 	return block->start_ns <= at_ns && (block->flags & GT_UNFINISHED || block->end_ns > at_ns);
 }
 
+gt_size gt_memory_of_rings(const struct gt_trace *trace, gt_id process, gt_id device, gt_time at_ns)
+{
+	gt_size bytes = 0;
+
+	gt_array_each(const struct gt_device_ring, ring, &trace->device_rings)
+		if (ring->context < trace->contexts.count &&
+		    trace->contexts.rows[ring->context].device == device &&
+		    (process == GT_NONE || ring->process == process) && ring->made_ns &&
+		    ring->made_ns <= at_ns && (!ring->gone_ns || ring->gone_ns > at_ns))
+			bytes += ring->bytes;
+	return bytes;
+}
+
 void gt_memory_use_init(struct gt_memory_use *use, const struct gt_view *view)
 {
 	const struct gt_trace *trace = view->trace;

@@ -74,6 +74,11 @@ bool gt_memory_is_there(const struct gt_trace *trace, const struct gt_allocation
                         gt_time at_ns);
 bool gt_memory_block_is_out(const struct gt_pool_block *block, gt_time at_ns);
 
+/* Memory of a GPU that rings of device events, gputrace's own, took at a moment: those of a
+ * process, or, GT_NONE, of all. */
+gt_size gt_memory_of_rings(const struct gt_trace *trace, gt_id process, gt_id device,
+                           gt_time at_ns);
+
 /*
  * Of a view's rows and window: what was there before the window begins with it, what ends after it
  * does not end. The view and its trace must outlive it. 40 bytes a row, and the time to sort them.

@@ -72,11 +72,9 @@ static void skip_first(struct gt_range_choice *choice, const struct gt_ranges *r
 		if (!choice->named[i])
 			continue;
 		seen = gt_known_find(&counts, key);
-		if (seen == GT_NONE)
-			gt_known_add(&counts, key, 1);
-		else
-			gt_known_set(&counts, key, seen + 1);
-		choice->skipped[i] = (seen == GT_NONE ? 0 : seen) < most;
+		seen = seen == GT_NONE ? 0 : seen;
+		gt_known_set(&counts, key, seen + 1);
+		choice->skipped[i] = seen < most;
 	}
 	gt_known_release(&counts);
 }

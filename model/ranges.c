@@ -59,13 +59,10 @@ static gt_id add_name(struct gt_ranges *ranges, gt_string domain, gt_string text
 		text = folds->first[text];
 
 	const uint64_t key = (uint64_t)domain << 32 | text;
-	gt_id row = gt_known_find(&ranges->name_rows, key);
+	gt_id row;
 
-	if (row != GT_NONE)
-		return row;
-	row = (gt_id)ranges->names.count;
-	*gt_array_push(&ranges->names) = (struct gt_range_name){domain, text, folded};
-	gt_known_add(&ranges->name_rows, key, row);
+	if (gt_known_is_new(&ranges->name_rows, key, ranges->names.count, &row))
+		*gt_array_push(&ranges->names) = (struct gt_range_name){domain, text, folded};
 	return row;
 }
 
@@ -73,17 +70,14 @@ static gt_id add_name(struct gt_ranges *ranges, gt_string domain, gt_string text
 static gt_id add_path(struct gt_ranges *ranges, gt_id outer, gt_id name)
 {
 	const uint64_t key = (uint64_t)outer << 32 | name;
-	gt_id row = gt_known_find(&ranges->path_rows, key);
+	gt_id row;
 
-	if (row != GT_NONE)
-		return row;
-	row = (gt_id)ranges->paths.count;
-	*gt_array_push(&ranges->paths) = (struct gt_range_path){
-		.outer = outer,
-		.name = name,
-		.depth = outer == GT_NONE ? 0 : ranges->paths.rows[outer].depth + 1,
-	};
-	gt_known_add(&ranges->path_rows, key, row);
+	if (gt_known_is_new(&ranges->path_rows, key, ranges->paths.count, &row))
+		*gt_array_push(&ranges->paths) = (struct gt_range_path){
+			.outer = outer,
+			.name = name,
+			.depth = outer == GT_NONE ? 0 : ranges->paths.rows[outer].depth + 1,
+		};
 	return row;
 }
 

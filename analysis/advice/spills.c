@@ -19,13 +19,18 @@ static double sum_of(const struct gt_heavy *heavy, enum gt_shape_counter a, enum
 	return gt_heavy_counter(heavy, a) + gt_heavy_counter(heavy, b);
 }
 
+/* Of a thread, 0: none, or not known. */
+static uint64_t local_bytes(const struct gt_heavy *heavy)
+{
+	return heavy->shape->local_known ? heavy->shape->local_per_thread_bytes : 0;
+}
+
 static struct gt_advice_row *cite(const struct gt_heavy *heavy, struct gt_advice_row *row)
 {
 	(void)gt_heavy_cite_time(heavy, row);
-	if (heavy->shape->local_per_thread_bytes > 0)
-		gt_advice_cite(
-			row, "kernels", "launch_shapes", "local_bytes", "%s",
-			gt_figure_binary((int64_t)heavy->shape->local_per_thread_bytes).text);
+	if (local_bytes(heavy) > 0)
+		gt_advice_cite(row, "kernels", "launch_shapes", "local_bytes", "%s",
+		               gt_figure_binary((int64_t)local_bytes(heavy)).text);
 	return row;
 }
 
@@ -58,9 +63,10 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 	                                               GT_SHAPE_global_load_sectors,
 	                                               GT_SHAPE_global_store_sectors};
 	const uint64_t all_ns = heavy->facts->shapes.device_ns[heavy->total->device];
-	const uint64_t bytes = heavy->shape->local_per_thread_bytes;
+	const uint64_t bytes = local_bytes(heavy);
 
-	/* CUPTI says of no launch on an H200 how much local memory it has: counters do. */
+	/* Only kept modules say how much local memory launches on an H200 have: what is used of it
+	 * counters do. */
 	if (gt_shape_measured(heavy->total, wanted, GT_COUNT_OF(wanted)))
 		say_measured(heavy, advice);
 	else

@@ -432,10 +432,7 @@ static void add_op_name(struct gt_result *result, const void *of, gt_id group)
 	const struct gt_operation_total *row = &totals->rows.rows[group];
 
 	gt_result_add_format(result, "%s", row->name);
-	if (*row->around)
-		gt_result_add_format(result, "%s", row->around);
-	else
-		gt_result_add_unknown(result);
+	gt_result_add_copy(result, row->around);
 }
 
 /* The innermost operation that a kernel was asked for in, or instruction of HLO; GT_NONE: none. */

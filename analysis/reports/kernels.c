@@ -159,7 +159,8 @@ static const struct gt_heading shape_headings[] = {
 	{"shared_dynamic_bytes", GT_UNIT_BINARY_BYTES,
          "Shared memory of a block that the launch asked for", GT_WORTH_LITTLE},
 	{"local_bytes", GT_UNIT_BINARY_BYTES,
-         "Local memory of a thread: spilled registers, and arrays", GT_WORTH_LEAST},
+         "Local memory of a thread: spilled registers, and arrays; where it is known",
+         GT_WORTH_LEAST},
 	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_ORDINARY},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start of these executions", GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
@@ -434,6 +435,22 @@ static void add_groups(const struct tally *tally, struct gt_result *result)
 	free(rows);
 }
 
+static bool is_local_known(const struct gt_trace *trace, gt_id shape)
+{
+	return shape < trace->launch_shapes.count && trace->launch_shapes.rows[shape].local_known;
+}
+
+static void add_local(struct gt_result *result, const struct gt_trace *trace, gt_id shape)
+{
+	if (is_local_known(trace, shape))
+		gt_result_add_count(
+			result, (int64_t)trace->launch_shapes.rows[shape].local_per_thread_bytes);
+	else
+		gt_result_add_unknown(result);
+}
+
+/* A shape whose launches were all run several times for their counters has a row without times:
+ * reports and advice on what was counted speak of its registers and its occupancy. */
 static void add_uses(const struct tally *tally, struct gt_result *result)
 {
 	const struct gt_trace *trace = tally->trace;
@@ -444,19 +461,16 @@ static void add_uses(const struct tally *tally, struct gt_result *result)
 		const struct gt_launch_use *use = &tally->uses.rows[i];
 		const struct gt_occupancy occupancy = gt_launch_use_occupancy(trace, use);
 
-		if (use->calls == 0)
+		if (use->calls == 0 && use->profiled == 0)
 			continue;
 		gt_result_add_text(result, gt_shape_name(trace, use->shape));
 		gt_add_device(result, trace, use->device);
 		gt_add_launch(result, trace, use->shape);
-		if (use->shape < trace->launch_shapes.count)
-			gt_result_add_count(result, (int64_t)trace->launch_shapes.rows[use->shape]
-			                                    .local_per_thread_bytes);
-		else
-			gt_result_add_unknown(result);
+		add_local(result, trace, use->shape);
 		gt_result_add_count(result, (int64_t)use->calls);
-		gt_result_add_count(result, (int64_t)use->total_ns);
-		gt_add_rounded(result, (double)use->total_ns / (double)use->calls);
+		gt_result_add_count_if(result, use->calls > 0, (int64_t)use->total_ns);
+		gt_add_rounded(result,
+		               use->calls ? (double)use->total_ns / (double)use->calls : NAN);
 		gt_add_occupancy(result, &occupancy);
 		gt_result_add_real(result, occupancy.waves_per_sm);
 		gt_add_names(result, trace, use->shape);
@@ -489,6 +503,29 @@ static void remark_slowed(const struct tally *tally, struct gt_result *result)
 		gt_grouped(calls).text, names);
 }
 
+/* Only of shapes that have a row. */
+static void remark_local(const struct tally *tally, struct gt_result *result)
+{
+	uint64_t rows = 0;
+	uint64_t unknown = 0;
+
+	for (size_t i = 0; i < tally->uses.count; i++) {
+		const struct gt_launch_use *use = &tally->uses.rows[i];
+
+		if (use->calls == 0 && use->profiled == 0)
+			continue;
+		rows++;
+		unknown += !is_local_known(tally->trace, use->shape);
+	}
+	if (unknown > 0)
+		gt_result_remark_on(
+			result, "local_bytes",
+			"local_bytes was not measured of %s of %s launch shapes: CUPTI says 0, which "
+			"it does of kernels with local memory, too, and their code is not in the "
+			"recording (run --keep-modules).",
+			gt_grouped(unknown).text, gt_grouped(rows).text);
+}
+
 static void add_remarks(const struct tally *tally, struct gt_result *result)
 {
 	const size_t kernels = tally->trace->kernels.count;
@@ -517,6 +554,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	gt_result_remark_on(result, "later_mean_ns later_median_ns",
 	                    "In later_mean and later_median of a kernel its first launches are "
 	                    "left out.");
+	remark_local(tally, result);
 	gt_result_remark_on(result, "occupancy_percent",
 	                    "Occupancy is what could be resident by the device's limits and the "
 	                    "launch shape, not what was.");

@@ -90,7 +90,7 @@ static const struct gt_heading function_headings[] = {
 	{"compiled_registers", GT_UNIT_COUNT,
          "That the compiler says a thread needs; of kept modules", GT_WORTH_LITTLE},
 	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Shared memory that it declares"},
-	{"local_bytes", GT_UNIT_BINARY_BYTES, "Local memory of a thread"},
+	{"local_bytes", GT_UNIT_BINARY_BYTES, "Local memory of a thread, where it is known"},
 	{"constant_bytes", GT_UNIT_BINARY_BYTES,
          "Constant memory of its own, parameters included; of kept modules", GT_WORTH_LITTLE},
 	{"max_threads", GT_UNIT_COUNT, "Threads of a block it was compiled for; of kept modules",
@@ -586,14 +586,6 @@ static void add_calls(const struct tally *tally, struct gt_result *result)
 
 /* ---- functions ---- */
 
-static void add_bytes(struct gt_result *result, bool known, uint64_t bytes)
-{
-	if (known)
-		gt_result_add_count(result, (int64_t)bytes);
-	else
-		gt_result_add_unknown(result);
-}
-
 static void add_source(struct gt_result *result, const struct gt_trace *trace,
                        const struct gt_function *function)
 {
@@ -657,11 +649,12 @@ static void add_function(const struct tally *tally, struct gt_result *result,
 	gt_result_add_count(result, (int64_t)sum->use.kernels);
 	gt_result_add_count(result, (int64_t)sum->use.kernel_ns);
 	gt_result_add_count(result, trace->launch_shapes.rows[sum->use.shape].registers);
-	add_bytes(result, is_read && function->registers, function->registers);
-	add_bytes(result, known, function->shared_bytes);
-	add_bytes(result, known, function->local_bytes);
-	add_bytes(result, is_read, function->constant_bytes);
-	add_bytes(result, is_read && function->max_threads, function->max_threads);
+	gt_result_add_count_if(result, is_read && function->registers, function->registers);
+	gt_result_add_count_if(result, known, (int64_t)function->shared_bytes);
+	gt_result_add_count_if(result, known && function->local_known,
+	                       (int64_t)function->local_bytes);
+	gt_result_add_count_if(result, is_read, (int64_t)function->constant_bytes);
+	gt_result_add_count_if(result, is_read && function->max_threads, function->max_threads);
 	gt_result_add_count(result, (int64_t)function->code_bytes);
 	add_function_name(result, tally, sum->first);
 	add_source(result, trace, function);

@@ -96,57 +96,40 @@ static int by_own_time(const void *a, const void *b)
 	return inner ? inner : (int)left->direction - (int)right->direction;
 }
 
-static void add_known(struct gt_result *result, bool known, uint64_t count)
-{
-	if (known)
-		gt_result_add_count(result, (int64_t)count);
-	else
-		gt_result_add_unknown(result);
-}
-
-/* The words end with the totals, before the result. */
-static void add_word(struct gt_result *result, const char *text)
-{
-	if (*text)
-		gt_result_add_format(result, "%s", text);
-	else
-		gt_result_add_unknown(result);
-}
-
 static void add_figures(const struct gt_operation_totals *totals, struct gt_result *result,
                         const struct gt_operation_total *row)
 {
 	const bool called = row->calls > 0;
 
-	add_known(result, called, row->calls);
+	gt_result_add_count_if(result, called, (int64_t)row->calls);
 	gt_result_add_count(result, (int64_t)row->own_ns);
 	gt_result_add_real(result, gt_percent((double)row->own_ns, (double)totals->busy_ns));
 	gt_result_add_count(result, (int64_t)row->inclusive_ns);
 	gt_add_rounded(result, row->each.mean);
-	add_known(result, called, (uint64_t)row->each.median);
-	add_known(result, called, (uint64_t)row->each.min);
-	add_known(result, called, (uint64_t)row->each.max);
+	gt_result_add_count_if(result, called, row->each.median);
+	gt_result_add_count_if(result, called, row->each.min);
+	gt_result_add_count_if(result, called, row->each.max);
 	gt_result_add_count(result, (int64_t)row->launches);
 	if (called)
 		gt_result_add_real(result, (double)row->launches / (double)row->calls);
 	else
 		gt_result_add_unknown(result);
-	add_known(result, called && !row->in_graphs, row->idle_ns);
+	gt_result_add_count_if(result, called && !row->in_graphs, (int64_t)row->idle_ns);
 }
 
 static void add_row(const struct gt_operation_totals *totals, struct gt_result *result,
                     const struct gt_operation_total *row)
 {
-	add_word(result, row->name);
+	gt_result_add_copy(result, row->name);
 	if (row->kind == GT_OPERATION_HLO)
 		gt_result_add_text(result, gt_hlo_category_name(row->category));
 	else
-		add_word(result, gt_direction_name(row->direction));
+		gt_result_add_copy(result, gt_direction_name(row->direction));
 	add_figures(totals, result, row);
 	if (row->kind == GT_OPERATION_HLO)
-		add_word(result, row->kernel);
+		gt_result_add_copy(result, row->kernel);
 	if (row->kind != GT_OPERATION_MODULE)
-		add_word(result, row->around);
+		gt_result_add_copy(result, row->around);
 }
 
 static void add_table(const struct gt_operation_totals *totals, struct gt_result *result,

@@ -326,10 +326,7 @@ static void add_beside(const struct tally *tally, struct gt_result *result,
 	if (outlier->reasons & PROCESSES)
 		add_reason(text, sizeof(text), "another process", outlier->beside.processes_ns,
 		           duration_ns);
-	if (*text)
-		gt_result_add_format(result, "%s", text);
-	else
-		gt_result_add_unknown(result);
+	gt_result_add_copy(result, text);
 }
 
 static void add_outliers(struct tally *tally, struct gt_result *result)

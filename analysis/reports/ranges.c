@@ -132,25 +132,17 @@ static void add_text(const struct gt_range_totals *totals, struct gt_result *res
 	gt_result_add_format(result, "%s", text);
 }
 
-static void add_known(struct gt_result *result, bool known, uint64_t count)
-{
-	if (known)
-		gt_result_add_count(result, (int64_t)count);
-	else
-		gt_result_add_unknown(result);
-}
-
 /* Of ranges that all are open nothing is known. */
 static void add_wall(struct gt_result *result, const struct gt_range_spread *wall)
 {
 	const bool known = wall->spread.count > 0;
 
-	add_known(result, known, (uint64_t)wall->spread.total);
+	gt_result_add_count_if(result, known, wall->spread.total);
 	gt_add_rounded(result, wall->spread.mean);
-	add_known(result, known, (uint64_t)wall->spread.median);
-	add_known(result, known, (uint64_t)wall->spread.min);
-	add_known(result, known, (uint64_t)wall->spread.max);
-	add_known(result, known, (uint64_t)wall->p95);
+	gt_result_add_count_if(result, known, wall->spread.median);
+	gt_result_add_count_if(result, known, wall->spread.min);
+	gt_result_add_count_if(result, known, wall->spread.max);
+	gt_result_add_count_if(result, known, wall->p95);
 }
 
 static bool has_work(const struct gt_trace *trace)
@@ -180,15 +172,15 @@ static void add_group(const struct gt_range_totals *totals, struct gt_result *re
 		                                      (double)row->wall.spread.total));
 	else
 		gt_result_add_unknown(result);
-	add_known(result, known, row->gpu_ns);
-	add_known(result, launched, row->span_ns);
+	gt_result_add_count_if(result, known, (int64_t)row->gpu_ns);
+	gt_result_add_count_if(result, launched, (int64_t)row->span_ns);
 	gt_result_add_real(result, gt_percent((double)row->span_busy_ns, (double)row->span_ns));
-	add_known(result, launched, (uint64_t)row->idle.spread.total);
-	add_known(result, known, row->kernels);
-	add_known(result, known, row->captured);
-	add_known(result, known, row->copies);
-	add_known(result, known, row->copied_bytes);
-	add_known(result, known, row->fills);
+	gt_result_add_count_if(result, launched, row->idle.spread.total);
+	gt_result_add_count_if(result, known, (int64_t)row->kernels);
+	gt_result_add_count_if(result, known, (int64_t)row->captured);
+	gt_result_add_count_if(result, known, (int64_t)row->copies);
+	gt_result_add_count_if(result, known, (int64_t)row->copied_bytes);
+	gt_result_add_count_if(result, known, (int64_t)row->fills);
 	gt_result_add_count(result, (int64_t)row->open);
 }
 
@@ -237,7 +229,7 @@ static void add_each(const struct gt_range_totals *totals, struct gt_result *res
 		gt_result_add_count(result, (int64_t)row->ranges);
 		add_gpu_of_each(result, row, gpu_is_known(totals->ranges.trace));
 		gt_add_rounded(result, row->wall.spread.mean);
-		add_known(result, row->wall.spread.count > 0, (uint64_t)row->wall.spread.median);
+		gt_result_add_count_if(result, row->wall.spread.count > 0, row->wall.spread.median);
 		gt_add_rounded(result, row->wall.spread.deviation);
 	}
 }

@@ -72,14 +72,6 @@ static void add_mhz(struct gt_result *result, uint32_t khz)
 	gt_result_add_real(result, khz ? khz / 1e3 : NAN);
 }
 
-static void add_known(struct gt_result *result, const char *text)
-{
-	if (*text)
-		gt_result_add_text(result, text);
-	else
-		gt_result_add_unknown(result);
-}
-
 static void add_devices(struct gt_result *result, const struct gt_calibrations *calibrations)
 {
 	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
@@ -87,16 +79,16 @@ static void add_devices(struct gt_result *result, const struct gt_calibrations *
 		const struct gt_calibration *one = &calibrations->list.rows[i];
 
 		gt_result_add_count(result, (int64_t)i);
-		add_known(result, one->device);
+		gt_result_add_copy(result, one->device);
 		gt_result_add_format(result, "%u.%u", one->cc_major, one->cc_minor);
 		gt_result_add_count_if(result, one->sm_count > 0, one->sm_count);
 		add_mhz(result, one->sm_clock_khz);
 		add_mhz(result, one->memory_clock_khz);
-		add_known(result, one->driver);
-		add_known(result, one->cuda);
+		gt_result_add_copy(result, one->driver);
+		gt_result_add_copy(result, one->cuda);
 		gt_result_add_format(result, "%.19s", one->date);
-		add_known(result, one->host);
-		add_known(result, one->uuid);
+		gt_result_add_copy(result, one->host);
+		gt_result_add_copy(result, one->uuid);
 	}
 }
 
@@ -123,7 +115,7 @@ static void add_ceiling(struct gt_result *result, const struct gt_calibrations *
 	gt_result_add_count(result, (int64_t)row);
 	gt_result_add_text(result, gt_ceiling_names[ceiling->name]);
 	if (strcmp(unit, "bytes/s") == 0)
-		add_known(result, ceiling->peer);
+		gt_result_add_copy(result, ceiling->peer);
 	if (strcmp(unit, "ns") == 0)
 		gt_result_add_count_if(result, isfinite(ceiling->value),
 		                       isfinite(ceiling->value) ? llround(ceiling->value) : 0);
@@ -137,7 +129,7 @@ static void add_ceiling(struct gt_result *result, const struct gt_calibrations *
 		gt_result_add_real(result, ceiling->sm_mhz);
 	}
 	if (isfinite(ceiling->value))
-		add_known(result, ceiling->how);
+		gt_result_add_copy(result, ceiling->how);
 	else
 		gt_result_add_format(result, "not measured: %s", ceiling->how);
 }

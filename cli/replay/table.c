@@ -145,10 +145,7 @@ static const struct gt_heading best_headings[] = {
 
 static void add_known(struct gt_result *result, const char *text)
 {
-	if (*text)
-		gt_result_add_text(result, gt_result_keep(result, "%s", text));
-	else
-		gt_result_add_unknown(result);
+	gt_result_add_copy(result, text);
 }
 
 static void add_label(struct gt_result *result, const struct gt_outcome *outcome)

@@ -136,11 +136,7 @@ static void use_pool(struct linker *linker, gt_id row, gt_id process)
 	const gt_id device = linker->trace->memory_calls.rows[row].place;
 	const uint64_t key = device_key(process, device);
 
-	if (device == GT_NONE)
-		return;
-	if (gt_known_find(&linker->pools, key) == GT_NONE)
-		gt_known_add(&linker->pools, key, row);
-	else
+	if (device != GT_NONE)
 		gt_known_set(&linker->pools, key, row);
 }
 

@@ -7,6 +7,7 @@
 #include "collector/stage.h"
 #include "model/index.h"
 #include "model/memory_owned.h"
+#include "model/memory_use.h"
 
 /*
  * What a context takes of its GPU: the memory that the process had there when that was first read,
@@ -104,6 +105,22 @@ static void add_allocated(const struct gt_trace *trace, struct shares *shares)
 	}
 }
 
+/* gputrace's own rings may have been there, too. */
+static void add_rings(const struct gt_trace *trace, struct shares *shares)
+{
+	for (gt_id i = 0; i < trace->contexts.count; i++) {
+		const struct gt_context *context = &trace->contexts.rows[i];
+		struct share *share;
+
+		if (context->device == GT_NONE)
+			continue;
+		share = share_of(shares, context->process, context->device);
+		if (share->context == i)
+			share->allocated += (double)gt_memory_of_rings(
+				trace, context->process, context->device, share->time_ns);
+	}
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
@@ -113,6 +130,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	count_contexts(trace, &shares);
 	find_readings(trace, &shares);
 	add_allocated(trace, &shares);
+	add_rings(trace, &shares);
 	gt_array_each(const struct share, share, &shares.list) {
 		const double bytes = share->bytes - share->allocated;
 

@@ -12,6 +12,7 @@
 #include "collector/device_ticks.h"
 #include "collector/device_written.h"
 #include "collector/stage.h"
+#include "format/device_ring.h"
 #include "model/device_clocks.h"
 #include "model/known.h"
 
@@ -250,10 +251,7 @@ static void find_rates_between(struct builder *builder)
 		if (before != GT_NONE)
 			look_between(&builder->gpus[device], &builder->written.chunks.rows[before],
 			             chunk);
-		if (before == GT_NONE)
-			gt_known_add(&last, key, (gt_id)i);
-		else
-			gt_known_set(&last, key, (gt_id)i);
+		gt_known_set(&last, key, (gt_id)i);
 	}
 	gt_known_release(&last);
 	gt_array_free(wanted);
@@ -569,20 +567,55 @@ static void add_launch(struct builder *builder, const struct gt_written_launch *
 
 static gt_id find_ring(struct builder *builder, struct gt_known *known, uint32_t context)
 {
-	gt_id row = gt_known_find(known, context);
+	gt_id row;
 
-	if (row != GT_NONE)
-		return row;
-	row = (gt_id)builder->trace->device_rings.count;
-	*gt_array_push(&builder->trace->device_rings) = (struct gt_device_ring){
-		.process = builder->capture->process,
-		.context = context_of(builder, context),
-	};
-	gt_known_add(known, context, row);
+	if (gt_known_is_new(known, context, builder->trace->device_rings.count, &row))
+		*gt_array_push(&builder->trace->device_rings) = (struct gt_device_ring){
+			.process = builder->capture->process,
+			.context = context_of(builder, context),
+		};
 	return row;
 }
 
-/* Of a context whose ring told nothing before the process died: what there is. */
+/* Whether a record tells what the ring came to, and not when it was made or gone. */
+static bool tells_counts(const struct gt_record_device_ring *raw)
+{
+	return raw->made_ns == 0 && raw->gone_ns == 0;
+}
+
+static void take_ring(struct gt_device_ring *ring, const struct gt_record_device_ring *raw)
+{
+	if (tells_counts(raw)) {
+		ring->written = raw->written;
+		ring->lost = raw->lost;
+		ring->overwritten = raw->overwritten;
+	}
+	if (raw->made_ns)
+		ring->made_ns = (gt_time)raw->made_ns;
+	if (raw->gone_ns) {
+		ring->gone_ns = (gt_time)raw->gone_ns;
+		return;
+	}
+	ring->bytes = gt_device_ring_bytes(raw->chunk_count);
+	ring->chunk_count = raw->chunk_count;
+	ring->flags = raw->flags;
+}
+
+/* Those that tell counts, or the others. */
+static void take_rings(struct builder *builder, struct gt_known *known, bool counts)
+{
+	gt_array_each(const struct gt_record_device_ring, raw,
+	              &builder->capture->raw_device_rings) {
+		gt_id row;
+
+		if (tells_counts(raw) != counts)
+			continue;
+		row = find_ring(builder, known, raw->context);
+		take_ring(&builder->trace->device_rings.rows[row], raw);
+	}
+}
+
+/* Of a context whose ring told no counts before the process died: what there is. */
 static void add_rings(struct builder *builder)
 {
 	struct gt_trace *trace = builder->trace;
@@ -590,18 +623,9 @@ static void add_rings(struct builder *builder)
 	struct gt_known known = {0};
 	size_t told;
 
-	gt_array_each(const struct gt_record_device_ring, raw,
-	              &builder->capture->raw_device_rings) {
-		const gt_id row = find_ring(builder, &known, raw->context);
-		struct gt_device_ring *ring = &trace->device_rings.rows[row];
-
-		ring->written = raw->written;
-		ring->lost = raw->lost;
-		ring->overwritten = raw->overwritten;
-		ring->chunk_count = raw->chunk_count;
-		ring->flags = raw->flags;
-	}
+	take_rings(builder, &known, true);
 	told = trace->device_rings.count;
+	take_rings(builder, &known, false);
 	for (size_t i = 0; i < builder->written.launches.count; i++) {
 		const struct writer *writer = &builder->writers.rows[builder->first_launch + i];
 		const uint32_t context = builder->written.launches.rows[i].context;

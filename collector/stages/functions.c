@@ -122,6 +122,7 @@ static void take_facts(struct reading *reading, gt_id module, const struct gt_cu
 		function->code_bytes = from->code_bytes;
 		function->shared_bytes = from->shared_bytes;
 		function->local_bytes = from->local_bytes;
+		function->local_known = 1;
 		function->constant_bytes = from->constant_bytes;
 		function->registers = from->registers;
 		function->max_threads = from->max_threads;
@@ -321,11 +322,57 @@ static void take_launch(struct gt_launch_shape *shape, struct gt_function *funct
 		return;
 	function->shared_bytes = shape->shared_static_bytes;
 	function->local_bytes = shape->local_per_thread_bytes;
+	function->local_known = shape->local_known;
 	function->known = GT_FUNCTION_LAUNCHED;
+}
+
+/* What the kept modules say of the local memory of a launch shape: nothing, if any of its launches
+ * may have been of other code. */
+struct told_local {
+	gt_size bytes;
+	bool is_told;
+	bool differs;
+};
+
+static void hear_local(struct told_local *told, const struct gt_trace *trace, gt_id function)
+{
+	const struct gt_function *row =
+		function == GT_NONE ? NULL : &trace->functions.rows[function];
+
+	if (!row || row->known != GT_FUNCTION_READ ||
+	    (told->is_told && told->bytes != row->local_bytes)) {
+		told->differs = true;
+		return;
+	}
+	told->bytes = row->local_bytes;
+	told->is_told = true;
+}
+
+/* Where CUPTI said 0, which may be wrong. */
+static void take_locals(struct gt_trace *trace, const struct told_local *told)
+{
+	for (size_t i = 0; i < trace->launch_shapes.count; i++) {
+		struct gt_launch_shape *shape = &trace->launch_shapes.rows[i];
+
+		if (shape->local_known || !told[i].is_told || told[i].differs)
+			continue;
+		shape->local_per_thread_bytes = told[i].bytes;
+		shape->local_known = 1;
+	}
+}
+
+static struct told_local *new_locals(size_t count)
+{
+	struct told_local *told = gt_allocate(count * sizeof(*told));
+
+	for (size_t i = 0; i < count; i++)
+		told[i] = (struct told_local){0};
+	return told;
 }
 
 static void take_launches(struct gt_trace *trace)
 {
+	struct told_local *told = new_locals(trace->launch_shapes.count);
 	struct gt_module_index index;
 
 	gt_module_index_init(&index, trace);
@@ -333,11 +380,15 @@ static void take_launches(struct gt_trace *trace)
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
 		const gt_id row = gt_module_index_find(&index, kernel);
 
+		if (kernel->shape < trace->launch_shapes.count)
+			hear_local(&told[kernel->shape], trace, row);
 		if (row != GT_NONE)
 			take_launch(&trace->launch_shapes.rows[kernel->shape],
 			            &trace->functions.rows[row]);
 	}
+	take_locals(trace, told);
 	gt_module_index_release(&index);
+	gt_array_free(told);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)

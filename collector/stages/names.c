@@ -76,11 +76,10 @@ static void add_shape(struct gt_trace *trace, struct gt_capture *capture, struct
 	shape.shared_dynamic_bytes = raw->shared_dynamic;
 	shape.shared_executed_bytes = raw->shared_executed;
 	shape.local_per_thread_bytes = raw->local_per_thread;
+	/* CUPTI 13.0 says 0 of kernels that have some, too. */
+	shape.local_known = raw->local_per_thread > 0;
 	shape.cache_config = raw->cache_config;
-	if (gt_known_find(&capture->shapes, raw->id) == GT_NONE)
-		gt_known_add(&capture->shapes, raw->id, row_of_shape(trace, all, &shape));
-	else
-		gt_known_set(&capture->shapes, raw->id, row_of_shape(trace, all, &shape));
+	gt_known_set(&capture->shapes, raw->id, row_of_shape(trace, all, &shape));
 }
 
 static void resolve_shapes(struct gt_trace *trace, struct gt_capture *capture,

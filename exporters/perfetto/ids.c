@@ -63,10 +63,7 @@ static uint32_t free_pid(struct pids *pids, uint32_t pid)
 	if (free == pid)
 		return pid;
 	/* Its next twin looks from there on. */
-	if (moved == GT_NONE)
-		gt_known_add(&pids->moved, pid, free);
-	else
-		gt_known_set(&pids->moved, pid, free);
+	gt_known_set(&pids->moved, pid, free);
 	return free;
 }
 

@@ -643,7 +643,6 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 	struct device_events *events = state;
 	struct gt_device_ring *ring;
 
-	(void)session;
 	(void)domain;
 	(void)kept;
 	gt_device_functions_forget(&events->functions);
@@ -651,10 +650,12 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 	if (id != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
 		return;
 	ring = find_ring(events, resource->context);
-	if (ring)
-		atomic_store(&ring->phase, GT_DEVICE_RING_GONE);
-	if (ring)
-		wait_until_idle(events);
+	if (!ring)
+		return;
+	atomic_store(&ring->phase, GT_DEVICE_RING_GONE);
+	wait_until_idle(events);
+	if (ring->address)
+		gt_device_ring_leave(session, ring->context);
 }
 
 /* ---- its life ---- */

@@ -282,6 +282,7 @@ Test(advice, on_spills_goes_by_what_is_loaded_and_stored)
 {
 	begin(13200, 256);
 	launched()->local_per_thread_bytes = 400;
+	launched()->local_known = 1;
 	measure_loads(4);
 	ask();
 	expect_silence("spills");
@@ -322,9 +323,14 @@ Test(advice, on_spills_says_what_to_measure_where_there_is_much_local_memory)
 {
 	begin(13200, 256);
 	launched()->local_per_thread_bytes = 64;
+	launched()->local_known = 1;
 	ask();
 	expect_rule("spills", "measure", "A thread of work has 64 B of local memory");
 	launched()->local_per_thread_bytes = 63;
+	ask_again();
+	expect_silence("spills");
+	launched()->local_per_thread_bytes = 64;
+	launched()->local_known = 0;
 	ask_again();
 	expect_silence("spills");
 	done();
@@ -525,6 +531,27 @@ Test(advice, does_not_count_how_long_replays_took)
 	ask_again();
 	expect_gain("tail_effect", "at most", 449811);
 	expect_evidence("counters", "profiled", "mean_ns");
+	done();
+}
+
+/* The row that evidence names is there, without times, where all launches of the shape were
+ * profiled. */
+Test(advice, on_profiled_launches_names_rows_that_there_are)
+{
+	struct gt_result kernels;
+
+	begin(1056 + 106, 256);
+	trace.kernels.rows[0].flags = GT_PROFILED;
+	measure("duration_ns", 1000000);
+	ask();
+	expect_evidence("kernels", "launch_shapes", "waves_per_sm");
+	run_report(&kernels, "kernels", &trace);
+	cr_assert(eq(sz, row_count(&kernels, "launch_shapes"), 1));
+	expect_real(&kernels, "launch_shapes", 0, "waves_per_sm", 1162.0 / 1056);
+	expect_count(&kernels, "launch_shapes", 0, "calls", 0);
+	expect_unknown(&kernels, "launch_shapes", 0, "total_ns");
+	expect_unknown(&kernels, "launch_shapes", 0, "mean_ns");
+	gt_result_release(&kernels);
 	done();
 }
 

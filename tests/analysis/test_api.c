@@ -1,139 +1,111 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/check_report.h"
-
-struct scene {
-	struct gt_trace trace;
-	struct gt_result result;
-	gt_id thread;
-};
-
-static void scene_init(struct scene *scene)
-{
-	trace_init(&scene->trace, 1000);
-	scene->thread = trace_thread(&scene->trace, trace_process(&scene->trace, "app", 1), 1);
-}
-
-static void scene_release(struct scene *scene)
-{
-	gt_result_release(&scene->result);
-	gt_trace_release(&scene->trace);
-}
+#include "analysis/check_scene.h"
 
 Test(api, puts_the_function_with_most_time_first)
 {
-	struct scene scene;
+	scene_begin(1000);
+	trace_call(&trace, thread, "cudaLaunchKernel", 100, 104);
+	trace_call(&trace, thread, "cudaLaunchKernel", 110, 112);
+	trace_call(&trace, thread, "cudaDeviceSynchronize", 120, 200);
+	run_report(&result, "api", &trace);
 
-	scene_init(&scene);
-	trace_call(&scene.trace, scene.thread, "cudaLaunchKernel", 100, 104);
-	trace_call(&scene.trace, scene.thread, "cudaLaunchKernel", 110, 112);
-	trace_call(&scene.trace, scene.thread, "cudaDeviceSynchronize", 120, 200);
-	run_report(&scene.result, "api", &scene.trace);
-
-	cr_assert(eq(sz, row_count(&scene.result, "functions"), 2));
-	expect_words(&scene.result, "functions", 0, "function", "cudaDeviceSynchronize");
-	expect_real(&scene.result, "functions", 0, "thread_percent", 80.0);
-	expect_words(&scene.result, "functions", 1, "function", "cudaLaunchKernel");
-	expect_count(&scene.result, "functions", 1, "calls", 2);
-	expect_count(&scene.result, "functions", 1, "total_ns", 6);
-	expect_count(&scene.result, "functions", 1, "mean_ns", 3);
-	expect_count(&scene.result, "functions", 1, "median_ns", 3);
-	expect_count(&scene.result, "functions", 1, "min_ns", 2);
-	expect_count(&scene.result, "functions", 1, "max_ns", 4);
-	expect_count(&scene.result, "functions", 1, "errors", 0);
-	cr_expect(eq(sz, row_count(&scene.result, "errors"), 0));
-	scene_release(&scene);
+	cr_assert(eq(sz, row_count(&result, "functions"), 2));
+	expect_words(&result, "functions", 0, "function", "cudaDeviceSynchronize");
+	expect_real(&result, "functions", 0, "thread_percent", 80.0);
+	expect_words(&result, "functions", 1, "function", "cudaLaunchKernel");
+	expect_count(&result, "functions", 1, "calls", 2);
+	expect_count(&result, "functions", 1, "total_ns", 6);
+	expect_count(&result, "functions", 1, "mean_ns", 3);
+	expect_count(&result, "functions", 1, "median_ns", 3);
+	expect_count(&result, "functions", 1, "min_ns", 2);
+	expect_count(&result, "functions", 1, "max_ns", 4);
+	expect_count(&result, "functions", 1, "errors", 0);
+	cr_expect(eq(sz, row_count(&result, "errors"), 0));
+	scene_end();
 }
 
 Test(api, measures_time_against_all_threads)
 {
-	struct scene scene;
+	scene_begin(1000);
 
-	scene_init(&scene);
+	const gt_id other = trace_thread(&trace, 0, 2);
 
-	const gt_id other = trace_thread(&scene.trace, 0, 2);
+	trace_call(&trace, thread, "cudaMalloc", 0, 100);
+	trace_call(&trace, other, "cudaFree", 0, 50);
+	trace_call(&trace, other, "cudaFree", 250, 300);
+	run_report(&result, "api", &trace);
 
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 0, 100);
-	trace_call(&scene.trace, other, "cudaFree", 0, 50);
-	trace_call(&scene.trace, other, "cudaFree", 250, 300);
-	run_report(&scene.result, "api", &scene.trace);
-
-	expect_real(&scene.result, "functions", 0, "thread_percent", 25.0);
-	expect_real(&scene.result, "functions", 1, "thread_percent", 25.0);
-	scene_release(&scene);
+	expect_real(&result, "functions", 0, "thread_percent", 25.0);
+	expect_real(&result, "functions", 1, "thread_percent", 25.0);
+	scene_end();
 }
 
 Test(api, tells_errors_apart_by_function_and_result)
 {
-	struct scene scene;
-
-	scene_init(&scene);
+	scene_begin(1000);
 
 	const gt_id calls[] = {
-		trace_call(&scene.trace, scene.thread, "cudaMalloc", 10, 20),
-		trace_call(&scene.trace, scene.thread, "cudaMalloc", 30, 40),
-		trace_call(&scene.trace, scene.thread, "cuMemAlloc", 50, 60),
-		trace_call(&scene.trace, scene.thread, "cudaEventQuery", 70, 80),
-		trace_call(&scene.trace, scene.thread, "cudaMalloc", 90, 95),
-		trace_call(&scene.trace, scene.thread, "cudaFree", 96, 97),
+		trace_call(&trace, thread, "cudaMalloc", 10, 20),
+		trace_call(&trace, thread, "cudaMalloc", 30, 40),
+		trace_call(&trace, thread, "cuMemAlloc", 50, 60),
+		trace_call(&trace, thread, "cudaEventQuery", 70, 80),
+		trace_call(&trace, thread, "cudaMalloc", 90, 95),
+		trace_call(&trace, thread, "cudaFree", 96, 97),
 	};
 	static const gt_code results[] = {2, 2, 2, 600, 0, 4711};
 
 	for (size_t i = 0; i < 6; i++)
-		scene.trace.api_calls.rows[calls[i]].result = results[i];
-	scene.trace.api_calls.rows[calls[2]].flags = GT_DRIVER_API;
-	run_report(&scene.result, "api", &scene.trace);
+		trace.api_calls.rows[calls[i]].result = results[i];
+	trace.api_calls.rows[calls[2]].flags = GT_DRIVER_API;
+	run_report(&result, "api", &trace);
 
-	cr_assert(eq(sz, row_count(&scene.result, "errors"), 3));
-	expect_words(&scene.result, "errors", 0, "function", "cudaMalloc");
-	expect_words(&scene.result, "errors", 0, "result", "cudaErrorMemoryAllocation");
-	expect_count(&scene.result, "errors", 0, "code", 2);
-	expect_count(&scene.result, "errors", 0, "calls", 2);
-	expect_count(&scene.result, "errors", 0, "first_time_ns", 10);
-	expect_words(&scene.result, "errors", 1, "result", "CUDA_ERROR_OUT_OF_MEMORY");
-	expect_unknown(&scene.result, "errors", 2, "result");
-	expect_count(&scene.result, "errors", 2, "code", 4711);
-	expect_words(&scene.result, "functions", 0, "function", "cudaMalloc");
-	expect_count(&scene.result, "functions", 0, "calls", 3);
-	expect_count(&scene.result, "functions", 0, "errors", 2);
-	cr_expect(has_remark(&scene.result, "1 queries returned \"not ready\""));
-	scene_release(&scene);
+	cr_assert(eq(sz, row_count(&result, "errors"), 3));
+	expect_words(&result, "errors", 0, "function", "cudaMalloc");
+	expect_words(&result, "errors", 0, "result", "cudaErrorMemoryAllocation");
+	expect_count(&result, "errors", 0, "code", 2);
+	expect_count(&result, "errors", 0, "calls", 2);
+	expect_count(&result, "errors", 0, "first_time_ns", 10);
+	expect_words(&result, "errors", 1, "result", "CUDA_ERROR_OUT_OF_MEMORY");
+	expect_unknown(&result, "errors", 2, "result");
+	expect_count(&result, "errors", 2, "code", 4711);
+	expect_words(&result, "functions", 0, "function", "cudaMalloc");
+	expect_count(&result, "functions", 0, "calls", 3);
+	expect_count(&result, "functions", 0, "errors", 2);
+	cr_expect(has_remark(&result, "1 queries returned \"not ready\""));
+	scene_end();
 }
 
 Test(api, names_calls_that_never_returned)
 {
-	struct scene scene;
+	scene_begin(1000);
 
-	scene_init(&scene);
+	const gt_id stuck = trace_call(&trace, thread, "cudaDeviceSynchronize", 10, 10);
 
-	const gt_id stuck = trace_call(&scene.trace, scene.thread, "cudaDeviceSynchronize", 10, 10);
+	trace.api_calls.rows[stuck].flags = GT_UNFINISHED;
+	trace.api_calls.rows[stuck].end_ns = 0;
+	run_report(&result, "api", &trace);
 
-	scene.trace.api_calls.rows[stuck].flags = GT_UNFINISHED;
-	scene.trace.api_calls.rows[stuck].end_ns = 0;
-	run_report(&scene.result, "api", &scene.trace);
-
-	cr_assert(eq(sz, row_count(&scene.result, "functions"), 1));
-	expect_count(&scene.result, "functions", 0, "calls", 0);
-	expect_count(&scene.result, "functions", 0, "unfinished", 1);
-	expect_unknown(&scene.result, "functions", 0, "total_ns");
-	expect_unknown(&scene.result, "functions", 0, "median_ns");
-	cr_expect(eq(sz, row_count(&scene.result, "errors"), 0));
-	cr_expect(has_remark(&scene.result, "had not returned"));
-	scene_release(&scene);
+	cr_assert(eq(sz, row_count(&result, "functions"), 1));
+	expect_count(&result, "functions", 0, "calls", 0);
+	expect_count(&result, "functions", 0, "unfinished", 1);
+	expect_unknown(&result, "functions", 0, "total_ns");
+	expect_unknown(&result, "functions", 0, "median_ns");
+	cr_expect(eq(sz, row_count(&result, "errors"), 0));
+	cr_expect(has_remark(&result, "had not returned"));
+	scene_end();
 }
 
 Test(api, says_when_time_is_counted_twice)
 {
-	struct scene scene;
+	scene_begin(1000);
+	trace_call(&trace, thread, "cudaMalloc", 0, 100);
 
-	scene_init(&scene);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 0, 100);
+	const gt_id inner = trace_call(&trace, thread, "cuMemAlloc", 10, 90);
 
-	const gt_id inner = trace_call(&scene.trace, scene.thread, "cuMemAlloc", 10, 90);
-
-	scene.trace.api_calls.rows[inner].flags = GT_DRIVER_API | GT_NESTED;
-	run_report(&scene.result, "api", &scene.trace);
-	cr_expect(has_remark(&scene.result, "1 calls were made inside another"));
-	scene_release(&scene);
+	trace.api_calls.rows[inner].flags = GT_DRIVER_API | GT_NESTED;
+	run_report(&result, "api", &trace);
+	cr_expect(has_remark(&result, "1 calls were made inside another"));
+	scene_end();
 }
 
 Test(api, of_an_empty_trace_is_empty)

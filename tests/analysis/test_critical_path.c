@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "base/error.h"
 #include "model/filter.h"
-#include "support/scene.h"
-
-static struct gt_result result;
 
 #define US(time) ((gt_time)(time)*1000)
 
@@ -13,13 +10,7 @@ static void make(void)
 	scene_begin(US(1000));
 }
 
-static void drop(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
-}
-
-TestSuite(critical_path, .init = make, .fini = drop);
+TestSuite(critical_path, .init = make, .fini = scene_end);
 
 static gt_id call_in(gt_id range, const char *function, double start, double end)
 {

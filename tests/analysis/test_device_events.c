@@ -2,11 +2,8 @@
 #include <string.h>
 
 #include "analysis/chart.h"
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "base/array.h"
-#include "support/scene.h"
-
-static struct gt_result result;
 
 /* A range of a block's first thread inside another one; returns its row. */
 static gt_id add_range(gt_id kernel, const char *name, gt_count block, gt_id parent,
@@ -39,12 +36,6 @@ static void make_uneven(void)
 	trace_device_clock(&trace, device, 480, 32);
 }
 
-static void drop(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
-}
-
 Test(device_events, counts_time_inside_inner_ranges_once_in_own)
 {
 	make_uneven();
@@ -74,7 +65,7 @@ Test(device_events, counts_time_inside_inner_ranges_once_in_own)
 	expect_count(&result, "ranges", 2, "unended", 0);
 	cr_expect(has_remark(&result, "off from those of kernels by 480 ns at most; %globaltimer "
 	                              "goes on by 32 ns"));
-	drop();
+	scene_end();
 }
 
 Test(device_events, sees_late_blocks_and_the_tail)
@@ -99,7 +90,7 @@ Test(device_events, sees_late_blocks_and_the_tail)
 	                     "SM 3 is the last: it ends 500 ns (50.0% of the kernel) after half"));
 	cr_expect(has_remark(&result, "done for 1.40 us in all, 35.0% of what they have"));
 	cr_expect(has_remark(&result, "128 of the GPU's 132 multiprocessors told nothing"));
-	drop();
+	scene_end();
 }
 
 /* Column 1 of SM 2 is half load and half compute: what took most of the launch goes first. */
@@ -126,7 +117,7 @@ Test(device_events, draws_the_innermost_range_of_each_column)
 	expect_count(&result, "launch", 0, "start_time_ns", 1000);
 	expect_count(&result, "launch", 0, "column_ns", 100);
 	expect_count(&result, "launch", 0, "folded", 1);
-	drop();
+	scene_end();
 }
 
 Test(device_events, folds_multiprocessors_and_says_so)
@@ -140,7 +131,7 @@ Test(device_events, folds_multiprocessors_and_says_so)
 	expect_count(&result, "timeline", 1, "first_ns", 50);
 	expect_count(&result, "timeline", 1, "last_ns", 900);
 	cr_expect(has_remark(&result, ", a row 2 multiprocessors."));
-	drop();
+	scene_end();
 }
 
 Test(device_events, has_strips_for_a_picture)
@@ -164,7 +155,7 @@ Test(device_events, has_strips_for_a_picture)
 	cr_expect(eq(sz, strips->parts.rows[10].row, 3));
 	cr_expect(epsilon_eq(dbl, strips->parts.rows[10].from_x, 0.5, 1e-9));
 	cr_expect(epsilon_eq(dbl, strips->parts.rows[10].to_x, 0.9, 1e-9));
-	drop();
+	scene_end();
 }
 
 /* Blocks 0 and 4 share SM 0: each takes 100, as block 1 on SM 1 does. */
@@ -181,7 +172,7 @@ Test(device_events, tells_multiprocessors_from_blocks)
 	expect_real(&result, "kernels", 0, "blocks", 3);
 	expect_real(&result, "kernels", 0, "multiprocessors", 2);
 	cr_expect(has_remark(&result, "Blocks of a multiprocessor: 1 to 2."));
-	drop();
+	scene_end();
 }
 
 /* Of the second launch, of 3000 ns, one writer takes 600: 100 + 600 of 1000 + 3000. */
@@ -200,7 +191,7 @@ Test(device_events, shares_are_of_the_launches_that_have_the_range)
 	expect_real(&result, "ranges", 0, "share_percent", 100 * 700 / 4000.0);
 	/* The longest launch is drawn, unless another one is asked for. */
 	cr_expect(has_remark(&result, "Drawn: launch 2 of 3, of gemm, 3.00 us"));
-	drop();
+	scene_end();
 	scene_begin(20000);
 	trace_kernel(&trace, stream, shape, 1000, 2000);
 	trace_kernel(&trace, stream, shape, 3000, 6000);
@@ -208,7 +199,7 @@ Test(device_events, shares_are_of_the_launches_that_have_the_range)
 	add_range(1, "load", 0, GT_NONE, 3000, 3600);
 	run_report_with(&result, "device-events", &trace, "launch=1");
 	cr_expect(has_remark(&result, "Drawn: launch 1 of 2, of gemm, 1.00 us"));
-	drop();
+	scene_end();
 }
 
 Test(device_events, counts_marks_and_values)
@@ -239,7 +230,7 @@ Test(device_events, counts_marks_and_values)
 	expect_real(&result, "values", 0, "max", 5);
 	expect_real(&result, "values", 1, "mean", 0.5);
 	cr_expect(has_remark(&result, "How well the times of events agree"));
-	drop();
+	scene_end();
 }
 
 Test(device_events, ranges_without_an_end_have_no_time)
@@ -259,7 +250,7 @@ Test(device_events, ranges_without_an_end_have_no_time)
 	cr_expect(has_remark(&result, "Ranges whose begin or end is not there: 1."));
 	cr_expect(has_remark(&result,
 	                     "Events whose launch is told by time and launch shape alone: 1."));
-	drop();
+	scene_end();
 }
 
 Test(device_events, says_what_was_lost)
@@ -277,7 +268,7 @@ Test(device_events, says_what_was_lost)
 	expect_words(&result, "ranges", 3, "kernel", "(name not known)");
 	expect_unknown(&result, "ranges", 3, "share_percent");
 	cr_assert(eq(sz, row_count(&result, "kernels"), 1));
-	drop();
+	scene_end();
 }
 
 Test(device_events, draws_nothing_by_itself_of_several_functions)
@@ -293,7 +284,7 @@ Test(device_events, draws_nothing_by_itself_of_several_functions)
 	gt_result_release(&result);
 	run_report_with(&result, "device-events", &trace, "launch=2");
 	cr_expect(has_remark(&result, "Drawn: launch 2 of 2, of relu"));
-	drop();
+	scene_end();
 }
 
 Test(device_events, are_named_in_the_summary)
@@ -302,7 +293,7 @@ Test(device_events, are_named_in_the_summary)
 	run_report(&result, "summary", &trace);
 	cr_expect(has_remark(&result, "Kernels told 12 events of themselves: gputrace report "
 	                              "device-events."));
-	drop();
+	scene_end();
 }
 
 Test(device_events, says_how_to_get_them)
@@ -313,18 +304,18 @@ Test(device_events, says_how_to_get_them)
 	cr_expect(has_remark(&result, "gputrace run --device-events records what kernels write "
 	                              "with include/gputrace/device.cuh"));
 	cr_expect(gt_result_says_why_empty(&result));
-	drop();
+	scene_end();
 	scene_begin(1000);
 	*gt_array_push(&trace.device_rings) = (struct gt_device_ring){.chunk_count = 8};
 	run_report(&result, "device-events", &trace);
 	cr_expect(has_remark(&result, "No kernel told events"));
-	drop();
+	scene_end();
 	scene_begin(1000);
 	*gt_array_push(&trace.device_rings) =
 		(struct gt_device_ring){.written = 1500, .without_kernel = 1500};
 	run_report(&result, "device-events", &trace);
 	cr_expect(has_remark(&result, "None of 1,500 events that kernels told can be put"));
-	drop();
+	scene_end();
 }
 
 Test(device_events, refuses_a_launch_that_is_not_there)
@@ -342,7 +333,7 @@ Test(device_events, refuses_a_launch_that_is_not_there)
 	cr_assert(eq(int, gt_arguments_set(&arguments, report->parameters, "launch=2", NULL), 0));
 	cr_expect(lt(int, gt_report_run(report, &view, &arguments, &result, &err), 0));
 	expect_text(err.text, "launch=2: launches that told events are numbered up to 1");
-	drop();
+	scene_end();
 }
 
 /* What a damaged recording can hold must not overflow. */
@@ -368,5 +359,5 @@ Test(device_events, survives_any_times)
 		};
 	run_report_with(&result, "device-events", &trace, "launch=1");
 	cr_expect(gt(sz, row_count(&result, "ranges"), 0));
-	drop();
+	scene_end();
 }

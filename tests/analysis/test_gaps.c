@@ -1,681 +1,594 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "model/names.h"
 
-struct scene {
-	struct gt_trace trace;
-	struct gt_result result;
-	gt_id thread;
-	gt_id stream;
-	gt_id shape;
-};
-
-static void scene_init(struct scene *scene)
-{
-	trace_init(&scene->trace, 100000);
-
-	const gt_id process = trace_process(&scene->trace, "app", 100);
-
-	scene->thread = trace_thread(&scene->trace, process, 100);
-	scene->stream = trace_stream(&scene->trace, process, trace_device(&scene->trace));
-	scene->shape = trace_shape(&scene->trace, "step", 1, 32);
-}
-
-static void scene_release(struct scene *scene)
-{
-	gt_result_release(&scene->result);
-	gt_trace_release(&scene->trace);
-}
-
 /* A kernel and the call that launched it. */
-static void launch(struct scene *scene, gt_time call_ns, gt_time start_ns, gt_time end_ns)
+static void launch(gt_time call_ns, gt_time start_ns, gt_time end_ns)
 {
-	const gt_id call =
-		trace_call(&scene->trace, scene->thread, "cudaLaunchKernel", call_ns, call_ns + 5);
+	const gt_id call = trace_call(&trace, thread, "cudaLaunchKernel", call_ns, call_ns + 5);
 
-	trace_kernel(&scene->trace, scene->stream, scene->shape, start_ns, end_ns)->api_call = call;
+	trace_kernel(&trace, stream, shape, start_ns, end_ns)->api_call = call;
 }
 
 Test(gaps, are_where_neither_kernels_nor_copies_nor_fills_run)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
-
-	const gt_id other = trace_stream(&scene.trace, 0, 0);
+	const gt_id other = trace_stream(&trace, 0, 0);
 
 	/* Busy 100..400 by streams that overlap, 450..500 by a copy, 600..610 by a fill. */
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 300);
-	trace_kernel(&scene.trace, other, scene.shape, 150, 160);
-	trace_kernel(&scene.trace, other, scene.shape, 250, 400);
-	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 8, 450, 500);
-	trace_fill(&scene.trace, scene.stream, 8, 600, 610);
-	run_report(&scene.result, "gaps", &scene.trace);
+	trace_kernel(&trace, stream, shape, 100, 300);
+	trace_kernel(&trace, other, shape, 150, 160);
+	trace_kernel(&trace, other, shape, 250, 400);
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 8, 450, 500);
+	trace_fill(&trace, stream, 8, 600, 610);
+	run_report(&result, "gaps", &trace);
 
-	cr_assert(eq(sz, row_count(&scene.result, "devices"), 1));
-	expect_words(&scene.result, "devices", 0, "device", "0: NVIDIA H200");
-	expect_count(&scene.result, "devices", 0, "span_ns", 510);
-	expect_count(&scene.result, "devices", 0, "busy_ns", 300);
-	expect_real(&scene.result, "devices", 0, "busy_percent", 0.3);
-	expect_count(&scene.result, "devices", 0, "active_ns", 360);
-	expect_count(&scene.result, "devices", 0, "gap_ns", 150);
-	expect_real(&scene.result, "devices", 0, "gap_percent", 100.0 * 150 / 510);
-	expect_count(&scene.result, "devices", 0, "gaps", 2);
-	expect_count(&scene.result, "devices", 0, "mean_gap_ns", 75);
+	cr_assert(eq(sz, row_count(&result, "devices"), 1));
+	expect_words(&result, "devices", 0, "device", "0: NVIDIA H200");
+	expect_count(&result, "devices", 0, "span_ns", 510);
+	expect_count(&result, "devices", 0, "busy_ns", 300);
+	expect_real(&result, "devices", 0, "busy_percent", 0.3);
+	expect_count(&result, "devices", 0, "active_ns", 360);
+	expect_count(&result, "devices", 0, "gap_ns", 150);
+	expect_real(&result, "devices", 0, "gap_percent", 100.0 * 150 / 510);
+	expect_count(&result, "devices", 0, "gaps", 2);
+	expect_count(&result, "devices", 0, "mean_gap_ns", 75);
 
-	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 2));
-	expect_count(&scene.result, "largest_gaps", 0, "start_time_ns", 500);
-	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 100);
-	expect_words(&scene.result, "largest_gaps", 0, "before", "copy HtoD");
-	expect_words(&scene.result, "largest_gaps", 0, "after", "fill");
-	expect_count(&scene.result, "largest_gaps", 1, "duration_ns", 50);
-	expect_words(&scene.result, "largest_gaps", 1, "before", "step");
-	expect_unknown(&scene.result, "largest_gaps", 1, "host_call");
-	expect_unknown(&scene.result, "largest_gaps", 1, "host_call_ns");
-	scene_release(&scene);
+	cr_assert(eq(sz, row_count(&result, "largest_gaps"), 2));
+	expect_count(&result, "largest_gaps", 0, "start_time_ns", 500);
+	expect_count(&result, "largest_gaps", 0, "duration_ns", 100);
+	expect_words(&result, "largest_gaps", 0, "before", "copy HtoD");
+	expect_words(&result, "largest_gaps", 0, "after", "fill");
+	expect_count(&result, "largest_gaps", 1, "duration_ns", 50);
+	expect_words(&result, "largest_gaps", 1, "before", "gemm");
+	expect_unknown(&result, "largest_gaps", 1, "host_call");
+	expect_unknown(&result, "largest_gaps", 1, "host_call_ns");
+	scene_end();
 }
 
 Test(gaps, say_when_launches_were_held_up_for_their_counters)
 {
-	struct scene scene;
-
-	scene_init(&scene);
-	launch(&scene, 10, 100, 200);
-	run_report(&scene.result, "gaps", &scene.trace);
-	cr_expect(not(has_remark(&scene.result, "launches were held up")));
-	*gt_array_push(&scene.trace.profiled_launches) =
+	scene_begin(100000);
+	launch(10, 100, 200);
+	run_report(&result, "gaps", &trace);
+	cr_expect(not(has_remark(&result, "launches were held up")));
+	*gt_array_push(&trace.profiled_launches) =
 		(struct gt_profiled_launch){.start_ns = 10, .end_ns = 200};
-	*gt_array_push(&scene.trace.profiled_launches) =
+	*gt_array_push(&trace.profiled_launches) =
 		(struct gt_profiled_launch){.start_ns = 300, .end_ns = 400};
-	gt_result_release(&scene.result);
-	run_report(&scene.result, "gaps", &scene.trace);
-	cr_expect(has_remark(&scene.result,
+	gt_result_release(&result);
+	run_report(&result, "gaps", &trace);
+	cr_expect(has_remark(&result,
 	                     "2 launches were held up for their counters (run "
 	                     "--kernel-counters), 290 ns in all, which are in these times"));
-	scene_release(&scene);
+	scene_end();
 }
 
 /* A GPU is idle when it is not busy, also while it copies: both are of the whole recording. */
 Test(gaps, have_a_busy_and_an_idle_time_that_are_all_of_the_recording)
 {
-	struct scene scene;
 	double busy_percent;
 	int64_t busy_ns;
 
-	scene_init(&scene);
-	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 8, 50, 90);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 400);
-	run_report(&scene.result, "gaps", &scene.trace);
+	scene_begin(100000);
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 8, 50, 90);
+	trace_kernel(&trace, stream, shape, 100, 400);
+	run_report(&result, "gaps", &trace);
 
-	busy_ns = cell(&scene.result, "devices", 0, "busy_ns")->count;
-	busy_percent = cell(&scene.result, "devices", 0, "busy_percent")->real;
+	busy_ns = cell(&result, "devices", 0, "busy_ns")->count;
+	busy_percent = cell(&result, "devices", 0, "busy_percent")->real;
 	cr_expect(eq(i64, busy_ns, 300));
-	expect_count(&scene.result, "devices", 0, "idle_ns",
-	             scene.trace.end_ns - scene.trace.start_ns - busy_ns);
-	expect_real(&scene.result, "devices", 0, "idle_percent", 100 - busy_percent);
-	cr_expect(has_remark(&scene.result, "A GPU is busy while a kernel runs"));
-	scene_release(&scene);
+	expect_count(&result, "devices", 0, "idle_ns", trace.end_ns - trace.start_ns - busy_ns);
+	expect_real(&result, "devices", 0, "idle_percent", 100 - busy_percent);
+	cr_expect(has_remark(&result, "A GPU is busy while a kernel runs"));
+	scene_end();
 }
 
 Test(gaps, name_what_ended_last_before_them)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
+	const gt_id other = trace_stream(&trace, 0, 0);
+	const gt_id longer = trace_shape(&trace, "longer", 1, 32);
 
-	const gt_id other = trace_stream(&scene.trace, 0, 0);
-	const gt_id longer = trace_shape(&scene.trace, "longer", 1, 32);
+	trace_kernel(&trace, stream, longer, 0, 100);
+	trace_kernel(&trace, other, shape, 10, 20);
+	trace_kernel(&trace, other, shape, 200, 210);
+	run_report(&result, "gaps", &trace);
 
-	trace_kernel(&scene.trace, scene.stream, longer, 0, 100);
-	trace_kernel(&scene.trace, other, scene.shape, 10, 20);
-	trace_kernel(&scene.trace, other, scene.shape, 200, 210);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_words(&scene.result, "largest_gaps", 0, "before", "longer");
-	expect_words(&scene.result, "largest_gaps", 0, "after", "step");
-	scene_release(&scene);
+	expect_words(&result, "largest_gaps", 0, "before", "longer");
+	expect_words(&result, "largest_gaps", 0, "after", "gemm");
+	scene_end();
 }
 
 Test(gaps, of_two_devices_are_apart)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
+	const gt_id other = trace_stream(&trace, 0, trace_device(&trace));
 
-	const gt_id other = trace_stream(&scene.trace, 0, trace_device(&scene.trace));
+	trace_kernel(&trace, stream, shape, 0, 10);
+	trace_kernel(&trace, other, shape, 10, 20);
+	trace_kernel(&trace, stream, shape, 20, 30);
+	trace_kernel(&trace, other, shape, 50, 60);
+	run_report(&result, "gaps", &trace);
 
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
-	trace_kernel(&scene.trace, other, scene.shape, 10, 20);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 20, 30);
-	trace_kernel(&scene.trace, other, scene.shape, 50, 60);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	cr_assert(eq(sz, row_count(&scene.result, "devices"), 2));
-	expect_count(&scene.result, "devices", 0, "gap_ns", 10);
-	expect_count(&scene.result, "devices", 1, "gap_ns", 30);
-	expect_words(&scene.result, "devices", 1, "device", "1: NVIDIA H200");
-	scene_release(&scene);
+	cr_assert(eq(sz, row_count(&result, "devices"), 2));
+	expect_count(&result, "devices", 0, "gap_ns", 10);
+	expect_count(&result, "devices", 1, "gap_ns", 30);
+	expect_words(&result, "devices", 1, "device", "1: NVIDIA H200");
+	scene_end();
 }
 
 Test(gaps, say_what_the_host_did_meanwhile)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
+	const gt_id other = trace_thread(&trace, 0, 200);
 
-	const gt_id other = trace_thread(&scene.trace, 0, 200);
-
-	launch(&scene, 0, 100, 200);
-	trace_call(&scene.trace, scene.thread, "cudaMemcpy", 150, 260);
-	trace_call(&scene.trace, other, "cudaFree", 190, 900);
-	trace_call(&scene.trace, other, "cudaHostAlloc", 210, 590);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 300, 550);
-	launch(&scene, 560, 600, 700);
-	run_report(&scene.result, "gaps", &scene.trace);
+	launch(0, 100, 200);
+	trace_call(&trace, thread, "cudaMemcpy", 150, 260);
+	trace_call(&trace, other, "cudaFree", 190, 900);
+	trace_call(&trace, other, "cudaHostAlloc", 210, 590);
+	trace_call(&trace, thread, "cudaMalloc", 300, 550);
+	launch(560, 600, 700);
+	run_report(&result, "gaps", &trace);
 
 	/* Of the gap 200..600 cudaMemcpy took 60, cudaMalloc 250; other threads do not count. */
-	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 400);
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaMalloc");
-	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 250);
-	scene_release(&scene);
+	expect_count(&result, "largest_gaps", 0, "duration_ns", 400);
+	expect_words(&result, "largest_gaps", 0, "host_call", "cudaMalloc");
+	expect_count(&result, "largest_gaps", 0, "host_call_ns", 250);
+	scene_end();
 }
 
 Test(gaps, find_a_call_that_began_long_before)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
+	const gt_id other = trace_thread(&trace, 0, 200);
 
-	const gt_id other = trace_thread(&scene.trace, 0, 200);
-
-	launch(&scene, 0, 100, 200);
-	trace_call(&scene.trace, scene.thread, "cudaStreamSynchronize", 10, 500);
+	launch(0, 100, 200);
+	trace_call(&trace, thread, "cudaStreamSynchronize", 10, 500);
 	for (gt_time i = 0; i < 50; i++)
-		trace_call(&scene.trace, other, "cudaMalloc", 20 + 2 * i, 21 + 2 * i);
-	launch(&scene, 560, 600, 700);
-	run_report(&scene.result, "gaps", &scene.trace);
+		trace_call(&trace, other, "cudaMalloc", 20 + 2 * i, 21 + 2 * i);
+	launch(560, 600, 700);
+	run_report(&result, "gaps", &trace);
 
-	expect_words(&scene.result, "largest_gaps", 0, "host_call",
-	             "waiting in cudaStreamSynchronize");
-	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 300);
-	scene_release(&scene);
+	expect_words(&result, "largest_gaps", 0, "host_call", "waiting in cudaStreamSynchronize");
+	expect_count(&result, "largest_gaps", 0, "host_call_ns", 300);
+	scene_end();
 }
 
 Test(gaps, find_the_first_call_of_a_thread)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
+	const gt_id other = trace_thread(&trace, 0, 200);
 
-	const gt_id other = trace_thread(&scene.trace, 0, 200);
+	trace_kernel(&trace, stream, shape, 100, 200)->api_call =
+		trace_call(&trace, other, "cudaLaunchKernel", 0, 10);
+	trace_call(&trace, thread, "cudaMalloc", 150, 500);
+	launch(560, 600, 700);
+	run_report(&result, "gaps", &trace);
 
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 200)->api_call =
-		trace_call(&scene.trace, other, "cudaLaunchKernel", 0, 10);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 150, 500);
-	launch(&scene, 560, 600, 700);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaMalloc");
-	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 300);
-	scene_release(&scene);
+	expect_words(&result, "largest_gaps", 0, "host_call", "cudaMalloc");
+	expect_count(&result, "largest_gaps", 0, "host_call_ns", 300);
+	scene_end();
 }
 
 Test(gaps, take_all_kinds_of_activity_in_the_order_of_time)
 {
-	struct scene scene;
+	scene_begin(100000);
+	trace_kernel(&trace, stream, shape, 0, 10);
+	trace_kernel(&trace, stream, shape, 60, 70);
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 8, 20, 30);
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 8, 80, 90);
+	trace_fill(&trace, stream, 8, 40, 50);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 60, 70);
-	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 8, 20, 30);
-	trace_copy(&scene.trace, scene.stream, GT_COPY_HOST_TO_DEVICE, 8, 80, 90);
-	trace_fill(&scene.trace, scene.stream, 8, 40, 50);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_count(&scene.result, "devices", 0, "gaps", 4);
-	expect_count(&scene.result, "devices", 0, "active_ns", 50);
-	expect_count(&scene.result, "devices", 0, "gap_ns", 40);
-	scene_release(&scene);
+	expect_count(&result, "devices", 0, "gaps", 4);
+	expect_count(&result, "devices", 0, "active_ns", 50);
+	expect_count(&result, "devices", 0, "gap_ns", 40);
+	scene_end();
 }
 
 Test(gaps, in_which_the_host_did_something_else_say_so)
 {
-	struct scene scene;
+	scene_begin(100000);
+	launch(0, 100, 200);
+	trace_call(&trace, thread, "cudaMalloc", 10, 200);
+	launch(600, 600, 700);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	launch(&scene, 0, 100, 200);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 10, 200);
-	launch(&scene, 600, 600, 700);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "no CUDA call");
-	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 0);
-	scene_release(&scene);
+	expect_words(&result, "largest_gaps", 0, "host_call", "no CUDA call");
+	expect_count(&result, "largest_gaps", 0, "host_call_ns", 0);
+	scene_end();
 }
 
 Test(gaps, blame_no_call_that_explains_little_of_them)
 {
-	struct scene scene;
-
-	scene_init(&scene);
-	launch(&scene, 0, 100, 200);
-	trace_call(&scene.trace, scene.thread, "cuModuleLoadData", 210, 329);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 340, 360);
-	launch(&scene, 500, 600, 700);
-	launch(&scene, 710, 800, 900);
-	run_report(&scene.result, "gaps", &scene.trace);
+	scene_begin(100000);
+	launch(0, 100, 200);
+	trace_call(&trace, thread, "cuModuleLoadData", 210, 329);
+	trace_call(&trace, thread, "cudaMalloc", 340, 360);
+	launch(500, 600, 700);
+	launch(710, 800, 900);
+	run_report(&result, "gaps", &trace);
 
 	/* Of the gap 200..600 they took 119, 20 and, launching, 5. */
-	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 400);
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "mostly no CUDA call");
-	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 144);
-	scene_release(&scene);
+	expect_count(&result, "largest_gaps", 0, "duration_ns", 400);
+	expect_words(&result, "largest_gaps", 0, "host_call", "mostly no CUDA call");
+	expect_count(&result, "largest_gaps", 0, "host_call_ns", 144);
+	scene_end();
 }
 
 Test(gaps, name_a_call_from_half_of_them_on)
 {
-	struct scene scene;
+	scene_begin(100000);
+	launch(0, 100, 200);
+	trace_call(&trace, thread, "cudaMalloc", 300, 500);
+	launch(600, 600, 700);
+	trace_call(&trace, thread, "cudaMalloc", 800, 949);
+	launch(1000, 1000, 1100);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	launch(&scene, 0, 100, 200);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 300, 500);
-	launch(&scene, 600, 600, 700);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 800, 949);
-	launch(&scene, 1000, 1000, 1100);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 400);
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaMalloc");
-	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 200);
-	expect_count(&scene.result, "largest_gaps", 1, "duration_ns", 300);
-	expect_words(&scene.result, "largest_gaps", 1, "host_call", "mostly no CUDA call");
-	expect_count(&scene.result, "largest_gaps", 1, "host_call_ns", 149);
-	scene_release(&scene);
+	expect_count(&result, "largest_gaps", 0, "duration_ns", 400);
+	expect_words(&result, "largest_gaps", 0, "host_call", "cudaMalloc");
+	expect_count(&result, "largest_gaps", 0, "host_call_ns", 200);
+	expect_count(&result, "largest_gaps", 1, "duration_ns", 300);
+	expect_words(&result, "largest_gaps", 1, "host_call", "mostly no CUDA call");
+	expect_count(&result, "largest_gaps", 1, "host_call_ns", 149);
+	scene_end();
 }
 
 Test(gaps, tell_many_short_calls_from_none)
 {
-	struct scene scene;
-
-	scene_init(&scene);
-	launch(&scene, 0, 100, 200);
+	scene_begin(100000);
+	launch(0, 100, 200);
 	for (gt_time i = 0; i < 10; i++)
-		trace_call(&scene.trace, scene.thread, "cudaMalloc", 210 + 30 * i, 235 + 30 * i);
-	launch(&scene, 600, 600, 700);
-	run_report(&scene.result, "gaps", &scene.trace);
+		trace_call(&trace, thread, "cudaMalloc", 210 + 30 * i, 235 + 30 * i);
+	launch(600, 600, 700);
+	run_report(&result, "gaps", &trace);
 
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaMalloc (10 calls)");
-	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 250);
-	scene_release(&scene);
+	expect_words(&result, "largest_gaps", 0, "host_call", "cudaMalloc (10 calls)");
+	expect_count(&result, "largest_gaps", 0, "host_call_ns", 250);
+	scene_end();
 }
 
 /* The row of waited_for that says so; fails when there is none. */
-static size_t waited_for(const struct scene *scene, const char *what)
+static size_t waited_for(const char *what)
 {
-	const size_t rows = row_count(&scene->result, "waited_for");
+	const size_t rows = row_count(&result, "waited_for");
 	size_t row = 0;
 
-	while (row < rows &&
-	       strcmp(cell(&scene->result, "waited_for", row, "host_call")->text, what) != 0)
+	while (row < rows && strcmp(cell(&result, "waited_for", row, "host_call")->text, what) != 0)
 		row++;
 	cr_assert(lt(sz, row, rows), "nothing waited for %s", what);
 	return row;
 }
 
-static void expect_waited_for(const struct scene *scene, const char *what, int64_t gaps,
-                              int64_t total_ns)
+static void expect_waited_for(const char *what, int64_t gaps, int64_t total_ns)
 {
-	const size_t row = waited_for(scene, what);
+	const size_t row = waited_for(what);
 
-	expect_count(&scene->result, "waited_for", row, "gaps", gaps);
-	expect_count(&scene->result, "waited_for", row, "total_ns", total_ns);
-	expect_count(&scene->result, "waited_for", row, "mean_ns", total_ns / gaps);
+	expect_count(&result, "waited_for", row, "gaps", gaps);
+	expect_count(&result, "waited_for", row, "total_ns", total_ns);
+	expect_count(&result, "waited_for", row, "mean_ns", total_ns / gaps);
 }
 
-static int64_t sum_waited_for(const struct scene *scene)
+static int64_t sum_waited_for(void)
 {
 	int64_t sum_ns = 0;
 
-	for (size_t i = 0; i < row_count(&scene->result, "waited_for"); i++)
-		sum_ns += cell(&scene->result, "waited_for", i, "total_ns")->count;
+	for (size_t i = 0; i < row_count(&result, "waited_for"); i++)
+		sum_ns += cell(&result, "waited_for", i, "total_ns")->count;
 	return sum_ns;
 }
 
 Test(gaps, add_up_by_what_the_host_did)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
+	const gt_id other = trace_thread(&trace, 0, 200);
 
-	const gt_id other = trace_thread(&scene.trace, 0, 200);
-
-	launch(&scene, 0, 100, 200);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 150, 260);
-	trace_call(&scene.trace, other, "cudaFree", 200, 1000);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 270, 300);
-	launch(&scene, 560, 600, 700);
-	launch(&scene, 790, 800, 900);
-	run_report(&scene.result, "gaps", &scene.trace);
+	launch(0, 100, 200);
+	trace_call(&trace, thread, "cudaMalloc", 150, 260);
+	trace_call(&trace, other, "cudaFree", 200, 1000);
+	trace_call(&trace, thread, "cudaMalloc", 270, 300);
+	launch(560, 600, 700);
+	launch(790, 800, 900);
+	run_report(&result, "gaps", &trace);
 
 	/* 200..600: malloc 60 and 30, launching 5, 35 on its way; 700..800: 5 and 5 more of these. */
-	expect_waited_for(&scene, "cudaMalloc", 1, 90);
-	expect_waited_for(&scene, "cudaLaunchKernel", 2, 10);
-	expect_waited_for(&scene, "launched but not started", 2, 40);
-	expect_waited_for(&scene, "no CUDA call", 2, 360);
-	expect_words(&scene.result, "waited_for", 0, "host_call", "no CUDA call");
-	expect_real(&scene.result, "waited_for", 0, "share_percent", 72);
-	cr_expect(eq(i64, sum_waited_for(&scene),
-	             cell(&scene.result, "devices", 0, "gap_ns")->count));
-	scene_release(&scene);
+	expect_waited_for("cudaMalloc", 1, 90);
+	expect_waited_for("cudaLaunchKernel", 2, 10);
+	expect_waited_for("launched but not started", 2, 40);
+	expect_waited_for("no CUDA call", 2, 360);
+	expect_words(&result, "waited_for", 0, "host_call", "no CUDA call");
+	expect_real(&result, "waited_for", 0, "share_percent", 72);
+	cr_expect(eq(i64, sum_waited_for(), cell(&result, "devices", 0, "gap_ns")->count));
+	scene_end();
 }
 
 Test(gaps, before_work_that_was_asked_for_earlier_are_not_the_hosts)
 {
-	struct scene scene;
+	scene_begin(100000);
+	launch(0, 100, 200);
+	launch(50, 300, 400);
+	trace_call(&trace, thread, "cudaStreamSynchronize", 60, 900);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	launch(&scene, 0, 100, 200);
-	launch(&scene, 50, 300, 400);
-	trace_call(&scene.trace, scene.thread, "cudaStreamSynchronize", 60, 900);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "launched but not started");
-	expect_count(&scene.result, "largest_gaps", 0, "host_call_ns", 100);
-	expect_waited_for(&scene, "launched but not started", 1, 100);
-	cr_expect(eq(sz, row_count(&scene.result, "waited_for"), 1));
-	scene_release(&scene);
+	expect_words(&result, "largest_gaps", 0, "host_call", "launched but not started");
+	expect_count(&result, "largest_gaps", 0, "host_call_ns", 100);
+	expect_waited_for("launched but not started", 1, 100);
+	cr_expect(eq(sz, row_count(&result, "waited_for"), 1));
+	scene_end();
 }
 
 Test(gaps, between_nodes_of_one_graph_launch_are_not_the_hosts)
 {
-	struct scene scene;
 	gt_id call;
 
-	scene_init(&scene);
-	call = trace_call(&scene.trace, scene.thread, "cudaGraphLaunch", 0, 900);
-	scene.trace.api_calls.rows[call].kind = GT_API_GRAPH_LAUNCH;
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 200)->api_call = call;
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 230, 300)->api_call = call;
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 320, 400)->api_call = call;
-	launch(&scene, 910, 1000, 1100);
-	run_report(&scene.result, "gaps", &scene.trace);
+	scene_begin(100000);
+	call = trace_call(&trace, thread, "cudaGraphLaunch", 0, 900);
+	trace.api_calls.rows[call].kind = GT_API_GRAPH_LAUNCH;
+	trace_kernel(&trace, stream, shape, 100, 200)->api_call = call;
+	trace_kernel(&trace, stream, shape, 230, 300)->api_call = call;
+	trace_kernel(&trace, stream, shape, 320, 400)->api_call = call;
+	launch(910, 1000, 1100);
+	run_report(&result, "gaps", &trace);
 
-	expect_words(&scene.result, "largest_gaps", 1, "host_call", "within one graph launch");
-	expect_waited_for(&scene, "within one graph launch", 2, 50);
-	expect_waited_for(&scene, "cudaGraphLaunch", 1, 500);
-	scene_release(&scene);
+	expect_words(&result, "largest_gaps", 1, "host_call", "within one graph launch");
+	expect_waited_for("within one graph launch", 2, 50);
+	expect_waited_for("cudaGraphLaunch", 1, 500);
+	scene_end();
 }
 
 Test(gaps, are_around_graphs_that_were_recorded_as_a_whole)
 {
-	struct scene scene;
 	gt_id call;
 
-	scene_init(&scene);
-	launch(&scene, 0, 100, 200);
-	call = trace_call(&scene.trace, scene.thread, "cudaGraphLaunch", 210, 290);
-	*gt_array_push(&scene.trace.graph_traces) = (struct gt_graph_trace){
+	scene_begin(100000);
+	launch(0, 100, 200);
+	call = trace_call(&trace, thread, "cudaGraphLaunch", 210, 290);
+	*gt_array_push(&trace.graph_traces) = (struct gt_graph_trace){
 		.start_ns = TRACE_START_NS + 300,
 		.end_ns = TRACE_START_NS + 900,
-		.stream = scene.stream,
+		.stream = stream,
 		.device = 0,
 		.api_call = call,
 		.exec = GT_NONE,
 	};
-	launch(&scene, 910, 1000, 1100);
-	run_report(&scene.result, "gaps", &scene.trace);
+	launch(910, 1000, 1100);
+	run_report(&result, "gaps", &trace);
 
-	expect_count(&scene.result, "devices", 0, "busy_ns", 800);
-	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 2));
-	expect_words(&scene.result, "largest_gaps", 0, "after", "graph launch");
-	expect_words(&scene.result, "largest_gaps", 0, "host_call", "cudaGraphLaunch");
-	expect_words(&scene.result, "largest_gaps", 1, "before", "graph launch");
-	cr_expect(has_remark(&scene.result, "Launches of graphs that were recorded as a whole"));
-	scene_release(&scene);
+	expect_count(&result, "devices", 0, "busy_ns", 800);
+	cr_assert(eq(sz, row_count(&result, "largest_gaps"), 2));
+	expect_words(&result, "largest_gaps", 0, "after", "graph launch");
+	expect_words(&result, "largest_gaps", 0, "host_call", "cudaGraphLaunch");
+	expect_words(&result, "largest_gaps", 1, "before", "graph launch");
+	cr_expect(has_remark(&result, "Launches of graphs that were recorded as a whole"));
+	scene_end();
 }
 
 /* As damage leaves it: calls of a thread that overlap each other. */
 Test(gaps, count_no_moment_twice)
 {
-	struct scene scene;
+	scene_begin(100000);
+	launch(0, 100, 200);
+	trace_call(&trace, thread, "cudaMalloc", 210, 500);
+	trace_call(&trace, thread, "cudaFree", 220, 550);
+	trace_call(&trace, thread, "cudaFree", 300, 400);
+	launch(560, 600, 700);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	launch(&scene, 0, 100, 200);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 210, 500);
-	trace_call(&scene.trace, scene.thread, "cudaFree", 220, 550);
-	trace_call(&scene.trace, scene.thread, "cudaFree", 300, 400);
-	launch(&scene, 560, 600, 700);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_waited_for(&scene, "cudaMalloc", 1, 290);
-	expect_waited_for(&scene, "cudaFree", 1, 50);
-	cr_expect(eq(i64, sum_waited_for(&scene), 400));
-	scene_release(&scene);
+	expect_waited_for("cudaMalloc", 1, 290);
+	expect_waited_for("cudaFree", 1, 50);
+	cr_expect(eq(i64, sum_waited_for(), 400));
+	scene_end();
 }
 
 Test(gaps, of_which_nobody_is_known_say_so)
 {
-	struct scene scene;
+	scene_begin(100000);
+	trace_kernel(&trace, stream, shape, 100, 200);
+	trace_kernel(&trace, stream, shape, 300, 400);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 200);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 300, 400);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_waited_for(&scene, "not known", 1, 100);
-	scene_release(&scene);
+	expect_waited_for("not known", 1, 100);
+	scene_end();
 }
 
 Test(gaps, list_only_the_largest_of_many)
 {
-	struct scene scene;
 	gt_time now = 0;
 
-	scene_init(&scene);
+	scene_begin(100000);
 	for (gt_time gap = 1; gap <= 50; gap++) {
-		trace_kernel(&scene.trace, scene.stream, scene.shape, now, now + 1);
+		trace_kernel(&trace, stream, shape, now, now + 1);
 		now += 1 + (gap * 7) % 51; /* all lengths from 1 to 50, in no order */
 	}
-	trace_kernel(&scene.trace, scene.stream, scene.shape, now, now + 1);
-	run_report(&scene.result, "gaps", &scene.trace);
+	trace_kernel(&trace, stream, shape, now, now + 1);
+	run_report(&result, "gaps", &trace);
 
-	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 20));
+	cr_assert(eq(sz, row_count(&result, "largest_gaps"), 20));
 	for (size_t i = 0; i < 20; i++)
-		expect_count(&scene.result, "largest_gaps", i, "duration_ns", 50 - (int64_t)i);
-	expect_count(&scene.result, "devices", 0, "gaps", 50);
-	expect_count(&scene.result, "devices", 0, "gap_ns", 50 * 51 / 2);
-	scene_release(&scene);
+		expect_count(&result, "largest_gaps", i, "duration_ns", 50 - (int64_t)i);
+	expect_count(&result, "devices", 0, "gaps", 50);
+	expect_count(&result, "devices", 0, "gap_ns", 50 * 51 / 2);
+	scene_end();
 }
 
 Test(gaps, of_all_devices_are_listed_longest_first)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
-
-	const gt_id other = trace_stream(&scene.trace, 0, trace_device(&scene.trace));
+	const gt_id other = trace_stream(&trace, 0, trace_device(&trace));
 	gt_time now = 0;
 
 	for (gt_time gap = 1; gap <= 15; gap++) {
-		trace_kernel(&scene.trace, scene.stream, scene.shape, now, now + 1);
-		trace_kernel(&scene.trace, other, scene.shape, now, now + 1 + gap % 2);
+		trace_kernel(&trace, stream, shape, now, now + 1);
+		trace_kernel(&trace, other, shape, now, now + 1 + gap % 2);
 		now += 1 + 10 * gap;
 	}
-	run_report(&scene.result, "gaps", &scene.trace);
+	run_report(&result, "gaps", &trace);
 
 	/* 14 gaps of each: of 10, 20, ... 140 on one, of the other every second 1 shorter. */
-	cr_assert(eq(sz, row_count(&scene.result, "largest_gaps"), 20));
-	expect_count(&scene.result, "largest_gaps", 0, "duration_ns", 140);
-	expect_count(&scene.result, "largest_gaps", 1, "duration_ns", 140);
-	expect_words(&scene.result, "largest_gaps", 1, "device", "1: NVIDIA H200");
-	expect_count(&scene.result, "largest_gaps", 2, "duration_ns", 130);
-	expect_words(&scene.result, "largest_gaps", 2, "device", "0: NVIDIA H200");
-	expect_count(&scene.result, "largest_gaps", 3, "duration_ns", 129);
-	cr_expect(eq(u64, gt_result_find(&scene.result, "largest_gaps")->more, 8));
-	scene_release(&scene);
+	cr_assert(eq(sz, row_count(&result, "largest_gaps"), 20));
+	expect_count(&result, "largest_gaps", 0, "duration_ns", 140);
+	expect_count(&result, "largest_gaps", 1, "duration_ns", 140);
+	expect_words(&result, "largest_gaps", 1, "device", "1: NVIDIA H200");
+	expect_count(&result, "largest_gaps", 2, "duration_ns", 130);
+	expect_words(&result, "largest_gaps", 2, "device", "0: NVIDIA H200");
+	expect_count(&result, "largest_gaps", 3, "duration_ns", 129);
+	cr_expect(eq(u64, gt_result_find(&result, "largest_gaps")->more, 8));
+	scene_end();
 }
 
 Test(gaps, are_sorted_into_sizes_by_powers_of_ten)
 {
-	struct scene scene;
+	scene_begin(100000);
+	trace_kernel(&trace, stream, shape, 0, 10);
+	trace_kernel(&trace, stream, shape, 19, 20);     /* 9 */
+	trace_kernel(&trace, stream, shape, 30, 40);     /* 10 */
+	trace_kernel(&trace, stream, shape, 139, 140);   /* 99 */
+	trace_kernel(&trace, stream, shape, 1140, 1150); /* 1000 */
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 19, 20);     /* 9 */
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 30, 40);     /* 10 */
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 139, 140);   /* 99 */
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 1140, 1150); /* 1000 */
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	cr_assert(eq(sz, row_count(&scene.result, "gap_sizes"), 3));
-	expect_count(&scene.result, "gap_sizes", 0, "from_ns", 1);
-	expect_count(&scene.result, "gap_sizes", 0, "below_ns", 10);
-	expect_count(&scene.result, "gap_sizes", 0, "gaps", 1);
-	expect_count(&scene.result, "gap_sizes", 1, "from_ns", 10);
-	expect_count(&scene.result, "gap_sizes", 1, "gaps", 2);
-	expect_count(&scene.result, "gap_sizes", 1, "total_ns", 109);
-	expect_count(&scene.result, "gap_sizes", 2, "from_ns", 1000);
-	expect_real(&scene.result, "gap_sizes", 2, "share_percent", 100.0 * 1000 / 1118);
-	scene_release(&scene);
+	cr_assert(eq(sz, row_count(&result, "gap_sizes"), 3));
+	expect_count(&result, "gap_sizes", 0, "from_ns", 1);
+	expect_count(&result, "gap_sizes", 0, "below_ns", 10);
+	expect_count(&result, "gap_sizes", 0, "gaps", 1);
+	expect_count(&result, "gap_sizes", 1, "from_ns", 10);
+	expect_count(&result, "gap_sizes", 1, "gaps", 2);
+	expect_count(&result, "gap_sizes", 1, "total_ns", 109);
+	expect_count(&result, "gap_sizes", 2, "from_ns", 1000);
+	expect_real(&result, "gap_sizes", 2, "share_percent", 100.0 * 1000 / 1118);
+	scene_end();
 }
 
 Test(gaps, tell_how_long_launches_took)
 {
-	struct scene scene;
-
-	scene_init(&scene);
+	scene_begin(100000);
 	/* The first and third find the GPU idle; the second is queued behind the first. */
-	launch(&scene, 100, 110, 200);
-	launch(&scene, 120, 200, 300);
-	launch(&scene, 400, 430, 500);
-	run_report(&scene.result, "gaps", &scene.trace);
+	launch(100, 110, 200);
+	launch(120, 200, 300);
+	launch(400, 430, 500);
+	run_report(&result, "gaps", &trace);
 
-	cr_assert(eq(sz, row_count(&scene.result, "launch_latency"), 2));
-	expect_words(&scene.result, "launch_latency", 0, "process", "app (100)");
-	expect_words(&scene.result, "launch_latency", 0, "launches", "all");
-	expect_count(&scene.result, "launch_latency", 0, "calls", 3);
-	expect_count(&scene.result, "launch_latency", 0, "min_ns", 10);
-	expect_count(&scene.result, "launch_latency", 0, "p50_ns", 30);
-	expect_count(&scene.result, "launch_latency", 0, "p99_ns", 80);
-	expect_count(&scene.result, "launch_latency", 0, "max_ns", 80);
-	expect_count(&scene.result, "launch_latency", 0, "mean_ns", 40);
-	expect_words(&scene.result, "launch_latency", 1, "launches", "found device idle");
-	expect_count(&scene.result, "launch_latency", 1, "calls", 2);
-	expect_real(&scene.result, "launch_latency", 1, "share_percent", 100.0 * 2 / 3);
-	expect_count(&scene.result, "launch_latency", 1, "max_ns", 30);
-	scene_release(&scene);
+	cr_assert(eq(sz, row_count(&result, "launch_latency"), 2));
+	expect_words(&result, "launch_latency", 0, "process", "app (100)");
+	expect_words(&result, "launch_latency", 0, "launches", "all");
+	expect_count(&result, "launch_latency", 0, "calls", 3);
+	expect_count(&result, "launch_latency", 0, "min_ns", 10);
+	expect_count(&result, "launch_latency", 0, "p50_ns", 30);
+	expect_count(&result, "launch_latency", 0, "p99_ns", 80);
+	expect_count(&result, "launch_latency", 0, "max_ns", 80);
+	expect_count(&result, "launch_latency", 0, "mean_ns", 40);
+	expect_words(&result, "launch_latency", 1, "launches", "found device idle");
+	expect_count(&result, "launch_latency", 1, "calls", 2);
+	expect_real(&result, "launch_latency", 1, "share_percent", 100.0 * 2 / 3);
+	expect_count(&result, "launch_latency", 1, "max_ns", 30);
+	scene_end();
 }
 
 Test(gaps, count_a_launch_as_idle_from_the_moment_work_ended)
 {
-	struct scene scene;
+	scene_begin(100000);
+	launch(0, 10, 100);
+	launch(99, 110, 200);
+	launch(200, 210, 300);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	launch(&scene, 0, 10, 100);
-	launch(&scene, 99, 110, 200);
-	launch(&scene, 200, 210, 300);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_words(&scene.result, "launch_latency", 1, "launches", "found device idle");
-	expect_count(&scene.result, "launch_latency", 1, "calls", 2);
-	scene_release(&scene);
+	expect_words(&result, "launch_latency", 1, "launches", "found device idle");
+	expect_count(&result, "launch_latency", 1, "calls", 2);
+	scene_end();
 }
 
 Test(gaps, leave_graphs_out_of_launch_latency)
 {
-	struct scene scene;
+	scene_begin(100000);
 
-	scene_init(&scene);
+	const gt_id call = trace_call(&trace, thread, "cudaGraphLaunch", 0, 10);
 
-	const gt_id call = trace_call(&scene.trace, scene.thread, "cudaGraphLaunch", 0, 10);
+	trace_kernel(&trace, stream, shape, 50, 60)->api_call = call;
+	trace_kernel(&trace, stream, shape, 60, 70)->api_call = call;
+	run_report(&result, "gaps", &trace);
 
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 50, 60)->api_call = call;
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 60, 70)->api_call = call;
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	cr_expect(eq(sz, row_count(&scene.result, "launch_latency"), 0));
-	cr_expect(has_remark(&scene.result, "2 kernels came from graphs"));
-	scene_release(&scene);
+	cr_expect(eq(sz, row_count(&result, "launch_latency"), 0));
+	cr_expect(has_remark(&result, "2 kernels came from graphs"));
+	scene_end();
 }
 
 /* What a kernel launched on the GPU has the call of that kernel, and not that call's latency. */
 Test(gaps, leave_kernels_that_kernels_launched_out_of_launch_latency)
 {
-	struct scene scene;
+	scene_begin(100000);
+	launch(0, 50, 60);
+	trace_kernel(&trace, stream, shape, 70, 80)->api_call = 0;
+	trace.kernels.rows[1].flags = GT_DEVICE_LAUNCHED;
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	launch(&scene, 0, 50, 60);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 70, 80)->api_call = 0;
-	scene.trace.kernels.rows[1].flags = GT_DEVICE_LAUNCHED;
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_count(&scene.result, "launch_latency", 0, "calls", 1);
-	expect_count(&scene.result, "launch_latency", 0, "max_ns", 50);
-	cr_expect(has_remark(&scene.result, "1 kernels came from graphs"));
-	scene_release(&scene);
+	expect_count(&result, "launch_latency", 0, "calls", 1);
+	expect_count(&result, "launch_latency", 0, "max_ns", 50);
+	cr_expect(has_remark(&result, "1 kernels came from graphs"));
+	scene_end();
 }
 
 Test(gaps, remark_on_kernels_that_start_before_their_call)
 {
-	struct scene scene;
+	scene_begin(100000);
+	launch(100, 90, 200);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	launch(&scene, 100, 90, 200);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_count(&scene.result, "launch_latency", 0, "min_ns", -10);
-	cr_expect(has_remark(&scene.result, "1 kernels start before their call"));
-	scene_release(&scene);
+	expect_count(&result, "launch_latency", 0, "min_ns", -10);
+	cr_expect(has_remark(&result, "1 kernels start before their call"));
+	scene_end();
 }
 
 Test(gaps, ignore_what_has_no_times)
 {
-	struct scene scene;
+	scene_begin(100000);
+	trace_unfinished_kernel(&trace, stream, shape);
+	trace_kernel(&trace, stream, shape, 100, 100);
+	trace_kernel(&trace, stream, shape, 200, 200);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	trace_unfinished_kernel(&scene.trace, scene.stream, scene.shape);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 100, 100);
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 200, 200);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	expect_count(&scene.result, "devices", 0, "span_ns", 100);
-	expect_count(&scene.result, "devices", 0, "active_ns", 0);
-	expect_real(&scene.result, "devices", 0, "gap_percent", 100.0);
-	scene_release(&scene);
+	expect_count(&result, "devices", 0, "span_ns", 100);
+	expect_count(&result, "devices", 0, "active_ns", 0);
+	expect_real(&result, "devices", 0, "gap_percent", 100.0);
+	scene_end();
 }
 
 Test(gaps, group_the_digits_of_their_remarks)
 {
-	struct scene scene;
-
-	scene_init(&scene);
-	*gt_array_push(&scene.trace.clocks) = (struct gt_clock){.bound_ns = 999};
-	trace_kernel(&scene.trace, scene.stream, scene.shape, 0, 10);
-	run_report(&scene.result, "gaps", &scene.trace);
-	cr_expect(has_remark(&scene.result, "within 999 ns"));
-	gt_result_release(&scene.result);
-	scene.trace.clocks.rows[0].bound_ns = 1000;
-	run_report(&scene.result, "gaps", &scene.trace);
-	cr_expect(has_remark(&scene.result, "within 1,000 ns"));
-	gt_result_release(&scene.result);
-	scene.trace.clocks.rows[0].bound_ns = 123456789;
-	run_report(&scene.result, "gaps", &scene.trace);
-	cr_expect(has_remark(&scene.result, "within 123,456,789 ns"));
-	scene_release(&scene);
+	scene_begin(100000);
+	*gt_array_push(&trace.clocks) = (struct gt_clock){.bound_ns = 999};
+	trace_kernel(&trace, stream, shape, 0, 10);
+	run_report(&result, "gaps", &trace);
+	cr_expect(has_remark(&result, "within 999 ns"));
+	gt_result_release(&result);
+	trace.clocks.rows[0].bound_ns = 1000;
+	run_report(&result, "gaps", &trace);
+	cr_expect(has_remark(&result, "within 1,000 ns"));
+	gt_result_release(&result);
+	trace.clocks.rows[0].bound_ns = 123456789;
+	run_report(&result, "gaps", &trace);
+	cr_expect(has_remark(&result, "within 123,456,789 ns"));
+	scene_end();
 }
 
 Test(gaps, without_gpu_activity_are_not_spoken_of)
 {
-	struct scene scene;
+	scene_begin(100000);
+	trace_call(&trace, thread, "cudaMalloc", 10, 200);
+	run_report(&result, "gaps", &trace);
 
-	scene_init(&scene);
-	trace_call(&scene.trace, scene.thread, "cudaMalloc", 10, 200);
-	run_report(&scene.result, "gaps", &scene.trace);
-
-	cr_expect(eq(sz, row_count(&scene.result, "devices"), 0));
-	cr_expect(eq(sz, row_count(&scene.result, "largest_gaps"), 0));
-	cr_expect(has_remark(&scene.result, "No GPU activity"));
-	scene_release(&scene);
+	cr_expect(eq(sz, row_count(&result, "devices"), 0));
+	cr_expect(eq(sz, row_count(&result, "largest_gaps"), 0));
+	cr_expect(has_remark(&result, "No GPU activity"));
+	scene_end();
 }
 
 Test(gaps, of_an_empty_trace_are_none)

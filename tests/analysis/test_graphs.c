@@ -1,35 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "base/strings.h"
 #include "model/graph.h"
 #include "model/graph_path.h"
-
-static struct gt_trace trace;
-static struct gt_result result;
-static gt_id process;
-static gt_id thread;
-static gt_id stream;
-static gt_id shape;
 
 enum { HANDLE = 0xec00 };
 
 static void begin(void)
 {
-	trace_init(&trace, 100000);
-	process = trace_process(&trace, "app", 100);
-	thread = trace_thread(&trace, process, 100);
-	stream = trace_stream(&trace, process, trace_device(&trace));
-	shape = trace_shape(&trace, "gemm", 1, 32);
+	scene_begin(100000);
 	gt_result_init(&result);
 }
 
-static void end(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
-}
-
-TestSuite(graphs, .init = begin, .fini = end);
+TestSuite(graphs, .init = begin, .fini = scene_end);
 
 static gt_id add_graph(gt_count kind, gt_id parent)
 {
@@ -286,7 +269,7 @@ Test(graphs, name_the_nodes_that_ran_longest)
 	expect_words(&result, "nodes", 0, "node", "7006");
 	expect_words(&result, "nodes", 0, "kernel", "gemm");
 	expect_words(&result, "nodes", 0, "made_by", "cuLaunchKernel");
-	expect_words(&result, "nodes", 0, "thread", "100");
+	expect_words(&result, "nodes", 0, "thread", "7");
 	expect_words(&result, "nodes", 0, "critical", "yes");
 	expect_count(&result, "nodes", 0, "runs", 2);
 	expect_real(&result, "nodes", 0, "per_launch", 1.0);

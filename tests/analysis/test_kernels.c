@@ -101,6 +101,34 @@ Test(kernels, has_a_row_for_each_shape_and_device)
 	scene_release(&scene);
 }
 
+/* CUPTI says 0 of kernels that have some, too. */
+Test(kernels, show_local_memory_that_is_known)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id known = trace_shape(&scene.trace, "spills", 132, 256);
+	const gt_id other = trace_shape(&scene.trace, "other", 132, 256);
+
+	scene.trace.launch_shapes.rows[known].local_per_thread_bytes = 0;
+	scene.trace.launch_shapes.rows[known].local_known = 1;
+	trace_kernel(&scene.trace, scene.stream, known, 0, 20);
+	trace_kernel(&scene.trace, scene.stream, other, 20, 30);
+	run_report(&scene.result, "kernels", &scene.trace);
+	expect_count(&scene.result, "launch_shapes", 0, "local_bytes", 0);
+	expect_unknown(&scene.result, "launch_shapes", 1, "local_bytes");
+	cr_expect(
+		has_remark(&scene.result, "local_bytes was not measured of 1 of 2 launch shapes"));
+	gt_result_release(&scene.result);
+	scene.trace.launch_shapes.rows[other].local_per_thread_bytes = 1024;
+	scene.trace.launch_shapes.rows[other].local_known = 1;
+	run_report(&scene.result, "kernels", &scene.trace);
+	expect_count(&scene.result, "launch_shapes", 1, "local_bytes", 1024);
+	cr_expect(not(has_remark(&scene.result, "local_bytes was not measured")));
+	scene_release(&scene);
+}
+
 Test(kernels, leaves_occupancy_unknown_without_limits)
 {
 	struct scene scene;

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/memory.h"
 
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "base/strings.h"
 #include "model/names.h"
-#include "support/scene.h"
-
-static struct gt_result result;
-
-static void end(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
-}
 
 /* Device memory that a call of 5 ns in a range took; its row. */
 static struct gt_allocation *allocate_in(gt_id range, gt_size bytes, gt_time start_ns,
@@ -65,7 +56,7 @@ Test(memory, of_a_gpu_has_its_peak_when_it_was_and_what_is_left)
 	expect_count(&result, "devices", 0, "kept_bytes", 30);
 	expect_real(&result, "devices", 0, "calls_per_second", 5);
 	expect_real(&result, "devices", 0, "allocated_bytes_per_second", 1032);
-	end();
+	scene_end();
 }
 
 Test(memory, is_told_apart_by_kind_and_by_where_it_counts)
@@ -86,7 +77,7 @@ Test(memory, is_told_apart_by_kind_and_by_where_it_counts)
 	expect_words(&result, "memory", 2, "counts", "GPU");
 	expect_count(&result, "memory", 2, "now_bytes", 0);
 	expect_words(&result, "memory", 3, "counts", "either");
-	end();
+	scene_end();
 }
 
 Test(memory, at_the_peak_is_what_was_alive_then_by_its_origin)
@@ -117,7 +108,7 @@ Test(memory, at_the_peak_is_what_was_alive_then_by_its_origin)
 	expect_count(&result, "peak", 1, "count", 2);
 	expect_count(&result, "peak", 1, "largest_bytes", 200);
 	expect_real(&result, "peak", 1, "share_percent", 300.0 / 7);
-	end();
+	scene_end();
 }
 
 Test(memory, is_counted_together_by_what_is_asked_for)
@@ -145,7 +136,7 @@ Test(memory, is_counted_together_by_what_is_asked_for)
 	run_report_with(&result, "memory", &trace, "by=call");
 	cr_assert(eq(sz, row_count(&result, "leaks"), 1));
 	expect_words(&result, "leaks", 0, "call", "cudaMalloc");
-	end();
+	scene_end();
 }
 
 Test(memory, that_was_never_freed_is_a_leak_that_the_exit_mends)
@@ -166,7 +157,7 @@ Test(memory, that_was_never_freed_is_a_leak_that_the_exit_mends)
 	expect_words(&result, "leaks", 0, "range", "step");
 	expect_unknown(&result, "leaks", 0, "library");
 	cr_expect(has_remark(&result, "A process that exits gives all of it back"));
-	end();
+	scene_end();
 }
 
 Test(memory, that_could_not_be_had_comes_with_what_was_there)
@@ -201,7 +192,7 @@ Test(memory, that_could_not_be_had_comes_with_what_was_there)
 	expect_count(&result, "failures", 0, "sampled_ns", 0);
 	cr_assert(eq(sz, row_count(&result, "at_failure"), 1));
 	expect_count(&result, "at_failure", 0, "bytes", 70);
-	end();
+	scene_end();
 }
 
 Test(memory, rises_in_ranges_and_what_they_keep_is_their_growth)
@@ -229,7 +220,7 @@ Test(memory, rises_in_ranges_and_what_they_keep_is_their_growth)
 	expect_count(&result, "ranges", 1, "kept_bytes", 5);
 	expect_count(&result, "ranges", 1, "asked", 3);
 	expect_count(&result, "ranges", 1, "rise_bytes", 340);
-	end();
+	scene_end();
 }
 
 Test(memory, of_pools_is_fragmented_as_samples_say_that_have_the_largest_piece)
@@ -246,7 +237,7 @@ Test(memory, of_pools_is_fragmented_as_samples_say_that_have_the_largest_piece)
 	expect_real(&result, "pools", 0, "fragmentation_percent", 90);
 	expect_real(&result, "pools", 0, "worst_percent", 90);
 	expect_count(&result, "pools", 0, "worst_time_ns", 200);
-	end();
+	scene_end();
 }
 
 Test(memory, of_pools_is_told_by_their_statistics)
@@ -288,7 +279,7 @@ Test(memory, of_pools_is_told_by_their_statistics)
 	expect_count(&result, "pools", 0, "trims", 2);
 	expect_count(&result, "pools", 0, "failed", 1);
 	expect_unknown(&result, "pools", 0, "limit_bytes");
-	end();
+	scene_end();
 }
 
 /* A private pool's memory is in the figures of its device's pool: the account has it once. */
@@ -318,7 +309,7 @@ Test(memory, of_a_pool_that_is_a_part_of_another_counts_once)
 		expect_words(&result, "account", i, "owner", "PyTorch caching allocator");
 	}
 	cr_expect(gt(sz, lines, 0));
-	end();
+	scene_end();
 }
 
 /* A segment of 1,000 bytes of which 400 lie between two blocks, and 100 behind these. */
@@ -355,7 +346,7 @@ Test(memory, of_pools_is_told_by_their_blocks_where_they_have_no_statistics)
 	expect_count(&result, "pools", 0, "allocations", 3);
 	expect_count(&result, "pools", 0, "reserve_calls", 1);
 	expect_unknown(&result, "pools", 0, "splits");
-	end();
+	scene_end();
 }
 
 Test(memory, of_a_pool_is_shown_by_its_blocks_and_what_it_caches)
@@ -376,7 +367,7 @@ Test(memory, of_a_pool_is_shown_by_its_blocks_and_what_it_caches)
 	expect_words(&result, "peak", 2, "memory", "device memory");
 	cr_assert(eq(sz, row_count(&result, "leaks"), 3));
 	expect_words(&result, "leaks", 0, "holds", "pool cache");
-	end();
+	scene_end();
 }
 
 static int64_t claimed(const char *moment, const char *claim)
@@ -415,7 +406,7 @@ Test(memory, of_a_gpu_adds_up_to_what_nvml_says)
 	cr_expect(eq(i64, claimed("end", "device total"), 4000));
 	cr_expect(eq(i64, claimed("end", "library"), -2), "it was freed");
 	cr_expect(eq(i64, claimed("end", "unclaimed"), 4000 - 1008 - 928 - 600));
-	end();
+	scene_end();
 }
 
 Test(memory, of_a_pool_that_only_has_statistics_is_taken_off_its_librarys)
@@ -438,7 +429,7 @@ Test(memory, of_a_pool_that_only_has_statistics_is_taken_off_its_librarys)
 	cr_expect(eq(i64, claimed("end", "program"), 8));
 	cr_expect(eq(i64, claimed("end", "contexts, modules"), -1), "NVML was asked once");
 	cr_expect(eq(i64, claimed("end", "unclaimed"), 2000 - 1018));
-	end();
+	scene_end();
 }
 
 Test(memory, of_contexts_is_what_was_measured_where_it_was)
@@ -452,7 +443,7 @@ Test(memory, of_contexts_is_what_was_measured_where_it_was)
 	run_report(&result, "memory", &trace);
 	cr_expect(eq(i64, claimed("end", "contexts, modules"), 1234));
 	cr_expect(eq(i64, claimed("end", "unclaimed"), 5000 - 2234));
-	end();
+	scene_end();
 }
 
 static void load_module(gt_time begin_ns, gt_time loaded_ns)
@@ -482,7 +473,7 @@ Test(memory, of_modules_is_what_came_to_be_in_use_while_they_were_loaded)
 	cr_expect(eq(i64, claimed("end", "contexts, modules"), 2000));
 	cr_expect(eq(i64, claimed("end", "modules, later"), 4000));
 	cr_expect(eq(i64, claimed("end", "unclaimed"), 100), "no module was loaded at the last");
-	end();
+	scene_end();
 }
 
 /* NVML's first sample takes long: what the process had is read after what is in use. */
@@ -502,7 +493,7 @@ Test(memory, of_modules_is_not_what_contexts_had_taken_by_then)
 	run_report(&result, "memory", &trace);
 	cr_expect(eq(i64, claimed("end", "contexts, modules"), 6000));
 	cr_expect(eq(i64, claimed("end", "modules, later"), 1000));
-	end();
+	scene_end();
 }
 
 /* While a launch is run again CUPTI has copies of what it writes: that is of no module. */
@@ -527,7 +518,41 @@ Test(memory, that_cupti_keeps_for_counters_is_of_no_module)
 	cr_expect(eq(i64, claimed("peak", "unclaimed"), 0));
 	cr_expect(eq(i64, claimed("end", "modules, later"), 500));
 	cr_expect(eq(i64, claimed("end", "unclaimed"), 0));
-	end();
+	scene_end();
+}
+
+/* A ring of device events takes memory that no call of the program's asked for. */
+Test(memory, that_gputrace_took_has_a_line_of_its_own)
+{
+	const double used[] = {2000, 9000, 3000};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 3);
+	load_module(120 * MS, 130 * MS);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 500, 110 * MS, 0);
+	*gt_array_push(&trace.device_rings) = (struct gt_device_ring){
+		.process = process,
+		.context = 0,
+		.bytes = 6000,
+		.made_ns = TRACE_START_NS + 150 * MS,
+		.gone_ns = TRACE_START_NS + 250 * MS,
+	};
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("peak", "gputrace's rings"), 6000));
+	cr_expect(eq(i64, claimed("peak", "modules, later"), 500), "not what the ring takes");
+	cr_expect(eq(i64, claimed("peak", "unclaimed"), 0));
+	cr_expect(eq(i64, claimed("end", "gputrace's rings"), -2), "its context has ended");
+	cr_expect(eq(i64, claimed("end", "modules, later"), 500));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 0));
+	scene_end();
+	scene_begin(1000 * MS);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 500, 110 * MS, 0);
+	*gt_array_push(&trace.device_rings) =
+		(struct gt_device_ring){.process = process, .context = 0, .bytes = 6000};
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "gputrace's rings"), -2), "nobody knows since when");
+	scene_end();
 }
 
 /* What its statistics say is older than the calls that gave it back. */
@@ -547,7 +572,7 @@ Test(memory, of_a_pool_that_was_given_back_is_nobodys)
 	cr_expect(eq(i64, claimed("peak", "framework, in use"), 300));
 	cr_expect(eq(i64, claimed("peak", "framework, cached"), 700));
 	cr_expect(eq(i64, claimed("end", "framework, in use"), -2));
-	end();
+	scene_end();
 }
 
 Test(memory, without_nvml_nobody_says_what_is_unclaimed)
@@ -559,7 +584,7 @@ Test(memory, without_nvml_nobody_says_what_is_unclaimed)
 	cr_expect(eq(i64, claimed("end", "device total"), -1));
 	cr_expect(eq(i64, claimed("end", "unclaimed"), -1));
 	cr_expect(has_remark(&result, "run --telemetry"));
-	end();
+	scene_end();
 }
 
 Test(memory, of_compiled_programs_is_what_their_compiler_says)
@@ -581,7 +606,7 @@ Test(memory, of_compiled_programs_is_what_their_compiler_says)
 	expect_count(&result, "executables", 0, "total_bytes", 117);
 	expect_count(&result, "executables", 0, "temporary_bytes", 7);
 	expect_unknown(&result, "executables", 0, "code_bytes");
-	end();
+	scene_end();
 }
 
 static void place(gt_count kind, gt_count advice, uint64_t location, gt_id on, gt_time start_ns)
@@ -610,7 +635,7 @@ Test(memory, that_is_managed_is_placed_by_calls)
 	expect_count(&result, "placed", 0, "total_ns", 10);
 	expect_words(&result, "placed", 1, "what", "advise: preferred location");
 	expect_words(&result, "placed", 1, "to", "host");
-	end();
+	scene_end();
 }
 
 static void happen(gt_count kind, uint64_t address, gt_wide value, gt_time start_ns)
@@ -658,7 +683,7 @@ Test(memory, that_is_managed_moves_back_and_forth)
 	expect_real(&result, "moved", 0, "times", 0.75);
 	expect_count(&result, "moved", 0, "gpu_faults", 7);
 	expect_count(&result, "moved", 1, "to_gpu_bytes", 0x1000);
-	end();
+	scene_end();
 }
 
 Test(memory, of_a_window_is_what_was_there_in_it)
@@ -677,7 +702,7 @@ Test(memory, of_a_window_is_what_was_there_in_it)
 	expect_count(&result, "devices", 0, "now_bytes", 32);
 	expect_count(&result, "devices", 0, "allocations", 1);
 	expect_count(&result, "devices", 0, "kept", 1);
-	end();
+	scene_end();
 }
 
 Test(memory, that_was_not_recorded_is_said_to_be_so)
@@ -686,7 +711,7 @@ Test(memory, that_was_not_recorded_is_said_to_be_so)
 	run_report(&result, "memory", &trace);
 	cr_expect(eq(sz, row_count(&result, "devices"), 0));
 	cr_expect(has_remark(&result, "GPUTRACE_MEMORY=0"));
-	end();
+	scene_end();
 }
 
 /* A million blocks in ranges, on carriers: what is quadratic would not come to an end. */
@@ -714,5 +739,5 @@ Test(memory, of_a_million_blocks_takes_no_time_to_speak_of)
 	expect_count(&result, "pools", 0, "allocations", BLOCKS);
 	expect_count(&result, "ranges", 0, "ranges", RANGES);
 	expect_count(&result, "pools", 0, "in_use_bytes", 0);
-	end();
+	scene_end();
 }

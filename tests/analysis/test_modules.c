@@ -252,6 +252,11 @@ Test(modules, say_where_a_function_was_written)
 	expect_count(&result, "functions", 0, "constant_bytes", 0);
 	expect_count(&result, "functions", 0, "registers", 32);
 	expect_count(&result, "functions", 0, "compiled_registers", 10);
+	expect_unknown(&result, "functions", 0, "local_bytes");
+	gt_result_release(&result);
+	trace.functions.rows[0].local_known = 1;
+	run_report(&result, "modules", &trace);
+	expect_count(&result, "functions", 0, "local_bytes", 0);
 }
 
 Test(modules, whose_functions_nobody_noted_say_nothing_of_what_ran)

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "base/strings.h"
-#include "support/scene.h"
 
 #define US INT64_C(1000)
-
-static struct gt_result result;
 
 static void make(void)
 {
 	scene_begin(10000 * US);
 }
 
-static void drop(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
-}
-
-TestSuite(occupancy, .init = make, .fini = drop);
+TestSuite(occupancy, .init = make, .fini = scene_end);
 
 /* A kernel of so many blocks of 256 threads, three of which fit on each of 132 multiprocessors. */
 static gt_id add_shape(const char *name, gt_count blocks)

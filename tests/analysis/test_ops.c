@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "base/strings.h"
 #include "model/kernel_names.h"
-#include "support/scene.h"
-
-static struct gt_result result;
 
 static void begin(void)
 {
 	scene_begin(10000);
 }
 
-static void end(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
-}
-
-TestSuite(ops, .init = begin, .fini = end);
+TestSuite(ops, .init = begin, .fini = scene_end);
 
 /* A kernel that ran so long, asked for inside a range. */
 static struct gt_kernel *launch(gt_id range, gt_time call_ns, gt_time start_ns, gt_time duration_ns)

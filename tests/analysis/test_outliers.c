@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "model/names.h"
 #include "model/throttle.h"
-#include "support/scene.h"
-
-static struct gt_result result;
 
 static void begin(void)
 {
 	scene_begin(100000000);
-}
-
-static void end(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
 }
 
 /* So many kernels of 10 us, one each 100 us, from a moment on. */
@@ -49,7 +40,7 @@ Test(outliers, take_twice_the_median_and_more)
 	expect_count(&result, "kernels", 0, "excess_ns", 90000);
 	expect_real(&result, "kernels", 0, "excess_percent", 100.0 * 90000 / 229999);
 	expect_count(&result, "kernels", 0, "unexplained", 2);
-	end();
+	scene_end();
 }
 
 Test(outliers, are_what_the_settings_say)
@@ -68,7 +59,7 @@ Test(outliers, are_what_the_settings_say)
 		run_report_with(&result, "outliers", &trace, cases[i].setting);
 		cr_expect(eq(sz, row_count(&result, "outliers"), cases[i].outliers), "%s",
 		          cases[i].setting);
-		end();
+		scene_end();
 	}
 }
 
@@ -83,7 +74,7 @@ Test(outliers, are_told_from_other_launch_shapes)
 		trace_kernel(&trace, stream, large, 3000000 + i * 100000, 3090000 + i * 100000);
 	run_report(&result, "outliers", &trace);
 	cr_expect(eq(sz, row_count(&result, "outliers"), 0));
-	end();
+	scene_end();
 }
 
 Test(outliers, say_what_stood_beside_them)
@@ -121,7 +112,7 @@ Test(outliers, say_what_stood_beside_them)
 	expect_count(&result, "kernels", 0, "kernels", 2);
 	expect_count(&result, "kernels", 0, "processes", 1);
 	expect_count(&result, "kernels", 0, "unexplained", 0);
-	end();
+	scene_end();
 }
 
 Test(outliers, do_not_blame_what_hardly_touched_them)
@@ -134,7 +125,7 @@ Test(outliers, do_not_blame_what_hardly_touched_them)
 	run_report(&result, "outliers", &trace);
 	expect_unknown(&result, "outliers", 0, "beside");
 	expect_count(&result, "outliers", 0, "copies_ns", 5999);
-	end();
+	scene_end();
 }
 
 Test(outliers, of_nothing_are_none)
@@ -145,7 +136,7 @@ Test(outliers, of_nothing_are_none)
 	cr_expect(eq(sz, row_count(&result, "kernels"), 0));
 	cr_expect(eq(sz, row_count(&result, "outliers"), 0));
 	cr_expect(has_remark(&result, "No launch was an outlier."));
-	end();
+	scene_end();
 }
 
 Test(outliers, say_which_range_they_were_asked_for_in)
@@ -161,5 +152,5 @@ Test(outliers, say_which_range_they_were_asked_for_in)
 	run_report(&result, "outliers", &trace);
 	expect_words(&result, "outliers", 0, "range", "step");
 	expect_unknown(&result, "outliers", 1, "range");
-	end();
+	scene_end();
 }

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "analysis/parameter.h"
 #include "model/filter.h"
 #include "model/names.h"
 #include "model/range_folds.h"
-#include "support/scene.h"
-
-static struct gt_result result;
 
 static void begin(void)
 {
 	scene_begin(10000);
-}
-
-static void end(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
 }
 
 /* train has two steps of 100 and 300 ns, each with a forward, and a checkpoint. */
@@ -50,7 +41,7 @@ Test(ranges, have_a_row_for_each_path_inner_ones_behind_outer_ones)
 	expect_words(&result, "ranges", 1, "range", "train/step");
 	expect_words(&result, "ranges", 2, "range", "train/step/forward");
 	expect_words(&result, "ranges", 3, "range", "train/checkpoint");
-	end();
+	scene_end();
 }
 
 Test(ranges, tell_what_the_host_took)
@@ -66,7 +57,7 @@ Test(ranges, tell_what_the_host_took)
 	expect_count(&result, "ranges", 1, "max_ns", 300);
 	expect_count(&result, "ranges", 1, "p95_ns", 300);
 	expect_count(&result, "ranges", 1, "open", 0);
-	end();
+	scene_end();
 }
 
 Test(ranges, tell_how_long_no_gpu_did_anything_meanwhile)
@@ -80,7 +71,7 @@ Test(ranges, tell_how_long_no_gpu_did_anything_meanwhile)
 	expect_real(&result, "ranges", 0, "quiet_percent", 100.0 * 550 / 1050);
 	expect_words(&result, "ranges", 1, "range", "train");
 	expect_real(&result, "ranges", 1, "quiet_percent", 100.0);
-	end();
+	scene_end();
 }
 
 Test(ranges, tell_what_gpus_took_whenever_it_ran)
@@ -100,7 +91,7 @@ Test(ranges, tell_what_gpus_took_whenever_it_ran)
 	expect_count(&result, "ranges", 2, "gpu_ns", 400);
 	expect_count(&result, "ranges", 3, "kernels", 0);
 	expect_count(&result, "ranges", 3, "gpu_ns", 500);
-	end();
+	scene_end();
 }
 
 Test(ranges, tell_what_one_of_them_takes)
@@ -120,7 +111,7 @@ Test(ranges, tell_what_one_of_them_takes)
 	expect_count(&result, "each", 1, "idle_max_ns", 100);
 	expect_count(&result, "each", 1, "wall_mean_ns", 200);
 	cr_expect(gt_result_find(&result, "each")->detail);
-	end();
+	scene_end();
 }
 
 Test(ranges, show_what_one_of_them_takes_where_that_is_asked_for)
@@ -129,7 +120,7 @@ Test(ranges, show_what_one_of_them_takes_where_that_is_asked_for)
 	train();
 	run_report_with(&result, "ranges", &trace, "each=yes");
 	cr_expect(not(gt_result_find(&result, "each")->detail));
-	end();
+	scene_end();
 }
 
 Test(ranges, by_name_are_counted_wherever_they_stand)
@@ -144,7 +135,7 @@ Test(ranges, by_name_are_counted_wherever_they_stand)
 			expect_count(&result, "ranges", i, "ranges", 3);
 	expect_words(&result, "ranges", 0, "range", "train");
 	expect_words(&result, "ranges", 1, "range", "step");
-	end();
+	scene_end();
 }
 
 Test(ranges, by_domain_are_those_of_one_library)
@@ -166,7 +157,7 @@ Test(ranges, by_domain_are_those_of_one_library)
 	expect_words(&result, "ranges", 1, "domain", "(default)");
 	expect_count(&result, "ranges", 1, "ranges", 6);
 	expect_count(&result, "ranges", 1, "kernels", 4);
-	end();
+	scene_end();
 }
 
 Test(ranges, that_are_open_have_no_wall_time)
@@ -184,7 +175,7 @@ Test(ranges, that_are_open_have_no_wall_time)
 	expect_unknown(&result, "ranges", 0, "wall_ns");
 	expect_unknown(&result, "ranges", 0, "p95_ns");
 	expect_count(&result, "ranges", 0, "gpu_ns", 100);
-	end();
+	scene_end();
 }
 
 Test(ranges, without_api_calls_know_nothing_of_gpus)
@@ -199,7 +190,7 @@ Test(ranges, without_api_calls_know_nothing_of_gpus)
 	expect_unknown(&result, "ranges", 0, "idle_ns");
 	expect_unknown(&result, "each", 0, "gpu_mean_ns");
 	cr_expect(has_remark(&result, "No API calls were recorded"));
-	end();
+	scene_end();
 }
 
 Test(ranges, that_launched_nothing_took_no_gpu_time_and_have_no_span)
@@ -213,7 +204,7 @@ Test(ranges, that_launched_nothing_took_no_gpu_time_and_have_no_span)
 	expect_unknown(&result, "ranges", 0, "span_ns");
 	expect_unknown(&result, "ranges", 0, "busy_percent");
 	expect_unknown(&result, "ranges", 0, "idle_ns");
-	end();
+	scene_end();
 }
 
 /* So many steps, of which each has a number and, where that is given, comes twice. */
@@ -242,7 +233,7 @@ Test(ranges, that_are_numbered_are_one)
 	expect_count(&result, "ranges", 1, "wall_ns", 50 * GT_FOLD_MANY);
 	expect_words(&result, "ranges", 2, "range", "train/step # of epoch 1/forward");
 	cr_expect(has_remark(&result, "32 names that differ in numbers alone are counted as 1"));
-	end();
+	scene_end();
 }
 
 Test(ranges, that_are_few_or_come_again_keep_their_numbers)
@@ -251,12 +242,12 @@ Test(ranges, that_are_few_or_come_again_keep_their_numbers)
 	number_steps(GT_FOLD_MANY - 1, false);
 	run_report(&result, "ranges", &trace);
 	cr_expect(eq(sz, row_count(&result, "ranges"), 1 + 2 * (GT_FOLD_MANY - 1)));
-	end();
+	scene_end();
 	begin();
 	number_steps(GT_FOLD_MANY, true);
 	run_report(&result, "ranges", &trace);
 	cr_expect(eq(sz, row_count(&result, "ranges"), 1 + 2 * GT_FOLD_MANY));
-	end();
+	scene_end();
 }
 
 Test(ranges, keep_or_lose_their_numbers_where_that_is_asked_for)
@@ -265,13 +256,13 @@ Test(ranges, keep_or_lose_their_numbers_where_that_is_asked_for)
 	number_steps(GT_FOLD_MANY, false);
 	run_report_with(&result, "ranges", &trace, "fold=no");
 	cr_expect(eq(sz, row_count(&result, "ranges"), 1 + 2 * GT_FOLD_MANY));
-	end();
+	scene_end();
 	begin();
 	number_steps(2, true);
 	run_report_with(&result, "ranges", &trace, "fold=yes");
 	cr_expect(eq(sz, row_count(&result, "ranges"), 3));
 	expect_count(&result, "ranges", 1, "ranges", 4);
-	end();
+	scene_end();
 }
 
 /* What --range leaves of the trace. */
@@ -303,7 +294,7 @@ Test(ranges, that_launched_nothing_know_what_gpus_did_where_they_alone_are_chose
 	expect_count(&result, "ranges", 0, "gpu_ns", 0);
 	expect_count(&result, "ranges", 0, "kernels", 0);
 	cr_expect(not(has_remark(&result, "No API calls were recorded")));
-	end();
+	scene_end();
 }
 
 Test(ranges, that_are_chosen_count_as_idle_only_when_nothing_ran_that_others_asked_for)
@@ -318,7 +309,7 @@ Test(ranges, that_are_chosen_count_as_idle_only_when_nothing_ran_that_others_ask
 	/* 1000..1100 of the first, 1300..1700 of the second. */
 	expect_count(&result, "ranges", 0, "span_ns", 500);
 	expect_count(&result, "ranges", 0, "idle_ns", 60);
-	end();
+	scene_end();
 }
 
 Test(ranges, are_chosen_as_they_are_shown_without_numbers)
@@ -328,7 +319,7 @@ Test(ranges, are_chosen_as_they_are_shown_without_numbers)
 	run_chosen("train/step # of epoch 1/forward");
 	cr_assert(eq(sz, row_count(&result, "ranges"), 1));
 	expect_count(&result, "ranges", 0, "ranges", GT_FOLD_MANY);
-	end();
+	scene_end();
 }
 
 Test(ranges, that_are_chosen_without_numbers_are_skipped_together)
@@ -345,7 +336,7 @@ Test(ranges, that_are_chosen_without_numbers_are_skipped_together)
 	cr_expect(eq(sz, trace.ranges.count, 1 + 2 * 3)); /* train is around them */
 	gt_filter_release(&filter);
 	gt_result_init(&result);
-	end();
+	scene_end();
 }
 
 Test(ranges, that_are_chosen_with_a_gpu_are_quiet_as_that_is)
@@ -358,7 +349,7 @@ Test(ranges, that_are_chosen_with_a_gpu_are_quiet_as_that_is)
 	trace_kernel(&trace, stream, shape, 3500, 3900);
 	run_chosen("data");
 	expect_real(&result, "ranges", 0, "quiet_percent", 50.0);
-	end();
+	scene_end();
 }
 
 Test(ranges, that_are_there_for_paths_alone_have_no_row)
@@ -368,7 +359,7 @@ Test(ranges, that_are_there_for_paths_alone_have_no_row)
 	trace.ranges.rows[0].flags |= GT_AROUND;
 	run_report(&result, "ranges", &trace);
 	expect_words(&result, "ranges", 0, "range", "train/step");
-	end();
+	scene_end();
 }
 
 Test(ranges, count_kernels_that_nobody_named)
@@ -379,7 +370,7 @@ Test(ranges, count_kernels_that_nobody_named)
 		trace_call(&trace, thread, "cudaLaunchKernel", 2000, 2010);
 	run_report(&result, "ranges", &trace);
 	cr_expect(has_remark(&result, "1 of 5 kernels were asked for in no range."));
-	end();
+	scene_end();
 }
 
 Test(ranges, have_marks_beside_them)
@@ -401,7 +392,7 @@ Test(ranges, have_marks_beside_them)
 	expect_words(&result, "marks", 0, "range", "train/step");
 	expect_words(&result, "marks", 1, "mark", "TSL:epoch");
 	expect_unknown(&result, "marks", 1, "range");
-	end();
+	scene_end();
 }
 
 Test(ranges, that_are_not_there_are_said_to_be_missing)
@@ -410,5 +401,5 @@ Test(ranges, that_are_not_there_are_said_to_be_missing)
 	run_report(&result, "ranges", &trace);
 	cr_expect(eq(sz, row_count(&result, "ranges"), 0));
 	cr_expect(has_remark(&result, "No NVTX ranges were recorded."));
-	end();
+	scene_end();
 }

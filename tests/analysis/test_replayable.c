@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/check_report.h"
+#include "analysis/check_scene.h"
 #include "base/strings.h"
-#include "support/scene.h"
-
-static struct gt_result result;
 
 static void make(void)
 {
 	scene_begin(1000000);
 }
 
-static void drop(void)
-{
-	gt_result_release(&result);
-	gt_trace_release(&trace);
-}
-
-TestSuite(replayable, .init = make, .fini = drop);
+TestSuite(replayable, .init = make, .fini = scene_end);
 
 static gt_string text(const char *words)
 {

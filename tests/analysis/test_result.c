@@ -41,6 +41,25 @@ Test(result, keeps_cells_row_after_row_with_the_headings_units)
 	gt_result_release(&result);
 }
 
+Test(result, copies_texts_and_knows_none_that_is_empty)
+{
+	struct gt_result result;
+	char text[] = "before";
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "first", headings, 1);
+	gt_result_add_copy(&result, text);
+	text[0] = 'B';
+	gt_result_add_copy(&result, "");
+
+	const struct gt_section *section = gt_result_find(&result, "first");
+
+	cr_assert(eq(sz, gt_section_row_count(section), 2));
+	expect_text(gt_section_row(section, 0)[0].text, "before");
+	cr_expect(eq(int, gt_section_row(section, 1)[0].unknown, 1));
+	gt_result_release(&result);
+}
+
 Test(result, finds_its_sections)
 {
 	struct gt_result result;

@@ -22,7 +22,6 @@
  */
 
 #define HIGH  UINT64_C(0x7ffffffff000)
-#define IMAGE "fake kernels\nvariable factor 4\n"
 #define NEWER "//\n.version 8.7\n.target sm_100\n"
 
 static bool has(char **words, const char *word)
@@ -31,27 +30,6 @@ static bool has(char **words, const char *word)
 		if (strcmp(*words, word) == 0)
 			return true;
 	return false;
-}
-
-/* One launch of a kernel of (float *values, int n), after which y has these values. */
-static void set_kernel(struct test_bundle *made, const char *name, uint32_t blocks)
-{
-	const struct {
-		uint64_t values;
-		int32_t n;
-		int32_t padding;
-	} block = {BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 0};
-	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 4}};
-	struct gt_bundle *bundle = &made->bundle;
-
-	bundle->functions.rows[0].name = (char *)(uintptr_t)name;
-	bundle->functions.rows[0].parameters.count = 2;
-	memcpy(bundle->functions.rows[0].parameters.rows, parameters, sizeof(parameters));
-	bundle->steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
-	bundle->steps.rows[0].grid[0] = blocks;
-	bundle->pointers.count = 1;
-	bundle->pointers.rows[0].offset = 0;
-	bundle->pointers.rows[0].target = BUNDLE_Y;
 }
 
 static void set_after(struct test_bundle *made, float value)
@@ -77,7 +55,7 @@ static void set_again(struct test_bundle *made)
 
 	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
 		values[i] = i % 2 == 0 ? 2.5F : 1;
-	set_kernel(made, "replay_lazy", 2);
+	test_bundle_set_kernel(made, "replay_lazy");
 	set_same(made, BUNDLE_Y, values, sizeof(values));
 }
 
@@ -134,18 +112,18 @@ int main(int argc, char **argv)
 		test_bundle_add_sequence(&made);
 	else
 		test_bundle_add_launch(&made);
-	bundle->modules.rows[0].image = test_bundle_blob(&made, IMAGE, sizeof(IMAGE) - 1);
-	bundle->modules.rows[0].ptx = true;
+	test_bundle_set_fakes(&made);
 	if (has(argv, "wrong"))
 		set_after(&made, 7);
 	if (has(argv, "spill")) {
-		set_kernel(&made, "replay_spill", 3);
+		test_bundle_set_kernel(&made, "replay_spill");
+		bundle->steps.rows[0].grid[0] = 3;
 		set_after(&made, 1.5F);
 	}
 	if (has(argv, "vary"))
-		set_kernel(&made, "replay_vary", 2);
+		test_bundle_set_kernel(&made, "replay_vary");
 	if (has(argv, "brittle")) {
-		set_kernel(&made, "replay_brittle", 2);
+		test_bundle_set_kernel(&made, "replay_brittle");
 		set_after(&made, 2.5F);
 	}
 	if (has(argv, "again"))

@@ -142,3 +142,34 @@ Test(columns, break_a_word_that_is_wider_than_the_page)
 	expect_text(text, "a\nabcd\nefgh\nij b");
 	free(text);
 }
+
+/* What is to be copied into a command line. */
+Test(columns, keep_an_option_whole_where_the_page_has_room)
+{
+	char *text = wrapped("run --name=a,b,c or not", 12, 6);
+
+	expect_text(text, "run\n--name=a,b,c\n      or not");
+	free(text);
+	text = wrapped("run (--name=a,b) now", 14, 6);
+	expect_text(text, "run\n  (--name=a,b)\n      now");
+	free(text);
+	text = wrapped("to --a=bc --d", 12, 6);
+	expect_text(text, "to\n      --a=bc\n      --d");
+	free(text);
+}
+
+Test(columns, break_an_option_that_is_wider_than_the_page)
+{
+	char *text = wrapped("run --name=abcdefgh", 12, 6);
+
+	expect_text(text, "run\n      --name\n      =abcde\n      fgh");
+	free(text);
+}
+
+Test(columns, break_what_is_no_option)
+{
+	char *text = wrapped("--- a--bcdefgh", 10, 6);
+
+	expect_text(text, "---\n      a--b\n      cdef\n      gh");
+	free(text);
+}

@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "model/memory.h"
 #include "support/check.h"
 #include "support/recording.h"
 
 /* Covers STAGE(allocations): which call ended what another one made. */
 
-static struct recording recording;
-static struct gt_trace trace;
-
 enum { THREAD = 100, OTHER_THREAD = 101, ADDRESS = 0x7000, HANDLE = 0x9000 };
-
-static void make(void)
-{
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
-}
-
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
 
 TestSuite(allocations, .init = make, .fini = drop);
 
@@ -34,8 +18,7 @@ TestSuite(allocations, .init = make, .fini = drop);
 /* The rows, of which there are so many. */
 static const struct gt_allocation *collect_rows(size_t count)
 {
-	recording_end(&recording, true);
-	trace = collect(&recording);
+	finish();
 	cr_assert(eq(sz, trace.allocations.count, count));
 	return trace.allocations.rows;
 }

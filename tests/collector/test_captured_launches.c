@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "support/check.h"
 #include "support/recording.h"
 
 /* Covers STAGE(captured_launches): which kernels were captured, and which were refused. */
 
-static struct recording recording;
-static struct gt_trace trace;
-
 enum { BUNDLE = STRING_NEXT, REASON, NOTHING };
 
-static void make(void)
+static void prepare(void)
 {
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
+	make();
 	recording_add_string(&recording, BUNDLE, "1-1-gemm");
 	recording_add_string(&recording, REASON, "it uses memory of another GPU");
 	recording_add_string(&recording, NOTHING, "");
 }
 
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
-TestSuite(captured_launches, .init = make, .fini = drop);
+TestSuite(captured_launches, .init = prepare, .fini = drop);
 
 static void add_kernel(uint64_t start, uint32_t correlation)
 {
@@ -49,8 +38,7 @@ Test(captured_launches, name_their_kernels)
 	              .reason = REASON);
 	recording_add(&recording, captured_launch, .start_ns = 4001, .end_ns = 4050,
 	              .correlation = 5, .context = CONTEXT, .bundle = NOTHING, .reason = REASON);
-	recording_end(&recording, true);
-	trace = collect(&recording);
+	finish();
 	cr_assert(eq(sz, trace.captured_launches.count, 3));
 	const struct gt_captured_launch *rows = trace.captured_launches.rows;
 

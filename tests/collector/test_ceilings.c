@@ -6,29 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "support/check.h"
 #include "support/recording.h"
 
-static struct recording recording;
-static struct gt_trace trace;
-
-static void make(void)
+static void prepare(void)
 {
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
-	recording_end(&recording, true);
-	trace = collect(&recording);
+	make();
+	finish();
 }
 
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
-TestSuite(ceilings, .init = make, .fini = drop);
+TestSuite(ceilings, .init = prepare, .fini = drop);
 
 /* Leaves a file beside the capture and reads all of it again. */
 static void leave(const char *text)

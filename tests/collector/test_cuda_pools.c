@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "format/series.h"
 #include "model/memory.h"
 #include "support/check.h"
@@ -12,23 +12,7 @@
  * Covers STAGE(contexts): what contexts take.
  */
 
-static struct recording recording;
-static struct gt_trace trace;
-
 enum { THREAD = 100, HANDLE = 0x9000, DEFAULT_HANDLE = 0xa000, SERIES = 640, DEFAULT_SERIES = 512 };
-
-static void make(void)
-{
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
-}
-
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
 
 TestSuite(cuda_pools, .init = make, .fini = drop);
 
@@ -36,12 +20,6 @@ TestSuite(cuda_pools, .init = make, .fini = drop);
 	recording_add(&recording, memory_call, .kind = GT_MEMORY_CALL_##what, .start_ns = (start), \
 	              .end_ns = (start) + 10, .thread = THREAD, .context = CONTEXT,                \
 	              .stream = UINT64_MAX, __VA_ARGS__)
-
-static void finish(void)
-{
-	recording_end(&recording, true);
-	trace = collect(&recording);
-}
 
 static void add_sample(uint32_t series, uint64_t at, double value)
 {
@@ -120,6 +98,31 @@ Test(cuda_pools, contexts_take_what_the_process_has_and_did_not_allocate)
 	add_sample(1, 2100, NAN);
 	add_sample(1, 2200, 501000);
 	add_sample(1, 2300, 901000);
+	finish();
+	cr_expect(epsilon_eq(dbl, trace.contexts.rows[0].memory_bytes, 500000, 0));
+}
+
+/* Nor is a ring of device events theirs that was there by then. */
+Test(cuda_pools, contexts_do_not_take_what_gputrace_took)
+{
+	enum { CHUNKS = 100, RING = CHUNKS * (512 + 4) + 2 * 512 };
+
+	recording_add_string(&recording, STRING_NEXT, "process_memory_bytes");
+	recording_add(&recording, counter, .series = 1, .name = STRING_NEXT, .device = 1);
+	recording_add(&recording, device_ring, .context = CONTEXT, .made_ns = 2000,
+	              .chunk_count = CHUNKS);
+	add_sample(1, 2200, 500000 + RING);
+	finish();
+	cr_expect(epsilon_eq(dbl, trace.contexts.rows[0].memory_bytes, 500000, 0));
+}
+
+Test(cuda_pools, contexts_take_all_where_gputrace_took_something_later)
+{
+	recording_add_string(&recording, STRING_NEXT, "process_memory_bytes");
+	recording_add(&recording, counter, .series = 1, .name = STRING_NEXT, .device = 1);
+	recording_add(&recording, device_ring, .context = CONTEXT, .made_ns = 2300,
+	              .chunk_count = 100);
+	add_sample(1, 2200, 500000);
 	finish();
 	cr_expect(epsilon_eq(dbl, trace.contexts.rows[0].memory_bytes, 500000, 0));
 }

@@ -2,33 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "model/device_clocks.h"
 #include "support/device_recording.h"
 
-static struct recording recording;
-static struct gt_trace trace;
-
-static void make(void)
-{
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
-}
-
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
 TestSuite(device_clocks, .init = make, .fini = drop);
-
-static void finish(void)
-{
-	recording_end(&recording, true);
-	trace = collect(&recording);
-}
 
 /* How far a moment is put from where it was. */
 static double error_at(const struct gt_device_clocks *clocks, const struct device_truth *truth,

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "model/device_clocks.h"
 #include "support/device_recording.h"
 
@@ -18,8 +18,6 @@ enum {
 
 static const struct device_truth truth = {109355, 8, 32, 1.755};
 
-static struct recording recording;
-static struct gt_trace trace;
 static uint64_t tickets;
 
 static void tell_names(void)
@@ -39,28 +37,14 @@ static void calibrate(void)
 		                1600 + 32 * (i * 7 % 40), 300 + 16 * (i * 5 % 10));
 }
 
-static void make(void)
+static void prepare(void)
 {
 	tickets = 0;
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
+	make();
 	tell_names();
 }
 
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
-TestSuite(device_events, .init = make, .fini = drop);
-
-static void finish(void)
-{
-	recording_end(&recording, true);
-	trace = collect(&recording);
-}
+TestSuite(device_events, .init = prepare, .fini = drop);
 
 static struct device_writer writer_of(uint64_t grid_id, uint32_t sm, uint32_t block)
 {
@@ -654,6 +638,41 @@ Test(device_events, without_calibration_are_left_out)
 	cr_expect(eq(u64, trace.device_rings.rows[0].overwritten, 3));
 	cr_expect(eq(u64, trace.device_rings.rows[0].without_kernel, 5));
 	cr_expect(eq(u32, trace.device_rings.rows[0].flags, 1));
+}
+
+/* What is told of its life says nothing of its counts, in whatever order it comes. */
+Test(device_events, have_a_ring_from_when_it_was_made_until_its_context_ends)
+{
+	const struct gt_device_ring *ring;
+
+	recording_add(&recording, device_ring, .context = CONTEXT, .gone_ns = 9000);
+	recording_add(&recording, device_ring, .context = CONTEXT, .written = 5, .chunk_count = 64);
+	recording_add(&recording, device_ring, .context = CONTEXT, .made_ns = 2000,
+	              .chunk_count = 64, .flags = 1);
+	finish();
+	cr_assert(eq(sz, trace.device_rings.count, 1));
+	ring = &trace.device_rings.rows[0];
+	cr_expect(eq(u64, ring->written, 5));
+	cr_expect(eq(u32, ring->flags, 1));
+	cr_expect(eq(u64, ring->bytes, 64 * (512 + 4) + 2 * 512));
+	cr_expect(eq(i64, ring->gone_ns - ring->made_ns, 7000));
+	cr_expect(gt(i64, ring->made_ns, 0));
+}
+
+/* The process died before more was told than that there is a ring. */
+Test(device_events, are_counted_where_their_ring_told_nothing_but_its_size)
+{
+	struct device_writer writer = writer_of(5, 0, 0);
+
+	calibrate();
+	add_launch(&recording, 1, 5000000, 5030000, 5);
+	write_ranges(&writer, 5001000);
+	recording_add(&recording, device_ring, .context = CONTEXT, .made_ns = 2000,
+	              .chunk_count = 64);
+	finish();
+	cr_assert(eq(sz, trace.device_rings.count, 1));
+	cr_expect(eq(u64, trace.device_rings.rows[0].written, 5));
+	cr_expect(eq(u32, trace.device_rings.rows[0].chunk_count, 64));
 }
 
 Test(device_events, that_make_no_sense_are_left_out)

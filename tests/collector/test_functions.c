@@ -136,6 +136,69 @@ Test(functions, of_kept_modules_tell_launches_their_barriers)
 	gt_trace_release(&trace);
 }
 
+/* A launch of a function with such a name, of which CUPTI says that it has so much local memory. */
+static void add_launch(uint32_t id, const char *name, uint32_t registers, uint32_t local,
+                       uint64_t start_ns)
+{
+	recording_add_string(&recording, 50 + id, name);
+	recording_add(&recording, shape, .id = id, .name = 50 + id, .registers = registers,
+	              .grid_x = id, .local_per_thread = local);
+	recording_add(&recording, kernel, .start_ns = start_ns, .end_ns = start_ns + 10,
+	              .shape = id, .context = CONTEXT, .stream = STREAM);
+}
+
+static const struct gt_launch_shape *shape(const struct gt_trace *trace, uint32_t id)
+{
+	gt_array_each(const struct gt_launch_shape, row, &trace->launch_shapes)
+		if (row->grid_x == id)
+			return row;
+	cr_fatal("there is no shape %u", id);
+	return NULL;
+}
+
+/* CUPTI 13.0 says 0 of kernels that have some. */
+Test(functions, of_kept_modules_tell_launches_their_local_memory)
+{
+	enum { STACK = 10, PLAIN, OTHER, TOLD };
+	struct gt_trace trace;
+
+	add_module(1, hash, GT_RECORD_MODULE_READ | GT_RECORD_MODULE_KEPT);
+	add_module(2, 0, GT_RECORD_MODULE_READ);
+	add_function(2, 0, "other");
+	keep(hash, cubin.bytes, cubin.size);
+	add_launch(STACK, "_Z5stackPfi", 38, 0, 100000);
+	add_launch(PLAIN, "plain", 16, 0, 100100);
+	add_launch(OTHER, "other", 16, 0, 100200);
+	add_launch(TOLD, "_Z5stackPfi", 38, 300, 100300);
+	trace = done();
+	cr_expect(eq(u64, shape(&trace, STACK)->local_per_thread_bytes, 256));
+	cr_expect(eq(u32, shape(&trace, STACK)->local_known, 1));
+	cr_expect(eq(u64, shape(&trace, PLAIN)->local_per_thread_bytes, 0));
+	cr_expect(eq(u32, shape(&trace, PLAIN)->local_known, 1));
+	cr_expect(eq(u32, shape(&trace, OTHER)->local_known, 0));
+	cr_expect(eq(u32, function(&trace, "other")->local_known, 0));
+	cr_expect(eq(u64, shape(&trace, TOLD)->local_per_thread_bytes, 300));
+	gt_trace_release(&trace);
+}
+
+/* The same shape of a function that is in another module, too, which is not kept. */
+Test(functions, of_several_modules_tell_no_local_memory)
+{
+	enum { STACK = 10 };
+	struct gt_trace trace;
+
+	add_module(1, hash, GT_RECORD_MODULE_READ | GT_RECORD_MODULE_KEPT);
+	keep(hash, cubin.bytes, cubin.size);
+	add_launch(STACK, "_Z5stackPfi", 38, 0, 100000);
+	recording_add(&recording, kernel, .start_ns = 100, .end_ns = 110, .shape = STACK,
+	              .context = CONTEXT, .stream = STREAM); /* before that module was there */
+	trace = done();
+	cr_assert(eq(sz, trace.kernels.count, 2));
+	cr_expect(eq(u32, shape(&trace, STACK)->local_known, 0));
+	cr_expect(eq(u64, shape(&trace, STACK)->local_per_thread_bytes, 0));
+	gt_trace_release(&trace);
+}
+
 Test(functions, of_a_kept_module_that_is_another_are_those_that_were_noted)
 {
 	struct gt_trace trace;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/collect.h"
 #include "collector/graph_node_types.h"
+#include "collector/recorded.h"
 #include "model/graph.h"
 #include "support/check.h"
 #include "support/recording.h"
@@ -9,9 +9,6 @@
  * Graphs inside of nodes, as CUPTI 13.0 tells of them: no types, other numbers in activity than in
  * callbacks, and no correlation ids in the bodies of conditional nodes.
  */
-
-static struct recording recording;
-static struct gt_trace trace;
 
 enum {
 	THREAD = 100,
@@ -26,27 +23,13 @@ enum {
 
 static uint32_t next_string;
 
-static void make(void)
+static void prepare(void)
 {
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
+	make();
 	next_string = STRING_NEXT;
 }
 
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
-TestSuite(graph_insides, .init = make, .fini = drop);
-
-static void finish(void)
-{
-	recording_end(&recording, true);
-	trace = collect(&recording);
-}
+TestSuite(graph_insides, .init = prepare, .fini = drop);
 
 static uint64_t node(uint32_t graph, uint32_t index)
 {

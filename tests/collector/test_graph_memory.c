@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "model/graph.h"
 #include "model/memory.h"
 #include "support/check.h"
 #include "support/recording.h"
 
 /* What launches of graphs with nodes that allocate and free become, through all stages. */
-
-static struct recording recording;
-static struct gt_trace trace;
 
 enum {
 	THREAD = 100,
@@ -20,19 +17,6 @@ enum {
 	FIRST = 0x70000, /* addresses */
 	SECOND = 0x80000,
 };
-
-static void make(void)
-{
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
-}
-
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
 
 TestSuite(graph_memory, .init = make, .fini = drop);
 
@@ -102,8 +86,7 @@ static void launch(uint64_t at, uint32_t correlation, bool works)
 
 static const struct gt_allocation *collect_rows(size_t count)
 {
-	recording_end(&recording, true);
-	trace = collect(&recording);
+	finish();
 	cr_assert(eq(sz, trace.allocations.count, count));
 	return trace.allocations.rows;
 }

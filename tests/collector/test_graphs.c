@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "format/ranges.h"
 #include "model/graph.h"
 #include "model/owners.h"
@@ -9,9 +9,6 @@
 #include "support/recording.h"
 
 /* Covers STAGE(graphs): graphs, nodes and executable graphs from the ids of their records. */
-
-static struct recording recording;
-static struct gt_trace trace;
 
 enum {
 	THREAD = 100,
@@ -23,26 +20,7 @@ enum {
 	HANDLE = 0xec00,
 };
 
-static void make(void)
-{
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
-}
-
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
 TestSuite(graphs, .init = make, .fini = drop);
-
-static void finish(void)
-{
-	recording_end(&recording, true);
-	trace = collect(&recording);
-}
 
 static uint32_t next_string = STRING_NEXT;
 

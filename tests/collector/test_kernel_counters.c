@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "support/check.h"
 #include "support/recording.h"
 
@@ -8,16 +8,11 @@
  * Covers STAGE(kernel_counters): what was counted of which launch.
  */
 
-static struct recording recording;
-static struct gt_trace trace;
-
 enum { NAME = STRING_NEXT, METRIC, UNIT, DURATION, DURATION_METRIC, NS };
 
-static void make(void)
+static void prepare(void)
 {
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
+	make();
 	recording_add_string(&recording, NAME, "dram_read_bytes");
 	recording_add_string(&recording, METRIC, "dram__bytes_read.sum");
 	recording_add_string(&recording, UNIT, "bytes");
@@ -30,19 +25,7 @@ static void make(void)
 	              .metric = DURATION_METRIC, .unit = NS);
 }
 
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
-TestSuite(kernel_counters, .init = make, .fini = drop);
-
-static void finish(void)
-{
-	recording_end(&recording, true);
-	trace = collect(&recording);
-}
+TestSuite(kernel_counters, .init = prepare, .fini = drop);
 
 /* The way CUPTI tells of a kernel that it has replayed: without times. */
 static void add_replayed(uint32_t correlation)

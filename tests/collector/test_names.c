@@ -170,6 +170,7 @@ Test(names, bring_every_field_of_a_shape_across)
 	cr_expect(eq(u64, shape->shared_dynamic_bytes, 12));
 	cr_expect(eq(u64, shape->shared_executed_bytes, 13));
 	cr_expect(eq(u64, shape->local_per_thread_bytes, 14));
+	cr_expect(eq(u32, shape->local_known, 1));
 	cr_expect(eq(u32, shape->cache_config, 2));
 	gt_trace_release(&trace);
 }

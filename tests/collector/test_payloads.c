@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "collector/collect.h"
 #include "collector/payloads.h"
+#include "collector/recorded.h"
 #include "format/ranges.h"
 
 enum { TID = 100, STRUCT = 1000 };
 
-static struct recording recording;
-static struct gt_trace trace;
 static uint32_t next_string;
 
-static void make(void)
+static void prepare(void)
 {
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
+	make();
 	next_string = STRING_NEXT;
 }
 
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
-TestSuite(payloads, .init = make, .fini = drop);
+TestSuite(payloads, .init = prepare, .fini = drop);
 
 static uint32_t text(const char *words)
 {
@@ -53,8 +43,7 @@ static const char *shown(uint64_t schema, const char *digits)
 	recording_add(&recording, range_data, .time_ns = 2000, .order = 1, .thread = TID,
 	              .schema = schema, .bytes = strlen(digits) / 2, .place = GT_PLACE_PAYLOAD,
 	              .content = text(digits));
-	recording_end(&recording, true);
-	trace = collect(&recording);
+	finish();
 	cr_assert(eq(sz, trace.marks.count, 1));
 	return gt_trace_text(&trace, trace.marks.rows[0].data);
 }

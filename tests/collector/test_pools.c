@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "format/ranges.h"
 #include "format/series.h"
 #include "model/memory.h"
 
 /* Covers STAGE(pools): blocks from what pools told. */
 
-static struct recording recording;
-static struct gt_trace trace;
-
 enum { THREAD = 100, OTHER_THREAD = 101, ADDRESS = 0x7000, POOL = 3, HANDLE = 0x9000 };
-
-static void make(void)
-{
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
-}
-
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
 
 TestSuite(pools, .init = make, .fini = drop);
 
@@ -63,8 +47,7 @@ static void give_back(uint32_t pool, uint64_t time, uint64_t address)
 /* The rows, of which there are so many. */
 static const struct gt_pool_block *collect_rows(size_t count)
 {
-	recording_end(&recording, true);
-	trace = collect(&recording);
+	finish();
 	cr_assert(eq(sz, trace.pool_blocks.count, count));
 	return trace.pool_blocks.rows;
 }

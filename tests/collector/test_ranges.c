@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "collector/collect.h"
+#include "collector/recorded.h"
 #include "format/ranges.h"
 
 /* Covers STAGE(labels) besides: what programs name. */
 
 enum { MAIN = 100, OTHER = 101, LIBRARY = 1, NO_LEVEL = -1 };
 
-static struct recording recording;
-static struct gt_trace trace;
 static uint32_t next_string;
 static uint32_t orders[2]; /* of MAIN and OTHER */
 
-static void make(void)
+static void prepare(void)
 {
-	recording_init(&recording);
-	recording_begin(&recording, "node-1-1");
-	recording_add_basics(&recording, 1);
+	make();
 	next_string = STRING_NEXT;
 	orders[0] = orders[1] = 0;
 }
 
-static void drop(void)
-{
-	gt_trace_release(&trace);
-	recording_release(&recording);
-}
-
-TestSuite(ranges, .init = make, .fini = drop);
+TestSuite(ranges, .init = prepare, .fini = drop);
 
 static uint32_t text(const char *words)
 {
@@ -66,8 +56,7 @@ static void end_at(uint32_t thread, uint64_t time, uint64_t id)
 
 static void read_it(void)
 {
-	recording_end(&recording, true);
-	trace = collect(&recording);
+	finish();
 }
 
 static const struct gt_range *range(const char *words)

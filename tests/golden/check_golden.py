@@ -253,7 +253,8 @@ def check_exported(gputrace, recording, facts):
     for row in facts["shapes"]:
         said = {(f"{kernel.arguments.get(OCCUPANCY, 0):.6g}", f"{kernel.arguments.get(WAVES, 0):.3g}",
                  kernel.arguments.get(LIMITED_BY, "unknown"))
-                for kernel in kernels if (kernel.name, kernel.arguments["grid"], kernel.arguments["block"])
+                for kernel in kernels if (kernel.name.removeprefix(PROFILED), kernel.arguments["grid"],
+                                           kernel.arguments["block"])
                 == (row["kernel"], row["grid"], row["block"])}
         if (f"{row['occupancy_percent'] or 0:.6g}", f"{row['waves_per_sm'] or 0:.3g}",
                 row["limited_by"] or "unknown") not in said:

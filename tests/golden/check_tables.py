@@ -69,7 +69,9 @@ def alike(text, said):
             continue
         kernels = {row[column] for row in rows[:ROWS]}
         end = next((i for i, line in enumerate(lines) if line.startswith("(")), len(lines))
-        cells = [line[at.start():].split("  ")[0] for line in lines[:end]]
+        # An option that a last column has no room for stands on a line of its own, further left.
+        cells = [line[at.start():].split("  ")[0] for line in lines[:end]
+                 if not line.lstrip(" (\"'").startswith("--")]
         names = {cell for cell in cells if cell} # none where another column goes on in the next line
         checked += 1
         if len(names) != len(kernels):

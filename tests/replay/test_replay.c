@@ -16,8 +16,6 @@
 /* Made-up bundles on the fake driver, whose known kernels (tests/fakes/cuda_kernels.c) do
  * something. */
 
-#define IMAGE "fake kernels\nvariable factor 4\n"
-
 enum { SIZE = BUNDLE_ELEMENTS * sizeof(float) };
 
 static const struct gt_element_choice floats = {GT_BUNDLE_NONE, GT_ELEMENT_f32};
@@ -51,10 +49,7 @@ static void begin(struct made *made)
 
 static void set_image(struct made *made)
 {
-	struct gt_bundle_module *module = made->on_disk.bundle.modules.rows;
-
-	module->image = test_bundle_blob(&made->on_disk, IMAGE, sizeof(IMAGE) - 1);
-	module->ptx = true;
+	test_bundle_set_fakes(&made->on_disk);
 }
 
 static int replay(struct made *made)
@@ -80,24 +75,13 @@ static void end(struct made *made)
 /* One launch of a known kernel of (float *values, int n) on y, after which it has these values. */
 static void add_kernel(struct made *made, const char *name, const float after[BUNDLE_ELEMENTS])
 {
-	const struct {
-		uint64_t values;
-		int32_t n;
-		int32_t padding;
-	} block = {BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 0};
-	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 4}};
-	struct gt_bundle *bundle = &made->on_disk.bundle;
+	struct gt_bundle_memory *y;
 
 	test_bundle_add_launch(&made->on_disk);
 	set_image(made);
-	bundle->functions.rows[0].name = (char *)(uintptr_t)name;
-	bundle->functions.rows[0].parameters.count = 2;
-	memcpy(bundle->functions.rows[0].parameters.rows, parameters, sizeof(parameters));
-	bundle->steps.rows[0].parameters = test_bundle_blob(&made->on_disk, &block, sizeof(block));
-	bundle->pointers.count = 1;
-	bundle->pointers.rows[0].offset = 0;
-	bundle->pointers.rows[0].target = BUNDLE_Y;
-	bundle->memory.rows[BUNDLE_Y].after = test_bundle_blob(&made->on_disk, after, SIZE);
+	test_bundle_set_kernel(&made->on_disk, name);
+	y = &made->on_disk.bundle.memory.rows[BUNDLE_Y];
+	y->after = test_bundle_blob(&made->on_disk, after, SIZE);
 }
 
 static const struct gt_replay_buffer *buffer_of(const struct made *made, uint32_t memory)

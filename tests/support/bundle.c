@@ -388,6 +388,33 @@ void test_bundle_add_launch(struct test_bundle *made)
 	add_saxpy_step(made);
 }
 
+void test_bundle_set_fakes(struct test_bundle *made)
+{
+	static const char image[] = "fake kernels\nvariable factor 4\n";
+	struct gt_bundle_module *module = &made->bundle.modules.rows[0];
+
+	module->image = test_bundle_blob(made, image, sizeof(image) - 1);
+	module->ptx = true;
+}
+
+void test_bundle_set_kernel(struct test_bundle *made, const char *name)
+{
+	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 4}};
+	const struct {
+		uint64_t values;
+		int32_t n;
+		int32_t padding;
+	} block = {BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 0};
+	struct gt_bundle_function *function = &made->bundle.functions.rows[0];
+
+	function->name = (char *)(uintptr_t)name;
+	function->parameters.count = 2;
+	memcpy(function->parameters.rows, parameters, sizeof(parameters));
+	made->bundle.steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
+	made->bundle.pointers.count = 0;
+	add_pointer(&made->bundle, 0, 0, BUNDLE_Y);
+}
+
 static void add_table(struct test_bundle *made)
 {
 	const uint64_t table[] = {BUNDLE_Y_ADDRESS, BUNDLE_Z_ADDRESS};

@@ -53,6 +53,12 @@ enum {
 /* saxpy(int n, float a, const float *x, float *y): y = 2 * x + y, in 2 blocks of 128. */
 void test_bundle_add_launch(struct test_bundle *made);
 
+/* The first module becomes one that the fake driver runs: kernels of tests/fakes/cuda_kernels.c. */
+void test_bundle_set_fakes(struct test_bundle *made);
+
+/* The launch becomes one of another kernel, of (float *values, int n), on y. name: a constant. */
+void test_bundle_set_kernel(struct test_bundle *made, const char *name);
+
 /*
  * A copy of x from the host, that saxpy, and an event, all on stream 0; on stream 1 a fill of z
  * with 0, a wait for the event, scale(float *const *table, int n): z = factor * y; a wait of the
