@@ -9,7 +9,7 @@
 #define PROBES        16u
 #define WRITING       1u
 #define PAGE_BYTES    ((uintptr_t)4096)
-#define WINDOW_WORDS  128u                 /* above the parameters that are looked at */
+#define WINDOW_WORDS  256u                 /* above the parameters that are looked at */
 #define FAR_BYTES     ((uintptr_t)1 << 20) /* between our frame and them, at most */
 #define STACK_BYTES   ((uintptr_t)8 << 20) /* what is as near to it as that is taken for the stack */
 #define LEAST_ADDRESS ((uintptr_t)1 << 16)

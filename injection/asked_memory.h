@@ -18,7 +18,7 @@ struct gt_session;
  * that asks as soon as it is loaded is known. Threads of the program write it without a lock.
  */
 
-enum { GT_ASKED_ROOM = 1 << 15, GT_ASKED_WORDS = 24 };
+enum { GT_ASKED_ROOM = 1 << 15, GT_ASKED_WORDS = 64 };
 
 struct gt_asked {
 	_Atomic uint64_t address;                /* 0: free; 1: it is being written */

@@ -36,8 +36,11 @@ static bool read_line(const char *text, struct gt_mapping_line *line)
 
 bool gt_is_passed_over(const char *path)
 {
-	static const char *const names[] = {"libcuda.so", "libcudart.so", "libcupti.so",
-	                                    "libgputrace-injection.so", "libcudadebugger.so"};
+	/* Of libc and the loader only what was left on the stack: neither asks CUDA for anything. */
+	static const char *const names[] = {"libcuda.so",    "libcudart.so",
+	                                    "libcupti.so",   "libgputrace-injection.so",
+	                                    "libc.so",       "ld-linux",
+	                                    "libpthread.so", "libcudadebugger.so"};
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 

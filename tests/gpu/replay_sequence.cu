@@ -77,7 +77,10 @@ static void run_step(struct state *state)
 	CHECK(cudaStreamWaitEvent(state->streams[0], state->joined, 0));
 	add<<<BLOCKS, THREADS, 0, state->streams[0]>>>(state->x, state->y, state->sums, COUNT);
 	CHECK(cudaStreamSynchronize(state->streams[0]));
-	CHECK(cudaMemcpy(state->y, state->pageable.data(), bytes, cudaMemcpyHostToDevice));
+	/* On the stream: cudaMemcpy may return before the GPU has it, and no stream waits for that.
+	 */
+	CHECK(cudaMemcpyAsync(state->y, state->pageable.data(), bytes, cudaMemcpyHostToDevice,
+	                      state->streams[0]));
 	add<<<BLOCKS, THREADS, 0, state->streams[0]>>>(state->sums, state->y, state->sums, COUNT);
 	CHECK(cudaEventRecord(state->joined, state->streams[0]));
 	CHECK(cudaEventSynchronize(state->joined));
