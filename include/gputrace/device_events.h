@@ -220,9 +220,9 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 }
 
 /*
- * An event without a value at that address, if there is room: what next is then, and the slot. It
- * is written as one piece so that no compiler makes a branch of it: a warp waits some 15 cycles for
- * each (sm_90). Clocks that are not read under a predicate come by a way that takes 40 more.
+ * An event without a value at that address, if there is room: what next is then, and the slot. In
+ * one piece, which the compiler puts under a predicate as a whole: a warp waits some 15 cycles for
+ * each branch (sm_90), and for a clock that is not read under a predicate up to 40 more.
  */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next, gputrace_u32 tag,
                                                       gputrace_u32 *slot)
