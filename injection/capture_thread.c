@@ -35,6 +35,9 @@ static void do_work(struct gt_capture_thread *thread, uint32_t work)
 		                         ? gt_capture_before(capture, &thread->err)
 		                         : gt_capture_after(capture, &thread->err);
 	}
+	/* Nobody waits for it any more. */
+	if (atomic_load_explicit(&thread->abandoned, memory_order_relaxed))
+		gt_capture_drop(capture);
 	if (thread->driver.context_pop)
 		(void)thread->driver.context_pop(&before);
 }
@@ -206,7 +209,11 @@ void gt_capture_emit_refused(struct gt_session *session, struct gt_capture_threa
 		emit(session, thread, told, "", reason);
 	else if (refused == MOST_REFUSED)
 		gt_note(session, thread->topic,
-		        "more than 1000 launches were refused, of which the rest is not listed");
+		        thread->sequences
+		                ? "more than 1000 occurrences were refused, of which the rest is "
+		                  "not listed"
+		                : "more than 1000 launches were refused, of which the rest is not "
+		                  "listed");
 }
 
 struct pass {

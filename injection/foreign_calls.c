@@ -77,8 +77,8 @@ static void add_foreign(struct gt_session *session, struct gt_foreign *foreign,
 	if (!atomic_exchange_explicit(&foreign->full, true, memory_order_relaxed))
 		gt_note(session, "kernel_capture",
 		        "the program has more than 512 texture and surface objects and pieces of "
-		        "memory of other processes: launches with the rest may be captured though "
-		        "they cannot be replayed");
+		        "memory of other processes: what uses the rest may be captured though it "
+		        "cannot be replayed");
 }
 
 void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, struct gt_call call)

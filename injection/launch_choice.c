@@ -188,6 +188,11 @@ enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn)
 {
 	if (!gt_launch_turn_hold(turn))
 		return GT_TURN_LATE;
+	/* Whoever had it before gave up, and may have left things half done. */
+	if (!atomic_load_explicit(&turn->on, memory_order_relaxed)) {
+		gt_launch_turn_give(turn);
+		return GT_TURN_LATE;
+	}
 	if (make_alone(turn))
 		return GT_TURN_TAKEN;
 	gt_launch_turn_give(turn);

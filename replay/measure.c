@@ -116,6 +116,7 @@ static int wait_for_first(struct measuring *measuring, struct gt_error *err)
 	if (!measuring->knows_end && most_ns > 0)
 		result = gt_gpu_wait_for(measuring->steps->gpu, most_ns, err);
 	measuring->knows_end = true;
+	measuring->steps->bounded = false;
 	return result;
 }
 
@@ -129,6 +130,7 @@ static int run(struct measuring *measuring, struct sample *sample, struct gt_err
 		return result;
 	if (measuring->activity)
 		sample->from_ns = gt_activity_now_ns(measuring->activity);
+	measuring->steps->bounded = !measuring->knows_end && measuring->options->most_run_ns > 0;
 	result = lead_in(measuring, err);
 	if (result == 0)
 		result = gt_gpu_start_timer(gpu, err);

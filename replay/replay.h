@@ -86,7 +86,8 @@ struct gt_replay_options {
 	uint32_t warm_ups;   /* at least */
 	uint32_t least_runs; /* timed */
 	uint32_t most_runs;
-	bool untimed; /* only verify: the process before has timed it */
+	bool untimed;        /* only verify: the process before has timed it */
+	double seen_most_ns; /* the longest run that it saw; 0: none */
 	bool verify;
 	struct gt_roles *roles; /* what is known of memory, and becomes so; may be NULL */
 	struct gt_tolerance tolerance;

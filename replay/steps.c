@@ -593,11 +593,12 @@ static int host_wait(struct gt_steps *steps, const struct gt_bundle_step *step,
 	const struct gt_cuda *cuda = steps->gpu->cuda;
 	const bool of_event = step->event != GT_BUNDLE_NONE;
 	const bool of_stream = step->stream < steps->bundle->streams.count;
+	const bool waits = keeps_gaps(steps) && !steps->bounded;
 	CUresult code = CUDA_SUCCESS;
 
-	if (!keeps_gaps(steps) && !of_event)
+	if (!waits && !of_event)
 		return join(steps, of_stream ? step->stream : GT_BUNDLE_NONE, err);
-	if (!keeps_gaps(steps)) {
+	if (!waits) {
 		for (size_t i = 0; code == CUDA_SUCCESS && i < steps->bundle->streams.count; i++)
 			code = cuda->stream_wait_event(steps->streams[i],
 			                               steps->events[step->event], 0);

@@ -28,6 +28,7 @@ struct gt_steps {
 	struct gt_step_ready *ready; /* by step */
 	struct gt_commands graph;    /* of the form graph */
 	size_t work;                 /* steps that are work of the GPU's */
+	bool bounded; /* a run may never end: what the host waits for, streams wait for instead */
 };
 
 /* Loads the modules, of which none may be for another architecture: -ENOTSUP, and finds functions. */

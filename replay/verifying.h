@@ -11,7 +11,7 @@
 #include "replay/roles.h"
 #include "replay/steps.h"
 
-/* Steps that are being verified: what verify.c and roles.c share. */
+/* Steps that are being verified: what verify.c, poison.c and roles.c share. */
 
 /* What is known of one memory meanwhile. */
 struct gt_seen {

@@ -394,6 +394,8 @@ static int run_once(struct session *session, const struct gt_variant *variant, b
 	session->options.variant = *variant;
 	session->options.roles = &session->roles;
 	session->options.untimed = untimed;
+	session->options.seen_most_ns =
+		untimed && isfinite(outcome->most_ns) ? outcome->most_ns : 0;
 	session->options.most_run_ns = longest_run(session);
 	gt_outcome_label(outcome, session->variant);
 	session->what[0] = '\0';
@@ -427,6 +429,8 @@ static void go_on_with(struct session *session, const struct gt_variant *variant
 	if (!session->left.unverified || session->taken < session->left.outcomes.list.count)
 		return;
 	session->left.unverified = false;
+	session->roles.unfinished =
+		false; /* till verifying says so again: else it would never end */
 	if (run_once(session, variant, true, &ignored) == -EADDRINUSE)
 		leave(session, session->outcomes->list.count, true, gt_begin_again);
 	leave_spoiled(session);

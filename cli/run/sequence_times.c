@@ -330,7 +330,9 @@ static void list_calls(struct sequence *sequence)
 	for (size_t i = 0; i < trace->api_calls.count; i++) {
 		const struct gt_api_call *call = &trace->api_calls.rows[i];
 
-		if (call->start_ns >= sequence->launch->start_ns &&
+		/* The first one began before the capture did. */
+		if ((call->start_ns >= sequence->launch->start_ns ||
+		     call->end_ns >= sequence->launch->start_ns) &&
 		    call->start_ns <= sequence->launch->end_ns &&
 		    process_of_thread(trace, call->thread) == sequence->launch->process &&
 		    gt_known_find(&sequence->calls, call->correlation) == GT_NONE)

@@ -16,11 +16,15 @@ static uint64_t number_of(uint32_t process, uint32_t correlation)
 	return (uint64_t)process << 32 | correlation;
 }
 
-/* All that was called meanwhile waited for memory to be copied. */
+/*
+ * All that was called meanwhile waited for memory to be copied; the first call began before the
+ * capture did.
+ */
 static void mark_sequence(struct gt_trace *trace, const struct gt_captured_launch *sequence)
 {
 	gt_array_each(struct gt_api_call, call, &trace->api_calls)
-		if (call->start_ns >= sequence->start_ns && call->start_ns <= sequence->end_ns &&
+		if ((call->start_ns >= sequence->start_ns || call->end_ns >= sequence->start_ns) &&
+		    call->start_ns <= sequence->end_ns &&
 		    gt_trace_process_of(trace, GT_TABLE_api_calls, call) == sequence->process)
 			call->flags |= GT_PROFILED;
 }

@@ -34,6 +34,7 @@ struct sequence_capture {
 	struct gt_launch_choice choice; /* its numbers, and captures of streams that are under way */
 	_Atomic uint32_t open;          /* occurrence that has steps and has not ended; 0: none */
 	_Atomic uint32_t refused;       /* the last occurrence that was */
+	_Atomic uint32_t broken;        /* the last one of which a step was not captured */
 	_Atomic uint32_t occurrences;   /* of those that are chosen, that had steps */
 	/* With the turn: */
 	uint64_t began_ns; /* gt_stamp */
@@ -68,10 +69,14 @@ static void refuse(struct gt_session *session, struct sequence_capture *sequence
 	const struct gt_record_captured_launch told = told_of(sequences, occurrence);
 	struct gt_error err = {0};
 
-	if (capture->writer.folder >= 0)
-		(void)gt_capture_thread_do(session, &sequences->thread, GT_CAPTURE_DROP, &err);
-	else
-		gt_capture_lists_empty(&capture->lists);
+	/* Where nothing got on, our thread still has it, and drops it when it gets on. */
+	if (!atomic_load_explicit(&sequences->thread.abandoned, memory_order_relaxed)) {
+		if (capture->writer.folder >= 0)
+			(void)gt_capture_thread_do(session, &sequences->thread, GT_CAPTURE_DROP,
+			                           &err);
+		else
+			gt_capture_lists_empty(&capture->lists);
+	}
 	atomic_store_explicit(&sequences->refused, occurrence, memory_order_relaxed);
 	atomic_store_explicit(&sequences->open, 0, memory_order_release);
 	gt_capture_emit_refused(session, &sequences->thread, &told, reason);
@@ -102,6 +107,12 @@ static void finish(struct gt_session *session, struct sequence_capture *sequence
 
 	if (!gt_capture_has_work(&sequences->thread.capture->lists)) {
 		refuse(session, sequences, "it has no launch, copy or fill");
+		return;
+	}
+	/* Waiting for the GPU would make that fail. */
+	if (atomic_load_explicit(&sequences->choice.captures, memory_order_relaxed) > 0) {
+		refuse(session, sequences,
+		       "a stream was being captured into a CUDA graph when the range ended");
 		return;
 	}
 	if (gt_capture_thread_do(session, &sequences->thread, GT_CAPTURE_AFTER, &err) < 0) {
@@ -205,6 +216,15 @@ static int check_end(const struct sequence_capture *sequences, const struct gt_s
 	               asked->address);
 }
 
+/* Without a context the driver cannot be asked of the stream. */
+static bool is_captured(struct sequence_capture *sequences, struct gt_call call,
+                        const struct gt_step_call *asked)
+{
+	if (call.data->context)
+		return gt_launch_choice_is_captured(&sequences->choice, asked->stream);
+	return atomic_load_explicit(&sequences->choice.captures, memory_order_relaxed) > 0;
+}
+
 static int check_call(struct sequence_capture *sequences, struct gt_call call,
                       const struct gt_step_call *asked, struct gt_error *err)
 {
@@ -212,7 +232,7 @@ static int check_call(struct sequence_capture *sequences, struct gt_call call,
 
 	if (asked->kind == GT_STEP_CALL_REFUSED)
 		return gt_fail(err, ENOTSUP, "%s", asked->reason);
-	if (gt_launch_choice_is_captured(&sequences->choice, asked->stream))
+	if (is_captured(sequences, call, asked))
 		return gt_fail(err, ENOTSUP,
 		               "a stream was being captured into a CUDA graph, whose nodes run "
 		               "later");
@@ -272,6 +292,9 @@ static bool take_turn(struct gt_session *session, struct sequence_capture *seque
 		break;
 	}
 	/* Whoever has the turn next finds that the occurrence is refused, and drops what there is. */
+	atomic_store_explicit(&sequences->broken,
+	                      atomic_load_explicit(&sequences->open, memory_order_relaxed),
+	                      memory_order_relaxed);
 	told.start_ns = told.end_ns = gt_stamp();
 	if (atomic_exchange_explicit(&sequences->refused, occurrence, memory_order_relaxed) !=
 	    occurrence)
@@ -288,7 +311,8 @@ static void settle(struct gt_session *session, struct sequence_capture *sequence
 
 	if (open == 0 || open == occurrence)
 		return;
-	if (open != atomic_load_explicit(&sequences->refused, memory_order_relaxed)) {
+	if (open != atomic_load_explicit(&sequences->refused, memory_order_relaxed) &&
+	    open != atomic_load_explicit(&sequences->broken, memory_order_relaxed)) {
 		finish(session, sequences);
 		return;
 	}
@@ -308,7 +332,9 @@ static void end_occurrence(void *context, uint32_t occurrence)
 	    atomic_load_explicit(&sequences->thread.turn.on, memory_order_relaxed) &&
 	    atomic_load_explicit(&sequences->open, memory_order_acquire) == occurrence &&
 	    take_turn(session, sequences, occurrence)) {
-		settle(session, sequences, 0);
+		/* Whoever had the turn before may have settled it, and begun the next one. */
+		if (atomic_load_explicit(&sequences->open, memory_order_relaxed) == occurrence)
+			settle(session, sequences, 0);
 		gt_launch_turn_end(&sequences->thread.turn);
 	}
 	errno = saved;
@@ -359,7 +385,8 @@ static void *enter_call(struct gt_session *session, struct sequence_capture *seq
 	if (asked.kind == GT_STEP_CALL_NONE ||
 	    !take_turn(session, sequences, occurrence ? occurrence : open))
 		return NULL;
-	if (enter_step(session, sequences, occurrence, call, &asked))
+	/* It may have ended while the turn was another thread's. */
+	if (enter_step(session, sequences, chosen(session, sequences), call, &asked))
 		return &sequences->thread;
 	gt_launch_turn_end(&sequences->thread.turn);
 	return NULL;
@@ -439,8 +466,9 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 	told = told_of(sequences, atomic_load_explicit(&sequences->open, memory_order_relaxed));
 	gt_capture_drop(sequences->thread.capture);
 	atomic_store_explicit(&sequences->open, 0, memory_order_relaxed);
-	gt_capture_emit_refused(session, &sequences->thread, &told,
-	                        "the program ended before the range did");
+	if (told.number != atomic_load_explicit(&sequences->refused, memory_order_relaxed))
+		gt_capture_emit_refused(session, &sequences->thread, &told,
+		                        "the program ended before the range did");
 	gt_launch_turn_give(&sequences->thread.turn);
 }
 
