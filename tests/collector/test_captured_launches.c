@@ -60,7 +60,8 @@ Test(captured_launches, of_sequences_take_all_calls_out_of_times)
 	add_kernel(1000, 5);
 	add_kernel(2000, 6);
 	add_kernel(3000, 7);
-	recording_add(&recording, captured_launch, .start_ns = 1500, .end_ns = 2900,
+	/* The capture begins inside of its first call. */
+	recording_add(&recording, captured_launch, .start_ns = 2001, .end_ns = 2900,
 	              .correlation = 6, .context = CONTEXT, .number = 1, .bytes = 4096, .steps = 1,
 	              .bundle = BUNDLE, .reason = NOTHING, .range = NOTHING + 1);
 	recording_end(&recording, true);
