@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "collector/stage.h"
 #include "model/known.h"
@@ -60,14 +59,18 @@ static struct gt_profiled_launch *launch_of(const struct finder *finder, gt_id p
 	return place ? &finder->trace->profiled_launches.rows[place->row] : NULL;
 }
 
+/* Launched the same way; and how much shared memory was configured is known. */
 static bool is_like(const struct gt_launch_shape *row, const struct gt_launch_shape *wanted)
 {
-	struct gt_launch_shape same;
-
-	memcpy(&same, row, sizeof(same)); /* with what is between its members */
-	same.shared_executed_bytes = 0;
-	same.cache_config = wanted->cache_config;
-	return row->shared_executed_bytes != 0 && memcmp(&same, wanted, sizeof(same)) == 0;
+	return row->shared_executed_bytes != 0 && row->name == wanted->name &&
+	       row->grid_x == wanted->grid_x && row->grid_y == wanted->grid_y &&
+	       row->grid_z == wanted->grid_z && row->block_x == wanted->block_x &&
+	       row->block_y == wanted->block_y && row->block_z == wanted->block_z &&
+	       row->cluster_x == wanted->cluster_x && row->cluster_y == wanted->cluster_y &&
+	       row->cluster_z == wanted->cluster_z && row->registers == wanted->registers &&
+	       row->shared_static_bytes == wanted->shared_static_bytes &&
+	       row->shared_dynamic_bytes == wanted->shared_dynamic_bytes &&
+	       row->local_per_thread_bytes == wanted->local_per_thread_bytes;
 }
 
 /*
