@@ -547,10 +547,10 @@ static int look_again(struct gt_launch_capture *capture, uint32_t first_pointer,
                       struct gt_error *err)
 {
 	struct gt_reach *reach = &capture->reach;
-	const uint32_t end = reach->pointer_count;
+	const uint32_t count = reach->pointer_count; /* it grows meanwhile */
 	int result = 0;
 
-	for (uint32_t i = first_pointer; i < end && result == 0; i++) {
+	for (uint32_t i = first_pointer; i < count && result == 0; i++) {
 		const uint32_t target = reach->pointers[i].target;
 		const struct gt_reached *memory = &reach->memory[target];
 
@@ -682,11 +682,11 @@ static int keep_copied(struct gt_launch_capture *capture, enum side_kind side, s
 			result = side == SIDE_PINNED
 			                 ? read_pinned(capture, step->from + offset, size, err)
 			                 : read_host(capture, step->from + offset, size, err);
-		if (result == 0)
+		if (result == 0) {
 			gt_reach_brought(&capture->reach, offset, capture->staging, size);
-		if (result == 0)
 			result = gt_bundle_blob_append(&capture->writer, capture->staging, size,
 			                               err);
+		}
 		offset += size;
 		get_on(capture);
 	}

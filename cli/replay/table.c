@@ -425,8 +425,8 @@ static void remark_on_roles(struct gt_result *result, const struct gt_outcome *f
 		                 *first->no_roles ? "; " : "", first->no_roles);
 }
 
-static void remark_on_outcome(struct gt_result *result, const struct gt_outcome *first,
-                              const struct gt_bundle *bundle)
+static void remark_on_launch(struct gt_result *result, const struct gt_outcome *first,
+                             const struct gt_bundle *bundle)
 {
 	if (first->roof.name != GT_CEILINGS)
 		gt_result_remark_on(result, "peak_percent", "peak: %s, %s",
@@ -457,6 +457,12 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 	if (bundle->origin.local_bytes < 0)
 		gt_result_remark_on(result, "local_bytes",
 		                    "how much memory its local variables needed is not known");
+}
+
+static void remark_on_outcome(struct gt_result *result, const struct gt_outcome *first,
+                              const struct gt_bundle *bundle)
+{
+	remark_on_launch(result, first, bundle);
 	if (first->thrown_out)
 		gt_result_remark(
 			result, "%u runs as recorded do not count: the GPU's clocks were held down",

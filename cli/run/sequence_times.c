@@ -84,7 +84,7 @@ static void list_occurrences(struct sequence *sequence)
 	gt_array_each(const struct interval, interval, &all)
 		if (!is_captured(sequence, interval))
 			*gt_array_push(&sequence->occurrences) = *interval;
-	gt_array_release(&all);
+	gt_array_free(all.rows);
 }
 
 /* ---- work ---- */

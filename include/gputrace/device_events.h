@@ -422,7 +422,7 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_is_full(gputrace_u64 next)
 /* Whether it does, and there is. Without a branch. */
 GPUTRACE_DEVICE_CALL int gputrace_writer_has_room(gputrace_u64 next)
 {
-	return gputrace_writer_writes(next) & !gputrace_writer_is_full(next);
+	return gputrace_writer_writes(next) & (gputrace_writer_is_full(next) ^ 1);
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_store(gputrace_u64 at, gputrace_u64 clock,
