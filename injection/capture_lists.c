@@ -111,15 +111,17 @@ int gt_capture_add_step(struct gt_capture_lists *lists, const struct gt_capture_
 	return (int)lists->step_count++;
 }
 
+bool gt_capture_is_work(enum gt_bundle_step_kind kind)
+{
+	return kind == GT_BUNDLE_STEP_launch || kind == GT_BUNDLE_STEP_copy ||
+	       kind == GT_BUNDLE_STEP_fill;
+}
+
 bool gt_capture_has_work(const struct gt_capture_lists *lists)
 {
-	for (uint32_t i = 0; i < lists->step_count; i++) {
-		const enum gt_bundle_step_kind kind = lists->steps[i].kind;
-
-		if (kind == GT_BUNDLE_STEP_launch || kind == GT_BUNDLE_STEP_copy ||
-		    kind == GT_BUNDLE_STEP_fill)
+	for (uint32_t i = 0; i < lists->step_count; i++)
+		if (gt_capture_is_work(lists->steps[i].kind))
 			return true;
-	}
 	return false;
 }
 

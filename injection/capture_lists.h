@@ -123,7 +123,8 @@ int gt_capture_number_event(struct gt_capture_lists *lists, CUevent event, struc
 int gt_capture_add_step(struct gt_capture_lists *lists, const struct gt_capture_step *step,
                         struct gt_error *err);
 
-/* Whether anything of it is work of the GPU's. */
+/* Whether steps of that kind are work of the GPU's, and whether anything of it is. */
+bool gt_capture_is_work(enum gt_bundle_step_kind kind);
 bool gt_capture_has_work(const struct gt_capture_lists *lists);
 
 /* The members of bundle.json that are about them; range: the text of each step's. */

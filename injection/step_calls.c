@@ -110,84 +110,59 @@ static void read_order(const struct gt_sync_facts *facts, struct gt_step_call *c
 		set_step(call, GT_BUNDLE_STEP_host_wait);
 }
 
+/*
+ * Why a sequence with such a call is refused; empty: it is a step. NULL: nothing is read of it, as
+ * the runtime's calls that capture a stream would hide the driver's.
+ */
+static const char *refusal_of(enum gt_sync_kind kind)
+{
+	switch (kind) {
+	case GT_SYNC_EVENT_RECORD:
+	case GT_SYNC_STREAM_WAIT_EVENT:
+	case GT_SYNC_STREAM_SYNCHRONIZE:
+	case GT_SYNC_EVENT_SYNCHRONIZE:
+	case GT_SYNC_CONTEXT_SYNCHRONIZE:
+		return "";
+	case GT_SYNC_HOST_FUNCTION:
+		return "a function of the host runs in the order of a stream";
+	case GT_SYNC_EXTERNAL_SIGNAL:
+	case GT_SYNC_EXTERNAL_WAIT:
+		return "it signals or waits for a semaphore of others";
+	case GT_SYNC_WAIT_VALUE:
+	case GT_SYNC_WRITE_VALUE:
+		return "a stream waits for a value in memory, or writes one";
+	case GT_SYNC_BLOCKING_COPY:
+	case GT_SYNC_BLOCKING_FILL:
+		return "it copies or fills an array";
+	case GT_SYNC_EVENT_ELAPSED_TIME:
+	case GT_SYNC_BLOCKING_FREE:
+	case GT_SYNC_EVENT_CREATE:
+	case GT_SYNC_EVENT_DESTROY:
+	case GT_SYNC_EVENT_QUERY:
+	case GT_SYNC_STREAM_QUERY:
+	case GT_SYNC_CAPTURE_BEGIN:
+	case GT_SYNC_CAPTURE_END:
+	case GT_SYNC_EVENT_EXPORT:
+		return NULL;
+	}
+	return NULL;
+}
+
 static void read_sync(const struct gt_sync_call *what, const CUpti_CallbackData *data,
                       struct gt_step_call *call)
 {
+	const char *refusal = refusal_of(what->kind);
 	struct gt_sync_facts facts;
 
-	if (gt_sync_call_read(what, data, &facts, 1) == 0)
+	if (gt_sync_call_read(what, data, &facts, 1) == 0 || !refusal)
 		return;
-	switch (what->kind) {
-	case GT_SYNC_EVENT_RECORD:
-	case GT_SYNC_STREAM_WAIT_EVENT:
-		if (facts.stream == GT_STREAM_NONE)
-			refuse(call, "it records or waits for an event of a whole context");
-		else
-			read_order(&facts, call);
-		return;
-	case GT_SYNC_STREAM_SYNCHRONIZE:
-	case GT_SYNC_EVENT_SYNCHRONIZE:
-	case GT_SYNC_CONTEXT_SYNCHRONIZE:
+	if (*refusal)
+		refuse(call, refusal);
+	else if ((what->kind == GT_SYNC_EVENT_RECORD || what->kind == GT_SYNC_STREAM_WAIT_EVENT) &&
+	         facts.stream == GT_STREAM_NONE)
+		refuse(call, "it records or waits for an event of a whole context");
+	else
 		read_order(&facts, call);
-		return;
-	case GT_SYNC_HOST_FUNCTION:
-		refuse(call, "a function of the host runs in the order of a stream");
-		return;
-	case GT_SYNC_EXTERNAL_SIGNAL:
-	case GT_SYNC_EXTERNAL_WAIT:
-		refuse(call, "it signals or waits for a semaphore of others");
-		return;
-	case GT_SYNC_WAIT_VALUE:
-	case GT_SYNC_WRITE_VALUE:
-		refuse(call, "a stream waits for a value in memory, or writes one");
-		return;
-	case GT_SYNC_BLOCKING_COPY:
-	case GT_SYNC_BLOCKING_FILL:
-		refuse(call, "it copies or fills an array");
-		return;
-	case GT_SYNC_EVENT_ELAPSED_TIME:
-	case GT_SYNC_BLOCKING_FREE:
-	case GT_SYNC_EVENT_CREATE:
-	case GT_SYNC_EVENT_DESTROY:
-	case GT_SYNC_EVENT_QUERY:
-	case GT_SYNC_STREAM_QUERY:
-	case GT_SYNC_CAPTURE_BEGIN:
-	case GT_SYNC_CAPTURE_END:
-	case GT_SYNC_EVENT_EXPORT:
-		return;
-	}
-}
-
-/* Of the others nothing is read: the runtime's calls that capture a stream would hide the driver's.
- */
-static bool orders(const struct gt_sync_call *what)
-{
-	switch (what->kind) {
-	case GT_SYNC_EVENT_RECORD:
-	case GT_SYNC_STREAM_WAIT_EVENT:
-	case GT_SYNC_STREAM_SYNCHRONIZE:
-	case GT_SYNC_EVENT_SYNCHRONIZE:
-	case GT_SYNC_CONTEXT_SYNCHRONIZE:
-	case GT_SYNC_HOST_FUNCTION:
-	case GT_SYNC_EXTERNAL_SIGNAL:
-	case GT_SYNC_EXTERNAL_WAIT:
-	case GT_SYNC_WAIT_VALUE:
-	case GT_SYNC_WRITE_VALUE:
-	case GT_SYNC_BLOCKING_COPY:
-	case GT_SYNC_BLOCKING_FILL:
-		return true;
-	case GT_SYNC_EVENT_ELAPSED_TIME:
-	case GT_SYNC_BLOCKING_FREE:
-	case GT_SYNC_EVENT_CREATE:
-	case GT_SYNC_EVENT_DESTROY:
-	case GT_SYNC_EVENT_QUERY:
-	case GT_SYNC_STREAM_QUERY:
-	case GT_SYNC_CAPTURE_BEGIN:
-	case GT_SYNC_CAPTURE_END:
-	case GT_SYNC_EVENT_EXPORT:
-		return false;
-	}
-	return false;
 }
 
 /* ---- memory that goes ---- */
@@ -218,7 +193,7 @@ bool gt_step_call_is_known(bool driver, CUpti_CallbackId id)
 	const struct gt_sync_call *sync = gt_sync_call_find(driver, id);
 	const struct gt_memory_call *memory = gt_memory_call_find(driver, id);
 
-	return gt_access_call_is_known(driver, id) || (sync && orders(sync)) ||
+	return gt_access_call_is_known(driver, id) || (sync && refusal_of(sync->kind)) ||
 	       (memory && ends(memory));
 }
 

@@ -99,6 +99,7 @@ enum gt_element gt_element_guess(const void *bytes, size_t size);
 
 /* The type of that name; false: there is none. */
 bool gt_element_parse(const char *word, enum gt_element *element);
+/* "unknown": it is none. */
 const char *gt_element_name(enum gt_element element);
 size_t gt_element_size(enum gt_element element);
 

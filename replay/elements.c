@@ -134,7 +134,7 @@ bool gt_element_parse(const char *word, enum gt_element *element)
 
 const char *gt_element_name(enum gt_element element)
 {
-	return elements[element].name;
+	return element < GT_ELEMENT_COUNT ? elements[element].name : "unknown";
 }
 
 size_t gt_element_size(enum gt_element element)

@@ -80,11 +80,6 @@ static bool take(struct reading *reading, void *to, size_t size)
 	return true;
 }
 
-static const char *element_name(enum gt_element element)
-{
-	return element < GT_ELEMENT_COUNT ? gt_element_name(element) : "unknown";
-}
-
 static bool take_buffers(struct reading *reading, struct gt_outcome *outcome, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -92,7 +87,7 @@ static bool take_buffers(struct reading *reading, struct gt_outcome *outcome, si
 
 		if (!take(reading, &buffer, sizeof(buffer)))
 			return false;
-		buffer.element = element_name(buffer.found.comparison.element);
+		buffer.element = gt_element_name(buffer.found.comparison.element);
 		*gt_array_push(&outcome->buffers) = buffer;
 	}
 	return true;

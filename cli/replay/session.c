@@ -234,11 +234,6 @@ static void tell(void *context, double share, const char *what)
 		              STEPS);
 }
 
-static const char *element_name(enum gt_element element)
-{
-	return element < GT_ELEMENT_COUNT ? gt_element_name(element) : "unknown";
-}
-
 static void add_buffers(struct gt_outcome *outcome, const struct gt_bundle *bundle,
                         const struct gt_replay_result *result)
 {
@@ -247,7 +242,7 @@ static void add_buffers(struct gt_outcome *outcome, const struct gt_bundle *bund
 
 		*added = (struct gt_outcome_buffer){
 			.found = *buffer,
-			.element = element_name(buffer->comparison.element),
+			.element = gt_element_name(buffer->comparison.element),
 		};
 		if (buffer->memory < bundle->memory.count) {
 			const struct gt_bundle_memory *memory =

@@ -164,12 +164,6 @@ static int set_launch(struct gt_session *session, struct sequence_capture *seque
 	return gt_capture_read_launch(session, &sequences->thread, err);
 }
 
-static bool is_work(enum gt_bundle_step_kind kind)
-{
-	return kind == GT_BUNDLE_STEP_launch || kind == GT_BUNDLE_STEP_copy ||
-	       kind == GT_BUNDLE_STEP_fill;
-}
-
 static int add_step(struct gt_session *session, struct sequence_capture *sequences,
                     struct gt_call call, const struct gt_step_call *asked, struct gt_error *err)
 {
@@ -197,7 +191,7 @@ static int add_step(struct gt_session *session, struct sequence_capture *sequenc
 		result = set_launch(session, sequences, call, err);
 	if (result < 0)
 		return result;
-	if (is_work(asked->step))
+	if (gt_capture_is_work(asked->step))
 		return gt_capture_thread_do(session, &sequences->thread, GT_CAPTURE_BEFORE, err);
 	result = gt_capture_add_step(&capture->lists, &capture->step, err);
 	return result < 0 ? result : 0;
@@ -240,7 +234,7 @@ static int check_call(struct sequence_capture *sequences, struct gt_call call,
 		capture->context = call.data->context;
 	if (call.data->context && call.data->context != capture->context)
 		return gt_fail(err, ENOTSUP, "it works in more than one context");
-	if (!call.data->context && is_work(asked->step))
+	if (!call.data->context && gt_capture_is_work(asked->step))
 		return gt_fail(err, ENOTSUP, "the context of a call of it is not known");
 	return 0;
 }
