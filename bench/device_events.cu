@@ -8,6 +8,8 @@
  * event_...: an event in a chunk that has room; off_...: one where nobody records.
  * steady_...: an event of a writer that has written hundreds, with the chunks that are taken and
  * closed meanwhile.
+ * room_...: an event of eight that room was made for, with what that takes, in a chunk that has it;
+ * pair_...: one of a range's two, likewise without room of its own.
  * run_...: the event that goes on to the next chunk of a run; draw_...: the one that closes a run
  * and takes another one.
  * cold_...: the event that takes a writer's first chunk, as the first one of a kernel whose code is
@@ -27,6 +29,7 @@
 
 enum {
 	IN_CHUNK = 24,    /* events that are timed in a chunk, behind the one that takes it */
+	TOGETHER = 8,     /* of these, that room is made for at once */
 	PASSES = 32,      /* chunks in which they are */
 	COLD = 4,         /* of these, and of writers, that are not counted */
 	OPERATIONS = 32,  /* between two events */
@@ -42,7 +45,19 @@ enum {
 GPUTRACE_DEVICE_NAME(event_name, "event");
 
 /* What is measured, in cycles. */
-enum what { EVENT, EMPTY, STEADY_EVENT, RUN, DRAW, FIRST, CLOSE, COLD_FIRST, WHAT_COUNT };
+enum what {
+	EVENT,
+	EMPTY,
+	STEADY_EVENT,
+	RUN,
+	DRAW,
+	FIRST,
+	CLOSE,
+	COLD_FIRST,
+	ROOM,
+	PAIR,
+	WHAT_COUNT
+};
 
 /* Sums over the warps that measured, and of what each of them counted. */
 struct figures {
@@ -90,6 +105,75 @@ static __device__ __forceinline__ long long time_marks(gputrace::writer &events,
 			events.mark(event_name);
 	}
 	return clock64() - begin;
+}
+
+static __device__ __forceinline__ void compute(float &number)
+{
+#pragma unroll
+	for (int step = 0; step < OPERATIONS; step++)
+		asm volatile("fma.rn.f32 %0, %0, 0f3F000000, 0f3F800000;" : "+f"(number));
+}
+
+/* What such a loop is with: nothing, marks that room is made for, ranges. */
+enum with { WITH_NOTHING, WITH_ROOM, WITH_RANGES };
+
+/* The same of IN_CHUNK events, TOGETHER in each turn. */
+template <enum with with>
+static __device__ __forceinline__ long long time_turns(gputrace::writer &events, float &number)
+{
+	const long long begin = clock64();
+
+#pragma unroll 1
+	for (int i = 0; i < IN_CHUNK / TOGETHER; i++) {
+		if (with == WITH_ROOM)
+			events.room(TOGETHER);
+#pragma unroll
+		for (int j = 0; j < TOGETHER; j++) {
+			compute(number);
+			if (with == WITH_ROOM)
+				events.mark(event_name);
+			else if (with == WITH_RANGES && j % 2 == 0)
+				events.begin(event_name);
+			else if (with == WITH_RANGES)
+				events.end(event_name);
+		}
+	}
+	return clock64() - begin;
+}
+
+template <enum with with>
+static __device__ __forceinline__ void watch_turns(gputrace::writer &events, float &number,
+                                                   enum what what, struct figures *figures)
+{
+	long long sum = 0;
+
+#pragma unroll 1
+	for (int pass = 0; pass < PASSES; pass++) {
+		events.mark(event_name);
+		const long long told = time_turns<with>(events, number);
+		const long long empty = time_turns<WITH_NOTHING>(events, number);
+
+		for (int i = 1 + IN_CHUNK; i < GPUTRACE_DEVICE_EVENTS; i++)
+			events.mark(event_name);
+		if (pass >= COLD)
+			sum += told - empty;
+	}
+	if (threadIdx.x % 32)
+		return;
+	atomicAdd(&figures->sums[what], (unsigned long long)sum);
+	atomicAdd(&figures->counts[what], (unsigned long long)(PASSES - COLD) * IN_CHUNK);
+}
+
+/* ring 0: nobody records. */
+__global__ void events_in_turns(const void *ring, struct figures *figures)
+{
+	gputrace::writer events(ring, gputrace::leader::warp);
+	float number = (float)threadIdx.x;
+
+	watch_turns<WITH_ROOM>(events, number, ROOM, figures);
+	watch_turns<WITH_RANGES>(events, number, PAIR, figures);
+	if (number < 0) /* never */
+		figures->warps = 0;
 }
 
 /* Whether a writer that had so many chunks takes others: its runs are of 1, 2, 6, 18 and 32. */
@@ -254,6 +338,8 @@ static void measure_events(struct own_ring *ring, bool on, int blocks, int threa
 		CHECK(cudaMemset(figures, 0, sizeof(*figures)));
 		events_of_a_warp<<<blocks, threads>>>(on ? ring->device : NULL, figures);
 		CHECK(cudaGetLastError());
+		events_in_turns<<<blocks, threads>>>(on ? ring->device : NULL, figures);
+		CHECK(cudaGetLastError());
 		CHECK(cudaDeviceSynchronize());
 	}
 	CHECK(cudaMemcpy(&sums, figures, sizeof(sums), cudaMemcpyDeviceToHost));
@@ -264,6 +350,8 @@ static void measure_events(struct own_ring *ring, bool on, int blocks, int threa
 		enum what what;
 	} rows[] = {
 		{on ? "event" : "off", EVENT},
+		{on ? "room" : "off_room", ROOM},
+		{on ? "pair" : "off_pair", PAIR},
 		{"empty", EMPTY},
 		{"steady", STEADY_EVENT},
 		{"run", RUN},
@@ -273,7 +361,7 @@ static void measure_events(struct own_ring *ring, bool on, int blocks, int threa
 		{"cold", COLD_FIRST},
 	};
 
-	for (size_t i = 0; i < (on ? sizeof(rows) / sizeof(rows[0]) : 1); i++) {
+	for (size_t i = 0; i < (on ? sizeof(rows) / sizeof(rows[0]) : 3); i++) {
 		const double cycles = (double)(long long)sums.sums[rows[i].what] /
 		                      (double)sums.counts[rows[i].what];
 

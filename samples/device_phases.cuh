@@ -96,6 +96,7 @@ __global__ void pipelined(const float *in, float *out, unsigned rounds, unsigned
 			threadIdx.x;
 		float sum = 0;
 
+		events.room(2 * PHASES);
 		events.begin(phase_load);
 		watch.start();
 #pragma unroll 16

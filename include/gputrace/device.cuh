@@ -206,6 +206,15 @@ class writer
 		gputrace_writer_real(&state, name, number);
 	}
 
+	/*
+	 * Room for the next so many events, GPUTRACE_DEVICE_EVENTS at most: what takes time is done
+	 * here. A value counts as two, a range with its end. For a loop: at the beginning of a turn.
+	 */
+	__device__ __forceinline__ void room(gputrace_u32 events)
+	{
+		gputrace_writer_room(&state, events);
+	}
+
 	/* Gives the chunk back before the writer's end; it writes nothing from then on. */
 	__device__ __forceinline__ void close()
 	{

@@ -10,8 +10,8 @@
  * A writer is a struct of one thread's. It takes a chunk with its first event, later ones in runs
  * of chunks that lie one behind the other, and gives them back when the run is full and when it is
  * closed; a kernel that ends without closing leaves the run open: its events are read all the same,
- * what it lost last (63 events at most) is not counted, and the chunks are missing from the ring
- * until nothing runs in the context.
+ * what it lost last (63 events, and what it made room for) is not counted, and the chunks are
+ * missing from the ring until nothing runs in the context.
  *
  * With GPUTRACE_DISABLE defined the functions are there and do nothing.
  */
@@ -66,9 +66,17 @@ struct gputrace_writer {
 	gputrace_u64 ring;
 	/*
 	 * Of the chunks that were taken together the number of those after the one at hand, and
-	 * from bit GPUTRACE_WRITER_RUN_SHIFT on how many they are.
+	 * from bit GPUTRACE_WRITER_RUN_SHIFT on how many they are. With GPUTRACE_WRITER_DRY: events
+	 * that found no room and that the ring has not been told of.
 	 */
 	gputrace_u32 run;
+	/*
+	 * What there is room for in the chunk at hand, if there is one: ends of ranges that are
+	 * open, and so many other events. Where events are called as they are nested the compiler
+	 * knows both: then they are in no register, and these events have no branch.
+	 */
+	gputrace_u32 ends;
+	gputrace_u32 spare;
 	/* For values alone: where none is written the compiler leaves both out. */
 	gputrace_u32 slot;     /* of 65536 cycles, in which %globaltimer was read last */
 	gputrace_u32 is_value; /* the last event was one */
@@ -220,30 +228,66 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 }
 
 /*
- * An event without a value at that address, if there is room: what next is then, and the slot. In
- * one piece, which the compiler puts under a predicate as a whole: a warp waits some 15 cycles for
- * each branch (sm_90), and for a clock that is not read under a predicate up to 40 more.
+ * An event without a value at that address, if there is room, else it counts: what next is then,
+ * and the slot. In one piece, which the compiler puts under a predicate as a whole: a warp waits
+ * some 15 cycles for each branch (sm_90), and for a clock that is not read under a predicate up to
+ * 40 more.
  */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next, gputrace_u32 tag,
-                                                      gputrace_u32 *slot)
+                                                      gputrace_u32 *slot, gputrace_u32 *without)
 {
 	asm volatile("{\n\t"
 	             ".reg .pred room;\n\t"
 	             ".reg .b32 low, high, early, late;\n\t"
 	             ".reg .b64 clock, time;\n\t"
-	             "setp.ne.s32 room, %3, 0;\n\t"
+	             "setp.ne.s32 room, %4, 0;\n\t"
+	             "@!room add.u32 %2, %2, 1;\n\t"
 	             "@!room bra without;\n\t"
 	             "mov.u64 clock, %%clock64;\n\t"
 	             "mov.u64 time, %%globaltimer;\n\t"
 	             "mov.b64 {low, high}, clock;\n\t"
 	             "mov.b64 {early, late}, time;\n\t"
-	             "st.global.v4.u32 [%0], {low, %2, early, late};\n\t"
+	             "st.global.v4.u32 [%0], {low, %3, early, late};\n\t"
 	             "add.u64 %0, %0, 16;\n\t"
 	             "shf.r.wrap.b32 %1, low, high, 16;\n\t"
 	             "without:\n\t"
 	             "}"
-	             : "+l"(next), "+r"(*slot)
+	             : "+l"(next), "+r"(*slot), "+r"(*without)
 	             : "r"(tag), "r"(room)
+	             : "memory");
+	return next;
+}
+
+/* A value likewise, with the time before it where that is another slot: room for both. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put_value(int room, gputrace_u64 next,
+                                                            gputrace_u32 tag, gputrace_u64 value,
+                                                            gputrace_u32 *slot,
+                                                            gputrace_u32 *without)
+{
+	asm volatile("{\n\t"
+	             ".reg .pred room, late;\n\t"
+	             ".reg .b32 low, high, now;\n\t"
+	             ".reg .b64 clock, time, pair;\n\t"
+	             "setp.ne.s32 room, %6, 0;\n\t"
+	             "@!room add.u32 %2, %2, 1;\n\t"
+	             "@!room bra without;\n\t"
+	             "mov.u64 clock, %%clock64;\n\t"
+	             "mov.b64 {low, high}, clock;\n\t"
+	             "shf.r.wrap.b32 now, low, high, 16;\n\t"
+	             "setp.ne.u32 late, now, %1;\n\t"
+	             "@late mov.u64 time, %%globaltimer;\n\t"
+	             "mov.b64 pair, {low, %5};\n\t"
+	             "@late st.global.v2.u64 [%0], {pair, time};\n\t"
+	             "@late add.u64 %0, %0, 16;\n\t"
+	             "mov.b64 pair, {low, %3};\n\t"
+	             "st.global.v2.u64 [%0], {pair, %4};\n\t"
+	             "add.u64 %0, %0, 16;\n\t"
+	             "mov.u32 %1, now;\n\t"
+	             "without:\n\t"
+	             "}"
+	             : "+l"(next), "+r"(*slot), "+r"(*without)
+	             : "r"(tag), "l"(value), "r"(GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME)),
+	               "r"(room)
 	             : "memory");
 	return next;
 }
@@ -373,15 +417,43 @@ GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u
 }
 
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put(int room, gputrace_u64 next, gputrace_u32 tag,
-                                                      gputrace_u32 *slot)
+                                                      gputrace_u32 *slot, gputrace_u32 *without)
 {
 	struct gputrace_moment moment;
 
-	if (!room)
+	if (!room) {
+		(*without)++;
 		return next;
+	}
 	moment = gputrace_device_moment();
 	gputrace_device_store(next, (gputrace_u32)moment.clock | (gputrace_u64)tag << 32,
 	                      moment.globaltimer);
+	*slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
+	return next + sizeof(struct gputrace_device_event);
+}
+
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put_value(int room, gputrace_u64 next,
+                                                            gputrace_u32 tag, gputrace_u64 value,
+                                                            gputrace_u32 *slot,
+                                                            gputrace_u32 *without)
+{
+	struct gputrace_moment moment;
+
+	if (!room) {
+		(*without)++;
+		return next;
+	}
+	moment.clock = gputrace_device_clock();
+	if ((gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES) != *slot) {
+		moment.globaltimer = gputrace_device_globaltimer();
+		gputrace_device_store(
+			next,
+			(gputrace_u32)moment.clock |
+				(gputrace_u64)GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME) << 32,
+			moment.globaltimer);
+		next += sizeof(struct gputrace_device_event);
+	}
+	gputrace_device_store(next, (gputrace_u32)moment.clock | (gputrace_u64)tag << 32, value);
 	*slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
 	return next + sizeof(struct gputrace_device_event);
 }
@@ -419,10 +491,17 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_is_full(gputrace_u64 next)
 	return ((gputrace_u32)next & (GPUTRACE_DEVICE_CHUNK_BYTES - 1)) == 0;
 }
 
-/* Whether it does, and there is. Without a branch. */
-GPUTRACE_DEVICE_CALL int gputrace_writer_has_room(gputrace_u64 next)
+/* Whether it has a chunk, full or not. Without a branch. */
+GPUTRACE_DEVICE_CALL int gputrace_writer_has_chunk(gputrace_u64 next)
 {
-	return gputrace_writer_writes(next) & (gputrace_writer_is_full(next) ^ 1);
+	return (long long)next >= GPUTRACE_DEVICE_CHUNK_BYTES;
+}
+
+/* Whether fewer events than that have room in its chunk; never of a writer that is idle. */
+GPUTRACE_DEVICE_CALL int gputrace_writer_is_short(gputrace_u64 next, gputrace_u32 events)
+{
+	return ((0u - (gputrace_u32)next) & (GPUTRACE_DEVICE_CHUNK_BYTES - 1)) <
+	       events * (gputrace_u32)sizeof(struct gputrace_device_event);
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_store(gputrace_u64 at, gputrace_u64 clock,
@@ -743,96 +822,161 @@ GPUTRACE_DEVICE_CALL struct gputrace_place gputrace_writer_search(gputrace_u64 r
 	return place;
 }
 
-/* An event of a writer that is dry found no room. The count stays in its bits. */
-GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_lose(gputrace_u64 ring, gputrace_u64 next)
+/* Tells the ring of events that found no room. What next is then, of a writer that is dry. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_lose(gputrace_u64 ring, gputrace_u64 next,
+                                                       gputrace_u32 events)
 {
-	const gputrace_u32 lost = gputrace_writer_lost(next) + 1;
+	const gputrace_u32 lost = gputrace_writer_lost(next);
 
-	if ((lost & (GPUTRACE_WRITER_RETRY - 1)) == 0)
-		gputrace_device_add64(GPUTRACE_RING_AT(ring, lost), GPUTRACE_WRITER_RETRY);
-	if (!lost) /* it would not fit: the ring's count goes on, the writer's stays near its end */
-		return next -
-		       ((gputrace_u64)(GPUTRACE_WRITER_RETRY - 1) << GPUTRACE_WRITER_LOST_SHIFT);
-	return next + (1ull << GPUTRACE_WRITER_LOST_SHIFT);
+	gputrace_device_add64(GPUTRACE_RING_AT(ring, lost), events);
+	if (lost + events < lost) /* it would not fit: the ring's count goes on, this one stays */
+		return next;
+	return next + ((gputrace_u64)events << GPUTRACE_WRITER_LOST_SHIFT);
 }
 
 /*
- * What a writer without a chunk, or whose run is full, has when it has tried to get others: next is
- * the place of an event, or else that was counted as lost; idle: nobody records any more.
+ * What a writer without a chunk, or whose run is full, has when it has tried to get others: it is
+ * dry still, or idle, as nobody records any more, or has some.
  */
 GPUTRACE_DEVICE_RARE struct gputrace_place gputrace_writer_turn(gputrace_u64 ring,
                                                                 struct gputrace_place old)
 {
 	struct gputrace_place place = {GPUTRACE_WRITER_IDLE, 0};
+	const gputrace_u32 is_dry = old.next >> 63;
 
+	if (is_dry && old.run - 1 < GPUTRACE_WRITER_RETRY - 1)
+		return old;
 	ring = gputrace_writer_ring(ring);
 	if (!ring)
 		return place;
-	if (!(old.next & GPUTRACE_WRITER_DRY)) {
+	if (!is_dry) {
 		const gputrace_u64 dry = gputrace_writer_dry(old.next);
 
 		gputrace_writer_give_back(ring, old.next, old.run);
 		old.next = dry;
+	} else if (old.run) {
+		old.next = gputrace_writer_lose(ring, old.next, old.run);
 	}
-	if (!(gputrace_writer_lost(old.next) & (GPUTRACE_WRITER_RETRY - 1)))
-		place = gputrace_writer_search(ring, old.next);
+	place = gputrace_writer_search(ring, old.next);
 	if (!place.run)
-		place.next = gputrace_writer_lose(ring, old.next);
+		place.next = old.next;
 	return place;
 }
 
 /*
  * Of a writer whose chunk is full: goes on to the next one of its run, or turns to others. moment:
- * when that began, before and after. Whether there is room now.
+ * when that began; afterwards, if it is not kept, when it had others. Whether it has a chunk.
  */
 GPUTRACE_DEVICE_CALL int gputrace_writer_change(struct gputrace_writer *writer,
-                                                struct gputrace_moment *moment)
+                                                struct gputrace_moment *moment, int is_kept)
 {
 	struct gputrace_place place;
 
 	place.next = writer->next;
 	place.run = writer->run;
-	if (gputrace_writer_left(place.run)) {
+	if (gputrace_writer_has_chunk(place.next) && gputrace_writer_left(place.run)) {
 		place.run--; /* it lies behind the full one */
-	} else {
+	} else if (is_kept) {
 		const struct gputrace_recent recent = gputrace_writer_recent(*moment);
 
 		place = gputrace_writer_turn(writer->ring, place);
 		*moment = gputrace_writer_past(recent);
+	} else {
+		place = gputrace_writer_turn(writer->ring, place);
+		*moment = gputrace_device_moment();
 	}
 	writer->run = place.run;
-	writer->next = place.run ? gputrace_writer_enter(place.next, *moment) : place.next;
-	return place.run != 0;
+	writer->next = place.next;
+	if (!gputrace_writer_has_chunk(place.next))
+		return 0;
+	writer->next = gputrace_writer_enter(place.next, *moment);
+	writer->slot = (gputrace_u32)(moment->clock / GPUTRACE_DEVICE_TIME_CYCLES);
+	return 1;
 }
 
 /*
- * An event without a value, in a chunk that has room: of a writer that goes on in another chunk for
- * it.
+ * Of a writer whose chunk has too little room: what is left of it has the time, as often as it
+ * fits, and the writer goes on in another one.
  */
-GPUTRACE_DEVICE_CALL void gputrace_writer_put_first(struct gputrace_writer *writer,
-                                                    gputrace_u32 tag, struct gputrace_moment moment)
+GPUTRACE_DEVICE_CALL int gputrace_writer_go_on(struct gputrace_writer *writer,
+                                               struct gputrace_moment *moment, int is_kept)
 {
-	gputrace_writer_store(writer->next, moment.clock, tag, moment.globaltimer);
-	writer->next += sizeof(struct gputrace_device_event);
-	writer->slot = (gputrace_u32)(moment.clock / GPUTRACE_DEVICE_TIME_CYCLES);
-}
-
-/* A value that comes in another slot, or finds its chunk full. */
-GPUTRACE_DEVICE_CALL void gputrace_writer_put_late(struct gputrace_writer *writer, gputrace_u32 tag,
-                                                   gputrace_u64 value)
-{
-	struct gputrace_moment moment = gputrace_device_moment();
-
-	if (!gputrace_writer_is_full(writer->next)) {
-		gputrace_writer_store(writer->next, moment.clock,
+	GPUTRACE_DEVICE_ONE_BY_ONE
+	while (!gputrace_writer_is_full(writer->next)) {
+		gputrace_writer_store(writer->next, moment->clock,
 		                      GPUTRACE_DEVICE_TAG(0, GPUTRACE_DEVICE_TIME),
-		                      moment.globaltimer);
+		                      moment->globaltimer);
 		writer->next += sizeof(struct gputrace_device_event);
 	}
-	if (gputrace_writer_is_full(writer->next) && !gputrace_writer_change(writer, &moment))
-		return;
-	gputrace_writer_store(writer->next, moment.clock, tag, value);
-	writer->next += sizeof(struct gputrace_device_event);
+	return gputrace_writer_change(writer, moment, is_kept);
+}
+
+/*
+ * Room in one chunk for so many events and the ends of what is open. Whether there is a chunk; in
+ * one there is room then.
+ */
+GPUTRACE_DEVICE_CALL int gputrace_writer_reserve(struct gputrace_writer *writer,
+                                                 gputrace_u32 events)
+{
+	/* Known since the last event: nothing waits here to find it out. */
+	int has_chunk = gputrace_writer_has_chunk(writer->next);
+
+	if (writer->spare >= events)
+		return has_chunk;
+	if (writer->ends > GPUTRACE_DEVICE_EVENTS - events)
+		writer->ends = 0;
+	if (__builtin_expect(gputrace_writer_is_short(writer->next, writer->ends + events), 0)) {
+		struct gputrace_moment moment = gputrace_device_moment();
+
+		has_chunk = gputrace_writer_go_on(writer, &moment, 0);
+	}
+	writer->spare = events;
+	return has_chunk;
+}
+
+/* An event that there is room for in the chunk, if there is one. */
+GPUTRACE_DEVICE_CALL void gputrace_writer_put_sure(struct gputrace_writer *writer, int has_chunk,
+                                                   gputrace_u32 tag)
+{
+	writer->is_value = 0;
+	writer->next =
+		gputrace_device_put(has_chunk, writer->next, tag, &writer->slot, &writer->run);
+}
+
+/* An event that there may be no room for. Nothing that takes time comes before its clock. */
+GPUTRACE_DEVICE_CALL void gputrace_writer_put_looking(struct gputrace_writer *writer,
+                                                      gputrace_u32 tag)
+{
+	const gputrace_u64 next = writer->next;
+	gputrace_u32 counted = 0; /* below */
+
+	if (writer->ends > GPUTRACE_DEVICE_EVENTS - 1)
+		writer->ends = 0;
+	const int is_short = gputrace_writer_is_short(next, writer->ends + 1);
+
+	writer->is_value = 0;
+	writer->next = gputrace_device_put(gputrace_writer_has_chunk(next) & (is_short ^ 1), next,
+	                                   tag, &writer->slot, &counted);
+	if (__builtin_expect(is_short, 0)) {
+		struct gputrace_moment moment = gputrace_device_moment();
+
+		if (gputrace_writer_go_on(writer, &moment, 1)) {
+			gputrace_writer_store(writer->next, moment.clock, tag, moment.globaltimer);
+			writer->next += sizeof(struct gputrace_device_event);
+		} else {
+			writer->run++;
+		}
+	}
+}
+
+/* Of the two, by whether there is room for certain. */
+GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writer,
+                                                    gputrace_u32 is_sure, gputrace_u32 tag)
+{
+	if (is_sure)
+		gputrace_writer_put_sure(writer, gputrace_writer_has_chunk(writer->next), tag);
+	else
+		gputrace_writer_put_looking(writer, tag);
 }
 
 /*
@@ -867,6 +1011,8 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_init(struct gputrace_writer *writer, g
 	                                                       : GPUTRACE_WRITER_IDLE;
 	writer->ring = ring;
 	writer->run = 0;
+	writer->ends = 0;
+	writer->spare = 0;
 	writer->slot = 0;
 	writer->is_value = 0;
 #else
@@ -876,26 +1022,33 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_init(struct gputrace_writer *writer, g
 #endif
 }
 
-/* A value. Where nobody records: one branch. */
+/*
+ * Room for the next so many events, GPUTRACE_DEVICE_EVENTS at most, of which a value counts as two:
+ * what it takes to go on in another chunk is done here, and they have no branch.
+ */
+GPUTRACE_DEVICE_CALL void gputrace_writer_room(struct gputrace_writer *writer, gputrace_u32 events)
+{
+#if GPUTRACE_DEVICE_WRITES
+	writer->spare = 0;
+	(void)gputrace_writer_reserve(
+		writer, events < GPUTRACE_DEVICE_EVENTS ? events : GPUTRACE_DEVICE_EVENTS);
+#else
+	(void)writer;
+	(void)events;
+#endif
+}
+
+/* A value: room for two, as it may need the time before it. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gputrace_u32 tag,
                                               gputrace_u64 value)
 {
 #if GPUTRACE_DEVICE_WRITES
-	gputrace_u64 clock;
-	gputrace_u32 slot;
+	const int has_chunk = gputrace_writer_reserve(writer, 2);
 
-	if (!gputrace_writer_writes(writer->next))
-		return;
-	clock = gputrace_device_clock();
-	slot = (gputrace_u32)(clock / GPUTRACE_DEVICE_TIME_CYCLES);
+	writer->spare -= 2;
 	writer->is_value = 1;
-	if (__builtin_expect(slot != writer->slot || gputrace_writer_is_full(writer->next), 0)) {
-		writer->slot = slot;
-		gputrace_writer_put_late(writer, tag, value);
-		return;
-	}
-	gputrace_writer_store(writer->next, clock, tag, value);
-	writer->next += sizeof(struct gputrace_device_event);
+	writer->next = gputrace_device_put_value(has_chunk, writer->next, tag, value, &writer->slot,
+	                                         &writer->run);
 #else
 	(void)writer;
 	(void)tag;
@@ -904,46 +1057,19 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gp
 }
 
 /*
- * An event that has no value: the time has its place. Where nobody records: one branch. Nothing
- * that takes time comes before the clock.
+ * name: an id, 0: none. What comes before the range, a new chunk as well, is none of its time; and
+ * there is room for its end then.
  */
-GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writer,
-                                                    gputrace_u32 tag)
-{
-#if GPUTRACE_DEVICE_WRITES
-	const gputrace_u64 next = writer->next;
-
-	writer->is_value = 0;
-	writer->next =
-		gputrace_device_put(gputrace_writer_has_room(next), next, tag, &writer->slot);
-	if (__builtin_expect(gputrace_writer_is_full(next), 0)) {
-		struct gputrace_moment moment = gputrace_device_moment();
-
-		if (gputrace_writer_change(writer, &moment))
-			gputrace_writer_put_first(writer, tag, moment);
-	}
-#else
-	(void)writer;
-	(void)tag;
-#endif
-}
-
-/* name: an id, 0: none. What comes before the range, a new chunk as well, is none of its time. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_begin(struct gputrace_writer *writer, gputrace_u32 name)
 {
 #if GPUTRACE_DEVICE_WRITES
-	const gputrace_u32 tag =
-		GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_BEGIN | GPUTRACE_DEVICE_TIMED);
-	/* Known since the last event: nothing waits here to find it out. */
-	int room = gputrace_writer_has_room(writer->next);
+	const int has_chunk = gputrace_writer_reserve(writer, 2);
 
-	writer->is_value = 0;
-	if (__builtin_expect(gputrace_writer_is_full(writer->next), 0)) {
-		struct gputrace_moment moment = gputrace_device_moment();
-
-		room = gputrace_writer_change(writer, &moment);
-	}
-	writer->next = gputrace_device_put(room, writer->next, tag, &writer->slot);
+	writer->spare -= 2;
+	writer->ends++;
+	gputrace_writer_put_sure(writer, has_chunk,
+	                         GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_BEGIN |
+	                                                           GPUTRACE_DEVICE_TIMED));
 #else
 	(void)writer;
 	(void)name;
@@ -953,14 +1079,36 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_begin(struct gputrace_writer *writer, 
 /* The innermost range of that name that this writer began. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_end(struct gputrace_writer *writer, gputrace_u32 name)
 {
-	gputrace_writer_put_timed(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_END |
-	                                                                    GPUTRACE_DEVICE_TIMED));
+#if GPUTRACE_DEVICE_WRITES
+	const gputrace_u32 tag =
+		GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_END | GPUTRACE_DEVICE_TIMED);
+
+	const gputrace_u32 is_end = writer->ends != 0;
+	const gputrace_u32 is_spare = (is_end ^ 1) & (writer->spare != 0);
+
+	writer->ends -= is_end;
+	writer->spare -= is_spare;
+	gputrace_writer_put_timed(writer, is_end | is_spare, tag);
+#else
+	(void)writer;
+	(void)name;
+#endif
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_mark(struct gputrace_writer *writer, gputrace_u32 name)
 {
-	gputrace_writer_put_timed(writer, GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_MARK |
-	                                                                    GPUTRACE_DEVICE_TIMED));
+#if GPUTRACE_DEVICE_WRITES
+	const gputrace_u32 tag =
+		GPUTRACE_DEVICE_TAG(name, GPUTRACE_DEVICE_MARK | GPUTRACE_DEVICE_TIMED);
+
+	const gputrace_u32 is_spare = writer->spare != 0;
+
+	writer->spare -= is_spare;
+	gputrace_writer_put_timed(writer, is_spare, tag);
+#else
+	(void)writer;
+	(void)name;
+#endif
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_writer_int(struct gputrace_writer *writer, gputrace_u32 name,
@@ -998,10 +1146,8 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_close(struct gputrace_writer *writer)
 	if (!ring)
 		return;
 	if (next & GPUTRACE_WRITER_DRY) {
-		const gputrace_u32 lost = gputrace_writer_lost(next) & (GPUTRACE_WRITER_RETRY - 1);
-
-		if (lost)
-			gputrace_device_add64(GPUTRACE_RING_AT(ring, lost), lost);
+		if (writer->run)
+			gputrace_device_add64(GPUTRACE_RING_AT(ring, lost), writer->run);
 		return;
 	}
 	if (writer->is_value && !gputrace_writer_is_full(next))

@@ -28,6 +28,8 @@ import ptx_machine  # noqa: E402
 VARIABLE = "gputrace_device_ring_1"
 ARCHITECTURES = (70, 75, 80, 90, 100)  # of these the ones that the compiler knows
 MORE_REGISTERS = 16
+INSTRUCTION_BYTES = 16
+MORE_INSTRUCTIONS = 24
 FEW_REGISTERS = 40  # that a kernel has with events however few it has without
 KERNELS = ("phases", "kinds", "many")
 STANDARDS = ("c++11", "c++14", "c++17", "c++20")
@@ -142,6 +144,20 @@ class Disabled(Case):
     def test_the_variable_is_not_there(self):
         disabled, _ = self.cubin(known(NVCC)[-1], "-DGPUTRACE_DISABLE")
         self.assertNotIn(VARIABLE, symbols(disabled))
+
+
+class Room(Case):
+    """Events that there is room for are straight code: what takes another chunk is many times as large."""
+
+    def test_an_event_more_is_a_few_instructions(self):
+        for architecture in known(NVCC):
+            parts = sections(self.cubin(architecture, source="together.cu")[0])
+            for few, many, more in ("marks_4", "marks_20", 16), ("ranges_1", "ranges_7", 18):
+                size, larger = (len(parts[f".text.{kernel}"]) for kernel in (few, many))
+                each = (larger - size) / more / INSTRUCTION_BYTES
+                print(f"sm_{architecture} {few}: {size} bytes, {each:.1f} instructions for an event more")
+                self.assertLess(each, MORE_INSTRUCTIONS)
+                self.assertGreater(size / INSTRUCTION_BYTES, 5 * MORE_INSTRUCTIONS)
 
 
 class Variable(Case):

@@ -62,11 +62,16 @@ struct gputrace_moment {
 	gputrace_u64 globaltimer;
 };
 
+static inline gputrace_u64 gputrace_device_globaltimer(void)
+{
+	return clock_ns(CLOCK_REALTIME) + GLOBALTIMER_AHEAD_NS;
+}
+
 static inline struct gputrace_moment gputrace_device_moment(void)
 {
 	return (struct gputrace_moment){
 		.clock = gputrace_device_clock(),
-		.globaltimer = clock_ns(CLOCK_REALTIME) + GLOBALTIMER_AHEAD_NS,
+		.globaltimer = gputrace_device_globaltimer(),
 	};
 }
 

@@ -246,12 +246,158 @@ Test(device_writer, leaves_what_opening_takes_out_of_a_range_that_begins)
 	playing.clock_step = 10;
 	gputrace_writer_begin(&writer, LOAD);
 	cr_expect(gt(u64, memory.chunks[0].events[0].clock, memory.chunks[0].clock + 10));
-	write_marks(&writer, FULL - 1);
+	gputrace_writer_end(&writer, LOAD);
+	write_marks(&writer, FULL - 2);
 	gputrace_writer_end(&writer, LOAD);
 	cr_expect(eq(u64, memory.chunks[1].events[0].clock, memory.chunks[1].clock));
 	cr_expect(eq(u64, memory.chunks[1].clock, memory.chunks[0].events[FULL - 1].clock + 10),
-	          "of the end, before another chunk was taken");
+	          "of an end that no room was made for, before another chunk was taken");
 	gputrace_writer_close(&writer);
+}
+
+/* Events of the chunk that are the time and nothing else. */
+static uint32_t times_in(uint32_t chunk)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < FULL; i++)
+		count += kind_of(&memory.chunks[chunk].events[i]) == GPUTRACE_DEVICE_TIME;
+	return count;
+}
+
+Test(device_writer, has_the_end_of_a_range_where_its_begin_is)
+{
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, FULL - 1);
+	gputrace_writer_begin(&writer, LOAD);
+	gputrace_writer_end(&writer, LOAD);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u32, times_in(0), 1), "in the place that was too little for a range");
+	cr_expect(eq(u32, memory.states[1], closed(2)));
+	cr_expect(le(u32, memory.chunks[0].events[FULL - 1].clock,
+	             (gputrace_u32)memory.chunks[1].clock));
+}
+
+Test(device_writer, keeps_room_for_the_ends_of_all_that_is_open)
+{
+	begin_kernel(CHUNKS, 0);
+	gputrace_writer_begin(&writer, LOAD);
+	gputrace_writer_begin(&writer, LOAD);
+	write_marks(&writer, FULL - 4);
+	gputrace_writer_end(&writer, LOAD);
+	gputrace_writer_end(&writer, LOAD);
+	cr_expect(eq(u32, memory.states[1], GPUTRACE_DEVICE_FREE));
+	gputrace_writer_begin(&writer, LOAD);
+	write_marks(&writer, FULL - 1);
+	gputrace_writer_end(&writer, LOAD);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, times_in(1), 1), "the last mark would have had the place of the end");
+	cr_expect(eq(u32, memory.states[2], closed(2)));
+}
+
+Test(device_writer, goes_on_with_more_open_ranges_than_a_chunk_has_room_for)
+{
+	enum { DEEP = 3 * FULL };
+
+	uint32_t events = 0;
+
+	begin_kernel(16, 0);
+	for (int i = 0; i < DEEP; i++)
+		gputrace_writer_begin(&writer, LOAD);
+	for (int i = 0; i < DEEP; i++)
+		gputrace_writer_end(&writer, LOAD);
+	gputrace_writer_close(&writer);
+	for (uint32_t i = 0; i < 16; i++)
+		events += (memory.states[i] >> GPUTRACE_DEVICE_STATE_BITS) - times_in(i);
+	cr_expect(eq(u32, events, 2 * DEEP));
+	cr_expect(eq(u64, memory.ring->lost, 0));
+}
+
+Test(device_writer, makes_room_for_events_in_one_chunk)
+{
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, FULL - 5);
+	gputrace_writer_room(&writer, 6);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u32, times_in(0), 5));
+	gputrace_writer_begin(&writer, LOAD);
+	gputrace_writer_int(&writer, DEPTH, 5);
+	gputrace_writer_end(&writer, LOAD);
+	gputrace_writer_mark(&writer, LOAD);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[1], closed(4)));
+	cr_expect(eq(u32, memory.states[2], GPUTRACE_DEVICE_FREE));
+}
+
+Test(device_writer, takes_an_end_without_a_begin_for_one_of_those_with_room)
+{
+	begin_kernel(CHUNKS, 0);
+	write_marks(&writer, FULL - 2);
+	gputrace_writer_room(&writer, 2);
+	gputrace_writer_end(&writer, LOAD);
+	write_marks(&writer, 2);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u32, times_in(0), 0));
+	cr_expect(eq(u32, memory.states[1], closed(1)));
+}
+
+Test(device_writer, makes_room_for_a_chunk_of_events_at_most)
+{
+	begin_kernel(CHUNKS, 0);
+	gputrace_writer_room(&writer, 1000);
+	write_marks(&writer, FULL);
+	cr_expect(eq(u32, memory.states[1], GPUTRACE_DEVICE_FREE));
+	write_marks(&writer, 1);
+	cr_expect(eq(u32, memory.states[0], closed(FULL)));
+	cr_expect(eq(u32, times_in(0), 0));
+	cr_expect(eq(u32, memory.states[1], GPUTRACE_DEVICE_OPEN));
+	gputrace_writer_close(&writer);
+}
+
+Test(device_writer, makes_no_room_where_it_does_not_write)
+{
+	begin_kernel(CHUNKS, 0);
+	gputrace_writer_init(&writer, (uintptr_t)memory.ring, 0);
+	for (int i = 0; i < 100; i++) {
+		gputrace_writer_room(&writer, FULL);
+		write_marks(&writer, 2);
+		gputrace_writer_begin(&writer, LOAD);
+		gputrace_writer_int(&writer, DEPTH, 5);
+		gputrace_writer_end(&writer, LOAD);
+	}
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u64, memory.ring->next, CHUNKS));
+	cr_expect(eq(u64, memory.ring->lost, 0));
+}
+
+Test(device_writer, counts_what_room_was_not_made_for)
+{
+	enum { TURNS = 100, EVENTS = 7 };
+
+	begin_kernel(1, 0);
+	memory.states[0] = GPUTRACE_DEVICE_OPEN; /* another writer's */
+	for (int i = 0; i < TURNS; i++) {
+		gputrace_writer_room(&writer, EVENTS + 1);
+		write_marks(&writer, 2);
+		gputrace_writer_begin(&writer, LOAD);
+		gputrace_writer_int(&writer, DEPTH, 5);
+		gputrace_writer_end(&writer, LOAD);
+		write_marks(&writer, 2);
+	}
+	cr_expect(ge(u64, memory.ring->lost, TURNS * EVENTS - GPUTRACE_WRITER_RETRY - EVENTS));
+	cr_expect(le(u64, memory.ring->next,
+	             2 + (TURNS * EVENTS / GPUTRACE_WRITER_RETRY + 1) * GPUTRACE_DEVICE_TRIES));
+	device_memory_recycle(&memory, 0);
+	while (memory.states[0] == GPUTRACE_DEVICE_FREE) {
+		gputrace_writer_room(&writer, 1);
+		write_marks(&writer, 1);
+	}
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u64, memory.chunks[0].lost, memory.ring->lost), "all of it");
+	cr_expect(ge(u64, memory.ring->lost, TURNS * EVENTS));
+	cr_expect(lt(u64, memory.ring->lost, TURNS * EVENTS + GPUTRACE_WRITER_RETRY));
 }
 
 Test(device_writer, counts_every_event_that_finds_no_room)

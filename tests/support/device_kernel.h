@@ -37,13 +37,18 @@ static inline gputrace_u64 gputrace_device_clock(void)
 	return playing.clock;
 }
 
+static inline gputrace_u64 gputrace_device_globaltimer(void)
+{
+	playing.moments++;
+	return playing.clock + GLOBALTIMER_AHEAD;
+}
+
 static inline struct gputrace_moment gputrace_device_moment(void)
 {
 	struct gputrace_moment moment;
 
-	playing.moments++;
 	moment.clock = gputrace_device_clock();
-	moment.globaltimer = moment.clock + GLOBALTIMER_AHEAD;
+	moment.globaltimer = gputrace_device_globaltimer();
 	return moment;
 }
 
