@@ -30,7 +30,8 @@ enum {
 	KIND(managed, "cudaMallocManaged")                                                         \
 	KIND(mapped, "virtual memory, cuMemMap")                                                   \
 	KIND(host, "of the host, pinned, that the GPU sees")                                       \
-	KIND(variable, "a __device__ or __constant__ variable of a module")
+	KIND(variable, "a __device__ or __constant__ variable of a module")                        \
+	KIND(array, "a CUDA array, or a mipmapped one, of textures and surfaces")
 
 enum gt_bundle_memory_kind {
 #define KIND(name, help) GT_BUNDLE_MEMORY_##name,
@@ -50,6 +51,30 @@ enum gt_bundle_memory_kind {
 enum gt_bundle_step_kind {
 #define KIND(name, help) GT_BUNDLE_STEP_##name,
 	GT_BUNDLE_STEP_KINDS(KIND)
+#undef KIND
+};
+
+/* What a kernel reads arrays and memory through: word in bundle.json, what it is. */
+#define GT_BUNDLE_OBJECT_KINDS(KIND)                                                               \
+	KIND(texture, "a texture object, which is read")                                           \
+	KIND(surface, "a surface object, which is read and written")
+
+enum gt_bundle_object_kind {
+#define KIND(name, help) GT_BUNDLE_OBJECT_##name,
+	GT_BUNDLE_OBJECT_KINDS(KIND)
+#undef KIND
+};
+
+/* What an object is of: word in bundle.json, what it is. */
+#define GT_BUNDLE_RESOURCES(KIND)                                                                  \
+	KIND(array, "an array, or one level of a mipmapped array")                                 \
+	KIND(mipmap, "all levels of a mipmapped array")                                            \
+	KIND(linear, "elements on end in memory")                                                  \
+	KIND(pitch, "rows of elements in memory")
+
+enum gt_bundle_resource {
+#define KIND(name, help) GT_BUNDLE_RESOURCE_##name,
+	GT_BUNDLE_RESOURCES(KIND)
 #undef KIND
 };
 

@@ -10,8 +10,13 @@ static void add(struct gt_access_facts *facts, struct gt_access_fact fact)
 {
 	if (fact.address == 0 || fact.size_bytes == 0 || fact.rows == 0)
 		return;
+	if (facts->left_out > 0) {
+		facts->left_out--;
+		return;
+	}
 	if (facts->count == GT_ACCESSES_MOST) {
 		facts->is_cut = true;
+		facts->is_full = true;
 		return;
 	}
 	facts->list[facts->count++] = fact;
@@ -20,7 +25,7 @@ static void add(struct gt_access_facts *facts, struct gt_access_fact fact)
 /* Rows without a gap between them are one. */
 static void add_rows(struct gt_access_facts *facts, struct gt_access_fact row, uint64_t height)
 {
-	if (row.pitch == row.size_bytes || height <= 1) {
+	if (height <= 1 || (row.pitch == row.size_bytes && !facts->in_shape)) {
 		row.size_bytes *= height;
 		row.pitch = 0;
 		height = height ? 1 : 0;
@@ -76,6 +81,12 @@ static void add_box(struct gt_access_facts *facts, struct gt_access_fact fact, s
 {
 	if (fact.address == 0 || box.height == 0)
 		return;
+	if (facts->in_shape && box.height > 1 && box.depth > 1) {
+		fact.slices = box.depth;
+		fact.slice_pitch = box.slice_pitch;
+		add_rows(facts, fact, box.height);
+		return;
+	}
 	if (box.depth > 1 && box.height == 1)
 		fact.pitch = box.slice_pitch;
 	if (box.depth <= 1 || box.height == 1 || box.slice_pitch == box.height * fact.pitch) {
@@ -254,6 +265,7 @@ static void add_operand(struct gt_access_facts *facts, enum gt_access_kind kind,
 		const struct cudaExtent extent = {(list)[i].extent.width, (list)[i].extent.height, \
 		                                  (list)[i].extent.depth};                         \
                                                                                                    \
+		facts->hints |= (list)[i].flags;                                                   \
 		if ((list)[i].src.type != (pointer) || (list)[i].dst.type != (pointer)) {          \
 			facts->is_cut = true;                                                      \
 			continue;                                                                  \
@@ -326,7 +338,9 @@ static void add_driver_node(struct gt_access_facts *facts, const CUgraphNodePara
 		ADD_FILLED(params->member);                                                        \
 	}
 #define BATCH(to, from, sizes, count)                                                              \
-	add_batch(facts, params->to, params->from, params->sizes, params->count);
+	add_batch(facts, params->to, params->from, params->sizes, params->count);                  \
+	for (size_t i = 0; params->attrs && i < params->numAttrs; i++)                             \
+		facts->hints |= params->attrs[i].flags;
 #define BOXES(list, count)        add_boxes(facts, params->list, params->count);
 #define DRIVER_BOXES(list, count) add_driver_boxes(facts, params->list, params->count);
 #define NODE(member)              add_node(facts, params->member);
@@ -383,14 +397,46 @@ bool gt_access_call_is_known(bool driver, CUpti_CallbackId id)
 	return gt_access_call_find(driver, id) != NULL;
 }
 
-void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
-                         struct gt_access_facts *facts)
+static void read_facts(const struct gt_access_call *call, const CUpti_CallbackData *data,
+                       struct gt_access_facts *facts)
 {
 	facts->stream = call->default_stream;
 	facts->count = 0;
 	facts->is_cut = false;
+	facts->is_full = false;
+	facts->hints = 0;
 	facts->value = 0;
 	facts->value_bytes = 0;
 	if (data->functionParams)
 		call->read(data, facts);
+}
+
+void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
+                         struct gt_access_facts *facts)
+{
+	facts->left_out = 0;
+	facts->in_shape = false;
+	read_facts(call, data, facts);
+}
+
+void gt_access_call_read_shapes(const struct gt_access_call *call, const CUpti_CallbackData *data,
+                                unsigned first, struct gt_access_facts *facts)
+{
+	facts->left_out = first;
+	facts->in_shape = true;
+	read_facts(call, data, facts);
+}
+
+void gt_access_node_read(const CUDA_MEMCPY3D *copy, struct gt_access_facts *facts)
+{
+	facts->stream = GT_STREAM_NONE;
+	facts->count = 0;
+	facts->is_cut = false;
+	facts->is_full = false;
+	facts->left_out = 0;
+	facts->in_shape = true;
+	facts->hints = 0;
+	facts->value = 0;
+	facts->value_bytes = 0;
+	add_driver_box(facts, copy);
 }

@@ -282,20 +282,12 @@ static enum gt_reach_answer ask(void *context, uint64_t address, struct gt_reach
 	return GT_REACH_FOUND;
 }
 
-/* A copy or fill before may have had the memory, which was not known to be a variable's then. */
-static bool is_taken(const struct gt_launch_capture *capture, uint64_t address)
-{
-	const uint32_t found = gt_reach_find(&capture->reach, address);
-
-	return found != GT_REACH_NONE &&
-	       capture->reach.memory[found].kind != GT_BUNDLE_MEMORY_variable;
-}
-
 static int add_variables_of(struct gt_launch_capture *capture, uint32_t module,
                             const struct gt_cubin_section *table, struct gt_error *err)
 {
 	struct gt_cubin_variable variable;
 	uint64_t next = 0;
+	int result = 0;
 
 	while (gt_cubin_next_variable(&capture->cubin, table, &next, &variable)) {
 		struct gt_reached memory = {
@@ -308,14 +300,13 @@ static int add_variables_of(struct gt_launch_capture *capture, uint32_t module,
 			capture->variables_left_out++;
 			continue;
 		}
-		if (is_taken(capture, address))
-			return gt_fail(err, ENOTSUP,
-			               "a step uses the variable %.100s before any launches a "
-			               "function of its module",
-			               variable.name);
 		memory.address = address;
 		memory.size = size;
-		if (!gt_reach_add(&capture->reach, &memory))
+		result = gt_segments_take(&capture->segments, &capture->reach, &capture->writer,
+		                          &memory, err);
+		if (result < 0)
+			return result;
+		if (result == 0 && !gt_reach_add(&capture->reach, &memory))
 			capture->variables_left_out++;
 	}
 	return 0;
@@ -329,7 +320,9 @@ static int add_variables(struct gt_launch_capture *capture, uint32_t module, str
 	for (uint32_t i = 0; i < capture->cubin.section_count && result == 0; i++)
 		if (gt_cubin_section(&capture->cubin, i, &section) && section.type == GT_ELF_SYMTAB)
 			result = add_variables_of(capture, module, &section, err);
-	return result;
+	return result == 0 ? gt_segments_settle(&capture->segments, &capture->reach,
+	                                        &capture->lists, err)
+	                   : result;
 }
 
 static int add_parameters(struct gt_launch_capture *capture, struct gt_error *err)
@@ -339,19 +332,38 @@ static int add_parameters(struct gt_launch_capture *capture, struct gt_error *er
 
 	for (uint32_t i = 0; i < function->parameter_count && result == 0; i++) {
 		const uint32_t offset = function->parameters[i].offset;
-		enum gt_foreign_kind kind;
-		uint64_t value;
 
-		memcpy(&value, function->block + offset, sizeof(value));
-		kind = gt_foreign_find(capture->foreign, value);
-		if (function->parameters[i].size == sizeof(value) &&
-		    (kind == GT_FOREIGN_TEXTURE || kind == GT_FOREIGN_SURFACE))
-			return gt_fail(err, ENOTSUP, "its parameter %u is a %s object", i,
-			               kind == GT_FOREIGN_TEXTURE ? "texture" : "surface");
 		result = gt_reach_parameter(&capture->reach, function->block, offset,
 		                            function->parameters[i].size, err);
 	}
+	if (result == 0)
+		result = gt_capture_objects_add(&capture->objects, capture->lists.step_count,
+		                                function, err);
 	return result;
+}
+
+/* Of textures of memory: gt_capture_memory_of. */
+static int memory_of(void *context, uint64_t address, uint64_t bytes, uint32_t *number,
+                     uint64_t *offset, struct gt_error *err)
+{
+	struct gt_launch_capture *capture = context;
+	struct gt_reach *reach = &capture->reach;
+	struct gt_reached found = {.name = ""};
+	enum gt_reach_answer answer = GT_REACH_NOTHING;
+
+	*number = gt_reach_find(reach, address);
+	if (*number == GT_REACH_NONE)
+		answer = ask(capture, address, &found, err);
+	if (answer == GT_REACH_REFUSED)
+		return -err->code;
+	if (answer == GT_REACH_FOUND && gt_reach_add(reach, &found))
+		*number = gt_reach_find(reach, address);
+	if (*number == GT_REACH_NONE)
+		return gt_fail(err, ENOTSUP, "its memory is not known, at 0x%" PRIx64, address);
+	*offset = address - reach->memory[*number].address;
+	if (bytes > reach->memory[*number].size - *offset)
+		return gt_fail(err, ENOTSUP, "it goes beyond the memory at 0x%" PRIx64, address);
+	return 0;
 }
 
 /* ---- contents ---- */
@@ -385,11 +397,39 @@ static int read_piece(struct gt_launch_capture *capture, const struct gt_reached
 	return gt_capture_driver_check(capture->driver, result, what, err);
 }
 
+/* By the host, at any time. */
+static bool can_be_written(const struct gt_reached *memory)
+{
+	return memory->kind == GT_BUNDLE_MEMORY_host || memory->kind == GT_BUNDLE_MEMORY_managed;
+}
+
+/* Where what is in it before is held; NULL: it is not. */
+static uint8_t *room_for(struct gt_launch_capture *capture, uint32_t number)
+{
+	const struct gt_reached *memory = &capture->reach.memory[number];
+
+	if (can_be_written(memory))
+		return gt_host_writes_add(&capture->host_writes, number, memory->size);
+	return memory->unasked ? gt_segments_add(&capture->segments, number, memory) : NULL;
+}
+
+/* A piece of memory, in staging, for pointers and, where it is little, for handles. */
+static void look_into(struct gt_launch_capture *capture, uint32_t number, uint64_t offset,
+                      size_t size)
+{
+	gt_reach_contents(&capture->reach, number, offset, capture->staging, size);
+	if (capture->reach.memory[number].size <= GT_CAPTURE_SCANNED)
+		gt_capture_objects_scan(&capture->objects,
+		                        &(struct gt_bundle_handle){.memory = number},
+		                        capture->staging, size);
+}
+
 /* The contents of one memory into a blob; before the launch also looks for pointers in them. */
 static int keep_memory(struct gt_launch_capture *capture, uint32_t number, bool before,
                        struct gt_error *err)
 {
 	struct gt_reached *memory = &capture->reach.memory[number];
+	uint8_t *known = before ? room_for(capture, number) : NULL;
 	int result = gt_bundle_blob_begin(&capture->writer, memory->size, err);
 
 	for (uint64_t offset = 0; result == 0 && offset < memory->size;) {
@@ -400,7 +440,9 @@ static int keep_memory(struct gt_launch_capture *capture, uint32_t number, bool 
 		if (result == 0)
 			result = read_piece(capture, memory, offset, size, err);
 		if (result == 0 && before)
-			gt_reach_contents(&capture->reach, number, offset, capture->staging, size);
+			look_into(capture, number, offset, size);
+		if (result == 0 && known)
+			memcpy(known + offset, capture->staging, size);
 		if (result == 0)
 			result = gt_bundle_blob_append(&capture->writer, capture->staging, size,
 			                               err);
@@ -413,14 +455,71 @@ static int keep_memory(struct gt_launch_capture *capture, uint32_t number, bool 
 	return result;
 }
 
+/* Contents before are of the memory that was there first. */
+static int check_reused(const struct gt_launch_capture *capture, struct gt_error *err)
+{
+	if (!capture->reach.reused)
+		return 0;
+	return gt_fail(err, ENOTSUP,
+	               "a step uses memory where other memory of its steps was that was freed, at "
+	               "0x%" PRIx64,
+	               capture->reach.reused);
+}
+
+/* The same of an array, in which nothing counts as a pointer. */
+static int keep_array(struct gt_launch_capture *capture, uint32_t number, bool before,
+                      struct gt_error *err)
+{
+	struct gt_captured_array *array = &capture->objects.arrays[number];
+	struct gt_array_piece piece = {0};
+	int result = gt_bundle_blob_begin(&capture->writer, gt_array_bytes(&array->shape), err);
+
+	while (result == 0 && gt_array_next_piece(&array->shape, GT_CAPTURE_STAGING, &piece)) {
+		result = check_wanted(capture, err);
+		if (result == 0)
+			result = gt_captured_array_read(&capture->objects, number, &piece,
+			                                capture->staging, err);
+		if (result == 0)
+			result = gt_bundle_blob_append(&capture->writer, capture->staging,
+			                               gt_array_piece_bytes(&array->shape, &piece),
+			                               err);
+		get_on(capture);
+	}
+	if (result == 0)
+		result = gt_bundle_blob_end(&capture->writer, before ? array->before : array->after,
+		                            err);
+	return result;
+}
+
+/* Kernels write only arrays that were made for it. */
+static int keep_array_after(struct gt_launch_capture *capture, uint32_t number,
+                            struct gt_error *err)
+{
+	struct gt_captured_array *array = &capture->objects.arrays[number];
+
+	if (array->shape.flags & GT_ARRAY_SURFACES)
+		return keep_array(capture, number, false, err);
+	memcpy(array->after, array->before, sizeof(array->after));
+	return 0;
+}
+
 /* Of memory that no step before reached. What is found in its contents stands behind it. */
 static int keep_new(struct gt_launch_capture *capture, struct gt_error *err)
 {
 	int result = 0;
 
-	for (; capture->kept < capture->reach.count && result == 0; capture->kept++)
+	for (; capture->kept < capture->reach.count && result == 0; capture->kept++) {
+		struct gt_reached *memory = &capture->reach.memory[capture->kept];
+
+		if (memory->before[0])
+			continue;
+		memory->graph = capture->step.graph;
 		result = keep_memory(capture, capture->kept, true, err);
-	return result;
+	}
+	for (; capture->arrays_kept < capture->objects.array_count && result == 0;
+	     capture->arrays_kept++)
+		result = keep_array(capture, capture->arrays_kept, true, err);
+	return result == 0 ? check_reused(capture, err) : result;
 }
 
 static int keep_after(struct gt_launch_capture *capture, struct gt_error *err)
@@ -428,7 +527,10 @@ static int keep_after(struct gt_launch_capture *capture, struct gt_error *err)
 	int result = 0;
 
 	for (uint32_t i = 0; i < capture->reach.count && result == 0; i++)
-		result = keep_memory(capture, i, false, err);
+		if (!capture->reach.memory[i].gone)
+			result = keep_memory(capture, i, false, err);
+	for (uint32_t i = 0; i < capture->objects.array_count && result == 0; i++)
+		result = keep_array_after(capture, i, err);
 	return result;
 }
 
@@ -541,7 +643,8 @@ static int add_function(struct gt_launch_capture *capture, struct gt_error *err)
 
 /*
  * What earlier steps may have written to memory that the launch's parameters lead to: tables of
- * pointers that are made in the sequence. Large memory is not read again.
+ * pointers that are made in the sequence. Large memory is not read again; nor is any for each node
+ * of a launch of a graph, as nothing runs in between.
  */
 static int look_again(struct gt_launch_capture *capture, uint32_t first_pointer,
                       struct gt_error *err)
@@ -554,8 +657,10 @@ static int look_again(struct gt_launch_capture *capture, uint32_t first_pointer,
 		const uint32_t target = reach->pointers[i].target;
 		const struct gt_reached *memory = &reach->memory[target];
 
-		if (target >= capture->kept || memory->size > GT_CAPTURE_RESCAN)
+		if (target >= capture->kept || memory->size > GT_CAPTURE_RESCAN || memory->gone ||
+		    (capture->step.graph && memory->graph == capture->step.graph))
 			continue;
+		reach->memory[target].graph = capture->step.graph;
 		result = check_wanted(capture, err);
 		if (result == 0)
 			result = read_piece(capture, memory, 0, memory->size, err);
@@ -569,9 +674,10 @@ static int look_again(struct gt_launch_capture *capture, uint32_t first_pointer,
 static int add_launch(struct gt_launch_capture *capture, struct gt_error *err)
 {
 	const struct gt_captured_function *function = &capture->function;
-	const uint32_t first_pointer = capture->reach.pointer_count;
 	const int64_t local = local_bytes(capture);
 	int result = add_function(capture, err);
+	/* Variables that are told apart may take pointers out of the list. */
+	const uint32_t first_pointer = capture->reach.pointer_count;
 
 	if (result == 0)
 		result = add_parameters(capture, err);
@@ -587,34 +693,26 @@ static int add_launch(struct gt_launch_capture *capture, struct gt_error *err)
 
 /* ---- copies and fills ---- */
 
-/* Bytes of the program, wherever the address came from: what is none of the host's is refused. */
-static int read_host(struct gt_launch_capture *capture, uint64_t address, size_t size,
-                     struct gt_error *err)
-{
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the program gave it as an address */
-	const struct iovec from = {(void *)(uintptr_t)address, size};
-	const struct iovec to = {capture->staging, size};
-
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)size)
-		return gt_fail(err, ENOTSUP,
-		               "a copy uses memory that neither the driver tells of nor the host "
-		               "can read, at 0x%" PRIx64,
-		               address);
-	return 0;
-}
-
 /* Pinned memory may be mapped so that the system does not read it. */
-static int read_pinned(const struct gt_launch_capture *capture, uint64_t address, size_t size,
-                       struct gt_error *err)
+static int read_pinned(const struct gt_launch_capture *capture, uint64_t address, uint8_t *to,
+                       size_t size, struct gt_error *err)
 {
-	const CUresult code =
-		capture->driver->copy((CUdeviceptr)(uintptr_t)capture->staging, address, size);
+	const CUresult code = capture->driver->copy((CUdeviceptr)(uintptr_t)to, address, size);
 
 	return gt_capture_driver_check(capture->driver, code,
 	                               "pinned memory that is copied cannot be read", err);
 }
 
 enum side_kind { SIDE_HOST, SIDE_PINNED, SIDE_MEMORY };
+
+/* Nobody is known to have asked for the memory, as nobody does for a module's. */
+static bool is_unasked(const struct gt_launch_capture *capture, uint64_t address)
+{
+	const struct gt_asked_memory *asked = gt_asked_memory_of(capture->session);
+	uintptr_t words[GT_ASKED_WORDS];
+
+	return !asked || !gt_asked_memory_find(asked, address, words);
+}
 
 /* One end of a copy or fill; what is the GPU's is among the memory then. */
 static int find_side(struct gt_launch_capture *capture, uint64_t address, bool is_fill,
@@ -643,47 +741,154 @@ static int find_side(struct gt_launch_capture *capture, uint64_t address, bool i
 	if (found.kind == GT_BUNDLE_MEMORY_host && !is_fill)
 		return 0;
 	*side = SIDE_MEMORY;
+	found.unasked = found.kind == GT_BUNDLE_MEMORY_device && is_unasked(capture, found.address);
 	if (!gt_reach_add(reach, &found))
-		return gt_fail(err, ENOTSUP, "memory at 0x%" PRIx64 " overlaps other memory of it",
-		               address);
+		return reach->reused
+		               ? 0
+		               : gt_fail(err, ENOTSUP,
+		                         "memory at 0x%" PRIx64 " overlaps other memory of it",
+		                         address);
 	return 0;
 }
 
-/* Rows have to lie inside of one memory. */
-static int check_rows(const struct gt_launch_capture *capture, uint64_t address, uint64_t pitch,
+/* One end of a copy or fill: slices of rows. */
+struct side {
+	uint64_t address;
+	uint64_t pitch;
+	uint64_t slice_pitch;
+};
+
+static struct side side_to(const struct gt_capture_step *step)
+{
+	return (struct side){step->to, step->to_pitch, step->to_slice_pitch};
+}
+
+static struct side side_from(const struct gt_capture_step *step)
+{
+	return (struct side){step->from, step->from_pitch, step->from_slice_pitch};
+}
+
+/* Whether so many pieces, each so far behind the one before, lie in what is left; which it becomes.
+ */
+static bool fit(uint64_t count, uint64_t size, uint64_t pitch, uint64_t *left)
+{
+	if (size > *left || (count > 1 && (pitch < size || (*left - size) / pitch < count - 1)))
+		return false;
+	*left -= size + (count > 1 ? (count - 1) * pitch : 0);
+	return true;
+}
+
+/* Rows have to lie inside of one memory, slices one behind the other. */
+static int check_rows(const struct gt_launch_capture *capture, struct side side,
                       struct gt_error *err)
 {
 	const struct gt_capture_step *step = &capture->step;
-	const uint32_t number = gt_reach_find(&capture->reach, address);
-	uint64_t left = 0;
+	const uint32_t number = gt_reach_find(&capture->reach, side.address);
+	uint64_t most = 0;
+	uint64_t left;
 
 	if (number != GT_REACH_NONE)
-		left = capture->reach.memory[number].address + capture->reach.memory[number].size -
-		       address;
-	if (step->bytes > left ||
-	    (step->rows > 1 && (pitch == 0 || (left - step->bytes) / pitch < step->rows - 1)))
+		most = capture->reach.memory[number].address + capture->reach.memory[number].size -
+		       side.address;
+	left = most;
+	if (!fit(step->rows, step->bytes, side.pitch, &left) ||
+	    (step->slices > 1 && (side.pitch == 0 || side.slice_pitch / side.pitch < step->rows ||
+	                          left / side.slice_pitch < step->slices - 1)))
 		return gt_fail(err, ENOTSUP, "a copy or fill goes beyond the memory at 0x%" PRIx64,
-		               address);
+		               side.address);
 	return 0;
+}
+
+enum { MOST_PARTS = 64 };
+
+/* Pieces of the program's memory, which become one. */
+struct parts {
+	struct iovec list[MOST_PARTS];
+	size_t count;
+	size_t bytes;
+};
+
+static int read_parts(const struct gt_launch_capture *capture, const struct parts *parts,
+                      bool is_pinned, uint8_t *to, struct gt_error *err)
+{
+	const struct iovec into = {to, parts->bytes};
+	size_t used = 0;
+	int result = 0;
+
+	if (process_vm_readv(getpid(), &into, 1, parts->list, parts->count, 0) ==
+	    (ssize_t)parts->bytes)
+		return 0;
+	if (!is_pinned)
+		return gt_fail(err, ENOTSUP,
+		               "a copy uses memory that neither the driver tells of nor the host "
+		               "can read, at 0x%" PRIx64,
+		               (uint64_t)(uintptr_t)parts->list[0].iov_base);
+	for (size_t i = 0; i < parts->count && result == 0; i++) {
+		result = read_pinned(capture, (uintptr_t)parts->list[i].iov_base, to + used,
+		                     parts->list[i].iov_len, err);
+		used += parts->list[i].iov_len;
+	}
+	return result;
+}
+
+/* What a copy has from the host, row after row, from an offset on. */
+static int read_rows(struct gt_launch_capture *capture, bool is_pinned, uint64_t offset,
+                     size_t size, struct gt_error *err)
+{
+	const struct gt_capture_step *step = &capture->step;
+	struct parts parts = {.count = 0};
+	size_t done = 0;
+	int result = 0;
+
+	while (done + parts.bytes < size && result == 0) {
+		const uint64_t at = offset + done + parts.bytes;
+		const uint64_t row = at / step->bytes;
+		const uint64_t left = step->bytes - at % step->bytes;
+		const size_t rest = size - done - parts.bytes;
+
+		parts.list[parts.count++] = (struct iovec){
+			/* NOLINTNEXTLINE(performance-no-int-to-ptr): the program's address */
+			(void *)(uintptr_t)(step->from + at % step->bytes +
+		                            row % step->rows * step->from_pitch +
+		                            row / step->rows * step->from_slice_pitch),
+			left < rest ? (size_t)left : rest};
+		parts.bytes += parts.list[parts.count - 1].iov_len;
+		if (parts.count < MOST_PARTS && done + parts.bytes < size)
+			continue;
+		result = read_parts(capture, &parts, is_pinned, capture->staging + done, err);
+		done += parts.bytes;
+		parts.count = parts.bytes = 0;
+	}
+	return result;
+}
+
+/* In what a copy brings, where that is little. */
+static void look_for_handles(struct gt_launch_capture *capture, size_t size)
+{
+	const struct gt_bundle_handle first = {.memory = UINT32_MAX,
+	                                       .step = capture->lists.step_count};
+
+	if (capture->step.bytes <= GT_CAPTURE_SCANNED)
+		gt_capture_objects_scan(&capture->objects, &first, capture->staging, size);
 }
 
 /* What a copy has from the host, which may hold pointers. */
 static int keep_copied(struct gt_launch_capture *capture, enum side_kind side, struct gt_error *err)
 {
 	struct gt_capture_step *step = &capture->step;
-	int result = gt_bundle_blob_begin(&capture->writer, step->bytes, err);
+	const uint64_t bytes = step->bytes * step->rows * (step->slices > 1 ? step->slices : 1);
+	int result = gt_bundle_blob_begin(&capture->writer, bytes, err);
 
-	for (uint64_t offset = 0; result == 0 && offset < step->bytes;) {
-		const uint64_t rest = step->bytes - offset;
+	for (uint64_t offset = 0; result == 0 && offset < bytes;) {
+		const uint64_t rest = bytes - offset;
 		const size_t size = rest < GT_CAPTURE_STAGING ? (size_t)rest : GT_CAPTURE_STAGING;
 
 		result = check_wanted(capture, err);
 		if (result == 0)
-			result = side == SIDE_PINNED
-			                 ? read_pinned(capture, step->from + offset, size, err)
-			                 : read_host(capture, step->from + offset, size, err);
+			result = read_rows(capture, side == SIDE_PINNED, offset, size, err);
 		if (result == 0) {
 			gt_reach_brought(&capture->reach, offset, capture->staging, size);
+			look_for_handles(capture, size);
 			result = gt_bundle_blob_append(&capture->writer, capture->staging, size,
 			                               err);
 		}
@@ -692,9 +897,34 @@ static int keep_copied(struct gt_launch_capture *capture, enum side_kind side, s
 	}
 	if (result == 0)
 		result = gt_bundle_blob_end(&capture->writer, step->blob, err);
-	step->blob_bytes = step->bytes;
-	step->from = 0;
+	step->blob_bytes = bytes;
+	step->from = step->from_pitch = step->from_slice_pitch = 0;
 	return result;
+}
+
+/* Wherever the address came from: what is none of the host's is refused. */
+static int check_host(const struct gt_launch_capture *capture, uint64_t address,
+                      struct gt_error *err)
+{
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the program gave it as an address */
+	const struct iovec byte_there = {(void *)(uintptr_t)address, 1};
+	const struct parts first = {.list = {byte_there}, .count = 1, .bytes = 1};
+	uint8_t byte;
+
+	return read_parts(capture, &first, false, &byte, err);
+}
+
+/* A graph is captured before any of it runs: what its kernels write is not there yet. */
+static int check_pinned(const struct gt_launch_capture *capture, struct gt_error *err)
+{
+	const struct gt_capture_step *step = &capture->step;
+
+	if (!step->graph || gt_reach_find(&capture->reach, step->from) == GT_REACH_NONE)
+		return 0;
+	return gt_fail(err, ENOTSUP,
+	               "a copy in a CUDA graph is from pinned memory that kernels reach, at "
+	               "0x%" PRIx64,
+	               step->from);
 }
 
 /*
@@ -713,15 +943,17 @@ static int add_copy(struct gt_launch_capture *capture, struct gt_error *err)
 	if (result == 0)
 		result = find_side(capture, step->to, false, &to, err);
 	if (result == 0 && to == SIDE_HOST)
-		result = read_host(capture, step->to, 1, err);
+		result = check_host(capture, step->to, err);
 	if (result == 0 && from == SIDE_HOST)
-		result = read_host(capture, step->from, 1, err);
+		result = check_host(capture, step->from, err);
 	if (result == 0 && from == SIDE_MEMORY)
-		result = check_rows(capture, step->from, 0, err);
+		result = check_rows(capture, side_from(step), err);
+	if (result == 0 && from == SIDE_PINNED)
+		result = check_pinned(capture, err);
 	if (to != SIDE_MEMORY && !is_known)
-		step->to = 0;
+		step->to = step->to_pitch = step->to_slice_pitch = 0;
 	if (result == 0 && step->to)
-		result = check_rows(capture, step->to, 0, err);
+		result = check_rows(capture, side_to(step), err);
 	if (result < 0 || from == SIDE_MEMORY)
 		return result;
 	return step->to ? keep_copied(capture, from, err) : 1;
@@ -740,7 +972,162 @@ static int add_fill(struct gt_launch_capture *capture, struct gt_error *err)
 			err, ENOTSUP,
 			"a fill is of memory that the driver does not tell of, at 0x%" PRIx64,
 			step->to);
-	return check_rows(capture, step->to, step->to_pitch, err);
+	return check_rows(capture, side_to(step), err);
+}
+
+/* ---- what the host writes ---- */
+
+/* Bytes that it wrote, which lie at an offset of memory: as a copy that comes before the next step.
+ */
+static int keep_written(struct gt_launch_capture *capture, const struct gt_capture_step *place,
+                        const uint8_t *bytes, struct gt_error *err)
+{
+	struct gt_capture_step step = *place;
+	int result;
+
+	capture->reach.step = capture->lists.step_count;
+	gt_reach_brought(&capture->reach, 0, bytes, step.bytes);
+	step.blob_bytes = step.bytes;
+	result = gt_bundle_blob(&capture->writer, bytes, step.bytes, step.blob, err);
+	if (result == 0)
+		result = gt_capture_add_step(&capture->lists, &step, err);
+	return result < 0 ? result : 0;
+}
+
+/* One piece of memory, in staging; known becomes what is there now. */
+static int keep_piece(struct gt_launch_capture *capture, uint64_t address, uint8_t *known,
+                      size_t size, uint32_t stream, struct gt_error *err)
+{
+	struct gt_host_stretch stretch = {0, 0};
+	int result = 0;
+
+	while (result == 0 && gt_host_writes_next(known, capture->staging, size, &stretch)) {
+		const struct gt_capture_step place = {.kind = GT_BUNDLE_STEP_copy,
+		                                      .stream = stream,
+		                                      .event = GT_CAPTURE_NONE,
+		                                      .to = address + stretch.begin,
+		                                      .bytes = stretch.end - stretch.begin,
+		                                      .rows = 1,
+		                                      .by_host = true};
+
+		result = keep_written(capture, &place, capture->staging + stretch.begin, err);
+	}
+	memcpy(known, capture->staging, size);
+	return result;
+}
+
+/* Of one memory: to its steps with a stream, without one to what is known of it. */
+static int look_at_written(struct gt_launch_capture *capture, const struct gt_host_memory *held,
+                           uint32_t stream, struct gt_error *err)
+{
+	const struct gt_reached *memory = &capture->reach.memory[held->number];
+	int result = 0;
+
+	for (uint64_t offset = 0; result == 0 && offset < held->size;) {
+		const uint64_t rest = held->size - offset;
+		const size_t size = rest < GT_CAPTURE_STAGING ? (size_t)rest : GT_CAPTURE_STAGING;
+
+		result = check_wanted(capture, err);
+		if (result == 0)
+			result = read_piece(capture, memory, offset, size, err);
+		if (result == 0 && stream == GT_CAPTURE_NONE)
+			memcpy(held->known + offset, capture->staging, size);
+		else if (result == 0)
+			result = keep_piece(capture, memory->address + offset, held->known + offset,
+			                    size, stream, err);
+		offset += size;
+		get_on(capture);
+	}
+	return result;
+}
+
+/*
+ * Before a step, and before the end: the GPU has nothing to do. All streams wait for what is
+ * copied, as whatever the program asks for next comes after what it wrote.
+ */
+static int keep_host_writes(struct gt_launch_capture *capture, uint32_t stream,
+                            struct gt_error *err)
+{
+	const struct gt_host_writes *writes = &capture->host_writes;
+	const uint32_t before = capture->lists.step_count;
+	const struct gt_capture_step wait = {.kind = GT_BUNDLE_STEP_host_wait,
+	                                     .stream = stream,
+	                                     .event = GT_CAPTURE_NONE,
+	                                     .by_host = true};
+	int result = 0;
+
+	gt_reach_step(&capture->reach, before);
+	for (uint32_t i = 0; i < writes->count && result == 0; i++)
+		if (!capture->reach.memory[writes->list[i].number].gone)
+			result = look_at_written(capture, &writes->list[i], stream, err);
+	if (result == 0 && capture->lists.step_count > before)
+		result = gt_capture_add_step(&capture->lists, &wait, err);
+	return result < 0 ? result : 0;
+}
+
+static uint32_t last_stream(const struct gt_capture_lists *lists)
+{
+	for (uint32_t i = lists->step_count; i > 0; i--)
+		if (gt_capture_is_work(lists->steps[i - 1].kind))
+			return lists->steps[i - 1].stream;
+	return 0;
+}
+
+bool gt_capture_has_host_memory(const struct gt_launch_capture *capture)
+{
+	return capture->host_writes.count > 0;
+}
+
+int gt_capture_written(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	const int result = wait_for_device(capture, "the GPU failed before it", err);
+
+	return result < 0 ? result : keep_host_writes(capture, capture->step.stream, err);
+}
+
+int gt_capture_settle(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	const struct gt_host_writes *writes = &capture->host_writes;
+	int result = wait_for_device(capture, "the GPU failed in it", err);
+
+	for (uint32_t i = 0; i < writes->count && result == 0; i++)
+		if (!capture->reach.memory[writes->list[i].number].gone)
+			result = look_at_written(capture, &writes->list[i], GT_CAPTURE_NONE, err);
+	return result;
+}
+
+/* ---- memory that is freed ---- */
+
+static bool is_in(const struct gt_reached *memory, const struct gt_freed *freed)
+{
+	return freed->address >= memory->address ? freed->address - memory->address < memory->size
+	                                         : memory->address - freed->address < freed->bytes;
+}
+
+bool gt_capture_uses(const struct gt_launch_capture *capture, const struct gt_freed *freed)
+{
+	for (uint32_t i = 0; capture->writer.folder >= 0 && i < capture->reach.count; i++)
+		if (!capture->reach.memory[i].gone && is_in(&capture->reach.memory[i], freed))
+			return true;
+	return false;
+}
+
+int gt_capture_free(struct gt_launch_capture *capture, struct gt_error *err)
+{
+	struct gt_reach *reach = &capture->reach;
+	int result = wait_for_device(capture, "the GPU failed in it", err);
+
+	if (result == 0)
+		result = keep_host_writes(capture, last_stream(&capture->lists), err);
+	if (result == 0)
+		result = keep_new(capture, err);
+	for (uint32_t i = 0; i < reach->count && result == 0; i++) {
+		if (reach->memory[i].gone || !is_in(&reach->memory[i], &capture->freed))
+			continue;
+		result = keep_memory(capture, i, false, err);
+		gt_reach_free(reach, i);
+	}
+	return result;
 }
 
 /* ---- steps ---- */
@@ -754,7 +1141,14 @@ static int begin(struct gt_launch_capture *capture, struct gt_error *err)
 	if (result < 0)
 		return result;
 	gt_reach_begin(&capture->reach, ask, capture);
+	capture->objects.driver = capture->driver;
+	capture->objects.foreign = capture->foreign;
+	capture->objects.context = capture->context;
+	capture->objects.memory_of = memory_of;
+	capture->objects.capture = capture;
+	gt_capture_objects_begin(&capture->objects);
 	capture->kept = 0;
+	capture->arrays_kept = 0;
 	capture->variables_left_out = 0;
 	capture->local_bytes = 0;
 	return open_bundle(capture, err);
@@ -783,10 +1177,15 @@ static int add_step(struct gt_launch_capture *capture, struct gt_error *err)
 
 	if (result == 0 && capture->writer.folder < 0)
 		result = begin(capture, err);
+	/* Before all of a graph it was looked for: nothing comes between its nodes. */
+	if (result == 0 && !capture->step.graph)
+		result = keep_host_writes(capture, capture->step.stream, err);
 	if (result < 0)
 		return result;
 	gt_reach_step(&capture->reach, capture->lists.step_count);
 	result = add_work(capture, err);
+	if (capture->reach.reused)
+		result = check_reused(capture, err);
 	if (result == 0)
 		result = keep_new(capture, err);
 	if (result == 0)
@@ -809,6 +1208,8 @@ void gt_capture_drop(struct gt_launch_capture *capture)
 		gt_bundle_writer_drop(&capture->writer);
 	close_image(capture);
 	gt_capture_lists_empty(&capture->lists);
+	gt_host_writes_empty(&capture->host_writes);
+	gt_segments_empty(&capture->segments);
 }
 
 /* ---- what is written of it ---- */
@@ -924,6 +1325,7 @@ static void write_all_memory(struct gt_launch_capture *capture)
 	gt_bundle_begin_list(&capture->writer, "memory");
 	for (uint32_t i = 0; i < reach->count; i++)
 		write_memory(&capture->writer, &reach->memory[reach->by_address[i]]);
+	gt_capture_write_arrays(&capture->objects, &capture->writer);
 	gt_bundle_end_list(&capture->writer);
 }
 
@@ -950,6 +1352,7 @@ static void write_pointers(struct gt_launch_capture *capture)
 		gt_bundle_end_object(writer);
 	}
 	gt_bundle_end_list(writer);
+	gt_capture_write_objects(&capture->objects, places, reach->count, writer);
 }
 
 static void write_sentence(struct gt_bundle_writer *writer, bool holds, const char *sentence)
@@ -966,12 +1369,19 @@ static void write_missing(struct gt_launch_capture *capture)
 
 	gt_bundle_begin_list(writer, "missing");
 	gt_capture_write_doubts(&capture->lists, writer);
+	gt_capture_write_object_doubts(&capture->objects, writer);
 	(void)snprintf(text, sizeof(text), "%u variables of its module have no contents here",
 	               capture->variables_left_out);
 	write_sentence(writer, capture->variables_left_out > 0, text);
 	(void)snprintf(text, sizeof(text), "memory that pointers in memory lead to: %s",
 	               reach->refused);
 	write_sentence(writer, reach->left_out & GT_REACH_FOREIGN, text);
+	(void)snprintf(text, sizeof(text),
+	               "what the host wrote meanwhile into %u pieces of managed or pinned memory: "
+	               "such memory is compared up to %d MiB and %d pieces in all",
+	               capture->host_writes.left_out, GT_HOST_WRITES_BYTES >> 20,
+	               GT_HOST_WRITES_MOST);
+	write_sentence(writer, capture->host_writes.left_out > 0, text);
 	write_sentence(writer, reach->left_out & GT_REACH_MANY_MEMORY,
 	               "it reaches more than 4096 pieces of memory, of which the rest is not here");
 	write_sentence(writer, reach->left_out & GT_REACH_MANY_POINTERS,
@@ -991,6 +1401,10 @@ static int end(struct gt_launch_capture *capture, struct gt_error *err)
 	int result = wait_for_device(capture, "the GPU failed in it", err);
 
 	if (result == 0)
+		result = keep_host_writes(capture, last_stream(&capture->lists), err);
+	if (result == 0)
+		result = keep_new(capture, err);
+	if (result == 0)
 		result = keep_after(capture, err);
 	if (result < 0)
 		return result;
@@ -999,6 +1413,8 @@ static int end(struct gt_launch_capture *capture, struct gt_error *err)
 	write_all_memory(capture);
 	gt_capture_write_steps(&capture->lists, capture->range, &capture->writer);
 	write_pointers(capture);
+	if (capture->has_focus)
+		gt_bundle_number(&capture->writer, "focus", capture->focus);
 	write_missing(capture);
 	capture->bytes = capture->writer.bytes;
 	return gt_bundle_writer_close(&capture->writer, err);

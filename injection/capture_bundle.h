@@ -13,7 +13,10 @@
 #include "injection/capture_driver.h"
 #include "injection/capture_function.h"
 #include "injection/capture_lists.h"
+#include "injection/capture_objects.h"
+#include "injection/capture_segments.h"
 #include "injection/foreign_calls.h"
+#include "injection/host_writes.h"
 #include "injection/reach.h"
 
 struct gt_error;
@@ -30,6 +33,12 @@ enum {
 		4 << 20, /* memory of a later launch that is looked at for new pointers */
 };
 
+/* Memory that a call is to free; 0 bytes: all that is at the address. */
+struct gt_freed {
+	uint64_t address;
+	uint64_t bytes;
+};
+
 struct gt_launch_capture {
 	struct gt_session *session;
 	const struct gt_capture_driver *driver;
@@ -40,10 +49,13 @@ struct gt_launch_capture {
 	const char *range;          /* that each step is told to be in */
 	uint64_t most;              /* bytes that the bundle may take on disk */
 	CUcontext context;
+	bool has_focus; /* it is captured for one of its steps: */
+	uint32_t focus;
 	/* The step that comes next, of its lists but what our thread finds out: */
 	struct gt_capture_step step;
 	struct gt_captured_function function; /* that it launches, */
 	const char *name;                     /* mangled: the driver's */
+	struct gt_freed freed;                /* by the call that is next */
 	/* Of our thread: */
 	CUdevice device;
 	uint64_t image_hash; /* of the kept file */
@@ -52,13 +64,17 @@ struct gt_launch_capture {
 	size_t image_size;
 	struct gt_cubin cubin;
 	uint32_t variables_left_out;
-	uint32_t kept;       /* memory of reach whose contents before are in the bundle */
-	int64_t local_bytes; /* the most that a launch needs */
-	uint64_t bytes;      /* that the bundle takes on disk */
+	uint32_t kept;        /* memory of reach whose contents before are in the bundle */
+	uint32_t arrays_kept; /* the same of the arrays of objects */
+	int64_t local_bytes;  /* the most that a launch needs */
+	uint64_t bytes;       /* that the bundle takes on disk */
 	struct gt_capture_lists lists;
 	struct gt_bundle_writer writer;
 	struct gt_reach reach;
+	struct gt_capture_objects objects;
 	struct gt_capture_askers askers;
+	struct gt_host_writes host_writes; /* of a sequence, */
+	struct gt_segments segments;       /* and these */
 	uint8_t staging[GT_CAPTURE_STAGING];
 };
 
@@ -72,6 +88,24 @@ void gt_capture_folder(char *folder, size_t size, uint64_t number, const char *n
  */
 int gt_capture_before(struct gt_launch_capture *capture, struct gt_error *err);
 int gt_capture_after(struct gt_launch_capture *capture, struct gt_error *err);
+
+/*
+ * When the call of the last step has returned: waits for the GPU and takes what it wrote into
+ * memory that the host can write, so that what is other at the next step is the host's. Only where
+ * there is such memory (gt_capture_has_host_memory). Fails as above, and drops nothing.
+ */
+bool gt_capture_has_host_memory(const struct gt_launch_capture *capture);
+int gt_capture_settle(struct gt_launch_capture *capture, struct gt_error *err);
+
+/* Before the steps of a graph: what the host wrote, on the stream of capture->step. As above. */
+int gt_capture_written(struct gt_launch_capture *capture, struct gt_error *err);
+
+/*
+ * Before memory is freed that steps use (gt_capture_uses): what is left in it is its contents after
+ * the last step. Fails in the same way.
+ */
+bool gt_capture_uses(const struct gt_launch_capture *capture, const struct gt_freed *freed);
+int gt_capture_free(struct gt_launch_capture *capture, struct gt_error *err);
 void gt_capture_drop(struct gt_launch_capture *capture);
 
 #endif

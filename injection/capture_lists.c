@@ -221,6 +221,13 @@ static void write_rows(const struct gt_capture_step *step, struct gt_bundle_writ
 	gt_bundle_number(writer, "bytes", (int64_t)step->bytes);
 	gt_bundle_number(writer, "rows", (int64_t)step->rows);
 	gt_bundle_number(writer, "to_pitch", (int64_t)step->to_pitch);
+	if (step->from_pitch)
+		gt_bundle_number(writer, "from_pitch", (int64_t)step->from_pitch);
+	if (step->slices > 1) {
+		gt_bundle_number(writer, "slices", (int64_t)step->slices);
+		gt_bundle_number(writer, "to_slice_pitch", (int64_t)step->to_slice_pitch);
+		gt_bundle_number(writer, "from_slice_pitch", (int64_t)step->from_slice_pitch);
+	}
 	if (step->kind != GT_BUNDLE_STEP_fill)
 		return;
 	gt_bundle_number(writer, "value", step->value);
@@ -253,6 +260,10 @@ static void write_step(const struct gt_capture_step *step, const char *range,
 		write_rows(step, writer);
 	if (step->blob_bytes)
 		gt_bundle_contents(writer, "parameters", step->blob, step->blob_bytes);
+	if (step->by_host)
+		gt_bundle_flag(writer, "by_host", true);
+	if (step->graph)
+		gt_bundle_number(writer, "graph", step->graph);
 	gt_bundle_number(writer, "correlation", step->correlation);
 	gt_bundle_text(writer, "range", range);
 	gt_bundle_end_object(writer);
@@ -285,6 +296,21 @@ static void write_ambiguous(const struct gt_capture_lists *lists,
 	gt_bundle_text(writer, NULL, text);
 }
 
+static void write_hints(const struct gt_capture_lists *lists, struct gt_bundle_writer *writer)
+{
+	uint32_t count = 0;
+	char text[160];
+
+	for (uint32_t i = 0; i < lists->step_count; i++)
+		count += lists->steps[i].prefers_overlap;
+	(void)snprintf(text, sizeof(text),
+	               "%u copies are to overlap with kernels where they can, a hint that is not "
+	               "given when they are run again",
+	               count);
+	if (count)
+		gt_bundle_text(writer, NULL, text);
+}
+
 void gt_capture_write_doubts(const struct gt_capture_lists *lists, struct gt_bundle_writer *writer)
 {
 	uint32_t others = 0;
@@ -293,6 +319,7 @@ void gt_capture_write_doubts(const struct gt_capture_lists *lists, struct gt_bun
 
 	for (uint32_t i = 0; i < lists->function_count; i++)
 		write_ambiguous(lists, &lists->functions[i], writer);
+	write_hints(lists, writer);
 	for (uint32_t i = lists->step_count; i > 0; i--) {
 		const struct gt_capture_step *step = &lists->steps[i - 1];
 

@@ -62,6 +62,7 @@ struct gt_capture_stream {
 struct gt_capture_step {
 	enum gt_bundle_step_kind kind;
 	uint32_t correlation; /* CUPTI's, of the call */
+	uint32_t graph;       /* the launch of a CUDA graph that it is of, from 1; 0: none */
 	uint32_t stream;      /* GT_CAPTURE_NONE: the host waits for all, or for an event */
 	uint32_t event;       /* GT_CAPTURE_NONE: none */
 	/* launch */
@@ -76,8 +77,14 @@ struct gt_capture_step {
 	uint64_t bytes; /* of a row */
 	uint64_t rows;
 	uint64_t to_pitch;
+	uint64_t from_pitch;
+	uint64_t slices; /* of so many rows; only where each has several */
+	uint64_t to_slice_pitch;
+	uint64_t from_slice_pitch;
 	uint32_t value;
 	uint32_t value_bytes;
+	bool prefers_overlap; /* of a copy, with kernels */
+	bool by_host;         /* no call of the program's: what the host wrote into memory */
 };
 
 struct gt_capture_lists {

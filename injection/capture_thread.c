@@ -28,13 +28,18 @@ static void do_work(struct gt_capture_thread *thread, uint32_t work)
 	thread->result = gt_capture_driver_check(&thread->driver,
 	                                         thread->driver.context_push(capture->context),
 	                                         "its context cannot be used", &thread->err);
-	if (thread->result < 0 || work == GT_CAPTURE_DROP) {
+	if (thread->result < 0 || work == GT_CAPTURE_DROP)
 		gt_capture_drop(capture);
-	} else {
-		thread->result = work == GT_CAPTURE_BEFORE
-		                         ? gt_capture_before(capture, &thread->err)
-		                         : gt_capture_after(capture, &thread->err);
-	}
+	else if (work == GT_CAPTURE_BEFORE)
+		thread->result = gt_capture_before(capture, &thread->err);
+	else if (work == GT_CAPTURE_FREE)
+		thread->result = gt_capture_free(capture, &thread->err);
+	else if (work == GT_CAPTURE_SETTLE)
+		thread->result = gt_capture_settle(capture, &thread->err);
+	else if (work == GT_CAPTURE_WRITTEN)
+		thread->result = gt_capture_written(capture, &thread->err);
+	else
+		thread->result = gt_capture_after(capture, &thread->err);
 	/* Nobody waits for it any more. */
 	if (atomic_load_explicit(&thread->abandoned, memory_order_relaxed))
 		gt_capture_drop(capture);
@@ -107,11 +112,16 @@ int gt_capture_thread_do(struct gt_session *session, struct gt_capture_thread *t
 		atomic_store_explicit(&thread->turn.on, false, memory_order_relaxed);
 		gt_count(session, GT_LEDGER_sources_failed, 1);
 		gt_note(session, thread->topic,
-		        "launches are not captured any more: nothing got on with one for half a "
-		        "minute, as where work that does not end keeps the GPU busy");
-		return gt_fail(
-			err, ETIMEDOUT,
-			"nothing got on for half a minute; no launches are captured any more");
+		        thread->sequences
+		                ? "sequences are not captured any more: nothing got on with one "
+		                  "for half a minute, as where work that does not end keeps the "
+		                  "GPU busy"
+		                : "launches are not captured any more: nothing got on with one "
+		                  "for half a minute, as where work that does not end keeps the "
+		                  "GPU busy");
+		return gt_fail(err, ETIMEDOUT,
+		               "nothing got on for half a minute; no %s are captured any more",
+		               thread->sequences ? "sequences" : "launches");
 	}
 	*err = thread->err;
 	return thread->result;
@@ -166,17 +176,18 @@ struct gt_capture_stream gt_capture_read_stream(struct gt_session *session,
 /* ---- what becomes of it ---- */
 
 static void emit(struct gt_session *session, const struct gt_capture_thread *thread,
-                 const struct gt_record_captured_launch *told, const char *bundle,
+                 const struct gt_record_captured_launch *told, const char *bundle, const char *node,
                  const char *reason)
 {
 	const char *range = thread->sequences ? thread->capture->range : "";
 	const size_t bundle_size = strlen(bundle);
 	const size_t reason_size = strlen(reason);
 	const size_t range_size = strlen(range);
-	struct gt_record_captured_launch *record =
-		gt_emit_begin(session, GT_RECORD_captured_launch,
-	                      sizeof(*record) + GT_TEXT_BYTES(bundle_size) +
-	                              GT_TEXT_BYTES(reason_size) + GT_TEXT_BYTES(range_size));
+	const size_t node_size = strlen(node);
+	struct gt_record_captured_launch *record = gt_emit_begin(
+		session, GT_RECORD_captured_launch,
+		sizeof(*record) + GT_TEXT_BYTES(bundle_size) + GT_TEXT_BYTES(reason_size) +
+			GT_TEXT_BYTES(range_size) + GT_TEXT_BYTES(node_size));
 	size_t used = sizeof(*record);
 
 	if (!record)
@@ -187,26 +198,29 @@ static void emit(struct gt_session *session, const struct gt_capture_thread *thr
 	record->reason = gt_emit_text(record, used, reason, reason_size);
 	used += GT_TEXT_BYTES(reason_size);
 	record->range = gt_emit_text(record, used, range, range_size);
+	used += GT_TEXT_BYTES(range_size);
+	record->node = gt_emit_text(record, used, node, node_size);
 	gt_emit_commit();
 }
 
 void gt_capture_emit(struct gt_session *session, struct gt_capture_thread *thread,
-                     struct gt_record_captured_launch *told)
+                     struct gt_record_captured_launch *told, const char *node)
 {
 	told->bytes = thread->capture->bytes;
 	thread->bytes += told->bytes;
 	thread->count++;
-	emit(session, thread, told, thread->capture->folder, "");
+	emit(session, thread, told, thread->capture->folder, node, "");
 }
 
 void gt_capture_emit_refused(struct gt_session *session, struct gt_capture_thread *thread,
-                             const struct gt_record_captured_launch *told, const char *reason)
+                             const struct gt_record_captured_launch *told, const char *node,
+                             const char *reason)
 {
 	const uint64_t refused =
 		atomic_fetch_add_explicit(&thread->refused, 1, memory_order_relaxed);
 
 	if (refused < MOST_REFUSED)
-		emit(session, thread, told, "", reason);
+		emit(session, thread, told, "", node, reason);
 	else if (refused == MOST_REFUSED)
 		gt_note(session, thread->topic,
 		        thread->sequences
@@ -219,6 +233,7 @@ void gt_capture_emit_refused(struct gt_session *session, struct gt_capture_threa
 struct pass {
 	struct gt_session *session;
 	const char *topic;
+	bool sequences;
 };
 
 static void give_up(void *context)
@@ -227,13 +242,15 @@ static void give_up(void *context)
 
 	gt_count(pass->session, GT_LEDGER_sources_failed, 1);
 	gt_note(pass->session, pass->topic,
-	        "launches are not captured any more: one took more than half a minute while another "
-	        "thread waited to launch");
+	        pass->sequences ? "sequences are not captured any more: a step of one took more "
+	                          "than half a minute while another thread waited to launch"
+	                        : "launches are not captured any more: one took more than half a "
+	                          "minute while another thread waited to launch");
 }
 
 bool gt_capture_thread_pass(struct gt_session *session, struct gt_capture_thread *thread)
 {
-	struct pass pass = {session, thread->topic};
+	struct pass pass = {session, thread->topic, thread->sequences};
 
 	return gt_launch_turn_pass(&thread->turn, give_up, &pass);
 }
@@ -248,7 +265,8 @@ int gt_capture_thread_init(struct gt_session *session, struct gt_capture_thread 
 	                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return gt_fail(err, ENOMEM, "no launches are captured: there is no memory for it");
+		return gt_fail(err, ENOMEM, "no %s are captured: there is no memory for it",
+		               thread->sequences ? "sequences" : "launches");
 	thread->source = source;
 	thread->topic = source->name;
 	thread->capture = (struct gt_launch_capture *)(void *)(memory + writer);

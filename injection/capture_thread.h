@@ -31,12 +31,20 @@ struct gt_waiter;
 
 #define GT_CAPTURE_END_NS 2000000000u /* that a bundle may hold up the end of the program */
 
-enum gt_capture_work { GT_CAPTURE_NOTHING, GT_CAPTURE_BEFORE, GT_CAPTURE_AFTER, GT_CAPTURE_DROP };
+enum gt_capture_work {
+	GT_CAPTURE_NOTHING,
+	GT_CAPTURE_BEFORE,
+	GT_CAPTURE_SETTLE,
+	GT_CAPTURE_WRITTEN,
+	GT_CAPTURE_FREE,
+	GT_CAPTURE_AFTER,
+	GT_CAPTURE_DROP,
+};
 
 struct gt_capture_thread {
 	const struct gt_source *source;
 	const char *topic;          /* of its notes: the source's name */
-	bool sequences;             /* what is captured are occurrences of a range */
+	bool sequences;             /* what is captured are occurrences of a range; set first */
 	struct gt_launch_turn turn; /* whoever has it, has all below but what is atomic */
 	struct gt_capture_driver driver;
 	bool driver_open;
@@ -85,14 +93,15 @@ int gt_capture_read_launch(struct gt_session *session, struct gt_capture_thread 
 struct gt_capture_stream gt_capture_read_stream(struct gt_session *session,
                                                 struct gt_capture_thread *thread, CUstream stream);
 
-/* A bundle is whole: told has its times. */
+/* A bundle is whole: told has its times; node: as the record has it. */
 void gt_capture_emit(struct gt_session *session, struct gt_capture_thread *thread,
-                     struct gt_record_captured_launch *told);
+                     struct gt_record_captured_launch *told, const char *node);
 
 /* ---- on any thread ---- */
 
 void gt_capture_emit_refused(struct gt_session *session, struct gt_capture_thread *thread,
-                             const struct gt_record_captured_launch *told, const char *reason);
+                             const struct gt_record_captured_launch *told, const char *node,
+                             const char *reason);
 
 /* A launch that has not the turn waits for it; true: gt_launch_turn_leave at its return. */
 bool gt_capture_thread_pass(struct gt_session *session, struct gt_capture_thread *thread);

@@ -11,19 +11,30 @@
 struct gt_session;
 
 /*
- * Values that the program got from calls, and that nothing can be captured with: textures, surfaces
- * and memory of other processes. Those that are made after recording began; any thread.
+ * Values that the program got from calls and that are more than memory of its own: textures,
+ * surfaces, memory of other processes and arrays of others' memory. Those that are made after
+ * recording began; any thread.
  */
 
-enum { GT_FOREIGN_VALUES = 512 };
+enum { GT_FOREIGN_VALUES = 4096 };
 
-enum gt_foreign_kind { GT_FOREIGN_NONE, GT_FOREIGN_IPC, GT_FOREIGN_TEXTURE, GT_FOREIGN_SURFACE };
+enum gt_foreign_kind {
+	GT_FOREIGN_NONE,
+	GT_FOREIGN_IPC,
+	GT_FOREIGN_TEXTURE,
+	GT_FOREIGN_SURFACE,
+	GT_FOREIGN_ARRAY,  /* of a graphics API */
+	GT_FOREIGN_MIPMAP, /* the same, or of imported memory */
+	GT_FOREIGN_TAKEN,  /* a place that a thread is about to fill */
+};
 
 struct gt_foreign {
 	_Atomic bool full;
+	_Atomic uint32_t used; /* values that were ever, from the first on */
 	struct {
 		_Atomic uint64_t value;
-		_Atomic uint32_t kind; /* enum gt_foreign_kind */
+		_Atomic uint64_t context; /* textures of two contexts may have the same value */
+		_Atomic uint32_t kind;    /* enum gt_foreign_kind */
 	} values[GT_FOREIGN_VALUES];
 };
 
@@ -34,8 +45,12 @@ bool gt_foreign_is_call(struct gt_call call);
 /* At the return of one of them. */
 void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, struct gt_call call);
 
-/* GT_FOREIGN_NONE: it is none. */
-enum gt_foreign_kind gt_foreign_find(const struct gt_foreign *foreign, uint64_t value);
+/* Whether there is such a value of a context. */
+bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint64_t value,
+                    CUcontext context);
+
+/* The next value of a kind, from *at on, which is moved behind it; 0: there is none any more. */
+uint64_t gt_foreign_next(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint32_t *at);
 
 /* Whether memory of another process begins in that range: small memory comes with its block. */
 bool gt_foreign_is_lent(const struct gt_foreign *foreign, uint64_t base, uint64_t size);

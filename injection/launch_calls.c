@@ -2,11 +2,21 @@
 #include "injection/launch_calls.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "injection/call_parameters.h"
 
+/* The first member, which has two names. */
+static CUgraphExec exec_of(const void *params)
+{
+	CUgraphExec exec;
+
+	memcpy(&exec, params, sizeof(exec));
+	return exec;
+}
+
 /* A call and its twin for programs whose default stream is one for each thread. */
-#define LAUNCH(call, launch_kind, at)                                                              \
+#define LAUNCH(call, launch_kind, at, graph)                                                       \
 	case CUPTI_DRIVER_TRACE_CBID_##call:                                                       \
 	case CUPTI_DRIVER_TRACE_CBID_##call##_ptsz: {                                              \
 		const call##_params *params = data->functionParams;                                \
@@ -14,16 +24,18 @@
 		launch->kind = GT_LAUNCH_##launch_kind;                                            \
 		launch->stream = params ? (at) : NULL;                                             \
 		launch->per_thread = id == CUPTI_DRIVER_TRACE_CBID_##call##_ptsz;                  \
+		launch->exec = params ? (graph) : NULL;                                            \
 		return true;                                                                       \
 	}
 
 bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct gt_launch *launch)
 {
 	switch (id) {
-		LAUNCH(cuLaunchKernel, KERNEL, params->hStream)
-		LAUNCH(cuLaunchKernelEx, KERNEL, params->config ? params->config->hStream : NULL)
-		LAUNCH(cuLaunchCooperativeKernel, KERNEL, params->hStream)
-		LAUNCH(cuGraphLaunch, GRAPH, params->hStream)
+		LAUNCH(cuLaunchKernel, KERNEL, params->hStream, NULL)
+		LAUNCH(cuLaunchKernelEx, KERNEL, params->config ? params->config->hStream : NULL,
+		       NULL)
+		LAUNCH(cuLaunchCooperativeKernel, KERNEL, params->hStream, NULL)
+		LAUNCH(cuGraphLaunch, GRAPH, params->hStream, exec_of(params))
 	default: /* CUPTI's numbers, of which most are of other calls */
 		return false;
 	}

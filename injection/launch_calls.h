@@ -17,8 +17,9 @@ enum gt_launch_kind { GT_LAUNCH_KERNEL, GT_LAUNCH_GRAPH };
 
 struct gt_launch {
 	enum gt_launch_kind kind;
-	CUstream stream; /* as the call has it; NULL: the default stream, */
-	bool per_thread; /* which is that of the calling thread */
+	CUstream stream;  /* as the call has it; NULL: the default stream, */
+	bool per_thread;  /* which is that of the calling thread */
+	CUgraphExec exec; /* of a graph */
 };
 
 /* False: the call with this id launches nothing of the kind. data may be without parameters. */

@@ -68,9 +68,21 @@ static CUstream stream_of(const struct gt_launch *launch)
 	return !launch->stream && launch->per_thread ? CU_STREAM_PER_THREAD : launch->stream;
 }
 
-static bool has_name(const struct gt_launch_choice *choice, const char *name)
+bool gt_launch_choice_has_name(const struct gt_launch_choice *choice, const char *name)
 {
 	return !choice->by_name || (name && regexec(&choice->names, name, 0, NULL, 0) == 0);
+}
+
+bool gt_launch_choice_is_open(struct gt_session *session, const struct gt_launch_choice *choice)
+{
+	return atomic_load_explicit(&choice->chosen, memory_order_relaxed) + 1 < choice->end &&
+	       (!*gt_settings_of(session)->launches_range ||
+	        gt_nvtx_watch_is_open(&gt_nvtx_of(session)->watch));
+}
+
+uint64_t gt_launch_choice_count(struct gt_launch_choice *choice, uint64_t count)
+{
+	return atomic_fetch_add_explicit(&choice->chosen, count, memory_order_relaxed) + 1;
 }
 
 enum gt_launch_answer gt_launch_choice_ask(struct gt_session *session,
@@ -78,17 +90,14 @@ enum gt_launch_answer gt_launch_choice_ask(struct gt_session *session,
                                            const struct gt_launch *launch, struct gt_call call,
                                            uint64_t *number)
 {
-	struct gt_nvtx *nvtx = gt_nvtx_of(session);
 	const char *name = launch->kind == GT_LAUNCH_KERNEL ? call.data->symbolName : NULL;
 
-	if (launch->kind != choice->wanted ||
-	    atomic_load_explicit(&choice->chosen, memory_order_relaxed) + 1 >= choice->end ||
-	    (*gt_settings_of(session)->launches_range && !gt_nvtx_watch_is_open(&nvtx->watch)) ||
-	    !has_name(choice, name))
+	if (launch->kind != choice->wanted || !gt_launch_choice_is_open(session, choice) ||
+	    !gt_launch_choice_has_name(choice, name))
 		return GT_LAUNCH_OTHER;
 	if (gt_launch_choice_is_captured(choice, stream_of(launch)))
 		return GT_LAUNCH_CAPTURED;
-	*number = atomic_fetch_add_explicit(&choice->chosen, 1, memory_order_relaxed) + 1;
+	*number = gt_launch_choice_count(choice, 1);
 	return *number >= choice->first && *number < choice->end ? GT_LAUNCH_TAKEN
 	                                                         : GT_LAUNCH_OTHER;
 }

@@ -60,6 +60,14 @@ enum gt_launch_answer gt_launch_choice_ask(struct gt_session *session,
                                            uint64_t *number);
 
 /*
+ * Of kernels that are nodes of a graph that is launched: whether any may be chosen now, whether one
+ * is by its name, and the number of the first where so many are.
+ */
+bool gt_launch_choice_is_open(struct gt_session *session, const struct gt_launch_choice *choice);
+bool gt_launch_choice_has_name(const struct gt_launch_choice *choice, const char *name);
+uint64_t gt_launch_choice_count(struct gt_launch_choice *choice, uint64_t count);
+
+/*
  * At the return of a call that gt_capture_step knows. A capture that fails to begin is none; one
  * that is ended has ended, whatever became of it.
  */

@@ -22,6 +22,7 @@ void gt_reach_begin(struct gt_reach *reach, gt_reach_ask *ask, void *context)
 	reach->pointer_count = 0;
 	reach->left_out = 0;
 	reach->last = 0;
+	reach->reused = 0;
 	reach->refused[0] = '\0';
 	gt_reach_step(reach, 0);
 }
@@ -55,13 +56,48 @@ static bool holds(const struct gt_reached *memory, uint64_t address)
 	return address >= memory->address && address - memory->address < memory->size;
 }
 
-uint32_t gt_reach_find(const struct gt_reach *reach, uint64_t address)
+/* Also of memory that is gone. */
+static uint32_t find_any(const struct gt_reach *reach, uint64_t address)
 {
 	const uint32_t place = place_of(reach, address);
 	const uint32_t found = place > 0 ? reach->by_address[place - 1] : GT_REACH_NONE;
 
 	return found != GT_REACH_NONE && holds(&reach->memory[found], address) ? found
 	                                                                       : GT_REACH_NONE;
+}
+
+uint32_t gt_reach_find(const struct gt_reach *reach, uint64_t address)
+{
+	const uint32_t found = find_any(reach, address);
+
+	return found != GT_REACH_NONE && !reach->memory[found].gone ? found : GT_REACH_NONE;
+}
+
+void gt_reach_free(struct gt_reach *reach, uint32_t number)
+{
+	reach->memory[number].gone = true;
+	reach->last = reach->last == number ? GT_REACH_NONE : reach->last;
+}
+
+/* Memory lies where others do; true: it is what was there before. */
+static bool come_back(struct gt_reach *reach, const struct gt_reached *memory, uint32_t place)
+{
+	uint32_t found = find_any(reach, memory->address);
+
+	if (found == GT_REACH_NONE)
+		found = reach->by_address[place];
+	if (!reach->memory[found].gone) {
+		reach->left_out |= GT_REACH_OVERLAP;
+		return false;
+	}
+	if (reach->memory[found].address != memory->address ||
+	    reach->memory[found].size != memory->size ||
+	    reach->memory[found].kind != memory->kind) {
+		reach->reused = memory->address;
+		return false;
+	}
+	reach->memory[found].gone = false;
+	return true;
 }
 
 bool gt_reach_add(struct gt_reach *reach, const struct gt_reached *memory)
@@ -71,11 +107,9 @@ bool gt_reach_add(struct gt_reach *reach, const struct gt_reached *memory)
 
 	if (memory->size == 0 || end < memory->address)
 		return false;
-	if (gt_reach_find(reach, memory->address) != GT_REACH_NONE ||
-	    (place < reach->count && reach->memory[reach->by_address[place]].address < end)) {
-		reach->left_out |= GT_REACH_OVERLAP;
-		return false;
-	}
+	if (find_any(reach, memory->address) != GT_REACH_NONE ||
+	    (place < reach->count && reach->memory[reach->by_address[place]].address < end))
+		return come_back(reach, memory, place);
 	if (reach->count == GT_REACH_MEMORY) {
 		reach->left_out |= GT_REACH_MANY_MEMORY;
 		return false;

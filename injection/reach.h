@@ -36,6 +36,9 @@ struct gt_reached {
 	const char *name; /* of a variable, which whoever added it keeps; else "" */
 	uint64_t host;    /* where the host reads it, of kind host */
 	bool pointers;    /* something in it is one */
+	bool unasked;     /* nobody is known to have asked for it: whoever added it says so */
+	bool gone;        /* it was freed: nothing leads to it until it is there again */
+	uint32_t graph;   /* launch of a CUDA graph that it was read for last; 0: none */
 	char before[GT_BUNDLE_HASH_BYTES];
 	char after[GT_BUNDLE_HASH_BYTES];
 };
@@ -77,7 +80,8 @@ struct gt_reach {
 	uint32_t left_out; /* enum gt_reach_left_out */
 	uint32_t step;     /* that parameters are of */
 	uint32_t questions;
-	uint32_t last; /* found last: pointers are often to the same memory */
+	uint32_t last;   /* found last: pointers are often to the same memory */
+	uint64_t reused; /* address of memory where other memory was that is gone; 0: none */
 	char refused[256];
 	uint32_t by_address[GT_REACH_MEMORY];
 	struct gt_reached memory[GT_REACH_MEMORY];
@@ -93,10 +97,17 @@ void gt_reach_begin(struct gt_reach *reach, gt_reach_ask *ask, void *context);
  */
 void gt_reach_step(struct gt_reach *reach, uint32_t step);
 
-/* Memory that is known without asking: a variable. False: no room, or it overlaps. */
+/*
+ * Memory that is known without asking: a variable. False: no room, or it overlaps. Where it lies as
+ * memory of that kind did that is gone, it is that memory again, under its number; where it lies
+ * in part where such memory did, reused says so.
+ */
 bool gt_reach_add(struct gt_reach *reach, const struct gt_reached *memory);
 
-/* The memory that the address is in, of what was found; GT_REACH_NONE. */
+/* The memory is freed. */
+void gt_reach_free(struct gt_reach *reach, uint32_t number);
+
+/* The memory that the address is in, of what was found and is not gone; GT_REACH_NONE. */
 uint32_t gt_reach_find(const struct gt_reach *reach, uint64_t address);
 
 /*

@@ -108,8 +108,8 @@ void gt_want_nested(struct gt_session *session)
 
 	if (route && !gt_router_nest(&session->router, route))
 		gt_note(session, session->sources.starting->source->name,
-		        "another source hears of calls inside calls, which one can: it hears of "
-		        "the outermost alone");
+		        "two other sources hear of calls inside calls, and more cannot: it hears "
+		        "of the outermost alone");
 }
 
 static void note_failure(struct gt_session *session, const struct gt_member *member,

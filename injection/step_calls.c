@@ -9,6 +9,8 @@
 #include "injection/memory_calls.h"
 #include "injection/sync_calls.h"
 
+#define KNOWN_HINTS 1u /* PREFER_OVERLAP_WITH_COMPUTE, of runtime and driver */
+
 static void refuse(struct gt_step_call *call, const char *reason)
 {
 	call->kind = GT_STEP_CALL_REFUSED;
@@ -32,27 +34,59 @@ static void set_step(struct gt_step_call *call, enum gt_bundle_step_kind step)
 
 /* ---- copies and fills ---- */
 
+/* What lies one behind the other on both sides is one: slices become rows, and rows one row. */
+static void put_together(struct gt_step_call *call)
+{
+	const bool one_side = call->step == GT_BUNDLE_STEP_fill;
+
+	if (call->slices > 1 && call->to_slice_pitch == call->rows * call->to_pitch &&
+	    (one_side || call->from_slice_pitch == call->rows * call->from_pitch)) {
+		call->rows *= call->slices;
+		call->slices = 1;
+	}
+	if (call->to_pitch == call->bytes && (one_side || call->from_pitch == call->bytes)) {
+		call->bytes *= call->rows;
+		call->rows = 1;
+	}
+	if (call->rows == 1 && call->slices > 1) {
+		call->rows = call->slices;
+		call->to_pitch = call->to_slice_pitch;
+		call->from_pitch = call->from_slice_pitch;
+		call->slices = 1;
+	}
+	if (call->rows == 1)
+		call->to_pitch = call->from_pitch = 0;
+	if (call->slices <= 1)
+		call->to_slice_pitch = call->from_slice_pitch = 0;
+}
+
 static void read_copy(const struct gt_access_facts *facts, struct gt_step_call *call)
 {
 	const struct gt_access_fact *from = &facts->list[0];
 	const struct gt_access_fact *to = &facts->list[1];
 
-	if (facts->is_cut || facts->count != 2 || from->kind != GT_ACCESS_COPY_FROM ||
-	    to->kind != GT_ACCESS_COPY_TO) {
-		refuse(call, "it copies from or to an array or a variable by its name, or makes "
-		             "several copies in one call");
+	if ((facts->is_cut && !facts->is_full) || facts->count % 2 != 0 ||
+	    from->kind != GT_ACCESS_COPY_FROM || to->kind != GT_ACCESS_COPY_TO) {
+		refuse(call, "it copies from or to an array");
 		return;
 	}
-	if (from->rows != 1 || to->rows != 1) {
-		refuse(call,
-		       "it makes a copy of rows with gaps between, in two or three dimensions");
+	if (facts->hints & ~KNOWN_HINTS) {
+		refuse(call, "it copies with a flag that is not known here");
 		return;
 	}
 	set_step(call, GT_BUNDLE_STEP_copy);
 	call->to = to->address;
 	call->from = from->address;
 	call->bytes = to->size_bytes;
-	call->rows = 1;
+	call->rows = to->rows;
+	call->to_pitch = to->pitch;
+	call->from_pitch = from->pitch;
+	call->slices = to->slices;
+	call->to_slice_pitch = to->slice_pitch;
+	call->from_slice_pitch = from->slice_pitch;
+	call->more = facts->count > 2 || facts->is_full;
+	call->prefers_overlap = facts->hints & KNOWN_HINTS;
+	put_together(call);
 }
 
 static void read_fill(const struct gt_access_facts *facts, struct gt_step_call *call)
@@ -60,7 +94,7 @@ static void read_fill(const struct gt_access_facts *facts, struct gt_step_call *
 	const struct gt_access_fact *fill = &facts->list[0];
 
 	if (facts->is_cut || facts->count != 1) {
-		refuse(call, "it makes a fill in three dimensions");
+		refuse(call, "it makes a fill of memory that it does not name");
 		return;
 	}
 	set_step(call, GT_BUNDLE_STEP_fill);
@@ -68,8 +102,18 @@ static void read_fill(const struct gt_access_facts *facts, struct gt_step_call *
 	call->bytes = fill->size_bytes;
 	call->rows = fill->rows;
 	call->to_pitch = fill->pitch;
+	call->slices = fill->slices;
+	call->to_slice_pitch = fill->slice_pitch;
 	call->value = facts->value;
 	call->value_bytes = facts->value_bytes;
+	put_together(call);
+}
+
+/* What the runtime calls a variable says nothing of its address. */
+static bool is_by_name(const CUpti_CallbackData *data)
+{
+	return data->functionName && (strncmp(data->functionName, "cudaMemcpyToSymbol", 18) == 0 ||
+	                              strncmp(data->functionName, "cudaMemcpyFromSymbol", 20) == 0);
 }
 
 /* Calls that add nodes to graphs do nothing yet. */
@@ -84,14 +128,37 @@ static void read_access(const struct gt_access_call *what, const CUpti_CallbackD
 {
 	struct gt_access_facts facts;
 
-	gt_access_call_read(what, data, &facts);
+	gt_access_call_read_shapes(what, data, 2 * call->number, &facts);
 	if (is_about_graphs(data) || (facts.count == 0 && !facts.is_cut))
 		return;
 	set_stream(call, facts.stream);
-	if (facts.value_bytes)
+	if (is_by_name(data))
+		call->kind = GT_STEP_CALL_NAMED;
+	else if (facts.value_bytes)
 		read_fill(&facts, call);
 	else
 		read_copy(&facts, call);
+}
+
+void gt_step_call_read_copy(const CUDA_MEMCPY3D *copy, struct gt_step_call *call)
+{
+	struct gt_access_facts facts;
+
+	*call = (struct gt_step_call){.kind = GT_STEP_CALL_NONE};
+	gt_access_node_read(copy, &facts);
+	read_copy(&facts, call);
+}
+
+void gt_step_call_read_fill(const CUDA_MEMSET_NODE_PARAMS *fill, struct gt_step_call *call)
+{
+	*call = (struct gt_step_call){.kind = GT_STEP_CALL_NONE};
+	set_step(call, GT_BUNDLE_STEP_fill);
+	call->to = fill->dst;
+	call->bytes = (uint64_t)fill->width * fill->elementSize;
+	call->rows = fill->height;
+	call->to_pitch = fill->height > 1 ? fill->pitch : 0;
+	call->value = fill->value;
+	call->value_bytes = fill->elementSize;
 }
 
 /* ---- order ---- */
@@ -171,7 +238,7 @@ static bool ends(const struct gt_memory_call *what)
 {
 	return what->kind == GT_MEMORY_CALL_FREE || what->kind == GT_MEMORY_CALL_FREE_ORDERED ||
 	       what->kind == GT_MEMORY_CALL_FREE_HOST || what->kind == GT_MEMORY_CALL_UNREGISTER ||
-	       what->kind == GT_MEMORY_CALL_UNMAP;
+	       what->kind == GT_MEMORY_CALL_UNMAP || what->kind == GT_MEMORY_CALL_DESTROY_ARRAY;
 }
 
 static void read_end(const struct gt_memory_call *what, const CUpti_CallbackData *data,
@@ -180,10 +247,13 @@ static void read_end(const struct gt_memory_call *what, const CUpti_CallbackData
 	struct gt_memory_facts facts;
 
 	gt_memory_call_read(what, data, &facts);
-	if (facts.address == 0)
-		return;
-	call->kind = GT_STEP_CALL_END;
 	call->address = facts.address;
+	if (what->kind == GT_MEMORY_CALL_UNMAP)
+		call->freed_bytes = facts.size_bytes;
+	if (what->kind == GT_MEMORY_CALL_DESTROY_ARRAY)
+		call->address = facts.handle;
+	if (call->address)
+		call->kind = GT_STEP_CALL_END;
 }
 
 /* ---- all of them ---- */
@@ -209,7 +279,8 @@ static bool read_launch(CUpti_CallbackId id, const CUpti_CallbackData *data,
 	if (launch.kind == GT_LAUNCH_KERNEL)
 		set_step(call, GT_BUNDLE_STEP_launch);
 	else
-		refuse(call, "it launches a CUDA graph, whose nodes are not captured");
+		call->kind = GT_STEP_CALL_GRAPH;
+	call->exec = launch.exec;
 	return true;
 }
 
@@ -230,4 +301,38 @@ void gt_step_call_read(bool driver, CUpti_CallbackId id, const CUpti_CallbackDat
 		read_sync(sync, data, call);
 	if (call->kind == GT_STEP_CALL_NONE && memory && ends(memory))
 		read_end(memory, data, call);
+}
+
+bool gt_step_call_next(bool driver, CUpti_CallbackId id, const CUpti_CallbackData *data,
+                       struct gt_step_call *call)
+{
+	const struct gt_access_call *access = gt_access_call_find(driver, id);
+
+	if (!call->more || !access)
+		return false;
+	call->number++;
+	call->more = false;
+	read_access(access, data, call);
+	return true;
+}
+
+struct gt_capture_step gt_step_of_call(const struct gt_step_call *call)
+{
+	return (struct gt_capture_step){
+		.kind = call->step,
+		.stream = GT_CAPTURE_NONE,
+		.event = GT_CAPTURE_NONE,
+		.to = call->to,
+		.from = call->from,
+		.bytes = call->bytes,
+		.rows = call->rows,
+		.to_pitch = call->to_pitch,
+		.from_pitch = call->from_pitch,
+		.slices = call->slices,
+		.to_slice_pitch = call->to_slice_pitch,
+		.from_slice_pitch = call->from_slice_pitch,
+		.value = call->value,
+		.value_bytes = call->value_bytes,
+		.prefers_overlap = call->prefers_overlap,
+	};
 }

@@ -41,7 +41,8 @@ enum {
 #include "injection/sources.def"
 };
 
-#define GT_ROUTER_LEVELS 4 /* calls inside calls that one of them can hear of */
+#define GT_ROUTER_LEVELS 4 /* calls inside calls that some of them can hear of, */
+#define GT_ROUTER_NESTS  2 /* so many */
 #define GT_HELD_SLOTS    4 /* full slots that a thread keeps for the open records in them */
 
 /* What a thread is in the middle of, of the calls that one source wants. */
@@ -72,7 +73,8 @@ struct gt_own {
 	uint8_t count;        /* of calls, to measure some of them; wraps */
 	bool reads_counter;   /* it knows that gt_stamp reads the processor's */
 	struct gt_heard heard[GT_SOURCE_COUNT];
-	void *nested[GT_ROUTER_LEVELS - 1]; /* from calls inside calls of the one that hears them */
+	/* From calls inside calls, of those that hear them. */
+	void *nested[GT_ROUTER_NESTS][GT_ROUTER_LEVELS - 1];
 
 	uint16_t held_open[GT_HELD_SLOTS];
 	struct gt_slot *held[GT_HELD_SLOTS]; /* NULL: free */
@@ -91,7 +93,7 @@ struct gt_set_aside {
 	uint32_t correlation;
 	uint8_t role;
 	struct gt_heard heard[GT_SOURCE_COUNT];
-	void *nested[GT_ROUTER_LEVELS - 1];
+	void *nested[GT_ROUTER_NESTS][GT_ROUTER_LEVELS - 1];
 };
 
 /*

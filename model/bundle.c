@@ -24,6 +24,7 @@
 #define MOST_OBJECTS  ((size_t)1 << 21)
 #define MOST_ADDRESS  ((uint64_t)1 << 57)
 #define MOST_BYTES    ((int64_t)1 << 57)
+#define ARRAYS_END    (MOST_ADDRESS + (uint64_t)MOST_BYTES) /* of the addresses that arrays get */
 #define MOST_IMAGE    ((int64_t)1 << 32)
 #define MOST_COUNT    ((int64_t)UINT32_MAX - 1)
 #define MOST_THREADS  1024 /* of a block */
@@ -45,6 +46,20 @@ typedef void add_entry(struct reader *reader, const json_t *object);
 static const char *const memory_kinds[] = {
 #define KIND(name, help) #name,
 	GT_BUNDLE_MEMORY_KINDS(KIND)
+#undef KIND
+		NULL,
+};
+
+static const char *const object_kinds[] = {
+#define KIND(name, help) #name,
+	GT_BUNDLE_OBJECT_KINDS(KIND)
+#undef KIND
+		NULL,
+};
+
+static const char *const resources[] = {
+#define KIND(name, help) #name,
+	GT_BUNDLE_RESOURCES(KIND)
 #undef KIND
 		NULL,
 };
@@ -224,10 +239,7 @@ static void add_function(struct reader *reader, const json_t *object)
 
 static const struct gt_json_field memory_fields[] = {
 	GT_JSON_KIND(struct gt_bundle_memory, kind, memory_kinds),
-	{.key = "address",
-         .type = GT_JSON_ADDRESS,
-         .needed = true,
-         .offset = offsetof(struct gt_bundle_memory, address)},
+	GT_JSON_OTHER(struct gt_bundle_memory, address, ADDRESS),
 	GT_JSON_NEEDED(struct gt_bundle_memory, size, U64, 1, MOST_BYTES),
 	GT_JSON_NUMBER(struct gt_bundle_memory, module, U32, 0, MOST_COUNT),
 	GT_JSON_OTHER(struct gt_bundle_memory, name, TEXT),
@@ -248,12 +260,53 @@ static void check_contents(struct reader *reader, const struct gt_bundle_memory 
 		refuse(reader, "it stayed the same, but after is not before");
 }
 
+#define SHAPE(name, kind, low, high) GT_JSON_NUMBER(struct gt_array_shape, name, kind, low, high)
+
+static const struct gt_json_field shape_fields[] = {
+	SHAPE(width, U64, 1, MOST_BYTES),
+	SHAPE(height, U64, 0, MOST_BYTES),
+	SHAPE(depth, U64, 0, MOST_BYTES),
+	SHAPE(format, U32, 0, UINT32_MAX),
+	SHAPE(channels, U32, 1, 4),
+	SHAPE(flags, U32, 0, UINT32_MAX),
+	SHAPE(levels, U32, 0, GT_ARRAY_MOST_LEVELS),
+};
+
+/* before: the memory that stands before it in the list, or NULL. */
+static void read_array(struct reader *reader, const json_t *object, struct gt_bundle_memory *memory,
+                       const struct gt_bundle_memory *before)
+{
+	const json_t *shape = json_object_get(object, "array");
+
+	if (!json_is_object(shape)) {
+		refuse(reader, "it does not say what the array is like");
+		return;
+	}
+	FIELDS(reader, shape, shape_fields, &memory->array);
+	if (reader->reading.result < 0)
+		return;
+	if (!gt_array_is_sound(&memory->array))
+		refuse(reader, "no GPU has such an array");
+	else if (gt_array_bytes(&memory->array) != memory->size)
+		refuse(reader, "the array has %llu bytes, not %llu",
+		       (unsigned long long)gt_array_bytes(&memory->array),
+		       (unsigned long long)memory->size);
+	if (memory->pointers)
+		refuse(reader, "an array has no addresses in it");
+	memory->address = before && before->address >= MOST_ADDRESS ? before->address + before->size
+	                                                            : MOST_ADDRESS;
+	if (memory->size > ARRAYS_END - memory->address)
+		refuse(reader, "no GPU has as many arrays");
+}
+
 /* before: the memory that stands before it in the list, or NULL. */
 static void check_place(struct reader *reader, const struct gt_bundle_memory *memory,
                         const struct gt_bundle_memory *before)
 {
-	if (memory->address == 0 || memory->address >= MOST_ADDRESS ||
-	    memory->size > MOST_ADDRESS - memory->address)
+	if (before && before->kind == GT_BUNDLE_MEMORY_array)
+		refuse(reader, "it stands behind an array");
+	else if (memory->address == 0 || memory->address >= MOST_ADDRESS ||
+	         memory->size > MOST_ADDRESS - memory->address)
 		refuse(reader, "no GPU has its addresses");
 	else if (before && memory->address < before->address)
 		refuse(reader, "it is not in the order of addresses");
@@ -265,15 +318,21 @@ static void add_memory(struct reader *reader, const json_t *object)
 {
 	struct gt_bundle *bundle = reader->bundle;
 	struct gt_bundle_memory *memory = gt_array_push(&bundle->memory);
+	const struct gt_bundle_memory *before = bundle->memory.count > 1 ? memory - 1 : NULL;
 
 	*memory = (struct gt_bundle_memory){.module = GT_BUNDLE_NONE};
 	FIELDS(reader, object, memory_fields, memory);
+	if (memory->kind != GT_BUNDLE_MEMORY_array && !json_object_get(object, "address"))
+		refuse(reader, "address is missing");
 	if (!memory->name)
 		memory->name = empty_text();
 	read_blob(reader, object, "before", MOST_BYTES, &memory->before);
 	read_blob(reader, object, "after", MOST_BYTES, &memory->after);
 	check_contents(reader, memory);
-	check_place(reader, memory, bundle->memory.count > 1 ? memory - 1 : NULL);
+	if (memory->kind == GT_BUNDLE_MEMORY_array)
+		read_array(reader, object, memory, before);
+	else
+		check_place(reader, memory, before);
 	if ((memory->kind == GT_BUNDLE_MEMORY_variable || memory->module != GT_BUNDLE_NONE) &&
 	    memory->module >= bundle->modules.count)
 		refuse(reader, "its module is not in the bundle");
@@ -319,9 +378,14 @@ static const struct gt_json_field step_fields[] = {
 	STEP(rows, U64, 1, MOST_BYTES),
 	STEP(to_pitch, U64, 0, MOST_BYTES),
 	STEP(from_pitch, U64, 0, MOST_BYTES),
+	STEP(slices, U64, 1, MOST_BYTES),
+	STEP(to_slice_pitch, U64, 0, MOST_BYTES),
+	STEP(from_slice_pitch, U64, 0, MOST_BYTES),
 	STEP(value, U32, 0, UINT32_MAX),
 	STEP(value_bytes, U32, 1, 4),
 	STEP(event, U32, 0, MOST_COUNT),
+	STEP(graph, U32, 0, MOST_COUNT),
+	GT_JSON_OTHER(struct gt_bundle_step, by_host, FLAG),
 	GT_JSON_OTHER(struct gt_bundle_step, range, TEXT),
 };
 
@@ -349,27 +413,71 @@ static void check_launch(struct reader *reader, const struct gt_bundle_step *ste
 		refuse(reader, "no GPU runs clusters of their size");
 }
 
-/* Rows inside of one memory of the bundle. */
-static void check_rows(struct reader *reader, const struct gt_bundle_step *step, uint64_t address,
-                       uint64_t pitch, const char *what)
+/* One end of a copy or fill. */
+struct side {
+	const char *what;
+	uint64_t address;
+	uint64_t pitch;
+	uint64_t slice_pitch;
+};
+
+/* What is left behind the rows of the first slice, of so many bytes. */
+static bool has_rows(const struct gt_bundle_step *step, const struct side *side, uint64_t *left)
 {
-	const uint32_t number = gt_bundle_find(reader->bundle, address);
+	if (step->bytes > *left)
+		return false;
+	*left -= step->bytes;
+	if (step->rows == 1)
+		return true;
+	if (*left / side->pitch < step->rows - 1)
+		return false;
+	*left -= (step->rows - 1) * side->pitch;
+	return true;
+}
+
+/* Slices of rows inside of one memory of the bundle. */
+static void check_rows(struct reader *reader, const struct gt_bundle_step *step,
+                       const struct side *side)
+{
+	const uint32_t number = gt_bundle_find(reader->bundle, side->address);
 	const struct gt_bundle_memory *memory;
 	uint64_t left;
 
 	if (number == GT_BUNDLE_NONE) {
-		refuse(reader, "%s is in no memory of the bundle", what);
+		refuse(reader, "%s is in no memory of the bundle", side->what);
 		return;
 	}
 	memory = &reader->bundle->memory.rows[number];
-	left = memory->address + memory->size - address;
-	if (step->bytes == 0)
-		refuse(reader, "%s is of no bytes", what);
-	else if (step->rows > 1 && pitch < step->bytes)
-		refuse(reader, "%s has rows that overlap", what);
-	else if (step->bytes > left ||
-	         (step->rows > 1 && (left - step->bytes) / pitch < step->rows - 1))
-		refuse(reader, "%s ends behind its memory", what);
+	left = memory->address + memory->size - side->address;
+	if (memory->kind == GT_BUNDLE_MEMORY_array)
+		refuse(reader, "%s is in an array", side->what);
+	else if (step->bytes == 0)
+		refuse(reader, "%s is of no bytes", side->what);
+	else if (step->rows > 1 && side->pitch < step->bytes)
+		refuse(reader, "%s has rows that overlap", side->what);
+	else if (step->slices > 1 && step->rows == 1)
+		refuse(reader, "its slices are of one row");
+	else if (step->slices > 1 && (side->slice_pitch % side->pitch != 0 ||
+	                              side->slice_pitch / side->pitch < step->rows))
+		refuse(reader, "%s has slices that are no whole rows apart", side->what);
+	else if (!has_rows(step, side, &left) ||
+	         (step->slices > 1 && left / side->slice_pitch < step->slices - 1))
+		refuse(reader, "%s ends behind its memory", side->what);
+}
+
+/* Each number is checked before the next one is divided by what it leaves. */
+static bool is_whole(const struct gt_bundle_step *step)
+{
+	const uint64_t size = step->parameters.size;
+
+	return size % step->slices == 0 && size / step->slices % step->rows == 0 &&
+	       size / step->slices / step->rows == step->bytes;
+}
+
+static void check_to(struct reader *reader, const struct gt_bundle_step *step)
+{
+	check_rows(reader, step,
+	           &(struct side){"to", step->to, step->to_pitch, step->to_slice_pitch});
 }
 
 static void check_copy(struct reader *reader, const struct gt_bundle_step *step)
@@ -377,17 +485,18 @@ static void check_copy(struct reader *reader, const struct gt_bundle_step *step)
 	if (step->from == 0 && step->to == 0)
 		refuse(reader, "it copies nothing of the GPU's");
 	if (step->to)
-		check_rows(reader, step, step->to, step->to_pitch, "to");
+		check_to(reader, step);
 	if (step->from)
-		check_rows(reader, step, step->from, step->from_pitch, "from");
-	else if (step->parameters.size / step->rows != step->bytes ||
-	         step->parameters.size % step->rows != 0)
+		check_rows(reader, step,
+		           &(struct side){"from", step->from, step->from_pitch,
+		                          step->from_slice_pitch});
+	else if (!is_whole(step))
 		refuse(reader, "the bytes that it copies from the host are not all there");
 }
 
 static void check_fill(struct reader *reader, const struct gt_bundle_step *step)
 {
-	check_rows(reader, step, step->to, step->to_pitch, "to");
+	check_to(reader, step);
 	if (step->value_bytes == 0 || step->value_bytes == 3)
 		refuse(reader, "value_bytes is not 1, 2 or 4");
 	else if (step->bytes % step->value_bytes != 0 || step->to % step->value_bytes != 0)
@@ -436,6 +545,7 @@ static void add_step(struct reader *reader, const json_t *object)
 	                                .stream = GT_BUNDLE_NONE,
 	                                .function = GT_BUNDLE_NONE,
 	                                .rows = 1,
+	                                .slices = 1,
 	                                .event = GT_BUNDLE_NONE};
 	FIELDS(reader, object, step_fields, step);
 	if (!step->range)
@@ -459,6 +569,49 @@ static void check_events(struct reader *reader)
 	reader->reading.list = NULL;
 }
 
+/* The steps of a graph follow each other, and some of them are work. */
+static void check_graphs(struct reader *reader)
+{
+	const struct gt_bundle *bundle = reader->bundle;
+	uint32_t graphs = 0; /* that have begun */
+	bool works = true;   /* the one that began last */
+
+	if (bundle->steps.count == 0)
+		return;
+	reader->reading.list = "step";
+	for (size_t i = 0; i <= bundle->steps.count; i++) {
+		const struct gt_bundle_step *step = &bundle->steps.rows[i];
+		const uint32_t graph = i < bundle->steps.count ? step->graph : 0;
+		const bool goes_on = i > 0 && step[-1].graph == graph;
+
+		reader->reading.number = !works && !goes_on ? i - 1 : i;
+		if (!works && !goes_on)
+			refuse(reader, "graph %u ends there without work", graphs);
+		else if (graph != 0 && !goes_on && graph != graphs + 1)
+			refuse(reader, "it is of graph %u, and %u began before it", graph, graphs);
+		else if (graph != 0 && step->kind == GT_BUNDLE_STEP_host_wait)
+			refuse(reader, "the host does not wait in a graph");
+		works = graph == 0 || (goes_on && works) || gt_bundle_is_work(step);
+		graphs = graph ? graph : graphs;
+	}
+	reader->reading.list = NULL;
+}
+
+static const struct gt_json_field focus_fields[] = {
+	GT_JSON_NUMBER(struct gt_bundle, focus, U32, 0, MOST_COUNT),
+};
+
+static void read_focus(struct reader *reader, const json_t *root)
+{
+	struct gt_bundle *bundle = reader->bundle;
+
+	FIELDS(reader, root, focus_fields, bundle);
+	if (bundle->focus != GT_BUNDLE_NONE &&
+	    (bundle->focus >= bundle->steps.count ||
+	     bundle->steps.rows[bundle->focus].kind != GT_BUNDLE_STEP_launch))
+		refuse(reader, "focus is on step %u, which is no launch", bundle->focus);
+}
+
 #define POINTER(name, kind) GT_JSON_NUMBER(struct gt_bundle_pointer, name, kind, 0, MOST_COUNT)
 
 static const struct gt_json_field pointer_fields[] = {
@@ -469,21 +622,27 @@ static const struct gt_json_field pointer_fields[] = {
 	GT_JSON_OTHER(struct gt_bundle_pointer, declared, FLAG),
 };
 
-/* Bytes of what a pointer stands in. */
-static uint64_t bytes_around(struct reader *reader, const struct gt_bundle_pointer *pointer)
+/* Bytes of what a pointer or a handle stands in; 0: that is not there. */
+static uint64_t bytes_around(struct reader *reader, uint32_t memory, uint32_t step)
 {
 	const struct gt_bundle *bundle = reader->bundle;
 
-	if (pointer->memory != GT_BUNDLE_NONE) {
-		if (pointer->memory < bundle->memory.count)
-			return bundle->memory.rows[pointer->memory].size;
-		refuse(reader, "there is no memory %u", pointer->memory);
-	} else if (pointer->step < bundle->steps.count) {
-		return bundle->steps.rows[pointer->step].parameters.size;
+	if (memory != GT_BUNDLE_NONE) {
+		if (memory < bundle->memory.count)
+			return bundle->memory.rows[memory].size;
+		refuse(reader, "there is no memory %u", memory);
+	} else if (step < bundle->steps.count) {
+		return bundle->steps.rows[step].parameters.size;
 	} else {
 		refuse(reader, "it is in no memory and no step");
 	}
 	return 0;
+}
+
+static bool is_array(const struct gt_bundle *bundle, uint32_t memory)
+{
+	return memory < bundle->memory.count &&
+	       bundle->memory.rows[memory].kind == GT_BUNDLE_MEMORY_array;
 }
 
 static void add_pointer(struct reader *reader, const json_t *object)
@@ -493,11 +652,167 @@ static void add_pointer(struct reader *reader, const json_t *object)
 
 	*pointer = (struct gt_bundle_pointer){.memory = GT_BUNDLE_NONE, .step = GT_BUNDLE_NONE};
 	FIELDS(reader, object, pointer_fields, pointer);
-	bytes = bytes_around(reader, pointer);
+	bytes = bytes_around(reader, pointer->memory, pointer->step);
 	if (bytes < sizeof(uint64_t) || pointer->offset > bytes - sizeof(uint64_t))
 		refuse(reader, "it ends behind what it stands in");
 	if (pointer->target >= reader->bundle->memory.count)
 		refuse(reader, "there is no memory %u", pointer->target);
+	else if (is_array(reader->bundle, pointer->target) ||
+	         (pointer->memory != GT_BUNDLE_NONE && is_array(reader->bundle, pointer->memory)))
+		refuse(reader, "arrays neither have addresses nor hold any");
+}
+
+/* ---- textures and surfaces ---- */
+
+#define OBJECT(name, kind, low, high) GT_JSON_NUMBER(struct gt_bundle_object, name, kind, low, high)
+
+static const struct gt_json_field object_fields[] = {
+	GT_JSON_KIND(struct gt_bundle_object, kind, object_kinds),
+	GT_JSON_KIND(struct gt_bundle_object, resource, resources),
+	GT_JSON_OTHER(struct gt_bundle_object, value, ADDRESS),
+	GT_JSON_NEEDED(struct gt_bundle_object, memory, U32, 0, MOST_COUNT),
+	OBJECT(level, U32, 0, GT_ARRAY_MOST_LEVELS),
+	OBJECT(offset, U64, 0, MOST_BYTES),
+	OBJECT(format, U32, 0, UINT32_MAX),
+	OBJECT(channels, U32, 1, 4),
+	OBJECT(bytes, U64, 1, MOST_BYTES),
+	OBJECT(width, U64, 1, INT32_MAX),
+	OBJECT(height, U64, 1, INT32_MAX),
+	OBJECT(pitch, U64, 1, INT32_MAX),
+};
+
+#define SAMPLER(name, kind, high) GT_JSON_NUMBER(struct gt_bundle_sampler, name, kind, 0, high)
+
+static const struct gt_json_field sampler_fields[] = {
+	SAMPLER(address_modes, TRIPLE, INT32_MAX), SAMPLER(filter, U32, INT32_MAX),
+	SAMPLER(flags, U32, UINT32_MAX),           SAMPLER(anisotropy, U32, UINT32_MAX),
+	SAMPLER(mip_filter, U32, INT32_MAX),       SAMPLER(mip_bias, U32, UINT32_MAX),
+	SAMPLER(least_level, U32, UINT32_MAX),     SAMPLER(most_level, U32, UINT32_MAX),
+};
+
+#define VIEW(name, kind) GT_JSON_NUMBER(struct gt_bundle_view, name, kind, 0, INT32_MAX)
+
+static const struct gt_json_field view_fields[] = {
+	VIEW(format, U64),      VIEW(width, U64),       VIEW(height, U64),
+	VIEW(depth, U64),       VIEW(first_level, U32), VIEW(last_level, U32),
+	VIEW(first_layer, U32), VIEW(last_layer, U32),
+};
+
+static void read_border(struct reader *reader, const json_t *list,
+                        struct gt_bundle_sampler *sampler)
+{
+	if (!list)
+		return;
+	if (!json_is_array(list) || json_array_size(list) != 4) {
+		refuse(reader, "border is not a list of four numbers");
+		return;
+	}
+	for (size_t i = 0; i < 4; i++) {
+		const json_t *value = json_array_get(list, i);
+
+		if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+		    json_integer_value(value) > UINT32_MAX)
+			refuse(reader, "border is not a list of four numbers");
+		else
+			sampler->border[i] = (uint32_t)json_integer_value(value);
+	}
+}
+
+static void check_array_of(struct reader *reader, const struct gt_bundle_object *object)
+{
+	const struct gt_bundle_memory *memory = &reader->bundle->memory.rows[object->memory];
+
+	if (memory->kind != GT_BUNDLE_MEMORY_array)
+		refuse(reader, "memory %u is no array", object->memory);
+	else if (object->resource == GT_BUNDLE_RESOURCE_mipmap && memory->array.levels == 0)
+		refuse(reader, "memory %u has no levels", object->memory);
+	else if (object->level >= gt_array_levels(&memory->array))
+		refuse(reader, "memory %u has no level %u", object->memory, object->level);
+}
+
+/* What linear and pitch take of their memory. */
+static void check_elements_of(struct reader *reader, const struct gt_bundle_object *object)
+{
+	const struct gt_bundle_memory *memory = &reader->bundle->memory.rows[object->memory];
+	const uint64_t element = gt_array_element_bytes(object->format, object->channels);
+	const bool rows = object->resource == GT_BUNDLE_RESOURCE_pitch;
+	const uint64_t row = rows ? object->width * element : object->bytes;
+	const uint64_t left = memory->size - object->offset;
+
+	if (memory->kind == GT_BUNDLE_MEMORY_array)
+		refuse(reader, "memory %u is an array", object->memory);
+	else if (element == 0)
+		refuse(reader, "it has elements of no known format");
+	else if (row == 0 || (rows && (object->height == 0 || object->pitch < row)))
+		refuse(reader, "it has no elements, or rows that overlap");
+	else if (object->offset > memory->size || row > left ||
+	         (rows && (left - row) / object->pitch < object->height - 1))
+		refuse(reader, "it ends behind its memory");
+}
+
+static void add_object(struct reader *reader, const json_t *entry)
+{
+	struct gt_bundle_object *object = gt_array_push(&reader->bundle->objects);
+	const json_t *view = json_object_get(entry, "view");
+
+	*object = (struct gt_bundle_object){0};
+	FIELDS(reader, entry, object_fields, object);
+	FIELDS(reader, entry, sampler_fields, &object->sampler);
+	read_border(reader, json_object_get(entry, "border"), &object->sampler);
+	if (view && !json_is_object(view))
+		refuse(reader, "view is not an object");
+	object->has_view = view != NULL;
+	FIELDS(reader, view, view_fields, &object->view);
+	if (reader->reading.result < 0)
+		return;
+	if (object->value == 0)
+		refuse(reader, "it has no handle");
+	else if (object->memory >= reader->bundle->memory.count)
+		refuse(reader, "there is no memory %u", object->memory);
+	else if (object->resource == GT_BUNDLE_RESOURCE_array ||
+	         object->resource == GT_BUNDLE_RESOURCE_mipmap)
+		check_array_of(reader, object);
+	else
+		check_elements_of(reader, object);
+	if (object->kind == GT_BUNDLE_OBJECT_surface &&
+	    object->resource != GT_BUNDLE_RESOURCE_array)
+		refuse(reader, "a surface is of an array");
+}
+
+static const struct gt_json_field handle_fields[] = {
+	GT_JSON_NUMBER(struct gt_bundle_handle, memory, U32, 0, MOST_COUNT),
+	GT_JSON_NUMBER(struct gt_bundle_handle, step, U32, 0, MOST_COUNT),
+	GT_JSON_NEEDED(struct gt_bundle_handle, offset, U64, 0, MOST_BYTES),
+	GT_JSON_NEEDED(struct gt_bundle_handle, object, U32, 0, MOST_COUNT),
+	GT_JSON_OTHER(struct gt_bundle_handle, declared, FLAG),
+};
+
+static uint64_t bytes_around_handle(struct reader *reader, const struct gt_bundle_handle *handle)
+{
+	struct gt_bundle *bundle = reader->bundle;
+
+	if (handle->memory != GT_BUNDLE_NONE) {
+		if (handle->memory >= bundle->memory.count || is_array(bundle, handle->memory)) {
+			refuse(reader, "there is no memory %u with handles", handle->memory);
+			return 0;
+		}
+		bundle->memory.rows[handle->memory].handles = true;
+	}
+	return bytes_around(reader, handle->memory, handle->step);
+}
+
+static void add_handle(struct reader *reader, const json_t *entry)
+{
+	struct gt_bundle_handle *handle = gt_array_push(&reader->bundle->handles);
+	uint64_t bytes;
+
+	*handle = (struct gt_bundle_handle){.memory = GT_BUNDLE_NONE, .step = GT_BUNDLE_NONE};
+	FIELDS(reader, entry, handle_fields, handle);
+	bytes = bytes_around_handle(reader, handle);
+	if (bytes < sizeof(uint64_t) || handle->offset > bytes - sizeof(uint64_t))
+		refuse(reader, "it ends behind what it stands in");
+	if (handle->object >= reader->bundle->objects.count)
+		refuse(reader, "there is no object %u", handle->object);
 }
 
 static void add_missing(struct reader *reader, const json_t *entry)
@@ -523,8 +838,12 @@ static void read_root(struct reader *reader, const json_t *root)
 	read_list(reader, root, "streams", "stream", add_stream);
 	read_list(reader, root, "steps", "step", add_step);
 	read_list(reader, root, "pointers", "pointer", add_pointer);
+	read_list(reader, root, "objects", "object", add_object);
+	read_list(reader, root, "handles", "handle", add_handle);
 	read_list(reader, root, "missing", "missing", add_missing);
 	check_events(reader);
+	check_graphs(reader);
+	read_focus(reader, root);
 	if (reader->bundle->steps.count == 0)
 		refuse(reader, "it has no steps");
 }
@@ -571,7 +890,7 @@ int gt_bundle_parse(struct gt_bundle *bundle, const char *text, size_t size, con
 	struct reader reader = {.reading = {.file = file, .err = err}, .bundle = bundle};
 	int result;
 
-	*bundle = (struct gt_bundle){0};
+	*bundle = (struct gt_bundle){.focus = GT_BUNDLE_NONE};
 	snprintf(file, sizeof(file), "%s/" GT_BUNDLE_MANIFEST, folder);
 	bundle->folder = gt_allocate(strlen(folder) + 1);
 	memcpy(bundle->folder, folder, strlen(folder) + 1);
@@ -640,11 +959,26 @@ void gt_bundle_close(struct gt_bundle *bundle)
 	gt_array_release(&bundle->functions);
 	gt_array_release(&bundle->memory);
 	gt_array_release(&bundle->pointers);
+	gt_array_release(&bundle->objects);
+	gt_array_release(&bundle->handles);
 	gt_array_release(&bundle->streams);
 	gt_array_release(&bundle->steps);
 	gt_array_release(&bundle->missing);
 	gt_array_free(bundle->folder);
 	*bundle = (struct gt_bundle){0};
+}
+
+bool gt_bundle_is_work(const struct gt_bundle_step *step)
+{
+	return step->kind == GT_BUNDLE_STEP_launch || step->kind == GT_BUNDLE_STEP_copy ||
+	       step->kind == GT_BUNDLE_STEP_fill;
+}
+
+bool gt_bundle_goes_on_with_graph(const struct gt_bundle *bundle, size_t step)
+{
+	const struct gt_bundle_step *row = &bundle->steps.rows[step];
+
+	return step > 0 && row->graph != 0 && row[-1].graph == row->graph;
 }
 
 uint64_t gt_bundle_memory_bytes(const struct gt_bundle *bundle)

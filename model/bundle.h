@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "format/array_shape.h"
 #include "format/bundle.h"
+#include "format/bundle_objects.h"
 
 struct gt_error;
 struct gt_sink;
@@ -31,6 +33,7 @@ struct gt_sink;
 struct gt_blob {
 	char hash[GT_BUNDLE_HASH_BYTES]; /* "": none was kept */
 	uint64_t size;                   /* bytes, uncompressed */
+	uint8_t *held; /* they are here instead, whoever has them; NULL, as those of a file */
 };
 
 /* A module: cubin, or PTX. */
@@ -62,7 +65,10 @@ struct gt_bundle_parameter {
 	uint32_t size;
 };
 
-/* An allocation, or a variable of a module, that the launches can reach. */
+/*
+ * An allocation, a variable of a module, or an array, that the launches can reach. Arrays have no
+ * address; they are given some behind all that a GPU has, so that each memory has its own.
+ */
 struct gt_bundle_memory {
 	enum gt_bundle_memory_kind kind;
 	uint64_t address; /* on the GPU, in the program */
@@ -73,6 +79,8 @@ struct gt_bundle_memory {
 	struct gt_blob after;  /* after the last one */
 	bool same;             /* the steps changed nothing of it: after is before */
 	bool pointers; /* something in it was taken for the address of other memory of these */
+	bool handles;  /* something in it was taken for the handle of an object */
+	struct gt_array_shape array; /* of an array, whose bytes are size */
 };
 
 /* One pointer that was found: parameter of a step, or in memory. */
@@ -113,8 +121,8 @@ struct gt_bundle_step {
 	bool has_priority;
 	struct gt_blob parameters; /* the block, byte by byte */
 	/*
-	 * copy and fill: addresses as in the program, rows inside of one memory. from 0: bytes of
-	 * the host's, in parameters, row after row; to 0: to the host, which nobody keeps.
+	 * copy and fill: addresses as in the program, slices of rows inside of one memory. from 0:
+	 * bytes of the host's, in parameters, row after row; to 0: to the host, which nobody keeps.
 	 */
 	uint64_t to;
 	uint64_t from;
@@ -122,11 +130,20 @@ struct gt_bundle_step {
 	uint64_t rows;
 	uint64_t to_pitch;
 	uint64_t from_pitch;
+	uint64_t slices;         /* of so many rows; more than 1 only where each has several */
+	uint64_t to_slice_pitch; /* a multiple of the pitch, as are those of the driver's calls */
+	uint64_t from_slice_pitch;
 	uint32_t value; /* of a fill */
 	uint32_t value_bytes;
 	/* record and wait: number of the event, counted from 0; UINT32_MAX: none */
 	uint32_t event; /* fewer than steps */
-	char *range;    /* path of the NVTX ranges that were open, "/" between; "" */
+	/*
+	 * Which launch of a CUDA graph it is a part of: these are counted from 1, and the steps of
+	 * one follow each other, the first in the stream that it was launched in. 0: of none.
+	 */
+	uint32_t graph;
+	bool by_host; /* no call asked for it: what the host itself wrote into memory */
+	char *range;  /* path of the NVTX ranges that were open, "/" between; "" */
 };
 
 /* Where and when; texts: "" is not known, numbers: 0. */
@@ -157,11 +174,15 @@ struct gt_bundle {
 	struct gt_bundle_origin origin;
 	gt_array(struct gt_bundle_module) modules;
 	gt_array(struct gt_bundle_function) functions;
-	gt_array(struct gt_bundle_memory) memory; /* by address, none overlaps another */
+	gt_array(struct gt_bundle_memory)
+		memory; /* by address, none overlaps another; arrays last */
 	gt_array(struct gt_bundle_pointer) pointers;
+	gt_array(struct gt_bundle_object) objects; /* textures and surfaces */
+	gt_array(struct gt_bundle_handle) handles; /* of them, in parameters and memory */
 	gt_array(struct gt_bundle_stream) streams;
 	gt_array(struct gt_bundle_step) steps;
 	gt_array(char *) missing; /* sentences: what was not captured and may matter */
+	uint32_t focus; /* step, a launch, that was chosen when it was captured; GT_BUNDLE_NONE */
 };
 
 /*
@@ -190,6 +211,12 @@ int gt_bundle_give(const struct gt_bundle *bundle, const struct gt_blob *blob, s
 
 /* Reads every blob once and forgets it; how many were there. */
 int gt_bundle_check(const struct gt_bundle *bundle, size_t *blobs, struct gt_error *err);
+
+/* Whether a step is a launch, a copy or a fill. */
+bool gt_bundle_is_work(const struct gt_bundle_step *step);
+
+/* Whether a step is in a launch of a graph that began with a step before it. */
+bool gt_bundle_goes_on_with_graph(const struct gt_bundle *bundle, size_t step);
 
 /* Bytes of all memory, without the variables, which modules bring. */
 uint64_t gt_bundle_memory_bytes(const struct gt_bundle *bundle);

@@ -132,6 +132,8 @@ int gt_bundle_give(const struct gt_bundle *bundle, const struct gt_blob *blob, s
 	struct gt_error why = {0};
 	int result;
 
+	if (blob->held)
+		return sink.write ? sink.write(sink.context, blob->held, blob->size) : 0;
 	if (!gt_blob_is_hash(blob->hash))
 		return gt_fail(err, ENOENT, "these contents were not captured");
 	snprintf(reader.path, sizeof(reader.path), "%s/" GT_BUNDLE_BLOBS "/%s", bundle->folder,

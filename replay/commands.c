@@ -33,7 +33,8 @@ int gt_commands_run(const struct gt_commands *commands, CUstream stream, struct 
 
 void gt_commands_close(struct gt_commands *commands)
 {
-	if (commands->exec)
+	/* One that may still run on a GPU that was given up stays. */
+	if (commands->exec && commands->gpu->context)
 		(void)commands->gpu->cuda->exec_destroy(commands->exec);
 	commands->exec = NULL;
 }

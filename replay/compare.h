@@ -97,6 +97,9 @@ void gt_values_of(const void *bytes, size_t size, enum gt_element element,
  */
 enum gt_element gt_element_guess(const void *bytes, size_t size);
 
+/* Of the numbers in an array of a format (CUarray_format); bytes: none that is known. */
+enum gt_element gt_element_of_format(uint32_t format);
+
 /* The type of that name; false: there is none. */
 bool gt_element_parse(const char *word, enum gt_element *element);
 /* "unknown": it is none. */

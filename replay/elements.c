@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "format/array_shape.h"
 
 static double f32_of(uint32_t bits)
 {
@@ -130,6 +131,20 @@ bool gt_element_parse(const char *word, enum gt_element *element)
 		}
 	}
 	return false;
+}
+
+enum gt_element gt_element_of_format(uint32_t format)
+{
+	static const enum gt_element words[][3] = {
+		[GT_ARRAY_OTHER] = {GT_ELEMENT_bytes, GT_ELEMENT_bytes, GT_ELEMENT_bytes},
+		[GT_ARRAY_UNSIGNED] = {GT_ELEMENT_u8, GT_ELEMENT_u16, GT_ELEMENT_u32},
+		[GT_ARRAY_SIGNED] = {GT_ELEMENT_i8, GT_ELEMENT_i16, GT_ELEMENT_i32},
+		[GT_ARRAY_FLOAT] = {GT_ELEMENT_bytes, GT_ELEMENT_f16, GT_ELEMENT_f32},
+	};
+	uint32_t bytes;
+	const enum gt_array_number number = gt_array_number(format, &bytes);
+
+	return words[number][bytes / 2];
 }
 
 const char *gt_element_name(enum gt_element element)

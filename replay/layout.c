@@ -82,7 +82,8 @@ static void begin(struct planner *planner, struct gt_layout *layout, const struc
 	for (uint32_t i = 0; i < bundle->memory.count; i++) {
 		const enum gt_bundle_memory_kind kind = bundle->memory.rows[i].kind;
 
-		if (kind != GT_BUNDLE_MEMORY_variable && (kind == GT_BUNDLE_MEMORY_host) == host)
+		if (kind != GT_BUNDLE_MEMORY_variable && kind != GT_BUNDLE_MEMORY_array &&
+		    (kind == GT_BUNDLE_MEMORY_host) == host)
 			*gt_array_push(&planner->numbers) = i;
 	}
 }

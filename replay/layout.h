@@ -130,6 +130,13 @@ uint64_t gt_relocation_apply_after(const struct gt_relocation *relocation,
                                    const struct gt_layout *layout, uint32_t memory,
                                    struct gt_relocated *contents);
 
+/*
+ * The reverse, in what a run left here: where an address was known before, what leads into memory
+ * that moved becomes the program's address of it. Returns how many were rewritten.
+ */
+uint64_t gt_relocation_undo(const struct gt_relocation *relocation, const struct gt_layout *layout,
+                            uint32_t memory, struct gt_relocated *contents);
+
 /* An address of the program, here: of the steps' copies and fills. 0: not in the bundle. */
 uint64_t gt_layout_translate(const struct gt_layout *layout, const struct gt_bundle *bundle,
                              uint64_t address);

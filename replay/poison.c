@@ -45,13 +45,26 @@ static void choose_inside(uint8_t *inside, const uint8_t *before, const uint8_t 
 		memset(inside, 1, size);
 }
 
-/* Pointers would lead anywhere. */
+/* Levels of a mipmapped array of which nothing was changed are other ones' neighbours alone. */
+static void spare_levels(const struct gt_array_shape *shape, uint8_t *inside, const uint8_t *before,
+                         const uint8_t *after)
+{
+	for (uint32_t i = 0; i < shape->levels; i++) {
+		const struct gt_array_level level = gt_array_level(shape, i);
+		const uint64_t bytes = gt_array_level_bytes(&level);
+
+		if (memcmp(before + level.offset, after + level.offset, bytes) == 0)
+			memset(inside + level.offset, 0, bytes);
+	}
+}
+
+/* Pointers and handles would lead anywhere. */
 static bool can_be_poisoned(const struct gt_verifying *verifying, size_t number)
 {
 	const struct gt_replay_buffer *buffer = gt_verifying_find(verifying, number);
 
 	return verifying->seen[number].first && !verifying->bundle->memory.rows[number].pointers &&
-	       buffer && !buffer->varies;
+	       !verifying->bundle->memory.rows[number].handles && buffer && !buffer->varies;
 }
 
 static int poison(const struct gt_verifying *verifying, size_t number, struct gt_error *err)
@@ -68,6 +81,8 @@ static int poison(const struct gt_verifying *verifying, size_t number, struct gt
 		seen->inside = gt_allocate(size + 1);
 		seen->poison = gt_allocate(size + 1);
 		choose_inside(seen->inside, bytes, wanted ? wanted : seen->first, size);
+		spare_levels(&verifying->bundle->memory.rows[number].array, seen->inside, bytes,
+		             wanted ? wanted : seen->first);
 		gt_poison(seen->first, seen->poison, size);
 		for (size_t i = 0; i < size; i++)
 			if (seen->inside[i])

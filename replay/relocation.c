@@ -124,9 +124,13 @@ int64_t gt_relocation_apply(const struct gt_relocation *relocation, const struct
 	return rewritten;
 }
 
-uint64_t gt_relocation_apply_after(const struct gt_relocation *relocation,
-                                   const struct gt_layout *layout, uint32_t memory,
-                                   struct gt_relocated *contents)
+/* What an address is to become, of a pointer to that memory; 0, or the same: it stays. */
+typedef uint64_t translate(const struct gt_relocation *relocation, const struct gt_layout *layout,
+                           uint32_t target, uint64_t address);
+
+/* Addresses where some were before the first step, as far as there are any now. */
+static uint64_t rewrite(const struct gt_relocation *relocation, const struct gt_layout *layout,
+                        uint32_t memory, struct gt_relocated *contents, translate *translated)
 {
 	const struct found found = find(relocation, memory, 0);
 	uint8_t *bytes = contents->bytes;
@@ -136,20 +140,58 @@ uint64_t gt_relocation_apply_after(const struct gt_relocation *relocation,
 	for (size_t i = 0; i < found.count; i++) {
 		const uint64_t offset = found.rows[i]->offset;
 		uint64_t address;
-		uint64_t here;
+		uint64_t other;
 
 		if (contents->size < sizeof(address) || offset < free_from ||
 		    offset > contents->size - sizeof(address))
 			continue;
 		address = gt_get_u64(bytes + offset);
-		here = gt_layout_translate(layout, relocation->bundle, address);
-		if (here == 0 || here == address)
+		other = translated(relocation, layout, found.rows[i]->target, address);
+		if (other == 0 || other == address)
 			continue;
-		gt_put_u64(bytes + offset, here);
+		gt_put_u64(bytes + offset, other);
 		free_from = offset + sizeof(address);
 		rewritten++;
 	}
 	return rewritten;
+}
+
+static uint64_t address_here(const struct gt_relocation *relocation, const struct gt_layout *layout,
+                             uint32_t target, uint64_t there)
+{
+	(void)target;
+	return gt_layout_translate(layout, relocation->bundle, there);
+}
+
+uint64_t gt_relocation_apply_after(const struct gt_relocation *relocation,
+                                   const struct gt_layout *layout, uint32_t memory,
+                                   struct gt_relocated *contents)
+{
+	return rewrite(relocation, layout, memory, contents, address_here);
+}
+
+/* The program's address of one of here, which may be the end of what is asked first; 0: of none. */
+static uint64_t address_there(const struct gt_relocation *relocation,
+                              const struct gt_layout *layout, uint32_t first, uint64_t here)
+{
+	const struct gt_bundle *bundle = relocation->bundle;
+	const uint64_t inside = here - layout->places.rows[first].address;
+
+	if (inside <= bundle->memory.rows[first].size)
+		return bundle->memory.rows[first].address + inside;
+	for (uint32_t i = 0; i < bundle->memory.count; i++) {
+		const struct gt_bundle_memory *memory = &bundle->memory.rows[i];
+
+		if (here - layout->places.rows[i].address < memory->size)
+			return memory->address + here - layout->places.rows[i].address;
+	}
+	return 0;
+}
+
+uint64_t gt_relocation_undo(const struct gt_relocation *relocation, const struct gt_layout *layout,
+                            uint32_t memory, struct gt_relocated *contents)
+{
+	return rewrite(relocation, layout, memory, contents, address_there);
 }
 
 /* Whether anything but variables, which every process has elsewhere, is not where it was. */

@@ -46,12 +46,46 @@ static double job_time(const struct gt_bundle *bundle)
 	return last_ns > first_ns ? (double)(last_ns - first_ns) : NAN;
 }
 
-/* Whether all memory is reached by parameters that point to its begin: then it is used whole. */
-static bool is_whole(const struct gt_bundle *bundle, const uint8_t *parameters)
+/*
+ * Which memory the launch reaches, as far as is known: what its parameters lead to, and variables.
+ * Others may be of steps that ran before it.
+ */
+static bool *find_reached(const struct gt_bundle *bundle)
 {
+	bool *reached = gt_allocate(bundle->memory.count + 1);
+
+	for (size_t i = 0; i < bundle->memory.count; i++)
+		reached[i] = bundle->memory.rows[i].kind == GT_BUNDLE_MEMORY_variable;
+	gt_array_each(const struct gt_bundle_pointer, pointer, &bundle->pointers)
+		if (pointer->memory == GT_BUNDLE_NONE)
+			reached[pointer->target] = true;
+	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles)
+		if (handle->memory == GT_BUNDLE_NONE)
+			reached[bundle->objects.rows[handle->object].memory] = true;
+	return reached;
+}
+
+/* Of textures and surfaces whether they are of all of their memory. */
+static bool is_of_all(const struct gt_bundle *bundle, const struct gt_bundle_object *object)
+{
+	const struct gt_bundle_memory *memory = &bundle->memory.rows[object->memory];
+
+	if (object->resource == GT_BUNDLE_RESOURCE_array)
+		return memory->array.levels == 0;
+	return object->resource == GT_BUNDLE_RESOURCE_linear && object->bytes == memory->size;
+}
+
+/* Whether all memory is reached by parameters that point to its begin: then it is used whole. */
+static bool is_whole(const struct gt_bundle *bundle, const uint8_t *parameters, const bool *reached)
+{
+	gt_array_each(const struct gt_bundle_object, object, &bundle->objects)
+		if (!is_of_all(bundle, object))
+			return false;
 	gt_array_each(const struct gt_bundle_pointer, pointer, &bundle->pointers) {
 		uint64_t address;
 
+		if (pointer->memory != GT_BUNDLE_NONE && !reached[pointer->memory])
+			continue;
 		if (pointer->memory != GT_BUNDLE_NONE)
 			return false;
 		memcpy(&address, parameters + pointer->offset, sizeof(address));
@@ -69,19 +103,22 @@ static double least_bytes(const struct gt_bundle *bundle)
 {
 	const struct gt_bundle_step *step = bundle->steps.rows;
 	uint8_t *parameters;
+	bool *reached;
 	double bytes = 0;
 	bool whole;
 
 	if (bundle->steps.count != 1 || step->kind != GT_BUNDLE_STEP_launch)
 		return NAN;
+	reached = find_reached(bundle);
 	parameters = gt_allocate(step->parameters.size + sizeof(uint64_t));
 	whole = step->parameters.hash[0] &&
 	        gt_bundle_read(bundle, &step->parameters, parameters, NULL) == 0 &&
-	        is_whole(bundle, parameters);
-	free(parameters);
-	gt_array_each(const struct gt_bundle_memory, memory, &bundle->memory)
-		if (memory->kind != GT_BUNDLE_MEMORY_variable)
-			bytes += (double)memory->size;
+	        is_whole(bundle, parameters, reached);
+	for (size_t i = 0; i < bundle->memory.count; i++)
+		if (bundle->memory.rows[i].kind != GT_BUNDLE_MEMORY_variable && reached[i])
+			bytes += (double)bundle->memory.rows[i].size;
+	gt_array_free(parameters);
+	gt_array_free(reached);
 	return whole ? bytes : NAN;
 }
 
@@ -165,6 +202,7 @@ static void describe(struct engine *engine)
 	result->job_ns = job_time(engine->bundle);
 	result->bytes = least_bytes(engine->bundle);
 	memcpy(result->guessed, engine->restored.guessed, sizeof(result->guessed));
+	memcpy(result->handles, engine->restored.handles, sizeof(result->handles));
 	result->layouts = engine->restored.layouts;
 	result->at_addresses = is_at_addresses(engine);
 }

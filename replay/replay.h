@@ -39,7 +39,8 @@ enum gt_inputs { GT_INPUTS_recorded, GT_INPUTS_zero, GT_INPUTS_random };
 	FORM(back_to_back, "without the gaps")                                                     \
 	FORM(one_stream, "one after the other in one stream")                                      \
 	FORM(graph, "as one CUDA graph")                                                           \
-	FORM(priorities, "as recorded, but for the priorities of its streams")
+	FORM(priorities, "as recorded, but for the priorities of its streams")                     \
+	FORM(nodes, "as recorded, but for launches of graphs, whose nodes are launched one by one")
 
 enum gt_sequence_form {
 #define FORM(name, help) GT_SEQUENCE_##name,
@@ -121,11 +122,15 @@ struct gt_replay_times {
 	char no_cupti[256];   /* why it was not CUPTI; "" */
 };
 
+/* Who says what type elements have. */
+enum gt_element_source { GT_ELEMENT_GIVEN, GT_ELEMENT_GUESSED, GT_ELEMENT_OF_ARRAY };
+
 /* What became of one buffer that the steps write, or should. */
 struct gt_replay_buffer {
 	uint32_t memory;
 	enum gt_role role; /* of one that holds the same afterwards; unknown: it does not */
-	bool guessed;      /* the type of its elements */
+	bool array;        /* it has no address, and nothing around it */
+	enum gt_element_source source; /* of the type of its elements */
 	bool wanted_known;
 	struct gt_comparison comparison;
 	/*
@@ -155,6 +160,7 @@ struct gt_replay_result {
 	bool at_addresses;       /* of the program, but for variables, which modules bring */
 	uint32_t layouts;        /* that were tried until the addresses were free */
 	char guessed[256];       /* what is not sure of memory that was moved; "" */
+	char handles[256];       /* the same of handles that are other numbers here; "" */
 	char no_poison[160];     /* why it is not known what was written; "" */
 	uint32_t roles[GT_ROLE_COUNT]; /* of memory that is afterwards as before, how many have it */
 	char no_roles[160];            /* why those that are not known are not; "" */

@@ -165,6 +165,18 @@ static int place_variable(struct gt_restored *restored, size_t number, const CUm
 	return result;
 }
 
+static int make_objects(struct gt_restored *restored, struct gt_error *err)
+{
+	struct gt_objects *objects = &restored->objects;
+	int result = gt_objects_open(objects, restored->bundle, restored->gpu, err);
+
+	if (result == 0)
+		result = gt_objects_make(objects, &restored->layout, err);
+	if (result == 0)
+		gt_objects_say(objects, restored->handles, sizeof(restored->handles));
+	return result;
+}
+
 int gt_restored_open(struct gt_restored *restored, const struct gt_bundle *bundle,
                      struct gt_gpu *gpu, const CUmodule *modules,
                      const struct gt_replay_options *options, struct gt_error *err)
@@ -180,6 +192,8 @@ int gt_restored_open(struct gt_restored *restored, const struct gt_bundle *bundl
 		if (bundle->memory.rows[i].kind == GT_BUNDLE_MEMORY_variable)
 			result = place_variable(restored, i, modules, err);
 	if (result == 0)
+		result = make_objects(restored, err);
+	if (result == 0)
 		result = gt_relocation_trust(&restored->relocation, &restored->layout,
 		                             restored->guessed, sizeof(restored->guessed), err);
 	if (result < 0)
@@ -193,6 +207,7 @@ void gt_restored_close(struct gt_restored *restored)
 		free(restored->masters[i].kept);
 	free(restored->masters);
 	restored->masters = NULL;
+	gt_objects_close(&restored->objects);
 	unreserve(restored);
 	gt_relocation_release(&restored->relocation);
 	gt_layout_release(&restored->layout);
@@ -201,6 +216,11 @@ void gt_restored_close(struct gt_restored *restored)
 bool gt_restored_changes(const struct gt_restored *restored, size_t number)
 {
 	return !restored->bundle->memory.rows[number].same;
+}
+
+static bool is_array(const struct gt_restored *restored, size_t number)
+{
+	return restored->bundle->memory.rows[number].kind == GT_BUNDLE_MEMORY_array;
 }
 
 static CUdeviceptr address_of(const struct gt_restored *restored, size_t number)
@@ -225,18 +245,24 @@ static CUdeviceptr of_host(const void *bytes)
 int gt_restored_put(const struct gt_restored *restored, size_t number, const void *bytes,
                     struct gt_error *err)
 {
-	const int result = copy(restored, address_of(restored, number), of_host(bytes),
-	                        restored->bundle->memory.rows[number].size, err);
+	int result;
 
+	if (is_array(restored, number))
+		return gt_objects_put(&restored->objects, number, bytes, err);
+	result = copy(restored, address_of(restored, number), of_host(bytes),
+	              restored->bundle->memory.rows[number].size, err);
 	return result < 0 ? result : gt_gpu_wait(restored->gpu, err);
 }
 
 int gt_restored_get(const struct gt_restored *restored, size_t number, void *bytes,
                     struct gt_error *err)
 {
-	const int result = copy(restored, of_host(bytes), address_of(restored, number),
-	                        restored->bundle->memory.rows[number].size, err);
+	int result;
 
+	if (is_array(restored, number))
+		return gt_objects_get(&restored->objects, number, bytes, err);
+	result = copy(restored, of_host(bytes), address_of(restored, number),
+	              restored->bundle->memory.rows[number].size, err);
 	return result < 0 ? result : gt_gpu_wait(restored->gpu, err);
 }
 
@@ -260,8 +286,12 @@ int gt_restored_before(const struct gt_restored *restored, size_t number, void *
 		result = gt_bundle_read(restored->bundle, &memory->before, bytes, err);
 	else
 		memset(bytes, 0, memory->size);
-	return result < 0 ? result
-	                  : relocate(restored, (uint32_t)number, 0, bytes, memory->size, err);
+	if (result == 0)
+		result = relocate(restored, (uint32_t)number, 0, bytes, memory->size, err);
+	/* What was not kept has no handles. */
+	if (result == 0 && memory->before.hash[0])
+		result = gt_objects_apply(&restored->objects, (uint32_t)number, 0, bytes, err);
+	return result;
 }
 
 int gt_restored_after(const struct gt_restored *restored, size_t number, void *bytes,
@@ -271,20 +301,32 @@ int gt_restored_after(const struct gt_restored *restored, size_t number, void *b
 	struct gt_relocated contents = {bytes, memory->size};
 	const int result = gt_bundle_read(restored->bundle, &memory->after, bytes, err);
 
-	if (result == 0)
-		(void)gt_relocation_apply_after(&restored->relocation, &restored->layout,
-		                                (uint32_t)number, &contents);
-	return result;
+	if (result < 0)
+		return result;
+	(void)gt_relocation_apply_after(&restored->relocation, &restored->layout, (uint32_t)number,
+	                                &contents);
+	gt_objects_apply_after(&restored->objects, (uint32_t)number, bytes);
+	return 0;
+}
+
+void gt_restored_recorded(const struct gt_restored *restored, size_t number, void *bytes)
+{
+	struct gt_relocated contents = {bytes, restored->bundle->memory.rows[number].size};
+
+	(void)gt_relocation_undo(&restored->relocation, &restored->layout, (uint32_t)number,
+	                         &contents);
 }
 
 int gt_restored_parameters(const struct gt_restored *restored, uint32_t step, void *bytes,
                            struct gt_error *err)
 {
 	const struct gt_blob *blob = &restored->bundle->steps.rows[step].parameters;
-	const int result = gt_bundle_read(restored->bundle, blob, bytes, err);
+	int result = gt_bundle_read(restored->bundle, blob, bytes, err);
 
+	if (result == 0)
+		result = relocate(restored, GT_BUNDLE_NONE, step, bytes, blob->size, err);
 	return result < 0 ? result
-	                  : relocate(restored, GT_BUNDLE_NONE, step, bytes, blob->size, err);
+	                  : gt_objects_apply(&restored->objects, GT_BUNDLE_NONE, step, bytes, err);
 }
 
 /* A fixed series of numbers without a pattern: xorshift64, G. Marsaglia 2003. */
@@ -297,9 +339,8 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Elements in another order, so that their values are those of the program. */
-static void shuffle(uint8_t *bytes, size_t size, uint64_t seed)
+static void shuffle(uint8_t *bytes, size_t size, size_t element, uint64_t seed)
 {
-	const size_t element = gt_element_size(gt_element_guess(bytes, size));
 	uint64_t state = 0x9e3779b97f4a7c15U + seed;
 
 	for (size_t i = size / element; i > 1; i--) {
@@ -313,7 +354,16 @@ static void shuffle(uint8_t *bytes, size_t size, uint64_t seed)
 	}
 }
 
-/* What the program did not have there; pointers stay. */
+static size_t element_bytes(const struct gt_restored *restored, size_t number, const uint8_t *bytes)
+{
+	const struct gt_bundle_memory *memory = &restored->bundle->memory.rows[number];
+
+	return gt_element_size(is_array(restored, number)
+	                               ? gt_element_of_format(memory->array.format)
+	                               : gt_element_guess(bytes, memory->size));
+}
+
+/* What the program did not have there; pointers and handles stay. */
 static void change_inputs(const struct gt_restored *restored, size_t number, uint8_t *bytes,
                           enum gt_inputs inputs)
 {
@@ -327,11 +377,14 @@ static void change_inputs(const struct gt_restored *restored, size_t number, uin
 	if (inputs == GT_INPUTS_zero)
 		memset(bytes, 0, size);
 	else
-		shuffle(bytes, size, number);
+		shuffle(bytes, size, element_bytes(restored, number, bytes), number);
 	gt_array_each(const struct gt_bundle_pointer, pointer, &restored->bundle->pointers)
 		if (pointer->memory == number && pointer->offset <= size &&
 		    size - pointer->offset >= sizeof(uint64_t))
 			memcpy(bytes + pointer->offset, kept + pointer->offset, sizeof(uint64_t));
+	gt_array_each(const struct gt_bundle_handle, handle, &restored->bundle->handles)
+		if (handle->memory == number)
+			memcpy(bytes + handle->offset, kept + handle->offset, sizeof(uint64_t));
 	free(kept);
 }
 
@@ -345,7 +398,12 @@ static int keep(struct gt_restored *restored, size_t number, uint8_t **bytes, st
 	int result;
 
 	(void)restored->gpu->cuda->memory_info(&free_bytes, &total);
-	if (free_bytes < size + SPARE_BYTES ||
+	if (free_bytes >= size + SPARE_BYTES && is_array(restored, number) &&
+	    gt_objects_keep(&restored->objects, number, NULL) == 0) {
+		master->array = true;
+		return 0;
+	}
+	if (free_bytes < size + SPARE_BYTES || is_array(restored, number) ||
 	    gt_gpu_alloc(restored->gpu, size, &master->address, NULL) < 0) {
 		master->kept = *bytes;
 		master->address = of_host(*bytes);
@@ -388,7 +446,12 @@ int gt_restored_reset(const struct gt_restored *restored, struct gt_error *err)
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < restored->bundle->memory.count; i++) {
-		if (restored->masters[i].address)
+		if (restored->masters[i].array)
+			result = gt_objects_reset(&restored->objects, i, err);
+		else if (restored->masters[i].address && is_array(restored, i))
+			result = gt_objects_put(&restored->objects, i, restored->masters[i].kept,
+			                        err);
+		else if (restored->masters[i].address)
 			result = copy(restored, address_of(restored, i),
 			              restored->masters[i].address,
 			              restored->bundle->memory.rows[i].size, err);

@@ -10,12 +10,14 @@
 #include "model/bundle.h"
 #include "replay/gpu.h"
 #include "replay/layout.h"
+#include "replay/objects.h"
 #include "replay/replay.h"
 
 /* What memory is reset to. */
 struct gt_restored_master {
 	CUdeviceptr address; /* memory of the GPU, or kept; 0: it is not reset */
 	uint8_t *kept;
+	bool array; /* it is reset to another array */
 };
 
 /* The memory of a bundle on a GPU. For one thread. */
@@ -24,10 +26,12 @@ struct gt_restored {
 	struct gt_gpu *gpu;
 	struct gt_layout layout;
 	struct gt_relocation relocation;
+	struct gt_objects objects;
 	struct gt_restored_master *masters;  /* by memory */
 	gt_array(struct gt_gpu_range) hosts; /* ranges of the host that are mapped */
 	uint32_t layouts;                    /* that were tried */
 	char guessed[256];                   /* of pointers that moved along; "" */
+	char handles[256];                   /* of those that are other numbers here; "" */
 };
 
 /*
@@ -58,6 +62,9 @@ int gt_restored_before(const struct gt_restored *restored, size_t number, void *
                        struct gt_error *err);
 int gt_restored_after(const struct gt_restored *restored, size_t number, void *bytes,
                       struct gt_error *err);
+
+/* Makes addresses of here, in what gt_restored_get gave, those of the program, where known. */
+void gt_restored_recorded(const struct gt_restored *restored, size_t number, void *bytes);
 
 /* Other bytes into the memory, until it is reset. */
 int gt_restored_put(const struct gt_restored *restored, size_t number, const void *bytes,

@@ -43,13 +43,18 @@ void gt_roles_begin_variant(struct gt_roles *roles)
 
 /* ---- which memory ---- */
 
-/* Variables may be constants, and pointers would lead anywhere: they are never changed. */
+/* Variables may be constants, and pointers and handles would lead anywhere: they are never changed.
+ */
 static bool can_be_asked(const struct gt_verifying *verifying, size_t number)
 {
 	const struct gt_bundle_memory *memory = &verifying->bundle->memory.rows[number];
 
+	/* What no surface may be of is not written. */
+	if (memory->kind == GT_BUNDLE_MEMORY_array && !(memory->array.flags & GT_ARRAY_SURFACES))
+		return false;
 	return memory->same && memory->before.hash[0] && memory->size > 0 && !memory->pointers &&
-	       memory->kind != GT_BUNDLE_MEMORY_variable && !verifying->seen[number].first;
+	       !memory->handles && memory->kind != GT_BUNDLE_MEMORY_variable &&
+	       !verifying->seen[number].first;
 }
 
 static void begin(struct gt_roles *roles, const struct gt_verifying *verifying)
@@ -107,9 +112,9 @@ static size_t stride_of(const struct gt_verifying *verifying, size_t number, con
 {
 	const size_t size = gt_verifying_size(verifying, number);
 	bool zeros = true;
-	bool guessed;
+	enum gt_element_source source;
 
-	if (!is_floating(gt_verifying_element(verifying, number, bytes, &guessed)))
+	if (!is_floating(gt_verifying_element(verifying, number, bytes, &source)))
 		return WORD;
 	for (size_t i = 0; i < size && zeros; i++)
 		zeros = bytes[i] == 0;

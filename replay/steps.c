@@ -24,6 +24,13 @@ struct gt_step_ready {
 	bool unrecorded; /* a wait for an event that no step before recorded: it holds nothing back */
 };
 
+/* A launch of a CUDA graph: steps that are put on the GPU by one call. */
+struct gt_step_graph {
+	size_t first;
+	size_t end;
+	struct gt_commands commands;
+};
+
 /* ---- modules ---- */
 
 static unsigned capability_of(const struct gt_gpu *gpu)
@@ -340,23 +347,17 @@ static int make_events(struct gt_steps *steps, struct gt_error *err)
 	return result;
 }
 
-static bool is_work(const struct gt_bundle_step *step)
-{
-	return step->kind == GT_BUNDLE_STEP_launch || step->kind == GT_BUNDLE_STEP_copy ||
-	       step->kind == GT_BUNDLE_STEP_fill;
-}
-
 static int make_ready(struct gt_steps *steps, const struct gt_restored *restored, size_t number,
                       struct gt_error *err)
 {
 	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
 	struct gt_step_ready *ready = &steps->ready[number];
 
-	steps->work += is_work(step);
+	steps->work += gt_bundle_is_work(step);
 	ready->to = gt_layout_translate(&restored->layout, steps->bundle, step->to);
 	ready->from = gt_layout_translate(&restored->layout, steps->bundle, step->from);
 	if (step->kind == GT_BUNDLE_STEP_copy && step->to == 0)
-		ready->bytes = zeroed(step->rows, step->bytes);
+		ready->bytes = zeroed(step->slices * step->rows, step->bytes);
 	else if (step->parameters.hash[0])
 		ready->bytes = zeroed(step->parameters.size, 1);
 	if (!step->parameters.hash[0])
@@ -382,6 +383,7 @@ static void find_unrecorded(struct gt_steps *steps)
 }
 
 static int make_graph(struct gt_steps *steps, struct gt_error *err);
+static int make_graphs(struct gt_steps *steps, struct gt_error *err);
 
 int gt_steps_prepare(struct gt_steps *steps, const struct gt_restored *restored,
                      struct gt_error *err)
@@ -393,14 +395,34 @@ int gt_steps_prepare(struct gt_steps *steps, const struct gt_restored *restored,
 	for (size_t i = 0; result == 0 && i < steps->bundle->steps.count; i++)
 		result = make_ready(steps, restored, i, err);
 	find_unrecorded(steps);
+	if (result == 0)
+		result = make_graphs(steps, err);
 	if (result == 0 && steps->options->form == GT_SEQUENCE_graph)
 		result = make_graph(steps, err);
 	return result;
 }
 
+/*
+ * A GPU that was given up may get on later, and read and write what copies were asked for: it stays
+ * as long as the process does.
+ */
+static void leave_bytes(struct gt_steps *steps)
+{
+	static gt_array(struct gt_step_ready *) left;
+
+	*gt_array_push(&left) = steps->ready;
+	steps->ready = NULL;
+}
+
 void gt_steps_close(struct gt_steps *steps)
 {
+	if (steps->ready && !steps->gpu->context)
+		leave_bytes(steps);
 	gt_commands_close(&steps->graph);
+	for (size_t i = 0; i < steps->graph_count; i++)
+		gt_commands_close(&steps->graphs[i].commands);
+	free(steps->graphs);
+	free(steps->inside);
 	for (size_t i = 0; steps->ready && i < steps->bundle->steps.count; i++)
 		free(steps->ready[i].bytes);
 	for (size_t i = 0; steps->events && i < steps->event_count; i++)
@@ -469,6 +491,34 @@ static CUresult launch(const struct gt_steps *steps, size_t number, CUstream str
 	                                     size ? extra : NULL);
 }
 
+/* What the host has of a slice lies row after row, and so does the next one. */
+static size_t rows_apart(uint64_t slice_pitch, uint64_t pitch, const struct gt_bundle_step *step)
+{
+	return slice_pitch ? slice_pitch / pitch : step->rows;
+}
+
+/* rows: what the first slice is. */
+static CUresult copy_slices(const struct gt_steps *steps, const struct gt_bundle_step *step,
+                            const CUDA_MEMCPY2D *rows, CUstream stream)
+{
+	const CUDA_MEMCPY3D slices = {
+		.srcMemoryType = rows->srcMemoryType,
+		.srcDevice = rows->srcDevice,
+		.srcPitch = rows->srcPitch,
+		.srcHeight =
+			rows_apart(step->from ? step->from_slice_pitch : 0, rows->srcPitch, step),
+		.dstMemoryType = rows->dstMemoryType,
+		.dstDevice = rows->dstDevice,
+		.dstPitch = rows->dstPitch,
+		.dstHeight = rows_apart(step->to ? step->to_slice_pitch : 0, rows->dstPitch, step),
+		.WidthInBytes = rows->WidthInBytes,
+		.Height = rows->Height,
+		.Depth = step->slices,
+	};
+
+	return steps->gpu->cuda->copy_3d(&slices, stream);
+}
+
 static CUresult copy(const struct gt_steps *steps, size_t number, CUstream stream)
 {
 	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
@@ -485,6 +535,8 @@ static CUresult copy(const struct gt_steps *steps, size_t number, CUstream strea
 		.Height = step->rows,
 	};
 
+	if (step->slices > 1)
+		return copy_slices(steps, step, &rows, stream);
 	if (step->rows > 1)
 		return steps->gpu->cuda->copy_rows(&rows, stream);
 	return steps->gpu->cuda->copy(rows.dstDevice, rows.srcDevice, step->bytes, stream);
@@ -500,14 +552,31 @@ static CUresult fill_row(const struct gt_cuda *cuda, const struct gt_bundle_step
 	return cuda->set_bytes(to, (unsigned char)step->value, step->bytes, stream);
 }
 
+static CUresult fill_rows(const struct gt_cuda *cuda, const struct gt_bundle_step *step,
+                          CUdeviceptr to, CUstream stream)
+{
+	const size_t pitch = step->to_pitch;
+	const size_t width = step->bytes / step->value_bytes;
+
+	if (step->rows == 1)
+		return fill_row(cuda, step, to, stream);
+	if (step->value_bytes == 4)
+		return cuda->set_word_rows(to, pitch, step->value, width, step->rows, stream);
+	if (step->value_bytes == 2)
+		return cuda->set_half_rows(to, pitch, (unsigned short)step->value, width,
+		                           step->rows, stream);
+	return cuda->set_byte_rows(to, pitch, (unsigned char)step->value, width, step->rows,
+	                           stream);
+}
+
 static CUresult fill(const struct gt_steps *steps, size_t number, CUstream stream)
 {
 	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
 	CUresult code = CUDA_SUCCESS;
 
-	for (uint64_t row = 0; code == CUDA_SUCCESS && row < step->rows; row++)
-		code = fill_row(steps->gpu->cuda, step,
-		                steps->ready[number].to + row * step->to_pitch, stream);
+	for (uint64_t slice = 0; code == CUDA_SUCCESS && slice < step->slices; slice++)
+		code = fill_rows(steps->gpu->cuda, step,
+		                 steps->ready[number].to + slice * step->to_slice_pitch, stream);
 	return code;
 }
 
@@ -542,6 +611,12 @@ static bool is_legacy(const struct gt_steps *steps, size_t stream)
 	       !steps->bundle->streams.rows[stream].nonblocking;
 }
 
+/* Whether anything is put into the stream: not where all that is in it is in graphs. */
+static bool is_used(const struct gt_steps *steps, size_t stream)
+{
+	return !steps->inside || !steps->inside[stream];
+}
+
 /* Every stream goes on when the one has come so far; GT_BUNDLE_NONE: when all have. */
 static int join(struct gt_steps *steps, uint32_t waited, struct gt_error *err)
 {
@@ -549,11 +624,11 @@ static int join(struct gt_steps *steps, uint32_t waited, struct gt_error *err)
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < count; i++)
-		if (i == waited || waited == GT_BUNDLE_NONE)
+		if (is_used(steps, i) && (i == waited || waited == GT_BUNDLE_NONE))
 			result = gt_gpu_order(steps->gpu, steps->streams[i], steps->gpu->stream,
 			                      err);
 	for (size_t i = 0; result == 0 && i < count; i++)
-		if (i != waited)
+		if (is_used(steps, i) && i != waited)
 			result = gt_gpu_order(steps->gpu, steps->gpu->stream, steps->streams[i],
 			                      err);
 	return result;
@@ -566,7 +641,8 @@ static int order_legacy(struct gt_steps *steps, uint32_t stream, bool before, st
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
-		const bool bound = i != stream && !steps->bundle->streams.rows[i].nonblocking &&
+		const bool bound = i != stream && is_used(steps, i) &&
+		                   !steps->bundle->streams.rows[i].nonblocking &&
 		                   (is_legacy(steps, stream) || is_legacy(steps, i));
 
 		if (bound && before)
@@ -583,7 +659,30 @@ static int order_legacy(struct gt_steps *steps, uint32_t stream, bool before, st
 static bool keeps_gaps(const struct gt_steps *steps)
 {
 	return steps->options->form == GT_SEQUENCE_recorded ||
-	       steps->options->form == GT_SEQUENCE_priorities;
+	       steps->options->form == GT_SEQUENCE_priorities ||
+	       steps->options->form == GT_SEQUENCE_nodes;
+}
+
+/* The host does. GT_BUNDLE_NONE: for all streams. */
+static CUresult wait_for_streams(const struct gt_steps *steps, uint32_t stream)
+{
+	CUresult code = CUDA_SUCCESS;
+
+	for (size_t i = 0; code == CUDA_SUCCESS && i < steps->bundle->streams.count; i++)
+		if (is_used(steps, i) && (i == stream || stream == GT_BUNDLE_NONE))
+			code = steps->gpu->cuda->stream_wait(steps->streams[i]);
+	return code;
+}
+
+static CUresult let_streams_wait(const struct gt_steps *steps, uint32_t event)
+{
+	CUresult code = CUDA_SUCCESS;
+
+	for (size_t i = 0; code == CUDA_SUCCESS && i < steps->bundle->streams.count; i++)
+		if (is_used(steps, i))
+			code = steps->gpu->cuda->stream_wait_event(steps->streams[i],
+			                                           steps->events[event], 0);
+	return code;
 }
 
 /* What the program waited for, on the host or, where it is not to be waited for, by the streams. */
@@ -592,23 +691,17 @@ static int host_wait(struct gt_steps *steps, const struct gt_bundle_step *step,
 {
 	const struct gt_cuda *cuda = steps->gpu->cuda;
 	const bool of_event = step->event != GT_BUNDLE_NONE;
-	const bool of_stream = step->stream < steps->bundle->streams.count;
 	const bool waits = keeps_gaps(steps) && !steps->bounded;
-	CUresult code = CUDA_SUCCESS;
+	CUresult code;
 
 	if (!waits && !of_event)
-		return join(steps, of_stream ? step->stream : GT_BUNDLE_NONE, err);
-	if (!waits) {
-		for (size_t i = 0; code == CUDA_SUCCESS && i < steps->bundle->streams.count; i++)
-			code = cuda->stream_wait_event(steps->streams[i],
-			                               steps->events[step->event], 0);
-	} else if (of_event) {
+		return join(steps, step->stream, err);
+	if (!waits)
+		code = let_streams_wait(steps, step->event);
+	else if (of_event)
 		code = cuda->event_wait(steps->events[step->event]);
-	} else {
-		for (size_t i = 0; code == CUDA_SUCCESS && i < steps->bundle->streams.count; i++)
-			if (i == step->stream || !of_stream)
-				code = cuda->stream_wait(steps->streams[i]);
-	}
+	else
+		code = wait_for_streams(steps, step->stream);
 	return gt_cuda_check(cuda, code, err, "the GPU's work failed");
 }
 
@@ -640,15 +733,29 @@ static int64_t first_call(const struct gt_bundle *bundle)
 	return -1;
 }
 
-/* Until the program made that call, counted from its first. */
+/* When the program made the call of a step; of a graph's that of the first one that is known. */
+static int64_t call_of(const struct gt_bundle *bundle, size_t number)
+{
+	const struct gt_bundle_step *rows = bundle->steps.rows;
+	size_t i = number;
+
+	while (rows[number].graph != 0 && rows[i].call_ns < 0 && i + 1 < bundle->steps.count &&
+	       gt_bundle_goes_on_with_graph(bundle, i + 1))
+		i++;
+	return rows[i].call_ns;
+}
+
+/* Until the program made that call, counted from its first: a graph's steps have one. */
 static void wait_for_call(const struct gt_steps *steps, size_t number, int64_t begun_ns)
 {
 	const int64_t first_ns = first_call(steps->bundle);
-	const int64_t call_ns = steps->bundle->steps.rows[number].call_ns;
+	int64_t call_ns;
 
-	if (!keeps_gaps(steps) || first_ns < 0 || call_ns < 0)
+	if (!keeps_gaps(steps) || first_ns < 0 ||
+	    gt_bundle_goes_on_with_graph(steps->bundle, number))
 		return;
-	while (gt_gpu_now_ns() - begun_ns < call_ns - first_ns)
+	call_ns = call_of(steps->bundle, number);
+	while (call_ns >= 0 && gt_gpu_now_ns() - begun_ns < call_ns - first_ns)
 		;
 }
 
@@ -657,7 +764,7 @@ static int run_step(struct gt_steps *steps, size_t number, struct gt_error *err)
 	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
 	int result;
 
-	if (!is_work(step))
+	if (!gt_bundle_is_work(step))
 		return steps->ready[number].unrecorded ? 0 : order(steps, step, err);
 	result = order_legacy(steps, step->stream, true, err);
 	if (result == 0)
@@ -667,20 +774,207 @@ static int run_step(struct gt_steps *steps, size_t number, struct gt_error *err)
 	return result;
 }
 
+/* In the stream of its first step. */
+static int run_graph(struct gt_steps *steps, const struct gt_step_graph *graph,
+                     struct gt_error *err)
+{
+	const uint32_t stream = steps->bundle->steps.rows[graph->first].stream;
+	int result = order_legacy(steps, stream, true, err);
+
+	if (result == 0)
+		result = gt_commands_run(&graph->commands, steps->streams[stream], err);
+	if (result == 0)
+		result = order_legacy(steps, stream, false, err);
+	return result;
+}
+
 /* All streams begin after the GPU's own, which goes on after all of them. */
 static int run_all(struct gt_steps *steps, struct gt_error *err)
 {
 	const int64_t begun_ns = gt_gpu_now_ns();
+	size_t graphs = 0; /* that were launched */
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < steps->bundle->streams.count; i++)
-		result = gt_gpu_order(steps->gpu, steps->gpu->stream, steps->streams[i], err);
+		if (is_used(steps, i))
+			result = gt_gpu_order(steps->gpu, steps->gpu->stream, steps->streams[i],
+			                      err);
 	for (size_t i = 0; result == 0 && i < steps->bundle->steps.count; i++) {
+		const struct gt_step_graph *graph =
+			graphs < steps->graph_count ? &steps->graphs[graphs] : NULL;
+
 		wait_for_call(steps, i, begun_ns);
-		result = run_step(steps, i, err);
+		if (graph && graph->first == i) {
+			result = run_graph(steps, graph, err);
+			i = graph->end - 1;
+			graphs++;
+		} else {
+			result = run_step(steps, i, err);
+		}
 	}
 	for (size_t i = 0; result == 0 && i < steps->bundle->streams.count; i++)
-		result = gt_gpu_order(steps->gpu, steps->streams[i], steps->gpu->stream, err);
+		if (is_used(steps, i))
+			result = gt_gpu_order(steps->gpu, steps->streams[i], steps->gpu->stream,
+			                      err);
+	return result;
+}
+
+/* ---- launches of graphs ---- */
+
+/* Whether a launch of a graph is one again: not where all steps are put in order otherwise. */
+static bool launches_graphs(const struct gt_steps *steps)
+{
+	return steps->options->form == GT_SEQUENCE_recorded ||
+	       steps->options->form == GT_SEQUENCE_priorities ||
+	       steps->options->form == GT_SEQUENCE_back_to_back;
+}
+
+/*
+ * Whether nothing in the graph waits for an event from outside of it, nor the reverse. What is
+ * captured cannot: such steps, of nodes that record and wait for the program's events, are run one
+ * by one.
+ */
+static bool *find_closed(const struct gt_steps *steps, uint32_t graph_count)
+{
+	uint32_t *recorded = zeroed(steps->event_count, sizeof(*recorded));
+	bool *closed = zeroed(graph_count, sizeof(*closed));
+
+	memset(closed, true, graph_count + 1);
+	for (size_t i = 0; i < steps->bundle->steps.count; i++) {
+		const struct gt_bundle_step *step = &steps->bundle->steps.rows[i];
+
+		if (step->event == GT_BUNDLE_NONE)
+			continue;
+		if (step->kind == GT_BUNDLE_STEP_record) {
+			recorded[step->event] = step->graph;
+		} else if (!steps->ready[i].unrecorded && recorded[step->event] != step->graph) {
+			closed[step->graph] = false;
+			closed[recorded[step->event]] = false;
+		}
+	}
+	free(recorded);
+	return closed;
+}
+
+/*
+ * Launches of one graph wait for each other. In another stream than the last time it begins with a
+ * record there, and a wait for that, which come before what is launched.
+ */
+static size_t find_first(const struct gt_bundle *bundle, size_t first)
+{
+	const struct gt_bundle_step *rows = bundle->steps.rows + first;
+	const size_t left = bundle->steps.count - first;
+
+	if (left < 3 || rows[0].kind != GT_BUNDLE_STEP_record ||
+	    rows[1].kind != GT_BUNDLE_STEP_wait || rows[1].event != rows[0].event)
+		return first;
+	for (size_t i = 1; i < left && rows[i].graph == rows[0].graph; i++)
+		if (rows[i].stream == rows[0].stream)
+			return first;
+	return first + 2;
+}
+
+/* Numbers of graphs are counted from 1, and their steps follow each other. */
+static void list_graphs(struct gt_steps *steps)
+{
+	const struct gt_bundle *bundle = steps->bundle;
+	uint32_t count = 0;
+	bool *closed;
+
+	gt_array_each(const struct gt_bundle_step, step, &bundle->steps)
+		count = step->graph > count ? step->graph : count;
+	closed = find_closed(steps, count);
+	steps->graphs = zeroed(count, sizeof(*steps->graphs));
+	for (size_t i = 0; i < bundle->steps.count; i++) {
+		const uint32_t graph = bundle->steps.rows[i].graph;
+
+		if (graph == 0 || !closed[graph])
+			continue;
+		if (!gt_bundle_goes_on_with_graph(bundle, i))
+			steps->graphs[steps->graph_count++].first = find_first(bundle, i);
+		steps->graphs[steps->graph_count - 1].end = i + 1;
+	}
+	free(closed);
+}
+
+/* Streams in which nothing is but what is inside of graphs, behind their first steps. */
+static void find_inside(struct gt_steps *steps)
+{
+	const struct gt_bundle *bundle = steps->bundle;
+
+	steps->inside = zeroed(bundle->streams.count, sizeof(*steps->inside));
+	for (size_t i = 0; i < steps->graph_count; i++)
+		for (size_t j = steps->graphs[i].first + 1; j < steps->graphs[i].end; j++)
+			steps->inside[bundle->steps.rows[j].stream] = true;
+	for (size_t i = 0, graphs = 0; i < bundle->steps.count; i++) {
+		const uint32_t stream = bundle->steps.rows[i].stream;
+
+		if (stream != GT_BUNDLE_NONE)
+			steps->inside[stream] = false;
+		if (graphs < steps->graph_count && steps->graphs[graphs].first == i)
+			i = steps->graphs[graphs++].end - 1;
+	}
+}
+
+/* The streams of a graph begin when it is launched, and it ends when all of them have. */
+static int order_inside(struct gt_steps *steps, const struct gt_step_graph *graph, bool begin,
+                        struct gt_error *err)
+{
+	const struct gt_bundle_step *rows = steps->bundle->steps.rows;
+	const uint32_t own = rows[graph->first].stream;
+	bool *ordered = zeroed(steps->bundle->streams.count, sizeof(*ordered));
+	int result = 0;
+
+	ordered[own] = true;
+	for (size_t i = graph->first; result == 0 && i < graph->end; i++) {
+		const uint32_t other = rows[i].stream;
+
+		if (!ordered[other])
+			result = gt_gpu_order(steps->gpu, steps->streams[begin ? own : other],
+			                      steps->streams[begin ? other : own], err);
+		ordered[other] = true;
+	}
+	free(ordered);
+	return result;
+}
+
+/* What the default stream waits for is outside. */
+static int put_inside(struct gt_steps *steps, size_t number, struct gt_error *err)
+{
+	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
+
+	if (gt_bundle_is_work(step))
+		return work(steps, number, steps->streams[step->stream], err);
+	return steps->ready[number].unrecorded ? 0 : order(steps, step, err);
+}
+
+static int capture_graph(struct gt_steps *steps, struct gt_step_graph *graph, struct gt_error *err)
+{
+	const uint32_t own = steps->bundle->steps.rows[graph->first].stream;
+	int result = gt_commands_begin(&graph->commands, steps->gpu, steps->streams[own], err);
+	int ended;
+
+	if (result < 0)
+		return result;
+	result = order_inside(steps, graph, true, err);
+	for (size_t i = graph->first; result == 0 && i < graph->end; i++)
+		result = put_inside(steps, i, err);
+	if (result == 0)
+		result = order_inside(steps, graph, false, err);
+	ended = gt_commands_end(&graph->commands, result < 0, err);
+	return result < 0 ? result : ended;
+}
+
+static int make_graphs(struct gt_steps *steps, struct gt_error *err)
+{
+	int result = 0;
+
+	if (!launches_graphs(steps))
+		return 0;
+	list_graphs(steps);
+	find_inside(steps);
+	for (size_t i = 0; result == 0 && i < steps->graph_count; i++)
+		result = capture_graph(steps, &steps->graphs[i], err);
 	return result;
 }
 

@@ -12,6 +12,7 @@
 
 struct gt_bundle;
 struct gt_restored;
+struct gt_step_graph;
 struct gt_step_ready;
 
 /* The steps of a bundle, ready to be run on a GPU in the order and streams that are wanted. */
@@ -25,9 +26,12 @@ struct gt_steps {
 	CUstream *streams; /* by number; one_stream: the GPU's own */
 	CUevent *events;   /* by number */
 	size_t event_count;
-	struct gt_step_ready *ready; /* by step */
-	struct gt_commands graph;    /* of the form graph */
-	size_t work;                 /* steps that are work of the GPU's */
+	struct gt_step_ready *ready;  /* by step */
+	struct gt_commands graph;     /* of the form graph */
+	struct gt_step_graph *graphs; /* that the steps launch as such, by their first step */
+	size_t graph_count;
+	bool *inside; /* streams by number: all steps of it are in such graphs */
+	size_t work;  /* steps that are work of the GPU's */
 	bool bounded; /* a run may never end: what the host waits for, streams wait for instead */
 };
 
@@ -35,7 +39,7 @@ struct gt_steps {
 int gt_steps_load(struct gt_steps *steps, const struct gt_bundle *bundle, struct gt_gpu *gpu,
                   const struct gt_replay_options *options, struct gt_error *err);
 
-/* Makes parameters, streams and events, and the graph where one is wanted. */
+/* Makes parameters, streams and events, and the graphs that are wanted. */
 int gt_steps_prepare(struct gt_steps *steps, const struct gt_restored *restored,
                      struct gt_error *err);
 
@@ -45,7 +49,7 @@ int gt_steps_prepare(struct gt_steps *steps, const struct gt_restored *restored,
  */
 int gt_steps_run(struct gt_steps *steps, struct gt_error *err);
 
-/* One step in the GPU's stream, alone. */
+/* One step in the GPU's stream, alone, be it of a graph. */
 int gt_steps_run_one(struct gt_steps *steps, size_t number, struct gt_error *err);
 
 /* Modules, streams and events go when the GPU is closed. */

@@ -13,6 +13,11 @@ size_t gt_verifying_size(const struct gt_verifying *verifying, size_t number)
 	return verifying->bundle->memory.rows[number].size;
 }
 
+static bool is_array(const struct gt_verifying *verifying, size_t number)
+{
+	return verifying->bundle->memory.rows[number].kind == GT_BUNDLE_MEMORY_array;
+}
+
 struct gt_replay_buffer *gt_verifying_find(const struct gt_verifying *verifying, size_t number)
 {
 	gt_array_each(struct gt_replay_buffer, buffer, &verifying->result->buffers)
@@ -27,22 +32,28 @@ struct gt_replay_buffer *gt_verifying_buffer(const struct gt_verifying *verifyin
 
 	if (!buffer) {
 		buffer = gt_array_push(&verifying->result->buffers);
-		*buffer = (struct gt_replay_buffer){.memory = (uint32_t)number};
+		*buffer = (struct gt_replay_buffer){
+			.memory = (uint32_t)number,
+			.array = is_array(verifying, number),
+		};
 	}
 	return buffer;
 }
 
 enum gt_element gt_verifying_element(const struct gt_verifying *verifying, size_t number,
-                                     const uint8_t *bytes, bool *guessed)
+                                     const uint8_t *bytes, enum gt_element_source *source)
 {
 	const struct gt_replay_options *options = verifying->options;
 
-	*guessed = false;
+	*source = GT_ELEMENT_GIVEN;
 	for (size_t i = options->element_count; i > 0; i--)
 		if (options->elements[i - 1].memory == number ||
 		    options->elements[i - 1].memory == GT_BUNDLE_NONE)
 			return options->elements[i - 1].element;
-	*guessed = true;
+	*source = GT_ELEMENT_OF_ARRAY;
+	if (is_array(verifying, number))
+		return gt_element_of_format(verifying->bundle->memory.rows[number].array.format);
+	*source = GT_ELEMENT_GUESSED;
 	return gt_element_guess(bytes, gt_verifying_size(verifying, number));
 }
 
@@ -81,7 +92,7 @@ void gt_verifying_compare(const struct gt_verifying *verifying, size_t number,
 	const size_t size = gt_verifying_size(verifying, number);
 	struct gt_replay_buffer *buffer = gt_verifying_buffer(verifying, number);
 	const enum gt_element element =
-		gt_verifying_element(verifying, number, wanted ? wanted : got, &buffer->guessed);
+		gt_verifying_element(verifying, number, wanted ? wanted : got, &buffer->source);
 
 	buffer->wanted_known = wanted != NULL;
 	if (wanted) {
@@ -277,11 +288,27 @@ static int verify(struct gt_verifying *verifying, struct gt_error *err)
 	return result;
 }
 
+static void begin(struct gt_verifying *verifying)
+{
+	const size_t bytes = (verifying->bundle->memory.count + 1) * sizeof(*verifying->seen);
+
+	verifying->seen = memset(gt_allocate(bytes), 0, bytes);
+}
+
+static void end(struct gt_verifying *verifying)
+{
+	for (size_t i = 0; i < verifying->bundle->memory.count; i++) {
+		free(verifying->seen[i].first);
+		free(verifying->seen[i].inside);
+		free(verifying->seen[i].poison);
+	}
+	free(verifying->seen);
+}
+
 int gt_verify(struct gt_steps *steps, struct gt_restored *restored,
               const struct gt_replay_options *options, int64_t most_ns,
               struct gt_replay_result *found, struct gt_error *err)
 {
-	const size_t count = steps->bundle->memory.count;
 	struct gt_roles roles = {0};
 	struct gt_verifying verifying = {
 		.steps = steps,
@@ -294,16 +321,34 @@ int gt_verify(struct gt_steps *steps, struct gt_restored *restored,
 	};
 	int result;
 
-	verifying.seen = memset(gt_allocate((count + 1) * sizeof(*verifying.seen)), 0,
-	                        (count + 1) * sizeof(*verifying.seen));
+	begin(&verifying);
 	result = verify(&verifying, err);
 	found->verified = result == 0 && is_verified(found);
-	for (size_t i = 0; i < count; i++) {
-		free(verifying.seen[i].first);
-		free(verifying.seen[i].inside);
-		free(verifying.seen[i].poison);
-	}
-	free(verifying.seen);
+	end(&verifying);
 	gt_roles_release(&roles);
+	return result;
+}
+
+int gt_verify_now(struct gt_steps *steps, struct gt_restored *restored,
+                  const struct gt_replay_options *options, struct gt_replay_result *found,
+                  struct gt_error *err)
+{
+	struct gt_verifying verifying = {
+		.steps = steps,
+		.restored = restored,
+		.options = options,
+		.result = found,
+		.bundle = steps->bundle,
+	};
+	int result = 0;
+
+	begin(&verifying);
+	for (size_t i = 0; result == 0 && i < verifying.bundle->memory.count; i++) {
+		result = look_at(&verifying, i, err);
+		free(verifying.seen[i].first);
+		verifying.seen[i].first = NULL;
+	}
+	found->verified = result == 0 && is_verified(found);
+	end(&verifying);
 	return result;
 }

@@ -19,4 +19,9 @@ int gt_verify(struct gt_steps *steps, struct gt_restored *restored,
               const struct gt_replay_options *options, int64_t most_ns,
               struct gt_replay_result *found, struct gt_error *err);
 
+/* Compares what is in memory now with what was recorded: sets buffers and verified. */
+int gt_verify_now(struct gt_steps *steps, struct gt_restored *restored,
+                  const struct gt_replay_options *options, struct gt_replay_result *found,
+                  struct gt_error *err);
+
 #endif

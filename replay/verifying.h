@@ -47,9 +47,9 @@ void gt_verifying_compare(const struct gt_verifying *verifying, size_t number,
 int gt_verifying_wanted(const struct gt_verifying *verifying, size_t number, uint8_t **wanted,
                         struct gt_error *err);
 
-/* The type of a memory's elements, given or guessed from these contents. */
+/* The type of a memory's elements, where it is guessed from these contents. */
 enum gt_element gt_verifying_element(const struct gt_verifying *verifying, size_t number,
-                                     const uint8_t *bytes, bool *guessed);
+                                     const uint8_t *bytes, enum gt_element_source *source);
 
 /*
  * Over other bytes: what of buffers is written, and which memory is written that holds the same

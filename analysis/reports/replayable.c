@@ -23,7 +23,8 @@ static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
 	{"launches", GT_UNIT_COUNT, "Executions of it", GT_WORTH_KEY},
 	{"nodes", GT_UNIT_COUNT,
-         "Of them nodes of CUDA graphs, which are not captured by themselves", GT_WORTH_KEY},
+         "Of them nodes of CUDA graphs, which are captured with all of a launch of their graph",
+         GT_WORTH_KEY},
 	{"captured", GT_UNIT_COUNT, "Of them captured: gputrace replay runs them again",
          GT_WORTH_KEY},
 	{"refused", GT_UNIT_COUNT, "Of them chosen to be captured, and refused", GT_WORTH_KEY},
@@ -40,13 +41,15 @@ static const struct gt_heading kernel_headings[] = {
 };
 
 static const struct gt_heading captured_headings[] = {
-	{"kernel", GT_UNIT_TEXT, "Name; of a sequence the range that it is an occurrence of",
+	{"kernel", GT_UNIT_TEXT,
+         "Name; of a sequence the range that it is an occurrence of; of a CUDA graph that",
          GT_WORTH_NAME},
 	{"process", GT_UNIT_COUNT, "Process id", GT_WORTH_LITTLE, .label = "pid"},
 	{"number", GT_UNIT_COUNT,
          "Of the launches that were chosen by name and range, or of the range's occurrences, from 1",
          GT_WORTH_KEY},
-	{"steps", GT_UNIT_COUNT, "Of a sequence: launches, copies, fills and what orders them",
+	{"steps", GT_UNIT_COUNT,
+         "Of a sequence, or of a launch of a CUDA graph: launches, copies, fills and what orders them",
          GT_WORTH_ORDINARY},
 	{"held_ns", GT_UNIT_NS,
          "For which the program was held up; of a sequence, how long it took so",
@@ -219,10 +222,6 @@ static void add_verdict(struct gt_result *result, const struct tally *tally,
 		gt_result_add_format(
 			result, "refused: %s",
 			gt_trace_text(trace, trace->captured_launches.rows[group->reason].reason));
-	else if (group->nodes == group->launches)
-		gt_result_add_text(result,
-		                   "no: all its launches are nodes of CUDA graphs, which find what "
-		                   "nodes before them left");
 	else
 		gt_result_add_format(result, "if it is captured: run --capture-kernels '^%s$'",
 		                     full_name(tally, group));
@@ -264,14 +263,17 @@ static void add_what(struct gt_result *result, const struct tally *tally,
 {
 	const struct gt_kernel *kernel = kernel_of(tally->trace, launch);
 	const char *range = gt_trace_text(tally->trace, launch->range);
+	const char *node = gt_trace_text(tally->trace, launch->node);
 
 	if (*range)
 		gt_result_add_format(result, "range %s", range);
+	else if (strcmp(node, "*") == 0)
+		gt_result_add_text(result, "CUDA graph");
 	else
 		gt_result_add_format(
 			result, "%s",
 			kernel ? tally->groups.labels[gt_kernel_group_of(&tally->groups, kernel)]
-			       : "");
+			       : node);
 }
 
 static void add_launch(struct gt_result *result, const struct tally *tally,
@@ -288,8 +290,9 @@ static void add_launch(struct gt_result *result, const struct tally *tally,
 	                               ? trace->processes.rows[launch->process].pid
 	                               : 0);
 	gt_result_add_count_if(result, launch->number > 0, (int64_t)launch->number);
-	gt_result_add_count_if(result, *gt_trace_text(trace, launch->range) != '\0',
-	                       (int64_t)launch->steps);
+	gt_result_add_count_if(
+		result, *gt_trace_text(trace, launch->range) || *gt_trace_text(trace, launch->node),
+		(int64_t)launch->steps);
 	gt_result_add_count(result, launch->end_ns - launch->start_ns);
 	if (timed)
 		gt_add_moment(result, trace, kernel->start_ns);
@@ -325,12 +328,12 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 		gt_result_remark(
 			result,
 			"No launch was captured: gputrace run --capture-kernels REGEX does, and "
-			"--capture-sequence NAME of a range; gputrace replay runs what was "
+			"--capture-sequence NAME of a range or --capture-graphs; gputrace replay runs what was "
 			"captured again.");
 	gt_result_remark(result,
 	                 "What a launch uses cannot be told before it is captured: memory of "
-	                 "other GPUs and processes, textures and surfaces are refused "
-	                 "then, with the reason.");
+	                 "other GPUs and processes, sparse arrays and arrays of others' memory are "
+	                 "refused then, with the reason.");
 	tally_release(&tally);
 	return 0;
 }

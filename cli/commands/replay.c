@@ -13,17 +13,30 @@
 #include "cli/replay/limit.h"
 #include "cli/replay/request.h"
 #include "cli/replay/results.h"
+#include "cli/replay/step_choice.h"
 #include "cli/replay/table.h"
 #include "cli/say.h"
 #include "cli/show.h"
 #include "model/bundle.h"
+#include "model/excerpt.h"
 
 struct args {
 	struct gt_show_args show;
 	struct gt_replay_args replay;
 	const char *launch;
+	const char *step;
 	const char *fail_if;
+	bool whole;
+	bool list;
 	bool history;
+};
+
+/* What of a bundle is run. */
+struct part {
+	struct gt_excerpt excerpt;
+	bool one;        /* step, the excerpt's; else all of it */
+	bool focused;    /* nobody asked for it now */
+	size_t matching; /* launches that fit what was asked for */
 };
 
 #define VARIANT(field) replay.variants[GT_TUNE_##field]
@@ -36,6 +49,15 @@ static const struct gt_option options[] = {
 	OPT_TEXT("launch", 0, struct args, launch, "LAUNCH",
                  "Of a recording with several: the launch of this number, or whose folder's name matches "
                  "this regular expression (POSIX extended)"),
+	OPT_TEXT(
+		"step", 0, struct args, step, "STEP",
+		"Of a sequence one step alone, as memory is when those before it have run once: its "
+		"number, as --list shows it, or a regular expression for the kernel's name (POSIX "
+		"extended), of which the first that fits is run; default: the kernel of a graph that "
+		"was chosen when it was captured, else all steps"),
+	OPT_FLAG("whole", 0, struct args, whole,
+                 "All steps, also where one was chosen when it was captured"),
+	OPT_FLAG("list", 0, struct args, list, "Run nothing, and show the steps of the bundle"),
 	OPT_TEXT("device", 0, struct args, replay.device, "GPU",
                  "Run on this GPU: its number, as CUDA counts, or its UUID; default: the one that was "
                  "recorded on, else the first of its architecture"),
@@ -48,8 +70,8 @@ static const struct gt_option options[] = {
 	{OPT("form", 0, LIST, struct args, replay.forms, "FORM",
              "How the steps of a sequence follow each other: with the gaps of the program (recorded, the "
              "default), without them (back-to-back), all on one-stream, as one CUDA graph, as recorded "
-             "but with each stream in turn before the others (priorities), or all of these beside each "
-             "other; may be given again"),
+             "but with each stream in turn before the others (priorities) or with launches of graphs "
+             "taken apart (nodes), or all of these beside each other; may be given again"),
          .choices = form_words},
 	OPT_LIST("priority", 0, struct args, replay.priorities, "STREAM=N",
                  "With --form priorities: this priority for the stream of this number in the program, and "
@@ -188,8 +210,13 @@ static bool has_failed(const struct gt_limit *limit, const struct gt_results *re
 			failed = true;
 			continue;
 		}
-		if (outcome->checked && !outcome->verified) {
-			gt_say("%s: its outputs are not what was recorded", label);
+		if (gt_outcome_differs(outcome)) {
+			gt_say("%s: %s", label,
+			       outcome->sequence_mismatches
+			               ? "the sequence did not give what was recorded"
+			       : outcome->step_plus_one
+			               ? "its outputs are not what they are in the sequence"
+			               : "its outputs are not what was recorded");
 			failed = true;
 		}
 		failed |= is_too_slow(limit, results, outcome, outcomes);
@@ -210,41 +237,114 @@ static void keep(const char *folder, const struct gt_outcomes *outcomes)
 	}
 }
 
+/* ---- which step ---- */
+
+static int choose_part(struct part *part, const struct args *args, const struct gt_bundle *bundle,
+                       struct gt_error *err)
+{
+	uint32_t step = bundle->focus;
+	int status = 0;
+
+	*part = (struct part){0};
+	if (args->step)
+		status = gt_step_choose(bundle, args->step, &step, &part->matching, err);
+	/* Of a single launch the program's own outputs are there. */
+	part->one =
+		status == 0 && !args->whole && step != GT_BUNDLE_NONE && bundle->steps.count > 1;
+	part->focused = part->one && !args->step;
+	if (part->one)
+		gt_excerpt_init(&part->excerpt, bundle, step);
+	return status;
+}
+
+static void release_part(struct part *part)
+{
+	if (part->one)
+		gt_excerpt_release(&part->excerpt);
+}
+
+static void remark_on_part(struct gt_result *result, const struct part *part)
+{
+	if (part->focused)
+		gt_result_remark(result,
+		                 "step %u was chosen when the bundle was captured; --whole "
+		                 "runs all of its steps",
+		                 part->excerpt.step);
+	if (part->matching > 1)
+		gt_result_remark(result,
+		                 "%zu launches fit --step, of which the first is run; --list shows "
+		                 "all steps",
+		                 part->matching);
+}
+
 static int show_outcomes(const struct args *args, const struct gt_bundle *bundle,
-                         const struct gt_outcomes *outcomes, struct gt_error *err)
+                         const struct part *part, const struct gt_outcomes *outcomes,
+                         struct gt_error *err)
 {
 	struct gt_result result;
 	int status;
 
 	gt_result_init(&result);
-	gt_replay_fill(&result, bundle, outcomes);
+	gt_replay_fill(&result, part->one ? &part->excerpt.bundle : bundle, outcomes);
+	remark_on_part(&result, part);
 	status = show(args, &result, err);
 	gt_result_release(&result);
 	return status;
 }
 
-static int run_bundle(const struct args *args, const struct gt_replay_request *request,
-                      const struct gt_limit *limit, const char *folder, struct gt_error *err)
+static int run_part(const struct args *args, const struct gt_replay_request *request,
+                    const struct gt_limit *limit, const struct gt_bundle *bundle, struct part *part,
+                    struct gt_error *err)
 {
 	struct gt_outcomes outcomes = {0};
 	struct gt_results results = {0};
-	struct gt_bundle bundle;
 	bool failed = false;
+	int status = gt_replay_session(request, bundle, part->one ? &part->excerpt : NULL,
+	                               &outcomes, err);
+
+	if (status == 0) {
+		gt_results_load(&results, bundle->folder, complain);
+		failed = has_failed(limit, &results, &outcomes);
+		keep(bundle->folder, &outcomes);
+		status = show_outcomes(args, bundle, part, &outcomes, err);
+	}
+	gt_outcomes_release(&outcomes);
+	gt_results_release(&results);
+	return status == 0 && failed ? GT_EXIT_LIMIT : status;
+}
+
+static int run_bundle(const struct args *args, const struct gt_replay_request *request,
+                      const struct gt_limit *limit, const char *folder, struct gt_error *err)
+{
+	struct gt_bundle bundle;
+	struct part part;
 	int status = gt_bundle_open(&bundle, folder, err);
 
 	if (status < 0)
 		return status;
-	status = gt_replay_session(request, &bundle, &outcomes, err);
+	status = choose_part(&part, args, &bundle, err);
 	if (status == 0) {
-		gt_results_load(&results, folder, complain);
-		failed = has_failed(limit, &results, &outcomes);
-		keep(folder, &outcomes);
-		status = show_outcomes(args, &bundle, &outcomes, err);
+		status = run_part(args, request, limit, &bundle, &part, err);
+		release_part(&part);
 	}
-	gt_outcomes_release(&outcomes);
-	gt_results_release(&results);
 	gt_bundle_close(&bundle);
-	return status == 0 && failed ? GT_EXIT_LIMIT : status;
+	return status;
+}
+
+static int show_steps(const struct args *args, const char *folder, struct gt_error *err)
+{
+	struct gt_bundle bundle;
+	struct gt_result result;
+	int status = gt_bundle_open(&bundle, folder, err);
+
+	if (status < 0)
+		return status;
+	gt_result_init(&result);
+	gt_steps_fill(&result, &bundle);
+	status = show(args, &result, err);
+	gt_result_release(&result);
+	gt_bundle_close(&bundle);
+	return status;
 }
 
 static int run_or_show(const struct args *args, const struct gt_limit *limit, const char *folder,
@@ -255,6 +355,8 @@ static int run_or_show(const struct args *args, const struct gt_limit *limit, co
 
 	if (args->history)
 		return show_history(args, folder, err);
+	if (args->list)
+		return show_steps(args, folder, err);
 	status = gt_replay_request_read(&request, &args->replay, err);
 	if (status < 0)
 		return status;
@@ -275,6 +377,17 @@ static int check(const struct args *args, int left, char **words, struct gt_limi
 		               words[1]);
 	if (args->history && args->fail_if)
 		return gt_fail(err, EINVAL, "--history runs nothing: it excludes --fail-if");
+	if (args->list && (args->history || args->fail_if || args->step))
+		return gt_fail(err, EINVAL, "--list runs nothing: it excludes %s",
+		               args->history   ? "--history"
+		               : args->fail_if ? "--fail-if"
+		                               : "--step");
+	if (args->history && args->step)
+		return gt_fail(err, EINVAL,
+		               "--history shows the results of every step, by their conditions: it "
+		               "excludes --step");
+	if (args->step && args->whole)
+		return gt_fail(err, EINVAL, "--step and --whole exclude each other");
 	if (args->fail_if && gt_limit_parse(limit, args->fail_if, err) < 0)
 		return -EINVAL;
 	return gt_show_style(&args->show, &style, err);
@@ -303,6 +416,7 @@ static void make_tables(struct gt_result *result)
 {
 	gt_replay_fill(result, NULL, &(struct gt_outcomes){0});
 	gt_history_fill(result, &(struct gt_results){0});
+	gt_steps_fill(result, NULL);
 }
 
 const struct gt_command gt_command_replay = {
@@ -315,7 +429,8 @@ const struct gt_command gt_command_replay = {
 		"one such launch, that is taken; without an operand, of the newest one here.\n\n"
 		"Memory is restored at the addresses of the program, the launch is run until its "
 		"median is stable, and what it wrote is compared with what it wrote in the program; "
-		"what was there before already is found by runs over other contents. Where a variant "
+		"what was there before already is found by runs over other contents. Of a sequence --step "
+		"times one step alone, with what memory holds when those before it have run. Where a variant "
 		"makes the GPU fail, the next one runs in another process. "
 		"Only one gputrace measures on a GPU at a time; another waits. Results are kept in "
 		"the bundle, the last ten of each variant.\n\n"

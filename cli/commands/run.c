@@ -75,6 +75,7 @@ struct args {
 	const char *kernels;
 	const char *capture_kernels;
 	const char *capture_sequence;
+	bool capture_graphs;
 	uint64_t max_bytes; /* 0: not given */
 	const char *launches;
 	const char *range;
@@ -169,15 +170,19 @@ static const struct gt_option options[] = {
                  "Capture an occurrence of the NVTX range of this name as one sequence: all launches, "
                  "copies, fills, records and waits that the process makes while it is open on any "
                  "thread, with memory before and after"),
+	OPT_FLAG("capture-graphs", 0, struct args, capture_graphs,
+                 "Capture launches of CUDA graphs, each as one sequence of its nodes, with memory "
+                 "before and after"),
 	OPT_SIZE("max-bytes", 0, struct args, max_bytes, "SIZE", 1 << 20, (uint64_t)1 << 40,
-                 "With --capture-kernels or --capture-sequence: disk that they may take, of each process, 1M to 1T; "
-                 "default 4G"),
-	OPT_TEXT("launches", 0, struct args, launches, "FIRST:COUNT",
-                 "With --kernel-counters or --capture-kernels: COUNT launches of those that are "
-                 "chosen, from the FIRST on, in each process; default 1:100, or 1:1 to capture. With "
-                 "--capture-sequence: occurrences of the range"),
+                 "With --capture-kernels, --capture-sequence or --capture-graphs: disk that they may take, of each "
+                 "process, 1M to 1T; default 4G"),
+	OPT_TEXT(
+		"launches", 0, struct args, launches, "FIRST:COUNT",
+		"With --kernel-counters, --capture-kernels or --capture-graphs: COUNT launches of those "
+		"that are chosen, from the FIRST on, in each process; default 1:100, or 1:1 to capture. With "
+		"--capture-sequence: occurrences of the range"),
 	OPT_TEXT("range", 0, struct args, range, "NAME",
-                 "With these two: launches alone that are made while a range of NVTX of this name is "
+                 "With these three: launches alone that are made while a range of NVTX of this name is "
                  "open on any thread"),
 	OPT_MAYBE(
 		"device-events", 0, struct args, device_events, "SIZE",
@@ -512,23 +517,30 @@ static int check_regex(const char *option, const char *pattern, struct gt_error 
 	return 0;
 }
 
+static bool captures(const struct args *args)
+{
+	return args->capture_kernels || args->capture_sequence || args->capture_graphs;
+}
+
 /* What chooses launches goes with what does something with them. */
 static int check_choice(const struct args *args, struct gt_error *err)
 {
 	if (args->kernels && !args->kernel_counters)
 		return gt_fail(err, EINVAL, "--kernels chooses launches for --kernel-counters");
-	if (args->launches && !args->kernel_counters && !args->capture_kernels &&
-	    !args->capture_sequence)
+	if (args->launches && !args->kernel_counters && !captures(args))
 		return gt_fail(err, EINVAL,
-		               "--launches chooses launches for --kernel-counters or "
-		               "--capture-kernels, or occurrences for --capture-sequence");
-	if (args->range && !args->kernel_counters && !args->capture_kernels)
+		               "--launches chooses launches for --kernel-counters, "
+		               "--capture-kernels or --capture-graphs, or occurrences for "
+		               "--capture-sequence");
+	if (args->range && !args->kernel_counters && !args->capture_kernels &&
+	    !args->capture_graphs)
 		return gt_fail(err, EINVAL,
-		               "--range chooses launches for --kernel-counters or "
-		               "--capture-kernels");
-	if (args->max_bytes && !args->capture_kernels && !args->capture_sequence)
+		               "--range chooses launches for --kernel-counters, "
+		               "--capture-kernels or --capture-graphs");
+	if (args->max_bytes && !captures(args))
 		return gt_fail(err, EINVAL,
-		               "--max-bytes goes with --capture-kernels or --capture-sequence");
+		               "--max-bytes goes with --capture-kernels, --capture-sequence or "
+		               "--capture-graphs");
 	if ((args->range || args->capture_sequence) && args->no_nvtx)
 		return gt_fail(err, EINVAL,
 		               "%s and --no-nvtx exclude each other: the range is one of NVTX",
@@ -548,6 +560,19 @@ static int check_capture_sequence(const struct args *args, struct gt_error *err)
 		               "by itself, in its sequence, or run several times",
 		               args->kernel_counters ? "--kernel-counters" : "--capture-kernels");
 	return 0;
+}
+
+static int check_capture_graphs(const struct args *args, struct gt_error *err)
+{
+	if (!args->capture_graphs ||
+	    (!args->kernel_counters && !args->capture_kernels && !args->capture_sequence))
+		return 0;
+	return gt_fail(err, EINVAL,
+	               "--capture-graphs and %s exclude each other: a launch is captured once, or "
+	               "run several times",
+	               args->kernel_counters   ? "--kernel-counters"
+	               : args->capture_kernels ? "--capture-kernels"
+	                                       : "--capture-sequence");
 }
 
 /* What else goes with --kernel-counters, and what does not. */
@@ -581,12 +606,14 @@ static int set_captures(struct gt_environment *environment, const struct args *a
 	                           ? check_regex("--capture-kernels", args->capture_kernels, err)
 	                           : 0;
 
-	if (result < 0 || (!args->capture_kernels && !args->capture_sequence))
+	if (result < 0 || !captures(args))
 		return result;
 	if (args->capture_kernels && !*args->capture_kernels)
 		return gt_fail(err, EINVAL,
 		               "--capture-kernels needs a regular expression, such as '.' for all");
-	if (args->capture_kernels)
+	if (args->capture_graphs)
+		gt_environment_set(environment, "GPUTRACE_CAPTURE_GRAPHS", "1");
+	else if (args->capture_kernels)
 		gt_environment_set(environment, "GPUTRACE_CAPTURE_KERNELS", args->capture_kernels);
 	else
 		gt_environment_set(environment, "GPUTRACE_CAPTURE_SEQUENCE",
@@ -605,6 +632,8 @@ static int set_chosen(struct gt_environment *environment, const struct args *arg
 
 	if (result == 0)
 		result = check_choice(args, err);
+	if (result == 0)
+		result = check_capture_graphs(args, err);
 	if (result == 0)
 		result = check_capture_sequence(args, err);
 	if (result < 0)

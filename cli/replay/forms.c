@@ -7,12 +7,38 @@
 #include "cli/replay/request.h"
 #include "model/bundle.h"
 
+/* The program's: a graph is launched as one, in the stream of its first step. */
 static bool has_work(const struct gt_bundle *bundle, size_t stream)
 {
+	for (size_t i = 0; i < bundle->steps.count; i++) {
+		const struct gt_bundle_step *step = &bundle->steps.rows[i];
+
+		if (step->stream == stream && (gt_bundle_is_work(step) || step->graph != 0) &&
+		    !gt_bundle_goes_on_with_graph(bundle, i))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the stream is none of the program's: it orders what is in graphs. */
+static bool is_inside_graphs(const struct gt_bundle *bundle, size_t stream)
+{
+	bool inside = false;
+
+	for (size_t i = 0; i < bundle->steps.count; i++) {
+		if (bundle->steps.rows[i].stream != stream)
+			continue;
+		if (!gt_bundle_goes_on_with_graph(bundle, i))
+			return false;
+		inside = true;
+	}
+	return inside;
+}
+
+static bool has_graphs(const struct gt_bundle *bundle)
+{
 	gt_array_each(const struct gt_bundle_step, step, &bundle->steps)
-		if (step->stream == stream &&
-		    (step->kind == GT_BUNDLE_STEP_launch || step->kind == GT_BUNDLE_STEP_copy ||
-		     step->kind == GT_BUNDLE_STEP_fill))
+		if (step->graph != 0)
 			return true;
 	return false;
 }
@@ -42,7 +68,7 @@ static void add_first(struct gt_forms *forms, const struct gt_bundle *bundle, si
 	*gt_array_push(&form->priorities) =
 		(struct gt_stream_priority){bundle->streams.rows[stream].number, GT_PRIORITY_FIRST};
 	for (size_t i = 0; i < bundle->streams.count; i++)
-		if (i != stream)
+		if (i != stream && !is_inside_graphs(bundle, i))
 			*gt_array_push(&form->priorities) = (struct gt_stream_priority){
 				bundle->streams.rows[i].number, GT_PRIORITY_LAST};
 }
@@ -95,6 +121,17 @@ static int add_priorities(struct gt_forms *forms, const struct gt_replay_request
 	return 0;
 }
 
+static int add_nodes(struct gt_forms *forms, const struct gt_replay_request *request,
+                     const struct gt_bundle *bundle, struct gt_error *err)
+{
+	if (has_graphs(bundle))
+		(void)add(forms, GT_SEQUENCE_nodes);
+	else if (!request->all_forms)
+		return gt_fail(err, EINVAL,
+		               "--form nodes: nothing that is run here launches a graph");
+	return 0;
+}
+
 int gt_forms_choose(struct gt_forms *forms, const struct gt_replay_request *request,
                     const struct gt_bundle *bundle, struct gt_error *err)
 {
@@ -104,6 +141,8 @@ int gt_forms_choose(struct gt_forms *forms, const struct gt_replay_request *requ
 	for (size_t i = 0; result == 0 && i < request->form_count; i++) {
 		if (request->forms[i] == GT_SEQUENCE_priorities)
 			result = add_priorities(forms, request, bundle, err);
+		else if (request->forms[i] == GT_SEQUENCE_nodes)
+			result = add_nodes(forms, request, bundle, err);
 		else
 			(void)add(forms, request->forms[i]);
 	}

@@ -54,6 +54,8 @@ static const struct field {
 	FIELD(COUNT, unwritten),
 	FIELD(COUNT, outside),
 	FIELD(COUNT, varying),
+	FIELD(COUNT, step_plus_one),
+	FIELD(COUNT, sequence_mismatches),
 	FIELD(FACT, stable),
 	FIELD(FACT, checked),
 	FIELD(FACT, verified),
@@ -113,6 +115,11 @@ const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
 		    strcmp(other->conditions, outcome->conditions) == 0)
 			return other;
 	return NULL;
+}
+
+bool gt_outcome_differs(const struct gt_outcome *outcome)
+{
+	return (outcome->checked && !outcome->verified) || outcome->sequence_mismatches > 0;
 }
 
 bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *other)

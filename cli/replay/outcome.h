@@ -61,6 +61,9 @@ struct gt_outcome {
 	bool checked; /* its outputs were compared */
 	bool verified;
 	bool too_slow; /* for --fail-if */
+	/* Of one step of a sequence, alone. */
+	uint64_t step_plus_one;       /* 0: of all steps */
+	uint64_t sequence_mismatches; /* elements, when all steps were run once */
 	/* Not kept. */
 	bool tuned; /* one of --tune or --form all: whatever comes of it is no failure */
 	char form[GT_REPLAY_FORM_BYTES]; /* "" in the first form that was run */
@@ -70,9 +73,12 @@ struct gt_outcome {
 	uint32_t first_bad_step; /* wrote the first NaN or Inf; UINT32_MAX: none */
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
+	uint32_t sequence_first; /* memory of the first of these */
+	bool sequence_compared;
 	uint32_t job_launches; /* whose median that is; 0: it is of the captured one itself */
 	char no_cupti[256];    /* why CUPTI did not time it */
 	char guessed[256];     /* what is not sure of memory that was moved */
+	char handles[256];     /* the same of handles that are other numbers here */
 	char no_poison[160];   /* why it is not known what was written */
 	uint32_t roles[GT_ROLE_COUNT]; /* of memory that is afterwards as before, how many have it */
 	char no_roles[160];            /* why those that are not known are not */
@@ -100,6 +106,9 @@ void gt_outcome_label(const struct gt_outcome *outcome, char text[GT_OUTCOME_LAB
 /* Of outcomes that were run together, the one as recorded in the form of that one; NULL: none. */
 const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
                                              const struct gt_outcome *outcome);
+
+/* Whether its outputs, or those of the sequence that it is a step of, are known to be others. */
+bool gt_outcome_differs(const struct gt_outcome *outcome);
 
 /* Whether two differ in what was measured on nothing but time. */
 bool gt_outcome_same(const struct gt_outcome *one, const struct gt_outcome *other);

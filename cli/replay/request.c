@@ -26,6 +26,7 @@ _Static_assert((int)GT_L2_cold == 0 && (int)GT_L2_warm == 1 && (int)GT_L2_as_is 
 _Static_assert((int)GT_INPUTS_zero == 1 && (int)GT_INPUTS_random == 2, "inputs_words");
 _Static_assert((int)GT_SEQUENCE_back_to_back == 1 && (int)GT_SEQUENCE_one_stream == 2 &&
                        (int)GT_SEQUENCE_graph == 3 && (int)GT_SEQUENCE_priorities == 4 &&
+                       (int)GT_SEQUENCE_nodes == 5 &&
                        GT_COUNT_OF(form_words) == GT_REPLAY_FORMS + 1,
                "form_words");
 
@@ -183,14 +184,17 @@ void gt_replay_form(const struct gt_replay_options *options, char text[GT_REPLAY
 		(void)snprintf(text + used, GT_REPLAY_FORM_BYTES - used, ")");
 }
 
-void gt_replay_conditions(const struct gt_replay_options *options,
+void gt_replay_conditions(const struct gt_replay_options *options, uint32_t step,
                           char text[GT_REPLAY_CONDITIONS_BYTES])
 {
 	char form[GT_REPLAY_FORM_BYTES];
+	char alone[24] = "";
 
 	gt_replay_form(options, form);
-	snprintf(text, GT_REPLAY_CONDITIONS_BYTES, "l2=%s inputs=%s form=%s%s",
-	         l2_words[options->l2], inputs_words[options->inputs], form,
+	if (step != UINT32_MAX)
+		snprintf(alone, sizeof(alone), " step=%u", step);
+	snprintf(text, GT_REPLAY_CONDITIONS_BYTES, "l2=%s inputs=%s form=%s%s%s",
+	         l2_words[options->l2], inputs_words[options->inputs], form, alone,
 	         options->relocate ? " relocated" : "");
 }
 

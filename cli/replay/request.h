@@ -12,6 +12,7 @@
 
 struct gt_bundle;
 struct gt_error;
+struct gt_excerpt;
 
 /* The options of gputrace replay that say how launches are run again, as they were typed. */
 struct gt_replay_args {
@@ -43,12 +44,12 @@ struct gt_replay_args {
 /* Words for --l2, --inputs and --form, in the order of the enums of replay/replay.h. */
 #define GT_L2_WORDS     "cold", "warm", "as-is"
 #define GT_INPUTS_WORDS "recorded", "zero", "random"
-#define GT_FORM_WORDS   "recorded", "back-to-back", "one-stream", "graph", "priorities"
+#define GT_FORM_WORDS   "recorded", "back-to-back", "one-stream", "graph", "priorities", "nodes"
 #define GT_FORM_ALL     "all" /* another word for --form: each of them */
 
 enum {
 	GT_REPLAY_MOST_VARIANTS = 256, /* beside launches as recorded, of either kind */
-	GT_REPLAY_FORMS = 5,           /* words */
+	GT_REPLAY_FORMS = 6,           /* words */
 	GT_REPLAY_MOST_PRIORITIES = 8, /* that are given */
 };
 
@@ -68,8 +69,11 @@ struct gt_replay_request {
 /* The form by its word, with the priorities that it gives: "priorities(13=first,7=last)". */
 void gt_replay_form(const struct gt_replay_options *options, char text[GT_REPLAY_FORM_BYTES]);
 
-/* What the times depend on beside the variant: "l2=cold inputs=recorded form=recorded". */
-void gt_replay_conditions(const struct gt_replay_options *options,
+/*
+ * What the times depend on beside the variant: "l2=cold inputs=recorded form=recorded"; of one step
+ * its number as well, of all steps that is UINT32_MAX.
+ */
+void gt_replay_conditions(const struct gt_replay_options *options, uint32_t step,
                           char text[GT_REPLAY_CONDITIONS_BYTES]);
 
 /*
@@ -81,11 +85,13 @@ int gt_replay_request_read(struct gt_replay_request *request, const struct gt_re
 void gt_replay_request_release(struct gt_replay_request *request);
 
 /*
- * Runs the launches again in each variant. Fails where they cannot be run as recorded, as
- * gt_replay_run does; a variant that cannot be run has that as its outcome. Where addresses are
+ * Runs the launches again in each variant: of the bundle, or the one of an excerpt of it, whose
+ * memory is found out first; excerpt NULL: all of them. Fails where they cannot be run as recorded,
+ * as gt_replay_run does; a variant that cannot be run has that as its outcome. Where addresses are
  * taken in this process, it begins again as another one: then this does not return.
  */
 int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
-                      struct gt_outcomes *outcomes, struct gt_error *err);
+                      struct gt_excerpt *excerpt, struct gt_outcomes *outcomes,
+                      struct gt_error *err);
 
 #endif

@@ -22,18 +22,23 @@
 #include "cli/say.h"
 #include "model/bundle.h"
 #include "model/calibration.h"
+#include "model/excerpt.h"
 #include "model/trace.h"
 
 #include "replay/cuda.h"
 #include "replay/describe.h"
 #include "replay/gpu.h"
 #include "replay/gpu_state.h"
+#include "replay/rehearsal.h"
 #include "replay/variant.h"
 
 /* Launches being run again on a GPU. */
 struct session {
 	const struct gt_replay_request *request;
-	const struct gt_bundle *bundle;
+	const struct gt_bundle
+		*bundle;            /* whose launches are timed: the excerpt's, if there is one */
+	struct gt_excerpt *excerpt; /* NULL: all steps are run */
+	struct gt_rehearsal rehearsal; /* of all steps, for the excerpt */
 	struct gt_outcomes *outcomes;
 	struct gt_cuda cuda;
 	struct gt_replay_options options;
@@ -234,6 +239,19 @@ static void tell(void *context, double share, const char *what)
 		              STEPS);
 }
 
+static void name_buffer(struct gt_outcome_buffer *buffer, const struct gt_bundle_memory *memory)
+{
+	const struct gt_array_shape *shape = &memory->array;
+
+	if (memory->kind != GT_BUNDLE_MEMORY_array)
+		snprintf(buffer->name, sizeof(buffer->name), "%s", memory->name);
+	else
+		snprintf(buffer->name, sizeof(buffer->name), "%sarray %llu x %llu x %llu",
+		         shape->levels ? "mipmapped " : "", (unsigned long long)shape->width,
+		         (unsigned long long)(shape->height ? shape->height : 1),
+		         (unsigned long long)(shape->depth ? shape->depth : 1));
+}
+
 static void add_buffers(struct gt_outcome *outcome, const struct gt_bundle *bundle,
                         const struct gt_replay_result *result)
 {
@@ -250,8 +268,7 @@ static void add_buffers(struct gt_outcome *outcome, const struct gt_bundle *bund
 
 			added->address = memory->address;
 			added->bytes = memory->size;
-			snprintf(added->name, sizeof(added->name), "%s",
-			         memory->name ? memory->name : "");
+			name_buffer(added, memory);
 		}
 		outcome->mismatches += buffer->comparison.mismatches;
 		outcome->unwritten += buffer->unwritten + buffer->untouched;
@@ -285,6 +302,7 @@ static void add_times(struct gt_outcome *outcome, const struct session *session,
 	outcome->layouts = result->layouts + gt_begun_again();
 	snprintf(outcome->no_cupti, sizeof(outcome->no_cupti), "%s", times->no_cupti);
 	snprintf(outcome->guessed, sizeof(outcome->guessed), "%s", result->guessed);
+	snprintf(outcome->handles, sizeof(outcome->handles), "%s", result->handles);
 }
 
 /* In place of what is there. */
@@ -296,7 +314,8 @@ static void add_outputs(struct gt_outcome *outcome, const struct session *sessio
 	/* What is not known to be written tells nothing of what the launches do. */
 	outcome->unchanged = session->options.verify && result->buffers.count == 0;
 	outcome->checked = session->options.verify && !outcome->unchanged;
-	outcome->verified = outcome->checked && result->verified;
+	outcome->verified =
+		outcome->checked && result->verified && outcome->sequence_mismatches == 0;
 	outcome->first_bad_step = result->first_bad_step;
 	snprintf(outcome->no_poison, sizeof(outcome->no_poison), "%s", result->no_poison);
 	snprintf(outcome->no_roles, sizeof(outcome->no_roles), "%s", result->no_roles);
@@ -311,7 +330,9 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 
 	gt_outcome_init(outcome);
 	gt_variant_describe(variant, outcome->variant);
-	gt_replay_conditions(&session->options, outcome->conditions);
+	gt_replay_conditions(&session->options,
+	                     session->excerpt ? session->excerpt->step : UINT32_MAX,
+	                     outcome->conditions);
 	if (session->outcomes->list.count > 1 &&
 	    strcmp(outcome->conditions, session->outcomes->list.rows->conditions) != 0)
 		gt_replay_form(&session->options, outcome->form);
@@ -323,6 +344,12 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 	gt_host_name(outcome->host, sizeof(outcome->host));
 	outcome->others_plus_one = session->others < 0 ? 0 : (uint64_t)session->others + 1;
 	outcome->roof = session->roof;
+	if (!session->excerpt)
+		return;
+	outcome->step_plus_one = (uint64_t)session->excerpt->step + 1;
+	outcome->sequence_compared = session->rehearsal.compared;
+	outcome->sequence_mismatches = session->rehearsal.mismatches;
+	outcome->sequence_first = session->rehearsal.first;
 }
 
 /* ---- other processes ---- */
@@ -540,6 +567,52 @@ static void run_forms(struct session *session)
 	use_form(session, &session->forms.list.rows[0]);
 }
 
+/*
+ * With what the process before left, which none of this was taken from yet: a process that goes on
+ * with it needs its memory, and the addresses may be taken there.
+ */
+static void rehearse_again(struct session *session)
+{
+	struct gt_left left = session->left;
+	size_t size = 0;
+	void *bytes;
+
+	left.roles = session->roles;
+	bytes = gt_left_pack(&left, &size);
+	gt_progress_end(&session->progress);
+	if (bytes)
+		gt_begin_again(bytes, size);
+	free(bytes);
+	gt_progress_begin(&session->progress, false, "running launches again");
+}
+
+/* What ended in the program may not where each step waits for the one before it. */
+static int64_t longest_rehearsal(const struct session *session)
+{
+	enum { TIMES = 1000 };
+	const double least_ns = 60e9;
+	const struct gt_bundle_origin *origin = &session->excerpt->whole->origin;
+
+	return (int64_t)fmin(fmax(TIMES * (double)origin->job_ns, least_ns), 1e18);
+}
+
+/* What memory holds before the step and after it. */
+static int rehearse(struct session *session, struct gt_error *err)
+{
+	struct gt_replay_options options = session->options;
+	int result;
+
+	if (!session->excerpt)
+		return 0;
+	snprintf(session->variant, sizeof(session->variant), "step %u", session->excerpt->step);
+	session->what[0] = '\0';
+	options.most_run_ns = longest_rehearsal(session);
+	result = gt_rehearse(session->excerpt, &session->cuda, &options, &session->rehearsal, err);
+	if (result == -EADDRINUSE && session->left.outcomes.list.count > 0)
+		rehearse_again(session);
+	return result;
+}
+
 /* As recorded it must run. */
 static int run_all(struct session *session, struct gt_error *err)
 {
@@ -547,7 +620,9 @@ static int run_all(struct session *session, struct gt_error *err)
 	int result;
 
 	use_form(session, &session->forms.list.rows[0]);
-	result = run_variant(session, &recorded, err);
+	result = rehearse(session, err);
+	if (result == 0)
+		result = run_variant(session, &recorded, err);
 	if (result < 0)
 		return result;
 	run_asked(session);
@@ -612,18 +687,20 @@ static int take_left(struct session *session, struct gt_error *err)
 }
 
 int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
-                      struct gt_outcomes *outcomes, struct gt_error *err)
+                      struct gt_excerpt *excerpt, struct gt_outcomes *outcomes,
+                      struct gt_error *err)
 {
 	struct session session = {
 		.request = request,
-		.bundle = bundle,
+		.bundle = excerpt ? &excerpt->bundle : bundle,
+		.excerpt = excerpt,
 		.outcomes = outcomes,
 		.options = request->options,
 	};
 	int result = read_elements(&session, err);
 
 	if (result == 0)
-		result = gt_forms_choose(&session.forms, request, bundle, err);
+		result = gt_forms_choose(&session.forms, request, session.bundle, err);
 	if (result == 0)
 		result = take_left(&session, err);
 	session.options.progress = tell;

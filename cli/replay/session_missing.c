@@ -21,9 +21,11 @@ void gt_replay_request_release(struct gt_replay_request *request)
 }
 
 int gt_replay_session(const struct gt_replay_request *request, const struct gt_bundle *bundle,
-                      struct gt_outcomes *outcomes, struct gt_error *err)
+                      struct gt_excerpt *excerpt, struct gt_outcomes *outcomes,
+                      struct gt_error *err)
 {
 	(void)bundle;
+	(void)excerpt;
 	(void)outcomes;
 	return gt_replay_request_read(NULL, request->args, err);
 }

@@ -15,7 +15,9 @@
 #include "model/bundle.h"
 
 static const struct gt_heading launch_headings[] = {
-	{"launches", GT_UNIT_COUNT, "Kernels that the bundle holds"},
+	{"launches", GT_UNIT_COUNT, "Kernels that are run"},
+	{"step", GT_UNIT_COUNT,
+         "Number in the bundle of the one step that is; null: all steps are"},
 	{"grid", GT_UNIT_TEXT, "Blocks of the first one"},
 	{"block", GT_UNIT_TEXT, "Threads of a block of it"},
 	{"cluster", GT_UNIT_TEXT, "Blocks of a cluster of it; none: it has no clusters"},
@@ -66,8 +68,9 @@ static const struct gt_heading buffer_headings[] = {
 	{"memory", GT_UNIT_COUNT, "Number of the buffer in the bundle", GT_WORTH_KEY},
 	{"bytes", GT_UNIT_BYTES, "Its size"},
 	{"element", GT_UNIT_TEXT, "Type of its elements"},
-	{"type_from", GT_UNIT_TEXT, "Who says so: given, or guessed from its contents",
-         GT_WORTH_KEY, .label = "type"},
+	{"type_from", GT_UNIT_TEXT,
+         "Who says so: given, the format of the array, or guessed from its contents", GT_WORTH_KEY,
+         .label = "type"},
 	{"elements", GT_UNIT_COUNT, "That were compared", GT_WORTH_LITTLE},
 	{"mismatches", GT_UNIT_COUNT, "Elements outside of the tolerance", .alarming = true},
 	{"differing", GT_UNIT_COUNT, "Elements whose bits differ", GT_WORTH_LEAST},
@@ -96,7 +99,8 @@ static const struct gt_heading buffer_headings[] = {
 	{"mean", GT_UNIT_REAL, "Of the finite elements", GT_WORTH_LITTLE},
 	{"recorded_mean", GT_UNIT_REAL, "Of the recorded contents", GT_WORTH_LEAST},
 	{"address", GT_UNIT_TEXT, "In the program", GT_WORTH_LEAST},
-	{"name", GT_UNIT_TEXT, "Of a variable; else who asked for it", GT_WORTH_LEAST},
+	{"name", GT_UNIT_TEXT, "Of a variable; how large an array is; else who asked for it",
+         GT_WORTH_LEAST},
 	{"verdict", GT_UNIT_TEXT, "What it came to", GT_WORTH_PROSE},
 };
 
@@ -208,6 +212,8 @@ static void add_launch(struct gt_result *result, const struct gt_bundle *bundle,
 	const struct gt_bundle_step *step = gt_first_launch(bundle);
 
 	gt_result_add_count(result, count_launches(bundle));
+	gt_result_add_count_if(result, outcome->step_plus_one > 0,
+	                       (int64_t)outcome->step_plus_one - 1);
 	if (step)
 		add_shape(result, bundle, step);
 	else
@@ -245,8 +251,13 @@ static const char *speed_word(const struct gt_outcome *outcome, const struct gt_
 
 static const char *output_word(const struct gt_outcome *outcome)
 {
+	if (outcome->sequence_mismatches)
+		return "the sequence did not give what was recorded";
 	if (!outcome->checked)
 		return "outputs not compared";
+	if (outcome->verified && outcome->step_plus_one)
+		return outcome->varying ? "outputs as in the sequence, but runs differ"
+		                        : "outputs as in the sequence";
 	if (outcome->verified)
 		return outcome->varying ? "outputs as recorded, but runs differ"
 		                        : "outputs as recorded";
@@ -256,7 +267,10 @@ static const char *output_word(const struct gt_outcome *outcome)
 		return "outputs differ from run to run";
 	if (outcome->unwritten && outcome->unwritten >= outcome->mismatches)
 		return "outputs not written";
-	return outcome->mismatches ? "outputs differ" : "outputs not as recorded";
+	if (outcome->mismatches)
+		return "outputs differ";
+	return outcome->step_plus_one ? "outputs not as in the sequence"
+	                              : "outputs not as recorded";
 }
 
 static void add_verdict(struct gt_result *result, const struct gt_outcome *outcome,
@@ -307,9 +321,11 @@ static void add_times(struct gt_result *result, const struct gt_outcome *outcome
 /* ---- outputs ---- */
 
 /* With the type: a column that is the same in all rows is left out of narrow pages. */
-static void add_buffer_verdict(struct gt_result *result, const struct gt_outcome_buffer *buffer)
+static void add_buffer_verdict(struct gt_result *result, const struct gt_outcome *outcome,
+                               const struct gt_outcome_buffer *buffer)
 {
 	const struct gt_replay_buffer *found = &buffer->found;
+	const char *right = outcome->step_plus_one ? "as in the sequence" : "as recorded";
 	char text[256] = "";
 	size_t used = 0;
 
@@ -328,11 +344,11 @@ static void add_buffer_verdict(struct gt_result *result, const struct gt_outcome
 	            !found->varies,
 	    "%sdiffers", used ? "; " : "");
 	SAY(!found->wanted_known, "%snothing recorded to compare with", used ? "; " : "");
-	SAY(found->role != GT_ROLE_unknown, "%s",
-	    used ? "; it held that before" : "as recorded, which it held before");
+	SAY(found->role != GT_ROLE_unknown, "%s%s", used ? "; it held that before" : right,
+	    used ? "" : ", which it held before");
 #undef SAY
-	gt_result_add_format(result, "%s; %s%s", used ? text : "as recorded", buffer->element,
-	                     found->guessed ? ", guessed" : "");
+	gt_result_add_format(result, "%s; %s%s", used ? text : right, buffer->element,
+	                     found->source == GT_ELEMENT_GUESSED ? ", guessed" : "");
 }
 
 static void add_buffer(struct gt_result *result, const struct gt_outcome *outcome,
@@ -341,12 +357,17 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	const struct gt_replay_buffer *found = &buffer->found;
 	const struct gt_comparison *comparison = &found->comparison;
 	const bool known = found->wanted_known;
+	static const char *const sources[] = {
+		[GT_ELEMENT_GIVEN] = "given",
+		[GT_ELEMENT_GUESSED] = "guessed",
+		[GT_ELEMENT_OF_ARRAY] = "format",
+	};
 
 	add_label(result, outcome);
 	gt_result_add_count(result, found->memory);
 	gt_result_add_count(result, (int64_t)buffer->bytes);
 	gt_result_add_text(result, buffer->element);
-	gt_result_add_text(result, found->guessed ? "guessed" : "given");
+	gt_result_add_text(result, sources[found->source]);
 	gt_result_add_count(result, (int64_t)comparison->elements);
 	gt_result_add_count_if(result, known, (int64_t)comparison->mismatches);
 	gt_result_add_count_if(result, known, (int64_t)comparison->differing);
@@ -359,7 +380,7 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	gt_result_add_count_if(result, found->written > 0, (int64_t)found->written);
 	gt_result_add_count_if(result, found->written_known, (int64_t)found->unwritten);
 	gt_result_add_count_if(result, found->written_known, (int64_t)found->untouched);
-	gt_result_add_count(result, (int64_t)found->zone_bytes);
+	gt_result_add_count_if(result, !found->array, (int64_t)found->zone_bytes);
 	gt_result_add_count_if(result, found->zone_bytes > 0, (int64_t)found->outside);
 	gt_result_add_count(result,
 	                    (int64_t)(found->varies && !found->varying ? 1 : found->varying));
@@ -367,9 +388,12 @@ static void add_buffer(struct gt_result *result, const struct gt_outcome *outcom
 	gt_result_add_real(result, comparison->got_values.most);
 	gt_result_add_real(result, comparison->got_values.mean);
 	gt_result_add_real(result, known ? comparison->wanted_values.mean : NAN);
-	gt_result_add_format(result, "0x%llx", (unsigned long long)buffer->address);
+	if (found->array)
+		gt_result_add_text(result, "-");
+	else
+		gt_result_add_format(result, "0x%llx", (unsigned long long)buffer->address);
 	add_known(result, buffer->name);
-	add_buffer_verdict(result, buffer);
+	add_buffer_verdict(result, outcome, buffer);
 }
 
 static void add_mismatches(struct gt_result *result, const struct gt_outcome *outcome,
@@ -437,6 +461,11 @@ static void remark_on_launch(struct gt_result *result, const struct gt_outcome *
 	if (!isfinite(first->job_ns))
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "its time in the program was not recorded");
+	else if (first->job_launches > 0 && first->step_plus_one)
+		gt_result_remark_on(result, "job_ns job_percent",
+		                    "time in the program: of that step, by its medians of %u "
+		                    "occurrences that were not captured",
+		                    first->job_launches);
 	else if (first->job_launches > 0 && bundle->steps.count > 1)
 		gt_result_remark_on(result, "job_ns job_percent",
 		                    "time in the program: median of %u occurrences of the range "
@@ -459,9 +488,34 @@ static void remark_on_launch(struct gt_result *result, const struct gt_outcome *
 		                    "how much memory its local variables needed is not known");
 }
 
+/* Of one that was run alone. */
+static void remark_on_step(struct gt_result *result, const struct gt_outcome *first)
+{
+	if (!first->step_plus_one)
+		return;
+	gt_result_remark(result,
+	                 "step %llu alone: the steps before it were run once, and each run finds "
+	                 "memory as they left it",
+	                 (unsigned long long)first->step_plus_one - 1);
+	if (!first->sequence_compared)
+		gt_result_remark(result, "whether the sequence gives what was recorded was not "
+		                         "compared");
+	else if (first->sequence_mismatches)
+		gt_result_remark(result,
+		                 "all steps, run once one after the other, did not give what was "
+		                 "recorded: %llu elements differ, the first in memory %u",
+		                 (unsigned long long)first->sequence_mismatches,
+		                 first->sequence_first);
+	else
+		gt_result_remark(result,
+		                 "all steps, run once one after the other, gave what was recorded; "
+		                 "outputs are compared with what the step left then");
+}
+
 static void remark_on_outcome(struct gt_result *result, const struct gt_outcome *first,
                               const struct gt_bundle *bundle)
 {
+	remark_on_step(result, first);
 	remark_on_launch(result, first, bundle);
 	if (first->thrown_out)
 		gt_result_remark(
@@ -486,6 +540,8 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark(result, "memory lies at other addresses than in the program");
 	if (*first->guessed)
 		gt_result_remark(result, "%s", first->guessed);
+	if (*first->handles)
+		gt_result_remark(result, "%s", first->handles);
 	if (first->others_plus_one > 1)
 		gt_result_remark(result, "%u other process%s had a context on the GPU",
 		                 (unsigned)(first->others_plus_one - 1),

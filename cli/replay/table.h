@@ -7,7 +7,10 @@ struct gt_outcomes;
 struct gt_result;
 struct gt_results;
 
-/* What running a bundle again came to: the launch, its times, its outputs. bundle NULL: headings. */
+/*
+ * What running a bundle again came to: the launch, its times, its outputs; of one step its excerpt
+ * is the bundle. bundle NULL: headings.
+ */
 void gt_replay_fill(struct gt_result *result, const struct gt_bundle *bundle,
                     const struct gt_outcomes *outcomes);
 

@@ -29,6 +29,7 @@ struct work {
 	gt_id shape;    /* of a launch */
 	uint64_t bytes; /* of copies and fills */
 	bool counts;    /* its times are a figure */
+	bool captured;  /* a call that was captured asked for it */
 };
 
 struct interval {
@@ -100,6 +101,7 @@ static void add_work(struct sequence *sequence, gt_id api_call, struct work work
 	if (process_of_thread(trace, call->thread) != sequence->launch->process)
 		return;
 	work.call_ns = call->start_ns;
+	work.captured = (call->flags & GT_PROFILED) != 0;
 	*gt_array_push(&sequence->work) = work;
 }
 
@@ -153,6 +155,18 @@ static size_t first_at(const struct sequence *sequence, int64_t time_ns)
 	return first;
 }
 
+/* Of a launch of a graph: whatever else the process asked for in one call, by when it was made. */
+static void list_calls_as_occurrences(struct sequence *sequence)
+{
+	for (size_t i = 0; i < sequence->work.count; i++) {
+		const struct work *work = &sequence->work.rows[i];
+
+		if (!work->captured && (i == 0 || work->call_ns != work[-1].call_ns))
+			*gt_array_push(&sequence->occurrences) =
+				(struct interval){work->call_ns, work->call_ns};
+	}
+}
+
 /* ---- what the bundle says ---- */
 
 static int64_t number(const json_t *object, const char *key)
@@ -193,10 +207,13 @@ static const char *kind_of(const json_t *step)
 	return kind ? kind : "";
 }
 
+/* What the host itself wrote no other occurrence has a record of. */
 static bool is_work(const json_t *step)
 {
 	const char *kind = kind_of(step);
 
+	if (json_is_true(json_object_get(step, "by_host")))
+		return false;
 	return strcmp(kind, "launch") == 0 || strcmp(kind, "copy") == 0 ||
 	       strcmp(kind, "fill") == 0;
 }
@@ -204,7 +221,10 @@ static bool is_work(const json_t *step)
 static bool is_same(const struct gt_trace *trace, const json_t *root, const json_t *step,
                     const struct work *work)
 {
-	const uint64_t bytes = (uint64_t)number(step, "bytes") * (uint64_t)number(step, "rows");
+	const uint64_t slices =
+		json_object_get(step, "slices") ? (uint64_t)number(step, "slices") : 1;
+	const uint64_t bytes =
+		(uint64_t)number(step, "bytes") * (uint64_t)number(step, "rows") * slices;
 
 	if (strcmp(kind_of(step), "launch") == 0)
 		return is_launch(trace, root, step, work);
@@ -248,35 +268,89 @@ static void times_release(struct times *times)
 	gt_array_free(times->steps);
 }
 
-/* Whether the GPU did the same in it, all with times. */
+/* Steps from first up to end, and the work that may be theirs: of each step the one in its place. */
+struct group {
+	size_t first;
+	size_t end;
+	const struct work *work;
+	size_t *places;
+	bool *used;  /* of the work, from first on, */
+	size_t next; /* of which all before this one is */
+};
+
+static bool place(const struct sequence *sequence, const json_t *root, json_t *step, size_t number,
+                  struct group *group)
+{
+	while (group->next < group->end && group->used[group->next - group->first])
+		group->next++;
+	for (size_t i = group->next; i < group->end; i++) {
+		if (group->used[i - group->first] || !group->work[i].counts ||
+		    !is_same(sequence->trace, root, step, &group->work[i]))
+			continue;
+		group->used[i - group->first] = true;
+		group->places[number] = i;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Whether it is the work of the steps: that of a launch of a graph began as its branches came to
+ * it, and need not have their order.
+ */
+static bool match(const struct sequence *sequence, const json_t *root, const struct times *times,
+                  struct group *group)
+{
+	bool all = true;
+
+	group->used = memset(gt_allocate(group->end - group->first), 0, group->end - group->first);
+	for (size_t i = group->first; i < group->end && all; i++)
+		all = place(sequence, root, times->steps[i].step, i, group);
+	free(group->used);
+	return all;
+}
+
+/* One step, or all of a launch of a graph. */
+static size_t end_of_launch(const struct times *times, size_t first)
+{
+	const int64_t graph = number(times->steps[first].step, "graph");
+	size_t end = first + 1;
+
+	while (graph && end < times->count && number(times->steps[end].step, "graph") == graph)
+		end++;
+	return end;
+}
+
+/* Whether the GPU did the same in it, all with times; places: which work is that of each step. */
 static bool fits(const struct sequence *sequence, const struct times *times, const json_t *root,
-                 const struct interval *occurrence, size_t first)
+                 const struct interval *occurrence, size_t first, size_t *places)
 {
 	const size_t end = first_at(sequence, occurrence->end_ns + 1);
 
 	if (times->count == 0 || end - first != times->count)
 		return false;
-	for (size_t i = 0; i < times->count; i++) {
-		const struct work *work = &sequence->work.rows[first + i];
+	for (size_t i = 0; i < times->count; i = end_of_launch(times, i)) {
+		struct group group = {.first = i,
+		                      .next = i,
+		                      .end = end_of_launch(times, i),
+		                      .work = &sequence->work.rows[first],
+		                      .places = places};
 
-		if (!work->counts || !is_same(sequence->trace, root, times->steps[i].step, work))
+		if (!match(sequence, root, times, &group))
 			return false;
 	}
 	return true;
 }
 
-static void add_occurrence(const struct sequence *sequence, struct times *times, const json_t *root,
-                           const struct interval *occurrence)
+static void add_times(const struct sequence *sequence, struct times *times, size_t first,
+                      const size_t *places)
 {
-	const size_t first = first_at(sequence, occurrence->start_ns);
 	int64_t least_ns = INT64_MAX;
 	int64_t most_ns = INT64_MIN;
 
-	if (!fits(sequence, times, root, occurrence, first))
-		return;
 	times->occurrences++;
 	for (size_t i = 0; i < times->count; i++) {
-		const struct work *work = &sequence->work.rows[first + i];
+		const struct work *work = &sequence->work.rows[first + places[i]];
 		const int64_t zero_ns = sequence->work.rows[first].call_ns;
 
 		*gt_array_push(&times->steps[i].start_ns) = work->start_ns - zero_ns;
@@ -288,6 +362,17 @@ static void add_occurrence(const struct sequence *sequence, struct times *times,
 	*gt_array_push(&times->spans) = most_ns - least_ns;
 }
 
+static void add_occurrence(const struct sequence *sequence, struct times *times, const json_t *root,
+                           const struct interval *occurrence)
+{
+	const size_t first = first_at(sequence, occurrence->start_ns);
+	size_t *places = gt_allocate((times->count + 1) * sizeof(*places));
+
+	if (fits(sequence, times, root, occurrence, first, places))
+		add_times(sequence, times, first, places);
+	free(places);
+}
+
 static void put_median(json_t *step, const char *key, int64_t *values, size_t count)
 {
 	const int64_t median = gt_spread_of(values, count).median;
@@ -295,18 +380,21 @@ static void put_median(json_t *step, const char *key, int64_t *values, size_t co
 	(void)json_object_set_new(step, key, json_integer(median > 0 ? median : 0));
 }
 
-static void put_times(struct times *times, json_t *root)
+static void put_times(const struct sequence *sequence, struct times *times, json_t *root)
 {
+	const char *missed =
+		*gt_trace_text(sequence->trace, sequence->launch->range)
+			? "the times of its steps: the recording has no other occurrence of the "
+			  "range with the same launches, copies and fills, and the captured one was "
+			  "held up"
+			: "the times of its steps: the recording has no other launch of a CUDA graph "
+			  "with the same launches, copies and fills, and the captured one was held "
+			  "up";
 	json_t *origin = json_object_get(root, "origin");
 	json_t *missing = json_object_get(root, "missing");
 
 	if (times->occurrences == 0) {
-		(void)json_array_append_new(
-			missing,
-			json_string(
-				"the times of its steps: the recording has no other occurrence "
-				"of the range with the same launches, copies and fills, and the "
-				"captured one was held up"));
+		(void)json_array_append_new(missing, json_string(missed));
 		return;
 	}
 	for (size_t i = 0; i < times->count; i++) {
@@ -382,7 +470,7 @@ static bool put(json_t *root, void *context)
 	times_init(&times, steps);
 	gt_array_each(const struct interval, occurrence, &sequence->occurrences)
 		add_occurrence(sequence, &times, root, occurrence);
-	put_times(&times, root);
+	put_times(sequence, &times, root);
 	times_release(&times);
 	for (size_t i = 0; i < json_array_size(steps); i++)
 		put_range(sequence, json_array_get(steps, i));
@@ -395,8 +483,11 @@ static int keep(const char *recording, const struct gt_trace *trace,
 	struct sequence sequence = {.trace = trace, .launch = launch};
 	int result;
 
-	list_occurrences(&sequence);
 	list_work(&sequence);
+	if (*gt_trace_text(trace, launch->range))
+		list_occurrences(&sequence);
+	else
+		list_calls_as_occurrences(&sequence);
 	list_calls(&sequence);
 	result = gt_bundle_edit(recording, gt_trace_text(trace, launch->bundle), put, &sequence,
 	                        err);
@@ -412,8 +503,8 @@ int gt_sequence_times_write(const char *recording, const struct gt_trace *trace,
 	int result = 0;
 
 	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches)
-		if (result == 0 && *gt_trace_text(trace, launch->range) &&
-		    *gt_trace_text(trace, launch->bundle))
+		if (result == 0 && *gt_trace_text(trace, launch->bundle) &&
+		    (*gt_trace_text(trace, launch->range) || *gt_trace_text(trace, launch->node)))
 			result = keep(recording, trace, launch, err);
 	return result;
 }

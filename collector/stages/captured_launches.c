@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "collector/stage.h"
 #include "model/known.h"
@@ -27,6 +29,18 @@ static void mark_sequence(struct gt_trace *trace, const struct gt_captured_launc
 		    call->start_ns <= sequence->end_ns &&
 		    gt_trace_process_of(trace, GT_TABLE_api_calls, call) == sequence->process)
 			call->flags |= GT_PROFILED;
+}
+
+/* Of a launch of a CUDA graph all kernels have the number: the first of the name is as the others. */
+static bool is_of(const struct gt_trace *trace, const struct gt_captured_launch *launch,
+                  const struct gt_kernel *kernel)
+{
+	const char *node = gt_trace_text(trace, launch->node);
+
+	return !*node ||
+	       (launch->kernel == GT_NONE && kernel->shape < trace->launch_shapes.count &&
+	        strcmp(node, gt_trace_text(trace, trace->launch_shapes.rows[kernel->shape].name)) ==
+	                0);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -57,7 +71,8 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 			&launches, number_of(gt_trace_process_of(trace, GT_TABLE_kernels, kernel),
 		                             kernel->correlation));
 
-		if (kernel->correlation && row != GT_NONE)
+		if (kernel->correlation && row != GT_NONE &&
+		    is_of(trace, &trace->captured_launches.rows[row], kernel))
 			trace->captured_launches.rows[row].kernel = (gt_id)i;
 	}
 	gt_known_release(&launches);

@@ -85,14 +85,14 @@ static RARE void enter_nested(struct gt_router *router, const struct gt_route *r
                               uint32_t depth, struct gt_call call)
 {
 	call.depth = (uint8_t)depth;
-	gt_own.nested[depth - 1] = route->enter(router->session, route->state, call);
+	gt_own.nested[route->nest][depth - 1] = route->enter(router->session, route->state, call);
 }
 
 static RARE void leave_nested(struct gt_router *router, const struct gt_route *route,
                               uint32_t depth, struct gt_call call)
 {
 	call.depth = (uint8_t)depth;
-	route->leave(router->session, route->state, call, gt_own.nested[depth - 1]);
+	route->leave(router->session, route->state, call, gt_own.nested[route->nest][depth - 1]);
 }
 
 static inline void enter(struct gt_router *router, uint32_t i, struct gt_call call)
@@ -406,9 +406,15 @@ struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler
 
 bool gt_router_nest(struct gt_router *router, struct gt_route *route)
 {
+	uint8_t nests = 0;
+
+	if (route->levels > 1)
+		return true;
 	for (uint32_t i = 0; i < router->count; i++)
-		if (&router->routes[i] != route && router->routes[i].levels > 1)
-			return false;
+		nests = (uint8_t)(nests + (router->routes[i].levels > 1));
+	if (nests == GT_ROUTER_NESTS)
+		return false;
+	route->nest = nests;
 	route->levels = GT_ROUTER_LEVELS;
 	return true;
 }

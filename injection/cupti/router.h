@@ -81,7 +81,8 @@ struct gt_route {
 	void *(*enter)(struct gt_session *session, void *state, struct gt_call call);
 	void (*leave)(struct gt_session *session, void *state, struct gt_call call, void *kept);
 	void *state;
-	uint8_t levels; /* of calls inside calls that it hears of: 1, GT_ROUTER_LEVELS for one */
+	uint8_t levels; /* of calls inside calls that it hears of: 1, GT_ROUTER_LEVELS for some */
+	uint8_t nest;   /* its number among these */
 	bool names; /* it named calls: those that nobody hears are counted where it would hear them */
 	uint16_t wanted;  /* callbacks */
 	uint16_t enabled; /* of them that CUPTI gives */
@@ -128,7 +129,7 @@ int gt_router_subscribe(struct gt_router *router, const struct gt_cupti *cupti,
 struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler *handler,
                                void *state);
 
-/* It is also to hear of calls inside calls that it wants; false: another one does already. */
+/* It is also to hear of calls inside calls that it wants; false: GT_ROUTER_NESTS do already. */
 bool gt_router_nest(struct gt_router *router, struct gt_route *route);
 
 /* An id that is out of range is nobody's. */

@@ -332,7 +332,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	struct modules *modules = state;
 
 	(void)err;
-	modules->captures = *settings->capture_kernels || *settings->capture_sequence;
+	modules->captures = *settings->capture_kernels || *settings->capture_sequence ||
+	                    settings->capture_graphs;
 	modules->keep_bytes = settings->keep_modules_bytes;
 	if (modules->captures && modules->keep_bytes == 0)
 		modules->keep_bytes = KEPT_FOR_CAPTURES;

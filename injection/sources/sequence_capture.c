@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,6 +10,8 @@
 
 #include "base/error.h"
 #include "injection/capture_thread.h"
+#include "injection/graph_steps.h"
+#include "injection/kept_graphs.h"
 #include "injection/launch_calls.h"
 #include "injection/launch_choice.h"
 #include "injection/nvtx/nvtx.h"
@@ -36,10 +39,14 @@ struct sequence_capture {
 	_Atomic uint32_t refused;       /* the last occurrence that was */
 	_Atomic uint32_t broken;        /* the last one of which a step was not captured */
 	_Atomic uint32_t occurrences;   /* of those that are chosen, that had steps */
+	_Atomic pthread_t naming;       /* in a copy by name, with the turn; 0: nobody is */
 	/* With the turn: */
+	uint32_t named;    /* CUPTI's number of that call */
+	bool seen;         /* the driver's copy in it was */
 	uint64_t began_ns; /* gt_stamp */
 	uint32_t context;  /* CUPTI's number */
 	bool blocks;       /* the call that has the turn is a copy that the host waits for */
+	struct gt_graph_steps *graphs;
 };
 
 extern const struct gt_source gt_source_sequence_capture;
@@ -79,7 +86,7 @@ static void refuse(struct gt_session *session, struct sequence_capture *sequence
 	}
 	atomic_store_explicit(&sequences->refused, occurrence, memory_order_relaxed);
 	atomic_store_explicit(&sequences->open, 0, memory_order_release);
-	gt_capture_emit_refused(session, &sequences->thread, &told, reason);
+	gt_capture_emit_refused(session, &sequences->thread, &told, "", reason);
 }
 
 static void begin(struct gt_session *session, struct sequence_capture *sequences,
@@ -88,7 +95,9 @@ static void begin(struct gt_session *session, struct sequence_capture *sequences
 	struct gt_launch_capture *capture = sequences->thread.capture;
 
 	gt_capture_lists_empty(&capture->lists);
+	gt_graph_steps_begin(sequences->graphs);
 	capture->context = call.data->context;
+	capture->has_focus = false;
 	capture->most = gt_capture_thread_left(session, &sequences->thread);
 	gt_capture_folder(capture->folder, sizeof(capture->folder), occurrence, capture->range);
 	sequences->context = call.data->contextUid;
@@ -119,7 +128,7 @@ static void finish(struct gt_session *session, struct sequence_capture *sequence
 		refuse(session, sequences, err.text);
 	} else {
 		told.end_ns = gt_stamp();
-		gt_capture_emit(session, &sequences->thread, &told);
+		gt_capture_emit(session, &sequences->thread, &told, "");
 		atomic_store_explicit(&sequences->open, 0, memory_order_release);
 	}
 	sequences->thread.held_ns += gt_now() - began_ns;
@@ -164,25 +173,29 @@ static int set_launch(struct gt_session *session, struct sequence_capture *seque
 	return gt_capture_read_launch(session, &sequences->thread, err);
 }
 
+static void begin_named(struct sequence_capture *sequences, struct gt_call call)
+{
+	sequences->named = call.data->correlationId;
+	sequences->seen = false;
+	/* Read by this thread alone, and by others to find that it is not they. */
+	atomic_store_explicit(&sequences->naming, pthread_self(), memory_order_relaxed);
+}
+
+static bool is_naming(const struct sequence_capture *sequences)
+{
+	return pthread_equal(atomic_load_explicit(&sequences->naming, memory_order_relaxed),
+	                     pthread_self());
+}
+
 static int add_step(struct gt_session *session, struct sequence_capture *sequences,
                     struct gt_call call, const struct gt_step_call *asked, struct gt_error *err)
 {
 	struct gt_launch_capture *capture = sequences->thread.capture;
 	int result = gt_capture_thread_open(&sequences->thread, err);
 
-	capture->step = (struct gt_capture_step){
-		.kind = asked->step,
-		.correlation = call.data->correlationId,
-		.stream = GT_CAPTURE_NONE,
-		.event = GT_CAPTURE_NONE,
-		.to = asked->to,
-		.from = asked->from,
-		.bytes = asked->bytes,
-		.rows = asked->rows,
-		.to_pitch = asked->to_pitch,
-		.value = asked->value,
-		.value_bytes = asked->value_bytes,
-	};
+	capture->step = gt_step_of_call(asked);
+	capture->step.correlation =
+		is_naming(sequences) ? sequences->named : call.data->correlationId;
 	if (result == 0)
 		result = set_stream(session, sequences, asked, err);
 	if (result == 0)
@@ -197,17 +210,59 @@ static int add_step(struct gt_session *session, struct sequence_capture *sequenc
 	return result < 0 ? result : 0;
 }
 
-static int check_end(const struct sequence_capture *sequences, const struct gt_step_call *asked,
-                     struct gt_error *err)
+/* The nodes of a graph that is launched. */
+static int add_graph(struct gt_session *session, struct sequence_capture *sequences,
+                     struct gt_call call, const struct gt_step_call *asked, struct gt_error *err)
 {
-	const struct gt_launch_capture *capture = sequences->thread.capture;
+	struct gt_kept_graphs *kept = gt_kept_graphs_of(session);
+	const struct gt_graph_launch launch = {.stream = asked->stream,
+	                                       .correlation = call.data->correlationId,
+	                                       .focus = GT_CAPTURE_NONE};
+	struct gt_kept_graph *graph = NULL;
+	int result = gt_capture_thread_open(&sequences->thread, err);
 
-	if (capture->writer.folder < 0 ||
-	    gt_reach_find(&capture->reach, asked->address) == GT_REACH_NONE)
+	if (result == 0)
+		result = gt_kept_graphs_take(kept, asked->exec, &graph, err);
+	if (result < 0)
+		return result;
+	result = gt_graph_steps_add(session, &sequences->thread, sequences->graphs, &launch, graph,
+	                            err);
+	gt_kept_graphs_give(kept, graph);
+	return result;
+}
+
+/* Each copy of a call that makes several is a step; none of them can use what another one makes. */
+static int add_steps(struct gt_session *session, struct sequence_capture *sequences,
+                     struct gt_call call, struct gt_step_call asked, struct gt_error *err)
+{
+	int result = 0;
+
+	do
+		result = asked.kind == GT_STEP_CALL_REFUSED
+		                 ? gt_fail(err, ENOTSUP, "%s", asked.reason)
+		                 : add_step(session, sequences, call, &asked, err);
+	while (result == 0 && gt_step_call_next(call.driver, call.id, call.data, &asked));
+	return result;
+}
+
+/* Memory that steps use goes with the call: what is left in it is kept now. */
+static int end_memory(struct gt_session *session, struct sequence_capture *sequences,
+                      const struct gt_step_call *asked, struct gt_error *err)
+{
+	struct gt_launch_capture *capture = sequences->thread.capture;
+
+	if (capture->writer.folder >= 0 &&
+	    gt_capture_objects_has(&capture->objects, asked->address))
+		return gt_fail(err, ENOTSUP,
+		               "an array that its steps use is destroyed before the range ends");
+	capture->freed = (struct gt_freed){asked->address, asked->freed_bytes};
+	if (!gt_capture_uses(capture, &capture->freed))
 		return 0;
-	return gt_fail(err, ENOTSUP,
-	               "memory that its steps use is freed before the range ends, at 0x%" PRIx64,
-	               asked->address);
+	if (atomic_load_explicit(&sequences->choice.captures, memory_order_relaxed) > 0)
+		return gt_fail(err, ENOTSUP,
+		               "memory that its steps use is freed while a stream is being "
+		               "captured into a CUDA graph");
+	return gt_capture_thread_do(session, &sequences->thread, GT_CAPTURE_FREE, err);
 }
 
 /* Without a context the driver cannot be asked of the stream. */
@@ -234,7 +289,8 @@ static int check_call(struct sequence_capture *sequences, struct gt_call call,
 		capture->context = call.data->context;
 	if (call.data->context && call.data->context != capture->context)
 		return gt_fail(err, ENOTSUP, "it works in more than one context");
-	if (!call.data->context && gt_capture_is_work(asked->step))
+	if (!call.data->context &&
+	    (asked->kind == GT_STEP_CALL_GRAPH || gt_capture_is_work(asked->step)))
 		return gt_fail(err, ENOTSUP, "the context of a call of it is not known");
 	return 0;
 }
@@ -245,17 +301,44 @@ static bool take_step(struct gt_session *session, struct sequence_capture *seque
 {
 	const uint64_t began_ns = gt_now();
 	struct gt_error err = {0};
-	int result = asked->kind == GT_STEP_CALL_END ? check_end(sequences, asked, &err)
+	int result = asked->kind == GT_STEP_CALL_END ? end_memory(session, sequences, asked, &err)
 	                                             : check_call(sequences, call, asked, &err);
 
 	if (result == 0 && asked->kind == GT_STEP_CALL_STEP)
-		result = add_step(session, sequences, call, asked, &err);
+		result = add_steps(session, sequences, call, *asked, &err);
+	else if (result == 0 && asked->kind == GT_STEP_CALL_GRAPH)
+		result = add_graph(session, sequences, call, asked, &err);
+	if (result == 0 && asked->kind == GT_STEP_CALL_NAMED)
+		begin_named(sequences, call);
 	if (result < 0)
 		refuse(session, sequences, err.text);
 	sequences->thread.held_ns += gt_now() - began_ns;
 	sequences->blocks = asked->blocks;
-	return result == 0 && asked->kind == GT_STEP_CALL_STEP &&
-	       asked->step != GT_BUNDLE_STEP_host_wait;
+	return result == 0 &&
+	       (asked->kind == GT_STEP_CALL_NAMED || asked->kind == GT_STEP_CALL_GRAPH ||
+	        (asked->kind == GT_STEP_CALL_STEP && asked->step != GT_BUNDLE_STEP_host_wait));
+}
+
+/* With the turn, which the call around it has: what it copies by name, by address. */
+static void take_inside(struct gt_session *session, struct sequence_capture *sequences,
+                        struct gt_call call)
+{
+	const uint64_t began_ns = gt_now();
+	struct gt_error err = {0};
+	struct gt_step_call asked;
+	int result;
+
+	gt_step_call_read(call.driver, call.id, call.data, &asked);
+	if (asked.kind != GT_STEP_CALL_STEP || asked.step != GT_BUNDLE_STEP_copy ||
+	    atomic_load_explicit(&sequences->open, memory_order_relaxed) == 0)
+		return;
+	sequences->seen = true;
+	result = check_call(sequences, call, &asked, &err);
+	if (result == 0)
+		result = add_steps(session, sequences, call, asked, &err);
+	if (result < 0)
+		refuse(session, sequences, err.text);
+	sequences->thread.held_ns += gt_now() - began_ns;
 }
 
 /* ---- which occurrence ---- */
@@ -274,7 +357,7 @@ static bool take_turn(struct gt_session *session, struct sequence_capture *seque
                       uint32_t occurrence)
 {
 	struct gt_record_captured_launch told = {.number = occurrence};
-	const char *reason = "another thread's launch did not return within two seconds";
+	const char *reason = "another thread's launch beside it did not return within two seconds";
 
 	switch (gt_launch_turn_take(&sequences->thread.turn)) {
 	case GT_TURN_TAKEN:
@@ -292,7 +375,7 @@ static bool take_turn(struct gt_session *session, struct sequence_capture *seque
 	told.start_ns = told.end_ns = gt_stamp();
 	if (atomic_exchange_explicit(&sequences->refused, occurrence, memory_order_relaxed) !=
 	    occurrence)
-		gt_capture_emit_refused(session, &sequences->thread, &told, reason);
+		gt_capture_emit_refused(session, &sequences->thread, &told, "", reason);
 	return false;
 }
 
@@ -386,14 +469,31 @@ static void *enter_call(struct gt_session *session, struct sequence_capture *seq
 	return NULL;
 }
 
+/* The end of an array may be that of one which steps use: that keeps nothing for its return. */
+static void enter_foreign(struct gt_session *session, struct sequence_capture *sequences,
+                          struct gt_call call)
+{
+	if (atomic_load_explicit(&sequences->thread.turn.on, memory_order_acquire))
+		(void)enter_call(session, sequences, call);
+}
+
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
 	struct sequence_capture *sequences = state;
 	const int saved = errno;
 	void *kept = NULL;
 
-	if (gt_foreign_is_call(call))
+	if (gt_foreign_is_call(call)) {
+		enter_foreign(session, sequences, call);
+		errno = saved;
 		return &sequences->thread.foreign;
+	}
+	if (call.depth > 0) {
+		if (is_naming(sequences))
+			take_inside(session, sequences, call);
+		errno = saved;
+		return NULL;
+	}
 	if (call.driver && gt_capture_step(call.id))
 		return &sequences->choice;
 	if (atomic_load_explicit(&sequences->thread.turn.on, memory_order_acquire))
@@ -417,14 +517,52 @@ static int add_wait(struct sequence_capture *sequences, struct gt_error *err)
 	return gt_capture_add_step(lists, &wait, err);
 }
 
+/* What the GPU wrote is told from what the host will have written at the next step. */
+static int settle_host(struct gt_session *session, struct sequence_capture *sequences,
+                       struct gt_error *err)
+{
+	const struct gt_launch_capture *capture = sequences->thread.capture;
+	const uint64_t began_ns = gt_now();
+	int result;
+
+	if (!gt_capture_is_work(capture->step.kind) || !gt_capture_has_host_memory(capture))
+		return 0;
+	/* Since the step began another thread may have begun to: waiting would make that fail. */
+	if (atomic_load_explicit(&sequences->choice.captures, memory_order_relaxed) > 0)
+		return gt_fail(err, ENOTSUP,
+		               "a stream was being captured into a CUDA graph when a step of it "
+		               "returned");
+	result = gt_capture_thread_do(session, &sequences->thread, GT_CAPTURE_SETTLE, err);
+	sequences->thread.held_ns += gt_now() - began_ns;
+	return result;
+}
+
+/* What the call was, now that it has returned; negative with a sentence. */
+static int check_return(struct gt_session *session, struct sequence_capture *sequences,
+                        struct gt_call call, bool is_named, struct gt_error *err)
+{
+	int result;
+
+	if (gt_call_result(call) != 0)
+		return gt_fail(err, ENOTSUP, "a call of it failed");
+	if (is_named && !sequences->seen)
+		return gt_fail(err, ENOTSUP,
+		               "it copies a variable by its name, and the driver's copy in it was "
+		               "not heard of");
+	result = add_wait(sequences, err);
+	return result < 0 ? result : settle_host(session, sequences, err);
+}
+
 static void end_step(struct gt_session *session, struct sequence_capture *sequences,
                      struct gt_call call)
 {
+	const bool is_named = is_naming(sequences);
 	struct gt_error err = {0};
 
-	if (gt_call_result(call) != 0)
-		refuse(session, sequences, "a call of it failed");
-	else if (add_wait(sequences, &err) < 0)
+	atomic_store_explicit(&sequences->naming, 0, memory_order_relaxed);
+	/* The driver's copy in a copy by name may have refused it. */
+	if (atomic_load_explicit(&sequences->open, memory_order_relaxed) != 0 &&
+	    check_return(session, sequences, call, is_named, &err) < 0)
 		refuse(session, sequences, err.text);
 	gt_launch_turn_end(&sequences->thread.turn);
 }
@@ -461,7 +599,7 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 	gt_capture_drop(sequences->thread.capture);
 	atomic_store_explicit(&sequences->open, 0, memory_order_relaxed);
 	if (told.number != atomic_load_explicit(&sequences->refused, memory_order_relaxed))
-		gt_capture_emit_refused(session, &sequences->thread, &told,
+		gt_capture_emit_refused(session, &sequences->thread, &told, "",
 		                        "the program ended before the range did");
 	gt_launch_turn_give(&sequences->thread.turn);
 }
@@ -474,7 +612,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	if (!*settings->capture_sequence)
 		return 0;
-	if (*settings->kernel_counters || *settings->capture_kernels)
+	if (*settings->kernel_counters || *settings->capture_kernels || settings->capture_graphs)
 		return gt_fail(
 			err, EINVAL,
 			"no sequences are captured: launches are, or are run several times for "
@@ -482,6 +620,10 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	if (!gt_nvtx_of(session)->watches)
 		return gt_fail(err, EINVAL,
 		               "no sequences are captured: the name of the range is too long");
+	sequences->thread.sequences = true;
+	sequences->graphs = gt_graph_steps_new();
+	if (!sequences->graphs)
+		return gt_fail(err, ENOMEM, "no sequences are captured: there is no memory for it");
 	result = gt_launch_choice_init(session, &sequences->choice, "", "no sequences are captured",
 	                               err);
 	if (result == 0)
@@ -490,9 +632,11 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		                                settings->capture_sequence, err);
 	if (result < 0)
 		return result;
-	sequences->thread.sequences = true;
+	sequences->thread.capture->host_writes.wanted = true;
+	sequences->thread.capture->segments.wanted = true;
 	gt_launch_choice_want(session);
 	gt_want_known(session, gt_step_call_is_known);
+	gt_want_nested(session);
 	gt_nvtx_watch_tell(&gt_nvtx_of(session)->watch, end_occurrence, session);
 	return 0;
 }

@@ -72,7 +72,7 @@ Test(replayable, lists_what_was_captured_and_why_the_others_were_not)
 	cr_expect(not(has_remark(&result, "No launch was captured")));
 }
 
-Test(replayable, says_of_nodes_of_graphs_that_they_are_not_captured)
+Test(replayable, says_how_nodes_of_graphs_are_captured)
 {
 	struct gt_kernel *kernel = trace_kernel(&trace, stream, shape, 10, 20);
 
@@ -80,8 +80,24 @@ Test(replayable, says_of_nodes_of_graphs_that_they_are_not_captured)
 	kernel->graph_node = 17;
 	run_report(&result, "replayable", &trace);
 	expect_count(&result, "kernels", 0, "nodes", 1);
-	cr_expect(strstr(cell(&result, "kernels", 0, "replay")->text, "nodes of CUDA graphs") !=
-	          NULL);
+	cr_expect(strstr(cell(&result, "kernels", 0, "replay")->text, "--capture-kernels") != NULL);
+}
+
+Test(replayable, lists_launches_of_graphs_with_their_steps)
+{
+	struct gt_captured_launch *whole = gt_array_push(&trace.captured_launches);
+	struct gt_captured_launch *node;
+
+	*whole = (struct gt_captured_launch){
+		.kernel = GT_NONE, .node = text("*"), .number = 1, .steps = 12};
+	node = gt_array_push(&trace.captured_launches);
+	*node = (struct gt_captured_launch){
+		.kernel = GT_NONE, .node = text("_Z4gemmv"), .steps = 5};
+	run_report(&result, "replayable", &trace);
+	expect_words(&result, "captured", 0, "kernel", "CUDA graph");
+	expect_count(&result, "captured", 0, "steps", 12);
+	expect_words(&result, "captured", 1, "kernel", "_Z4gemmv");
+	expect_count(&result, "captured", 1, "steps", 5);
 }
 
 Test(replayable, counts_clusters_and_calls_for_cooperative_kernels)

@@ -9,10 +9,13 @@
  * make_bundle FOLDER [WORD...]: a bundle that the fake driver can run: a launch of saxpy, or with
  * the word
  *   sequence  what tests/support/bundle.h has for one
+ *   graph     its work with a launch of a graph
+ *   focus     whose last kernel was chosen when it was captured
+ *   astray    its first kernel wrote something else in the program
  *   wrong     it wrote something else in the program
  *   spill     a kernel that writes behind its buffer
  *   vary      a kernel that writes something else each time
- *   brittle   a kernel that faults in blocks of more than 512 threads
+ *   brittle   a kernel that faults in blocks of more than 512 threads; of a sequence the second
  *   again     one that writes what is there already, in blocks of 128 threads at least
  *   pick      one that does so too, and faults of other inputs than these
  *   behind    whose inputs lie behind its outputs
@@ -87,6 +90,27 @@ static void set_pick(struct test_bundle *made, bool behind)
 	set_same(made, behind ? BUNDLE_X : BUNDLE_Y, values, sizeof(values));
 }
 
+/* The second kernel of the sequence becomes another one, of (float *values, int n), on z. */
+static void set_second_kernel(struct test_bundle *made, const char *name, float value)
+{
+	const struct {
+		uint64_t values;
+		int32_t n;
+		int32_t padding;
+	} block = {BUNDLE_Z_ADDRESS, BUNDLE_ELEMENTS, 0};
+	struct gt_bundle *bundle = &made->bundle;
+	float after[BUNDLE_ELEMENTS];
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = value;
+	bundle->functions.rows[1].name = (char *)(uintptr_t)name;
+	bundle->steps.rows[5].parameters = test_bundle_blob(made, &block, sizeof(block));
+	gt_array_each(struct gt_bundle_pointer, pointer, &bundle->pointers)
+		if (pointer->memory == GT_BUNDLE_NONE && pointer->step == 5)
+			pointer->target = BUNDLE_Z;
+	bundle->memory.rows[BUNDLE_Z].after = test_bundle_blob(made, after, sizeof(after));
+}
+
 /* The launch's parameters lead to where its memory was put. */
 static void pass_high(struct test_bundle *made)
 {
@@ -110,10 +134,14 @@ int main(int argc, char **argv)
 	test_bundle_begin_at(&made, argv[1]);
 	if (has(argv, "sequence"))
 		test_bundle_add_sequence(&made);
+	else if (has(argv, "graph"))
+		test_bundle_add_graph(&made);
 	else
 		test_bundle_add_launch(&made);
 	test_bundle_set_fakes(&made);
-	if (has(argv, "wrong"))
+	if (has(argv, "focus"))
+		bundle->focus = BUNDLE_GRAPH_SCALE;
+	if (has(argv, "astray") || has(argv, "wrong"))
 		set_after(&made, 7);
 	if (has(argv, "spill")) {
 		test_bundle_set_kernel(&made, "replay_spill");
@@ -122,7 +150,9 @@ int main(int argc, char **argv)
 	}
 	if (has(argv, "vary"))
 		test_bundle_set_kernel(&made, "replay_vary");
-	if (has(argv, "brittle")) {
+	if (has(argv, "brittle") && has(argv, "sequence")) {
+		set_second_kernel(&made, "replay_brittle", 2.5F);
+	} else if (has(argv, "brittle")) {
 		test_bundle_set_kernel(&made, "replay_brittle");
 		set_after(&made, 2.5F);
 	}

@@ -149,6 +149,55 @@ class Replay(unittest.TestCase):
         found = self.found(bundle, "--form", "priorities", "--priority", "13=-1")
         self.assertRegex(found["launch"][0]["conditions"], r"form=priorities\(13=-1\)$")
 
+    def test_runs_launches_of_graphs_in_every_form(self):
+        bundle = self.make("graph")
+        for form in ("recorded", "back-to-back", "one-stream", "graph", "nodes"):
+            found = self.found(bundle, "--form", form)
+            self.assertEqual(found["times"][0]["verdict"], "outputs as recorded", form)
+            self.assertEqual(found["times"][0]["clock"], "CUPTI")
+        found = self.found(bundle, "--form", "all", "--runs", "10")
+        self.assertEqual([row["variant"] for row in found["times"]],
+                         ["as recorded", "form=back-to-back", "form=one-stream", "form=graph", "form=nodes"])
+
+    def test_runs_one_step_alone(self):
+        bundle = self.make("sequence")
+        found = self.found(bundle, "--step", "scale", "--block", "64", "--l2", "warm")
+        self.assertEqual([row["median_ns"] for row in found["times"]], [10000, 10000])
+        self.assertEqual(found["times"][0]["job_ns"], 5000)
+        self.assertEqual(found["times"][1]["verdict"], "as fast, outputs as in the sequence")
+        self.assertEqual((found["launch"][0]["step"], found["launch"][0]["kernel"]), (5, "scale(float* const*, int)"))
+        self.assertEqual({row["memory"] for row in found["buffers"]}, {2})
+        self.assertIn("all steps, run once one after the other, gave what was recorded; outputs are compared with what "
+                      "the step left then", found["remarks"])
+        self.found(bundle, "--step", "0", "--runs", "10")
+        found = self.found(bundle, "--step", "2", "--relocate", "--runs", "10", "--tune", "block=32,64")
+        self.assertEqual(len(found["times"]), 3)
+        self.assertTrue(all("outputs as in the sequence" in row["verdict"] for row in found["times"]), found["times"])
+        self.assertEqual(self.found(bundle, "--runs", "10")["launch"][0]["step"], None)
+
+    def test_runs_the_node_that_was_chosen(self):
+        bundle = self.make("graph", "focus")
+        self.assertEqual(self.found(bundle, "--runs", "10")["launch"][0]["step"], 7)
+        self.assertEqual(self.found(bundle, "--runs", "10", "--whole")["launch"][0]["launches"], 2)
+        steps = json.loads(self.run_it(bundle, "--list", "--json")[1])["steps"]
+        self.assertEqual([row["step"] for row in steps if row["chosen"] == "yes"], [7])
+        self.assertEqual([row["graph"] for row in steps], [None] + 9 * [1] + [None])
+
+    def test_tells_where_a_sequence_goes_astray_before_a_step(self):
+        bundle = self.make("sequence", "astray")
+        found = self.found(bundle, "--step", "5", "--runs", "10", status=3)
+        self.assertEqual(found["times"][0]["verdict"], "the sequence did not give what was recorded")
+        self.assertTrue(any("255 elements differ, the first in memory 1" in text for text in found["remarks"]))
+
+    def test_goes_on_where_a_variant_of_a_step_faults(self):
+        bundle = self.make("sequence", "brittle")
+        found = self.found(bundle, "--step", "brittle", "--runs", "10", "--block", "1024", "--block", "64", status=3)
+        rows = [row["verdict"] for row in found["times"]]
+        self.assertEqual(rows[0], "outputs as in the sequence")
+        self.assertEqual(len(rows), 3)
+        self.assertRegex(rows[1], "^cannot be run: .*CUDA_ERROR_ILLEGAL_ADDRESS")
+        self.assertRegex(rows[2], "outputs as in the sequence$")
+
     def test_guards_a_launch(self):
         bundle = self.make()
         self.found(bundle)

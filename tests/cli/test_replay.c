@@ -48,7 +48,7 @@ Test(request, has_defaults)
 	cr_expect(ge(u32, request.options.least_runs, 10));
 	cr_expect(eq(i64, request.options.most_ns, 2000000000));
 	cr_expect(eq(i32, request.options.variant.carveout, GT_CARVEOUT_RECORDED));
-	gt_replay_conditions(&request.options, conditions);
+	gt_replay_conditions(&request.options, UINT32_MAX, conditions);
 	expect_text(conditions, "l2=cold inputs=recorded form=recorded");
 	gt_replay_request_release(&request);
 }
@@ -79,7 +79,7 @@ Test(request, takes_what_was_typed)
 	cr_expect(eq(u32, request.options.least_runs, 40));
 	cr_expect(eq(u32, request.options.most_runs, 40));
 	cr_expect(not(request.options.verify));
-	gt_replay_conditions(&request.options, conditions);
+	gt_replay_conditions(&request.options, UINT32_MAX, conditions);
 	expect_text(conditions, "l2=as-is inputs=random form=graph relocated");
 	gt_replay_request_release(&request);
 }
@@ -118,14 +118,14 @@ Test(request, names_priorities_in_the_conditions)
 	cr_assert(eq(sz, request.priority_count, 2));
 	request.options.priorities = request.priorities;
 	request.options.priority_count = 2;
-	gt_replay_conditions(&request.options, conditions);
+	gt_replay_conditions(&request.options, UINT32_MAX, conditions);
 	expect_text(conditions, "l2=cold inputs=recorded form=priorities(13=-5,7=0)");
 	for (uint32_t i = 0; i < 64; i++)
 		many[i] = (struct gt_stream_priority){UINT32_MAX - i,
 		                                      i ? GT_PRIORITY_LAST : GT_PRIORITY_FIRST};
 	request.options.priorities = many;
 	request.options.priority_count = 64;
-	gt_replay_conditions(&request.options, conditions);
+	gt_replay_conditions(&request.options, UINT32_MAX, conditions);
 	cr_expect(eq(int,
 	             strncmp(conditions,
 	                     "l2=cold inputs=recorded form=priorities(4294967295=first,"

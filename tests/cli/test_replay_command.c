@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "model/excerpt.h"
+#include "replay/rehearsal.h"
 #include "replay/replay.h"
 #include "support/bundle.h"
 #include "support/check.h"
@@ -28,7 +30,27 @@ static struct {
 	double medians[16]; /* 0: that of the one before; negative: it cannot be run */
 	bool wrong[16];     /* outputs */
 	bool unchanged;     /* all memory */
-} engine;
+	size_t steps[16];   /* of the bundle */
+	char kernels[16][64];
+	int64_t rehearsed; /* step; -1: none was */
+	uint64_t astray;   /* elements that the sequence makes otherwise */
+} engine = {.rehearsed = -1};
+
+int gt_rehearse(struct gt_excerpt *excerpt, const struct gt_cuda *cuda,
+                const struct gt_replay_options *options, struct gt_rehearsal *rehearsal,
+                struct gt_error *err)
+{
+	(void)err;
+	cr_assert(ne(ptr, (void *)cuda, NULL));
+	cr_expect(eq(uint, engine.runs, 0), "first of all");
+	engine.rehearsed = excerpt->step;
+	*rehearsal = (struct gt_rehearsal){
+		.compared = options->verify,
+		.mismatches = engine.astray,
+		.first = engine.astray ? BUNDLE_Y : UINT32_MAX,
+	};
+	return 0;
+}
 
 int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
                   const struct gt_replay_options *options, struct gt_replay_result *result,
@@ -40,6 +62,10 @@ int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
 	cr_assert(ne(ptr, (void *)cuda, NULL));
 	cr_assert(ge(sz, bundle->steps.count, 1));
 	engine.asked[run] = *options;
+	engine.steps[run] = bundle->steps.count;
+	if (bundle->steps.rows[0].kind == GT_BUNDLE_STEP_launch)
+		snprintf(engine.kernels[run], sizeof(engine.kernels[run]), "%s",
+		         bundle->functions.rows[bundle->steps.rows[0].function].name);
 	for (size_t i = 0; i < options->priority_count && i < 2; i++)
 		engine.priorities[run][i] = options->priorities[i];
 	if (engine.medians[run] < 0)
@@ -73,7 +99,7 @@ int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
 		return 0;
 	*gt_array_push(&result->buffers) = (struct gt_replay_buffer){
 		.memory = BUNDLE_Y,
-		.guessed = true,
+		.source = GT_ELEMENT_GUESSED,
 		.wanted_known = true,
 		.written_known = true,
 		.zone_bytes = 4096,
@@ -120,6 +146,14 @@ static void make_sequence(void)
 	write_it();
 }
 
+static void make_graph(void)
+{
+	test_bundle_begin(&made);
+	test_bundle_add_graph(&made);
+	made.bundle.focus = BUNDLE_GRAPH_SCALE;
+	write_it();
+}
+
 static void drop(void)
 {
 	test_bundle_release(&made);
@@ -127,6 +161,8 @@ static void drop(void)
 
 TestSuite(replay, .init = make, .fini = drop);
 TestSuite(forms, .init = make_sequence, .fini = drop);
+TestSuite(steps, .init = make_sequence, .fini = drop);
+TestSuite(graphs, .init = make_graph, .fini = drop);
 
 /* gputrace replay FOLDER WORD... -f -o OUTPUT; what it ends with. */
 static int replay(const char *word, ...)
@@ -165,6 +201,11 @@ static json_t *shown(const char *table)
 static double real_of(const json_t *rows, size_t row, const char *key)
 {
 	return json_number_value(json_object_get(json_array_get(rows, row), key));
+}
+
+static bool is_unknown(const json_t *rows, size_t row, const char *key)
+{
+	return json_is_null(json_object_get(json_array_get(rows, row), key));
 }
 
 static const char *text_of(const json_t *rows, size_t row, const char *key)
@@ -358,6 +399,18 @@ Test(replay, guards_a_module_against_the_recorded_one)
 	expect_text(engine.asked[1].variant.module, "new.cubin");
 }
 
+Test(replay, runs_the_only_step_of_a_bundle_as_it_was_recorded)
+{
+	json_t *rows;
+
+	cr_assert(eq(int, replay("--step", "saxpy", NULL), GT_EXIT_OK), "%s", problem.text);
+	cr_expect(eq(i64, engine.rehearsed, -1));
+	rows = shown("times");
+	expect_text(text_of(rows, 0, "verdict"), "outputs as recorded");
+	json_decref(rows);
+	cr_expect(eq(int, replay("--step", "1", NULL), -EINVAL));
+}
+
 Test(replay, says_when_nothing_was_kept)
 {
 	cr_expect(eq(int, replay("--history", NULL), -ENODATA));
@@ -492,4 +545,207 @@ Test(replay, shows_what_the_capture_knows_of_memory)
 	cr_expect(eq(dbl, real_of(rows, 0, "workspace_bytes"), 4096));
 	cr_expect(ne(int, json_is_integer(cell_of(rows, "local_bytes")), 0));
 	json_decref(rows);
+}
+
+/* ---- one step ---- */
+
+static bool is_told(const char *words)
+{
+	json_t *rows = shown("remarks");
+	bool told = false;
+
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		told |= strstr(json_string_value(json_array_get(rows, i)), words) != NULL;
+	json_decref(rows);
+	return told;
+}
+
+Test(steps, are_run_alone_by_number)
+{
+	json_t *rows;
+
+	engine.medians[0] = 6000;
+	cr_assert(eq(int, replay("--step", "5", "--block", "64", NULL), GT_EXIT_OK), "%s",
+	          problem.text);
+	cr_expect(eq(i64, engine.rehearsed, 5));
+	cr_assert(eq(uint, engine.runs, 2));
+	for (int i = 0; i < 2; i++) {
+		cr_expect(eq(sz, engine.steps[i], 1));
+		expect_text(engine.kernels[i], "_Z5scalePKPfi");
+	}
+	rows = shown("launch");
+	cr_expect(eq(dbl, real_of(rows, 0, "step"), 5));
+	cr_expect(eq(dbl, real_of(rows, 0, "launches"), 1));
+	expect_text(text_of(rows, 0, "block"), "256 x 1 x 1");
+	expect_text(text_of(rows, 0, "conditions"), "l2=cold inputs=recorded form=recorded step=5");
+	json_decref(rows);
+	rows = shown("times");
+	expect_text(text_of(rows, 0, "verdict"), "outputs as in the sequence");
+	expect_text(text_of(rows, 1, "verdict"), "as fast, outputs as in the sequence");
+	json_decref(rows);
+	rows = shown("buffers");
+	expect_text(text_of(rows, 0, "verdict"), "as in the sequence; f32, guessed");
+	json_decref(rows);
+	cr_expect(is_told("step 5 alone: the steps before it were run once"));
+	cr_expect(is_told("gave what was recorded; outputs are compared with what the step left"));
+}
+
+Test(steps, are_run_alone_by_the_kernels_name)
+{
+	cr_assert(eq(int, replay("--step", "^scale\\(float", NULL), GT_EXIT_OK), "%s",
+	          problem.text);
+	cr_expect(eq(i64, engine.rehearsed, 5));
+	cr_expect(not(is_told("launches fit")));
+	engine.runs = 0;
+	cr_assert(eq(int, replay("--step", "_Z5sca", NULL), GT_EXIT_OK), "%s", problem.text);
+	cr_expect(eq(i64, engine.rehearsed, 5));
+}
+
+Test(steps, that_fit_are_told_where_there_are_several)
+{
+	cr_assert(eq(int, replay("--step", "s.*al?", NULL), GT_EXIT_OK), "%s", problem.text);
+	cr_expect(eq(i64, engine.rehearsed, 2));
+	cr_expect(is_told("2 launches fit --step, of which the first is run"));
+}
+
+Test(steps, that_there_are_not_are_refused)
+{
+	cr_expect(eq(int, replay("--step", "7", NULL), -EINVAL));
+	expect_text(problem.text,
+	            "--step 7: the bundle's steps are numbered from 0 to 6; --list shows them");
+	cr_expect(eq(int, replay("--step", "3", NULL), -EINVAL));
+	expect_text(problem.text,
+	            "--step 3 is a record, which is no work of the GPU's; --list shows all steps");
+	cr_expect(eq(int, replay("--step", "gemm", NULL), -EINVAL));
+	expect_text(problem.text,
+	            "--step gemm: no kernel of the bundle is called so; --list shows all steps");
+	cr_expect(eq(int, replay("--step", "(", NULL), -EINVAL));
+	cr_expect(strstr(problem.text, "--step takes a number or a regular expression") != NULL);
+	cr_expect(eq(int, replay("--step", "5", "--whole", NULL), -EINVAL));
+	cr_expect(eq(int, replay("--step", "5", "--list", NULL), -EINVAL));
+	cr_expect(eq(int, replay("--step", "5", "--history", NULL), -EINVAL));
+	cr_expect(eq(int, replay("--step", "5", "--form", "nodes", NULL), -EINVAL));
+	cr_expect(eq(uint, engine.runs, 0));
+	cr_expect(eq(i64, engine.rehearsed, -1));
+}
+
+Test(steps, fail_where_the_sequence_does_something_else)
+{
+	json_t *rows;
+
+	engine.astray = 17;
+	cr_expect(eq(int, replay("--step", "5", NULL), GT_EXIT_LIMIT));
+	rows = shown("times");
+	expect_text(text_of(rows, 0, "verdict"), "the sequence did not give what was recorded");
+	json_decref(rows);
+	cr_expect(is_told("17 elements differ, the first in memory 1"));
+	engine.unchanged = true;
+	cr_expect(eq(int, replay("--step", "5", "--history", NULL), -EINVAL));
+	engine.runs = 0;
+	cr_expect(eq(int, replay("--step", "5", NULL), GT_EXIT_LIMIT),
+	          "also where it changes nothing");
+	engine.astray = 0;
+	engine.runs = 0;
+	cr_expect(eq(int, replay("--step", "5", "--no-verify", NULL), GT_EXIT_OK));
+	cr_expect(is_told("whether the sequence gives what was recorded was not compared"));
+}
+
+Test(steps, whose_outputs_are_others_are_told_apart)
+{
+	json_t *rows;
+
+	engine.wrong[0] = true;
+	cr_expect(eq(int, replay("--step", "5", NULL), GT_EXIT_LIMIT));
+	rows = shown("times");
+	expect_text(text_of(rows, 0, "verdict"), "outputs differ");
+	json_decref(rows);
+}
+
+Test(steps, keep_results_of_their_own)
+{
+	json_t *rows;
+
+	engine.medians[0] = 10000;
+	cr_expect(eq(int, replay(NULL), GT_EXIT_OK));
+	engine.runs = 0;
+	engine.medians[0] = 5000;
+	cr_expect(eq(int, replay("--step", "5", NULL), GT_EXIT_OK));
+	engine.runs = 0;
+	engine.medians[0] = 5100;
+	cr_expect(eq(int, replay("--step", "5", NULL), GT_EXIT_OK));
+	cr_expect(eq(int, replay("--history", NULL), GT_EXIT_OK));
+	rows = shown("history");
+	cr_assert(eq(sz, json_array_size(rows), 3));
+	cr_expect(epsilon_eq(dbl, real_of(rows, 0, "change_percent"), 2, 1e-9));
+	expect_text(text_of(rows, 0, "verdict"), "outputs as in the sequence");
+	cr_expect(is_unknown(rows, 1, "change_percent"));
+	expect_text(text_of(rows, 2, "verdict"), "outputs as recorded");
+	json_decref(rows);
+	rows = shown("best");
+	cr_expect(eq(sz, json_array_size(rows), 2));
+	json_decref(rows);
+}
+
+/* ---- launches of graphs ---- */
+
+Test(graphs, are_listed)
+{
+	json_t *rows;
+
+	cr_assert(eq(int, replay("--list", NULL), GT_EXIT_OK), "%s", problem.text);
+	cr_expect(eq(uint, engine.runs, 0));
+	rows = shown("steps");
+	cr_assert(eq(sz, json_array_size(rows), 11));
+	expect_text(text_of(rows, 0, "kind"), "copy");
+	cr_expect(is_unknown(rows, 0, "graph"));
+	cr_expect(eq(dbl, real_of(rows, 0, "bytes"), 1024));
+	expect_text(text_of(rows, 7, "kernel"), "scale(float* const*, int)");
+	expect_text(text_of(rows, 7, "grid"), "1 x 1 x 1");
+	expect_text(text_of(rows, 7, "chosen"), "yes");
+	cr_expect(eq(dbl, real_of(rows, 7, "step"), 7));
+	cr_expect(eq(dbl, real_of(rows, 7, "graph"), 1));
+	cr_expect(eq(dbl, real_of(rows, 7, "stream"), 13));
+	cr_expect(eq(dbl, real_of(rows, 7, "duration_ns"), 5000));
+	expect_text(text_of(rows, 7, "range"), "step/forward");
+	cr_expect(eq(dbl, real_of(rows, 9, "event"), 2));
+	json_decref(rows);
+	cr_expect(eq(int, replay("--list", "--history", NULL), -EINVAL));
+	cr_expect(eq(int, replay("--list", "--fail-if", "slower:5%", NULL), -EINVAL));
+}
+
+Test(graphs, are_run_as_the_node_that_was_chosen)
+{
+	cr_assert(eq(int, replay(NULL), GT_EXIT_OK), "%s", problem.text);
+	cr_expect(eq(i64, engine.rehearsed, BUNDLE_GRAPH_SCALE));
+	cr_expect(eq(sz, engine.steps[0], 1));
+	cr_expect(is_told("step 7 was chosen when the bundle was captured; --whole runs all"));
+	engine.runs = 0;
+	cr_assert(eq(int, replay("--step", "saxpy", NULL), GT_EXIT_OK), "%s", problem.text);
+	cr_expect(eq(i64, engine.rehearsed, BUNDLE_GRAPH_SAXPY));
+	cr_expect(not(is_told("was chosen")));
+	engine.runs = 0;
+	engine.rehearsed = -1;
+	cr_assert(eq(int, replay("--whole", NULL), GT_EXIT_OK), "%s", problem.text);
+	cr_expect(eq(i64, engine.rehearsed, -1));
+	cr_expect(eq(sz, engine.steps[0], 11));
+}
+
+Test(graphs, are_no_streams_to_put_first_and_can_be_taken_apart)
+{
+	json_t *rows;
+
+	cr_assert(eq(int, replay("--whole", "--form", "all", NULL), GT_EXIT_OK), "%s",
+	          problem.text);
+	rows = shown("times");
+	cr_assert(eq(sz, json_array_size(rows), 5), "one stream has calls: none is put first");
+	expect_text(text_of(rows, 4, "variant"), "form=nodes");
+	json_decref(rows);
+	cr_expect(eq(int, engine.asked[4].form, GT_SEQUENCE_nodes));
+	cr_expect(eq(int, replay("--whole", "--form", "priorities", NULL), -EINVAL));
+}
+
+Test(forms, of_graphs_need_some)
+{
+	cr_expect(eq(int, replay("--form", "nodes", NULL), -EINVAL));
+	expect_text(problem.text, "--form nodes: nothing that is run here launches a graph");
 }

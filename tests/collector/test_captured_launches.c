@@ -74,3 +74,29 @@ Test(captured_launches, of_sequences_take_all_calls_out_of_times)
 	cr_expect(ne(u32, trace.api_calls.rows[1].flags & GT_PROFILED, 0));
 	cr_expect(eq(u32, trace.api_calls.rows[2].flags & GT_PROFILED, 0));
 }
+
+/* All kernels of a launch of a graph have its number. */
+Test(captured_launches, of_graphs_have_the_kernel_of_their_node)
+{
+	const uint32_t nodes[] = {NOTHING + 1, STRING_KERNEL, NOTHING + 2};
+
+	recording_add_string(&recording, NOTHING + 1, "*");
+	recording_add_string(&recording, NOTHING + 2, "_Z5otherv");
+	for (uint32_t i = 0; i < 3; i++) {
+		const uint64_t start = 1000 * (i + 1);
+
+		add_kernel(start, 5 + i);
+		recording_add(&recording, captured_launch, .start_ns = start + 1,
+		              .end_ns = start + 50, .correlation = 5 + i, .context = CONTEXT,
+		              .number = i + 1, .steps = 3, .bundle = BUNDLE, .reason = NOTHING,
+		              .node = nodes[i]);
+	}
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.captured_launches.count, 3));
+	cr_expect(eq(u32, trace.captured_launches.rows[0].kernel, GT_NONE));
+	cr_expect(eq(u32, trace.captured_launches.rows[1].kernel, 1));
+	cr_expect(eq(u32, trace.captured_launches.rows[2].kernel, GT_NONE));
+	for (uint32_t i = 0; i < 3; i++)
+		cr_expect(ne(u32, trace.api_calls.rows[i].flags & GT_PROFILED, 0));
+}

@@ -155,19 +155,13 @@ static void launch_with_attributes(CUfunction function, struct arguments *argume
 	MUST(cuLaunchKernelEx, &config, function, arguments->all, NULL);
 }
 
-/* The input is memory of another process, or the number of a texture. */
+/* The input is memory of another process. */
 static void change_input(struct arguments *arguments)
 {
-	const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR,
-	                                     .res.linear.devPtr = arguments->in};
-	const CUDA_TEXTURE_DESC description = {0};
 	const CUipcMemHandle handle = {{0}};
 
 	if (strcmp(how, "ipc") == 0)
 		MUST(cuIpcOpenMemHandle, &arguments->in, handle, 0);
-	else if (strcmp(how, "texture") == 0)
-		MUST(cuTexObjectCreate, (CUtexObject *)&arguments->in, &resource, &description,
-		     NULL);
 }
 
 static void launch(CUfunction function, struct arguments *arguments)
@@ -234,7 +228,7 @@ static void usage(void)
 {
 	(void)fputs("usage: app_replay --cubin FILE [--kernel NAME] [--launches N] [--threads N]\n"
 	            "       [--memory device|managed|host|pool] [--library FILE]\n"
-	            "       [--how plain|extra|kernel|attributes|captured|ipc|texture]\n",
+	            "       [--how plain|extra|kernel|attributes|captured|ipc]\n",
 	            stderr);
 	exit(2);
 }

@@ -26,9 +26,11 @@ static uint64_t steps = 3;
 static char image[MOST_IMAGE];
 static CUstream streams[2];
 static CUevent event;
+static CUmodule module;
 static CUfunction scale;
 static CUfunction gather;
 static CUfunction reciprocal;
+static CUfunction weigh;
 static CUdeviceptr x;
 static CUdeviceptr y;
 static CUdeviceptr table;
@@ -73,24 +75,230 @@ static void gather_rows(void)
 	MUST(cuLaunchKernel, gather, 4, 1, 1, 256, 1, 1, 0, streams[0], arguments, NULL);
 }
 
+/* Variables by their names, the first before a function of their module is launched in the step. */
+static void set_weights(void)
+{
+	const float weights[] = {1, 2, 3, 4};
+	const struct fake_symbol symbol = {module, "replay_weights"};
+	void *last;
+
+	MUST(cudaMemcpyToSymbolAsync, &symbol, weights, sizeof(weights), 0, cudaMemcpyHostToDevice,
+	     streams[0]);
+	MUST(cudaGetSymbolAddress, &last, &symbol);
+	MUST(cuMemsetD32Async, (CUdeviceptr)(uintptr_t)last + 8, FILLED, 1, streams[0]);
+}
+
+static void weigh_values(void)
+{
+	const struct fake_symbol symbol = {module, "replay_launches"};
+	static unsigned launches;
+	int count = COUNT;
+	void *arguments[] = {&x, &y, &count};
+
+	MUST(cuLaunchKernel, weigh, 4, 1, 1, 256, 1, 1, 0, streams[0], arguments, NULL);
+	MUST(cudaMemcpyFromSymbol, &launches, &symbol, sizeof(launches), 0, cudaMemcpyDeviceToHost);
+}
+
+static void copy_out_of_sight(void)
+{
+	const struct fake_symbol symbol = {NULL, "replay_launches"};
+	unsigned launches;
+
+	MUST(cudaMemcpyFromSymbol, &launches, &symbol, sizeof(launches), 0, cudaMemcpyDeviceToHost);
+}
+
+/* More than is compared of what the host can write. */
+static void use_large(void)
+{
+	static CUdeviceptr large;
+
+	if (!large)
+		MUST(cuMemAllocManaged, &large, 65 << 20, CU_MEM_ATTACH_GLOBAL);
+	launch_scale(large, 2, streams[0]);
+	MUST(cuStreamSynchronize, streams[0]);
+	((float *)(uintptr_t)large)[1] = 1;
+	launch_scale(large, 2, streams[0]);
+}
+
+static void write_by_host(CUdeviceptr at, size_t element, float value)
+{
+	((float *)(uintptr_t)at)[element] = value;
+}
+
+/*
+ * Managed and pinned memory that a kernel changes and the host in between: in turn, beside what the
+ * kernel writes, and after all. The host's table is new, with a row that nothing names before.
+ */
+static void write_between(void)
+{
+	static CUdeviceptr managed;
+	static void *pinned;
+	static CUdeviceptr row;
+	int row_count = 1;
+	int count = COUNT;
+	void *arguments[] = {&pinned, &y, &row_count, &count};
+
+	if (!managed) {
+		MUST(cuMemAllocManaged, &managed, sizeof(in), CU_MEM_ATTACH_GLOBAL);
+		MUST(cuMemAllocHost, &pinned, 4096);
+		MUST(cuMemAlloc, &row, sizeof(in));
+		MUST(cuMemcpyHtoD, row, in, sizeof(in));
+		memset(pinned, 0, 4096);
+	}
+	memcpy((void *)(uintptr_t)managed, in, sizeof(in));
+	memcpy(pinned, &x, sizeof(x));
+	launch_scale(managed, 2, streams[0]);
+	MUST(cuLaunchKernel, gather, 4, 1, 1, 256, 1, 1, 0, streams[0], arguments, NULL);
+	MUST(cuStreamSynchronize, streams[0]);
+	write_by_host(managed, 5, 100);
+	write_by_host(managed, 1020, 7);
+	memcpy(pinned, &row, sizeof(row));
+	launch_scale(managed, 3, streams[1]);
+	MUST(cuLaunchKernel, gather, 4, 1, 1, 256, 1, 1, 0, streams[0], arguments, NULL);
+	MUST(cuStreamSynchronize, streams[1]);
+	MUST(cuStreamSynchronize, streams[0]);
+	write_by_host(managed, 6, -1);
+}
+
+/* Memory that is freed after its steps, and memory of the same size that may be the same. */
+static void use_scratch(void)
+{
+	CUdeviceptr scratch;
+	CUdeviceptr ordered;
+
+	MUST(cuMemAlloc, &scratch, sizeof(in));
+	MUST(cuMemAllocAsync, &ordered, sizeof(in) / 2, streams[0]);
+	MUST(cuMemcpyDtoDAsync, scratch, x, sizeof(in), streams[0]);
+	launch_scale(scratch, 5, streams[0]);
+	MUST(cuMemcpyDtoDAsync, y, scratch, sizeof(in), streams[0]);
+	MUST(cuMemFree, scratch);
+	MUST(cuMemAlloc, &scratch, sizeof(in));
+	MUST(cuMemsetD32Async, scratch, 0, ROOM, streams[0]);
+	MUST(cuMemcpyDtoDAsync, y + 64, scratch, 64, streams[0]);
+	MUST(cuMemsetD32Async, ordered, FILLED, ROOM / 2, streams[0]);
+	MUST(cuMemcpyDtoDAsync, y, ordered, 64, streams[0]);
+	MUST(cuMemFreeAsync, ordered, streams[0]);
+	MUST(cuMemFree, scratch);
+}
+
+enum { PAGE = 2 << 20 };
+
+static void map(CUdeviceptr at, size_t size)
+{
+	const CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+	                                        .location.type = CU_MEM_LOCATION_TYPE_DEVICE};
+	const CUmemAccessDesc access = {.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
+	                                .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+	CUmemGenericAllocationHandle handle;
+
+	MUST(cuMemCreate, &handle, size, &properties, 0);
+	MUST(cuMemMap, at, size, 0, handle, 0);
+	MUST(cuMemRelease, handle);
+	MUST(cuMemSetAccess, at, size, &access, 1);
+	MUST(cuMemsetD32Async, at, FILLED, 16, streams[0]);
+}
+
+/* Other memory where other memory was. */
+static void map_again(void)
+{
+	CUdeviceptr at;
+
+	MUST(cuMemAddressReserve, &at, 4 * PAGE, 0, 0, 0);
+	map(at + PAGE, PAGE);
+	MUST(cuMemUnmap, at + PAGE, PAGE);
+	map(at, 2 * PAGE);
+}
+
 static void host_function(void *data)
 {
 	(void)data;
 }
 
-static void copy_box(void)
+/*
+ * Rows of the host's and slices of rows, with gaps on both sides, between x and y; fills of some,
+ * and a copy of slices without gaps, which is one of bytes on end.
+ */
+static void copy_boxes(void)
 {
+	const CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+	                            .srcHost = in,
+	                            .srcXInBytes = 4,
+	                            .srcY = 1,
+	                            .srcPitch = 400,
+	                            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+	                            .dstDevice = x,
+	                            .dstPitch = 512,
+	                            .WidthInBytes = 100,
+	                            .Height = 8};
 	const CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
 	                           .srcDevice = x,
 	                           .srcPitch = 512,
+	                           .srcHeight = 4,
 	                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
 	                           .dstDevice = y,
-	                           .dstPitch = 256,
+	                           .dstY = 1,
+	                           .dstPitch = 128,
+	                           .dstHeight = 5,
 	                           .WidthInBytes = 64,
-	                           .Height = 4,
-	                           .Depth = 1};
+	                           .Height = 3,
+	                           .Depth = 2};
+	const CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+	                            .srcDevice = y,
+	                            .srcPitch = 512,
+	                            .dstMemoryType = CU_MEMORYTYPE_HOST,
+	                            .dstHost = out,
+	                            .dstPitch = 256,
+	                            .WidthInBytes = 128,
+	                            .Height = 4};
+	const CUDA_MEMCPY3D whole = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+	                             .srcHost = in,
+	                             .srcPitch = 32,
+	                             .srcHeight = 4,
+	                             .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+	                             .dstDevice = y + 3072,
+	                             .dstPitch = 32,
+	                             .dstHeight = 4,
+	                             .WidthInBytes = 32,
+	                             .Height = 4,
+	                             .Depth = 2};
+	const struct cudaPitchedPtr filled = {(void *)(uintptr_t)(x + 64), 512, 512, 4};
+	const struct cudaExtent extent = {16, 2, 2};
 
+	MUST(cuMemcpy2DAsync, &rows, streams[0]);
 	MUST(cuMemcpy3DAsync, &box, streams[0]);
+	MUST(cuMemsetD2D16Async, y + 2048, 64, 0x3f3f, 8, 5, streams[0]);
+	MUST(cudaMemset3DAsync, filled, 0x3f, extent, streams[0]);
+	MUST(cuMemcpy3DAsync, &whole, streams[0]);
+	MUST(cuMemcpy2D, &back);
+}
+
+enum { COPIES = 70 }; /* more than are read of a call at once */
+
+/* Copies in one call, from the host and on the GPU, and boxes in another one. */
+static void copy_batches(void)
+{
+	static CUdeviceptr to[COPIES];
+	static CUdeviceptr from[COPIES];
+	static size_t sizes[COPIES];
+	size_t first = 0;
+	CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+	                                 .flags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE};
+	CUDA_MEMCPY3D_BATCH_OP box = {
+		.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
+	                .op.ptr = {.ptr = x + 3072, .rowLength = 64, .layerHeight = 4}},
+		.dst = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
+	                .op.ptr = {.ptr = y + 3072, .rowLength = 32, .layerHeight = 3}},
+		.extent = {16, 2, 2},
+		.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+	};
+
+	for (int i = 0; i < COPIES; i++) {
+		to[i] = i % 2 ? x + 16 * (unsigned)i : y + 32 * (unsigned)i;
+		from[i] = i % 2 ? (CUdeviceptr)(uintptr_t)&in[i] : x + 2048;
+		sizes[i] = i % 2 ? 16 : 32;
+	}
+	MUST(cuMemcpyBatchAsync, to, from, sizes, COPIES, &attributes, &first, 1, streams[0]);
+	MUST(cuMemcpy3DBatchAsync, 1, &box, 0, streams[0]);
 }
 
 static void launch_graph(void)
@@ -122,15 +330,25 @@ static void do_something_else(void)
 	CUdeviceptr address = 0;
 
 	if (is("rows"))
-		copy_box();
+		copy_boxes();
+	if (is("symbols"))
+		weigh_values();
+	if (is("host"))
+		write_between();
+	if (is("large"))
+		use_large();
+	if (is("batches"))
+		copy_batches();
 	if (is("graph"))
 		launch_graph();
+	if (is("unheard"))
+		copy_out_of_sight();
 	if (is("function"))
 		MUST(cuLaunchHostFunc, streams[0], host_function, NULL);
-	if (is("free")) {
-		MUST(cuMemFree, y);
-		MUST(cuMemAlloc, &y, sizeof(in));
-	}
+	if (is("free"))
+		use_scratch();
+	if (is("remapped"))
+		map_again();
 	if (is("context")) {
 		MUST(cuCtxGetCurrent, &own);
 		MUST(cuCtxCreate, &other, NULL, 0, 0);
@@ -154,6 +372,8 @@ static void copy_in(void)
 static void step(void)
 {
 	nvtxRangePushA("step");
+	if (is("symbols"))
+		set_weights();
 	copy_in();
 	launch_scale(x, 2, streams[0]);
 	MUST(cuEventRecord, event, streams[0]);
@@ -179,7 +399,6 @@ static void step(void)
 int main(int argc, char **argv)
 {
 	CUcontext context;
-	CUmodule module;
 
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (strcmp(argv[i], "--cubin") == 0)
@@ -192,7 +411,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < ROOM; i++)
 		in[i] = (float)i;
 	MUST(cuInit, 0);
-	if (is("runtime")) {
+	if (is("runtime") || is("rows") || is("symbols") || is("unheard")) {
 		MUST(cuDevicePrimaryCtxRetain, &context, 0);
 		MUST(cuCtxSetCurrent, context);
 	} else {
@@ -205,6 +424,7 @@ int main(int argc, char **argv)
 	MUST(cuModuleGetFunction, &scale, module, "replay_scale");
 	MUST(cuModuleGetFunction, &gather, module, "replay_gather");
 	MUST(cuModuleGetFunction, &reciprocal, module, "replay_reciprocal");
+	MUST(cuModuleGetFunction, &weigh, module, "replay_weigh");
 	MUST(cuMemAlloc, &x, sizeof(in));
 	MUST(cuMemAlloc, &y, sizeof(in));
 	MUST(cuMemAlloc, &table, ROWS * sizeof(table));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fakes/cuda_state.h"
+#include "fakes/cuda_kernels.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -58,6 +58,20 @@ static CUgraphNode add_node(CUgraph graph, const struct CUgraphNode_st *node)
 	return added;
 }
 
+/* Memory of its own: what the call named is the caller's. */
+static void keep_before(CUgraphNode node, const CUgraphNode *before, const CUgraphEdgeData *edges,
+                        size_t count)
+{
+	node->before = calloc(count + 1, sizeof(*node->before));
+	node->edges = calloc(count + 1, sizeof(*node->edges));
+	node->before_count = count;
+	for (size_t i = 0; i < count; i++) {
+		node->before[i] = before[i];
+		if (edges)
+			node->edges[i] = edges[i];
+	}
+}
+
 /* The second of a pair is the one that waits for the first. */
 static void tell_dependencies(CUpti_CallbackIdResource id, CUgraph graph, CUgraphNode node,
                               const CUgraphNode *before, size_t count)
@@ -76,6 +90,7 @@ static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
 	if (!node || !graph || (count && !before))
 		return CUDA_ERROR_INVALID_VALUE;
 	*node = add_node(graph, added);
+	keep_before(*node, before, added->edges, count);
 	tell_dependencies(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, graph, *node, before,
 	                  count);
 	return CUDA_SUCCESS;
@@ -136,12 +151,15 @@ CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 
 static struct fake_activity work_of_kernel(const CUDA_KERNEL_NODE_PARAMS *kernel)
 {
-	return (struct fake_activity){
-		.function = kernel->func,
+	struct fake_activity work = {
+		.function = fake_function(kernel->func ? kernel->func : (CUfunction)kernel->kern),
 		.grid = {kernel->gridDimX, kernel->gridDimY, kernel->gridDimZ},
 		.block = {kernel->blockDimX, kernel->blockDimY, kernel->blockDimZ},
 		.shared_dynamic_bytes = kernel->sharedMemBytes,
 	};
+
+	(void)fake_take_parameters(&work, kernel->kernelParams, kernel->extra);
+	return work;
 }
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -157,24 +175,64 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraph
 	API_END(result);
 }
 
+/* What is not the device's is left alone. */
+static struct fake_activity work_of_fill(const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+	const size_t bytes = fill->width * fill->elementSize;
+	void *target = (void *)(uintptr_t)fill->dst;
+
+	return (struct fake_activity){
+		.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+		.dst_kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+		.bytes = bytes,
+		.value = fill->value,
+		.async = 1,
+		.target = fake_kind_of(target, bytes) == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE ? target
+	                                                                                   : NULL,
+	};
+}
+
+static struct fake_activity work_of_copy(const CUDA_MEMCPY3D *copy)
+{
+	const bool from_host = copy->srcMemoryType == CU_MEMORYTYPE_HOST;
+	const bool to_host = copy->dstMemoryType == CU_MEMORYTYPE_HOST;
+
+	return (struct fake_activity){
+		.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+		.copy_kind = from_host ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD
+	                     : to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
+	                               : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD,
+		.bytes = copy->WidthInBytes,
+		.async = 1,
+		.source = from_host ? copy->srcHost : (void *)(uintptr_t)copy->srcDevice,
+		.target = to_host ? copy->dstHost : (void *)(uintptr_t)copy->dstDevice,
+	};
+}
+
+/* Rows, slices and arrays are not copied. */
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                              size_t count, const CUDA_MEMCPY3D *copy, CUcontext context)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphAddMemcpyNode, node, graph, dependencies, count, copy, context);
+	if (copy && copy->Height == 1 && copy->Depth == 1)
+		result = add(node, graph, dependencies, count,
+		             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+		                                      .work = work_of_copy(copy)});
+	API_END(result);
+}
+
 CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                               size_t count, const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
 {
 	CUresult result = CUDA_ERROR_INVALID_VALUE;
 
 	API_BEGIN(cuGraphAddMemsetNode, node, graph, dependencies, count, fill, context);
-	if (fill) {
-		const struct CUgraphNode_st added = {
-			.type = CU_GRAPH_NODE_TYPE_MEMSET,
-			.work = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
-		                 .dst_kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-		                 .bytes = fill->width * fill->elementSize,
-		                 .value = fill->value,
-		                 .async = 1},
-		};
-
-		result = add(node, graph, dependencies, count, &added);
-	}
+	if (fill)
+		result = add(node, graph, dependencies, count,
+		             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEMSET,
+		                                      .work = work_of_fill(fill)});
 	API_END(result);
 }
 
@@ -225,6 +283,27 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNo
 
 /* ---- copies of graphs ---- */
 
+/* The copy of a node in the graph that it was copied into. */
+static CUgraphNode copy_of(CUgraph graph, CUgraphNode node)
+{
+	CUgraphNode copy = graph->nodes;
+
+	while (copy && copy->original != node)
+		copy = copy->next;
+	return copy;
+}
+
+static void copy_before(CUgraph to, CUgraph from)
+{
+	for (CUgraphNode node = from->nodes; node; node = node->next) {
+		CUgraphNode copy = copy_of(to, node);
+
+		keep_before(copy, node->before, node->edges, node->before_count);
+		for (size_t i = 0; i < copy->before_count; i++)
+			copy->before[i] = copy_of(to, node->before[i]);
+	}
+}
+
 /* What is in a graph, into another; libcupti hears that each node was made and cloned. */
 static void copy_nodes(CUgraph to, CUgraph from)
 {
@@ -245,6 +324,7 @@ static void copy_nodes(CUgraph to, CUgraph from)
 		                                                             .node = copy,
 		                                                             .originalNode = node});
 	}
+	copy_before(to, from);
 }
 
 static CUgraph clone_graph(CUgraph from, bool is_told)
@@ -294,7 +374,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
 	API_END(result);
 }
 
-/* Of conditional nodes alone: the others have calls of their own. */
+/* The others have calls of their own, and kernels both. */
 static CUresult add_conditional(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                 size_t count, CUgraphNodeParams *asked)
 {
@@ -311,14 +391,46 @@ static CUresult add_conditional(CUgraphNode *node, CUgraph graph, const CUgraphN
 	return result;
 }
 
+static CUresult add_kernel(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                           const CUgraphEdgeData *edges, size_t count,
+                           const CUgraphNodeParams *asked)
+{
+	CUDA_KERNEL_NODE_PARAMS kernel;
+
+	_Static_assert(sizeof(kernel) == sizeof(asked->kernel), "both have the same members");
+	memcpy(&kernel, &asked->kernel, sizeof(kernel));
+	return add(node, graph, dependencies, count,
+	           &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_KERNEL,
+	                                    .work = work_of_kernel(&kernel),
+	                                    .edges = (CUgraphEdgeData *)edges});
+}
+
 CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                            const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *asked)
 {
+	CUresult result;
+
 	API_BEGIN(cuGraphAddNode_v2, node, graph, dependencies, edges, count, asked);
-	API_END(add_conditional(node, graph, dependencies, count, asked));
+	if (asked && asked->type == CU_GRAPH_NODE_TYPE_KERNEL)
+		result = add_kernel(node, graph, dependencies, edges, count, asked);
+	else
+		result = add_conditional(node, graph, dependencies, count, asked);
+	API_END(result);
 }
 
 /* ---- changes of graphs ---- */
+
+static void remove_before(CUgraphNode node, const struct CUgraphNode_st *before)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < node->before_count; i++)
+		if (node->before[i] != before) {
+			node->before[kept] = node->before[i];
+			node->edges[kept++] = node->edges[i];
+		}
+	node->before_count = kept;
+}
 
 CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                                       const CUgraphEdgeData *edges, size_t count)
@@ -326,9 +438,11 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, co
 	const CUresult result = graph ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
 
 	API_BEGIN(cuGraphRemoveDependencies_v2, graph, from, to, edges, count);
-	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
 		tell_dependencies(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING, graph,
 		                  to[i], &from[i], 1);
+		remove_before(to[i], from[i]);
+	}
 	API_END(result);
 }
 
@@ -438,22 +552,106 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
 	API_END(result);
 }
 
+/* Also of what is inside of nodes. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the program's graphs */
+static CUgraphNode own_node(CUgraph graph, CUgraphNode node)
+{
+	CUgraphNode own = copy_of(graph, node);
+
+	for (CUgraphNode at = graph->nodes; at && !own; at = at->next)
+		if (at->inside)
+			own = own_node(at->inside, node);
+	return own;
+}
+
+static CUgraphNode find_own(CUgraphExec exec, CUgraphNode node)
+{
+	return exec && node ? own_node(exec->inside, node) : NULL;
+}
+
+static CUresult set_work(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
+                         const struct fake_activity *work)
+{
+	CUgraphNode own = find_own(exec, node);
+	const CUresult result = own && own->type == type ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	own->work = *work;
+	tell(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
+	     (CUpti_GraphData){.graphExec = exec, .node = own});
+	return CUDA_SUCCESS;
+}
+
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS *kernel)
 {
-	CUgraphNode own = exec && node && kernel ? exec->inside->nodes : NULL;
-	CUresult result = fake_usable();
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
 
 	API_BEGIN(cuGraphExecKernelNodeSetParams_v2, exec, node, kernel);
-	while (own && own->original != node)
-		own = own->next;
-	if (result == CUDA_SUCCESS && !own)
-		result = CUDA_ERROR_INVALID_VALUE;
-	if (result == CUDA_SUCCESS) {
-		own->work = work_of_kernel(kernel);
-		tell(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS,
-		     (CUpti_GraphData){.graphExec = exec, .node = own});
+	if (kernel) {
+		const struct fake_activity work = work_of_kernel(kernel);
+
+		result = set_work(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, &work);
 	}
+	API_END(result);
+}
+
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphExecMemsetNodeSetParams, exec, node, fill, context);
+	if (fill) {
+		const struct fake_activity work = work_of_fill(fill);
+
+		result = set_work(exec, node, CU_GRAPH_NODE_TYPE_MEMSET, &work);
+	}
+	API_END(result);
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMCPY3D *copy, CUcontext context)
+{
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphExecMemcpyNodeSetParams, exec, node, copy, context);
+	if (copy) {
+		const struct fake_activity work = work_of_copy(copy);
+
+		result = set_work(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, &work);
+	}
+	API_END(result);
+}
+
+/* The graph inside of the node is as the other one from now on: its work alone. */
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph graph)
+{
+	CUgraphNode own = find_own(exec, node);
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphExecChildGraphNodeSetParams, exec, node, graph);
+	if (own && own->inside && graph) {
+		CUgraphNode from = graph->nodes;
+
+		for (CUgraphNode at = own->inside->nodes; at && from; at = at->next) {
+			at->work = from->work;
+			from = from->next;
+		}
+		result = fake_usable();
+	}
+	API_END(result);
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled)
+{
+	CUgraphNode own = find_own(exec, node);
+	const CUresult result = own ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuGraphNodeSetEnabled, exec, node, enabled);
+	if (result == CUDA_SUCCESS)
+		own->disabled = !enabled;
 	API_END(result);
 }
 
@@ -492,6 +690,8 @@ static void run_nodes(CUstream stream, CUgraph graph, struct fake_activity *whol
 	for (CUgraphNode node = graph->nodes; node; node = node->next) {
 		struct fake_activity work = node->work;
 
+		if (node->disabled)
+			continue;
 		work.graph = whole->graph;
 		work.graph_node = node->number;
 		work.is_uncorrelated = is_body;
@@ -548,6 +748,8 @@ static void free_graph(CUgraph graph)
 
 		if (node->inside)
 			free_graph(node->inside);
+		free(node->before);
+		free(node->edges);
 		free(node);
 		node = next;
 	}

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fakes/cuda_arrays.h"
+
 /* Known kernels, parameters of launches, and variables of modules. */
 
 struct variable {
@@ -218,6 +220,65 @@ static void run_lazy(const struct fake_activity *kernel)
 		run_half(kernel);
 }
 
+/* replay_blend(texture picture, texture weights, surface out, int width, int height) */
+static void run_blend(const struct fake_activity *kernel)
+{
+	const size_t width = half(kernel, 24);
+	const size_t height = half(kernel, 28);
+
+	for (size_t i = 0; i < width * height; i++) {
+		const size_t x = i % width;
+		const float *picture = fake_texel(word(kernel, 0), x, i / width);
+		const float *weight = fake_texel(word(kernel, 8), x, 0);
+		float *out = fake_surface_element(word(kernel, 16), x, i / width);
+
+		if (!picture || !weight || !out) {
+			(void)reach(16, 4);
+			return;
+		}
+		*out = *picture * *weight;
+	}
+}
+
+/*
+ * replay_pick_texel(struct {int unused; int column; texture picture;} from, float *values, size_t
+ * count)
+ */
+static void run_pick_texel(const struct fake_activity *kernel)
+{
+	const size_t count = word(kernel, 24);
+	float *values = reach(word(kernel, 16), count * sizeof(*values));
+
+	for (size_t i = 0; values && i < count; i++) {
+		const float *texel = fake_texel(word(kernel, 8), half(kernel, 4), i);
+
+		if (!texel) {
+			(void)reach(16, 4);
+			return;
+		}
+		values[i] = *texel;
+	}
+}
+
+/* replay_table(const texture *table, float *values, int tables, int count) */
+static void run_table(const struct fake_activity *kernel)
+{
+	const uint32_t tables = half(kernel, 16);
+	const size_t count = elements(kernel, 20);
+	const uint64_t *table = reach(word(kernel, 0), tables * sizeof(*table));
+	float *values = reach(word(kernel, 8), count * sizeof(*values));
+
+	for (size_t i = 0; table && values && i < count; i++) {
+		const float *texel = fake_texel(table[i % tables], i, 0);
+
+		if (!texel) {
+			(void)reach(16, 4);
+			return;
+		}
+		values[i] = *texel;
+	}
+}
+
 static const struct fake_known_kernel known[] = {
 	{"replay_scale", {8, 4, 4}, run_scale},
 	{"runtime_scale", {8, 4, 4}, run_scale},
@@ -231,6 +292,9 @@ static const struct fake_known_kernel known[] = {
 	{"replay_brittle", {8, 4}, run_brittle},
 	{"replay_pick", {8, 8, 4, 4}, run_pick},
 	{"replay_lazy", {8, 4}, run_lazy},
+	{"replay_blend", {8, 8, 8, 4, 4}, run_blend},
+	{"replay_pick_texel", {16, 8, 8}, run_pick_texel},
+	{"replay_table", {8, 8, 4, 4}, run_table},
 	{"_Z5saxpyifPKfPf", {4, 4, 8, 8}, run_saxpy},
 	{"_Z5scalePKPfi", {8, 4}, run_scale_table},
 };
@@ -346,14 +410,36 @@ static size_t declared(const char *image, const char *name)
 	return at ? strtoul(at + strlen(line), NULL, 10) : 0;
 }
 
+/* With FAKE_SEGMENTS one piece of memory has all variables, of any module, as the driver tells. */
+static void *room_for(size_t size)
+{
+	enum { SEGMENT = 4096, ALIGNED = 256 };
+	static char *segment;
+	static size_t used = ALIGNED;
+	void *memory = NULL;
+
+	if (!getenv("FAKE_SEGMENTS"))
+		return fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory) ==
+		                       CUDA_SUCCESS
+		               ? memory
+		               : NULL;
+	if (!segment &&
+	    fake_allocate(SEGMENT, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory) == CUDA_SUCCESS)
+		segment = memset(memory, 0, SEGMENT);
+	if (!segment || size > SEGMENT - used)
+		return NULL;
+	memory = segment + used;
+	used += (size + ALIGNED - 1) / ALIGNED * ALIGNED;
+	return memory;
+}
+
 static struct variable *add_variable(CUmodule module, const char *name)
 {
 	const size_t size = declared(fake_module_image(module), name);
 	struct variable *added;
-	void *memory = NULL;
+	void *memory = size ? room_for(size) : NULL;
 
-	if (size == 0 ||
-	    fake_allocate(size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, &memory) != CUDA_SUCCESS)
+	if (!memory)
 		return NULL;
 	added = calloc(1, sizeof(*added));
 	added->module = module;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fakes/cuda_arrays.h"
+
 /* Memory, copies and fills. Device memory is the host's, so copies really copy. */
 
 struct allocation {
@@ -235,7 +237,32 @@ struct copy {
 	size_t size;
 	CUstream stream;
 	int async;
+	struct fake_rows rows;
 };
+
+/* From the first byte to the last. */
+static size_t span(size_t size, const struct fake_rows *rows, size_t pitch, size_t slice_pitch)
+{
+	return rows->rows ? size / rows->rows / rows->slices + (rows->rows - 1) * pitch +
+	                            (rows->slices - 1) * slice_pitch
+	                  : size;
+}
+
+static CUpti_ActivityMemoryKind target_kind_of(const struct copy *copy)
+{
+	const struct fake_rows *rows = &copy->rows;
+
+	return fake_kind_of(copy->target,
+	                    span(copy->size, rows, rows->target_pitch, rows->target_slice_pitch));
+}
+
+static CUpti_ActivityMemoryKind source_kind_of(const struct copy *copy)
+{
+	const struct fake_rows *rows = &copy->rows;
+
+	return fake_kind_of(copy->source,
+	                    span(copy->size, rows, rows->source_pitch, rows->source_slice_pitch));
+}
 
 uint64_t fake_copy_ns(const struct fake_activity *copy)
 {
@@ -247,12 +274,27 @@ uint64_t fake_copy_ns(const struct fake_activity *copy)
 	return COPY_LEAST_NS + copy->bytes * 1000 / bytes_per_us;
 }
 
+/* Slices of rows; where there are no rows it is all one. */
 void fake_make(const struct fake_activity *work)
 {
-	if (work->kind == CUPTI_ACTIVITY_KIND_MEMSET)
-		memset(work->target, (int)work->value, work->bytes);
-	else
-		memmove(work->target, work->source, work->bytes);
+	const struct fake_rows *rows = &work->rows;
+	const size_t count = rows->rows ? rows->rows * rows->slices : 1;
+	const size_t bytes = work->bytes / count;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t slice = rows->rows ? i / rows->rows : 0;
+		const size_t row = rows->rows ? i % rows->rows : 0;
+		char *target = (char *)work->target + slice * rows->target_slice_pitch +
+		               row * rows->target_pitch;
+
+		if (work->kind == CUPTI_ACTIVITY_KIND_MEMSET)
+			memset(target, (int)work->value, bytes);
+		else
+			memmove(target,
+			        (const char *)work->source + slice * rows->source_slice_pitch +
+			                row * rows->source_pitch,
+			        bytes);
+	}
 }
 
 /* In a stream that is captured, a node; else made at once, though its time is later. */
@@ -273,8 +315,8 @@ static void add_work(CUstream stream, struct fake_activity *work, CUgraphNodeTyp
 
 static CUresult make_copy(const struct copy *copy)
 {
-	const CUpti_ActivityMemoryKind target_kind = fake_kind_of(copy->target, copy->size);
-	const CUpti_ActivityMemoryKind source_kind = fake_kind_of(copy->source, copy->size);
+	const CUpti_ActivityMemoryKind target_kind = target_kind_of(copy);
+	const CUpti_ActivityMemoryKind source_kind = source_kind_of(copy);
 	const int within_host = copy->kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOH;
 	const int to_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_DTOH && !within_host;
 	const int from_device = copy->kind != CUPTI_ACTIVITY_MEMCPY_KIND_HTOD && !within_host;
@@ -287,6 +329,7 @@ static CUresult make_copy(const struct copy *copy)
 		.async = (uint8_t)copy->async,
 		.target = copy->target,
 		.source = copy->source,
+		.rows = copy->rows,
 	};
 	CUstream stream = NULL;
 	CUresult result = fake_stream(copy->stream, &stream);
@@ -304,21 +347,33 @@ static CUresult make_copy(const struct copy *copy)
 static CUresult copy_in(CUdeviceptr target, const void *source, size_t size, CUstream stream,
                         int async)
 {
-	return make_copy(&(struct copy){CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, (void *)(uintptr_t)target,
-	                                source, size, stream, async});
+	return make_copy(&(struct copy){.kind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD,
+	                                .target = (void *)(uintptr_t)target,
+	                                .source = source,
+	                                .size = size,
+	                                .stream = stream,
+	                                .async = async});
 }
 
 static CUresult copy_out(void *target, CUdeviceptr source, size_t size, CUstream stream, int async)
 {
-	return make_copy(&(struct copy){CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, target,
-	                                (const void *)(uintptr_t)source, size, stream, async});
+	return make_copy(&(struct copy){.kind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
+	                                .target = target,
+	                                .source = (const void *)(uintptr_t)source,
+	                                .size = size,
+	                                .stream = stream,
+	                                .async = async});
 }
 
 /* Copies within a device do not make the host wait. */
 static CUresult copy_inside(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
 {
-	return make_copy(&(struct copy){CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, (void *)(uintptr_t)target,
-	                                (const void *)(uintptr_t)source, size, stream, 1});
+	return make_copy(&(struct copy){.kind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOD,
+	                                .target = (void *)(uintptr_t)target,
+	                                .source = (const void *)(uintptr_t)source,
+	                                .size = size,
+	                                .stream = stream,
+	                                .async = 1});
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr target, const void *source, size_t size)
@@ -362,20 +417,29 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t siz
 }
 
 /* Which way it goes is told by what the addresses are of. */
+static CUresult copy_told(struct copy *copy)
+{
+	const int to_device = target_kind_of(copy) == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+	const int from_device = source_kind_of(copy) == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+
+	if (to_device)
+		copy->kind = from_device ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOD
+		                         : CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+	else
+		copy->kind = from_device ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
+		                         : CUPTI_ACTIVITY_MEMCPY_KIND_HTOH;
+	return make_copy(copy);
+}
+
 static CUresult copy_any(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
 {
-	void *to = (void *)(uintptr_t)target;
-	const void *from = (const void *)(uintptr_t)source;
+	struct copy copy = {.target = (void *)(uintptr_t)target,
+	                    .source = (const void *)(uintptr_t)source,
+	                    .size = size,
+	                    .stream = stream,
+	                    .async = 1};
 
-	if (fake_kind_of(to, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE &&
-	    fake_kind_of(from, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
-		return make_copy(
-			&(struct copy){CUPTI_ACTIVITY_MEMCPY_KIND_HTOH, to, from, size, stream, 1});
-	if (fake_kind_of(to, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
-		return copy_out(to, source, size, stream, 1);
-	if (fake_kind_of(from, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
-		return copy_in(target, from, size, stream, 1);
-	return copy_inside(target, source, size, stream);
+	return copy_told(&copy);
 }
 
 CUresult cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t size)
@@ -418,72 +482,161 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *targets, CUdeviceptr *sources, size_
 	API_END(copy_all(targets, sources, sizes, count, stream));
 }
 
-/* Row by row, from and to pointers; one record. */
-static CUresult copy_box(const CUDA_MEMCPY3D *box, CUstream stream)
+static CUdeviceptr side_of(CUmemorytype type, const void *host, CUdeviceptr device)
 {
-	const size_t slices = box->Height * box->Depth;
+	return type == CU_MEMORYTYPE_HOST ? (CUdeviceptr)(uintptr_t)host : device;
+}
 
-	for (size_t i = 0; i < slices; i++) {
-		const size_t source_row = box->srcY + i % box->Height +
-		                          (box->srcZ + i / box->Height) * box->srcHeight;
-		const size_t target_row = box->dstY + i % box->Height +
-		                          (box->dstZ + i / box->Height) * box->dstHeight;
+/* Of slices of rows, from and to pointers; one record. */
+static CUresult copy_box(const CUDA_MEMCPY3D *box, CUstream stream, int async)
+{
+	const size_t source_slice = box->srcPitch * box->srcHeight;
+	const size_t target_slice = box->dstPitch * box->dstHeight;
+	const CUdeviceptr source = side_of(box->srcMemoryType, box->srcHost, box->srcDevice);
+	const CUdeviceptr target = side_of(box->dstMemoryType, box->dstHost, box->dstDevice);
+	struct copy copy = {
+		.target = (void *)(uintptr_t)(target + box->dstZ * target_slice +
+	                                      box->dstY * box->dstPitch + box->dstXInBytes),
+		.source = (const void *)(uintptr_t)(source + box->srcZ * source_slice +
+	                                            box->srcY * box->srcPitch + box->srcXInBytes),
+		.size = box->WidthInBytes * box->Height * box->Depth,
+		.stream = stream,
+		.async = async,
+		.rows = {box->Height, box->Depth, box->dstPitch, box->srcPitch, target_slice,
+	                 source_slice},
+	};
 
-		memmove((char *)(uintptr_t)box->dstDevice + target_row * box->dstPitch +
-		                box->dstXInBytes,
-		        (const char *)(uintptr_t)box->srcDevice + source_row * box->srcPitch +
-		                box->srcXInBytes,
-		        box->WidthInBytes);
-	}
-	return copy_inside(box->dstDevice, box->dstDevice, box->WidthInBytes * slices, stream);
+	if (box->srcMemoryType == CU_MEMORYTYPE_ARRAY ||
+	    box->dstMemoryType == CU_MEMORYTYPE_ARRAY || copy.size == 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	return copy_told(&copy);
 }
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *box, CUstream stream)
 {
-	CUresult result = CUDA_ERROR_INVALID_VALUE;
-
 	API_BEGIN(cuMemcpy3DAsync_v2, box, stream);
-	if (box && box->srcMemoryType == CU_MEMORYTYPE_DEVICE &&
-	    box->dstMemoryType == CU_MEMORYTYPE_DEVICE)
-		result = copy_box(box, stream);
-	API_END(result);
+	const bool arrays = box && (box->srcMemoryType == CU_MEMORYTYPE_ARRAY ||
+	                            box->dstMemoryType == CU_MEMORYTYPE_ARRAY);
+
+	API_END(!box     ? CUDA_ERROR_INVALID_VALUE
+	        : arrays ? fake_copy_arrays(box)
+	                 : copy_box(box, stream, 1));
 }
 
-/* Row by row, in one piece of work each: addresses alone, whatever kinds of memory are named. */
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
+/* Between pointers, whose elements are bytes; the fake of the runtime has no such call. */
+static CUresult copy_operation(const CUDA_MEMCPY3D_BATCH_OP *operation, CUstream stream)
 {
-	CUresult result = fake_usable();
+	const CUDA_MEMCPY3D box = {
+		.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+		.srcDevice = operation->src.op.ptr.ptr,
+		.srcPitch = operation->src.op.ptr.rowLength,
+		.srcHeight = operation->src.op.ptr.layerHeight,
+		.dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+		.dstDevice = operation->dst.op.ptr.ptr,
+		.dstPitch = operation->dst.op.ptr.rowLength,
+		.dstHeight = operation->dst.op.ptr.layerHeight,
+		.WidthInBytes = operation->extent.width,
+		.Height = operation->extent.height,
+		.Depth = operation->extent.depth,
+	};
 
-	API_BEGIN(cuMemcpy2DAsync_v2, copy, stream);
-	for (size_t row = 0; row < copy->Height && result == CUDA_SUCCESS; row++)
-		result = copy_any(copy->dstDevice + row * copy->dstPitch,
-		                  copy->srcDevice + row * copy->srcPitch, copy->WidthInBytes,
-		                  stream);
+	return operation->src.type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
+	                       operation->dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER
+	               ? copy_box(&box, stream, 1)
+	               : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *list,
+                                 unsigned long long flags, CUstream stream)
+{
+	CUresult result = list ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+
+	API_BEGIN(cuMemcpy3DBatchAsync_v2, count, list, flags, stream);
+	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+		result = copy_operation(&list[i], stream);
 	API_END(result);
 }
 
-static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstream handle,
+static CUresult copy_rows(const CUDA_MEMCPY2D *rows, CUstream stream, int async)
+{
+	const CUDA_MEMCPY3D box = {
+		.srcXInBytes = rows->srcXInBytes,
+		.srcY = rows->srcY,
+		.srcMemoryType = rows->srcMemoryType,
+		.srcHost = rows->srcHost,
+		.srcDevice = rows->srcDevice,
+		.srcPitch = rows->srcPitch,
+		.dstXInBytes = rows->dstXInBytes,
+		.dstY = rows->dstY,
+		.dstMemoryType = rows->dstMemoryType,
+		.dstHost = rows->dstHost,
+		.dstDevice = rows->dstDevice,
+		.dstPitch = rows->dstPitch,
+		.WidthInBytes = rows->WidthInBytes,
+		.Height = rows->Height,
+		.Depth = 1,
+	};
+
+	return copy_box(&box, stream, async);
+}
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *rows)
+{
+	API_BEGIN(cuMemcpy2D_v2, rows);
+	API_END(rows ? copy_rows(rows, NULL, 0) : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *rows, CUstream stream)
+{
+	API_BEGIN(cuMemcpy2DAsync_v2, rows, stream);
+	API_END(rows ? copy_rows(rows, stream, 1) : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult make_fill(struct fake_activity *fill, CUstream handle)
+{
+	const struct fake_rows *rows = &fill->rows;
+	CUstream stream = NULL;
+	CUresult result = fake_stream(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (fake_kind_of(fill->target, span(fill->bytes, rows, rows->target_pitch, 0)) !=
+	    CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (fill->bytes)
+		add_work(stream, fill, CU_GRAPH_NODE_TYPE_MEMSET);
+	return CUDA_SUCCESS;
+}
+
+static CUresult fill(CUdeviceptr target, unsigned char value, size_t size, CUstream stream,
                      int async)
 {
-	void *memory = (void *)(uintptr_t)target;
 	struct fake_activity activity = {
 		.kind = CUPTI_ACTIVITY_KIND_MEMSET,
 		.dst_kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
 		.bytes = size,
 		.value = value,
 		.async = (uint8_t)async,
-		.target = memory,
+		.target = (void *)(uintptr_t)target,
 	};
-	CUstream stream = NULL;
-	CUresult result = fake_stream(handle, &stream);
 
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (fake_kind_of(memory, size) != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (size)
-		add_work(stream, &activity, CU_GRAPH_NODE_TYPE_MEMSET);
-	return CUDA_SUCCESS;
+	return make_fill(&activity, stream);
+}
+
+static CUresult fill_rows(CUdeviceptr target, size_t pitch, unsigned char value, size_t width,
+                          size_t height, CUstream stream)
+{
+	struct fake_activity activity = {
+		.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+		.dst_kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+		.bytes = width * height,
+		.value = value,
+		.async = 1,
+		.target = (void *)(uintptr_t)target,
+		.rows = {.rows = height, .slices = 1, .target_pitch = pitch},
+	};
+
+	return height ? make_fill(&activity, stream) : CUDA_SUCCESS;
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr target, unsigned char value, size_t size)
@@ -511,4 +664,25 @@ CUresult cuMemsetD16Async(CUdeviceptr target, unsigned short value, size_t count
 {
 	API_BEGIN(cuMemsetD16Async, target, value, count, stream);
 	API_END(fill(target, (unsigned char)value, count * 2, stream, 1));
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr target, size_t pitch, unsigned char value, size_t width,
+                           size_t height, CUstream stream)
+{
+	API_BEGIN(cuMemsetD2D8Async, target, pitch, value, width, height, stream);
+	API_END(fill_rows(target, pitch, value, width, height, stream));
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr target, size_t pitch, unsigned short value, size_t width,
+                            size_t height, CUstream stream)
+{
+	API_BEGIN(cuMemsetD2D16Async, target, pitch, value, width, height, stream);
+	API_END(fill_rows(target, pitch, (unsigned char)value, width * 2, height, stream));
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr target, size_t pitch, unsigned value, size_t width,
+                            size_t height, CUstream stream)
+{
+	API_BEGIN(cuMemsetD2D32Async, target, pitch, value, width, height, stream);
+	API_END(fill_rows(target, pitch, (unsigned char)value, width * 4, height, stream));
 }

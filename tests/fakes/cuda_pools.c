@@ -7,7 +7,7 @@
 
 /*
  * Memory that is not simply allocated: in the order of a stream, from a pool, registered, of
- * another process; and arrays. Handles are structs, or numbers that nobody has had.
+ * another process. Handles are structs, or numbers that nobody has had.
  */
 
 /* Its memory is the host's; what is reserved stays reserved until it is trimmed. */
@@ -17,10 +17,6 @@ struct CUmemPoolHandle_st {
 	uint64_t used_high;
 	uint64_t reserved;
 	uint64_t reserved_high;
-};
-
-struct CUarray_st {
-	size_t bytes;
 };
 
 /* What came from which pool, and addresses that belong to nodes of graphs. */
@@ -309,20 +305,6 @@ CUresult cuMemHostUnregister(void *address)
 	API_END(fake_usable());
 }
 
-CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descriptor)
-{
-	API_BEGIN(cuArrayCreate_v2, array, descriptor);
-	*array = calloc(1, sizeof(**array));
-	API_END(fake_usable());
-}
-
-CUresult cuArrayDestroy(CUarray array)
-{
-	API_BEGIN(cuArrayDestroy, array);
-	free(array);
-	API_END(fake_usable());
-}
-
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
 {
 	enum { BYTES = 1 << 16 };
@@ -334,16 +316,6 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
 	if (result == CUDA_SUCCESS)
 		*address = (CUdeviceptr)(uintptr_t)memory;
 	API_END(result);
-}
-
-/* The number of a texture is the address that it is made of, as if it were memory. */
-CUresult cuTexObjectCreate(CUtexObject *texture, const CUDA_RESOURCE_DESC *resource,
-                           const CUDA_TEXTURE_DESC *description,
-                           const CUDA_RESOURCE_VIEW_DESC *view)
-{
-	API_BEGIN(cuTexObjectCreate, texture, resource, description, view);
-	*texture = resource->res.linear.devPtr;
-	API_END(fake_usable());
 }
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr address)

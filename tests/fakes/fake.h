@@ -74,6 +74,16 @@ struct fake_call {
 	const struct fake_hooks *hooks; /* NULL: nobody was told that it began */
 };
 
+/* How the bytes of a copy or fill lie; no rows: on end. */
+struct fake_rows {
+	size_t rows;
+	size_t slices;
+	size_t target_pitch;
+	size_t source_pitch;
+	size_t target_slice_pitch;
+	size_t source_slice_pitch;
+};
+
 /* One thing a GPU or the driver did; which fields hold depends on the kind. */
 struct fake_activity {
 	CUpti_ActivityKind kind;
@@ -100,8 +110,11 @@ struct fake_activity {
 	CUdevice device;  /* of a device record */
 	void *target;     /* of a copy or fill in a graph */
 	const void *source;
+	struct fake_rows rows;
 	uint8_t parameters[64]; /* of a kernel that is known (cuda_kernels.h) */
 };
+
+enum { FAKE_NODE_ATTRIBUTES = 16 };
 
 /* A node; those of executable graphs are copies with ids of their own. */
 struct CUgraphNode_st {
@@ -115,6 +128,12 @@ struct CUgraphNode_st {
 	uint64_t times;       /* that its inside runs in a launch */
 	CUgraphNode original; /* that it is a copy of */
 	CUgraphNode next;     /* in the order they were added */
+	CUgraphNode *before;  /* that it waits for, and how */
+	CUgraphEdgeData *edges;
+	size_t before_count;
+	bool disabled;                                           /* of one in an executable graph */
+	CUlaunchAttributeValue attributes[FAKE_NODE_ATTRIBUTES]; /* by CUlaunchAttributeID */
+	void *arguments[8]; /* where its parameters are, once that was asked for */
 };
 
 struct CUgraph_st {

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "fakes/fake.h"
 
@@ -155,6 +156,56 @@ cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t size, enum 
 	RUNTIME_END(keep(result));
 }
 
+/* 0: there is no such variable. */
+static CUdeviceptr address_of(const void *symbol)
+{
+	const struct fake_symbol *variable = symbol;
+	CUdeviceptr address = 0;
+	size_t size;
+
+	(void)cuModuleGetGlobal(&address, &size, variable->module, variable->name);
+	return address;
+}
+
+cudaError_t cudaGetSymbolAddress(void **address, const void *symbol)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaGetSymbolAddress, v3020, address, symbol);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		*address = (void *)(uintptr_t)address_of(symbol);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *source, size_t size,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaMemcpyToSymbolAsync, v3020, symbol, source, size, offset, kind, stream);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = copy((char *)(uintptr_t)address_of(symbol) + offset, source, size, kind,
+		              stream, 1);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *target, const void *symbol, size_t size, size_t offset,
+                                 enum cudaMemcpyKind kind)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaMemcpyFromSymbol, v3020, target, symbol, size, offset, kind);
+	result = ready();
+	if (result == CUDA_SUCCESS && !((const struct fake_symbol *)symbol)->module)
+		memset(target, 0, size);
+	else if (result == CUDA_SUCCESS)
+		result = copy(target, (const char *)(uintptr_t)address_of(symbol) + offset, size,
+		              kind, NULL, 0);
+	RUNTIME_END(keep(result));
+}
+
 cudaError_t cudaMemset(void *target, int value, size_t size)
 {
 	CUresult result;
@@ -163,6 +214,21 @@ cudaError_t cudaMemset(void *target, int value, size_t size)
 	result = ready();
 	if (result == CUDA_SUCCESS)
 		result = cuMemsetD8((CUdeviceptr)(uintptr_t)target, (unsigned char)value, size);
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr target, int value, struct cudaExtent extent,
+                              cudaStream_t stream)
+{
+	const size_t slice = target.pitch * target.ysize;
+	CUresult result;
+
+	RUNTIME_BEGIN(cudaMemset3DAsync, v3020, target, value, extent, stream);
+	result = ready();
+	for (size_t i = 0; i < extent.depth && result == CUDA_SUCCESS; i++)
+		result = cuMemsetD2D8Async((CUdeviceptr)(uintptr_t)target.ptr + i * slice,
+		                           target.pitch, (unsigned char)value, extent.width,
+		                           extent.height, stream);
 	RUNTIME_END(keep(result));
 }
 

@@ -36,7 +36,7 @@ static void check_memory(const struct gt_bundle *bundle, size_t index)
 }
 
 static void check_rows(const struct gt_bundle *bundle, const struct gt_bundle_step *step,
-                       uint64_t address, uint64_t pitch)
+                       uint64_t address, uint64_t pitch, uint64_t slice_pitch)
 {
 	const struct gt_bundle_memory *memory;
 
@@ -44,8 +44,11 @@ static void check_rows(const struct gt_bundle *bundle, const struct gt_bundle_st
 		return;
 	must(gt_bundle_find(bundle, address) != GT_BUNDLE_NONE);
 	memory = &bundle->memory.rows[gt_bundle_find(bundle, address)];
-	must((__uint128_t)address + (__uint128_t)pitch * (step->rows - 1) + step->bytes <=
+	must(memory->kind != GT_BUNDLE_MEMORY_array);
+	must((__uint128_t)address + (__uint128_t)slice_pitch * (step->slices - 1) +
+	             (__uint128_t)pitch * (step->rows - 1) + step->bytes <=
 	     (__uint128_t)memory->address + memory->size);
+	must(step->slices == 1 || (step->rows > 1 && slice_pitch % pitch == 0));
 }
 
 static void check_launch(const struct gt_bundle *bundle, const struct gt_bundle_step *step)
@@ -64,14 +67,83 @@ static void check_launch(const struct gt_bundle *bundle, const struct gt_bundle_
 
 static void check_step(const struct gt_bundle *bundle, const struct gt_bundle_step *step)
 {
-	must(step->stream < bundle->streams.count && step->range != NULL);
+	must(step->stream < bundle->streams.count ||
+	     (step->stream == GT_BUNDLE_NONE && step->kind == GT_BUNDLE_STEP_host_wait));
+	must(step->range != NULL);
 	must(step->event == GT_BUNDLE_NONE || step->event < bundle->steps.count);
 	check_blob(&step->parameters);
 	if (step->kind == GT_BUNDLE_STEP_launch)
 		check_launch(bundle, step);
 	if (step->kind == GT_BUNDLE_STEP_copy || step->kind == GT_BUNDLE_STEP_fill) {
-		check_rows(bundle, step, step->to, step->to_pitch);
-		check_rows(bundle, step, step->from, step->from_pitch);
+		check_rows(bundle, step, step->to, step->to_pitch, step->to_slice_pitch);
+		check_rows(bundle, step, step->from, step->from_pitch, step->from_slice_pitch);
+		must(step->from || step->kind == GT_BUNDLE_STEP_fill ||
+		     (__uint128_t)step->bytes * step->rows * step->slices == step->parameters.size);
+	}
+}
+
+/* Those of each stand together, in the order of their numbers. */
+static void check_graphs(const struct gt_bundle *bundle)
+{
+	uint32_t graphs = 0;
+
+	for (size_t i = 0; i < bundle->steps.count; i++) {
+		const struct gt_bundle_step *step = &bundle->steps.rows[i];
+
+		if (step->graph == 0)
+			continue;
+		must(step->kind != GT_BUNDLE_STEP_host_wait);
+		if (gt_bundle_goes_on_with_graph(bundle, i))
+			must(step->graph == graphs);
+		else
+			must(step->graph == ++graphs);
+	}
+	for (uint32_t graph = 1; graph <= graphs; graph++) {
+		size_t work = 0;
+
+		gt_array_each(const struct gt_bundle_step, step, &bundle->steps)
+			work += step->graph == graph && gt_bundle_is_work(step);
+		must(work > 0);
+	}
+	must(bundle->focus == GT_BUNDLE_NONE ||
+	     (bundle->focus < bundle->steps.count &&
+	      bundle->steps.rows[bundle->focus].kind == GT_BUNDLE_STEP_launch));
+}
+
+static void check_object(const struct gt_bundle *bundle, const struct gt_bundle_object *object)
+{
+	const struct gt_bundle_memory *memory;
+	uint64_t bytes = object->bytes;
+
+	must(object->memory < bundle->memory.count && object->value != 0);
+	memory = &bundle->memory.rows[object->memory];
+	if (object->resource == GT_BUNDLE_RESOURCE_array ||
+	    object->resource == GT_BUNDLE_RESOURCE_mipmap) {
+		must(memory->kind == GT_BUNDLE_MEMORY_array);
+		must(object->level < gt_array_levels(&memory->array));
+		return;
+	}
+	if (object->resource == GT_BUNDLE_RESOURCE_pitch)
+		bytes = object->pitch * (object->height - 1) +
+		        object->width * gt_array_element_bytes(object->format, object->channels);
+	must(memory->kind != GT_BUNDLE_MEMORY_array && bytes > 0);
+	must(object->offset + bytes <= memory->size);
+}
+
+static void check_objects(const struct gt_bundle *bundle)
+{
+	gt_array_each(const struct gt_bundle_memory, memory, &bundle->memory)
+		must(memory->kind != GT_BUNDLE_MEMORY_array ||
+		     (gt_array_is_sound(&memory->array) &&
+		      gt_array_bytes(&memory->array) == memory->size));
+	gt_array_each(const struct gt_bundle_object, object, &bundle->objects)
+		check_object(bundle, object);
+	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles) {
+		must(handle->object < bundle->objects.count);
+		must(handle->offset + 8 <=
+		     (handle->memory == GT_BUNDLE_NONE
+		              ? bundle->steps.rows[handle->step].parameters.size
+		              : bundle->memory.rows[handle->memory].size));
 	}
 }
 
@@ -86,6 +158,7 @@ void check_bundle_facts(const struct gt_bundle *bundle)
 	must(bundle->steps.count > 0);
 	gt_array_each(const struct gt_bundle_step, step, &bundle->steps)
 		check_step(bundle, step);
+	check_graphs(bundle);
 	gt_array_each(const struct gt_bundle_pointer, pointer, &bundle->pointers) {
 		const uint64_t size = pointer->memory == GT_BUNDLE_NONE
 		                              ? bundle->steps.rows[pointer->step].parameters.size
@@ -93,6 +166,7 @@ void check_bundle_facts(const struct gt_bundle *bundle)
 
 		must(pointer->offset + 8 <= size && pointer->target < bundle->memory.count);
 	}
+	check_objects(bundle);
 	gt_array_each(char *, text, &bundle->missing)
 		must(*text != NULL && strlen(*text) < 1u << 30);
 	must(gt_bundle_memory_bytes(bundle) < (uint64_t)1 << 58);

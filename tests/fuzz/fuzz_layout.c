@@ -37,7 +37,8 @@ static void check_layout(const struct gt_layout *layout, const struct gt_bundle 
 		const struct gt_layout_range *range = &layout->ranges.rows[place->range];
 
 		must(gt_layout_translate(layout, bundle, memory->address) == place->address);
-		if (memory->kind == GT_BUNDLE_MEMORY_variable)
+		if (memory->kind == GT_BUNDLE_MEMORY_variable ||
+		    memory->kind == GT_BUNDLE_MEMORY_array)
 			continue;
 		must(place->address - place->before >= range->address);
 		must(place->address + memory->size + place->behind <= range->address + range->size);

@@ -23,7 +23,6 @@ enum {
 	COUNT = 1 << 14, /* elements of most buffers */
 	THREADS = 256,
 	PIECES = 3, /* of memory that are mapped side by side */
-	EDGE = 64,  /* of a surface */
 	ROUNDS = 6,
 	SIGNAL = 1048583, /* a prime, for which a transform has to use other memory */
 	MISSING = 77,
@@ -70,18 +69,6 @@ __global__ void every_kind(struct sources from, float *out)
 __global__ void counted(float *out, float add)
 {
 	out[number()] += add;
-}
-
-__global__ void textured(cudaTextureObject_t texture, float *out)
-{
-	out[number()] = tex1Dfetch<float>(texture, (int)number());
-}
-
-__global__ void surfaced(cudaSurfaceObject_t surface, float *out)
-{
-	const int i = (int)number();
-
-	out[i] = surf2Dread<float>(surface, i % EDGE * (int)sizeof(float), i / EDGE);
 }
 
 __global__ void reads(const float *from, float *out)
@@ -318,42 +305,6 @@ static size_t run_twins(const char *)
 
 /* ---- what is refused ---- */
 
-static size_t run_texture(const char *)
-{
-	float *from = take_from(COUNT, 5), *out = take(COUNT);
-	cudaResourceDesc resource = {};
-	cudaTextureDesc description = {};
-	cudaTextureObject_t texture;
-
-	resource.resType = cudaResourceTypeLinear;
-	resource.res.linear.devPtr = from;
-	resource.res.linear.desc = cudaCreateChannelDesc<float>();
-	resource.res.linear.sizeInBytes = COUNT * sizeof(float);
-	CHECK(cudaCreateTextureObject(&texture, &resource, &description, NULL));
-	textured<<<COUNT / THREADS, THREADS>>>(texture, out);
-	CHECK(cudaDeviceSynchronize());
-	return wrong_in(out, COUNT, [](size_t i) { return 5 + (float)i; });
-}
-
-static size_t run_surface(const char *)
-{
-	const size_t pitch = EDGE * sizeof(float);
-	const cudaChannelFormatDesc element = cudaCreateChannelDesc<float>();
-	float *from = take_from(EDGE * EDGE, 5), *out = take(EDGE * EDGE);
-	cudaResourceDesc resource = {};
-	cudaSurfaceObject_t surface;
-	cudaArray_t array;
-
-	CHECK(cudaMallocArray(&array, &element, EDGE, EDGE, cudaArraySurfaceLoadStore));
-	CHECK(cudaMemcpy2DToArray(array, 0, 0, from, pitch, pitch, EDGE, cudaMemcpyDeviceToDevice));
-	resource.resType = cudaResourceTypeArray;
-	resource.res.array.array = array;
-	CHECK(cudaCreateSurfaceObject(&surface, &resource));
-	surfaced<<<EDGE * EDGE / THREADS, THREADS>>>(surface, out);
-	CHECK(cudaDeviceSynchronize());
-	return wrong_in(out, EDGE * EDGE, [](size_t i) { return 5 + (float)i; });
-}
-
 /* Two launches become nodes of a graph, which is launched thrice. */
 static size_t run_graph(const char *)
 {
@@ -560,10 +511,10 @@ static const struct program {
 	const char *name;
 	size_t (*run)(const char *more);
 } programs[] = {
-	{"memory", run_memory},   {"counted", run_counted}, {"twins", run_twins},
-	{"texture", run_texture}, {"surface", run_surface}, {"graph", run_graph},
-	{"peer", run_peer},       {"ipc", run_ipc},         {"owner", run_owner},
-	{"beside", run_beside},   {"idle", run_idle},       {"fft", run_fft},
+	{"memory", run_memory}, {"counted", run_counted}, {"twins", run_twins},
+	{"graph", run_graph},   {"peer", run_peer},       {"ipc", run_ipc},
+	{"owner", run_owner},   {"beside", run_beside},   {"idle", run_idle},
+	{"fft", run_fft},
 };
 
 int main(int argc, char **argv)

@@ -117,6 +117,41 @@ Test(reach, follows_pointers_in_memory)
 	cr_expect(eq(u32, reach->pointers[3].target, 0));
 }
 
+Test(reach, finds_no_memory_that_is_gone_until_it_is_there_again)
+{
+	const uint64_t words[] = {FIRST, SECOND};
+
+	cr_assert(eq(int, parameters(words, 2, 8), 0));
+	gt_reach_free(reach, 1);
+	cr_expect(eq(u32, gt_reach_find(reach, SECOND + 8), GT_REACH_NONE));
+	cr_expect(eq(u32, gt_reach_find(reach, FIRST), 0));
+	asked = 0;
+	cr_assert(eq(int, parameters(words, 2, 8), 0));
+	cr_expect(eq(u32, asked, 1), "the driver says that there is memory again");
+	cr_expect(eq(u32, reach->count, 2));
+	cr_expect(eq(u32, gt_reach_find(reach, SECOND + 8), 1));
+	cr_expect(eq(u64, reach->reused, 0));
+	cr_expect(eq(u32, reach->left_out, 0));
+}
+
+Test(reach, says_where_other_memory_is_than_was)
+{
+	struct gt_reached before = {.address = SECOND - BYTES, .size = 2 * BYTES, .name = ""};
+	struct gt_reached after = {.address = THIRD + 512, .size = 512, .name = ""};
+	const uint64_t words[] = {SECOND + 16};
+
+	cr_assert(gt_reach_add(reach, &before));
+	cr_assert(gt_reach_add(reach, &after));
+	gt_reach_free(reach, 0);
+	gt_reach_free(reach, 1);
+	cr_assert(eq(int, parameters(words, 1, 8), 0));
+	cr_expect(eq(u64, reach->reused, SECOND));
+	reach->reused = 0;
+	gt_reach_contents(reach, 0, 0, (const uint8_t *)(const uint64_t[]){THIRD}, 8);
+	cr_expect(eq(u64, reach->reused, THIRD));
+	cr_expect(eq(u32, reach->count, 2));
+}
+
 Test(reach, refuses_a_parameter_that_leads_elsewhere)
 {
 	const uint64_t words[] = {FIRST, FOREIGN};

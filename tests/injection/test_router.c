@@ -569,16 +569,40 @@ Test(router, has_a_place_for_every_source_there_is)
 	expect_heard("Ea7.0 La7.0=7 ");
 }
 
-/* What a thread keeps of calls inside calls is kept for one source. */
-Test(router, tells_one_source_alone_of_calls_inside_calls)
+/* What a thread keeps of calls inside calls is kept for two sources. */
+Test(router, tells_two_sources_alone_of_calls_inside_calls)
+{
+	struct gt_route *a = add("a");
+	struct gt_route *b = add("b");
+	struct gt_route *c = add("c");
+
+	cr_expect(gt_router_nest(router, a));
+	cr_expect(gt_router_nest(router, a), "it may ask twice");
+	cr_expect(gt_router_nest(router, b));
+	cr_expect(not(gt_router_nest(router, c)));
+	cr_expect(eq(u32, c->levels, 1));
+}
+
+Test(router, keeps_apart_what_two_sources_keep_of_calls_inside_calls)
 {
 	struct gt_route *a = add("a");
 	struct gt_route *b = add("b");
 
-	cr_expect(gt_router_nest(router, a));
-	cr_expect(gt_router_nest(router, a), "it may ask twice");
-	cr_expect(not(gt_router_nest(router, b)));
-	cr_expect(eq(u32, b->levels, 1));
+	for (uint32_t id = 7; id < 10; id++)
+		gt_router_want(router, a, DRIVER, id);
+	for (uint32_t id = 7; id < 9; id++)
+		gt_router_want(router, b, DRIVER, id);
+	cr_assert(gt_router_nest(router, a));
+	cr_assert(gt_router_nest(router, b));
+	gt_router_activate(router, 3);
+	enter(DRIVER, 9);
+	enter(DRIVER, 8);
+	enter(DRIVER, 7);
+	leave(DRIVER, 7);
+	leave(DRIVER, 8);
+	leave(DRIVER, 9);
+	expect_heard(
+		"Ea9.0 Eb8.0 Ea8.1 Eb7.1 Ea7.2 La7.2=207 Lb7.1=107 La8.1=108 Lb8.0=8 La9.0=9 ");
 }
 
 Test(router, says_why_it_cannot_subscribe)

@@ -370,13 +370,13 @@ static char *changed(const char *text, const struct change *change)
 	return copy;
 }
 
-static char *manifest(void)
+static char *manifest_of(void (*add)(struct test_bundle *made))
 {
 	struct gt_content content;
 	char path[300];
 	char *text;
 
-	test_bundle_add_sequence(&made);
+	add(&made);
 	test_bundle_end(&made);
 	snprintf(path, sizeof(path), "%s/bundle.json", made.folder);
 	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
@@ -384,6 +384,11 @@ static char *manifest(void)
 	memcpy(text, content.bytes, content.size);
 	gt_unload(&content);
 	return text;
+}
+
+static char *manifest(void)
+{
+	return manifest_of(test_bundle_add_sequence);
 }
 
 static void expect_refused(const char *text, int code, const char *why)
@@ -399,6 +404,10 @@ static void expect_refused(const char *text, int code, const char *why)
 #define SAXPY_STEP "\"kind\":\"launch\",\n\"stream\":0,"
 #define IN         "b/bundle.json is damaged: "
 #define NUMBER     " is not a whole number from "
+#define COPIED     "\"from\":\"0x0\",\n\"bytes\":1024,\n\"rows\":1,\n\"to_pitch\":0"
+#define SLICES(bytes, rows, slices, pitch, slice_pitch)                                            \
+	"\"from\":\"0x0\",\n\"bytes\":" bytes ",\n\"rows\":" rows ",\n\"slices\":" slices          \
+	",\n\"to_pitch\":" pitch ",\n\"to_slice_pitch\":" slice_pitch
 
 static const struct change changes[] = {
 	{"\"version\":1", "\"version\":0", IN "it has no version"},
@@ -438,6 +447,7 @@ static const struct change changes[] = {
 	{"\"0x7f1200000400\"", "\"0x\"",
          IN "memory 1: address is not an address, \"0x\" and digits"},
 	{"\"0x7f1200000400\"", "\"0x3ffffffffffffff\"", IN "memory 1: no GPU has its addresses"},
+	{"\"address\":\"0x7f1200000400\",", "", IN "memory 1: address is missing"},
 	{"\"0x7f1200000000\"", "\"0x0\"", IN "memory 0: no GPU has its addresses"},
 	{"\"0x7f1200000400\"", "\"0x7f12000003ff\"",
          IN "memory 1: it overlaps the memory before it"},
@@ -492,6 +502,18 @@ static const struct change changes[] = {
          "\"from\":\"0x0\",\n\"bytes\":1,\n\"rows\":144115188075855872,\n\"to_pitch\":"
          "144115188075855872",
          IN "step 0: to ends behind its memory"},
+	{COPIED, SLICES("16", "2", "4", "32", "63"),
+         IN "step 0: to has slices that are no whole rows apart"},
+	{COPIED, SLICES("16", "4", "2", "32", "64"),
+         IN "step 0: to has slices that are no whole rows apart"},
+	{COPIED, SLICES("16", "1", "64", "32", "64"), IN "step 0: its slices are of one row"},
+	{COPIED, SLICES("16", "2", "17", "32", "64"), IN "step 0: to ends behind its memory"},
+	{COPIED, SLICES("16", "2", "144115188075855872", "32", "144115188075855872"),
+         IN "step 0: to ends behind its memory"},
+	{COPIED, SLICES("16", "2", "16", "32", "64"),
+         IN "step 0: the bytes that it copies from the host are not all there"},
+	{COPIED, SLICES("16", "2", "0", "32", "64"),
+         IN "step 0: slices" NUMBER "1 to 144115188075855872"},
 	{"\"from\":\"0x0\",\n\"bytes\":1024", "\"from\":\"0x0\",\n\"bytes\":1025",
          IN "step 0: to ends behind its memory"},
 	{"\"from\":\"0x0\"", "\"from\":\"0x7f1400000000\"",
@@ -531,6 +553,119 @@ Test(bundle, says_what_is_wrong_and_where)
 	free(text);
 }
 
+/* The same of the textures. */
+static const struct change changes_of_textures[] = {
+	{"\"array\":{", "\"arrays\":{", IN "memory 1: it does not say what the array is like"},
+	{"\"width\":16", "\"width\":0", IN "memory 1: width" NUMBER "1 to 144115188075855872"},
+	{"\"width\":16", "\"width\":1048576", IN "memory 1: no GPU has such an array"},
+	{"\"width\":16", "\"width\":8", IN "memory 1: the array has 512 bytes, not 1024"},
+	{"\"format\":32", "\"format\":33", IN "memory 1: no GPU has such an array"},
+	{"\"flags\":0", "\"flags\":64", IN "memory 1: no GPU has such an array"},
+	{"\"levels\":0", "\"levels\":6", IN "memory 1: no GPU has such an array"},
+	{"\"levels\":0", "\"levels\":2", IN "memory 1: the array has 1280 bytes, not 1024"},
+	{"\"kind\":\"array\"", "\"kind\":\"device\"", IN "memory 1: address is missing"},
+	{"\"memory\":[",
+         "\"memory\":[{\"kind\":\"array\",\"size\":4,\"array\":{\"width\":1,\"format\":32,\"channels\":1}},",
+         IN "memory 1: it stands behind an array"},
+	{"\"pointers\":[", "\"pointers\":[{\"step\":0,\"offset\":0,\"target\":1}",
+         IN "pointer 0: arrays neither have addresses nor hold any"},
+	{"\"pointers\":[", "\"pointers\":[{\"memory\":1,\"offset\":0,\"target\":0}",
+         IN "pointer 0: arrays neither have addresses nor hold any"},
+	{"\"kind\":\"texture\"", "\"kind\":\"sampler\"",
+         IN "object 0: kind is \"sampler\", which is not known here"},
+	{"\"value\":\"0x2\"", "\"value\":\"0x0\"", IN "object 0: it has no handle"},
+	{"\"resource\":\"array\",\n\"memory\":1", "\"resource\":\"array\",\n\"memory\":3",
+         IN "object 0: there is no memory 3"},
+	{"\"resource\":\"array\",\n\"memory\":1", "\"resource\":\"array\",\n\"memory\":0",
+         IN "object 0: memory 0 is no array"},
+	{"\"resource\":\"array\"", "\"resource\":\"mipmap\"",
+         IN "object 0: memory 1 has no levels"},
+	{"\"level\":0", "\"level\":1", IN "object 0: memory 1 has no level 1"},
+	{"\"border\":[0,7,0,0]", "\"border\":[0,7,0]",
+         IN "object 0: border is not a list of four numbers"},
+	{"\"border\":[0,7,0,0]", "\"border\":[0,7,0,-1]",
+         IN "object 0: border is not a list of four numbers"},
+	{"\"filter\":1", "\"view\":7", IN "object 0: view is not an object"},
+	{"\"memory\":0,\n\"offset\":0", "\"memory\":1,\n\"offset\":0",
+         IN "object 1: memory 1 is an array"},
+	{"\"memory\":0,\n\"offset\":0", "\"memory\":0,\n\"offset\":4",
+         IN "object 1: it ends behind its memory"},
+	{"\"memory\":0,\n\"offset\":0", "\"memory\":0,\n\"offset\":65",
+         IN "object 1: it ends behind its memory"},
+	{"\"channels\":1,\n\"bytes\":64", "\"channels\":3,\n\"bytes\":64",
+         IN "object 1: it has elements of no known format"},
+	{"\"bytes\":64", "\"b\":64", IN "object 1: it has no elements, or rows that overlap"},
+	{"\"resource\":\"linear\"", "\"height\":2,\"width\":4,\"pitch\":8,\"resource\":\"pitch\"",
+         IN "object 1: it has no elements, or rows that overlap"},
+	{"\"resource\":\"linear\"", "\"height\":4,\"width\":4,\"pitch\":17,\"resource\":\"pitch\"",
+         IN "object 1: it ends behind its memory"},
+	{"\"kind\":\"texture\",\n\"value\":\"0x1\"", "\"kind\":\"surface\",\n\"value\":\"0x1\"",
+         IN "object 1: a surface is of an array"},
+	{"\"step\":0,\n\"offset\":16,\n\"object\":2", "\"step\":1,\n\"offset\":16,\n\"object\":2",
+         IN "handle 2: it is in no memory and no step"},
+	{"\"step\":0,\n\"offset\":16,\n\"object\":2", "\"step\":0,\n\"offset\":25,\n\"object\":2",
+         IN "handle 2: it ends behind what it stands in"},
+	{"\"step\":0,\n\"offset\":16,\n\"object\":2", "\"step\":0,\n\"offset\":16,\n\"object\":3",
+         IN "handle 2: there is no object 3"},
+	{"\"step\":0,\n\"offset\":16,\n\"object\":2", "\"memory\":1,\n\"offset\":16,\n\"object\":2",
+         IN "handle 2: there is no memory 1 with handles"},
+	{"\"step\":0,\n\"offset\":16,\n\"object\":2", "\"memory\":0,\n\"offset\":57,\n\"object\":2",
+         IN "handle 2: it ends behind what it stands in"},
+};
+
+Test(bundle, says_what_is_wrong_with_textures)
+{
+	char *text = manifest_of(test_bundle_add_textures);
+
+	for (size_t i = 0; i < GT_COUNT_OF(changes_of_textures); i++) {
+		char *other = changed(text, &changes_of_textures[i]);
+
+		expect_refused(other, -EBADMSG, changes_of_textures[i].why);
+		free(other);
+	}
+	free(text);
+}
+
+Test(bundle, of_textures_comes_back_as_it_was_written)
+{
+	const struct gt_bundle_memory *out;
+	const struct gt_bundle_object *picture;
+
+	test_bundle_add_textures(&made);
+	made.bundle.objects.rows[0].has_view = true;
+	made.bundle.objects.rows[0].view =
+		(struct gt_bundle_view){.format = 9, .width = 16, .height = 15, .last_layer = 3};
+	open_made();
+	cr_assert(eq(sz, bundle.memory.count, 3));
+	out = &bundle.memory.rows[BUNDLE_OUT];
+	cr_expect(eq(int, out->kind, GT_BUNDLE_MEMORY_array));
+	cr_expect(eq(u64, out->array.width, BUNDLE_SIDE));
+	cr_expect(eq(u64, out->array.depth, 0));
+	cr_expect(eq(u32, out->array.flags, GT_ARRAY_SURFACES));
+	cr_expect(not(out->same));
+	cr_expect(eq(u64, out->address, out[-1].address + 1024), "each has addresses of its own");
+	cr_expect(ge(u64, out[-1].address, 1ull << 57), "that no GPU has");
+	cr_assert(eq(sz, bundle.objects.count, 3));
+	picture = bundle.objects.rows;
+	cr_expect(eq(int, picture[0].kind, GT_BUNDLE_OBJECT_texture));
+	cr_expect(eq(u64, picture[0].value, 2));
+	cr_expect(eq(u32, picture[0].sampler.filter, 1));
+	cr_expect(eq(u32, picture[0].sampler.border[1], 7));
+	cr_expect(picture[0].has_view);
+	cr_expect(eq(u64, picture[0].view.height, 15));
+	cr_expect(eq(u32, picture[0].view.last_layer, 3));
+	cr_expect(not(picture[1].has_view));
+	cr_expect(eq(int, picture[1].resource, GT_BUNDLE_RESOURCE_linear));
+	cr_expect(eq(u64, picture[1].bytes, 64));
+	cr_expect(eq(int, picture[2].kind, GT_BUNDLE_OBJECT_surface));
+	cr_assert(eq(sz, bundle.handles.count, 3));
+	cr_expect(eq(u64, bundle.handles.rows[2].offset, 16));
+	cr_expect(eq(u32, bundle.handles.rows[2].object, 2));
+	cr_expect(bundle.handles.rows[2].declared);
+	cr_expect(eq(u32, bundle.handles.rows[2].memory, GT_BUNDLE_NONE));
+	cr_expect(not(bundle.memory.rows[BUNDLE_WEIGHTS].handles));
+}
+
 Test(bundle, says_what_is_wrong_as_a_whole)
 {
 	char *text;
@@ -546,6 +681,108 @@ Test(bundle, says_what_is_wrong_as_a_whole)
 	free(text);
 }
 
+/* bundle.json of the sequence with a graph, in which steps 1 to 9 are one launch of it. */
+static char *manifest_of_graph(uint32_t focus)
+{
+	struct gt_content content;
+	char path[300];
+	char *text;
+
+	test_bundle_add_graph(&made);
+	made.bundle.focus = focus;
+	test_bundle_end(&made);
+	snprintf(path, sizeof(path), "%s/bundle.json", made.folder);
+	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
+	text = calloc(1, content.size + 1);
+	memcpy(text, content.bytes, content.size);
+	gt_unload(&content);
+	return text;
+}
+
+Test(bundle, tells_launches_of_graphs_and_the_step_that_was_chosen)
+{
+	char *text = manifest_of_graph(BUNDLE_GRAPH_SCALE);
+
+	cr_assert(eq(int, gt_bundle_parse(&bundle, text, strlen(text), "b", NULL), 0));
+	cr_assert(eq(sz, bundle.steps.count, 11));
+	cr_expect(eq(u32, bundle.focus, BUNDLE_GRAPH_SCALE));
+	for (size_t i = 0; i < bundle.steps.count; i++) {
+		cr_expect(eq(u32, bundle.steps.rows[i].graph, i > 0 && i < 10));
+		cr_expect(eq(int, gt_bundle_goes_on_with_graph(&bundle, i), i > 1 && i < 10));
+	}
+	cr_expect(not(gt_bundle_is_work(&bundle.steps.rows[1])));
+	cr_expect(gt_bundle_is_work(&bundle.steps.rows[BUNDLE_GRAPH_SAXPY]));
+	free(text);
+	gt_bundle_close(&bundle);
+	drop();
+	prepare();
+	text = manifest();
+	cr_assert(eq(int, gt_bundle_parse(&bundle, text, strlen(text), "b", NULL), 0));
+	cr_expect(eq(u32, bundle.focus, GT_BUNDLE_NONE));
+	cr_expect(eq(u32, bundle.steps.rows[0].graph, 0));
+	free(text);
+}
+
+Test(bundle, says_what_is_wrong_with_launches_of_graphs)
+{
+	/* Of a text that is changed everywhere, in steps from first to last. */
+	static const struct {
+		struct change change;
+		int first;
+		int last;
+	} wrong[] = {
+		{{"\"graph\":1", "\"graph\":2",
+	          IN "step 1: it is of graph 2, and 0 began before it"},
+	         0,
+	         8},
+		{{"\"graph\":1", "\"graph\":3",
+	          IN "step 5: it is of graph 3, and 1 began before it"},
+	         4,
+	         8},
+		{{"\"graph\":1", "\"graph\":0",
+	          IN "step 5: it is of graph 1, and 1 began before it"},
+	         3,
+	         3},
+		{{"\"graph\":1", "\"graph\":2", IN "step 2: graph 1 ends there without work"}, 2, 8},
+		{{"\"graph\":1", "\"graph\":2", IN "step 9: graph 2 ends there without work"}, 7, 8},
+		{{"\"graph\":1", "\"graph\":-1", IN "step 1: graph" NUMBER "0 to 4294967294"}, 0, 0},
+		{{"\"kind\":\"wait\"", "\"kind\":\"host_wait\"",
+	          IN "step 2: the host does not wait in a graph"},
+	         0,
+	         0},
+		{{"\"focus\":4", "\"focus\":11", IN "focus is on step 11, which is no launch"},
+	         0,
+	         0},
+		{{"\"focus\":4", "\"focus\":3", IN "focus is on step 3, which is no launch"}, 0, 0},
+		{{"\"focus\":4", "\"focus\":\"4\"", IN "focus" NUMBER "0 to 4294967294"}, 0, 0},
+	};
+	char *text = manifest_of_graph(BUNDLE_GRAPH_SAXPY);
+
+	for (size_t i = 0; i < GT_COUNT_OF(wrong); i++) {
+		const char *from = wrong[i].change.from;
+		const size_t length = strlen(wrong[i].change.to);
+		char *other = calloc(1, 2 * strlen(text));
+		char *to = other;
+		int place = 0;
+
+		for (const char *at = text; *at;) {
+			const bool found = strncmp(at, from, strlen(from)) == 0;
+
+			if (found && place >= wrong[i].first && place <= wrong[i].last) {
+				memcpy(to, wrong[i].change.to, length);
+				to += length;
+				at += strlen(from);
+			} else {
+				*to++ = *at++;
+			}
+			place += found;
+		}
+		expect_refused(other, -EBADMSG, wrong[i].change.why);
+		free(other);
+	}
+	free(text);
+}
+
 Test(bundle, cut_anywhere_is_refused_with_a_sentence)
 {
 	char *text = manifest();
@@ -557,6 +794,25 @@ Test(bundle, cut_anywhere_is_refused_with_a_sentence)
 		cr_expect(eq(int, gt_bundle_parse(&bundle, text, cut, "b", &err), -EBADMSG));
 		cr_expect(strncmp(err.text, IN, strlen(IN)) == 0, "%s", err.text);
 	}
+	free(text);
+}
+
+Test(bundle, has_copies_of_slices_and_of_the_host)
+{
+	static const struct change change = {
+		COPIED, SLICES("8", "4", "32", "8", "32") ",\n\"by_host\":true", ""};
+	struct gt_error err = {0};
+	char *text = manifest();
+	char *other = changed(text, &change);
+
+	cr_assert(eq(int, gt_bundle_parse(&bundle, other, strlen(other), "b", &err), 0), "%s",
+	          err.text);
+	cr_expect(eq(u64, bundle.steps.rows[0].slices, 32));
+	cr_expect(eq(u64, bundle.steps.rows[0].to_slice_pitch, 32));
+	cr_expect(bundle.steps.rows[0].by_host);
+	cr_expect(eq(u64, bundle.steps.rows[1].slices, 1));
+	cr_expect(not(bundle.steps.rows[1].by_host));
+	free(other);
 	free(text);
 }
 

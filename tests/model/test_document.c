@@ -61,6 +61,10 @@ Test(document, of_kinds_in_bundles_is_current)
 #define KIND(name, help) "| `" #name "` | " help " |\n"
 	expect_document("bundles.md", "memory kinds",
 	                "\n| kind | what |\n| --- | --- |\n" GT_BUNDLE_MEMORY_KINDS(KIND) "\n");
+	expect_document("bundles.md", "object kinds",
+	                "\n| kind | what |\n| --- | --- |\n" GT_BUNDLE_OBJECT_KINDS(KIND) "\n");
+	expect_document("bundles.md", "resources",
+	                "\n| kind | what |\n| --- | --- |\n" GT_BUNDLE_RESOURCES(KIND) "\n");
 	expect_document("bundles.md", "step kinds",
 	                "\n| kind | what |\n| --- | --- |\n" GT_BUNDLE_STEP_KINDS(KIND) "\n");
 #undef KIND

@@ -127,3 +127,17 @@ Test(elements, leave_the_type_alone_where_there_is_none_of_that_name)
 	cr_expect(not(gt_element_parse("f32 ", &element)));
 	cr_expect(eq(int, (int)element, (int)GT_ELEMENT_i8));
 }
+
+/* Numbers of CUarray_format. */
+Test(elements, of_arrays_are_those_of_their_format)
+{
+	cr_expect(eq(int, (int)gt_element_of_format(0x01), (int)GT_ELEMENT_u8));
+	cr_expect(eq(int, (int)gt_element_of_format(0x02), (int)GT_ELEMENT_u16));
+	cr_expect(eq(int, (int)gt_element_of_format(0x03), (int)GT_ELEMENT_u32));
+	cr_expect(eq(int, (int)gt_element_of_format(0x08), (int)GT_ELEMENT_i8));
+	cr_expect(eq(int, (int)gt_element_of_format(0xcb), (int)GT_ELEMENT_i16));
+	cr_expect(eq(int, (int)gt_element_of_format(0x0a), (int)GT_ELEMENT_i32));
+	cr_expect(eq(int, (int)gt_element_of_format(0x10), (int)GT_ELEMENT_f16));
+	cr_expect(eq(int, (int)gt_element_of_format(0x20), (int)GT_ELEMENT_f32));
+	cr_expect(eq(int, (int)gt_element_of_format(0xb0), (int)GT_ELEMENT_bytes));
+}

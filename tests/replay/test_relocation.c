@@ -144,6 +144,26 @@ Test(relocation, rewrites_what_addresses_became_in_contents_afterwards)
 	          "no address was known there");
 }
 
+Test(relocation, gives_addresses_of_here_as_the_programs)
+{
+	/* The end of what was known to be led to; another one; none any more. */
+	uint64_t table[] = {0x600000 + 1024, 0x500010};
+	uint64_t other[] = {17, BUNDLE_Z_ADDRESS};
+	struct gt_relocated contents = {table, sizeof(table)};
+
+	gt_layout_put(&layout, BUNDLE_X, 0x500000);
+	gt_layout_put(&layout, BUNDLE_Y, 0x600000);
+	cr_expect(eq(u64, gt_relocation_undo(&relocation, &layout, BUNDLE_TABLE, &contents), 2));
+	cr_expect(eq(u64, table[0], BUNDLE_Y_ADDRESS + 1024));
+	cr_expect(eq(u64, table[1], BUNDLE_X_ADDRESS + 0x10));
+	contents.bytes = other;
+	cr_expect(eq(u64, gt_relocation_undo(&relocation, &layout, BUNDLE_TABLE, &contents), 0));
+	cr_expect(eq(u64, other[0], 17));
+	cr_expect(eq(u64, other[1], BUNDLE_Z_ADDRESS), "z did not move");
+	contents.size = 4;
+	cr_expect(eq(u64, gt_relocation_undo(&relocation, &layout, BUNDLE_TABLE, &contents), 0));
+}
+
 Test(relocation, says_which_addresses_are_guessed)
 {
 	char text[256];

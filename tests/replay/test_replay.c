@@ -114,6 +114,257 @@ Test(replay, gives_what_the_program_got)
 	end(&made);
 }
 
+Test(replay, gives_what_the_program_got_through_textures_and_surfaces)
+{
+	const struct gt_replay_buffer *out;
+	struct made made;
+
+	begin(&made);
+	made.options.element_count = 0;
+	made.options.zone_bytes = 4096;
+	test_bundle_add_textures(&made.on_disk);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(made.result.at_addresses);
+	cr_expect(eq(str, made.result.handles, ""), "each handle is the program's");
+	cr_assert(eq(sz, made.result.buffers.count, 1));
+	out = buffer_of(&made, BUNDLE_OUT);
+	cr_expect(eq(int, (int)out->comparison.element, (int)GT_ELEMENT_f32));
+	cr_expect(eq(int, (int)out->source, (int)GT_ELEMENT_OF_ARRAY));
+	cr_expect(eq(u64, out->comparison.elements, BUNDLE_ELEMENTS));
+	cr_expect(eq(u64, out->comparison.differing, 0));
+	cr_expect(out->array);
+	cr_expect(eq(u64, out->zone_bytes, 0));
+	cr_expect(out->written_known);
+	cr_expect(eq(u64, out->unwritten + out->untouched, 0));
+	cr_expect(eq(u32, made.result.roles[GT_ROLE_input], 1), "the weights");
+	cr_expect(eq(dbl, made.result.bytes, 2 * SIZE + 64));
+	end(&made);
+}
+
+Test(replay, tells_what_differs_in_arrays)
+{
+	const struct gt_replay_buffer *out;
+	struct made made;
+	float after[BUNDLE_ELEMENTS] = {0};
+
+	begin(&made);
+	test_bundle_add_textures(&made.on_disk);
+	made.on_disk.bundle.memory.rows[BUNDLE_OUT].after =
+		test_bundle_blob(&made.on_disk, after, SIZE);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.verified));
+	out = buffer_of(&made, BUNDLE_OUT);
+	cr_expect(eq(u64, out->comparison.mismatches, BUNDLE_ELEMENTS - 1), "all but the first");
+	cr_expect(eq(u64, out->varying, 0));
+	end(&made);
+}
+
+/* What is written is read before: it is the recorded contents again in each run. */
+Test(replay, resets_arrays_before_each_run)
+{
+	struct made made;
+	float before[BUNDLE_ELEMENTS];
+	float after[BUNDLE_ELEMENTS];
+
+	begin(&made);
+	test_bundle_add_textures(&made.on_disk);
+	made.on_disk.bundle.objects.rows[0].memory = BUNDLE_OUT;
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++) {
+		before[i] = (float)(i + 1);
+		after[i] = before[i] * (float)(1 + i % BUNDLE_SIDE % 4);
+	}
+	made.on_disk.bundle.memory.rows[BUNDLE_OUT].before =
+		test_bundle_blob(&made.on_disk, before, SIZE);
+	made.on_disk.bundle.memory.rows[BUNDLE_OUT].after =
+		test_bundle_blob(&made.on_disk, after, SIZE);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(not(buffer_of(&made, BUNDLE_OUT)->written_known), "it reads what it changes");
+	end(&made);
+}
+
+/* Levels of a mipmapped array, one of which a surface is of. */
+Test(replay, has_mipmapped_arrays_with_their_levels)
+{
+	enum { SMALL = BUNDLE_SIDE / 2, ALL = BUNDLE_ELEMENTS + SMALL * SMALL };
+	const struct {
+		uint64_t handles[3];
+		uint32_t sides[2];
+	} block = {{2, 1, 3}, {SMALL, SMALL}};
+	struct gt_bundle_memory *mipmap;
+	struct gt_bundle *bundle;
+	struct made made;
+	float before[ALL];
+	float after[ALL];
+
+	begin(&made);
+	test_bundle_add_textures(&made.on_disk);
+	bundle = &made.on_disk.bundle;
+	for (int i = 0; i < ALL; i++)
+		before[i] = after[i] = (float)(i + 1);
+	for (int y = 0; y < SMALL; y++)
+		for (int x = 0; x < SMALL; x++)
+			after[BUNDLE_ELEMENTS + SMALL * y + x] =
+				before[BUNDLE_SIDE * y + x] * (float)(1 + x % 4);
+	bundle->memory.count--;
+	mipmap = &bundle->memory.rows[BUNDLE_PICTURE];
+	mipmap->array.levels = 2;
+	mipmap->array.flags = GT_ARRAY_SURFACES;
+	mipmap->size = sizeof(before);
+	mipmap->before = test_bundle_blob(&made.on_disk, before, sizeof(before));
+	mipmap->after = test_bundle_blob(&made.on_disk, after, sizeof(after));
+	mipmap->same = false;
+	bundle->objects.rows[0].resource = GT_BUNDLE_RESOURCE_mipmap;
+	bundle->objects.rows[2].memory = BUNDLE_PICTURE;
+	bundle->objects.rows[2].level = 1;
+	bundle->steps.rows[0].parameters = test_bundle_blob(&made.on_disk, &block, sizeof(block));
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_PICTURE)->comparison.elements, ALL));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_PICTURE)->untouched, 0));
+	cr_expect(isnan(made.result.bytes), "how much of the levels is used is not known");
+	end(&made);
+}
+
+Test(replay, moves_memory_of_textures_and_fills_arrays_with_other_inputs)
+{
+	const struct gt_replay_buffer *out;
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_textures(&made.on_disk);
+	made.options.relocate = true;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(not(made.result.at_addresses));
+	gt_replay_result_release(&made.result);
+	made.options.inputs = GT_INPUTS_random;
+	cr_assert(eq(int, run_again(&made), 0), "%s", made.err.text);
+	out = buffer_of(&made, BUNDLE_OUT);
+	cr_expect(not(out->wanted_known));
+	cr_expect(gt(dbl, out->comparison.got_values.mean, 0), "the picture in another order");
+	gt_replay_result_release(&made.result);
+	made.options.inputs = GT_INPUTS_zero;
+	cr_assert(eq(int, run_again(&made), 0), "%s", made.err.text);
+	cr_expect(eq(dbl, buffer_of(&made, BUNDLE_OUT)->comparison.got_values.most, 0));
+	end(&made);
+}
+
+/* The fake driver gives out the lowest number that is free. */
+Test(replay, has_the_handles_of_the_program_or_says_that_they_are_others)
+{
+	struct {
+		uint64_t handles[3];
+		uint32_t sides[2];
+	} block = {{1000, 7, 12}, {BUNDLE_SIDE, BUNDLE_SIDE}};
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_textures(&made.on_disk);
+	for (size_t i = 0; i < 3; i++)
+		made.on_disk.bundle.objects.rows[i].value = block.handles[i];
+	made.on_disk.bundle.steps.rows[0].parameters =
+		test_bundle_blob(&made.on_disk, &block, sizeof(block));
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(str, made.result.handles, ""));
+	end(&made);
+	begin(&made);
+	block.handles[1] = 0x7000000000000;
+	test_bundle_add_textures(&made.on_disk);
+	for (size_t i = 0; i < 3; i++)
+		made.on_disk.bundle.objects.rows[i].value = block.handles[i];
+	made.on_disk.bundle.steps.rows[0].parameters =
+		test_bundle_blob(&made.on_disk, &block, sizeof(block));
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(str, made.result.handles,
+	             "1 of 3 handles of textures and surfaces are other numbers here, the first at "
+	             "byte 8 of the parameters of step 0: a number that only looks like one was "
+	             "changed as well"));
+	end(&made);
+}
+
+/* replay_table reads through handles that only memory has. */
+static void add_table(struct made *made, uint64_t handle)
+{
+	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
+	const struct {
+		uint64_t table;
+		uint64_t values;
+		uint32_t counts[2];
+	} block = {BUNDLE_Z_ADDRESS, BUNDLE_Z_ADDRESS + 0x1000, {1, BUNDLE_SIDE}};
+	const float zeros[BUNDLE_SIDE] = {0};
+	struct test_bundle *disk = &made->on_disk;
+	struct gt_bundle_function *function;
+
+	test_bundle_add_textures(disk);
+	disk->bundle.memory.count = 1; /* the weights */
+	disk->bundle.objects.rows[0] = disk->bundle.objects.rows[1];
+	disk->bundle.objects.rows[0].value = handle;
+	disk->bundle.objects.count = 1;
+	disk->bundle.handles.count = 1;
+	disk->bundle.handles.rows[0] = (struct gt_bundle_handle){.memory = 1};
+	*gt_array_push(&disk->bundle.memory) = (struct gt_bundle_memory){
+		.address = BUNDLE_Z_ADDRESS,
+		.size = sizeof(handle),
+		.module = GT_BUNDLE_NONE,
+		.before = test_bundle_blob(disk, &handle, sizeof(handle)),
+		.same = true,
+	};
+	*gt_array_push(&disk->bundle.memory) = (struct gt_bundle_memory){
+		.address = BUNDLE_Z_ADDRESS + 0x1000,
+		.size = sizeof(zeros),
+		.module = GT_BUNDLE_NONE,
+		.before = test_bundle_blob(disk, zeros, sizeof(zeros)),
+		.after = disk->bundle.memory.rows[0].before,
+	};
+	function = &disk->bundle.functions.rows[0];
+	function->name = "replay_table";
+	function->parameters.count = 4;
+	memcpy(function->parameters.rows, parameters, sizeof(parameters));
+	disk->bundle.steps.rows[0].parameters = test_bundle_blob(disk, &block, sizeof(block));
+	for (uint32_t i = 0; i < 2; i++)
+		*gt_array_push(&disk->bundle.pointers) =
+			(struct gt_bundle_pointer){.memory = GT_BUNDLE_NONE,
+		                                   .offset = i * sizeof(uint64_t),
+		                                   .target = i + 1,
+		                                   .declared = true};
+}
+
+Test(replay, has_handles_in_memory_as_they_are_here)
+{
+	struct made made;
+
+	begin(&made);
+	add_table(&made, 0x7000000000000);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(str, made.result.handles,
+	             "1 of 1 handles of textures and surfaces are other numbers here, the first at "
+	             "byte 0 of memory 1: a number that only looks like one was changed as well"));
+	cr_expect(eq(u32, made.result.roles[GT_ROLE_input], 1), "the weights, and not the table");
+	gt_replay_result_release(&made.result);
+	made.options.inputs = GT_INPUTS_zero;
+	cr_assert(eq(int, run_again(&made), 0), "%s", made.err.text);
+	cr_expect(eq(dbl, buffer_of(&made, 2)->comparison.got_values.most, 0));
+	end(&made);
+}
+
+Test(replay, refuses_parameters_without_their_handles)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_textures(&made.on_disk);
+	made.on_disk.bundle.objects.rows[1].value = 77;
+	cr_expect(eq(int, replay(&made), -EBADMSG));
+	cr_expect(eq(str, made.err.text,
+	             "there is no handle of object 1 at byte 8 of the parameters of step 0"));
+	end(&made);
+}
+
 Test(replay, times_by_cupti_and_by_events)
 {
 	struct made made;
@@ -342,7 +593,7 @@ Test(replay, gives_up_what_does_not_end)
 
 Test(replay, runs_a_sequence_in_every_form)
 {
-	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_priorities; form++) {
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_nodes; form++) {
 		struct made made;
 
 		begin(&made);
@@ -380,7 +631,7 @@ Test(replay, gives_streams_other_priorities)
 {
 	static const struct gt_stream_priority given[] = {{13, GT_PRIORITY_LAST}, {99, 3}};
 
-	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_priorities; form++) {
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_nodes; form++) {
 		struct made made;
 
 		if (form == GT_SEQUENCE_one_stream)
@@ -401,6 +652,226 @@ Test(replay, gives_streams_other_priorities)
 		             form == GT_SEQUENCE_priorities ? GT_PRIORITY_LAST : -5));
 		end(&made);
 	}
+}
+
+/* ---- launches of graphs ---- */
+
+static struct {
+	struct gt_cuda cuda;
+	CUstream streams[3]; /* in the order in which they were made */
+	size_t stream_count;
+	CUstream stream; /* of a graph */
+	size_t graphs;
+	size_t kernels;
+} launched;
+
+static CUresult make_stream(CUstream *stream, unsigned flags, int priority)
+{
+	const CUresult code = launched.cuda.stream_create_prior(stream, flags, priority);
+
+	if (launched.stream_count < 3)
+		launched.streams[launched.stream_count++] = *stream;
+	return code;
+}
+
+static CUresult launch_graph(CUgraphExec exec, CUstream stream)
+{
+	launched.graphs++;
+	launched.stream = stream;
+	return launched.cuda.graph_launch(exec, stream);
+}
+
+static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function, void **parameters,
+                              void **extra)
+{
+	launched.kernels++;
+	return launched.cuda.launch_with(config, function, parameters, extra);
+}
+
+static void count_launches(struct made *made)
+{
+	launched.cuda = made->cuda;
+	launched.graphs = launched.kernels = launched.stream_count = 0;
+	made->cuda.stream_create_prior = make_stream;
+	made->cuda.graph_launch = launch_graph;
+	made->cuda.launch_with = launch_kernel;
+}
+
+Test(graphs, are_launched_as_such_where_the_programs_structure_is_kept)
+{
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_nodes; form++) {
+		const bool whole = form == GT_SEQUENCE_graph;
+		const bool kept = form == GT_SEQUENCE_recorded ||
+		                  form == GT_SEQUENCE_back_to_back ||
+		                  form == GT_SEQUENCE_priorities;
+		struct made made;
+
+		begin(&made);
+		test_bundle_add_graph(&made.on_disk);
+		set_image(&made);
+		count_launches(&made);
+		made.options.form = (enum gt_sequence_form)form;
+		cr_assert(eq(int, replay(&made), 0), "form %d: %s", form, made.err.text);
+		cr_expect(made.result.verified, "form %d", form);
+		cr_expect(eq(u64, buffer_of(&made, BUNDLE_Z)->comparison.differing, 0));
+		cr_expect(eq(str, (char *)made.result.times.clock, "CUPTI"), "form %d: %s", form,
+		          made.result.times.no_cupti);
+		cr_expect(ge(dbl, made.result.times.median, 20000));
+		if (kept || whole)
+			cr_expect(eq(sz, launched.kernels, 2), "form %d: captured once", form);
+		else
+			cr_expect(ge(sz, launched.kernels, 10), "form %d: in each run", form);
+		if (kept || whole)
+			cr_expect(ge(sz, launched.graphs, 5), "form %d", form);
+		else
+			cr_expect(eq(sz, launched.graphs, 0), "form %d", form);
+		end(&made);
+	}
+}
+
+/* Their streams are none of the program's, whatever is said of them. */
+Test(graphs, are_run_where_nothing_may_wait_for_the_first_run)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_graph(&made.on_disk);
+	set_image(&made);
+	made.on_disk.bundle.streams.rows[1].nonblocking = false;
+	made.options.most_run_ns = 1000000000;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	end(&made);
+}
+
+/* Nothing orders its first node and its last one with the stream of the launch. */
+Test(graphs, begin_and_end_as_one_in_all_of_their_streams)
+{
+	struct gt_bundle_step *rows;
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_graph(&made.on_disk);
+	set_image(&made);
+	count_launches(&made);
+	rows = made.on_disk.bundle.steps.rows;
+	rows[2].kind = GT_BUNDLE_STEP_record;
+	rows[2].stream = 0;
+	rows[9].kind = GT_BUNDLE_STEP_record;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(sz, launched.kernels, 2));
+	/* Each run has all of the work: what was not captured would have run once. */
+	cr_expect(eq(str, (char *)made.result.times.clock, "CUPTI"), "%s",
+	          made.result.times.no_cupti);
+	end(&made);
+}
+
+/* The same graph was launched in stream 13 the last time. */
+Test(graphs, wait_in_their_stream_for_the_one_of_the_launch_before)
+{
+	struct gt_bundle_step *rows;
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_graph(&made.on_disk);
+	set_image(&made);
+	count_launches(&made);
+	*gt_array_push(&made.on_disk.bundle.streams) =
+		(struct gt_bundle_stream){.number = 17, .nonblocking = true};
+	rows = made.on_disk.bundle.steps.rows;
+	/* The fill is the program's, in a stream that the graph has nothing to do with. */
+	rows[3].stream = 2;
+	rows[1] = rows[3];
+	rows[1].graph = 0;
+	rows[2].kind = GT_BUNDLE_STEP_record;
+	rows[2].stream = 2;
+	rows[3] = (struct gt_bundle_step){.kind = GT_BUNDLE_STEP_wait,
+	                                  .stream = 0,
+	                                  .start_ns = -1,
+	                                  .end_ns = -1,
+	                                  .call_ns = -1,
+	                                  .rows = 1,
+	                                  .event = 0,
+	                                  .graph = 1};
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(sz, launched.kernels, 2), "captured once");
+	cr_expect(ge(sz, launched.graphs, 5));
+	cr_assert(eq(sz, launched.stream_count, 3));
+	cr_expect(eq(ptr, (void *)launched.stream, (void *)launched.streams[0]));
+	end(&made);
+}
+
+/* Calls of what is recorded and waited for are not known; of the graph's kernels they are. */
+Test(graphs, are_launched_when_the_program_launched_them)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_graph(&made.on_disk);
+	set_image(&made);
+	for (size_t i = 0; i < made.on_disk.bundle.steps.count; i++)
+		made.on_disk.bundle.steps.rows[i].call_ns = i == 0 ? 0 : -1;
+	made.on_disk.bundle.steps.rows[BUNDLE_GRAPH_SAXPY].call_ns = 3000000;
+	made.on_disk.bundle.steps.rows[BUNDLE_GRAPH_SCALE].call_ns = 90000000000;
+	made.options.verify = false;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(ge(dbl, made.result.times.median, 3000000));
+	cr_expect(lt(dbl, made.result.times.median, 90000000));
+	end(&made);
+}
+
+/* What a graph records may be waited for by others. */
+Test(graphs, whose_events_are_waited_for_outside_are_run_node_by_node)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_graph(&made.on_disk);
+	set_image(&made);
+	count_launches(&made);
+	made.on_disk.bundle.steps.rows[10].event = 2;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(sz, launched.graphs, 0));
+	cr_expect(ge(sz, launched.kernels, 10));
+	end(&made);
+}
+
+Test(graphs, are_apart_where_the_first_infinity_is_looked_for)
+{
+	const float factor = INFINITY;
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_graph(&made.on_disk);
+	set_image(&made);
+	made.on_disk.bundle.memory.rows[BUNDLE_FACTOR].before =
+		test_bundle_blob(&made.on_disk, &factor, sizeof(factor));
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(not(made.result.verified));
+	cr_expect(eq(u32, made.result.first_bad_step, BUNDLE_GRAPH_SCALE));
+	end(&made);
+}
+
+/* Two of them, the second of one kernel, which reads what the first one wrote. */
+Test(graphs, may_follow_each_other)
+{
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_graph(&made.on_disk);
+	set_image(&made);
+	count_launches(&made);
+	for (size_t i = 0; i < 10; i++)
+		made.on_disk.bundle.steps.rows[i].graph = 1 + (i >= 5);
+	made.on_disk.bundle.steps.rows[10].stream = GT_BUNDLE_NONE;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(sz, launched.kernels, 2));
+	cr_expect(ge(sz, launched.graphs, 10));
+	end(&made);
 }
 
 Test(replay, names_the_step_that_wrote_the_first_infinity)

@@ -24,6 +24,7 @@ void test_bundle_begin_at(struct test_bundle *made, const char *folder)
 	memcpy(made->folder, folder, strlen(folder) + 1);
 	made->memory = aligned_alloc(64, gt_bundle_writer_memory());
 	must(made->memory != NULL);
+	made->bundle.focus = GT_BUNDLE_NONE;
 	gt_bundle_writer_init(&made->writer, made->memory);
 	must(gt_bundle_writer_open(&made->writer, folder, UINT64_MAX, NULL) == 0);
 	made->bundle.origin = (struct gt_bundle_origin){.gputrace = GPUTRACE_VERSION,
@@ -147,7 +148,10 @@ static void write_memory(struct gt_bundle_writer *writer, const struct gt_bundle
 	gt_array_each(const struct gt_bundle_memory, memory, &bundle->memory) {
 		gt_bundle_begin_object(writer, NULL);
 		gt_bundle_text(writer, "kind", kinds[memory->kind]);
-		gt_bundle_address(writer, "address", memory->address);
+		if (memory->kind == GT_BUNDLE_MEMORY_array)
+			gt_bundle_write_shape(writer, &memory->array);
+		else
+			gt_bundle_address(writer, "address", memory->address);
 		gt_bundle_number(writer, "size", (int64_t)memory->size);
 		if (memory->module != GT_BUNDLE_NONE)
 			gt_bundle_number(writer, "module", memory->module);
@@ -175,6 +179,18 @@ static void write_pointers(struct gt_bundle_writer *writer, const struct gt_bund
 		gt_bundle_flag(writer, "declared", pointer->declared);
 		gt_bundle_end_object(writer);
 	}
+	gt_bundle_end_list(writer);
+}
+
+static void write_objects(struct gt_bundle_writer *writer, const struct gt_bundle *bundle)
+{
+	gt_bundle_begin_list(writer, "objects");
+	gt_array_each(const struct gt_bundle_object, object, &bundle->objects)
+		gt_bundle_write_object(writer, object);
+	gt_bundle_end_list(writer);
+	gt_bundle_begin_list(writer, "handles");
+	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles)
+		gt_bundle_write_handle(writer, handle);
 	gt_bundle_end_list(writer);
 }
 
@@ -213,6 +229,11 @@ static void write_transfer(struct gt_bundle_writer *writer, const struct gt_bund
 	gt_bundle_number(writer, "rows", (int64_t)step->rows);
 	gt_bundle_number(writer, "to_pitch", (int64_t)step->to_pitch);
 	gt_bundle_number(writer, "from_pitch", (int64_t)step->from_pitch);
+	if (step->slices > 1) {
+		gt_bundle_number(writer, "slices", (int64_t)step->slices);
+		gt_bundle_number(writer, "to_slice_pitch", (int64_t)step->to_slice_pitch);
+		gt_bundle_number(writer, "from_slice_pitch", (int64_t)step->from_slice_pitch);
+	}
 	if (step->kind == GT_BUNDLE_STEP_copy)
 		return;
 	gt_bundle_number(writer, "value", step->value);
@@ -231,7 +252,8 @@ static void write_steps(struct gt_bundle_writer *writer, const struct gt_bundle 
 	gt_array_each(const struct gt_bundle_step, step, &bundle->steps) {
 		gt_bundle_begin_object(writer, NULL);
 		gt_bundle_text(writer, "kind", kinds[step->kind]);
-		gt_bundle_number(writer, "stream", step->stream);
+		if (step->stream != GT_BUNDLE_NONE)
+			gt_bundle_number(writer, "stream", step->stream);
 		gt_bundle_number(writer, "start_ns", step->start_ns);
 		gt_bundle_number(writer, "end_ns", step->end_ns);
 		gt_bundle_number(writer, "call_ns", step->call_ns);
@@ -242,6 +264,8 @@ static void write_steps(struct gt_bundle_writer *writer, const struct gt_bundle 
 		write_blob(writer, "parameters", &step->parameters);
 		if (step->event != GT_BUNDLE_NONE)
 			gt_bundle_number(writer, "event", step->event);
+		if (step->graph)
+			gt_bundle_number(writer, "graph", step->graph);
 		gt_bundle_text(writer, "range", step->range ? step->range : "");
 		gt_bundle_end_object(writer);
 	}
@@ -257,8 +281,11 @@ void test_bundle_end(struct test_bundle *made)
 	write_functions(writer, &made->bundle);
 	write_memory(writer, &made->bundle);
 	write_pointers(writer, &made->bundle);
+	write_objects(writer, &made->bundle);
 	write_streams(writer, &made->bundle);
 	write_steps(writer, &made->bundle);
+	if (made->bundle.focus != GT_BUNDLE_NONE)
+		gt_bundle_number(writer, "focus", made->bundle.focus);
 	gt_bundle_begin_list(writer, "missing");
 	gt_array_each(char *, text, &made->bundle.missing)
 		gt_bundle_text(writer, NULL, *text);
@@ -274,6 +301,8 @@ void test_bundle_release(struct test_bundle *made)
 	gt_array_release(&made->bundle.functions);
 	gt_array_release(&made->bundle.memory);
 	gt_array_release(&made->bundle.pointers);
+	gt_array_release(&made->bundle.objects);
+	gt_array_release(&made->bundle.handles);
 	gt_array_release(&made->bundle.streams);
 	gt_array_release(&made->bundle.steps);
 	gt_array_release(&made->bundle.missing);
@@ -309,6 +338,7 @@ static struct gt_bundle_step *add_step(struct gt_bundle *bundle, enum gt_bundle_
 	                                .end_ns = at + 5000,
 	                                .call_ns = at - 3000,
 	                                .rows = 1,
+	                                .slices = 1,
 	                                .event = GT_BUNDLE_NONE,
 	                                .range = "step/forward"};
 	return step;
@@ -415,6 +445,102 @@ void test_bundle_set_kernel(struct test_bundle *made, const char *name)
 	add_pointer(&made->bundle, 0, 0, BUNDLE_Y);
 }
 
+static void add_array(struct test_bundle *made, const float *before, const float *after,
+                      uint32_t flags)
+{
+	const size_t size = BUNDLE_ELEMENTS * sizeof(float);
+
+	*gt_array_push(&made->bundle.memory) = (struct gt_bundle_memory){
+		.kind = GT_BUNDLE_MEMORY_array,
+		.size = size,
+		.module = GT_BUNDLE_NONE,
+		.before = test_bundle_blob(made, before, size),
+		.after = test_bundle_blob(made, after, size),
+		.same = before == after,
+		.array = {.width = BUNDLE_SIDE,
+	                  .height = BUNDLE_SIDE,
+	                  .format = 0x20, /* CU_AD_FORMAT_FLOAT */
+	                  .channels = 1,
+	                  .flags = flags},
+	};
+}
+
+static void add_blended(struct test_bundle *made)
+{
+	float weights[BUNDLE_SIDE];
+	float picture[BUNDLE_ELEMENTS];
+	float out[BUNDLE_ELEMENTS];
+	float after[BUNDLE_ELEMENTS];
+
+	fill(picture, 1, 0);
+	fill(out, 0, -1);
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = picture[i] * (float)(1 + i % BUNDLE_SIDE % 4);
+	for (int i = 0; i < BUNDLE_SIDE; i++)
+		weights[i] = (float)(1 + i % 4);
+	*gt_array_push(&made->bundle.memory) = (struct gt_bundle_memory){
+		.address = BUNDLE_X_ADDRESS,
+		.size = sizeof(weights),
+		.module = GT_BUNDLE_NONE,
+		.before = test_bundle_blob(made, weights, sizeof(weights)),
+		.same = true,
+	};
+	add_array(made, picture, picture, 0);
+	add_array(made, out, after, GT_ARRAY_SURFACES);
+}
+
+static void add_objects(struct test_bundle *made)
+{
+	*gt_array_push(&made->bundle.objects) =
+		(struct gt_bundle_object){.kind = GT_BUNDLE_OBJECT_texture,
+	                                  .value = 2,
+	                                  .resource = GT_BUNDLE_RESOURCE_array,
+	                                  .memory = BUNDLE_PICTURE,
+	                                  .sampler = {.filter = 1, .border = {0, 7}}};
+	*gt_array_push(&made->bundle.objects) =
+		(struct gt_bundle_object){.kind = GT_BUNDLE_OBJECT_texture,
+	                                  .value = 1,
+	                                  .resource = GT_BUNDLE_RESOURCE_linear,
+	                                  .memory = BUNDLE_WEIGHTS,
+	                                  .format = 0x20,
+	                                  .channels = 1,
+	                                  .bytes = BUNDLE_SIDE * sizeof(float)};
+	*gt_array_push(&made->bundle.objects) =
+		(struct gt_bundle_object){.kind = GT_BUNDLE_OBJECT_surface,
+	                                  .value = 3,
+	                                  .resource = GT_BUNDLE_RESOURCE_array,
+	                                  .memory = BUNDLE_OUT};
+	for (uint32_t i = 0; i < 3; i++)
+		*gt_array_push(&made->bundle.handles) =
+			(struct gt_bundle_handle){.memory = GT_BUNDLE_NONE,
+		                                  .offset = i * sizeof(uint64_t),
+		                                  .object = i,
+		                                  .declared = true};
+}
+
+void test_bundle_add_textures(struct test_bundle *made)
+{
+	static const struct gt_bundle_parameter parameters[] = {
+		{0, 8}, {8, 8}, {16, 8}, {24, 4}, {28, 4}};
+	static const char image[] = "fake kernels\n";
+	const struct {
+		uint64_t handles[3];
+		uint32_t sides[2];
+	} block = {{2, 1, 3}, {BUNDLE_SIDE, BUNDLE_SIDE}};
+	struct gt_bundle_step *step;
+
+	*gt_array_push(&made->bundle.streams) = (struct gt_bundle_stream){.number = 7};
+	*gt_array_push(&made->bundle.modules) = (struct gt_bundle_module){
+		.image = test_bundle_blob(made, image, sizeof(image) - 1), .ptx = true};
+	(void)add_function(&made->bundle, "replay_blend", parameters, 5);
+	add_blended(made);
+	step = add_step(&made->bundle, GT_BUNDLE_STEP_launch, 0);
+	memcpy(step->grid, (const uint32_t[]){2, 1, 1}, sizeof(step->grid));
+	memcpy(step->block, (const uint32_t[]){128, 1, 1}, sizeof(step->block));
+	step->parameters = test_bundle_blob(made, &block, sizeof(block));
+	add_objects(made);
+}
+
 static void add_table(struct test_bundle *made)
 {
 	const uint64_t table[] = {BUNDLE_Y_ADDRESS, BUNDLE_Z_ADDRESS};
@@ -467,21 +593,32 @@ static void add_scale_step(struct test_bundle *made)
 	add_pointer(&made->bundle, number, 0, BUNDLE_TABLE);
 }
 
-static void add_transfers(struct test_bundle *made)
+static void add_copy(struct test_bundle *made)
 {
-	const size_t size = BUNDLE_ELEMENTS * sizeof(float);
 	struct gt_bundle_step *step = add_step(&made->bundle, GT_BUNDLE_STEP_copy, 0);
 
 	step->to = BUNDLE_X_ADDRESS;
-	step->bytes = size;
+	step->bytes = BUNDLE_ELEMENTS * sizeof(float);
 	step->parameters = made->bundle.memory.rows[BUNDLE_X].before;
-	step = add_step(&made->bundle, GT_BUNDLE_STEP_fill, 1);
+}
+
+static void add_fill(struct test_bundle *made)
+{
+	struct gt_bundle_step *step = add_step(&made->bundle, GT_BUNDLE_STEP_fill, 1);
+
 	step->to = BUNDLE_Z_ADDRESS;
-	step->bytes = size;
+	step->bytes = BUNDLE_ELEMENTS * sizeof(float);
 	step->value_bytes = 4;
 }
 
-void test_bundle_add_sequence(struct test_bundle *made)
+static void add_event(struct test_bundle *made, enum gt_bundle_step_kind kind, uint32_t stream,
+                      uint32_t event)
+{
+	add_step(&made->bundle, kind, stream)->event = event;
+}
+
+/* All but the steps. */
+static void add_scene(struct test_bundle *made)
 {
 	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 4}};
 	float z[BUNDLE_ELEMENTS];
@@ -495,11 +632,35 @@ void test_bundle_add_sequence(struct test_bundle *made)
 	add_table(made);
 	add_factor(made);
 	(void)add_function(&made->bundle, "_Z5scalePKPfi", parameters, 2);
-	add_transfers(made);
+	*gt_array_push(&made->bundle.missing) = "a surface object was not captured";
+}
+
+void test_bundle_add_sequence(struct test_bundle *made)
+{
+	add_scene(made);
+	add_copy(made);
+	add_fill(made);
 	add_saxpy_step(made);
-	add_step(&made->bundle, GT_BUNDLE_STEP_record, 0)->event = 0;
-	add_step(&made->bundle, GT_BUNDLE_STEP_wait, 1)->event = 0;
+	add_event(made, GT_BUNDLE_STEP_record, 0, 0);
+	add_event(made, GT_BUNDLE_STEP_wait, 1, 0);
 	add_scale_step(made);
 	(void)add_step(&made->bundle, GT_BUNDLE_STEP_host_wait, 1);
-	*gt_array_push(&made->bundle.missing) = "a surface object was not captured";
+}
+
+void test_bundle_add_graph(struct test_bundle *made)
+{
+	add_scene(made);
+	add_copy(made);
+	add_event(made, GT_BUNDLE_STEP_record, 0, 0);
+	add_event(made, GT_BUNDLE_STEP_wait, 1, 0);
+	add_fill(made);
+	add_saxpy_step(made);
+	add_event(made, GT_BUNDLE_STEP_record, 0, 1);
+	add_event(made, GT_BUNDLE_STEP_wait, 1, 1);
+	add_scale_step(made);
+	add_event(made, GT_BUNDLE_STEP_record, 1, 2);
+	add_event(made, GT_BUNDLE_STEP_wait, 0, 2);
+	for (size_t i = 1; i < made->bundle.steps.count; i++)
+		made->bundle.steps.rows[i].graph = 1;
+	(void)add_step(&made->bundle, GT_BUNDLE_STEP_host_wait, 0);
 }

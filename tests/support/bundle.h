@@ -42,6 +42,11 @@ enum {
 	BUNDLE_Z = 2,      /* not kept before; 3 * y afterwards */
 	BUNDLE_TABLE = 3,  /* addresses of y and z: guessed to be pointers */
 	BUNDLE_FACTOR = 4, /* __constant__ float factor, 3 */
+	/* And of the textures. */
+	BUNDLE_SIDE = 16,   /* of a picture: BUNDLE_ELEMENTS are its elements */
+	BUNDLE_WEIGHTS = 0, /* 1, 2, 3, 4, 1, ... */
+	BUNDLE_PICTURE = 1, /* an array: 0, 1, 2, ... */
+	BUNDLE_OUT = 2,     /* an array: -1; picture * weight of the column afterwards */
 };
 
 #define BUNDLE_X_ADDRESS      0x7f1200000000ull
@@ -60,10 +65,25 @@ void test_bundle_set_fakes(struct test_bundle *made);
 void test_bundle_set_kernel(struct test_bundle *made, const char *name);
 
 /*
+ * replay_blend(texture picture, texture weights, surface out, int width, int height) of the fake
+ * driver, whose handles are 2, 1 and 3: objects of the numbers 0, 1 and 2.
+ */
+void test_bundle_add_textures(struct test_bundle *made);
+
+/*
  * A copy of x from the host, that saxpy, and an event, all on stream 0; on stream 1 a fill of z
  * with 0, a wait for the event, scale(float *const *table, int n): z = factor * y; a wait of the
  * host.
  */
 void test_bundle_add_sequence(struct test_bundle *made);
+
+/* Steps of the one below that tests name. */
+enum { BUNDLE_GRAPH_SAXPY = 4, BUNDLE_GRAPH_SCALE = 7 };
+
+/*
+ * The same work with a launch of a graph on stream 0: all but the copy before it, and the wait of
+ * the host behind it.
+ */
+void test_bundle_add_graph(struct test_bundle *made);
 
 #endif

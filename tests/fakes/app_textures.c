@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that launches the kernels of tests/cubins/textures.cu in ranges that are called "step":
+ * blend, which reads a picture and weights through textures and writes a surface, and pick_texel,
+ * which reads a column of it; told so table, which reads weights through handles in memory. Element
+ * x, y of the picture is x + 100 y, weight x is 1 + x % 4, and what is written is -1 before. Says
+ * in one line of JSON what its handles are.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <nvtx3/nvToolsExt.h>
+
+#include "fakes/app_calls.h"
+#include "fakes/fake.h"
+
+enum { WIDTH = 40, HEIGHT = 30, PITCH = 512, LEVELS = 3, EXTRA = 3, MOST_IMAGE = 8 << 20 };
+
+static const char *how = "plain";
+static uint64_t steps = 1;
+static char image[MOST_IMAGE];
+static CUfunction blend;
+static CUfunction pick;
+static CUmipmappedArray mipmap; /* of the picture; NULL: it is none */
+static CUarray picture_array;
+static CUarray out_array;
+static CUtexObject picture;
+static CUtexObject weights;
+static CUsurfObject out;
+static CUfunction look_up;
+static CUdeviceptr column;
+static CUdeviceptr table;
+static CUtexObject handles[2]; /* in it */
+static int width = WIDTH;
+static int height = HEIGHT;
+
+static int is(const char *wanted)
+{
+	return strcmp(how, wanted) == 0;
+}
+
+static int has_levels(void)
+{
+	return is("mipmap") || is("drop");
+}
+
+static void read_image(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+
+	if (!file || fread(image, 1, sizeof(image) - 1, file) == 0)
+		app_fail(path, errno);
+	(void)fclose(file);
+}
+
+static CUtexObject make_texture(const CUDA_RESOURCE_DESC *resource)
+{
+	const CUDA_TEXTURE_DESC description = {
+		.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP},
+		.maxMipmapLevelClamp = LEVELS - 1,
+	};
+	CUtexObject texture = 0;
+
+	MUST(cuTexObjectCreate, &texture, resource, &description, NULL);
+	return texture;
+}
+
+static void fill_array(CUarray array, const float *values, size_t array_width, size_t array_height)
+{
+	const CUDA_MEMCPY3D copy = {
+		.srcMemoryType = CU_MEMORYTYPE_HOST,
+		.srcHost = values,
+		.srcPitch = array_width * sizeof(*values),
+		.dstMemoryType = CU_MEMORYTYPE_ARRAY,
+		.dstArray = array,
+		.WidthInBytes = array_width * sizeof(*values),
+		.Height = array_height,
+		.Depth = 1,
+	};
+
+	MUST(cuMemcpy3D, &copy);
+}
+
+static CUDA_ARRAY3D_DESCRIPTOR shape_of(unsigned flags)
+{
+	return (CUDA_ARRAY3D_DESCRIPTOR){.Width = WIDTH,
+	                                 .Height = HEIGHT,
+	                                 .Format = CU_AD_FORMAT_FLOAT,
+	                                 .NumChannels = 1,
+	                                 .Flags = flags};
+}
+
+/* The array of the picture, or its first level. */
+static CUDA_RESOURCE_DESC make_picture(void)
+{
+	const CUDA_ARRAY3D_DESCRIPTOR shape = shape_of(is("sparse")   ? CUDA_ARRAY3D_SPARSE
+	                                               : has_levels() ? CUDA_ARRAY3D_SURFACE_LDST
+	                                                              : 0);
+	const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC imported = {.arrayDesc = shape,
+	                                                            .numLevels = 1};
+	CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
+
+	if (is("external"))
+		MUST(cuExternalMemoryGetMappedMipmappedArray, &mipmap, NULL, &imported);
+	else if (has_levels())
+		MUST(cuMipmappedArrayCreate, &mipmap, &shape, LEVELS);
+	else
+		MUST(cuArray3DCreate, &picture_array, &shape);
+	if (mipmap)
+		MUST(cuMipmappedArrayGetLevel, &picture_array, mipmap, 0);
+	resource.res.array.hArray = picture_array;
+	if (has_levels()) {
+		resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+		resource.res.mipmap.hMipmappedArray = mipmap;
+	}
+	return resource;
+}
+
+/* The same in rows of memory. */
+static CUDA_RESOURCE_DESC make_rows(const float *values)
+{
+	CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_PITCH2D,
+	                               .res.pitch2D = {.format = CU_AD_FORMAT_FLOAT,
+	                                               .numChannels = 1,
+	                                               .width = WIDTH,
+	                                               .height = HEIGHT,
+	                                               .pitchInBytes = PITCH}};
+
+	MUST(cuMemAlloc, &resource.res.pitch2D.devPtr, (size_t)PITCH * HEIGHT);
+	for (size_t y = 0; y < HEIGHT; y++)
+		MUST(cuMemcpyHtoD, resource.res.pitch2D.devPtr + y * PITCH, values + y * WIDTH,
+		     WIDTH * sizeof(*values));
+	return resource;
+}
+
+static CUDA_RESOURCE_DESC make_weights(void)
+{
+	CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR,
+	                               .res.linear = {.format = CU_AD_FORMAT_FLOAT,
+	                                              .numChannels = 1,
+	                                              .sizeInBytes = WIDTH * sizeof(float)}};
+	float values[WIDTH];
+
+	for (int i = 0; i < WIDTH; i++)
+		values[i] = (float)(1 + i % 4);
+	MUST(cuMemAlloc, &resource.res.linear.devPtr, sizeof(values));
+	MUST(cuMemcpyHtoD, resource.res.linear.devPtr, values, sizeof(values));
+	return resource;
+}
+
+static void make_out(void)
+{
+	const CUDA_ARRAY3D_DESCRIPTOR shape = shape_of(CUDA_ARRAY3D_SURFACE_LDST);
+	CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
+	float values[WIDTH * HEIGHT];
+
+	for (size_t i = 0; i < WIDTH * HEIGHT; i++)
+		values[i] = -1;
+	if (has_levels()) {
+		width = WIDTH / 2;
+		height = HEIGHT / 2;
+		MUST(cuMipmappedArrayGetLevel, &out_array, mipmap, 1);
+	} else {
+		MUST(cuArray3DCreate, &out_array, &shape);
+	}
+	fill_array(out_array, values, (size_t)width, (size_t)height);
+	resource.res.array.hArray = out_array;
+	MUST(cuSurfObjectCreate, &out, &resource);
+}
+
+static void make_table(const CUDA_RESOURCE_DESC *resource)
+{
+	if (!is("table"))
+		return;
+	handles[0] = weights;
+	handles[1] = make_texture(resource);
+	MUST(cuMemAlloc, &table, sizeof(handles));
+}
+
+static void prepare(void)
+{
+	CUDA_RESOURCE_DESC resource = make_weights();
+	float values[WIDTH * HEIGHT];
+
+	/* Numbers that another process does not begin with. */
+	for (int i = 0; is("extra") && i < EXTRA; i++)
+		(void)make_texture(&resource);
+	weights = make_texture(&resource);
+	make_table(&resource);
+	for (size_t i = 0; i < WIDTH * HEIGHT; i++)
+		values[i] = (float)(i % WIDTH + 100 * (i / WIDTH));
+	if (is("pitch")) {
+		resource = make_rows(values);
+	} else {
+		resource = make_picture();
+		fill_array(picture_array, values, WIDTH, HEIGHT);
+	}
+	picture = make_texture(&resource);
+	make_out();
+	MUST(cuMemAlloc, &column, HEIGHT * sizeof(float));
+	MUST(cuMemsetD8, column, 0, HEIGHT * sizeof(float));
+}
+
+/* The same weights through two objects, whose handles are in memory alone. */
+static void launch_table(void)
+{
+	int tables = 2;
+	int count = HEIGHT;
+	void *arguments[] = {&table, &column, &tables, &count};
+
+	MUST(cuMemcpyHtoD, table, handles, sizeof(handles));
+	MUST(cuLaunchKernel, look_up, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL);
+}
+
+static void step(void)
+{
+	/* One that is no handle has the value of the weights' one. */
+	struct {
+		int unused;
+		int column;
+		CUtexObject picture;
+	} from = {(int)weights, 0, picture};
+	size_t count = HEIGHT;
+	void *for_blend[] = {&picture, &weights, &out, &width, &height};
+	void *for_pick[] = {&from, &column, &count};
+
+	nvtxRangePushA("step");
+	MUST(cuLaunchKernel, blend, 10, 1, 1, 128, 1, 1, 0, NULL, for_blend, NULL);
+	MUST(cuLaunchKernel, pick, 1, 1, 1, 32, 1, 1, 0, NULL, for_pick, NULL);
+	if (is("table"))
+		launch_table();
+	if (is("destroy"))
+		MUST(cuArrayDestroy, out_array);
+	if (is("drop"))
+		MUST(cuMipmappedArrayDestroy, mipmap);
+	nvtxRangePop();
+	MUST(cuCtxSynchronize, );
+}
+
+int main(int argc, char **argv)
+{
+	CUcontext context;
+	CUmodule module;
+
+	for (int i = 1; i + 1 < argc; i += 2) {
+		if (strcmp(argv[i], "--cubin") == 0)
+			read_image(argv[i + 1]);
+		else if (strcmp(argv[i], "--how") == 0)
+			how = argv[i + 1];
+		else if (strcmp(argv[i], "--steps") == 0)
+			steps = strtoull(argv[i + 1], NULL, 10);
+	}
+	MUST(cuInit, 0);
+	MUST(cuCtxCreate, &context, NULL, 0, 0);
+	MUST(cuModuleLoadData, &module, image);
+	MUST(cuModuleGetFunction, &blend, module, "replay_blend");
+	MUST(cuModuleGetFunction, &pick, module, "replay_pick_texel");
+	MUST(cuModuleGetFunction, &look_up, module, "replay_table");
+	prepare();
+	for (uint64_t i = 0; i < steps; i++)
+		step();
+	printf("{\"pid\":%d,\"picture\":%llu,\"weights\":%llu,\"out\":%llu,", (int)getpid(),
+	       picture, weights, out);
+	app_print_calls();
+	printf("}\n");
+	return 0;
+}
