@@ -242,6 +242,13 @@ static void sleep_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
+/* Until a pool was asked so often: on a slow machine that may take a while. */
+static void await_pulls(unsigned least)
+{
+	for (int i = 0; i < 10000 && recorded && atomic_load(&pulls) < least; i++)
+		sleep_ms(1);
+}
+
 static void pull_stats(void)
 {
 	struct asked asked = {0};
@@ -249,6 +256,7 @@ static void pull_stats(void)
 
 	gputrace_pool_pull(pool, answer, &asked, 10000000);
 	sleep_ms(330);
+	await_pulls(5);
 	gputrace_pool_pull(pool, NULL, NULL, 0);
 	atomic_store(&asked.gone, true);
 	sleep_ms(50);
@@ -311,6 +319,7 @@ static void destroy(void)
 		memset(asked, 0xff, sizeof(*asked));
 		free(asked);
 	}
+	await_pulls(1);
 }
 
 static void many(void)
@@ -357,7 +366,7 @@ static void fork_child(bool starts_cuda)
 	pid_t child;
 
 	gputrace_pool_pull(pool, answer, &asked, 2000000);
-	sleep_ms(20);
+	await_pulls(1);
 	take(pool, 0x1000, 64);
 	(void)fflush(stdout);
 	child = fork();
@@ -368,6 +377,8 @@ static void fork_child(bool starts_cuda)
 		take(pool, 0x2000, 128);
 		give(pool, 0x2000);
 		sleep_ms(150);
+		if (starts_cuda)
+			await_pulls(1);
 		gputrace_pool_destroy(pool);
 		exit(starts_cuda == (atomic_load(&pulls) > 0) ? 0 : 98);
 	}
