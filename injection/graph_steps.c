@@ -18,6 +18,7 @@ struct adding {
 	struct gt_graph_steps *steps;
 	const struct gt_graph_launch *launch;
 	struct gt_kept_graph *graph;
+	uint32_t number; /* of the launch, in its steps; 0: a step is before it */
 };
 
 static struct gt_capture_lists *lists_of(const struct adding *adding)
@@ -103,7 +104,7 @@ static int add_order(const struct adding *adding, enum gt_bundle_step_kind kind,
 	const struct gt_capture_step step = {
 		.kind = kind,
 		.correlation = adding->launch->correlation,
-		.graph = adding->steps->launches,
+		.graph = adding->number,
 		.stream = stream,
 		.event = (uint32_t)number,
 	};
@@ -249,7 +250,7 @@ static int add_work(const struct adding *adding, uint32_t number, struct gt_erro
 	capture->step = (struct gt_capture_step){
 		.kind = GT_BUNDLE_STEP_launch,
 		.correlation = adding->launch->correlation,
-		.graph = adding->steps->launches,
+		.graph = adding->number,
 		.stream = adding->steps->numbers[adding->steps->order.stream[number]],
 		.event = GT_CAPTURE_NONE,
 	};
@@ -307,24 +308,34 @@ static int add_node(const struct adding *adding, uint32_t number, struct gt_erro
 
 /* ---- one launch ---- */
 
-/* Launches of one executable graph come one after the other, on whichever streams. */
-static int add_begin(const struct adding *adding, struct gt_error *err)
+/*
+ * Launches of one executable graph come one after the other, on whichever streams: the stream of
+ * this one waits for that of the last one.
+ */
+static int add_last(const struct adding *adding, struct gt_error *err)
 {
 	const struct gt_kept_graph *graph = adding->graph;
 	struct gt_graph_steps *steps = adding->steps;
 	uint32_t event;
-	int result = 0;
+	int result;
 
-	if (graph->sequence == steps->sequence && graph->stream != steps->numbers[0]) {
-		result = add_record(adding, graph->stream, &event, err);
-		if (result < 0)
-			return result;
-		result = add_order(adding, GT_BUNDLE_STEP_wait, steps->numbers[0], event, err);
-		give_event(steps, event);
-	}
-	if (result == 0 && steps->order.records_begin)
-		result = add_record(adding, steps->numbers[0], &steps->begin_event, err);
+	if (graph->sequence != steps->sequence || graph->stream == steps->numbers[0])
+		return 0;
+	result = add_record(adding, graph->stream, &event, err);
+	if (result < 0)
+		return result;
+	result = add_order(adding, GT_BUNDLE_STEP_wait, steps->numbers[0], event, err);
+	give_event(steps, event);
 	return result;
+}
+
+static int add_begin(const struct adding *adding, struct gt_error *err)
+{
+	struct gt_graph_steps *steps = adding->steps;
+
+	if (!steps->order.records_begin)
+		return 0;
+	return add_record(adding, steps->numbers[0], &steps->begin_event, err);
 }
 
 static int add_end(const struct adding *adding, struct gt_error *err)
@@ -357,7 +368,6 @@ static void count_launch(const struct adding *adding, uint32_t first)
 {
 	struct gt_launch_capture *capture = adding->thread->capture;
 	struct gt_capture_lists *lists = &capture->lists;
-	const uint32_t number = adding->steps->launches;
 
 	for (uint32_t i = first; i < lists->step_count; i++)
 		if (gt_capture_is_work(lists->steps[i].kind))
@@ -367,35 +377,43 @@ static void count_launch(const struct adding *adding, uint32_t first)
 	for (uint32_t i = first; i < lists->step_count; i++)
 		lists->steps[i].graph = 0;
 	for (uint32_t i = 0; capture->writer.folder >= 0 && i < capture->reach.count; i++)
-		if (capture->reach.memory[i].graph == number)
+		if (capture->reach.memory[i].graph == adding->number)
 			capture->reach.memory[i].graph = 0;
+}
+
+static int add_nodes(const struct adding *adding, struct gt_error *err)
+{
+	struct gt_graph_steps *steps = adding->steps;
+	const uint32_t first = lists_of(adding)->step_count;
+	int result = add_begin(adding, err);
+
+	steps->host_count = 0;
+	for (uint32_t i = 0; i < steps->order.count && result == 0; i++)
+		result = add_node(adding, steps->order.order[i], err);
+	if (result == 0)
+		result = add_end(adding, err);
+	if (result == 0)
+		count_launch(adding, first);
+	return result;
 }
 
 int gt_graph_steps_add(struct gt_session *session, struct gt_capture_thread *thread,
                        struct gt_graph_steps *steps, const struct gt_graph_launch *launch,
                        struct gt_kept_graph *graph, struct gt_error *err)
 {
-	const struct adding adding = {session, thread, steps, launch, graph};
-	uint32_t first;
+	struct adding adding = {session, thread, steps, launch, graph, 0};
 	int result = gt_graph_order(&steps->order, &graph->nodes, err);
 
 	if (result == 0)
 		result = number_streams(&adding, err);
 	if (result == 0)
+		result = add_last(&adding, err);
+	if (result == 0)
 		result = add_written(&adding, err);
 	if (result < 0)
 		return result;
-	first = lists_of(&adding)->step_count;
-	steps->launches++;
-	steps->host_count = 0;
-	result = add_begin(&adding, err);
-	for (uint32_t i = 0; i < steps->order.count && result == 0; i++)
-		result = add_node(&adding, steps->order.order[i], err);
-	if (result == 0)
-		result = add_end(&adding, err);
-	if (result == 0)
-		count_launch(&adding, first);
-	return result;
+	adding.number = ++steps->launches;
+	return add_nodes(&adding, err);
 }
 
 /* ---- its life ---- */

@@ -856,24 +856,6 @@ static bool *find_closed(const struct gt_steps *steps, uint32_t graph_count)
 	return closed;
 }
 
-/*
- * Launches of one graph wait for each other. In another stream than the last time it begins with a
- * record there, and a wait for that, which come before what is launched.
- */
-static size_t find_first(const struct gt_bundle *bundle, size_t first)
-{
-	const struct gt_bundle_step *rows = bundle->steps.rows + first;
-	const size_t left = bundle->steps.count - first;
-
-	if (left < 3 || rows[0].kind != GT_BUNDLE_STEP_record ||
-	    rows[1].kind != GT_BUNDLE_STEP_wait || rows[1].event != rows[0].event)
-		return first;
-	for (size_t i = 1; i < left && rows[i].graph == rows[0].graph; i++)
-		if (rows[i].stream == rows[0].stream)
-			return first;
-	return first + 2;
-}
-
 /* Numbers of graphs are counted from 1, and their steps follow each other. */
 static void list_graphs(struct gt_steps *steps)
 {
@@ -891,7 +873,7 @@ static void list_graphs(struct gt_steps *steps)
 		if (graph == 0 || !closed[graph])
 			continue;
 		if (!gt_bundle_goes_on_with_graph(bundle, i))
-			steps->graphs[steps->graph_count++].first = find_first(bundle, i);
+			steps->graphs[steps->graph_count++].first = i;
 		steps->graphs[steps->graph_count - 1].end = i + 1;
 	}
 	free(closed);

@@ -13,12 +13,14 @@
 #include "base/error.h"
 #include "cli/gpu_lock.h"
 #include "cli/replay/bundle_choice.h"
+#include "cli/replay/forms.h"
 #include "cli/replay/left.h"
 #include "cli/replay/limit.h"
 #include "cli/replay/outcome.h"
 #include "cli/replay/request.h"
 #include "cli/replay/results.h"
 #include "cli/replay/table.h"
+#include "model/bundle.h"
 #include "replay/variant.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -218,6 +220,51 @@ Test(request, has_no_more_variants_than_can_be_waited_for)
 		args.variants[GT_TUNE_shared_bytes].texts[i] = "0";
 	}
 	cr_expect(eq(int, gt_replay_request_read(&request, &args, NULL), -EINVAL));
+}
+
+/* ---- forms ---- */
+
+static void add_step(struct gt_bundle *bundle, enum gt_bundle_step_kind kind, uint32_t stream,
+                     uint32_t graph)
+{
+	*gt_array_push(&bundle->steps) =
+		(struct gt_bundle_step){.kind = kind, .stream = stream, .graph = graph};
+}
+
+/* A launch of a graph in the first stream, with a branch in another, and one more in the last. */
+static void add_launches_of_a_graph(struct gt_bundle *bundle)
+{
+	for (uint32_t number = 7; number < 10; number++)
+		*gt_array_push(&bundle->streams) = (struct gt_bundle_stream){.number = number};
+	add_step(bundle, GT_BUNDLE_STEP_launch, 0, 1);
+	add_step(bundle, GT_BUNDLE_STEP_launch, 1, 1);
+	add_step(bundle, GT_BUNDLE_STEP_record, 0, 0);
+	add_step(bundle, GT_BUNDLE_STEP_wait, 2, 0);
+	add_step(bundle, GT_BUNDLE_STEP_launch, 2, 2);
+	add_step(bundle, GT_BUNDLE_STEP_launch, 1, 2);
+}
+
+Test(forms, put_streams_first_in_which_graphs_are_launched)
+{
+	static const uint32_t wanted[2][2] = {{7, 9}, {9, 7}};
+	struct gt_replay_request request = {.forms = {GT_SEQUENCE_priorities}, .form_count = 1};
+	struct gt_bundle bundle = {0};
+	struct gt_forms forms;
+	struct gt_error err;
+
+	add_launches_of_a_graph(&bundle);
+	cr_assert(eq(int, gt_forms_choose(&forms, &request, &bundle, &err), 0), "%s", err.text);
+	cr_assert(eq(sz, forms.list.count, 2));
+	for (size_t i = 0; i < 2; i++) {
+		const struct gt_form *form = &forms.list.rows[i];
+
+		cr_assert(eq(sz, form->priorities.count, 2), "none of the branch's stream");
+		for (size_t j = 0; j < 2; j++)
+			cr_expect(eq(u32, form->priorities.rows[j].stream, wanted[i][j]));
+	}
+	gt_forms_release(&forms);
+	gt_array_release(&bundle.steps);
+	gt_array_release(&bundle.streams);
 }
 
 /* ---- --fail-if ---- */

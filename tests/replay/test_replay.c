@@ -786,14 +786,14 @@ Test(graphs, wait_in_their_stream_for_the_one_of_the_launch_before)
 	rows[1].graph = 0;
 	rows[2].kind = GT_BUNDLE_STEP_record;
 	rows[2].stream = 2;
+	rows[2].graph = 0;
 	rows[3] = (struct gt_bundle_step){.kind = GT_BUNDLE_STEP_wait,
 	                                  .stream = 0,
 	                                  .start_ns = -1,
 	                                  .end_ns = -1,
 	                                  .call_ns = -1,
 	                                  .rows = 1,
-	                                  .event = 0,
-	                                  .graph = 1};
+	                                  .event = 0};
 	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
 	cr_expect(made.result.verified);
 	cr_expect(eq(sz, launched.kernels, 2), "captured once");
