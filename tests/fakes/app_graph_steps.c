@@ -5,23 +5,19 @@
  * of JSON where its memory is and what the first elements of it are at the end. Memory i begins as
  * i + 1 in all elements.
  */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <nvtx3/nvToolsExt.h>
 
 #include "fakes/app_calls.h"
+#include "fakes/app_steps.h"
 #include "fakes/fake.h"
 
-enum { COUNT = 256, BRANCHES = 40, MOST_IMAGE = 8 << 20 };
+enum { COUNT = 256, BRANCHES = 40 };
 
-static const char *how = "chain";
-static uint64_t steps = 2;
-static char image[MOST_IMAGE];
 static CUcontext context;
 static CUstream streams[2];
 static CUevent events[2];
@@ -31,20 +27,6 @@ static float in[COUNT];
 static float out[COUNT];
 static CUgraphExec executable;
 static CUgraphNode nodes[4];
-
-static int is(const char *wanted)
-{
-	return strcmp(how, wanted) == 0;
-}
-
-static void read_image(const char *path)
-{
-	FILE *file = fopen(path, "rb");
-
-	if (!file || fread(image, 1, sizeof(image) - 1, file) == 0)
-		app_fail(path, errno);
-	(void)fclose(file);
-}
 
 /* ---- graphs that are captured ---- */
 
@@ -391,14 +373,9 @@ int main(int argc, char **argv)
 {
 	CUmodule module;
 
-	for (int i = 1; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], "--cubin") == 0)
-			read_image(argv[i + 1]);
-		else if (strcmp(argv[i], "--how") == 0)
-			how = argv[i + 1];
-		else if (strcmp(argv[i], "--steps") == 0)
-			steps = strtoull(argv[i + 1], NULL, 10);
-	}
+	how = "chain";
+	steps = 2;
+	app_read_words(argc, argv);
 	MUST(cuInit, 0);
 	MUST(cuCtxCreate, &context, NULL, 0, 0);
 	MUST(cuStreamCreateWithPriority, &streams[0], CU_STREAM_NON_BLOCKING, -1);

@@ -13,27 +13,17 @@
 #include <unistd.h>
 
 #include "fakes/app_calls.h"
+#include "fakes/app_steps.h"
 #include "fakes/fake.h"
 
-enum { COUNT = 1000, ROOM = COUNT + 24, ROWS = 8, MOST_IMAGE = 8 << 20, MOST_BYTES = 64 };
+enum { COUNT = 1000, ROOM = COUNT + 24, ROWS = 8, MOST_BYTES = 64 };
 
 static const char *kernel = "scale";
 static const char *memory = "device";
-static const char *how = "plain";
 static const char *library; /* that gets device memory for it; NULL: it does so itself */
 static uint64_t launches = 3;
 static uint64_t threads; /* that launch the same beside it, into memory of their own */
-static char image[MOST_IMAGE];
 static CUstream stream;
-
-static void read_image(const char *path)
-{
-	FILE *file = fopen(path, "rb");
-
-	if (!file || fread(image, 1, sizeof(image) - 1, file) == 0)
-		app_fail(path, errno);
-	(void)fclose(file);
-}
 
 /* Of a library that is there only since it was asked for. */
 static void get_of_library(CUdeviceptr *address, size_t size)
@@ -160,19 +150,19 @@ static void change_input(struct arguments *arguments)
 {
 	const CUipcMemHandle handle = {{0}};
 
-	if (strcmp(how, "ipc") == 0)
+	if (is("ipc"))
 		MUST(cuIpcOpenMemHandle, &arguments->in, handle, 0);
 }
 
 static void launch(CUfunction function, struct arguments *arguments)
 {
-	const int is_extra = strcmp(how, "extra") == 0;
+	const int is_extra = is("extra");
 
-	if (strcmp(how, "attributes") == 0) {
+	if (is("attributes")) {
 		launch_with_attributes(function, arguments);
 		return;
 	}
-	if (strcmp(how, "kernel") == 0)
+	if (is("kernel"))
 		function = (CUfunction)((uintptr_t)function | 1);
 	MUST(cuLaunchKernel, function, 4, 1, 1, 256, 1, 1, 0, stream,
 	     is_extra ? NULL : arguments->all, is_extra ? arguments->extra : NULL);
@@ -215,7 +205,7 @@ static void run(const struct task *task, struct arguments *arguments)
 		if (pthread_create(&others[i], NULL, launch_beside, (void *)(uintptr_t)task) != 0)
 			app_fail("pthread_create", 0);
 	for (uint64_t i = 0; i < launches; i++)
-		if (strcmp(how, "captured") == 0)
+		if (is("captured"))
 			launch_captured(task->function, arguments);
 		else
 			launch(task->function, arguments);
@@ -237,7 +227,7 @@ static void read_words(int argc, char **argv)
 {
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (strcmp(argv[i], "--cubin") == 0)
-			read_image(argv[i + 1]);
+			app_read_image(argv[i + 1]);
 		else if (strcmp(argv[i], "--kernel") == 0)
 			kernel = argv[i + 1];
 		else if (strcmp(argv[i], "--memory") == 0)

@@ -5,25 +5,21 @@
  * leaves the same: of the 1000 elements that kernels are told of, x[i] is 2 i; y[i] is 6 i, in its
  * first half, and 3 times FILLED in its second one.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <nvtx3/nvToolsExt.h>
 
 #include "fakes/app_calls.h"
+#include "fakes/app_steps.h"
 #include "fakes/fake.h"
 #include "fakes/runtime.h"
 
 #define FILLED 0x3f3f3f3fu /* the fake driver fills with its last byte: 0.747 */
 
-enum { COUNT = 1000, ROOM = COUNT + 24, ROWS = 8, MOST_IMAGE = 8 << 20 };
+enum { COUNT = 1000, ROOM = COUNT + 24, ROWS = 8 };
 
-static const char *how = "plain";
-static uint64_t steps = 3;
-static char image[MOST_IMAGE];
 static CUstream streams[2];
 static CUevent event;
 static CUmodule module;
@@ -36,20 +32,6 @@ static CUdeviceptr y;
 static CUdeviceptr table;
 static float in[ROOM];
 static float out[ROOM];
-
-static int is(const char *wanted)
-{
-	return strcmp(how, wanted) == 0;
-}
-
-static void read_image(const char *path)
-{
-	FILE *file = fopen(path, "rb");
-
-	if (!file || fread(image, 1, sizeof(image) - 1, file) == 0)
-		app_fail(path, errno);
-	(void)fclose(file);
-}
 
 static void launch_scale(CUdeviceptr values, float by, CUstream stream)
 {
@@ -400,14 +382,8 @@ int main(int argc, char **argv)
 {
 	CUcontext context;
 
-	for (int i = 1; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], "--cubin") == 0)
-			read_image(argv[i + 1]);
-		else if (strcmp(argv[i], "--how") == 0)
-			how = argv[i + 1];
-		else if (strcmp(argv[i], "--steps") == 0)
-			steps = strtoull(argv[i + 1], NULL, 10);
-	}
+	steps = 3;
+	app_read_words(argc, argv);
 	for (int i = 0; i < ROOM; i++)
 		in[i] = (float)i;
 	MUST(cuInit, 0);

@@ -6,23 +6,18 @@
  * x, y of the picture is x + 100 y, weight x is 1 + x % 4, and what is written is -1 before. Says
  * in one line of JSON what its handles are.
  */
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <nvtx3/nvToolsExt.h>
 
 #include "fakes/app_calls.h"
+#include "fakes/app_steps.h"
 #include "fakes/fake.h"
 
-enum { WIDTH = 40, HEIGHT = 30, PITCH = 512, LEVELS = 3, EXTRA = 3, MOST_IMAGE = 8 << 20 };
+enum { WIDTH = 40, HEIGHT = 30, PITCH = 512, LEVELS = 3, EXTRA = 3 };
 
-static const char *how = "plain";
-static uint64_t steps = 1;
-static char image[MOST_IMAGE];
 static CUfunction blend;
 static CUfunction pick;
 static CUmipmappedArray mipmap; /* of the picture; NULL: it is none */
@@ -38,23 +33,9 @@ static CUtexObject handles[2]; /* in it */
 static int width = WIDTH;
 static int height = HEIGHT;
 
-static int is(const char *wanted)
-{
-	return strcmp(how, wanted) == 0;
-}
-
 static int has_levels(void)
 {
 	return is("mipmap") || is("drop");
-}
-
-static void read_image(const char *path)
-{
-	FILE *file = fopen(path, "rb");
-
-	if (!file || fread(image, 1, sizeof(image) - 1, file) == 0)
-		app_fail(path, errno);
-	(void)fclose(file);
 }
 
 static CUtexObject make_texture(const CUDA_RESOURCE_DESC *resource)
@@ -246,14 +227,7 @@ int main(int argc, char **argv)
 	CUcontext context;
 	CUmodule module;
 
-	for (int i = 1; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], "--cubin") == 0)
-			read_image(argv[i + 1]);
-		else if (strcmp(argv[i], "--how") == 0)
-			how = argv[i + 1];
-		else if (strcmp(argv[i], "--steps") == 0)
-			steps = strtoull(argv[i + 1], NULL, 10);
-	}
+	app_read_words(argc, argv);
 	MUST(cuInit, 0);
 	MUST(cuCtxCreate, &context, NULL, 0, 0);
 	MUST(cuModuleLoadData, &module, image);
