@@ -170,6 +170,9 @@ static void limit_all(struct gt_settings *settings, void (*complain)(void *, con
 		      complain, context);
 	limit(&settings->capture_bytes, 1u << 20, (uint64_t)1 << 40,
 	      "GPUTRACE_CAPTURE_BYTES must be 1M to 1T; the nearest is used", complain, context);
+	limit(&settings->launches_patience_ns, 10000000, 30ull * 1000000000,
+	      "GPUTRACE_LAUNCHES_PATIENCE must be 10ms to 30s; the nearest is used", complain,
+	      context);
 	limit(&settings->counter_interval_ns, 20000, 10000000,
 	      "GPUTRACE_COUNTER_INTERVAL must be 20us to 10ms; the nearest is used", complain,
 	      context);

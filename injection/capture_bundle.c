@@ -302,8 +302,8 @@ static int add_variables_of(struct gt_launch_capture *capture, uint32_t module,
 		}
 		memory.address = address;
 		memory.size = size;
-		result = gt_segments_take(&capture->segments, &capture->reach, &capture->writer,
-		                          &memory, err);
+		result = gt_segments_take(&capture->segments, &capture->reach, &capture->objects,
+		                          &capture->writer, &memory, err);
 		if (result < 0)
 			return result;
 		if (result == 0 && !gt_reach_add(&capture->reach, &memory))
@@ -321,7 +321,7 @@ static int add_variables(struct gt_launch_capture *capture, uint32_t module, str
 		if (gt_cubin_section(&capture->cubin, i, &section) && section.type == GT_ELF_SYMTAB)
 			result = add_variables_of(capture, module, &section, err);
 	return result == 0 ? gt_segments_settle(&capture->segments, &capture->reach,
-	                                        &capture->lists, err)
+	                                        &capture->objects, &capture->lists, err)
 	                   : result;
 }
 
@@ -676,7 +676,6 @@ static int add_launch(struct gt_launch_capture *capture, struct gt_error *err)
 	const struct gt_captured_function *function = &capture->function;
 	const int64_t local = local_bytes(capture);
 	int result = add_function(capture, err);
-	/* Variables that are told apart may take pointers out of the list. */
 	const uint32_t first_pointer = capture->reach.pointer_count;
 
 	if (result == 0)
@@ -1408,6 +1407,7 @@ static int end(struct gt_launch_capture *capture, struct gt_error *err)
 		result = keep_after(capture, err);
 	if (result < 0)
 		return result;
+	gt_segments_end(&capture->reach, &capture->objects);
 	write_origin(capture);
 	gt_capture_write_code(&capture->lists, &capture->writer);
 	write_all_memory(capture);

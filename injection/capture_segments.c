@@ -9,10 +9,11 @@
 #include "base/error.h"
 #include "format/bundle_writer.h"
 #include "injection/capture_lists.h"
+#include "injection/capture_objects.h"
 #include "injection/reach.h"
 
-#define IN_SEGMENT                                                                                 \
-	(GT_REACH_NONE - 1) /* a pointer's memory while it stands in none, by its address */
+/* The memory of a pointer or handle that lies in no variable that is known: it has its address. */
+#define IN_SEGMENT (GT_REACH_NONE - 1)
 
 uint8_t *gt_segments_add(struct gt_segments *segments, uint32_t number,
                          const struct gt_reached *memory)
@@ -71,20 +72,37 @@ static int refuse(const struct gt_reached *variable, uint64_t told, struct gt_er
 	               variable->name, told, variable->size);
 }
 
-/* Pointers in a segment are found again by their addresses; none may lead to it. */
-static bool let_go(struct gt_reach *reach, const struct gt_segment *segment)
+/* No pointer leads to it, and no texture is of it. */
+static bool is_apart(const struct gt_reach *reach, const struct gt_capture_objects *objects,
+                     const struct gt_segment *segment)
 {
-	for (uint32_t i = 0; i < reach->pointer_count; i++) {
-		struct gt_reach_pointer *pointer = &reach->pointers[i];
-
-		if (pointer->target == segment->number)
+	for (uint32_t i = 0; i < reach->pointer_count; i++)
+		if (reach->pointers[i].target == segment->number)
 			return false;
-		if (pointer->memory != segment->number)
-			continue;
-		pointer->memory = IN_SEGMENT;
-		pointer->offset += segment->address;
-	}
+	for (uint32_t i = 0; i < objects->object_count; i++)
+		if ((objects->objects[i].resource == GT_BUNDLE_RESOURCE_linear ||
+		     objects->objects[i].resource == GT_BUNDLE_RESOURCE_pitch) &&
+		    objects->objects[i].memory == segment->number)
+			return false;
 	return true;
+}
+
+static void take_out(const struct gt_segment *segment, uint32_t *memory, uint64_t *offset)
+{
+	if (*memory != segment->number)
+		return;
+	*memory = IN_SEGMENT;
+	*offset += segment->address;
+}
+
+/* Pointers and handles in a segment are found again by their addresses. */
+static void let_go(struct gt_reach *reach, struct gt_capture_objects *objects,
+                   const struct gt_segment *segment)
+{
+	for (uint32_t i = 0; i < reach->pointer_count; i++)
+		take_out(segment, &reach->pointers[i].memory, &reach->pointers[i].offset);
+	for (uint32_t i = 0; i < objects->handle_count; i++)
+		take_out(segment, &objects->handles[i].memory, &objects->handles[i].offset);
 }
 
 /* The bounds are the same, or what was there before is held. */
@@ -101,8 +119,8 @@ static int take_place(struct gt_reach *reach, uint32_t number, const struct gt_r
 }
 
 int gt_segments_take(struct gt_segments *segments, struct gt_reach *reach,
-                     struct gt_bundle_writer *writer, struct gt_reached *variable,
-                     struct gt_error *err)
+                     struct gt_capture_objects *objects, struct gt_bundle_writer *writer,
+                     struct gt_reached *variable, struct gt_error *err)
 {
 	const uint32_t number = gt_reach_find(reach, variable->address);
 	struct gt_reached known = {.size = 0};
@@ -117,13 +135,14 @@ int gt_segments_take(struct gt_segments *segments, struct gt_reach *reach,
 		return take_place(reach, number, variable);
 	if (!segment)
 		return known.size ? refuse(variable, known.size, err) : 0;
-	if (!segment->split && !let_go(reach, segment))
+	if (!segment->split && !is_apart(reach, objects, segment))
 		return refuse(variable, segment->size, err);
 	result = gt_bundle_blob(writer, segment->before + (variable->address - segment->address),
 	                        (size_t)variable->size, variable->before, err);
 	if (result < 0 || segment->split)
 		return result;
 	segment->split = true;
+	let_go(reach, objects, segment);
 	memcpy(reach->memory[segment->number].before, variable->before, sizeof(variable->before));
 	reach->memory[segment->number].pointers = false;
 	return take_place(reach, segment->number, variable);
@@ -131,23 +150,28 @@ int gt_segments_take(struct gt_segments *segments, struct gt_reach *reach,
 
 /* ---- after the variables of a module ---- */
 
-static void settle_pointers(struct gt_reach *reach)
+static bool put_back(const struct gt_reach *reach, uint32_t *memory, uint64_t *offset)
 {
-	uint32_t kept = 0;
+	const uint32_t found =
+		*memory == IN_SEGMENT ? gt_reach_find(reach, *offset) : GT_REACH_NONE;
 
+	if (found == GT_REACH_NONE)
+		return false; /* of another module, or between variables */
+	*memory = found;
+	*offset -= reach->memory[found].address;
+	return true;
+}
+
+static void settle_places(struct gt_reach *reach, struct gt_capture_objects *objects)
+{
 	for (uint32_t i = 0; i < reach->pointer_count; i++) {
-		struct gt_reach_pointer pointer = reach->pointers[i];
+		struct gt_reach_pointer *pointer = &reach->pointers[i];
 
-		if (pointer.memory == IN_SEGMENT) {
-			pointer.memory = gt_reach_find(reach, pointer.offset);
-			if (pointer.memory == GT_REACH_NONE)
-				continue; /* between variables */
-			pointer.offset -= reach->memory[pointer.memory].address;
-			reach->memory[pointer.memory].pointers = true;
-		}
-		reach->pointers[kept++] = pointer;
+		if (put_back(reach, &pointer->memory, &pointer->offset))
+			reach->memory[pointer->memory].pointers = true;
 	}
-	reach->pointer_count = kept;
+	for (uint32_t i = 0; i < objects->handle_count; i++)
+		(void)put_back(reach, &objects->handles[i].memory, &objects->handles[i].offset);
 }
 
 static uint64_t bytes_from(const struct gt_capture_step *step, uint64_t pitch, uint64_t slice_pitch)
@@ -170,9 +194,10 @@ static bool is_of_variable(const struct gt_segments *segments, const struct gt_r
 }
 
 int gt_segments_settle(const struct gt_segments *segments, struct gt_reach *reach,
-                       const struct gt_capture_lists *lists, struct gt_error *err)
+                       struct gt_capture_objects *objects, const struct gt_capture_lists *lists,
+                       struct gt_error *err)
 {
-	settle_pointers(reach);
+	settle_places(reach, objects);
 	for (uint32_t i = 0; i < lists->step_count; i++) {
 		const struct gt_capture_step *step = &lists->steps[i];
 
@@ -185,4 +210,19 @@ int gt_segments_settle(const struct gt_segments *segments, struct gt_reach *reac
 			               "variables, before any launches a function of it");
 	}
 	return 0;
+}
+
+void gt_segments_end(struct gt_reach *reach, struct gt_capture_objects *objects)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < reach->pointer_count; i++)
+		if (reach->pointers[i].memory != IN_SEGMENT)
+			reach->pointers[kept++] = reach->pointers[i];
+	reach->pointer_count = kept;
+	kept = 0;
+	for (uint32_t i = 0; i < objects->handle_count; i++)
+		if (objects->handles[i].memory != IN_SEGMENT)
+			objects->handles[kept++] = objects->handles[i];
+	objects->handle_count = kept;
 }

@@ -8,6 +8,7 @@
 
 struct gt_bundle_writer;
 struct gt_capture_lists;
+struct gt_capture_objects;
 struct gt_error;
 struct gt_reach;
 struct gt_reached;
@@ -52,11 +53,18 @@ void gt_segments_empty(struct gt_segments *segments);
  * of a segment. Negative with a sentence where it was reached as other memory.
  */
 int gt_segments_take(struct gt_segments *segments, struct gt_reach *reach,
-                     struct gt_bundle_writer *writer, struct gt_reached *variable,
-                     struct gt_error *err);
+                     struct gt_capture_objects *objects, struct gt_bundle_writer *writer,
+                     struct gt_reached *variable, struct gt_error *err);
 
-/* After the variables of a module: what steps before used of segments is of these. */
+/*
+ * After the variables of a module: what steps before used of segments is of these, and pointers and
+ * handles that were found in segments are, where they lie in them.
+ */
 int gt_segments_settle(const struct gt_segments *segments, struct gt_reach *reach,
-                       const struct gt_capture_lists *lists, struct gt_error *err);
+                       struct gt_capture_objects *objects, const struct gt_capture_lists *lists,
+                       struct gt_error *err);
+
+/* After all modules: pointers and handles that lie in no variable are forgotten. */
+void gt_segments_end(struct gt_reach *reach, struct gt_capture_objects *objects);
 
 #endif

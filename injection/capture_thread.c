@@ -12,10 +12,9 @@
 #include "injection/thread.h"
 #include "injection/wait.h"
 
-#define PATIENCE_NS  30000000000u /* without a piece of memory that was copied */
-#define LOOK_NS      100000000u   /* how often that is looked at */
-#define PAUSE_NS     100000000u   /* after which our thread looks whether it is to end */
-#define MOST_REFUSED 1000         /* that are told one by one */
+#define LOOK_NS      100000000u /* how often that is looked at */
+#define PAUSE_NS     100000000u /* after which our thread looks whether it is to end */
+#define MOST_REFUSED 1000       /* that are told one by one */
 
 /* ---- our thread ---- */
 
@@ -91,10 +90,11 @@ uint64_t gt_capture_thread_left(const struct gt_session *session,
 	return most > thread->bytes ? most - thread->bytes : 0;
 }
 
+/* Not a piece of memory was copied for that long. */
 static bool is_stuck(const struct gt_capture_thread *thread)
 {
 	return gt_now() - atomic_load_explicit(&thread->turn.alive_ns, memory_order_relaxed) >
-	       PATIENCE_NS;
+	       thread->turn.patience_ns;
 }
 
 int gt_capture_thread_do(struct gt_session *session, struct gt_capture_thread *thread,
@@ -280,6 +280,6 @@ int gt_capture_thread_init(struct gt_session *session, struct gt_capture_thread 
 	sem_init(&thread->wanted, 0, 0);
 	sem_init(&thread->done, 0, 0);
 	gt_foreign_want(session);
-	gt_launch_turn_init(&thread->turn);
+	gt_launch_turn_init(&thread->turn, gt_settings_of(session)->launches_patience_ns);
 	return 0;
 }

@@ -33,6 +33,13 @@ enum gt_graph_node_kind {
 	GT_GRAPH_NODE_FILL,
 };
 
+/* Whether the name of a kernel is one that is looked for: whoever uses the graph finds it out. */
+enum gt_graph_node_named {
+	GT_GRAPH_NODE_UNASKED,
+	GT_GRAPH_NODE_WANTED,
+	GT_GRAPH_NODE_UNWANTED,
+};
+
 struct gt_graph_node {
 	enum gt_graph_node_kind kind;
 	bool disabled;      /* it does nothing, as the program switched it off */
@@ -47,6 +54,7 @@ struct gt_graph_node {
 	uint32_t block_room;
 	uint32_t name; /* mangled: offset in bytes */
 	uint32_t name_room;
+	enum gt_graph_node_named named; /* of this name */
 	/*
 	 * Of those with a graph inside, which only order others then: the nodes of it. Where these
 	 * were changed block and block_room are all of their bytes.

@@ -363,7 +363,7 @@ static int add_written(const struct adding *adding, struct gt_error *err)
 	return gt_capture_thread_do(adding->session, adding->thread, GT_CAPTURE_WRITTEN, err);
 }
 
-/* Only launches that work count as such: the steps of others just are in order. */
+/* Only launches that work count as such: what else there is of others orders nothing. */
 static void count_launch(const struct adding *adding, uint32_t first)
 {
 	struct gt_launch_capture *capture = adding->thread->capture;
@@ -374,8 +374,7 @@ static void count_launch(const struct adding *adding, uint32_t first)
 			return;
 	adding->steps->launches--;
 	capture->step.graph = 0;
-	for (uint32_t i = first; i < lists->step_count; i++)
-		lists->steps[i].graph = 0;
+	lists->step_count = first;
 	for (uint32_t i = 0; capture->writer.folder >= 0 && i < capture->reach.count; i++)
 		if (capture->reach.memory[i].graph == adding->number)
 			capture->reach.memory[i].graph = 0;
@@ -397,12 +396,23 @@ static int add_nodes(const struct adding *adding, struct gt_error *err)
 	return result;
 }
 
+static bool has_work(const struct gt_graph_nodes *nodes)
+{
+	for (uint32_t i = 0; i < nodes->node_count; i++)
+		if (nodes->nodes[i].kind != GT_GRAPH_NODE_NOTHING && !nodes->nodes[i].disabled)
+			return true;
+	return false;
+}
+
 int gt_graph_steps_add(struct gt_session *session, struct gt_capture_thread *thread,
                        struct gt_graph_steps *steps, const struct gt_graph_launch *launch,
                        struct gt_kept_graph *graph, struct gt_error *err)
 {
+	static const struct gt_graph_nodes nothing = {.node_count = 0};
 	struct adding adding = {session, thread, steps, launch, graph, 0};
-	int result = gt_graph_order(&steps->order, &graph->nodes, err);
+	/* Branches that do nothing need no streams. */
+	const struct gt_graph_nodes *nodes = has_work(&graph->nodes) ? &graph->nodes : &nothing;
+	int result = gt_graph_order(&steps->order, nodes, err);
 
 	if (result == 0)
 		result = number_streams(&adding, err);

@@ -342,6 +342,8 @@ static bool set_kernel(struct gt_kept_graphs *kept, struct gt_kept_graph *graph,
 	struct gt_graph_node node = graph->nodes.nodes[number];
 	const uint32_t name_bytes = (uint32_t)strlen(name) + 1;
 
+	if (strcmp((const char *)graph->nodes.bytes + node.name, name) != 0)
+		node.named = GT_GRAPH_NODE_UNASKED;
 	if (!make_room(kept, graph, name_bytes, &node.name, &node.name_room) ||
 	    !make_room(kept, graph, function->block_bytes, &node.block, &node.block_room))
 		return false;

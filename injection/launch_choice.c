@@ -11,8 +11,7 @@
 #include "injection/services.h"
 #include "injection/wait.h"
 
-#define TURN_NS 30000000000u /* for the thread whose launch has the turn */
-#define IDLE_NS 2000000000u  /* for launches that other threads are in the middle of */
+#define IDLE_NS 2000000000u /* for launches that other threads are in the middle of */
 #define NAP_NS  20000
 
 /* ---- which launches ---- */
@@ -116,8 +115,9 @@ void gt_launch_choice_follow(struct gt_launch_choice *choice, struct gt_call cal
 
 /* ---- one at a time ---- */
 
-void gt_launch_turn_init(struct gt_launch_turn *turn)
+void gt_launch_turn_init(struct gt_launch_turn *turn, uint64_t patience_ns)
 {
+	turn->patience_ns = patience_ns;
 	sem_init(&turn->turn, 0, 1);
 	atomic_store_explicit(&turn->on, true, memory_order_release);
 }
@@ -133,7 +133,7 @@ static bool is_late(const struct gt_launch_turn *turn, uint64_t began_ns)
 {
 	const uint64_t alive_ns = atomic_load_explicit(&turn->alive_ns, memory_order_relaxed);
 
-	return gt_now() - (alive_ns > began_ns ? alive_ns : began_ns) > TURN_NS;
+	return gt_now() - (alive_ns > began_ns ? alive_ns : began_ns) > turn->patience_ns;
 }
 
 /*
@@ -180,7 +180,7 @@ static bool make_alone(struct gt_launch_turn *turn)
 
 bool gt_launch_turn_hold(struct gt_launch_turn *turn)
 {
-	return gt_wait(&turn->turn, TURN_NS);
+	return gt_wait(&turn->turn, turn->patience_ns);
 }
 
 bool gt_launch_turn_try(struct gt_launch_turn *turn)

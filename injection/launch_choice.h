@@ -82,8 +82,9 @@ struct gt_launch_turn {
 	_Atomic bool busy;       /* a launch has the turn: others wait */
 	_Atomic uint32_t inside; /* launches without the turn that have not returned */
 	_Atomic uint64_t
-		alive_ns; /* gt_now: whoever has the turn got on with it, 0: it does not say */
-	sem_t turn;       /* held from the entry of a launch that has the turn to its return */
+		alive_ns;     /* gt_now: whoever has the turn got on with it, 0: it does not say */
+	uint64_t patience_ns; /* for the thread whose launch has the turn: half a minute */
+	sem_t turn;           /* held from the entry of a launch that has the turn to its return */
 };
 
 enum gt_launch_taking {
@@ -92,13 +93,13 @@ enum gt_launch_taking {
 	GT_TURN_NOISY, /* another thread's launch did not return within two seconds */
 };
 
-void gt_launch_turn_init(struct gt_launch_turn *turn);
+void gt_launch_turn_init(struct gt_launch_turn *turn, uint64_t patience_ns);
 enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn);
 void gt_launch_turn_end(struct gt_launch_turn *turn);
 
 /*
  * A launch without the turn: it waits while one has it. True: gt_launch_turn_leave at its return.
- * Where one waits for half a minute nothing is done with launches any more: late is called, once.
+ * Where one waits for longer than that nothing is done with launches any more: late is called, once.
  */
 bool gt_launch_turn_pass(struct gt_launch_turn *turn, void (*late)(void *context), void *context);
 void gt_launch_turn_leave(struct gt_launch_turn *turn);

@@ -20,19 +20,14 @@ static bool has_work(const struct gt_bundle *bundle, size_t stream)
 	return false;
 }
 
-/* Whether the stream is none of the program's: it orders what is in graphs. */
+/* Whether the stream is none of the program's: it orders what is in graphs, or nothing at all. */
 static bool is_inside_graphs(const struct gt_bundle *bundle, size_t stream)
 {
-	bool inside = false;
-
-	for (size_t i = 0; i < bundle->steps.count; i++) {
-		if (bundle->steps.rows[i].stream != stream)
-			continue;
-		if (!gt_bundle_goes_on_with_graph(bundle, i))
+	for (size_t i = 0; i < bundle->steps.count; i++)
+		if (bundle->steps.rows[i].stream == stream &&
+		    !gt_bundle_goes_on_with_graph(bundle, i))
 			return false;
-		inside = true;
-	}
-	return inside;
+	return true;
 }
 
 static bool has_graphs(const struct gt_bundle *bundle)

@@ -106,13 +106,19 @@ static const char *name_of(const struct gt_graph_nodes *nodes, uint32_t number)
 	return (const char *)nodes->bytes + nodes->nodes[number].name;
 }
 
+/* Of a graph that is taken: its nodes keep the answer, as it is launched again and again. */
 static bool is_wanted(const struct kernel_capture *kernels, const struct gt_graph_nodes *nodes,
                       uint32_t number)
 {
-	const struct gt_graph_node *node = &nodes->nodes[number];
+	struct gt_graph_node *node = &nodes->nodes[number];
 
-	return node->kind == GT_GRAPH_NODE_KERNEL && !node->disabled &&
-	       gt_launch_choice_has_name(&kernels->choice, name_of(nodes, number));
+	if (node->kind != GT_GRAPH_NODE_KERNEL || node->disabled)
+		return false;
+	if (node->named == GT_GRAPH_NODE_UNASKED)
+		node->named = gt_launch_choice_has_name(&kernels->choice, name_of(nodes, number))
+		                      ? GT_GRAPH_NODE_WANTED
+		                      : GT_GRAPH_NODE_UNWANTED;
+	return node->named == GT_GRAPH_NODE_WANTED;
 }
 
 /* With the turn: the nth node of the name, in the order in which they are captured. */

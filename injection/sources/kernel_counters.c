@@ -175,7 +175,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		               gt_cupti_of(session)->version);
 	gt_launch_choice_want(session);
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-	gt_launch_turn_init(&counters->turn);
+	gt_launch_turn_init(&counters->turn, settings->launches_patience_ns);
 	return 0;
 }
 

@@ -22,10 +22,14 @@ static CUcontext context;
 static CUstream streams[2];
 static CUevent events[2];
 static CUfunction scale;
+static CUfunction reciprocal;
 static CUdeviceptr memory[BRANCHES];
 static float in[COUNT];
 static float out[COUNT];
+static float *pinned;
+static CUdeviceptr managed;
 static CUgraphExec executable;
+static CUgraphExec other;
 static CUgraphNode nodes[4];
 
 /* ---- graphs that are captured ---- */
@@ -189,6 +193,103 @@ static CUgraph make_programmatic(void)
 	return graph;
 }
 
+/* Rows of the host's, slices of rows and a fill of some, with gaps, rows back, and a kernel. */
+static CUgraph make_boxes(void)
+{
+	const CUDA_MEMCPY3D rows = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+	                            .srcHost = in,
+	                            .srcXInBytes = 4,
+	                            .srcY = 1,
+	                            .srcPitch = 96,
+	                            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+	                            .dstDevice = memory[0],
+	                            .dstPitch = 128,
+	                            .WidthInBytes = 64,
+	                            .Height = 8,
+	                            .Depth = 1};
+	const CUDA_MEMCPY3D slices = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+	                              .srcDevice = memory[0],
+	                              .srcXInBytes = 16,
+	                              .srcPitch = 128,
+	                              .srcHeight = 2,
+	                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+	                              .dstDevice = memory[1],
+	                              .dstY = 1,
+	                              .dstPitch = 64,
+	                              .dstHeight = 5,
+	                              .WidthInBytes = 32,
+	                              .Height = 2,
+	                              .Depth = 3};
+	const CUDA_MEMSET_NODE_PARAMS fill = {.dst = memory[2] + 32,
+	                                      .pitch = 128,
+	                                      .value = 0x3f,
+	                                      .elementSize = 1,
+	                                      .width = 64,
+	                                      .height = 4};
+	const CUDA_MEMCPY3D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+	                            .srcDevice = memory[1],
+	                            .srcPitch = 128,
+	                            .dstMemoryType = CU_MEMORYTYPE_HOST,
+	                            .dstHost = out,
+	                            .dstPitch = 80,
+	                            .WidthInBytes = 64,
+	                            .Height = 4,
+	                            .Depth = 1};
+	CUgraph graph;
+
+	for (int i = 0; i < COUNT; i++)
+		in[i] = (float)i;
+	MUST(cuGraphCreate, &graph, 0);
+	MUST(cuGraphAddMemcpyNode, &nodes[0], graph, NULL, 0, &rows, context);
+	MUST(cuGraphAddMemcpyNode, &nodes[1], graph, &nodes[0], 1, &slices, context);
+	MUST(cuGraphAddMemsetNode, &nodes[2], graph, &nodes[1], 1, &fill, context);
+	MUST(cuGraphAddMemcpyNode, &nodes[3], graph, &nodes[2], 1, &back, context);
+	(void)add_scale(graph, &nodes[3], 1, memory[3], 2);
+	return graph;
+}
+
+/*
+ * Nodes that only order others: one, and two that wait for it; or no node at all. Or the first is a
+ * copy that has nothing to do with the GPU.
+ */
+static CUgraph make_empty(void)
+{
+	const CUDA_MEMCPY3D within = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+	                              .srcHost = in,
+	                              .dstMemoryType = CU_MEMORYTYPE_HOST,
+	                              .dstHost = out,
+	                              .WidthInBytes = sizeof(in),
+	                              .Height = 1,
+	                              .Depth = 1};
+	CUgraph graph;
+
+	MUST(cuGraphCreate, &graph, 0);
+	if (is("bare"))
+		return graph;
+	if (is("within"))
+		MUST(cuGraphAddMemcpyNode, &nodes[0], graph, NULL, 0, &within, context);
+	else
+		MUST(cuGraphAddEmptyNode, &nodes[0], graph, NULL, 0);
+	MUST(cuGraphAddEmptyNode, &nodes[1], graph, &nodes[0], 1);
+	MUST(cuGraphAddEmptyNode, &nodes[2], graph, &nodes[0], 1);
+	return graph;
+}
+
+/* Of memory that the host can write as well. */
+static CUgraph make_written(void)
+{
+	CUgraph graph;
+
+	MUST(cuMemAllocManaged, &managed, sizeof(in), CU_MEM_ATTACH_GLOBAL);
+	MUST(cuMemHostAlloc, (void **)&pinned, sizeof(in), CU_MEMHOSTALLOC_DEVICEMAP);
+	for (int i = 0; i < COUNT; i++)
+		pinned[i] = ((float *)(uintptr_t)managed)[i] = 1;
+	MUST(cuGraphCreate, &graph, 0);
+	nodes[0] = add_scale(graph, NULL, 0, managed, 2);
+	nodes[1] = add_scale(graph, nodes, 1, (CUdeviceptr)(uintptr_t)pinned, 3);
+	return graph;
+}
+
 /* ---- nodes that are refused ---- */
 
 static void host_function(void *data)
@@ -239,8 +340,6 @@ static void capture_round_trip(void)
 /* What a copy takes to the host a kernel reads there. */
 static void capture_pinned(void)
 {
-	static float *pinned;
-
 	if (!pinned)
 		MUST(cuMemHostAlloc, (void **)&pinned, sizeof(out), CU_MEMHOSTALLOC_DEVICEMAP);
 	MUST(cuMemcpyDtoHAsync, pinned, memory[0], sizeof(out), streams[0]);
@@ -263,8 +362,14 @@ static CUgraph make(void)
 		return make_many();
 	if (is("programmatic"))
 		return make_programmatic();
-	if (is("hand") || is("update") || is("set") || is("disabled") || is("disabledupdate") ||
-	    is("gone"))
+	if (is("boxes"))
+		return make_boxes();
+	if (is("empty") || is("bare") || is("within"))
+		return make_empty();
+	if (is("written"))
+		return make_written();
+	if (is("hand") || is("renamed") || is("update") || is("set") || is("disabled") ||
+	    is("disabledupdate") || is("gone"))
 		return make_by_hand(2);
 	return make_refused();
 }
@@ -315,9 +420,48 @@ static void instantiate(void)
 		MUST(cuGraphNodeSetEnabled, executable, nodes[1], 0);
 	if (is("childchange"))
 		change_child();
-	MUST(cuGraphDestroy, graph);
+	if (!is("renamed"))
+		MUST(cuGraphDestroy, graph);
 	if (is("update") || is("disabledupdate"))
 		update();
+}
+
+/* The first of its nodes becomes a launch of another function, then of the first one again. */
+static void rename_node(uint64_t number)
+{
+	CUDA_KERNEL_NODE_PARAMS asked;
+	struct kernel kernel;
+
+	asked = *describe(&kernel, memory[0], 2);
+	if (number == 1) {
+		asked.func = reciprocal;
+		kernel.arguments[1] = &kernel.count;
+	}
+	if (number > 0)
+		MUST(cuGraphExecKernelNodeSetParams, executable, nodes[0], &asked);
+}
+
+/* With work, after one that has none. */
+static void launch_other(void)
+{
+	CUgraph graph;
+
+	if (!other) {
+		graph = make_by_hand(2);
+		MUST(cuGraphInstantiateWithFlags, &other, graph, 0);
+		MUST(cuGraphDestroy, graph);
+	}
+	MUST(cuGraphLaunch, executable, streams[1]);
+	MUST(cuGraphLaunch, other, streams[0]);
+}
+
+/* Between two launches: what is to be seen before the first node of the second one. */
+static void write_by_host(void)
+{
+	MUST(cuStreamSynchronize, streams[0]);
+	((float *)(uintptr_t)managed)[5] = 100;
+	pinned[7] = 50;
+	MUST(cuGraphLaunch, executable, streams[1]);
 }
 
 /* Another one has the same handle, as likely as not. */
@@ -329,14 +473,20 @@ static void replace(void)
 	how = "gone";
 }
 
-static void step(void)
+static void step(uint64_t number)
 {
 	nvtxRangePushA("step");
+	if (is("renamed"))
+		rename_node(number);
 	MUST(cuGraphLaunch, executable, streams[0]);
 	if (is("twice")) {
 		launch_scale(memory[2], 2, streams[0]);
 		MUST(cuGraphLaunch, executable, streams[1]);
 	}
+	if (is("empty") || is("bare") || is("within"))
+		launch_other();
+	if (is("written"))
+		write_by_host();
 	MUST(cuStreamSynchronize, streams[0]);
 	MUST(cuStreamSynchronize, streams[1]);
 	nvtxRangePop();
@@ -364,7 +514,8 @@ static void print_memory(void)
 		MUST(cuMemcpyDtoH, first, memory[i], sizeof(first));
 		printf("%s%.9g", i ? "," : "", (double)first[0]);
 	}
-	printf("],");
+	printf("],\"managed\":%llu,\"pinned\":%llu,", managed,
+	       (unsigned long long)(uintptr_t)pinned);
 	app_print_calls();
 	printf("}\n");
 }
@@ -384,12 +535,13 @@ int main(int argc, char **argv)
 		MUST(cuEventCreate, &events[i], CU_EVENT_DISABLE_TIMING);
 	MUST(cuModuleLoadData, &module, image);
 	MUST(cuModuleGetFunction, &scale, module, "replay_scale");
+	MUST(cuModuleGetFunction, &reciprocal, module, "replay_reciprocal");
 	make_memory();
 	instantiate();
 	if (is("gone"))
 		replace();
 	for (uint64_t i = 0; i < steps; i++)
-		step();
+		step(i);
 	MUST(cuCtxSynchronize, );
 	print_memory();
 	return 0;

@@ -23,7 +23,9 @@ enum { COUNT = 1000, ROOM = COUNT + 24, ROWS = 8 };
 static CUstream streams[2];
 static CUevent event;
 static CUmodule module;
+static CUmodule second; /* the same again, with variables of its own */
 static CUfunction scale;
+static CUfunction scale_of_second;
 static CUfunction gather;
 static CUfunction reciprocal;
 static CUfunction weigh;
@@ -68,6 +70,37 @@ static void set_weights(void)
 	     streams[0]);
 	MUST(cudaGetSymbolAddress, &last, &symbol);
 	MUST(cuMemsetD32Async, (CUdeviceptr)(uintptr_t)last + 8, FILLED, 1, streams[0]);
+}
+
+static void load_second(void)
+{
+	const CUdeviceptr addresses[] = {x, y};
+	CUdeviceptr weights;
+
+	MUST(cuModuleLoadData, &second, image);
+	MUST(cuModuleGetFunction, &scale_of_second, second, "replay_scale");
+	for (int i = 0; i < 2; i++) {
+		MUST(cuModuleGetGlobal, &weights, NULL, i ? second : module, "replay_weights");
+		MUST(cuMemcpyHtoD, weights, &addresses[i], sizeof(addresses[i]));
+	}
+}
+
+/* A variable before a function of either module is launched in the step. */
+static void fill_variable(void)
+{
+	CUdeviceptr weights;
+
+	MUST(cuModuleGetGlobal, &weights, NULL, module, "replay_weights");
+	MUST(cuMemsetD32Async, weights + 8, FILLED, 1, streams[0]);
+}
+
+static void launch_of_second(void)
+{
+	float by = 1;
+	int count = COUNT;
+	void *arguments[] = {&x, &by, &count};
+
+	MUST(cuLaunchKernel, scale_of_second, 4, 1, 1, 256, 1, 1, 0, streams[0], arguments, NULL);
 }
 
 static void weigh_values(void)
@@ -315,6 +348,8 @@ static void do_something_else(void)
 		copy_boxes();
 	if (is("symbols"))
 		weigh_values();
+	if (is("modules"))
+		launch_of_second();
 	if (is("host"))
 		write_between();
 	if (is("large"))
@@ -356,6 +391,8 @@ static void step(void)
 	nvtxRangePushA("step");
 	if (is("symbols"))
 		set_weights();
+	if (is("modules"))
+		fill_variable();
 	copy_in();
 	launch_scale(x, 2, streams[0]);
 	MUST(cuEventRecord, event, streams[0]);
@@ -404,6 +441,8 @@ int main(int argc, char **argv)
 	MUST(cuMemAlloc, &x, sizeof(in));
 	MUST(cuMemAlloc, &y, sizeof(in));
 	MUST(cuMemAlloc, &table, ROWS * sizeof(table));
+	if (is("modules"))
+		load_second();
 	for (uint64_t i = 0; i < steps; i++)
 		step();
 	MUST(cuCtxSynchronize, );

@@ -178,7 +178,10 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraph
 /* What is not the device's is left alone. */
 static struct fake_activity work_of_fill(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
-	const size_t bytes = fill->width * fill->elementSize;
+	const size_t height = fill->height ? fill->height : 1;
+	const size_t width = fill->width * fill->elementSize;
+	const size_t bytes = width * height;
+	const size_t span = (height - 1) * fill->pitch + width;
 	void *target = (void *)(uintptr_t)fill->dst;
 
 	return (struct fake_activity){
@@ -187,8 +190,12 @@ static struct fake_activity work_of_fill(const CUDA_MEMSET_NODE_PARAMS *fill)
 		.bytes = bytes,
 		.value = fill->value,
 		.async = 1,
-		.target = fake_kind_of(target, bytes) == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE ? target
-	                                                                                   : NULL,
+		.target = fake_kind_of(target, span) == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE ? target
+	                                                                                  : NULL,
+		.rows = height > 1 ? (struct fake_rows){.rows = height,
+	                                                .slices = 1,
+	                                                .target_pitch = fill->pitch}
+	                           : (struct fake_rows){0},
 	};
 }
 
@@ -196,27 +203,38 @@ static struct fake_activity work_of_copy(const CUDA_MEMCPY3D *copy)
 {
 	const bool from_host = copy->srcMemoryType == CU_MEMORYTYPE_HOST;
 	const bool to_host = copy->dstMemoryType == CU_MEMORYTYPE_HOST;
+	const size_t source_slice = copy->srcPitch * copy->srcHeight;
+	const size_t target_slice = copy->dstPitch * copy->dstHeight;
+	const uintptr_t source = from_host ? (uintptr_t)copy->srcHost : copy->srcDevice;
+	const uintptr_t target = to_host ? (uintptr_t)copy->dstHost : copy->dstDevice;
 
 	return (struct fake_activity){
 		.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
-		.copy_kind = from_host ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD
-	                     : to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
-	                               : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD,
-		.bytes = copy->WidthInBytes,
+		.copy_kind = from_host && to_host ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOH
+	                     : from_host          ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD
+	                     : to_host            ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
+	                                          : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD,
+		.bytes = copy->WidthInBytes * copy->Height * copy->Depth,
 		.async = 1,
-		.source = from_host ? copy->srcHost : (void *)(uintptr_t)copy->srcDevice,
-		.target = to_host ? copy->dstHost : (void *)(uintptr_t)copy->dstDevice,
+		.source = (void *)(source + copy->srcZ * source_slice +
+	                           copy->srcY * copy->srcPitch + copy->srcXInBytes),
+		.target = (void *)(target + copy->dstZ * target_slice +
+	                           copy->dstY * copy->dstPitch + copy->dstXInBytes),
+		.rows = {copy->Height, copy->Depth, copy->dstPitch, copy->srcPitch, target_slice,
+	                 source_slice},
 	};
 }
 
-/* Rows, slices and arrays are not copied. */
+/* Arrays are not copied. */
 CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                               size_t count, const CUDA_MEMCPY3D *copy, CUcontext context)
 {
 	CUresult result = CUDA_ERROR_INVALID_VALUE;
 
 	API_BEGIN(cuGraphAddMemcpyNode, node, graph, dependencies, count, copy, context);
-	if (copy && copy->Height == 1 && copy->Depth == 1)
+	if (copy && copy->srcMemoryType != CU_MEMORYTYPE_ARRAY &&
+	    copy->dstMemoryType != CU_MEMORYTYPE_ARRAY &&
+	    copy->WidthInBytes * copy->Height * copy->Depth > 0)
 		result = add(node, graph, dependencies, count,
 		             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEMCPY,
 		                                      .work = work_of_copy(copy)});

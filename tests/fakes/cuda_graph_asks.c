@@ -124,6 +124,11 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID att
 	API_END(result);
 }
 
+static size_t height_of(size_t slice_pitch, size_t pitch)
+{
+	return pitch ? slice_pitch / pitch : 0;
+}
+
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *copy)
 {
 	CUresult result = CUDA_ERROR_INVALID_VALUE;
@@ -131,8 +136,12 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *copy)
 	API_BEGIN(cuGraphMemcpyNodeGetParams, node, copy);
 	if (node && copy && node->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
 		const struct fake_activity *work = &node->work;
-		const int from_host = work->copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
-		const int to_host = work->copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+		const struct fake_rows *rows = &work->rows;
+		const int within_host = work->copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOH;
+		const int from_host =
+			within_host || work->copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+		const int to_host =
+			within_host || work->copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
 
 		*copy = (CUDA_MEMCPY3D){
 			.srcMemoryType = from_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
@@ -141,9 +150,14 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *copy)
 			.dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
 			.dstHost = to_host ? work->target : NULL,
 			.dstDevice = to_host ? 0 : (uintptr_t)work->target,
-			.WidthInBytes = work->bytes,
-			.Height = 1,
-			.Depth = 1,
+			.srcPitch = rows->source_pitch,
+			.srcHeight = height_of(rows->source_slice_pitch, rows->source_pitch),
+			.dstPitch = rows->target_pitch,
+			.dstHeight = height_of(rows->target_slice_pitch, rows->target_pitch),
+			.WidthInBytes =
+				rows->rows ? work->bytes / rows->rows / rows->slices : work->bytes,
+			.Height = rows->rows ? rows->rows : 1,
+			.Depth = rows->rows ? rows->slices : 1,
 		};
 		result = fake_usable();
 	}
@@ -157,12 +171,15 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *f
 
 	API_BEGIN(cuGraphMemsetNodeGetParams, node, fill);
 	if (node && fill && node->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+		const struct fake_rows *rows = &node->work.rows;
+
 		*fill = (CUDA_MEMSET_NODE_PARAMS){
 			.dst = (uintptr_t)node->work.target,
 			.value = (uint8_t)node->work.value,
 			.elementSize = 1,
-			.width = node->work.bytes,
-			.height = 1,
+			.pitch = rows->target_pitch,
+			.width = rows->rows ? node->work.bytes / rows->rows : node->work.bytes,
+			.height = rows->rows ? rows->rows : 1,
 		};
 		result = fake_usable();
 	}

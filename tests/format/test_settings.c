@@ -147,6 +147,20 @@ Test(settings, keep_the_interval_of_counters_in_its_bounds)
 	             10000000));
 }
 
+Test(settings, keep_the_patience_with_launches_in_its_bounds)
+{
+	struct complaints complaints;
+
+	cr_expect(eq(u64,
+	             read_one("GPUTRACE_LAUNCHES_PATIENCE=10ms", &complaints).launches_patience_ns,
+	             10000000));
+	cr_expect(eq(int, complaints.count, 0));
+	cr_expect(eq(u64,
+	             read_one("GPUTRACE_LAUNCHES_PATIENCE=1h", &complaints).launches_patience_ns,
+	             30000000000));
+	cr_expect(eq(int, complaints.count, 1));
+}
+
 Test(settings, keep_the_default_of_what_cannot_be_read_and_say_so)
 {
 	static const struct {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "format/bundle_writer.h"
 #include "injection/capture_lists.h"
+#include "injection/capture_objects.h"
 #include "injection/reach.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -23,6 +24,7 @@ static char parent[] = "/tmp/gputrace-segments-XXXXXX";
 static void *memory;
 static struct gt_bundle_writer writer;
 static struct gt_reach *reach;
+static struct gt_capture_objects *objects;
 static struct gt_capture_lists *lists;
 static struct gt_segments segments;
 static uint8_t contents[SIZE];
@@ -54,6 +56,7 @@ static void prepare(void)
 	gt_bundle_writer_init(&writer, memory);
 	cr_assert(eq(int, gt_bundle_writer_open(&writer, folder, UINT64_MAX, NULL), 0));
 	reach = calloc(1, sizeof(*reach));
+	objects = calloc(1, sizeof(*objects));
 	lists = calloc(1, sizeof(*lists));
 	gt_reach_begin(reach, answer, NULL);
 	add_memory(OTHER);
@@ -69,6 +72,7 @@ static void drop(void)
 	gt_bundle_writer_drop(&writer);
 	free(memory);
 	free(reach);
+	free(objects);
 	free(lists);
 	(void)folder_remove(parent);
 }
@@ -90,7 +94,7 @@ static int take(uint64_t offset, uint64_t size, struct gt_error *err)
 	                              .module = 3,
 	                              .address = SEGMENT + offset,
 	                              .size = size};
-	const int result = gt_segments_take(&segments, reach, &writer, &variable, err);
+	const int result = gt_segments_take(&segments, reach, objects, &writer, &variable, err);
 
 	return result == 0 ? (gt_reach_add(reach, &variable) ? 0 : -EEXIST) : result;
 }
@@ -127,7 +131,8 @@ Test(capture_segments, become_the_variables_in_them)
 	add_step(SECOND + 8, BYTES - 8);
 	cr_expect(eq(int, take(FIRST, BYTES, &err), 1), "%s", err.text);
 	cr_expect(eq(int, take(SECOND, BYTES, &err), 0), "%s", err.text);
-	cr_expect(eq(int, gt_segments_settle(&segments, reach, lists, &err), 0), "%s", err.text);
+	cr_expect(eq(int, gt_segments_settle(&segments, reach, objects, lists, &err), 0), "%s",
+	          err.text);
 	cr_expect(eq(u32, reach->count, 3));
 	cr_expect(eq(u32, gt_reach_find(reach, SEGMENT), GT_REACH_NONE));
 	cr_expect(eq(u32, gt_reach_find(reach, OTHER), 0));
@@ -146,13 +151,74 @@ Test(capture_segments, give_pointers_in_them_to_the_variables)
 	cr_assert(eq(u32, reach->pointer_count, 2));
 	cr_assert(eq(int, take(FIRST, BYTES, NULL), 1));
 	cr_assert(eq(int, take(SECOND, BYTES, NULL), 0));
-	cr_assert(eq(int, gt_segments_settle(&segments, reach, lists, NULL), 0));
+	cr_assert(eq(int, gt_segments_settle(&segments, reach, objects, lists, NULL), 0));
+	gt_segments_end(reach, objects);
 	cr_assert(eq(u32, reach->pointer_count, 1));
 	cr_expect(eq(u32, reach->pointers[0].memory, 2));
 	cr_expect(eq(u64, reach->pointers[0].offset, 16));
 	cr_expect(eq(u32, reach->pointers[0].target, 0));
 	cr_expect(reach->memory[2].pointers);
 	cr_expect(not(reach->memory[1].pointers));
+}
+
+/* A module is known after another one that has variables in the same piece. */
+Test(capture_segments, give_pointers_to_the_variables_of_every_module)
+{
+	uint64_t table[SIZE / 8] = {0};
+
+	table[FIRST / 8] = OTHER + 8;
+	table[SECOND / 8 + 2] = OTHER + 16;
+	table[1000 / 8] = OTHER; /* between them */
+	hold();
+	gt_reach_contents(reach, 1, 0, (const uint8_t *)table, SIZE);
+	cr_assert(eq(int, take(FIRST, BYTES, NULL), 1));
+	cr_assert(eq(int, gt_segments_settle(&segments, reach, objects, lists, NULL), 0));
+	cr_expect(reach->memory[1].pointers);
+	cr_assert(eq(int, take(SECOND, BYTES, NULL), 0));
+	cr_assert(eq(int, gt_segments_settle(&segments, reach, objects, lists, NULL), 0));
+	gt_segments_end(reach, objects);
+	cr_assert(eq(u32, reach->pointer_count, 2));
+	for (uint32_t i = 0; i < 2; i++) {
+		cr_expect(eq(u32, reach->pointers[i].memory, i + 1));
+		cr_expect(eq(u64, reach->pointers[i].offset, i * 16));
+		cr_expect(reach->memory[i + 1].pointers);
+	}
+}
+
+Test(capture_segments, give_handles_in_them_to_the_variables_as_well)
+{
+	const uint64_t offsets[] = {FIRST + 8, 1000, SECOND};
+
+	hold();
+	for (uint32_t i = 0; i < 3; i++)
+		objects->handles[objects->handle_count++] =
+			(struct gt_bundle_handle){.memory = 1, .offset = offsets[i], .object = i};
+	objects->handles[objects->handle_count++] =
+		(struct gt_bundle_handle){.memory = UINT32_MAX, .offset = 8, .object = 3};
+	cr_assert(eq(int, take(FIRST, BYTES, NULL), 1));
+	cr_assert(eq(int, gt_segments_settle(&segments, reach, objects, lists, NULL), 0));
+	cr_assert(eq(int, take(SECOND, BYTES, NULL), 0));
+	cr_assert(eq(int, gt_segments_settle(&segments, reach, objects, lists, NULL), 0));
+	gt_segments_end(reach, objects);
+	cr_assert(eq(u32, objects->handle_count, 3));
+	cr_expect(eq(u32, objects->handles[0].memory, 1));
+	cr_expect(eq(u64, objects->handles[0].offset, 8));
+	cr_expect(eq(u32, objects->handles[1].memory, 2));
+	cr_expect(eq(u64, objects->handles[1].offset, 0));
+	cr_expect(eq(u32, objects->handles[1].object, 2));
+	cr_expect(eq(u32, objects->handles[2].memory, UINT32_MAX), "that of a parameter stays");
+}
+
+Test(capture_segments, that_a_texture_is_of_refuse)
+{
+	struct gt_error err = {0};
+
+	hold();
+	objects->objects[objects->object_count++] =
+		(struct gt_bundle_object){.resource = GT_BUNDLE_RESOURCE_linear, .memory = 1};
+	cr_expect(eq(int, take(FIRST, BYTES, &err), -ENOTSUP));
+	objects->objects[0].resource = GT_BUNDLE_RESOURCE_array; /* the second of these */
+	cr_expect(eq(int, take(FIRST, BYTES, &err), 1), "%s", err.text);
 }
 
 Test(capture_segments, that_are_one_variable_need_not_be_held)
@@ -191,7 +257,7 @@ Test(capture_segments, with_steps_beside_variables_refuse)
 	hold();
 	add_step(FIRST + 8, BYTES); /* 8 bytes too many */
 	cr_assert(eq(int, take(FIRST, BYTES, &err), 1));
-	cr_expect(eq(int, gt_segments_settle(&segments, reach, lists, &err), -ENOTSUP));
+	cr_expect(eq(int, gt_segments_settle(&segments, reach, objects, lists, &err), -ENOTSUP));
 	cr_expect(ne(ptr, strstr(err.text, "none of its variables"), NULL));
 }
 

@@ -269,6 +269,35 @@ Test(kept_graphs, have_what_a_node_was_changed_to, .init = begin)
 	cr_expect(eq(str, (char *)name_of(graph, 2), "_Z5shortPfi"));
 }
 
+/* Whether a name is looked for is known of it as long as the node has it. */
+Test(kept_graphs, forget_what_was_found_of_a_name_that_is_another_one, .init = begin)
+{
+	uint64_t address = 5000;
+	int number = 1;
+	int more = 2;
+	void *parameters[] = {&address, &number, &more};
+	CUDA_KERNEL_NODE_PARAMS kernel = {
+		.func = (CUfunction)0x200, .gridDimX = 9, .kernelParams = parameters};
+	const struct gt_node_change change = {.kernel = &kernel};
+	struct gt_kept_graph *graph;
+
+	gt_kept_graphs_add(&kept, exec, &first, 0);
+	graph = take();
+	for (uint32_t i = 0; i < 3; i++) {
+		cr_expect(eq(int, (int)graph->nodes.nodes[i].named, GT_GRAPH_NODE_UNASKED));
+		graph->nodes.nodes[i].named = GT_GRAPH_NODE_WANTED;
+	}
+	gt_kept_graphs_give(&kept, graph);
+	gt_kept_graphs_change(&kept, exec, &first.nodes[1], &change); /* the same function */
+	cr_expect(eq(int, (int)graph->nodes.nodes[1].named, GT_GRAPH_NODE_WANTED));
+	kernel.func = (CUfunction)0x300;
+	gt_kept_graphs_change(&kept, exec, &first.nodes[1], &change);
+	cr_expect(eq(int, (int)graph->nodes.nodes[1].named, GT_GRAPH_NODE_UNASKED));
+	cr_expect(eq(int, (int)graph->nodes.nodes[2].named, GT_GRAPH_NODE_WANTED));
+	gt_kept_graphs_update(&kept, exec, &second);
+	cr_expect(eq(int, (int)graph->nodes.nodes[2].named, GT_GRAPH_NODE_UNASKED));
+}
+
 /* However often: it takes no more room than it did at first. */
 Test(kept_graphs, have_what_a_graph_inside_of_a_node_was_changed_to, .init = begin)
 {

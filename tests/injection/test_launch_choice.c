@@ -6,6 +6,7 @@
 
 #include "injection/capture_bundle.h"
 #include "injection/launch_choice.h"
+#include "injection/now.h"
 #include "support/check.h"
 
 static struct gt_launch_turn turn;
@@ -13,7 +14,7 @@ static _Atomic int late;
 
 static void make(void)
 {
-	gt_launch_turn_init(&turn);
+	gt_launch_turn_init(&turn, 30000000000);
 	late = 0;
 }
 
@@ -68,6 +69,63 @@ Test(launch_choice, holds_launches_until_the_turn_ends)
 	(void)pthread_join(thread, NULL);
 	cr_expect(atomic_load(&passed));
 	cr_expect(eq(int, late, 0));
+}
+
+static void *take(void *context)
+{
+	(void)context;
+	cr_expect(eq(int, gt_launch_turn_take(&turn), GT_TURN_LATE));
+	return NULL;
+}
+
+/* Whoever has the turn does not come to an end: neither a launch beside it nor the next turn waits.
+ */
+Test(launch_choice, gives_up_where_the_turn_does_not_end)
+{
+	pthread_t thread;
+
+	gt_launch_turn_init(&turn, 50000000);
+	cr_assert(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+	for (int i = 0; i < 2; i++) {
+		atomic_store(&passed, false);
+		cr_assert(eq(int, pthread_create(&thread, NULL, i ? launch : take, NULL), 0));
+		(void)pthread_join(thread, NULL);
+	}
+	cr_expect(atomic_load(&passed));
+	cr_expect(eq(int, late, 1), "told once");
+	cr_expect(not(atomic_load(&turn.on)));
+	cr_expect(not(gt_launch_turn_pass(&turn, note_late, NULL)));
+	cr_expect(eq(int, late, 1));
+	gt_launch_turn_end(&turn);
+	cr_expect(eq(int, gt_launch_turn_take(&turn), GT_TURN_LATE), "it gave up");
+}
+
+/* For longer than anybody waits for it. */
+static void *get_on(void *context)
+{
+	const struct timespec while_ns = {0, 20000000};
+
+	(void)context;
+	for (int i = 0; i < 40; i++) {
+		atomic_store(&turn.alive_ns, gt_now());
+		(void)nanosleep(&while_ns, NULL);
+	}
+	gt_launch_turn_end(&turn);
+	return NULL;
+}
+
+/* However long it takes as a whole. */
+Test(launch_choice, waits_while_whoever_has_the_turn_gets_on)
+{
+	pthread_t thread;
+
+	gt_launch_turn_init(&turn, 500000000);
+	cr_assert(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+	atomic_store(&turn.alive_ns, gt_now());
+	cr_assert(eq(int, pthread_create(&thread, NULL, get_on, NULL), 0));
+	cr_expect(gt_launch_turn_pass(&turn, note_late, NULL));
+	cr_expect(eq(int, late, 0));
+	(void)pthread_join(thread, NULL);
 }
 
 Test(launch_choice, lets_everything_by_once_it_is_off)
