@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fakes/app_calls.h"
@@ -23,6 +24,15 @@
 static unsigned long rounds = 4;
 static int driver; /* the driver API instead of the runtime's for what is about the event */
 static CUstream stream;
+static unsigned long together_ns; /* from when both know the other's event to the end */
+
+static unsigned long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned long)now.tv_sec * 1000000000u + (unsigned long)now.tv_nsec;
+}
 
 static void start(void)
 {
@@ -98,10 +108,12 @@ static void produce(int from, int to)
 {
 	CUevent produced = NULL;
 	CUevent consumed = NULL;
+	unsigned long began_ns;
 	char turn = 1;
 
 	start();
 	share(from, to, &produced, &consumed);
+	began_ns = now_ns();
 	for (unsigned long round = 0; round < rounds; round++) {
 		launch("produce");
 		MUST(cudaEventRecord, produced, stream);
@@ -109,6 +121,7 @@ static void produce(int from, int to)
 		receive(from, &turn, 1);
 		MUST(cudaEventSynchronize, consumed);
 	}
+	together_ns = now_ns() - began_ns;
 	MUST(cudaEventDestroy, consumed);
 	MUST(cudaEventDestroy, produced);
 }
@@ -142,7 +155,8 @@ static int run_both(void)
 	produce(back[0], there[1]);
 	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
 		app_fail("the consumer", status);
-	printf("{\"pid\":%d,\"consumer\":%d,\"rounds\":%lu,", (int)getpid(), (int)child, rounds);
+	printf("{\"pid\":%d,\"consumer\":%d,\"rounds\":%lu,\"together_ns\":%lu,", (int)getpid(),
+	       (int)child, rounds, together_ns);
 	app_print_calls();
 	printf("}\n");
 	return 0;
