@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text tables fit the page they are for, and tell apart what differs; the summary is one page.
 
-  check_tables.py GPUTRACE NAME...    of each captures/NAME.gputrace: every report and info, on pages
-                                      of several widths and piped
+  check_tables.py [--few] GPUTRACE NAME...    of each captures/NAME.gputrace: every report and info, on pages
+                                              of several widths and piped; --few: of two widths
 """
 import json
 import os
@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
-WIDTHS = (40, 60, 80, 120, 200)
+FEW = (40, 80)
+WIDTHS = FEW if "--few" in sys.argv else (40, 60, 80, 120, 200)
 PIPED = 120
 SUMMARY_LINES = 40  # at 80 columns: one page
 RANGES_LINES = 13   # more, where the program names what it does
@@ -156,4 +157,5 @@ def main(gputrace, names):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    gputrace_path, *recordings = (word for word in sys.argv[1:] if word != "--few")
+    sys.exit(main(gputrace_path, recordings))
