@@ -333,9 +333,9 @@ static bool fits(const struct sequence *sequence, const struct times *times, con
 		struct group group = {.first = i,
 		                      .next = i,
 		                      .end = end_of_launch(times, i),
-		                      .work = &sequence->work.rows[first],
-		                      .places = places};
+		                      .work = &sequence->work.rows[first]};
 
+		group.places = places;
 		if (!match(sequence, root, times, &group))
 			return false;
 	}

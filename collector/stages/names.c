@@ -395,12 +395,23 @@ static void add_counters(struct gt_collection *collection, struct gt_capture *ca
 		                   capture->name, left_out);
 }
 
+static void release_shapes(struct shape_entry *shapes)
+{
+	struct shape_entry *entry = shapes;
+
+	HASH_CLEAR(hh, shapes); /* the entries stay, in their order */
+	while (entry) {
+		struct shape_entry *next = entry->hh.next;
+
+		free(entry);
+		entry = next;
+	}
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
 	struct shape_entry *shapes = NULL;
-	struct shape_entry *entry;
-	struct shape_entry *next;
 
 	(void)err;
 	gt_array_each(struct gt_capture, capture, &collection->captures) {
@@ -416,11 +427,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	gt_array_each(struct gt_capture, capture, &collection->captures)
 		add_counters(collection, capture);
 	unite_devices(trace);
-	HASH_ITER(hh, shapes, entry, next)
-	{
-		HASH_DEL(shapes, entry);
-		free(entry);
-	}
+	release_shapes(shapes);
 	return 0;
 }
 
