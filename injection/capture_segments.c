@@ -150,6 +150,7 @@ int gt_segments_take(struct gt_segments *segments, struct gt_reach *reach,
 
 /* ---- after the variables of a module ---- */
 
+/* The 8 bytes are of a variable where all of them are: else none of it is a pointer or handle. */
 static bool put_back(const struct gt_reach *reach, uint32_t *memory, uint64_t *offset)
 {
 	const uint32_t found =
@@ -157,6 +158,8 @@ static bool put_back(const struct gt_reach *reach, uint32_t *memory, uint64_t *o
 
 	if (found == GT_REACH_NONE)
 		return false; /* of another module, or between variables */
+	if (*offset - reach->memory[found].address + sizeof(uint64_t) > reach->memory[found].size)
+		return false;
 	*memory = found;
 	*offset -= reach->memory[found].address;
 	return true;

@@ -209,6 +209,27 @@ Test(capture_segments, give_handles_in_them_to_the_variables_as_well)
 	cr_expect(eq(u32, objects->handles[2].memory, UINT32_MAX), "that of a parameter stays");
 }
 
+/* It would end behind the variable, and the bundle would not be read. */
+Test(capture_segments, give_no_pointer_or_handle_to_a_variable_that_ends_in_it)
+{
+	uint64_t table[SIZE / 8] = {0};
+
+	table[FIRST / 8] = OTHER;
+	table[FIRST / 8 + 1] = OTHER;
+	hold();
+	gt_reach_contents(reach, 1, 0, (const uint8_t *)table, SIZE);
+	for (uint64_t offset = FIRST; offset <= FIRST + 8; offset += 8)
+		objects->handles[objects->handle_count++] =
+			(struct gt_bundle_handle){.memory = 1, .offset = offset};
+	cr_assert(eq(int, take(FIRST, 12, NULL), 1));
+	cr_assert(eq(int, gt_segments_settle(&segments, reach, objects, lists, NULL), 0));
+	gt_segments_end(reach, objects);
+	cr_assert(eq(u32, reach->pointer_count, 1), "the whole one");
+	cr_expect(eq(u64, reach->pointers[0].offset, 0));
+	cr_assert(eq(u32, objects->handle_count, 1));
+	cr_expect(eq(u64, objects->handles[0].offset, 0));
+}
+
 Test(capture_segments, that_a_texture_is_of_refuse)
 {
 	struct gt_error err = {0};
