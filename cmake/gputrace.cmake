@@ -80,6 +80,7 @@ endfunction()
 # gputrace_cuda_programs(TARGET [ALL] NAMES NAME... FOLDER DIR [DEPENDS FILE...] FLAGS FLAG...): the
 # target builds NAME.cu of this folder as DIR/NAME, by nvcc itself: CMake's own CUDA language would make
 # the toolkit a condition of configuring anything at all. Without nvcc there is no such target.
+# ALL: with everything else, unless GPUTRACE_SAMPLES is off.
 function(gputrace_cuda_programs target)
   cmake_parse_arguments(arg "ALL" "FOLDER" "NAMES;DEPENDS;FLAGS" ${ARGN})
   gputrace_find_nvcc()
@@ -97,7 +98,7 @@ function(gputrace_cuda_programs target)
       COMMENT "Building ${name} with nvcc" VERBATIM)
     list(APPEND programs ${program})
   endforeach()
-  if(arg_ALL)
+  if(arg_ALL AND GPUTRACE_SAMPLES)
     set(all ALL)
   endif()
   add_custom_target(${target} ${all} DEPENDS ${programs})
