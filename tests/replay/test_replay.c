@@ -216,6 +216,7 @@ Test(replay, has_mipmapped_arrays_with_their_levels)
 	mipmap->after = test_bundle_blob(&made.on_disk, after, sizeof(after));
 	mipmap->same = false;
 	bundle->objects.rows[0].resource = GT_BUNDLE_RESOURCE_mipmap;
+	bundle->objects.rows[0].sampler.flags = 2; /* CU_TRSF_NORMALIZED_COORDINATES */
 	bundle->objects.rows[2].memory = BUNDLE_PICTURE;
 	bundle->objects.rows[2].level = 1;
 	bundle->steps.rows[0].parameters = test_bundle_blob(&made.on_disk, &block, sizeof(block));
