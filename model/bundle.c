@@ -1030,7 +1030,8 @@ bool gt_bundle_handle_place(const struct gt_bundle *bundle, const struct gt_bund
 	if (handle->memory != GT_BUNDLE_NONE)
 		return true;
 	step = &bundle->steps.rows[handle->step];
-	if (step->kind != GT_BUNDLE_STEP_copy || step->bytes < sizeof(uint64_t) ||
+	if (step->kind != GT_BUNDLE_STEP_copy || step->from != 0 ||
+	    step->bytes < sizeof(uint64_t) ||
 	    handle->offset % step->bytes > step->bytes - sizeof(uint64_t))
 		return false;
 	address = target_of(step, handle->offset);
