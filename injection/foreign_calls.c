@@ -65,6 +65,8 @@ static bool read_foreign(struct gt_call call, struct foreign_call *read)
 		MADE(cuExternalMemoryGetMappedMipmappedArray, mipmap, MIPMAP, BEGINS_OTHER)
 		MADE_OF(cuMipmappedArrayGetLevel, pLevelArray, LEVEL, BEGINS_OTHER,
 		        (uint64_t)PARAMETERS(cuMipmappedArrayGetLevel)->hMipmappedArray)
+		MADE_OF(cuArrayGetPlane, pPlaneArray, LEVEL, BEGINS_OTHER,
+		        (uint64_t)PARAMETERS(cuArrayGetPlane)->hArray)
 		MADE(cuModuleGetTexRef, pTexRef, REFERENCE, BEGINS_OTHER)
 		MADE(cuModuleGetSurfRef, pSurfRef, REFERENCE, BEGINS_OTHER)
 		MADE(cuArrayCreate_v2, pHandle, ARRAY, TAKES)
@@ -104,6 +106,7 @@ static const CUpti_CallbackId foreign_calls[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuGraphicsResourceGetMappedMipmappedArray,
 	CUPTI_DRIVER_TRACE_CBID_cuExternalMemoryGetMappedMipmappedArray,
 	CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayGetLevel,
+	CUPTI_DRIVER_TRACE_CBID_cuArrayGetPlane,
 	CUPTI_DRIVER_TRACE_CBID_cuModuleGetTexRef,
 	CUPTI_DRIVER_TRACE_CBID_cuModuleGetSurfRef,
 	CUPTI_DRIVER_TRACE_CBID_cuArrayCreate_v2,
@@ -282,14 +285,15 @@ bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind,
 bool gt_foreign_has_array(const struct gt_foreign *foreign, uint64_t array)
 {
 	const uint32_t level = find(foreign, GT_FOREIGN_LEVEL, array, NULL);
+	uint64_t of;
 
 	if (gt_foreign_has(foreign, GT_FOREIGN_ARRAY, array, NULL))
 		return true;
-	return level < GT_FOREIGN_VALUES &&
-	       gt_foreign_has(foreign, GT_FOREIGN_MIPMAP,
-	                      atomic_load_explicit(&foreign->values[level].of,
-	                                           memory_order_relaxed),
-	                      NULL);
+	if (level == GT_FOREIGN_VALUES)
+		return false;
+	of = atomic_load_explicit(&foreign->values[level].of, memory_order_relaxed);
+	return gt_foreign_has(foreign, GT_FOREIGN_MIPMAP, of, NULL) ||
+	       gt_foreign_has(foreign, GT_FOREIGN_ARRAY, of, NULL);
 }
 
 uint64_t gt_foreign_next(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint32_t *at)

@@ -26,7 +26,7 @@ enum gt_foreign_kind {
 	GT_FOREIGN_SURFACE,
 	GT_FOREIGN_ARRAY,     /* of a graphics API */
 	GT_FOREIGN_MIPMAP,    /* the same, or of imported memory */
-	GT_FOREIGN_LEVEL,     /* of a mipmapped array, whose ever it is */
+	GT_FOREIGN_LEVEL,     /* of a mipmapped array, or plane of one, whose ever it is */
 	GT_FOREIGN_REFERENCE, /* to a texture or surface, as modules had them before objects */
 	GT_FOREIGN_TAKEN,     /* a place that a thread is about to fill */
 };
@@ -54,7 +54,7 @@ void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, s
 bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint64_t value,
                     CUcontext context);
 
-/* Whether an array is of imported memory or of a graphics API: itself, or what it is a level of. */
+/* Whether an array is of imported memory or of a graphics API: itself, or what it is a part of. */
 bool gt_foreign_has_array(const struct gt_foreign *foreign, uint64_t array);
 
 /* The next value of a kind, from *at on, which is moved behind it; 0: there is none any more. */

@@ -275,9 +275,8 @@ static char *source_row(const CUDA_MEMCPY3D *box, size_t row, size_t slice)
 	row += box->srcY;
 	slice += box->srcZ;
 	if (box->srcMemoryType != CU_MEMORYTYPE_ARRAY)
-		return (char *)(box->srcMemoryType == CU_MEMORYTYPE_HOST
-		                        ? (uintptr_t)box->srcHost
-		                        : (uintptr_t)box->srcDevice) +
+		return (char *)(uintptr_t)fake_side_of(box->srcMemoryType, box->srcHost,
+		                                       box->srcDevice) +
 		       (slice * height + row) * box->srcPitch + box->srcXInBytes;
 	if (row >= at_least_one(array->shape.Height) || slice >= at_least_one(array->shape.Depth) ||
 	    box->srcXInBytes + box->WidthInBytes > row_bytes(&array->shape))

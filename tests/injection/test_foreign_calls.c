@@ -43,6 +43,13 @@ static void get_level(CUmipmappedArray mipmap, CUarray level)
 	follow(CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayGetLevel, &parameters, one, CUDA_SUCCESS);
 }
 
+static void get_plane(CUarray array, CUarray plane)
+{
+	const cuArrayGetPlane_params parameters = {.pPlaneArray = &plane, .hArray = array};
+
+	follow(CUPTI_DRIVER_TRACE_CBID_cuArrayGetPlane, &parameters, one, CUDA_SUCCESS);
+}
+
 static void map_mipmap(CUmipmappedArray mipmap)
 {
 	const cuGraphicsResourceGetMappedMipmappedArray_params parameters = {.pMipmappedArray =
@@ -144,9 +151,12 @@ Test(foreign_calls, end_objects_with_their_array)
 	make_surface(4, array);
 	get_level(mipmap, level);
 	make_surface(5, level);
+	get_plane(array, (CUarray)0x2010);
+	make_surface(6, (CUarray)0x2010);
 	follow(CUPTI_DRIVER_TRACE_CBID_cuArrayDestroy, &dropped, one, CUDA_SUCCESS);
 	cr_expect(not(has(GT_FOREIGN_TEXTURE, 1)));
 	cr_expect(not(has(GT_FOREIGN_SURFACE, 4)));
+	cr_expect(not(has(GT_FOREIGN_SURFACE, 6)), "of a plane of it");
 	cr_expect(has(GT_FOREIGN_TEXTURE, 2));
 	cr_expect(has(GT_FOREIGN_SURFACE, 5));
 	follow(CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayDestroy, &dropped_levels, one, CUDA_SUCCESS);
@@ -168,6 +178,8 @@ Test(foreign_calls, take_arrays_of_graphics_that_are_mapped_again_for_the_same)
 	cr_expect(eq(u32, foreign.used, 3));
 	cr_expect(gt_foreign_has_array(&foreign, 0x2000));
 	cr_expect(gt_foreign_has_array(&foreign, 0x1010), "a level of others'");
+	get_plane((CUarray)0x2000, (CUarray)0x2010);
+	cr_expect(gt_foreign_has_array(&foreign, 0x2010), "a plane of others'");
 	cr_expect(not(gt_foreign_has_array(&foreign, 0x1000)));
 }
 
