@@ -22,17 +22,10 @@ struct foreign_call {
 /* What a texture or surface is made of; 0: memory. */
 static uint64_t array_of(const CUDA_RESOURCE_DESC *resource)
 {
-	switch (resource->resType) {
-	case CU_RESOURCE_TYPE_ARRAY:
+	if (resource->resType == CU_RESOURCE_TYPE_ARRAY)
 		return (uint64_t)resource->res.array.hArray;
-	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+	if (resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
 		return (uint64_t)resource->res.mipmap.hMipmappedArray;
-	case CU_RESOURCE_TYPE_LINEAR:
-	case CU_RESOURCE_TYPE_PITCH2D:
-		break;
-	default: /* a later driver's */
-		break;
-	}
 	return 0;
 }
 
