@@ -144,10 +144,13 @@ static int find_mipmap(struct gt_capture_objects *objects, CUmipmappedArray hand
 
 bool gt_capture_objects_has(const struct gt_capture_objects *objects, uint64_t handle)
 {
-	for (uint32_t i = 0; i < objects->array_count; i++)
-		if ((uint64_t)objects->arrays[i].mipmap == handle ||
-		    (uint64_t)objects->arrays[i].levels[0] == handle)
+	for (uint32_t i = 0; i < objects->array_count; i++) {
+		const uint64_t array = (uint64_t)objects->arrays[i].levels[0];
+
+		if ((uint64_t)objects->arrays[i].mipmap == handle || array == handle ||
+		    gt_foreign_whole_of(objects->foreign, array) == handle)
 			return true;
+	}
 	return false;
 }
 

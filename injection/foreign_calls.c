@@ -275,18 +275,22 @@ bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind,
 	return find(foreign, kind, value, context) < GT_FOREIGN_VALUES;
 }
 
+uint64_t gt_foreign_whole_of(const struct gt_foreign *foreign, uint64_t array)
+{
+	const uint32_t part = find(foreign, GT_FOREIGN_LEVEL, array, NULL);
+
+	return part < GT_FOREIGN_VALUES
+	               ? atomic_load_explicit(&foreign->values[part].of, memory_order_relaxed)
+	               : 0;
+}
+
 bool gt_foreign_has_array(const struct gt_foreign *foreign, uint64_t array)
 {
-	const uint32_t level = find(foreign, GT_FOREIGN_LEVEL, array, NULL);
-	uint64_t of;
+	const uint64_t whole = gt_foreign_whole_of(foreign, array);
 
-	if (gt_foreign_has(foreign, GT_FOREIGN_ARRAY, array, NULL))
-		return true;
-	if (level == GT_FOREIGN_VALUES)
-		return false;
-	of = atomic_load_explicit(&foreign->values[level].of, memory_order_relaxed);
-	return gt_foreign_has(foreign, GT_FOREIGN_MIPMAP, of, NULL) ||
-	       gt_foreign_has(foreign, GT_FOREIGN_ARRAY, of, NULL);
+	return gt_foreign_has(foreign, GT_FOREIGN_ARRAY, array, NULL) ||
+	       (whole && (gt_foreign_has(foreign, GT_FOREIGN_MIPMAP, whole, NULL) ||
+	                  gt_foreign_has(foreign, GT_FOREIGN_ARRAY, whole, NULL)));
 }
 
 uint64_t gt_foreign_next(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint32_t *at)

@@ -57,6 +57,9 @@ bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind,
 /* Whether an array is of imported memory or of a graphics API: itself, or what it is a part of. */
 bool gt_foreign_has_array(const struct gt_foreign *foreign, uint64_t array);
 
+/* The mipmapped array that one is a level of, or the array that it is a plane of; 0: none known. */
+uint64_t gt_foreign_whole_of(const struct gt_foreign *foreign, uint64_t array);
+
 /* The next value of a kind, from *at on, which is moved behind it; 0: there is none any more. */
 uint64_t gt_foreign_next(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint32_t *at);
 

@@ -42,7 +42,7 @@ static int height = HEIGHT;
 
 static int has_levels(void)
 {
-	return is("mipmap") || is("drop");
+	return is("mipmap") || is("drop") || is("part");
 }
 
 static CUtexObject make_texture(const CUDA_RESOURCE_DESC *resource)
@@ -104,7 +104,7 @@ static CUDA_RESOURCE_DESC make_picture(void)
 	if (mipmap)
 		MUST(cuMipmappedArrayGetLevel, &picture_array, mipmap, 0);
 	resource.res.array.hArray = picture_array;
-	if (has_levels()) {
+	if (has_levels() && !is("part")) {
 		resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
 		resource.res.mipmap.hMipmappedArray = mipmap;
 	}
@@ -285,7 +285,7 @@ static void step(void)
 		copy_rows();
 	if (is("destroy"))
 		MUST(cuArrayDestroy, out_array);
-	if (is("drop"))
+	if (is("drop") || is("part"))
 		MUST(cuMipmappedArrayDestroy, mipmap);
 	nvtxRangePop();
 	MUST(cuCtxSynchronize, );
