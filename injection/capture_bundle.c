@@ -359,7 +359,8 @@ static int memory_of(void *context, uint64_t address, uint64_t bytes, uint32_t *
 	if (answer == GT_REACH_FOUND && gt_reach_add(reach, &found))
 		*number = gt_reach_find(reach, address);
 	if (*number == GT_REACH_NONE)
-		return gt_fail(err, ENOTSUP, "its memory is not known, at 0x%" PRIx64, address);
+		return gt_fail(err, answer == GT_REACH_NOTHING ? ENOENT : ENOTSUP,
+		               "its memory is not known, at 0x%" PRIx64, address);
 	*offset = address - reach->memory[*number].address;
 	if (bytes > reach->memory[*number].size - *offset)
 		return gt_fail(err, ENOTSUP, "it goes beyond the memory at 0x%" PRIx64, address);
@@ -861,14 +862,14 @@ static int read_rows(struct gt_launch_capture *capture, bool is_pinned, uint64_t
 	return result;
 }
 
-/* In what a copy brings, where that is little. */
-static void look_for_handles(struct gt_launch_capture *capture, size_t size)
+/* In all that a copy brings, where that is little. */
+static void look_for_handles(struct gt_launch_capture *capture, const uint8_t *bytes, uint64_t size)
 {
 	const struct gt_bundle_handle first = {.memory = UINT32_MAX,
 	                                       .step = capture->lists.step_count};
 
-	if (capture->step.bytes <= GT_CAPTURE_SCANNED)
-		gt_capture_objects_scan(&capture->objects, &first, capture->staging, size);
+	if (size <= GT_CAPTURE_SCANNED)
+		gt_capture_objects_scan(&capture->objects, &first, bytes, size);
 }
 
 /* What a copy has from the host, which may hold pointers. */
@@ -887,7 +888,7 @@ static int keep_copied(struct gt_launch_capture *capture, enum side_kind side, s
 			result = read_rows(capture, side == SIDE_PINNED, offset, size, err);
 		if (result == 0) {
 			gt_reach_brought(&capture->reach, offset, capture->staging, size);
-			look_for_handles(capture, size);
+			look_for_handles(capture, capture->staging, bytes);
 			result = gt_bundle_blob_append(&capture->writer, capture->staging, size,
 			                               err);
 		}
@@ -986,6 +987,7 @@ static int keep_written(struct gt_launch_capture *capture, const struct gt_captu
 
 	capture->reach.step = capture->lists.step_count;
 	gt_reach_brought(&capture->reach, 0, bytes, step.bytes);
+	look_for_handles(capture, bytes, step.bytes);
 	step.blob_bytes = step.bytes;
 	result = gt_bundle_blob(&capture->writer, bytes, step.bytes, step.blob, err);
 	if (result == 0)

@@ -65,35 +65,6 @@ static int read_shape(const struct gt_capture_objects *objects, CUarray array,
 	return 0;
 }
 
-static bool is_level_of(const struct gt_capture_objects *objects, CUmipmappedArray mipmap,
-                        CUarray array)
-{
-	for (unsigned level = 0; level < GT_ARRAY_MOST_LEVELS; level++) {
-		CUarray found = NULL;
-
-		if (objects->driver->mipmap_level(&found, mipmap, level) != CUDA_SUCCESS)
-			return false;
-		if (found == array)
-			return true;
-	}
-	return false;
-}
-
-/* Of imported memory, or of a graphics API. */
-static bool is_foreign(const struct gt_capture_objects *objects, CUarray array)
-{
-	uint32_t at = 0;
-	uint64_t value;
-
-	if (gt_foreign_has(objects->foreign, GT_FOREIGN_ARRAY, (uint64_t)array, NULL))
-		return true;
-	while ((value = gt_foreign_next(objects->foreign, GT_FOREIGN_MIPMAP, &at)))
-		/* NOLINTNEXTLINE(performance-no-int-to-ptr): a handle that was kept as a number */
-		if (is_level_of(objects, (CUmipmappedArray)(uintptr_t)value, array))
-			return true;
-	return false;
-}
-
 static int push_array(struct gt_capture_objects *objects, const struct gt_captured_array *array,
                       struct gt_error *err)
 {
@@ -114,7 +85,7 @@ static int find_array(struct gt_capture_objects *objects, CUarray handle, uint32
 	if (result >= 0)
 		return result;
 	*level = 0;
-	if (is_foreign(objects, handle))
+	if (gt_foreign_has_array(objects->foreign, (uint64_t)handle))
 		return gt_fail(err, ENOTSUP, "its array is of memory of others");
 	result = read_shape(objects, handle, &array.shape, err);
 	return result < 0 ? result : push_array(objects, &array, err);
@@ -173,10 +144,13 @@ static int find_mipmap(struct gt_capture_objects *objects, CUmipmappedArray hand
 
 bool gt_capture_objects_has(const struct gt_capture_objects *objects, uint64_t handle)
 {
-	for (uint32_t i = 0; i < objects->array_count; i++)
-		if ((uint64_t)objects->arrays[i].mipmap == handle ||
-		    (uint64_t)objects->arrays[i].levels[0] == handle)
+	for (uint32_t i = 0; i < objects->array_count; i++) {
+		const uint64_t array = (uint64_t)objects->arrays[i].levels[0];
+
+		if ((uint64_t)objects->arrays[i].mipmap == handle || array == handle ||
+		    gt_foreign_whole_of(objects->foreign, array) == handle)
 			return true;
+	}
 	return false;
 }
 
@@ -222,9 +196,14 @@ static int describe_array(struct gt_capture_objects *objects, const CUDA_RESOURC
 		mipmap ? find_mipmap(objects, resource->res.mipmap.hMipmappedArray, err)
 		       : find_array(objects, resource->res.array.hArray, &object->level, err);
 
+	if (number < 0)
+		return number;
 	object->resource = mipmap ? GT_BUNDLE_RESOURCE_mipmap : GT_BUNDLE_RESOURCE_array;
 	object->memory = (uint32_t)number;
-	return number < 0 ? number : 0;
+	/* It was made for surfaces, whatever the driver says of a level. */
+	if (object->kind == GT_BUNDLE_OBJECT_surface)
+		objects->arrays[number].shape.flags |= GT_ARRAY_SURFACES;
+	return 0;
 }
 
 static int describe(struct gt_capture_objects *objects, const CUDA_RESOURCE_DESC *resource,
@@ -361,14 +340,14 @@ static int add_object(struct gt_capture_objects *objects, enum gt_bundle_object_
 	int result;
 
 	memset(&resource, 0, sizeof(resource));
-	result = check(objects,
-	               texture ? driver->texture_resource(&resource, value)
-	                       : driver->surface_resource(&resource, value),
-	               "what it is of is not known", err);
-	if (result == 0 && (resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) != place->mipmaps)
+	if ((texture ? driver->texture_resource(&resource, value)
+	             : driver->surface_resource(&resource, value)) != CUDA_SUCCESS)
+		return place->mipmaps
+		               ? 0
+		               : gt_fail(err, ENOENT, "the driver does not know it any more");
+	if ((resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) != place->mipmaps)
 		return 0;
-	if (result == 0)
-		result = describe(objects, &resource, &object, err);
+	result = describe(objects, &resource, &object, err);
 	if (result == 0 && texture)
 		result = read_sampler(objects, value, &object.sampler, err);
 	if (result < 0)
@@ -380,19 +359,20 @@ static int add_object(struct gt_capture_objects *objects, enum gt_bundle_object_
 	return result < 0 ? result : push_handle(objects, &handle, err);
 }
 
+/* What ended before, no kernel can use: the number is none of its handle, as a rule. */
 static int refuse(struct gt_capture_objects *objects, const struct place *place, const char *word,
-                  const char *why, struct gt_error *err)
+                  const struct gt_error *why, struct gt_error *err)
 {
 	char where[32] = "in memory";
 
-	if (place->handle.declared)
+	if (place->handle.declared && why->code != ENOENT)
 		return gt_fail(err, ENOTSUP, "its parameter %u is a %s object, by its value: %s",
-		               place->parameter, word, why);
+		               place->parameter, word, why->text);
 	if (place->parameter != UINT32_MAX)
 		(void)snprintf(where, sizeof(where), "in parameter %u", place->parameter);
 	if (objects->left_out++ == 0)
-		(void)snprintf(objects->refused, sizeof(objects->refused), "%s a %s object: %s",
-		               where, word, why);
+		(void)snprintf(objects->refused, sizeof(objects->refused), "%s a %s object: %.150s",
+		               where, word, why->text);
 	return 0;
 }
 
@@ -412,7 +392,7 @@ static int add_value(struct gt_capture_objects *objects, const struct place *pla
 
 		if (gt_foreign_has(objects->foreign, kinds[i].foreign, value, objects->context) &&
 		    add_object(objects, kinds[i].kind, place, value, &why) < 0)
-			result = refuse(objects, place, kinds[i].word, why.text, err);
+			result = refuse(objects, place, kinds[i].word, &why, err);
 	}
 	return result;
 }
@@ -613,6 +593,7 @@ void gt_capture_write_object_doubts(const struct gt_capture_objects *objects,
 {
 	uint64_t first;
 	uint64_t last;
+	uint32_t at = 0;
 	char text[400];
 
 	if (objects->handle_count > 0) {
@@ -625,7 +606,7 @@ void gt_capture_write_object_doubts(const struct gt_capture_objects *objects,
 	if (objects->left_out > 0) {
 		(void)snprintf(
 			text, sizeof(text),
-			"%u numbers inside of parameters are equal to the handle of a texture "
+			"%u numbers in parameters and memory are equal to the handle of a texture "
 			"or surface that is not here: %s",
 			objects->left_out, objects->refused);
 		gt_bundle_text(writer, NULL, text);
@@ -634,4 +615,8 @@ void gt_capture_write_object_doubts(const struct gt_capture_objects *objects,
 		gt_bundle_text(writer, NULL,
 		               "the program has textures or surfaces: handles of them in memory of "
 		               "more than 64 KiB are not looked for");
+	if (gt_foreign_next(objects->foreign, GT_FOREIGN_REFERENCE, &at))
+		gt_bundle_text(writer, NULL,
+		               "the program has texture or surface references: what they are of is "
+		               "not here");
 }

@@ -78,7 +78,7 @@ void gt_capture_objects_scan(struct gt_capture_objects *objects,
                              const struct gt_bundle_handle *first, const uint8_t *bytes,
                              size_t size);
 
-/* Whether it is the handle of one of the arrays. */
+/* Whether it is the handle of one of the arrays, or of what one is a part of. */
 bool gt_capture_objects_has(const struct gt_capture_objects *objects, uint64_t handle);
 
 /* Rows of an array's level, from one on, into memory where they stand one after another. */

@@ -5,46 +5,89 @@
 
 #include "injection/services.h"
 
+enum effect {
+	BEGINS,
+	BEGINS_OTHER, /* the same; the value may be one already */
+	ENDS,         /* what the value is of */
+	TAKES,        /* the value is that of an array of the program's own */
+};
+
 struct foreign_call {
 	uint64_t value;
+	uint64_t of;
 	enum gt_foreign_kind kind;
-	bool ends; /* the call ends what the value is of */
+	enum effect effect;
 };
+
+/* What a texture or surface is made of; 0: memory. */
+static uint64_t array_of(const CUDA_RESOURCE_DESC *resource)
+{
+	if (resource->resType == CU_RESOURCE_TYPE_ARRAY)
+		return (uint64_t)resource->res.array.hArray;
+	if (resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
+		return (uint64_t)resource->res.mipmap.hMipmappedArray;
+	return 0;
+}
+
+#define PARAMETERS(name) ((const name##_params *)call.data->functionParams)
 
 /* False: the call is none of them. What begins is there once the call has returned. */
 static bool read_foreign(struct gt_call call, struct foreign_call *read)
 {
-#define BEGINS(name, member, of)                                                                   \
+#define FOUND(name, what, does, is, from)                                                          \
 	case CUPTI_DRIVER_TRACE_CBID_##name:                                                       \
-		read->value =                                                                      \
-			(uint64_t) * ((const name##_params *)call.data->functionParams)->member;   \
-		read->kind = GT_FOREIGN_##of;                                                      \
+		*read = (struct foreign_call){.value = (uint64_t)(is),                             \
+		                              .of = (from),                                        \
+		                              .kind = GT_FOREIGN_##what,                           \
+		                              .effect = (does)};                                   \
 		return true;
-#define ENDS(name, member, of)                                                                     \
-	case CUPTI_DRIVER_TRACE_CBID_##name:                                                       \
-		read->value =                                                                      \
-			(uint64_t)((const name##_params *)call.data->functionParams)->member;      \
-		read->kind = GT_FOREIGN_##of;                                                      \
-		read->ends = true;                                                                 \
-		return true;
-	*read = (struct foreign_call){0};
+#define MADE(name, member, what, does) FOUND(name, what, does, *PARAMETERS(name)->member, 0)
+#define MADE_OF(name, member, what, does, from)                                                    \
+	FOUND(name, what, does, *PARAMETERS(name)->member, from)
+#define GONE(name, member, what) FOUND(name, what, ENDS, PARAMETERS(name)->member, 0)
 	switch (call.id) {
-		BEGINS(cuTexObjectCreate, pTexObject, TEXTURE)
-		BEGINS(cuSurfObjectCreate, pSurfObject, SURFACE)
-		BEGINS(cuIpcOpenMemHandle_v2, pdptr, IPC)
-		BEGINS(cuMemPoolImportPointer, ptr_out, IPC)
-		BEGINS(cuGraphicsSubResourceGetMappedArray, pArray, ARRAY)
-		BEGINS(cuGraphicsResourceGetMappedMipmappedArray, pMipmappedArray, MIPMAP)
-		BEGINS(cuExternalMemoryGetMappedMipmappedArray, mipmap, MIPMAP)
-		ENDS(cuTexObjectDestroy, texObject, TEXTURE)
-		ENDS(cuSurfObjectDestroy, surfObject, SURFACE)
-		ENDS(cuIpcCloseMemHandle, dptr, IPC)
-		ENDS(cuMipmappedArrayDestroy, hMipmappedArray, MIPMAP)
+		MADE_OF(cuTexObjectCreate, pTexObject, TEXTURE, BEGINS,
+		        array_of(PARAMETERS(cuTexObjectCreate)->pResDesc))
+		MADE_OF(cuSurfObjectCreate, pSurfObject, SURFACE, BEGINS,
+		        array_of(PARAMETERS(cuSurfObjectCreate)->pResDesc))
+		MADE(cuIpcOpenMemHandle_v2, pdptr, IPC, BEGINS)
+		MADE(cuMemPoolImportPointer, ptr_out, IPC, BEGINS)
+		MADE(cuGraphicsSubResourceGetMappedArray, pArray, ARRAY, BEGINS_OTHER)
+		MADE(cuGraphicsResourceGetMappedMipmappedArray, pMipmappedArray, MIPMAP,
+		     BEGINS_OTHER)
+		MADE(cuExternalMemoryGetMappedMipmappedArray, mipmap, MIPMAP, BEGINS_OTHER)
+		MADE_OF(cuMipmappedArrayGetLevel, pLevelArray, LEVEL, BEGINS_OTHER,
+		        (uint64_t)PARAMETERS(cuMipmappedArrayGetLevel)->hMipmappedArray)
+		MADE_OF(cuArrayGetPlane, pPlaneArray, LEVEL, BEGINS_OTHER,
+		        (uint64_t)PARAMETERS(cuArrayGetPlane)->hArray)
+		MADE(cuModuleGetTexRef, pTexRef, REFERENCE, BEGINS_OTHER)
+		MADE(cuModuleGetSurfRef, pSurfRef, REFERENCE, BEGINS_OTHER)
+		MADE(cuArrayCreate_v2, pHandle, ARRAY, TAKES)
+		MADE(cuArray3DCreate_v2, pHandle, ARRAY, TAKES)
+		MADE(cuMipmappedArrayCreate, pHandle, MIPMAP, TAKES)
+		GONE(cuTexObjectDestroy, texObject, TEXTURE)
+		GONE(cuSurfObjectDestroy, surfObject, SURFACE)
+		GONE(cuIpcCloseMemHandle, dptr, IPC)
 	default: /* CUPTI's numbers, of which most are of other calls */
 		return false;
 	}
-#undef BEGINS
-#undef ENDS
+#undef FOUND
+#undef MADE
+#undef MADE_OF
+#undef GONE
+}
+
+/* The array that a call is about to destroy; 0: none. */
+static uint64_t ended_array(struct gt_call call)
+{
+	switch (call.id) {
+	case CUPTI_DRIVER_TRACE_CBID_cuArrayDestroy:
+		return (uint64_t)PARAMETERS(cuArrayDestroy)->hArray;
+	case CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayDestroy:
+		return (uint64_t)PARAMETERS(cuMipmappedArrayDestroy)->hMipmappedArray;
+	default: /* CUPTI's numbers, of which most are of other calls */
+		return 0;
+	}
 }
 
 static const CUpti_CallbackId foreign_calls[] = {
@@ -55,9 +98,17 @@ static const CUpti_CallbackId foreign_calls[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuGraphicsSubResourceGetMappedArray,
 	CUPTI_DRIVER_TRACE_CBID_cuGraphicsResourceGetMappedMipmappedArray,
 	CUPTI_DRIVER_TRACE_CBID_cuExternalMemoryGetMappedMipmappedArray,
+	CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayGetLevel,
+	CUPTI_DRIVER_TRACE_CBID_cuArrayGetPlane,
+	CUPTI_DRIVER_TRACE_CBID_cuModuleGetTexRef,
+	CUPTI_DRIVER_TRACE_CBID_cuModuleGetSurfRef,
+	CUPTI_DRIVER_TRACE_CBID_cuArrayCreate_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuArray3DCreate_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayCreate,
 	CUPTI_DRIVER_TRACE_CBID_cuTexObjectDestroy,
 	CUPTI_DRIVER_TRACE_CBID_cuSurfObjectDestroy,
 	CUPTI_DRIVER_TRACE_CBID_cuIpcCloseMemHandle,
+	CUPTI_DRIVER_TRACE_CBID_cuArrayDestroy,
 	CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayDestroy,
 };
 
@@ -113,6 +164,7 @@ static void add_foreign(struct gt_session *session, struct gt_foreign *foreign,
 		atomic_store_explicit(&foreign->values[i].value, call->value, memory_order_relaxed);
 		atomic_store_explicit(&foreign->values[i].context, (uint64_t)context,
 		                      memory_order_relaxed);
+		atomic_store_explicit(&foreign->values[i].of, call->of, memory_order_relaxed);
 		/* Pairs with the acquires of those who look for values. */
 		atomic_store_explicit(&foreign->values[i].kind, call->kind, memory_order_release);
 		note_used(foreign, i + 1);
@@ -120,9 +172,9 @@ static void add_foreign(struct gt_session *session, struct gt_foreign *foreign,
 	}
 	if (!atomic_exchange_explicit(&foreign->full, true, memory_order_relaxed))
 		gt_note(session, "kernel_capture",
-		        "the program has more than 4096 texture and surface objects and pieces of "
-		        "memory of others: what uses the rest may be captured though it cannot be "
-		        "replayed");
+		        "the program has more than 16384 texture and surface objects, levels of "
+		        "mipmapped arrays and pieces of memory of others: what uses the rest may "
+		        "be captured though it cannot be replayed");
 }
 
 static bool is_at(const struct gt_foreign *foreign, uint32_t at, enum gt_foreign_kind kind,
@@ -136,33 +188,109 @@ static bool is_at(const struct gt_foreign *foreign, uint32_t at, enum gt_foreign
 	                (uint64_t)context);
 }
 
+/* The place of a value; GT_FOREIGN_VALUES: there is none. */
+static uint32_t find(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint64_t value,
+                     CUcontext context)
+{
+	for (uint32_t i = 0; i < end_of(foreign); i++)
+		if (is_at(foreign, i, kind, value, context))
+			return i;
+	return GT_FOREIGN_VALUES;
+}
+
+static void end_place(struct gt_foreign *foreign, uint32_t at)
+{
+	if (at < GT_FOREIGN_VALUES)
+		atomic_store_explicit(&foreign->values[at].kind, GT_FOREIGN_NONE,
+		                      memory_order_relaxed);
+}
+
+static bool is_of(const struct gt_foreign *foreign, uint32_t at, enum gt_foreign_kind kind,
+                  uint64_t array)
+{
+	/* Pairs with the release in add_foreign. */
+	return atomic_load_explicit(&foreign->values[at].kind, memory_order_acquire) == kind &&
+	       atomic_load_explicit(&foreign->values[at].of, memory_order_relaxed) == array;
+}
+
+static void end_objects_of(struct gt_foreign *foreign, uint64_t array)
+{
+	for (uint32_t i = 0; i < end_of(foreign); i++)
+		if (is_of(foreign, i, GT_FOREIGN_TEXTURE, array) ||
+		    is_of(foreign, i, GT_FOREIGN_SURFACE, array))
+			end_place(foreign, i);
+}
+
+/* Before the array is gone: no other one can have its handle yet. */
+void gt_foreign_enter(struct gt_foreign *foreign, struct gt_call call)
+{
+	const uint64_t array = ended_array(call);
+
+	if (array == 0)
+		return;
+	end_objects_of(foreign, array);
+	for (uint32_t i = 0; i < end_of(foreign); i++) {
+		if (!is_of(foreign, i, GT_FOREIGN_LEVEL, array))
+			continue;
+		end_objects_of(foreign, atomic_load_explicit(&foreign->values[i].value,
+		                                             memory_order_relaxed));
+		end_place(foreign, i);
+	}
+	end_place(foreign, find(foreign, GT_FOREIGN_MIPMAP, array, NULL));
+}
+
 void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, struct gt_call call)
 {
 	struct foreign_call read;
+	uint32_t at;
 
 	if (gt_call_result(call) != 0 || !read_foreign(call, &read))
 		return;
-	if (!read.ends) {
+	at = read.effect == BEGINS ? GT_FOREIGN_VALUES
+	                           : find(foreign, read.kind, read.value, call.data->context);
+	switch (read.effect) {
+	case BEGINS:
 		add_foreign(session, foreign, &read, call.data->context);
-		return;
-	}
-	for (uint32_t i = 0; i < end_of(foreign); i++) {
-		if (!is_at(foreign, i, read.kind, read.value, call.data->context))
-			continue;
-		/* Of two the other one is of a thread that got the value again meanwhile. */
-		atomic_store_explicit(&foreign->values[i].kind, GT_FOREIGN_NONE,
-		                      memory_order_relaxed);
-		return;
+		break;
+	case BEGINS_OTHER:
+		if (at < GT_FOREIGN_VALUES)
+			atomic_store_explicit(&foreign->values[at].of, read.of,
+			                      memory_order_relaxed);
+		else
+			add_foreign(session, foreign, &read, call.data->context);
+		break;
+	case ENDS: /* of two the other one is of a thread that got the value again meanwhile */
+		end_place(foreign, at);
+		break;
+	case TAKES: /* no call tells when those of a graphics API end */
+		end_place(foreign, at);
+		end_place(foreign, find(foreign, GT_FOREIGN_LEVEL, read.value, NULL));
+		break;
 	}
 }
 
 bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint64_t value,
                     CUcontext context)
 {
-	for (uint32_t i = 0; i < end_of(foreign); i++)
-		if (is_at(foreign, i, kind, value, context))
-			return true;
-	return false;
+	return find(foreign, kind, value, context) < GT_FOREIGN_VALUES;
+}
+
+uint64_t gt_foreign_whole_of(const struct gt_foreign *foreign, uint64_t array)
+{
+	const uint32_t part = find(foreign, GT_FOREIGN_LEVEL, array, NULL);
+
+	return part < GT_FOREIGN_VALUES
+	               ? atomic_load_explicit(&foreign->values[part].of, memory_order_relaxed)
+	               : 0;
+}
+
+bool gt_foreign_has_array(const struct gt_foreign *foreign, uint64_t array)
+{
+	const uint64_t whole = gt_foreign_whole_of(foreign, array);
+
+	return gt_foreign_has(foreign, GT_FOREIGN_ARRAY, array, NULL) ||
+	       (whole && (gt_foreign_has(foreign, GT_FOREIGN_MIPMAP, whole, NULL) ||
+	                  gt_foreign_has(foreign, GT_FOREIGN_ARRAY, whole, NULL)));
 }
 
 uint64_t gt_foreign_next(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint32_t *at)

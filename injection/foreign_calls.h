@@ -13,19 +13,22 @@ struct gt_session;
 /*
  * Values that the program got from calls and that are more than memory of its own: textures,
  * surfaces, memory of other processes and arrays of others' memory. Those that are made after
- * recording began; any thread.
+ * recording began; any thread. Textures and surfaces of an array end with it, whether the program
+ * destroys them or not: the driver would tell of an array that is not there any more.
  */
 
-enum { GT_FOREIGN_VALUES = 4096 };
+enum { GT_FOREIGN_VALUES = 16384 };
 
 enum gt_foreign_kind {
 	GT_FOREIGN_NONE,
 	GT_FOREIGN_IPC,
 	GT_FOREIGN_TEXTURE,
 	GT_FOREIGN_SURFACE,
-	GT_FOREIGN_ARRAY,  /* of a graphics API */
-	GT_FOREIGN_MIPMAP, /* the same, or of imported memory */
-	GT_FOREIGN_TAKEN,  /* a place that a thread is about to fill */
+	GT_FOREIGN_ARRAY,     /* of a graphics API */
+	GT_FOREIGN_MIPMAP,    /* the same, or of imported memory */
+	GT_FOREIGN_LEVEL,     /* of a mipmapped array, or plane of one, whose ever it is */
+	GT_FOREIGN_REFERENCE, /* to a texture or surface, as modules had them before objects */
+	GT_FOREIGN_TAKEN,     /* a place that a thread is about to fill */
 };
 
 struct gt_foreign {
@@ -34,6 +37,7 @@ struct gt_foreign {
 	struct {
 		_Atomic uint64_t value;
 		_Atomic uint64_t context; /* textures of two contexts may have the same value */
+		_Atomic uint64_t of;      /* the array, or mipmapped array; 0: it is of none */
 		_Atomic uint32_t kind;    /* enum gt_foreign_kind */
 	} values[GT_FOREIGN_VALUES];
 };
@@ -42,12 +46,19 @@ struct gt_foreign {
 void gt_foreign_want(struct gt_session *session);
 bool gt_foreign_is_call(struct gt_call call);
 
-/* At the return of one of them. */
+/* Before one of them, where arrays end, and at its return. */
+void gt_foreign_enter(struct gt_foreign *foreign, struct gt_call call);
 void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, struct gt_call call);
 
 /* Whether there is such a value of a context. */
 bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint64_t value,
                     CUcontext context);
+
+/* Whether an array is of imported memory or of a graphics API: itself, or what it is a part of. */
+bool gt_foreign_has_array(const struct gt_foreign *foreign, uint64_t array);
+
+/* The mipmapped array that one is a level of, or the array that it is a plane of; 0: none known. */
+uint64_t gt_foreign_whole_of(const struct gt_foreign *foreign, uint64_t array);
 
 /* The next value of a kind, from *at on, which is moved behind it; 0: there is none any more. */
 uint64_t gt_foreign_next(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint32_t *at);

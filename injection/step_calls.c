@@ -232,6 +232,39 @@ static void read_sync(const struct gt_sync_call *what, const CUpti_CallbackData 
 		read_order(&facts, call);
 }
 
+/* ---- copies of arrays ---- */
+
+/* Those that are in no list: nobody waits for them, and no address of theirs has a size. */
+static const CUpti_CallbackId driver_array_copies[] = {
+	CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoAAsync_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoAAsync_v2_ptsz,
+	CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoHAsync_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoHAsync_v2_ptsz,
+};
+
+static const CUpti_CallbackId runtime_array_copies[] = {
+	CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToArrayAsync_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToArrayAsync_ptsz_v7000,
+	CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromArrayAsync_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromArrayAsync_ptsz_v7000,
+	CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DToArrayAsync_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DToArrayAsync_ptsz_v7000,
+	CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DFromArrayAsync_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DFromArrayAsync_ptsz_v7000,
+};
+
+static bool is_array_copy(bool driver, CUpti_CallbackId id)
+{
+	const CUpti_CallbackId *ids = driver ? driver_array_copies : runtime_array_copies;
+	const size_t count = driver ? sizeof(driver_array_copies) / sizeof(*ids)
+	                            : sizeof(runtime_array_copies) / sizeof(*ids);
+
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
 /* ---- memory that goes ---- */
 
 static bool ends(const struct gt_memory_call *what)
@@ -264,7 +297,7 @@ bool gt_step_call_is_known(bool driver, CUpti_CallbackId id)
 	const struct gt_memory_call *memory = gt_memory_call_find(driver, id);
 
 	return gt_access_call_is_known(driver, id) || (sync && refusal_of(sync->kind)) ||
-	       (memory && ends(memory));
+	       (memory && ends(memory)) || is_array_copy(driver, id);
 }
 
 static bool read_launch(CUpti_CallbackId id, const CUpti_CallbackData *data,
@@ -295,7 +328,9 @@ void gt_step_call_read(bool driver, CUpti_CallbackId id, const CUpti_CallbackDat
 	if (driver && read_launch(id, data, call))
 		return;
 	call->blocks = sync && sync->kind == GT_SYNC_BLOCKING_COPY;
-	if (access)
+	if (is_array_copy(driver, id))
+		refuse(call, "it copies from or to an array");
+	else if (access)
 		read_access(access, data, call);
 	else if (sync)
 		read_sync(sync, data, call);

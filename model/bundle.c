@@ -1009,3 +1009,35 @@ uint32_t gt_bundle_find(const struct gt_bundle *bundle, uint64_t address)
 	memory = &bundle->memory.rows[count - 1];
 	return address - memory->address < memory->size ? (uint32_t)(count - 1) : GT_BUNDLE_NONE;
 }
+
+/* Where byte at of what a copy brings goes, row after row. */
+static uint64_t target_of(const struct gt_bundle_step *step, uint64_t at)
+{
+	const uint64_t row = at / step->bytes;
+
+	return step->to + row / step->rows * step->to_slice_pitch +
+	       row % step->rows * step->to_pitch + at % step->bytes;
+}
+
+bool gt_bundle_handle_place(const struct gt_bundle *bundle, const struct gt_bundle_handle *handle,
+                            uint32_t *memory, uint64_t *offset)
+{
+	const struct gt_bundle_step *step;
+	uint64_t address;
+
+	*memory = handle->memory;
+	*offset = handle->offset;
+	if (handle->memory != GT_BUNDLE_NONE)
+		return true;
+	step = &bundle->steps.rows[handle->step];
+	if (step->kind != GT_BUNDLE_STEP_copy || step->from != 0 ||
+	    step->bytes < sizeof(uint64_t) ||
+	    handle->offset % step->bytes > step->bytes - sizeof(uint64_t))
+		return false;
+	address = target_of(step, handle->offset);
+	*memory = gt_bundle_find(bundle, address);
+	if (*memory == GT_BUNDLE_NONE)
+		return false;
+	*offset = address - bundle->memory.rows[*memory].address;
+	return bundle->memory.rows[*memory].size - *offset >= sizeof(uint64_t);
+}

@@ -224,4 +224,11 @@ uint64_t gt_bundle_memory_bytes(const struct gt_bundle *bundle);
 /* The memory that the address lies in, or UINT32_MAX. */
 uint32_t gt_bundle_find(const struct gt_bundle *bundle, uint64_t address);
 
+/*
+ * Where in memory a handle stands: before the first step, or once its step, a copy from the host,
+ * has run. False: it is in no memory, as those of launches.
+ */
+bool gt_bundle_handle_place(const struct gt_bundle *bundle, const struct gt_bundle_handle *handle,
+                            uint32_t *memory, uint64_t *offset);
+
 #endif

@@ -141,6 +141,61 @@ static bool leads_somewhere(const struct gt_bundle *bundle, struct gt_bundle_poi
 	return found != GT_BUNDLE_NONE;
 }
 
+/* The handle of an object at a place of a memory that is held, instead of another one's there. */
+static void put_handle(struct gt_excerpt *excerpt, const struct gt_bundle_handle *wanted)
+{
+	struct gt_bundle *bundle = &excerpt->bundle;
+
+	gt_array_each(struct gt_bundle_handle, handle, &bundle->handles) {
+		if (handle->memory != wanted->memory || handle->offset != wanted->offset)
+			continue;
+		*handle = *wanted;
+		return;
+	}
+	*gt_array_push(&bundle->handles) = *wanted;
+	bundle->memory.rows[wanted->memory].handles = true;
+}
+
+/* Those that were there before the first step, as far as they still are. */
+static void keep_handles(struct gt_excerpt *excerpt)
+{
+	struct gt_bundle *bundle = &excerpt->bundle;
+	size_t kept = 0;
+
+	bundle->handles.count = 0;
+	add_handles(excerpt);
+	for (size_t i = 0; i < bundle->handles.count; i++) {
+		const struct gt_bundle_handle handle = bundle->handles.rows[i];
+		const uint8_t *bytes = handle.memory == GT_BUNDLE_NONE
+		                               ? NULL
+		                               : bundle->memory.rows[handle.memory].before.held;
+
+		if (!bytes ||
+		    gt_get_u64(bytes + handle.offset) == bundle->objects.rows[handle.object].value)
+			bundle->handles.rows[kept++] = handle;
+	}
+	bundle->handles.count = kept;
+}
+
+/* And those that copies have brought before the step. */
+static void add_brought(struct gt_excerpt *excerpt)
+{
+	const struct gt_bundle *whole = excerpt->whole;
+
+	gt_array_each(const struct gt_bundle_handle, handle, &whole->handles) {
+		struct gt_bundle_handle placed = *handle;
+		const uint8_t *bytes;
+
+		if (handle->memory != GT_BUNDLE_NONE || handle->step >= excerpt->step ||
+		    !gt_bundle_handle_place(whole, handle, &placed.memory, &placed.offset))
+			continue;
+		bytes = excerpt->bundle.memory.rows[placed.memory].before.held;
+		if (bytes &&
+		    gt_get_u64(bytes + placed.offset) == whole->objects.rows[handle->object].value)
+			put_handle(excerpt, &placed);
+	}
+}
+
 void gt_excerpt_settle(struct gt_excerpt *excerpt)
 {
 	struct gt_bundle *bundle = &excerpt->bundle;
@@ -155,4 +210,6 @@ void gt_excerpt_settle(struct gt_excerpt *excerpt)
 			bundle->pointers.rows[kept++] = pointer;
 	}
 	bundle->pointers.count = kept;
+	keep_handles(excerpt);
+	add_brought(excerpt);
 }

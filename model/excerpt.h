@@ -30,7 +30,10 @@ void gt_excerpt_release(struct gt_excerpt *excerpt);
  */
 void gt_excerpt_hold(struct gt_excerpt *excerpt, size_t memory, uint8_t *before, uint8_t *after);
 
-/* Once all is held: addresses that were known where there are others now lead elsewhere. */
+/*
+ * Once all is held: addresses that were known where there are others now lead elsewhere, and
+ * handles are where the steps before have left or brought some.
+ */
 void gt_excerpt_settle(struct gt_excerpt *excerpt);
 
 #endif

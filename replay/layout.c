@@ -226,6 +226,17 @@ static void plan_places(struct gt_layout *layout, const struct gt_bundle *bundle
 		};
 }
 
+/* What arrays take beside it; the driver makes them larger as it likes. */
+static uint64_t array_bytes(const struct gt_bundle *bundle)
+{
+	uint64_t bytes = 0;
+
+	gt_array_each(const struct gt_bundle_memory, memory, &bundle->memory)
+		if (memory->kind == GT_BUNDLE_MEMORY_array)
+			bytes += memory->size;
+	return bytes;
+}
+
 static int check_room(struct gt_layout *layout, const struct gt_layout_options *options,
                       struct gt_error *err)
 {
@@ -268,7 +279,7 @@ int gt_layout_plan(struct gt_layout *layout, const struct gt_bundle *bundle,
 	plan_places(layout, bundle);
 	begin(&planner, layout, bundle, options, false);
 	plan_recorded(&planner);
-	layout->device_bytes = planner.bytes;
+	layout->device_bytes = planner.bytes + array_bytes(bundle);
 	gt_array_release(&planner.numbers);
 	begin(&planner, layout, bundle, options, true);
 	plan_recorded(&planner);
@@ -384,7 +395,7 @@ static void plan_anywhere(struct gt_layout *layout, const struct gt_bundle *bund
 	plan_places(layout, bundle);
 	begin(&planner, layout, bundle, &same, false);
 	plan_kind_anywhere(&planner, alone);
-	layout->device_bytes = planner.bytes;
+	layout->device_bytes = planner.bytes + array_bytes(bundle);
 	gt_array_release(&planner.numbers);
 	begin(&planner, layout, bundle, &same, true);
 	plan_kind_anywhere(&planner, alone);

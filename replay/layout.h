@@ -67,7 +67,7 @@ struct gt_layout {
 	gt_array(struct gt_layout_range) ranges; /* by address, those of the host last */
 	gt_array(struct gt_layout_piece) pieces; /* by range, by address */
 	gt_array(struct gt_layout_place) places; /* as many as memory in the bundle, in its order */
-	uint64_t device_bytes;                   /* that are mapped, of the GPU's memory */
+	uint64_t device_bytes; /* of the GPU's memory: mapped, and of arrays at least */
 	uint64_t host_bytes;
 };
 

@@ -8,10 +8,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "model/bundle.h"
 
-/* Objects that are made until one has the number that is wanted: below it, and in all. */
-enum { MOST_BELOW = 4096, MOST_OTHERS = 64 };
+/* Objects that are made until one has the number that is wanted: above it, and of all in all. */
+enum { MOST_ABOVE = 64, MOST_FILLERS = 8192 };
 
 static int check(const struct gt_objects *objects, CUresult code, struct gt_error *err,
                  const char *what)
@@ -270,6 +271,64 @@ static CUDA_RESOURCE_VIEW_DESC view_of(const struct gt_bundle_view *view)
 	return made;
 }
 
+/* In memory, or, by its number, in what a step has. */
+static uint32_t step_of(const struct gt_handle_place *place)
+{
+	return place->memory == GT_BUNDLE_NONE ? place->handle->step : 0;
+}
+
+/* By what they stand in, then by offset; in the order of the list where that is the same. */
+static int by_place(const void *a, const void *b)
+{
+	const struct gt_handle_place *one = a;
+	const struct gt_handle_place *other = b;
+
+	if (one->memory != other->memory)
+		return one->memory < other->memory ? -1 : 1;
+	if (step_of(one) != step_of(other))
+		return step_of(one) < step_of(other) ? -1 : 1;
+	if (one->offset != other->offset)
+		return one->offset < other->offset ? -1 : 1;
+	return (one->handle > other->handle) - (one->handle < other->handle);
+}
+
+/* At a place of memory the one that the last step brought is the first, if there are several. */
+static int by_memory(const void *a, const void *b)
+{
+	const struct gt_handle_place *one = a;
+	const struct gt_handle_place *other = b;
+	/* Without a step it was there before the first one: 0. */
+	const uint32_t begun = one->handle->step + 1;
+	const uint32_t other_begun = other->handle->step + 1;
+
+	if (one->memory != other->memory)
+		return one->memory < other->memory ? -1 : 1;
+	if (one->offset != other->offset)
+		return one->offset < other->offset ? -1 : 1;
+	if (begun != other_begun)
+		return begun > other_begun ? -1 : 1;
+	return (one->handle > other->handle) - (one->handle < other->handle);
+}
+
+static void find_places(struct gt_objects *objects)
+{
+	const struct gt_bundle *bundle = objects->bundle;
+
+	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles) {
+		struct gt_handle_place place = {handle, handle->memory, handle->offset};
+
+		*gt_array_push(&objects->first) = place;
+		if (gt_bundle_handle_place(bundle, handle, &place.memory, &place.offset))
+			*gt_array_push(&objects->later) = place;
+	}
+	if (objects->first.count)
+		qsort(objects->first.rows, objects->first.count, sizeof(*objects->first.rows),
+		      by_place);
+	if (objects->later.count)
+		qsort(objects->later.rows, objects->later.count, sizeof(*objects->later.rows),
+		      by_memory);
+}
+
 /* An object that only takes a number. */
 struct filler {
 	enum gt_bundle_object_kind kind;
@@ -334,21 +393,22 @@ static int make_one(struct making *making, size_t number, struct gt_error *err)
 {
 	const struct gt_bundle_object *object = &making->objects->bundle->objects.rows[number];
 	uint64_t *value = &making->objects->values[number];
-	unsigned below = 0;
-	unsigned others = 0;
+	unsigned above = 0;
+	bool made = false;
 	int result;
 
 	drop_filler(making, object->value);
 	/* Why the first one cannot be made is of interest. */
-	while ((result = create(making, object, value, (below + others) ? NULL : err)) == 0) {
-		below += *value < object->value;
-		others += *value > object->value;
-		if (*value == object->value || below > MOST_BELOW || others > MOST_OTHERS)
+	while ((result = create(making, object, value, made ? NULL : err)) == 0) {
+		above += *value > object->value;
+		if (*value == object->value || above > MOST_ABOVE ||
+		    making->fillers.count >= MOST_FILLERS)
 			return 0;
 		*gt_array_push(&making->fillers) = (struct filler){object->kind, *value};
+		made = true;
 	}
 	*value = 0;
-	if (below + others == 0)
+	if (!made)
 		return result;
 	*value = making->fillers.rows[--making->fillers.count].value;
 	return 0;
@@ -371,6 +431,7 @@ int gt_objects_make(struct gt_objects *objects, const struct gt_layout *layout,
 		zeroed(bundle->objects.count, sizeof(const struct gt_bundle_object *));
 	int result = 0;
 
+	find_places(objects);
 	for (size_t i = 0; i < bundle->objects.count; i++)
 		order[i] = &bundle->objects.rows[i];
 	qsort(order, bundle->objects.count, sizeof(*order), by_value);
@@ -385,27 +446,59 @@ int gt_objects_make(struct gt_objects *objects, const struct gt_layout *layout,
 
 /* ---- handles ---- */
 
-static bool is_in(const struct gt_bundle_handle *handle, uint32_t memory, uint32_t step)
+static int to_first(const void *row, const void *wanted)
 {
-	return handle->memory == memory && (memory != GT_BUNDLE_NONE || handle->step == step);
+	const struct gt_handle_place *place = row;
+	const struct gt_bundle_handle *limit = wanted;
+
+	if (place->memory != limit->memory)
+		return place->memory < limit->memory ? -1 : 1;
+	return (step_of(place) > limit->step) - (step_of(place) < limit->step);
+}
+
+static int to_memory(const void *row, const void *wanted)
+{
+	const struct gt_handle_place *place = row;
+	const uint32_t memory = *(const uint32_t *)wanted;
+
+	return (place->memory > memory) - (place->memory < memory);
+}
+
+/* The same 8 bytes may be the handle of several objects: the first one is it. */
+static bool is_first(const struct gt_handle_place *rows, size_t begin, size_t at)
+{
+	return at == begin || rows[at - 1].offset != rows[at].offset;
+}
+
+static uint64_t recorded_of(const struct gt_objects *objects, const struct gt_handle_place *place)
+{
+	return objects->bundle->objects.rows[place->handle->object].value;
+}
+
+static uint64_t here_of(const struct gt_objects *objects, const struct gt_handle_place *place)
+{
+	return objects->values[place->handle->object];
 }
 
 int gt_objects_apply(const struct gt_objects *objects, uint32_t memory, uint32_t step, void *bytes,
                      struct gt_error *err)
 {
-	const struct gt_bundle *bundle = objects->bundle;
+	const struct gt_bundle_handle wanted = {.memory = memory,
+	                                        .step = memory == GT_BUNDLE_NONE ? step : 0};
+	const size_t begin = gt_count_before(&objects->first, &wanted, to_first);
+	const size_t end = gt_count_up_to(&objects->first, &wanted, to_first);
 
-	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles) {
-		const uint64_t recorded = bundle->objects.rows[handle->object].value;
-		const uint64_t here = objects->values[handle->object];
-		uint8_t *at = (uint8_t *)bytes + handle->offset;
+	for (size_t i = begin; i < end; i++) {
+		const struct gt_handle_place *place = &objects->first.rows[i];
+		const uint64_t here = here_of(objects, place);
+		uint8_t *at = (uint8_t *)bytes + place->offset;
 
-		if (!is_in(handle, memory, step))
+		if (!is_first(objects->first.rows, begin, i))
 			continue;
-		if (gt_get_u64(at) != recorded && gt_get_u64(at) != here)
+		if (gt_get_u64(at) != recorded_of(objects, place) && gt_get_u64(at) != here)
 			return gt_fail(err, EBADMSG,
 			               "there is no handle of object %u at byte %llu of %s %u",
-			               handle->object, (unsigned long long)handle->offset,
+			               place->handle->object, (unsigned long long)place->offset,
 			               memory == GT_BUNDLE_NONE ? "the parameters of step"
 			                                        : "memory",
 			               memory == GT_BUNDLE_NONE ? step : memory);
@@ -416,14 +509,33 @@ int gt_objects_apply(const struct gt_objects *objects, uint32_t memory, uint32_t
 
 void gt_objects_apply_after(const struct gt_objects *objects, uint32_t memory, void *bytes)
 {
-	const struct gt_bundle *bundle = objects->bundle;
+	const size_t begin = gt_count_before(&objects->later, &memory, to_memory);
+	const size_t end = gt_count_up_to(&objects->later, &memory, to_memory);
 
-	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles) {
-		uint8_t *at = (uint8_t *)bytes + handle->offset;
+	for (size_t i = begin; i < end; i++) {
+		const struct gt_handle_place *place = &objects->later.rows[i];
+		uint8_t *at = (uint8_t *)bytes + place->offset;
 
-		if (is_in(handle, memory, 0) && memory != GT_BUNDLE_NONE &&
-		    gt_get_u64(at) == bundle->objects.rows[handle->object].value)
-			gt_put_u64(at, objects->values[handle->object]);
+		if (is_first(objects->later.rows, begin, i) &&
+		    gt_get_u64(at) == recorded_of(objects, place))
+			gt_put_u64(at, here_of(objects, place));
+	}
+}
+
+void gt_objects_undo(const struct gt_objects *objects, uint32_t memory, void *bytes)
+{
+	const size_t begin = gt_count_before(&objects->later, &memory, to_memory);
+	const size_t end = gt_count_up_to(&objects->later, &memory, to_memory);
+	uint64_t done = UINT64_MAX; /* the last offset where one was changed */
+
+	for (size_t i = begin; i < end; i++) {
+		const struct gt_handle_place *place = &objects->later.rows[i];
+		uint8_t *at = (uint8_t *)bytes + place->offset;
+
+		if (place->offset == done || gt_get_u64(at) != here_of(objects, place))
+			continue;
+		gt_put_u64(at, recorded_of(objects, place));
+		done = place->offset;
 	}
 }
 
@@ -466,5 +578,7 @@ void gt_objects_close(struct gt_objects *objects)
 	free(objects->arrays);
 	free(objects->kept);
 	free(objects->values);
+	gt_array_release(&objects->first);
+	gt_array_release(&objects->later);
 	*objects = (struct gt_objects){0};
 }

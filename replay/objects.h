@@ -26,8 +26,17 @@ struct gt_made_array {
 	CUmipmappedArray mipmap;
 };
 
+/* Where a handle stands. */
+struct gt_handle_place {
+	const struct gt_bundle_handle *handle;
+	uint32_t memory; /* GT_BUNDLE_NONE: the parameters of the handle's step */
+	uint64_t offset;
+};
+
 struct gt_objects {
 	const struct gt_bundle *bundle;
+	gt_array(struct gt_handle_place) first; /* all, as they stand before the first step */
+	gt_array(struct gt_handle_place) later; /* those in memory, also where copies bring them */
 	struct gt_gpu *gpu;
 	struct gt_made_array *arrays; /* by memory */
 	struct gt_made_array *kept;   /* by memory: what they are reset to */
@@ -63,6 +72,9 @@ int gt_objects_reset(const struct gt_objects *objects, size_t memory, struct gt_
 int gt_objects_apply(const struct gt_objects *objects, uint32_t memory, uint32_t step, void *bytes,
                      struct gt_error *err);
 void gt_objects_apply_after(const struct gt_objects *objects, uint32_t memory, void *bytes);
+
+/* Makes the handles of here those of the program, in contents of any time. */
+void gt_objects_undo(const struct gt_objects *objects, uint32_t memory, void *bytes);
 
 /* A sentence on handles that are other numbers than in the program; "" where none is. */
 void gt_objects_say(const struct gt_objects *objects, char *text, size_t size);

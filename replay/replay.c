@@ -81,6 +81,10 @@ static bool is_whole(const struct gt_bundle *bundle, const uint8_t *parameters, 
 	gt_array_each(const struct gt_bundle_object, object, &bundle->objects)
 		if (!is_of_all(bundle, object))
 			return false;
+	/* What handles in memory are of may be read as well. */
+	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles)
+		if (handle->memory != GT_BUNDLE_NONE && reached[handle->memory])
+			return false;
 	gt_array_each(const struct gt_bundle_pointer, pointer, &bundle->pointers) {
 		uint64_t address;
 

@@ -315,6 +315,7 @@ void gt_restored_recorded(const struct gt_restored *restored, size_t number, voi
 
 	(void)gt_relocation_undo(&restored->relocation, &restored->layout, (uint32_t)number,
 	                         &contents);
+	gt_objects_undo(&restored->objects, (uint32_t)number, bytes);
 }
 
 int gt_restored_parameters(const struct gt_restored *restored, uint32_t step, void *bytes,

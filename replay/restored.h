@@ -63,7 +63,7 @@ int gt_restored_before(const struct gt_restored *restored, size_t number, void *
 int gt_restored_after(const struct gt_restored *restored, size_t number, void *bytes,
                       struct gt_error *err);
 
-/* Makes addresses of here, in what gt_restored_get gave, those of the program, where known. */
+/* Makes addresses and handles of here, in what gt_restored_get gave, those of the program. */
 void gt_restored_recorded(const struct gt_restored *restored, size_t number, void *bytes);
 
 /* Other bytes into the memory, until it is reset. */

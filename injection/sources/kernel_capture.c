@@ -403,8 +403,10 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	struct gt_launch launch;
 	void *kept = NULL;
 
-	if (gt_foreign_is_call(call))
+	if (gt_foreign_is_call(call)) {
+		gt_foreign_enter(&kernels->thread.foreign, call);
 		return &kernels->thread.foreign;
+	}
 	if (!gt_launch_read(call.id, call.data, &launch))
 		return gt_capture_step(call.id) ? &kernels->choice : NULL;
 	if (atomic_load_explicit(&kernels->thread.turn.on, memory_order_acquire))

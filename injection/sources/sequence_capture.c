@@ -485,6 +485,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 
 	if (gt_foreign_is_call(call)) {
 		enter_foreign(session, sequences, call);
+		gt_foreign_enter(&sequences->thread.foreign, call);
 		errno = saved;
 		return &sequences->thread.foreign;
 	}

@@ -6,6 +6,7 @@
  * x, y of the picture is x + 100 y, weight x is 1 + x % 4, and what is written is -1 before. Says
  * in one line of JSON what its handles are.
  */
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@
 #include "fakes/fake.h"
 
 enum { WIDTH = 40, HEIGHT = 30, PITCH = 512, LEVELS = 3, EXTRA = 3 };
+
+/* More than is looked at in one piece, in rows of which each is little. */
+enum { ROWS = 200, ROW_WORDS = 6144, ROW_PITCH = 8 * ROW_WORDS + 512 };
 
 static CUfunction blend;
 static CUfunction pick;
@@ -30,18 +34,24 @@ static CUfunction look_up;
 static CUdeviceptr column;
 static CUdeviceptr table;
 static CUtexObject handles[2]; /* in it */
+static CUtexObject leaked;     /* of an array that is gone; 0: there is none */
+static CUdeviceptr rows;       /* that are copied */
+static uint64_t brought[ROWS][ROW_WORDS];
 static int width = WIDTH;
 static int height = HEIGHT;
 
 static int has_levels(void)
 {
-	return is("mipmap") || is("drop");
+	return is("mipmap") || is("drop") || is("part");
 }
 
 static CUtexObject make_texture(const CUDA_RESOURCE_DESC *resource)
 {
 	const CUDA_TEXTURE_DESC description = {
 		.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP},
+		.flags = resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+	                         ? CU_TRSF_NORMALIZED_COORDINATES
+	                         : 0,
 		.maxMipmapLevelClamp = LEVELS - 1,
 	};
 	CUtexObject texture = 0;
@@ -94,7 +104,7 @@ static CUDA_RESOURCE_DESC make_picture(void)
 	if (mipmap)
 		MUST(cuMipmappedArrayGetLevel, &picture_array, mipmap, 0);
 	resource.res.array.hArray = picture_array;
-	if (has_levels()) {
+	if (has_levels() && !is("part")) {
 		resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
 		resource.res.mipmap.hMipmappedArray = mipmap;
 	}
@@ -155,11 +165,35 @@ static void make_out(void)
 
 static void make_table(const CUDA_RESOURCE_DESC *resource)
 {
-	if (!is("table"))
+	if (!is("table") && !is("managed"))
 		return;
 	handles[0] = weights;
 	handles[1] = make_texture(resource);
-	MUST(cuMemAlloc, &table, sizeof(handles));
+	if (is("managed"))
+		MUST(cuMemAllocManaged, &table, sizeof(handles), CU_MEM_ATTACH_GLOBAL);
+	else
+		MUST(cuMemAlloc, &table, sizeof(handles));
+}
+
+/* A texture that is not destroyed with its array. */
+static void make_leak(void)
+{
+	const CUDA_ARRAY3D_DESCRIPTOR shape = shape_of(0);
+	CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
+
+	if (!is("leak"))
+		return;
+	MUST(cuArray3DCreate, &resource.res.array.hArray, &shape);
+	leaked = make_texture(&resource);
+	MUST(cuArrayDestroy, resource.res.array.hArray);
+}
+
+static void make_rows_to_copy(void)
+{
+	if (!is("rows"))
+		return;
+	MUST(cuMemAlloc, &rows, (size_t)ROWS * ROW_PITCH);
+	brought[ROWS - 1][0] = weights;
 }
 
 static void prepare(void)
@@ -181,6 +215,8 @@ static void prepare(void)
 		fill_array(picture_array, values, WIDTH, HEIGHT);
 	}
 	picture = make_texture(&resource);
+	make_leak();
+	make_rows_to_copy();
 	make_out();
 	MUST(cuMemAlloc, &column, HEIGHT * sizeof(float));
 	MUST(cuMemsetD8, column, 0, HEIGHT * sizeof(float));
@@ -193,8 +229,37 @@ static void launch_table(void)
 	int count = HEIGHT;
 	void *arguments[] = {&table, &column, &tables, &count};
 
-	MUST(cuMemcpyHtoD, table, handles, sizeof(handles));
+	if (is("table"))
+		MUST(cuMemcpyHtoD, table, handles, sizeof(handles));
 	MUST(cuLaunchKernel, look_up, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL);
+}
+
+/* The host writes the handles of the second launch without a call. */
+static void launch_managed(void)
+{
+	CUtexObject *of_host = (CUtexObject *)(uintptr_t)table;
+
+	of_host[0] = of_host[1] = handles[0];
+	launch_table();
+	MUST(cuCtxSynchronize, );
+	of_host[1] = handles[1];
+	launch_table();
+}
+
+static void copy_rows(void)
+{
+	const CUDA_MEMCPY2D copy = {
+		.srcMemoryType = CU_MEMORYTYPE_HOST,
+		.srcHost = brought,
+		.srcPitch = sizeof(brought[0]),
+		.dstMemoryType = CU_MEMORYTYPE_DEVICE,
+		.dstDevice = rows,
+		.dstPitch = ROW_PITCH,
+		.WidthInBytes = sizeof(brought[0]),
+		.Height = ROWS,
+	};
+
+	MUST(cuMemcpy2D, &copy);
 }
 
 static void step(void)
@@ -204,8 +269,8 @@ static void step(void)
 		int unused;
 		int column;
 		CUtexObject picture;
-	} from = {(int)weights, 0, picture};
-	size_t count = HEIGHT;
+	} from = {leaked ? (int)leaked : (int)weights, 0, picture};
+	size_t count = leaked ? leaked : HEIGHT;
 	void *for_blend[] = {&picture, &weights, &out, &width, &height};
 	void *for_pick[] = {&from, &column, &count};
 
@@ -214,12 +279,29 @@ static void step(void)
 	MUST(cuLaunchKernel, pick, 1, 1, 1, 32, 1, 1, 0, NULL, for_pick, NULL);
 	if (is("table"))
 		launch_table();
+	if (is("managed"))
+		launch_managed();
+	if (is("rows"))
+		copy_rows();
 	if (is("destroy"))
 		MUST(cuArrayDestroy, out_array);
-	if (is("drop"))
+	if (is("drop") || is("part"))
 		MUST(cuMipmappedArrayDestroy, mipmap);
 	nvtxRangePop();
 	MUST(cuCtxSynchronize, );
+}
+
+/* By its address: the headers of today say that it is deprecated. */
+static void ask_for_reference(CUmodule module)
+{
+	CUresult (*ask)(CUtexref * reference, CUmodule of, const char *name);
+	CUtexref reference;
+
+	if (!is("reference"))
+		return;
+	*(void **)&ask = dlsym(RTLD_DEFAULT, "cuModuleGetTexRef");
+	if (!ask || ask(&reference, module, "picture") != CUDA_SUCCESS)
+		app_fail("cuModuleGetTexRef", 0);
 }
 
 int main(int argc, char **argv)
@@ -234,6 +316,7 @@ int main(int argc, char **argv)
 	MUST(cuModuleGetFunction, &blend, module, "replay_blend");
 	MUST(cuModuleGetFunction, &pick, module, "replay_pick_texel");
 	MUST(cuModuleGetFunction, &look_up, module, "replay_table");
+	ask_for_reference(module);
 	prepare();
 	for (uint64_t i = 0; i < steps; i++)
 		step();

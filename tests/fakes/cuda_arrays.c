@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fakes/cuda_arrays.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays, which are row after row in memory of the host, and objects, which are numbers from 1. */
+/*
+ * Arrays, which are row after row in memory of the host, and objects, which are numbers from 1. What
+ * is wrong with what the driver is told is CUDA_ERROR_INVALID_VALUE, as far as cuda.h says what it
+ * wants; a handle of an array that was destroyed ends the process, as it may with the real one.
+ */
 
 struct CUarray_st {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
-	char *bytes; /* of a level, which is the mipmap's, too */
+	char *bytes; /* NULL: it was destroyed */
+	CUarray next;
 };
 
 struct CUmipmappedArray_st {
-	unsigned count;
+	unsigned count; /* 0: it was destroyed */
 	struct CUarray_st levels[16];
+	CUmipmappedArray next;
 };
 
-enum { MOST_OBJECTS = 4096 };
+enum { MOST_OBJECTS = 4096, ALIGNMENT = 512, PITCH_ALIGNMENT = 32 };
+
+/* All that ever were: no handle comes twice. */
+static CUarray arrays;           /* fake_cuda.lock */
+static CUmipmappedArray mipmaps; /* fake_cuda.lock */
 
 struct object {
 	enum { FREE, TEXTURE, SURFACE } kind;
@@ -35,6 +46,7 @@ static size_t element_bytes(CUarray_format format, unsigned channels)
 	switch (format) {
 	case CU_AD_FORMAT_UNSIGNED_INT8:
 	case CU_AD_FORMAT_SIGNED_INT8:
+	case CU_AD_FORMAT_UNORM_INT8X4:
 		return channels;
 	case CU_AD_FORMAT_UNSIGNED_INT16:
 	case CU_AD_FORMAT_SIGNED_INT16:
@@ -60,9 +72,69 @@ static size_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *shape)
 	return row_bytes(shape) * at_least_one(shape->Height) * at_least_one(shape->Depth);
 }
 
+static _Noreturn void die(const char *what)
+{
+	(void)fprintf(stderr, "fake libcuda: a handle of %s that was destroyed\n", what);
+	abort();
+}
+
+static void check_array(CUarray array)
+{
+	if (!array->bytes)
+		die("an array");
+}
+
+static void check_mipmap(CUmipmappedArray mipmap)
+{
+	if (mipmap->count == 0)
+		die("a mipmapped array");
+}
+
+static CUarray new_array(void)
+{
+	CUarray array = calloc(1, sizeof(*array));
+
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	array->next = arrays;
+	arrays = array;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return array;
+}
+
+static CUmipmappedArray new_mipmap(void)
+{
+	CUmipmappedArray mipmap = calloc(1, sizeof(*mipmap));
+
+	(void)pthread_mutex_lock(&fake_cuda.lock);
+	mipmap->next = mipmaps;
+	mipmaps = mipmap;
+	(void)pthread_mutex_unlock(&fake_cuda.lock);
+	return mipmap;
+}
+
+static int has_layers(const CUDA_ARRAY3D_DESCRIPTOR *shape)
+{
+	return (shape->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+}
+
+/* What cuArray3DCreate says of extents. */
+static int is_sound(const CUDA_ARRAY3D_DESCRIPTOR *shape)
+{
+	const unsigned channels = shape->NumChannels;
+
+	if (shape->Width == 0 || (channels != 1 && channels != 2 && channels != 4))
+		return 0;
+	if (has_layers(shape) ? shape->Depth == 0 : shape->Depth > 0 && shape->Height == 0)
+		return 0;
+	if (!(shape->Flags & CUDA_ARRAY3D_CUBEMAP))
+		return 1;
+	return shape->Width == shape->Height &&
+	       (shape->Flags & CUDA_ARRAY3D_LAYERED ? shape->Depth % 6 == 0 : shape->Depth == 6);
+}
+
 static CUresult make_array(CUarray array, const CUDA_ARRAY3D_DESCRIPTOR *shape)
 {
-	if (shape->Width == 0)
+	if (!is_sound(shape))
 		return CUDA_ERROR_INVALID_VALUE;
 	array->shape = *shape;
 	array->bytes = calloc(1, bytes_of(shape));
@@ -77,29 +149,36 @@ CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descripto
 	                                       .NumChannels = descriptor->NumChannels};
 
 	API_BEGIN(cuArrayCreate_v2, array, descriptor);
-	*array = calloc(1, sizeof(**array));
+	*array = new_array();
 	API_END(make_array(*array, &shape));
 }
 
 CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
 	API_BEGIN(cuArray3DCreate_v2, array, descriptor);
-	*array = calloc(1, sizeof(**array));
+	*array = new_array();
 	API_END(make_array(*array, descriptor));
+}
+
+static void drop_bytes(CUarray array)
+{
+	free(array->bytes);
+	array->bytes = NULL;
 }
 
 CUresult cuArrayDestroy(CUarray array)
 {
 	API_BEGIN(cuArrayDestroy, array);
+	check_array(array);
 	fake_wait_for_context();
-	free(array->bytes);
-	free(array);
+	drop_bytes(array);
 	API_END(fake_usable());
 }
 
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray array)
 {
 	API_BEGIN(cuArray3DGetDescriptor_v2, descriptor, array);
+	check_array(array);
 	*descriptor = array->shape;
 	API_END(fake_usable());
 }
@@ -109,21 +188,44 @@ static size_t halved(size_t length, unsigned level)
 	return length ? at_least_one(length >> level) : 0;
 }
 
+static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *first, unsigned level)
+{
+	CUDA_ARRAY3D_DESCRIPTOR shape = *first;
+
+	shape.Width = halved(shape.Width, level);
+	shape.Height = halved(shape.Height, level);
+	if (!has_layers(&shape))
+		shape.Depth = halved(shape.Depth, level);
+	return shape;
+}
+
+/* No more levels than until all extents are 1. */
+static unsigned clamped(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned levels)
+{
+	size_t longest = shape->Width > shape->Height ? shape->Width : shape->Height;
+	unsigned most = 0;
+
+	if (!has_layers(shape) && shape->Depth > longest)
+		longest = shape->Depth;
+	for (; longest > 0 && most < 16; longest >>= 1)
+		most++;
+	if (levels == 0)
+		return 1;
+	return levels < most ? levels : most;
+}
+
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *mipmap, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                                 unsigned levels)
 {
-	CUresult result = levels > 0 && levels <= 16 ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
+	const unsigned count = clamped(descriptor, levels);
+	CUresult result = fake_usable();
 
 	API_BEGIN(cuMipmappedArrayCreate, mipmap, descriptor, levels);
 	if (result == CUDA_SUCCESS)
-		*mipmap = calloc(1, sizeof(**mipmap));
-	for (unsigned i = 0; i < levels && result == CUDA_SUCCESS; i++) {
-		CUDA_ARRAY3D_DESCRIPTOR shape = *descriptor;
+		*mipmap = new_mipmap();
+	for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
+		const CUDA_ARRAY3D_DESCRIPTOR shape = level_of(descriptor, i);
 
-		shape.Width = halved(shape.Width, i);
-		shape.Height = halved(shape.Height, i);
-		if (!(shape.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)))
-			shape.Depth = halved(shape.Depth, i);
 		result = make_array(&(*mipmap)->levels[i], &shape);
 		(*mipmap)->count = i + 1;
 	}
@@ -133,6 +235,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *mipmap, const CUDA_ARRAY3D_DES
 CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmap, unsigned level)
 {
 	API_BEGIN(cuMipmappedArrayGetLevel, array, mipmap, level);
+	check_mipmap(mipmap);
 	if (level >= mipmap->count)
 		API_END(CUDA_ERROR_INVALID_VALUE);
 	*array = &mipmap->levels[level];
@@ -142,10 +245,11 @@ CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmap, unsig
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap)
 {
 	API_BEGIN(cuMipmappedArrayDestroy, mipmap);
+	check_mipmap(mipmap);
 	fake_wait_for_context();
 	for (unsigned i = 0; i < mipmap->count; i++)
-		free(mipmap->levels[i].bytes);
-	free(mipmap);
+		drop_bytes(&mipmap->levels[i]);
+	mipmap->count = 0;
 	API_END(fake_usable());
 }
 
@@ -155,7 +259,7 @@ CUresult cuExternalMemoryGetMappedMipmappedArray(
 	const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *description)
 {
 	API_BEGIN(cuExternalMemoryGetMappedMipmappedArray, mipmap, memory, description);
-	*mipmap = calloc(1, sizeof(**mipmap));
+	*mipmap = new_mipmap();
 	(*mipmap)->count = 1;
 	API_END(make_array(&(*mipmap)->levels[0], &description->arrayDesc));
 }
@@ -171,9 +275,8 @@ static char *source_row(const CUDA_MEMCPY3D *box, size_t row, size_t slice)
 	row += box->srcY;
 	slice += box->srcZ;
 	if (box->srcMemoryType != CU_MEMORYTYPE_ARRAY)
-		return (char *)(box->srcMemoryType == CU_MEMORYTYPE_HOST
-		                        ? (uintptr_t)box->srcHost
-		                        : (uintptr_t)box->srcDevice) +
+		return (char *)(uintptr_t)fake_side_of(box->srcMemoryType, box->srcHost,
+		                                       box->srcDevice) +
 		       (slice * height + row) * box->srcPitch + box->srcXInBytes;
 	if (row >= at_least_one(array->shape.Height) || slice >= at_least_one(array->shape.Depth) ||
 	    box->srcXInBytes + box->WidthInBytes > row_bytes(&array->shape))
@@ -202,9 +305,37 @@ static char *target_row(const CUDA_MEMCPY3D *box, size_t row, size_t slice)
 	return source_row(&turned, row, slice);
 }
 
+/* Of an array whole elements are copied; of memory rows and slices do not overlap. */
+static int fits(CUmemorytype type, CUarray array, size_t x, size_t width, size_t pitch)
+{
+	size_t element;
+
+	if (type != CU_MEMORYTYPE_ARRAY)
+		return pitch == 0 || pitch >= x + width;
+	check_array(array);
+	element = element_bytes(array->shape.Format, array->shape.NumChannels);
+	return x % element == 0 && width % element == 0;
+}
+
+static int has_slices(CUmemorytype type, size_t y, size_t rows, size_t slice_rows)
+{
+	return type == CU_MEMORYTYPE_ARRAY || slice_rows == 0 || slice_rows >= y + rows;
+}
+
+static int can_be_copied(const CUDA_MEMCPY3D *box)
+{
+	return box->WidthInBytes > 0 && box->Height > 0 && box->Depth > 0 &&
+	       fits(box->srcMemoryType, box->srcArray, box->srcXInBytes, box->WidthInBytes,
+	            box->srcPitch) &&
+	       fits(box->dstMemoryType, box->dstArray, box->dstXInBytes, box->WidthInBytes,
+	            box->dstPitch) &&
+	       has_slices(box->srcMemoryType, box->srcY, box->Height, box->srcHeight) &&
+	       has_slices(box->dstMemoryType, box->dstY, box->Height, box->dstHeight);
+}
+
 CUresult fake_copy_arrays(const CUDA_MEMCPY3D *box)
 {
-	CUresult result = fake_usable();
+	CUresult result = can_be_copied(box) ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
 
 	for (size_t slice = 0; slice < box->Depth && result == CUDA_SUCCESS; slice++) {
 		for (size_t row = 0; row < box->Height && result == CUDA_SUCCESS; row++) {
@@ -264,6 +395,28 @@ static CUresult drop_object(unsigned long long handle, int kind)
 	return fake_usable();
 }
 
+/* What cuTexObjectCreate says of them. */
+static int can_be_texture(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *description,
+                          const CUDA_RESOURCE_VIEW_DESC *view)
+{
+	if (resource->flags != 0)
+		return 0;
+	switch (resource->resType) {
+	case CU_RESOURCE_TYPE_ARRAY:
+		check_array(resource->res.array.hArray);
+		return 1;
+	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+		check_mipmap(resource->res.mipmap.hMipmappedArray);
+		return (description->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+	case CU_RESOURCE_TYPE_LINEAR:
+		return !view && resource->res.linear.devPtr % ALIGNMENT == 0;
+	case CU_RESOURCE_TYPE_PITCH2D:
+		return !view && resource->res.pitch2D.devPtr % ALIGNMENT == 0 &&
+		       resource->res.pitch2D.pitchInBytes % PITCH_ALIGNMENT == 0;
+	}
+	return 0;
+}
+
 CUresult cuTexObjectCreate(CUtexObject *texture, const CUDA_RESOURCE_DESC *resource,
                            const CUDA_TEXTURE_DESC *description,
                            const CUDA_RESOURCE_VIEW_DESC *view)
@@ -274,7 +427,8 @@ CUresult cuTexObjectCreate(CUtexObject *texture, const CUDA_RESOURCE_DESC *resou
 	object.has_view = view != NULL;
 	if (view)
 		object.view = *view;
-	API_END(add_object(&object, texture));
+	API_END(can_be_texture(resource, description, view) ? add_object(&object, texture)
+	                                                    : CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuTexObjectDestroy(CUtexObject texture)
@@ -321,8 +475,10 @@ CUresult cuSurfObjectCreate(CUsurfObject *surface, const CUDA_RESOURCE_DESC *res
 	const struct object object = {.kind = SURFACE, .resource = *resource};
 
 	API_BEGIN(cuSurfObjectCreate, surface, resource);
-	if (resource->resType != CU_RESOURCE_TYPE_ARRAY ||
-	    !(resource->res.array.hArray->shape.Flags & CUDA_ARRAY3D_SURFACE_LDST))
+	if (resource->resType != CU_RESOURCE_TYPE_ARRAY || resource->flags != 0)
+		API_END(CUDA_ERROR_INVALID_VALUE);
+	check_array(resource->res.array.hArray);
+	if (!(resource->res.array.hArray->shape.Flags & CUDA_ARRAY3D_SURFACE_LDST))
 		API_END(CUDA_ERROR_INVALID_VALUE);
 	API_END(add_object(&object, surface));
 }
@@ -344,12 +500,23 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject 
 	API_END(fake_usable());
 }
 
+/* As modules had them before objects; no kernel here reads through one. */
+CUresult cuModuleGetTexRef(CUtexref *reference, CUmodule module, const char *name)
+{
+	static char references[1];
+
+	API_BEGIN(cuModuleGetTexRef, reference, module, name);
+	*reference = (CUtexref)(void *)references;
+	API_END(fake_usable());
+}
+
 /* ---- what kernels see of them ---- */
 
 static void *in_array(CUarray array, size_t x, size_t y)
 {
 	const CUDA_ARRAY3D_DESCRIPTOR *shape = &array->shape;
 
+	check_array(array);
 	if (x >= shape->Width || y >= at_least_one(shape->Height))
 		return NULL;
 	return array->bytes + y * row_bytes(shape) +
@@ -371,6 +538,7 @@ static void *element_of(const CUDA_RESOURCE_DESC *resource, size_t x, size_t y)
 	case CU_RESOURCE_TYPE_ARRAY:
 		return in_array(resource->res.array.hArray, x, y);
 	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+		check_mipmap(resource->res.mipmap.hMipmappedArray);
 		return in_array(&resource->res.mipmap.hMipmappedArray->levels[0], x, y);
 	case CU_RESOURCE_TYPE_LINEAR:
 		bytes = element_bytes(resource->res.linear.format,

@@ -482,7 +482,7 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *targets, CUdeviceptr *sources, size_
 	API_END(copy_all(targets, sources, sizes, count, stream));
 }
 
-static CUdeviceptr side_of(CUmemorytype type, const void *host, CUdeviceptr device)
+CUdeviceptr fake_side_of(CUmemorytype type, const void *host, CUdeviceptr device)
 {
 	return type == CU_MEMORYTYPE_HOST ? (CUdeviceptr)(uintptr_t)host : device;
 }
@@ -492,8 +492,8 @@ static CUresult copy_box(const CUDA_MEMCPY3D *box, CUstream stream, int async)
 {
 	const size_t source_slice = box->srcPitch * box->srcHeight;
 	const size_t target_slice = box->dstPitch * box->dstHeight;
-	const CUdeviceptr source = side_of(box->srcMemoryType, box->srcHost, box->srcDevice);
-	const CUdeviceptr target = side_of(box->dstMemoryType, box->dstHost, box->dstDevice);
+	const CUdeviceptr source = fake_side_of(box->srcMemoryType, box->srcHost, box->srcDevice);
+	const CUdeviceptr target = fake_side_of(box->dstMemoryType, box->dstHost, box->dstDevice);
 	struct copy copy = {
 		.target = (void *)(uintptr_t)(target + box->dstZ * target_slice +
 	                                      box->dstY * box->dstPitch + box->dstXInBytes),

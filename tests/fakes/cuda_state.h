@@ -88,6 +88,9 @@ CUgraph fake_capture_graph(const struct fake_capture *capture);
 /* The stream is to wait for an event of a capture, NULL: of none. Takes it into that capture. */
 CUresult fake_capture_join(CUstream stream, struct fake_capture *of_event);
 
+/* cuda_memory.c: where memory is that a box is copied from or to. */
+CUdeviceptr fake_side_of(CUmemorytype type, const void *host, CUdeviceptr device);
+
 /* cuda_memory.c: how long a copy or fill takes, which makes it. */
 uint64_t fake_copy_ns(const struct fake_activity *copy);
 void fake_make(const struct fake_activity *work);

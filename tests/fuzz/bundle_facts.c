@@ -139,6 +139,12 @@ static void check_objects(const struct gt_bundle *bundle)
 	gt_array_each(const struct gt_bundle_object, object, &bundle->objects)
 		check_object(bundle, object);
 	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles) {
+		uint32_t memory;
+		uint64_t offset;
+
+		must(!gt_bundle_handle_place(bundle, handle, &memory, &offset) ||
+		     (memory < bundle->memory.count &&
+		      offset <= bundle->memory.rows[memory].size - 8));
 		must(handle->object < bundle->objects.count);
 		must(handle->offset + 8 <=
 		     (handle->memory == GT_BUNDLE_NONE

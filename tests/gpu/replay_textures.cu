@@ -16,6 +16,7 @@
 #include "samples/check.h"
 
 enum { EDGE = 512, COUNT = EDGE * EDGE, THREADS = 256, LAYERS = 5, DEPTH = 8, LEVELS = 4 };
+enum { FACES = 6, LINE = 16384 };
 
 /* Whole numbers: what is between two of them is exact in a filter too. */
 static float value_of(size_t i)
@@ -100,6 +101,30 @@ __global__ void looked_up(const cudaTextureObject_t *table, float *out)
 {
 	out[row() * EDGE + column()] =
 		tex2D<float>(table[row() % 2], column() + 0.5f, row() + 0.5f);
+}
+
+/* The middle of a face each. */
+__global__ void cubed(cudaTextureObject_t cube, float *out)
+{
+	const int face = (row() * EDGE + column()) % FACES;
+	const float way = face % 2 ? -1 : 1;
+
+	out[row() * EDGE + column()] = texCubemap<float>(
+		cube, face / 2 == 0 ? way : 0, face / 2 == 1 ? way : 0, face / 2 == 2 ? way : 0);
+}
+
+/* An array of one dimension. */
+__global__ void lined(cudaTextureObject_t line, float *out)
+{
+	const int i = row() * EDGE + column();
+
+	out[i] = tex1D<float>(line, i % LINE + 0.5f);
+}
+
+/* Through a texture that says itself how its array is looked at. */
+__global__ void viewed(cudaTextureObject_t picture, float *out)
+{
+	out[row() * EDGE + column()] = tex2D<float>(picture, column() + 0.5f, row() + 0.5f) - 1;
 }
 
 __global__ void volume(cudaTextureObject_t from, cudaSurfaceObject_t to, size_t one)
@@ -423,6 +448,67 @@ static size_t run_volume(size_t launches)
 	return wrong_in(values, [](size_t i) { return value_of(i) + 1; });
 }
 
+static size_t run_cubed(size_t launches)
+{
+	const cudaChannelFormatDesc element = cudaCreateChannelDesc<float>();
+	std::vector<float> values(COUNT * FACES);
+	float *out = make_memory(-1);
+	cudaMemcpy3DParms copy = {};
+	cudaArray_t array;
+
+	for (size_t i = 0; i < values.size(); i++)
+		values[i] = (float)(i / COUNT * 10 + 1);
+	CHECK(cudaMalloc3DArray(&array, &element, make_cudaExtent(EDGE, EDGE, FACES),
+	                        cudaArrayCubemap));
+	copy.srcPtr = make_cudaPitchedPtr(values.data(), EDGE * 4, EDGE, EDGE);
+	copy.dstArray = array;
+	copy.extent = make_cudaExtent(EDGE, EDGE, FACES);
+	copy.kind = cudaMemcpyHostToDevice;
+	CHECK(cudaMemcpy3D(&copy));
+
+	const cudaTextureObject_t cube =
+		make_texture(resource_of(array), cudaFilterModePoint, true);
+
+	launch_all(launches, [&] { cubed<<<COUNT / THREADS, THREADS>>>(cube, out); });
+	return wrong_in(read_memory(out), [](size_t i) { return (float)(i % FACES * 10 + 1); });
+}
+
+static size_t run_lined(size_t launches)
+{
+	const cudaChannelFormatDesc element = cudaCreateChannelDesc<float>();
+	const std::vector<float> values = picture_values();
+	float *out = make_memory(-1);
+	cudaArray_t array;
+
+	CHECK(cudaMallocArray(&array, &element, LINE, 0));
+	CHECK(cudaMemcpy2DToArray(array, 0, 0, values.data(), LINE * 4, LINE * 4, 1,
+	                          cudaMemcpyHostToDevice));
+
+	const cudaTextureObject_t line = make_texture(resource_of(array));
+
+	launch_all(launches, [&] { lined<<<COUNT / THREADS, THREADS>>>(line, out); });
+	return wrong_in(read_memory(out), [&](size_t i) { return values[i % LINE]; });
+}
+
+static size_t run_viewed(size_t launches)
+{
+	const std::vector<float> values = picture_values();
+	const cudaResourceDesc resource = resource_of(make_array(0, values));
+	float *out = make_memory(-1);
+	cudaTextureDesc description = {};
+	cudaResourceViewDesc view = {};
+	cudaTextureObject_t texture;
+
+	for (cudaTextureAddressMode &address : description.addressMode)
+		address = cudaAddressModeClamp;
+	view.format = cudaResViewFormatFloat1;
+	view.width = EDGE;
+	view.height = EDGE;
+	CHECK(cudaCreateTextureObject(&texture, &resource, &description, &view));
+	launch_all(launches, [&] { viewed<<<COUNT / THREADS, THREADS>>>(texture, out); });
+	return wrong_in(read_memory(out), [&](size_t i) { return values[i] - 1; });
+}
+
 static const struct program {
 	const char *name;
 	size_t (*run)(size_t launches);
@@ -430,6 +516,7 @@ static const struct program {
 	{"filtered", run_filtered}, {"fetched", run_fetched},     {"pitched", run_pitched},
 	{"painted", run_painted},   {"mipmapped", run_mipmapped}, {"reduced", run_reduced},
 	{"layered", run_layered},   {"volume", run_volume},       {"looked_up", run_looked_up},
+	{"cubed", run_cubed},       {"lined", run_lined},         {"viewed", run_viewed},
 };
 
 int main(int argc, char **argv)

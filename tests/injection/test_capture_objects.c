@@ -19,6 +19,8 @@ static const CUarray levels[] = {(CUarray)0x1010, (CUarray)0x1020};
 static const CUarray array = (CUarray)0x2000;
 static CUDA_ARRAY3D_DESCRIPTOR shape; /* of the array, and of the first level */
 static struct gt_foreign foreign;
+static unsigned asked; /* for levels */
+static bool freed;     /* the memory of texture 4 */
 static struct gt_capture_driver driver;
 static struct gt_capture_objects *objects;
 static struct gt_captured_function *function;
@@ -84,6 +86,7 @@ static CUresult array_shape(CUDA_ARRAY3D_DESCRIPTOR *told, CUarray of)
 
 static CUresult mipmap_level(CUarray *level, CUmipmappedArray of, unsigned number)
 {
+	asked++;
 	if (of != mipmap || number > 1)
 		return CUDA_ERROR_INVALID_VALUE;
 	*level = levels[number];
@@ -94,6 +97,8 @@ static int memory_of(void *capture, uint64_t address, uint64_t bytes, uint32_t *
                      uint64_t *offset, struct gt_error *err)
 {
 	(void)capture;
+	if (freed)
+		return gt_fail(err, ENOENT, "its memory is not known");
 	if (address < ADDRESS || address + bytes > ADDRESS + BYTES)
 		return gt_fail(err, ENOTSUP, "no such memory");
 	*number = 5;
@@ -112,7 +117,9 @@ static void add_value(enum gt_foreign_kind kind, uint64_t value, CUcontext of)
 
 static void begin(void)
 {
-	foreign = (struct gt_foreign){0};
+	memset(&foreign, 0, sizeof(foreign));
+	asked = 0;
+	freed = false;
 	driver = (struct gt_capture_driver){
 		.error_name = error_name,
 		.texture_resource = texture_resource,
@@ -248,9 +255,12 @@ Test(capture_objects, that_cannot_be_captured_are_refused)
 Test(capture_objects, of_imported_memory_are_refused_with_their_levels)
 {
 	add_value(GT_FOREIGN_MIPMAP, (uint64_t)mipmap, NULL);
+	add_value(GT_FOREIGN_LEVEL, (uint64_t)levels[1], NULL);
+	foreign.values[foreign.used - 1].of = (uint64_t)mipmap;
 	add_parameter(0, 8, 2);
 	expect_refused(
 		"its parameter 0 is a surface object, by its value: its array is of memory of others");
+	cr_expect(eq(uint, asked, 0), "it may be gone by now");
 	add_parameter(8, 8, 1);
 	expect_refused(
 		"its parameter 1 is a texture object, by its value: its array is of memory of others");
@@ -279,6 +289,33 @@ Test(capture_objects, that_cannot_be_captured_inside_of_parameters_are_counted)
 	cr_expect(eq(u32, objects->left_out, 1));
 	cr_expect(
 		eq(str, objects->refused, "in parameter 0 a texture object: its array is sparse"));
+}
+
+/* A program need not destroy them: the number is one of others then. */
+Test(capture_objects, that_ended_are_counted_and_nothing_is_refused_for_them)
+{
+	struct gt_error err = {0};
+
+	add_parameter(0, 8, 7);
+	add_parameter(8, 8, 4);
+	add_value(GT_FOREIGN_TEXTURE, 7, context);
+	freed = true;
+	cr_expect(eq(int, add(0, &err), 0), "%s", err.text);
+	cr_expect(eq(u32, objects->handle_count, 0));
+	cr_expect(eq(u32, objects->object_count, 0));
+	cr_expect(eq(u32, objects->left_out, 2));
+	cr_expect(eq(str, objects->refused,
+	             "in parameter 0 a texture object: the driver does not know it any more"));
+}
+
+Test(capture_objects, that_are_surfaces_are_of_arrays_that_they_may_write)
+{
+	struct gt_error err = {0};
+
+	shape.Flags = 0;
+	add_parameter(0, 8, 2);
+	cr_assert(eq(int, add(0, &err), 0), "%s", err.text);
+	cr_expect(eq(u32, objects->arrays[0].shape.flags, GT_ARRAY_SURFACES));
 }
 
 Test(capture_objects, of_which_memory_has_the_handles_are_found)

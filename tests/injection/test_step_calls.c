@@ -266,6 +266,47 @@ Test(step_calls, say_what_no_sequence_can_have)
 	expect_refused(&call, "value in memory");
 	call = DRIVER_CALL(cuMemcpyHtoA_v2, NULL, 0, here, 64);
 	expect_refused(&call, "array");
+	call = DRIVER_CALL(cuMemcpyAtoA_v2, NULL, 0, NULL, 0, 64);
+	expect_refused(&call, "array");
+}
+
+/* Each way to change an array that is no copy in two or three dimensions. */
+Test(step_calls, know_all_copies_of_arrays)
+{
+	static const CUpti_CallbackId of_driver[] = {
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoA_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoAAsync_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoAAsync_v2_ptsz,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoH_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoHAsync_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoHAsync_v2_ptsz,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoA_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoD_v2,
+		CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoA_v2,
+	};
+	static const CUpti_CallbackId of_runtime[] = {
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToArray_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToArrayAsync_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromArray_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromArrayAsync_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DToArray_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DToArrayAsync_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DToArrayAsync_ptsz_v7000,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DFromArray_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DFromArrayAsync_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyArrayToArray_v3020,
+		CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DArrayToArray_v3020,
+	};
+	struct gt_step_call call;
+
+	for (size_t i = 0; i < sizeof(of_driver) / sizeof(of_driver[0]); i++)
+		cr_expect(gt_step_call_is_known(true, of_driver[i]), "driver's %zu", i);
+	for (size_t i = 0; i < sizeof(of_runtime) / sizeof(of_runtime[0]); i++)
+		cr_expect(gt_step_call_is_known(false, of_runtime[i]), "runtime's %zu", i);
+	call = DRIVER_CALL(cuMemcpyHtoAAsync_v2, NULL, 0, here, 64, stream);
+	expect_refused(&call, "array");
+	call = RUNTIME_CALL(cudaMemcpy2DToArrayAsync_v3020, .src = here, .width = 64, .height = 4);
+	expect_refused(&call, "array");
 }
 
 Test(step_calls, leave_out_what_does_nothing_yet)

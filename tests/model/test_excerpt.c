@@ -115,3 +115,52 @@ Test(excerpt, follows_addresses_that_steps_before_it_changed)
 	cr_assert(eq(sz, excerpt.bundle.pointers.count, 3));
 	cr_expect(eq(u32, excerpt.bundle.pointers.rows[0].target, BUNDLE_Y), "its end");
 }
+
+static const struct gt_bundle_handle *handle_at(uint32_t memory, uint64_t offset)
+{
+	gt_array_each(const struct gt_bundle_handle, handle, &excerpt.bundle.handles)
+		if (handle->memory == memory && handle->offset == offset)
+			return handle;
+	return NULL;
+}
+
+/* Two were there before the first step, the copy brings two to the begin and the end of X. */
+static void add_handles(void)
+{
+	const struct gt_bundle_handle handles[] = {
+		{.memory = BUNDLE_Y, .step = GT_BUNDLE_NONE, .offset = 8, .object = 0},
+		{.memory = BUNDLE_Y, .step = GT_BUNDLE_NONE, .offset = 16, .object = 1},
+		{.memory = GT_BUNDLE_NONE, .step = 0, .offset = 0, .object = 1},
+		{.memory = GT_BUNDLE_NONE, .step = 0, .offset = 1016, .object = 0},
+	};
+
+	for (size_t i = 0; i < GT_COUNT_OF(handles); i++)
+		*gt_array_push(&bundle.handles) = handles[i];
+	for (uint64_t i = 0; i < 2; i++)
+		*gt_array_push(&bundle.objects) = (struct gt_bundle_object){.value = 5 + i};
+}
+
+Test(excerpt, has_handles_where_steps_before_it_left_or_brought_them)
+{
+	uint64_t in_x[BUNDLE_ELEMENTS / 2] = {6};
+	const uint64_t in_y[BUNDLE_ELEMENTS / 2] = {0, 5, 7};
+
+	in_x[127] = 9;
+	add_handles();
+	gt_excerpt_init(&excerpt, &bundle, BUNDLE_GRAPH_SCALE);
+	gt_excerpt_hold(&excerpt, BUNDLE_X, copy_of(in_x, sizeof(in_x)), NULL);
+	gt_excerpt_hold(&excerpt, BUNDLE_Y, copy_of(in_y, sizeof(in_y)), NULL);
+	gt_excerpt_settle(&excerpt);
+	cr_assert(eq(sz, excerpt.bundle.handles.count, 2));
+	cr_assert(ne(ptr, (void *)(uintptr_t)handle_at(BUNDLE_Y, 8), NULL));
+	cr_expect(eq(ptr, (void *)(uintptr_t)handle_at(BUNDLE_Y, 16), NULL), "there is 7 now");
+	cr_assert(ne(ptr, (void *)(uintptr_t)handle_at(BUNDLE_X, 0), NULL), "of the copy");
+	cr_expect(eq(u32, handle_at(BUNDLE_X, 0)->object, 1));
+	cr_expect(excerpt.bundle.memory.rows[BUNDLE_X].handles);
+	/* What is as it was before the first step has its own alone. */
+	gt_excerpt_hold(&excerpt, BUNDLE_X, NULL, NULL);
+	gt_excerpt_hold(&excerpt, BUNDLE_Y, NULL, NULL);
+	gt_excerpt_settle(&excerpt);
+	cr_expect(eq(sz, excerpt.bundle.handles.count, 2));
+	cr_expect(eq(ptr, (void *)(uintptr_t)handle_at(BUNDLE_X, 0), NULL));
+}

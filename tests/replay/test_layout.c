@@ -272,6 +272,21 @@ Test(layout, says_when_there_is_too_little_memory)
 	cr_expect(eq(int, gt_layout_plan_anywhere(&layout, &bundle, &some, &err), -ENOMEM));
 }
 
+Test(layout, counts_arrays_among_what_is_needed)
+{
+	struct gt_layout_options some = options();
+	struct gt_error err = {0};
+
+	add(GT_BUNDLE_MEMORY_device, BASE, 2 * MIB);
+	add(GT_BUNDLE_MEMORY_array, UINT64_C(1) << 57, 3 * MIB);
+	some.most_bytes = 4 * MIB;
+	cr_expect(eq(int, gt_layout_plan(&layout, &bundle, &some, &err), -ENOMEM));
+	expect_text(err.text,
+	            "the launches need 5 MiB of the GPU's memory, of which 4 MiB are free");
+	some.most_bytes = 5 * MIB;
+	cr_expect(eq(int, gt_layout_plan(&layout, &bundle, &some, &err), 0), "%s", err.text);
+}
+
 Test(layout, refuses_addresses_that_mean_something_else)
 {
 	struct gt_layout_options some = options();

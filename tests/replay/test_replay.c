@@ -216,6 +216,7 @@ Test(replay, has_mipmapped_arrays_with_their_levels)
 	mipmap->after = test_bundle_blob(&made.on_disk, after, sizeof(after));
 	mipmap->same = false;
 	bundle->objects.rows[0].resource = GT_BUNDLE_RESOURCE_mipmap;
+	bundle->objects.rows[0].sampler.flags = 2; /* CU_TRSF_NORMALIZED_COORDINATES */
 	bundle->objects.rows[2].memory = BUNDLE_PICTURE;
 	bundle->objects.rows[2].level = 1;
 	bundle->steps.rows[0].parameters = test_bundle_blob(&made.on_disk, &block, sizeof(block));
@@ -345,10 +346,67 @@ Test(replay, has_handles_in_memory_as_they_are_here)
 	             "1 of 1 handles of textures and surfaces are other numbers here, the first at "
 	             "byte 0 of memory 1: a number that only looks like one was changed as well"));
 	cr_expect(eq(u32, made.result.roles[GT_ROLE_input], 1), "the weights, and not the table");
+	cr_expect(isnan(made.result.bytes), "what the table leads to is not known");
 	gt_replay_result_release(&made.result);
 	made.options.inputs = GT_INPUTS_zero;
 	cr_assert(eq(int, run_again(&made), 0), "%s", made.err.text);
 	cr_expect(eq(dbl, buffer_of(&made, 2)->comparison.got_values.most, 0));
+	end(&made);
+}
+
+/* A copy from the host brings the handle. */
+Test(replay, has_handles_that_copies_bring_as_they_are_here)
+{
+	const uint64_t none = 0;
+	struct gt_bundle *bundle;
+	struct gt_bundle_step launch;
+	struct made made;
+
+	begin(&made);
+	add_table(&made, 0x7000000000000);
+	bundle = &made.on_disk.bundle;
+	launch = bundle->steps.rows[0];
+	bundle->steps.rows[0] = (struct gt_bundle_step){
+		.kind = GT_BUNDLE_STEP_copy,
+		.to = bundle->memory.rows[1].address,
+		.bytes = sizeof(none),
+		.rows = 1,
+		.slices = 1,
+		.event = GT_BUNDLE_NONE,
+		.parameters = bundle->memory.rows[1].before,
+	};
+	*gt_array_push(&bundle->steps) = launch;
+	gt_array_each(struct gt_bundle_pointer, pointer, &bundle->pointers)
+		pointer->step = 1;
+	bundle->memory.rows[1].same = false;
+	bundle->memory.rows[1].after = bundle->memory.rows[1].before;
+	bundle->memory.rows[1].before = test_bundle_blob(&made.on_disk, &none, sizeof(none));
+	bundle->handles.rows[0] = (struct gt_bundle_handle){.memory = GT_BUNDLE_NONE};
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified, "the table has the handle of here afterwards");
+	end(&made);
+}
+
+/* Drivers may count textures and surfaces apart: a number is then that of one of each. */
+Test(replay, takes_a_number_that_is_two_handles_for_the_first)
+{
+	struct gt_bundle_handle second;
+	struct gt_bundle_object surface;
+	struct gt_bundle *bundle;
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_textures(&made.on_disk);
+	bundle = &made.on_disk.bundle;
+	surface = bundle->objects.rows[2];
+	surface.value = bundle->objects.rows[0].value;
+	*gt_array_push(&bundle->objects) = surface;
+	second = bundle->handles.rows[0];
+	second.object = 3;
+	*gt_array_push(&bundle->handles) = second;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	cr_expect(eq(str, made.result.fault, ""));
 	end(&made);
 }
 
