@@ -317,6 +317,7 @@ Test(kept_graphs, have_what_a_graph_inside_of_a_node_was_changed_to, .init = beg
 	cr_expect(eq(u64, address_of(graph, first_inside + 1), 2001));
 	cr_expect(eq(u32, graph->nodes.edges[graph->nodes.nodes[2].first_edge].from, 1));
 	cr_expect(eq(u32, graph->nodes.edges[graph->nodes.nodes[1].first_edge].from, 6));
+	graph->nodes.nodes[first_inside + 2].named = GT_GRAPH_NODE_WANTED;
 	gt_kept_graphs_give(&kept, graph);
 	gt_kept_graphs_change(&kept, exec, &first.nodes[1], &change);
 	bytes = kept.bytes;
@@ -328,6 +329,7 @@ Test(kept_graphs, have_what_a_graph_inside_of_a_node_was_changed_to, .init = beg
 	graph = take();
 	cr_expect(eq(u64, address_of(graph, first_inside + 2), 3002));
 	cr_expect(eq(str, (char *)name_of(graph, first_inside + 2), "_Z5shortPfi"));
+	cr_expect(eq(int, (int)graph->nodes.nodes[first_inside + 2].named, GT_GRAPH_NODE_UNASKED));
 	cr_expect(eq(u32, graph->nodes.edges[graph->nodes.nodes[6].first_edge].from, 5));
 	cr_expect(eq(u64, address_of(graph, 2), 1002));
 	gt_kept_graphs_give(&kept, graph);
