@@ -14,11 +14,15 @@
  * reads it early and late: what is added to both readings, the offset, must put them inside of that
  * kernel's start and end, which gives an interval for it. Intervals of one process and GPU that
  * follow each other are a window as long as one straight line goes through all of them (the clocks
- * differ in rate, but evenly) and the window is not too long for that. Where none does, as after a
- * step, the next window begins. The lines that go through all intervals are a polygon in the plane
- * of offset and slope; at any moment the highest and the lowest of them are as far as the offset
- * can be off. Between windows it goes evenly from the end of one to the begin of the next, and may
- * be off by as much more as the two contradict each other.
+ * differ in rate, but evenly) and the window is not too long for that. The lines that go through
+ * all intervals are a polygon in the plane of offset and slope; at any moment the highest and the
+ * lowest of them are as far as the offset can be off.
+ *
+ * A window that is complete hands on what it knows of its end: the next one begins there, with that
+ * interval. So a kernel that ran beside others, and took long for it, leaves nothing uncertain that
+ * those before and after it know. Where that contradicts the next kernel, as after a step, the
+ * window begins with that kernel alone: between the two the offset goes evenly from the end of one
+ * to the begin of the next, and may be off by as much more as they contradict each other.
  */
 
 /*
@@ -49,6 +53,7 @@ struct point {
 	gt_time time_ns;
 	int64_t low_ns;
 	int64_t high_ns;
+	gt_count kernels; /* that it is of: 0 where a window handed it on */
 	uint32_t step_ns; /* 0: not seen */
 };
 
@@ -108,7 +113,7 @@ static void add_point(struct builder *builder, const struct gt_record_device_tim
 {
 	const gt_id device = device_of(builder, time->context);
 	const uint32_t step_ns = time->step_ns ? time->step_ns : GT_COARSEST_STEP_NS;
-	struct point point = {.device = device, .step_ns = time->step_ns};
+	struct point point = {.device = device, .kernels = 1, .step_ns = time->step_ns};
 
 	if (device == GT_NONE || kernel->start_ns <= 0 || kernel->end_ns < kernel->start_ns)
 		return; /* it did not finish, or what it ran on is not known */
@@ -232,7 +237,7 @@ static struct window begin_window(const struct point *point)
 		.end_ns = point->time_ns,
 		.base_ns = point->low_ns,
 		.step_ns = point->step_ns,
-		.kernels = 1,
+		.kernels = point->kernels,
 		.corner_count = 4,
 		.corners = {{0, -MOST_SLOPE},
 	                    {width_ns, -MOST_SLOPE},
@@ -255,11 +260,58 @@ static bool extend(struct window *window, const struct point *point)
 	if (with.corner_count == 0)
 		return false;
 	with.end_ns = point->time_ns;
-	with.kernels++;
+	with.kernels += point->kernels;
 	if (point->step_ns > with.step_ns)
 		with.step_ns = point->step_ns;
 	*window = with;
 	return true;
+}
+
+/* How far the truth may have left the lines of something so long by its end. */
+static double wander_of(gt_time length_ns)
+{
+	return WANDER * (double)length_ns / 2;
+}
+
+/* What a window knows of its end. */
+static struct point end_of(const struct window *window)
+{
+	const struct range range = range_at(window, window->end_ns);
+	const double wander_ns = wander_of(window->end_ns - window->start_ns);
+
+	return (struct point){
+		.time_ns = window->end_ns,
+		.low_ns = window->base_ns + (int64_t)floor(range.low_ns - wander_ns),
+		.high_ns = window->base_ns + (int64_t)ceil(range.high_ns + wander_ns),
+		.step_ns = (uint32_t)window->step_ns,
+	};
+}
+
+/* The window that a point begins: from the end of the one before, or alone. */
+static struct window next_window(const struct window *before, const struct point *point)
+{
+	struct window window;
+
+	if (before) {
+		const struct point end = end_of(before);
+
+		window = begin_window(&end);
+		if (extend(&window, point))
+			return window;
+	}
+	return begin_window(point);
+}
+
+static void add_point_to_windows(struct builder *builder, const struct point *point)
+{
+	struct window *last =
+		builder->windows.count ? &builder->windows.rows[builder->windows.count - 1] : NULL;
+
+	if (!last || !extend(last, point)) {
+		const struct window next = next_window(last, point);
+
+		*gt_array_push(&builder->windows) = next;
+	}
 }
 
 /* ---- rows ---- */
@@ -279,8 +331,7 @@ static int64_t offset_of(const struct window *window, gt_time time_ns)
 static void add_row(const struct builder *builder, const struct window *window, gt_time start_ns,
                     gt_time end_ns, double half_ns)
 {
-	const double bound_ns =
-		half_ns + step_of(window) / 2 + WANDER * (double)(end_ns - start_ns) / 2;
+	const double bound_ns = half_ns + step_of(window) / 2 + wander_of(end_ns - start_ns);
 
 	*gt_array_push(&builder->trace->device_clocks) = (struct gt_device_clock){
 		.process = builder->capture->process,
@@ -416,11 +467,8 @@ static void add_device(struct builder *builder, const struct point *points, size
 
 	builder->device = points[0].device;
 	builder->windows.count = 0;
-	for (size_t i = 0; i < count; i++) {
-		windows = builder->windows.rows;
-		if (i == 0 || !extend(&windows[builder->windows.count - 1], &points[i]))
-			*gt_array_push(&builder->windows) = begin_window(&points[i]);
-	}
+	for (size_t i = 0; i < count; i++)
+		add_point_to_windows(builder, &points[i]);
 	windows = builder->windows.rows;
 	asked = (struct gt_interval){windows[0].start_ns,
 	                             windows[builder->windows.count - 1].end_ns};
