@@ -257,12 +257,11 @@ static int read_sampler(const struct gt_capture_objects *objects, CUtexObject te
 	sampler->mip_bias = bits_of(told.mipmapLevelBias);
 	sampler->least_level = bits_of(told.minMipmapLevelClamp);
 	sampler->most_level = bits_of(told.maxMipmapLevelClamp);
-	for (size_t i = 0; i < 4; i++)
-		sampler->border[i] = bits_of(told.borderColor[i]);
+	gt_foreign_border(objects->foreign, texture, objects->context, sampler->border);
 	return result;
 }
 
-/* The driver answers with an error where the program gave none. */
+/* Where the program gave none the driver answers with zeros. */
 static void read_view(const struct gt_capture_objects *objects, CUtexObject texture,
                       struct gt_bundle_object *object)
 {

@@ -2,6 +2,7 @@
 #include "injection/foreign_calls.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "injection/services.h"
 
@@ -15,6 +16,7 @@ enum effect {
 struct foreign_call {
 	uint64_t value;
 	uint64_t of;
+	uint64_t border[2];
 	enum gt_foreign_kind kind;
 	enum effect effect;
 };
@@ -75,6 +77,14 @@ static bool read_foreign(struct gt_call call, struct foreign_call *read)
 #undef MADE
 #undef MADE_OF
 #undef GONE
+}
+
+static void read_border(struct gt_call call, uint64_t border[2])
+{
+	const float *told = PARAMETERS(cuTexObjectCreate)->pTexDesc->borderColor;
+
+	_Static_assert(4 * sizeof(*told) == 2 * sizeof(*border), "four colours are two numbers");
+	memcpy(border, told, 4 * sizeof(*told));
 }
 
 /* The array that a call is about to destroy; 0: none. */
@@ -165,6 +175,9 @@ static void add_foreign(struct gt_session *session, struct gt_foreign *foreign,
 		atomic_store_explicit(&foreign->values[i].context, (uint64_t)context,
 		                      memory_order_relaxed);
 		atomic_store_explicit(&foreign->values[i].of, call->of, memory_order_relaxed);
+		for (int half = 0; half < 2; half++)
+			atomic_store_explicit(&foreign->values[i].border[half], call->border[half],
+			                      memory_order_relaxed);
 		/* Pairs with the acquires of those who look for values. */
 		atomic_store_explicit(&foreign->values[i].kind, call->kind, memory_order_release);
 		note_used(foreign, i + 1);
@@ -248,6 +261,8 @@ void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, s
 		return;
 	at = read.effect == BEGINS ? GT_FOREIGN_VALUES
 	                           : find(foreign, read.kind, read.value, call.data->context);
+	if (call.id == CUPTI_DRIVER_TRACE_CBID_cuTexObjectCreate)
+		read_border(call, read.border);
 	switch (read.effect) {
 	case BEGINS:
 		add_foreign(session, foreign, &read, call.data->context);
@@ -273,6 +288,20 @@ bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind,
                     CUcontext context)
 {
 	return find(foreign, kind, value, context) < GT_FOREIGN_VALUES;
+}
+
+void gt_foreign_border(const struct gt_foreign *foreign, uint64_t texture, CUcontext context,
+                       uint32_t border[4])
+{
+	const uint32_t at = find(foreign, GT_FOREIGN_TEXTURE, texture, context);
+
+	for (int i = 0; i < 4; i++)
+		border[i] = at == GT_FOREIGN_VALUES
+		                    ? 0
+		                    : (uint32_t)(atomic_load_explicit(
+							 &foreign->values[at].border[i / 2],
+							 memory_order_relaxed) >>
+		                                 i % 2 * 32);
 }
 
 uint64_t gt_foreign_whole_of(const struct gt_foreign *foreign, uint64_t array)

@@ -36,9 +36,10 @@ struct gt_foreign {
 	_Atomic uint32_t used; /* values that were ever, from the first on */
 	struct {
 		_Atomic uint64_t value;
-		_Atomic uint64_t context; /* textures of two contexts may have the same value */
-		_Atomic uint64_t of;      /* the array, or mipmapped array; 0: it is of none */
-		_Atomic uint32_t kind;    /* enum gt_foreign_kind */
+		_Atomic uint64_t context;   /* textures of two contexts may have the same value */
+		_Atomic uint64_t of;        /* the array, or mipmapped array; 0: it is of none */
+		_Atomic uint64_t border[2]; /* of a texture: four numbers, as their bits */
+		_Atomic uint32_t kind;      /* enum gt_foreign_kind */
 	} values[GT_FOREIGN_VALUES];
 };
 
@@ -53,6 +54,13 @@ void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, s
 /* Whether there is such a value of a context. */
 bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint64_t value,
                     CUcontext context);
+
+/*
+ * The colour that a texture has beyond its border, as bits of four numbers: the driver answers
+ * cuTexObjectGetTextureDesc with zeros (580.159.04). Zeros where there is no such texture.
+ */
+void gt_foreign_border(const struct gt_foreign *foreign, uint64_t texture, CUcontext context,
+                       uint32_t border[4]);
 
 /* Whether an array is of imported memory or of a graphics API: itself, or what it is a part of. */
 bool gt_foreign_has_array(const struct gt_foreign *foreign, uint64_t array);

@@ -47,8 +47,11 @@ static int has_levels(void)
 
 static CUtexObject make_texture(const CUDA_RESOURCE_DESC *resource)
 {
+	const CUaddress_mode mode =
+		is("border") ? CU_TR_ADDRESS_MODE_BORDER : CU_TR_ADDRESS_MODE_CLAMP;
 	const CUDA_TEXTURE_DESC description = {
-		.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP},
+		.addressMode = {mode, mode},
+		.borderColor = {7.5F, 1, 2, 3},
 		.flags = resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
 	                         ? CU_TRSF_NORMALIZED_COORDINATES
 	                         : 0,
@@ -269,7 +272,7 @@ static void step(void)
 		int unused;
 		int column;
 		CUtexObject picture;
-	} from = {leaked ? (int)leaked : (int)weights, 0, picture};
+	} from = {leaked ? (int)leaked : (int)weights, is("border") ? WIDTH : 0, picture};
 	size_t count = leaked ? leaked : HEIGHT;
 	void *for_blend[] = {&picture, &weights, &out, &width, &height};
 	void *for_pick[] = {&from, &column, &count};

@@ -456,6 +456,7 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *description, CUtexObject t
 	if (!object)
 		API_END(CUDA_ERROR_INVALID_HANDLE);
 	*description = object->texture;
+	memset(description->borderColor, 0, sizeof(description->borderColor)); /* as the driver */
 	API_END(fake_usable());
 }
 
@@ -464,9 +465,9 @@ CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *view, CUtexObje
 	const struct object *object = find_object(texture, TEXTURE);
 
 	API_BEGIN(cuTexObjectGetResourceViewDesc, view, texture);
-	if (!object || !object->has_view)
-		API_END(CUDA_ERROR_INVALID_VALUE);
-	*view = object->view;
+	if (!object)
+		API_END(CUDA_ERROR_INVALID_HANDLE);
+	*view = object->view; /* zeros where it has none */
 	API_END(fake_usable());
 }
 
@@ -557,7 +558,12 @@ const void *fake_texel(unsigned long long texture, size_t x, size_t y)
 {
 	const struct object *object = find_object(texture, TEXTURE);
 
-	return object ? element_of(&object->resource, x, y) : NULL;
+	void *element = object ? element_of(&object->resource, x, y) : NULL;
+
+	/* Of one channel the first colour is the element's. */
+	if (object && !element && object->texture.addressMode[0] == CU_TR_ADDRESS_MODE_BORDER)
+		return object->texture.borderColor;
+	return element;
 }
 
 void *fake_surface_element(unsigned long long surface, size_t x, size_t y)

@@ -127,6 +127,13 @@ __global__ void viewed(cudaTextureObject_t picture, float *out)
 	out[row() * EDGE + column()] = tex2D<float>(picture, column() + 0.5f, row() + 0.5f) - 1;
 }
 
+/* Beyond the border, of which every other element is. */
+__global__ void bordered(cudaTextureObject_t picture, float *out)
+{
+	out[row() * EDGE + column()] =
+		tex2D<float>(picture, column() + 0.5f, row() + 0.5f - column() % 2 * EDGE);
+}
+
 __global__ void volume(cudaTextureObject_t from, cudaSurfaceObject_t to, size_t one)
 {
 	for (int z = 0; z < DEPTH; z++)
@@ -509,6 +516,22 @@ static size_t run_viewed(size_t launches)
 	return wrong_in(read_memory(out), [&](size_t i) { return values[i] - 1; });
 }
 
+static size_t run_bordered(size_t launches)
+{
+	const std::vector<float> values = picture_values();
+	const cudaResourceDesc resource = resource_of(make_array(0, values));
+	float *out = make_memory(-1);
+	cudaTextureDesc description = {};
+	cudaTextureObject_t texture;
+
+	for (cudaTextureAddressMode &address : description.addressMode)
+		address = cudaAddressModeBorder;
+	description.borderColor[0] = 2.5f;
+	CHECK(cudaCreateTextureObject(&texture, &resource, &description, NULL));
+	launch_all(launches, [&] { bordered<<<COUNT / THREADS, THREADS>>>(texture, out); });
+	return wrong_in(read_memory(out), [&](size_t i) { return i % 2 ? 2.5f : values[i]; });
+}
+
 static const struct program {
 	const char *name;
 	size_t (*run)(size_t launches);
@@ -517,6 +540,7 @@ static const struct program {
 	{"painted", run_painted},   {"mipmapped", run_mipmapped}, {"reduced", run_reduced},
 	{"layered", run_layered},   {"volume", run_volume},       {"looked_up", run_looked_up},
 	{"cubed", run_cubed},       {"lined", run_lined},         {"viewed", run_viewed},
+	{"bordered", run_bordered},
 };
 
 int main(int argc, char **argv)

@@ -21,7 +21,9 @@ static void follow(CUpti_CallbackId id, const void *parameters, CUcontext contex
 
 static void make_of(CUtexObject value, CUDA_RESOURCE_DESC resource)
 {
-	const cuTexObjectCreate_params parameters = {.pTexObject = &value, .pResDesc = &resource};
+	const CUDA_TEXTURE_DESC description = {.borderColor = {0.5F, 1, 2, (float)value}};
+	const cuTexObjectCreate_params parameters = {
+		.pTexObject = &value, .pResDesc = &resource, .pTexDesc = &description};
 
 	follow(CUPTI_DRIVER_TRACE_CBID_cuTexObjectCreate, &parameters, one, CUDA_SUCCESS);
 }
@@ -82,7 +84,9 @@ static bool has(enum gt_foreign_kind kind, uint64_t value)
 static void make_texture(CUtexObject value, CUcontext context, CUresult result)
 {
 	const CUDA_RESOURCE_DESC memory = {.resType = CU_RESOURCE_TYPE_LINEAR};
-	const cuTexObjectCreate_params parameters = {.pTexObject = &value, .pResDesc = &memory};
+	const CUDA_TEXTURE_DESC description = {.borderColor = {0.5F, 1, 2, (float)value}};
+	const cuTexObjectCreate_params parameters = {
+		.pTexObject = &value, .pResDesc = &memory, .pTexDesc = &description};
 
 	follow(CUPTI_DRIVER_TRACE_CBID_cuTexObjectCreate, &parameters, context, result);
 }
@@ -105,6 +109,22 @@ Test(foreign_calls, tell_textures_of_two_contexts_apart)
 	drop_texture(1, one);
 	cr_expect(not(gt_foreign_has(&foreign, GT_FOREIGN_TEXTURE, 1, one)));
 	cr_expect(gt_foreign_has(&foreign, GT_FOREIGN_TEXTURE, 1, other));
+}
+
+/* What the driver does not tell of a texture. */
+Test(foreign_calls, keep_the_colour_beyond_a_border)
+{
+	uint32_t border[4] = {9, 9, 9, 9};
+
+	make_texture(4, one, CUDA_SUCCESS);
+	gt_foreign_border(&foreign, 4, one, border);
+	cr_expect(eq(u32, border[0], 0x3f000000));
+	cr_expect(eq(u32, border[1], 0x3f800000));
+	cr_expect(eq(u32, border[2], 0x40000000));
+	cr_expect(eq(u32, border[3], 0x40800000));
+	gt_foreign_border(&foreign, 4, other, border);
+	cr_expect(eq(u32, border[0], 0), "that context has no such texture");
+	cr_expect(eq(u32, border[3], 0));
 }
 
 Test(foreign_calls, have_room_again_for_what_is_gone)
