@@ -35,7 +35,7 @@ enum {
 	OPERATIONS = 32,  /* between two events */
 	STEADY = 28 * 64, /* events of a writer, of two runs */
 	READINGS = 4096,  /* of a clock */
-	CHUNK_COUNT = 1 << 20,
+	CHUNK_COUNT = 1 << 21, /* more than all warps fill */
 	WARPS = 8, /* of a block */
 	EMPTY_RANGES = 4096,
 	PHASE_ROUNDS = 32,

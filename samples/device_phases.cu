@@ -37,7 +37,8 @@ int main(int argc, char **argv)
 	CHECK(cudaFree(out));
 	CHECK(cudaFree(in));
 	printf("launches=%zu\nblocks=%zu\nrounds=%zu\n", launches, blocks, rounds);
-	printf("events_a_launch=%zu\nranges_a_launch=%zu\n", blocks * phase_events(rounds),
+	printf("events_a_launch=%zu\nfilled_a_launch=%zu\nranges_a_launch=%zu\n",
+	       blocks * phase_events(rounds), blocks * phase_filled(rounds),
 	       blocks * phase_ranges(rounds));
 	for (int phase = 0; phase < PHASES; phase++)
 		printf("%s_cycles=%llu\n%s_ns=%.0f\n", names[phase], result.cycles[phase],

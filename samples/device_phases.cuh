@@ -33,6 +33,13 @@ static inline size_t phase_events(size_t rounds)
 	return 2 * PHASES * rounds;
 }
 
+/* What is left of a chunk when the events of a round do not fit any more, at most. */
+static inline size_t phase_filled(size_t rounds)
+{
+	return rounds / (GPUTRACE_DEVICE_EVENTS / phase_events(1)) *
+	       (GPUTRACE_DEVICE_EVENTS % phase_events(1));
+}
+
 static inline size_t phase_ranges(size_t rounds)
 {
 	return PHASES * rounds;
