@@ -952,6 +952,7 @@ static int add_copy(struct gt_launch_capture *capture, struct gt_error *err)
 		result = check_pinned(capture, err);
 	if (to != SIDE_MEMORY && !is_known)
 		step->to = step->to_pitch = step->to_slice_pitch = 0;
+	step->pinned = from == SIDE_PINNED || (to == SIDE_PINNED && step->to == 0);
 	if (result == 0 && step->to)
 		result = check_rows(capture, side_to(step), err);
 	if (result < 0 || from == SIDE_MEMORY)

@@ -262,6 +262,8 @@ static void write_step(const struct gt_capture_step *step, const char *range,
 		gt_bundle_contents(writer, "parameters", step->blob, step->blob_bytes);
 	if (step->by_host)
 		gt_bundle_flag(writer, "by_host", true);
+	if (step->pinned)
+		gt_bundle_flag(writer, "pinned", true);
 	if (step->graph)
 		gt_bundle_number(writer, "graph", step->graph);
 	gt_bundle_number(writer, "correlation", step->correlation);

@@ -85,6 +85,7 @@ struct gt_capture_step {
 	uint32_t value_bytes;
 	bool prefers_overlap; /* of a copy, with kernels */
 	bool by_host;         /* no call of the program's: what the host wrote into memory */
+	bool pinned;          /* what a copy has of the host is pinned */
 };
 
 struct gt_capture_lists {

@@ -386,6 +386,7 @@ static const struct gt_json_field step_fields[] = {
 	STEP(event, U32, 0, MOST_COUNT),
 	STEP(graph, U32, 0, MOST_COUNT),
 	GT_JSON_OTHER(struct gt_bundle_step, by_host, FLAG),
+	GT_JSON_OTHER(struct gt_bundle_step, pinned, FLAG),
 	GT_JSON_OTHER(struct gt_bundle_step, range, TEXT),
 };
 
@@ -484,6 +485,8 @@ static void check_copy(struct reader *reader, const struct gt_bundle_step *step)
 {
 	if (step->from == 0 && step->to == 0)
 		refuse(reader, "it copies nothing of the GPU's");
+	if (step->pinned && step->from && step->to)
+		refuse(reader, "it is pinned, and has nothing of the host's");
 	if (step->to)
 		check_to(reader, step);
 	if (step->from)

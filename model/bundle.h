@@ -143,6 +143,7 @@ struct gt_bundle_step {
 	 */
 	uint32_t graph;
 	bool by_host; /* no call asked for it: what the host itself wrote into memory */
+	bool pinned;  /* of a copy from or to the host: in memory that the driver had pinned */
 	char *range;  /* path of the NVTX ranges that were open, "/" between; "" */
 };
 

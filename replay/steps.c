@@ -347,21 +347,44 @@ static int make_events(struct gt_steps *steps, struct gt_error *err)
 	return result;
 }
 
+/*
+ * What the host has, in pinned memory where the program had it there: copies take another way from
+ * and to other memory, and several times as long.
+ */
+static int make_bytes(struct gt_steps *steps, const struct gt_bundle_step *step, size_t size,
+                      uint8_t **bytes, struct gt_error *err)
+{
+	void *pinned = NULL;
+	int result;
+
+	if (!step->pinned) {
+		*bytes = zeroed(size, 1);
+		return 0;
+	}
+	result = gt_gpu_alloc_pinned(steps->gpu, size, &pinned, err);
+	*bytes = pinned;
+	if (result == 0)
+		memset(pinned, 0, size);
+	return result;
+}
+
 static int make_ready(struct gt_steps *steps, const struct gt_restored *restored, size_t number,
                       struct gt_error *err)
 {
 	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];
 	struct gt_step_ready *ready = &steps->ready[number];
+	int result = 0;
 
 	steps->work += gt_bundle_is_work(step);
 	ready->to = gt_layout_translate(&restored->layout, steps->bundle, step->to);
 	ready->from = gt_layout_translate(&restored->layout, steps->bundle, step->from);
 	if (step->kind == GT_BUNDLE_STEP_copy && step->to == 0)
-		ready->bytes = zeroed(step->slices * step->rows, step->bytes);
+		result = make_bytes(steps, step, step->slices * step->rows * step->bytes,
+		                    &ready->bytes, err);
 	else if (step->parameters.hash[0])
-		ready->bytes = zeroed(step->parameters.size, 1);
-	if (!step->parameters.hash[0])
-		return 0;
+		result = make_bytes(steps, step, step->parameters.size, &ready->bytes, err);
+	if (result < 0 || !step->parameters.hash[0])
+		return result;
 	return gt_restored_parameters(restored, (uint32_t)number, ready->bytes, err);
 }
 
@@ -424,7 +447,8 @@ void gt_steps_close(struct gt_steps *steps)
 	free(steps->graphs);
 	free(steps->inside);
 	for (size_t i = 0; steps->ready && i < steps->bundle->steps.count; i++)
-		free(steps->ready[i].bytes);
+		if (!steps->bundle->steps.rows[i].pinned) /* the GPU's, until it is closed */
+			free(steps->ready[i].bytes);
 	for (size_t i = 0; steps->events && i < steps->event_count; i++)
 		gt_gpu_give_event(steps->gpu, steps->events[i]);
 	free(steps->modules);

@@ -66,7 +66,7 @@ struct gt_outcome {
 	uint64_t sequence_mismatches; /* elements, when all steps were run once */
 	/* Not kept. */
 	bool tuned; /* one of --tune or --form all: whatever comes of it is no failure */
-	char form[GT_REPLAY_FORM_BYTES]; /* "" in the first form that was run */
+	char form[GT_REPLAY_FORM_BYTES]; /* "": as recorded */
 	gt_array(struct gt_outcome_buffer) buffers;
 	struct gt_roof roof;     /* of device memory */
 	bool unchanged;          /* nothing is known to be written: nothing to compare */

@@ -333,8 +333,7 @@ static void begin_outcome(struct gt_outcome *outcome, const struct session *sess
 	gt_replay_conditions(&session->options,
 	                     session->excerpt ? session->excerpt->step : UINT32_MAX,
 	                     outcome->conditions);
-	if (session->outcomes->list.count > 1 &&
-	    strcmp(outcome->conditions, session->outcomes->list.rows->conditions) != 0)
+	if (session->options.form != GT_SEQUENCE_recorded)
 		gt_replay_form(&session->options, outcome->form);
 	snprintf(outcome->date, sizeof(outcome->date), "%s", gt_instant_now().utc);
 	snprintf(outcome->gputrace, sizeof(outcome->gputrace), "%s", GPUTRACE_VERSION);

@@ -470,10 +470,10 @@ Test(forms, are_combined_with_variants)
 	             GT_EXIT_OK));
 	rows = shown("times");
 	cr_assert(eq(sz, json_array_size(rows), 4));
-	expect_text(text_of(rows, 0, "variant"), "as recorded");
-	expect_text(text_of(rows, 1, "variant"), "block=64");
-	expect_text(text_of(rows, 2, "variant"), "form=recorded");
-	expect_text(text_of(rows, 3, "variant"), "form=recorded block=64");
+	expect_text(text_of(rows, 0, "variant"), "form=graph");
+	expect_text(text_of(rows, 1, "variant"), "form=graph block=64");
+	expect_text(text_of(rows, 2, "variant"), "as recorded");
+	expect_text(text_of(rows, 3, "variant"), "block=64");
 	json_decref(rows);
 	rows = shown("launch");
 	expect_text(text_of(rows, 0, "conditions"), "l2=cold inputs=recorded form=graph");

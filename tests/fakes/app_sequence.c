@@ -379,11 +379,17 @@ static void do_something_else(void)
 
 static void copy_in(void)
 {
+	static float *pinned;
+
+	if (is("pinned") && !pinned) {
+		MUST(cuMemAllocHost, (void **)&pinned, sizeof(in));
+		memcpy(pinned, in, sizeof(in));
+	}
 	if (is("runtime"))
 		MUST(cudaMemcpyAsync, (void *)(uintptr_t)x, in, sizeof(in), cudaMemcpyHostToDevice,
 		     streams[0]);
 	else
-		MUST(cuMemcpyHtoDAsync, x, in, sizeof(in), streams[0]);
+		MUST(cuMemcpyHtoDAsync, x, pinned ? pinned : in, sizeof(in), streams[0]);
 }
 
 static void step(void)

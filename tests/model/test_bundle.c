@@ -800,7 +800,8 @@ Test(bundle, cut_anywhere_is_refused_with_a_sentence)
 Test(bundle, has_copies_of_slices_and_of_the_host)
 {
 	static const struct change change = {
-		COPIED, SLICES("8", "4", "32", "8", "32") ",\n\"by_host\":true", ""};
+		COPIED,
+		SLICES("8", "4", "32", "8", "32") ",\n\"by_host\":true,\n\"pinned\":true", ""};
 	struct gt_error err = {0};
 	char *text = manifest();
 	char *other = changed(text, &change);
@@ -810,8 +811,10 @@ Test(bundle, has_copies_of_slices_and_of_the_host)
 	cr_expect(eq(u64, bundle.steps.rows[0].slices, 32));
 	cr_expect(eq(u64, bundle.steps.rows[0].to_slice_pitch, 32));
 	cr_expect(bundle.steps.rows[0].by_host);
+	cr_expect(bundle.steps.rows[0].pinned);
 	cr_expect(eq(u64, bundle.steps.rows[1].slices, 1));
 	cr_expect(not(bundle.steps.rows[1].by_host));
+	cr_expect(not(bundle.steps.rows[1].pinned));
 	free(other);
 	free(text);
 }
