@@ -28,15 +28,15 @@
 #include "samples/device_phases.cuh"
 
 enum {
-	IN_CHUNK = 24,    /* events that are timed in a chunk, behind the one that takes it */
-	TOGETHER = 8,     /* of these, that room is made for at once */
-	PASSES = 32,      /* chunks in which they are */
-	COLD = 4,         /* of these, and of writers, that are not counted */
-	OPERATIONS = 32,  /* between two events */
-	STEADY = 28 * 64, /* events of a writer, of two runs */
-	READINGS = 4096,  /* of a clock */
+	IN_CHUNK = 24,         /* events that are timed in a chunk, behind the one that takes it */
+	TOGETHER = 8,          /* of these, that room is made for at once */
+	PASSES = 32,           /* chunks in which they are */
+	COLD = 4,              /* of these, and of writers, that are not counted */
+	OPERATIONS = 32,       /* between two events */
+	STEADY = 28 * 64,      /* events of a writer, of two runs */
+	READINGS = 4096,       /* of a clock */
 	CHUNK_COUNT = 1 << 21, /* more than all warps fill */
-	WARPS = 8, /* of a block */
+	WARPS = 8,             /* of a block */
 	EMPTY_RANGES = 4096,
 	PHASE_ROUNDS = 32,
 	PHASE_WORK = 4096,

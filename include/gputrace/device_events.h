@@ -20,15 +20,15 @@
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
 #define GPUTRACE_DEVICE_CALL static __device__ __forceinline__
 /*
- * What is rare is a function that is called: in place it puts 6 KB between the instructions of an
- * event that run each time, which multiprocessors fetch more slowly than they run them. With
- * GPUTRACE_DEVICE_IN_PLACE defined it is in place, for kernels that have no register left: it takes
- * up to 4 fewer.
+ * What is rare: in place it takes the fewest registers, and the first event of a kernel whose code
+ * is in no cache the least time. With GPUTRACE_DEVICE_CALLED defined it is a function that is
+ * called, which makes kernels with many events smaller and events faster that follow each other:
+ * docs/device-events.md has the figures of both.
  */
-#ifdef GPUTRACE_DEVICE_IN_PLACE
-#define GPUTRACE_DEVICE_RARE static __device__ __forceinline__
-#else
+#ifdef GPUTRACE_DEVICE_CALLED
 #define GPUTRACE_DEVICE_RARE static __device__ __noinline__
+#else
+#define GPUTRACE_DEVICE_RARE static __device__ __forceinline__
 #endif
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
 #if !defined(GPUTRACE_DISABLE) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)

@@ -124,9 +124,9 @@ class Budget(Case):
     def expect_no_spills(self, said):
         self.assertEqual(set(re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill", said)), {("0", "0")})
 
-    def test_in_place_it_spills_nothing(self):
+    def test_called_as_a_function_it_spills_nothing(self):
         for architecture in known(NVCC):
-            self.expect_no_spills(self.cubin(architecture, "-DGPUTRACE_DEVICE_IN_PLACE")[1])
+            self.expect_no_spills(self.cubin(architecture, "-DGPUTRACE_DEVICE_CALLED")[1])
 
 
 class Disabled(Case):

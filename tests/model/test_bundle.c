@@ -800,8 +800,8 @@ Test(bundle, cut_anywhere_is_refused_with_a_sentence)
 Test(bundle, has_copies_of_slices_and_of_the_host)
 {
 	static const struct change change = {
-		COPIED,
-		SLICES("8", "4", "32", "8", "32") ",\n\"by_host\":true,\n\"pinned\":true", ""};
+		COPIED, SLICES("8", "4", "32", "8", "32") ",\n\"by_host\":true,\n\"pinned\":true",
+		""};
 	struct gt_error err = {0};
 	char *text = manifest();
 	char *other = changed(text, &change);
