@@ -19,10 +19,11 @@
  * lowest of them are as far as the offset can be off.
  *
  * A window that is complete hands on what it knows of its end: the next one begins there, with that
- * interval. So a kernel that ran beside others, and took long for it, leaves nothing uncertain that
- * those before and after it know. Where that contradicts the next kernel, as after a step, the
- * window begins with that kernel alone: between the two the offset goes evenly from the end of one
- * to the begin of the next, and may be off by as much more as they contradict each other.
+ * interval and those slopes. So a kernel that ran beside others, and took long for it, leaves
+ * nothing uncertain that those before and after it know. Where a kernel contradicts what is known,
+ * as after a step, a window begins with that kernel alone: between the two the offset goes evenly
+ * from the end of one to the begin of the next, and may be off by as much more as they contradict
+ * each other.
  */
 
 /*
@@ -53,7 +54,6 @@ struct point {
 	gt_time time_ns;
 	int64_t low_ns;
 	int64_t high_ns;
-	gt_count kernels; /* that it is of: 0 where a window handed it on */
 	uint32_t step_ns; /* 0: not seen */
 };
 
@@ -113,7 +113,7 @@ static void add_point(struct builder *builder, const struct gt_record_device_tim
 {
 	const gt_id device = device_of(builder, time->context);
 	const uint32_t step_ns = time->step_ns ? time->step_ns : GT_COARSEST_STEP_NS;
-	struct point point = {.device = device, .kernels = 1, .step_ns = time->step_ns};
+	struct point point = {.device = device, .step_ns = time->step_ns};
 
 	if (device == GT_NONE || kernel->start_ns <= 0 || kernel->end_ns < kernel->start_ns)
 		return; /* it did not finish, or what it ran on is not known */
@@ -228,6 +228,14 @@ static void clip(struct window *window, double time_s, double limit_ns, double s
 	window->corner_count = count;
 }
 
+/* Whether a window has enough without that point, or is too far away from it. */
+static bool is_complete(const struct window *window, const struct point *point)
+{
+	const gt_time length_ns = point->time_ns - window->start_ns;
+
+	return length_ns > MOST_NS || (length_ns > ENOUGH_NS && window->kernels >= ENOUGH_KERNELS);
+}
+
 static struct window begin_window(const struct point *point)
 {
 	const double width_ns = (double)(point->high_ns - point->low_ns);
@@ -237,7 +245,7 @@ static struct window begin_window(const struct point *point)
 		.end_ns = point->time_ns,
 		.base_ns = point->low_ns,
 		.step_ns = point->step_ns,
-		.kernels = point->kernels,
+		.kernels = 1,
 		.corner_count = 4,
 		.corners = {{0, -MOST_SLOPE},
 	                    {width_ns, -MOST_SLOPE},
@@ -249,18 +257,15 @@ static struct window begin_window(const struct point *point)
 /* Whether the window goes on with that point: a line goes through all. */
 static bool extend(struct window *window, const struct point *point)
 {
-	const gt_time length_ns = point->time_ns - window->start_ns;
 	const double time_s = seconds(window->start_ns, point->time_ns);
 	struct window with = *window;
 
-	if (length_ns > MOST_NS || (length_ns > ENOUGH_NS && window->kernels >= ENOUGH_KERNELS))
-		return false;
 	clip(&with, time_s, (double)(point->low_ns - window->base_ns), 1);
 	clip(&with, time_s, (double)(point->high_ns - window->base_ns), -1);
 	if (with.corner_count == 0)
 		return false;
 	with.end_ns = point->time_ns;
-	with.kernels += point->kernels;
+	with.kernels++;
 	if (point->step_ns > with.step_ns)
 		with.step_ns = point->step_ns;
 	*window = with;
@@ -273,45 +278,45 @@ static double wander_of(gt_time length_ns)
 	return WANDER * (double)length_ns / 2;
 }
 
-/* What a window knows of its end. */
-static struct point end_of(const struct window *window)
+/* A window without a kernel yet: what another one knows of its end, and of how fast it goes on. */
+static struct window hand_on(const struct window *before)
 {
-	const struct range range = range_at(window, window->end_ns);
-	const double wander_ns = wander_of(window->end_ns - window->start_ns);
+	const struct range range = range_at(before, before->end_ns);
+	const double wander_ns = wander_of(before->end_ns - before->start_ns);
+	const double width_ns = range.high_ns - range.low_ns + 2 * wander_ns;
+	double least = INFINITY;
+	double most = -INFINITY;
 
-	return (struct point){
-		.time_ns = window->end_ns,
-		.low_ns = window->base_ns + (int64_t)floor(range.low_ns - wander_ns),
-		.high_ns = window->base_ns + (int64_t)ceil(range.high_ns + wander_ns),
-		.step_ns = (uint32_t)window->step_ns,
+	for (uint32_t i = 0; i < before->corner_count; i++) {
+		least = fmin(least, before->corners[i].slope - WANDER * 1e9);
+		most = fmax(most, before->corners[i].slope + WANDER * 1e9);
+	}
+	return (struct window){
+		.start_ns = before->end_ns,
+		.end_ns = before->end_ns,
+		.base_ns = before->base_ns + (int64_t)floor(range.low_ns - wander_ns),
+		.step_ns = before->step_ns,
+		.corner_count = 4,
+		.corners = {{0, least}, {width_ns + 1, least}, {width_ns + 1, most}, {0, most}},
 	};
 }
 
-/* The window that a point begins: from the end of the one before, or alone. */
-static struct window next_window(const struct window *before, const struct point *point)
+static void add_to_windows(struct builder *builder, const struct point *point)
 {
-	struct window window;
+	const size_t count = builder->windows.count;
+	struct window *last = count ? &builder->windows.rows[count - 1] : NULL;
+	struct window next;
 
-	if (before) {
-		const struct point end = end_of(before);
-
-		window = begin_window(&end);
-		if (extend(&window, point))
-			return window;
+	if (last && !is_complete(last, point)) {
+		if (extend(last, point))
+			return;
+		last = NULL;
 	}
-	return begin_window(point);
-}
-
-static void add_point_to_windows(struct builder *builder, const struct point *point)
-{
-	struct window *last =
-		builder->windows.count ? &builder->windows.rows[builder->windows.count - 1] : NULL;
-
-	if (!last || !extend(last, point)) {
-		const struct window next = next_window(last, point);
-
-		*gt_array_push(&builder->windows) = next;
-	}
+	if (last)
+		next = hand_on(last);
+	if (!last || is_complete(&next, point) || !extend(&next, point))
+		next = begin_window(point);
+	*gt_array_push(&builder->windows) = next;
 }
 
 /* ---- rows ---- */
@@ -468,7 +473,7 @@ static void add_device(struct builder *builder, const struct point *points, size
 	builder->device = points[0].device;
 	builder->windows.count = 0;
 	for (size_t i = 0; i < count; i++)
-		add_point_to_windows(builder, &points[i]);
+		add_to_windows(builder, &points[i]);
 	windows = builder->windows.rows;
 	asked = (struct gt_interval){windows[0].start_ns,
 	                             windows[builder->windows.count - 1].end_ns};

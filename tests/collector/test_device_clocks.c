@@ -130,6 +130,29 @@ Test(device_clocks, jump_where_the_clock_was_set)
 	cr_expect(le(u64, bound_ns, 45000));
 }
 
+/* The same in a second of which little is known, when how fast the clock goes is known of before. */
+Test(device_clocks, jump_between_two_kernels_that_are_far_apart)
+{
+	struct device_truth truth = {5000000, 3, 32, 1.7};
+	const struct device_truth before = truth;
+	const uint64_t apart_ns = 100000000;
+
+	for (uint32_t i = 0; i < 40; i++) {
+		truth.timer_ahead_ns = i < 13 ? 5000000 : 5040000;
+		add_calibration(&recording, &truth, 100 + i, 10000000 + apart_ns * i, 2000, 400);
+	}
+	finish();
+	expect_within_bounds(&before, 10e6, 1210e6, 1000);
+	expect_within_bounds(&truth, 1311e6, 3900e6, 1000);
+
+	const struct gt_device_clocks clocks = gt_device_clocks_of(&trace, 0, 0);
+	uint64_t bound_ns = 0;
+
+	cr_assert(eq(int, gt_device_bound(&clocks, 1260000000, &bound_ns), 0));
+	cr_expect(ge(u64, bound_ns, 39000));
+	cr_expect(le(u64, bound_ns, 45000));
+}
+
 Test(device_clocks, go_as_far_as_kernels_read_them)
 {
 	const struct device_truth truth = {5000000, 10, 32, 1.7};
