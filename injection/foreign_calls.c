@@ -81,10 +81,11 @@ static bool read_foreign(struct gt_call call, struct foreign_call *read)
 
 static void read_border(struct gt_call call, uint64_t border[2])
 {
-	const float *told = PARAMETERS(cuTexObjectCreate)->pTexDesc->borderColor;
+	const CUDA_TEXTURE_DESC *texture = PARAMETERS(cuTexObjectCreate)->pTexDesc;
 
-	_Static_assert(4 * sizeof(*told) == 2 * sizeof(*border), "four colours are two numbers");
-	memcpy(border, told, 4 * sizeof(*told));
+	_Static_assert(sizeof(texture->borderColor) == 2 * sizeof(*border), "four are two numbers");
+	if (texture) /* NULL is an error as yet */
+		memcpy(border, texture->borderColor, sizeof(texture->borderColor));
 }
 
 /* The array that a call is about to destroy; 0: none. */
