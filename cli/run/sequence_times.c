@@ -218,18 +218,28 @@ static bool is_work(const json_t *step)
 	       strcmp(kind, "fill") == 0;
 }
 
-static bool is_same(const struct gt_trace *trace, const json_t *root, const json_t *step,
-                    const struct work *work)
+/* Of a copy or fill, all rows and slices. */
+static uint64_t bytes_of(const json_t *step)
 {
 	const uint64_t slices =
 		json_object_get(step, "slices") ? (uint64_t)number(step, "slices") : 1;
-	const uint64_t bytes =
-		(uint64_t)number(step, "bytes") * (uint64_t)number(step, "rows") * slices;
 
-	if (strcmp(kind_of(step), "launch") == 0)
+	return (uint64_t)number(step, "bytes") * (uint64_t)number(step, "rows") * slices;
+}
+
+static enum work_kind work_of(const json_t *step)
+{
+	const char *kind = kind_of(step);
+
+	return strcmp(kind, "launch") == 0 ? LAUNCH : strcmp(kind, "copy") == 0 ? COPY : FILL;
+}
+
+static bool is_same(const struct gt_trace *trace, const json_t *root, const json_t *step,
+                    const struct work *work)
+{
+	if (work_of(step) == LAUNCH)
 		return is_launch(trace, root, step, work);
-	return work->kind == (strcmp(kind_of(step), "copy") == 0 ? COPY : FILL) &&
-	       work->bytes == bytes;
+	return work->kind == work_of(step) && work->bytes == bytes_of(step);
 }
 
 /* ---- times ---- */
@@ -266,6 +276,35 @@ static void times_release(struct times *times)
 	}
 	gt_array_release(&times->spans);
 	gt_array_free(times->steps);
+}
+
+/*
+ * What the GPU did in an occurrence, as many as there are steps; false: it was something else. A
+ * fill of several slices is one for each of them (cudaMemset3D): those that follow each other and
+ * have as many bytes together as the step are its one work.
+ */
+static bool put_together(const struct sequence *sequence, const struct times *times, size_t first,
+                         size_t end, struct work *work)
+{
+	for (size_t i = 0; i < times->count; i++) {
+		const json_t *step = times->steps[i].step;
+		const bool splits = work_of(step) != LAUNCH && number(step, "graph") == 0;
+		const uint64_t bytes = splits ? bytes_of(step) : 0;
+
+		if (first == end)
+			return false;
+		work[i] = sequence->work.rows[first++];
+		while (first < end && work[i].kind == work_of(step) && work[i].bytes < bytes &&
+		       sequence->work.rows[first].kind == work[i].kind) {
+			const struct work *next = &sequence->work.rows[first++];
+
+			work[i].bytes += next->bytes;
+			work[i].end_ns =
+				next->end_ns > work[i].end_ns ? next->end_ns : work[i].end_ns;
+			work[i].counts &= next->counts;
+		}
+	}
+	return first == end;
 }
 
 /* Steps from first up to end, and the work that may be theirs: of each step the one in its place. */
@@ -321,19 +360,13 @@ static size_t end_of_launch(const struct times *times, size_t first)
 	return end;
 }
 
-/* Whether the GPU did the same in it, all with times; places: which work is that of each step. */
+/* Whether the GPU did the same, all with times; places: which work is that of each step. */
 static bool fits(const struct sequence *sequence, const struct times *times, const json_t *root,
-                 const struct interval *occurrence, size_t first, size_t *places)
+                 const struct work *work, size_t *places)
 {
-	const size_t end = first_at(sequence, occurrence->end_ns + 1);
-
-	if (times->count == 0 || end - first != times->count)
-		return false;
 	for (size_t i = 0; i < times->count; i = end_of_launch(times, i)) {
-		struct group group = {.first = i,
-		                      .next = i,
-		                      .end = end_of_launch(times, i),
-		                      .work = &sequence->work.rows[first]};
+		struct group group = {
+			.first = i, .next = i, .end = end_of_launch(times, i), .work = work};
 
 		group.places = places;
 		if (!match(sequence, root, times, &group))
@@ -342,16 +375,15 @@ static bool fits(const struct sequence *sequence, const struct times *times, con
 	return true;
 }
 
-static void add_times(const struct sequence *sequence, struct times *times, size_t first,
-                      const size_t *places)
+static void add_times(struct times *times, const struct work *all, const size_t *places)
 {
 	int64_t least_ns = INT64_MAX;
 	int64_t most_ns = INT64_MIN;
 
 	times->occurrences++;
 	for (size_t i = 0; i < times->count; i++) {
-		const struct work *work = &sequence->work.rows[first + places[i]];
-		const int64_t zero_ns = sequence->work.rows[first].call_ns;
+		const struct work *work = &all[places[i]];
+		const int64_t zero_ns = all[0].call_ns;
 
 		*gt_array_push(&times->steps[i].start_ns) = work->start_ns - zero_ns;
 		*gt_array_push(&times->steps[i].end_ns) = work->end_ns - zero_ns;
@@ -366,10 +398,14 @@ static void add_occurrence(const struct sequence *sequence, struct times *times,
                            const struct interval *occurrence)
 {
 	const size_t first = first_at(sequence, occurrence->start_ns);
+	const size_t end = first_at(sequence, occurrence->end_ns + 1);
+	struct work *work = gt_allocate((times->count + 1) * sizeof(*work));
 	size_t *places = gt_allocate((times->count + 1) * sizeof(*places));
 
-	if (fits(sequence, times, root, occurrence, first, places))
-		add_times(sequence, times, first, places);
+	if (times->count && put_together(sequence, times, first, end, work) &&
+	    fits(sequence, times, root, work, places))
+		add_times(times, work, places);
+	free(work);
 	free(places);
 }
 
