@@ -64,20 +64,26 @@ static bool has_layers(const struct gt_array_shape *shape)
 	return shape->flags & (GT_ARRAY_LAYERED | GT_ARRAY_CUBEMAP);
 }
 
-bool gt_array_is_sound(const struct gt_array_shape *shape)
+uint32_t gt_array_most_levels(const struct gt_array_shape *shape)
 {
 	uint64_t longest = shape->width > shape->height ? shape->width : shape->height;
+	uint32_t levels = 1;
 
+	longest = shape->depth > longest ? shape->depth : longest;
+	while (longest >>= 1)
+		levels++;
+	return levels;
+}
+
+bool gt_array_is_sound(const struct gt_array_shape *shape)
+{
 	if (shape->width == 0 || shape->width > MOST_WIDTH || shape->height > MOST_WIDTH ||
 	    shape->depth > MOST_DEPTH || (shape->flags & ~(uint32_t)GT_ARRAY_FLAGS) ||
 	    gt_array_element_bytes(shape->format, shape->channels) == 0)
 		return false;
 	if (has_layers(shape) ? shape->depth == 0 : shape->depth > 0 && shape->height == 0)
 		return false;
-	if (!has_layers(shape) && shape->depth > longest)
-		longest = shape->depth;
-	return shape->levels == 0 ||
-	       (shape->levels <= GT_ARRAY_MOST_LEVELS && longest >> (shape->levels - 1) > 0);
+	return shape->levels <= gt_array_most_levels(shape);
 }
 
 static uint64_t at_level(uint64_t length, uint32_t level)

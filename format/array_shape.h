@@ -47,6 +47,12 @@ enum gt_array_number gt_array_number(uint32_t format, uint32_t *bytes);
 /* Of an element; 0: none that is captured. */
 uint32_t gt_array_element_bytes(uint32_t format, uint32_t channels);
 
+/*
+ * How many levels a mipmapped array of such a shape has at most: until all lengths are 1, among
+ * which cuMipmappedArrayCreate also counts the number of layers.
+ */
+uint32_t gt_array_most_levels(const struct gt_array_shape *shape);
+
 /* Whether a GPU may have such an array. */
 bool gt_array_is_sound(const struct gt_array_shape *shape);
 

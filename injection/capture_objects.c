@@ -14,6 +14,7 @@ void gt_capture_objects_begin(struct gt_capture_objects *objects)
 	objects->array_count = 0;
 	objects->object_count = 0;
 	objects->handle_count = 0;
+	objects->in_memory = 0;
 	objects->left_out = 0;
 	objects->refused[0] = '\0';
 }
@@ -91,14 +92,17 @@ static int find_array(struct gt_capture_objects *objects, CUarray handle, uint32
 	return result < 0 ? result : push_array(objects, &array, err);
 }
 
-/* Levels as they are to be computed from the first one. */
+/*
+ * Levels as they are to be computed from the first one. The driver is asked for no level that there
+ * cannot be.
+ */
 static int read_levels(const struct gt_capture_objects *objects, struct gt_captured_array *array,
                        struct gt_error *err)
 {
 	struct gt_array_shape *shape = &array->shape;
 	uint32_t level;
 
-	for (uint32_t i = 0; i < GT_ARRAY_MOST_LEVELS; i++) {
+	for (uint32_t i = 0; i == 0 || i < gt_array_most_levels(shape); i++) {
 		struct gt_array_shape of_level;
 		int result;
 
@@ -261,7 +265,13 @@ static int read_sampler(const struct gt_capture_objects *objects, CUtexObject te
 	return result;
 }
 
-/* Where the program gave none the driver answers with zeros. */
+static bool is_of_array(const struct gt_bundle_object *object)
+{
+	return object->resource == GT_BUNDLE_RESOURCE_array ||
+	       object->resource == GT_BUNDLE_RESOURCE_mipmap;
+}
+
+/* Of arrays alone, as others can have none. Where the program gave none the driver tells zeros. */
 static void read_view(const struct gt_capture_objects *objects, CUtexObject texture,
                       struct gt_bundle_object *object)
 {
@@ -311,16 +321,6 @@ static int number_object(struct gt_capture_objects *objects, const struct gt_bun
 
 /* ---- handles ---- */
 
-static int push_handle(struct gt_capture_objects *objects, const struct gt_bundle_handle *handle,
-                       struct gt_error *err)
-{
-	if (objects->handle_count == GT_CAPTURE_HANDLES)
-		return gt_fail(err, E2BIG, "it uses textures and surfaces more than %d times",
-		               GT_CAPTURE_HANDLES);
-	objects->handles[objects->handle_count++] = *handle;
-	return 0;
-}
-
 /* Where an object is named. */
 struct place {
 	uint32_t parameter; /* UINT32_MAX: in memory */
@@ -328,13 +328,30 @@ struct place {
 	bool mipmaps; /* those alone are looked at, else all others */
 };
 
+/* Numbers in memory, which may be none at all, leave room for those in parameters. */
+static int push_handle(struct gt_capture_objects *objects, const struct place *place,
+                       uint32_t object, struct gt_error *err)
+{
+	const bool in_memory = place->parameter == UINT32_MAX;
+	struct gt_bundle_handle *handle = &objects->handles[objects->handle_count];
+
+	if (objects->handle_count == GT_CAPTURE_HANDLES ||
+	    (in_memory && objects->in_memory == GT_CAPTURE_IN_MEMORY))
+		return gt_fail(err, E2BIG, "it uses textures and surfaces more than %d times",
+		               in_memory ? GT_CAPTURE_IN_MEMORY : GT_CAPTURE_HANDLES);
+	*handle = place->handle;
+	handle->object = object;
+	objects->handle_count++;
+	objects->in_memory += in_memory;
+	return 0;
+}
+
 static int add_object(struct gt_capture_objects *objects, enum gt_bundle_object_kind kind,
                       const struct place *place, uint64_t value, struct gt_error *err)
 {
 	const struct gt_capture_driver *driver = objects->driver;
 	const bool texture = kind == GT_BUNDLE_OBJECT_texture;
 	struct gt_bundle_object object = {.kind = kind, .value = value};
-	struct gt_bundle_handle handle = place->handle;
 	CUDA_RESOURCE_DESC resource;
 	int result;
 
@@ -351,11 +368,10 @@ static int add_object(struct gt_capture_objects *objects, enum gt_bundle_object_
 		result = read_sampler(objects, value, &object.sampler, err);
 	if (result < 0)
 		return result;
-	if (texture)
+	if (texture && is_of_array(&object))
 		read_view(objects, value, &object);
 	result = number_object(objects, &object, err);
-	handle.object = (uint32_t)result;
-	return result < 0 ? result : push_handle(objects, &handle, err);
+	return result < 0 ? result : push_handle(objects, place, (uint32_t)result, err);
 }
 
 /* What ended before, no kernel can use: the number is none of its handle, as a rule. */
@@ -568,8 +584,7 @@ void gt_capture_write_objects(const struct gt_capture_objects *objects, const ui
 	for (uint32_t i = 0; i < objects->object_count; i++) {
 		struct gt_bundle_object object = objects->objects[i];
 
-		if (object.resource == GT_BUNDLE_RESOURCE_array ||
-		    object.resource == GT_BUNDLE_RESOURCE_mipmap)
+		if (is_of_array(&object))
 			object.memory += memory_count;
 		else
 			object.memory = places[object.memory];

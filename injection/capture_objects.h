@@ -27,6 +27,7 @@ enum {
 	GT_CAPTURE_ARRAYS = 1024,
 	GT_CAPTURE_OBJECTS = 4096,
 	GT_CAPTURE_HANDLES = 65536,
+	GT_CAPTURE_IN_MEMORY = 32768,  /* of them, that are not in parameters */
 	GT_CAPTURE_SCANNED = 64 << 10, /* bytes of memory in which handles are looked for */
 };
 
@@ -51,7 +52,8 @@ struct gt_capture_objects {
 	uint32_t array_count;
 	uint32_t object_count;
 	uint32_t handle_count;
-	uint32_t left_out; /* values inside of parameters and memory: refused says why of one */
+	uint32_t in_memory; /* of them */
+	uint32_t left_out;  /* values inside of parameters and memory: refused says why of one */
 	char refused[200];
 	struct gt_captured_array arrays[GT_CAPTURE_ARRAYS];
 	/* memory: of arrays the number among them, else that of reach */

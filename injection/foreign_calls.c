@@ -127,6 +127,7 @@ void gt_foreign_want(struct gt_session *session)
 {
 	for (size_t i = 0; i < sizeof(foreign_calls) / sizeof(foreign_calls[0]); i++)
 		gt_want(session, CUPTI_CB_DOMAIN_DRIVER_API, foreign_calls[i]);
+	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
 bool gt_foreign_is_call(struct gt_call call)
@@ -235,6 +236,38 @@ static void end_objects_of(struct gt_foreign *foreign, uint64_t array)
 			end_place(foreign, i);
 }
 
+bool gt_foreign_ends_array(struct gt_call call)
+{
+	return call.driver && ended_array(call) != 0;
+}
+
+void gt_foreign_end_context(struct gt_foreign *foreign, CUcontext context)
+{
+	for (uint32_t i = 0; i < end_of(foreign); i++) {
+		/* Pairs with the release in add_foreign. */
+		const uint32_t kind =
+			atomic_load_explicit(&foreign->values[i].kind, memory_order_acquire);
+
+		if (is_of_context((enum gt_foreign_kind)kind) &&
+		    atomic_load_explicit(&foreign->values[i].context, memory_order_relaxed) ==
+		            (uint64_t)context)
+			end_place(foreign, i);
+	}
+}
+
+void gt_foreign_end_objects(struct gt_foreign *foreign, struct gt_call call)
+{
+	const uint64_t array = ended_array(call);
+
+	if (array == 0)
+		return;
+	end_objects_of(foreign, array);
+	for (uint32_t i = 0; i < end_of(foreign); i++)
+		if (is_of(foreign, i, GT_FOREIGN_LEVEL, array))
+			end_objects_of(foreign, atomic_load_explicit(&foreign->values[i].value,
+			                                             memory_order_relaxed));
+}
+
 /* Before the array is gone: no other one can have its handle yet. */
 void gt_foreign_enter(struct gt_foreign *foreign, struct gt_call call)
 {
@@ -242,14 +275,10 @@ void gt_foreign_enter(struct gt_foreign *foreign, struct gt_call call)
 
 	if (array == 0)
 		return;
-	end_objects_of(foreign, array);
-	for (uint32_t i = 0; i < end_of(foreign); i++) {
-		if (!is_of(foreign, i, GT_FOREIGN_LEVEL, array))
-			continue;
-		end_objects_of(foreign, atomic_load_explicit(&foreign->values[i].value,
-		                                             memory_order_relaxed));
-		end_place(foreign, i);
-	}
+	gt_foreign_end_objects(foreign, call);
+	for (uint32_t i = 0; i < end_of(foreign); i++)
+		if (is_of(foreign, i, GT_FOREIGN_LEVEL, array))
+			end_place(foreign, i);
 	end_place(foreign, find(foreign, GT_FOREIGN_MIPMAP, array, NULL));
 }
 

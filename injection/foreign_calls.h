@@ -49,7 +49,16 @@ bool gt_foreign_is_call(struct gt_call call);
 
 /* Before one of them, where arrays end, and at its return. */
 void gt_foreign_enter(struct gt_foreign *foreign, struct gt_call call);
+
+/* Of that no more than the textures and surfaces: whoever looks from here on finds no such array. */
+void gt_foreign_end_objects(struct gt_foreign *foreign, struct gt_call call);
 void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, struct gt_call call);
+
+/* Whether it is about to end an array, which nobody may ask the driver of then. */
+bool gt_foreign_ends_array(struct gt_call call);
+
+/* Textures and surfaces end with their context: another one may have its handle, and theirs. */
+void gt_foreign_end_context(struct gt_foreign *foreign, CUcontext context);
 
 /* Whether there is such a value of a context. */
 bool gt_foreign_has(const struct gt_foreign *foreign, enum gt_foreign_kind kind, uint64_t value,

@@ -339,6 +339,7 @@ struct making {
 	struct gt_objects *objects;
 	const struct gt_layout *layout;
 	gt_array(struct filler) fillers;
+	size_t tried; /* fillers that were ever */
 };
 
 static int create(const struct making *making, const struct gt_bundle_object *object,
@@ -373,21 +374,33 @@ static void destroy(const struct gt_objects *objects, enum gt_bundle_object_kind
 		(void)objects->gpu->cuda->texture_destroy(value);
 }
 
-/* Makes room for the number, where it was taken up for nothing. */
-static void drop_filler(struct making *making, uint64_t value)
+/*
+ * Makes room for the number, where it was taken up for nothing: by one of either kind, or by one of
+ * each, as drivers may count them apart.
+ */
+static void drop_fillers(struct making *making, uint64_t value)
 {
-	for (size_t i = 0; i < making->fillers.count; i++) {
-		if (making->fillers.rows[i].value != value)
-			continue;
-		destroy(making->objects, making->fillers.rows[i].kind, value);
-		making->fillers.rows[i] = making->fillers.rows[--making->fillers.count];
-		return;
+	size_t kept = 0;
+
+	gt_array_each(const struct filler, filler, &making->fillers) {
+		if (filler->value == value)
+			destroy(making->objects, filler->kind, value);
+		else
+			making->fillers.rows[kept++] = *filler;
 	}
+	making->fillers.count = kept;
+}
+
+static void drop_all_fillers(struct making *making)
+{
+	gt_array_each(const struct filler, filler, &making->fillers)
+		destroy(making->objects, filler->kind, filler->value);
+	making->fillers.count = 0;
 }
 
 /*
  * Drivers give out the lowest number that is free, as a rule: until it is the one. Where no more
- * can be made the last one that was made is it.
+ * can be made the last one that was made is it, or one in the place of those that take numbers.
  */
 static int make_one(struct making *making, size_t number, struct gt_error *err)
 {
@@ -397,21 +410,25 @@ static int make_one(struct making *making, size_t number, struct gt_error *err)
 	bool made = false;
 	int result;
 
-	drop_filler(making, object->value);
+	drop_fillers(making, object->value);
 	/* Why the first one cannot be made is of interest. */
 	while ((result = create(making, object, value, made ? NULL : err)) == 0) {
 		above += *value > object->value;
-		if (*value == object->value || above > MOST_ABOVE ||
-		    making->fillers.count >= MOST_FILLERS)
+		if (*value == object->value || above > MOST_ABOVE || making->tried >= MOST_FILLERS)
 			return 0;
 		*gt_array_push(&making->fillers) = (struct filler){object->kind, *value};
+		making->tried++;
 		made = true;
 	}
 	*value = 0;
-	if (!made)
+	if (made) {
+		*value = making->fillers.rows[--making->fillers.count].value;
+		return 0;
+	}
+	if (making->fillers.count == 0)
 		return result;
-	*value = making->fillers.rows[--making->fillers.count].value;
-	return 0;
+	drop_all_fillers(making);
+	return create(making, object, value, err);
 }
 
 static int by_value(const void *a, const void *b)
@@ -437,8 +454,7 @@ int gt_objects_make(struct gt_objects *objects, const struct gt_layout *layout,
 	qsort(order, bundle->objects.count, sizeof(*order), by_value);
 	for (size_t i = 0; result == 0 && i < bundle->objects.count; i++)
 		result = make_one(&making, (size_t)(order[i] - bundle->objects.rows), err);
-	gt_array_each(const struct filler, filler, &making.fillers)
-		destroy(objects, filler->kind, filler->value);
+	drop_all_fillers(&making);
 	gt_array_release(&making.fillers);
 	free(order);
 	return result;

@@ -396,6 +396,17 @@ static void *enter_launch(struct gt_session *session, struct kernel_capture *ker
 	return gt_capture_thread_pass(session, &kernels->thread) ? &kernels->thread.turn : NULL;
 }
 
+/* An array does not end while a launch is captured, which may use it: the driver is asked of it. */
+static void *enter_foreign(struct gt_session *session, struct kernel_capture *kernels,
+                           struct gt_call call)
+{
+	const bool passes =
+		gt_foreign_ends_array(call) && gt_capture_thread_pass(session, &kernels->thread);
+
+	gt_foreign_enter(&kernels->thread.foreign, call);
+	return passes ? (void *)&kernels->thread.turn : &kernels->thread.foreign;
+}
+
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
 	struct kernel_capture *kernels = state;
@@ -404,8 +415,9 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	void *kept = NULL;
 
 	if (gt_foreign_is_call(call)) {
-		gt_foreign_enter(&kernels->thread.foreign, call);
-		return &kernels->thread.foreign;
+		kept = enter_foreign(session, kernels, call);
+		errno = saved;
+		return kept;
 	}
 	if (!gt_launch_read(call.id, call.data, &launch))
 		return gt_capture_step(call.id) ? &kernels->choice : NULL;
@@ -429,6 +441,19 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	else if (kept)
 		end_capture(session, kernels, call);
 	errno = saved;
+}
+
+static void event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+                  CUpti_CallbackId id, const void *data, void *kept)
+{
+	struct kernel_capture *kernels = state;
+
+	(void)session;
+	(void)domain;
+	(void)id;
+	(void)kept;
+	gt_foreign_end_context(&kernels->thread.foreign,
+	                       ((const CUpti_ResourceData *)data)->context);
 }
 
 /* ---- its life ---- */
@@ -495,5 +520,5 @@ const struct gt_source gt_source_kernel_capture = {
 	.run = run,
 	.runs_when_asked = true,
 	.end_ns = GT_CAPTURE_END_NS,
-	.hears = {.enter = enter, .leave = leave},
+	.hears = {.enter = enter, .leave = leave, .event = event},
 };

@@ -484,6 +484,8 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	void *kept = NULL;
 
 	if (gt_foreign_is_call(call)) {
+		/* First, so that no step takes the array from when it was looked for. */
+		gt_foreign_end_objects(&sequences->thread.foreign, call);
 		enter_foreign(session, sequences, call);
 		gt_foreign_enter(&sequences->thread.foreign, call);
 		errno = saved;
@@ -584,6 +586,19 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	errno = saved;
 }
 
+static void event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
+                  CUpti_CallbackId id, const void *data, void *kept)
+{
+	struct sequence_capture *sequences = state;
+
+	(void)session;
+	(void)domain;
+	(void)id;
+	(void)kept;
+	gt_foreign_end_context(&sequences->thread.foreign,
+	                       ((const CUpti_ResourceData *)data)->context);
+}
+
 /* ---- its life ---- */
 
 /* What the program did not end is no occurrence. */
@@ -674,5 +689,5 @@ const struct gt_source gt_source_sequence_capture = {
 	.run = run,
 	.runs_when_asked = true,
 	.end_ns = GT_CAPTURE_END_NS,
-	.hears = {.enter = enter, .leave = leave},
+	.hears = {.enter = enter, .leave = leave, .event = event},
 };

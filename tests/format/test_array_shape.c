@@ -62,6 +62,26 @@ Test(array_shape, has_as_many_layers_in_each_level)
 	cr_expect(eq(u64, gt_array_bytes(&shape), 6 * (64 + 16)));
 }
 
+/* As cuMipmappedArrayCreate has it, which does not say that layers are none. */
+Test(array_shape, has_levels_until_all_its_lengths_are_1)
+{
+	struct gt_array_shape shape = {.width = 5, .format = U8, .channels = 1};
+
+	cr_expect(eq(u32, gt_array_most_levels(&shape), 3));
+	shape.height = 8;
+	cr_expect(eq(u32, gt_array_most_levels(&shape), 4));
+	shape.depth = 64;
+	cr_expect(eq(u32, gt_array_most_levels(&shape), 7));
+	shape.flags = GT_ARRAY_LAYERED;
+	shape.levels = gt_array_most_levels(&shape);
+	cr_expect(gt_array_is_sound(&shape));
+	cr_expect(eq(u64, gt_array_bytes(&shape), 64 * (5 * 8 + 2 * 4 + 2 + 4)));
+	shape.levels++;
+	cr_expect(not(gt_array_is_sound(&shape)));
+	shape = (struct gt_array_shape){.width = 1 << 18, .format = U8, .channels = 1};
+	cr_expect(eq(u32, gt_array_most_levels(&shape), GT_ARRAY_MOST_LEVELS));
+}
+
 Test(array_shape, that_no_gpu_has_is_not_sound)
 {
 	static const struct gt_array_shape shapes[] = {

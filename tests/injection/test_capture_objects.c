@@ -21,6 +21,7 @@ static CUDA_ARRAY3D_DESCRIPTOR shape; /* of the array, and of the first level */
 static struct gt_foreign foreign;
 static unsigned asked; /* for levels */
 static bool freed;     /* the memory of texture 4 */
+static bool viewed;    /* the driver tells of a view of all textures */
 static struct gt_capture_driver driver;
 static struct gt_capture_objects *objects;
 static struct gt_captured_function *function;
@@ -69,9 +70,9 @@ static CUresult texture_texture(CUDA_TEXTURE_DESC *description, CUtexObject text
 
 static CUresult texture_view(CUDA_RESOURCE_VIEW_DESC *view, CUtexObject texture)
 {
-	(void)view;
 	(void)texture;
-	return CUDA_ERROR_INVALID_VALUE;
+	view->width = shape.Width;
+	return viewed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult array_shape(CUDA_ARRAY3D_DESCRIPTOR *told, CUarray of)
@@ -120,6 +121,7 @@ static void begin(void)
 	memset(&foreign, 0, sizeof(foreign));
 	asked = 0;
 	freed = false;
+	viewed = false;
 	driver = (struct gt_capture_driver){
 		.error_name = error_name,
 		.texture_resource = texture_resource,
@@ -289,6 +291,50 @@ Test(capture_objects, that_cannot_be_captured_inside_of_parameters_are_counted)
 	cr_expect(eq(u32, objects->left_out, 1));
 	cr_expect(
 		eq(str, objects->refused, "in parameter 0 a texture object: its array is sparse"));
+}
+
+/* What the driver does with a number that no level has is not known. */
+Test(capture_objects, of_all_levels_are_asked_for_no_more)
+{
+	struct gt_error err = {0};
+
+	shape.Width = 2;
+	shape.Height = 2;
+	add_parameter(0, 8, 1);
+	cr_assert(eq(int, add(0, &err), 0), "%s", err.text);
+	cr_expect(eq(u32, objects->arrays[0].shape.levels, 2));
+	cr_expect(eq(uint, asked, 2));
+}
+
+/* None can be made with one. */
+Test(capture_objects, of_memory_have_no_view)
+{
+	struct gt_error err = {0};
+
+	viewed = true;
+	add_parameter(0, 8, 3);
+	add_parameter(8, 8, 4);
+	cr_assert(eq(int, add(0, &err), 0), "%s", err.text);
+	cr_expect(objects->objects[0].has_view);
+	cr_expect(not(objects->objects[1].has_view));
+}
+
+/* Whole numbers of programs that are no handles may be many. */
+Test(capture_objects, in_memory_leave_room_for_those_of_parameters)
+{
+	static uint64_t contents[GT_CAPTURE_SCANNED / sizeof(uint64_t)];
+	const struct gt_bundle_handle at = {.memory = 9};
+	struct gt_error err = {0};
+
+	for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++)
+		contents[i] = 4;
+	for (size_t i = 0; i * sizeof(contents) < GT_CAPTURE_HANDLES * sizeof(uint64_t); i++)
+		gt_capture_objects_scan(objects, &at, (const uint8_t *)contents, sizeof(contents));
+	cr_expect(eq(u32, objects->handle_count, GT_CAPTURE_IN_MEMORY));
+	cr_expect(eq(u32, objects->left_out, GT_CAPTURE_HANDLES - GT_CAPTURE_IN_MEMORY));
+	add_parameter(0, 8, 3);
+	cr_expect(eq(int, add(0, &err), 0), "%s", err.text);
+	cr_expect(eq(u32, objects->handle_count, GT_CAPTURE_IN_MEMORY + 1));
 }
 
 /* A program need not destroy them: the number is one of others then. */

@@ -186,6 +186,42 @@ Test(foreign_calls, end_objects_with_their_array)
 	cr_expect(has(GT_FOREIGN_TEXTURE, 3), "of memory at the same address");
 }
 
+/* Whoever asks the driver of an array waits until then, or finds none. */
+Test(foreign_calls, end_objects_before_it_is_known_that_an_array_ends)
+{
+	const CUmipmappedArray mipmap = (CUmipmappedArray)0x1000;
+	const CUarray level = (CUarray)0x1010;
+	const cuMipmappedArrayDestroy_params dropped = {.hMipmappedArray = mipmap};
+	const cuTexObjectDestroy_params texture = {.texObject = 5};
+	CUpti_CallbackData data = {.functionParams = &dropped, .context = one};
+	struct gt_call call = {
+		.data = &data, .id = CUPTI_DRIVER_TRACE_CBID_cuMipmappedArrayDestroy, .driver = 1};
+
+	get_level(mipmap, level);
+	make_surface(5, level);
+	cr_expect(gt_foreign_ends_array(call));
+	gt_foreign_end_objects(&foreign, call);
+	cr_expect(not(has(GT_FOREIGN_SURFACE, 5)));
+	cr_expect(eq(u64, gt_foreign_whole_of(&foreign, (uint64_t)level), (uint64_t)mipmap));
+	call.id = CUPTI_DRIVER_TRACE_CBID_cuTexObjectDestroy;
+	data.functionParams = &texture;
+	cr_expect(not(gt_foreign_ends_array(call)));
+}
+
+/* The next one may have its handle. */
+Test(foreign_calls, end_objects_with_their_context)
+{
+	make_texture(1, one, CUDA_SUCCESS);
+	make_texture(1, other, CUDA_SUCCESS);
+	make_surface(2, (CUarray)0x2000);
+	map_array((CUarray)0x3000);
+	gt_foreign_end_context(&foreign, one);
+	cr_expect(not(has(GT_FOREIGN_TEXTURE, 1)));
+	cr_expect(not(has(GT_FOREIGN_SURFACE, 2)));
+	cr_expect(gt_foreign_has(&foreign, GT_FOREIGN_TEXTURE, 1, other));
+	cr_expect(has(GT_FOREIGN_ARRAY, 0x3000), "of no context");
+}
+
 /* As programs do that draw: the same handles in each frame. */
 Test(foreign_calls, take_arrays_of_graphics_that_are_mapped_again_for_the_same)
 {

@@ -287,6 +287,26 @@ Test(replay, has_the_handles_of_the_program_or_says_that_they_are_others)
 	end(&made);
 }
 
+/* A number that none gets takes up all that there are: the next one has room all the same. */
+Test(replay, has_handles_though_none_gets_the_number_of_the_program)
+{
+	const struct {
+		uint64_t handles[3];
+		uint32_t sides[2];
+	} block = {{0x7000000000000, 0x7000000000001, 0x7000000000002}, {BUNDLE_SIDE, BUNDLE_SIDE}};
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_textures(&made.on_disk);
+	for (size_t i = 0; i < 3; i++)
+		made.on_disk.bundle.objects.rows[i].value = block.handles[i];
+	made.on_disk.bundle.steps.rows[0].parameters =
+		test_bundle_blob(&made.on_disk, &block, sizeof(block));
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified);
+	end(&made);
+}
+
 /* replay_table reads through handles that only memory has. */
 static void add_table(struct made *made, uint64_t handle)
 {
