@@ -33,7 +33,7 @@ enum {
 	PASSES = 32,           /* chunks in which they are */
 	COLD = 4,              /* of these, and of writers, that are not counted */
 	OPERATIONS = 32,       /* between two events */
-	STEADY = 28 * 64,      /* events of a writer, of two runs */
+	STEADY = 28 * 64,      /* events of a writer, of eight runs */
 	READINGS = 4096,       /* of a clock */
 	CHUNK_COUNT = 1 << 21, /* more than all warps fill */
 	WARPS = 8,             /* of a block */
@@ -176,10 +176,11 @@ __global__ void events_in_turns(const void *ring, struct figures *figures)
 		figures->warps = 0;
 }
 
-/* Whether a writer that had so many chunks takes others: its runs are of 1, 2, 6, 18 and 32. */
+/* Whether a writer that had so many chunks takes others: its runs are of 1, 2, 6 and 8. */
 static __device__ __forceinline__ bool draws(int part)
 {
-	return part == 0 || part == 1 || part == 3 || part == 9 || part == 27;
+	return part == 0 || part == 1 || part == 3 ||
+	       (part - 9 >= 0 && (part - 9) % GPUTRACE_WRITER_RUN == 0);
 }
 
 /* ring 0: nobody records. */

@@ -18,18 +18,7 @@
 #include "device_layout.h"
 
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
-#define GPUTRACE_DEVICE_CALL static __device__ __forceinline__
-/*
- * What is rare: in place it takes the fewest registers, and the first event of a kernel whose code
- * is in no cache the least time. With GPUTRACE_DEVICE_CALLED defined it is a function that is
- * called, which makes kernels with many events smaller and events faster that follow each other:
- * docs/device-events.md has the figures of both.
- */
-#ifdef GPUTRACE_DEVICE_CALLED
-#define GPUTRACE_DEVICE_RARE static __device__ __noinline__
-#else
-#define GPUTRACE_DEVICE_RARE static __device__ __forceinline__
-#endif
+#define GPUTRACE_DEVICE_CALL       static __device__ __forceinline__
 #define GPUTRACE_DEVICE_ONE_BY_ONE _Pragma("unroll 1")
 #if !defined(GPUTRACE_DISABLE) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
 #define GPUTRACE_DEVICE_WRITES 1
@@ -37,7 +26,6 @@
 #else
 #include <string.h>
 #define GPUTRACE_DEVICE_CALL static inline
-#define GPUTRACE_DEVICE_RARE static inline
 #define GPUTRACE_DEVICE_ONE_BY_ONE
 #if !defined(GPUTRACE_DISABLE) && defined(GPUTRACE_DEVICE_HOST)
 #define GPUTRACE_DEVICE_WRITES 1
@@ -52,6 +40,16 @@
 #else
 #define GPUTRACE_DEVICE_OFFSET(type, member) __builtin_offsetof(type, member)
 #endif
+
+/*
+ * The other threads of a warp wait for the one that gets a chunk, and must go on waiting. By YIELD
+ * (SASS) the compiler lets them go where it sees that one wait for something itself: at the head of
+ * a loop whose end hangs on an atomic operation, a volatile load or one past the level-1 cache, and
+ * at the entry of a function with one of them (CUDA 13.0, sm_75 to sm_100). They run to the end of
+ * the kernel then, or to what makes all of them wait, and the writer runs all of that once more by
+ * itself: a kernel without barriers took twice as long. So these operations are in place and in no
+ * loop. tests/device/check_code.py holds the code to it, run-gpu-tests device_lanes the GPU.
+ */
 
 struct gputrace_writer {
 	/*
@@ -96,9 +94,8 @@ enum {
 	GPUTRACE_WRITER_LOST_SHIFT = 9,
 	GPUTRACE_WRITER_PART_SHIFT = 41,
 	GPUTRACE_WRITER_RUN_SHIFT = 8,
-	/* Chunks of a run at most, */
-	GPUTRACE_WRITER_RUN = 32,
-	/* and so that so many writers find room for one. */
+	/* Chunks of a run at most: four pairs; and so that so many writers find room for one. */
+	GPUTRACE_WRITER_RUN = 8,
 	GPUTRACE_WRITER_RUNS = 2048,
 	/* A writer that found the ring full tries again after so many events. A power of two. */
 	GPUTRACE_WRITER_RETRY = 64,
@@ -581,21 +578,24 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_give_back(gputrace_u64 ring, gputrace_
 		gputrace_device_set64(states + i * 4ull, gputrace_writer_closed(i, last, count));
 }
 
-/* Makes the chunk with that state the writer's own; it did not get it: 0. */
-GPUTRACE_DEVICE_CALL int gputrace_writer_claim(gputrace_u64 ring, gputrace_u64 state,
-                                               gputrace_u64 chunk)
+/* Whether a chunk in that state may be had: it is free, or closed and may be overwritten. */
+GPUTRACE_DEVICE_CALL int gputrace_writer_may_have(gputrace_u64 ring, gputrace_u32 state)
 {
-	const gputrace_u32 was =
-		gputrace_device_swap32(state, GPUTRACE_DEVICE_FREE, GPUTRACE_DEVICE_OPEN);
-	const gputrace_u32 kind = was & ((1u << GPUTRACE_DEVICE_STATE_BITS) - 1);
+	const gputrace_u32 kind = state & ((1u << GPUTRACE_DEVICE_STATE_BITS) - 1);
 
-	if (was == GPUTRACE_DEVICE_FREE)
-		return 1;
-	if (kind != GPUTRACE_DEVICE_CLOSED ||
-	    !(gputrace_device_load32(GPUTRACE_RING_AT(ring, flags)) & GPUTRACE_DEVICE_OVERWRITE))
-		return 0;
+	return state == GPUTRACE_DEVICE_FREE ||
+	       (kind == GPUTRACE_DEVICE_CLOSED &&
+	        gputrace_device_load32(GPUTRACE_RING_AT(ring, flags)) & GPUTRACE_DEVICE_OVERWRITE);
+}
+
+/* Makes a chunk that may be had the writer's own, if its state is that one still; else 0. */
+GPUTRACE_DEVICE_CALL int gputrace_writer_claim(gputrace_u64 ring, gputrace_u64 state,
+                                               gputrace_u32 was, gputrace_u64 chunk)
+{
 	if (gputrace_device_swap32(state, was, GPUTRACE_DEVICE_OPEN) != was)
 		return 0;
+	if (was == GPUTRACE_DEVICE_FREE)
+		return 1;
 	gputrace_device_add64(GPUTRACE_RING_AT(ring, overwritten),
 	                      was >> GPUTRACE_DEVICE_STATE_BITS);
 	GPUTRACE_DEVICE_ONE_BY_ONE
@@ -693,7 +693,7 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_chunk(gputrace_u64 ring, gputr
 	       (gputrace_u64)gputrace_writer_index(ring, ticket) * GPUTRACE_DEVICE_CHUNK_BYTES;
 }
 
-/* How many chunks a writer that had so many wants at once: 1, 2, 6, 18 and 32, where it may. */
+/* How many chunks a writer that had so many wants at once: 1, 2, 6 and 8, where it may. */
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_wish(gputrace_u64 ring, gputrace_u32 part)
 {
 	const gputrace_u32 most =
@@ -707,37 +707,26 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_wish(gputrace_u64 ring, gputra
 }
 
 /*
- * Makes free chunks the writer's own, from the first on as far as it gets them: pairs, four of
- * which are asked for at once. count is even. The state behind the last one.
+ * Makes free chunks the writer's own, from the first on as far as it gets them: pairs, which are
+ * asked for at once. count is even, GPUTRACE_WRITER_RUN at most. The state behind the last one.
  */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_claim_run(gputrace_u64 state, gputrace_u32 count)
 {
 	const gputrace_u64 open = gputrace_writer_pair(GPUTRACE_DEVICE_OPEN, GPUTRACE_DEVICE_OPEN);
+	const gputrace_u64 was = gputrace_device_swap64(state, 0, open);
+	const gputrace_u64 was_1 = count > 2 ? gputrace_device_swap64(state + 8, 0, open) : 1;
+	const gputrace_u64 was_2 = count > 4 ? gputrace_device_swap64(state + 16, 0, open) : 1;
+	const gputrace_u64 was_3 = count > 6 ? gputrace_device_swap64(state + 24, 0, open) : 1;
+	const gputrace_u32 got = was ? 0 : was_1 ? 1 : was_2 ? 2 : was_3 ? 3 : 4;
 
-	GPUTRACE_DEVICE_ONE_BY_ONE
-	while (count) {
-		const gputrace_u64 was = gputrace_device_swap64(state, 0, open);
-		const gputrace_u64 was_1 =
-			count > 2 ? gputrace_device_swap64(state + 8, 0, open) : 1;
-		const gputrace_u64 was_2 =
-			count > 4 ? gputrace_device_swap64(state + 16, 0, open) : 1;
-		const gputrace_u64 was_3 =
-			count > 6 ? gputrace_device_swap64(state + 24, 0, open) : 1;
-		const gputrace_u32 got = was ? 0 : was_1 ? 1 : was_2 ? 2 : was_3 ? 3 : 4;
-
-		/* What was got behind one that was not. */
-		if (got < 1 && !was_1)
-			gputrace_device_set64(state + 8, 0);
-		if (got < 2 && !was_2)
-			gputrace_device_set64(state + 16, 0);
-		if (got < 3 && !was_3)
-			gputrace_device_set64(state + 24, 0);
-		state += got * 8ull;
-		if (got < 4)
-			break;
-		count -= 8;
-	}
-	return state;
+	/* What was got behind one that was not. */
+	if (got < 1 && !was_1)
+		gputrace_device_set64(state + 8, 0);
+	if (got < 2 && !was_2)
+		gputrace_device_set64(state + 16, 0);
+	if (got < 3 && !was_3)
+		gputrace_device_set64(state + 24, 0);
+	return state + got * 8ull;
 }
 
 /* The state of a ticket's chunk. */
@@ -747,22 +736,19 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_state(gputrace_u64 ring, gputr
 	       (gputrace_u64)gputrace_writer_index(ring, ticket) * 4;
 }
 
-/* How many of so many chunks with that ticket and those behind it are the writer's now. */
+/* How many of so many free chunks, at least two, with that ticket and behind it are its own now. */
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_writer_claim_all(gputrace_u64 ring, gputrace_u64 ticket,
                                                             gputrace_u32 count)
 {
 	const gputrace_u64 state = gputrace_writer_state(ring, ticket);
+	const gputrace_u32 most =
+		gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) -
+		gputrace_writer_index(ring, ticket); /* not round the ring's end */
 
-	if (count > 1) {
-		const gputrace_u32 most =
-			gputrace_device_load32(GPUTRACE_RING_AT(ring, chunk_count)) -
-			gputrace_writer_index(ring, ticket); /* not round the ring's end */
-		const gputrace_u64 behind =
-			gputrace_writer_claim_run(state, (count < most ? count : most) & ~1u);
-
-		return (gputrace_u32)(behind - gputrace_writer_state(ring, ticket)) / 4;
-	}
-	return gputrace_writer_claim(ring, state, gputrace_writer_chunk(ring, ticket)) ? 1 : 0;
+	return (gputrace_u32)(gputrace_writer_claim_run(state,
+	                                                (count < most ? count : most) & ~1u) -
+	                      state) /
+	       4;
 }
 
 /* The lower halves of a moment, which take fewer registers. */
@@ -796,32 +782,53 @@ struct gputrace_place {
 	gputrace_u32 run;
 };
 
-/* Chunks for a writer that is dry, with their headers: next is the first; run 0: there are none. */
-GPUTRACE_DEVICE_CALL struct gputrace_place gputrace_writer_search(gputrace_u64 ring,
+/* A ticket whose chunk is the writer's from now on, and the number of those behind it; 0: none. */
+struct gputrace_found {
+	gputrace_u64 ticket;
+	gputrace_u32 count;
+};
+
+/*
+ * Chunks for a writer that is dry: as many as it wants with one ticket, or one of the next few.
+ */
+GPUTRACE_DEVICE_CALL struct gputrace_found gputrace_writer_search(gputrace_u64 ring,
                                                                   gputrace_u64 next)
 {
-	/* Chunks that are asked for, and from bit 8 on how often one was tried to get. */
-	gputrace_u32 plan = gputrace_writer_wish(ring, gputrace_writer_part(next));
-	gputrace_u32 got = 0;
-	gputrace_u64 ticket = 0;
-	struct gputrace_place place = {0, 0};
+	const gputrace_u32 wish = gputrace_writer_wish(ring, gputrace_writer_part(next));
+	gputrace_u32 was = GPUTRACE_DEVICE_OPEN;
+	struct gputrace_found found;
+	gputrace_u64 state;
 
-	GPUTRACE_DEVICE_ONE_BY_ONE
-	for (; !got && plan < GPUTRACE_DEVICE_TRIES << 8; plan = (plan & ~255u) + 257) {
-		const gputrace_u32 count = plan & 255;
-
-		/* Runs begin with an even one: two states are one number. */
-		ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next), count | (count > 1));
-		if (count > 1)
-			ticket += ticket & 1;
-		got = gputrace_writer_claim_all(ring, ticket, count);
+	/* Runs begin with an even one: two states are one number. */
+	found.ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next), wish | (wish > 1));
+	if (wish > 1) {
+		found.ticket += found.ticket & 1;
+		found.count = gputrace_writer_claim_all(ring, found.ticket, wish);
+	} else {
+		was = gputrace_device_swap32(gputrace_writer_state(ring, found.ticket),
+		                             GPUTRACE_DEVICE_FREE, GPUTRACE_DEVICE_OPEN);
+		found.count = was == GPUTRACE_DEVICE_FREE;
 	}
-	if (!got)
-		return place;
-	place.next = gputrace_writer_chunk(ring, ticket);
-	place.run = gputrace_writer_run(got);
-	gputrace_writer_head(place.next, got, ticket, next);
-	return place;
+	if (found.count)
+		return found;
+	state = gputrace_writer_state(ring, found.ticket);
+	if (!gputrace_writer_may_have(ring, was)) {
+		/* What the level-1 cache has of a state may be old: then that is no chunk either. */
+		found.ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next),
+		                                     GPUTRACE_DEVICE_TRIES - 1);
+		GPUTRACE_DEVICE_ONE_BY_ONE
+		for (gputrace_u32 i = 1; i < GPUTRACE_DEVICE_TRIES; i++, found.ticket++) {
+			state = gputrace_writer_state(ring, found.ticket);
+			was = gputrace_device_load32(state);
+			if (gputrace_writer_may_have(ring, was))
+				break;
+		}
+		if (!gputrace_writer_may_have(ring, was))
+			return found;
+	}
+	found.count = (gputrace_u32)gputrace_writer_claim(
+		ring, state, was, gputrace_writer_chunk(ring, found.ticket));
+	return found;
 }
 
 /* Tells the ring of events that found no room. What next is then, of a writer that is dry. */
@@ -836,32 +843,43 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_lose(gputrace_u64 ring, gputra
 	return next + ((gputrace_u64)events << GPUTRACE_WRITER_LOST_SHIFT);
 }
 
+/* Gives back the run of a writer whose last chunk is full. What next is then. */
+GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_drop(gputrace_u64 ring, gputrace_u64 next,
+                                                       gputrace_u32 run)
+{
+	const gputrace_u64 dry = gputrace_writer_dry(next);
+
+	gputrace_writer_give_back(ring, next, run);
+	return dry;
+}
+
 /*
  * What a writer without a chunk, or whose run is full, has when it has tried to get others: it is
  * dry still, or idle, as nobody records any more, or has some.
  */
-GPUTRACE_DEVICE_RARE struct gputrace_place gputrace_writer_turn(gputrace_u64 ring,
+GPUTRACE_DEVICE_CALL struct gputrace_place gputrace_writer_turn(gputrace_u64 ring,
                                                                 struct gputrace_place old)
 {
 	struct gputrace_place place = {GPUTRACE_WRITER_IDLE, 0};
 	const gputrace_u32 is_dry = old.next >> 63;
+	struct gputrace_found found;
 
 	if (is_dry && old.run - 1 < GPUTRACE_WRITER_RETRY - 1)
 		return old;
 	ring = gputrace_writer_ring(ring);
 	if (!ring)
 		return place;
-	if (!is_dry) {
-		const gputrace_u64 dry = gputrace_writer_dry(old.next);
-
-		gputrace_writer_give_back(ring, old.next, old.run);
-		old.next = dry;
-	} else if (old.run) {
+	if (!is_dry)
+		old.next = gputrace_writer_drop(ring, old.next, old.run);
+	else if (old.run)
 		old.next = gputrace_writer_lose(ring, old.next, old.run);
-	}
-	place = gputrace_writer_search(ring, old.next);
-	if (!place.run)
-		place.next = old.next;
+	found = gputrace_writer_search(ring, old.next);
+	place.next = old.next;
+	if (!found.count)
+		return place;
+	place.next = gputrace_writer_chunk(ring, found.ticket);
+	place.run = gputrace_writer_run(found.count);
+	gputrace_writer_head(place.next, found.count, found.ticket, old.next);
 	return place;
 }
 

@@ -39,7 +39,7 @@ RING = {"version": 0, "flags": 4, "chunks": 8, "states": 16, "chunk_count": 24, 
 PART = 28  # of a chunk
 # As device_events.h.
 RETRY = 64
-RUN = 32
+RUN = 8
 RUNS = 2048
 
 ADDRESS_MASK = (1 << 47) - 1
@@ -48,8 +48,8 @@ LOST_MASK = (1 << 38) - 1
 LEFT_SHIFT, RUN_SHIFT, RUN_MASK = 48, 54, 63
 
 REGISTERS = """
-	.reg .pred p, q, got;
-	.reg .b32 a, b, c, d, tag, low, part, index, was, tries, count, run;
+	.reg .pred p, q;
+	.reg .b32 a, b, c, d, tag, low, part, index, was, tries, count, run, overwrite;
 	.reg .b64 e, f, ring, next, at, old, clock, timer, value, ticket, chunk, cell, lost;
 """
 
@@ -138,6 +138,28 @@ DONE:
 	mov.b64 $0, next;
 """ + "}"
 
+# Number, state and address of a ticket's chunk, and in a the number of chunks.
+PLACE = f"""
+	cvt.u32.u64 index, ticket;
+	ld.global.u32 a, [ring+{RING["chunk_count"]}];
+	sub.s32 b, a, 1;
+	and.b32 index, index, b;
+	ld.global.u64 cell, [ring+{RING["states"]}];
+	mad.wide.u32 cell, index, 4, cell;
+	ld.global.u64 chunk, [ring+{RING["chunks"]}];
+	mad.wide.u32 chunk, index, {CHUNK_BYTES}, chunk;
+"""
+
+# The free ones of so many chunks, pair by pair. No atomic operation is in a loop: device_events.h says why.
+PAIRS = "".join(f"""
+	setp.lt.u32 p, {pair + 1}, count;
+	@!p bra PAIRED;
+	atom.relaxed.gpu.global.cas.b64 e, [cell+{4 * pair}], 0, {OPEN | OPEN << 32};
+	setp.ne.u64 p, e, 0;
+	@p bra PAIRED;
+	mov.u32 run, {pair + 2};
+""" for pair in range(0, RUN, 2))
+
 # Another chunk for the state next, whose chunk is full or which has none: the next one of its run, or others. clock and
 # timer say when that began. Where there is none it goes to DONE, with the event counted.
 CHANGE = f"""
@@ -175,71 +197,69 @@ FILLED:
 	mov.b64 lost, 0;
 
 SEARCH:
-	mov.u32 tries, 0;
 	ld.global.u32 count, [ring+{RING["chunk_count"]}];
 	shr.u32 count, count, {RUNS.bit_length() - 1};
 	min.u32 count, count, {RUN};
 	add.s32 a, part, part;
 	min.u32 count, count, a;
 	ld.global.u32 a, [ring+{RING["flags"]}];
-	and.b32 a, a, 1;
+	and.b32 overwrite, a, 1;
 	setp.lt.u32 p, count, 2;
-	setp.ne.or.u32 p, a, 0, p;
+	setp.ne.or.u32 p, overwrite, 0, p;
 	@!p bra NEXT;
 	mov.u32 count, 1;
 NEXT:
 	or.b32 a, count, 1;
 	cvt.u64.u32 e, a;
 	atom.relaxed.gpu.global.add.u64 ticket, [ring+{RING["next"]}], e;
-	cvt.u32.u64 index, ticket;
-	setp.eq.u32 p, count, 1;
-	@p bra PLACE;
-	and.b32 a, index, 1;
-	add.s32 index, index, a;
-	cvt.u64.u32 e, a;
-	add.s64 ticket, ticket, e;
-PLACE:
-	ld.global.u32 a, [ring+{RING["chunk_count"]}];
-	sub.s32 b, a, 1;
-	and.b32 index, index, b;
-	ld.global.u64 cell, [ring+{RING["states"]}];
-	mad.wide.u32 cell, index, 4, cell;
-	ld.global.u64 chunk, [ring+{RING["chunks"]}];
-	mad.wide.u32 chunk, index, {CHUNK_BYTES}, chunk;
 	setp.eq.u32 p, count, 1;
 	@p bra ONE;
+	and.b64 e, ticket, 1;
+	add.s64 ticket, ticket, e;
+{PLACE}
 	sub.s32 a, a, index;
 	min.u32 count, count, a;
 	mov.u32 run, 0;
-PAIR:
-	add.s32 a, run, 1;
-	setp.lt.u32 p, a, count;
-	@!p bra PAIRED;
-	atom.relaxed.gpu.global.cas.b64 e, [cell], 0, {OPEN | OPEN << 32};
-	setp.ne.u64 p, e, 0;
-	@p bra PAIRED;
-	add.s32 run, run, 2;
-	add.s64 cell, cell, 8;
-	bra PAIR;
+{PAIRS}
 PAIRED:
-	setp.eq.u32 p, run, 0;
-	@p bra TAKEN;
-	bra FOUND;
+	setp.ne.u32 p, run, 0;
+	@p bra FOUND;
+	bra OTHERS;
 ONE:
+{PLACE}
 	mov.u32 run, 1;
 	atom.relaxed.gpu.global.cas.b32 was, [cell], 0, {OPEN};
-	setp.eq.u32 got, was, 0;
-	@got bra FOUND;
+	setp.eq.u32 p, was, 0;
+	@p bra FOUND;
 	and.b32 a, was, {(1 << STATE_BITS) - 1};
-	setp.ne.u32 p, a, {CLOSED};
-	@p bra TAKEN;
-	ld.global.u32 a, [ring+{RING["flags"]}];
-	and.b32 a, a, 1;
-	setp.eq.u32 p, a, 0;
-	@p bra TAKEN;
+	setp.eq.u32 p, a, {CLOSED};
+	setp.ne.and.u32 p, overwrite, 0, p;
+	@p bra CLAIM;
+OTHERS:
+	mov.b64 e, {TRIES - 1};
+	atom.relaxed.gpu.global.add.u64 ticket, [ring+{RING["next"]}], e;
+	mov.u32 run, 1;
+	mov.u32 tries, 1;
+LOOK:
+{PLACE}
+	ld.global.u32 was, [cell];
+	setp.eq.u32 p, was, 0;
+	@p bra CLAIM;
+	and.b32 a, was, {(1 << STATE_BITS) - 1};
+	setp.eq.u32 p, a, {CLOSED};
+	setp.ne.and.u32 p, overwrite, 0, p;
+	@p bra CLAIM;
+	add.s64 ticket, ticket, 1;
+	add.s32 tries, tries, 1;
+	setp.lt.u32 p, tries, {TRIES};
+	@p bra LOOK;
+	bra LOSE;
+CLAIM:
 	atom.relaxed.gpu.global.cas.b32 a, [cell], was, {OPEN};
-	setp.eq.u32 got, a, was;
-	@!got bra TAKEN;
+	setp.ne.u32 p, a, was;
+	@p bra LOSE;
+	setp.eq.u32 p, was, 0;
+	@p bra FOUND;
 	shr.u32 was, was, {STATE_BITS};
 	cvt.u64.u32 e, was;
 	red.relaxed.gpu.global.add.u64 [ring+{RING["overwritten"]}], e;
@@ -252,11 +272,6 @@ ZERO:
 	setp.lt.u64 p, e, f;
 	@p bra ZERO;
 	bra FOUND;
-TAKEN:
-	mov.u32 count, 1;
-	add.s32 tries, tries, 1;
-	setp.lt.u32 p, tries, {TRIES};
-	@p bra NEXT;
 LOSE:
 	add.s64 next, next, {1 << 9};
 	shr.u64 e, next, 9;

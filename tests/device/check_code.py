@@ -29,6 +29,7 @@ VARIABLE = "gputrace_device_ring_1"
 ARCHITECTURES = (70, 75, 80, 90, 100)  # of these the ones that the compiler knows
 MORE_REGISTERS = 16
 INSTRUCTION_BYTES = 16
+YIELD = 0x946  # the lower 12 bits of an instruction
 MORE_INSTRUCTIONS = 24
 FEW_REGISTERS = 40  # that a kernel has with events however few it has without
 KERNELS = ("phases", "kinds", "many")
@@ -96,6 +97,18 @@ def registers(said):
     return found
 
 
+def assembled(case, architecture):
+    """What ptxas makes of the PTX for Triton."""
+    ptxas = pathlib.Path(NVCC).with_name("ptxas")
+    if not ptxas.exists():
+        case.skipTest("there is no ptxas")
+    source, made = case.folder / "code.ptx", case.folder / "code.cubin"
+    source.write_text(ptx_machine.kernel_text(f"sm_{architecture}"))
+    status, said = run(ptxas, "-v", f"-arch=sm_{architecture}", source, "-o", made)
+    case.assertEqual(status, 0, said)
+    return made.read_bytes()
+
+
 def closed(count):
     return gputrace_device.CLOSED | count << gputrace_device.STATE_BITS
 
@@ -114,19 +127,12 @@ class Budget(Case):
             _, said = self.cubin(architecture)
             with_events = registers(said)
             self.assertEqual(set(without), set(KERNELS))
-            self.expect_no_spills(said)
+            self.assertEqual(set(re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill", said)), {("0", "0")})
             for kernel in KERNELS:
                 limit = max(without[kernel] + MORE_REGISTERS, FEW_REGISTERS)
                 print(f"sm_{architecture} {kernel}: {without[kernel]} registers, {with_events[kernel]} with events,"
                       f" {limit} allowed")
                 self.assertEqual(self.spilled(kernel, architecture, limit), 0, (architecture, kernel, limit))
-
-    def expect_no_spills(self, said):
-        self.assertEqual(set(re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill", said)), {("0", "0")})
-
-    def test_called_as_a_function_it_spills_nothing(self):
-        for architecture in known(NVCC):
-            self.expect_no_spills(self.cubin(architecture, "-DGPUTRACE_DEVICE_CALLED")[1])
 
 
 class Disabled(Case):
@@ -158,6 +164,39 @@ class Room(Case):
                 print(f"sm_{architecture} {few}: {size} bytes, {each:.1f} instructions for an event more")
                 self.assertLess(each, MORE_INSTRUCTIONS)
                 self.assertGreater(size / INSTRUCTION_BYTES, 5 * MORE_INSTRUCTIONS)
+
+
+class Waits(Case):
+    """The threads of a warp wait until the one that writes has its chunk: nothing lets them go on before."""
+
+    def yields(self, code):
+        return {name: sum(int.from_bytes(text[at:at + 2], "little") & 0xfff == YIELD
+                          for at in range(0, len(text), INSTRUCTION_BYTES))
+                for name, text in sections(code).items() if name.startswith(".text.")}
+
+    def test_a_loop_that_an_atomic_operation_ends_lets_them_go(self):
+        source = self.folder / "loop.cu"
+        source.write_text("""
+            extern "C" __global__ void loop(int *at, int count, int *out)
+            {
+                int i = 0;
+            #pragma unroll 1
+                while (i < count && atomicCAS(at + i, 0, 1))
+                    i++;
+                *out = i;
+            }""")
+        for architecture in known(NVCC):
+            self.assertEqual(self.yields(self.cubin(architecture, source=source)[0]), {".text.loop": 1})
+
+    def test_events_do_not(self):
+        for architecture in known(NVCC):
+            for source in "kernels.cu", "together.cu":
+                found = self.yields(self.cubin(architecture, source=source)[0])
+                self.assertEqual(set(found.values()), {0}, (architecture, found))
+
+    def test_nor_do_triton_s(self):
+        for architecture in known(NVCC):
+            self.assertEqual(self.yields(assembled(self, architecture)), {".text.kernel": 0})
 
 
 class Variable(Case):
@@ -454,6 +493,15 @@ class Ptx(unittest.TestCase):
         self.assertEqual((ring.chunk_state(0), ring.chunk_state(1)), (closed(28), closed(2)))
         self.assertEqual((ring.header(1)[4], ring.events(1)[2]), (3, (0, 0, 0, 0)))
 
+    def test_it_passes_over_open_chunks_to_overwrite_one_that_is_closed(self):
+        ring = self.ring(8, flags=1)
+        for index in range(gputrace_device.TRIES - 1):
+            ring.set_chunk_state(index, gputrace_device.OPEN)
+        ring.set_chunk_state(7, closed(4))
+        ring.put(3)
+        ring.close()
+        self.assertEqual((ring.chunk_state(7), ring.get("overwritten"), ring.get("lost")), (closed(1), 4, 0))
+
     def test_addresses_that_are_too_large_are_left_alone(self):
         ring = ptx_machine.Ring(8)
         ring.set("chunks", 1 << 47)
@@ -463,14 +511,8 @@ class Ptx(unittest.TestCase):
 
 class Triton(Case):
     def test_ptxas_takes_it(self):
-        ptxas = pathlib.Path(NVCC).with_name("ptxas")
-        if not ptxas.exists():
-            self.skipTest("there is no ptxas")
         for architecture in known(NVCC):
-            source = self.folder / "code.ptx"
-            source.write_text(ptx_machine.kernel_text(f"sm_{architecture}"))
-            status, said = run(ptxas, "-v", f"-arch=sm_{architecture}", source, "-o", self.folder / "code.cubin")
-            self.assertEqual(status, 0, said)
+            self.assertIn(".text.kernel", sections(assembled(self, architecture)))
 
 
 def main():

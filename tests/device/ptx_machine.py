@@ -137,6 +137,8 @@ class Machine:
         if base == "setp":
             left, right = given[0] & mask, given[1] & mask
             holds = {"eq": left == right, "ne": left != right, "lt": left < right, "gt": left > right}[marks[0]]
+            if "and" in marks:
+                return int(holds and bool(given[2]))
             return int(holds or ("or" in marks and bool(given[2])))
         if base == "cvt":
             return given[0] & (1 << int(marks[0][1:])) - 1 & (1 << int(marks[1][1:])) - 1

@@ -455,6 +455,19 @@ Test(device_writer, overwrites_what_is_closed_and_counts_it)
 	cr_expect(eq(u32, memory.chunks[1].events[2].tag, 0), "what was there before is gone");
 }
 
+Test(device_writer, passes_over_open_chunks_to_overwrite_one_that_is_closed)
+{
+	begin_kernel(CHUNKS, GPUTRACE_DEVICE_OVERWRITE);
+	for (uint32_t i = 0; i < GPUTRACE_DEVICE_TRIES - 1; i++)
+		memory.states[i] = GPUTRACE_DEVICE_OPEN;
+	memory.states[GPUTRACE_DEVICE_TRIES - 1] = closed(4);
+	write_marks(&writer, 1);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u32, memory.states[GPUTRACE_DEVICE_TRIES - 1], closed(1)));
+	cr_expect(eq(u64, memory.ring->overwritten, 4));
+	cr_expect(eq(u64, memory.ring->lost, 0));
+}
+
 Test(device_writer, overwrites_nothing_that_is_open)
 {
 	begin_kernel(1, GPUTRACE_DEVICE_OVERWRITE);
