@@ -201,6 +201,14 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_look64(gputrace_u64 address)
 	return value;
 }
 
+GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_look32(gputrace_u64 address)
+{
+	gputrace_u32 value;
+
+	asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+	return value;
+}
+
 /* What does not, or what the thread wrote itself: the level-1 cache will do. */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_load64(gputrace_u64 address)
 {
@@ -406,6 +414,11 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_look64(gputrace_u64 address)
 GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_load32(gputrace_u64 address)
 {
 	return __atomic_load_n((const gputrace_u32 *)address, __ATOMIC_RELAXED);
+}
+
+GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_look32(gputrace_u64 address)
+{
+	return gputrace_device_load32(address);
 }
 
 GPUTRACE_DEVICE_CALL void gputrace_device_store(gputrace_u64 address, gputrace_u64 low,
@@ -789,7 +802,8 @@ struct gputrace_found {
 };
 
 /*
- * Chunks for a writer that is dry: as many as it wants with one ticket, or one of the next few.
+ * Chunks for a writer that is dry: as many as it wants with one ticket, or the next one that may be
+ * had. It looks before it draws, so that it passes over none that it could have had.
  */
 GPUTRACE_DEVICE_CALL struct gputrace_found gputrace_writer_search(gputrace_u64 ring,
                                                                   gputrace_u64 next)
@@ -813,16 +827,19 @@ GPUTRACE_DEVICE_CALL struct gputrace_found gputrace_writer_search(gputrace_u64 r
 		return found;
 	state = gputrace_writer_state(ring, found.ticket);
 	if (!gputrace_writer_may_have(ring, was)) {
-		/* What the level-1 cache has of a state may be old: then that is no chunk either. */
-		found.ticket = gputrace_device_add64(GPUTRACE_RING_AT(ring, next),
-		                                     GPUTRACE_DEVICE_TRIES - 1);
+		gputrace_u32 passed = 0;
+
+		/* What the level-1 cache has of them may be old: that is looked at again below. */
 		GPUTRACE_DEVICE_ONE_BY_ONE
-		for (gputrace_u32 i = 1; i < GPUTRACE_DEVICE_TRIES; i++, found.ticket++) {
-			state = gputrace_writer_state(ring, found.ticket);
-			was = gputrace_device_load32(state);
-			if (gputrace_writer_may_have(ring, was))
-				break;
-		}
+		while (passed < GPUTRACE_DEVICE_TRIES - 2 &&
+		       !gputrace_writer_may_have(ring,
+		                                 gputrace_device_load32(gputrace_writer_state(
+							 ring, found.ticket + wish + passed))))
+			passed++;
+		found.ticket =
+			gputrace_device_add64(GPUTRACE_RING_AT(ring, next), passed + 1) + passed;
+		state = gputrace_writer_state(ring, found.ticket);
+		was = gputrace_device_look32(state);
 		if (!gputrace_writer_may_have(ring, was))
 			return found;
 	}

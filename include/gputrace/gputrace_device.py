@@ -50,7 +50,7 @@ LEFT_SHIFT, RUN_SHIFT, RUN_MASK = 48, 54, 63
 REGISTERS = """
 	.reg .pred p, q;
 	.reg .b32 a, b, c, d, tag, low, part, index, was, tries, count, run, overwrite;
-	.reg .b64 e, f, ring, next, at, old, clock, timer, value, ticket, chunk, cell, lost;
+	.reg .b64 e, f, ring, next, at, old, clock, timer, value, ticket, chunk, cell, lost, behind;
 """
 
 # Gives back the chunks of the state next, whose last event ends at the address at: the one that it is in, full ones
@@ -212,6 +212,7 @@ NEXT:
 	or.b32 a, count, 1;
 	cvt.u64.u32 e, a;
 	atom.relaxed.gpu.global.add.u64 ticket, [ring+{RING["next"]}], e;
+	add.s64 behind, ticket, e;
 	setp.eq.u32 p, count, 1;
 	@p bra ONE;
 	and.b64 e, ticket, 1;
@@ -236,24 +237,35 @@ ONE:
 	setp.ne.and.u32 p, overwrite, 0, p;
 	@p bra CLAIM;
 OTHERS:
-	mov.b64 e, {TRIES - 1};
-	atom.relaxed.gpu.global.add.u64 ticket, [ring+{RING["next"]}], e;
+	mov.b64 ticket, behind;
 	mov.u32 run, 1;
 	mov.u32 tries, 1;
 LOOK:
 {PLACE}
 	ld.global.u32 was, [cell];
 	setp.eq.u32 p, was, 0;
-	@p bra CLAIM;
+	@p bra DRAW;
 	and.b32 a, was, {(1 << STATE_BITS) - 1};
 	setp.eq.u32 p, a, {CLOSED};
 	setp.ne.and.u32 p, overwrite, 0, p;
-	@p bra CLAIM;
+	@p bra DRAW;
 	add.s64 ticket, ticket, 1;
 	add.s32 tries, tries, 1;
-	setp.lt.u32 p, tries, {TRIES};
+	setp.lt.u32 p, tries, {TRIES - 1};
 	@p bra LOOK;
-	bra LOSE;
+DRAW:
+	cvt.u64.u32 e, tries;
+	atom.relaxed.gpu.global.add.u64 ticket, [ring+{RING["next"]}], e;
+	sub.s64 e, e, 1;
+	add.s64 ticket, ticket, e;
+{PLACE}
+	ld.volatile.global.u32 was, [cell];
+	setp.eq.u32 p, was, 0;
+	@p bra CLAIM;
+	and.b32 a, was, {(1 << STATE_BITS) - 1};
+	setp.ne.u32 p, a, {CLOSED};
+	setp.eq.or.u32 p, overwrite, 0, p;
+	@p bra LOSE;
 CLAIM:
 	atom.relaxed.gpu.global.cas.b32 a, [cell], was, {OPEN};
 	setp.ne.u32 p, a, was;
