@@ -94,8 +94,9 @@ enum {
 	GPUTRACE_WRITER_LOST_SHIFT = 9,
 	GPUTRACE_WRITER_PART_SHIFT = 41,
 	GPUTRACE_WRITER_RUN_SHIFT = 8,
-	/* Chunks of a run at most: four pairs; and so that so many writers find room for one. */
+	/* Chunks of a run at most, four pairs, */
 	GPUTRACE_WRITER_RUN = 8,
+	/* and so that so many writers find room for one. */
 	GPUTRACE_WRITER_RUNS = 2048,
 	/* A writer that found the ring full tries again after so many events. A power of two. */
 	GPUTRACE_WRITER_RETRY = 64,
