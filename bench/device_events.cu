@@ -180,7 +180,7 @@ __global__ void events_in_turns(const void *ring, struct figures *figures)
 static __device__ __forceinline__ bool draws(int part)
 {
 	return part == 0 || part == 1 || part == 3 ||
-	       (part - 9 >= 0 && (part - 9) % GPUTRACE_WRITER_RUN == 0);
+	       (part >= 9 && (part - 9) % GPUTRACE_WRITER_RUN == 0);
 }
 
 /* ring 0: nobody records. */

@@ -861,16 +861,6 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_lose(gputrace_u64 ring, gputra
 	return next + ((gputrace_u64)events << GPUTRACE_WRITER_LOST_SHIFT);
 }
 
-/* Gives back the run of a writer whose last chunk is full. What next is then. */
-GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_drop(gputrace_u64 ring, gputrace_u64 next,
-                                                       gputrace_u32 run)
-{
-	const gputrace_u64 dry = gputrace_writer_dry(next);
-
-	gputrace_writer_give_back(ring, next, run);
-	return dry;
-}
-
 /*
  * What a writer without a chunk, or whose run is full, has when it has tried to get others: it is
  * dry still, or idle, as nobody records any more, or has some.
@@ -887,10 +877,14 @@ GPUTRACE_DEVICE_CALL struct gputrace_place gputrace_writer_turn(gputrace_u64 rin
 	ring = gputrace_writer_ring(ring);
 	if (!ring)
 		return place;
-	if (!is_dry)
-		old.next = gputrace_writer_drop(ring, old.next, old.run);
-	else if (old.run)
+	if (!is_dry) {
+		const gputrace_u64 dry = gputrace_writer_dry(old.next);
+
+		gputrace_writer_give_back(ring, old.next, old.run);
+		old.next = dry;
+	} else if (old.run) {
 		old.next = gputrace_writer_lose(ring, old.next, old.run);
+	}
 	found = gputrace_writer_search(ring, old.next);
 	place.next = old.next;
 	if (!found.count)

@@ -150,6 +150,14 @@ PLACE = f"""
 	mad.wide.u32 chunk, index, {CHUNK_BYTES}, chunk;
 """
 
+# Whether a chunk in the state was may be had: it is free, or closed and may be overwritten.
+MAY_HAVE = f"""
+	and.b32 a, was, {(1 << STATE_BITS) - 1};
+	setp.eq.u32 p, a, {CLOSED};
+	setp.ne.and.u32 p, overwrite, 0, p;
+	setp.eq.or.u32 p, was, 0, p;
+"""
+
 # The free ones of so many chunks, pair by pair. No atomic operation is in a loop: device_events.h says why.
 PAIRS = "".join(f"""
 	setp.lt.u32 p, {pair + 1}, count;
@@ -232,9 +240,7 @@ ONE:
 	atom.relaxed.gpu.global.cas.b32 was, [cell], 0, {OPEN};
 	setp.eq.u32 p, was, 0;
 	@p bra FOUND;
-	and.b32 a, was, {(1 << STATE_BITS) - 1};
-	setp.eq.u32 p, a, {CLOSED};
-	setp.ne.and.u32 p, overwrite, 0, p;
+{MAY_HAVE}
 	@p bra CLAIM;
 OTHERS:
 	mov.b64 ticket, behind;
@@ -243,11 +249,7 @@ OTHERS:
 LOOK:
 {PLACE}
 	ld.global.u32 was, [cell];
-	setp.eq.u32 p, was, 0;
-	@p bra DRAW;
-	and.b32 a, was, {(1 << STATE_BITS) - 1};
-	setp.eq.u32 p, a, {CLOSED};
-	setp.ne.and.u32 p, overwrite, 0, p;
+{MAY_HAVE}
 	@p bra DRAW;
 	add.s64 ticket, ticket, 1;
 	add.s32 tries, tries, 1;
@@ -260,12 +262,8 @@ DRAW:
 	add.s64 ticket, ticket, e;
 {PLACE}
 	ld.volatile.global.u32 was, [cell];
-	setp.eq.u32 p, was, 0;
-	@p bra CLAIM;
-	and.b32 a, was, {(1 << STATE_BITS) - 1};
-	setp.ne.u32 p, a, {CLOSED};
-	setp.eq.or.u32 p, overwrite, 0, p;
-	@p bra LOSE;
+{MAY_HAVE}
+	@!p bra LOSE;
 CLAIM:
 	atom.relaxed.gpu.global.cas.b32 a, [cell], was, {OPEN};
 	setp.ne.u32 p, a, was;
