@@ -44,6 +44,10 @@ static void flush_for_all(struct gt_session *session, uint32_t flag)
 	const uint32_t asked = atomic_load(&flusher->asked);
 
 	flush(session, flag);
+	if (gt_replays_may_be_forced(session)) {
+		flush(session, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+		gt_replays_forget(session);
+	}
 	atomic_store(&flusher->answered, asked);
 	for (uint32_t waiting = atomic_load(&flusher->waiting); waiting > 0; waiting--)
 		sem_post(&flusher->flushed);
@@ -110,13 +114,24 @@ void gt_flusher_watch(struct gt_session *session)
 		flusher->given_up = false;
 		return;
 	}
-	if (flusher->given_up || gt_now() - began < LIMIT_NS)
+	if (flusher->given_up || gt_now() - began < LIMIT_NS ||
+	    atomic_load(&session->replays.under_way) > 0)
 		return;
 	flusher->given_up = true;
 	gt_count(session, GT_LEDGER_flush_timeouts, 1);
 	gt_note(session, "activity",
 	        "cuptiActivityFlushAll did not come back within 5 s: GPU activity after that "
 	        "may be missing");
+}
+
+void gt_flusher_excuse(struct gt_session *session)
+{
+	_Atomic uint64_t *began_ns = &session->flusher.began_ns;
+	uint64_t began = atomic_load_explicit(began_ns, memory_order_relaxed);
+
+	if (began)
+		(void)atomic_compare_exchange_strong_explicit(
+			began_ns, &began, gt_now(), memory_order_relaxed, memory_order_relaxed);
 }
 
 /*

@@ -39,4 +39,7 @@ void gt_flusher_cancel(struct gt_session *session);
 /* Writer thread: notes, once, a flush that does not come back. */
 void gt_flusher_watch(struct gt_session *session);
 
+/* A flush that is under way had to wait for something else until now. */
+void gt_flusher_excuse(struct gt_session *session);
+
 #endif

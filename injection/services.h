@@ -113,6 +113,15 @@ bool gt_is_reading_asked(struct gt_session *session);
 void gt_fetch(struct gt_session *session, uint64_t limit_ns);
 
 /*
+ * Around a launch that CUPTI replays, on the thread that makes it, one launch at a time: fetching
+ * waits for it, however long it takes. correlation: of a kernel, whose record CUPTI never finishes,
+ * 0: of none. Where such records leave CUPTI few buffers, gt_replay_ends has them fetched, and
+ * waits for that a bounded time: it is called while no other launch of the program can begin.
+ */
+void gt_replay_begins(struct gt_session *session);
+void gt_replay_ends(struct gt_session *session, uint32_t correlation);
+
+/*
  * In run: what the thread does on GPUs until it releases it again is fetched at the end of the
  * program, whose last flush waits for it, a bounded time.
  */

@@ -22,6 +22,7 @@
 #include "injection/notes.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/pools.h"
+#include "injection/replays.h"
 #include "injection/roll.h"
 #include "injection/sources.h"
 #include "injection/writer_thread.h"
@@ -99,6 +100,7 @@ struct gt_session {
 	struct gt_notes notes;
 	struct gt_roll_share roll;
 	struct gt_flusher flusher;
+	struct gt_replays replays;
 	struct gt_writer_thread writer_thread;
 };
 
