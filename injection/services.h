@@ -32,6 +32,9 @@ void *gt_source_state(struct gt_session *session, const struct gt_source *source
 
 const struct gt_settings *gt_settings_of(const struct gt_session *session);
 
+/* In start: whether the process was forked and runs no program of its own. */
+bool gt_is_worker(const struct gt_session *session);
+
 /* libcupti's functions. */
 const struct gt_cupti *gt_cupti_of(const struct gt_session *session);
 

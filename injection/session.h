@@ -92,6 +92,7 @@ struct gt_session {
 	pthread_mutex_t turn;
 	_Atomic uint32_t starter; /* thread id of the latter while it holds that, 0: none does */
 	bool said;                /* on stderr that it records */
+	bool is_worker;           /* guarded by turn: gt_process_is_forked */
 	bool flushes;             /* guarded by turn: the flusher runs */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
