@@ -116,6 +116,12 @@ bool gt_is_reading_asked(struct gt_session *session);
 void gt_fetch(struct gt_session *session, uint64_t limit_ns);
 
 /*
+ * Asks for the same as soon as the program has made no call for a millisecond, and waits for
+ * nothing. Asking all the time costs next to nothing.
+ */
+void gt_fetch_when_quiet(struct gt_session *session);
+
+/*
  * Around a launch that CUPTI replays, on the thread that makes it, one launch at a time: fetching
  * waits for it, however long it takes. correlation: of a kernel, whose record CUPTI never finishes,
  * 0: of none. Where such records leave CUPTI few buffers, gt_replay_ends has them fetched, and

@@ -18,7 +18,7 @@
  * multiprocessing, servers that fork ahead). It ends with _exit, which no exit handler hears of,
  * and CUPTI writes times of kernels only when it is asked to: so each call that waited for the GPU
  * also waits for a fetch there, as it may be the last one. A worker that waits for the GPU all the
- * time spends a hundredth of its time so.
+ * time spends a hundredth of its time so; later work is fetched when the worker makes no calls.
  */
 
 #define FETCH_LIMIT_NS 500000000u
@@ -59,8 +59,10 @@ static void fetch_in_share(struct gt_session *session, struct context_end *ends)
 	uint64_t paid_ns = atomic_load_explicit(&ends->paid_until_ns, memory_order_relaxed);
 	uint64_t took_ns;
 
-	if (paid_ns > began_ns || atomic_load_explicit(&ends->gave_up, memory_order_relaxed))
+	if (paid_ns > began_ns || atomic_load_explicit(&ends->gave_up, memory_order_relaxed)) {
+		gt_fetch_when_quiet(session);
 		return;
+	}
 	gt_fetch(session, WAIT_LIMIT_NS);
 	took_ns = gt_now() - began_ns;
 	if (took_ns >= WAIT_LIMIT_NS)

@@ -165,6 +165,22 @@ Test(flusher, that_hangs_is_not_waited_for_again)
 	cr_assert(end());
 }
 
+static void wait_for_flushes(uint32_t count)
+{
+	for (int i = 0; i < 2000 && atomic_load(&flushes) < count; i++)
+		usleep(5000);
+	cr_assert(ge(u32, flushes, count));
+}
+
+Test(flusher, fetches_when_the_program_is_quiet)
+{
+	for (uint32_t i = 1; i <= 3; i++) {
+		gt_fetch_when_quiet(recorder.session);
+		wait_for_flushes(i);
+		cr_expect(eq(u32, flushes, i));
+	}
+}
+
 Test(flusher, may_wait_for_a_replayed_launch_longer_than_it_may_hang)
 {
 	atomic_store(&recorder.session->flusher.began_ns, gt_now() - LONG_NS);
