@@ -175,7 +175,7 @@ void gt_flusher_watch(struct gt_session *session)
 		return;
 	}
 	if (flusher->given_up || gt_now() - began < LIMIT_NS ||
-	    atomic_load(&session->replays.under_way) > 0)
+	    atomic_load(&session->replays.under_way))
 		return;
 	flusher->given_up = true;
 	gt_count(session, GT_LEDGER_flush_timeouts, 1);

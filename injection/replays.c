@@ -119,7 +119,7 @@ static struct use count_use(const struct gt_session *session)
 		lent += is_lent(&session->arena.slots[i]);
 		use.returned += is_returned(&session->arena.slots[i]);
 	}
-	use.eighths = (lent + use.returned) * 8 / slots;
+	use.eighths = slots ? (lent + use.returned) * 8 / slots : 0;
 	if (use.eighths < ids * 8 / GT_REPLAYS)
 		use.eighths = ids * 8 / GT_REPLAYS;
 	return use;
@@ -177,7 +177,7 @@ static void make_room(struct gt_session *session)
 	const uint64_t began_ns = gt_now();
 	struct use use = count_use(session);
 
-	if (use.eighths < FETCH_EIGHTHS)
+	if (use.eighths < FETCH_EIGHTHS || !gt_session_is_running(session))
 		return;
 	fetch_replays(session, began_ns, use.eighths >= SHORT_EIGHTHS);
 	for (use = count_use(session); use.eighths >= FETCH_EIGHTHS && use.returned > 0;
@@ -190,7 +190,7 @@ static void make_room(struct gt_session *session)
 
 void gt_replay_begins(struct gt_session *session)
 {
-	atomic_fetch_add(&session->replays.under_way, 1);
+	atomic_store(&session->replays.under_way, true);
 }
 
 void gt_replay_ends(struct gt_session *session, uint32_t correlation)
@@ -199,7 +199,7 @@ void gt_replay_ends(struct gt_session *session, uint32_t correlation)
 	const uint32_t count = atomic_load_explicit(&replays->count, memory_order_relaxed);
 
 	gt_flusher_excuse(session);
-	atomic_fetch_sub(&replays->under_way, 1);
+	atomic_store(&replays->under_way, false);
 	if (correlation == 0)
 		return;
 	if (count < GT_REPLAYS)

@@ -25,9 +25,9 @@ enum gt_replays_wanted {
 };
 
 struct gt_replays {
-	_Atomic uint32_t under_way; /* launches that CUPTI replays now: a flush waits for them */
-	_Atomic uint32_t wanted;    /* enum gt_replays_wanted, of the flusher */
-	_Atomic uint32_t count;     /* since the last forced flush */
+	_Atomic bool under_way;  /* CUPTI replays a launch now: a flush waits for it */
+	_Atomic uint32_t wanted; /* enum gt_replays_wanted, of the flusher */
+	_Atomic uint32_t count;  /* since the last forced flush */
 	_Atomic uint32_t correlations[GT_REPLAYS];
 	bool noted; /* of whoever replays, one at a time */
 };
