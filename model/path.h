@@ -20,7 +20,7 @@
  * that set the time. Calls inside other calls are parts of these.
  *
  * 4 bytes for each call and piece of work, and 12 for each edge that is not program or stream
- * order; changes of it (model/path_changes.h) take 26 more.
+ * order; changes of it (model/path_changes.h) take 38 more.
  */
 
 /* Why a point comes after another. */

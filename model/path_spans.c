@@ -39,7 +39,8 @@ static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trac
 		const gt_id row = ranges.order[i];
 		const struct gt_range *range = &trace->ranges.rows[row];
 		const gt_id around = ranges.around[row];
-		const gt_time end_ns = gt_range_end(range);
+		const gt_time open_ns = gt_range_end(range);
+		const gt_time end_ns = open_ns < trace->end_ns ? open_ns : trace->end_ns;
 
 		if (around != GT_NONE)
 			spans->of_range[row] = spans->of_range[around];
@@ -47,11 +48,10 @@ static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trac
 			continue;
 		spans->of_range[row] = (gt_id)spans->list.count;
 		*gt_array_push(&spans->list) = (struct gt_path_span){
-			.window = {range->start_ns,
-		                   end_ns < trace->end_ns ? end_ns : trace->end_ns},
+			.window = {range->start_ns, end_ns},
 			.end = GT_POINT_NONE,
-			.before = GT_POINT_NONE,
 			.host = GT_POINT_NONE,
+			.ended_ns = end_ns,
 			.process = range->thread < trace->threads.count
 		                           ? trace->threads.rows[range->thread].process
 		                           : GT_NONE,
@@ -69,7 +69,6 @@ static void find_processes(struct gt_path_spans *spans, const struct gt_trace *t
 		*gt_array_push(&spans->list) = (struct gt_path_span){
 			.window = {INT64_MAX, INT64_MIN},
 			.end = GT_POINT_NONE,
-			.before = GT_POINT_NONE,
 			.host = GT_POINT_NONE,
 			.process = i,
 			.range = GT_NONE,
@@ -122,8 +121,6 @@ static void see_part(struct gt_path_span *span, const struct gt_path *path, gt_i
 	}
 	if (trace->api_calls.rows[item].thread != trace->ranges.rows[span->range].thread)
 		return;
-	if (span->host == GT_POINT_NONE && path->earlier[item] != GT_NONE)
-		span->before = 2 * path->earlier[item] + 1;
 	span->host = end;
 }
 
@@ -185,40 +182,4 @@ void gt_path_spans_release(struct gt_path_spans *spans)
 	gt_array_free(spans->of_range);
 	gt_array_free(spans->of_process);
 	*spans = (struct gt_path_spans){.of_range = NULL};
-}
-
-/* As much later or earlier as a point of its thread that stands before it. */
-static gt_time moved(const struct gt_path *path, const gt_time *times_ns, gt_point point,
-                     gt_time at_ns)
-{
-	return point == GT_POINT_NONE ? at_ns : at_ns + times_ns[point] - gt_path_time(path, point);
-}
-
-void gt_path_spans_last(const struct gt_path_spans *spans, const struct gt_path *path,
-                        const gt_time *times_ns, gt_time *lasts_ns)
-{
-	const struct gt_range *ranges = path->trace->ranges.rows;
-
-	for (size_t i = 0; i < spans->list.count; i++) {
-		const struct gt_path_span *span = &spans->list.rows[i];
-		const gt_time end_ns =
-			span->range == GT_NONE ? INT64_MIN : gt_range_end(&ranges[span->range]);
-
-		/* Until all are seen: when it ends. */
-		lasts_ns[i] = span->range == GT_NONE || end_ns > path->trace->end_ns
-		                      ? INT64_MIN
-		                      : moved(path, times_ns, span->host, end_ns);
-	}
-	for (gt_id item = 0; item < gt_path_points(path) / 2; item++) {
-		const gt_id number =
-			gt_path_has(path, item) ? gt_path_span_of(spans, path, item) : GT_NONE;
-
-		if (number != GT_NONE && times_ns[2 * item + 1] > lasts_ns[number])
-			lasts_ns[number] = times_ns[2 * item + 1];
-	}
-	for (size_t i = 0; i < spans->list.count; i++) {
-		const struct gt_path_span *span = &spans->list.rows[i];
-
-		lasts_ns[i] -= moved(path, times_ns, span->before, span->window.start_ns);
-	}
 }

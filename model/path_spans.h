@@ -11,9 +11,9 @@
  */
 struct gt_path_span {
 	struct gt_interval window;
-	gt_point end;    /* that the path is walked back from */
-	gt_point before; /* last of the thread before the window; GT_POINT_NONE: none */
-	gt_point host;   /* of a range: return of the last call in it on its thread */
+	gt_point end;     /* that the path is walked back from */
+	gt_point host;    /* of a range: return of the last call in it on its thread */
+	gt_time ended_ns; /* of a range: when it ended on its thread; its work may end later */
 	gt_id process;
 	gt_id range; /* GT_NONE: it is the whole of a process */
 };
@@ -30,9 +30,5 @@ void gt_path_spans_release(struct gt_path_spans *spans);
 
 /* The number of the span that an item was asked for in; GT_NONE: none. */
 gt_id gt_path_span_of(const struct gt_path_spans *spans, const struct gt_path *path, gt_id item);
-
-/* How long each would last with other times of the points; by number of the span. */
-void gt_path_spans_last(const struct gt_path_spans *spans, const struct gt_path *path,
-                        const gt_time *times_ns, gt_time *lasts_ns);
 
 #endif

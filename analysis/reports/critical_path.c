@@ -152,7 +152,6 @@ struct figures {
 	const struct gt_trace *trace;
 	struct gt_path_account account;
 	struct gt_path_changes changes;
-	gt_time *lasts_ns; /* by span: of a change */
 	uint64_t top;
 };
 
@@ -307,26 +306,6 @@ static int by_time_on_path(const void *a, const void *b)
 	return (left->group > right->group) - (left->group < right->group);
 }
 
-/* Each point as late as the end of the span it belongs to. */
-static void find_slack(struct figures *figures)
-{
-	const struct gt_path *path = &figures->account.path;
-
-	for (gt_id item = 0; item < gt_path_points(path) / 2; item++) {
-		const gt_point begin = 2 * item;
-		const gt_id span = gt_path_has(path, item)
-		                           ? gt_path_span_of(&figures->account.spans, path, item)
-		                           : GT_NONE;
-		const gt_time latest_ns =
-			span == GT_NONE ? INT64_MAX
-					: figures->account.spans.list.rows[span].window.end_ns;
-
-		figures->changes.times_ns[begin] = latest_ns;
-		figures->changes.times_ns[begin + 1] = latest_ns;
-	}
-	gt_path_changes_slack(&figures->changes);
-}
-
 static void see_kernel(const struct figures *figures, struct kernel *kernels, gt_id row)
 {
 	const struct gt_kernel *kernel = &figures->trace->kernels.rows[row];
@@ -358,7 +337,7 @@ static struct kernel *find_kernels(struct figures *figures)
 
 	for (size_t i = 0; i < count; i++)
 		kernels[i] = (struct kernel){.group = i, .slack_ns = INT64_MAX};
-	find_slack(figures);
+	gt_path_changes_slack(&figures->changes, &figures->account.spans);
 	for (gt_id i = 0; i < figures->trace->kernels.count; i++)
 		see_kernel(figures, kernels, i);
 	if (count > 1)
@@ -442,27 +421,16 @@ static void add_ranges(const struct figures *figures, struct gt_result *result)
 
 /* ---- what if ---- */
 
-static gt_time length_of(struct figures *figures, const struct gt_path_change *change)
-{
-	gt_time length_ns = 0;
+/* A change, and its name in three parts. */
+struct what_if {
+	const char *words[3];
+	struct gt_path_change change;
+	bool *shapes; /* of the change */
+};
 
-	gt_path_changes_run(&figures->changes, change);
-	gt_path_spans_last(&figures->account.spans, &figures->account.path,
-	                   figures->changes.times_ns, figures->lasts_ns);
-	for (size_t i = 0; i < figures->account.spans.list.count; i++)
-		length_ns += figures->lasts_ns[i];
-	return length_ns;
-}
-
-/* The name of the change is there already. */
-static void add_change(struct figures *figures, struct gt_result *result, gt_time length_ns)
-{
-	const gt_time saved_ns = figures->account.lasts_ns - length_ns;
-
-	gt_result_add_count(result, length_ns);
-	gt_result_add_count(result, saved_ns);
-	add_share(figures, result, saved_ns);
-}
+struct what_ifs {
+	gt_array(struct what_if) list;
+};
 
 static bool *shapes_of_group(const struct figures *figures, size_t group)
 {
@@ -483,21 +451,22 @@ static bool fits(const struct gt_trace *trace, const regex_t *regex, gt_id row)
 	       regexec(regex, gt_shape_text(trace, shape, GT_NAMES_FULL), 0, NULL, 0) == 0;
 }
 
-static void add_fitting(struct figures *figures, struct gt_result *result, const char *text,
-                        const regex_t *regex)
+static void ask_of_fitting(const struct figures *figures, struct what_ifs *what_ifs,
+                           const char *text, const regex_t *regex)
 {
 	const struct gt_trace *trace = figures->trace;
 	bool *shapes = gt_allocate((trace->launch_shapes.count + 1) * sizeof(*shapes));
 
 	for (gt_id i = 0; i < trace->launch_shapes.count; i++)
 		shapes[i] = fits(trace, regex, i);
-	gt_result_add_format(result, "kernels that fit %s take no time", text);
-	add_change(figures, result, length_of(figures, &(struct gt_path_change){.shapes = shapes}));
-	gt_array_free(shapes);
+	*gt_array_push(&what_ifs->list) =
+		(struct what_if){.words = {"kernels that fit ", text, " take no time"},
+	                         .change = {.shapes = shapes},
+	                         .shapes = shapes};
 }
 
-static void add_top_kernels(struct figures *figures, struct gt_result *result,
-                            const struct kernel *kernels, uint64_t most)
+static void ask_of_kernels(const struct figures *figures, struct what_ifs *what_ifs,
+                           const struct kernel *kernels, uint64_t most)
 {
 	for (size_t i = 0; i < figures->account.kernels.count && i < most; i++) {
 		bool *shapes;
@@ -505,15 +474,16 @@ static void add_top_kernels(struct figures *figures, struct gt_result *result,
 		if (kernels[i].on_path == 0)
 			return;
 		shapes = shapes_of_group(figures, kernels[i].group);
-		gt_result_add_format(result, "%s takes no time",
-		                     figures->account.kernels.labels[kernels[i].group]);
-		add_change(figures, result,
-		           length_of(figures, &(struct gt_path_change){.shapes = shapes}));
-		gt_array_free(shapes);
+		*gt_array_push(&what_ifs->list) = (struct what_if){
+			.words = {"", figures->account.kernels.labels[kernels[i].group],
+		                  " takes no time"},
+			.change = {.shapes = shapes},
+			.shapes = shapes,
+		};
 	}
 }
 
-static void add_waits_gone(struct figures *figures, struct gt_result *result)
+static void ask_of_waits(const struct figures *figures, struct what_ifs *what_ifs)
 {
 	enum { MOST = 2 };
 	const struct gt_path_account *account = &figures->account;
@@ -521,17 +491,53 @@ static void add_waits_gone(struct figures *figures, struct gt_result *result)
 	for (size_t i = 0; i < account->waits.count && i < MOST; i++) {
 		const gt_string function = account->waits.rows[i].function;
 
-		gt_result_add_format(result, "%s waits for nothing",
-		                     gt_trace_text(figures->trace, function));
-		add_change(figures, result,
-		           length_of(figures, &(struct gt_path_change){.wait_in = function}));
+		*gt_array_push(&what_ifs->list) = (struct what_if){
+			.words = {"", gt_trace_text(figures->trace, function),
+		                  " waits for nothing"},
+			.change = {.wait_in = function},
+		};
 	}
+}
+
+static void add_change(const struct figures *figures, struct gt_result *result, gt_time length_ns)
+{
+	const gt_time saved_ns = figures->account.lasts_ns - length_ns;
+
+	gt_result_add_count(result, length_ns);
+	gt_result_add_count(result, saved_ns);
+	add_share(figures, result, saved_ns);
+}
+
+static void add_what_ifs(struct figures *figures, struct gt_result *result,
+                         const struct what_ifs *what_ifs)
+{
+	const size_t spans = figures->account.spans.list.count;
+	const size_t count = what_ifs->list.count;
+	struct gt_path_change *changes = gt_allocate((count + 1) * sizeof(*changes));
+	gt_time *lasts_ns = gt_allocate((count * spans + 1) * sizeof(*lasts_ns));
+
+	for (size_t i = 0; i < count; i++)
+		changes[i] = what_ifs->list.rows[i].change;
+	gt_path_changes_last(&figures->changes, &figures->account.spans, changes, count, lasts_ns);
+	for (size_t i = 0; i < count; i++) {
+		const char *const *words = what_ifs->list.rows[i].words;
+		gt_time length_ns = 0;
+
+		for (size_t span = 0; span < spans; span++)
+			length_ns += lasts_ns[i * spans + span];
+		gt_result_add_format(result, "%s%s%s", words[0], words[1], words[2]);
+		add_change(figures, result, length_ns);
+	}
+	gt_array_free(changes);
+	gt_array_free(lasts_ns);
 }
 
 static void add_changes(struct figures *figures, struct gt_result *result,
                         const struct kernel *kernels, const struct gt_arguments *arguments,
                         const regex_t *regex)
 {
+	struct what_ifs what_ifs = {0};
+
 	gt_result_begin(result, "what_if", change_headings, GT_COUNT_OF(change_headings));
 	gt_result_whole(result);
 	if (figures->account.spans.list.count == 0)
@@ -539,16 +545,19 @@ static void add_changes(struct figures *figures, struct gt_result *result,
 	gt_result_add_text(result, "as it is");
 	add_change(figures, result, figures->account.lasts_ns);
 	if (regex)
-		add_fitting(figures, result, arguments->values[KERNEL].text, regex);
-	add_top_kernels(figures, result, kernels, arguments->values[KERNELS].number);
-	gt_result_add_text(result, "launches cost nothing");
-	add_change(figures, result, length_of(figures, &(struct gt_path_change){.launches = true}));
-	if (figures->trace->copies.count + figures->trace->fills.count > 0) {
-		gt_result_add_text(result, "copies and fills run beside all else");
-		add_change(figures, result,
-		           length_of(figures, &(struct gt_path_change){.copies = true}));
-	}
-	add_waits_gone(figures, result);
+		ask_of_fitting(figures, &what_ifs, arguments->values[KERNEL].text, regex);
+	ask_of_kernels(figures, &what_ifs, kernels, arguments->values[KERNELS].number);
+	*gt_array_push(&what_ifs.list) = (struct what_if){
+		.words = {"launches cost nothing", "", ""}, .change = {.launches = true}};
+	if (figures->trace->copies.count + figures->trace->fills.count > 0)
+		*gt_array_push(&what_ifs.list) =
+			(struct what_if){.words = {"copies and fills run beside all else", "", ""},
+		                         .change = {.copies = true}};
+	ask_of_waits(figures, &what_ifs);
+	add_what_ifs(figures, result, &what_ifs);
+	gt_array_each(const struct what_if, what_if, &what_ifs.list)
+		gt_array_free(what_if->shapes);
+	gt_array_release(&what_ifs.list);
 }
 
 /* ---- processes ---- */
@@ -760,8 +769,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_path_account_init(&figures.account, view->trace,
 	                     strcmp(arguments->values[ASSUME].text, "yes") == 0, figures.top);
 	gt_path_changes_init(&figures.changes, &figures.account.path);
-	figures.lasts_ns =
-		gt_allocate((figures.account.spans.list.count + 1) * sizeof(*figures.lasts_ns));
 	kernels = find_kernels(&figures);
 	add_paths(&figures, result);
 	add_kinds(&figures, result);
@@ -777,7 +784,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	if (*pattern)
 		regfree(&regex);
 	gt_array_free(kernels);
-	gt_array_free(figures.lasts_ns);
 	gt_path_changes_release(&figures.changes);
 	gt_path_account_release(&figures.account);
 	return 0;
