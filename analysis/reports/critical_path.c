@@ -56,10 +56,12 @@ static const struct gt_heading name_headings[] = {
 };
 
 static const struct gt_heading kernel_headings[] = {
-	{"calls", GT_UNIT_COUNT, "Executions", GT_WORTH_ORDINARY},
+	{"calls", GT_UNIT_COUNT, "Executions; of ranges those that were launched in them",
+         GT_WORTH_ORDINARY},
 	{"total_ns", GT_UNIT_NS, "Their time"},
-	{"on_path", GT_UNIT_COUNT, "Executions on the path", GT_WORTH_KEY},
-	{"on_path_ns", GT_UNIT_NS, "Their time", GT_WORTH_KEY},
+	{"on_path", GT_UNIT_COUNT, "Executions on the path, wherever they were launched",
+         GT_WORTH_KEY},
+	{"on_path_ns", GT_UNIT_NS, "Their stretches of the path", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "on_path_ns of length_ns", GT_WORTH_KEY},
 	{"slack_ns", GT_UNIT_NS,
          "Least of those off the path: so much later they could end, and nothing change",
@@ -306,28 +308,23 @@ static int by_time_on_path(const void *a, const void *b)
 	return (left->group > right->group) - (left->group < right->group);
 }
 
+/* Executions that were asked for in the spans, and how late those off the path could be. */
 static void see_kernel(const struct figures *figures, struct kernel *kernels, gt_id row)
 {
 	const struct gt_kernel *kernel = &figures->trace->kernels.rows[row];
 	const gt_id item =
 		gt_path_item(&figures->account.path, (struct gt_step){GT_TABLE_kernels, row});
-	const gt_point end = 2 * item + 1;
+	const gt_time slack_ns = figures->changes.times_ns[2 * item + 1];
 	struct kernel *found;
-	gt_time slack_ns;
 
 	if (!gt_path_has(&figures->account.path, item) ||
 	    gt_path_span_of(&figures->account.spans, &figures->account.path, item) == GT_NONE)
 		return;
 	found = &kernels[gt_kernel_group_of(&figures->account.kernels, kernel)];
-	slack_ns = figures->changes.times_ns[end];
 	found->calls++;
 	found->total_ns += kernel->end_ns - kernel->start_ns;
-	if (gt_path_account_has(&figures->account, item)) {
-		found->on_path++;
-		found->on_path_ns += kernel->end_ns - kernel->start_ns;
-	} else if (slack_ns < found->slack_ns) {
+	if (!gt_path_account_has(&figures->account, item) && slack_ns < found->slack_ns)
 		found->slack_ns = slack_ns;
-	}
 }
 
 static struct kernel *find_kernels(struct figures *figures)
@@ -337,6 +334,12 @@ static struct kernel *find_kernels(struct figures *figures)
 
 	for (size_t i = 0; i < count; i++)
 		kernels[i] = (struct kernel){.group = i, .slack_ns = INT64_MAX};
+	gt_array_each(const struct gt_path_total, total, &figures->account.by_name) {
+		if (total->key.kind != GT_PATH_OF_KERNEL)
+			continue;
+		kernels[total->key.name].on_path = total->stretches;
+		kernels[total->key.name].on_path_ns = total->total_ns;
+	}
 	gt_path_changes_slack(&figures->changes, &figures->account.spans);
 	for (gt_id i = 0; i < figures->trace->kernels.count; i++)
 		see_kernel(figures, kernels, i);
@@ -355,7 +358,7 @@ static void add_kernels(const struct figures *figures, const struct kernel *kern
 	for (size_t i = 0; i < figures->account.kernels.count; i++) {
 		const struct kernel *kernel = &kernels[i];
 
-		if (kernel->calls == 0 || all++ >= figures->top)
+		if (kernel->calls + kernel->on_path == 0 || all++ >= figures->top)
 			continue;
 		gt_result_add_count(result, (int64_t)kernel->calls);
 		gt_result_add_count(result, kernel->total_ns);

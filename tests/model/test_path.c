@@ -306,6 +306,35 @@ Test(path, ends_in_a_call_that_waited_for_all_streams)
 	cr_expect(epsilon_eq(dbl, lasts_without_shape(shape_b), 103, 1e-9));
 }
 
+/* Two threads wait for one kernel. */
+Test(path, ends_in_the_later_of_two_calls_that_waited_for_all_streams)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id launch = call("cudaLaunchKernel", 0, 5);
+	const gt_id first = call("cudaDeviceSynchronize", 10, 102);
+	const gt_id second = call_on(other, "cudaDeviceSynchronize", 20, 104);
+
+	kernel(stream, launch, 8, 100);
+	wait_in(first, GT_SYNC_CONTEXT_SYNCHRONIZE, 0, GT_NONE);
+	wait_in(second, GT_SYNC_CONTEXT_SYNCHRONIZE, 0, GT_NONE);
+	gt_path_init(&path, &trace, false);
+	walk_of(0);
+	expect_text(text, "L0-8 K8-100 R100-104");
+}
+
+/* A free may wait, and did not: the call after it did. */
+Test(path, ends_in_a_wait_for_all_streams_behind_a_free_that_did_not_wait)
+{
+	const gt_id launch = call("cudaLaunchKernel", 0, 5);
+	const gt_id release = call("cudaFree", 10, 14);
+	const gt_id sync = call("cudaDeviceSynchronize", 20, 103);
+
+	kernel(stream, launch, 8, 100);
+	wait_in(release, GT_SYNC_BLOCKING_FREE, 0, GT_NONE);
+	wait_in(sync, GT_SYNC_CONTEXT_SYNCHRONIZE, 0, GT_NONE);
+	expect_path("L0-8 K8-100 R100-103");
+}
+
 Test(path, keeps_the_default_streams_rules)
 {
 	const gt_id other = add_stream();
