@@ -51,6 +51,7 @@ enum gt_path_kind {
 	GT_PATH_OF_RETURN, /* from the end of work to the return of the call that waited for it */
 	GT_PATH_OF_WAIT,   /* calls that wait, where it is not known for what */
 	GT_PATH_OF_DELAY,  /* work that could have begun as far as is known, and did not */
+	GT_PATH_OF_HELD,   /* gputrace held the program up for a launch: it is not measured */
 	GT_PATH_KINDS,
 };
 
@@ -133,6 +134,9 @@ bool gt_path_has(const struct gt_path *path, gt_id item);
 
 /* The process of an item; GT_NONE: not known. */
 gt_id gt_path_process(const struct gt_path *path, gt_id item);
+
+/* Whether gputrace held it up, or ran it several times: its time says nothing of the program. */
+bool gt_path_is_held_up(const struct gt_path *path, gt_id item);
 
 /* One after the other, the edges to a point. */
 struct gt_path_edges {

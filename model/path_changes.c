@@ -161,7 +161,8 @@ static bool is_free_call(const struct gt_path *path, gt_point point)
 {
 	const gt_count kind = path->trace->api_calls.rows[point / 2].kind;
 
-	return kind == GT_API_LAUNCH || kind == GT_API_GRAPH_LAUNCH;
+	return !gt_path_is_held_up(path, point / 2) &&
+	       (kind == GT_API_LAUNCH || kind == GT_API_GRAPH_LAUNCH);
 }
 
 static bool is_free_work(const struct gt_path *path, gt_point point,
@@ -172,7 +173,8 @@ static bool is_free_work(const struct gt_path *path, gt_point point,
 
 	if (step.table == GT_TABLE_copies || step.table == GT_TABLE_fills)
 		return change->copies;
-	if (step.table != GT_TABLE_kernels || !change->shapes)
+	if (step.table != GT_TABLE_kernels || !change->shapes ||
+	    gt_path_is_held_up(path, point / 2))
 		return false;
 	shape = path->trace->kernels.rows[step.row].shape;
 	return shape < path->trace->launch_shapes.count && change->shapes[shape];
@@ -185,7 +187,8 @@ static bool takes_no_time(const struct gt_path *path, gt_point to, const struct 
 		return is_free_work(path, to, change);
 	if (edge->kind == GT_PATH_CALL)
 		return change->launches && is_free_call(path, to);
-	return edge->kind == GT_PATH_LAUNCH && change->launches;
+	return edge->kind == GT_PATH_LAUNCH && change->launches &&
+	       !gt_path_is_held_up(path, edge->from / 2);
 }
 
 static bool is_gone(const struct gt_path *path, gt_point to, const struct gt_path_edge *edge,

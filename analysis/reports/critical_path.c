@@ -130,6 +130,8 @@ static const struct gt_heading span_headings[] = {
 	{"host_ns", GT_UNIT_NS, "On its path: the program's own time", GT_WORTH_KEY},
 	{"waits_ns", GT_UNIT_NS,
          "On its path: returns from waits, and waits for what is not known"},
+	{"held_ns", GT_UNIT_NS, "On its path: not measured, as gputrace held launches up",
+         GT_WORTH_LITTLE},
 	{"certain_percent", GT_UNIT_PERCENT, "Of length_ns, what no assumed edge comes after",
          GT_WORTH_LITTLE},
 	{"range", GT_UNIT_TEXT, "Path of the range", GT_WORTH_NAME},
@@ -318,6 +320,7 @@ static void see_kernel(const struct figures *figures, struct kernel *kernels, gt
 	struct kernel *found;
 
 	if (!gt_path_has(&figures->account.path, item) ||
+	    gt_path_is_held_up(&figures->account.path, item) ||
 	    gt_path_span_of(&figures->account.spans, &figures->account.path, item) == GT_NONE)
 		return;
 	found = &kernels[gt_kernel_group_of(&figures->account.kernels, kernel)];
@@ -670,6 +673,7 @@ static void add_span(const struct figures *figures, struct gt_result *result, si
 	gt_result_add_count(result, by[GT_PATH_OF_CALL]);
 	gt_result_add_count(result, by[GT_PATH_OF_HOST]);
 	gt_result_add_count(result, by[GT_PATH_OF_RETURN] + by[GT_PATH_OF_WAIT]);
+	gt_result_add_count(result, by[GT_PATH_OF_HELD]);
 	gt_result_add_real(result, gt_percent((double)total->certain_ns, (double)length_ns));
 	gt_add_range(result, &figures->account.ranges, span->range);
 }
@@ -695,6 +699,22 @@ static void add_empty_remarks(const struct figures *figures, struct gt_result *r
 				: "Neither API calls nor work on a GPU were recorded.");
 }
 
+/* Launches whose counters were read, and calls in which memory was copied for a replay. */
+static void add_held_remark(const struct figures *figures, struct gt_result *result)
+{
+	const gt_time held_ns = figures->account.by_kind[GT_PATH_OF_HELD].total_ns;
+
+	if (held_ns > 0)
+		gt_result_remark(
+			result,
+			"%s of the path are not measured: gputrace held launches up for "
+			"their counters, or to capture them. No change shortens that. Take "
+			"times from a recording without.",
+			gt_figure_ns(held_ns).text);
+	else
+		gt_remark_held_up(result, figures->trace);
+}
+
 static void add_process_remark(const struct figures *figures, struct gt_result *result)
 {
 	if (figures->trace->processes.count < 2)
@@ -716,7 +736,7 @@ static void add_remarks(const struct figures *figures, struct gt_result *result)
 	const struct gt_path_account *account = &figures->account;
 
 	add_empty_remarks(figures, result);
-	gt_remark_held_up(result, figures->trace);
+	add_held_remark(figures, result);
 	if (figures->trace->api_calls.count == 0)
 		gt_result_remark(result,
 		                 "No API calls were recorded: why work began when it did is "

@@ -263,6 +263,28 @@ Test(critical_path, says_whose_time_it_is_where_a_process_waited_for_another)
 	cr_expect(has_remark(&result, "proves the wait (1 edges)"));
 }
 
+/* The first kernel ran several times for its counters: from its call to its end nothing is
+ * measured. */
+Test(critical_path, counts_no_kernel_that_was_held_up_for_its_counters)
+{
+	run_step();
+	trace.kernels.rows[0].flags |= GT_PROFILED;
+	trace.api_calls.rows[trace.kernels.rows[0].api_call].flags |= GT_PROFILED;
+	*gt_array_push(&trace.profiled_launches) =
+		(struct gt_profiled_launch){.start_ns = trace.api_calls.rows[0].start_ns,
+	                                    .end_ns = trace.kernels.rows[0].end_ns,
+	                                    .process = process,
+	                                    .kernel = 0};
+	run_report(&result, "critical-path", &trace);
+	expect_kind("not measured", 100);
+	expect_kind("kernels", 72);
+	expect_count(&result, "kernels", row_of("kernels", "kernel", "gemm"), "calls", 1);
+	expect_count(&result, "kernels", row_of("kernels", "kernel", "gemm"), "total_ns", US(72));
+	expect_count(&result, "what_if", row_of("what_if", "change", "gemm takes no time"),
+	             "saved_ns", US(72));
+	cr_expect(has_remark(&result, "not measured"));
+}
+
 /* ---- ranges that are changed ---- */
 
 static void run_on_ranges(const char *name)

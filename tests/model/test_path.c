@@ -122,7 +122,7 @@ static void tell(void *context, const struct gt_path_member *member)
 
 	(void)context;
 	memcpy(so_far, text, sizeof(so_far));
-	snprintf(text, sizeof(text), "%c%s%g-%g%s%.900s", "KGCLOAHRWD"[member->kind],
+	snprintf(text, sizeof(text), "%c%s%g-%g%s%.900s", "KGCLOAHRWDX"[member->kind],
 	         member -> assumed ? "?" : "", (double)(member->start_ns - TRACE_START_NS) / 1000,
 	         (double)(member->end_ns - TRACE_START_NS) / 1000, *so_far ? " " : "", so_far);
 }
@@ -590,6 +590,46 @@ Test(path, has_copies_beside_all_else)
 	expect_path("L0-8 C8-100 O100-101 K101-150");
 	/* Its launch, after which the kernel begins: 6 + 8 at most, then 49. */
 	cr_expect(le(dbl, lasts(&(struct gt_path_change){.copies = true}), 14 + 49));
+}
+
+/* ---- what gputrace held up ---- */
+
+/* From its call on the launch was run several times for its counters. */
+static void run_profiled(void)
+{
+	const gt_id first = call("cudaLaunchKernel", 0, 5);
+	const gt_id second = call("cudaLaunchKernel", 10, 400);
+	const gt_id third = call("cudaLaunchKernel", 401, 404);
+	const gt_id sync = call("cudaStreamSynchronize", 405, 500);
+	gt_id row;
+
+	kernel(stream, first, 8, 100);
+	row = kernel(stream, second, 300, 390);
+	trace.kernels.rows[row].flags |= GT_PROFILED;
+	trace.api_calls.rows[second].flags |= GT_PROFILED;
+	row = kernel(stream, third, 410, 498);
+	wait_in(sync, GT_SYNC_STREAM_SYNCHRONIZE, GT_TABLE_kernels, row);
+}
+
+Test(path, measures_nothing_of_a_launch_that_was_held_up_for_its_counters)
+{
+	run_profiled();
+	expect_path("A0-5 H5-10 X10-400 H400-401 L401-410 K410-498 R498-500");
+}
+
+/* Its time is not the time of the kernel. */
+Test(path, is_no_shorter_without_what_was_not_measured)
+{
+	const gt_id launch = call("cudaLaunchKernel", 0, 5);
+	const gt_id sync = call("cudaStreamSynchronize", 6, 302);
+	const gt_id row = kernel(stream, launch, 8, 300);
+
+	trace.kernels.rows[row].flags |= GT_PROFILED;
+	trace.api_calls.rows[launch].flags |= GT_PROFILED;
+	wait_in(sync, GT_SYNC_STREAM_SYNCHRONIZE, GT_TABLE_kernels, row);
+	expect_path("X0-8 X8-300 R300-302");
+	cr_expect(epsilon_eq(dbl, lasts_without_shape(shape), 302, 1e-9));
+	cr_expect(epsilon_eq(dbl, lasts(&(struct gt_path_change){.launches = true}), 302, 1e-9));
 }
 
 /* ---- ranges ---- */
