@@ -20,8 +20,7 @@ static const struct gt_heading headings[] = {
 	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
 	{"held", GT_UNIT_COUNT, "Of them, those that really held work back", GT_WORTH_KEY},
 	{"held_ns", GT_UNIT_NS,
-         "From the moment at which what waited could have gone on to the end of the awaited "
-         "work; several waits at once count once",
+         "From when the stream could have gone on until the awaited work ended; united over waits",
          GT_WORTH_KEY},
 	{"max_held_ns", GT_UNIT_NS, "Longest that one wait held", GT_WORTH_LITTLE},
 };
