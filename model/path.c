@@ -630,8 +630,8 @@ static void tell_edge(struct walk *walk, gt_point to, const struct gt_path_edge 
 	tell(walk, from_ns, member);
 }
 
-void gt_path_walk(const struct gt_path *path, gt_point from, struct gt_interval window,
-                  gt_path_see *see, void *context)
+void gt_path_walk(const struct gt_path *path, gt_point from, bool assumed,
+                  struct gt_interval window, gt_path_see *see, void *context)
 {
 	struct walk walk = {.path = path, .left = window, .see = see, .context = context};
 	struct gt_path_edge edge;
@@ -641,6 +641,7 @@ void gt_path_walk(const struct gt_path *path, gt_point from, struct gt_interval 
 	     (struct gt_path_member){.kind = GT_PATH_OF_HOST,
 	                             .item = from / 2,
 	                             .freed = GT_NONE,
+	                             .assumed = assumed,
 	                             .is_after = true});
 	/* Where clocks are wrong the way may go in circles: it is no longer than all points. */
 	for (size_t left = gt_path_points(path); left > 0; left--) {

@@ -165,12 +165,13 @@ struct gt_path_member {
 };
 
 /*
- * Goes back from a point, which is taken to be at end_ns, to a moment, and tells each stretch, the
- * last first. They touch each other, but for the first that may begin later: nothing is known of
- * what was before.
+ * Goes back from the end of a window to its begin, and tells each stretch, the last first. They
+ * touch each other, but for the first that may begin later: nothing is known of what was before.
+ * The way leads to a point, from which the program went on by itself to the end of the window;
+ * assumed: that nobody recorded.
  */
 typedef void gt_path_see(void *context, const struct gt_path_member *member);
-void gt_path_walk(const struct gt_path *path, gt_point from, struct gt_interval window,
-                  gt_path_see *see, void *context);
+void gt_path_walk(const struct gt_path *path, gt_point from, bool assumed,
+                  struct gt_interval window, gt_path_see *see, void *context);
 
 #endif

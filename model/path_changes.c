@@ -206,6 +206,22 @@ static gt_time time_of(const struct gt_path_changes *changes, gt_point point)
 	return recorded_ns <= changes->begin_ns ? recorded_ns : changes->times_ns[point];
 }
 
+/* When an edge lets a point go; INT64_MIN: it is not there in the changed run. */
+static gt_time let_go_by(const struct gt_path_changes *changes, const struct taking *taking,
+                         const struct gt_path_edge *edge, const struct gt_path_change *change)
+{
+	const gt_point to = taking->edges.to;
+	gt_time takes_ns = weight_of(taking, edge);
+
+	if (is_gone(changes->path, to, edge, change))
+		return INT64_MIN;
+	/* By the clocks it may take less than no time. */
+	if (takes_ns > 0 && takes_no_time(changes->path, to, edge, change))
+		takes_ns = 0;
+	return takes_ns +
+	       (edge->from_ns <= changes->begin_ns ? edge->from_ns : changes->times_ns[edge->from]);
+}
+
 static gt_time latest_of(const struct gt_path_changes *changes, gt_point to,
                          const struct gt_path_change *change)
 {
@@ -223,19 +239,10 @@ static gt_time latest_of(const struct gt_path_changes *changes, gt_point to,
 		return gt_path_time(path, to);
 	for (; taking.count > 0; take_more(&taking))
 		for (size_t i = 0; i < taking.count; i++) {
-			const struct gt_path_edge *edge = &taking.rows[i];
-			gt_time takes_ns = weight_of(&taking, edge);
-			gt_time from_ns = edge->from_ns;
+			const gt_time at_ns = let_go_by(changes, &taking, &taking.rows[i], change);
 
-			if (is_gone(path, to, edge, change))
-				continue;
-			/* By the clocks it may take less than no time. */
-			if (takes_ns > 0 && takes_no_time(path, to, edge, change))
-				takes_ns = 0;
-			if (from_ns > changes->begin_ns)
-				from_ns = changes->times_ns[edge->from];
-			if (from_ns + takes_ns > latest_ns)
-				latest_ns = from_ns + takes_ns;
+			if (at_ns > latest_ns)
+				latest_ns = at_ns;
 		}
 	return latest_ns;
 }
@@ -376,17 +383,17 @@ static void push_back(struct gt_path_changes *changes, gt_point to)
 		}
 }
 
-/* Each point as late as the end of the span it belongs to; of others nobody asks how late they are.
- */
+/* Each point as late as the end of its span, and those that are in none as late as one likes. */
 static void set_latest(struct gt_path_changes *changes, const struct gt_path_spans *spans)
 {
 	const struct gt_path *path = changes->path;
 
 	for (gt_id item = 0; item < gt_path_points(path) / 2; item++) {
 		const gt_id span = ends_span(spans, path, item);
+		const gt_point begin = 2 * item;
 
-		changes->times_ns[2 * item] = INT64_MAX;
-		changes->times_ns[2 * item + 1] =
+		changes->times_ns[begin] = INT64_MAX;
+		changes->times_ns[begin + 1] =
 			span == GT_NONE ? INT64_MAX : spans->list.rows[span].window.end_ns;
 	}
 	gt_array_each(const struct gt_path_span, span, &spans->list)

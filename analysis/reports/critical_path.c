@@ -152,8 +152,11 @@ static const struct gt_parameter parameters[] = {
 
 enum { TOP, KERNELS, KERNEL, ASSUME }; /* arguments, as above */
 
+/* What is called so is on a GPU and not shown. */
+static const char other_work[] = "other work";
+
 struct figures {
-	const struct gt_trace *trace;
+	const struct gt_trace *trace; /* all that happened */
 	struct gt_path_account account;
 	struct gt_path_changes changes;
 	uint64_t top;
@@ -266,6 +269,9 @@ static void add_name(const struct figures *figures, struct gt_result *result,
 	case GT_PATH_WHAT_END:
 		gt_result_add_text(result, "after the last call");
 		break;
+	case GT_PATH_WHAT_OTHER:
+		gt_result_add_text(result, other_work);
+		break;
 	}
 }
 
@@ -290,7 +296,7 @@ static void add_names(const struct figures *figures, struct gt_result *result)
 /* ---- kernels, and their slack ---- */
 
 struct kernel {
-	size_t group;
+	size_t group; /* their count: kernels that are not shown */
 	uint64_t calls;
 	uint64_t on_path;
 	gt_time total_ns;
@@ -323,25 +329,31 @@ static void see_kernel(const struct figures *figures, struct kernel *kernels, gt
 	    gt_path_is_held_up(&figures->account.path, item) ||
 	    gt_path_span_of(&figures->account.spans, &figures->account.path, item) == GT_NONE)
 		return;
-	found = &kernels[gt_kernel_group_of(&figures->account.kernels, kernel)];
+	found = &kernels[gt_path_account_shows(&figures->account, item)
+	                         ? gt_kernel_group_of(&figures->account.kernels, kernel)
+	                         : figures->account.kernels.count];
 	found->calls++;
 	found->total_ns += kernel->end_ns - kernel->start_ns;
 	if (!gt_path_account_has(&figures->account, item) && slack_ns < found->slack_ns)
 		found->slack_ns = slack_ns;
 }
 
+/* By time on the path, and behind them those that are not shown as one. */
 static struct kernel *find_kernels(struct figures *figures)
 {
 	const size_t count = figures->account.kernels.count;
 	struct kernel *kernels = gt_allocate((count + 1) * sizeof(*kernels));
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i <= count; i++)
 		kernels[i] = (struct kernel){.group = i, .slack_ns = INT64_MAX};
 	gt_array_each(const struct gt_path_total, total, &figures->account.by_name) {
+		const size_t group =
+			total->key.what == GT_PATH_WHAT_OTHER ? count : total->key.name;
+
 		if (total->key.kind != GT_PATH_OF_KERNEL)
 			continue;
-		kernels[total->key.name].on_path = total->stretches;
-		kernels[total->key.name].on_path_ns = total->total_ns;
+		kernels[group].on_path = total->stretches;
+		kernels[group].on_path_ns = total->total_ns;
 	}
 	gt_path_changes_slack(&figures->changes, &figures->account.spans);
 	for (gt_id i = 0; i < figures->trace->kernels.count; i++)
@@ -351,26 +363,35 @@ static struct kernel *find_kernels(struct figures *figures)
 	return kernels;
 }
 
+static void add_kernel(const struct figures *figures, const struct kernel *kernel,
+                       struct gt_result *result)
+{
+	const struct gt_kernel_groups *groups = &figures->account.kernels;
+
+	gt_result_add_count(result, (int64_t)kernel->calls);
+	gt_result_add_count(result, kernel->total_ns);
+	gt_result_add_count(result, (int64_t)kernel->on_path);
+	gt_result_add_count(result, kernel->on_path_ns);
+	add_share(figures, result, kernel->on_path_ns);
+	gt_result_add_count_if(result, kernel->slack_ns != INT64_MAX, kernel->slack_ns);
+	gt_result_add_format(result, "%s",
+	                     kernel->group < groups->count ? groups->labels[kernel->group]
+	                                                   : other_work);
+}
+
 static void add_kernels(const struct figures *figures, const struct kernel *kernels,
                         struct gt_result *result)
 {
+	const size_t count = figures->account.kernels.count;
 	uint64_t all = 0;
 
 	gt_result_begin(result, "kernels", kernel_headings, GT_COUNT_OF(kernel_headings));
 	gt_result_order(result, "on_path_ns");
-	for (size_t i = 0; i < figures->account.kernels.count; i++) {
-		const struct kernel *kernel = &kernels[i];
-
-		if (kernel->calls + kernel->on_path == 0 || all++ >= figures->top)
-			continue;
-		gt_result_add_count(result, (int64_t)kernel->calls);
-		gt_result_add_count(result, kernel->total_ns);
-		gt_result_add_count(result, (int64_t)kernel->on_path);
-		gt_result_add_count(result, kernel->on_path_ns);
-		add_share(figures, result, kernel->on_path_ns);
-		gt_result_add_count_if(result, kernel->slack_ns != INT64_MAX, kernel->slack_ns);
-		gt_result_add_format(result, "%s", figures->account.kernels.labels[kernel->group]);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (kernels[i].calls + kernels[i].on_path > 0 && all++ < figures->top)
+			add_kernel(figures, &kernels[i], result);
+	if (kernels[count].calls + kernels[count].on_path > 0 && all++ < figures->top)
+		add_kernel(figures, &kernels[count], result);
 	gt_result_top(result, all, figures->top);
 }
 
@@ -747,9 +768,10 @@ static void add_remarks(const struct figures *figures, struct gt_result *result)
 		                 "what it waited for had ended.",
 		                 gt_grouped(account->path.against_time).text);
 	if (account->spans.empty > 0)
-		gt_result_remark(result,
-		                 "%s chosen ranges in which nothing was called have no path.",
-		                 gt_grouped(account->spans.empty).text);
+		gt_result_remark(
+			result,
+			"%s chosen ranges in which their threads called nothing have no path.",
+			gt_grouped(account->spans.empty).text);
 	if (account->spans.of_range && figures->trace->whole.cut)
 		gt_result_remark(result,
 		                 "Other reports were asked for together with this one: what other "
@@ -779,17 +801,44 @@ static int compile(regex_t *regex, const char *text, struct gt_error *err)
 	return gt_fail(err, EINVAL, "kernel=%s is no regular expression: %s", text, why);
 }
 
+/* All that happened. Until traces keep what a filter took out, that is what it left. */
+static const struct gt_trace *whole_of(const struct gt_view *view)
+{
+	return view->trace;
+}
+
+static bool is_shown(const void *view, struct gt_step step)
+{
+	(void)view;
+	(void)step;
+	return true;
+}
+
+/* A window that ends with the recording has no end: clocks may put things behind that. */
+static struct gt_path_shown shown_of(const struct gt_view *view)
+{
+	const struct gt_trace *trace = view->trace;
+
+	return (struct gt_path_shown){
+		.is = is_shown,
+		.context = view,
+		.window = {view->start_ns > trace->start_ns ? view->start_ns : INT64_MIN,
+	                   view->end_ns < trace->end_ns ? view->end_ns : INT64_MAX},
+	};
+}
+
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
 	const char *pattern = arguments->values[KERNEL].text;
-	struct figures figures = {.trace = view->trace, .top = arguments->values[TOP].number};
+	const struct gt_path_shown shown = shown_of(view);
+	struct figures figures = {.trace = whole_of(view), .top = arguments->values[TOP].number};
 	struct kernel *kernels;
 	regex_t regex;
 
 	if (*pattern && compile(&regex, pattern, err) < 0)
 		return -EINVAL;
-	gt_path_account_init(&figures.account, view->trace,
+	gt_path_account_init(&figures.account, figures.trace, &shown,
 	                     strcmp(arguments->values[ASSUME].text, "yes") == 0, figures.top);
 	gt_path_changes_init(&figures.changes, &figures.account.path);
 	kernels = find_kernels(&figures);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_scene.h"
+#include "analysis/path_account.h"
 #include "base/error.h"
 #include "model/filter.h"
 
@@ -283,6 +284,36 @@ Test(critical_path, counts_no_kernel_that_was_held_up_for_its_counters)
 	expect_count(&result, "what_if", row_of("what_if", "change", "gemm takes no time"),
 	             "saved_ns", US(72));
 	cr_expect(has_remark(&result, "not measured"));
+}
+
+/* ---- what is shown ---- */
+
+static bool is_no_gemm(const void *context, struct gt_step step)
+{
+	(void)context;
+	return step.table != GT_TABLE_kernels || trace.kernels.rows[step.row].shape != shape;
+}
+
+/* The path is that of all that happened: what is not shown is on it, under one name. */
+Test(critical_path, calls_what_is_not_shown_other_work)
+{
+	const struct gt_path_shown shown = {.is = is_no_gemm, .window = {INT64_MIN, INT64_MAX}};
+	struct gt_path_account account;
+	gt_time other_ns = 0;
+	gt_time all_ns = 0;
+
+	run_step();
+	gt_path_account_init(&account, &trace, &shown, true, 20);
+	gt_array_each(const struct gt_path_total, total, &account.by_name) {
+		cr_expect(ne(u32, total->key.what, GT_PATH_WHAT_KERNEL));
+		all_ns += total->total_ns;
+		if (total->key.kind == GT_PATH_OF_KERNEL)
+			other_ns += total->total_ns;
+	}
+	cr_expect(eq(i64, other_ns, US(92 + 72)));
+	cr_expect(eq(i64, all_ns, US(200)));
+	cr_expect(eq(i64, account.lasts_ns, US(200)));
+	gt_path_account_release(&account);
 }
 
 /* ---- ranges that are changed ---- */

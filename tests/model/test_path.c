@@ -131,10 +131,11 @@ static void walk_of(gt_id number)
 {
 	struct gt_path_spans spans;
 
-	gt_path_spans_init(&spans, &path);
+	gt_path_spans_init(&spans, &path, NULL);
 	cr_assert(lt(sz, number, spans.list.count));
-	gt_path_walk(&path, spans.list.rows[number].end, spans.list.rows[number].window, tell,
-	             NULL);
+	gt_path_walk(&path, spans.list.rows[number].end,
+	             gt_path_span_is_handed(&spans.list.rows[number]),
+	             spans.list.rows[number].window, tell, NULL);
 	gt_path_spans_release(&spans);
 }
 
@@ -154,7 +155,7 @@ static double lasts(const struct gt_path_change *change)
 	gt_time lasts_ns[4];
 
 	gt_path_changes_init(&changes, &path);
-	gt_path_spans_init(&spans, &path);
+	gt_path_spans_init(&spans, &path, NULL);
 	cr_assert(lt(sz, spans.list.count, 4));
 	gt_path_changes_last(&changes, &spans, change ? change : &none, 1, lasts_ns);
 	gt_path_spans_release(&spans);
@@ -179,7 +180,7 @@ static double slack_of(gt_id row)
 	double slack_us;
 
 	gt_path_changes_init(&changes, &path);
-	gt_path_spans_init(&spans, &path);
+	gt_path_spans_init(&spans, &path, NULL);
 	gt_path_changes_slack(&changes, &spans);
 	slack_us = (double)changes.times_ns[2 * item + 1] / 1000;
 	gt_path_spans_release(&spans);
@@ -658,6 +659,67 @@ Test(path, of_a_range_ends_with_it_when_that_is_later)
 	expect_path("A20-25 H25-140");
 }
 
+/* Another thread does all the work of the range, whose own one waits for it. */
+static void run_range_of_two_threads(void)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", US(10), US(140));
+	const gt_id launch = call_on(other, "cudaLaunchKernel", 20, 25);
+	const gt_id sync = call_on(other, "cudaStreamSynchronize", 26, 132);
+
+	trace.ranges.rows[step].flags = GT_CHOSEN;
+	trace.api_calls.rows[launch].range = step;
+	trace.api_calls.rows[sync].range = step;
+	wait_in(sync, GT_SYNC_STREAM_SYNCHRONIZE, GT_TABLE_kernels,
+	        kernel(stream, launch, 28, 130));
+}
+
+Test(path, of_a_range_leads_over_the_thread_that_did_its_work)
+{
+	run_range_of_two_threads();
+	expect_path("L20-28 K28-130 R130-132 H?132-140");
+	cr_expect(epsilon_eq(dbl, lasts(NULL), 130, 1e-9));
+	cr_expect(epsilon_eq(dbl, lasts_without_shape(shape), 130 - 102, 1e-9));
+}
+
+Test(path, of_a_range_does_not_lead_over_another_thread_where_nothing_is_assumed)
+{
+	struct gt_path_spans spans;
+
+	run_range_of_two_threads();
+	gt_path_init(&path, &trace, false);
+	gt_path_spans_init(&spans, &path, NULL);
+	cr_expect(zero(sz, spans.list.count));
+	cr_expect(eq(u64, spans.empty, 1));
+	gt_path_spans_release(&spans);
+}
+
+/* ---- what is shown ---- */
+
+static bool is_first_process(const void *context, struct gt_step step)
+{
+	(void)context;
+	return step.table != GT_TABLE_processes || step.row == 0;
+}
+
+Test(path, of_a_window_is_the_time_of_what_begins_in_it)
+{
+	const struct gt_path_shown shown = {
+		.is = is_first_process,
+		.window = {TRACE_START_NS + US(110), TRACE_START_NS + US(200)},
+	};
+	struct gt_path_spans spans;
+
+	run_two_threads();
+	trace_thread(&trace, trace_process(&trace, "other", 200), 201);
+	gt_path_init(&path, &trace, true);
+	gt_path_spans_init(&spans, &path, &shown);
+	cr_assert(eq(sz, spans.list.count, 1));
+	cr_expect(eq(i64, spans.list.rows[0].window.start_ns, TRACE_START_NS + US(150)));
+	cr_expect(eq(i64, spans.list.rows[0].window.end_ns, TRACE_START_NS + US(302)));
+	gt_path_spans_release(&spans);
+}
+
 /* ---- what is damaged ---- */
 
 Test(path, leaves_out_what_did_not_finish)
@@ -681,7 +743,7 @@ Test(path, is_none_where_there_is_nothing)
 	struct gt_path_spans spans;
 
 	gt_path_init(&path, &trace, true);
-	gt_path_spans_init(&spans, &path);
+	gt_path_spans_init(&spans, &path, NULL);
 	cr_expect(zero(sz, spans.list.count));
 	gt_path_spans_release(&spans);
 }
