@@ -300,6 +300,21 @@ static void mark_chosen(struct gt_trace *trace, const struct gt_filter *filter)
 	gt_range_choice_release(&choice);
 }
 
+/* What threads did is in ranges of their own alone. */
+static void forget_for_ranges(struct gt_trace *trace)
+{
+	const uint32_t told = GT_BY_TIME | GT_UNTOLD;
+
+	gt_array_each(struct gt_api_call, call, &trace->api_calls) {
+		call->for_range = GT_NONE;
+		call->flags &= ~told;
+	}
+	gt_array_each(struct gt_range, range, &trace->ranges) {
+		range->for_range = GT_NONE;
+		range->flags &= ~told;
+	}
+}
+
 int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_filter *filter,
                 struct gt_error *err)
 {
@@ -308,6 +323,8 @@ int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_fi
 	struct cut cut = {.trace = trace, .filter = filter};
 	int result = 0;
 
+	if (filter->own_threads)
+		forget_for_ranges(trace);
 	if (filter->text) {
 		made.restriction = filter->text;
 		result = gt_filter_check(filter, trace, err);
