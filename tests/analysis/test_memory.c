@@ -282,6 +282,22 @@ Test(memory, of_pools_is_told_by_their_statistics)
 	scene_end();
 }
 
+/* As by torch.cuda.reset_accumulated_memory_stats: what it counted before counts as well. */
+Test(memory, of_a_pool_whose_counts_began_anew_has_those_of_before)
+{
+	const double allocs[] = {50, 90, 10, 30};
+	gt_id pool;
+
+	scene_begin(1000);
+	pool = trace_pool(&trace, process, device, "cache");
+	tell_one(pool, "bytes_in_use", 700);
+	tell(pool, "num_allocs", GT_COUNTER_TOTAL, allocs, 4);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10, 0);
+	run_report(&result, "memory", &trace);
+	expect_count(&result, "pools", 0, "allocations", 90 + 20);
+	scene_end();
+}
+
 /* A private pool's memory is in the figures of its device's pool: the account has it once. */
 Test(memory, of_a_pool_that_is_a_part_of_another_counts_once)
 {
