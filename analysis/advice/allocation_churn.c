@@ -226,6 +226,8 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 		gt_advice_unasked(advice, "no API calls were recorded");
 		return;
 	}
+	if (facts->memory_calls < LEAST_CALLS)
+		return;
 	churns_init(&churns, facts);
 	worst = find_worst(&churns, &most);
 	if (worst)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "analysis/check_advice.h"
 #include "base/strings.h"
@@ -502,7 +503,33 @@ static void do_much_of_everything(void)
 		}
 }
 
-/* Whatever there is: no gain is longer than the window, and none of a rule of shares is over it. */
+/* The largest figure before a percent sign. */
+static double most_percent(const char *text)
+{
+	double most = 0;
+
+	for (const char *sign = strchr(text, '%'); sign; sign = strchr(sign + 1, '%')) {
+		const char *digits = sign;
+
+		while (digits > text && strchr("0123456789.,", digits[-1]))
+			digits--;
+		if (strtod(digits, NULL) > most)
+			most = strtod(digits, NULL);
+	}
+	return most;
+}
+
+static void expect_no_more_than_all(const struct gt_result *result, const char *table,
+                                    const char *column)
+{
+	for (size_t i = 0; i < row_count(result, table); i++) {
+		const char *text = cell(result, table, i, column)->text;
+
+		cr_expect(most_percent(text) <= 100, "%s", text);
+	}
+}
+
+/* Whatever there is: no gain is longer than the window, and no figure is a share over all of it. */
 Test(advice_units, never_gain_more_than_the_recording)
 {
 	const struct gt_filter filter = {
@@ -513,6 +540,7 @@ Test(advice_units, never_gain_more_than_the_recording)
 
 	for (int windowed = 0; windowed < 2; windowed++)
 		for (enum layout layout = THREADS; layout <= PEERS; layout++) {
+			struct gt_result summary;
 			struct gt_view view;
 
 			begin(layout, 20 * MS);
@@ -530,6 +558,12 @@ Test(advice_units, never_gain_more_than_the_recording)
 
 				cr_expect(share->unknown || share->real <= 100, "%s", text);
 			}
+			expect_no_more_than_all(&advice, "advice", "advice");
+			expect_no_more_than_all(&advice, "evidence", "value");
+			run_report_on(&summary, "summary", &view);
+			expect_no_more_than_all(&summary, "overview", "text");
+			expect_no_more_than_all(&summary, "stands_out", "finding");
+			gt_result_release(&summary);
 			done();
 		}
 }
