@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/shape_totals.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -107,13 +108,19 @@ static size_t row_of(struct finder *finder, gt_id shape, gt_id device)
 	return number;
 }
 
+static struct place *place_at(const struct finder *finder, gt_id number)
+{
+	assert(number < finder->places.count && finder->places.rows);
+	return &finder->places.rows[number];
+}
+
 /* latest: the place of the kernel of that shape before this one; GT_NONE: there was none. */
 static gt_id place_of(struct finder *finder, gt_id latest, gt_id shape, gt_id device)
 {
 	const struct pair pair = {shape, device};
 	size_t number;
 
-	if (latest != GT_NONE && finder->places.rows[latest].device == device)
+	if (latest != GT_NONE && place_at(finder, latest)->device == device)
 		return latest;
 	number = gt_index_add(finder->place_numbers, &pair);
 	if (number == finder->places.count)
@@ -181,7 +188,7 @@ static void add(const struct finder *finder, struct sum *sums, gt_id kernel, siz
 
 	if (place == GT_NONE || !isfinite(value))
 		return;
-	sum = &sums[finder->places.rows[place].row * GT_SHAPE_COUNTERS + counter];
+	sum = &sums[place_at(finder, place)->row * GT_SHAPE_COUNTERS + counter];
 	sum->value += value * weight;
 	sum->weight += weight;
 }
@@ -285,7 +292,7 @@ static struct gt_interval when_of(const struct gt_shape_total *total,
 
 static void add_kernel(struct finder *finder, const struct gt_kernel *kernel, gt_id number)
 {
-	struct place *place = &finder->places.rows[number];
+	struct place *place = place_at(finder, number);
 	struct gt_shape_total *total = &finder->totals->rows.rows[place->row];
 	const struct gt_interval when = when_of(total, kernel);
 	const uint64_t ns = (uint64_t)(when.end_ns - when.start_ns);

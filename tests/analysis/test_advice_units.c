@@ -567,3 +567,94 @@ Test(advice_units, never_gain_more_than_the_recording)
 			done();
 		}
 }
+
+/* ---- rules that are asked for each GPU ---- */
+
+/* What a rule says of each GPU. */
+static size_t rows_of(const char *rule)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < row_count(&advice, "advice"); i++)
+		rows += strcmp(cell(&advice, "advice", i, "rule")->text, rule) == 0;
+	return rows;
+}
+
+/* Each GPU is idle for 39.9 of 100 ms: that is a row of each, and no sum. */
+Test(advice_units, on_a_gpu_left_alone_is_each_of_its_own)
+{
+	begin(GPUS, 100 * MS);
+	for (gt_time i = 0; i < 11; i++)
+		for (int j = 0; j < RANKS; j++)
+			trace_kernel(&trace, ranks[j].stream, shape, i * 4 * MS,
+			             i * 4 * MS + 10 * US);
+	ask();
+	cr_expect(eq(sz, rows_of("left_alone"), RANKS));
+	expect_gain("left_alone", "at most", 39900 * US);
+	done();
+}
+
+/* Eight processes keep one GPU busy in turn: it is not idle, whatever one of them does. */
+Test(advice_units, on_a_gpu_that_processes_share_goes_by_all_of_them)
+{
+	begin(PROCESSES, 100 * MS);
+	for (gt_time i = 0; i < 100; i++)
+		trace_kernel(&trace, ranks[i % RANKS].stream, shape, i * MS, (i + 1) * MS);
+	ask();
+	expect_silence("left_alone");
+	expect_silence("launch_bound");
+	expect_silence("late_start");
+	done();
+}
+
+/* A gap behind eight waits that end with it is charged to one of them. */
+Test(advice_units, on_waits_that_empty_the_gpu_charges_each_gap_once)
+{
+	begin(THREADS, 2 * MS);
+	for (gt_time at = 0; at < 2 * MS; at += 100 * US) {
+		const gt_id call = trace_call(&trace, thread, "cudaLaunchKernel", at, at + 500);
+
+		trace_kernel(&trace, stream, shape, at + 5 * US, at + 55 * US)->api_call = call;
+		for (int i = 0; i < RANKS; i++) {
+			wait_on(&ranks[i], at + 1 * US, at + 56 * US);
+			trace.syncs.rows[trace.syncs.count - 1].context =
+				trace.streams.rows[stream].context;
+		}
+	}
+	ask();
+	expect_rule("sync_empties", "change", "ran dry in 19 waits of the host");
+	expect_gain("sync_empties", "at most", 19 * 50 * US);
+	done();
+}
+
+/* Rules about the host say what they lack where no API calls were recorded. */
+Test(advice_units, say_what_they_lack_without_api_calls)
+{
+	begin(GPUS, 100 * MS);
+	run_small_grids(10 * MS, 0);
+	ask();
+	cr_expect(ne(ptr, strstr(not_asked("allocation_churn"), "no API calls"), NULL));
+	cr_expect(ne(ptr, strstr(not_asked("small_copies"), "no API calls"), NULL));
+	cr_expect(ne(ptr, strstr(not_asked("loading"), "no API calls"), NULL));
+	cr_expect(ne(ptr, strstr(not_asked("waiting_host"), "no calls that wait"), NULL));
+	done();
+}
+
+/* Of one process chosen among eight: shares are of the window, and of it alone. */
+Test(advice_units, of_a_chosen_process_are_its_own)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	begin(GPUS, 1 * MS);
+	churn();
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_PROCESS, "103", NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	run_report_on(&advice, "advice", &view);
+	expect_rule("allocation_churn", "change",
+	            "took 285 us, 28.5% of the recording, after the first kernel had begun (38 "
+	            "calls, the longest cudaFree)");
+	gt_filter_release(&filter);
+	done();
+}
