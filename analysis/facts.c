@@ -85,14 +85,19 @@ static void see_overlap(const struct gt_facts *facts, struct gt_cover *covers,
 	(void)gt_cover_add(&covers[activity->device], when);
 }
 
-static void see_streams(struct gt_facts *facts, const struct gt_activity *activity)
+/* seen: by stream. */
+static void see_streams(struct gt_facts *facts, const struct gt_activity *activity, bool *seen)
 {
 	const struct gt_trace *trace = facts->view->trace;
+	const gt_id stream = gt_activity_stream(trace, activity);
 
-	if (is_default_stream(trace, gt_activity_stream(trace, activity)))
-		facts->of_default_stream[activity->device]++;
-	else
+	if (!is_default_stream(trace, stream)) {
 		facts->of_other_streams[activity->device]++;
+		return;
+	}
+	facts->of_default_stream[activity->device]++;
+	facts->default_streams[activity->device] += !seen[stream];
+	seen[stream] = true;
 }
 
 static uint64_t *new_counts(size_t count)
@@ -119,6 +124,7 @@ static void init_devices(struct gt_facts *facts, size_t count)
 	facts->alone_ns = new_counts(count);
 	facts->of_default_stream = new_counts(count);
 	facts->of_other_streams = new_counts(count);
+	facts->default_streams = new_counts(count);
 	facts->idle = gt_allocate(count * sizeof(*facts->idle));
 	facts->work = gt_allocate(count * sizeof(*facts->work));
 	for (size_t i = 0; i < count; i++) {
@@ -138,11 +144,13 @@ static void see_activity(struct gt_facts *facts)
 {
 	const size_t count = facts->view->trace->devices.count;
 	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
+	bool *seen = gt_allocate(facts->view->trace->streams.count * sizeof(*seen));
 	const bool keeps_work = wants_work(facts);
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
 	memset(covers, 0, count * sizeof(*covers));
+	memset(seen, 0, facts->view->trace->streams.count * sizeof(*seen));
 	init_devices(facts, count);
 	gt_activity_walk_init_whole(&walk, facts->view->trace);
 	while (gt_activity_next(&walk, &activity)) {
@@ -150,7 +158,7 @@ static void see_activity(struct gt_facts *facts)
 			continue;
 		gt_idle_see(&facts->idle[activity.device], &activity);
 		see_overlap(facts, covers, &activity);
-		see_streams(facts, &activity);
+		see_streams(facts, &activity, seen);
 		if (keeps_work && gt_activity_is_work(activity.type))
 			gt_covered_add(&facts->work[activity.device],
 			               (struct gt_interval){activity.start_ns, activity.end_ns},
@@ -163,6 +171,7 @@ static void see_activity(struct gt_facts *facts)
 				covers[i].covered_ns - facts->busy[i].kernels.covered_ns;
 	}
 	gt_gap_totals_sort(&facts->gaps);
+	gt_array_free(seen);
 	gt_array_free(covers);
 }
 
@@ -286,6 +295,7 @@ void gt_facts_release(struct gt_facts *facts)
 	gt_array_free(facts->alone_ns);
 	gt_array_free(facts->of_default_stream);
 	gt_array_free(facts->of_other_streams);
+	gt_array_free(facts->default_streams);
 }
 
 bool gt_facts_on_default_stream(const struct gt_facts *facts, gt_id device)

@@ -65,7 +65,8 @@ struct gt_facts {
 	/* By device, of the host's copies between first and last kernel: time without a kernel. */
 	uint64_t *alone_ns;
 	uint64_t *of_default_stream; /* by device: kernels, copies and fills on default streams */
-	uint64_t *of_other_streams;  /* by device: and on others, or on ones that are not known */
+	uint64_t *default_streams; /* by device: these streams, one of each context that has some */
+	uint64_t *of_other_streams; /* by device: and on others, or on ones that are not known */
 	const struct gt_api_call *first_failed; /* NULL: none */
 	uint64_t failed;                        /* API calls that failed */
 	uint64_t memory_calls;                  /* that allocate or free, with times */

@@ -104,17 +104,22 @@ static gt_time ready_ns(const struct finder *finder, gt_id row)
 	return finder->allowed_ns[row] > ready ? finder->allowed_ns[row] : ready;
 }
 
-/* A less urgent stream of the GPU on which a kernel began since then; GT_NONE: none. */
+/*
+ * A less urgent stream of the process and the GPU on which a kernel began since then; GT_NONE:
+ * none. Between processes priorities of streams do not count: they share a GPU in turns.
+ */
 static gt_id overtaken_by(const struct finder *finder, const struct gt_kernel *kernel,
                           gt_time since_ns)
 {
 	const struct gt_trace *trace = finder->trace;
+	const gt_id process = gt_trace_stream_process(trace, kernel->stream);
 
 	for (gt_id i = 0; i < trace->streams.count; i++)
 		if (has_own_order(trace, i) && finder->begun_ns[i] > since_ns &&
 		    trace->streams.rows[i].priority >
 		            trace->streams.rows[kernel->stream].priority &&
-		    gt_stream_device(trace, i) == kernel->device)
+		    gt_stream_device(trace, i) == kernel->device &&
+		    gt_trace_stream_process(trace, i) == process)
 			return i;
 	return GT_NONE;
 }

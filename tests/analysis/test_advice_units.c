@@ -369,6 +369,27 @@ Test(advice_units, on_priorities_are_united)
 	done();
 }
 
+/* Processes share a GPU in turns, whatever the priorities of their streams. */
+Test(advice_units, on_priorities_are_of_one_process)
+{
+	begin(PROCESSES, 10 * MS);
+	for (size_t i = 0; i < trace.streams.count; i++) {
+		trace.streams.rows[i].flags = 2; /* non-blocking */
+		trace.streams.rows[i].priority = i == 0 ? 0 : -5;
+	}
+	for (gt_time at = 0; at < 10 * MS; at += 500 * US) {
+		const gt_id call =
+			trace_call(&trace, ranks[1].thread, "cudaLaunchKernel", at, at + 5 * US);
+
+		trace_kernel(&trace, ranks[0].stream, shape, at + 10 * US, at + 210 * US);
+		trace_kernel(&trace, ranks[1].stream, shape, at + 210 * US, at + 310 * US)
+			->api_call = call;
+	}
+	ask();
+	expect_silence("priorities_inverted");
+	done();
+}
+
 /* Eight threads are in a range of one name at the same time. */
 Test(advice_units, on_quiet_ranges_are_united)
 {
@@ -604,6 +625,26 @@ Test(advice_units, on_a_gpu_that_processes_share_goes_by_all_of_them)
 	expect_silence("left_alone");
 	expect_silence("launch_bound");
 	expect_silence("late_start");
+	done();
+}
+
+/* Each process has a default stream. */
+Test(advice_units, on_default_streams_tells_how_many_there_are)
+{
+	begin(PROCESSES, 2 * MS);
+	for (size_t i = 0; i < trace.contexts.count; i++)
+		trace.contexts.rows[i].null_stream = trace.streams.rows[i].number;
+	for (gt_time i = 0; i < 20; i++) {
+		trace_copy(&trace, ranks[i % RANKS].stream, GT_COPY_HOST_TO_DEVICE, 1000000,
+		           i * 100 * US, i * 100 * US + 20 * US);
+		trace_kernel(&trace, ranks[i % RANKS].stream, shape, i * 100 * US + 20 * US,
+		             (i + 1) * 100 * US);
+	}
+	ask();
+	expect_rule("default_stream", "change", "was on the default streams of several contexts");
+	for (size_t i = 0; i < row_count(&advice, "evidence"); i++)
+		if (strcmp(cell(&advice, "evidence", i, "column")->text, "streams") == 0)
+			expect_words(&advice, "evidence", i, "value", "8");
 	done();
 }
 
