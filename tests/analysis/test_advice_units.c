@@ -256,6 +256,25 @@ Test(advice_units, on_kernels_are_not_added_up_on_one_gpu)
 	done();
 }
 
+/* Both GPUs wait for their last block at the same time. */
+Test(advice_units, on_uneven_blocks_are_gpus_side_by_side)
+{
+	const gt_time ends[] = {3 * MS, 3 * MS, 3 * MS, 9 * MS};
+
+	begin(GPUS, 10 * MS);
+	shape = trace_shape(&trace, "work", 4, 256);
+	for (gt_id i = 0; i < 2; i++)
+		trace_kernel(&trace, ranks[i].stream, shape, 1 * MS, 9 * MS);
+	for (gt_id i = 0; i < 2; i++)
+		for (gt_count block = 0; block < 4; block++)
+			trace_device_event(&trace, i, GT_DEVICE_RANGE, "row", block, 1 * MS,
+			                   ends[block]);
+	ask();
+	expect_rule("uneven_blocks", "change", "are done 56.2% of its time before the last one is");
+	expect_gain("uneven_blocks", "at most", 4500 * US);
+	done();
+}
+
 /* Replays are longer than what they stand for, on each GPU. */
 Test(advice_units, on_profiled_kernels_count_once_a_gpu)
 {
