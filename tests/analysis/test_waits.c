@@ -105,6 +105,22 @@ Test(waits, say_who_waited_on_what)
 	cr_expect(cell(&result, "waited_on", 1, "event")->unknown);
 }
 
+/* Threads that are not known wait at the same time, and beyond the window. */
+Test(waits, have_no_share_over_the_window)
+{
+	struct gt_view view = gt_view_of(&trace);
+	int64_t whole_ns;
+
+	view.end_ns = TRACE_START_NS + 1000;
+	for (int i = 0; i < 8; i++)
+		add_sync(GT_SYNC_STREAM_SYNCHRONIZE, first, 500 + i, 5000)->thread = GT_NONE;
+	run_report_on(&result, "waits", &view);
+	cr_assert(eq(sz, row_count(&result, "waited_on"), 1));
+	whole_ns = cell(&result, "waited_on", 0, "total_ns")->count;
+	cr_expect(eq(i64, whole_ns, 8 * 4500 - 28));
+	cr_expect(eq(dbl, cell(&result, "waited_on", 0, "thread_percent")->real, 50.0));
+}
+
 Test(waits, add_queries_of_one_answer_up)
 {
 	for (int i = 0; i < 4; i++)
