@@ -37,6 +37,8 @@ static const struct field {
 	FIELD(TEXT, gputrace),
 	FIELD(TEXT, clock),
 	FIELD(TEXT, failure),
+	FIELD(TEXT, doubt),
+	FIELD(TEXT, fits),
 	FIELD(REAL, median_ns),
 	FIELD(REAL, least_ns),
 	FIELD(REAL, most_ns),
@@ -49,6 +51,7 @@ static const struct field {
 	FIELD(REAL, bytes),
 	FIELD(COUNT, runs),
 	FIELD(COUNT, thrown_out),
+	FIELD(COUNT, other_mode),
 	FIELD(COUNT, others_plus_one),
 	FIELD(COUNT, mismatches),
 	FIELD(COUNT, unwritten),
@@ -78,6 +81,8 @@ void gt_outcome_init(struct gt_outcome *outcome)
 	*outcome = (struct gt_outcome){
 		.roof = {GT_CEILINGS, NAN, NAN, 0},
 		.first_bad_step = UINT32_MAX,
+		.by_state = {NAN, NAN, NAN},
+		.fits_ns = NAN,
 	};
 	for (size_t i = 0; i < GT_COUNT_OF(fields); i++)
 		if (fields[i].kind == REAL)
@@ -115,6 +120,11 @@ const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
 		    strcmp(other->conditions, outcome->conditions) == 0)
 			return other;
 	return NULL;
+}
+
+double gt_outcome_off(const struct gt_outcome *outcome)
+{
+	return outcome->job_ns > 0 ? 100 * (outcome->fits_ns / outcome->job_ns - 1) : NAN;
 }
 
 bool gt_outcome_differs(const struct gt_outcome *outcome)
