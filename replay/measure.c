@@ -32,8 +32,8 @@ enum {
 
 enum {
 	/*
-	 * What is restored between runs that follow each other comes through the level-2 cache, and so
-	 * does what it is copied from: of a share of it as small as that 97 of 100 lines stay.
+	 * What is restored between runs that follow each other comes through the level-2 cache, and
+	 * so does what it is copied from: of a share of it as small as that 97 of 100 lines stay.
 	 */
 	SMALL_SHARE = 64,
 	SMALL_BYTES = 64 << 10, /* where its size is not known */
@@ -42,19 +42,19 @@ enum {
 	LEAST_STATE_RUNS = 3,
 	/*
 	 * A run that takes less than half of the median, or more than twice as long, is in another
-	 * mode: it did other work or was held up. The same work in the same state of the cache differs
-	 * by the clocks alone, and runs with clocks that are held down are thrown out before. Bounds by
-	 * the spread (Iglewicz and Hoaglin 1993: 3.5 deviations from the median) would leave out
-	 * ordinary runs of kernels that hardly differ.
+	 * mode: it did other work or was held up. The same work in the same state of the cache
+	 * differs by the clocks alone, and runs with clocks that are held down are thrown out
+	 * before. Bounds by the spread (Iglewicz and Hoaglin 1993: 3.5 deviations from the median)
+	 * would leave out ordinary runs of kernels that hardly differ.
 	 */
 	MODE_FACTOR = 2,
 	SHORT_SHARE = 10, /* one in so many runs that are too short is no accident */
 };
 
-#define PAIRS_NS    5e8                /* that pairs may take */
-#define STATE_NS    INT64_C(150000000) /* and one state of the cache */
-#define SAME_SHARE  0.01               /* by which times of the same work may differ at least */
-#define SAME_NS     100.0              /* steps of the GPU's clock are 32 ns and more */
+#define PAIRS_NS   5e8                /* that pairs may take */
+#define STATE_NS   INT64_C(150000000) /* and one state of the cache */
+#define SAME_SHARE 0.01               /* by which times of the same work may differ at least */
+#define SAME_NS    100.0              /* steps of the GPU's clock are 32 ns and more */
 
 struct sample {
 	uint64_t from_ns; /* of CUPTI's clock: its work lies between the two */
@@ -499,8 +499,7 @@ static void mark_modes(struct measuring *measuring)
 	gt_array_each(struct sample, sample, &measuring->samples) {
 		const double value = value_at(sample, offset);
 
-		sample->other_mode =
-			value * MODE_FACTOR < median || value > median * MODE_FACTOR;
+		sample->other_mode = value * MODE_FACTOR < median || value > median * MODE_FACTOR;
 	}
 }
 
@@ -648,8 +647,8 @@ static int try_states(struct measuring *measuring, struct gt_replay_times *times
 	for (unsigned l2 = 0; l2 < GT_COUNT_OF(times->by_state); l2++)
 		times->by_state[l2] = NAN;
 	times->by_state[measuring->options->l2] = times->median;
-	for (unsigned l2 = 0; result == 0 && measuring->options->compare_states &&
-	                      l2 < GT_COUNT_OF(times->by_state);
+	for (unsigned l2 = 0;
+	     result == 0 && measuring->options->compare_states && l2 < GT_COUNT_OF(times->by_state);
 	     l2++)
 		if (l2 != (unsigned)measuring->options->l2 && measuring->activity == activity)
 			result = try_state(measuring, (enum gt_l2_state)l2, &times->by_state[l2],

@@ -63,7 +63,8 @@ static bool can_be_poisoned(const struct gt_verifying *verifying, size_t number)
 {
 	const struct gt_replay_buffer *buffer = gt_verifying_find(verifying, number);
 
-	return verifying->seen[number].first && !verifying->seen[number].read && !verifying->bundle->memory.rows[number].pointers &&
+	return verifying->seen[number].first && !verifying->seen[number].read &&
+	       !verifying->bundle->memory.rows[number].pointers &&
 	       !verifying->bundle->memory.rows[number].handles && buffer && !buffer->varies;
 }
 

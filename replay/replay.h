@@ -169,13 +169,13 @@ struct gt_replay_result {
 	 * the same before, and may as well be left alone.
 	 */
 	uint32_t proven;
-	bool wrong;    /* something differs, was not written, or was written outside */
-	bool verified; /* some are proven, and nothing is wrong */
-	bool at_addresses;       /* of the program, but for variables, which modules bring */
-	uint32_t layouts;        /* that were tried until the addresses were free */
-	char guessed[256];       /* what is not sure of memory that was moved; "" */
-	char handles[256];       /* the same of handles that are other numbers here; "" */
-	char no_poison[160];     /* why it is not known what was written; "" */
+	bool wrong;          /* something differs, was not written, or was written outside */
+	bool verified;       /* some are proven, and nothing is wrong */
+	bool at_addresses;   /* of the program, but for variables, which modules bring */
+	uint32_t layouts;    /* that were tried until the addresses were free */
+	char guessed[256];   /* what is not sure of memory that was moved; "" */
+	char handles[256];   /* the same of handles that are other numbers here; "" */
+	char no_poison[160]; /* why it is not known what was written; "" */
 	uint32_t roles[GT_ROLE_COUNT]; /* of memory that is afterwards as before, how many have it */
 	char no_roles[160];            /* why those that are not known are not; "" */
 	char fault[256];               /* the GPU's error, where the kernel could not run; "" */

@@ -269,8 +269,8 @@ int gt_restored_get(const struct gt_restored *restored, size_t number, void *byt
 int gt_restored_put_part(const struct gt_restored *restored, size_t number, uint64_t offset,
                          const void *bytes, uint64_t size, struct gt_error *err)
 {
-	const int result = copy(restored, address_of(restored, number) + offset, of_host(bytes),
-	                        size, err);
+	const int result =
+		copy(restored, address_of(restored, number) + offset, of_host(bytes), size, err);
 
 	return result < 0 ? result : gt_gpu_wait(restored->gpu, err);
 }

@@ -112,7 +112,8 @@ __attribute__((format(printf, 2, 3))) static void doubt(struct gt_work *work, co
 static void doubt_less(struct gt_work *work, const char *which, size_t number,
                        const struct compared *compared)
 {
-	doubt(work, "%s wrote less than the first one: %zu of %zu bytes of memory %zu are as before it",
+	doubt(work,
+	      "%s wrote less than the first one: %zu of %zu bytes of memory %zu are as before it",
 	      which, compared->missing * SECTOR, compared->changed * SECTOR, number);
 }
 
@@ -505,7 +506,8 @@ static int halve(struct gt_work *work, struct gt_work_part part, struct gt_error
 }
 
 /* All of them together, then in halves. */
-static int divide(struct gt_work *work, struct asked asked, struct gt_error *err) // NOLINT(misc-no-recursion)
+static int divide(struct gt_work *work, struct asked asked,
+                  struct gt_error *err) // NOLINT(misc-no-recursion)
 {
 	const size_t half = asked.count / 2;
 	bool same = false;
@@ -569,8 +571,8 @@ static int try_again_over(struct gt_work *work, struct gt_work_part *part, struc
 	if (result == 0) {
 		const struct compared counted = count_unchanged(work, part, found, left);
 
-		part->left = part->by_time = counted.missing * 1000 <=
-		                             counted.changed * MISSING_PER_MILLE;
+		part->left = part->by_time =
+			counted.missing * 1000 <= counted.changed * MISSING_PER_MILLE;
 	}
 	free(found);
 	free(left);
@@ -672,8 +674,9 @@ static int check_left(struct gt_work *work, struct gt_error *err)
 	if (asked.count > 0 && work->over_poison)
 		result = try_over(work, &asked, true, &same, err);
 	if (result == 0 && !same)
-		doubt(work, "behind the last timed run another one did not write what the first one "
-		            "did");
+		doubt(work,
+		      "behind the last timed run another one did not write what the first one "
+		      "did");
 	free(parts);
 	return result;
 }

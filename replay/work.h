@@ -44,7 +44,7 @@ struct gt_work {
 	int64_t run_ns;  /* that the first run took, as the host saw it */
 	int64_t most_ns; /* that a run over other bytes may take */
 	int64_t begun_ns;
-	uint32_t runs;   /* that were made to show something */
+	uint32_t runs; /* that were made to show something */
 	bool over_poison;
 	char doubt[200]; /* why it is not known that runs do the same work; "" */
 };
@@ -58,10 +58,10 @@ int gt_work_open(struct gt_work *work, struct gt_steps *steps, struct gt_restore
 
 /*
  * For runs that follow each other. What is small is restored between them: so many bytes in all
- * leave the cache as it is. Of the rest it is looked for what need not be restored: over other bytes
- * there, of over_poison, the same comes out; or over what a run left there as much is changed, which
- * the time has to confirm. Fails where a run over other bytes makes the GPU fail, with unproven of
- * the options' roles set: another process does without.
+ * leave the cache as it is. Of the rest it is looked for what need not be restored: over other
+ * bytes there, of over_poison, the same comes out; or over what a run left there as much is
+ * changed, which the time has to confirm. Fails where a run over other bytes makes the GPU fail,
+ * with unproven of the options' roles set: another process does without.
  */
 int gt_work_choose(struct gt_work *work, uint64_t small_bytes, bool over_poison,
                    struct gt_error *err);

@@ -138,14 +138,16 @@ static void remark_on_states(struct gt_result *result, const struct gt_outcome *
 		if (!(ns > 0) || used >= sizeof(text))
 			continue;
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s (%+.1f%%)",
-		                         used ? ", " : "", l2_words[i], gt_figure_ns(llround(ns)).text,
+		                         used ? ", " : "", l2_words[i],
+		                         gt_figure_ns(llround(ns)).text,
 		                         100 * (ns / outcome->job_ns - 1));
 	}
 	if (*outcome->fits)
-		gt_result_remark_on(result, "job_percent fits",
-		                    "against the time in the program, by the state of the caches: %s; "
-		                    "%s fits best",
-		                    text, outcome->fits);
+		gt_result_remark_on(
+			result, "job_percent fits",
+			"against the time in the program, by the state of the caches: %s; "
+			"%s fits best",
+			text, outcome->fits);
 }
 
 void gt_apart_remark(struct gt_result *result, const struct gt_outcome *outcome,

@@ -61,7 +61,7 @@ struct gt_outcome {
 	bool stable;
 	bool checked; /* its outputs were compared */
 	bool verified;
-	bool too_slow; /* for --fail-if */
+	bool too_slow;   /* for --fail-if */
 	char doubt[200]; /* why it is not known that all runs did the same work */
 	char fits[16];   /* state of the cache whose time is nearest to that in the program */
 	/* Of one step of a sequence, alone. */

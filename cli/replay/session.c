@@ -321,8 +321,7 @@ static void add_outputs(struct gt_outcome *outcome, const struct session *sessio
 	gt_array_release(&outcome->buffers);
 	outcome->mismatches = outcome->unwritten = outcome->outside = outcome->varying = 0;
 	/* What is not known to be written tells nothing of what the launches do. */
-	outcome->unchanged = 
-		session->options.verify && result->proven == 0 && !result->wrong;
+	outcome->unchanged = session->options.verify && result->proven == 0 && !result->wrong;
 	outcome->checked = session->options.verify && !outcome->unchanged;
 	outcome->verified =
 		outcome->checked && result->verified && outcome->sequence_mismatches == 0;

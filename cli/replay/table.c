@@ -532,18 +532,20 @@ static void remark_on_step(struct gt_result *result, const struct gt_outcome *fi
 static void remark_on_work(struct gt_result *result, const struct gt_outcome *first)
 {
 	if (first->other_mode)
-		gt_result_remark_on(result, "other_mode",
-		                    "%u runs as recorded do not count: they took less than half of the "
-		                    "median, or more than twice as long",
-		                    (unsigned)first->other_mode);
+		gt_result_remark_on(
+			result, "other_mode",
+			"%u runs as recorded do not count: they took less than half of the "
+			"median, or more than twice as long",
+			(unsigned)first->other_mode);
 	if (first->restored_bytes)
 		gt_result_remark(result, "of what changes %s are restored right before each run",
 		                 gt_figure_bytes((int64_t)first->restored_bytes).text);
 	if (first->left_bytes)
-		gt_result_remark(result,
-		                 "of what changes %s are as the run before left them: a run over that "
-		                 "does the same and takes as long",
-		                 gt_figure_bytes((int64_t)first->left_bytes).text);
+		gt_result_remark(
+			result,
+			"of what changes %s are as the run before left them: a run over that "
+			"does the same and takes as long",
+			gt_figure_bytes((int64_t)first->left_bytes).text);
 	if (*first->doubt)
 		gt_result_remark(result, "it is not known that each run did the same work: %s",
 		                 first->doubt);
@@ -567,10 +569,11 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark_on(result, "unwritten_bytes untouched_bytes",
 		                    "what was written is not known: %s", first->no_poison);
 	if (first->unchanged && strstr(first->conditions, "inputs=recorded"))
-		gt_result_remark(result,
-		                 "nothing was compared: all memory held the same before, and of none it "
-		                 "is known what is written; where a launch of the same came before, "
-		                 "capture the first");
+		gt_result_remark(
+			result,
+			"nothing was compared: all memory held the same before, and of none it "
+			"is known what is written; where a launch of the same came before, "
+			"capture the first");
 	remark_on_roles(result, first);
 	if (first->first_bad_step != UINT32_MAX)
 		gt_result_remark(result, "step %u of the sequence wrote the first NaN or infinity",

@@ -298,7 +298,8 @@ static void run_tiles_of(const struct fake_activity *kernel, bool resets)
 	if (!counter || !values)
 		return;
 	for (; *counter < tiles; (*counter)++, done++)
-		for (size_t i = (size_t)*counter * TILE; i < count && i < (*counter + 1) * TILE; i++)
+		for (size_t i = (size_t)*counter * TILE; i < count && i < (*counter + 1) * TILE;
+		     i++)
 			values[i] = 0.5F + (float)i;
 	*counter += 2; /* the two who take tiles find that there are no more */
 	if (resets)

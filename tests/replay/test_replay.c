@@ -549,9 +549,8 @@ Test(work, is_that_of_the_first_run_in_each_state_of_the_cache)
 	static const struct {
 		const char *kernel;
 		bool resets;
-	} kernels[] = {{"replay_tiles", false},
-	               {"replay_reset_tiles", true},
-	               {"replay_look_back", false}};
+	} kernels[] = {
+		{"replay_tiles", false}, {"replay_reset_tiles", true}, {"replay_look_back", false}};
 
 	(void)setenv("FAKE_CUPTI", "l2_bytes=1048576", 1);
 	for (size_t i = 0; i < GT_COUNT_OF(kernels); i++)
@@ -716,8 +715,8 @@ Test(work, of_another_mode_does_not_count)
 	cr_expect(eq(u32, made.result.times.other_mode, 4));
 	cr_expect(eq(sz, made.result.times.ns.count, 16));
 	cr_expect(eq(dbl, made.result.times.least, 10000));
-	cr_expect(eq(str, made.result.times.doubt,
-	             "4 of 20 runs took less than half of the median"));
+	cr_expect(
+		eq(str, made.result.times.doubt, "4 of 20 runs took less than half of the median"));
 	end(&made);
 }
 

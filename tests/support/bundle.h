@@ -65,8 +65,8 @@ void test_bundle_set_fakes(struct test_bundle *made);
 void test_bundle_set_kernel(struct test_bundle *made, const char *name);
 
 /*
- * The launch becomes one of a kernel of (uint32_t *state, float *values, int n) that the fake driver
- * knows: x is its state, y its values. resets: it leaves its state as it was.
+ * The launch becomes one of a kernel of (uint32_t *state, float *values, int n) that the fake
+ * driver knows: x is its state, y its values. resets: it leaves its state as it was.
  */
 void test_bundle_set_state(struct test_bundle *made, const char *name, bool resets);
 
