@@ -514,8 +514,16 @@ static int keep_now(struct gt_restored *restored, size_t number, struct gt_error
 
 int gt_restored_keep_all(struct gt_restored *restored, struct gt_error *err)
 {
+	uint64_t bytes = SPARE_BYTES;
+	size_t free_bytes = 0;
+	size_t total = 0;
 	int result = 0;
 
+	for (size_t i = 0; i < restored->bundle->memory.count; i++)
+		bytes += is_kept(restored, i) ? 0 : restored->bundle->memory.rows[i].size;
+	(void)restored->gpu->cuda->memory_info(&free_bytes, &total);
+	if (bytes > free_bytes)
+		return gt_fail(err, ENOMEM, "the GPU has no room for a copy of all memory");
 	for (size_t i = 0; result == 0 && i < restored->bundle->memory.count; i++)
 		if (!is_kept(restored, i))
 			result = keep_now(restored, i, err);

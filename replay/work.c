@@ -489,7 +489,7 @@ static int halve(struct gt_work *work, struct gt_work_part part, struct gt_error
 	while (result == 0 && part.bytes >= (uint64_t)2 * LEAST_HALF) {
 		const uint64_t half = sectors_in(part.bytes) / 2 * SECTOR;
 		struct gt_work_part halves[2] = {part, part};
-		bool same[2];
+		bool same[2] = {false, false};
 
 		halves[0].bytes = half;
 		halves[1].offset += half;
