@@ -20,6 +20,7 @@
  *   tiles     one that takes its tiles from a counter, and leaves that where it ends
  *   reset     one that does so too, and sets it to 0 in the end
  *   look-back one that waits for a flag of each tile, and leaves them set
+ *   settle    one that makes its state odd, and faults of such as it does not have
  *   tired     one that writes half of it from its second run on, whatever memory holds
  *   job       with the median of other launches in the program, which took 10 us
  *   slow      or 40 us
@@ -170,6 +171,8 @@ int main(int argc, char **argv)
 		test_bundle_set_state(&made, "replay_reset_tiles", true);
 	if (has(argv, "look-back"))
 		test_bundle_set_state(&made, "replay_look_back", false);
+	if (has(argv, "settle"))
+		test_bundle_set_state(&made, "replay_settle", false);
 	if (has(argv, "tired")) {
 		test_bundle_set_kernel(&made, "replay_tired");
 		set_after(&made, 2.5F);

@@ -85,6 +85,17 @@ class Replay(unittest.TestCase):
         self.assertTrue(all(row["median_ns"] >= 20000 and "outputs as recorded" in row["verdict"]
                             for row in found["times"]), found["times"])
 
+    def test_restores_all_where_a_run_over_other_bytes_faults(self):
+        bundle = self.make("settle", "job")
+        words = ["--l2", "warm", "--runs", "10"]
+        found = self.found(bundle, *words, "--block", "64", script=self.SMALL)
+        self.assertEqual([row["median_ns"] for row in found["times"]], [10000, 10000])
+        self.assertTrue(all("outputs as recorded" in row["verdict"] for row in found["times"]), found["times"])
+        self.assertIn("of what changes 2.05 KB are restored right before each run", found["remarks"])
+        found = self.found(bundle, *words, "--no-verify", script=self.SMALL)
+        self.assertEqual(found["times"][0]["median_ns"], 10000)
+        self.assertEqual(len(list((bundle / "results").iterdir())), 3)
+
     def test_says_that_the_work_is_not_known_to_be_the_same(self):
         bundle = self.make("tired", "job")
         for words, status in ((), 3), (("--no-verify",), 0), (("--no-verify", "--fail-if", "slower-than-job:50%"), 3):

@@ -337,6 +337,23 @@ static void run_look_back(const struct fake_activity *kernel)
 	share = 0.86 + 0.14 * (double)waits / (double)tiles;
 }
 
+/* replay_settle(...): makes each state odd, and a fault of one that is none of its own */
+static void run_settle(const struct fake_activity *kernel)
+{
+	const size_t count = half(kernel, 16);
+	uint32_t *states = reach(word(kernel, 0), count * sizeof(*states));
+	float *values = reach(word(kernel, 8), count * sizeof(*values));
+
+	for (size_t i = 0; states && values && i < count; i++) {
+		if (states[i] >= 2 * count) {
+			(void)reach(16, 4);
+			return;
+		}
+		states[i] |= 1;
+		values[i] = (float)states[i];
+	}
+}
+
 /* replay_tired(float *values, int count): from its second run on, in whatever memory, half of it */
 static void run_tired(const struct fake_activity *kernel)
 {
@@ -377,6 +394,7 @@ static const struct fake_known_kernel known[] = {
 	{"replay_tiles", {8, 8, 4}, run_tiles},
 	{"replay_reset_tiles", {8, 8, 4}, run_reset_tiles},
 	{"replay_look_back", {8, 8, 4}, run_look_back},
+	{"replay_settle", {8, 8, 4}, run_settle},
 	{"replay_tired", {8, 4}, run_tired},
 	{"replay_moody", {8, 4}, run_moody},
 	{"replay_blend", {8, 8, 8, 4, 4}, run_blend},

@@ -455,6 +455,7 @@ void test_bundle_set_state(struct test_bundle *made, const char *name, bool rese
 	enum { TILE = 32, TILES = BUNDLE_ELEMENTS / TILE };
 	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 8}, {16, 4}};
 	const bool scans = strcmp(name, "replay_look_back") == 0;
+	const bool settles = strcmp(name, "replay_settle") == 0;
 	const struct {
 		uint64_t state;
 		uint64_t values;
@@ -466,13 +467,19 @@ void test_bundle_set_state(struct test_bundle *made, const char *name, bool rese
 	uint32_t states[BUNDLE_ELEMENTS] = {0};
 	float values[BUNDLE_ELEMENTS];
 
+	for (uint32_t i = 0; settles && i < BUNDLE_ELEMENTS; i++)
+		states[i] = 2 * i;
 	state->before = state->after = test_bundle_blob(made, states, sizeof(states));
 	state->same = resets;
-	states[0] = TILES + 2;
+	states[0] = settles ? 1 : TILES + 2;
+	for (uint32_t i = 1; settles && i < BUNDLE_ELEMENTS; i++)
+		states[i] = 2 * i + 1;
 	for (uint32_t i = 0; scans && i < TILES; i++)
 		states[i] = 1;
 	for (uint32_t i = 0; i < BUNDLE_ELEMENTS; i++)
-		values[i] = scans ? (float)(i * (i + 1)) / 2 : 0.5F + (float)i;
+		values[i] = settles ? (float)(2 * i + 1)
+		            : scans ? (float)(i * (i + 1)) / 2
+		                    : 0.5F + (float)i;
 	if (!resets)
 		state->after = test_bundle_blob(made, states, sizeof(states));
 	made->bundle.memory.rows[BUNDLE_Y].after = test_bundle_blob(made, values, sizeof(values));
