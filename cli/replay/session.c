@@ -531,8 +531,8 @@ static int measure(void *context, const struct gt_variant *variant, double *ns, 
 		outcome->tuned = true;
 	}
 	*ns = outcome->median_ns;
-	*verified = outcome->verified || !session->options.verify ||
-	            session->options.inputs != GT_INPUTS_recorded;
+	*verified = !*outcome->doubt && (outcome->verified || !session->options.verify ||
+	                                 session->options.inputs != GT_INPUTS_recorded);
 	return result;
 }
 

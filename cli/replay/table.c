@@ -685,7 +685,8 @@ static const struct gt_outcome *best_of(const struct gt_results *results,
 			continue;
 		if (strcmp(outcome->variant, GT_OUTCOME_AS_RECORDED) == 0)
 			*recorded = outcome;
-		if (outcome->verified && (!best || outcome->median_ns < best->median_ns))
+		if (outcome->verified && !*outcome->doubt &&
+		    (!best || outcome->median_ns < best->median_ns))
 			best = outcome;
 	}
 	return best;

@@ -354,16 +354,34 @@ static void run_settle(const struct fake_activity *kernel)
 	}
 }
 
-/* replay_tired(float *values, int count): from its second run on, in whatever memory, half of it */
-static void run_tired(const struct fake_activity *kernel)
+/* After so many runs half of the elements, whatever memory holds. */
+static void run_half_after(const struct fake_activity *kernel, uint32_t runs)
 {
 	static _Atomic uint32_t times;
 	const size_t count = elements(kernel, 8);
-	const size_t written = atomic_fetch_add(&times, 1) == 0 ? count : count / 2;
+	const size_t written = atomic_fetch_add(&times, 1) < runs ? count : count / 2;
 	float *values = reach(word(kernel, 0), count * sizeof(*values));
 
 	for (size_t i = 0; values && i < written; i++)
 		values[i] = 2.5F;
+}
+
+/* replay_tired(float *values, int count): from its second run on half of them */
+static void run_tired(const struct fake_activity *kernel)
+{
+	run_half_after(kernel, 1);
+}
+
+/* replay_weary(float *values, int count): from its sixth run on */
+static void run_weary(const struct fake_activity *kernel)
+{
+	run_half_after(kernel, 5);
+}
+
+/* replay_spent(float *values, int count): so does it, but not before it has shown what it writes */
+static void run_spent(const struct fake_activity *kernel)
+{
+	run_half_after(kernel, 30);
 }
 
 /* replay_moody(float *values, int count): 2.5; every fifth time it takes a tenth of the time */
@@ -396,6 +414,8 @@ static const struct fake_known_kernel known[] = {
 	{"replay_look_back", {8, 8, 4}, run_look_back},
 	{"replay_settle", {8, 8, 4}, run_settle},
 	{"replay_tired", {8, 4}, run_tired},
+	{"replay_weary", {8, 4}, run_weary},
+	{"replay_spent", {8, 4}, run_spent},
 	{"replay_moody", {8, 4}, run_moody},
 	{"replay_blend", {8, 8, 8, 4, 4}, run_blend},
 	{"replay_pick_texel", {16, 8, 8}, run_pick_texel},

@@ -699,6 +699,56 @@ Test(work, is_not_known_where_a_second_run_writes_less)
 	end(&made);
 }
 
+/* It counts its runs in the process: each state of the cache has one of its own. */
+static void expect_weary(enum gt_l2_state l2)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	begin(&made);
+	add_kernel(&made, "replay_weary", after);
+	made.options.l2 = l2;
+	made.options.verify = false;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(str, made.result.times.doubt,
+	             "the last timed run wrote less than the first one: 512 of 1024 bytes of "
+	             "memory 1 are as before it"));
+	end(&made);
+}
+
+Test(work, is_not_known_where_the_last_timed_run_wrote_less)
+{
+	expect_weary(GT_L2_cold);
+}
+
+Test(work, is_not_known_where_the_last_timed_run_wrote_less_with_warm_caches)
+{
+	expect_weary(GT_L2_warm);
+}
+
+/* What is not restored holds what was written before: another run over other bytes tells. */
+Test(work, is_not_known_where_a_run_behind_the_timed_ones_writes_less)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	(void)setenv("FAKE_CUPTI", "l2_bytes=4096", 1);
+	begin(&made);
+	add_kernel(&made, "replay_spent", after);
+	made.options.l2 = GT_L2_warm;
+	made.options.most_ns = 0;
+	made.options.verify = false;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(u64, made.result.times.left_bytes, SIZE));
+	cr_expect(eq(str, made.result.times.doubt,
+	             "behind the last timed run another one did not write what the first one did"));
+	end(&made);
+}
+
 Test(work, of_another_mode_does_not_count)
 {
 	float after[BUNDLE_ELEMENTS];
