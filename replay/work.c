@@ -273,13 +273,14 @@ static bool next_part(const struct gt_work *work, size_t number, size_t holes, s
 	return true;
 }
 
+/* More than MOST_PARTS are not counted. */
 static size_t count_parts(const struct gt_work *work, size_t number, size_t holes)
 {
 	struct gt_work_part part;
 	size_t sector = 0;
 	size_t count = 0;
 
-	while (next_part(work, number, holes, &sector, &part))
+	while (count <= MOST_PARTS && next_part(work, number, holes, &sector, &part))
 		count++;
 	return count;
 }

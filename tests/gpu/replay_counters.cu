@@ -220,15 +220,14 @@ static size_t wrong_multiples(const struct run *run, const std::vector<float> &g
 
 static const struct program {
 	const char *name;
-	const char *kernel;
 	void (*run)(const struct run *run);
 	size_t (*wrong)(const struct run *run, const std::vector<float> &got);
 } programs[] = {
-	{"takes_tiles", "takes_tiles", run_takes_tiles, wrong_tiles},
-	{"takes_tiles_behind", "takes_tiles", run_takes_tiles_behind, wrong_tiles},
-	{"resets_tiles", "resets_tiles", run_resets_tiles, wrong_tiles},
-	{"looks_back", "looks_back", run_looks_back, wrong_sums},
-	{"accumulates", "accumulates", run_accumulates, wrong_multiples},
+	{"takes_tiles", run_takes_tiles, wrong_tiles},
+	{"takes_tiles_behind", run_takes_tiles_behind, wrong_tiles},
+	{"resets_tiles", run_resets_tiles, wrong_tiles},
+	{"looks_back", run_looks_back, wrong_sums},
+	{"accumulates", run_accumulates, wrong_multiples},
 };
 
 static void prepare(struct run *run)
@@ -269,7 +268,7 @@ int main(int argc, char **argv)
 
 		const size_t wrong = program.wrong(&run, got);
 
-		printf("kernel=%s\nlaunches=%zu\nwrong=%zu\n", program.kernel, run.launches, wrong);
+		printf("launches=%zu\nwrong=%zu\n", run.launches, wrong);
 		return wrong != 0;
 	}
 	if (argc > 1)
