@@ -111,21 +111,6 @@ static void add_linked(struct waits *waits, const struct gt_edge *edge)
 		waits->path->shared += waits->path->extras.count - known;
 }
 
-/* The last step that a stream was given before a moment; false: none. */
-static bool last_before(const struct waits *waits, gt_id stream, gt_time at_ns,
-                        struct gt_step *step)
-{
-	size_t count;
-
-	if (stream >= waits->trace->streams.count)
-		return false;
-	count = gt_stream_order_from(&waits->order, stream, at_ns);
-	if (count == 0)
-		return false;
-	*step = gt_stream_order_at(&waits->order, stream, count - 1);
-	return true;
-}
-
 /* What a stream waited for, and the next step that it was given; false: it has none of both. */
 static bool find_pair(const struct waits *waits, const struct gt_sync *sync,
                       const struct gt_sync *record, struct gt_step *from, struct gt_step *to)
@@ -133,7 +118,7 @@ static bool find_pair(const struct waits *waits, const struct gt_sync *sync,
 	size_t next;
 
 	if (sync->stream >= waits->trace->streams.count || sync->stream == record->stream ||
-	    !last_before(waits, record->stream, record->start_ns, from))
+	    !gt_stream_order_before(&waits->order, record->stream, record->start_ns, from))
 		return false;
 	next = gt_stream_order_from(&waits->order, sync->stream, sync->start_ns);
 	if (next == gt_stream_order_count(&waits->order, sync->stream))
@@ -151,9 +136,10 @@ static bool find_awaited(const struct waits *waits, const struct gt_sync *sync,
 
 	switch (sync->kind) {
 	case GT_SYNC_STREAM_SYNCHRONIZE:
-		return last_before(waits, sync->stream, sync->start_ns, from);
+		return gt_stream_order_before(&waits->order, sync->stream, sync->start_ns, from);
 	case GT_SYNC_EVENT_SYNCHRONIZE:
-		return record && last_before(waits, record->stream, record->start_ns, from);
+		return record && gt_stream_order_before(&waits->order, record->stream,
+		                                        record->start_ns, from);
 	case GT_SYNC_STREAM_WAIT_EVENT:
 	case GT_SYNC_WAIT_VALUE:
 		return record && find_pair(waits, sync, record, from, to);
