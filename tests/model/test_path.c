@@ -768,6 +768,23 @@ Test(path, of_a_window_is_the_time_of_what_begins_in_it)
 	gt_path_spans_release(&spans);
 }
 
+/* What another thread asked for, in a range of its own for the one that is chosen or in none. */
+Test(path, of_a_range_has_the_work_of_other_threads_for_it)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", US(10), US(60));
+	const gt_id op = trace_range(&trace, other, GT_NONE, "op", US(20), US(30));
+	const gt_id inside = trace_call_in(&trace, op, "cudaLaunchKernel", US(22), US(25));
+	const gt_id launch = trace_call(&trace, other, "cudaLaunchKernel", US(40), US(45));
+
+	trace.ranges.rows[step].flags = GT_CHOSEN;
+	trace.ranges.rows[op].for_range = step;
+	trace.api_calls.rows[launch].for_range = step;
+	kernel(stream, inside, 30, 90);
+	kernel(stream, launch, 90, 200);
+	expect_path("L22-30 K30-90 K90-200");
+}
+
 /* ---- what is damaged ---- */
 
 Test(path, leaves_out_what_did_not_finish)
