@@ -102,7 +102,7 @@ static void see_graph(struct finder *finder, gt_id sync, gt_id row)
 	const struct gt_graph_trace *graph = &trace->graph_traces.rows[row];
 	const struct gt_edge *edge = edge_of(finder, sync);
 
-	if (!gt_timed(graph->flags, graph->start_ns, graph->end_ns) ||
+	if (!gt_timed(GT_TIMES_ANY, graph->flags, graph->start_ns, graph->end_ns) ||
 	    graph->end_ns > trace->syncs.rows[sync].end_ns + finder->bound_ns ||
 	    (edge && end_of_step(trace, edge->from_table, edge->from_row) > graph->end_ns))
 		return;
