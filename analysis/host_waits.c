@@ -14,6 +14,7 @@
 #include "model/stream_order.h"
 #include "model/sync.h"
 #include "model/timed.h"
+#include "model/whole.h"
 
 enum { MOST_ROWS = 64 }; /* of syncs that are looked at after a wait */
 
@@ -25,14 +26,13 @@ struct host_copy {
 
 /* All that is looked up for each wait. */
 struct finder {
-	const struct gt_view *view;
-	const struct gt_trace *trace;
+	const struct gt_trace *trace; /* all that happened */
 	struct gt_covered_device *devices;
 	struct gt_thread_calls calls;
 	struct gt_stream_order order;
 	gt_id *edge_of_sync;   /* the edge to it from what ended last; GT_NONE: none */
 	gt_id *stream_of_call; /* of the work that a call asked for; GT_NONE: it asked for none */
-	size_t *charged;       /* by device: stretches whose gap behind has been charged */
+	bool **charged;        /* by device and stretch: the gap behind it has been charged */
 	gt_array(struct host_copy) host_copies; /* by context and time */
 	struct gt_index *waited;                /* what a thread has waited for */
 	struct gt_index *subjects;
@@ -174,12 +174,9 @@ static bool has_managed(const struct gt_trace *trace)
 	return false;
 }
 
-static void finder_init(struct finder *finder, const struct gt_view *view, uint64_t small_bytes)
+static void finder_init(struct finder *finder, const struct gt_trace *trace, uint64_t small_bytes)
 {
-	const struct gt_trace *trace = view->trace;
-
 	*finder = (struct finder){
-		.view = view,
 		.trace = trace,
 		.devices = gt_covered_devices(trace),
 		.charged = gt_allocate(trace->devices.count * sizeof(*finder->charged)),
@@ -187,8 +184,13 @@ static void finder_init(struct finder *finder, const struct gt_view *view, uint6
 		.small_bytes = small_bytes,
 		.has_managed = has_managed(trace),
 	};
-	for (size_t i = 0; i < trace->devices.count; i++)
-		finder->charged[i] = 0;
+	for (size_t i = 0; i < trace->devices.count; i++) {
+		const size_t size =
+			finder->devices[i].all.stretches.count * sizeof(*finder->charged[i]);
+
+		finder->charged[i] = gt_allocate(size + 1);
+		memset(finder->charged[i], 0, size + 1);
+	}
 	gt_thread_calls_init(&finder->calls, trace);
 	gt_stream_order_init(&finder->order, trace, NULL);
 	find_edges(finder);
@@ -198,6 +200,8 @@ static void finder_init(struct finder *finder, const struct gt_view *view, uint6
 
 static void finder_release(struct finder *finder)
 {
+	for (size_t i = 0; i < finder->trace->devices.count; i++)
+		gt_array_free(finder->charged[i]);
 	gt_covered_devices_release(finder->devices, finder->trace);
 	gt_thread_calls_release(&finder->calls);
 	gt_stream_order_release(&finder->order);
@@ -271,14 +275,15 @@ static enum gt_wait_outcome outcome_of(const struct finder *finder, const struct
 	if (edge)
 		return at_once ? GT_WAIT_DONE : GT_WAIT_UNKNOWN;
 	if (is_plain(sync->kind) && sync->kind != GT_SYNC_EVENT_SYNCHRONIZE && at_once &&
-	    !finder->view->by_work && !was_given_any(finder, sync, wait->device))
+	    !was_given_any(finder, sync, wait->device))
 		return GT_WAIT_NOTHING;
 	return GT_WAIT_UNKNOWN;
 }
 
 /*
  * Whether the GPU ran dry in the wait, and nobody had asked for more when the host came back. A gap
- * is charged once, to the first wait that made it.
+ * is charged once, to the first wait that made it: a wait of another thread around it may have
+ * begun earlier and be charged with a later gap.
  */
 static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 {
@@ -288,7 +293,7 @@ static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 	const struct gt_covered_stretch *last;
 	const struct gt_covered_stretch *next;
 
-	if (begun == 0 || begun >= all->stretches.count || begun <= finder->charged[wait->device])
+	if (begun == 0 || begun >= all->stretches.count || finder->charged[wait->device][begun])
 		return;
 	last = &all->stretches.rows[begun - 1];
 	next = &all->stretches.rows[begun];
@@ -296,7 +301,7 @@ static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 	    next->asked_by >= finder->trace->api_calls.count ||
 	    finder->trace->api_calls.rows[next->asked_by].start_ns < sync->end_ns)
 		return;
-	finder->charged[wait->device] = begun;
+	finder->charged[wait->device][begun] = true;
 	wait->emptied = true;
 	wait->gap_ns = next->start_ns - last->end_ns;
 }
@@ -458,7 +463,7 @@ static enum gt_wait_reason followed_by(struct finder *finder, struct gt_host_wai
 	const gt_id stream = next < trace->api_calls.count ? finder->stream_of_call[next] : GT_NONE;
 	gt_id awaited;
 
-	if (stream >= trace->streams.count || finder->has_managed || trace->whole.cut ||
+	if (stream >= trace->streams.count || finder->has_managed ||
 	    was_to_measure(trace, wait->sync, trace->api_calls.rows[next].start_ns) ||
 	    copied_between(finder, trace->streams.rows[stream].context, latest_ns, sync->end_ns))
 		return GT_WAIT_NEEDED;
@@ -521,24 +526,29 @@ static void add_wait(struct finder *finder, struct gt_host_waits *waits, gt_id r
 void gt_host_waits_init(struct gt_host_waits *waits, const struct gt_view *view,
                         uint64_t small_bytes)
 {
-	const struct gt_trace *trace = view->trace;
+	const struct gt_trace *trace = gt_whole_of(view->trace);
+	size_t shown = 0;
 	struct finder finder;
 
-	finder_init(&finder, view, small_bytes);
+	finder_init(&finder, trace, small_bytes);
 	finder.waited = gt_index_new(sizeof(struct awaited));
 	finder.subjects = gt_index_new(sizeof(struct subject));
 	*waits = (struct gt_host_waits){
+		.trace = trace,
 		.has_calls = gt_trace_has_calls(trace),
-		.has_gaps = gt_trace_has_calls(trace) && !trace->whole.cut,
 		.has_managed = finder.has_managed,
 	};
 	for (gt_id row = 0; row < trace->syncs.count; row++) {
 		const struct gt_sync *sync = &trace->syncs.rows[row];
 
 		if (gt_sync_waits_host(sync->kind) &&
-		    gt_timed(sync->flags, sync->start_ns, sync->end_ns))
+		    gt_timed(GT_TIMES_ANY, sync->flags, sync->start_ns, sync->end_ns))
 			add_wait(&finder, waits, row);
 	}
+	gt_array_each(const struct gt_host_wait, wait, &waits->list)
+		if (gt_whole_shown(view->trace, GT_TABLE_syncs, wait->sync) != GT_NONE)
+			waits->list.rows[shown++] = *wait;
+	waits->list.count = shown;
 	gt_index_free(finder.waited);
 	gt_index_free(finder.subjects);
 	finder_release(&finder);

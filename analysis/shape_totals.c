@@ -320,7 +320,7 @@ static void add_times(struct finder *finder)
 
 		finder->totals->has_profiled |= (kernel->flags & GT_PROFILED) != 0;
 		if (finder->place_of[i] != GT_NONE &&
-		    gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+		    gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns))
 			add_kernel(finder, kernel, finder->place_of[i]);
 	}
 }

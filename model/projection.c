@@ -7,6 +7,7 @@
 
 #include "model/activity.h"
 #include "model/owners.h"
+#include "model/whole.h"
 
 enum { MOST_AROUND = 1 << 10 }; /* ranges around one call: nothing real nests as deep */
 
@@ -16,13 +17,13 @@ struct walk {
 	const struct gt_trace *trace;
 	const gt_id *groups;
 	enum gt_projection_by by;
-	struct gt_work_walk work; /* all that ran, */
-	struct gt_stretch next;   /* of which this was not seen yet, */
-	bool ended;               /* unless nothing is left */
-	struct gt_cover *devices; /* by row of devices: what was seen */
-	uint64_t *idle_ns;        /* by row of devices: so far */
-	uint64_t *seen;           /* by group: number of the work that counted last */
-	uint64_t number;          /* of the work that is looked at, from 1 */
+	struct gt_activity_walk work; /* all that happened, */
+	struct gt_activity next;      /* of which this was not seen yet, */
+	bool ended;                   /* unless nothing is left */
+	struct gt_cover *devices;     /* by row of devices: what was seen */
+	uint64_t *idle_ns;            /* by row of devices: so far */
+	uint64_t *seen;               /* by group: number of the work that counted last */
+	uint64_t number;              /* of the work that is looked at, from 1 */
 };
 
 static struct gt_projected *add_row(struct gt_projection *projection, gt_id group, gt_id place,
@@ -70,12 +71,37 @@ static void see_span(const struct walk *walk, struct gt_projected *row,
 	gt_cover_add(&row->span, interval);
 }
 
+/* Of several GPUs, also: what runs at once counts once. */
+static void see_within(const struct walk *walk, gt_id range, const struct gt_activity *activity)
+{
+	const struct gt_range *row = &walk->trace->ranges.rows[range];
+	const gt_time end_ns = gt_range_end(row);
+	const struct gt_interval part = {
+		activity->start_ns > row->start_ns ? activity->start_ns : row->start_ns,
+		activity->end_ns < end_ns ? activity->end_ns : end_ns,
+	};
+
+	if (part.start_ns < part.end_ns)
+		gt_cover_add(&walk->projection->within[range], part);
+}
+
+/* How work came to a range. */
+struct way {
+	bool captured;
+	bool by_time;
+};
+
 static void count(const struct walk *walk, struct gt_projected *row,
-                  const struct gt_activity *activity, bool captured)
+                  const struct gt_activity *activity, struct way way)
 {
 	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+	const bool captured = way.captured;
 
 	gt_cover_add(&row->cover, interval);
+	if (!way.by_time)
+		gt_cover_add(&row->sure, interval);
+	if (walk->projection->within)
+		see_within(walk, row->group, activity);
 	if (!captured)
 		see_span(walk, row, activity);
 	switch (activity->type) {
@@ -100,16 +126,20 @@ static void count(const struct walk *walk, struct gt_projected *row,
 static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_id place,
                       struct gt_owner owner, bool captured)
 {
+	struct way way = {captured, owner.by_time};
 	gt_id range = owner.range;
 
 	for (size_t i = 0; range != GT_NONE && i < MOST_AROUND; i++) {
 		const gt_id group = walk->groups ? walk->groups[range] : range;
+		const gt_id around = gt_ranges_around(walk->ranges, range, owner.at_ns);
 
 		if (walk->seen[group] != walk->number) {
 			walk->seen[group] = walk->number;
-			count(walk, row_of(walk->projection, group, place), activity, captured);
+			count(walk, row_of(walk->projection, group, place), activity, way);
 		}
-		range = gt_ranges_around(walk->ranges, range, owner.at_ns);
+		if (around != GT_NONE && gt_ranges_by_time(walk->ranges, range, around))
+			way.by_time = true;
+		range = around;
 	}
 }
 
@@ -117,12 +147,13 @@ static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_
 static void see_work(struct walk *walk, gt_time until_ns)
 {
 	for (; !walk->ended && walk->next.start_ns <= until_ns;
-	     walk->ended = !gt_work_next(&walk->work, &walk->next)) {
-		const struct gt_stretch *work = &walk->next;
+	     walk->ended = !gt_activity_next(&walk->work, &walk->next)) {
+		const struct gt_activity *work = &walk->next;
+		const gt_id device = gt_whole_shown(walk->trace, GT_TABLE_devices, work->device);
 
-		if (work->device < walk->trace->devices.count)
-			walk->idle_ns[work->device] +=
-				gt_cover_add(&walk->devices[work->device],
+		if (device < walk->trace->devices.count)
+			walk->idle_ns[device] +=
+				gt_cover_add(&walk->devices[device],
 			                     (struct gt_interval){work->start_ns, work->end_ns});
 	}
 }
@@ -181,10 +212,12 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 		return;
 	walk.devices = new_zeroes(trace->devices.count, sizeof(*walk.devices));
 	walk.idle_ns = new_zeroes(trace->devices.count, sizeof(*walk.idle_ns));
+	if (!groups)
+		projection->within = new_zeroes(trace->ranges.count, sizeof(*projection->within));
 	walk.seen = new_zeroes(projection->group_count, sizeof(*walk.seen));
-	gt_work_walk_init(&walk.work, trace);
-	walk.ended = !gt_work_next(&walk.work, &walk.next);
-	gt_activity_walk_init(&activities, trace);
+	gt_activity_walk_init(&walk.work, gt_whole_of(trace), GT_WORK_ALL);
+	walk.ended = !gt_activity_next(&walk.work, &walk.next);
+	gt_activity_walk_init(&activities, trace, GT_WORK_BUSY);
 	while (gt_activity_next(&activities, &activity))
 		see(&walk, &activity);
 	gt_array_free(walk.devices);
@@ -242,6 +275,7 @@ void gt_projection_release(struct gt_projection *projection)
 	gt_array_release(&projection->rows);
 	gt_array_free(projection->first);
 	gt_array_free(projection->latest);
+	gt_array_free(projection->within);
 	gt_known_release(&projection->by_place);
 	*projection = (struct gt_projection){0};
 }

@@ -55,7 +55,8 @@ static void find_phases(const struct churns *churns)
 			struct churn *churn = churn_of(
 				churns, gt_trace_stream_process(churns->trace, kernel->stream));
 
-			if (!gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+			if (!gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns,
+			              kernel->end_ns))
 				continue;
 			if (pass == 0 && churn->kernels++ == 0)
 				churn->first_ns = kernel->start_ns;
@@ -74,7 +75,7 @@ static bool counts(const struct churns *churns, const struct gt_api_call *call)
 	return (call->kind == GT_API_ALLOCATE || call->kind == GT_API_FREE) &&
 	       !(call->flags & GT_NESTED) && churn->kernels > 0 &&
 	       call->start_ns >= churn->first_ns &&
-	       gt_timed(call->flags, call->start_ns, call->end_ns);
+	       gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns);
 }
 
 static void add(struct churns *churns, const struct gt_api_call *call)
@@ -222,7 +223,7 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	struct churns churns;
 	struct gt_share most;
 
-	if (!gt_trace_recorded_calls(facts->view->trace)) {
+	if (!gt_trace_has_calls(facts->view->trace)) {
 		gt_advice_unasked(advice, "no API calls were recorded");
 		return;
 	}

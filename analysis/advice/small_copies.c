@@ -32,7 +32,8 @@ static void add_call(struct small *small, const struct gt_facts *facts, const st
 	if (copy->api_call >= trace->api_calls.count)
 		return;
 	call = &trace->api_calls.rows[copy->api_call];
-	if (call->kind != GT_API_COPY || !gt_timed(call->flags, call->start_ns, call->end_ns))
+	if (call->kind != GT_API_COPY ||
+	    !gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
 		return;
 	when = (struct gt_interval){call->start_ns, call->end_ns};
 	if (copy->flags & GT_ASYNC)
@@ -50,7 +51,8 @@ static struct small small_of(const struct gt_facts *facts, gt_id device)
 		if (copy->device != device || copy->size_bytes > MOST_BYTES ||
 		    (copy->kind != GT_COPY_HOST_TO_DEVICE &&
 		     copy->kind != GT_COPY_DEVICE_TO_HOST) ||
-		    copy->graph || !gt_timed(copy->flags, copy->start_ns, copy->end_ns))
+		    copy->graph ||
+		    !gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
 			continue;
 		small.copies++;
 		small.bytes += copy->size_bytes;
@@ -85,7 +87,7 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	const struct gt_share calls = gt_share_of_intervals(
 		&facts->wall, small.calls.rows, small.calls.count, GT_OF_RECORDING, GT_NONE);
 
-	if (!gt_trace_recorded_calls(facts->view->trace))
+	if (!gt_trace_has_calls(facts->view->trace))
 		gt_advice_unasked(advice, "no API calls were recorded");
 	if (small.copies >= LEAST_COPIES && gt_share_reaches(&calls, LEAST_PERCENT))
 		say(facts, advice, &small, calls);

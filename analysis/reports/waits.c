@@ -26,7 +26,7 @@ static const struct gt_heading wait_headings[] = {
 	{"kind", GT_UNIT_TEXT, "What the call does to the order of work", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "Calls; queries are counted one by one", GT_WORTH_KEY},
 	{"host_waits", GT_UNIT_TEXT, "Whether the host may wait in such a call"},
-	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host; not measured for queries",
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry over all threads; not measured for queries",
          GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls that returned"},
 	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_LITTLE},
@@ -86,7 +86,7 @@ static uint32_t kind_of(gt_count kind)
 
 static bool has_times(const struct gt_sync *sync)
 {
-	return gt_timed(sync->flags, sync->start_ns, sync->end_ns);
+	return gt_timed(GT_TIMES_ANY, sync->flags, sync->start_ns, sync->end_ns);
 }
 
 static bool failed(gt_code result)
@@ -396,7 +396,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	(void)err;
 	gt_host_waits_init(&waits, view, arguments->values[SMALL].number);
 	add_kinds(view->trace, result);
-	gt_add_blocked(result, view, &waits, top);
+	gt_add_blocked(result, &waits, top);
 	add_objects(view, result, top);
 	add_queries(view->trace, result);
 	gt_add_event_use(result, view->trace);
