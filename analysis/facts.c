@@ -148,15 +148,14 @@ static void see_activity(struct gt_facts *facts)
 	const struct gt_trace *shown = facts->view->trace;
 	const size_t count = shown->devices.count;
 	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
-	const size_t streams = facts->calls.trace->streams.count;
-	bool *seen = gt_allocate(streams * sizeof(*seen));
 	struct gt_inside window = gt_window_of(facts->view);
+	bool *seen = gt_allocate(facts->calls.trace->streams.count * sizeof(*seen));
 	const bool keeps_work = wants_work(facts);
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
 	memset(covers, 0, count * sizeof(*covers));
-	memset(seen, 0, streams * sizeof(*seen));
+	memset(seen, 0, facts->calls.trace->streams.count * sizeof(*seen));
 	init_devices(facts, count);
 	gt_activity_walk_init(&walk, facts->calls.trace, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
