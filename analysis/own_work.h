@@ -8,14 +8,13 @@
 
 /*
  * When kernels, or graphs that were recorded as a whole, of each process ran on each GPU: what
- * calls of that process wait for, whatever a filter left to be shown of it. Work of other processes
- * on the same GPU is not in it.
+ * calls of that process wait for, also where a filter does not show it. Work of other processes on
+ * the same GPU is not in it.
  */
 struct gt_own_work {
 	gt_id *of_context; /* row of list by row of contexts */
 	gt_array(struct gt_own_place {
-		gt_id process;
-		gt_id device;
+		gt_id process; /* GT_NONE: it is not shown */
 		struct gt_covered covered;
 	}) list;
 };

@@ -12,6 +12,7 @@
 #include "model/projection.h"
 #include "model/quiet.h"
 #include "model/timed.h"
+#include "model/whole.h"
 
 enum {
 	LEAST_PERCENT = 50,           /* of the path's time */
@@ -85,7 +86,7 @@ static struct gt_range_loss *quiet_of(const struct gt_range_totals *totals,
 /* From the first to the last work of a range on one GPU. */
 struct span {
 	gt_id path;
-	gt_id device;
+	gt_id device; /* in the end its row where all that happened is */
 	struct gt_interval when;
 };
 
@@ -166,13 +167,30 @@ static size_t unite_gaps(const struct spans *spans, size_t first, const struct g
 	return at - first;
 }
 
+/* By device: its row where all that happened is. The caller frees it with gt_array_free. */
+static gt_id *whole_devices(const struct gt_trace *trace)
+{
+	const struct gt_trace *whole = gt_whole_of(trace);
+	gt_id *numbers = gt_allocate(trace->devices.count * sizeof(*numbers));
+
+	for (gt_id i = 0; i < whole->devices.count; i++) {
+		const gt_id shown = gt_whole_shown(trace, GT_TABLE_devices, i);
+
+		if (shown < trace->devices.count)
+			numbers[shown] = i;
+	}
+	return numbers;
+}
+
 static struct gt_range_loss *gaps_of(const struct gt_range_totals *totals,
                                      const struct gt_wall *wall)
 {
 	const struct gt_trace *trace = totals->ranges.trace;
+	const struct gt_trace *whole = gt_whole_of(trace);
 	struct gt_range_loss *losses = new_losses(totals->count);
 	struct gt_covered_device *devices;
 	struct spans spans = {0};
+	gt_id *numbers;
 	bool any = false;
 
 	for (size_t i = 0; i < totals->count; i++) {
@@ -188,10 +206,14 @@ static struct gt_range_loss *gaps_of(const struct gt_range_totals *totals,
 	if (!any)
 		return losses;
 	find_spans(&spans, totals, wall, losses);
-	devices = gt_covered_devices(trace);
+	devices = gt_covered_devices(whole);
+	numbers = whole_devices(trace);
+	for (size_t i = 0; i < spans.list.count; i++)
+		spans.list.rows[i].device = numbers[spans.list.rows[i].device];
 	for (size_t i = 0; i < spans.list.count;)
 		i += unite_gaps(&spans, i, wall, devices, losses);
-	gt_covered_devices_release(devices, trace);
+	gt_covered_devices_release(devices, whole);
+	gt_array_free(numbers);
 	gt_array_release(&spans.list);
 	return losses;
 }

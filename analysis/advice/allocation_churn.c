@@ -55,7 +55,8 @@ static void find_phases(const struct churns *churns)
 			struct churn *churn = churn_of(
 				churns, gt_trace_stream_process(churns->trace, kernel->stream));
 
-			if (!gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns))
+			if (!gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns,
+			              kernel->end_ns))
 				continue;
 			if (pass == 0 && churn->kernels++ == 0)
 				churn->first_ns = kernel->start_ns;

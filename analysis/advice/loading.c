@@ -85,8 +85,7 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 		say_modules(facts, advice);
 	else if (facts->loads.count > 0)
 		say_calls(facts, advice);
-	else if (facts->view->trace->modules.count == 0 &&
-	         !gt_trace_has_calls(facts->view->trace))
+	else if (facts->view->trace->modules.count == 0 && !gt_trace_has_calls(facts->view->trace))
 		gt_advice_unasked(advice, "no API calls were recorded, nor modules");
 }
 

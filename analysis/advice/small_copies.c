@@ -32,7 +32,8 @@ static void add_call(struct small *small, const struct gt_facts *facts, const st
 	if (copy->api_call >= trace->api_calls.count)
 		return;
 	call = &trace->api_calls.rows[copy->api_call];
-	if (call->kind != GT_API_COPY || !gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
+	if (call->kind != GT_API_COPY ||
+	    !gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
 		return;
 	when = (struct gt_interval){call->start_ns, call->end_ns};
 	if (copy->flags & GT_ASYNC)

@@ -445,6 +445,29 @@ Test(advice_units, on_gaps_in_ranges_are_united)
 	done();
 }
 
+/* What another range asked for keeps the GPU busy, also where it is not shown. */
+Test(advice_units, on_gaps_in_ranges_go_by_all_work)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	begin(THREADS, 1 * MS);
+	(void)trace_range(&trace, ranks[0].thread, GT_NONE, "step", 0, 200 * US);
+	(void)trace_range(&trace, ranks[1].thread, GT_NONE, "other", 0, 200 * US);
+	for (gt_id i = 0; i < 3; i++)
+		(void)trace_call_in(&trace, i % 2, "cudaLaunchKernel", i * US, i * US + 100);
+	trace_kernel(&trace, stream, shape, 10 * US, 110 * US)->api_call = 0;
+	trace_kernel(&trace, ranks[1].stream, shape, 110 * US, 310 * US)->api_call = 1;
+	trace_kernel(&trace, stream, shape, 810 * US, 900 * US)->api_call = 2;
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, "step", NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	run_report_on(&advice, "advice", &view);
+	expect_gain("range_gaps", "at most", 500 * US);
+	gt_filter_release(&filter);
+	done();
+}
+
 /* ---- clocks ---- */
 
 /* 1 ms, of which a kernel runs all; the reason holds all the time. */
