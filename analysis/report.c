@@ -32,7 +32,7 @@ static bool has_by_time(const struct gt_trace *trace)
 	return false;
 }
 
-/* What --range chose may not be sure. */
+/* Says how much of what --range chose is a guess. */
 static void remark_by_time(const struct gt_trace *trace, struct gt_result *result)
 {
 	struct gt_range_threads threads;

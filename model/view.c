@@ -300,7 +300,7 @@ static void mark_chosen(struct gt_trace *trace, const struct gt_filter *filter)
 	gt_range_choice_release(&choice);
 }
 
-/* What threads did is in ranges of their own alone. */
+/* Counts work only to ranges of the thread that did it. */
 static void forget_for_ranges(struct gt_trace *trace)
 {
 	const uint32_t told = GT_BY_TIME | GT_UNTOLD;

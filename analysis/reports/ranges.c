@@ -27,18 +27,18 @@
 		{"quiet_percent", GT_UNIT_PERCENT,                                                     \
 	         "Of wall_ns, time in which no recorded GPU ran anything", GT_WORTH_LITTLE},           \
 		{"busy_percent", GT_UNIT_PERCENT,                                                      \
-	         "Of wall_ns, time in which work of the range ran on any GPU"},                        \
+	         "Share of wall_ns in which work of the range ran on any GPU"},                        \
 		{"gpu_ns", GT_UNIT_NS,                                                                 \
 	         "Time in which work of the range ran, also after its end; what overlaps counts once", \
 	         GT_WORTH_KEY},                                                                        \
-		{"by_time_ns", GT_UNIT_NS, "Of gpu_ns, what is tied to the range by time alone",       \
-	         GT_WORTH_LITTLE},                                                                     \
+		{"by_time_ns", GT_UNIT_NS,                                                             \
+	         "Part of gpu_ns that is tied to the range by time alone", GT_WORTH_LITTLE},           \
 		{"span_ns", GT_UNIT_NS,                                                                \
 	         "Sum of their spans on each GPU: from the first start to the last end of what "       \
 	         "was launched inside",                                                                \
 	         GT_WORTH_LITTLE},                                                                     \
 		{"span_busy_percent", GT_UNIT_PERCENT,                                                 \
-	         "Of span_ns, time in which work of the range ran", GT_WORTH_LITTLE},                  \
+	         "Share of span_ns in which work of the range ran", GT_WORTH_LITTLE},                  \
 		{"idle_ns", GT_UNIT_NS,                                                                \
 	         "Launch gaps: of span_ns, time in which nothing at all ran on the GPU"},              \
 		{"kernels", GT_UNIT_COUNT, "Executions with times that were asked for inside"},        \

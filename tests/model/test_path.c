@@ -592,7 +592,8 @@ Test(path, of_a_range_ends_with_it_when_that_is_later)
 	expect_path("A20-25 H25-140");
 }
 
-/* What another thread asked for, in a range of its own for the one that is chosen or in none. */
+/* Another thread launched it, once in its own range, which is for the chosen one, and once in none.
+ */
 Test(path, of_a_range_has_the_work_of_other_threads_for_it)
 {
 	const gt_id other = trace_thread(&trace, process, 8);
