@@ -2,6 +2,7 @@
 #include "analysis/report.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "analysis/parameter.h"
@@ -20,12 +21,25 @@ void gt_remark_restriction(struct gt_result *result, const char *restriction)
 		                 restriction);
 }
 
-/* What --range chose may not be sure. */
+static bool has_by_time(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
+		if (call->flags & GT_BY_TIME)
+			return true;
+	gt_array_each(const struct gt_range, range, &trace->ranges)
+		if (range->flags & GT_BY_TIME)
+			return true;
+	return false;
+}
+
+/* Says how much of what --range chose is a guess. */
 static void remark_by_time(const struct gt_trace *trace, struct gt_result *result)
 {
 	struct gt_range_threads threads;
 	struct gt_ranges ranges;
 
+	if (!has_by_time(trace))
+		return;
 	gt_ranges_init(&ranges, trace);
 	threads = gt_range_threads_of(&ranges);
 	if (threads.by_time_ns > 0)

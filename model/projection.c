@@ -71,7 +71,7 @@ static void see_span(const struct walk *walk, struct gt_projected *row,
 	gt_cover_add(&row->span, interval);
 }
 
-/* Of several GPUs, also: what runs at once counts once. */
+/* Work that runs at once counts once, also on several GPUs. */
 static void see_within(const struct walk *walk, gt_id range, const struct gt_activity *activity)
 {
 	const struct gt_range *row = &walk->trace->ranges.rows[range];

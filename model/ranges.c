@@ -39,13 +39,13 @@ static gt_id open_from(const struct gt_ranges *ranges, gt_id row, gt_time at_ns)
 	return GT_NONE;
 }
 
-/* Of its own thread. */
+/* The next around it on its own thread. */
 static gt_id own_around(const struct gt_ranges *ranges, gt_id range, gt_time at_ns)
 {
 	return open_from(ranges, ranges->around[range], at_ns);
 }
 
-/* What was begun for another range was begun after it, also in a damaged recording. */
+/* A range began after the one that it is for; a damaged recording may say otherwise. */
 gt_id gt_ranges_for(const struct gt_ranges *ranges, gt_id range)
 {
 	const struct gt_range *rows = ranges->trace->ranges.rows;

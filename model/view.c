@@ -342,7 +342,7 @@ struct gt_view gt_view_of(const struct gt_trace *trace)
 	};
 }
 
-/* What threads did is in ranges of their own alone. */
+/* Counts work only to ranges of the thread that did it. */
 static void forget_for_ranges(struct gt_trace *trace)
 {
 	const uint32_t told = GT_BY_TIME | GT_UNTOLD;

@@ -58,7 +58,7 @@ struct gt_view gt_view_of(const struct gt_trace *trace);
  * A column that named a row that went is GT_NONE. All that was there is in gt_whole_of(trace).
  *
  * Fails with -EINVAL for a window that ends before it begins and -ENODATA when nothing is left, or
- * something chosen is not there; the trace is then as it was.
+ * something chosen is not there; the trace is then as it was, but for what own_threads forgets.
  */
 int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_filter *filter,
                 struct gt_error *err);

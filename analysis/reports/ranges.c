@@ -17,41 +17,40 @@
 #include "model/whole.h"
 
 /* Of each group of ranges, behind what it is called. */
-#define FIGURES                                                                                    \
-	{"ranges", GT_UNIT_COUNT, "How many of them began", GT_WORTH_KEY},                         \
-		{"wall_ns", GT_UNIT_NS, "Sum of end - begin of those that ended", GT_WORTH_KEY},   \
-		{"mean_ns", GT_UNIT_NS, "wall_ns / those that ended"},                             \
-		{"median_ns", GT_UNIT_NS, "Half of them took no longer", GT_WORTH_LITTLE},         \
-		{"min_ns", GT_UNIT_NS, "Shortest", GT_WORTH_LEAST},                                \
-		{"max_ns", GT_UNIT_NS, "Longest", GT_WORTH_LITTLE},                                \
-		{"p95_ns", GT_UNIT_NS, "95 percent of them took no longer", GT_WORTH_LITTLE},      \
-		{"quiet_percent", GT_UNIT_PERCENT,                                                 \
-	         "Of wall_ns, time in which no recorded GPU ran anything", GT_WORTH_LITTLE},       \
-		{"busy_percent", GT_UNIT_PERCENT,                                                  \
-	         "Of wall_ns, time in which work of the range ran on any GPU"},                    \
-		{"gpu_ns", GT_UNIT_NS,                                                             \
-	         "Time in which a kernel, copy or fill of the range ran, also after its end; "     \
-	         "what overlaps counts once, several GPUs are summed",                             \
-	         GT_WORTH_KEY},                                                                    \
-		{"by_time_ns", GT_UNIT_NS, "Of gpu_ns, what is tied to the range by time alone",   \
-	         GT_WORTH_LITTLE},                                                                 \
-		{"span_ns", GT_UNIT_NS,                                                            \
-	         "Sum of their spans on each GPU: from the first start to the last end of what "   \
-	         "was launched inside",                                                            \
-	         GT_WORTH_LITTLE},                                                                 \
-		{"span_busy_percent", GT_UNIT_PERCENT,                                             \
-	         "Of span_ns, time in which work of the range ran", GT_WORTH_LITTLE},              \
-		{"idle_ns", GT_UNIT_NS,                                                            \
-	         "Launch gaps: of span_ns, time in which nothing at all ran on the GPU"},          \
-		{"kernels", GT_UNIT_COUNT, "Executions with times that were asked for inside"},    \
-		{"captured", GT_UNIT_COUNT,                                                        \
-	         "Of kernels, those that were captured inside and launched with their graph",      \
-	         GT_WORTH_LEAST},                                                                  \
-		{"copies", GT_UNIT_COUNT, "Copies with times", GT_WORTH_LITTLE},                   \
-		{"copied_bytes", GT_UNIT_BYTES, "Bytes of these copies", GT_WORTH_LITTLE},         \
-		{"fills", GT_UNIT_COUNT, "Fills with times", GT_WORTH_LEAST},                      \
-	{                                                                                          \
-		"open", GT_UNIT_COUNT, "Of ranges, those without an end", GT_WORTH_LEAST           \
+#define FIGURES                                                                                        \
+	{"ranges", GT_UNIT_COUNT, "How many of them began", GT_WORTH_KEY},                             \
+		{"wall_ns", GT_UNIT_NS, "Sum of end - begin of those that ended", GT_WORTH_KEY},       \
+		{"mean_ns", GT_UNIT_NS, "wall_ns / those that ended"},                                 \
+		{"median_ns", GT_UNIT_NS, "Half of them took no longer", GT_WORTH_LITTLE},             \
+		{"min_ns", GT_UNIT_NS, "Shortest", GT_WORTH_LEAST},                                    \
+		{"max_ns", GT_UNIT_NS, "Longest", GT_WORTH_LITTLE},                                    \
+		{"p95_ns", GT_UNIT_NS, "95 percent of them took no longer", GT_WORTH_LITTLE},          \
+		{"quiet_percent", GT_UNIT_PERCENT,                                                     \
+	         "Of wall_ns, time in which no recorded GPU ran anything", GT_WORTH_LITTLE},           \
+		{"busy_percent", GT_UNIT_PERCENT,                                                      \
+	         "Share of wall_ns in which work of the range ran on any GPU"},                        \
+		{"gpu_ns", GT_UNIT_NS,                                                                 \
+	         "Time in which work of the range ran, also after its end; what overlaps counts once", \
+	         GT_WORTH_KEY},                                                                        \
+		{"by_time_ns", GT_UNIT_NS,                                                             \
+	         "Part of gpu_ns that is tied to the range by time alone", GT_WORTH_LITTLE},           \
+		{"span_ns", GT_UNIT_NS,                                                                \
+	         "Sum of their spans on each GPU: from the first start to the last end of what "       \
+	         "was launched inside",                                                                \
+	         GT_WORTH_LITTLE},                                                                     \
+		{"span_busy_percent", GT_UNIT_PERCENT,                                                 \
+	         "Share of span_ns in which work of the range ran", GT_WORTH_LITTLE},                  \
+		{"idle_ns", GT_UNIT_NS,                                                                \
+	         "Launch gaps: of span_ns, time in which nothing at all ran on the GPU"},              \
+		{"kernels", GT_UNIT_COUNT, "Executions with times that were asked for inside"},        \
+		{"captured", GT_UNIT_COUNT,                                                            \
+	         "Of kernels, those that were captured inside and launched with their graph",          \
+	         GT_WORTH_LEAST},                                                                      \
+		{"copies", GT_UNIT_COUNT, "Copies with times", GT_WORTH_LITTLE},                       \
+		{"copied_bytes", GT_UNIT_BYTES, "Bytes of these copies", GT_WORTH_LITTLE},             \
+		{"fills", GT_UNIT_COUNT, "Fills with times", GT_WORTH_LEAST},                          \
+	{                                                                                              \
+		"open", GT_UNIT_COUNT, "Of ranges, those without an end", GT_WORTH_LEAST               \
 	}
 
 /* Of one range of a group, on average and at most. */

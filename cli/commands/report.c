@@ -48,7 +48,7 @@ struct args {
 	bool own_threads;
 };
 
-/* What --set may say whatever report is asked for. */
+/* Parameters that every report takes. */
 static const char *const thread_words[] = {"all", "own", NULL};
 
 static const struct gt_parameter general[] = {

@@ -12,9 +12,9 @@
 #include "model/ranges.h"
 
 /*
- * What threads did for ranges of other threads: for_range of API calls and of frameworks' ranges,
- * by the rules of docs/terms.md. A call or a range of a framework that lies in a range of the
- * program on its own thread belongs there, and is none of these.
+ * Finds work that threads did for ranges of other threads: for_range of API calls and of
+ * frameworks' ranges, by the rules of docs/terms.md. A call or a range of a framework that lies in
+ * a range of the program on its own thread belongs there, and is none of these.
  *
  * - By sequence number: an operation of PyTorch's backward pass has the number of the forward
  *   operation that it belongs to. It is for what is open, when it begins, on the thread that ran
@@ -77,13 +77,13 @@ struct finder {
 	struct thread *threads;
 };
 
-/* What something was done for. */
+/* The range that something was done for. */
 struct found {
 	gt_id range;
 	uint32_t flags; /* GT_BY_TIME, GT_UNTOLD */
 };
 
-/* Of a thread whose process has others; NULL: none of them can have worked for each other. */
+/* The process of a thread; NULL: it has no other threads that could work for each other. */
 static struct process *process_of(const struct finder *finder, gt_id thread)
 {
 	const gt_id process = gt_trace_thread_process(finder->trace, thread);

@@ -492,7 +492,7 @@ Test(ops, of_a_chosen_range_have_its_backward_pass)
 	gt_filter_release(&filter);
 }
 
-/* What a thread asks for while another one is in a module is none of the module's by time alone. */
+/* A module does not own work of another thread by time alone. */
 Test(ops, have_nothing_by_time_alone)
 {
 	const gt_id other = trace_thread(&trace, process, 8);

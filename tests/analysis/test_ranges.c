@@ -31,7 +31,7 @@ static void train(void)
 	trace_copy(&trace, stream, GT_COPY_DEVICE_TO_HOST, 5000, 2000, 2500)->api_call = copying;
 }
 
-/* What --range leaves of the trace. */
+/* Runs the report on the part of the trace that --range chooses. */
 static void run_chosen(const char *range)
 {
 	const struct gt_report *report = gt_report_find("ranges");
@@ -263,7 +263,8 @@ Test(ranges, are_busy_once_on_several_gpus)
 	scene_end();
 }
 
-/* Of one name: the work of the first runs in the second, whose own comes after both. */
+/* Four ranges share a name. The work of the first runs on in the second; the nested one's comes
+ * later. */
 Test(ranges, that_come_again_are_busy_with_their_own_work)
 {
 	begin();

@@ -4,7 +4,7 @@
 #include "collector/recorded.h"
 #include "format/ranges.h"
 
-/* What threads do for ranges of other threads. Tests add what each thread does in order of time. */
+/* Tests add the deeds of each thread in order of time. */
 
 enum { MAIN = 100, AUTOGRAD = 101, OTHER = 102, THREADS = 3 };
 
@@ -67,7 +67,7 @@ static void op(uint32_t thread, uint64_t time, const char *words)
 	pop(thread, time + 9);
 }
 
-/* What autograd's engine does for one operation of backward. */
+/* One operation of backward, in the range that autograd's engine puts around it. */
 static void backward(uint32_t thread, uint64_t time, const char *name, unsigned sequence)
 {
 	char words[128];
@@ -94,7 +94,7 @@ static const char *text_of(gt_id row)
 	return row == GT_NONE ? "" : gt_trace_text(&trace, trace.ranges.rows[row].text);
 }
 
-/* What the outermost range is for that a call is in on its thread, or the call itself. */
+/* Looks at the outermost range around a call on its thread, or at the call itself. */
 static void expect_for(uint64_t time, const char *words, uint32_t flags)
 {
 	const struct gt_api_call *row = &trace.api_calls.rows[call_at(time)];
@@ -290,7 +290,8 @@ Test(for_ranges, of_libraries_are_not_the_programs)
 	expect_for(2015, "step", GT_BY_TIME);
 }
 
-/* What runs the forward pass of a checkpoint once more works for the one that works for the step. */
+/* One thread reruns the forward pass of a checkpoint for the step, another one runs backward for
+ * that. */
 Test(for_ranges, threads_may_work_for_each_other_in_turn)
 {
 	push(MAIN, 2000, "step");

@@ -768,7 +768,8 @@ Test(path, of_a_window_is_the_time_of_what_begins_in_it)
 	gt_path_spans_release(&spans);
 }
 
-/* What another thread asked for, in a range of its own for the one that is chosen or in none. */
+/* Another thread launched it, once in its own range, which is for the chosen one, and once in none.
+ */
 Test(path, of_a_range_has_the_work_of_other_threads_for_it)
 {
 	const gt_id other = trace_thread(&trace, process, 8);

@@ -183,7 +183,7 @@ Test(projection, of_a_captured_graph_is_in_both_ranges_but_only_the_launch_has_a
 	end();
 }
 
-/* What ran before its end, on any GPU; and what belongs to it for sure. */
+/* Two GPUs work for a range, partly after its end and partly by time alone. */
 Test(projection, of_a_range_tells_what_ran_in_it_and_what_is_sure)
 {
 	begin();
@@ -218,7 +218,7 @@ Test(projection, of_a_range_tells_what_ran_in_it_and_what_is_sure)
 	end();
 }
 
-/* What took just as long on the GPU for another thread's range is drawn inside that. */
+/* A range with the same span as the one that it is for is drawn inside that. */
 Test(projection, has_ranges_of_other_threads_behind_those_they_are_for)
 {
 	gt_id *order;
