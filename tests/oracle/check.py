@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes worlds up, has gputrace report on them, and compares every figure with what really happened.
+
+  check.py WORLD GPUTRACE FIRST [COUNT] [--jobs N] [--keep FOLDER] [--every]
+
+WORLD is build/dev/bin/oracle_world, FIRST the seed of the first world. For each figure that differs: the seed, the filter,
+report, row and column, what is right and what was said, and how to see it. --every: all of them, not one of each kind.
+"""
+import argparse
+import collections
+import json
+import multiprocessing
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import figures
+import invariants
+from view import View, World
+
+REPORTS = sorted({report for report, _ in figures.TABLES})
+
+
+def near(column, right, said):
+    if right is None or said is None or isinstance(right, str) or isinstance(said, str):
+        return right == said
+    if column.endswith(("_percent", "_per_second")) or isinstance(said, float):
+        return abs(right - said) <= 1e-6 * max(1, abs(right))
+    if isinstance(right, float):
+        return abs(right - said) <= 1 # means are rounded
+    return right == said
+
+
+def differences(table, right, said):
+    """(row, column, right, said) for each figure that differs."""
+    keys = figures.TABLES[table][1]
+
+    def by_key(rows):
+        return figures.grouped(rows, lambda row: tuple(row.get(key) for key in keys))
+
+    expected, found = by_key(right), by_key(said)
+    for key in expected.keys() | found.keys():
+        if len(found.get(key, [])) != len(expected.get(key, [])):
+            if key not in found and table in figures.TOP and len(said) >= figures.TOP[table]:
+                continue
+            if key not in expected and table in figures.SOME:
+                continue
+            yield key, "(rows)", len(expected.get(key, [])), len(found.get(key, []))
+            continue
+        if len(found[key]) > 1:
+            continue # rows that nothing tells apart
+        for column, value in expected[key][0].items():
+            if column not in found[key][0]:
+                yield key, column, value, "(no such column)"
+            elif not near(column, value, found[key][0][column]):
+                yield key, column, value, found[key][0][column]
+
+
+def options(filters):
+    words = []
+    for name, value in filters.items():
+        word = "--" + {"from_": "from", "gpu": "device"}.get(name, name)
+        words += [word, f"{value}ns" if name in ("from_", "to") else
+                  f"^{value}$" if name == "kernel" else str(value)]
+    return words
+
+
+def some_filters(world):
+    """Whole, and some parts of it."""
+    chance = random.Random(world.seed)
+    length = world.end - world.begin
+    cut = chance.randrange(1, length)
+    found = [{}, {"from_": cut}, {"to": cut}]
+    others = [{"gpu": chance.choice(world.gpus)}, {"stream": chance.choice([row["number"] for row in world.streams.values()])},
+              {"process": chance.choice(list(world.processes))},
+              {"kernel": chance.choice([row["name"] for row in world.kernels.values()])}]
+    if world.ranges:
+        name = chance.choice([row["name"] for row in world.ranges.values()])
+        if "," not in name: # sequence numbers: a comma separates ranges
+            others.append({"range": name})
+    return found + chance.sample(others, 2)
+
+
+def report(gputrace, folder, words):
+    run = subprocess.run([gputrace, "report", folder, *REPORTS, "--json", *words], capture_output=True, text=True,
+                         timeout=60, check=False)
+    if run.returncode == 1 and "nothing" in run.stderr or "no " in run.stderr and run.returncode == 1:
+        return None # the filter leaves nothing
+    if run.returncode != 0:
+        raise RuntimeError(f"exit {run.returncode}: {run.stderr}")
+    return {part["report"]: part for part in json.loads(run.stdout)["reports"]}
+
+
+def check_view(gputrace, folder, world, filters):
+    words = options({**filters, **({"process": world.processes[filters["process"]]["pid"]}
+                                   if "process" in filters else {})})
+    said = report(gputrace, folder, words)
+    if said is None:
+        return []
+    view = View(world, **filters)
+    found = [(name, *rest) for name, *rest in invariants.broken(said)]
+    for table, (work_out, _) in figures.TABLES.items():
+        right = work_out(view)
+        if right is not None:
+            found += [(table, *rest) for rest in differences(table, right, said[table[0]][table[1]])]
+    return [(world.seed, words, *rest) for rest in found]
+
+
+def check_world(arguments):
+    maker, gputrace, seed, keep = arguments
+    base = pathlib.Path(keep or tempfile.mkdtemp(prefix="gputrace-oracle-"))
+    folder = base / f"{seed}.gputrace"
+    try:
+        subprocess.run([maker, base, str(seed)], check=True)
+        world = World(folder)
+        found = []
+        for filters in some_filters(world):
+            found += check_view(gputrace, folder, world, filters)
+        return found
+    except Exception as error: # pylint: disable=broad-except
+        return [(seed, [], ("", ""), (), "(failed)", "", f"{type(error).__name__}: {error}")]
+    finally:
+        if not keep:
+            shutil.rmtree(base)
+
+
+def tell(difference, gputrace):
+    seed, words, (name, table), key, column, right, said = difference
+    print(f"seed {seed}: report {name}, {table}, row {key}, {column}: {said} instead of {right}\n"
+          f"    {gputrace} report {seed}.gputrace {name} --section {table} --json {' '.join(words)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("world")
+    parser.add_argument("gputrace")
+    parser.add_argument("first", type=int)
+    parser.add_argument("count", type=int, nargs="?", default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", help="leave the worlds in this folder")
+    parser.add_argument("--every", action="store_true")
+    chosen = parser.parse_args()
+
+    seeds = range(chosen.first, chosen.first + chosen.count)
+    kinds = collections.Counter()
+    worlds = set()
+    with multiprocessing.Pool(chosen.jobs) as pool:
+        work = [(chosen.world, chosen.gputrace, seed, chosen.keep) for seed in seeds]
+        for found in pool.imap_unordered(check_world, work, chunksize=4):
+            for difference in found:
+                kind = (difference[1][0] if difference[1] else "", difference[2], difference[4])
+                kinds[kind] += 1
+                worlds.add(difference[0])
+                if kinds[kind] == 1 or chosen.every:
+                    tell(difference, chosen.gputrace)
+    for (option, (name, table), column), count in sorted(kinds.items(), key=lambda item: -item[1]):
+        print(f"{count:6d}  {name} {table} {column} {option}")
+    print(f"{chosen.count} worlds, {len(worlds)} with figures that are wrong")
+    return bool(worlds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,548 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of the reports, worked out slowly from what happened in a world: docs/terms.md and the headings of
+docs/reports/ say what each is. Nothing here knows how gputrace does it. TABLES has a function for each table: its
+rows, with the columns that tell them apart and those that are compared."""
+import math
+import statistics
+
+import spans
+
+GPU_WORK = ("kernel", "graph", "copy", "fill")
+SYNCHRONIZES = ("stream synchronize", "context synchronize", "event synchronize")
+
+
+def percent(part, whole):
+    return 100 * part / whole if whole else None
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else None
+
+
+def median(values):
+    values = list(values)
+    return statistics.median(values) if values else None
+
+
+def deviation(values):
+    values = list(values)
+    return statistics.stdev(values) if len(values) > 1 else None
+
+
+def nearest_rank(values, share):
+    values = sorted(values)
+    return values[max(0, math.ceil(share * len(values) / 100) - 1)] if values else None
+
+
+def grouped(rows, key):
+    groups = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
+def of_kind(rows, kind):
+    return [row for row in rows if row["kind"] == kind]
+
+
+def time_of(rows):
+    return sum(row["time"] for row in rows)
+
+
+def least(values):
+    return min(values, default=None)
+
+
+def most(values):
+    return max(values, default=None)
+
+
+# Report summary
+
+
+def recording(view):
+    work = view.work
+    copies = of_kind(work, "copy")
+    return [{"duration_ns": spans.length(view.window()), "processes": len(view.processes), "devices": len(view.gpus),
+             "kernels": len(of_kind(work, "kernel")), "copies": len(copies),
+             "copied_bytes": sum(row["bytes"] for row in copies), "fills": len(of_kind(work, "fill")),
+             "api_calls": len(view.calls), "errors": sum(1 for call in view.calls if call["result"] and call["end"]),
+             "unfinished": sum(1 for row in work if row["is_unfinished"])}]
+
+
+def summary_devices(view):
+    rows = []
+    for gpu in view.gpus:
+        busy = spans.length(view.busy(gpu))
+        copying = view.running(gpu, ("copy",), view.work)
+        rows.append({"device": view.world.gpu_name(gpu), "busy_ns": busy,
+                     "busy_percent": percent(busy, spans.length(view.window(gpu))),
+                     "busy_in_use_percent": percent(busy, spans.length(view.in_use(gpu))),
+                     "copy_ns": spans.length(copying),
+                     "overlap_ns": spans.length(spans.both(copying, view.busy(gpu))),
+                     "kernels": sum(1 for row in of_kind(view.timed, "kernel") if row["gpu"] == gpu)})
+    return rows
+
+
+def top_kernels(view):
+    return [{key: row[key] for key in ("kernel", "calls", "total_ns", "share_percent")}
+            for row in kernels(view) if row["calls"]]
+
+
+def top_api_calls(view):
+    total = sum(call["end"] - call["begin"] for call in view.calls if call["end"])
+    rows = []
+    for name, calls in grouped(view.calls, view.world.function).items():
+        times = [call["end"] - call["begin"] for call in calls if call["end"]]
+        if times:
+            rows.append({"function": name, "calls": len(times), "total_ns": sum(times),
+                         "share_percent": percent(sum(times), total)})
+    return rows
+
+
+def host_memory(copy):
+    return None if copy["copy"] == "DtoD" else "pageable" if copy["pageable"] else "pinned"
+
+
+def per_second(rows):
+    time = time_of(rows)
+    return sum(row["bytes"] for row in rows) * 1e9 / time if time else None
+
+
+def summary_copies(view):
+    return [{"kind": kind, "host_memory": memory, "calls": len(rows), "bytes": sum(row["bytes"] for row in rows),
+             "total_ns": time_of(rows), "achieved_bytes_per_second": per_second(rows)}
+            for (kind, memory), rows in grouped(of_kind(view.timed, "copy"),
+                                                lambda row: (row["copy"], host_memory(row))).items()]
+
+
+def processes(view):
+    return [{"process": view.world.process_name(number),
+             "duration_ns": view.world.processes[number]["last"] - view.world.processes[number]["begin"]}
+            for number in view.processes]
+
+
+def ledger(view):
+    world = view.world
+    by_call = grouped(of_kind(world.work.values(), "kernel"), lambda row: row["call"])
+    launches = [call for call in world.calls.values() if call["function"] == "cuLaunchKernel"]
+    good = [call for call in launches if not call["result"]]
+    timed = [call for call in good if any(not row["is_unfinished"] for row in by_call.get(call["id"], []))]
+    captured = [call for call in good if call["captured"] and call not in timed]
+    unfinished = [call for call in good if call not in timed and not call["captured"] and
+                  (call["id"] in by_call or not call["end"])]
+    missing = [call for call in good if call["lost"] and call["end"]]
+    kernels_there = of_kind(world.work.values(), "kernel")
+    classes = {"launches": len(good), "launches_timed": len(timed), "launches_unfinished": len(unfinished),
+               "launches_captured": len(captured), "launches_missing": len(missing),
+               "launches_refused": len(launches) - len(good),
+               "graph_launches": sum(1 for call in world.calls.values() if call["function"] == "cuGraphLaunch"),
+               "kernels": len(kernels_there), "kernels_without_call": 0,
+               "kernels_unfinished": sum(1 for row in kernels_there if row["is_unfinished"])}
+    return [{"class": name, "value": value} for name, value in classes.items()]
+
+
+# Report kernels
+
+
+def kernels(view):
+    all_kernels = of_kind(view.work, "kernel")
+    timed = of_kind(view.timed, "kernel")
+    total = time_of(timed)
+    firsts = first_launches(view)
+    rows = []
+    for name, work in grouped(all_kernels, lambda row: row["name"]).items():
+        good = [row for row in work if row["is_timed"]]
+        times = [row["time"] for row in good]
+        later = [row["time"] for row in good if row["id"] not in firsts]
+        rows.append({"kernel": name, "calls": len(good), "total_ns": sum(times) if good else None,
+                     "share_percent": percent(sum(times), total) if good else None, "mean_ns": mean(times),
+                     "median_ns": median(times),
+                     "min_ns": least(times), "max_ns": most(times), "deviation_ns": deviation(times),
+                     "shapes": len({row["kernel"] for row in work}),
+                     "unfinished": sum(1 for row in work if row["is_unfinished"]),
+                     "first_calls": sum(1 for row in good if row["id"] in firsts), "later_mean_ns": mean(later),
+                     "later_median_ns": median(later)})
+    return rows
+
+
+def first_launches(view):
+    """Executions that were the first of their function in a process on a GPU."""
+    found = set()
+    for work in grouped(of_kind(view.timed, "kernel"),
+                        lambda row: (row["name"], row["process"], row["gpu"])).values():
+        found.add(min(work, key=lambda row: (row["begin"], row["id"]))["id"])
+    return found
+
+
+FAMILIES = {"gemm": "gemm", "axpy": "elementwise", "reduce_sum": "reduction", "softmax": "normalisation",
+            "transpose": "copy-like", "tiny": "other"}
+
+
+def families(view):
+    timed = of_kind(view.timed, "kernel")
+    total = time_of(timed)
+    return [{"family": family, "calls": len(rows), "total_ns": time_of(rows),
+             "share_percent": percent(time_of(rows), total), "kernels": len({row["name"] for row in rows})}
+            for family, rows in grouped(timed, lambda row: FAMILIES[row["name"]]).items()]
+
+
+def launch_shapes(view):
+    rows = []
+    for (shape, gpu), work in grouped(of_kind(view.work, "kernel"), lambda row: (row["kernel"], row["gpu"])).items():
+        kernel = view.world.kernels[shape]
+        good = [row for row in work if row["is_timed"]]
+        if good:
+            rows.append({"kernel": kernel["name"], "device": view.world.gpu_name(gpu),
+                         "grid": f"{kernel['grid']}x1x1", "block": f"{kernel['threads']}x1x1", "calls": len(good),
+                         "total_ns": time_of(good), "mean_ns": mean(row["time"] for row in good)})
+    return rows
+
+
+# Report copies
+
+
+def copies(view):
+    rows = []
+    for (gpu, kind, memory), work in grouped(of_kind(view.timed, "copy"),
+                                             lambda row: (row["gpu"], row["copy"], host_memory(row))).items():
+        rows.append({"device": view.world.gpu_name(gpu), "kind": kind,
+                     "source": memory if kind == "HtoD" else "device",
+                     "destination": memory if kind == "DtoH" else "device", "calls": len(work),
+                     "bytes": sum(row["bytes"] for row in work), "total_ns": time_of(work),
+                     "achieved_bytes_per_second": per_second(work)})
+    return rows
+
+
+def fills(view):
+    return [{"device": view.world.gpu_name(gpu), "memory": "device", "calls": len(work),
+             "bytes": sum(row["bytes"] for row in work), "total_ns": time_of(work),
+             "achieved_bytes_per_second": per_second(work)}
+            for gpu, work in grouped(of_kind(view.timed, "fill"), lambda row: row["gpu"]).items()]
+
+
+def sizes(view):
+    def size_class(row):
+        size = 1
+        while size * 4 <= row["bytes"]:
+            size *= 4
+        return size
+
+    return [{"device": view.world.gpu_name(gpu), "kind": kind, "host_memory": memory, "from_bytes": size,
+             "below_bytes": 4 * size, "calls": len(work), "bytes": sum(row["bytes"] for row in work),
+             "total_ns": time_of(work), "mean_ns": mean(row["time"] for row in work),
+             "achieved_bytes_per_second": per_second(work)}
+            for (gpu, kind, memory, size), work in grouped(
+                of_kind(view.timed, "copy"),
+                lambda row: (row["gpu"], row["copy"], host_memory(row), size_class(row))).items()]
+
+
+# Report api
+
+
+def functions(view):
+    whole = 0
+    for calls in grouped(view.calls, lambda call: call["thread"]).values():
+        done = [call for call in calls if call["end"]]
+        if done:
+            whole += max(call["end"] for call in done) - min(call["begin"] for call in done)
+    rows = []
+    for name, calls in grouped(view.calls, view.world.function).items():
+        times = [call["end"] - call["begin"] for call in calls if call["end"]]
+        rows.append({"function": name, "calls": len(times), "total_ns": sum(times) if times else None,
+                     "thread_percent": percent(sum(times), whole) if times else None, "mean_ns": mean(times),
+                     "median_ns": median(times), "min_ns": least(times), "max_ns": most(times),
+                     "errors": sum(1 for call in calls if call["result"] and call["end"]),
+                     "unfinished": sum(1 for call in calls if not call["end"])})
+    return rows
+
+
+def errors(view):
+    failed = [call for call in view.calls if call["result"] and call["end"]]
+    return [{"function": name, "code": code, "calls": len(calls),
+             "first_time_ns": min(call["begin"] for call in calls) - view.world.begin}
+            for (name, code), calls in grouped(failed,
+                                               lambda call: (view.world.function(call), call["result"])).items()]
+
+
+# Report gaps
+
+
+def gaps_devices(view):
+    rows = []
+    for gpu in view.gpus:
+        if not any(row["gpu"] == gpu for row in view.timed):
+            continue
+        window = spans.length(view.window(gpu))
+        busy = spans.length(view.busy(gpu))
+        gaps = view.gaps(gpu)
+        used = spans.length(view.in_use(gpu))
+        rows.append({"device": view.world.gpu_name(gpu), "busy_ns": busy, "busy_percent": percent(busy, window),
+                     "idle_ns": window - busy, "idle_percent": percent(window - busy, window), "span_ns": used,
+                     "active_ns": spans.length(view.active(gpu)), "gaps": len(gaps), "gap_ns": spans.length(gaps),
+                     "gap_percent": percent(spans.length(gaps), used),
+                     "mean_gap_ns": mean(end - begin for begin, end in gaps)})
+    return rows
+
+
+def work_after(view, gpu, gap):
+    """What began when the gap ended, or, where the window cut it, what began next."""
+    later = [row for row in view.world.work.values()
+             if row["is_timed"] and row["gpu"] == gpu and row["begin"] >= gap[1]]
+    return min(later, key=lambda row: row["begin"]) if later else None
+
+
+def work_before(view, gpu, gap):
+    earlier = [row for row in view.world.work.values()
+               if row["is_timed"] and row["gpu"] == gpu and row["end"] <= gap[0]]
+    return max(earlier, key=lambda row: row["end"]) if earlier else None
+
+
+def causes(view, gpu, gap):
+    """What the thread that asked for what came after the gap did in it: nanoseconds by name."""
+    after = work_after(view, gpu, gap)
+    before = work_before(view, gpu, gap)
+    asking = view.world.calls[after["call"]]
+    if before and before["call"] == after["call"]:
+        return {"within one graph launch": gap[1] - gap[0]}
+    found = {}
+    launched = spans.both([gap], [(asking["end"], gap[1])]) if asking["end"] else []
+    before_that = spans.without([gap], launched)
+    for call in view.world.calls.values():
+        if call["thread"] != asking["thread"] or not call["end"]:
+            continue
+        name = view.world.function(call)
+        if call["wait"] in SYNCHRONIZES:
+            name = "waiting in " + name
+        time = spans.length(spans.both(before_that, [(call["begin"], call["end"])]))
+        if time:
+            found[name] = found.get(name, 0) + time
+    rest = spans.length(before_that) - sum(found.values())
+    if rest:
+        found["no CUDA call"] = rest
+    if launched:
+        found["launched but not started"] = spans.length(launched)
+    return found
+
+
+def waited_for(view):
+    rows = []
+    for gpu in view.gpus:
+        gaps = view.gaps(gpu)
+        total = spans.length(gaps)
+        sums = {}
+        for gap in gaps:
+            for name, time in causes(view, gpu, gap).items():
+                count, sofar = sums.get(name, (0, 0))
+                sums[name] = (count + 1, sofar + time)
+        rows += [{"device": view.world.gpu_name(gpu), "host_call": name, "gaps": count, "total_ns": time,
+                  "share_percent": percent(time, total), "mean_ns": time / count}
+                 for name, (count, time) in sums.items()]
+    return rows
+
+
+def largest_gaps(view):
+    found = [(end - begin, gpu, begin) for gpu in view.gpus for begin, end in view.gaps(gpu)]
+    found.sort(key=lambda gap: -gap[0])
+    if len(found) > 20 and found[19][0] == found[20][0]:
+        return None # which of them are shown is open
+    return [{"device": view.world.gpu_name(gpu), "start_time_ns": begin - view.world.begin, "duration_ns": time}
+            for time, gpu, begin in found[:20]]
+
+
+def gap_sizes(view):
+    rows = []
+    for gpu in view.gpus:
+        gaps = view.gaps(gpu)
+        total = spans.length(gaps)
+        for size, some in grouped(gaps, lambda gap: 10 ** (len(str(gap[1] - gap[0])) - 1)).items():
+            rows.append({"device": view.world.gpu_name(gpu), "from_ns": size, "below_ns": 10 * size,
+                         "gaps": len(some), "total_ns": spans.length(some),
+                         "share_percent": percent(spans.length(some), total)})
+    return rows
+
+
+def found_idle(view, kernel):
+    """Whether all work that had started before on its GPU had ended."""
+    return not any(row["gpu"] == kernel["gpu"] and row["is_timed"] and row is not kernel and
+                   row["begin"] < kernel["begin"] < row["end"] for row in view.world.work.values())
+
+
+def launch_latency(view):
+    rows = []
+    for number in view.processes:
+        mine = [row for row in of_kind(view.timed, "kernel") if row["process"] == number and row["node"] is None]
+        for words, some in (("all", mine), ("device idle", [row for row in mine if found_idle(view, row)])):
+            times = [row["begin"] - view.world.calls[row["call"]]["begin"] for row in some]
+            if times:
+                rows.append({"process": view.world.process_name(number), "launches": words, "calls": len(times),
+                             "share_percent": percent(len(times), len(mine)), "min_ns": min(times),
+                             "p50_ns": nearest_rank(times, 50), "p90_ns": nearest_rank(times, 90),
+                             "p99_ns": nearest_rank(times, 99), "max_ns": max(times), "mean_ns": mean(times)})
+    return rows
+
+
+# Report streams
+
+
+def stream_spans(view, number, kinds):
+    ran = [row for row in view.timed if row["stream"] == number]
+    gpu = view.world.streams[number]["gpu"]
+    return view.running(gpu, kinds, ran)
+
+
+def used_streams(view, gpu):
+    return [number for number, row in view.world.streams.items()
+            if row["gpu"] == gpu and any(work["stream"] == number for work in view.timed)]
+
+
+def streams_devices(view):
+    rows = []
+    for gpu in view.gpus:
+        used = used_streams(view, gpu)
+        if not used:
+            continue
+        each = [stream_spans(view, number, GPU_WORK) for number in used]
+        several = spans.united(span for i, one in enumerate(each) for other in each[:i] for span in spans.both(one, other))
+        copying = view.running(gpu, ("copy",), view.timed)
+        active = view.active(gpu)
+        hidden = spans.both(copying, view.busy(gpu))
+        rows.append({"device": view.world.gpu_name(gpu), "streams": len(used), "most_at_once": spans.most_at_once(each),
+                     "active_ns": spans.length(active), "overlap_ns": spans.length(several),
+                     "overlap_percent": percent(spans.length(several), spans.length(active)),
+                     "copy_ns": spans.length(copying), "hidden_copy_ns": spans.length(hidden),
+                     "hidden_copy_percent": percent(spans.length(hidden), spans.length(copying))})
+    return rows
+
+
+def streams(view):
+    rows = []
+    for number, stream in view.world.streams.items():
+        mine = [row for row in view.timed if row["stream"] == number]
+        if not mine:
+            continue
+        gpu = stream["gpu"]
+        ran = stream_spans(view, number, GPU_WORK)
+        others = spans.united(span for other in used_streams(view, gpu) if other != number
+                              for span in stream_spans(view, other, GPU_WORK))
+        busy = spans.length(stream_spans(view, number, ("kernel", "graph")))
+        copying = stream_spans(view, number, ("copy",))
+        overlap = spans.length(spans.both(ran, others))
+        rows.append({"stream": str(stream["number"]), "device": view.world.gpu_name(gpu),
+                     "process": view.world.process_name(stream["process"]), "priority": stream["priority"],
+                     "kernels": len(of_kind(mine, "kernel")), "copies": len(of_kind(mine, "copy")),
+                     "fills": len(of_kind(mine, "fill")), "busy_ns": busy,
+                     "busy_percent": percent(busy, spans.length(view.window(gpu))), "copy_ns": spans.length(copying),
+                     "hidden_copy_ns": spans.length(spans.both(copying, view.busy(gpu))), "overlap_ns": overlap,
+                     "overlap_percent": percent(overlap, spans.length(ran))})
+    return rows
+
+
+# Report ranges
+
+
+def chosen_ranges(view):
+    world = view.world
+    found = []
+    for number, row in world.ranges.items():
+        process = world.threads[row["thread"]]["process"]
+        if not view.in_time(row["begin"]) or process not in view.processes:
+            continue
+        if view.ranges_chosen is not None and not set(world.open_on(row["thread"], row["begin"])) & view.ranges_chosen:
+            continue
+        found.append(number)
+    return found
+
+
+def range_figures(view, numbers):
+    """Of some ranges together."""
+    world = view.world
+    rows = [world.ranges[number] for number in numbers]
+    mine = [work for work in view.timed if world.ranges_of_work(work) & set(numbers)]
+    ended = [row for row in rows if row["end"]]
+    walls = [row["end"] - row["begin"] for row in ended]
+    quiet = work_span = gpu_time = idle = busy = 0
+    active = spans.united(span for gpu in world.gpus for span in view.active(gpu))
+    for row in ended:
+        wall = [(row["begin"], row["end"])]
+        quiet += spans.length(spans.without(wall, active))
+        busy += spans.length(spans.both(wall, spans.united((work["begin"], work["end"]) for work in view.timed
+                                                           if row["id"] in world.ranges_of_work(work))))
+    for gpu in world.gpus:
+        gpu_time += spans.length(spans.united((work["begin"], work["end"]) for work in mine if work["gpu"] == gpu))
+        for number in numbers:
+            span = span_of(view, number, gpu)
+            work_span += spans.length(span)
+            idle += spans.length(spans.without(span, all_active(view, gpu)))
+    copied = of_kind(mine, "copy")
+    kernels_there = of_kind(mine, "kernel")
+    return {"ranges": len(rows), "wall_ns": sum(walls) if walls else None, "mean_ns": mean(walls),
+            "median_ns": median(walls), "min_ns": least(walls), "max_ns": most(walls),
+            "p95_ns": nearest_rank(walls, 95), "quiet_percent": percent(quiet, sum(walls)), "gpu_ns": gpu_time,
+            "span_ns": work_span if mine else None, "busy_percent": percent(busy, sum(walls)),
+            "idle_ns": idle if mine else None, "kernels": len(kernels_there),
+            "captured": sum(1 for work in kernels_there if not world.ranges_of_launch(work) & set(numbers)),
+            "copies": len(copied), "copied_bytes": sum(work["bytes"] for work in copied),
+            "fills": len(of_kind(mine, "fill")), "open": len(rows) - len(ended)}
+
+
+def span_of(view, number, gpu):
+    """From the first start to the last end of what was launched in a range, on a GPU."""
+    mine = [work for work in view.timed if work["gpu"] == gpu and number in view.world.ranges_of_launch(work)]
+    return [(min(work["begin"] for work in mine), max(work["end"] for work in mine))] if mine else []
+
+
+def all_active(view, gpu):
+    return spans.united((row["begin"], row["end"]) for row in view.world.work.values()
+                        if row["is_timed"] and row["gpu"] == gpu)
+
+
+def ranges(view):
+    return [{"range": path, **range_figures(view, numbers)}
+            for path, numbers in grouped(chosen_ranges(view), view.world.path).items()]
+
+
+def marks(view):
+    world = view.world
+    chosen = [row for row in world.marks.values()
+              if view.in_time(row["at"]) and world.threads[row["thread"]]["process"] in view.processes and
+              (view.ranges_chosen is None or set(world.open_on(row["thread"], row["at"])) & view.ranges_chosen)]
+    return [{"mark": name, "marks": len(rows), "first_time_ns": min(row["at"] for row in rows) - world.begin,
+             "last_time_ns": max(row["at"] for row in rows) - world.begin}
+            for name, rows in grouped(chosen, lambda row: row["name"]).items()]
+
+
+# (report, table): the function, and the columns that tell its rows apart
+TABLES = {
+    ("summary", "recording"): (recording, ()),
+    ("summary", "devices"): (summary_devices, ("device",)),
+    ("summary", "top_kernels"): (top_kernels, ("kernel",)),
+    ("summary", "families"): (families, ("family",)),
+    ("summary", "top_api_calls"): (top_api_calls, ("function",)),
+    ("summary", "copies"): (summary_copies, ("kind", "host_memory")),
+    ("summary", "processes"): (processes, ("process",)),
+    ("summary", "ledger"): (ledger, ("class",)),
+    ("kernels", "kernels"): (kernels, ("kernel",)),
+    ("kernels", "families"): (families, ("family",)),
+    ("kernels", "launch_shapes"): (launch_shapes, ("kernel", "device", "grid", "block")),
+    ("copies", "copies"): (copies, ("device", "kind", "source", "destination")),
+    ("copies", "fills"): (fills, ("device", "memory")),
+    ("copies", "sizes"): (sizes, ("device", "kind", "host_memory", "from_bytes")),
+    ("api", "functions"): (functions, ("function",)),
+    ("api", "errors"): (errors, ("function", "code")),
+    ("gaps", "devices"): (gaps_devices, ("device",)),
+    ("gaps", "waited_for"): (waited_for, ("device", "host_call")),
+    ("gaps", "largest_gaps"): (largest_gaps, ("device", "start_time_ns")),
+    ("gaps", "gap_sizes"): (gap_sizes, ("device", "from_ns")),
+    ("gaps", "launch_latency"): (launch_latency, ("process", "launches")),
+    ("streams", "devices"): (streams_devices, ("device",)),
+    ("streams", "streams"): (streams, ("stream", "device", "process")),
+    ("ranges", "ranges"): (ranges, ("range",)),
+    ("ranges", "marks"): (marks, ("mark",)),
+}
+
+# Tables that show some rows of all: those that are there have to be right, and as many as this or all
+TOP = {("summary", "top_kernels"): 5, ("summary", "top_api_calls"): 5}
+# Tables of which others have classes, columns and rows that are not worked out here
+SOME = {("summary", "ledger"), ("kernels", "launch_shapes")}
