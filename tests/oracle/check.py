@@ -22,6 +22,8 @@ import figures
 import invariants
 from view import View, World
 
+FEATURES = ("processes", "gpus", "threads", "ranges", "operations", "helpers", "graphs", "profiled", "death", "loss",
+            "waits", "memory", "failures", "skew") # as enum feature has them
 REPORTS = sorted({report for report, _ in figures.TABLES})
 
 
@@ -92,7 +94,10 @@ def report(gputrace, folder, words):
         return None # the filter leaves nothing
     if run.returncode != 0:
         raise RuntimeError(f"exit {run.returncode}: {run.stderr}")
-    return {part["report"]: part for part in json.loads(run.stdout)["reports"]}
+    said = {part["report"]: part for part in json.loads(run.stdout)["reports"]}
+    for row in said["streams"]["streams"]:
+        row["stream"] = row["stream"].split()[0] # 7 of GPU 1
+    return said
 
 
 def check_view(gputrace, folder, world, filters):
@@ -111,14 +116,16 @@ def check_view(gputrace, folder, world, filters):
 
 
 def check_world(arguments):
-    maker, gputrace, seed, keep = arguments
+    maker, gputrace, seed, keep, whole, without = arguments
     base = pathlib.Path(keep or tempfile.mkdtemp(prefix="gputrace-oracle-"))
     folder = base / f"{seed}.gputrace"
     try:
         subprocess.run([maker, base, str(seed)], check=True)
         world = World(folder)
         found = []
-        for filters in some_filters(world):
+        if any(world.features & 1 << FEATURES.index(name) for name in without):
+            return found
+        for filters in [{}] if whole else some_filters(world):
             found += check_view(gputrace, folder, world, filters)
         return found
     except Exception as error: # pylint: disable=broad-except
@@ -143,19 +150,22 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", help="leave the worlds in this folder")
     parser.add_argument("--every", action="store_true")
+    parser.add_argument("--without", default="", help="leave out worlds with these: " + ", ".join(FEATURES))
+    parser.add_argument("--whole", action="store_true", help="without filters")
     chosen = parser.parse_args()
 
     seeds = range(chosen.first, chosen.first + chosen.count)
     kinds = collections.Counter()
     worlds = set()
     with multiprocessing.Pool(chosen.jobs) as pool:
-        work = [(chosen.world, chosen.gputrace, seed, chosen.keep) for seed in seeds]
+        work = [(chosen.world, chosen.gputrace, seed, chosen.keep, chosen.whole,
+                 chosen.without.split(",") if chosen.without else []) for seed in seeds]
         for found in pool.imap_unordered(check_world, work, chunksize=4):
             for difference in found:
                 kind = (difference[1][0] if difference[1] else "", difference[2], difference[4])
                 kinds[kind] += 1
                 worlds.add(difference[0])
-                if kinds[kind] == 1 or chosen.every:
+                if kinds[kind] <= 3 or chosen.every:
                     tell(difference, chosen.gputrace)
     for (option, (name, table), column), count in sorted(kinds.items(), key=lambda item: -item[1]):
         print(f"{count:6d}  {name} {table} {column} {option}")

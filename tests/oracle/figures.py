@@ -91,10 +91,10 @@ def top_kernels(view):
 
 
 def top_api_calls(view):
-    total = sum(call["end"] - call["begin"] for call in view.calls if call["end"])
+    total = sum(call["end"] - call["begin"] for call in view.calls if view.is_timed(call))
     rows = []
     for name, calls in grouped(view.calls, view.world.function).items():
-        times = [call["end"] - call["begin"] for call in calls if call["end"]]
+        times = [call["end"] - call["begin"] for call in calls if view.is_timed(call)]
         if times:
             rows.append({"function": name, "calls": len(times), "total_ns": sum(times),
                          "share_percent": percent(sum(times), total)})
@@ -160,7 +160,7 @@ def kernels(view):
                      "share_percent": percent(sum(times), total) if good else None, "mean_ns": mean(times),
                      "median_ns": median(times),
                      "min_ns": least(times), "max_ns": most(times), "deviation_ns": deviation(times),
-                     "shapes": len({row["kernel"] for row in work}),
+                     "shapes": len({row["kernel"] for row in work}) if good else None,
                      "unfinished": sum(1 for row in work if row["is_unfinished"]),
                      "first_calls": sum(1 for row in good if row["id"] in firsts), "later_mean_ns": mean(later),
                      "later_median_ns": median(later)})
@@ -224,13 +224,13 @@ def fills(view):
 
 def sizes(view):
     def size_class(row):
-        size = 1
+        size = 4 # the first class has all that is smaller
         while size * 4 <= row["bytes"]:
             size *= 4
-        return size
+        return size if row["bytes"] >= 4 else 0
 
     return [{"device": view.world.gpu_name(gpu), "kind": kind, "host_memory": memory, "from_bytes": size,
-             "below_bytes": 4 * size, "calls": len(work), "bytes": sum(row["bytes"] for row in work),
+             "below_bytes": 4 * size or 4, "calls": len(work), "bytes": sum(row["bytes"] for row in work),
              "total_ns": time_of(work), "mean_ns": mean(row["time"] for row in work),
              "achieved_bytes_per_second": per_second(work)}
             for (gpu, kind, memory, size), work in grouped(
@@ -246,10 +246,11 @@ def functions(view):
     for calls in grouped(view.calls, lambda call: call["thread"]).values():
         done = [call for call in calls if call["end"]]
         if done:
-            whole += max(call["end"] for call in done) - min(call["begin"] for call in done)
+            span = (min(call["begin"] for call in done), max(call["end"] for call in done))
+            whole += spans.length(spans.without([span], view.held_up(calls[0]["thread"])))
     rows = []
     for name, calls in grouped(view.calls, view.world.function).items():
-        times = [call["end"] - call["begin"] for call in calls if call["end"]]
+        times = [call["end"] - call["begin"] for call in calls if view.is_timed(call)]
         rows.append({"function": name, "calls": len(times), "total_ns": sum(times) if times else None,
                      "thread_percent": percent(sum(times), whole) if times else None, "mean_ns": mean(times),
                      "median_ns": median(times), "min_ns": least(times), "max_ns": most(times),
@@ -364,16 +365,17 @@ def gap_sizes(view):
 
 
 def found_idle(view, kernel):
-    """Whether all work that had started before on its GPU had ended."""
+    """Whether all work that started before it on its GPU had ended when its call was entered."""
+    asked = view.world.calls[kernel["call"]]["begin"]
     return not any(row["gpu"] == kernel["gpu"] and row["is_timed"] and row is not kernel and
-                   row["begin"] < kernel["begin"] < row["end"] for row in view.world.work.values())
+                   row["begin"] < kernel["begin"] and row["end"] > asked for row in view.world.work.values())
 
 
 def launch_latency(view):
     rows = []
     for number in view.processes:
         mine = [row for row in of_kind(view.timed, "kernel") if row["process"] == number and row["node"] is None]
-        for words, some in (("all", mine), ("device idle", [row for row in mine if found_idle(view, row)])):
+        for words, some in (("all", mine), ("found device idle", [row for row in mine if found_idle(view, row)])):
             times = [row["begin"] - view.world.calls[row["call"]]["begin"] for row in some]
             if times:
                 rows.append({"process": view.world.process_name(number), "launches": words, "calls": len(times),
@@ -397,6 +399,13 @@ def used_streams(view, gpu):
             if row["gpu"] == gpu and any(work["stream"] == number for work in view.timed)]
 
 
+def most_streams(view, gpu):
+    """Most streams with something running at a moment; what takes no time runs at its moment."""
+    work = [row for row in view.timed if row["gpu"] == gpu]
+    return max(len({row["stream"] for row in work if row["begin"] <= moment < row["end"] or
+                    row["begin"] == row["end"] == moment}) for moment in {row["begin"] for row in work})
+
+
 def streams_devices(view):
     rows = []
     for gpu in view.gpus:
@@ -408,7 +417,7 @@ def streams_devices(view):
         copying = view.running(gpu, ("copy",), view.timed)
         active = view.active(gpu)
         hidden = spans.both(copying, view.busy(gpu))
-        rows.append({"device": view.world.gpu_name(gpu), "streams": len(used), "most_at_once": spans.most_at_once(each),
+        rows.append({"device": view.world.gpu_name(gpu), "streams": len(used), "most_at_once": most_streams(view, gpu),
                      "active_ns": spans.length(active), "overlap_ns": spans.length(several),
                      "overlap_percent": percent(spans.length(several), spans.length(active)),
                      "copy_ns": spans.length(copying), "hidden_copy_ns": spans.length(hidden),
@@ -480,8 +489,8 @@ def range_figures(view, numbers):
     return {"ranges": len(rows), "wall_ns": sum(walls) if walls else None, "mean_ns": mean(walls),
             "median_ns": median(walls), "min_ns": least(walls), "max_ns": most(walls),
             "p95_ns": nearest_rank(walls, 95), "quiet_percent": percent(quiet, sum(walls)), "gpu_ns": gpu_time,
-            "span_ns": work_span if mine else None, "busy_percent": percent(busy, sum(walls)),
-            "idle_ns": idle if mine else None, "kernels": len(kernels_there),
+            "span_ns": work_span or None, "busy_percent": percent(busy, sum(walls)),
+            "idle_ns": idle if work_span else None, "kernels": len(kernels_there),
             "captured": sum(1 for work in kernels_there if not world.ranges_of_launch(work) & set(numbers)),
             "copies": len(copied), "copied_bytes": sum(work["bytes"] for work in copied),
             "fills": len(of_kind(mine, "fill")), "open": len(rows) - len(ended)}

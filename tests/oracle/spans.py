@@ -38,16 +38,3 @@ def without(left, right):
 
 def length(spans):
     return sum(end - begin for begin, end in spans)
-
-
-def most_at_once(groups):
-    """Of lists of spans the most that have one at the same time."""
-    moments = []
-    for spans in groups:
-        for begin, end in spans:
-            moments += [(begin, 1), (end, -1)]
-    now = most = 0
-    for _, step in sorted(moments):
-        now += step
-        most = max(most, now)
-    return most

@@ -14,6 +14,8 @@ class World:
     def __init__(self, folder):
         told = json.loads((pathlib.Path(folder) / "world.json").read_text())
         self.seed = told["seed"]
+        self.features = told["features"]
+        self.own_threads = False # as with --set threads=own
         self.gpus = list(range(told["gpus"]))
         self.kernels = {row["id"]: row for row in told["kernels"]}
         for table in ("processes", "threads", "streams", "ranges", "marks", "calls", "work", "execs", "blocks"):
@@ -95,6 +97,8 @@ class World:
         """Ranges that a call was made inside: of its own thread, and of those that it works for."""
         own = self.open_on(call["thread"], call["begin"])
         found = set(own)
+        if self.own_threads:
+            return found
         for number in own: # by sequence number
             found |= self.forward_ranges(number)
         if not own: # by time
@@ -249,6 +253,18 @@ class View:
         return spans.united((self.world.calls[work["call"]]["begin"], work["held_to"])
                             for work in self.world.work.values() if work["profiled"])
 
+    def held_up(self, thread):
+        """When gputrace held a thread up for a kernel that it ran several times."""
+        calls = self.world.calls
+        return spans.united((calls[work["call"]]["begin"], calls[work["call"]]["end"] or work["held_to"])
+                            for work in self.world.work.values()
+                            if work["profiled"] and calls[work["call"]]["thread"] == thread)
+
+    def is_timed(self, call):
+        """Calls that returned, but for those that were held up."""
+        return call["end"] and not any(work["profiled"] and work["call"] == call["id"]
+                                       for work in self.world.work.values())
+
     def in_use(self, gpu):
         """From the first start to the last end of the work of a GPU in the recording."""
         work = [work for work in self.world.work.values() if work["is_timed"] and work["gpu"] == gpu]
@@ -271,4 +287,11 @@ class View:
         return self.running(gpu, ("kernel", "graph", "copy", "fill"))
 
     def gaps(self, gpu):
-        return spans.without(self.in_use(gpu), self.active(gpu))
+        """Stretches without work; work that took no time at all ends one, too."""
+        moments = {row["begin"] for row in self.world.work.values()
+                   if row["is_timed"] and row["gpu"] == gpu and row["begin"] == row["end"]}
+        found = []
+        for begin, end in spans.without(self.in_use(gpu), self.active(gpu)):
+            cuts = [begin, *sorted(moment for moment in moments if begin < moment < end), end]
+            found += list(zip(cuts, cuts[1:]))
+        return found
