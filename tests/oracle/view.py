@@ -161,8 +161,8 @@ class View:
 
     def _choose_ranges(self):
         name = self.filters["range"]
-        return {number for number in self.world.ranges
-                if self.world.path(number) == name or self.world.ranges[number]["name"] == name}
+        of_path = {number for number in self.world.ranges if self.world.path(number) == name}
+        return of_path or {number for number, row in self.world.ranges.items() if row["name"] == name}
 
     def _chooses_work(self, work):
         f = self.filters
@@ -200,14 +200,20 @@ class View:
         return any(self._chooses_stream(stream) for stream in self.awaited_streams(call))
 
     def awaited_streams(self, call):
-        streams = self.world.streams
-        if call["wait"] == "event synchronize" or call["stream"] is None:
-            return []
+        """Streams that a call waits for, or is made on."""
+        world = self.world
+        if call["wait"] == "event synchronize":
+            records = [other for other in world.calls.values() if other["wait"] == "event record" and
+                       other["event"] == call["event"] and other["begin"] < call["begin"]]
+            return [max(records, key=lambda other: other["begin"])["stream"]] if records else []
         if call["wait"] == "context synchronize":
-            asked = streams[call["stream"]]
-            return [number for number, row in streams.items()
-                    if (row["process"], row["gpu"]) == (asked["process"], asked["gpu"])]
-        return [call["stream"]]
+            gpu = world.streams[call["stream"]]["gpu"]
+        elif call["wait"] == "blocking free":
+            gpu = world.blocks[call["block"]]["gpu"]
+        else:
+            return [call["stream"]]
+        return [number for number, row in world.streams.items()
+                if (row["process"], row["gpu"]) == (world.process_of_call(call), gpu)]
 
     def _chooses_stream(self, number):
         stream = self.world.streams[number]
