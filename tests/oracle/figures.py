@@ -160,7 +160,7 @@ def kernels(view):
                      "share_percent": percent(sum(times), total) if good else None, "mean_ns": mean(times),
                      "median_ns": median(times),
                      "min_ns": least(times), "max_ns": most(times), "deviation_ns": deviation(times),
-                     "shapes": len({row["kernel"] for row in work}) if good else None,
+                     "shapes": len({row["kernel"] for row in good}) or None,
                      "unfinished": sum(1 for row in work if row["is_unfinished"]),
                      "first_calls": sum(1 for row in good if row["id"] in firsts), "later_mean_ns": mean(later),
                      "later_median_ns": median(later)})
@@ -327,8 +327,17 @@ def causes(view, gpu, gap):
     return found
 
 
+def several_after(view, gpu, gap):
+    """Whether several calls asked for what began first after a gap: which one it waited for is open."""
+    first = work_after(view, gpu, gap)
+    return any(row["is_timed"] and row["gpu"] == gpu and row["begin"] == first["begin"] and row["call"] != first["call"]
+               for row in view.world.work.values())
+
+
 def waited_for(view):
     rows = []
+    if any(several_after(view, gpu, gap) for gpu in view.gpus for gap in view.gaps(gpu)):
+        return None
     for gpu in view.gpus:
         gaps = view.gaps(gpu)
         total = spans.length(gaps)
@@ -522,6 +531,254 @@ def marks(view):
             for name, rows in grouped(chosen, lambda row: row["name"]).items()]
 
 
+# Report waits
+
+HOST_WAITS = ("stream synchronize", "context synchronize", "event synchronize", "blocking copy", "blocking free")
+AT_ONCE_NS = 20000
+
+
+def waits(view):
+    rows = []
+    for kind, calls in grouped([call for call in view.calls if call["wait"]], lambda call: call["wait"]).items():
+        times = [call["end"] - call["begin"] for call in calls if call["end"]]
+        rows.append({"kind": kind, "calls": len(calls), "host_waits": "yes" if kind in HOST_WAITS else "no",
+                     "total_ns": sum(times) if times else None, "mean_ns": mean(times), "median_ns": median(times),
+                     "max_ns": most(times), "failed": sum(1 for call in calls if call["result"] and call["end"]),
+                     "unfinished": len(calls) - len(times)})
+    return rows
+
+
+def host_waits(view):
+    return [call for call in view.calls if call["wait"] in HOST_WAITS and call["end"]]
+
+
+def awaited_gpu(view, call):
+    """The GPU that a call waited for."""
+    if call["wait"] == "blocking free":
+        return view.world.blocks[call["block"]]["gpu"]
+    streams = view.awaited_streams(call)
+    return view.world.streams[streams[0]]["gpu"] if streams else None
+
+
+def awaited_work(view, call):
+    """All that was on the streams that a call waited for, when it was entered."""
+    world = view.world
+    if call["wait"] == "event synchronize":
+        record = view.record_of(call)
+        streams, before = [record["stream"]], record["begin"]
+    else:
+        streams, before = view.awaited_streams(call), call["begin"]
+    return [work for work in world.work.values() if work["stream"] in streams and
+            (world.calls[work["call"]]["begin"] < before or work["call"] == call["id"])]
+
+
+def is_at_once(view, call):
+    if call["wait"] == "blocking free" or call["end"] - call["begin"] >= AT_ONCE_NS:
+        return False # which work a free waited for is not known
+    return all(work["end"] is not None and work["end"] <= call["begin"] for work in awaited_work(view, call))
+
+
+def meanwhile_of(view, calls):
+    """What GPUs did while the host waited for them: (kernels, nothing but copies and fills, nothing)."""
+    busy = copying = idle = 0
+    for call in calls:
+        gpu = awaited_gpu(view, call)
+        if gpu is None:
+            continue
+        span = [(call["begin"], call["end"])]
+        ran, active = all_busy(view, gpu), all_active(view, gpu)
+        busy += spans.length(spans.both(span, ran))
+        copying += spans.length(spans.both(span, spans.without(active, ran)))
+        idle += spans.length(spans.without(span, active))
+    return busy, copying, idle
+
+
+def all_busy(view, gpu):
+    return spans.united((row["begin"], row["end"]) for row in view.world.work.values()
+                        if row["is_timed"] and row["gpu"] == gpu and row["kind"] in ("kernel", "graph"))
+
+
+def blocked(view):
+    rows = []
+    for name, calls in grouped(host_waits(view), view.world.function).items():
+        busy, _, idle = meanwhile_of(view, calls)
+        times = [call["end"] - call["begin"] for call in calls]
+        known = any(awaited_gpu(view, call) is not None for call in calls)
+        rows.append({"function": name, "calls": len(calls), "blocked_ns": sum(times), "idle_ns": idle if known else None,
+                     "at_once": sum(1 for call in calls if is_at_once(view, call)) if known else None,
+                     "busy_ns": busy if known else None, "max_ns": max(times)})
+    return rows
+
+
+def meanwhile(view):
+    rows = []
+    for gpu, calls in grouped(host_waits(view), lambda call: awaited_gpu(view, call)).items():
+        if gpu is None:
+            continue
+        busy, copying, idle = meanwhile_of(view, calls)
+        total = sum(call["end"] - call["begin"] for call in calls)
+        rows.append({"device": view.world.gpu_name(gpu), "calls": len(calls), "blocked_ns": total, "busy_ns": busy,
+                     "copying_ns": copying, "idle_ns": idle, "idle_percent": percent(idle, total)})
+    return rows
+
+
+def events(view):
+    rows = []
+    for process, calls in grouped([call for call in view.calls if call["event"] is not None],
+                                  view.world.process_of_call).items():
+        records = [call for call in calls if call["wait"] == "event record"]
+        rows.append({"process": view.world.process_name(process), "events": len({call["event"] for call in calls}),
+                     "records": len(records), "waits": len(calls) - len(records), "queries": 0})
+    return rows
+
+
+# Report memory
+
+
+def block_lives(view, blocks):
+    """When each of some blocks was there: (from, to or None, bytes)."""
+    calls = view.world.calls
+    return [(calls[row["made"]]["end"], calls[row["freed"]]["begin"] if row["freed"] is not None else None,
+             row["bytes"]) for row in blocks if not calls[row["made"]]["result"]]
+
+
+def block_figures(view, blocks):
+    lives = block_lives(view, blocks)
+
+    def held(moment):
+        return sum(size for begin, end, size in lives if begin <= moment and (end is None or end > moment))
+
+    moments = sorted({begin for begin, _, _ in lives})
+    peak = max((held(moment) for moment in moments), default=0)
+    kept = [life for life in lives if life[1] is None]
+    seconds = spans.length(view.window()) / 1e9
+    frees = len(lives) - len(kept)
+    return {"peak_bytes": peak,
+            "peak_time_ns": next((moment - view.world.begin for moment in moments if held(moment) == peak), None),
+            "now_bytes": sum(size for _, _, size in kept), "allocations": len(lives),
+            "allocated_bytes": sum(size for _, _, size in lives), "largest_bytes": most(life[2] for life in lives),
+            "frees": frees, "calls_per_second": (len(lives) + frees) / seconds,
+            "allocated_bytes_per_second": sum(size for _, _, size in lives) / seconds, "kept": len(kept),
+            "kept_bytes": sum(size for _, _, size in kept)}
+
+
+MEMORY_BYTES = 150000000000
+
+
+def memory_devices(view):
+    rows = []
+    if view.filters:
+        return None
+    blocks = [row for row in view.world.blocks.values() if row["gpu"] is not None]
+    for gpu, some in grouped(blocks, lambda row: row["gpu"]).items():
+        figures = block_figures(view, some)
+        failed = sum(1 for row in some if view.world.calls[row["made"]]["result"])
+        rows.append({"device": view.world.gpu_name(gpu), **figures, "failed": failed,
+                     "peak_percent": percent(figures["peak_bytes"], MEMORY_BYTES)})
+    return rows
+
+
+def memory_kinds(view):
+    if view.filters:
+        return None
+    rows = []
+    for (gpu, process), some in grouped(view.world.blocks.values(), lambda row: (row["gpu"], row["process"])).items():
+        if any(not view.world.calls[row["made"]]["result"] for row in some):
+            rows.append({"memory": "pinned memory" if gpu is None else "device memory",
+                         "device": None if gpu is None else view.world.gpu_name(gpu),
+                         "process": view.world.process_name(process), **block_figures(view, some)})
+    return rows
+
+
+def failures(view):
+    if view.filters:
+        return None
+    calls = view.world.calls
+    rows = []
+    for row in view.world.blocks.values():
+        call = calls[row["made"]]
+        if not call["result"]:
+            continue
+        live = [life for life in block_lives(view, [other for other in view.world.blocks.values()
+                                                    if other["gpu"] == row["gpu"]])
+                if life[0] < call["begin"] and (life[1] is None or life[1] > call["begin"])]
+        rows.append({"time_ns": call["begin"] - view.world.begin, "size_bytes": row["bytes"],
+                     "call": view.world.function(call),
+                     "live_bytes": sum(life[2] for life in live) if row["gpu"] is not None else None,
+                     "device": None if row["gpu"] is None else view.world.gpu_name(row["gpu"])})
+    return rows
+
+
+# Report graphs
+
+
+def share(view):
+    rows = []
+    timed = of_kind(view.timed, "kernel")
+    for words, inside in (("in graphs", True), ("one by one", False)):
+        work = [row for row in view.timed if (row["exec"] is not None) == inside]
+        mine = of_kind(work, "kernel")
+        rows.append({"asked_for": words, "kernels": len(mine), "kernels_percent": percent(len(mine), len(timed)),
+                     "kernel_ns": time_of(mine), "kernel_ns_percent": percent(time_of(mine), time_of(timed)),
+                     "copies": len(of_kind(work, "copy")), "fills": len(of_kind(work, "fill"))})
+    return rows
+
+
+FIRST_GRAPH = 5
+FIRST_EXEC = 105
+
+
+def graph_runs(view):
+    if view.filters:
+        return None
+    world = view.world
+    rows = []
+    for number, row in world.execs.items():
+        launches = [call for call in world.calls.values() if call["exec"] == number and
+                    call["function"] == "cuGraphLaunch" and call["end"]]
+        ran = grouped([work for work in view.timed if work["exec"] == number], lambda work: work["call"])
+        by_node = [works for works in ran.values() if works[0]["kind"] == "kernel"]
+        whole = [works for works in ran.values() if works[0]["kind"] == "graph"]
+        if not ran or (by_node and whole):
+            continue # of those that were sampled the doc leaves open which launches a figure is of
+        spans_of = [(min(work["begin"] for work in works), max(work["end"] for work in works))
+                    for works in ran.values()]
+        active = [spans.length(spans.united((work["begin"], work["end"]) for work in works)) for works in ran.values()]
+        entry = {"exec": str(FIRST_EXEC + number), "process": world.process_name(row["process"]),
+                 "launches": len(launches), "launch_ns": mean(call["end"] - call["begin"] for call in launches),
+                 "span_ns": mean(end - begin for begin, end in spans_of)}
+        if by_node:
+            entry.update({"busy_ns": mean(active), "gap_ns": mean(end - begin - time for (begin, end), time
+                                                                  in zip(spans_of, active)),
+                          "total_ns": sum(active)})
+        rows.append(entry)
+    return rows
+
+
+def graph_execs(view):
+    if view.filters:
+        return None
+    world = view.world
+    return [{"exec": str(FIRST_EXEC + number), "process": world.process_name(row["process"]), "nodes": len(row["nodes"]),
+             "instantiate_ns": world.calls[row["instantiate"]]["end"] - world.calls[row["instantiate"]]["begin"],
+             "uploads": 0, "updates": 0, "sets": 0}
+            for number, row in world.execs.items() if world.calls[row["instantiate"]]["end"]]
+
+
+def graph_nodes(view):
+    if view.filters:
+        return None
+    rows = []
+    for (number, node), work in grouped([row for row in view.timed if row["node"] is not None],
+                                        lambda row: (row["exec"], row["node"])).items():
+        launches = {row["call"] for row in view.timed if row["exec"] == number and row["node"] is not None}
+        rows.append({"exec": str(FIRST_EXEC + number), "node": str(0x9000 + 8 * number + node), "type": "kernel",
+                     "runs": len(work), "per_launch": len(work) / len(launches),
+                     "mean_ns": mean(row["time"] for row in work), "total_ns": time_of(work),
+                     "kernel": work[0]["name"]})
+    return rows
+
+
 # (report, table): the function, and the columns that tell its rows apart
 TABLES = {
     ("summary", "recording"): (recording, ()),
@@ -549,9 +806,20 @@ TABLES = {
     ("streams", "streams"): (streams, ("stream", "device", "process")),
     ("ranges", "ranges"): (ranges, ("range",)),
     ("ranges", "marks"): (marks, ("mark",)),
+    ("waits", "waits"): (waits, ("kind",)),
+    ("waits", "blocked"): (blocked, ("function",)),
+    ("waits", "meanwhile"): (meanwhile, ("device",)),
+    ("waits", "events"): (events, ("process",)),
+    ("memory", "devices"): (memory_devices, ("device",)),
+    ("memory", "memory"): (memory_kinds, ("memory", "device", "process")),
+    ("memory", "failures"): (failures, ("time_ns",)),
+    ("graphs", "share"): (share, ("asked_for",)),
+    ("graphs", "runs"): (graph_runs, ("exec", "process")),
+    ("graphs", "execs"): (graph_execs, ("exec", "process")),
+    ("graphs", "nodes"): (graph_nodes, ("exec", "node")),
 }
 
 # Tables that show some rows of all: those that are there have to be right, and as many as this or all
 TOP = {("summary", "top_kernels"): 5, ("summary", "top_api_calls"): 5}
 # Tables of which others have classes, columns and rows that are not worked out here
-SOME = {("summary", "ledger"), ("kernels", "launch_shapes")}
+SOME = {("summary", "ledger"), ("kernels", "launch_shapes"), ("graphs", "runs"), ("graphs", "execs")}

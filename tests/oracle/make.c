@@ -280,7 +280,10 @@ static int any_event(struct world *world, int process)
 		if (world->events[i].process == process && chance(world, 50))
 			return i;
 	full(world->event_count == MOST_EVENTS);
-	world->events[world->event_count] = (struct event){.process = process, .stream = NONE};
+	world->events[world->event_count] =
+		(struct event){.process = process,
+	                       .gpu = world->streams[any_stream(world, process)].gpu,
+	                       .stream = NONE};
 	return world->event_count++;
 }
 
@@ -298,6 +301,8 @@ static void use_event(struct world *world, struct thread *thread)
 	call->event = number;
 	call->wait = waits[what];
 	call->stream = what == 2 ? NONE : any_stream(world, thread->process);
+	while (what == 0 && world->streams[call->stream].gpu != event->gpu)
+		call->stream = any_stream(world, thread->process);
 	if (what == 2) {
 		if (event->ready_at > call->begin)
 			last_until(world, call, event->ready_at + 300 + length(world, 3000));

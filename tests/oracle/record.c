@@ -151,13 +151,12 @@ static void add_wait(struct writer *writer, const struct call *call)
 	const struct world *world = writer->world;
 	const int device = call->stream != NONE ? world->streams[call->stream].gpu
 	                   : call->block != NONE ? world->blocks[call->block].gpu
-	                   : call->event != NONE && world->events[call->event].stream != NONE
-	                           ? world->streams[world->events[call->event].stream].gpu
-	                           : 0;
+	                   : call->event != NONE ? world->events[call->event].gpu
+	                                         : 0;
 	const bool names_stream = call->wait != CONTEXT_SYNCHRONIZE && call->wait != BLOCKING_FREE;
 
-	recording_add(&writer->recording, sync_call, .start_ns = host(writer, call->begin + 20),
-	              .end_ns = host(writer, call->end ? call->end - 20 : 0),
+	recording_add(&writer->recording, sync_call, .start_ns = host(writer, call->begin),
+	              .end_ns = host(writer, call->end),
 	              .stream = names_stream ? handle(world, call->stream) : UINT64_MAX,
 	              .event = call->event == NONE ? 0 : EVENT_HANDLE + (uint64_t)call->event,
 	              .correlation = call->correlation, .context = context(device),
@@ -173,8 +172,8 @@ static void add_memory_call(struct writer *writer, const struct call *call)
 	const bool makes = &world->calls[block->made_by] == call;
 	const uint32_t kinds[2][2] = {{34, 32}, {6, 1}};
 
-	recording_add(&writer->recording, memory_call, .start_ns = host(writer, call->begin + 10),
-	              .end_ns = host(writer, call->end ? call->end - 10 : 0), .address = block->address,
+	recording_add(&writer->recording, memory_call, .start_ns = host(writer, call->begin),
+	              .end_ns = host(writer, call->end), .address = block->address,
 	              .size_bytes = makes ? block->bytes : 0, .stream = UINT64_MAX,
 	              .correlation = call->correlation,
 	              .context = context(block->gpu == NONE ? 0 : block->gpu),
@@ -327,8 +326,8 @@ static void add_graph(struct writer *writer, const struct exec *exec, int number
 	              .number = FIRST_GRAPH + (uint32_t)number, .correlation = begin->correlation,
 	              .thread = tid);
 	add_captured_nodes(writer, exec, number);
-	recording_add(&writer->recording, graph_call, .start_ns = host(writer, call->begin + 5),
-	              .end_ns = host(writer, call->end - 5), .handle = EXEC_HANDLE + (uint64_t)number,
+	recording_add(&writer->recording, graph_call, .start_ns = host(writer, call->begin),
+	              .end_ns = host(writer, call->end), .handle = EXEC_HANDLE + (uint64_t)number,
 	              .graph_number = FIRST_GRAPH + (uint32_t)number, .kind = GT_GRAPH_CALL_INSTANTIATE,
 	              .outcome = -1, .correlation = call->correlation, .thread = tid);
 	for (int i = 0; i < exec->node_count; i++)
@@ -356,7 +355,7 @@ static void add_graphs(struct writer *writer)
 		if (call->gone || !is_ours(writer, call->thread) ||
 		    strcmp(call->function, "cuGraphLaunch") != 0)
 			continue;
-		recording_add(&writer->recording, graph_launch, .start_ns = host(writer, call->begin + 5),
+		recording_add(&writer->recording, graph_launch, .start_ns = host(writer, call->begin),
 		              .handle = EXEC_HANDLE + (uint64_t)call->exec,
 		              .stream = handle(world, call->stream),
 		              .context = context(world->streams[call->stream].gpu),

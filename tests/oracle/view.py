@@ -199,13 +199,17 @@ class View:
             return False
         return any(self._chooses_stream(stream) for stream in self.awaited_streams(call))
 
+    def record_of(self, call):
+        """The record that a wait for an event is about: the last one before it."""
+        return max((other for other in self.world.calls.values() if other["wait"] == "event record" and
+                    other["event"] == call["event"] and other["begin"] < call["begin"]),
+                   key=lambda other: other["begin"])
+
     def awaited_streams(self, call):
         """Streams that a call waits for, or is made on."""
         world = self.world
         if call["wait"] == "event synchronize":
-            records = [other for other in world.calls.values() if other["wait"] == "event record" and
-                       other["event"] == call["event"] and other["begin"] < call["begin"]]
-            return [max(records, key=lambda other: other["begin"])["stream"]] if records else []
+            return [self.record_of(call)["stream"]]
         if call["wait"] == "context synchronize":
             gpu = world.streams[call["stream"]]["gpu"]
         elif call["wait"] == "blocking free":

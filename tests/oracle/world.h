@@ -76,6 +76,7 @@ struct stream {
 
 struct event {
 	int process;
+	int gpu;    /* that it belongs to: only streams of it can record it */
 	int stream; /* that it was recorded on last, NONE */
 	uint64_t ready_at;
 };
