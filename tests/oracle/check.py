@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+import exports
 import figures
 import invariants
 from view import View, World
@@ -112,6 +113,7 @@ def check_view(gputrace, folder, world, filters):
         right = work_out(view)
         if right is not None:
             found += [(table, *rest) for rest in differences(table, right, said[table[0]][table[1]])]
+    found += exports.broken(gputrace, folder, view, words)
     return [(world.seed, words, *rest) for rest in found]
 
 
@@ -137,8 +139,9 @@ def check_world(arguments):
 
 def tell(difference, gputrace):
     seed, words, (name, table), key, column, right, said = difference
-    print(f"seed {seed}: report {name}, {table}, row {key}, {column}: {said} instead of {right}\n"
-          f"    {gputrace} report {seed}.gputrace {name} --section {table} --json {' '.join(words)}")
+    verb = ["export", "--format", name.split()[1]] if name.startswith("export") else ["report", name, "--json", "--section", table]
+    print(f"seed {seed}: {name} {table}, row {key}, {column}: {said} instead of {right}\n"
+          f"    {gputrace} {verb[0]} {seed}.gputrace {' '.join([*verb[1:], *words])}")
 
 
 def main():

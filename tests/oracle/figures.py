@@ -779,6 +779,56 @@ def graph_nodes(view):
     return rows
 
 
+# Report ops
+
+
+def operation_of(view, call):
+    """The innermost operation of PyTorch that a call was made in: its range, or None."""
+    world = view.world
+    own = [number for number in world.open_on(call["thread"], call["begin"])]
+    for numbers in (own, sorted(world.ranges_of_call(call) - set(own))):
+        operations = [number for number in numbers if world.ranges[number]["sequence"] is not None]
+        if operations:
+            return max(operations, key=lambda number: (world.ranges[number]["begin"], number))
+    return None
+
+
+def operation_name(row):
+    """(its name, forward or backward) by the text of its range."""
+    name = row["name"].split(",")[0]
+    return name, "backward" if "Backward" in name else "forward"
+
+
+def around(view, number):
+    """A range and those that it is in."""
+    found = []
+    while number is not None:
+        found.append(number)
+        number = view.world.ranges[number]["parent"]
+    return found
+
+
+def ops(view):
+    world = view.world
+    if view.filters or world.execs:
+        return None # of what graphs run calls are launches
+    inner = {work["id"]: operation_of(view, world.calls[work["call"]]) for work in view.timed}
+    total = time_of(view.timed)
+    by_name = grouped([row for row in world.ranges.values() if row["sequence"] is not None], operation_name)
+    rows = []
+    for (name, direction), ranges_there in by_name.items():
+        numbers = {row["id"] for row in ranges_there}
+        own = [work for work in view.timed if inner[work["id"]] in numbers]
+        inside = {work["id"]: set(around(view, inner[work["id"]])) & numbers for work in view.timed}
+        each = [sum(work["time"] for work in view.timed if number in inside[work["id"]]) for number in numbers]
+        rows.append({"op": name, "direction": direction, "calls": len(numbers), "own_ns": time_of(own),
+                     "share_percent": percent(time_of(own), total),
+                     "inclusive_ns": time_of([work for work in view.timed if inside[work["id"]]]),
+                     "mean_ns": mean(each), "median_ns": median(each), "min_ns": least(each), "max_ns": most(each),
+                     "launches": len(own), "launches_each": len(own) / len(numbers)})
+    return rows
+
+
 # (report, table): the function, and the columns that tell its rows apart
 TABLES = {
     ("summary", "recording"): (recording, ()),
@@ -806,6 +856,7 @@ TABLES = {
     ("streams", "streams"): (streams, ("stream", "device", "process")),
     ("ranges", "ranges"): (ranges, ("range",)),
     ("ranges", "marks"): (marks, ("mark",)),
+    ("ops", "ops"): (ops, ("op", "direction")),
     ("waits", "waits"): (waits, ("kind",)),
     ("waits", "blocked"): (blocked, ("function",)),
     ("waits", "meanwhile"): (meanwhile, ("device",)),
