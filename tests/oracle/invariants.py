@@ -1,23 +1,159 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds of every column, by its unit, whatever the world."""
+"""What holds of every column by its unit, and of parts and wholes, whatever the world. Rows are those of JSON."""
 
-# Shares that may exceed 100: sums over threads, what copies of the hardware can do, and differences.
-ABOVE = {"efficiency_percent", "difference_percent"}
-# May be negative: differences, times between two clocks.
-NEGATIVE = {"difference_percent", "saved_ns", "saved_percent", "priority"}
+# Shares that may exceed 100: what the hardware does beyond its declared rates, differences, and sums of the same kind.
+ABOVE = {"efficiency_percent", "peak_percent", "difference_percent"}
+# May be negative: differences, and times between two clocks that are only known to some nanoseconds.
+NEGATIVE = {"difference_percent", "priority"}
+LATENCIES = {"min_ns", "p50_ns"}
+
+# (report, table of the parts, column of the parts, table of the whole, column of the whole, what tells the wholes apart)
+SUMS = [
+    ("gaps", "waited_for", "total_ns", "devices", "gap_ns", "device"),
+    ("gaps", "waited_for", "share_percent", 100, None, "device"),
+    ("gaps", "gap_sizes", "total_ns", "devices", "gap_ns", "device"),
+    ("gaps", "gap_sizes", "gaps", "devices", "gaps", "device"),
+    ("gaps", "gap_sizes", "share_percent", 100, None, "device"),
+    ("kernels", "kernels", "share_percent", 100, None, None),
+    ("kernels", "families", "share_percent", 100, None, None),
+    ("kernels", "families", "total_ns", "kernels", "total_ns", None),
+    ("kernels", "families", "calls", "kernels", "calls", None),
+    ("kernels", "launch_shapes", "total_ns", "kernels", "total_ns", None),
+    ("kernels", "launch_shapes", "calls", "kernels", "calls", None),
+    ("kernels", "launch_shapes", "total_ns", "kernels", "total_ns", "kernel"),
+    ("occupancy", "occupancy", "total_ns", "devices", "total_ns", "device"),
+    ("copies", "sizes", "total_ns", "copies", "total_ns", None),
+    ("copies", "sizes", "bytes", "copies", "bytes", None),
+    ("copies", "sizes", "calls", "copies", "calls", None),
+    ("graphs", "share", "kernels_percent", 100, None, None),
+    ("graphs", "share", "kernel_ns_percent", 100, None, None),
+    ("waits", "meanwhile", "blocked_ns", "blocked", "blocked_ns", None),
+    ("waits", "meanwhile", "busy_ns", "blocked", "busy_ns", None),
+    ("waits", "meanwhile", "idle_ns", "blocked", "idle_ns", None),
+    ("waits", "meanwhile", "calls", "blocked", "calls", None),
+    ("waits", "meanwhile", "emptied", "blocked", "emptied", None),
+    ("waits", "meanwhile", "gap_ns", "blocked", "gap_ns", None),
+    ("critical-path", "by_kind", "total_ns", "paths", "path_ns", None),
+    ("critical-path", "by_kind", "stretches", "paths", "stretches", None),
+    ("critical-path", "by_range", "total_ns", "paths", "path_ns", None),
+    ("roofline", "kernels", "calls", "kernels", "calls", "kernel"),
+]
+# (report, table, columns that add up, their sum)
+ADD_UP = [
+    ("gaps", "devices", ("active_ns", "gap_ns"), "span_ns"),
+    ("gaps", "devices", ("busy_percent", "idle_percent"), 100),
+    ("waits", "meanwhile", ("busy_ns", "copying_ns", "idle_ns"), "blocked_ns"),
+]
+# (report, table, column that is no larger, than this one)
+AT_MOST = [
+    ("summary", "devices", "overlap_ns", "copy_ns"),
+    ("gaps", "devices", "busy_ns", "active_ns"),
+    ("kernels", "kernels", "min_ns", "median_ns"),
+    ("kernels", "kernels", "median_ns", "max_ns"),
+    ("kernels", "kernels", "max_ns", "total_ns"),
+    ("streams", "devices", "overlap_ns", "active_ns"),
+    ("streams", "devices", "hidden_copy_ns", "copy_ns"),
+    ("streams", "streams", "hidden_copy_ns", "copy_ns"),
+    ("ranges", "ranges", "idle_ns", "span_ns"),
+    ("ranges", "ranges", "captured", "kernels"),
+    ("ranges", "ranges", "open", "ranges"),
+    ("waits", "blocked", "idle_ns", "blocked_ns"),
+    ("waits", "blocked", "busy_ns", "blocked_ns"),
+    ("waits", "avoidable", "emptied", "calls"),
+    ("waits", "events", "single_use", "events"),
+    ("waits", "events", "unused_records", "records"),
+    ("waits", "dependencies", "held", "calls"),
+    ("waits", "dependencies", "max_held_ns", "held_ns"),
+    ("graphs", "runs", "busy_ns", "span_ns"),
+    ("graphs", "runs", "critical_ns", "span_ns"),
+    ("memory", "devices", "now_bytes", "peak_bytes"),
+    ("memory", "memory", "now_bytes", "peak_bytes"),
+    ("memory", "devices", "kept_bytes", "peak_bytes"),
+    ("ops", "ops", "own_ns", "inclusive_ns"),
+    ("critical-path", "paths", "certain_ns", "path_ns"),
+    ("critical-path", "paths", "path_ns", "length_ns"),
+    ("critical-path", "kernels", "on_path_ns", "total_ns"),
+    ("critical-path", "kernels", "on_path", "calls"),
+    ("critical-path", "waits", "return_ns", "call_ns"),
+    ("critical-path", "by_range", "gpu_ns", "total_ns"),
+]
+
+
+def number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def tables(said):
+    for name, part in said.items():
+        for table, rows in part.items():
+            if isinstance(rows, list) and rows and isinstance(rows[0], dict):
+                yield (name, table), rows
+
+
+def by_unit(said):
+    for table, rows in tables(said):
+        for place, row in enumerate(rows):
+            for column, value in row.items():
+                if not number(value):
+                    continue
+                if column.endswith("_percent") and column not in ABOVE and value > 100.0001:
+                    yield table, (place,), column, "at most 100", value
+                if value < 0 and column not in NEGATIVE and not (table[1] == "launch_latency" and column in LATENCIES):
+                    yield table, (place,), column, "at least 0", value
+
+
+def total(rows, column):
+    values = [row.get(column) for row in rows]
+    return sum(value for value in values if number(value)) if any(number(value) for value in values) else None
+
+
+def same(left, right, parts):
+    return left is None or right is None or abs(left - right) <= max(1e-6 * abs(right), 0 if isinstance(right, int) else 1e-3 * parts)
+
+
+def sums(said):
+    for name, table, column, whole, whole_column, key in SUMS:
+        rows = said.get(name, {}).get(table) or []
+        for value in {row.get(key) for row in rows} if key else [None]:
+            parts = [row for row in rows if not key or row.get(key) == value]
+            if isinstance(whole, int):
+                right = whole
+            else:
+                right = total([row for row in said[name].get(whole) or [] if not key or row.get(key) == value],
+                              whole_column)
+            found = total(parts, column)
+            if parts and found and not same(found, right, len(parts)):
+                yield (name, table), (value,), f"sum of {column}", right, found
+    for name, table, columns, whole in ADD_UP:
+        for place, row in enumerate(said.get(name, {}).get(table) or []):
+            values = [row.get(column) for column in columns]
+            right = whole if isinstance(whole, int) else row.get(whole)
+            if values and all(number(value) for value in values) and not same(sum(values), right, 3):
+                yield (name, table), (place,), " + ".join(columns), right, sum(values)
+    for name, table, small, large in AT_MOST:
+        for place, row in enumerate(said.get(name, {}).get(table) or []):
+            if number(row.get(small)) and number(row.get(large)) and row[small] > row[large] + 1:
+                yield (name, table), (place,), f"{small} above {large}", row[large], row[small]
+
+
+def gains(said):
+    """No change saves more than all there is, and shares go with times."""
+    whole = said["summary"]["recording"][0]["duration_ns"]
+    for place, row in enumerate(said.get("advice", {}).get("advice") or []):
+        if row["gain_ns"] is None:
+            continue
+        if row["gain_ns"] > whole:
+            yield ("advice", "advice"), (place, row["rule"]), "gain_ns", f"at most {whole}", row["gain_ns"]
+        if not same(row["gain_percent"], 100 * row["gain_ns"] / whole if whole else None, 1):
+            yield ("advice", "advice"), (place, row["rule"]), "gain_percent", 100 * row["gain_ns"] / whole, row["gain_percent"]
+    changes = said.get("critical-path", {}).get("what_if") or []
+    for place, row in enumerate(changes):
+        if not same(row["length_ns"] + row["saved_ns"], changes[0]["length_ns"], 1):
+            yield ("critical-path", "what_if"), (place,), "length_ns + saved_ns", changes[0]["length_ns"], row["length_ns"]
 
 
 def broken(said):
     """((report, table), row, column, what should hold, what was said)"""
-    for name, part in said.items():
-        for table, rows in part.items():
-            if not isinstance(rows, list) or not rows or not isinstance(rows[0], dict):
-                continue
-            for number, row in enumerate(rows):
-                for column, value in row.items():
-                    if isinstance(value, bool) or not isinstance(value, (int, float)):
-                        continue
-                    if column.endswith("_percent") and column not in ABOVE and value > 100.0001:
-                        yield (name, table), (number,), column, "at most 100", value
-                    if value < 0 and column not in NEGATIVE:
-                        yield (name, table), (number,), column, "at least 0", value
+    yield from by_unit(said)
+    yield from sums(said)
+    yield from gains(said)
