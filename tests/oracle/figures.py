@@ -656,7 +656,7 @@ def block_figures(view, blocks):
     return {"peak_bytes": peak,
             "peak_time_ns": next((moment - view.world.begin for moment in moments if held(moment) == peak), None),
             "now_bytes": sum(size for _, _, size in kept), "allocations": len(lives),
-            "allocated_bytes": sum(size for _, _, size in lives), "largest_bytes": most(life[2] for life in lives),
+            "allocated_bytes": sum(size for _, _, size in lives), "largest_bytes": most([life[2] for life in lives] or [0]),
             "frees": frees, "calls_per_second": (len(lives) + frees) / seconds,
             "allocated_bytes_per_second": sum(size for _, _, size in lives) / seconds, "kept": len(kept),
             "kept_bytes": sum(size for _, _, size in kept)}
@@ -829,6 +829,119 @@ def ops(view):
     return rows
 
 
+# The same in other reports
+
+
+def overlaps(view):
+    rows = []
+    for gpu in view.gpus:
+        used = used_streams(view, gpu)
+        for i, one in enumerate(used):
+            for other in used[:i]:
+                first, second = (stream_spans(view, number, GPU_WORK) for number in (one, other))
+                time = spans.length(spans.both(first, second))
+                if time:
+                    rows.append({"overlap_ns": time, "percents": both_percents(percent(time, spans.length(first)),
+                                                                               percent(time, spans.length(second)))})
+    return rows if len(rows) <= 20 else None
+
+
+def both_percents(one, other):
+    """Which of two streams is the one is open."""
+    return " ".join(sorted((f"{one:.3f}", f"{other:.3f}")))
+
+
+def first_launch_figures(view):
+    firsts = first_launches(view)
+    rows = []
+    for name, work in grouped(of_kind(view.timed, "kernel"), lambda row: row["name"]).items():
+        first = [row["time"] for row in work if row["id"] in firsts]
+        later = [row["time"] for row in work if row["id"] not in firsts]
+        rows.append({"kernel": name, "first_calls": len(first), "first_ns": mean(first),
+                     "later_median_ns": median(later)})
+    return rows
+
+
+def shapes_on_gpus(view):
+    """Of the tables that have a row for each launch shape on each GPU."""
+    return [{key: row[key] for key in ("kernel", "device", "grid", "block", "calls", "total_ns")}
+            for row in launch_shapes(view)]
+
+
+def kernels_on_gpus(view):
+    return [{"kernel": name, "device": view.world.gpu_name(gpu), "calls": len(work), "total_ns": time_of(work)}
+            for (name, gpu), work in grouped(of_kind(view.timed, "kernel"),
+                                             lambda row: (row["name"], row["gpu"])).items()]
+
+
+def kernel_times(view):
+    return [{"kernel": name, "calls": len(work), "total_ns": time_of(work)}
+            for name, work in grouped(of_kind(view.timed, "kernel"), lambda row: row["name"]).items()]
+
+
+def gpu_times(view):
+    return [{"device": view.world.gpu_name(gpu), "total_ns": time_of(work)}
+            for gpu, work in grouped(of_kind(view.timed, "kernel"), lambda row: row["gpu"]).items()]
+
+
+def path_lengths(view):
+    """From the first to the last thing known of a process; its path explains all of it."""
+    if "range" in view.filters:
+        return None
+    return [{"process": view.world.process_name(number)} for number in view.processes
+            if any(view.world.process_of_call(call) == number for call in view.calls)]
+
+
+def each_range(view):
+    world = view.world
+    rows = []
+    for path, numbers in grouped(chosen_ranges(view), world.path).items():
+        figures_of = {number: range_figures(view, [number]) for number in numbers}
+        gpu = [figures_of[number]["gpu_ns"] for number in numbers]
+        idle = [figures_of[number]["idle_ns"] or 0 for number in numbers]
+        walls = [figures_of[number]["wall_ns"] for number in numbers if figures_of[number]["wall_ns"] is not None]
+        rows.append({"range": path, "ranges": len(numbers),
+                     "kernels": mean(figures_of[number]["kernels"] for number in numbers), "gpu_mean_ns": mean(gpu),
+                     "gpu_median_ns": median(gpu), "gpu_min_ns": min(gpu), "gpu_max_ns": max(gpu),
+                     "gpu_p95_ns": nearest_rank(gpu, 95), "gpu_deviation_ns": deviation(gpu),
+                     "idle_mean_ns": mean(idle), "idle_median_ns": median(idle), "idle_max_ns": max(idle),
+                     "wall_mean_ns": mean(walls), "wall_median_ns": median(walls), "wall_deviation_ns": deviation(walls)})
+    return rows
+
+
+def blocked_ranges(view):
+    """Waits of the host by the innermost range around them."""
+    rows = []
+    innermost = {}
+    for call in host_waits(view):
+        found = view.world.ranges_of_call(call)
+        if found:
+            number = max(found, key=lambda one: (len(around(view, one)), view.world.ranges[one]["begin"]))
+            innermost.setdefault(view.world.path(number), []).append(call)
+    for path, calls in innermost.items():
+        times = [call["end"] - call["begin"] for call in calls]
+        busy, _, idle = meanwhile_of(view, calls)
+        rows.append({"range": path, "calls": len(calls), "blocked_ns": sum(times), "max_ns": max(times),
+                     "busy_ns": busy, "idle_ns": idle})
+    return rows
+
+
+def waited_on(view):
+    def what(call):
+        stream = view.record_of(call)["stream"] if call["wait"] == "event synchronize" else call["stream"]
+        if call["wait"] in ("context synchronize", "blocking free"):
+            stream = None
+        return call["thread"], call["wait"], stream, call["event"]
+
+    rows = []
+    for (thread, kind, stream, event), calls in grouped(host_waits(view), what).items():
+        total = sum(call["end"] - call["begin"] for call in calls)
+        rows.append({"thread": view.world.thread_name(thread), "kind": kind, "calls": len(calls), "total_ns": total,
+                     "max_ns": max(call["end"] - call["begin"] for call in calls),
+                     "thread_percent": percent(total, spans.length(view.window()))})
+    return rows if len(rows) <= 20 else None
+
+
 # (report, table): the function, and the columns that tell its rows apart
 TABLES = {
     ("summary", "recording"): (recording, ()),
@@ -856,6 +969,17 @@ TABLES = {
     ("streams", "streams"): (streams, ("stream", "device", "process")),
     ("ranges", "ranges"): (ranges, ("range",)),
     ("ranges", "marks"): (marks, ("mark",)),
+    ("streams", "overlaps"): (overlaps, ("overlap_ns", "percents")),
+    ("kernels", "first_launches"): (first_launch_figures, ("kernel",)),
+    ("occupancy", "occupancy"): (shapes_on_gpus, ("kernel", "device", "grid", "block")),
+    ("bandwidth", "kernels"): (kernels_on_gpus, ("kernel", "device")),
+    ("bandwidth", "devices"): (gpu_times, ("device",)),
+    ("roofline", "kernels"): (kernels_on_gpus, ("kernel", "device")),
+    ("critical-path", "kernels"): (kernel_times, ("kernel",)),
+    ("critical-path", "paths"): (path_lengths, ("process",)),
+    ("ranges", "each"): (each_range, ("range",)),
+    ("waits", "blocked_ranges"): (blocked_ranges, ("range",)),
+    ("waits", "waited_on"): (waited_on, ("thread", "kind", "total_ns", "max_ns")),
     ("ops", "ops"): (ops, ("op", "direction")),
     ("waits", "waits"): (waits, ("kind",)),
     ("waits", "blocked"): (blocked, ("function",)),
@@ -873,4 +997,5 @@ TABLES = {
 # Tables that show some rows of all: those that are there have to be right, and as many as this or all
 TOP = {("summary", "top_kernels"): 5, ("summary", "top_api_calls"): 5}
 # Tables of which others have classes, columns and rows that are not worked out here
-SOME = {("summary", "ledger"), ("kernels", "launch_shapes"), ("graphs", "runs"), ("graphs", "execs")}
+SOME = {("summary", "ledger"), ("kernels", "launch_shapes"), ("graphs", "runs"), ("graphs", "execs"),
+        ("bandwidth", "devices")}
