@@ -101,6 +101,7 @@ def report(gputrace, folder, words):
         row["stream"] = row["stream"].split()[0] # 7 of GPU 1
     for row in said["streams"]["overlaps"]:
         row["percents"] = figures.both_percents(row["stream_percent"], row["other_percent"])
+    said["advice"]["known_rules"] = [row for row in said["advice"]["advice"] if row["rule"] in figures.RULES]
     said["ops"]["ops"] = [merged(rows) for rows in figures.grouped(
         said["ops"]["ops"], lambda row: (row["op"], row["direction"])).values()]
     return said

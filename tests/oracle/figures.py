@@ -610,6 +610,23 @@ def blocked(view):
     return rows
 
 
+def emptied_by(view, gpu, calls):
+    """Waits in which a GPU ran out of work, and what came next was asked for after them: {gap or end: waits}."""
+    world = view.world
+    found = {}
+    work = [row for row in world.work.values() if row["is_timed"] and row["gpu"] == gpu]
+    active = all_active(view, gpu)
+    for number, (_, end) in enumerate(active):
+        if number + 1 == len(active):
+            break # nothing was to come
+        following = active[number + 1][0]
+        asked = min(world.calls[row["call"]]["begin"] for row in work if row["begin"] == following)
+        emptied = [call for call in calls if call["begin"] < end <= call["end"] <= asked]
+        if emptied:
+            found[end, following] = emptied
+    return found
+
+
 def meanwhile(view):
     rows = []
     for gpu, calls in grouped(host_waits(view), lambda call: awaited_gpu(view, call)).items():
@@ -619,6 +636,10 @@ def meanwhile(view):
         total = sum(call["end"] - call["begin"] for call in calls)
         rows.append({"device": view.world.gpu_name(gpu), "calls": len(calls), "blocked_ns": total, "busy_ns": busy,
                      "copying_ns": copying, "idle_ns": idle, "idle_percent": percent(idle, total)})
+        if all(row["begin"] != row["end"] for row in view.world.work.values() if row["is_timed"]):
+            gaps = emptied_by(view, gpu, calls)
+            rows[-1]["emptied"] = len(gaps) # one wait of several at the same time
+            rows[-1]["gap_ns"] = sum(following - end for end, following in gaps)
     return rows
 
 
@@ -942,6 +963,66 @@ def waited_on(view):
     return rows if len(rows) <= 20 else None
 
 
+# Report advice: rules whose thresholds and estimates its page states whole
+
+MILLISECOND = 1000000
+
+
+def left_alone(view):
+    """Nothing ran for half of the time in use, half of that in gaps over 1 ms."""
+    for gpu in view.gpus:
+        used, gaps = spans.length(view.in_use(gpu)), view.gaps(gpu)
+        long = [gap for gap in gaps if gap[1] - gap[0] >= MILLISECOND]
+        if used and 2 * spans.length(gaps) >= used and 2 * spans.length(long) >= spans.length(gaps):
+            yield view.world.gpu_name(gpu), spans.length(long)
+
+
+def late_start(view):
+    """Nothing to do for the first 30 percent of the recording."""
+    for gpu in view.gpus:
+        used = view.in_use(gpu)
+        before = spans.without(view.window(), [(used[0][0], view.to)]) if used else []
+        if used and 10 * spans.length(before) >= 3 * spans.length(view.window()):
+            yield view.world.gpu_name(gpu), None
+
+
+def failed_calls(view):
+    if any(call["result"] and call["end"] for call in view.calls):
+        yield None, None
+
+
+def out_of_memory(view):
+    for gpu in view.gpus:
+        if any(row["gpu"] == gpu and view.world.calls[row["made"]]["result"] for row in view.world.blocks.values()):
+            yield view.world.gpu_name(gpu), None
+
+
+def copies_alone(view):
+    """Copies from and to the host between the first and the last kernel ran without one, for 10 percent of the time in use."""
+    for gpu in view.gpus:
+        kernels_there = [row for row in view.timed if row["gpu"] == gpu and row["kind"] == "kernel"]
+        if not kernels_there:
+            continue
+        between = [(min(row["begin"] for row in kernels_there), max(row["end"] for row in kernels_there))]
+        copying = spans.united((row["begin"], row["end"]) for row in of_kind(view.timed, "copy")
+                               if row["gpu"] == gpu and row["copy"] != "DtoD")
+        all_copies = spans.united((row["begin"], row["end"]) for row in of_kind(view.timed, "copy") if row["gpu"] == gpu)
+        alone = spans.length(spans.without(spans.both(copying, between), all_busy(view, gpu)))
+        beside = spans.length(spans.both(all_copies, all_busy(view, gpu)))
+        if 10 * alone >= spans.length(view.in_use(gpu)) and 10 * beside < spans.length(all_copies):
+            yield view.world.gpu_name(gpu), min(alone, spans.length(view.busy(gpu)))
+
+
+RULES = {"left_alone": left_alone, "late_start": late_start, "failed_calls": failed_calls, "out_of_memory": out_of_memory}
+
+
+def advice(view):
+    if view.filters or any(row["profiled"] for row in view.world.work.values()):
+        return None # rules about idle time are silent then
+    return [{"rule": rule, "device": device, "gain_ns": gain} for rule, work_out in RULES.items()
+            for device, gain in work_out(view)]
+
+
 # (report, table): the function, and the columns that tell its rows apart
 TABLES = {
     ("summary", "recording"): (recording, ()),
@@ -980,6 +1061,7 @@ TABLES = {
     ("ranges", "each"): (each_range, ("range",)),
     ("waits", "blocked_ranges"): (blocked_ranges, ("range",)),
     ("waits", "waited_on"): (waited_on, ("thread", "kind", "total_ns", "max_ns")),
+    ("advice", "known_rules"): (advice, ("rule", "device")),
     ("ops", "ops"): (ops, ("op", "direction")),
     ("waits", "waits"): (waits, ("kind",)),
     ("waits", "blocked"): (blocked, ("function",)),

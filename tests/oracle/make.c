@@ -119,7 +119,8 @@ static void add_process(struct world *world)
 static void begin_world(struct world *world, uint64_t seed)
 {
 	world->seed = seed;
-	world->random = seed * 0x9e3779b97f4a7c15u + 1;
+	world->random = seed;
+	world->random = next_random(&world->random); /* or one world would go on as the next begins */
 	world->begin = 5000000000 + draw(world, 1000000000);
 	choose_features(world);
 	world->gpu_count = has(world, SEVERAL_GPUS) ? (int)between(world, 2, 3) : 1;
