@@ -25,7 +25,6 @@ from view import View, World
 
 FEATURES = ("processes", "gpus", "threads", "ranges", "operations", "helpers", "graphs", "profiled", "death", "loss",
             "waits", "memory", "failures", "skew") # as enum feature has them
-REPORTS = ("all",)
 
 
 def near(column, right, said):
@@ -78,7 +77,8 @@ def some_filters(world):
     chance = random.Random(world.seed)
     length = world.end - world.begin
     cut = chance.randrange(1, length)
-    found = [{}, {"from_": cut}, {"to": cut}]
+    if world.seed % 3 == 0:
+        return [{}, {"to": cut}, {"from_": cut}]
     others = [{"gpu": chance.choice(world.gpus)}, {"stream": chance.choice([row["number"] for row in world.streams.values()])},
               {"process": chance.choice(list(world.processes))},
               {"kernel": chance.choice([row["name"] for row in world.kernels.values()])}]
@@ -86,17 +86,32 @@ def some_filters(world):
         name = chance.choice([row["name"] for row in world.ranges.values()])
         if "," not in name: # sequence numbers: a comma separates ranges
             others.append({"range": name})
-    return found + chance.sample(others, 2)
+    return [{}, *chance.sample(others, 2)]
+
+
+def run(gputrace, folder, words):
+    """The reports by their names; None: the filter leaves nothing."""
+    done = subprocess.run([gputrace, "report", folder, "--json", *words], capture_output=True, text=True, timeout=60,
+                          check=False)
+    if done.returncode == 1 and ("nothing" in done.stderr or "no " in done.stderr):
+        return None
+    if done.returncode != 0:
+        raise RuntimeError(f"exit {done.returncode}: {done.stderr}")
+    said = json.loads(done.stdout)
+    return {part["report"]: part for part in said.get("reports", [said])}
+
+
+def added(rows, keys):
+    """Rows that are told apart by these columns alone, with the sums of the others."""
+    return [{**dict(zip(keys, key)), **{column: sum(row[column] or 0 for row in some) for column in some[0]
+                                        if isinstance(some[0][column], (int, float))}} if len(some) > 1 else some[0]
+            for key, some in figures.grouped(rows, lambda row: tuple(row[key] for key in keys)).items()]
 
 
 def report(gputrace, folder, words):
-    run = subprocess.run([gputrace, "report", folder, *REPORTS, "--json", *words], capture_output=True, text=True,
-                         timeout=60, check=False)
-    if run.returncode == 1 and "nothing" in run.stderr or "no " in run.stderr and run.returncode == 1:
-        return None # the filter leaves nothing
-    if run.returncode != 0:
-        raise RuntimeError(f"exit {run.returncode}: {run.stderr}")
-    said = {part["report"]: part for part in json.loads(run.stdout)["reports"]}
+    said = run(gputrace, folder, ["all", *words])
+    if said is None:
+        return None
     for row in said["streams"]["streams"]:
         row["stream"] = row["stream"].split()[0] # 7 of GPU 1
     for row in said["streams"]["overlaps"]:
@@ -104,6 +119,14 @@ def report(gputrace, folder, words):
     said["advice"]["known_rules"] = [row for row in said["advice"]["advice"] if row["rule"] in figures.RULES]
     said["ops"]["ops"] = [merged(rows) for rows in figures.grouped(
         said["ops"]["ops"], lambda row: (row["op"], row["direction"])).values()]
+    said["waits"]["avoidable_by_reason"] = added(
+        [row for row in said["waits"]["avoidable"] if row["why"] in figures.AVOIDABLE], ("why", "function"))
+    by_stream = run(gputrace, folder, ["kernels", "--by", "stream", *words])["kernels"]["kernels"]
+    for row in by_stream:
+        row["stream"] = row["stream"].removeprefix("stream ").split()[0]
+    said["kernels"]["by_stream"] = added([row for row in by_stream if row["calls"]], ("stream",))
+    said["kernels"]["by_range"] = [row for row in run(gputrace, folder, ["kernels", "--by", "range", *words])
+                                   ["kernels"]["kernels"] if row["calls"]]
     return said
 
 
@@ -120,7 +143,7 @@ def check_view(gputrace, folder, world, filters):
                                    if "process" in filters else {})})
     said = report(gputrace, folder, words)
     if said is None:
-        return []
+        return [], {}
     view = View(world, **filters)
     found = [(name, *rest) for name, *rest in invariants.broken(said)]
     for table, (work_out, _) in figures.TABLES.items():
@@ -128,7 +151,7 @@ def check_view(gputrace, folder, world, filters):
         if right is not None:
             found += [(table, *rest) for rest in differences(table, right, said[table[0]][table[1]])]
     found += exports.broken(gputrace, folder, view, words)
-    return [(world.seed, words, *rest) for rest in found]
+    return [(world.seed, words, *rest) for rest in found], said
 
 
 def check_world(arguments):
@@ -141,8 +164,14 @@ def check_world(arguments):
         found = []
         if any(world.features & 1 << FEATURES.index(name) for name in without):
             return found
+        said = []
         for filters in [{}] if whole else some_filters(world):
-            found += check_view(gputrace, folder, world, filters)
+            wrong, answers = check_view(gputrace, folder, world, filters)
+            found += wrong
+            said.append((filters, answers))
+        if len(said) == 3 and "to" in said[1][0] and "from_" in said[2][0]:
+            found += [(seed, ["--to/--from", str(said[1][0]["to"])], *rest)
+                      for rest in invariants.pieces(*(answers for _, answers in said))]
         return found
     except Exception as error: # pylint: disable=broad-except
         return [(seed, [], ("", ""), (), "(failed)", "", f"{type(error).__name__}: {error}")]

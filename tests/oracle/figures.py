@@ -102,7 +102,7 @@ def top_api_calls(view):
 
 
 def host_memory(copy):
-    return None if copy["copy"] == "DtoD" else "pageable" if copy["pageable"] else "pinned"
+    return None if copy["copy"] in ("DtoD", "PtoP") else "pageable" if copy["pageable"] else "pinned"
 
 
 def per_second(rows):
@@ -205,9 +205,12 @@ def launch_shapes(view):
 
 def copies(view):
     rows = []
-    for (gpu, kind, memory), work in grouped(of_kind(view.timed, "copy"),
-                                             lambda row: (row["gpu"], row["copy"], host_memory(row))).items():
+    for (gpu, kind, memory, peer), work in grouped(
+            of_kind(view.timed, "copy"),
+            lambda row: (row["gpu"], row["copy"], host_memory(row), row["peer"])).items():
         rows.append({"device": view.world.gpu_name(gpu), "kind": kind,
+                     "from_device": None if peer is None else view.world.gpu_name(gpu),
+                     "to_device": None if peer is None else view.world.gpu_name(peer),
                      "source": memory if kind == "HtoD" else "device",
                      "destination": memory if kind == "DtoH" else "device", "calls": len(work),
                      "bytes": sum(row["bytes"] for row in work), "total_ns": time_of(work),
@@ -311,12 +314,12 @@ def causes(view, gpu, gap):
     launched = spans.both([gap], [(asking["end"], gap[1])]) if asking["end"] else []
     before_that = spans.without([gap], launched)
     for call in view.world.calls.values():
-        if call["thread"] != asking["thread"] or not call["end"]:
+        if call["thread"] != asking["thread"]:
             continue
         name = view.world.function(call)
         if call["wait"] in SYNCHRONIZES:
             name = "waiting in " + name
-        time = spans.length(spans.both(before_that, [(call["begin"], call["end"])]))
+        time = spans.length(spans.both(before_that, [(call["begin"], call["end"] or view.world.end)]))
         if time:
             found[name] = found.get(name, 0) + time
     rest = spans.length(before_that) - sum(found.values())
@@ -644,6 +647,8 @@ def meanwhile(view):
 
 
 def events(view):
+    if view.filters:
+        return None # they stay with their process
     rows = []
     for process, calls in grouped([call for call in view.calls if call["event"] is not None],
                                   view.world.process_of_call).items():
@@ -1005,7 +1010,7 @@ def copies_alone(view):
             continue
         between = [(min(row["begin"] for row in kernels_there), max(row["end"] for row in kernels_there))]
         copying = spans.united((row["begin"], row["end"]) for row in of_kind(view.timed, "copy")
-                               if row["gpu"] == gpu and row["copy"] != "DtoD")
+                               if row["gpu"] == gpu and row["copy"] not in ("DtoD", "PtoP"))
         all_copies = spans.united((row["begin"], row["end"]) for row in of_kind(view.timed, "copy") if row["gpu"] == gpu)
         alone = spans.length(spans.without(spans.both(copying, between), all_busy(view, gpu)))
         beside = spans.length(spans.both(all_copies, all_busy(view, gpu)))
@@ -1023,6 +1028,56 @@ def advice(view):
             for device, gain in work_out(view)]
 
 
+SMALL_BYTES = 4096
+
+
+def why_avoidable(view, call):
+    """A small read, a copy of pageable memory, or nothing; other reasons are not looked for here."""
+    ended = [work for work in awaited_work(view, call) if work["end"] and call["begin"] < work["end"] <= call["end"]]
+    if not ended:
+        return None
+    last = max(ended, key=lambda work: (work["end"], work["id"]))
+    if last["kind"] != "copy" or view.world.calls[last["call"]]["thread"] != call["thread"]:
+        return None
+    if last["copy"] == "DtoH" and last["bytes"] <= SMALL_BYTES:
+        return "small read"
+    return "pageable copy" if last["copy"] == "HtoD" and last["pageable"] else None
+
+
+AVOIDABLE = ("small read", "pageable copy")
+
+
+def avoidable(view):
+    waiting = [call for call in host_waits(view) if call["wait"] != "blocking free"]
+    return [{"why": why, "function": function, "calls": len(calls),
+             "blocked_ns": sum(call["end"] - call["begin"] for call in calls)}
+            for (why, function), calls in grouped(
+                waiting, lambda call: (why_avoidable(view, call), view.world.function(call))).items() if why]
+
+
+def kernels_by_stream(view):
+    world = view.world
+    return [{"stream": str(number), "calls": len(work), "total_ns": time_of(work)}
+            for number, work in grouped(of_kind(view.timed, "kernel"),
+                                        lambda row: world.streams[row["stream"]]["number"]).items()]
+
+
+def kernels_by_range(view):
+    """Kernels by the path of the innermost range that they were asked for in; in none: no name."""
+    world = view.world
+
+    def innermost(work):
+        found = world.ranges_of_launch(work)
+        if work["node"] is not None:
+            found = world.ranges_of_call(world.calls[world.execs[work["exec"]]["nodes"][work["node"]]["call"]]) or found
+        return world.path(max(found, key=lambda one: (len(around(view, one)), one))) if found else "(in no range)"
+
+    if any(work["node"] is not None for work in view.timed):
+        return None # asked for in two places
+    return [{"range": path, "calls": len(work), "total_ns": time_of(work)}
+            for path, work in grouped(of_kind(view.timed, "kernel"), innermost).items()]
+
+
 # (report, table): the function, and the columns that tell its rows apart
 TABLES = {
     ("summary", "recording"): (recording, ()),
@@ -1036,7 +1091,7 @@ TABLES = {
     ("kernels", "kernels"): (kernels, ("kernel",)),
     ("kernels", "families"): (families, ("family",)),
     ("kernels", "launch_shapes"): (launch_shapes, ("kernel", "device", "grid", "block")),
-    ("copies", "copies"): (copies, ("device", "kind", "source", "destination")),
+    ("copies", "copies"): (copies, ("device", "kind", "source", "destination", "to_device")),
     ("copies", "fills"): (fills, ("device", "memory")),
     ("copies", "sizes"): (sizes, ("device", "kind", "host_memory", "from_bytes")),
     ("api", "functions"): (functions, ("function",)),
@@ -1062,6 +1117,9 @@ TABLES = {
     ("waits", "blocked_ranges"): (blocked_ranges, ("range",)),
     ("waits", "waited_on"): (waited_on, ("thread", "kind", "total_ns", "max_ns")),
     ("advice", "known_rules"): (advice, ("rule", "device")),
+    ("waits", "avoidable_by_reason"): (avoidable, ("why", "function")),
+    ("kernels", "by_stream"): (kernels_by_stream, ("stream",)),
+    ("kernels", "by_range"): (kernels_by_range, ("range",)),
     ("ops", "ops"): (ops, ("op", "direction")),
     ("waits", "waits"): (waits, ("kind",)),
     ("waits", "blocked"): (blocked, ("function",)),

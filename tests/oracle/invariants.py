@@ -7,6 +7,9 @@ ABOVE = {"efficiency_percent", "peak_percent", "difference_percent"}
 NEGATIVE = {"difference_percent", "priority"}
 LATENCIES = {"min_ns", "p50_ns"}
 
+# Rows that JSON has at most
+SHOWN = {"critical-path": 20, "memory": 10}
+
 # (report, table of the parts, column of the parts, table of the whole, column of the whole, what tells the wholes apart)
 SUMS = [
     ("gaps", "waited_for", "total_ns", "devices", "gap_ns", "device"),
@@ -33,6 +36,9 @@ SUMS = [
     ("waits", "meanwhile", "calls", "blocked", "calls", None),
     ("waits", "meanwhile", "emptied", "blocked", "emptied", None),
     ("waits", "meanwhile", "gap_ns", "blocked", "gap_ns", None),
+    ("memory", "leaks", "bytes", "memory", "kept_bytes", "process"),
+    ("memory", "leaks", "count", "memory", "kept", "process"),
+    ("memory", "peak", "bytes", "devices", "peak_bytes", "device"),
     ("critical-path", "by_kind", "total_ns", "paths", "path_ns", None),
     ("critical-path", "by_kind", "stretches", "paths", "stretches", None),
     ("critical-path", "by_range", "total_ns", "paths", "path_ns", None),
@@ -114,8 +120,8 @@ def same(left, right, parts):
 def sums(said):
     for name, table, column, whole, whole_column, key in SUMS:
         rows = said.get(name, {}).get(table) or []
-        if name == "critical-path" and len(rows) >= 20:
-            continue # the rest is not shown
+        if len(rows) >= SHOWN.get(name, len(rows) + 1):
+            continue # the rest is not there
         for value in {row.get(key) for row in rows} if key else [None]:
             parts = [row for row in rows if not key or row.get(key) == value]
             if isinstance(whole, int):
@@ -152,6 +158,36 @@ def gains(said):
     for place, row in enumerate(changes):
         if not same(row["length_ns"] + row["saved_ns"], changes[0]["length_ns"], 1):
             yield ("critical-path", "what_if"), (place,), "length_ns + saved_ns", changes[0]["length_ns"], row["length_ns"]
+
+
+# Columns whose figures of a window and of the rest add up to those of the whole, and reports where they need not
+PIECES = {"calls", "total_ns", "bytes", "kernels", "copies", "copied_bytes", "fills", "own_ns", "launches", "allocations",
+          "allocated_bytes", "frees", "errors", "busy_ns", "copy_ns", "active_ns", "blocked_ns", "marks", "records"}
+WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth"}
+
+
+def keyed(rows):
+    """Rows by the texts in them, and the sizes that classes begin with; without those that nothing tells apart."""
+    found = {}
+    for row in rows:
+        key = tuple((column, value) for column, value in row.items()
+                    if isinstance(value, str) or value is None and column == "device" or column.startswith("from_"))
+        found.setdefault(key, []).append(row)
+    return {key: some[0] for key, some in found.items() if len(some) == 1}
+
+
+def pieces(whole, first, second):
+    """What --to and --from leave of a recording at one moment, against all of it."""
+    for table, rows in tables(whole):
+        name, part = table
+        if name in WHOLE or part in WHOLE or len(rows) >= 20:
+            continue
+        sides = [keyed(side.get(name, {}).get(part) or []) for side in (first, second)]
+        for key, row in keyed(rows).items():
+            for column in PIECES & row.keys():
+                values = [side.get(key, {}).get(column) or 0 for side in sides]
+                if number(row[column]) and not same(sum(values), row[column], 2):
+                    yield table, tuple(value for _, value in key), f"{column} of two pieces", row[column], sum(values)
 
 
 def broken(said):

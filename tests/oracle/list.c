@@ -155,7 +155,7 @@ static void list_calls(const struct world *world, FILE *file)
 static void list_work(const struct world *world, FILE *file)
 {
 	static const char *const kinds[] = {"kernel", "copy", "fill", "graph"};
-	static const char *const copies[] = {"HtoD", "DtoH", "DtoD"};
+	static const char *const copies[] = {"HtoD", "DtoH", "DtoD", "PtoP"};
 
 	begin_list(file, "work");
 	for (int i = 0; i < world->work_count; i++) {
@@ -176,6 +176,7 @@ static void list_work(const struct world *world, FILE *file)
 		if (work->kind == COPY) {
 			text(file, "copy", copies[work->copy]);
 			flag(file, "pageable", work->pageable);
+			maybe(file, "peer", work->peer, work->peer != NONE);
 		}
 		flag(file, "profiled", work->profiled);
 		maybe(file, "held_from", (int64_t)work->held_from, work->profiled);

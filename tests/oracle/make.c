@@ -183,6 +183,7 @@ static struct work *add_work(struct world *world, enum work_kind kind, int call,
 	                      .call = call,
 	                      .exec = NONE,
 	                      .node = NONE,
+	                      .peer = NONE,
 	                      .begin = ready > stream->free_at ? ready : stream->free_at};
 	if (chance(world, 70) && work->begin == stream->free_at)
 		work->begin += length(world, 3000);
@@ -228,7 +229,9 @@ static void copy(struct world *world, struct thread *thread)
 
 	call->stream = any_stream(world, thread->process);
 	work = add_work(world, COPY, number, call->stream);
-	work->copy = (int)draw(world, 3);
+	work->copy = (int)draw(world, world->gpu_count > 1 ? 4 : 3);
+	if (work->copy == 3)
+		work->peer = (world->streams[call->stream].gpu + 1) % world->gpu_count;
 	work->bytes = 1 + length(world, 100000000);
 	work->pageable = work->copy < 2 && chance(world, 40);
 	if (blocking) {

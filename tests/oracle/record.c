@@ -211,7 +211,7 @@ static void add_calls(struct writer *writer)
 
 static void add_copy_or_fill(struct writer *writer, const struct work *work, bool unfinished)
 {
-	static const uint32_t kinds[] = {1, 2, 8};
+	static const uint32_t kinds[] = {1, 2, 8, 10};
 	const struct call *call = &writer->world->calls[work->call];
 	const struct stream *stream = &writer->world->streams[work->stream];
 	const uint32_t memory = work->pageable ? 1 : 2;
@@ -225,7 +225,9 @@ static void add_copy_or_fill(struct writer *writer, const struct work *work, boo
 		              .end_ns = gpu(writer, work->end), .size_bytes = work->bytes,
 		              .device = (uint32_t)stream->gpu, .kind = kinds[work->copy],
 		              .src_kind = work->copy == 0 ? memory : 3,
-		              .dst_kind = work->copy == 1 ? memory : 3, PLACE);
+		              .dst_kind = work->copy == 1 ? memory : 3,
+		              .src_device = work->peer == NONE ? 0 : (uint32_t)stream->gpu + 1,
+		              .dst_device = work->peer == NONE ? 0 : (uint32_t)work->peer + 1, PLACE);
 }
 
 /* CUPTI says nothing of the times of a kernel that it ran several times. */

@@ -137,7 +137,8 @@ struct work {
 	int exec, node; /* of a graph, NONE */
 	uint64_t begin, end; /* 0: unfinished */
 	uint64_t bytes;
-	int copy; /* 0 to the GPU, 1 to the host, 2 inside */
+	int copy; /* 0 to the GPU, 1 to the host, 2 inside, 3 to another GPU */
+	int peer; /* that GPU, NONE */
 	bool pageable;
 	bool profiled;
 	uint64_t held_from, held_to; /* of a profiled one: when the program was held up */
