@@ -35,7 +35,8 @@ struct stream {
 /* An activity that has begun, and what the clocks of its device were then. */
 struct item {
 	struct gt_activity activity;
-	size_t stream; /* its place in walk.streams */
+	gt_time end_ns; /* in the time of the window */
+	size_t stream;  /* its place in walk.streams */
 	struct clock clocks[MEASURES];
 };
 
@@ -52,6 +53,8 @@ struct pair_key {
 
 struct walk {
 	const struct gt_trace *trace;
+	struct gt_inside window;
+	uint64_t *before_ns; /* by part of the window: how much of it lies before the part */
 	struct gt_beside_totals *totals;
 	struct device *devices;
 	struct stream *streams; /* by row, then one for each device: what is on no stream of it */
@@ -76,7 +79,7 @@ static void swap(struct walk *walk, size_t a, size_t b)
 
 static gt_time end_of(const struct walk *walk, size_t item)
 {
-	return walk->heap.rows[item].activity.end_ns;
+	return walk->heap.rows[item].end_ns;
 }
 
 static void push(struct walk *walk, const struct item *item)
@@ -109,6 +112,33 @@ static struct item pop(struct walk *walk)
 }
 
 /* ---- the clocks ---- */
+
+/*
+ * The clocks go while it is the time of the window and stand still else, so whatever they measure
+ * is inside of it. How much of the window lies before a moment, in ns.
+ */
+static gt_time window_time(const struct walk *walk, gt_time at_ns)
+{
+	size_t low = 0;
+	size_t high = walk->window.count;
+	const struct gt_interval *part;
+
+	if (high == 0)
+		return at_ns;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (walk->window.parts[middle].start_ns <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return 0;
+	part = &walk->window.parts[low - 1];
+	return (gt_time)walk->before_ns[low - 1] + (at_ns < part->end_ns ? at_ns : part->end_ns) -
+	       part->start_ns;
+}
 
 static void add_pair(struct walk *walk, gt_id a, gt_id b, uint64_t elapsed_ns)
 {
@@ -176,14 +206,16 @@ static void end_stream(struct walk *walk, size_t id, struct device *device, stru
 	}
 }
 
-static void begin(struct walk *walk, const struct gt_activity *activity)
+static void begin(struct walk *walk, const struct gt_activity *activity, gt_time start_ns)
 {
 	struct device *device = &walk->devices[activity->device];
 	struct gt_device_beside *total = &walk->totals->devices[activity->device];
-	struct item item = {.activity = *activity, .stream = stream_of(walk, activity)};
+	struct item item = {.activity = *activity,
+	                    .end_ns = window_time(walk, activity->end_ns),
+	                    .stream = stream_of(walk, activity)};
 	struct stream *stream = &walk->streams[item.stream];
 
-	advance(walk, device, activity->start_ns);
+	advance(walk, device, start_ns);
 	device->running[KERNELS] += gt_activity_is_work(activity->type);
 	device->running[COPIES] += activity->type == GT_ACTIVITY_COPY;
 	if (stream->running++ == 0)
@@ -212,7 +244,7 @@ static void end_first(struct walk *walk)
 	struct device *device = &walk->devices[item.activity.device];
 	struct stream *stream = &walk->streams[item.stream];
 
-	advance(walk, device, item.activity.end_ns);
+	advance(walk, device, item.end_ns);
 
 	const struct gt_beside beside = {
 		.kernels_ns = elapsed(device, &item, KERNELS, gt_activity_is_work(type)),
@@ -267,6 +299,11 @@ static void walk_init(struct walk *walk)
 	walk->devices = new_zeroed(devices, sizeof(*walk->devices));
 	walk->streams = new_zeroed(trace->streams.count + devices, sizeof(*walk->streams));
 	walk->pairs = gt_index_new(sizeof(struct pair_key));
+	walk->before_ns = new_zeroed(walk->window.count, sizeof(*walk->before_ns));
+	for (size_t i = 1; i < walk->window.count; i++)
+		walk->before_ns[i] =
+			walk->before_ns[i - 1] + (uint64_t)(walk->window.parts[i - 1].end_ns -
+		                                            walk->window.parts[i - 1].start_ns);
 	make_groups(walk);
 	*walk->totals = (struct gt_beside_totals){
 		.streams = new_zeroed(trace->streams.count, sizeof(*walk->totals->streams)),
@@ -279,32 +316,35 @@ static void walk_release(struct walk *walk)
 	gt_array_free(walk->devices);
 	gt_array_free(walk->streams);
 	gt_array_free(walk->running_of);
+	gt_array_free(walk->before_ns);
 	gt_array_release(&walk->heap);
 	gt_index_free(walk->groups);
 	gt_index_free(walk->pairs);
 }
 
-void gt_beside_walk(struct gt_beside_totals *totals, const struct gt_view *view, gt_beside_see *see,
-                    void *context)
+void gt_beside_walk(struct gt_beside_totals *totals, const struct gt_trace *trace,
+                    const struct gt_inside *window, gt_beside_see *see, void *context)
 {
-	struct walk walk = {.trace = view->trace, .totals = totals, .see = see, .context = context};
+	struct walk walk = {.trace = trace, .totals = totals, .see = see, .context = context};
 	struct gt_activity_walk activities;
 	struct gt_activity activity;
 
+	if (window)
+		walk.window = *window;
 	walk_init(&walk);
-	gt_activity_walk_init_whole(&activities, view->trace);
+	gt_activity_walk_init(&activities, trace, GT_WORK_BUSY);
 	while (gt_activity_next(&activities, &activity)) {
-		if (activity.device >= view->trace->devices.count)
+		const gt_time start_ns = window_time(&walk, activity.start_ns);
+
+		if (activity.device >= trace->devices.count)
 			continue;
-		if (activity.end_ns > view->end_ns)
-			activity.end_ns = view->end_ns;
-		while (walk.heap.count > 0 && end_of(&walk, 0) <= activity.start_ns)
+		while (walk.heap.count > 0 && end_of(&walk, 0) <= start_ns)
 			end_first(&walk);
-		begin(&walk, &activity);
+		begin(&walk, &activity, start_ns);
 	}
 	while (walk.heap.count > 0)
 		end_first(&walk);
-	for (size_t i = 0; i < view->trace->devices.count; i++)
+	for (size_t i = 0; i < trace->devices.count; i++)
 		totals->devices[i].streams_ns = walk.devices[i].clocks[STREAMS].two_ns;
 	totals->pairs = walk.found.rows;
 	totals->pair_count = walk.found.count;

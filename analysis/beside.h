@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "model/activity.h"
-#include "model/view.h"
+#include "model/intervals.h"
 
 /*
  * What ran at the same time as what on each GPU: of every activity, stream and GPU. One walk over
@@ -53,9 +53,12 @@ struct gt_beside_totals {
 typedef void gt_beside_see(void *context, const struct gt_activity *activity,
                            const struct gt_beside *beside);
 
-/* see may be NULL. The totals are to be released. */
-void gt_beside_walk(struct gt_beside_totals *totals, const struct gt_view *view, gt_beside_see *see,
-                    void *context);
+/*
+ * What happened beside what: the trace is gt_whole_of one, and rows of it are what see gets. Times
+ * are those inside the window; NULL: all times. see may be NULL. The totals are to be released.
+ */
+void gt_beside_walk(struct gt_beside_totals *totals, const struct gt_trace *trace,
+                    const struct gt_inside *window, gt_beside_see *see, void *context);
 void gt_beside_release(struct gt_beside_totals *totals);
 
 #endif

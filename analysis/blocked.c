@@ -133,7 +133,7 @@ struct shown {
 	uint32_t *op_of_name; /* by row of ranges.names: its operation, 0: it is none */
 	struct gt_result *result;
 	uint64_t top;
-	bool has_gaps; /* as struct gt_host_waits has it */
+	bool has_calls; /* as struct gt_host_waits has it */
 };
 
 static void table_init(struct table *table)
@@ -282,9 +282,9 @@ static void add_figures(const struct shown *shown, const struct figures *figures
 	gt_result_add_count(result, figures->blocked_ns);
 	gt_result_add_count_if(result, located, figures->idle_ns);
 	gt_result_add_count(result, (int64_t)figures->at_once);
-	gt_result_add_count_if(result, located && shown->has_gaps, (int64_t)figures->emptied);
-	gt_result_add_count_if(result, located && shown->has_gaps, figures->gap_ns);
-	gt_result_add_count_if(result, located && !shown->trace->whole.cut, figures->busy_ns);
+	gt_result_add_count_if(result, located && shown->has_calls, (int64_t)figures->emptied);
+	gt_result_add_count_if(result, located && shown->has_calls, figures->gap_ns);
+	gt_result_add_count_if(result, located, figures->busy_ns);
 	gt_result_add_count(result, figures->max_ns);
 }
 
@@ -368,7 +368,6 @@ static void add_section(const struct shown *shown, const struct gt_host_waits *w
 static void add_devices(const struct shown *shown, const struct gt_host_waits *waits)
 {
 	struct gt_result *result = shown->result;
-	const bool whole = !shown->trace->whole.cut;
 	struct table table;
 
 	table_init(&table);
@@ -387,14 +386,13 @@ static void add_devices(const struct shown *shown, const struct gt_host_waits *w
 		gt_add_device(result, shown->trace, row->group.device);
 		gt_result_add_count(result, (int64_t)row->calls);
 		gt_result_add_count(result, row->blocked_ns);
-		gt_result_add_count_if(result, whole, row->busy_ns);
-		gt_result_add_count_if(result, whole,
-		                       row->blocked_ns - row->busy_ns - row->idle_ns);
+		gt_result_add_count(result, row->busy_ns);
+		gt_result_add_count(result, row->blocked_ns - row->busy_ns - row->idle_ns);
 		gt_result_add_count(result, row->idle_ns);
 		gt_result_add_real(result,
 		                   gt_percent((double)row->idle_ns, (double)row->blocked_ns));
-		gt_result_add_count_if(result, shown->has_gaps, (int64_t)row->emptied);
-		gt_result_add_count_if(result, shown->has_gaps, row->gap_ns);
+		gt_result_add_count_if(result, shown->has_calls, (int64_t)row->emptied);
+		gt_result_add_count_if(result, shown->has_calls, row->gap_ns);
 	}
 	table_release(&table);
 }
@@ -450,8 +448,8 @@ static void add_avoidable_row(const struct shown *shown, const struct figures *f
 	add_function(shown, figures->group.function);
 	gt_result_add_count(result, (int64_t)figures->calls);
 	gt_result_add_count(result, figures->blocked_ns);
-	gt_result_add_count_if(result, shown->has_gaps, (int64_t)figures->emptied);
-	gt_result_add_count_if(result, shown->has_gaps, figures->gap_ns);
+	gt_result_add_count_if(result, shown->has_calls, (int64_t)figures->emptied);
+	gt_result_add_count_if(result, shown->has_calls, figures->gap_ns);
 	gt_result_add_count(result, figures->max_ns);
 	gt_result_add_count_if(result,
 	                       figures->group.reason == GT_WAIT_SMALL_READ ||
@@ -491,14 +489,13 @@ static void add_avoidable(const struct shown *shown, const struct gt_host_waits 
 	table_release(&table);
 }
 
-void gt_add_blocked(struct gt_result *result, const struct gt_view *view,
-                    const struct gt_host_waits *waits, uint64_t top)
+void gt_add_blocked(struct gt_result *result, const struct gt_host_waits *waits, uint64_t top)
 {
 	struct shown shown = {
-		.trace = view->trace, .result = result, .top = top, .has_gaps = waits->has_gaps};
+		.trace = waits->trace, .result = result, .top = top, .has_calls = waits->has_calls};
 
-	gt_range_folds_init(&shown.folds, view->trace, GT_FOLD_AUTO);
-	gt_ranges_init_folded(&shown.ranges, view->trace, &shown.folds);
+	gt_range_folds_init(&shown.folds, waits->trace, GT_FOLD_AUTO);
+	gt_ranges_init_folded(&shown.ranges, waits->trace, &shown.folds);
 	find_ops(&shown);
 	for (size_t i = 0; i < GT_COUNT_OF(sections); i++)
 		add_section(&shown, waits, &sections[i]);

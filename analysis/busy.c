@@ -2,31 +2,67 @@
 #include "analysis/busy.h"
 
 #include "analysis/figures.h"
+#include "analysis/profiled.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/whole.h"
 
-static struct gt_interval inside(const struct gt_view *view, const struct gt_activity *activity)
+struct gt_inside gt_window_of(const struct gt_view *view)
 {
-	struct gt_interval interval = {activity->start_ns, activity->end_ns};
-
-	if (interval.start_ns < view->start_ns)
-		interval.start_ns = view->start_ns;
-	if (interval.end_ns > view->end_ns)
-		interval.end_ns = view->end_ns;
-	return interval;
+	return (struct gt_inside){view->trace->parts.rows, view->trace->parts.count, 0};
 }
 
-static void see(struct gt_busy *busy, enum gt_activity_type type, struct gt_interval interval)
+static void see(struct gt_busy *busy, enum gt_activity_type type, struct gt_interval piece)
 {
-	gt_cover_add(&busy->all, interval);
+	gt_cover_add(&busy->all, piece);
 	if (type == GT_ACTIVITY_FILL)
 		return;
-	gt_cover_add(&busy->kernels_or_copies, interval);
-	if (type == GT_ACTIVITY_COPY) {
-		gt_cover_add(&busy->copies, interval);
-	} else {
-		gt_cover_add(&busy->kernels, interval);
-		busy->kernel_count += type == GT_ACTIVITY_KERNEL;
+	gt_cover_add(&busy->kernels_or_copies, piece);
+	gt_cover_add(type == GT_ACTIVITY_COPY ? &busy->copies : &busy->kernels, piece);
+}
+
+static void see_use(struct gt_busy *busy, const struct gt_activity *activity)
+{
+	if (activity->start_ns < busy->in_use.start_ns)
+		busy->in_use.start_ns = activity->start_ns;
+	if (activity->end_ns > busy->in_use.end_ns)
+		busy->in_use.end_ns = activity->end_ns;
+}
+
+static void see_all(struct gt_busy *devices, const struct gt_view *view)
+{
+	struct gt_inside window = gt_window_of(view);
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	gt_activity_walk_init(&walk, gt_whole_of(view->trace), GT_WORK_BUSY);
+	while (gt_activity_next(&walk, &activity)) {
+		const gt_id device = gt_whole_shown(view->trace, GT_TABLE_devices, activity.device);
+		struct gt_pieces pieces = gt_pieces_of(
+			&window, (struct gt_interval){activity.start_ns, activity.end_ns});
+		struct gt_interval piece;
+
+		if (device >= view->trace->devices.count)
+			continue;
+		see_use(&devices[device], &activity);
+		while (gt_pieces_next(&pieces, &piece))
+			see(&devices[device], activity.type, piece);
+	}
+}
+
+static void see_shown(struct gt_busy *devices, const struct gt_view *view)
+{
+	struct gt_inside window = gt_window_of(view);
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	gt_activity_walk_init(&walk, view->trace, GT_WORK_KERNELS | GT_WORK_GRAPHS);
+	while (gt_activity_next(&walk, &activity)) {
+		if (activity.device >= view->trace->devices.count)
+			continue;
+		devices[activity.device].kernel_count += activity.type == GT_ACTIVITY_KERNEL;
+		gt_cover_add_inside(&devices[activity.device].shown, &window,
+		                    (struct gt_interval){activity.start_ns, activity.end_ns});
 	}
 }
 
@@ -34,34 +70,22 @@ struct gt_busy *gt_busy_of_devices(const struct gt_view *view)
 {
 	const size_t count = view->trace->devices.count;
 	struct gt_busy *devices = gt_allocate(count * sizeof(*devices));
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
 
 	for (size_t i = 0; i < count; i++)
-		devices[i] = (struct gt_busy){0};
-	gt_activity_walk_init_whole(&walk, view->trace);
-	while (gt_activity_next(&walk, &activity))
-		if (activity.device < count)
-			see(&devices[activity.device], activity.type, inside(view, &activity));
+		devices[i] = (struct gt_busy){.in_use = {INT64_MAX, INT64_MIN}};
+	see_all(devices, view);
+	see_shown(devices, view);
 	return devices;
 }
 
 uint64_t gt_busy_span_ns(const struct gt_view *view, const struct gt_busy *busy)
 {
-	const struct gt_cover *all = &busy->all;
-	uint64_t span_ns = 0;
+	struct gt_inside window = gt_window_of(view);
+	struct gt_cover span = {0};
 
-	if (view->trace->parts.count == 0)
-		return gt_cover_span(all);
-	gt_array_each(const struct gt_interval, part, &view->trace->parts) {
-		const gt_time start_ns =
-			part->start_ns > all->start_ns ? part->start_ns : all->start_ns;
-		const gt_time end_ns = part->end_ns < all->end_ns ? part->end_ns : all->end_ns;
-
-		if (end_ns > start_ns)
-			span_ns += (uint64_t)(end_ns - start_ns);
-	}
-	return span_ns;
+	if (busy->in_use.start_ns <= busy->in_use.end_ns)
+		gt_cover_add_inside(&span, &window, busy->in_use);
+	return span.covered_ns;
 }
 
 /* What both cover is in the sum of the two twice, in their union once. */
@@ -71,11 +95,25 @@ uint64_t gt_busy_overlap(const struct gt_busy *busy)
 	       busy->kernels_or_copies.covered_ns;
 }
 
-void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
-                 const struct gt_activity *activity)
+void gt_remark_other_work(struct gt_result *result, const struct gt_view *view)
 {
-	if (gt_activity_is_work(activity->type))
-		gt_cover_add(kernels, inside(view, activity));
+	struct gt_busy *devices;
+
+	if (!view->by_work && !view->trace->whole)
+		return;
+	devices = gt_busy_of_devices(view);
+	for (size_t i = 0; i < view->trace->devices.count; i++) {
+		const uint64_t other_ns =
+			devices[i].kernels.covered_ns - devices[i].shown.covered_ns;
+
+		if (other_ns > 0)
+			gt_result_remark(result,
+			                 "Other work: GPU %lld was busy for %s with kernels that "
+			                 "the filter leaves out.",
+			                 (long long)gt_device_number(&view->trace->devices.rows[i]),
+			                 gt_figure_ns((int64_t)other_ns).text);
+	}
+	gt_array_free(devices);
 }
 
 void gt_remark_whole_graphs(struct gt_result *result, const struct gt_trace *trace,
@@ -90,10 +128,12 @@ void gt_remark_whole_graphs(struct gt_result *result, const struct gt_trace *tra
 
 void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, const char *columns)
 {
-	gt_result_remark_on(result, columns,
-	                    "A GPU is busy while a kernel runs; shares are of the recording or its "
-	                    "window.");
+	gt_result_remark_on(
+		result, columns,
+		"A GPU is busy while a kernel runs, whichever kernels are shown; shares are "
+		"of the recording or its window.");
 	gt_remark_whole_graphs(result, trace, columns);
+	gt_remark_not_measured(result, trace, columns);
 }
 
 double gt_busy_percent(const struct gt_view *view, const struct gt_cover *kernels)

@@ -9,10 +9,10 @@
 #include "model/view.h"
 
 /*
- * How busy GPUs were, in one sense wherever it is said: a GPU is busy while at least one kernel
- * runs on it, or a graph of which only the whole was recorded, and idle else; the shares are those
- * of the view's window and add up to all of it. What reaches out of the window counts as far as it
- * is inside.
+ * How busy GPUs were, in one sense wherever it is said (docs/terms.md): a GPU is busy while at
+ * least one kernel or whole graph runs on it, and idle else; the shares are those of the view's
+ * window and add up to all of it. All that happened counts, whatever a filter left to be shown;
+ * work that reaches out of the window counts as far as it is inside.
  */
 struct gt_result;
 
@@ -20,25 +20,27 @@ struct gt_busy {
 	struct gt_cover kernels; /* covered_ns is the busy time */
 	struct gt_cover copies;
 	struct gt_cover kernels_or_copies;
-	struct gt_cover all;   /* fills too */
-	uint64_t kernel_count; /* with times */
+	struct gt_cover all;       /* fills too */
+	struct gt_cover shown;     /* as kernels, of those that are shown */
+	struct gt_interval in_use; /* first start, last end of all work; start > end: it has none */
+	uint64_t kernel_count;     /* shown, whose times are figures */
 };
 
-/* One for each device of the trace. The caller frees it with gt_array_free. */
+/* One for each device of the view's trace. The caller frees it with gt_array_free. */
 struct gt_busy *gt_busy_of_devices(const struct gt_view *view);
 
-/* From its first start to its latest end, but for time that is not of the view. */
+/* In use: from the first start to the last end of its work, inside the window. */
 uint64_t gt_busy_span_ns(const struct gt_view *view, const struct gt_busy *busy);
 
 /* Time in which a kernel and a copy ran at once. */
 uint64_t gt_busy_overlap(const struct gt_busy *busy);
 
-/*
- * Adds one activity of a device to its busy time alone, for reports that walk all activity, in
- * order of their start, for more than this.
- */
-void gt_busy_see(struct gt_cover *kernels, const struct gt_view *view,
-                 const struct gt_activity *activity);
+/* The window of a view, to cut work at its edges. It borrows from the view's trace. */
+struct gt_inside gt_window_of(const struct gt_view *view);
+
+/* Under a report of busy time: how much of it was work that the filter left out, where there is
+ * any. */
+void gt_remark_other_work(struct gt_result *result, const struct gt_view *view);
 
 /*
  * Says so under a report that speaks of it, where it shows one of the columns, which are as

@@ -103,7 +103,7 @@ void gt_copy_nodes_init(struct gt_copy_nodes *nodes, const struct gt_trace *trac
 
 		if (place != GT_NONE && copy->device < trace->devices.count &&
 		    gt_copy_host_memory(copy) &&
-		    gt_timed(copy->flags, copy->start_ns, copy->end_ns))
+		    gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
 			add(nodes, index, trace, copy, &trace->copy_places.rows[place]);
 	}
 	if (nodes->list.count > 1)

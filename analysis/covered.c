@@ -68,16 +68,6 @@ uint64_t gt_covered_within(const struct gt_covered *covered, struct gt_interval 
 	               : 0;
 }
 
-/* What other ranges asked for; who did is not there any more. */
-static void add_whole(struct gt_covered_device *devices, const struct gt_trace *trace)
-{
-	gt_array_each(const struct gt_stretch, stretch, &trace->whole.work)
-		if (stretch->device < trace->devices.count)
-			gt_covered_add(&devices[stretch->device].all,
-			               (struct gt_interval){stretch->start_ns, stretch->end_ns},
-			               GT_NONE);
-}
-
 struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace)
 {
 	struct gt_covered_device *devices = gt_allocate(trace->devices.count * sizeof(*devices));
@@ -86,7 +76,7 @@ struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace)
 
 	if (trace->devices.count)
 		memset(devices, 0, trace->devices.count * sizeof(*devices));
-	gt_activity_walk_init_whole(&walk, trace);
+	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
 	while (gt_activity_next(&walk, &activity)) {
 		const struct gt_interval interval = {activity.start_ns, activity.end_ns};
 
@@ -95,11 +85,8 @@ struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace)
 		if (gt_activity_is_work(activity.type))
 			gt_covered_add(&devices[activity.device].kernels, interval,
 			               activity.api_call);
-		if (!trace->whole.cut)
-			gt_covered_add(&devices[activity.device].all, interval, activity.api_call);
+		gt_covered_add(&devices[activity.device].all, interval, activity.api_call);
 	}
-	if (trace->whole.cut)
-		add_whole(devices, trace);
 	return devices;
 }
 

@@ -42,8 +42,8 @@ struct gt_covered_device {
 };
 
 /*
- * One for each device of the trace; the caller gives them to gt_covered_devices_release. Where a
- * filter chose ranges, all has the work of the others as well, and kernels that of the chosen ones.
+ * One for each device of the trace, of its own rows: callers that ask what happened give
+ * gt_whole_of. The caller gives them to gt_covered_devices_release.
  */
 struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace);
 void gt_covered_devices_release(struct gt_covered_device *devices, const struct gt_trace *trace);

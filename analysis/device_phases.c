@@ -26,7 +26,7 @@ int64_t gt_device_kernel_ns(const struct gt_trace *trace, const struct gt_device
 {
 	const struct gt_kernel *kernel = kernel_of(trace, launch);
 
-	return kernel && gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns)
+	return kernel && gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns)
 	               ? kernel->end_ns - kernel->start_ns
 	               : -1;
 }

@@ -215,7 +215,7 @@ static void find_window(struct drawing *drawing, const struct gt_device_launch_f
 
 	picture->start_ns = facts->start_ns;
 	picture->end_ns = facts->end_ns;
-	if (kernel && gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns)) {
+	if (kernel && gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns)) {
 		picture->start_ns =
 			kernel->start_ns < picture->start_ns ? kernel->start_ns : picture->start_ns;
 		picture->end_ns =

@@ -13,6 +13,7 @@
 #include "model/sync.h"
 #include "model/timed.h"
 #include "model/trace.h"
+#include "model/whole.h"
 
 enum {
 	KINDS = 64,      /* numbers of kinds of waits that are known are below it */
@@ -68,22 +69,22 @@ static bool is_host_copy(const struct gt_trace *trace, const struct gt_activity 
 
 /* What kernels and copies of the host covered together between the first kernel and the last. */
 static void see_overlap(const struct gt_facts *facts, struct gt_cover *covers,
-                        const struct gt_activity *activity)
+                        struct gt_inside *window, const struct gt_activity *activity)
 {
 	const struct gt_cover *kernels = &facts->busy[activity->device].kernels;
 	struct gt_interval when = {activity->start_ns, activity->end_ns};
 
 	if (activity->type == GT_ACTIVITY_FILL || !kernels->begun ||
-	    (activity->type == GT_ACTIVITY_COPY && !is_host_copy(facts->view->trace, activity)))
+	    (activity->type == GT_ACTIVITY_COPY && !is_host_copy(facts->calls.trace, activity)))
 		return;
 	when.start_ns = when.start_ns > kernels->start_ns ? when.start_ns : kernels->start_ns;
 	when.end_ns = when.end_ns < kernels->end_ns ? when.end_ns : kernels->end_ns;
-	(void)gt_cover_add(&covers[activity->device], when);
+	gt_cover_add_inside(&covers[activity->device], window, when);
 }
 
 static void see_streams(struct gt_facts *facts, const struct gt_activity *activity)
 {
-	const struct gt_trace *trace = facts->view->trace;
+	const struct gt_trace *trace = facts->calls.trace;
 
 	if (is_default_stream(trace, gt_activity_stream(trace, activity)))
 		facts->of_default_stream[activity->device]++;
@@ -121,31 +122,36 @@ static void init_devices(struct gt_facts *facts, size_t count)
 		facts->work[i] = (struct gt_covered){0};
 		facts->idle[i] = (struct gt_idle){
 			.largest_count = 1,
-			.parts = facts->view->trace->parts.rows,
-			.part_count = facts->view->trace->parts.count,
+			.window = gt_window_of(facts->view),
 			.totals = &facts->gaps,
 			.device = (gt_id)i,
 		};
 	}
 }
 
-/* Device by device: what ran and where, the gaps between, and which copies ran beside nothing. */
+/*
+ * Device by device: what ran and where, the gaps between, and which copies ran beside nothing, of
+ * all that happened.
+ */
 static void see_activity(struct gt_facts *facts)
 {
-	const size_t count = facts->view->trace->devices.count;
+	const struct gt_trace *shown = facts->view->trace;
+	const size_t count = shown->devices.count;
 	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
+	struct gt_inside window = gt_window_of(facts->view);
 	const bool keeps_work = wants_work(facts);
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
 	memset(covers, 0, count * sizeof(*covers));
 	init_devices(facts, count);
-	gt_activity_walk_init_whole(&walk, facts->view->trace);
+	gt_activity_walk_init(&walk, facts->calls.trace, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
+		activity.device = gt_whole_shown(shown, GT_TABLE_devices, activity.device);
 		if (activity.device >= count)
 			continue;
 		gt_idle_see(&facts->idle[activity.device], &activity);
-		see_overlap(facts, covers, &activity);
+		see_overlap(facts, covers, &window, &activity);
 		see_streams(facts, &activity);
 		if (keeps_work && gt_activity_is_work(activity.type))
 			gt_covered_add(&facts->work[activity.device],
@@ -189,7 +195,7 @@ static void see_calls(struct gt_facts *facts)
 				facts->first_failed = call;
 		}
 		if (!amount || call->flags & GT_NESTED || call->function >= size ||
-		    !gt_is_figure(call->flags, call->start_ns, call->end_ns))
+		    !gt_timed(GT_TIMES_FIGURES, call->flags, call->start_ns, call->end_ns))
 			continue;
 		add(amount, (uint64_t)(call->end_ns - call->start_ns), 0);
 		if (amount->count == 1 || call->end_ns > amount->end_ns)
@@ -210,7 +216,7 @@ static void see_waits(struct gt_facts *facts)
 		const uint64_t duration_ns = (uint64_t)(sync->end_ns - sync->start_ns);
 
 		if (!gt_sync_waits_host(sync->kind) ||
-		    !gt_timed(sync->flags, sync->start_ns, sync->end_ns))
+		    !gt_timed(GT_TIMES_ANY, sync->flags, sync->start_ns, sync->end_ns))
 			continue;
 		add(&facts->waits, duration_ns, 0);
 		of_kind[kind] += duration_ns;
@@ -223,7 +229,7 @@ static void see_copies(struct gt_facts *facts)
 	gt_array_each(const struct gt_copy, copy, &facts->view->trace->copies) {
 		const uint64_t duration_ns = (uint64_t)(copy->end_ns - copy->start_ns);
 
-		if (!gt_timed(copy->flags, copy->start_ns, copy->end_ns))
+		if (!gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
 			continue;
 		add(&facts->copies, duration_ns, copy->size_bytes);
 		if (copy->src_kind == GT_MEMORY_PAGEABLE || copy->dst_kind == GT_MEMORY_PAGEABLE)
@@ -234,7 +240,7 @@ static void see_copies(struct gt_facts *facts)
 void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 {
 	*facts = (struct gt_facts){.view = view};
-	gt_thread_calls_init(&facts->calls, view->trace);
+	gt_thread_calls_init(&facts->calls, gt_whole_of(view->trace));
 	gt_gap_totals_init(&facts->gaps, &facts->calls);
 	gt_throttles_init(&facts->throttles, view->trace);
 	gt_variables_init(&facts->variables, view->trace);

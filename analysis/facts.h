@@ -40,10 +40,10 @@ struct gt_amount_calls gt_amount_calls(const struct gt_amount *amount);
 
 struct gt_facts {
 	const struct gt_view *view;
-	struct gt_busy *busy; /* by device */
-	struct gt_idle *idle; /* by device, with its longest gap */
-	struct gt_thread_calls calls;
-	struct gt_gap_totals gaps; /* those that took most first */
+	struct gt_busy *busy;         /* by device */
+	struct gt_idle *idle;         /* by device, with its longest gap */
+	struct gt_thread_calls calls; /* of all that happened, as gaps and host_waits */
+	struct gt_gap_totals gaps;    /* those that took most first */
 	struct gt_throttles throttles;
 	struct gt_variables variables;
 	struct gt_range_totals ranges; /* by path */

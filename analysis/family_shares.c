@@ -53,7 +53,7 @@ static uint64_t count(const struct gt_trace *trace, struct gt_family_share *shar
 		const size_t function = gt_function_of(&functions, kernel->shape);
 		struct gt_family_share *share = &shares[family_of(trace, kernel->shape)];
 
-		if (!gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+		if (!gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		share->calls++;
 		share->total_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);

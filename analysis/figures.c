@@ -159,8 +159,8 @@ void gt_remark_no_kernels(struct gt_result *result, const struct gt_trace *trace
 
 const char *gt_no_calls(const struct gt_trace *trace)
 {
-	return gt_trace_recorded_calls(trace) ? "No API calls are in what was chosen"
-	                                      : "No API calls were recorded";
+	return gt_trace_has_calls(trace) ? "No API calls are in what was chosen"
+	                                 : "No API calls were recorded";
 }
 
 void gt_add_host_memory(struct gt_result *result, uint32_t kind)

@@ -57,7 +57,7 @@ static int64_t host_time_of(const struct gt_trace *trace, const struct gt_kernel
 	                                         : NULL;
 
 	if (!call || call->kind != GT_API_LAUNCH ||
-	    !gt_is_figure(call->flags, call->start_ns, call->end_ns))
+	    !gt_timed(GT_TIMES_FIGURES, call->flags, call->start_ns, call->end_ns))
 		return -1;
 	return call->end_ns - call->start_ns;
 }
@@ -79,7 +79,7 @@ static void count_launches(const struct gt_trace *trace, struct first_tally *fir
 		const int64_t host_ns = host_time_of(trace, kernel);
 		struct first_row *row = &first->rows[function];
 
-		if (!gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+		if (!gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		if (is_first && adding) {
 			row->launches++;

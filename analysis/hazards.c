@@ -444,7 +444,7 @@ static void add_syncs(struct finder *finder)
 		if (sync->kind == GT_SYNC_BLOCKING_FILL &&
 		    sync->api_call < trace->api_calls.count && !host_fills[sync->api_call])
 			continue;
-		if (waits && !gt_timed(sync->flags, sync->start_ns, sync->end_ns))
+		if (waits && !gt_timed(GT_TIMES_ANY, sync->flags, sync->start_ns, sync->end_ns))
 			continue;
 		add_step(finder, waits ? sync->end_ns : sync->start_ns, STEP_SYNC, row);
 	}

@@ -22,7 +22,7 @@ static double rate_in_recording(const struct gt_trace *trace, gt_id device, gt_c
 
 		if (copy->device == device && copy->kind == kind && host == GT_MEMORY_PINNED &&
 		    copy->size_bytes >= LARGE_BYTES &&
-		    gt_timed(copy->flags, copy->start_ns, copy->end_ns) &&
+		    gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns) &&
 		    copy->end_ns > copy->start_ns)
 			best = fmax(best,
 			            gt_bytes_per_second((double)copy->size_bytes,

@@ -14,6 +14,7 @@
 #include "model/stream_order.h"
 #include "model/sync.h"
 #include "model/timed.h"
+#include "model/whole.h"
 
 enum { MOST_ROWS = 64 }; /* of syncs that are looked at after a wait */
 
@@ -25,8 +26,7 @@ struct host_copy {
 
 /* All that is looked up for each wait. */
 struct finder {
-	const struct gt_view *view;
-	const struct gt_trace *trace;
+	const struct gt_trace *trace; /* all that happened */
 	struct gt_covered_device *devices;
 	struct gt_thread_calls calls;
 	struct gt_stream_order order;
@@ -174,12 +174,9 @@ static bool has_managed(const struct gt_trace *trace)
 	return false;
 }
 
-static void finder_init(struct finder *finder, const struct gt_view *view, uint64_t small_bytes)
+static void finder_init(struct finder *finder, const struct gt_trace *trace, uint64_t small_bytes)
 {
-	const struct gt_trace *trace = view->trace;
-
 	*finder = (struct finder){
-		.view = view,
 		.trace = trace,
 		.devices = gt_covered_devices(trace),
 		.charged = gt_allocate(trace->devices.count * sizeof(*finder->charged)),
@@ -271,7 +268,7 @@ static enum gt_wait_outcome outcome_of(const struct finder *finder, const struct
 	if (edge)
 		return at_once ? GT_WAIT_DONE : GT_WAIT_UNKNOWN;
 	if (is_plain(sync->kind) && sync->kind != GT_SYNC_EVENT_SYNCHRONIZE && at_once &&
-	    !finder->view->by_work && !was_given_any(finder, sync, wait->device))
+	    !was_given_any(finder, sync, wait->device))
 		return GT_WAIT_NOTHING;
 	return GT_WAIT_UNKNOWN;
 }
@@ -458,7 +455,7 @@ static enum gt_wait_reason followed_by(struct finder *finder, struct gt_host_wai
 	const gt_id stream = next < trace->api_calls.count ? finder->stream_of_call[next] : GT_NONE;
 	gt_id awaited;
 
-	if (stream >= trace->streams.count || finder->has_managed || trace->whole.cut ||
+	if (stream >= trace->streams.count || finder->has_managed ||
 	    was_to_measure(trace, wait->sync, trace->api_calls.rows[next].start_ns) ||
 	    copied_between(finder, trace->streams.rows[stream].context, latest_ns, sync->end_ns))
 		return GT_WAIT_NEEDED;
@@ -521,24 +518,29 @@ static void add_wait(struct finder *finder, struct gt_host_waits *waits, gt_id r
 void gt_host_waits_init(struct gt_host_waits *waits, const struct gt_view *view,
                         uint64_t small_bytes)
 {
-	const struct gt_trace *trace = view->trace;
+	const struct gt_trace *trace = gt_whole_of(view->trace);
+	size_t shown = 0;
 	struct finder finder;
 
-	finder_init(&finder, view, small_bytes);
+	finder_init(&finder, trace, small_bytes);
 	finder.waited = gt_index_new(sizeof(struct awaited));
 	finder.subjects = gt_index_new(sizeof(struct subject));
 	*waits = (struct gt_host_waits){
+		.trace = trace,
 		.has_calls = gt_trace_has_calls(trace),
-		.has_gaps = gt_trace_has_calls(trace) && !trace->whole.cut,
 		.has_managed = finder.has_managed,
 	};
 	for (gt_id row = 0; row < trace->syncs.count; row++) {
 		const struct gt_sync *sync = &trace->syncs.rows[row];
 
 		if (gt_sync_waits_host(sync->kind) &&
-		    gt_timed(sync->flags, sync->start_ns, sync->end_ns))
+		    gt_timed(GT_TIMES_ANY, sync->flags, sync->start_ns, sync->end_ns))
 			add_wait(&finder, waits, row);
 	}
+	gt_array_each(const struct gt_host_wait, wait, &waits->list)
+		if (gt_whole_shown(view->trace, GT_TABLE_syncs, wait->sync) != GT_NONE)
+			waits->list.rows[shown++] = *wait;
+	waits->list.count = shown;
 	gt_index_free(finder.waited);
 	gt_index_free(finder.subjects);
 	finder_release(&finder);

@@ -13,7 +13,8 @@
 /*
  * Every call in which the host may wait, that has times: what it waited for, what the GPU did
  * meanwhile, what the wait cost, and whether the program could have done without. Made from the
- * table syncs and the edges that lead to it.
+ * table syncs and the edges that lead to it, of all that happened; a filter chooses the waits that
+ * are listed.
  */
 
 /* How a wait came to its end. */
@@ -54,8 +55,8 @@ struct gt_host_wait {
 
 struct gt_host_waits {
 	gt_array(struct gt_host_wait) list; /* in the order in which they began */
-	bool has_calls;   /* API calls are there: else nobody knows what came next */
-	bool has_gaps;    /* what emptied a GPU is known */
+	const struct gt_trace *trace;       /* whose rows the members name: all that happened */
+	bool has_calls; /* API calls are there: else nobody knows what came next, or emptied a GPU */
 	bool has_managed; /* managed memory is there: which waits could go is not said */
 };
 

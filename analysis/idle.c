@@ -59,19 +59,18 @@ static void count_gap(struct gt_idle *idle, const struct gt_gap *gap)
 		gt_gap_totals_see(idle->totals, idle->device, gap);
 }
 
-/* Gaps come in order of time, and do not overlap. */
+/* Gaps come in order of time, and each begins no earlier than the work that was seen before it. */
 static void count_inside(struct gt_idle *idle, const struct gt_gap *gap)
 {
-	while (idle->part < idle->part_count && idle->parts[idle->part].end_ns <= gap->start_ns)
-		idle->part++;
-	for (size_t i = idle->part; i < idle->part_count && idle->parts[i].start_ns < gap->end_ns;
-	     i++) {
+	struct gt_pieces pieces =
+		gt_pieces_of(&idle->window, (struct gt_interval){gap->start_ns, gap->end_ns});
+	struct gt_interval interval;
+
+	while (gt_pieces_next(&pieces, &interval)) {
 		struct gt_gap piece = *gap;
 
-		if (idle->parts[i].start_ns > piece.start_ns)
-			piece.start_ns = idle->parts[i].start_ns;
-		if (idle->parts[i].end_ns < piece.end_ns)
-			piece.end_ns = idle->parts[i].end_ns;
+		piece.start_ns = interval.start_ns;
+		piece.end_ns = interval.end_ns;
 		count_gap(idle, &piece);
 	}
 }
@@ -84,10 +83,9 @@ void gt_idle_see(struct gt_idle *idle, const struct gt_activity *activity)
 	const uint64_t gap_ns = gt_cover_add(&idle->cover, interval);
 	const struct gt_gap gap = {busy_until, activity->start_ns, idle->latest, *activity};
 
-	if (gap_ns > 0 && idle->part_count > 0)
+	if (gap_ns > 0)
 		count_inside(idle, &gap);
-	else if (gap_ns > 0)
-		count_gap(idle, &gap);
+	gt_cover_add_inside(&idle->active, &idle->window, interval);
 	if (first || activity->end_ns >= busy_until)
 		idle->latest = *activity;
 }
@@ -109,5 +107,5 @@ uint64_t gt_idle_ns(const struct gt_idle *idle)
 
 uint64_t gt_idle_span_ns(const struct gt_idle *idle)
 {
-	return idle->cover.covered_ns + idle->idle_ns;
+	return idle->active.covered_ns + idle->idle_ns;
 }

@@ -29,16 +29,15 @@ enum {
 	GT_GAP_SHORT_NS = 20000, /* below this a gap is about as long as a launch takes */
 };
 
-/* Of one device; zero-initialise it but for largest_count, parts and totals. */
+/* Of one device; zero-initialise it but for largest_count, window, totals and device. */
 struct gt_idle {
-	size_t largest_count;            /* so many gaps are kept one by one */
-	const struct gt_interval *parts; /* in order: time outside of them is no gap */
-	size_t part_count;               /* 0: all the time is looked at */
-	size_t part;                     /* the first that is not over before the latest gap */
-	struct gt_gap_totals *totals;    /* also count each gap, as of device; NULL: none do */
+	size_t largest_count;         /* so many gaps are kept one by one */
+	struct gt_inside window;      /* gaps are cut at its edges */
+	struct gt_gap_totals *totals; /* also count each gap, as of device; NULL: none do */
 	gt_id device;
 	uint64_t idle_ns;
-	struct gt_cover cover;     /* of all that ran */
+	struct gt_cover cover;     /* of all that ran, */
+	struct gt_cover active;    /* and of what of it is inside the window */
 	struct gt_activity latest; /* what ended last so far */
 	uint64_t gap_count;
 	uint64_t short_count;                    /* of these: shorter than GT_GAP_SHORT_NS */
@@ -47,7 +46,7 @@ struct gt_idle {
 	gt_array(struct gt_gap) largest;         /* longest first, once gt_idle_end was called */
 };
 
-/* What ran on the device, in the order of its start. */
+/* What happened on the device (GT_WORK_BUSY), in the order of its start. */
 void gt_idle_see(struct gt_idle *idle, const struct gt_activity *activity);
 void gt_idle_end(struct gt_idle *idle);
 void gt_idle_release(struct gt_idle *idle);
@@ -57,10 +56,10 @@ static inline uint64_t gt_gap_ns(const struct gt_gap *gap)
 	return (uint64_t)(gap->end_ns - gap->start_ns);
 }
 
-/* Nanoseconds from the first start to the latest end in which nothing ran. */
+/* Nanoseconds of the window, from the first start to the latest end, in which nothing ran. */
 uint64_t gt_idle_ns(const struct gt_idle *idle);
 
-/* From the first start to the latest end, but for what is outside of the parts. */
+/* In use: from the first start to the latest end, as far as that is inside the window. */
 uint64_t gt_idle_span_ns(const struct gt_idle *idle);
 
 #endif

@@ -79,7 +79,8 @@ static void count_kernel(struct each *each, gt_id row)
 
 	if (range == GT_NONE)
 		range = outermost(each, owners.captured);
-	if (range == GT_NONE || !gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+	if (range == GT_NONE ||
+	    !gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 		return;
 	key[0] = (uint32_t)gt_kernel_group_of(each->groups, kernel);
 	key[1] = range;

@@ -2,15 +2,19 @@
 #include "analysis/latency.h"
 
 #include "analysis/figures.h"
+#include "model/whole.h"
 
-void gt_latency_init(struct gt_latency *latency, const struct gt_trace *trace)
+void gt_latency_init(struct gt_latency *latency, const struct gt_trace *shown)
 {
+	const struct gt_trace *trace = gt_whole_of(shown);
+
 	*latency = (struct gt_latency){
+		.shown = shown,
 		.trace = trace,
-		.processes = gt_allocate(trace->processes.count * sizeof(*latency->processes)),
+		.processes = gt_allocate(shown->processes.count * sizeof(*latency->processes)),
 		.busy_until = gt_allocate(trace->devices.count * sizeof(*latency->busy_until)),
 	};
-	for (size_t i = 0; i < trace->processes.count; i++)
+	for (size_t i = 0; i < shown->processes.count; i++)
 		latency->processes[i] = (struct gt_latencies){0};
 	for (size_t i = 0; i < trace->devices.count; i++)
 		latency->busy_until[i] = -1;
@@ -18,7 +22,7 @@ void gt_latency_init(struct gt_latency *latency, const struct gt_trace *trace)
 
 void gt_latency_release(struct gt_latency *latency)
 {
-	for (size_t i = 0; i < latency->trace->processes.count; i++) {
+	for (size_t i = 0; i < latency->shown->processes.count; i++) {
 		gt_array_release(&latency->processes[i].idle);
 		gt_array_release(&latency->processes[i].queued);
 	}
@@ -37,11 +41,12 @@ static void see_launch(struct gt_latency *latency, gt_time busy_until,
 {
 	const struct gt_trace *trace = latency->trace;
 	const struct gt_kernel *kernel = &trace->kernels.rows[activity->row];
-	const gt_id process = gt_api_process(trace, activity->api_call);
+	const gt_id process = gt_whole_shown(latency->shown, GT_TABLE_processes,
+	                                     gt_api_process(trace, activity->api_call));
 	const struct gt_api_call *call;
 	struct gt_latencies *latencies;
 
-	if (process >= trace->processes.count) {
+	if (process >= latency->shown->processes.count) {
 		latency->without_call++;
 		return;
 	}
@@ -66,7 +71,8 @@ void gt_latency_see(struct gt_latency *latency, const struct gt_activity *activi
 	if (activity->device >= latency->trace->devices.count)
 		return;
 	busy_until = &latency->busy_until[activity->device];
-	if (activity->type == GT_ACTIVITY_KERNEL)
+	if (activity->type == GT_ACTIVITY_KERNEL &&
+	    gt_whole_shown(latency->shown, GT_TABLE_kernels, activity->row) != GT_NONE)
 		see_launch(latency, *busy_until, activity);
 	if (activity->end_ns > *busy_until)
 		*busy_until = activity->end_ns;

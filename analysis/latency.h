@@ -21,8 +21,9 @@ struct gt_latencies {
 };
 
 struct gt_latency {
-	const struct gt_trace *trace;
-	struct gt_latencies *processes; /* by row of processes */
+	const struct gt_trace *shown;   /* whose kernels and processes count */
+	const struct gt_trace *trace;   /* all that happened */
+	struct gt_latencies *processes; /* by row of processes that are shown */
 	gt_time *busy_until;   /* by device: the latest end of what was seen; -1: nothing */
 	uint64_t from_graphs;  /* kernels of graphs, or launched by the GPU */
 	uint64_t early;        /* kernels that start before their call was entered */
@@ -32,7 +33,7 @@ struct gt_latency {
 void gt_latency_init(struct gt_latency *latency, const struct gt_trace *trace);
 void gt_latency_release(struct gt_latency *latency);
 
-/* What ran, in the order of its start. */
+/* What happened (GT_WORK_BUSY of gt_whole_of), in the order of its start. */
 void gt_latency_see(struct gt_latency *latency, const struct gt_activity *activity);
 
 #endif

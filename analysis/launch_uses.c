@@ -58,7 +58,7 @@ static void count_kernels(struct gt_launch_uses *uses, const struct gt_trace *tr
 		struct gt_launch_use *use = &uses->rows[uses->of_kernel[i]];
 
 		use->profiled += (kernel->flags & GT_PROFILED) != 0;
-		if (gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns)) {
+		if (gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns)) {
 			use->calls++;
 			use->total_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
 		}

@@ -75,7 +75,7 @@ static void see(struct totals *totals, const struct gt_memory_call *call)
 	total->calls++;
 	total->bytes += call->size_bytes;
 	total->failed += call->result != 0;
-	if (gt_timed(call->flags, call->start_ns, call->end_ns))
+	if (gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
 		total->total_ns += (uint64_t)(call->end_ns - call->start_ns);
 }
 

@@ -14,14 +14,16 @@ enum { LAZY_FUNCTION_LOADING = 5 << 16 };
 bool gt_overhead_loads_functions(const struct gt_overhead *overhead)
 {
 	return overhead->kind == LAZY_FUNCTION_LOADING &&
-	       gt_timed(overhead->flags, overhead->start_ns, overhead->end_ns);
+	       gt_timed(GT_TIMES_ANY, overhead->flags, overhead->start_ns, overhead->end_ns);
 }
 
 gt_time gt_module_call_ns(const struct gt_trace *trace, gt_id call)
 {
 	const struct gt_api_call *row = &trace->api_calls.rows[call];
 
-	return gt_timed(row->flags, row->start_ns, row->end_ns) ? row->end_ns - row->start_ns : 0;
+	return gt_timed(GT_TIMES_ANY, row->flags, row->start_ns, row->end_ns)
+	               ? row->end_ns - row->start_ns
+	               : 0;
 }
 
 static struct gt_module_call *row_of(struct gt_module_calls *calls, gt_id call)
@@ -46,7 +48,7 @@ bool gt_call_takes_code(const struct gt_trace *trace, const struct gt_api_call *
 static bool hands_over(const struct gt_trace *trace, const struct gt_api_call *call)
 {
 	return call->thread < trace->threads.count &&
-	       gt_timed(call->flags, call->start_ns, call->end_ns) &&
+	       gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns) &&
 	       gt_call_takes_code(trace, call);
 }
 

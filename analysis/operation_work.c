@@ -346,7 +346,7 @@ void gt_operations_add_work(struct gt_operation_totals *totals)
 
 	find_xla(&work);
 	learn_instructions(&work);
-	gt_activity_walk_init(&walk, trace);
+	gt_activity_walk_init(&walk, trace, GT_WORK_FIGURES);
 	while (gt_activity_next(&walk, &activity))
 		add_work(&work, &activity);
 	count_each(&work);

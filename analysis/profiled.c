@@ -184,18 +184,42 @@ void gt_remark_profiled(struct gt_result *result, const struct gt_trace *trace)
 			gt_result_remark(result, "Noted: %s.", gt_trace_text(trace, note->text));
 }
 
-void gt_remark_held_up(struct gt_result *result, const struct gt_trace *trace)
+static int64_t held_ns(const struct gt_trace *trace)
 {
-	int64_t held_ns = 0;
+	int64_t sum_ns = 0;
 
 	gt_array_each(const struct gt_profiled_launch, launch, &trace->profiled_launches)
 		if (launch->end_ns > launch->start_ns)
-			held_ns += launch->end_ns - launch->start_ns;
-	if (trace->profiled_launches.count == 0)
-		return;
-	gt_result_remark(result,
-	                 "%s launches were held up for their counters (run --kernel-counters), %s "
-	                 "in all, which are in these times: take times from a recording without.",
-	                 gt_grouped(trace->profiled_launches.count).text,
-	                 gt_figure_ns(held_ns).text);
+			sum_ns += launch->end_ns - launch->start_ns;
+	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches)
+		if (launch->end_ns > launch->start_ns)
+			sum_ns += launch->end_ns - launch->start_ns;
+	return sum_ns;
+}
+
+void gt_remark_held_up(struct gt_result *result, const struct gt_trace *trace)
+{
+	const size_t launches = trace->profiled_launches.count + trace->captured_launches.count;
+
+	if (launches > 0)
+		gt_result_remark(
+			result,
+			"%s launches were held up, for their counters (run --kernel-counters) or "
+			"to be captured, %s in all. That is in these times: take times from a "
+			"recording without.",
+			gt_grouped(launches).text, gt_figure_ns(held_ns(trace)).text);
+}
+
+void gt_remark_not_measured(struct gt_result *result, const struct gt_trace *trace,
+                            const char *columns)
+{
+	const size_t launches = trace->profiled_launches.count + trace->captured_launches.count;
+
+	if (launches > 0)
+		gt_result_remark_on(
+			result, columns,
+			"%s launches were held up, for their counters (run --kernel-counters) or "
+			"to be captured, %s in all. That time is neither busy nor idle: it is in "
+			"no window.",
+			gt_grouped(launches).text, gt_figure_ns(held_ns(trace)).text);
 }

@@ -16,7 +16,11 @@ void gt_add_profiled(struct gt_result *result, const struct gt_trace *trace,
 /* After the report's other remarks: what stood in the way of the counters of launches. */
 void gt_remark_profiled(struct gt_result *result, const struct gt_trace *trace);
 
-/* That a report's times have those in which launches were held up for their counters, if any were. */
+/* That the times of a report contain stretches in which launches were held up, if any were. */
 void gt_remark_held_up(struct gt_result *result, const struct gt_trace *trace);
+
+/* That the columns (as gt_result_remark_on has them) leave such stretches out, if there are any. */
+void gt_remark_not_measured(struct gt_result *result, const struct gt_trace *trace,
+                            const char *columns);
 
 #endif

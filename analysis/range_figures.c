@@ -110,7 +110,7 @@ static void add_wall_times(struct gt_range_totals *totals)
 		if (!counts(range))
 			continue;
 		row->ranges++;
-		if (gt_timed(range->flags, range->start_ns, range->end_ns))
+		if (gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns))
 			gt_groups_expect(&walls, totals->group_of[i]);
 		else
 			row->open++;
@@ -119,7 +119,8 @@ static void add_wall_times(struct gt_range_totals *totals)
 	for (size_t i = 0; i < trace->ranges.count; i++) {
 		const struct gt_range *range = &trace->ranges.rows[i];
 
-		if (!counts(range) || !gt_timed(range->flags, range->start_ns, range->end_ns))
+		if (!counts(range) ||
+		    !gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns))
 			continue;
 		gt_groups_add(&walls, totals->group_of[i], range->end_ns - range->start_ns);
 		totals->rows[totals->group_of[i]].quiet_ns +=

@@ -18,11 +18,6 @@ struct gt_report {
 	/* What can be set, ending with a row without a name; NULL: nothing. */
 	const struct gt_parameter *parameters;
 	/*
-	 * It wants to see all there is of the time of chosen ranges, whoever asked for it: where no
-	 * other report is asked for, ranges are GT_CHOSEN and nothing is taken out for them.
-	 */
-	bool marks_ranges;
-	/*
 	 * Fills a result from the rows of the view's trace and its window; the trace must outlive
 	 * the result. There is an argument for each parameter. Returns 0, or a negative errno
 	 * value with err set. Called by gt_report_run alone.

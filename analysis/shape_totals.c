@@ -159,7 +159,7 @@ static void add_times(struct gt_shape_totals *totals, const struct gt_trace *tra
 
 		totals->has_profiled |= (kernel->flags & GT_PROFILED) != 0;
 		if (kernel->shape >= totals->count || kernel->device >= trace->devices.count ||
-		    !gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+		    !gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		total = &totals->rows[kernel->shape];
 		ns = lasted_ns(total, kernel);

@@ -148,7 +148,7 @@ double gt_traffic_time(struct gt_traffic_facts *facts, gt_id kernel)
 	const struct gt_traffic_launch *launch;
 
 	if (!(row->flags & GT_PROFILED))
-		return gt_timed(row->flags, row->start_ns, row->end_ns)
+		return gt_timed(GT_TIMES_ANY, row->flags, row->start_ns, row->end_ns)
 		               ? (double)(row->end_ns - row->start_ns)
 		               : NAN;
 	launch = launch_of(facts, kernel);

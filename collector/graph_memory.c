@@ -126,7 +126,7 @@ static void stretch(struct finder *finder, gt_id api_call, uint32_t flags, struc
 	struct span *span;
 
 	if (api_call >= finder->trace->api_calls.count ||
-	    !gt_timed(flags, work.start_ns, work.end_ns))
+	    !gt_timed(GT_TIMES_ANY, flags, work.start_ns, work.end_ns))
 		return;
 	span = &finder->spans[api_call];
 	if (!span->start_ns || work.start_ns < span->start_ns)

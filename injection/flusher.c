@@ -8,10 +8,13 @@
 #include "injection/thread.h"
 #include "injection/wait.h"
 
-#define LIMIT_NS    5000000000u /* a flush that takes longer is given up */
-#define HELD_NS     6000000000u /* more than a source's thread may take at the end */
-#define LOOK_NS     10000000u
-#define GIVEN_UP_NS 1000000000u /* and one this long is not waited for again */
+#define LIMIT_NS        5000000000u /* a flush that takes longer is given up */
+#define HELD_NS         6000000000u /* more than a source's thread may take at the end */
+#define LOOK_NS         10000000u
+#define GIVEN_UP_NS     1000000000u /* and one this long is not waited for again */
+#define QUIET_NS        1000000u    /* without a call of the program */
+
+#define LOOKED_AT_SLOTS 32 /* of records */
 
 void gt_flusher_init(struct gt_flusher *flusher)
 {
@@ -44,6 +47,10 @@ static void flush_for_all(struct gt_session *session, uint32_t flag)
 	const uint32_t asked = atomic_load(&flusher->asked);
 
 	flush(session, flag);
+	if (gt_replays_may_be_forced(session)) {
+		flush(session, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+		gt_replays_forget(session);
+	}
 	atomic_store(&flusher->answered, asked);
 	for (uint32_t waiting = atomic_load(&flusher->waiting); waiting > 0; waiting--)
 		sem_post(&flusher->flushed);
@@ -69,6 +76,64 @@ static void wait_for_others(struct gt_flusher *flusher)
 		(void)gt_wait(&flusher->work, LOOK_NS);
 }
 
+/*
+ * Changes with each record of the program's threads, as long as no more than so many threads make
+ * any: the lowest free slots are taken first.
+ */
+static uint64_t count_written(const struct gt_session *session)
+{
+	const struct gt_arena_header *header = session->arena.header;
+	uint64_t sum = atomic_load_explicit(&header->sequence, memory_order_relaxed);
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < header->slot_count && seen < LOOKED_AT_SLOTS; i++) {
+		const struct gt_slot *slot = &session->arena.slots[i];
+
+		if (slot->kind != GT_SLOT_RECORDS)
+			continue;
+		seen++;
+		sum += atomic_load_explicit(&slot->used, memory_order_relaxed);
+	}
+	return sum;
+}
+
+/* Until somebody asks for a flush, the interval is over, or the program is quiet and that is due. */
+static void wait_for_work(struct gt_session *session)
+{
+	struct gt_flusher *flusher = &session->flusher;
+	const uint64_t end_ns = gt_now() + session->settings.flush_interval_ns;
+	uint64_t written = count_written(session);
+	uint64_t left_ns = session->settings.flush_interval_ns;
+
+	while (left_ns > 0 && gt_session_is_running(session) &&
+	       atomic_load(&flusher->asked) == atomic_load(&flusher->answered)) {
+		const bool looks = atomic_load(&flusher->when_quiet);
+		const uint64_t before = written;
+		bool woken;
+		uint64_t now_ns;
+
+		atomic_store(&flusher->asleep, !looks);
+		woken = gt_wait(&flusher->work, looks && left_ns > QUIET_NS ? QUIET_NS : left_ns);
+		now_ns = gt_now();
+		written = count_written(session);
+		if (looks && !woken && written == before &&
+		    atomic_exchange(&flusher->when_quiet, false))
+			break;
+		left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+	}
+	atomic_store(&flusher->asleep, false);
+}
+
+void gt_fetch_when_quiet(struct gt_session *session)
+{
+	struct gt_flusher *flusher = &session->flusher;
+
+	if (!atomic_load_explicit(&flusher->when_quiet, memory_order_relaxed))
+		atomic_store(&flusher->when_quiet, true);
+	if (atomic_load(&flusher->asleep) && atomic_exchange(&flusher->asleep, false))
+		sem_post(&flusher->work);
+}
+
 static void *run(void *context)
 {
 	struct gt_session *session = context;
@@ -76,10 +141,9 @@ static void *run(void *context)
 
 	gt_thread_enter(GT_THREAD_FLUSHER);
 	while (gt_session_is_running(session)) {
-		(void)gt_wait(&flusher->work, session->settings.flush_interval_ns);
-		if (!gt_session_is_running(session))
-			break;
-		flush_for_all(session, 0);
+		wait_for_work(session);
+		if (gt_session_is_running(session))
+			flush_for_all(session, 0);
 	}
 	/* Once, at the very end: hands over unfinished records too, without times. */
 	if (gt_session_is_ending(session))
@@ -110,13 +174,24 @@ void gt_flusher_watch(struct gt_session *session)
 		flusher->given_up = false;
 		return;
 	}
-	if (flusher->given_up || gt_now() - began < LIMIT_NS)
+	if (flusher->given_up || gt_now() - began < LIMIT_NS ||
+	    atomic_load(&session->replays.under_way))
 		return;
 	flusher->given_up = true;
 	gt_count(session, GT_LEDGER_flush_timeouts, 1);
 	gt_note(session, "activity",
 	        "cuptiActivityFlushAll did not come back within 5 s: GPU activity after that "
 	        "may be missing");
+}
+
+void gt_flusher_excuse(struct gt_session *session)
+{
+	_Atomic uint64_t *began_ns = &session->flusher.began_ns;
+	uint64_t began = atomic_load_explicit(began_ns, memory_order_relaxed);
+
+	if (began)
+		(void)atomic_compare_exchange_strong_explicit(
+			began_ns, &began, gt_now(), memory_order_relaxed, memory_order_relaxed);
 }
 
 /*

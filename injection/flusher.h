@@ -24,6 +24,8 @@ struct gt_flusher {
 	_Atomic uint32_t waiting;  /* threads that wait for theirs */
 	_Atomic uint32_t held; /* threads of ours whose work on GPUs the last flush is to have */
 	_Atomic uint64_t began_ns; /* gt_now, 0: no flush is under way */
+	_Atomic bool when_quiet;   /* flush as soon as the program makes no calls */
+	_Atomic bool asleep;       /* it does not look whether that is so */
 	bool given_up;             /* of the writer thread: the flush that hangs is counted */
 };
 
@@ -38,5 +40,8 @@ void gt_flusher_cancel(struct gt_session *session);
 
 /* Writer thread: notes, once, a flush that does not come back. */
 void gt_flusher_watch(struct gt_session *session);
+
+/* A flush that is under way had to wait for something else until now. */
+void gt_flusher_excuse(struct gt_session *session);
 
 #endif

@@ -195,8 +195,11 @@ void gt_launch_turn_give(struct gt_launch_turn *turn)
 
 enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn)
 {
-	if (!gt_launch_turn_hold(turn))
-		return GT_TURN_LATE;
+	const uint64_t began_ns = gt_now();
+
+	while (!gt_launch_turn_hold(turn))
+		if (is_late(turn, began_ns))
+			return GT_TURN_LATE;
 	/* Whoever had it before gave up, and may have left things half done. */
 	if (!atomic_load_explicit(&turn->on, memory_order_relaxed)) {
 		gt_launch_turn_give(turn);
@@ -210,6 +213,8 @@ enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn)
 
 void gt_launch_turn_end(struct gt_launch_turn *turn)
 {
+	/* Whoever waits now may wait again: launches come to an end. */
+	atomic_store_explicit(&turn->alive_ns, gt_now(), memory_order_relaxed);
 	atomic_store(&turn->busy, false);
 	gt_launch_turn_give(turn);
 }

@@ -79,12 +79,12 @@ void gt_launch_choice_follow(struct gt_launch_choice *choice, struct gt_call cal
  */
 struct gt_launch_turn {
 	_Atomic bool on;
-	_Atomic bool busy;       /* a launch has the turn: others wait */
-	_Atomic uint32_t inside; /* launches without the turn that have not returned */
-	_Atomic uint64_t
-		alive_ns;     /* gt_now: whoever has the turn got on with it, 0: it does not say */
-	uint64_t patience_ns; /* for the thread whose launch has the turn: half a minute */
-	sem_t turn;           /* held from the entry of a launch that has the turn to its return */
+	_Atomic bool busy;         /* a launch has the turn: others wait */
+	_Atomic uint32_t inside;   /* launches without the turn that have not returned */
+	_Atomic uint64_t alive_ns; /* gt_now: whoever has the turn got on with it, or one ended, 0:
+	                              neither */
+	uint64_t patience_ns;      /* for the thread whose launch has the turn: half a minute */
+	sem_t turn; /* held from the entry of a launch that has the turn to its return */
 };
 
 enum gt_launch_taking {

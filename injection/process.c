@@ -13,6 +13,8 @@
 #include "base/host.h"
 #include "format/meta.h"
 
+#define FORKED_WITHOUT_EXEC 0x40 /* PF_FORKNOEXEC of linux/sched.h */
+
 /* Reads what a small file holds, at most size bytes; a zero byte follows it. */
 static size_t read_file(const char *path, char *text, size_t size)
 {
@@ -31,17 +33,27 @@ static size_t read_file(const char *path, char *text, size_t size)
 	return used;
 }
 
-uint64_t gt_process_started(void)
+/* A field behind the second of /proc/self/stat: proc(5). That is a name, which may hold blanks. */
+static uint64_t read_stat(int wanted)
 {
 	char text[1024];
 	const char *at;
 
 	read_file("/proc/self/stat", text, sizeof(text));
-	/* The second field is the name in brackets, which may hold blanks; the 22nd is ours. */
 	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
+	for (int field = 2; at && field < wanted; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+uint64_t gt_process_started(void)
+{
+	return read_stat(22);
+}
+
+bool gt_process_is_forked(void)
+{
+	return read_stat(9) & FORKED_WITHOUT_EXEC;
 }
 
 void gt_process_program(char *name, size_t size)

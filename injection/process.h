@@ -2,6 +2,7 @@
 #ifndef GT_INJECTION_PROCESS_H
 #define GT_INJECTION_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,9 @@ struct gt_meta;
 
 /* Clock ticks since boot when the process started: with the pid it names the process for ever. */
 uint64_t gt_process_started(void);
+
+/* Whether it is a copy of its parent by fork, and runs no program of its own since. */
+bool gt_process_is_forked(void);
 
 /* The name of the executable's file, "program" when it cannot be told. */
 void gt_process_program(char *name, size_t size);

@@ -17,6 +17,11 @@ const struct gt_cupti *gt_cupti_of(const struct gt_session *session)
 	return &session->cupti;
 }
 
+bool gt_is_worker(const struct gt_session *session)
+{
+	return session->is_worker;
+}
+
 void gt_each_call(struct gt_session *session, gt_use_call *use)
 {
 	static const CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_RUNTIME_API,

@@ -32,6 +32,9 @@ void *gt_source_state(struct gt_session *session, const struct gt_source *source
 
 const struct gt_settings *gt_settings_of(const struct gt_session *session);
 
+/* In start: whether the process was forked and runs no program of its own. */
+bool gt_is_worker(const struct gt_session *session);
+
 /* libcupti's functions. */
 const struct gt_cupti *gt_cupti_of(const struct gt_session *session);
 
@@ -111,6 +114,21 @@ bool gt_is_reading_asked(struct gt_session *session);
  * where nothing can have been finished yet or fetching hangs.
  */
 void gt_fetch(struct gt_session *session, uint64_t limit_ns);
+
+/*
+ * Asks for the same as soon as the program has made no call for a millisecond, and waits for
+ * nothing. Asking all the time costs next to nothing.
+ */
+void gt_fetch_when_quiet(struct gt_session *session);
+
+/*
+ * Around a launch that CUPTI replays, on the thread that makes it, one launch at a time: fetching
+ * waits for it, however long it takes. correlation: of a kernel, whose record CUPTI never finishes,
+ * 0: of none. Where such records leave CUPTI few buffers, gt_replay_ends has them fetched, and
+ * waits for that a bounded time: it is called while no other launch of the program can begin.
+ */
+void gt_replay_begins(struct gt_session *session);
+void gt_replay_ends(struct gt_session *session, uint32_t correlation);
 
 /*
  * In run: what the thread does on GPUs until it releases it again is fetched at the end of the

@@ -266,6 +266,7 @@ static void start_cuda(struct gt_session *session)
 	int result;
 
 	find_driver(session);
+	session->is_worker = gt_process_is_forked();
 	result = open_cupti(session, &err);
 	write_cuda_meta(session);
 	if (result < 0) {

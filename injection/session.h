@@ -22,6 +22,7 @@
 #include "injection/notes.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/pools.h"
+#include "injection/replays.h"
 #include "injection/roll.h"
 #include "injection/sources.h"
 #include "injection/writer_thread.h"
@@ -91,6 +92,7 @@ struct gt_session {
 	pthread_mutex_t turn;
 	_Atomic uint32_t starter; /* thread id of the latter while it holds that, 0: none does */
 	bool said;                /* on stderr that it records */
+	bool is_worker;           /* guarded by turn: gt_process_is_forked */
 	bool flushes;             /* guarded by turn: the flusher runs */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
@@ -99,6 +101,7 @@ struct gt_session {
 	struct gt_notes notes;
 	struct gt_roll_share roll;
 	struct gt_flusher flusher;
+	struct gt_replays replays;
 	struct gt_writer_thread writer_thread;
 };
 

@@ -5,13 +5,16 @@
 
 /* Finds the first row of a table from row on that has times; false at the table's end. */
 #define FIND(name, plural, activity_type)                                                          \
-	static bool find_##name(const struct gt_trace *trace, size_t row,                          \
+	static bool find_##name(const struct gt_activity_walk *walk, size_t row,                   \
 	                        struct gt_activity *activity)                                      \
 	{                                                                                          \
-		for (; row < trace->plural.count; row++) {                                         \
-			const struct gt_##name *found = &trace->plural.rows[row];                  \
+		const enum gt_times times =                                                        \
+			walk->work & GT_WORK_PROFILED ? GT_TIMES_ANY : GT_TIMES_FIGURES;           \
                                                                                                    \
-			if (!gt_timed(found->flags, found->start_ns, found->end_ns))               \
+		for (; row < walk->trace->plural.count; row++) {                                   \
+			const struct gt_##name *found = &walk->trace->plural.rows[row];            \
+                                                                                                   \
+			if (!gt_timed(times, found->flags, found->start_ns, found->end_ns))        \
 				continue;                                                          \
 			*activity = (struct gt_activity){                                          \
 				found->start_ns, found->end_ns, activity_type,                     \
@@ -33,33 +36,37 @@ static void move_head(struct gt_activity_walk *walk, enum gt_activity_type type,
 
 	switch (type) {
 	case GT_ACTIVITY_KERNEL:
-		walk->ended[type] = !find_kernel(walk->trace, row, head);
+		walk->ended[type] = !find_kernel(walk, row, head);
 		break;
 	case GT_ACTIVITY_COPY:
-		walk->ended[type] = !find_copy(walk->trace, row, head);
+		walk->ended[type] = !find_copy(walk, row, head);
 		break;
 	case GT_ACTIVITY_FILL:
-		walk->ended[type] = !find_fill(walk->trace, row, head);
+		walk->ended[type] = !find_fill(walk, row, head);
 		break;
 	case GT_ACTIVITY_GRAPH:
-		walk->ended[type] = !find_graph_trace(walk->trace, row, head);
+		walk->ended[type] = !find_graph_trace(walk, row, head);
 		break;
 	}
 }
 
-void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace)
+void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace,
+                           enum gt_work work)
 {
-	*walk = (struct gt_activity_walk){.trace = trace};
-	move_head(walk, GT_ACTIVITY_KERNEL, 0);
-	move_head(walk, GT_ACTIVITY_COPY, 0);
-	move_head(walk, GT_ACTIVITY_FILL, 0);
-	walk->ended[GT_ACTIVITY_GRAPH] = true;
-}
+	static const enum gt_work of_type[] = {
+		[GT_ACTIVITY_KERNEL] = GT_WORK_KERNELS,
+		[GT_ACTIVITY_COPY] = GT_WORK_COPIES,
+		[GT_ACTIVITY_FILL] = GT_WORK_FILLS,
+		[GT_ACTIVITY_GRAPH] = GT_WORK_GRAPHS,
+	};
 
-void gt_activity_walk_init_whole(struct gt_activity_walk *walk, const struct gt_trace *trace)
-{
-	gt_activity_walk_init(walk, trace);
-	move_head(walk, GT_ACTIVITY_GRAPH, 0);
+	*walk = (struct gt_activity_walk){.trace = trace, .work = work};
+	for (int type = 0; type < GT_ACTIVITY_TYPES; type++) {
+		if (work & of_type[type])
+			move_head(walk, (enum gt_activity_type)type, 0);
+		else
+			walk->ended[type] = true;
+	}
 }
 
 int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity)
@@ -73,29 +80,6 @@ int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity
 		return 0;
 	*activity = *earliest;
 	move_head(walk, activity->type, (size_t)activity->row + 1);
-	return 1;
-}
-
-void gt_work_walk_init(struct gt_work_walk *walk, const struct gt_trace *trace)
-{
-	*walk = (struct gt_work_walk){0};
-	gt_activity_walk_init(&walk->activities, trace);
-}
-
-int gt_work_next(struct gt_work_walk *walk, struct gt_stretch *stretch)
-{
-	const struct gt_whole *whole = &walk->activities.trace->whole;
-	struct gt_activity activity;
-
-	if (whole->cut) {
-		if (walk->next == whole->work.count)
-			return 0;
-		*stretch = whole->work.rows[walk->next++];
-		return 1;
-	}
-	if (!gt_activity_next(&walk->activities, &activity))
-		return 0;
-	*stretch = (struct gt_stretch){activity.start_ns, activity.end_ns, activity.device};
 	return 1;
 }
 

@@ -7,9 +7,29 @@
 #include "model/trace.h"
 
 /*
- * What GPUs did, kernels, copies and fills alike, one after the other in order of their start.
- * Their tables of a trace are sorted already, so walking them together needs no memory.
+ * Work: what GPUs did, kernels, copies, fills and whole graphs alike, one after the other in order
+ * of their start (docs/terms.md). The tables of a trace are sorted already, so walking them
+ * together needs no memory.
  */
+
+/*
+ * Which work a question is about. There is no default: whoever walks chooses. Unfinished work has
+ * no times and is in none of them.
+ */
+enum gt_work {
+	GT_WORK_KERNELS = 1,
+	GT_WORK_COPIES = 2,
+	GT_WORK_FILLS = 4,
+	GT_WORK_GRAPHS = 8,    /* executions of graphs that were recorded as a whole */
+	GT_WORK_PROFILED = 16, /* of kernels also those that ran several times for their counters */
+
+	/* How long work takes: sums, means, shares of GPU time. */
+	GT_WORK_FIGURES = GT_WORK_KERNELS | GT_WORK_COPIES | GT_WORK_FILLS,
+	/* When a GPU had something to do; profiled stretches are not in the window at all. */
+	GT_WORK_BUSY = GT_WORK_FIGURES | GT_WORK_GRAPHS,
+	/* What happened, and in which order. */
+	GT_WORK_ALL = GT_WORK_BUSY | GT_WORK_PROFILED,
+};
 
 enum gt_activity_type {
 	GT_ACTIVITY_KERNEL,
@@ -37,35 +57,20 @@ struct gt_activity {
 
 struct gt_activity_walk {
 	const struct gt_trace *trace;
+	enum gt_work work;
 	struct gt_activity heads[GT_ACTIVITY_TYPES]; /* the next one of each type */
 	bool ended[GT_ACTIVITY_TYPES];
 };
 
-/* Kernels, copies and fills. */
-void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace);
-
 /*
- * Graphs that were recorded as a whole too: for what asks when a GPU had something to do, not what
- * that was.
+ * All that happened is in gt_whole_of(trace) (model/whole.h), what a filter left to be shown in the
+ * trace itself.
  */
-void gt_activity_walk_init_whole(struct gt_activity_walk *walk, const struct gt_trace *trace);
+void gt_activity_walk_init(struct gt_activity_walk *walk, const struct gt_trace *trace,
+                           enum gt_work work);
 
-/* Returns 1 with the next activity that has times, or 0 at the end. */
+/* Returns 1 with the next activity, or 0 at the end. */
 int gt_activity_next(struct gt_activity_walk *walk, struct gt_activity *activity);
-
-/*
- * When GPUs ran anything, in order of its start, whoever asked for it: also where a filter chose
- * ranges, and left of kernels, copies and fills only what was asked for inside.
- */
-struct gt_work_walk {
-	struct gt_activity_walk activities;
-	size_t next; /* of trace->whole.work */
-};
-
-void gt_work_walk_init(struct gt_work_walk *walk, const struct gt_trace *trace);
-
-/* Returns 1 with the next stretch, which others may overlap, or 0 at the end. */
-int gt_work_next(struct gt_work_walk *walk, struct gt_stretch *stretch);
 
 /* The stream of an activity; GT_NONE where it is not known. */
 gt_id gt_activity_stream(const struct gt_trace *trace, const struct gt_activity *activity);

@@ -227,9 +227,9 @@ static bool edge_stays(const struct cut *cut, const struct gt_edge *edge, size_t
 static bool graph_trace_stays(const struct cut *cut, const struct gt_graph_trace *graph_trace,
                               size_t row)
 {
-	(void)row;
 	return cut->filter->kernels.count == 0 &&
-	       ran_there(cut, graph_trace->stream, graph_trace->device);
+	       ran_there(cut, graph_trace->stream, graph_trace->device) &&
+	       is_work_in_range(cut, GT_ACTIVITY_GRAPH, row);
 }
 
 /* The API call says what became of the launch, so that it goes with the work of its nodes. */
@@ -488,6 +488,9 @@ static void follow_work(struct cut *cut)
 	for (size_t i = 0; i < trace->fills.count; i++)
 		see_work(cut, cut->chosen->stays[GT_TABLE_fills][i], trace->fills.rows[i].stream,
 		         trace->fills.rows[i].api_call);
+	for (size_t i = 0; i < trace->graph_traces.count; i++)
+		see_work(cut, cut->chosen->stays[GT_TABLE_graph_traces][i],
+		         trace->graph_traces.rows[i].stream, trace->graph_traces.rows[i].api_call);
 	for (size_t i = 0; i < trace->streams.count; i++) {
 		const gt_id context = trace->streams.rows[i].context;
 
@@ -602,6 +605,7 @@ static void choose_all(struct cut *cut)
 	choose(cut, GT_TABLE_kernels);
 	choose(cut, GT_TABLE_copies);
 	choose(cut, GT_TABLE_fills);
+	choose(cut, GT_TABLE_graph_traces);
 	follow_work(cut);
 	choose(cut, GT_TABLE_syncs);
 	follow_syncs(cut);

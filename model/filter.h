@@ -51,9 +51,8 @@ struct gt_filter {
 	gt_array(gt_count) streams; /* CUPTI's numbers */
 	gt_array(struct gt_pattern *) kernels;
 	gt_array(struct gt_range_word *) ranges;
-	uint64_t skip;     /* so many of the ranges of each path and thread */
-	bool marks_ranges; /* ranges become GT_CHOSEN, and nothing is taken out for them */
-	char *text; /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
+	uint64_t skip; /* so many of the ranges of each path and thread */
+	char *text;    /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
 };
 
 void gt_filter_init(struct gt_filter *filter);

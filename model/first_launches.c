@@ -31,9 +31,9 @@ void gt_first_launches_init(struct gt_first_launches *first, const struct gt_tra
 		};
 		const size_t before = gt_index_count(seen);
 
-		first->is_first[i] =
-			gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns) &&
-			gt_index_add(seen, &key) == before;
+		first->is_first[i] = gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns,
+		                              kernel->end_ns) &&
+		                     gt_index_add(seen, &key) == before;
 	}
 	gt_index_free(seen);
 }

@@ -80,7 +80,7 @@ void gt_graph_runs_init(struct gt_graph_runs *runs, const struct gt_trace *trace
 	for (gt_id i = 0; i < trace->graph_launches.count; i++)
 		if (trace->graph_launches.rows[i].api_call < trace->api_calls.count)
 			runs->launch_of_call[trace->graph_launches.rows[i].api_call] = i;
-	gt_activity_walk_init(&walk, trace);
+	gt_activity_walk_init(&walk, trace, GT_WORK_FIGURES);
 	while (gt_activity_next(&walk, &activity))
 		see(runs, trace, &activity);
 	see_whole(runs, trace);

@@ -71,6 +71,48 @@ uint64_t gt_cover_add(struct gt_cover *cover, struct gt_interval interval)
 	return gap_ns;
 }
 
+struct gt_pieces gt_pieces_of(struct gt_inside *inside, struct gt_interval interval)
+{
+	while (inside->first < inside->count &&
+	       inside->parts[inside->first].end_ns <= interval.start_ns)
+		inside->first++;
+	return (struct gt_pieces){inside, interval, inside->first};
+}
+
+int gt_pieces_next(struct gt_pieces *pieces, struct gt_interval *piece)
+{
+	const struct gt_inside *inside = pieces->inside;
+
+	*piece = pieces->interval;
+	if (inside->count == 0)
+		return pieces->next++ == 0 && piece->end_ns > piece->start_ns;
+	while (pieces->next < inside->count &&
+	       inside->parts[pieces->next].start_ns < pieces->interval.end_ns) {
+		const struct gt_interval *part = &inside->parts[pieces->next++];
+
+		piece->start_ns = part->start_ns > pieces->interval.start_ns
+		                          ? part->start_ns
+		                          : pieces->interval.start_ns;
+		piece->end_ns = part->end_ns < pieces->interval.end_ns ? part->end_ns
+		                                                       : pieces->interval.end_ns;
+		if (piece->end_ns > piece->start_ns)
+			return 1;
+	}
+	return 0;
+}
+
+/* A piece in a later part covers nothing that a later interval has in an earlier one: it starts
+ * there. */
+void gt_cover_add_inside(struct gt_cover *cover, struct gt_inside *inside,
+                         struct gt_interval interval)
+{
+	struct gt_pieces pieces = gt_pieces_of(inside, interval);
+	struct gt_interval piece;
+
+	while (gt_pieces_next(&pieces, &piece))
+		(void)gt_cover_add(cover, piece);
+}
+
 uint64_t gt_cover_span(const struct gt_cover *cover)
 {
 	return between(cover->start_ns, cover->end_ns);

@@ -33,6 +33,33 @@ struct gt_cover {
 /* Returns the time between what came before and this one in which nothing was covered, or 0. */
 uint64_t gt_cover_add(struct gt_cover *cover, struct gt_interval interval);
 
+/*
+ * Cuts intervals, which come in order of their start, at the edges of a window: parts of the time
+ * that are in order and apart. Without parts the window is all time.
+ */
+struct gt_inside {
+	const struct gt_interval *parts;
+	size_t count;
+	size_t first; /* part that is not over yet; initialise it to 0 */
+};
+
+/* The pieces of one interval, one after the other. */
+struct gt_pieces {
+	const struct gt_inside *inside;
+	struct gt_interval interval;
+	size_t next;
+};
+
+/* Valid until the next call for the same window. */
+struct gt_pieces gt_pieces_of(struct gt_inside *inside, struct gt_interval interval);
+
+/* Returns 1 with the next piece that is not empty, or 0 at the end. */
+int gt_pieces_next(struct gt_pieces *pieces, struct gt_interval *piece);
+
+/* Adds the pieces of an interval to a cover, which has no others. */
+void gt_cover_add_inside(struct gt_cover *cover, struct gt_inside *inside,
+                         struct gt_interval interval);
+
 /* From the first start to the latest end. */
 uint64_t gt_cover_span(const struct gt_cover *cover);
 

@@ -136,7 +136,7 @@ bool gt_path_has(const struct gt_path *path, gt_id item)
 	if (is_call(path, item))
 		return (!path->outer || path->outer[item] == GT_NONE) &&
 		       (found.flags & GT_UNFINISHED || found.end_ns >= found.start_ns);
-	return gt_timed(found.flags, found.start_ns, found.end_ns);
+	return gt_timed(GT_TIMES_ANY, found.flags, found.start_ns, found.end_ns);
 }
 
 gt_id gt_path_process(const struct gt_path *path, gt_id item)

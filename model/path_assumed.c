@@ -221,7 +221,7 @@ void gt_path_add_room(struct gt_path *path)
 
 	for (size_t i = 0; i < count; i++)
 		rooms[i] = (struct room){.last = GT_NONE};
-	gt_activity_walk_init(&walk, trace);
+	gt_activity_walk_init(&walk, trace, GT_WORK_FIGURES | GT_WORK_PROFILED);
 	while (gt_activity_next(&walk, &activity)) {
 		const gt_id item = gt_path_item(
 			path,

@@ -7,17 +7,15 @@
 
 static bool by_ranges(const struct gt_trace *trace)
 {
-	if (trace->whole.cut)
-		return true;
 	gt_array_each(const struct gt_range, range, &trace->ranges)
 		if (range->flags & GT_CHOSEN)
 			return true;
 	return false;
 }
 
-static bool is_chosen(const struct gt_trace *trace, const struct gt_range *range)
+static bool is_chosen(const struct gt_range *range)
 {
-	return trace->whole.cut ? !(range->flags & GT_AROUND) : (range->flags & GT_CHOSEN) != 0;
+	return (range->flags & GT_CHOSEN) != 0;
 }
 
 static gt_id *numbers(size_t count)
@@ -43,7 +41,7 @@ static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trac
 
 		if (around != GT_NONE)
 			spans->of_range[row] = spans->of_range[around];
-		if (spans->of_range[row] != GT_NONE || !is_chosen(trace, range))
+		if (spans->of_range[row] != GT_NONE || !is_chosen(range))
 			continue;
 		spans->of_range[row] = (gt_id)spans->list.count;
 		*gt_array_push(&spans->list) = (struct gt_path_span){

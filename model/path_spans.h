@@ -7,7 +7,7 @@
 /*
  * What a path is asked for: the whole time of each process, or of each chosen NVTX range the time
  * from its begin until it had ended and all that was asked for inside it was done. Ranges are those
- * that are GT_CHOSEN or, where a filter took out the rest, those that it left.
+ * that are GT_CHOSEN.
  */
 struct gt_path_span {
 	struct gt_interval window;

@@ -7,6 +7,7 @@
 
 #include "model/activity.h"
 #include "model/owners.h"
+#include "model/whole.h"
 
 enum { MOST_AROUND = 1 << 10 }; /* ranges around one call: nothing real nests as deep */
 
@@ -16,13 +17,13 @@ struct walk {
 	const struct gt_trace *trace;
 	const gt_id *groups;
 	enum gt_projection_by by;
-	struct gt_work_walk work; /* all that ran, */
-	struct gt_stretch next;   /* of which this was not seen yet, */
-	bool ended;               /* unless nothing is left */
-	struct gt_cover *devices; /* by row of devices: what was seen */
-	uint64_t *idle_ns;        /* by row of devices: so far */
-	uint64_t *seen;           /* by group: number of the work that counted last */
-	uint64_t number;          /* of the work that is looked at, from 1 */
+	struct gt_activity_walk work; /* all that happened, */
+	struct gt_activity next;      /* of which this was not seen yet, */
+	bool ended;                   /* unless nothing is left */
+	struct gt_cover *devices;     /* by row of devices: what was seen */
+	uint64_t *idle_ns;            /* by row of devices: so far */
+	uint64_t *seen;               /* by group: number of the work that counted last */
+	uint64_t number;              /* of the work that is looked at, from 1 */
 };
 
 static struct gt_projected *add_row(struct gt_projection *projection, gt_id group, gt_id place,
@@ -117,12 +118,13 @@ static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_
 static void see_work(struct walk *walk, gt_time until_ns)
 {
 	for (; !walk->ended && walk->next.start_ns <= until_ns;
-	     walk->ended = !gt_work_next(&walk->work, &walk->next)) {
-		const struct gt_stretch *work = &walk->next;
+	     walk->ended = !gt_activity_next(&walk->work, &walk->next)) {
+		const struct gt_activity *work = &walk->next;
+		const gt_id device = gt_whole_shown(walk->trace, GT_TABLE_devices, work->device);
 
-		if (work->device < walk->trace->devices.count)
-			walk->idle_ns[work->device] +=
-				gt_cover_add(&walk->devices[work->device],
+		if (device < walk->trace->devices.count)
+			walk->idle_ns[device] +=
+				gt_cover_add(&walk->devices[device],
 			                     (struct gt_interval){work->start_ns, work->end_ns});
 	}
 }
@@ -182,9 +184,9 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 	walk.devices = new_zeroes(trace->devices.count, sizeof(*walk.devices));
 	walk.idle_ns = new_zeroes(trace->devices.count, sizeof(*walk.idle_ns));
 	walk.seen = new_zeroes(projection->group_count, sizeof(*walk.seen));
-	gt_work_walk_init(&walk.work, trace);
-	walk.ended = !gt_work_next(&walk.work, &walk.next);
-	gt_activity_walk_init(&activities, trace);
+	gt_activity_walk_init(&walk.work, gt_whole_of(trace), GT_WORK_ALL);
+	walk.ended = !gt_activity_next(&walk.work, &walk.next);
+	gt_activity_walk_init(&activities, trace, GT_WORK_BUSY);
 	while (gt_activity_next(&activities, &activity))
 		see(&walk, &activity);
 	gt_array_free(walk.devices);

@@ -3,6 +3,7 @@
 
 #include "base/search.h"
 #include "model/activity.h"
+#include "model/whole.h"
 
 /* Times of a trace are not negative: no gap begins earlier, and all of them fit into 64 bits. */
 static void add_gap(struct gt_quiet *quiet, gt_time start_ns, gt_time end_ns)
@@ -17,13 +18,16 @@ static void add_gap(struct gt_quiet *quiet, gt_time start_ns, gt_time end_ns)
 
 void gt_quiet_init(struct gt_quiet *quiet, const struct gt_trace *trace)
 {
-	struct gt_work_walk walk;
-	struct gt_stretch work;
+	struct gt_activity_walk walk;
+	struct gt_activity work;
 	gt_time busy_until = 0;
 
 	*quiet = (struct gt_quiet){0};
-	gt_work_walk_init(&walk, trace);
-	while (gt_work_next(&walk, &work)) {
+	gt_activity_walk_init(&walk, gt_whole_of(trace), GT_WORK_ALL);
+	while (gt_activity_next(&walk, &work)) {
+		if (gt_whole_shown(trace, GT_TABLE_devices, work.device) == GT_NONE &&
+		    work.device != GT_NONE)
+			continue;
 		if (work.start_ns > busy_until)
 			add_gap(quiet, busy_until, work.start_ns);
 		if (work.end_ns > busy_until)

@@ -64,7 +64,7 @@ static struct work *gather_work(const struct gt_trace *trace)
 
 	for (size_t i = 0; i < trace->devices.count; i++)
 		works[i] = (struct work){0};
-	gt_activity_walk_init_whole(&walk, trace);
+	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
 	while (gt_activity_next(&walk, &activity))
 		if (activity.device < trace->devices.count && activity.end_ns > activity.start_ns)
 			add_piece(&works[activity.device], &activity);
@@ -273,7 +273,7 @@ struct gt_sampled_owner *gt_sampled_owners(const struct gt_sampled *sampled,
 	struct gt_sampled_owner *owners = gt_allocate(series->count * sizeof(*owners));
 	struct sweep sweep = {.groups = groups, .device = sampled->span->device};
 
-	gt_activity_walk_init_whole(&sweep.walk, trace);
+	gt_activity_walk_init(&sweep.walk, trace, GT_WORK_ALL);
 	sweep_next(&sweep);
 	for (size_t i = 0; i < series->count; i++) {
 		const gt_time start_ns = series->times_ns[i];

@@ -6,22 +6,25 @@
 
 #include "model/trace.h"
 
-/*
- * Whether a row has times to count with: it ended, and not before it started. The boot-time
- * clock is never negative, so the difference of two such times always fits.
- */
-static inline bool gt_timed(gt_count flags, gt_time start_ns, gt_time end_ns)
-{
-	return !(flags & GT_UNFINISHED) && start_ns >= 0 && end_ns >= start_ns;
-}
+/* Which times a question is about. There is no default: whoever asks chooses. */
+enum gt_times {
+	/*
+	 * Times that say how long something takes: not those of a launch that ran several times for
+	 * its counters, or of a call that was held up for that.
+	 */
+	GT_TIMES_FIGURES,
+	/* When something happened. */
+	GT_TIMES_ANY,
+};
 
 /*
- * Whether these times are a figure: not of a launch that was run several times for its counters,
- * which says nothing about how long it takes otherwise.
+ * Whether a row has such times: it ended, and not before it started. The boot-time clock is never
+ * negative, so the difference of two such times always fits.
  */
-static inline bool gt_is_figure(gt_count flags, gt_time start_ns, gt_time end_ns)
+static inline bool gt_timed(enum gt_times times, gt_count flags, gt_time start_ns, gt_time end_ns)
 {
-	return gt_timed(flags, start_ns, end_ns) && !(flags & GT_PROFILED);
+	return !(flags & GT_UNFINISHED) && start_ns >= 0 && end_ns >= start_ns &&
+	       (times == GT_TIMES_ANY || !(flags & GT_PROFILED));
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/strings.h"
+#include "model/whole.h"
 
 _Static_assert(sizeof(struct gt_kernel) <= 64, "ten million kernels must fit in memory");
 
@@ -85,7 +86,8 @@ void gt_trace_release(struct gt_trace *trace)
 		gt_series_release(series);
 	gt_array_release(&trace->series);
 	gt_array_release(&trace->parts);
-	gt_array_release(&trace->whole.work);
+	gt_whole_free(trace->whole);
+	trace->whole = NULL;
 	gt_strings_free(trace->strings);
 	trace->strings = NULL;
 }
@@ -120,12 +122,7 @@ void gt_trace_add_ledger(struct gt_trace *trace, gt_id process, const char *name
 
 bool gt_trace_has_calls(const struct gt_trace *trace)
 {
-	return trace->whole.cut ? trace->whole.has_calls : trace->api_calls.count > 0;
-}
-
-bool gt_trace_recorded_calls(const struct gt_trace *trace)
-{
-	return trace->whole.has_calls || trace->api_calls.count > 0;
+	return gt_whole_of(trace)->api_calls.count > 0;
 }
 
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace)

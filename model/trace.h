@@ -38,7 +38,7 @@ enum gt_activity_flag {
 	GT_CUT = 128,       /* its text was longer */
 	GT_AROUND =
 		256, /* a range that a filter left for the paths of those in it: it is not chosen */
-	GT_CHOSEN = 512,    /* a range that a filter names, which took nothing out for it */
+	GT_CHOSEN = 512,    /* a range that a filter names, in what that left and in the whole */
 	GT_PROFILED = 1024, /* a kernel that was replayed for its counters: its time is no figure */
 };
 
@@ -111,6 +111,8 @@ enum gt_counter_kind {
 	GT_COUNTER_MEAN,  /* mean over the sample */
 };
 
+struct gt_whole;
+
 struct gt_interval {
 	gt_time start_ns;
 	gt_time end_ns;
@@ -126,20 +128,6 @@ struct gt_series {
 	size_t column_count;
 	size_t count;    /* samples */
 	size_t capacity; /* samples there is room for */
-};
-
-/* So long a GPU ran something. */
-struct gt_stretch {
-	gt_time start_ns;
-	gt_time end_ns;
-	gt_id device;
-};
-
-/* What a recording had before a filter took rows out of it. */
-struct gt_whole {
-	bool has_calls;                   /* API calls; false without a filter */
-	bool cut;                         /* by ranges: else work is not filled in */
-	gt_array(struct gt_stretch) work; /* when GPUs ran anything, in order of their start */
 };
 
 /* How the recording of a process ended; column "ended" of processes. */
@@ -178,9 +166,12 @@ struct gt_trace {
 	gt_string driver;        /* CUDA driver version, as 13.0, "" when not known */
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
 	gt_array(struct gt_series) series; /* what the rows of counters name */
-	/* Of what filters left by ranges: when it was, in order and apart; empty: all the time. */
+	/*
+	 * The window that shares of time are shares of, in order and apart: what options chose of
+	 * the recording, without stretches in which launches were held up. Empty: all the time.
+	 */
 	gt_array(struct gt_interval) parts;
-	struct gt_whole whole; /* of the same */
+	struct gt_whole *whole; /* all that happened (model/whole.h); NULL: it is this trace */
 #define TABLE(name, plural, order, kept, help) gt_array(struct gt_##name) plural;
 #define COLUMN(table, type, name, help)
 #define END(name)
@@ -209,11 +200,8 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 /* Adds a row: what a process counted of a class. GT_NONE: nobody knows which process. */
 void gt_trace_add_ledger(struct gt_trace *trace, gt_id process, const char *name, uint64_t value);
 
-/* Whether what API calls asked for is known, also where ranges were chosen that made none. */
+/* Whether API calls were recorded at all, also where a filter left none. */
 bool gt_trace_has_calls(const struct gt_trace *trace);
-
-/* Whether API calls were recorded at all, also where any filter left none. */
-bool gt_trace_recorded_calls(const struct gt_trace *trace);
 
 /* The worst reading of the clocks: host and GPU times are related to within so many ns. */
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace);

@@ -12,6 +12,8 @@
 #include "model/filter.h"
 #include "model/intervals.h"
 #include "model/owners.h"
+#include "model/timed.h"
+#include "model/whole.h"
 
 /* A trace being made smaller. */
 struct cut {
@@ -21,54 +23,54 @@ struct cut {
 	struct gt_chosen chosen;
 };
 
-/* Moves what stays to the front and says where every row went. */
-static void shrink(struct cut *cut, size_t table, gt_id *renamed)
+/* Copies the rows that stay out of the whole, and says where every row went. */
+static gt_id *take_rows(const struct cut *cut, size_t table)
 {
-	const struct gt_rows rows = gt_trace_rows(cut->trace, table);
-	uint8_t *to = rows.rows;
+	const struct gt_table whole = gt_trace_table(&cut->trace->whole->trace, table);
+	const uint8_t *from = whole.rows;
+	gt_id *shown = gt_allocate((whole.row_count + 1) * sizeof(*shown));
 	gt_id kept = 0;
+	uint8_t *to;
 
-	for (size_t i = 0; i < *rows.count; i++) {
-		if (!gt_chosen_stays(&cut->chosen, table, i)) {
-			renamed[i] = GT_NONE;
-			continue;
-		}
-		renamed[i] = kept++;
-		if (to != rows.rows + i * rows.row_size)
-			memcpy(to, rows.rows + i * rows.row_size, rows.row_size);
-		to += rows.row_size;
-	}
-	*rows.count = kept;
+	for (size_t i = 0; i < whole.row_count; i++)
+		shown[i] = gt_chosen_stays(&cut->chosen, table, i) ? kept++ : GT_NONE;
+	if (kept == 0)
+		return shown;
+	to = gt_trace_extend(cut->trace, table, kept);
+	for (size_t i = 0; i < whole.row_count; i++)
+		if (shown[i] != GT_NONE)
+			memcpy(to + shown[i] * whole.row_size, from + i * whole.row_size,
+			       whole.row_size);
+	return shown;
 }
 
-/* What ran on GPUs that are not chosen goes. */
-static void rename_work(struct gt_trace *trace, const gt_id *renamed)
+/* What the trace had becomes the whole, and the trace has no rows. */
+static struct gt_whole *put_aside(struct gt_trace *trace)
 {
-	size_t kept = 0;
+	struct gt_whole *whole = gt_allocate(sizeof(*whole));
 
-	gt_array_each(const struct gt_stretch, work, &trace->whole.work) {
-		trace->whole.work.rows[kept] = *work;
-		trace->whole.work.rows[kept].device = renamed[work->device];
-		kept += renamed[work->device] != GT_NONE;
-	}
-	trace->whole.work.count = kept;
+	*whole = (struct gt_whole){.trace = *trace};
+	memset(&whole->trace.series, 0, sizeof(whole->trace.series));
+	memset(&whole->trace.parts, 0, sizeof(whole->trace.parts));
+#define TABLE(name, plural, order, kept, help) memset(&trace->plural, 0, sizeof(trace->plural));
+#define COLUMN(table, type, name, help)
+#define END(name)
+#include "model/tables.def"
+	return whole;
 }
 
 static void shrink_all(struct cut *cut)
 {
-	gt_id *renamed[GT_TABLE_COUNT];
+	struct gt_whole *whole = put_aside(cut->trace);
 
-	for (size_t i = 0; i < GT_TABLE_COUNT; i++) {
-		renamed[i] = gt_allocate(cut->chosen.counts[i] * sizeof(**renamed));
-		shrink(cut, i, renamed[i]);
-	}
-	rename_work(cut->trace, renamed[GT_TABLE_devices]);
-	for (size_t i = 0; i < GT_TABLE_COUNT; i++) {
+	cut->trace->whole = whole;
+	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
+		whole->shown[i] = take_rows(cut, i);
+	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		if (*gt_trace_rows(cut->trace, i).count < cut->chosen.counts[i])
 			gt_trace_rename(cut->trace, (int)i,
-			                &(struct gt_renamed){renamed[i], cut->chosen.counts[i]});
-		gt_array_free(renamed[i]);
-	}
+			                &(struct gt_renamed){whole->shown[i],
+			                                     cut->chosen.counts[i]});
 }
 
 /* The samples of a window; none of a series without counters. */
@@ -162,22 +164,20 @@ static void add_part(struct cut *cut, struct gt_interval part)
 	*gt_array_push(&cut->trace->parts) = part;
 }
 
-/* Work of a captured graph is part of each launch of that, and so is a part for itself. */
+/*
+ * Work of a captured graph is part of each launch of that, and so is a part for itself. Which
+ * kernels and streams are shown does not matter.
+ */
 static void see_work(struct cut *cut, struct busy_range *ranges, const struct gt_activity *activity)
 {
-	static const int tables[] = {
-		[GT_ACTIVITY_KERNEL] = GT_TABLE_kernels,
-		[GT_ACTIVITY_COPY] = GT_TABLE_copies,
-		[GT_ACTIVITY_FILL] = GT_TABLE_fills,
-		[GT_ACTIVITY_GRAPH] = GT_TABLE_graph_traces,
-	};
 	const struct gt_owners owners = gt_owners_of(cut->trace, activity->type, activity->row);
 	const gt_id range = gt_range_choice_of(&cut->chosen.ranges, owners.launched);
 
-	if (!gt_chosen_stays(&cut->chosen, (size_t)tables[activity->type], activity->row))
+	if (!gt_chosen_stays(&cut->chosen, GT_TABLE_devices, activity->device))
 		return;
 	if (range == GT_NONE) {
-		add_part(cut, (struct gt_interval){activity->start_ns, activity->end_ns});
+		if (gt_range_choice_of(&cut->chosen.ranges, owners.captured) != GT_NONE)
+			add_part(cut, (struct gt_interval){activity->start_ns, activity->end_ns});
 		return;
 	}
 	if (activity->start_ns < ranges[range].start_ns)
@@ -186,50 +186,17 @@ static void see_work(struct cut *cut, struct busy_range *ranges, const struct gt
 		ranges[range].end_ns = activity->end_ns;
 }
 
-/* What overlaps on a GPU is one stretch. */
-static void keep_whole(struct gt_trace *trace)
-{
-	gt_id *latest = gt_allocate((trace->devices.count + 1) * sizeof(*latest));
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
-
-	for (size_t i = 0; i < trace->devices.count; i++)
-		latest[i] = GT_NONE;
-	gt_activity_walk_init(&walk, trace);
-	while (gt_activity_next(&walk, &activity)) {
-		const gt_id device = activity.device;
-		struct gt_stretch *last;
-
-		if (device >= trace->devices.count)
-			continue;
-		last = latest[device] == GT_NONE ? NULL : &trace->whole.work.rows[latest[device]];
-		if (!last || last->end_ns < activity.start_ns) {
-			latest[device] = (gt_id)trace->whole.work.count;
-			*gt_array_push(&trace->whole.work) =
-				(struct gt_stretch){activity.start_ns, activity.end_ns, device};
-		} else if (activity.end_ns > last->end_ns) {
-			last->end_ns = activity.end_ns;
-		}
-	}
-	gt_array_free(latest);
-	trace->whole.cut = true;
-}
-
-static void find_parts(struct cut *cut)
+static void find_parts_of_ranges(struct cut *cut)
 {
 	struct gt_trace *trace = cut->trace;
 	const struct gt_range_choice *choice = &cut->chosen.ranges;
-	struct busy_range *ranges;
+	struct busy_range *ranges = gt_allocate((trace->ranges.count + 1) * sizeof(*ranges));
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	if (!choice->given)
-		return;
-	keep_whole(trace);
-	ranges = gt_allocate((trace->ranges.count + 1) * sizeof(*ranges));
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		ranges[i] = (struct busy_range){INT64_MAX, INT64_MIN};
-	gt_activity_walk_init(&walk, trace);
+	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
 	while (gt_activity_next(&walk, &activity))
 		see_work(cut, ranges, &activity);
 	for (size_t i = 0; i < trace->ranges.count; i++) {
@@ -247,23 +214,109 @@ static void find_parts(struct cut *cut)
 	trace->parts.count = gt_intervals_merge(trace->parts.rows, trace->parts.count);
 }
 
-static void mark_around(struct cut *cut)
+/* Takes the stretches, which are in order and apart, out of the parts. */
+static void take_out(struct gt_trace *trace, const struct gt_interval *stretches, size_t count)
 {
-	for (size_t i = 0; cut->chosen.around && i < cut->trace->ranges.count; i++)
-		if (cut->chosen.around[i])
-			cut->trace->ranges.rows[i].flags |= GT_AROUND;
+	gt_array(struct gt_interval) left = {0};
+	size_t at = 0;
+
+	gt_array_each(const struct gt_interval, part, &trace->parts) {
+		gt_time from_ns = part->start_ns;
+
+		while (at < count && stretches[at].end_ns <= part->start_ns)
+			at++;
+		for (size_t i = at; i < count && stretches[i].start_ns < part->end_ns; i++) {
+			if (stretches[i].start_ns > from_ns)
+				*gt_array_push(&left) =
+					(struct gt_interval){from_ns, stretches[i].start_ns};
+			from_ns = stretches[i].end_ns;
+		}
+		if (from_ns < part->end_ns)
+			*gt_array_push(&left) = (struct gt_interval){from_ns, part->end_ns};
+	}
+	gt_array_release(&trace->parts);
+	trace->parts.rows = left.rows;
+	trace->parts.count = left.count;
+	trace->parts.capacity = left.capacity;
 }
 
-static int apply(struct cut *cut, struct gt_error *err)
+/*
+ * While a launch was held up, for its counters or to be captured, nothing can be said of how busy
+ * the GPU was by itself: from when the program was held up to when the launch's work had ended.
+ */
+static void leave_out_held(struct gt_trace *trace, const struct gt_view *view)
+{
+	gt_array(struct gt_interval) held = {0};
+
+	gt_array_each(const struct gt_profiled_launch, launch, &trace->profiled_launches) {
+		struct gt_interval stretch = {launch->start_ns, launch->end_ns};
+		const struct gt_kernel *kernel = launch->kernel < trace->kernels.count
+		                                         ? &trace->kernels.rows[launch->kernel]
+		                                         : NULL;
+
+		if (kernel &&
+		    gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns)) {
+			if (kernel->start_ns < stretch.start_ns)
+				stretch.start_ns = kernel->start_ns;
+			if (kernel->end_ns > stretch.end_ns)
+				stretch.end_ns = kernel->end_ns;
+		}
+		*gt_array_push(&held) = stretch;
+	}
+	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches)
+		*gt_array_push(&held) = (struct gt_interval){launch->start_ns, launch->end_ns};
+	held.count = gt_intervals_merge(held.rows, held.count);
+	if (held.count > 0 && trace->parts.count == 0)
+		*gt_array_push(&trace->parts) = (struct gt_interval){view->start_ns, view->end_ns};
+	if (held.count > 0)
+		take_out(trace, held.rows, held.count);
+	if (held.count > 0 && trace->parts.count == 0) /* none is left, which is not "all" */
+		*gt_array_push(&trace->parts) =
+			(struct gt_interval){view->start_ns, view->start_ns};
+	gt_array_free(held.rows);
+}
+
+static void find_parts(struct cut *cut, const struct gt_view *view)
+{
+	if (cut->chosen.ranges.given)
+		find_parts_of_ranges(cut);
+	else if (cut->window.given)
+		*gt_array_push(&cut->trace->parts) =
+			(struct gt_interval){view->start_ns, view->end_ns};
+	leave_out_held(cut->trace, view);
+}
+
+/* For questions about the time of chosen ranges that are asked of all that happened. */
+static void mark_chosen(struct cut *cut)
+{
+	const struct gt_range_choice *choice = &cut->chosen.ranges;
+
+	for (size_t i = 0; choice->given && i < cut->trace->ranges.count; i++)
+		if (choice->named[i] && !choice->skipped[i] &&
+		    gt_chosen_stays(&cut->chosen, GT_TABLE_ranges, i))
+			cut->trace->ranges.rows[i].flags |= GT_CHOSEN;
+}
+
+/* Behind shrink_all: in the whole nothing is there for others alone. */
+static void mark_around(struct cut *cut)
+{
+	const gt_id *shown = cut->trace->whole->shown[GT_TABLE_ranges];
+
+	for (size_t i = 0; cut->chosen.around && i < cut->chosen.counts[GT_TABLE_ranges]; i++)
+		if (cut->chosen.around[i] && shown[i] != GT_NONE)
+			cut->trace->ranges.rows[shown[i]].flags |= GT_AROUND;
+}
+
+static int apply(struct cut *cut, const struct gt_view *view, struct gt_error *err)
 {
 	gt_chosen_init(&cut->chosen, cut->trace, cut->filter, &cut->window);
 	if (!has_something(cut))
 		return gt_fail(err, ENODATA, "nothing of the recording is in %s",
 		               cut->filter->text);
-	cut->trace->whole.has_calls = gt_trace_recorded_calls(cut->trace);
-	find_parts(cut);
-	mark_around(cut);
+	find_parts(cut, view);
+	mark_chosen(cut);
 	shrink_all(cut);
+	mark_around(cut);
 	shrink_samples(cut);
 	return 0;
 }
@@ -289,41 +342,26 @@ struct gt_view gt_view_of(const struct gt_trace *trace)
 	};
 }
 
-static void mark_chosen(struct gt_trace *trace, const struct gt_filter *filter)
-{
-	struct gt_range_choice choice;
-
-	gt_range_choice_init(&choice, trace, filter);
-	for (size_t i = 0; choice.given && i < trace->ranges.count; i++)
-		if (choice.named[i] && !choice.skipped[i])
-			trace->ranges.rows[i].flags |= GT_CHOSEN;
-	gt_range_choice_release(&choice);
-}
-
 int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_filter *filter,
                 struct gt_error *err)
 {
 	struct gt_view made = gt_view_of(trace);
-	struct gt_filter rest = *filter;
 	struct cut cut = {.trace = trace, .filter = filter};
 	int result = 0;
 
-	if (filter->text) {
-		made.restriction = filter->text;
-		result = gt_filter_check(filter, trace, err);
-		if (result == 0)
-			result = set_window(&made, &cut, err);
-		if (result == 0 && filter->marks_ranges) {
-			mark_chosen(trace, filter);
-			rest.ranges.count = 0;
-			rest.skip = 0;
-			cut.filter = &rest;
-		}
-		if (result == 0)
-			result = apply(&cut, err);
-		made.by_work = cut.chosen.by_work;
-		gt_chosen_release(&cut.chosen);
+	if (!filter->text) {
+		leave_out_held(trace, &made);
+		*view = made;
+		return 0;
 	}
+	made.restriction = filter->text;
+	result = gt_filter_check(filter, trace, err);
+	if (result == 0)
+		result = set_window(&made, &cut, err);
+	if (result == 0)
+		result = apply(&cut, &made, err);
+	made.by_work = cut.chosen.by_work;
+	gt_chosen_release(&cut.chosen);
 	if (result == 0)
 		*view = made;
 	return result;

@@ -11,9 +11,10 @@ struct gt_error;
 struct gt_filter;
 
 /*
- * What reports and exporters work on: a trace, all of it or what a filter left of it, and the
- * window that its figures are of. A filter is applied by taking rows out of the trace, so nobody
- * who reads the trace can forget it.
+ * What reports and exporters work on: a trace, all of it or what a filter left of it to be shown,
+ * and the window that its figures are of. A filter is applied by taking rows out of the trace, so
+ * nobody who reads the trace can forget it. What happened besides is in gt_whole_of(trace), for
+ * questions that no filter changes (model/whole.h, docs/terms.md).
  */
 struct gt_view {
 	const struct gt_trace *trace;
@@ -25,9 +26,10 @@ struct gt_view {
 };
 
 /*
- * How long the window is: what shares of time are shares of. With chosen ranges that is the time in
- * which one of them was open, or GPUs were between the first start and the last end of what was
- * launched in one of them: trace->parts.
+ * How long the window is, in ns: what shares of time are shares of. It is trace->parts where there
+ * are any. With chosen ranges these are the time in which one of them was open, or GPUs were
+ * between the first start and the last end of what was launched in one of them. Time in which
+ * launches were held up, for their counters or to be captured, is in no window.
  */
 uint64_t gt_view_lasts_ns(const struct gt_view *view);
 
@@ -47,11 +49,11 @@ struct gt_view gt_view_of(const struct gt_trace *trace);
  *   stays, with its call. Figures of a GPU over time stay with the GPU.
  * - With ranges, what was asked for inside a chosen one, or captured inside it as part of a graph,
  *   with the calls, waits, marks and ranges that were made inside. Queries, which are counted
- *   together, go. Ranges around others stay, as GT_AROUND.
- *   With marks_ranges nothing goes for them: the chosen ranges are GT_CHOSEN.
+ *   together, go. Ranges around others stay, as GT_AROUND. In gt_whole_of(trace) the chosen ranges
+ *   are GT_CHOSEN.
  * - Devices, streams and processes that are not chosen go, except devices that copies name.
  * - The ledger and the notes: they are always of the whole recording.
- * A column that named a row that went is GT_NONE.
+ * A column that named a row that went is GT_NONE. All that was there is in gt_whole_of(trace).
  *
  * Fails with -EINVAL for a window that ends before it begins and -ENODATA when nothing is left, or
  * something chosen is not there; the trace is then as it was.

@@ -32,7 +32,8 @@ static bool phases_of(const struct gt_trace *trace, struct phases *phases)
 	size_t untimed = 0; /* they come first */
 
 	while (untimed < trace->kernels.count &&
-	       !gt_timed(trace->kernels.rows[untimed].flags, trace->kernels.rows[untimed].start_ns,
+	       !gt_timed(GT_TIMES_ANY, trace->kernels.rows[untimed].flags,
+	                 trace->kernels.rows[untimed].start_ns,
 	                 trace->kernels.rows[untimed].end_ns))
 		untimed++;
 	if (untimed == trace->kernels.count)
@@ -87,7 +88,7 @@ static struct churn churn_of(const struct gt_facts *facts)
 	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
 		if ((call->kind == GT_API_ALLOCATE || call->kind == GT_API_FREE) &&
 		    !(call->flags & GT_NESTED) && call->start_ns >= phases.first_ns &&
-		    gt_timed(call->flags, call->start_ns, call->end_ns))
+		    gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
 			add(&churn, facts, call, &phases);
 	return churn;
 }

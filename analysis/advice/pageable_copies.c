@@ -25,7 +25,7 @@ struct pageable {
 
 static bool is_pageable(const struct gt_copy *copy)
 {
-	return gt_timed(copy->flags, copy->start_ns, copy->end_ns) &&
+	return gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns) &&
 	       copy->size_bytes >= LEAST_BYTES &&
 	       (copy->src_kind == GT_MEMORY_PAGEABLE || copy->dst_kind == GT_MEMORY_PAGEABLE);
 }

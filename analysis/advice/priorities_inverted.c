@@ -168,7 +168,7 @@ static struct inverted inverted_of(const struct gt_trace *trace, gt_id device)
 	struct finder finder;
 
 	finder_init(&finder, trace);
-	gt_activity_walk_init_whole(&walk, trace);
+	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
 	while (gt_activity_next(&walk, &activity))
 		see(&finder, &activity, device, &inverted);
 	finder_release(&finder);

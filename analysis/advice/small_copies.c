@@ -31,7 +31,8 @@ static uint64_t own_ns(const struct gt_facts *facts, const struct gt_copy *copy)
 	if (copy->api_call >= trace->api_calls.count)
 		return 0;
 	call = &trace->api_calls.rows[copy->api_call];
-	if (call->kind != GT_API_COPY || !gt_timed(call->flags, call->start_ns, call->end_ns))
+	if (call->kind != GT_API_COPY ||
+	    !gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
 		return 0;
 	call_ns = (uint64_t)(call->end_ns - call->start_ns);
 	if (copy->flags & GT_ASYNC)
@@ -48,7 +49,8 @@ static struct small small_of(const struct gt_facts *facts, gt_id device)
 		if (copy->device != device || copy->size_bytes > MOST_BYTES ||
 		    (copy->kind != GT_COPY_HOST_TO_DEVICE &&
 		     copy->kind != GT_COPY_DEVICE_TO_HOST) ||
-		    copy->graph || !gt_timed(copy->flags, copy->start_ns, copy->end_ns))
+		    copy->graph ||
+		    !gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
 			continue;
 		small.copies++;
 		small.bytes += copy->size_bytes;

@@ -6,6 +6,7 @@
 #include "analysis/host_waits.h"
 #include "model/trace.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 enum {
 	LEAST_WAITS = 10,  /* a program may well wait at the end of each of a few phases */
@@ -24,7 +25,8 @@ static struct emptied emptied_by_waits(const struct gt_facts *facts, gt_id devic
 	struct emptied emptied = {0};
 
 	gt_array_each(const struct gt_host_wait, wait, &facts->host_waits.list) {
-		if (wait->device != device || !wait->emptied)
+		if (gt_whole_shown(facts->view->trace, GT_TABLE_devices, wait->device) != device ||
+		    !wait->emptied)
 			continue;
 		emptied.waits++;
 		emptied.gap_ns += (uint64_t)wait->gap_ns;
@@ -43,7 +45,7 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	char avoidable[80] = "";
 	const char *function;
 
-	if (!facts->host_waits.has_gaps)
+	if (!facts->host_waits.has_calls)
 		gt_advice_unasked(advice, "no calls that wait, or no API calls, were recorded");
 	if (emptied.waits < LEAST_WAITS || !gt_is_share(emptied.gap_ns, duration_ns, LEAST_PERCENT))
 		return;

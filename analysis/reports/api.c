@@ -158,7 +158,7 @@ static void count_calls(struct tally *tally)
 			tally->profiled++;
 			continue;
 		}
-		if (!gt_timed(call->flags, call->start_ns, call->end_ns)) {
+		if (!gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns)) {
 			tally->functions[function].unfinished++;
 			tally->unfinished++;
 			continue;
@@ -172,7 +172,7 @@ static void count_calls(struct tally *tally)
 	}
 	gt_groups_begin(&tally->durations);
 	gt_array_each(const struct gt_api_call, call, &tally->trace->api_calls)
-		if (gt_is_figure(call->flags, call->start_ns, call->end_ns))
+		if (gt_timed(GT_TIMES_FIGURES, call->flags, call->start_ns, call->end_ns))
 			gt_groups_add(&tally->durations, function_of(tally, call),
 			              call->end_ns - call->start_ns);
 }

@@ -362,7 +362,7 @@ static void count_copies(const struct gt_trace *trace, struct totals *copies, st
 			.dst_kind = gt_copy_host_memory(copy),
 		};
 
-		if (!gt_timed(copy->flags, copy->start_ns, copy->end_ns)) {
+		if (!gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns)) {
 			findings->unfinished++;
 			continue;
 		}
@@ -377,7 +377,7 @@ static void count_fills(const struct gt_trace *trace, struct totals *fills,
 	gt_array_each(const struct gt_fill, fill, &trace->fills) {
 		const struct route route = {.device = fill->device, .kind = fill->memory_kind};
 
-		if (gt_timed(fill->flags, fill->start_ns, fill->end_ns))
+		if (gt_timed(GT_TIMES_ANY, fill->flags, fill->start_ns, fill->end_ns))
 			count(fills, &route, fill->size_bytes, fill->end_ns - fill->start_ns);
 		else
 			findings->unfinished++;

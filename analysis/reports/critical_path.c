@@ -20,6 +20,7 @@
 #include "model/short_name.h"
 #include "model/trace.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 static const struct gt_heading path_headings[] = {
 	{"process", GT_UNIT_TEXT, "Process whose time it is", GT_WORTH_NAME},
@@ -718,10 +719,6 @@ static void add_remarks(const struct figures *figures, struct gt_result *result)
 		gt_result_remark(result,
 		                 "%s chosen ranges in which nothing was called have no path.",
 		                 gt_grouped(account->spans.empty).text);
-	if (account->spans.of_range && figures->trace->whole.cut)
-		gt_result_remark(result,
-		                 "Other reports were asked for together with this one: what other "
-		                 "threads did in the chosen ranges is not seen.");
 	gt_result_remark_on(
 		result, "certain_ns assumed_ns",
 		account->path.assumes
@@ -751,13 +748,14 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
 	const char *pattern = arguments->values[KERNEL].text;
-	struct figures figures = {.trace = view->trace, .top = arguments->values[TOP].number};
+	struct figures figures = {.trace = gt_whole_of(view->trace),
+	                          .top = arguments->values[TOP].number};
 	struct kernel *kernels;
 	regex_t regex;
 
 	if (*pattern && compile(&regex, pattern, err) < 0)
 		return -EINVAL;
-	gt_path_account_init(&figures.account, view->trace,
+	gt_path_account_init(&figures.account, figures.trace,
 	                     strcmp(arguments->values[ASSUME].text, "yes") == 0, figures.top);
 	gt_path_changes_init(&figures.changes, &figures.account.path);
 	figures.lasts_ns =
@@ -787,6 +785,5 @@ const struct gt_report gt_report_critical_path = {
 	.name = "critical-path",
 	.summary = "The chain that set the time, and what-ifs",
 	.parameters = parameters,
-	.marks_ranges = true,
 	.run = run,
 };

@@ -10,7 +10,6 @@
 #include "analysis/idle.h"
 #include "analysis/latency.h"
 #include "analysis/parameter.h"
-#include "analysis/profiled.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
@@ -21,6 +20,7 @@
 #include "model/short_name.h"
 #include "model/trace.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
@@ -107,9 +107,11 @@ enum { LARGEST }; /* arguments, as above */
 /* The report's questions, each with what it is answered from. */
 struct tally {
 	const struct gt_view *view;
-	const struct gt_trace *trace;
-	struct gt_cover *kernels; /* by device: its busy time */
-	struct gt_idle *idle;     /* by device */
+	const struct gt_trace *trace; /* whose devices and processes are shown */
+	const struct gt_trace
+		*whole;       /* all that happened: what gaps, and their causes, are made of */
+	struct gt_busy *busy; /* by device */
+	struct gt_idle *idle; /* by device */
 	struct gt_thread_calls calls;
 	struct gt_gap_totals totals;
 	struct gt_latency latency;
@@ -123,20 +125,18 @@ static void tally_init(struct tally *tally, const struct gt_view *view, uint64_t
 	*tally = (struct tally){
 		.view = view,
 		.trace = trace,
-		.kernels = gt_allocate(devices * sizeof(*tally->kernels)),
+		.whole = gt_whole_of(trace),
+		.busy = gt_busy_of_devices(view),
 		.idle = gt_allocate(devices * sizeof(*tally->idle)),
 	};
-	for (size_t i = 0; i < devices; i++) {
-		tally->kernels[i] = (struct gt_cover){0};
+	for (size_t i = 0; i < devices; i++)
 		tally->idle[i] = (struct gt_idle){
 			.largest_count = largest < SIZE_MAX ? (size_t)largest : SIZE_MAX,
-			.parts = trace->parts.rows,
-			.part_count = trace->parts.count,
+			.window = gt_window_of(view),
 			.totals = &tally->totals,
 			.device = (gt_id)i,
 		};
-	}
-	gt_thread_calls_init(&tally->calls, trace);
+	gt_thread_calls_init(&tally->calls, tally->whole);
 	gt_gap_totals_init(&tally->totals, &tally->calls);
 	gt_latency_init(&tally->latency, trace);
 }
@@ -145,7 +145,7 @@ static void tally_release(struct tally *tally)
 {
 	for (size_t i = 0; i < tally->trace->devices.count; i++)
 		gt_idle_release(&tally->idle[i]);
-	gt_array_free(tally->kernels);
+	gt_array_free(tally->busy);
 	gt_array_free(tally->idle);
 	gt_gap_totals_release(&tally->totals);
 	gt_thread_calls_release(&tally->calls);
@@ -157,13 +157,14 @@ static void walk(struct tally *tally)
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	gt_activity_walk_init_whole(&walk, tally->trace);
+	gt_activity_walk_init(&walk, tally->whole, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
+		const gt_id device =
+			gt_whole_shown(tally->trace, GT_TABLE_devices, activity.device);
+
 		gt_latency_see(&tally->latency, &activity);
-		if (activity.device >= tally->trace->devices.count)
-			continue;
-		gt_busy_see(&tally->kernels[activity.device], tally->view, &activity);
-		gt_idle_see(&tally->idle[activity.device], &activity);
+		if (device < tally->trace->devices.count)
+			gt_idle_see(&tally->idle[device], &activity);
 	}
 	for (size_t i = 0; i < tally->trace->devices.count; i++)
 		gt_idle_end(&tally->idle[i]);
@@ -193,9 +194,9 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 		if (!idle->cover.begun)
 			continue;
 		gt_add_device(result, tally->trace, (gt_id)i);
-		add_busy(tally, result, &tally->kernels[i]);
+		add_busy(tally, result, &tally->busy[i].kernels);
 		gt_result_add_count(result, (int64_t)span_ns);
-		gt_result_add_count(result, (int64_t)idle->cover.covered_ns);
+		gt_result_add_count(result, (int64_t)idle->active.covered_ns);
 		gt_result_add_count(result, (int64_t)idle->gap_count);
 		gt_result_add_count(result, (int64_t)gap_ns);
 		gt_result_add_real(result, gt_percent((double)gap_ns, (double)span_ns));
@@ -233,7 +234,7 @@ static void add_host_call(const struct tally *tally, struct gt_result *result,
 	const struct gt_gap_cause cause = gt_gap_cause_of(&tally->calls, gap);
 	char text[256];
 
-	gt_gap_cause_text(&cause, tally->trace, text, sizeof(text));
+	gt_gap_cause_text(&cause, tally->whole, text, sizeof(text));
 	if (!*text) {
 		gt_result_add_unknown(result);
 		gt_result_add_unknown(result);
@@ -253,7 +254,7 @@ static void add_waited_for(struct tally *tally, struct gt_result *result)
 		const uint64_t gap_ns = gt_idle_ns(&tally->idle[total->device]);
 		char text[256];
 
-		gt_gap_total_text(total, tally->trace, text, sizeof(text));
+		gt_gap_total_text(total, tally->whole, text, sizeof(text));
 		gt_add_device(result, tally->trace, total->device);
 		gt_result_add_count(result, (int64_t)total->gaps);
 		gt_result_add_count(result, (int64_t)total->total_ns);
@@ -302,8 +303,8 @@ static void add_largest(const struct tally *tally, struct gt_result *result, uin
 		gt_add_moment(result, tally->trace, gap->start_ns);
 		gt_result_add_count(result, (int64_t)gt_gap_ns(gap));
 		add_host_call(tally, result, gap);
-		add_activity(tally->trace, result, &gap->before);
-		add_activity(tally->trace, result, &gap->after);
+		add_activity(tally->whole, result, &gap->before);
+		add_activity(tally->whole, result, &gap->after);
 	}
 	gt_result_top(result, all, most);
 	gt_array_free(listed);
@@ -372,7 +373,7 @@ static void add_latencies(struct tally *tally, struct gt_result *result)
 
 static void add_remarks(const struct tally *tally, struct gt_result *result)
 {
-	const struct gt_trace *trace = tally->trace;
+	const struct gt_trace *trace = tally->whole;
 
 	if (trace->kernels.count + trace->copies.count + trace->fills.count +
 	            trace->graph_traces.count ==
@@ -382,8 +383,8 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 			"No GPU activity was recorded, so there is no idle time to speak of.");
 		return;
 	}
-	gt_remark_busy(result, trace, "busy_percent idle_percent");
-	gt_remark_held_up(result, trace);
+	gt_remark_busy(result, tally->whole, "busy_percent idle_percent");
+	gt_remark_other_work(result, tally->view);
 	gt_result_remark_on(
 		result, "gaps duration_ns",
 		"A gap is time between the first and the last work of a GPU in which no "

@@ -278,7 +278,7 @@ static void count_kernel(struct tally *tally, const struct gt_kernel *kernel)
 static void count_kernels(struct tally *tally)
 {
 	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
-		if (gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns)) {
+		if (gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns)) {
 			count_kernel(tally, kernel);
 		} else if (kernel->flags & GT_PROFILED) {
 			tally->profiled++;
@@ -293,7 +293,7 @@ static void count_kernels(struct tally *tally)
 		const size_t group = gt_kernel_group_of(&tally->groups, kernel);
 		const int64_t duration_ns = kernel->end_ns - kernel->start_ns;
 
-		if (!gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+		if (!gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		gt_groups_add(&tally->durations, group, duration_ns);
 		if (!is_first(tally, kernel))
@@ -343,7 +343,7 @@ static void count_shapes(const struct tally *tally, struct group_row *rows)
 		const size_t before = gt_index_count(seen);
 
 		if (kernel->shape < shapes &&
-		    gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+		    gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 			rows[group].shapes += gt_index_add(seen, key) == before;
 	}
 	gt_index_free(seen);

@@ -231,7 +231,7 @@ static void count_copy(struct flows *flows, const struct gt_copy *copy)
 		flows->managed++;
 		return;
 	}
-	if (!gt_timed(copy->flags, copy->start_ns, copy->end_ns)) {
+	if (!gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns)) {
 		flows->unfinished++;
 		return;
 	}
@@ -396,7 +396,7 @@ static bool is_counted(struct flows *flows, const struct gt_copy *copy, gt_id de
 	struct way way;
 
 	if (!way_of(flows->trace, copy, &way) ||
-	    !gt_timed(copy->flags, copy->start_ns, copy->end_ns))
+	    !gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
 		return false;
 	if ((counted->inwards ? way.to : way.from) != device)
 		return false;

@@ -151,7 +151,7 @@ static void see_kernels(struct tally *tally)
 		}
 		tally->uses[function].kernels++;
 		tally->uses[function].shape = kernel->shape;
-		if (gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+		if (gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 			tally->uses[function].kernel_ns +=
 				(uint64_t)(kernel->end_ns - kernel->start_ns);
 	}
@@ -699,7 +699,7 @@ static void add_compilation(const struct gt_trace *trace, struct gt_result *resu
 		if (jit->operation != operation || jit->entry != entry)
 			continue;
 		count++;
-		if (gt_timed(jit->flags, jit->start_ns, jit->end_ns))
+		if (gt_timed(GT_TIMES_ANY, jit->flags, jit->start_ns, jit->end_ns))
 			total_ns += jit->end_ns - jit->start_ns;
 	}
 	if (count == 0)

@@ -25,6 +25,7 @@
 #include "model/timed.h"
 #include "model/trace.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
@@ -95,7 +96,7 @@ struct tally {
 
 static bool is_timed(const struct gt_kernel *kernel)
 {
-	return gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns);
+	return gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns);
 }
 
 static size_t shape_of(const struct tally *tally, const struct gt_kernel *kernel)
@@ -184,8 +185,10 @@ static bool is_tenth(uint64_t part_ns, const struct gt_activity *activity)
 static void see(void *context, const struct gt_activity *activity, const struct gt_beside *beside)
 {
 	struct tally *tally = context;
-	const uint32_t number =
-		activity->type == GT_ACTIVITY_KERNEL ? tally->outlier_of[activity->row] : 0;
+	const gt_id kernel = activity->type == GT_ACTIVITY_KERNEL
+	                             ? gt_whole_shown(tally->trace, GT_TABLE_kernels, activity->row)
+	                             : GT_NONE;
+	const uint32_t number = kernel == GT_NONE ? 0 : tally->outlier_of[kernel];
 
 	if (!number)
 		return;
@@ -401,7 +404,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_ranges_init(&tally.ranges, view->trace);
 	find_medians(&tally);
 	find_outliers(&tally);
-	gt_beside_walk(&totals, view, see, &tally);
+	gt_beside_walk(&totals, gt_whole_of(view->trace), NULL, see, &tally);
 	add_functions(&tally, result);
 	add_outliers(&tally, result);
 	add_remarks(&tally, result);

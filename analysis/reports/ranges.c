@@ -13,6 +13,7 @@
 #include "model/owners.h"
 #include "model/trace.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 /* Of each group of ranges, behind what it is called. */
 #define FIGURES                                                                                    \
@@ -145,10 +146,12 @@ static void add_wall(struct gt_result *result, const struct gt_range_spread *wal
 	gt_result_add_count_if(result, known, wall->p95);
 }
 
-static bool has_work(const struct gt_trace *trace)
+static bool has_work(const struct gt_trace *shown)
 {
-	return trace->whole.work.count + trace->kernels.count + trace->copies.count +
-	               trace->fills.count >
+	const struct gt_trace *trace = gt_whole_of(shown);
+
+	return trace->kernels.count + trace->copies.count + trace->fills.count +
+	               trace->graph_traces.count >
 	       0;
 }
 

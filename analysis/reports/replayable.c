@@ -282,7 +282,8 @@ static void add_launch(struct gt_result *result, const struct tally *tally,
 	const struct gt_trace *trace = tally->trace;
 	const struct gt_kernel *kernel = kernel_of(trace, launch);
 	const bool refused = is_refused(trace, launch);
-	const bool timed = kernel && gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns);
+	const bool timed =
+		kernel && gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns);
 
 	add_what(result, tally, launch);
 	gt_result_add_count_if(result, launch->process < trace->processes.count,

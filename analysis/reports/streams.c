@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "model/trace.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
@@ -78,38 +79,73 @@ struct use {
 
 struct tally {
 	const struct gt_view *view;
-	const struct gt_trace *trace;
-	struct use *uses; /* by row of streams */
+	const struct gt_trace *trace; /* all that happened */
+	struct use *uses;             /* by row of its streams */
 	struct gt_beside_totals totals;
 	uint64_t on_no_stream;
 };
 
-/* Activities end in another order than they begin, covers want that of their begin. */
-static void see_starts(struct tally *tally)
+/* How busy a stream was goes by all that happened; activities end in another order than they begin.
+ */
+static void see_busy(struct tally *tally)
 {
+	struct gt_inside window = gt_window_of(tally->view);
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	gt_activity_walk_init_whole(&walk, tally->trace);
+	gt_activity_walk_init(&walk, tally->trace, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
 		const gt_id stream = gt_activity_stream(tally->trace, &activity);
-		struct gt_interval interval = {activity.start_ns, activity.end_ns};
+		const struct gt_interval interval = {activity.start_ns, activity.end_ns};
 
-		if (stream >= tally->trace->streams.count) {
+		if (stream >= tally->trace->streams.count)
+			continue;
+		if (gt_activity_is_work(activity.type))
+			gt_cover_add_inside(&tally->uses[stream].kernel_cover, &window, interval);
+		if (activity.type == GT_ACTIVITY_COPY)
+			gt_cover_add_inside(&tally->uses[stream].copy_cover, &window, interval);
+	}
+}
+
+/* By row of the streams of the whole: the row of those that are shown. The caller frees it. */
+static gt_id *rows_of_shown(const struct tally *tally)
+{
+	const struct gt_trace *shown = tally->view->trace;
+	gt_id *rows = gt_allocate((shown->streams.count + 1) * sizeof(*rows));
+
+	for (gt_id i = 0; i < tally->trace->streams.count; i++) {
+		const gt_id row = gt_whole_shown(shown, GT_TABLE_streams, i);
+
+		if (row < shown->streams.count)
+			rows[row] = i;
+	}
+	return rows;
+}
+
+/* Counts are of what is shown. */
+static void count_shown(struct tally *tally)
+{
+	const struct gt_trace *shown = tally->view->trace;
+	gt_id *rows = rows_of_shown(tally);
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	gt_activity_walk_init(&walk, shown, GT_WORK_BUSY);
+	while (gt_activity_next(&walk, &activity)) {
+		const gt_id stream = gt_activity_stream(shown, &activity);
+		struct use *use;
+
+		if (stream >= shown->streams.count) {
 			tally->on_no_stream++;
 			continue;
 		}
-		if (interval.end_ns > tally->view->end_ns)
-			interval.end_ns = tally->view->end_ns;
-		tally->uses[stream].kernels += activity.type == GT_ACTIVITY_KERNEL;
-		tally->uses[stream].copies += activity.type == GT_ACTIVITY_COPY;
-		tally->uses[stream].fills += activity.type == GT_ACTIVITY_FILL;
-		tally->uses[stream].graphs += activity.type == GT_ACTIVITY_GRAPH;
-		if (gt_activity_is_work(activity.type))
-			(void)gt_cover_add(&tally->uses[stream].kernel_cover, interval);
-		if (activity.type == GT_ACTIVITY_COPY)
-			(void)gt_cover_add(&tally->uses[stream].copy_cover, interval);
+		use = &tally->uses[rows[stream]];
+		use->kernels += activity.type == GT_ACTIVITY_KERNEL;
+		use->copies += activity.type == GT_ACTIVITY_COPY;
+		use->fills += activity.type == GT_ACTIVITY_FILL;
+		use->graphs += activity.type == GT_ACTIVITY_GRAPH;
 	}
+	gt_array_free(rows);
 }
 
 static void see_end(void *context, const struct gt_activity *activity,
@@ -138,24 +174,27 @@ static uint64_t *count_streams(const struct tally *tally)
 		const gt_id device = gt_stream_device(tally->trace, (gt_id)i);
 
 		if (device < devices)
-			used[device] += uses_of(&tally->uses[i]) > 0;
+			used[device] += tally->totals.streams[i].active_ns > 0;
 	}
 	return used;
 }
 
 static void add_devices(const struct tally *tally, struct gt_result *result)
 {
-	struct gt_busy *busy = gt_busy_of_devices(tally->view);
+	const struct gt_trace *shown = tally->view->trace;
+	struct gt_busy *devices = gt_busy_of_devices(tally->view);
 	uint64_t *used = count_streams(tally);
 
 	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
 	for (size_t i = 0; i < tally->trace->devices.count; i++) {
 		const struct gt_device_beside *device = &tally->totals.devices[i];
-		const uint64_t active_ns = busy[i].all.covered_ns;
-		const uint64_t copy_ns = busy[i].copies.covered_ns;
-		const uint64_t hidden_ns = gt_busy_overlap(&busy[i]);
+		const gt_id row = gt_whole_shown(shown, GT_TABLE_devices, (gt_id)i);
+		const struct gt_busy *busy = row < shown->devices.count ? &devices[row] : NULL;
+		const uint64_t active_ns = busy ? busy->all.covered_ns : 0;
+		const uint64_t copy_ns = busy ? busy->copies.covered_ns : 0;
+		const uint64_t hidden_ns = busy ? gt_busy_overlap(busy) : 0;
 
-		if (!busy[i].all.begun)
+		if (!busy || !busy->all.begun)
 			continue;
 		gt_add_device(result, tally->trace, (gt_id)i);
 		gt_result_add_count(result, (int64_t)used[i]);
@@ -168,8 +207,20 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 		gt_result_add_count(result, (int64_t)hidden_ns);
 		gt_result_add_real(result, gt_percent((double)hidden_ns, (double)copy_ns));
 	}
-	gt_array_free(busy);
+	gt_array_free(devices);
 	gt_array_free(used);
+}
+
+/* A stream that is shown is called as in all that is shown. */
+static void add_name(const struct tally *tally, struct gt_result *result, gt_id id)
+{
+	const struct gt_trace *shown = tally->view->trace;
+	const gt_id row = gt_whole_shown(shown, GT_TABLE_streams, id);
+
+	if (row == GT_NONE)
+		gt_add_stream(result, tally->trace, id);
+	else
+		gt_add_stream(result, shown, row);
 }
 
 static void add_stream(const struct tally *tally, struct gt_result *result, gt_id id)
@@ -178,7 +229,7 @@ static void add_stream(const struct tally *tally, struct gt_result *result, gt_i
 	const struct use *use = &tally->uses[id];
 	const struct gt_stream_beside *beside = &tally->totals.streams[id];
 
-	gt_add_stream(result, trace, id);
+	add_name(tally, result, id);
 	gt_add_device(result, trace, gt_stream_device(trace, id));
 	gt_add_process(result, trace, gt_trace_stream_process(trace, id));
 	gt_result_add_count(result, trace->streams.rows[id].priority);
@@ -210,6 +261,11 @@ static int by_active_time(const void *a, const void *b)
 	return (left->stream > right->stream) - (left->stream < right->stream);
 }
 
+static bool is_shown(const struct tally *tally, gt_id stream)
+{
+	return gt_whole_shown(tally->view->trace, GT_TABLE_streams, stream) != GT_NONE;
+}
+
 static void add_streams(const struct tally *tally, struct gt_result *result)
 {
 	const size_t count = tally->trace->streams.count;
@@ -220,7 +276,8 @@ static void add_streams(const struct tally *tally, struct gt_result *result)
 	qsort(places, count, sizeof(*places), by_active_time);
 	gt_result_begin(result, "streams", stream_headings, GT_COUNT_OF(stream_headings));
 	for (size_t i = 0; i < count; i++)
-		if (uses_of(&tally->uses[places[i].stream]) > 0)
+		if (is_shown(tally, places[i].stream) &&
+		    uses_of(&tally->uses[places[i].stream]) > 0)
 			add_stream(tally, result, places[i].stream);
 	gt_array_free(places);
 }
@@ -245,21 +302,26 @@ static double share_of(const struct tally *tally, uint64_t both_ns, gt_id stream
 static void add_overlaps(struct tally *tally, struct gt_result *result, uint64_t most)
 {
 	struct gt_beside_totals *totals = &tally->totals;
+	size_t count = 0;
 
-	if (totals->pair_count > 1)
-		qsort(totals->pairs, totals->pair_count, sizeof(*totals->pairs), by_overlap);
+	for (size_t i = 0; i < totals->pair_count; i++)
+		if (is_shown(tally, totals->pairs[i].stream) ||
+		    is_shown(tally, totals->pairs[i].other))
+			totals->pairs[count++] = totals->pairs[i];
+	if (count > 1)
+		qsort(totals->pairs, count, sizeof(*totals->pairs), by_overlap);
 	gt_result_begin(result, "overlaps", overlap_headings, GT_COUNT_OF(overlap_headings));
 	gt_result_order(result, "overlap_ns");
-	for (size_t i = 0; i < totals->pair_count && i < most; i++) {
+	for (size_t i = 0; i < count && i < most; i++) {
 		const struct gt_beside_pair *pair = &totals->pairs[i];
 
-		gt_add_stream(result, tally->trace, pair->stream);
-		gt_add_stream(result, tally->trace, pair->other);
+		add_name(tally, result, pair->stream);
+		add_name(tally, result, pair->other);
 		gt_result_add_count(result, (int64_t)pair->both_ns);
 		gt_result_add_real(result, share_of(tally, pair->both_ns, pair->stream));
 		gt_result_add_real(result, share_of(tally, pair->both_ns, pair->other));
 	}
-	gt_result_top(result, totals->pair_count, most);
+	gt_result_top(result, count, most);
 }
 
 static void add_remarks(const struct tally *tally, struct gt_result *result)
@@ -274,6 +336,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		return;
 	}
 	gt_remark_whole_graphs(result, trace, "busy_ns busy_percent");
+	gt_remark_other_work(result, tally->view);
 	if (tally->trace->graph_launches.count > 0)
 		gt_result_remark(
 			result, "Kernels of a graph count on the stream that CUPTI names for them, "
@@ -292,13 +355,16 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
-	const size_t size = (view->trace->streams.count + 1) * sizeof(struct use);
-	struct tally tally = {.view = view, .trace = view->trace, .uses = gt_allocate(size)};
+	const struct gt_trace *whole = gt_whole_of(view->trace);
+	const size_t size = (whole->streams.count + 1) * sizeof(struct use);
+	const struct gt_inside window = gt_window_of(view);
+	struct tally tally = {.view = view, .trace = whole, .uses = gt_allocate(size)};
 
 	(void)err;
 	memset(tally.uses, 0, size);
-	see_starts(&tally);
-	gt_beside_walk(&tally.totals, view, see_end, &tally);
+	see_busy(&tally);
+	count_shown(&tally);
+	gt_beside_walk(&tally.totals, whole, &window, see_end, &tally);
 	add_devices(&tally, result);
 	add_streams(&tally, result);
 	add_overlaps(&tally, result, arguments->values[PAIRS].number);

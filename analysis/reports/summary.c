@@ -24,6 +24,7 @@
 #include "model/timed.h"
 #include "model/trace.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 static const struct gt_heading recording_headings[] = {
 	{"duration_ns", GT_UNIT_NS,
@@ -37,7 +38,10 @@ static const struct gt_heading recording_headings[] = {
 	{"api_calls", GT_UNIT_COUNT, "CUDA API calls of the program that were recorded"},
 	{"errors", GT_UNIT_COUNT, "API calls that returned neither success nor \"not ready\"",
          GT_WORTH_ORDINARY, true},
-	{"unfinished", GT_UNIT_COUNT, "Kernels, copies and fills without an end time",
+	{"unfinished", GT_UNIT_COUNT, "Kernels, copies, fills and whole graphs without an end time",
+         GT_WORTH_ORDINARY, true},
+	{"profiled", GT_UNIT_COUNT,
+         "Of kernels, those that ran several times for their counters: their times count nowhere",
          GT_WORTH_ORDINARY, true},
 	{"ledger", GT_UNIT_TEXT,
          "complete: nothing is missing and the end of every process is known"},
@@ -52,7 +56,8 @@ static const struct gt_heading device_headings[] = {
          "busy_ns of the time from the first kernel, copy or fill to the end of the last"},
 	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran"},
 	{"overlap_ns", GT_UNIT_NS, "Time in which a kernel and a copy ran at once"},
-	{"kernels", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_LITTLE},
+	{"kernels", GT_UNIT_COUNT, "Executions whose times are figures: finished, not profiled",
+         GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading top_kernel_headings[] = {
@@ -183,11 +188,22 @@ static uint64_t unfinished(const struct gt_trace *trace)
 	uint64_t sum = 0;
 
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
-		sum += !gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns);
+		sum += !gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns);
 	gt_array_each(const struct gt_copy, copy, &trace->copies)
-		sum += !gt_timed(copy->flags, copy->start_ns, copy->end_ns);
+		sum += !gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns);
 	gt_array_each(const struct gt_fill, fill, &trace->fills)
-		sum += !gt_timed(fill->flags, fill->start_ns, fill->end_ns);
+		sum += !gt_timed(GT_TIMES_ANY, fill->flags, fill->start_ns, fill->end_ns);
+	gt_array_each(const struct gt_graph_trace, graph, &trace->graph_traces)
+		sum += !gt_timed(GT_TIMES_ANY, graph->flags, graph->start_ns, graph->end_ns);
+	return sum;
+}
+
+static uint64_t profiled(const struct gt_trace *trace)
+{
+	uint64_t sum = 0;
+
+	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
+		sum += (kernel->flags & GT_PROFILED) != 0;
 	return sum;
 }
 
@@ -262,6 +278,7 @@ static void add_recording(const struct gt_view *view, struct gt_result *result)
 	gt_result_add_count(result, (int64_t)trace->api_calls.count);
 	gt_result_add_count(result, (int64_t)errors(trace));
 	gt_result_add_count(result, (int64_t)unfinished(trace));
+	gt_result_add_count(result, (int64_t)profiled(trace));
 	add_ledger_state(view, result);
 }
 
@@ -321,7 +338,7 @@ static void add_top_kernels(const struct gt_trace *trace, struct gt_result *resu
 	for (size_t i = 0; i < functions.count; i++)
 		totals[i].name = functions.names[i];
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
-		if (gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+		if (gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 			count(&totals[gt_function_of(&functions, kernel->shape)], kernel->start_ns,
 			      kernel->end_ns, 0);
 	gt_result_begin(result, "top_kernels", top_kernel_headings,
@@ -341,7 +358,7 @@ static void add_top_api_calls(const struct gt_trace *trace, struct gt_result *re
 	for (size_t i = 1; i < size; i++)
 		totals[i].name = gt_trace_text(trace, (gt_string)i);
 	gt_array_each(const struct gt_api_call, call, &trace->api_calls)
-		if (gt_is_figure(call->flags, call->start_ns, call->end_ns))
+		if (gt_timed(GT_TIMES_FIGURES, call->flags, call->start_ns, call->end_ns))
 			count(&totals[call->function < size ? call->function : 0], call->start_ns,
 			      call->end_ns, 0);
 	gt_result_begin(result, "top_api_calls", top_api_headings, GT_COUNT_OF(top_api_headings));
@@ -368,7 +385,7 @@ static void add_copies(const struct gt_trace *trace, struct gt_result *result)
 			totals[kind][memory] = (struct total){.name = gt_copy_kind_name(kind),
 			                                      .host_memory = memory};
 	gt_array_each(const struct gt_copy, copy, &trace->copies)
-		if (gt_timed(copy->flags, copy->start_ns, copy->end_ns))
+		if (gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
 			count(total_of_copy(totals, copy), copy->start_ns, copy->end_ns,
 			      copy->size_bytes);
 	qsort(totals, (size_t)COPY_KIND_COUNT * MEMORY_COUNT, sizeof(totals[0][0]), by_total);
@@ -459,7 +476,8 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 		                       view->restriction ? " in this part of the recording" : "");
 		return;
 	}
-	gt_remark_busy(result, trace, NULL);
+	gt_remark_busy(result, gt_whole_of(trace), NULL);
+	gt_remark_other_work(result, view);
 	if (trace->device_events.count > 0)
 		gt_result_remark(result,
 		                 "Kernels told %s events of themselves: gputrace report "

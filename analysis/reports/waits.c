@@ -85,7 +85,7 @@ static uint32_t kind_of(gt_count kind)
 
 static bool has_times(const struct gt_sync *sync)
 {
-	return gt_timed(sync->flags, sync->start_ns, sync->end_ns);
+	return gt_timed(GT_TIMES_ANY, sync->flags, sync->start_ns, sync->end_ns);
 }
 
 static bool failed(gt_code result)
@@ -389,7 +389,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	(void)err;
 	gt_host_waits_init(&waits, view, arguments->values[SMALL].number);
 	add_kinds(view->trace, result);
-	gt_add_blocked(result, view, &waits, top);
+	gt_add_blocked(result, &waits, top);
 	add_objects(view, result, top);
 	add_queries(view->trace, result);
 	gt_add_event_use(result, view->trace);

@@ -500,9 +500,6 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 
 	gt_reading_init(&reading);
 	result = gt_reading_choose(&reading, &args->filter, err);
-	reading.filter.marks_ranges = answers->list.count > 0;
-	gt_array_each(const struct answer, answer, &answers->list)
-		reading.filter.marks_ranges &= answer->report->marks_ranges;
 	gt_progress_begin(&progress, false, "reading %s", recording);
 	if (result == 0)
 		result = gt_reading_read(&reading, recording, gt_names_form(args->names), &progress,

@@ -71,7 +71,7 @@ static void add_times(struct times *times, const struct gt_trace *trace)
 		struct shape_times *shape;
 
 		if (times->captured[i] ||
-		    !gt_is_figure(kernel->flags, kernel->start_ns, kernel->end_ns))
+		    !gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		shape = find(times, kernel->shape);
 		if (shape)
@@ -92,7 +92,7 @@ static struct job_time time_of(const struct times *times, const struct gt_kernel
 	struct shape_times *shape = find(times, kernel->shape);
 	struct job_time time = {.own_ns = -1};
 
-	if (gt_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
+	if (gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns))
 		time.own_ns = kernel->end_ns - kernel->start_ns;
 	if (!shape || shape->ns.count == 0)
 		return time;

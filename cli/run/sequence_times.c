@@ -75,7 +75,7 @@ static void list_occurrences(struct sequence *sequence)
 
 		if (strcmp(gt_trace_text(trace, range->text), name) != 0 ||
 		    process_of_thread(trace, range->thread) != sequence->launch->process ||
-		    !gt_timed(range->flags, range->start_ns, range->end_ns))
+		    !gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns))
 			continue;
 		if (last && range->start_ns <= last->end_ns)
 			last->end_ns = range->end_ns > last->end_ns ? range->end_ns : last->end_ns;
@@ -119,8 +119,8 @@ static int by_call(const void *a, const void *b)
 	add_work(sequence, (row)->api_call,                                                        \
 	         (struct work){.start_ns = (row)->start_ns,                                        \
 	                       .end_ns = (row)->end_ns,                                            \
-	                       .counts =                                                           \
-	                               gt_is_figure((row)->flags, (row)->start_ns, (row)->end_ns), \
+	                       .counts = gt_timed(GT_TIMES_FIGURES, (row)->flags, (row)->start_ns, \
+	                                          (row)->end_ns),                                  \
 	                       __VA_ARGS__})
 
 static void list_work(struct sequence *sequence)

@@ -100,7 +100,7 @@ static void write_compilations(struct gt_chrome *chrome)
 		                             ? trace->api_calls.rows[jit->api_call].thread
 		                             : GT_NONE;
 
-		if (gt_timed(jit->flags, jit->start_ns, jit->end_ns) &&
+		if (gt_timed(GT_TIMES_ANY, jit->flags, jit->start_ns, jit->end_ns) &&
 		    gt_ids_time_is_sound(jit->start_ns) && gt_ids_has_thread(&chrome->ids, thread))
 			put_compilation(chrome, jit, thread, i + 1);
 		else

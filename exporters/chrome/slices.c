@@ -324,7 +324,7 @@ void gt_chrome_write_slices(struct gt_chrome *chrome)
 	chrome->shapes = gt_allocate(shape_count * sizeof(*chrome->shapes));
 	for (size_t i = 0; i < shape_count; i++)
 		chrome->shapes[i] = (struct gt_shape_words){.device = GT_NONE};
-	gt_activity_walk_init(&walk, chrome->trace);
+	gt_activity_walk_init(&walk, chrome->trace, GT_WORK_FIGURES | GT_WORK_PROFILED);
 	while (gt_activity_next(&walk, &activity))
 		put_slice(chrome, &activity);
 	chrome->counts.skipped += gt_ids_slice_count(&chrome->ids) - chrome->counts.gpu_slices;

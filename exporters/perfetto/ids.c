@@ -261,7 +261,7 @@ struct gt_placed gt_ids_place(const struct gt_ids *ids, size_t slice)
 	case GT_PLACED_TABLES:
 		break;
 	}
-	found.placed = gt_timed(flags, found.start_ns, found.end_ns) &&
+	found.placed = gt_timed(GT_TIMES_ANY, flags, found.start_ns, found.end_ns) &&
 	               gt_ids_time_is_sound(found.start_ns) && find_place(trace, &found);
 	if (table == GT_PLACED_kernels &&
 	    trace->kernels.rows[slice].shape >= trace->launch_shapes.count)

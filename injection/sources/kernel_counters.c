@@ -372,8 +372,10 @@ static struct context *begin_launch(struct gt_session *session, struct kernel_co
 	counters->began_ns = gt_stamp();
 	counters->began_at_ns = gt_now();
 	context = ready_context(session, counters, handle);
-	if (context && gt_range_begin(&context->profiler, &err) == 0)
+	if (context && gt_range_begin(&context->profiler, &err) == 0) {
+		gt_replay_begins(session);
 		return context;
+	}
 	if (context) {
 		gt_count(session, GT_LEDGER_sources_failed, 1);
 		note_once(session, counters, err.text);
@@ -443,6 +445,8 @@ static void end(struct gt_session *session, struct kernel_counters *counters,
 		gt_range_release(&context->profiler);
 		context->phase = LEFT_OUT;
 	}
+	gt_replay_ends(session,
+	               counters->choice.wanted == GT_LAUNCH_KERNEL ? call.data->correlationId : 0);
 	gt_launch_turn_end(&counters->turn);
 }
 

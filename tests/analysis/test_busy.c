@@ -25,6 +25,7 @@ static void make(void)
 	view = gt_view_of(&trace);
 	view.start_ns = TRACE_START_NS + 100;
 	view.end_ns = TRACE_START_NS + 500;
+	*gt_array_push(&trace.parts) = (struct gt_interval){view.start_ns, view.end_ns};
 }
 
 static void drop(void)
@@ -105,14 +106,28 @@ Test(busy, walks_graphs_only_where_they_are_asked_for)
 	add_graph_trace(110, 200);
 	trace_kernel(&trace, streams[0], shape, 120, 130);
 	add_graph_trace(300, 400);
-	gt_activity_walk_init_whole(&walk, &trace);
+	gt_activity_walk_init(&walk, &trace, GT_WORK_BUSY);
 	for (size_t i = 0; i < GT_COUNT_OF(types); i++) {
 		cr_assert(eq(int, gt_activity_next(&walk, &activity), 1));
 		cr_expect(eq(int, activity.type, types[i]));
 	}
 	cr_expect(eq(int, gt_activity_next(&walk, &activity), 0));
-	gt_activity_walk_init(&walk, &trace);
+	gt_activity_walk_init(&walk, &trace, GT_WORK_FIGURES);
 	cr_expect(eq(int, gt_activity_next(&walk, &activity), 1));
 	cr_expect(eq(int, activity.type, GT_ACTIVITY_KERNEL));
+	cr_expect(eq(int, gt_activity_next(&walk, &activity), 0));
+}
+
+Test(busy, walks_kernels_that_ran_several_times_only_where_they_are_asked_for)
+{
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	trace_kernel(&trace, streams[0], shape, 100, 120);
+	gt_array_end(&trace.kernels)[-1].flags |= GT_PROFILED;
+	gt_activity_walk_init(&walk, &trace, GT_WORK_BUSY);
+	cr_expect(eq(int, gt_activity_next(&walk, &activity), 0));
+	gt_activity_walk_init(&walk, &trace, GT_WORK_ALL);
+	cr_expect(eq(int, gt_activity_next(&walk, &activity), 1));
 	cr_expect(eq(int, gt_activity_next(&walk, &activity), 0));
 }

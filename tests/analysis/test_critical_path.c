@@ -179,7 +179,6 @@ Test(critical_path, of_each_range_goes_on_to_the_end_of_its_work)
 
 	run_step();
 	gt_filter_init(&filter);
-	filter.marks_ranges = true;
 	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, "step", NULL), 0));
 	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
 	run_report_on(&result, "critical-path", &view);

@@ -60,8 +60,9 @@ Test(gaps, say_when_launches_were_held_up_for_their_counters)
 	gt_result_release(&result);
 	run_report(&result, "gaps", &trace);
 	cr_expect(has_remark(&result,
-	                     "2 launches were held up for their counters (run "
-	                     "--kernel-counters), 290 ns in all, which are in these times"));
+	                     "2 launches were held up, for their counters (run "
+	                     "--kernel-counters) or to be captured, 290 ns in all. That time is "
+	                     "neither busy nor idle"));
 	scene_end();
 }
 

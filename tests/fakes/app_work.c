@@ -32,8 +32,10 @@ struct plan {
 	uint64_t fills;
 	uint64_t graph_kernels;
 	uint64_t graph_launches;
-	uint64_t errors; /* calls that fail */
-	uint64_t gpus;   /* that get a context; the work is on the first */
+	uint64_t errors;  /* calls that fail */
+	uint64_t gpus;    /* that get a context; the work is on the first */
+	uint64_t workers; /* that are forked before CUDA starts, and do the launches */
+	uint64_t rounds;  /* of a worker's: so often it launches and waits */
 	uint64_t sleep_ms;
 	uint64_t linger_ms; /* that an exit handler takes, after gputrace's or before it */
 	uint64_t execs;     /* how often to start itself again at the end */
@@ -45,7 +47,7 @@ struct plan {
 	const char *count_file; /* launches that returned, kept up to date in a mapped file */
 };
 
-static struct plan plan = {.names = 1, .gpus = 1, .bytes = 4096, .end = "return"};
+static struct plan plan = {.names = 1, .gpus = 1, .rounds = 1, .bytes = 4096, .end = "return"};
 static CUstream streams[MAX_STREAMS];
 static CUcontext context;
 static CUmodule module;
@@ -373,6 +375,32 @@ static int end_forked(int call_cuda)
 	return 0;
 }
 
+/* As Python's multiprocessing has it: the worker is done when its work is, and says no goodbye. */
+static _Noreturn void work(void)
+{
+	start();
+	make_streams();
+	for (uint64_t i = 0; i < plan.rounds; i++) {
+		launch_all();
+		synchronise();
+	}
+	_exit(0);
+}
+
+static void fork_workers(void)
+{
+	for (uint64_t i = 0; i < plan.workers; i++)
+		if (fork() == 0)
+			work();
+	for (uint64_t i = 0; i < plan.workers; i++) {
+		int status = 0;
+
+		(void)wait(&status);
+		if (!WIFEXITED(status) || WEXITSTATUS(status))
+			app_fail("a worker", status);
+	}
+}
+
 static int end_exec(char **argv)
 {
 	if (!plan.execs)
@@ -439,7 +467,7 @@ static void usage(void)
 	            "  [--errors N] [--sleep-ms N] [--execs N] [--driver] [--pinned] [--no-sync]\n"
 	            "  [--no-cuda] [--count-file FILE] [--end return=N|exit=N|_exit=N|abort|segv|\n"
 	            "  kill|term|wait|spin|exit_spin|fork|fork_cuda|fork_work|exec]\n"
-	            "  [--user ID] [--linger-ms N] [--gpus N]\n",
+	            "  [--user ID] [--linger-ms N] [--gpus N] [--workers N] [--rounds N]\n",
 	            stderr);
 	exit(2);
 }
@@ -468,7 +496,8 @@ static int read_number(const char *word, const char *value)
 		{"--fills", &plan.fills},       {"--errors", &plan.errors},
 		{"--sleep-ms", &plan.sleep_ms}, {"--execs", &plan.execs},
 		{"--user", &plan.user},         {"--linger-ms", &plan.linger_ms},
-		{"--gpus", &plan.gpus},
+		{"--gpus", &plan.gpus},         {"--workers", &plan.workers},
+		{"--rounds", &plan.rounds},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -518,6 +547,7 @@ int main(int argc, char **argv)
 		app_fail("atexit", errno);
 	if (plan.user && setuid((uid_t)plan.user))
 		app_fail("setuid", errno);
+	fork_workers();
 	if (!no_cuda) {
 		start();
 		use_other_gpus();

@@ -163,6 +163,8 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 			(void)pause();
 	if (atomic_exchange(&flushing, 1) && fake_script.strict)
 		fake_die("cuptiActivityFlushAll is called by two threads at once");
+	while (fake_range_is_profiling && fake_range_is_profiling())
+		(void)usleep(100);
 	result = fake_buffers_flush((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
 	atomic_store(&flushing, 0);
 	return result;

@@ -28,6 +28,7 @@ struct buffer {
 	size_t record_count;
 	size_t open_count;
 	int full;
+	int stuck;      /* holds a record that never ends */
 	uint64_t owner; /* thread with buffers per thread, 0 without */
 	struct buffer *next;
 };
@@ -207,6 +208,7 @@ static void add_pending(struct buffer *buffer, const void *record, size_t times_
 		state.pending[state.pending_count].kernel = ++state.kernels;
 	state.pending_count++;
 	buffer->open_count++;
+	buffer->stuck |= end_ns == FAKE_NEVER;
 }
 
 static void drop(void)
@@ -251,6 +253,14 @@ void fake_buffers_add(const void *record, size_t size, size_t times_offset, uint
 {
 	(void)pthread_mutex_lock(&state.lock);
 	add(record, size, times_offset, start_ns, end_ns);
+	(void)pthread_mutex_unlock(&state.lock);
+}
+
+void fake_buffers_leave_stuck(void)
+{
+	(void)pthread_mutex_lock(&state.lock);
+	for (struct buffer *buffer = state.buffers; buffer; buffer = buffer->next)
+		buffer->full |= buffer->stuck;
 	(void)pthread_mutex_unlock(&state.lock);
 }
 

@@ -84,6 +84,14 @@ int fake_range_launch(const struct fake_activity *kernel)
 	return replayed;
 }
 
+int fake_range_is_profiling(void)
+{
+	for (size_t i = 0; i < MOST_PROFILERS; i++)
+		if (atomic_load(&profilers[i].started))
+			return 1;
+	return 0;
+}
+
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *params)
 {
 	CUpti_RangeProfiler_Object *free_one = NULL;
@@ -164,6 +172,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *params)
 	if (fake_script.range_fail && atomic_fetch_add(&starts, 1) + 1 >= fake_script.range_fail)
 		return CUPTI_ERROR_HARDWARE_BUSY;
 	profiler->count = 0;
+	fake_buffers_leave_stuck();
 	memset(profiler->image + sizeof(struct ranges), 0, profiler->room * sizeof(struct range));
 	atomic_store(&profiler->started, 1);
 	return CUPTI_SUCCESS;

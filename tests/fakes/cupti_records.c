@@ -308,7 +308,7 @@ void fake_record_activity(const struct fake_activity *activity)
 
 	if (activity->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fake_range_launch &&
 	    fake_range_launch(activity)) {
-		replayed.start_ns = replayed.end_ns = 0;
+		replayed.start_ns = replayed.end_ns = FAKE_NEVER;
 		activity = &replayed;
 	}
 	if (!fake_cupti_enabled(activity->kind))

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <semaphore.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "injection/cupti/cupti.h"
 #include "injection/recorder.h"
 #include "injection/source.h"
 
-/* Covers SOURCE(context_end): which calls end a context, in every version of them. */
+/*
+ * Covers SOURCE(context_end): which calls end a context, in every version of them, and after which
+ * waits a forked worker fetches.
+ */
 
 extern const struct gt_source gt_source_context_end;
 
@@ -76,4 +81,109 @@ Test(context_end, waits_before_every_call_that_ends_a_context_and_no_other)
 	cr_expect(not(is_driver_wanted("cuCtxCreate_v4")));
 	cr_expect(not(is_driver_wanted("cuDevicePrimaryCtxRetain")));
 	cr_expect(not(is_driver_wanted("cuCtxSynchronize")));
+}
+
+/* ---- workers ---- */
+
+enum { CONTEXT_SYNCHRONIZE = CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize };
+
+static _Atomic uint32_t flushes;
+static _Atomic useconds_t flush_us;
+
+static CUptiResult flush_all(uint32_t flag)
+{
+	(void)flag;
+	atomic_fetch_add(&flushes, 1);
+	usleep(atomic_load(&flush_us));
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult take_dropped(CUcontext context, uint32_t stream, size_t *count)
+{
+	(void)context;
+	(void)stream;
+	*count = 0;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult no_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+	(void)domain;
+	(void)id;
+	(void)name;
+	return CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static void be_worker(bool worker)
+{
+	static const struct gt_source *const sources[] = {&gt_source_context_end};
+
+	recorder_init(&recorder);
+	recorder.session->cupti.cuptiGetCallbackName = no_name;
+	recorder.session->cupti.cuptiActivityFlushAll = flush_all;
+	recorder.session->cupti.cuptiActivityGetNumDroppedRecords = take_dropped;
+	recorder.session->settings.flush_interval_ns = UINT64_C(3600000000000);
+	recorder.session->is_worker = worker;
+	recorder_add_sources(&recorder, sources, 1);
+	gt_sources_start(recorder.session);
+	atomic_store(&recorder.session->cuda_up, true);
+	atomic_store(&recorder.session->phase, GT_SESSION_RECORDING);
+	cr_assert(eq(int, gt_flusher_start(recorder.session), 0));
+}
+
+static void make_call(CUpti_CallbackId id, const void *params, int result)
+{
+	CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER, .functionParams = params};
+	const struct gt_call call = {.data = &data, .id = (uint16_t)id, .driver = 1};
+	struct gt_route *route = &recorder.session->router.routes[0];
+	void *kept = route->enter(recorder.session, route->state, call);
+
+	data.callbackSite = CUPTI_API_EXIT;
+	data.functionReturnValue = &result;
+	route->leave(recorder.session, route->state, call, kept);
+}
+
+static bool is_call_wanted(CUpti_CallbackId id)
+{
+	return recorder.session->router.wants[CUPTI_CB_DOMAIN_DRIVER_API][id].routes != 0;
+}
+
+Test(context_end, hears_of_waits_in_workers_alone)
+{
+	be_worker(false);
+	cr_expect(not(is_call_wanted(CONTEXT_SYNCHRONIZE)));
+}
+
+Test(context_end, fetches_after_each_wait_of_a_worker_that_succeeded)
+{
+	be_worker(true);
+	cr_expect(is_call_wanted(CONTEXT_SYNCHRONIZE));
+	cr_expect(is_call_wanted(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2));
+	cr_expect(not(is_call_wanted(CUPTI_DRIVER_TRACE_CBID_cuEventRecord)));
+	make_call(CONTEXT_SYNCHRONIZE, NULL, CUDA_SUCCESS);
+	make_call(CONTEXT_SYNCHRONIZE, NULL, CUDA_SUCCESS);
+	cr_expect(eq(u32, flushes, 2));
+	make_call(CONTEXT_SYNCHRONIZE, NULL, CUDA_ERROR_ILLEGAL_ADDRESS);
+	cr_expect(eq(u32, flushes, 2));
+}
+
+/* A hundredth of its time, and 20 ms at once. */
+Test(context_end, does_not_hold_up_a_worker_that_waits_all_the_time)
+{
+	be_worker(true);
+	atomic_store(&flush_us, 2000);
+	for (int i = 0; i < 200; i++)
+		make_call(CONTEXT_SYNCHRONIZE, NULL, CUDA_SUCCESS);
+	cr_expect(ge(u32, flushes, 1));
+	cr_expect(le(u32, flushes, 14)); /* a few more when it is quiet */
+}
+
+/* Something hangs: then it is asked once. */
+Test(context_end, does_not_wait_for_a_flush_that_hangs_again)
+{
+	be_worker(true);
+	atomic_store(&flush_us, 300000);
+	make_call(CONTEXT_SYNCHRONIZE, NULL, CUDA_SUCCESS);
+	make_call(CONTEXT_SYNCHRONIZE, NULL, CUDA_SUCCESS);
+	cr_expect(eq(u32, flushes, 1));
 }

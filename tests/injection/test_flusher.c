@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "injection/recorder.h"
+#include "injection/replays.h"
+#include "injection/services.h"
 #include "injection/thread.h"
 
 /* The thread that fetches from CUPTI, on a CUPTI that only counts. */
@@ -161,6 +163,66 @@ Test(flusher, that_hangs_is_not_waited_for_again)
 	cr_expect(lt(u64, gt_now() - began_ns, LONG_NS / 4));
 	atomic_store(&hangs, false);
 	cr_assert(end());
+}
+
+static void wait_for_flushes(uint32_t count)
+{
+	for (int i = 0; i < 2000 && atomic_load(&flushes) < count; i++)
+		usleep(5000);
+	cr_assert(ge(u32, flushes, count));
+}
+
+Test(flusher, fetches_when_the_program_is_quiet)
+{
+	for (uint32_t i = 1; i <= 3; i++) {
+		gt_fetch_when_quiet(recorder.session);
+		wait_for_flushes(i);
+		cr_expect(eq(u32, flushes, i));
+	}
+}
+
+Test(flusher, may_wait_for_a_replayed_launch_longer_than_it_may_hang)
+{
+	atomic_store(&recorder.session->flusher.began_ns, gt_now() - LONG_NS);
+	gt_replay_begins(recorder.session);
+	gt_flusher_watch(recorder.session);
+	gt_replay_ends(recorder.session, 0);
+	gt_flusher_watch(recorder.session);
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_flush_timeouts), 0));
+	atomic_store(&recorder.session->flusher.began_ns, gt_now() - LONG_NS);
+	gt_flusher_watch(recorder.session);
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_flush_timeouts), 1));
+}
+
+/* Launches that were replayed, each of which leaves a buffer with CUPTI. */
+static void replay(uint32_t first, uint32_t count)
+{
+	for (uint32_t i = first; i < first + count; i++) {
+		cr_assert(ne(ptr, gt_buffer_lend(recorder.session).bytes, NULL));
+		gt_replay_begins(recorder.session);
+		gt_replay_ends(recorder.session, i);
+	}
+}
+
+static uint32_t activity_slots(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < recorder.arena->header->slot_count; i++)
+		count += recorder.arena->slots[i].kind == GT_SLOT_ACTIVITY;
+	return count;
+}
+
+Test(flusher, forces_out_replayed_launches_when_they_have_a_quarter_of_the_buffers)
+{
+	const uint32_t quarter = (activity_slots() + 3) / 4;
+
+	replay(1, quarter - 1);
+	cr_expect(eq(u32, flushes, 0));
+	replay(quarter, 1);
+	cr_expect(eq(u32, flushes, 2)); /* what is finished, then all */
+	cr_expect(eq(u32, last_flag, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
+	cr_expect(eq(u32, recorder.session->replays.count, 0));
 }
 
 Test(flusher, asks_nothing_before_cuda_is_up)

@@ -128,6 +128,26 @@ Test(launch_choice, waits_while_whoever_has_the_turn_gets_on)
 	(void)pthread_join(thread, NULL);
 }
 
+/* One launch after the other has the turn, for longer than anybody waits for a single one. */
+Test(launch_choice, waits_while_one_turn_follows_the_other)
+{
+	const struct timespec while_ns = {0, 20000000};
+	pthread_t thread;
+
+	gt_launch_turn_init(&turn, 500000000);
+	cr_assert(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+	cr_assert(eq(int, pthread_create(&thread, NULL, launch, NULL), 0));
+	for (int i = 0; i < 40; i++) {
+		(void)nanosleep(&while_ns, NULL);
+		gt_launch_turn_end(&turn);
+		cr_assert(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+	}
+	gt_launch_turn_end(&turn);
+	(void)pthread_join(thread, NULL);
+	cr_expect(eq(int, late, 0));
+	cr_expect(atomic_load(&turn.on));
+}
+
 Test(launch_choice, lets_everything_by_once_it_is_off)
 {
 	cr_assert(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));

@@ -106,7 +106,7 @@ static void see_activities(struct load *load)
 	struct gt_activity activity;
 
 	memset(begun, 0, trace->api_calls.count * sizeof(*begun));
-	gt_activity_walk_init_whole(&walk, trace);
+	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
 	while (gt_activity_next(&walk, &activity)) {
 		struct gpu_load *gpu;
 

@@ -143,7 +143,7 @@ static void write_compilations(struct gt_perfetto *perfetto)
 		              "CUDA compilation");
 	gt_array_each(const struct gt_jit, jit, &trace->jits)
 		if (jit->process < trace->processes.count &&
-		    gt_timed(jit->flags, jit->start_ns, jit->end_ns) &&
+		    gt_timed(GT_TIMES_ANY, jit->flags, jit->start_ns, jit->end_ns) &&
 		    gt_ids_time_is_sound(jit->start_ns))
 			put_compilation(&lanes[jit->process], jit);
 		else
