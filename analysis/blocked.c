@@ -22,7 +22,9 @@
 /* Of each group of waits, behind what it is called. */
 #define FIGURES                                                                                    \
 	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},                             \
-		{"blocked_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},     \
+		{"blocked_ns", GT_UNIT_NS,                                                         \
+	         "Sum of return - entry over all threads, also of those that wait at once",        \
+	         GT_WORTH_KEY},                                                                    \
 		{"idle_ns", GT_UNIT_NS,                                                            \
 	         "Of blocked_ns: the GPU that was waited for ran neither kernel nor copy nor "     \
 	         "fill"},                                                                          \
@@ -59,8 +61,8 @@ static const struct gt_heading op_headings[] = {
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU that was waited for", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "Waits of the host for it", GT_WORTH_KEY},
-	{"blocked_ns", GT_UNIT_NS, "Sum of return - entry; of threads that wait at once each",
-         GT_WORTH_KEY},
+	{"blocked_ns", GT_UNIT_NS,
+         "Sum of return - entry over all threads, also of those that wait at once", GT_WORTH_KEY},
 	{"busy_ns", GT_UNIT_NS, "Of that: kernels ran on it", GT_WORTH_KEY},
 	{"copying_ns", GT_UNIT_NS, "Of that: copies or fills ran on it, and no kernel"},
 	{"idle_ns", GT_UNIT_NS, "Of that: nothing ran on it", GT_WORTH_KEY},
@@ -75,7 +77,8 @@ static const struct gt_heading avoidable_headings[] = {
 	{"function", GT_UNIT_TEXT, "API call, or how it waits where that is not recorded",
          GT_WORTH_LESSER_NAME},
 	{"calls", GT_UNIT_COUNT, "Such calls", GT_WORTH_KEY},
-	{"blocked_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},
+	{"blocked_ns", GT_UNIT_NS,
+         "Sum of return - entry over all threads, also of those that wait at once", GT_WORTH_KEY},
 	{"emptied", GT_UNIT_COUNT, "Of them, those that emptied the GPU", GT_WORTH_LITTLE},
 	{"gap_ns", GT_UNIT_NS, "Of these: how long the GPU ran nothing", GT_WORTH_KEY},
 	{"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE},

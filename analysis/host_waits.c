@@ -32,7 +32,7 @@ struct finder {
 	struct gt_stream_order order;
 	gt_id *edge_of_sync;   /* the edge to it from what ended last; GT_NONE: none */
 	gt_id *stream_of_call; /* of the work that a call asked for; GT_NONE: it asked for none */
-	size_t *charged;       /* by device: stretches whose gap behind has been charged */
+	bool **charged;        /* by device and stretch: the gap behind it has been charged */
 	gt_array(struct host_copy) host_copies; /* by context and time */
 	struct gt_index *waited;                /* what a thread has waited for */
 	struct gt_index *subjects;
@@ -184,8 +184,13 @@ static void finder_init(struct finder *finder, const struct gt_trace *trace, uin
 		.small_bytes = small_bytes,
 		.has_managed = has_managed(trace),
 	};
-	for (size_t i = 0; i < trace->devices.count; i++)
-		finder->charged[i] = 0;
+	for (size_t i = 0; i < trace->devices.count; i++) {
+		const size_t size =
+			finder->devices[i].all.stretches.count * sizeof(*finder->charged[i]);
+
+		finder->charged[i] = gt_allocate(size + 1);
+		memset(finder->charged[i], 0, size + 1);
+	}
 	gt_thread_calls_init(&finder->calls, trace);
 	gt_stream_order_init(&finder->order, trace, NULL);
 	find_edges(finder);
@@ -195,6 +200,8 @@ static void finder_init(struct finder *finder, const struct gt_trace *trace, uin
 
 static void finder_release(struct finder *finder)
 {
+	for (size_t i = 0; i < finder->trace->devices.count; i++)
+		gt_array_free(finder->charged[i]);
 	gt_covered_devices_release(finder->devices, finder->trace);
 	gt_thread_calls_release(&finder->calls);
 	gt_stream_order_release(&finder->order);
@@ -275,7 +282,8 @@ static enum gt_wait_outcome outcome_of(const struct finder *finder, const struct
 
 /*
  * Whether the GPU ran dry in the wait, and nobody had asked for more when the host came back. A gap
- * is charged once, to the first wait that made it.
+ * is charged once, to the first wait that made it: a wait of another thread around it may have
+ * begun earlier and be charged with a later gap.
  */
 static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 {
@@ -285,7 +293,7 @@ static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 	const struct gt_covered_stretch *last;
 	const struct gt_covered_stretch *next;
 
-	if (begun == 0 || begun >= all->stretches.count || begun <= finder->charged[wait->device])
+	if (begun == 0 || begun >= all->stretches.count || finder->charged[wait->device][begun])
 		return;
 	last = &all->stretches.rows[begun - 1];
 	next = &all->stretches.rows[begun];
@@ -293,7 +301,7 @@ static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 	    next->asked_by >= finder->trace->api_calls.count ||
 	    finder->trace->api_calls.rows[next->asked_by].start_ns < sync->end_ns)
 		return;
-	finder->charged[wait->device] = begun;
+	finder->charged[wait->device][begun] = true;
 	wait->emptied = true;
 	wait->gap_ns = next->start_ns - last->end_ns;
 }

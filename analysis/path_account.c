@@ -7,6 +7,12 @@
 #include "model/index.h"
 #include "model/owners.h"
 
+bool gt_path_account_shows(const struct gt_path_account *account, gt_id item)
+{
+	return item < account->trace->api_calls.count || !account->shown ||
+	       account->shown->is(account->shown->context, gt_path_step(&account->path, item));
+}
+
 bool gt_path_account_has(const struct gt_path_account *account, gt_id item)
 {
 	return account->on_path[item / 8] >> (item % 8) & 1;
@@ -102,6 +108,10 @@ struct gt_path_key gt_path_key_of(const struct gt_path_account *account,
 	const struct gt_step step = gt_path_step(&account->path, member->item);
 	struct gt_path_key key = {.kind = member->kind};
 
+	if (!gt_path_account_shows(account, member->item)) {
+		key.what = GT_PATH_WHAT_OTHER;
+		return key;
+	}
 	switch (step.table) {
 	case GT_TABLE_kernels:
 		key.what = GT_PATH_WHAT_KERNEL;
@@ -298,7 +308,8 @@ static void walk(struct gt_path_account *account, uint64_t longest)
 		seeing.span = &account->of_span[i];
 		seeing.process = span->process;
 		*seeing.span = (struct gt_path_span_total){.told_ns = 0};
-		gt_path_walk(&account->path, span->end, span->window, see, &seeing);
+		gt_path_walk(&account->path, span->end, gt_path_span_is_handed(span), span->window,
+		             see, &seeing);
 		account->lasts_ns += span->window.end_ns - span->window.start_ns;
 		account->told_ns += seeing.span->told_ns;
 	}
@@ -325,14 +336,15 @@ static void *zeroed(size_t size)
 }
 
 void gt_path_account_init(struct gt_path_account *account, const struct gt_trace *trace,
-                          bool assume, uint64_t longest)
+                          const struct gt_path_shown *shown, bool assume, uint64_t longest)
 {
 	*account = (struct gt_path_account){
 		.trace = trace,
+		.shown = shown,
 		.names = gt_index_new(sizeof(struct gt_path_key)),
 	};
 	gt_path_init(&account->path, trace, assume);
-	gt_path_spans_init(&account->spans, &account->path);
+	gt_path_spans_init(&account->spans, &account->path, shown);
 	gt_kernel_groups_init(&account->kernels, trace, GT_BY_NAME);
 	gt_ranges_init(&account->ranges, trace);
 	find_ranges_of_threads(account);

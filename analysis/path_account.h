@@ -29,7 +29,8 @@ enum gt_path_what {
 	GT_PATH_WHAT_COPY,
 	GT_PATH_WHAT_FILL,
 	GT_PATH_WHAT_GRAPH,
-	GT_PATH_WHAT_END, /* of a program: after its last call */
+	GT_PATH_WHAT_END,   /* of a program: after its last call */
+	GT_PATH_WHAT_OTHER, /* work on a GPU that is not shown */
 };
 
 struct gt_path_total {
@@ -73,7 +74,8 @@ struct gt_path_kind_total {
 };
 
 struct gt_path_account {
-	const struct gt_trace *trace;
+	const struct gt_trace *trace;      /* all that happened */
+	const struct gt_path_shown *shown; /* NULL: all is */
 	struct gt_path path;
 	struct gt_path_spans spans;
 	struct gt_kernel_groups kernels;
@@ -95,9 +97,13 @@ struct gt_path_account {
 	uint8_t *on_path; /* a bit for each item */
 };
 
+/* shown, NULL for all, must outlive it, as the trace must. */
 void gt_path_account_init(struct gt_path_account *account, const struct gt_trace *trace,
-                          bool assume, uint64_t longest);
+                          const struct gt_path_shown *shown, bool assume, uint64_t longest);
 void gt_path_account_release(struct gt_path_account *account);
+
+/* Whether an item is a call, or work that is shown. */
+bool gt_path_account_shows(const struct gt_path_account *account, gt_id item);
 
 bool gt_path_account_has(const struct gt_path_account *account, gt_id item);
 

@@ -8,6 +8,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/index.h"
+#include "model/intervals.h"
 #include "model/names.h"
 #include "model/stream_order.h"
 #include "model/trace.h"
@@ -19,9 +20,9 @@ static const struct gt_heading headings[] = {
 	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
 	{"held", GT_UNIT_COUNT, "Of them, those that really held work back", GT_WORTH_KEY},
 	{"held_ns", GT_UNIT_NS,
-         "Sum of end of the awaited work - moment at which what waited could have gone on",
+         "From when the stream could have gone on until the awaited work ended; united over waits",
          GT_WORTH_KEY},
-	{"max_held_ns", GT_UNIT_NS, "Longest of these", GT_WORTH_LITTLE},
+	{"max_held_ns", GT_UNIT_NS, "Longest that one wait held", GT_WORTH_LITTLE},
 };
 
 struct pair {
@@ -33,8 +34,8 @@ struct pair {
 struct held {
 	uint64_t calls;
 	uint64_t held;
-	int64_t total_ns;
 	int64_t max_ns;
+	gt_array(struct gt_interval) times;
 };
 
 static gt_id stream_of(const struct gt_trace *trace, gt_count table, gt_id row)
@@ -74,19 +75,19 @@ static void count_edge(const struct gt_trace *trace, const struct gt_stream_orde
 	const gt_id stream = stream_of(trace, edge->to_table, edge->to_row);
 	gt_time start_ns;
 	gt_time end_ns;
-	int64_t held_ns;
+	gt_time begin_ns;
 
 	held->calls++;
 	gt_step_times(trace, from, &start_ns, &end_ns);
 	if (edge->sync >= trace->syncs.count || end_ns <= 0)
 		return;
-	held_ns = end_ns - could_begin(trace, order, &trace->syncs.rows[edge->sync], stream);
-	if (held_ns <= 0)
+	begin_ns = could_begin(trace, order, &trace->syncs.rows[edge->sync], stream);
+	if (end_ns <= begin_ns)
 		return;
 	held->held++;
-	held->total_ns += held_ns;
-	if (held_ns > held->max_ns)
-		held->max_ns = held_ns;
+	if (end_ns - begin_ns > held->max_ns)
+		held->max_ns = end_ns - begin_ns;
+	*gt_array_push(&held->times) = (struct gt_interval){begin_ns, end_ns};
 }
 
 /* An edge between streams of which both ends are in the view. */
@@ -130,8 +131,10 @@ void gt_add_stream_dependencies(struct gt_result *result, const struct gt_trace 
 		gt_result_add_text(result, gt_sync_kind_name(pair->kind));
 		gt_result_add_count(result, (int64_t)held[i].calls);
 		gt_result_add_count(result, (int64_t)held[i].held);
-		gt_result_add_count(result, held[i].total_ns);
+		gt_result_add_count(result, (int64_t)gt_intervals_union(held[i].times.rows,
+		                                                        held[i].times.count));
 		gt_result_add_count(result, held[i].max_ns);
+		gt_array_release(&held[i].times);
 	}
 	gt_stream_order_release(&order);
 	gt_array_free(held);

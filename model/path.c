@@ -26,6 +26,7 @@ const char *gt_path_kind_name(enum gt_path_kind kind)
 		[GT_PATH_OF_RETURN] = "return from a wait",
 		[GT_PATH_OF_WAIT] = "waits for what is not known",
 		[GT_PATH_OF_DELAY] = "delay of work, not explained",
+		[GT_PATH_OF_HELD] = "not measured",
 	};
 
 	return names[kind];
@@ -137,6 +138,11 @@ bool gt_path_has(const struct gt_path *path, gt_id item)
 		return (!path->outer || path->outer[item] == GT_NONE) &&
 		       (found.flags & GT_UNFINISHED || found.end_ns >= found.start_ns);
 	return gt_timed(GT_TIMES_ANY, found.flags, found.start_ns, found.end_ns);
+}
+
+bool gt_path_is_held_up(const struct gt_path *path, gt_id item)
+{
+	return item_at(path, item).flags & GT_PROFILED;
 }
 
 gt_id gt_path_process(const struct gt_path *path, gt_id item)
@@ -434,6 +440,7 @@ static void find_typical(struct gt_path *path)
 		gt_time lag_ns;
 
 		if (!gt_path_has(path, (gt_id)(point / 2)) ||
+		    gt_path_is_held_up(path, (gt_id)(point / 2)) ||
 		    (point % 2 == 1) != is_call(path, (gt_id)(point / 2)) ||
 		    !is_clear(path, (gt_point)point, &last, &lag_ns) || last.kind == GT_PATH_CALL ||
 		    kinds[last.kind].count == SAMPLES)
@@ -503,6 +510,19 @@ struct walk {
 	void *context;
 };
 
+/* A call was held up with the latency of the work that it launched. */
+static bool is_held_up(const struct gt_path *path, const struct gt_path_member *member)
+{
+	const gt_id call = gt_path_call_of(path, member->item);
+	const bool is_launch =
+		member->kind == GT_PATH_OF_LAUNCH || member->kind == GT_PATH_OF_DELAY;
+
+	if (member->kind == GT_PATH_OF_HOST)
+		return false;
+	return gt_path_is_held_up(path, member->item) ||
+	       (is_launch && call < path->trace->api_calls.count && gt_path_is_held_up(path, call));
+}
+
 /* From a moment to what was told last. */
 static void tell(struct walk *walk, gt_time start_ns, struct gt_path_member member)
 {
@@ -513,6 +533,8 @@ static void tell(struct walk *walk, gt_time start_ns, struct gt_path_member memb
 	member.start_ns = start_ns;
 	member.end_ns = walk->left.end_ns;
 	walk->left.end_ns = start_ns;
+	if (is_held_up(walk->path, &member))
+		member.kind = GT_PATH_OF_HELD;
 	walk->see(walk->context, &member);
 }
 
@@ -608,8 +630,8 @@ static void tell_edge(struct walk *walk, gt_point to, const struct gt_path_edge 
 	tell(walk, from_ns, member);
 }
 
-void gt_path_walk(const struct gt_path *path, gt_point from, struct gt_interval window,
-                  gt_path_see *see, void *context)
+void gt_path_walk(const struct gt_path *path, gt_point from, bool assumed,
+                  struct gt_interval window, gt_path_see *see, void *context)
 {
 	struct walk walk = {.path = path, .left = window, .see = see, .context = context};
 	struct gt_path_edge edge;
@@ -619,6 +641,7 @@ void gt_path_walk(const struct gt_path *path, gt_point from, struct gt_interval 
 	     (struct gt_path_member){.kind = GT_PATH_OF_HOST,
 	                             .item = from / 2,
 	                             .freed = GT_NONE,
+	                             .assumed = assumed,
 	                             .is_after = true});
 	/* Where clocks are wrong the way may go in circles: it is no longer than all points. */
 	for (size_t left = gt_path_points(path); left > 0; left--) {

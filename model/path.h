@@ -20,7 +20,7 @@
  * that set the time. Calls inside other calls are parts of these.
  *
  * 4 bytes for each call and piece of work, and 12 for each edge that is not program or stream
- * order; changes of it (model/path_changes.h) take 26 more.
+ * order; changes of it (model/path_changes.h) take 38 more.
  */
 
 /* Why a point comes after another. */
@@ -51,6 +51,7 @@ enum gt_path_kind {
 	GT_PATH_OF_RETURN, /* from the end of work to the return of the call that waited for it */
 	GT_PATH_OF_WAIT,   /* calls that wait, where it is not known for what */
 	GT_PATH_OF_DELAY,  /* work that could have begun as far as is known, and did not */
+	GT_PATH_OF_HELD,   /* gputrace held the program up for a launch: it is not measured */
 	GT_PATH_KINDS,
 };
 
@@ -134,6 +135,9 @@ bool gt_path_has(const struct gt_path *path, gt_id item);
 /* The process of an item; GT_NONE: not known. */
 gt_id gt_path_process(const struct gt_path *path, gt_id item);
 
+/* Whether gputrace held it up, or ran it several times: its time says nothing of the program. */
+bool gt_path_is_held_up(const struct gt_path *path, gt_id item);
+
 /* One after the other, the edges to a point. */
 struct gt_path_edges {
 	const struct gt_path *path;
@@ -161,12 +165,13 @@ struct gt_path_member {
 };
 
 /*
- * Goes back from a point, which is taken to be at end_ns, to a moment, and tells each stretch, the
- * last first. They touch each other, but for the first that may begin later: nothing is known of
- * what was before.
+ * Goes back from the end of a window to its begin, and tells each stretch, the last first. They
+ * touch each other, but for the first that may begin later: nothing is known of what was before.
+ * The way leads to a point, from which the program went on by itself to the end of the window;
+ * assumed: that nobody recorded.
  */
 typedef void gt_path_see(void *context, const struct gt_path_member *member);
-void gt_path_walk(const struct gt_path *path, gt_point from, struct gt_interval window,
-                  gt_path_see *see, void *context);
+void gt_path_walk(const struct gt_path *path, gt_point from, bool assumed,
+                  struct gt_interval window, gt_path_see *see, void *context);
 
 #endif

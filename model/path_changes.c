@@ -7,47 +7,51 @@
 
 /* ---- an order in which each point comes behind all that it waits for ---- */
 
-enum { NEW, OPEN, DONE };
-
-struct ordering {
-	const struct gt_path *path;
-	uint8_t *states; /* by point */
-	gt_array(gt_point) open;
-	gt_point *order;
-	size_t count;
-	bool circles; /* see struct gt_path_changes */
-};
-
-/* What is open already waits for this point, as clocks have it: that edge goes nowhere. */
-static void open_earlier(struct ordering *ordering, gt_point point)
+/* Points that are open already wait for this one, as clocks have it: that edge goes nowhere. */
+static void open_earlier(struct gt_path_changes *changes, gt_point point)
 {
-	struct gt_path_edges edges = gt_path_edges_to(ordering->path, point);
+	struct gt_path_edges edges = gt_path_edges_to(changes->path, point);
 	struct gt_path_edge edge;
 
-	ordering->states[point] = OPEN;
-	while (gt_path_next_edge(&edges, &edge))
-		if (ordering->states[edge.from] == NEW)
-			*gt_array_push(&ordering->open) = edge.from;
-		else if (ordering->states[edge.from] == OPEN)
-			ordering->circles = true;
+	changes->states[point] = changes->turn;
+	while (gt_path_next_edge(&edges, &edge)) {
+		if (edge.from_ns <= changes->begin_ns)
+			continue;
+		if (changes->states[edge.from] < changes->turn)
+			*gt_array_push(&changes->open) = edge.from;
+		else if (changes->states[edge.from] == changes->turn)
+			changes->circles = true;
+	}
 }
 
-static void order_to(struct ordering *ordering, gt_point point)
+/* A point is new in this turn while its state is below the turn, then open, then done. */
+static void order_to(struct gt_path_changes *changes, gt_point point)
 {
-	*gt_array_push(&ordering->open) = point;
-	while (ordering->open.count > 0) {
-		const gt_point at = ordering->open.rows[ordering->open.count - 1];
+	const uint32_t done = changes->turn + 1;
 
-		if (ordering->states[at] == NEW) {
-			open_earlier(ordering, at);
+	*gt_array_push(&changes->open) = point;
+	while (changes->open.count > 0) {
+		const gt_point at = changes->open.rows[changes->open.count - 1];
+
+		if (changes->states[at] < changes->turn) {
+			open_earlier(changes, at);
 			continue;
 		}
-		ordering->open.count--;
-		if (ordering->states[at] == DONE)
+		changes->open.count--;
+		if (changes->states[at] == done)
 			continue;
-		ordering->states[at] = DONE;
-		ordering->order[ordering->count++] = at;
+		changes->states[at] = done;
+		changes->order[changes->count++] = at;
 	}
+}
+
+/* Nothing is in the order after this. What was at begin_ns, or before, stays as it was recorded. */
+static void begin_order(struct gt_path_changes *changes, gt_time begin_ns)
+{
+	changes->turn += 2;
+	changes->begin_ns = begin_ns;
+	changes->count = 0;
+	changes->circles = false;
 }
 
 /*
@@ -79,32 +83,24 @@ static uint8_t hold_of(const struct gt_path *path, gt_point point)
 void gt_path_changes_init(struct gt_path_changes *changes, const struct gt_path *path)
 {
 	const size_t points = gt_path_points(path);
-	struct ordering ordering = {
-		.path = path,
-		.states = gt_allocate(points + 1),
-		.order = gt_allocate((points + 1) * sizeof(*ordering.order)),
-	};
 
-	memset(ordering.states, NEW, points + 1);
-	for (gt_point point = 0; point < points; point++)
-		if (ordering.states[point] == NEW && gt_path_has(path, point / 2))
-			order_to(&ordering, point);
-	for (gt_point point = 0; point < points; point++)
-		ordering.states[point] = hold_of(path, point);
-	gt_array_release(&ordering.open);
 	*changes = (struct gt_path_changes){
 		.path = path,
-		.order = ordering.order,
-		.circles = ordering.circles,
-		.holds = ordering.states,
-		.count = ordering.count,
+		.order = gt_allocate((points + 1) * sizeof(*changes->order)),
+		.states = gt_allocate((points + 1) * sizeof(*changes->states)),
+		.holds = gt_allocate(points + 1),
 		.times_ns = gt_allocate((points + 1) * sizeof(*changes->times_ns)),
 	};
+	memset(changes->states, 0, (points + 1) * sizeof(*changes->states));
+	for (gt_point point = 0; point < points; point++)
+		changes->holds[point] = hold_of(path, point);
 }
 
 void gt_path_changes_release(struct gt_path_changes *changes)
 {
+	gt_array_release(&changes->open);
 	gt_array_free(changes->order);
+	gt_array_free(changes->states);
 	gt_array_free(changes->holds);
 	gt_array_free(changes->times_ns);
 	*changes = (struct gt_path_changes){0};
@@ -165,7 +161,8 @@ static bool is_free_call(const struct gt_path *path, gt_point point)
 {
 	const gt_count kind = path->trace->api_calls.rows[point / 2].kind;
 
-	return kind == GT_API_LAUNCH || kind == GT_API_GRAPH_LAUNCH;
+	return !gt_path_is_held_up(path, point / 2) &&
+	       (kind == GT_API_LAUNCH || kind == GT_API_GRAPH_LAUNCH);
 }
 
 static bool is_free_work(const struct gt_path *path, gt_point point,
@@ -176,7 +173,8 @@ static bool is_free_work(const struct gt_path *path, gt_point point,
 
 	if (step.table == GT_TABLE_copies || step.table == GT_TABLE_fills)
 		return change->copies;
-	if (step.table != GT_TABLE_kernels || !change->shapes)
+	if (step.table != GT_TABLE_kernels || !change->shapes ||
+	    gt_path_is_held_up(path, point / 2))
 		return false;
 	shape = path->trace->kernels.rows[step.row].shape;
 	return shape < path->trace->launch_shapes.count && change->shapes[shape];
@@ -189,7 +187,8 @@ static bool takes_no_time(const struct gt_path *path, gt_point to, const struct 
 		return is_free_work(path, to, change);
 	if (edge->kind == GT_PATH_CALL)
 		return change->launches && is_free_call(path, to);
-	return edge->kind == GT_PATH_LAUNCH && change->launches;
+	return edge->kind == GT_PATH_LAUNCH && change->launches &&
+	       !gt_path_is_held_up(path, edge->from / 2);
 }
 
 static bool is_gone(const struct gt_path *path, gt_point to, const struct gt_path_edge *edge,
@@ -199,8 +198,32 @@ static bool is_gone(const struct gt_path *path, gt_point to, const struct gt_pat
 	       path->trace->api_calls.rows[to / 2].function == change->wait_in;
 }
 
-static gt_time new_time(const struct gt_path_changes *changes, gt_point to,
-                        const struct gt_path_change *change)
+/* When a point is in the changed run. */
+static gt_time time_of(const struct gt_path_changes *changes, gt_point point)
+{
+	const gt_time recorded_ns = gt_path_time(changes->path, point);
+
+	return recorded_ns <= changes->begin_ns ? recorded_ns : changes->times_ns[point];
+}
+
+/* When an edge lets a point go; INT64_MIN: it is not there in the changed run. */
+static gt_time let_go_by(const struct gt_path_changes *changes, const struct taking *taking,
+                         const struct gt_path_edge *edge, const struct gt_path_change *change)
+{
+	const gt_point to = taking->edges.to;
+	gt_time takes_ns = weight_of(taking, edge);
+
+	if (is_gone(changes->path, to, edge, change))
+		return INT64_MIN;
+	/* By the clocks it may take less than no time. */
+	if (takes_ns > 0 && takes_no_time(changes->path, to, edge, change))
+		takes_ns = 0;
+	return takes_ns +
+	       (edge->from_ns <= changes->begin_ns ? edge->from_ns : changes->times_ns[edge->from]);
+}
+
+static gt_time latest_of(const struct gt_path_changes *changes, gt_point to,
+                         const struct gt_path_change *change)
 {
 	const struct gt_path *path = changes->path;
 	struct taking taking;
@@ -208,7 +231,7 @@ static gt_time new_time(const struct gt_path_changes *changes, gt_point to,
 
 	/* Nothing but its begin comes before the end of work. */
 	if (to % 2 && to / 2 >= path->first[1])
-		return changes->times_ns[to - 1] +
+		return time_of(changes, to - 1) +
 		       (is_free_work(path, to, change)
 		                ? 0
 		                : gt_path_time(path, to) - gt_path_time(path, to - 1));
@@ -216,29 +239,129 @@ static gt_time new_time(const struct gt_path_changes *changes, gt_point to,
 		return gt_path_time(path, to);
 	for (; taking.count > 0; take_more(&taking))
 		for (size_t i = 0; i < taking.count; i++) {
-			const struct gt_path_edge *edge = &taking.rows[i];
-			gt_time at_ns = changes->times_ns[edge->from];
+			const gt_time at_ns = let_go_by(changes, &taking, &taking.rows[i], change);
 
-			if (is_gone(path, to, edge, change))
-				continue;
-			if (!takes_no_time(path, to, edge, change))
-				at_ns += weight_of(&taking, edge);
 			if (at_ns > latest_ns)
 				latest_ns = at_ns;
 		}
 	return latest_ns;
 }
 
-void gt_path_changes_run(struct gt_path_changes *changes, const struct gt_path_change *change)
+/*
+ * Each edge takes at most what it took, and none is added: no point is later than it was, nor is it
+ * before the begin of the run.
+ */
+static void run_again(struct gt_path_changes *changes, const struct gt_path_change *change)
 {
-	static const struct gt_path_change none = {.shapes = NULL};
-	const size_t points = gt_path_points(changes->path);
-
-	for (gt_point point = 0; point < points && changes->circles; point++)
-		changes->times_ns[point] = gt_path_time(changes->path, point);
-	for (size_t i = 0; i < changes->count; i++)
+	for (size_t i = 0; i < changes->count && changes->circles; i++)
 		changes->times_ns[changes->order[i]] =
-			new_time(changes, changes->order[i], change ? change : &none);
+			gt_path_time(changes->path, changes->order[i]);
+	for (size_t i = 0; i < changes->count; i++) {
+		const gt_point point = changes->order[i];
+		const gt_time latest_ns = latest_of(changes, point, change);
+
+		changes->times_ns[point] =
+			latest_ns > changes->begin_ns ? latest_ns : changes->begin_ns;
+	}
+}
+
+/* ---- spans ---- */
+
+/* Items by the span that they are in: those of a span from first[its number] on. */
+struct members {
+	gt_id *items;
+	size_t *first;
+};
+
+/* Calls of a range, but for the last one on its thread, do not say when it was done. */
+static gt_id ends_span(const struct gt_path_spans *spans, const struct gt_path *path, gt_id item)
+{
+	if (!gt_path_has(path, item) || (spans->of_range && item < path->first[1]))
+		return GT_NONE;
+	return gt_path_span_of(spans, path, item);
+}
+
+static void find_members(struct members *members, const struct gt_path_spans *spans,
+                         const struct gt_path *path)
+{
+	const gt_id items = (gt_id)(gt_path_points(path) / 2);
+	const size_t count = spans->list.count;
+
+	members->first = gt_allocate((count + 2) * sizeof(*members->first));
+	memset(members->first, 0, (count + 2) * sizeof(*members->first));
+	for (gt_id item = 0; item < items; item++) {
+		const gt_id span = ends_span(spans, path, item);
+
+		if (span != GT_NONE)
+			members->first[span + 2]++;
+	}
+	for (size_t i = 0; i < count; i++)
+		members->first[i + 2] += members->first[i + 1];
+	members->items = gt_allocate((members->first[count + 1] + 1) * sizeof(*members->items));
+	for (gt_id item = 0; item < items; item++) {
+		const gt_id span = ends_span(spans, path, item);
+
+		if (span != GT_NONE)
+			members->items[members->first[span + 1]++] = item;
+	}
+}
+
+static void members_release(struct members *members)
+{
+	gt_array_free(members->items);
+	gt_array_free(members->first);
+}
+
+static void order_span(struct gt_path_changes *changes, const struct gt_path_span *span,
+                       const gt_id *items, size_t count)
+{
+	begin_order(changes, span->window.start_ns);
+	for (size_t i = 0; i < count; i++)
+		if (gt_path_time(changes->path, 2 * items[i] + 1) > changes->begin_ns)
+			order_to(changes, 2 * items[i] + 1);
+	if (span->host != GT_POINT_NONE &&
+	    gt_path_time(changes->path, span->host) > changes->begin_ns)
+		order_to(changes, span->host);
+}
+
+static gt_time span_lasts(const struct gt_path_changes *changes, const struct gt_path_span *span,
+                          const gt_id *items, size_t count)
+{
+	gt_time end_ns = span->window.start_ns;
+
+	if (span->range != GT_NONE)
+		end_ns = span->host == GT_POINT_NONE
+		                 ? span->ended_ns
+		                 : span->ended_ns + time_of(changes, span->host) -
+		                           gt_path_time(changes->path, span->host);
+	for (size_t i = 0; i < count; i++) {
+		const gt_time at_ns = time_of(changes, 2 * items[i] + 1);
+
+		if (at_ns > end_ns)
+			end_ns = at_ns;
+	}
+	return end_ns > span->window.start_ns ? end_ns - span->window.start_ns : 0;
+}
+
+void gt_path_changes_last(struct gt_path_changes *changes, const struct gt_path_spans *spans,
+                          const struct gt_path_change *list, size_t count, gt_time *lasts_ns)
+{
+	struct members members;
+
+	find_members(&members, spans, changes->path);
+	for (size_t i = 0; i < spans->list.count; i++) {
+		const struct gt_path_span *span = &spans->list.rows[i];
+		const gt_id *items = &members.items[members.first[i]];
+		const size_t item_count = members.first[i + 1] - members.first[i];
+
+		order_span(changes, span, items, item_count);
+		for (size_t change = 0; change < count; change++) {
+			run_again(changes, &list[change]);
+			lasts_ns[change * spans->list.count + i] =
+				span_lasts(changes, span, items, item_count);
+		}
+	}
+	members_release(&members);
 }
 
 /* ---- slack ---- */
@@ -260,13 +383,38 @@ static void push_back(struct gt_path_changes *changes, gt_point to)
 		}
 }
 
-void gt_path_changes_slack(struct gt_path_changes *changes)
+/* Each point as late as the end of its span, and those that are in none as late as one likes. */
+static void set_latest(struct gt_path_changes *changes, const struct gt_path_spans *spans)
 {
-	const size_t points = gt_path_points(changes->path);
+	const struct gt_path *path = changes->path;
 
+	for (gt_id item = 0; item < gt_path_points(path) / 2; item++) {
+		const gt_id span = ends_span(spans, path, item);
+		const gt_point begin = 2 * item;
+
+		changes->times_ns[begin] = INT64_MAX;
+		changes->times_ns[begin + 1] =
+			span == GT_NONE ? INT64_MAX : spans->list.rows[span].window.end_ns;
+	}
+	gt_array_each(const struct gt_path_span, span, &spans->list)
+		if (span->host != GT_POINT_NONE)
+			changes->times_ns[span->host] = span->window.end_ns - span->ended_ns +
+			                                gt_path_time(path, span->host);
+}
+
+void gt_path_changes_slack(struct gt_path_changes *changes, const struct gt_path_spans *spans)
+{
+	const struct gt_path *path = changes->path;
+	const size_t points = gt_path_points(path);
+
+	begin_order(changes, INT64_MIN);
+	for (gt_point point = 0; point < points; point++)
+		if (gt_path_has(path, point / 2) && changes->states[point] < changes->turn)
+			order_to(changes, point);
+	set_latest(changes, spans);
 	for (size_t i = changes->count; i > 0; i--)
 		push_back(changes, changes->order[i - 1]);
 	for (gt_point point = 0; point < points; point++)
 		if (changes->times_ns[point] != INT64_MAX)
-			changes->times_ns[point] -= gt_path_time(changes->path, point);
+			changes->times_ns[point] -= gt_path_time(path, point);
 }

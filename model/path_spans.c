@@ -37,7 +37,8 @@ static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trac
 		const gt_id row = ranges.order[i];
 		const struct gt_range *range = &trace->ranges.rows[row];
 		const gt_id around = ranges.around[row];
-		const gt_time end_ns = gt_range_end(range);
+		const gt_time open_ns = gt_range_end(range);
+		const gt_time end_ns = open_ns < trace->end_ns ? open_ns : trace->end_ns;
 
 		if (around != GT_NONE)
 			spans->of_range[row] = spans->of_range[around];
@@ -45,11 +46,11 @@ static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trac
 			continue;
 		spans->of_range[row] = (gt_id)spans->list.count;
 		*gt_array_push(&spans->list) = (struct gt_path_span){
-			.window = {range->start_ns,
-		                   end_ns < trace->end_ns ? end_ns : trace->end_ns},
+			.window = {range->start_ns, end_ns},
 			.end = GT_POINT_NONE,
-			.before = GT_POINT_NONE,
 			.host = GT_POINT_NONE,
+			.other = GT_POINT_NONE,
+			.ended_ns = end_ns,
 			.process = range->thread < trace->threads.count
 		                           ? trace->threads.rows[range->thread].process
 		                           : GT_NONE,
@@ -59,16 +60,19 @@ static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trac
 	gt_ranges_release(&ranges);
 }
 
-static void find_processes(struct gt_path_spans *spans, const struct gt_trace *trace)
+static void find_processes(struct gt_path_spans *spans, const struct gt_trace *trace,
+                           const struct gt_path_shown *shown)
 {
 	spans->of_process = numbers(trace->processes.count);
 	for (gt_id i = 0; i < trace->processes.count; i++) {
-		spans->of_process[i] = i;
+		if (shown && !shown->is(shown->context, (struct gt_step){GT_TABLE_processes, i}))
+			continue;
+		spans->of_process[i] = (gt_id)spans->list.count;
 		*gt_array_push(&spans->list) = (struct gt_path_span){
 			.window = {INT64_MAX, INT64_MIN},
 			.end = GT_POINT_NONE,
-			.before = GT_POINT_NONE,
 			.host = GT_POINT_NONE,
+			.other = GT_POINT_NONE,
 			.process = i,
 			.range = GT_NONE,
 		};
@@ -82,7 +86,10 @@ gt_id gt_path_span_of(const struct gt_path_spans *spans, const struct gt_path *p
 
 	if (spans->of_process) {
 		const gt_id process = gt_path_process(path, item);
+		const gt_time start_ns = gt_path_time(path, 2 * item);
 
+		if (start_ns < spans->window.start_ns || start_ns >= spans->window.end_ns)
+			return GT_NONE;
 		return process < trace->processes.count ? spans->of_process[process] : GT_NONE;
 	}
 	call = gt_path_call_of(path, item);
@@ -118,11 +125,33 @@ static void see_part(struct gt_path_span *span, const struct gt_path *path, gt_i
 		}
 		return;
 	}
-	if (trace->api_calls.rows[item].thread != trace->ranges.rows[span->range].thread)
+	if (trace->api_calls.rows[item].thread == trace->ranges.rows[span->range].thread)
+		span->host = end;
+	else if (span->other == GT_POINT_NONE ||
+	         gt_path_time(path, end) > gt_path_time(path, span->other))
+		span->other = end;
+}
+
+/*
+ * Where another thread made calls for a range up to shortly before its end, and its own thread none
+ * for much longer, that one waited for the other one: as of other threads that hand over.
+ */
+static void hand_over(struct gt_path_span *span, const struct gt_path *path)
+{
+	enum { LONG_NS = 50000, MOST_OF_IT = 4 };
+	gt_time own_ns = span->window.start_ns;
+	gt_time other_ns;
+
+	if (span->other == GT_POINT_NONE || !path->assumes)
 		return;
-	if (span->host == GT_POINT_NONE && path->earlier[item] != GT_NONE)
-		span->before = 2 * path->earlier[item] + 1;
-	span->host = end;
+	other_ns = gt_path_time(path, span->other);
+	if (span->host != GT_POINT_NONE)
+		own_ns = gt_path_time(path, span->host);
+	if (other_ns <= own_ns || other_ns > span->ended_ns || span->ended_ns - own_ns < LONG_NS ||
+	    (span->ended_ns - other_ns) * MOST_OF_IT > span->ended_ns - own_ns)
+		return;
+	span->host = span->other;
+	span->handed = true;
 }
 
 static void see_items(struct gt_path_spans *spans, const struct gt_path *path)
@@ -141,8 +170,9 @@ static void see_items(struct gt_path_spans *spans, const struct gt_path *path)
 }
 
 /* A path through what there is: nothing was called, nothing is known. */
-static void drop_empty(struct gt_path_spans *spans, const struct gt_trace *trace)
+static void drop_empty(struct gt_path_spans *spans, const struct gt_path *path)
 {
+	const struct gt_trace *trace = path->trace;
 	gt_id *renamed = numbers(spans->list.count);
 	gt_id *of = spans->of_range ? spans->of_range : spans->of_process;
 	const size_t count = spans->of_range ? trace->ranges.count : trace->processes.count;
@@ -151,6 +181,8 @@ static void drop_empty(struct gt_path_spans *spans, const struct gt_trace *trace
 	for (size_t i = 0; i < spans->list.count; i++) {
 		struct gt_path_span *span = &spans->list.rows[i];
 
+		if (span->range != GT_NONE)
+			hand_over(span, path);
 		if (span->end == GT_POINT_NONE)
 			span->end = span->host;
 		if (span->end == GT_POINT_NONE)
@@ -166,15 +198,18 @@ static void drop_empty(struct gt_path_spans *spans, const struct gt_trace *trace
 	gt_array_free(renamed);
 }
 
-void gt_path_spans_init(struct gt_path_spans *spans, const struct gt_path *path)
+void gt_path_spans_init(struct gt_path_spans *spans, const struct gt_path *path,
+                        const struct gt_path_shown *shown)
 {
-	*spans = (struct gt_path_spans){.of_range = NULL};
+	*spans = (struct gt_path_spans){.window = {INT64_MIN, INT64_MAX}};
+	if (shown)
+		spans->window = shown->window;
 	if (by_ranges(path->trace))
 		find_ranges(spans, path->trace);
 	else
-		find_processes(spans, path->trace);
+		find_processes(spans, path->trace, shown);
 	see_items(spans, path);
-	drop_empty(spans, path->trace);
+	drop_empty(spans, path);
 }
 
 void gt_path_spans_release(struct gt_path_spans *spans)
@@ -183,40 +218,4 @@ void gt_path_spans_release(struct gt_path_spans *spans)
 	gt_array_free(spans->of_range);
 	gt_array_free(spans->of_process);
 	*spans = (struct gt_path_spans){.of_range = NULL};
-}
-
-/* As much later or earlier as a point of its thread that stands before it. */
-static gt_time moved(const struct gt_path *path, const gt_time *times_ns, gt_point point,
-                     gt_time at_ns)
-{
-	return point == GT_POINT_NONE ? at_ns : at_ns + times_ns[point] - gt_path_time(path, point);
-}
-
-void gt_path_spans_last(const struct gt_path_spans *spans, const struct gt_path *path,
-                        const gt_time *times_ns, gt_time *lasts_ns)
-{
-	const struct gt_range *ranges = path->trace->ranges.rows;
-
-	for (size_t i = 0; i < spans->list.count; i++) {
-		const struct gt_path_span *span = &spans->list.rows[i];
-		const gt_time end_ns =
-			span->range == GT_NONE ? INT64_MIN : gt_range_end(&ranges[span->range]);
-
-		/* Until all are seen: when it ends. */
-		lasts_ns[i] = span->range == GT_NONE || end_ns > path->trace->end_ns
-		                      ? INT64_MIN
-		                      : moved(path, times_ns, span->host, end_ns);
-	}
-	for (gt_id item = 0; item < gt_path_points(path) / 2; item++) {
-		const gt_id number =
-			gt_path_has(path, item) ? gt_path_span_of(spans, path, item) : GT_NONE;
-
-		if (number != GT_NONE && times_ns[2 * item + 1] > lasts_ns[number])
-			lasts_ns[number] = times_ns[2 * item + 1];
-	}
-	for (size_t i = 0; i < spans->list.count; i++) {
-		const struct gt_path_span *span = &spans->list.rows[i];
-
-		lasts_ns[i] -= moved(path, times_ns, span->before, span->window.start_ns);
-	}
 }

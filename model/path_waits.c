@@ -3,21 +3,40 @@
 #include <string.h>
 
 #include "base/minima.h"
+#include "model/index.h"
 #include "model/names.h"
 #include "model/path_edges.h"
 #include "model/sync.h"
+
+/* Who waits for whole contexts, and in calls of what kind. */
+enum { THREADS = 64 }; /* that are told apart: more of them share a waiter */
+
+struct waiter {
+	gt_id context;
+	gt_id thread; /* modulo THREADS */
+	gt_count kind;
+};
+
+/*
+ * What a waiter waits for next: streams that were given something since one of its waits found all
+ * of it done. Each has its own list: what one of them waited for another one waits for, too.
+ */
+struct waiter_list {
+	gt_id first;  /* stream; GT_NONE: none */
+	gt_id *next;  /* by stream */
+	bool *is_new; /* by stream: it is in the list */
+	gt_id other;  /* waiter of the same context; GT_NONE: none */
+};
 
 struct waits {
 	struct gt_path *path;
 	const struct gt_trace *trace;
 	struct gt_stream_order order;
-	/* By stream: */
-	size_t *given;          /* steps that were given before the wait at hand */
+	size_t *given;          /* by stream: steps that were given before the wait at hand */
 	struct gt_minima nexts; /* when the step after these was given; INT64_MAX: there is none */
-	bool *is_new;           /* it is in the list of its context */
-	gt_id *next_new;        /* in that list */
-	/* By context: */
-	gt_id *first_new; /* a stream that was given something since a wait for it; GT_NONE */
+	struct gt_index *waiters;
+	gt_array(struct waiter_list) lists; /* by waiter */
+	gt_id *first_waiter;                /* by context; GT_NONE: none */
 };
 
 static bool is_call(const struct gt_trace *trace, gt_id api_call)
@@ -108,14 +127,21 @@ static void see_given(struct waits *waits, gt_time until_ns)
 
 	while ((stream = gt_minima_find(&waits->nexts, until_ns - 1)) < waits->nexts.count) {
 		const gt_id context = waits->trace->streams.rows[stream].context;
+		gt_id waiter = context < waits->trace->contexts.count ? waits->first_waiter[context]
+		                                                      : GT_NONE;
 
 		waits->given[stream]++;
 		find_next(waits, (gt_id)stream);
-		if (waits->is_new[stream] || context >= waits->trace->contexts.count)
-			continue;
-		waits->is_new[stream] = true;
-		waits->next_new[stream] = waits->first_new[context];
-		waits->first_new[context] = (gt_id)stream;
+		while (waiter != GT_NONE) {
+			struct waiter_list *list = &waits->lists.rows[waiter];
+
+			waiter = list->other;
+			if (list->is_new[stream])
+				continue;
+			list->is_new[stream] = true;
+			list->next[stream] = list->first;
+			list->first = (gt_id)stream;
+		}
 	}
 }
 
@@ -131,25 +157,54 @@ static void add_for_stream(struct waits *waits, gt_id stream, gt_point to,
 		gt_path_add_edge(waits->path, item, to, GT_PATH_WAIT, assumed);
 }
 
+/* Whether all that a stream was given before a wait had ended when that was entered. */
+static bool was_done(const struct waits *waits, gt_id stream, const struct gt_sync *sync)
+{
+	const gt_id item = awaited_item(waits, gt_stream_order_at(&waits->order, stream,
+	                                                          waits->given[stream] - 1));
+
+	return gt_path_has(waits->path, item) &&
+	       gt_path_time(waits->path, 2 * item + 1) <= sync->start_ns;
+}
+
+static struct waiter waiter_of(const struct gt_sync *sync)
+{
+	return (struct waiter){
+		.context = sync->context, .thread = sync->thread % THREADS, .kind = sync->kind};
+}
+
+static bool is_for_context(const struct waits *waits, const struct gt_sync *sync)
+{
+	return sync->context < waits->trace->contexts.count &&
+	       (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE ||
+	        (sync->kind == GT_SYNC_BLOCKING_FREE && waits->path->assumes));
+}
+
 /*
- * A wait for a whole context is one for the last work of each of its streams: of those that were
- * given something since the last such wait. A free may wait likewise, which is assumed where it
- * returned after work that had not ended when it was entered.
+ * A wait for a whole context is one for the last work of each of its streams. A free may wait
+ * likewise, which is assumed where it returned after work that had not ended when it was entered.
  */
 static void add_for_context(struct waits *waits, gt_id row)
 {
 	const struct gt_sync *sync = &waits->trace->syncs.rows[row];
+	const struct waiter waiter = waiter_of(sync);
 	const gt_point to = return_of(waits, row);
-	gt_id stream;
+	struct waiter_list *list = &waits->lists.rows[gt_index_add(waits->waiters, &waiter)];
+	gt_id *link = &list->first;
 
-	if (to == GT_POINT_NONE || sync->context >= waits->trace->contexts.count)
+	if (to == GT_POINT_NONE)
 		return;
 	see_given(waits, sync->start_ns);
-	stream = waits->first_new[sync->context];
-	waits->first_new[sync->context] = GT_NONE;
-	for (; stream != GT_NONE; stream = waits->next_new[stream]) {
-		waits->is_new[stream] = false;
+	while (*link != GT_NONE) {
+		const gt_id stream = *link;
+
 		add_for_stream(waits, stream, to, sync, sync->kind == GT_SYNC_BLOCKING_FREE);
+		if (!was_done(waits, stream, sync)) {
+			link = &list->next[stream];
+			continue;
+		}
+		*link = list->next[stream];
+		list->is_new[stream] = false;
 	}
 }
 
@@ -174,6 +229,26 @@ static void add_own_copies(struct waits *waits)
 	}
 }
 
+static void add_waiter(struct waits *waits, const struct gt_sync *sync)
+{
+	const size_t streams = waits->trace->streams.count;
+	const struct waiter waiter = waiter_of(sync);
+	const size_t number = gt_index_add(waits->waiters, &waiter);
+	struct waiter_list *list;
+
+	if (number < waits->lists.count)
+		return;
+	list = gt_array_push(&waits->lists);
+	*list = (struct waiter_list){
+		.first = GT_NONE,
+		.next = gt_allocate((streams + 1) * sizeof(*list->next)),
+		.is_new = gt_allocate((streams + 1) * sizeof(*list->is_new)),
+		.other = waits->first_waiter[sync->context],
+	};
+	memset(list->is_new, 0, (streams + 1) * sizeof(*list->is_new));
+	waits->first_waiter[sync->context] = (gt_id)number;
+}
+
 static void waits_init(struct waits *waits, struct gt_path *path)
 {
 	const size_t streams = path->trace->streams.count;
@@ -183,26 +258,31 @@ static void waits_init(struct waits *waits, struct gt_path *path)
 		.path = path,
 		.trace = path->trace,
 		.given = gt_allocate((streams + 1) * sizeof(*waits->given)),
-		.is_new = gt_allocate((streams + 1) * sizeof(*waits->is_new)),
-		.next_new = gt_allocate((streams + 1) * sizeof(*waits->next_new)),
-		.first_new = gt_allocate((contexts + 1) * sizeof(*waits->first_new)),
+		.waiters = gt_index_new(sizeof(struct waiter)),
+		.first_waiter = gt_allocate((contexts + 1) * sizeof(*waits->first_waiter)),
 	};
 	memset(waits->given, 0, (streams + 1) * sizeof(*waits->given));
-	memset(waits->is_new, 0, (streams + 1) * sizeof(*waits->is_new));
-	memset(waits->first_new, 0xff, (contexts + 1) * sizeof(*waits->first_new));
+	memset(waits->first_waiter, 0xff, (contexts + 1) * sizeof(*waits->first_waiter));
 	gt_stream_order_init_whole(&waits->order, path->trace);
 	for (gt_id i = 0; i < streams; i++)
 		find_next(waits, i);
+	gt_array_each(const struct gt_sync, sync, &path->trace->syncs)
+		if (is_for_context(waits, sync))
+			add_waiter(waits, sync);
 }
 
 static void waits_release(struct waits *waits)
 {
 	gt_stream_order_release(&waits->order);
 	gt_minima_release(&waits->nexts);
+	gt_array_each(const struct waiter_list, list, &waits->lists) {
+		gt_array_free(list->next);
+		gt_array_free(list->is_new);
+	}
+	gt_array_release(&waits->lists);
+	gt_index_free(waits->waiters);
 	gt_array_free(waits->given);
-	gt_array_free(waits->is_new);
-	gt_array_free(waits->next_new);
-	gt_array_free(waits->first_new);
+	gt_array_free(waits->first_waiter);
 }
 
 void gt_path_add_waits(struct gt_path *path)
@@ -212,13 +292,9 @@ void gt_path_add_waits(struct gt_path *path)
 	waits_init(&waits, path);
 	gt_array_each(const struct gt_edge, edge, &path->trace->edges)
 		add_linked(&waits, edge);
-	for (gt_id row = 0; row < path->trace->syncs.count; row++) {
-		const struct gt_sync *sync = &path->trace->syncs.rows[row];
-
-		if (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE ||
-		    (sync->kind == GT_SYNC_BLOCKING_FREE && path->assumes))
+	for (gt_id row = 0; row < path->trace->syncs.count; row++)
+		if (is_for_context(&waits, &path->trace->syncs.rows[row]))
 			add_for_context(&waits, row);
-	}
 	if (path->assumes)
 		add_own_copies(&waits);
 	waits_release(&waits);

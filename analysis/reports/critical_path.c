@@ -57,10 +57,12 @@ static const struct gt_heading name_headings[] = {
 };
 
 static const struct gt_heading kernel_headings[] = {
-	{"calls", GT_UNIT_COUNT, "Executions", GT_WORTH_ORDINARY},
+	{"calls", GT_UNIT_COUNT, "Executions; of ranges those that were launched in them",
+         GT_WORTH_ORDINARY},
 	{"total_ns", GT_UNIT_NS, "Their time"},
-	{"on_path", GT_UNIT_COUNT, "Executions on the path", GT_WORTH_KEY},
-	{"on_path_ns", GT_UNIT_NS, "Their time", GT_WORTH_KEY},
+	{"on_path", GT_UNIT_COUNT, "Executions on the path, wherever they were launched",
+         GT_WORTH_KEY},
+	{"on_path_ns", GT_UNIT_NS, "Their stretches of the path", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "on_path_ns of length_ns", GT_WORTH_KEY},
 	{"slack_ns", GT_UNIT_NS,
          "Least of those off the path: so much later they could end, and nothing change",
@@ -129,6 +131,8 @@ static const struct gt_heading span_headings[] = {
 	{"host_ns", GT_UNIT_NS, "On its path: the program's own time", GT_WORTH_KEY},
 	{"waits_ns", GT_UNIT_NS,
          "On its path: returns from waits, and waits for what is not known"},
+	{"held_ns", GT_UNIT_NS, "On its path: not measured, as gputrace held launches up",
+         GT_WORTH_LITTLE},
 	{"certain_percent", GT_UNIT_PERCENT, "Of length_ns, what no assumed edge comes after",
          GT_WORTH_LITTLE},
 	{"range", GT_UNIT_TEXT, "Path of the range", GT_WORTH_NAME},
@@ -149,11 +153,13 @@ static const struct gt_parameter parameters[] = {
 
 enum { TOP, KERNELS, KERNEL, ASSUME }; /* arguments, as above */
 
+/* What is called so is on a GPU and not shown. */
+static const char other_work[] = "other work";
+
 struct figures {
-	const struct gt_trace *trace;
+	const struct gt_trace *trace; /* all that happened */
 	struct gt_path_account account;
 	struct gt_path_changes changes;
-	gt_time *lasts_ns; /* by span: of a change */
 	uint64_t top;
 };
 
@@ -264,6 +270,9 @@ static void add_name(const struct figures *figures, struct gt_result *result,
 	case GT_PATH_WHAT_END:
 		gt_result_add_text(result, "after the last call");
 		break;
+	case GT_PATH_WHAT_OTHER:
+		gt_result_add_text(result, other_work);
+		break;
 	}
 }
 
@@ -288,7 +297,7 @@ static void add_names(const struct figures *figures, struct gt_result *result)
 /* ---- kernels, and their slack ---- */
 
 struct kernel {
-	size_t group;
+	size_t group; /* their count: kernels that are not shown */
 	uint64_t calls;
 	uint64_t on_path;
 	gt_time total_ns;
@@ -308,58 +317,46 @@ static int by_time_on_path(const void *a, const void *b)
 	return (left->group > right->group) - (left->group < right->group);
 }
 
-/* Each point as late as the end of the span it belongs to. */
-static void find_slack(struct figures *figures)
-{
-	const struct gt_path *path = &figures->account.path;
-
-	for (gt_id item = 0; item < gt_path_points(path) / 2; item++) {
-		const gt_point begin = 2 * item;
-		const gt_id span = gt_path_has(path, item)
-		                           ? gt_path_span_of(&figures->account.spans, path, item)
-		                           : GT_NONE;
-		const gt_time latest_ns =
-			span == GT_NONE ? INT64_MAX
-					: figures->account.spans.list.rows[span].window.end_ns;
-
-		figures->changes.times_ns[begin] = latest_ns;
-		figures->changes.times_ns[begin + 1] = latest_ns;
-	}
-	gt_path_changes_slack(&figures->changes);
-}
-
+/* Executions that were asked for in the spans, and how late those off the path could be. */
 static void see_kernel(const struct figures *figures, struct kernel *kernels, gt_id row)
 {
 	const struct gt_kernel *kernel = &figures->trace->kernels.rows[row];
 	const gt_id item =
 		gt_path_item(&figures->account.path, (struct gt_step){GT_TABLE_kernels, row});
-	const gt_point end = 2 * item + 1;
+	const gt_time slack_ns = figures->changes.times_ns[2 * item + 1];
 	struct kernel *found;
-	gt_time slack_ns;
 
 	if (!gt_path_has(&figures->account.path, item) ||
+	    gt_path_is_held_up(&figures->account.path, item) ||
 	    gt_path_span_of(&figures->account.spans, &figures->account.path, item) == GT_NONE)
 		return;
-	found = &kernels[gt_kernel_group_of(&figures->account.kernels, kernel)];
-	slack_ns = figures->changes.times_ns[end];
+	found = &kernels[gt_path_account_shows(&figures->account, item)
+	                         ? gt_kernel_group_of(&figures->account.kernels, kernel)
+	                         : figures->account.kernels.count];
 	found->calls++;
 	found->total_ns += kernel->end_ns - kernel->start_ns;
-	if (gt_path_account_has(&figures->account, item)) {
-		found->on_path++;
-		found->on_path_ns += kernel->end_ns - kernel->start_ns;
-	} else if (slack_ns < found->slack_ns) {
+	if (!gt_path_account_has(&figures->account, item) && slack_ns < found->slack_ns)
 		found->slack_ns = slack_ns;
-	}
 }
 
+/* By time on the path, and behind them those that are not shown as one. */
 static struct kernel *find_kernels(struct figures *figures)
 {
 	const size_t count = figures->account.kernels.count;
 	struct kernel *kernels = gt_allocate((count + 1) * sizeof(*kernels));
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i <= count; i++)
 		kernels[i] = (struct kernel){.group = i, .slack_ns = INT64_MAX};
-	find_slack(figures);
+	gt_array_each(const struct gt_path_total, total, &figures->account.by_name) {
+		const size_t group =
+			total->key.what == GT_PATH_WHAT_OTHER ? count : total->key.name;
+
+		if (total->key.kind != GT_PATH_OF_KERNEL)
+			continue;
+		kernels[group].on_path = total->stretches;
+		kernels[group].on_path_ns = total->total_ns;
+	}
+	gt_path_changes_slack(&figures->changes, &figures->account.spans);
 	for (gt_id i = 0; i < figures->trace->kernels.count; i++)
 		see_kernel(figures, kernels, i);
 	if (count > 1)
@@ -367,26 +364,35 @@ static struct kernel *find_kernels(struct figures *figures)
 	return kernels;
 }
 
+static void add_kernel(const struct figures *figures, const struct kernel *kernel,
+                       struct gt_result *result)
+{
+	const struct gt_kernel_groups *groups = &figures->account.kernels;
+
+	gt_result_add_count(result, (int64_t)kernel->calls);
+	gt_result_add_count(result, kernel->total_ns);
+	gt_result_add_count(result, (int64_t)kernel->on_path);
+	gt_result_add_count(result, kernel->on_path_ns);
+	add_share(figures, result, kernel->on_path_ns);
+	gt_result_add_count_if(result, kernel->slack_ns != INT64_MAX, kernel->slack_ns);
+	gt_result_add_format(result, "%s",
+	                     kernel->group < groups->count ? groups->labels[kernel->group]
+	                                                   : other_work);
+}
+
 static void add_kernels(const struct figures *figures, const struct kernel *kernels,
                         struct gt_result *result)
 {
+	const size_t count = figures->account.kernels.count;
 	uint64_t all = 0;
 
 	gt_result_begin(result, "kernels", kernel_headings, GT_COUNT_OF(kernel_headings));
 	gt_result_order(result, "on_path_ns");
-	for (size_t i = 0; i < figures->account.kernels.count; i++) {
-		const struct kernel *kernel = &kernels[i];
-
-		if (kernel->calls == 0 || all++ >= figures->top)
-			continue;
-		gt_result_add_count(result, (int64_t)kernel->calls);
-		gt_result_add_count(result, kernel->total_ns);
-		gt_result_add_count(result, (int64_t)kernel->on_path);
-		gt_result_add_count(result, kernel->on_path_ns);
-		add_share(figures, result, kernel->on_path_ns);
-		gt_result_add_count_if(result, kernel->slack_ns != INT64_MAX, kernel->slack_ns);
-		gt_result_add_format(result, "%s", figures->account.kernels.labels[kernel->group]);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (kernels[i].calls + kernels[i].on_path > 0 && all++ < figures->top)
+			add_kernel(figures, &kernels[i], result);
+	if (kernels[count].calls + kernels[count].on_path > 0 && all++ < figures->top)
+		add_kernel(figures, &kernels[count], result);
 	gt_result_top(result, all, figures->top);
 }
 
@@ -443,27 +449,16 @@ static void add_ranges(const struct figures *figures, struct gt_result *result)
 
 /* ---- what if ---- */
 
-static gt_time length_of(struct figures *figures, const struct gt_path_change *change)
-{
-	gt_time length_ns = 0;
+/* A change, and its name in three parts. */
+struct what_if {
+	const char *words[3];
+	struct gt_path_change change;
+	bool *shapes; /* of the change */
+};
 
-	gt_path_changes_run(&figures->changes, change);
-	gt_path_spans_last(&figures->account.spans, &figures->account.path,
-	                   figures->changes.times_ns, figures->lasts_ns);
-	for (size_t i = 0; i < figures->account.spans.list.count; i++)
-		length_ns += figures->lasts_ns[i];
-	return length_ns;
-}
-
-/* The name of the change is there already. */
-static void add_change(struct figures *figures, struct gt_result *result, gt_time length_ns)
-{
-	const gt_time saved_ns = figures->account.lasts_ns - length_ns;
-
-	gt_result_add_count(result, length_ns);
-	gt_result_add_count(result, saved_ns);
-	add_share(figures, result, saved_ns);
-}
+struct what_ifs {
+	gt_array(struct what_if) list;
+};
 
 static bool *shapes_of_group(const struct figures *figures, size_t group)
 {
@@ -484,21 +479,22 @@ static bool fits(const struct gt_trace *trace, const regex_t *regex, gt_id row)
 	       regexec(regex, gt_shape_text(trace, shape, GT_NAMES_FULL), 0, NULL, 0) == 0;
 }
 
-static void add_fitting(struct figures *figures, struct gt_result *result, const char *text,
-                        const regex_t *regex)
+static void ask_of_fitting(const struct figures *figures, struct what_ifs *what_ifs,
+                           const char *text, const regex_t *regex)
 {
 	const struct gt_trace *trace = figures->trace;
 	bool *shapes = gt_allocate((trace->launch_shapes.count + 1) * sizeof(*shapes));
 
 	for (gt_id i = 0; i < trace->launch_shapes.count; i++)
 		shapes[i] = fits(trace, regex, i);
-	gt_result_add_format(result, "kernels that fit %s take no time", text);
-	add_change(figures, result, length_of(figures, &(struct gt_path_change){.shapes = shapes}));
-	gt_array_free(shapes);
+	*gt_array_push(&what_ifs->list) =
+		(struct what_if){.words = {"kernels that fit ", text, " take no time"},
+	                         .change = {.shapes = shapes},
+	                         .shapes = shapes};
 }
 
-static void add_top_kernels(struct figures *figures, struct gt_result *result,
-                            const struct kernel *kernels, uint64_t most)
+static void ask_of_kernels(const struct figures *figures, struct what_ifs *what_ifs,
+                           const struct kernel *kernels, uint64_t most)
 {
 	for (size_t i = 0; i < figures->account.kernels.count && i < most; i++) {
 		bool *shapes;
@@ -506,15 +502,16 @@ static void add_top_kernels(struct figures *figures, struct gt_result *result,
 		if (kernels[i].on_path == 0)
 			return;
 		shapes = shapes_of_group(figures, kernels[i].group);
-		gt_result_add_format(result, "%s takes no time",
-		                     figures->account.kernels.labels[kernels[i].group]);
-		add_change(figures, result,
-		           length_of(figures, &(struct gt_path_change){.shapes = shapes}));
-		gt_array_free(shapes);
+		*gt_array_push(&what_ifs->list) = (struct what_if){
+			.words = {"", figures->account.kernels.labels[kernels[i].group],
+		                  " takes no time"},
+			.change = {.shapes = shapes},
+			.shapes = shapes,
+		};
 	}
 }
 
-static void add_waits_gone(struct figures *figures, struct gt_result *result)
+static void ask_of_waits(const struct figures *figures, struct what_ifs *what_ifs)
 {
 	enum { MOST = 2 };
 	const struct gt_path_account *account = &figures->account;
@@ -522,17 +519,53 @@ static void add_waits_gone(struct figures *figures, struct gt_result *result)
 	for (size_t i = 0; i < account->waits.count && i < MOST; i++) {
 		const gt_string function = account->waits.rows[i].function;
 
-		gt_result_add_format(result, "%s waits for nothing",
-		                     gt_trace_text(figures->trace, function));
-		add_change(figures, result,
-		           length_of(figures, &(struct gt_path_change){.wait_in = function}));
+		*gt_array_push(&what_ifs->list) = (struct what_if){
+			.words = {"", gt_trace_text(figures->trace, function),
+		                  " waits for nothing"},
+			.change = {.wait_in = function},
+		};
 	}
+}
+
+static void add_change(const struct figures *figures, struct gt_result *result, gt_time length_ns)
+{
+	const gt_time saved_ns = figures->account.lasts_ns - length_ns;
+
+	gt_result_add_count(result, length_ns);
+	gt_result_add_count(result, saved_ns);
+	add_share(figures, result, saved_ns);
+}
+
+static void add_what_ifs(struct figures *figures, struct gt_result *result,
+                         const struct what_ifs *what_ifs)
+{
+	const size_t spans = figures->account.spans.list.count;
+	const size_t count = what_ifs->list.count;
+	struct gt_path_change *changes = gt_allocate((count + 1) * sizeof(*changes));
+	gt_time *lasts_ns = gt_allocate((count * spans + 1) * sizeof(*lasts_ns));
+
+	for (size_t i = 0; i < count; i++)
+		changes[i] = what_ifs->list.rows[i].change;
+	gt_path_changes_last(&figures->changes, &figures->account.spans, changes, count, lasts_ns);
+	for (size_t i = 0; i < count; i++) {
+		const char *const *words = what_ifs->list.rows[i].words;
+		gt_time length_ns = 0;
+
+		for (size_t span = 0; span < spans; span++)
+			length_ns += lasts_ns[i * spans + span];
+		gt_result_add_format(result, "%s%s%s", words[0], words[1], words[2]);
+		add_change(figures, result, length_ns);
+	}
+	gt_array_free(changes);
+	gt_array_free(lasts_ns);
 }
 
 static void add_changes(struct figures *figures, struct gt_result *result,
                         const struct kernel *kernels, const struct gt_arguments *arguments,
                         const regex_t *regex)
 {
+	struct what_ifs what_ifs = {0};
+
 	gt_result_begin(result, "what_if", change_headings, GT_COUNT_OF(change_headings));
 	gt_result_whole(result);
 	if (figures->account.spans.list.count == 0)
@@ -540,16 +573,19 @@ static void add_changes(struct figures *figures, struct gt_result *result,
 	gt_result_add_text(result, "as it is");
 	add_change(figures, result, figures->account.lasts_ns);
 	if (regex)
-		add_fitting(figures, result, arguments->values[KERNEL].text, regex);
-	add_top_kernels(figures, result, kernels, arguments->values[KERNELS].number);
-	gt_result_add_text(result, "launches cost nothing");
-	add_change(figures, result, length_of(figures, &(struct gt_path_change){.launches = true}));
-	if (figures->trace->copies.count + figures->trace->fills.count > 0) {
-		gt_result_add_text(result, "copies and fills run beside all else");
-		add_change(figures, result,
-		           length_of(figures, &(struct gt_path_change){.copies = true}));
-	}
-	add_waits_gone(figures, result);
+		ask_of_fitting(figures, &what_ifs, arguments->values[KERNEL].text, regex);
+	ask_of_kernels(figures, &what_ifs, kernels, arguments->values[KERNELS].number);
+	*gt_array_push(&what_ifs.list) = (struct what_if){
+		.words = {"launches cost nothing", "", ""}, .change = {.launches = true}};
+	if (figures->trace->copies.count + figures->trace->fills.count > 0)
+		*gt_array_push(&what_ifs.list) =
+			(struct what_if){.words = {"copies and fills run beside all else", "", ""},
+		                         .change = {.copies = true}};
+	ask_of_waits(figures, &what_ifs);
+	add_what_ifs(figures, result, &what_ifs);
+	gt_array_each(const struct what_if, what_if, &what_ifs.list)
+		gt_array_free(what_if->shapes);
+	gt_array_release(&what_ifs.list);
 }
 
 /* ---- processes ---- */
@@ -659,6 +695,7 @@ static void add_span(const struct figures *figures, struct gt_result *result, si
 	gt_result_add_count(result, by[GT_PATH_OF_CALL]);
 	gt_result_add_count(result, by[GT_PATH_OF_HOST]);
 	gt_result_add_count(result, by[GT_PATH_OF_RETURN] + by[GT_PATH_OF_WAIT]);
+	gt_result_add_count(result, by[GT_PATH_OF_HELD]);
 	gt_result_add_real(result, gt_percent((double)total->certain_ns, (double)length_ns));
 	gt_add_range(result, &figures->account.ranges, span->range);
 }
@@ -684,6 +721,22 @@ static void add_empty_remarks(const struct figures *figures, struct gt_result *r
 				: "Neither API calls nor work on a GPU were recorded.");
 }
 
+/* Launches whose counters were read, and calls in which memory was copied for a replay. */
+static void add_held_remark(const struct figures *figures, struct gt_result *result)
+{
+	const gt_time held_ns = figures->account.by_kind[GT_PATH_OF_HELD].total_ns;
+
+	if (held_ns > 0)
+		gt_result_remark(
+			result,
+			"%s of the path are not measured: gputrace held launches up for "
+			"their counters, or to capture them. No change shortens that. Take "
+			"times from a recording without.",
+			gt_figure_ns(held_ns).text);
+	else
+		gt_remark_held_up(result, figures->trace);
+}
+
 static void add_process_remark(const struct figures *figures, struct gt_result *result)
 {
 	if (figures->trace->processes.count < 2)
@@ -705,7 +758,7 @@ static void add_remarks(const struct figures *figures, struct gt_result *result)
 	const struct gt_path_account *account = &figures->account;
 
 	add_empty_remarks(figures, result);
-	gt_remark_held_up(result, figures->trace);
+	add_held_remark(figures, result);
 	if (figures->trace->api_calls.count == 0)
 		gt_result_remark(result,
 		                 "No API calls were recorded: why work began when it did is "
@@ -716,9 +769,10 @@ static void add_remarks(const struct figures *figures, struct gt_result *result)
 		                 "what it waited for had ended.",
 		                 gt_grouped(account->path.against_time).text);
 	if (account->spans.empty > 0)
-		gt_result_remark(result,
-		                 "%s chosen ranges in which nothing was called have no path.",
-		                 gt_grouped(account->spans.empty).text);
+		gt_result_remark(
+			result,
+			"%s chosen ranges in which their threads called nothing have no path.",
+			gt_grouped(account->spans.empty).text);
 	gt_result_remark_on(
 		result, "certain_ns assumed_ns",
 		account->path.assumes
@@ -744,10 +798,31 @@ static int compile(regex_t *regex, const char *text, struct gt_error *err)
 	return gt_fail(err, EINVAL, "kernel=%s is no regular expression: %s", text, why);
 }
 
+static bool is_shown(const void *context, struct gt_step step)
+{
+	const struct gt_view *view = context;
+
+	return gt_whole_shown(view->trace, (int)step.table, step.row) != GT_NONE;
+}
+
+/* A window that ends with the recording has no end: clocks may put things behind that. */
+static struct gt_path_shown shown_of(const struct gt_view *view)
+{
+	const struct gt_trace *trace = view->trace;
+
+	return (struct gt_path_shown){
+		.is = is_shown,
+		.context = view,
+		.window = {view->start_ns > trace->start_ns ? view->start_ns : INT64_MIN,
+	                   view->end_ns < trace->end_ns ? view->end_ns : INT64_MAX},
+	};
+}
+
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
 	const char *pattern = arguments->values[KERNEL].text;
+	const struct gt_path_shown shown = shown_of(view);
 	struct figures figures = {.trace = gt_whole_of(view->trace),
 	                          .top = arguments->values[TOP].number};
 	struct kernel *kernels;
@@ -755,11 +830,9 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 	if (*pattern && compile(&regex, pattern, err) < 0)
 		return -EINVAL;
-	gt_path_account_init(&figures.account, figures.trace,
+	gt_path_account_init(&figures.account, figures.trace, &shown,
 	                     strcmp(arguments->values[ASSUME].text, "yes") == 0, figures.top);
 	gt_path_changes_init(&figures.changes, &figures.account.path);
-	figures.lasts_ns =
-		gt_allocate((figures.account.spans.list.count + 1) * sizeof(*figures.lasts_ns));
 	kernels = find_kernels(&figures);
 	add_paths(&figures, result);
 	add_kinds(&figures, result);
@@ -775,7 +848,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	if (*pattern)
 		regfree(&regex);
 	gt_array_free(kernels);
-	gt_array_free(figures.lasts_ns);
 	gt_path_changes_release(&figures.changes);
 	gt_path_account_release(&figures.account);
 	return 0;

@@ -25,7 +25,7 @@ static const struct gt_heading wait_headings[] = {
 	{"kind", GT_UNIT_TEXT, "What the call does to the order of work", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "Calls; queries are counted one by one", GT_WORTH_KEY},
 	{"host_waits", GT_UNIT_TEXT, "Whether the host may wait in such a call"},
-	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host; not measured for queries",
+	{"total_ns", GT_UNIT_NS, "Sum of return - entry over all threads; not measured for queries",
          GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls that returned"},
 	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_LITTLE},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_scene.h"
+#include "analysis/path_account.h"
 #include "base/error.h"
 #include "model/filter.h"
 
@@ -260,4 +261,178 @@ Test(critical_path, says_whose_time_it_is_where_a_process_waited_for_another)
 	expect_count(&result, "by_process", 2, "total_ns", US(64));
 	expect_words(&result, "longest_members", 0, "kind", "kernels");
 	cr_expect(has_remark(&result, "proves the wait (1 edges)"));
+}
+
+/* The first kernel ran several times for its counters: from its call to its end nothing is
+ * measured. */
+Test(critical_path, counts_no_kernel_that_was_held_up_for_its_counters)
+{
+	run_step();
+	trace.kernels.rows[0].flags |= GT_PROFILED;
+	trace.api_calls.rows[trace.kernels.rows[0].api_call].flags |= GT_PROFILED;
+	*gt_array_push(&trace.profiled_launches) =
+		(struct gt_profiled_launch){.start_ns = trace.api_calls.rows[0].start_ns,
+	                                    .end_ns = trace.kernels.rows[0].end_ns,
+	                                    .process = process,
+	                                    .kernel = 0};
+	run_report(&result, "critical-path", &trace);
+	expect_kind("not measured", 100);
+	expect_kind("kernels", 72);
+	expect_count(&result, "kernels", row_of("kernels", "kernel", "gemm"), "calls", 1);
+	expect_count(&result, "kernels", row_of("kernels", "kernel", "gemm"), "total_ns", US(72));
+	expect_count(&result, "what_if", row_of("what_if", "change", "gemm takes no time"),
+	             "saved_ns", US(72));
+	cr_expect(has_remark(&result, "not measured"));
+}
+
+/* ---- what is shown ---- */
+
+static bool is_no_gemm(const void *context, struct gt_step step)
+{
+	(void)context;
+	return step.table != GT_TABLE_kernels || trace.kernels.rows[step.row].shape != shape;
+}
+
+/* The path is that of all that happened: what is not shown is on it, under one name. */
+Test(critical_path, calls_what_is_not_shown_other_work)
+{
+	const struct gt_path_shown shown = {.is = is_no_gemm, .window = {INT64_MIN, INT64_MAX}};
+	struct gt_path_account account;
+	gt_time other_ns = 0;
+	gt_time all_ns = 0;
+
+	run_step();
+	gt_path_account_init(&account, &trace, &shown, true, 20);
+	gt_array_each(const struct gt_path_total, total, &account.by_name) {
+		cr_expect(ne(u32, total->key.what, GT_PATH_WHAT_KERNEL));
+		all_ns += total->total_ns;
+		if (total->key.kind == GT_PATH_OF_KERNEL)
+			other_ns += total->total_ns;
+	}
+	cr_expect(eq(i64, other_ns, US(92 + 72)));
+	cr_expect(eq(i64, all_ns, US(200)));
+	cr_expect(eq(i64, account.lasts_ns, US(200)));
+	gt_path_account_release(&account);
+}
+
+/* ---- ranges that are changed ---- */
+
+static void run_on_ranges(const char *name)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, name, NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	run_report_on(&result, "critical-path", &view);
+	gt_filter_release(&filter);
+}
+
+static void expect_bounded(void)
+{
+	const gt_time length_ns = cell(&result, "what_if", 0, "length_ns")->count;
+
+	for (size_t i = 0; i < row_count(&result, "what_if"); i++) {
+		const gt_time saved_ns = cell(&result, "what_if", i, "saved_ns")->count;
+
+		cr_expect(ge(i64, saved_ns, 0), "%s saves %lld ns",
+		          cell(&result, "what_if", i, "change")->text, (long long)saved_ns);
+		cr_expect(le(i64, saved_ns, length_ns));
+	}
+}
+
+static void expect_saved(const char *change, gt_time us)
+{
+	expect_count(&result, "what_if", row_of("what_if", "change", change), "saved_ns", US(us));
+}
+
+/* Steps of 110 us one after the other: a kernel of 100 us, and the host waits for it. */
+static void run_steps(gt_time begin, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const double at = (double)begin + 120.0 * i;
+		const gt_id step =
+			trace_range(&trace, thread, GT_NONE, "step", US(at), US(at + 110));
+		const gt_id launch = call_in(step, "cudaLaunchKernel", at + 1, at + 4);
+
+		kernel(stream, launch, shape, at + 6, at + 106);
+		wait_for(call_in(step, "cudaStreamSynchronize", at + 5, at + 108),
+		         (gt_id)trace.kernels.count - 1);
+	}
+}
+
+/* Without its wait each step lasts until its kernel has ended: the host is through long before. */
+Test(critical_path, of_steps_is_not_longer_without_the_wait_at_their_ends)
+{
+	run_steps(0, 6);
+	run_on_ranges("step");
+	expect_count(&result, "paths", 0, "ranges", 6);
+	expect_count(&result, "what_if", 0, "length_ns", US(6 * 110));
+	expect_bounded();
+	/* The return of the wait, and the host's own time after it. */
+	expect_saved("cudaStreamSynchronize waits for nothing", 6 * 4);
+	expect_saved("gemm takes no time", 6 * 100);
+	/* The call and the latency: from 1 to 6. */
+	expect_saved("launches cost nothing", 6 * 5);
+}
+
+/* The kernel that the range waits for was launched before it, behind another one. */
+Test(critical_path, of_a_range_that_waits_for_what_came_before_it)
+{
+	const gt_id before = trace_range(&trace, thread, GT_NONE, "before", 0, US(20));
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", US(30), US(260));
+	const gt_id first = call_in(before, "cudaLaunchKernel", 0, 5);
+	const gt_id second = call_in(before, "cudaLaunchKernel", 6, 11);
+	const gt_id third = call_in(step, "cudaLaunchKernel", 40, 45);
+
+	kernel(stream, first, shape, 8, 100);
+	kernel(stream, second, shape, 101, 200);
+	kernel(stream, third, shape, 201, 250);
+	wait_for(call_in(step, "cudaStreamSynchronize", 50, 252), 2);
+	run_on_ranges("step");
+	expect_count(&result, "what_if", 0, "length_ns", US(230));
+	expect_bounded();
+	/* 50 us are left: up to the begin of the wait, which returns 2 us later, and 8 more. */
+	expect_saved("gemm takes no time", 230 - (50 + 2 + 8 - 30));
+	/* The third kernel still comes after both. */
+	expect_saved("cudaStreamSynchronize waits for nothing", 10);
+}
+
+/* The other thread's work fills the stream, and goes on without end. */
+Test(critical_path, of_a_range_is_not_longer_by_what_another_thread_does)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", US(30), US(300));
+	const gt_id early = trace_call(&trace, other, "cudaLaunchKernel", US(0), US(5));
+	const gt_id sync = trace_call(&trace, other, "cudaStreamSynchronize", US(6), US(102));
+	const gt_id own = call_in(step, "cudaLaunchKernel", 40, 45);
+	const gt_id late = trace_call(&trace, other, "cudaLaunchKernel", US(110), US(115));
+
+	kernel(stream, early, shape, 8, 100);
+	kernel(stream, own, shape, 101, 150);
+	kernel(stream, late, shape, 151, 900);
+	wait_for(sync, 0);
+	trace.syncs.rows[0].thread = other;
+	wait_for(call_in(step, "cudaStreamSynchronize", 160, 902), 2);
+	trace.ranges.rows[step].end_ns = TRACE_START_NS + US(910);
+	run_on_ranges("step");
+	expect_count(&result, "what_if", 0, "length_ns", US(880));
+	expect_bounded();
+}
+
+/* Its end is not known: it is open until the recording ends. */
+Test(critical_path, of_a_range_that_did_not_end_saves_nothing_by_itself)
+{
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", US(0), US(900));
+	const gt_id launch = call_in(step, "cudaLaunchKernel", 1, 4);
+
+	trace.ranges.rows[step].end_ns = 0;
+	trace.ranges.rows[step].flags |= GT_UNFINISHED;
+	kernel(stream, launch, shape, 6, 106);
+	run_on_ranges("step");
+	expect_count(&result, "what_if", 0, "length_ns", US(1000));
+	expect_bounded();
+	/* The host is what lasts: of its time the call is known. */
+	expect_saved("launches cost nothing", 3);
 }

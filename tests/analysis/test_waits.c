@@ -174,6 +174,23 @@ Test(waits, that_were_over_before_the_stream_came_to_them_held_nothing)
 	cr_expect(eq(i64, cell(&result, "dependencies", 0, "held_ns")->count, 0));
 }
 
+/* Two events of the same work hold one kernel back: it waits for both at the same time. */
+Test(waits, of_one_stream_at_the_same_time_hold_it_back_once)
+{
+	struct gt_edge first_edge;
+
+	add_dependency(600);
+	first_edge = trace.edges.rows[0];
+	first_edge.sync = 1;
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, second, 202, 203)->record = 0;
+	*gt_array_push(&trace.edges) = first_edge;
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "dependencies", 0, "calls", 2);
+	expect_count(&result, "dependencies", 0, "held", 2);
+	expect_count(&result, "dependencies", 0, "held_ns", 400);
+	expect_count(&result, "dependencies", 0, "max_held_ns", 400);
+}
+
 Test(waits, are_remarked_when_there_are_none)
 {
 	run_report(&result, "waits", &trace);
@@ -266,6 +283,27 @@ Test(waits, charge_a_gap_once)
 	expect_count(&result, "blocked", 0, "emptied", 1);
 	expect_count(&result, "blocked", 0, "gap_ns", 600);
 	expect_count(&result, "blocked", 0, "at_once", 1);
+}
+
+/* The other thread waits from before the first gap until after it, and empties the GPU later. */
+Test(waits, charge_each_gap_where_several_threads_wait_at_once)
+{
+	const gt_id other = trace_thread(&trace, process, 102);
+	const gt_id late = trace_call(&trace, other, "cudaLaunchKernel", 90, 94);
+	const gt_id late_row = 2;
+	gt_id work;
+
+	add_synchronize(95, 6010, late_row);
+	trace.syncs.rows[0].thread = other;
+	trace.api_calls.rows[1].thread = other;
+	work = add_work(first, 100, 200, 1000);
+	add_synchronize(110, 1010, work);
+	add_work(first, 1500, 1600, 1700);
+	trace_kernel(&trace, second, 0, 5000, 6000)->api_call = late;
+	add_work(first, 7000, 7100, 7200);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "emptied", 2);
+	expect_count(&result, "blocked", 0, "gap_ns", 600 + 1100);
 }
 
 Test(waits, for_work_that_was_done_cost_nothing)

@@ -122,7 +122,7 @@ static void tell(void *context, const struct gt_path_member *member)
 
 	(void)context;
 	memcpy(so_far, text, sizeof(so_far));
-	snprintf(text, sizeof(text), "%c%s%g-%g%s%.900s", "KGCLOAHRWD"[member->kind],
+	snprintf(text, sizeof(text), "%c%s%g-%g%s%.900s", "KGCLOAHRWDX"[member->kind],
 	         member -> assumed ? "?" : "", (double)(member->start_ns - TRACE_START_NS) / 1000,
 	         (double)(member->end_ns - TRACE_START_NS) / 1000, *so_far ? " " : "", so_far);
 }
@@ -131,10 +131,11 @@ static void walk_of(gt_id number)
 {
 	struct gt_path_spans spans;
 
-	gt_path_spans_init(&spans, &path);
+	gt_path_spans_init(&spans, &path, NULL);
 	cr_assert(lt(sz, number, spans.list.count));
-	gt_path_walk(&path, spans.list.rows[number].end, spans.list.rows[number].window, tell,
-	             NULL);
+	gt_path_walk(&path, spans.list.rows[number].end,
+	             gt_path_span_is_handed(&spans.list.rows[number]),
+	             spans.list.rows[number].window, tell, NULL);
 	gt_path_spans_release(&spans);
 }
 
@@ -145,18 +146,18 @@ static void expect_path(const char *expected)
 	expect_text(text, expected);
 }
 
-/* How many us the whole would last with a change; the path must be there. */
+/* How many us the first span would last with a change; the path must be there. */
 static double lasts(const struct gt_path_change *change)
 {
+	const struct gt_path_change none = {.shapes = NULL};
 	struct gt_path_changes changes;
 	struct gt_path_spans spans;
 	gt_time lasts_ns[4];
 
 	gt_path_changes_init(&changes, &path);
-	gt_path_spans_init(&spans, &path);
+	gt_path_spans_init(&spans, &path, NULL);
 	cr_assert(lt(sz, spans.list.count, 4));
-	gt_path_changes_run(&changes, change);
-	gt_path_spans_last(&spans, &path, changes.times_ns, lasts_ns);
+	gt_path_changes_last(&changes, &spans, change ? change : &none, 1, lasts_ns);
 	gt_path_spans_release(&spans);
 	gt_path_changes_release(&changes);
 	return (double)lasts_ns[0] / 1000;
@@ -173,18 +174,16 @@ static double lasts_without_shape(gt_id of_shape)
 /* By how many us a kernel could end later. */
 static double slack_of(gt_id row)
 {
+	const gt_id item = gt_path_item(&path, (struct gt_step){GT_TABLE_kernels, row});
 	struct gt_path_changes changes;
+	struct gt_path_spans spans;
 	double slack_us;
 
 	gt_path_changes_init(&changes, &path);
-	for (gt_point i = 0; i < gt_path_points(&path); i++)
-		changes.times_ns[i] = TRACE_START_NS + US(200);
-	gt_path_changes_slack(&changes);
-	slack_us =
-		(double)changes
-			.times_ns[2 * gt_path_item(&path, (struct gt_step){GT_TABLE_kernels, row}) +
-	                          1] /
-		1000;
+	gt_path_spans_init(&spans, &path, NULL);
+	gt_path_changes_slack(&changes, &spans);
+	slack_us = (double)changes.times_ns[2 * item + 1] / 1000;
+	gt_path_spans_release(&spans);
 	gt_path_changes_release(&changes);
 	return slack_us;
 }
@@ -306,6 +305,35 @@ Test(path, ends_in_a_call_that_waited_for_all_streams)
 	expect_path("A0-5 H5-6 L6-14 K14-150 R150-153");
 	/* Without the longer one the call waits for the other. */
 	cr_expect(epsilon_eq(dbl, lasts_without_shape(shape_b), 103, 1e-9));
+}
+
+/* Two threads wait for one kernel. */
+Test(path, ends_in_the_later_of_two_calls_that_waited_for_all_streams)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id launch = call("cudaLaunchKernel", 0, 5);
+	const gt_id first = call("cudaDeviceSynchronize", 10, 102);
+	const gt_id second = call_on(other, "cudaDeviceSynchronize", 20, 104);
+
+	kernel(stream, launch, 8, 100);
+	wait_in(first, GT_SYNC_CONTEXT_SYNCHRONIZE, 0, GT_NONE);
+	wait_in(second, GT_SYNC_CONTEXT_SYNCHRONIZE, 0, GT_NONE);
+	gt_path_init(&path, &trace, false);
+	walk_of(0);
+	expect_text(text, "L0-8 K8-100 R100-104");
+}
+
+/* A free may wait, and did not: the call after it did. */
+Test(path, ends_in_a_wait_for_all_streams_behind_a_free_that_did_not_wait)
+{
+	const gt_id launch = call("cudaLaunchKernel", 0, 5);
+	const gt_id release = call("cudaFree", 10, 14);
+	const gt_id sync = call("cudaDeviceSynchronize", 20, 103);
+
+	kernel(stream, launch, 8, 100);
+	wait_in(release, GT_SYNC_BLOCKING_FREE, 0, GT_NONE);
+	wait_in(sync, GT_SYNC_CONTEXT_SYNCHRONIZE, 0, GT_NONE);
+	expect_path("L0-8 K8-100 R100-103");
 }
 
 Test(path, keeps_the_default_streams_rules)
@@ -493,9 +521,8 @@ Test(path, tells_by_how_much_the_shorter_branch_could_be_longer)
 {
 	run_diamond(0);
 	gt_path_init(&path, &trace, true);
-	/* The whole may end 40 us later here. */
-	cr_expect(epsilon_eq(dbl, slack_of(1), 40, 1e-9));
-	cr_expect(epsilon_eq(dbl, slack_of(2), 80, 1.01));
+	cr_expect(zero(dbl, slack_of(1)));
+	cr_expect(epsilon_eq(dbl, slack_of(2), 40, 1.01));
 }
 
 Test(path, changes_over_to_the_other_branch)
@@ -566,6 +593,46 @@ Test(path, has_copies_beside_all_else)
 	cr_expect(le(dbl, lasts(&(struct gt_path_change){.copies = true}), 14 + 49));
 }
 
+/* ---- what gputrace held up ---- */
+
+/* From its call on the launch was run several times for its counters. */
+static void run_profiled(void)
+{
+	const gt_id first = call("cudaLaunchKernel", 0, 5);
+	const gt_id second = call("cudaLaunchKernel", 10, 400);
+	const gt_id third = call("cudaLaunchKernel", 401, 404);
+	const gt_id sync = call("cudaStreamSynchronize", 405, 500);
+	gt_id row;
+
+	kernel(stream, first, 8, 100);
+	row = kernel(stream, second, 300, 390);
+	trace.kernels.rows[row].flags |= GT_PROFILED;
+	trace.api_calls.rows[second].flags |= GT_PROFILED;
+	row = kernel(stream, third, 410, 498);
+	wait_in(sync, GT_SYNC_STREAM_SYNCHRONIZE, GT_TABLE_kernels, row);
+}
+
+Test(path, measures_nothing_of_a_launch_that_was_held_up_for_its_counters)
+{
+	run_profiled();
+	expect_path("A0-5 H5-10 X10-400 H400-401 L401-410 K410-498 R498-500");
+}
+
+/* Its time is not the time of the kernel. */
+Test(path, is_no_shorter_without_what_was_not_measured)
+{
+	const gt_id launch = call("cudaLaunchKernel", 0, 5);
+	const gt_id sync = call("cudaStreamSynchronize", 6, 302);
+	const gt_id row = kernel(stream, launch, 8, 300);
+
+	trace.kernels.rows[row].flags |= GT_PROFILED;
+	trace.api_calls.rows[launch].flags |= GT_PROFILED;
+	wait_in(sync, GT_SYNC_STREAM_SYNCHRONIZE, GT_TABLE_kernels, row);
+	expect_path("X0-8 X8-300 R300-302");
+	cr_expect(epsilon_eq(dbl, lasts_without_shape(shape), 302, 1e-9));
+	cr_expect(epsilon_eq(dbl, lasts(&(struct gt_path_change){.launches = true}), 302, 1e-9));
+}
+
 /* ---- ranges ---- */
 
 Test(path, of_a_range_ends_when_its_work_is_done)
@@ -592,6 +659,67 @@ Test(path, of_a_range_ends_with_it_when_that_is_later)
 	expect_path("A20-25 H25-140");
 }
 
+/* Another thread does all the work of the range, whose own one waits for it. */
+static void run_range_of_two_threads(void)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", US(10), US(140));
+	const gt_id launch = call_on(other, "cudaLaunchKernel", 20, 25);
+	const gt_id sync = call_on(other, "cudaStreamSynchronize", 26, 132);
+
+	trace.ranges.rows[step].flags = GT_CHOSEN;
+	trace.api_calls.rows[launch].range = step;
+	trace.api_calls.rows[sync].range = step;
+	wait_in(sync, GT_SYNC_STREAM_SYNCHRONIZE, GT_TABLE_kernels,
+	        kernel(stream, launch, 28, 130));
+}
+
+Test(path, of_a_range_leads_over_the_thread_that_did_its_work)
+{
+	run_range_of_two_threads();
+	expect_path("L20-28 K28-130 R130-132 H?132-140");
+	cr_expect(epsilon_eq(dbl, lasts(NULL), 130, 1e-9));
+	cr_expect(epsilon_eq(dbl, lasts_without_shape(shape), 130 - 102, 1e-9));
+}
+
+Test(path, of_a_range_does_not_lead_over_another_thread_where_nothing_is_assumed)
+{
+	struct gt_path_spans spans;
+
+	run_range_of_two_threads();
+	gt_path_init(&path, &trace, false);
+	gt_path_spans_init(&spans, &path, NULL);
+	cr_expect(zero(sz, spans.list.count));
+	cr_expect(eq(u64, spans.empty, 1));
+	gt_path_spans_release(&spans);
+}
+
+/* ---- what is shown ---- */
+
+static bool is_first_process(const void *context, struct gt_step step)
+{
+	(void)context;
+	return step.table != GT_TABLE_processes || step.row == 0;
+}
+
+Test(path, of_a_window_is_the_time_of_what_begins_in_it)
+{
+	const struct gt_path_shown shown = {
+		.is = is_first_process,
+		.window = {TRACE_START_NS + US(110), TRACE_START_NS + US(200)},
+	};
+	struct gt_path_spans spans;
+
+	run_two_threads();
+	trace_thread(&trace, trace_process(&trace, "other", 200), 201);
+	gt_path_init(&path, &trace, true);
+	gt_path_spans_init(&spans, &path, &shown);
+	cr_assert(eq(sz, spans.list.count, 1));
+	cr_expect(eq(i64, spans.list.rows[0].window.start_ns, TRACE_START_NS + US(150)));
+	cr_expect(eq(i64, spans.list.rows[0].window.end_ns, TRACE_START_NS + US(302)));
+	gt_path_spans_release(&spans);
+}
+
 /* ---- what is damaged ---- */
 
 Test(path, leaves_out_what_did_not_finish)
@@ -615,7 +743,7 @@ Test(path, is_none_where_there_is_nothing)
 	struct gt_path_spans spans;
 
 	gt_path_init(&path, &trace, true);
-	gt_path_spans_init(&spans, &path);
+	gt_path_spans_init(&spans, &path, NULL);
 	cr_expect(zero(sz, spans.list.count));
 	gt_path_spans_release(&spans);
 }

@@ -181,14 +181,15 @@ static void find(struct drawing *drawing)
 {
 	struct gt_path_spans spans;
 
-	gt_path_spans_init(&spans, &drawing->path);
+	gt_path_spans_init(&spans, &drawing->path, NULL);
 	gt_array_each(const struct gt_path_span, span, &spans.list) {
 		if (span->process >= drawing->perfetto->trace->processes.count)
 			continue;
 		drawing->first = drawing->list.count;
 		drawing->process = span->process;
 		drawing->least_ns = (span->window.end_ns - span->window.start_ns) / MOST_SLICES;
-		gt_path_walk(&drawing->path, span->end, span->window, see, drawing);
+		gt_path_walk(&drawing->path, span->end, gt_path_span_is_handed(span), span->window,
+		             see, drawing);
 	}
 	gt_path_spans_release(&spans);
 }
