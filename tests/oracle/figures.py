@@ -75,9 +75,9 @@ def summary_devices(view):
     rows = []
     for gpu in view.gpus:
         busy = spans.length(view.busy(gpu))
-        copying = view.running(gpu, ("copy",), view.work)
+        copying = view.running(gpu, ("copy",))
         rows.append({"device": view.world.gpu_name(gpu), "busy_ns": busy,
-                     "busy_percent": percent(busy, spans.length(view.window(gpu))),
+                     "busy_percent": percent(busy, spans.length(view.window())),
                      "busy_in_use_percent": percent(busy, spans.length(view.in_use(gpu))),
                      "copy_ns": spans.length(copying),
                      "overlap_ns": spans.length(spans.both(copying, view.busy(gpu))),
@@ -276,9 +276,9 @@ def errors(view):
 def gaps_devices(view):
     rows = []
     for gpu in view.gpus:
-        if not any(row["gpu"] == gpu for row in view.timed):
+        if not all_active(view, gpu):
             continue
-        window = spans.length(view.window(gpu))
+        window = spans.length(view.window())
         busy = spans.length(view.busy(gpu))
         gaps = view.gaps(gpu)
         used = spans.length(view.in_use(gpu))
@@ -401,21 +401,21 @@ def launch_latency(view):
 
 
 def stream_spans(view, number, kinds):
-    ran = [row for row in view.timed if row["stream"] == number]
+    ran = [row for row in view.world.work.values() if row["is_timed"] and row["stream"] == number]
     gpu = view.world.streams[number]["gpu"]
     return view.running(gpu, kinds, ran)
 
 
 def used_streams(view, gpu):
     return [number for number, row in view.world.streams.items()
-            if row["gpu"] == gpu and any(work["stream"] == number for work in view.timed)]
+            if row["gpu"] == gpu and stream_spans(view, number, GPU_WORK)]
 
 
 def most_streams(view, gpu):
-    """Most streams with something running at a moment; what takes no time runs at its moment."""
-    work = [row for row in view.timed if row["gpu"] == gpu]
-    return max(len({row["stream"] for row in work if row["begin"] <= moment < row["end"] or
-                    row["begin"] == row["end"] == moment}) for moment in {row["begin"] for row in work})
+    """Most streams with something running at a moment."""
+    ran = [stream_spans(view, number, GPU_WORK) for number in used_streams(view, gpu)]
+    moments = [begin for stream in ran for begin, _ in stream]
+    return max(sum(any(begin <= moment < end for begin, end in stream) for stream in ran) for moment in moments)
 
 
 def streams_devices(view):
@@ -426,7 +426,7 @@ def streams_devices(view):
             continue
         each = [stream_spans(view, number, GPU_WORK) for number in used]
         several = spans.united(span for i, one in enumerate(each) for other in each[:i] for span in spans.both(one, other))
-        copying = view.running(gpu, ("copy",), view.timed)
+        copying = view.running(gpu, ("copy",))
         active = view.active(gpu)
         hidden = spans.both(copying, view.busy(gpu))
         rows.append({"device": view.world.gpu_name(gpu), "streams": len(used), "most_at_once": most_streams(view, gpu),
@@ -454,7 +454,7 @@ def streams(view):
                      "process": view.world.process_name(stream["process"]), "priority": stream["priority"],
                      "kernels": len(of_kind(mine, "kernel")), "copies": len(of_kind(mine, "copy")),
                      "fills": len(of_kind(mine, "fill")), "busy_ns": busy,
-                     "busy_percent": percent(busy, spans.length(view.window(gpu))), "copy_ns": spans.length(copying),
+                     "busy_percent": percent(busy, spans.length(view.window())), "copy_ns": spans.length(copying),
                      "hidden_copy_ns": spans.length(spans.both(copying, view.busy(gpu))), "overlap_ns": overlap,
                      "overlap_percent": percent(overlap, spans.length(ran))})
     return rows
@@ -484,7 +484,7 @@ def range_figures(view, numbers):
     ended = [row for row in rows if row["end"]]
     walls = [row["end"] - row["begin"] for row in ended]
     quiet = work_span = gpu_time = idle = busy = 0
-    active = spans.united(span for gpu in world.gpus for span in view.active(gpu))
+    active = spans.united(span for gpu in world.gpus for span in all_active(view, gpu))
     for row in ended:
         wall = [(row["begin"], row["end"])]
         quiet += spans.length(spans.without(wall, active))
@@ -901,6 +901,8 @@ def kernels_on_gpus(view):
 
 
 def kernel_times(view):
+    if view.filters:
+        return None # the path goes over other work, too
     return [{"kernel": name, "calls": len(work), "total_ns": time_of(work)}
             for name, work in grouped(of_kind(view.timed, "kernel"), lambda row: row["name"]).items()]
 
@@ -912,7 +914,7 @@ def gpu_times(view):
 
 def path_lengths(view):
     """From the first to the last thing known of a process; its path explains all of it."""
-    if "range" in view.filters:
+    if view.filters:
         return None
     return [{"process": view.world.process_name(number)} for number in view.processes
             if any(view.world.process_of_call(call) == number for call in view.calls)]

@@ -139,6 +139,8 @@ def sums(said):
             if values and all(number(value) for value in values) and not same(sum(values), right, 3):
                 yield (name, table), (place,), " + ".join(columns), right, sum(values)
     for name, table, small, large in AT_MOST:
+        if name == "critical-path" and said.get(name, {}).get("by_process"):
+            continue # what is on the paths of two processes counts for each
         for place, row in enumerate(said.get(name, {}).get(table) or []):
             if number(row.get(small)) and number(row.get(large)) and row[small] > row[large] + 1:
                 yield (name, table), (place,), f"{small} above {large}", row[large], row[small]
@@ -163,7 +165,8 @@ def gains(said):
 # Columns whose figures of a window and of the rest add up to those of the whole, and reports where they need not
 PIECES = {"calls", "total_ns", "bytes", "kernels", "copies", "copied_bytes", "fills", "own_ns", "launches", "allocations",
           "allocated_bytes", "frees", "errors", "busy_ns", "copy_ns", "active_ns", "blocked_ns", "marks", "records"}
-WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth"}
+WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth", "account", "waited_on",
+         "dependencies"}
 
 
 def keyed(rows):
@@ -178,9 +181,11 @@ def keyed(rows):
 
 def pieces(whole, first, second):
     """What --to and --from leave of a recording at one moment, against all of it."""
+    if not first or not second:
+        return # nothing begins in one of them, though something may run on
     for table, rows in tables(whole):
         name, part = table
-        if name in WHOLE or part in WHOLE or len(rows) >= 20:
+        if name in WHOLE or part in WHOLE or part.startswith("top_") or len(rows) >= 20:
             continue
         sides = [keyed(side.get(name, {}).get(part) or []) for side in (first, second)]
         for key, row in keyed(rows).items():

@@ -187,7 +187,7 @@ static struct work *add_work(struct world *world, enum work_kind kind, int call,
 	                      .begin = ready > stream->free_at ? ready : stream->free_at};
 	if (chance(world, 70) && work->begin == stream->free_at)
 		work->begin += length(world, 3000);
-	work->end = work->begin + length(world, 300000);
+	work->end = work->begin + 1 + length(world, 300000);
 	stream->free_at = work->end;
 	stream->last = world->work_count++;
 	return work;

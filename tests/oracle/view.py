@@ -154,7 +154,7 @@ class View:
         self.calls = [call for call in world.calls.values() if self._chooses_call(call)]
         self.gpus = [gpu for gpu in world.gpus if self._shows_gpu(gpu)]
         self.processes = [number for number in world.processes if self._shows_process(number)]
-        self._windows = {}
+        self._window = None
 
     def in_time(self, begin):
         return not self.has_window or begin is not None and self.from_ <= begin < self.to
@@ -238,22 +238,23 @@ class View:
 
     # Time
 
-    def window(self, gpu=None):
-        """The moments that count, of one GPU or of the host."""
-        if gpu not in self._windows:
+    def window(self):
+        """The moments that count."""
+        if self._window is None:
             window = [(self.from_, self.to)] if self.from_ < self.to else []
             if "range" in self.filters:
-                window = spans.both(window, self._range_window(gpu))
-            self._windows[gpu] = spans.without(window, self.not_measured())
-        return self._windows[gpu]
+                window = spans.both(window, self._range_window())
+            self._window = spans.without(window, self.not_measured())
+        return self._window
 
-    def _range_window(self, gpu):
+    def _range_window(self):
+        """A chosen range was open, or a GPU between the first start and the last end of what was launched in it."""
         found = []
         for number in self.ranges_chosen:
             row = self.world.ranges[number]
             found.append((row["begin"], self.world.range_end(row)))
-            for other in self.world.gpus if gpu is None else [gpu]:
-                mine = [work for work in self.world.work.values() if work["is_timed"] and work["gpu"] == other and
+            for gpu in self.world.gpus:
+                mine = [work for work in self.world.work.values() if work["is_timed"] and work["gpu"] == gpu and
                         number in self.world.ranges_of_launch(work)]
                 if mine:
                     found.append((min(work["begin"] for work in mine), max(work["end"] for work in mine)))
@@ -281,14 +282,14 @@ class View:
         if not work:
             return []
         span = (min(row["begin"] for row in work), max(row["end"] for row in work))
-        return spans.both([span], self.window(gpu))
+        return spans.both([span], self.window())
 
     def running(self, gpu, kinds, work=None):
         """When work of these kinds ran on a GPU, in the window; all work, whoever asked for it, unless it is given."""
         work = self.world.work.values() if work is None else work
         ran = spans.united((row["begin"], row["end"]) for row in work
                            if row["is_timed"] and row["gpu"] == gpu and row["kind"] in kinds)
-        return spans.both(ran, self.window(gpu))
+        return spans.both(ran, self.window())
 
     def busy(self, gpu):
         return self.running(gpu, ("kernel", "graph"))
