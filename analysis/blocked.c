@@ -203,8 +203,8 @@ static uint32_t op_of(const struct shown *shown, const struct gt_owner *owner)
 {
 	const struct gt_ranges *ranges = &shown->ranges;
 
-	for (gt_id range = owner->range; range != GT_NONE;
-	     range = gt_ranges_around(ranges, range, owner->at_ns)) {
+	for (gt_id range = gt_owner_sure(*owner).range; range != GT_NONE;
+	     range = gt_ranges_around_sure(ranges, range, owner->at_ns)) {
 		const gt_id path = gt_ranges_path(ranges, range);
 		const uint32_t op =
 			path == GT_NONE ? 0 : shown->op_of_name[ranges->paths.rows[path].name];

@@ -131,10 +131,10 @@ static bool read_ranges(struct finder *finder)
 /* The innermost range that says something of the kernel; GT_NONE: none does. */
 static gt_id range_of(const struct finder *finder, struct gt_owner owner)
 {
-	gt_id range = owner.range;
+	gt_id range = gt_owner_sure(owner).range;
 
 	while (range < finder->trace->ranges.count && finder->of_range[range] == GT_NONE)
-		range = gt_ranges_around(&finder->ranges, range, owner.at_ns);
+		range = gt_ranges_around_sure(&finder->ranges, range, owner.at_ns);
 	return range;
 }
 

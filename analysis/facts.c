@@ -244,7 +244,7 @@ void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 	gt_gap_totals_init(&facts->gaps, &facts->calls);
 	gt_throttles_init(&facts->throttles, view->trace);
 	gt_variables_init(&facts->variables, view->trace);
-	gt_range_totals_init(&facts->ranges, view->trace, GT_RANGES_BY_PATH, GT_FOLD_AUTO);
+	gt_range_totals_init(&facts->ranges, view, GT_RANGES_BY_PATH, GT_FOLD_AUTO);
 	gt_memory_totals_init(&facts->allocated, view);
 	gt_memory_failures_init(&facts->not_allocated, view);
 	if (view->trace->syncs.count)

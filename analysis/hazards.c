@@ -300,10 +300,10 @@ static bool add_work(struct finder *finder, const struct work *work)
 static gt_id declaring(const struct gt_declared_accesses *declared, const struct gt_ranges *ranges,
                        struct gt_owner owner)
 {
-	gt_id range = owner.range;
+	gt_id range = gt_owner_sure(owner).range;
 
 	while (range != GT_NONE && declared->first[range] == declared->first[range + 1])
-		range = gt_ranges_around(ranges, range, owner.at_ns);
+		range = gt_ranges_around_sure(ranges, range, owner.at_ns);
 	return range;
 }
 

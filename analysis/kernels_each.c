@@ -66,7 +66,9 @@ static void count_ranges(struct each *each)
 
 	for (gt_id i = 0; i < trace->ranges.count; i++)
 		each->range_count +=
-			outermost(each, (struct gt_owner){i, trace->ranges.rows[i].start_ns}) == i;
+			outermost(each,
+		                  (struct gt_owner){.range = i,
+		                                    .at_ns = trace->ranges.rows[i].start_ns}) == i;
 }
 
 static void count_kernel(struct each *each, gt_id row)

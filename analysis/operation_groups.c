@@ -139,8 +139,8 @@ static struct gt_operation_scope look_around(const struct gt_operation_totals *t
 	bool in_op = false;
 	bool directed = false;
 
-	for (gt_id at = gt_ranges_around(&totals->ranges, i, at_ns); at != GT_NONE;
-	     at = gt_ranges_around(&totals->ranges, at, at_ns)) {
+	for (gt_id at = gt_ranges_around_sure(&totals->ranges, i, at_ns); at != GT_NONE;
+	     at = gt_ranges_around_sure(&totals->ranges, at, at_ns)) {
 		const struct gt_operation_scope *outer = &totals->scopes[at];
 		const bool is_op = outer->kind == GT_OPERATION_OP;
 
@@ -206,8 +206,8 @@ static void tie(const struct gt_operation_totals *totals, gt_id *tied, gt_id i, 
 	const gt_time at_ns = totals->trace->ranges.rows[i].start_ns;
 
 	tied[i] = forward;
-	for (gt_id at = gt_ranges_around(&totals->ranges, i, at_ns); at != GT_NONE;
-	     at = gt_ranges_around(&totals->ranges, at, at_ns)) {
+	for (gt_id at = gt_ranges_around_sure(&totals->ranges, i, at_ns); at != GT_NONE;
+	     at = gt_ranges_around_sure(&totals->ranges, at, at_ns)) {
 		const struct gt_operation outer = read_range(totals, at);
 
 		if (outer.kind != GT_OPERATION_OP)

@@ -203,7 +203,7 @@ static void add_work(struct work *work, const struct gt_activity *activity)
 	struct gt_operation_totals *totals = work->totals;
 	const struct gt_owners owners = gt_owners_of(totals->trace, activity->type, activity->row);
 	const bool captured = owners.captured.range != GT_NONE;
-	const struct gt_owner owner = captured ? owners.captured : owners.launched;
+	const struct gt_owner owner = gt_owner_sure(captured ? owners.captured : owners.launched);
 	const uint64_t duration_ns = (uint64_t)(activity->end_ns - activity->start_ns);
 	gt_id innermost[GT_OPERATION_KINDS];
 
@@ -212,7 +212,7 @@ static void add_work(struct work *work, const struct gt_activity *activity)
 	totals->busy_ns += duration_ns;
 	totals->kernels_ns += activity->type == GT_ACTIVITY_KERNEL ? duration_ns : 0;
 	for (gt_id at = owner.range; at < totals->trace->ranges.count;
-	     at = gt_ranges_around(&totals->ranges, at, owner.at_ns)) {
+	     at = gt_ranges_around_sure(&totals->ranges, at, owner.at_ns)) {
 		const gt_id group = totals->scopes[at].group;
 		enum gt_operation_kind kind;
 

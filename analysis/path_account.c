@@ -68,6 +68,9 @@ gt_id gt_path_range_of(const struct gt_path_account *account, const struct gt_pa
 		thread = trace->api_calls.rows[member->item].thread;
 	if (thread >= trace->threads.count)
 		return range_of_item(account, member->item);
+	if (trace->api_calls.rows[member->item].range == GT_NONE &&
+	    trace->api_calls.rows[member->item].for_range != GT_NONE)
+		return range_of_item(account, member->item);
 	return range_at(account, thread,
 	                member->start_ns + (member->end_ns - member->start_ns) / 2);
 }

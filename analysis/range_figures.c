@@ -132,10 +132,26 @@ static void add_wall_times(struct gt_range_totals *totals)
 	gt_quiet_release(&quiet);
 }
 
-/* What each range took of GPUs: busy and idle of the range, on all GPUs together. */
-static void add_each(struct gt_range_totals *totals)
+/* So much of its wall time some of its work ran. The window may end before it. */
+static void add_busy(struct gt_range_figures *row, const struct gt_range *range,
+                     const struct gt_cover *within, gt_time window_end_ns)
 {
-	const struct gt_trace *trace = totals->ranges.trace;
+	const gt_time end_ns = range->end_ns < window_end_ns ? range->end_ns : window_end_ns;
+	uint64_t busy_ns = within->covered_ns;
+
+	if (!gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns) ||
+	    end_ns <= range->start_ns)
+		return;
+	if (within->begun && within->end_ns > end_ns)
+		busy_ns -= (uint64_t)(within->end_ns - end_ns);
+	row->shown_ns += (uint64_t)(end_ns - range->start_ns);
+	row->busy_ns += busy_ns;
+}
+
+/* What each range took of GPUs: busy and idle of the range, on all GPUs together. */
+static void add_each(struct gt_range_totals *totals, const struct gt_view *view)
+{
+	const struct gt_trace *trace = view->trace;
 	struct gt_projection each;
 	struct gt_groups busy;
 	struct gt_groups idle;
@@ -157,6 +173,7 @@ static void add_each(struct gt_range_totals *totals)
 
 		if (!counts(&trace->ranges.rows[i]))
 			continue;
+		add_busy(row, &trace->ranges.rows[i], &each.within[i], view->end_ns);
 		for (gt_id at = each.first[i]; at != GT_NONE; at = each.rows.rows[at].next) {
 			const struct gt_projected *part = &each.rows.rows[at];
 
@@ -187,6 +204,7 @@ static void add_together(struct gt_range_totals *totals)
 		struct gt_range_figures *row = &totals->rows[part->group];
 
 		row->gpu_ns += part->cover.covered_ns;
+		row->by_time_ns += part->cover.covered_ns - part->sure.covered_ns;
 		row->kernels += part->kernels;
 		row->captured += part->captured;
 		row->copies += part->copies;
@@ -266,9 +284,11 @@ static void put_in_order(struct gt_range_totals *totals)
 	gt_array_free(places);
 }
 
-void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_trace *trace,
+void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_view *view,
                           enum gt_ranges_by by, enum gt_fold fold)
 {
+	const struct gt_trace *trace = view->trace;
+
 	*totals = (struct gt_range_totals){.by = by};
 	gt_range_folds_init(&totals->folds, trace, fold);
 	gt_ranges_init_folded(&totals->ranges, trace, &totals->folds);
@@ -279,7 +299,7 @@ void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_trace 
 	for (size_t i = 0; i < totals->count; i++)
 		totals->rows[i] = (struct gt_range_figures){0};
 	add_wall_times(totals);
-	add_each(totals);
+	add_each(totals, view);
 	add_together(totals);
 	put_in_order(totals);
 }

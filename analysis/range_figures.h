@@ -8,6 +8,7 @@
 #include "analysis/spread.h"
 #include "model/range_folds.h"
 #include "model/ranges.h"
+#include "model/view.h"
 
 /*
  * What NVTX ranges took, on the host and on GPUs, those of one path, of one name or of one domain
@@ -36,7 +37,10 @@ struct gt_range_figures {
 	uint64_t open;               /* of these, without an end */
 	struct gt_range_spread wall; /* of those that ended, ns */
 	uint64_t quiet_ns;           /* of that, in which no GPU ran anything */
+	uint64_t shown_ns;           /* of wall, inside the window */
+	uint64_t busy_ns;            /* of that, in which any of its work ran on any GPU */
 	uint64_t gpu_ns;             /* in which something ran that was asked for inside */
+	uint64_t by_time_ns; /* of that, in which only what belongs to it by time alone ran */
 	struct gt_range_spread gpu;  /* of each range: the same, ns */
 	uint64_t span_ns;            /* of all spans */
 	uint64_t span_busy_ns;       /* of them, in which something of the range ran */
@@ -59,8 +63,8 @@ struct gt_range_totals {
 	gt_id *order; /* groups: those by path inner behind outer, what took longest first */
 };
 
-/* The trace must outlive it. */
-void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_trace *trace,
+/* The view's trace must outlive it. */
+void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_view *view,
                           enum gt_ranges_by by, enum gt_fold fold);
 void gt_range_totals_release(struct gt_range_totals *totals);
 

@@ -2,10 +2,13 @@
 #include "analysis/report.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "analysis/parameter.h"
+#include "analysis/range_threads.h"
 #include "analysis/result.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "model/view.h"
 
 void gt_remark_restriction(struct gt_result *result, const char *restriction)
@@ -15,6 +18,23 @@ void gt_remark_restriction(struct gt_result *result, const char *restriction)
 		                 "Only what %s chooses; the ledger and the notes are of the whole "
 		                 "recording.",
 		                 restriction);
+}
+
+/* What --range chose may not be sure. */
+static void remark_by_time(const struct gt_trace *trace, struct gt_result *result)
+{
+	struct gt_range_threads threads;
+	struct gt_ranges ranges;
+
+	gt_ranges_init(&ranges, trace);
+	threads = gt_range_threads_of(&ranges);
+	if (threads.by_time_ns > 0)
+		gt_result_remark(result,
+		                 "%s of the %s of GPU time belong to the ranges by time alone: "
+		                 "another thread launched that; --set threads=own leaves it out.",
+		                 gt_figure_ns((int64_t)threads.by_time_ns).text,
+		                 gt_figure_ns((int64_t)threads.all_ns).text);
+	gt_ranges_release(&ranges);
 }
 
 int gt_report_run(const struct gt_report *report, const struct gt_view *view,
@@ -27,6 +47,9 @@ int gt_report_run(const struct gt_report *report, const struct gt_view *view,
 
 	gt_arguments_init(&initial, report->parameters);
 	gt_remark_restriction(result, view->restriction);
+	/* The report ranges says more of it. */
+	if (view->by_ranges && strcmp(report->name, "ranges") != 0)
+		remark_by_time(view->trace, result);
 	done = report->run(view, arguments ? arguments : &initial, result, err);
 	if (done == 0 && gt_result_check(result, &why) < 0)
 		done = gt_fail(err, why.code, "report %s is made wrongly: %s", report->name,

@@ -3,7 +3,6 @@
 
 #include "model/graph.h"
 #include "model/open_ranges.h"
-#include "model/owners.h"
 
 /* For a node that a thread made which has no range open. */
 static gt_id range_of_capture(const struct gt_trace *trace, const struct gt_open_ranges *open,
@@ -24,7 +23,9 @@ void gt_graph_ranges_link(struct gt_trace *trace)
 	gt_open_ranges_init(&open, trace);
 	gt_array_each(struct gt_graph_node, node, &trace->graph_nodes) {
 		const struct gt_graph_node *origin = &trace->graph_nodes.rows[node->origin];
-		const gt_id range = gt_owner_of_call(trace, origin->api_call).range;
+		const gt_id range = origin->api_call < trace->api_calls.count
+		                            ? trace->api_calls.rows[origin->api_call].range
+		                            : GT_NONE;
 
 		node->range = range < trace->ranges.count ? range
 		                                          : range_of_capture(trace, &open, origin);

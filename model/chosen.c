@@ -195,14 +195,14 @@ static bool api_call_stays(const struct cut *cut, const struct gt_api_call *api_
 static bool range_stays(const struct cut *cut, const struct gt_range *range, size_t row)
 {
 	return is_kept(cut, GT_TABLE_threads, range->thread) &&
-	       is_in_range(cut, (struct gt_owner){(gt_id)row, range->start_ns});
+	       is_in_range(cut, (struct gt_owner){.range = (gt_id)row, .at_ns = range->start_ns});
 }
 
 static bool mark_stays(const struct cut *cut, const struct gt_mark *mark, size_t row)
 {
 	(void)row;
 	return is_kept(cut, GT_TABLE_threads, mark->thread) &&
-	       is_in_range(cut, (struct gt_owner){mark->range, mark->start_ns});
+	       is_in_range(cut, (struct gt_owner){.range = mark->range, .at_ns = mark->start_ns});
 }
 
 static bool query_stays(const struct cut *cut, const struct gt_query *query, size_t row)
@@ -291,7 +291,8 @@ static bool allocation_stays(const struct cut *cut, const struct gt_allocation *
 		return false;
 	return is_kept(cut, GT_TABLE_processes, allocation->process) &&
 	       is_there(cut, allocation->context, allocation->stream, allocation->device) &&
-	       is_in_range(cut, (struct gt_owner){allocation->range, allocation->start_ns});
+	       is_in_range(cut, (struct gt_owner){.range = allocation->range,
+	                                          .at_ns = allocation->start_ns});
 }
 
 static bool pool_block_stays(const struct cut *cut, const struct gt_pool_block *block, size_t row)
@@ -300,7 +301,7 @@ static bool pool_block_stays(const struct cut *cut, const struct gt_pool_block *
 	return was_there(cut->window, block->start_ns, block->end_ns, block->flags) &&
 	       is_kept(cut, GT_TABLE_pools, block->pool) &&
 	       is_there(cut, GT_NONE, block->stream, GT_NONE) &&
-	       is_in_range(cut, (struct gt_owner){block->range, block->start_ns});
+	       is_in_range(cut, (struct gt_owner){.range = block->range, .at_ns = block->start_ns});
 }
 
 static int compare_wide(const void *a, const void *b)
@@ -589,6 +590,9 @@ static void keep_paths(struct cut *cut)
 		if (chosen[i])
 			follow_around(cut, trace->ranges.rows[i].parent);
 	FOLLOW_AROUND(cut, api_calls);
+	for (size_t i = 0; i < trace->api_calls.count; i++)
+		if (cut->chosen->stays[GT_TABLE_api_calls][i])
+			follow_around(cut, trace->api_calls.rows[i].for_range);
 	FOLLOW_AROUND(cut, marks);
 	FOLLOW_AROUND(cut, graph_nodes);
 	for (size_t i = 0; i < trace->ranges.count; i++)

@@ -61,21 +61,33 @@ static char *copy(const char *text, size_t length)
 	return copied;
 }
 
-/* Adds "--name value" to the text, in quotes where a shell would want them. */
-static void describe(struct gt_filter *filter, enum gt_filter_part part, const char *value)
+static void describe_by_name(struct gt_filter *filter, const char *name, const char *value)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_-.,:/+=@%";
 	const char *before = filter->text ? filter->text : "";
 	const bool quoted = !*value || value[strspn(value, plain)];
 	const char *quote = quoted ? "'" : "";
-	const size_t size = strlen(before) + strlen(names[part]) + strlen(value) + 5;
+	const size_t size = strlen(before) + strlen(name) + strlen(value) + 5;
 	char *text = gt_allocate(size);
 
-	snprintf(text, size, "%s%s%s %s%s%s", before, *before ? " " : "", names[part], quote, value,
+	snprintf(text, size, "%s%s%s %s%s%s", before, *before ? " " : "", name, quote, value,
 	         quote);
 	free(filter->text);
 	filter->text = text;
+}
+
+/* Adds "--name value" to the text, in quotes where a shell would want them. */
+static void describe(struct gt_filter *filter, enum gt_filter_part part, const char *value)
+{
+	describe_by_name(filter, names[part], value);
+}
+
+void gt_filter_own_threads(struct gt_filter *filter)
+{
+	filter->own_threads = true;
+	if (filter->text)
+		describe_by_name(filter, "--set", "threads=own");
 }
 
 static int read_time(struct gt_filter_time *time, enum gt_filter_part part, const char *value,

@@ -51,8 +51,9 @@ struct gt_filter {
 	gt_array(gt_count) streams; /* CUPTI's numbers */
 	gt_array(struct gt_pattern *) kernels;
 	gt_array(struct gt_range_word *) ranges;
-	uint64_t skip; /* so many of the ranges of each path and thread */
-	char *text;    /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
+	uint64_t skip;    /* so many of the ranges of each path and thread */
+	bool own_threads; /* what was done for ranges of other threads is in none of them */
+	char *text;       /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
 };
 
 void gt_filter_init(struct gt_filter *filter);
@@ -67,6 +68,9 @@ void gt_filter_release(struct gt_filter *filter);
  */
 int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char *value,
                   struct gt_error *err);
+
+/* Sets own_threads once all else was added; the text says so where there is one. */
+void gt_filter_own_threads(struct gt_filter *filter);
 
 /* The moment on the timeline of the trace. Far outside of it stays outside, without overflow. */
 gt_time gt_filter_moment(const struct gt_filter_time *time, const struct gt_trace *trace);

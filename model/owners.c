@@ -4,12 +4,25 @@
 struct gt_owner gt_owner_of_call(const struct gt_trace *trace, gt_id api_call)
 {
 	struct gt_owner owner = {.range = GT_NONE};
+	const struct gt_api_call *call;
 
 	if (api_call >= trace->api_calls.count)
 		return owner;
-	owner.at_ns = trace->api_calls.rows[api_call].start_ns;
-	if (trace->api_calls.rows[api_call].range < trace->ranges.count)
-		owner.range = trace->api_calls.rows[api_call].range;
+	call = &trace->api_calls.rows[api_call];
+	owner.at_ns = call->start_ns;
+	if (call->range < trace->ranges.count) {
+		owner.range = call->range;
+	} else if (call->for_range < trace->ranges.count) {
+		owner.range = call->for_range;
+		owner.by_time = (call->flags & GT_BY_TIME) != 0;
+	}
+	return owner;
+}
+
+struct gt_owner gt_owner_sure(struct gt_owner owner)
+{
+	if (owner.by_time)
+		owner.range = GT_NONE;
 	return owner;
 }
 

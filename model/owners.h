@@ -2,17 +2,21 @@
 #ifndef GT_MODEL_OWNERS_H
 #define GT_MODEL_OWNERS_H
 
+#include <stdbool.h>
+
 #include "model/activity.h"
 #include "model/trace.h"
 
 /*
  * Which ranges of NVTX a piece of work on a GPU belongs to: the innermost one that was open on the
- * thread that asked for it, when it did, with all around it. Work of a graph was asked for twice,
- * when the graph was captured and when it was launched.
+ * thread that asked for it, when it did, with all around it. Where that thread had none, it is the
+ * range of another thread that the work was made for (docs/terms.md). Work of a graph was asked for
+ * twice, when the graph was captured and when it was launched.
  */
 struct gt_owner {
 	gt_id range;   /* the innermost; GT_NONE: none was open, or it is not known who asked */
 	gt_time at_ns; /* when the call was entered: what gt_ranges_around is asked about */
+	bool by_time;  /* that it is this range is told by time alone */
 };
 
 struct gt_owners {
@@ -24,6 +28,9 @@ struct gt_owners gt_owners_of(const struct gt_trace *trace, enum gt_activity_typ
 
 /* The one that people mean: where its node was made, else where it was launched. */
 struct gt_owner gt_owner_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row);
+
+/* Without a range where that is told by time alone. */
+struct gt_owner gt_owner_sure(struct gt_owner owner);
 
 /* Of an API call. */
 struct gt_owner gt_owner_of_call(const struct gt_trace *trace, gt_id api_call);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/owners.h"
 #include "model/ranges.h"
 
 static bool by_ranges(const struct gt_trace *trace)
@@ -36,7 +37,8 @@ static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trac
 	for (size_t i = 0; i < trace->ranges.count; i++) {
 		const gt_id row = ranges.order[i];
 		const struct gt_range *range = &trace->ranges.rows[row];
-		const gt_id around = ranges.around[row];
+		const gt_id around = ranges.around[row] == GT_NONE ? gt_ranges_for(&ranges, row)
+		                                                   : ranges.around[row];
 		const gt_time open_ns = gt_range_end(range);
 		const gt_time end_ns = open_ns < trace->end_ns ? open_ns : trace->end_ns;
 
@@ -82,7 +84,7 @@ static void find_processes(struct gt_path_spans *spans, const struct gt_trace *t
 gt_id gt_path_span_of(const struct gt_path_spans *spans, const struct gt_path *path, gt_id item)
 {
 	const struct gt_trace *trace = path->trace;
-	gt_id call;
+	gt_id range;
 
 	if (spans->of_process) {
 		const gt_id process = gt_path_process(path, item);
@@ -92,11 +94,8 @@ gt_id gt_path_span_of(const struct gt_path_spans *spans, const struct gt_path *p
 			return GT_NONE;
 		return process < trace->processes.count ? spans->of_process[process] : GT_NONE;
 	}
-	call = gt_path_call_of(path, item);
-	if (call >= trace->api_calls.count ||
-	    trace->api_calls.rows[call].range >= trace->ranges.count)
-		return GT_NONE;
-	return spans->of_range[trace->api_calls.rows[call].range];
+	range = gt_owner_of_call(trace, gt_path_call_of(path, item)).range;
+	return range == GT_NONE ? GT_NONE : spans->of_range[range];
 }
 
 static void see_whole(struct gt_path_span *span, const struct gt_path *path, gt_id item)

@@ -71,12 +71,37 @@ static void see_span(const struct walk *walk, struct gt_projected *row,
 	gt_cover_add(&row->span, interval);
 }
 
+/* Of several GPUs, also: what runs at once counts once. */
+static void see_within(const struct walk *walk, gt_id range, const struct gt_activity *activity)
+{
+	const struct gt_range *row = &walk->trace->ranges.rows[range];
+	const gt_time end_ns = gt_range_end(row);
+	const struct gt_interval part = {
+		activity->start_ns > row->start_ns ? activity->start_ns : row->start_ns,
+		activity->end_ns < end_ns ? activity->end_ns : end_ns,
+	};
+
+	if (part.start_ns < part.end_ns)
+		gt_cover_add(&walk->projection->within[range], part);
+}
+
+/* How work came to a range. */
+struct way {
+	bool captured;
+	bool by_time;
+};
+
 static void count(const struct walk *walk, struct gt_projected *row,
-                  const struct gt_activity *activity, bool captured)
+                  const struct gt_activity *activity, struct way way)
 {
 	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+	const bool captured = way.captured;
 
 	gt_cover_add(&row->cover, interval);
+	if (!way.by_time)
+		gt_cover_add(&row->sure, interval);
+	if (walk->projection->within)
+		see_within(walk, row->group, activity);
 	if (!captured)
 		see_span(walk, row, activity);
 	switch (activity->type) {
@@ -101,16 +126,20 @@ static void count(const struct walk *walk, struct gt_projected *row,
 static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_id place,
                       struct gt_owner owner, bool captured)
 {
+	struct way way = {captured, owner.by_time};
 	gt_id range = owner.range;
 
 	for (size_t i = 0; range != GT_NONE && i < MOST_AROUND; i++) {
 		const gt_id group = walk->groups ? walk->groups[range] : range;
+		const gt_id around = gt_ranges_around(walk->ranges, range, owner.at_ns);
 
 		if (walk->seen[group] != walk->number) {
 			walk->seen[group] = walk->number;
-			count(walk, row_of(walk->projection, group, place), activity, captured);
+			count(walk, row_of(walk->projection, group, place), activity, way);
 		}
-		range = gt_ranges_around(walk->ranges, range, owner.at_ns);
+		if (around != GT_NONE && gt_ranges_by_time(walk->ranges, range, around))
+			way.by_time = true;
+		range = around;
 	}
 }
 
@@ -183,6 +212,8 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 		return;
 	walk.devices = new_zeroes(trace->devices.count, sizeof(*walk.devices));
 	walk.idle_ns = new_zeroes(trace->devices.count, sizeof(*walk.idle_ns));
+	if (!groups)
+		projection->within = new_zeroes(trace->ranges.count, sizeof(*projection->within));
 	walk.seen = new_zeroes(projection->group_count, sizeof(*walk.seen));
 	gt_activity_walk_init(&walk.work, gt_whole_of(trace), GT_WORK_ALL);
 	walk.ended = !gt_activity_next(&walk.work, &walk.next);
@@ -244,6 +275,7 @@ void gt_projection_release(struct gt_projection *projection)
 	gt_array_release(&projection->rows);
 	gt_array_free(projection->first);
 	gt_array_free(projection->latest);
+	gt_array_free(projection->within);
 	gt_known_release(&projection->by_place);
 	*projection = (struct gt_projection){0};
 }

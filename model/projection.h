@@ -25,6 +25,7 @@ struct gt_projected {
 	gt_id next;            /* row of the same group; GT_NONE: it is the last */
 	struct gt_cover cover; /* of all its work: covered_ns counts what overlaps once */
 	struct gt_cover span;  /* of what was launched inside alone, from first start to last end */
+	struct gt_cover sure;  /* of cover, what does not belong to it by time alone */
 	uint64_t idle_ns;      /* of the span: nothing at all ran on the GPU */
 	uint64_t kernels;
 	uint64_t captured; /* of these: captured inside, but launched elsewhere, with their graph */
@@ -39,6 +40,11 @@ struct gt_projection {
 	gt_array(struct gt_projected) rows; /* in the order of their first work */
 	gt_id *first;                       /* by group: row, GT_NONE: nothing was asked for */
 	gt_id *latest;                      /* by group: row that was seen last */
+	/*
+	 * By row of ranges, of each for itself: in which any of its work ran on any GPU while the
+	 * range was open. NULL: they are in groups.
+	 */
+	struct gt_cover *within;
 	size_t group_count;
 	struct gt_known by_place;
 };

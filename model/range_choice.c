@@ -9,7 +9,10 @@
 #include "model/range_folds.h"
 #include "model/range_words.h"
 
-enum { MOST_STEPS = 1 << 8 }; /* past named ranges that have ended */
+enum {
+	MOST_STEPS = 1 << 8,   /* past named ranges that have ended */
+	MOST_THREADS = 1 << 4, /* that work for each other */
+};
 
 static bool *new_flags(size_t count)
 {
@@ -26,8 +29,8 @@ static gt_id around_of(const struct gt_range_choice *choice, gt_id named)
 	return around == GT_NONE ? GT_NONE : choice->nearest[around];
 }
 
-/* The named range that is open at a moment around a range, or is that range. */
-static gt_id named_at(const struct gt_range_choice *choice, gt_id range, gt_time at_ns)
+/* The named range that is open at a moment on a range's thread around it, or is that range. */
+static gt_id named_on_thread(const struct gt_range_choice *choice, gt_id range, gt_time at_ns)
 {
 	const struct gt_range *rows = choice->ranges.trace->ranges.rows;
 	gt_id named = range == GT_NONE ? GT_NONE : choice->nearest[range];
@@ -40,6 +43,18 @@ static gt_id named_at(const struct gt_range_choice *choice, gt_id range, gt_time
 	return GT_NONE;
 }
 
+/* The same of all its chain. */
+static gt_id named_at(const struct gt_range_choice *choice, gt_id range, gt_time at_ns)
+{
+	gt_id named = GT_NONE;
+
+	for (size_t i = 0; named == GT_NONE && range != GT_NONE && i < MOST_THREADS; i++) {
+		named = named_on_thread(choice, range, at_ns);
+		range = gt_ranges_beyond(&choice->ranges, range, at_ns);
+	}
+	return named;
+}
+
 static void find_named(struct gt_range_choice *choice, const bool *paths)
 {
 	const struct gt_ranges *ranges = &choice->ranges;
@@ -48,9 +63,11 @@ static void find_named(struct gt_range_choice *choice, const bool *paths)
 		const gt_id row = ranges->order[i];
 		const gt_id around = ranges->around[row];
 		const gt_time start_ns = ranges->trace->ranges.rows[row].start_ns;
+		const gt_id outer =
+			around == GT_NONE ? gt_ranges_around(ranges, row, start_ns) : around;
 
-		choice->named[row] = paths[ranges->path_of[row]] &&
-		                     named_at(choice, around, start_ns) == GT_NONE;
+		choice->named[row] =
+			paths[ranges->path_of[row]] && named_at(choice, outer, start_ns) == GT_NONE;
 		choice->nearest[row] = around == GT_NONE ? GT_NONE : choice->nearest[around];
 		if (choice->named[row])
 			choice->nearest[row] = row;

@@ -39,9 +39,57 @@ static gt_id open_from(const struct gt_ranges *ranges, gt_id row, gt_time at_ns)
 	return GT_NONE;
 }
 
-gt_id gt_ranges_around(const struct gt_ranges *ranges, gt_id range, gt_time at_ns)
+/* Of its own thread. */
+static gt_id own_around(const struct gt_ranges *ranges, gt_id range, gt_time at_ns)
 {
 	return open_from(ranges, ranges->around[range], at_ns);
+}
+
+/* What was begun for another range was begun after it, also in a damaged recording. */
+gt_id gt_ranges_for(const struct gt_ranges *ranges, gt_id range)
+{
+	const struct gt_range *rows = ranges->trace->ranges.rows;
+	const gt_id other = rows[range].for_range;
+
+	return other < ranges->trace->ranges.count && rows[other].start_ns < rows[range].start_ns
+	               ? other
+	               : GT_NONE;
+}
+
+gt_id gt_ranges_around(const struct gt_ranges *ranges, gt_id range, gt_time at_ns)
+{
+	const gt_id around = own_around(ranges, range, at_ns);
+
+	return around == GT_NONE && ranges->for_others
+	               ? open_from(ranges, gt_ranges_for(ranges, range), at_ns)
+	               : around;
+}
+
+bool gt_ranges_by_time(const struct gt_ranges *ranges, gt_id range, gt_id around)
+{
+	const struct gt_range *rows = ranges->trace->ranges.rows;
+
+	return rows[range].flags & GT_BY_TIME && rows[range].thread != rows[around].thread;
+}
+
+gt_id gt_ranges_around_sure(const struct gt_ranges *ranges, gt_id range, gt_time at_ns)
+{
+	const gt_id around = gt_ranges_around(ranges, range, at_ns);
+
+	return around != GT_NONE && gt_ranges_by_time(ranges, range, around) ? GT_NONE : around;
+}
+
+gt_id gt_ranges_beyond(const struct gt_ranges *ranges, gt_id range, gt_time at_ns)
+{
+	gt_id outermost = range;
+
+	if (!ranges->for_others)
+		return GT_NONE;
+	for (size_t i = 0; range != GT_NONE && i < MOST_OPEN; i++) {
+		outermost = range;
+		range = own_around(ranges, range, at_ns);
+	}
+	return open_from(ranges, gt_ranges_for(ranges, outermost), at_ns);
 }
 
 static gt_string domain_of(const struct gt_trace *trace, const struct gt_range *range)
@@ -99,7 +147,7 @@ static gt_id path_around(struct gt_ranges *ranges, gt_id around, gt_time at_ns,
 		return ranges->path_of[around];
 	*whole_until_ns = INT64_MAX;
 	for (gt_id row = around; row != GT_NONE && chain.count < MOST_OPEN;
-	     row = gt_ranges_around(ranges, row, at_ns))
+	     row = own_around(ranges, row, at_ns))
 		*gt_array_push(&chain) = row;
 	for (size_t i = chain.count; i-- > 0;) {
 		const gt_id row = chain.rows[i];
@@ -172,8 +220,10 @@ void gt_ranges_init_folded(struct gt_ranges *ranges, const struct gt_trace *trac
 		.outlasting = gt_allocate(count * sizeof(*ranges->outlasting)),
 		.whole_until_ns = gt_allocate(count * sizeof(*ranges->whole_until_ns)),
 	};
-	for (size_t i = 0; i < count; i++)
+	for (gt_id i = 0; i < count; i++) {
 		ranges->path_of[i] = UNKNOWN;
+		ranges->for_others = ranges->for_others || gt_ranges_for(ranges, i) != GT_NONE;
+	}
 	for (gt_id i = 0; i < count; i++)
 		if (ranges->path_of[i] == UNKNOWN)
 			find_path(ranges, i, &placed);

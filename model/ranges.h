@@ -2,6 +2,7 @@
 #ifndef GT_MODEL_RANGES_H
 #define GT_MODEL_RANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@
  * the chain in which a range was begun, from the outermost to its own, are its path, as
  * "train/step/forward". Ranges that were started instead of pushed need not lie in one another, so
  * that one around another may end before it: it is in the path, but not in the chain any more.
+ *
+ * Where a framework began a range for one of another thread, the chain goes on there: behind the
+ * operations of PyTorch's backward pass comes the range that waits for them. Paths do not.
  */
 
 /*
@@ -56,6 +60,7 @@ struct gt_ranges {
 	gt_id *order;              /* rows of ranges, what is around another one before that */
 	gt_id *around;             /* by row of ranges: parent, but never in a circle */
 	gt_id *outlasting;         /* by row of ranges: the next around it that ends after it */
+	bool for_others;           /* a range was begun for one of another thread */
 	gt_time *whole_until_ns;   /* by row of ranges: when the first of its path ends */
 	struct gt_known name_rows; /* by domain and text */
 	struct gt_known path_rows; /* by outer path and name */
@@ -77,6 +82,22 @@ gt_time gt_range_end(const struct gt_range *range);
  * until there is none.
  */
 gt_id gt_ranges_around(const struct gt_ranges *ranges, gt_id range, gt_time at_ns);
+
+/* The same, but never on to another thread by time alone. */
+gt_id gt_ranges_around_sure(const struct gt_ranges *ranges, gt_id range, gt_time at_ns);
+
+/* Whether this step up a chain leads to another thread by time alone. */
+bool gt_ranges_by_time(const struct gt_ranges *ranges, gt_id range, gt_id around);
+
+/*
+ * Where the chain goes on behind this range's thread: the next range of it that was open on another
+ * thread at a moment; GT_NONE: the chain ends there.
+ */
+gt_id gt_ranges_beyond(const struct gt_ranges *ranges, gt_id range, gt_time at_ns);
+
+/* The range of another thread that one was begun for, open or not; GT_NONE: none. Never in a
+ * circle. */
+gt_id gt_ranges_for(const struct gt_ranges *ranges, gt_id range);
 
 /* The row of paths of a row of ranges; GT_NONE when there is no such range. */
 static inline gt_id gt_ranges_path(const struct gt_ranges *ranges, gt_id range)

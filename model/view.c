@@ -342,6 +342,21 @@ struct gt_view gt_view_of(const struct gt_trace *trace)
 	};
 }
 
+/* What threads did is in ranges of their own alone. */
+static void forget_for_ranges(struct gt_trace *trace)
+{
+	const uint32_t told = GT_BY_TIME | GT_UNTOLD;
+
+	gt_array_each(struct gt_api_call, call, &trace->api_calls) {
+		call->for_range = GT_NONE;
+		call->flags &= ~told;
+	}
+	gt_array_each(struct gt_range, range, &trace->ranges) {
+		range->for_range = GT_NONE;
+		range->flags &= ~told;
+	}
+}
+
 int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_filter *filter,
                 struct gt_error *err)
 {
@@ -349,6 +364,8 @@ int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_fi
 	struct cut cut = {.trace = trace, .filter = filter};
 	int result = 0;
 
+	if (filter->own_threads)
+		forget_for_ranges(trace);
 	if (!filter->text) {
 		leave_out_held(trace, &made);
 		*view = made;
@@ -361,6 +378,7 @@ int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_fi
 	if (result == 0)
 		result = apply(&cut, &made, err);
 	made.by_work = cut.chosen.by_work;
+	made.by_ranges = cut.chosen.ranges.given;
 	gt_chosen_release(&cut.chosen);
 	if (result == 0)
 		*view = made;

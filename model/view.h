@@ -21,6 +21,7 @@ struct gt_view {
 	gt_time start_ns;        /* of the window. The trace's own start_ns and end_ns are the */
 	gt_time end_ns;          /* recording's, with any filter */
 	bool by_work;            /* the filter chooses devices, streams, kernels or ranges */
+	bool by_ranges;          /* it chooses ranges */
 	const char *restriction; /* the filter as options, its own text; NULL: all of the trace */
 	struct gt_ledger_state recording; /* of the whole recording, with any filter */
 };
@@ -47,10 +48,11 @@ struct gt_view gt_view_of(const struct gt_trace *trace);
  *   stream and of such a kernel: chosen kernels leave no copies or fills. An API call, a wait or
  *   an overhead stays if it asked for work that stays, a wait also if it waited for a stream that
  *   stays, with its call. Figures of a GPU over time stay with the GPU.
- * - With ranges, what was asked for inside a chosen one, or captured inside it as part of a graph,
- *   with the calls, waits, marks and ranges that were made inside. Queries, which are counted
- *   together, go. Ranges around others stay, as GT_AROUND. In gt_whole_of(trace) the chosen ranges
- *   are GT_CHOSEN.
+ * - With ranges, what was asked for inside a chosen one, or by another thread for it, or captured
+ *   inside it as part of a graph, with the calls, waits, marks and ranges that were made inside.
+ *   With own_threads what other threads did for ranges is in none of them. Queries, which are
+ *   counted together, go. Ranges around others stay, as GT_AROUND. In gt_whole_of(trace) the chosen
+ *   ranges are GT_CHOSEN.
  * - Devices, streams and processes that are not chosen go, except devices that copies name.
  * - The ledger and the notes: they are always of the whole recording.
  * A column that named a row that went is GT_NONE. All that was there is in gt_whole_of(trace).

@@ -438,7 +438,8 @@ static void add_op_name(struct gt_result *result, const void *of, gt_id group)
 /* The innermost operation that a kernel was asked for in, or instruction of HLO; GT_NONE: none. */
 static gt_id op_of(const struct gt_operation_totals *totals, gt_id kernel)
 {
-	const struct gt_owner owner = gt_owner_of(totals->trace, GT_ACTIVITY_KERNEL, kernel);
+	const struct gt_owner owner =
+		gt_owner_sure(gt_owner_of(totals->trace, GT_ACTIVITY_KERNEL, kernel));
 	gt_id range = owner.range;
 
 	while (range < totals->trace->ranges.count) {
@@ -447,7 +448,7 @@ static gt_id op_of(const struct gt_operation_totals *totals, gt_id kernel)
 		if (group != GT_NONE && (totals->rows.rows[group].kind == GT_OPERATION_OP ||
 		                         totals->rows.rows[group].kind == GT_OPERATION_HLO))
 			return group;
-		range = gt_ranges_around(&totals->ranges, range, owner.at_ns);
+		range = gt_ranges_around_sure(&totals->ranges, range, owner.at_ns);
 	}
 	return GT_NONE;
 }

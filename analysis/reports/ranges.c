@@ -6,6 +6,7 @@
 #include "analysis/figures.h"
 #include "analysis/parameter.h"
 #include "analysis/range_figures.h"
+#include "analysis/range_threads.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
@@ -26,16 +27,20 @@
 		{"p95_ns", GT_UNIT_NS, "95 percent of them took no longer", GT_WORTH_LITTLE},      \
 		{"quiet_percent", GT_UNIT_PERCENT,                                                 \
 	         "Of wall_ns, time in which no recorded GPU ran anything", GT_WORTH_LITTLE},       \
+		{"busy_percent", GT_UNIT_PERCENT,                                                  \
+	         "Of wall_ns, time in which work of the range ran on any GPU"},                    \
 		{"gpu_ns", GT_UNIT_NS,                                                             \
-	         "Time in which a kernel, copy or fill ran that was asked for inside; what "       \
-	         "overlaps counts once",                                                           \
+	         "Time in which a kernel, copy or fill of the range ran, also after its end; "     \
+	         "what overlaps counts once, several GPUs are summed",                             \
 	         GT_WORTH_KEY},                                                                    \
+		{"by_time_ns", GT_UNIT_NS, "Of gpu_ns, what is tied to the range by time alone",   \
+	         GT_WORTH_LITTLE},                                                                 \
 		{"span_ns", GT_UNIT_NS,                                                            \
-	         "Sum of their spans on the GPU: from the first start to the last end of what "    \
+	         "Sum of their spans on each GPU: from the first start to the last end of what "   \
 	         "was launched inside",                                                            \
 	         GT_WORTH_LITTLE},                                                                 \
-		{"busy_percent", GT_UNIT_PERCENT,                                                  \
-	         "Of span_ns, time in which something of the range ran"},                          \
+		{"span_busy_percent", GT_UNIT_PERCENT,                                             \
+	         "Of span_ns, time in which work of the range ran", GT_WORTH_LITTLE},              \
 		{"idle_ns", GT_UNIT_NS,                                                            \
 	         "Launch gaps: of span_ns, time in which nothing at all ran on the GPU"},          \
 		{"kernels", GT_UNIT_COUNT, "Executions with times that were asked for inside"},    \
@@ -175,7 +180,12 @@ static void add_group(const struct gt_range_totals *totals, struct gt_result *re
 		                                      (double)row->wall.spread.total));
 	else
 		gt_result_add_unknown(result);
+	if (known)
+		gt_result_add_real(result, gt_percent((double)row->busy_ns, (double)row->shown_ns));
+	else
+		gt_result_add_unknown(result);
 	gt_result_add_count_if(result, known, (int64_t)row->gpu_ns);
+	gt_result_add_count_if(result, known, (int64_t)row->by_time_ns);
 	gt_result_add_count_if(result, launched, (int64_t)row->span_ns);
 	gt_result_add_real(result, gt_percent((double)row->span_busy_ns, (double)row->span_ns));
 	gt_result_add_count_if(result, launched, row->idle.spread.total);
@@ -321,6 +331,14 @@ static void remark_rest(const struct gt_trace *trace, struct gt_result *result)
 		                 gt_grouped(without).text, gt_grouped(trace->kernels.count).text);
 }
 
+static void remark_calls(const struct gt_range_totals *totals, struct gt_result *result)
+{
+	const struct gt_range_threads threads = gt_range_threads_of(&totals->ranges);
+
+	remark_rest(totals->ranges.trace, result);
+	gt_remark_range_threads(result, &threads);
+}
+
 static void add_remarks(const struct gt_range_totals *totals, struct gt_result *result)
 {
 	const struct gt_trace *trace = totals->ranges.trace;
@@ -335,7 +353,7 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 		                 "%s: which work was asked for inside which range is not known.",
 		                 gt_no_calls(trace));
 	else
-		remark_rest(trace, result);
+		remark_calls(totals, result);
 	if (totals->folds.names > 0)
 		gt_result_remark(result,
 		                 "%s names that differ in numbers alone are counted as %s, with # "
@@ -344,9 +362,10 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 		                 gt_grouped(totals->folds.into).text);
 	gt_result_remark(
 		result,
-		"Wall time is the host's, from begin to end. Times on the GPU are those of what was "
-		"asked for inside on the same thread, also in ranges below, and whenever it ran; of "
-		"several GPUs they are summed.");
+		"Wall time is the host's, from begin to end. GPU time covers the work that was "
+		"launched inside the range or in ranges below it, also by other threads for it, "
+		"whenever that ran; it is summed over GPUs. Busy is the part of the wall time in "
+		"which such work ran on any GPU.");
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
@@ -356,7 +375,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	struct gt_range_totals totals;
 
 	(void)err;
-	gt_range_totals_init(&totals, view->trace, gt_ranges_by(arguments->values[BY].text),
+	gt_range_totals_init(&totals, view, gt_ranges_by(arguments->values[BY].text),
 	                     gt_fold_of(arguments->values[FOLD].text));
 	add_groups(&totals, result);
 	add_each(&totals, result);

@@ -45,6 +45,17 @@ struct args {
 	struct gt_option_list settings;
 	const char *by;
 	bool each;
+	bool own_threads;
+};
+
+/* What --set may say whatever report is asked for. */
+static const char *const thread_words[] = {"all", "own", NULL};
+
+static const struct gt_parameter general[] = {
+	{"threads", GT_PARAMETER_CHOICE, "all",
+         "Whose work counts to an NVTX range: also that of other threads for it, or of its own alone",
+         thread_words},
+	{0},
 };
 
 /* What the reports that have a parameter "by" can do; those of kernels first. */
@@ -61,7 +72,8 @@ static const struct gt_option options[] = {
 	OPT_FLAG("each", 0, struct args, each,
                  "Figures of one NVTX range, with their spread: reports ranges and kernels"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",
-                 "Set a parameter of a report: its --help names them; may be given again"),
+                 "Set a parameter of a report: its --help names them; threads=own, in any report, "
+                 "counts to NVTX ranges only what their own threads launched; may be given again"),
 	OPT_SORT("sort", 's', struct args, sort, "COLUMN",
                  "Sort by this column: COLUMN:asc or COLUMN:desc, commas separate several"),
 	GT_NAMES_OPTION(struct args, names),
@@ -110,22 +122,27 @@ static void list_for_help(void (*entry)(const char *name, const char *text, FILE
 }
 
 /* What --list shows as text. */
+static void print_parameters(const struct gt_parameter *parameter, FILE *out)
+{
+	for (; parameter && parameter->name; parameter++) {
+		char setting[64];
+
+		snprintf(setting, sizeof(setting), "  --set %s=%s", parameter->name,
+		         parameter->initial);
+		gt_help_entry(setting, parameter->help, out);
+	}
+}
+
 static int print_list(const char *what, FILE *out, struct gt_error *err)
 {
 	(void)what;
 	(void)err;
 	for (size_t i = 0; i < gt_report_count; i++) {
-		const struct gt_parameter *parameter = gt_reports[i]->parameters;
-
 		gt_help_short_entry(gt_reports[i]->name, gt_reports[i]->summary, out);
-		for (; parameter && parameter->name; parameter++) {
-			char setting[64];
-
-			snprintf(setting, sizeof(setting), "  --set %s=%s", parameter->name,
-			         parameter->initial);
-			gt_help_entry(setting, parameter->help, out);
-		}
+		print_parameters(gt_reports[i]->parameters, out);
 	}
+	gt_help_short_entry("all", "Every one of them; parameters that they share", out);
+	print_parameters(general, out);
 	return 0;
 }
 
@@ -140,6 +157,17 @@ static int list_as_text(const struct gt_show_args *args, struct gt_error *err)
 	(void)print_list(NULL, page.out, err);
 	gt_paged_close(&page);
 	return 0;
+}
+
+static void list_parameters(struct gt_result *result, const char *report,
+                            const struct gt_parameter *parameter)
+{
+	for (; parameter && parameter->name; parameter++) {
+		gt_result_add_text(result, report);
+		gt_result_add_text(result, parameter->name);
+		gt_result_add_text(result, parameter->initial);
+		gt_result_add_text(result, parameter->help);
+	}
 }
 
 /* The same for programs. */
@@ -163,16 +191,9 @@ static void list_as_tables(struct gt_result *result)
 	}
 	gt_result_begin(result, "parameters", parameters,
 	                sizeof(parameters) / sizeof(parameters[0]));
-	for (size_t i = 0; i < gt_report_count; i++) {
-		const struct gt_parameter *parameter = gt_reports[i]->parameters;
-
-		for (; parameter && parameter->name; parameter++) {
-			gt_result_add_text(result, gt_reports[i]->name);
-			gt_result_add_text(result, parameter->name);
-			gt_result_add_text(result, parameter->initial);
-			gt_result_add_text(result, parameter->help);
-		}
-	}
+	for (size_t i = 0; i < gt_report_count; i++)
+		list_parameters(result, gt_reports[i]->name, gt_reports[i]->parameters);
+	list_parameters(result, "all", general);
 }
 
 static int list_reports(const struct args *args, struct gt_error *err)
@@ -210,6 +231,7 @@ static int unknown_parameter(const struct answers *answers, const char *setting,
 		for (; parameter && parameter->name; parameter++)
 			gt_words_add(&names, parameter->name, strlen(parameter->name));
 	}
+	gt_words_add(&names, general[0].name, strlen(general[0].name));
 	nearest = gt_words_nearest(&names, name);
 	if (nearest)
 		result = gt_fail(err, EINVAL, "--set: no parameter '%s'; did you mean %s?", name,
@@ -218,6 +240,19 @@ static int unknown_parameter(const struct answers *answers, const char *setting,
 		result = gt_fail(err, EINVAL,
 		                 "--set: no parameter '%s'; see gputrace report --list", name);
 	gt_words_release(&names);
+	return result;
+}
+
+/* -ENOENT: reports may know it. */
+static int set_general(struct args *args, const char *setting, struct gt_error *err)
+{
+	struct gt_arguments arguments;
+	int result;
+
+	gt_arguments_init(&arguments, general);
+	result = gt_arguments_set(&arguments, general, setting, err);
+	if (result == 0)
+		args->own_threads = strcmp(arguments.values[0].text, "own") == 0;
 	return result;
 }
 
@@ -500,6 +535,8 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 
 	gt_reading_init(&reading);
 	result = gt_reading_choose(&reading, &args->filter, err);
+	if (args->own_threads)
+		gt_filter_own_threads(&reading.filter);
 	gt_progress_begin(&progress, false, "reading %s", recording);
 	if (result == 0)
 		result = gt_reading_read(&reading, recording, gt_names_form(args->names), &progress,
@@ -562,8 +599,11 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (result == 0 && args.each)
 		result = show_each(&answers, err);
 	limit(&answers, &args);
-	for (size_t i = 0; result == 0 && i < args.settings.count; i++)
-		result = set(&answers, args.settings.texts[i], err);
+	for (size_t i = 0; result == 0 && i < args.settings.count; i++) {
+		result = set_general(&args, args.settings.texts[i], err);
+		if (result == -ENOENT)
+			result = set(&answers, args.settings.texts[i], err);
+	}
 	if (result == 0)
 		result = gt_recording_choose(word, &recording, err);
 	if (result == 0 && !word)

@@ -8,7 +8,6 @@
 #include "model/index.h"
 #include "model/known.h"
 #include "model/memory.h"
-#include "model/owners.h"
 
 /*
  * Which call ended what another one made: memory, and what stands for some. An address comes again
@@ -433,7 +432,9 @@ static struct gt_allocation row_of(const struct gt_trace *trace, const struct li
 		.ended_by = life->ended_by,
 		.backed_by = life->backed_by,
 		.launch = life->launch,
-		.range = gt_owner_of_call(trace, call->api_call).range,
+		.range = call->api_call < trace->api_calls.count
+	                         ? trace->api_calls.rows[call->api_call].range
+	                         : GT_NONE,
 		.library = call->library,
 		.kind = launch ? GT_MEMORY_CALL_ALLOCATE_NODE : call->kind,
 		.flags = (call->flags & (GT_SALVAGED | GT_DRIVER_API)) |

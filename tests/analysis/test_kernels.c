@@ -414,7 +414,12 @@ static void launched_by(struct gt_trace *trace, gt_time duration_ns)
 {
 	trace->kernels.rows[trace->kernels.count - 1].api_call = (gt_id)trace->api_calls.count;
 	*gt_array_push(&trace->api_calls) = (struct gt_api_call){
-		.start_ns = 10, .end_ns = 10 + duration_ns, .kind = GT_API_LAUNCH};
+		.start_ns = 10,
+		.end_ns = 10 + duration_ns,
+		.range = GT_NONE,
+		.for_range = GT_NONE,
+		.kind = GT_API_LAUNCH,
+	};
 }
 
 Test(kernels, tell_first_launches_from_later_ones)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_scene.h"
 #include "base/strings.h"
+#include "model/filter.h"
 #include "model/kernel_names.h"
 
 static void begin(void)
@@ -341,6 +342,67 @@ Test(ops, of_hlo_are_told_by_kernels_where_there_are_no_ranges)
 	expect_count(&result, "hlo", row, "own_ns", 30);
 	cr_expect(has_remark(&result, "25.0 % of the GPU time belongs to instructions"));
 	cr_expect(has_remark(&result, "XLA's ranges are missing"));
+}
+
+/* A step of the main thread, whose backward pass autograd's thread runs. */
+static void train_with_autograd(void)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 4000);
+	const gt_id forward =
+		trace_range(&trace, thread, step, "aten::mm, seq = 5, op_id = 1", 100, 200);
+	const gt_id backward =
+		trace_range(&trace, other, GT_NONE, "MmBackward0, seq = 5, op_id = 2", 300, 400);
+	gt_id call;
+
+	trace.ranges.rows[backward].for_range = step;
+	launch(forward, 110, 1000, 10);
+	launch(backward, 310, 1100, 20);
+	call = trace_call(&trace, other, "cudaLaunchKernel", 500, 505);
+	trace.api_calls.rows[call].for_range = step;
+	trace.api_calls.rows[call].flags = GT_BY_TIME;
+	trace_kernel(&trace, stream, shape, 1200, 1210)->api_call = call;
+	launch(trace_range(&trace, thread, GT_NONE, "other step", 5000, 6000), 5100, 7000, 500);
+}
+
+Test(ops, of_a_chosen_range_have_its_backward_pass)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+	int row;
+
+	train_with_autograd();
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, "step", NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	run_report_on(&result, "ops", &view);
+	cr_assert(eq(sz, row_count(&result, "ops"), 2));
+	row = row_of("ops", "op", "MmBackward0", "direction", "backward");
+	expect_count(&result, "ops", row, "own_ns", 20);
+	expect_words(&result, "ops", row, "forward_op", "aten::mm");
+	expect_real(&result, "ops", row, "share_percent", 50);
+	cr_expect(has_remark(&result, "75.0 % of the GPU time belongs to operations."));
+	cr_expect(has_remark(&result, "10 ns of the 40 ns of GPU time belong to the ranges by time "
+	                              "alone"));
+	gt_filter_release(&filter);
+}
+
+/* What a thread asks for while another one is in a module is none of the module's by time alone. */
+Test(ops, have_nothing_by_time_alone)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id module_range = trace_range(&trace, thread, GT_NONE, "nn.Module: Net", 0, 1000);
+	const gt_id mine = trace_range(&trace, thread, module_range, "mine", 100, 900);
+	gt_id call;
+
+	launch(mine, 110, 1000, 10);
+	call = trace_call(&trace, other, "cudaLaunchKernel", 500, 505);
+	trace.api_calls.rows[call].for_range = mine;
+	trace.api_calls.rows[call].flags = GT_BY_TIME;
+	trace_kernel(&trace, stream, shape, 1200, 1230)->api_call = call;
+	run_report(&result, "ops", &trace);
+	expect_count(&result, "nn_modules", module("Net", "forward"), "inclusive_ns", 10);
+	cr_expect(has_remark(&result, "25.0 % of the GPU time belongs to modules"));
 }
 
 Test(ops, say_where_they_come_from_when_there_are_none)

@@ -31,6 +31,23 @@ static void train(void)
 	trace_copy(&trace, stream, GT_COPY_DEVICE_TO_HOST, 5000, 2000, 2500)->api_call = copying;
 }
 
+/* What --range leaves of the trace. */
+static void run_chosen(const char *range)
+{
+	const struct gt_report *report = gt_report_find("ranges");
+	struct gt_arguments arguments;
+	struct gt_filter filter;
+	struct gt_view view;
+
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, range, NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	gt_arguments_init(&arguments, report->parameters);
+	gt_result_init(&result);
+	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &result, NULL), 0));
+	gt_filter_release(&filter);
+}
+
 Test(ranges, have_a_row_for_each_path_inner_ones_behind_outer_ones)
 {
 	begin();
@@ -86,7 +103,7 @@ Test(ranges, tell_what_gpus_took_whenever_it_ran)
 	/* 1000..1200 and 1300..1700, with holes of 50 and 100. */
 	expect_count(&result, "ranges", 1, "span_ns", 600);
 	expect_count(&result, "ranges", 1, "idle_ns", 150);
-	expect_real(&result, "ranges", 1, "busy_percent", 75.0);
+	expect_real(&result, "ranges", 1, "span_busy_percent", 75.0);
 	expect_count(&result, "ranges", 2, "kernels", 3);
 	expect_count(&result, "ranges", 2, "gpu_ns", 400);
 	expect_count(&result, "ranges", 3, "kernels", 0);
@@ -202,8 +219,159 @@ Test(ranges, that_launched_nothing_took_no_gpu_time_and_have_no_span)
 	expect_words(&result, "ranges", 0, "range", "data");
 	expect_count(&result, "ranges", 0, "gpu_ns", 0);
 	expect_unknown(&result, "ranges", 0, "span_ns");
-	expect_unknown(&result, "ranges", 0, "busy_percent");
+	expect_unknown(&result, "ranges", 0, "span_busy_percent");
 	expect_unknown(&result, "ranges", 0, "idle_ns");
+	expect_real(&result, "ranges", 0, "busy_percent", 0);
+	scene_end();
+}
+
+/* Busy is a share of the wall time: what runs later is none of it. */
+Test(ranges, are_busy_while_their_work_runs_before_they_end)
+{
+	begin();
+
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 1000);
+	const gt_id inner = trace_range(&trace, thread, step, "inner", 100, 200);
+
+	scene_launch(inner, 110, 150, 350);
+	scene_launch(step, 300, 900, 1400);
+	run_report(&result, "ranges", &trace);
+	expect_words(&result, "ranges", 0, "range", "step");
+	expect_real(&result, "ranges", 0, "busy_percent", 30.0);
+	expect_count(&result, "ranges", 0, "gpu_ns", 700);
+	expect_count(&result, "ranges", 0, "span_ns", 1250);
+	expect_real(&result, "ranges", 1, "busy_percent", 50.0);
+	expect_count(&result, "ranges", 1, "gpu_ns", 200);
+	scene_end();
+}
+
+/* Two GPUs at once are one busy time, and one sum of GPU time. */
+Test(ranges, are_busy_once_on_several_gpus)
+{
+	begin();
+
+	const gt_id other = trace_stream(&trace, process, trace_device(&trace));
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 1000);
+
+	scene_launch(step, 10, 100, 500);
+	scene_launch(step, 20, 300, 700)->stream = other;
+	trace.kernels.rows[1].device = 1;
+	run_report(&result, "ranges", &trace);
+	expect_real(&result, "ranges", 0, "busy_percent", 60.0);
+	expect_count(&result, "ranges", 0, "gpu_ns", 800);
+	expect_count(&result, "ranges", 0, "span_ns", 800);
+	scene_end();
+}
+
+/* Of one name: the work of the first runs in the second, whose own comes after both. */
+Test(ranges, that_come_again_are_busy_with_their_own_work)
+{
+	begin();
+
+	const gt_id first = trace_range(&trace, thread, GT_NONE, "step", 0, 100);
+	const gt_id second = trace_range(&trace, thread, GT_NONE, "step", 100, 200);
+	const gt_id again = trace_range(&trace, thread, second, "step", 150, 200);
+	const gt_id late = trace_range(&trace, thread, GT_NONE, "step", 200, 400);
+
+	scene_launch(first, 10, 50, 300);
+	scene_launch(again, 160, 300, 350);
+	scene_launch(late, 210, 350, 400);
+	trace.ranges.rows[trace_range(&trace, thread, GT_NONE, "step", 500, 600)].flags =
+		GT_UNFINISHED;
+	run_report_with(&result, "ranges", &trace, "by=name");
+	expect_count(&result, "ranges", 0, "open", 1);
+	expect_count(&result, "ranges", 0, "wall_ns", 450);
+	expect_real(&result, "ranges", 0, "busy_percent", 100.0 * (50 + 50) / 450);
+	scene_end();
+}
+
+/* The rest of the range's wall time is not in the window, nor is what ran in it. */
+Test(ranges, are_busy_in_the_window)
+{
+	struct gt_view view;
+
+	begin();
+
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 1000);
+
+	scene_launch(step, 10, 100, 600);
+	view = gt_view_of(&trace);
+	view.end_ns = TRACE_START_NS + 500;
+	run_report_on(&result, "ranges", &view);
+	expect_real(&result, "ranges", 0, "busy_percent", 80.0);
+	scene_end();
+}
+
+/*
+ * step with a forward pass; what autograd runs for it, of which the operation is known by its
+ * number and the rest by time; and what any of two threads may have asked for.
+ */
+static void train_with_autograd(void)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 1000);
+	const gt_id op =
+		trace_range(&trace, other, GT_NONE, "MmBackward0, seq = 5, op_id = 1", 300, 400);
+	gt_id call;
+
+	trace.ranges.rows[op].for_range = step;
+	scene_launch(step, 10, 100, 200);
+	scene_launch(op, 310, 400, 600);
+	call = trace_call(&trace, other, "cudaLaunchKernel", 500, 505);
+	trace.api_calls.rows[call].for_range = step;
+	trace.api_calls.rows[call].flags = GT_BY_TIME;
+	trace_kernel(&trace, stream, shape, 700, 730)->api_call = call;
+	call = trace_call(&trace, other, "cudaLaunchKernel", 800, 805);
+	trace.api_calls.rows[call].flags = GT_UNTOLD;
+	trace_kernel(&trace, stream, shape, 810, 820)->api_call = call;
+}
+
+Test(ranges, own_what_other_threads_did_for_them)
+{
+	begin();
+	train_with_autograd();
+	run_report(&result, "ranges", &trace);
+	cr_assert(eq(sz, row_count(&result, "ranges"), 2));
+	expect_words(&result, "ranges", 0, "range", "step");
+	expect_count(&result, "ranges", 0, "kernels", 3);
+	expect_count(&result, "ranges", 0, "gpu_ns", 330);
+	expect_count(&result, "ranges", 0, "by_time_ns", 30);
+	expect_real(&result, "ranges", 0, "busy_percent", 33.0);
+	expect_words(&result, "ranges", 1, "range", "MmBackward0, seq = 5, op_id = 1");
+	expect_count(&result, "ranges", 1, "by_time_ns", 0);
+	cr_expect(has_remark(&result, "launched 230 ns of 340 ns of GPU time: 200 ns is known by "
+	                              "sequence numbers of PyTorch, 30 ns by time alone"));
+	cr_expect(has_remark(&result, "10 ns of GPU time is in no range"));
+	scene_end();
+}
+
+Test(ranges, that_are_chosen_say_what_belongs_to_them_by_time)
+{
+	begin();
+	train_with_autograd();
+	run_chosen("step");
+	cr_expect(eq(sz, trace.kernels.count, 3));
+	expect_count(&result, "ranges", 0, "gpu_ns", 330);
+	expect_count(&result, "ranges", 0, "by_time_ns", 30);
+	scene_end();
+}
+
+Test(ranges, own_what_their_threads_did_alone_where_that_is_asked_for)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	begin();
+	train_with_autograd();
+	gt_filter_init(&filter);
+	gt_filter_own_threads(&filter);
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	run_report_on(&result, "ranges", &view);
+	expect_count(&result, "ranges", 0, "gpu_ns", 100);
+	expect_count(&result, "ranges", 0, "by_time_ns", 0);
+	cr_expect(not(has_remark(&result, "Other threads")));
+	cr_expect(not(has_remark(&result, "several others")));
+	gt_filter_release(&filter);
 	scene_end();
 }
 
@@ -263,23 +431,6 @@ Test(ranges, keep_or_lose_their_numbers_where_that_is_asked_for)
 	cr_expect(eq(sz, row_count(&result, "ranges"), 3));
 	expect_count(&result, "ranges", 1, "ranges", 4);
 	scene_end();
-}
-
-/* What --range leaves of the trace. */
-static void run_chosen(const char *range)
-{
-	const struct gt_report *report = gt_report_find("ranges");
-	struct gt_arguments arguments;
-	struct gt_filter filter;
-	struct gt_view view;
-
-	gt_filter_init(&filter);
-	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, range, NULL), 0));
-	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
-	gt_arguments_init(&arguments, report->parameters);
-	gt_result_init(&result);
-	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &result, NULL), 0));
-	gt_filter_release(&filter);
 }
 
 Test(ranges, that_launched_nothing_know_what_gpus_did_where_they_alone_are_chosen)

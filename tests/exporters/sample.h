@@ -107,6 +107,7 @@ static inline gt_id sample_call(struct gt_trace *trace, gt_id thread, const char
 		.end_ns = end_ns,
 		.thread = thread,
 		.range = GT_NONE,
+		.for_range = GT_NONE,
 		.function = sample_text(trace, function),
 		.correlation = (uint32_t)trace->api_calls.count,
 	};
@@ -124,6 +125,7 @@ static inline gt_id sample_range(struct gt_trace *trace, gt_id thread, gt_id par
 		.end_thread = thread,
 		.domain = GT_NONE,
 		.parent = parent,
+		.for_range = GT_NONE,
 		.text = sample_text(trace, text),
 	};
 	return (gt_id)trace->ranges.count - 1;

@@ -18,6 +18,7 @@ static gt_id add(gt_id thread, gt_time start_ns, gt_time end_ns, gt_id parent)
 		.end_ns = end_ns,
 		.thread = thread,
 		.parent = parent,
+		.for_range = GT_NONE,
 		.depth = parent < row ? trace.ranges.rows[parent].depth + 1 : 0,
 		.flags = end_ns ? 0 : GT_UNFINISHED,
 	};

@@ -182,3 +182,38 @@ Test(projection, of_a_captured_graph_is_in_both_ranges_but_only_the_launch_has_a
 	cr_expect(eq(u64, gt_cover_span(&row_of(replay)->span), 100));
 	end();
 }
+
+/* What ran before its end, on any GPU; and what belongs to it for sure. */
+Test(projection, of_a_range_tells_what_ran_in_it_and_what_is_sure)
+{
+	begin();
+
+	const gt_id second = trace_stream(&trace, process, trace_device(&trace));
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 400);
+	const gt_id op = trace_range(&trace, other, GT_NONE, "op", 50, 90);
+	const gt_id call = trace_call_in(&trace, step, "cudaLaunchKernel", 20, 30);
+	const gt_id inside = trace_call_in(&trace, op, "cudaLaunchKernel", 60, 70);
+	const gt_id made_for = trace_call(&trace, other, "cudaLaunchKernel", 100, 110);
+	uint64_t covered_ns = 0;
+	uint64_t sure_ns = 0;
+
+	trace.ranges.rows[op].for_range = step;
+	trace.ranges.rows[op].flags |= GT_BY_TIME;
+	trace.api_calls.rows[made_for].for_range = step;
+	trace_kernel(&trace, stream, shape, 100, 200)->api_call = call;
+	trace_kernel(&trace, second, shape, 150, 250)->api_call = made_for;
+	trace_kernel(&trace, stream, shape, 350, 450)->api_call = inside;
+	trace.kernels.rows[1].device = trace.contexts.rows[1].device;
+	project(GT_PROJECT_DEVICES, NULL, 0);
+	for (gt_id i = projection.first[step]; i != GT_NONE; i = projection.rows.rows[i].next) {
+		covered_ns += projection.rows.rows[i].cover.covered_ns;
+		sure_ns += projection.rows.rows[i].sure.covered_ns;
+	}
+	cr_expect(eq(u64, covered_ns, 300));
+	cr_expect(eq(u64, sure_ns, 200), "op is for step by time alone");
+	cr_expect(eq(u64, projection.within[step].covered_ns, 150 + 50));
+	cr_expect(eq(u64, row_of(op)->sure.covered_ns, 100), "its own work is sure");
+	cr_expect(eq(u64, projection.within[op].covered_ns, 0));
+	end();
+}

@@ -253,3 +253,74 @@ Test(ranges, of_work_of_a_captured_graph_are_two)
 	cr_expect(eq(u32, gt_owner_of(&trace, GT_ACTIVITY_FILL, 0).range, replay));
 	end();
 }
+
+/* Behind the ranges of a thread comes the one of another thread that they were begun for. */
+Test(ranges, go_on_where_another_thread_waits)
+{
+	begin();
+
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id train = trace_range(&trace, thread, GT_NONE, "train", 0, 900);
+	const gt_id step = trace_range(&trace, thread, train, "step", 100, 500);
+	const gt_id engine = trace_range(&trace, other, GT_NONE, "engine", 200, 600);
+	const gt_id op = trace_range(&trace, other, engine, "op", 210, 590);
+
+	trace.ranges.rows[engine].for_range = trace.ranges.rows[op].for_range = step;
+	trace.ranges.rows[engine].flags |= GT_BY_TIME;
+	gt_ranges_init(&ranges, &trace);
+	expect_text(path_of(op), "engine/op");
+	cr_expect(eq(u32, gt_ranges_around(&ranges, op, TRACE_START_NS + 300), engine));
+	cr_expect(eq(u32, gt_ranges_around(&ranges, engine, TRACE_START_NS + 300), step));
+	cr_expect(eq(u32, gt_ranges_around(&ranges, engine, TRACE_START_NS + 550), train));
+	cr_expect(eq(u32, gt_ranges_beyond(&ranges, op, TRACE_START_NS + 300), step));
+	cr_expect(gt_ranges_by_time(&ranges, engine, step));
+	cr_expect(not(gt_ranges_by_time(&ranges, op, engine)));
+	cr_expect(eq(u32, gt_ranges_around_sure(&ranges, op, TRACE_START_NS + 300), engine));
+	cr_expect(eq(u32, gt_ranges_around_sure(&ranges, engine, TRACE_START_NS + 300), GT_NONE));
+	end();
+}
+
+/* A window may have taken out what a range was for, and a damaged recording says anything. */
+Test(ranges, are_for_none_that_began_with_them_or_is_gone)
+{
+	begin();
+
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id one = trace_range(&trace, thread, GT_NONE, "one", 100, 500);
+	const gt_id two = trace_range(&trace, other, GT_NONE, "two", 100, 500);
+	const gt_id three = trace_range(&trace, other, GT_NONE, "three", 600, 700);
+
+	trace.ranges.rows[one].for_range = two;
+	trace.ranges.rows[two].for_range = one;
+	trace.ranges.rows[three].for_range = 77;
+	gt_ranges_init(&ranges, &trace);
+	for (gt_id i = 0; i < 3; i++) {
+		cr_expect(eq(u32, gt_ranges_for(&ranges, i), GT_NONE));
+		cr_expect(eq(u32, gt_ranges_around(&ranges, i, TRACE_START_NS + 300), GT_NONE));
+	}
+	end();
+}
+
+Test(ranges, own_calls_that_were_made_for_them)
+{
+	begin();
+
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 900);
+	const gt_id own = trace_range(&trace, other, GT_NONE, "own", 100, 200);
+	const gt_id inside = trace_call_in(&trace, own, "cudaLaunchKernel", 110, 120);
+	const gt_id made_for = trace_call(&trace, other, "cudaLaunchKernel", 300, 310);
+	struct gt_owner owner;
+
+	trace.api_calls.rows[inside].for_range = step;
+	trace.api_calls.rows[made_for].for_range = step;
+	trace.api_calls.rows[made_for].flags = GT_BY_TIME;
+	cr_expect(eq(u32, gt_owner_of_call(&trace, inside).range, own));
+	owner = gt_owner_of_call(&trace, made_for);
+	cr_expect(eq(u32, owner.range, step));
+	cr_expect(eq(i64, owner.at_ns, TRACE_START_NS + 300));
+	cr_expect(owner.by_time);
+	cr_expect(eq(u32, gt_owner_sure(owner).range, GT_NONE));
+	gt_ranges_init(&ranges, &trace);
+	end();
+}

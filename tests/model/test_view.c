@@ -831,6 +831,105 @@ Test(view, of_ranges_that_are_not_there_says_which_are)
 	scene_release(&scene);
 }
 
+/*
+ * Two steps of one thread. In each another thread runs an operation of backward, which is for the
+ * step, with a kernel, and then a kernel in no range of its own, for the step by time.
+ */
+static void backward_scene(struct scene *scene)
+{
+	struct gt_trace *trace = &scene->trace;
+	gt_id shape;
+	gt_id other;
+
+	*scene = (struct scene){0};
+	gt_filter_init(&scene->filter);
+	trace_init(trace, 1000);
+	scene->processes[0] = trace_process(trace, "app", 100);
+	scene->threads[0] = trace_thread(trace, 0, 7);
+	other = trace_thread(trace, 0, 8);
+	scene->devices[0] = trace_device(trace);
+	scene->streams[0] = trace_stream(trace, 0, 0);
+	shape = trace_shape(trace, "gemm", 1, 32);
+	for (gt_time at = 100; at <= 500; at += 400) {
+		const gt_id step =
+			trace_range(trace, scene->threads[0], GT_NONE, "step", at, at + 300);
+		const gt_id engine =
+			trace_range(trace, other, GT_NONE, "engine", at + 100, at + 150);
+		const gt_id op = trace_range(trace, other, engine, "op", at + 110, at + 140);
+		gt_id call = trace_call_in(trace, op, "cudaLaunchKernel", at + 120, at + 125);
+
+		trace->ranges.rows[engine].for_range = step;
+		trace->ranges.rows[op].for_range = step;
+		trace_kernel(trace, scene->streams[0], shape, at + 200, at + 210)->api_call = call;
+		call = trace_call(trace, other, "cudaLaunchKernel", at + 160, at + 165);
+		trace->api_calls.rows[call].for_range = step;
+		trace->api_calls.rows[call].flags = GT_BY_TIME;
+		trace_kernel(trace, scene->streams[0], shape, at + 350, at + 360)->api_call = call;
+	}
+}
+
+Test(view, of_ranges_has_what_other_threads_did_for_them)
+{
+	struct scene scene;
+
+	backward_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	choose(&scene, GT_FILTER_SKIP, "1");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.kernels.count, 2));
+	cr_expect(eq(i64, scene.trace.kernels.rows[0].start_ns, TRACE_START_NS + 700));
+	cr_assert(eq(sz, scene.trace.ranges.count, 3), "the step, engine and op");
+	cr_expect(eq(u32, scene.trace.ranges.rows[1].for_range, 0), "its number is new");
+	cr_expect(eq(u32, scene.trace.api_calls.rows[1].for_range, 0));
+	/* The step from 500 to 800, and its work from 700 to 860. */
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 360));
+	scene_release(&scene);
+}
+
+/* A range that is named on the other thread is a part of the one that is named around it. */
+Test(view, of_ranges_that_are_for_each_other_counts_them_once)
+{
+	struct scene scene;
+
+	backward_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step|engine");
+	choose(&scene, GT_FILTER_SKIP, "1");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.ranges.count, 3));
+	cr_expect(eq(sz, scene.trace.kernels.count, 2));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_has_what_their_own_threads_did_alone_where_that_is_asked_for)
+{
+	struct scene scene;
+
+	backward_scene(&scene);
+	trace_kernel(&scene.trace, scene.streams[0], 0, 870, 880)->api_call =
+		trace_call_in(&scene.trace, 0, "cudaLaunchKernel", 790, 795);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	gt_filter_own_threads(&scene.filter);
+	cut(&scene);
+	expect_text(scene.view.restriction, "--range step --set threads=own");
+	cr_expect(eq(sz, scene.trace.kernels.count, 1));
+	cr_expect(eq(sz, scene.trace.ranges.count, 2));
+	scene_release(&scene);
+}
+
+/* The range that a call was made for began before the window, and still names it. */
+Test(view, of_a_window_keeps_what_calls_in_it_were_made_for)
+{
+	struct scene scene;
+
+	backward_scene(&scene);
+	choose(&scene, GT_FILTER_FROM, "655ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.ranges.count, 1));
+	cr_expect(ne(u32, scene.trace.ranges.rows[0].flags & GT_AROUND, 0));
+	cr_expect(eq(u32, scene.trace.api_calls.rows[0].for_range, 0));
+	scene_release(&scene);
+}
+
 Test(view, keeps_all_ranges_of_what_it_keeps)
 {
 	struct scene scene;

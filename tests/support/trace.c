@@ -220,6 +220,7 @@ gt_id trace_call(struct gt_trace *trace, gt_id thread, const char *function, gt_
 		.end_ns = TRACE_START_NS + end_ns,
 		.thread = thread,
 		.range = GT_NONE,
+		.for_range = GT_NONE,
 		.function = text(trace, function),
 		.correlation = (gt_count)trace->api_calls.count,
 		.kind = kind_of(function),
@@ -276,6 +277,7 @@ gt_id trace_range(struct gt_trace *trace, gt_id thread, gt_id parent, const char
 		.end_thread = thread,
 		.domain = GT_NONE,
 		.parent = parent,
+		.for_range = GT_NONE,
 		.text = text(trace, name),
 	};
 	expect_order(IN_ORDER(&trace->ranges));
