@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -145,13 +146,26 @@ def check_view(gputrace, folder, world, filters):
     if said is None:
         return [], {}
     view = View(world, **filters)
-    found = [(name, *rest) for name, *rest in invariants.broken(said)]
+    found = [(name, *rest) for name, *rest in invariants.broken(said, bool(filters))]
     for table, (work_out, _) in figures.TABLES.items():
         right = work_out(view)
         if right is not None:
             found += [(table, *rest) for rest in differences(table, right, said[table[0]][table[1]])]
     found += exports.broken(gputrace, folder, view, words)
     return [(world.seed, words, *rest) for rest in found], said
+
+
+def check_own_threads(gputrace, folder):
+    """Ranges of each thread alone."""
+    words = ["--set", "threads=own"]
+    world = World(folder)
+    world.own_threads = True
+    said = run(gputrace, folder, ["ranges", *words])
+    found = []
+    for table in (("ranges", "ranges"), ("ranges", "each")):
+        right = figures.TABLES[table][0](View(world))
+        found += [(world.seed, words, table, *rest) for rest in differences(table, right, said[table[0]][table[1]])]
+    return found
 
 
 def check_world(arguments):
@@ -169,6 +183,8 @@ def check_world(arguments):
             wrong, answers = check_view(gputrace, folder, world, filters)
             found += wrong
             said.append((filters, answers))
+        if world.features & 1 << FEATURES.index("helpers"):
+            found += check_own_threads(gputrace, folder)
         if len(said) == 3 and "to" in said[1][0] and "from_" in said[2][0]:
             found += [(seed, ["--to/--from", str(said[1][0]["to"])], *rest)
                       for rest in invariants.pieces(*(answers for _, answers in said))]
@@ -178,6 +194,20 @@ def check_world(arguments):
     finally:
         if not keep:
             shutil.rmtree(base)
+
+
+# What is known to differ, and why it may: (report and table, column, option of the filter or "", reason). A line goes when
+# gputrace or the oracle is mended; one that nothing fits any more is named at the end.
+KNOWN = []
+
+
+def known(difference):
+    _, words, (name, table), _, column, _, _ = difference
+    for number, (where, which, option, _) in enumerate(KNOWN):
+        if re.fullmatch(where, f"{name} {table}") and re.fullmatch(which, column) and (
+                not option or option in " ".join(words)):
+            return number
+    return None
 
 
 def tell(difference, gputrace):
@@ -202,12 +232,17 @@ def main():
 
     seeds = range(chosen.first, chosen.first + chosen.count)
     kinds = collections.Counter()
+    excused = collections.Counter()
     worlds = set()
     with multiprocessing.Pool(chosen.jobs) as pool:
         work = [(chosen.world, chosen.gputrace, seed, chosen.keep, chosen.whole,
                  chosen.without.split(",") if chosen.without else []) for seed in seeds]
         for found in pool.imap_unordered(check_world, work, chunksize=4):
             for difference in found:
+                excuse = None if chosen.every else known(difference)
+                if excuse is not None:
+                    excused[excuse] += 1
+                    continue
                 kind = (difference[1][0] if difference[1] else "", difference[2], difference[4])
                 kinds[kind] += 1
                 worlds.add(difference[0])
@@ -215,6 +250,8 @@ def main():
                     tell(difference, chosen.gputrace)
     for (option, (name, table), column), count in sorted(kinds.items(), key=lambda item: -item[1]):
         print(f"{count:6d}  {name} {table} {column} {option}")
+    for number, (where, which, option, reason) in enumerate(KNOWN):
+        print(f"{excused[number]:6d}  known: {where} {which} {option}: {reason}")
     print(f"{chosen.count} worlds, {len(worlds)} with figures that are wrong")
     return bool(worlds)
 

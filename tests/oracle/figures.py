@@ -809,29 +809,16 @@ def graph_nodes(view):
 
 
 def operation_of(view, call):
-    """The innermost operation of PyTorch that a call was made in: its range, or None."""
-    world = view.world
-    own = [number for number in world.open_on(call["thread"], call["begin"])]
-    for numbers in (own, sorted(world.ranges_of_call(call) - set(own))):
-        operations = [number for number in numbers if world.ranges[number]["sequence"] is not None]
-        if operations:
-            return max(operations, key=lambda number: (world.ranges[number]["begin"], number))
-    return None
+    """The innermost operation of PyTorch that a call was made in, on its own thread: its range, or None."""
+    found = [number for number in view.world.open_on(call["thread"], call["begin"])
+             if not view.world.is_of_program(number)]
+    return max(found, key=lambda number: (view.world.ranges[number]["begin"], number)) if found else None
 
 
 def operation_name(row):
     """(its name, forward or backward) by the text of its range."""
     name = row["name"].split(",")[0]
     return name, "backward" if "Backward" in name else "forward"
-
-
-def around(view, number):
-    """A range and those that it is in."""
-    found = []
-    while number is not None:
-        found.append(number)
-        number = view.world.ranges[number]["parent"]
-    return found
 
 
 def ops(view):
@@ -845,7 +832,7 @@ def ops(view):
     for (name, direction), ranges_there in by_name.items():
         numbers = {row["id"] for row in ranges_there}
         own = [work for work in view.timed if inner[work["id"]] in numbers]
-        inside = {work["id"]: set(around(view, inner[work["id"]])) & numbers for work in view.timed}
+        inside = {work["id"]: world.around(inner[work["id"]]) & numbers for work in view.timed}
         each = [sum(work["time"] for work in view.timed if number in inside[work["id"]]) for number in numbers]
         rows.append({"op": name, "direction": direction, "calls": len(numbers), "own_ns": time_of(own),
                      "share_percent": percent(time_of(own), total),
@@ -860,8 +847,10 @@ def ops(view):
 
 def overlaps(view):
     rows = []
+    chosen = {number for number, row in view.world.streams.items() if row["process"] in view.processes and
+              view.filters.get("stream", row["number"]) == row["number"]}
     for gpu in view.gpus:
-        used = used_streams(view, gpu)
+        used = [number for number in used_streams(view, gpu) if number in chosen]
         for i, one in enumerate(used):
             for other in used[:i]:
                 first, second = (stream_spans(view, number, GPU_WORK) for number in (one, other))
@@ -942,9 +931,8 @@ def blocked_ranges(view):
     rows = []
     innermost = {}
     for call in host_waits(view):
-        found = view.world.ranges_of_call(call)
-        if found:
-            number = max(found, key=lambda one: (len(around(view, one)), view.world.ranges[one]["begin"]))
+        number = view.world.innermost(call)
+        if number is not None:
             innermost.setdefault(view.world.path(number), []).append(call)
     for path, calls in innermost.items():
         times = [call["end"] - call["begin"] for call in calls]
@@ -1069,10 +1057,8 @@ def kernels_by_range(view):
     world = view.world
 
     def innermost(work):
-        found = world.ranges_of_launch(work)
-        if work["node"] is not None:
-            found = world.ranges_of_call(world.calls[world.execs[work["exec"]]["nodes"][work["node"]]["call"]]) or found
-        return world.path(max(found, key=lambda one: (len(around(view, one)), one))) if found else "(in no range)"
+        number = world.innermost(world.calls[work["call"]])
+        return "(in no range)" if number is None else world.path(number)
 
     if any(work["node"] is not None for work in view.timed):
         return None # asked for in two places

@@ -117,7 +117,7 @@ def same(left, right, parts):
     return left is None or right is None or abs(left - right) <= max(1e-6 * abs(right), 0 if isinstance(right, int) else 1e-3 * parts)
 
 
-def sums(said):
+def sums(said, restricted):
     for name, table, column, whole, whole_column, key in SUMS:
         rows = said.get(name, {}).get(table) or []
         if len(rows) >= SHOWN.get(name, len(rows) + 1):
@@ -139,8 +139,8 @@ def sums(said):
             if values and all(number(value) for value in values) and not same(sum(values), right, 3):
                 yield (name, table), (place,), " + ".join(columns), right, sum(values)
     for name, table, small, large in AT_MOST:
-        if name == "critical-path" and said.get(name, {}).get("by_process"):
-            continue # what is on the paths of two processes counts for each
+        if name == "critical-path" and (restricted or said.get(name, {}).get("by_process")):
+            continue # the path goes over other work, and what is on the paths of two processes counts for each
         for place, row in enumerate(said.get(name, {}).get(table) or []):
             if number(row.get(small)) and number(row.get(large)) and row[small] > row[large] + 1:
                 yield (name, table), (place,), f"{small} above {large}", row[large], row[small]
@@ -165,8 +165,8 @@ def gains(said):
 # Columns whose figures of a window and of the rest add up to those of the whole, and reports where they need not
 PIECES = {"calls", "total_ns", "bytes", "kernels", "copies", "copied_bytes", "fills", "own_ns", "launches", "allocations",
           "allocated_bytes", "frees", "errors", "busy_ns", "copy_ns", "active_ns", "blocked_ns", "marks", "records"}
-WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth", "account", "waited_on",
-         "dependencies"}
+WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth", "memory", "waited_on",
+         "dependencies", "replayable"}
 
 
 def keyed(rows):
@@ -195,8 +195,8 @@ def pieces(whole, first, second):
                     yield table, tuple(value for _, value in key), f"{column} of two pieces", row[column], sum(values)
 
 
-def broken(said):
+def broken(said, restricted):
     """((report, table), row, column, what should hold, what was said)"""
     yield from by_unit(said)
-    yield from sums(said)
+    yield from sums(said, restricted)
     yield from gains(said)

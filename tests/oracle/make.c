@@ -361,14 +361,21 @@ static void use_memory(struct world *world, struct thread *thread)
 	}
 }
 
+static void think(struct world *world, struct thread *thread)
+{
+	thread->now += length(world, 2000000);
+}
+
 static void push(struct world *world, struct thread *thread)
 {
 	static const char *const names[] = {"train", "step", "forward", "data", "loss", "step 1", "step 2"};
 	static const char *const operations[] = {"aten::mm", "aten::linear", "aten::relu"};
 	struct range *range = &world->ranges[world->range_count];
 
-	if (thread->depth == MOST_OPEN)
+	if (thread->depth == MOST_OPEN || (thread->helper && world->next_sequence == 0)) {
+		think(world, thread);
 		return;
+	}
 	full(world->range_count == MOST_RANGES);
 	*range = (struct range){.thread = (int)(thread - world->threads),
 	                        .parent = thread->depth ? thread->open[thread->depth - 1] : NONE,
@@ -377,9 +384,8 @@ static void push(struct world *world, struct thread *thread)
 	                        .depth = thread->depth,
 	                        .sequence = NONE};
 	if (has(world, OPERATIONS) && (thread->helper || chance(world, 40))) {
-		range->sequence = thread->helper || chance(world, 20)
-		                          ? (int)draw(world, (uint64_t)world->next_sequence + 3)
-		                          : world->next_sequence++;
+		range->sequence = thread->helper ? (int)draw(world, (uint64_t)world->next_sequence)
+		                                 : world->next_sequence++;
 		snprintf(range->name, sizeof(range->name), "%s%s, seq = %d, op_id = %d",
 		         operations[draw(world, 3)], thread->helper ? "Backward0" : "",
 		         range->sequence, world->range_count);
@@ -494,11 +500,6 @@ static void launch_graph(struct world *world, struct thread *thread)
 	else
 		run_whole(world, number, call_number, call->stream, level == SAMPLED);
 	exec->launches++;
-}
-
-static void think(struct world *world, struct thread *thread)
-{
-	thread->now += length(world, 2000000);
 }
 
 static void do_something(struct world *world, struct thread *thread)

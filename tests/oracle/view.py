@@ -93,35 +93,50 @@ class World:
             number = self.ranges[number]["parent"]
         return "/".join(names)
 
+    def is_of_program(self, number):
+        """Ranges of frameworks tell of operations; all others are the program's."""
+        return self.ranges[number]["sequence"] is None
+
     def ranges_of_call(self, call):
-        """Ranges that a call was made inside: of its own thread, and of those that it works for."""
+        """Ranges that a call was made inside: of its own thread, and of those that it works for (docs/reports/ranges.md)."""
         own = self.open_on(call["thread"], call["begin"])
-        found = set(own)
-        if self.own_threads:
-            return found
-        for number in own: # by sequence number
-            found |= self.forward_ranges(number)
-        if not own: # by time
-            process = self.process_of_call(call)
-            others = [self.open_on(thread, call["begin"]) for thread, row in self.threads.items()
-                      if row["process"] == process and thread != call["thread"]]
-            others = [ranges for ranges in others if ranges]
-            if len(others) == 1:
-                found |= set(others[0])
+        if self.own_threads or any(self.is_of_program(number) for number in own):
+            return set(own)
+        return set(own) | (self.by_sequence(own) or self.by_time(call))
+
+    def by_sequence(self, own):
+        """What was open, when the innermost operation of the backward pass began, on the thread that ran its forward one."""
+        for number in reversed(own):
+            row = self.ranges[number]
+            process = self.threads[row["thread"]]["process"]
+            for other in self.ranges.values():
+                if (other["sequence"] == row["sequence"] and "Backward" not in other["name"] and
+                        other["thread"] != row["thread"] and self.threads[other["thread"]]["process"] == process):
+                    found = set(self.open_on(other["thread"], row["begin"]))
+                    if found:
+                        return found
+        return set()
+
+    def by_time(self, call):
+        """The program's ranges on the one other thread that has any open."""
+        process = self.process_of_call(call)
+        others = [[number for number in self.open_on(thread, call["begin"]) if self.is_of_program(number)]
+                  for thread, row in self.threads.items() if row["process"] == process and thread != call["thread"]]
+        others = [ranges for ranges in others if ranges]
+        return self.around(others[0][-1]) if len(others) == 1 else set()
+
+    def around(self, number):
+        """A range and those that it is in."""
+        found = set()
+        while number is not None:
+            found.add(number)
+            number = self.ranges[number]["parent"]
         return found
 
-    def forward_ranges(self, number):
-        """What was open, when an operation of the backward pass began, on the thread that ran its forward one."""
-        row = self.ranges[number]
-        if row["sequence"] is None or "Backward" not in row["name"]:
-            return set()
-        process = self.threads[row["thread"]]["process"]
-        for other in self.ranges.values():
-            if (other["sequence"] == row["sequence"] and "Backward" not in other["name"] and
-                    other["thread"] != row["thread"] and other["begin"] < row["begin"] and
-                    self.threads[other["thread"]]["process"] == process):
-                return set(self.open_on(other["thread"], row["begin"]))
-        return set()
+    def innermost(self, call):
+        """The innermost range that a call was made in, of its own thread before those that it works for."""
+        found = self.open_on(call["thread"], call["begin"]) or self.ranges_of_call(call)
+        return max(found, key=lambda number: (len(self.around(number)), number)) if found else None
 
     def ranges_of_launch(self, work):
         if "launched_in" not in work:
