@@ -89,10 +89,17 @@ void gt_advice_cite(struct gt_advice_row *row, const char *report, const char *t
 	va_end(args);
 }
 
-void gt_advice_gain(struct gt_advice_row *row, enum gt_gain_bound bound, uint64_t ns,
+void gt_advice_gain(struct gt_advice_row *row, enum gt_gain_bound bound, struct gt_share saved,
                     const char *how)
 {
-	row->gain = (struct gt_gain){bound, ns, how};
+	row->gain = (struct gt_gain){bound, saved, how};
+}
+
+void gt_advice_gain_apart(struct gt_advice_row *row, const struct gt_facts *facts, uint64_t ns,
+                          const char *how)
+{
+	gt_advice_gain(row, GT_GAIN_AT_MOST,
+	               gt_share_of_apart(&facts->wall, ns, GT_OF_GPU, row->device), how);
 }
 
 void gt_advice_unasked(struct gt_advice *advice, const char *why)
@@ -116,6 +123,35 @@ struct gt_figure gt_advice_ns(uint64_t duration_ns)
 struct gt_figure gt_advice_share(uint64_t part, uint64_t whole)
 {
 	return gt_figure_percent(gt_percent((double)part, (double)whole));
+}
+
+struct gt_figure gt_advice_percent(const struct gt_share *share)
+{
+	return gt_figure_percent(gt_share_percent(share));
+}
+
+struct gt_unit_name gt_advice_whose(const struct gt_facts *facts, const struct gt_unit_times *times,
+                                    const struct gt_share *most)
+{
+	const struct gt_unit_name unit = gt_share_unit(most, facts->view->trace);
+	struct gt_unit_name whose = {""};
+
+	if (gt_unit_times_used(times) > 1)
+		snprintf(whose.text, sizeof(whose.text), " of %.200s", unit.text);
+	return whose;
+}
+
+struct gt_unit_name gt_advice_most_of(const struct gt_unit_times *times)
+{
+	const size_t used = gt_unit_times_used(times);
+	struct gt_unit_name most = {""};
+
+	if (used > 1)
+		snprintf(most.text, sizeof(most.text), ", most of %s %s", gt_grouped(used).text,
+		         times->whose == GT_OF_PROCESS  ? "processes"
+		         : times->whose == GT_OF_THREAD ? "threads"
+		                                        : "GPUs");
+	return most;
 }
 
 long long gt_advice_gpu(const struct gt_facts *facts, gt_id device)
@@ -155,8 +191,8 @@ static int by_worth(const void *a, const void *b)
 
 	if (left_wrong != right_wrong)
 		return left_wrong ? -1 : 1;
-	if (left->gain.ns != right->gain.ns)
-		return left->gain.ns > right->gain.ns ? -1 : 1;
+	if (left->gain.saved.ns != right->gain.saved.ns)
+		return left->gain.saved.ns > right->gain.saved.ns ? -1 : 1;
 	return left->asked < right->asked ? -1 : 1;
 }
 

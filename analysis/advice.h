@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "analysis/figures.h"
+#include "analysis/shares.h"
 #include "base/array.h"
 #include "base/units.h"
 #include "model/trace.h"
@@ -42,10 +43,14 @@ enum gt_gain_bound {
 /* "at most", "about"; "" for GT_GAIN_UNKNOWN. Constant. */
 const char *gt_gain_bound_name(enum gt_gain_bound bound);
 
-/* Time of the window that would not be spent. */
+/*
+ * Wall time of the window that would not be spent. A change saves no more than the time in which at
+ * least one thread, process or GPU does what is changed: all else of the program goes on meanwhile,
+ * whatever waits for what. A sum over threads or GPUs is no such time.
+ */
 struct gt_gain {
 	enum gt_gain_bound bound;
-	uint64_t ns;
+	struct gt_share saved;
 	const char *how; /* it was computed; constant */
 };
 
@@ -118,17 +123,33 @@ __attribute__((format(printf, 5, 6))) void gt_advice_cite(struct gt_advice_row *
                                                           const char *column, const char *fmt, ...);
 
 /* how: a constant. */
-void gt_advice_gain(struct gt_advice_row *row, enum gt_gain_bound bound, uint64_t ns,
+void gt_advice_gain(struct gt_advice_row *row, enum gt_gain_bound bound, struct gt_share saved,
                     const char *how);
+
+/* The same, of a sum of times of one GPU that lie apart. */
+void gt_advice_gain_apart(struct gt_advice_row *row, const struct gt_facts *facts, uint64_t ns,
+                          const char *how);
 
 /* The rule has nothing to go by; why is a constant. Said once for a rule. */
 void gt_advice_unasked(struct gt_advice *advice, const char *why);
 
-/* Whether a part is at least so many percent of the whole; false of nothing. */
+/*
+ * Whether a part is at least so many percent of the whole; false of nothing. The part must be one
+ * of the whole: shares of wall time are struct gt_share.
+ */
 bool gt_is_share(uint64_t part, uint64_t whole, unsigned percent);
 
 struct gt_figure gt_advice_ns(uint64_t duration_ns);
 struct gt_figure gt_advice_share(uint64_t part, uint64_t whole);
+struct gt_figure gt_advice_percent(const struct gt_share *share);
+
+/*
+ * Behind the time of the unit that had most: " of process app (100)", where several had some; ""
+ * where there is but one. And behind its share: ", most of 8 processes".
+ */
+struct gt_unit_name gt_advice_whose(const struct gt_facts *facts, const struct gt_unit_times *times,
+                                    const struct gt_share *most);
+struct gt_unit_name gt_advice_most_of(const struct gt_unit_times *times);
 
 /* The number people know a GPU by, of a row of devices. */
 long long gt_advice_gpu(const struct gt_facts *facts, gt_id device);

@@ -68,6 +68,23 @@ uint64_t gt_covered_within(const struct gt_covered *covered, struct gt_interval 
 	               : 0;
 }
 
+int gt_covered_next_gap(const struct gt_covered *covered, struct gt_interval *left,
+                        struct gt_interval *gap)
+{
+	size_t begun = gt_covered_begun(covered, left->start_ns);
+
+	if (begun > 0 && covered->stretches.rows[begun - 1].end_ns > left->start_ns)
+		left->start_ns = covered->stretches.rows[begun - 1].end_ns;
+	if (left->start_ns >= left->end_ns)
+		return 0;
+	*gap = *left;
+	if (begun < covered->stretches.count &&
+	    covered->stretches.rows[begun].start_ns < left->end_ns)
+		gap->end_ns = covered->stretches.rows[begun].start_ns;
+	left->start_ns = gap->end_ns;
+	return 1;
+}
+
 struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace)
 {
 	struct gt_covered_device *devices = gt_allocate(trace->devices.count * sizeof(*devices));

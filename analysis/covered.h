@@ -32,6 +32,13 @@ void gt_covered_release(struct gt_covered *covered);
 /* How much of a time is covered, in nanoseconds. */
 uint64_t gt_covered_within(const struct gt_covered *covered, struct gt_interval interval);
 
+/*
+ * Cuts the first stretch that is not covered off the beginning of a time. Returns 1 with it, or 0
+ * when nothing is left.
+ */
+int gt_covered_next_gap(const struct gt_covered *covered, struct gt_interval *left,
+                        struct gt_interval *gap);
+
 /* How many of the stretches begin at that moment or before. */
 size_t gt_covered_begun(const struct gt_covered *covered, gt_time time_ns);
 

@@ -21,11 +21,11 @@ enum {
 	SOME_WORK = 20,  /* kernels, copies and fills: with fewer a stream more changes little */
 };
 
-static void add(struct gt_amount *amount, uint64_t duration_ns, uint64_t bytes)
+static void add(struct gt_amount *amount, gt_id unit, struct gt_interval when)
 {
 	amount->count++;
-	amount->total_ns += duration_ns;
-	amount->bytes += bytes;
+	amount->summed_ns += (uint64_t)(when.end_ns - when.start_ns);
+	gt_unit_times_add(&amount->times, unit, when);
 }
 
 static void take_most(struct gt_amount *amount, const char *name, uint64_t total_ns)
@@ -38,14 +38,18 @@ static void take_most(struct gt_amount *amount, const char *name, uint64_t total
 
 struct gt_amount_calls gt_amount_calls(const struct gt_amount *amount)
 {
+	const bool several = gt_unit_times_used(&amount->times) > 1;
 	struct gt_amount_calls calls;
 	const int used =
-		snprintf(calls.text, sizeof(calls.text), "%s %s", gt_grouped(amount->count).text,
-	                 amount->count == 1 ? "call" : "calls");
+		snprintf(calls.text, sizeof(calls.text), "%s %s%s", gt_grouped(amount->count).text,
+	                 amount->count == 1 ? "call" : "calls",
+	                 !several                              ? ""
+	                 : amount->times.whose == GT_OF_THREAD ? " of all threads"
+	                                                       : " of all processes");
 
 	if (amount->most)
 		snprintf(calls.text + used, sizeof(calls.text) - (size_t)used, ", %s in %s",
-		         amount->most_ns == amount->total_ns ? "all" : "most of it", amount->most);
+		         amount->most_ns == amount->summed_ns ? "all" : "most of it", amount->most);
 	return calls;
 }
 
@@ -82,14 +86,19 @@ static void see_overlap(const struct gt_facts *facts, struct gt_cover *covers,
 	gt_cover_add_inside(&covers[activity->device], window, when);
 }
 
-static void see_streams(struct gt_facts *facts, const struct gt_activity *activity)
+/* seen: by stream. */
+static void see_streams(struct gt_facts *facts, const struct gt_activity *activity, bool *seen)
 {
 	const struct gt_trace *trace = facts->calls.trace;
+	const gt_id stream = gt_activity_stream(trace, activity);
 
-	if (is_default_stream(trace, gt_activity_stream(trace, activity)))
-		facts->of_default_stream[activity->device]++;
-	else
+	if (!is_default_stream(trace, stream)) {
 		facts->of_other_streams[activity->device]++;
+		return;
+	}
+	facts->of_default_stream[activity->device]++;
+	facts->default_streams[activity->device] += !seen[stream];
+	seen[stream] = true;
 }
 
 static uint64_t *new_counts(size_t count)
@@ -105,7 +114,7 @@ static bool wants_work(const struct gt_facts *facts)
 {
 	const struct gt_trace *trace = facts->view->trace;
 
-	return facts->memory.count >= SOME_CALLS || trace->copies.count >= SOME_CALLS ||
+	return facts->memory_calls >= SOME_CALLS || trace->copies.count >= SOME_CALLS ||
 	       trace->counters.count > 0;
 }
 
@@ -116,6 +125,7 @@ static void init_devices(struct gt_facts *facts, size_t count)
 	facts->alone_ns = new_counts(count);
 	facts->of_default_stream = new_counts(count);
 	facts->of_other_streams = new_counts(count);
+	facts->default_streams = new_counts(count);
 	facts->idle = gt_allocate(count * sizeof(*facts->idle));
 	facts->work = gt_allocate(count * sizeof(*facts->work));
 	for (size_t i = 0; i < count; i++) {
@@ -139,11 +149,13 @@ static void see_activity(struct gt_facts *facts)
 	const size_t count = shown->devices.count;
 	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
 	struct gt_inside window = gt_window_of(facts->view);
+	bool *seen = gt_allocate(facts->calls.trace->streams.count * sizeof(*seen));
 	const bool keeps_work = wants_work(facts);
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
 	memset(covers, 0, count * sizeof(*covers));
+	memset(seen, 0, facts->calls.trace->streams.count * sizeof(*seen));
 	init_devices(facts, count);
 	gt_activity_walk_init(&walk, facts->calls.trace, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
@@ -152,7 +164,7 @@ static void see_activity(struct gt_facts *facts)
 			continue;
 		gt_idle_see(&facts->idle[activity.device], &activity);
 		see_overlap(facts, covers, &window, &activity);
-		see_streams(facts, &activity);
+		see_streams(facts, &activity, seen);
 		if (keeps_work && gt_activity_is_work(activity.type))
 			gt_covered_add(&facts->work[activity.device],
 			               (struct gt_interval){activity.start_ns, activity.end_ns},
@@ -165,17 +177,30 @@ static void see_activity(struct gt_facts *facts)
 				covers[i].covered_ns - facts->busy[i].kernels.covered_ns;
 	}
 	gt_gap_totals_sort(&facts->gaps);
+	gt_array_free(seen);
 	gt_array_free(covers);
 }
 
-/* The sort that a call counts as; NULL: none. */
-static struct gt_amount *amount_of(struct gt_facts *facts, const struct gt_api_call *call)
+static void see_failure(struct gt_facts *facts, const struct gt_api_call *call)
 {
-	if (call->kind == GT_API_ALLOCATE || call->kind == GT_API_FREE)
-		return &facts->memory;
-	if (gt_call_takes_code(facts->view->trace, call))
-		return &facts->loads;
-	return NULL;
+	if (!gt_api_failed(call))
+		return;
+	facts->failed++;
+	if (!facts->first_failed)
+		facts->first_failed = call;
+}
+
+static void see_load(struct gt_facts *facts, const struct gt_api_call *call, uint64_t *of_function)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	struct gt_amount *loads = &facts->loads;
+
+	add(loads, gt_trace_thread_process(trace, call->thread),
+	    (struct gt_interval){call->start_ns, call->end_ns});
+	if (loads->count == 1 || call->end_ns > loads->end_ns)
+		loads->end_ns = call->end_ns;
+	of_function[call->function] += (uint64_t)(call->end_ns - call->start_ns);
+	take_most(loads, gt_trace_text(trace, call->function), of_function[call->function]);
 }
 
 /* A call inside another is part of that one's time. */
@@ -187,22 +212,14 @@ static void see_calls(struct gt_facts *facts)
 
 	memset(of_function, 0, size * sizeof(*of_function));
 	gt_array_each(const struct gt_api_call, call, &trace->api_calls) {
-		struct gt_amount *amount = amount_of(facts, call);
-
-		if (gt_api_failed(call)) {
-			add(&facts->failed, 0, 0);
-			if (!facts->first_failed)
-				facts->first_failed = call;
-		}
-		if (!amount || call->flags & GT_NESTED || call->function >= size ||
+		see_failure(facts, call);
+		if (call->flags & GT_NESTED || call->function >= size ||
 		    !gt_timed(GT_TIMES_FIGURES, call->flags, call->start_ns, call->end_ns))
 			continue;
-		add(amount, (uint64_t)(call->end_ns - call->start_ns), 0);
-		if (amount->count == 1 || call->end_ns > amount->end_ns)
-			amount->end_ns = call->end_ns;
-		of_function[call->function] += (uint64_t)(call->end_ns - call->start_ns);
-		take_most(amount, gt_trace_text(trace, call->function),
-		          of_function[call->function]);
+		if (call->kind == GT_API_ALLOCATE || call->kind == GT_API_FREE)
+			facts->memory_calls++;
+		else if (gt_call_takes_code(trace, call))
+			see_load(facts, call, of_function);
 	}
 	gt_array_free(of_function);
 }
@@ -213,46 +230,47 @@ static void see_waits(struct gt_facts *facts)
 
 	gt_array_each(const struct gt_sync, sync, &facts->view->trace->syncs) {
 		const uint32_t kind = sync->kind < KINDS ? sync->kind : 0;
-		const uint64_t duration_ns = (uint64_t)(sync->end_ns - sync->start_ns);
 
 		if (!gt_sync_waits_host(sync->kind) ||
 		    !gt_timed(GT_TIMES_ANY, sync->flags, sync->start_ns, sync->end_ns))
 			continue;
-		add(&facts->waits, duration_ns, 0);
-		of_kind[kind] += duration_ns;
+		add(&facts->waits, sync->thread,
+		    (struct gt_interval){sync->start_ns, sync->end_ns});
+		of_kind[kind] += (uint64_t)(sync->end_ns - sync->start_ns);
 		take_most(&facts->waits, gt_sync_kind_name(kind), of_kind[kind]);
 	}
 }
 
 static void see_copies(struct gt_facts *facts)
 {
-	gt_array_each(const struct gt_copy, copy, &facts->view->trace->copies) {
-		const uint64_t duration_ns = (uint64_t)(copy->end_ns - copy->start_ns);
-
-		if (!gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
-			continue;
-		add(&facts->copies, duration_ns, copy->size_bytes);
-		if (copy->src_kind == GT_MEMORY_PAGEABLE || copy->dst_kind == GT_MEMORY_PAGEABLE)
-			add(&facts->pageable, duration_ns, copy->size_bytes);
-	}
+	gt_array_each(const struct gt_copy, copy, &facts->view->trace->copies)
+		if (gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
+			facts->copied_bytes += copy->size_bytes;
 }
 
 void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)
 {
-	*facts = (struct gt_facts){.view = view};
+	*facts = (struct gt_facts){.view = view, .wall = gt_wall_of(view)};
+	gt_unit_times_init(&facts->waits.times, view, GT_OF_THREAD);
+	gt_unit_times_init(&facts->loads.times, view, GT_OF_PROCESS);
 	gt_thread_calls_init(&facts->calls, gt_whole_of(view->trace));
 	gt_gap_totals_init(&facts->gaps, &facts->calls);
 	gt_throttles_init(&facts->throttles, view->trace);
 	gt_variables_init(&facts->variables, view->trace);
 	gt_range_totals_init(&facts->ranges, view, GT_RANGES_BY_PATH, GT_FOLD_AUTO);
+	gt_range_losses_init(&facts->range_losses, &facts->ranges, &facts->wall);
 	gt_memory_totals_init(&facts->allocated, view);
 	gt_memory_failures_init(&facts->not_allocated, view);
 	if (view->trace->syncs.count)
 		gt_host_waits_init(&facts->host_waits, view, GT_SMALL_READ_BYTES);
-	gt_shape_totals_init(&facts->shapes, view->trace);
+	gt_shape_totals_init(&facts->shapes, view);
 	see_calls(facts);
 	see_activity(facts);
-	facts->loading_ns = gt_loading_ns(facts->view);
+	/* Where some of the work is chosen, whose loading it was is not known. */
+	if (view->by_work)
+		gt_unit_times_init(&facts->loading, view, GT_OF_PROCESS);
+	else
+		gt_loading_times_init(&facts->loading, view);
 	see_waits(facts);
 	see_copies(facts);
 }
@@ -263,6 +281,9 @@ void gt_facts_release(struct gt_facts *facts)
 		gt_idle_release(&facts->idle[i]);
 		gt_covered_release(&facts->work[i]);
 	}
+	gt_unit_times_release(&facts->waits.times);
+	gt_unit_times_release(&facts->loads.times);
+	gt_unit_times_release(&facts->loading);
 	gt_array_free(facts->work);
 	gt_array_free(facts->busy);
 	gt_array_free(facts->idle);
@@ -270,6 +291,7 @@ void gt_facts_release(struct gt_facts *facts)
 	gt_thread_calls_release(&facts->calls);
 	gt_throttles_release(&facts->throttles);
 	gt_variables_release(&facts->variables);
+	gt_range_losses_release(&facts->range_losses);
 	gt_range_totals_release(&facts->ranges);
 	gt_memory_totals_release(&facts->allocated);
 	gt_memory_failures_release(&facts->not_allocated);
@@ -279,11 +301,7 @@ void gt_facts_release(struct gt_facts *facts)
 	gt_array_free(facts->alone_ns);
 	gt_array_free(facts->of_default_stream);
 	gt_array_free(facts->of_other_streams);
-}
-
-uint64_t gt_facts_duration_ns(const struct gt_facts *facts)
-{
-	return gt_view_lasts_ns(facts->view);
+	gt_array_free(facts->default_streams);
 }
 
 bool gt_facts_on_default_stream(const struct gt_facts *facts, gt_id device)

@@ -23,7 +23,7 @@ double gt_bytes_per_second(double bytes, double duration_ns)
 	return duration_ns > 0 ? bytes * 1e9 / duration_ns : NAN;
 }
 
-static bool several_hosts(const struct gt_trace *trace)
+bool gt_several_hosts(const struct gt_trace *trace)
 {
 	gt_array_each(const struct gt_process, process, &trace->processes)
 		if (process->host != trace->processes.rows[0].host)
@@ -39,7 +39,7 @@ void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id
 	}
 
 	const struct gt_device *row = &trace->devices.rows[device];
-	const bool hosts = several_hosts(trace);
+	const bool hosts = gt_several_hosts(trace);
 	char label[GT_LABEL_BYTES];
 
 	gt_device_label(trace, device, label, sizeof(label));
@@ -50,7 +50,7 @@ void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id
 void gt_add_device_number(struct gt_result *result, const struct gt_trace *trace, gt_id device)
 {
 	const struct gt_device *row = &trace->devices.rows[device];
-	const bool hosts = several_hosts(trace);
+	const bool hosts = gt_several_hosts(trace);
 
 	gt_result_add_format(result, "%s%sGPU %lld", hosts ? gt_trace_text(trace, row->host) : "",
 	                     hosts ? " " : "", (long long)gt_device_number(row));
@@ -93,7 +93,7 @@ void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_i
 	}
 
 	const struct gt_process *row = &trace->processes.rows[process];
-	const bool hosts = several_hosts(trace);
+	const bool hosts = gt_several_hosts(trace);
 	const char *host = hosts ? gt_trace_text(trace, row->host) : "";
 	/* Of one whose capture says nothing its file is all that is known for sure. */
 	const char *name = gt_trace_text(trace, row->name ? row->name : row->capture);

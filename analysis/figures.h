@@ -20,6 +20,9 @@ struct gt_figure gt_grouped(uint64_t count);
 double gt_percent(double part, double whole);
 double gt_bytes_per_second(double bytes, double duration_ns);
 
+/* Whether the processes ran on several machines: then names say on which. */
+bool gt_several_hosts(const struct gt_trace *trace);
+
 /*
  * Cells of a result. "0: NVIDIA H200"; with several hosts in the trace, "host 0: NVIDIA H200".
  * Names that the program gave stand behind those of model/labels.h.

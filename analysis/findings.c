@@ -4,7 +4,6 @@
 #include <stdbool.h>
 
 #include "analysis/advice.h"
-#include "analysis/facts.h"
 #include "analysis/result.h"
 
 enum {
@@ -19,11 +18,11 @@ static const struct gt_heading headings[] = {
 };
 
 /* What fits on a page that is read first. */
-static bool is_finding(const struct gt_advice *advice, const struct gt_advice_row *row)
+static bool is_finding(const struct gt_advice_row *row)
 {
 	return !row->rule->apart && row->kind != GT_ADVICE_MEASURE &&
 	       (row->gain.bound == GT_GAIN_UNKNOWN ||
-	        gt_is_share(row->gain.ns, gt_facts_duration_ns(advice->facts), LEAST_PERCENT));
+	        gt_share_reaches(&row->gain.saved, LEAST_PERCENT));
 }
 
 /* Rows of the same rule that are findings: before a row, and in all. */
@@ -38,7 +37,7 @@ static struct alike alike_of(const struct gt_advice *advice, size_t of)
 
 	for (size_t i = 0; i < advice->rows.count; i++) {
 		if (advice->rows.rows[i].rule != advice->rows.rows[of].rule ||
-		    !is_finding(advice, &advice->rows.rows[i]))
+		    !is_finding(&advice->rows.rows[i]))
 			continue;
 		alike.before += i < of;
 		alike.all++;
@@ -46,19 +45,16 @@ static struct alike alike_of(const struct gt_advice *advice, size_t of)
 	return alike;
 }
 
-static void add(struct gt_result *result, const struct gt_advice *advice,
-                const struct gt_advice_row *row)
+static void add(struct gt_result *result, const struct gt_advice_row *row)
 {
-	const uint64_t duration_ns = gt_facts_duration_ns(advice->facts);
-
 	gt_result_add_text(result, row->report);
 	if (row->gain.bound == GT_GAIN_UNKNOWN)
 		gt_result_add_format(result, "%s", row->text);
 	else
 		gt_result_add_format(result, "%s Worth %s %s (%s).", row->text,
 		                     gt_gain_bound_name(row->gain.bound),
-		                     gt_advice_ns(row->gain.ns).text,
-		                     gt_advice_share(row->gain.ns, duration_ns).text);
+		                     gt_advice_ns(row->gain.saved.ns).text,
+		                     gt_advice_percent(&row->gain.saved).text);
 }
 
 static void add_rest(struct gt_result *result, const struct gt_advice_row *row, size_t rest)
@@ -77,10 +73,10 @@ void gt_add_findings(struct gt_result *result, const struct gt_advice *advice)
 		const struct gt_advice_row *row = &advice->rows.rows[i];
 		const struct alike alike = alike_of(advice, i);
 
-		if (!is_finding(advice, row) || alike.before >= MOST_OF_RULE ||
+		if (!is_finding(row) || alike.before >= MOST_OF_RULE ||
 		    (row->kind != GT_ADVICE_WRONG && ++added > MOST_FINDINGS))
 			continue;
-		add(result, advice, row);
+		add(result, row);
 		if (alike.before == MOST_OF_RULE - 1 && alike.all > MOST_OF_RULE)
 			add_rest(result, row, alike.all - MOST_OF_RULE);
 	}

@@ -2,6 +2,7 @@
 #include "analysis/heavy_shapes.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "analysis/facts.h"
 #include "model/short_name.h"
@@ -14,38 +15,48 @@ enum {
 	MOST_SHAPES = 1000, /* that are looked at: so many take so much in no sound recording */
 };
 
-static bool is_heavy(const struct gt_facts *facts, const struct gt_shape_total *total)
+bool gt_heavy_has_share(const struct gt_heavy *heavy, unsigned percent)
 {
-	if (total->device == GT_NONE)
-		return false;
-	if (gt_is_share(total->total_ns, gt_facts_duration_ns(facts), LEAST_PERCENT))
-		return true;
-	return facts->shapes.has_profiled &&
-	       gt_is_share(total->total_ns, facts->shapes.device_ns[total->device],
-	                   LEAST_KERNEL_PERCENT);
+	return gt_is_share(heavy->total->most_ns,
+	                   heavy->facts->shapes.device_ns[heavy->total->device], percent);
+}
+
+static bool is_heavy(const struct gt_heavy *heavy)
+{
+	return gt_share_reaches(&heavy->ran, LEAST_PERCENT) ||
+	       (heavy->facts->shapes.has_profiled &&
+	        gt_heavy_has_share(heavy, LEAST_KERNEL_PERCENT));
+}
+
+static struct gt_heavy heavy_of(const struct gt_facts *facts, const struct gt_shape_total *total)
+{
+	const struct gt_trace *trace = facts->view->trace;
+
+	return (struct gt_heavy){
+		.facts = facts,
+		.total = total,
+		.shape = &trace->launch_shapes.rows[total->shape],
+		.device = &trace->devices.rows[total->device],
+		.name = gt_shape_name(trace, total->shape),
+		.ran = gt_share_of(&total->ran, &facts->wall, GT_OF_RECORDING, GT_NONE),
+	};
 }
 
 void gt_heavy_shapes(const struct gt_facts *facts, struct gt_advice *advice,
                      void (*look)(const struct gt_heavy *heavy, struct gt_advice *advice))
 {
-	const struct gt_trace *trace = facts->view->trace;
 	size_t seen = 0;
 
-	for (size_t i = 0; i < facts->shapes.count && seen < MOST_SHAPES; i++) {
-		const struct gt_shape_total *total = &facts->shapes.rows[i];
+	for (size_t i = 0; i < facts->shapes.rows.count && seen < MOST_SHAPES; i++) {
+		const struct gt_shape_total *total = &facts->shapes.rows.rows[i];
 		struct gt_heavy heavy;
 
-		if (!is_heavy(facts, total))
+		if (total->device == GT_NONE)
+			continue;
+		heavy = heavy_of(facts, total);
+		if (!is_heavy(&heavy))
 			continue;
 		seen++;
-		heavy = (struct gt_heavy){
-			.facts = facts,
-			.total = total,
-			.shape = &trace->launch_shapes.rows[i],
-			.device = &trace->devices.rows[total->device],
-			.name = gt_shape_name(trace, (gt_id)i),
-			.ns = total->total_ns,
-		};
 		heavy.occupancy = gt_occupancy_of(heavy.device, heavy.shape);
 		advice->device = total->device;
 		look(&heavy, advice);
@@ -56,16 +67,19 @@ struct gt_advice_row *gt_heavy_cite_time(const struct gt_heavy *heavy, struct gt
 {
 	const struct gt_shape_total *total = heavy->total;
 	const double each_ns = total->counters[GT_SHAPE_duration_ns];
+	char gpus[64] = "";
 
+	if (total->gpus > 1)
+		snprintf(gpus, sizeof(gpus), " on %s GPUs", gt_grouped(total->gpus).text);
 	/* Of launches that were profiled, the reports of kernels have no time. */
 	if (total->profiled && each_ns >= 0 && each_ns < 1e18)
 		gt_advice_cite(row, "counters", "profiled", "mean_ns", "%s %ux%ux%u: %s",
 		               heavy->name, heavy->shape->grid_x, heavy->shape->grid_y,
 		               heavy->shape->grid_z, gt_advice_ns((uint64_t)each_ns).text);
 	else
-		gt_advice_cite(row, "kernels", "launch_shapes", "total_ns", "%s %ux%ux%u: %s",
+		gt_advice_cite(row, "kernels", "launch_shapes", "total_ns", "%s %ux%ux%u: %s%s",
 		               heavy->name, heavy->shape->grid_x, heavy->shape->grid_y,
-		               heavy->shape->grid_z, gt_advice_ns(heavy->ns).text);
+		               heavy->shape->grid_z, gt_advice_ns(total->summed_ns).text, gpus);
 	return row;
 }
 
@@ -82,10 +96,10 @@ void gt_heavy_cite(const struct gt_heavy *heavy, struct gt_advice_row *row,
 		               heavy->name, value.text);
 }
 
-void gt_heavy_gain(const struct gt_heavy *heavy, struct gt_advice_row *row, double share,
+void gt_heavy_gain(const struct gt_heavy *heavy, struct gt_advice_row *row, double part,
                    const char *how)
 {
-	gt_advice_gain(row, GT_GAIN_AT_MOST, (uint64_t)((double)heavy->ns * share + 0.5), how);
+	gt_advice_gain(row, GT_GAIN_AT_MOST, gt_share_part(&heavy->ran, part), how);
 }
 
 double gt_heavy_counter(const struct gt_heavy *heavy, enum gt_shape_counter counter)

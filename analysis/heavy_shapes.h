@@ -18,26 +18,34 @@ struct gt_heavy {
 	const struct gt_device *device;
 	struct gt_occupancy occupancy;
 	const char *name;
-	uint64_t ns; /* total_ns of the total */
+	struct gt_share ran; /* when at least one of the GPUs of the total ran it */
 };
 
 /*
- * Calls look with every launch shape that took 5 percent of the window or more; where launches
- * were profiled, which makes the window longer than it would be, 10 percent of the time of kernels.
+ * Calls look with every launch shape that at least one GPU of a model ran for 5 percent of the
+ * window or more; where launches were profiled, which makes the window longer than it would be,
+ * that took 10 percent of the time of kernels on the GPU on which it took most. The row is about
+ * that GPU.
  */
 void gt_heavy_shapes(const struct gt_facts *facts, struct gt_advice *advice,
                      void (*look)(const struct gt_heavy *heavy, struct gt_advice *advice));
 
-/* A row about it, with its time as evidence. */
+/* A row about it, with its time as evidence: the sum over all GPUs, as report kernels has it. */
 struct gt_advice_row *gt_heavy_cite_time(const struct gt_heavy *heavy, struct gt_advice_row *row);
 
 /* One of its counters as evidence, where they are shown. */
 void gt_heavy_cite(const struct gt_heavy *heavy, struct gt_advice_row *row,
                    enum gt_shape_counter counter);
 
-/* At most that share of its time is to gain, 0 to 1; how: a constant. */
-void gt_heavy_gain(const struct gt_heavy *heavy, struct gt_advice_row *row, double share,
+/*
+ * At most that part of the time in which at least one GPU ran it is to gain, 0 to 1; how: a
+ * constant.
+ */
+void gt_heavy_gain(const struct gt_heavy *heavy, struct gt_advice_row *row, double part,
                    const char *how);
+
+/* Whether it has so many percent of the time of all kernels of the GPU on which it took most. */
+bool gt_heavy_has_share(const struct gt_heavy *heavy, unsigned percent);
 
 /* A counter of it; NAN: not measured. */
 double gt_heavy_counter(const struct gt_heavy *heavy, enum gt_shape_counter counter);

@@ -30,7 +30,9 @@ struct finder {
 	struct gt_covered_device *devices;
 	struct gt_thread_calls calls;
 	struct gt_stream_order order;
-	gt_id *edge_of_sync;   /* the edge to it from what ended last; GT_NONE: none */
+	gt_id *edge_of_sync; /* the edge to it from what ended last; GT_NONE: none */
+	gt_array(struct gt_edge) from_graphs; /* numbered behind those of the trace */
+	gt_array(gt_id) graph_streams;        /* whole graphs were launched into them */
 	gt_id *stream_of_call; /* of the work that a call asked for; GT_NONE: it asked for none */
 	bool **charged;        /* by device and stretch: the gap behind it has been charged */
 	gt_array(struct host_copy) host_copies; /* by context and time */
@@ -60,6 +62,17 @@ static bool is_step(const struct gt_trace *trace, gt_count table, gt_id row)
 	       (table == GT_TABLE_fills && row < trace->fills.count);
 }
 
+static const struct gt_edge *edge_of(const struct finder *finder, gt_id sync)
+{
+	const gt_id edge = finder->edge_of_sync[sync];
+	const size_t count = finder->trace->edges.count;
+
+	if (edge == GT_NONE)
+		return NULL;
+	return edge < count ? &finder->trace->edges.rows[edge]
+	                    : &finder->from_graphs.rows[edge - count];
+}
+
 /* A blocking copy of several pieces has several edges. */
 static void find_edges(struct finder *finder)
 {
@@ -75,12 +88,92 @@ static void find_edges(struct finder *finder)
 		if (edge->kind != GT_EDGE_HOST || edge->sync >= trace->syncs.count ||
 		    !is_step(trace, edge->from_table, edge->from_row))
 			continue;
-		other = finder->edge_of_sync[edge->sync] == GT_NONE
-		                ? NULL
-		                : &trace->edges.rows[finder->edge_of_sync[edge->sync]];
+		other = edge_of(finder, edge->sync);
 		if (!other || end_of_step(trace, edge->from_table, edge->from_row) >
 		                      end_of_step(trace, other->from_table, other->from_row))
 			finder->edge_of_sync[edge->sync] = i;
+	}
+}
+
+/* The table of edges has none of graphs that were recorded as a whole. */
+static void see_graph(struct finder *finder, gt_id sync, gt_id row)
+{
+	const struct gt_trace *trace = finder->trace;
+	const struct gt_graph_trace *graph = &trace->graph_traces.rows[row];
+	const struct gt_edge *edge = edge_of(finder, sync);
+
+	if (!gt_timed(GT_TIMES_ANY, graph->flags, graph->start_ns, graph->end_ns) ||
+	    graph->end_ns > trace->syncs.rows[sync].end_ns + finder->bound_ns ||
+	    (edge && end_of_step(trace, edge->from_table, edge->from_row) > graph->end_ns))
+		return;
+	finder->edge_of_sync[sync] = (gt_id)(trace->edges.count + finder->from_graphs.count);
+	*gt_array_push(&finder->from_graphs) = (struct gt_edge){
+		.from_table = GT_TABLE_graph_traces,
+		.from_row = row,
+		.to_table = GT_TABLE_syncs,
+		.to_row = sync,
+		.sync = sync,
+		.kind = GT_EDGE_HOST,
+	};
+}
+
+/* Of all streams of the context. */
+static void see_graphs_of_context(struct finder *finder, gt_id row)
+{
+	const struct gt_sync *sync = &finder->trace->syncs.rows[row];
+	const struct gt_trace *trace = finder->trace;
+
+	for (gt_id i = 0; i < finder->graph_streams.count; i++) {
+		const gt_id stream = finder->graph_streams.rows[i];
+		struct gt_step step;
+
+		if (trace->streams.rows[stream].context == sync->context &&
+		    gt_stream_order_before(&finder->order, stream, sync->start_ns, &step) &&
+		    step.table == GT_TABLE_graph_traces)
+			see_graph(finder, row, step.row);
+	}
+}
+
+static void find_graph_streams(struct finder *finder)
+{
+	const struct gt_trace *trace = finder->trace;
+	bool *found = gt_allocate((trace->streams.count + 1) * sizeof(*found));
+
+	memset(found, 0, (trace->streams.count + 1) * sizeof(*found));
+	gt_array_each(const struct gt_graph_trace, graph, &trace->graph_traces) {
+		if (graph->stream >= trace->streams.count || found[graph->stream])
+			continue;
+		found[graph->stream] = true;
+		*gt_array_push(&finder->graph_streams) = graph->stream;
+	}
+	gt_array_free(found);
+}
+
+/* A wait for a whole graph is found as one for other work is: by the order of its stream. */
+static void find_graphs(struct finder *finder)
+{
+	const struct gt_trace *trace = finder->trace;
+
+	find_graph_streams(finder);
+	for (gt_id row = 0; row < trace->syncs.count; row++) {
+		const struct gt_sync *sync = &trace->syncs.rows[row];
+		gt_id stream = sync->stream;
+		gt_time given_ns = sync->start_ns;
+		struct gt_step step;
+
+		if (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE) {
+			see_graphs_of_context(finder, row);
+			continue;
+		}
+		if (sync->kind == GT_SYNC_EVENT_SYNCHRONIZE && sync->record < trace->syncs.count) {
+			stream = trace->syncs.rows[sync->record].stream;
+			given_ns = trace->syncs.rows[sync->record].start_ns;
+		} else if (sync->kind != GT_SYNC_STREAM_SYNCHRONIZE) {
+			continue;
+		}
+		if (gt_stream_order_before(&finder->order, stream, given_ns, &step) &&
+		    step.table == GT_TABLE_graph_traces)
+			see_graph(finder, row, step.row);
 	}
 }
 
@@ -192,8 +285,10 @@ static void finder_init(struct finder *finder, const struct gt_trace *trace, uin
 		memset(finder->charged[i], 0, size + 1);
 	}
 	gt_thread_calls_init(&finder->calls, trace);
-	gt_stream_order_init(&finder->order, trace, NULL);
+	gt_stream_order_init_whole(&finder->order, trace);
 	find_edges(finder);
+	if (trace->graph_traces.count > 0)
+		find_graphs(finder);
 	find_work(finder);
 	find_host_copies(finder);
 }
@@ -206,6 +301,8 @@ static void finder_release(struct finder *finder)
 	gt_thread_calls_release(&finder->calls);
 	gt_stream_order_release(&finder->order);
 	gt_array_free(finder->edge_of_sync);
+	gt_array_release(&finder->from_graphs);
+	gt_array_release(&finder->graph_streams);
 	gt_array_free(finder->stream_of_call);
 	gt_array_free(finder->charged);
 	gt_array_release(&finder->host_copies);
@@ -214,20 +311,32 @@ static void finder_release(struct finder *finder)
 
 /* ---- one wait ---- */
 
-static const struct gt_edge *edge_of(const struct finder *finder, gt_id sync)
-{
-	const gt_id edge = finder->edge_of_sync[sync];
-
-	return edge == GT_NONE ? NULL : &finder->trace->edges.rows[edge];
-}
-
 static gt_id device_of_edge(const struct gt_trace *trace, const struct gt_edge *edge)
 {
-	if (edge->from_table == GT_TABLE_kernels)
+	switch (edge->from_table) {
+	case GT_TABLE_kernels:
 		return trace->kernels.rows[edge->from_row].device;
-	if (edge->from_table == GT_TABLE_copies)
+	case GT_TABLE_copies:
 		return trace->copies.rows[edge->from_row].device;
-	return trace->fills.rows[edge->from_row].device;
+	case GT_TABLE_fills:
+		return trace->fills.rows[edge->from_row].device;
+	default:
+		return trace->graph_traces.rows[edge->from_row].device;
+	}
+}
+
+static gt_id stream_of_edge(const struct gt_trace *trace, const struct gt_edge *edge)
+{
+	switch (edge->from_table) {
+	case GT_TABLE_kernels:
+		return trace->kernels.rows[edge->from_row].stream;
+	case GT_TABLE_copies:
+		return trace->copies.rows[edge->from_row].stream;
+	case GT_TABLE_fills:
+		return trace->fills.rows[edge->from_row].stream;
+	default:
+		return trace->graph_traces.rows[edge->from_row].stream;
+	}
 }
 
 static gt_id device_of(const struct finder *finder, const struct gt_sync *sync,
@@ -461,18 +570,14 @@ static enum gt_wait_reason followed_by(struct finder *finder, struct gt_host_wai
 	const struct gt_sync *sync = &trace->syncs.rows[wait->sync];
 	const gt_id next = next_call(finder, sync);
 	const gt_id stream = next < trace->api_calls.count ? finder->stream_of_call[next] : GT_NONE;
-	gt_id awaited;
 
 	if (stream >= trace->streams.count || finder->has_managed ||
 	    was_to_measure(trace, wait->sync, trace->api_calls.rows[next].start_ns) ||
 	    copied_between(finder, trace->streams.rows[stream].context, latest_ns, sync->end_ns))
 		return GT_WAIT_NEEDED;
-	awaited = edge->from_table == GT_TABLE_kernels  ? trace->kernels.rows[edge->from_row].stream
-	          : edge->from_table == GT_TABLE_copies ? trace->copies.rows[edge->from_row].stream
-	                                                : trace->fills.rows[edge->from_row].stream;
 	wait->next_call = next;
 	wait->host_ns = trace->api_calls.rows[next].start_ns - sync->end_ns;
-	return awaited == stream ? GT_WAIT_SAME_STREAM : GT_WAIT_OTHER_STREAM;
+	return stream_of_edge(trace, edge) == stream ? GT_WAIT_SAME_STREAM : GT_WAIT_OTHER_STREAM;
 }
 
 static enum gt_wait_reason reason_of(struct finder *finder, struct gt_host_wait *wait)

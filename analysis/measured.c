@@ -2,6 +2,8 @@
 #include "analysis/measured.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/spread.h"
@@ -23,25 +25,99 @@ static gt_time usual_step(const struct gt_measured *measured)
 	return usual;
 }
 
-struct gt_measured gt_measured_of(const struct gt_trace *trace, const struct gt_counter *counter)
+static const struct gt_series *series_of(const struct gt_trace *trace,
+                                         const struct gt_counter *counter)
 {
-	struct gt_measured measured = {0};
-	const struct gt_series *series;
+	return counter->series < trace->series.count &&
+	                       counter->place < trace->series.rows[counter->series].column_count
+	               ? &trace->series.rows[counter->series]
+	               : NULL;
+}
 
-	if (counter->series >= trace->series.count ||
-	    counter->place >= trace->series.rows[counter->series].column_count)
-		return measured;
-	series = &trace->series.rows[counter->series];
-	measured.times_ns = gt_allocate(series->count * sizeof(*measured.times_ns));
-	measured.values = gt_allocate(series->count * sizeof(*measured.values));
+/* Room for that many more must be there. */
+static void add_values(struct gt_measured *measured, const struct gt_series *series, size_t place)
+{
 	for (size_t i = 0; i < series->count; i++) {
-		const double value = series->columns[counter->place][i];
+		const double value = series->columns[place][i];
 
 		if (!isfinite(value))
 			continue;
-		measured.times_ns[measured.count] = series->times_ns[i];
-		measured.values[measured.count++] = value;
+		measured->times_ns[measured->count] = series->times_ns[i];
+		measured->values[measured->count++] = value;
 	}
+}
+
+static void make_room(struct gt_measured *measured, size_t count)
+{
+	measured->times_ns = gt_allocate(count * sizeof(*measured->times_ns));
+	measured->values = gt_allocate(count * sizeof(*measured->values));
+}
+
+struct gt_measured gt_measured_of(const struct gt_trace *trace, const struct gt_counter *counter)
+{
+	const struct gt_series *series = series_of(trace, counter);
+	struct gt_measured measured = {0};
+
+	if (!series)
+		return measured;
+	make_room(&measured, series->count);
+	add_values(&measured, series, counter->place);
+	measured.step_ns = usual_step(&measured);
+	return measured;
+}
+
+struct reading {
+	gt_time time_ns;
+	double value;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct reading *left = a;
+	const struct reading *right = b;
+
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+static void sort(struct gt_measured *measured)
+{
+	struct reading *readings = gt_allocate(measured->count * sizeof(*readings));
+
+	for (size_t i = 0; i < measured->count; i++)
+		readings[i] = (struct reading){measured->times_ns[i], measured->values[i]};
+	if (measured->count > 1)
+		qsort(readings, measured->count, sizeof(*readings), by_time);
+	for (size_t i = 0; i < measured->count; i++) {
+		measured->times_ns[i] = readings[i].time_ns;
+		measured->values[i] = readings[i].value;
+	}
+	gt_array_free(readings);
+}
+
+static bool is_counter(const struct gt_trace *trace, const struct gt_counter *counter, gt_id device,
+                       const char *name)
+{
+	return counter->device == device &&
+	       strcmp(gt_trace_text(trace, counter->name), name) == 0 && series_of(trace, counter);
+}
+
+struct gt_measured gt_measured_on(const struct gt_trace *trace, gt_id device, const char *name)
+{
+	struct gt_measured measured = {0};
+	size_t counters = 0;
+	size_t count = 0;
+
+	gt_array_each(const struct gt_counter, counter, &trace->counters)
+		if (is_counter(trace, counter, device, name)) {
+			count += series_of(trace, counter)->count;
+			counters++;
+		}
+	make_room(&measured, count);
+	gt_array_each(const struct gt_counter, counter, &trace->counters)
+		if (is_counter(trace, counter, device, name))
+			add_values(&measured, series_of(trace, counter), counter->place);
+	if (counters > 1)
+		sort(&measured);
 	measured.step_ns = usual_step(&measured);
 	return measured;
 }
@@ -99,6 +175,14 @@ static size_t count_until(const struct gt_measured *measured, gt_time time_ns)
 	                 gt_by_i64, 1);
 }
 
+gt_time gt_measured_until(const struct gt_measured *measured, size_t i)
+{
+	if (i + 1 == measured->count)
+		return measured->times_ns[i];
+	return gt_measured_watched(measured, i) ? measured->times_ns[i + 1]
+	                                        : measured->times_ns[i] + measured->step_ns;
+}
+
 double gt_measured_at(const struct gt_measured *measured, gt_time time_ns)
 {
 	const size_t count = count_until(measured, time_ns);
@@ -106,8 +190,7 @@ double gt_measured_at(const struct gt_measured *measured, gt_time time_ns)
 	return count > 0 ? measured->values[count - 1] : NAN;
 }
 
-/* The last value at or before a time, or the first; there must be one. */
-static size_t last_before(const struct gt_measured *measured, gt_time time_ns)
+size_t gt_measured_first(const struct gt_measured *measured, gt_time time_ns)
 {
 	const size_t count = count_until(measured, time_ns);
 
@@ -136,8 +219,8 @@ double gt_measured_area(const struct gt_measured *measured, gt_time from_ns, gt_
 	if (measured->count == 0 || from_ns < measured->times_ns[0] ||
 	    to_ns > measured->times_ns[measured->count - 1] || to_ns < from_ns)
 		return NAN;
-	first = last_before(measured, from_ns);
-	last = last_before(measured, to_ns);
+	first = gt_measured_first(measured, from_ns);
+	last = gt_measured_first(measured, to_ns);
 	area = area_until(measured, last, to_ns) - area_until(measured, first, from_ns);
 	for (size_t i = first; i < last; i++) {
 		if (!gt_measured_watched(measured, i))

@@ -29,8 +29,23 @@ bool gt_measured_watched(const struct gt_measured *measured, size_t i);
 const struct gt_counter *gt_counter_find(const struct gt_trace *trace, gt_id device,
                                          const char *name);
 
+/*
+ * All values of the counters of that name of a device: several processes may have read the same
+ * GPU. Empty where there are none.
+ */
+struct gt_measured gt_measured_on(const struct gt_trace *trace, gt_id device, const char *name);
+
+/*
+ * When a value that was read ceases to hold: at the next one. Before a time that nobody watched it
+ * holds for as long as it usually takes to the next one, and the last one for no time.
+ */
+gt_time gt_measured_until(const struct gt_measured *measured, size_t i);
+
 /* The last value at that time or before it, NAN: there is none. */
 double gt_measured_at(const struct gt_measured *measured, gt_time time_ns);
+
+/* The number of that value, or of the first where there is none. */
+size_t gt_measured_first(const struct gt_measured *measured, gt_time time_ns);
 
 /* A mean over time, the values joined by straight lines; NAN without values. */
 double gt_measured_mean(const struct gt_measured *measured);

@@ -8,6 +8,7 @@
 #include "analysis/measured.h"
 #include "analysis/memory_modules.h"
 #include "analysis/memory_pools.h"
+#include "model/intervals.h"
 #include "model/known.h"
 #include "model/memory.h"
 #include "model/memory_libraries.h"
@@ -30,6 +31,7 @@ struct book {
 	double graphs;   /* memory of graphs that is */
 	double program;
 	gt_time at_ns;
+	struct gt_interval still; /* about that, nothing is allocated or freed */
 };
 
 const char *gt_account_item_name(enum gt_account_item item)
@@ -61,7 +63,12 @@ static struct gt_account_line *add_line(struct book *book, enum gt_account_item 
 	struct gt_account_line *line = gt_array_push(&book->account->lines);
 
 	*line = (struct gt_account_line){
-		.item = item, .pool = GT_NONE, .bytes = bytes, .source = source};
+		.item = item,
+		.pool = GT_NONE,
+		.bytes = bytes,
+		.time_ns = book->at_ns,
+		.source = source,
+	};
 	return line;
 }
 
@@ -175,9 +182,10 @@ static double take_off(struct book *book, double bytes)
 	return book->trace->memory_calls.count ? bytes - left : bytes;
 }
 
+static const char statistics[] = "the pool's own statistics";
+
 static void add_pool(struct book *book, gt_id pool)
 {
-	static const char statistics[] = "the pool's own statistics";
 	static const char blocks[] = "the pool's blocks";
 	const gt_time at_ns = book->at_ns;
 	const double said_used = gt_pool_told(book->trace, pool, "bytes_in_use", at_ns);
@@ -273,8 +281,55 @@ static void see_all(struct book *book)
 	gt_array_free(book->wholes);
 }
 
-/* The value next to a moment, and when it was read; NAN: none. */
-static double sampled(const struct book *book, const char *name, gt_time *sampled_ns)
+/* Bytes on the device that ended after one moment and not after another. */
+static double freed(const struct book *book, gt_time after_ns, gt_time until_ns)
+{
+	double bytes = 0;
+
+	gt_array_each(const struct gt_allocation, allocation, &book->trace->allocations)
+		if (!(allocation->flags & GT_UNFINISHED) && allocation->end_ns > after_ns &&
+		    allocation->end_ns <= until_ns)
+			bytes += (double)gt_memory_bytes_on(allocation, book->device);
+	return bytes;
+}
+
+/* Around a moment, the time in which nothing is allocated or freed on a device. */
+static struct gt_interval unchanged(const struct gt_trace *trace, gt_id device, gt_time at_ns)
+{
+	struct gt_interval still = {INT64_MIN, INT64_MAX};
+
+	gt_array_each(const struct gt_allocation, allocation, &trace->allocations) {
+		const bool ends = !(allocation->flags & GT_UNFINISHED);
+		const gt_time times[] = {gt_memory_begin(trace, allocation), allocation->end_ns};
+
+		if (gt_memory_bytes_on(allocation, device) == 0)
+			continue;
+		for (size_t i = 0; i < (ends ? 2 : 1); i++) {
+			if (times[i] <= at_ns && times[i] > still.start_ns)
+				still.start_ns = times[i];
+			else if (times[i] > at_ns && times[i] < still.end_ns)
+				still.end_ns = times[i];
+		}
+	}
+	return still;
+}
+
+/*
+ * Whether a sample tells of the moment: it was taken then, or while what is allocated was the same,
+ * until NVML had answered.
+ */
+static bool is_of_moment(const struct book *book, gt_time sampled_ns)
+{
+	return sampled_ns == book->at_ns || (sampled_ns >= book->still.start_ns &&
+	                                     sampled_ns <= book->still.end_ns - GT_NVML_READ_NS);
+}
+
+/*
+ * The value next to the moment, and when it was read; NAN: none. of_moment: of what allocations
+ * change, only one that tells of the moment.
+ */
+static double sampled(const struct book *book, const char *name, bool of_moment,
+                      gt_time *sampled_ns)
 {
 	const struct gt_counter *counter = gt_counter_find(book->trace, book->device, name);
 	struct gt_measured values;
@@ -289,7 +344,7 @@ static double sampled(const struct book *book, const char *name, gt_time *sample
 		                             ? values.times_ns[i] - book->at_ns
 		                             : book->at_ns - values.times_ns[i];
 
-		if (away >= nearest)
+		if (away >= nearest || (of_moment && !is_of_moment(book, values.times_ns[i])))
 			continue;
 		nearest = away;
 		value = values.values[i];
@@ -299,13 +354,27 @@ static double sampled(const struct book *book, const char *name, gt_time *sample
 	return value;
 }
 
-static void add_measured(struct book *book, enum gt_account_item item, double bytes,
-                         const char *source)
+static void add_sampled(struct book *book, enum gt_account_item item, double bytes, gt_time time_ns)
 {
-	(void)add_line(book, item, bytes, isnan(bytes) ? "not measured" : source);
+	struct gt_account_line *line =
+		add_line(book, item, bytes, isnan(bytes) ? "not measured" : "NVML");
+
+	if (!isnan(bytes))
+		line->time_ns = time_ns;
 }
 
-static double claimed(const struct gt_account *account)
+static void add_total(struct book *book, double bytes, gt_time time_ns)
+{
+	const bool is_watched = gt_counter_find(book->trace, book->device, "memory_used_bytes");
+
+	if (isnan(bytes) && is_watched)
+		(void)add_line(book, GT_ACCOUNT_TOTAL, NAN,
+		               "not known: NVML was not asked while so much was allocated");
+	else
+		add_sampled(book, GT_ACCOUNT_TOTAL, bytes, time_ns);
+}
+
+double gt_account_claimed(const struct gt_account *account)
 {
 	double sum = 0;
 
@@ -321,6 +390,9 @@ struct samples {
 	double others;
 	double reserved;
 	gt_time time_ns; /* of the total; 0: there is none */
+	gt_time others_ns;
+	gt_time reserved_ns;
+	bool mixed; /* what NVML says of others has processes in it whose memory is claimed above */
 };
 
 static double or_0(double value)
@@ -328,16 +400,33 @@ static double or_0(double value)
 	return isnan(value) ? 0 : value;
 }
 
+/*
+ * NVML's figure of other processes is by the process that asked it: where another one that is
+ * recorded uses the GPU, too, its memory is in that figure.
+ */
+static bool has_recorded_others(const struct book *book)
+{
+	const struct gt_counter *counter =
+		gt_counter_find(book->trace, book->device, "others_memory_bytes");
+
+	if (!counter)
+		return false;
+	gt_array_each(const struct gt_context, context, &book->trace->contexts)
+		if (context->device == book->device && context->process != counter->process)
+			return true;
+	return false;
+}
+
 static struct samples sample(const struct book *book)
 {
-	struct samples samples;
-	gt_time other_ns = 0;
+	struct samples samples = {.mixed = has_recorded_others(book)};
 
-	samples.time_ns = 0;
-	samples.total = sampled(book, "memory_used_bytes", &samples.time_ns);
-	samples.others = sampled(book, "others_memory_bytes", &other_ns);
-	samples.reserved = sampled(book, "memory_reserved_bytes", &other_ns);
+	samples.total = sampled(book, "memory_used_bytes", true, &samples.time_ns);
+	samples.others = sampled(book, "others_memory_bytes", false, &samples.others_ns);
+	samples.reserved = sampled(book, "memory_reserved_bytes", false, &samples.reserved_ns);
 	samples.total += or_0(samples.reserved);
+	if (samples.mixed)
+		samples.others = NAN;
 	return samples;
 }
 
@@ -361,6 +450,12 @@ static struct reading first_reading(const struct book *book, const char *name)
 	return reading;
 }
 
+/* Until when NVML's samples say what the account is of. */
+static gt_time known_ns(const struct gt_account *account)
+{
+	return account->sampled_ns ? account->sampled_ns : account->at_ns;
+}
+
 /*
  * What was in use when NVML was first asked and nobody claimed then: contexts, the modules loaded
  * so far, and what other processes have that NVML does not list. NAN: that was not earlier.
@@ -373,16 +468,18 @@ static double unclaimed_at_first(const struct book *book)
 	struct samples samples;
 	double rest;
 
-	if (first_ns == 0 || first_ns >= book->account->sampled_ns)
+	if (first_ns == 0 || first_ns >= known_ns(book->account))
 		return NAN;
 	earlier.account = &account;
 	earlier.at_ns = first_ns;
+	earlier.still = unchanged(book->trace, book->device, first_ns);
 	earlier.ordered = earlier.graphs = earlier.program = 0;
 	samples = sample(&earlier);
 	see_all(&earlier);
-	rest = samples.total - claimed(&account) - or_0(samples.others) - or_0(samples.reserved);
+	rest = samples.total - gt_account_claimed(&account) - or_0(samples.others) -
+	       or_0(samples.reserved);
 	gt_account_release(&account);
-	return rest;
+	return rest < 0 ? NAN : rest; /* then more is claimed than there was */
 }
 
 /* Of all contexts on the device; NAN where one is not measured. */
@@ -400,6 +497,14 @@ static double contexts_measured(const struct book *book)
 	return found ? bytes : NAN;
 }
 
+static const char estimated[] =
+	"estimated: in use when NVML was first asked, and claimed by nobody";
+
+static void add_estimate(struct book *book, double bytes)
+{
+	(void)add_line(book, GT_ACCOUNT_CONTEXTS, bytes, isnan(bytes) ? "not measured" : estimated);
+}
+
 static void add_contexts(struct book *book)
 {
 	const double measured = contexts_measured(book);
@@ -410,12 +515,62 @@ static void add_contexts(struct book *book)
 		(void)add_line(book, GT_ACCOUNT_CONTEXTS, measured,
 		               "NVML, of the process, when first read, - what it had allocated");
 	else
-		add_measured(book, GT_ACCOUNT_CONTEXTS, unclaimed_at_first(book),
-		             "estimated: in use when NVML was first asked, and claimed by nobody");
+		add_estimate(book, unclaimed_at_first(book));
 	add_some(book, GT_ACCOUNT_MODULES,
 	         gt_memory_of_modules(book->view, book->device, first.at_ns, first.value,
-	                              book->account->sampled_ns),
+	                              known_ns(book->account)),
 	         "NVML: what came to be in use, and is not allocated, while modules were loaded");
+}
+
+static void add_others(struct book *book, const struct samples *samples)
+{
+	if (samples->mixed)
+		(void)add_line(book, GT_ACCOUNT_OTHERS, NAN,
+		               "not known: NVML's figure has processes in it that are recorded");
+	else
+		add_sampled(book, GT_ACCOUNT_OTHERS, samples->others, samples->others_ns);
+}
+
+static bool has_source(const struct gt_account *account, const char *source)
+{
+	gt_array_each(const struct gt_account_line, line, &account->lines)
+		if (line->source == source && line->bytes > 0)
+			return true;
+	return false;
+}
+
+/* Why so many bytes are claimed that are not in what NVML says is in use. */
+static const char *why_over(const struct book *book, double bytes)
+{
+	const gt_time sampled_ns = book->account->sampled_ns;
+
+	if (freed(book, sampled_ns, sampled_ns + GT_NVML_READ_NS) >= bytes)
+		return "memory was freed while NVML was being asked";
+	if (has_source(book->account, estimated))
+		return "what contexts took when NVML was first asked is an estimate";
+	if (has_source(book->account, statistics))
+		return "a pool's own statistics are of another moment";
+	return "calls asked for more than the GPU gave, or it was given back in a way that no call tells";
+}
+
+/* The first line is the total. */
+static void add_unclaimed(struct book *book, const struct samples *samples)
+{
+	struct gt_account *account = book->account;
+	const double rest = samples->total - gt_account_claimed(account);
+
+	if (rest < 0) {
+		account->over_bytes = -rest;
+		account->why = why_over(book, -rest);
+		(void)add_line(book, GT_ACCOUNT_UNCLAIMED, NAN,
+		               "not known: more is claimed than NVML says is in use");
+	} else {
+		(void)add_line(book, GT_ACCOUNT_UNCLAIMED, rest,
+		               isnan(rest)              ? account->lines.rows[0].source
+		               : isnan(samples->others) ? "the total - all lines above; other "
+		                                          "processes are in it"
+		                                        : "the total - all lines above");
+	}
 }
 
 void gt_account_init(struct gt_account *account, const struct gt_view *view, const gt_id *carriers,
@@ -428,23 +583,30 @@ void gt_account_init(struct gt_account *account, const struct gt_view *view, con
 		.carriers = carriers,
 		.device = device,
 		.at_ns = at_ns,
+		.still = unchanged(view->trace, device, at_ns),
 	};
 	struct samples samples;
 
 	*account = (struct gt_account){.at_ns = at_ns};
 	samples = sample(&book);
 	account->sampled_ns = samples.time_ns;
-	add_measured(&book, GT_ACCOUNT_TOTAL, samples.total, "NVML");
+	add_total(&book, samples.total, samples.time_ns);
 	see_all(&book);
 	add_contexts(&book);
-	add_measured(&book, GT_ACCOUNT_OTHERS, samples.others, "NVML");
+	add_others(&book, &samples);
 	if (!isnan(samples.reserved))
-		add_measured(&book, GT_ACCOUNT_RESERVED, samples.reserved, "NVML");
-	if (gt_memory_is_replayed(book.trace, device, samples.time_ns))
-		add_some(&book, GT_ACCOUNT_REPLAY, samples.total - claimed(account),
+		add_sampled(&book, GT_ACCOUNT_RESERVED, samples.reserved, samples.reserved_ns);
+	if (samples.time_ns && gt_memory_is_replayed(book.trace, device, samples.time_ns))
+		add_some(&book, GT_ACCOUNT_REPLAY, samples.total - gt_account_claimed(account),
 		         "what is left, as a launch was being run several times for its counters");
-	add_measured(&book, GT_ACCOUNT_UNCLAIMED, samples.total - claimed(account),
-	             "the total - all lines above");
+	add_unclaimed(&book, &samples);
+}
+
+bool gt_account_is_same(const struct gt_view *view, gt_id device, gt_time a_ns, gt_time b_ns)
+{
+	const struct gt_interval still = unchanged(view->trace, device, a_ns);
+
+	return b_ns >= still.start_ns && b_ns < still.end_ns;
 }
 
 void gt_account_release(struct gt_account *account)

@@ -10,9 +10,6 @@
 #include "model/memory_use.h"
 #include "model/view.h"
 
-/* NVML's answers come so long after the time of the sample, at most, as seen on an H200. */
-#define READ_NS 20000000
-
 struct loading {
 	gt_time begin_ns;
 	gt_time end_ns;
@@ -63,7 +60,7 @@ static bool was_loading(struct loadings *loadings, gt_time from_ns, gt_time to_n
 	       loadings->list.rows[loadings->next].end_ns <= from_ns)
 		loadings->next++;
 	return loadings->next < loadings->list.count &&
-	       loadings->list.rows[loadings->next].begin_ns <= to_ns + READ_NS;
+	       loadings->list.rows[loadings->next].begin_ns <= to_ns + GT_NVML_READ_NS;
 }
 
 bool gt_memory_is_replayed(const struct gt_trace *trace, gt_id device, gt_time at_ns)
@@ -71,7 +68,7 @@ bool gt_memory_is_replayed(const struct gt_trace *trace, gt_id device, gt_time a
 	gt_array_each(const struct gt_profiled_launch, launch, &trace->profiled_launches) {
 		const gt_id kernel = launch->kernel;
 
-		if (launch->start_ns > at_ns + READ_NS)
+		if (launch->start_ns > at_ns + GT_NVML_READ_NS)
 			break;
 		if (launch->end_ns >= at_ns && (kernel >= trace->kernels.count ||
 		                                trace->kernels.rows[kernel].device == device))

@@ -8,6 +8,9 @@
 
 struct gt_view;
 
+/* NVML's answers come so long after the time of the sample, at most, as seen on an H200. */
+#define GT_NVML_READ_NS 20000000
+
 /*
  * Bytes of a GPU's memory that modules took which were loaded from one moment to another: by how
  * much more was in use than was allocated, from each sample to the next between which one was

@@ -62,8 +62,11 @@ static struct told told(const struct gt_view *view, gt_id pool, const char *name
 			told.most = values.values[i];
 	if (values.count) {
 		told.last = values.values[values.count - 1];
-		told.grown = told.last - (whole ? 0 : values.values[0]);
+		told.grown = whole ? values.values[0] : 0;
 	}
+	/* Less than before: somebody made it count anew. */
+	for (size_t i = 1; i < values.count; i++)
+		told.grown += fmax(0, values.values[i] - values.values[i - 1]);
 	gt_measured_release(&values);
 	return told;
 }

@@ -2,8 +2,10 @@
 #include "analysis/module_calls.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shares.h"
 #include "model/index.h"
 #include "model/timed.h"
 #include "model/view.h"
@@ -126,25 +128,71 @@ double gt_module_load_in(const struct gt_view *view, const struct gt_module *mod
 	return module->load_ns < since_start_ns ? module->load_ns : since_start_ns;
 }
 
-uint64_t gt_loading_ns(const struct gt_view *view)
+/* A time in which a process loaded code. */
+struct loading {
+	struct gt_interval when;
+	gt_id process;
+};
+
+struct loadings {
+	gt_array(struct loading) list;
+};
+
+static void add_loading(struct loadings *loadings, gt_id process, gt_time start_ns, gt_time end_ns)
+{
+	*gt_array_push(&loadings->list) = (struct loading){{start_ns, end_ns}, process};
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct loading *left = a;
+	const struct loading *right = b;
+
+	return (left->when.start_ns > right->when.start_ns) -
+	       (left->when.start_ns < right->when.start_ns);
+}
+
+static void find_loadings(struct loadings *loadings, const struct gt_view *view)
 {
 	const struct gt_trace *trace = view->trace;
 	struct gt_module_calls calls;
-	double all_ns = 0;
 
-	if (trace->modules.count == 0 || view->by_work)
-		return 0;
 	gt_module_calls_init(&calls, view);
-	gt_array_each(const struct gt_module_call, call, &calls.list)
+	gt_array_each(const struct gt_module_call, call, &calls.list) {
+		const struct gt_api_call *row = &trace->api_calls.rows[call->call];
+
 		if (call->reads)
-			all_ns += (double)gt_module_call_ns(trace, call->call);
-	gt_array_each(const struct gt_module, module, &trace->modules)
-		all_ns += gt_module_load_in(view, module);
+			add_loading(loadings, gt_trace_thread_process(trace, row->thread),
+			            row->start_ns, row->end_ns);
+	}
+	gt_array_each(const struct gt_module, module, &trace->modules) {
+		const double load_ns = gt_module_load_in(view, module);
+
+		if (load_ns > 0)
+			add_loading(loadings, module->process, module->loaded_ns - (gt_time)load_ns,
+			            module->loaded_ns);
+	}
 	gt_array_each(const struct gt_overhead, overhead, &trace->overheads)
 		if (gt_overhead_loads_functions(overhead))
-			all_ns += (double)(overhead->end_ns - overhead->start_ns);
+			add_loading(loadings, overhead->process, overhead->start_ns,
+			            overhead->end_ns);
 	gt_module_calls_release(&calls);
-	return (uint64_t)all_ns;
+}
+
+void gt_loading_times_init(struct gt_unit_times *times, const struct gt_view *view)
+{
+	struct loadings loadings = {0};
+
+	gt_unit_times_init(times, view, GT_OF_PROCESS);
+	if (view->trace->modules.count == 0)
+		return; /* they were not recorded, or there were none */
+	find_loadings(&loadings, view);
+	if (loadings.list.count > 1)
+		qsort(loadings.list.rows, loadings.list.count, sizeof(*loadings.list.rows),
+		      by_start);
+	gt_array_each(const struct loading, loading, &loadings.list)
+		gt_unit_times_add(times, loading->process, loading->when);
+	gt_array_release(&loadings.list);
 }
 
 void gt_module_calls_release(struct gt_module_calls *calls)

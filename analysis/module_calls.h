@@ -9,6 +9,7 @@
 #include "model/trace.h"
 
 struct gt_index;
+struct gt_unit_times;
 struct gt_view;
 
 /*
@@ -40,10 +41,10 @@ bool gt_call_takes_code(const struct gt_trace *trace, const struct gt_api_call *
 double gt_module_load_in(const struct gt_view *view, const struct gt_module *module);
 
 /*
- * All that loading GPU code took in a view: reading it, loading modules and functions of them. 0
- * where that was not recorded, or some of the work is chosen, whose it was is not known.
+ * All that loading GPU code took in a view, by process: reading it, loading modules and functions
+ * of them. Nothing where that was not recorded. The caller gives it to gt_unit_times_release.
  */
-uint64_t gt_loading_ns(const struct gt_view *view);
+void gt_loading_times_init(struct gt_unit_times *times, const struct gt_view *view);
 
 /* Start to end; 0 for one that did not return. */
 gt_time gt_module_call_ns(const struct gt_trace *trace, gt_id call);

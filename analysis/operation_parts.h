@@ -30,4 +30,38 @@ void gt_operations_group_ranges(struct gt_operation_totals *totals);
 /* Adds kernels, copies and fills to the rows that they belong to, and calls. */
 void gt_operations_add_work(struct gt_operation_totals *totals);
 
+/* What one launch of a graph ran of what one range had captured. */
+struct gt_operation_run {
+	gt_id range;
+	gt_id api_call; /* of the launch */
+	uint64_t duration_ns;
+};
+
+/* What ran for ranges. */
+struct gt_operation_work {
+	const uint64_t *of_range; /* GPU time by row of ranges, without what graphs ran */
+	const struct gt_operation_run *runs;
+	size_t run_count;
+};
+
+struct gt_operation_call {
+	gt_id group;
+	uint64_t duration_ns; /* with what is inside */
+};
+
+struct gt_operation_calls {
+	gt_array(struct gt_operation_call) list;
+};
+
+/* Whether a range is a part of a module that autograd ran. */
+bool gt_operation_is_part(const struct gt_operation_totals *totals, gt_id range);
+
+/*
+ * The calls of modules in backward, which their ranges are parts of, and the time that these rows
+ * include. Modules that have no parts of their own, but some inside, get a row.
+ */
+void gt_operations_call_backward(struct gt_operation_totals *totals,
+                                 const struct gt_operation_work *work,
+                                 struct gt_operation_calls *calls);
+
 #endif

@@ -26,10 +26,12 @@ struct gt_operation_total {
 	const char *around; /* HLO: its module; an operation of backward: the forward one; or "" */
 	const char *kernel; /* HLO: the one that took most of own_ns; "": it has none */
 	enum gt_hlo_category category;
-	bool from_names;       /* HLO: of kernels' names, not of ranges: calls are not known */
-	bool in_graphs;        /* graphs ran of it: calls are their launches, too */
-	uint64_t calls;        /* ranges; of a module in backward, how often its part began */
-	uint64_t own_ns;       /* of kernels, copies and fills; what overlaps counts in full */
+	bool from_names; /* HLO: of kernels' names, not of ranges: calls are not known */
+	bool in_graphs;  /* graphs ran of it: calls are their launches, too */
+	bool has_inner;  /* a module in backward: its calls have parts of others in them */
+	uint64_t calls;  /* ranges; of a module in backward, stretches of parts of it and of those
+	                    inside */
+	uint64_t own_ns; /* of kernels, copies and fills; what overlaps counts in full */
 	uint64_t inclusive_ns; /* with what was asked for in operations of the kind inside it */
 	uint64_t launches;     /* kernels, copies and fills of own_ns */
 	uint64_t idle_ns; /* of the GPU, between the first start and the last end of each call */

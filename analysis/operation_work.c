@@ -12,12 +12,6 @@
 #include "model/short_name.h"
 #include "model/timed.h"
 
-/* What one launch of a graph ran of what one range had captured. */
-struct run {
-	gt_id group;
-	uint64_t duration_ns;
-};
-
 /* What a kernel took of an instruction of HLO. */
 struct used_kernel {
 	gt_id group;
@@ -32,7 +26,7 @@ struct work {
 	size_t *seen;       /* by row of totals: number of the work that was added last */
 	size_t number;
 	bool *runs_xla; /* by row of processes */
-	gt_array(struct run) runs;
+	gt_array(struct gt_operation_run) runs;
 	struct gt_known run_rows; /* of runs, by row of ranges and the launch's of api_calls */
 	gt_array(struct used_kernel) used;
 	struct gt_known used_rows;        /* of used, by row of totals and name */
@@ -194,7 +188,7 @@ static void add_to_call(struct work *work, const struct gt_activity *activity, g
 	}
 	if (gt_known_is_new(&work->run_rows, key, work->runs.count, &at))
 		*gt_array_push(&work->runs) =
-			(struct run){.group = work->totals->scopes[range].group};
+			(struct gt_operation_run){.range = range, .api_call = activity->api_call};
 	work->runs.rows[at].duration_ns += duration_ns;
 }
 
@@ -299,36 +293,51 @@ static bool is_call(const struct work *work, gt_id range)
 {
 	const gt_id group = work->totals->scopes[range].group;
 
-	if (group == GT_NONE || work->totals->trace->ranges.rows[range].flags & GT_AROUND)
+	if (group == GT_NONE || work->totals->trace->ranges.rows[range].flags & GT_AROUND ||
+	    gt_operation_is_part(work->totals, range))
 		return false;
 	return !work->totals->rows.rows[group].in_graphs || work->of_range[range] > 0;
+}
+
+static void list_calls(struct work *work, struct gt_operation_calls *calls)
+{
+	struct gt_operation_totals *totals = work->totals;
+	const struct gt_operation_work done = {work->of_range, work->runs.rows, work->runs.count};
+
+	gt_operations_call_backward(totals, &done, calls);
+	gt_array_each(const struct gt_operation_run, run, &work->runs) {
+		const gt_id group = totals->scopes[run->range].group;
+
+		if (gt_operation_is_part(totals, run->range))
+			continue;
+		totals->rows.rows[group].in_graphs = true;
+		*gt_array_push(&calls->list) = (struct gt_operation_call){group, run->duration_ns};
+	}
+	for (gt_id i = 0; i < totals->trace->ranges.count; i++)
+		if (is_call(work, i))
+			*gt_array_push(&calls->list) = (struct gt_operation_call){
+				totals->scopes[i].group, work->of_range[i]};
 }
 
 static void count_each(struct work *work)
 {
 	struct gt_operation_totals *totals = work->totals;
-	const struct gt_trace *trace = totals->trace;
+	struct gt_operation_calls calls = {0};
 	struct gt_groups each;
 
-	gt_array_each(const struct run, run, &work->runs)
-		totals->rows.rows[run->group].in_graphs = true;
+	list_calls(work, &calls);
 	gt_groups_init(&each, totals->rows.count);
-	for (gt_id i = 0; i < trace->ranges.count; i++)
-		if (is_call(work, i))
-			gt_groups_expect(&each, totals->scopes[i].group);
-	gt_array_each(const struct run, run, &work->runs)
-		gt_groups_expect(&each, run->group);
+	gt_array_each(const struct gt_operation_call, call, &calls.list)
+		gt_groups_expect(&each, call->group);
 	gt_groups_begin(&each);
-	for (gt_id i = 0; i < trace->ranges.count; i++)
-		if (is_call(work, i))
-			gt_groups_add(&each, totals->scopes[i].group, (int64_t)work->of_range[i]);
-	gt_array_each(const struct run, run, &work->runs)
-		gt_groups_add(&each, run->group, (int64_t)run->duration_ns);
+	gt_array_each(const struct gt_operation_call, call, &calls.list)
+		gt_groups_add(&each, call->group, (int64_t)call->duration_ns);
 	for (size_t i = 0; i < totals->rows.count; i++) {
 		totals->rows.rows[i].each = gt_spread_of_group(&each, i);
 		totals->rows.rows[i].calls = totals->rows.rows[i].each.count;
 	}
 	gt_groups_release(&each);
+	gt_array_release(&calls.list);
 }
 
 void gt_operations_add_work(struct gt_operation_totals *totals)

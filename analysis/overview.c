@@ -67,17 +67,16 @@ static void add_recorded(struct gt_result *result, const struct gt_facts *facts)
 	size_t used = add_amount(text, 0, trace->kernels.count, "kernel", "kernels");
 
 	used = add_amount(text, used, trace->copies.count, "copy", "copies");
-	if (facts->copies.bytes && used < TEXT_BYTES)
+	if (facts->copied_bytes && used < TEXT_BYTES)
 		used += (size_t)snprintf(text + used, TEXT_BYTES - used, " of %s",
-		                         gt_figure_bytes((int64_t)facts->copies.bytes).text);
+		                         gt_figure_bytes((int64_t)facts->copied_bytes).text);
 	used = add_amount(text, used, trace->fills.count, "fill", "fills");
 	used = add_amount(text, used, trace->graph_launches.count, "graph launch",
 	                  "graph launches");
 	used = add_amount(text, used, trace->api_calls.count, "CUDA call", "CUDA calls");
-	(void)add_amount(text, used, facts->failed.count, "failed call", "failed calls");
+	(void)add_amount(text, used, facts->failed, "failed call", "failed calls");
 	gt_result_add_text(result, "recorded");
-	gt_result_add_format(result, "%s%s%s",
-	                     gt_figure_ns((int64_t)gt_facts_duration_ns(facts)).text,
+	gt_result_add_format(result, "%s%s%s", gt_figure_ns((int64_t)facts->wall.ns).text,
 	                     *text ? ": " : "", text);
 }
 
@@ -226,13 +225,22 @@ static void add_memory(struct gt_result *result, const struct gt_facts *facts)
 static void add_waits(struct gt_result *result, const struct gt_facts *facts)
 {
 	const struct gt_amount *waits = &facts->waits;
+	const struct gt_share most = gt_unit_times_most(&waits->times);
+	const size_t threads = gt_unit_times_used(&waits->times);
+	const struct gt_amount_calls calls = gt_amount_calls(waits);
 
 	if (waits->count == 0)
 		return;
 	gt_result_add_text(result, "waits");
-	gt_result_add_format(result, "%s of the host (%s)",
-	                     gt_figure_ns((int64_t)waits->total_ns).text,
-	                     gt_amount_calls(waits).text);
+	if (threads <= 1)
+		gt_result_add_format(result, "%s of the host (%s)",
+		                     gt_figure_ns((int64_t)waits->summed_ns).text, calls.text);
+	else
+		gt_result_add_format(result, "%s of %s, longest of %s threads; %s together (%s)",
+		                     gt_figure_ns((int64_t)most.ns).text,
+		                     gt_share_unit(&most, facts->view->trace).text,
+		                     gt_grouped(threads).text,
+		                     gt_figure_ns((int64_t)waits->summed_ns).text, calls.text);
 }
 
 static const struct gt_gap *longest_gap(const struct gt_facts *facts, size_t *device)

@@ -79,14 +79,15 @@ void gt_remark_range_threads(struct gt_result *result, const struct gt_range_thr
 	const uint64_t others_ns = threads->by_number_ns + threads->by_time_ns;
 
 	if (others_ns > 0)
-		gt_result_remark(result,
-		                 "Other threads than the range's launched %s of %s of GPU time: %s "
-		                 "is known by sequence numbers of PyTorch, %s by time alone; --set "
-		                 "threads=own leaves both out.",
-		                 gt_figure_ns((int64_t)others_ns).text,
-		                 gt_figure_ns((int64_t)threads->all_ns).text,
-		                 gt_figure_ns((int64_t)threads->by_number_ns).text,
-		                 gt_figure_ns((int64_t)threads->by_time_ns).text);
+		gt_result_remark(
+			result,
+			"Other threads launched %s of %s of GPU time for these ranges: %s is "
+			"known by sequence numbers of PyTorch, %s by time alone; --set "
+			"threads=own leaves both out.",
+			gt_figure_ns((int64_t)others_ns).text,
+			gt_figure_ns((int64_t)threads->all_ns).text,
+			gt_figure_ns((int64_t)threads->by_number_ns).text,
+			gt_figure_ns((int64_t)threads->by_time_ns).text);
 	if (threads->untold_ns > 0)
 		gt_result_remark(
 			result,

@@ -5,11 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/shares.h"
+#include "base/array.h"
 #include "model/trace.h"
 
+struct gt_view;
+
 /*
- * What executions of kernels took, one function launched in one way together, and what hardware
- * counters said of them: of launches that were profiled, else of samples in which nothing else ran.
+ * What executions of kernels took, one function launched in one way together, on GPUs of one model,
+ * and what hardware counters said of them: of launches that were profiled, else of samples in which
+ * nothing else ran.
  */
 
 enum gt_shape_counter {
@@ -18,24 +23,30 @@ enum gt_shape_counter {
 	GT_SHAPE_COUNTERS,
 };
 
+/*
+ * Of one launch shape on the GPUs of one model. A launch that was profiled counts as long as its
+ * counters say, if they do.
+ */
 struct gt_shape_total {
-	uint64_t calls;    /* executions with times */
-	uint64_t profiled; /* of them */
-	uint64_t total_ns; /* of them; of those that were profiled as their counters say, if they do
-	                    */
-	gt_id device;      /* GPU of the first of them; GT_NONE: there is none */
+	gt_id shape;
+	uint64_t calls;       /* executions with times */
+	uint64_t profiled;    /* of them */
+	uint64_t summed_ns;   /* of them, also of those that ran at the same time */
+	uint64_t gpus;        /* that ran it */
+	gt_id device;         /* the one of them on which it took most; GT_NONE: it has no times */
+	uint64_t most_ns;     /* the sum on that one */
+	struct gt_united ran; /* when at least one of them ran it */
 	double counters[GT_SHAPE_COUNTERS]; /* mean of one execution; NAN: not measured */
 	bool sampled;                       /* the counters are of samples */
 };
 
 struct gt_shape_totals {
-	struct gt_shape_total *rows; /* by row of launch_shapes */
-	size_t count;
-	uint64_t *device_ns; /* by device: total_ns of all of them */
-	bool has_profiled;   /* some launches were profiled */
+	gt_array(struct gt_shape_total) rows; /* in the order of their first execution */
+	uint64_t *device_ns;                  /* by device: the sum of all of them */
+	bool has_profiled;                    /* some launches were profiled */
 };
 
-void gt_shape_totals_init(struct gt_shape_totals *totals, const struct gt_trace *trace);
+void gt_shape_totals_init(struct gt_shape_totals *totals, const struct gt_view *view);
 void gt_shape_totals_release(struct gt_shape_totals *totals);
 
 /* As counters are named. Constant. */

@@ -15,15 +15,6 @@ static void add_span(struct gt_throttled *device, const struct gt_throttle_span 
 		*gt_array_push(&device->spans) = *span;
 }
 
-/* Before a time that nobody watched it held for as long as it usually takes to the next sample. */
-static gt_time end_of(const struct gt_measured *measured, size_t i)
-{
-	if (i + 1 == measured->count)
-		return measured->times_ns[i];
-	return gt_measured_watched(measured, i) ? measured->times_ns[i + 1]
-	                                        : measured->times_ns[i] + measured->step_ns;
-}
-
 static void read_device(struct gt_throttled *device, const struct gt_trace *trace, gt_id row)
 {
 	const struct gt_counter *counter = gt_counter_find(trace, row, "throttle_reasons");
@@ -31,15 +22,15 @@ static void read_device(struct gt_throttled *device, const struct gt_trace *trac
 
 	if (!counter || counter->kind != GT_COUNTER_MASK)
 		return;
-	measured = gt_measured_of(trace, counter);
+	measured = gt_measured_on(trace, row, "throttle_reasons");
 	device->measured = measured.count > 0;
 	for (size_t i = 0; i < measured.count; i++) {
 		const double value = measured.values[i];
 
 		if (value >= 0 && value < 0x1p64)
-			add_span(device,
-			         &(struct gt_throttle_span){measured.times_ns[i],
-			                                    end_of(&measured, i), (uint64_t)value});
+			add_span(device, &(struct gt_throttle_span){measured.times_ns[i],
+			                                            gt_measured_until(&measured, i),
+			                                            (uint64_t)value});
 	}
 	gt_measured_release(&measured);
 }

@@ -40,6 +40,21 @@ static void add_count(struct line *line, const char *before, uint64_t count, con
 	add(line, "%s%s %s", before, gt_figure_count((int64_t)count).text, count == 1 ? one : many);
 }
 
+/* Calls may be in what could not be read. */
+static bool is_damaged(const struct gt_trace *trace)
+{
+	return get(trace, "bytes_damaged") || get(trace, "chunks_damaged") ||
+	       get(trace, "chunks_left_out");
+}
+
+/* Kernels of graphs, and those that copies run as: no launch is theirs. */
+static void add_no_launches(struct line *line, const struct gt_trace *trace, uint64_t kernels)
+{
+	add(line, " 0 launches of single kernels");
+	if (get(trace, "graph_launches") == 0)
+		add_count(line, ", ", kernels, "kernel of another call", "kernels of other calls");
+}
+
 /*
  * Every launch is one of these classes. One into a stream that is being captured runs nothing
  * itself, so it lacks nothing.
@@ -52,7 +67,7 @@ static void add_identity(struct line *line, const struct gt_trace *trace, uint64
 	const uint64_t missing = get(trace, "launches_missing");
 	const uint64_t sum = timed + unfinished + captured + missing;
 
-	add_count(line, " ", launches, "launch", "launches");
+	add_count(line, is_damaged(trace) ? " at least " : " ", launches, "launch", "launches");
 	add_count(line, " = ", timed, "kernel", "kernels");
 	if (unfinished)
 		add(line, " + %s unfinished", gt_figure_count((int64_t)unfinished).text);
@@ -163,6 +178,8 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 		    get(trace, "launches_unknown") ? " launches not known"
 		                                   : " launches not counted (--api none)");
 		add_count(&line, ", ", get(trace, "kernels"), "kernel", "kernels");
+	} else if (launches == 0 && get(trace, "kernels")) {
+		add_no_launches(&line, trace, get(trace, "kernels"));
 	} else {
 		add_identity(&line, trace, launches);
 	}
@@ -175,6 +192,9 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 		add_count(&line, "; ", get(trace, "launches_refused"), "launch failed",
 		          "launches failed");
 	add_kernels_without_times(&line, trace);
+	if (!clean && get(trace, "launches") && get(trace, "kernels_without_call"))
+		add_count(&line, "; ", get(trace, "kernels_without_call"),
+		          "kernel whose launch is not there", "kernels whose launch is not there");
 	add_losses(&line, trace);
 	add_ends(&line, &state);
 	add_unrecorded(&line, trace, &state);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/reading.h"
 
+#include <stdio.h>
+
 #include "cli/filter.h"
 #include "cli/progress.h"
+#include "cli/say.h"
 #include "collector/collector.h"
 
 void gt_reading_init(struct gt_reading *reading)
@@ -33,7 +36,15 @@ int gt_reading_read(struct gt_reading *reading, const char *recording, enum gt_n
 	if (result < 0)
 		return result;
 	reading->trace.names = names;
+	snprintf(reading->condition, sizeof(reading->condition), "%s",
+	         gt_trace_text(&reading->trace, reading->trace.condition));
 	reading->clean =
 		gt_ledger_sentence(&reading->trace, reading->ledger, sizeof(reading->ledger));
 	return gt_view_cut(&reading->view, &reading->trace, &reading->filter, err);
+}
+
+void gt_say_condition(const char *recording, const char *condition)
+{
+	if (*condition)
+		gt_say("%s %s", recording, condition);
 }

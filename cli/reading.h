@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cli/ledger.h"
+#include "collector/condition.h"
 #include "model/filter.h"
 #include "model/trace.h"
 #include "model/view.h"
@@ -22,7 +23,8 @@ struct gt_reading {
 	struct gt_trace trace;
 	struct gt_view view; /* what was chosen */
 	char ledger[GT_LEDGER_BYTES];
-	bool clean; /* the ledger is */
+	char condition[GT_RECORDING_CONDITION_BYTES]; /* "": all of its files could be read */
+	bool clean;                                   /* the ledger is */
 };
 
 void gt_reading_init(struct gt_reading *reading);
@@ -38,5 +40,11 @@ int gt_reading_choose(struct gt_reading *reading, const struct gt_filter_args *a
  */
 int gt_reading_read(struct gt_reading *reading, const char *recording, enum gt_name_form names,
                     struct gt_progress *progress, struct gt_error *err);
+
+/*
+ * Says on standard error what of the recording cannot be read; nothing where all can. Every command
+ * that reads one does, in the same words.
+ */
+void gt_say_condition(const char *recording, const char *condition);
 
 #endif

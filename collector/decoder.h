@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "collector/condition.h"
 #include "collector/stage.h"
 #include "format/reader.h"
 
@@ -19,8 +20,9 @@ struct gt_decoder {
 	uint64_t misnumbered; /* strings and shapes with an id that nobody gave out */
 	uint64_t room;        /* bytes of memory that the recording may still take */
 	uint64_t refused;     /* chunks that would have taken more */
-	uint64_t bytes_done;  /* of the captures before this one, */
-	uint64_t bytes;       /* and of all; 0: nobody wants to know how far it is */
+	struct gt_recording_condition condition;
+	uint64_t bytes_done; /* of the captures before this one, */
+	uint64_t bytes;      /* and of all; 0: nobody wants to know how far it is */
 };
 
 /*

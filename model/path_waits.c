@@ -111,6 +111,61 @@ static void add_linked(struct waits *waits, const struct gt_edge *edge)
 		waits->path->shared += waits->path->extras.count - known;
 }
 
+/* What a stream waited for, and the next step that it was given; false: it has none of both. */
+static bool find_pair(const struct waits *waits, const struct gt_sync *sync,
+                      const struct gt_sync *record, struct gt_step *from, struct gt_step *to)
+{
+	size_t next;
+
+	if (sync->stream >= waits->trace->streams.count || sync->stream == record->stream ||
+	    !gt_stream_order_before(&waits->order, record->stream, record->start_ns, from))
+		return false;
+	next = gt_stream_order_from(&waits->order, sync->stream, sync->start_ns);
+	if (next == gt_stream_order_count(&waits->order, sync->stream))
+		return false;
+	*to = gt_stream_order_at(&waits->order, sync->stream, next);
+	return true;
+}
+
+/* What a wait is for, as the order of streams has it; false: it is for none of a stream's steps. */
+static bool find_awaited(const struct waits *waits, const struct gt_sync *sync,
+                         struct gt_step *from, struct gt_step *to)
+{
+	const bool recorded = sync->record < waits->trace->syncs.count;
+	const struct gt_sync *record = recorded ? &waits->trace->syncs.rows[sync->record] : NULL;
+
+	switch (sync->kind) {
+	case GT_SYNC_STREAM_SYNCHRONIZE:
+		return gt_stream_order_before(&waits->order, sync->stream, sync->start_ns, from);
+	case GT_SYNC_EVENT_SYNCHRONIZE:
+		return record && gt_stream_order_before(&waits->order, record->stream,
+		                                        record->start_ns, from);
+	case GT_SYNC_STREAM_WAIT_EVENT:
+	case GT_SYNC_WAIT_VALUE:
+		return record && find_pair(waits, sync, record, from, to);
+	default:
+		return false;
+	}
+}
+
+/* The table of edges has none of graphs that were recorded as a whole. */
+static void add_whole_graphs(struct waits *waits, gt_id row)
+{
+	const struct gt_sync *sync = &waits->trace->syncs.rows[row];
+	struct gt_step from;
+	struct gt_step to = {GT_TABLE_syncs, row};
+
+	if (sync->result != 0 || !find_awaited(waits, sync, &from, &to) ||
+	    (from.table != GT_TABLE_graph_traces && to.table != GT_TABLE_graph_traces))
+		return;
+	add_linked(waits, &(struct gt_edge){
+				  .from_table = (gt_count)from.table,
+				  .from_row = from.row,
+				  .to_table = (gt_count)to.table,
+				  .to_row = to.row,
+			  });
+}
+
 static void find_next(struct waits *waits, gt_id stream)
 {
 	const size_t step = waits->given[stream];
@@ -292,9 +347,12 @@ void gt_path_add_waits(struct gt_path *path)
 	waits_init(&waits, path);
 	gt_array_each(const struct gt_edge, edge, &path->trace->edges)
 		add_linked(&waits, edge);
-	for (gt_id row = 0; row < path->trace->syncs.count; row++)
+	for (gt_id row = 0; row < path->trace->syncs.count; row++) {
 		if (is_for_context(&waits, &path->trace->syncs.rows[row]))
 			add_for_context(&waits, row);
+		else if (path->trace->graph_traces.count > 0)
+			add_whole_graphs(&waits, row);
+	}
 	if (path->assumes)
 		add_own_copies(&waits);
 	waits_release(&waits);

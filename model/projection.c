@@ -228,6 +228,7 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 /* A row, and what it is put in order by. */
 struct projected {
 	const struct gt_projected *row;
+	gt_time begun_ns; /* on the host: outer ones first, also those of another thread */
 	uint32_t depth;
 };
 
@@ -244,6 +245,8 @@ static int by_place_and_start(const void *a, const void *b)
 		return one->start_ns < other->start_ns ? -1 : 1;
 	if (one->end_ns != other->end_ns)
 		return one->end_ns > other->end_ns ? -1 : 1;
+	if (left->begun_ns != right->begun_ns)
+		return left->begun_ns < right->begun_ns ? -1 : 1;
 	if (left->depth != right->depth)
 		return left->depth < right->depth ? -1 : 1;
 	return (left->row > right->row) - (left->row < right->row);
@@ -259,7 +262,8 @@ gt_id *gt_projection_order(const struct gt_projection *projection, const struct 
 	gt_array_each(const struct gt_projected, row, &projection->rows)
 		if (row->span.begun && !(ranges->trace->ranges.rows[row->group].flags & GT_AROUND))
 			*gt_array_push(&found) = (struct projected){
-				row, ranges->paths.rows[ranges->path_of[row->group]].depth};
+				row, ranges->trace->ranges.rows[row->group].start_ns,
+				ranges->paths.rows[ranges->path_of[row->group]].depth};
 	if (found.count > 1)
 		qsort(found.rows, found.count, sizeof(*found.rows), by_place_and_start);
 	order = gt_allocate(found.count * sizeof(*order));

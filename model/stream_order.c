@@ -222,6 +222,18 @@ size_t gt_stream_order_from(const struct gt_stream_order *order, gt_id stream, g
 	return low;
 }
 
+bool gt_stream_order_before(const struct gt_stream_order *order, gt_id stream, gt_time time_ns,
+                            struct gt_step *step)
+{
+	const size_t count = stream < order->trace->streams.count
+	                             ? gt_stream_order_from(order, stream, time_ns)
+	                             : 0;
+
+	if (count > 0)
+		*step = gt_stream_order_at(order, stream, count - 1);
+	return count > 0;
+}
+
 void gt_step_times(const struct gt_trace *trace, struct gt_step step, gt_time *start_ns,
                    gt_time *end_ns)
 {

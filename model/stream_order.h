@@ -46,6 +46,10 @@ gt_time gt_stream_order_given(const struct gt_stream_order *order, gt_id stream,
 /* The first step that was given to the stream at that time or later, by the entry of its call. */
 size_t gt_stream_order_from(const struct gt_stream_order *order, gt_id stream, gt_time time_ns);
 
+/* The last step that was given to the stream before that time; false: there is none. */
+bool gt_stream_order_before(const struct gt_stream_order *order, gt_id stream, gt_time time_ns,
+                            struct gt_step *step);
+
 /* When a step ran; both 0 when it did not finish. */
 void gt_step_times(const struct gt_trace *trace, struct gt_step step, gt_time *start_ns,
                    gt_time *end_ns);

@@ -161,11 +161,13 @@ enum gt_name_form {
  */
 struct gt_trace {
 	struct gt_strings *strings;
-	gt_time start_ns;        /* first instant of the recording; 0 when nothing was recorded */
-	gt_time end_ns;          /* last instant */
-	gt_string tool_version;  /* of gputrace that made the captures */
-	gt_string cupti;         /* path and version of the library that was used, "" when none */
-	gt_string driver;        /* CUDA driver version, as 13.0, "" when not known */
+	gt_time start_ns;       /* first instant of the recording; 0 when nothing was recorded */
+	gt_time end_ns;         /* last instant */
+	gt_string tool_version; /* of gputrace that made the captures */
+	gt_string cupti;        /* path and version of the library that was used, "" when none */
+	gt_string driver;       /* CUDA driver version, as 13.0, "" when not known */
+	/* What is to be said behind the recording's name; "": all of its files could be read. */
+	gt_string condition;
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
 	gt_array(struct gt_series) series; /* what the rows of counters name */
 	/*

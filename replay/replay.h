@@ -87,6 +87,7 @@ struct gt_replay_options {
 	uint32_t warm_ups;   /* at least */
 	uint32_t least_runs; /* timed */
 	uint32_t most_runs;
+	bool compare_states; /* a few runs in each other state of the cache as well */
 	bool untimed;        /* only verify: the process before has timed it */
 	double seen_most_ns; /* the longest run that it saw; 0: none */
 	bool verify;
@@ -115,11 +116,17 @@ struct gt_replay_times {
 	double p95;
 	double error;        /* standard error of the median, relative */
 	uint32_t thrown_out; /* runs with throttled clocks */
+	uint32_t other_mode; /* runs of less than half of the median, or more than twice that */
 	bool stable;
 	double events_median; /* by a pair of events, as a cross-check; NAN: not measured */
 	double sm_mhz;        /* median while it ran; NAN: not measured */
 	const char *clock;    /* what timed it: "CUPTI", "events" */
 	char no_cupti[256];   /* why it was not CUPTI; "" */
+	/* With a warm cache: bytes that change and are restored right before a run, or are not. */
+	uint64_t restored_bytes;
+	uint64_t left_bytes;
+	char doubt[200];    /* why it is not known that all runs did the same work; "" */
+	double by_state[3]; /* medians by enum gt_l2_state; NAN: not measured */
 };
 
 /* Who says what type elements have. */
@@ -132,6 +139,7 @@ struct gt_replay_buffer {
 	bool array;        /* it has no address, and nothing around it */
 	enum gt_element_source source; /* of the type of its elements */
 	bool wanted_known;
+	bool held; /* it held the same before: that it is right does not say that it was written */
 	struct gt_comparison comparison;
 	/*
 	 * Whether it is known what was written: a run with other contents before it gave the same
@@ -156,12 +164,18 @@ struct gt_replay_result {
 	double bytes;  /* least that it moves: buffers read once, written once; NAN */
 	gt_array(struct gt_replay_buffer) buffers;
 	uint32_t first_bad_step; /* of a sequence: wrote the first NaN or Inf; UINT32_MAX: none */
-	bool verified;           /* nothing differs and nothing was written outside */
-	bool at_addresses;       /* of the program, but for variables, which modules bring */
-	uint32_t layouts;        /* that were tried until the addresses were free */
-	char guessed[256];       /* what is not sure of memory that was moved; "" */
-	char handles[256];       /* the same of handles that are other numbers here; "" */
-	char no_poison[160];     /* why it is not known what was written; "" */
+	/*
+	 * Buffers that are known to be written, with what was recorded of them: not those that held
+	 * the same before, and may as well be left alone.
+	 */
+	uint32_t proven;
+	bool wrong;          /* something differs, was not written, or was written outside */
+	bool verified;       /* some are proven, and nothing is wrong */
+	bool at_addresses;   /* of the program, but for variables, which modules bring */
+	uint32_t layouts;    /* that were tried until the addresses were free */
+	char guessed[256];   /* what is not sure of memory that was moved; "" */
+	char handles[256];   /* the same of handles that are other numbers here; "" */
+	char no_poison[160]; /* why it is not known what was written; "" */
 	uint32_t roles[GT_ROLE_COUNT]; /* of memory that is afterwards as before, how many have it */
 	char no_roles[160];            /* why those that are not known are not; "" */
 	char fault[256];               /* the GPU's error, where the kernel could not run; "" */

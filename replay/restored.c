@@ -266,6 +266,15 @@ int gt_restored_get(const struct gt_restored *restored, size_t number, void *byt
 	return result < 0 ? result : gt_gpu_wait(restored->gpu, err);
 }
 
+int gt_restored_put_part(const struct gt_restored *restored, size_t number, uint64_t offset,
+                         const void *bytes, uint64_t size, struct gt_error *err)
+{
+	const int result =
+		copy(restored, address_of(restored, number) + offset, of_host(bytes), size, err);
+
+	return result < 0 ? result : gt_gpu_wait(restored->gpu, err);
+}
+
 static int relocate(const struct gt_restored *restored, uint32_t memory, uint32_t step, void *bytes,
                     uint64_t size, struct gt_error *err)
 {
@@ -442,21 +451,107 @@ int gt_restored_load(struct gt_restored *restored, enum gt_inputs inputs, bool a
 	return result;
 }
 
+static bool is_kept(const struct gt_restored *restored, size_t number)
+{
+	return restored->masters[number].array || restored->masters[number].address;
+}
+
+int gt_restored_initial(const struct gt_restored *restored, size_t number, enum gt_inputs inputs,
+                        void *bytes, struct gt_error *err)
+{
+	int result;
+
+	if (is_kept(restored, number) && !is_array(restored, number)) {
+		result = copy(restored, of_host(bytes), restored->masters[number].address,
+		              restored->bundle->memory.rows[number].size, err);
+		return result < 0 ? result : gt_gpu_wait(restored->gpu, err);
+	}
+	result = gt_restored_before(restored, number, bytes, err);
+	if (result == 0)
+		change_inputs(restored, number, bytes, inputs);
+	return result;
+}
+
+int gt_restored_keep(struct gt_restored *restored, size_t number, const void *bytes,
+                     struct gt_error *err)
+{
+	const size_t size = restored->bundle->memory.rows[number].size;
+	uint8_t *kept;
+	int result;
+
+	if (is_kept(restored, number))
+		return 0;
+	kept = gt_allocate(size + 1);
+	memcpy(kept, bytes, size);
+	result = gt_restored_put(restored, number, kept, err);
+	if (result == 0)
+		result = keep(restored, number, &kept, err);
+	free(kept);
+	return result;
+}
+
+/* From what is there now: on the GPU, where there is room for it. */
+static int keep_now(struct gt_restored *restored, size_t number, struct gt_error *err)
+{
+	const uint64_t size = restored->bundle->memory.rows[number].size;
+	size_t free_bytes = 0;
+	size_t total = 0;
+	uint8_t *bytes;
+	int result;
+
+	(void)restored->gpu->cuda->memory_info(&free_bytes, &total);
+	if (!is_array(restored, number) && free_bytes >= size + SPARE_BYTES &&
+	    gt_gpu_alloc(restored->gpu, size, &restored->masters[number].address, NULL) == 0)
+		return copy(restored, restored->masters[number].address,
+		            address_of(restored, number), size, err);
+	bytes = gt_allocate(size + 1);
+	result = gt_restored_get(restored, number, bytes, err);
+	if (result == 0)
+		result = keep(restored, number, &bytes, err);
+	free(bytes);
+	return result;
+}
+
+int gt_restored_keep_all(struct gt_restored *restored, struct gt_error *err)
+{
+	uint64_t bytes = SPARE_BYTES;
+	size_t free_bytes = 0;
+	size_t total = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < restored->bundle->memory.count; i++)
+		bytes += is_kept(restored, i) ? 0 : restored->bundle->memory.rows[i].size;
+	(void)restored->gpu->cuda->memory_info(&free_bytes, &total);
+	if (bytes > free_bytes)
+		return gt_fail(err, ENOMEM, "the GPU has no room for a copy of all memory");
+	for (size_t i = 0; result == 0 && i < restored->bundle->memory.count; i++)
+		if (!is_kept(restored, i))
+			result = keep_now(restored, i, err);
+	return result < 0 ? result : gt_gpu_wait(restored->gpu, err);
+}
+
+int gt_restored_reset_part(const struct gt_restored *restored, size_t number, uint64_t offset,
+                           uint64_t bytes, struct gt_error *err)
+{
+	const struct gt_restored_master *master = &restored->masters[number];
+
+	if (master->array)
+		return gt_objects_reset(&restored->objects, number, err);
+	if (!master->address)
+		return 0;
+	if (is_array(restored, number))
+		return gt_objects_put(&restored->objects, number, master->kept, err);
+	return copy(restored, address_of(restored, number) + offset, master->address + offset,
+	            bytes, err);
+}
+
 int gt_restored_reset(const struct gt_restored *restored, struct gt_error *err)
 {
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < restored->bundle->memory.count; i++) {
-		if (restored->masters[i].array)
-			result = gt_objects_reset(&restored->objects, i, err);
-		else if (restored->masters[i].address && is_array(restored, i))
-			result = gt_objects_put(&restored->objects, i, restored->masters[i].kept,
-			                        err);
-		else if (restored->masters[i].address)
-			result = copy(restored, address_of(restored, i),
-			              restored->masters[i].address,
-			              restored->bundle->memory.rows[i].size, err);
-	}
+	for (size_t i = 0; result == 0 && i < restored->bundle->memory.count; i++)
+		result = gt_restored_reset_part(restored, i, 0,
+		                                restored->bundle->memory.rows[i].size, err);
 	return result;
 }
 

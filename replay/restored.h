@@ -52,6 +52,20 @@ int gt_restored_load(struct gt_restored *restored, enum gt_inputs inputs, bool a
 /* Makes that of which it was kept as it was, in the GPU's stream. */
 int gt_restored_reset(const struct gt_restored *restored, struct gt_error *err);
 
+/* Only so many bytes of one memory from the offset on; of an array all of it. */
+int gt_restored_reset_part(const struct gt_restored *restored, size_t number, uint64_t offset,
+                           uint64_t bytes, struct gt_error *err);
+
+/*
+ * What the memory is reset to, or would be. And makes that it is reset to these bytes, where it was
+ * not before; and all of it to what is there now.
+ */
+int gt_restored_initial(const struct gt_restored *restored, size_t number, enum gt_inputs inputs,
+                        void *bytes, struct gt_error *err);
+int gt_restored_keep(struct gt_restored *restored, size_t number, const void *bytes,
+                     struct gt_error *err);
+int gt_restored_keep_all(struct gt_restored *restored, struct gt_error *err);
+
 /*
  * What is in the memory now, of which there are memory[number].size bytes; before the steps; and
  * what the program had after them, where that was kept. Known addresses are those of here.
@@ -69,6 +83,10 @@ void gt_restored_recorded(const struct gt_restored *restored, size_t number, voi
 /* Other bytes into the memory, until it is reset. */
 int gt_restored_put(const struct gt_restored *restored, size_t number, const void *bytes,
                     struct gt_error *err);
+
+/* The same of a part of memory that is no array. */
+int gt_restored_put_part(const struct gt_restored *restored, size_t number, uint64_t offset,
+                         const void *bytes, uint64_t size, struct gt_error *err);
 
 /* Whether the steps may change the memory. */
 bool gt_restored_changes(const struct gt_restored *restored, size_t number);

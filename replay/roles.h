@@ -57,6 +57,7 @@ struct gt_roles {
 	uint32_t faults;
 	bool done;           /* nothing more is looked for */
 	bool unfinished;     /* another process would find more */
+	bool unproven;       /* runs over other bytes before the timed ones made the GPU fail */
 	char no_poison[160]; /* why the variant cannot run over other bytes in what it changes; "" */
 };
 

@@ -35,6 +35,7 @@ struct gt_replay_buffer *gt_verifying_buffer(const struct gt_verifying *verifyin
 		*buffer = (struct gt_replay_buffer){
 			.memory = (uint32_t)number,
 			.array = is_array(verifying, number),
+			.held = verifying->bundle->memory.rows[number].same,
 		};
 	}
 	return buffer;
@@ -258,12 +259,28 @@ static bool has_not_finite(const struct gt_replay_result *result)
 	return false;
 }
 
-static bool is_verified(const struct gt_replay_result *result)
+/* Whether it was written with what was recorded: something is there that was not before. */
+static bool is_proven(const struct gt_replay_buffer *buffer)
+{
+	return buffer->wanted_known &&
+	       (!buffer->held || (buffer->written_known && buffer->written > 0));
+}
+
+static bool is_right(const struct gt_replay_result *result)
 {
 	gt_array_each(const struct gt_replay_buffer, buffer, &result->buffers)
 		if (buffer->comparison.mismatches || buffer->outside || buffer->unwritten)
 			return false;
 	return true;
+}
+
+static void conclude(struct gt_replay_result *result)
+{
+	result->proven = 0;
+	gt_array_each(const struct gt_replay_buffer, buffer, &result->buffers)
+		result->proven += is_proven(buffer);
+	result->wrong = !is_right(result);
+	result->verified = result->proven > 0 && !result->wrong;
 }
 
 /* Memory that was asked, by what it was found to be. */
@@ -323,7 +340,8 @@ int gt_verify(struct gt_steps *steps, struct gt_restored *restored,
 
 	begin(&verifying);
 	result = verify(&verifying, err);
-	found->verified = result == 0 && is_verified(found);
+	if (result == 0)
+		conclude(found);
 	end(&verifying);
 	gt_roles_release(&roles);
 	return result;
@@ -348,7 +366,8 @@ int gt_verify_now(struct gt_steps *steps, struct gt_restored *restored,
 		free(verifying.seen[i].first);
 		verifying.seen[i].first = NULL;
 	}
-	found->verified = result == 0 && is_verified(found);
+	if (result == 0)
+		conclude(found);
 	end(&verifying);
 	return result;
 }

@@ -18,6 +18,7 @@ struct gt_seen {
 	uint8_t *first;  /* contents after the first run; NULL: it changes nothing of it */
 	uint8_t *inside; /* of each byte, whether it is poisoned; NULL: none is */
 	uint8_t *poison;
+	bool read; /* over other bytes something else came out: it is never poisoned again */
 };
 
 struct gt_verifying {

@@ -31,8 +31,8 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	gt_advice_cite(row, "streams", "devices", "copy_ns", "%s", gt_advice_ns(copy_ns).text);
 	gt_advice_cite(row, "streams", "devices", "hidden_copy_ns", "%s",
 	               gt_advice_ns(both_ns).text);
-	gt_advice_gain(row, GT_GAIN_AT_MOST, alone_ns < kernels_ns ? alone_ns : kernels_ns,
-	               GT_ALONE_HOW);
+	gt_advice_gain_apart(row, facts, alone_ns < kernels_ns ? alone_ns : kernels_ns,
+	                     GT_ALONE_HOW);
 }
 
 const struct gt_advice_rule gt_advice_copies_alone = {

@@ -15,11 +15,10 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 		return;
 	result = gt_result_name(first->result, (first->flags & GT_DRIVER_API) != 0);
 	row = gt_advise(advice, GT_ADVICE_WRONG, "%s CUDA %s failed, the first was %s: %s.",
-	                gt_grouped(facts->failed.count).text,
-	                gt_plural(facts->failed.count, "call", "calls"),
+	                gt_grouped(facts->failed).text, gt_plural(facts->failed, "call", "calls"),
 	                gt_trace_text(facts->view->trace, first->function),
 	                result ? result : "a result that is not known");
-	gt_advice_cite(row, "api", "errors", "calls", "%s", gt_grouped(facts->failed.count).text);
+	gt_advice_cite(row, "api", "errors", "calls", "%s", gt_grouped(facts->failed).text);
 }
 
 const struct gt_advice_rule gt_advice_failed_calls = {

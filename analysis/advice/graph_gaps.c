@@ -25,7 +25,7 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	                gt_grouped(gaps).text, gt_advice_ns(graph_ns / gaps).text);
 	gt_advice_cite(row, "gaps", "waited_for", "total_ns", "within one graph launch: %s",
 	               gt_advice_ns(graph_ns).text);
-	gt_advice_gain(row, GT_GAIN_AT_MOST, graph_ns, "gaps between nodes of one launch");
+	gt_advice_gain_apart(row, facts, graph_ns, "gaps between nodes of one launch");
 }
 
 const struct gt_advice_rule gt_advice_graph_gaps = {

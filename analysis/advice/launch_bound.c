@@ -44,8 +44,9 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	if (gaps->gaps == facts->idle[device].gap_count) /* that table has those in graphs too */
 		gt_advice_cite(row, "gaps", "gap_sizes", "total_ns", "%s under 1 ms",
 		               gt_advice_ns(gaps->small_ns).text);
-	gt_advice_gain(row, GT_GAIN_AT_MOST, gaps->unwaited_ns,
-	               "gaps under 1 ms between launches, without the time in calls that wait");
+	gt_advice_gain_apart(
+		row, facts, gaps->unwaited_ns,
+		"gaps under 1 ms between launches, without the time in calls that wait");
 }
 
 const struct gt_advice_rule gt_advice_launch_bound = {

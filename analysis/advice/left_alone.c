@@ -32,8 +32,8 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	if (gaps->gaps == facts->idle[device].gap_count) /* that table has those in graphs too */
 		gt_advice_cite(row, "gaps", "gap_sizes", "total_ns", "%s of 1 ms and more",
 		               gt_advice_ns(long_ns).text);
-	gt_advice_gain(
-		row, GT_GAIN_AT_MOST, long_ns,
+	gt_advice_gain_apart(
+		row, facts, long_ns,
 		"gaps of 1 ms and more, if the host did all that it does in them beside the GPU");
 }
 

@@ -68,7 +68,6 @@ static bool is_made_so(const struct gt_heavy *heavy)
 static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 {
 	const int waits = gt_heavy_waits(heavy);
-	const uint64_t all_ns = heavy->facts->shapes.device_ns[heavy->total->device];
 
 	if (!is_limited(heavy) || waits == 0)
 		return;
@@ -76,7 +75,7 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 		gt_advice_unasked(advice, GT_NO_COUNTERS);
 	if (waits > 0)
 		say_waits(heavy, advice);
-	else if (!is_made_so(heavy) && gt_is_share(heavy->ns, all_ns, LEAST_KERNEL_PERCENT))
+	else if (!is_made_so(heavy) && gt_heavy_has_share(heavy, LEAST_KERNEL_PERCENT))
 		(void)cite(
 			heavy,
 			gt_advise(advice, GT_ADVICE_MEASURE,

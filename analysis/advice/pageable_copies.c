@@ -18,9 +18,10 @@ enum {
 struct pageable {
 	uint64_t copies;
 	uint64_t bytes;
-	uint64_t total_ns;
-	double pinned_ns; /* that pinned memory would take; NAN: the rate is not known */
-	bool estimated;   /* by the link's peak, which no copy reaches */
+	uint64_t total_ns;       /* the sum */
+	struct gt_united copied; /* when at least one of them ran */
+	double pinned_ns;        /* that pinned memory would take; NAN: the rate is not known */
+	bool estimated;          /* by the link's peak, which no copy reaches */
 };
 
 static bool is_pageable(const struct gt_copy *copy)
@@ -47,6 +48,8 @@ static struct pageable pageable_of(const struct gt_facts *facts, gt_id device)
 		pageable.copies++;
 		pageable.bytes += copy->size_bytes;
 		pageable.total_ns += (uint64_t)(copy->end_ns - copy->start_ns);
+		gt_unite(&pageable.copied, &facts->wall,
+		         (struct gt_interval){copy->start_ns, copy->end_ns});
 		pageable.pinned_ns += 1e9 * (double)copy->size_bytes / rate->bytes_per_second;
 		pageable.estimated |= !rate->measured;
 	}
@@ -57,12 +60,12 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 {
 	const struct pageable pageable = pageable_of(facts, device);
 	const double rate = gt_bytes_per_second((double)pageable.bytes, (double)pageable.total_ns);
-	const double gain_ns = (double)pageable.total_ns - pageable.pinned_ns;
+	const double saved = 1 - pageable.pinned_ns / (double)pageable.total_ns; /* of their time */
+	const struct gt_share copied =
+		gt_share_of(&pageable.copied, &facts->wall, GT_OF_GPU, device);
 	struct gt_advice_row *row;
 
-	if (pageable.copies == 0 ||
-	    !gt_is_share(pageable.total_ns, gt_facts_duration_ns(facts), LEAST_PERCENT) ||
-	    gain_ns <= 0)
+	if (pageable.copies == 0 || !gt_share_reaches(&copied, LEAST_PERCENT) || saved <= 0)
 		return;
 	row = gt_advise(advice, GT_ADVICE_CHANGE,
 	                "%s %s of pageable memory (%s) took %s, at %s: pinned memory "
@@ -75,14 +78,14 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	               gt_figure_rate(rate).text);
 	gt_advice_cite(row, "copies", "copies", "total_ns", "%s",
 	               gt_advice_ns(pageable.total_ns).text);
-	if (isnan(gain_ns))
+	if (isnan(saved))
 		return;
 	if (pageable.estimated)
-		gt_advice_gain(row, GT_GAIN_AT_MOST, (uint64_t)gain_ns,
+		gt_advice_gain(row, GT_GAIN_AT_MOST, gt_share_part(&copied, saved),
 		               "their time, less bytes / the peak rate of the PCIe link");
 	else
 		gt_advice_gain(
-			row, GT_GAIN_ABOUT, (uint64_t)gain_ns,
+			row, GT_GAIN_ABOUT, gt_share_part(&copied, saved),
 			"their time, less bytes / the rate that copies of pinned memory reach");
 }
 

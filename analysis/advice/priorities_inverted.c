@@ -26,8 +26,8 @@ struct finder {
 
 struct inverted {
 	uint64_t times;
-	uint64_t waited_ns;
-	gt_id urgent; /* streams of the longest wait; GT_NONE: none */
+	gt_array(struct gt_interval) waits; /* from when a kernel was ready to its begin */
+	gt_id urgent;                       /* streams of the longest wait; GT_NONE: none */
 	gt_id other;
 	uint64_t longest_ns;
 };
@@ -104,17 +104,22 @@ static gt_time ready_ns(const struct finder *finder, gt_id row)
 	return finder->allowed_ns[row] > ready ? finder->allowed_ns[row] : ready;
 }
 
-/* A less urgent stream of the GPU on which a kernel began since then; GT_NONE: none. */
+/*
+ * A less urgent stream of the process and the GPU on which a kernel began since then; GT_NONE:
+ * none. Between processes priorities of streams do not count: they share a GPU in turns.
+ */
 static gt_id overtaken_by(const struct finder *finder, const struct gt_kernel *kernel,
                           gt_time since_ns)
 {
 	const struct gt_trace *trace = finder->trace;
+	const gt_id process = gt_trace_stream_process(trace, kernel->stream);
 
 	for (gt_id i = 0; i < trace->streams.count; i++)
 		if (has_own_order(trace, i) && finder->begun_ns[i] > since_ns &&
 		    trace->streams.rows[i].priority >
 		            trace->streams.rows[kernel->stream].priority &&
-		    gt_stream_device(trace, i) == kernel->device)
+		    gt_stream_device(trace, i) == kernel->device &&
+		    gt_trace_stream_process(trace, i) == process)
 			return i;
 	return GT_NONE;
 }
@@ -136,7 +141,7 @@ static void see_kernel(const struct finder *finder, gt_id row, struct inverted *
 	if (other == GT_NONE)
 		return;
 	inverted->times++;
-	inverted->waited_ns += (uint64_t)(kernel->start_ns - ready);
+	*gt_array_push(&inverted->waits) = (struct gt_interval){ready, kernel->start_ns};
 	if ((uint64_t)(kernel->start_ns - ready) > inverted->longest_ns) {
 		inverted->longest_ns = (uint64_t)(kernel->start_ns - ready);
 		inverted->urgent = kernel->stream;
@@ -175,11 +180,38 @@ static struct inverted inverted_of(const struct gt_trace *trace, gt_id device)
 	return inverted;
 }
 
+static void say(const struct gt_facts *facts, struct gt_advice *advice,
+                const struct inverted *inverted, struct gt_share waited)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	struct gt_advice_row *row = gt_advise(
+		advice, GT_ADVICE_CHANGE,
+		"%s kernels of more urgent streams were ready on GPU %lld and waited for %s while "
+		"kernels of less urgent ones began, most on stream %u (priority %d) behind stream %u "
+		"(priority %d). Streams may share a hardware queue (CUDA_DEVICE_MAX_CONNECTIONS), or "
+		"the less urgent kernels leave no room: fewer blocks at a time would.",
+		gt_grouped(inverted->times).text, gt_advice_gpu(facts, advice->device),
+		gt_advice_ns(waited.ns).text, trace->streams.rows[inverted->urgent].number,
+		trace->streams.rows[inverted->urgent].priority,
+		trace->streams.rows[inverted->other].number,
+		trace->streams.rows[inverted->other].priority);
+
+	gt_advice_cite(row, "streams", "streams", "priority", "%u: %d",
+	               trace->streams.rows[inverted->urgent].number,
+	               trace->streams.rows[inverted->urgent].priority);
+	gt_advice_cite(row, "streams", "streams", "priority", "%u: %d",
+	               trace->streams.rows[inverted->other].number,
+	               trace->streams.rows[inverted->other].priority);
+	gt_advice_gain(row, GT_GAIN_AT_MOST, waited,
+	               "time in which at least one of these kernels was ready, by its call, stream "
+	               "and events, and had not begun");
+}
+
 static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *advice)
 {
 	const struct gt_trace *trace = facts->view->trace;
 	struct inverted inverted;
-	struct gt_advice_row *row;
+	struct gt_share waited;
 
 	if (!has_priorities(trace, device))
 		return;
@@ -188,29 +220,11 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 		return;
 	}
 	inverted = inverted_of(trace, device);
-	if (inverted.times < LEAST_TIMES ||
-	    !gt_is_share(inverted.waited_ns, gt_facts_duration_ns(facts), LEAST_PERCENT))
-		return;
-	row = gt_advise(
-		advice, GT_ADVICE_CHANGE,
-		"%s kernels of more urgent streams were ready on GPU %lld and waited for %s while "
-		"kernels of less urgent ones began, most on stream %u (priority %d) behind stream %u "
-		"(priority %d). Streams may share a hardware queue (CUDA_DEVICE_MAX_CONNECTIONS), or "
-		"the less urgent kernels leave no room: fewer blocks at a time would.",
-		gt_grouped(inverted.times).text, gt_advice_gpu(facts, device),
-		gt_advice_ns(inverted.waited_ns).text, trace->streams.rows[inverted.urgent].number,
-		trace->streams.rows[inverted.urgent].priority,
-		trace->streams.rows[inverted.other].number,
-		trace->streams.rows[inverted.other].priority);
-	gt_advice_cite(row, "streams", "streams", "priority", "%u: %d",
-	               trace->streams.rows[inverted.urgent].number,
-	               trace->streams.rows[inverted.urgent].priority);
-	gt_advice_cite(row, "streams", "streams", "priority", "%u: %d",
-	               trace->streams.rows[inverted.other].number,
-	               trace->streams.rows[inverted.other].priority);
-	gt_advice_gain(row, GT_GAIN_AT_MOST, inverted.waited_ns,
-	               "from when these kernels were ready, by their calls, streams and events, to "
-	               "their begin");
+	waited = gt_share_of_intervals(&facts->wall, inverted.waits.rows, inverted.waits.count,
+	                               GT_OF_GPU, device);
+	if (inverted.times >= LEAST_TIMES && gt_share_reaches(&waited, LEAST_PERCENT))
+		say(facts, advice, &inverted, waited);
+	gt_array_release(&inverted.waits);
 }
 
 const struct gt_advice_rule gt_advice_priorities_inverted = {

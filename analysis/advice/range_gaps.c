@@ -5,25 +5,28 @@
 
 static void look(const struct gt_facts *facts, struct gt_advice *advice)
 {
-	const gt_id path = gt_range_worst(facts, gt_range_gaps);
+	const gt_id path = gt_range_worst(facts, GT_RANGE_GAPS);
 	char text[GT_RANGE_PATH_BYTES];
 	struct gt_advice_row *row;
-	struct gt_range_loss loss;
+	const struct gt_range_loss *loss;
 
 	/* quiet_range says it in other words. */
-	if (path == GT_NONE || path == gt_range_worst(facts, gt_range_quiet))
+	if (path == GT_NONE || path == gt_range_worst(facts, GT_RANGE_QUIET))
 		return;
-	loss = gt_range_gaps(&facts->ranges.rows[path]);
+	loss = &facts->range_losses.of[GT_RANGE_GAPS][path];
 	gt_range_brief_text(&facts->ranges.ranges, path, text);
 	row = gt_advise(advice, GT_ADVICE_CHANGE,
-	                "Between the first and the last work of range %s the GPU was idle for %s, "
+	                "Between the first and the last work of range %s %s was idle for %s, "
 	                "%s of that time: it waits for the host.",
-	                text, gt_advice_ns(loss.lost_ns).text,
-	                gt_advice_share(loss.lost_ns, loss.whole_ns).text);
-	gt_advice_cite(row, "ranges", "ranges", "idle_ns", "%s", gt_advice_ns(loss.lost_ns).text);
-	gt_advice_cite(row, "ranges", "ranges", "span_ns", "%s", gt_advice_ns(loss.whole_ns).text);
-	gt_advice_gain(row, GT_GAIN_AT_MOST, loss.lost_ns,
-	               "idle time between the first and the last work of these ranges");
+	                text, facts->view->trace->devices.count > 1 ? "a GPU" : "the GPU",
+	                gt_advice_ns(loss->united.ns).text,
+	                gt_advice_share(loss->lost_ns, loss->whole_ns).text);
+	gt_advice_cite(row, "ranges", "ranges", "idle_ns", "%s", gt_advice_ns(loss->lost_ns).text);
+	gt_advice_cite(row, "ranges", "ranges", "span_ns", "%s", gt_advice_ns(loss->whole_ns).text);
+	gt_advice_gain(
+		row, GT_GAIN_AT_MOST, loss->united,
+		"time in which at least one GPU was idle between the first and the last work "
+		"of one of these ranges on it");
 }
 
 const struct gt_advice_rule gt_advice_range_gaps = {

@@ -18,27 +18,28 @@ struct small {
 	uint64_t copies;
 	uint64_t bytes;
 	uint64_t gpu_ns;
-	uint64_t call_ns;
+	gt_array(struct gt_interval) calls; /* when the host was in them, and did not wait */
 };
 
 /* A blocking call waits for work before it, which is not the copy's fault. */
-static uint64_t own_ns(const struct gt_facts *facts, const struct gt_copy *copy)
+static void add_call(struct small *small, const struct gt_facts *facts, const struct gt_copy *copy)
 {
 	const struct gt_trace *trace = facts->view->trace;
 	const struct gt_api_call *call;
-	uint64_t call_ns;
+	struct gt_interval when;
+	struct gt_interval rest;
 
 	if (copy->api_call >= trace->api_calls.count)
-		return 0;
+		return;
 	call = &trace->api_calls.rows[copy->api_call];
-	if (call->kind != GT_API_COPY ||
-	    !gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
-		return 0;
-	call_ns = (uint64_t)(call->end_ns - call->start_ns);
+	if (call->kind != GT_API_COPY || !gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
+		return;
+	when = (struct gt_interval){call->start_ns, call->end_ns};
 	if (copy->flags & GT_ASYNC)
-		return call_ns;
-	return call_ns - gt_covered_within(&facts->work[copy->device],
-	                                   (struct gt_interval){call->start_ns, call->end_ns});
+		*gt_array_push(&small->calls) = when;
+	else
+		while (gt_covered_next_gap(&facts->work[copy->device], &when, &rest))
+			*gt_array_push(&small->calls) = rest;
 }
 
 static struct small small_of(const struct gt_facts *facts, gt_id device)
@@ -55,31 +56,41 @@ static struct small small_of(const struct gt_facts *facts, gt_id device)
 		small.copies++;
 		small.bytes += copy->size_bytes;
 		small.gpu_ns += (uint64_t)(copy->end_ns - copy->start_ns);
-		small.call_ns += own_ns(facts, copy);
+		add_call(&small, facts, copy);
 	}
 	return small;
 }
 
-static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *advice)
+static void say(const struct gt_facts *facts, struct gt_advice *advice, const struct small *small,
+                struct gt_share calls)
 {
-	const struct small small = small_of(facts, device);
-	struct gt_advice_row *row;
-
-	if (small.copies < LEAST_COPIES ||
-	    !gt_is_share(small.call_ns, gt_facts_duration_ns(facts), LEAST_PERCENT))
-		return;
-	row = gt_advise(
+	struct gt_advice_row *row = gt_advise(
 		advice, GT_ADVICE_CHANGE,
 		"%s copies of at most 64 KiB between the host and GPU %lld moved %s in all: "
 		"the calls took %s of the host without waiting for kernels, the copies %s. "
 		"Gather them into fewer, larger ones.",
-		gt_grouped(small.copies).text, gt_advice_gpu(facts, device),
-		gt_figure_bytes((int64_t)small.bytes).text, gt_advice_ns(small.call_ns).text,
-		gt_advice_ns(small.gpu_ns).text);
-	gt_advice_cite(row, "copies", "sizes", "calls", "%s", gt_grouped(small.copies).text);
-	gt_advice_cite(row, "copies", "sizes", "total_ns", "%s", gt_advice_ns(small.gpu_ns).text);
-	gt_advice_gain(row, GT_GAIN_AT_MOST, small.call_ns - small.call_ns / small.copies,
-	               "time in the calls while no kernel ran, of all but one of them");
+		gt_grouped(small->copies).text, gt_advice_gpu(facts, advice->device),
+		gt_figure_bytes((int64_t)small->bytes).text, gt_advice_ns(calls.ns).text,
+		gt_advice_ns(small->gpu_ns).text);
+
+	gt_advice_cite(row, "copies", "sizes", "calls", "%s", gt_grouped(small->copies).text);
+	gt_advice_cite(row, "copies", "sizes", "total_ns", "%s", gt_advice_ns(small->gpu_ns).text);
+	gt_advice_gain(row, GT_GAIN_AT_MOST, gt_share_part(&calls, 1 - 1 / (double)small->copies),
+	               "time in which a thread was in one of the calls and no kernel ran, of all "
+	               "but one of them");
+}
+
+static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *advice)
+{
+	struct small small = small_of(facts, device);
+	const struct gt_share calls = gt_share_of_intervals(
+		&facts->wall, small.calls.rows, small.calls.count, GT_OF_RECORDING, GT_NONE);
+
+	if (!gt_trace_has_calls(facts->view->trace))
+		gt_advice_unasked(advice, "no API calls were recorded");
+	if (small.copies >= LEAST_COPIES && gt_share_reaches(&calls, LEAST_PERCENT))
+		say(facts, advice, &small, calls);
+	gt_array_release(&small.calls);
 }
 
 const struct gt_advice_rule gt_advice_small_copies = {

@@ -23,7 +23,7 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 	struct gt_advice_row *row;
 
 	if (blocks == 0 || heavy->device->sm_count == 0 || filled * 100 > MOST_PERCENT ||
-	    heavy->ns / heavy->total->calls < LEAST_MEAN_NS ||
+	    heavy->total->summed_ns / heavy->total->calls < LEAST_MEAN_NS ||
 	    gt_is_share(heavy->facts->shapes.device_ns[device], busy_ns, MOST_BESIDE_PERCENT))
 		return;
 	row = gt_advise(

@@ -62,7 +62,6 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 	                                               GT_SHAPE_local_store_sectors,
 	                                               GT_SHAPE_global_load_sectors,
 	                                               GT_SHAPE_global_store_sectors};
-	const uint64_t all_ns = heavy->facts->shapes.device_ns[heavy->total->device];
 	const uint64_t bytes = local_bytes(heavy);
 
 	/* Only kept modules say how much local memory launches on an H200 have: what is used of it
@@ -72,7 +71,7 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 	else
 		gt_advice_unasked(advice, GT_NO_MEMORY_COUNTERS);
 	if (isnan(gt_heavy_counter(heavy, GT_SHAPE_local_load_sectors)) && bytes >= LEAST_BYTES &&
-	    gt_is_share(heavy->ns, all_ns, LEAST_KERNEL_PERCENT))
+	    gt_heavy_has_share(heavy, LEAST_KERNEL_PERCENT))
 		(void)cite(
 			heavy,
 			gt_advise(advice, GT_ADVICE_MEASURE,

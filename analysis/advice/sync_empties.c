@@ -20,6 +20,7 @@ struct emptied {
 	const struct gt_host_wait *longest;
 };
 
+/* A gap is charged to one wait: those of a GPU lie apart. */
 static struct emptied emptied_by_waits(const struct gt_facts *facts, gt_id device)
 {
 	struct emptied emptied = {0};
@@ -40,14 +41,15 @@ static struct emptied emptied_by_waits(const struct gt_facts *facts, gt_id devic
 static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *advice)
 {
 	const struct emptied emptied = emptied_by_waits(facts, device);
-	const uint64_t duration_ns = gt_facts_duration_ns(facts);
+	const struct gt_share gaps =
+		gt_share_of_apart(&facts->wall, emptied.gap_ns, GT_OF_GPU, device);
 	struct gt_advice_row *row;
 	char avoidable[80] = "";
 	const char *function;
 
 	if (!facts->host_waits.has_calls)
 		gt_advice_unasked(advice, "no calls that wait, or no API calls, were recorded");
-	if (emptied.waits < LEAST_WAITS || !gt_is_share(emptied.gap_ns, duration_ns, LEAST_PERCENT))
+	if (emptied.waits < LEAST_WAITS || !gt_share_reaches(&gaps, LEAST_PERCENT))
 		return;
 	function = gt_trace_text(facts->view->trace, emptied.longest->function);
 	if (emptied.avoidable)
@@ -66,7 +68,7 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	gt_advice_cite(row, "waits", "meanwhile", "emptied", "%s", gt_grouped(emptied.waits).text);
 	gt_advice_cite(row, "waits", "meanwhile", "gap_ns", "%s",
 	               gt_advice_ns(emptied.gap_ns).text);
-	gt_advice_gain(row, GT_GAIN_AT_MOST, emptied.gap_ns,
+	gt_advice_gain(row, GT_GAIN_AT_MOST, gaps,
 	               "from when the GPU ran dry in a wait to the begin of its next work");
 }
 

@@ -16,9 +16,24 @@ enum {
 
 /* What the launches of one function lose, by what they told. */
 struct loss {
-	uint64_t total_ns;
+	gt_array(struct gt_interval) launches;
+	gt_array(struct gt_interval) tails; /* of them: so long until the last multiprocessor */
+	uint64_t total_ns;                  /* sums over launches */
 	double waited_ns; /* time of a multiprocessor until the last one was done, a mean of each */
 };
+
+static void add_launch(struct loss *loss, const struct gt_kernel *kernel,
+                       const struct gt_device_launch_facts *facts)
+{
+	const double kernel_ns = (double)(kernel->end_ns - kernel->start_ns);
+	const double waited_ns = fmin((double)facts->idle_ns / (double)facts->sms, kernel_ns);
+
+	*gt_array_push(&loss->launches) = (struct gt_interval){kernel->start_ns, kernel->end_ns};
+	*gt_array_push(&loss->tails) =
+		(struct gt_interval){kernel->end_ns - (gt_time)waited_ns, kernel->end_ns};
+	loss->total_ns += (uint64_t)kernel_ns;
+	loss->waited_ns += waited_ns;
+}
 
 static struct loss loss_of(const struct gt_device_phases *phases, size_t function)
 {
@@ -26,14 +41,11 @@ static struct loss loss_of(const struct gt_device_phases *phases, size_t functio
 
 	for (size_t i = 0; i < phases->writers.launches.count; i++) {
 		const struct gt_device_launch *launch = &phases->writers.launches.rows[i];
-		const struct gt_device_launch_facts *facts = &phases->facts[i];
-		const int64_t kernel_ns = gt_device_kernel_ns(phases->trace, launch);
 
-		if (kernel_ns <= 0 || gt_device_function(phases, launch) != function)
-			continue;
-		loss.total_ns += (uint64_t)kernel_ns;
-		loss.waited_ns +=
-			fmin((double)facts->idle_ns / (double)facts->sms, (double)kernel_ns);
+		if (gt_device_kernel_ns(phases->trace, launch) > 0 &&
+		    gt_device_function(phases, launch) == function)
+			add_launch(&loss, &phases->trace->kernels.rows[launch->kernel],
+			           &phases->facts[i]);
 	}
 	return loss;
 }
@@ -62,19 +74,11 @@ static const struct gt_device_name *find_reason(const struct gt_device_phases *p
 	return reason;
 }
 
-static void look_at(const struct gt_facts *facts, struct gt_advice *advice,
-                    const struct gt_device_phases *phases, size_t function)
+static void say(struct gt_advice *advice, const struct gt_device_phases *phases, size_t function,
+                const struct gt_device_name *reason, double percent, struct gt_share waited)
 {
-	const struct loss loss = loss_of(phases, function);
-	const struct gt_device_name *reason = find_reason(phases, function);
-	const double percent = 100 * loss.waited_ns / (double)loss.total_ns;
 	const char *kernel = phases->functions.names[function];
-	struct gt_advice_row *row;
-
-	if (loss.total_ns == 0 || percent < LEAST_IDLE_PERCENT || !reason ||
-	    !gt_is_share(loss.total_ns, gt_facts_duration_ns(facts), LEAST_WINDOW_PERCENT))
-		return;
-	row = gt_advise(
+	struct gt_advice_row *row = gt_advise(
 		advice, GT_ADVICE_CHANGE,
 		"The multiprocessors of %s are done %s of its time before the last one is: "
 		"%s takes %s times as long on the slowest block as on the mean one. Smaller "
@@ -82,14 +86,33 @@ static void look_at(const struct gt_facts *facts, struct gt_advice *advice,
 		"other even that out.",
 		kernel, gt_figure_percent(percent).text, gt_trace_text(phases->trace, reason->name),
 		gt_figure_real(uneven(reason)).text);
+
 	gt_advice_cite(row, "device-events", "kernels", "idle_percent", "%s: %s", kernel,
 	               gt_figure_percent(percent).text);
 	gt_advice_cite(row, "device-events", "ranges", "block_imbalance", "%s",
 	               gt_figure_real(uneven(reason)).text);
 	gt_advice_gain(
-		row, GT_GAIN_AT_MOST, (uint64_t)loss.waited_ns,
+		row, GT_GAIN_AT_MOST, waited,
 		"time from the end of each multiprocessor to that of the last one, a mean of "
 		"all that told events");
+}
+
+static void look_at(const struct gt_facts *facts, struct gt_advice *advice,
+                    const struct gt_device_phases *phases, size_t function)
+{
+	struct loss loss = loss_of(phases, function);
+	const struct gt_device_name *reason = find_reason(phases, function);
+	const double percent = 100 * loss.waited_ns / (double)loss.total_ns;
+	const struct gt_share took = gt_share_of_intervals(
+		&facts->wall, loss.launches.rows, loss.launches.count, GT_OF_RECORDING, GT_NONE);
+
+	if (loss.total_ns > 0 && percent >= LEAST_IDLE_PERCENT && reason &&
+	    gt_share_reaches(&took, LEAST_WINDOW_PERCENT))
+		say(advice, phases, function, reason, percent,
+		    gt_share_of_intervals(&facts->wall, loss.tails.rows, loss.tails.count,
+		                          GT_OF_RECORDING, GT_NONE));
+	gt_array_release(&loss.launches);
+	gt_array_release(&loss.tails);
 }
 
 /* Where no kernel told events there is nothing to say: they are rarely there. */

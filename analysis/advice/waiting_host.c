@@ -1,25 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include <stdio.h>
+
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "model/view.h"
 
-enum { LEAST_PERCENT = 50 /* of the recording */ };
+enum { LEAST_PERCENT = 50 /* of the recording, of one thread */ };
 
 static void look(const struct gt_facts *facts, struct gt_advice *advice)
 {
 	const struct gt_amount *waits = &facts->waits;
-	const uint64_t duration_ns = gt_facts_duration_ns(facts);
+	const struct gt_share most = gt_unit_times_most(&waits->times);
+	const size_t threads = gt_unit_times_used(&waits->times);
+	struct gt_unit_name who = {"The host"};
 	struct gt_advice_row *row;
+	char of[96] = "";
 
-	if (!gt_is_share(waits->total_ns, duration_ns, LEAST_PERCENT))
+	if (facts->view->trace->syncs.count == 0)
+		gt_advice_unasked(advice, "no calls that wait were recorded");
+	if (!gt_share_reaches(&most, LEAST_PERCENT))
 		return;
+	if (threads > 1) {
+		who = gt_share_unit(&most, facts->view->trace);
+		who.text[0] = (char)toupper((unsigned char)who.text[0]);
+		snprintf(of, sizeof(of), ", longest of %s threads", gt_grouped(threads).text);
+	}
 	row = gt_advise(advice, GT_ADVICE_KNOW,
-	                "The host waited for the GPU for %s, %s of the recording (%s): the program "
+	                "%s waited for the GPU for %s, %s of the recording%s (%s): %s "
 	                "goes as fast as the GPU does its work.",
-	                gt_advice_ns(waits->total_ns).text,
-	                gt_advice_share(waits->total_ns, duration_ns).text,
-	                gt_amount_calls(waits).text);
-	gt_advice_cite(row, "waits", "waits", "total_ns", "%s", gt_advice_ns(waits->total_ns).text);
+	                who.text, gt_advice_ns(most.ns).text, gt_advice_percent(&most).text, of,
+	                gt_amount_calls(waits).text, threads > 1 ? "it" : "the program");
+	gt_advice_cite(row, "waits", "waits", "total_ns", "%s%s",
+	               gt_advice_ns(waits->summed_ns).text,
+	               threads > 1 ? ", a sum over threads" : "");
 }
 
 const struct gt_advice_rule gt_advice_waiting_host = {

@@ -52,20 +52,19 @@ static void add_gain(struct gt_result *result, const struct gt_gain *gain)
 		gt_result_add_text(result, gt_gain_bound_name(gain->bound));
 	else
 		gt_result_add_unknown(result);
-	gt_result_add_count_if(result, known, (int64_t)gain->ns);
+	gt_result_add_count_if(result, known, (int64_t)gain->saved.ns);
 }
 
 static void add_row(struct gt_result *result, const struct gt_advice *advice, size_t number)
 {
 	const struct gt_advice_row *row = &advice->rows.rows[number];
-	const double window_ns = (double)gt_facts_duration_ns(advice->facts);
 
 	gt_result_add_count(result, (int64_t)number + 1);
 	add_gain(result, &row->gain);
 	if (row->gain.bound == GT_GAIN_UNKNOWN)
 		gt_result_add_unknown(result);
 	else
-		gt_result_add_real(result, gt_percent((double)row->gain.ns, window_ns));
+		gt_result_add_real(result, gt_share_percent(&row->gain.saved));
 	gt_result_add_text(result, gt_advice_kind_name(row->kind));
 	gt_result_add_text(result, row->rule->name);
 	gt_result_add_text(result, row->report);

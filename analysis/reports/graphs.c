@@ -28,17 +28,19 @@ static const struct gt_heading run_headings[] = {
 	{"span_ns", GT_UNIT_NS,
          "Mean of a launch: from the start of its first kernel, copy or fill to the end of the last",
          GT_WORTH_KEY},
-	{"busy_ns", GT_UNIT_NS, "Mean: when anything of the launch ran"},
-	{"gap_ns", GT_UNIT_NS, "Mean: span_ns less busy_ns, when nothing of it ran"},
+	{"busy_ns", GT_UNIT_NS,
+         "Mean of the launches recorded node by node: when anything of the launch ran"},
+	{"gap_ns", GT_UNIT_NS, "Mean of the same: their span less busy_ns, when nothing of it ran"},
 	{"critical_ns", GT_UNIT_NS,
          "Longest way through the dependencies, each node as long as it runs at the mean"},
-	{"lost_ns", GT_UNIT_NS, "span_ns less critical_ns", GT_WORTH_KEY},
-	{"lost_percent", GT_UNIT_PERCENT, "lost_ns of span_ns", GT_WORTH_KEY},
+	{"lost_ns", GT_UNIT_NS, "Mean: busy_ns and gap_ns less critical_ns", GT_WORTH_KEY},
+	{"lost_percent", GT_UNIT_PERCENT, "lost_ns of busy_ns and gap_ns", GT_WORTH_KEY},
 	{"at_once", GT_UNIT_REAL, "Kernels, copies and fills that ran at a time while any did"},
 	{"width", GT_UNIT_COUNT,
          "Most of them that are so many steps from the start: what could run at a time"},
 	{"activities", GT_UNIT_REAL, "Kernels, copies and fills of a launch"},
-	{"total_ns", GT_UNIT_NS, "busy_ns of all launches together"},
+	{"total_ns", GT_UNIT_NS,
+         "busy_ns of all launches together; not known where some were recorded as a whole"},
 	{"process", GT_UNIT_TEXT, "Process that it belongs to", GT_WORTH_LITTLE},
 };
 
@@ -279,23 +281,24 @@ static void add_run(const struct graphs *graphs, const struct exec *exec, struct
 {
 	const struct gt_graph_exec *row = &graphs->trace->graph_execs.rows[exec->row];
 	const struct gt_exec_runs *runs = &exec->runs;
-	const double span_ns = mean(runs->span_ns, runs->spanned);
 	const double critical_ns = has_path(graphs, exec) ? exec->path.length_ns : NAN;
+	/* Of the launches that the path is of: with --graphs sampled they are few of all. */
+	const double ran_ns = mean(runs->busy_ns + runs->gap_ns, runs->ran);
 
 	add_exec_name(result, graphs->trace, exec->row);
 	add_graph_name(result, graphs->trace, row->graph);
 	gt_result_add_count(result, (int64_t)runs->launches);
 	gt_add_rounded(result, mean(runs->call_ns, runs->called));
-	gt_add_rounded(result, span_ns);
+	gt_add_rounded(result, mean(runs->span_ns, runs->spanned));
 	gt_add_rounded(result, mean(runs->busy_ns, runs->ran));
 	gt_add_rounded(result, mean(runs->gap_ns, runs->ran));
 	gt_add_rounded(result, critical_ns);
-	gt_add_rounded(result, span_ns - critical_ns);
-	gt_result_add_real(result, gt_percent(span_ns - critical_ns, span_ns));
+	gt_add_rounded(result, ran_ns - critical_ns);
+	gt_result_add_real(result, gt_percent(ran_ns - critical_ns, ran_ns));
 	gt_result_add_real(result, mean(runs->work_ns, runs->busy_ns));
 	add_time(result, has_path(graphs, exec), exec->path.width);
 	gt_result_add_real(result, mean(runs->activities, runs->ran));
-	add_time(result, runs->ran > 0, runs->busy_ns);
+	add_time(result, runs->ran > 0 && runs->ran == runs->spanned, runs->busy_ns);
 	gt_add_process(result, graphs->trace, row->process);
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/kernels_each.h"
 #include "analysis/launch_uses.h"
 #include "analysis/parameter.h"
+#include "analysis/range_threads.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
@@ -563,6 +564,14 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	                    "device.");
 }
 
+/* A kernel may be in a range that another thread opened. */
+static void remark_threads(const struct tally *tally, struct gt_result *result)
+{
+	const struct gt_range_threads threads = gt_range_threads_of(&tally->groups.ranges);
+
+	gt_remark_range_threads(result, &threads);
+}
+
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
@@ -586,6 +595,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	if (!by_kernel)
 		gt_result_detail(result);
 	add_remarks(&tally, result);
+	if (tally.groups.by == GT_BY_RANGE)
+		remark_threads(&tally, result);
 	tally_release(&tally);
 	return 0;
 }

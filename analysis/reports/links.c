@@ -12,6 +12,7 @@
 #include "analysis/peak.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/shares.h"
 #include "base/array.h"
 #include "model/ceilings.h"
 #include "model/index.h"
@@ -32,8 +33,8 @@ static const struct gt_heading copy_headings[] = {
 	{"copies", GT_UNIT_COUNT, "Copies that have a start and an end", GT_WORTH_LITTLE},
 	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},
 	{"busy_ns", GT_UNIT_NS, "Time in which at least one of them ran", GT_WORTH_LITTLE},
-	{"busy_percent", GT_UNIT_PERCENT, "busy_ns of the time of the recording, or of its window",
-         GT_WORTH_KEY},
+	{"busy_percent", GT_UNIT_PERCENT,
+         "Of the recording, or of its window, when at least one of them ran", GT_WORTH_KEY},
 	{"busy_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / busy_ns", GT_WORTH_KEY},
 	{"peak_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
          "Most that the link can carry one way, by its generation and lanes, or as the driver "
@@ -120,10 +121,12 @@ struct flow {
 	uint64_t copies;
 	uint64_t bytes;
 	struct gt_cover cover;
+	struct gt_united inside; /* the same, in the window */
 };
 
 struct flows {
 	const struct gt_trace *trace;
+	struct gt_wall wall;
 	struct gt_index *index; /* way -> row of all */
 	gt_array(struct flow) all;
 	uint64_t unfinished;
@@ -239,14 +242,18 @@ static void count_copy(struct flows *flows, const struct gt_copy *copy)
 	flow->copies++;
 	flow->bytes += copy->size_bytes;
 	(void)gt_cover_add(&flow->cover, (struct gt_interval){copy->start_ns, copy->end_ns});
+	gt_unite(&flow->inside, &flows->wall, (struct gt_interval){copy->start_ns, copy->end_ns});
 	flows->unknown_peer |= flow->medium == MEDIUM_UNKNOWN;
 }
 
 /* The link to the host of every GPU both ways, then what copies between GPUs crossed. */
-static void flows_init(struct flows *flows, const struct gt_trace *trace)
+static void flows_init(struct flows *flows, const struct gt_view *view)
 {
+	const struct gt_trace *trace = view->trace;
+
 	*flows = (struct flows){
 		.trace = trace,
+		.wall = gt_wall_of(view),
 		.index = gt_index_new(sizeof(struct way)),
 	};
 	for (gt_id device = 0; device < trace->devices.count; device++) {
@@ -306,9 +313,11 @@ static void add_medium(struct gt_result *result, enum medium medium)
 		gt_result_add_unknown(result);
 }
 
-static void add_flow(struct gt_result *result, const struct gt_view *view, const struct flow *flow)
+static void add_flow(struct gt_result *result, const struct flows *flows, const struct flow *flow)
 {
-	const struct gt_trace *trace = view->trace;
+	const struct gt_trace *trace = flows->trace;
+	const struct gt_share busy =
+		gt_share_of(&flow->inside, &flows->wall, GT_OF_RECORDING, GT_NONE);
 	const double busy_ns = (double)flow->cover.covered_ns;
 	const double rate = gt_bytes_per_second((double)flow->bytes, busy_ns);
 	const struct gt_ceiling *ceiling = ceiling_of(trace, &flow->way);
@@ -320,7 +329,7 @@ static void add_flow(struct gt_result *result, const struct gt_view *view, const
 	gt_result_add_count(result, (int64_t)flow->copies);
 	gt_result_add_count(result, (int64_t)flow->bytes);
 	gt_result_add_count(result, (int64_t)flow->cover.covered_ns);
-	gt_result_add_real(result, gt_percent(busy_ns, (double)gt_view_lasts_ns(view)));
+	gt_result_add_real(result, gt_share_percent(&busy));
 	gt_result_add_real(result, rate);
 	gt_result_add_real(result, flow->peak);
 	gt_result_add_real(result, gt_percent(rate, flow->peak));
@@ -611,10 +620,10 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	bool sampled;
 
 	(void)err;
-	flows_init(&flows, view->trace);
+	flows_init(&flows, view);
 	gt_result_begin(result, "links", copy_headings, GT_COUNT_OF(copy_headings));
 	gt_array_each(const struct flow, flow, &flows.all)
-		add_flow(result, view, flow);
+		add_flow(result, &flows, flow);
 	sampled = add_all_counted(result, &flows, (double)arguments->values[BUSY].number);
 	add_nodes(view->trace, result);
 	add_remarks(&flows, result, sampled);

@@ -18,6 +18,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/units.h"
 #include "model/memory.h"
 #include "model/memory_carriers.h"
 #include "model/names.h"
@@ -105,15 +106,19 @@ static const struct gt_heading pool_headings[] = {
 };
 
 static const struct gt_heading account_headings[] = {
-	{"moment", GT_UNIT_TEXT, "peak: when most was in use; end: the last that is known",
+	{"moment", GT_UNIT_TEXT,
+         "peak by calls: when most was allocated by CUDA's calls; peak by NVML: when most was in use "
+         "of all that NVML said; peak: both, as nothing was allocated or freed between them; end: "
+         "when NVML was asked last, or the end of the recording",
          GT_WORTH_KEY},
+	{"time_ns", GT_UNIT_TIME, "When it was so much, since the recording began", GT_WORTH_KEY},
 	{"claim", GT_UNIT_TEXT, "Whose memory it is", GT_WORTH_KEY},
 	{"bytes", GT_UNIT_BINARY_BYTES, "How much", GT_WORTH_KEY},
-	{"share_percent", GT_UNIT_PERCENT, "Of the device total", GT_WORTH_KEY},
+	{"share_percent", GT_UNIT_PERCENT,
+         "Of the device total; where that is not known, of all that is claimed", GT_WORTH_KEY},
 	{"name", GT_UNIT_TEXT, "Of the pool or the library", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
 	{"source", GT_UNIT_TEXT, "What says so", GT_WORTH_ORDINARY},
-	{"time_ns", GT_UNIT_TIME, "When that was, since the recording began", GT_WORTH_LITTLE},
 };
 
 /* Memory by where it comes from. */
@@ -423,6 +428,24 @@ static void add_pools(const struct page *page)
 	gt_array_free(figures);
 }
 
+/* Why the total is not known, or what nobody claims. */
+static void remark_account(const struct page *page, const char *moment, gt_id device,
+                           const struct gt_account *account)
+{
+	const long long number = gt_device_number(&page->trace->devices.rows[device]);
+
+	if (account->over_bytes > 0)
+		gt_result_remark_on(
+			page->result, "claim",
+			"GPU %lld, %s: %s more are claimed than NVML says are in use; %s.", number,
+			moment, gt_figure_binary((int64_t)account->over_bytes).text, account->why);
+	if (account->sampled_ns == 0 && gt_account_last_ns(page->view, device))
+		gt_result_remark_on(
+			page->result, "claim",
+			"GPU %lld, %s: NVML was not asked while so much was allocated, so that the total is not known (run --telemetry 10ms asks more often).",
+			number, moment);
+}
+
 static void add_account_lines(const struct page *page, const char *moment, gt_id device,
                               gt_time at_ns)
 {
@@ -431,8 +454,11 @@ static void add_account_lines(const struct page *page, const char *moment, gt_id
 
 	gt_account_init(&account, page->view, page->carriers, device, at_ns);
 	total = gt_account_sum(&account, GT_ACCOUNT_TOTAL);
+	if (isnan(total))
+		total = gt_account_claimed(&account);
 	gt_array_each(const struct gt_account_line, line, &account.lines) {
 		gt_result_add_text(page->result, moment);
+		gt_add_moment(page->result, page->trace, line->time_ns);
 		gt_result_add_text(page->result, gt_account_item_name(line->item));
 		add_bytes(page->result, line->bytes);
 		gt_result_add_real(page->result, gt_percent(line->bytes, total));
@@ -444,24 +470,40 @@ static void add_account_lines(const struct page *page, const char *moment, gt_id
 			gt_result_add_unknown(page->result);
 		gt_add_device(page->result, page->trace, device);
 		gt_result_add_text(page->result, line->source);
-		gt_add_moment(page->result, page->trace, at_ns);
 	}
+	remark_account(page, moment, device, &account);
 	gt_account_release(&account);
 }
 
-/* When most was in use: as NVML says, where it was asked, else by CUDA's calls. */
+/*
+ * When most was in use. NVML sees what no call tells, and misses what comes and goes between two
+ * samples: its peak and that of the calls may be two moments.
+ */
+static void add_peak_accounts(const struct page *page, gt_id device)
+{
+	const gt_time sampled_ns = gt_account_peak_ns(page->view, device);
+	const gt_time called_ns = page->totals.of_device[device].peak_ns;
+
+	if (sampled_ns == 0) {
+		add_account_lines(page, "peak by calls", device, called_ns);
+	} else if (gt_account_is_same(page->view, device, sampled_ns, called_ns)) {
+		add_account_lines(page, "peak", device, sampled_ns);
+	} else {
+		add_account_lines(page, "peak by calls", device, called_ns);
+		add_account_lines(page, "peak by NVML", device, sampled_ns);
+	}
+}
+
 static void add_account(const struct page *page)
 {
 	gt_result_begin(page->result, "account", account_headings, GT_COUNT_OF(account_headings));
 	gt_result_whole(page->result);
 	for (gt_id i = 0; i < page->totals.device_count; i++) {
-		const gt_time peak_ns = gt_account_peak_ns(page->view, i);
 		const gt_time last_ns = gt_account_last_ns(page->view, i);
-		const struct gt_memory_total *total = &page->totals.of_device[i];
 
-		if (total->peak == 0)
+		if (page->totals.of_device[i].peak == 0)
 			continue;
-		add_account_lines(page, "peak", i, peak_ns ? peak_ns : total->peak_ns);
+		add_peak_accounts(page, i);
 		add_account_lines(page, "end", i, last_ns ? last_ns : page->view->end_ns);
 	}
 }

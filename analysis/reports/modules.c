@@ -11,6 +11,7 @@
 #include "analysis/module_calls.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/shares.h"
 #include "base/array.h"
 #include "base/demangle.h"
 #include "model/index.h"
@@ -33,7 +34,7 @@ static const struct gt_heading process_headings[] = {
 	{"functions_ns", GT_UNIT_NS,
          "Loading functions of loaded modules when they were first needed, as the driver says"},
 	{"load_percent", GT_UNIT_PERCENT,
-         "These three of the duration of the recording, or of its window"},
+         "When the process did any of these three, of the recording or of its window"},
 	{"not_measured", GT_UNIT_COUNT, "Loadings whose time is not known, and in no sum"},
 	{"jit_ns", GT_UNIT_NS, "Of load_ns, compiling code or getting it out of the cache"},
 	{"calls", GT_UNIT_COUNT, "API calls that waited for any of it", GT_WORTH_LITTLE},
@@ -214,7 +215,7 @@ struct sum {
 	uint64_t different;
 	uint64_t bytes;
 	double load_ns;
-	double load_in_view_ns; /* of that, what was not before the window */
+	struct gt_share loading; /* when it loaded anything, in the window */
 	double jit_ns;
 	uint64_t not_measured;
 	uint64_t calls;
@@ -239,7 +240,6 @@ static void add_to_sum(struct sum *sum, const struct tally *tally, size_t id)
 		sum->not_measured++;
 	else
 		sum->load_ns += module->load_ns;
-	sum->load_in_view_ns += gt_module_load_in(tally->view, module);
 	if (isnan(sum->jit_ns))
 		sum->jit_ns = module->jit_ns;
 	else if (!isnan(module->jit_ns))
@@ -302,11 +302,9 @@ static void sum_calls(const struct tally *tally, struct sum *sums)
 				overhead->end_ns - overhead->start_ns;
 }
 
-static void add_process(const struct tally *tally, struct gt_result *result, const struct sum *sum)
+static void add_process(struct gt_result *result, const struct sum *sum)
 {
-	const double duration_ns = (double)gt_view_lasts_ns(tally->view);
 	const bool known = sum->modules > sum->not_measured;
-	const double all_ns = sum->load_in_view_ns + (double)(sum->reading_ns + sum->functions_ns);
 
 	gt_result_add_count(result, (int64_t)sum->modules);
 	gt_result_add_count(result, (int64_t)sum->different);
@@ -314,7 +312,7 @@ static void add_process(const struct tally *tally, struct gt_result *result, con
 	gt_result_add_count(result, sum->reading_ns);
 	gt_add_rounded(result, known ? sum->load_ns : (double)NAN);
 	gt_result_add_count(result, sum->functions_ns);
-	gt_result_add_real(result, known ? gt_percent(all_ns, duration_ns) : (double)NAN);
+	gt_result_add_real(result, known ? gt_share_percent(&sum->loading) : (double)NAN);
 	gt_result_add_count(result, (int64_t)sum->not_measured);
 	gt_add_rounded(result, sum->jit_ns);
 	gt_result_add_count(result, (int64_t)sum->calls);
@@ -327,9 +325,15 @@ static void add_processes(const struct tally *tally, struct gt_result *result)
 {
 	const struct gt_trace *trace = tally->trace;
 	struct sum *sums = gt_allocate((trace->processes.count + 1) * sizeof(*sums));
+	struct gt_unit_times loading;
 
+	gt_loading_times_init(&loading, tally->view);
 	for (size_t i = 0; i <= trace->processes.count; i++)
-		sums[i] = (struct sum){.jit_ns = (double)NAN};
+		sums[i] = (struct sum){
+			.jit_ns = (double)NAN,
+			.loading = gt_unit_times_of(&loading, (gt_id)i),
+		};
+	gt_unit_times_release(&loading);
 	sum_modules(tally, sums);
 	sum_calls(tally, sums);
 	gt_result_begin(result, "processes", process_headings, GT_COUNT_OF(process_headings));
@@ -337,7 +341,7 @@ static void add_processes(const struct tally *tally, struct gt_result *result)
 		if (sums[i].modules == 0)
 			continue;
 		gt_add_process(result, trace, (gt_id)i);
-		add_process(tally, result, &sums[i]);
+		add_process(result, &sums[i]);
 	}
 	gt_array_free(sums);
 }

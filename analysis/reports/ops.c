@@ -16,7 +16,9 @@
 /* Of each operation, behind what it is called. */
 #define FIGURES                                                                                    \
 	{"calls", GT_UNIT_COUNT,                                                                   \
-	 "How often its range began; of what graphs run, how often they were launched",            \
+	 "How often its range began; of a module in backward, stretches in which autograd ran "    \
+	 "its part of the graph and those of modules inside; of what graphs run, how often they "  \
+	 "were launched",                                                                          \
 	 GT_WORTH_LITTLE},                                                                         \
 		{"own_ns", GT_UNIT_NS,                                                             \
 	         "GPU time of what it asked for itself: sum of end - start of kernels, copies "    \
@@ -36,7 +38,7 @@
 	{                                                                                          \
 		"idle_ns", GT_UNIT_NS,                                                             \
 			"GPU idle between first start and last end of its calls; not known of "    \
-			"what graphs run",                                                         \
+			"what graphs run, and of modules in backward that have others inside",     \
 			GT_WORTH_LITTLE                                                            \
 	}
 
@@ -114,7 +116,8 @@ static void add_figures(const struct gt_operation_totals *totals, struct gt_resu
 		gt_result_add_real(result, (double)row->launches / (double)row->calls);
 	else
 		gt_result_add_unknown(result);
-	gt_result_add_count_if(result, called && !row->in_graphs, (int64_t)row->idle_ns);
+	gt_result_add_count_if(result, called && !row->in_graphs && !row->has_inner,
+	                       (int64_t)row->idle_ns);
 }
 
 static void add_row(const struct gt_operation_totals *totals, struct gt_result *result,

@@ -28,8 +28,9 @@ static const struct gt_heading counter_headings[] = {
 	{"p95", GT_UNIT_REAL, "95 percent of the values are no more", GT_WORTH_LITTLE},
 	{"max", GT_UNIT_REAL, "Most", GT_WORTH_KEY},
 	{"mean", GT_UNIT_REAL, "Over time, the values joined by straight lines", GT_WORTH_ORDINARY},
-	{"difference", GT_UNIT_REAL, "Of what only counts up: last value - first"},
-	{"per_second", GT_UNIT_REAL, "difference / time between the two"},
+	{"difference", GT_UNIT_REAL,
+         "Of what only counts up: by how much it grew; where it began anew is left out"},
+	{"per_second", GT_UNIT_REAL, "difference / time in which it did"},
 	{"process", GT_UNIT_TEXT, "Whose own counter it is, sampled by the program through NVTX",
          GT_WORTH_LITTLE},
 };
@@ -74,19 +75,24 @@ static void add_levels(struct gt_result *result, struct gt_measured *measured)
 	gt_result_add_unknowns(result, 2);
 }
 
+/*
+ * A counter begins anew when its driver is loaded anew: what it counted between the two samples
+ * about that is not known.
+ */
 static void add_total(struct gt_result *result, const struct gt_measured *measured)
 {
-	const size_t last = measured->count - 1;
-	const double difference = measured->values[last] - measured->values[0];
-	const double time_ns = (double)(measured->times_ns[last] - measured->times_ns[0]);
+	double grown = 0;
+	double time_ns = 0;
 
-	gt_result_add_unknowns(result, 6);
-	if (last == 0) {
-		gt_result_add_unknowns(result, 2);
-		return;
+	for (size_t i = 0; i + 1 < measured->count; i++) {
+		if (measured->values[i + 1] < measured->values[i])
+			continue;
+		grown += measured->values[i + 1] - measured->values[i];
+		time_ns += (double)(measured->times_ns[i + 1] - measured->times_ns[i]);
 	}
-	gt_result_add_real(result, difference);
-	gt_result_add_real(result, time_ns > 0 ? difference * 1e9 / time_ns : NAN);
+	gt_result_add_unknowns(result, 6);
+	gt_result_add_real(result, time_ns > 0 ? grown : NAN);
+	gt_result_add_real(result, time_ns > 0 ? grown * 1e9 / time_ns : NAN);
 }
 
 /* "activations: bytes_in_use" of a pool, "pool 2: ..." of one without a name; of all else its name.

@@ -11,6 +11,7 @@
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/shares.h"
 #include "analysis/spread.h"
 #include "analysis/stream_dependencies.h"
 #include "base/array.h"
@@ -46,7 +47,7 @@ static const struct gt_heading object_headings[] = {
          GT_WORTH_LITTLE},
 	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry", GT_WORTH_KEY},
-	{"thread_percent", GT_UNIT_PERCENT, "total_ns of the window"},
+	{"thread_percent", GT_UNIT_PERCENT, "Of the window, when the thread waited so"},
 	{"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE},
 };
 
@@ -185,11 +186,13 @@ struct object {
 struct total {
 	struct object object;
 	uint64_t calls;
+	struct gt_united waited;
 	int64_t total_ns;
 	int64_t max_ns;
 };
 
 struct totals {
+	struct gt_wall wall;
 	struct gt_index *index;
 	gt_array(struct total) list;
 };
@@ -229,6 +232,7 @@ static void count_wait(const struct gt_trace *trace, struct totals *totals,
 
 	total->calls++;
 	total->total_ns += duration_ns;
+	gt_unite(&total->waited, &totals->wall, (struct gt_interval){sync->start_ns, sync->end_ns});
 	if (duration_ns > total->max_ns)
 		total->max_ns = duration_ns;
 }
@@ -243,10 +247,11 @@ static int by_total(const void *a, const void *b)
 	return memcmp(&left->object, &right->object, sizeof(left->object));
 }
 
-static void add_total(struct gt_result *result, const struct gt_view *view,
-                      const struct total *total)
+static void add_total(struct gt_result *result, const struct gt_trace *trace,
+                      const struct gt_wall *wall, const struct total *total)
 {
-	const struct gt_trace *trace = view->trace;
+	const struct gt_share share =
+		gt_share_of(&total->waited, wall, GT_OF_THREAD, total->object.thread);
 
 	gt_add_thread(result, trace, total->object.thread);
 	gt_result_add_text(result, gt_sync_kind_name(total->object.kind));
@@ -260,15 +265,17 @@ static void add_total(struct gt_result *result, const struct gt_view *view,
 	}
 	gt_result_add_count(result, (int64_t)total->calls);
 	gt_result_add_count(result, total->total_ns);
-	gt_result_add_real(result,
-	                   gt_percent((double)total->total_ns, (double)gt_view_lasts_ns(view)));
+	gt_result_add_real(result, gt_share_percent(&share));
 	gt_result_add_count(result, total->max_ns);
 }
 
 static void add_objects(const struct gt_view *view, struct gt_result *result, uint64_t top)
 {
 	const struct gt_trace *trace = view->trace;
-	struct totals totals = {.index = gt_index_new(sizeof(struct object))};
+	struct totals totals = {
+		.wall = gt_wall_of(view),
+		.index = gt_index_new(sizeof(struct object)),
+	};
 
 	gt_array_each(const struct gt_sync, sync, &trace->syncs)
 		if (gt_sync_waits_host(sync->kind) && has_times(sync))
@@ -278,7 +285,7 @@ static void add_objects(const struct gt_view *view, struct gt_result *result, ui
 	gt_result_begin(result, "waited_on", object_headings, GT_COUNT_OF(object_headings));
 	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < totals.list.count && i < top; i++)
-		add_total(result, view, &totals.list.rows[i]);
+		add_total(result, trace, &totals.wall, &totals.list.rows[i]);
 	gt_result_top(result, totals.list.count, top);
 	gt_index_free(totals.index);
 	gt_array_release(&totals.list);

@@ -350,6 +350,7 @@ static int export_recording(const struct args *args, const char *recording,
 	if (result == 0)
 		result = write_view(args, &reading.view, exporter, &output, &progress, err);
 	gt_progress_end(&progress);
+	gt_say_condition(recording, reading.condition);
 	gt_output_release(&output);
 	gt_reading_release(&reading);
 	return result;

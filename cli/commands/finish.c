@@ -11,8 +11,10 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/option.h"
+#include "cli/reading.h"
 #include "cli/recording.h"
 #include "cli/say.h"
+#include "collector/condition.h"
 #include "format/salvage.h"
 
 enum { TRIES = 20 };
@@ -48,6 +50,26 @@ static int look(const char *folder, struct gt_salvage *left, struct gt_error *er
 	return result;
 }
 
+/* What there is then, in the words of everyone who reads it. */
+static int tell(const struct args *args, const char *folder, const struct gt_salvage *salvage,
+                struct gt_error *err)
+{
+	struct gt_recording_condition recording;
+	char condition[GT_RECORDING_CONDITION_BYTES];
+	const int result = gt_recording_condition_read(&recording, folder, err);
+	const bool whole = !gt_recording_condition_text(&recording, condition, sizeof(condition));
+
+	if (!args->quiet && salvage->arenas > 0)
+		gt_say("%s: %u %s completed with %s that killed processes had left", folder,
+		       salvage->arenas, salvage->arenas == 1 ? "capture" : "captures",
+		       gt_figure_bytes((int64_t)salvage->bytes).text);
+	else if (!args->quiet && result == 0)
+		gt_say("%s: nothing to finish%s", folder, whole ? ", it is complete" : "");
+	if (result == 0)
+		gt_say_condition(folder, condition);
+	return result;
+}
+
 static int finish(const struct args *args, const char *folder, struct gt_error *err)
 {
 	struct gt_salvage salvage;
@@ -59,15 +81,7 @@ static int finish(const struct args *args, const char *folder, struct gt_error *
 		return result;
 	if (salvage.running > 0) /* it has just begun */
 		return still_written(folder, salvage.running, err);
-	if (args->quiet)
-		return 0;
-	if (salvage.arenas == 0)
-		gt_say("%s: nothing to finish, it is complete", folder);
-	else
-		gt_say("%s: %u %s completed with %s that killed processes had left", folder,
-		       salvage.arenas, salvage.arenas == 1 ? "capture" : "captures",
-		       gt_figure_bytes((int64_t)salvage.bytes).text);
-	return 0;
+	return tell(args, folder, &salvage, err);
 }
 
 static int run(int argc, char **argv, struct gt_error *err)

@@ -596,6 +596,7 @@ static int load(struct facts *facts, const char *path, const struct gt_filter_ar
 	if (loaded == 0)
 		loaded = gt_reading_read(&facts->reading, path, GT_NAMES_SHORT, &progress, err);
 	gt_progress_end(&progress);
+	gt_say_condition(path, facts->reading.condition);
 	if (loaded == 0)
 		loaded = gt_recording_list(&facts->files, path, err);
 	if (loaded < 0)

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/render.h"
+#include "cli/replay/apart.h"
 #include "cli/replay/bundle_choice.h"
 #include "cli/replay/limit.h"
 #include "cli/replay/request.h"
@@ -193,11 +194,26 @@ static bool is_too_slow(const struct gt_limit *limit, const struct gt_results *r
 	return true;
 }
 
+/* Whether --fail-if has nothing to go by: the figure is of other work, or nobody knows of what. */
+static bool is_unknown(const struct gt_limit *limit, const struct gt_outcome *outcome,
+                       const struct gt_bundle *bundle)
+{
+	char text[512];
+
+	if (*outcome->doubt)
+		gt_say("%s: it is not known that each run did the same work: %s", outcome->variant,
+		       outcome->doubt);
+	return limit->given &&
+	       (*outcome->doubt || (gt_apart_is_far(outcome) &&
+	                            !gt_apart_reason(outcome, bundle, text, sizeof(text))));
+}
+
 /* Says why the command ends with GT_EXIT_LIMIT; what --tune tried is no reason. */
 static bool has_failed(const struct gt_limit *limit, const struct gt_results *results,
-                       struct gt_outcomes *outcomes)
+                       const struct gt_bundle *bundle, struct gt_outcomes *outcomes)
 {
 	bool failed = false;
+	char warning[800];
 
 	gt_array_each(struct gt_outcome, outcome, &outcomes->list) {
 		char label[GT_OUTCOME_LABEL_BYTES];
@@ -219,6 +235,9 @@ static bool has_failed(const struct gt_limit *limit, const struct gt_results *re
 			               : "its outputs are not what was recorded");
 			failed = true;
 		}
+		if (gt_apart_warn(outcome, bundle, warning, sizeof(warning)))
+			gt_say("%s: %s", label, warning);
+		failed |= is_unknown(limit, outcome, bundle);
 		failed |= is_too_slow(limit, results, outcome, outcomes);
 	}
 	return failed;
@@ -304,7 +323,7 @@ static int run_part(const struct args *args, const struct gt_replay_request *req
 
 	if (status == 0) {
 		gt_results_load(&results, bundle->folder, complain);
-		failed = has_failed(limit, &results, &outcomes);
+		failed = has_failed(limit, &results, bundle, &outcomes);
 		keep(bundle->folder, &outcomes);
 		status = show_outcomes(args, bundle, part, &outcomes, err);
 	}

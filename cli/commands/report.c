@@ -544,6 +544,7 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 	if (result == 0)
 		result = run_reports(&reading.view, answers, &progress, err);
 	gt_progress_end(&progress);
+	gt_say_condition(recording, reading.condition);
 	if (result == 0 && (!reading.clean || ends_with_ledger(answers, style)))
 		add_ledger(reading.ledger, style, answers);
 	if (result == 0)

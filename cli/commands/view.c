@@ -245,6 +245,7 @@ static int export_recording(struct view *view, const char *path, struct gt_error
 	if (result == 0)
 		result = write_trace(view, &reading.view, &progress, err);
 	gt_progress_end(&progress);
+	gt_say_condition(path, reading.condition);
 	gt_reading_release(&reading);
 	return result;
 }

@@ -27,6 +27,7 @@ static const struct field {
 #name, kind, offsetof(struct gt_outcome, name),                                    \
 			sizeof(((struct gt_outcome *)NULL)->name)                                  \
 	}
+	/* clang-format off */
 	FIELD(TEXT, date),
 	FIELD(TEXT, variant),
 	FIELD(TEXT, conditions),
@@ -37,6 +38,8 @@ static const struct field {
 	FIELD(TEXT, gputrace),
 	FIELD(TEXT, clock),
 	FIELD(TEXT, failure),
+	FIELD(TEXT, doubt),
+	FIELD(TEXT, fits),
 	FIELD(REAL, median_ns),
 	FIELD(REAL, least_ns),
 	FIELD(REAL, most_ns),
@@ -49,6 +52,7 @@ static const struct field {
 	FIELD(REAL, bytes),
 	FIELD(COUNT, runs),
 	FIELD(COUNT, thrown_out),
+	FIELD(COUNT, other_mode),
 	FIELD(COUNT, others_plus_one),
 	FIELD(COUNT, mismatches),
 	FIELD(COUNT, unwritten),
@@ -61,6 +65,7 @@ static const struct field {
 	FIELD(FACT, verified),
 	FIELD(FACT, too_slow),
 #undef FIELD
+	/* clang-format on */
 };
 
 static void *at(struct gt_outcome *outcome, const struct field *field)
@@ -78,6 +83,8 @@ void gt_outcome_init(struct gt_outcome *outcome)
 	*outcome = (struct gt_outcome){
 		.roof = {GT_CEILINGS, NAN, NAN, 0},
 		.first_bad_step = UINT32_MAX,
+		.by_state = {NAN, NAN, NAN},
+		.fits_ns = NAN,
 	};
 	for (size_t i = 0; i < GT_COUNT_OF(fields); i++)
 		if (fields[i].kind == REAL)
@@ -115,6 +122,11 @@ const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
 		    strcmp(other->conditions, outcome->conditions) == 0)
 			return other;
 	return NULL;
+}
+
+double gt_outcome_off(const struct gt_outcome *outcome)
+{
+	return outcome->job_ns > 0 ? 100 * (outcome->fits_ns / outcome->job_ns - 1) : NAN;
 }
 
 bool gt_outcome_differs(const struct gt_outcome *outcome)

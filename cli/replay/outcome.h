@@ -52,6 +52,7 @@ struct gt_outcome {
 	double bytes;  /* that it moves at least */
 	uint64_t runs;
 	uint64_t thrown_out;      /* with throttled clocks */
+	uint64_t other_mode;      /* runs whose time is that of other work, or that were held up */
 	uint64_t others_plus_one; /* processes that used the GPU as well; 0: not known */
 	uint64_t mismatches;      /* of all buffers, as the next three */
 	uint64_t unwritten;
@@ -60,7 +61,9 @@ struct gt_outcome {
 	bool stable;
 	bool checked; /* its outputs were compared */
 	bool verified;
-	bool too_slow; /* for --fail-if */
+	bool too_slow;   /* for --fail-if */
+	char doubt[200]; /* why it is not known that all runs did the same work */
+	char fits[16];   /* state of the cache whose time is nearest to that in the program */
 	/* Of one step of a sequence, alone. */
 	uint64_t step_plus_one;       /* 0: of all steps */
 	uint64_t sequence_mismatches; /* elements, when all steps were run once */
@@ -70,6 +73,10 @@ struct gt_outcome {
 	gt_array(struct gt_outcome_buffer) buffers;
 	struct gt_roof roof;     /* of device memory */
 	bool unchanged;          /* nothing is known to be written: nothing to compare */
+	double by_state[3];      /* medians in each state of the cache, by enum gt_l2_state */
+	double fits_ns;          /* that of fits */
+	uint64_t restored_bytes; /* right before each run with a warm cache */
+	uint64_t left_bytes;     /* that change and need not be restored then */
 	uint32_t first_bad_step; /* wrote the first NaN or Inf; UINT32_MAX: none */
 	bool moved;              /* at other addresses than in the program */
 	uint32_t layouts;
@@ -106,6 +113,9 @@ void gt_outcome_label(const struct gt_outcome *outcome, char text[GT_OUTCOME_LAB
 /* Of outcomes that were run together, the one as recorded in the form of that one; NULL: none. */
 const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
                                              const struct gt_outcome *outcome);
+
+/* Percent by which its time in the state that fits best is longer than in the program; NAN. */
+double gt_outcome_off(const struct gt_outcome *outcome);
 
 /* Whether its outputs, or those of the sequence that it is a step of, are known to be others. */
 bool gt_outcome_differs(const struct gt_outcome *outcome);

@@ -162,7 +162,7 @@ const struct gt_outcome *gt_results_newest(const struct gt_results *results,
 	for (size_t i = results->list.count; i-- > 0;) {
 		const struct gt_outcome *outcome = &results->list.rows[i].outcome;
 
-		if (isfinite(outcome->median_ns) && !outcome->too_slow &&
+		if (isfinite(outcome->median_ns) && !outcome->too_slow && !*outcome->doubt &&
 		    (outcome->verified || !outcome->checked) && gt_outcome_same(outcome, like))
 			return outcome;
 	}

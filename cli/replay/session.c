@@ -15,6 +15,7 @@
 #include "cli/manifest.h"
 #include "cli/progress.h"
 #include "cli/replay/again.h"
+#include "cli/replay/apart.h"
 #include "cli/replay/best.h"
 #include "cli/replay/forms.h"
 #include "cli/replay/left.h"
@@ -292,11 +293,19 @@ static void add_times(struct gt_outcome *outcome, const struct session *session,
 	outcome->sm_mhz = times->sm_mhz;
 	outcome->runs = times->ns.count;
 	outcome->thrown_out = times->thrown_out;
+	outcome->other_mode = times->other_mode;
+	outcome->restored_bytes = times->restored_bytes;
+	outcome->left_bytes = times->left_bytes;
+	snprintf(outcome->doubt, sizeof(outcome->doubt), "%s", times->doubt);
 	outcome->stable = times->stable;
 	snprintf(outcome->clock, sizeof(outcome->clock), "%s", times->clock ? times->clock : "");
 	outcome->job_launches = session->bundle->origin.job_launches;
 	outcome->job_ns =
 		outcome->job_launches ? (double)session->bundle->origin.job_ns : result->job_ns;
+	if (session->options.compare_states) {
+		memcpy(outcome->by_state, times->by_state, sizeof(outcome->by_state));
+		gt_apart_choose(outcome, (unsigned)session->options.l2);
+	}
 	outcome->bytes = result->bytes;
 	outcome->moved = !result->at_addresses;
 	outcome->layouts = result->layouts + gt_begun_again();
@@ -312,7 +321,7 @@ static void add_outputs(struct gt_outcome *outcome, const struct session *sessio
 	gt_array_release(&outcome->buffers);
 	outcome->mismatches = outcome->unwritten = outcome->outside = outcome->varying = 0;
 	/* What is not known to be written tells nothing of what the launches do. */
-	outcome->unchanged = session->options.verify && result->buffers.count == 0;
+	outcome->unchanged = session->options.verify && result->proven == 0 && !result->wrong;
 	outcome->checked = session->options.verify && !outcome->unchanged;
 	outcome->verified =
 		outcome->checked && result->verified && outcome->sequence_mismatches == 0;
@@ -418,6 +427,8 @@ static int run_once(struct session *session, const struct gt_variant *variant, b
 	session->options.seen_most_ns =
 		untimed && isfinite(outcome->most_ns) ? outcome->most_ns : 0;
 	session->options.most_run_ns = longest_run(session);
+	/* With the first one all others are compared. */
+	session->options.compare_states = !untimed && session->outcomes->list.count == 1;
 	gt_outcome_label(outcome, session->variant);
 	session->what[0] = '\0';
 	failed = gt_replay_run(session->bundle, &session->cuda, &session->options, &result, err);
@@ -459,12 +470,16 @@ static void go_on_with(struct session *session, const struct gt_variant *variant
 
 static int run_new(struct session *session, const struct gt_variant *variant, struct gt_error *err)
 {
+	const bool unproven = session->roles.unproven;
 	int failed;
 
 	if (session->outcomes->list.count > 0)
 		gt_roles_begin_variant(&session->roles);
 	begin_outcome(gt_array_push(&session->outcomes->list), session, variant);
 	failed = run_once(session, variant, false, err);
+	/* It was a run over other bytes that failed: without those it is run elsewhere. */
+	if (failed < 0 && session->spoiled && session->roles.unproven && !unproven)
+		leave(session, session->outcomes->list.count - 1, false, gt_go_on_elsewhere);
 	if (failed < 0)
 		snprintf(last_outcome(session)->failure, sizeof(last_outcome(session)->failure),
 		         "%s", err->text);
@@ -516,7 +531,8 @@ static int measure(void *context, const struct gt_variant *variant, double *ns, 
 		outcome->tuned = true;
 	}
 	*ns = outcome->median_ns;
-	*verified = outcome->verified || !session->options.verify;
+	*verified = !*outcome->doubt && (outcome->verified || !session->options.verify ||
+	                                 session->options.inputs != GT_INPUTS_recorded);
 	return result;
 }
 

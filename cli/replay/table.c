@@ -9,6 +9,8 @@
 #include "analysis/figures.h"
 #include "analysis/result.h"
 #include "base/demangle.h"
+#include "base/units.h"
+#include "cli/replay/apart.h"
 #include "cli/replay/bundle_choice.h"
 #include "cli/replay/outcome.h"
 #include "cli/replay/results.h"
@@ -47,12 +49,17 @@ static const struct gt_heading time_headings[] = {
 	{"runs", GT_UNIT_COUNT, "That count"},
 	{"thrown_out", GT_UNIT_COUNT, "Runs that do not: the GPU's clocks were throttled",
          GT_WORTH_LITTLE, .alarming = true},
+	{"other_mode", GT_UNIT_COUNT,
+         "Runs that do not: they took less than half of the median, or more than twice as long",
+         GT_WORTH_LITTLE, .alarming = true},
 	{"bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
          "Bytes that it moves at least, each buffer read once and written once, by the median"},
 	{"peak_percent", GT_UNIT_PERCENT, "Of what the GPU's memory can do at most"},
 	{"job_ns", GT_UNIT_NS, "In the program"},
 	{"job_percent", GT_UNIT_REAL, "By which the median is longer than in the program, per cent",
          GT_WORTH_KEY, .label = "against job, %"},
+	{"fits", GT_UNIT_TEXT,
+         "State of the caches in which the time is nearest to that in the program; null: not known"},
 	{"speed_up", GT_UNIT_REAL, "Median as recorded, by this median", GT_WORTH_KEY},
 	{"error_percent", GT_UNIT_PERCENT, "Standard error of the median, of it", GT_WORTH_LITTLE},
 	{"stable", GT_UNIT_TEXT, "Whether that is as small as --within wants", GT_WORTH_LEAST},
@@ -125,6 +132,7 @@ static const struct gt_heading history_headings[] = {
          .label = "against job, %"},
 	{"runs", GT_UNIT_COUNT, "That count", GT_WORTH_LITTLE},
 	{"thrown_out", GT_UNIT_COUNT, "Runs with throttled clocks", GT_WORTH_LEAST},
+	{"other_mode", GT_UNIT_COUNT, "Runs far from the median", GT_WORTH_LEAST},
 	{"others", GT_UNIT_COUNT, "Other processes on the GPU", GT_WORTH_LEAST},
 	{"sm_mhz", GT_UNIT_REAL, "Clock of the multiprocessors meanwhile", GT_WORTH_LITTLE},
 	{"conditions", GT_UNIT_TEXT, "What the times depend on beside the variant"},
@@ -283,7 +291,9 @@ static void add_verdict(struct gt_result *result, const struct gt_outcome *outco
 		return;
 	}
 	speed = first ? speed_word(outcome, first) : "";
-	gt_result_add_format(result, "%s%s%s%s%s", speed, *speed ? ", " : "", output_word(outcome),
+	gt_result_add_format(result, "%s%s%s%s%s%s", speed, *speed ? ", " : "",
+	                     output_word(outcome),
+	                     *outcome->doubt ? "; not known to do the same work in each run" : "",
 	                     outcome->stable ? "" : "; not stable",
 	                     outcome->too_slow ? "; too slow for --fail-if" : "");
 }
@@ -304,10 +314,15 @@ static void add_times(struct gt_result *result, const struct gt_outcome *outcome
 	gt_add_rounded(result, outcome->most_ns);
 	gt_result_add_count_if(result, timed, (int64_t)outcome->runs);
 	gt_result_add_count_if(result, timed, (int64_t)outcome->thrown_out);
+	gt_result_add_count_if(result, timed, (int64_t)outcome->other_mode);
 	gt_result_add_real(result, rate);
 	gt_result_add_real(result, gt_percent(rate, gt_roof_height(&outcome->roof)));
 	gt_add_rounded(result, outcome->job_ns);
 	gt_result_add_real(result, more_percent(outcome->median_ns, outcome->job_ns));
+	if (*outcome->fits)
+		add_known(result, outcome->fits);
+	else
+		gt_result_add_unknown(result);
 	gt_result_add_real(result, first->median_ns / outcome->median_ns);
 	gt_result_add_real(result, 100 * outcome->error);
 	gt_result_add_text(result, !timed ? "-" : outcome->stable ? "yes" : "no");
@@ -344,8 +359,9 @@ static void add_buffer_verdict(struct gt_result *result, const struct gt_outcome
 	            !found->varies,
 	    "%sdiffers", used ? "; " : "");
 	SAY(!found->wanted_known, "%snothing recorded to compare with", used ? "; " : "");
-	SAY(found->role != GT_ROLE_unknown, "%s%s", used ? "; it held that before" : right,
-	    used ? "" : ", which it held before");
+	SAY(found->held && used, "; it held that before");
+	SAY(found->held && !used && found->written > 0, "written, and %s", right);
+	SAY(found->held && !used, "held that before: whether it was written is not known");
 #undef SAY
 	gt_result_add_format(result, "%s; %s%s", used ? text : right, buffer->element,
 	                     found->source == GT_ELEMENT_GUESSED ? ", guessed" : "");
@@ -512,6 +528,29 @@ static void remark_on_step(struct gt_result *result, const struct gt_outcome *fi
 		                 "outputs are compared with what the step left then");
 }
 
+/* What runs with a warm cache find as recorded, and whether all did the same. */
+static void remark_on_work(struct gt_result *result, const struct gt_outcome *first)
+{
+	if (first->other_mode)
+		gt_result_remark_on(
+			result, "other_mode",
+			"%u runs as recorded do not count: they took less than half of the "
+			"median, or more than twice as long",
+			(unsigned)first->other_mode);
+	if (first->restored_bytes)
+		gt_result_remark(result, "of what changes %s are restored right before each run",
+		                 gt_figure_bytes((int64_t)first->restored_bytes).text);
+	if (first->left_bytes)
+		gt_result_remark(
+			result,
+			"of what changes %s are as the run before left them: a run over that "
+			"does the same and takes as long",
+			gt_figure_bytes((int64_t)first->left_bytes).text);
+	if (*first->doubt)
+		gt_result_remark(result, "it is not known that each run did the same work: %s",
+		                 first->doubt);
+}
+
 static void remark_on_outcome(struct gt_result *result, const struct gt_outcome *first,
                               const struct gt_bundle *bundle)
 {
@@ -521,17 +560,20 @@ static void remark_on_outcome(struct gt_result *result, const struct gt_outcome 
 		gt_result_remark(
 			result, "%u runs as recorded do not count: the GPU's clocks were held down",
 			(unsigned)first->thrown_out);
+	remark_on_work(result, first);
+	gt_apart_remark(result, first, bundle);
 	if (*first->no_cupti)
 		gt_result_remark(result, "timed by %s and not by CUPTI: %s", first->clock,
 		                 first->no_cupti);
 	if (*first->no_poison)
 		gt_result_remark_on(result, "unwritten_bytes untouched_bytes",
 		                    "what was written is not known: %s", first->no_poison);
-	if (first->unchanged)
-		gt_result_remark(result,
-		                 "nothing was compared: no memory changes, and of none it is known "
-		                 "that it is written; where a launch of the same came before, "
-		                 "capture the first");
+	if (first->unchanged && strstr(first->conditions, "inputs=recorded"))
+		gt_result_remark(
+			result,
+			"nothing was compared: all memory held the same before, and of none it "
+			"is known what is written; where a launch of the same came before, "
+			"capture the first");
 	remark_on_roles(result, first);
 	if (first->first_bad_step != UINT32_MAX)
 		gt_result_remark(result, "step %u of the sequence wrote the first NaN or infinity",
@@ -597,6 +639,7 @@ static void add_kept(struct gt_result *result, const struct gt_outcome *outcome,
 	gt_result_add_real(result, more_percent(outcome->median_ns, outcome->job_ns));
 	gt_result_add_count(result, (int64_t)outcome->runs);
 	gt_result_add_count(result, (int64_t)outcome->thrown_out);
+	gt_result_add_count(result, (int64_t)outcome->other_mode);
 	gt_result_add_count_if(result, outcome->others_plus_one > 0,
 	                       (int64_t)outcome->others_plus_one - 1);
 	gt_result_add_real(result, outcome->sm_mhz);
@@ -642,7 +685,8 @@ static const struct gt_outcome *best_of(const struct gt_results *results,
 			continue;
 		if (strcmp(outcome->variant, GT_OUTCOME_AS_RECORDED) == 0)
 			*recorded = outcome;
-		if (outcome->verified && (!best || outcome->median_ns < best->median_ns))
+		if (outcome->verified && !*outcome->doubt &&
+		    (!best || outcome->median_ns < best->median_ns))
 			best = outcome;
 	}
 	return best;

@@ -72,6 +72,7 @@ void gt_summary_print(const struct gt_summary *summary)
 		gt_trace_file_say(summary->exported, gt_exporter_find("perfetto"),
 		                  summary->at_length);
 	print_page(summary);
+	gt_say_condition(summary->folder, summary->reading->condition);
 	gt_say("%s", summary->reading->ledger);
 }
 

@@ -208,24 +208,24 @@ static enum gt_end end_of(const struct gt_capture *capture)
 	return capture->died ? GT_END_DIED : GT_END_TORN;
 }
 
-static void remark_end(struct gt_decoder *decoder, const struct gt_reader *reader)
+/* What cannot be read of the file is a note, and part of what is said of the whole recording. */
+static void remark_condition(struct gt_decoder *decoder, const struct gt_reader *reader,
+                             const char *problem)
 {
-	struct gt_collection *collection = decoder->collection;
 	const struct gt_capture *capture = decoder->capture;
+	struct gt_condition condition = {
+		.name = capture->name,
+		.problem = problem,
+		.has_end = capture->process == GT_NONE || capture->clean || capture->died,
+		.missing = capture->missing,
+		.running = capture->running,
+	};
+	char text[GT_CONDITION_BYTES];
 
-	if (reader->size == 0)
-		gt_collection_note(collection, capture->process, "decode", "%s is empty",
-		                   capture->name);
-	else if (reader->size < GT_FILE_HEADER_SIZE)
-		gt_collection_note(collection, capture->process, "decode",
-		                   "%s ends inside its header", capture->name);
-	else if (reader->size == GT_FILE_HEADER_SIZE && end_of(capture) == GT_END_TORN)
-		gt_collection_note(collection, capture->process, "decode",
-		                   "%s holds nothing but its header", capture->name);
-	else if (reader->torn)
-		gt_collection_note(collection, capture->process, "decode",
-		                   "%s ends inside a chunk: its last %zu bytes could not be read",
-		                   capture->name, reader->size - reader->good_bytes);
+	gt_condition_take(&condition, reader);
+	gt_recording_condition_add(&decoder->condition, &condition);
+	if (gt_condition_text(&condition, text, sizeof(text)))
+		gt_collection_note(decoder->collection, capture->process, "decode", "%s", text);
 }
 
 static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
@@ -233,12 +233,6 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 	struct gt_collection *collection = decoder->collection;
 	const struct gt_capture *capture = decoder->capture;
 
-	if (reader->skipped)
-		gt_collection_note(collection, capture->process, "decode",
-		                   "%s is damaged: %llu bytes from byte %zu on could not be read",
-		                   capture->name, (unsigned long long)reader->skipped,
-		                   reader->damage_at);
-	remark_end(decoder, reader);
 	if (decoder->unknown)
 		gt_collection_note(collection, capture->process, "decode",
 		                   "%s holds %llu chunks of kinds that a later gputrace writes",
@@ -260,21 +254,6 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   "%s asks for more memory than what is in it can need: %llu of "
 		                   "its chunks were left out",
 		                   capture->name, (unsigned long long)decoder->refused);
-}
-
-/* The captures of other processes are none the worse for one that cannot be read. */
-static void leave_out(struct gt_decoder *decoder, const struct gt_error *why)
-{
-	struct gt_capture *capture = decoder->capture;
-
-	capture->unread = true;
-	if (capture->missing)
-		gt_collection_note(decoder->collection, capture->process, "decode",
-		                   "%s is missing: only what its arena holds can be read",
-		                   capture->name);
-	else
-		gt_collection_note(decoder->collection, capture->process, "decode",
-		                   "%s was left out: %s", capture->name, why->text);
 }
 
 /* What the process itself wrote. */
@@ -321,15 +300,18 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	struct gt_content content;
 	struct gt_reader reader = {0};
 	const gt_count pid = gt_pid_of_name(capture->name);
+	struct gt_error problem;
 	int result;
 
 	capture->process = (gt_id)trace->processes.count;
 	*gt_array_push(&trace->processes) = (struct gt_process){
 		.pid = pid, .capture = gt_strings_add(trace->strings, capture->name)};
 	result = decode_file(decoder, &content, &reader, err);
-	if (result < 0)
-		leave_out(decoder, err);
+	/* The captures of other processes are none the worse for one that cannot be read. */
+	capture->unread = result < 0;
+	problem = *err;
 	add_arena(decoder, &content, err);
+	remark_condition(decoder, &reader, result < 0 ? problem.text : NULL);
 	if (result == 0)
 		remark(decoder, &reader);
 	name_devices(trace, capture);
@@ -347,9 +329,10 @@ static void decode_machine(struct gt_decoder *decoder, struct gt_capture *machin
 
 	decoder->capture = machine;
 	decoder->unknown = decoder->damaged = decoder->misnumbered = decoder->refused = 0;
-	if (decode_file(decoder, &content, &reader, &why) < 0)
-		leave_out(decoder, &why);
-	else
+	const int result = decode_file(decoder, &content, &reader, &why);
+
+	remark_condition(decoder, &reader, result < 0 ? why.text : NULL);
+	if (result == 0)
 		remark(decoder, &reader);
 	gt_unload(&content);
 }
@@ -394,10 +377,15 @@ static int decode_all(struct gt_decoder *decoder, struct gt_error *err)
 	}
 	if (count == 0 || unread < count)
 		return 0;
-	if (count == 1)
-		return gt_fail(err, first.code, "cannot read %s: %s", path, first.text);
-	return gt_fail(err, first.code, "cannot read any of %zu captures; %s: %s", count, path,
-	               first.text);
+	return gt_fail_unread(err, count, path, &first);
+}
+
+static void tell_condition(struct gt_trace *trace, const struct gt_recording_condition *condition)
+{
+	char text[GT_RECORDING_CONDITION_BYTES];
+
+	if (gt_recording_condition_text(condition, text, sizeof(text)))
+		trace->condition = gt_strings_add(trace->strings, text);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -414,6 +402,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 
 	gt_array_each(struct gt_capture, machine, &collection->machines)
 		decode_machine(&decoder, machine);
+	tell_condition(collection->trace, &decoder.condition);
 	free(decoder.scratch);
 	free(decoder.decompressor);
 	free(decoder.records);

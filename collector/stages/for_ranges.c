@@ -32,7 +32,10 @@ enum {
 	IN_BACKWARD = 16 /* it or one around it is BACKWARD */
 };
 
-enum { MOST_STEPS = 1 << 12 }; /* up a chain; nothing real has as many */
+enum {
+	MOST_STEPS = 1 << 8, /* past ranges that have ended; nothing real has as many in a row */
+	MOST_OPEN = 1 << 12, /* ranges open at once on a thread */
+};
 
 /* Operations with a number in one process: the latest, and the latest on another thread than that. */
 struct forward {
@@ -193,7 +196,7 @@ static void tie(struct finder *finder, gt_id row, gt_id thread)
 	const gt_id other = gt_open_range(&finder->open, thread, range->start_ns);
 	gt_id at = row;
 
-	for (size_t i = 0; at != GT_NONE && i < MOST_STEPS; i++) {
+	for (size_t i = 0; at != GT_NONE && i < MOST_OPEN; i++) {
 		if (finder->forward_by[at] != GT_NONE)
 			break;
 		finder->forward_by[at] = thread;
@@ -322,8 +325,8 @@ static struct found by_time(const struct finder *finder, gt_id thread, gt_time a
 	if (moment->threads > 1)
 		return (struct found){GT_NONE, GT_UNTOLD};
 	range = gt_open_range(&finder->open, (gt_id)moment->sum, at_ns);
-	while (range != GT_NONE && !(finder->bits[range] & NAMED))
-		range = around(finder, range, at_ns);
+	for (size_t i = 0; range != GT_NONE && !(finder->bits[range] & NAMED); i++)
+		range = i < MOST_OPEN ? around(finder, range, at_ns) : GT_NONE;
 	if (range == GT_NONE || moment->sum == thread)
 		return (struct found){GT_NONE, 0};
 	return (struct found){range, GT_BY_TIME};

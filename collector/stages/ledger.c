@@ -5,12 +5,16 @@
 
 #include "base/strings.h"
 #include "collector/stage.h"
+#include "model/ledger.h"
 
 /*
  * What became of every launch: launches = launches_timed + launches_unfinished +
  * launches_captured + launches_missing, exactly, for each process; and the process's own
  * counters beside it.
  */
+
+/* More of anything, or more nanoseconds, is no count of a process's: they are 104 days. */
+#define MOST_COUNTED ((uint64_t)1 << 53)
 
 /* What is known of one API call's kernels; bits. */
 enum { HAS_TIMED = 1, HAS_UNFINISHED = 2 };
@@ -109,39 +113,109 @@ static void count_calls(const struct gt_trace *trace, const uint8_t *known, stru
 	free(depth);
 }
 
-static void add_rows(struct gt_trace *trace, const struct gt_capture *capture,
-                     const struct tally *tally)
+static bool is_damaged(const struct gt_capture *capture)
 {
-	const gt_id process = capture->process;
+	return capture->bytes_damaged || capture->chunks_damaged || capture->chunks_left_out;
+}
+
+/* Each launch is of one class: counted by the calls that were read. */
+static void add_launches(struct gt_trace *trace, gt_id process, const struct tally *tally)
+{
 	const uint64_t captured = tally->tells_nodes ? tally->made_node : tally->in_capture;
 
-	if (capture->api_recorded) {
-		gt_trace_add_ledger(trace, process, "launches", tally->launches);
-		gt_trace_add_ledger(trace, process, "launches_timed", tally->timed);
-		gt_trace_add_ledger(trace, process, "launches_unfinished", tally->unfinished);
-		gt_trace_add_ledger(trace, process, "launches_captured", captured);
-		gt_trace_add_ledger(trace, process, "launches_missing",
-		                    tally->without_kernel - captured);
-		gt_trace_add_ledger(trace, process, "launches_refused", tally->failed);
-		gt_trace_add_ledger(trace, process, "graph_launches", tally->graph_launches);
-		gt_trace_add_ledger(trace, process, "kernels_without_call",
-		                    tally->kernels_without_call);
-	} else if (!capture->api_known && !capture->unread) {
-		/* One process whose launches nobody can tell: its file stops before it says so. */
+	gt_trace_add_ledger(trace, process, "launches", tally->launches);
+	gt_trace_add_ledger(trace, process, "launches_timed", tally->timed);
+	gt_trace_add_ledger(trace, process, "launches_unfinished", tally->unfinished);
+	gt_trace_add_ledger(trace, process, "launches_captured", captured);
+	gt_trace_add_ledger(trace, process, "launches_missing", tally->without_kernel - captured);
+}
+
+/*
+ * That there is no launch means that there was none only where all of the file could be read, and
+ * where no kernel lacks its call: kernels that ran were launched.
+ */
+static bool lost_launches(const struct gt_capture *capture, const struct tally *tally)
+{
+	const bool torn = !capture->clean && !capture->died && !capture->running;
+
+	if (tally->launches > 0)
+		return false;
+	return torn || is_damaged(capture) ||
+	       (tally->kernels_without_call > 0 && tally->graph_launches == 0);
+}
+
+static void add_calls(struct gt_trace *trace, const struct gt_capture *capture,
+                      const struct tally *tally)
+{
+	const gt_id process = capture->process;
+	const bool known = capture->api_known;
+	/* A file that has lost the words that say whether calls were recorded may have some. */
+	const bool recorded = known ? capture->api_recorded : tally->launches > 0;
+
+	if (recorded && !lost_launches(capture, tally))
+		add_launches(trace, process, tally);
+	else if ((recorded || !known) && !capture->unread)
 		gt_trace_add_ledger(trace, process, "launches_unknown", 1);
-	}
+	if (!recorded)
+		return;
+	gt_trace_add_ledger(trace, process, "launches_refused", tally->failed);
+	gt_trace_add_ledger(trace, process, "graph_launches", tally->graph_launches);
+	gt_trace_add_ledger(trace, process, "kernels_without_call", tally->kernels_without_call);
+}
+
+static void add_damage(struct gt_trace *trace, const struct gt_capture *capture)
+{
+	const gt_id process = capture->process;
+
 	if (capture->chunks_left_out)
 		gt_trace_add_ledger(trace, process, "chunks_left_out", capture->chunks_left_out);
 	if (capture->chunks_damaged)
 		gt_trace_add_ledger(trace, process, "chunks_damaged", capture->chunks_damaged);
 	if (capture->bytes_damaged)
 		gt_trace_add_ledger(trace, process, "bytes_damaged", capture->bytes_damaged);
-	gt_trace_add_ledger(trace, process, "kernels", tally->kernels);
-	gt_trace_add_ledger(trace, process, "kernels_unfinished", tally->kernels_unfinished);
-	gt_array_each(const struct gt_record_ledger, row, &capture->raw_ledger)
-		gt_trace_add_ledger(trace, process,
-		                    gt_trace_text(trace, gt_capture_string(capture, row->name)),
-		                    row->value);
+}
+
+/*
+ * What the process counted itself. A class whose name was in a chunk that is lost is known to
+ * nobody, one that only a later gputrace knows says nothing here, and a number that no process can
+ * have counted is none.
+ */
+static void add_own(struct gt_collection *collection, const struct gt_capture *capture)
+{
+	struct gt_trace *trace = collection->trace;
+	uint64_t unreadable = 0;
+	uint64_t newer = 0;
+
+	gt_array_each(const struct gt_record_ledger, row, &capture->raw_ledger) {
+		const gt_string name = gt_capture_string(capture, row->name);
+		const char *text = gt_trace_text(trace, name);
+
+		if (!*text || row->value > MOST_COUNTED)
+			unreadable++;
+		else if (!gt_ledger_class_find(text))
+			newer++;
+		else
+			gt_trace_add_ledger(trace, capture->process, text, row->value);
+	}
+	if (newer)
+		gt_collection_note(collection, capture->process, "ledger",
+		                   "%s counts %llu things that only a later gputrace knows",
+		                   capture->name, (unsigned long long)newer);
+	if (unreadable || (capture->raw_ledger.count == 0 && is_damaged(capture)))
+		gt_trace_add_ledger(trace, capture->process, "ledgers_unknown", 1);
+}
+
+static void add_rows(struct gt_collection *collection, const struct gt_capture *capture,
+                     const struct tally *tally)
+{
+	struct gt_trace *trace = collection->trace;
+
+	add_calls(trace, capture, tally);
+	add_damage(trace, capture);
+	gt_trace_add_ledger(trace, capture->process, "kernels", tally->kernels);
+	gt_trace_add_ledger(trace, capture->process, "kernels_unfinished",
+	                    tally->kernels_unfinished);
+	add_own(collection, capture);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -156,7 +230,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	count_kernels(trace, known, tallies);
 	count_calls(trace, known, tallies);
 	gt_array_each(const struct gt_capture, capture, &collection->captures)
-		add_rows(trace, capture, &tallies[capture->process]);
+		add_rows(collection, capture, &tallies[capture->process]);
 	free(known);
 	free(tallies);
 	return 0;

@@ -5,6 +5,8 @@
 
 #include "analysis/check_scene.h"
 #include "model/path.h"
+#include "model/path_changes.h"
+#include "model/path_spans.h"
 #include "model/sync.h"
 
 /*
@@ -67,7 +69,7 @@ static struct {
 	int last_work[STREAMS];
 	int awaited[STREAMS]; /* work of the other stream that the next of this one waits for; -1 */
 	gt_time typical_ns[GT_PATH_EDGE_KINDS];
-	bool tied; /* two edges could have held a point */
+	bool tied; /* two edges could have held a point, or two ends be the last */
 } made;
 
 static gt_time up_to(gt_time most_ns)
@@ -467,6 +469,7 @@ static void see_item(struct span *span, int number)
 	}
 	if (span->range < 0 && (span->end < 0 || item->start_ns < span->begin_ns))
 		span->begin_ns = item->start_ns;
+	made.tied = made.tied || item->end_ns == span->end_ns;
 	if (item->end_ns > span->end_ns) {
 		span->end_ns = item->end_ns;
 		span->end = 2 * number + 1;
@@ -550,8 +553,10 @@ static void walk(const struct span *span, struct sums *sums)
 
 /* ---- slow what-ifs ---- */
 
+enum { NO_SHAPE = -1, ALL_SHAPES = -2 };
+
 struct change {
-	int shape; /* -1: none */
+	int shape;
 	bool launches;
 	bool copies;
 	const char *wait_in;
@@ -569,7 +574,8 @@ static bool is_free(const struct edge *edge, const struct change *change)
 	switch (edge->kind) {
 	case GT_PATH_WORK:
 		return (to->sort == COPY && change->copies) ||
-		       (to->sort == KERNEL && to->shape == change->shape);
+		       (to->sort == KERNEL &&
+		        (to->shape == change->shape || change->shape == ALL_SHAPES));
 	case GT_PATH_CALL:
 		return change->launches && strcmp(to->function, "cudaLaunchKernel") == 0;
 	case GT_PATH_LAUNCH:
@@ -643,7 +649,7 @@ static gt_time lasts(const struct span *span, const struct change *change)
 /* As late as each point may be, from the ends of the spans back. */
 static void find_latest(const struct span *spans, int count, gt_time *latest_ns)
 {
-	const struct change none = {.shape = -1};
+	const struct change none = {.shape = NO_SHAPE};
 	bool moved = true;
 
 	for (int point = 0; point < 2 * made.item_count; point++)
@@ -675,7 +681,7 @@ static void find_latest(const struct span *spans, int count, gt_time *latest_ns)
 static struct change change_of(const char *name)
 {
 	static const char *const functions[] = {"cudaStreamSynchronize", "cudaDeviceSynchronize"};
-	struct change change = {.shape = -1};
+	struct change change = {.shape = NO_SHAPE};
 
 	change.launches = strstr(name, "launches cost nothing") != NULL;
 	change.copies = strstr(name, "copies and fills") != NULL;
@@ -818,6 +824,53 @@ static void expect_changes(uint64_t seed, const struct span *spans, int count)
 	}
 }
 
+/* With all of it gone at once no span is longer than with any of it; without a change it is as it
+ * is. */
+static void expect_all_gone(uint64_t seed, const struct span *spans, int count)
+{
+	const struct change all = {ALL_SHAPES, true, true, "cudaStreamSynchronize"};
+	const bool shapes_gone[SHAPES] = {true, true, true};
+	struct gt_path_change changes[] = {
+		{.shapes = shapes_gone, .launches = true, .copies = true},
+		{.shapes = shapes_gone},
+		{.launches = true},
+		{.copies = true},
+		{.shapes = NULL},
+	};
+	gt_time lasts_ns[GT_COUNT_OF(changes) * MOST_RANGES];
+	gt_time left_ns = 0;
+	gt_time expected_ns = 0;
+	struct gt_path_changes runs;
+	struct gt_path_spans found;
+	struct gt_path path;
+
+	gt_array_each(const struct gt_api_call, call, &trace.api_calls)
+		if (strcmp(gt_trace_text(&trace, call->function), all.wait_in) == 0)
+			changes[0].wait_in = call->function;
+	gt_path_init(&path, &trace, false);
+	gt_path_spans_init(&found, &path, NULL);
+	gt_path_changes_init(&runs, &path);
+	gt_path_changes_last(&runs, &found, changes, GT_COUNT_OF(changes), lasts_ns);
+	cr_assert(eq(sz, found.list.count, (size_t)count));
+	for (size_t i = 0; i < found.list.count; i++) {
+		const struct gt_interval window = found.list.rows[i].window;
+
+		left_ns += lasts_ns[i];
+		expected_ns += lasts(&spans[i], &all);
+		for (size_t change = 1; change < GT_COUNT_OF(changes); change++)
+			cr_assert(le(i64, lasts_ns[i], lasts_ns[change * found.list.count + i]),
+			          "seed %llu", (unsigned long long)seed);
+		expect_same(seed, "no change",
+		            lasts_ns[(GT_COUNT_OF(changes) - 1) * found.list.count + i],
+		            window.end_ns - window.start_ns);
+	}
+	if (!made.tied)
+		expect_same(seed, "all gone", left_ns, expected_ns);
+	gt_path_changes_release(&runs);
+	gt_path_spans_release(&found);
+	gt_path_release(&path);
+}
+
 static void find_typical(void)
 {
 	struct gt_path path;
@@ -843,6 +896,7 @@ Test(critical_path_seeds, give_the_path_that_the_table_of_edges_gives)
 		expect_sums(seed);
 		expect_path(seed, spans, count);
 		expect_changes(seed, spans, count);
+		expect_all_gone(seed, spans, count);
 		scene_end();
 	}
 }

@@ -235,6 +235,30 @@ Test(graphs, say_how_long_launches_ran_and_what_is_lost)
 	expect_count(&result, "runs", 0, "total_ns", 180);
 }
 
+/* What is lost is of the launches whose path is known, however long the others take. */
+Test(graphs, that_were_recorded_as_a_whole_now_and_then_lose_what_the_others_do)
+{
+	const gt_id exec = add_diamond();
+
+	add_two_launches(exec);
+	*gt_array_push(&trace.graph_traces) = (struct gt_graph_trace){
+		.start_ns = TRACE_START_NS + 2200,
+		.end_ns = TRACE_START_NS + 3200,
+		.stream = stream,
+		.device = 0,
+		.api_call = add_launch(exec, 2100, 2140),
+		.exec = exec,
+	};
+	run_report(&result, "graphs", &trace);
+	expect_count(&result, "runs", 0, "launches", 3);
+	expect_count(&result, "runs", 0, "span_ns", 400);
+	expect_count(&result, "runs", 0, "busy_ns", 90);
+	expect_count(&result, "runs", 0, "critical_ns", 80);
+	expect_count(&result, "runs", 0, "lost_ns", 20);
+	expect_real(&result, "runs", 0, "lost_percent", 20.0);
+	expect_unknown(&result, "runs", 0, "total_ns");
+}
+
 Test(graphs, that_were_recorded_as_a_whole_have_a_span_and_no_more)
 {
 	const gt_id exec = add_diamond();

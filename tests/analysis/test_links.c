@@ -95,6 +95,18 @@ Test(links, are_busy_while_any_copy_crosses_them)
 	expect_count(&result, "links", 3, "bytes", 1000000);
 }
 
+/* A copy that ends behind the window is in it as far as the window goes. */
+Test(links, are_busy_for_no_more_than_the_window)
+{
+	struct gt_view view = gt_view_of(&trace);
+
+	view.end_ns = TRACE_START_NS + 100 * US;
+	trace_copy(&trace, streams[0], GT_COPY_HOST_TO_DEVICE, 1000000, 50 * US, 900 * US);
+	run_report_on(&result, "links", &view);
+	expect_count(&result, "links", 0, "busy_ns", 850 * US);
+	expect_real(&result, "links", 0, "busy_percent", 50.0);
+}
+
 Test(links, between_gpus_are_nvlink_where_the_machine_has_it)
 {
 	link_both(18);

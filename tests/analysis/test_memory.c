@@ -282,6 +282,22 @@ Test(memory, of_pools_is_told_by_their_statistics)
 	scene_end();
 }
 
+/* As by torch.cuda.reset_accumulated_memory_stats: what it counted before counts as well. */
+Test(memory, of_a_pool_whose_counts_began_anew_has_those_of_before)
+{
+	const double allocs[] = {50, 90, 10, 30};
+	gt_id pool;
+
+	scene_begin(1000);
+	pool = trace_pool(&trace, process, device, "cache");
+	tell_one(pool, "bytes_in_use", 700);
+	tell(pool, "num_allocs", GT_COUNTER_TOTAL, allocs, 4);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10, 0);
+	run_report(&result, "memory", &trace);
+	expect_count(&result, "pools", 0, "allocations", 90 + 20);
+	scene_end();
+}
+
 /* A private pool's memory is in the figures of its device's pool: the account has it once. */
 Test(memory, of_a_pool_that_is_a_part_of_another_counts_once)
 {
@@ -409,6 +425,121 @@ Test(memory, of_a_gpu_adds_up_to_what_nvml_says)
 	scene_end();
 }
 
+static int64_t claimed_at(const char *moment, const char *claim)
+{
+	for (size_t i = 0; i < row_count(&result, "account"); i++)
+		if (strcmp(cell(&result, "account", i, "moment")->text, moment) == 0 &&
+		    strcmp(cell(&result, "account", i, "claim")->text, claim) == 0)
+			return cell(&result, "account", i, "time_ns")->count;
+	return -2;
+}
+
+#define MS 1000000
+
+/* What is allocated and freed between two samples NVML does not see: its peak is another one. */
+Test(memory, of_a_gpu_has_both_peaks_that_of_calls_and_that_of_nvml)
+{
+	const double used[] = {2000, 2000, 3000};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 3);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10 * MS, 0);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 7000, 130 * MS, 170 * MS);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 500, 250 * MS, 0);
+	run_report(&result, "memory", &trace);
+	expect_count(&result, "devices", 0, "peak_bytes", 8000);
+	cr_expect(eq(i64, claimed("peak", "program"), -2), "they are two moments");
+	cr_expect(eq(i64, claimed("peak by calls", "program"), 8000));
+	cr_expect(eq(i64, claimed_at("peak by calls", "program"), 130 * MS + 5));
+	cr_expect(eq(i64, claimed("peak by calls", "device total"), -1));
+	cr_expect(eq(i64, claimed("peak by calls", "unclaimed"), -1));
+	cr_expect(has_remark(
+		&result, "GPU 0, peak by calls: NVML was not asked while so much was allocated"));
+	cr_expect(eq(i64, claimed("peak by NVML", "device total"), 3000));
+	cr_expect(eq(i64, claimed_at("peak by NVML", "device total"), 300 * MS));
+	cr_expect(eq(i64, claimed("peak by NVML", "program"), 1500));
+	cr_expect(eq(i64, claimed("peak by NVML", "contexts, modules"), 1000));
+	cr_expect(eq(i64, claimed("peak by NVML", "unclaimed"), 500));
+	scene_end();
+}
+
+/* As much was allocated when NVML was asked as at the peak of calls, a little before. */
+Test(memory, of_a_gpu_has_one_peak_where_nothing_was_allocated_between_both)
+{
+	const double used[] = {2000, 9000, 9000};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 3);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 7000, 130 * MS, 0);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("peak by calls", "program"), -2));
+	cr_expect(eq(i64, claimed("peak", "program"), 7000));
+	cr_expect(eq(i64, claimed("peak", "unclaimed"), 0));
+	cr_expect(eq(i64, claimed_at("peak", "program"), 200 * MS));
+	scene_end();
+}
+
+/* NVML's answer may come after the calls that freed what is claimed at the time of its sample. */
+Test(memory, that_nobody_claims_is_not_known_where_more_is_claimed_than_there_is)
+{
+	const double used[] = {2000, 3000};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 2);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10 * MS, 0);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 2000, 150 * MS, 210 * MS);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "device total"), 3000));
+	cr_expect(eq(i64, claimed("end", "program"), 3000));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), -1));
+	cr_expect(has_remark(&result, "GPU 0, end: 1,000 B more are claimed than NVML says are in "
+	                              "use; memory was freed while NVML was being asked."));
+	scene_end();
+}
+
+/* Then that is an estimate from a moment at which calls had allocated more than NVML says. */
+Test(memory, of_contexts_is_not_measured_where_it_would_be_below_0)
+{
+	const double used[] = {500, 3000};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 2);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10 * MS, 0);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), -1));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 2000));
+	scene_end();
+}
+
+/* NVML is asked by one of them: for that the other one is one of "the others". */
+Test(memory, of_two_recorded_processes_on_a_gpu_is_not_that_of_other_processes_too)
+{
+	const double used[] = {2000, 7000};
+	const double others[] = {1000, 4000};
+	gt_id second;
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 2);
+	trace_counter(&trace, device, "others_memory_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              others, 2);
+	second = trace_process(&trace, "other", 2);
+	*gt_array_push(&trace.contexts) =
+		(struct gt_context){.process = second, .device = device, .memory_bytes = NAN};
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 2000, 110 * MS, 0);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 3000, 120 * MS, 0)->process = second;
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "program"), 5000));
+	cr_expect(eq(i64, claimed("end", "other processes"), -1));
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), 2000));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), 0));
+	scene_end();
+}
+
 Test(memory, of_a_pool_that_only_has_statistics_is_taken_off_its_librarys)
 {
 	const double used[] = {2000};
@@ -455,8 +586,6 @@ static void load_module(gt_time begin_ns, gt_time loaded_ns)
 		.load_ns = (double)(loaded_ns - begin_ns),
 	};
 }
-
-#define MS 1000000
 
 Test(memory, of_modules_is_what_came_to_be_in_use_while_they_were_loaded)
 {

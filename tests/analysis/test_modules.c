@@ -269,6 +269,16 @@ Test(modules, whose_functions_nobody_noted_say_nothing_of_what_ran)
 	cr_expect(cell(&result, "modules", 0, "kernels")->unknown);
 }
 
+/* Eight threads load at once: the process loads for as long as any of them does. */
+Test(modules, of_several_threads_are_loaded_at_the_same_time)
+{
+	for (gt_wide i = 0; i < 8; i++)
+		add_module(i, 400, 300)->thread = trace_thread(&trace, process, 101 + (gt_count)i);
+	run_report(&result, "modules", &trace);
+	expect_count(&result, "processes", 0, "load_ns", 2400);
+	expect_real(&result, "processes", 0, "load_percent", 30.0);
+}
+
 Test(modules, compilations_are_summed_by_what_was_done)
 {
 	for (int i = 0; i < 3; i++)

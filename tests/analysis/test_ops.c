@@ -107,6 +107,111 @@ Test(ops, of_backward_include_what_their_paths_do)
 	cr_expect(has_remark(&result, "83.8 % of the GPU time belongs to modules"));
 }
 
+/* Two steps of layer.proj and layer: one call of each a step, and one of the model around them. */
+static void train_backward(gt_time at_ns)
+{
+	static const char *const names[] = {"nn.Module: layer backward",
+	                                    "nn.Module: layer.proj backward",
+	                                    "nn.Module: layer backward",
+	                                    "nn.Module: head backward"};
+	static gt_id other;
+
+	if (at_ns == 0)
+		other = trace_thread(&trace, process, 8);
+	trace_range(&trace, thread,
+	            trace_range(&trace, thread,
+	                        trace_range(&trace, thread, GT_NONE, "nn.Module: Net", at_ns,
+	                                    at_ns + 100),
+	                        "nn.Module: layer", at_ns + 10, at_ns + 80),
+	            "nn.Module: layer.proj", at_ns + 20, at_ns + 70);
+	for (gt_time i = 0; i < 4; i++) {
+		const gt_time start_ns = at_ns + 200 + 100 * i;
+
+		launch(trace_range(&trace, other, GT_NONE, names[i], start_ns, start_ns + 100),
+		       start_ns + 10, start_ns + 1000, i == 1 ? 100 : 10);
+	}
+}
+
+Test(ops, of_backward_take_in_a_call_what_is_inside_as_well)
+{
+	int row;
+
+	train_backward(0);
+	train_backward(2000);
+	run_report(&result, "ops", &trace);
+	row = module("layer", "backward");
+	expect_count(&result, "nn_modules", row, "calls", 2);
+	expect_count(&result, "nn_modules", row, "own_ns", 40);
+	expect_count(&result, "nn_modules", row, "inclusive_ns", 240);
+	expect_count(&result, "nn_modules", row, "mean_ns", 120);
+	expect_count(&result, "nn_modules", row, "median_ns", 120);
+	expect_unknown(&result, "nn_modules", row, "idle_ns");
+	row = module("layer.proj", "backward");
+	expect_count(&result, "nn_modules", row, "calls", 2);
+	expect_count(&result, "nn_modules", row, "mean_ns", 100);
+	expect_count(&result, "nn_modules", row, "idle_ns", 0);
+	row = module("Net", "backward");
+	expect_count(&result, "nn_modules", row, "own_ns", 0);
+	expect_count(&result, "nn_modules", row, "calls", 2);
+	expect_count(&result, "nn_modules", row, "mean_ns", 120);
+	expect_count(&result, "nn_modules", row, "max_ns", 120);
+}
+
+/* A checkpoint calls a module again in the part that it was called in. */
+Test(ops, of_backward_go_on_when_a_module_is_called_inside_of_a_part)
+{
+	gt_id other;
+	gt_id part;
+	int row;
+
+	train_backward(0);
+	other = trace.ranges.rows[trace.ranges.count - 1].thread;
+	part = trace_range(&trace, other, GT_NONE, "nn.Module: layer backward", 1000, 1100);
+	launch(trace_range(&trace, other, part, "nn.Module: layer.proj", 1010, 1050), 1020, 3000,
+	       5);
+	launch(trace_range(&trace, other, GT_NONE, "nn.Module: layer.proj backward", 1100, 1200),
+	       1110, 4000, 7);
+	run_report(&result, "ops", &trace);
+	row = module("layer", "backward");
+	expect_count(&result, "nn_modules", row, "calls", 2);
+	expect_count(&result, "nn_modules", row, "min_ns", 12);
+}
+
+/* Each launch of the graph is a call of the module, with what was captured inside it. */
+Test(ops, of_backward_in_graphs_are_called_as_often_as_these_are_launched)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	gt_id parts[2];
+	gt_id nodes[2];
+	int row;
+
+	trace_range(&trace, thread, GT_NONE, "nn.Module: layer", 10, 100);
+	parts[0] = trace_range(&trace, other, GT_NONE, "nn.Module: layer backward", 300, 400);
+	parts[1] = trace_range(&trace, other, GT_NONE, "nn.Module: layer.proj backward", 400, 500);
+	for (int i = 0; i < 2; i++)
+		nodes[i] = trace_node(&trace, process,
+		                      trace_call_in(&trace, parts[i], "cudaLaunchKernel",
+		                                    310 + 100 * i, 315 + 100 * i));
+	for (gt_time i = 0; i < 3; i++) {
+		const gt_id run =
+			trace_range(&trace, thread, GT_NONE, "run", 4000 + 100 * i, 4050 + 100 * i);
+		struct gt_kernel *first = launch(run, 4010 + 100 * i, 5000 + 100 * i, 10);
+		const gt_id call = first->api_call;
+
+		first->node = nodes[0];
+		first = trace_kernel(&trace, stream, shape, 5020 + 100 * i, 5050 + 100 * i);
+		first->api_call = call;
+		first->node = nodes[1];
+	}
+	run_report(&result, "ops", &trace);
+	row = module("layer", "backward");
+	expect_count(&result, "nn_modules", row, "calls", 3);
+	expect_count(&result, "nn_modules", row, "own_ns", 30);
+	expect_count(&result, "nn_modules", row, "inclusive_ns", 120);
+	expect_count(&result, "nn_modules", row, "mean_ns", 40);
+	expect_count(&result, "nn_modules", module("layer.proj", "backward"), "mean_ns", 30);
+}
+
 Test(ops, of_backward_name_the_operation_that_their_number_ties_them_to)
 {
 	const gt_id linear =

@@ -339,8 +339,10 @@ Test(ranges, own_what_other_threads_did_for_them)
 	expect_real(&result, "ranges", 0, "busy_percent", 33.0);
 	expect_words(&result, "ranges", 1, "range", "MmBackward0, seq = 5, op_id = 1");
 	expect_count(&result, "ranges", 1, "by_time_ns", 0);
-	cr_expect(has_remark(&result, "launched 230 ns of 340 ns of GPU time: 200 ns is known by "
-	                              "sequence numbers of PyTorch, 30 ns by time alone"));
+	cr_expect(has_remark(
+		&result,
+		"Other threads launched 230 ns of 340 ns of GPU time for these "
+		"ranges: 200 ns is known by sequence numbers of PyTorch, 30 ns by time alone"));
 	cr_expect(has_remark(&result, "10 ns of GPU time is in no range"));
 	scene_end();
 }

@@ -96,6 +96,24 @@ Test(telemetry, takes_the_difference_of_what_counts_up)
 	expect_unknown(&result, "counters", 0, "mean");
 }
 
+/* The driver was loaded anew between the third sample and the fourth. */
+Test(telemetry, does_not_take_a_counter_that_began_anew_for_less_than_nothing)
+{
+	trace_counter(&trace, 1, "pcie_replays", GT_COUNTER_TOTAL, 0, SECOND,
+	              VALUES(100, 103, 106, 1, 4));
+	run_report(&result, "telemetry", &trace);
+	expect_real(&result, "counters", 0, "difference", 9);
+	expect_real(&result, "counters", 0, "per_second", 3);
+}
+
+Test(telemetry, does_not_know_the_difference_of_a_counter_that_only_began_anew)
+{
+	trace_counter(&trace, 1, "pcie_replays", GT_COUNTER_TOTAL, 0, SECOND, VALUES(100, 1));
+	run_report(&result, "telemetry", &trace);
+	expect_unknown(&result, "counters", 0, "difference");
+	expect_unknown(&result, "counters", 0, "per_second");
+}
+
 Test(telemetry, says_what_was_not_measured)
 {
 	trace_counter(&trace, 0, "ecc_corrected", GT_COUNTER_TOTAL, 0, SECOND, VALUES(NAN, NAN));

@@ -105,6 +105,22 @@ Test(waits, say_who_waited_on_what)
 	cr_expect(cell(&result, "waited_on", 1, "event")->unknown);
 }
 
+/* Threads that are not known wait at the same time, and beyond the window. */
+Test(waits, have_no_share_over_the_window)
+{
+	struct gt_view view = gt_view_of(&trace);
+	int64_t whole_ns;
+
+	view.end_ns = TRACE_START_NS + 1000;
+	for (int i = 0; i < 8; i++)
+		add_sync(GT_SYNC_STREAM_SYNCHRONIZE, first, 500 + i, 5000)->thread = GT_NONE;
+	run_report_on(&result, "waits", &view);
+	cr_assert(eq(sz, row_count(&result, "waited_on"), 1));
+	whole_ns = cell(&result, "waited_on", 0, "total_ns")->count;
+	cr_expect(eq(i64, whole_ns, 8 * 4500 - 28));
+	cr_expect(eq(dbl, cell(&result, "waited_on", 0, "thread_percent")->real, 50.0));
+}
+
 Test(waits, add_queries_of_one_answer_up)
 {
 	for (int i = 0; i < 4; i++)
@@ -391,6 +407,37 @@ Test(waits, are_not_called_avoidable_where_the_host_reads_managed_memory)
 	run_report(&result, "waits", &trace);
 	cr_expect(eq(sz, row_count(&result, "avoidable"), 0));
 	cr_expect(has_remark(&result, "managed memory"));
+}
+
+static void add_whole_graph(gt_time call_ns, gt_time start_ns, gt_time end_ns)
+{
+	const gt_id call = trace_call(&trace, thread, "cudaGraphLaunch", call_ns, call_ns + 5);
+
+	*gt_array_push(&trace.graph_traces) =
+		(struct gt_graph_trace){.start_ns = TRACE_START_NS + start_ns,
+	                                .end_ns = TRACE_START_NS + end_ns,
+	                                .device = 0,
+	                                .stream = first,
+	                                .api_call = call,
+	                                .exec = GT_NONE};
+}
+
+/* The table of edges knows the kernel before the graphs alone, which had been waited for. */
+Test(waits, for_whole_graphs_are_not_for_the_kernel_before_them)
+{
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+
+	add_synchronize(110, 1010, kernel);
+	add_whole_graph(2000, 2100, 2500);
+	add_synchronize(2010, 2510, kernel);
+	add_whole_graph(3000, 3100, 3500);
+	add_synchronize(3010, 3510, kernel);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "calls", 3);
+	expect_count(&result, "blocked", 0, "at_once", 0);
+	for (size_t i = 0; i < row_count(&result, "avoidable"); i++)
+		expect_words(&result, "avoidable", i, "why", "then more work");
+	cr_expect(not(has_remark(&result, "waited for is not known")));
 }
 
 /* As .item() does: a copy of some bytes, and a wait for it. */

@@ -17,6 +17,13 @@
  *   vary      a kernel that writes something else each time
  *   brittle   a kernel that faults in blocks of more than 512 threads; of a sequence the second
  *   again     one that writes what is there already, in blocks of 128 threads at least
+ *   tiles     one that takes its tiles from a counter, and leaves that where it ends
+ *   reset     one that does so too, and sets it to 0 in the end
+ *   look-back one that waits for a flag of each tile, and leaves them set
+ *   settle    one that makes its state odd, and faults of such as it does not have
+ *   tired     one that writes half of it from its second run on, whatever memory holds
+ *   job       with the median of other launches in the program, which took 10 us
+ *   slow      or 40 us
  *   pick      one that does so too, and faults of other inputs than these
  *   behind    whose inputs lie behind its outputs
  *   high      at an address that no process has
@@ -158,6 +165,22 @@ int main(int argc, char **argv)
 	}
 	if (has(argv, "again"))
 		set_again(&made);
+	if (has(argv, "tiles"))
+		test_bundle_set_state(&made, "replay_tiles", false);
+	if (has(argv, "reset"))
+		test_bundle_set_state(&made, "replay_reset_tiles", true);
+	if (has(argv, "look-back"))
+		test_bundle_set_state(&made, "replay_look_back", false);
+	if (has(argv, "settle"))
+		test_bundle_set_state(&made, "replay_settle", false);
+	if (has(argv, "tired")) {
+		test_bundle_set_kernel(&made, "replay_tired");
+		set_after(&made, 2.5F);
+	}
+	if (has(argv, "job") || has(argv, "slow")) {
+		bundle->origin.job_ns = has(argv, "slow") ? 40000 : 10000;
+		bundle->origin.job_launches = 7;
+	}
 	if (has(argv, "pick"))
 		set_pick(&made, has(argv, "behind"));
 	if (has(argv, "high"))

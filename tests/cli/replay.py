@@ -31,12 +31,15 @@ class Replay(unittest.TestCase):
         subprocess.run([MAKE, bundle, *words], check=True, timeout=60, env=self.environment)
         return bundle
 
-    def start(self, bundle, *words, script="", **settings):
+    # Before each run with a cold cache twice its size is written, which takes the host's memory its time.
+    CACHE = "l2_bytes=1048576"
+
+    def start(self, bundle, *words, script=CACHE, **settings):
         return subprocess.Popen(
             [GPUTRACE, "replay", bundle, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=dict(self.environment, FAKE_CUPTI=script, **settings), text=True)
 
-    def run_it(self, bundle, *words, script="", **settings):
+    def run_it(self, bundle, *words, script=CACHE, **settings):
         process = self.start(bundle, *words, script=script, **settings)
         out, err = process.communicate(timeout=100)
         return process.returncode, out, err
@@ -58,6 +61,75 @@ class Replay(unittest.TestCase):
         buffer, = found["buffers"]
         self.assertEqual((buffer["mismatches"], buffer["element"]), (0, "f32"))
         self.assertEqual(len(list((bundle / "results").iterdir())), 1)
+
+    # The share of a small cache that may be restored is little, so that outputs are looked at as well.
+    SMALL = "l2_bytes=4096"
+
+    def test_times_the_same_work_in_each_state_of_the_cache(self):
+        for word in "tiles", "reset", "look-back":
+            bundle = self.make(word, "job", name=word)
+            for state in "cold", "warm", "as-is":
+                found = self.found(bundle, "--l2", state, "--fail-if", "slower-than-job:1%", script=self.SMALL)
+                row, = found["times"]
+                self.assertEqual((row["median_ns"], row["least_ns"], row["job_percent"]), (10000, 10000, 0), word + state)
+                self.assertEqual((row["verdict"], row["fits"], row["other_mode"]), ("outputs as recorded", state, 0))
+                self.assertIn("against the time in the program, by the state of the caches: cold 10.0 us (+0.0%), "
+                              f"warm 10.0 us (+0.0%), as-is 10.0 us (+0.0%); {state} fits best", found["remarks"])
+            self.assertEqual(self.found(bundle, "--l2", "warm", "--no-verify", script=self.SMALL)["times"][0]["median_ns"], 10000)
+
+    def test_times_the_same_work_in_variants(self):
+        bundle = self.make("tiles", "job")
+        found = self.found(bundle, "--l2", "warm", "--runs", "10", "--block", "64", "--tune", "block=32,256", script=self.SMALL)
+        self.assertEqual([row["median_ns"] for row in found["times"]], [10000] * 4)
+        found = self.found(self.make("sequence", name="steps"), "--l2", "warm", "--runs", "10", "--form", "all", script=self.SMALL)
+        self.assertTrue(all(row["median_ns"] >= 20000 and "outputs as recorded" in row["verdict"]
+                            for row in found["times"]), found["times"])
+
+    def test_restores_all_where_a_run_over_other_bytes_faults(self):
+        bundle = self.make("settle", "job")
+        words = ["--l2", "warm", "--runs", "10"]
+        found = self.found(bundle, *words, "--block", "64", script=self.SMALL)
+        self.assertEqual([row["median_ns"] for row in found["times"]], [10000, 10000])
+        self.assertTrue(all("outputs as recorded" in row["verdict"] for row in found["times"]), found["times"])
+        self.assertIn("of what changes 2.05 KB are restored right before each run", found["remarks"])
+        found = self.found(bundle, *words, "--no-verify", script=self.SMALL)
+        self.assertEqual(found["times"][0]["median_ns"], 10000)
+        self.assertEqual(len(list((bundle / "results").iterdir())), 3)
+
+    def test_says_that_the_work_is_not_known_to_be_the_same(self):
+        bundle = self.make("tired", "job")
+        for words, status in ((), 3), (("--no-verify",), 0), (("--no-verify", "--fail-if", "slower-than-job:50%"), 3):
+            code, out, err = self.run_it(bundle, "--runs", "10", "--wide", *words, script=self.SMALL)
+            self.assertEqual(code, status, err)
+            self.assertIn("it is not known that each run did the same work: a second run from the same memory wrote less "
+                          "than the first one: 512 of 1024 bytes of memory 1 are as before it", err)
+            self.assertIn("not known to do the same work in each run", " ".join(out.split()))
+
+    def test_warns_where_the_time_is_far_from_that_in_the_program(self):
+        bundle = self.make("slow")
+        words = "with cold caches, which fit best, it takes 10.0 us: 75% less than in the program; "
+        code, out, err = self.run_it(bundle, "--runs", "10", script=self.SMALL)
+        self.assertEqual(code, 0, err)
+        self.assertIn(words, " ".join(out.split()) + " ")
+        # The fake GPU has another UUID than the bundle.
+        self.assertIn(words + "it was recorded on another GPU (NVIDIA H200)", err)
+        self.same_gpu(bundle)
+        code, out, err = self.run_it(bundle, "--runs", "10", "--fail-if", "slower-than-job:5%", script=self.SMALL)
+        self.assertIn(words + "nothing is known of the reason, which may be work beside it in the program", err)
+        self.assertEqual(code, 3)
+        self.assertEqual(self.run_it(bundle, "--runs", "10", "--inputs", "zero", "--fail-if", "slower-than-job:5%")[0], 0)
+
+    def same_gpu(self, bundle):
+        """It was recorded on the fake GPU, at its clock."""
+        uuid = self.run_it(bundle, "--history", "--json")[1]
+        manifest = json.loads((bundle / "bundle.json").read_text())
+        manifest["origin"]["uuid"] = json.loads(uuid)["history"][0]["uuid"]
+        manifest["origin"]["sm_clock_mhz"] = 0
+        (bundle / "bundle.json").write_text(json.dumps(manifest))
+
+    def test_compares_nothing_that_was_there_before(self):
+        found = self.found(self.make("reset"), "--inputs", "random", "--runs", "10")
+        self.assertEqual(found["times"][0]["verdict"], "outputs not compared")
 
     def test_says_what_is_wrong_with_outputs(self):
         for word, column, verdict in (("wrong", "mismatches", "outputs differ"),
@@ -202,19 +274,19 @@ class Replay(unittest.TestCase):
         bundle = self.make()
         self.found(bundle)
         self.found(bundle, "--fail-if", "slower:5%")
-        code, _, err = self.run_it(bundle, "--fail-if", "slower:5%", script="kernel_ns=11000")
+        code, _, err = self.run_it(bundle, "--fail-if", "slower:5%", script="kernel_ns=11000," + self.CACHE)
         self.assertEqual(code, 3)
         self.assertRegex(err, r"as recorded: 11\.0 us, which is 10\.0% slower than the result of ")
         self.assertEqual(self.run_it(bundle, "--fail-if", "slower-than-job:300%")[0], 0)
 
     def test_throws_out_what_ran_with_throttled_clocks(self):
         bundle = self.make()
-        row, = self.found(bundle, "--runs", "20", script="throttle=64,throttle_ms=60")["times"]
+        row, = self.found(bundle, "--runs", "20", script="throttle=64,throttle_ms=60," + self.CACHE)["times"]
         self.assertEqual(row["runs"] + row["thrown_out"], 20)
         self.assertGreater(row["sm_mhz"], 0)
 
     def test_says_who_else_uses_the_gpu(self):
-        code, out, err = self.run_it(self.make(), script="others_bytes=1000000")
+        code, out, err = self.run_it(self.make(), script="others_bytes=1000000," + self.CACHE)
         self.assertEqual(code, 0, err)
         self.assertIn("1 other process has a context on GPU 0", err)
         self.assertIn("1 other process had a context on the GPU", out)

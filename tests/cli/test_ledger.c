@@ -99,6 +99,32 @@ Test(ledger, says_when_launches_were_not_counted)
 		"ledger: launches not counted (--api none), 1,500 kernels, clean: nothing is missing");
 }
 
+Test(ledger, says_that_launches_are_at_least_so_many_where_calls_may_be_lost)
+{
+	expect_sentence(
+		(struct entry[]){{"launches", 500},
+	                         {"launches_timed", 500},
+	                         {"kernels", 622},
+	                         {"kernels_without_call", 122},
+	                         {"bytes_damaged", 4239},
+	                         {0}},
+		false,
+		"ledger: at least 500 launches = 500 kernels; 122 kernels whose launch is not "
+		"there; 4,239 bytes of damage");
+}
+
+Test(ledger, has_no_kernels_beside_0_launches_that_would_be_theirs)
+{
+	expect_sentence((struct entry[]){{"launches", 0}, {"kernels", 2}, {0}}, true,
+	                "ledger: 0 launches of single kernels, 2 kernels of other calls, clean: "
+	                "nothing is missing");
+	expect_sentence(
+		(struct entry[]){{"launches", 0}, {"graph_launches", 3}, {"kernels", 30}, {0}},
+		true,
+		"ledger: 0 launches of single kernels; 3 graph launches, 30 kernels in "
+		"all, clean: nothing is missing");
+}
+
 Test(ledger, tells_graph_launches_and_failed_ones_apart)
 {
 	expect_sentence(

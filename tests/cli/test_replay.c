@@ -12,6 +12,7 @@
 #include "analysis/result.h"
 #include "base/error.h"
 #include "cli/gpu_lock.h"
+#include "cli/replay/apart.h"
 #include "cli/replay/bundle_choice.h"
 #include "cli/replay/forms.h"
 #include "cli/replay/left.h"
@@ -353,6 +354,74 @@ static void remove_folder(void)
 	cr_expect(folder_remove(folder));
 }
 
+/* ---- how far it is from the time in the program ---- */
+
+static struct gt_outcome timed_by_state(double cold_ns, double warm_ns, double as_is_ns)
+{
+	struct gt_outcome outcome = outcome_of(cold_ns, 10000);
+
+	outcome.by_state[GT_L2_cold] = cold_ns;
+	outcome.by_state[GT_L2_warm] = warm_ns;
+	outcome.by_state[GT_L2_as_is] = as_is_ns;
+	outcome.job_launches = 7;
+	outcome.sm_mhz = 1980;
+	snprintf(outcome.conditions, sizeof(outcome.conditions), "%s",
+	         "l2=cold inputs=recorded form=recorded");
+	return outcome;
+}
+
+Test(apart, names_the_state_that_fits_best)
+{
+	struct gt_outcome outcome = timed_by_state(13000, 10100, NAN);
+
+	gt_apart_choose(&outcome, GT_L2_cold);
+	expect_text(outcome.fits, "warm");
+	cr_expect(not(gt_apart_is_far(&outcome)));
+	/* Half of it is as far away as twice of it: the one that was asked for. */
+	outcome = timed_by_state(20000, 5000, NAN);
+	gt_apart_choose(&outcome, GT_L2_cold);
+	expect_text(outcome.fits, "cold");
+	cr_expect(gt_apart_is_far(&outcome));
+	outcome = timed_by_state(1500, NAN, 8400);
+	gt_apart_choose(&outcome, GT_L2_cold);
+	expect_text(outcome.fits, "as-is");
+	cr_expect(gt_apart_is_far(&outcome), "16 % less");
+	outcome = timed_by_state(10000, 10000, 10000);
+	outcome.job_ns = NAN;
+	gt_apart_choose(&outcome, GT_L2_cold);
+	expect_text(outcome.fits, "");
+	cr_expect(not(gt_apart_is_far(&outcome)));
+}
+
+Test(apart, says_what_is_known_of_the_reason)
+{
+	struct gt_outcome outcome = timed_by_state(15000, NAN, NAN);
+	struct gt_bundle bundle = {.origin = {.device = "NVIDIA H100", .uuid = "GPU-2"}};
+	char text[800];
+
+	gt_apart_choose(&outcome, GT_L2_cold);
+	snprintf(bundle.origin.uuid, sizeof(bundle.origin.uuid), "%s", outcome.uuid);
+	cr_expect(not(gt_apart_reason(&outcome, &bundle, text, sizeof(text))));
+	cr_expect(gt_apart_warn(&outcome, &bundle, text, sizeof(text)));
+	expect_text(text,
+	            "with cold caches, which fit best, it takes 15.0 us: 50% more than in the "
+	            "program; nothing is known of the reason, which may be work beside it in "
+	            "the program");
+	bundle.origin.sm_clock_mhz = 1200;
+	cr_expect(not(gt_apart_reason(&outcome, &bundle, text, sizeof(text))),
+	          "a higher clock makes nothing longer");
+	outcome.sm_mhz = 800;
+	cr_expect(gt_apart_reason(&outcome, &bundle, text, sizeof(text)));
+	expect_text(text, "the SM clock was 1200 MHz in the program and is 800 here");
+	bundle.origin.sm_clock_mhz = 0;
+	snprintf(bundle.origin.uuid, sizeof(bundle.origin.uuid), "GPU-2");
+	outcome.job_launches = 0;
+	cr_expect(gt_apart_reason(&outcome, &bundle, text, sizeof(text)));
+	expect_text(text,
+	            "it was recorded on another GPU (NVIDIA H100); its time in the program is "
+	            "of the captured launch itself, which ran after a pause of the GPU");
+}
+
 TestSuite(results, .init = make_folder, .fini = remove_folder);
 TestSuite(choice, .init = make_folder, .fini = remove_folder);
 TestSuite(lock, .init = make_folder, .fini = remove_folder);
@@ -365,6 +434,9 @@ Test(results, are_read_as_they_were_written)
 
 	outcome.runs = 77;
 	outcome.thrown_out = 2;
+	outcome.other_mode = 3;
+	snprintf(outcome.doubt, sizeof(outcome.doubt), "it wrote less");
+	snprintf(outcome.fits, sizeof(outcome.fits), "as-is");
 	outcome.others_plus_one = 1;
 	outcome.stable = outcome.checked = true;
 	outcome.mismatches = UINT64_C(1) << 40;
@@ -375,6 +447,9 @@ Test(results, are_read_as_they_were_written)
 	cr_expect(eq(dbl, read.median_ns, 12345.5));
 	cr_expect(isnan(read.events_ns), "what was not measured is not 0");
 	cr_expect(eq(u64, read.runs, 77));
+	cr_expect(eq(u64, read.other_mode, 3));
+	expect_text(read.doubt, "it wrote less");
+	expect_text(read.fits, "as-is");
 	cr_expect(eq(u64, read.mismatches, UINT64_C(1) << 40));
 	cr_expect(read.stable && read.checked && !read.verified);
 	free(text);

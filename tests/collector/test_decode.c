@@ -650,11 +650,13 @@ Test(decode, goes_on_without_an_arena_that_is_damaged)
 	trace = collect(&recording);
 	cr_expect(eq(sz, trace.kernels.count, 2));
 	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_TORN));
-	cr_assert(eq(sz, trace.notes.count, 1));
+	cr_assert(eq(sz, trace.notes.count, 2));
 	snprintf(text, sizeof(text), "%s/node-1-1.arena could not be salvaged: ", recording.path);
 	cr_expect(eq(int,
 	             strncmp(gt_trace_text(&trace, trace.notes.rows[0].text), text, strlen(text)),
 	             0));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture has no end: what its process did last is not known"));
 	gt_trace_release(&trace);
 }
 

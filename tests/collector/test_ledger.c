@@ -197,7 +197,77 @@ Test(ledger, counts_kernels_that_no_call_explains)
 	add_api_call(1, COPY, 0, 100, 0);
 	add_kernel(1, 0); /* some copies run as kernels: the call is there, but no launch */
 	add_kernel(2, 0);
-	finish(&(struct classes){.kernels = 2, .kernels_without_call = 1});
+	add_api_call(3, LAUNCH, 0, 100, 0);
+	add_kernel(3, 0);
+	finish(&(struct classes){
+		.launches = 1, .timed = 1, .kernels = 3, .kernels_without_call = 1});
+}
+
+/* Kernels that ran were launched: 0 launches beside them would be wrong. */
+Test(ledger, does_not_know_launches_none_of_whose_calls_is_there)
+{
+	struct gt_trace trace;
+
+	add_kernel(1, 0);
+	add_kernel(2, 0);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(u64, ledger_of(&trace, "launches"), UINT64_MAX));
+	cr_expect(eq(u64, ledger_of(&trace, "launches_timed"), UINT64_MAX));
+	cr_expect(eq(u64, ledger_of(&trace, "launches_unknown"), 1));
+	cr_expect(eq(u64, ledger_of(&trace, "kernels_without_call"), 2));
+	gt_trace_release(&trace);
+}
+
+/* Launches, if there were any, are in what is lost. */
+Test(ledger, does_not_say_0_launches_of_a_file_that_is_cut)
+{
+	struct gt_trace trace;
+
+	recording_end(&recording, false);
+	trace = collect(&recording);
+	cr_expect(eq(u64, ledger_of(&trace, "launches"), UINT64_MAX));
+	cr_expect(eq(u64, ledger_of(&trace, "launches_unknown"), 1));
+	gt_trace_release(&trace);
+}
+
+/* What says whether calls were recorded is lost, and the calls are not. */
+Test(ledger, counts_the_launches_that_a_file_has_which_does_not_say)
+{
+	struct gt_trace trace;
+
+	recording_begin(&recording, "node-2-1");
+	recording_add_string(&recording, LAUNCH, "cudaLaunchKernel_v7000");
+	add_api_call(1, LAUNCH, 0, 100, 0);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(u64, ledger_of(&trace, "launches"), 1));
+	cr_expect(eq(u64, ledger_of(&trace, "launches_missing"), 1));
+	gt_trace_release(&trace);
+}
+
+/* Names of classes are texts of the capture: a damaged chunk takes them along. */
+Test(ledger, has_no_class_without_a_name_and_no_number_that_nobody_can_have_counted)
+{
+	struct gt_trace trace;
+
+	recording_add_string(&recording, ADD_NODE + 1, "api_lost");
+	recording_add_string(&recording, ADD_NODE + 2, "not_written");
+	recording_add_string(&recording, ADD_NODE + 3, "class_of_a_later_gputrace");
+	recording_add(&recording, ledger, .name = ADD_NODE + 1, .value = 3);
+	recording_add(&recording, ledger, .name = ADD_NODE + 2, .value = UINT64_MAX - 7);
+	recording_add(&recording, ledger, .name = ADD_NODE + 3, .value = 5);
+	recording_add(&recording, ledger, .name = 7000, .value = 46226469);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_expect(eq(u64, ledger_of(&trace, "api_lost"), 3));
+	cr_expect(eq(u64, ledger_of(&trace, "not_written"), UINT64_MAX));
+	cr_expect(eq(u64, ledger_of(&trace, ""), UINT64_MAX));
+	cr_expect(eq(u64, ledger_of(&trace, "class_of_a_later_gputrace"), UINT64_MAX));
+	cr_expect(eq(u64, ledger_of(&trace, "ledgers_unknown"), 1));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture counts 1 things that only a later gputrace knows"));
+	gt_trace_release(&trace);
 }
 
 Test(ledger, claims_nothing_about_launches_that_were_not_recorded)

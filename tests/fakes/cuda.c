@@ -262,7 +262,9 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 	if (result == CUDA_SUCCESS && fake_device_attribute(attribute, device) < 0)
 		result = CUDA_ERROR_INVALID_VALUE;
 	if (result == CUDA_SUCCESS)
-		*value = fake_device_attribute(attribute, device);
+		*value = attribute == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+		                 ? (int)fake_cuda.script.l2_bytes
+		                 : fake_device_attribute(attribute, device);
 	API_END(result);
 }
 

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +280,122 @@ static void run_table(const struct fake_activity *kernel)
 	}
 }
 
+/* ---- kernels whose work depends on what memory holds ---- */
+
+enum { TILE = 32 }; /* elements */
+
+static _Thread_local double share; /* of a kernel's time, that the one that runs takes */
+
+/* Of (uint32_t *state, float *values, int count). */
+static void run_tiles_of(const struct fake_activity *kernel, bool resets)
+{
+	const size_t count = half(kernel, 16);
+	const uint32_t tiles = (uint32_t)((count + TILE - 1) / TILE);
+	uint32_t *counter = reach(word(kernel, 0), sizeof(*counter));
+	float *values = reach(word(kernel, 8), count * sizeof(*values));
+	uint32_t done = 0;
+
+	if (!counter || !values)
+		return;
+	for (; *counter < tiles; (*counter)++, done++)
+		for (size_t i = (size_t)*counter * TILE; i < count && i < (*counter + 1) * TILE;
+		     i++)
+			values[i] = 0.5F + (float)i;
+	*counter += 2; /* the two who take tiles find that there are no more */
+	if (resets)
+		*counter = 0;
+	share = 0.05 + 0.95 * done / tiles;
+}
+
+/* replay_tiles(...): takes tiles from a counter that it leaves where it ends */
+static void run_tiles(const struct fake_activity *kernel)
+{
+	run_tiles_of(kernel, false);
+}
+
+/* replay_reset_tiles(...): the same, and sets it to 0 in the end */
+static void run_reset_tiles(const struct fake_activity *kernel)
+{
+	run_tiles_of(kernel, true);
+}
+
+/* replay_look_back(...): of each tile a flag that it is done; who finds it set does not wait */
+static void run_look_back(const struct fake_activity *kernel)
+{
+	const size_t count = half(kernel, 16);
+	const size_t tiles = (count + TILE - 1) / TILE;
+	uint32_t *flags = reach(word(kernel, 0), tiles * sizeof(*flags));
+	float *values = reach(word(kernel, 8), count * sizeof(*values));
+	size_t waits = 0;
+
+	for (size_t i = 0; flags && values && i < count; i++)
+		values[i] = (float)(i * (i + 1)) / 2;
+	for (size_t i = 0; flags && i < tiles; i++) {
+		waits += flags[i] == 0;
+		flags[i] = 1;
+	}
+	share = 0.86 + 0.14 * (double)waits / (double)tiles;
+}
+
+/* replay_settle(...): makes each state odd, and a fault of one that is none of its own */
+static void run_settle(const struct fake_activity *kernel)
+{
+	const size_t count = half(kernel, 16);
+	uint32_t *states = reach(word(kernel, 0), count * sizeof(*states));
+	float *values = reach(word(kernel, 8), count * sizeof(*values));
+
+	for (size_t i = 0; states && values && i < count; i++) {
+		if (states[i] >= 2 * count) {
+			(void)reach(16, 4);
+			return;
+		}
+		states[i] |= 1;
+		values[i] = (float)states[i];
+	}
+}
+
+/* After so many runs half of the elements, whatever memory holds. */
+static void run_half_after(const struct fake_activity *kernel, uint32_t runs)
+{
+	static _Atomic uint32_t times;
+	const size_t count = elements(kernel, 8);
+	const size_t written = atomic_fetch_add(&times, 1) < runs ? count : count / 2;
+	float *values = reach(word(kernel, 0), count * sizeof(*values));
+
+	for (size_t i = 0; values && i < written; i++)
+		values[i] = 2.5F;
+}
+
+/* replay_tired(float *values, int count): from its second run on half of them */
+static void run_tired(const struct fake_activity *kernel)
+{
+	run_half_after(kernel, 1);
+}
+
+/* replay_weary(float *values, int count): from its sixth run on */
+static void run_weary(const struct fake_activity *kernel)
+{
+	run_half_after(kernel, 5);
+}
+
+/* replay_spent(float *values, int count): so does it, but not before it has shown what it writes */
+static void run_spent(const struct fake_activity *kernel)
+{
+	run_half_after(kernel, 30);
+}
+
+/* replay_moody(float *values, int count): 2.5; every fifth time it takes a tenth of the time */
+static void run_moody(const struct fake_activity *kernel)
+{
+	static _Atomic uint32_t times;
+	const size_t count = elements(kernel, 8);
+	float *values = reach(word(kernel, 0), count * sizeof(*values));
+
+	for (size_t i = 0; values && i < count; i++)
+		values[i] = 2.5F;
+	share = atomic_fetch_add(&times, 1) % 5 == 4 ? 0.1 : 1;
+}
+
 static const struct fake_known_kernel known[] = {
 	{"replay_scale", {8, 4, 4}, run_scale},
 	{"runtime_scale", {8, 4, 4}, run_scale},
@@ -292,6 +409,14 @@ static const struct fake_known_kernel known[] = {
 	{"replay_brittle", {8, 4}, run_brittle},
 	{"replay_pick", {8, 8, 4, 4}, run_pick},
 	{"replay_lazy", {8, 4}, run_lazy},
+	{"replay_tiles", {8, 8, 4}, run_tiles},
+	{"replay_reset_tiles", {8, 8, 4}, run_reset_tiles},
+	{"replay_look_back", {8, 8, 4}, run_look_back},
+	{"replay_settle", {8, 8, 4}, run_settle},
+	{"replay_tired", {8, 4}, run_tired},
+	{"replay_weary", {8, 4}, run_weary},
+	{"replay_spent", {8, 4}, run_spent},
+	{"replay_moody", {8, 4}, run_moody},
 	{"replay_blend", {8, 8, 8, 4, 4}, run_blend},
 	{"replay_pick_texel", {16, 8, 8}, run_pick_texel},
 	{"replay_table", {8, 8, 4, 4}, run_table},
@@ -357,12 +482,14 @@ int fake_take_parameters(struct fake_activity *kernel, void **arguments, void **
 	return 1;
 }
 
-void fake_run_known(const struct fake_activity *kernel)
+double fake_run_known(const struct fake_activity *kernel)
 {
 	const struct fake_known_kernel *found = fake_known_kernel(kernel->function->name);
 
+	share = 1;
 	if (found)
 		found->run(kernel);
+	return share;
 }
 
 static struct variable *find_variable(CUmodule module, const char *name)

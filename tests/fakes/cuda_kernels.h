@@ -30,8 +30,9 @@ int fake_parameter(const struct fake_known_kernel *kernel, size_t index, size_t 
  */
 int fake_take_parameters(struct fake_activity *kernel, void **arguments, void **extra);
 
-/* What the kernel does. */
-void fake_run_known(const struct fake_activity *kernel);
+/* What the kernel does; and which share of a kernel's time that takes: 1 but for some of those
+ * whose work depends on memory. */
+double fake_run_known(const struct fake_activity *kernel);
 
 /*
  * A variable of a module: a symbol of its cubin, or of an image that is a text with a line "variable

@@ -19,11 +19,13 @@ static int shape_fits(const struct fake_activity *kernel)
 
 void fake_run_kernel(CUstream stream, struct fake_activity *kernel)
 {
+	double kernel_ns;
+
 	if (atomic_fetch_add(&kernel->function->launches, 1) == 0)
 		fake_function_load(kernel->function, stream->context);
 	kernel->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-	fake_queue(stream, fake_cuda.script.launch_ns, fake_cuda.script.kernel_ns, kernel);
-	fake_run_known(kernel);
+	kernel_ns = (double)fake_cuda.script.kernel_ns * fake_run_known(kernel);
+	fake_queue(stream, fake_cuda.script.launch_ns, (uint64_t)kernel_ns, kernel);
 	fake_tell(kernel);
 }
 

@@ -8,6 +8,7 @@ import statistics
 
 MIB = 1 << 20
 JOB_PERCENT = 2.0  # that a median may be away from the time in the program
+STATE_PERCENT = 3.0  # the same where its work depends on what memory holds
 RUNS_PERCENT, RUNS_NS = 1.0, 200.0  # that runs may be apart: by the larger of both
 GAIN_PERCENT = 10.0
 STEP_PERCENT, STEP_NS = 5.0, 200.0  # that one step alone may be away from its time in the program: by the larger of both

@@ -3,15 +3,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/error.h"
+#include "cli/ledger.h"
 #include "cli/manifest.h"
 #include "collector/collector.h"
+#include "collector/condition.h"
 #include "exporters/exporter.h"
+#include "format/salvage.h"
+#include "model/ledger.h"
 #include "model/trace.h"
 #include "model/view.h"
 
@@ -69,16 +74,50 @@ static void read_manifest(const char *folder)
 	gt_manifest_release(&manifest);
 }
 
+/* Every class has its name, and kernels that ran were launched. */
+static void check_ledger(const struct gt_trace *trace)
+{
+	char sentence[GT_LEDGER_BYTES];
+	uint64_t kernels = 0;
+
+	gt_array_each(const struct gt_ledger, row, &trace->ledgers)
+		must(gt_ledger_class_find(gt_trace_text(trace, row->name)) != NULL);
+	(void)gt_ledger_sentence(trace, sentence, sizeof(sentence));
+	if (gt_trace_ledger(trace, "kernels", &kernels) == 0 && kernels > 0)
+		must(!strstr(sentence, " 0 launches ="));
+}
+
+/* What finish says of it, which looks at its files alone; beside an arena it completes them first. */
+static void check_condition(const char *folder, const struct gt_trace *trace, int collected)
+{
+	struct gt_recording_condition recording;
+	char text[GT_RECORDING_CONDITION_BYTES];
+	struct gt_salvage left;
+	struct gt_error err = {0};
+
+	if (gt_salvage_look(folder, &left, NULL) < 0 || left.arenas + left.running + left.failed)
+		return;
+	must(gt_recording_condition_read(&recording, folder, &err) == collected);
+	if (collected < 0)
+		return;
+	(void)gt_recording_condition_text(&recording, text, sizeof(text));
+	must(strcmp(text, gt_trace_text(trace, trace->condition)) == 0);
+}
+
 void read_everything(const char *folder)
 {
 	struct gt_trace trace;
 	struct gt_error err = {0};
+	int collected;
 
 	read_manifest(folder);
 	gt_trace_init(&trace);
-	if (gt_collect(folder, &trace, &err) == 0) {
+	collected = gt_collect(folder, &trace, &err);
+	check_condition(folder, &trace, collected);
+	if (collected == 0) {
 		const struct gt_view view = gt_view_of(&trace);
 
+		check_ledger(&trace);
 		make_reports(&view);
 		make_exports(&view);
 	} else {

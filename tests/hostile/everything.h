@@ -5,7 +5,8 @@
 /*
  * All that gputrace does with a recording, in this process: collecting it, every report, every
  * export, its manifest. Whatever the recording is, nothing of this may crash or be undefined; it
- * may refuse, with a sentence. Aborts when a refusal says nothing.
+ * may refuse, with a sentence. Aborts when a refusal says nothing, when the ledger has what cannot
+ * be, and when two ways to look at the files say different things of them.
  */
 void read_everything(const char *folder);
 

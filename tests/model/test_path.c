@@ -534,6 +534,54 @@ Test(path, changes_over_to_the_other_branch)
 	cr_expect(epsilon_eq(dbl, lasts_without_shape(2), 120, 1.01));
 }
 
+/* A graph that was recorded as a whole, behind a kernel. */
+static gt_id whole_graph(gt_id of_stream, gt_id asked, double start, double end)
+{
+	*gt_array_push(&trace.graph_traces) = (struct gt_graph_trace){
+		.start_ns = TRACE_START_NS + US(start),
+		.end_ns = TRACE_START_NS + US(end),
+		.device = device,
+		.stream = of_stream,
+		.api_call = asked,
+		.exec = GT_NONE,
+	};
+	return (gt_id)trace.graph_traces.count - 1;
+}
+
+/* The table of edges knows the kernel before it alone. */
+Test(path, leads_from_a_wait_through_a_whole_graph)
+{
+	const gt_id first = call("cudaLaunchKernel", 0, 5);
+	const gt_id launch = call("cudaGraphLaunch", 30, 35);
+	const gt_id sync = call("cudaStreamSynchronize", 40, 143);
+	const gt_id before = kernel(stream, first, 8, 20);
+	const gt_id row = wait_in(sync, GT_SYNC_STREAM_SYNCHRONIZE, GT_TABLE_kernels, before);
+
+	trace.syncs.rows[row].stream = stream;
+	whole_graph(stream, launch, 38, 140);
+	gt_path_init(&path, &trace, false);
+	walk_of(0);
+	expect_text(text, "A0-5 H5-30 L30-38 G38-140 R140-143");
+}
+
+Test(path, goes_over_an_event_behind_a_whole_graph)
+{
+	const gt_id other = add_stream();
+	const gt_id launch = call("cudaGraphLaunch", 0, 5);
+	const gt_id record = call("cudaEventRecord", 6, 7);
+	const gt_id wait = call("cudaStreamWaitEvent", 8, 9);
+	const gt_id second = call("cudaLaunchKernel", 10, 15);
+	const gt_id recorded = wait_in(record, GT_SYNC_EVENT_RECORD, 0, GT_NONE);
+	const gt_id waited = wait_in(wait, GT_SYNC_STREAM_WAIT_EVENT, 0, GT_NONE);
+
+	trace.syncs.rows[recorded].stream = stream;
+	trace.syncs.rows[waited].stream = other;
+	trace.syncs.rows[waited].record = recorded;
+	whole_graph(stream, launch, 8, 100);
+	kernel(other, second, 102, 150);
+	expect_path("L0-8 G8-100 O100-102 K102-150");
+}
+
 /* ---- changes ---- */
 
 Test(path, without_a_change_is_what_it_was)
@@ -718,6 +766,23 @@ Test(path, of_a_window_is_the_time_of_what_begins_in_it)
 	cr_expect(eq(i64, spans.list.rows[0].window.start_ns, TRACE_START_NS + US(150)));
 	cr_expect(eq(i64, spans.list.rows[0].window.end_ns, TRACE_START_NS + US(302)));
 	gt_path_spans_release(&spans);
+}
+
+/* What another thread asked for, in a range of its own for the one that is chosen or in none. */
+Test(path, of_a_range_has_the_work_of_other_threads_for_it)
+{
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", US(10), US(60));
+	const gt_id op = trace_range(&trace, other, GT_NONE, "op", US(20), US(30));
+	const gt_id inside = trace_call_in(&trace, op, "cudaLaunchKernel", US(22), US(25));
+	const gt_id launch = trace_call(&trace, other, "cudaLaunchKernel", US(40), US(45));
+
+	trace.ranges.rows[step].flags = GT_CHOSEN;
+	trace.ranges.rows[op].for_range = step;
+	trace.api_calls.rows[launch].for_range = step;
+	kernel(stream, inside, 30, 90);
+	kernel(stream, launch, 90, 200);
+	expect_path("L22-30 K30-90 K90-200");
 }
 
 /* ---- what is damaged ---- */

@@ -217,3 +217,28 @@ Test(projection, of_a_range_tells_what_ran_in_it_and_what_is_sure)
 	cr_expect(eq(u64, projection.within[op].covered_ns, 0));
 	end();
 }
+
+/* What took just as long on the GPU for another thread's range is drawn inside that. */
+Test(projection, has_ranges_of_other_threads_behind_those_they_are_for)
+{
+	gt_id *order;
+	size_t count;
+
+	begin();
+
+	const gt_id other = trace_thread(&trace, process, 8);
+	const gt_id train = trace_range(&trace, thread, GT_NONE, "train", 0, 400);
+	const gt_id step = trace_range(&trace, thread, train, "step", 10, 300);
+	const gt_id op = trace_range(&trace, other, GT_NONE, "op", 50, 90);
+
+	trace.ranges.rows[op].for_range = step;
+	scene_launch(op, 60, 100, 200);
+	project(GT_PROJECT_STREAMS, NULL, 0);
+	order = gt_projection_order(&projection, &ranges, &count);
+	cr_assert(eq(sz, count, 3));
+	cr_expect(eq(u32, projection.rows.rows[order[0]].group, train));
+	cr_expect(eq(u32, projection.rows.rows[order[1]].group, step));
+	cr_expect(eq(u32, projection.rows.rows[order[2]].group, op));
+	gt_array_free(order);
+	end();
+}

@@ -32,6 +32,8 @@ struct made {
 static void begin(struct made *made)
 {
 	*made = (struct made){0};
+	/* Before each run with a cold cache twice its size is written: on the host's memory. */
+	(void)setenv("FAKE_CUPTI", "l2_bytes=1048576", 0);
 	cr_assert(eq(int, gt_cuda_open(&made->cuda, &made->err), 0), "%s", made->err.text);
 	test_bundle_begin(&made->on_disk);
 	made->options = (struct gt_replay_options){
@@ -531,6 +533,264 @@ Test(replay, runs_with_every_state_of_the_cache_and_with_other_inputs)
 	}
 }
 
+/* ---- the same work ---- */
+
+static void add_state(struct made *made, const char *kernel, bool resets)
+{
+	test_bundle_add_launch(&made->on_disk);
+	set_image(made);
+	test_bundle_set_state(&made->on_disk, kernel, resets);
+	made->options.element_count = 0;
+}
+
+/* The second run of one that finds the counter as the first one left it takes 500 ns. */
+Test(work, is_that_of_the_first_run_in_each_state_of_the_cache)
+{
+	static const struct {
+		const char *kernel;
+		bool resets;
+	} kernels[] = {
+		{"replay_tiles", false}, {"replay_reset_tiles", true}, {"replay_look_back", false}};
+
+	(void)setenv("FAKE_CUPTI", "l2_bytes=1048576", 1);
+	for (size_t i = 0; i < GT_COUNT_OF(kernels); i++)
+		for (int l2 = GT_L2_cold; l2 <= GT_L2_as_is; l2++) {
+			struct made made;
+
+			begin(&made);
+			add_state(&made, kernels[i].kernel, kernels[i].resets);
+			made.options.l2 = (enum gt_l2_state)l2;
+			cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+			cr_expect(eq(dbl, made.result.times.median, 10000), "%s, state %d",
+			          kernels[i].kernel, l2);
+			cr_expect(eq(dbl, made.result.times.most, made.result.times.least));
+			cr_expect(eq(u32, made.result.times.other_mode, 0));
+			cr_expect(made.result.verified, "%s, state %d", kernels[i].kernel, l2);
+			cr_expect(eq(str, made.result.times.doubt, ""));
+			end(&made);
+		}
+}
+
+/* The share of the cache that may be restored is 64 bytes: the counter, and not what is written. */
+Test(work, restores_a_counter_and_leaves_what_is_only_written)
+{
+	struct made made;
+
+	(void)setenv("FAKE_CUPTI", "l2_bytes=4096", 1);
+	begin(&made);
+	add_state(&made, "replay_tiles", false);
+	made.options.l2 = GT_L2_warm;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(dbl, made.result.times.median, 10000));
+	cr_expect(eq(u64, made.result.times.restored_bytes, 32), "a sector");
+	cr_expect(eq(u64, made.result.times.left_bytes, SIZE));
+	cr_expect(made.result.verified);
+	cr_expect(buffer_of(&made, BUNDLE_Y)->written_known, "though the counter is read");
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->unwritten, 0));
+	end(&made);
+}
+
+/* Both lie in one memory: the end of what changes is the counter. */
+Test(work, finds_a_counter_behind_an_output)
+{
+	enum { ALL = 1 << 16, VALUES = ALL - 32 };
+	static uint8_t before[ALL];
+	static uint8_t after[ALL];
+	const struct {
+		uint64_t state;
+		uint64_t values;
+		int32_t n;
+		int32_t padding;
+	} block = {BUNDLE_Y_ADDRESS + VALUES, BUNDLE_Y_ADDRESS, VALUES / 4, 0};
+	const uint32_t left = (VALUES / 4 + 31) / 32 + 2;
+	struct gt_bundle_memory *memory;
+	struct made made;
+
+	(void)setenv("FAKE_CUPTI", "l2_bytes=4096", 1);
+	for (size_t i = 0; i < VALUES / 4; i++)
+		((float *)after)[i] = 0.5F + (float)i;
+	memcpy(after + VALUES, &left, sizeof(left));
+	begin(&made);
+	add_state(&made, "replay_tiles", false);
+	memory = &made.on_disk.bundle.memory.rows[BUNDLE_Y];
+	memory->size = ALL;
+	memory->before = test_bundle_blob(&made.on_disk, before, ALL);
+	memory->after = test_bundle_blob(&made.on_disk, after, ALL);
+	made.on_disk.bundle.memory.rows[BUNDLE_X].same = true;
+	made.on_disk.bundle.memory.rows[BUNDLE_X].after =
+		made.on_disk.bundle.memory.rows[BUNDLE_X].before;
+	made.on_disk.bundle.steps.rows[0].parameters =
+		test_bundle_blob(&made.on_disk, &block, sizeof(block));
+	made.on_disk.bundle.pointers.rows[0].target = BUNDLE_Y;
+	made.options.l2 = GT_L2_warm;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(dbl, made.result.times.median, 10000));
+	cr_expect(made.result.verified);
+	cr_expect(eq(u64, made.result.times.restored_bytes + made.result.times.left_bytes, ALL));
+	cr_expect(le(u64, made.result.times.restored_bytes, 8192));
+	end(&made);
+}
+
+/* y = 2 * x + y: as much changes each time, in the same time. */
+Test(work, leaves_values_that_change_as_much_again)
+{
+	struct made made;
+
+	(void)setenv("FAKE_CUPTI", "l2_bytes=4096", 1);
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	made.options.l2 = GT_L2_warm;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(u64, made.result.times.left_bytes, SIZE));
+	cr_expect(eq(str, made.result.times.doubt, ""));
+	cr_expect(made.result.verified);
+	end(&made);
+}
+
+/* Flags are no small part here, and what finds them set does not wait: the time says so. */
+Test(work, restores_what_makes_it_faster)
+{
+	struct made made;
+
+	(void)setenv("FAKE_CUPTI", "l2_bytes=64", 1);
+	begin(&made);
+	add_state(&made, "replay_look_back", false);
+	made.options.l2 = GT_L2_warm;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(dbl, made.result.times.median, 10000));
+	cr_expect(eq(u64, made.result.times.left_bytes, 0));
+	end(&made);
+}
+
+Test(work, is_done_in_all_forms_of_a_sequence)
+{
+	for (int form = GT_SEQUENCE_recorded; form <= GT_SEQUENCE_nodes; form++) {
+		struct made made;
+
+		(void)setenv("FAKE_CUPTI", "l2_bytes=4096", 1);
+		begin(&made);
+		test_bundle_add_sequence(&made.on_disk);
+		set_image(&made);
+		made.options.form = (enum gt_sequence_form)form;
+		made.options.l2 = GT_L2_warm;
+		cr_assert(eq(int, replay(&made), 0), "form %d: %s", form, made.err.text);
+		cr_expect(ge(dbl, made.result.times.median, 20000), "form %d", form);
+		cr_expect(eq(str, made.result.times.doubt, ""));
+		cr_expect(made.result.verified, "form %d", form);
+		end(&made);
+	}
+}
+
+Test(work, is_not_known_where_a_second_run_writes_less)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	begin(&made);
+	add_kernel(&made, "replay_tired", after);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(str, made.result.times.doubt,
+	             "a second run from the same memory wrote less than the first one: 512 of 1024 "
+	             "bytes of memory 1 are as before it"));
+	cr_expect(not(made.result.verified));
+	end(&made);
+}
+
+/* It counts its runs in the process: each state of the cache has one of its own. */
+static void expect_weary(enum gt_l2_state l2)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	begin(&made);
+	add_kernel(&made, "replay_weary", after);
+	made.options.l2 = l2;
+	made.options.verify = false;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(str, made.result.times.doubt,
+	             "the last timed run wrote less than the first one: 512 of 1024 bytes of "
+	             "memory 1 are as before it"));
+	end(&made);
+}
+
+Test(work, is_not_known_where_the_last_timed_run_wrote_less)
+{
+	expect_weary(GT_L2_cold);
+}
+
+Test(work, is_not_known_where_the_last_timed_run_wrote_less_with_warm_caches)
+{
+	expect_weary(GT_L2_warm);
+}
+
+/* What is not restored holds what was written before: another run over other bytes tells. */
+Test(work, is_not_known_where_a_run_behind_the_timed_ones_writes_less)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	(void)setenv("FAKE_CUPTI", "l2_bytes=4096", 1);
+	begin(&made);
+	add_kernel(&made, "replay_spent", after);
+	made.options.l2 = GT_L2_warm;
+	made.options.most_ns = 0;
+	made.options.verify = false;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(u64, made.result.times.left_bytes, SIZE));
+	cr_expect(eq(str, made.result.times.doubt,
+	             "behind the last timed run another one did not write what the first one did"));
+	end(&made);
+}
+
+Test(work, of_another_mode_does_not_count)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 2.5F;
+	(void)setenv("FAKE_CUPTI", "l2_bytes=4096", 1);
+	begin(&made);
+	add_kernel(&made, "replay_moody", after);
+	made.options.within = 0;
+	made.options.least_runs = made.options.most_runs = 20;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(u32, made.result.times.other_mode, 4));
+	cr_expect(eq(sz, made.result.times.ns.count, 16));
+	cr_expect(eq(dbl, made.result.times.least, 10000));
+	cr_expect(
+		eq(str, made.result.times.doubt, "4 of 20 runs took less than half of the median"));
+	end(&made);
+}
+
+/* All three states of the cache are the same to the fake GPU. */
+Test(work, is_timed_in_other_states_of_the_cache_where_that_is_asked)
+{
+	struct made made;
+
+	(void)setenv("FAKE_CUPTI", "l2_bytes=4096", 1);
+	begin(&made);
+	add_state(&made, "replay_tiles", false);
+	made.options.compare_states = true;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	for (int l2 = GT_L2_cold; l2 <= GT_L2_as_is; l2++)
+		cr_expect(eq(dbl, made.result.times.by_state[l2], 10000), "state %d", l2);
+	cr_expect(made.result.verified);
+	gt_replay_result_release(&made.result);
+	made.options.compare_states = false;
+	cr_assert(eq(int, run_again(&made), 0), "%s", made.err.text);
+	cr_expect(eq(dbl, made.result.times.by_state[GT_L2_cold], 10000));
+	cr_expect(isnan(made.result.times.by_state[GT_L2_warm]));
+	end(&made);
+}
+
 Test(replay, finds_what_is_written_outside)
 {
 	float after[BUNDLE_ELEMENTS];
@@ -659,7 +919,7 @@ Test(replay, gives_up_what_does_not_end)
 	const float after[BUNDLE_ELEMENTS] = {0};
 	struct made made;
 
-	(void)setenv("FAKE_CUPTI", "kernel_ns=30000000000", 1);
+	(void)setenv("FAKE_CUPTI", "kernel_ns=30000000000,l2_bytes=1048576", 1);
 	begin(&made);
 	add_kernel(&made, "replay_half", after);
 	made.options.most_run_ns = 50000000;
@@ -1161,7 +1421,9 @@ Test(roles, tell_what_is_written_and_read)
 	cr_expect(eq(u32, made.result.roles[GT_ROLE_both], 1));
 	cr_expect(eq(int, buffer_of(&made, BUNDLE_Y)->role, GT_ROLE_both));
 	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->written, 0), "not counted");
-	cr_expect(made.result.verified);
+	cr_expect(eq(u32, made.result.proven, 0), "it would hold that were it left alone");
+	cr_expect(not(made.result.verified));
+	cr_expect(not(made.result.wrong));
 	end(&made);
 }
 

@@ -83,6 +83,10 @@ static void write_origin(struct gt_bundle_writer *writer, const struct gt_bundle
 	gt_bundle_number(writer, "sm_count", origin->sm_count);
 	gt_bundle_number(writer, "memory_bytes", (int64_t)origin->memory_bytes);
 	gt_bundle_number(writer, "sm_clock_mhz", origin->sm_clock_mhz);
+	if (origin->job_launches > 0) {
+		gt_bundle_number(writer, "job_ns", (int64_t)origin->job_ns);
+		gt_bundle_number(writer, "job_launches", origin->job_launches);
+	}
 	gt_bundle_number(writer, "local_bytes", origin->local_bytes);
 	gt_bundle_number(writer, "workspace_bytes", origin->workspace_bytes);
 	gt_bundle_end_object(writer);
@@ -443,6 +447,50 @@ void test_bundle_set_kernel(struct test_bundle *made, const char *name)
 	made->bundle.steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
 	made->bundle.pointers.count = 0;
 	add_pointer(&made->bundle, 0, 0, BUNDLE_Y);
+}
+
+/* What the fake driver's kernels make of it: tests/fakes/cuda_kernels.c. */
+void test_bundle_set_state(struct test_bundle *made, const char *name, bool resets)
+{
+	enum { TILE = 32, TILES = BUNDLE_ELEMENTS / TILE };
+	static const struct gt_bundle_parameter parameters[] = {{0, 8}, {8, 8}, {16, 4}};
+	const bool scans = strcmp(name, "replay_look_back") == 0;
+	const bool settles = strcmp(name, "replay_settle") == 0;
+	const struct {
+		uint64_t state;
+		uint64_t values;
+		int32_t n;
+		int32_t padding;
+	} block = {BUNDLE_X_ADDRESS, BUNDLE_Y_ADDRESS, BUNDLE_ELEMENTS, 0};
+	struct gt_bundle_function *function = &made->bundle.functions.rows[0];
+	struct gt_bundle_memory *state = &made->bundle.memory.rows[BUNDLE_X];
+	uint32_t states[BUNDLE_ELEMENTS] = {0};
+	float values[BUNDLE_ELEMENTS];
+
+	for (uint32_t i = 0; settles && i < BUNDLE_ELEMENTS; i++)
+		states[i] = 2 * i;
+	state->before = state->after = test_bundle_blob(made, states, sizeof(states));
+	state->same = resets;
+	states[0] = settles ? 1 : TILES + 2;
+	for (uint32_t i = 1; settles && i < BUNDLE_ELEMENTS; i++)
+		states[i] = 2 * i + 1;
+	for (uint32_t i = 0; scans && i < TILES; i++)
+		states[i] = 1;
+	for (uint32_t i = 0; i < BUNDLE_ELEMENTS; i++)
+		values[i] = settles ? (float)(2 * i + 1)
+		            : scans ? (float)(i * (i + 1)) / 2
+		                    : 0.5F + (float)i;
+	if (!resets)
+		state->after = test_bundle_blob(made, states, sizeof(states));
+	made->bundle.memory.rows[BUNDLE_Y].after = test_bundle_blob(made, values, sizeof(values));
+	function->name = (char *)(uintptr_t)name;
+	function->parameters.count = 0;
+	for (size_t i = 0; i < 3; i++)
+		*gt_array_push(&function->parameters) = parameters[i];
+	made->bundle.steps.rows[0].parameters = test_bundle_blob(made, &block, sizeof(block));
+	made->bundle.pointers.count = 0;
+	add_pointer(&made->bundle, 0, 0, BUNDLE_X);
+	add_pointer(&made->bundle, 0, 8, BUNDLE_Y);
 }
 
 static void add_array(struct test_bundle *made, const float *before, const float *after,

@@ -65,6 +65,12 @@ void test_bundle_set_fakes(struct test_bundle *made);
 void test_bundle_set_kernel(struct test_bundle *made, const char *name);
 
 /*
+ * The launch becomes one of a kernel of (uint32_t *state, float *values, int n) that the fake
+ * driver knows: x is its state, y its values. resets: it leaves its state as it was.
+ */
+void test_bundle_set_state(struct test_bundle *made, const char *name, bool resets);
+
+/*
  * replay_blend(texture picture, texture weights, surface out, int width, int height) of the fake
  * driver, whose handles are 2, 1 and 3: objects of the numbers 0, 1 and 2.
  */
