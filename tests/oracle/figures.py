@@ -847,15 +847,16 @@ def ops(view):
 
 def overlaps(view):
     rows = []
-    chosen = {number for number, row in view.world.streams.items() if row["process"] in view.processes and
-              view.filters.get("stream", row["number"]) == row["number"]}
+    if "kernel" in view.filters or "range" in view.filters:
+        return None # which pairs are shown is open
+    chosen = {row["stream"] for row in view.timed}
     for gpu in view.gpus:
-        used = [number for number in used_streams(view, gpu) if number in chosen]
+        used = used_streams(view, gpu)
         for i, one in enumerate(used):
             for other in used[:i]:
                 first, second = (stream_spans(view, number, GPU_WORK) for number in (one, other))
                 time = spans.length(spans.both(first, second))
-                if time:
+                if time and {one, other} & chosen:
                     rows.append({"overlap_ns": time, "percents": both_percents(percent(time, spans.length(first)),
                                                                                percent(time, spans.length(second)))})
     return rows if len(rows) <= 20 else None

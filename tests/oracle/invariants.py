@@ -166,7 +166,7 @@ def gains(said):
 PIECES = {"calls", "total_ns", "bytes", "kernels", "copies", "copied_bytes", "fills", "own_ns", "launches", "allocations",
           "allocated_bytes", "frees", "errors", "busy_ns", "copy_ns", "active_ns", "blocked_ns", "marks", "records"}
 WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth", "memory", "waited_on",
-         "dependencies", "replayable"}
+         "dependencies", "replayable", "gap_sizes"}
 
 
 def keyed(rows):

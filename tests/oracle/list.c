@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 
-/* Tells a world in plain words: what happened, when, and who asked for it. Rows are named by their numbers. */
+/* Tells a world in plain words: what happened, when, and who asked for it. Rows are named by their
+ * numbers. */
 
 static bool first;
 
@@ -124,9 +125,14 @@ static void list_ranges(const struct world *world, FILE *file)
 
 static void list_calls(const struct world *world, FILE *file)
 {
-	static const char *const waits[] = {
-		"",          "stream synchronize", "context synchronize", "event synchronize",
-		"stream wait event", "event record", "blocking copy",     "blocking free"};
+	static const char *const waits[] = {"",
+	                                    "stream synchronize",
+	                                    "context synchronize",
+	                                    "event synchronize",
+	                                    "stream wait event",
+	                                    "event record",
+	                                    "blocking copy",
+	                                    "blocking free"};
 
 	begin_list(file, "calls");
 	for (int i = 0; i < world->call_count; i++) {

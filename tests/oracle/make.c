@@ -12,9 +12,12 @@
  */
 
 const struct kernel kernels[KERNELS] = {
-	{"_Z4gemmPfi", "gemm", 264, 256},         {"_Z4axpyPff", "axpy", 1, 64},
-	{"_Z10reduce_sumPf", "reduce_sum", 66, 128}, {"_Z7softmaxPf", "softmax", 132, 1024},
-	{"_Z9transposePf", "transpose", 500, 32}, {"_Z4tinyv", "tiny", 1, 1},
+	{"_Z4gemmPfi", "gemm", 264, 256},
+	{"_Z4axpyPff", "axpy", 1, 64},
+	{"_Z10reduce_sumPf", "reduce_sum", 66, 128},
+	{"_Z7softmaxPf", "softmax", 132, 1024},
+	{"_Z9transposePf", "transpose", 500, 32},
+	{"_Z4tinyv", "tiny", 1, 1},
 	{"_Z4gemmPfi", "gemm", 528, 256},
 };
 
@@ -71,10 +74,10 @@ static void add_stream(struct world *world, int process, int gpu, uint32_t numbe
 {
 	full(world->stream_count == MOST_STREAMS);
 	world->streams[world->stream_count++] = (struct stream){.process = process,
-	                                                       .gpu = gpu,
-	                                                       .number = number,
-	                                                       .is_default = number == 7,
-	                                                       .last = NONE};
+	                                                        .gpu = gpu,
+	                                                        .number = number,
+	                                                        .is_default = number == 7,
+	                                                        .last = NONE};
 	if (number != 7 && chance(world, 30))
 		world->streams[world->stream_count - 1].priority = -(int)between(world, 1, 3);
 }
@@ -120,7 +123,8 @@ static void begin_world(struct world *world, uint64_t seed)
 {
 	world->seed = seed;
 	world->random = seed;
-	world->random = next_random(&world->random); /* or one world would go on as the next begins */
+	world->random =
+		next_random(&world->random); /* or one world would go on as the next begins */
 	world->begin = 5000000000 + draw(world, 1000000000);
 	choose_features(world);
 	world->gpu_count = has(world, SEVERAL_GPUS) ? (int)between(world, 2, 3) : 1;
@@ -265,8 +269,9 @@ static uint64_t all_done(const struct world *world, int process, int gpu)
 static void synchronize(struct world *world, struct thread *thread)
 {
 	const bool whole = chance(world, 40);
-	struct call *call = add_call(world, thread,
-	                             whole ? "cudaDeviceSynchronize_v3020" : "cudaStreamSynchronize_v3020");
+	struct call *call =
+		add_call(world, thread,
+	                 whole ? "cudaDeviceSynchronize_v3020" : "cudaStreamSynchronize_v3020");
 	const struct stream *stream;
 	uint64_t done;
 
@@ -293,8 +298,8 @@ static int any_event(struct world *world, int process)
 
 static void use_event(struct world *world, struct thread *thread)
 {
-	static const char *const functions[] = {"cudaEventRecord_v3020", "cudaStreamWaitEvent_v3020",
-	                                        "cudaEventSynchronize_v3020"};
+	static const char *const functions[] = {
+		"cudaEventRecord_v3020", "cudaStreamWaitEvent_v3020", "cudaEventSynchronize_v3020"};
 	static const enum wait_kind waits[] = {EVENT_RECORD, STREAM_WAIT_EVENT, EVENT_SYNCHRONIZE};
 	const int number = any_event(world, thread->process);
 	struct event *event = &world->events[number];
@@ -329,12 +334,14 @@ static void use_memory(struct world *world, struct thread *thread)
 
 	for (int i = 0; i < world->block_count; i++) {
 		block = &world->blocks[i];
-		if (block->process != thread->process || block->freed_by != NONE || !chance(world, 30))
+		if (block->process != thread->process || block->freed_by != NONE ||
+		    !chance(world, 30))
 			continue;
 		if (world->calls[block->made_by].end >= thread->now || block->address == 0)
 			continue;
 		block->freed_by = world->call_count;
-		call = add_call(world, thread, block->gpu == NONE ? "cudaFreeHost_v3020" : "cudaFree_v3020");
+		call = add_call(world, thread,
+		                block->gpu == NONE ? "cudaFreeHost_v3020" : "cudaFree_v3020");
 		call->block = i;
 		if (block->gpu != NONE) {
 			call->wait = BLOCKING_FREE;
@@ -345,14 +352,13 @@ static void use_memory(struct world *world, struct thread *thread)
 	}
 	full(world->block_count == MOST_BLOCKS);
 	block = &world->blocks[world->block_count];
-	*block = (struct block){.process = thread->process,
-	                        .gpu = host ? NONE
-	                                    : world->streams[any_stream(world, thread->process)].gpu,
-	                        .address = 0x700000000000 +
-	                                   0x1000000000 * (uint64_t)world->block_count,
-	                        .bytes = 1 + length(world, 20000000000),
-	                        .made_by = world->call_count,
-	                        .freed_by = NONE};
+	*block = (struct block){
+		.process = thread->process,
+		.gpu = host ? NONE : world->streams[any_stream(world, thread->process)].gpu,
+		.address = 0x700000000000 + 0x1000000000 * (uint64_t)world->block_count,
+		.bytes = 1 + length(world, 20000000000),
+		.made_by = world->call_count,
+		.freed_by = NONE};
 	call = add_call(world, thread, host ? "cudaHostAlloc_v3020" : "cudaMalloc_v3020");
 	call->block = world->block_count++;
 	if (has(world, FAILURES) && chance(world, 20)) {
@@ -368,7 +374,8 @@ static void think(struct world *world, struct thread *thread)
 
 static void push(struct world *world, struct thread *thread)
 {
-	static const char *const names[] = {"train", "step", "forward", "data", "loss", "step 1", "step 2"};
+	static const char *const names[] = {"train", "step",   "forward", "data",
+	                                    "loss",  "step 1", "step 2"};
 	static const char *const operations[] = {"aten::mm", "aten::linear", "aten::relu"};
 	struct range *range = &world->ranges[world->range_count];
 
@@ -509,10 +516,12 @@ static void do_something(struct world *world, struct thread *thread)
 		unsigned feature; /* 0: any world */
 		void (*act)(struct world *world, struct thread *thread);
 	} acts[] = {
-		{30, 0, launch},          {12, 0, copy},         {5, 0, fill},
-		{8, 0, synchronize},      {10, WAITS, use_event}, {8, MEMORY, use_memory},
-		{16, RANGES, push},       {14, RANGES, pop},     {2, RANGES, set_mark},
-		{12, GRAPHS, launch_graph}, {10, 0, think},
+		{30, 0, launch},        {12, 0, copy},
+		{5, 0, fill},           {8, 0, synchronize},
+		{10, WAITS, use_event}, {8, MEMORY, use_memory},
+		{16, RANGES, push},     {14, RANGES, pop},
+		{2, RANGES, set_mark},  {12, GRAPHS, launch_graph},
+		{10, 0, think},
 	};
 	unsigned sum = 0;
 	uint64_t left;
@@ -564,7 +573,8 @@ static void die_in_calls(struct world *world, int process, uint64_t death)
 	for (int i = 0; i < world->block_count; i++) {
 		struct block *block = &world->blocks[i];
 
-		block->gone = world->calls[block->made_by].gone || !world->calls[block->made_by].end;
+		block->gone =
+			world->calls[block->made_by].gone || !world->calls[block->made_by].end;
 		if (block->freed_by != NONE && !world->calls[block->freed_by].end)
 			block->freed_by = NONE;
 	}

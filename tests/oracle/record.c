@@ -13,7 +13,7 @@
 
 enum {
 	MOST_STRINGS = 1024,
-	FIRST_GRAPH = 5,   /* CUPTI's numbers of graphs, executable ones, nodes and handles */
+	FIRST_GRAPH = 5, /* CUPTI's numbers of graphs, executable ones, nodes and handles */
 	FIRST_EXEC = 105,
 	FIRST_NODE = 0x5000,
 	FIRST_EXEC_NODE = 0x9000,
@@ -101,11 +101,12 @@ static void add_devices(struct writer *writer)
 
 	for (int i = 0; i < world->gpu_count; i++)
 		recording_add(&writer->recording, device, .ordinal = (uint32_t)i,
-		              .name = string(writer, "NVIDIA H200"), .uuid = string(writer, uuids[i]),
-		              .index_plus_one = (uint32_t)i + 1, .cc_major = 9, .sm_count = 132,
-		              .sm_clock_khz = 1980000, .memory_clock_khz = 3201000,
-		              .memory_bus_bits = 6144, .memory_bytes = 150000000000, .l2_bytes = 62914560,
-		              .warp_size = 32, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
+		              .name = string(writer, "NVIDIA H200"),
+		              .uuid = string(writer, uuids[i]), .index_plus_one = (uint32_t)i + 1,
+		              .cc_major = 9, .sm_count = 132, .sm_clock_khz = 1980000,
+		              .memory_clock_khz = 3201000, .memory_bus_bits = 6144,
+		              .memory_bytes = 150000000000, .l2_bytes = 62914560, .warp_size = 32,
+		              .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
 		              .registers_per_sm = 65536, .registers_per_block = 65536,
 		              .shared_per_sm_bytes = 233472, .shared_per_block_bytes = 232448,
 		              .shared_reserved_bytes = 1024, .pcie_generation = 5, .pcie_width = 16,
@@ -117,9 +118,11 @@ static void add_devices(struct writer *writer)
 			continue;
 		if (stream->is_default)
 			recording_add(&writer->recording, context, .id = context(stream->gpu),
-			              .device = (uint32_t)stream->gpu, .null_stream = stream->number);
+			              .device = (uint32_t)stream->gpu,
+			              .null_stream = stream->number);
 		else
-			recording_add(&writer->recording, handle, .time_ns = host(writer, writer->process->begin),
+			recording_add(&writer->recording, handle,
+			              .time_ns = host(writer, writer->process->begin),
 			              .handle = handle(world, i), .context = context(stream->gpu),
 			              .stream = stream->number);
 		recording_add(&writer->recording, stream, .id = stream->number,
@@ -137,7 +140,8 @@ static void add_names(struct writer *writer)
 		              .block_z = 1, .registers = 32);
 	for (int i = 0; i < writer->world->thread_count; i++)
 		if (is_ours(writer, i))
-			recording_add(&writer->recording, thread, .tid = writer->world->threads[i].tid,
+			recording_add(&writer->recording, thread,
+			              .tid = writer->world->threads[i].tid,
 			              .name = string(writer, writer->world->threads[i].name));
 	recording_add(&writer->recording, profiled_metric, .number = 1,
 	              .name = string(writer, "duration_ns"),
@@ -149,7 +153,7 @@ static void add_wait(struct writer *writer, const struct call *call)
 {
 	static const uint32_t kinds[] = {0, 3, 4, 1, 2, 16, 23, 25};
 	const struct world *world = writer->world;
-	const int device = call->stream != NONE ? world->streams[call->stream].gpu
+	const int device = call->stream != NONE  ? world->streams[call->stream].gpu
 	                   : call->block != NONE ? world->blocks[call->block].gpu
 	                   : call->event != NONE ? world->events[call->event].gpu
 	                                         : 0;
@@ -227,7 +231,8 @@ static void add_copy_or_fill(struct writer *writer, const struct work *work, boo
 		              .src_kind = work->copy == 0 ? memory : 3,
 		              .dst_kind = work->copy == 1 ? memory : 3,
 		              .src_device = work->peer == NONE ? 0 : (uint32_t)stream->gpu + 1,
-		              .dst_device = work->peer == NONE ? 0 : (uint32_t)work->peer + 1, PLACE);
+		              .dst_device = work->peer == NONE ? 0 : (uint32_t)work->peer + 1,
+		              PLACE);
 }
 
 /* CUPTI says nothing of the times of a kernel that it ran several times. */
@@ -239,15 +244,16 @@ static void add_kernel(struct writer *writer, const struct work *work, bool unfi
 	recording_add(&writer->recording, kernel,
 	              .start_ns = unfinished ? 0 : gpu(writer, work->begin),
 	              .end_ns = unfinished ? 0 : gpu(writer, work->end),
-	              .graph_node = work->node == NONE ? 0
-	                                               : FIRST_EXEC_NODE +
-	                                                         (uint64_t)(MOST_NODES * work->exec +
-	                                                                    work->node),
+	              .graph_node = work->node == NONE
+	                                    ? 0
+	                                    : FIRST_EXEC_NODE + (uint64_t)(MOST_NODES * work->exec +
+	                                                                   work->node),
 	              .graph = work->node == NONE ? 0 : FIRST_EXEC + (uint32_t)work->exec,
 	              .device = (uint32_t)stream->gpu, .shape = (uint32_t)work->kernel + 1, PLACE);
 	if (!work->profiled)
 		return;
-	recording_add(&writer->recording, profiled_launch, .start_ns = host(writer, work->held_from),
+	recording_add(&writer->recording, profiled_launch,
+	              .start_ns = host(writer, work->held_from),
 	              .end_ns = host(writer, work->held_to), .correlation = call->correlation,
 	              .passes = 5);
 	recording_add(&writer->recording, profiled_value, .correlation = call->correlation,
@@ -292,7 +298,8 @@ static void add_clone(struct writer *writer, const struct exec *exec, int number
 	const uint64_t id = (uint64_t)(MOST_NODES * number + node);
 
 	for (int twice = 0; twice < 2; twice++)
-		recording_add(&writer->recording, graph_node, .made_ns = host(writer, made + (uint64_t)twice),
+		recording_add(&writer->recording, graph_node,
+		              .made_ns = host(writer, made + (uint64_t)twice),
 		              .number = FIRST_EXEC_NODE + id,
 		              .original_number = twice ? FIRST_NODE + id : 0,
 		              .graph_number = FIRST_EXEC + (uint32_t)number,
@@ -307,8 +314,9 @@ static void add_captured_nodes(struct writer *writer, const struct exec *exec, i
 		const struct call *made = &world->calls[exec->nodes[i].capture_call];
 		const uint64_t id = FIRST_NODE + (uint64_t)(MOST_NODES * number + i);
 
-		recording_add(&writer->recording, graph_node, .made_ns = host(writer, made->begin + 50),
-		              .number = id, .graph_number = FIRST_GRAPH + (uint32_t)number,
+		recording_add(&writer->recording, graph_node,
+		              .made_ns = host(writer, made->begin + 50), .number = id,
+		              .graph_number = FIRST_GRAPH + (uint32_t)number,
 		              .correlation = made->correlation,
 		              .thread = world->threads[made->thread].tid);
 		if (i > 0)
@@ -330,14 +338,16 @@ static void add_graph(struct writer *writer, const struct exec *exec, int number
 	add_captured_nodes(writer, exec, number);
 	recording_add(&writer->recording, graph_call, .start_ns = host(writer, call->begin),
 	              .end_ns = host(writer, call->end), .handle = EXEC_HANDLE + (uint64_t)number,
-	              .graph_number = FIRST_GRAPH + (uint32_t)number, .kind = GT_GRAPH_CALL_INSTANTIATE,
-	              .outcome = -1, .correlation = call->correlation, .thread = tid);
+	              .graph_number = FIRST_GRAPH + (uint32_t)number,
+	              .kind = GT_GRAPH_CALL_INSTANTIATE, .outcome = -1,
+	              .correlation = call->correlation, .thread = tid);
 	for (int i = 0; i < exec->node_count; i++)
 		add_clone(writer, exec, number, i, call->begin + 60);
 	recording_add(&writer->recording, graph_exec, .made_ns = host(writer, call->begin + 100),
-	              .handle = EXEC_HANDLE + (uint64_t)number, .number = FIRST_EXEC + (uint32_t)number,
-	              .graph_number = FIRST_GRAPH + (uint32_t)number, .correlation = call->correlation,
-	              .thread = tid);
+	              .handle = EXEC_HANDLE + (uint64_t)number,
+	              .number = FIRST_EXEC + (uint32_t)number,
+	              .graph_number = FIRST_GRAPH + (uint32_t)number,
+	              .correlation = call->correlation, .thread = tid);
 }
 
 static void add_graphs(struct writer *writer)
@@ -357,7 +367,8 @@ static void add_graphs(struct writer *writer)
 		if (call->gone || !is_ours(writer, call->thread) ||
 		    strcmp(call->function, "cuGraphLaunch") != 0)
 			continue;
-		recording_add(&writer->recording, graph_launch, .start_ns = host(writer, call->begin),
+		recording_add(&writer->recording, graph_launch,
+		              .start_ns = host(writer, call->begin),
 		              .handle = EXEC_HANDLE + (uint64_t)call->exec,
 		              .stream = handle(world, call->stream),
 		              .context = context(world->streams[call->stream].gpu),
@@ -376,11 +387,13 @@ static void add_ranges(struct writer *writer)
 
 		if (range->gone || !is_ours(writer, range->thread))
 			continue;
-		recording_add(&writer->recording, range_begin, .time_ns = host(writer, range->begin),
-		              .order = range->begin_order, .level = (uint32_t)range->depth,
-		              .text = string(writer, range->name), .thread = tid);
+		recording_add(&writer->recording, range_begin,
+		              .time_ns = host(writer, range->begin), .order = range->begin_order,
+		              .level = (uint32_t)range->depth, .text = string(writer, range->name),
+		              .thread = tid);
 		if (range->end)
-			recording_add(&writer->recording, range_end, .time_ns = host(writer, range->end),
+			recording_add(&writer->recording, range_end,
+			              .time_ns = host(writer, range->end),
 			              .order = range->end_order, .level = (uint32_t)range->depth,
 			              .thread = tid);
 	}
@@ -388,8 +401,9 @@ static void add_ranges(struct writer *writer)
 		const struct mark *mark = &world->marks[i];
 
 		if (!mark->gone && is_ours(writer, mark->thread))
-			recording_add(&writer->recording, range_begin, .time_ns = host(writer, mark->at),
-			              .order = mark->order, .kind = GT_RANGE_STEP_MARK,
+			recording_add(&writer->recording, range_begin,
+			              .time_ns = host(writer, mark->at), .order = mark->order,
+			              .kind = GT_RANGE_STEP_MARK,
 			              .text = string(writer, mark->name), .level = GT_LEVEL_UNKNOWN,
 			              .thread = world->threads[mark->thread].tid);
 	}

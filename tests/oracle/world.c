@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * world FOLDER SEED [COUNT]: makes FOLDER/SEED.gputrace, a recording of a made-up world, and in it world.json,
- * which says what happened there; and those of the seeds that follow.
+ * world FOLDER SEED [COUNT]: makes FOLDER/SEED.gputrace, a recording of a made-up world, and in it
+ * world.json, which says what happened there; and those of the seeds that follow.
  */
 #include "oracle/world.h"
 

@@ -7,9 +7,10 @@
 #include <stdio.h>
 
 /*
- * A made-up world: what some programs did on some GPUs. Everything has its true time on one timeline,
- * nanoseconds since boot. make.c invents it, list.c tells it in plain words (world.json), record.c
- * writes it as the captures of a recording. Neither of the two knows anything of the other.
+ * A made-up world: what some programs did on some GPUs. Everything has its true time on one
+ * timeline, nanoseconds since boot. make.c invents it, list.c tells it in plain words (world.json),
+ * record.c writes it as the captures of a recording. Neither of the two knows anything of the
+ * other.
  */
 
 enum {
@@ -46,8 +47,8 @@ enum graph_level { NO_GRAPHS, BY_NODE, AS_A_WHOLE, SAMPLED };
 struct process {
 	uint32_t pid;
 	const char *program;
-	uint64_t begin, end; /* of its recording */
-	uint64_t death;      /* 0: it ended well */
+	uint64_t begin, end;             /* of its recording */
+	uint64_t death;                  /* 0: it ended well */
 	int64_t host_offset, gpu_offset; /* of its clocks */
 	enum graph_level level;
 	uint32_t dropped; /* records that CUPTI says it dropped */
@@ -134,7 +135,7 @@ struct work {
 	int kernel; /* which name and shape, NONE */
 	int stream;
 	int call;
-	int exec, node; /* of a graph, NONE */
+	int exec, node;      /* of a graph, NONE */
 	uint64_t begin, end; /* 0: unfinished */
 	uint64_t bytes;
 	int copy; /* 0 to the GPU, 1 to the host, 2 inside, 3 to another GPU */
@@ -163,8 +164,8 @@ struct world {
 	uint64_t seed, random;
 	uint64_t begin, end;
 	unsigned features;
-	int process_count, gpu_count, thread_count, stream_count, event_count, exec_count, range_count,
-		mark_count, call_count, work_count, block_count;
+	int process_count, gpu_count, thread_count, stream_count, event_count, exec_count,
+		range_count, mark_count, call_count, work_count, block_count;
 	struct process processes[MOST_PROCESSES];
 	struct thread threads[MOST_THREADS];
 	struct stream streams[MOST_STREAMS];
