@@ -470,7 +470,8 @@ def chosen_ranges(view):
         process = world.threads[row["thread"]]["process"]
         if not view.in_time(row["begin"]) or process not in view.processes:
             continue
-        if view.ranges_chosen is not None and not set(world.open_on(row["thread"], row["begin"])) & view.ranges_chosen:
+        inside = world.around(number) | world.by_sequence(sorted(world.around(number)))
+        if view.ranges_chosen is not None and not inside & view.ranges_chosen:
             continue
         found.append(number)
     return found
@@ -487,7 +488,7 @@ def range_figures(view, numbers):
     active = spans.united(span for gpu in world.gpus for span in all_active(view, gpu))
     for row in ended:
         wall = [(row["begin"], row["end"])]
-        quiet += spans.length(spans.without(wall, active))
+        quiet += spans.length(spans.without(spans.without(wall, active), view.not_measured()))
         busy += spans.length(spans.both(wall, spans.united((work["begin"], work["end"]) for work in view.timed
                                                            if row["id"] in world.ranges_of_work(work))))
     for gpu in world.gpus:
@@ -495,7 +496,7 @@ def range_figures(view, numbers):
         for number in numbers:
             span = span_of(view, number, gpu)
             work_span += spans.length(span)
-            idle += spans.length(spans.without(span, all_active(view, gpu)))
+            idle += spans.length(spans.without(spans.without(span, all_active(view, gpu)), view.not_measured()))
     copied = of_kind(mine, "copy")
     kernels_there = of_kind(mine, "kernel")
     return {"ranges": len(rows), "wall_ns": sum(walls) if walls else None, "mean_ns": mean(walls),
@@ -588,7 +589,7 @@ def meanwhile_of(view, calls):
         gpu = awaited_gpu(view, call)
         if gpu is None:
             continue
-        span = [(call["begin"], call["end"])]
+        span = spans.without([(call["begin"], call["end"])], view.not_measured())
         ran, active = all_busy(view, gpu), all_active(view, gpu)
         busy += spans.length(spans.both(span, ran))
         copying += spans.length(spans.both(span, spans.without(active, ran)))
@@ -642,7 +643,7 @@ def meanwhile(view):
         if all(row["begin"] != row["end"] for row in view.world.work.values() if row["is_timed"]):
             gaps = emptied_by(view, gpu, calls)
             rows[-1]["emptied"] = len(gaps) # one wait of several at the same time
-            rows[-1]["gap_ns"] = sum(following - end for end, following in gaps)
+            rows[-1]["gap_ns"] = spans.length(spans.without(spans.united(gaps), view.not_measured()))
     return rows
 
 
@@ -826,13 +827,14 @@ def ops(view):
     if view.filters or world.execs:
         return None # of what graphs run calls are launches
     inner = {work["id"]: operation_of(view, world.calls[work["call"]]) for work in view.timed}
+    within = {work["id"]: set() if inner[work["id"]] is None else world.ranges_of_launch(work) for work in view.timed}
     total = time_of(view.timed)
     by_name = grouped([row for row in world.ranges.values() if row["sequence"] is not None], operation_name)
     rows = []
     for (name, direction), ranges_there in by_name.items():
         numbers = {row["id"] for row in ranges_there}
         own = [work for work in view.timed if inner[work["id"]] in numbers]
-        inside = {work["id"]: world.around(inner[work["id"]]) & numbers for work in view.timed}
+        inside = {work["id"]: within[work["id"]] & numbers for work in view.timed}
         each = [sum(work["time"] for work in view.timed if number in inside[work["id"]]) for number in numbers]
         rows.append({"op": name, "direction": direction, "calls": len(numbers), "own_ns": time_of(own),
                      "share_percent": percent(time_of(own), total),
@@ -955,7 +957,9 @@ def waited_on(view):
         total = sum(call["end"] - call["begin"] for call in calls)
         rows.append({"thread": view.world.thread_name(thread), "kind": kind, "calls": len(calls), "total_ns": total,
                      "max_ns": max(call["end"] - call["begin"] for call in calls),
-                     "thread_percent": percent(total, spans.length(view.window()))})
+                     "thread_percent": percent(spans.length(spans.both(
+                         spans.united((call["begin"], call["end"]) for call in calls), view.window())),
+                                               spans.length(view.window()))})
     return rows if len(rows) <= 20 else None
 
 
@@ -1127,4 +1131,4 @@ TABLES = {
 TOP = {("summary", "top_kernels"): 5, ("summary", "top_api_calls"): 5}
 # Tables of which others have classes, columns and rows that are not worked out here
 SOME = {("summary", "ledger"), ("kernels", "launch_shapes"), ("graphs", "runs"), ("graphs", "execs"),
-        ("bandwidth", "devices")}
+        ("bandwidth", "devices"), ("occupancy", "occupancy")}

@@ -185,6 +185,8 @@ def pieces(whole, first, second):
         return # nothing begins in one of them, though something may run on
     for table, rows in tables(whole):
         name, part = table
+        if table == ("summary", "recording") and rows[0].get("unfinished"):
+            continue # what has no time is in no window
         if name in WHOLE or part in WHOLE or part.startswith("top_") or len(rows) >= 20:
             continue
         sides = [keyed(side.get(name, {}).get(part) or []) for side in (first, second)]

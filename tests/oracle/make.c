@@ -216,7 +216,7 @@ static void launch(struct world *world, struct thread *thread)
 	work->kernel = (int)draw(world, KERNELS);
 	if (has(world, PROFILED) && chance(world, 25)) {
 		work->profiled = true;
-		work->held_from = call->begin + 50;
+		work->held_from = call->begin;
 		work->held_to = work->end + length(world, 100000);
 		last_until(world, call, work->held_to + 100);
 		world->streams[call->stream].free_at = work->held_to;
