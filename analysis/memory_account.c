@@ -546,20 +546,44 @@ static const char *why_over(const struct book *book, double bytes)
 
 	if (freed(book, sampled_ns, sampled_ns + GT_NVML_READ_NS) >= bytes)
 		return "memory was freed while NVML was being asked";
-	if (has_source(book->account, estimated))
-		return "what contexts took when NVML was first asked is an estimate";
 	if (has_source(book->account, statistics))
 		return "a pool's own statistics are of another moment";
 	return "calls asked for more than the GPU gave, or it was given back in a way that no call tells";
+}
+
+/*
+ * Contexts have ended since where less is in use than they took when NVML was first asked, unless
+ * memory was freed while NVML was being asked: the estimate says nothing of this moment.
+ */
+static bool forget_estimate(const struct book *book, double total)
+{
+	const double over = gt_account_claimed(book->account) - total;
+	const gt_time sampled_ns = book->account->sampled_ns;
+
+	if (!(over > 0) || freed(book, sampled_ns, sampled_ns + GT_NVML_READ_NS) >= over)
+		return false;
+	gt_array_each(struct gt_account_line, line, &book->account->lines) {
+		if (line->source != estimated)
+			continue;
+		line->bytes = NAN;
+		line->source =
+			"not known: less is in use than contexts took when NVML was first asked";
+		return true;
+	}
+	return false;
 }
 
 /* The first line is the total. */
 static void add_unclaimed(struct book *book, const struct samples *samples)
 {
 	struct gt_account *account = book->account;
+	const bool forgotten = forget_estimate(book, samples->total);
 	const double rest = samples->total - gt_account_claimed(account);
 
-	if (rest < 0) {
+	if (rest >= 0 && forgotten) {
+		(void)add_line(book, GT_ACCOUNT_UNCLAIMED, NAN,
+		               "not known: what contexts take is not known");
+	} else if (rest < 0) {
 		account->over_bytes = -rest;
 		account->why = why_over(book, -rest);
 		(void)add_line(book, GT_ACCOUNT_UNCLAIMED, NAN,

@@ -115,7 +115,8 @@ static const struct gt_heading account_headings[] = {
 	{"claim", GT_UNIT_TEXT, "Whose memory it is", GT_WORTH_KEY},
 	{"bytes", GT_UNIT_BINARY_BYTES, "How much", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT,
-         "Of the device total; where that is not known, of all that is claimed", GT_WORTH_KEY},
+         "Of the device total, or of all that is claimed where that is more or alone known",
+         GT_WORTH_KEY},
 	{"name", GT_UNIT_TEXT, "Of the pool or the library", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
 	{"source", GT_UNIT_TEXT, "What says so", GT_WORTH_ORDINARY},
@@ -454,8 +455,8 @@ static void add_account_lines(const struct page *page, const char *moment, gt_id
 
 	gt_account_init(&account, page->view, page->carriers, device, at_ns);
 	total = gt_account_sum(&account, GT_ACCOUNT_TOTAL);
-	if (isnan(total))
-		total = gt_account_claimed(&account);
+	total = fmax(total,
+	             gt_account_claimed(&account)); /* of two numbers the one that is known */
 	gt_array_each(const struct gt_account_line, line, &account.lines) {
 		gt_result_add_text(page->result, moment);
 		gt_add_moment(page->result, page->trace, line->time_ns);

@@ -515,6 +515,22 @@ Test(memory, of_contexts_is_not_measured_where_it_would_be_below_0)
 	scene_end();
 }
 
+/* A context that was there when NVML was first asked has ended. */
+Test(memory, of_contexts_is_not_known_where_less_is_in_use_than_they_took_at_first)
+{
+	const double used[] = {3000, 500};
+
+	scene_begin(1000 * MS);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100 * MS, 100 * MS,
+	              used, 2);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 100, 10 * MS, 150 * MS);
+	run_report(&result, "memory", &trace);
+	cr_expect(eq(i64, claimed("end", "device total"), 500));
+	cr_expect(eq(i64, claimed("end", "contexts, modules"), -1));
+	cr_expect(eq(i64, claimed("end", "unclaimed"), -1));
+	scene_end();
+}
+
 /* NVML is asked by one of them: for that the other one is one of "the others". */
 Test(memory, of_two_recorded_processes_on_a_gpu_is_not_that_of_other_processes_too)
 {
