@@ -11,7 +11,12 @@
 
 #define FETCH_NS    500000000u  /* for one flush */
 #define BRIEFLY_NS  10000000u   /* for other work, while there are buffers */
-#define PATIENCE_NS 2000000000u /* and while hardly any is left */
+/*
+ * And while hardly any is left. CUPTI 13.0 writes no times of work behind a replayed launch until a
+ * forced flush, so that its records stay open, and then has them all (H100, driver 580.159.04,
+ * 2026-11-24: 7,688 of 7,688 launches, 3,000 of them profiled).
+ */
+#define PATIENCE_NS 200000000u
 #define NAP_NS      500000u
 
 enum { FETCH_EIGHTHS = 2, SHORT_EIGHTHS = 6 };
@@ -148,8 +153,8 @@ static void note_forced(struct gt_session *session)
 		return;
 	session->replays.noted = true;
 	gt_note(session, "kernel_counters",
-	        "other work ran for more than two seconds while CUPTI's buffers were full of "
-	        "profiled launches: that work has no times");
+	        "CUPTI's buffers were full of profiled launches, and were fetched while records of "
+	        "other work were open: what has no times for that counts as unfinished");
 }
 
 /*

@@ -74,9 +74,9 @@ def scan():
 
 def split_k():
     """A product so deep that its sums are split, with a workspace of the library's."""
-    a = torch.randn(64, 1 << 16, device="cuda", dtype=torch.bfloat16)
-    b = torch.randn(1 << 16, 64, device="cuda", dtype=torch.bfloat16)
-    out = torch.empty(64, 64, device="cuda", dtype=torch.bfloat16)
+    a = torch.randn(128, 1 << 16, device="cuda", dtype=torch.bfloat16)
+    b = torch.randn(1 << 16, 128, device="cuda", dtype=torch.bfloat16)
+    out = torch.empty(128, 128, device="cuda", dtype=torch.bfloat16)
     return lambda: torch.mm(a, b, out=out), lambda: (out / 256, (a.float() @ b.float()) / 256), (a, b)
 
 
@@ -94,7 +94,10 @@ def main():
     for _ in range(3):  # compiles it, and lets libraries choose
         launch()
     for tensor in inputs:
-        tensor.normal_()
+        if tensor.is_floating_point():
+            tensor.normal_()
+        else:
+            tensor.random_(-100, 100)
     torch.cuda.synchronize()
     with torch.cuda.nvtx.range("measured"):
         for _ in range(launches):
