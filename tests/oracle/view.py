@@ -102,11 +102,13 @@ class World:
         own = self.open_on(call["thread"], call["begin"])
         if self.own_threads or any(self.is_of_program(number) for number in own):
             return set(own)
-        return set(own) | (self.by_sequence(own) or self.by_time(call))
+        if own: # its outermost operation is what the thread was given to do
+            return set(own) | (self.by_sequence(own) or self.by_time(call["thread"], self.ranges[own[0]]["begin"]))
+        return self.by_time(call["thread"], call["begin"])
 
     def by_sequence(self, own):
-        """What was open, when the innermost operation of the backward pass began, on the thread that ran its forward one."""
-        for number in reversed(own):
+        """What was open, when an operation of the backward pass began, on the thread that ran its forward one."""
+        for number in own:
             row = self.ranges[number]
             process = self.threads[row["thread"]]["process"]
             for other in self.ranges.values():
@@ -117,11 +119,11 @@ class World:
                         return found
         return set()
 
-    def by_time(self, call):
+    def by_time(self, thread, moment):
         """The program's ranges on the one other thread that has any open."""
-        process = self.process_of_call(call)
-        others = [[number for number in self.open_on(thread, call["begin"]) if self.is_of_program(number)]
-                  for thread, row in self.threads.items() if row["process"] == process and thread != call["thread"]]
+        process = self.threads[thread]["process"]
+        others = [[number for number in self.open_on(other, moment) if self.is_of_program(number)]
+                  for other, row in self.threads.items() if row["process"] == process and other != thread]
         others = [ranges for ranges in others if ranges]
         return self.around(others[0][-1]) if len(others) == 1 else set()
 
