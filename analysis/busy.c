@@ -128,10 +128,9 @@ void gt_remark_whole_graphs(struct gt_result *result, const struct gt_trace *tra
 
 void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, const char *columns)
 {
-	gt_result_remark_on(
-		result, columns,
-		"A GPU is busy while a kernel runs, whichever kernels are shown; shares are "
-		"of the recording or its window.");
+	gt_result_remark_on(result, columns,
+	                    "A GPU is busy while a kernel runs; shares are of the recording or its "
+	                    "window.");
 	gt_remark_whole_graphs(result, trace, columns);
 	gt_remark_not_measured(result, trace, columns);
 }

@@ -9,8 +9,8 @@
 #include "injection/session.h"
 #include "injection/wait.h"
 
-#define FETCH_NS    500000000u  /* for one flush */
-#define BRIEFLY_NS  10000000u   /* for other work, while there are buffers */
+#define FETCH_NS   500000000u /* for one flush */
+#define BRIEFLY_NS 10000000u  /* for other work, while there are buffers */
 /*
  * And while hardly any is left. CUPTI 13.0 writes no times of work behind a replayed launch until a
  * forced flush, so that its records stay open, and then has them all (H100, driver 580.159.04,

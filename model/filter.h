@@ -53,7 +53,7 @@ struct gt_filter {
 	gt_array(struct gt_range_word *) ranges;
 	uint64_t skip;    /* so many of the ranges of each path and thread */
 	bool own_threads; /* what was done for ranges of other threads is in none of them */
-	char *text;       /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
+	char *text; /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
 };
 
 void gt_filter_init(struct gt_filter *filter);

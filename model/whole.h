@@ -13,7 +13,7 @@
  */
 
 struct gt_whole {
-	struct gt_trace trace;        /* before the filter, without series; it borrows its strings */
+	struct gt_trace trace; /* before the filter, without series; it borrows its strings */
 	gt_id *shown[GT_TABLE_COUNT]; /* by row of that trace: the row that is left, or GT_NONE */
 };
 

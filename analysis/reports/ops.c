@@ -16,9 +16,8 @@
 /* Of each operation, behind what it is called. */
 #define FIGURES                                                                                    \
 	{"calls", GT_UNIT_COUNT,                                                                   \
-	 "How often its range began; of a module in backward, stretches in which autograd ran "    \
-	 "its part of the graph and those of modules inside; of what graphs run, how often they "  \
-	 "were launched",                                                                          \
+	 "Ranges that began; of modules in backward, stretches of autograd; of what graphs "       \
+	 "run, launches",                                                                          \
 	 GT_WORTH_LITTLE},                                                                         \
 		{"own_ns", GT_UNIT_NS,                                                             \
 	         "GPU time of what it asked for itself: sum of end - start of kernels, copies "    \
@@ -37,8 +36,8 @@
 		{"launches_each", GT_UNIT_REAL, "launches / calls", GT_WORTH_LITTLE},              \
 	{                                                                                          \
 		"idle_ns", GT_UNIT_NS,                                                             \
-			"GPU idle between first start and last end of its calls; not known of "    \
-			"what graphs run, and of modules in backward that have others inside",     \
+			"GPU idle from first start to last end of its calls; not known in graphs " \
+			"and in outer backward",                                                   \
 			GT_WORTH_LITTLE                                                            \
 	}
 
