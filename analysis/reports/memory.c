@@ -107,9 +107,7 @@ static const struct gt_heading pool_headings[] = {
 
 static const struct gt_heading account_headings[] = {
 	{"moment", GT_UNIT_TEXT,
-         "peak by calls: when most was allocated by CUDA's calls; peak by NVML: when most was in use "
-         "of all that NVML said; peak: both, as nothing was allocated or freed between them; end: "
-         "when NVML was asked last, or the end of the recording",
+         "Most allocated by calls, most in use by NVML, both (peak), or the end of the recording",
          GT_WORTH_KEY},
 	{"time_ns", GT_UNIT_TIME, "When it was so much, since the recording began", GT_WORTH_KEY},
 	{"claim", GT_UNIT_TEXT, "Whose memory it is", GT_WORTH_KEY},
