@@ -30,7 +30,7 @@ struct gt_latency {
 	uint64_t without_call; /* kernels whose call is not known */
 };
 
-void gt_latency_init(struct gt_latency *latency, const struct gt_trace *trace);
+void gt_latency_init(struct gt_latency *latency, const struct gt_trace *shown);
 void gt_latency_release(struct gt_latency *latency);
 
 /* What happened (GT_WORK_BUSY of gt_whole_of), in the order of its start. */
