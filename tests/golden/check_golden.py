@@ -331,8 +331,15 @@ def check_slices(gputrace, recording, rows, folder):
 
 
 def check_memory(gputrace, recording, rows):
-    """The most that was in use of each GPU, as the lines of the trace have it and as the report does."""
-    report = json.loads(run(gputrace, "report", "--json", recording, "memory"))
+    """The most that was in use of each GPU by each process, as the lines of the trace have it and as the report does."""
+    found = []
+    for pid in sorted({row["pid"] for row in rows}):
+        found += check_memory_of(gputrace, recording, pid, [row for row in rows if row["pid"] == pid])
+    return found
+
+
+def check_memory_of(gputrace, recording, pid, rows):
+    report = json.loads(run(gputrace, "report", "--json", "--process", str(pid), recording, "memory"))
     reported = {f"GPU {row['device'].split(':')[0]} in use": row["peak_bytes"]
                 for row in report["devices"] if row["peak_bytes"]}
     drawn = {row["line"]: row["bytes"] for row in rows if row["memory"] == row["line"].replace("in use", "memory")
@@ -342,7 +349,7 @@ def check_memory(gputrace, recording, rows):
         if row["line"].startswith("GPU") and " in use: " in row["line"]:
             total = row["line"].split(":")[0]
             kinds[total] = kinds.get(total, 0) + row["bytes"]
-    return differences(reported, drawn, "memory.sql") + differences(drawn, kinds, "memory.sql, kinds")
+    return differences(reported, drawn, f"memory.sql of {pid}") + differences(drawn, kinds, f"memory.sql, kinds of {pid}")
 
 
 def check_device_events(gputrace, recording, rows):
