@@ -569,12 +569,12 @@ static void follow_around(struct cut *cut, gt_id range)
 	}
 }
 
-/* The same for all rows of a table that stay and name a range. */
-#define FOLLOW_AROUND(cut, table)                                                                  \
+/* The same for all rows of a table that stay and name a range in a column. */
+#define FOLLOW_AROUND(cut, table, column)                                                          \
 	do {                                                                                       \
 		for (size_t i = 0; i < (cut)->trace->table.count; i++)                             \
 			if ((cut)->chosen->stays[GT_TABLE_##table][i])                             \
-				follow_around(cut, (cut)->trace->table.rows[i].range);             \
+				follow_around(cut, (cut)->trace->table.rows[i].column);            \
 	} while (0)
 
 static void keep_paths(struct cut *cut)
@@ -589,12 +589,10 @@ static void keep_paths(struct cut *cut)
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		if (chosen[i])
 			follow_around(cut, trace->ranges.rows[i].parent);
-	FOLLOW_AROUND(cut, api_calls);
-	for (size_t i = 0; i < trace->api_calls.count; i++)
-		if (cut->chosen->stays[GT_TABLE_api_calls][i])
-			follow_around(cut, trace->api_calls.rows[i].for_range);
-	FOLLOW_AROUND(cut, marks);
-	FOLLOW_AROUND(cut, graph_nodes);
+	FOLLOW_AROUND(cut, api_calls, range);
+	FOLLOW_AROUND(cut, api_calls, for_range);
+	FOLLOW_AROUND(cut, marks, range);
+	FOLLOW_AROUND(cut, graph_nodes, range);
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		cut->chosen->around[i] = cut->chosen->around[i] && !chosen[i];
 	gt_array_free(chosen);
