@@ -9,7 +9,7 @@
 
 struct gt_inside gt_window_of(const struct gt_view *view)
 {
-	return (struct gt_inside){view->trace->parts.rows, view->trace->parts.count, 0};
+	return (struct gt_inside){view->trace->parts.rows, view->trace->parts.count};
 }
 
 static void see(struct gt_busy *busy, enum gt_activity_type type, struct gt_interval piece)
@@ -21,66 +21,65 @@ static void see(struct gt_busy *busy, enum gt_activity_type type, struct gt_inte
 	gt_cover_add(type == GT_ACTIVITY_COPY ? &busy->copies : &busy->kernels, piece);
 }
 
-static void see_use(struct gt_busy *busy, const struct gt_activity *activity)
+static bool is_shown(const struct gt_view *view, const struct gt_activity *activity)
 {
+	const int table =
+		activity->type == GT_ACTIVITY_KERNEL ? GT_TABLE_kernels : GT_TABLE_graph_traces;
+
+	return gt_activity_is_work(activity->type) &&
+	       gt_whole_shown(view->trace, table, activity->row) != GT_NONE;
+}
+
+void gt_busy_see(struct gt_busy *devices, const struct gt_view *view,
+                 const struct gt_activity *activity)
+{
+	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+	const struct gt_inside window = gt_window_of(view);
+	const gt_id device = gt_whole_shown(view->trace, GT_TABLE_devices, activity->device);
+	struct gt_pieces pieces = gt_pieces_of(&window, interval);
+	struct gt_interval piece;
+	struct gt_busy *busy;
+
+	if (device >= view->trace->devices.count)
+		return;
+	busy = &devices[device];
 	if (activity->start_ns < busy->in_use.start_ns)
 		busy->in_use.start_ns = activity->start_ns;
 	if (activity->end_ns > busy->in_use.end_ns)
 		busy->in_use.end_ns = activity->end_ns;
-}
-
-static void see_all(struct gt_busy *devices, const struct gt_view *view)
-{
-	struct gt_inside window = gt_window_of(view);
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
-
-	gt_activity_walk_init(&walk, gt_whole_of(view->trace), GT_WORK_BUSY);
-	while (gt_activity_next(&walk, &activity)) {
-		const gt_id device = gt_whole_shown(view->trace, GT_TABLE_devices, activity.device);
-		struct gt_pieces pieces = gt_pieces_of(
-			&window, (struct gt_interval){activity.start_ns, activity.end_ns});
-		struct gt_interval piece;
-
-		if (device >= view->trace->devices.count)
-			continue;
-		see_use(&devices[device], &activity);
-		while (gt_pieces_next(&pieces, &piece))
-			see(&devices[device], activity.type, piece);
+	while (gt_pieces_next(&pieces, &piece))
+		see(busy, activity->type, piece);
+	if (is_shown(view, activity)) {
+		busy->kernel_count += activity->type == GT_ACTIVITY_KERNEL;
+		gt_cover_add_inside(&busy->shown, &window, interval);
 	}
 }
 
-static void see_shown(struct gt_busy *devices, const struct gt_view *view)
-{
-	struct gt_inside window = gt_window_of(view);
-	struct gt_activity_walk walk;
-	struct gt_activity activity;
-
-	gt_activity_walk_init(&walk, view->trace, GT_WORK_KERNELS | GT_WORK_GRAPHS);
-	while (gt_activity_next(&walk, &activity)) {
-		if (activity.device >= view->trace->devices.count)
-			continue;
-		devices[activity.device].kernel_count += activity.type == GT_ACTIVITY_KERNEL;
-		gt_cover_add_inside(&devices[activity.device].shown, &window,
-		                    (struct gt_interval){activity.start_ns, activity.end_ns});
-	}
-}
-
-struct gt_busy *gt_busy_of_devices(const struct gt_view *view)
+struct gt_busy *gt_busy_new(const struct gt_view *view)
 {
 	const size_t count = view->trace->devices.count;
 	struct gt_busy *devices = gt_allocate(count * sizeof(*devices));
 
 	for (size_t i = 0; i < count; i++)
 		devices[i] = (struct gt_busy){.in_use = {INT64_MAX, INT64_MIN}};
-	see_all(devices, view);
-	see_shown(devices, view);
+	return devices;
+}
+
+struct gt_busy *gt_busy_of_devices(const struct gt_view *view)
+{
+	struct gt_busy *devices = gt_busy_new(view);
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	gt_activity_walk_init(&walk, gt_whole_of(view->trace), GT_WORK_BUSY);
+	while (gt_activity_next(&walk, &activity))
+		gt_busy_see(devices, view, &activity);
 	return devices;
 }
 
 uint64_t gt_busy_span_ns(const struct gt_view *view, const struct gt_busy *busy)
 {
-	struct gt_inside window = gt_window_of(view);
+	const struct gt_inside window = gt_window_of(view);
 	struct gt_cover span = {0};
 
 	if (busy->in_use.start_ns <= busy->in_use.end_ns)
@@ -95,14 +94,10 @@ uint64_t gt_busy_overlap(const struct gt_busy *busy)
 	       busy->kernels_or_copies.covered_ns;
 }
 
-void gt_remark_other_work(struct gt_result *result, const struct gt_view *view)
+void gt_remark_other_work(struct gt_result *result, const struct gt_trace *trace,
+                          const struct gt_busy *devices)
 {
-	struct gt_busy *devices;
-
-	if (!view->by_work && !view->trace->whole)
-		return;
-	devices = gt_busy_of_devices(view);
-	for (size_t i = 0; i < view->trace->devices.count; i++) {
+	for (size_t i = 0; i < trace->devices.count; i++) {
 		const uint64_t other_ns =
 			devices[i].kernels.covered_ns - devices[i].shown.covered_ns;
 
@@ -110,10 +105,9 @@ void gt_remark_other_work(struct gt_result *result, const struct gt_view *view)
 			gt_result_remark(result,
 			                 "Other work: GPU %lld was busy for %s with kernels that "
 			                 "the filter leaves out.",
-			                 (long long)gt_device_number(&view->trace->devices.rows[i]),
+			                 (long long)gt_device_number(&trace->devices.rows[i]),
 			                 gt_figure_ns((int64_t)other_ns).text);
 	}
-	gt_array_free(devices);
 }
 
 void gt_remark_whole_graphs(struct gt_result *result, const struct gt_trace *trace,

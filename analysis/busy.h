@@ -29,6 +29,13 @@ struct gt_busy {
 /* One for each device of the view's trace. The caller frees it with gt_array_free. */
 struct gt_busy *gt_busy_of_devices(const struct gt_view *view);
 
+/* The same without anything seen, for reports that walk over all that happened for more than this. */
+struct gt_busy *gt_busy_new(const struct gt_view *view);
+
+/* What happened (GT_WORK_BUSY of gt_whole_of), in the order of its start. */
+void gt_busy_see(struct gt_busy *devices, const struct gt_view *view,
+                 const struct gt_activity *activity);
+
 /* In use: from the first start to the last end of its work, inside the window. */
 uint64_t gt_busy_span_ns(const struct gt_view *view, const struct gt_busy *busy);
 
@@ -40,7 +47,8 @@ struct gt_inside gt_window_of(const struct gt_view *view);
 
 /* Under a report of busy time: how much of it was work that the filter left out, where there is
  * any. */
-void gt_remark_other_work(struct gt_result *result, const struct gt_view *view);
+void gt_remark_other_work(struct gt_result *result, const struct gt_trace *trace,
+                          const struct gt_busy *devices);
 
 /*
  * Says so under a report that speaks of it, where it shows one of the columns, which are as

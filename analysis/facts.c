@@ -73,7 +73,7 @@ static bool is_host_copy(const struct gt_trace *trace, const struct gt_activity 
 
 /* What kernels and copies of the host covered together between the first kernel and the last. */
 static void see_overlap(const struct gt_facts *facts, struct gt_cover *covers,
-                        struct gt_inside *window, const struct gt_activity *activity)
+                        const struct gt_inside *window, const struct gt_activity *activity)
 {
 	const struct gt_cover *kernels = &facts->busy[activity->device].kernels;
 	struct gt_interval when = {activity->start_ns, activity->end_ns};
@@ -148,7 +148,7 @@ static void see_activity(struct gt_facts *facts)
 	const struct gt_trace *shown = facts->view->trace;
 	const size_t count = shown->devices.count;
 	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
-	struct gt_inside window = gt_window_of(facts->view);
+	const struct gt_inside window = gt_window_of(facts->view);
 	bool *seen = gt_allocate(facts->calls.trace->streams.count * sizeof(*seen));
 	const bool keeps_work = wants_work(facts);
 	struct gt_activity_walk walk;

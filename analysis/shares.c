@@ -7,7 +7,6 @@
 
 #include "analysis/figures.h"
 #include "base/array.h"
-#include "base/search.h"
 #include "model/view.h"
 
 struct gt_wall gt_wall_of(const struct gt_view *view)
@@ -30,41 +29,14 @@ struct gt_wall gt_wall_of_window(const struct gt_view *view)
 	};
 }
 
-static int by_end(const void *row, const void *wanted)
-{
-	const gt_time end_ns = ((const struct gt_interval *)row)->end_ns;
-	const gt_time time_ns = *(const gt_time *)wanted;
-
-	return (end_ns > time_ns) - (end_ns < time_ns);
-}
-
-static struct gt_interval within(struct gt_interval when, gt_time start_ns, gt_time end_ns)
-{
-	if (when.start_ns < start_ns)
-		when.start_ns = start_ns;
-	if (when.end_ns > end_ns)
-		when.end_ns = end_ns;
-	return when;
-}
-
-static void add(struct gt_united *united, struct gt_interval when)
-{
-	if (when.end_ns > when.start_ns)
-		(void)gt_cover_add(&united->cover, when);
-}
-
 void gt_unite(struct gt_united *united, const struct gt_wall *wall, struct gt_interval when)
 {
-	size_t at;
+	const struct gt_interval window = {wall->start_ns, wall->end_ns};
+	struct gt_inside inside = {wall->parts, wall->part_count};
 
-	if (wall->part_count == 0) {
-		add(united, within(when, wall->start_ns, wall->end_ns));
-		return;
-	}
-	at = gt_search(wall->parts, wall->part_count, sizeof(*wall->parts), &when.start_ns, by_end,
-	               1);
-	for (; at < wall->part_count && wall->parts[at].start_ns < when.end_ns; at++)
-		add(united, within(when, wall->parts[at].start_ns, wall->parts[at].end_ns));
+	if (wall->part_count == 0)
+		inside = (struct gt_inside){&window, 1};
+	gt_cover_add_inside(&united->cover, &inside, when);
 }
 
 struct gt_share gt_share_of(const struct gt_united *united, const struct gt_wall *wall,

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 /* Times may be anywhere in the range of gt_time, so the difference is taken without a sign. */
 static uint64_t between(gt_time start_ns, gt_time end_ns)
 {
@@ -71,12 +73,22 @@ uint64_t gt_cover_add(struct gt_cover *cover, struct gt_interval interval)
 	return gap_ns;
 }
 
-struct gt_pieces gt_pieces_of(struct gt_inside *inside, struct gt_interval interval)
+static int by_end(const void *row, const void *wanted)
 {
-	while (inside->first < inside->count &&
-	       inside->parts[inside->first].end_ns <= interval.start_ns)
-		inside->first++;
-	return (struct gt_pieces){inside, interval, inside->first};
+	const gt_time end_ns = ((const struct gt_interval *)row)->end_ns;
+	const gt_time time_ns = *(const gt_time *)wanted;
+
+	return (end_ns > time_ns) - (end_ns < time_ns);
+}
+
+struct gt_pieces gt_pieces_of(const struct gt_inside *inside, struct gt_interval interval)
+{
+	return (struct gt_pieces){
+		inside,
+		interval,
+		gt_search(inside->parts, inside->count, sizeof(*inside->parts), &interval.start_ns,
+	                  by_end, 1),
+	};
 }
 
 int gt_pieces_next(struct gt_pieces *pieces, struct gt_interval *piece)
@@ -103,7 +115,7 @@ int gt_pieces_next(struct gt_pieces *pieces, struct gt_interval *piece)
 
 /* A piece in a later part covers nothing that a later interval has in an earlier one: it starts
  * there. */
-void gt_cover_add_inside(struct gt_cover *cover, struct gt_inside *inside,
+void gt_cover_add_inside(struct gt_cover *cover, const struct gt_inside *inside,
                          struct gt_interval interval)
 {
 	struct gt_pieces pieces = gt_pieces_of(inside, interval);

@@ -34,30 +34,28 @@ struct gt_cover {
 uint64_t gt_cover_add(struct gt_cover *cover, struct gt_interval interval);
 
 /*
- * Cuts intervals, which come in order of their start, at the edges of a window: parts of the time
- * that are in order and apart. Without parts the window is all time.
+ * A window: parts of the time that are in order and apart. Without parts it is all time. It cuts
+ * intervals at its edges.
  */
 struct gt_inside {
 	const struct gt_interval *parts;
 	size_t count;
-	size_t first; /* part that is not over yet; initialise it to 0 */
 };
 
-/* The pieces of one interval, one after the other. */
+/* The pieces of one interval that lie inside, one after the other. */
 struct gt_pieces {
 	const struct gt_inside *inside;
 	struct gt_interval interval;
 	size_t next;
 };
 
-/* Valid until the next call for the same window. */
-struct gt_pieces gt_pieces_of(struct gt_inside *inside, struct gt_interval interval);
+struct gt_pieces gt_pieces_of(const struct gt_inside *inside, struct gt_interval interval);
 
 /* Returns 1 with the next piece that is not empty, or 0 at the end. */
 int gt_pieces_next(struct gt_pieces *pieces, struct gt_interval *piece);
 
-/* Adds the pieces of an interval to a cover, which has no others. */
-void gt_cover_add_inside(struct gt_cover *cover, struct gt_inside *inside,
+/* Adds the pieces of an interval to a cover that has nothing but such pieces. */
+void gt_cover_add_inside(struct gt_cover *cover, const struct gt_inside *inside,
                          struct gt_interval interval);
 
 /* From the first start to the latest end. */

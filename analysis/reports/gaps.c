@@ -126,7 +126,7 @@ static void tally_init(struct tally *tally, const struct gt_view *view, uint64_t
 		.view = view,
 		.trace = trace,
 		.whole = gt_whole_of(trace),
-		.busy = gt_busy_of_devices(view),
+		.busy = gt_busy_new(view),
 		.idle = gt_allocate(devices * sizeof(*tally->idle)),
 	};
 	for (size_t i = 0; i < devices; i++)
@@ -163,6 +163,7 @@ static void walk(struct tally *tally)
 			gt_whole_shown(tally->trace, GT_TABLE_devices, activity.device);
 
 		gt_latency_see(&tally->latency, &activity);
+		gt_busy_see(tally->busy, tally->view, &activity);
 		if (device < tally->trace->devices.count)
 			gt_idle_see(&tally->idle[device], &activity);
 	}
@@ -384,7 +385,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		return;
 	}
 	gt_remark_busy(result, tally->whole, "busy_percent idle_percent");
-	gt_remark_other_work(result, tally->view);
+	gt_remark_other_work(result, tally->trace, tally->busy);
 	gt_result_remark_on(
 		result, "gaps duration_ns",
 		"A gap is time between the first and the last work of a GPU in which no "

@@ -81,6 +81,7 @@ struct tally {
 	const struct gt_view *view;
 	const struct gt_trace *trace; /* all that happened */
 	struct use *uses;             /* by row of its streams */
+	struct gt_busy *busy;         /* by row of devices that are shown */
 	struct gt_beside_totals totals;
 	uint64_t on_no_stream;
 };
@@ -89,7 +90,7 @@ struct tally {
  */
 static void see_busy(struct tally *tally)
 {
-	struct gt_inside window = gt_window_of(tally->view);
+	const struct gt_inside window = gt_window_of(tally->view);
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
@@ -98,6 +99,7 @@ static void see_busy(struct tally *tally)
 		const gt_id stream = gt_activity_stream(tally->trace, &activity);
 		const struct gt_interval interval = {activity.start_ns, activity.end_ns};
 
+		gt_busy_see(tally->busy, tally->view, &activity);
 		if (stream >= tally->trace->streams.count)
 			continue;
 		if (gt_activity_is_work(activity.type))
@@ -182,14 +184,13 @@ static uint64_t *count_streams(const struct tally *tally)
 static void add_devices(const struct tally *tally, struct gt_result *result)
 {
 	const struct gt_trace *shown = tally->view->trace;
-	struct gt_busy *devices = gt_busy_of_devices(tally->view);
 	uint64_t *used = count_streams(tally);
 
 	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
 	for (size_t i = 0; i < tally->trace->devices.count; i++) {
 		const struct gt_device_beside *device = &tally->totals.devices[i];
 		const gt_id row = gt_whole_shown(shown, GT_TABLE_devices, (gt_id)i);
-		const struct gt_busy *busy = row < shown->devices.count ? &devices[row] : NULL;
+		const struct gt_busy *busy = row < shown->devices.count ? &tally->busy[row] : NULL;
 		const uint64_t active_ns = busy ? busy->all.covered_ns : 0;
 		const uint64_t copy_ns = busy ? busy->copies.covered_ns : 0;
 		const uint64_t hidden_ns = busy ? gt_busy_overlap(busy) : 0;
@@ -207,7 +208,6 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 		gt_result_add_count(result, (int64_t)hidden_ns);
 		gt_result_add_real(result, gt_percent((double)hidden_ns, (double)copy_ns));
 	}
-	gt_array_free(devices);
 	gt_array_free(used);
 }
 
@@ -336,7 +336,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		return;
 	}
 	gt_remark_whole_graphs(result, trace, "busy_ns busy_percent");
-	gt_remark_other_work(result, tally->view);
+	gt_remark_other_work(result, tally->view->trace, tally->busy);
 	if (tally->trace->graph_launches.count > 0)
 		gt_result_remark(
 			result, "Kernels of a graph count on the stream that CUPTI names for them, "
@@ -358,7 +358,12 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	const struct gt_trace *whole = gt_whole_of(view->trace);
 	const size_t size = (whole->streams.count + 1) * sizeof(struct use);
 	const struct gt_inside window = gt_window_of(view);
-	struct tally tally = {.view = view, .trace = whole, .uses = gt_allocate(size)};
+	struct tally tally = {
+		.view = view,
+		.trace = whole,
+		.uses = gt_allocate(size),
+		.busy = gt_busy_new(view),
+	};
 
 	(void)err;
 	memset(tally.uses, 0, size);
@@ -371,6 +376,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_remarks(&tally, result);
 	gt_beside_release(&tally.totals);
 	gt_array_free(tally.uses);
+	gt_array_free(tally.busy);
 	return 0;
 }
 

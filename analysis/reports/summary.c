@@ -298,14 +298,11 @@ static void add_device_row(const struct gt_view *view, struct gt_result *result,
 	gt_result_add_count(result, (int64_t)busy->kernel_count);
 }
 
-static void add_devices(const struct gt_view *view, struct gt_result *result)
+static void add_devices(const struct gt_facts *facts, struct gt_result *result)
 {
-	struct gt_busy *devices = gt_busy_of_devices(view);
-
 	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
-	for (size_t i = 0; i < view->trace->devices.count; i++)
-		add_device_row(view, result, (gt_id)i, &devices[i]);
-	gt_array_free(devices);
+	for (size_t i = 0; i < facts->view->trace->devices.count; i++)
+		add_device_row(facts->view, result, (gt_id)i, &facts->busy[i]);
 }
 
 /* The busiest rows of a list whose headings are name, calls, total_ns, share_percent. */
@@ -464,8 +461,9 @@ static void add_notes(const struct gt_trace *trace, struct gt_result *result)
 	}
 }
 
-static void add_remarks(const struct gt_view *view, struct gt_result *result)
+static void add_remarks(const struct gt_facts *facts, struct gt_result *result)
 {
+	const struct gt_view *view = facts->view;
 	const struct gt_ledger_state *recording = &view->recording;
 	const struct gt_trace *trace = view->trace;
 
@@ -477,7 +475,7 @@ static void add_remarks(const struct gt_view *view, struct gt_result *result)
 		return;
 	}
 	gt_remark_busy(result, gt_whole_of(trace), NULL);
-	gt_remark_other_work(result, view);
+	gt_remark_other_work(result, trace, facts->busy);
 	if (trace->device_events.count > 0)
 		gt_result_remark(result,
 		                 "Kernels told %s events of themselves: gputrace report "
@@ -558,18 +556,15 @@ static void add_top_ranges(const struct gt_range_totals *totals, struct gt_resul
 }
 
 /* What people read first; the tables of figures are behind it. */
-static void add_page(const struct gt_view *view, struct gt_result *result, uint64_t top)
+static void add_page(const struct gt_facts *facts, struct gt_result *result, uint64_t top)
 {
 	struct gt_advice advice;
-	struct gt_facts facts;
 
-	gt_facts_init(&facts, view);
-	gt_advice_init(&advice, &facts);
-	gt_add_overview(result, &facts);
+	gt_advice_init(&advice, facts);
+	gt_add_overview(result, facts);
 	gt_add_findings(result, &advice);
-	add_top_ranges(&facts.ranges, result, top);
+	add_top_ranges(&facts->ranges, result, top);
 	gt_advice_release(&advice);
-	gt_facts_release(&facts);
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
@@ -577,13 +572,15 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 {
 	const struct gt_trace *trace = view->trace;
 	const uint64_t top = arguments->values[TOP].number;
+	struct gt_facts facts;
 
 	(void)err;
+	gt_facts_init(&facts, view);
 	add_recording(view, result);
 	gt_result_detail(result);
-	add_devices(view, result);
+	add_devices(&facts, result);
 	gt_result_detail(result);
-	add_page(view, result, top);
+	add_page(&facts, result, top);
 	add_top_kernels(trace, result, top);
 	hide_if_empty(result, "top_kernels");
 	gt_add_families(result, trace);
@@ -598,7 +595,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_result_detail(result);
 	add_notes(trace, result);
 	gt_result_detail(result);
-	add_remarks(view, result);
+	add_remarks(&facts, result);
+	gt_facts_release(&facts);
 	return 0;
 }
 
