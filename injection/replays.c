@@ -153,8 +153,8 @@ static void note_forced(struct gt_session *session)
 		return;
 	session->replays.noted = true;
 	gt_note(session, "kernel_counters",
-	        "CUPTI's buffers were full of profiled launches, and were fetched while records of "
-	        "other work were open: what has no times for that counts as unfinished");
+	        "CUPTI's buffers were full of profiled launches. gputrace fetched them while records "
+	        "of other work were open: that work has no times, and counts as unfinished");
 }
 
 /*

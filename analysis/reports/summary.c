@@ -114,7 +114,7 @@ static const struct gt_heading top_range_headings[] = {
 	{"gpu_ns", GT_UNIT_NS, "Time in which something ran that was asked for inside",
          GT_WORTH_KEY},
 	{"busy_percent", GT_UNIT_PERCENT,
-         "Of the time from the first start to the last end of that, time in which some of it ran"},
+         "Of the wall time inside the window, time in which work of the range ran on any GPU"},
 	{"range", GT_UNIT_TEXT, "Path of NVTX ranges", GT_WORTH_NAME},
 };
 
@@ -531,7 +531,7 @@ static void add_top_range(const struct gt_range_totals *totals, struct gt_result
 		gt_result_add_count(result, (int64_t)row->gpu_ns);
 	else
 		gt_result_add_unknown(result);
-	gt_result_add_real(result, gt_percent((double)row->span_busy_ns, (double)row->span_ns));
+	gt_result_add_real(result, gt_percent((double)row->busy_ns, (double)row->shown_ns));
 	gt_result_add_format(result, "%s", text);
 }
 
