@@ -38,3 +38,16 @@ void gt_device_label(const struct gt_trace *trace, gt_id device, char *text, siz
 	else
 		snprintf(text, size, "%.*s", MOST_NAME, name);
 }
+
+void gt_graph_exec_label(const struct gt_trace *trace, gt_id exec, char *text, size_t size)
+{
+	const struct gt_graph_exec *row =
+		exec < trace->graph_execs.count ? &trace->graph_execs.rows[exec] : NULL;
+
+	if (row && row->graph < trace->graphs.count)
+		snprintf(text, size, "graph %u", trace->graphs.rows[row->graph].number);
+	else if (row && row->number)
+		snprintf(text, size, "graph exec %u", row->number);
+	else
+		snprintf(text, size, "graph");
+}

@@ -21,4 +21,7 @@ void gt_device_label(const struct gt_trace *trace, gt_id device, char *text, siz
 /* "2", or "2: decoder". */
 void gt_context_label(const struct gt_trace *trace, gt_id context, char *text, size_t size);
 
+/* "graph 3"; "graph exec 5" where its graph is not known; "graph" where the row is not there. */
+void gt_graph_exec_label(const struct gt_trace *trace, gt_id exec, char *text, size_t size);
+
 #endif

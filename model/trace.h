@@ -40,7 +40,7 @@ enum gt_activity_flag {
 		256, /* a range that a filter left for the paths of those in it: it is not chosen */
 	GT_CHOSEN = 512,    /* a range that a filter names, in what that left and in the whole */
 	GT_PROFILED = 1024, /* a kernel that was replayed for its counters: its time is no figure */
-	GT_BY_TIME = 2048,  /* for_range is told by time alone: no other thread had ranges open */
+	GT_BY_TIME = 2048,  /* its range is told by time alone: no other thread had ranges open */
 	GT_UNTOLD = 4096,   /* several threads had ranges open: it may be for any of them */
 };
 

@@ -342,6 +342,13 @@ struct gt_view gt_view_of(const struct gt_trace *trace)
 	};
 }
 
+static void forget_range(const struct gt_trace *trace, gt_id thread, gt_id *range, gt_count *flags)
+{
+	if (*range < trace->ranges.count && trace->ranges.rows[*range].thread != thread)
+		*range = GT_NONE;
+	*flags &= ~(gt_count)GT_BY_TIME;
+}
+
 /* Counts work only to ranges of the thread that did it. */
 static void forget_for_ranges(struct gt_trace *trace)
 {
@@ -355,6 +362,15 @@ static void forget_for_ranges(struct gt_trace *trace)
 		range->for_range = GT_NONE;
 		range->flags &= ~told;
 	}
+	gt_array_each(struct gt_allocation, allocation, &trace->allocations) {
+		const gt_id thread = allocation->made_by < trace->memory_calls.count
+		                             ? trace->memory_calls.rows[allocation->made_by].thread
+		                             : GT_NONE;
+
+		forget_range(trace, thread, &allocation->range, &allocation->flags);
+	}
+	gt_array_each(struct gt_pool_block, block, &trace->pool_blocks)
+		forget_range(trace, block->thread, &block->range, &block->flags);
 }
 
 int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_filter *filter,

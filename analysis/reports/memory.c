@@ -22,6 +22,7 @@
 #include "model/memory.h"
 #include "model/memory_carriers.h"
 #include "model/names.h"
+#include "model/owners.h"
 #include "model/range_folds.h"
 #include "model/trace.h"
 #include "model/view.h"
@@ -139,6 +140,7 @@ static const struct gt_heading peak_headings[] = {
 	{"share_percent", GT_UNIT_PERCENT, "bytes of all that was allocated on the GPU",
          GT_WORTH_KEY},
 	ORIGIN,
+	{"process", GT_UNIT_TEXT, "Whose they are", GT_WORTH_LESSER_NAME},
 };
 
 static const struct gt_heading leak_headings[] = {
@@ -170,11 +172,13 @@ static const struct gt_heading failure_headings[] = {
 
 static const struct gt_heading range_headings[] = {
 	{"range", GT_UNIT_TEXT, "Path of NVTX ranges", GT_WORTH_NAME},
-	{"memory", GT_UNIT_TEXT, "all on the GPU, by CUDA's calls, or the blocks of a pool",
+	{"memory", GT_UNIT_TEXT,
+         "all that the process has on the GPU, by CUDA's calls, or the blocks of a pool",
          GT_WORTH_ORDINARY},
 	{"ranges", GT_UNIT_COUNT, "How many of this path there were", GT_WORTH_ORDINARY},
 	{"kept_bytes", GT_UNIT_BINARY_BYTES,
-         "Asked for inside and still there at the end of the range", GT_WORTH_KEY},
+         "Asked for inside, and still there at the end of the range, of those that ended",
+         GT_WORTH_KEY},
 	{"kept", GT_UNIT_COUNT, "In so many", GT_WORTH_LITTLE},
 	{"peak_bytes", GT_UNIT_BINARY_BYTES, "Most that was in use while one was open",
          GT_WORTH_KEY},
@@ -184,6 +188,7 @@ static const struct gt_heading range_headings[] = {
          GT_WORTH_LITTLE},
 	{"asked_bytes", GT_UNIT_BINARY_BYTES, "Sum of their sizes", GT_WORTH_ORDINARY},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
+	{"process", GT_UNIT_TEXT, "Whose ranges and memory they are", GT_WORTH_LESSER_NAME},
 };
 
 static const struct gt_heading executable_headings[] = {
@@ -560,6 +565,7 @@ static void add_there(const struct page *page, gt_id device, gt_time at_ns)
 		gt_result_add_real(page->result,
 		                   gt_percent((double)origins.groups.rows[i].bytes, (double)all));
 		add_origin(page, &origins.groups.rows[i]);
+		gt_add_process(page->result, page->trace, origins.groups.rows[i].origin.process);
 	}
 	gt_memory_origins_release(&origins);
 }
@@ -662,7 +668,8 @@ static void add_failure(const struct page *page, const struct gt_memory_failure 
 		add_said(page, failure);
 	else
 		add_nvml(page, failure);
-	gt_add_range(page->result, &page->ranges, api_call ? api_call->range : GT_NONE);
+	gt_add_range(page->result, &page->ranges,
+	             gt_owner_of_call(page->trace, call->api_call).range);
 	gt_add_device(page->result, page->trace, failure->device);
 }
 
@@ -717,6 +724,7 @@ static void add_ranges(const struct page *page)
 		gt_result_add_count(page->result, (int64_t)growth->asked);
 		gt_result_add_count(page->result, (int64_t)growth->asked_bytes);
 		gt_add_device(page->result, page->trace, growth->device);
+		gt_add_process(page->result, page->trace, growth->process);
 	}
 	gt_memory_growths_release(&growths);
 }
@@ -836,10 +844,37 @@ static void remark_managed(struct gt_result *result, const struct gt_trace *trac
 		                         "recorded (run --unified-memory does).");
 }
 
+/* Of what is in a range, how much that is a guess. */
+static void remark_by_time(struct gt_result *result, const struct gt_trace *trace)
+{
+	uint64_t bytes = 0;
+	uint64_t count = 0;
+
+	gt_array_each(const struct gt_allocation, allocation, &trace->allocations) {
+		if (allocation->flags & GT_BY_TIME) {
+			bytes += allocation->size_bytes;
+			count++;
+		}
+	}
+	gt_array_each(const struct gt_pool_block, block, &trace->pool_blocks) {
+		if (block->flags & GT_BY_TIME) {
+			bytes += block->size_bytes;
+			count++;
+		}
+	}
+	if (count > 0)
+		gt_result_remark(
+			result,
+			"%s of %s allocations and blocks belong to a range by time alone: "
+			"another thread asked for them; --set threads=own leaves them out.",
+			gt_figure_bytes((int64_t)bytes).text, gt_grouped(count).text);
+}
+
 static void add_remarks(const struct page *page)
 {
 	remark_recorded(page->result, page->trace);
 	remark_managed(page->result, page->trace);
+	remark_by_time(page->result, page->trace);
 	if (has_kept(page->trace))
 		gt_result_remark(
 			page->result,

@@ -8,6 +8,7 @@
 #include "model/index.h"
 #include "model/known.h"
 #include "model/memory.h"
+#include "model/owners.h"
 
 /*
  * Which call ended what another one made: memory, and what stands for some. An address comes again
@@ -417,6 +418,7 @@ static struct gt_allocation row_of(const struct gt_trace *trace, const struct li
 	const struct gt_memory_call *call = &trace->memory_calls.rows[life->made_by];
 	const struct gt_graph_launch *launch =
 		life->launch == GT_NONE ? NULL : &trace->graph_launches.rows[life->launch];
+	const struct gt_owner owner = gt_owner_of_call(trace, call->api_call);
 
 	return (struct gt_allocation){
 		.start_ns = life->start_ns,
@@ -432,13 +434,11 @@ static struct gt_allocation row_of(const struct gt_trace *trace, const struct li
 		.ended_by = life->ended_by,
 		.backed_by = life->backed_by,
 		.launch = life->launch,
-		.range = call->api_call < trace->api_calls.count
-	                         ? trace->api_calls.rows[call->api_call].range
-	                         : GT_NONE,
+		.range = owner.range,
 		.library = call->library,
 		.kind = launch ? GT_MEMORY_CALL_ALLOCATE_NODE : call->kind,
 		.flags = (call->flags & (GT_SALVAGED | GT_DRIVER_API)) |
-	                 (life->end_ns ? 0 : GT_UNFINISHED),
+	                 (life->end_ns ? 0 : GT_UNFINISHED) | (owner.by_time ? GT_BY_TIME : 0),
 	};
 }
 

@@ -383,6 +383,21 @@ static void tell_calls(struct finder *finder)
 	}
 }
 
+/* Memory that a pool handed out has no API call. */
+static void tell_blocks(struct finder *finder)
+{
+	gt_array_each(struct gt_pool_block, block, &finder->trace->pool_blocks) {
+		struct found found;
+
+		if (block->range < finder->trace->ranges.count ||
+		    !process_of(finder, block->thread))
+			continue;
+		found = find(finder, block->thread, block->start_ns);
+		block->range = found.range;
+		block->flags |= found.flags;
+	}
+}
+
 /* ---- all of it ---- */
 
 static void *zeroes(size_t count, size_t size)
@@ -444,6 +459,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		find_moments(&finder);
 		tell_ranges(&finder);
 		tell_calls(&finder);
+		tell_blocks(&finder);
 	}
 	release(&finder);
 	return 0;

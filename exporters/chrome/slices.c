@@ -5,6 +5,7 @@
 
 #include "exporters/chrome/events.h"
 #include "model/activity.h"
+#include "model/labels.h"
 #include "model/names.h"
 #include "model/occupancy.h"
 #include "model/owners.h"
@@ -242,6 +243,21 @@ static void add_fill(struct gt_chrome *chrome, const struct gt_placed *placed,
 	add_ranges(chrome, GT_ACTIVITY_FILL, (gt_id)(fill - chrome->trace->fills.rows));
 }
 
+/* Kineto has no category for it. */
+static void add_whole_graph(struct gt_chrome *chrome, const struct gt_placed *placed,
+                            struct gt_place place, const struct gt_graph_trace *whole)
+{
+	char name[NAME_SIZE];
+
+	gt_graph_exec_label(chrome->trace, whole->exec, name, sizeof(name));
+	begin(chrome, "cuda_graph");
+	gt_chrome_add_text(&chrome->out.chars, "name", name);
+	add_slice(chrome, placed, place, whole->correlation);
+	if (whole->graph)
+		gt_chrome_add_number(&chrome->out.chars, "graph id", whole->graph);
+	add_ranges(chrome, GT_ACTIVITY_GRAPH, (gt_id)(whole - chrome->trace->graph_traces.rows));
+}
+
 static void add_arrow_end(struct gt_chrome *chrome, const char *phase, size_t number,
                           struct gt_place place, gt_time time_ns)
 {
@@ -280,8 +296,8 @@ static size_t number_of(const struct gt_chrome *chrome, const struct gt_activity
 		return gt_ids_slice(&chrome->ids, GT_PLACED_copies, activity->row);
 	case GT_ACTIVITY_FILL:
 		return gt_ids_slice(&chrome->ids, GT_PLACED_fills, activity->row);
-	case GT_ACTIVITY_GRAPH: /* not walked here */
-		break;
+	case GT_ACTIVITY_GRAPH:
+		return gt_ids_slice(&chrome->ids, GT_PLACED_graph_traces, activity->row);
 	}
 	return 0;
 }
@@ -307,6 +323,7 @@ static void put_slice(struct gt_chrome *chrome, const struct gt_activity *activi
 		add_fill(chrome, &placed, place, &trace->fills.rows[activity->row]);
 		break;
 	case GT_ACTIVITY_GRAPH:
+		add_whole_graph(chrome, &placed, place, &trace->graph_traces.rows[activity->row]);
 		break;
 	}
 	gt_chars_add(&chrome->out.chars, "}}");
@@ -324,7 +341,7 @@ void gt_chrome_write_slices(struct gt_chrome *chrome)
 	chrome->shapes = gt_allocate(shape_count * sizeof(*chrome->shapes));
 	for (size_t i = 0; i < shape_count; i++)
 		chrome->shapes[i] = (struct gt_shape_words){.device = GT_NONE};
-	gt_activity_walk_init(&walk, chrome->trace, GT_WORK_FIGURES | GT_WORK_PROFILED);
+	gt_activity_walk_init(&walk, chrome->trace, GT_WORK_ALL);
 	while (gt_activity_next(&walk, &activity))
 		put_slice(chrome, &activity);
 	chrome->counts.skipped += gt_ids_slice_count(&chrome->ids) - chrome->counts.gpu_slices;

@@ -19,6 +19,7 @@ enum {
 	GT_STAGE_KERNEL = 1,
 	GT_STAGE_COPY,
 	GT_STAGE_FILL,
+	GT_STAGE_GRAPH,
 	GT_QUEUE_FIRST, /* + row of streams */
 };
 enum { GT_COPY_KINDS = 11 }; /* CUPTI knows 1 to 10; 0 stands for any other */
@@ -86,5 +87,7 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
                      const struct gt_copy *copy);
 void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                      const struct gt_fill *fill);
+void gt_gpu_put_graph(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
+                      const struct gt_graph_trace *whole);
 
 #endif

@@ -230,3 +230,22 @@ Test(allocations, have_the_range_that_was_open_when_they_were_made)
 	cr_assert(ne(u32, rows[0].range, GT_NONE));
 	expect_text(gt_trace_text(&trace, trace.ranges.rows[rows[0].range].text), "load");
 }
+
+Test(allocations, have_the_range_of_another_thread_that_they_were_made_for)
+{
+	const struct gt_allocation *rows;
+
+	recording_add_string(&recording, STRING_NEXT, "cudaMalloc");
+	recording_add_string(&recording, STRING_NEXT + 1, "step");
+	recording_add(&recording, range_begin, .time_ns = 1900, .thread = THREAD, .order = 1,
+	              .level = 1, .text = STRING_NEXT + 1);
+	recording_add(&recording, api_call, .start_ns = 1990, .end_ns = 2110, .correlation = 5,
+	              .function = STRING_NEXT, .thread = OTHER_THREAD);
+	recording_add(&recording, memory_call, .kind = GT_MEMORY_CALL_ALLOCATE, .start_ns = 2000,
+	              .end_ns = 2100, .thread = OTHER_THREAD, .context = UINT32_MAX,
+	              .stream = UINT64_MAX, .address = ADDRESS, .correlation = 5);
+	rows = collect_rows(1);
+	cr_assert(ne(u32, rows[0].range, GT_NONE));
+	expect_text(gt_trace_text(&trace, trace.ranges.rows[rows[0].range].text), "step");
+	cr_expect(ne(u32, rows[0].flags & GT_BY_TIME, 0));
+}

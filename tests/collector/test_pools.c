@@ -223,7 +223,9 @@ Test(pools, blocks_are_in_the_range_that_was_open_on_their_thread)
 	rows = collect_rows(5);
 	cr_expect(eq(u32, rows[0].range, GT_NONE));
 	cr_expect(eq(u32, rows[1].range, 0));
-	cr_expect(eq(u32, rows[2].range, GT_NONE));
+	cr_expect(eq(u32, rows[2].range, 0), "its thread has none, and one other thread has");
+	cr_expect(ne(u32, rows[2].flags & GT_BY_TIME, 0));
+	cr_expect(eq(u32, rows[1].flags & GT_BY_TIME, 0));
 	cr_expect(eq(u32, rows[3].range, GT_NONE));
 	cr_expect(eq(u32, rows[4].thread, GT_NONE));
 	cr_assert(eq(sz, trace.api_calls.count, 1));

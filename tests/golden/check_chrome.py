@@ -19,14 +19,15 @@ import tempfile
 
 from check_golden import CHECK_TRACE, QUERY, differences, facts_path, recording_of, run
 
-GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset"}
+GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_graph"}
 CALL_CATEGORIES = {"cuda_runtime", "cuda_driver"}
 COUNTS = ["gpu_slices", "api_slices", "skipped"]
 KERNEL_ARGUMENTS = ["External id", "device", "context", "stream", "correlation", "registers per thread",
                     "shared memory", "blocks per SM", "warps per SM", "grid", "block", "est. achieved occupancy %"]
 COPY_ARGUMENTS = ["External id", "device", "context", "stream", "correlation", "bytes", "memory bandwidth (GB/s)"]
+GRAPH_ARGUMENTS = ["External id", "device", "context", "stream", "correlation", "graph id"]
 SQL = """select
-  (select count(*) from slice where category in ('kernel', 'gpu_memcpy', 'gpu_memset')) as gpu_slices,
+  (select count(*) from slice where category in ('kernel', 'gpu_memcpy', 'gpu_memset', 'cuda_graph')) as gpu_slices,
   (select count(*) from slice where category in ('cuda_runtime', 'cuda_driver')) as api_slices,
   (select count(*) from flow) as arrows"""
 
@@ -84,7 +85,7 @@ def columns(slices, calls):
     found = [f"{event['name']} lacks {key}" for event in [*slices, *calls]
              for key in ("ph", "cat", "name", "pid", "tid", "ts", "dur", "args") if key not in event]
     for event in slices:
-        wanted = KERNEL_ARGUMENTS if event["cat"] == "kernel" else COPY_ARGUMENTS
+        wanted = {"kernel": KERNEL_ARGUMENTS, "cuda_graph": GRAPH_ARGUMENTS}.get(event["cat"], COPY_ARGUMENTS)
         found += [f"{event['name']} lacks {key}" for key in wanted if key not in event["args"]]
         if not event["args"]["stream"] > 0:
             found.append(f"{event['name']} is on stream {event['args']['stream']}, which means the host")

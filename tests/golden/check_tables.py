@@ -3,7 +3,7 @@
 """Text tables fit the page they are for, and tell apart what differs; the summary is one page.
 
   check_tables.py [--few] GPUTRACE NAME...    of each captures/NAME.gputrace: every report and info, on pages
-                                              of several widths and piped; --few: of two widths
+                                              of several widths and piped; --few: of one width
 """
 import json
 import os
@@ -13,8 +13,10 @@ import subprocess
 import sys
 
 CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
-FEW = (40, 80)
-WIDTHS = FEW if "--few" in sys.argv else (40, 60, 80, 120, 200)
+FEW = (60,)
+IS_SHORT = "--few" in sys.argv
+WIDTHS = FEW if IS_SHORT else (40, 60, 80, 120, 200)
+PAGES = WIDTHS if IS_SHORT else (*WIDTHS, None) # None: a pipe
 PIPED = 120
 SUMMARY_LINES = 40  # at 80 columns: one page
 RANGES_LINES = 13   # more, where the program names what it does
@@ -80,18 +82,17 @@ def alike(text, said):
     return found, checked
 
 
-def check_report(gputrace, recording, report):
-    said = json.loads(run(gputrace, "report", recording, report, "--json"))
+def check_report(gputrace, recording, report, said):
     found = []
     checked = 0
-    for width in (*WIDTHS, None):
+    for width in PAGES:
         option = [f"--width={width}"] if width else []
         text = run(gputrace, "report", recording, report, *option)
         same, tables_checked = alike(text, said)
         checked += tables_checked
         found += [f"{report} at {width or 'a pipe'}: {line}"
                   for line in fits(text, width or PIPED) + same]
-    if report == "kernels" and said["kernels"] and checked < 2 * (len(WIDTHS) + 1):
+    if report == "kernels" and said["kernels"] and checked < 2 * len(PAGES):
         found.append(f"only {checked} tables of kernels were looked at")
     return found
 
@@ -102,7 +103,7 @@ def check_full_names(gputrace, recording):
     for form in ("full", "mangled"):
         words = ("report", recording, "kernels", "--names", form, "--section", "kernels")
         names = [row["kernel"] for row in json.loads(run(gputrace, *words, "--json"))["kernels"]]
-        for width in WIDTHS[1:]:
+        for width in WIDTHS if IS_SHORT else WIDTHS[1:]:
             text = run(gputrace, *words, f"--width={width}")
             letters = "".join(text.split())
             found += too_wide(text, width)
@@ -111,12 +112,12 @@ def check_full_names(gputrace, recording):
     return found
 
 
-def check_evidence(gputrace, recording):
-    """What report advice goes by is where it says: a report, a table with rows, a column; and no advice is without."""
-    advice = json.loads(run(gputrace, "report", recording, "advice", "--json"))
+def check_evidence(said):
+    """Report advice goes by what is where it says: a report, a table with rows, a column; and no advice is without."""
+    advice = said["advice"]
     found = []
     for row in advice["evidence"]:
-        table = json.loads(run(gputrace, "report", recording, row["report"], "--json")).get(row["table"])
+        table = said[row["report"]].get(row["table"])
         if not table or row["column"] not in table[0]:
             found.append(f"report {row['report']} has no column {row['column']} in rows of {row['table']}")
     cited = {row["number"] for row in advice["evidence"]}
@@ -131,9 +132,10 @@ def report_names(gputrace):
 
 def check(gputrace, recording):
     reports = report_names(gputrace)
+    said = {part["report"]: part for part in json.loads(run(gputrace, "report", recording, *reports, "--json"))["reports"]}
     found = []
     for report in reports:
-        found += check_report(gputrace, recording, report)
+        found += check_report(gputrace, recording, report, said[report])
     for words in (["report", recording, *reports], ["info", recording]):
         for width in WIDTHS:
             by_option = run(gputrace, *words, f"--width={width}")
@@ -144,7 +146,7 @@ def check(gputrace, recording):
     lines = run(gputrace, "report", recording, "--width=80").splitlines()
     if len(lines) > SUMMARY_LINES + RANGES_LINES * ("Top ranges" in lines):
         found.append(f"the summary takes {len(lines)} lines")
-    return found + check_full_names(gputrace, recording) + check_evidence(gputrace, recording)
+    return found + check_full_names(gputrace, recording) + check_evidence(said)
 
 
 def main(gputrace, names):

@@ -89,9 +89,9 @@ for (const name of launchNumbers)
 for (const name of launchTexts)
   none(`kernels without ${name}`, `
     select s.id from gpu_slice s where ${kernel} and ifnull(${arg(name)}, '') = ''`);
-none('copies and fills without bytes, device or stream', `
+none('copies, fills and graphs without bytes, device or stream', `
   select s.id from gpu_slice s where not (${kernel}) and
-    (${arg('bytes')} is null or ${arg('device')} is null or ${arg('stream')} is null)`);
+    (${arg('bytes')} is null and ${arg('kind')} <> 'graph' or ${arg('device')} is null or ${arg('stream')} is null)`);
 none('GPU slices with an argument that fails in the viewer', `
   select s.id from gpu_slice s where ${arg('correlation_id')} is not null`);
 none('GPU slices of no length', 'select s.id from gpu_slice s where s.dur < 1');

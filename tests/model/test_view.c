@@ -916,6 +916,37 @@ Test(view, of_ranges_has_what_their_own_threads_did_alone_where_that_is_asked_fo
 	scene_release(&scene);
 }
 
+Test(view, counts_memory_to_ranges_of_its_own_thread_where_that_is_asked_for)
+{
+	struct scene scene;
+	struct gt_allocation *allocations;
+	struct gt_pool_block *blocks;
+
+	backward_scene(&scene);
+	for (int of_other = 0; of_other < 2; of_other++) {
+		const gt_id thread =
+			scene.trace.ranges.rows[of_other].thread; /* of step, then of engine */
+
+		add_memory(&scene, 0, 120, 0);
+		scene.trace.memory_calls.rows[of_other].thread = thread;
+		*gt_array_push(&scene.trace.pool_blocks) = (struct gt_pool_block){
+			.thread = thread, .pool = GT_NONE, .stream = GT_NONE};
+	}
+	allocations = scene.trace.allocations.rows;
+	blocks = scene.trace.pool_blocks.rows;
+	allocations[0].range = allocations[1].range = blocks[0].range = blocks[1].range = 0;
+	allocations[1].flags = blocks[1].flags = GT_BY_TIME;
+	gt_filter_own_threads(&scene.filter);
+	cut(&scene);
+	cr_expect(eq(u32, allocations[0].range, 0));
+	cr_expect(eq(u32, blocks[0].range, 0));
+	cr_expect(eq(u32, allocations[1].range, GT_NONE));
+	cr_expect(eq(u32, blocks[1].range, GT_NONE));
+	cr_expect(eq(u32, allocations[1].flags & GT_BY_TIME, 0));
+	cr_expect(eq(u32, blocks[1].flags & GT_BY_TIME, 0));
+	scene_release(&scene);
+}
+
 /* The range that a call was made for began before the window, and still names it. */
 Test(view, of_a_window_keeps_what_calls_in_it_were_made_for)
 {

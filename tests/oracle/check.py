@@ -22,8 +22,10 @@ import tempfile
 import exports
 import figures
 import invariants
+import memory
 from view import View, World
 
+TABLES = {**figures.TABLES, **memory.TABLES}
 FEATURES = ("processes", "gpus", "threads", "ranges", "operations", "helpers", "graphs", "profiled", "death", "loss",
             "waits", "memory", "failures", "skew") # as enum feature has them
 
@@ -40,7 +42,7 @@ def near(column, right, said):
 
 def differences(table, right, said):
     """(row, column, right, said) for each figure that differs."""
-    keys = figures.TABLES[table][1]
+    keys = TABLES[table][1]
 
     def by_key(rows):
         return figures.grouped(rows, lambda row: tuple(row.get(key) for key in keys))
@@ -147,7 +149,7 @@ def check_view(gputrace, folder, world, filters):
         return [], {}
     view = View(world, **filters)
     found = [(name, *rest) for name, *rest in invariants.broken(said, bool(filters))]
-    for table, (work_out, _) in figures.TABLES.items():
+    for table, (work_out, _) in TABLES.items():
         right = work_out(view)
         if right is not None:
             found += [(table, *rest) for rest in differences(table, right, said[table[0]][table[1]])]

@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
 import read_trace # pylint: disable=wrong-import-position
 
-CATEGORIES = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "fill"}
+CATEGORIES = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "fill", "cuda_graph": "graph"}
 
 
 def nanoseconds(microseconds):
@@ -22,10 +22,10 @@ def placed(view):
 
 
 def right_work(view):
-    """Kernels, copies and fills: what, GPU, stream, begin, end, size."""
+    """What, GPU, stream, begin, end, size."""
     return collections.Counter(
         (row["kind"], row["gpu"], view.world.streams[row["stream"]]["number"], row["begin"] - view.world.begin,
-         max(row["end"], row["begin"] + 1) - view.world.begin, row["bytes"]) for row in placed(view) if row["kind"] != "graph")
+         max(row["end"], row["begin"] + 1) - view.world.begin, row["bytes"]) for row in placed(view))
 
 
 def right_calls(view):
@@ -87,8 +87,7 @@ def broken(gputrace, folder, view, words):
             yield ("export chrome", what), wrong[1], "slices", sum(rows.values()), sum(chrome[what].values())
     slices = read_trace.read_slices(export(gputrace, folder, "perfetto", words))
     said = collections.Counter((row.gpu, row.start, row.end) for row in slices)
-    rows = collections.Counter((row["gpu"], row["begin"], max(row["end"], row["begin"] + 1)) for row in placed(view)
-                               if row["kind"] != "graph")
+    rows = collections.Counter((row["gpu"], row["begin"], max(row["end"], row["begin"] + 1)) for row in placed(view))
     wrong = counted(rows, said)
     if wrong:
         yield ("export perfetto", "slices"), wrong[1], "slices", sum(rows.values()), sum(said.values())

@@ -30,6 +30,7 @@ static void intern_stages(struct gt_gpu *gpu)
 		{GT_STAGE_KERNEL, "Kernel", CATEGORY_COMPUTE},
 		{GT_STAGE_COPY, "Copy", CATEGORY_OTHER},
 		{GT_STAGE_FILL, "Fill", CATEGORY_OTHER},
+		{GT_STAGE_GRAPH, "Graph", CATEGORY_OTHER},
 	};
 	enum { COUNT = sizeof(stages) / sizeof(stages[0]) };
 	Perfetto__InternedGpuRenderStageSpecification rows[COUNT];
@@ -242,6 +243,9 @@ static void put_slice(struct gt_gpu *gpu, struct gt_kernels *kernels, enum gt_pl
 		break;
 	case GT_PLACED_fills:
 		gt_gpu_put_fill(gpu, &placed, number, &trace->fills.rows[row]);
+		break;
+	case GT_PLACED_graph_traces:
+		gt_gpu_put_graph(gpu, &placed, number, &trace->graph_traces.rows[row]);
 		break;
 	case GT_PLACED_TABLES:
 		break;

@@ -7,6 +7,7 @@
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
 #include "model/graph_runs.h"
+#include "model/labels.h"
 
 /*
  * Launches of CUDA graphs as they ran on the GPU, below their process: from the start of the first
@@ -42,19 +43,13 @@ static int by_start(const void *a, const void *b)
 static uint32_t name_of(const struct graphs *graphs, const struct gt_graph_launch *launch)
 {
 	const struct gt_trace *trace = graphs->perfetto->trace;
-	const struct gt_graph_exec *exec = launch->exec < trace->graph_execs.count
-	                                           ? &trace->graph_execs.rows[launch->exec]
-	                                           : NULL;
-	const uint64_t nodes = exec ? graphs->nodes[launch->exec] : 0;
-	char name[NAME_SIZE] = "graph";
-	size_t used = strlen(name);
+	const uint64_t nodes =
+		launch->exec < trace->graph_execs.count ? graphs->nodes[launch->exec] : 0;
+	char name[NAME_SIZE];
+	size_t used;
 
-	if (exec && exec->graph < trace->graphs.count)
-		used += (size_t)snprintf(name + used, sizeof(name) - used, " %u",
-		                         trace->graphs.rows[exec->graph].number);
-	else if (exec && exec->number)
-		used += (size_t)snprintf(name + used, sizeof(name) - used, " exec %u",
-		                         exec->number);
+	gt_graph_exec_label(trace, launch->exec, name, sizeof(name));
+	used = strlen(name);
 	if (nodes)
 		snprintf(name + used, sizeof(name) - used, " (%llu node%s)",
 		         (unsigned long long)nodes, nodes == 1 ? "" : "s");

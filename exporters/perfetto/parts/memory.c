@@ -9,6 +9,7 @@
 #include "exporters/perfetto/writer.h"
 #include "model/memory_shown.h"
 #include "model/names.h"
+#include "model/owners.h"
 #include "model/ranges.h"
 #include "model/view.h"
 
@@ -144,7 +145,7 @@ static void annotate_failure(const struct memory *memory, struct gt_annotations 
 	gt_annotations_add_size(list, "in_use_bytes", mark->in_use_bytes);
 	add_call(memory, list, mark->row);
 	if (call->api_call < trace->api_calls.count)
-		add_range(memory, list, trace->api_calls.rows[call->api_call].range);
+		add_range(memory, list, gt_owner_of_call(trace, call->api_call).range);
 }
 
 static void annotate_peak(const struct memory *memory, struct gt_annotations *list,

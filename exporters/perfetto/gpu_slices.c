@@ -7,6 +7,7 @@
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
 #include "exporters/perfetto/nodes.h"
+#include "model/labels.h"
 #include "model/names.h"
 
 enum { PLACE_SIZE = 96, TITLE_SIZE = 96, SIZE_SIZE = 32, MESSAGE_MAX = 1024 };
@@ -152,4 +153,21 @@ void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
 	gt_gpu_add_ranges(gpu, GT_ACTIVITY_FILL, (gt_id)(fill - gpu->perfetto->trace->fills.rows),
 	                  &args);
 	put(gpu, placed, number, GT_STAGE_FILL, gt_gpu_title(gpu, title), &args);
+}
+
+/* "graph 3": one slice from the start of its first node to the end of its last. */
+void gt_gpu_put_graph(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
+                      const struct gt_graph_trace *whole)
+{
+	struct gt_args args;
+	char title[TITLE_SIZE];
+
+	gt_graph_exec_label(gpu->perfetto->trace, whole->exec, title, sizeof(title));
+	gt_args_init(&args);
+	gt_args_add_text(&args, GT_ARG_KIND, "graph");
+	if (whole->graph)
+		gt_args_add_int(&args, GT_ARG_GRAPH, whole->graph);
+	gt_gpu_add_ranges(gpu, GT_ACTIVITY_GRAPH,
+	                  (gt_id)(whole - gpu->perfetto->trace->graph_traces.rows), &args);
+	put(gpu, placed, number, GT_STAGE_GRAPH, gt_gpu_title(gpu, title), &args);
 }
