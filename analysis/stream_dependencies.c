@@ -12,6 +12,7 @@
 #include "model/names.h"
 #include "model/stream_order.h"
 #include "model/trace.h"
+#include "model/whole.h"
 
 static const struct gt_heading headings[] = {
 	{"from_stream", GT_UNIT_TEXT, "Stream whose work had to be done first", GT_WORTH_NAME},
@@ -20,7 +21,7 @@ static const struct gt_heading headings[] = {
 	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
 	{"held", GT_UNIT_COUNT, "Of them, those that really held work back", GT_WORTH_KEY},
 	{"held_ns", GT_UNIT_NS,
-         "From when the stream could have gone on until the awaited work ended; united over waits",
+         "From when the next work of the stream could have begun until the awaited work ended; united over waits",
          GT_WORTH_KEY},
 	{"max_held_ns", GT_UNIT_NS, "Longest that one wait held", GT_WORTH_LITTLE},
 };
@@ -38,29 +39,39 @@ struct held {
 	gt_array(struct gt_interval) times;
 };
 
-static gt_id stream_of(const struct gt_trace *trace, gt_count table, gt_id row)
+struct end {
+	gt_id stream;
+	gt_id api_call; /* that asked for it */
+};
+
+static struct end end_of(const struct gt_trace *trace, gt_count table, gt_id row)
 {
-	if (table == GT_TABLE_kernels && row < trace->kernels.count)
-		return trace->kernels.rows[row].stream;
-	if (table == GT_TABLE_copies && row < trace->copies.count)
-		return trace->copies.rows[row].stream;
-	if (table == GT_TABLE_fills && row < trace->fills.count)
-		return trace->fills.rows[row].stream;
-	return GT_NONE;
+#define END(plural)                                                                                \
+	if (table == GT_TABLE_##plural && row < trace->plural.count)                               \
+		return (struct end){trace->plural.rows[row].stream,                                \
+		                    trace->plural.rows[row].api_call};
+	END(kernels)
+	END(copies)
+	END(fills)
+#undef END
+	return (struct end){GT_NONE, GT_NONE};
 }
 
 /* When what waited could have begun: asked for, and what was before it on its stream done. */
 static gt_time could_begin(const struct gt_trace *trace, const struct gt_stream_order *order,
-                           const struct gt_sync *sync, gt_id stream)
+                           const struct gt_sync *sync, struct end to)
 {
-	const size_t place = gt_stream_order_from(order, stream, sync->start_ns);
+	const size_t place = gt_stream_order_from(order, to.stream, sync->start_ns);
 	gt_time begin_ns = sync->start_ns;
 
+	if (to.api_call < trace->api_calls.count &&
+	    trace->api_calls.rows[to.api_call].start_ns > begin_ns)
+		begin_ns = trace->api_calls.rows[to.api_call].start_ns;
 	if (place > 0) {
 		gt_time start_ns;
 		gt_time end_ns;
 
-		gt_step_times(trace, gt_stream_order_at(order, stream, place - 1), &start_ns,
+		gt_step_times(trace, gt_stream_order_at(order, to.stream, place - 1), &start_ns,
 		              &end_ns);
 		if (end_ns > begin_ns)
 			begin_ns = end_ns;
@@ -72,7 +83,7 @@ static void count_edge(const struct gt_trace *trace, const struct gt_stream_orde
                        const struct gt_edge *edge, struct held *held)
 {
 	const struct gt_step from = {edge->from_table, edge->from_row};
-	const gt_id stream = stream_of(trace, edge->to_table, edge->to_row);
+	const struct end to = end_of(trace, edge->to_table, edge->to_row);
 	gt_time start_ns;
 	gt_time end_ns;
 	gt_time begin_ns;
@@ -81,7 +92,7 @@ static void count_edge(const struct gt_trace *trace, const struct gt_stream_orde
 	gt_step_times(trace, from, &start_ns, &end_ns);
 	if (edge->sync >= trace->syncs.count || end_ns <= 0)
 		return;
-	begin_ns = could_begin(trace, order, &trace->syncs.rows[edge->sync], stream);
+	begin_ns = could_begin(trace, order, &trace->syncs.rows[edge->sync], to);
 	if (end_ns <= begin_ns)
 		return;
 	held->held++;
@@ -90,20 +101,25 @@ static void count_edge(const struct gt_trace *trace, const struct gt_stream_orde
 	*gt_array_push(&held->times) = (struct gt_interval){begin_ns, end_ns};
 }
 
-/* An edge between streams of which both ends are in the view. */
-static bool is_between_streams(const struct gt_trace *trace, const struct gt_edge *edge,
+/* An edge between streams of which both ends are shown. */
+static bool is_between_streams(const struct gt_trace *shown, const struct gt_edge *edge,
                                struct pair *pair)
 {
+	const struct gt_trace *trace = gt_whole_of(shown);
+
 	*pair = (struct pair){
-		.from = stream_of(trace, edge->from_table, edge->from_row),
-		.to = stream_of(trace, edge->to_table, edge->to_row),
+		.from = end_of(trace, edge->from_table, edge->from_row).stream,
+		.to = end_of(trace, edge->to_table, edge->to_row).stream,
 		.kind = edge->sync < trace->syncs.count ? trace->syncs.rows[edge->sync].kind : 0,
 	};
-	return edge->kind == GT_EDGE_EVENT && pair->from != GT_NONE && pair->to != GT_NONE;
+	return edge->kind == GT_EDGE_EVENT && pair->from != GT_NONE && pair->to != GT_NONE &&
+	       gt_whole_shown(shown, (int)edge->from_table, edge->from_row) != GT_NONE &&
+	       gt_whole_shown(shown, (int)edge->to_table, edge->to_row) != GT_NONE;
 }
 
-void gt_add_stream_dependencies(struct gt_result *result, const struct gt_trace *trace)
+void gt_add_stream_dependencies(struct gt_result *result, const struct gt_trace *shown)
 {
+	const struct gt_trace *trace = gt_whole_of(shown);
 	struct gt_index *index = gt_index_new(sizeof(struct pair));
 	struct held *held = gt_allocate((trace->edges.count + 1) * sizeof(*held));
 	struct gt_stream_order order;
@@ -114,7 +130,7 @@ void gt_add_stream_dependencies(struct gt_result *result, const struct gt_trace 
 		size_t known;
 		size_t number;
 
-		if (!is_between_streams(trace, edge, &pair))
+		if (!is_between_streams(shown, edge, &pair))
 			continue;
 		known = gt_index_count(index);
 		number = gt_index_add(index, &pair);

@@ -190,6 +190,21 @@ Test(waits, that_were_over_before_the_stream_came_to_them_held_nothing)
 	cr_expect(eq(i64, cell(&result, "dependencies", 0, "held_ns")->count, 0));
 }
 
+Test(waits, of_a_stream_hold_nothing_back_that_is_asked_for_later)
+{
+	add_dependency(600);
+	trace.kernels.rows[2].api_call =
+		trace_call(&trace, thread, "cudaLaunchKernel", 1900, 1905);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "dependencies", 0, "held", 0);
+	expect_count(&result, "dependencies", 0, "held_ns", 0);
+	trace.api_calls.rows[0].start_ns = TRACE_START_NS + 700;
+	gt_result_release(&result);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "dependencies", 0, "held", 1);
+	expect_count(&result, "dependencies", 0, "held_ns", 300);
+}
+
 /* Two events of the same work hold one kernel back: it waits for both at the same time. */
 Test(waits, of_one_stream_at_the_same_time_hold_it_back_once)
 {

@@ -23,9 +23,10 @@ import exports
 import figures
 import invariants
 import memory
+import waits
 from view import View, World
 
-TABLES = {**figures.TABLES, **memory.TABLES}
+TABLES = {**figures.TABLES, **memory.TABLES, **waits.TABLES}
 FEATURES = ("processes", "gpus", "threads", "ranges", "operations", "helpers", "graphs", "profiled", "death", "loss",
             "waits", "memory", "failures", "skew") # as enum feature has them
 
@@ -117,13 +118,15 @@ def report(gputrace, folder, words):
         return None
     for row in said["streams"]["streams"]:
         row["stream"] = row["stream"].split()[0] # 7 of GPU 1
+    for row in said["waits"]["dependencies"]:
+        row["from_stream"], row["to_stream"] = row["from_stream"].split()[0], row["to_stream"].split()[0]
     for row in said["streams"]["overlaps"]:
         row["percents"] = figures.both_percents(row["stream_percent"], row["other_percent"])
     said["advice"]["known_rules"] = [row for row in said["advice"]["advice"] if row["rule"] in figures.RULES]
     said["ops"]["ops"] = [merged(rows) for rows in figures.grouped(
         said["ops"]["ops"], lambda row: (row["op"], row["direction"])).values()]
     said["waits"]["avoidable_by_reason"] = added(
-        [row for row in said["waits"]["avoidable"] if row["why"] in figures.AVOIDABLE], ("why", "function"))
+        [row for row in said["waits"]["avoidable"] if row["why"] in waits.WHYS], ("why", "function"))
     by_stream = run(gputrace, folder, ["kernels", "--by", "stream", *words])["kernels"]["kernels"]
     for row in by_stream:
         row["stream"] = row["stream"].removeprefix("stream ").split()[0]

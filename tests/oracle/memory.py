@@ -79,7 +79,7 @@ def range_rows(view, number, blocks):
     asked = [block for block in mine if number in world.ranges_of_call(calls[block["made"]])]
     moments = [begin] + [life[0] for life in block_lives(view, mine) if begin < life[0] <= end]
     most = max(in_use(view, mine, moment) for moment in moments)
-    kept = [block for block in asked if row["end"] and block in alive(view, mine, end)]
+    kept = [block for block in asked if row["end"] and (block["freed"] is None or calls[block["freed"]]["begin"] > end)]
     return {"kept": kept, "asked": asked, "peak": most, "rise": most - in_use(view, mine, begin)}
 
 
