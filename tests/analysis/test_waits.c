@@ -193,8 +193,7 @@ Test(waits, that_were_over_before_the_stream_came_to_them_held_nothing)
 Test(waits, of_a_stream_hold_nothing_back_that_is_asked_for_later)
 {
 	add_dependency(600);
-	trace.kernels.rows[2].api_call =
-		trace_call(&trace, thread, "cudaLaunchKernel", 1900, 1905);
+	trace.kernels.rows[2].api_call = trace_call(&trace, thread, "cudaLaunchKernel", 1900, 1905);
 	run_report(&result, "waits", &trace);
 	expect_count(&result, "dependencies", 0, "held", 0);
 	expect_count(&result, "dependencies", 0, "held_ns", 0);
