@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+import advice
 import exports
 import figures
 import invariants
@@ -26,7 +27,7 @@ import memory
 import waits
 from view import View, World
 
-TABLES = {**figures.TABLES, **memory.TABLES, **waits.TABLES}
+TABLES = {**figures.TABLES, **memory.TABLES, **waits.TABLES, **advice.TABLES}
 FEATURES = ("processes", "gpus", "threads", "ranges", "operations", "helpers", "graphs", "profiled", "death", "loss",
             "waits", "memory", "failures", "skew") # as enum feature has them
 
@@ -122,7 +123,7 @@ def report(gputrace, folder, words):
         row["from_stream"], row["to_stream"] = row["from_stream"].split()[0], row["to_stream"].split()[0]
     for row in said["streams"]["overlaps"]:
         row["percents"] = figures.both_percents(row["stream_percent"], row["other_percent"])
-    said["advice"]["known_rules"] = [row for row in said["advice"]["advice"] if row["rule"] in figures.RULES]
+    said["advice"]["known_rules"] = [row for row in said["advice"]["advice"] if row["rule"] in advice.WHICH]
     said["ops"]["ops"] = [merged(rows) for rows in figures.grouped(
         said["ops"]["ops"], lambda row: (row["op"], row["direction"])).values()]
     said["waits"]["avoidable_by_reason"] = added(

@@ -119,8 +119,6 @@ def held_by(view, call):
     if not awaited or not waiting or record["stream"] == call["stream"]:
         return None
     last = max(awaited, key=lambda work: (work["end"] or 0, work["id"]))
-    if "graph" in (last["kind"], waiting["kind"]):
-        return None # recorded as a whole
     earlier = [work["end"] or 0 for work in before(view, call["stream"], call["begin"])]
     could = max([call["begin"], view.world.calls[waiting["call"]]["begin"], *earlier])
     stretch = (could, last["end"]) if last["end"] and last["end"] > could else None
@@ -128,9 +126,9 @@ def held_by(view, call):
 
 
 def dependencies(view):
-    if view.filters:
-        return None
     world = view.world
+    if view.filters or any(work["kind"] == "graph" for work in world.work.values()):
+        return None # waits before and behind graphs that were recorded as a whole are linked to what comes next
     linked = [held_by(view, call) for call in view.calls if call["wait"] == "stream wait event"]
     rows = []
     for (one, other), found in grouped([row for row in linked if row], lambda row: row[:2]).items():
