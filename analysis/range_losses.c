@@ -237,7 +237,18 @@ void gt_range_losses_release(struct gt_range_losses *losses)
 
 /* ---- the worst ---- */
 
-/* By path: the most that one of those in it loses. The caller frees it with gt_array_free. */
+static bool is_told_of(const struct gt_range_totals *ranges, const struct gt_range_loss *losses,
+                       gt_id path)
+{
+	return ranges->rows[path].ranges > 0 &&
+	       gt_is_share(losses[path].lost_ns, losses[path].whole_ns, LEAST_PERCENT) &&
+	       gt_share_reaches(&losses[path].united, LEAST_RECORDING_PERCENT);
+}
+
+/*
+ * By path: the most that one of those in it loses which could be told of in its place. The caller
+ * frees it with gt_array_free.
+ */
 static uint64_t *lost_inside(const struct gt_range_totals *ranges,
                              const struct gt_range_loss *losses)
 {
@@ -248,7 +259,8 @@ static uint64_t *lost_inside(const struct gt_range_totals *ranges,
 	for (size_t i = 0; i < ranges->count; i++) {
 		const gt_id outer = ranges->ranges.paths.rows[i].outer;
 
-		if (outer != GT_NONE && losses[i].united.ns > inside[outer])
+		if (outer != GT_NONE && losses[i].united.ns > inside[outer] &&
+		    is_told_of(ranges, losses, (gt_id)i))
 			inside[outer] = losses[i].united.ns;
 	}
 	return inside;
@@ -268,9 +280,7 @@ gt_id gt_range_worst(const struct gt_facts *facts, enum gt_range_loss_kind kind)
 	for (gt_id i = 0; i < ranges->count; i++) {
 		const struct gt_share *united = &losses[i].united;
 
-		if (united->ns <= most_ns || ranges->rows[i].ranges == 0 ||
-		    !gt_is_share(losses[i].lost_ns, losses[i].whole_ns, LEAST_PERCENT) ||
-		    !gt_share_reaches(united, LEAST_RECORDING_PERCENT) ||
+		if (united->ns <= most_ns || !is_told_of(ranges, losses, i) ||
 		    gt_is_share(inside[i], united->ns, INSIDE_PERCENT))
 			continue;
 		most_ns = united->ns;

@@ -183,6 +183,22 @@ Test(advice, on_a_range_in_use_is_worth_its_quiet_time)
 	done();
 }
 
+/* What is inside has four fifths of it, but less than a tenth of the recording. */
+Test(advice, on_a_range_is_not_left_out_for_one_inside_that_is_not_told_of)
+{
+	gt_id outer;
+
+	scene_begin(1000000);
+	outer = trace_range(&trace, thread, GT_NONE, "step", 400000, 560000);
+	(void)trace_range(&trace, thread, outer, "load", 410000, 505000);
+	trace_kernel(&trace, stream, shape, 0, 400000);
+	trace_kernel(&trace, stream, shape, 510000, 1000000);
+	ask();
+	expect_rule("quiet_range", "change", "In range step");
+	expect_gain("quiet_range", "at most", 110000);
+	done();
+}
+
 /* A wait for the stream, with its call. */
 static void add_wait(gt_time start_ns, gt_time end_ns)
 {

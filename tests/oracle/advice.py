@@ -21,24 +21,24 @@ def quiet_stretches(view):
 
 def worst_path(view, numbers, lost_in):
     """
-    Of the paths that lost half of their time, and a tenth of the window, the one that lost most; of ranges in one
-    another the innermost that has four fifths of it. Returns the path, and its loss united over its ranges; None: there is none.
+    Of the paths that lost half of their time, and united over their ranges a tenth of the window, the one that lost most;
+    of ranges in one another the innermost that has four fifths of it. Returns the path and its loss; None: there is none.
     """
-    lost, united = {}, {}
+    lost = {}
     for path, of_path in grouped(numbers, view.world.path).items():
         pieces = [piece for number in of_path for piece in lost_in(number)]
         whole = sum(spans.length(of) for of, _ in pieces)
         time = sum(spans.length(gone) for _, gone in pieces)
-        together = spans.length(spans.united(span for _, gone in pieces for span in gone))
-        if whole and 2 * time >= whole and 10 * together >= spans.length(view.window()):
-            lost[path], united[path] = time, together
+        united = spans.length(spans.united(span for _, gone in pieces for span in gone))
+        if whole and 2 * time >= whole and 10 * united >= spans.length(view.window()):
+            lost[path] = united
     if not lost:
         return None
     worst = max(lost, key=lost.get)
     while True:
         inside = [path for path in lost if path.startswith(worst + "/") and 5 * lost[path] >= 4 * lost[worst]]
         if not inside:
-            return worst, united[worst]
+            return worst, lost[worst]
         worst = max(inside, key=lost.get)
 
 
