@@ -445,6 +445,23 @@ Test(advice_units, on_gaps_in_ranges_are_united)
 	done();
 }
 
+/* One range, two GPUs: the second has its gap while the first still runs. */
+Test(advice_units, on_gaps_in_ranges_look_at_each_gpu_from_its_begin)
+{
+	begin(GPUS, 1 * MS);
+	(void)trace_range(&trace, ranks[0].thread, GT_NONE, "step", 0, 100 * US);
+	for (gt_id i = 0; i < 4; i++)
+		(void)trace_call_in(&trace, 0, "cudaLaunchKernel", i * US, i * US + 100);
+	trace_kernel(&trace, ranks[0].stream, shape, 10 * US, 110 * US)->api_call = 0;
+	trace_kernel(&trace, ranks[1].stream, shape, 10 * US, 410 * US)->api_call = 1;
+	trace_kernel(&trace, ranks[0].stream, shape, 610 * US, 960 * US)->api_call = 2;
+	trace_kernel(&trace, ranks[1].stream, shape, 910 * US, 950 * US)->api_call = 3;
+	ask();
+	expect_rule("range_gaps", "change", "of range step");
+	expect_gain("range_gaps", "at most", 800 * US);
+	done();
+}
+
 /* What another range asked for keeps the GPU busy, also where it is not shown. */
 Test(advice_units, on_gaps_in_ranges_go_by_all_work)
 {

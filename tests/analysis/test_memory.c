@@ -223,6 +223,26 @@ Test(memory, rises_in_ranges_and_what_they_keep_is_their_growth)
 	scene_end();
 }
 
+/* A block that nobody gave back is kept, as one that was given back after the range is. */
+Test(memory, of_pools_that_was_never_given_back_is_the_range_s_growth)
+{
+	gt_id pool;
+	gt_id step;
+
+	scene_begin(1000);
+	pool = trace_pool(&trace, process, device, "cache");
+	step = trace_range(&trace, thread, GT_NONE, "step", 10, 100);
+	trace_block(&trace, pool, 300, 20, 50)->range = step;
+	trace_block(&trace, pool, 40, 30, 200)->range = step;
+	trace_block(&trace, pool, 5, 40, 0)->range = step;
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "ranges"), 1));
+	expect_count(&result, "ranges", 0, "asked", 3);
+	expect_count(&result, "ranges", 0, "kept", 2);
+	expect_count(&result, "ranges", 0, "kept_bytes", 45);
+	scene_end();
+}
+
 Test(memory, of_pools_is_fragmented_as_samples_say_that_have_the_largest_piece)
 {
 	const double largest[] = {NAN, 10, NAN};
