@@ -321,11 +321,13 @@ Test(memory, of_a_pool_whose_counts_began_anew_has_those_of_before)
 /* A private pool's memory is in the figures of its device's pool: the account has it once. */
 Test(memory, of_a_pool_that_is_a_part_of_another_counts_once)
 {
+	const double used[] = {2000, 2000, 2000};
 	gt_id whole;
 	gt_id part;
 	size_t lines = 0;
 
 	scene_begin(1000);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100, 100, used, 3);
 	whole = trace_pool(&trace, process, device, "PyTorch caching allocator");
 	part = trace_pool(&trace, process, device, "PyTorch private pool (0, 1)");
 	trace.pools.rows[whole].teller = GT_TELLER_PYTORCH;
