@@ -82,6 +82,22 @@ Test(pool, takes_a_segment_of_its_own_for_a_large_block)
 	empty(&filled);
 }
 
+/* Two pieces of memory that the driver gave: one block cannot reach from the one into the other. */
+Test(pool, keeps_segments_apart)
+{
+	CUdeviceptr segments[2] = {0};
+	struct filled filled;
+
+	fill(&filled);
+	for (int i = 0; i < 2; i++)
+		cr_assert(eq(int, gt_pool_alloc(&filled.pool, 64 << 20, &segments[i], NULL), 0));
+	for (int i = 0; i < 2; i++)
+		cr_assert(eq(int, gt_pool_free(&filled.pool, segments[i], NULL), 0));
+	cr_expect(eq(u64, filled.pool.stats.num_segments, 3));
+	cr_expect(eq(u64, filled.pool.stats.largest_free_block, 64 << 20));
+	empty(&filled);
+}
+
 Test(pool, refuses_what_it_did_not_hand_out)
 {
 	struct filled filled;
