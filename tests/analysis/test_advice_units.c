@@ -149,6 +149,22 @@ Test(advice_units, on_allocations_of_one_process_are_united)
 	done();
 }
 
+/* The second process takes twice as long for each. */
+Test(advice_units, on_allocations_name_the_process_that_loses_most)
+{
+	begin(PROCESSES, 1 * MS);
+	for (gt_time at = 0; at <= 100 * US; at += 100 * US)
+		for (gt_time i = 0; i < 3; i++)
+			trace_kernel(&trace, ranks[i].stream, shape, at, at + 1 * US);
+	for (gt_time at = 110 * US; at < 910 * US; at += 50 * US)
+		for (gt_time i = 0; i < 3; i++)
+			trace_call(&trace, ranks[i].thread, "cudaMalloc", at,
+			           at + (i == 1 ? 20 : 10) * US);
+	ask();
+	expect_rule("allocation_churn", "change", "took 320 us of process app (101)");
+	done();
+}
+
 /* A free waits for the GPUs of its own process: the neighbour's work does not excuse it. */
 Test(advice_units, on_frees_look_at_the_gpus_of_their_process)
 {

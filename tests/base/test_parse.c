@@ -137,3 +137,14 @@ Test(parse, refuses_a_duration_without_a_unit)
 		cr_expect(eq(u64, value, 42));
 	}
 }
+
+/* 2^64 ns and more, by the fraction alone. */
+Test(parse, tells_what_is_too_large_by_its_fraction)
+{
+	uint64_t value = 42;
+
+	cr_expect(eq(int, gt_parse_duration("18446744073.709551616s", &value), -ERANGE));
+	cr_expect(eq(u64, value, 42));
+	cr_expect(eq(int, gt_parse_duration("18446744073.709551615s", &value), 0));
+	cr_expect(eq(u64, value, UINT64_MAX));
+}
