@@ -507,6 +507,20 @@ Test(advice, on_clocks_goes_by_how_far_they_fell)
 	done();
 }
 
+/* The power limit for most of the time, then heat. */
+Test(advice, on_clocks_names_what_held_them_longest)
+{
+	const double reasons[] = {4, 4, 4, 0x40, 0};
+
+	scene_begin(1000);
+	trace_kernel(&trace, stream, shape, 0, 1000);
+	trace_counter(&trace, device, "throttle_reasons", GT_COUNTER_MASK, 0, 100, reasons, 5);
+	ask();
+	expect_rule("throttling", "change",
+	            "held down for 300 ns (30.0% of the time): the power limit is reached");
+	done();
+}
+
 Test(advice, on_clocks_is_not_given_for_being_idle_nor_without_samples)
 {
 	const double reasons[] = {1, 1, 1, 1};

@@ -294,6 +294,23 @@ Test(advice, on_spills_goes_by_what_is_loaded_and_stored)
 	done();
 }
 
+/* A tenth of all sectors, local ones among them: 9.5 percent are no reason. */
+Test(advice, on_spills_is_given_from_a_tenth_of_all_sectors_on)
+{
+	begin(13200, 256);
+	measure("global_load_sectors", 900);
+	measure("global_store_sectors", 5);
+	measure("local_load_sectors", 95);
+	measure("local_store_sectors", 0);
+	ask();
+	expect_silence("spills");
+	measure("global_load_sectors", 890); /* mean: 895 */
+	measure("local_load_sectors", 105);  /* 100 */
+	ask_again();
+	expect_rule("spills", "change", "10.0% of what work loads and stores");
+	done();
+}
+
 /* CUPTI says 0 of a kernel with an array of 1 KiB. */
 Test(advice, on_spills_does_not_need_to_know_how_much_local_memory_there_is)
 {

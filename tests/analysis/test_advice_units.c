@@ -149,6 +149,22 @@ Test(advice_units, on_allocations_of_one_process_are_united)
 	done();
 }
 
+/* The second process takes twice as long for each. */
+Test(advice_units, on_allocations_name_the_process_that_loses_most)
+{
+	begin(PROCESSES, 1 * MS);
+	for (gt_time at = 0; at <= 100 * US; at += 100 * US)
+		for (gt_time i = 0; i < 3; i++)
+			trace_kernel(&trace, ranks[i].stream, shape, at, at + 1 * US);
+	for (gt_time at = 110 * US; at < 910 * US; at += 50 * US)
+		for (gt_time i = 0; i < 3; i++)
+			trace_call(&trace, ranks[i].thread, "cudaMalloc", at,
+			           at + (i == 1 ? 20 : 10) * US);
+	ask();
+	expect_rule("allocation_churn", "change", "took 320 us of process app (101)");
+	done();
+}
+
 /* A free waits for the GPUs of its own process: the neighbour's work does not excuse it. */
 Test(advice_units, on_frees_look_at_the_gpus_of_their_process)
 {
@@ -442,6 +458,23 @@ Test(advice_units, on_gaps_in_ranges_are_united)
 	ask();
 	expect_rule("range_gaps", "change", "of range step");
 	expect_gain("range_gaps", "at most", 600 * US);
+	done();
+}
+
+/* One range, two GPUs: the second has its gap while the first still runs. */
+Test(advice_units, on_gaps_in_ranges_look_at_each_gpu_from_its_begin)
+{
+	begin(GPUS, 1 * MS);
+	(void)trace_range(&trace, ranks[0].thread, GT_NONE, "step", 0, 100 * US);
+	for (gt_id i = 0; i < 4; i++)
+		(void)trace_call_in(&trace, 0, "cudaLaunchKernel", i * US, i * US + 100);
+	trace_kernel(&trace, ranks[0].stream, shape, 10 * US, 110 * US)->api_call = 0;
+	trace_kernel(&trace, ranks[1].stream, shape, 10 * US, 410 * US)->api_call = 1;
+	trace_kernel(&trace, ranks[0].stream, shape, 610 * US, 960 * US)->api_call = 2;
+	trace_kernel(&trace, ranks[1].stream, shape, 910 * US, 950 * US)->api_call = 3;
+	ask();
+	expect_rule("range_gaps", "change", "of range step");
+	expect_gain("range_gaps", "at most", 800 * US);
 	done();
 }
 

@@ -110,6 +110,18 @@ Test(bandwidth, says_of_how_many_launches_the_bytes_are)
 	expect_real(&result, "kernels", 0, "achieved_bytes_per_second", 4e12);
 }
 
+/* 3 of 4 ms are of a kernel that nobody measured. */
+Test(bandwidth, says_of_how_much_of_its_time_a_gpu_s_bytes_are)
+{
+	profile();
+	shape = trace_shape(&trace, "other", 1, 32);
+	launch(NONE, 1000 * US, 1100 * US, 4100 * US);
+	report();
+	cr_assert(eq(sz, row_count(&result, "kernels"), 2));
+	cr_assert(eq(sz, row_count(&result, "devices"), 1));
+	expect_real(&result, "devices", 0, "known_percent", 25.0);
+}
+
 Test(bandwidth, compares_with_the_ceiling_of_what_a_kernel_does_most)
 {
 	scene_ceiling(GT_CEILING_dram_copy, 4e12, GT_CEILING_SAME_MODEL);

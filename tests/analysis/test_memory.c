@@ -223,6 +223,26 @@ Test(memory, rises_in_ranges_and_what_they_keep_is_their_growth)
 	scene_end();
 }
 
+/* A block that nobody gave back is kept, as one that was given back after the range is. */
+Test(memory, of_pools_that_was_never_given_back_is_the_range_s_growth)
+{
+	gt_id pool;
+	gt_id step;
+
+	scene_begin(1000);
+	pool = trace_pool(&trace, process, device, "cache");
+	step = trace_range(&trace, thread, GT_NONE, "step", 10, 100);
+	trace_block(&trace, pool, 300, 20, 50)->range = step;
+	trace_block(&trace, pool, 40, 30, 200)->range = step;
+	trace_block(&trace, pool, 5, 40, 0)->range = step;
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "ranges"), 1));
+	expect_count(&result, "ranges", 0, "asked", 3);
+	expect_count(&result, "ranges", 0, "kept", 2);
+	expect_count(&result, "ranges", 0, "kept_bytes", 45);
+	scene_end();
+}
+
 Test(memory, of_pools_is_fragmented_as_samples_say_that_have_the_largest_piece)
 {
 	const double largest[] = {NAN, 10, NAN};
@@ -301,15 +321,18 @@ Test(memory, of_a_pool_whose_counts_began_anew_has_those_of_before)
 /* A private pool's memory is in the figures of its device's pool: the account has it once. */
 Test(memory, of_a_pool_that_is_a_part_of_another_counts_once)
 {
+	const double used[] = {2000, 2000, 2000};
 	gt_id whole;
 	gt_id part;
 	size_t lines = 0;
 
 	scene_begin(1000);
+	trace_counter(&trace, device, "memory_used_bytes", GT_COUNTER_GAUGE, 100, 100, used, 3);
 	whole = trace_pool(&trace, process, device, "PyTorch caching allocator");
 	part = trace_pool(&trace, process, device, "PyTorch private pool (0, 1)");
 	trace.pools.rows[whole].teller = GT_TELLER_PYTORCH;
 	trace.pools.rows[part].teller = GT_TELLER_PYTORCH_PART;
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 10, 0);
 	tell_one(whole, "bytes_in_use", 700);
 	tell_one(whole, "bytes_reserved", 1000);
 	tell_one(part, "bytes_in_use", 200);
@@ -322,7 +345,7 @@ Test(memory, of_a_pool_that_is_a_part_of_another_counts_once)
 		if (strncmp(cell(&result, "account", i, "claim")->text, "framework", 9) != 0)
 			continue;
 		lines++;
-		expect_words(&result, "account", i, "owner", "PyTorch caching allocator");
+		expect_words(&result, "account", i, "name", "pool PyTorch caching allocator");
 	}
 	cr_expect(gt(sz, lines, 0));
 	scene_end();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/beside.h"
 #include "analysis/check_report.h"
+#include "model/filter.h"
 #include "model/names.h"
+#include "model/view.h"
 
 static struct gt_trace trace;
 static struct gt_result result;
@@ -154,6 +156,28 @@ Test(streams, kernels_that_overlap_on_one_stream_count_once)
 		expect_count(&result, "streams", i, "overlap_ns", 150);
 	}
 	expect_count(&result, "overlaps", 0, "overlap_ns", 150);
+	end();
+}
+
+/* What ran beside a stream did so also where it is not shown itself. */
+Test(streams, that_are_chosen_overlap_with_those_that_are_not)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	begin();
+	trace.streams.rows[first].number = 7;
+	trace.streams.rows[second].number = 8;
+	trace_kernel(&trace, first, shape, 100, 200);
+	trace_kernel(&trace, second, shape, 150, 250);
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_STREAM, "7", NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	run_report_on(&result, "streams", &view);
+	cr_expect(eq(sz, row_count(&result, "streams"), 1));
+	cr_assert(eq(sz, row_count(&result, "overlaps"), 1));
+	expect_count(&result, "overlaps", 0, "overlap_ns", 50);
+	gt_filter_release(&filter);
 	end();
 }
 

@@ -166,6 +166,19 @@ Test(telemetry, compares_the_energy_counter_with_the_samples_of_power)
 	expect_real(&result, "energy", 0, "mean_w", 460.0 / 3);
 }
 
+/* The driver was loaded anew between the second reading and the third: nothing is known of then. */
+Test(telemetry, leaves_out_of_the_energy_when_its_counter_began_anew)
+{
+	trace_counter(&trace, 0, "power_mw", GT_COUNTER_GAUGE, 0, SECOND,
+	              VALUES(100000, 100000, 100000, 100000));
+	trace_counter(&trace, 0, "energy_mj", GT_COUNTER_TOTAL, 0, SECOND,
+	              VALUES(900000, 1000000, 5000, 105000));
+	run_report(&result, "telemetry", &trace);
+	expect_count(&result, "energy", 0, "duration_ns", 2 * SECOND);
+	expect_real(&result, "energy", 0, "energy_j", 200.0);
+	expect_real(&result, "energy", 0, "integrated_j", 200.0);
+}
+
 /* As NVML is asked: the energy at the begin, at the end, and once a second; power ten times. */
 Test(telemetry, takes_the_energy_of_all_the_time_in_which_power_was_watched)
 {

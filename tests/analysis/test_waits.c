@@ -289,6 +289,23 @@ Test(waits, that_emptied_the_gpu_pay_for_the_gap)
 	expect_count(&result, "blocked", 0, "gap_ns", 600);
 }
 
+/* A wait for a context is for all of its streams: the one that ended last held it. */
+Test(waits, for_several_streams_are_for_what_ended_last)
+{
+	const gt_id last = add_work(first, 90, 100, 1000);
+	const gt_id done = add_work(second, 95, 110, 150);
+	struct gt_edge *edge;
+
+	add_wait(GT_SYNC_CONTEXT_SYNCHRONIZE, "cudaDeviceSynchronize", 200, 1010, GT_TABLE_kernels,
+	         done);
+	edge = gt_array_push(&trace.edges);
+	*edge = trace.edges.rows[0];
+	edge->from_row = last;
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "calls", 1);
+	expect_count(&result, "blocked", 0, "at_once", 0);
+}
+
 /* The second kernel was asked for before the first was waited for, and began after it. */
 Test(waits, that_left_the_gpu_something_to_do_emptied_nothing)
 {

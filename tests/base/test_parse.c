@@ -66,6 +66,7 @@ Test(parse, reads_a_size)
 		{"2T", 2199023255552},
 		{"7B", 7},
 		{"1.5M", 1572864},
+		{"1.500000M", 1572864}, /* so many digits and no more */
 		{"1.25G", 1342177280},
 		{"0.1K", 102},
 	};
@@ -135,4 +136,15 @@ Test(parse, refuses_a_duration_without_a_unit)
 		cr_expect(eq(int, gt_parse_duration(texts[i], &value), -EINVAL), "'%s'", texts[i]);
 		cr_expect(eq(u64, value, 42));
 	}
+}
+
+/* 2^64 ns and more, by the fraction alone. */
+Test(parse, tells_what_is_too_large_by_its_fraction)
+{
+	uint64_t value = 42;
+
+	cr_expect(eq(int, gt_parse_duration("18446744073.709551616s", &value), -ERANGE));
+	cr_expect(eq(u64, value, 42));
+	cr_expect(eq(int, gt_parse_duration("18446744073.709551615s", &value), 0));
+	cr_expect(eq(u64, value, UINT64_MAX));
 }

@@ -44,6 +44,9 @@ Test(units, count_in_powers_of_two_what_hardware_does)
 {
 	expect_text(gt_figure_binary(0).text, "0 B");
 	expect_text(gt_figure_binary(1000).text, "1,000 B");
+	expect_text(gt_figure_binary(1023).text, "1,023 B");
+	expect_text(gt_figure_binary(1024).text, "1 KiB");
+	expect_text(gt_figure_binary(1 << 20).text, "1 MiB");
 	expect_text(gt_figure_binary(49152).text, "48 KiB");
 	expect_text(gt_figure_binary(1536).text, "1.50 KiB");
 	expect_text(gt_figure_binary(233472).text, "228 KiB");

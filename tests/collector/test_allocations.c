@@ -145,6 +145,22 @@ Test(allocations, that_are_retained_by_address_stay_the_same_memory)
 	cr_expect(eq(u32, rows[1].ended_by, 4));
 }
 
+/* Another handle of it is still there: it was not given back with the last mapping. */
+Test(allocations, that_are_retained_outlive_their_mappings)
+{
+	const struct gt_allocation *rows;
+
+	ADD(CREATE, 2000, 2010, .handle = HANDLE, .size_bytes = 0x1000);
+	ADD(MAP, 2100, 2110, .address = 0x10000, .size_bytes = 0x1000, .handle = HANDLE);
+	ADD(RELEASE, 2200, 2210, .handle = HANDLE);
+	ADD(RETAIN, 2300, 2310, .handle = HANDLE + 1, .address = 0x10000);
+	ADD(UNMAP, 2400, 2410, .address = 0x10000, .size_bytes = 0x1000);
+	rows = collect_rows(2);
+	cr_expect(eq(u32, rows[0].ended_by, GT_NONE));
+	cr_expect(eq(u32, rows[0].flags, GT_UNFINISHED));
+	cr_expect(eq(u32, rows[1].ended_by, 4));
+}
+
 Test(allocations, that_name_no_pool_come_from_the_one_that_the_device_was_given)
 {
 	const struct gt_allocation *rows;

@@ -135,6 +135,34 @@ Test(cubin, does_not_take_a_line_of_inlined_code_for_the_functions)
 	cr_expect(eq(u32, function("_Z5stackPfi")->line, 43));
 }
 
+/* All sequences name a file that there is not, but for one that names none: it is in the first. */
+Test(cubin, begins_each_sequence_of_lines_in_the_first_file)
+{
+	static const uint8_t set_file[] = {4, 1, 3}; /* and advance the line */
+	uint8_t *last = NULL;
+	uint8_t *at;
+	size_t with_lines = 0;
+
+	load("sample_90.cubin");
+	gt_cubin_facts_release(&facts);
+	at = content.bytes;
+	while ((at = memmem(at, content.size - (size_t)(at - content.bytes), set_file,
+	                    sizeof(set_file)))) {
+		last = at++;
+		last[1] = 0x7f;
+	}
+	cr_assert(ne(ptr, last, NULL));
+	memcpy(last, (const uint8_t[]){3, 0}, 2);
+	gt_cubin_facts_read(&facts, &cubin);
+	gt_array_each(const struct gt_cubin_function, row, &facts.functions) {
+		if (row->line == 0)
+			continue;
+		with_lines++;
+		cr_expect(is(row->file, "sample.cu"));
+	}
+	cr_expect(eq(sz, with_lines, 1));
+}
+
 /* All sections that say something of functions are the same one, at the largest size. */
 Test(cubin, whose_sections_overlap_says_no_more_than_its_bytes_can)
 {

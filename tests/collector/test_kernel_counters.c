@@ -143,3 +143,27 @@ Test(kernel_counters, leave_a_graph_s_kernels_as_they_ran)
 	cr_assert(eq(sz, trace.kernel_counters.count, 1));
 	expect_counter(0, GT_NONE, "dram_read_bytes", 77);
 }
+
+/* Each process counts its correlation ids for itself. */
+Test(kernel_counters, of_one_process_give_no_times_to_kernels_of_another)
+{
+	add_launch(2000, 9000, 2, 0);
+	add_replayed(2);
+	add_value(2, 1, 500);
+	recording_end(&recording, true);
+	recording_begin(&recording, "node-2-1");
+	recording_add_basics(&recording, 2);
+	add_launch(20000, 21000, 3, 0);
+	add_replayed(3);
+	add_replayed(2); /* of a launch that was not counted */
+	finish();
+	cr_assert(eq(sz, trace.kernels.count, 3));
+	gt_array_each(const struct gt_kernel, kernel, &trace.kernels) {
+		const gt_id process = gt_trace_stream_process(&trace, kernel->stream);
+
+		if (trace.processes.rows[process].pid == 2 && kernel->correlation == 2)
+			cr_expect(ne(u32, kernel->flags & GT_UNFINISHED, 0));
+		else
+			cr_expect(eq(u32, kernel->flags & GT_UNFINISHED, 0));
+	}
+}

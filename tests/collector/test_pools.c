@@ -92,6 +92,19 @@ Test(pools, hand_out_blocks_until_they_are_given_back)
 	cr_expect(eq(sz, trace.notes.count, 0));
 }
 
+/* A process is there for as long as it is told of, also where the last that it tells is an end. */
+Test(pools, end_no_later_than_their_process)
+{
+	const struct gt_pool_block *rows;
+
+	add_pool(2000, POOL, "p");
+	alloc(2100, ADDRESS, 1);
+	give_back(POOL, 900000, ADDRESS);
+	rows = collect_rows(1);
+	cr_expect(eq(i64, trace.processes.rows[0].end_ns, rows[0].end_ns));
+	cr_expect(eq(i64, trace.end_ns, rows[0].end_ns));
+}
+
 Test(pools, blocks_that_nobody_gave_back_were_out_at_the_end)
 {
 	const struct gt_pool_block *rows;

@@ -83,6 +83,21 @@ Test(series, of_one_gpu_are_one_and_the_longest_is_believed)
 	gt_trace_release(&trace);
 }
 
+/* The first and the last of the one are at the very moments of the other's. */
+Test(series, that_were_sampled_at_the_same_moments_are_there_once)
+{
+	struct gt_trace trace;
+
+	add_process(1, "sm_clock_mhz", 2000, 4, 10);
+	add_process(2, "sm_clock_mhz", 2000, 4, 20);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.series.count, 1));
+	cr_assert(eq(sz, trace.series.rows[0].count, 4));
+	for (size_t i = 0; i < 4; i++)
+		expect_sample(&trace.series.rows[0], i, 2000 + 100 * (gt_time)i, 10);
+	gt_trace_release(&trace);
+}
+
 Test(series, are_joined_where_only_one_process_sampled)
 {
 	struct gt_trace trace;

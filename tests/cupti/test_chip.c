@@ -102,6 +102,29 @@ Test(chip, fits_what_has_room_and_what_stands_in_for_it)
 	gt_chip_release(&chip);
 }
 
+/* Whatever was tried last and refused: what is sampled with is of those that were taken. */
+Test(chip, is_left_with_the_configuration_of_what_fits)
+{
+	struct gt_metric_wanted wanted[WANTED] = {
+		{.metric = READ},  {.metric = WRITE},
+		{.metric = WARPS}, {.metric = "weather__temperature.avg"},
+		{.metric = HITS},  {.metric = "pcie__read_bytes.sum"},
+	};
+	const char *const taken[] = {READ, WRITE};
+	struct gt_chip chip = fake_chip("pm_room=2");
+	uint8_t config[256];
+	size_t size;
+
+	fit(&chip, wanted, READ "," WRITE);
+	size = chip.config.size;
+	cr_assert(le(sz, size, sizeof(config)));
+	memcpy(config, chip.config.bytes, size);
+	cr_assert(eq(int, gt_chip_schedule(&chip, taken, 2), 1));
+	cr_assert(eq(sz, chip.config.size, size));
+	cr_expect(eq(int, memcmp(config, chip.config.bytes, size), 0));
+	gt_chip_release(&chip);
+}
+
 Test(chip, fits_no_more_than_there_is_a_place_for)
 {
 	struct gt_metric_wanted wanted[WANTED] = {

@@ -137,6 +137,18 @@ Test(chrome, counts_blocks_on_the_multiprocessors_of_a_green_context)
 	cr_expect(strstr(json, "\"blocks per SM\":4,\"warps per SM\":16,") != NULL, "%s", json);
 }
 
+/* One launch shape on all of a GPU, then in a green context of it. */
+Test(chrome, counts_blocks_on_those_of_the_context_that_launched)
+{
+	sample_stream(&trace, sample_context(&trace, 0, 0), 8);
+	trace.contexts.rows[trace.streams.rows[1].context].sm_count = 33;
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 4000, SAMPLE_START + 5000);
+	sample_kernel(&trace, 1, 0, GT_NONE, SAMPLE_START + 6000, SAMPLE_START + 7000);
+	write_all();
+	expect_line("\"blocks per SM\":1,\"warps per SM\":4,");
+	expect_line("\"blocks per SM\":4,\"warps per SM\":16,");
+}
+
 Test(chrome, names_copies_and_fills_by_their_memory)
 {
 	struct gt_copy *copy = sample_copy(&trace, 0, GT_COPY_HOST_TO_DEVICE, GT_NONE,

@@ -107,6 +107,17 @@ Test(device_ring, refuses_what_cannot_be)
 	cr_expect(eq(int, read_as(closed(2)), GT_DEVICE_BROKEN));
 }
 
+Test(device_ring, takes_the_last_thread_of_the_largest_block)
+{
+	make(2);
+	made.threads = 1024;
+	made.thread = 1023;
+	made.block = made.blocks - 1;
+	cr_expect(eq(int, read_as(closed(2)), GT_DEVICE_FILLED));
+	made.thread = 1024;
+	cr_expect(eq(int, read_as(closed(2)), GT_DEVICE_BROKEN));
+}
+
 Test(device_ring, knows_the_kinds_of_events)
 {
 	for (uint32_t kind = 1; kind < 16; kind++) {

@@ -18,6 +18,7 @@ static struct {
 	bool made_up;       /* from here on dlopen and dl_iterate_phdr are the test's */
 	const char *mapped; /* libraries that the process has, joined by commas */
 	const char *there;  /* the one libcupti that can be opened; NULL: none */
+	const char *file;   /* the one that is there and is not opened; NULL: see the disk */
 	char tried[4096];   /* what was opened, each ended by a new line; + before what is mapped */
 } machine;
 
@@ -56,6 +57,16 @@ int dl_iterate_phdr(int (*use)(struct dl_phdr_info *, size_t, void *), void *con
 		at += length + (at[length] == ',');
 	}
 	return 0;
+}
+
+int access(const char *path, int mode)
+{
+	int (*real)(const char *, int);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "access");
+	if (!machine.made_up || !machine.file)
+		return real(path, mode);
+	return strcmp(path, machine.file) == 0 ? 0 : -1;
 }
 
 static struct gt_cupti cupti;
@@ -135,6 +146,23 @@ Test(cupti, of_an_older_CUDA_is_named_where_there_is_no_other)
 	cr_expect(says(text), "%s", err.text);
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	cr_expect(eq(int, system(command), 0));
+}
+
+/* With all of CUDA 12 whose libcupti has what is needed. */
+Test(cupti, of_an_older_CUDA_is_looked_for_in_its_toolkits)
+{
+	char text[128];
+
+	for (int minor = 4; minor <= 9; minor++) {
+		snprintf(text, sizeof(text),
+		         "/usr/local/cuda-12.%d/extras/CUPTI/lib64/libcupti.so.12", minor);
+		machine.file = text;
+		cr_expect(eq(int, search(13000, ""), -ENOENT));
+		cr_expect(says(text), "%s", err.text);
+	}
+	machine.file = "/usr/local/cuda-12.3/extras/CUPTI/lib64/libcupti.so.12";
+	cr_expect(eq(int, search(13000, ""), -ENOENT));
+	cr_expect(not(says("older")), "%s", err.text);
 }
 
 Test(cupti, that_the_process_has_already_is_taken_before_any_other)

@@ -155,6 +155,32 @@ Test(launch_choice, lets_everything_by_once_it_is_off)
 	cr_expect(not(gt_launch_turn_pass(&turn, note_late, NULL)));
 }
 
+/* ---- captures of streams ---- */
+
+static struct gt_launch_choice choice;
+
+static void follow(CUpti_CallbackId id, CUresult result)
+{
+	const CUpti_CallbackData data = {.functionReturnValue = &result};
+
+	gt_launch_choice_follow(&choice,
+	                        (struct gt_call){.data = &data, .callee = {.id = id, .driver = 1}});
+}
+
+Test(launch_choice, follows_captures_that_began)
+{
+	follow(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, CUDA_ERROR_ILLEGAL_STATE);
+	cr_expect(eq(u32, choice.captures, 0), "it is none");
+	follow(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, CUDA_SUCCESS);
+	follow(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture, CUDA_SUCCESS);
+	cr_expect(eq(u32, choice.captures, 2));
+	follow(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, CUDA_SUCCESS);
+	follow(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	cr_expect(eq(u32, choice.captures, 0), "it is over, whatever came of it");
+	follow(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, CUDA_SUCCESS);
+	cr_expect(eq(u32, choice.captures, 0));
+}
+
 /* ---- folders of bundles ---- */
 
 static void expect_folder(const char *name, const char *end)

@@ -68,14 +68,19 @@ static void remove_all(void)
 
 TestSuite(modules, .init = make, .fini = remove_all);
 
-static void tell(CUpti_CallbackIdResource id, const void *bytes, size_t size)
+static void tell_in(uintptr_t context, CUpti_CallbackIdResource id, const void *bytes, size_t size)
 {
 	CUpti_ModuleResourceData module = {.moduleId = MODULE, .cubinSize = size, .pCubin = bytes};
-	const CUpti_ResourceData data = {.context = (CUcontext)0x100,
+	const CUpti_ResourceData data = {.context = (CUcontext)context,
 	                                 .resourceDescriptor = &module};
 
 	gt_source_modules.hears.event(recorder.session, state, CUPTI_CB_DOMAIN_RESOURCE, id, &data,
 	                              NULL);
+}
+
+static void tell(CUpti_CallbackIdResource id, const void *bytes, size_t size)
+{
+	tell_in(0x100, id, bytes, size);
 }
 
 static struct gt_record_module *modules(size_t *count)
@@ -281,4 +286,21 @@ Test(modules, knows_which_file_is_the_image_of_which_module_for_captures)
 	cr_expect(eq(u32, kept[0].phase, GT_MODULE_KEPT));
 	tell(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
 	cr_expect(eq(u32, kept[0].phase, GT_MODULE_UNLOADED));
+}
+
+/* CUPTI numbers the modules of each context anew. */
+Test(modules, of_another_context_stay_when_one_is_unloaded)
+{
+	const struct gt_kept_module *kept;
+	uint32_t count;
+
+	captures = true;
+	start(0);
+	tell_in(0x100, CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
+	tell_in(0x200, CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
+	tell_in(0x200, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
+	kept = gt_kept_modules(recorder.session, &count);
+	cr_assert(eq(u32, count, 2));
+	cr_expect(eq(u32, kept[0].phase, GT_MODULE_KEPT));
+	cr_expect(eq(u32, kept[1].phase, GT_MODULE_UNLOADED));
 }

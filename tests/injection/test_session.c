@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "base/path.h"
 #include "format/recording.h"
 #include "format/series.h"
+#include "include/gputrace/gputrace.h"
 #include "injection/columns.h"
 #include "injection/services.h"
 #include "support/capture.h"
@@ -505,6 +507,47 @@ Test(session, says_of_each_counter_what_it_counts_and_in_what)
 	}
 	free(counters);
 	gt_unload(&content);
+}
+
+gputrace_get_api_function gputrace_get_api;
+
+static sem_t asked;
+static _Atomic uint32_t answered;
+
+static void answer(uint64_t pool, struct gputrace_pool_stats *stats, void *user)
+{
+	(void)pool;
+	sem_post(&asked);
+	usleep(100000);
+	stats->bytes_in_use = *(const uint64_t *)user;
+	answered++;
+}
+
+/* The program may take back what its function needs as soon as that call comes back. */
+Test(session, lets_no_pool_go_while_it_is_asked)
+{
+	const struct gputrace_pool what = {
+		.struct_size = sizeof(what), .device = -1, .name = "cache"};
+	const struct gputrace_api *api;
+	uint64_t in_use = 5;
+	uint64_t pool;
+	uint32_t before;
+
+	sem_init(&asked, 0, 0);
+	start("GPUTRACE_POOLS=1");
+	api = gputrace_get_api(GPUTRACE_API_VERSION);
+	cr_assert(ne(ptr, (void *)(uintptr_t)api, NULL));
+	pool = api->pool_create(&what);
+	api->pool_pull(pool, answer, &in_use, 1000000);
+	cr_assert(eq(int, sem_wait(&asked), 0));
+	before = answered;
+	api->pool_destroy(pool);
+	cr_expect(eq(u32, answered, before + 1));
+	while (sem_trywait(&asked) == 0)
+		;
+	usleep(20000);
+	cr_expect(ne(int, sem_trywait(&asked), 0), "it is asked no more");
+	gt_session_stop(session);
 }
 
 /* Covers SOURCE(kernel_counters). */

@@ -334,6 +334,8 @@ Test(path, ends_in_a_wait_for_all_streams_behind_a_free_that_did_not_wait)
 	wait_in(release, GT_SYNC_BLOCKING_FREE, 0, GT_NONE);
 	wait_in(sync, GT_SYNC_CONTEXT_SYNCHRONIZE, 0, GT_NONE);
 	expect_path("L0-8 K8-100 R100-103");
+	cr_expect(eq(u64, path.against_time, 0),
+	          "a free that did not wait is no error of the clocks");
 }
 
 Test(path, keeps_the_default_streams_rules)

@@ -36,6 +36,30 @@ Test(quiet, is_when_no_gpu_ran_anything)
 	gt_trace_release(&trace);
 }
 
+/* Work that is short lies inside of longer work of another stream. */
+Test(quiet, is_not_when_longer_work_still_runs)
+{
+	struct gt_trace trace;
+	struct gt_quiet quiet;
+	gt_id process;
+	gt_id streams[2];
+	gt_id shape;
+
+	trace_init(&trace, 1000);
+	process = trace_process(&trace, "app", 100);
+	streams[0] = trace_stream(&trace, process, trace_device(&trace));
+	streams[1] = trace_stream(&trace, process, trace_device(&trace));
+	shape = trace_shape(&trace, "gemm", 1, 32);
+	trace_kernel(&trace, streams[0], shape, 100, 600);
+	trace_kernel(&trace, streams[1], shape, 200, 300);
+	trace_kernel(&trace, streams[1], shape, 700, 800);
+	gt_quiet_init(&quiet, &trace);
+	cr_expect(eq(u64, between(&quiet, 200, 600), 0));
+	cr_expect(eq(u64, between(&quiet, 200, 800), 100));
+	gt_quiet_release(&quiet);
+	gt_trace_release(&trace);
+}
+
 Test(quiet, is_all_the_time_where_nothing_ran)
 {
 	struct gt_trace trace;

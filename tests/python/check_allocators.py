@@ -258,6 +258,15 @@ class Blocks(Told):
         # Their segment is gone by then.
         self.assertEqual([names[row[1]] for row in self.blocks() if row[0] == "free"], [private % (0, 3)] * 2)
 
+    def test_at_the_end_of_a_private_pool_s_segment_are_not_its_own(self):
+        self.tell("import torch\nmemory = torch.cuda.memory\n"
+                  "for size, pool in ((700, (0, 3)), (600, (0, 0))):\n"
+                  "    memory.caching_allocator_alloc(size, 0, pool)\n" + NOW)
+        names = {str(number): pool.name for number, pool in self.pools().items()}
+        rows = [row for row in self.blocks() if row[0] == "alloc"]
+        self.assertEqual(int(rows[1][2]) - int(rows[0][2]), 2 << 20, "the second begins where the first's segment ends")
+        self.assertEqual([names[row[1]] for row in rows], ["PyTorch private pool (0, 3)", POOL])
+
     def test_are_told_once_each(self):
         self.tell("import torch\nmemory = torch.cuda.memory\n"
                   "for turn in range(5):\n"

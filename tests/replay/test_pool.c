@@ -55,6 +55,24 @@ Test(pool, uses_the_smallest_hole_that_fits)
 	empty(&filled);
 }
 
+/* The first hole is of 2048 bytes, the second of 1024. */
+Test(pool, leaves_a_larger_hole_before_it_alone)
+{
+	CUdeviceptr behind[2] = {0};
+	CUdeviceptr again = 0;
+	struct filled filled;
+
+	fill(&filled);
+	for (int i = 0; i < 2; i++)
+		cr_assert(eq(int, gt_pool_alloc(&filled.pool, 1024, &behind[i], NULL), 0));
+	for (int i = 0; i < 2; i++)
+		cr_assert(eq(int, gt_pool_free(&filled.pool, filled.blocks[i], NULL), 0));
+	cr_assert(eq(int, gt_pool_free(&filled.pool, behind[0], NULL), 0));
+	cr_assert(eq(int, gt_pool_alloc(&filled.pool, 600, &again, NULL), 0));
+	cr_expect(eq(u64, again, behind[0]));
+	empty(&filled);
+}
+
 Test(pool, puts_what_is_free_side_by_side_together)
 {
 	struct filled filled;
@@ -79,6 +97,22 @@ Test(pool, takes_a_segment_of_its_own_for_a_large_block)
 	cr_expect(eq(u64, filled.pool.stats.num_segments, 2));
 	cr_expect(eq(u64, filled.pool.stats.num_reserve_calls, 2));
 	cr_expect(eq(u64, filled.pool.stats.largest_alloc, 100 << 20));
+	empty(&filled);
+}
+
+/* Two pieces of memory that the driver gave: one block cannot reach from the one into the other. */
+Test(pool, keeps_segments_apart)
+{
+	CUdeviceptr segments[2] = {0};
+	struct filled filled;
+
+	fill(&filled);
+	for (int i = 0; i < 2; i++)
+		cr_assert(eq(int, gt_pool_alloc(&filled.pool, 64 << 20, &segments[i], NULL), 0));
+	for (int i = 0; i < 2; i++)
+		cr_assert(eq(int, gt_pool_free(&filled.pool, segments[i], NULL), 0));
+	cr_expect(eq(u64, filled.pool.stats.num_segments, 3));
+	cr_expect(eq(u64, filled.pool.stats.largest_free_block, 64 << 20));
 	empty(&filled);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "support/check.h"
 
@@ -102,6 +103,30 @@ Test(runtime, lets_streams_wait_for_those_that_use_the_same_buffer)
 	MUST(scale(&bench, other, 2));
 	MUST(gputrace_event_record(bench.gpu, other, &until, &bench.error));
 	cr_expect(ge(dbl, elapsed(&bench, from, until), 51 * 10000));
+	gputrace_gpu_close(bench.gpu);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+}
+
+/* Also of what nobody has read since. */
+Test(runtime, waits_for_what_was_written_last)
+{
+	enum { LAUNCHES = 5000 };
+	struct bench bench = open_bench();
+	double begin_ns;
+
+	MUST(gputrace_stream_wait(bench.gpu, 0, &bench.error));
+	begin_ns = now();
+	for (int i = 0; i < LAUNCHES; i++) /* of 10 us each */
+		MUST(scale(&bench, 0, 1));
+	MUST(gputrace_buffer_wait(bench.device, &bench.error));
+	cr_expect(ge(dbl, now() - begin_ns, LAUNCHES * 10000.0));
 	gputrace_gpu_close(bench.gpu);
 }
 
