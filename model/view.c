@@ -12,7 +12,7 @@
 #include "model/filter.h"
 #include "model/intervals.h"
 #include "model/owners.h"
-#include "model/timed.h"
+#include "model/unmeasured.h"
 #include "model/whole.h"
 
 /* A trace being made smaller. */
@@ -240,40 +240,20 @@ static void take_out(struct gt_trace *trace, const struct gt_interval *stretches
 	trace->parts.capacity = left.capacity;
 }
 
-/*
- * While a launch was held up, for its counters or to be captured, nothing can be said of how busy
- * the GPU was by itself: from when the program was held up to when the launch's work had ended.
- */
+/* Nothing can be said of how busy the GPU was by itself in stretches that are not measured. */
 static void leave_out_held(struct gt_trace *trace, const struct gt_view *view)
 {
-	gt_array(struct gt_interval) held = {0};
+	struct gt_unmeasured held;
 
-	gt_array_each(const struct gt_profiled_launch, launch, &trace->profiled_launches) {
-		struct gt_interval stretch = {launch->start_ns, launch->end_ns};
-		const struct gt_kernel *kernel = launch->kernel < trace->kernels.count
-		                                         ? &trace->kernels.rows[launch->kernel]
-		                                         : NULL;
-
-		if (kernel &&
-		    gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns)) {
-			if (kernel->start_ns < stretch.start_ns)
-				stretch.start_ns = kernel->start_ns;
-			if (kernel->end_ns > stretch.end_ns)
-				stretch.end_ns = kernel->end_ns;
-		}
-		*gt_array_push(&held) = stretch;
-	}
-	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches)
-		*gt_array_push(&held) = (struct gt_interval){launch->start_ns, launch->end_ns};
-	held.count = gt_intervals_merge(held.rows, held.count);
-	if (held.count > 0 && trace->parts.count == 0)
+	gt_unmeasured_init(&held, trace);
+	if (held.list.count > 0 && trace->parts.count == 0)
 		*gt_array_push(&trace->parts) = (struct gt_interval){view->start_ns, view->end_ns};
-	if (held.count > 0)
-		take_out(trace, held.rows, held.count);
-	if (held.count > 0 && trace->parts.count == 0) /* none is left, which is not "all" */
+	if (held.list.count > 0)
+		take_out(trace, held.list.rows, held.list.count);
+	if (held.list.count > 0 && trace->parts.count == 0) /* none is left, which is not "all" */
 		*gt_array_push(&trace->parts) =
 			(struct gt_interval){view->start_ns, view->start_ns};
-	gt_array_free(held.rows);
+	gt_unmeasured_release(&held);
 }
 
 static void find_parts(struct cut *cut, const struct gt_view *view)
