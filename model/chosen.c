@@ -605,6 +605,7 @@ static void keep_paths(struct cut *cut)
 	FOLLOW_AROUND(cut, api_calls, for_range);
 	FOLLOW_AROUND(cut, marks, range);
 	FOLLOW_AROUND(cut, graph_nodes, range);
+	FOLLOW_AROUND(cut, graph_nodes, for_range);
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		cut->chosen->around[i] = cut->chosen->around[i] && !chosen[i];
 	gt_array_free(chosen);

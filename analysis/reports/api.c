@@ -23,8 +23,7 @@ static const struct gt_heading function_headings[] = {
 	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},
 	{"thread_percent", GT_UNIT_PERCENT,
-         "total_ns of the time from first to last call of each thread, without calls that were "
-         "held up for counters, all threads summed",
+         "total_ns of the time from first to last call, all threads summed, without held-up calls",
          GT_WORTH_KEY, .label = "thread_share"},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
 	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_ORDINARY},

@@ -96,8 +96,8 @@ static const struct gt_heading op_headings[] = {
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
-	{"total_ns", GT_UNIT_NS, "How long all its kernels ran; profiled ones as their counters say",
-         GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS,
+         "How long all its kernels ran; profiled ones as their counters say", GT_WORTH_KEY},
 	{"known_percent", GT_UNIT_PERCENT, "Of it of kernels whose bytes are known", GT_WORTH_KEY},
 	{"kernel_bytes", GT_UNIT_BYTES, "Read and written by these, as the table kernels has it",
          GT_WORTH_KEY},

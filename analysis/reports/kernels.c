@@ -51,10 +51,6 @@
 		{"unfinished", GT_UNIT_COUNT,                                                      \
 	         "Queued or running when the process died: known by name, without times",          \
 	         GT_WORTH_LEAST, true},                                                            \
-		{"profiled", GT_UNIT_COUNT,                                                        \
-	         "Run several times for their counters (run --kernel-counters): in no other "      \
-	         "figure",                                                                         \
-	         GT_WORTH_LEAST},                                                                  \
 		{"throttled_calls", GT_UNIT_COUNT,                                                 \
 	         "Executions that began while something slowed the GPU down (telemetry); not "     \
 	         "known without",                                                                  \
@@ -63,8 +59,12 @@
 	         "Executions that were the first of their function in a process on a GPU",         \
 	         GT_WORTH_LEAST},                                                                  \
 		{"later_mean_ns", GT_UNIT_NS, "Mean of the others", GT_WORTH_LEAST},               \
+		{"later_median_ns", GT_UNIT_NS, "Median of the others", GT_WORTH_LEAST},           \
 	{                                                                                          \
-		"later_median_ns", GT_UNIT_NS, "Median of the others", GT_WORTH_LEAST              \
+		"profiled", GT_UNIT_COUNT,                                                         \
+			"Run several times for their counters (run --kernel-counters): in no "     \
+			"other figure",                                                            \
+			GT_WORTH_LEAST                                                             \
 	}
 
 #define NAMED                                                                                      \
@@ -425,11 +425,11 @@ static void add_group(const struct tally *tally, struct gt_result *result,
 		gt_result_add_unknowns(result, 7);
 	gt_result_add_count_if(result, row->shapes > 0, (int64_t)row->shapes);
 	gt_result_add_count(result, (int64_t)row->unfinished);
-	gt_result_add_count(result, (int64_t)row->profiled);
 	gt_result_add_count_if(result, row->slowed.known, (int64_t)row->slowed.calls);
 	gt_result_add_count(result, (int64_t)row->first);
 	gt_add_rounded(result, row->later.mean);
 	gt_result_add_count_if(result, row->later.count > 0, row->later.median);
+	gt_result_add_count(result, (int64_t)row->profiled);
 	if (by == GT_BY_NAME || by == GT_BY_SHAPE) {
 		add_told(tally->trace, result, row->shape);
 		gt_add_names(result, tally->trace, row->shape);

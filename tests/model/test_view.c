@@ -809,6 +809,23 @@ Test(view, keeps_what_was_counted_of_a_launch_with_its_work)
 	scene_release(&scene);
 }
 
+Test(view, of_ranges_is_of_each_gpu_by_itself)
+{
+	struct scene scene;
+	gt_id step;
+	gt_id call;
+
+	scene_init(&scene);
+	step = trace_range(&scene.trace, scene.threads[1], GT_NONE, "step", 600, 620);
+	call = trace_call_in(&scene.trace, step, "cudaLaunchKernel", 602, 603);
+	trace_kernel(&scene.trace, scene.streams[1], 0, 650, 660)->api_call = call;
+	trace_kernel(&scene.trace, scene.streams[2], 0, 800, 810)->api_call = call;
+	choose(&scene, GT_FILTER_RANGE, "step");
+	cut(&scene);
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 20 + 10 + 10));
+	scene_release(&scene);
+}
+
 Test(view, of_ranges_goes_with_other_parts_of_the_filter)
 {
 	struct scene scene;

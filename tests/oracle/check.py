@@ -201,8 +201,6 @@ def check_world(arguments):
 # feature of the world or "", reason). A line goes when
 # gputrace or the oracle is mended; one that nothing fits any more is named at the end.
 KNOWN = [
-    # Whole recordings
-    ("ranges (ranges|each)", "gpu_.*|busy_percent|span_ns|kernels|copies|copied_bytes|fills|captured", "", "graphs", "a node that was captured for another thread's range"),
     # Parts of recordings
     ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls|ranges .*)", ".*", "--stream", "",
      "waits for events of other streams stay"),
@@ -217,12 +215,6 @@ KNOWN = [
     ("ranges ranges", "busy_percent", "--to", "", "work after the window counts"),
     ("streams devices", "most_at_once", "--", "", "not of the window"),
     ("memory leaks", "sum of .*", "--to", "", "what is freed after the window is a leak here and is not kept there"),
-    ("(ranges .*|ops ops|kernels by_range|waits blocked_ranges)", ".*", "", "operations",
-     "work of a backward operation after the range ended in which it began; backward inside of an open forward operation"),
-    ("(ranges .*|summary .*|api .*|gaps .*|streams .*|waits .*|export chrome calls)", ".*", "--range", "operations", "the same"),
-    ("(ranges .*|summary .*|api .*|gaps .*|streams .*|waits .*|export chrome calls)", ".*", "--range", "graphs",
-     "launches outside of a range of nodes that were captured inside"),
-    ("ranges (ranges|each)", r"\(rows\)", "--range", "", "ranges that another one is inside of by its thread's work"),
     ("ranges (ranges|each)", "gpu_.*|kernels", "--from", "", "the range of a call before the window"),
     ("ranges ranges", "quiet_percent", "--device", "", "only GPUs that are chosen are looked at"),
     ("ranges ranges", "quiet_percent", "--process", "", "only GPUs that are chosen are looked at"),

@@ -251,12 +251,12 @@ class View:
             return False
         if "process" in f and self.world.process_of_call(call) != f["process"]:
             return False
-        if "range" in f:
-            return bool(self.world.ranges_of_call(call) & self.ranges_chosen)
-        if not {"gpu", "stream", "kernel"} & set(f):
+        if "range" in f and self.world.ranges_of_call(call) & self.ranges_chosen:
+            return True
+        if not {"range", "gpu", "stream", "kernel"} & set(f):
             return True
         asked = [work for work in self.world.work.values() if work["call"] == call["id"]]
-        return any(self._suits(work) for work in asked) or self._waits_for_chosen(call)
+        return any(self._suits(work) for work in asked) or "range" not in f and self._waits_for_chosen(call)
 
     def _waits_for_chosen(self, call):
         if not call["wait"]:
@@ -312,7 +312,8 @@ class View:
         return self._window
 
     def _range_window(self):
-        """A chosen range was open, or a GPU between the first start and the last end of what was launched in it."""
+        """A chosen range was open, or a GPU between the first start and the last end of what was launched in it, or work ran
+        whose node was captured in it."""
         found = []
         for number in self.ranges_chosen:
             row = self.world.ranges[number]
@@ -322,6 +323,8 @@ class View:
                         number in self.world.ranges_of_launch(work)]
                 if mine:
                     found.append((min(work["begin"] for work in mine), max(work["end"] for work in mine)))
+            found += [(work["begin"], work["end"]) for work in self.world.work.values()
+                      if work["is_timed"] and work["node"] is not None and number in self.world.ranges_of_work(work)]
         return spans.united(found)
 
     def not_measured(self):
