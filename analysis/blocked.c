@@ -116,6 +116,7 @@ struct figures {
 	uint64_t located; /* whose GPU is known */
 	int64_t blocked_ns;
 	int64_t busy_ns;
+	int64_t copying_ns;
 	int64_t idle_ns;
 	int64_t gap_ns;
 	int64_t max_ns;
@@ -169,6 +170,7 @@ static void count(struct table *table, const struct group *group, const struct g
 	figures->located += wait->device != GT_NONE;
 	figures->blocked_ns += wait->blocked_ns;
 	figures->busy_ns += wait->busy_ns;
+	figures->copying_ns += wait->copying_ns;
 	figures->idle_ns += wait->idle_ns;
 	figures->gap_ns += wait->gap_ns;
 	figures->bytes += wait->bytes;
@@ -390,7 +392,7 @@ static void add_devices(const struct shown *shown, const struct gt_host_waits *w
 		gt_result_add_count(result, (int64_t)row->calls);
 		gt_result_add_count(result, row->blocked_ns);
 		gt_result_add_count(result, row->busy_ns);
-		gt_result_add_count(result, row->blocked_ns - row->busy_ns - row->idle_ns);
+		gt_result_add_count(result, row->copying_ns);
 		gt_result_add_count(result, row->idle_ns);
 		gt_result_add_real(result,
 		                   gt_percent((double)row->idle_ns, (double)row->blocked_ns));

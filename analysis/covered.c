@@ -5,8 +5,9 @@
 
 #include "base/search.h"
 #include "model/activity.h"
+#include "model/unmeasured.h"
 
-void gt_covered_add(struct gt_covered *covered, struct gt_interval interval, gt_id asked_by)
+void gt_covered_add(struct gt_covered *covered, struct gt_interval interval, gt_time asked_ns)
 {
 	const size_t count = covered->stretches.count;
 	struct gt_covered_stretch *last = count ? &covered->stretches.rows[count - 1] : NULL;
@@ -24,7 +25,7 @@ void gt_covered_add(struct gt_covered *covered, struct gt_interval interval, gt_
 		.start_ns = interval.start_ns,
 		.end_ns = interval.end_ns,
 		.before_ns = before_ns,
-		.asked_by = asked_by,
+		.asked_ns = asked_ns,
 	};
 }
 
@@ -85,8 +86,34 @@ int gt_covered_next_gap(const struct gt_covered *covered, struct gt_interval *le
 	return 1;
 }
 
+static void add_unmeasured(struct gt_covered_device *devices, size_t count,
+                           const struct gt_interval *held)
+{
+	for (size_t i = 0; i < count; i++) {
+		gt_covered_add(&devices[i].unmeasured, *held, held->start_ns);
+		gt_covered_add(&devices[i].kernels, *held, held->start_ns);
+		gt_covered_add(&devices[i].all, *held, held->start_ns);
+	}
+}
+
+static void add_activity(struct gt_covered_device *device, const struct gt_trace *trace,
+                         const struct gt_activity *activity)
+{
+	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
+	const gt_time asked_ns = activity->api_call < trace->api_calls.count
+	                                 ? trace->api_calls.rows[activity->api_call].start_ns
+	                                 : GT_NOT_ASKED;
+
+	if (gt_activity_is_work(activity->type))
+		gt_covered_add(&device->kernels, interval, asked_ns);
+	gt_covered_add(&device->all, interval, asked_ns);
+}
+
 struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace)
 {
+	struct gt_unmeasured unmeasured;
+	const struct gt_interval *held;
+	size_t next = 0;
 	struct gt_covered_device *devices = gt_allocate(trace->devices.count * sizeof(*devices));
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
@@ -94,22 +121,23 @@ struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace)
 	if (trace->devices.count)
 		memset(devices, 0, trace->devices.count * sizeof(*devices));
 	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
+	gt_unmeasured_init(&unmeasured, trace);
 	while (gt_activity_next(&walk, &activity)) {
-		const struct gt_interval interval = {activity.start_ns, activity.end_ns};
-
-		if (activity.device >= trace->devices.count)
-			continue;
-		if (gt_activity_is_work(activity.type))
-			gt_covered_add(&devices[activity.device].kernels, interval,
-			               activity.api_call);
-		gt_covered_add(&devices[activity.device].all, interval, activity.api_call);
+		while ((held = gt_unmeasured_next(&unmeasured, &next, activity.start_ns)))
+			add_unmeasured(devices, trace->devices.count, held);
+		if (activity.device < trace->devices.count)
+			add_activity(&devices[activity.device], trace, &activity);
 	}
+	while ((held = gt_unmeasured_next(&unmeasured, &next, INT64_MAX)))
+		add_unmeasured(devices, trace->devices.count, held);
+	gt_unmeasured_release(&unmeasured);
 	return devices;
 }
 
 void gt_covered_devices_release(struct gt_covered_device *devices, const struct gt_trace *trace)
 {
 	for (size_t i = 0; i < trace->devices.count; i++) {
+		gt_covered_release(&devices[i].unmeasured);
 		gt_covered_release(&devices[i].kernels);
 		gt_covered_release(&devices[i].all);
 	}

@@ -14,11 +14,13 @@
  * that it can be asked again and again how much of a time was covered, and what came after it.
  * Where only the sum is wanted, struct gt_cover does without memory.
  */
+enum { GT_NOT_ASKED = -1 };
+
 struct gt_covered_stretch {
 	gt_time start_ns;
 	gt_time end_ns;
 	uint64_t before_ns; /* covered before it */
-	gt_id asked_by;     /* API call of what began it; GT_NONE: not known */
+	gt_time asked_ns;   /* when what began it was asked for; GT_NOT_ASKED: not known */
 };
 
 struct gt_covered {
@@ -26,7 +28,7 @@ struct gt_covered {
 };
 
 /* In the order of their start; one that ends before it starts is empty. */
-void gt_covered_add(struct gt_covered *covered, struct gt_interval interval, gt_id asked_by);
+void gt_covered_add(struct gt_covered *covered, struct gt_interval interval, gt_time asked_ns);
 void gt_covered_release(struct gt_covered *covered);
 
 /* How much of a time is covered, in nanoseconds. */
@@ -42,8 +44,12 @@ int gt_covered_next_gap(const struct gt_covered *covered, struct gt_interval *le
 /* How many of the stretches begin at that moment or before. */
 size_t gt_covered_begun(const struct gt_covered *covered, gt_time time_ns);
 
-/* Of one GPU. */
+/*
+ * Of one GPU. What is not measured (model/unmeasured.h) covers all three, as if a launch had been
+ * asked for when it began.
+ */
 struct gt_covered_device {
+	struct gt_covered unmeasured;
 	struct gt_covered kernels; /* and graphs that were recorded as a whole: busy */
 	struct gt_covered all;     /* copies and fills too */
 };

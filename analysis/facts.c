@@ -168,7 +168,7 @@ static void see_activity(struct gt_facts *facts)
 		if (keeps_work && gt_activity_is_work(activity.type))
 			gt_covered_add(&facts->work[activity.device],
 			               (struct gt_interval){activity.start_ns, activity.end_ns},
-			               activity.api_call);
+			               GT_NOT_ASKED);
 	}
 	for (size_t i = 0; i < count; i++) {
 		gt_idle_end(&facts->idle[i]);

@@ -12,6 +12,7 @@
 #include "model/graph_runs.h"
 #include "model/index.h"
 #include "model/short_name.h"
+#include "model/timed.h"
 #include "model/trace.h"
 
 static void *zeroed(size_t count, size_t size)
@@ -26,6 +27,12 @@ static void *zeroed(size_t count, size_t size)
 static uint64_t lasts_ns(gt_time start_ns, gt_time end_ns)
 {
 	return start_ns > 0 && end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0;
+}
+
+/* A figure is made of it: it ended, and was not run several times for its counters. */
+static bool is_timed(gt_count flags, gt_time start_ns, gt_time end_ns)
+{
+	return start_ns > 0 && gt_timed(GT_TIMES_FIGURES, flags, start_ns, end_ns);
 }
 
 /* ---- share ---- */
@@ -57,15 +64,17 @@ void gt_add_graph_share(struct gt_result *result, const struct gt_trace *trace)
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
 		const bool in_graph = kernel->graph_node != 0;
 
-		if (kernel->flags & GT_UNFINISHED || kernel->start_ns == 0)
+		if (!is_timed(kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		share.kernels[in_graph]++;
 		share.kernel_ns[in_graph] += lasts_ns(kernel->start_ns, kernel->end_ns);
 	}
 	gt_array_each(const struct gt_copy, copy, &trace->copies)
-		share.copies[copy->graph_node != 0] += copy->start_ns > 0;
+		share.copies[copy->graph_node != 0] +=
+			is_timed(copy->flags, copy->start_ns, copy->end_ns);
 	gt_array_each(const struct gt_fill, fill, &trace->fills)
-		share.fills[fill->graph_node != 0] += fill->start_ns > 0;
+		share.fills[fill->graph_node != 0] +=
+			is_timed(fill->flags, fill->start_ns, fill->end_ns);
 	gt_result_begin(result, "share", share_headings, GT_COUNT_OF(share_headings));
 	for (int in_graph = 1; in_graph >= 0; in_graph--) {
 		gt_result_add_text(result, words[in_graph]);
@@ -165,8 +174,9 @@ static struct use *find_uses(const struct gt_trace *trace, const struct gt_graph
 		const bool in_graph = kernel->graph_node != 0;
 		struct use *use;
 
-		if (kernel->shape >= trace->launch_shapes.count || kernel->start_ns == 0 ||
-		    kernel->flags & (GT_UNFINISHED | GT_DEVICE_LAUNCHED))
+		if (kernel->shape >= trace->launch_shapes.count ||
+		    !is_timed(kernel->flags, kernel->start_ns, kernel->end_ns) ||
+		    kernel->flags & GT_DEVICE_LAUNCHED)
 			continue;
 		use = &uses[numbers[kernel->shape]];
 		use->calls[in_graph]++;

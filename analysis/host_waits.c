@@ -34,7 +34,8 @@ struct finder {
 	gt_array(struct gt_edge) from_graphs; /* numbered behind those of the trace */
 	gt_array(gt_id) graph_streams;        /* whole graphs were launched into them */
 	gt_id *stream_of_call; /* of the work that a call asked for; GT_NONE: it asked for none */
-	bool **charged;        /* by device and stretch: the gap behind it has been charged */
+	gt_time *given_ns; /* by context: when a stream of it was first given something; INT64_MAX */
+	bool **charged;    /* by device and stretch: the gap behind it has been charged */
 	gt_array(struct host_copy) host_copies; /* by context and time */
 	struct gt_index *waited;                /* what a thread has waited for */
 	struct gt_index *subjects;
@@ -267,6 +268,26 @@ static bool has_managed(const struct gt_trace *trace)
 	return false;
 }
 
+static void find_given(struct finder *finder)
+{
+	const struct gt_trace *trace = finder->trace;
+
+	finder->given_ns = gt_allocate((trace->contexts.count + 1) * sizeof(*finder->given_ns));
+	for (size_t i = 0; i < trace->contexts.count; i++)
+		finder->given_ns[i] = INT64_MAX;
+	for (gt_id i = 0; i < trace->streams.count; i++) {
+		const gt_id context = trace->streams.rows[i].context;
+		gt_time given_ns;
+
+		if (context >= trace->contexts.count ||
+		    gt_stream_order_count(&finder->order, i) == 0)
+			continue;
+		given_ns = gt_stream_order_given(&finder->order, i, 0);
+		if (given_ns < finder->given_ns[context])
+			finder->given_ns[context] = given_ns;
+	}
+}
+
 static void finder_init(struct finder *finder, const struct gt_trace *trace, uint64_t small_bytes)
 {
 	*finder = (struct finder){
@@ -286,6 +307,7 @@ static void finder_init(struct finder *finder, const struct gt_trace *trace, uin
 	}
 	gt_thread_calls_init(&finder->calls, trace);
 	gt_stream_order_init_whole(&finder->order, trace);
+	find_given(finder);
 	find_edges(finder);
 	if (trace->graph_traces.count > 0)
 		find_graphs(finder);
@@ -304,6 +326,7 @@ static void finder_release(struct finder *finder)
 	gt_array_release(&finder->from_graphs);
 	gt_array_release(&finder->graph_streams);
 	gt_array_free(finder->stream_of_call);
+	gt_array_free(finder->given_ns);
 	gt_array_free(finder->charged);
 	gt_array_release(&finder->host_copies);
 	gt_array_release(&finder->latest_ns);
@@ -357,14 +380,31 @@ static bool is_plain(gt_count kind)
 	       kind == GT_SYNC_EVENT_SYNCHRONIZE;
 }
 
-/* Whether the GPU, or the stream, had been given anything before. */
-static bool was_given_any(const struct finder *finder, const struct gt_sync *sync, gt_id device)
+/* Whether a stream had been given anything before a moment. */
+static bool was_given(const struct finder *finder, gt_id stream, gt_time before_ns)
 {
-	if (sync->kind == GT_SYNC_STREAM_SYNCHRONIZE && sync->stream < finder->trace->streams.count)
-		return gt_stream_order_from(&finder->order, sync->stream, sync->start_ns) > 0;
-	if (device >= finder->trace->devices.count)
+	return stream >= finder->trace->streams.count ||
+	       gt_stream_order_from(&finder->order, stream, before_ns) > 0;
+}
+
+/* Whether what a wait is about had been given anything before; true where that is not known. */
+static bool was_given_any(const struct finder *finder, const struct gt_sync *sync)
+{
+	const struct gt_trace *trace = finder->trace;
+
+	switch (sync->kind) {
+	case GT_SYNC_STREAM_SYNCHRONIZE:
+		return was_given(finder, sync->stream, sync->start_ns);
+	case GT_SYNC_EVENT_SYNCHRONIZE:
+		return sync->record >= trace->syncs.count ||
+		       was_given(finder, trace->syncs.rows[sync->record].stream,
+		                 trace->syncs.rows[sync->record].start_ns);
+	case GT_SYNC_CONTEXT_SYNCHRONIZE:
+		return sync->context >= trace->contexts.count ||
+		       finder->given_ns[sync->context] < sync->start_ns;
+	default:
 		return true;
-	return gt_covered_begun(&finder->devices[device].all, sync->end_ns) > 0;
+	}
 }
 
 /*
@@ -383,16 +423,22 @@ static enum gt_wait_outcome outcome_of(const struct finder *finder, const struct
 		return GT_WAIT_BLOCKED;
 	if (edge)
 		return at_once ? GT_WAIT_DONE : GT_WAIT_UNKNOWN;
-	if (is_plain(sync->kind) && sync->kind != GT_SYNC_EVENT_SYNCHRONIZE && at_once &&
-	    !was_given_any(finder, sync, wait->device))
+	if (at_once && !was_given_any(finder, sync))
 		return GT_WAIT_NOTHING;
 	return GT_WAIT_UNKNOWN;
+}
+
+/* Nobody knows what a GPU would have done until then. */
+static bool is_unmeasured_until(const struct gt_covered_device *device, gt_time time_ns)
+{
+	return gt_covered_within(&device->unmeasured, (struct gt_interval){time_ns - 1, time_ns}) >
+	       0;
 }
 
 /*
  * Whether the GPU ran dry in the wait, and nobody had asked for more when the host came back. A gap
  * is charged once, to the first wait that made it: a wait of another thread around it may have
- * begun earlier and be charged with a later gap.
+ * begun earlier and be charged with a later gap. What is not measured ends a gap, and begins none.
  */
 static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 {
@@ -407,8 +453,8 @@ static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 	last = &all->stretches.rows[begun - 1];
 	next = &all->stretches.rows[begun];
 	if (last->end_ns > sync->end_ns + finder->bound_ns || last->end_ns <= sync->start_ns ||
-	    next->asked_by >= finder->trace->api_calls.count ||
-	    finder->trace->api_calls.rows[next->asked_by].start_ns < sync->end_ns)
+	    next->asked_ns < sync->end_ns ||
+	    is_unmeasured_until(&finder->devices[wait->device], last->end_ns))
 		return;
 	finder->charged[wait->device][begun] = true;
 	wait->emptied = true;
@@ -420,12 +466,19 @@ static void see_gpu(struct finder *finder, struct gt_host_wait *wait)
 	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
 	const struct gt_interval inside = {sync->start_ns, sync->end_ns};
 	const struct gt_covered_device *device;
+	int64_t unmeasured_ns;
+	int64_t kernels_ns;
+	int64_t all_ns;
 
 	if (wait->device >= finder->trace->devices.count)
 		return;
 	device = &finder->devices[wait->device];
-	wait->busy_ns = (int64_t)gt_covered_within(&device->kernels, inside);
-	wait->idle_ns = wait->blocked_ns - (int64_t)gt_covered_within(&device->all, inside);
+	unmeasured_ns = (int64_t)gt_covered_within(&device->unmeasured, inside);
+	kernels_ns = (int64_t)gt_covered_within(&device->kernels, inside);
+	all_ns = (int64_t)gt_covered_within(&device->all, inside);
+	wait->busy_ns = kernels_ns - unmeasured_ns;
+	wait->copying_ns = all_ns - kernels_ns;
+	wait->idle_ns = wait->blocked_ns - all_ns;
 	charge_gap(finder, wait);
 }
 

@@ -42,10 +42,11 @@ struct gt_host_wait {
 	gt_string function; /* 0: its API call is not recorded */
 	struct gt_owner owner;
 	int64_t blocked_ns;
-	int64_t busy_ns; /* of that: the GPU ran kernels; with a device alone, as idle_ns */
-	int64_t idle_ns; /* of that: the GPU ran nothing */
-	int64_t gap_ns;  /* with emptied: from when the GPU ran dry to the next work's begin */
-	int64_t bytes;   /* of SMALL_READ and PAGEABLE */
+	int64_t busy_ns;    /* of that: the GPU ran kernels; with a device alone, as these two: */
+	int64_t copying_ns; /* it ran copies or fills, and no kernel */
+	int64_t idle_ns;    /* it ran nothing; the rest is not measured */
+	int64_t gap_ns;     /* with emptied: from when the GPU ran dry to the next work's begin */
+	int64_t bytes;      /* of SMALL_READ and PAGEABLE */
 	int64_t host_ns; /* of SAME_STREAM and OTHER_STREAM: from its return to the call next_call */
 	gt_id next_call; /* GT_NONE: none */
 	enum gt_wait_outcome outcome;

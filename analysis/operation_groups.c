@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/operation_parts.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/strings.h"
 #include "model/known.h"
 
@@ -218,6 +220,81 @@ static void tie(const struct gt_operation_totals *totals, gt_id *tied, gt_id i, 
 	}
 }
 
+/* Operations with one number in a process: the latest, and the latest on another thread than it. */
+struct forward {
+	gt_id latest;
+	gt_id other;
+};
+
+/* What backward operations are tied by. */
+struct numbers {
+	struct gt_known *places; /* by process: rows of forwards by number */
+	gt_array(struct forward) forwards;
+	bool *in_backward; /* by row of ranges: it is an operation of backward, or in one */
+};
+
+static void find_backward(struct numbers *numbers, const struct gt_operation_totals *totals)
+{
+	const struct gt_ranges *ranges = &totals->ranges;
+	const size_t count = totals->trace->ranges.count;
+
+	numbers->in_backward = gt_allocate((count + 1) * sizeof(*numbers->in_backward));
+	for (size_t i = 0; i < count; i++) {
+		const gt_id row = ranges->order[i];
+		const struct gt_operation operation = read_range(totals, row);
+
+		numbers->in_backward[row] = (operation.kind == GT_OPERATION_OP &&
+		                             operation.direction == GT_DIRECTION_BACKWARD) ||
+		                            (ranges->around[row] != GT_NONE &&
+		                             numbers->in_backward[ranges->around[row]]);
+	}
+}
+
+static void see_forward(struct numbers *numbers, const struct gt_trace *trace, gt_id process,
+                        uint64_t sequence, gt_id row)
+{
+	const struct gt_range *rows = trace->ranges.rows;
+	struct forward *forward;
+	gt_id place;
+
+	if (gt_known_is_new(&numbers->places[process], sequence, numbers->forwards.count, &place))
+		*gt_array_push(&numbers->forwards) = (struct forward){GT_NONE, GT_NONE};
+	forward = &numbers->forwards.rows[place];
+	if (forward->latest != GT_NONE && rows[forward->latest].thread != rows[row].thread)
+		forward->other = forward->latest;
+	forward->latest = row;
+}
+
+static gt_id outermost(const struct gt_ranges *ranges, gt_id row)
+{
+	while (ranges->around[row] != GT_NONE)
+		row = ranges->around[row];
+	return row;
+}
+
+/*
+ * The forward operation of one of backward. Numbers are each thread's own. What a thread calls
+ * forward while it runs backward, as checkpoints do, is what operations of backward inside the same
+ * one are of; others are of another thread's that has the number too
+ * (collector/stages/for_ranges.c).
+ */
+static gt_id forward_of(const struct numbers *numbers, const struct gt_ranges *ranges,
+                        gt_id process, uint64_t sequence, gt_id row)
+{
+	const struct gt_range *rows = ranges->trace->ranges.rows;
+	const gt_id place = gt_known_find(&numbers->places[process], sequence);
+	const struct forward *forward;
+
+	if (place == GT_NONE)
+		return GT_NONE;
+	forward = &numbers->forwards.rows[place];
+	return numbers->in_backward[forward->latest] && forward->other != GT_NONE &&
+	                       rows[forward->latest].thread == rows[row].thread &&
+	                       outermost(ranges, forward->latest) != outermost(ranges, row)
+	               ? forward->other
+	               : forward->latest;
+}
+
 /*
  * By row of ranges, of operations of backward: the forward one, as row of ranges, that has their
  * number. Ranges are in order of time: of several in a process the last before it, the innermost,
@@ -226,26 +303,31 @@ static void tie(const struct gt_operation_totals *totals, gt_id *tied, gt_id i, 
 static gt_id *tie_backward(const struct gt_operation_totals *totals)
 {
 	const struct gt_trace *trace = totals->trace;
+	const size_t processes = trace->processes.count;
 	gt_id *tied = gt_operation_new_ids(trace->ranges.count);
-	struct gt_known *forward = gt_allocate((trace->processes.count + 1) * sizeof(*forward));
+	struct numbers numbers = {
+		.places = gt_allocate((processes + 1) * sizeof(*numbers.places)),
+	};
 
-	memset(forward, 0, (trace->processes.count + 1) * sizeof(*forward));
+	memset(numbers.places, 0, (processes + 1) * sizeof(*numbers.places));
+	find_backward(&numbers, totals);
 	for (gt_id i = 0; i < trace->ranges.count; i++) {
 		const gt_id process = process_of_range(trace, i);
 		const struct gt_operation operation = read_range(totals, i);
-		gt_id known;
 
 		if (operation.kind != GT_OPERATION_OP || !operation.numbered || process == GT_NONE)
 			continue;
-		known = gt_known_find(&forward[process], operation.sequence);
 		if (operation.direction == GT_DIRECTION_BACKWARD)
-			tie(totals, tied, i, operation.name, known);
+			tie(totals, tied, i, operation.name,
+			    forward_of(&numbers, &totals->ranges, process, operation.sequence, i));
 		else
-			gt_known_set(&forward[process], operation.sequence, i);
+			see_forward(&numbers, trace, process, operation.sequence, i);
 	}
-	for (size_t i = 0; i < trace->processes.count; i++)
-		gt_known_release(&forward[i]);
-	gt_array_free(forward);
+	for (size_t i = 0; i < processes; i++)
+		gt_known_release(&numbers.places[i]);
+	gt_array_free(numbers.places);
+	gt_array_free(numbers.in_backward);
+	gt_array_release(&numbers.forwards);
 	return tied;
 }
 

@@ -56,7 +56,7 @@ void gt_own_work_init(struct gt_own_work *work, const struct gt_trace *trace)
 		if (gt_activity_is_work(activity.type) && context < whole->contexts.count)
 			gt_covered_add(&work->list.rows[places[context]].covered,
 			               (struct gt_interval){activity.start_ns, activity.end_ns},
-			               activity.api_call);
+			               GT_NOT_ASKED);
 	}
 	gt_array_free(places);
 }

@@ -177,6 +177,7 @@ static void add_each(struct gt_range_totals *totals, const struct gt_view *view)
 		for (gt_id at = each.first[i]; at != GT_NONE; at = each.rows.rows[at].next) {
 			const struct gt_projected *part = &each.rows.rows[at];
 
+			row->kernels_each += part->kernels;
 			busy_ns += part->cover.covered_ns;
 			idle_ns += part->idle_ns;
 			row->span_ns += gt_cover_span(&part->span);

@@ -46,7 +46,8 @@ struct gt_range_figures {
 	uint64_t span_busy_ns;       /* of them, in which something of the range ran */
 	struct gt_range_spread idle; /* of each range: time of its span in which the GPU was idle */
 	uint64_t kernels;
-	uint64_t captured; /* kernels that were captured inside and launched with their graph */
+	uint64_t kernels_each; /* summed over the ranges: those of several count for each */
+	uint64_t captured;     /* kernels that were captured inside and launched with their graph */
 	uint64_t copies;
 	uint64_t copied_bytes;
 	uint64_t fills;

@@ -199,11 +199,14 @@ static bool flops_are_all(const struct gt_traffic_launch *launch)
 
 static void add_launch(struct gt_traffic_facts *facts, struct gt_traffic *traffic, gt_id kernel)
 {
+	const struct gt_kernel *row = &facts->trace->kernels.rows[kernel];
 	const struct gt_traffic_launch *launch = launch_of(facts, kernel);
 	const double time_ns = gt_traffic_time(facts, kernel);
 
+	if (!gt_timed(GT_TIMES_ANY, row->flags, row->start_ns, row->end_ns) && isnan(time_ns))
+		return;
 	traffic->calls++;
-	traffic->profiled += (facts->trace->kernels.rows[kernel].flags & GT_PROFILED) != 0;
+	traffic->profiled += (row->flags & GT_PROFILED) != 0;
 	if (isnan(time_ns))
 		return;
 	traffic->timed++;

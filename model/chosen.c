@@ -389,6 +389,17 @@ static bool in_window(const struct cut *cut, const uint8_t *row)
 	       (start_ns > 0 && start_ns >= cut->window->from_ns && start_ns < cut->window->to_ns);
 }
 
+/* What was measured of a launch is in the window that the launch's work is in. */
+static bool has_its_work(int number, const void *row)
+{
+	const struct gt_profiled_launch *profiled = row;
+	const struct gt_captured_launch *captured = row;
+
+	if (number == GT_TABLE_profiled_launches)
+		return profiled->kernel != GT_NONE || profiled->graph_launch != GT_NONE;
+	return number == GT_TABLE_captured_launches && captured->kernel != GT_NONE;
+}
+
 /* clang-format off */
 #define RULE_all(name, plural)
 #define RULE_by_refs(name, plural)
@@ -428,7 +439,8 @@ static void choose(struct cut *cut, int number)
 	bool *chosen = gt_allocate(table.row_count * sizeof(*chosen));
 
 	for (size_t row = 0; row < table.row_count; row++, at += table.row_size)
-		chosen[row] = (table.order != GT_ORDER_by_time || in_window(cut, at)) &&
+		chosen[row] = (table.order != GT_ORDER_by_time || in_window(cut, at) ||
+		               has_its_work(number, at)) &&
 		              row_stays(cut, number, &table, at, row);
 	cut->chosen->stays[number] = chosen;
 }
@@ -593,6 +605,7 @@ static void keep_paths(struct cut *cut)
 	FOLLOW_AROUND(cut, api_calls, for_range);
 	FOLLOW_AROUND(cut, marks, range);
 	FOLLOW_AROUND(cut, graph_nodes, range);
+	FOLLOW_AROUND(cut, graph_nodes, for_range);
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		cut->chosen->around[i] = cut->chosen->around[i] && !chosen[i];
 	gt_array_free(chosen);

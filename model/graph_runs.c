@@ -45,6 +45,8 @@ static void see(struct gt_graph_runs *runs, const struct gt_trace *trace,
 	}
 	if (launch == GT_NONE)
 		return;
+	if (node < trace->graph_nodes.count)
+		runs->of_node[node].launched_ns += lasts_ns;
 	(void)gt_cover_add(&runs->of_launch[launch].cover,
 	                   (struct gt_interval){activity->start_ns, activity->end_ns});
 	runs->of_launch[launch].work_ns += lasts_ns;

@@ -23,6 +23,8 @@ struct gt_graph_run {
 struct gt_node_runs {
 	uint64_t runs;
 	uint64_t total_ns;
+	uint64_t launched_ns; /* of it, in launches that are rows of graph_launches: a window may
+	                         cut */
 };
 
 struct gt_graph_runs {

@@ -29,16 +29,20 @@ struct gt_owner gt_owner_sure(struct gt_owner owner)
 /* Of a node of a graph, and of all that are clones of it. */
 static struct gt_owner owner_of_node(const struct gt_trace *trace, gt_id node)
 {
+	const struct gt_graph_node *nodes = trace->graph_nodes.rows;
 	struct gt_owner owner = {.range = GT_NONE};
 	gt_id origin;
 
-	if (node >= trace->graph_nodes.count ||
-	    trace->graph_nodes.rows[node].range >= trace->ranges.count)
+	if (node >= trace->graph_nodes.count)
 		return owner;
-	origin = trace->graph_nodes.rows[node].origin;
-	owner.range = trace->graph_nodes.rows[node].range;
-	owner.at_ns =
-		trace->graph_nodes.rows[origin < trace->graph_nodes.count ? origin : node].made_ns;
+	if (nodes[node].range < trace->ranges.count) {
+		owner.range = nodes[node].range;
+	} else if (nodes[node].for_range < trace->ranges.count) {
+		owner.range = nodes[node].for_range;
+		owner.by_time = (nodes[node].flags & GT_BY_TIME) != 0;
+	}
+	origin = nodes[node].origin;
+	owner.at_ns = nodes[origin < trace->graph_nodes.count ? origin : node].made_ns;
 	return owner;
 }
 

@@ -7,6 +7,7 @@
 
 #include "model/activity.h"
 #include "model/owners.h"
+#include "model/unmeasured.h"
 #include "model/whole.h"
 
 enum { MOST_AROUND = 1 << 10 }; /* ranges around one call: nothing real nests as deep */
@@ -17,13 +18,15 @@ struct walk {
 	const struct gt_trace *trace;
 	const gt_id *groups;
 	enum gt_projection_by by;
-	struct gt_activity_walk work; /* all that happened, */
-	struct gt_activity next;      /* of which this was not seen yet, */
-	bool ended;                   /* unless nothing is left */
-	struct gt_cover *devices;     /* by row of devices: what was seen */
-	uint64_t *idle_ns;            /* by row of devices: so far */
-	uint64_t *seen;               /* by group: number of the work that counted last */
-	uint64_t number;              /* of the work that is looked at, from 1 */
+	struct gt_activity_walk work;    /* all that happened, */
+	struct gt_activity next;         /* of which this was not seen yet, */
+	bool ended;                      /* unless nothing is left */
+	struct gt_unmeasured unmeasured; /* in which no GPU was idle, */
+	size_t next_unmeasured;          /* from here on not seen yet */
+	struct gt_cover *devices;        /* by row of devices: what was seen */
+	uint64_t *idle_ns;               /* by row of devices: so far */
+	uint64_t *seen;                  /* by group: number of the work that counted last */
+	uint64_t number;                 /* of the work that is looked at, from 1 */
 };
 
 static struct gt_projected *add_row(struct gt_projection *projection, gt_id group, gt_id place,
@@ -143,6 +146,15 @@ static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_
 	}
 }
 
+static void see_unmeasured(struct walk *walk, gt_time until_ns)
+{
+	const struct gt_interval *held;
+
+	while ((held = gt_unmeasured_next(&walk->unmeasured, &walk->next_unmeasured, until_ns)))
+		for (size_t i = 0; i < walk->trace->devices.count; i++)
+			walk->idle_ns[i] += gt_cover_add(&walk->devices[i], *held);
+}
+
 /* All that ran by then, whether it was chosen or not: GPUs were not idle meanwhile. */
 static void see_work(struct walk *walk, gt_time until_ns)
 {
@@ -151,11 +163,13 @@ static void see_work(struct walk *walk, gt_time until_ns)
 		const struct gt_activity *work = &walk->next;
 		const gt_id device = gt_whole_shown(walk->trace, GT_TABLE_devices, work->device);
 
+		see_unmeasured(walk, work->start_ns);
 		if (device < walk->trace->devices.count)
 			walk->idle_ns[device] +=
 				gt_cover_add(&walk->devices[device],
 			                     (struct gt_interval){work->start_ns, work->end_ns});
 	}
+	see_unmeasured(walk, until_ns);
 }
 
 static void see(struct walk *walk, const struct gt_activity *activity)
@@ -215,11 +229,13 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 	if (!groups)
 		projection->within = new_zeroes(trace->ranges.count, sizeof(*projection->within));
 	walk.seen = new_zeroes(projection->group_count, sizeof(*walk.seen));
+	gt_unmeasured_init(&walk.unmeasured, trace);
 	gt_activity_walk_init(&walk.work, gt_whole_of(trace), GT_WORK_ALL);
 	walk.ended = !gt_activity_next(&walk.work, &walk.next);
 	gt_activity_walk_init(&activities, trace, GT_WORK_BUSY);
 	while (gt_activity_next(&activities, &activity))
 		see(&walk, &activity);
+	gt_unmeasured_release(&walk.unmeasured);
 	gt_array_free(walk.devices);
 	gt_array_free(walk.idle_ns);
 	gt_array_free(walk.seen);

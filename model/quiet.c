@@ -3,6 +3,7 @@
 
 #include "base/search.h"
 #include "model/activity.h"
+#include "model/unmeasured.h"
 #include "model/whole.h"
 
 /* Times of a trace are not negative: no gap begins earlier, and all of them fit into 64 bits. */
@@ -16,23 +17,37 @@ static void add_gap(struct gt_quiet *quiet, gt_time start_ns, gt_time end_ns)
 	*gt_array_push(&quiet->gaps) = (struct gt_quiet_gap){start_ns, end_ns, before_ns};
 }
 
+static void see(struct gt_quiet *quiet, gt_time *busy_until, gt_time start_ns, gt_time end_ns)
+{
+	if (start_ns > *busy_until)
+		add_gap(quiet, *busy_until, start_ns);
+	if (end_ns > *busy_until)
+		*busy_until = end_ns;
+}
+
 void gt_quiet_init(struct gt_quiet *quiet, const struct gt_trace *trace)
 {
 	struct gt_activity_walk walk;
 	struct gt_activity work;
+	struct gt_unmeasured unmeasured;
+	const struct gt_interval *held;
+	size_t next = 0;
 	gt_time busy_until = 0;
 
 	*quiet = (struct gt_quiet){0};
+	gt_unmeasured_init(&unmeasured, trace);
 	gt_activity_walk_init(&walk, gt_whole_of(trace), GT_WORK_ALL);
 	while (gt_activity_next(&walk, &work)) {
 		if (gt_whole_shown(trace, GT_TABLE_devices, work.device) == GT_NONE &&
 		    work.device != GT_NONE)
 			continue;
-		if (work.start_ns > busy_until)
-			add_gap(quiet, busy_until, work.start_ns);
-		if (work.end_ns > busy_until)
-			busy_until = work.end_ns;
+		while ((held = gt_unmeasured_next(&unmeasured, &next, work.start_ns)))
+			see(quiet, &busy_until, held->start_ns, held->end_ns);
+		see(quiet, &busy_until, work.start_ns, work.end_ns);
 	}
+	while ((held = gt_unmeasured_next(&unmeasured, &next, INT64_MAX)))
+		see(quiet, &busy_until, held->start_ns, held->end_ns);
+	gt_unmeasured_release(&unmeasured);
 	if (busy_until < INT64_MAX)
 		add_gap(quiet, busy_until, INT64_MAX);
 }

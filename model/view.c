@@ -11,8 +11,9 @@
 #include "model/chosen.h"
 #include "model/filter.h"
 #include "model/intervals.h"
+#include "model/known.h"
 #include "model/owners.h"
-#include "model/timed.h"
+#include "model/unmeasured.h"
 #include "model/whole.h"
 
 /* A trace being made smaller. */
@@ -149,11 +150,27 @@ static int set_window(struct gt_view *view, struct cut *cut, struct gt_error *er
 	return 0;
 }
 
-/* When a chosen range was open, and when GPUs did what was launched in it. */
-struct busy_range {
-	gt_time start_ns; /* on GPUs; INT64_MAX: nothing was launched */
-	gt_time end_ns;
+/* From the first start to the last end of what was launched in a chosen range, on one GPU. */
+struct busy_ranges {
+	struct gt_known places; /* of list, by range and device */
+	gt_array(struct gt_interval) list;
 };
+
+static void see_launched(struct busy_ranges *busy, gt_id range, const struct gt_activity *activity)
+{
+	const uint64_t key = (uint64_t)range << 32 | activity->device;
+	struct gt_interval *span;
+	gt_id place;
+
+	if (gt_known_is_new(&busy->places, key, busy->list.count, &place))
+		*gt_array_push(&busy->list) =
+			(struct gt_interval){activity->start_ns, activity->end_ns};
+	span = &busy->list.rows[place];
+	if (activity->start_ns < span->start_ns)
+		span->start_ns = activity->start_ns;
+	if (activity->end_ns > span->end_ns)
+		span->end_ns = activity->end_ns;
+}
 
 static void add_part(struct cut *cut, struct gt_interval part)
 {
@@ -168,7 +185,7 @@ static void add_part(struct cut *cut, struct gt_interval part)
  * Work of a captured graph is part of each launch of that, and so is a part for itself. Which
  * kernels and streams are shown does not matter.
  */
-static void see_work(struct cut *cut, struct busy_range *ranges, const struct gt_activity *activity)
+static void see_work(struct cut *cut, struct busy_ranges *busy, const struct gt_activity *activity)
 {
 	const struct gt_owners owners = gt_owners_of(cut->trace, activity->type, activity->row);
 	const gt_id range = gt_range_choice_of(&cut->chosen.ranges, owners.launched);
@@ -180,25 +197,22 @@ static void see_work(struct cut *cut, struct busy_range *ranges, const struct gt
 			add_part(cut, (struct gt_interval){activity->start_ns, activity->end_ns});
 		return;
 	}
-	if (activity->start_ns < ranges[range].start_ns)
-		ranges[range].start_ns = activity->start_ns;
-	if (activity->end_ns > ranges[range].end_ns)
-		ranges[range].end_ns = activity->end_ns;
+	see_launched(busy, range, activity);
 }
 
 static void find_parts_of_ranges(struct cut *cut)
 {
 	struct gt_trace *trace = cut->trace;
 	const struct gt_range_choice *choice = &cut->chosen.ranges;
-	struct busy_range *ranges = gt_allocate((trace->ranges.count + 1) * sizeof(*ranges));
+	struct busy_ranges busy = {.list = {0}};
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	for (size_t i = 0; i < trace->ranges.count; i++)
-		ranges[i] = (struct busy_range){INT64_MAX, INT64_MIN};
-	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
+	gt_activity_walk_init(&walk, trace, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity))
-		see_work(cut, ranges, &activity);
+		see_work(cut, &busy, &activity);
+	gt_array_each(const struct gt_interval, span, &busy.list)
+		add_part(cut, *span);
 	for (size_t i = 0; i < trace->ranges.count; i++) {
 		const struct gt_range *range = &trace->ranges.rows[i];
 		const gt_time end_ns = gt_range_end(range);
@@ -208,9 +222,9 @@ static void find_parts_of_ranges(struct cut *cut)
 		add_part(cut,
 		         (struct gt_interval){range->start_ns,
 		                              end_ns < trace->end_ns ? end_ns : trace->end_ns});
-		add_part(cut, (struct gt_interval){ranges[i].start_ns, ranges[i].end_ns});
 	}
-	gt_array_free(ranges);
+	gt_array_release(&busy.list);
+	gt_known_release(&busy.places);
 	trace->parts.count = gt_intervals_merge(trace->parts.rows, trace->parts.count);
 }
 
@@ -240,40 +254,20 @@ static void take_out(struct gt_trace *trace, const struct gt_interval *stretches
 	trace->parts.capacity = left.capacity;
 }
 
-/*
- * While a launch was held up, for its counters or to be captured, nothing can be said of how busy
- * the GPU was by itself: from when the program was held up to when the launch's work had ended.
- */
+/* Nothing can be said of how busy the GPU was by itself in stretches that are not measured. */
 static void leave_out_held(struct gt_trace *trace, const struct gt_view *view)
 {
-	gt_array(struct gt_interval) held = {0};
+	struct gt_unmeasured held;
 
-	gt_array_each(const struct gt_profiled_launch, launch, &trace->profiled_launches) {
-		struct gt_interval stretch = {launch->start_ns, launch->end_ns};
-		const struct gt_kernel *kernel = launch->kernel < trace->kernels.count
-		                                         ? &trace->kernels.rows[launch->kernel]
-		                                         : NULL;
-
-		if (kernel &&
-		    gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns)) {
-			if (kernel->start_ns < stretch.start_ns)
-				stretch.start_ns = kernel->start_ns;
-			if (kernel->end_ns > stretch.end_ns)
-				stretch.end_ns = kernel->end_ns;
-		}
-		*gt_array_push(&held) = stretch;
-	}
-	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches)
-		*gt_array_push(&held) = (struct gt_interval){launch->start_ns, launch->end_ns};
-	held.count = gt_intervals_merge(held.rows, held.count);
-	if (held.count > 0 && trace->parts.count == 0)
+	gt_unmeasured_init(&held, trace);
+	if (held.list.count > 0 && trace->parts.count == 0)
 		*gt_array_push(&trace->parts) = (struct gt_interval){view->start_ns, view->end_ns};
-	if (held.count > 0)
-		take_out(trace, held.rows, held.count);
-	if (held.count > 0 && trace->parts.count == 0) /* none is left, which is not "all" */
+	if (held.list.count > 0)
+		take_out(trace, held.list.rows, held.list.count);
+	if (held.list.count > 0 && trace->parts.count == 0) /* none is left, which is not "all" */
 		*gt_array_push(&trace->parts) =
 			(struct gt_interval){view->start_ns, view->start_ns};
-	gt_array_free(held.rows);
+	gt_unmeasured_release(&held);
 }
 
 static void find_parts(struct cut *cut, const struct gt_view *view)
@@ -357,6 +351,10 @@ static void forget_for_ranges(struct gt_trace *trace)
 	gt_array_each(struct gt_api_call, call, &trace->api_calls) {
 		call->for_range = GT_NONE;
 		call->flags &= ~told;
+	}
+	gt_array_each(struct gt_graph_node, node, &trace->graph_nodes) {
+		node->for_range = GT_NONE;
+		node->flags &= ~told;
 	}
 	gt_array_each(struct gt_range, range, &trace->ranges) {
 		range->for_range = GT_NONE;

@@ -23,7 +23,7 @@ static const struct gt_heading function_headings[] = {
 	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host", GT_WORTH_KEY},
 	{"thread_percent", GT_UNIT_PERCENT,
-         "total_ns of the time from first to last call of each thread, all threads summed",
+         "total_ns of the time from first to last call, all threads summed, without held-up calls",
          GT_WORTH_KEY, .label = "thread_share"},
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls"},
 	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_ORDINARY},
@@ -49,6 +49,7 @@ struct function {
 	const char *name;
 	uint64_t errors;
 	uint64_t unfinished;
+	uint64_t profiled;
 	struct gt_spread spread;
 };
 
@@ -69,6 +70,8 @@ struct failure {
 struct activity_of_thread {
 	gt_time start_ns;
 	gt_time end_ns;
+	gt_time held_until_ns; /* calls come in the order of their start */
+	gt_time held_ns;       /* in calls that were held up: not measured */
 };
 
 struct tally {
@@ -133,20 +136,30 @@ static void count_failure(struct tally *tally, const struct gt_api_call *call)
 	tally->functions[function_of(tally, call)].errors++;
 }
 
+static void see_held(struct activity_of_thread *thread, const struct gt_api_call *call)
+{
+	const gt_time from_ns =
+		call->start_ns > thread->held_until_ns ? call->start_ns : thread->held_until_ns;
+
+	if (call->end_ns <= from_ns)
+		return;
+	thread->held_ns += call->end_ns - from_ns;
+	thread->held_until_ns = call->end_ns;
+}
+
 static void see_thread(struct tally *tally, const struct gt_api_call *call)
 {
 	const size_t known = tally->trace->threads.count;
 	struct activity_of_thread *thread =
 		&tally->threads[call->thread < known ? call->thread : known];
+	const bool first = thread->end_ns < thread->start_ns;
 
-	if (thread->end_ns < thread->start_ns) {
-		*thread = (struct activity_of_thread){call->start_ns, call->end_ns};
-		return;
-	}
-	if (call->start_ns < thread->start_ns)
+	if (first || call->start_ns < thread->start_ns)
 		thread->start_ns = call->start_ns;
-	if (call->end_ns > thread->end_ns)
+	if (first || call->end_ns > thread->end_ns)
 		thread->end_ns = call->end_ns;
+	if (call->flags & GT_PROFILED)
+		see_held(thread, call);
 }
 
 static void count_calls(struct tally *tally)
@@ -154,17 +167,18 @@ static void count_calls(struct tally *tally)
 	gt_array_each(const struct gt_api_call, call, &tally->trace->api_calls) {
 		const size_t function = function_of(tally, call);
 
-		if (call->flags & GT_PROFILED) {
-			tally->profiled++;
-			continue;
-		}
 		if (!gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns)) {
 			tally->functions[function].unfinished++;
 			tally->unfinished++;
 			continue;
 		}
-		gt_groups_expect(&tally->durations, function);
 		see_thread(tally, call);
+		if (call->flags & GT_PROFILED) {
+			tally->functions[function].profiled++;
+			tally->profiled++;
+		} else {
+			gt_groups_expect(&tally->durations, function);
+		}
 		tally->nested += (call->flags & GT_NESTED) != 0;
 		tally->not_ready += call->result == GT_RESULT_NOT_READY;
 		if (gt_api_failed(call))
@@ -183,7 +197,8 @@ static double thread_time(const struct tally *tally)
 
 	for (size_t i = 0; i <= tally->trace->threads.count; i++)
 		if (tally->threads[i].end_ns > tally->threads[i].start_ns)
-			total_ns += (double)(tally->threads[i].end_ns - tally->threads[i].start_ns);
+			total_ns += (double)(tally->threads[i].end_ns - tally->threads[i].start_ns -
+			                     tally->threads[i].held_ns);
 	return total_ns;
 }
 
@@ -228,7 +243,8 @@ static void add_functions(struct tally *tally, struct gt_result *result)
 	gt_result_begin(result, "functions", function_headings, GT_COUNT_OF(function_headings));
 	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->function_count; i++)
-		if (tally->functions[i].spread.count > 0 || tally->functions[i].unfinished > 0)
+		if (tally->functions[i].spread.count > 0 || tally->functions[i].unfinished > 0 ||
+		    tally->functions[i].profiled > 0)
 			add_function(result, &tally->functions[i], thread_ns);
 }
 

@@ -47,7 +47,8 @@
 
 #define OF_KERNELS                                                                                 \
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},                                          \
-		{"calls", GT_UNIT_COUNT, "Executions", GT_WORTH_ORDINARY},                         \
+		{"calls", GT_UNIT_COUNT, "Executions that ended, profiled ones too",               \
+	         GT_WORTH_ORDINARY},                                                               \
 		{"total_ns", GT_UNIT_NS, "How long they ran; profiled ones as their counters say", \
 	         GT_WORTH_KEY},                                                                    \
 		{"read_bytes", GT_UNIT_BYTES, "Read from device memory by one execution, a mean",  \
@@ -70,7 +71,8 @@ static const struct gt_heading size_headings[] = {
 };
 
 #define OF_PARTS                                                                                   \
-	{"calls", GT_UNIT_COUNT, "Executions of kernels", GT_WORTH_ORDINARY},                      \
+	{"calls", GT_UNIT_COUNT, "Executions of kernels that ended, profiled ones too",            \
+	 GT_WORTH_ORDINARY},                                                                       \
 		{"total_ns", GT_UNIT_NS, "How long they ran; profiled ones as their counters say", \
 	         GT_WORTH_KEY},                                                                    \
 		{"read_bytes", GT_UNIT_BYTES,                                                      \
@@ -94,7 +96,8 @@ static const struct gt_heading op_headings[] = {
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
-	{"total_ns", GT_UNIT_NS, "How long all its kernels ran", GT_WORTH_KEY},
+	{"total_ns", GT_UNIT_NS,
+         "How long all its kernels ran; profiled ones as their counters say", GT_WORTH_KEY},
 	{"known_percent", GT_UNIT_PERCENT, "Of it of kernels whose bytes are known", GT_WORTH_KEY},
 	{"kernel_bytes", GT_UNIT_BYTES, "Read and written by these, as the table kernels has it",
          GT_WORTH_KEY},

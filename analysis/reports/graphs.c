@@ -206,7 +206,7 @@ static void find_paths(struct graphs *graphs)
 		const gt_id *nodes = &graphs->nodes[exec->first_node];
 
 		for (size_t n = 0; n < exec->node_count && exec->runs.ran; n++)
-			times_ns[nodes[n]] = (double)graphs->runs.of_node[nodes[n]].total_ns /
+			times_ns[nodes[n]] = (double)graphs->runs.of_node[nodes[n]].launched_ns /
 			                     (double)exec->runs.ran;
 		exec->path = gt_critical_path_of(paths, nodes, exec->node_count, times_ns,
 		                                 graphs->on_path);

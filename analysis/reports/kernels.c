@@ -59,8 +59,12 @@
 	         "Executions that were the first of their function in a process on a GPU",         \
 	         GT_WORTH_LEAST},                                                                  \
 		{"later_mean_ns", GT_UNIT_NS, "Mean of the others", GT_WORTH_LEAST},               \
+		{"later_median_ns", GT_UNIT_NS, "Median of the others", GT_WORTH_LEAST},           \
 	{                                                                                          \
-		"later_median_ns", GT_UNIT_NS, "Median of the others", GT_WORTH_LEAST              \
+		"profiled", GT_UNIT_COUNT,                                                         \
+			"Run several times for their counters (run --kernel-counters): in no "     \
+			"other figure",                                                            \
+			GT_WORTH_LEAST                                                             \
 	}
 
 #define NAMED                                                                                      \
@@ -189,6 +193,7 @@ struct tally {
 	struct gt_groups durations; /* by group; those of first launches not in later */
 	struct gt_groups later;
 	uint64_t *unfinished_of;  /* by group */
+	uint64_t *profiled_of;    /* by group */
 	struct slowed *slowed_of; /* by group */
 	uint64_t *first_of;       /* by group */
 	struct gt_throttles throttles;
@@ -224,6 +229,7 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace, enum g
 	gt_groups_init(&tally->durations, tally->groups.count);
 	gt_groups_init(&tally->later, tally->groups.count);
 	tally->unfinished_of = new_counts(tally->groups.count);
+	tally->profiled_of = new_counts(tally->groups.count);
 	tally->first_of = new_counts(tally->groups.count);
 	tally->slowed_of = gt_allocate(tally->groups.count * sizeof(*tally->slowed_of));
 	memset(tally->slowed_of, 0, tally->groups.count * sizeof(*tally->slowed_of));
@@ -239,6 +245,7 @@ static void tally_release(struct tally *tally)
 	gt_groups_release(&tally->later);
 	gt_throttles_release(&tally->throttles);
 	free(tally->unfinished_of);
+	free(tally->profiled_of);
 	free(tally->slowed_of);
 	free(tally->first_of);
 	gt_launch_uses_release(&tally->uses);
@@ -283,6 +290,7 @@ static void count_kernels(struct tally *tally)
 			count_kernel(tally, kernel);
 		} else if (kernel->flags & GT_PROFILED) {
 			tally->profiled++;
+			tally->profiled_of[gt_kernel_group_of(&tally->groups, kernel)]++;
 		} else {
 			tally->unfinished++;
 			tally->unfinished_of[gt_kernel_group_of(&tally->groups, kernel)]++;
@@ -311,6 +319,7 @@ struct group_row {
 	uint64_t first;
 	uint64_t shapes;
 	uint64_t unfinished;
+	uint64_t profiled;
 	struct slowed slowed;
 };
 
@@ -328,6 +337,8 @@ static int by_total_of_group(const void *a, const void *b)
 		return left_ns < right_ns ? 1 : -1;
 	if (left->unfinished != right->unfinished)
 		return left->unfinished < right->unfinished ? 1 : -1;
+	if (left->profiled != right->profiled)
+		return left->profiled < right->profiled ? 1 : -1;
 	return strcmp(left->label, right->label);
 }
 
@@ -363,6 +374,7 @@ static struct group_row *make_group_rows(const struct tally *tally)
 			.later = gt_spread_of_group(&tally->later, i),
 			.first = tally->first_of[i],
 			.unfinished = tally->unfinished_of[i],
+			.profiled = tally->profiled_of[i],
 			.slowed = tally->slowed_of[i],
 		};
 	count_shapes(tally, rows);
@@ -417,6 +429,7 @@ static void add_group(const struct tally *tally, struct gt_result *result,
 	gt_result_add_count(result, (int64_t)row->first);
 	gt_add_rounded(result, row->later.mean);
 	gt_result_add_count_if(result, row->later.count > 0, row->later.median);
+	gt_result_add_count(result, (int64_t)row->profiled);
 	if (by == GT_BY_NAME || by == GT_BY_SHAPE) {
 		add_told(tally->trace, result, row->shape);
 		gt_add_names(result, tally->trace, row->shape);
@@ -431,7 +444,7 @@ static void add_groups(const struct tally *tally, struct gt_result *result)
 	gt_result_begin(result, "kernels", group_headings[by].headings, group_headings[by].count);
 	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->groups.count; i++)
-		if (rows[i].spread.count || rows[i].unfinished)
+		if (rows[i].spread.count || rows[i].unfinished || rows[i].profiled)
 			add_group(tally, result, &rows[i]);
 	free(rows);
 }

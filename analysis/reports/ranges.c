@@ -56,7 +56,8 @@
 /* Of one range of a group, on average and at most. */
 #define FIGURES_OF_EACH                                                                            \
 	{"ranges", GT_UNIT_COUNT, "How many of them began", GT_WORTH_KEY},                         \
-		{"kernels", GT_UNIT_REAL, "Kernels of one, on average"},                           \
+		{"kernels", GT_UNIT_REAL,                                                          \
+	         "Kernels of one, on average; what belongs to several counts for each"},           \
 		{"gpu_mean_ns", GT_UNIT_NS, "GPU time of one, on average", GT_WORTH_KEY},          \
 		{"gpu_median_ns", GT_UNIT_NS, "Half of them took no more", GT_WORTH_KEY},          \
 		{"gpu_min_ns", GT_UNIT_NS, "Least", GT_WORTH_LITTLE},                              \
@@ -216,7 +217,7 @@ static void add_gpu_of_each(struct gt_result *result, const struct gt_range_figu
 			gt_result_add_unknown(result);
 		return;
 	}
-	gt_result_add_real(result, (double)row->kernels / (double)row->ranges);
+	gt_result_add_real(result, (double)row->kernels_each / (double)row->ranges);
 	gt_add_rounded(result, gpu->spread.mean);
 	gt_result_add_count(result, gpu->spread.median);
 	gt_result_add_count(result, gpu->spread.min);

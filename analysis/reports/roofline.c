@@ -20,7 +20,7 @@
 static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Name, or what --by says", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LEAST},
-	{"calls", GT_UNIT_COUNT, "Executions", GT_WORTH_LITTLE},
+	{"calls", GT_UNIT_COUNT, "Executions that ended, profiled ones too", GT_WORTH_LITTLE},
 	{"total_ns", GT_UNIT_NS, "How long they ran; profiled ones as their counters say",
          GT_WORTH_KEY},
 	{"flops", GT_UNIT_REAL, "Floating-point operations of one execution, a mean",
@@ -195,7 +195,8 @@ static void standings_init(struct standings *standings, const struct gt_view *vi
 	standings->traffics = gt_traffic_of(&standings->facts, &standings->places.sampled,
 	                                    standings->places.count);
 	for (gt_id i = 0; i < standings->places.count; i++)
-		add_standing(standings, i, result);
+		if (standings->traffics[i].calls > 0)
+			add_standing(standings, i, result);
 	if (standings->list.count > 1)
 		qsort(standings->list.rows, standings->list.count, sizeof(*standings->list.rows),
 		      by_time);

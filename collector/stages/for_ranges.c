@@ -189,7 +189,10 @@ static gt_id forward_thread(const struct finder *finder, struct process *process
 	return rows[forward].thread;
 }
 
-/* The engine's range around an operation has no number: it goes with the first inside. */
+/*
+ * The engine's range around an operation has no number: it goes with the first inside. One with a
+ * number of its own does not, also where that is of no operation that was recorded.
+ */
 static void tie(struct finder *finder, gt_id row, gt_id thread)
 {
 	const struct gt_range *range = &finder->trace->ranges.rows[row];
@@ -197,7 +200,7 @@ static void tie(struct finder *finder, gt_id row, gt_id thread)
 	gt_id at = row;
 
 	for (size_t i = 0; at != GT_NONE && i < MOST_OPEN; i++) {
-		if (finder->forward_by[at] != GT_NONE)
+		if (finder->forward_by[at] != GT_NONE || (at != row && finder->bits[at] & NUMBERED))
 			break;
 		finder->forward_by[at] = thread;
 		at = around(finder, at, range->start_ns);

@@ -40,6 +40,25 @@ Test(api, measures_time_against_all_threads)
 	scene_end();
 }
 
+/* The launch took 800 of 1,000 ns because gputrace held it up. It counts for the thread's span. */
+Test(api, leaves_calls_that_were_held_up_out_of_the_time)
+{
+	gt_id held;
+
+	scene_begin(1000);
+	trace_call(&trace, thread, "cudaMalloc", 0, 50);
+	held = trace_call(&trace, thread, "cuLaunchKernel", 200, 1000);
+	trace.api_calls.rows[held].flags |= GT_PROFILED;
+	run_report(&result, "api", &trace);
+
+	cr_assert(eq(sz, row_count(&result, "functions"), 2));
+	expect_real(&result, "functions", 0, "thread_percent", 25.0);
+	expect_words(&result, "functions", 1, "function", "cuLaunchKernel");
+	expect_count(&result, "functions", 1, "calls", 0);
+	expect_unknown(&result, "functions", 1, "total_ns");
+	scene_end();
+}
+
 Test(api, tells_errors_apart_by_function_and_result)
 {
 	scene_begin(1000);

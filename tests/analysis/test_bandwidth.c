@@ -98,6 +98,16 @@ Test(bandwidth, has_no_time_of_a_profiled_launch_without_that_counter)
 	             "--kernel-counters=memory has them");
 }
 
+Test(bandwidth, counts_no_launch_that_never_ended)
+{
+	trace_unfinished_kernel(&trace, stream, shape);
+	report();
+	cr_expect(eq(sz, row_count(&result, "kernels"), 0));
+	launch(NONE, 10, 100, 200);
+	report();
+	expect_count(&result, "kernels", 0, "calls", 1);
+}
+
 Test(bandwidth, says_of_how_many_launches_the_bytes_are)
 {
 	profile();

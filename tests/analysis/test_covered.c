@@ -20,8 +20,8 @@ Test(covered, counts_what_overlaps_once)
 	gt_covered_add(&covered, (struct gt_interval){400, 300}, 5);
 	gt_covered_add(&covered, (struct gt_interval){500, 600}, 6);
 	cr_assert(eq(sz, covered.stretches.count, 2));
-	cr_expect(eq(u32, covered.stretches.rows[0].asked_by, 1));
-	cr_expect(eq(u32, covered.stretches.rows[1].asked_by, 6));
+	cr_expect(eq(i64, covered.stretches.rows[0].asked_ns, 1));
+	cr_expect(eq(i64, covered.stretches.rows[1].asked_ns, 6));
 	cr_expect(eq(u64, within(&covered, 0, 1000), 260));
 	cr_expect(eq(u64, within(&covered, 120, 130), 10));
 	cr_expect(eq(u64, within(&covered, 255, 505), 10));

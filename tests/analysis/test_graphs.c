@@ -412,6 +412,35 @@ Test(graphs, are_compared_with_the_same_kernels_alone)
 	expect_count(&result, "share", 1, "kernels", 1);
 }
 
+/* Its time is that of several runs. */
+Test(graphs, are_not_compared_with_kernels_that_were_profiled)
+{
+	gt_id call;
+
+	add_two_launches(add_diamond());
+	call = trace_call(&trace, thread, "cuLaunchKernel", 3000, 3025);
+	add_kernel(call, GT_NONE, 3100, 3155);
+	trace.kernels.rows[trace.kernels.count - 1].flags |= GT_PROFILED;
+	run_report(&result, "graphs", &trace);
+	cr_expect(eq(sz, row_count(&result, "compared"), 0));
+	expect_count(&result, "share", 1, "kernels", 0);
+	expect_real(&result, "share", 0, "kernel_ns_percent", 100.0);
+}
+
+/* As a window leaves it: the work of a launch that was made before. */
+Test(graphs, are_as_long_as_in_their_launches_that_are_there)
+{
+	const gt_id exec = add_diamond();
+	const gt_id call = trace_call(&trace, thread, "cuGraphLaunch", 10, 20);
+
+	for (gt_id i = 0; i < 4; i++)
+		add_kernel(call, 4 + i, 30 + 40 * i, 70 + 40 * i);
+	add_two_launches(exec);
+	run_report(&result, "graphs", &trace);
+	expect_count(&result, "runs", 0, "critical_ns", 80);
+	expect_count(&result, "runs", 0, "lost_ns", 20);
+}
+
 Test(graphs, have_calls_between_their_launches)
 {
 	const gt_id exec = add_diamond();

@@ -181,6 +181,29 @@ Test(kernels, that_never_finished_have_a_name_and_no_times)
 	scene_release(&scene);
 }
 
+Test(kernels, that_were_only_profiled_have_a_row_without_times)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+
+	const gt_id gemm = trace_shape(&scene.trace, "gemm", 1, 32);
+	const gt_id relu = trace_shape(&scene.trace, "relu", 1, 32);
+
+	trace_kernel(&scene.trace, scene.stream, gemm, 0, 500)->flags |= GT_PROFILED;
+	trace_kernel(&scene.trace, scene.stream, relu, 510, 520);
+	run_report(&scene.result, "kernels", &scene.trace);
+
+	cr_assert(eq(sz, row_count(&scene.result, "kernels"), 2));
+	expect_words(&scene.result, "kernels", 0, "kernel", "relu");
+	expect_count(&scene.result, "kernels", 0, "profiled", 0);
+	expect_words(&scene.result, "kernels", 1, "kernel", "gemm");
+	expect_count(&scene.result, "kernels", 1, "calls", 0);
+	expect_unknown(&scene.result, "kernels", 1, "total_ns");
+	expect_count(&scene.result, "kernels", 1, "profiled", 1);
+	scene_release(&scene);
+}
+
 Test(kernels, that_took_no_time_have_no_share)
 {
 	struct scene scene;

@@ -309,6 +309,25 @@ Test(ops, of_several_processes_have_numbers_of_their_own)
 	             "forward_op", "aten::mm");
 }
 
+/* A checkpoint calls forward anew on the thread of backward, which has numbers of its own. */
+Test(ops, of_backward_are_of_the_thread_that_ran_forward)
+{
+	const gt_id other = trace_thread(&trace, process, 9);
+	gt_id checkpoint;
+
+	trace_range(&trace, thread, GT_NONE, "aten::mm, seq = 4, op_id = 1", 0, 100);
+	checkpoint = trace_range(&trace, other, GT_NONE,
+	                         "CheckpointFunctionBackward, seq = 9, op_id = 2", 200, 300);
+	trace_range(&trace, other, checkpoint, "aten::relu, seq = 4, op_id = 3", 210, 220);
+	trace_range(&trace, other, checkpoint, "ReluBackward0, seq = 4, op_id = 4", 230, 240);
+	trace_range(&trace, other, GT_NONE, "MmBackward0, seq = 4, op_id = 5", 400, 500);
+	run_report(&result, "ops", &trace);
+	expect_words(&result, "ops", row_of("ops", "op", "ReluBackward0", "direction", "backward"),
+	             "forward_op", "aten::relu");
+	expect_words(&result, "ops", row_of("ops", "op", "MmBackward0", "direction", "backward"),
+	             "forward_op", "aten::mm");
+}
+
 static gt_id xla_range(gt_id parent, const char *text, gt_time start_ns, gt_time end_ns)
 {
 	const gt_id range = trace_range(&trace, thread, parent, text, start_ns, end_ns);

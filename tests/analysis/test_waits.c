@@ -353,6 +353,59 @@ Test(waits, charge_each_gap_where_several_threads_wait_at_once)
 	expect_count(&result, "blocked", 0, "gap_ns", 600 + 1100);
 }
 
+static void hold_up(gt_time start_ns, gt_time end_ns)
+{
+	*gt_array_push(&trace.profiled_launches) = (struct gt_profiled_launch){
+		.start_ns = TRACE_START_NS + start_ns,
+		.end_ns = TRACE_START_NS + end_ns,
+		.kernel = GT_NONE,
+	};
+}
+
+/* Launches of others were held up for their counters. */
+Test(waits, say_nothing_of_time_that_is_not_measured)
+{
+	add_synchronize(110, 1010, add_work(first, 100, 210, 500));
+	hold_up(400, 900);
+	hold_up(1200, 1300);
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "blocked_ns", 900);
+	expect_count(&result, "meanwhile", 0, "busy_ns", 190);
+	expect_count(&result, "meanwhile", 0, "copying_ns", 0);
+	expect_count(&result, "meanwhile", 0, "idle_ns", 100 + 110);
+	expect_count(&result, "blocked", 0, "emptied", 0);
+}
+
+Test(waits, pay_for_a_gap_until_nothing_is_measured)
+{
+	add_synchronize(110, 1010, add_work(first, 100, 200, 1000));
+	hold_up(1200, 1300);
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "emptied", 1);
+	expect_count(&result, "blocked", 0, "gap_ns", 200);
+}
+
+/* The stream and the event's stream never had work; the GPU does, for another process. */
+Test(waits, for_what_was_never_given_anything_cost_nothing)
+{
+	const gt_id other = trace_stream(&trace, process, 0);
+	struct gt_sync *sync;
+
+	trace_kernel(&trace, other, trace_shape(&trace, "gemm", 1, 32), 100, 500);
+	add_sync(GT_SYNC_EVENT_RECORD, first, 600, 601);
+	sync = add_sync(GT_SYNC_EVENT_SYNCHRONIZE, GT_NONE, 700, 705);
+	sync->record = 0;
+	sync->context = trace.streams.rows[first].context;
+	sync = add_sync(GT_SYNC_CONTEXT_SYNCHRONIZE, GT_NONE, 800, 805);
+	sync->context = trace.streams.rows[first].context;
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "blocked"), 2));
+	expect_count(&result, "blocked", 0, "at_once", 1);
+	expect_count(&result, "blocked", 1, "at_once", 1);
+}
+
 Test(waits, for_work_that_was_done_cost_nothing)
 {
 	add_synchronize(5000, 5010, add_work(first, 100, 200, 1000));

@@ -176,6 +176,22 @@ Test(for_ranges, backward_on_the_thread_of_forward_is_its_own)
 	expect_for(2075, "", GT_UNTOLD);
 }
 
+/* Nobody recorded the forward operation of the outer one, and two threads have ranges open. */
+Test(for_ranges, operations_with_a_number_do_not_go_with_what_is_inside)
+{
+	push(MAIN, 2100, "step");
+	op(MAIN, 2110, "aten::relu, seq = 5, op_id = 1");
+	push(OTHER, 2150, "other");
+	push(AUTOGRAD, 2200, "MmBackward0, seq = 9, op_id = 2");
+	call(AUTOGRAD, 2205);
+	op(AUTOGRAD, 2220, "ReluBackward0, seq = 5, op_id = 3");
+	pop(AUTOGRAD, 2240);
+	pop(OTHER, 2300);
+	pop(MAIN, 2400);
+	finish();
+	expect_for(2205, "", GT_UNTOLD);
+}
+
 Test(for_ranges, what_lies_between_operations_of_one_range_belongs_there_too)
 {
 	push(OTHER, 1900, "elsewhere");

@@ -453,6 +453,7 @@ static gt_id node_in(gt_id graph, gt_id exec, gt_id original)
 		.original = original,
 		.origin = original == GT_NONE ? row : original,
 		.range = GT_NONE,
+		.for_range = GT_NONE,
 		.shape = GT_NONE,
 	};
 	return row;

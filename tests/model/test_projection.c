@@ -64,6 +64,48 @@ Test(projection, of_a_range_has_all_that_was_asked_for_in_it_and_below)
 	end();
 }
 
+/* Another thread's launch was held up for its counters between the two kernels. */
+/* A thread without ranges captured it for one that waited in a range. */
+Test(projection, has_what_was_captured_for_the_range_of_another_thread)
+{
+	begin();
+
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 100);
+	const gt_id helper = trace_thread(&trace, process, 8);
+	const gt_id capture = trace_call(&trace, helper, "cuLaunchKernel", 20, 30);
+	const gt_id node = trace_node(&trace, process, capture);
+	struct gt_kernel *kernel = trace_kernel(&trace, stream, shape, 500, 600);
+
+	kernel->node = node;
+	trace.graph_nodes.rows[node].made_ns = TRACE_START_NS + 25;
+	trace.graph_nodes.rows[node].for_range = step;
+	trace.graph_nodes.rows[node].flags = GT_BY_TIME;
+	project(GT_PROJECT_DEVICES, NULL, 0);
+	cr_expect(eq(u64, row_of(step)->kernels, 1));
+	cr_expect(eq(u64, row_of(step)->captured, 1));
+	cr_expect(eq(u64, row_of(step)->sure.covered_ns, 0));
+	end();
+}
+
+Test(projection, was_not_idle_while_nothing_is_measured)
+{
+	begin();
+
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 100);
+	const gt_id first = trace_call_in(&trace, step, "cudaLaunchKernel", 20, 30);
+	const gt_id second = trace_call_in(&trace, step, "cudaLaunchKernel", 40, 50);
+
+	trace_kernel(&trace, stream, shape, 100, 200)->api_call = first;
+	trace_kernel(&trace, stream, shape, 900, 950)->api_call = second;
+	*gt_array_push(&trace.profiled_launches) =
+		(struct gt_profiled_launch){.start_ns = TRACE_START_NS + 300,
+	                                    .end_ns = TRACE_START_NS + 700,
+	                                    .kernel = GT_NONE};
+	project(GT_PROJECT_DEVICES, NULL, 0);
+	cr_expect(eq(u64, row_of(step)->idle_ns, 100 + 200));
+	end();
+}
+
 Test(projection, counts_what_overlaps_once)
 {
 	begin();

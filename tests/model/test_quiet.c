@@ -60,6 +60,30 @@ Test(quiet, is_not_when_longer_work_still_runs)
 	gt_trace_release(&trace);
 }
 
+/* Stretches in which gputrace held the program up, on their own, around work and after it. */
+Test(quiet, is_not_what_is_not_measured)
+{
+	struct gt_trace trace;
+	struct gt_quiet quiet;
+	gt_id stream;
+	static const gt_time held[][2] = {{50, 100}, {250, 400}, {800, 900}};
+
+	trace_init(&trace, 1000);
+	stream = trace_stream(&trace, trace_process(&trace, "app", 100), trace_device(&trace));
+	trace_kernel(&trace, stream, trace_shape(&trace, "gemm", 1, 32), 300, 350);
+	for (size_t i = 0; i < 3; i++)
+		*gt_array_push(&trace.profiled_launches) = (struct gt_profiled_launch){
+			.start_ns = TRACE_START_NS + held[i][0],
+			.end_ns = TRACE_START_NS + held[i][1],
+			.kernel = GT_NONE,
+		};
+	gt_quiet_init(&quiet, &trace);
+	cr_expect(eq(u64, between(&quiet, 0, 1000), 50 + 150 + 400 + 100));
+	cr_expect(eq(u64, between(&quiet, 60, 90), 0));
+	gt_quiet_release(&quiet);
+	gt_trace_release(&trace);
+}
+
 Test(quiet, is_all_the_time_where_nothing_ran)
 {
 	struct gt_trace trace;

@@ -788,6 +788,44 @@ Test(view, of_ranges_takes_paths_then_names_then_expressions)
 	}
 }
 
+/* The program was held up before the window; the kernel ran in it. */
+Test(view, keeps_what_was_counted_of_a_launch_with_its_work)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	*gt_array_push(&scene.trace.profiled_launches) =
+		(struct gt_profiled_launch){.start_ns = TRACE_START_NS + 300,
+	                                    .end_ns = TRACE_START_NS + 365,
+	                                    .process = scene.processes[1],
+	                                    .kernel = 1,
+	                                    .graph_launch = GT_NONE,
+	                                    .api_call = GT_NONE};
+	*gt_array_push(&scene.trace.kernel_counters) = (struct gt_kernel_counter){.kernel = 1};
+	choose(&scene, GT_FILTER_FROM, "305ns");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.profiled_launches.count, 1));
+	cr_expect(eq(sz, scene.trace.kernel_counters.count, 1));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_is_of_each_gpu_by_itself)
+{
+	struct scene scene;
+	gt_id step;
+	gt_id call;
+
+	scene_init(&scene);
+	step = trace_range(&scene.trace, scene.threads[1], GT_NONE, "step", 600, 620);
+	call = trace_call_in(&scene.trace, step, "cudaLaunchKernel", 602, 603);
+	trace_kernel(&scene.trace, scene.streams[1], 0, 650, 660)->api_call = call;
+	trace_kernel(&scene.trace, scene.streams[2], 0, 800, 810)->api_call = call;
+	choose(&scene, GT_FILTER_RANGE, "step");
+	cut(&scene);
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 20 + 10 + 10));
+	scene_release(&scene);
+}
+
 Test(view, of_ranges_goes_with_other_parts_of_the_filter)
 {
 	struct scene scene;

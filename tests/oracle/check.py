@@ -142,7 +142,8 @@ def merged(rows):
     if len(rows) == 1:
         return rows[0]
     return {**{key: rows[0][key] for key in ("op", "direction")},
-            **{key: sum(row[key] for row in rows) for key in ("calls", "own_ns", "share_percent", "launches")}}
+            **{key: sum(row[key] for row in rows) for key in ("calls", "own_ns", "launches")},
+            "share_percent": None if rows[0]["share_percent"] is None else sum(row["share_percent"] for row in rows)}
 
 
 def check_view(gputrace, folder, world, filters):
@@ -152,7 +153,7 @@ def check_view(gputrace, folder, world, filters):
     if said is None:
         return [], {}
     view = View(world, **filters)
-    found = [(name, *rest) for name, *rest in invariants.broken(said, bool(filters))]
+    found = [(name, *rest) for name, *rest in invariants.broken(said, bool(filters), bool(view.not_measured()))]
     for table, (work_out, _) in TABLES.items():
         right = work_out(view)
         if right is not None:
@@ -206,18 +207,6 @@ def check_world(arguments):
 # feature of the world or "", reason). A line goes when
 # gputrace or the oracle is mended; one that nothing fits any more is named at the end.
 KNOWN = [
-    # Profiled launches: stretches in which gputrace held the program up are not measured (docs/terms.md)
-    ("api functions", "thread_percent", "", "profiled", "held-up time is in what it is a share of"),
-    ("(bandwidth|roofline) (kernels|devices)", r"(calls|total_ns)( of two pieces)?|\(rows\)", "", "", "unfinished and profiled launches count"),
-    ("graphs share", "kernels|kernel_ns|kernels_percent|kernel_ns_percent", "", "profiled", "profiled launches count"),
-    ("kernels kernels", r"\(rows\)", "", "profiled", "a function that was only profiled has no row"),
-    ("ranges (ranges|each)", "quiet_percent|idle_.*ns", "", "profiled", "held-up time counts as quiet and as launch gaps"),
-    ("waits (blocked|blocked_ranges|meanwhile)", "(busy|idle|copying|gap)_ns|idle_percent|emptied", "", "profiled",
-     "held-up time counts; an emptied GPU is charged once of several waits"),
-    # Whole recordings
-    ("waits blocked", "at_once", "", "", "an event of an empty stream, and a device without work, cost nothing"),
-    ("graphs runs", "(busy|critical)_ns above span_ns", "", "graphs", "of sampled graphs, means over other launches"),
-    ("ranges (ranges|each)", "gpu_.*|busy_percent|span_ns|kernels|copies|copied_bytes|fills|captured", "", "graphs", "a node that was captured for another thread's range"),
     # Parts of recordings
     ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls|ranges .*)", ".*", "--stream", "",
      "waits for events of other streams stay"),
@@ -232,17 +221,9 @@ KNOWN = [
     ("ranges ranges", "busy_percent", "--to", "", "work after the window counts"),
     ("streams devices", "most_at_once", "--", "", "not of the window"),
     ("memory leaks", "sum of .*", "--to", "", "what is freed after the window is a leak here and is not kept there"),
-    ("(ranges .*|ops ops|kernels by_range|waits blocked_ranges)", ".*", "", "operations",
-     "work of a backward operation after the range ended in which it began; backward inside of an open forward operation"),
-    ("(ranges .*|summary .*|api .*|gaps .*|streams .*|waits .*|export chrome calls)", ".*", "--range", "operations", "the same"),
-    ("(ranges .*|summary .*|api .*|gaps .*|streams .*|waits .*|export chrome calls)", ".*", "--range", "graphs",
-     "launches outside of a range of nodes that were captured inside"),
-    ("ranges (ranges|each)", r"\(rows\)", "--range", "", "ranges that another one is inside of by its thread's work"),
     ("ranges (ranges|each)", "gpu_.*|kernels", "--from", "", "the range of a call before the window"),
     ("ranges ranges", "quiet_percent", "--device", "", "only GPUs that are chosen are looked at"),
     ("ranges ranges", "quiet_percent", "--process", "", "only GPUs that are chosen are looked at"),
-    ("(api functions|summary top_api_calls)", "(thread|share)_percent", "--range", "profiled", "held-up time"),
-    ("waits meanwhile", "emptied|gap_ns", "", "", "frees, and several waits at the same time"),
     ("waits avoidable_by_reason", ".* of two pieces", "", "", "not looked for in a part"),
     ("streams streams", ".* of two pieces", "", "", "streams without chosen work have no row"),
     ("advice advice", "gain_.*", "--to", "", "ranges are not cut at the window's end"),

@@ -162,6 +162,7 @@ def kernels(view):
                      "min_ns": least(times), "max_ns": most(times), "deviation_ns": deviation(times),
                      "shapes": len({row["kernel"] for row in good}) or None,
                      "unfinished": sum(1 for row in work if row["is_unfinished"]),
+                     "profiled": sum(1 for row in work if row["profiled"]),
                      "first_calls": sum(1 for row in good if row["id"] in firsts), "later_mean_ns": mean(later),
                      "later_median_ns": median(later)})
     return rows
@@ -470,7 +471,7 @@ def chosen_ranges(view):
         process = world.threads[row["thread"]]["process"]
         if not view.in_time(row["begin"]) or process not in view.processes:
             continue
-        inside = world.around(number) | world.by_sequence(sorted(world.around(number)))
+        inside = set(world.inside(number, row["begin"]))
         if view.ranges_chosen is not None and not inside & view.ranges_chosen:
             continue
         found.append(number)
@@ -539,6 +540,7 @@ def marks(view):
 
 HOST_WAITS = ("stream synchronize", "context synchronize", "event synchronize", "blocking copy", "blocking free")
 AT_ONCE_NS = 20000
+CLOCK_BOUND_NS = 50 # so much the clocks of host and GPU may differ, as record.c says
 
 
 def waits(view):
@@ -614,20 +616,30 @@ def blocked(view):
     return rows
 
 
-def emptied_by(view, gpu, calls):
-    """Waits in which a GPU ran out of work, and what came next was asked for after them: {gap or end: waits}."""
+def all_host_waits(view, gpu):
+    """For a GPU, whatever the filter, those that began first before others."""
+    calls = [call for call in view.world.calls.values() if call["wait"] in HOST_WAITS and call["end"]]
+    return sorted((call for call in calls if awaited_gpu(view, call) == gpu), key=lambda call: call["begin"])
+
+
+def emptied_by(view, gpu):
+    """The waits in which a GPU ran out of work, and what came next was asked for after them: {gap: the first of them}. What is not
+    measured ends a gap, and begins none."""
     world = view.world
     found = {}
+    calls = all_host_waits(view, gpu)
     work = [row for row in world.work.values() if row["is_timed"] and row["gpu"] == gpu]
-    active = all_active(view, gpu)
-    for number, (_, end) in enumerate(active):
-        if number + 1 == len(active):
-            break # nothing was to come
-        following = active[number + 1][0]
-        asked = min(world.calls[row["call"]]["begin"] for row in work if row["begin"] == following)
-        emptied = [call for call in calls if call["begin"] < end <= call["end"] <= asked]
+    held = view.not_measured()
+    active = spans.united(all_active(view, gpu) + held)
+    for (begin, end), (following, _) in zip(active, active[1:]):
+        if any(end == until for _, until in held):
+            continue
+        asked = min([world.calls[row["call"]]["begin"] for row in work if row["begin"] == following] +
+                    [begin for begin, _ in held if begin == following])
+        emptied = [call for call in calls if call["begin"] < end <= call["end"] + CLOCK_BOUND_NS and
+                   begin <= call["end"] <= asked]
         if emptied:
-            found[end, following] = emptied
+            found[end, following] = emptied[0]
     return found
 
 
@@ -641,9 +653,9 @@ def meanwhile(view):
         rows.append({"device": view.world.gpu_name(gpu), "calls": len(calls), "blocked_ns": total, "busy_ns": busy,
                      "copying_ns": copying, "idle_ns": idle, "idle_percent": percent(idle, total)})
         if all(row["begin"] != row["end"] for row in view.world.work.values() if row["is_timed"]):
-            gaps = emptied_by(view, gpu, calls)
-            rows[-1]["emptied"] = len(gaps) # one wait of several at the same time
-            rows[-1]["gap_ns"] = spans.length(spans.without(spans.united(gaps), view.not_measured()))
+            gaps = [gap for gap, call in emptied_by(view, gpu).items() if call in calls]
+            rows[-1]["emptied"] = len(gaps)
+            rows[-1]["gap_ns"] = spans.length(gaps)
     return rows
 
 
@@ -810,10 +822,9 @@ def graph_nodes(view):
 
 
 def operation_of(view, call):
-    """The innermost operation of PyTorch that a call was made in, on its own thread: its range, or None."""
-    found = [number for number in view.world.open_on(call["thread"], call["begin"])
-             if not view.world.is_of_program(number)]
-    return max(found, key=lambda number: (view.world.ranges[number]["begin"], number)) if found else None
+    """The innermost operation of PyTorch that a call was made in: its range, or None. Nothing by time alone."""
+    return next((number for number in view.world.chain_of_call(call, sure=True)
+                 if not view.world.is_of_program(number)), None)
 
 
 def operation_name(row):
@@ -827,7 +838,8 @@ def ops(view):
     if view.filters or world.execs:
         return None # of what graphs run calls are launches
     inner = {work["id"]: operation_of(view, world.calls[work["call"]]) for work in view.timed}
-    within = {work["id"]: set() if inner[work["id"]] is None else world.ranges_of_launch(work) for work in view.timed}
+    within = {work["id"]: set() if inner[work["id"]] is None else
+              set(world.chain_of_call(world.calls[work["call"]], sure=True)) for work in view.timed}
     total = time_of(view.timed)
     by_name = grouped([row for row in world.ranges.values() if row["sequence"] is not None], operation_name)
     rows = []
@@ -886,10 +898,15 @@ def shapes_on_gpus(view):
             for row in launch_shapes(view)]
 
 
+def counted_kernels(view):
+    """Kernels that ended; how long profiled ones ran is what their counters say."""
+    return [{**row, "time": row["lasted"] if row["profiled"] else row["time"]}
+            for row in of_kind(view.work, "kernel") if not row["is_unfinished"]]
+
+
 def kernels_on_gpus(view):
     return [{"kernel": name, "device": view.world.gpu_name(gpu), "calls": len(work), "total_ns": time_of(work)}
-            for (name, gpu), work in grouped(of_kind(view.timed, "kernel"),
-                                             lambda row: (row["name"], row["gpu"])).items()]
+            for (name, gpu), work in grouped(counted_kernels(view), lambda row: (row["name"], row["gpu"])).items()]
 
 
 def kernel_times(view):
@@ -901,7 +918,7 @@ def kernel_times(view):
 
 def gpu_times(view):
     return [{"device": view.world.gpu_name(gpu), "total_ns": time_of(work)}
-            for gpu, work in grouped(of_kind(view.timed, "kernel"), lambda row: row["gpu"]).items()]
+            for gpu, work in grouped(counted_kernels(view), lambda row: row["gpu"]).items()]
 
 
 def path_lengths(view):

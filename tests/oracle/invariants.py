@@ -117,7 +117,7 @@ def same(left, right, parts):
     return left is None or right is None or abs(left - right) <= max(1e-6 * abs(right), 0 if isinstance(right, int) else 1e-3 * parts)
 
 
-def sums(said, restricted):
+def sums(said, restricted, held):
     for name, table, column, whole, whole_column, key in SUMS:
         rows = said.get(name, {}).get(table) or []
         if len(rows) >= SHOWN.get(name, len(rows) + 1):
@@ -136,12 +136,16 @@ def sums(said, restricted):
         for place, row in enumerate(said.get(name, {}).get(table) or []):
             values = [row.get(column) for column in columns]
             right = whole if isinstance(whole, int) else row.get(whole)
+            if held and name == "waits" and all(number(value) for value in values) and sum(values) < right:
+                continue # the rest is not measured
             if values and all(number(value) for value in values) and not same(sum(values), right, 3):
                 yield (name, table), (place,), " + ".join(columns), right, sum(values)
     for name, table, small, large in AT_MOST:
         if name == "critical-path" and (restricted or said.get(name, {}).get("by_process")):
             continue # the path goes over other work, and what is on the paths of two processes counts for each
         for place, row in enumerate(said.get(name, {}).get(table) or []):
+            if (name, table) == ("graphs", "runs") and row["total_ns"] is None:
+                continue # launches of which some were recorded as a whole: means of others than span_ns is of
             if number(row.get(small)) and number(row.get(large)) and row[small] > row[large] + 1:
                 yield (name, table), (place,), f"{small} above {large}", row[large], row[small]
 
@@ -170,11 +174,12 @@ WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "ou
 
 
 def keyed(rows):
-    """Rows by the texts in them, and the sizes that classes begin with; without those that nothing tells apart."""
+    """Rows by the texts in them, but for sentences on where a figure is from, and the sizes that classes begin with; without those
+    that nothing tells apart."""
     found = {}
     for row in rows:
         key = tuple((column, value) for column, value in row.items()
-                    if isinstance(value, str) or value is None and column == "device" or column.startswith("from_"))
+                    if isinstance(value, str) and column not in ("source", "evidence") or value is None and column == "device" or column.startswith("from_"))
         found.setdefault(key, []).append(row)
     return {key: some[0] for key, some in found.items() if len(some) == 1}
 
@@ -197,8 +202,8 @@ def pieces(whole, first, second):
                     yield table, tuple(value for _, value in key), f"{column} of two pieces", row[column], sum(values)
 
 
-def broken(said, restricted):
+def broken(said, restricted, held):
     """((report, table), row, column, what should hold, what was said)"""
     yield from by_unit(said)
-    yield from sums(said, restricted)
+    yield from sums(said, restricted, held)
     yield from gains(said)

@@ -98,47 +98,94 @@ class World:
         return self.ranges[number]["sequence"] is None
 
     def ranges_of_call(self, call):
-        """Ranges that a call was made inside: of its own thread, and of those that it works for (docs/reports/ranges.md)."""
-        own = self.open_on(call["thread"], call["begin"])
-        if self.own_threads or any(self.is_of_program(number) for number in own):
-            return set(own)
-        if own: # its outermost operation is what the thread was given to do
-            return set(own) | (self.by_sequence(own) or self.by_time(call["thread"], self.ranges[own[0]]["begin"]))
-        return self.by_time(call["thread"], call["begin"])
+        return set(self.chain_of_call(call))
 
-    def by_sequence(self, own):
+    def chain_of_call(self, call, sure=False):
+        """Ranges that a call was made inside, the innermost first: of its own thread, then of those that it works for
+        (docs/reports/ranges.md). sure: nothing by time alone."""
+        own = self.open_on(call["thread"], call["begin"])
+        if own:
+            return self.inside(own[-1], call["begin"], sure)
+        return self.inside_first_open(*self.work_for(call["thread"], call["begin"]), call["begin"], sure)
+
+    def inside(self, number, moment, sure=False):
+        """A range that is open at a moment, and all that are around it then, on other threads too."""
+        found = [around for around in self.around(number) if self.range_end(self.ranges[around]) > moment]
+        return found + self.inside_first_open(*self.range_is_for(found[-1]), moment, sure) if found else []
+
+    def inside_first_open(self, number, by_time, moment, sure):
+        if by_time and sure:
+            return []
+        while number is not None and self.range_end(self.ranges[number]) <= moment:
+            number = self.ranges[number]["parent"]
+        return [] if number is None else self.inside(number, moment, sure)
+
+    def range_is_for(self, number):
+        """The range of another thread that an operation is for, and whether that is by time alone."""
+        row = self.ranges[number]
+        if self.own_threads or any(self.is_of_program(around) for around in self.around(number)):
+            return None, False
+        if "is_for" not in row:
+            row["is_for"] = self._range_is_for(row)
+        return row["is_for"]
+
+    def _range_is_for(self, row):
+        if row["parent"] is not None:
+            outer, by_time = self.range_is_for(row["parent"])
+            if outer is not None and self.range_end(self.ranges[outer]) > row["begin"]:
+                return outer, by_time
+        tied = self.by_sequence(row)
+        return (tied, False) if tied is not None else self.work_for(row["thread"], row["begin"])
+
+    def by_sequence(self, row):
         """What was open, when an operation of the backward pass began, on the thread that ran its forward one."""
-        for number in own:
-            row = self.ranges[number]
-            process = self.threads[row["thread"]]["process"]
-            for other in self.ranges.values():
-                if (other["sequence"] == row["sequence"] and "Backward" not in other["name"] and
-                        other["thread"] != row["thread"] and self.threads[other["thread"]]["process"] == process):
-                    found = set(self.open_on(other["thread"], row["begin"]))
-                    if found:
-                        return found
-        return set()
+        if "Backward" not in row["name"]:
+            return None
+        process = self.threads[row["thread"]]["process"]
+        forward = [other for other in self.ranges.values()
+                   if other["sequence"] == row["sequence"] and "Backward" not in other["name"] and
+                   other["begin"] < row["begin"] and self.threads[other["thread"]]["process"] == process]
+        if not forward:
+            return None
+        thread = max(forward, key=lambda other: other["begin"])["thread"]
+        found = [] if thread == row["thread"] else self.open_on(thread, row["begin"])
+        return found[-1] if found else None
+
+    def work_for(self, thread, moment):
+        """The range that work of a thread without ranges is for, and whether that is by time alone."""
+        if self.own_threads:
+            return None, False
+        tied = sorted((row["begin"], number) for number, row in self.ranges.items()
+                      if row["thread"] == thread and self.by_sequence(row) is not None)
+        before = [self.by_sequence(self.ranges[number]) for begin, number in tied if begin <= moment]
+        after = [self.by_sequence(self.ranges[number]) for begin, number in tied if begin > moment]
+        if before and after and before[-1] == after[0]:
+            return before[-1], False
+        return self.by_time(thread, moment), True
 
     def by_time(self, thread, moment):
-        """The program's ranges on the one other thread that has any open."""
+        """The innermost of the program's ranges on the one other thread that has any open."""
         process = self.threads[thread]["process"]
         others = [[number for number in self.open_on(other, moment) if self.is_of_program(number)]
                   for other, row in self.threads.items() if row["process"] == process and other != thread]
         others = [ranges for ranges in others if ranges]
-        return self.around(others[0][-1]) if len(others) == 1 else set()
+        return others[0][-1] if len(others) == 1 else None
 
     def around(self, number):
-        """A range and those that it is in."""
-        found = set()
+        """A range and those that it is in, the innermost first."""
+        found = []
         while number is not None:
-            found.add(number)
+            found.append(number)
             number = self.ranges[number]["parent"]
         return found
 
     def innermost(self, call):
         """The innermost range that a call was made in, of its own thread before those that it works for."""
-        found = self.open_on(call["thread"], call["begin"]) or self.ranges_of_call(call)
-        return max(found, key=lambda number: (len(self.around(number)), number)) if found else None
+        own = self.open_on(call["thread"], call["begin"])
+        if own:
+            return own[-1]
+        number, _ = self.work_for(call["thread"], call["begin"])
+        return number
 
     def ranges_of_launch(self, work):
         if "launched_in" not in work:
@@ -204,12 +251,12 @@ class View:
             return False
         if "process" in f and self.world.process_of_call(call) != f["process"]:
             return False
-        if "range" in f:
-            return bool(self.world.ranges_of_call(call) & self.ranges_chosen)
-        if not {"gpu", "stream", "kernel"} & set(f):
+        if "range" in f and self.world.ranges_of_call(call) & self.ranges_chosen:
+            return True
+        if not {"range", "gpu", "stream", "kernel"} & set(f):
             return True
         asked = [work for work in self.world.work.values() if work["call"] == call["id"]]
-        return any(self._suits(work) for work in asked) or self._waits_for_chosen(call)
+        return any(self._suits(work) for work in asked) or "range" not in f and self._waits_for_chosen(call)
 
     def _waits_for_chosen(self, call):
         if not call["wait"]:
@@ -265,7 +312,8 @@ class View:
         return self._window
 
     def _range_window(self):
-        """A chosen range was open, or a GPU between the first start and the last end of what was launched in it."""
+        """A chosen range was open, or a GPU between the first start and the last end of what was launched in it, or work ran
+        whose node was captured in it."""
         found = []
         for number in self.ranges_chosen:
             row = self.world.ranges[number]
@@ -275,6 +323,8 @@ class View:
                         number in self.world.ranges_of_launch(work)]
                 if mine:
                     found.append((min(work["begin"] for work in mine), max(work["end"] for work in mine)))
+            found += [(work["begin"], work["end"]) for work in self.world.work.values()
+                      if work["is_timed"] and work["node"] is not None and number in self.world.ranges_of_work(work)]
         return spans.united(found)
 
     def not_measured(self):

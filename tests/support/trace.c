@@ -255,6 +255,7 @@ gt_id trace_node(struct gt_trace *trace, gt_id process, gt_id api_call)
 		.original = GT_NONE,
 		.origin = row,
 		.range = call->range,
+		.for_range = GT_NONE,
 		.shape = GT_NONE,
 	};
 	return row;
