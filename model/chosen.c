@@ -9,6 +9,7 @@
 #include "model/activity.h"
 #include "model/filter.h"
 #include "model/owners.h"
+#include "model/sync.h"
 
 /* Tables are decided one after the other, each from those before it. */
 struct cut {
@@ -179,7 +180,8 @@ static bool sync_stays(const struct cut *cut, const struct gt_sync *sync, size_t
 	if (!is_of_process(cut, sync->thread, sync->context) ||
 	    !is_call_in_range(cut, sync->api_call))
 		return false;
-	return !cut->chosen->by_work || waits_for_kept(cut, sync->stream, sync->context) ||
+	return !cut->chosen->by_work ||
+	       waits_for_kept(cut, gt_sync_stream(cut->trace, sync), sync->context) ||
 	       (sync->api_call < cut->trace->api_calls.count && cut->asked[sync->api_call]);
 }
 

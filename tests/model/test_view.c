@@ -525,6 +525,38 @@ Test(view, keeps_waits_for_all_streams_of_a_context)
 	scene_release(&scene);
 }
 
+/* It names no stream: its record does. */
+Test(view, keeps_waits_for_events_of_chosen_streams)
+{
+	struct scene scene;
+	struct gt_sync *sync;
+
+	scene_init(&scene);
+	scene.trace.streams.rows[1].context = scene.trace.streams.rows[2].context;
+	for (gt_id row = 1; row < 3; row++) {
+		sync = &scene.trace.syncs.rows[row];
+		sync->stream = GT_NONE;
+		sync->context = scene.trace.streams.rows[2].context;
+		sync->record = (gt_id)scene.trace.syncs.count;
+		*gt_array_push(&scene.trace.syncs) = (struct gt_sync){
+			.start_ns = TRACE_START_NS + 800 + row,
+			.end_ns = TRACE_START_NS + 801 + row,
+			.thread = sync->thread,
+			.context = sync->context,
+			.stream = scene.streams[row],
+			.event = GT_NONE,
+			.record = GT_NONE,
+			.api_call = GT_NONE,
+		};
+	}
+	choose(&scene, GT_FILTER_STREAM, "8");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.syncs.count, 2));
+	cr_expect(eq(i64, scene.trace.syncs.rows[0].start_ns, TRACE_START_NS + 320));
+	cr_expect(eq(i64, scene.trace.syncs.rows[1].start_ns, TRACE_START_NS + 801));
+	scene_release(&scene);
+}
+
 Test(view, keeps_queries_of_events_that_waits_are_about)
 {
 	struct scene scene;

@@ -215,10 +215,6 @@ KNOWN = [
     # Parts of recordings
     ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls|ranges .*)", ".*", "--stream", "",
      "waits for events of other streams stay"),
-    ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls)", ".*", "--device", "",
-     "waits for events of other streams stay"),
-    ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls|ranges .*)", ".*", "--kernel", "",
-     "waits for events of other streams stay"),
     ("(kernels by_range|ops ops)", ".*", "--from", "", "the range of a call before the window is not looked for"),
     ("(gaps .*|summary devices|streams devices)", r"\(rows\)", "--device", "", "GPUs that copies name have rows"),
     ("summary recording", "devices", "", "", "GPUs that copies name, or that a process has not used"),
