@@ -23,11 +23,9 @@ static void see(struct gt_busy *busy, enum gt_activity_type type, struct gt_inte
 
 static bool is_shown(const struct gt_view *view, const struct gt_activity *activity)
 {
-	const int table =
-		activity->type == GT_ACTIVITY_KERNEL ? GT_TABLE_kernels : GT_TABLE_graph_traces;
-
 	return gt_activity_is_work(activity->type) &&
-	       gt_whole_shown(view->trace, table, activity->row) != GT_NONE;
+	       gt_whole_shown(view->trace, gt_activity_tables[activity->type], activity->row) !=
+	               GT_NONE;
 }
 
 void gt_busy_see(struct gt_busy *devices, const struct gt_view *view,

@@ -579,6 +579,22 @@ static void follow_around(struct cut *cut, gt_id range)
 				follow_around(cut, (cut)->trace->table.rows[i].column);            \
 	} while (0)
 
+/* Work that began in a window may have been asked for before that. */
+static void follow_owners(struct cut *cut, enum gt_activity_type type)
+{
+	const int table = gt_activity_tables[type];
+
+	for (gt_id row = 0; row < cut->chosen->counts[table]; row++) {
+		struct gt_owners owners;
+
+		if (!cut->chosen->stays[table][row])
+			continue;
+		owners = gt_owners_of(cut->trace, type, row);
+		follow_around(cut, owners.launched.range);
+		follow_around(cut, owners.captured.range);
+	}
+}
+
 static void keep_paths(struct cut *cut)
 {
 	const struct gt_trace *trace = cut->trace;
@@ -595,6 +611,10 @@ static void keep_paths(struct cut *cut)
 	FOLLOW_AROUND(cut, api_calls, for_range);
 	FOLLOW_AROUND(cut, marks, range);
 	FOLLOW_AROUND(cut, graph_nodes, range);
+	follow_owners(cut, GT_ACTIVITY_KERNEL);
+	follow_owners(cut, GT_ACTIVITY_COPY);
+	follow_owners(cut, GT_ACTIVITY_FILL);
+	follow_owners(cut, GT_ACTIVITY_GRAPH);
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		cut->chosen->around[i] = cut->chosen->around[i] && !chosen[i];
 	gt_array_free(chosen);

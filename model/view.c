@@ -23,25 +23,27 @@ struct cut {
 	struct gt_chosen chosen;
 };
 
-/* Copies the rows that stay out of the whole, and says where every row went. */
-static gt_id *take_rows(const struct cut *cut, size_t table)
+/* Copies the rows that stay out of the whole, and says where every row went and came from. */
+static void take_rows(struct gt_whole *whole, const struct cut *cut, size_t table)
 {
-	const struct gt_table whole = gt_trace_table(&cut->trace->whole->trace, table);
-	const uint8_t *from = whole.rows;
-	gt_id *shown = gt_allocate((whole.row_count + 1) * sizeof(*shown));
+	const struct gt_table all = gt_trace_table(&whole->trace, table);
+	const uint8_t *from = all.rows;
+	gt_id *shown = gt_allocate((all.row_count + 1) * sizeof(*shown));
 	gt_id kept = 0;
 	uint8_t *to;
 
-	for (size_t i = 0; i < whole.row_count; i++)
+	for (size_t i = 0; i < all.row_count; i++)
 		shown[i] = gt_chosen_stays(&cut->chosen, table, i) ? kept++ : GT_NONE;
+	whole->shown[table] = shown;
+	whole->origins[table] = gt_allocate(((size_t)kept + 1) * sizeof(*shown));
 	if (kept == 0)
-		return shown;
+		return;
 	to = gt_trace_extend(cut->trace, table, kept);
-	for (size_t i = 0; i < whole.row_count; i++)
-		if (shown[i] != GT_NONE)
-			memcpy(to + shown[i] * whole.row_size, from + i * whole.row_size,
-			       whole.row_size);
-	return shown;
+	for (gt_id i = 0; i < all.row_count; i++)
+		if (shown[i] != GT_NONE) {
+			whole->origins[table][shown[i]] = i;
+			memcpy(to + shown[i] * all.row_size, from + i * all.row_size, all.row_size);
+		}
 }
 
 /* What the trace had becomes the whole, and the trace has no rows. */
@@ -65,7 +67,7 @@ static void shrink_all(struct cut *cut)
 
 	cut->trace->whole = whole;
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
-		whole->shown[i] = take_rows(cut, i);
+		take_rows(whole, cut, i);
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		if (*gt_trace_rows(cut->trace, i).count < cut->chosen.counts[i])
 			gt_trace_rename(cut->trace, (int)i,

@@ -31,8 +31,8 @@ static void train(void)
 	trace_copy(&trace, stream, GT_COPY_DEVICE_TO_HOST, 5000, 2000, 2500)->api_call = copying;
 }
 
-/* Runs the report on the part of the trace that --range chooses. */
-static void run_chosen(const char *range)
+/* Runs the report on a part of the trace. */
+static void run_part(enum gt_filter_part part, const char *value)
 {
 	const struct gt_report *report = gt_report_find("ranges");
 	struct gt_arguments arguments;
@@ -40,12 +40,17 @@ static void run_chosen(const char *range)
 	struct gt_view view;
 
 	gt_filter_init(&filter);
-	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, range, NULL), 0));
+	cr_assert(eq(int, gt_filter_add(&filter, part, value, NULL), 0));
 	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
 	gt_arguments_init(&arguments, report->parameters);
 	gt_result_init(&result);
 	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &result, NULL), 0));
 	gt_filter_release(&filter);
+}
+
+static void run_chosen(const char *range)
+{
+	run_part(GT_FILTER_RANGE, range);
 }
 
 Test(ranges, have_a_row_for_each_path_inner_ones_behind_outer_ones)
@@ -503,6 +508,21 @@ Test(ranges, that_are_chosen_with_a_gpu_are_quiet_as_that_is)
 	trace_kernel(&trace, stream, shape, 3500, 3900);
 	run_chosen("data");
 	expect_real(&result, "ranges", 0, "quiet_percent", 50.0);
+	scene_end();
+}
+
+/* Both steps launch what runs from 1000 on; the first one began before the window. */
+Test(ranges, of_a_window_have_no_work_of_those_that_began_before_it)
+{
+	begin();
+	train();
+	run_part(GT_FILTER_FROM, "250ns");
+	cr_assert(eq(sz, row_count(&result, "ranges"), 3));
+	expect_words(&result, "ranges", 0, "range", "train/step");
+	expect_count(&result, "ranges", 0, "ranges", 1);
+	expect_count(&result, "ranges", 0, "kernels", 2);
+	expect_count(&result, "ranges", 0, "gpu_ns", 300);
+	cr_expect(not(has_remark(&result, "in no range")));
 	scene_end();
 }
 

@@ -836,6 +836,26 @@ Test(view, of_ranges_goes_with_other_parts_of_the_filter)
 	scene_release(&scene);
 }
 
+/* The second step launched at 310 what runs from 450 on. */
+Test(view, of_a_window_knows_the_range_of_work_that_was_asked_for_before_it)
+{
+	struct scene scene;
+	struct gt_owner owner;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_FROM, "450ns");
+	choose(&scene, GT_FILTER_TO, "520ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.kernels.count, 1));
+	cr_assert(eq(u32, scene.trace.kernels.rows[0].api_call, GT_NONE));
+	owner = gt_owner_of(&scene.trace, GT_ACTIVITY_KERNEL, 0);
+	cr_assert(lt(sz, owner.range, scene.trace.ranges.count));
+	expect_text(gt_trace_text(&scene.trace, scene.trace.ranges.rows[owner.range].text), "step");
+	cr_expect(ne(u32, scene.trace.ranges.rows[owner.range].flags & GT_AROUND, 0));
+	cr_expect(eq(i64, owner.at_ns, TRACE_START_NS + 310));
+	scene_release(&scene);
+}
+
 Test(view, of_a_window_keeps_what_is_around_the_ranges_in_it)
 {
 	struct scene scene;
@@ -843,10 +863,11 @@ Test(view, of_a_window_keeps_what_is_around_the_ranges_in_it)
 	range_scene(&scene);
 	choose(&scene, GT_FILTER_FROM, "450ns");
 	cut(&scene);
-	cr_assert(eq(sz, scene.trace.ranges.count, 3));
+	cr_assert(eq(sz, scene.trace.ranges.count, 4));
 	cr_expect(ne(u32, scene.trace.ranges.rows[0].flags & GT_AROUND, 0), "train");
-	cr_expect(eq(u32, scene.trace.ranges.rows[1].parent, 0));
-	cr_expect(eq(u32, scene.trace.ranges.rows[1].flags & GT_AROUND, 0));
+	cr_expect(ne(u32, scene.trace.ranges.rows[1].flags & GT_AROUND, 0), "work of it");
+	cr_expect(eq(u32, scene.trace.ranges.rows[2].parent, 0));
+	cr_expect(eq(u32, scene.trace.ranges.rows[2].flags & GT_AROUND, 0));
 	scene_release(&scene);
 }
 
@@ -956,7 +977,7 @@ Test(view, of_a_window_keeps_what_calls_in_it_were_made_for)
 	backward_scene(&scene);
 	choose(&scene, GT_FILTER_FROM, "655ns");
 	cut(&scene);
-	cr_assert(eq(sz, scene.trace.ranges.count, 1));
+	cr_assert(eq(sz, scene.trace.ranges.count, 3), "and those of a launch before it");
 	cr_expect(ne(u32, scene.trace.ranges.rows[0].flags & GT_AROUND, 0));
 	cr_expect(eq(u32, scene.trace.api_calls.rows[0].for_range, 0));
 	scene_release(&scene);

@@ -103,9 +103,9 @@ def run(gputrace, folder, words):
 
 
 def added(rows, keys):
-    """Rows that are told apart by these columns alone, with the sums of the others."""
+    """Rows that are told apart by these columns alone, with the sums of the others that are numbers."""
     return [{**dict(zip(keys, key)), **{column: sum(row[column] or 0 for row in some) for column in some[0]
-                                        if isinstance(some[0][column], (int, float))}} if len(some) > 1 else some[0]
+                                        if isinstance(some[0][column], (int, float))}}
             for key, some in figures.grouped(rows, lambda row: tuple(row[key] for key in keys)).items()]
 
 
@@ -136,7 +136,7 @@ def merged(rows):
     if len(rows) == 1:
         return rows[0]
     return {**{key: rows[0][key] for key in ("op", "direction")},
-            **{key: sum(row[key] for row in rows) for key in ("calls", "own_ns", "share_percent", "launches")}}
+            **{key: sum(row[key] or 0 for row in rows) for key in ("calls", "own_ns", "share_percent", "launches")}}
 
 
 def check_view(gputrace, folder, world, filters):
@@ -213,9 +213,6 @@ KNOWN = [
     ("graphs runs", "(busy|critical)_ns above span_ns", "", "graphs", "of sampled graphs, means over other launches"),
     ("ranges (ranges|each)", "gpu_.*|busy_percent|span_ns|kernels|copies|copied_bytes|fills|captured", "", "graphs", "a node that was captured for another thread's range"),
     # Parts of recordings
-    ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls|ranges .*)", ".*", "--stream", "",
-     "waits for events of other streams stay"),
-    ("(kernels by_range|ops ops)", ".*", "--from", "", "the range of a call before the window is not looked for"),
     ("(gaps .*|summary devices|streams devices)", r"\(rows\)", "--device", "", "GPUs that copies name have rows"),
     ("summary recording", "devices", "", "", "GPUs that copies name, or that a process has not used"),
     ("(summary|streams|gaps) .*", r"\(rows\)", "--process", "", "GPUs that a process has not used"),
@@ -228,12 +225,10 @@ KNOWN = [
     ("(ranges .*|summary .*|api .*|gaps .*|streams .*|waits .*|export chrome calls)", ".*", "--range", "graphs",
      "launches outside of a range of nodes that were captured inside"),
     ("ranges (ranges|each)", r"\(rows\)", "--range", "", "ranges that another one is inside of by its thread's work"),
-    ("ranges (ranges|each)", "gpu_.*|kernels", "--from", "", "the range of a call before the window"),
     ("ranges ranges", "quiet_percent", "--device", "", "only GPUs that are chosen are looked at"),
     ("ranges ranges", "quiet_percent", "--process", "", "only GPUs that are chosen are looked at"),
     ("(api functions|summary top_api_calls)", "(thread|share)_percent", "--range", "profiled", "held-up time"),
     ("waits meanwhile", "emptied|gap_ns", "", "", "frees, and several waits at the same time"),
-    ("waits avoidable_by_reason", ".* of two pieces", "", "", "not looked for in a part"),
     ("streams streams", ".* of two pieces", "", "", "streams without chosen work have no row"),
     ("advice advice", "gain_.*", "--to", "", "ranges are not cut at the window's end"),
 ]

@@ -174,7 +174,9 @@ class View:
         self._window = None
 
     def in_time(self, begin):
-        return not self.has_window or begin is not None and self.from_ <= begin < self.to
+        """Without --to the last moment is in the window, too."""
+        return not self.has_window or begin is not None and self.from_ <= begin and ("to" not in self.filters or
+                                                                                     begin < self.to)
 
     def _choose_ranges(self):
         name = self.filters["range"]
