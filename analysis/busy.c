@@ -33,7 +33,7 @@ void gt_busy_see(struct gt_busy *devices, const struct gt_view *view,
 {
 	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
 	const struct gt_inside window = gt_window_of(view);
-	const gt_id device = gt_whole_shown(view->trace, GT_TABLE_devices, activity->device);
+	const gt_id device = gt_whole_device(view->trace, activity->device);
 	struct gt_pieces pieces = gt_pieces_of(&window, interval);
 	struct gt_interval piece;
 	struct gt_busy *busy;

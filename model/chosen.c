@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "model/activity.h"
 #include "model/filter.h"
+#include "model/memory_use.h"
 #include "model/owners.h"
 #include "model/sync.h"
 
@@ -289,7 +290,8 @@ static bool allocation_stays(const struct cut *cut, const struct gt_allocation *
                              size_t row)
 {
 	(void)row;
-	if (!was_there(cut->window, allocation->start_ns, allocation->end_ns, allocation->flags))
+	if (!was_there(cut->window, gt_memory_begin(cut->trace, allocation), allocation->end_ns,
+	               allocation->flags))
 		return false;
 	return is_kept(cut, GT_TABLE_processes, allocation->process) &&
 	       is_there(cut, allocation->context, allocation->stream, allocation->device) &&
@@ -541,19 +543,27 @@ static void follow_calls(struct cut *cut)
 		qsort(cut->calls, cut->call_count, sizeof(*cut->calls), compare_wide);
 }
 
+static void name_device(struct cut *cut, gt_id device)
+{
+	bool *kept = cut->chosen->stays[GT_TABLE_devices];
+
+	if (device >= cut->trace->devices.count || kept[device])
+		return;
+	kept[device] = true;
+	cut->chosen->named[device] = true;
+}
+
 /* Devices that copies name stay: they are where the bytes went. */
 static void follow_copies(struct cut *cut)
 {
 	const struct gt_trace *trace = cut->trace;
 
+	cut->chosen->named = flags(trace->devices.count);
 	for (size_t i = 0; i < trace->copies.count; i++) {
-		const gt_id ends[] = {trace->copies.rows[i].src_device,
-		                      trace->copies.rows[i].dst_device};
-
-		for (size_t end = 0; end < 2; end++)
-			if (cut->chosen->stays[GT_TABLE_copies][i] &&
-			    ends[end] < trace->devices.count)
-				cut->chosen->stays[GT_TABLE_devices][ends[end]] = true;
+		if (!cut->chosen->stays[GT_TABLE_copies][i])
+			continue;
+		name_device(cut, trace->copies.rows[i].src_device);
+		name_device(cut, trace->copies.rows[i].dst_device);
 	}
 }
 
@@ -678,6 +688,7 @@ void gt_chosen_release(struct gt_chosen *chosen)
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		gt_array_free(chosen->stays[i]);
 	gt_array_free(chosen->around);
+	gt_array_free(chosen->named);
 	gt_range_choice_release(&chosen->ranges);
 	*chosen = (struct gt_chosen){0};
 }

@@ -75,7 +75,8 @@ static void see_span(const struct walk *walk, struct gt_projected *row,
 static void see_within(const struct walk *walk, gt_id range, const struct gt_activity *activity)
 {
 	const struct gt_range *row = &walk->trace->ranges.rows[range];
-	const gt_time end_ns = gt_range_end(row);
+	const gt_time until_ns = gt_whole_until(walk->trace);
+	const gt_time end_ns = gt_range_end(row) < until_ns ? gt_range_end(row) : until_ns;
 	const struct gt_interval part = {
 		activity->start_ns > row->start_ns ? activity->start_ns : row->start_ns,
 		activity->end_ns < end_ns ? activity->end_ns : end_ns,

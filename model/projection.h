@@ -43,7 +43,7 @@ struct gt_projection {
 	gt_id *latest;                      /* by group: row that was seen last */
 	/*
 	 * By row of ranges, of each for itself: in which any of its work ran on any GPU while the
-	 * range was open. NULL: they are in groups.
+	 * range was open, up to the end of the window. NULL: they are in groups.
 	 */
 	struct gt_cover *within;
 	size_t group_count;

@@ -25,8 +25,7 @@ void gt_quiet_init(struct gt_quiet *quiet, const struct gt_trace *trace)
 	*quiet = (struct gt_quiet){0};
 	gt_activity_walk_init(&walk, gt_whole_of(trace), GT_WORK_ALL);
 	while (gt_activity_next(&walk, &work)) {
-		if (gt_whole_shown(trace, GT_TABLE_devices, work.device) == GT_NONE &&
-		    work.device != GT_NONE)
+		if (!gt_whole_asks_about(trace, work.device))
 			continue;
 		if (work.start_ns > busy_until)
 			add_gap(quiet, busy_until, work.start_ns);

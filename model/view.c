@@ -61,6 +61,22 @@ static struct gt_whole *put_aside(struct gt_trace *trace)
 	return whole;
 }
 
+/* What the filter says of whole GPUs. */
+static void note_devices(struct gt_whole *whole, const struct cut *cut)
+{
+	const gt_id *shown = whole->shown[GT_TABLE_devices];
+	const size_t count = whole->trace.devices.count;
+
+	whole->asked_about = gt_allocate((count + 1) * sizeof(*whole->asked_about));
+	whole->named = gt_allocate((count + 1) * sizeof(*whole->named));
+	for (size_t i = 0; i < count; i++) {
+		whole->asked_about[i] =
+			gt_filter_device(cut->filter, &whole->trace, &whole->trace.devices.rows[i]);
+		if (shown[i] != GT_NONE)
+			whole->named[shown[i]] = cut->chosen.named[i];
+	}
+}
+
 static void shrink_all(struct cut *cut)
 {
 	struct gt_whole *whole = put_aside(cut->trace);
@@ -68,6 +84,8 @@ static void shrink_all(struct cut *cut)
 	cut->trace->whole = whole;
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		take_rows(whole, cut, i);
+	note_devices(whole, cut);
+	whole->until_ns = cut->window.given ? cut->window.to_ns : INT64_MAX;
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		if (*gt_trace_rows(cut->trace, i).count < cut->chosen.counts[i])
 			gt_trace_rename(cut->trace, (int)i,
@@ -381,6 +399,7 @@ int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_fi
 		result = apply(&cut, &made, err);
 	made.by_work = cut.chosen.by_work;
 	made.by_ranges = cut.chosen.ranges.given;
+	made.splits_streams = filter->kernels.count + filter->ranges.count > 0;
 	gt_chosen_release(&cut.chosen);
 	if (result == 0)
 		*view = made;

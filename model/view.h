@@ -22,6 +22,7 @@ struct gt_view {
 	gt_time end_ns;          /* recording's, with any filter */
 	bool by_work;            /* the filter chooses devices, streams, kernels or ranges */
 	bool by_ranges;          /* it chooses ranges */
+	bool splits_streams;     /* it chooses kernels or ranges: some of the work of a stream */
 	const char *restriction; /* the filter as options, its own text; NULL: all of the trace */
 	struct gt_ledger_state recording; /* of the whole recording, with any filter */
 };

@@ -175,8 +175,8 @@ static void add_group(const struct gt_range_totals *totals, struct gt_result *re
 	gt_result_add_count(result, (int64_t)row->ranges);
 	add_wall(result, &row->wall);
 	if (has_work(totals->ranges.trace))
-		gt_result_add_real(result, gt_percent((double)row->quiet_ns,
-		                                      (double)row->wall.spread.total));
+		gt_result_add_real(result,
+		                   gt_percent((double)row->quiet_ns, (double)row->shown_ns));
 	else
 		gt_result_add_unknown(result);
 	if (known)

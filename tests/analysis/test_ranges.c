@@ -291,23 +291,6 @@ Test(ranges, that_come_again_are_busy_with_their_own_work)
 	scene_end();
 }
 
-/* The rest of the range's wall time is not in the window, nor is what ran in it. */
-Test(ranges, are_busy_in_the_window)
-{
-	struct gt_view view;
-
-	begin();
-
-	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 1000);
-
-	scene_launch(step, 10, 100, 600);
-	view = gt_view_of(&trace);
-	view.end_ns = TRACE_START_NS + 500;
-	run_report_on(&result, "ranges", &view);
-	expect_real(&result, "ranges", 0, "busy_percent", 80.0);
-	scene_end();
-}
-
 /*
  * step with a forward pass; what autograd runs for it, of which the operation is known by its
  * number and the rest by time; and what any of two threads may have asked for.
@@ -523,6 +506,23 @@ Test(ranges, of_a_window_have_no_work_of_those_that_began_before_it)
 	expect_count(&result, "ranges", 0, "kernels", 2);
 	expect_count(&result, "ranges", 0, "gpu_ns", 300);
 	cr_expect(not(has_remark(&result, "in no range")));
+	scene_end();
+}
+
+/* The range is open from 0 to 1000, the window ends at 400: busy 100..200 and 300..400 of it. */
+Test(ranges, that_reach_beyond_a_window_count_up_to_its_end)
+{
+	gt_id range;
+
+	begin();
+	range = trace_range(&trace, thread, GT_NONE, "step", 0, 1000);
+	scene_launch(range, 10, 100, 200);
+	scene_launch(range, 20, 300, 600);
+	scene_launch(range, 30, 700, 1000);
+	run_part(GT_FILTER_TO, "400ns");
+	expect_count(&result, "ranges", 0, "wall_ns", 1000);
+	expect_real(&result, "ranges", 0, "busy_percent", 50.0);
+	expect_real(&result, "ranges", 0, "quiet_percent", 50.0);
 	scene_end();
 }
 

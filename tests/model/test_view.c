@@ -7,8 +7,11 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "model/filter.h"
+#include "model/memory.h"
+#include "model/memory_use.h"
 #include "model/names.h"
 #include "model/owners.h"
+#include "model/whole.h"
 #include "support/check.h"
 #include "support/trace.h"
 
@@ -281,12 +284,35 @@ Test(view, keeps_devices_that_a_process_used_or_copies_name)
 	cut(&scene);
 	cr_expect(eq(sz, scene.trace.devices.count, 2), "bytes went to the other one");
 	cr_expect(eq(u32, scene.trace.copies.rows[0].dst_device, 1));
+	cr_expect(gt_whole_has_rows(&scene.trace, 0));
+	cr_expect(not(gt_whole_has_rows(&scene.trace, 1)), "for its name alone");
+	cr_expect(eq(sz, gt_whole_devices(&scene.trace), 1));
 	scene_release(&scene);
 
 	scene_init(&scene);
 	choose(&scene, GT_FILTER_PROCESS, "first");
 	cut(&scene);
 	cr_expect(eq(sz, scene.trace.devices.count, 1));
+	scene_release(&scene);
+}
+
+Test(view, of_a_window_has_memory_that_could_be_used_in_it)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	for (gt_time at = 600; at <= 700; at += 100) {
+		const gt_id call =
+			trace_call(&scene.trace, scene.threads[0], "cudaMalloc", at, at + 90);
+
+		trace_allocation(&scene.trace, call, 0, GT_MEMORY_CALL_ALLOCATE, 64, 0);
+	}
+	choose(&scene, GT_FILTER_FROM, "650ns");
+	choose(&scene, GT_FILTER_TO, "750ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.allocations.count, 1), "the other call had not returned");
+	cr_expect(eq(i64, gt_memory_begin(&scene.trace, &scene.trace.allocations.rows[0]),
+	             TRACE_START_NS + 690));
 	scene_release(&scene);
 }
 

@@ -213,24 +213,13 @@ KNOWN = [
     ("graphs runs", "(busy|critical)_ns above span_ns", "", "graphs", "of sampled graphs, means over other launches"),
     ("ranges (ranges|each)", "gpu_.*|busy_percent|span_ns|kernels|copies|copied_bytes|fills|captured", "", "graphs", "a node that was captured for another thread's range"),
     # Parts of recordings
-    ("(gaps .*|summary devices|streams devices)", r"\(rows\)", "--device", "", "GPUs that copies name have rows"),
-    ("summary recording", "devices", "", "", "GPUs that copies name, or that a process has not used"),
-    ("(summary|streams|gaps) .*", r"\(rows\)", "--process", "", "GPUs that a process has not used"),
-    ("ranges ranges", "busy_percent", "--to", "", "work after the window counts"),
-    ("streams devices", "most_at_once", "--", "", "not of the window"),
-    ("memory leaks", "sum of .*", "--to", "", "what is freed after the window is a leak here and is not kept there"),
     ("(ranges .*|ops ops|kernels by_range|waits blocked_ranges)", ".*", "", "operations",
      "work of a backward operation after the range ended in which it began; backward inside of an open forward operation"),
     ("(ranges .*|summary .*|api .*|gaps .*|streams .*|waits .*|export chrome calls)", ".*", "--range", "operations", "the same"),
     ("(ranges .*|summary .*|api .*|gaps .*|streams .*|waits .*|export chrome calls)", ".*", "--range", "graphs",
      "launches outside of a range of nodes that were captured inside"),
-    ("ranges (ranges|each)", r"\(rows\)", "--range", "", "ranges that another one is inside of by its thread's work"),
-    ("ranges ranges", "quiet_percent", "--device", "", "only GPUs that are chosen are looked at"),
-    ("ranges ranges", "quiet_percent", "--process", "", "only GPUs that are chosen are looked at"),
     ("(api functions|summary top_api_calls)", "(thread|share)_percent", "--range", "profiled", "held-up time"),
     ("waits meanwhile", "emptied|gap_ns", "", "", "frees, and several waits at the same time"),
-    ("streams streams", ".* of two pieces", "", "", "streams without chosen work have no row"),
-    ("advice advice", "gain_.*", "--to", "", "ranges are not cut at the window's end"),
 ]
 
 

@@ -110,6 +110,8 @@ class World:
         """What was open, when an operation of the backward pass began, on the thread that ran its forward one."""
         for number in own:
             row = self.ranges[number]
+            if row["sequence"] is None:
+                continue
             process = self.threads[row["thread"]]["process"]
             for other in self.ranges.values():
                 if (other["sequence"] == row["sequence"] and "Backward" not in other["name"] and
@@ -246,11 +248,19 @@ class View:
         return "kernel" not in f or any(work["stream"] == number and work["kind"] == "kernel" and
                                         work["name"] == f["kernel"] for work in self.world.work.values())
 
+    def chooses_all_of(self, number):
+        """Whether all work of a stream is chosen, but for time."""
+        stream = self.world.streams[number]
+        return not {"kernel", "range"} & set(self.filters) and self._chooses_stream(number) and (
+            "process" not in self.filters or stream["process"] == self.filters["process"])
+
     def _shows_gpu(self, gpu):
+        """Of those that are chosen, the ones that the chosen process has used."""
         f = self.filters
-        if "gpu" in f:
-            return gpu == f["gpu"]
-        return True
+        if "gpu" in f and gpu != f["gpu"]:
+            return False
+        return "process" not in f or any((row["process"], row["gpu"]) == (f["process"], gpu)
+                                         for row in self.world.streams.values())
 
     def _shows_process(self, number):
         return "process" not in self.filters or number == self.filters["process"]
