@@ -810,6 +810,41 @@ Test(view, of_ranges_lasts_as_long_as_they_and_their_work)
 	scene_release(&scene);
 }
 
+/* On each GPU by itself: between what one did and what the other did none did anything for it. */
+Test(view, of_ranges_lasts_as_long_as_their_work_on_each_gpu)
+{
+	struct scene scene;
+	gt_id range;
+
+	scene_init(&scene);
+	range = trace_range(&scene.trace, scene.threads[1], GT_NONE, "step", 600, 650);
+	for (size_t stream = 1; stream < 3; stream++)
+		trace_kernel(&scene.trace, scene.streams[stream], 0, 600 + 100 * (gt_time)stream,
+		             610 + 100 * (gt_time)stream)
+			->api_call = trace_call_in(&scene.trace, range, "cudaLaunchKernel",
+		                                   610 + (gt_time)stream, 611 + (gt_time)stream);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	cut(&scene);
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 50 + 10 + 10));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_that_never_ended_lasts_as_long_as_their_process)
+{
+	struct scene scene;
+	gt_id range;
+
+	range_scene(&scene);
+	range = trace_range(&scene.trace, scene.threads[0], GT_NONE, "last", 910, 0);
+	scene.trace.ranges.rows[range].end_ns = 0;
+	scene.trace.ranges.rows[range].flags = GT_UNFINISHED;
+	scene.trace.processes.rows[0].end_ns = TRACE_START_NS + 950;
+	choose(&scene, GT_FILTER_RANGE, "last");
+	cut(&scene);
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 40));
+	scene_release(&scene);
+}
+
 Test(view, of_ranges_skips_the_first_of_each_path_and_thread)
 {
 	struct scene scene;

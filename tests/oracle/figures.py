@@ -523,8 +523,18 @@ def all_active(view, gpu):
                         if row["is_timed"] and row["gpu"] == gpu)
 
 
+def of_gpus(column):
+    return column in ("quiet_percent", "busy_percent", "captured", "kernels", "copies", "copied_bytes", "fills") or \
+        column.startswith(("gpu_", "idle_"))
+
+
+def known_alone(view, row):
+    """Where no GPU did anything, nothing of GPUs is known."""
+    return row if view.world.work else {column: None if of_gpus(column) else value for column, value in row.items()}
+
+
 def ranges(view):
-    return [{"range": path, **range_figures(view, numbers)}
+    return [{"range": path, **known_alone(view, range_figures(view, numbers))}
             for path, numbers in grouped(chosen_ranges(view), view.world.path).items()]
 
 
@@ -929,7 +939,7 @@ def each_range(view):
                      "gpu_p95_ns": nearest_rank(gpu, 95), "gpu_deviation_ns": deviation(gpu),
                      "idle_mean_ns": mean(idle), "idle_median_ns": median(idle), "idle_max_ns": max(idle),
                      "wall_mean_ns": mean(walls), "wall_median_ns": median(walls), "wall_deviation_ns": deviation(walls)})
-    return rows
+    return [known_alone(view, row) for row in rows]
 
 
 def blocked_ranges(view):

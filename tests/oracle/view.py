@@ -281,8 +281,9 @@ class View:
         found = []
         for number in self.ranges_chosen:
             row = self.world.ranges[number]
-            found.append((row["begin"], self.world.range_end(row)))
-            for gpu in self.world.gpus:
+            process = self.world.threads[row["thread"]]["process"]
+            found.append((row["begin"], row["end"] or self.world.processes[process]["last"]))
+            for gpu in self.gpus:
                 mine = [work for work in self.world.work.values() if work["is_timed"] and work["gpu"] == gpu and
                         number in self.world.ranges_of_launch(work)]
                 if mine:
