@@ -18,12 +18,13 @@ struct cut {
 	const struct gt_filter *filter;
 	const struct gt_window *window;
 	struct gt_chosen *chosen;
-	bool *used_streams;  /* a wait for them is a wait for what stays */
-	bool *used_contexts; /* with such a stream */
-	bool *used_events;   /* a wait that stays is about them */
-	bool *asked;         /* by API call: for something that stays */
-	bool *inside;        /* by API call: made inside a chosen range; NULL: none are given */
-	gt_wide *calls;      /* that stay: process and correlation, sorted */
+	bool *fits[GT_ACTIVITY_TYPES]; /* by row of work: chosen but for the window */
+	bool *used_streams;            /* a wait for them is a wait for what stays */
+	bool *used_contexts;           /* with such a stream */
+	bool *used_events;             /* a wait that stays is about them */
+	bool *asked;                   /* by API call: for something that stays */
+	bool *inside;   /* by API call: made inside a chosen range; NULL: none are given */
+	gt_wide *calls; /* that stay: process and correlation, sorted */
 	size_t call_count;
 };
 
@@ -393,6 +394,17 @@ static bool in_window(const struct cut *cut, const uint8_t *row)
 	       (start_ns > 0 && start_ns >= cut->window->from_ns && start_ns < cut->window->to_ns);
 }
 
+/* What was measured of a launch is in the window that the launch's work is in. */
+static bool has_its_work(int number, const void *row)
+{
+	const struct gt_profiled_launch *profiled = row;
+	const struct gt_captured_launch *captured = row;
+
+	if (number == GT_TABLE_profiled_launches)
+		return profiled->kernel != GT_NONE || profiled->graph_launch != GT_NONE;
+	return number == GT_TABLE_captured_launches && captured->kernel != GT_NONE;
+}
+
 /* clang-format off */
 #define RULE_all(name, plural)
 #define RULE_by_refs(name, plural)
@@ -432,8 +444,26 @@ static void choose(struct cut *cut, int number)
 	bool *chosen = gt_allocate(table.row_count * sizeof(*chosen));
 
 	for (size_t row = 0; row < table.row_count; row++, at += table.row_size)
-		chosen[row] = (table.order != GT_ORDER_by_time || in_window(cut, at)) &&
+		chosen[row] = (table.order != GT_ORDER_by_time || in_window(cut, at) ||
+		               has_its_work(number, at)) &&
 		              row_stays(cut, number, &table, at, row);
+	cut->chosen->stays[number] = chosen;
+}
+
+/* Calls and waits in the window are for work that fits, also where that began after it. */
+static void choose_work(struct cut *cut, enum gt_activity_type type)
+{
+	const int number = gt_activity_tables[type];
+	const struct gt_table table = gt_trace_table(cut->trace, (size_t)number);
+	const uint8_t *at = table.rows;
+	bool *fits = gt_allocate(table.row_count * sizeof(*fits));
+	bool *chosen = gt_allocate(table.row_count * sizeof(*chosen));
+
+	for (size_t row = 0; row < table.row_count; row++, at += table.row_size) {
+		fits[row] = row_stays(cut, number, &table, at, row);
+		chosen[row] = fits[row] && in_window(cut, at);
+	}
+	cut->fits[type] = fits;
 	cut->chosen->stays[number] = chosen;
 }
 
@@ -446,9 +476,9 @@ static bool *flags(size_t count)
 	return rows;
 }
 
-static void see_work(struct cut *cut, bool work_stays, gt_id stream, gt_id api_call)
+static void see_work(struct cut *cut, bool fits, gt_id stream, gt_id api_call)
 {
-	if (!work_stays)
+	if (!fits)
 		return;
 	if (stream < cut->trace->streams.count)
 		cut->used_streams[stream] = true;
@@ -477,29 +507,29 @@ static void follow_ranges(struct cut *cut)
 }
 
 /*
- * What the work that stays was asked for by and runs on. Waits are for a stream that is chosen;
- * where kernels or ranges are chosen, for one that such work is on.
+ * What the work that fits was asked for by and runs on. Waits are for a stream that is chosen;
+ * where kernels are chosen, for one that they are on.
  */
 static void follow_work(struct cut *cut)
 {
 	const struct gt_trace *trace = cut->trace;
 
 	for (size_t i = 0; i < trace->kernels.count; i++)
-		see_work(cut, cut->chosen->stays[GT_TABLE_kernels][i],
-		         trace->kernels.rows[i].stream, trace->kernels.rows[i].api_call);
+		see_work(cut, cut->fits[GT_ACTIVITY_KERNEL][i], trace->kernels.rows[i].stream,
+		         trace->kernels.rows[i].api_call);
 	for (size_t i = 0; i < trace->copies.count; i++)
-		see_work(cut, cut->chosen->stays[GT_TABLE_copies][i], trace->copies.rows[i].stream,
+		see_work(cut, cut->fits[GT_ACTIVITY_COPY][i], trace->copies.rows[i].stream,
 		         trace->copies.rows[i].api_call);
 	for (size_t i = 0; i < trace->fills.count; i++)
-		see_work(cut, cut->chosen->stays[GT_TABLE_fills][i], trace->fills.rows[i].stream,
+		see_work(cut, cut->fits[GT_ACTIVITY_FILL][i], trace->fills.rows[i].stream,
 		         trace->fills.rows[i].api_call);
 	for (size_t i = 0; i < trace->graph_traces.count; i++)
-		see_work(cut, cut->chosen->stays[GT_TABLE_graph_traces][i],
-		         trace->graph_traces.rows[i].stream, trace->graph_traces.rows[i].api_call);
+		see_work(cut, cut->fits[GT_ACTIVITY_GRAPH][i], trace->graph_traces.rows[i].stream,
+		         trace->graph_traces.rows[i].api_call);
 	for (size_t i = 0; i < trace->streams.count; i++) {
 		const gt_id context = trace->streams.rows[i].context;
 
-		if (cut->filter->kernels.count + cut->filter->ranges.count == 0)
+		if (cut->filter->kernels.count == 0)
 			cut->used_streams[i] = cut->chosen->stays[GT_TABLE_streams][i];
 		if (cut->used_streams[i] && context < trace->contexts.count)
 			cut->used_contexts[context] = true;
@@ -636,10 +666,10 @@ static void choose_all(struct cut *cut)
 	for (size_t i = 0; i < THING_COUNT; i++)
 		choose(cut, things[i]);
 	follow_ranges(cut);
-	choose(cut, GT_TABLE_kernels);
-	choose(cut, GT_TABLE_copies);
-	choose(cut, GT_TABLE_fills);
-	choose(cut, GT_TABLE_graph_traces);
+	choose_work(cut, GT_ACTIVITY_KERNEL);
+	choose_work(cut, GT_ACTIVITY_COPY);
+	choose_work(cut, GT_ACTIVITY_FILL);
+	choose_work(cut, GT_ACTIVITY_GRAPH);
 	follow_work(cut);
 	choose(cut, GT_TABLE_syncs);
 	follow_syncs(cut);
@@ -675,6 +705,8 @@ void gt_chosen_init(struct gt_chosen *chosen, const struct gt_trace *trace,
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		chosen->counts[i] = gt_trace_table(trace, i).row_count;
 	choose_all(&cut);
+	for (size_t type = 0; type < GT_ACTIVITY_TYPES; type++)
+		gt_array_free(cut.fits[type]);
 	gt_array_free(cut.used_streams);
 	gt_array_free(cut.used_contexts);
 	gt_array_free(cut.used_events);

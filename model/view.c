@@ -126,6 +126,18 @@ static void shrink_samples(const struct cut *cut)
 	}
 }
 
+/* One that was still open was so as long as anything is known of its process. */
+static gt_time open_until(const struct gt_trace *trace, const struct gt_range *range)
+{
+	const gt_id process = gt_trace_thread_process(trace, range->thread);
+	const gt_time known_ns = process < trace->processes.count
+	                                 ? trace->processes.rows[process].end_ns
+	                                 : trace->end_ns;
+	const gt_time end_ns = gt_range_end(range);
+
+	return end_ns < INT64_MAX ? end_ns : known_ns;
+}
+
 /* Anything that happened: rows by time, or samples of counters that stay. */
 static bool has_something(const struct cut *cut)
 {
@@ -170,11 +182,27 @@ static int set_window(struct gt_view *view, struct cut *cut, struct gt_error *er
 	return 0;
 }
 
-/* When GPUs did what was launched in chosen ranges: one for each of both. */
-struct spans {
+/* From the first start to the last end of what was launched in a chosen range, on one GPU. */
+struct busy_ranges {
+	struct gt_known places; /* of list, by range and device */
 	gt_array(struct gt_interval) list;
-	struct gt_known rows; /* by range and GPU */
 };
+
+static void see_launched(struct busy_ranges *busy, gt_id range, const struct gt_activity *activity)
+{
+	const uint64_t key = (uint64_t)range << 32 | activity->device;
+	struct gt_interval *span;
+	gt_id place;
+
+	if (gt_known_is_new(&busy->places, key, busy->list.count, &place))
+		*gt_array_push(&busy->list) =
+			(struct gt_interval){activity->start_ns, activity->end_ns};
+	span = &busy->list.rows[place];
+	if (activity->start_ns < span->start_ns)
+		span->start_ns = activity->start_ns;
+	if (activity->end_ns > span->end_ns)
+		span->end_ns = activity->end_ns;
+}
 
 static void add_part(struct cut *cut, struct gt_interval part)
 {
@@ -189,66 +217,47 @@ static void add_part(struct cut *cut, struct gt_interval part)
  * Work of a captured graph is part of each launch of that, and so is a part for itself. Which
  * kernels and streams are shown does not matter.
  */
-static void see_work(struct cut *cut, struct spans *spans, const struct gt_activity *activity)
+static void see_work(struct cut *cut, struct busy_ranges *busy, const struct gt_activity *activity)
 {
 	const struct gt_owners owners = gt_owners_of(cut->trace, activity->type, activity->row);
 	const gt_id range = gt_range_choice_of(&cut->chosen.ranges, owners.launched);
-	const struct gt_interval when = {activity->start_ns, activity->end_ns};
-	struct gt_interval *span;
-	gt_id row;
 
 	if (!gt_chosen_stays(&cut->chosen, GT_TABLE_devices, activity->device) ||
 	    cut->chosen.named[activity->device])
 		return;
 	if (range == GT_NONE) {
 		if (gt_range_choice_of(&cut->chosen.ranges, owners.captured) != GT_NONE)
-			add_part(cut, when);
+			add_part(cut, (struct gt_interval){activity->start_ns, activity->end_ns});
 		return;
 	}
-	if (gt_known_is_new(&spans->rows, (uint64_t)range << 32 | activity->device,
-	                    spans->list.count, &row))
-		*gt_array_push(&spans->list) = when;
-	span = &spans->list.rows[row];
-	if (when.end_ns > span->end_ns)
-		span->end_ns = when.end_ns;
-}
-
-/* One that was still open was so as long as anything is known of its process. */
-static gt_time open_until(const struct gt_trace *trace, const struct gt_range *range)
-{
-	const gt_id process = gt_trace_thread_process(trace, range->thread);
-	const gt_time known_ns = process < trace->processes.count
-	                                 ? trace->processes.rows[process].end_ns
-	                                 : trace->end_ns;
-	const gt_time end_ns = gt_range_end(range);
-
-	return end_ns < INT64_MAX ? end_ns : known_ns;
+	see_launched(busy, range, activity);
 }
 
 static void find_parts_of_ranges(struct cut *cut)
 {
 	struct gt_trace *trace = cut->trace;
 	const struct gt_range_choice *choice = &cut->chosen.ranges;
-	struct spans spans = {0};
+	struct busy_ranges busy = {.list = {0}};
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
+	gt_activity_walk_init(&walk, trace, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity))
-		see_work(cut, &spans, &activity);
-	gt_array_each(const struct gt_interval, span, &spans.list)
+		see_work(cut, &busy, &activity);
+	gt_array_each(const struct gt_interval, span, &busy.list)
 		add_part(cut, *span);
 	for (size_t i = 0; i < trace->ranges.count; i++) {
 		const struct gt_range *range = &trace->ranges.rows[i];
 		const gt_time end_ns = open_until(trace, range);
 
-		if (choice->named[i] && !choice->skipped[i])
-			add_part(cut, (struct gt_interval){range->start_ns,
-			                                   end_ns < trace->end_ns ? end_ns
-			                                                          : trace->end_ns});
+		if (!choice->named[i] || choice->skipped[i])
+			continue;
+		add_part(cut,
+		         (struct gt_interval){range->start_ns,
+		                              end_ns < trace->end_ns ? end_ns : trace->end_ns});
 	}
-	gt_array_release(&spans.list);
-	gt_known_release(&spans.rows);
+	gt_array_release(&busy.list);
+	gt_known_release(&busy.places);
 	trace->parts.count = gt_intervals_merge(trace->parts.rows, trace->parts.count);
 }
 

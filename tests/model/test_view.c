@@ -551,6 +551,22 @@ Test(view, keeps_waits_for_all_streams_of_a_context)
 	scene_release(&scene);
 }
 
+/* The launch is in the window, what it launched is not. */
+Test(view, of_a_window_keeps_calls_for_chosen_work_that_is_after_it)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	choose(&scene, GT_FILTER_STREAM, "7");
+	choose(&scene, GT_FILTER_TO, "105ns");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 0));
+	cr_assert(eq(sz, scene.trace.api_calls.count, 1));
+	expect_text(gt_trace_text(&scene.trace, scene.trace.api_calls.rows[0].function),
+	            "cudaLaunchKernel");
+	scene_release(&scene);
+}
+
 /* It names no stream: its record does. */
 Test(view, keeps_waits_for_events_of_chosen_streams)
 {
@@ -914,6 +930,20 @@ Test(view, of_a_window_knows_the_range_of_work_that_was_asked_for_before_it)
 	expect_text(gt_trace_text(&scene.trace, scene.trace.ranges.rows[owner.range].text), "step");
 	cr_expect(ne(u32, scene.trace.ranges.rows[owner.range].flags & GT_AROUND, 0));
 	cr_expect(eq(i64, owner.at_ns, TRACE_START_NS + 310));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_and_streams_is_what_fits_both)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "forward");
+	choose(&scene, GT_FILTER_STREAM, "7");
+	scene.trace.streams.rows[0].number = 7;
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 1));
+	cr_expect(eq(sz, scene.trace.api_calls.count, 1), "and not its wait, which is in step");
 	scene_release(&scene);
 }
 

@@ -87,7 +87,9 @@ def some_filters(world):
         name = chance.choice([row["name"] for row in world.ranges.values()])
         if "," not in name: # sequence numbers: a comma separates ranges
             others.append({"range": name})
-    return [{}, *chance.sample(others, 2)]
+    chosen = chance.sample(others, 2)
+    parts = [{"to": cut}, {"from_": cut // 2}, *others]
+    return [{}, *chosen, {key: value for part in chance.sample(parts, 2) for key, value in part.items()}]
 
 
 def run(gputrace, folder, words):
@@ -219,6 +221,8 @@ KNOWN = [
     ("(ranges .*|summary .*|api .*|gaps .*|streams .*|waits .*|export chrome calls)", ".*", "--range", "graphs",
      "launches outside of a range of nodes that were captured inside"),
     ("(api functions|summary top_api_calls)", "(thread|share)_percent", "--range", "profiled", "held-up time"),
+    ("api functions", r"\(rows\)", "--", "profiled", "a function whose calls were all held up has no row"),
+    ("graphs runs", "lost_(ns|percent)", "--", "graphs", "means of nodes are over other launches than those in the window"),
     ("waits meanwhile", "emptied|gap_ns", "", "", "frees, and several waits at the same time"),
 ]
 

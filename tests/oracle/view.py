@@ -208,8 +208,8 @@ class View:
             return False
         if "process" in f and self.world.process_of_call(call) != f["process"]:
             return False
-        if "range" in f:
-            return bool(self.world.ranges_of_call(call) & self.ranges_chosen)
+        if "range" in f and not self.world.ranges_of_call(call) & self.ranges_chosen:
+            return False
         if not {"gpu", "stream", "kernel"} & set(f):
             return True
         asked = [work for work in self.world.work.values() if work["call"] == call["id"]]
@@ -245,8 +245,8 @@ class View:
         f = self.filters
         if "gpu" in f and stream["gpu"] != f["gpu"] or "stream" in f and stream["number"] != f["stream"]:
             return False
-        return "kernel" not in f or any(work["stream"] == number and work["kind"] == "kernel" and
-                                        work["name"] == f["kernel"] for work in self.world.work.values())
+        return "kernel" not in f or any(work["stream"] == number and self._suits(work)
+                                        for work in self.world.work.values())
 
     def chooses_all_of(self, number):
         """Whether all work of a stream is chosen, but for time."""
